@@ -1,0 +1,108 @@
+// What every emitted unit uses: Status, arena access, Shape and Tensor views, and the static partition of work.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
+#include "model.h"
+
+#define ONNXC_INLINE inline __attribute__((always_inline))
+
+namespace onnxc {
+
+/// The answer of a run. Converts to true when something went wrong: `if (auto s = step()) return s;`
+struct [[nodiscard]] Status {
+  int32_t code = ONNXC_OK;
+  constexpr explicit operator bool() const noexcept { return code != ONNXC_OK; }
+  constexpr bool operator==(const Status&) const noexcept = default;
+};
+
+constexpr const char* describe(Status status) noexcept {
+  switch (status.code) {
+    case ONNXC_OK: return "ok";
+    case ONNXC_SMALL_ARENA: return "the arena is smaller than arena_bytes";
+    case ONNXC_MISALIGNED_ARENA: return "the arena is not aligned to arena_alignment";
+    case ONNXC_WRONG_SIZE: return "an input or output has the wrong size";
+    case ONNXC_BAD_DIMENSION: return "a dimension is out of its bounds or does not fit the others";
+    case ONNXC_INDEX_OUT_OF_RANGE: return "an index is out of range";
+    case ONNXC_TRIP_LIMIT: return "a loop ran longer than its limit";
+    case ONNXC_NULL_POINTER: return "a pointer is null";
+  }
+  return "unknown status";
+}
+
+constexpr int kMaxRank = 10;
+
+/// Extents of a tensor, outermost first. rank 0 is a scalar.
+struct Shape {
+  int rank = 0;
+  int64_t dims[kMaxRank] = {};
+
+  constexpr Shape() = default;
+  constexpr Shape(std::initializer_list<int64_t> extents) {
+    for (int64_t d : extents) dims[rank++] = d;
+  }
+  constexpr int64_t operator[](int axis) const { return dims[axis]; }
+  constexpr int64_t& operator[](int axis) { return dims[axis]; }
+  /// Number of elements in axes [first, last).
+  constexpr int64_t count(int first, int last) const {
+    int64_t n = 1;
+    for (int axis = first; axis < last; ++axis) n *= dims[axis];
+    return n;
+  }
+  constexpr int64_t count() const { return count(0, rank); }
+};
+
+/// A contiguous row-major tensor somewhere in memory; owns nothing.
+template <class T>
+struct Tensor {
+  T* data = nullptr;
+  Shape shape;
+  constexpr int64_t count() const { return shape.count(); }
+};
+
+/// A list of integers among a kernel's parameters: axes, pads, strides, ... The storage is the parameter itself.
+struct Ints {
+  int size = 0;
+  int64_t values[2 * kMaxRank] = {};
+  constexpr Ints() = default;
+  constexpr Ints(std::initializer_list<int64_t> list) {
+    for (int64_t v : list) values[size++] = v;
+  }
+  constexpr int64_t operator[](int i) const { return values[i]; }
+  constexpr int64_t& operator[](int i) { return values[i]; }
+  constexpr const int64_t* begin() const { return values; }
+  constexpr const int64_t* end() const { return values + size; }
+};
+
+/// The share of one thread: the static partition. `Part{}` is the whole.
+struct Part {
+  int index = 0, count = 1;
+  struct Range {
+    int64_t begin, end;
+  };
+  /// This part's share of [0, n), in multiples of `grain`; shares differ by one grain at most and do not depend on time.
+  constexpr Range slice(int64_t n, int64_t grain = 1) const {
+    const int64_t grains = (n + grain - 1) / grain;
+    const int64_t first = grains * index / count * grain, last = grains * (index + 1) / count * grain;
+    return {first < n ? first : n, last < n ? last : n};
+  }
+};
+
+template <class T>
+ONNXC_INLINE T* at(std::byte* arena, std::size_t offset) noexcept {
+  return reinterpret_cast<T*>(arena + offset);
+}
+template <class T>
+ONNXC_INLINE const T* at(const std::byte* weights, std::size_t offset) noexcept {
+  return reinterpret_cast<const T*>(weights + offset);
+}
+
+ONNXC_INLINE Status check_arena(std::span<std::byte> arena, std::size_t bytes, std::size_t alignment) noexcept {
+  if (arena.size() < bytes) return {ONNXC_SMALL_ARENA};
+  if (bytes != 0 && reinterpret_cast<std::uintptr_t>(arena.data()) % alignment != 0) return {ONNXC_MISALIGNED_ARENA};
+  return {};
+}
+
+}  // namespace onnxc

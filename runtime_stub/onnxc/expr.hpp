@@ -1,0 +1,134 @@
+// How a fused expression meets a kernel.
+//
+// The compiler prints each fused elementwise group as a struct of one static function over values:
+//
+//   struct AddRelu {                                                  // relu(x0 + x1)
+//     template <class L, class X0, class X1> static ONNXC_INLINE auto apply(L lanes, X0 x0, X1 x1) {
+//       return fn::max(fn::add(x0, x1), lanes(0.0f));
+//     }
+//   };
+//
+// `lanes` makes constants of the width in use: Scalar{} gives them back, Lanes{} fills a vector. The same struct is a loop of its own
+// (`map`), the epilogue of a GEMM, convolution or pool, or the prologue of a reduction.
+//
+// An epilogue sees the output as a matrix [rows, cols]: for GEMM its rows and columns; for a channels-last image pixels by channels.
+// Operands beside the accumulator are addressed by (row, col):
+#pragma once
+#include "base.hpp"
+
+namespace onnxc {
+
+/// Makes the constants of an expression when it runs on single values.
+struct Scalar {
+  template <class T>
+  constexpr T operator()(T value) const {
+    return value;
+  }
+};
+
+/// operand(row, col) = data[row * stride + col].
+template <class T>
+struct Rows {
+  const T* data;
+  int64_t stride;
+  ONNXC_INLINE const T* at(int64_t row, int64_t col) const { return data + row * stride + col; }
+  static constexpr bool varies_by_col = true;
+};
+/// operand(row, col) = data[col]: bias, a value for each channel.
+template <class T>
+struct PerCol {
+  const T* data;
+  ONNXC_INLINE const T* at(int64_t, int64_t col) const { return data + col; }
+  static constexpr bool varies_by_col = true;
+};
+/// operand(row, col) = data[row / period * stride]: a value for each row (period 1, stride 1).
+template <class T>
+struct PerRow {
+  const T* data;
+  int64_t period = 1, stride = 1;
+  ONNXC_INLINE const T* at(int64_t row, int64_t) const { return data + row / period * stride; }
+  static constexpr bool varies_by_col = false;
+};
+/// operand(row, col) = data[row / period * stride + col]: a value for each image and channel (squeeze-and-excite).
+template <class T>
+struct PerGroup {
+  const T* data;
+  int64_t period, stride;
+  ONNXC_INLINE const T* at(int64_t row, int64_t col) const { return data + row / period * stride + col; }
+  static constexpr bool varies_by_col = true;
+};
+/// operand(row, col) = data[row % period * stride + col]: a matrix repeated down the rows (a bias of [S, N] under [B, S, N]).
+template <class T>
+struct Repeat {
+  const T* data;
+  int64_t period, stride;
+  ONNXC_INLINE const T* at(int64_t row, int64_t col) const { return data + row % period * stride + col; }
+  static constexpr bool varies_by_col = true;
+};
+/// One value for all.
+template <class T>
+struct Single {
+  const T* data;
+  ONNXC_INLINE const T* at(int64_t, int64_t) const { return data; }
+  static constexpr bool varies_by_col = false;
+};
+
+/// Expr over (accumulator, operands...). `load(operand, row, col)` is given by the kernel: it knows the width and the tail.
+template <class Expr, class... Operands>
+struct Epilogue;
+
+template <class Expr>
+struct Epilogue<Expr> {
+  template <class L, class V, class Load>
+  ONNXC_INLINE V operator()(L lanes, V acc, Load&&) const {
+    return Expr::apply(lanes, acc);
+  }
+};
+template <class Expr, class A>
+struct Epilogue<Expr, A> {
+  A a;
+  template <class L, class V, class Load>
+  ONNXC_INLINE V operator()(L lanes, V acc, Load&& load) const {
+    return Expr::apply(lanes, acc, load(a));
+  }
+};
+template <class Expr, class A, class B>
+struct Epilogue<Expr, A, B> {
+  A a;
+  B b;
+  template <class L, class V, class Load>
+  ONNXC_INLINE V operator()(L lanes, V acc, Load&& load) const {
+    return Expr::apply(lanes, acc, load(a), load(b));
+  }
+};
+template <class Expr, class A, class B, class C>
+struct Epilogue<Expr, A, B, C> {
+  A a;
+  B b;
+  C c;
+  template <class L, class V, class Load>
+  ONNXC_INLINE V operator()(L lanes, V acc, Load&& load) const {
+    return Expr::apply(lanes, acc, load(a), load(b), load(c));
+  }
+};
+template <class Expr, class A, class B, class C, class D>
+struct Epilogue<Expr, A, B, C, D> {
+  A a;
+  B b;
+  C c;
+  D d;
+  template <class L, class V, class Load>
+  ONNXC_INLINE V operator()(L lanes, V acc, Load&& load) const {
+    return Expr::apply(lanes, acc, load(a), load(b), load(c), load(d));
+  }
+};
+
+/// The epilogue that changes nothing.
+struct Keep {
+  template <class L, class V>
+  static ONNXC_INLINE V apply(L, V acc) {
+    return acc;
+  }
+};
+
+}  // namespace onnxc

@@ -1,7 +1,7 @@
 # How a folder becomes a library or a tool, with the settings that all share.
 
 add_library(onnxc_settings INTERFACE)
-target_compile_options(onnxc_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
+target_compile_options(onnxc_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow=local)
 if(ONNXC_WERROR)
   target_compile_options(onnxc_settings INTERFACE -Werror)
 endif()

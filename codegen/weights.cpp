@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kArrayLimit = std::size_t{64} << 10, kStringLimit = std::size_t{1} << 20, kAsmLimit = std::size_t{256} << 20;
 constexpr std::size_t kImageAlignment = 64;
 constexpr std::size_t kColumns = 120;
+constexpr std::size_t kSlack = 4096;  // room behind an image for what follows, so that the text is not copied once more
 
 std::size_t round_up(std::size_t value, std::size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
@@ -209,8 +210,9 @@ void append_quads(std::string& out, std::span<const WeightBlob> blobs, const Lay
   constexpr std::string_view kBegin = "    \".quad ", kEnd = "\\n\"\n";
   constexpr std::size_t kQuadChars = 19;  // 0x, 16 digits and a comma, which the last of a line lacks
   const std::size_t quads = layout.bytes / 8, lines = (quads + kQuadsInLine - 1) / kQuadsInLine;
-  const std::size_t begin = out.size();
-  out.resize(begin + quads * kQuadChars + lines * (kBegin.size() + kEnd.size() - 1));
+  const std::size_t begin = out.size(), needed = begin + quads * kQuadChars + lines * (kBegin.size() + kEnd.size() - 1);
+  out.reserve(needed + kSlack);
+  out.resize(needed);
   char* to = out.data() + begin;
   std::size_t column = 0;
   const auto add_quad = [&](const unsigned char* bytes) {
@@ -250,8 +252,9 @@ void append_quads(std::string& out, std::span<const WeightBlob> blobs, const Lay
 void append_string(std::string& out, std::span<const WeightBlob> blobs, const Layout& layout) {
   constexpr std::size_t kBytesInLine = 48;
   const std::string image = make_image(blobs, layout);
-  const std::size_t begin = out.size();
-  out.resize(begin + image.size() * 4 + (image.size() / kBytesInLine + 2) * 8);
+  const std::size_t begin = out.size(), needed = begin + image.size() * 4 + (image.size() / kBytesInLine + 2) * 8;
+  out.reserve(needed + kSlack);
+  out.resize(needed);
   char* to = out.data() + begin;
   for (std::size_t line = 0; line < image.size(); line += kBytesInLine) {
     const std::size_t end = std::min(image.size(), line + kBytesInLine);

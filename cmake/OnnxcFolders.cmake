@@ -1,0 +1,47 @@
+# How a folder becomes a library or a tool, with the settings that all share.
+
+add_library(onnxc_settings INTERFACE)
+target_compile_options(onnxc_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
+if(ONNXC_WERROR)
+  target_compile_options(onnxc_settings INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # GCC 12 is often wrong about these, mostly inside its own std::string and std::vector (GCC bugs 105329, 105651, 107852).
+  target_compile_options(onnxc_settings INTERFACE -Wno-restrict -Wno-error=maybe-uninitialized -Wno-error=array-bounds
+                         -Wno-error=stringop-overflow -Wno-error=stringop-overread -Wno-error=free-nonheap-object)
+endif()
+if(ONNXC_SANITIZE)
+  target_compile_options(onnxc_settings INTERFACE -fsanitize=${ONNXC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+                         -Wno-maybe-uninitialized)  # the checks' own branches confuse the analysis
+  target_link_options(onnxc_settings INTERFACE -fsanitize=${ONNXC_SANITIZE})
+endif()
+
+# Includes are written from the root of the source tree: #include "compiler/ir/graph.h". tests/includes checks their direction.
+target_include_directories(onnxc_settings INTERFACE ${PROJECT_SOURCE_DIR})
+
+# onnxc_library(NAME [GLOBS pattern…] [EXCLUDE regex] [LINKS library…]): a static library, or only its links while it has no sources.
+function(onnxc_library name)
+  cmake_parse_arguments(ARG "" "EXCLUDE" "GLOBS;LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${ARG_GLOBS})
+  if(ARG_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${ARG_EXCLUDE}")
+  endif()
+  if(sources)
+    add_library(${name} STATIC ${sources})
+    target_link_libraries(${name} PUBLIC onnxc_settings ${ARG_LINKS})
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE onnxc_settings ${ARG_LINKS})
+  endif()
+endfunction()
+
+# onnxc_tool(NAME [LINKS library…]): the executable of tools/NAME.cpp or tools/NAME/*.cpp, when there is one.
+function(onnxc_tool name)
+  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  file(GLOB single CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp)
+  if(sources OR single)
+    add_executable(${name} ${sources} ${single})
+    target_link_libraries(${name} PRIVATE onnxc_settings ${ARG_LINKS})
+  endif()
+endfunction()

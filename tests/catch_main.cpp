@@ -1,0 +1,3 @@
+// The main function of the test programs, compiled once.
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Includes point one way: tools → codegen → compiler → targets; runtime_stub stands alone; ONNX's headers are the frontend's.
+set -u
+cd "${1:-.}" || exit 2
+status=0
+forbid() {  # forbid FOLDER REGEX WHY
+  [ -d "$1" ] || return 0
+  local found
+  found="$(grep -rnE --include='*.h' --include='*.hpp' --include='*.cpp' --include='*.inc' "^ *# *include *[<\"]($2)" "$1")"
+  [ -z "$found" ] || { echo "$3:"; echo "$found" | sed 's/^/  /'; status=1; }
+}
+forbid targets 'compiler/|codegen/|tools/|tests/' 'targets/ is plain data and uses no other folder'
+forbid compiler 'codegen/|tools/|tests/' 'compiler/ may use targets/ only'
+forbid codegen 'tools/|tests/|onnx/|google/protobuf/' 'codegen/ may use compiler/ and targets/ only'
+forbid runtime_stub 'compiler/|codegen/|targets/|tools/|tests/|fmt/|nlohmann/|CLI/|onnx/' 'runtime_stub/ stands alone'
+found="$(grep -rnE --include='*.h' --include='*.cpp' '^ *# *include *[<"](onnx/|google/protobuf/)' compiler codegen targets tools 2>/dev/null | grep -v '^compiler/frontend/')"
+[ -z "$found" ] || { echo "ONNX's headers are for compiler/frontend alone:"; echo "$found" | sed 's/^/  /'; status=1; }
+[ $status -ne 0 ] || echo "includes point one way"
+exit $status

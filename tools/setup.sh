@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# Installs what onnxc needs on Debian 12, once: packages of the distribution, and ONNX's C++ library built from its source package.
+#
+#   tools/setup.sh [--test-deps] [--bench-deps] [--quiet]
+#
+#   --test-deps    also clang, and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
+#   --bench-deps   also a Python environment with the engines that benchmarks compare with
+#   --quiet        say only what is being done, nothing when all is there
+#
+# A run that finds everything in place takes a fraction of a second. An interrupted run leaves nothing that looks finished.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+
+packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv python3-pip libprotobuf-dev protobuf-compiler
+          libcli11-dev libfmt-dev nlohmann-json3-dev libxsimd-dev catch2 libbenchmark-dev)
+test_packages=(clang-14 clang-format-14 clang-tidy-14)
+test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
+bench_wheels=("${test_wheels[@]}" openvino==2026.4.1)
+
+test_deps=no bench_deps=no quiet=no
+for argument in "$@"; do
+  case "$argument" in
+    --test-deps) test_deps=yes ;;
+    --bench-deps) bench_deps=yes ;;
+    --quiet) quiet=yes ;;
+    -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) echo "setup: unknown option $argument (see --help)" >&2; exit 2 ;;
+  esac
+done
+[ $test_deps = no ] || packages+=("${test_packages[@]}")
+
+say() { echo "setup: $*"; }
+fail() { echo "setup: $*" >&2; exit 1; }
+
+# with_clock TEXT LOG COMMAND...: runs the command into the log, saying every ten seconds how far it is.
+with_clock() {
+  local text="$1" log="$2" start=$SECONDS child
+  shift 2
+  say "$text ..."
+  "$@" >"$log" 2>&1 </dev/null &
+  child=$!
+  trap 'kill $child 2>/dev/null || true; exit 130' INT TERM
+  while kill -0 $child 2>/dev/null; do
+    sleep 1
+    if (((SECONDS - start) % 10 == 9)); then
+      say "  $text: $((SECONDS - start + 1)) s  $(grep -oE '^\[[0-9]+/[0-9]+\]' "$log" | tail -n 1 || true)"
+      sleep 1
+    fi
+  done
+  trap - INT TERM
+  wait $child || { tail -n 40 "$log" >&2; fail "$text failed; the whole log: $log"; }
+  say "  $text: done in $((SECONDS - start)) s"
+}
+
+# ---- packages of the distribution ------------------------------------------------------------------------------------------------
+install_packages() {
+  if ! command -v dpkg-query >/dev/null; then
+    say "not Debian; please see to it that these, or what they are called here, are installed: ${packages[*]}"
+    return
+  fi
+  local missing=() package installed
+  installed=" $(dpkg-query -W -f='${db:Status-Status}:${Package} ' "${packages[@]}" 2>/dev/null || true)"
+  for package in "${packages[@]}"; do
+    [[ "$installed" == *" installed:$package "* ]] || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  local root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || fail "as root, please: apt-get install ${missing[*]}"
+    root=(sudo)
+  fi
+  say "installing packages: ${missing[*]}"
+  "${root[@]}" apt-get -qq -o Acquire::Retries=3 update
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
+    install --no-install-recommends "${missing[@]}" >/dev/null </dev/null
+}
+
+# ---- Python environments: complete when the file .complete lists the wanted wheels -----------------------------------------------
+make_venv() {  # make_venv FOLDER WHAT WHEEL...
+  local folder="$1" what="$2"
+  shift 2
+  if [ "$(cat "$folder/.complete" 2>/dev/null)" = "$*" ] && "$folder/bin/python" -c '' 2>/dev/null; then return; fi
+  rm -rf "$folder"
+  python3 -m venv "$folder"
+  with_clock "installing $what ($*)" "$folder/pip.log" "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
+  echo "$*" >"$folder/.complete"
+}
+
+# ---- ONNX's C++ library: built beside its place, moved there when whole ----------------------------------------------------------
+build_onnx() {
+  if [ -e "$ONNX_ROOT/.complete" ]; then return; fi
+  # ONNX asks for a newer CMake than Debian 12 has; the wheel brings one. pip runs scikit-build-core to read the package's name.
+  make_venv "$ONNXC_BUILD_VENV" "build tools" cmake==4.4.4 scikit-build-core==1.1.2
+  local work jobs by_memory sdist
+  work="$(mktemp -d "$ONNXC_CACHE/building.XXXXXX")"
+  work_to_remove="$work"
+  sdist="$work/onnx-$ONNX_VERSION.tar.gz"
+  PATH="$ONNXC_BUILD_VENV/bin:$PATH" with_clock "downloading onnx $ONNX_VERSION" "$work/download.log" \
+    "$ONNXC_BUILD_VENV/bin/python" -m pip download --disable-pip-version-check --no-deps --no-binary onnx --no-build-isolation \
+    --dest "$work" "onnx==$ONNX_VERSION"
+  echo "$ONNX_SHA256  $sdist" | sha256sum --check --quiet || fail "onnx-$ONNX_VERSION.tar.gz is not the file that was pinned"
+  tar -xzf "$sdist" -C "$work"
+
+  # A unity build compiles large files: 1.5 GB of memory for each job is enough.
+  jobs="$(nproc)"
+  by_memory=$(($(awk '/^MemAvailable/ {print $2}' /proc/meminfo) / 1500000))
+  [ "$jobs" -le "$by_memory" ] || jobs=$by_memory
+  [ "$jobs" -ge 1 ] || jobs=1
+  local cmake="$ONNXC_BUILD_VENV/bin/cmake"
+  with_clock "configuring onnx $ONNX_VERSION" "$work/configure.log" \
+    "$cmake" -S "$work/onnx-$ONNX_VERSION" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DCMAKE_INSTALL_PREFIX="$work/prefix" -DCMAKE_INSTALL_LIBDIR=lib \
+    -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON -DONNX_BUILD_PYTHON=OFF -DONNX_BUILD_TESTS=OFF \
+    -DONNX_USE_PROTOBUF_SHARED_LIBS=ON -DONNX_USE_UNITY_BUILD=ON -DONNX_GEN_PB_TYPE_STUBS=OFF -DFETCHCONTENT_FULLY_DISCONNECTED=ON
+  with_clock "building onnx $ONNX_VERSION (once; 1 to 3 minutes)" "$work/build.log" "$cmake" --build "$work/build" -j "$jobs"
+  with_clock "installing onnx $ONNX_VERSION into the cache" "$work/install.log" "$cmake" --install "$work/build"
+  cp "$work/onnx-$ONNX_VERSION/LICENSE" "$work/prefix/LICENSE"
+  touch "$work/prefix/.complete"
+  rm -rf "$ONNX_ROOT"
+  mv -T "$work/prefix" "$ONNX_ROOT"
+  rm -rf "$work"
+}
+
+work_to_remove=""
+on_exit() {
+  local code=$?
+  if [ $code -ne 0 ] && [ -n "$work_to_remove" ] && [ -d "$work_to_remove" ]; then
+    rm -rf "$work_to_remove/build" "$work_to_remove/prefix" "$work_to_remove/onnx-$ONNX_VERSION"  # the logs stay
+  fi
+}
+trap on_exit EXIT
+
+install_packages
+mkdir -p "$ONNXC_CACHE"
+exec 9>"$ONNXC_CACHE/.lock"
+flock -n 9 || { say "waiting for another setup to finish ..."; flock 9; }
+find "$ONNXC_CACHE" -maxdepth 1 -name 'building.*' -exec rm -rf {} +  # of runs that were interrupted; we hold the lock
+build_onnx
+[ $test_deps = no ] || make_venv "$ONNXC_TEST_VENV" "Python packages of the tests" "${test_wheels[@]}"
+[ $bench_deps = no ] || make_venv "$ONNXC_BENCH_VENV" "Python packages of the benchmarks" "${bench_wheels[@]}"
+
+if [ $quiet = no ]; then
+  say "ready"
+  echo "  cache    $ONNXC_CACHE"
+  echo "  onnx     $ONNX_ROOT"
+  [ ! -e "$ONNXC_TEST_VENV/.complete" ] || echo "  tests    $ONNXC_TEST_VENV"
+  [ ! -e "$ONNXC_BENCH_VENV/.complete" ] || echo "  bench    $ONNXC_BENCH_VENV"
+fi

@@ -108,7 +108,8 @@ std::string write_elf_object(std::string_view image, uint64_t alignment, const s
   out.append_struct(header);
   Strings names, symbol_names;
   std::vector<Section> sections(1);
-  const auto add_section = [&](const char* name, uint32_t type, uint64_t flags, uint64_t section_alignment, std::string_view bytes) -> Section& {
+  const auto add_section = [&](const char* name, uint32_t type, uint64_t flags, uint64_t section_alignment,
+                               std::string_view bytes) -> Section& {
     out.align(section_alignment);
     Section section;
     section.name = names.add(name);

@@ -12,17 +12,21 @@ namespace {
 constexpr std::size_t kLongestIdentifier = 64;
 
 // Keywords of C++20 and C, alternative tokens, macros and names in lower case that system headers or compilers define.
+// clang-format off
 constexpr std::string_view kReserved[] = {
-    "alignas", "alignof", "and", "and_eq", "asm", "assert", "atomic_cancel", "atomic_commit", "atomic_noexcept", "auto", "bitand", "bitor", "bool", "break",
-    "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const", "const_cast",
-    "consteval", "constexpr", "constinit", "continue", "contract_assert", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
-    "errno", "explicit", "export", "extern", "false", "far", "final", "float", "for", "friend", "goto", "i386", "if", "import", "inline", "int", "interface",
-    "linux", "long", "main", "major", "minor", "module", "mutable", "namespace", "near", "new", "noexcept", "not", "not_eq", "nullptr", "onnxc", "operator", "or",
-    "or_eq", "override", "posix", "private", "protected", "public", "reflexpr", "register", "reinterpret_cast", "requires", "restrict", "return", "short",
-    "signed", "sizeof", "small", "static", "static_assert", "static_cast", "std", "stderr", "stdin", "stdout", "struct", "switch", "synchronized", "template",
-    "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "typeof_unqual", "union", "unix", "unsigned", "using",
-    "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
+    "alignas", "alignof", "and", "and_eq", "asm", "assert", "atomic_cancel", "atomic_commit", "atomic_noexcept", "auto", "bitand",
+    "bitor", "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return",
+    "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit", "continue", "contract_assert",
+    "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "errno", "explicit", "export", "extern",
+    "false", "far", "final", "float", "for", "friend", "goto", "i386", "if", "import", "inline", "int", "interface", "linux", "long",
+    "main", "major", "minor", "module", "mutable", "namespace", "near", "new", "noexcept", "not", "not_eq", "nullptr", "onnxc",
+    "operator", "or", "or_eq", "override", "posix", "private", "protected", "public", "reflexpr", "register", "reinterpret_cast",
+    "requires", "restrict", "return", "short", "signed", "sizeof", "small", "static", "static_assert", "static_cast", "std",
+    "stderr", "stdin", "stdout", "struct", "switch", "synchronized", "template", "this", "thread_local", "throw", "true", "try",
+    "typedef", "typeid", "typename", "typeof", "typeof_unqual", "union", "unix", "unsigned", "using", "virtual", "void", "volatile",
+    "wchar_t", "while", "xor", "xor_eq",
 };
+// clang-format on
 static_assert(std::ranges::is_sorted(kReserved));
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -62,9 +66,9 @@ CodePoint decode(std::string_view text) {
 /// Controls, marks without width, marks that change the direction, line separators, private and unassigned planes.
 bool is_deceptive(uint32_t c) {
   const auto in = [&](uint32_t first, uint32_t last) { return first <= c && c <= last; };
-  return c < 0x20 || in(0x7f, 0xa0) || c == 0xad || in(0x300, 0x36f) || c == 0x61c || in(0x115f, 0x1160) || in(0x17b4, 0x17b5) || in(0x180b, 0x180f) ||
-         in(0x2000, 0x200f) || in(0x2028, 0x202f) || in(0x205f, 0x206f) || c == 0x3000 || c == 0x3164 || in(0xe000, 0xf8ff) || in(0xfe00, 0xfe0f) || c == 0xfeff ||
-         c == 0xffa0 || in(0xfff0, 0xffff) || c >= 0xe0000;
+  return c < 0x20 || in(0x7f, 0xa0) || c == 0xad || in(0x300, 0x36f) || c == 0x61c || in(0x115f, 0x1160) || in(0x17b4, 0x17b5) ||
+         in(0x180b, 0x180f) || in(0x2000, 0x200f) || in(0x2028, 0x202f) || in(0x205f, 0x206f) || c == 0x3000 || c == 0x3164 ||
+         in(0xe000, 0xf8ff) || in(0xfe00, 0xfe0f) || c == 0xfeff || c == 0xffa0 || in(0xfff0, 0xffff) || c >= 0xe0000;
 }
 
 }  // namespace
@@ -90,7 +94,8 @@ std::string make_identifier(std::string_view name, std::string_view when_empty) 
   if (text.empty()) text = when_empty;
   if (is_digit(text[0])) text.insert(0, "v");
   // Macros are written in capitals.
-  if (!lower && text.size() > 2) std::ranges::transform(text, text.begin(), [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (!lower && text.size() > 2)
+    std::ranges::transform(text, text.begin(), [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });
   if (std::ranges::binary_search(kReserved, text)) text += '_';
   return text;
 }

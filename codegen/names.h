@@ -34,10 +34,10 @@ class Names {
 };
 
 /// What emitted units and their interfaces call their own things.
-inline constexpr std::string_view kInterfaceNames[] = {
-    "Dims",  "Inputs", "Outputs", "Status", "arena", "arena_alignment", "arena_bytes", "call", "dims", "executor", "in", "max_arena_bytes", "onnxc", "out",
-    "parts", "run",    "std",     "steps",  "part",  "symbols",         "weights",
-};
+inline constexpr std::string_view kInterfaceNames[] = {"Dims",        "Inputs",  "Outputs", "Status",   "arena", "arena_alignment",
+                                                       "arena_bytes", "call",    "dims",    "executor", "in",    "max_arena_bytes",
+                                                       "onnxc",       "out",     "parts",   "run",      "std",   "steps",
+                                                       "part",        "symbols", "weights"};
 
 /// `text` as one line for a `//` comment (or inside a /* */ one): no control characters, no marks that reorder or hide text, no
 /// line continuation, no trigraph, no end of comment; valid UTF-8. What was replaced shows as \x0a or \u202e. Cut after `max_bytes`.

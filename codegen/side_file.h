@@ -5,7 +5,7 @@
 namespace onnxc {
 
 struct SideFile {
-  std::string name;   // a plain file name, no folder
+  std::string name;  // a plain file name, no folder
   std::string bytes;
 };
 

@@ -71,7 +71,8 @@ void for_each_piece(std::span<const WeightBlob> blobs, const Layout& layout, Add
 std::string make_image(std::span<const WeightBlob> blobs, const Layout& layout) {
   std::string image;
   image.reserve(layout.bytes);
-  for_each_piece(blobs, layout, [&](std::span<const std::byte> piece) { image.append(reinterpret_cast<const char*>(piece.data()), piece.size()); });
+  for_each_piece(blobs, layout,
+                 [&](std::span<const std::byte> piece) { image.append(reinterpret_cast<const char*>(piece.data()), piece.size()); });
   return image;
 }
 
@@ -107,7 +108,8 @@ std::string_view float_literal(Float value, std::array<char, 64>& buffer) {
   char* const end = begin + buffer.size();
   char* to = begin;
   if (!std::isfinite(value)) {
-    to = fmt::format_to(to, "std::bit_cast<{}>({:#x}{})", is_float ? "float" : "double", std::bit_cast<Bits>(value), is_float ? "u" : "ull");
+    to =
+        fmt::format_to(to, "std::bit_cast<{}>({:#x}{})", is_float ? "float" : "double", std::bit_cast<Bits>(value), is_float ? "u" : "ull");
   } else {
     if (std::signbit(value)) *to++ = '-';
     const Float magnitude = std::abs(value);
@@ -278,7 +280,8 @@ void append_string(std::string& out, std::span<const WeightBlob> blobs, const La
 }
 
 /// Around long literals: clang counts their characters under -Wpedantic.
-constexpr std::string_view kAllowLongLiteral = "#ifdef __clang__\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Woverlength-strings\"\n#endif\n";
+constexpr std::string_view kAllowLongLiteral =
+    "#ifdef __clang__\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Woverlength-strings\"\n#endif\n";
 constexpr std::string_view kEndLongLiteral = "#ifdef __clang__\n#pragma clang diagnostic pop\n#endif\n";
 
 /// Appends the image in the section `section` (the usual read-only one where empty); append_content adds its asm strings.
@@ -288,16 +291,19 @@ void append_asm(std::string& out, const std::string& symbol, std::string_view se
       "#ifdef __APPLE__\n"
       "asm(\".pushsection {1}\\n.private_extern _{0}\\n.globl _{0}\\n.p2align {3}\\n_{0}:\\n\"\n"
       "#else\n"
-      "asm(\".pushsection {2},\\\"a\\\",%progbits\\n.globl {0}\\n.hidden {0}\\n.type {0}, %object\\n.size {0}, {4}\\n.balign {5}\\n{0}:\\n\"\n"
+      "asm(\".pushsection {2},\\\"a\\\",%progbits\\n.globl {0}\\n.hidden {0}\\n.type {0}, %object\\n.size {0}, {4}\\n.balign "
+      "{5}\\n{0}:\\n\"\n"
       "#endif\n",
-      symbol, section.empty() ? "__TEXT,__const" : section, section.empty() ? ".rodata.onnxc" : section, std::countr_zero(layout.alignment), layout.bytes,
-      layout.alignment);
+      symbol, section.empty() ? "__TEXT,__const" : section, section.empty() ? ".rodata.onnxc" : section, std::countr_zero(layout.alignment),
+      layout.bytes, layout.alignment);
   append_content(out);
   out += "    \".popsection\\n\");\n";
 }
 
 std::string extern_image(const std::string& symbol) {
-  return fmt::format("extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte {0}[];\n[[maybe_unused]] constexpr const std::byte* weights = {0};\n", symbol);
+  return fmt::format(
+      "extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte {0}[];\n[[maybe_unused]] constexpr const std::byte* weights = {0};\n",
+      symbol);
 }
 
 void append_string_image(std::string& out, const std::string& symbol, std::span<const WeightBlob> blobs, const Layout& layout) {
@@ -318,11 +324,13 @@ const std::string& WeightsText::access(std::string_view name) const {
 }
 
 WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions& options) {
-  if (!is_identifier(options.prefix)) throw std::invalid_argument("the weights need a C identifier as prefix, not '" + options.prefix + "'");
+  if (!is_identifier(options.prefix))
+    throw std::invalid_argument("the weights need a C identifier as prefix, not '" + options.prefix + "'");
   WeightsText text;
   for (const WeightBlob& blob : blobs) {
     if (!is_identifier(blob.name)) throw std::logic_error("'" + blob.name + "' is no identifier");
-    if (!std::has_single_bit(static_cast<unsigned>(blob.alignment))) throw std::logic_error("alignment of '" + blob.name + "' is no power of two");
+    if (!std::has_single_bit(static_cast<unsigned>(blob.alignment)))
+      throw std::logic_error("alignment of '" + blob.name + "' is no power of two");
     if (!text.expressions.emplace(blob.name, "").second) throw std::logic_error("two weights named '" + blob.name + "'");
   }
   const Layout layout = lay_out(blobs);
@@ -332,8 +340,11 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   std::string form = options.form, section;
   if (form.starts_with("section:")) {
     section = form.substr(8);
-    const auto allowed = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("._$,-").find(c) != std::string_view::npos; };
-    if (section.empty() || !std::ranges::all_of(section, allowed)) throw std::invalid_argument("'" + section + "' cannot be the name of a section");
+    const auto allowed = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("._$,-").find(c) != std::string_view::npos;
+    };
+    if (section.empty() || !std::ranges::all_of(section, allowed))
+      throw std::invalid_argument("'" + section + "' cannot be the name of a section");
     form = layout.bytes <= kArrayLimit ? "array" : "asm";
   }
   const bool automatic = form == "auto";
@@ -372,7 +383,8 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   } else if (form == "incbin") {
     const std::string file = options.prefix + ".weights.bin";
     out += "#ifndef ONNXC_WEIGHTS_DIR\n#define ONNXC_WEIGHTS_DIR \"\"  // or a folder with a slash at its end\n#endif\n";
-    append_asm(out, symbol, section, layout, [&](std::string& to) { to += fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
+    append_asm(out, symbol, section, layout,
+               [&](std::string& to) { to += fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
     out += extern_image(symbol);
     text.side_files.push_back({file, make_image(blobs, layout)});
   } else if (form == "object") {
@@ -398,7 +410,8 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
     text.missing = symbol + " == nullptr";
     text.side_files.push_back({file, make_image(blobs, layout)});
   } else {
-    throw std::invalid_argument("there is no weights form '" + options.form + "'; known are auto, array, asm, string, incbin, object, file and section:NAME");
+    throw std::invalid_argument("there is no weights form '" + options.form +
+                                "'; known are auto, array, asm, string, incbin, object, file and section:NAME");
   }
   return text;
 }

@@ -43,10 +43,10 @@ struct WeightsText {
   std::string form;                   // the one that `auto` chose
   std::vector<std::string> includes;  // standard headers that the declarations need, such as "<bit>"
   std::string declarations;
-  std::string header_declarations;    // for the unit's header; only the form `file` has something to say there
-  std::string missing;                // a C++ condition that holds while the weights are not there, empty when they always are
+  std::string header_declarations;  // for the unit's header; only the form `file` has something to say there
+  std::string missing;              // a C++ condition that holds while the weights are not there, empty when they always are
   std::vector<SideFile> side_files;
-  std::size_t image_bytes = 0;        // all blobs with the padding between them
+  std::size_t image_bytes = 0;  // all blobs with the padding between them
 
   /// An expression of type `const T*`: where blob `name` begins.
   const std::string& access(std::string_view name) const;

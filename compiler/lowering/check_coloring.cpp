@@ -25,9 +25,11 @@ std::optional<std::string> find_coloring_error(std::span<const Interval> interva
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     const auto& [size, first, last, alignment] = intervals[i];
     if (offsets[i] < 0) return fmt::format("interval {} has offset {}", i, offsets[i]);
-    if (alignment > 1 && offsets[i] % alignment != 0) return fmt::format("interval {} has offset {}, which is not a multiple of {}", i, offsets[i], alignment);
+    if (alignment > 1 && offsets[i] % alignment != 0)
+      return fmt::format("interval {} has offset {}, which is not a multiple of {}", i, offsets[i], alignment);
     if (size <= 0 || first >= last) continue;
-    if (size > height || offsets[i] > height - size) return fmt::format("interval {} ends at {} + {}, above the height {}", i, offsets[i], size, height);
+    if (size > height || offsets[i] > height - size)
+      return fmt::format("interval {} ends at {} + {}, above the height {}", i, offsets[i], size, height);
     events.push_back({first, true, i});
     events.push_back({last, false, i});
   }

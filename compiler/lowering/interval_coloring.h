@@ -8,7 +8,7 @@ namespace onnxc {
 
 /// A buffer that must stay where it is during the steps [first, last). With first >= last or size 0 it is never in anyone's way.
 struct Interval {
-  int64_t size;   // bytes, >= 0
+  int64_t size;  // bytes, >= 0
   int first, last;
   int64_t alignment;  // of the offset; a power of two
 };

@@ -38,8 +38,9 @@ struct Blobs {
 Blobs nasty_blobs() {
   using limits = std::numeric_limits<float>;
   Blobs b;
-  b.add<float>("float", {0.0f, -0.0f, 1.0f, -2.5f, 0.1f, 3.14159274f, 1e-45f, limits::min(), limits::max(), limits::lowest(), limits::infinity(), -limits::infinity(),
-                         limits::quiet_NaN(), std::bit_cast<float>(0xffc12345u), std::bit_cast<float>(0x7fa00001u), 1023.875f, 1024.125f, 16777216.0f});
+  b.add<float>("float", {0.0f, -0.0f, 1.0f, -2.5f, 0.1f, 3.14159274f, 1e-45f, limits::min(), limits::max(), limits::lowest(),
+                         limits::infinity(), -limits::infinity(), limits::quiet_NaN(), std::bit_cast<float>(0xffc12345u),
+                         std::bit_cast<float>(0x7fa00001u), 1023.875f, 1024.125f, 16777216.0f});
   b.add<double>("double", {0.1, -1e308, 5e-324, std::numeric_limits<double>::infinity(), std::nan(""), 0.125, -0.0});
   b.add<int64_t>("std::int64_t", {INT64_MIN, INT64_MAX, -1, 0});
   b.add<uint64_t>("std::uint64_t", {UINT64_MAX, 0, 1});
@@ -78,8 +79,11 @@ std::string program(const Blobs& b, const WeightsText& text) {
   if (text.missing.empty()) {
     source += "int main() { return m::dump() ? 0 : 1; }\n";
   } else {
-    source += "alignas(4096) static std::byte image[1 << 20];\nint main() {\n  if (m::dump()) return 1;\n  std::FILE* file = std::fopen(\"" + text.side_files[0].name +
-              "\", \"rb\");\n  [[maybe_unused]] auto n = std::fread(image, 1, sizeof image, file);\n  m::m_weights = image;\n  std::fclose(file);\n  return m::dump() ? 0 : 1;\n}\n";
+    source +=
+        "alignas(4096) static std::byte image[1 << 20];\nint main() {\n  if (m::dump()) return 1;\n  std::FILE* file = std::fopen(\"" +
+        text.side_files[0].name +
+        "\", \"rb\");\n  [[maybe_unused]] auto n = std::fread(image, 1, sizeof image, file);\n  m::m_weights = image;\n  "
+        "std::fclose(file);\n  return m::dump() ? 0 : 1;\n}\n";
   }
   return source;
 }
@@ -106,7 +110,8 @@ void check_round_trip(const Blobs& b, const std::string& form, const std::string
   }
   for (const std::string& compiler : test::compilers()) {
     INFO(compiler << " " << flags << " --weights=" << form);
-    const bool built = test::run_in(folder, compiler + " -std=c++20 -Wall -Wextra -Wpedantic -Werror -I" ONNXC_SOURCE_DIR "/runtime_stub " + flags + " unit.cpp" + objects + " -o unit");
+    const bool built = test::run_in(folder, compiler + " -std=c++20 -Wall -Wextra -Wpedantic -Werror -I" ONNXC_SOURCE_DIR "/runtime_stub " +
+                                                flags + " unit.cpp" + objects + " -o unit");
     INFO(folder.read("log"));
     REQUIRE(built);
     REQUIRE(test::run_in(folder, "./unit > dump"));
@@ -145,7 +150,8 @@ TEST_CASE("no weights and small weights") {
   for (const char* form : {"auto", "array", "asm", "string", "incbin", "object", "file"}) check_round_trip(none, form, "-O1");
   Blobs small;
   small.add<float>("float", {1.0f, 0.5f, 0.1f});
-  CHECK(emit_weights(small.blobs, {"auto", "m"}).declarations == "alignas(64) constexpr float w0[] = {\n    1.0f, 0.5f, 0x1.99999ap-4f,\n};\n");
+  CHECK(emit_weights(small.blobs, {"auto", "m"}).declarations ==
+        "alignas(64) constexpr float w0[] = {\n    1.0f, 0.5f, 0x1.99999ap-4f,\n};\n");
 }
 
 TEST_CASE("two units with weights link into one shared library") {
@@ -153,7 +159,8 @@ TEST_CASE("two units with weights link into one shared library") {
   TemporaryFolder folder;
   for (const std::string prefix : {"first", "second"}) {
     const WeightsText text = emit_weights(b.blobs, {"asm", prefix});
-    std::string source = "#include <onnxc/base.hpp>\n#include <bit>\nnamespace " + prefix + " {\nstruct half { std::uint16_t bits; };\n" + text.declarations;
+    std::string source =
+        "#include <onnxc/base.hpp>\n#include <bit>\nnamespace " + prefix + " {\nstruct half { std::uint16_t bits; };\n" + text.declarations;
     source += "const float* first_weight() { return " + text.access("w0") + "; }\n}\n";
     folder.write(prefix + ".cpp", source);
   }
@@ -161,7 +168,8 @@ TEST_CASE("two units with weights link into one shared library") {
     for (const std::string flags : {"-O2", "-O2 -flto"}) {
       if (flags.find("lto") != std::string::npos && compiler != "g++") continue;
       INFO(compiler << " " << flags);
-      const bool built = test::run_in(folder, compiler + " -std=c++20 -fPIC -shared -Wl,-z,defs " + flags + " -I" ONNXC_SOURCE_DIR "/runtime_stub first.cpp second.cpp -o both.so && nm -D both.so");
+      const bool built = test::run_in(folder, compiler + " -std=c++20 -fPIC -shared -Wl,-z,defs " + flags +
+                                                  " -I" ONNXC_SOURCE_DIR "/runtime_stub first.cpp second.cpp -o both.so && nm -D both.so");
       const std::string log = folder.read("log");
       INFO(log);
       CHECK(built);
@@ -179,11 +187,15 @@ TEST_CASE("Mach-O takes the asm form") {
   const WeightsText text = emit_weights(b.blobs, {"asm", "m"});
   TemporaryFolder folder;
   // No headers for that system here: the few names that the text needs are spelled out.
-  folder.write("unit.cpp", "namespace std { enum class byte : unsigned char {}; enum class endian { little, native = little }; }\n"
-                           "namespace m {\n" + text.declarations + "const std::byte* get() { return weights; }\n}\n");
-  for (const std::string target : {"arm64-apple-macos13", "x86_64-apple-macos13", "aarch64-linux-gnu", "riscv64-linux-gnu", "armv7m-none-eabi"}) {
+  folder.write("unit.cpp",
+               "namespace std { enum class byte : unsigned char {}; enum class endian { little, native = little }; }\n"
+               "namespace m {\n" +
+                   text.declarations + "const std::byte* get() { return weights; }\n}\n");
+  for (const std::string target :
+       {"arm64-apple-macos13", "x86_64-apple-macos13", "aarch64-linux-gnu", "riscv64-linux-gnu", "armv7m-none-eabi"}) {
     INFO(target);
-    const bool built = test::run_in(folder, "clang++-19 --target=" + target + " -std=c++20 -Wall -Wextra -Wpedantic -Werror -ffreestanding -c unit.cpp -o unit.o");
+    const bool built = test::run_in(
+        folder, "clang++-19 --target=" + target + " -std=c++20 -Wall -Wextra -Wpedantic -Werror -ffreestanding -c unit.cpp -o unit.o");
     INFO(folder.read("log"));
     CHECK(built);
   }
@@ -197,7 +209,8 @@ TEST_CASE("an object file has a section, a symbol and its machine") {
   folder.write("w.o", text.side_files.at(0).bytes);
   REQUIRE(test::run_in(folder, "readelf -hSsr --wide w.o"));
   const std::string log = folder.read("log");
-  for (const char* part : {"AArch64", ".rodata.onnxc", "m_weights", "m_weights_pointer", "HIDDEN", "R_AARCH64_ABS64"}) CHECK(log.find(part) != std::string::npos);
+  for (const char* part : {"AArch64", ".rodata.onnxc", "m_weights", "m_weights_pointer", "HIDDEN", "R_AARCH64_ABS64"})
+    CHECK(log.find(part) != std::string::npos);
   CHECK(log.find("Warning") == std::string::npos);
 }
 

@@ -51,7 +51,8 @@ std::vector<Interval> network_intervals(std::mt19937& random, int count) {
 TEST_CASE("a coloring of random intervals is valid and not below the bound") {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
-    const auto intervals = random_intervals(random, static_cast<int>(random() % 80), 1 + static_cast<int>(random() % 60), 1 + static_cast<int>(random() % 30));
+    const auto intervals =
+        random_intervals(random, static_cast<int>(random() % 80), 1 + static_cast<int>(random() % 60), 1 + static_cast<int>(random() % 30));
     const Coloring coloring = color_intervals(intervals);
     INFO("seed " << seed);
     CHECK(find_coloring_error(intervals, coloring.offsets, coloring.height) == std::nullopt);
@@ -91,19 +92,23 @@ TEST_CASE("chains with skip connections meet the bound nearly always") {
 
 TEST_CASE("five thousand intervals take less than a second") {
   std::mt19937 random(7);
-  for (const auto& intervals : {random_intervals(random, 5000, 5000, 40), random_intervals(random, 5000, 1000, 900), network_intervals(random, 5000)}) {
+  for (const auto& intervals :
+       {random_intervals(random, 5000, 5000, 40), random_intervals(random, 5000, 1000, 900), network_intervals(random, 5000)}) {
     const auto begin = std::chrono::steady_clock::now();
     const Coloring coloring = color_intervals(intervals);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     CHECK(find_coloring_error(intervals, coloring.offsets, coloring.height) == std::nullopt);
-    std::cout << "5000 intervals: " << seconds << " s, height / bound " << static_cast<double>(coloring.height) / static_cast<double>(coloring.lower_bound) << '\n';
+    std::cout << "5000 intervals: " << seconds << " s, height / bound "
+              << static_cast<double>(coloring.height) / static_cast<double>(coloring.lower_bound) << '\n';
     CHECK(seconds < 3.0);  // 1 s on an idle machine without sanitizers
   }
 }
 
 TEST_CASE("the judge sees each kind of mistake") {
   const std::vector<Interval> intervals{{10, 0, 2, 1}, {10, 1, 3, 4}, {10, 2, 4, 1}};
-  const auto error = [&](std::vector<int64_t> offsets, int64_t height) { return find_coloring_error(intervals, offsets, height).value_or(""); };
+  const auto error = [&](std::vector<int64_t> offsets, int64_t height) {
+    return find_coloring_error(intervals, offsets, height).value_or("");
+  };
   CHECK(error({0, 12, 0}, 22).empty());
   CHECK(error({0, 12}, 22) == "2 offsets for 3 intervals");
   CHECK(error({0, 10, 0}, 22) == "interval 1 has offset 10, which is not a multiple of 4");
@@ -123,8 +128,9 @@ TEST_CASE("the judge agrees with comparing all pairs") {
     bool overlap = false;
     for (std::size_t a = 0; a < 6; ++a) {
       for (std::size_t b = 0; b < a; ++b) {
-        overlap |= intervals[a].size > 0 && intervals[b].size > 0 && intervals[a].first < intervals[b].last && intervals[b].first < intervals[a].last &&
-                   offsets[a] < offsets[b] + intervals[b].size && offsets[b] < offsets[a] + intervals[a].size;
+        overlap |= intervals[a].size > 0 && intervals[b].size > 0 && intervals[a].first < intervals[b].last &&
+                   intervals[b].first < intervals[a].last && offsets[a] < offsets[b] + intervals[b].size &&
+                   offsets[b] < offsets[a] + intervals[a].size;
       }
     }
     CHECK(find_coloring_error(intervals, offsets, 30000).has_value() == overlap);
@@ -162,7 +168,8 @@ TEST_CASE("a stacking is valid for sizes it has never seen") {
       const auto offsets = evaluate(stacking, tried);
       auto sized = intervals;
       int64_t height = 0;
-      for (std::size_t i = 0; i < count; ++i) sized[i].size = tried[i], sized[i].alignment = 64, height = std::max(height, offsets[i] + tried[i]);
+      for (std::size_t i = 0; i < count; ++i)
+        sized[i].size = tried[i], sized[i].alignment = 64, height = std::max(height, offsets[i] + tried[i]);
       INFO("seed " << seed << " trial " << trial);
       CHECK(find_coloring_error(sized, offsets, height) == std::nullopt);
       if (trial < 2) CHECK(height == stacking.heights[static_cast<std::size_t>(trial)]);

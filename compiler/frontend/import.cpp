@@ -1,0 +1,376 @@
+#include "compiler/frontend/import.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/stubs/logging.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "compiler/frontend/tensors.h"
+#include "compiler/support/sha256.h"
+#include "onnx/defs/schema.h"
+#include "onnx/inliner/inliner.h"
+#include "onnx/onnx_pb.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kNewestOpset = 28, kNewestMlOpset = 5, kNewestIr = 14;
+constexpr int64_t kMostFileBytes = INT32_MAX;  // protobuf's limit
+
+std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+std::vector<std::byte> read_file(const std::filesystem::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) throw Error(ErrorKind::Io, fmt::format("{}: no such file", path.string()));
+  if (!S_ISREG(status.st_mode)) throw Error(ErrorKind::Io, fmt::format("{}: not a regular file", path.string()));
+  if (status.st_size > kMostFileBytes)
+    throw Error(ErrorKind::Invalid, fmt::format("{}: {} bytes, more than protobuf's limit of 2 GiB", path.string(), status.st_size),
+                "save the weights as external data");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+  std::ifstream in(path, std::ios::binary);
+  if (!in.read(reinterpret_cast<char*>(bytes.data()), status.st_size)) throw Error(ErrorKind::Io, fmt::format("{}: cannot be read", path.string()));
+  return bytes;
+}
+
+/// What the bytes look like, for those who gave the wrong file.
+std::string guess_format(const std::vector<std::byte>& bytes) {
+  const auto starts = [&](std::string_view magic, std::size_t at = 0) {
+    return bytes.size() >= at + magic.size() && std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
+  };
+  if (bytes.empty()) return "the file is empty";
+  if (starts("PK\x03\x04")) return "it is a zip archive (a PyTorch .pt file?); export the model to ONNX first";
+  if (starts("TFL3", 4)) return "it is a TensorFlow Lite model; convert it to ONNX first";
+  if (starts("\x80\x02") || starts("\x80\x03") || starts("\x80\x04") || starts("\x80\x05")) return "it is a Python pickle; export the model to ONNX first";
+  if (starts("\x89HDF")) return "it is an HDF5 file (a Keras model?); convert it to ONNX first";
+  if (starts("version https://git-lfs")) return "it is a Git LFS pointer; fetch the real file with 'git lfs pull'";
+  if (std::all_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(bytes.size(), 256)), [](std::byte b) {
+        const auto c = std::to_integer<unsigned char>(b);
+        return c == '\n' || c == '\r' || c == '\t' || (c >= 32 && c < 127);
+      }))
+    return "it is a text file";
+  return "it is damaged, truncated or of another format";
+}
+
+onnx::ModelProto parse(const std::filesystem::path& path, const std::vector<std::byte>& bytes) {
+  const auto refuse = [&] { throw Error(ErrorKind::Invalid, fmt::format("{}: not an ONNX model: {}", path.string(), guess_format(bytes))); };
+  google::protobuf::LogSilencer quiet;
+  onnx::ModelProto model;
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
+  stream.SetRecursionLimit(400);
+  if (bytes.empty() || !model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) refuse();
+  if (!model.has_graph() || (model.ir_version() == 0 && model.opset_import_size() == 0)) refuse();
+  return model;
+}
+
+void check_header(const std::filesystem::path& path, const onnx::ModelProto& model, ModelInfo& info) {
+  const auto refuse = [&](const std::string& what, const std::string& remedy = {}) {
+    throw Error(ErrorKind::Invalid, fmt::format("{}: {}", path.string(), what), remedy);
+  };
+  if (model.ir_version() > kNewestIr) refuse(fmt::format("IR version {} is newer than {}, the newest known", model.ir_version(), kNewestIr));
+  std::set<std::string> seen;
+  for (const auto& import : model.opset_import()) {
+    const std::string domain = normal_domain(import.domain());
+    const std::string shown = domain.empty() ? "ai.onnx" : domain;
+    if (!seen.insert(domain).second) refuse(fmt::format("opset of domain '{}' is imported twice", shown));
+    const int64_t newest = domain.empty() ? kNewestOpset : domain == "ai.onnx.ml" ? kNewestMlOpset : INT64_MAX;
+    if (import.version() < 1) refuse(fmt::format("opset {} of domain '{}' does not exist", import.version(), shown));
+    if (import.version() > newest)
+      refuse(fmt::format("opset {} of domain '{}' is newer than {}, the newest known", import.version(), shown, newest), "export with an older opset");
+    info.opsets[shown] = import.version();
+  }
+  // Before IR version 3 there was one opset and no field to name it.
+  if (info.opsets.empty() && model.ir_version() >= 3) refuse("imports no opset");
+  if (info.opsets.empty()) info.opsets["ai.onnx"] = 1;
+}
+
+/// Types that the file states, its symbols made Dims.
+class TypeImporter {
+ public:
+  explicit TypeImporter(const ImportOptions& options) : options_(options) {}
+
+  Type import(const onnx::TypeProto& proto, const std::string& value, int depth = 0) {
+    if (depth > 16) throw Error(ErrorKind::Invalid, fmt::format("'{}' has a type nested too deeply", value));
+    const auto element = [&](int32_t number) {
+      const auto type = element_type_numbered(number);
+      if (!type || *type == ElementType::Undefined) throw Error(ErrorKind::Invalid, fmt::format("'{}' has the unknown element type {}", value, number));
+      return *type;
+    };
+    switch (proto.value_case()) {
+      case onnx::TypeProto::kTensorType: {
+        const auto& tensor = proto.tensor_type();
+        const ElementType type = element(tensor.elem_type());
+        if (!tensor.has_shape()) return Type::unranked(type);
+        if (tensor.shape().dim_size() > kMaxRank)
+          throw Error(ErrorKind::Unsupported, fmt::format("'{}' has rank {}; at most {} is supported", value, tensor.shape().dim_size(), kMaxRank));
+        Extents extents;
+        for (int axis = 0; axis < tensor.shape().dim_size(); ++axis) extents.push_back(dim(tensor.shape().dim(axis), value, axis));
+        return Type::tensor(type, std::move(extents));
+      }
+      case onnx::TypeProto::kSequenceType: return Type::sequence(import(proto.sequence_type().elem_type(), value, depth + 1));
+      case onnx::TypeProto::kOptionalType: return Type::optional(import(proto.optional_type().elem_type(), value, depth + 1));
+      case onnx::TypeProto::kMapType: {
+        Type map{Type::Kind::Map, element(proto.map_type().key_type()), false, {}, {}};
+        map.nested.push_back(import(proto.map_type().value_type(), value, depth + 1));
+        return map;
+      }
+      case onnx::TypeProto::kSparseTensorType:
+        throw Error(ErrorKind::Unsupported, fmt::format("'{}' is a sparse tensor; only sparse initialisers are supported", value));
+      default: return {};
+    }
+  }
+
+ private:
+  Dim dim(const onnx::TensorShapeProto::Dimension& proto, const std::string& value, int axis) {
+    if (proto.has_dim_value()) {
+      if (proto.dim_value() < 0) throw Error(ErrorKind::Invalid, fmt::format("'{}' has extent {}", value, proto.dim_value()));
+      return proto.dim_value();
+    }
+    const std::string name = proto.has_dim_param() && !proto.dim_param().empty() ? proto.dim_param() : fmt::format("{}_{}", value, axis);
+    const auto it = options_.dims.find(name);
+    if (it == options_.dims.end()) return Dim::symbol(name, 1, INT64_MAX);
+    if (it->second.min == it->second.max) return it->second.min;
+    return Dim::symbol(name, it->second.min, it->second.max);
+  }
+
+  const ImportOptions& options_;
+};
+
+class GraphImporter {
+ public:
+  GraphImporter(const ModelInfo& info, TypeImporter& types, ExternalData& external) : info_(info), types_(types), external_(external) {}
+
+  /// `captures`: names of the outside that the graph may use, each an input after the graph's own.
+  Graph import(const onnx::GraphProto& proto, const std::vector<std::string>& captures, const Graph* outer,
+               const std::map<std::string, ValueId>* outer_scope, int depth) {
+    if (depth > 64) throw Error(ErrorKind::Invalid, "graphs are nested too deeply");
+    Graph graph;
+    graph.name = proto.name();
+    std::map<std::string, ValueId> scope;
+    const auto define = [&](const std::string& name, Type type, const char* what) {
+      if (name.empty()) throw Error(ErrorKind::Invalid, fmt::format("{} of graph '{}' has no name", what, proto.name()));
+      if (scope.count(name) != 0) throw Error(ErrorKind::Invalid, fmt::format("'{}' is defined twice in graph '{}'", name, proto.name()));
+      graph.values.push_back({name, std::move(type), nullptr, std::nullopt});
+      return scope[name] = static_cast<ValueId>(graph.values.size()) - 1;
+    };
+    const auto initialise = [&](const std::string& name, Constant constant) {
+      const Type type = Type::tensor(constant->type, to_extents(constant->shape));
+      graph[define(name, type, "an initialiser")].constant = std::move(constant);
+    };
+    for (const auto& tensor : proto.initializer()) initialise(tensor.name(), import_tensor(tensor, external_));
+    for (const auto& tensor : proto.sparse_initializer()) initialise(tensor.values().name(), import_sparse_tensor(tensor, external_));
+    for (const auto& input : proto.input()) {
+      if (scope.count(input.name()) != 0) continue;  // an initialiser that is also listed as an input is its default
+      graph.inputs.push_back(define(input.name(), types_.import(input.type(), input.name()), "an input"));
+    }
+    for (const auto& name : captures) {
+      if (scope.count(name) != 0) throw Error(ErrorKind::Invalid, fmt::format("'{}' of graph '{}' hides a value outside", name, proto.name()));
+      graph.inputs.push_back(define(name, (*outer)[outer_scope->at(name)].type, "a capture"));
+    }
+    for (const auto& node : proto.node()) import_node(node, graph, scope, define, depth);
+    for (const auto& output : proto.output()) {
+      const auto it = scope.find(output.name());
+      if (it == scope.end()) throw Error(ErrorKind::Invalid, fmt::format("output '{}' of graph '{}' is never computed", output.name(), proto.name()));
+      graph.outputs.push_back(it->second);
+    }
+    return graph;
+  }
+
+ private:
+  /// Names that a graph uses and does not define, in order of their first use.
+  static void free_names(const onnx::GraphProto& proto, std::vector<std::string>& names, std::set<std::string>& seen, int depth) {
+    if (depth > 64) throw Error(ErrorKind::Invalid, "graphs are nested too deeply");
+    std::set<std::string> defined;
+    for (const auto& t : proto.initializer()) defined.insert(t.name());
+    for (const auto& t : proto.sparse_initializer()) defined.insert(t.values().name());
+    for (const auto& i : proto.input()) defined.insert(i.name());
+    const auto use = [&](const std::string& name) {
+      if (!name.empty() && defined.count(name) == 0 && seen.insert(name).second) names.push_back(name);
+    };
+    for (const auto& node : proto.node()) {
+      for (const auto& name : node.input()) use(name);
+      for (const auto& a : node.attribute()) {
+        std::vector<std::string> inner;
+        std::set<std::string> inner_seen;
+        if (a.has_g()) free_names(a.g(), inner, inner_seen, depth + 1);
+        for (const auto& g : a.graphs()) free_names(g, inner, inner_seen, depth + 1);
+        for (const auto& name : inner) use(name);
+      }
+      for (const auto& name : node.output()) defined.insert(name);
+    }
+    for (const auto& output : proto.output()) use(output.name());
+  }
+
+  template <class Define>
+  void import_node(const onnx::NodeProto& proto, Graph& graph, std::map<std::string, ValueId>& scope, Define& define, int depth) {
+    Node node;
+    node.domain = normal_domain(proto.domain());
+    node.op = proto.op_type();
+    node.name = !proto.name().empty() ? proto.name() : proto.output_size() > 0 ? proto.output(0) : "";
+    const auto opset = info_.opsets.find(node.domain.empty() ? "ai.onnx" : node.domain);
+    node.version = opset == info_.opsets.end() ? 1 : static_cast<int>(std::min<int64_t>(opset->second, 1000));
+    if (opset == info_.opsets.end() && node.domain != "com.microsoft") node.fail(ErrorKind::Invalid, fmt::format("domain '{}' is not imported", node.domain));
+    std::vector<std::string> captured;
+    std::set<std::string> seen;
+    for (const auto& a : proto.attribute()) {
+      if (a.has_g()) free_names(a.g(), captured, seen, depth);
+      for (const auto& g : a.graphs()) free_names(g, captured, seen, depth);
+    }
+    for (const auto& name : captured) {
+      const auto it = scope.find(name);
+      if (it == scope.end()) node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name), unsorted_remedy());
+      node.captures.push_back(it->second);
+    }
+    for (const auto& a : proto.attribute()) import_attribute(a, node, graph, scope, captured, depth);
+    for (const auto& name : proto.input()) {
+      if (name.empty()) {
+        node.inputs.push_back(kAbsent);
+        continue;
+      }
+      const auto it = scope.find(name);
+      if (it == scope.end()) node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name), unsorted_remedy());
+      node.inputs.push_back(it->second);
+    }
+    while (!node.inputs.empty() && node.inputs.back() == kAbsent) node.inputs.pop_back();
+    if (node.is("Constant")) {
+      graph[define(proto.output_size() > 0 ? proto.output(0) : "", {}, "a Constant")] = constant_value(node, proto);
+      return;
+    }
+    for (const auto& name : proto.output()) node.outputs.push_back(name.empty() ? kAbsent : define(name, {}, "an output"));
+    graph.nodes.push_back(std::move(node));
+  }
+
+  static std::string unsorted_remedy() { return "the nodes of a model must be in topological order"; }
+
+  void import_attribute(const onnx::AttributeProto& a, Node& node, const Graph& graph, const std::map<std::string, ValueId>& scope,
+                        const std::vector<std::string>& captured, int depth) {
+    const auto put = [&](Attribute value) { node.attributes.insert_or_assign(a.name(), std::move(value)); };
+    switch (a.type()) {
+      case onnx::AttributeProto::INT: put(static_cast<int64_t>(a.i())); break;
+      case onnx::AttributeProto::FLOAT: put(a.f()); break;
+      case onnx::AttributeProto::STRING: put(a.s()); break;
+      case onnx::AttributeProto::INTS: put(std::vector<int64_t>(a.ints().begin(), a.ints().end())); break;
+      case onnx::AttributeProto::FLOATS: put(std::vector<float>(a.floats().begin(), a.floats().end())); break;
+      case onnx::AttributeProto::STRINGS: put(std::vector<std::string>(a.strings().begin(), a.strings().end())); break;
+      case onnx::AttributeProto::TENSOR: put(import_tensor(a.t(), external_)); break;
+      case onnx::AttributeProto::SPARSE_TENSOR: put(import_sparse_tensor(a.sparse_tensor(), external_)); break;
+      case onnx::AttributeProto::TYPE_PROTO: put(types_.import(a.tp(), node.name)); break;
+      case onnx::AttributeProto::GRAPH:
+        node.regions.emplace_back(a.name(), std::make_shared<Graph>(import(a.g(), captured, &graph, &scope, depth + 1)));
+        break;
+      default: node.fail(ErrorKind::Unsupported, fmt::format("attribute '{}' has a type that is not supported", a.name()));
+    }
+  }
+
+  Value constant_value(const Node& node, const onnx::NodeProto& proto) {
+    if (proto.output_size() != 1 || proto.output(0).empty()) node.fail(ErrorKind::Invalid, "has no output");
+    const auto list = [&](auto values, ElementType type) {
+      auto t = std::make_shared<TensorData>(TensorData::zeros(type, {static_cast<int64_t>(values.size())}));
+      if (!values.empty()) std::memcpy(t->bytes.data(), values.data(), t->bytes.size());
+      return Constant(t);
+    };
+    Constant constant;
+    for (const auto& [name, attribute] : node.attributes) {
+      if (name == "value" || name == "sparse_value") {
+        if (const auto* t = std::get_if<Constant>(&attribute)) constant = *t;
+      } else if (name == "value_int") {
+        constant = make_scalar(ElementType::I64, node.integer(name, 0));
+      } else if (name == "value_float") {
+        constant = make_scalar(ElementType::F32, node.number(name, 0));
+      } else if (name == "value_ints") {
+        constant = list(node.integers(name), ElementType::I64);
+      } else if (name == "value_floats") {
+        if (const auto* v = std::get_if<std::vector<float>>(&attribute)) constant = list(*v, ElementType::F32);
+      } else if (name == "value_string" || name == "value_strings") {
+        auto t = std::make_shared<TensorData>();
+        t->type = ElementType::String;
+        if (const auto* s = std::get_if<std::string>(&attribute)) t->strings = {*s};
+        if (const auto* v = std::get_if<std::vector<std::string>>(&attribute)) {
+          t->strings = *v;
+          t->shape = {static_cast<int64_t>(v->size())};
+        }
+        constant = t;
+      }
+    }
+    if (!constant) node.fail(ErrorKind::Invalid, "has no value");
+    return {proto.output(0), Type::tensor(constant->type, to_extents(constant->shape)), constant, std::nullopt};
+  }
+
+  const ModelInfo& info_;
+  TypeImporter& types_;
+  ExternalData& external_;
+};
+
+/// Schema functions to expand: those whose operator the compiler does not know itself.
+class UnknownFunctions final : public onnx::inliner::FunctionIdSet {
+ public:
+  explicit UnknownFunctions(const ImportOptions& options) : options_(options) {}
+  bool Contains(const std::string& domain, const std::string& name) const override { return !options_.knows(normal_domain(domain), name); }
+
+ private:
+  const ImportOptions& options_;
+};
+
+/// Nodes that the functions would become, counted before anything is inlined: 2^k functions must not eat the memory.
+void check_function_growth(const onnx::ModelProto& model) {
+  constexpr int64_t kMostNodes = 2'000'000;
+  std::map<std::string, const onnx::FunctionProto*> functions;
+  for (const auto& f : model.functions()) functions[normal_domain(f.domain()) + ":" + f.name() + ":" + f.overload()] = &f;
+  std::map<std::string, int64_t> sizes;
+  std::set<std::string> open;
+  const std::function<int64_t(const std::string&)> size_of = [&](const std::string& key) -> int64_t {
+    if (const auto it = sizes.find(key); it != sizes.end()) return it->second;
+    if (!open.insert(key).second || open.size() > 500) throw Error(ErrorKind::Invalid, fmt::format("function '{}' calls itself", key));
+    int64_t size = 0;
+    for (const auto& node : functions.at(key)->node()) {
+      const std::string callee = normal_domain(node.domain()) + ":" + node.op_type() + ":" + node.overload();
+      size += functions.count(callee) != 0 ? size_of(callee) : 1;
+      if (size > kMostNodes) throw Error(ErrorKind::Budget, fmt::format("function '{}' expands to more than {} nodes", key, kMostNodes));
+    }
+    open.erase(key);
+    return sizes[key] = size;
+  };
+  int64_t total = 0;
+  for (const auto& node : model.graph().node()) {
+    const std::string callee = normal_domain(node.domain()) + ":" + node.op_type() + ":" + node.overload();
+    total += functions.count(callee) != 0 ? size_of(callee) : 1;
+    if (total > kMostNodes) throw Error(ErrorKind::Budget, fmt::format("the model's functions expand to more than {} nodes", kMostNodes));
+  }
+}
+
+}  // namespace
+
+Imported import_model(const std::filesystem::path& path, const ImportOptions& options) {
+  const std::vector<std::byte> bytes = read_file(path);
+  Imported imported;
+  ModelInfo& info = imported.info;
+  info.sha256 = sha256(bytes);
+  info.files.push_back(path);
+  onnx::ModelProto model = parse(path, bytes);
+  check_header(path, model, info);
+  info.ir_version = model.ir_version();
+  info.producer_name = model.producer_name();
+  info.producer_version = model.producer_version();
+  info.model_domain = model.domain();
+  info.model_version = model.model_version();
+  info.doc_string = model.doc_string();
+  info.graph_name = model.graph().name();
+  for (const auto& entry : model.metadata_props()) info.metadata[entry.key()] = entry.value();
+  check_function_growth(model);
+  try {
+    if (model.functions_size() > 0) onnx::inliner::InlineLocalFunctions(model, true);
+    onnx::inliner::InlineSelectedFunctions(model, UnknownFunctions(options), onnx::OpSchemaRegistry::Instance());
+  } catch (const std::exception& e) {
+    throw Error(ErrorKind::Invalid, fmt::format("{}: functions cannot be inlined: {}", path.string(), e.what()));
+  }
+  ExternalData external{path.parent_path(), {}};
+  TypeImporter types(options);
+  imported.graph = GraphImporter(info, types, external).import(model.graph(), {}, nullptr, nullptr, 0);
+  info.files.insert(info.files.end(), external.files.begin(), external.files.end());
+  return imported;
+}
+
+}  // namespace onnxc

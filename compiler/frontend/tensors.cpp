@@ -1,0 +1,172 @@
+#include "compiler/frontend/tensors.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "onnx/checker.h"
+#include "onnx/onnx_pb.h"
+
+namespace onnxc {
+namespace {
+
+[[noreturn]] void invalid(const onnx::TensorProto& proto, const std::string& what) {
+  throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{proto.name(), "tensor", what}});
+}
+
+/// Largest constant that is read: the limit of a 32-bit offset in most formats, and far beyond real single tensors.
+constexpr int64_t kMostBytes = int64_t{1} << 36;
+
+struct Descriptor {
+  int fd = -1;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+};
+
+int64_t parse_number(const onnx::TensorProto& proto, const std::string& key, const std::string& text) {
+  if (text.empty() || text.size() > 18 || !std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    invalid(proto, fmt::format("external data has {}='{}', not a number", key, text));
+  return std::stoll(text);
+}
+
+void read_external(const onnx::TensorProto& proto, ExternalData& external, std::vector<std::byte>& bytes) {
+  std::string location;
+  int64_t offset = 0, length = -1;
+  for (const auto& entry : proto.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+    if (entry.key() == "offset") offset = parse_number(proto, "offset", entry.value());
+    if (entry.key() == "length") length = parse_number(proto, "length", entry.value());
+  }
+  if (location.find('\0') != location.npos) invalid(proto, "external data location holds a NUL");
+  Descriptor file;
+  try {
+    // ONNX's own opener refuses absolute paths, '..', links that lead out of the folder and what is not a regular file.
+    file.fd = static_cast<int>(onnx::checker::open_external_data(external.folder.string(), location, proto.name(), true));
+  } catch (const std::exception& e) {
+    std::string what = e.what();
+    std::replace(what.begin(), what.end(), '\n', ' ');
+    invalid(proto, "external data: " + what);
+  }
+  struct stat status {};
+  if (file.fd < 0 || fstat(file.fd, &status) != 0) invalid(proto, fmt::format("external data '{}' cannot be read", location));
+  const auto wanted = static_cast<int64_t>(bytes.size());
+  if (length >= 0 && length != wanted) invalid(proto, fmt::format("external data holds {} bytes where the shape needs {}", length, wanted));
+  if (offset > status.st_size || status.st_size - offset < wanted)
+    invalid(proto, fmt::format("external data '{}' is too short: {} bytes from offset {} of {}", location, wanted, offset, status.st_size));
+  for (int64_t done = 0; done < wanted;) {
+    const ssize_t n = pread(file.fd, bytes.data() + done, static_cast<std::size_t>(wanted - done), offset + done);
+    if (n <= 0) invalid(proto, fmt::format("external data '{}' cannot be read", location));
+    done += n;
+  }
+  const auto path = external.folder / location;
+  if (std::find(external.files.begin(), external.files.end(), path) == external.files.end()) external.files.push_back(path);
+}
+
+/// Copies a typed field, each element narrowed to Target (ONNX keeps small types in int32_data).
+template <class Target, class Field>
+void copy_field(const onnx::TensorProto& proto, const Field& field, std::vector<std::byte>& bytes) {
+  const std::size_t n = bytes.size() / sizeof(Target);
+  if (static_cast<std::size_t>(field.size()) != n) invalid(proto, fmt::format("holds {} elements where the shape needs {}", field.size(), n));
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto value = static_cast<Target>(field[static_cast<int>(i)]);
+    std::memcpy(bytes.data() + i * sizeof(Target), &value, sizeof(Target));
+  }
+}
+
+void read_fields(const onnx::TensorProto& proto, TensorData& t) {
+  switch (t.type) {
+    case ElementType::F32:
+    case ElementType::C64: copy_field<float>(proto, proto.float_data(), t.bytes); break;
+    case ElementType::F64:
+    case ElementType::C128: copy_field<double>(proto, proto.double_data(), t.bytes); break;
+    case ElementType::I64: copy_field<int64_t>(proto, proto.int64_data(), t.bytes); break;
+    case ElementType::U64: copy_field<uint64_t>(proto, proto.uint64_data(), t.bytes); break;
+    case ElementType::U32: copy_field<uint32_t>(proto, proto.uint64_data(), t.bytes); break;
+    case ElementType::I32: copy_field<int32_t>(proto, proto.int32_data(), t.bytes); break;
+    case ElementType::I16:
+    case ElementType::U16:
+    case ElementType::F16:
+    case ElementType::BF16: copy_field<uint16_t>(proto, proto.int32_data(), t.bytes); break;
+    default: copy_field<uint8_t>(proto, proto.int32_data(), t.bytes); break;  // one byte, or packed sub-byte elements
+  }
+}
+
+}  // namespace
+
+Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
+  const auto type = element_type_numbered(proto.data_type());
+  if (!type || *type == ElementType::Undefined) invalid(proto, fmt::format("has the unknown element type {}", proto.data_type()));
+  auto t = std::make_shared<TensorData>();
+  t->type = *type;
+  int64_t count = 1;
+  if (proto.dims_size() > 64) invalid(proto, fmt::format("has rank {}", proto.dims_size()));
+  for (int64_t d : proto.dims()) {
+    if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > kMostBytes) invalid(proto, "has an impossible shape");
+    t->shape.push_back(d);
+  }
+  if (*type == ElementType::String) {
+    if (proto.string_data_size() != count) invalid(proto, fmt::format("holds {} strings where the shape needs {}", proto.string_data_size(), count));
+    t->strings.assign(proto.string_data().begin(), proto.string_data().end());
+    return t;
+  }
+  const int64_t size = storage_bytes(*type, count);
+  if (size > kMostBytes) invalid(proto, "has an impossible shape");
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
+    t->bytes.resize(static_cast<std::size_t>(size));
+    read_external(proto, external, t->bytes);
+  } else if (proto.has_raw_data()) {
+    if (static_cast<int64_t>(proto.raw_data().size()) != size)
+      invalid(proto, fmt::format("holds {} bytes where the shape needs {}", proto.raw_data().size(), size));
+    t->bytes.resize(static_cast<std::size_t>(size));
+    if (size != 0) std::memcpy(t->bytes.data(), proto.raw_data().data(), t->bytes.size());
+  } else {
+    // No allocation before the field is known to be as long as the shape says.
+    const int64_t field = proto.float_data_size() + proto.double_data_size() + proto.int32_data_size() + proto.int64_data_size() + proto.uint64_data_size();
+    if (count > 0 && field == 0) invalid(proto, fmt::format("holds no data where the shape needs {} elements", count));
+    if (count > 8 * field) invalid(proto, fmt::format("holds {} elements where the shape needs {}", field, count));
+    t->bytes.resize(static_cast<std::size_t>(size));
+    read_fields(proto, *t);
+  }
+  return t;
+}
+
+Constant import_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalData& external) {
+  const Constant values = import_tensor(proto.values(), external);
+  const Constant indices = import_tensor(proto.indices(), external);
+  const auto& name = proto.values();
+  if (values->type == ElementType::String || is_sub_byte(values->type)) invalid(name, "a sparse tensor of this element type is not supported");
+  if (indices->type != ElementType::I64) invalid(name, "sparse indices are not int64");
+  std::vector<int64_t> shape(proto.dims().begin(), proto.dims().end());
+  int64_t count = 1;
+  for (int64_t d : shape) {
+    if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > (int64_t{1} << 32)) invalid(name, "has an impossible shape");
+  }
+  auto t = std::make_shared<TensorData>(TensorData::zeros(values->type, shape));
+  const auto width = static_cast<std::size_t>(info(t->type).bits / 8);
+  const auto list = indices->as<int64_t>();
+  const int64_t n = values->count();
+  const bool linear = indices->shape.size() == 1;
+  if (indices->count() != (linear ? n : n * static_cast<int64_t>(shape.size()))) invalid(name, "sparse indices do not match the values");
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t at = 0;
+    if (linear) {
+      at = list[static_cast<std::size_t>(i)];
+    } else {
+      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const int64_t index = list[static_cast<std::size_t>(i) * shape.size() + axis];
+        if (index < 0 || index >= shape[axis]) invalid(name, "a sparse index is out of range");
+        at = at * shape[axis] + index;
+      }
+    }
+    if (at < 0 || at >= count) invalid(name, "a sparse index is out of range");
+    std::memcpy(t->bytes.data() + static_cast<std::size_t>(at) * width, values->bytes.data() + static_cast<std::size_t>(i) * width, width);
+  }
+  return t;
+}
+
+}  // namespace onnxc

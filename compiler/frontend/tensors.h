@@ -1,0 +1,25 @@
+// TensorProto -> Constant, external data included.
+#pragma once
+#include <filesystem>
+
+#include "compiler/ir/tensor.h"
+
+namespace onnx {
+class TensorProto;
+class SparseTensorProto;
+}  // namespace onnx
+
+namespace onnxc {
+
+/// Where external data may lie, and what has been read of it.
+struct ExternalData {
+  std::filesystem::path folder;
+  std::vector<std::filesystem::path> files;
+};
+
+/// Checks that the data fits the shape; throws Error{Invalid} that names the tensor.
+Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external);
+/// A sparse tensor as a dense one.
+Constant import_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalData& external);
+
+}  // namespace onnxc

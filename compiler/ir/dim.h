@@ -1,0 +1,99 @@
+// Dim: the extent of one axis, a constant, a named symbol, or an expression of them.
+//
+//   batch            a symbol, with closed bounds
+//   2*batch + 1      polynomials are kept in normal form, so equal extents are the same Dim
+//   floordiv(h - 1, 2) + 1
+//
+// Dims are immutable and hash-consed: comparing two is comparing two pointers. Integer arithmetic is exact; an overflow of 64 bits throws
+// Error{Invalid}, since no tensor has such an extent.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace onnxc {
+
+class Dim {
+ public:
+  enum class Kind { Constant, Symbol, Sum, Product, FloorDiv, CeilDiv, Mod, Min, Max };
+  struct Node;
+
+  Dim() : Dim(int64_t{0}) {}
+  Dim(int64_t value);  // NOLINT: integers are extents
+  Dim(int value) : Dim(int64_t{value}) {}  // NOLINT
+  /// A symbol is known by its name: the same name gives the same Dim.
+  static Dim symbol(std::string_view name);
+  /// The same, and states its closed bounds.
+  static Dim symbol(std::string_view name, int64_t min, int64_t max);
+
+  Kind kind() const;
+  bool is_constant() const { return kind() == Kind::Constant; }
+  bool is_symbol() const { return kind() == Kind::Symbol; }
+  /// Only for a constant.
+  int64_t value() const;
+  /// Only for a symbol.
+  const std::string& name() const;
+  const std::vector<Dim>& args() const;
+  /// Closed bounds, by interval arithmetic over the symbols' own.
+  int64_t min_value() const;
+  int64_t max_value() const;
+
+  /// All symbols inside, by name.
+  void collect_symbols(std::map<std::string, Dim>& into) const;
+  /// Value under an assignment; a missing symbol is an internal error.
+  int64_t evaluate(const std::map<std::string, int64_t, std::less<>>& values) const;
+  /// Replaces symbols by other Dims.
+  Dim substitute(const std::map<std::string, Dim>& replacements) const;
+  /// `2*batch + 1`; parse_dim is its inverse.
+  std::string text() const;
+
+  friend bool operator==(Dim a, Dim b) { return a.node_ == b.node_; }
+  friend Dim operator+(Dim a, Dim b);
+  friend Dim operator-(Dim a, Dim b);
+  friend Dim operator*(Dim a, Dim b);
+  Dim& operator+=(Dim other) { return *this = *this + other; }
+  Dim& operator*=(Dim other) { return *this = *this * other; }
+  /// Rounds toward minus infinity; b > 0.
+  friend Dim floor_div(Dim a, Dim b);
+  /// Rounds toward plus infinity; b > 0.
+  friend Dim ceil_div(Dim a, Dim b);
+  /// a - b * floor_div(a, b); b > 0.
+  friend Dim mod(Dim a, Dim b);
+  friend Dim min(Dim a, Dim b);
+  friend Dim max(Dim a, Dim b);
+
+ private:
+  static Dim wrap(const Node* node) {
+    Dim d;
+    d.node_ = node;
+    return d;
+  }
+  static const Node* intern(Kind kind, int64_t value, std::string name, std::vector<Dim> args);
+  friend Dim make_sum(std::vector<Dim> terms);
+  friend Dim make_product(std::vector<Dim> factors);
+  friend Dim make_binary(Kind kind, Dim a, Dim b);
+  const Node* node_;
+};
+
+Dim floor_div(Dim a, Dim b);
+Dim ceil_div(Dim a, Dim b);
+Dim mod(Dim a, Dim b);
+Dim min(Dim a, Dim b);
+Dim max(Dim a, Dim b);
+inline Dim round_up(Dim a, int64_t multiple) { return ceil_div(a, multiple) * multiple; }
+
+/// True when a == b for every value of the symbols (their normal forms are equal).
+inline bool always_equal(Dim a, Dim b) { return a == b; }
+/// True when a >= b for every value of the symbols within their bounds, as far as interval arithmetic can tell.
+bool always_at_least(Dim a, Dim b);
+
+/// The inverse of Dim::text; symbols not seen before get bounds [0, INT64_MAX]. Throws Error{Invalid}.
+Dim parse_dim(std::string_view text);
+
+/// True for a name that the text form can hold as it is: letters, digits, '_' and '.', not starting with a digit.
+bool is_plain_symbol(std::string_view name);
+
+}  // namespace onnxc

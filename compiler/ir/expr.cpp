@@ -1,0 +1,338 @@
+#include "compiler/ir/expr.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "runtime_stub/onnxc/types.hpp"
+
+namespace onnxc {
+
+const FnInfo& info(Fn fn) {
+  static constexpr FnInfo rows[] = {
+#define ONNXC_FN(id, name, arity, result) {#name, arity, FnResult::result},
+      ONNXC_FUNCTIONS(ONNXC_FN)
+#undef ONNXC_FN
+  };
+  return rows[static_cast<std::size_t>(fn)];
+}
+
+int Expr::input(int number, ElementType type) {
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (terms[i].kind == Kind::Input && terms[i].args[0] == number) return static_cast<int>(i);
+  }
+  terms.push_back({Kind::Input, type, {}, {number, -1, -1}, 0});
+  return static_cast<int>(terms.size()) - 1;
+}
+
+int Expr::constant_bits(ElementType type, uint64_t bits) {
+  terms.push_back({Kind::Constant, type, {}, {-1, -1, -1}, bits});
+  return static_cast<int>(terms.size()) - 1;
+}
+
+int Expr::constant(ElementType type, double value) { return constant_bits(type, to_bits(type, value)); }
+
+int Expr::apply(Fn fn, int a, int b, int c) {
+  const int args[3] = {a, b, c};
+  ElementType type = ElementType::Undefined;
+  switch (info(fn).result) {
+    case FnResult::Same:
+    case FnResult::First: type = terms[static_cast<std::size_t>(a)].type; break;
+    case FnResult::Second: type = terms[static_cast<std::size_t>(b)].type; break;
+    case FnResult::Boolean: type = ElementType::Bool; break;
+    case FnResult::Explicit: ONNXC_CHECK(false, "a cast names its type"); break;
+  }
+  Term term{Kind::Apply, type, fn, {args[0], args[1], args[2]}, 0};
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (terms[i] == term) return static_cast<int>(i);
+  }
+  terms.push_back(term);
+  return static_cast<int>(terms.size()) - 1;
+}
+
+int Expr::cast(ElementType to, int a) {
+  if (terms[static_cast<std::size_t>(a)].type == to) return a;
+  terms.push_back({Kind::Apply, to, Fn::Cast, {a, -1, -1}, 0});
+  return static_cast<int>(terms.size()) - 1;
+}
+
+int Expr::input_count() const {
+  int n = 0;
+  for (const Term& t : terms) {
+    if (t.kind == Kind::Input) n = std::max(n, t.args[0] + 1);
+  }
+  return n;
+}
+
+void Expr::finish(int root) {
+  std::vector<char> used(terms.size(), 0);
+  used[static_cast<std::size_t>(root)] = 1;
+  for (std::size_t i = terms.size(); i-- > 0;) {
+    if (!used[i] || terms[i].kind != Kind::Apply) continue;
+    for (int a : terms[i].args) {
+      if (a >= 0) used[static_cast<std::size_t>(a)] = 1;
+    }
+  }
+  std::vector<int> moved(terms.size(), -1);
+  std::vector<Term> kept;
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(root); ++i) {
+    if (!used[i]) continue;
+    Term t = terms[i];
+    if (t.kind == Kind::Apply) {
+      for (int& a : t.args) a = a < 0 ? a : moved[static_cast<std::size_t>(a)];
+    }
+    moved[i] = static_cast<int>(kept.size());
+    kept.push_back(t);
+  }
+  terms = std::move(kept);
+}
+
+Expr compose(const Expr& outer, int number, const Expr& inner, const std::vector<int>& outer_inputs, const std::vector<int>& inner_inputs) {
+  Expr result;
+  const auto copy = [&](const Expr& from, const std::vector<int>& inputs, int replaced, int replacement) {
+    std::vector<int> moved;
+    for (const Expr::Term& t : from.terms) {
+      if (t.kind == Expr::Kind::Input) {
+        moved.push_back(t.args[0] == replaced ? replacement : result.input(inputs[static_cast<std::size_t>(t.args[0])], t.type));
+      } else if (t.kind == Expr::Kind::Constant) {
+        moved.push_back(result.constant_bits(t.type, t.bits));
+      } else {
+        const auto arg = [&](int i) { return t.args[i] < 0 ? -1 : moved[static_cast<std::size_t>(t.args[i])]; };
+        moved.push_back(t.fn == Fn::Cast ? result.cast(t.type, arg(0)) : result.apply(t.fn, arg(0), arg(1), arg(2)));
+      }
+    }
+    return moved.back();
+  };
+  const int value = copy(inner, inner_inputs, -1, -1);
+  result.finish(copy(outer, outer_inputs, number, value));
+  return result;
+}
+
+bool is_vectorisable(const Expr& expr) {
+  for (const Expr::Term& t : expr.terms) {
+    if (t.type == ElementType::F32) continue;
+    if (t.type != ElementType::Bool || t.kind != Expr::Kind::Apply) return false;
+    if (t.fn == Fn::Cast) return false;
+  }
+  return std::none_of(expr.terms.begin(), expr.terms.end(), [](const Expr::Term& t) {
+    if (t.kind != Expr::Kind::Apply) return false;
+    switch (t.fn) {  // no vector overload
+      case Fn::Cast: case Fn::Mod: case Fn::Fmod: case Fn::BitAnd: case Fn::BitOr: case Fn::BitXor: case Fn::BitNot: case Fn::ShiftLeft:
+      case Fn::ShiftRight: return true;
+      default: return false;
+    }
+  }) && expr.type() == ElementType::F32;
+}
+
+uint64_t to_bits(ElementType type, double value) {
+  const auto integer = [&](double lo, double hi) -> uint64_t {
+    if (std::isnan(value)) return 0;
+    const double v = std::clamp(std::trunc(value), lo, hi);
+    return v < 0 ? static_cast<uint64_t>(static_cast<int64_t>(v)) : v >= 18446744073709551615.0 ? ~uint64_t{0} : static_cast<uint64_t>(v);
+  };
+  const int bits = info(type).bits;
+  const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  switch (type) {
+    case ElementType::F32: return std::bit_cast<uint32_t>(static_cast<float>(value));
+    case ElementType::F64: return std::bit_cast<uint64_t>(value);
+    case ElementType::F16: return float16(value).bits;
+    case ElementType::BF16: return bfloat16(value).bits;
+    case ElementType::F8E4M3FN: return float8e4m3fn(value).bits;
+    case ElementType::F8E4M3FNUZ: return float8e4m3fnuz(value).bits;
+    case ElementType::F8E5M2: return float8e5m2(value).bits;
+    case ElementType::F8E5M2FNUZ: return float8e5m2fnuz(value).bits;
+    case ElementType::F4E2M1: return float4e2m1(value).bits;
+    case ElementType::F8E8M0: return float8e8m0(static_cast<float>(value)).bits;
+    case ElementType::Bool: return value != 0;
+    default: break;
+  }
+  ONNXC_CHECK(is_integer(type), "the type has numbers");
+  if (!is_signed(type)) return integer(0, std::ldexp(1.0, bits)) & mask;
+  return integer(-std::ldexp(1.0, bits - 1), bits == 64 ? 9223372036854774784.0 : std::ldexp(1.0, bits - 1) - 1) & mask;
+}
+
+double from_bits(ElementType type, uint64_t bits) {
+  switch (type) {
+    case ElementType::F32: return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+    case ElementType::F64: return std::bit_cast<double>(bits);
+    case ElementType::F16: return static_cast<double>(float16::from_bits(static_cast<uint16_t>(bits)));
+    case ElementType::BF16: return static_cast<double>(bfloat16::from_bits(static_cast<uint16_t>(bits)));
+    case ElementType::F8E4M3FN: return static_cast<double>(float8e4m3fn::from_bits(static_cast<uint8_t>(bits)));
+    case ElementType::F8E4M3FNUZ: return static_cast<double>(float8e4m3fnuz::from_bits(static_cast<uint8_t>(bits)));
+    case ElementType::F8E5M2: return static_cast<double>(float8e5m2::from_bits(static_cast<uint8_t>(bits)));
+    case ElementType::F8E5M2FNUZ: return static_cast<double>(float8e5m2fnuz::from_bits(static_cast<uint8_t>(bits)));
+    case ElementType::F4E2M1: return static_cast<double>(float4e2m1::from_bits(static_cast<uint8_t>(bits)));
+    case ElementType::F8E8M0: return static_cast<double>(static_cast<float>(float8e8m0::from_bits(static_cast<uint8_t>(bits))));
+    case ElementType::Bool: return bits != 0 ? 1 : 0;
+    default: break;
+  }
+  ONNXC_CHECK(is_integer(type), "the type has numbers");
+  const int width = info(type).bits;
+  if (!is_signed(type)) return static_cast<double>(bits);
+  if (width < 64 && (bits >> (width - 1)) != 0) bits |= ~uint64_t{0} << width;
+  return static_cast<double>(static_cast<int64_t>(bits));
+}
+
+namespace {
+
+std::string constant_text(ElementType type, uint64_t bits) {
+  if (is_integer(type) && is_signed(type)) {
+    const int width = info(type).bits;
+    if (width < 64 && (bits >> (width - 1)) != 0) bits |= ~uint64_t{0} << width;
+    return fmt::format("{}({})", name(type), static_cast<int64_t>(bits));
+  }
+  if (is_integer(type) || type == ElementType::Bool) return fmt::format("{}({})", name(type), bits);
+  const double v = from_bits(type, bits);
+  // Shortest text that gives the same bits; NaNs keep theirs.
+  return std::isnan(v) ? fmt::format("{}(bits {:#x})", name(type), bits) : fmt::format("{}({})", name(type), v);
+}
+
+std::string term_text(const Expr& e, int index, const std::map<int, std::string>& shared) {
+  if (const auto it = shared.find(index); it != shared.end()) return it->second;
+  const Expr::Term& t = e.terms[static_cast<std::size_t>(index)];
+  if (t.kind == Expr::Kind::Input) return fmt::format("x{}", t.args[0]);
+  if (t.kind == Expr::Kind::Constant) return constant_text(t.type, t.bits);
+  std::string list;
+  for (int a : t.args) {
+    if (a >= 0) list += (list.empty() ? "" : ", ") + term_text(e, a, shared);
+  }
+  if (t.fn == Fn::Cast) return fmt::format("cast<{}>({})", name(t.type), list);
+  return fmt::format("{}({})", info(t.fn).name, list);
+}
+
+}  // namespace
+
+std::string Expr::text() const {
+  if (terms.empty()) return "";
+  // Terms used more than once are named first: `t0 = exp(x0); div(t0, add(t0, f32(1)))`.
+  std::vector<int> uses(terms.size(), 0);
+  for (const Term& t : terms) {
+    if (t.kind != Kind::Apply) continue;
+    for (int a : t.args) {
+      if (a >= 0) ++uses[static_cast<std::size_t>(a)];
+    }
+  }
+  std::string all;
+  std::map<int, std::string> shared;
+  for (std::size_t i = 0; i + 1 < terms.size(); ++i) {
+    if (terms[i].kind != Kind::Apply || uses[i] < 2) continue;
+    const std::string t = fmt::format("t{}", shared.size());
+    all += fmt::format("{} = {}; ", t, term_text(*this, static_cast<int>(i), shared));
+    shared[static_cast<int>(i)] = t;
+  }
+  return all + term_text(*this, static_cast<int>(terms.size()) - 1, shared);
+}
+
+namespace {
+
+class ExprParser {
+ public:
+  ExprParser(std::string_view text, const std::vector<ElementType>& inputs) : text_(text), inputs_(inputs) {}
+  Expr parse() {
+    int root = -1;
+    for (;;) {
+      const std::size_t start = pos_;
+      const std::string word = identifier();
+      if (!word.empty() && word[0] == 't' && take('=')) {
+        named_[word] = term();
+        expect(';');
+        continue;
+      }
+      pos_ = start;
+      root = term();
+      break;
+    }
+    skip();
+    if (pos_ != text_.size()) fail("the end");
+    expr_.finish(root);
+    return expr_;
+  }
+
+ private:
+  [[noreturn]] void fail(const char* wanted) const {
+    throw Error(ErrorKind::Invalid, fmt::format("expression '{}': expected {} at column {}", text_, wanted, pos_ + 1));
+  }
+  void skip() {
+    while (pos_ < text_.size() && text_[pos_] == ' ') ++pos_;
+  }
+  bool take(char c) {
+    skip();
+    if (pos_ < text_.size() && text_[pos_] == c) return ++pos_, true;
+    return false;
+  }
+  void expect(char c) {
+    if (!take(c)) fail(std::string(1, c).c_str());
+  }
+  std::string identifier() {
+    skip();
+    const std::size_t first = pos_;
+    while (pos_ < text_.size() && (isalnum(static_cast<unsigned char>(text_[pos_])) || text_[pos_] == '_')) ++pos_;
+    return std::string(text_.substr(first, pos_ - first));
+  }
+  int term() {
+    if (++depth_ > 10000) fail("a smaller expression");
+    const std::string word = identifier();
+    if (word.empty()) fail("a term");
+    if (const auto it = named_.find(word); it != named_.end()) return it->second;
+    if (word[0] == 'x' && word.size() > 1 && isdigit(static_cast<unsigned char>(word[1]))) {
+      const auto number = static_cast<std::size_t>(std::atoi(word.c_str() + 1));
+      if (number >= inputs_.size()) fail("an input that the node has");
+      return expr_.input(static_cast<int>(number), inputs_[number]);
+    }
+    if (word == "cast") {
+      expect('<');
+      const auto type = element_type_named(identifier());
+      if (!type) fail("an element type");
+      expect('>');
+      expect('(');
+      const int a = term();
+      expect(')');
+      return expr_.cast(*type, a);
+    }
+    if (const auto type = element_type_named(word)) return constant(*type);
+    expect('(');
+    int args[3] = {-1, -1, -1};
+    int n = 0;
+    do {
+      if (n == 3) fail("at most three operands");
+      args[n++] = term();
+    } while (take(','));
+    expect(')');
+    for (int i = 0; i <= static_cast<int>(Fn::Cast); ++i) {
+      const auto fn = static_cast<Fn>(i);
+      if (word == info(fn).name && info(fn).arity == n) return expr_.apply(fn, args[0], args[1], args[2]);
+    }
+    fail("a function");
+  }
+  int constant(ElementType type) {
+    expect('(');
+    skip();
+    const std::size_t end = text_.find(')', pos_);
+    if (end == text_.npos) fail(")");
+    std::string body(text_.substr(pos_, end - pos_));
+    pos_ = end + 1;
+    if (body.rfind("bits ", 0) == 0) return expr_.constant_bits(type, std::strtoull(body.c_str() + 5, nullptr, 16));
+    if (is_float(type)) return expr_.constant(type, std::strtod(body.c_str(), nullptr));
+    const int bits = info(type).bits;
+    const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+    const uint64_t value = body[0] == '-' ? static_cast<uint64_t>(std::strtoll(body.c_str(), nullptr, 10)) : std::strtoull(body.c_str(), nullptr, 10);
+    return expr_.constant_bits(type, value & mask);
+  }
+  std::string_view text_;
+  const std::vector<ElementType>& inputs_;
+  std::size_t pos_ = 0;
+  int depth_ = 0;
+  std::map<std::string, int> named_;
+  Expr expr_;
+};
+
+}  // namespace
+
+Expr parse_expr(std::string_view text, const std::vector<ElementType>& input_types) { return ExprParser(text, input_types).parse(); }
+
+}  // namespace onnxc

@@ -1,0 +1,156 @@
+// Program: how to compute it.
+//
+// A Program is a list of buffers and a list of steps in the order of execution. A step calls one kernel: it names a row of the catalogue and
+// gives the arguments in the order of the kernel's C++ signature, so that codegen prints any step without knowing what it computes.
+//
+//   buffers   0 input x   1 weights w0   2 arena +0 [1, 3) 12544 bytes   3 output y
+//   steps     1 conv<14, 2>(x, w0, %2, {.h = 28, ...}, Epilogue<E0>)
+//
+// Sizes, offsets, extents and loop bounds are Dims: constants in the static case. Steps that control others (If, Loop) hold blocks of steps;
+// steps are numbered in pre-order through all blocks, and a buffer's lifetime is a half-open range of these numbers.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/ir/expr.h"
+#include "compiler/ir/tensor.h"
+#include "compiler/ir/type.h"
+
+namespace onnxc {
+
+using BufferId = int32_t;
+
+struct Buffer {
+  enum class Place { Input, Output, Weights, Arena };
+  std::string name;  ///< of the value it holds
+  Place place = Place::Arena;
+  ElementType element = ElementType::Undefined;
+  Extents extents;        ///< of the value, in ONNX's order, for comments and interfaces
+  Dim bytes;              ///< storage, with padding
+  int64_t alignment = 64;
+  int index = 0;          ///< Input, Output: its number. Weights: of the constant
+  BufferId parent = -1;   ///< a view: lives inside `parent`, from byte `offset` on
+  Dim offset;             ///< Arena: place in the arena, set by plan_memory. View: bytes into the parent
+  int first = -1, last = -1;  ///< Arena: live in steps [first, last)
+};
+
+/// A constant as the kernel that reads it wants it.
+struct Weights {
+  std::string name;  ///< w0, w1, ...
+  std::string from;  ///< ONNX name, for comments
+  ElementType element = ElementType::Undefined;
+  std::shared_ptr<const std::vector<std::byte>> bytes;
+};
+
+struct PointerArg {
+  BufferId buffer = -1;
+  bool writes = false;
+  Dim offset = 0;  ///< elements
+  ElementType as = ElementType::Undefined;  ///< Undefined: the buffer's own
+};
+/// onnxc::Tensor<T>{pointer, {extents}}
+struct TensorArg {
+  PointerArg pointer;
+  Extents extents;
+};
+/// onnxc::strided(pointer, {strides}): an operand of an expression loop.
+struct StridedArg {
+  PointerArg pointer;
+  std::vector<Dim> strides;
+};
+struct DimArg {
+  Dim value;
+};
+struct DimsArg {
+  std::vector<Dim> values;
+};
+struct NumberArg {
+  double value = 0;
+  ElementType type = ElementType::F32;
+};
+/// C++ text: an enumerator, true, false.
+struct NameArg {
+  std::string text;
+};
+/// onnxc::Epilogue<E<expr>, Form<T>...>{{form members}...}, in an epilogue position.
+struct EpilogueArg {
+  struct Operand {
+    std::string form;  ///< Rows, PerCol, PerRow, PerGroup, Repeat, Single
+    PointerArg pointer;
+    std::vector<Dim> members;
+  };
+  int expr = -1;
+  std::vector<Operand> operands;
+};
+struct ParamsArg;
+using Arg = std::variant<PointerArg, TensorArg, StridedArg, DimArg, DimsArg, NumberArg, NameArg, EpilogueArg, std::shared_ptr<ParamsArg>>;
+/// {.name = value, ...}
+struct ParamsArg {
+  std::vector<std::pair<std::string, Arg>> members;
+};
+
+struct TemplateArg {
+  std::string text;  ///< C++ text
+  int expr = -1;     ///< or the expression struct of this number
+};
+
+struct Step {
+  enum class Kind { Call, If, Loop };
+  Kind kind = Kind::Call;
+  std::string header;    ///< onnxc/HEADER, of the kernel
+  std::string function;  ///< in namespace onnxc
+  std::vector<TemplateArg> template_args;
+  std::vector<Arg> args;
+  bool parallel = false;  ///< takes onnxc::Part as its first argument
+  bool fallible = false;  ///< gives a Status
+
+  PointerArg condition;                    ///< If: a bool
+  std::vector<std::vector<Step>> blocks;   ///< If: then, else
+
+  std::string row;       ///< name of the catalogue row
+  std::string what;      ///< for the comment: `Conv 'conv1' + relu: [1,1,28,28] -> [1,14,14,16]`
+  Dim macs = 0;          ///< multiply-adds
+  Dim bytes = 0;         ///< read and written
+};
+
+struct Program {
+  std::string name;
+  std::vector<Buffer> buffers;
+  std::vector<Weights> weights;
+  std::vector<Expr> exprs;
+  std::vector<Step> steps;
+  std::vector<BufferId> inputs, outputs;  ///< by number
+  std::vector<std::pair<Dim, Dim>> constraints;
+
+  Dim arena_bytes = 0;
+  Dim lower_bound = 0;     ///< max of live bytes over the steps; only where all sizes are constant
+  Dim unshared_bytes = 0;  ///< sum of all arena buffers
+  int64_t arena_alignment = 64;
+
+  Buffer& operator[](BufferId id) { return buffers[static_cast<std::size_t>(id)]; }
+  const Buffer& operator[](BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }
+};
+
+/// Calls visit(step, number) for all steps in pre-order.
+template <class Steps, class Visit>
+int for_each_step(Steps& steps, Visit&& visit, int number = 0) {
+  for (auto& step : steps) {
+    visit(step, number++);
+    for (auto& block : step.blocks) number = for_each_step(block, visit, number);
+  }
+  return number;
+}
+/// Calls visit(PointerArg&) for every pointer among the step's own arguments, the condition included.
+void for_each_pointer(Step& step, const std::function<void(PointerArg&)>& visit);
+void for_each_pointer(const Step& step, const std::function<void(const PointerArg&)>& visit);
+
+/// The buffer a view finally lies in.
+BufferId root_of(const Program& program, BufferId buffer);
+
+/// Text for people: buffers, steps, sizes.
+std::string print_program(const Program& program);
+
+}  // namespace onnxc

@@ -1,0 +1,66 @@
+#include "compiler/ir/tensor.h"
+
+#include "compiler/ir/expr.h"
+
+namespace onnxc {
+
+TensorData TensorData::zeros(ElementType type, std::vector<int64_t> shape) {
+  TensorData t{type, std::move(shape), {}, {}};
+  if (type == ElementType::String) {
+    t.strings.resize(static_cast<std::size_t>(t.count()));
+  } else {
+    t.bytes.resize(static_cast<std::size_t>(storage_bytes(type, t.count())));
+  }
+  return t;
+}
+
+int64_t TensorData::count() const {
+  int64_t n = 1;
+  for (int64_t d : shape) {
+    if (d < 0 || __builtin_mul_overflow(n, d, &n)) throw Error(ErrorKind::Invalid, "a constant has an impossible shape");
+  }
+  return n;
+}
+
+Constant make_constant(std::vector<int64_t> values) {
+  auto t = std::make_shared<TensorData>(TensorData::zeros(ElementType::I64, {static_cast<int64_t>(values.size())}));
+  if (!values.empty()) std::memcpy(t->bytes.data(), values.data(), t->bytes.size());
+  return t;
+}
+
+namespace {
+
+uint64_t element_bits(const TensorData& tensor, int64_t index) {
+  const int bits = info(tensor.type).bits;
+  if (bits < 8) {
+    const int64_t per_byte = 8 / bits;
+    const auto byte = std::to_integer<uint64_t>(tensor.bytes[static_cast<std::size_t>(index / per_byte)]);
+    return (byte >> (index % per_byte * bits)) & ((uint64_t{1} << bits) - 1);
+  }
+  uint64_t value = 0;
+  const auto width = static_cast<std::size_t>(bits / 8);
+  std::memcpy(&value, tensor.bytes.data() + static_cast<std::size_t>(index) * width, width);
+  return value;
+}
+
+}  // namespace
+
+std::vector<int64_t> to_integers(const TensorData& tensor) {
+  ONNXC_CHECK(is_integer(tensor.type) || tensor.type == ElementType::Bool, "the tensor holds integers");
+  std::vector<int64_t> result(static_cast<std::size_t>(tensor.count()));
+  const int bits = info(tensor.type).bits;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    uint64_t v = element_bits(tensor, static_cast<int64_t>(i));
+    if (is_signed(tensor.type) && bits < 64 && (v >> (bits - 1)) != 0) v |= ~uint64_t{0} << bits;
+    result[i] = static_cast<int64_t>(v);
+  }
+  return result;
+}
+
+std::vector<double> to_doubles(const TensorData& tensor) {
+  std::vector<double> result(static_cast<std::size_t>(tensor.count()));
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = from_bits(tensor.type, element_bits(tensor, static_cast<int64_t>(i)));
+  return result;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,52 @@
+// TensorData: the value of a constant, in host memory. Immutable once shared.
+#pragma once
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/element_type.h"
+#include "compiler/support/error.h"
+
+namespace onnxc {
+
+struct TensorData {
+  ElementType type = ElementType::Undefined;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> bytes;      ///< row-major; sub-byte types packed as ONNX packs them
+  std::vector<std::string> strings;  ///< only for String
+
+  static TensorData zeros(ElementType type, std::vector<int64_t> shape);
+
+  int64_t count() const;
+  template <class T>
+  std::span<const T> as() const {
+    ONNXC_CHECK(bytes.size() % sizeof(T) == 0, "the bytes of a constant are whole elements");
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  template <class T>
+  std::span<T> as() {
+    return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  friend bool operator==(const TensorData&, const TensorData&) = default;
+};
+using Constant = std::shared_ptr<const TensorData>;
+
+/// One-dimensional constants, as shapes and axes are.
+Constant make_constant(std::vector<int64_t> values);
+template <class T>
+Constant make_scalar(ElementType type, T value, std::vector<int64_t> shape = {}) {
+  auto t = std::make_shared<TensorData>(TensorData::zeros(type, std::move(shape)));
+  ONNXC_CHECK(t->bytes.size() == sizeof(T), "a scalar has one element of its type");
+  std::memcpy(t->bytes.data(), &value, sizeof(T));
+  return t;
+}
+
+/// The integers of an integer or bool tensor, widened (u64 keeps its bits).
+std::vector<int64_t> to_integers(const TensorData& tensor);
+/// The numbers of any numeric tensor as doubles (f16, bf16 and smaller floats exactly).
+std::vector<double> to_doubles(const TensorData& tensor);
+
+}  // namespace onnxc

@@ -1,0 +1,44 @@
+#include "compiler/ir/type.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace onnxc {
+
+bool is_static(const Extents& extents) {
+  return std::all_of(extents.begin(), extents.end(), [](Dim d) { return d.is_constant(); });
+}
+
+bool Type::is_static() const { return is_tensor() && ranked && onnxc::is_static(extents); }
+
+Dim element_count(const Extents& extents) {
+  Dim n = 1;
+  for (Dim d : extents) n *= d;
+  return n;
+}
+
+std::vector<int64_t> values(const Extents& extents) {
+  std::vector<int64_t> result;
+  for (Dim d : extents) result.push_back(d.value());
+  return result;
+}
+
+std::string text(const Extents& extents) {
+  std::string list;
+  for (Dim d : extents) list += (list.empty() ? "" : ", ") + d.text();
+  return "[" + list + "]";
+}
+
+std::string Type::text() const {
+  switch (kind) {
+    case Kind::Unknown: return "?";
+    case Kind::Tensor: return std::string(name(element)) + (ranked ? onnxc::text(extents) : "[*]");
+    case Kind::Sequence: return fmt::format("seq({})", nested[0].text());
+    case Kind::Optional: return fmt::format("optional({})", nested[0].text());
+    case Kind::Map: return fmt::format("map({}, {})", name(element), nested[0].text());
+  }
+  return "?";
+}
+
+}  // namespace onnxc

@@ -1,0 +1,203 @@
+#include "compiler/ops/operator.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "compiler/ops/op_list.h"
+#include "compiler/ops/shape_arithmetic.h"
+
+namespace onnxc {
+
+std::span<const Operator* const> all_operators() {
+  static const std::vector<const Operator*> list = list_operators();
+  return list;
+}
+
+const Operator* find_operator(std::string_view domain, std::string_view name) {
+  static const auto table = [] {
+    std::map<std::pair<std::string_view, std::string_view>, const Operator*> rows;
+    for (const Operator* op : all_operators()) {
+      ONNXC_CHECK(rows.emplace(std::pair{op->domain, op->name}, op).second, "an operator is listed once");
+    }
+    return rows;
+  }();
+  const auto it = table.find({domain, name});
+  return it == table.end() ? nullptr : it->second;
+}
+
+const Value& Inference::value(int i) const {
+  if (!has(i)) fail(fmt::format("input {} is missing", i));
+  return graph_[node_.input(i)];
+}
+
+const Extents& Inference::extents(int i) const {
+  const Type& t = type(i);
+  if (!t.is_tensor()) fail(fmt::format("input {} is {}, not a tensor", i, t.text()));
+  if (!t.ranked) unsupported(fmt::format("input {} ('{}') has no known rank", i, value(i).name), "give the model's inputs shapes");
+  return t.extents;
+}
+
+std::optional<std::vector<Dim>> Inference::elements(int i) const {
+  const Value& v = value(i);
+  if (v.elements) return v.elements;
+  if (!v.constant || !is_integer(v.constant->type)) return std::nullopt;
+  std::vector<Dim> list;
+  for (int64_t x : to_integers(*v.constant)) list.push_back(x);
+  return list;
+}
+
+std::vector<Dim> Inference::known_elements(int i, const char* what) const {
+  if (auto list = elements(i)) return *list;
+  unsupported(fmt::format("{} (input {}, '{}') is only known when the model runs", what, i, value(i).name), "make it a constant of the model");
+}
+
+std::vector<int64_t> Inference::known_integers(int i, const char* what) const {
+  std::vector<int64_t> list;
+  for (Dim d : known_elements(i, what)) {
+    if (!d.is_constant()) unsupported(fmt::format("{} (input {}, '{}') is {}, not a constant", what, i, value(i).name, d.text()), "fix the dimension with --dim");
+    list.push_back(d.value());
+  }
+  return list;
+}
+
+void Inference::output(int i, Type type) {
+  if (!node_.has_output(i)) return;
+  if (type.is_tensor() && type.ranked) {
+    if (type.rank() > kMaxRank) unsupported(fmt::format("output {} has rank {}; at most {} is supported", i, type.rank(), kMaxRank));
+    for (Dim d : type.extents) {
+      if (d.max_value() < 0) fail(fmt::format("output {} would have shape {}", i, text(type.extents)));
+    }
+  }
+  graph_[node_.output(i)].type = std::move(type);
+}
+
+void Inference::output_elements(int i, std::vector<Dim> elements) {
+  if (node_.has_output(i)) graph_[node_.output(i)].elements = std::move(elements);
+}
+
+Dim Inference::fresh(std::string_view hint, int64_t min, int64_t max) { return Dim::symbol(fmt::format("{}_{}", hint, ++fresh_), min, max); }
+
+Dim Inference::unify(Dim a, Dim b, const char* what) {
+  if (a == b) return a;
+  if ((a - b).min_value() > 0 || (b - a).min_value() > 0) fail(fmt::format("{}: {} and {} do not match", what, a.text(), b.text()));
+  graph_.constraints.emplace_back(a, b);
+  return a.is_constant() || (!b.is_constant() && a.text().size() <= b.text().size()) ? a : b;
+}
+
+Extents Inference::broadcast(const std::vector<Extents>& shapes) {
+  std::size_t rank = 0;
+  for (const Extents& s : shapes) rank = std::max(rank, s.size());
+  Extents result(rank, Dim(1));
+  for (const Extents& s : shapes) {
+    for (std::size_t k = 0; k < s.size(); ++k) {
+      Dim& r = result[rank - s.size() + k];
+      if (s[k] == r || s[k] == Dim(1)) continue;
+      r = r == Dim(1) ? s[k] : unify(r, s[k], "the shapes cannot be broadcast");
+    }
+  }
+  return result;
+}
+
+int Inference::axis(int64_t axis, int rank) const {
+  if (axis < -rank || axis >= rank) fail(fmt::format("axis {} is out of range for rank {}", axis, rank));
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+namespace {
+
+/// Map, and every elementwise operator: broadcast, and the type of the expression.
+void infer_expression(Inference& n, const Expr& expr) {
+  std::vector<Extents> shapes;
+  for (int i = 0; i < n.node().own_inputs(); ++i) {
+    if (n.has(i)) shapes.push_back(n.extents(i));
+  }
+  Extents extents = n.broadcast(shapes);
+  infer_expression_elements(n, expr, extents);
+  n.output(0, expr.type(), std::move(extents));
+}
+
+void infer_epilogue(Graph& graph, Node& node) {
+  // The epilogue keeps the shape; its type is its expression's.
+  graph[node.outputs[0]].type.element = node.epilogue->type();
+}
+
+}  // namespace
+
+void infer_node(Graph& graph, Node& node, int& fresh) {
+  Inference inference(graph, node, fresh);
+  if (node.is_map()) return infer_expression(inference, *node.epilogue);
+  const Operator* op = find_operator(node);
+  if (op == nullptr) node.fail(ErrorKind::Unsupported, "this operator is not supported");
+  const int inputs = node.own_inputs(), outputs = static_cast<int>(node.outputs.size());
+  if (inputs < op->min_inputs || inputs > op->max_inputs)
+    node.fail(ErrorKind::Invalid, fmt::format("has {} inputs, where {} to {} are allowed", inputs, op->min_inputs, op->max_inputs));
+  if (outputs < op->min_outputs || outputs > op->max_outputs)
+    node.fail(ErrorKind::Invalid, fmt::format("has {} outputs, where {} to {} are allowed", outputs, op->min_outputs, op->max_outputs));
+  for (int i = 0; i < op->min_inputs; ++i) {
+    if (!node.has_input(i)) node.fail(ErrorKind::Invalid, fmt::format("input {} is missing", i));
+  }
+  if (op->express != nullptr) {
+    for (int i = 0; i < inputs; ++i) {
+      if (node.has_input(i)) static_cast<void>(inference.extents(i));
+    }
+    infer_expression(inference, op->express(graph, node));
+  } else {
+    ONNXC_CHECK(op->infer != nullptr, "an operator has a shape rule");
+    op->infer(inference);
+  }
+  if (node.epilogue) infer_epilogue(graph, node);
+}
+
+Shape Evaluation::shape_of(const TensorData& tensor) {
+  Shape shape;
+  ONNXC_CHECK(tensor.shape.size() <= kMaxRank, "ranks are within the limit");
+  for (int64_t d : tensor.shape) shape.dims[shape.rank++] = d;
+  return shape;
+}
+
+void Evaluation::check(Status status) const {
+  if (status) node_.fail(ErrorKind::Invalid, describe(status));
+}
+
+ValueId GraphBuilder::op(std::string_view op, std::vector<ValueId> inputs, std::map<std::string, Attribute> attributes) {
+  return ops(op, std::move(inputs), 1, std::move(attributes))[0];
+}
+
+std::vector<ValueId> GraphBuilder::ops(std::string_view op, std::vector<ValueId> inputs, int outputs, std::map<std::string, Attribute> attributes) {
+  Node node;
+  const std::size_t dot = op.rfind('.');
+  node.domain = dot == op.npos ? "" : op.substr(0, dot);
+  node.op = dot == op.npos ? op : op.substr(dot + 1);
+  node.name = base_;
+  node.version = 1000;  // the latest form
+  node.inputs = std::move(inputs);
+  while (!node.inputs.empty() && node.inputs.back() == kAbsent) node.inputs.pop_back();
+  node.attributes = std::move(attributes);
+  for (int i = 0; i < outputs; ++i) node.outputs.push_back(graph_.add_value(base_));
+  nodes_.push_back(std::move(node));
+  infer_node(graph_, nodes_.back(), fresh_);
+  return nodes_.back().outputs;
+}
+
+ValueId GraphBuilder::map(Expr expr, std::vector<ValueId> inputs) {
+  Node node;
+  node.domain = "onnxc";
+  node.op = "Map";
+  node.name = base_;
+  node.inputs = std::move(inputs);
+  node.epilogue = std::move(expr);
+  node.outputs.push_back(graph_.add_value(base_));
+  nodes_.push_back(std::move(node));
+  infer_node(graph_, nodes_.back(), fresh_);
+  return nodes_.back().outputs[0];
+}
+
+ValueId GraphBuilder::number(ElementType type, double value) {
+  auto t = std::make_shared<TensorData>(TensorData::zeros(type, {}));
+  const uint64_t bits = to_bits(type, value);
+  std::memcpy(t->bytes.data(), &bits, t->bytes.size());
+  return graph_.add_constant(base_, std::move(t));
+}
+
+}  // namespace onnxc

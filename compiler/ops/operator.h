@@ -1,0 +1,153 @@
+// Operator: what onnxc knows of one ONNX operator. Each lives in a file of its own (or is a row of a table) and is listed in op_list.inc.
+//
+//   resolve    turns the forms of older opsets into the latest one (attributes that became inputs, old defaults)
+//   infer      the shape rule: types of the outputs, and elements of small integer tensors, from what is known of the inputs
+//   express    for elementwise operators: the expression of one element; everything else of them follows from it
+//   decompose  rewrites the node into others that exist
+//   evaluate   the reference value, through runtime_stub/onnxc/scalar
+//   lower      the kernel query: offers steps to the lowering, which takes the cheapest
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "compiler/ir/graph.h"
+#include "runtime_stub/onnxc/base.hpp"
+
+namespace onnxc {
+
+class Inference;
+class Evaluation;
+class Lowering;
+class GraphBuilder;
+
+struct Operator {
+  std::string_view name;
+  std::string_view domain = "";
+  int min_inputs = 0, max_inputs = 1000, min_outputs = 1, max_outputs = 1000;
+  void (*resolve)(Graph&, Node&) = nullptr;
+  void (*infer)(Inference&) = nullptr;
+  Expr (*express)(const Graph&, const Node&) = nullptr;
+  /// Appends the replacement to the builder and gives its outputs, or nothing where the node stays as it is.
+  std::optional<std::vector<ValueId>> (*decompose)(GraphBuilder&, const Node&) = nullptr;
+  void (*evaluate)(Evaluation&) = nullptr;
+  void (*lower)(Lowering&) = nullptr;
+};
+
+/// The operator a node names, or null.
+const Operator* find_operator(std::string_view domain, std::string_view name);
+inline const Operator* find_operator(const Node& node) { return find_operator(node.domain, node.op); }
+/// All operators, in the order of op_list.inc.
+std::span<const Operator* const> all_operators();
+
+/// What a shape rule sees of its node.
+class Inference {
+ public:
+  Inference(Graph& graph, Node& node, int& fresh) : graph_(graph), node_(node), fresh_(fresh) {}
+  Graph& graph() { return graph_; }
+  const Node& node() const { return node_; }
+
+  bool has(int i) const { return node_.has_input(i); }
+  const Value& value(int i) const;
+  const Type& type(int i) const { return value(i).type; }
+  ElementType element(int i) const { return type(i).element; }
+  /// Extents of input i; an error where the rank is not known.
+  const Extents& extents(int i) const;
+  int rank(int i) const { return static_cast<int>(extents(i).size()); }
+  const TensorData* constant(int i) const { return has(i) ? value(i).constant.get() : nullptr; }
+  /// Elements of an integer input as Dims, where they are known (a constant, or shape arithmetic).
+  std::optional<std::vector<Dim>> elements(int i) const;
+  /// The same, or an error that says which input must be known.
+  std::vector<Dim> known_elements(int i, const char* what) const;
+  /// The same as constants.
+  std::vector<int64_t> known_integers(int i, const char* what) const;
+
+  void output(int i, Type type);
+  void output(int i, ElementType element, Extents extents) { output(i, Type::tensor(element, std::move(extents))); }
+  void output_elements(int i, std::vector<Dim> elements);
+
+  /// A symbol for an extent that only a run tells, with closed bounds.
+  Dim fresh(std::string_view hint, int64_t min = 0, int64_t max = INT64_MAX);
+  /// The model needs a == b. Gives the simpler one; an error where they never are equal.
+  Dim unify(Dim a, Dim b, const char* what);
+  /// Numpy's rule, over any number of shapes.
+  Extents broadcast(const std::vector<Extents>& shapes);
+  /// A negative axis counts from the end; an error outside [-rank, rank).
+  int axis(int64_t axis, int rank) const;
+  [[noreturn]] void fail(std::string found, std::string remedy = {}) const { node_.fail(ErrorKind::Invalid, std::move(found), std::move(remedy)); }
+  [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
+    node_.fail(ErrorKind::Unsupported, std::move(found), std::move(remedy));
+  }
+
+ private:
+  Graph& graph_;
+  Node& node_;
+  int& fresh_;
+};
+
+/// Runs the operator's rule (or Map's) on one node. `fresh` numbers the symbols that rules make.
+void infer_node(Graph& graph, Node& node, int& fresh);
+
+/// What a reference evaluation sees: concrete inputs, and outputs already allocated where the shape rule knew them.
+class Evaluation {
+ public:
+  Evaluation(const Node& node, std::vector<Constant> inputs, std::vector<TensorData> outputs)
+      : node_(node), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+  const Node& node() const { return node_; }
+  bool has(int i) const { return i < static_cast<int>(inputs_.size()) && inputs_[static_cast<std::size_t>(i)]; }
+  const TensorData& input(int i) const { return *inputs_[static_cast<std::size_t>(i)]; }
+  TensorData& output(int i) { return outputs_[static_cast<std::size_t>(i)]; }
+  bool has_output(int i) const { return node_.has_output(i); }
+  ElementType type(int i) const { return input(i).type; }
+  int rank(int i) const { return static_cast<int>(input(i).shape.size()); }
+
+  template <class T>
+  Tensor<const T> in(int i) const {
+    return {reinterpret_cast<const T*>(input(i).bytes.data()), shape_of(input(i))};
+  }
+  template <class T>
+  Tensor<T> out(int i = 0) {
+    return {reinterpret_cast<T*>(output(i).bytes.data()), shape_of(output(i))};
+  }
+  /// For sizes that depend on data.
+  void allocate(int i, ElementType type, std::vector<int64_t> shape) { output(i) = TensorData::zeros(type, std::move(shape)); }
+  /// A status of the reference kernel becomes an error of the model.
+  void check(Status status) const;
+  static Shape shape_of(const TensorData& tensor);
+  std::vector<TensorData> take_outputs() { return std::move(outputs_); }
+
+ private:
+  const Node& node_;
+  std::vector<Constant> inputs_;
+  std::vector<TensorData> outputs_;
+};
+
+/// Values of the node's outputs. Empty where the operator has no reference value. Throws what the operator's rule throws.
+std::optional<std::vector<TensorData>> evaluate_node(const Graph& graph, const Node& node, std::vector<Constant> inputs);
+
+/// Appends nodes to a list, inferring types as it goes: for decompositions and rewrites.
+class GraphBuilder {
+ public:
+  GraphBuilder(Graph& graph, std::string_view base, int& fresh) : graph_(graph), base_(base), fresh_(fresh) {}
+  Graph& graph() { return graph_; }
+  const Type& type(ValueId v) const { return graph_[v].type; }
+  const Extents& extents(ValueId v) const { return graph_[v].type.extents; }
+  int rank(ValueId v) const { return graph_[v].type.rank(); }
+
+  ValueId op(std::string_view op, std::vector<ValueId> inputs, std::map<std::string, Attribute> attributes = {});
+  std::vector<ValueId> ops(std::string_view op, std::vector<ValueId> inputs, int outputs, std::map<std::string, Attribute> attributes = {});
+  ValueId map(Expr expr, std::vector<ValueId> inputs);
+  ValueId integers(std::vector<int64_t> values) { return graph_.add_constant(base_, std::move(values)); }
+  /// A scalar of the given type.
+  ValueId number(ElementType type, double value);
+  std::vector<Node> take() { return std::move(nodes_); }
+
+ private:
+  Graph& graph_;
+  std::string base_;
+  int& fresh_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace onnxc

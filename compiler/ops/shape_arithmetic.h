@@ -1,0 +1,13 @@
+// Elements of small integer tensors as Dims: what Shape, Gather, Concat and arithmetic on shapes come to.
+#pragma once
+#include "compiler/ops/operator.h"
+
+namespace onnxc {
+
+/// States the elements of an elementwise output where those of all inputs are known and every function has a counterpart on Dims.
+void infer_expression_elements(Inference& inference, const Expr& expr, const Extents& extents);
+
+/// Tensors of more elements are data, not shapes.
+constexpr int64_t kMostShapeElements = 256;
+
+}  // namespace onnxc

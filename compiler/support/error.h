@@ -1,0 +1,49 @@
+// How onnxc says no. A Diagnostic names node, operator, what was found and what would do; an Error carries all of them at once.
+#pragma once
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace onnxc {
+
+/// The exit codes of the command line follow from the kind.
+enum class ErrorKind {
+  Invalid,      ///< not valid ONNX: exit 1
+  Unsupported,  ///< valid ONNX that onnxc cannot compile yet: exit 1
+  Usage,        ///< exit 2
+  Io,           ///< exit 3
+  Budget,       ///< over a resource limit: exit 4
+  Internal      ///< our bug: exit 70
+};
+
+struct Diagnostic {
+  std::string node;      ///< name of the node, or empty
+  std::string op;        ///< operator type, with its domain where it is not ai.onnx, or empty
+  std::string found;     ///< what was found
+  std::string remedy{};  ///< what would do, or empty
+
+  /// `Conv 'stem/conv1': auto_pad=SAME_UPPER with dynamic height; fix the height with --dim height=224`
+  std::string text() const;
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, std::vector<Diagnostic> diagnostics);
+  Error(ErrorKind kind, std::string found, std::string remedy = {});
+
+  ErrorKind kind() const { return kind_; }
+  const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
+  int exit_code() const;
+
+ private:
+  ErrorKind kind_;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+[[noreturn]] void internal_error(const char* condition, const char* what, const char* file, int line);
+
+}  // namespace onnxc
+
+/// States an invariant. User mistakes never trip it.
+#define ONNXC_CHECK(condition, what) \
+  ((condition) ? static_cast<void>(0) : ::onnxc::internal_error(#condition, what, __FILE__, __LINE__))

@@ -1,0 +1,332 @@
+// The functions that expressions are made of, on single values of every element type: bool, (u)int8..64, float, double, small floats.
+// vfn.hpp overloads them for vectors.
+//
+// Defined for all arguments, never undefined behaviour:
+//   integers wrap; x / 0 = x mod 0 = 0; INT_MIN / -1 = INT_MIN; a shift by the width or more gives 0;
+//   min and max propagate NaN; a cast out of range saturates, of NaN gives 0; integer to integer wraps.
+// Small floats are computed in float and rounded once. Floats are as accurate as the C library (glibc: 1-2 ULP, sqrt and arithmetic exact).
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "base.hpp"
+#include "types.hpp"
+
+namespace onnxc::fn {
+
+template <class T>
+concept floating = std::is_same_v<T, float> || std::is_same_v<T, double>;
+template <class T>
+concept integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+template <class T>
+concept scalar = floating<T> || integer<T> || std::is_same_v<T, bool> || small_float<T>;
+
+namespace detail {
+/// An unsigned type in which T's arithmetic wraps without promotion to int.
+template <class T>
+using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+template <class T>
+constexpr Wrapping<T> wrapping(T x) {
+  return static_cast<Wrapping<T>>(x);
+}
+template <class T>
+using Unsigned = std::make_unsigned_t<T>;
+}  // namespace detail
+
+// ---- casts
+
+/// x as a T. `overflow` concerns float8 and float4 alone; float16 and bfloat16 overflow to infinity.
+template <class T, Overflow overflow = Overflow::saturate, class X>
+  requires scalar<T> && scalar<X>
+ONNXC_INLINE constexpr T cast(X x) {
+  if constexpr (std::is_same_v<T, X>) {
+    return x;
+  } else if constexpr (small_float<X>) {
+    return cast<T, overflow>(static_cast<float>(x));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return x != X(0);
+  } else if constexpr (small_float<T>) {
+    using Via = std::conditional_t<floating<X>, X, std::conditional_t<(sizeof(X) < 4), float, double>>;
+    if constexpr (sizeof(T) == 1) return T(static_cast<Via>(x), overflow);
+    else return T(static_cast<Via>(x));
+  } else if constexpr (floating<X> && integer<T>) {
+    using Limits = std::numeric_limits<T>;
+    constexpr X low = static_cast<X>(Limits::min());                                  // a power of two or zero: exact
+    constexpr X end = X(2) * static_cast<X>(T(1) << (Limits::digits - 1));            // one past the largest: exact
+    return x >= end ? Limits::max() : x > low ? static_cast<T>(x) : x != x ? T(0) : Limits::min();
+  } else {
+    return static_cast<T>(x);
+  }
+}
+
+// ---- arithmetic
+
+#define ONNXC_FLOAT_UNARY(name, expression)                   \
+  template <floating T>                                       \
+  ONNXC_INLINE T name(T x) {                                  \
+    return expression;                                        \
+  }                                                           \
+  template <small_float T>                                    \
+  ONNXC_INLINE T name(T x) {                                  \
+    return T(name(static_cast<float>(x)));                    \
+  }
+#define ONNXC_SMALL_UNARY(name)                               \
+  template <small_float T>                                    \
+  ONNXC_INLINE constexpr T name(T x) {                        \
+    return T(name(static_cast<float>(x)));                    \
+  }
+#define ONNXC_SMALL_BINARY(name)                              \
+  template <small_float T>                                    \
+  ONNXC_INLINE T name(T a, T b) {                             \
+    return T(name(static_cast<float>(a), static_cast<float>(b))); \
+  }
+#define ONNXC_ARITHMETIC(name, symbol)                        \
+  template <floating T>                                       \
+  ONNXC_INLINE constexpr T name(T a, T b) {                   \
+    return a symbol b;                                        \
+  }                                                           \
+  template <integer T>                                        \
+  ONNXC_INLINE constexpr T name(T a, T b) {                   \
+    return static_cast<T>(detail::wrapping(a) symbol detail::wrapping(b)); \
+  }                                                           \
+  ONNXC_SMALL_BINARY(name)
+
+ONNXC_ARITHMETIC(add, +)
+ONNXC_ARITHMETIC(sub, -)
+ONNXC_ARITHMETIC(mul, *)
+
+template <floating T>
+ONNXC_INLINE constexpr T div(T a, T b) {
+  return a / b;
+}
+/// Truncates toward zero.
+template <integer T>
+ONNXC_INLINE constexpr T div(T a, T b) {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return sub(T(0), a);
+  }
+  return static_cast<T>(a / b);
+}
+ONNXC_SMALL_BINARY(div)
+
+/// The remainder with the sign of the dividend: C's %.
+template <floating T>
+ONNXC_INLINE T fmod(T a, T b) {
+  return std::fmod(a, b);
+}
+template <integer T>
+ONNXC_INLINE constexpr T fmod(T a, T b) {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return 0;
+  }
+  return static_cast<T>(a % b);
+}
+ONNXC_SMALL_BINARY(fmod)
+
+/// The remainder with the sign of the divisor: Python's %.
+template <class T>
+  requires floating<T> || integer<T>
+ONNXC_INLINE constexpr T mod(T a, T b) {
+  const T r = fn::fmod(a, b);
+  return r != T(0) && (r < T(0)) != (b < T(0)) ? static_cast<T>(r + b) : r;
+}
+ONNXC_SMALL_BINARY(mod)
+
+template <floating T>
+ONNXC_INLINE constexpr T neg(T x) {
+  return -x;
+}
+template <integer T>
+ONNXC_INLINE constexpr T neg(T x) {
+  return sub(T(0), x);
+}
+ONNXC_SMALL_UNARY(neg)
+
+template <floating T>
+ONNXC_INLINE T abs(T x) {
+  return std::fabs(x);
+}
+template <integer T>
+ONNXC_INLINE constexpr T abs(T x) {
+  if constexpr (std::is_signed_v<T>) return x < 0 ? neg(x) : x;
+  else return x;
+}
+template <small_float T>
+ONNXC_INLINE T abs(T x) {
+  return T(fn::abs(static_cast<float>(x)));
+}
+
+template <floating T>
+ONNXC_INLINE constexpr T sign(T x) {
+  return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == T(0) ? T(0) : x;
+}
+template <integer T>
+ONNXC_INLINE constexpr T sign(T x) {
+  return static_cast<T>((x > T(0)) - (x < T(0)));
+}
+ONNXC_SMALL_UNARY(sign)
+
+template <class T>
+  requires floating<T> || integer<T>
+ONNXC_INLINE constexpr T max(T a, T b) {
+  return a >= b || a != a ? a : b;
+}
+ONNXC_SMALL_BINARY(max)
+template <class T>
+  requires floating<T> || integer<T>
+ONNXC_INLINE constexpr T min(T a, T b) {
+  return a <= b || a != a ? a : b;
+}
+ONNXC_SMALL_BINARY(min)
+/// min(max(x, low), high)
+template <class T>
+ONNXC_INLINE constexpr T clip(T x, T low, T high) {
+  return fn::min(fn::max(x, low), high);
+}
+template <class T>
+ONNXC_INLINE constexpr T relu(T x) {
+  return fn::max(x, T{});
+}
+
+/// base^exponent, computed in double unless both are integers; an integer base with an integer exponent wraps, and with a negative one is
+/// 1/base truncated (0 for base 0).
+template <class T, class U>
+  requires scalar<T> && scalar<U>
+ONNXC_INLINE T pow(T base, U exponent) {
+  if constexpr (small_float<T>) {
+    return T(fn::pow(static_cast<float>(base), exponent));
+  } else if constexpr (small_float<U>) {
+    return fn::pow(base, static_cast<float>(exponent));
+  } else if constexpr (integer<T> && integer<U>) {
+    if (exponent < U(0)) return base == T(1) ? T(1) : static_cast<T>(base + T(1)) == T(0) && std::is_signed_v<T> ? T(exponent % 2 == 0 ? 1 : -1) : T(0);
+    detail::Wrapping<T> result = 1, square = detail::wrapping(base);
+    for (auto e = static_cast<uint64_t>(exponent); e != 0; e >>= 1, square *= square) {
+      if ((e & 1) != 0) result *= square;
+    }
+    return static_cast<T>(result);
+  } else if constexpr (std::is_same_v<T, float> && std::is_same_v<U, float>) {
+    return std::pow(base, exponent);
+  } else {
+    return cast<T>(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
+  }
+}
+
+// ---- functions of the reals
+
+ONNXC_FLOAT_UNARY(ceil, std::ceil(x))
+ONNXC_FLOAT_UNARY(floor, std::floor(x))
+ONNXC_FLOAT_UNARY(round, std::nearbyint(x)) /* half to even, in the default rounding mode */
+ONNXC_FLOAT_UNARY(sqrt, std::sqrt(x))
+ONNXC_FLOAT_UNARY(exp, std::exp(x))
+ONNXC_FLOAT_UNARY(log, std::log(x))
+ONNXC_FLOAT_UNARY(sin, std::sin(x))
+ONNXC_FLOAT_UNARY(cos, std::cos(x))
+ONNXC_FLOAT_UNARY(tan, std::tan(x))
+ONNXC_FLOAT_UNARY(asin, std::asin(x))
+ONNXC_FLOAT_UNARY(acos, std::acos(x))
+ONNXC_FLOAT_UNARY(atan, std::atan(x))
+ONNXC_FLOAT_UNARY(sinh, std::sinh(x))
+ONNXC_FLOAT_UNARY(cosh, std::cosh(x))
+ONNXC_FLOAT_UNARY(tanh, std::tanh(x))
+ONNXC_FLOAT_UNARY(asinh, std::asinh(x))
+ONNXC_FLOAT_UNARY(acosh, std::acosh(x))
+ONNXC_FLOAT_UNARY(atanh, std::atanh(x))
+ONNXC_FLOAT_UNARY(erf, std::erf(x))
+ONNXC_FLOAT_UNARY(reciprocal, T(1) / x)
+/* exp of a negative number only, so that nothing overflows on the way */
+ONNXC_FLOAT_UNARY(sigmoid, x >= T(0) ? T(1) / (T(1) + std::exp(-x)) : std::exp(x) / (T(1) + std::exp(x)))
+/* log(1 + exp(x)) */
+ONNXC_FLOAT_UNARY(softplus, x > T(0) ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)))
+
+// ---- tests and comparisons
+
+template <floating T>
+ONNXC_INLINE constexpr bool is_nan(T x) {
+  return x != x;
+}
+template <floating T>
+ONNXC_INLINE constexpr bool is_pos_inf(T x) {
+  return x > std::numeric_limits<T>::max();
+}
+template <floating T>
+ONNXC_INLINE constexpr bool is_neg_inf(T x) {
+  return x < std::numeric_limits<T>::lowest();
+}
+template <floating T>
+ONNXC_INLINE constexpr bool is_inf(T x) {
+  return is_pos_inf(x) || is_neg_inf(x);
+}
+#define ONNXC_SMALL_TEST(name)                                \
+  template <small_float T>                                    \
+  ONNXC_INLINE constexpr bool name(T x) {                     \
+    return name(static_cast<float>(x));                       \
+  }
+ONNXC_SMALL_TEST(is_nan)
+ONNXC_SMALL_TEST(is_pos_inf)
+ONNXC_SMALL_TEST(is_neg_inf)
+ONNXC_SMALL_TEST(is_inf)
+
+#define ONNXC_COMPARISON(name, symbol)                        \
+  template <scalar T>                                         \
+  ONNXC_INLINE constexpr bool name(T a, T b) {                \
+    if constexpr (small_float<T>) return static_cast<float>(a) symbol static_cast<float>(b); \
+    else return a symbol b;                                   \
+  }
+ONNXC_COMPARISON(equal, ==)
+ONNXC_COMPARISON(less, <)
+ONNXC_COMPARISON(less_equal, <=)
+ONNXC_COMPARISON(greater, >)
+ONNXC_COMPARISON(greater_equal, >=)
+
+template <class T>
+ONNXC_INLINE constexpr T where(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+
+// ---- logic and bits
+
+ONNXC_INLINE constexpr bool logical_and(bool a, bool b) { return a && b; }
+ONNXC_INLINE constexpr bool logical_or(bool a, bool b) { return a || b; }
+ONNXC_INLINE constexpr bool logical_xor(bool a, bool b) { return a != b; }
+ONNXC_INLINE constexpr bool logical_not(bool a) { return !a; }
+
+template <integer T>
+ONNXC_INLINE constexpr T bit_and(T a, T b) {
+  return static_cast<T>(a & b);
+}
+template <integer T>
+ONNXC_INLINE constexpr T bit_or(T a, T b) {
+  return static_cast<T>(a | b);
+}
+template <integer T>
+ONNXC_INLINE constexpr T bit_xor(T a, T b) {
+  return static_cast<T>(a ^ b);
+}
+template <integer T>
+ONNXC_INLINE constexpr T bit_not(T a) {
+  return static_cast<T>(~a);
+}
+template <integer T>
+ONNXC_INLINE constexpr T shift_left(T a, T count) {
+  using U = detail::Unsigned<T>;
+  return static_cast<U>(count) < sizeof(T) * 8 ? static_cast<T>(detail::wrapping(a) << static_cast<U>(count)) : T(0);
+}
+/// Shifts zeros in, also for signed types.
+template <integer T>
+ONNXC_INLINE constexpr T shift_right(T a, T count) {
+  using U = detail::Unsigned<T>;
+  return static_cast<U>(count) < sizeof(T) * 8 ? static_cast<T>(static_cast<U>(static_cast<U>(a) >> static_cast<U>(count))) : T(0);
+}
+
+#undef ONNXC_FLOAT_UNARY
+#undef ONNXC_SMALL_UNARY
+#undef ONNXC_SMALL_BINARY
+#undef ONNXC_ARITHMETIC
+#undef ONNXC_SMALL_TEST
+#undef ONNXC_COMPARISON
+
+}  // namespace onnxc::fn

@@ -1,0 +1,207 @@
+// Small floats: float16, bfloat16, the four float8, float8e8m0 and float4e2m1. Storage only: values are computed in float and rounded once.
+//
+// A format is a row of numbers, and one pair of functions serves all rows. With m the significand as an integer, a value is m * 2^(e - M),
+// and codes of one sign count up by one from quantum to quantum, through subnormals, normals and into infinity:
+//
+//   float8e4m3fn, M = 3, bias 7:   code 0x07 = 7 * 2^-9   0x08 = 8 * 2^-9   0x0f = 15 * 2^-9   0x10 = 8 * 2^-8   ...   0x7e = 448   0x7f = NaN
+//
+// so `code = (e - e_min) << M) + m` even when rounding m carries over. Conversions are exact (round to nearest even, single rounding
+// from double too) and constexpr.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+namespace onnxc {
+
+/// What to do with values beyond the largest finite one: ONNX Cast's `saturate`.
+enum class Overflow { saturate, special };
+
+template <class T>
+concept small_float = requires { T::kMantissaBits; };
+
+namespace detail {
+
+template <class T>
+struct Ieee;
+template <>
+struct Ieee<float> {
+  using Bits = uint32_t;
+  static constexpr int kMantissaBits = 23, kBias = 127, kExponentMask = 0xff;
+};
+template <>
+struct Ieee<double> {
+  using Bits = uint64_t;
+  static constexpr int kMantissaBits = 52, kBias = 1023, kExponentMask = 0x7ff;
+};
+
+/// The code of x in format F.
+template <class F, class Source>
+constexpr uint32_t encode(Source x, Overflow overflow) {
+  using S = Ieee<Source>;
+  using Bits = typename S::Bits;
+  const Bits bits = std::bit_cast<Bits>(x);
+  const uint32_t sign = (bits >> (sizeof(Bits) * 8 - 1)) != 0 ? F::kSignBit : 0;
+  const int field = static_cast<int>((bits >> S::kMantissaBits) & S::kExponentMask);
+  const Bits fraction = bits & ((Bits{1} << S::kMantissaBits) - 1);
+  if (field == S::kExponentMask && fraction != 0) return F::kUnsignedZero ? F::kNan : sign | F::kNan;
+  uint32_t code = F::kMax + 1;
+  if (field != S::kExponentMask) {
+    const Bits significand = field != 0 ? fraction | (Bits{1} << S::kMantissaBits) : fraction;
+    const int exponent = (field != 0 ? field : 1) - S::kBias, min_exponent = 1 - F::kBias;
+    const int e = exponent < min_exponent ? min_exponent : exponent;
+    const int shift = S::kMantissaBits - F::kMantissaBits + (e - exponent);
+    Bits m = 0;
+    if (shift <= S::kMantissaBits + 2) {
+      const Bits half = Bits{1} << (shift - 1), rest = significand & ((half << 1) - 1);
+      m = significand >> shift;
+      if (rest > half || (rest == half && (m & 1) != 0)) ++m;
+    }
+    const Bits wide = (static_cast<Bits>(e - min_exponent) << F::kMantissaBits) + m;
+    if (wide <= F::kMax) code = static_cast<uint32_t>(wide);
+  }
+  if (code > F::kMax) {
+    if (overflow == Overflow::saturate) return sign | F::kMax;
+    return F::kUnsignedZero ? F::kSpecial : sign | F::kSpecial;
+  }
+  return code == 0 && F::kUnsignedZero ? 0 : sign | code;
+}
+
+template <class F>
+constexpr float decode(uint32_t code) {
+  const uint32_t magnitude = code & (F::kSignBit - 1), sign = (code & F::kSignBit) != 0 ? 0x80000000u : 0;
+  if (F::kUnsignedZero ? code == F::kNan : magnitude > F::kSpecial || (magnitude > F::kMax && F::kSpecial == F::kNan))
+    return std::bit_cast<float>(sign | 0x7fc00000u);
+  if (magnitude > F::kMax) return std::bit_cast<float>(sign | 0x7f800000u);
+  const uint32_t field = magnitude >> F::kMantissaBits, fraction = magnitude & ((1u << F::kMantissaBits) - 1);
+  if (field != 0) return std::bit_cast<float>(sign | ((field + 127 - F::kBias) << 23) | (fraction << (23 - F::kMantissaBits)));
+  const float quantum = std::bit_cast<float>(static_cast<uint32_t>(127 + 1 - F::kBias - F::kMantissaBits) << 23);
+  return (sign != 0 ? -1.0f : 1.0f) * (static_cast<float>(fraction) * quantum);
+}
+
+}  // namespace detail
+
+/// One sign bit, `Exponent` bits, `Mantissa` bits. `Max` is the code of the largest finite value, `Special` the code that overflow gives
+/// (infinity where there is one), `Nan` the code of NaN. UnsignedZero: the "fnuz" formats, whose only NaN is the code of -0.
+template <class Storage, int Exponent, int Mantissa, int Bias, uint32_t Max, uint32_t Special, uint32_t Nan, bool UnsignedZero = false>
+struct SmallFloat {
+  static constexpr int kMantissaBits = Mantissa, kBias = Bias;
+  static constexpr uint32_t kSignBit = 1u << (Exponent + Mantissa), kMax = Max, kSpecial = Special, kNan = Nan;
+  static constexpr bool kUnsignedZero = UnsignedZero;
+
+  Storage bits = 0;
+
+  constexpr SmallFloat() = default;
+  constexpr explicit SmallFloat(float x) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, Overflow::special))) {}
+  constexpr explicit SmallFloat(double x) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, Overflow::special))) {}
+  constexpr SmallFloat(float x, Overflow overflow) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, overflow))) {}
+  constexpr SmallFloat(double x, Overflow overflow) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, overflow))) {}
+  static constexpr SmallFloat from_bits(Storage code) {
+    SmallFloat x;
+    x.bits = code;
+    return x;
+  }
+  constexpr explicit operator float() const { return detail::decode<SmallFloat>(bits); }
+  constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+};
+
+using float8e4m3fn = SmallFloat<uint8_t, 4, 3, 7, 0x7e, 0x7f, 0x7f>;
+using float8e4m3fnuz = SmallFloat<uint8_t, 4, 3, 8, 0x7f, 0x80, 0x80, true>;
+using float8e5m2 = SmallFloat<uint8_t, 5, 2, 15, 0x7b, 0x7c, 0x7e>;
+using float8e5m2fnuz = SmallFloat<uint8_t, 5, 2, 16, 0x7f, 0x80, 0x80, true>;
+/// No infinity and no NaN: both become the largest value. One a byte, in the low four bits.
+using float4e2m1 = SmallFloat<uint8_t, 2, 1, 1, 0x7, 0x7, 0x7>;
+
+/// bfloat16: the upper half of a float.
+struct bfloat16 {
+  static constexpr int kMantissaBits = 7, kBias = 127;
+  static constexpr uint32_t kSignBit = 0x8000, kMax = 0x7f7f, kSpecial = 0x7f80, kNan = 0x7fc0;
+  static constexpr bool kUnsignedZero = false;
+
+  uint16_t bits = 0;
+
+  constexpr bfloat16() = default;
+  constexpr explicit bfloat16(float x) {
+    const uint32_t u = std::bit_cast<uint32_t>(x);
+    bits = static_cast<uint16_t>((u & 0x7fffffffu) > 0x7f800000u ? (u >> 16) | 0x40u : (u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+  }
+  constexpr explicit bfloat16(double x) : bits(static_cast<uint16_t>(detail::encode<bfloat16>(x, Overflow::special))) {}
+  static constexpr bfloat16 from_bits(uint16_t code) {
+    bfloat16 x;
+    x.bits = code;
+    return x;
+  }
+  constexpr explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+  constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+};
+
+/// float16: IEEE binary16.
+struct float16 {
+  static constexpr int kMantissaBits = 10, kBias = 15;
+  static constexpr uint32_t kSignBit = 0x8000, kMax = 0x7bff, kSpecial = 0x7c00, kNan = 0x7e00;
+  static constexpr bool kUnsignedZero = false;
+
+  uint16_t bits = 0;
+
+  constexpr float16() = default;
+  constexpr explicit float16(float x) {
+#if defined(__F16C__)
+    if (!std::is_constant_evaluated()) {
+      bits = static_cast<uint16_t>(_mm_extract_epi16(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT), 0));
+      return;
+    }
+#endif
+    bits = static_cast<uint16_t>(detail::encode<float16>(x, Overflow::special));
+  }
+  constexpr explicit float16(double x) : bits(static_cast<uint16_t>(detail::encode<float16>(x, Overflow::special))) {}
+  static constexpr float16 from_bits(uint16_t code) {
+    float16 x;
+    x.bits = code;
+    return x;
+  }
+  constexpr explicit operator float() const {
+#if defined(__F16C__)
+    if (!std::is_constant_evaluated()) return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(bits)));
+#endif
+    return detail::decode<float16>(bits);
+  }
+  constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+};
+
+/// float8e8m0: a power of two, 2^(bits - 127); 0xff is NaN. No sign, no zero.
+struct float8e8m0 {
+  uint8_t bits = 0;
+  enum class Round { up, down, nearest };
+
+  constexpr float8e8m0() = default;
+  /// The sign of x is dropped; values beyond the range become its ends, infinity too when `overflow` saturates, else NaN.
+  constexpr explicit float8e8m0(float x, Round round = Round::up, Overflow overflow = Overflow::saturate) {
+    const uint32_t u = std::bit_cast<uint32_t>(x) & 0x7fffffffu, fraction = u & 0x7fffffu;
+    uint32_t field = u >> 23;
+    if (u > 0x7f800000u || (u == 0x7f800000u && overflow == Overflow::special)) {
+      bits = 0xff;
+      return;
+    }
+    if (field == 0) {  // 2^-127 is the subnormal 0x400000
+      if ((round == Round::up && fraction > 0x400000u) || (round == Round::nearest && fraction >= 0x600000u)) field = 1;
+    } else if ((round == Round::up && fraction != 0) || (round == Round::nearest && fraction >= 0x400000u)) {
+      ++field;
+    }
+    if (field > 0xfe) field = overflow == Overflow::saturate ? 0xfe : 0xff;
+    bits = static_cast<uint8_t>(field);
+  }
+  static constexpr float8e8m0 from_bits(uint8_t code) {
+    float8e8m0 x;
+    x.bits = code;
+    return x;
+  }
+  constexpr explicit operator float() const {
+    if (bits == 0xff) return std::bit_cast<float>(0x7fc00000u);
+    return std::bit_cast<float>(bits == 0 ? 0x400000u : static_cast<uint32_t>(bits) << 23);
+  }
+};
+
+}  // namespace onnxc

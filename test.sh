@@ -40,7 +40,7 @@ script() { if [ -x "$1" ]; then "$@"; else echo "(no $1)"; return 77; fi; }
 setup() { tools/setup.sh --test-deps --quiet; }
 build() { cmake --preset "$1" -DONNXC_BUILD_TESTS=ON >/dev/null && cmake --build --preset "$1" -j "$jobs"; }
 run_ctest() { ctest --preset "$1" -j "$jobs" "${@:2}"; }
-sanitized() { build asan-ubsan && run_ctest asan-ubsan; }
+sanitized() { build asan-ubsan && run_ctest asan-ubsan --label-exclude integration; }
 
 summary() {
   printf '\n==== summary\n'
@@ -53,7 +53,7 @@ summary() {
 stage "setup" setup || summary
 . tools/env.sh
 stage "build" build release || summary
-stage "unit tests and kernels" run_ctest release
+stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh
 stage "refusals" script tests/refuse/run.sh

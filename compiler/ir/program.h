@@ -33,8 +33,10 @@ struct Buffer {
   int64_t alignment = 64;
   int index = 0;          ///< Input, Output: its number. Weights: of the constant
   BufferId parent = -1;   ///< a view: lives inside `parent`, from byte `offset` on
-  Dim offset = 0;         ///< Arena: place in the arena, set by plan_memory. View: bytes into the parent
+  Dim offset = 0;         ///< Arena: place in the arena, set by plan_memory where sizes are constant. View: bytes into the parent
   int first = -1, last = -1;  ///< Arena: live in steps [first, last)
+  /// Arena, in a program with symbolic sizes: offset = max over these of (their offset + their bytes rounded up to the alignment), else 0.
+  std::vector<BufferId> below{};
 };
 
 /// A constant as the kernel that reads it wants it.
@@ -126,7 +128,9 @@ struct Program {
   std::vector<BufferId> inputs, outputs;  ///< by number
   std::vector<std::pair<Dim, Dim>> constraints;
 
-  Dim arena_bytes = 0;
+  /// Symbolic sizes: the arena's buffers in the order in which their offsets are computed; `arena_bytes` is then the highest end.
+  std::vector<BufferId> plan_order;
+  Dim arena_bytes = 0;     ///< where all sizes are constant
   Dim lower_bound = 0;     ///< max of live bytes over the steps; only where all sizes are constant
   Dim unshared_bytes = 0;  ///< sum of all arena buffers
   int64_t arena_alignment = 64;

@@ -56,7 +56,8 @@ struct Tile {
   }
 
   /// acc[i][:] += rows[i][0..k) times b. One line from `next` on is prefetched in each step: the panel that comes after this one.
-  ONNXC_INLINE void add(const float* const* rows, int64_t k, const float* b, const float* next) {
+  /// `stride`: floats between the rows of b, where b is not a panel.
+  ONNXC_INLINE void add(const float* const* rows, int64_t k, const float* b, const float* next, int64_t stride = NR) {
     for (int64_t step = 0; step < k; ++step) {
       rows = opaque(rows);
       Vec w[NV];
@@ -66,7 +67,7 @@ struct Tile {
       }
       __builtin_prefetch(next, 0, 2);
       next += 16;
-      b += NR;
+      b += stride;
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
         Vec a = Vec::all(rows[i][step]);
         if (NV > 2) pin(a);

@@ -26,9 +26,6 @@ struct ConvParams {
 
 namespace detail {
 
-/// What a pixel outside of the image points to.
-alignas(64) inline constexpr float kZeros[1024] = {};
-
 /// The taps of a kernel along one axis: tap t is row `first + t * step` of the weights and reads input coordinate `offset + t * stride`
 /// relative to the pixel's origin.
 struct Taps {
@@ -101,7 +98,7 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
       const bool runs = joined && pixels.inside;
       const float* prefetch = next;
       Tile<MR, NV> tile;
-      tile.start(bias != nullptr ? bias + panel * NR : nullptr);
+      tile.start(bias != nullptr ? bias + panel * NR : kZeros);
       for (int64_t ty = 0; ty < g.ky.count; ++ty) {
         for (int64_t tx = 0; tx < (runs ? 1 : g.kx.count); ++tx) {
           const float* rows[MR];

@@ -27,7 +27,7 @@ ONNXC_INLINE void stem_tile(const float* x, const float* w, float* y, int64_t pa
   float* free = copy;
   const float* wt = w + panel * p.cin * p.kh * p.kw * NR;
   Tile<MR, NV> tile;
-  tile.start(p.bias != nullptr ? p.bias + panel * NR : nullptr);
+  tile.start(p.bias != nullptr ? p.bias + panel * NR : kZeros);
   for (int64_t ci = 0; ci < p.cin; ++ci) {
     for (int64_t ky = 0; ky < p.kh; ++ky, wt += p.kw * NR) {
       const int64_t iy = oy * p.stride_y - p.pad_top + ky * p.dilation_y;

@@ -82,7 +82,7 @@ ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, flo
     const float* rows[MR];
     for (int64_t r = 0; r < MR; ++r) rows[r] = a + (i + r < last ? i + r : last - 1) * p.lda;
     Tile<MR, NV> tile;
-    tile.start(nullptr);
+    tile.start(kZeros);
     tile.add(rows, p.k, b, b, b_row);
     tile.finish(c, p.ldc, col, last - i, p.n - col, [first_row = row + i](int64_t r) { return first_row + r; }, epi);
   }

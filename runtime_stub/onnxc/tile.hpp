@@ -42,15 +42,18 @@ ONNXC_INLINE T* opaque(T* p) {
   return p;
 }
 
+/// The bias of a layer without one, and what a pixel outside of an image points to.
+alignas(64) inline constexpr float kZeros[1024] = {};
+
 template <int MR, int NV>
 struct Tile {
   static constexpr int NR = NV * Vec::width;
   Vec acc[MR][NV];
 
-  /// bias: NR values, or null for zeros.
+  /// bias: NR values; kZeros where there is none.
   ONNXC_INLINE void start(const float* bias) {
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
-      const Vec first = bias != nullptr ? Vec::load(bias + j * Vec::width) : Vec::all(0.0f);
+      const Vec first = Vec::load(bias + j * Vec::width);
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][j] = first;
     }
   }

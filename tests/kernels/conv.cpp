@@ -2,6 +2,7 @@
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/conv_transpose.hpp>
 #include <onnxc/depthwise.hpp>
+#include <onnxc/winograd.hpp>
 
 #include "common.hpp"
 #include "compiler/lowering/pack.h"
@@ -132,6 +133,22 @@ void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, last, n, oy, ox, co); });
 }
 
+template <int T, int MR, int NV>
+void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1) {
+  const int nr = NV * Vec::width;
+  p.kh = p.kw = 3;
+  p.oh = out_size(p.h, 3, 1, 1, p.pad_top + pad_end);
+  p.ow = out_size(p.w, 3, 1, 1, p.pad_left + pad_end);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = numbers(p.cout * p.cin * 9, 2), bias = numbers(p.cout, 3);
+  const Aligned packed(pack::winograd(w, p.cout, p.cin, nr, T)), packed_bias(pack::padded(bias, nr));
+  const Aligned scratch(std::vector<float>(size_t(parts * winograd_scratch<T, MR, NV>(p.cin, block)), kGuard));
+  p.bias = packed_bias;
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd<T, MR, NV>(part, in, packed, y, scratch.p, q, block, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+}
+
 template <int KH, int KW, int SX>
 void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
   p.kh = KH;
@@ -186,6 +203,15 @@ TEST_CASE("conv_stem agrees with the loop") {
   check_stem<14, 2>({.h = 12, .w = 50, .cin = 4, .cout = 7, .kh = 3, .kw = 3, .dilation_y = 2, .dilation_x = 2}, 0);
   check_stem<6, 2>({.h = 9, .w = 30, .cin = 3, .cout = 20, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 3);
   check_stem<6, 4>({.h = 40, .w = 40, .cin = 3, .cout = 64, .kh = 11, .kw = 11, .stride_y = 4, .stride_x = 4, .pad_top = 2, .pad_left = 2}, 2);
+}
+
+TEST_CASE("winograd agrees with the loop") {
+  check_winograd<4, 14, 2>({.h = 16, .w = 16, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 28);
+  check_winograd<4, 14, 2>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 10, 2);
+  check_winograd<4, 14, 2>({.h = 33, .w = 50, .cin = 20, .cout = 7, .pad_top = 0, .pad_left = 2}, 0, 21, 3);
+  check_winograd<2, 14, 2>({.h = 7, .w = 7, .cin = 40, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
+  check_winograd<2, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17}, 0, 7);
+  check_winograd<4, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17, .pad_top = 1, .pad_left = 1}, 1, 100);
 }
 
 TEST_CASE("depthwise agrees with the loop") {

@@ -1,0 +1,153 @@
+// The layout, after the ELF-64 object file format:
+//   header | image | pointer | .rela | .symtab | .strtab | .shstrtab | section headers
+#include "codegen/elf_object.h"
+
+#include <bit>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+namespace onnxc {
+namespace {
+
+struct Header {
+  unsigned char ident[16] = {0x7f, 'E', 'L', 'F', 2 /* 64 bit */, 1 /* little endian */, 1};
+  uint16_t type = 1;  // relocatable
+  uint16_t machine = 0;
+  uint32_t version = 1;
+  uint64_t entry = 0, program_headers = 0, section_headers = 0;
+  uint32_t flags = 0;
+  uint16_t header_bytes = 64, program_header_bytes = 0, program_header_count = 0;
+  uint16_t section_header_bytes = 64, section_count = 0, names_section = 0;
+};
+static_assert(sizeof(Header) == 64);
+
+struct Section {
+  uint32_t name = 0, type = 0;
+  uint64_t flags = 0, address = 0, offset = 0, size = 0;
+  uint32_t link = 0, info = 0;
+  uint64_t alignment = 1, entry_bytes = 0;
+};
+static_assert(sizeof(Section) == 64);
+
+struct Symbol {
+  uint32_t name = 0;
+  unsigned char info = 0, other = 0;
+  uint16_t section = 0;
+  uint64_t value = 0, size = 0;
+};
+static_assert(sizeof(Symbol) == 24);
+
+struct Relocation {
+  uint64_t offset = 0, info = 0;
+  int64_t addend = 0;
+};
+static_assert(sizeof(Relocation) == 24);
+
+static_assert(std::endian::native == std::endian::little, "structures are written as they lie in memory");
+
+constexpr uint32_t kProgbits = 1, kSymtab = 2, kStrtab = 3, kRela = 4;
+constexpr uint64_t kWrite = 1, kAlloc = 2, kInfoLink = 0x40, kX86Large = 0x10000000;
+constexpr unsigned char kGlobalObject = 0x11, kHidden = 2;
+
+class Writer {
+ public:
+  void reserve(std::size_t bytes) { file_.reserve(bytes); }
+  void align(uint64_t alignment) { file_.resize((file_.size() + alignment - 1) / alignment * alignment); }
+  uint64_t append(std::string_view bytes) {
+    const uint64_t at = file_.size();
+    file_ += bytes;
+    return at;
+  }
+  template <class T>
+  uint64_t append_struct(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return append({reinterpret_cast<const char*>(&value), sizeof value});
+  }
+  template <class T>
+  void patch(uint64_t at, const T& value) {
+    file_.replace(at, sizeof value, reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  uint64_t size() const { return file_.size(); }
+  std::string take() { return std::move(file_); }
+
+ private:
+  std::string file_;
+};
+
+/// Strings one behind the other, each found by its offset.
+struct Strings {
+  std::string bytes = std::string(1, '\0');
+  uint32_t add(const std::string& text) {
+    const auto at = static_cast<uint32_t>(bytes.size());
+    bytes += text;
+    bytes += '\0';
+    return at;
+  }
+};
+
+}  // namespace
+
+std::string write_elf_object(std::string_view image, uint64_t alignment, const std::string& image_symbol, const std::string& pointer_symbol,
+                             std::string_view machine) {
+  Header header;
+  uint64_t absolute_64 = 0;  // the relocation "address of symbol + addend"
+  if (machine == "x86-64") {
+    header.machine = 62;
+    absolute_64 = 1;
+  } else if (machine == "aarch64") {
+    header.machine = 183;
+    absolute_64 = 257;
+  } else {
+    throw std::invalid_argument("no object files for machine '" + std::string(machine) + "'; x86-64 and aarch64 are known");
+  }
+  const bool large = header.machine == 62 && image.size() > (uint64_t{1} << 30);
+
+  Writer out;
+  out.reserve(image.size() + alignment + 4096);
+  out.append_struct(header);
+  Strings names, symbol_names;
+  std::vector<Section> sections(1);
+  const auto add_section = [&](const char* name, uint32_t type, uint64_t flags, uint64_t section_alignment,
+                               std::string_view bytes) -> Section& {
+    out.align(section_alignment);
+    Section section;
+    section.name = names.add(name);
+    section.type = type;
+    section.flags = flags;
+    section.offset = out.append(bytes);
+    section.size = bytes.size();
+    section.alignment = section_alignment;
+    return sections.emplace_back(section);
+  };
+  const auto as_bytes = [](const auto& value) { return std::string_view(reinterpret_cast<const char*>(&value), sizeof value); };
+
+  add_section(large ? ".lrodata.onnxc" : ".rodata.onnxc", kProgbits, kAlloc | (large ? kX86Large : 0), alignment, image);
+  add_section(".data.rel.ro.onnxc", kProgbits, kAlloc | kWrite, 8, std::string(8, '\0'));
+  const Relocation relocation{0, (uint64_t{1} << 32) | absolute_64, 0};
+  Section& rela = add_section(".rela.data.rel.ro.onnxc", kRela, kInfoLink, 8, as_bytes(relocation));
+  rela.link = 4;
+  rela.info = 2;
+  rela.entry_bytes = sizeof(Relocation);
+  const Symbol symbols[] = {{},
+                            {symbol_names.add(image_symbol), kGlobalObject, kHidden, 1, 0, image.size()},
+                            {symbol_names.add(pointer_symbol), kGlobalObject, kHidden, 2, 0, 8}};
+  Section& symtab = add_section(".symtab", kSymtab, 0, 8, as_bytes(symbols));
+  symtab.link = 5;
+  symtab.info = 1;  // index of the first global symbol
+  symtab.entry_bytes = sizeof(Symbol);
+  add_section(".strtab", kStrtab, 0, 1, symbol_names.bytes);
+  add_section(".note.GNU-stack", kProgbits, 0, 1, "");  // no executable stack
+  const uint32_t own_name = names.add(".shstrtab");
+  add_section("", kStrtab, 0, 1, names.bytes).name = own_name;
+
+  out.align(8);
+  header.section_headers = out.size();
+  header.section_count = static_cast<uint16_t>(sections.size());
+  header.names_section = static_cast<uint16_t>(sections.size() - 1);
+  for (const Section& section : sections) out.append_struct(section);
+  out.patch(0, header);
+  return out.take();
+}
+
+}  // namespace onnxc

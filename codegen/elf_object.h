@@ -1,0 +1,16 @@
+// Writes a relocatable ELF64 file that holds one read-only image: what `ld -r -b binary` should do but does not (alignment, section, name).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace onnxc {
+
+/// An object file that defines two hidden symbols:
+///   const std::byte IMAGE[]         in .rodata.onnxc, or in .lrodata.onnxc on x86-64 above 1 GiB, so that code stays within reach
+///   const std::byte* const POINTER  = IMAGE
+/// Code that reads POINTER works at any distance. `machine` is "x86-64" or "aarch64"; anything else throws std::invalid_argument.
+std::string write_elf_object(std::string_view image, uint64_t alignment, const std::string& image_symbol, const std::string& pointer_symbol,
+                             std::string_view machine);
+
+}  // namespace onnxc

@@ -1,0 +1,49 @@
+// From ONNX names, which are arbitrary strings of a stranger, to text that is safe in C++.
+#pragma once
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace onnxc {
+
+/// Longer literals are beyond what C++ compilers must take; clang says so under -Wpedantic (-Woverlength-strings).
+inline constexpr std::size_t kLongestLiteral = 65'535;
+
+/// A C++ identifier that resembles `name`: letters, digits and single underscores, at most 64 characters, neither a keyword nor a reserved
+/// name nor one that macros of common headers take. Different names may give the same identifier.
+///   "/layer1/conv.0:weight" → layer1_conv_0_weight     "int" → int_     "7" → v7     "INPUT__0" → input_0     "X" → X
+std::string make_identifier(std::string_view name, std::string_view when_empty = "v");
+
+/// One scope of identifiers: gives each name its own. The same calls in the same order give the same identifiers.
+class Names {
+ public:
+  Names() = default;
+  /// A scope in which `taken` are in use already; see kInterfaceNames.
+  explicit Names(std::span<const std::string_view> taken) : used_(taken.begin(), taken.end()) {}
+
+  /// make_identifier(name), with _2, _3, ... where that is in use.
+  std::string add(std::string_view name, std::string_view when_empty = "v");
+
+  bool contains(std::string_view identifier) const { return used_.find(identifier) != used_.end(); }
+
+ private:
+  std::set<std::string, std::less<>> used_;
+  std::map<std::string, int, std::less<>> last_suffix_;
+};
+
+/// What emitted units and their interfaces call their own things.
+inline constexpr std::string_view kInterfaceNames[] = {"Dims",        "Inputs",  "Outputs", "Status",   "arena", "arena_alignment",
+                                                       "arena_bytes", "call",    "dims",    "executor", "in",    "max_arena_bytes",
+                                                       "onnxc",       "out",     "parts",   "run",      "std",   "steps",
+                                                       "part",        "symbols", "weights"};
+
+/// `text` as one line for a `//` comment (or inside a /* */ one): no control characters, no marks that reorder or hide text, no
+/// line continuation, no trigraph, no end of comment; valid UTF-8. What was replaced shows as \x0a or \u202e. Cut after `max_bytes`.
+std::string comment_text(std::string_view text, std::size_t max_bytes = 100);
+
+/// A string literal with quotes, printable ASCII only, equal to `text` byte by byte whatever the compiler's character sets.
+std::string string_literal(std::string_view text);
+
+}  // namespace onnxc

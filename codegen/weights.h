@@ -1,0 +1,60 @@
+// The constants of a unit as C++ text, in whichever form compiles fast for their size.
+//
+//   array         typed arrays, readable, exact on any machine. Compilers need about 1 s and 80 MB for each MiB.
+//   asm           `.quad` directives in one top-level asm: 64 MiB compile in 2.3 s (g++) or 4.8 s (clang). ELF and Mach-O.
+//   string        one escaped string literal: any compiler, 2x to 5x slower than asm.
+//   incbin        a .bin file beside the source, read by the assembler. ONNXC_WEIGHTS_DIR says where when it is not on the include path.
+//   object        an ELF64 object file that is linked with the unit: costs no compile time at all.
+//   file          a .bin file that the program maps or loads; it stores the address in a variable of the interface before the first run.
+//   section:NAME  like array (up to 64 KiB) or asm (above), in the section NAME: for firmware with several memories.
+//   auto          array up to 64 KiB, asm up to 256 MiB with a string literal for other compilers up to 1 MiB, then object.
+//
+// All blobs lie in one image in the given order, each at a multiple of 64 bytes and of its own alignment, except in the array forms,
+// where each is an object of its own with that alignment.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/side_file.h"
+
+namespace onnxc {
+
+struct WeightBlob {
+  std::string name;           // a C++ identifier, unique in the unit
+  std::string elem_cpp_type;  // "float", "std::int8_t", "onnxc::bfloat16", ...
+  std::span<const std::byte> bytes;
+  int alignment = 1;
+};
+
+struct WeightsOptions {
+  std::string form = "auto";
+  std::string prefix;              // of symbols and side files: a C identifier, unique in the program; the namespace is a good one
+  std::string machine = "x86-64";  // of the object file: x86-64 or aarch64
+};
+
+/// The text that puts the weights into a unit. `declarations` goes into the unit's named namespace, after the includes and
+/// onnxc/base.hpp, outside of anonymous namespaces.
+struct WeightsText {
+  std::string form;                   // the one that `auto` chose
+  std::vector<std::string> includes;  // standard headers that the declarations need, such as "<bit>"
+  std::string declarations;
+  std::string header_declarations;  // for the unit's header; only the form `file` has something to say there
+  std::string missing;              // a C++ condition that holds while the weights are not there, empty when they always are
+  std::vector<SideFile> side_files;
+  std::size_t image_bytes = 0;  // all blobs with the padding between them
+
+  /// An expression of type `const T*`: where blob `name` begins.
+  const std::string& access(std::string_view name) const;
+
+  std::map<std::string, std::string, std::less<>> expressions;
+};
+
+/// Throws std::invalid_argument for a form, prefix, section or machine that does not exist.
+WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions& options);
+
+}  // namespace onnxc

@@ -1,0 +1,16 @@
+// An independent judge of memory plans; shares nothing with the planner but the type of its question.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "compiler/lowering/interval_coloring.h"
+
+namespace onnxc {
+
+/// What is wrong with `offsets`, or nothing: a wrong count, a negative or misaligned offset, an end beyond `height`, or two intervals
+/// that are live in the same step and share a byte. Costs n log n.
+std::optional<std::string> find_coloring_error(std::span<const Interval> intervals, std::span<const int64_t> offsets, int64_t height);
+
+}  // namespace onnxc

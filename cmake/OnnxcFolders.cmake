@@ -1,7 +1,8 @@
 # How a folder becomes a library or a tool, with the settings that all share.
 
 add_library(onnxc_settings INTERFACE)
-target_compile_options(onnxc_settings INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
+target_compile_options(onnxc_settings INTERFACE -Wall -Wextra -Wpedantic $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow>)
+# GCC's full -Wshadow also dislikes an enumerator and a parameter that are called like a type or a member.
 if(ONNXC_WERROR)
   target_compile_options(onnxc_settings INTERFACE -Werror)
 endif()

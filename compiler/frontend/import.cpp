@@ -14,6 +14,7 @@
 #include "onnx/defs/schema.h"
 #include "onnx/inliner/inliner.h"
 #include "onnx/onnx_pb.h"
+#include "runtime_stub/onnxc/base.hpp"
 
 namespace onnxc {
 namespace {

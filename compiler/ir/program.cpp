@@ -8,7 +8,7 @@ namespace {
 void visit_arg(Arg& arg, const std::function<void(PointerArg&)>& visit) {
   if (auto* pointer = std::get_if<PointerArg>(&arg)) visit(*pointer);
   if (auto* tensor = std::get_if<TensorArg>(&arg)) visit(tensor->pointer);
-  if (auto* strided = std::get_if<StridedArg>(&arg)) visit(strided->pointer);
+  if (auto* form = std::get_if<FormArg>(&arg)) visit(form->pointer);
   if (auto* epilogue = std::get_if<EpilogueArg>(&arg)) {
     for (auto& operand : epilogue->operands) visit(operand.pointer);
   }

@@ -33,8 +33,10 @@ struct Buffer {
   int64_t alignment = 64;
   int index = 0;          ///< Input, Output: its number. Weights: of the constant
   BufferId parent = -1;   ///< a view: lives inside `parent`, from byte `offset` on
-  Dim offset;             ///< Arena: place in the arena, set by plan_memory. View: bytes into the parent
+  Dim offset = 0;         ///< Arena: place in the arena, set by plan_memory where sizes are constant. View: bytes into the parent
   int first = -1, last = -1;  ///< Arena: live in steps [first, last)
+  /// Arena, in a program with symbolic sizes: offset = max over these of (their offset + their bytes rounded up to the alignment), else 0.
+  std::vector<BufferId> below{};
 };
 
 /// A constant as the kernel that reads it wants it.
@@ -56,10 +58,13 @@ struct TensorArg {
   PointerArg pointer;
   Extents extents;
 };
-/// onnxc::strided(pointer, {strides}): an operand of an expression loop.
-struct StridedArg {
+/// onnxc::FORM{pointer, members..., {list}}: an operand of an expression loop, or of an epilogue.
+struct FormArg {
+  std::string form;  ///< Stream, Fixed, Strided; Rows, PerCol, PerRow, PerGroup, Repeat, Single
   PointerArg pointer;
-  std::vector<Dim> strides;
+  std::vector<Dim> members;
+  std::vector<Dim> list;  ///< printed in braces where `has_list`
+  bool has_list = false;
 };
 struct DimArg {
   Dim value;
@@ -75,18 +80,13 @@ struct NumberArg {
 struct NameArg {
   std::string text;
 };
-/// onnxc::Epilogue<E<expr>, Form<T>...>{{form members}...}, in an epilogue position.
+/// onnxc::Epilogue<E<expr>, Form<T>...>{{form members}...}; expr < 0: onnxc::Epilogue<onnxc::Keep>{}.
 struct EpilogueArg {
-  struct Operand {
-    std::string form;  ///< Rows, PerCol, PerRow, PerGroup, Repeat, Single
-    PointerArg pointer;
-    std::vector<Dim> members;
-  };
   int expr = -1;
-  std::vector<Operand> operands;
+  std::vector<FormArg> operands;
 };
 struct ParamsArg;
-using Arg = std::variant<PointerArg, TensorArg, StridedArg, DimArg, DimsArg, NumberArg, NameArg, EpilogueArg, std::shared_ptr<ParamsArg>>;
+using Arg = std::variant<PointerArg, TensorArg, FormArg, DimArg, DimsArg, NumberArg, NameArg, EpilogueArg, std::shared_ptr<ParamsArg>>;
 /// {.name = value, ...}
 struct ParamsArg {
   std::vector<std::pair<std::string, Arg>> members;
@@ -110,6 +110,9 @@ struct Step {
   PointerArg condition;                    ///< If: a bool
   std::vector<std::vector<Step>> blocks;   ///< If: then, else
 
+  /// Pairs (written, read) that may be the same memory when the read buffer dies here: each element is read before it is written.
+  std::vector<std::pair<BufferId, BufferId>> may_share;
+
   std::string row;       ///< name of the catalogue row
   std::string what;      ///< for the comment: `Conv 'conv1' + relu: [1,1,28,28] -> [1,14,14,16]`
   Dim macs = 0;          ///< multiply-adds
@@ -125,7 +128,9 @@ struct Program {
   std::vector<BufferId> inputs, outputs;  ///< by number
   std::vector<std::pair<Dim, Dim>> constraints;
 
-  Dim arena_bytes = 0;
+  /// Symbolic sizes: the arena's buffers in the order in which their offsets are computed; `arena_bytes` is then the highest end.
+  std::vector<BufferId> plan_order;
+  Dim arena_bytes = 0;     ///< where all sizes are constant
   Dim lower_bound = 0;     ///< max of live bytes over the steps; only where all sizes are constant
   Dim unshared_bytes = 0;  ///< sum of all arena buffers
   int64_t arena_alignment = 64;

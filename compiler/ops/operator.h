@@ -1,6 +1,6 @@
 // Operator: what onnxc knows of one ONNX operator. Each lives in a file of its own (or is a row of a table) and is listed in op_list.inc.
 //
-//   resolve    turns the forms of older opsets into the latest one (attributes that became inputs, old defaults)
+//   resolve    turns the forms of older opsets into the latest one (attributes that became inputs, old defaults); types of the inputs are known
 //   infer      the shape rule: types of the outputs, and elements of small integer tensors, from what is known of the inputs
 //   express    for elementwise operators: the expression of one element; everything else of them follows from it
 //   decompose  rewrites the node into others that exist
@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "compiler/ir/graph.h"
 #include "runtime_stub/onnxc/base.hpp"
@@ -22,17 +23,28 @@ class Evaluation;
 class Lowering;
 class GraphBuilder;
 
+/// Which layouts of images [n, c, spatial...] an operator's kernels take.
+enum class LayoutRule {
+  RowMajor,  ///< plain tensors only
+  Prefers,   ///< writes channels-last, and reads it: convolution, pooling
+  Follows    ///< any layout; writes what its first image input has
+};
+
 struct Operator {
   std::string_view name;
   std::string_view domain = "";
   int min_inputs = 0, max_inputs = 1000, min_outputs = 1, max_outputs = 1000;
-  void (*resolve)(Graph&, Node&) = nullptr;
+  void (*resolve)(GraphBuilder&, Node&) = nullptr;
   void (*infer)(Inference&) = nullptr;
   Expr (*express)(const Graph&, const Node&) = nullptr;
   /// Appends the replacement to the builder and gives its outputs, or nothing where the node stays as it is.
   std::optional<std::vector<ValueId>> (*decompose)(GraphBuilder&, const Node&) = nullptr;
   void (*evaluate)(Evaluation&) = nullptr;
   void (*lower)(Lowering&) = nullptr;
+  LayoutRule layout = LayoutRule::RowMajor;
+  /// The kernel applies an expression to each result in registers, so that elementwise consumers can be fused into the node.
+  /// The result is seen as a matrix of rows by columns: see EpilogueShape in lowering.h.
+  bool (*takes_epilogue)(const Graph&, const Node&) = nullptr;
 };
 
 /// The operator a node names, or null.
@@ -141,7 +153,8 @@ class GraphBuilder {
   ValueId integers(std::vector<int64_t> values) { return graph_.add_constant(base_, std::move(values)); }
   /// A scalar of the given type.
   ValueId number(ElementType type, double value);
-  std::vector<Node> take() { return std::move(nodes_); }
+  /// What was appended so far; the builder starts anew.
+  std::vector<Node> take() { return std::exchange(nodes_, {}); }
 
  private:
   Graph& graph_;

@@ -183,11 +183,11 @@ ONNXC_INLINE constexpr T min(T a, T b) {
 }
 ONNXC_SMALL_BINARY(min)
 /// min(max(x, low), high)
-template <class T>
+template <scalar T>
 ONNXC_INLINE constexpr T clip(T x, T low, T high) {
   return fn::min(fn::max(x, low), high);
 }
-template <class T>
+template <scalar T>
 ONNXC_INLINE constexpr T relu(T x) {
   return fn::max(x, T{});
 }
@@ -282,7 +282,7 @@ ONNXC_COMPARISON(less_equal, <=)
 ONNXC_COMPARISON(greater, >)
 ONNXC_COMPARISON(greater_equal, >=)
 
-template <class T>
+template <scalar T>
 ONNXC_INLINE constexpr T where(bool condition, T a, T b) {
   return condition ? a : b;
 }

@@ -1,0 +1,67 @@
+# onnxc_add_model(target MODEL model.onnx [NAMESPACE name] [TARGET machine] [DIM name=extent…] [OPTIONS option…])
+#
+# A static library from an ONNX model. `#include "name.h"` gives its interface, in namespace `name` (by default the model's file name).
+#
+#   MODEL      the file; it and the external data that it refers to are dependencies: a change of either compiles anew
+#   TARGET     the machine the code is for, as in `onnxc --target`; by default the one that builds. Required when cross-compiling
+#   DIM        bounds or values of dynamic dimensions: batch=8 sequence=1..512
+#   OPTIONS    any others of onnxc's options: -O3 --math=fast --weights=asm …
+#
+# The library is optimised in every configuration (-O3, or the -O of OPTIONS): nobody steps through it.
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.25)
+
+function(onnxc_add_model target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAMESPACE;TARGET" "DIM;OPTIONS")
+  if(NOT ARG_MODEL OR ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "onnxc_add_model(target MODEL model.onnx [NAMESPACE n] [TARGET t] [DIM name=extent…] [OPTIONS …]): "
+                        "MODEL is missing, or these are not understood: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(CMAKE_CROSSCOMPILING AND NOT ARG_TARGET)
+    message(FATAL_ERROR "onnxc_add_model(${target}): when cross-compiling, TARGET says which machine the code is for (onnxc --help)")
+  endif()
+  cmake_path(ABSOLUTE_PATH ARG_MODEL BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE OUTPUT_VARIABLE model)
+  if(NOT ARG_NAMESPACE)
+    cmake_path(GET model STEM LAST_ONLY stem)
+    string(MAKE_C_IDENTIFIER "${stem}" ARG_NAMESPACE)
+  endif()
+
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/onnxc/${target})
+  file(MAKE_DIRECTORY ${folder})
+  set(options --namespace ${ARG_NAMESPACE})
+  if(ARG_TARGET)
+    list(APPEND options --target ${ARG_TARGET})
+  endif()
+  foreach(dim IN LISTS ARG_DIM)
+    list(APPEND options --dim ${dim})
+  endforeach()
+  list(APPEND options ${ARG_OPTIONS})
+
+  cmake_path(RELATIVE_PATH model BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE shown)
+  add_custom_command(
+    OUTPUT ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h
+    COMMAND ${ONNXC_EXECUTABLE} ${model} -o ${folder}/${ARG_NAMESPACE}.cpp --depfile ${folder}/${ARG_NAMESPACE}.d ${options}
+    DEPENDS ${model} ${ONNXC_EXECUTABLE}
+    DEPFILE ${folder}/${ARG_NAMESPACE}.d
+    COMMENT "Compiling ${shown} with onnxc"
+    VERBATIM)
+
+  add_library(${target} STATIC ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h)
+  target_include_directories(${target} PUBLIC ${folder})
+  target_link_libraries(${target} PUBLIC onnxc::runtime)
+
+  set(level -O3)
+  foreach(option IN LISTS ARG_OPTIONS)
+    if(option MATCHES "^-O[0123s]$")
+      set(level ${option})
+    endif()
+  endforeach()
+  target_compile_options(${target} PRIVATE ${level})
+  if(NOT ARG_TARGET AND NOT CMAKE_CROSSCOMPILING)
+    target_compile_options(${target} PRIVATE -march=native)
+  elseif(ARG_TARGET MATCHES "^x86-64(-v[234])?$")
+    target_compile_options(${target} PRIVATE -march=${ARG_TARGET})
+  endif()  # else the toolchain file has chosen the processor
+endfunction()
+
+cmake_policy(POP)

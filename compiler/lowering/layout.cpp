@@ -1,0 +1,87 @@
+#include "compiler/lowering/layout.h"
+
+#include <algorithm>
+
+#include "compiler/ops/operator.h"
+
+namespace onnxc {
+
+std::vector<int> memory_order(int rank, const Layout& layout) {
+  std::vector<int> order;
+  for (int axis = 0; axis < rank; ++axis) {
+    if (!layout.channels_last || axis != 1) order.push_back(axis);
+  }
+  if (layout.channels_last) order.push_back(1);
+  return order;
+}
+
+std::vector<Dim> strides_of(const Extents& extents, const Layout& layout) {
+  std::vector<Dim> strides(extents.size(), 1);
+  const std::vector<int> order = memory_order(static_cast<int>(extents.size()), layout);
+  Dim stride = 1;
+  for (std::size_t k = order.size(); k-- > 0;) {
+    const auto axis = static_cast<std::size_t>(order[k]);
+    strides[axis] = stride;
+    stride = layout.channels_last && axis == 1 ? layout.pixel_stride : stride * extents[axis];
+  }
+  return strides;
+}
+
+Dim storage_elements(const Extents& extents, const Layout& layout) {
+  if (!layout.channels_last) return element_count(extents);
+  Dim n = layout.pixel_stride * extents[0];
+  for (std::size_t axis = 2; axis < extents.size(); ++axis) n *= extents[axis];
+  return n;
+}
+
+Layout channels_last(const Extents& extents, int vector_floats) {
+  Dim stride = extents[1];
+  if (stride.is_constant() && stride.value() > 0) {
+    const Dim padded = round_up(stride, vector_floats);
+    bool pixels = false;
+    for (std::size_t axis = 2; axis < extents.size(); ++axis) pixels = pixels || !(extents[axis] == Dim(1));
+    if (pixels && (padded.value() - stride.value()) * 5 <= stride.value()) stride = padded;
+  }
+  return {true, stride};
+}
+
+bool same_storage(const Extents& extents, const Layout& a, const Layout& b) {
+  if (a == b) return true;
+  const auto sa = strides_of(extents, a), sb = strides_of(extents, b);
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    if (!(extents[axis] == Dim(1)) && !(sa[axis] == sb[axis])) return false;
+  }
+  return true;
+}
+
+std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
+  std::vector<Layout> layouts(graph.values.size());
+  const auto is_image = [&](ValueId v) {
+    const Type& t = graph[v].type;
+    return t.is_tensor() && t.ranked && t.rank() >= 3 && t.rank() <= 5 && t.element == ElementType::F32;
+  };
+  for (const Node& node : graph.nodes) {
+    if (!node.regions.empty()) continue;
+    LayoutRule rule = LayoutRule::Follows;
+    if (!node.is_map()) {
+      const Operator* op = find_operator(node);
+      rule = op != nullptr ? op->layout : LayoutRule::RowMajor;
+    }
+    if (rule == LayoutRule::RowMajor) continue;
+    for (ValueId out : node.outputs) {
+      if (out == kAbsent || !is_image(out)) continue;
+      bool last = rule == LayoutRule::Prefers;
+      for (int i = 0; i < node.own_inputs() && !last; ++i) {
+        const ValueId in = node.input(i);
+        last = in != kAbsent && !graph[in].constant && layouts[static_cast<std::size_t>(in)].channels_last &&
+               graph[in].type.rank() == graph[out].type.rank() && graph[in].type.extents[1] == graph[out].type.extents[1];
+        if (!node.is_map() && in != kAbsent) last = last || (layouts[static_cast<std::size_t>(in)].channels_last && graph[in].type.rank() == graph[out].type.rank());
+        if (!node.is_map()) break;
+      }
+      if (last) layouts[static_cast<std::size_t>(out)] = channels_last(graph[out].type.extents, vector_floats);
+    }
+  }
+  return layouts;
+}
+
+}  // namespace onnxc

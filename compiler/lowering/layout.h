@@ -1,0 +1,32 @@
+// Layout of a buffer: how the elements of a tensor lie in memory.
+#pragma once
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace onnxc {
+
+/// RowMajor is ONNX's. ChannelsLast stores [n, c, spatial...] as [n, spatial..., c] with `pixel_stride` elements (>= c) from one pixel to the
+/// next; the elements between c and pixel_stride are unspecified, and no kernel reads them across lanes.
+struct Layout {
+  bool channels_last = false;
+  Dim pixel_stride = 0;
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+/// Stride in elements of each of ONNX's axes.
+std::vector<Dim> strides_of(const Extents& extents, const Layout& layout);
+/// Elements of storage.
+Dim storage_elements(const Extents& extents, const Layout& layout);
+/// Axes from the outermost to the innermost in memory.
+std::vector<int> memory_order(int rank, const Layout& layout);
+/// Channels-last with pixels padded to a multiple of `vector_floats` where that costs at most a fifth.
+Layout channels_last(const Extents& extents, int vector_floats);
+/// True when both layouts put every element at the same place.
+bool same_storage(const Extents& extents, const Layout& a, const Layout& b);
+
+/// The layout in which each value is computed: channels-last from convolutions on, through operators that follow. Row-major where
+/// --layout asks for it.
+std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats);
+
+}  // namespace onnxc

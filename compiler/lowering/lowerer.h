@@ -1,0 +1,54 @@
+// Lowerer: the state behind Lowering: the program in the making, and where every value lies.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+
+#include "compiler/lowering/lowering.h"
+
+namespace onnxc {
+
+class Lowerer {
+ public:
+  Lowerer(const Target& target, const LowerOptions& options, std::vector<Choice>* choices) : target_(target), options_(options), choices_(choices) {}
+
+  Program run(const Graph& graph);
+
+ private:
+  friend class Lowering;
+  friend class StepBuilder;
+
+  /// One graph's values: the main graph, or a region.
+  struct Scope {
+    const Graph* graph;
+    std::vector<Layout> layouts;
+    std::vector<std::vector<View>> places;  ///< of each value, one for each layout it is held in; the first is the original
+  };
+
+  void lower_nodes(Scope& scope);
+  void lower_node(Scope& scope, const Node& node);
+  void lower_if(Scope& scope, const Node& node);
+  /// The value in that layout; converts it where needed.
+  View place(Scope& scope, ValueId value, const Layout* layout);
+  View define(Scope& scope, ValueId value, const Layout& layout);
+  void define_view(Scope& scope, ValueId value, const View& view);
+  void write_output(Scope& scope, ValueId value, const View& to);
+  void copy(const Extents& extents, PointerArg to, std::vector<Dim> to_strides, PointerArg from, std::vector<Dim> from_strides, ElementType element,
+            std::string what);
+  BufferId add_buffer(Buffer buffer);
+  PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes);
+  int add_expr(const Expr& expr);
+  void emit(Step step);
+
+  const Target& target_;
+  const LowerOptions& options_;
+  std::vector<Choice>* choices_;
+  Program program_;
+  std::vector<Step>* steps_ = nullptr;
+  Scope* scope_ = nullptr;
+  std::map<std::string, BufferId> weights_by_hash_;
+  std::map<std::string, int> exprs_by_text_;
+  std::map<std::pair<const Graph*, ValueId>, BufferId> output_buffers_;
+};
+
+}  // namespace onnxc

@@ -1,0 +1,260 @@
+#include "compiler/lowering/lowering.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/lowering/lowerer.h"
+
+namespace onnxc {
+
+const Target& Lowering::target() const { return lowerer_.target_; }
+bool Lowering::optimise() const { return lowerer_.options_.optimise; }
+
+View Lowering::in_any(int i) { return lowerer_.place(*lowerer_.scope_, node_.input(i), nullptr); }
+View Lowering::in(int i) {
+  const Layout plain;
+  return lowerer_.place(*lowerer_.scope_, node_.input(i), &plain);
+}
+View Lowering::in(int i, const Layout& layout) { return lowerer_.place(*lowerer_.scope_, node_.input(i), &layout); }
+
+Layout Lowering::out_layout(int i) const { return lowerer_.scope_->layouts[static_cast<std::size_t>(node_.output(i))]; }
+View Lowering::out(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), {}); }
+View Lowering::out_any(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), out_layout(i)); }
+
+PointerArg Lowering::weights(const std::string& from, ElementType element, std::vector<std::byte> bytes) {
+  return lowerer_.add_weights(from, element, std::move(bytes));
+}
+
+PointerArg Lowering::workspace(const std::string& name, ElementType element, Dim elements) {
+  const BufferId b = lowerer_.add_buffer({.name = node_.name + "." + name, .place = Buffer::Place::Arena, .element = element, .extents = {elements},
+                                          .bytes = elements * (info(element).bits / 8)});
+  return {b, true, 0, element};
+}
+
+void Lowering::alias(int output, int input, Dim offset) {
+  View view = in(input);
+  const ValueId out = node_.output(output);
+  const Type& type = graph_[out].type;
+  const BufferId parent = view.pointer.buffer;
+  const Dim bytes = element_count(type.extents) * (info(type.element).bits / 8);
+  const BufferId b = lowerer_.add_buffer({.name = graph_[out].name, .place = lowerer_.program_[parent].place, .element = type.element, .extents = type.extents,
+                                          .bytes = bytes, .index = lowerer_.program_[parent].index, .parent = parent,
+                                          .offset = (offset + view.pointer.offset) * (info(view.element).bits / 8)});
+  lowerer_.define_view(*lowerer_.scope_, out, {{b, true, 0, type.element}, type.element, type.extents, {}});
+}
+
+StepBuilder Lowering::call(std::string_view row) { return StepBuilder(*this, find_kernel(row)); }
+
+void Lowering::copy(const Extents& extents, PointerArg to, const std::vector<Dim>& to_strides, PointerArg from, const std::vector<Dim>& from_strides,
+                    ElementType element) {
+  lowerer_.copy(extents, to, to_strides, from, from_strides, element,
+                fmt::format("{} '{}': {}", node_.full_op(), node_.name, text(extents)));
+}
+
+EpilogueShape Lowering::matrix_shape(const Extents& extents) const {
+  EpilogueShape shape;
+  for (std::size_t axis = 0; axis + 1 < extents.size(); ++axis) {
+    shape.row_extents.push_back(extents[axis]);
+    shape.row_axes.push_back(static_cast<int>(axis));
+  }
+  if (!extents.empty()) shape.col_axes.push_back(static_cast<int>(extents.size()) - 1);
+  return shape;
+}
+
+EpilogueShape Lowering::image_shape(const Extents& extents) const {
+  EpilogueShape shape;
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    if (axis == 1) continue;
+    shape.row_extents.push_back(extents[axis]);
+    shape.row_axes.push_back(static_cast<int>(axis));
+  }
+  shape.col_axes.push_back(1);
+  return shape;
+}
+
+std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand, const std::vector<Dim>& operand_strides) {
+  const auto stride_of = [&](int axis) {
+    const int at = axis - static_cast<int>(result.size() - operand.size());
+    if (at < 0 || operand[static_cast<std::size_t>(at)] == Dim(1)) return Dim(0);
+    return operand_strides[static_cast<std::size_t>(at)];
+  };
+  const auto extent_of = [&](int axis) { return result[static_cast<std::size_t>(axis)]; };
+  // Columns: all of them at stride 1, or none.
+  Dim col_stride = 1;
+  bool by_col = false, any_col = false;
+  for (std::size_t k = shape.col_axes.size(); k-- > 0;) {
+    const int axis = shape.col_axes[k];
+    if (extent_of(axis) == Dim(1)) continue;
+    const Dim s = stride_of(axis);
+    if (!any_col) by_col = !(s == Dim(0));
+    any_col = true;
+    if (by_col ? !(s == col_stride) : !(s == Dim(0))) return std::nullopt;
+    col_stride *= extent_of(axis);
+  }
+  // Rows: extents and strides with like neighbours merged, from the innermost out.
+  struct Axis {
+    Dim extent, stride;
+  };
+  std::vector<Axis> rows;
+  for (std::size_t k = shape.row_axes.size(); k-- > 0;) {
+    const Dim extent = extent_of(shape.row_axes[k]), stride = stride_of(shape.row_axes[k]);
+    if (extent == Dim(1)) continue;
+    if (!rows.empty() && ((rows.back().stride == Dim(0) && stride == Dim(0)) || (!(rows.back().stride == Dim(0)) && stride == rows.back().stride * rows.back().extent))) {
+      rows.back().extent *= extent;
+    } else {
+      rows.push_back({extent, stride});
+    }
+  }
+  FormArg form;
+  const auto make = [&](const char* name, std::vector<Dim> members) {
+    form.form = name;
+    form.members = std::move(members);
+    return form;
+  };
+  if (rows.empty() || (rows.size() == 1 && rows[0].stride == Dim(0))) return by_col ? make("PerCol", {}) : make("Single", {});
+  if (rows.size() == 1) return by_col ? make("Rows", {rows[0].stride}) : make("PerRow", {1, rows[0].stride});
+  if (rows.size() == 2 && rows[0].stride == Dim(0)) {  // repeats over the inner rows
+    return by_col ? make("PerGroup", {rows[0].extent, rows[1].stride}) : make("PerRow", {rows[0].extent, rows[1].stride});
+  }
+  if (rows.size() == 2 && rows[1].stride == Dim(0) && by_col) return make("Repeat", {rows[0].extent, rows[0].stride});
+  return std::nullopt;
+}
+
+EpilogueArg Lowering::epilogue(const EpilogueShape& shape, StepBuilder& step) {
+  EpilogueArg arg;
+  if (!node_.epilogue) return arg;
+  arg.expr = lowerer_.add_expr(*node_.epilogue);
+  const Extents& result = graph_[node_.outputs[0]].type.extents;
+  const int own = node_.own_inputs();
+  for (int i = 0; i < node_.epilogue_operands; ++i) {
+    const ValueId v = node_.inputs[static_cast<std::size_t>(own + i)];
+    const Extents& extents = graph_[v].type.extents;
+    View view;
+    // Images lie as the result does; what has one value a channel may lie anyhow.
+    const bool image = shape.col_axes.size() == 1 && shape.col_axes[0] == 1 && result.size() >= 3 && extents.size() == result.size();
+    if (image && !graph_[v].constant) {
+      const Layout layout = extents == result ? out_layout(0) : Layout{true, extents[1]};
+      view = lowerer_.place(*lowerer_.scope_, v, &layout);
+    } else {
+      const Layout plain;
+      view = lowerer_.place(*lowerer_.scope_, v, &plain);
+    }
+    auto form = epilogue_operand(shape, result, extents, view.strides());
+    ONNXC_CHECK(form.has_value(), "fuse_expressions fuses operands that have a form");
+    form->pointer = view.pointer;
+    if (form->form == "Rows" && extents == result) step.may_share({{scope_output().pointer}, view.element, extents, view.layout}, view);
+    arg.operands.push_back(std::move(*form));
+  }
+  return arg;
+}
+
+View Lowering::scope_output() const { return lowerer_.scope_->places[static_cast<std::size_t>(node_.outputs[0])].front(); }
+
+void Lowering::apply_epilogue(View result) {
+  if (!node_.epilogue) return;
+  std::vector<View> operands{result};
+  operands[0].pointer.writes = false;
+  const Layout plain;
+  for (int i = 0; i < node_.epilogue_operands; ++i) {
+    const ValueId v = node_.inputs[static_cast<std::size_t>(node_.own_inputs() + i)];
+    operands.push_back(lowerer_.place(*lowerer_.scope_, v, nullptr));
+  }
+  map_loop(*node_.epilogue, result, operands);
+}
+
+void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build) {
+  const Kernel& kernel = find_kernel(row);
+  if (kernel.isa > target().isa) return;
+  considered_.push_back({&kernel, kernel.per_call + kernel.per_mac * macs + kernel.per_byte * bytes, std::move(build)});
+}
+
+void Lowering::build_cheapest() {
+  if (considered_.empty()) return;
+  const auto cheapest = std::min_element(considered_.begin(), considered_.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
+  if (lowerer_.choices_ != nullptr) {
+    Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), {}, static_cast<std::size_t>(cheapest - considered_.begin())};
+    for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost});
+    lowerer_.choices_->push_back(std::move(choice));
+  }
+  cheapest->build();
+}
+
+StepBuilder::StepBuilder(Lowering& lowering, const Kernel& kernel) : lowering_(lowering) {
+  step_.header = kernel.header;
+  step_.function = kernel.function;
+  step_.parallel = kernel.parallel;
+  step_.fallible = kernel.fallible;
+  step_.row = kernel.name;
+  const Node& node = lowering.node_;
+  std::string shapes;
+  for (int i = 0; i < node.own_inputs() && i < 2; ++i) {
+    if (node.has_input(i) && !lowering.graph_[node.input(i)].constant) shapes += (shapes.empty() ? "" : ", ") + lowering.graph_[node.input(i)].type.text();
+  }
+  step_.what = fmt::format("{} '{}'{}: {} -> {}", node.is_map() ? "elementwise" : node.full_op(), node.name,
+                           node.epilogue && !node.is_map() ? " + epilogue" : "", shapes, node.has_output(0) ? lowering.graph_[node.output(0)].type.text() : "");
+}
+
+StepBuilder::~StepBuilder() noexcept(false) { lowering_.lowerer_.emit(std::move(step_)); }
+
+StepBuilder& StepBuilder::pointer(PointerArg p) {
+  step_.args.emplace_back(p);
+  return *this;
+}
+StepBuilder& StepBuilder::tensor(const View& v) {
+  ONNXC_CHECK(!v.layout.channels_last, "a Tensor argument is row-major");
+  step_.args.emplace_back(TensorArg{v.pointer, v.extents});
+  return *this;
+}
+StepBuilder& StepBuilder::optional_tensor(int input) {
+  if (lowering_.has(input)) return tensor(lowering_.in(input));
+  step_.args.emplace_back(NameArg{"{}"});
+  return *this;
+}
+StepBuilder& StepBuilder::dim(Dim value) {
+  step_.args.emplace_back(DimArg{value});
+  return *this;
+}
+StepBuilder& StepBuilder::dims(std::vector<Dim> values) {
+  step_.args.emplace_back(DimsArg{std::move(values)});
+  return *this;
+}
+StepBuilder& StepBuilder::name(std::string cpp_text) {
+  step_.args.emplace_back(NameArg{std::move(cpp_text)});
+  return *this;
+}
+StepBuilder& StepBuilder::number(double value, ElementType type) {
+  step_.args.emplace_back(NumberArg{value, type});
+  return *this;
+}
+StepBuilder& StepBuilder::epilogue(EpilogueArg e) {
+  step_.args.emplace_back(std::move(e));
+  return *this;
+}
+StepBuilder& StepBuilder::form(FormArg f) {
+  step_.args.emplace_back(std::move(f));
+  return *this;
+}
+StepBuilder& StepBuilder::params(std::vector<std::pair<std::string, Arg>> members) {
+  step_.args.emplace_back(std::make_shared<ParamsArg>(ParamsArg{std::move(members)}));
+  return *this;
+}
+StepBuilder& StepBuilder::type(ElementType type) { return template_name(std::string(info(type).cpp_name)); }
+StepBuilder& StepBuilder::template_name(std::string cpp_text) {
+  step_.template_args.push_back({std::move(cpp_text), -1});
+  return *this;
+}
+StepBuilder& StepBuilder::expr(int number) {
+  step_.template_args.push_back({"", number});
+  return *this;
+}
+StepBuilder& StepBuilder::macs(Dim macs) {
+  step_.macs = macs;
+  return *this;
+}
+StepBuilder& StepBuilder::may_share(const View& written, const View& read) {
+  if (same_storage(written.extents, written.layout, read.layout)) step_.may_share.emplace_back(written.pointer.buffer, read.pointer.buffer);
+  return *this;
+}
+
+}  // namespace onnxc

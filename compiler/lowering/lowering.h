@@ -1,0 +1,185 @@
+// Lowering: what an operator's kernel query sees. It turns one node into steps, and asks for operands in the form its kernels read.
+//
+//   void lower(Lowering& l) {
+//     l.call("gather").tensor(l.out(0)).tensor(l.in(0)).tensor(l.in(1)).params({{"axis", l.dim(axis)}});
+//   }
+//
+// Where several kernels could do it, `consider` states each with its work, and the cheapest is built:
+//
+//   l.consider("gemm_14x32", macs, bytes, [&] { ... });
+//   l.consider("scalar_gemm", macs, bytes, [&] { ... });
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/program.h"
+#include "compiler/lowering/layout.h"
+#include "compiler/ops/operator.h"
+#include "targets/target.h"
+
+namespace onnxc {
+
+/// A value as it lies in a buffer.
+struct View {
+  PointerArg pointer;
+  ElementType element = ElementType::Undefined;
+  Extents extents;
+  Layout layout;
+  std::vector<Dim> strides() const { return strides_of(extents, layout); }
+};
+
+/// The candidates of one node, for --explain.
+struct Choice {
+  std::string node;
+  struct Candidate {
+    std::string kernel;
+    double cost_ns;
+  };
+  std::vector<Candidate> candidates;
+  std::size_t winner = 0;
+};
+
+/// How an epilogue addresses the result as a matrix: the axes (in memory order) that make rows, then those that make columns.
+struct EpilogueShape {
+  std::vector<Dim> row_extents;  ///< outermost first
+  std::vector<int> row_axes;     ///< ONNX's axis of each
+  std::vector<int> col_axes;
+};
+
+class StepBuilder;
+class Lowerer;
+
+class Lowering {
+ public:
+  Lowering(Lowerer& lowerer, const Graph& graph, const Node& node) : lowerer_(lowerer), graph_(graph), node_(node) {}
+  const Graph& graph() const { return graph_; }
+  const Node& node() const { return node_; }
+  const Target& target() const;
+  bool optimise() const;  ///< false at -O0: reference kernels only
+
+  bool has(int i) const { return node_.has_input(i); }
+  bool has_output(int i) const { return node_.has_output(i); }
+  const Type& type(int i) const { return graph_[node_.input(i)].type; }
+  const Extents& extents(int i) const { return type(i).extents; }
+  const Type& output_type(int i) const { return graph_[node_.output(i)].type; }
+  const TensorData* constant(int i) const { return graph_.constant(node_.input(i)); }
+
+  /// Input i, row-major; converted where it lies otherwise, and put into the weights where it is a constant.
+  View in(int i);
+  /// Input i as it lies.
+  View in_any(int i);
+  /// Input i in `layout`.
+  View in(int i, const Layout& layout);
+  /// Output i, row-major. With an epilogue that the kernel does not apply, see `finish`.
+  View out(int i);
+  /// Output i in the layout assigned to it.
+  View out_any(int i);
+  Layout out_layout(int i) const;
+  /// A packed constant.
+  PointerArg weights(const std::string& from, ElementType element, std::vector<std::byte> bytes);
+  template <class T>
+  PointerArg weights(const std::string& from, ElementType element, const std::vector<T>& values) {
+    const auto* first = reinterpret_cast<const std::byte*>(values.data());
+    return weights(from, element, std::vector<std::byte>(first, first + values.size() * sizeof(T)));
+  }
+  /// Scratch memory that lives during this node's steps.
+  PointerArg workspace(const std::string& name, ElementType element, Dim elements);
+
+  /// Output i is input j's memory, `offset` elements in; row-major.
+  void alias(int output, int input, Dim offset = 0);
+
+  /// A call of the kernel of that row.
+  StepBuilder call(std::string_view row);
+  /// Copies between any two placements of the same extents; `from` and `to` are element strides.
+  void copy(const Extents& extents, PointerArg to, const std::vector<Dim>& to_strides, PointerArg from, const std::vector<Dim>& from_strides,
+            ElementType element);
+
+  /// The node's epilogue as an argument, over the result seen as `shape` in `layout`; Keep where there is none.
+  EpilogueArg epilogue(const EpilogueShape& shape, StepBuilder& step);
+  EpilogueShape matrix_shape(const Extents& extents) const;                ///< all axes but the last are rows
+  EpilogueShape image_shape(const Extents& extents) const;                ///< channels are columns
+  /// For kernels that have no epilogue: applies the node's epilogue in a loop of its own, in place.
+  void apply_epilogue(View result);
+
+  /// y = expr(x0, x1, ...) for every element of y, as a loop; each x broadcasts to y. y may be one of them.
+  void map_loop(const Expr& expr, View y, const std::vector<View>& x);
+
+  /// States a candidate; `build` emits its steps. The cheapest row that the target can run wins when the node is done.
+  void consider(std::string_view row, double macs, double bytes, std::function<void()> build);
+  void build_cheapest();
+
+  [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
+    node_.fail(ErrorKind::Unsupported, std::move(found), std::move(remedy));
+  }
+
+ private:
+  friend class StepBuilder;
+  View scope_output() const;
+  Lowerer& lowerer_;
+  const Graph& graph_;
+  const Node& node_;
+  struct Considered {
+    const Kernel* kernel;
+    double cost;
+    std::function<void()> build;
+  };
+  std::vector<Considered> considered_;
+};
+
+/// Fills one step; it is emitted when the builder goes out of scope.
+class StepBuilder {
+ public:
+  StepBuilder(Lowering& lowering, const Kernel& kernel);
+  StepBuilder(const StepBuilder&) = delete;
+  ~StepBuilder() noexcept(false);
+
+  StepBuilder& pointer(PointerArg p);
+  StepBuilder& pointer(const View& v) { return pointer(v.pointer); }
+  StepBuilder& tensor(const View& v);
+  /// A tensor that may be absent: an empty Tensor<const T>.
+  StepBuilder& optional_tensor(int input);
+  StepBuilder& dim(Dim value);
+  StepBuilder& dims(std::vector<Dim> values);
+  StepBuilder& name(std::string cpp_text);
+  StepBuilder& number(double value, ElementType type = ElementType::F32);
+  StepBuilder& epilogue(EpilogueArg e);
+  StepBuilder& form(FormArg f);
+  /// {.name = value, ...}
+  StepBuilder& params(std::vector<std::pair<std::string, Arg>> members);
+  StepBuilder& type(ElementType type);  ///< a template argument
+  StepBuilder& template_name(std::string cpp_text);
+  StepBuilder& expr(int number);
+  StepBuilder& macs(Dim macs);
+  StepBuilder& may_share(const View& written, const View& read);
+  Step& step() { return step_; }
+
+ private:
+  Lowering& lowering_;
+  Step step_;
+};
+
+/// Arguments of params.
+inline Arg dim_arg(Dim value) { return DimArg{value}; }
+inline Arg dims_arg(std::vector<Dim> values) { return DimsArg{std::move(values)}; }
+inline Arg dims_arg(const std::vector<int64_t>& values) { return DimsArg{{values.begin(), values.end()}}; }
+inline Arg flag_arg(bool value) { return NameArg{value ? "true" : "false"}; }
+inline Arg name_arg(std::string text) { return NameArg{std::move(text)}; }
+inline Arg number_arg(double value) { return NumberArg{value}; }
+
+/// The kernel query of Map: an elementwise loop.
+void lower_map(Lowering& l);
+
+/// The form and members with which an operand of `extents` (aligned to the result's axes from the right) is read in an epilogue, or nothing
+/// where its broadcast has no form. Without the pointer.
+std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand, const std::vector<Dim>& operand_strides);
+
+struct LowerOptions {
+  bool optimise = true;
+  bool channels_last = true;
+};
+
+/// assign layouts, select kernels, pack weights, schedule. `choices` may be null.
+Program lower_graph(const Graph& graph, const Target& target, const LowerOptions& options, std::vector<Choice>* choices);
+
+}  // namespace onnxc

@@ -1,0 +1,92 @@
+// Elementwise loops: the iteration space of an expression, merged to as few axes as its operands allow.
+#include <algorithm>
+
+#include "compiler/lowering/lowerer.h"
+
+namespace onnxc {
+namespace {
+
+struct Axis {
+  Dim extent;
+  std::vector<Dim> strides;  ///< of y, then of each operand
+};
+
+/// Stride of an operand along each axis of the result; 0 where it is repeated.
+std::vector<Dim> broadcast_strides(const Extents& result, const View& operand) {
+  std::vector<Dim> strides(result.size(), 0);
+  const std::vector<Dim> own = operand.strides();
+  const std::size_t shift = result.size() - operand.extents.size();
+  for (std::size_t axis = 0; axis < operand.extents.size(); ++axis) {
+    if (!(operand.extents[axis] == Dim(1))) strides[axis + shift] = own[axis];
+  }
+  return strides;
+}
+
+}  // namespace
+
+void Lowering::map_loop(const Expr& expr, View y, const std::vector<View>& x) {
+  std::vector<std::vector<Dim>> strides{y.strides()};
+  for (const View& operand : x) strides.push_back(broadcast_strides(y.extents, operand));
+  std::vector<Axis> axes;
+  for (int axis : memory_order(static_cast<int>(y.extents.size()), y.layout)) {
+    const auto a = static_cast<std::size_t>(axis);
+    if (y.extents[a] == Dim(1)) continue;
+    Axis next{y.extents[a], {}};
+    for (const auto& s : strides) next.strides.push_back(s[a]);
+    bool merged = !axes.empty();
+    if (merged) {
+      for (std::size_t k = 0; k < next.strides.size() && merged; ++k) merged = axes.back().strides[k] == next.strides[k] * next.extent;
+    }
+    if (merged) {
+      axes.back().extent *= next.extent;
+      axes.back().strides = next.strides;
+    } else {
+      axes.push_back(std::move(next));
+    }
+  }
+  if (axes.empty()) axes.push_back({1, std::vector<Dim>(strides.size(), 1)});
+  std::vector<Dim> shape;
+  for (const Axis& axis : axes) shape.push_back(axis.extent);
+  const auto operand = [&](std::size_t k, PointerArg pointer) {
+    FormArg form;
+    const Dim inner = axes.back().strides[k];
+    form.form = inner == Dim(1) ? "Stream" : inner == Dim(0) ? "Fixed" : "Strided";
+    form.pointer = pointer;
+    if (form.form == "Strided") form.members.push_back(inner);
+    form.has_list = axes.size() > 1;
+    for (std::size_t axis = 0; axis + 1 < axes.size(); ++axis) form.list.push_back(axes[axis].strides[k]);
+    return form;
+  };
+  bool vectors = optimise() && is_vectorisable(expr);
+  std::vector<FormArg> operands;
+  for (std::size_t k = 0; k <= x.size(); ++k) {
+    operands.push_back(operand(k, k == 0 ? y.pointer : x[k - 1].pointer));
+    if (k == 0) operands[0].pointer.writes = true;
+    const ElementType element = k == 0 ? y.element : x[k - 1].element;
+    operands.back().pointer.as = element;
+    vectors = vectors && operands.back().form != "Strided" && (k == 0 ? operands[0].form == "Stream" : true) && element == ElementType::F32;
+  }
+  StepBuilder step = call(vectors ? "map" : "map_scalar");
+  step.expr(lowerer_.add_expr(expr)).dims(shape);
+  for (auto& form : operands) step.form(form);
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    if (x[k].extents == y.extents && info(x[k].element).bits == info(y.element).bits) step.may_share(y, x[k]);
+  }
+  step.step().bytes = element_count(y.extents) * 4 * static_cast<int64_t>(x.size() + 1);
+}
+
+void lower_map(Lowering& l) {
+  const Node& node = l.node();
+  std::vector<View> operands;
+  const bool last = l.out_layout(0).channels_last;
+  for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
+    const Extents& extents = l.extents(i);
+    // A full-size operand lies as the result does; a smaller one may lie anyhow, its strides tell.
+    if (last && extents == l.output_type(0).extents && l.constant(i) == nullptr) operands.push_back(l.in(i, l.out_layout(0)));
+    else if (!last && extents.size() >= 3) operands.push_back(l.in(i));
+    else operands.push_back(l.in_any(i));
+  }
+  l.map_loop(*node.epilogue, l.out_any(0), operands);
+}
+
+}  // namespace onnxc

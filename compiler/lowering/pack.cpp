@@ -1,0 +1,81 @@
+#include "pack.h"
+
+namespace onnxc::pack {
+
+namespace {
+
+/// Panels of one matrix whose element (row, column) is at(row, column).
+template <class At>
+void append_panels(std::vector<float>& out, int64_t k, int64_t n, int64_t nr, At at) {
+  for (int64_t first = 0; first < n; first += nr) {
+    for (int64_t row = 0; row < k; ++row) {
+      for (int64_t column = first; column < first + nr; ++column) out.push_back(column < n ? at(row, column) : 0.0f);
+    }
+  }
+}
+
+float at(std::span<const float> values, int64_t i) { return values[static_cast<std::size_t>(i)]; }
+
+}  // namespace
+
+int64_t panels_size(int64_t k, int64_t n, int64_t nr) { return (n + nr - 1) / nr * nr * k; }
+
+std::vector<float> panels(std::span<const float> b, PanelShape s) {
+  const int64_t ld = s.ld != 0 ? s.ld : s.transposed ? s.k : s.n;
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(panels_size(s.k, s.n, s.nr)));
+  append_panels(out, s.k, s.n, s.nr, [&](int64_t row, int64_t column) { return s.transposed ? at(b, column * ld + row) : at(b, row * ld + column); });
+  return out;
+}
+
+std::vector<float> padded(std::span<const float> values, int64_t multiple) {
+  std::vector<float> out(values.begin(), values.end());
+  const auto m = static_cast<std::size_t>(multiple);
+  out.resize((out.size() + m - 1) / m * m);
+  return out;
+}
+
+std::vector<float> conv(std::span<const float> w, ConvShape s) {
+  const int64_t taps = s.kh * s.kw, cout_g = s.cout / s.group;
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(panels_size(taps * s.cin, cout_g, s.nr) * s.group));
+  for (int64_t g = 0; g < s.group; ++g) {
+    append_panels(out, taps * s.cin, cout_g, s.nr, [&](int64_t k, int64_t co) { return at(w, ((g * cout_g + co) * s.cin + k % s.cin) * taps + k / s.cin); });
+  }
+  return out;
+}
+
+std::vector<float> conv_bias(std::span<const float> bias, ConvShape s) {
+  const auto cout_g = static_cast<std::size_t>(s.cout / s.group);
+  std::vector<float> out;
+  for (int64_t g = 0; g < s.group; ++g) {
+    const std::vector<float> share = padded(bias.subspan(static_cast<std::size_t>(g) * cout_g, cout_g), s.nr);
+    out.insert(out.end(), share.begin(), share.end());
+  }
+  return out;
+}
+
+std::vector<float> conv_stem(std::span<const float> w, ConvShape s) {
+  return panels(w, {.k = s.cin * s.kh * s.kw, .n = s.cout, .nr = s.nr, .transposed = true});
+}
+
+std::vector<float> conv_transpose(std::span<const float> w, ConvShape s) {
+  const int64_t taps = s.kh * s.kw, cout_g = s.cout / s.group;
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(panels_size(taps * s.cin, cout_g, s.nr) * s.group));
+  for (int64_t g = 0; g < s.group; ++g) {
+    append_panels(out, taps * s.cin, cout_g, s.nr, [&](int64_t k, int64_t co) { return at(w, ((g * s.cin + k % s.cin) * cout_g + co) * taps + k / s.cin); });
+  }
+  return out;
+}
+
+std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw) {
+  const int64_t taps = kh * kw;
+  std::vector<float> out(static_cast<std::size_t>(taps * c));
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    for (int64_t ch = 0; ch < c; ++ch) out[static_cast<std::size_t>(tap * c + ch)] = at(w, ch * taps + tap);
+  }
+  return out;
+}
+
+}  // namespace onnxc::pack

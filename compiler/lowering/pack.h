@@ -1,0 +1,50 @@
+// Packing of weights for the kernels that read them. Pure functions: dense arrays in, packed arrays out.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace onnxc::pack {
+
+/// A matrix b[k, n] as panels [ceil(n / nr)][k][nr], columns beyond n filled with zeros: what gemm, gemv and conv read.
+///
+///   k = 2, n = 3, nr = 2:   1 2 3        panel 0: 1 2 4 5
+///                           4 5 6        panel 1: 3 0 6 0
+///
+/// `b` is row-major with `ld` elements between rows (0: tight). `transposed`: b is stored as [n, k], as Gemm's transB and Linear layers have it.
+struct PanelShape {
+  int64_t k, n, nr;
+  bool transposed = false;
+  int64_t ld = 0;
+};
+std::vector<float> panels(std::span<const float> b, PanelShape shape);
+
+/// Number of floats in such an array.
+int64_t panels_size(int64_t k, int64_t n, int64_t nr);
+
+/// n values padded with zeros to whole panels: bias.
+std::vector<float> padded(std::span<const float> values, int64_t multiple);
+
+/// Convolution weights [cout, cin / group, kh, kw] (ONNX Conv) as [group][ceil(cout_g / nr)][(ky * kw + kx) * cin_g + ci][nr].
+///
+///   cout 1, cin 2, 1x2, nr 2:   w[0][ci][0][kx] = 10 ci + kx       0 0   10 0   1 0   11 0
+///                                                                  kx=0         kx=1
+struct ConvShape {
+  int64_t cout, cin, kh, kw;  // cin of one group
+  int64_t group = 1, nr = 16;
+};
+std::vector<float> conv(std::span<const float> w, ConvShape shape);
+
+/// The bias of a grouped convolution: each group's share padded to whole panels.
+std::vector<float> conv_bias(std::span<const float> bias, ConvShape shape);
+
+/// The same panels with k running as (ci * kh + ky) * kw + kx, as conv_stem reads planar images.
+std::vector<float> conv_stem(std::span<const float> w, ConvShape shape);
+
+/// Transposed-convolution weights [cin, cout / group, kh, kw] (ONNX ConvTranspose) in the panels of `conv`; shape.cin is that of one group.
+std::vector<float> conv_transpose(std::span<const float> w, ConvShape shape);
+
+/// Depthwise weights [c, 1, kh, kw] as [kh * kw][c].
+std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw);
+
+}  // namespace onnxc::pack

@@ -1,0 +1,61 @@
+// Cast and CastLike. Out of range: saturates to the target's range (NaN gives 0); float8 follows `saturate`.
+#include <fmt/format.h>
+
+#include "compiler/ops/elementwise/elementwise.h"
+
+namespace onnxc {
+namespace {
+
+Expr cast_expression(const Graph& graph, const Node& node, ElementType to) {
+  Expr e;
+  const ElementType from = element_of(graph, node, 0);
+  for (ElementType t : {from, to}) {
+    if (t == ElementType::String || is_sub_byte(t) || t == ElementType::F8E8M0 || t == ElementType::C64 || t == ElementType::C128)
+      node.fail(ErrorKind::Unsupported, fmt::format("cast from {} to {}", name(from), name(to)));
+  }
+  const bool small = to == ElementType::F8E4M3FN || to == ElementType::F8E4M3FNUZ || to == ElementType::F8E5M2 || to == ElementType::F8E5M2FNUZ;
+  if (small && node.integer("saturate", 1) == 0) node.fail(ErrorKind::Unsupported, fmt::format("cast to {} with saturate=0", name(to)));
+  e.finish(e.cast(to, e.input(0, from)));
+  return e;
+}
+
+ElementType target(const Node& node) {
+  const auto type = element_type_numbered(static_cast<int32_t>(node.integer("to", 0)));
+  if (!type || *type == ElementType::Undefined) node.fail(ErrorKind::Invalid, fmt::format("attribute 'to' is {}, not an element type", node.integer("to", 0)));
+  return *type;
+}
+
+/// Before opset 6 the target was named: to="FLOAT".
+void resolve_cast(GraphBuilder&, Node& node) {
+  const auto it = node.attributes.find("to");
+  if (it == node.attributes.end()) return;
+  const auto* text = std::get_if<std::string>(&it->second);
+  if (text == nullptr) return;
+  for (int32_t i = 1; element_type_numbered(i); ++i) {
+    if (info(*element_type_numbered(i)).onnx_name == *text) {
+      it->second = int64_t{i};
+      return;
+    }
+  }
+  node.fail(ErrorKind::Invalid, fmt::format("attribute 'to' is '{}', not an element type", *text));
+}
+
+Expr express_cast(const Graph& graph, const Node& node) { return cast_expression(graph, node, target(node)); }
+
+std::optional<std::vector<ValueId>> decompose_cast_like(GraphBuilder& b, const Node& node) {
+  const auto to = static_cast<int64_t>(b.type(node.input(1)).element);
+  std::map<std::string, Attribute> attributes{{"to", to}};
+  if (node.has("saturate")) attributes["saturate"] = node.integer("saturate", 1);
+  return std::vector{b.op("Cast", {node.input(0)}, std::move(attributes))};
+}
+
+void infer_cast_like(Inference& n) { n.output(0, n.element(1), n.extents(0)); }
+
+}  // namespace
+
+extern const Operator op_Cast, op_CastLike;
+const Operator op_Cast{.name = "Cast", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_cast, .express = express_cast};
+const Operator op_CastLike{
+    .name = "CastLike", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_cast_like, .decompose = decompose_cast_like};
+
+}  // namespace onnxc

@@ -1,0 +1,235 @@
+#include "compiler/ops/evaluate.h"
+
+#include <fmt/format.h>
+
+#include "compiler/ops/dispatch.h"
+#include "compiler/passes/propagate.h"
+#include "runtime_stub/onnxc/fn.hpp"
+
+namespace onnxc {
+namespace {
+
+template <class T>
+T* elements(TensorData& t) {
+  return reinterpret_cast<T*>(t.bytes.data());
+}
+template <class T>
+const T* elements(const TensorData& t) {
+  return reinterpret_cast<const T*>(t.bytes.data());
+}
+
+/// The input repeated to the output's shape.
+TensorData broadcast(const TensorData& input, const std::vector<int64_t>& shape) {
+  TensorData out = TensorData::zeros(input.type, shape);
+  const int64_t n = out.count();
+  std::vector<int64_t> strides(shape.size(), 0), index(shape.size(), 0);
+  int64_t stride = 1;
+  for (std::size_t k = 0; k < input.shape.size(); ++k) {
+    const std::size_t axis = shape.size() - 1 - k;
+    const int64_t extent = input.shape[input.shape.size() - 1 - k];
+    strides[axis] = extent == 1 ? 0 : stride;
+    stride *= extent;
+  }
+  for_size(input.type, [&]<class T>() {
+    int64_t from = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      elements<T>(out)[i] = elements<T>(input)[from];
+      for (std::size_t axis = shape.size(); axis-- > 0;) {
+        from += strides[axis];
+        if (++index[axis] < shape[axis]) break;
+        from -= strides[axis] * shape[axis];
+        index[axis] = 0;
+      }
+    }
+  });
+  return out;
+}
+
+[[noreturn]] void undefined(Fn fn, ElementType type) {
+  throw Error(ErrorKind::Invalid, fmt::format("{} is not defined for {}", info(fn).name, name(type)));
+}
+
+/// The logical functions are for bool, all others for numbers.
+template <class T>
+consteval bool takes(Fn fn) {
+  const bool logical = fn == Fn::LogicalNot || fn == Fn::LogicalAnd || fn == Fn::LogicalOr || fn == Fn::LogicalXor;
+  return logical == std::is_same_v<T, bool>;
+}
+
+template <class T>
+void apply_same(Fn fn, TensorData& out, const TensorData& a, const TensorData* b) {
+  const int64_t n = out.count();
+  T* y = elements<T>(out);
+  const T* p = elements<T>(a);
+  const T* q = b != nullptr ? elements<T>(*b) : nullptr;
+  switch (fn) {
+#define ONNXC_UNARY(id, name)                                   \
+  case Fn::id:                                                  \
+    if constexpr (takes<T>(Fn::id) && requires(T x) { T(fn::name(x)); }) {          \
+      for (int64_t i = 0; i < n; ++i) y[i] = T(fn::name(p[i])); \
+      return;                                                   \
+    }                                                           \
+    break;
+#define ONNXC_BINARY(id, name)                                        \
+  case Fn::id:                                                        \
+    if constexpr (takes<T>(Fn::id) && requires(T x) { T(fn::name(x, x)); }) {             \
+      for (int64_t i = 0; i < n; ++i) y[i] = T(fn::name(p[i], q[i])); \
+      return;                                                         \
+    }                                                                 \
+    break;
+#define ONNXC_CHOOSE_1(id, name) ONNXC_UNARY(id, name)
+#define ONNXC_CHOOSE_2(id, name) ONNXC_BINARY(id, name)
+#define ONNXC_CHOOSE_3(id, name)
+#define ONNXC_Same(id, name, arity) ONNXC_CHOOSE_##arity(id, name)
+#define ONNXC_Boolean(id, name, arity)
+#define ONNXC_First(id, name, arity)
+#define ONNXC_Second(id, name, arity)
+#define ONNXC_Explicit(id, name, arity)
+#define ONNXC_ROW(id, name, arity, result) ONNXC_##result(id, name, arity)
+    ONNXC_FUNCTIONS(ONNXC_ROW)
+#undef ONNXC_Same
+#undef ONNXC_Boolean
+    default: break;
+  }
+  undefined(fn, out.type);
+}
+
+template <class T>
+void apply_boolean(Fn fn, TensorData& out, const TensorData& a, const TensorData* b) {
+  const int64_t n = out.count();
+  bool* y = elements<bool>(out);
+  const T* p = elements<T>(a);
+  const T* q = b != nullptr ? elements<T>(*b) : nullptr;
+  switch (fn) {
+#undef ONNXC_UNARY
+#undef ONNXC_BINARY
+#define ONNXC_UNARY(id, name)                                \
+  case Fn::id:                                               \
+    if constexpr (requires(T x) { bool(fn::name(x)); }) {    \
+      for (int64_t i = 0; i < n; ++i) y[i] = fn::name(p[i]); \
+      return;                                                \
+    }                                                        \
+    break;
+#define ONNXC_BINARY(id, name)                                     \
+  case Fn::id:                                                     \
+    if constexpr (requires(T x) { bool(fn::name(x, x)); }) {       \
+      for (int64_t i = 0; i < n; ++i) y[i] = fn::name(p[i], q[i]); \
+      return;                                                      \
+    }                                                              \
+    break;
+#define ONNXC_Same(id, name, arity)
+#define ONNXC_Boolean(id, name, arity) ONNXC_CHOOSE_##arity(id, name)
+    ONNXC_FUNCTIONS(ONNXC_ROW)
+    default: break;
+  }
+  undefined(fn, a.type);
+}
+
+TensorData apply(const Expr::Term& term, const TensorData* a, const TensorData* b, const TensorData* c, const std::vector<int64_t>& shape) {
+  TensorData out = TensorData::zeros(term.type, shape);
+  const int64_t n = out.count();
+  switch (info(term.fn).result) {
+    case FnResult::Same: for_type(term.type, [&]<class T>() { apply_same<T>(term.fn, out, *a, b); }); break;
+    case FnResult::Boolean: for_type(a->type, [&]<class T>() { apply_boolean<T>(term.fn, out, *a, b); }); break;
+    case FnResult::First:
+      for_number(a->type, [&]<class T>() {
+        for_number(b->type, [&]<class U>() {
+          for (int64_t i = 0; i < n; ++i) elements<T>(out)[i] = fn::pow(elements<T>(*a)[i], elements<U>(*b)[i]);
+        });
+      });
+      break;
+    case FnResult::Second:
+      for_size(term.type, [&]<class T>() {
+        for (int64_t i = 0; i < n; ++i) elements<T>(out)[i] = elements<bool>(*a)[i] ? elements<T>(*b)[i] : elements<T>(*c)[i];
+      });
+      break;
+    case FnResult::Explicit:
+      for_type(a->type, [&]<class From>() {
+        for_type(term.type, [&]<class To>() {
+          for (int64_t i = 0; i < n; ++i) elements<To>(out)[i] = fn::cast<To>(elements<From>(*a)[i]);
+        });
+      });
+      break;
+  }
+  return out;
+}
+
+}  // namespace
+
+TensorData evaluate_expression(const Expr& expr, const std::vector<Constant>& inputs, const std::vector<int64_t>& shape) {
+  std::vector<TensorData> values;
+  for (const Expr::Term& term : expr.terms) {
+    const auto arg = [&](int i) { return term.args[i] < 0 ? nullptr : &values[static_cast<std::size_t>(term.args[i])]; };
+    if (term.kind == Expr::Kind::Input) {
+      values.push_back(broadcast(*inputs[static_cast<std::size_t>(term.args[0])], shape));
+    } else if (term.kind == Expr::Kind::Constant) {
+      TensorData one = TensorData::zeros(term.type, {});
+      std::memcpy(one.bytes.data(), &term.bits, one.bytes.size());
+      values.push_back(broadcast(one, shape));
+    } else {
+      values.push_back(apply(term, arg(0), arg(1), arg(2), shape));
+    }
+  }
+  return std::move(values.back());
+}
+
+std::optional<std::vector<TensorData>> evaluate_node(const Graph& graph, const Node& node, std::vector<Constant> inputs) {
+  std::vector<TensorData> outputs;
+  const auto concrete = [](const Type& t) { return t.is_static() ? values(t.extents) : std::vector<int64_t>{}; };
+  const Operator* op = node.is_map() ? nullptr : find_operator(node);
+  const bool elementwise = node.is_map() || (op != nullptr && op->express != nullptr);
+  std::vector<Constant> operands;  // of the epilogue
+  if (!node.is_map() && node.epilogue) {
+    operands.assign(inputs.end() - node.epilogue_operands, inputs.end());
+    inputs.resize(inputs.size() - static_cast<std::size_t>(node.epilogue_operands));
+  }
+  if (elementwise) {
+    const Type& type = graph[node.outputs[0]].type;
+    if (!type.is_static()) return std::nullopt;
+    outputs.push_back(evaluate_expression(node.is_map() ? *node.epilogue : op->express(graph, node), inputs, concrete(type)));
+  } else {
+    if (op == nullptr || op->evaluate == nullptr) return std::nullopt;
+    for (ValueId v : node.outputs) {
+      const bool allocate = v != kAbsent && graph[v].type.is_static();
+      ElementType element = v == kAbsent ? ElementType::Undefined : graph[v].type.element;
+      // The epilogue may change the type: the operator's own result has its expression's first input type.
+      if (allocate && node.epilogue) {
+        for (const auto& t : node.epilogue->terms) {
+          if (t.kind == Expr::Kind::Input && t.args[0] == 0) element = t.type;
+        }
+      }
+      outputs.push_back(allocate ? TensorData::zeros(element, concrete(graph[v].type)) : TensorData{});
+    }
+    Evaluation evaluation(node, std::move(inputs), std::move(outputs));
+    op->evaluate(evaluation);
+    outputs = evaluation.take_outputs();
+  }
+  if (!node.is_map() && node.epilogue) {
+    const std::vector<int64_t> shape = outputs[0].shape;
+    operands.insert(operands.begin(), std::make_shared<TensorData>(std::move(outputs[0])));
+    outputs[0] = evaluate_expression(*node.epilogue, operands, shape);
+  }
+  return outputs;
+}
+
+std::vector<Constant> evaluate_graph(const Graph& graph, const std::vector<Constant>& inputs) {
+  // With all inputs constant, propagation computes every value.
+  Graph copy = clone(graph);
+  ONNXC_CHECK(inputs.size() == copy.inputs.size(), "every input has a value");
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Value& v = copy[copy.inputs[i]];
+    v.type = Type::tensor(inputs[i]->type, to_extents(inputs[i]->shape));
+    v.constant = inputs[i];
+    v.elements.reset();
+  }
+  copy.inputs.clear();
+  propagate(copy, {.most_bytes = INT64_MAX, .total_bytes = INT64_MAX});
+  std::vector<Constant> outputs;
+  for (ValueId v : copy.outputs) {
+    if (!copy[v].constant) throw Error(ErrorKind::Unsupported, fmt::format("'{}' has no reference value", copy[v].name));
+    outputs.push_back(copy[v].constant);
+  }
+  return outputs;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,17 @@
+// The forward walk that infer_shapes and fold_constants share.
+#pragma once
+#include "compiler/ir/graph.h"
+
+namespace onnxc {
+
+/// What may be folded: a value of at most `most_bytes` bytes, all together at most `total_bytes`.
+struct FoldBudget {
+  int64_t most_bytes = 0;
+  int64_t total_bytes = 0;
+};
+
+/// Visits every node once, in order: resolves its version, infers its types and elements, and, where all inputs are constant and the budget
+/// allows, replaces it by its value. Regions are walked with the types of their captures; If with a known condition becomes its branch.
+void propagate(Graph& graph, FoldBudget budget);
+
+}  // namespace onnxc

@@ -1,0 +1,45 @@
+// gemm for one row: y[n] = epilogue(bias + x[k] b[k, n]), b packed like gemm's. Reads each weight once, which is what it costs.
+//
+//   gemv<4>(part, x, w, y, {.m = 1, .n = 1000, .k = 512, .bias = w_bias}, Epilogue<Relu>{});
+//
+// A step takes two values of x into separate accumulators, 2 * NV chains in all: one chain of multiply-adds would wait for itself. Lines 4 KiB
+// ahead are prefetched, past the end of a panel into the next one.
+#pragma once
+#include "gemm.hpp"
+
+namespace onnxc {
+
+template <int NV, class Epi = Epilogue<Keep>>
+void gemv(Part part, const float* x, const float* b, float* y, GemmParams p, Epi epi = {}) {
+  constexpr int NR = NV * Vec::width, kChains = NV >= 8 ? 1 : NV >= 4 ? 2 : 4;
+  const auto [first, last] = part.slice((p.n + NR - 1) / NR);
+  for (int64_t panel = first; panel < last; ++panel) {
+    const float* w = b + panel * p.k * NR;
+    const int64_t col = panel * NR;
+    Vec acc[kChains][NV];
+    ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
+      acc[0][j] = p.bias != nullptr ? Vec::load(p.bias + col + j * Vec::width) : Vec::all(0.0f);
+      ONNXC_UNROLL for (int u = 1; u < kChains; ++u) acc[u][j] = Vec::all(0.0f);
+    }
+    int64_t step = 0;
+    for (; step + kChains <= p.k; step += kChains, w += kChains * NR) {
+      ONNXC_UNROLL for (int line = 0; line < kChains * NR; line += 16) __builtin_prefetch(w + line + 1024, 0, 3);
+      ONNXC_UNROLL for (int u = 0; u < kChains; ++u) {
+        const Vec v = Vec::all(x[step + u]);
+        ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[u][j] = fma(v, Vec::load(w + u * NR + j * Vec::width), acc[u][j]);
+      }
+    }
+    for (; step < p.k; ++step, w += NR) {
+      const Vec v = Vec::all(x[step]);
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[0][j] = fma(v, Vec::load(w + j * Vec::width), acc[0][j]);
+    }
+    Tile<1, NV> tile;
+    ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
+      ONNXC_UNROLL for (int u = 1; u < kChains; ++u) acc[0][j] = acc[0][j] + acc[u][j];
+      tile.acc[0][j] = acc[0][j];
+    }
+    tile.finish(y, 0, col, 1, p.n - col, [](int64_t) { return int64_t{0}; }, epi);
+  }
+}
+
+}  // namespace onnxc

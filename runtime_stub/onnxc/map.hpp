@@ -1,0 +1,82 @@
+// map: map_scalar on vectors. Operands are floats, and bools which the expression sees as masks; each is a Stream or Fixed.
+//
+//   map<AddRelu>(part, {12, 768}, Stream{y, {768}}, Stream{x, {768}}, Stream{bias, {0}});
+//
+// Any alignment; the tail of a row is loaded and stored by lanes. See map_scalar.hpp for the operands.
+#pragma once
+#include "map_scalar.hpp"
+#include "vfn.hpp"
+
+namespace onnxc {
+
+namespace detail {
+
+typedef uint8_t ByteVec __attribute__((vector_size(Vec::width)));
+
+ONNXC_INLINE Mask load_mask(const bool* p) {
+  ByteVec bytes;
+  __builtin_memcpy(&bytes, p, sizeof bytes);
+  return to_float({__builtin_convertvector(bytes, IntVec::Raw)}) != Vec::all(0.0f);
+}
+ONNXC_INLINE Mask load_mask(const bool* p, int64_t n) {
+  bool lanes[Vec::width] = {};
+  for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
+  return load_mask(lanes);
+}
+ONNXC_INLINE void store_mask(Mask mask, bool* p) {
+  const IntVec ones = bits(select(mask, from_bits(IntVec::all(1)), Vec::all(0.0f)));
+  const ByteVec bytes = __builtin_convertvector(ones.raw, ByteVec);
+  __builtin_memcpy(p, &bytes, sizeof bytes);
+}
+
+ONNXC_INLINE Vec load_lanes(const Stream<const float>&, const float* row, int64_t i) { return Vec::load(row + i); }
+ONNXC_INLINE Vec load_lanes(const Stream<const float>&, const float* row, int64_t i, int64_t n) { return Vec::load(row + i, n); }
+ONNXC_INLINE Mask load_lanes(const Stream<const bool>&, const bool* row, int64_t i) { return load_mask(row + i); }
+ONNXC_INLINE Mask load_lanes(const Stream<const bool>&, const bool* row, int64_t i, int64_t n) { return load_mask(row + i, n); }
+template <class... N>
+ONNXC_INLINE Vec load_lanes(const Fixed<const float>&, const float* row, int64_t, N...) {
+  return Vec::all(*row);
+}
+template <class... N>
+ONNXC_INLINE Mask load_lanes(const Fixed<const bool>&, const bool* row, int64_t, N...) {
+  return Lanes{}(*row);
+}
+template <class T>
+ONNXC_INLINE Stream<const T> read_only(const Stream<T>& x) {
+  return {x.data, x.outer};
+}
+template <class T>
+ONNXC_INLINE Fixed<const T> read_only(const Fixed<T>& x) {
+  return {x.data, x.outer};
+}
+
+ONNXC_INLINE void store_lanes(Vec y, float* p) { y.store(p); }
+ONNXC_INLINE void store_lanes(Vec y, float* p, int64_t n) { y.store(p, n); }
+ONNXC_INLINE void store_lanes(Mask y, bool* p) { store_mask(y, p); }
+ONNXC_INLINE void store_lanes(Mask y, bool* p, int64_t n) {
+  bool lanes[Vec::width];
+  store_mask(y, lanes);
+  for (int64_t i = 0; i < n; ++i) p[i] = lanes[i];
+}
+
+template <class Expr, class Out, class... In>
+ONNXC_INLINE void map_vectors(Part part, const Shape& shape, const Stream<Out>& out, const In&... in) {
+  for_rows(
+      part, shape,
+      [&](int64_t first, int64_t last, auto* y, auto*... x) {
+        int64_t i = first;
+        for (; i + Vec::width <= last; i += Vec::width) store_lanes(Expr::apply(Lanes{}, load_lanes(in, x, i)...), y + i);
+        if (const int64_t n = last - i; n > 0) store_lanes(Expr::apply(Lanes{}, load_lanes(in, x, i, n)...), y + i, n);
+      },
+      out, in...);
+}
+
+}  // namespace detail
+
+/// See the head of the file.
+template <class Expr, class Out, class... In>
+void map(Part part, Shape shape, Stream<Out> out, In... in) {
+  detail::map_vectors<Expr>(part, shape, out, detail::read_only(in)...);
+}
+
+}  // namespace onnxc

@@ -1,0 +1,86 @@
+// y[i] = Expr(x0[i], x1[i], ...): a fused elementwise expression as a loop of its own, with broadcasting.
+//
+// The loop nest has the extents of `shape`; the compiler merges axes that every operand walks in one go, so most maps have one or two.
+// An operand states how it moves along the innermost axis by its type, and along the outer ones by strides in elements (0 = repeated):
+//
+//   map_scalar<AddRelu>(part, {12, 768}, Stream{y, {768}}, Stream{x, {768}}, Stream{bias, {0}}, Fixed{scale, {1}});
+//
+//   Stream   element i of the row is data[i]
+//   Fixed    one value for the row: data[0]
+//   Strided  data[i * inner]
+//
+// `map_scalar` takes any element types, one value at a time; the compiler vectorises what it can. `map` (map.hpp) runs on vectors of floats.
+// The output may be the same memory as an operand that moves in the same way. Nothing outside the rows is read or written.
+#pragma once
+#include "expr.hpp"
+
+namespace onnxc {
+
+template <class T>
+struct Stream {
+  using Element = T;
+  T* data;
+  Ints outer = {};
+  ONNXC_INLINE T& element(T* row, int64_t i) const { return row[i]; }
+};
+template <class T>
+struct Fixed {
+  using Element = T;
+  T* data;
+  Ints outer = {};
+  ONNXC_INLINE T& element(T* row, int64_t) const { return *row; }
+};
+template <class T>
+struct Strided {
+  using Element = T;
+  T* data;
+  int64_t inner;
+  Ints outer = {};
+  ONNXC_INLINE T& element(T* row, int64_t i) const { return row[i * inner]; }
+};
+template <class T>
+Stream(T*, Ints = {}) -> Stream<T>;
+template <class T>
+Fixed(T*, Ints = {}) -> Fixed<T>;
+template <class T>
+Strided(T*, int64_t, Ints = {}) -> Strided<T>;
+
+namespace detail {
+
+/// The element offset of outer position `index` for one operand.
+ONNXC_INLINE int64_t outer_offset(const Shape& shape, const Ints& strides, int64_t index) {
+  int64_t offset = 0;
+  for (int axis = shape.rank - 2; axis >= 0; --axis) {
+    if (shape[axis] == 1) continue;
+    offset += index % shape[axis] * strides[axis];
+    index /= shape[axis];
+  }
+  return offset;
+}
+
+/// Calls row(first, last, pointers...) for each row of this part: rows are shared out, or the one long row is.
+template <class Row, class... Operands>
+ONNXC_INLINE void for_rows(Part part, const Shape& shape, Row row, const Operands&... operands) {
+  const int64_t length = shape.rank == 0 ? 1 : shape[shape.rank - 1], rows = shape.rank == 0 ? 1 : shape.count(0, shape.rank - 1);
+  if (length <= 0 || rows <= 0) return;
+  const bool by_rows = rows >= part.count;
+  const auto [first_row, last_row] = by_rows ? part.slice(rows) : Part::Range{0, rows};
+  const auto [first, last] = by_rows ? Part::Range{0, length} : part.slice(length, 64);
+  if (first == last) return;
+  for (int64_t r = first_row; r < last_row; ++r) row(first, last, operands.data + outer_offset(shape, operands.outer, r)...);
+}
+
+}  // namespace detail
+
+/// See the head of the file. Any element types.
+template <class Expr, class Out, class... In>
+void map_scalar(Part part, Shape shape, Out out, In... in) {
+  detail::for_rows(
+      part, shape,
+      [&](int64_t first, int64_t last, auto* y, auto*... x) {
+        for (int64_t i = first; i < last; ++i) out.element(y, i) = Expr::apply(Scalar{}, in.element(x, i)...);
+      },
+      out, in...);
+}
+
+}  // namespace onnxc

@@ -1,0 +1,113 @@
+// Vec: a vector of floats of the widest instruction set that is enabled, on one small interface for all machines.
+//
+//   Vec::width                      floats in a vector: 16 (AVX-512), 8 (AVX), 4
+//   Vec::load(p), x.store(p)        any alignment
+//   Vec::load(p, n), x.store(p, n)  lanes [0, n) alone, 0 <= n <= width; no byte beyond p[n) is touched, other lanes load as 0
+//   Vec::all(c)                     c in every lane
+//   a + b, a - b, a * b, a / b, -a  one IEEE operation a lane
+//   fma(a, b, c), fnma(a, b, c)     a*b + c and c - a*b, rounded once where the machine has it (kHasFma), else twice
+//   max(a, b), min(a, b)            a > b ? a : b and a < b ? a : b: where a lane of either is NaN, b
+//   a < b, <=, >, >=, ==, !=        Mask; &, |, ^, ~ of masks; select(mask, a, b) = mask ? a : b
+//   round (half to even), floor, ceil, abs, sqrt, copysign
+//   to_int(x) nearest, to_float(i), bits(x), from_bits(i): IntVec of int32 lanes with + - & | ^ ~ << >>
+//   scale(x, n) = x * 2^n, sum(x) over the lanes, pin(x) keeps x in a register: g++ folds loads into each operation that uses them
+//
+// fn::max and its like, with ONNX's rule for NaN, are in vfn.hpp.
+//
+// x86 with SSE4.1 or more stands on xsimd, with intrinsics where xsimd 8.1 falls short: its AVX-512 fma multiplies and adds. Everything
+// else, and -DONNXC_NO_XSIMD, takes the vector extensions of GCC and Clang.
+#pragma once
+#include "base.hpp"
+
+#if defined(__SSE4_1__) && !defined(ONNXC_NO_XSIMD)
+#include "vec_xsimd.hpp"
+#else
+#include "vec_plain.hpp"
+#endif
+
+#define ONNXC_UNROLL _Pragma("GCC unroll 64")
+
+namespace onnxc {
+
+/// int32 lanes, for work on the bits of floats. Arithmetic wraps.
+struct IntVec {
+  typedef int32_t Raw __attribute__((vector_size(4 * Vec::width)));
+  typedef uint32_t Unsigned __attribute__((vector_size(4 * Vec::width)));
+  Raw raw;
+
+  static ONNXC_INLINE IntVec all(int32_t c) { return {Raw{} + c}; }
+  ONNXC_INLINE friend IntVec operator+(IntVec a, IntVec b) { return {(Raw)((Unsigned)a.raw + (Unsigned)b.raw)}; }
+  ONNXC_INLINE friend IntVec operator-(IntVec a, IntVec b) { return {(Raw)((Unsigned)a.raw - (Unsigned)b.raw)}; }
+  ONNXC_INLINE friend IntVec operator&(IntVec a, IntVec b) { return {a.raw & b.raw}; }
+  ONNXC_INLINE friend IntVec operator|(IntVec a, IntVec b) { return {a.raw | b.raw}; }
+  ONNXC_INLINE friend IntVec operator^(IntVec a, IntVec b) { return {a.raw ^ b.raw}; }
+  ONNXC_INLINE friend IntVec operator~(IntVec a) { return {~a.raw}; }
+  ONNXC_INLINE friend IntVec operator<<(IntVec a, int count) { return {(Raw)((Unsigned)a.raw << count)}; }
+  ONNXC_INLINE friend IntVec operator>>(IntVec a, int count) { return {a.raw >> count}; }  // copies of the sign come in
+};
+
+ONNXC_INLINE IntVec bits(Vec x) { return {(IntVec::Raw)x.raw()}; }
+ONNXC_INLINE Vec from_bits(IntVec x) { return Vec::from_raw((Vec::Raw)x.raw); }
+/// The nearest whole number, half to even; |x| < 2^31, not NaN.
+ONNXC_INLINE IntVec to_int(Vec x) { return {__builtin_convertvector(round(x).raw(), IntVec::Raw)}; }
+ONNXC_INLINE Vec to_float(IntVec x) { return Vec::from_raw(__builtin_convertvector(x.raw, Vec::Raw)); }
+
+ONNXC_INLINE Vec operator-(Vec x) { return from_bits(bits(x) ^ IntVec::all(INT32_MIN)); }
+ONNXC_INLINE Vec abs(Vec x) { return from_bits(bits(x) & IntVec::all(INT32_MAX)); }
+ONNXC_INLINE Vec copysign(Vec magnitude, Vec sign) {
+  return from_bits((bits(magnitude) & IntVec::all(INT32_MAX)) | (bits(sign) & IntVec::all(INT32_MIN)));
+}
+
+#if !defined(__AVX512F__) || defined(ONNXC_NO_XSIMD)
+/// x * 2^n for whole n in [-252, 254]: in two steps, since 2^n alone may not be a float. Adding 1.5 * 2^23 leaves n in the low bits, and
+/// some bits where n is NaN: a conversion to int would not be defined there.
+ONNXC_INLINE Vec scale(Vec x, Vec n) {
+  const Vec magic = Vec::all(12582912.0f);
+  const IntVec whole = bits(n + magic) - bits(magic), half = whole >> 1, bias = IntVec::all(127);
+  return x * from_bits((half + bias) << 23) * from_bits((whole - half + bias) << 23);
+}
+#endif
+
+namespace detail {
+/// Lane i becomes lane i ^ step. A template of the raw type, so that the branches of other widths are not looked at.
+template <int step, class Raw>
+ONNXC_INLINE Raw swap_lanes(Raw x) {
+  if constexpr (sizeof(Raw) == 64)
+    return __builtin_shufflevector(x, x, 0 ^ step, 1 ^ step, 2 ^ step, 3 ^ step, 4 ^ step, 5 ^ step, 6 ^ step, 7 ^ step, 8 ^ step, 9 ^ step, 10 ^ step,
+                                   11 ^ step, 12 ^ step, 13 ^ step, 14 ^ step, 15 ^ step);
+  else if constexpr (sizeof(Raw) == 32)
+    return __builtin_shufflevector(x, x, 0 ^ step, 1 ^ step, 2 ^ step, 3 ^ step, 4 ^ step, 5 ^ step, 6 ^ step, 7 ^ step);
+  else
+    return __builtin_shufflevector(x, x, 0 ^ step, 1 ^ step, 2 ^ step, 3 ^ step);
+}
+/// op over all lanes, as a tree.
+template <class Op>
+ONNXC_INLINE float across(Vec x, Op op) {
+  if constexpr (Vec::width > 8) x = op(x, Vec::from_raw(swap_lanes<8>(x.raw())));
+  if constexpr (Vec::width > 4) x = op(x, Vec::from_raw(swap_lanes<4>(x.raw())));
+  x = op(x, Vec::from_raw(swap_lanes<2>(x.raw())));
+  x = op(x, Vec::from_raw(swap_lanes<1>(x.raw())));
+  return x.raw()[0];
+}
+}  // namespace detail
+
+ONNXC_INLINE float sum(Vec x) {
+  return detail::across(x, [](Vec a, Vec b) { return a + b; });
+}
+
+/// A constant of an expression: converts to a vector, and stays recognisable as one value where that is cheaper (see fn::max).
+struct Constant {
+  float value;
+  ONNXC_INLINE operator Vec() const { return Vec::all(value); }
+};
+
+/// Makes the constants of an expression when it runs on vectors: the counterpart of Scalar.
+struct Lanes {
+  ONNXC_INLINE Constant operator()(float value) const { return {value}; }
+  ONNXC_INLINE Mask operator()(bool value) const { return value ? Vec::all(0.0f) == Vec::all(0.0f) : Vec::all(0.0f) != Vec::all(0.0f); }
+};
+
+/// Number of vectors that hold n floats.
+constexpr int64_t vectors(int64_t n) { return (n + Vec::width - 1) / Vec::width; }
+
+}  // namespace onnxc

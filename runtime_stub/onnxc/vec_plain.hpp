@@ -1,0 +1,131 @@
+// The part of Vec that knows the machine, on the vector extensions of GCC and Clang: for every machine they compile for. See vec.hpp.
+#pragma once
+#include "base.hpp"
+
+namespace onnxc {
+
+namespace detail {
+#if defined(__AVX512F__)
+constexpr int kVecWidth = 16;
+#elif defined(__AVX__)
+constexpr int kVecWidth = 8;
+#else
+constexpr int kVecWidth = 4;
+#endif
+}  // namespace detail
+
+#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+constexpr bool kHasFma = true;
+#else
+constexpr bool kHasFma = false;
+#endif
+
+struct Mask {
+  typedef int32_t Raw __attribute__((vector_size(4 * detail::kVecWidth)));
+  Raw bits;  // all ones or all zeros in each lane
+  ONNXC_INLINE friend Mask operator&(Mask a, Mask b) { return {a.bits & b.bits}; }
+  ONNXC_INLINE friend Mask operator|(Mask a, Mask b) { return {a.bits | b.bits}; }
+  ONNXC_INLINE friend Mask operator^(Mask a, Mask b) { return {a.bits ^ b.bits}; }
+  ONNXC_INLINE friend Mask operator~(Mask a) { return {~a.bits}; }
+  ONNXC_INLINE friend bool any(Mask a) {
+    int32_t found = 0;
+    for (int i = 0; i < detail::kVecWidth; ++i) found |= a.bits[i];
+    return found != 0;
+  }
+};
+
+struct Vec {
+  static constexpr int width = detail::kVecWidth;
+  typedef float Raw __attribute__((vector_size(4 * width)));
+
+  Raw lanes;
+
+  ONNXC_INLINE Raw raw() const { return lanes; }
+  static ONNXC_INLINE Vec from_raw(Raw raw) { return {raw}; }
+
+  static ONNXC_INLINE Vec all(float c) { return {c - Raw{}}; }  // minus: -0 + 0 would be 0
+  static ONNXC_INLINE Vec load(const float* p) {
+    Vec x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+  }
+  ONNXC_INLINE void store(float* p) const { __builtin_memcpy(p, &lanes, sizeof lanes); }
+  static ONNXC_INLINE Vec load(const float* p, int64_t n) {
+    float values[width] = {};
+    for (int64_t i = 0; i < n; ++i) values[i] = p[i];
+    return load(values);
+  }
+  ONNXC_INLINE void store(float* p, int64_t n) const {
+    float values[width];
+    store(values);
+    for (int64_t i = 0; i < n; ++i) p[i] = values[i];
+  }
+
+  ONNXC_INLINE friend Vec operator+(Vec a, Vec b) { return {a.lanes + b.lanes}; }
+  ONNXC_INLINE friend Vec operator-(Vec a, Vec b) { return {a.lanes - b.lanes}; }
+  ONNXC_INLINE friend Vec operator*(Vec a, Vec b) { return {a.lanes * b.lanes}; }
+  ONNXC_INLINE friend Vec operator/(Vec a, Vec b) { return {a.lanes / b.lanes}; }
+  ONNXC_INLINE friend Mask operator<(Vec a, Vec b) { return {(Mask::Raw)(a.lanes < b.lanes)}; }
+  ONNXC_INLINE friend Mask operator<=(Vec a, Vec b) { return {(Mask::Raw)(a.lanes <= b.lanes)}; }
+  ONNXC_INLINE friend Mask operator>(Vec a, Vec b) { return {(Mask::Raw)(a.lanes > b.lanes)}; }
+  ONNXC_INLINE friend Mask operator>=(Vec a, Vec b) { return {(Mask::Raw)(a.lanes >= b.lanes)}; }
+  ONNXC_INLINE friend Mask operator==(Vec a, Vec b) { return {(Mask::Raw)(a.lanes == b.lanes)}; }
+  ONNXC_INLINE friend Mask operator!=(Vec a, Vec b) { return {(Mask::Raw)(a.lanes != b.lanes)}; }
+};
+
+ONNXC_INLINE Vec select(Mask mask, Vec a, Vec b) {
+  return {(Vec::Raw)((mask.bits & (Mask::Raw)a.lanes) | (~mask.bits & (Mask::Raw)b.lanes))};
+}
+ONNXC_INLINE Vec max(Vec a, Vec b) { return select(a > b, a, b); }
+ONNXC_INLINE Vec min(Vec a, Vec b) { return select(a < b, a, b); }
+
+ONNXC_INLINE void pin(Vec& x) {
+#if defined(__x86_64__)
+  asm("" : "+x"(x.lanes));
+#elif defined(__aarch64__)
+  asm("" : "+w"(x.lanes));
+#else
+  asm("" : "+m"(x.lanes));
+#endif
+}
+
+namespace detail {
+template <class F>
+ONNXC_INLINE Vec lane_by_lane(F&& f) {
+  Vec r = Vec::all(0.0f);
+  for (int i = 0; i < Vec::width; ++i) r.lanes[i] = f(i);
+  return r;
+}
+}  // namespace detail
+
+ONNXC_INLINE Vec fma(Vec a, Vec b, Vec c) {
+  if constexpr (kHasFma) return detail::lane_by_lane([&](int i) { return __builtin_fmaf(a.lanes[i], b.lanes[i], c.lanes[i]); });
+  else return a * b + c;
+}
+ONNXC_INLINE Vec fnma(Vec a, Vec b, Vec c) {
+  if constexpr (kHasFma) return detail::lane_by_lane([&](int i) { return __builtin_fmaf(-a.lanes[i], b.lanes[i], c.lanes[i]); });
+  else return c - a * b;
+}
+ONNXC_INLINE Vec sqrt(Vec x) {
+  return detail::lane_by_lane([&](int i) { return __builtin_sqrtf(x.lanes[i]); });
+}
+/// |x| < 2^23: adding and subtracting 2^23 leaves the nearest whole number; larger floats are whole. The sign survives for -0.
+ONNXC_INLINE Vec round(Vec x) {
+  const Mask::Raw sign = (Mask::Raw)x.lanes & (Mask::Raw)Vec::all(-0.0f).lanes;
+  const Vec magnitude = {(Vec::Raw)((Mask::Raw)x.lanes ^ sign)}, big = Vec::all(8388608.0f);
+  Vec shifted = magnitude + big;
+  pin(shifted);  // or -ffast-math cancels the pair
+  const Vec whole = {(Vec::Raw)((Mask::Raw)(shifted - big).lanes | sign)};
+  return select(magnitude < big, whole, x);
+}
+ONNXC_INLINE Vec floor(Vec x) {
+  const Vec r = round(x);
+  return select(r > x, r - Vec::all(1.0f), r);
+}
+ONNXC_INLINE Vec ceil(Vec x) {
+  const Vec r = round(x), up = r + Vec::all(1.0f);
+  const Mask::Raw sign = (Mask::Raw)x.lanes & (Mask::Raw)Vec::all(-0.0f).lanes;
+  return {(Vec::Raw)((Mask::Raw)select(r < x, up, r).lanes | sign)};
+}
+
+}  // namespace onnxc

@@ -1,0 +1,244 @@
+// The functions of expressions (fn.hpp) on vectors of floats. Comparisons give a Mask, `where` takes one.
+//
+// Largest errors against the exact value, swept over all magnitudes (tests/kernels/vfn.cpp asserts them; with FMA):
+//
+//   exp 1.1 ULP   log 1.0   sigmoid 3   tanh 6   erf 1.5   softplus 3   sin, cos 1.6   pow, tan, asin, ... as the C library
+//
+// Subnormal results of sigmoid and softplus below 2^-126 may be off by more; nothing is flushed to zero, NaN and infinity are as in C.
+// References: range reduction after W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980); polynomials fitted by
+// Lawson's iteration with coefficients rounded to float one by one; tanh is the 13/6 rational that Eigen uses.
+#pragma once
+#include "fn.hpp"
+#include "vec.hpp"
+
+namespace onnxc::fn {
+
+namespace detail {
+/// a[0] + a[1] x + a[2] x^2 + ...
+template <int n>
+ONNXC_INLINE Vec polynomial(Vec x, const float (&a)[n]) {
+  Vec p = Vec::all(a[n - 1]);
+  ONNXC_UNROLL for (int i = n - 2; i >= 0; --i) p = onnxc::fma(p, x, Vec::all(a[i]));
+  return p;
+}
+/// f on each lane: for functions that are rare.
+template <class F>
+ONNXC_INLINE Vec each(Vec x, F f) {
+  float lanes[Vec::width];
+  x.store(lanes);
+  for (float& lane : lanes) lane = f(lane);
+  return Vec::load(lanes);
+}
+template <class F>
+ONNXC_INLINE Vec each(Vec x, Vec y, F f) {
+  float a[Vec::width], b[Vec::width];
+  x.store(a);
+  y.store(b);
+  for (int i = 0; i < Vec::width; ++i) a[i] = f(a[i], b[i]);
+  return Vec::load(a);
+}
+}  // namespace detail
+
+// ---- arithmetic
+
+ONNXC_INLINE Vec add(Vec a, Vec b) { return a + b; }
+ONNXC_INLINE Vec sub(Vec a, Vec b) { return a - b; }
+ONNXC_INLINE Vec mul(Vec a, Vec b) { return a * b; }
+ONNXC_INLINE Vec div(Vec a, Vec b) { return a / b; }
+ONNXC_INLINE Vec neg(Vec x) { return -x; }
+ONNXC_INLINE Vec abs(Vec x) { return onnxc::abs(x); }
+ONNXC_INLINE Vec reciprocal(Vec x) { return Vec::all(1.0f) / x; }
+ONNXC_INLINE Vec sqrt(Vec x) { return onnxc::sqrt(x); }
+ONNXC_INLINE Vec ceil(Vec x) { return onnxc::ceil(x); }
+ONNXC_INLINE Vec floor(Vec x) { return onnxc::floor(x); }
+ONNXC_INLINE Vec round(Vec x) { return onnxc::round(x); }
+ONNXC_INLINE Vec sign(Vec x) {
+  const Vec zero = Vec::all(0.0f);
+  return select(x > zero, Vec::all(1.0f), select(x < zero, Vec::all(-1.0f), select(x == zero, zero, x)));
+}
+
+/// NaN where either is. onnxc::max gives its second operand where either is NaN, so a NaN in the first is put back.
+ONNXC_INLINE Vec max(Vec a, Vec b) { return select(a == a, onnxc::max(a, b), a); }
+ONNXC_INLINE Vec min(Vec a, Vec b) { return select(a == a, onnxc::min(a, b), a); }
+/// A constant that is a number comes first and needs no test: one instruction.
+ONNXC_INLINE Vec max(Vec x, Constant c) { return c.value == c.value ? onnxc::max(Vec::all(c.value), x) : Vec::all(c.value); }
+ONNXC_INLINE Vec max(Constant c, Vec x) { return fn::max(x, c); }
+ONNXC_INLINE Vec min(Vec x, Constant c) { return c.value == c.value ? onnxc::min(Vec::all(c.value), x) : Vec::all(c.value); }
+ONNXC_INLINE Vec min(Constant c, Vec x) { return fn::min(x, c); }
+ONNXC_INLINE Vec max(Constant a, Constant b) { return Vec::all(fn::max(a.value, b.value)); }
+ONNXC_INLINE Vec min(Constant a, Constant b) { return Vec::all(fn::min(a.value, b.value)); }
+template <class Low, class High>
+ONNXC_INLINE Vec clip(Vec x, Low low, High high) {
+  return fn::min(fn::max(x, low), high);
+}
+ONNXC_INLINE Vec relu(Vec x) { return fn::max(x, Constant{0.0f}); }
+
+// ---- tests, comparisons, choice
+
+ONNXC_INLINE Mask is_nan(Vec x) { return x != x; }
+ONNXC_INLINE Mask is_pos_inf(Vec x) { return x > Vec::all(std::numeric_limits<float>::max()); }
+ONNXC_INLINE Mask is_neg_inf(Vec x) { return x < Vec::all(std::numeric_limits<float>::lowest()); }
+ONNXC_INLINE Mask is_inf(Vec x) { return onnxc::abs(x) > Vec::all(std::numeric_limits<float>::max()); }
+ONNXC_INLINE Mask equal(Vec a, Vec b) { return a == b; }
+ONNXC_INLINE Mask less(Vec a, Vec b) { return a < b; }
+ONNXC_INLINE Mask less_equal(Vec a, Vec b) { return a <= b; }
+ONNXC_INLINE Mask greater(Vec a, Vec b) { return a > b; }
+ONNXC_INLINE Mask greater_equal(Vec a, Vec b) { return a >= b; }
+ONNXC_INLINE Mask equal(Mask a, Mask b) { return ~(a ^ b); }
+ONNXC_INLINE Mask logical_and(Mask a, Mask b) { return a & b; }
+ONNXC_INLINE Mask logical_or(Mask a, Mask b) { return a | b; }
+ONNXC_INLINE Mask logical_xor(Mask a, Mask b) { return a ^ b; }
+ONNXC_INLINE Mask logical_not(Mask a) { return ~a; }
+ONNXC_INLINE Vec where(Mask condition, Vec a, Vec b) { return select(condition, a, b); }
+
+template <class T>
+  requires std::is_same_v<T, float>
+ONNXC_INLINE Vec cast(Vec x) {
+  return x;
+}
+template <class T>
+  requires std::is_same_v<T, float>
+ONNXC_INLINE Vec cast(Mask x) {
+  return select(x, Vec::all(1.0f), Vec::all(0.0f));
+}
+template <class T>
+  requires std::is_same_v<T, bool>
+ONNXC_INLINE Mask cast(Vec x) {
+  return x != Vec::all(0.0f);
+}
+template <class T>
+  requires std::is_same_v<T, bool>
+ONNXC_INLINE Mask cast(Mask x) {
+  return x;
+}
+
+// ---- functions of the reals
+
+/// x = n ln2 + r with |r| <= ln2 / 2; e^x = 2^n (1 + r + r^2 Q(r)).
+ONNXC_INLINE Vec exp(Vec x) {
+  x = onnxc::max(Vec::all(-104.0f), onnxc::min(Vec::all(89.0f), x));  // both ends give 0 and infinity; NaN stays, being second
+  const Vec n = onnxc::round(x * Vec::all(1.44269504f));
+  Vec r = onnxc::fnma(n, Vec::all(0.693359375f), x);
+  r = onnxc::fnma(n, Vec::all(-2.12194440e-4f), r);
+  const Vec q = detail::polynomial(r, {4.999999404e-01f, 1.666652113e-01f, 4.166826233e-02f, 8.368670009e-03f, 1.382091199e-03f});
+  return scale(onnxc::fma(q, r * r, r) + Vec::all(1.0f), n);
+}
+
+/// x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); log x = e ln2 + f - f^2 / 2 + f^3 P(f).
+ONNXC_INLINE Vec log(Vec x) {
+  const Mask tiny = x < Vec::all(1.17549435e-38f);
+  const Vec normal = select(tiny, x * Vec::all(33554432.0f), x);
+  const IntVec shifted = bits(normal) - IntVec::all(0x3f3504f3);
+  const IntVec exponent = shifted >> 23;
+  const Vec f = from_bits(bits(normal) - (exponent << 23)) - Vec::all(1.0f), f2 = f * f;
+  const Vec e = to_float(exponent) - select(tiny, Vec::all(25.0f), Vec::all(0.0f));
+  Vec p = detail::polynomial(f, {3.333333135e-01f, -2.500081956e-01f, 2.000123709e-01f, -1.662339717e-01f, 1.420170665e-01f, -1.315992922e-01f,
+                                 1.276136190e-01f, -7.634307444e-02f});
+  p = onnxc::fma(p * f, f2, e * Vec::all(-2.12194440e-4f));
+  p = onnxc::fnma(f2, Vec::all(0.5f), p);
+  const Vec y = onnxc::fma(e, Vec::all(0.693359375f), f + p);
+  const Vec infinity = Vec::all(std::numeric_limits<float>::infinity()), nan = Vec::all(std::numeric_limits<float>::quiet_NaN());
+  const Vec edge = select(x == Vec::all(0.0f), -infinity, select(x < Vec::all(0.0f), nan, x));
+  return select(x > Vec::all(0.0f), select(x < infinity, y, x), edge);
+}
+
+/// From e = exp(-|x|), so that nothing overflows: 1 / (1 + e), or e / (1 + e) for negative x.
+ONNXC_INLINE Vec sigmoid(Vec x) {
+  const Vec e = fn::exp(-onnxc::abs(x)), one = Vec::all(1.0f);
+  return select(x < Vec::all(0.0f), e, one) / (one + e);
+}
+
+/// log(1 + exp(x)) = max(x, 0) + log1p(e), e = exp(-|x|); log1p(e) = log(u) + (e - (u - 1)) / u with u = 1 + e rounded.
+ONNXC_INLINE Vec softplus(Vec x) {
+  const Vec e = fn::exp(-onnxc::abs(x)), one = Vec::all(1.0f), u = one + e;
+  return onnxc::max(Vec::all(0.0f), x) + (fn::log(u) + (e - (u - one)) / u);
+}
+
+/// x P(x^2) / Q(x^2), and x itself where the quotient would lose the bits of a tiny x.
+ONNXC_INLINE Vec tanh(Vec x) {
+  const Vec end = Vec::all(7.90531110763549805f), v = onnxc::max(-end, onnxc::min(end, x)), z = v * v;
+  const Vec p = detail::polynomial(z, {4.89352455891786e-03f, 6.37261928875436e-04f, 1.48572235717979e-05f, 5.12229709037114e-08f, -8.60467152213735e-11f,
+                                       2.00018790482477e-13f, -2.76076847742355e-16f});
+  const Vec q = detail::polynomial(z, {4.89352518554385e-03f, 2.26843463243900e-03f, 1.18534705686654e-04f, 1.19825839466702e-06f});
+  return select(onnxc::abs(x) < Vec::all(4e-4f), x, v * p / q);
+}
+
+/// |x| < 0.9277: x + x Q(x^2). Beyond: 1 - exp(t P(t)) with t = |x|, which is 1 from t = 4 on.
+ONNXC_INLINE Vec erf(Vec x) {
+  const Vec t = onnxc::min(Vec::all(4.0f), onnxc::abs(x));
+  const Vec near = onnxc::fma(detail::polynomial(x * x, {1.283791512e-01f, -3.761248887e-01f, 1.128173098e-01f, -2.676296420e-02f, 4.987347405e-03f,
+                                                         -5.959549453e-04f}), x, x);
+  const Vec p = detail::polynomial(t, {-1.128514409e+00f, -6.357181668e-01f, -1.052620187e-01f, 2.289006300e-02f, -3.214981640e-03f, 2.139874414e-04f});
+  const Vec far = Vec::all(1.0f) - fn::exp(t * p);
+  return select(onnxc::abs(x) < Vec::all(0.927734375f), near, copysign(far, x));
+}
+
+namespace detail {
+/// sin (quarter_turns = 0) or cos (1): x = n pi/2 + r, then the sine or cosine of r by the lowest bit of n, the sign by the next.
+template <int quarter_turns>
+ONNXC_INLINE Vec sine(Vec x) {
+  const Vec n = onnxc::round(x * Vec::all(0.636619772f));
+  Vec r;
+  if constexpr (kHasFma) {
+    r = onnxc::fnma(n, Vec::all(1.57079637f), x);
+    r = onnxc::fnma(n, Vec::all(-4.37113883e-08f), r);
+    r = onnxc::fnma(n, Vec::all(-1.71512451e-15f), r);
+  } else {  // the parts have few bits, so that products with n are exact
+    r = x - n * Vec::all(1.5703125f);
+    r = r - n * Vec::all(4.837512969970703125e-4f);
+    r = r - n * Vec::all(7.54978995489188216e-8f);
+  }
+  const IntVec quadrant = to_int(n) + IntVec::all(quarter_turns);
+  const Vec r2 = r * r;
+  const Vec s = onnxc::fma(polynomial(r2, {-1.666666716e-01f, 8.333379403e-03f, -1.985306590e-04f, 2.832539622e-06f}), r * r2, r);
+  const Vec c = onnxc::fma(r2 * r2, polynomial(r2, {4.166664556e-02f, -1.388730947e-03f, 2.443232734e-05f}),
+                           onnxc::fnma(r2, Vec::all(0.5f), Vec::all(1.0f)));
+  const Mask odd = to_float(quadrant & IntVec::all(1)) != Vec::all(0.0f);
+  return from_bits(bits(select(odd, c, s)) ^ ((quadrant & IntVec::all(2)) << 30));
+}
+}  // namespace detail
+
+/// Large angles go to the C library, whole vectors at a time.
+ONNXC_INLINE Vec sin(Vec x) {
+  if (any(~(onnxc::abs(x) < Vec::all(8000.0f)))) return detail::each(x, [](float v) { return fn::sin(v); });
+  return detail::sine<0>(x);
+}
+ONNXC_INLINE Vec cos(Vec x) {
+  if (any(~(onnxc::abs(x) < Vec::all(8000.0f)))) return detail::each(x, [](float v) { return fn::cos(v); });
+  return detail::sine<1>(x);
+}
+
+#define ONNXC_EACH(name) \
+  ONNXC_INLINE Vec name(Vec x) { return detail::each(x, [](float v) { return fn::name(v); }); }
+ONNXC_EACH(tan)
+ONNXC_EACH(asin)
+ONNXC_EACH(acos)
+ONNXC_EACH(atan)
+ONNXC_EACH(sinh)
+ONNXC_EACH(cosh)
+ONNXC_EACH(asinh)
+ONNXC_EACH(acosh)
+ONNXC_EACH(atanh)
+#undef ONNXC_EACH
+
+ONNXC_INLINE Vec pow(Vec base, Vec exponent) {
+  return detail::each(base, exponent, [](float a, float b) { return fn::pow(a, b); });
+}
+/// Squares, cubes, roots and inverses need no power.
+ONNXC_INLINE Vec pow(Vec x, Constant exponent) {
+  const float e = exponent.value;
+  if (e == 1.0f) return x;
+  if (e == 2.0f) return x * x;
+  if (e == 3.0f) return x * x * x;
+  if (e == -1.0f) return Vec::all(1.0f) / x;
+  if (e == 0.5f) return select(is_inf(x), onnxc::abs(x), onnxc::sqrt(x + Vec::all(0.0f)));  // C: pow(-inf, 0.5) = inf, pow(-0, 0.5) = +0
+  return fn::pow(x, Vec::all(e));
+}
+ONNXC_INLINE Vec mod(Vec a, Vec b) {
+  return detail::each(a, b, [](float x, float y) { return fn::mod(x, y); });
+}
+ONNXC_INLINE Vec fmod(Vec a, Vec b) {
+  return detail::each(a, b, [](float x, float y) { return fn::fmod(x, y); });
+}
+
+}  // namespace onnxc::fn

@@ -1,0 +1,64 @@
+#include "targets/target.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace onnxc {
+namespace {
+
+constexpr Target kTargets[] = {
+    {"generic", Isa::Generic, "", 4, 32 << 10, 256 << 10},
+    {"x86-64-v2", Isa::Sse4, "x86-64-v2", 4, 32 << 10, 256 << 10},
+    {"x86-64-v3", Isa::Avx2, "x86-64-v3", 8, 32 << 10, 512 << 10},
+    {"x86-64-v4", Isa::Avx512, "x86-64-v4", 16, 32 << 10, 1 << 20},
+};
+
+Target host() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  Target target = v4 ? kTargets[3] : v3 ? kTargets[2] : kTargets[1];
+#else
+  Target target = kTargets[0];
+#endif
+  target.name = "native";
+  target.march = "native";
+  return target;
+}
+
+}  // namespace
+
+std::optional<Target> find_target(std::string_view name) {
+  if (name == "native") return host();
+  for (const Target& t : kTargets) {
+    if (t.name == name) return t;
+  }
+  return std::nullopt;
+}
+
+std::span<const std::string_view> target_names() {
+  static constexpr std::string_view names[] = {"native", "x86-64-v4", "x86-64-v3", "x86-64-v2", "generic"};
+  return names;
+}
+
+std::span<const Kernel> all_kernels() {
+  static constexpr Kernel rows[] = {
+#define ONNXC_KERNEL(...) {__VA_ARGS__},
+#include "targets/kernels/list.inc"
+#undef ONNXC_KERNEL
+  };
+  return rows;
+}
+
+const Kernel& find_kernel(std::string_view name) {
+  const auto rows = all_kernels();
+  const auto it = std::find_if(rows.begin(), rows.end(), [&](const Kernel& k) { return k.name == name; });
+  if (it == rows.end()) throw std::logic_error("no kernel row is named " + std::string(name));
+  return *it;
+}
+
+}  // namespace onnxc

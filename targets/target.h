@@ -1,0 +1,46 @@
+// Machine descriptions and the kernel catalogue: plain data. See kernels/*.inc for the rows.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace onnxc {
+
+/// Instruction sets, each including those before it on its line of machines.
+enum class Isa { Generic, Sse4, Avx2, Avx512 };
+
+struct Target {
+  std::string_view name;
+  Isa isa = Isa::Generic;
+  std::string_view march;     ///< what the C++ compiler is told with -march=, empty: nothing
+  int vector_floats = 1;
+  int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10;
+};
+
+/// x86-64-v2, -v3, -v4, native (this host), generic. Empty for an unknown name.
+std::optional<Target> find_target(std::string_view name);
+/// Names for --help and error messages.
+std::span<const std::string_view> target_names();
+
+/// One row of the catalogue: a kernel, and what it costs.
+///
+/// cost = per_call + per_mac * macs + per_byte * bytes, in nanoseconds on one core of the machine named by `provenance`; only ratios between
+/// rows matter.
+struct Kernel {
+  std::string_view name;      ///< of the row: gemm_14x32
+  std::string_view header;    ///< onnxc/HEADER
+  std::string_view function;  ///< in namespace onnxc, template arguments included where the row fixes them
+  Isa isa;                    ///< the least it needs
+  bool parallel;              ///< takes onnxc::Part first
+  bool fallible;              ///< gives a Status
+  double per_call, per_mac, per_byte;
+  std::string_view provenance;
+};
+
+/// The row of that name; unknown names are an internal error.
+const Kernel& find_kernel(std::string_view name);
+std::span<const Kernel> all_kernels();
+
+}  // namespace onnxc

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Builds onnxc and passes its tests.
+#
+#   ./test.sh          what a change must pass
+#   ./test.sh --all    also the long ones: sanitizers, the whole conformance suite, real models
+#
+# Each stage is one line of the list at the end. A stage whose script or program does not exist is skipped and says so.
+set -uo pipefail
+cd "$(dirname "$0")"
+
+all=no
+for argument in "$@"; do
+  case "$argument" in
+    --all) all=yes ;;
+    -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) echo "test.sh: unknown option $argument (see --help)" >&2; exit 2 ;;
+  esac
+done
+
+jobs="${ONNXC_JOBS:-$(nproc)}"
+results=() failed=0
+# stage NAME COMMAND...: runs it, remembers how it ended. Exit status 77 means: there was nothing to test.
+stage() {
+  local name="$1" start=$SECONDS code=0
+  shift
+  printf '\n==== %s\n' "$name"
+  "$@" </dev/null || code=$?
+  case $code in
+    0) results+=("passed   $name ($((SECONDS - start)) s)") ;;
+    77) results+=("skipped  $name") ;;
+    *) results+=("FAILED   $name (exit status $code)"); failed=1 ;;
+  esac
+  return $code
+}
+long_stage() { [ $all = no ] || stage "$@"; }
+
+# script FILE ARGUMENT...: runs a script of the tests when it is there.
+script() { if [ -x "$1" ]; then "$@"; else echo "(no $1)"; return 77; fi; }
+
+setup() { tools/setup.sh --test-deps --quiet; }
+build() { cmake --preset "$1" -DONNXC_BUILD_TESTS=ON >/dev/null && cmake --build --preset "$1" -j "$jobs"; }
+run_ctest() { ctest --preset "$1" -j "$jobs" "${@:2}"; }
+sanitized() { build asan-ubsan && run_ctest asan-ubsan --label-exclude integration; }
+
+summary() {
+  printf '\n==== summary\n'
+  printf '  %s\n' "${results[@]}"
+  if [ $failed = 0 ]; then echo "all stages passed"; else echo "some stages FAILED"; fi
+  exit $failed
+}
+
+# ---- the list --------------------------------------------------------------------------------------------------------------------
+stage "setup" setup || summary
+. tools/env.sh
+stage "build" build release || summary
+stage "unit tests and kernels" run_ctest release --label-exclude integration
+stage "samples" script tests/samples/run.sh
+stage "conformance" script tests/conformance/run.sh
+stage "refusals" script tests/refuse/run.sh
+stage "a CMake project that uses onnxc" script tests/downstream/run.sh
+stage "python" script tests/python/run.sh
+long_stage "address and undefined behaviour sanitizers" sanitized
+long_stage "conformance, all of it" script tests/conformance/run.sh --all
+long_stage "real models" script tests/zoo/run.sh
+summary

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Installs onnxc, configures the project of this folder against the install tree, builds and runs it, and looks whether what should be
+# compiled anew is, and nothing else.
+#
+#   tests/downstream/run.sh [BUILD_FOLDER]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build="${1:-build}"
+out="$(mktemp -d)"
+trap 'rm -rf "$out"' EXIT
+fail() { echo "FAILED: $*" >&2; exit 1; }
+quietly() { "$@" >"$out/log" 2>&1 || { cat "$out/log" >&2; fail "$*"; }; }
+
+quietly cmake --install "$build" --prefix "$out/moved"
+mv "$out/moved" "$out/prefix"  # an install tree may be moved
+[ -e "$out/prefix/include/onnxc/model.h" ] || fail "no runtime headers in the install tree"
+
+check() {  # check GENERATOR
+  local b="$out/${1// /-}"
+  mkdir -p "$b/models"
+  cp samples/dynamic_mlp/dynamic_mlp.onnx "$b/models/mlp.onnx"
+  quietly cmake -S tests/downstream -B "$b" -G "$1" -DCMAKE_PREFIX_PATH="$out/prefix" -DSAMPLES="$PWD/samples"
+  quietly cmake --build "$b"
+  "$b/one"
+  "$b/several"
+
+  quietly cmake --build "$b"
+  ! grep -q 'with onnxc' "$out/log" || fail "$1: a second build compiles models again"
+  sleep 1
+  touch "$b/models/mlp.onnx"
+  quietly cmake --build "$b"
+  [ "$(grep -c 'mlp.onnx with onnxc' "$out/log")" = 2 ] || fail "$1: a changed model is not compiled again"
+  ! grep -q 'digits.onnx with onnxc' "$out/log" || fail "$1: a model that has not changed is compiled again"
+  echo "$1: right"
+}
+check Ninja
+if command -v make >/dev/null; then check "Unix Makefiles"; fi
+
+# The samples' own lists, against the build folder.
+for name in digits dynamic_mlp; do
+  quietly cmake -S "samples/$name" -B "$out/$name" -G Ninja -DCMAKE_PREFIX_PATH="$PWD/$build"
+  quietly cmake --build "$out/$name"
+done
+quietly "$out/digits/digits" samples/digits/digit.pgm samples/digits/expected.txt
+quietly "$out/dynamic_mlp/dynamic_mlp" samples/dynamic_mlp/flowers.txt
+
+# Cross-compiling needs to know for which machine, and uses the compiler of this one.
+if cmake -S samples/digits -B "$out/cross" -G Ninja -DCMAKE_PREFIX_PATH="$out/prefix" -DCMAKE_SYSTEM_NAME=Generic \
+  -DCMAKE_CXX_COMPILER="${CXX:-g++}" >"$out/log" 2>&1; then fail "cross-compiling without a TARGET is accepted"; fi
+grep -q 'TARGET says which machine' "$out/log" || { cat "$out/log"; fail "no word about TARGET when cross-compiling"; }
+echo "downstream: all right"

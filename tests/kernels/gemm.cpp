@@ -1,0 +1,112 @@
+// GEMM and GEMV with packed b against a loop in double: every tail of m and n, pitches, bias, epilogue operands, threads.
+#include <onnxc/gemv.hpp>
+
+#include "common.hpp"
+#include "compiler/lowering/pack.h"
+
+using namespace onnxc;
+using namespace onnxc::test;
+
+namespace {
+
+struct Case {
+  int64_t m, n, k;
+  int parts = 1;
+  bool bias = true, residual = true;
+};
+
+/// run(part, a, packed b, c, params, epilogue) against the loop.
+template <class Run>
+void check(const Case& t, int nr, Run run) {
+  INFO("m " << t.m << " n " << t.n << " k " << t.k << " parts " << t.parts << " nr " << nr);
+  const int64_t lda = t.k + 3, ldc = t.n + 5;
+  const auto a = numbers(t.m * lda, 1), b = numbers(t.k * t.n, 2), bias = numbers(t.n, 3), residual = numbers(t.m * ldc, 4);
+  const Aligned packed(pack::panels(b, {.k = t.k, .n = t.n, .nr = nr})), packed_bias(pack::padded(bias, nr));
+  const Unaligned x(std::vector<float>(a.begin(), a.end() - 3)), r(residual);
+  std::vector<float> c(size_t(t.m * ldc) + 1, kGuard);
+  const GemmParams p{.m = t.m, .n = t.n, .k = t.k, .lda = lda, .ldc = ldc, .bias = t.bias ? packed_bias.p : nullptr};
+  for (int i = 0; i < t.parts; ++i) {
+    if (t.residual) run(Part{i, t.parts}, x.data(), packed, c.data() + 1, p, Epilogue<AddRelu, Rows<float>>{{r.data(), ldc}});
+    else run(Part{i, t.parts}, x.data(), packed, c.data() + 1, p, Epilogue<Keep>{});
+  }
+  const double tolerance = sum_tolerance(t.k);
+  int64_t wrong = c[0] != kGuard;
+  for (int64_t i = 0; i < t.m; ++i) {
+    for (int64_t j = 0; j < ldc; ++j) {
+      const float got = c[size_t(i * ldc + j) + 1];
+      if (j >= t.n) {
+        wrong += got != kGuard;
+        continue;
+      }
+      double y = t.bias ? double(bias[size_t(j)]) : 0;
+      for (int64_t s = 0; s < t.k; ++s) y += double(a[size_t(i * lda + s)]) * double(b[size_t(s * t.n + j)]);
+      if (t.residual) y = std::fmax(y + double(residual[size_t(i * ldc + j)]), 0.0);
+      wrong += !(std::fabs(got - y) <= tolerance);
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+template <int MR, int NV>
+void check_tile() {
+  constexpr int NR = NV * Vec::width;
+  auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemm<MR, NV>(part, a, b, c, p, epi); };
+  for (int64_t m : {1, MR - 1, MR, MR + 1, 3 * MR + MR / 2, 65}) {
+    if (m == 0) continue;
+    for (int64_t n : {1, Vec::width - 1, Vec::width + 1, NR - 1, NR, NR + 1, 2 * NR + 7}) check({.m = m, .n = n, .k = 17}, NR, run);
+  }
+  check({.m = 2 * MR, .n = 2 * NR, .k = 1, .bias = false}, NR, run);
+  check({.m = 2 * MR, .n = 2 * NR, .k = 0}, NR, run);
+  check({.m = 3 * MR + 1, .n = NR + 3, .k = 33, .parts = 3, .residual = false}, NR, run);
+  check({.m = 3, .n = 5 * NR + 3, .k = 33, .parts = 4, .residual = false}, NR, run);
+  check({.m = 1000, .n = NR, .k = 700, .parts = 2}, NR, run);
+}
+
+template <int NV>
+void check_gemv() {
+  constexpr int NR = NV * Vec::width;
+  auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemv<NV>(part, a, b, c, p, epi); };
+  for (int64_t n : {1, Vec::width + 1, NR - 1, NR, 3 * NR + 5}) {
+    for (int64_t k : {0, 1, 3, 4, 257}) check({.m = 1, .n = n, .k = k, .parts = int(k % 2) + 1}, NR, run);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("gemm agrees with the loop for every tile and tail") {
+  check_tile<14, 2>();
+  check_tile<12, 2>();
+  check_tile<8, 3>();
+  check_tile<7, 4>();
+  check_tile<6, 2>();
+  check_tile<6, 4>();
+  check_tile<4, 3>();
+  check_tile<4, 4>();
+  check_tile<3, 2>();
+  check_tile<2, 6>();
+  check_tile<1, 4>();
+  check_tile<14, 1>();
+}
+
+TEST_CASE("gemv agrees with the loop") {
+  check_gemv<1>();
+  check_gemv<2>();
+  check_gemv<4>();
+  check_gemv<8>();
+}
+
+TEST_CASE("a NaN in a reaches its row and no other") {
+  auto a = numbers(4 * 8);
+  a[8] = std::numeric_limits<float>::quiet_NaN();
+  const Aligned b(pack::panels(numbers(8 * 3, 2), {.k = 8, .n = 3, .nr = 2 * Vec::width}));
+  std::vector<float> c(12);
+  gemm<6, 2>({}, a.data(), b, c.data(), {.m = 4, .n = 3, .k = 8, .lda = 8, .ldc = 3}, Epilogue<AddRelu, Single<float>>{{a.data()}});
+  for (int i = 0; i < 12; ++i) CHECK(std::isnan(c[size_t(i)]) == (i / 3 == 1));
+}
+
+TEST_CASE("panels hold the matrix as their documentation shows") {
+  const std::vector<float> b = {1, 2, 3, 4, 5, 6}, bt = {1, 4, 2, 5, 3, 6}, expected = {1, 2, 4, 5, 3, 0, 6, 0};
+  CHECK(pack::panels(b, {.k = 2, .n = 3, .nr = 2}) == expected);
+  CHECK(pack::panels(bt, {.k = 2, .n = 3, .nr = 2, .transposed = true}) == expected);
+  CHECK(pack::conv(std::vector<float>{0, 1, 10, 11}, {.cout = 1, .cin = 2, .kh = 1, .kw = 2, .nr = 2}) == std::vector<float>{0, 0, 10, 0, 1, 0, 11, 0});
+}

@@ -1,0 +1,119 @@
+// Elementwise maps against a loop: sizes around the vector width, broadcasting, bools, integers, threads, guard values around the output.
+#include <onnxc/map.hpp>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+using namespace onnxc;
+
+namespace {
+
+struct AddRelu {
+  template <class L, class X0, class X1>
+  static ONNXC_INLINE auto apply(L lanes, X0 x0, X1 x1) {
+    return fn::max(fn::add(x0, x1), lanes(0.0f));
+  }
+};
+struct Less {
+  template <class L, class X0, class X1>
+  static ONNXC_INLINE auto apply(L, X0 x0, X1 x1) {
+    return fn::less(x0, x1);
+  }
+};
+struct Where {
+  template <class L, class C, class X0, class X1>
+  static ONNXC_INLINE auto apply(L, C c, X0 x0, X1 x1) {
+    return fn::where(c, x0, x1);
+  }
+};
+struct Scale {
+  template <class L, class X0>
+  static ONNXC_INLINE auto apply(L lanes, X0 x0) {
+    return fn::mul(x0, lanes(fn::cast<X0>(3)));
+  }
+};
+struct Constants {
+  template <class L, class X0>
+  static ONNXC_INLINE auto apply(L lanes, X0 x0) {
+    return fn::where(fn::less(x0, lanes(0.0f)), lanes(1.0f), lanes(2.0f));
+  }
+};
+
+const int64_t kLengths[] = {1, Vec::width - 1, Vec::width, Vec::width + 1, 2 * Vec::width + 3, 1000};
+
+}  // namespace
+
+TEST_CASE("map broadcasts rows and values and writes only its rows") {
+  for (int64_t n : kLengths) {
+    for (int parts : {1, 3, 7}) {
+      const int64_t rows = 3, pitch = n + 5;
+      std::vector<float> x(size_t(rows * pitch) + 1), bias(size_t(n), 0.0f), row_value(rows), y(size_t(rows * pitch) + 1, -77.0f), z = y;
+      for (size_t i = 0; i < x.size(); ++i) x[i] = float(int(i * 37 % 23)) - 11.0f;
+      for (size_t i = 0; i < bias.size(); ++i) bias[i] = float(i % 5) - 2.0f;
+      for (int64_t r = 0; r < rows; ++r) row_value[size_t(r)] = float(r);
+      for (int p = 0; p < parts; ++p) {
+        map<AddRelu>({p, parts}, {rows, n}, Stream{y.data() + 1, {pitch}}, Stream{x.data() + 1, {pitch}}, Stream{bias.data(), {0}});
+        map<AddRelu>({p, parts}, {rows, n}, Stream{z.data() + 1, {pitch}}, Stream{x.data() + 1, {pitch}}, Fixed{row_value.data(), {1}});
+      }
+      CHECK(y[0] == -77.0f);
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t i = 0; i < pitch; ++i) {
+          const size_t at = size_t(r * pitch + i) + 1;
+          CHECK(y[at] == (i < n ? std::fmax(x[at] + bias[size_t(i)], 0.0f) : -77.0f));
+          CHECK(z[at] == (i < n ? std::fmax(x[at] + float(r), 0.0f) : -77.0f));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("map reads and writes bools as masks") {
+  for (int64_t n : kLengths) {
+    std::vector<float> a(static_cast<size_t>(n)), b(a.size()), y(a.size() + 1, -77.0f);
+    std::vector<uint8_t> less(a.size() + 1, 7);
+    for (size_t i = 0; i < a.size(); ++i) {
+      a[i] = float(i % 7);
+      b[i] = float(i % 5);
+    }
+    auto* flags = reinterpret_cast<bool*>(less.data());
+    map<Less>({}, {n}, Stream{flags}, Stream{a.data()}, Stream{b.data()});
+    map<Where>({}, {n}, Stream{y.data()}, Stream{flags}, Stream{a.data()}, Stream{b.data()});
+    for (size_t i = 0; i < a.size(); ++i) {
+      CHECK(less[i] == (a[i] < b[i] ? 1 : 0));
+      CHECK(y[i] == std::fmin(a[i], b[i]));
+    }
+    CHECK(less[a.size()] == 7);
+    CHECK(y[a.size()] == -77.0f);
+    const bool yes = true;
+    map<Where>({}, {n}, Stream{y.data()}, Fixed{&yes}, Stream{a.data()}, Stream{b.data()});
+    CHECK(y == [&] { auto all = a; all.push_back(-77.0f); return all; }());
+    map<Constants>({}, {n}, Stream{y.data()}, Stream{a.data()});
+    CHECK(y[0] == 2.0f);
+  }
+}
+
+TEST_CASE("map_scalar takes any types, strides and ranks") {
+  const int64_t a[6] = {1, 2, 3, 4, 5, 6}, b[2] = {3, 4};
+  bool less[6] = {};
+  map_scalar<Less>({}, {2, 3}, Stream{less, {3}}, Stream{a, {3}}, Fixed{b, {1}});
+  CHECK((less[0] && less[1] && !less[2] && !less[3] && !less[4] && !less[5]));
+  int64_t columns[6] = {};  // the transpose
+  map_scalar<Scale>({}, {3, 2}, Stream{columns, {2}}, Strided{a, 3, {1}});
+  CHECK((columns[0] == 3 && columns[1] == 12 && columns[2] == 6 && columns[3] == 15 && columns[4] == 9 && columns[5] == 18));
+  const float16 h[3] = {float16(1.0f), float16(2.0f), float16(0.5f)};
+  float16 out[3];
+  map_scalar<Scale>({}, {3}, Stream{out}, Stream{h});
+  CHECK(float(out[2]) == 1.5f);
+  int32_t scalar = 5, result = 0;
+  map_scalar<Scale>({}, {}, Stream{&result}, Stream{&scalar});
+  CHECK(result == 15);
+  int32_t none = 9;
+  map_scalar<Scale>({}, {0, 4}, Stream{&none, {4}}, Stream{&scalar, {4}});
+  CHECK(none == 9);
+  // rank 4 with a broadcast axis in the middle: y[i, j, k, l] = 3 x[i, 0, k, l]
+  std::vector<int32_t> x(2 * 3 * 4), y(2 * 5 * 3 * 4);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = int32_t(i);
+  for (int p = 0; p < 3; ++p) map_scalar<Scale>({p, 3}, {2, 5, 3, 4}, Stream{y.data(), {60, 12, 4}}, Stream{x.data(), {12, 0, 4}});
+  for (size_t i = 0; i < y.size(); ++i) CHECK(y[i] == 3 * x[i / 60 * 12 + i % 12]);
+}

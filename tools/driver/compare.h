@@ -11,7 +11,7 @@ namespace onnxc {
 struct Tolerance {
   double rtol = 1e-3, atol = 1e-7;  ///< floats: |actual - expected| <= atol + rtol * |expected|
   int64_t int_atol = 0;             ///< integers: |actual - expected| <= int_atol
-  /// When given, floats are judged as a whole instead: ||actual - expected|| <= rel_l2 * ||expected||.
+  /// When given, floats and integers of up to 16 bits are judged as a whole instead: ||actual - expected|| <= rel_l2 * ||expected||.
   std::optional<double> rel_l2 = std::nullopt;
 };
 

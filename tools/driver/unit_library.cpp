@@ -132,7 +132,7 @@ fs::path build_library(const BuildRequest& request) {
   for (const SideFile& file : request.files) write_file(work.path / file.name, file.bytes);
   if (fs::exists(library)) return library;
   std::vector<std::string> command = {
-      compiler, "-std=c++20", "-fPIC", "-shared", "-w", "-I" + runtime_folder().string(), "-I" + work.path.string()};
+      compiler, "-std=c++20", "-fPIC", "-shared", "-I" + runtime_folder().string(), "-I" + work.path.string()};
   command.insert(command.end(), request.flags.begin(), request.flags.end());
   for (const auto* list : {&request.to_compile, &request.objects}) {
     for (const std::string& name : *list) command.push_back((work.path / name).string());

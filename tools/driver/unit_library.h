@@ -16,7 +16,7 @@ struct BuildRequest {
   std::vector<SideFile> files;          ///< sources, headers and weights, written side by side
   std::vector<std::string> to_compile;  ///< names of the .cpp files among them
   std::vector<std::string> objects;     ///< names of the .o files among them
-  std::vector<std::string> flags;       ///< beyond -std=c++20 -fPIC and the folder of the runtime
+  std::vector<std::string> flags;       ///< beyond -std=c++20, -fPIC and the folder of the runtime
   std::filesystem::path keep_in;        ///< where to leave the sources, or empty
 };
 

@@ -16,9 +16,8 @@ void alias_buffers(Program& program) {
   });
   int number = 0;
   for (Step& step : program.steps) {
-    const int here = number;
-    number = for_each_step(step.blocks.empty() ? std::vector<Step>{} : step.blocks[0], [](const Step&, int) {}, number + 1);
-    for (std::size_t b = 1; b < step.blocks.size(); ++b) number = for_each_step(step.blocks[b], [](const Step&, int) {}, number);
+    const int here = number++;
+    for (const auto& block : step.blocks) number = for_each_step(block, [](const Step&, int) {}, number);
     for (const auto& [written, read] : step.may_share) {
       Buffer& out = program[written];
       const BufferId source = root_of(program, read);

@@ -110,7 +110,7 @@ void check_plan(const Program& program) {
     Coloring coloring;
     for (BufferId id : list) coloring.offsets.push_back(offsets[id]);
     coloring.height = height;
-    if (const auto breach = check_coloring(intervals_of(program, list, value), coloring.offsets, coloring.height))
+    if (const auto breach = find_coloring_error(intervals_of(program, list, value), coloring.offsets, coloring.height))
       throw Error(ErrorKind::Internal, "check_plan: " + *breach, "this is a bug in onnxc; please report it with the model");
   };
   // Views stay inside what they view.

@@ -90,6 +90,36 @@ struct Part {
   }
 };
 
+/// The caller's threads, or none: gives each its Part of a step and waits for all.
+struct Threads {
+  const onnxc_executor* executor = nullptr;
+
+  template <class Work>
+  void run(Work&& work) const {
+    if (executor == nullptr || executor->threads <= 1) return work(Part{});
+    struct Shared {
+      Work& work;
+      int count;
+    } shared{work, executor->threads};
+    executor->parallel_for(
+        executor->self, executor->threads,
+        [](void* context, int32_t i) {
+          const auto& all = *static_cast<const Shared*>(context);
+          all.work(Part{i, all.count});
+        },
+        &shared);
+  }
+};
+
+// Arithmetic on extents: divisions round toward minus infinity (floor) or plus infinity (ceil); b > 0.
+constexpr int64_t floor_div(int64_t a, int64_t b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+constexpr int64_t mod(int64_t a, int64_t b) { return a - b * floor_div(a, b); }
+constexpr int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
+constexpr int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
+/// The next multiple of the arena's alignment, 64.
+constexpr int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
 template <class T>
 ONNXC_INLINE T* at(std::byte* arena, std::size_t offset) noexcept {
   return reinterpret_cast<T*>(arena + offset);

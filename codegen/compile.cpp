@@ -1,0 +1,33 @@
+#include "codegen/compile.h"
+
+#include <fmt/format.h>
+
+#include "codegen/names.h"
+
+namespace onnxc {
+
+Unit emit_compilation(const Compilation& compilation, const CompileOptions& options) {
+  EmitOptions emit;
+  emit.name_space = make_identifier(options.name_space.empty() ? compilation.info.files.front().stem().string() : options.name_space, "model");
+  emit.header_name = options.header_name.empty() ? emit.name_space + ".h" : options.header_name;
+  emit.weights = options.weights;
+  emit.threads = options.threads > 1;
+  emit.standalone = options.standalone;
+  emit.version = ONNXC_VERSION;
+  emit.model_file = compilation.info.files.front().filename().string();
+  emit.model_sha256 = compilation.info.sha256;
+  for (const auto& [domain, version] : compilation.info.opsets) emit.opsets += fmt::format("{}{} {}", emit.opsets.empty() ? "" : ", ", domain, version);
+  emit.target = compilation.target.name;
+  emit.flags = fmt::format("-O{}", options.level);
+  for (const auto& [name, range] : options.dims)
+    emit.flags += range.min == range.max ? fmt::format(" --dim {}={}", name, range.min) : fmt::format(" --dim {}={}..{}", name, range.min, range.max);
+  try {
+    return emit_unit(compilation.program, emit);
+  } catch (const std::invalid_argument& e) {
+    throw Error(ErrorKind::Usage, e.what());
+  }
+}
+
+Unit compile_file(const std::filesystem::path& model, const CompileOptions& options) { return emit_compilation(compile_model(model, options), options); }
+
+}  // namespace onnxc

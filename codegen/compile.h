@@ -1,0 +1,21 @@
+// A model file becomes C++: the whole of onnxc as one function.
+#pragma once
+#include "codegen/emit.h"
+#include "compiler/onnxc.h"
+
+namespace onnxc {
+
+struct CompileOptions : CompilerOptions {
+  std::string name_space;       ///< empty: made from the file's name
+  std::string header_name;      ///< empty: NAMESPACE.h
+  std::string weights = "auto";
+  int threads = 1;              ///< more than one: steps may be shared between the caller's threads
+  bool standalone = false;
+};
+
+/// Throws Error.
+Unit compile_file(const std::filesystem::path& model, const CompileOptions& options);
+/// From a compilation on.
+Unit emit_compilation(const Compilation& compilation, const CompileOptions& options);
+
+}  // namespace onnxc

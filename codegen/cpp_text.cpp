@@ -1,0 +1,108 @@
+#include "codegen/cpp_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace onnxc {
+
+std::string cpp_dim(Dim dim, const SymbolNames& symbols) {
+  const auto arg = [&](std::size_t i) { return cpp_dim(dim.args()[i], symbols); };
+  const auto call = [&](const char* f) { return fmt::format("onnxc::{}({}, {})", f, arg(0), arg(1)); };
+  switch (dim.kind()) {
+    case Dim::Kind::Constant: return std::to_string(dim.value());
+    case Dim::Kind::Symbol: return symbols.at(dim.name());
+    case Dim::Kind::Sum: {
+      std::string all;
+      for (std::size_t i = 0; i < dim.args().size(); ++i) {
+        const std::string term = arg(i);
+        if (i == 0) all = term;
+        else all += term[0] == '-' ? " - " + term.substr(1) : " + " + term;
+      }
+      return all;
+    }
+    case Dim::Kind::Product: {
+      std::string all;
+      for (std::size_t i = 0; i < dim.args().size(); ++i) {
+        const bool sum = dim.args()[i].kind() == Dim::Kind::Sum;
+        all += (i == 0 ? "" : " * ") + (sum ? "(" + arg(i) + ")" : arg(i));
+      }
+      return all;
+    }
+    case Dim::Kind::FloorDiv: return call("floor_div");
+    case Dim::Kind::CeilDiv: return call("ceil_div");
+    case Dim::Kind::Mod: return call("mod");
+    case Dim::Kind::Min: return call("min_of");
+    case Dim::Kind::Max: return call("max_of");
+  }
+  return "0";
+}
+
+std::string cpp_list(const std::vector<Dim>& dims, const SymbolNames& symbols) {
+  std::string list;
+  for (Dim d : dims) list += (list.empty() ? "" : ", ") + cpp_dim(d, symbols);
+  return "{" + list + "}";
+}
+
+std::string cpp_constant(ElementType type, uint64_t bits) {
+  const auto decimal = [](auto value, const char* suffix) {
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".e") == text.npos) text += ".0";
+    return text + suffix;
+  };
+  const double value = from_bits(type, bits);
+  switch (type) {
+    case ElementType::F32:
+    case ElementType::F64: {
+      const bool f32 = type == ElementType::F32;
+      if (std::isnan(value)) return fmt::format("std::bit_cast<{}>(std::uint{}_t{{{:#x}}})", info(type).cpp_name, f32 ? 32 : 64, bits);
+      if (std::isinf(value)) return fmt::format("{}std::numeric_limits<{}>::infinity()", value < 0 ? "-" : "", info(type).cpp_name);
+      return f32 ? decimal(static_cast<float>(value), "f") : decimal(value, "");
+    }
+    case ElementType::Bool: return bits != 0 ? "true" : "false";
+    case ElementType::I64: {
+      const auto v = static_cast<int64_t>(bits);
+      return v == INT64_MIN ? "std::numeric_limits<std::int64_t>::min()" : fmt::format("std::int64_t{{{}}}", v);
+    }
+    case ElementType::U64: return fmt::format("std::uint64_t{{{}u}}", bits);
+    case ElementType::I32:
+      return value == -2147483648.0 ? "std::numeric_limits<std::int32_t>::min()" : fmt::format("std::int32_t{{{}}}", static_cast<int64_t>(value));
+    default: break;
+  }
+  if (is_integer(type)) return fmt::format("{}{{{}}}", info(type).cpp_name, static_cast<int64_t>(value));
+  return fmt::format("{}::from_bits({:#x})", info(type).cpp_name, bits);
+}
+
+std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
+  const int inputs = expr.input_count();
+  std::string classes = "class L", parameters = "[[maybe_unused]] L lanes";
+  for (int i = 0; i < inputs; ++i) {
+    classes += fmt::format(", class X{}", i);
+    parameters += fmt::format(", [[maybe_unused]] X{} x{}", i, i);
+  }
+  std::string body;
+  std::vector<std::string> terms;
+  for (std::size_t i = 0; i < expr.terms.size(); ++i) {
+    const Expr::Term& t = expr.terms[i];
+    const auto arg = [&](int k) { return terms[static_cast<std::size_t>(t.args[k])]; };
+    if (t.kind == Expr::Kind::Input) {
+      terms.push_back(fmt::format("x{}", t.args[0]));
+      continue;
+    }
+    std::string text;
+    if (t.kind == Expr::Kind::Constant) {
+      text = fmt::format("lanes({})", cpp_constant(t.type, t.bits));
+    } else {
+      std::string args;
+      for (int k = 0; k < info(t.fn).arity; ++k) args += (k == 0 ? "" : ", ") + arg(k);
+      text = t.fn == Fn::Cast ? fmt::format("onnxc::fn::cast<{}>({})", info(t.type).cpp_name, args) : fmt::format("onnxc::fn::{}({})", info(t.fn).name, args);
+    }
+    const std::string local = fmt::format("t{}", i);
+    body += fmt::format("    const auto {} = {};\n", local, text);
+    terms.push_back(local);
+  }
+  return fmt::format("struct {} {{  // {}\n  template <{}>\n  static ONNXC_INLINE auto apply({}) {{\n{}    return {};\n  }}\n}};\n", name, expr.text(), classes,
+                     parameters, body, terms.back());
+}
+
+}  // namespace onnxc

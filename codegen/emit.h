@@ -1,0 +1,31 @@
+// Program -> one C++ translation unit and its header.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/side_file.h"
+#include "compiler/ir/program.h"
+
+namespace onnxc {
+
+struct EmitOptions {
+  std::string name_space;                ///< of the unit, and the prefix of its C symbols: a C++ identifier
+  std::string header_name;               ///< as the source includes it: mnist.h
+  std::string weights = "auto";          ///< see weights.h
+  bool threads = false;                  ///< steps may be shared between the caller's threads
+  bool standalone = false;               ///< paste the runtime headers in
+  // Provenance, for the header comment and onnxc_model.
+  std::string version, model_file, model_sha256, opsets, target, flags;
+};
+
+struct Unit {
+  std::string name_space;
+  std::string source, header;
+  std::vector<SideFile> side_files;
+};
+
+/// Deterministic: the same program and options give the same bytes.
+Unit emit_unit(const Program& program, const EmitOptions& options);
+
+}  // namespace onnxc

@@ -1,0 +1,70 @@
+#include "codegen/standalone.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "codegen/names.h"
+#include "compiler/support/error.h"
+
+namespace onnxc {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Paster {
+ public:
+  void add(const fs::path& relative) {
+    if (!seen_.insert(relative.string()).second) return;
+    std::ifstream in(fs::path(runtime_folder()) / "onnxc" / relative);
+    if (!in) throw Error(ErrorKind::Io, fmt::format("runtime header onnxc/{} is missing", relative.string()), "set ONNXC_RUNTIME_DIR to the folder that holds onnxc/");
+    std::string guard = "ONNXC_PASTED_" + relative.string();
+    for (char& c : guard) c = isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(toupper(static_cast<unsigned char>(c))) : '_';
+    std::string body, line;
+    while (std::getline(in, line)) {
+      if (line == "#pragma once") continue;
+      if (line.starts_with("#include \"")) {
+        const std::string name = line.substr(10, line.find('"', 10) - 10);
+        add((relative.parent_path() / name).lexically_normal());
+        continue;
+      }
+      body += line + "\n";
+    }
+    text_ += fmt::format("// ---- onnxc/{}\n#ifndef {}\n#define {}\n{}#endif\n\n", relative.string(), guard, guard, body);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::set<std::string> seen_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string runtime_folder() {
+  std::vector<fs::path> candidates;
+  if (const char* set = std::getenv("ONNXC_RUNTIME_DIR")) candidates.emplace_back(set);
+  std::error_code ignored;
+  const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
+  candidates.push_back(self.parent_path() / ".." / "include");
+#ifdef ONNXC_RUNTIME_DIR
+  candidates.emplace_back(ONNXC_RUNTIME_DIR);
+#endif
+  for (const auto& c : candidates) {
+    if (fs::exists(c / "onnxc" / "base.hpp", ignored)) return c.lexically_normal().string();
+  }
+  throw Error(ErrorKind::Io, "the runtime headers are not found", "set ONNXC_RUNTIME_DIR to the folder that holds onnxc/");
+}
+
+std::string paste_headers(const std::set<std::string>& headers) {
+  Paster paster;
+  for (const auto& h : headers) paster.add(h);
+  return paster.take();
+}
+
+}  // namespace onnxc

@@ -1,0 +1,26 @@
+// Steps as C++ statements.
+#pragma once
+#include <string>
+
+#include "codegen/cpp_text.h"
+
+namespace onnxc {
+
+struct StepsText {
+  const Program& program;
+  const SymbolNames& symbols;
+  std::vector<std::string> buffer_names;  ///< the C++ expression of each buffer: a pointer to its element type, const where it is read only
+  bool threads = false;
+
+  /// All steps, one call each with a comment, indented by two.
+  std::string print() const;
+
+ private:
+  void print_steps(const std::vector<Step>& steps, int indent, int& number, std::string& out) const;
+  std::string pointer(const PointerArg& p) const;
+  std::string form_members(const FormArg& form) const;
+  std::string argument(const Arg& arg) const;
+  std::string call(const Step& step) const;
+};
+
+}  // namespace onnxc

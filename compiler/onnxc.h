@@ -1,0 +1,43 @@
+// The compiler's public API: a model file becomes a Program. codegen/compile.h goes on to C++.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/import.h"
+#include "compiler/ir/program.h"
+#include "compiler/lowering/lowering.h"
+#include "compiler/support/error.h"
+
+namespace onnxc {
+
+struct CompilerOptions {
+  std::string target = "native";
+  int level = 3;                                     ///< -O0 to -O3
+  std::map<std::string, ImportOptions::Range> dims;  ///< named dimensions: a value or bounds
+  std::string print_after;                           ///< name of a pass, or "all": its result goes to `log`
+  std::string stop_after;                            ///< name of a pass: the graph is what it left
+  int bisect_limit = -1;                             ///< run only so many optional passes
+  std::ostream* log = nullptr;
+};
+
+struct Compilation {
+  ModelInfo info;
+  Target target;
+  Graph graph;      ///< after the passes
+  Program program;  ///< empty when stop_after was given
+  std::vector<Choice> choices;
+};
+
+/// Import, passes, lowering, memory plan. Throws Error.
+Compilation compile_model(const std::filesystem::path& model, const CompilerOptions& options);
+
+/// Import alone, with inlined functions: for `onnxc info`.
+Imported read_model(const std::filesystem::path& model, const CompilerOptions& options);
+
+/// The names of all passes, in order.
+std::vector<std::string> pass_names();
+
+}  // namespace onnxc

@@ -1,0 +1,60 @@
+#include "compiler/passes/passes.h"
+
+namespace onnxc {
+
+Graph eliminate_dead_code(Graph graph) {
+  std::vector<char> needed(graph.values.size(), 0);
+  const auto need = [&](ValueId v) {
+    if (v != kAbsent) needed[static_cast<std::size_t>(v)] = 1;
+  };
+  for (ValueId v : graph.outputs) need(v);
+  std::vector<Node> kept;
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    Node& node = graph.nodes[i];
+    bool used = false;
+    for (ValueId& v : node.outputs) {
+      if (v != kAbsent && needed[static_cast<std::size_t>(v)]) used = true;
+    }
+    if (!used) continue;
+    // Captures that no region reads any more are dropped from the regions and the node alike.
+    for (auto& [name, region] : node.regions) *region = eliminate_dead_code(std::move(*region));
+    for (ValueId v : node.inputs) need(v);
+    for (ValueId v : node.captures) need(v);
+    kept.push_back(std::move(node));
+  }
+  graph.nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+
+  // Values that nothing defines or uses any more go too.
+  std::vector<char> alive(graph.values.size(), 0);
+  const auto keep = [&](ValueId v) {
+    if (v != kAbsent) alive[static_cast<std::size_t>(v)] = 1;
+  };
+  for (ValueId v : graph.inputs) keep(v);
+  for (ValueId v : graph.outputs) keep(v);
+  for (const Node& node : graph.nodes) {
+    for (const auto* list : {&node.inputs, &node.captures, &node.outputs}) {
+      for (ValueId v : *list) keep(v);
+    }
+  }
+  std::vector<ValueId> moved(graph.values.size(), kAbsent);
+  std::vector<Value> values;
+  for (std::size_t v = 0; v < graph.values.size(); ++v) {
+    if (!alive[v]) continue;
+    moved[v] = static_cast<ValueId>(values.size());
+    values.push_back(std::move(graph.values[v]));
+  }
+  graph.values = std::move(values);
+  const auto move = [&](std::vector<ValueId>& list) {
+    for (ValueId& v : list) v = v == kAbsent ? kAbsent : moved[static_cast<std::size_t>(v)];
+  };
+  move(graph.inputs);
+  move(graph.outputs);
+  for (Node& node : graph.nodes) {
+    move(node.inputs);
+    move(node.captures);
+    move(node.outputs);
+  }
+  return graph;
+}
+
+}  // namespace onnxc

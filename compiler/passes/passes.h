@@ -1,0 +1,27 @@
+// The passes, Graph -> Graph. One pass = one verb = one file of its name; see pipeline.cpp for their order and reasons.
+#pragma once
+#include "compiler/ir/graph.h"
+
+namespace onnxc {
+
+/// Brings every node to its operator's latest form, and gives every value its type. Small integer tensors (shapes) become constants or Dims on the
+/// way, since later shapes depend on them. Needs: nothing.
+Graph infer_shapes(Graph graph);
+/// Replaces nodes whose inputs are constants by their values, within a budget of bytes. Needs: infer_shapes.
+Graph fold_constants(Graph graph);
+/// Rewrites operators that are compositions into the operators they are made of. Needs: infer_shapes.
+Graph decompose(Graph graph);
+/// Makes every elementwise operator a Map with its expression. Needs: infer_shapes.
+Graph lower_elementwise(Graph graph);
+/// x+0, x*1, double transposes, reshape chains, exact cast round trips, Identity; see the file for the list. Needs: infer_shapes.
+Graph simplify(Graph graph);
+/// Folds BatchNormalization, scales and biases behind a convolution or matrix product into its weights. Needs: lower_elementwise.
+Graph fold_scales(Graph graph);
+/// Merges elementwise groups into one expression, and attaches them to the operator that feeds them. Needs: lower_elementwise.
+Graph fuse_expressions(Graph graph);
+/// Computes equal expressions once. Needs: infer_shapes.
+Graph eliminate_common_subexpressions(Graph graph);
+/// Drops nodes and constants that no output needs. Needs: nothing.
+Graph eliminate_dead_code(Graph graph);
+
+}  // namespace onnxc

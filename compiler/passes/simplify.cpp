@@ -1,0 +1,145 @@
+// Small rewrites that leave the values as they are, each a function of one node. Applied forward, once; IEEE semantics are kept.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "compiler/ops/operator.h"
+#include "compiler/passes/passes.h"
+
+namespace onnxc {
+namespace {
+
+class Simplifier {
+ public:
+  explicit Simplifier(Graph& graph) : graph_(graph), definition_(definitions(graph)) {}
+
+  void run() {
+    same_.resize(graph_.values.size());
+    std::iota(same_.begin(), same_.end(), 0);
+    for (Node& node : graph_.nodes) {
+      for (auto* list : {&node.inputs, &node.captures}) {
+        for (ValueId& v : *list) v = v == kAbsent ? kAbsent : same_[static_cast<std::size_t>(v)];
+      }
+      for (auto& [name, region] : node.regions) *region = simplify(std::move(*region));
+      visit(node);
+    }
+    for (ValueId& v : graph_.outputs) v = same_[static_cast<std::size_t>(v)];
+  }
+
+ private:
+  /// The node's output is that value.
+  void becomes(const Node& node, ValueId value) {
+    if (graph_[node.outputs[0]].type == graph_[value].type) same_[static_cast<std::size_t>(node.outputs[0])] = value;
+  }
+  Node* producer(ValueId v) {
+    const int d = v == kAbsent ? -1 : definition_[static_cast<std::size_t>(v)];
+    return d < 0 ? nullptr : &graph_.nodes[static_cast<std::size_t>(d)];
+  }
+  bool is_number(ValueId v, double wanted) const {
+    const TensorData* c = graph_.constant(v);
+    if (c == nullptr || c->type == ElementType::String || info(c->type).bits > 64 || c->count() == 0 || c->count() > 1 << 16) return false;
+    const auto list = to_doubles(*c);
+    return std::all_of(list.begin(), list.end(), [&](double x) { return x == wanted && std::signbit(x) == std::signbit(wanted); });
+  }
+
+  void visit(Node& node) {
+    if (node.outputs.empty() || node.outputs[0] == kAbsent || !node.domain.empty()) return;
+    if (node.is("Identity")) return becomes(node, node.inputs[0]);
+    if (node.is("Cast") && graph_[node.inputs[0]].type.element == graph_[node.outputs[0]].type.element) return becomes(node, node.inputs[0]);
+    if (node.is("Dropout") && node.outputs.size() == 1 && node.inputs.size() < 3) return becomes(node, node.inputs[0]);
+    if (node.is("Transpose")) return transpose(node);
+    if (is_reshape(node)) return reshape(node);
+    if (node.is("Expand") || node.is("Tile") || node.is("Concat") || node.is("Slice") || node.is("Pad")) return same_shape_copy(node);
+    arithmetic(node);
+  }
+
+  void arithmetic(Node& node) {
+    if (node.inputs.size() != 2) return;
+    const ValueId a = node.inputs[0], b = node.inputs[1];
+    const bool integer = is_integer(graph_[a].type.element);
+    if (node.is("Mul") && is_number(b, 1)) return becomes(node, a);
+    if (node.is("Mul") && is_number(a, 1)) return becomes(node, b);
+    if (node.is("Div") && is_number(b, 1)) return becomes(node, a);
+    if (node.is("Sub") && is_number(b, 0)) return becomes(node, a);  // x - (+0) is x, also for -0
+    if (node.is("Pow") && is_number(b, 1)) return becomes(node, a);
+    // x + 0 turns -0 into +0; x + (-0) is x.
+    if (node.is("Add") && (is_number(b, -0.0) || (integer && is_number(b, 0)))) return becomes(node, a);
+    if (node.is("Add") && (is_number(a, -0.0) || (integer && is_number(a, 0)))) return becomes(node, b);
+  }
+
+  /// Operators that do nothing when the shape stays as it is and only one input matters.
+  void same_shape_copy(Node& node) {
+    const Type &in = graph_[node.inputs[0]].type, &out = graph_[node.outputs[0]].type;
+    if (!(in == out)) return;
+    if (node.is("Concat") && node.inputs.size() != 1) return;
+    if (node.is("Slice") && node.has_input(4) && !is_number(node.input(4), 1)) return;
+    if (node.is("Pad")) {  // pads may cancel: +1 before, -1 after
+      if (node.has_input(1) && !is_number(node.input(1), 0)) return;
+    }
+    becomes(node, node.inputs[0]);
+  }
+
+  void transpose(Node& node) {
+    const int rank = graph_[node.inputs[0]].type.rank();
+    std::vector<int64_t> reversed(static_cast<std::size_t>(rank));
+    for (int i = 0; i < rank; ++i) reversed[static_cast<std::size_t>(i)] = rank - 1 - i;
+    std::vector<int64_t> perm = node.integers("perm", reversed);
+    if (Node* before = producer(node.inputs[0]); before != nullptr && before->is("Transpose")) {
+      const std::vector<int64_t> first = before->integers("perm", reversed);
+      if (first.size() == perm.size()) {
+        for (int64_t& p : perm) p = first[static_cast<std::size_t>(p)];
+        node.inputs[0] = before->inputs[0];
+        node.attributes["perm"] = perm;
+      }
+    }
+    bool identity = true;
+    for (int i = 0; i < rank; ++i) identity = identity && perm[static_cast<std::size_t>(i)] == i;
+    if (identity) return becomes(node, node.inputs[0]);
+    // Moving only axes of extent 1 leaves the memory as it is: a Reshape.
+    std::vector<int64_t> kept;
+    for (int64_t p : perm) {
+      if (!(graph_[node.inputs[0]].type.extents[static_cast<std::size_t>(p)] == Dim(1))) kept.push_back(p);
+    }
+    if (std::is_sorted(kept.begin(), kept.end()) && graph_[node.outputs[0]].type.is_static()) {
+      node.op = "Reshape";
+      node.attributes.clear();
+      node.inputs.push_back(graph_.add_constant(node.name + "_shape", values(graph_[node.outputs[0]].type.extents)));
+      extend();
+      reshape(node);
+    }
+  }
+
+  static bool is_reshape(const Node& node) { return node.is("Reshape") || node.is("Flatten") || node.is("Squeeze") || node.is("Unsqueeze"); }
+
+  void reshape(Node& node) {
+    if (graph_[node.inputs[0]].type == graph_[node.outputs[0]].type) return becomes(node, node.inputs[0]);
+    const Node* before = producer(node.inputs[0]);
+    if (before == nullptr || !is_reshape(*before) || !graph_[node.outputs[0]].type.is_static()) return;
+    // Two reshapes are one; written as a Reshape to the shape that is known by now.
+    node.op = "Reshape";
+    node.attributes.clear();
+    node.attributes["allowzero"] = int64_t{1};
+    const ValueId source = before->inputs[0];
+    node.inputs = {source, graph_.add_constant(node.name + "_shape", values(graph_[node.outputs[0]].type.extents))};
+    extend();
+    if (graph_[source].type == graph_[node.outputs[0]].type) becomes(node, source);
+  }
+
+  void extend() {
+    while (same_.size() < graph_.values.size()) same_.push_back(static_cast<ValueId>(same_.size()));
+    definition_.resize(graph_.values.size(), -1);
+  }
+
+  Graph& graph_;
+  std::vector<int> definition_;
+  std::vector<ValueId> same_;
+};
+
+}  // namespace
+
+Graph simplify(Graph graph) {
+  Simplifier(graph).run();
+  return eliminate_dead_code(std::move(graph));
+}
+
+}  // namespace onnxc

@@ -1,0 +1,92 @@
+// The table of contents: every pass, in order, with its reason.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "compiler/lowering/plan_memory.h"
+#include "compiler/onnxc.h"
+#include "compiler/ops/operator.h"
+#include "compiler/passes/passes.h"
+
+namespace onnxc {
+namespace {
+
+struct Pass {
+  const char* name;
+  Graph (*run)(Graph);
+  bool optional;  ///< an optimisation: -O0 and --opt-bisect-limit leave it out
+};
+
+// clang-format off
+constexpr Pass kPasses[] = {
+    {"infer_shapes",                    infer_shapes,                    false},  // older opsets become the newest; every value gets its type
+    {"decompose",                       decompose,                       false},  // compositions become what they are made of, so that later passes see it
+    {"fold_constants",                  fold_constants,                  true},   // what does not depend on inputs is computed here
+    {"simplify",                        simplify,                        true},   // no-ops, transpose and reshape chains vanish
+    {"lower_elementwise",               lower_elementwise,               false},  // every elementwise operator becomes an expression
+    {"eliminate_common_subexpressions", eliminate_common_subexpressions, true},   // computed twice, computed once; before fusion hides it
+    {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
+    {"fold_constants_again",            fold_constants,                  true},   // weights that the two passes before made
+    {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
+    {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs
+};
+// clang-format on
+
+/// Everything that cannot be compiled, at once.
+void refuse_unknown_operators(const Graph& graph) {
+  std::vector<Diagnostic> missing;
+  std::set<std::string> seen;
+  const std::function<void(const Graph&)> walk = [&](const Graph& g) {
+    for (const Node& node : g.nodes) {
+      if (!node.is_map() && find_operator(node) == nullptr && missing.size() < 100)
+        missing.push_back({node.name, node.full_op(), "this operator is not supported", seen.insert(node.full_op()).second ? "see docs/operators.md" : ""});
+      for (const auto& [name, region] : node.regions) walk(*region);
+    }
+  };
+  walk(graph);
+  if (!missing.empty()) throw Error(ErrorKind::Unsupported, std::move(missing));
+}
+
+ImportOptions import_options(const CompilerOptions& options) {
+  return {options.dims, [](const std::string& domain, const std::string& op) {
+            return find_operator(domain, op) != nullptr;
+          }};
+}
+
+}  // namespace
+
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names{"import"};
+  for (const Pass& pass : kPasses) names.emplace_back(pass.name);
+  return names;
+}
+
+Imported read_model(const std::filesystem::path& model, const CompilerOptions& options) { return import_model(model, import_options(options)); }
+
+Compilation compile_model(const std::filesystem::path& model, const CompilerOptions& options) {
+  const auto target = find_target(options.target);
+  if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
+  Imported imported = import_model(model, import_options(options));
+  Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}};
+  Graph& graph = result.graph;
+  refuse_unknown_operators(graph);
+  const auto after = [&](const char* name) {
+    verify_graph(graph, name);
+    if (options.log != nullptr && (options.print_after == "all" || options.print_after == name)) *options.log << "# after " << name << "\n" << print_graph(graph);
+    return options.stop_after == name;
+  };
+  if (after("import")) return result;
+  int optional_passes = 0;
+  for (const Pass& pass : kPasses) {
+    if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;
+    graph = pass.run(std::move(graph));
+    if (after(pass.name)) return result;
+  }
+  result.program = lower_graph(graph, result.target, {.optimise = options.level > 0, .channels_last = options.level > 0}, &result.choices);
+  if (options.level > 0) alias_buffers(result.program);
+  plan_memory(result.program);
+  check_plan(result.program);
+  return result;
+}
+
+}  // namespace onnxc

@@ -63,7 +63,7 @@ json compile_case(const json& request) {
     Unit unit = compile_file(model, options);
     answer["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     answer["files"] = json::array();
-    for (const SideFile& file : build_request(std::move(unit), options.name_space).files) {
+    for (const SideFile& file : build_request(std::move(unit), options.name_space + ".h").files) {
       write_file(out / file.name, file.bytes);
       answer["files"].push_back(file.name);
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/onnxc.h"
+#include "codegen/compile.h"
 #include "tools/driver/unit_library.h"
 
 namespace onnxc {
@@ -20,10 +20,15 @@ struct CompiledModel {
 /// The flags with which the system's compiler makes code for a target of onnxc.
 std::vector<std::string> target_flags(const std::string& target);
 
-/// The files of a unit whose namespace is `name`: NAME.cpp, NAME.h and what goes beside them.
-BuildRequest build_request(Unit unit, const std::string& name);
+/// The files of a unit, NAMESPACE.cpp first, and what to do with them.
+BuildRequest build_request(Unit unit, const std::string& header_name);
 
 /// Throws Error, or BuildError for C++ that does not compile, which is our bug.
-CompiledModel compile_and_load(const std::filesystem::path& model, CompileOptions options, const std::vector<std::string>& flags = {"-O3"});
+CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options,
+                               const std::vector<std::string>& flags = {"-O3"});
+
+/// Writes the unit as a shared library or as one relocatable object to `output`. Throws Error or BuildError.
+void build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared, const CompileOptions& options,
+                  const std::vector<std::string>& flags = {"-O3"});
 
 }  // namespace onnxc

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <span>
 
+#include "codegen/standalone.h"
 #include "compiler/support/error.h"
 #include "compiler/support/sha256.h"
 #include "tools/driver/files.h"
@@ -41,7 +42,7 @@ std::string compiler_version(const std::string& compiler) {
 const std::string& runtime_hash() {
   static const std::string result = [] {
     std::vector<fs::path> headers;
-    for (const auto& entry : fs::recursive_directory_iterator(runtime_folder() / "onnxc")) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(runtime_folder()) / "onnxc")) {
       if (entry.is_regular_file()) headers.push_back(entry.path());
     }
     std::ranges::sort(headers);
@@ -53,7 +54,7 @@ const std::string& runtime_hash() {
 }
 
 std::string cache_key(const BuildRequest& request, const std::string& compiler) {
-  std::string all = fmt::format("1\n{}\n{}\n{}\n", compiler, compiler_version(compiler), runtime_hash());
+  std::string all = fmt::format("1 {}\n{}\n{}\n{}\n", request.shared, compiler, compiler_version(compiler), runtime_hash());
   for (const auto* list : {&request.flags, &request.to_compile, &request.objects}) {
     for (const std::string& item : *list) all += item + '\n';
     all += '\n';
@@ -73,7 +74,7 @@ void prune(const fs::path& folder) {
   std::uintmax_t total = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() != ".so") continue;
+    if (entry.path().extension() != ".so" && entry.path().extension() != ".o") continue;
     entries.push_back({entry.last_write_time(error), entry.file_size(error), entry.path()});
     total += entries.back().bytes;
   }
@@ -104,21 +105,12 @@ std::string system_compiler() {
   return "c++";
 }
 
-fs::path runtime_folder() {
-#ifdef ONNXC_RUNTIME_INSTALLED
-  std::error_code error;
-  const fs::path installed = fs::read_symlink("/proc/self/exe", error).parent_path() / ONNXC_RUNTIME_INSTALLED;
-  if (!error && fs::exists(installed / "onnxc" / "base.hpp")) return installed.lexically_normal();
-#endif
-  return ONNXC_RUNTIME_DIR;
-}
-
 fs::path build_library(const BuildRequest& request) {
   const std::string compiler = system_compiler();
   const fs::path cache = cache_folder() / "units";
   fs::create_directories(cache);
   const std::string key = cache_key(request, compiler);
-  const fs::path library = cache / (key + ".so");
+  const fs::path library = cache / (key + (request.shared ? ".so" : ".o"));
   if (request.keep_in.empty() && fs::exists(library)) {
     std::error_code error;
     fs::last_write_time(library, fs::file_time_type::clock::now(), error);
@@ -131,11 +123,15 @@ fs::path build_library(const BuildRequest& request) {
   fs::create_directories(work.path);
   for (const SideFile& file : request.files) write_file(work.path / file.name, file.bytes);
   if (fs::exists(library)) return library;
-  std::vector<std::string> command = {
-      compiler, "-std=c++20", "-fPIC", "-shared", "-I" + runtime_folder().string(), "-I" + work.path.string()};
+  std::vector<std::string> command = {compiler, "-std=c++20", "-fPIC", "-I" + runtime_folder(), "-I" + work.path.string()};
   command.insert(command.end(), request.flags.begin(), request.flags.end());
   for (const auto* list : {&request.to_compile, &request.objects}) {
     for (const std::string& name : *list) command.push_back((work.path / name).string());
+  }
+  if (request.shared) {
+    command.push_back("-shared");
+  } else {
+    command.insert(command.end(), {"-r", "-nostdlib"});
   }
   const fs::path made = cache / fmt::format("{}.{}.{}.tmp", key, getpid(), counter++);
   command.insert(command.end(), {"-o", made.string()});

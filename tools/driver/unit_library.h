@@ -17,7 +17,8 @@ struct BuildRequest {
   std::vector<std::string> to_compile;  ///< names of the .cpp files among them
   std::vector<std::string> objects;     ///< names of the .o files among them
   std::vector<std::string> flags;       ///< beyond -std=c++20, -fPIC and the folder of the runtime
-  std::filesystem::path keep_in;        ///< where to leave the sources, or empty
+  std::filesystem::path keep_in{};      ///< where to leave the sources, or empty
+  bool shared = true;                   ///< else one relocatable object
 };
 
 /// What the compiler said.
@@ -28,8 +29,6 @@ class BuildError : public std::runtime_error {
 
 /// $ONNXC_CXX, $CXX, or c++.
 std::string system_compiler();
-/// The headers that units include: beside the installed executable, or in the source tree.
-std::filesystem::path runtime_folder();
 
 /// The path of the library, which stays in the cache. Throws BuildError.
 std::filesystem::path build_library(const BuildRequest& request);

@@ -24,9 +24,9 @@ constexpr Pass kPasses[] = {
     {"fold_constants",                  fold_constants,                  true},   // what does not depend on inputs is computed here
     {"simplify",                        simplify,                        true},   // no-ops, transpose and reshape chains vanish
     {"lower_elementwise",               lower_elementwise,               false},  // every elementwise operator becomes an expression
+    {"fold_parameters",                 fold_constants,                  true},   // expressions over weights, BatchNorm's above all
     {"eliminate_common_subexpressions", eliminate_common_subexpressions, true},   // computed twice, computed once; before fusion hides it
     {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
-    {"fold_constants_again",            fold_constants,                  true},   // weights that the two passes before made
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
     {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs
 };

@@ -3,40 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 
 #include "codegen/compile.h"
 #include "tools/onnxc/commands.h"
+#include "tools/onnxc/model_options.h"
 
 namespace onnxc {
 namespace {
-
-/// `batch=8`, `batch=1..64`
-std::map<std::string, ImportOptions::Range> parse_dims(const std::vector<std::string>& list) {
-  std::map<std::string, ImportOptions::Range> dims;
-  for (const std::string& text : list) {
-    const auto bad = [&] { throw Error(ErrorKind::Usage, fmt::format("--dim {} is neither name=value nor name=min..max", text)); };
-    const std::size_t equals = text.rfind('=');
-    if (equals == text.npos || equals == 0) bad();
-    const auto number = [&](std::string_view digits) {
-      int64_t value = -1;
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-      if (error != std::errc() || end != digits.data() + digits.size() || value < 0) bad();
-      return value;
-    };
-    const std::string_view value = std::string_view(text).substr(equals + 1);
-    const std::size_t dots = value.find("..");
-    ImportOptions::Range range{};
-    if (dots == value.npos) range.min = range.max = number(value);
-    else range = {number(value.substr(0, dots)), number(value.substr(dots + 2))};
-    if (range.min > range.max) bad();
-    dims[text.substr(0, equals)] = range;
-  }
-  return dims;
-}
 
 /// To a temporary beside it, then renamed: a reader sees the old file or the new one.
 void write_file(const std::filesystem::path& path, const std::string& text) {
@@ -53,10 +29,9 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 }
 
 struct Arguments {
-  std::string model, output, emit = "cpp", depfile, opt_level = "3";
-  std::vector<std::string> dims;
+  std::string model, output, emit = "cpp", depfile;
   bool explain = false;
-  CompileOptions options;
+  ModelOptions model_options;
 };
 
 void write_depfile(const Arguments& a, const Compilation& c) {
@@ -83,9 +58,7 @@ void print_choices(const std::vector<Choice>& choices) {
 }
 
 int compile_command(Arguments& a) {
-  CompileOptions& o = a.options;
-  o.dims = parse_dims(a.dims);
-  o.level = a.opt_level == "s" ? 2 : a.opt_level[0] - '0';
+  CompileOptions o = a.model_options.parsed();
   o.log = &std::cerr;
   if (a.emit == "shared" || a.emit == "object") return build_command(a.model, a.output, a.emit == "shared", o);
   if (o.name_space.empty() && !a.output.empty()) o.name_space = std::filesystem::path(a.output).stem().string();
@@ -116,14 +89,6 @@ int compile_command(Arguments& a) {
   return 0;
 }
 
-void add_model_options(CLI::App& app, Arguments& a) {
-  app.add_option("--target", a.options.target, "Machine: native, x86-64-v4, x86-64-v3, x86-64-v2 or generic (plain C++)")->capture_default_str();
-  app.add_option("--dim", a.dims, "A named dimension: name=8 fixes it, name=1..64 bounds it. May be repeated.");
-  app.add_option("-O", a.opt_level, "Optimisation: 0 (reference kernels, no passes) to 3, or s")->capture_default_str()->check(CLI::IsMember({"0", "1", "2", "3", "s"}));
-  app.add_option("--threads", a.options.threads, "Threads the unit may be run with; 1 leaves the code for more out")->capture_default_str()->check(CLI::Range(1, 256));
-  app.add_option("--weights", a.options.weights, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")->capture_default_str();
-}
-
 int run(int argc, char** argv) {
   CLI::App app{"onnxc compiles ONNX models to self-contained C++.\n\n"
                "  onnxc model.onnx -o model.cpp        writes model.cpp and model.h\n"
@@ -136,15 +101,15 @@ int run(int argc, char** argv) {
   app.add_option("model", a.model, "ONNX model");
   app.add_option("-o,--output", a.output, "File to write; its name gives the namespace");
   app.add_option("--emit", a.emit, "What to write: cpp, header, graph, program, object or shared")->capture_default_str()->check(CLI::IsMember({"cpp", "header", "graph", "program", "object", "shared"}));
-  app.add_option("--namespace", a.options.name_space, "Namespace of the unit");
-  app.add_option("--header", a.options.header_name, "Name of the header");
+  app.add_option("--namespace", a.model_options.compile.name_space, "Namespace of the unit");
+  app.add_option("--header", a.model_options.compile.header_name, "Name of the header");
   app.add_option("--depfile", a.depfile, "Writes the files the result depends on, as make does");
-  app.add_flag("--standalone", a.options.standalone, "Paste the runtime headers in: the unit needs only the standard library (and xsimd, unless -DONNXC_NO_XSIMD)");
+  app.add_flag("--standalone", a.model_options.compile.standalone, "Paste the runtime headers in: the unit needs only the standard library (and xsimd, unless -DONNXC_NO_XSIMD)");
   app.add_flag("--explain", a.explain, "Print the candidates of each node with their predicted cost");
-  app.add_option("--print-after", a.options.print_after, "Print the graph after a pass (or 'all') to standard error");
-  app.add_option("--stop-after", a.options.stop_after, "Stop after a pass and write the graph");
-  app.add_option("--opt-bisect-limit", a.options.bisect_limit, "Run only so many of the optional passes");
-  add_model_options(app, a);
+  app.add_option("--print-after", a.model_options.compile.print_after, "Print the graph after a pass (or 'all') to standard error");
+  app.add_option("--stop-after", a.model_options.compile.stop_after, "Stop after a pass and write the graph");
+  app.add_option("--opt-bisect-limit", a.model_options.compile.bisect_limit, "Run only so many of the optional passes");
+  a.model_options.add_to(app);
   std::function<int()> command;
   add_commands(app, command);
   try {

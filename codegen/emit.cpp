@@ -371,9 +371,9 @@ class Emitter {
 
     std::string in, out, shapes;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
-      in += fmt::format("      {{static_cast<const {}*>(call->inputs[{}]), {}}},\n", info(inputs_[i].buffer->element).cpp_name, i, size_text(inputs_[i]));
+      in += fmt::format("      {}(static_cast<const {}*>(call->inputs[{}]), {}),\n", span_type(inputs_[i], false), info(inputs_[i].buffer->element).cpp_name, i, size_text(inputs_[i]));
     for (std::size_t i = 0; i < outputs_.size(); ++i)
-      out += fmt::format("      {{static_cast<{}*>(call->outputs[{}]), {}}},\n", info(outputs_[i].buffer->element).cpp_name, i, size_text(outputs_[i]));
+      out += fmt::format("      {}(static_cast<{}*>(call->outputs[{}]), {}),\n", span_type(outputs_[i], true), info(outputs_[i].buffer->element).cpp_name, i, size_text(outputs_[i]));
     text += fmt::format("std::int32_t {}_run(const onnxc_call* call) {{\n  if (call == nullptr) return ONNXC_NULL_POINTER;\n", ns);
     if (dynamic()) {
       text += "  const std::int64_t* const symbols = call->symbols;\n  if (symbols == nullptr) return ONNXC_NULL_POINTER;\n" + make_dims;

@@ -1,0 +1,200 @@
+#include "tools/conformance/group.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "compiler/support/error.h"
+#include "tools/driver/compile_unit.h"
+#include "tools/driver/files.h"
+
+namespace onnxc {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::size_t kCasesInGroup = 48;
+constexpr std::uintmax_t kModelBytesInGroup = 4u << 20;
+
+/// A case on its way.
+struct Pending {
+  Case of;
+  CaseResult result;
+  std::vector<SideFile> files;
+};
+
+Verdict verdict_from(const json& answer) {
+  const std::string word = answer.value("verdict", "failed");
+  return word == "passed" ? Verdict::Passed : word == "unsupported" ? Verdict::Unsupported : Verdict::Failed;
+}
+
+/// The first error of each case in a compiler's output, by namespace. An error belongs to the last unit that was named before or in it, as
+/// an error inside the runtime's headers is introduced by the lines that led there; clang names the unit in notes that follow.
+std::map<std::string, std::string> blame(const std::string& log) {
+  static const std::regex unit("(case_[0-9]{4,})\\.(cpp|h):[0-9]+");
+  static const std::regex error("(^|[ :])(fatal )?error: .*");
+  std::map<std::string, std::string> errors;
+  std::string last_unit, unclaimed;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    const bool includes = line.find("n file included from") != std::string::npos || line.starts_with("                 from ");
+    if (!includes && std::regex_search(line, match, unit)) {
+      last_unit = match[1];
+      if (!unclaimed.empty()) errors.try_emplace(last_unit, unclaimed);
+      unclaimed.clear();
+    }
+    if (!std::regex_search(line, match, error)) continue;
+    const std::string text = match.str().substr(match.str().find("error: "));
+    if (line.find(last_unit) != std::string::npos || line.find("case_") == std::string::npos) {
+      if (last_unit.empty()) {
+        unclaimed = text;
+      } else {
+        errors.try_emplace(last_unit, text);
+      }
+    }
+  }
+  return errors;
+}
+
+BuildRequest request_for(const std::vector<Pending*>& cases, const std::string& group_name, const GroupOptions& options) {
+  BuildRequest request;
+  std::string all = "// Several units in one translation unit, to read the runtime's headers once.\n";
+  for (const Pending* pending : cases) {
+    all += fmt::format("#include \"{}.cpp\"\n", pending->of.name_space);
+    for (const SideFile& file : pending->files) {
+      request.files.push_back(file);
+      if (file.name.ends_with(".o")) request.objects.push_back(file.name);
+    }
+  }
+  request.files.push_back({group_name + ".cpp", all});
+  request.to_compile.push_back(group_name + ".cpp");
+  request.flags = target_flags(options.target);
+  request.flags.insert(request.flags.end(), options.flags.begin(), options.flags.end());
+  if (!options.keep.empty()) request.keep_in = options.keep / group_name;
+  return request;
+}
+
+/// Builds the cases together; takes out and marks those whose C++ does not compile. Null when none is left.
+std::optional<fs::path> build(std::vector<Pending*>& cases, const std::string& group_name, const GroupOptions& options) {
+  while (!cases.empty()) {
+    try {
+      return build_library(request_for(cases, group_name, options));
+    } catch (const BuildError& error) {
+      const std::map<std::string, std::string> errors = blame(error.what());
+      const auto is_blamed = [&](const Pending* p) { return cases.size() == 1 || errors.contains(p->of.name_space); };
+      if (std::ranges::none_of(cases, is_blamed)) {
+        // Nobody is named: each alone.
+        for (Pending* pending : cases) {
+          std::vector<Pending*> alone = {pending};
+          build(alone, pending->of.name_space + "_alone", options);
+        }
+        std::erase_if(cases, [](const Pending* p) { return p->result.verdict == Verdict::Failed; });
+        if (!cases.empty() && errors.empty()) {  // they only fail together
+          for (Pending* pending : cases) {
+            pending->result.verdict = Verdict::Failed;
+            pending->result.reason = "the C++ does not compile beside that of other models: " + std::string(error.what()).substr(0, 300);
+          }
+          cases.clear();
+        }
+        continue;
+      }
+      for (Pending* pending : cases) {
+        if (!is_blamed(pending)) continue;
+        const auto found = errors.find(pending->of.name_space);
+        pending->result.verdict = Verdict::Failed;
+        pending->result.reason =
+            "the C++ does not compile: " + (found != errors.end() ? found->second : std::string(error.what()).substr(0, 300));
+      }
+      std::erase_if(cases, is_blamed);
+    }
+  }
+  return std::nullopt;
+}
+
+/// A folder for what the worker writes.
+struct Scratch {
+  fs::path path;
+  explicit Scratch(const std::string& name) : path(fs::temp_directory_path() / fmt::format("onnxc-conformance-{}-{}", getpid(), name)) {
+    fs::create_directories(path);
+  }
+  ~Scratch() {
+    std::error_code error;
+    fs::remove_all(path, error);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+};
+
+}  // namespace
+
+std::vector<std::vector<Case>> make_groups(const std::vector<Case>& cases, int jobs) {
+  const std::size_t wanted =
+      std::min(cases.size(), std::max((cases.size() + kCasesInGroup - 1) / kCasesInGroup, static_cast<std::size_t>(jobs)));
+  std::vector<std::vector<Case>> groups;
+  std::size_t last_share = 0;
+  std::uintmax_t bytes = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const std::size_t share = i * wanted / cases.size();
+    if (groups.empty() || share != last_share || bytes + cases[i].model_bytes > kModelBytesInGroup) {
+      groups.emplace_back();
+      bytes = 0;
+    }
+    groups.back().push_back(cases[i]);
+    bytes += cases[i].model_bytes;
+    last_share = share;
+  }
+  return groups;
+}
+
+void run_group(const std::vector<Case>& cases, const std::string& group_name, const GroupOptions& options, Worker& worker,
+               const std::function<void(CaseResult)>& done) {
+  const Scratch scratch(group_name);
+  std::vector<Pending> all;
+  for (const Case& c : cases) {
+    Pending& pending = all.emplace_back(Pending{c, {c.suite, c.name, Verdict::Failed, "", {}, {}, 0}, {}});
+    const json answer = worker.ask({{"do", "compile"},
+                                    {"model", (c.folder / "model.onnx").string()},
+                                    {"namespace", c.name_space},
+                                    {"out", scratch.path.string()},
+                                    {"target", options.target},
+                                    {"threads", options.threads}},
+                                   options.compile_limit);
+    pending.result.verdict = verdict_from(answer);
+    pending.result.reason = answer.value("reason", "");
+    pending.result.operators = answer.value("operators", std::set<std::string>());
+    pending.result.opsets = answer.value("opsets", std::map<std::string, int64_t>());
+    pending.result.compile_seconds = answer.value("seconds", 0.0);
+    if (pending.result.verdict != Verdict::Passed) continue;
+    for (const auto& file : answer["files"]) {
+      const fs::path path = scratch.path / file.get<std::string>();
+      pending.files.push_back({path.filename().string(), read_file(path)});
+      fs::remove(path);
+    }
+  }
+
+  std::vector<Pending*> compiled;
+  for (Pending& pending : all) {
+    if (pending.result.verdict == Verdict::Passed) compiled.push_back(&pending);
+  }
+  const std::optional<fs::path> library = build(compiled, group_name, options);
+  for (Pending* pending : compiled) {
+    const json answer = worker.ask({{"do", "run"},
+                                    {"library", library->string()},
+                                    {"namespace", pending->of.name_space},
+                                    {"case", pending->of.folder.string()},
+                                    {"threads", options.threads}},
+                                   options.run_limit);
+    pending->result.verdict = verdict_from(answer);
+    pending->result.reason = answer.value("reason", "");
+  }
+  for (Pending& pending : all) done(std::move(pending.result));
+}
+
+}  // namespace onnxc

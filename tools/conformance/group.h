@@ -1,0 +1,30 @@
+// Cases that share a translation unit: compiled one by one, built together, run one by one.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/conformance/result.h"
+#include "tools/conformance/suite.h"
+#include "tools/conformance/worker.h"
+
+namespace onnxc {
+
+struct GroupOptions {
+  std::string target = "native";
+  int threads = 1;                                 ///< of compilation and run
+  std::vector<std::string> flags = {"-O1", "-w"};  ///< of the system's compiler
+  double compile_limit = 60, run_limit = 60;       ///< seconds a case
+  std::filesystem::path keep;                      ///< where to leave sources, or empty
+};
+
+/// Splits cases, neighbours together since they use the same kernels: into about 40 groups for the whole node suite, at least one for each job, and no
+/// group with more than a few megabytes of models.
+std::vector<std::vector<Case>> make_groups(const std::vector<Case>& cases, int jobs);
+
+/// Reports each case once through `done`, from this thread.
+void run_group(const std::vector<Case>& cases, const std::string& group_name, const GroupOptions& options, Worker& worker,
+               const std::function<void(CaseResult)>& done);
+
+}  // namespace onnxc

@@ -1,0 +1,126 @@
+// conformance SUITE_OR_DIR … : does what onnxc emits give the answers that ONNX's tests expect?
+//
+// Each model is compiled with onnxc, many units are built as one shared library with the system's compiler, and each is called with the test's inputs.
+// What did not change since the last time is not built again. A crash or an endless loop fails its own case and no other.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "compiler/support/error.h"
+#include "tools/conformance/group.h"
+#include "tools/conformance/report.h"
+#include "tools/conformance/suite.h"
+#include "tools/conformance/worker.h"
+
+namespace onnxc {
+namespace {
+
+struct Options {
+  std::vector<std::string> suites;
+  std::string filter, report, flags, keep;
+  int jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  bool by_operator = false, list = false;
+  GroupOptions group;
+};
+
+std::vector<CaseResult> run_cases(const std::vector<Case>& cases, const Options& options) {
+  const std::vector<std::vector<Case>> groups = make_groups(cases, options.jobs);
+  std::vector<CaseResult> results;
+  std::mutex mutex;
+  Progress progress(static_cast<int>(cases.size()));
+  std::atomic<std::size_t> next = 0;
+  std::string error;
+  const auto work = [&] {
+    Worker worker;
+    for (std::size_t g = next++; g < groups.size(); g = next++) {
+      try {
+        run_group(groups[g], fmt::format("{}_group_{:03}", groups[g][0].suite, g), options.group, worker, [&](CaseResult result) {
+          const std::lock_guard lock(mutex);
+          progress.add(result);
+          results.push_back(std::move(result));
+        });
+      } catch (const std::exception& e) {
+        const std::lock_guard lock(mutex);
+        error = e.what();
+        next = groups.size();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < std::min(options.jobs, static_cast<int>(groups.size())); ++i) threads.emplace_back(work);
+  }
+  if (!error.empty()) throw Error(ErrorKind::Io, error);
+  std::ranges::sort(results, {}, &CaseResult::name);
+  return results;
+}
+
+int run(const Options& options) {
+  std::vector<CaseResult> all;
+  std::vector<std::string> lines;
+  for (const std::string& what : options.suites) {
+    Suite suite = find_suite(what);
+    filter_cases(suite, options.filter);
+    if (options.list) {
+      for (const Case& c : suite.cases) fmt::print("{}\n", c.name);
+      continue;
+    }
+    const std::vector<CaseResult> results = run_cases(suite.cases, options);
+    print_details(results, options.by_operator);
+    lines.push_back(summary_line(suite.name, count(results)));
+    if (options.suites.size() > 1) fmt::print("{}\n", lines.back());
+    all.insert(all.end(), results.begin(), results.end());
+  }
+  if (options.list) return 0;
+  if (!options.report.empty()) write_report(options.report, all);
+  const Tally tally = count(all);
+  if (options.suites.size() > 1) lines.push_back(summary_line("all", tally));
+  fmt::print("{}\n", lines.back());
+  if (tally.total() == 0) throw Error(ErrorKind::Usage, "no case matches --filter");
+  return tally.failed == 0 ? 0 : 1;
+}
+
+int main_with(int argc, char** argv) {
+  Options options;
+  CLI::App app("Runs ONNX's backend tests, or cases in their layout, on what onnxc emits.");
+  app.add_option("suites", options.suites, "node, light, simple, pytorch-converted, pytorch-operator, or folders with cases")->required();
+  app.add_option("--filter", options.filter, "only cases whose name matches this regular expression somewhere");
+  app.add_option("--report", options.report, "write every result to this JSON file");
+  app.add_option("--jobs", options.jobs, "groups at once; default: the number of cores")->check(CLI::PositiveNumber);
+  app.add_option("--keep", options.keep, "leave the emitted sources in this folder");
+  app.add_option("--target", options.group.target, "target to compile for");
+  app.add_option("--threads", options.group.threads, "threads of the emitted code")->check(CLI::PositiveNumber);
+  app.add_option("--cxxflags", options.flags, "flags of the system's compiler instead of -O1 -w");
+  app.add_option("--compile-limit", options.group.compile_limit, "seconds that onnxc may take for a case");
+  app.add_option("--run-limit", options.group.run_limit, "seconds that a case may run");
+  app.add_flag("--by-operator", options.by_operator, "print a table of operators");
+  app.add_flag("--list", options.list, "print the names of the cases");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (!options.flags.empty()) options.group.flags = CLI::detail::split(options.flags, ' ');
+  options.group.keep = options.keep;
+  return run(options);
+}
+
+}  // namespace
+}  // namespace onnxc
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string(argv[1]) == onnxc::kWorkerArgument) return onnxc::serve_worker(3);
+  try {
+    return onnxc::main_with(argc, argv);
+  } catch (const onnxc::Error& error) {
+    fmt::print(stderr, "conformance: {}\n", error.what());
+    return error.exit_code();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "conformance: {}\n", error.what());
+    return 70;
+  }
+}

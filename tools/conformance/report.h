@@ -1,0 +1,44 @@
+// Progress, summary and the report file.
+#pragma once
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/conformance/result.h"
+
+namespace onnxc {
+
+struct Tally {
+  int passed = 0, failed = 0, unsupported = 0;
+  int total() const { return passed + failed + unsupported; }
+  void add(Verdict verdict);
+};
+
+Tally count(const std::vector<CaseResult>& results);
+
+/// One line that is rewritten on a terminal; nothing elsewhere.
+class Progress {
+ public:
+  explicit Progress(int total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void add(const CaseResult& result);
+
+ private:
+  int total_;
+  bool on_terminal_;
+  Tally tally_;
+};
+
+/// Failures, one line each; reasons of what is unsupported with their counts; with `by_operator` a table of operators. Colours on a terminal.
+void print_details(const std::vector<CaseResult>& results, bool by_operator);
+
+/// `node: 1884 passed, 0 failed, 0 unsupported of 1884`
+std::string summary_line(const std::string& name, const Tally& tally);
+
+/// {"cases": [{"suite", "name", "operators", "opsets", "result", "reason", "compile_seconds"}, …], "suites": {…}}
+void write_report(const std::filesystem::path& path, const std::vector<CaseResult>& results);
+
+}  // namespace onnxc

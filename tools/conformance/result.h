@@ -1,0 +1,20 @@
+// What became of a case.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+
+namespace onnxc {
+
+enum class Verdict { Passed, Failed, Unsupported };
+
+struct CaseResult {
+  std::string suite, name;
+  Verdict verdict = Verdict::Failed;
+  std::string reason;  ///< empty when passed
+  std::set<std::string> operators;
+  std::map<std::string, int64_t> opsets;  ///< by domain, "" for ai.onnx
+  double compile_seconds = 0;             ///< onnxc alone
+};
+
+}  // namespace onnxc

@@ -1,0 +1,28 @@
+// Which cases there are: ONNX's suites by name, made once into the cache, or any folder in their layout.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace onnxc {
+
+struct Case {
+  std::string suite, name;  ///< `node`, `test_abs`
+  std::filesystem::path folder;
+  std::string name_space;  ///< case_0123: its position among all cases, whatever the filter
+  std::uintmax_t model_bytes = 0;
+};
+
+struct Suite {
+  std::string name;
+  std::vector<Case> cases;  ///< by name
+};
+
+/// `what` is node, light, simple, pytorch-converted or pytorch-operator, the folder of one case, or a folder with cases at any depth.
+/// Throws Error{Io} when there is nothing.
+Suite find_suite(const std::string& what);
+
+/// What is left of the cases whose name matches the regular expression somewhere. Throws Error{Usage} for a bad expression.
+void filter_cases(Suite& suite, const std::string& regex);
+
+}  // namespace onnxc

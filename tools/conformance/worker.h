@@ -1,0 +1,44 @@
+// The part of the runner that may crash: compiling models and running units happen in a process of their own, which the runner starts again
+// when it dies. They talk in lines of JSON over one socket.
+//
+//   {"do": "compile", "model": PATH, "namespace": N, "out": FOLDER, "target": T, "threads": K}
+//       → {"verdict": "passed", "reason": "", "operators": […], "opsets": {…}, "files": […], "seconds": S}
+//   {"do": "run", "library": PATH, "namespace": N, "case": FOLDER, "threads": K}
+//       → {"verdict": …, "reason": …}
+#pragma once
+#include <sys/types.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace onnxc {
+
+/// The worker's side: answers requests until the socket closes.
+int serve_worker(int socket);
+
+/// The runner's side.
+class Worker {
+ public:
+  Worker() = default;
+  ~Worker() { stop(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Sends a request and waits for the answer, starting the process first where there is none. When it crashes or is not done in time, the
+  /// answer is a failure that says so.
+  nlohmann::json ask(const nlohmann::json& request, double seconds);
+
+ private:
+  void start();
+  /// Ends the process; the signal that had ended it before, or 0.
+  int stop();
+
+  pid_t process_ = 0;
+  int socket_ = -1;
+  std::string received_;
+};
+
+/// The argument that turns the program into a worker.
+inline constexpr const char* kWorkerArgument = "--worker-on-socket-3";
+
+}  // namespace onnxc

@@ -1,0 +1,77 @@
+#include "tools/driver/compile_unit.h"
+
+#include <chrono>
+
+#include "tools/driver/files.h"
+
+namespace onnxc {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+std::vector<std::string> target_flags(const std::string& target) {
+  if (target == "native") return {"-march=native"};
+  if (target.starts_with("x86-64")) return {"-march=" + target};
+  return {};
+}
+
+BuildRequest build_request(Unit unit, const std::string& header_name) {
+  BuildRequest request;
+  const std::string source = unit.name_space + ".cpp";
+  request.files.push_back({source, std::move(unit.source)});
+  request.files.push_back({header_name, std::move(unit.header)});
+  request.to_compile.push_back(source);
+  for (SideFile& file : unit.side_files) {
+    if (file.name.ends_with(".o")) request.objects.push_back(file.name);
+    request.files.push_back(std::move(file));
+  }
+  return request;
+}
+
+namespace {
+
+struct Compiled {
+  std::string name_space;
+  std::size_t source_bytes;
+  BuildRequest request;
+};
+
+Compiled compile(const std::filesystem::path& model, CompileOptions options, const std::vector<std::string>& flags) {
+  if (options.name_space.empty()) options.name_space = "unit";
+  if (options.header_name.empty()) options.header_name = options.name_space + ".h";
+  Unit unit = compile_file(model, options);
+  Compiled compiled{unit.name_space, unit.source.size(), {}};
+  compiled.request = build_request(std::move(unit), options.header_name);
+  compiled.request.flags = target_flags(options.target);
+  compiled.request.flags.insert(compiled.request.flags.end(), flags.begin(), flags.end());
+  return compiled;
+}
+
+}  // namespace
+
+CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options, const std::vector<std::string>& flags) {
+  CompiledModel result;
+  const auto begin = std::chrono::steady_clock::now();
+  const Compiled compiled = compile(model, options, flags);
+  result.compile_seconds = seconds_since(begin);
+  result.source_bytes = compiled.source_bytes;
+  const auto build_begin = std::chrono::steady_clock::now();
+  const std::filesystem::path library = build_library(compiled.request);
+  result.build_seconds = seconds_since(build_begin);
+  result.library = std::make_unique<UnitLibrary>(library);
+  result.model = &result.library->model(compiled.name_space + "_model");
+  return result;
+}
+
+void build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared, const CompileOptions& options,
+                  const std::vector<std::string>& flags) {
+  Compiled compiled = compile(model, options, flags);
+  compiled.request.shared = shared;
+  write_file(output, read_file(build_library(compiled.request)));
+}
+
+}  // namespace onnxc

@@ -1,0 +1,34 @@
+// A model file, compiled by onnxc and by the system's compiler, ready to be called.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/compile.h"
+#include "tools/driver/unit_library.h"
+
+namespace onnxc {
+
+struct CompiledModel {
+  std::unique_ptr<UnitLibrary> library;
+  const onnxc_model* model = nullptr;
+  std::size_t source_bytes = 0;
+  double compile_seconds = 0, build_seconds = 0;  ///< onnxc; the system's compiler, close to 0 when the cache has it
+};
+
+/// The flags with which the system's compiler makes code for a target of onnxc.
+std::vector<std::string> target_flags(const std::string& target);
+
+/// The files of a unit, NAMESPACE.cpp first, and what to do with them.
+BuildRequest build_request(Unit unit, const std::string& header_name);
+
+/// Throws Error, or BuildError for C++ that does not compile, which is our bug.
+CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options,
+                               const std::vector<std::string>& flags = {"-O3"});
+
+/// Writes the unit as a shared library or as one relocatable object to `output`. Throws Error or BuildError.
+void build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared, const CompileOptions& options,
+                  const std::vector<std::string>& flags = {"-O3"});
+
+}  // namespace onnxc

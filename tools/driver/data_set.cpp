@@ -1,0 +1,129 @@
+#include "tools/driver/data_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tools/driver/files.h"
+
+namespace onnxc {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// K of `input_K.pb`, or of `test_data_set_K`; -1 for other names.
+int number_in(const std::string& name, std::string_view before, std::string_view after) {
+  if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size()) return -1;
+  const std::string digits = name.substr(before.size(), name.size() - before.size() - after.size());
+  if (digits.size() > 6 || !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) return -1;
+  return std::stoi(digits);
+}
+
+/// The numbered entries of a folder in the order of their numbers.
+std::vector<std::pair<int, fs::path>> numbered(const fs::path& folder, std::string_view before, std::string_view after) {
+  std::vector<std::pair<int, fs::path>> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const int number = number_in(entry.path().filename().string(), before, after);
+    if (number >= 0) found.emplace_back(number, entry.path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+/// Which input of the graph a file is for.
+std::size_t input_of_file(int number, const HostValue& value, std::size_t files, const ModelSummary& model) {
+  if (const int named = model.find_input(value.name); named >= 0) return static_cast<std::size_t>(named);
+  std::vector<std::size_t> without_initialiser;
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    if (!model.inputs[i].initial) without_initialiser.push_back(i);
+  }
+  const auto k = static_cast<std::size_t>(number);
+  return files == without_initialiser.size() && k < files ? without_initialiser[k] : k;
+}
+
+}  // namespace
+
+std::vector<fs::path> find_data_sets(const fs::path& folder) {
+  if (!fs::is_directory(folder)) throw Error(ErrorKind::Io, fmt::format("{} is no folder", folder.string()));
+  if (!numbered(folder, "input_", ".pb").empty() || !numbered(folder, "output_", ".pb").empty()) return {folder};
+  std::vector<fs::path> sets;
+  for (const auto& [number, path] : numbered(folder, "test_data_set_", "")) sets.push_back(path);
+  return sets;
+}
+
+DataSet read_data_set(const fs::path& folder, const ModelSummary& model) {
+  DataSet data{folder, std::vector<std::optional<HostValue>>(model.inputs.size()),
+               std::vector<std::optional<HostValue>>(model.outputs.size())};
+  const auto files = numbered(folder, "input_", ".pb");
+  for (const auto& [number, path] : files) {
+    // The kind of value depends on the input, which depends on the name in the value: tensors are tried first, as nearly all are.
+    const auto k = static_cast<std::size_t>(number);
+    const ValueKind kind = k < model.inputs.size() ? model.inputs[k].kind : ValueKind::Tensor;
+    HostValue value = read_value(path, kind);
+    const std::size_t input = input_of_file(number, value, files.size(), model);
+    if (input >= data.inputs.size()) throw Error(ErrorKind::Invalid, fmt::format("{} is for no input of the model", path.string()));
+    data.inputs[input] = std::move(value);
+  }
+  for (const auto& [number, path] : numbered(folder, "output_", ".pb")) {
+    const auto k = static_cast<std::size_t>(number);
+    if (k >= data.outputs.size()) throw Error(ErrorKind::Invalid, fmt::format("{} is for no output of the model", path.string()));
+    data.outputs[k] = read_value(path, model.outputs[k].kind);
+  }
+  return data;
+}
+
+Tolerance read_tolerance(const fs::path& case_folder, const Tolerance& otherwise) {
+  Tolerance tolerance = otherwise;
+  for (const char* name : {"data.json", "case.json"}) {
+    const fs::path path = case_folder / name;
+    if (!fs::exists(path)) continue;
+    const auto json = nlohmann::json::parse(read_file(path), nullptr, false);
+    if (!json.is_object()) throw Error(ErrorKind::Invalid, fmt::format("{} is not a JSON object", path.string()));
+    const auto number = [&](const char* key) -> std::optional<double> {
+      if (!json.contains(key) || !json[key].is_number()) return std::nullopt;
+      return json[key].get<double>();
+    };
+    tolerance.rtol = number("rtol").value_or(tolerance.rtol);
+    tolerance.atol = number("atol").value_or(tolerance.atol);
+    tolerance.int_atol = static_cast<int64_t>(number("int_atol").value_or(static_cast<double>(tolerance.int_atol)));
+    if (const auto l2 = number("tol_rel_l2"); l2 && json.value("kind", "quant") == "quant") tolerance.rel_l2 = l2;
+    if (const auto l2 = number("rel_l2")) tolerance.rel_l2 = l2;
+  }
+  return tolerance;
+}
+
+const TensorData* as_tensor(const HostValue& value) {
+  if (value.kind == ValueKind::Tensor) return &value.tensor;
+  return value.kind == ValueKind::Optional && value.items.size() == 1 ? as_tensor(value.items[0]) : nullptr;
+}
+
+std::vector<const TensorData*> feeds(const onnxc_model& unit, const ModelSummary& model, const DataSet& data) {
+  const auto in_unit = [&](const std::string& name) {
+    return std::any_of(unit.inputs, unit.inputs + unit.input_count, [&](const onnxc_tensor_info& input) { return name == input.name; });
+  };
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    const BorderValue& input = model.inputs[i];
+    if (!data.inputs[i] || !input.initial || in_unit(input.name)) continue;
+    const Tolerance exact{0, 0};
+    if (!compare(*data.inputs[i], *input.initial, exact).within) {
+      throw Error(
+          ErrorKind::Unsupported,
+          fmt::format("the data gives input '{}' another value than its initialiser, which the unit holds as a constant", input.name));
+    }
+  }
+  std::vector<const TensorData*> tensors;
+  for (int32_t k = 0; k < unit.input_count; ++k) {
+    const std::string name = unit.inputs[k].name;
+    const int input = model.find_input(name);
+    if (input < 0) throw Error(ErrorKind::Internal, fmt::format("the unit has an input '{}', which the model lacks", name));
+    const auto& given = data.inputs[static_cast<std::size_t>(input)];
+    const auto& initial = model.inputs[static_cast<std::size_t>(input)].initial;
+    if (!given && !initial) throw Error(ErrorKind::Invalid, fmt::format("{} has no value for input '{}'", data.folder.string(), name));
+    tensors.push_back(as_tensor(given ? *given : *initial));
+    if (tensors.back() == nullptr) throw Error(ErrorKind::Unsupported, fmt::format("input '{}' is not a tensor", name));
+  }
+  return tensors;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,40 @@
+// Cases in the layout of ONNX's backend tests, and how their tensors meet a compiled model.
+//
+//   CASE/model.onnx
+//   CASE/test_data_set_0/input_0.pb …      a file's tensor may name the input it is for; else K counts the graph's inputs
+//   CASE/test_data_set_0/output_0.pb …     (or, as some tools do, only those without an initialiser)
+//   CASE/data.json or case.json            rtol, atol, int_atol, tol_rel_l2: all optional
+#pragma once
+#include <onnxc/model.h>
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "tools/driver/compare.h"
+#include "tools/driver/host_value.h"
+#include "tools/driver/model_summary.h"
+
+namespace onnxc {
+
+struct DataSet {
+  std::filesystem::path folder;
+  std::vector<std::optional<HostValue>> inputs;   ///< for each input of the graph; absent: its initialiser
+  std::vector<std::optional<HostValue>> outputs;  ///< for each output of the graph, where a file tells it
+};
+
+/// The folders with data: `folder` itself when it holds input or output files, else its test_data_set_* in the order of their numbers.
+std::vector<std::filesystem::path> find_data_sets(const std::filesystem::path& folder);
+DataSet read_data_set(const std::filesystem::path& folder, const ModelSummary& model);
+
+/// What data.json or case.json beside the model says; `otherwise` for what it does not.
+Tolerance read_tolerance(const std::filesystem::path& case_folder, const Tolerance& otherwise);
+
+/// The tensors for the unit's inputs in its order; they live as long as the data set and the summary. Throws Error{Invalid} for inputs without a
+/// value, Error{Unsupported} when the data overrides an initialiser that the unit holds as a constant, or for values that are no tensors.
+std::vector<const TensorData*> feeds(const onnxc_model& unit, const ModelSummary& model, const DataSet& data);
+
+/// The tensor in a value, looking through an optional that is there; null for anything else.
+const TensorData* as_tensor(const HostValue& value);
+
+}  // namespace onnxc

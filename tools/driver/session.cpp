@@ -1,0 +1,47 @@
+#include "tools/driver/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "compiler/ir/expr.h"
+
+namespace onnxc {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> data_sets_for(const fs::path& model, const std::optional<fs::path>& data) {
+  const fs::path beside = model.parent_path().empty() ? fs::path(".") : model.parent_path();
+  const std::vector<fs::path> sets = find_data_sets(data.value_or(beside));
+  if (data && sets.empty()) throw Error(ErrorKind::Io, fmt::format("{} holds neither input_0.pb nor test_data_set_0", data->string()));
+  return sets;
+}
+
+std::vector<TensorData> random_inputs(const onnxc_model& unit) {
+  std::mt19937_64 random(1);
+  std::vector<TensorData> tensors;
+  for (int32_t k = 0; k < unit.input_count; ++k) {
+    const onnxc_tensor_info& input = unit.inputs[k];
+    std::vector<int64_t> shape;
+    for (int32_t axis = 0; axis < input.rank; ++axis) {
+      const int64_t extent = input.shape[axis];
+      if (extent == INT64_MIN)
+        throw Error(ErrorKind::Unsupported, fmt::format("no made-up data for input '{}'", input.name), "give --data");
+      shape.push_back(extent >= 0 ? extent : std::max<int64_t>(1, unit.symbols[-1 - extent].min));
+    }
+    const auto type = element_type_numbered(input.elem_type).value_or(ElementType::Undefined);
+    TensorData& tensor = tensors.emplace_back(TensorData::zeros(type, shape));
+    const auto width = static_cast<std::size_t>(info(type).bits) / 8;
+    const auto count = static_cast<std::size_t>(tensor.count());
+    for (std::size_t i = 0; i < count && width > 0; ++i) {
+      uint64_t bits = random() >> 16;
+      if (type != ElementType::U8 && type != ElementType::I8) bits &= 1;
+      if (is_float(type)) bits = to_bits(type, static_cast<double>(random() >> 11) * 0x1p-52 - 1);
+      std::memcpy(tensor.bytes.data() + i * width, &bits, width);
+    }
+  }
+  return tensors;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,21 @@
+// What `run` and `bench` share: a model with its summary, its unit, and the data it is fed with.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "tools/driver/compile_unit.h"
+#include "tools/driver/data_set.h"
+#include "tools/driver/model_call.h"
+#include "tools/driver/thread_team.h"
+
+namespace onnxc {
+
+/// The folders with data: in `data` when given (throws Error{Io} when there is none), else beside the model, which may have none.
+std::vector<std::filesystem::path> data_sets_for(const std::filesystem::path& model, const std::optional<std::filesystem::path>& data);
+
+/// Made-up inputs for a unit, the same each time: floats in [-1, 1), bytes of any value, other integers 0 or 1, dimensions at their lower bound but at least 1.
+/// Throws Error{Unsupported} when a dimension follows from others in a way that is not known here.
+std::vector<TensorData> random_inputs(const onnxc_model& unit);
+
+}  // namespace onnxc

@@ -1,0 +1,51 @@
+// Emitted C++ -> a shared library, by the system's compiler, once for each content; and what it takes to call it.
+#pragma once
+#include <onnxc/model.h>
+
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "codegen/side_file.h"
+
+namespace onnxc {
+
+struct BuildRequest {
+  std::vector<SideFile> files;          ///< sources, headers and weights, written side by side
+  std::vector<std::string> to_compile;  ///< names of the .cpp files among them
+  std::vector<std::string> objects;     ///< names of the .o files among them
+  std::vector<std::string> flags;       ///< beyond -std=c++20, -fPIC and the folder of the runtime
+  std::filesystem::path keep_in{};      ///< where to leave the sources, or empty
+  bool shared = true;                   ///< else one relocatable object
+};
+
+/// What the compiler said.
+class BuildError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// $ONNXC_CXX, $CXX, or c++.
+std::string system_compiler();
+
+/// The path of the library, which stays in the cache. Throws BuildError.
+std::filesystem::path build_library(const BuildRequest& request);
+
+/// A loaded library with one or more units.
+class UnitLibrary {
+ public:
+  explicit UnitLibrary(const std::filesystem::path& path);
+  ~UnitLibrary();
+  UnitLibrary(const UnitLibrary&) = delete;
+  UnitLibrary& operator=(const UnitLibrary&) = delete;
+
+  /// The model that the function `mnist_model` returns. Throws Error{Internal} when there is none.
+  const onnxc_model& model(const std::string& function) const;
+
+ private:
+  void* handle_;
+};
+
+}  // namespace onnxc

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tools/driver/files.h"
+#include "tools/driver/session.h"
+#include "tools/onnxc/run.h"
+
+namespace onnxc {
+namespace {
+
+namespace fs = std::filesystem;
+
+Tolerance tolerance_for(const RunOptions& options) {
+  Tolerance tolerance = read_tolerance(options.model.parent_path(), {.rtol = 1e-3, .atol = 1e-5});
+  if (options.rtol || options.atol) tolerance.rel_l2.reset();
+  tolerance.rtol = options.rtol.value_or(tolerance.rtol);
+  tolerance.atol = options.atol.value_or(tolerance.atol);
+  if (options.rel_l2) tolerance.rel_l2 = options.rel_l2;
+  return tolerance;
+}
+
+std::string limits(const Tolerance& tolerance) {
+  if (tolerance.rel_l2) return fmt::format("{:g} in relative L2", *tolerance.rel_l2);
+  return fmt::format("{:g} + {:g} |expected|", tolerance.atol, tolerance.rtol);
+}
+
+/// `min -1.5, max 2, mean 0.1, 3 NaN`
+std::string statistics(const TensorData& tensor) {
+  if (tensor.type == ElementType::String) return fmt::format("{} strings", tensor.strings.size());
+  if (tensor.count() == 0) return "no elements";
+  double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0;
+  int64_t not_numbers = 0, numbers = 0;
+  for (double x : to_doubles(tensor)) {
+    if (std::isnan(x)) {
+      ++not_numbers;
+      continue;
+    }
+    low = std::min(low, x);
+    high = std::max(high, x);
+    sum += x;
+    ++numbers;
+  }
+  std::string text =
+      numbers == 0 ? "no numbers" : fmt::format("min {:.6g}, max {:.6g}, mean {:.6g}", low, high, sum / static_cast<double>(numbers));
+  if (not_numbers > 0) text += fmt::format(", {} NaN", not_numbers);
+  return text;
+}
+
+std::string described_inputs(const onnxc_model& unit, const std::vector<const TensorData*>& inputs) {
+  std::vector<std::string> texts;
+  for (std::size_t k = 0; k < inputs.size(); ++k) texts.push_back(fmt::format("{} {}", unit.inputs[k].name, describe(*inputs[k])));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// Runs once and prints each output with its error or its statistics; the number of outputs that are wrong.
+int run_and_judge(const CompiledModel& compiled, const std::vector<const TensorData*>& inputs, const DataSet* data,
+                  const Tolerance& tolerance, const onnxc_executor* executor, const std::optional<fs::path>& output) {
+  const onnxc_model& unit = *compiled.model;
+  ModelCall call(unit, inputs, executor);
+  if (const int32_t status = call.run(); status != 0) throw Error(ErrorKind::Invalid, fmt::format("run: {}", status_text(status)));
+  if (const std::string stray = call.find_stray_write(); !stray.empty()) throw Error(ErrorKind::Internal, stray);
+  if (output) fs::create_directories(*output);
+  int wrong = 0;
+  for (int32_t k = 0; k < unit.output_count; ++k) {
+    const TensorData actual = call.output(k);
+    const char* name = unit.outputs[k].name;
+    if (output) write_file(*output / fmt::format("output_{}.pb", k), serialize_tensor(actual, name));
+    const auto at = static_cast<std::size_t>(k);
+    const TensorData* expected =
+        data != nullptr && at < data->outputs.size() && data->outputs[at] ? as_tensor(*data->outputs[at]) : nullptr;
+    if (expected == nullptr) {
+      fmt::print("  {} {}: {}\n", name, describe(actual), statistics(actual));
+      continue;
+    }
+    const Comparison comparison = compare(actual, *expected, tolerance);
+    fmt::print("  {} {}: largest error {:.3g}, relative L2 {:.3g}, {} {}\n", name, describe(actual), comparison.largest_error,
+               comparison.relative_l2, comparison.within ? "within" : "NOT within", limits(tolerance));
+    if (!comparison.within) {
+      fmt::print("    {}\n", comparison.reason);
+      ++wrong;
+    }
+  }
+  return wrong;
+}
+
+}  // namespace
+
+int run_command(const RunOptions& options) {
+  const ModelSummary model = summarize_model(options.model);
+  const std::vector<fs::path> sets = data_sets_for(options.model, options.data);
+  const CompiledModel compiled = compile_and_load(options.model, options.compile);
+  const ThreadTeam team(options.compile.threads);
+  const Tolerance tolerance = tolerance_for(options);
+  fmt::print("{}: compiled in {:.2f} s, built in {:.2f} s\n", options.model.string(), compiled.compile_seconds, compiled.build_seconds);
+
+  if (sets.empty()) {
+    const std::vector<TensorData> made_up = random_inputs(*compiled.model);
+    std::vector<const TensorData*> inputs;
+    for (const TensorData& tensor : made_up) inputs.push_back(&tensor);
+    fmt::print("made-up inputs: {}\n", described_inputs(*compiled.model, inputs));
+    run_and_judge(compiled, inputs, nullptr, tolerance, team.executor(), options.output);
+    return 0;
+  }
+  int wrong = 0;
+  for (const fs::path& set : sets) {
+    const DataSet data = read_data_set(set, model);
+    const std::vector<const TensorData*> inputs = feeds(*compiled.model, model, data);
+    fmt::print("{}: {}\n", set.filename().string(), described_inputs(*compiled.model, inputs));
+    std::optional<fs::path> output = options.output;
+    if (output && sets.size() > 1) *output /= set.filename();
+    wrong += run_and_judge(compiled, inputs, &data, tolerance, team.executor(), output);
+  }
+  if (wrong > 0) fmt::print("{} outputs are wrong\n", wrong);
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace onnxc

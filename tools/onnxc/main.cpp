@@ -1,0 +1,180 @@
+// The `onnxc` command.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "codegen/compile.h"
+#include "tools/onnxc/commands.h"
+
+namespace onnxc {
+namespace {
+
+/// `batch=8`, `batch=1..64`
+std::map<std::string, ImportOptions::Range> parse_dims(const std::vector<std::string>& list) {
+  std::map<std::string, ImportOptions::Range> dims;
+  for (const std::string& text : list) {
+    const auto bad = [&] { throw Error(ErrorKind::Usage, fmt::format("--dim {} is neither name=value nor name=min..max", text)); };
+    const std::size_t equals = text.rfind('=');
+    if (equals == text.npos || equals == 0) bad();
+    const auto number = [&](std::string_view digits) {
+      int64_t value = -1;
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      if (error != std::errc() || end != digits.data() + digits.size() || value < 0) bad();
+      return value;
+    };
+    const std::string_view value = std::string_view(text).substr(equals + 1);
+    const std::size_t dots = value.find("..");
+    ImportOptions::Range range{};
+    if (dots == value.npos) range.min = range.max = number(value);
+    else range = {number(value.substr(0, dots)), number(value.substr(dots + 2))};
+    if (range.min > range.max) bad();
+    dims[text.substr(0, equals)] = range;
+  }
+  return dims;
+}
+
+/// To a temporary beside it, then renamed: a reader sees the old file or the new one.
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  const std::filesystem::path temporary = path.string() + fmt::format(".tmp{}", getpid());
+  std::ofstream out(temporary, std::ios::binary);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(temporary, path, error);
+  if (!out || error) {
+    std::filesystem::remove(temporary, error);
+    throw Error(ErrorKind::Io, fmt::format("{} cannot be written", path.string()));
+  }
+}
+
+struct Arguments {
+  std::string model, output, emit = "cpp", depfile, opt_level = "3";
+  std::vector<std::string> dims;
+  bool explain = false;
+  CompileOptions options;
+};
+
+void write_depfile(const Arguments& a, const Compilation& c) {
+  const auto escape = [](const std::string& path) {
+    std::string out;
+    for (char ch : path) {
+      if (ch == ' ' || ch == '#' || ch == '\\') out += '\\';
+      if (ch == '$') out += '$';
+      out += ch;
+    }
+    return out;
+  };
+  std::string text = escape(a.output) + ":";
+  for (const auto& f : c.info.files) text += " \\\n  " + escape(std::filesystem::absolute(f).string());
+  write_file(a.depfile, text + "\n");
+}
+
+void print_choices(const std::vector<Choice>& choices) {
+  for (const Choice& c : choices) {
+    fmt::print("{}\n", c.node);
+    for (std::size_t i = 0; i < c.candidates.size(); ++i)
+      fmt::print("    {:<24} {:>14.0f} ns{}\n", c.candidates[i].kernel, c.candidates[i].cost_ns, i == c.winner ? "  <--" : "");
+  }
+}
+
+int compile_command(Arguments& a) {
+  CompileOptions& o = a.options;
+  o.dims = parse_dims(a.dims);
+  o.level = a.opt_level == "s" ? 2 : a.opt_level[0] - '0';
+  o.log = &std::cerr;
+  if (a.emit == "shared" || a.emit == "object") return build_command(a.model, a.output, a.emit == "shared", o);
+  if (o.name_space.empty() && !a.output.empty()) o.name_space = std::filesystem::path(a.output).stem().string();
+  if (!a.output.empty() && o.header_name.empty()) o.header_name = std::filesystem::path(a.output).replace_extension(".h").filename().string();
+  const Compilation c = compile_model(a.model, o);
+  if (a.explain) print_choices(c.choices);
+  const auto give = [&](const std::string& text) {
+    if (a.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+    else write_file(a.output, text);
+  };
+  if (a.emit == "graph" || !o.stop_after.empty()) {
+    give(print_graph(c.graph));
+  } else if (a.emit == "program") {
+    give(print_program(c.program));
+  } else {
+    const Unit unit = emit_compilation(c, o);
+    if (a.emit == "header") {
+      give(unit.header);
+    } else {
+      if (a.output.empty()) throw Error(ErrorKind::Usage, "-o OUT.cpp is missing");
+      const auto folder = std::filesystem::path(a.output).parent_path();
+      for (const SideFile& f : unit.side_files) write_file(folder / f.name, f.bytes);
+      write_file(folder / o.header_name, unit.header);
+      write_file(a.output, unit.source);
+    }
+  }
+  if (!a.depfile.empty()) write_depfile(a, c);
+  return 0;
+}
+
+void add_model_options(CLI::App& app, Arguments& a) {
+  app.add_option("--target", a.options.target, "Machine: native, x86-64-v4, x86-64-v3, x86-64-v2 or generic (plain C++)")->capture_default_str();
+  app.add_option("--dim", a.dims, "A named dimension: name=8 fixes it, name=1..64 bounds it. May be repeated.");
+  app.add_option("-O", a.opt_level, "Optimisation: 0 (reference kernels, no passes) to 3, or s")->capture_default_str()->check(CLI::IsMember({"0", "1", "2", "3", "s"}));
+  app.add_option("--threads", a.options.threads, "Threads the unit may be run with; 1 leaves the code for more out")->capture_default_str()->check(CLI::Range(1, 256));
+  app.add_option("--weights", a.options.weights, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")->capture_default_str();
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"onnxc compiles ONNX models to self-contained C++.\n\n"
+               "  onnxc model.onnx -o model.cpp        writes model.cpp and model.h\n"
+               "  onnxc run model.onnx --data DIR      compiles, runs and compares with expected outputs\n"
+               "  onnxc bench model.onnx               measures it\n"
+               "  onnxc info model.onnx                says what is inside"};
+  app.set_version_flag("--version", std::string("onnxc ") + ONNXC_VERSION);
+  app.require_subcommand(0, 1);
+  Arguments a;
+  app.add_option("model", a.model, "ONNX model");
+  app.add_option("-o,--output", a.output, "File to write; its name gives the namespace");
+  app.add_option("--emit", a.emit, "What to write: cpp, header, graph, program, object or shared")->capture_default_str()->check(CLI::IsMember({"cpp", "header", "graph", "program", "object", "shared"}));
+  app.add_option("--namespace", a.options.name_space, "Namespace of the unit");
+  app.add_option("--header", a.options.header_name, "Name of the header");
+  app.add_option("--depfile", a.depfile, "Writes the files the result depends on, as make does");
+  app.add_flag("--standalone", a.options.standalone, "Paste the runtime headers in: the unit needs only the standard library (and xsimd, unless -DONNXC_NO_XSIMD)");
+  app.add_flag("--explain", a.explain, "Print the candidates of each node with their predicted cost");
+  app.add_option("--print-after", a.options.print_after, "Print the graph after a pass (or 'all') to standard error");
+  app.add_option("--stop-after", a.options.stop_after, "Stop after a pass and write the graph");
+  app.add_option("--opt-bisect-limit", a.options.bisect_limit, "Run only so many of the optional passes");
+  add_model_options(app, a);
+  std::function<int()> command;
+  add_commands(app, command);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  if (command) return command();
+  if (a.model.empty()) {
+    std::cout << app.help();
+    return 2;
+  }
+  return compile_command(a);
+}
+
+}  // namespace
+}  // namespace onnxc
+
+int main(int argc, char** argv) {
+  try {
+    return onnxc::run(argc, argv);
+  } catch (const onnxc::Error& e) {
+    const bool colour = isatty(STDERR_FILENO) != 0;
+    for (const auto& d : e.diagnostics()) fmt::print(stderr, "onnxc: {}error:{} {}\n", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", d.text());
+    return e.exit_code();
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "onnxc: error: out of memory\n");
+    return 4;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "onnxc: internal error: {}; please report it with the model\n", e.what());
+    return 70;
+  }
+}

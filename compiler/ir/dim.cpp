@@ -171,11 +171,11 @@ const Dim::Node* Dim::intern(Kind kind, int64_t value, std::string name, std::ve
   static std::mutex mutex;
   static std::unordered_map<std::string, std::unique_ptr<Node>> table;
   std::string text = text_of(kind, value, name, args);
+  const Bounds b = bounds_of(kind, value, args);
+  if (kind == Kind::Product && value != 1) args.insert(args.begin(), Dim(value));
   const std::scoped_lock lock(mutex);
   auto& slot = table[text];
   if (!slot) {
-    const Bounds b = bounds_of(kind, value, args);
-    if (kind == Kind::Product && value != 1) args.insert(args.begin(), Dim(value));
     slot = std::make_unique<Node>(Node{kind, value, std::move(name), std::move(args), b.min, b.max, text});
   }
   return slot.get();

@@ -69,6 +69,30 @@ std::vector<float> conv_transpose(std::span<const float> w, ConvShape s) {
   return out;
 }
 
+std::vector<float> winograd(std::span<const float> w, int64_t cout, int64_t cin, int64_t nr, int outputs) {
+  constexpr double g2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+  constexpr double g4[6][3] = {{1.0 / 4, 0, 0},           {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                               {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
+  const double(*g)[3] = outputs == 4 ? g4 : g2;
+  const int size = outputs + 2;
+  auto element = [&](int64_t co, int64_t ci, int fy, int fx) {
+    double sum = 0;
+    for (int ky = 0; ky < 3; ++ky) {
+      for (int kx = 0; kx < 3; ++kx) sum += g[fy][ky] * g[fx][kx] * static_cast<double>(at(w, ((co * cin + ci) * 3 + ky) * 3 + kx));
+    }
+    return static_cast<float>(sum);
+  };
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(panels_size(cin * size * size, cout, nr)));
+  for (int64_t first = 0; first < cout; first += nr) {
+    append_panels(out, cin * size * size, cout - first < nr ? cout - first : nr, nr, [&](int64_t row, int64_t column) {
+      const auto frequency = static_cast<int>(row / cin);
+      return element(first + column, row % cin, frequency / size, frequency % size);
+    });
+  }
+  return out;
+}
+
 std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw) {
   const int64_t taps = kh * kw;
   std::vector<float> out(static_cast<std::size_t>(taps * c));

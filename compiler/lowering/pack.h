@@ -44,6 +44,10 @@ std::vector<float> conv_stem(std::span<const float> w, ConvShape shape);
 /// Transposed-convolution weights [cin, cout / group, kh, kw] (ONNX ConvTranspose) in the panels of `conv`; shape.cin is that of one group.
 std::vector<float> conv_transpose(std::span<const float> w, ConvShape shape);
 
+/// 3x3 weights [cout, cin, 3, 3] transformed for Winograd F(outputs, 3), outputs 2 or 4: u = G w G^T, computed in double and rounded once, as
+/// [ceil(cout / nr)][(outputs + 2)^2][cin][nr]. 16 / 9 or 4 times the size of the weights.
+std::vector<float> winograd(std::span<const float> w, int64_t cout, int64_t cin, int64_t nr, int outputs);
+
 /// Depthwise weights [c, 1, kh, kw] as [kh * kw][c].
 std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw);
 

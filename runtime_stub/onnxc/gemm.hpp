@@ -39,11 +39,12 @@ ONNXC_INLINE void gemm_block(int64_t first, int64_t last, int64_t first_panel, i
     const float* next = bp + (panel + 1 < last_panel ? p.k * NR : 0);
     const float* const next_end = next + (panel + 1 < last_panel ? p.k * NR : 0);
     const int64_t col = panel * NR;
+    const float* const bias = p.bias != nullptr ? p.bias + col : kZeros;
     for (int64_t row = first; row < last; row += MR) {
       const float* rows[MR];
       for (int64_t i = 0; i < MR; ++i) rows[i] = address(row + i < last ? row + i : last - 1);
       Tile<MR, NV> tile;
-      tile.start(p.bias != nullptr ? p.bias + col : nullptr);
+      tile.start(bias);
       tile.add(rows, p.k, bp, next);
       if (next < next_end) next += p.k * 16;
       tile.finish(c, p.ldc, col, last - row, p.n - col, [row](int64_t i) { return row + i; }, epi);

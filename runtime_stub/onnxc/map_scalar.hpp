@@ -13,6 +13,7 @@
 // The output may be the same memory as an operand that moves in the same way. Nothing outside the rows is read or written.
 #pragma once
 #include "expr.hpp"
+#include "strided.hpp"
 
 namespace onnxc {
 
@@ -47,17 +48,6 @@ Strided(T*, int64_t, Ints = {}) -> Strided<T>;
 
 namespace detail {
 
-/// The element offset of outer position `index` for one operand.
-ONNXC_INLINE int64_t outer_offset(const Shape& shape, const Ints& strides, int64_t index) {
-  int64_t offset = 0;
-  for (int axis = shape.rank - 2; axis >= 0; --axis) {
-    if (shape[axis] == 1) continue;
-    offset += index % shape[axis] * strides[axis];
-    index /= shape[axis];
-  }
-  return offset;
-}
-
 /// Calls row(first, last, pointers...) for each row of this part: rows are shared out, or the one long row is.
 template <class Row, class... Operands>
 ONNXC_INLINE void for_rows(Part part, const Shape& shape, Row row, const Operands&... operands) {
@@ -67,7 +57,7 @@ ONNXC_INLINE void for_rows(Part part, const Shape& shape, Row row, const Operand
   const auto [first_row, last_row] = by_rows ? part.slice(rows) : Part::Range{0, rows};
   const auto [first, last] = by_rows ? Part::Range{0, length} : part.slice(length, 64);
   if (first == last) return;
-  for (int64_t r = first_row; r < last_row; ++r) row(first, last, operands.data + outer_offset(shape, operands.outer, r)...);
+  for (int64_t r = first_row; r < last_row; ++r) row(first, last, operands.data + strided_offset(shape, shape.rank - 1, operands.outer, r)...);
 }
 
 }  // namespace detail

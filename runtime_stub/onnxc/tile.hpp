@@ -42,21 +42,25 @@ ONNXC_INLINE T* opaque(T* p) {
   return p;
 }
 
+/// The bias of a layer without one, and what a pixel outside of an image points to.
+alignas(64) inline constexpr float kZeros[1024] = {};
+
 template <int MR, int NV>
 struct Tile {
   static constexpr int NR = NV * Vec::width;
   Vec acc[MR][NV];
 
-  /// bias: NR values, or null for zeros.
+  /// bias: NR values; kZeros where there is none.
   ONNXC_INLINE void start(const float* bias) {
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
-      const Vec first = bias != nullptr ? Vec::load(bias + j * Vec::width) : Vec::all(0.0f);
+      const Vec first = Vec::load(bias + j * Vec::width);
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][j] = first;
     }
   }
 
   /// acc[i][:] += rows[i][0..k) times b. One line from `next` on is prefetched in each step: the panel that comes after this one.
-  ONNXC_INLINE void add(const float* const* rows, int64_t k, const float* b, const float* next) {
+  /// `stride`: floats between the rows of b, where b is not a panel.
+  ONNXC_INLINE void add(const float* const* rows, int64_t k, const float* b, const float* next, int64_t stride = NR) {
     for (int64_t step = 0; step < k; ++step) {
       rows = opaque(rows);
       Vec w[NV];
@@ -66,7 +70,7 @@ struct Tile {
       }
       __builtin_prefetch(next, 0, 2);
       next += 16;
-      b += NR;
+      b += stride;
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
         Vec a = Vec::all(rows[i][step]);
         if (NV > 2) pin(a);

@@ -26,6 +26,7 @@
 #endif
 
 #define ONNXC_UNROLL _Pragma("GCC unroll 64")
+#define ONNXC_LAMBDA_INLINE __attribute__((always_inline))
 
 namespace onnxc {
 

@@ -1,0 +1,59 @@
+// Transpose: y[i_perm[0], i_perm[1], ...] = x[i_0, i_1, ...]; without perm the axes are reversed.
+#include <fmt/format.h>
+
+#include "compiler/lowering/lowering.h"
+#include "compiler/ops/dispatch.h"
+#include "runtime_stub/onnxc/strided_copy.hpp"
+
+namespace onnxc {
+namespace {
+
+std::vector<int64_t> permutation(const Node& node, int rank) {
+  std::vector<int64_t> reversed;
+  for (int k = rank; k-- > 0;) reversed.push_back(k);
+  std::vector<int64_t> perm = node.integers("perm", reversed);
+  std::vector<char> seen(static_cast<std::size_t>(rank), 0);
+  if (static_cast<int>(perm.size()) != rank) node.fail(ErrorKind::Invalid, fmt::format("perm has {} entries for rank {}", perm.size(), rank));
+  for (int64_t p : perm) {
+    if (p < 0 || p >= rank || seen[static_cast<std::size_t>(p)]++) node.fail(ErrorKind::Invalid, "perm is not a permutation");
+  }
+  return perm;
+}
+
+void infer_transpose(Inference& n) {
+  const Extents& in = n.extents(0);
+  Extents out;
+  for (int64_t p : permutation(n.node(), n.rank(0))) out.push_back(in[static_cast<std::size_t>(p)]);
+  n.output(0, n.element(0), std::move(out));
+}
+
+void evaluate_transpose(Evaluation& e) {
+  const std::vector<int64_t> perm = permutation(e.node(), e.rank(0));
+  if (perm.empty()) {
+    e.output(0).bytes = e.input(0).bytes;
+    return;
+  }
+  const Shape in = Evaluation::shape_of(e.input(0)), out = Evaluation::shape_of(e.output(0));
+  Ints to, from;
+  to.size = from.size = out.rank;
+  for (int k = 0; k < out.rank; ++k) {
+    to[k] = out.count(k + 1, out.rank);
+    from[k] = in.count(static_cast<int>(perm[static_cast<std::size_t>(k)]) + 1, in.rank);
+  }
+  for_size(e.type(0), [&]<class T>() { strided_copy(Part{}, out, e.out<T>().data, to, e.in<T>(0).data, from); });
+}
+
+void lower_transpose(Lowering& l) {
+  const View x = l.in_any(0), y = l.out(0);
+  const std::vector<Dim> strides = x.strides();
+  std::vector<Dim> from;
+  for (int64_t p : permutation(l.node(), static_cast<int>(x.extents.size()))) from.push_back(strides[static_cast<std::size_t>(p)]);
+  l.copy(y.extents, y.pointer, y.strides(), x.pointer, from, y.element);
+}
+
+}  // namespace
+
+extern const Operator op_Transpose;
+const Operator op_Transpose{.name = "Transpose", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_transpose, .evaluate = evaluate_transpose, .lower = lower_transpose};
+
+}  // namespace onnxc

@@ -1,0 +1,54 @@
+// Gather: picks slices along an axis by index.
+#include "compiler/lowering/lowering.h"
+#include "compiler/ops/dispatch.h"
+#include "runtime_stub/onnxc/scalar/gather.hpp"
+
+namespace onnxc {
+namespace {
+
+void infer_gather(Inference& n) {
+  const Extents &x = n.extents(0), &indices = n.extents(1);
+  const int axis = n.axis(n.node().integer("axis", 0), n.rank(0));
+  Extents out(x.begin(), x.begin() + axis);
+  out.insert(out.end(), indices.begin(), indices.end());
+  out.insert(out.end(), x.begin() + axis + 1, x.end());
+  // Picking from a shape gives extents.
+  const auto elements = n.value(0).elements;
+  const TensorData* picked = n.constant(1);
+  if (elements && picked != nullptr && x.size() == 1) {
+    std::vector<Dim> list;
+    const auto count = static_cast<int64_t>(elements->size());
+    for (int64_t i : to_integers(*picked)) {
+      if (i < -count || i >= count) n.fail("an index is out of range");
+      list.push_back((*elements)[static_cast<std::size_t>(i < 0 ? i + count : i)]);
+    }
+    n.output_elements(0, std::move(list));
+  }
+  n.output(0, n.element(0), std::move(out));
+}
+
+int64_t axis_of(const Node& node, int rank) {
+  const int64_t axis = node.integer("axis", 0);
+  return axis < 0 ? axis + rank : axis;
+}
+
+void evaluate_gather(Evaluation& e) {
+  for_size(e.type(0), [&]<class T>() {
+    for_index(e.type(1), [&]<class I>() {
+      e.check(scalar::gather<T, I>(e.out<T>(), e.in<T>(0), e.in<I>(1), {.axis = axis_of(e.node(), e.rank(0))}));
+    });
+  });
+}
+
+void lower_gather(Lowering& l) {
+  const int64_t axis = axis_of(l.node(), static_cast<int>(l.extents(0).size()));
+  const View x = l.in(0), indices = l.in(1);
+  l.call("scalar_gather").tensor(l.out(0)).tensor(x).tensor(indices).params({{"axis", dim_arg(axis)}});
+}
+
+}  // namespace
+
+extern const Operator op_Gather;
+const Operator op_Gather{.name = "Gather", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_gather, .evaluate = evaluate_gather, .lower = lower_gather};
+
+}  // namespace onnxc

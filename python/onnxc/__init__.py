@@ -1,0 +1,16 @@
+"""Compiles ONNX models to native code and runs them.
+
+    session = onnxc.InferenceSession("mnist.onnx")
+    scores, = session.run(None, {"image": image})
+
+    bound = session.bind({"image": image})      # for loops: one foreign call a run, nothing is allocated
+    bound.run()
+    bound.outputs["scores"]
+
+The first use of a model compiles it with the `onnxc` command and the system's C++ compiler (seconds); the result is cached.
+"""
+from .build import CompileError, compile, find_executable
+from .session import Binding, InferenceSession, NodeArg, RunError
+
+__version__ = "0.1.0"
+__all__ = ["Binding", "CompileError", "InferenceSession", "NodeArg", "RunError", "compile", "find_executable"]

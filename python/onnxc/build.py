@@ -1,0 +1,160 @@
+"""From a model to a shared library, by the `onnxc` command; what was compiled once is kept.
+
+A cached library is found again by content: the model, its external data, the options, the compiler and this machine's processor.
+The cache is $ONNXC_CACHE/compiled (by default ~/.cache/onnxc/compiled); it may be deleted at any time.
+"""
+import functools
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+NAMESPACE = "compiled"  # of every unit that is made here: it exports compiled_model()
+
+
+class CompileError(RuntimeError):
+    """The model cannot be compiled; the text is onnxc's. `exit_code`: 1 invalid or unsupported, 3 I/O, 4 over a budget, 70 a bug."""
+
+    def __init__(self, message, exit_code):
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def find_executable():
+    """$ONNXC_EXECUTABLE, else `onnxc` in PATH, else build/onnxc of the source tree that this package lies in."""
+    given = os.environ.get("ONNXC_EXECUTABLE")
+    if given:
+        return given
+    found = shutil.which("onnxc")
+    if found:
+        return found
+    built = Path(__file__).resolve().parents[2] / "build" / "onnxc"
+    if built.is_file():
+        return str(built)
+    raise FileNotFoundError("no onnxc executable: set ONNXC_EXECUTABLE, put onnxc into PATH, or build the source tree (build/onnxc)")
+
+
+def compile(model, output=None, *, dims=None, threads=1, options=(), namespace=NAMESPACE):
+    """Compiles a model to a shared library and returns its path.
+
+    model:    a path, the bytes of a model, or an onnx.ModelProto
+    output:   where to put the library; by default it goes into the cache
+    dims:     dynamic dimensions to fix or bound: {"batch": 8, "sequence": (1, 512)}
+    options:  any of onnxc's options, for example ["-O3", "--math=fast"]
+    """
+    arguments = ["--emit=shared", "--namespace", namespace, "--threads", str(threads)]
+    for name, extent in (dims or {}).items():
+        low_high = f"{extent[0]}..{extent[1]}" if isinstance(extent, (tuple, list)) else str(int(extent))
+        arguments += ["--dim", f"{name}={low_high}"]
+    arguments += [str(option) for option in options]
+
+    if isinstance(model, (str, os.PathLike)):
+        path, content = Path(model), None
+    else:
+        path, content = None, model if isinstance(model, (bytes, bytearray)) else model.SerializeToString()
+    executable = find_executable()
+    if output is not None:
+        _run(executable, path, content, Path(output), arguments)
+        return str(output)
+
+    entry = _cache_folder() / _key(executable, path, content, arguments)
+    external_names = _read_names(entry)
+    if external_names is not None:
+        library = entry / f"{_digest_of_files(path, external_names)}.so"
+        if library.exists():
+            return str(library)
+    entry.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=entry) as work:
+        made = Path(work) / "unit.so"
+        external_names = _run(executable, path, content, made, arguments)
+        library = entry / f"{_digest_of_files(path, external_names)}.so"
+        names = Path(work) / "external.json"
+        names.write_text(json.dumps(external_names))
+        os.replace(made, library)  # whole or not at all, also when two processes do the same
+        os.replace(names, entry / "external.json")
+    return str(library)
+
+
+def _run(executable, path, content, output, arguments):
+    """Compiles; returns the names of the external data files, relative to the model's folder."""
+    with tempfile.TemporaryDirectory() as work:
+        if path is None:
+            path = Path(work) / "model.onnx"
+            path.write_bytes(content)
+        depfile = Path(work) / "unit.d"
+        command = [executable, str(path), "-o", str(output), "--depfile", str(depfile), *arguments]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+        if done.returncode != 0:
+            raise CompileError(done.stderr.strip() or f"{executable}: exit status {done.returncode}", done.returncode)
+        folder = path.resolve().parent
+        files = [Path(file) for file in _read_depfile(depfile)]
+        return sorted({os.path.relpath(file.resolve(), folder) for file in files if file.resolve() != path.resolve()})
+
+
+def _read_depfile(depfile):
+    """The prerequisites in a make rule: words between blanks; a backslash keeps a blank, `$$` is a dollar."""
+    if not depfile.exists():
+        return []
+    text = depfile.read_text().replace("\\\n", " ").replace("\\ ", "\0").replace("\\#", "#").replace("$$", "$")
+    return [word.replace("\0", " ") for word in text.split(": ", 1)[-1].split()]
+
+
+def _cache_folder():
+    cache = os.environ.get("ONNXC_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "onnxc")
+    return Path(cache) / "compiled"
+
+
+def _key(executable, path, content, arguments):
+    digest = hashlib.sha256()
+    if content is None:
+        with open(path, "rb") as file:
+            for block in iter(lambda: file.read(1 << 20), b""):
+                digest.update(block)
+    else:
+        digest.update(content)
+    digest.update(json.dumps([arguments, os.environ.get("CXX", ""), _processor(), _compiler_identity(executable)]).encode())
+    return digest.hexdigest()[:32]
+
+
+def _compiler_identity(executable):
+    """Changes whenever the compiler or the headers that it includes change."""
+    executable = Path(executable).resolve()
+    stat = executable.stat()
+    identity = [str(executable), stat.st_size, stat.st_mtime_ns]
+    for headers in (executable.parent.parent / "include" / "onnxc", executable.parent.parent / "runtime_stub" / "onnxc"):
+        for header in sorted(headers.rglob("*.h*")):
+            identity += [str(header), header.stat().st_mtime_ns]
+    return identity
+
+
+@functools.lru_cache(maxsize=None)
+def _processor():
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next((line for line in file if line.startswith(("flags", "Features"))), platform.machine())
+    except OSError:
+        return platform.machine()
+
+
+def _read_names(entry):
+    try:
+        return json.loads((entry / "external.json").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _digest_of_files(path, names):
+    digest = hashlib.sha256()
+    for name in names:
+        digest.update(name.encode() + b"\0")
+        try:
+            with open(Path(path).resolve().parent / name, "rb") as file:
+                for block in iter(lambda: file.read(1 << 20), b""):
+                    digest.update(block)
+        except OSError:
+            digest.update(b"absent")
+    return digest.hexdigest()[:16]

@@ -1,0 +1,70 @@
+"""ONNX's element types in numpy, and how tensors of sub-byte types are packed."""
+import numpy as np
+
+try:
+    import ml_dtypes
+except ImportError:  # only models with such types need it
+    ml_dtypes = None
+
+
+def _small(name):
+    return np.dtype(getattr(ml_dtypes, name)) if hasattr(ml_dtypes, name) else None
+
+
+# TensorProto.DataType -> (name as onnxruntime says it, numpy type, bits of an element where several share a byte)
+ELEMENT_TYPES = {
+    1: ("float", np.dtype(np.float32), 0),
+    2: ("uint8", np.dtype(np.uint8), 0),
+    3: ("int8", np.dtype(np.int8), 0),
+    4: ("uint16", np.dtype(np.uint16), 0),
+    5: ("int16", np.dtype(np.int16), 0),
+    6: ("int32", np.dtype(np.int32), 0),
+    7: ("int64", np.dtype(np.int64), 0),
+    9: ("bool", np.dtype(np.bool_), 0),
+    10: ("float16", np.dtype(np.float16), 0),
+    11: ("double", np.dtype(np.float64), 0),
+    12: ("uint32", np.dtype(np.uint32), 0),
+    13: ("uint64", np.dtype(np.uint64), 0),
+    14: ("complex64", np.dtype(np.complex64), 0),
+    15: ("complex128", np.dtype(np.complex128), 0),
+    16: ("bfloat16", _small("bfloat16"), 0),
+    17: ("float8e4m3fn", _small("float8_e4m3fn"), 0),
+    18: ("float8e4m3fnuz", _small("float8_e4m3fnuz"), 0),
+    19: ("float8e5m2", _small("float8_e5m2"), 0),
+    20: ("float8e5m2fnuz", _small("float8_e5m2fnuz"), 0),
+    21: ("uint4", _small("uint4"), 4),
+    22: ("int4", _small("int4"), 4),
+    23: ("float4e2m1", _small("float4_e2m1fn"), 4),
+    24: ("float8e8m0", _small("float8_e8m0fnu"), 0),
+    25: ("uint2", _small("uint2"), 2),
+    26: ("int2", _small("int2"), 2),
+}
+
+
+def element_type(number):
+    if number not in ELEMENT_TYPES:
+        raise NotImplementedError(f"tensors of ONNX element type {number} cannot be passed from Python")
+    name, dtype, bits = ELEMENT_TYPES[number]
+    if dtype is None:
+        raise ImportError(f"tensors of {name} need a newer ml_dtypes: pip install -U ml_dtypes")
+    return name, dtype, bits
+
+
+def pack(array, bits):
+    """Elements of `bits` bits, the first in the lowest bits of a byte."""
+    per_byte = 8 // bits
+    flat = array.reshape(-1).view(np.uint8) & (2**bits - 1)
+    flat = np.concatenate([flat, np.zeros(-len(flat) % per_byte, np.uint8)]).reshape(-1, per_byte)
+    packed = np.zeros(len(flat), np.uint8)
+    for k in range(per_byte):
+        packed |= flat[:, k] << (k * bits)
+    return packed
+
+
+def unpack(packed, bits, count, dtype):
+    """The inverse of pack(): `count` elements of `dtype`, which has a byte for each."""
+    per_byte = 8 // bits
+    flat = np.stack([(packed >> (k * bits)) & (2**bits - 1) for k in range(per_byte)], axis=1).reshape(-1)[:count]
+    if dtype.name.startswith("int"):  # extend the sign
+        flat = ((flat ^ (1 << (bits - 1))) - (1 << (bits - 1))).astype(np.int8).view(np.uint8)
+    return np.ascontiguousarray(flat, np.uint8).view(dtype)

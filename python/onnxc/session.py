@@ -1,0 +1,279 @@
+"""Runs a compiled model: InferenceSession as onnxruntime users know it, and Binding for loops."""
+import ctypes as c
+import threading
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from . import abi, build
+from .element_types import element_type, pack, unpack
+
+NodeArg = namedtuple("NodeArg", "name shape type")
+NodeArg.__doc__ = 'An input or output: its name, its shape (extents; a str is a dynamic dimension, None unknown) and its type, "tensor(float)".'
+
+
+class RunError(RuntimeError):
+    """The model refused to run; `status` is the code of onnxc_status."""
+
+    def __init__(self, message, status):
+        super().__init__(message)
+        self.status = status
+
+
+class _Slot:
+    """What is known of one input or output."""
+
+    def __init__(self, info, symbol_names):
+        self.name = info.name.decode()
+        self.type_name, self.dtype, self.bits = element_type(info.elem_type)
+        self.dims = tuple(info.shape[axis] for axis in range(info.rank))
+        shape = [d if d >= 0 else None if d == abi.INT64_MIN else symbol_names[-1 - d] for d in self.dims]
+        self.node_arg = NodeArg(self.name, shape, f"tensor({self.type_name})")
+        self.size_is_certain = abi.INT64_MIN not in self.dims
+
+    def storage(self, shape):
+        """Room for a tensor of this type: (what the model sees, what the caller sees or None when it has to be unpacked)."""
+        if self.bits:
+            return np.zeros(-(-int(np.prod(shape, dtype=np.int64)) * self.bits // 8), np.uint8), None
+        array = np.empty(shape, self.dtype)
+        return array, array
+
+
+class InferenceSession:
+    """Compiles a model (or takes it from the cache) and runs it.
+
+    model:    a path, bytes, an onnx.ModelProto, or the path of a library (.so) that onnxc.compile made
+    threads:  how many threads a run may use
+    dims:     dynamic dimensions to fix or bound when compiling: {"batch": 8, "sequence": (1, 512)}
+    options:  other options of the onnxc command
+
+    Several threads may use one session at once.
+    """
+
+    def __init__(self, model, threads=1, dims=None, options=(), namespace=build.NAMESPACE):
+        if not (isinstance(model, str) and model.endswith(".so")):
+            model = build.compile(model, dims=dims, threads=threads, options=options, namespace=namespace)
+        self._library, self._model = abi.load(model, namespace)
+        m = self._model
+        self.name = m.name.decode()
+        self._symbols = [(m.symbols[k].name.decode(), m.symbols[k].min, m.symbols[k].max) for k in range(m.symbol_count)]
+        names = [name for name, _, _ in self._symbols]
+        self._inputs = [_Slot(m.inputs[k], names) for k in range(m.input_count)]
+        self._outputs = [_Slot(m.outputs[k], names) for k in range(m.output_count)]
+        self._executor = _executor(threads) if threads > 1 else None
+        self._local = threading.local()  # each thread has an arena of its own
+
+    def get_inputs(self):
+        return [slot.node_arg for slot in self._inputs]
+
+    def get_outputs(self):
+        return [slot.node_arg for slot in self._outputs]
+
+    def run(self, output_names, input_feed):
+        """The outputs called `output_names` (None: all), as new arrays."""
+        wanted = None
+        if output_names is not None:
+            known = {slot.name: k for k, slot in enumerate(self._outputs)}
+            unknown = [name for name in output_names if name not in known]
+            if unknown:
+                raise ValueError(f"no output is called {', '.join(map(repr, unknown))}; there are {', '.join(map(repr, known))}")
+            wanted = [known[name] for name in output_names]
+        # The last binding of this thread serves again when only the arrays differ.
+        binding = getattr(self._local, "binding", None)
+        if binding is None or not binding._renew(input_feed):
+            binding = self._local.binding = Binding(self, input_feed, self._shared_arena)
+        binding.run()
+        outputs = binding.outputs
+        binding._release()
+        return list(outputs) if wanted is None else [outputs[k] for k in wanted]
+
+    def bind(self, input_feed):
+        """A Binding to these arrays: its run() is one foreign call and allocates nothing."""
+        return Binding(self, input_feed, _new_arena)
+
+    def _shared_arena(self, size, alignment):
+        arena = getattr(self._local, "arena", None)
+        if arena is None or len(arena) < size:
+            arena = self._local.arena = _new_arena(size, alignment)
+        return arena
+
+
+class Outputs(tuple):
+    """The outputs in the model's order; outputs["name"] is the one of that name."""
+
+    def __new__(cls, names, arrays):
+        self = super().__new__(cls, arrays)
+        self._names = tuple(names)
+        return self
+
+    def __getitem__(self, key):
+        if isinstance(key, str):
+            if key not in self._names:
+                raise KeyError(key)
+            key = self._names.index(key)
+        return super().__getitem__(key)
+
+    def keys(self):
+        return self._names
+
+
+class Binding:
+    """A session with its inputs and outputs in place.
+
+    inputs     {name: array}: what run() reads. An array of the right type that is contiguous is the one you gave: write into it
+               before the next run. (Inputs of 4-bit and 2-bit types are packed when bound.)
+    run()      one foreign call
+    outputs    the arrays that run() writes, by index or by name; each time in place (where extents depend on data: views, looked up
+               after each run)
+    """
+
+    def __init__(self, session, feeds, arena_maker):
+        self._session = session
+        self.inputs = _check_feeds(session._inputs, feeds)
+        symbols = _bind_symbols(session, self.inputs)
+        model = session._model
+        self._symbol_values = (c.c_int64 * max(len(symbols), 1))(*symbols)
+
+        stored = [pack(self.inputs[s.name], s.bits) if s.bits else self.inputs[s.name] for s in session._inputs]
+        self._shapes, outputs = [], []
+        for k, slot in enumerate(session._outputs):
+            shape = (c.c_int64 * max(len(slot.dims), 1))()
+            model.output_shape(self._symbol_values, k, shape)
+            self._shapes.append(shape)
+            outputs.append(slot.storage(tuple(shape[: len(slot.dims)])))
+        self._stored_outputs = [stored for stored, _ in outputs]
+        self._fixed = self._output_forms = None
+        self._input_shapes = [self.inputs[slot.name].shape for slot in session._inputs]
+        if all(slot.size_is_certain and not slot.bits for slot in session._outputs):
+            self._fixed = Outputs((slot.name for slot in session._outputs), (seen for _, seen in outputs))
+            self._output_forms = [(seen.shape, seen.dtype) for _, seen in outputs]
+            self._output_names = self._fixed.keys()
+
+        size = model.arena_bytes(self._symbol_values)
+        arena = arena_maker(size, model.arena_alignment)
+        self._input_pointers, self._output_pointers = _pointers(stored), _pointers(self._stored_outputs)
+        shape_pointers = (c.POINTER(c.c_int64) * max(len(self._shapes), 1))(*[c.cast(s, c.POINTER(c.c_int64)) for s in self._shapes])
+        self._stored_inputs, self._arena = stored, arena
+        self._call = abi.Call(
+            symbols=self._symbol_values,
+            inputs=self._input_pointers,
+            outputs=self._output_pointers,
+            output_shapes=shape_pointers,
+            arena=_address(arena),
+            arena_bytes=len(arena),
+            executor=c.pointer(session._executor) if session._executor else None,
+        )
+        self._run = model.run
+        self._reference = c.byref(self._call)
+
+    def run(self):
+        status = self._run(self._reference)
+        if status:
+            raise RunError(f"{self._session.name}: {abi.STATUS.get(status, f'status {status}')}", status)
+
+    def _renew(self, feeds):
+        """Takes other inputs of the same shapes, and new arrays for the outputs; false when that is not what these are."""
+        slots, shapes = self._session._inputs, self._input_shapes
+        if self._output_forms is None or len(feeds) != len(slots):
+            return False
+        arrays = [feeds.get(slot.name) for slot in slots]
+        for array, slot, shape in zip(arrays, slots, shapes):
+            if type(array) is not np.ndarray or array.shape != shape or array.dtype != slot.dtype or slot.bits:
+                return False
+            if not (array.flags.c_contiguous and array.flags.aligned):
+                return False
+        outputs = [np.empty(shape, dtype) for shape, dtype in self._output_forms]
+        for k, array in enumerate(arrays):
+            self._input_pointers[k] = _address(array)
+        for k, array in enumerate(outputs):
+            self._output_pointers[k] = _address(array)
+        self._stored_inputs, self._stored_outputs = arrays, outputs
+        self._fixed = Outputs(self._output_names, outputs)
+        return True
+
+    def _release(self):
+        """Lets go of the arrays: they are the caller's now."""
+        self.inputs = self._stored_inputs = self._stored_outputs = self._fixed = None
+
+    @property
+    def outputs(self):
+        if self._fixed is not None:
+            return self._fixed
+        arrays = []
+        for slot, stored, shape in zip(self._session._outputs, self._stored_outputs, self._shapes):
+            shape = tuple(shape[: len(slot.dims)])
+            count = int(np.prod(shape, dtype=np.int64))
+            flat = unpack(stored, slot.bits, count, slot.dtype) if slot.bits else stored.reshape(-1)[:count]
+            arrays.append(flat.reshape(shape))
+        return Outputs((slot.name for slot in self._session._outputs), arrays)
+
+
+def _check_feeds(slots, feeds):
+    names = [slot.name for slot in slots]
+    missing = [name for name in names if name not in feeds]
+    unknown = [name for name in feeds if name not in names]
+    if missing or unknown:
+        what = [f"without {', '.join(map(repr, missing))}"] * bool(missing) + [f"with unknown {', '.join(map(repr, unknown))}"] * bool(unknown)
+        raise ValueError(f"inputs {' and '.join(what)}; the model has {', '.join(map(repr, names)) or 'none'}")
+    checked = {}
+    for slot in slots:
+        given = feeds[slot.name]
+        array = np.asarray(given) if isinstance(given, (np.ndarray, np.generic)) else np.asarray(given, slot.dtype)
+        if array.dtype != slot.dtype:
+            raise TypeError(f"input {slot.name!r} is {array.dtype}, the model wants {slot.dtype}")
+        checked[slot.name] = np.require(array, requirements="CA").reshape(array.shape)
+    return checked
+
+
+def _bind_symbols(session, inputs):
+    """The values of the dynamic dimensions, from the shapes of the inputs."""
+    values = {}
+    for slot in session._inputs:
+        shape = inputs[slot.name].shape
+        expected = ["?" if d is None else d for d in slot.node_arg.shape]
+        wrong = ValueError(f"input {slot.name!r} has shape {list(shape)}, the model wants {expected}")
+        if len(shape) != len(slot.dims):
+            raise wrong
+        for d, extent in zip(slot.dims, shape):
+            if d >= 0 and d != extent:
+                raise wrong
+            if d < 0 and d != abi.INT64_MIN and values.setdefault(-1 - d, extent) != extent:
+                name = session._symbols[-1 - d][0]
+                raise ValueError(f"input {slot.name!r} has shape {list(shape)}: {name} is {extent} here and {values[-1 - d]} in another place")
+    for k, (name, low, high) in enumerate(session._symbols):
+        if k not in values:
+            raise ValueError(f"the inputs do not tell the dynamic dimension {name!r}; fix it when compiling: dims={{{name!r}: ...}}")
+        if not low <= values[k] <= high:
+            raise ValueError(f"dimension {name!r} is {values[k]}; the model was compiled for {low} to {high}")
+    return [values[k] for k in range(len(session._symbols))]
+
+
+def _address(array):
+    return array.__array_interface__["data"][0]
+
+
+def _pointers(arrays):
+    return (c.c_void_p * max(len(arrays), 1))(*[_address(array) for array in arrays])
+
+
+def _new_arena(size, alignment):
+    raw = np.empty(size + alignment, np.uint8)
+    start = -_address(raw) % alignment
+    return raw[start : start + size]
+
+
+def _executor(threads):
+    """The caller's threads as the C ABI wants them. Foreign code runs without Python's lock, so they work at the same time."""
+    pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="onnxc")
+
+    def parallel_for(_, count, body, context):
+        others = [pool.submit(body, context, i) for i in range(1, count)]
+        if count > 0:
+            body(context, 0)
+        for other in others:
+            other.result()
+
+    executor = abi.Executor(threads, None, abi.ParallelFor(parallel_for))
+    executor.pool = pool  # lives as long as the executor
+    return executor

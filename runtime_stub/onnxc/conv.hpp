@@ -1,0 +1,161 @@
+// Convolution of channels-last images as an implicit GEMM: rows are output pixels, k runs over taps and channels, nothing is copied.
+//
+//   y[n, oy, ox, co] = epilogue(bias[co] + sum over ky, kx, ci of x[n, oy * stride_y - pad_top + ky * dilation_y, ..., ci] * w[co, ci, ky, kx])
+//
+//   conv<14, 2>(part, x, w, y, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1,
+//                               .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
+//
+// w packed: [group][ceil(cout_g / NR)][(ky * kw + kx) * cin_g + ci][NR] (compiler/lowering/pack.h). A pixel is cin floats, x_pixel elements from
+// the next; rows of pixels follow each other without gaps. Only cin, and cout, floats of a pixel are touched.
+//
+// A tile of MR pixels may span image rows and images. For each tap it makes MR pointers: to the pixel, or to zeros outside of the image; taps
+// that lie outside for all of them are skipped. Kernels of one tap, stride 1 and no padding are `gemm` with a pixel a row. A one-dimensional
+// convolution has h = kh = 1. The epilogue sees the output as a matrix [n * oh * ow, cout].
+#pragma once
+#include "gemm.hpp"
+
+namespace onnxc {
+
+struct ConvParams {
+  int64_t n = 1, h = 1, w = 1, cin = 1;     // input
+  int64_t oh = 1, ow = 1, cout = 1;         // output
+  int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
+  int64_t x_pixel = 0, y_pixel = 0;         // elements between pixels
+  const float* bias = nullptr;              // for each group cout_g values, padded to whole panels; or null
+};
+
+namespace detail {
+
+/// The taps of a kernel along one axis: tap t is row `first + t * step` of the weights and reads input coordinate `offset + t * stride`
+/// relative to the pixel's origin.
+struct Taps {
+  int64_t count, first, step, offset, stride;
+  int64_t low() const { return stride < 0 ? offset + (count - 1) * stride : offset; }
+  int64_t high() const { return stride < 0 ? offset : offset + (count - 1) * stride; }
+};
+
+/// A grid of output pixels: grid pixel (n, gy, gx) has its origin at (gy * step_y, gx * step_x) of the input and is output pixel
+/// (gy * out_step_y + out_y, gx * out_step_x + out_x). A convolution is one grid, a transposed one a grid for each phase of its stride.
+struct PixelGrid {
+  int64_t n, gh, gw;
+  int64_t step_y, step_x;
+  int64_t out_step_y = 1, out_step_x = 1, out_y = 0, out_x = 0;
+  Taps ky, kx;
+};
+
+/// Input origin and output row of the pixels of a tile; surplus pixels repeat the last.
+template <int MR>
+struct PixelTile {
+  const float* image[MR];
+  int64_t y[MR], x[MR], out[MR];
+  bool inside;  // every tap of every pixel is
+
+  ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, int64_t first, int64_t last) {
+    int64_t gx = first % g.gw, gy = first / g.gw % g.gh, n = first / g.gw / g.gh;
+    inside = true;
+    for (int64_t i = 0; i < MR; ++i) {
+      y[i] = gy * g.step_y;
+      x[i] = gx * g.step_x;
+      image[i] = in + n * p.h * p.w * p.x_pixel;
+      out[i] = (n * p.oh + gy * g.out_step_y + g.out_y) * p.ow + gx * g.out_step_x + g.out_x;
+      inside &= y[i] + g.ky.low() >= 0 && y[i] + g.ky.high() < p.h && x[i] + g.kx.low() >= 0 && x[i] + g.kx.high() < p.w;
+      if (first + i + 1 >= last) continue;
+      if (++gx == g.gw) {
+        gx = 0;
+        if (++gy == g.gh) {
+          gy = 0;
+          ++n;
+        }
+      }
+    }
+  }
+
+  /// The pixels that one tap reads. False when all lie outside.
+  ONNXC_INLINE bool tap(const ConvParams& p, int64_t dy, int64_t dx, const float** rows) const {
+    bool any = false;
+    for (int i = 0; i < MR; ++i) {
+      const int64_t iy = y[i] + dy, ix = x[i] + dx;
+      const bool ok = inside || (iy >= 0 && iy < p.h && ix >= 0 && ix < p.w);
+      rows[i] = ok ? image[i] + (iy * p.w + ix) * p.x_pixel : kZeros;
+      any |= ok;
+    }
+    return any;
+  }
+};
+
+template <int MR, int NV, class Epi>
+ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const float* w, float* out,
+                             int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+  constexpr int NR = NV * Vec::width;
+  const int64_t k = p.kh * p.kw * cin;
+  const bool joined = p.x_pixel == cin && g.kx.step == 1 && g.kx.stride == 1;  // taps of a row are one run of floats
+  for (int64_t panel = first_panel; panel < last_panel; ++panel) {
+    const float* const wp = w + panel * k * NR;
+    const float* next = wp + (panel + 1 < last_panel ? k * NR : 0);
+    const float* const next_end = next + (panel + 1 < last_panel ? k * NR : 0);
+    for (int64_t pixel = first; pixel < last; pixel += MR) {
+      const PixelTile<MR> pixels(p, g, in, pixel, last);
+      const bool runs = joined && pixels.inside;
+      const float* prefetch = next;
+      Tile<MR, NV> tile;
+      tile.start(bias != nullptr ? bias + panel * NR : kZeros);
+      for (int64_t ty = 0; ty < g.ky.count; ++ty) {
+        for (int64_t tx = 0; tx < (runs ? 1 : g.kx.count); ++tx) {
+          const float* rows[MR];
+          if (!pixels.tap(p, g.ky.offset + ty * g.ky.stride, g.kx.offset + tx * g.kx.stride, rows)) continue;
+          const float* wt = wp + ((g.ky.first + ty * g.ky.step) * p.kw + g.kx.first + tx * g.kx.step) * cin * NR;
+          if (runs) {
+            tile.add(rows, cin * g.kx.count, wt, prefetch);
+            prefetch += cin * g.kx.count * 16;
+            continue;
+          }
+          for (int64_t c = 0; c < cin; c += 1024) {  // as many channels as there are zeros
+            const int64_t run = cin - c < 1024 ? cin - c : 1024;
+            tile.add(rows, run, wt + c * NR, prefetch);
+            prefetch += run * 16;
+            if (c + run < cin) {
+              for (const float*& row : rows) row = row == kZeros ? row : row + run;
+            }
+          }
+        }
+      }
+      if (next < next_end) next += k * 16;
+      tile.finish(out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR, [&](int64_t i) { return pixels.out[i]; }, epi);
+    }
+  }
+}
+
+/// All pixels of the grid, groups and panels of this part.
+template <int MR, int NV, class Epi>
+ONNXC_INLINE void conv_grid(Part part, const float* in, const float* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  const int64_t cin = p.cin / p.group, cout = p.cout / p.group, panels = (cout + NR - 1) / NR, pixels = g.n * g.gh * g.gw;
+  const bool by_pixels = pixels >= int64_t{MR} * part.count;
+  const auto [first, last] = by_pixels ? part.slice(pixels, MR) : Part::Range{0, pixels};
+  const auto [first_panel, last_panel] = by_pixels ? Part::Range{0, panels * p.group} : part.slice(panels * p.group);
+  const int64_t block = block_rows(cin * g.step_y * g.step_x, MR);
+  for (int64_t group = first_panel / panels; group * panels < last_panel; ++group) {
+    const int64_t from = first_panel > group * panels ? first_panel - group * panels : 0;
+    const int64_t to = last_panel < (group + 1) * panels ? last_panel - group * panels : panels;
+    const float* const wg = w + group * panels * p.kh * p.kw * cin * NR;
+    const float* const bias = p.bias != nullptr ? p.bias + group * panels * NR : nullptr;
+    for (int64_t pixel = first; pixel < last; pixel += block) {
+      const int64_t end = pixel + block < last ? pixel + block : last;
+      const int64_t whole = (end - pixel) % MR <= kHalf && MR > 3 ? end - (end - pixel) % MR : end;
+      if (pixel < whole) conv_block<MR, NV>(pixel, whole, from, to, in + group * cin, wg, out, group * cout, cin, cout, bias, p, g, epi);
+      if (whole < end) conv_block<kHalf, NV>(whole, end, from, to, in + group * cin, wg, out, group * cout, cin, cout, bias, p, g, epi);
+    }
+  }
+}
+
+}  // namespace detail
+
+/// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
+template <int MR, int NV, class Epi = Epilogue<Keep>>
+void conv(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+  const detail::PixelGrid grid{.n = p.n, .gh = p.oh, .gw = p.ow, .step_y = p.stride_y, .step_x = p.stride_x,
+                               .ky = {p.kh, 0, 1, -p.pad_top, p.dilation_y}, .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x}};
+  detail::conv_grid<MR, NV>(part, x, w, y, p, grid, epi);
+}
+
+}  // namespace onnxc

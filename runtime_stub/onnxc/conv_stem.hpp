@@ -1,0 +1,75 @@
+// The first convolution of a network: reads a planar image of few channels as the user gives it, writes channels-last.
+//
+//   conv_stem<14, 2>(part, image, w, y, {.h = 224, .w = 224, .cin = 3, .oh = 112, .ow = 112, .cout = 64, .kh = 7, .kw = 7, .stride_y = 2,
+//                                        .stride_x = 2, .pad_top = 3, .pad_left = 3, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
+//
+// x: [n, cin, h, w]. w packed: [ceil(cout / NR)][(ci * kh + ky) * kw + kx][NR] (pack::conv_stem). group 1; x_pixel is not used.
+//
+// A tile is MR neighbours of one output row. In the middle of the image it reads x in place: pixel i of a tap lies i * stride_x further. At
+// the sides the rows of x that it needs are copied with their padding first: cin * kh * ((MR - 1) * stride_x + (kw - 1) * dilation_x + 1)
+// floats, at most kStemFloats.
+#pragma once
+#include "conv.hpp"
+
+namespace onnxc {
+
+constexpr int64_t kStemFloats = 4096;
+
+namespace detail {
+
+template <int MR, int NV, class Epi>
+ONNXC_INLINE void stem_tile(const float* x, const float* w, float* y, int64_t panel, int64_t row, int64_t oy, int64_t ox, int64_t count,
+                            const ConvParams& p, const Epi& epi) {
+  constexpr int NR = NV * Vec::width;
+  const int64_t span = (MR - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1, left = ox * p.stride_x - p.pad_left;
+  const bool inside = left >= 0 && left + span <= p.w;
+  float copy[kStemFloats];
+  float* free = copy;
+  const float* wt = w + panel * p.cin * p.kh * p.kw * NR;
+  Tile<MR, NV> tile;
+  tile.start(p.bias != nullptr ? p.bias + panel * NR : kZeros);
+  for (int64_t ci = 0; ci < p.cin; ++ci) {
+    for (int64_t ky = 0; ky < p.kh; ++ky, wt += p.kw * NR) {
+      const int64_t iy = oy * p.stride_y - p.pad_top + ky * p.dilation_y;
+      if (iy < 0 || iy >= p.h) continue;
+      const float* line = x + (ci * p.h + iy) * p.w + left;
+      if (!inside) {
+        for (int64_t i = 0; i < span; ++i) free[i] = left + i >= 0 && left + i < p.w ? line[i] : 0.0f;
+        line = free;
+        free += span;
+      }
+      const float* rows[MR];
+      for (int64_t i = 0; i < MR; ++i) rows[i] = line + i * p.stride_x;
+      if (p.dilation_x == 1) {
+        tile.add(rows, p.kw, wt, wt);
+      } else {
+        for (int64_t kx = 0; kx < p.kw; ++kx) {
+          tile.add(rows, 1, wt + kx * NR, wt);
+          for (const float*& r : rows) r += p.dilation_x;
+        }
+      }
+    }
+  }
+  tile.finish(y, p.y_pixel, panel * NR, count, p.cout - panel * NR, [row](int64_t i) { return row + i; }, epi);
+}
+
+}  // namespace detail
+
+/// See the head of the file.
+template <int MR, int NV, class Epi = Epilogue<Keep>>
+void conv_stem(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  const auto [first, last] = part.slice(p.n * p.oh);
+  const int64_t panels = (p.cout + NR - 1) / NR;
+  for (int64_t line = first; line < last; ++line) {
+    const int64_t n = line / p.oh, oy = line % p.oh;
+    const float* image = x + n * p.cin * p.h * p.w;
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      int64_t ox = 0;
+      for (; p.ow - ox > kHalf; ox += MR) detail::stem_tile<MR, NV>(image, w, y, panel, line * p.ow + ox, oy, ox, p.ow - ox, p, epi);
+      if (ox < p.ow) detail::stem_tile<kHalf, NV>(image, w, y, panel, line * p.ow + ox, oy, ox, p.ow - ox, p, epi);
+    }
+  }
+}
+
+}  // namespace onnxc

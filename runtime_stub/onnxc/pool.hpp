@@ -1,0 +1,80 @@
+// Pooling of channels-last images: the largest value, or the mean, of each window; Vec::width channels at a time.
+//
+//   max_pool(part, x, y, {.h = 112, .w = 112, .c = 64, .oh = 56, .ow = 56, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1,
+//                         .pad_left = 1, .x_pixel = 64, .y_pixel = 64});
+//
+// Output sizes are given, so ceil_mode is the caller's. Pads never count as values. max propagates NaN, and is -infinity where a window has
+// no pixel. The mean is over the pixels of the window; with count_include_pad also over pads, up to pad_bottom and pad_right.
+// The epilogue sees pixels by channels. Only c floats of a pixel are touched. Global pooling is reduce_middle (reduce.hpp).
+#pragma once
+#include "tile.hpp"
+
+namespace onnxc {
+
+struct PoolParams {
+  int64_t n = 1, h = 1, w = 1, c, oh = 1, ow = 1;
+  int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
+  int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
+  int64_t x_pixel, y_pixel;
+  bool count_include_pad = false;
+};
+
+namespace detail {
+
+/// Taps t in [first, last) of a window from `origin` fall into [low, high).
+struct Window {
+  int64_t first, last;
+  constexpr Window(int64_t origin, int64_t taps, int64_t dilation, int64_t low, int64_t high)
+      : first(origin >= low ? 0 : (low - origin + dilation - 1) / dilation), last(origin >= high ? 0 : (high - origin + dilation - 1) / dilation) {
+    if (last > taps) last = taps;
+    if (first > last) first = last;
+  }
+  constexpr int64_t count() const { return last - first; }
+};
+
+/// reduce(pixel vectors of the window) for every output; `finish` gets the accumulator and the place.
+template <class Combine, class Scale, class Epi>
+ONNXC_INLINE void pool(Part part, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale, const Epi& epi) {
+  const auto [begin, end] = part.slice(p.n * p.oh * p.ow);
+  for (int64_t row = begin; row < end; ++row) {
+    const int64_t top = row / p.ow % p.oh * p.stride_y - p.pad_top, left = row % p.ow * p.stride_x - p.pad_left;
+    const Window wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
+    const float* const image = x + row / p.ow / p.oh * p.h * p.w * p.x_pixel;
+    const float factor = scale(top, left, wy.count() * wx.count());
+    for (int64_t channel = 0; channel < p.c; channel += Vec::width) {
+      const int64_t lanes = p.c - channel < Vec::width ? p.c - channel : Vec::width;
+      Vec acc = Vec::all(start);
+      for (int64_t ky = wy.first; ky < wy.last; ++ky) {
+        const float* pixel = image + ((top + ky * p.dilation_y) * p.w + left + wx.first * p.dilation_x) * p.x_pixel + channel;
+        for (int64_t kx = wx.first; kx < wx.last; ++kx, pixel += p.dilation_x * p.x_pixel)
+          acc = combine(acc, lanes == Vec::width ? Vec::load(pixel) : Vec::load(pixel, lanes));
+      }
+      if (factor != 1.0f) acc = acc * Vec::all(factor);
+      float* const out = y + row * p.y_pixel + channel;
+      if (lanes == Vec::width) finish_vector(epi, acc, row, channel, out);
+      else finish_vector(epi, acc, row, channel, out, lanes);
+    }
+  }
+}
+
+}  // namespace detail
+
+template <class Epi = Epilogue<Keep>>
+void max_pool(Part part, const float* x, float* y, PoolParams p, Epi epi = {}) {
+  detail::pool(part, x, y, p, -std::numeric_limits<float>::infinity(), [](Vec a, Vec b) { return fn::max(a, b); },
+               [](int64_t, int64_t, int64_t) { return 1.0f; }, epi);
+}
+
+template <class Epi = Epilogue<Keep>>
+void average_pool(Part part, const float* x, float* y, PoolParams p, Epi epi = {}) {
+  detail::pool(part, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
+               [&p](int64_t top, int64_t left, int64_t pixels) {
+                 if (p.count_include_pad)
+                   pixels = detail::Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
+                            detail::Window(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
+                 return 1.0f / static_cast<float>(pixels > 0 ? pixels : 1);
+               },
+               epi);
+}
+
+}  // namespace onnxc

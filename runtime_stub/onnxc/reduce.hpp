@@ -1,0 +1,166 @@
+// Reductions of floats: over the last axis, or over the middle axis of [outer, r, inner].
+//
+//   reduce_last<Sum>(part, x, y, {.outer = 128, .r = 384, .x_row = 384});
+//   reduce_middle<Sum>(part, x, y, {.outer = 1, .r = 49, .inner = 1280, .x_row = 1280, .x_outer = 62720}, Epilogue<Mean>{});
+//
+// The combining function is Sum, Product, Max or Min. A prologue expression is applied to each value first (Square for the sum of squares, Abs
+// for L1), an epilogue to the result (times 1/r for the mean, a root for L2): it sees the output as [1, outer], as [outer, inner].
+// Sums go through many accumulators in blocks: over the last axis each accumulator takes 32 values and blocks are added in double, down the
+// middle axis kSumBlock values and blocks are added in float.
+// max and min propagate NaN. r = 0 gives the combining function's start.
+#pragma once
+#include "strided.hpp"
+#include "tile.hpp"
+
+namespace onnxc {
+
+struct Sum {
+  static constexpr float start = 0.0f;
+  template <class V>
+  static ONNXC_INLINE V combine(V a, V b) {
+    return fn::add(a, b);
+  }
+};
+struct Product {
+  static constexpr float start = 1.0f;
+  template <class V>
+  static ONNXC_INLINE V combine(V a, V b) {
+    return fn::mul(a, b);
+  }
+};
+struct Max {
+  static constexpr float start = -std::numeric_limits<float>::infinity();
+  template <class V>
+  static ONNXC_INLINE V combine(V a, V b) {
+    return fn::max(a, b);
+  }
+};
+struct Min {
+  static constexpr float start = std::numeric_limits<float>::infinity();
+  template <class V>
+  static ONNXC_INLINE V combine(V a, V b) {
+    return fn::min(a, b);
+  }
+};
+
+struct ReduceParams {
+  int64_t outer = 1, r, inner = 1;
+  int64_t x_row;            // elements between rows of the last axis; between the r values of the middle one
+  int64_t x_outer = 0;      // reduce_middle: elements between outer positions of x, and of y
+  int64_t y_outer = 0;
+};
+
+constexpr int64_t kSumBlock = 512;
+
+namespace detail {
+
+/// Lanes [0, n) of v, combined into `total` one by one.
+template <class Op>
+ONNXC_INLINE double combine_lanes(double total, Vec v, int64_t n) {
+  float lanes[Vec::width];
+  v.store(lanes);
+  for (int64_t i = 0; i < n; ++i) total = Op::combine(total, static_cast<double>(lanes[i]));
+  return total;
+}
+
+/// value(i) or value(i, n) is the vector at element i, whole or its first n lanes; combined over [0, r).
+template <class Op, class Value>
+ONNXC_INLINE float reduce_row(int64_t r, Value value) {
+  constexpr int kChains = 4;
+  constexpr int64_t kBlock = int64_t{32} * kChains * Vec::width;
+  double total = static_cast<double>(Op::start);
+  int64_t i = 0;
+  while (i + Vec::width <= r) {
+    const int64_t end = r - i < kBlock ? r : i + kBlock;
+    Vec acc[kChains];
+    ONNXC_UNROLL for (int u = 0; u < kChains; ++u) acc[u] = Vec::all(Op::start);
+    for (; i + kChains * Vec::width <= end; i += kChains * Vec::width) {
+      ONNXC_UNROLL for (int u = 0; u < kChains; ++u) acc[u] = Op::combine(acc[u], value(i + u * Vec::width));
+    }
+    for (; i + Vec::width <= end; i += Vec::width) acc[0] = Op::combine(acc[0], value(i));
+    acc[0] = Op::combine(Op::combine(acc[0], acc[1]), Op::combine(acc[2], acc[3]));
+    total = Op::combine(total, static_cast<double>(across(acc[0], [](Vec a, Vec b) { return Op::combine(a, b); })));
+  }
+  return static_cast<float>(i < r ? combine_lanes<Op>(total, value(i, r - i), r - i) : total);
+}
+
+}  // namespace detail
+
+/// y[o] = epilogue(combine of prologue(x[o * x_row + i]) over i in [0, r)).
+template <class Op, class Prologue = Keep, class Epi = Epilogue<Keep>>
+void reduce_last(Part part, const float* x, float* y, ReduceParams p, Epi epi = {}) {
+  const auto [first, last] = part.slice(p.outer);
+  for (int64_t o = first; o < last; ++o) {
+    const float* const row = x + o * p.x_row;
+    struct Value {
+      const float* row;
+      ONNXC_INLINE Vec operator()(int64_t i) const { return Prologue::apply(Lanes{}, Vec::load(row + i)); }
+      ONNXC_INLINE Vec operator()(int64_t i, int64_t n) const { return Prologue::apply(Lanes{}, Vec::load(row + i, n)); }
+    };
+    const float total = detail::reduce_row<Op>(p.r, Value{row});
+    finish_vector(epi, Vec::all(total), 0, o, y + o, 1);
+  }
+}
+
+namespace detail {
+/// `wide` vectors side by side, combined down r rows from `column` on; load(p) is a vector at p.
+template <class Op, class Prologue, int wide, class Load>
+ONNXC_INLINE void reduce_strip(const float* column, int64_t r, int64_t x_row, Load load, Vec (&total)[wide]) {
+  ONNXC_UNROLL for (int u = 0; u < wide; ++u) total[u] = Vec::all(Op::start);
+  for (int64_t i = 0; i < r;) {
+    const int64_t end = r - i < kSumBlock ? r : i + kSumBlock;
+    Vec acc[wide];
+    ONNXC_UNROLL for (int u = 0; u < wide; ++u) acc[u] = Vec::all(Op::start);
+    for (; i < end; ++i) {
+      ONNXC_UNROLL for (int u = 0; u < wide; ++u) acc[u] = Op::combine(acc[u], Prologue::apply(Lanes{}, load(column + i * x_row + u * Vec::width)));
+    }
+    ONNXC_UNROLL for (int u = 0; u < wide; ++u) total[u] = Op::combine(total[u], acc[u]);
+  }
+}
+}  // namespace detail
+
+/// y[o * y_outer + j] = epilogue(combine of prologue(x[o * x_outer + i * x_row + j]) over i in [0, r)), j in [0, inner).
+template <class Op, class Prologue = Keep, class Epi = Epilogue<Keep>>
+void reduce_middle(Part part, const float* x, float* y, ReduceParams p, Epi epi = {}) {
+  constexpr int kWide = 4;
+  constexpr int64_t kStrip = kWide * Vec::width;
+  const int64_t strips = (p.inner + kStrip - 1) / kStrip;
+  const auto [first, last] = part.slice(p.outer * strips);
+  for (int64_t unit = first; unit < last; ++unit) {
+    const int64_t o = unit / strips, end = p.inner;
+    int64_t j = unit % strips * kStrip;
+    const float* const column = x + o * p.x_outer;
+    float* const out = y + o * p.y_outer;
+    if (j + kStrip <= end) {
+      Vec total[kWide];
+      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [](const float* q) { return Vec::load(q); }, total);
+      ONNXC_UNROLL for (int u = 0; u < kWide; ++u) finish_vector(epi, total[u], o, j + u * Vec::width, out + j + u * Vec::width);
+      continue;
+    }
+    Vec total[1];
+    for (; j + Vec::width <= end; j += Vec::width) {
+      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [](const float* q) { return Vec::load(q); }, total);
+      finish_vector(epi, total[0], o, j, out + j);
+    }
+    if (const int64_t n = end - j; n > 0) {
+      detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [n](const float* q) { return Vec::load(q, n); }, total);
+      finish_vector(epi, total[0], o, j, out + j, n);
+    }
+  }
+}
+
+/// Any type and any number of axes, one value at a time: y[o] = combine of x over the axes of `reduced`, starting from Op::template start<T>().
+/// x strides are given for the kept axes (walked in the order of y) and for the reduced ones. Op sees Scalar expressions.
+template <class Op, class T, class Acc = T>
+void reduce_scalar(Part part, const T* x, T* y, Shape kept, Ints kept_strides, Shape reduced, Ints reduced_strides, Acc start) {
+  const int64_t count = reduced.count();
+  const auto [first, last] = part.slice(kept.count());
+  for (int64_t o = first; o < last; ++o) {
+    const T* const from = x + strided_offset(kept, kept.rank, kept_strides, o);
+    Acc total = start;
+    for (int64_t i = 0; i < count; ++i) total = Op::combine(total, fn::cast<Acc>(from[strided_offset(reduced, reduced.rank, reduced_strides, i)]));
+    y[o] = fn::cast<T>(total);
+  }
+}
+
+}  // namespace onnxc

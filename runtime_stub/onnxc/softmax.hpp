@@ -1,0 +1,101 @@
+// Softmax and its logarithm over the last axis, in place if wished.
+//
+//   softmax(part, scores, y, {.rows = 1536, .n = 128, .x_row = 128, .y_row = 128}, Epilogue<ScaleMask, Repeat<float>>{{mask, 128, 128}});
+//
+// y[r][i] = exp(v[i] - max v) / sum exp(v - max v), v = prologue(x[r][i]): a scale, a mask, addressed by (row, column) like an epilogue.
+// Three passes over a row, which stays in L1: prologue and maximum; exp and sum; product with 1 / sum. NaN anywhere in a row makes the row NaN,
+// as does a row of -infinity. Error: exp's, the sum's and one rounding.
+#pragma once
+#include "reduce.hpp"
+
+namespace onnxc {
+
+struct SoftmaxParams {
+  int64_t rows, n;
+  int64_t x_row, y_row;
+};
+
+namespace detail {
+
+/// y = v over the row; gives max v.
+template <class Pro>
+ONNXC_INLINE float softmax_values(const float* x, float* y, int64_t row, int64_t n, const Pro& prologue) {
+  struct Value {
+    const float* x;
+    float* y;
+    int64_t row;
+    const Pro& prologue;
+    ONNXC_INLINE Vec operator()(int64_t i) const {
+      finish_vector(prologue, Vec::load(x + i), row, i, y + i);
+      return Vec::load(y + i);
+    }
+    ONNXC_INLINE Vec operator()(int64_t i, int64_t lanes) const {
+      finish_vector(prologue, Vec::load(x + i, lanes), row, i, y + i, lanes);
+      return Vec::load(y + i, lanes);
+    }
+  };
+  return reduce_row<Max>(n, Value{x, y, row, prologue});
+}
+
+/// The sum of exp(y - shift), written to `out` unless that is null.
+ONNXC_INLINE float softmax_sum(const float* y, float* out, int64_t n, float shift) {
+  struct Value {
+    const float* y;
+    float* out;
+    Vec shift;
+    ONNXC_INLINE Vec operator()(int64_t i) const {
+      const Vec e = fn::exp(Vec::load(y + i) - shift);
+      if (out != nullptr) e.store(out + i);
+      return e;
+    }
+    ONNXC_INLINE Vec operator()(int64_t i, int64_t lanes) const {
+      const Vec e = fn::exp(Vec::load(y + i, lanes) - shift);
+      if (out != nullptr) e.store(out + i, lanes);
+      return e;
+    }
+  };
+  return reduce_row<Sum>(n, Value{y, out, Vec::all(shift)});
+}
+
+struct MulBy {
+  Vec factor;
+  ONNXC_INLINE Vec operator()(Vec v) const { return v * factor; }
+};
+struct Minus {
+  Vec shift, log_sum;
+  ONNXC_INLINE Vec operator()(Vec v) const { return v - shift - log_sum; }
+};
+
+template <class F>
+ONNXC_INLINE void update_row(float* y, int64_t n, F f) {
+  int64_t i = 0;
+  for (; i + Vec::width <= n; i += Vec::width) f(Vec::load(y + i)).store(y + i);
+  if (i < n) f(Vec::load(y + i, n - i)).store(y + i, n - i);
+}
+
+}  // namespace detail
+
+template <class Pro = Epilogue<Keep>>
+void softmax(Part part, const float* x, float* y, SoftmaxParams p, Pro prologue = {}) {
+  const auto [first, last] = part.slice(p.rows);
+  for (int64_t row = first; row < last; ++row) {
+    float* const out = y + row * p.y_row;
+    const float shift = detail::softmax_values(x + row * p.x_row, out, row, p.n, prologue);
+    const float total = detail::softmax_sum(out, out, p.n, shift);
+    detail::update_row(out, p.n, detail::MulBy{Vec::all(1.0f / total)});
+  }
+}
+
+/// y = v - max v - log(sum exp(v - max v)).
+template <class Pro = Epilogue<Keep>>
+void log_softmax(Part part, const float* x, float* y, SoftmaxParams p, Pro prologue = {}) {
+  const auto [first, last] = part.slice(p.rows);
+  for (int64_t row = first; row < last; ++row) {
+    float* const out = y + row * p.y_row;
+    const float shift = detail::softmax_values(x + row * p.x_row, out, row, p.n, prologue);
+    const float total = detail::softmax_sum(out, nullptr, p.n, shift);
+    detail::update_row(out, p.n, detail::Minus{Vec::all(shift), Vec::all(fn::log(total))});
+  }
+}
+
+}  // namespace onnxc

@@ -1,0 +1,13 @@
+// Writes extents that are known when a run starts into a tensor of integers.
+#pragma once
+#include "base.hpp"
+
+namespace onnxc {
+
+/// y[i] = values[i].
+template <class T>
+void store_integers(T* y, const Ints& values) {
+  for (int i = 0; i < values.size; ++i) y[i] = static_cast<T>(values[i]);
+}
+
+}  // namespace onnxc

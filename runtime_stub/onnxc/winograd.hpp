@@ -1,0 +1,183 @@
+// 3x3 convolution of stride 1 after Winograd: F(2,3) makes 2x2 outputs of 4x4 inputs with 16 products where 36 are needed, F(4,3) 4x4 outputs of
+// 6x6 inputs with 36 where 144 are.
+//
+//   y = A^T [ (G w G^T) * (B^T x B) ] A,   * elementwise, summed over input channels: a GEMM for each of the (T + 2)^2 frequencies
+//
+//   winograd<4, 14, 2>(part, x, u, y, scratch, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .pad_top = 1, .pad_left = 1,
+//                                               .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, 28, Epilogue<Relu>{});
+//
+// u = G w G^T is made at compile time, in double: [ceil(cout / NR)][(T + 2)^2][cin][NR] (pack::winograd), in the order of use. Parameters are
+// conv's with kernel 3x3, strides and dilations 1, group 1; any pads. scratch: winograd_scratch floats for each part, 64-byte aligned.
+//
+// Output tiles are taken in blocks: transform the block's input to v [frequency][tile][cin], then for each panel of NR channels run all
+// frequencies to m [frequency][tile][NR] and transform m back at once. m stays in L1 or L2, v in L2; u streams by once a block.
+//
+// Error against the exact result, relative to the largest |y|: F(2,3) as direct summation, F(4,3) about ten times that (1e-5 for 512 channels).
+// References: S. Winograd 1980; A. Lavin, S. Gray, arXiv 1509.09308.
+#pragma once
+#include "conv.hpp"
+
+namespace onnxc {
+
+namespace detail {
+/// Channels of v, rounded up to vectors, and 16 more: rows a power of two apart would share cache sets.
+constexpr int64_t winograd_pitch(int64_t cin) { return (cin + 15) / 16 * 16 + 16; }
+constexpr int64_t round_up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+/// o = B^T d for one row or column.
+template <int T>
+ONNXC_INLINE void winograd_input(const Vec* d, Vec* o) {
+  if constexpr (T == 4) {
+    const Vec two = Vec::all(2.0f), four = Vec::all(4.0f), five = Vec::all(5.0f);
+    const Vec a = fnma(four, d[2], d[4]), b = fnma(four, d[1], d[3]), c = d[4] - d[2], e = two * (d[3] - d[1]);
+    o[0] = fma(four, d[0], fnma(five, d[2], d[4]));
+    o[1] = a + b;
+    o[2] = a - b;
+    o[3] = c + e;
+    o[4] = c - e;
+    o[5] = fma(four, d[1], fnma(five, d[3], d[5]));
+  } else {
+    o[0] = d[0] - d[2];
+    o[1] = d[1] + d[2];
+    o[2] = d[2] - d[1];
+    o[3] = d[1] - d[3];
+  }
+}
+/// o = A^T m for one row or column.
+template <int T>
+ONNXC_INLINE void winograd_output(const Vec* m, Vec* o) {
+  const Vec p = m[1] + m[2], q = m[1] - m[2];
+  if constexpr (T == 4) {
+    const Vec r = m[3] + m[4], t = m[3] - m[4];
+    o[0] = m[0] + p + r;
+    o[1] = fma(Vec::all(2.0f), t, q);
+    o[2] = fma(Vec::all(4.0f), r, p);
+    o[3] = fma(Vec::all(8.0f), t, q) + m[5];
+  } else {
+    o[0] = m[0] + p;
+    o[1] = q - m[3];
+  }
+}
+
+/// The input of one tile to v: frequency f at v + f * plane. pixel[i] is null outside of the image.
+template <int T>
+ONNXC_INLINE void winograd_forward(const float* const (&pixel)[(T + 2) * (T + 2)], float* v, int64_t plane, int64_t cin) {
+  constexpr int A = T + 2;
+  for (int64_t c = 0; c < cin; c += Vec::width) {
+    const int64_t lanes = cin - c < Vec::width ? cin - c : Vec::width;
+    Vec half[A * A];
+    ONNXC_UNROLL for (int j = 0; j < A; ++j) {
+      Vec column[A], turned[A];
+      ONNXC_UNROLL for (int i = 0; i < A; ++i) {
+        const float* const p = pixel[i * A + j];
+        column[i] = p == nullptr ? Vec::all(0.0f) : lanes == Vec::width ? Vec::load(p + c) : Vec::load(p + c, lanes);
+      }
+      winograd_input<T>(column, turned);
+      ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * A + j] = turned[i];
+    }
+    ONNXC_UNROLL for (int i = 0; i < A; ++i) {
+      Vec row[A];
+      winograd_input<T>(half + i * A, row);
+      ONNXC_UNROLL for (int j = 0; j < A; ++j) row[j].store(v + (i * A + j) * plane + c);
+    }
+  }
+}
+
+/// One vector of channels of one tile from m back to T x T outputs.
+template <int T>
+ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]) {
+  constexpr int A = T + 2;
+  Vec half[T * A];
+  ONNXC_UNROLL for (int j = 0; j < A; ++j) {
+    Vec column[A], turned[T];
+    ONNXC_UNROLL for (int i = 0; i < A; ++i) column[i] = Vec::load(m + (i * A + j) * plane);
+    winograd_output<T>(column, turned);
+    ONNXC_UNROLL for (int i = 0; i < T; ++i) half[i * A + j] = turned[i];
+  }
+  ONNXC_UNROLL for (int i = 0; i < T; ++i) winograd_output<T>(half + i * A, out + i * T);
+}
+
+/// Rows [first, last) of one frequency: m = v u.
+template <int MR, int NV>
+ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, const float* u, const float* next, float* m, int64_t first, int64_t last) {
+  constexpr int NR = NV * Vec::width;
+  for (int64_t t = first; t < last; t += MR) {
+    const float* rows[MR];
+    for (int64_t i = 0; i < MR; ++i) rows[i] = v + (t + i < last ? t + i : last - 1) * pitch;
+    Tile<MR, NV> tile;
+    tile.start(kZeros);
+    tile.add(rows, cin, u, next);
+    next += cin * 16;
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) tile.acc[i][j].store(m + (t + i) * NR + j * Vec::width);
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Floats of scratch for one part; `block` tiles at a time.
+template <int T, int MR, int NV>
+constexpr int64_t winograd_scratch(int64_t cin, int64_t block) {
+  return (T + 2) * (T + 2) * (detail::round_up(block, MR) * (detail::winograd_pitch(cin) + NV * Vec::width));
+}
+
+/// See the head of the file. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
+template <int T, int MR, int NV, class Epi = Epilogue<Keep>>
+void winograd(Part part, const float* x, const float* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
+  constexpr int A = T + 2, NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  const int64_t pitch = detail::winograd_pitch(p.cin), room = detail::round_up(block, MR), panels = (p.cout + NR - 1) / NR;
+  const int64_t down = (p.oh + T - 1) / T, across = (p.ow + T - 1) / T, tiles = p.n * down * across;
+  const bool by_tiles = tiles >= int64_t{MR} * part.count;
+  const auto [first, last] = by_tiles ? part.slice(tiles) : Part::Range{0, tiles};
+  const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
+  float* const v = scratch + part.index * winograd_scratch<T, MR, NV>(p.cin, block);
+  float* const m = v + A * A * room * pitch;
+  for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
+    const int64_t count = last - from < block ? last - from : block;
+    for (int64_t t = 0; t < count; ++t) {
+      const int64_t tile = from + t, top = tile / across % down * T - p.pad_top, left = tile % across * T - p.pad_left;
+      const float* const image = x + tile / across / down * p.h * p.w * p.x_pixel;
+      const float* pixel[A * A];
+      for (int64_t i = 0; i < A; ++i) {
+        for (int64_t j = 0; j < A; ++j) {
+          const bool inside = top + i >= 0 && top + i < p.h && left + j >= 0 && left + j < p.w;
+          pixel[i * A + j] = inside ? image + ((top + i) * p.w + left + j) * p.x_pixel : nullptr;
+        }
+      }
+      detail::winograd_forward<T>(pixel, v + t * pitch, room * pitch, p.cin);
+    }
+    const int64_t whole = count % MR <= kHalf ? count - count % MR : count;
+    for (int64_t panel = first_panel; panel < last_panel; ++panel) {
+      for (int f = 0; f < A * A; ++f) {
+        const float* const uf = u + (panel * A * A + f) * p.cin * NR;
+        const float* const next = uf + (f + 1 < A * A || panel + 1 < last_panel ? p.cin * NR : 0);
+        const float* const vf = v + f * room * pitch;
+        float* const mf = m + f * room * NR;
+        detail::winograd_gemm<MR, NV>(vf, pitch, p.cin, uf, next, mf, 0, whole);
+        detail::winograd_gemm<kHalf, NV>(vf, pitch, p.cin, uf, next, mf, whole, count);
+      }
+      for (int64_t t = 0; t < count; ++t) {
+        const int64_t tile = from + t, oy = tile / across % down * T, ox = tile % across * T;
+        const int64_t corner = (tile / across / down * p.oh + oy) * p.ow + ox, rows = p.oh - oy, columns = p.ow - ox;
+        for (int j = 0; j < NV; ++j) {
+          const int64_t channel = panel * NR + j * Vec::width, lanes = p.cout - channel;
+          if (lanes <= 0) break;
+          Vec out[T * T];
+          detail::winograd_back<T>(m + t * NR + j * Vec::width, room * NR, out);
+          const Vec bias = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
+          ONNXC_UNROLL for (int i = 0; i < T * T; ++i) {
+            if (i / T < rows && i % T < columns) {
+              const int64_t row = corner + i / T * p.ow + i % T;
+              float* const to = y + row * p.y_pixel + channel;
+              if (lanes >= Vec::width) finish_vector(epi, out[i] + bias, row, channel, to);
+              else finish_vector(epi, out[i] + bias, row, channel, to, lanes);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace onnxc

@@ -1,0 +1,227 @@
+// Convolutions against a loop in double: strides, pads, dilations, groups, channel and pixel tails, pitches, threads, guard values.
+#include <onnxc/conv_stem.hpp>
+#include <onnxc/conv_transpose.hpp>
+#include <onnxc/depthwise.hpp>
+#include <onnxc/winograd.hpp>
+
+#include "common.hpp"
+#include "compiler/lowering/pack.h"
+
+using namespace onnxc;
+using namespace onnxc::test;
+
+namespace {
+
+int64_t out_size(int64_t in, int64_t k, int64_t stride, int64_t dilation, int64_t pad_both) { return (in + pad_both - (k - 1) * dilation - 1) / stride + 1; }
+
+/// x: [n, h, w] pixels of x_pixel floats. w: OIHW. The exact answer at one output.
+double exact(const std::vector<float>& x, const std::vector<float>& w, const ConvParams& p, int64_t n, int64_t oy, int64_t ox, int64_t co) {
+  const int64_t cin = p.cin / p.group, cout = p.cout / p.group, g = co / cout;
+  double sum = 0;
+  for (int64_t ky = 0; ky < p.kh; ++ky) {
+    for (int64_t kx = 0; kx < p.kw; ++kx) {
+      const int64_t iy = oy * p.stride_y - p.pad_top + ky * p.dilation_y, ix = ox * p.stride_x - p.pad_left + kx * p.dilation_x;
+      if (iy < 0 || iy >= p.h || ix < 0 || ix >= p.w) continue;
+      for (int64_t ci = 0; ci < cin; ++ci)
+        sum += double(x[size_t(((n * p.h + iy) * p.w + ix) * p.x_pixel + g * cin + ci)]) * double(w[size_t(((co * cin + ci) * p.kh + ky) * p.kw + kx)]);
+    }
+  }
+  return sum;
+}
+/// w: [cin, cout / group, kh, kw].
+double exact_transposed(const std::vector<float>& x, const std::vector<float>& w, const ConvParams& p, int64_t n, int64_t oy, int64_t ox, int64_t co) {
+  const int64_t cin = p.cin / p.group, cout = p.cout / p.group, g = co / cout;
+  double sum = 0;
+  for (int64_t iy = 0; iy < p.h; ++iy) {
+    for (int64_t ix = 0; ix < p.w; ++ix) {
+      for (int64_t ky = 0; ky < p.kh; ++ky) {
+        if (iy * p.stride_y - p.pad_top + ky * p.dilation_y != oy) continue;
+        for (int64_t kx = 0; kx < p.kw; ++kx) {
+          if (ix * p.stride_x - p.pad_left + kx * p.dilation_x != ox) continue;
+          for (int64_t ci = 0; ci < cin; ++ci)
+            sum += double(x[size_t(((n * p.h + iy) * p.w + ix) * p.x_pixel + g * cin + ci)]) * double(w[size_t((((g * cin + ci) * cout + co % cout) * p.kh + ky) * p.kw + kx)]);
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+/// run(part, x, y, residual, p) against `answer(x, n, oy, ox, co)` + bias, then residual and relu.
+template <class Run, class Answer>
+void check(ConvParams p, int parts, const std::vector<float>& x, const std::vector<float>& bias, Run run, Answer answer) {
+  INFO("h " << p.h << " w " << p.w << " cin " << p.cin << " oh " << p.oh << " ow " << p.ow << " cout " << p.cout << " k " << p.kh << "x" << p.kw << " stride " << p.stride_y << " "
+            << p.stride_x << " dilation " << p.dilation_y << " " << p.dilation_x << " group " << p.group << " parts " << parts);
+  const int64_t pixels = p.n * p.oh * p.ow;
+  const auto residual = numbers(pixels * p.cout, 9);
+  std::vector<float> y(size_t(pixels * p.y_pixel) + 1, kGuard);
+  for (int i = 0; i < parts; ++i) run(Part{i, parts}, x.data(), y.data() + 1, Epilogue<AddRelu, Rows<float>>{{residual.data(), p.cout}}, p);
+  const double tolerance = sum_tolerance(p.kh * p.kw * p.cin / p.group);
+  int64_t wrong = y[0] != kGuard;
+  for (int64_t i = 0; i < pixels; ++i) {
+    for (int64_t c = 0; c < p.y_pixel; ++c) {
+      const float got = y[size_t(i * p.y_pixel + c) + 1];
+      if (c >= p.cout) {
+        wrong += got != kGuard;
+        continue;
+      }
+      const double sum = answer(i / p.ow / p.oh, i / p.ow % p.oh, i % p.ow, c) + double(bias[size_t(c)]);
+      wrong += !(std::fabs(got - std::fmax(sum + double(residual[size_t(i * p.cout + c)]), 0.0)) <= tolerance);
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+/// The input image with a gap after each pixel that holds NaN: reading it would show.
+std::vector<float> image(const ConvParams& p) {
+  auto x = numbers(p.n * p.h * p.w * p.x_pixel, 1);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (int64_t(i) % p.x_pixel >= p.cin) x[i] = std::numeric_limits<float>::quiet_NaN();
+  }
+  x.resize(x.size() - size_t(p.x_pixel - p.cin));
+  return x;
+}
+
+template <int MR, int NV>
+void check_conv(ConvParams p, int64_t pad_bottom, int64_t pad_right, int parts = 1) {
+  const int nr = NV * Vec::width;
+  p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_bottom);
+  p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_right);
+  if (p.x_pixel == 0) p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const pack::ConvShape shape{.cout = p.cout, .cin = p.cin / p.group, .kh = p.kh, .kw = p.kw, .group = p.group, .nr = nr};
+  const auto x = image(p), w = numbers(p.cout * shape.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
+  const Aligned packed(pack::conv(w, shape)), packed_bias(pack::conv_bias(bias, shape));
+  p.bias = packed_bias;
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv<MR, NV>(part, in, packed, y, q, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+}
+
+template <int MR, int NV>
+void check_transposed(ConvParams p, int64_t out_pad, int64_t pad_end, int parts = 1) {
+  const int nr = NV * Vec::width;
+  p.oh = (p.h - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1 - p.pad_top - pad_end + out_pad;
+  p.ow = (p.w - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1 - p.pad_left - pad_end + out_pad;
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const pack::ConvShape shape{.cout = p.cout, .cin = p.cin / p.group, .kh = p.kh, .kw = p.kw, .group = p.group, .nr = nr};
+  const auto x = image(p), w = numbers(p.cin * (p.cout / p.group) * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
+  const Aligned packed(pack::conv_transpose(w, shape)), packed_bias(pack::conv_bias(bias, shape));
+  p.bias = packed_bias;
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_transpose<MR, NV>(part, in, packed, y, q, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact_transposed(x, w, p, n, oy, ox, co); });
+}
+
+template <int MR, int NV>
+void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
+  const int nr = NV * Vec::width;
+  p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
+  p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
+  p.y_pixel = p.cout + 5;
+  ConvParams last = p;  // the same image channels-last, for the answer
+  last.x_pixel = p.cin;
+  const auto x = image(last), w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
+  std::vector<float> planar(x.size());
+  for (int64_t n = 0; n < p.n; ++n) {
+    for (int64_t c = 0; c < p.cin; ++c) {
+      for (int64_t i = 0; i < p.h * p.w; ++i) planar[size_t((n * p.cin + c) * p.h * p.w + i)] = x[size_t((n * p.h * p.w + i) * p.cin + c)];
+    }
+  }
+  const Aligned packed(pack::conv_stem(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr})), packed_bias(pack::padded(bias, nr));
+  p.bias = packed_bias;
+  check(p, parts, planar, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_stem<MR, NV>(part, in, packed, y, q, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, last, n, oy, ox, co); });
+}
+
+template <int T, int MR, int NV>
+void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1) {
+  const int nr = NV * Vec::width;
+  p.kh = p.kw = 3;
+  p.oh = out_size(p.h, 3, 1, 1, p.pad_top + pad_end);
+  p.ow = out_size(p.w, 3, 1, 1, p.pad_left + pad_end);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = numbers(p.cout * p.cin * 9, 2), bias = numbers(p.cout, 3);
+  const Aligned packed(pack::winograd(w, p.cout, p.cin, nr, T)), packed_bias(pack::padded(bias, nr));
+  const Aligned scratch(std::vector<float>(size_t(parts * winograd_scratch<T, MR, NV>(p.cin, block)), kGuard));
+  p.bias = packed_bias;
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd<T, MR, NV>(part, in, packed, y, scratch.p, q, block, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+}
+
+template <int KH, int KW, int SX>
+void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
+  p.kh = KH;
+  p.kw = KW;
+  p.stride_x = SX;
+  p.group = p.cout = p.cin;
+  p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
+  p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = numbers(p.cout * KH * KW, 2), bias = numbers(p.cout, 3);
+  const auto packed = pack::depthwise(w, p.cin, KH, KW);
+  p.bias = bias.data();
+  auto answer = [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); };
+  if (p.dilation_x == 1)
+    check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise<KH, KW, SX>(part, in, packed.data(), y, q, epi); }, answer);
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_any(part, in, packed.data(), y, q, epi); }, answer);
+}
+
+}  // namespace
+
+TEST_CASE("conv agrees with the loop") {
+  check_conv<14, 2>({.h = 9, .w = 9, .cin = 5, .cout = 37, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 1);
+  check_conv<14, 2>({.h = 30, .w = 40, .cin = 8, .cout = 32, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .x_pixel = 8}, 1, 1, 3);
+  check_conv<14, 2>({.n = 2, .h = 7, .w = 7, .cin = 16, .cout = 70, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1, 1, 2);
+  check_conv<14, 2>({.h = 7, .w = 7, .cin = 16, .cout = 20, .stride_y = 2, .stride_x = 2}, 0, 0);
+  check_conv<14, 2>({.h = 11, .w = 13, .cin = 3, .cout = 17, .kh = 5, .kw = 3, .stride_y = 1, .stride_x = 3, .dilation_y = 2, .dilation_x = 1, .pad_top = 4, .pad_left = 0}, 2, 1);
+  check_conv<14, 2>({.h = 12, .w = 12, .cin = 12, .cout = 18, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .group = 3}, 1, 1, 2);
+  check_conv<14, 2>({.h = 6, .w = 6, .cin = 6, .cout = 12, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .group = 6, .x_pixel = 6}, 1, 1);
+  check_conv<14, 2>({.w = 50, .cin = 7, .cout = 9, .kw = 5, .dilation_x = 3, .pad_left = 12}, 0, 0);
+  check_conv<14, 2>({.h = 2, .w = 2, .cin = 4, .cout = 5, .kh = 3, .kw = 3, .pad_top = 4, .pad_left = 4}, 4, 4);
+  check_conv<14, 2>({.h = 3, .w = 4, .cin = 2500, .cout = 5, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 1);
+  check_conv<6, 2>({.h = 9, .w = 9, .cin = 5, .cout = 37, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 1);
+  check_conv<6, 4>({.h = 9, .w = 9, .cin = 16, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .x_pixel = 16}, 1, 1);
+  check_conv<8, 3>({.h = 8, .w = 9, .cin = 5, .cout = 37, .kh = 2, .kw = 2}, 1, 1, 5);
+  check_conv<3, 2>({.h = 1, .w = 1, .cin = 5, .cout = 100, .kh = 1, .kw = 1}, 0, 0, 2);
+}
+
+TEST_CASE("conv_transpose agrees with the loop") {
+  check_transposed<14, 2>({.h = 5, .w = 6, .cin = 7, .cout = 19, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2}, 0, 0, 2);
+  check_transposed<14, 2>({.n = 2, .h = 5, .w = 6, .cin = 7, .cout = 33, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1, 1, 3);
+  check_transposed<14, 2>({.h = 5, .w = 6, .cin = 6, .cout = 4, .kh = 4, .kw = 3, .stride_y = 3, .stride_x = 2, .dilation_y = 2, .dilation_x = 3, .group = 2}, 1, 0);
+  check_transposed<14, 2>({.h = 4, .w = 4, .cin = 3, .cout = 4, .kh = 2, .kw = 2, .stride_y = 4, .stride_x = 4}, 2, 0);
+  check_transposed<6, 2>({.w = 9, .cin = 3, .cout = 4, .kw = 5, .pad_left = 2}, 0, 0);
+  check_transposed<14, 2>({.h = 4, .w = 4, .cin = 3, .cout = 4, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .dilation_y = 2, .dilation_x = 2, .pad_top = 2, .pad_left = 2}, 1, 2);
+}
+
+TEST_CASE("conv_stem agrees with the loop") {
+  check_stem<14, 2>({.h = 32, .w = 45, .cin = 3, .cout = 64, .kh = 7, .kw = 7, .stride_y = 2, .stride_x = 2, .pad_top = 3, .pad_left = 3}, 3, 2);
+  check_stem<14, 2>({.n = 2, .h = 20, .w = 70, .cin = 3, .cout = 35, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1);
+  check_stem<14, 2>({.h = 9, .w = 9, .cin = 1, .cout = 16, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2);
+  check_stem<14, 2>({.h = 12, .w = 50, .cin = 4, .cout = 7, .kh = 3, .kw = 3, .dilation_y = 2, .dilation_x = 2}, 0);
+  check_stem<6, 2>({.h = 9, .w = 30, .cin = 3, .cout = 20, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 3);
+  check_stem<6, 4>({.h = 40, .w = 40, .cin = 3, .cout = 64, .kh = 11, .kw = 11, .stride_y = 4, .stride_x = 4, .pad_top = 2, .pad_left = 2}, 2);
+}
+
+TEST_CASE("winograd agrees with the loop") {
+  check_winograd<4, 14, 2>({.h = 16, .w = 16, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 28);
+  check_winograd<4, 14, 2>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 10, 2);
+  check_winograd<4, 14, 2>({.h = 33, .w = 50, .cin = 20, .cout = 7, .pad_top = 0, .pad_left = 2}, 0, 21, 3);
+  check_winograd<2, 14, 2>({.h = 7, .w = 7, .cin = 40, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
+  check_winograd<2, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17}, 0, 7);
+  check_winograd<4, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17, .pad_top = 1, .pad_left = 1}, 1, 100);
+}
+
+TEST_CASE("depthwise agrees with the loop") {
+  for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 40}) {
+    check_depthwise<3, 3, 1>({.h = 9, .w = 20, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 2);
+    check_depthwise<3, 3, 2>({.n = 2, .h = 9, .w = 20, .cin = c, .stride_y = 2, .pad_top = 1, .pad_left = 1}, 1, 3);
+    check_depthwise<5, 5, 1>({.h = 7, .w = 7, .cin = c, .pad_top = 2, .pad_left = 2}, 2);
+    check_depthwise<5, 5, 2>({.h = 14, .w = 30, .cin = c, .stride_y = 2, .pad_top = 1, .pad_left = 1}, 2);
+    check_depthwise<3, 3, 1>({.h = 9, .w = 30, .cin = c, .dilation_y = 2, .dilation_x = 2, .pad_top = 2, .pad_left = 2}, 2);
+    check_depthwise<3, 3, 1>({.h = 1, .w = 1, .cin = c, .pad_top = 1, .pad_left = 1}, 1);
+    check_depthwise<1, 9, 1>({.h = 1, .w = 40, .cin = c}, 0);
+  }
+}

@@ -1,0 +1,112 @@
+// Batched matmul and transposes against loops: tails, pitches, broadcast batches, both layouts of b, threads, guard values.
+#include <onnxc/matmul.hpp>
+
+#include "common.hpp"
+
+using namespace onnxc;
+using namespace onnxc::test;
+
+namespace {
+
+template <int MR, int NV>
+void check(int64_t m, int64_t n, int64_t k, bool transposed, int parts) {
+  INFO("m " << m << " n " << n << " k " << k << (transposed ? " transposed" : "") << " parts " << parts);
+  constexpr int NR = NV * Vec::width;
+  // batch [2, 3]; b is the same for both values of the first axis
+  const int64_t lda = k + 1, ldb = (transposed ? k : n) + 2, ldc = n + 3, b_rows = transposed ? n : k;
+  const auto a = numbers(6 * m * lda, 1), b = numbers(3 * b_rows * ldb, 2), residual = numbers(6 * m * n, 3);
+  std::vector<float> c(size_t(6 * m * ldc) + 1, kGuard), scratch(size_t(parts * matmul_scratch(k, NR)) + 16);
+  float* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64 / 4;
+  const MatMulParams p{.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc, .transposed = transposed, .batch = {2, 3},
+                       .a_batch = {3 * m * lda, m * lda}, .b_batch = {0, b_rows * ldb}, .c_batch = {3 * m * ldc, m * ldc}};
+  for (int i = 0; i < parts; ++i) matmul<MR, NV>({i, parts}, a.data(), b.data(), c.data() + 1, aligned, p, Epilogue<AddRelu, Rows<float>>{{residual.data(), n}});
+  int64_t wrong = c[0] != kGuard;
+  for (int64_t batch = 0; batch < 6; ++batch) {
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < ldc; ++j) {
+        const float got = c[size_t((batch * m + i) * ldc + j) + 1];
+        if (j >= n) {
+          wrong += got != kGuard;
+          continue;
+        }
+        double y = 0;
+        const float* const bm = b.data() + batch % 3 * b_rows * ldb;
+        for (int64_t s = 0; s < k; ++s) y += double(a[size_t((batch * m + i) * lda + s)]) * double(transposed ? bm[j * ldb + s] : bm[s * ldb + j]);
+        y = std::fmax(y + double(residual[size_t((batch * m + i) * n + j)]), 0.0);
+        wrong += !(std::fabs(got - y) <= sum_tolerance(k));
+      }
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("matmul agrees with the loop") {
+  for (bool transposed : {false, true}) {
+    for (int64_t m : {1, 2, 7, 8, 14, 15, 40}) {
+      for (int64_t n : {1, Vec::width + 1, 2 * Vec::width, 70}) {
+        for (int64_t k : {1, Vec::width - 1, 33}) check<14, 2>(m, n, k, transposed, int(m % 3) + 1);
+      }
+    }
+    check<6, 2>(13, 50, 64, transposed, 2);
+    check<6, 4>(20, 65, 20, transposed, 2);
+  }
+}
+
+TEST_CASE("a matrix is transposed in blocks and nothing else is touched") {
+  for (int64_t rows : {1, Vec::width - 1, Vec::width, 2 * Vec::width + 3}) {
+    for (int64_t cols : {1, Vec::width - 1, Vec::width, 2 * Vec::width + 3}) {
+      for (int parts : {1, 3}) {
+        const int64_t x_row = rows + 2, y_row = cols + 3;
+        const auto x = numbers(2 * cols * x_row);
+        std::vector<float> y(size_t(2 * rows * y_row) + 1, kGuard);
+        for (int i = 0; i < parts; ++i)
+          transpose_matrix({i, parts}, x.data(), y.data() + 1, {.batch = 2, .rows = rows, .cols = cols, .x_row = x_row, .y_row = y_row, .x_batch = cols * x_row, .y_batch = rows * y_row});
+        int64_t wrong = y[0] != kGuard;
+        for (int64_t b = 0; b < 2; ++b) {
+          for (int64_t i = 0; i < rows; ++i) {
+            for (int64_t j = 0; j < y_row; ++j)
+              wrong += y[size_t((b * rows + i) * y_row + j) + 1] != (j < cols ? x[size_t((b * cols + j) * x_row + i)] : kGuard);
+          }
+        }
+        CHECK(wrong == 0);
+      }
+    }
+  }
+}
+
+namespace {
+
+template <class T>
+void check_permutation(Shape in, std::vector<int> order, int parts) {
+  Shape out;
+  Ints strides;
+  out.rank = strides.size = in.rank;
+  for (int axis = 0; axis < in.rank; ++axis) {
+    out[axis] = in[order[size_t(axis)]];
+    strides[axis] = in.count(order[size_t(axis)] + 1, in.rank);
+  }
+  std::vector<T> x(size_t(in.count())), y(x.size());
+  for (size_t i = 0; i < x.size(); ++i) x[i] = T(i);
+  for (int p = 0; p < parts; ++p) transpose({p, parts}, x.data(), y.data(), out, strides);
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < out.count(); ++i) wrong += y[size_t(i)] != x[size_t(strided_offset(out, out.rank, strides, i))];
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("axes of any rank and type are permuted") {
+  for (int parts : {1, 3}) {
+    check_permutation<float>({2, 5, 17, 19}, {0, 2, 3, 1}, parts);
+    check_permutation<float>({2, 17, 19, 5}, {0, 3, 1, 2}, parts);
+    check_permutation<float>({2, 5, 17, 19}, {0, 2, 1, 3}, parts);
+    check_permutation<float>({2, 5, 17, 19}, {3, 2, 1, 0}, parts);
+    check_permutation<int32_t>({20, 30}, {1, 0}, parts);
+    check_permutation<int64_t>({2, 5, 17, 9}, {3, 1, 0, 2}, parts);
+    check_permutation<uint8_t>({2, 5, 7, 9, 3}, {4, 1, 0, 2, 3}, parts);
+    check_permutation<float>({1, 1, 7}, {2, 0, 1}, parts);
+    check_permutation<float>({}, {}, 1);
+  }
+}

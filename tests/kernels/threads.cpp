@@ -1,0 +1,25 @@
+// The pool: every index once, in rounds that follow each other closely and after sleep.
+#include <onnxc/threads.hpp>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <vector>
+
+TEST_CASE("every index runs once") {
+  for (int count : {1, 2, 5}) {
+    for (int spins : {0, 100, 20'000}) {
+      onnxc::Threads threads(count, spins);
+      for (int round = 0; round < 200; ++round) {
+        std::vector<int> hits(size_t(round % 17));
+        threads.parallel_for(int32_t(hits.size()), [&](int32_t i) { ++hits[size_t(i)]; });
+        CHECK(hits == std::vector<int>(hits.size(), 1));
+        if (round == 100) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      }
+      const onnxc_executor executor = threads.executor();
+      CHECK(executor.threads == count);
+      std::vector<int> hits(10);
+      executor.parallel_for(executor.self, 10, [](void* context, int32_t i) { ++(*static_cast<std::vector<int>*>(context))[size_t(i)]; }, &hits);
+      CHECK(hits == std::vector<int>(10, 1));
+    }
+  }
+}

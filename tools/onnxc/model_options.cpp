@@ -35,25 +35,27 @@ std::pair<std::string, ImportOptions::Range> parse_dim(const std::string& text) 
 }  // namespace
 
 void ModelOptions::add_to(CLI::App& app) {
-  app.add_option("--target", options_.target, "Machine: native, x86-64-v4, x86-64-v3, x86-64-v2 or generic (plain C++)")
+  app.add_option("--target", target_, "Machine: native, x86-64-v4, x86-64-v3, x86-64-v2 or generic (plain C++)")
       ->capture_default_str();
   app.add_option("--dim", dims_, "A named dimension: name=8 fixes it, name=1..64 bounds it. May be repeated.");
   app.add_option("-O", opt_level_, "Optimisation: 0 (reference kernels, no passes) to 3, or s")
       ->capture_default_str()
       ->check(CLI::IsMember({"0", "1", "2", "3", "s"}));
-  app.add_option("--threads", options_.threads, "Threads the unit may be run with; 1 leaves the code for more out")
+  app.add_option("--threads", threads_, "Threads the unit may be run with; 1 leaves the code for more out")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
-  app.add_option("--weights", options_.weights, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")
+  app.add_option("--weights", weights_, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")
       ->capture_default_str();
 }
 
-CompileOptions ModelOptions::options() const {
-  CompileOptions options = options_;
-  options.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
-  options.log = &std::cerr;
-  for (const std::string& text : dims_) options.dims.insert(parse_dim(text));
-  return options;
+CompileOptions ModelOptions::options(CompileOptions rest) const {
+  rest.target = target_;
+  rest.weights = weights_;
+  rest.threads = threads_;
+  rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
+  rest.log = &std::cerr;
+  for (const std::string& text : dims_) rest.dims.insert(parse_dim(text));
+  return rest;
 }
 
 }  // namespace onnxc

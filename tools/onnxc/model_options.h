@@ -1,7 +1,6 @@
 // The options that every subcommand takes which compiles a model.
 #pragma once
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,11 +13,12 @@ class ModelOptions {
  public:
   /// --target, --dim, -O, --threads, --weights. This object must live until the command line is parsed.
   void add_to(CLI::App& app);
-  /// Throws Error{Usage} for a bad --dim.
-  CompileOptions options() const;
+  /// `rest` with what the command line said. Throws Error{Usage} for a bad --dim.
+  CompileOptions options(CompileOptions rest = {}) const;
 
  private:
-  CompileOptions options_;
+  std::string target_ = "native", weights_ = "auto";
+  int threads_ = 1;
   std::string opt_level_ = "3";
   std::vector<std::string> dims_;
 };

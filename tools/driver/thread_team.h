@@ -13,7 +13,7 @@ class ThreadTeam {
   const onnxc_executor* executor() const { return threads_.count() > 1 ? &executor_ : nullptr; }
 
  private:
-  Threads threads_;
+  ThreadPool threads_;
   onnxc_executor executor_;
 };
 

@@ -1,69 +1,79 @@
 #include "tools/onnxc/commands.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
-#include "tools/driver/compile_unit.h"
-#include "tools/onnxc/info.h"
 #include "tools/onnxc/model_options.h"
+#include "tools/onnxc/info.h"
 #include "tools/onnxc/run.h"
 
 namespace onnxc {
 namespace {
 
+/// Options of one subcommand, alive until it runs.
+template <class T>
+struct Held {
+  T options;
+  ModelOptions model;
+  std::string data, output, json;
+};
+
+std::optional<std::filesystem::path> path_or_nothing(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::filesystem::path>(text);
+}
+
 void add_run(CLI::App& app, std::function<int()>& command) {
-  struct State {
-    ModelOptions model;
-    RunOptions run;
-  };
-  const auto state = std::make_shared<State>();
-  CLI::App* const sub = app.add_subcommand("run", "Compile a model, run it on its data and compare; exit 0 only when all outputs are within the tolerance");
-  sub->add_option("model", state->run.model, "ONNX model")->required();
-  sub->add_option("--data", state->run.data, "A folder with test_data_set_*, or one data set (input_K.pb, output_K.pb)");
-  sub->add_option("--rtol", state->run.rtol, "Relative tolerance of each element");
-  sub->add_option("--atol", state->run.atol, "Absolute tolerance of each element");
-  sub->add_option("--rel-l2", state->run.rel_l2, "Tolerance of the whole output, relative L2, instead");
-  sub->add_option("--output", state->run.output, "Folder to write output_K.pb to");
-  state->model.add_to(*sub);
-  sub->callback([state, &command] {
-    command = [state] {
-      state->run.compile = state->model.parsed();
-      return run_command(state->run);
+  CLI::App& run = *app.add_subcommand(
+      "run", "Compile, run on data and compare with expected outputs; exit status 0 only when all are within the tolerance");
+  auto held = std::make_shared<Held<RunOptions>>();
+  run.add_option("model", held->options.model, "ONNX model")->required();
+  run.add_option("--data", held->data,
+                 "Folder with test_data_set_*, or one data set; default: what lies beside the model, else made-up inputs");
+  run.add_option("--rtol", held->options.rtol, "Relative tolerance of each element; default: case.json beside the model, else 1e-3");
+  run.add_option("--atol", held->options.atol, "Absolute tolerance of each element; default: case.json beside the model, else 1e-5");
+  run.add_option("--rel-l2", held->options.rel_l2, "Judge each output as a whole, by its relative L2 error");
+  run.add_option("--output", held->output, "Write output_K.pb to this folder");
+  held->model.add_to(run);
+  run.callback([held, &command] {
+    command = [held] {
+      held->options.compile = held->model.options();
+      held->options.data = path_or_nothing(held->data);
+      held->options.output = path_or_nothing(held->output);
+      return run_command(held->options);
     };
   });
 }
 
 void add_bench(CLI::App& app, std::function<int()>& command) {
-  struct State {
-    ModelOptions model;
-    BenchOptions bench;
-  };
-  const auto state = std::make_shared<State>();
-  CLI::App* const sub = app.add_subcommand("bench", "Measure the latency of a model");
-  sub->add_option("model", state->bench.model, "ONNX model")->required();
-  sub->add_option("--data", state->bench.data, "Inputs, as for run");
-  sub->add_option("--seconds", state->bench.seconds, "How long to measure")->capture_default_str();
-  sub->add_option("--json", state->bench.json, "File to write the figures to");
-  state->model.add_to(*sub);
-  sub->callback([state, &command] {
-    command = [state] {
-      state->bench.compile = state->model.parsed();
-      return bench_command(state->bench);
+  CLI::App& bench = *app.add_subcommand("bench", "Measure the latency of one call");
+  auto held = std::make_shared<Held<BenchOptions>>();
+  bench.add_option("model", held->options.model, "ONNX model")->required();
+  bench.add_option("--data", held->data, "Folder with test_data_set_*, or one data set; the first is used");
+  bench.add_option("--seconds", held->options.seconds, "How long to measure")->capture_default_str();
+  bench.add_option("--json", held->json, "Write the figures to this file");
+  held->model.add_to(bench);
+  bench.callback([held, &command] {
+    command = [held] {
+      held->options.compile = held->model.options();
+      held->options.data = path_or_nothing(held->data);
+      held->options.json = path_or_nothing(held->json);
+      return bench_command(held->options);
     };
   });
 }
 
 void add_info(CLI::App& app, std::function<int()>& command) {
-  struct State {
-    ModelOptions model;
-    std::string path;
+  struct Info {
+    std::string model;
     bool json = false;
   };
-  const auto state = std::make_shared<State>();
-  CLI::App* const sub = app.add_subcommand("info", "Say what is inside a model: opsets, inputs, outputs, operators, parameters, multiply-adds");
-  sub->add_option("model", state->path, "ONNX model")->required();
-  sub->add_flag("--json", state->json, "As JSON");
-  state->model.add_to(*sub);
-  sub->callback([state, &command] { command = [state] { return info_command(state->path, state->json, state->model.parsed()); }; });
+  CLI::App& info = *app.add_subcommand("info", "Say what is inside a model: opsets, inputs, outputs, operators, parameters, multiply-adds");
+  auto held = std::make_shared<Held<Info>>();
+  info.add_option("model", held->options.model, "ONNX model")->required();
+  info.add_flag("--json", held->options.json, "As JSON");
+  held->model.add_to(info);
+  info.callback([held, &command] { command = [held] { return info_command(held->options.model, held->options.json, held->model.options()); }; });
 }
 
 }  // namespace
@@ -75,8 +85,10 @@ void add_commands(CLI::App& app, std::function<int()>& command) {
 }
 
 int build_command(const std::string& model, const std::string& output, bool shared, const CompileOptions& options) {
-  if (output.empty()) throw Error(ErrorKind::Usage, "-o FILE is missing");
-  build_binary(model, output, shared, options, {"-O3"});
+  if (output.empty()) throw Error(ErrorKind::Usage, "-o OUT is missing");
+  CompileOptions named = options;
+  if (named.name_space.empty()) named.name_space = std::filesystem::path(output).stem().string();
+  build_binary(model, output, shared, named);
   return 0;
 }
 

@@ -4,34 +4,21 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 
 #include "codegen/compile.h"
+#include "tools/driver/files.h"
 #include "tools/onnxc/commands.h"
 #include "tools/onnxc/model_options.h"
 
 namespace onnxc {
 namespace {
 
-/// To a temporary beside it, then renamed: a reader sees the old file or the new one.
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  const std::filesystem::path temporary = path.string() + fmt::format(".tmp{}", getpid());
-  std::ofstream out(temporary, std::ios::binary);
-  out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(temporary, path, error);
-  if (!out || error) {
-    std::filesystem::remove(temporary, error);
-    throw Error(ErrorKind::Io, fmt::format("{} cannot be written", path.string()));
-  }
-}
-
 struct Arguments {
   std::string model, output, emit = "cpp", depfile;
   bool explain = false;
-  ModelOptions model_options;
+  ModelOptions shared;     // with the subcommands
+  CompileOptions options;  // the rest
 };
 
 void write_depfile(const Arguments& a, const Compilation& c) {
@@ -58,8 +45,7 @@ void print_choices(const std::vector<Choice>& choices) {
 }
 
 int compile_command(Arguments& a) {
-  CompileOptions o = a.model_options.parsed();
-  o.log = &std::cerr;
+  CompileOptions o = a.shared.options(a.options);
   if (a.emit == "shared" || a.emit == "object") return build_command(a.model, a.output, a.emit == "shared", o);
   if (o.name_space.empty() && !a.output.empty()) o.name_space = std::filesystem::path(a.output).stem().string();
   if (!a.output.empty() && o.header_name.empty()) o.header_name = std::filesystem::path(a.output).replace_extension(".h").filename().string();
@@ -101,15 +87,15 @@ int run(int argc, char** argv) {
   app.add_option("model", a.model, "ONNX model");
   app.add_option("-o,--output", a.output, "File to write; its name gives the namespace");
   app.add_option("--emit", a.emit, "What to write: cpp, header, graph, program, object or shared")->capture_default_str()->check(CLI::IsMember({"cpp", "header", "graph", "program", "object", "shared"}));
-  app.add_option("--namespace", a.model_options.compile.name_space, "Namespace of the unit");
-  app.add_option("--header", a.model_options.compile.header_name, "Name of the header");
+  app.add_option("--namespace", a.options.name_space, "Namespace of the unit");
+  app.add_option("--header", a.options.header_name, "Name of the header");
   app.add_option("--depfile", a.depfile, "Writes the files the result depends on, as make does");
-  app.add_flag("--standalone", a.model_options.compile.standalone, "Paste the runtime headers in: the unit needs only the standard library (and xsimd, unless -DONNXC_NO_XSIMD)");
+  app.add_flag("--standalone", a.options.standalone, "Paste the runtime headers in: the unit needs only the standard library (and xsimd, unless -DONNXC_NO_XSIMD)");
   app.add_flag("--explain", a.explain, "Print the candidates of each node with their predicted cost");
-  app.add_option("--print-after", a.model_options.compile.print_after, "Print the graph after a pass (or 'all') to standard error");
-  app.add_option("--stop-after", a.model_options.compile.stop_after, "Stop after a pass and write the graph");
-  app.add_option("--opt-bisect-limit", a.model_options.compile.bisect_limit, "Run only so many of the optional passes");
-  a.model_options.add_to(app);
+  app.add_option("--print-after", a.options.print_after, "Print the graph after a pass (or 'all') to standard error");
+  app.add_option("--stop-after", a.options.stop_after, "Stop after a pass and write the graph");
+  app.add_option("--opt-bisect-limit", a.options.bisect_limit, "Run only so many of the optional passes");
+  a.shared.add_to(app);
   std::function<int()> command;
   add_commands(app, command);
   try {

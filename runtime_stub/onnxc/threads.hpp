@@ -4,7 +4,7 @@
 // sleeping worker twenty. The work of thread t is fixed: the indices t, t + threads, t + 2 threads, ...; the caller is thread 0. One caller
 // at a time; parallel_for must not be called from inside a body, and bodies must not throw.
 //
-//   onnxc::Threads threads(4);
+//   onnxc::ThreadPool threads(4);
 //   onnxc_executor executor = threads.executor();   // for onnxc_call
 #pragma once
 #include <atomic>
@@ -16,19 +16,19 @@
 
 namespace onnxc {
 
-class Threads {
+class ThreadPool {
  public:
   /// `spins`: checks before a worker sleeps; 20,000 are some tens of microseconds.
-  explicit Threads(int count, int spins = 20'000) : count_(count < 1 ? 1 : count), spins_(spins), workers_(std::make_unique<std::thread[]>(static_cast<std::size_t>(count_ - 1))) {
+  explicit ThreadPool(int count, int spins = 20'000) : count_(count < 1 ? 1 : count), spins_(spins), workers_(std::make_unique<std::thread[]>(static_cast<std::size_t>(count_ - 1))) {
     for (int t = 1; t < count_; ++t) workers_[static_cast<std::size_t>(t - 1)] = std::thread([this, t] { work(t); });
   }
-  ~Threads() {
+  ~ThreadPool() {
     stop_.store(true, std::memory_order_relaxed);
     start();
     for (int t = 1; t < count_; ++t) workers_[static_cast<std::size_t>(t - 1)].join();
   }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   int count() const { return count_; }
 
@@ -62,7 +62,7 @@ class Threads {
   }
 
   onnxc_executor executor() {
-    return {count_, this, [](void* self, int32_t count, void (*body)(void*, int32_t), void* context) { static_cast<Threads*>(self)->parallel_for(count, body, context); }};
+    return {count_, this, [](void* self, int32_t count, void (*body)(void*, int32_t), void* context) { static_cast<ThreadPool*>(self)->parallel_for(count, body, context); }};
   }
 
  private:

@@ -8,7 +8,7 @@
 TEST_CASE("every index runs once") {
   for (int count : {1, 2, 5}) {
     for (int spins : {0, 100, 20'000}) {
-      onnxc::Threads threads(count, spins);
+      onnxc::ThreadPool threads(count, spins);
       for (int round = 0; round < 200; ++round) {
         std::vector<int> hits(size_t(round % 17));
         threads.parallel_for(int32_t(hits.size()), [&](int32_t i) { ++hits[size_t(i)]; });

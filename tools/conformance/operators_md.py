@@ -7,6 +7,7 @@ Needs the onnx wheel, which knows all operators and the opsets in which each cha
 """
 
 import json
+import re
 import sys
 from collections import defaultdict
 
@@ -61,7 +62,7 @@ def collect(reports):
                 elif case["result"] == "failed":
                     row.reasons["wrong or failing"] += 1
                 elif len(case["operators"]) == 1 or operator in case["reason"]:
-                    row.reasons[case["reason"]] += 1
+                    row.reasons[re.sub(r" '[^']*'", "", case["reason"])] += 1
     return rows
 
 

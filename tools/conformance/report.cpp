@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tools/driver/files.h"
 
@@ -31,6 +32,12 @@ const char* word(Verdict verdict) {
 std::string one_line(std::string text, std::size_t limit) {
   std::ranges::replace(text, '\n', ' ');
   return text.size() > limit ? text.substr(0, limit) + "..." : text;
+}
+
+/// A reason without the names of nodes and values, which differ from case to case.
+std::string kind_of(const std::string& reason) {
+  static const std::regex name(" '[^']*'");
+  return std::regex_replace(one_line(reason, 400), name, "");
 }
 
 }  // namespace
@@ -67,7 +74,7 @@ void print_details(const std::vector<CaseResult>& results, bool by_operator) {
   for (const CaseResult& result : results) {
     if (result.verdict == Verdict::Failed)
       fmt::print("{} {}/{}: {}\n", colored("31", "failed"), result.suite, result.name, one_line(result.reason, 400));
-    if (result.verdict == Verdict::Unsupported) ++reasons[one_line(result.reason, 200)];
+    if (result.verdict == Verdict::Unsupported) ++reasons[kind_of(result.reason)];
     for (const std::string& op : result.operators) operators[op].add(result.verdict);
   }
   std::vector<std::pair<int, std::string>> by_count;

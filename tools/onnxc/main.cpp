@@ -3,60 +3,22 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 
 #include "codegen/compile.h"
+#include "tools/driver/files.h"
 #include "tools/onnxc/commands.h"
+#include "tools/onnxc/model_options.h"
 
 namespace onnxc {
 namespace {
 
-/// `batch=8`, `batch=1..64`
-std::map<std::string, ImportOptions::Range> parse_dims(const std::vector<std::string>& list) {
-  std::map<std::string, ImportOptions::Range> dims;
-  for (const std::string& text : list) {
-    const auto bad = [&] { throw Error(ErrorKind::Usage, fmt::format("--dim {} is neither name=value nor name=min..max", text)); };
-    const std::size_t equals = text.rfind('=');
-    if (equals == text.npos || equals == 0) bad();
-    const auto number = [&](std::string_view digits) {
-      int64_t value = -1;
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-      if (error != std::errc() || end != digits.data() + digits.size() || value < 0) bad();
-      return value;
-    };
-    const std::string_view value = std::string_view(text).substr(equals + 1);
-    const std::size_t dots = value.find("..");
-    ImportOptions::Range range{};
-    if (dots == value.npos) range.min = range.max = number(value);
-    else range = {number(value.substr(0, dots)), number(value.substr(dots + 2))};
-    if (range.min > range.max) bad();
-    dims[text.substr(0, equals)] = range;
-  }
-  return dims;
-}
-
-/// To a temporary beside it, then renamed: a reader sees the old file or the new one.
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  const std::filesystem::path temporary = path.string() + fmt::format(".tmp{}", getpid());
-  std::ofstream out(temporary, std::ios::binary);
-  out.write(text.data(), static_cast<std::streamsize>(text.size()));
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(temporary, path, error);
-  if (!out || error) {
-    std::filesystem::remove(temporary, error);
-    throw Error(ErrorKind::Io, fmt::format("{} cannot be written", path.string()));
-  }
-}
-
 struct Arguments {
-  std::string model, output, emit = "cpp", depfile, opt_level = "3";
-  std::vector<std::string> dims;
+  std::string model, output, emit = "cpp", depfile;
   bool explain = false;
-  CompileOptions options;
+  ModelOptions shared;     // with the subcommands
+  CompileOptions options;  // the rest
 };
 
 void write_depfile(const Arguments& a, const Compilation& c) {
@@ -83,10 +45,7 @@ void print_choices(const std::vector<Choice>& choices) {
 }
 
 int compile_command(Arguments& a) {
-  CompileOptions& o = a.options;
-  o.dims = parse_dims(a.dims);
-  o.level = a.opt_level == "s" ? 2 : a.opt_level[0] - '0';
-  o.log = &std::cerr;
+  CompileOptions o = a.shared.options(a.options);
   if (a.emit == "shared" || a.emit == "object") return build_command(a.model, a.output, a.emit == "shared", o);
   if (o.name_space.empty() && !a.output.empty()) o.name_space = std::filesystem::path(a.output).stem().string();
   if (!a.output.empty() && o.header_name.empty()) o.header_name = std::filesystem::path(a.output).replace_extension(".h").filename().string();
@@ -116,14 +75,6 @@ int compile_command(Arguments& a) {
   return 0;
 }
 
-void add_model_options(CLI::App& app, Arguments& a) {
-  app.add_option("--target", a.options.target, "Machine: native, x86-64-v4, x86-64-v3, x86-64-v2 or generic (plain C++)")->capture_default_str();
-  app.add_option("--dim", a.dims, "A named dimension: name=8 fixes it, name=1..64 bounds it. May be repeated.");
-  app.add_option("-O", a.opt_level, "Optimisation: 0 (reference kernels, no passes) to 3, or s")->capture_default_str()->check(CLI::IsMember({"0", "1", "2", "3", "s"}));
-  app.add_option("--threads", a.options.threads, "Threads the unit may be run with; 1 leaves the code for more out")->capture_default_str()->check(CLI::Range(1, 256));
-  app.add_option("--weights", a.options.weights, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")->capture_default_str();
-}
-
 int run(int argc, char** argv) {
   CLI::App app{"onnxc compiles ONNX models to self-contained C++.\n\n"
                "  onnxc model.onnx -o model.cpp        writes model.cpp and model.h\n"
@@ -144,7 +95,7 @@ int run(int argc, char** argv) {
   app.add_option("--print-after", a.options.print_after, "Print the graph after a pass (or 'all') to standard error");
   app.add_option("--stop-after", a.options.stop_after, "Stop after a pass and write the graph");
   app.add_option("--opt-bisect-limit", a.options.bisect_limit, "Run only so many of the optional passes");
-  add_model_options(app, a);
+  a.shared.add_to(app);
   std::function<int()> command;
   add_commands(app, command);
   try {

@@ -1,0 +1,61 @@
+#include "tools/onnxc/model_options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <iostream>
+#include <string_view>
+
+namespace onnxc {
+namespace {
+
+/// `batch=8`, `batch=1..64`
+std::pair<std::string, ImportOptions::Range> parse_dim(const std::string& text) {
+  const auto bad = [&] { return Error(ErrorKind::Usage, fmt::format("--dim {} is neither name=value nor name=min..max", text)); };
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) throw bad();
+  const auto number = [&](std::string_view digits) {
+    int64_t value = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size() || value < 0) throw bad();
+    return value;
+  };
+  const std::string_view value = std::string_view(text).substr(equals + 1);
+  const std::size_t dots = value.find("..");
+  ImportOptions::Range range{};
+  if (dots == std::string_view::npos) {
+    range.min = range.max = number(value);
+  } else {
+    range = {number(value.substr(0, dots)), number(value.substr(dots + 2))};
+  }
+  if (range.min > range.max) throw bad();
+  return {text.substr(0, equals), range};
+}
+
+}  // namespace
+
+void ModelOptions::add_to(CLI::App& app) {
+  app.add_option("--target", target_, "Machine: native, x86-64-v4, x86-64-v3, x86-64-v2 or generic (plain C++)")
+      ->capture_default_str();
+  app.add_option("--dim", dims_, "A named dimension: name=8 fixes it, name=1..64 bounds it. May be repeated.");
+  app.add_option("-O", opt_level_, "Optimisation: 0 (reference kernels, no passes) to 3, or s")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"0", "1", "2", "3", "s"}));
+  app.add_option("--threads", threads_, "Threads the unit may be run with; 1 leaves the code for more out")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+  app.add_option("--weights", weights_, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")
+      ->capture_default_str();
+}
+
+CompileOptions ModelOptions::options(CompileOptions rest) const {
+  rest.target = target_;
+  rest.weights = weights_;
+  rest.threads = threads_;
+  rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
+  rest.log = &std::cerr;
+  for (const std::string& text : dims_) rest.dims.insert(parse_dim(text));
+  return rest;
+}
+
+}  // namespace onnxc

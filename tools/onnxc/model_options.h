@@ -1,0 +1,26 @@
+// The options that every subcommand takes which compiles a model.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "codegen/compile.h"
+
+namespace onnxc {
+
+/// What the command line said, until `options` is asked for.
+class ModelOptions {
+ public:
+  /// --target, --dim, -O, --threads, --weights. This object must live until the command line is parsed.
+  void add_to(CLI::App& app);
+  /// `rest` with what the command line said. Throws Error{Usage} for a bad --dim.
+  CompileOptions options(CompileOptions rest = {}) const;
+
+ private:
+  std::string target_ = "native", weights_ = "auto";
+  int threads_ = 1;
+  std::string opt_level_ = "3";
+  std::vector<std::string> dims_;
+};
+
+}  // namespace onnxc

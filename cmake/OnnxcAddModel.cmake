@@ -5,7 +5,7 @@
 #   MODEL      the file; it and the external data that it refers to are dependencies: a change of either compiles anew
 #   TARGET     the machine the code is for, as in `onnxc --target`; by default the one that builds. Required when cross-compiling
 #   DIM        bounds or values of dynamic dimensions: batch=8 sequence=1..512
-#   OPTIONS    any others of onnxc's options: -O3 --math=fast --weights=asm …
+#   OPTIONS    any others of onnxc's options: -O3 --weights=asm … Models with more than 256 MiB of weights want --weights=object
 #
 # The library is optimised in every configuration (-O3, or the -O of OPTIONS): nobody steps through it.
 cmake_policy(PUSH)
@@ -37,16 +37,27 @@ function(onnxc_add_model target)
   endforeach()
   list(APPEND options ${ARG_OPTIONS})
 
+  # Weights beside the source: an object file becomes a member of the library, a binary file is read by the assembler.
+  set(beside)
+  if("${ARG_OPTIONS}" MATCHES "--weights[=;]object")
+    set(beside ${folder}/${ARG_NAMESPACE}.weights.o)
+    set_source_files_properties(${beside} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  elseif("${ARG_OPTIONS}" MATCHES "--weights[=;]incbin")
+    set(beside ${folder}/${ARG_NAMESPACE}.weights.bin)
+    set_source_files_properties(${folder}/${ARG_NAMESPACE}.cpp PROPERTIES OBJECT_DEPENDS ${beside}
+                                COMPILE_DEFINITIONS ONNXC_WEIGHTS_DIR="${folder}/")
+  endif()
+
   cmake_path(RELATIVE_PATH model BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE shown)
   add_custom_command(
-    OUTPUT ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h
+    OUTPUT ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${beside}
     COMMAND ${ONNXC_EXECUTABLE} ${model} -o ${folder}/${ARG_NAMESPACE}.cpp --depfile ${folder}/${ARG_NAMESPACE}.d ${options}
     DEPENDS ${model} ${ONNXC_EXECUTABLE}
     DEPFILE ${folder}/${ARG_NAMESPACE}.d
     COMMENT "Compiling ${shown} with onnxc"
     VERBATIM)
 
-  add_library(${target} STATIC ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h)
+  add_library(${target} STATIC ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${beside})
   target_include_directories(${target} PUBLIC ${folder})
   target_link_libraries(${target} PUBLIC onnxc::runtime)
 
@@ -57,7 +68,7 @@ function(onnxc_add_model target)
     endif()
   endforeach()
   target_compile_options(${target} PRIVATE ${level})
-  if(NOT ARG_TARGET AND NOT CMAKE_CROSSCOMPILING)
+  if((NOT ARG_TARGET OR ARG_TARGET STREQUAL native) AND NOT CMAKE_CROSSCOMPILING)
     target_compile_options(${target} PRIVATE -march=native)
   elseif(ARG_TARGET MATCHES "^x86-64(-v[234])?$")
     target_compile_options(${target} PRIVATE -march=${ARG_TARGET})

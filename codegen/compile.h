@@ -9,7 +9,6 @@ struct CompileOptions : CompilerOptions {
   std::string name_space;       ///< empty: made from the file's name
   std::string header_name;      ///< empty: NAMESPACE.h
   std::string weights = "auto";
-  int threads = 1;              ///< more than one: steps may be shared between the caller's threads
   bool standalone = false;
 };
 

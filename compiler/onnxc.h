@@ -19,6 +19,7 @@ struct CompilerOptions {
   std::map<std::string, ImportOptions::Range> dims;  ///< named dimensions: a value or bounds
   std::string print_after;                           ///< name of a pass, or "all": its result goes to `log`
   std::string stop_after;                            ///< name of a pass: the graph is what it left
+  int threads = 1;                                   ///< the unit may be run with so many
   int bisect_limit = -1;                             ///< run only so many optional passes
   std::ostream* log = nullptr;
 };

@@ -24,9 +24,9 @@ constexpr Pass kPasses[] = {
     {"fold_constants",                  fold_constants,                  true},   // what does not depend on inputs is computed here
     {"simplify",                        simplify,                        true},   // no-ops, transpose and reshape chains vanish
     {"lower_elementwise",               lower_elementwise,               false},  // every elementwise operator becomes an expression
+    {"fold_parameters",                 fold_constants,                  true},   // expressions over weights, BatchNorm's above all
     {"eliminate_common_subexpressions", eliminate_common_subexpressions, true},   // computed twice, computed once; before fusion hides it
     {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
-    {"fold_constants_again",            fold_constants,                  true},   // weights that the two passes before made
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
     {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs
 };
@@ -82,7 +82,7 @@ Compilation compile_model(const std::filesystem::path& model, const CompilerOpti
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
-  result.program = lower_graph(graph, result.target, {.optimise = options.level > 0, .channels_last = options.level > 0}, &result.choices);
+  result.program = lower_graph(graph, result.target, {.optimise = options.level > 0, .channels_last = options.level > 0, .threads = options.threads}, &result.choices);
   if (options.level > 0) alias_buffers(result.program);
   plan_memory(result.program);
   check_plan(result.program);

@@ -9,6 +9,7 @@
 namespace onnxc {
 
 const Target& Lowering::target() const { return lowerer_.target_; }
+int64_t Lowering::threads() const { return lowerer_.options_.threads; }
 bool Lowering::optimise() const { return lowerer_.options_.optimise; }
 
 View Lowering::in_any(int i) { return lowerer_.place(*lowerer_.scope_, node_.input(i), nullptr); }
@@ -143,13 +144,13 @@ EpilogueArg Lowering::epilogue(const EpilogueShape& shape, StepBuilder& step) {
     auto form = epilogue_operand(shape, result, extents, view.strides());
     ONNXC_CHECK(form.has_value(), "fuse_expressions fuses operands that have a form");
     form->pointer = view.pointer;
-    if (form->form == "Rows" && extents == result) step.may_share({{scope_output().pointer}, view.element, extents, view.layout}, view);
+    if (form->form == "Rows" && extents == result) step.may_share({{this->result().pointer}, view.element, extents, view.layout}, view);
     arg.operands.push_back(std::move(*form));
   }
   return arg;
 }
 
-View Lowering::scope_output() const { return lowerer_.scope_->places[static_cast<std::size_t>(node_.outputs[0])].front(); }
+View Lowering::result() const { return lowerer_.scope_->places[static_cast<std::size_t>(node_.outputs[0])].front(); }
 
 void Lowering::apply_epilogue(View result) {
   if (!node_.epilogue) return;
@@ -177,7 +178,9 @@ void Lowering::build_cheapest() {
     for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost});
     lowerer_.choices_->push_back(std::move(choice));
   }
-  cheapest->build();
+  const auto build = std::move(cheapest->build);
+  considered_.clear();
+  build();
 }
 
 StepBuilder::StepBuilder(Lowering& lowering, const Kernel& kernel) : lowering_(lowering) {

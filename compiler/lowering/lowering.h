@@ -56,6 +56,7 @@ class Lowering {
   const Graph& graph() const { return graph_; }
   const Node& node() const { return node_; }
   const Target& target() const;
+  int64_t threads() const;  ///< scratch memory is needed once for each
   bool optimise() const;  ///< false at -O0: reference kernels only
 
   bool has(int i) const { return node_.has_input(i); }
@@ -86,6 +87,8 @@ class Lowering {
   /// Scratch memory that lives during this node's steps.
   PointerArg workspace(const std::string& name, ElementType element, Dim elements);
 
+  /// Output 0 as a kernel has defined it.
+  View result() const;
   /// Output i is input j's memory, `offset` elements in; row-major.
   void alias(int output, int input, Dim offset = 0);
 
@@ -115,7 +118,6 @@ class Lowering {
 
  private:
   friend class StepBuilder;
-  View scope_output() const;
   Lowerer& lowerer_;
   const Graph& graph_;
   const Node& node_;
@@ -177,6 +179,7 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
 struct LowerOptions {
   bool optimise = true;
   bool channels_last = true;
+  int threads = 1;
 };
 
 /// assign layouts, select kernels, pack weights, schedule. `choices` may be null.

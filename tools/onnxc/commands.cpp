@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tools/onnxc/model_options.h"
+#include "tools/onnxc/info.h"
 #include "tools/onnxc/run.h"
 
 namespace onnxc {
@@ -62,32 +63,17 @@ void add_bench(CLI::App& app, std::function<int()>& command) {
   });
 }
 
-int info_command(const std::string& model, const CompileOptions& options) {
-  const Imported imported = read_model(model, options);
-  const ModelInfo& info = imported.info;
-  const Graph& graph = imported.graph;
-  fmt::print("{}\n  sha256       {}\n  IR version   {}\n", model, info.sha256, info.ir_version);
-  for (const auto& [domain, version] : info.opsets) fmt::print("  opset        {} {}\n", domain, version);
-  if (!info.producer_name.empty()) fmt::print("  producer     {} {}\n", info.producer_name, info.producer_version);
-  for (const auto* list : {&graph.inputs, &graph.outputs}) {
-    for (ValueId id : *list) {
-      const Value& value = graph.values[static_cast<std::size_t>(id)];
-      fmt::print("  {}       {} {}\n", list == &graph.inputs ? "input " : "output", value.name, value.type.text());
-    }
-  }
-  std::map<std::string, int> operators;
-  for (const Node& node : graph.nodes) ++operators[node.full_op()];
-  fmt::print("  nodes        {}\n", graph.nodes.size());
-  for (const auto& [op, count] : operators) fmt::print("    {:<30} {}\n", op, count);
-  return 0;
-}
-
 void add_info(CLI::App& app, std::function<int()>& command) {
-  CLI::App& info = *app.add_subcommand("info", "Say what is inside a model");
-  auto held = std::make_shared<Held<std::string>>();
-  info.add_option("model", held->options, "ONNX model")->required();
+  struct Info {
+    std::string model;
+    bool json = false;
+  };
+  CLI::App& info = *app.add_subcommand("info", "Say what is inside a model: opsets, inputs, outputs, operators, parameters, multiply-adds");
+  auto held = std::make_shared<Held<Info>>();
+  info.add_option("model", held->options.model, "ONNX model")->required();
+  info.add_flag("--json", held->options.json, "As JSON");
   held->model.add_to(info);
-  info.callback([held, &command] { command = [held] { return info_command(held->options, held->model.options()); }; });
+  info.callback([held, &command] { command = [held] { return info_command(held->options.model, held->options.json, held->model.options()); }; });
 }
 
 }  // namespace

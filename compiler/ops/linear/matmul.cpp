@@ -1,0 +1,158 @@
+// MatMul: the product of two matrices, or of two stacks of them with broadcasting, as numpy has it.
+#include <fmt/format.h>
+
+#include "compiler/lowering/lowering.h"
+#include "compiler/lowering/pack.h"
+#include "compiler/lowering/tiles.h"
+#include "compiler/ops/dispatch.h"
+#include "runtime_stub/onnxc/scalar/matmul.hpp"
+
+namespace onnxc {
+namespace {
+
+/// Shapes with the axes that a vector operand gets for the time of the product.
+struct Product {
+  Extents a, b, batch;
+  Dim m, n, k;
+  bool a_vector = false, b_vector = false;
+};
+
+template <class Fail>
+Product product_of(Extents a, Extents b, Fail&& fail) {
+  Product p;
+  if (a.empty() || b.empty()) fail("an operand is a scalar");
+  p.a_vector = a.size() == 1;
+  p.b_vector = b.size() == 1;
+  if (p.a_vector) a.insert(a.begin(), 1);
+  if (p.b_vector) b.push_back(1);
+  p.m = a[a.size() - 2];
+  p.k = a.back();
+  p.n = b.back();
+  p.a = std::move(a);
+  p.b = std::move(b);
+  return p;
+}
+
+Extents batch_of(const Extents& extents) { return {extents.begin(), extents.end() - 2}; }
+
+void infer_matmul(Inference& n) {
+  Product p = product_of(n.extents(0), n.extents(1), [&](const char* what) { n.fail(what); });
+  if (n.element(0) != n.element(1)) n.fail(fmt::format("the operands are {} and {}", name(n.element(0)), name(n.element(1))));
+  n.unify(p.k, p.b[p.b.size() - 2], "the inner extents");
+  Extents out = n.broadcast({batch_of(p.a), batch_of(p.b)});
+  if (!p.a_vector) out.push_back(p.m);
+  if (!p.b_vector) out.push_back(p.n);
+  n.output(0, n.element(0), std::move(out));
+}
+
+/// Strides of an operand's matrices along the batch axes of the result.
+std::vector<Dim> batch_strides(const Extents& operand, std::size_t batch_rank) {
+  std::vector<Dim> strides(batch_rank, 0);
+  Dim stride = operand[operand.size() - 1] * operand[operand.size() - 2];
+  const std::size_t own = operand.size() - 2;
+  for (std::size_t k = 0; k < own; ++k) {
+    const std::size_t axis = own - 1 - k;
+    if (!(operand[axis] == Dim(1))) strides[batch_rank - 1 - k] = stride;
+    stride *= operand[axis];
+  }
+  return strides;
+}
+
+void evaluate_matmul(Evaluation& e) {
+  const Product p = product_of(to_extents(e.input(0).shape), to_extents(e.input(1).shape), [](const char*) {});
+  Extents batch = to_extents(e.output(0).shape);
+  batch.resize(batch.size() - (p.a_vector ? 0 : 1) - (p.b_vector ? 0 : 1));
+  scalar::MatMulParams params{.m = p.m.value(), .n = p.n.value(), .k = p.k.value(), .batch = {}, .a_strides = {}, .b_strides = {}};
+  const auto fill = [](auto& list, auto& size, const std::vector<Dim>& dims) {
+    for (Dim d : dims) list[size++] = d.value();
+  };
+  fill(params.batch.dims, params.batch.rank, batch);
+  fill(params.a_strides.values, params.a_strides.size, batch_strides(p.a, batch.size()));
+  fill(params.b_strides.values, params.b_strides.size, batch_strides(p.b, batch.size()));
+  for_number(e.type(0), [&]<class T>() { scalar::matmul<T>(e.out<T>().data, e.in<T>(0).data, e.in<T>(1).data, params); });
+}
+
+double known(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
+
+bool has_fast_kernel(const Graph& graph, const Node& node) {
+  const Type& type = graph[node.outputs[0]].type;
+  if (type.element != ElementType::F32 || type.rank() == 0) return false;
+  // A vector operand changes which axis holds the columns: only a stack of rows times a matrix keeps the last.
+  return graph[node.inputs[1]].type.rank() >= 2;
+}
+
+/// b constant, one matrix: packed once, read by all rows of a.
+void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
+  const TensorData& b = *l.constant(1);
+  const Tile tile = choose_tile(l.target(), rows, p.n.value());
+  const bool one_row = rows == Dim(1);
+  const int vectors = one_row ? 4 : tile.vectors;
+  const int nr = vectors * l.target().vector_floats;
+  const double macs = known(rows) * known(p.n) * known(p.k);
+  l.consider(one_row ? "gemv" : "gemm", macs, 4 * known(p.n) * known(p.k), [&l, &b, p, rows, one_row, tile, vectors, nr] {
+    const View a = l.in(0), y = l.out(0);
+    const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, ElementType::F32,
+                                   pack::panels(b.as<float>(), {.k = p.k.value(), .n = p.n.value(), .nr = nr}));
+    StepBuilder step = l.call(one_row ? "gemv" : "gemm");
+    if (!one_row) step.template_name(std::to_string(tile.rows));
+    step.template_name(std::to_string(vectors));
+    step.pointer(a).pointer(w).pointer(y);
+    step.params({{"m", dim_arg(rows)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}});
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
+  });
+}
+
+/// Both operands known only when the model runs.
+void matmul_candidate(Lowering& l, const Product& p, const Extents& batch) {
+  const int64_t columns = p.n.is_constant() ? p.n.value() : 128;
+  const Tile tile = choose_tile(l.target(), p.m, columns);
+  const double macs = known(element_count(batch)) * known(p.m) * known(p.n) * known(p.k);
+  l.consider("matmul", macs, 0, [&l, p, batch, tile] {
+    const View a = l.in(0), b = l.in(1), y = l.out(0);
+    const PointerArg scratch = l.workspace("panel", ElementType::F32, p.k * tile.nr * l.threads());
+    StepBuilder step = l.call("matmul");
+    step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors));
+    step.pointer(a).pointer(b).pointer(y).pointer(scratch);
+    std::vector<Dim> c_strides(batch.size(), 0);
+    Dim stride = p.m * p.n;
+    for (std::size_t k = batch.size(); k-- > 0;) {
+      c_strides[k] = stride;
+      stride *= batch[k];
+    }
+    step.params({{"m", dim_arg(p.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldb", dim_arg(p.n)}, {"ldc", dim_arg(p.n)},
+                 {"batch", dims_arg(batch)}, {"a_batch", dims_arg(batch_strides(p.a, batch.size()))},
+                 {"b_batch", dims_arg(batch_strides(p.b, batch.size()))}, {"c_batch", dims_arg(c_strides)}});
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(batch) * p.m * p.n * p.k);
+  });
+}
+
+void lower_matmul(Lowering& l) {
+  const Product p = product_of(l.extents(0), l.extents(1), [](const char*) {});
+  Extents batch = l.output_type(0).extents;
+  batch.resize(batch.size() - (p.a_vector ? 0 : 1) - (p.b_vector ? 0 : 1));
+  if (l.optimise() && has_fast_kernel(l.graph(), l.node()) && !(p.k == Dim(0))) {
+    const bool one_matrix = p.b.size() == 2;
+    Dim rows = p.m;
+    for (Dim d : batch) rows *= d;
+    if (one_matrix && l.constant(1) != nullptr && p.n.is_constant() && p.k.is_constant() && p.n.value() > 0) return gemm_candidate(l, p, rows);
+    if (one_matrix) {  // one b for all: the stack is one tall matrix
+      Product tall = p;
+      tall.m = rows;
+      return matmul_candidate(l, tall, {});
+    }
+    return matmul_candidate(l, p, batch);
+  }
+  const View a = l.in(0), b = l.in(1), y = l.out(0);
+  l.call("scalar_matmul").pointer(y).pointer(a).pointer(b).params(
+      {{"m", dim_arg(p.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"batch", dims_arg(batch)}, {"a_strides", dims_arg(batch_strides(p.a, batch.size()))},
+       {"b_strides", dims_arg(batch_strides(p.b, batch.size()))}}).macs(element_count(y.extents) * p.k);
+  l.apply_epilogue(y);
+}
+
+}  // namespace
+
+extern const Operator op_MatMul;
+const Operator op_MatMul{.name = "MatMul", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_matmul, .evaluate = evaluate_matmul,
+                         .lower = lower_matmul, .takes_epilogue = has_fast_kernel};
+
+}  // namespace onnxc

@@ -1,0 +1,70 @@
+#include "compiler/ops/nn/window.h"
+
+#include <fmt/format.h>
+
+namespace onnxc {
+
+Window read_window(const Node& node, const Extents& spatial, const std::vector<Dim>& kernel) {
+  const std::size_t rank = spatial.size();
+  Window w;
+  const auto list = [&](const char* name, std::size_t length, int64_t otherwise, int64_t least) {
+    std::vector<int64_t> values = node.integers(name, std::vector<int64_t>(length, otherwise));
+    if (values.size() != length) node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' has {} values where {} are needed", name, values.size(), length));
+    for (int64_t v : values) {
+      if (v < least || v > INT32_MAX) node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' holds {}", name, v));
+    }
+    return values;
+  };
+  if (node.has("kernel_shape")) {
+    for (int64_t k : list("kernel_shape", rank, 1, 1)) w.kernel.push_back(k);
+    for (std::size_t i = 0; i < rank && !kernel.empty(); ++i) {
+      if (kernel[i].is_constant() && !(kernel[i] == w.kernel[i]))
+        node.fail(ErrorKind::Invalid, fmt::format("kernel_shape[{}] is {} where the weights have {}", i, w.kernel[i].text(), kernel[i].text()));
+    }
+  } else {
+    w.kernel = kernel;
+  }
+  if (w.kernel.size() != rank) node.fail(ErrorKind::Invalid, fmt::format("the kernel has {} axes, the input {} spatial ones", w.kernel.size(), rank));
+  w.strides = list("strides", rank, 1, 1);
+  w.dilations = list("dilations", rank, 1, 1);
+  const std::string auto_pad = node.string("auto_pad", "NOTSET");
+  if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
+    for (std::size_t i = 0; i < rank; ++i) {
+      const Dim out = ceil_div(spatial[i], w.strides[i]), reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+      const Dim total = max((out - 1) * w.strides[i] + reach - spatial[i], 0), less = floor_div(total, 2);
+      w.pads_begin.push_back(auto_pad == "SAME_UPPER" ? less : total - less);
+      w.pads_end.push_back(auto_pad == "SAME_UPPER" ? total - less : less);
+    }
+  } else if (auto_pad == "VALID" || auto_pad == "NOTSET" || auto_pad.empty()) {
+    const std::vector<int64_t> pads = auto_pad == "VALID" ? std::vector<int64_t>(2 * rank, 0) : list("pads", 2 * rank, 0, 0);
+    w.pads_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank));
+    w.pads_end.assign(pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end());
+  } else {
+    node.fail(ErrorKind::Invalid, fmt::format("auto_pad is '{}'; NOTSET, SAME_UPPER, SAME_LOWER or VALID are allowed", auto_pad));
+  }
+  return w;
+}
+
+Extents window_output(const Window& w, const Extents& spatial, bool ceil_mode) {
+  Extents out;
+  for (std::size_t i = 0; i < spatial.size(); ++i) {
+    const Dim reach = (w.kernel[i] - 1) * w.dilations[i] + 1, room = spatial[i] + w.pads_begin[i] + w.pads_end[i] - reach;
+    Dim n = ceil_mode ? ceil_div(room, w.strides[i]) + 1 : floor_div(room, w.strides[i]) + 1;
+    // A last window that would start in the padding at the end is dropped.
+    if (ceil_mode) n = min(n, ceil_div(spatial[i] + w.pads_begin[i], w.strides[i]));
+    out.push_back(max(n, 0));
+  }
+  return out;
+}
+
+Window as_two_dimensional(Window w) {
+  if (w.rank() != 1) return w;
+  w.kernel.insert(w.kernel.begin(), 1);
+  w.strides.insert(w.strides.begin(), 1);
+  w.dilations.insert(w.dilations.begin(), 1);
+  w.pads_begin.insert(w.pads_begin.begin(), 0);
+  w.pads_end.insert(w.pads_end.begin(), 0);
+  return w;
+}
+
+}  // namespace onnxc

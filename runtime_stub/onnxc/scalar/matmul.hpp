@@ -1,0 +1,37 @@
+// MatMul, as ONNX and numpy define it.
+#pragma once
+#include "../base.hpp"
+#include "accumulate.hpp"
+
+namespace onnxc::scalar {
+
+struct MatMulParams {
+  int64_t m = 1, n = 1, k = 1;
+  Shape batch;                     ///< extents of the batch axes of y
+  Ints a_strides, b_strides;       ///< of the matrices of a and b along each batch axis, 0 where repeated
+};
+
+/// y[batch, i, j] = sum over s of a[batch, i, s] * b[batch, s, j]; y, and each matrix of a and b, row-major without gaps. Sums run in order of s in
+/// accumulator<T> and are rounded once.
+template <class T>
+void matmul(T* y, const T* a, const T* b, MatMulParams p) {
+  using Acc = accumulator<T>;
+  const int64_t batches = p.batch.count();
+  for (int64_t matrix = 0; matrix < batches; ++matrix) {
+    int64_t index = matrix, a_at = 0, b_at = 0;
+    for (int axis = p.batch.rank - 1; axis >= 0; --axis) {
+      a_at += index % p.batch[axis] * p.a_strides[axis];
+      b_at += index % p.batch[axis] * p.b_strides[axis];
+      index /= p.batch[axis];
+    }
+    for (int64_t i = 0; i < p.m; ++i) {
+      for (int64_t j = 0; j < p.n; ++j) {
+        Acc sum = 0;
+        for (int64_t s = 0; s < p.k; ++s) sum += static_cast<Acc>(a[a_at + i * p.k + s]) * static_cast<Acc>(b[b_at + s * p.n + j]);
+        y[(matrix * p.m + i) * p.n + j] = static_cast<T>(sum);
+      }
+    }
+  }
+}
+
+}  // namespace onnxc::scalar

@@ -40,5 +40,7 @@ Imported read_model(const std::filesystem::path& model, const CompilerOptions& o
 
 /// The names of all passes, in order.
 std::vector<std::string> pass_names();
+/// One pass by its name, and the verifier after it. Throws Error{Usage} for an unknown name.
+Graph run_pass(const std::string& name, Graph graph);
 
 }  // namespace onnxc

@@ -61,6 +61,16 @@ std::vector<std::string> pass_names() {
   return names;
 }
 
+Graph run_pass(const std::string& name, Graph graph) {
+  for (const Pass& pass : kPasses) {
+    if (name != pass.name) continue;
+    graph = pass.run(std::move(graph));
+    verify_graph(graph, name);
+    return graph;
+  }
+  throw Error(ErrorKind::Usage, fmt::format("there is no pass '{}'", name));
+}
+
 Imported read_model(const std::filesystem::path& model, const CompilerOptions& options) { return import_model(model, import_options(options)); }
 
 Compilation compile_model(const std::filesystem::path& model, const CompilerOptions& options) {

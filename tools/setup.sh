@@ -11,7 +11,7 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
-packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv python3-pip libprotobuf-dev protobuf-compiler
+packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libprotobuf-dev protobuf-compiler
           libcli11-dev libfmt-dev nlohmann-json3-dev libxsimd-dev catch2 libbenchmark-dev)
 test_packages=(clang-14 clang-format-14 clang-tidy-14)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
@@ -37,9 +37,10 @@ with_clock() {
   local text="$1" log="$2" start=$SECONDS child
   shift 2
   say "$text ..."
-  "$@" >"$log" 2>&1 </dev/null &
+  # A group of its own, so that an interruption reaches all of it; without the lock, so that what outlives us keeps nobody waiting.
+  setsid "$@" >"$log" 2>&1 </dev/null 9>&- &
   child=$!
-  trap 'kill $child 2>/dev/null || true; exit 130' INT TERM
+  trap 'kill -- -$child 2>/dev/null || true; exit 130' INT TERM
   while kill -0 $child 2>/dev/null; do
     sleep 1
     if (((SECONDS - start) % 10 == 9)); then

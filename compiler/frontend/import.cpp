@@ -9,9 +9,9 @@
 #include <fstream>
 #include <set>
 
+#include "compiler/frontend/expand_functions.h"
 #include "compiler/frontend/tensors.h"
 #include "compiler/support/sha256.h"
-#include "onnx/defs/schema.h"
 #include "onnx/inliner/inliner.h"
 #include "onnx/onnx_pb.h"
 #include "runtime_stub/onnxc/base.hpp"
@@ -76,7 +76,7 @@ void check_header(const std::filesystem::path& path, const onnx::ModelProto& mod
   for (const auto& import : model.opset_import()) {
     const std::string domain = normal_domain(import.domain());
     const std::string shown = domain.empty() ? "ai.onnx" : domain;
-    if (!seen.insert(domain).second) refuse(fmt::format("opset of domain '{}' is imported twice", shown));
+    if (!seen.insert(domain).second && info.opsets[shown] != import.version()) refuse(fmt::format("domain '{}' is imported with two opsets", shown));
     const int64_t newest = domain.empty() ? kNewestOpset : domain == "ai.onnx.ml" ? kNewestMlOpset : INT64_MAX;
     if (import.version() < 1) refuse(fmt::format("opset {} of domain '{}' does not exist", import.version(), shown));
     if (import.version() > newest)
@@ -305,16 +305,6 @@ class GraphImporter {
   ExternalData& external_;
 };
 
-/// Schema functions to expand: those whose operator the compiler does not know itself.
-class UnknownFunctions final : public onnx::inliner::FunctionIdSet {
- public:
-  explicit UnknownFunctions(const ImportOptions& options) : options_(options) {}
-  bool Contains(const std::string& domain, const std::string& name) const override { return !options_.knows(normal_domain(domain), name); }
-
- private:
-  const ImportOptions& options_;
-};
-
 /// Nodes that the functions would become, counted before anything is inlined: 2^k functions must not eat the memory.
 void check_function_growth(const onnx::ModelProto& model) {
   constexpr int64_t kMostNodes = 2'000'000;
@@ -363,7 +353,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   check_function_growth(model);
   try {
     if (model.functions_size() > 0) onnx::inliner::InlineLocalFunctions(model, true);
-    onnx::inliner::InlineSelectedFunctions(model, UnknownFunctions(options), onnx::OpSchemaRegistry::Instance());
+    expand_functions(model, options.knows);
   } catch (const std::exception& e) {
     throw Error(ErrorKind::Invalid, fmt::format("{}: functions cannot be inlined: {}", path.string(), e.what()));
   }

@@ -69,7 +69,7 @@ Bounds of(Dim d) { return {d.min_value(), d.max_value()}; }
 Bounds bounds_of(Dim::Kind kind, int64_t value, const std::vector<Dim>& args) {
   switch (kind) {
     case Dim::Kind::Constant: return {value, value};
-    case Dim::Kind::Symbol: return {0, INT64_MAX};
+    case Dim::Kind::Symbol: return {1, INT64_MAX};
     case Dim::Kind::Sum: {
       Bounds sum{0, 0};
       for (Dim a : args) sum = {bound_add(sum.min, a.min_value()), bound_add(sum.max, a.max_value())};

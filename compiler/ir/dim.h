@@ -24,7 +24,7 @@ class Dim {
   Dim() : Dim(int64_t{0}) {}
   Dim(int64_t value);  // NOLINT: integers are extents
   Dim(int value) : Dim(int64_t{value}) {}  // NOLINT
-  /// A symbol is known by its name: the same name gives the same Dim.
+  /// A symbol is known by its name: the same name gives the same Dim. Its bounds are [1, INT64_MAX] until they are stated.
   static Dim symbol(std::string_view name);
   /// The same, and states its closed bounds.
   static Dim symbol(std::string_view name, int64_t min, int64_t max);
@@ -90,7 +90,7 @@ inline bool always_equal(Dim a, Dim b) { return a == b; }
 /// True when a >= b for every value of the symbols within their bounds, as far as interval arithmetic can tell.
 bool always_at_least(Dim a, Dim b);
 
-/// The inverse of Dim::text; symbols not seen before get bounds [0, INT64_MAX]. Throws Error{Invalid}.
+/// The inverse of Dim::text; symbols not seen before get bounds [1, INT64_MAX]. Throws Error{Invalid}.
 Dim parse_dim(std::string_view text);
 
 /// True for a name that the text form can hold as it is: letters, digits, '_' and '.', not starting with a digit.

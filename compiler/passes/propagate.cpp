@@ -36,6 +36,7 @@ class Propagation {
       node.version = kLatest;
       while (node.epilogue_operands == 0 && !node.inputs.empty() && node.inputs.back() == kAbsent) node.inputs.pop_back();
     }
+    if (node.is("If") && !node.inputs.empty() && graph.constant(node.inputs[0]) != nullptr) return take_branch(graph, node);
     if (!node.regions.empty()) enter_regions(graph, node);
     infer_node(graph, node, fresh_);
     settle(graph, std::move(node));
@@ -50,10 +51,44 @@ class Propagation {
         const Value& outer = graph[node.captures[i]];
         inner.type = outer.type;
         inner.elements = outer.elements;
-        known_captures_[&inner] = outer.constant;
       }
       // Loop and Scan give their bodies' formals types in their own rules, from what flows in.
       if (node.is("If")) run(*region);
+    }
+  }
+
+  /// An If whose condition is known: the nodes of its branch, in the outer graph.
+  void take_branch(Graph& graph, const Node& node) {
+    const TensorData& condition = *graph.constant(node.inputs[0]);
+    if (condition.type != ElementType::Bool || condition.count() != 1) node.fail(ErrorKind::Invalid, "the condition is not one bool");
+    const Graph* branch = node.region(to_integers(condition)[0] != 0 ? "then_branch" : "else_branch");
+    if (branch == nullptr || branch->outputs.size() != node.outputs.size()) node.fail(ErrorKind::Invalid, "a branch does not give the node's outputs");
+    std::vector<ValueId> outer(branch->values.size(), kAbsent);
+    const std::size_t formals = branch->inputs.size() - node.captures.size();
+    for (std::size_t i = 0; i < node.captures.size(); ++i) outer[static_cast<std::size_t>(branch->inputs[formals + i])] = node.captures[i];
+    for (std::size_t v = 0; v < branch->values.size(); ++v) {
+      if (outer[v] != kAbsent) continue;
+      outer[v] = graph.add_value(branch->values[v].name, branch->values[v].type);
+      graph[outer[v]].constant = branch->values[v].constant;
+    }
+    const auto move = [&](std::vector<ValueId>& list) {
+      for (ValueId& v : list) v = v == kAbsent ? kAbsent : outer[static_cast<std::size_t>(v)];
+    };
+    for (Node inner : branch->nodes) {
+      move(inner.inputs);
+      move(inner.outputs);
+      move(inner.captures);
+      visit(graph, std::move(inner));
+    }
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] == kAbsent) continue;
+      Node identity;
+      identity.op = "Identity";
+      identity.name = node.name;
+      identity.version = kLatest;
+      identity.inputs = {outer[static_cast<std::size_t>(branch->outputs[i])]};
+      identity.outputs = {node.outputs[i]};
+      visit(graph, std::move(identity));
     }
   }
 
@@ -127,7 +162,6 @@ class Propagation {
   FoldBudget budget_;
   int64_t spent_ = 0;
   int fresh_ = 0;
-  std::map<const Value*, Constant> known_captures_;
 };
 
 }  // namespace

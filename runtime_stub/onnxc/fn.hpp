@@ -127,12 +127,17 @@ ONNXC_INLINE constexpr T fmod(T a, T b) {
 }
 ONNXC_SMALL_BINARY(fmod)
 
-/// The remainder with the sign of the divisor: Python's %.
-template <class T>
-  requires floating<T> || integer<T>
+/// The remainder with the sign of the divisor, also of a zero: Python's %.
+template <integer T>
 ONNXC_INLINE constexpr T mod(T a, T b) {
   const T r = fn::fmod(a, b);
   return r != T(0) && (r < T(0)) != (b < T(0)) ? static_cast<T>(r + b) : r;
+}
+template <floating T>
+ONNXC_INLINE T mod(T a, T b) {
+  const T r = std::fmod(a, b);
+  if (r == T(0)) return std::copysign(r, b);
+  return (r < T(0)) != (b < T(0)) ? r + b : r;
 }
 ONNXC_SMALL_BINARY(mod)
 
@@ -315,11 +320,13 @@ ONNXC_INLINE constexpr T shift_left(T a, T count) {
   using U = detail::Unsigned<T>;
   return static_cast<U>(count) < sizeof(T) * 8 ? static_cast<T>(detail::wrapping(a) << static_cast<U>(count)) : T(0);
 }
-/// Shifts zeros in, also for signed types.
+/// Signed types keep their sign: -8 >> 1 = -4. A shift by the width or more, or a negative one, leaves 0 or -1.
 template <integer T>
 ONNXC_INLINE constexpr T shift_right(T a, T count) {
   using U = detail::Unsigned<T>;
-  return static_cast<U>(count) < sizeof(T) * 8 ? static_cast<T>(static_cast<U>(static_cast<U>(a) >> static_cast<U>(count))) : T(0);
+  constexpr U kLast = sizeof(T) * 8 - 1;
+  if constexpr (std::is_signed_v<T>) return static_cast<T>(a >> (static_cast<U>(count) < kLast ? static_cast<U>(count) : kLast));
+  return static_cast<U>(count) <= kLast ? static_cast<T>(a >> static_cast<U>(count)) : T(0);
 }
 
 #undef ONNXC_FLOAT_UNARY

@@ -8,8 +8,16 @@
 // A tile prefetches the panel after its own: panels lie in order of use. Each value is one chain of k multiply-adds from the bias on, in
 // order, whatever the tile or the number of threads.
 //
-// Tiles that reach 95 % of the FMA peak and more: 16-wide 14x2, 12x2, 8x3, 9x3, 6x4, 7x4; 8-wide 6x2, 4x3 (g++ 12, clang 14). Rows beyond the
-// last whole tile take a half tile or a whole one, whose surplus rows repeat the last: choose MR so that m % MR is 0, or at least MR / 2.
+// Rows beyond the last whole tile take a half tile or a whole one, whose surplus rows repeat the last: choose MR so that m % MR is 0, or at
+// least MR / 2, and NV so that the last panel is full. Per cent of the FMA peak (Sapphire Rapids, 184 GFLOP/s, 2026-11, g++ 12; clang 14 within 5):
+//
+//     m x n x k          14x2  12x2  8x3  6x4  7x4      8-wide 6x2  4x3
+//    128 x  384 x  384     97    96  100  100  100              89   88     n = 64 fills no whole number of 8x3's panels
+//   3136 x   64 x  576     87    86   63   96   94              91   80
+//    784 x  128 x 1152     95    94   87   99   97              90   83
+//    768 x  768 x  768     96    94   98   98   97              92   91
+//   3136 x  144 x   24     74    75   87   69   67              82   86     k < 32: 9x3 reaches 90
+//     49 x  512 x 4608     74    67   57   55   61              70   68     bound by memory: 9 MiB of b
 #pragma once
 #include "tile.hpp"
 

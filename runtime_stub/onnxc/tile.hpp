@@ -62,7 +62,7 @@ struct Tile {
   /// `stride`: floats between the rows of b, where b is not a panel.
   ONNXC_INLINE void add(const float* const* rows, int64_t k, const float* b, const float* next, int64_t stride = NR) {
     for (int64_t step = 0; step < k; ++step) {
-      rows = opaque(rows);
+      if (MR > 6) rows = opaque(rows);  // more pointers than this do not stay in registers: better loaded than moved about
       Vec w[NV];
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
         w[j] = Vec::load(b + j * Vec::width);

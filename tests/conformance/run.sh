@@ -12,4 +12,16 @@ build="${ONNXC_BUILD:-build}"
 [ -x "$build/conformance" ] || { echo "(no $build/conformance)"; exit 77; }
 suites=(node simple pytorch-converted pytorch-operator)
 [ "${1:-}" != --all ] || suites+=(light)
-exec "$build/conformance" "${suites[@]}" --report "$build/conformance.json"
+
+# The judge is tested first: a case whose expected output is another case's must fail.
+folder="$(mktemp -d)"
+trap 'rm -rf "$folder"' EXIT
+"$build/conformance" node --list >/dev/null  # makes the suite
+cases="$ONNXC_CACHE/conformance-$ONNX_VERSION/node"
+cp -r "$cases/test_add" "$folder/wrong"
+cp "$cases/test_sub/test_data_set_0/output_0.pb" "$folder/wrong/test_data_set_0/output_0.pb"
+cp -r "$cases/test_add" "$folder/right"
+verdict="$("$build/conformance" "$folder" | tail -n 1)" && { echo "a wrong output passed"; exit 1; }
+[[ "$verdict" == *": 1 passed, 1 failed, 0 unsupported of 2" ]] || { echo "unexpected: $verdict"; exit 1; }
+
+"$build/conformance" "${suites[@]}" --report "$build/conformance.json"

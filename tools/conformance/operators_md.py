@@ -61,7 +61,7 @@ def collect(reports):
                         row.versions.add(version)
                 elif case["result"] == "failed":
                     row.reasons["wrong or failing"] += 1
-                elif len(case["operators"]) == 1 or operator in case["reason"]:
+                elif len(case["operators"]) == 1 or re.search(rf"\b{re.escape(operator)}\b", case["reason"]):
                     row.reasons[re.sub(r" '[^']*'", "", case["reason"])] += 1
     return rows
 

@@ -80,7 +80,7 @@ void print_details(const std::vector<CaseResult>& results, bool by_operator) {
   std::vector<std::pair<int, std::string>> by_count;
   for (const auto& [reason, number] : reasons) by_count.emplace_back(-number, reason);
   std::ranges::sort(by_count);
-  constexpr std::size_t kMostReasons = 20;
+  constexpr std::size_t kMostReasons = 25;
   for (std::size_t i = 0; i < std::min(kMostReasons, by_count.size()); ++i) {
     fmt::print("{} {} x {}\n", colored("33", "unsupported"), -by_count[i].first, by_count[i].second);
   }

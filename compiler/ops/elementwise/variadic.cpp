@@ -25,7 +25,6 @@ Expr express_mean(const Graph& graph, const Node& node) {
 
 Expr express_mod(const Graph& graph, const Node& node) {
   const bool fmod = node.integer("fmod", 0) != 0;
-  if (!fmod && is_float(element_of(graph, node, 0))) node.fail(ErrorKind::Invalid, "fmod=0 with a floating-point type", "set fmod=1");
   return simple_expression(graph, node, fmod ? Fn::Fmod : Fn::Mod);
 }
 

@@ -1,0 +1,171 @@
+#include "compiler/frontend/expand_functions.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "compiler/support/error.h"
+#include "onnx/defs/function.h"
+#include "onnx/defs/schema.h"
+#include "onnx/inliner/inliner.h"
+#include "onnx/onnx_pb.h"
+#include "onnx/shape_inference/implementation.h"
+
+namespace onnxc {
+namespace {
+
+using Types = std::map<std::string, onnx::TypeProto>;
+
+class Expander {
+ public:
+  Expander(onnx::ModelProto& model, const std::function<bool(const std::string&, const std::string&)>& knows) : model_(model), knows_(knows) {
+    for (const auto& import : model.opset_import()) versions_[normal(import.domain())] = static_cast<int>(import.version());
+  }
+
+  void run() {
+    constexpr int kMostRounds = 12;  // functions made of functions; none in ONNX nests deeper than a few
+    for (int round = 0; round < kMostRounds; ++round) {
+      if (!any_to_expand(model_.graph())) return;
+      infer_types();
+      expanded_ = false;
+      Types types;
+      expand_graph(*model_.mutable_graph(), types);
+      if (!expanded_) return;
+    }
+  }
+
+ private:
+  static std::string normal(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+  const onnx::OpSchema* schema_of(const onnx::NodeProto& node) const {
+    const std::string domain = normal(node.domain());
+    const auto version = versions_.find(domain);
+    if (version == versions_.end() || knows_(domain, node.op_type())) return nullptr;
+    const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Instance()->GetSchema(node.op_type(), version->second, domain);
+    return schema != nullptr && (schema->HasFunction() || schema->HasContextDependentFunction()) ? schema : nullptr;
+  }
+
+  bool any_to_expand(const onnx::GraphProto& graph) const {
+    for (const auto& node : graph.node()) {
+      if (schema_of(node) != nullptr) return true;
+      for (const auto& a : node.attribute()) {
+        if (a.has_g() && any_to_expand(a.g())) return true;
+      }
+    }
+    return false;
+  }
+
+  void infer_types() {
+    try {
+      onnx::shape_inference::InferShapes(model_);
+    } catch (const std::exception&) {
+      // What could be inferred stays; bodies that need more are not built.
+    }
+  }
+
+  void expand_graph(onnx::GraphProto& graph, Types types) {
+    for (const auto* list : {&graph.input(), &graph.value_info(), &graph.output()}) {
+      for (const auto& v : *list) {
+        if (v.has_type()) types[v.name()] = v.type();
+      }
+    }
+    for (const auto& t : graph.initializer()) {
+      onnx::TypeProto& type = types[t.name()];
+      type.mutable_tensor_type()->set_elem_type(t.data_type());
+      auto* shape = type.mutable_tensor_type()->mutable_shape();
+      shape->clear_dim();
+      for (int64_t d : t.dims()) shape->add_dim()->set_dim_value(d);
+    }
+    google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+    nodes.Swap(graph.mutable_node());
+    for (auto& node : nodes) {
+      for (auto& a : *node.mutable_attribute()) {
+        if (a.has_g()) expand_graph(*a.mutable_g(), types);
+      }
+      const onnx::OpSchema* schema = schema_of(node);
+      onnx::FunctionProto body;
+      if (schema == nullptr || !build_body(*schema, node, types, body)) {
+        graph.add_node()->Swap(&node);
+        continue;
+      }
+      expanded_ = true;
+      inline_body(node, body, graph);
+    }
+  }
+
+  bool build_body(const onnx::OpSchema& schema, onnx::NodeProto& node, const Types& types, onnx::FunctionProto& body) const {
+    // Defaults are part of the call: bodies refer to them.
+    std::map<std::string, bool> given;
+    for (const auto& a : node.attribute()) given[a.name()] = true;
+    for (const auto& [name, attribute] : schema.attributes()) {
+      if (given.count(name) == 0 && attribute.default_value.type() != onnx::AttributeProto::UNDEFINED) {
+        onnx::AttributeProto* a = node.add_attribute();
+        *a = attribute.default_value;
+        a->set_name(name);
+      }
+    }
+    const int version = versions_.at(normal(node.domain()));
+    if (schema.HasFunction()) {
+      const onnx::FunctionProto* f = schema.GetFunction(version, false);
+      if (f == nullptr) return false;
+      body = *f;
+      return true;
+    }
+    std::vector<onnx::TypeProto> inputs;
+    for (const auto& name : node.input()) {
+      const auto it = types.find(name);
+      if (!name.empty() && it == types.end()) return false;
+      inputs.push_back(name.empty() ? onnx::TypeProto() : it->second);
+    }
+    const onnx::FunctionBodyBuildContextImpl context(node, inputs);
+    return schema.BuildContextDependentFunction(context, body, version);
+  }
+
+  /// Attributes that refer to the call's, bound; those the call does not give are dropped.
+  static void bind_attributes(onnx::NodeProto& node, const onnx::NodeProto& call) {
+    google::protobuf::RepeatedPtrField<onnx::AttributeProto> bound;
+    for (auto& a : *node.mutable_attribute()) {
+      if (a.ref_attr_name().empty()) {
+        if (a.has_g()) {
+          for (auto& inner : *a.mutable_g()->mutable_node()) bind_attributes(inner, call);
+        }
+        bound.Add()->Swap(&a);
+        continue;
+      }
+      for (const auto& given : call.attribute()) {
+        if (given.name() != a.ref_attr_name()) continue;
+        onnx::AttributeProto* b = bound.Add();
+        *b = given;
+        b->set_name(a.name());
+      }
+    }
+    node.mutable_attribute()->Swap(&bound);
+  }
+
+  void inline_body(const onnx::NodeProto& node, onnx::FunctionProto& body, onnx::GraphProto& graph) {
+    onnx::inliner::Renamer renamer(fmt::format("{}_{}_", node.op_type(), ++count_), model_.graph());
+    for (int i = 0; i < body.input_size(); ++i) renamer.BindName(body.input(i), i < node.input_size() ? node.input(i) : "");
+    for (int i = 0; i < body.output_size(); ++i) {
+      if (i < node.output_size() && !node.output(i).empty()) renamer.BindName(body.output(i), node.output(i));
+      else renamer.BindToUniqueName(body.output(i));
+    }
+    for (auto& inner : *body.mutable_node()) {
+      bind_attributes(inner, node);
+      renamer.RenameNode(inner);
+      if (inner.name().empty()) inner.set_name(node.name().empty() ? node.op_type() : node.name());
+      graph.add_node()->Swap(&inner);
+    }
+  }
+
+  onnx::ModelProto& model_;
+  const std::function<bool(const std::string&, const std::string&)>& knows_;
+  std::map<std::string, int> versions_;
+  bool expanded_ = false;
+  int count_ = 0;
+};
+
+}  // namespace
+
+void expand_functions(onnx::ModelProto& model, const std::function<bool(const std::string& domain, const std::string& op)>& knows) { Expander(model, knows).run(); }
+
+}  // namespace onnxc

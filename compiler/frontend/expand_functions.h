@@ -1,0 +1,16 @@
+// Operators that onnxc does not know itself become the function bodies that ONNX's schemas give them.
+#pragma once
+#include <functional>
+#include <string>
+
+namespace onnx {
+class ModelProto;
+}
+
+namespace onnxc {
+
+/// Replaces every node for which `knows(domain, op)` is false and whose schema has a function body, in subgraphs and in the bodies themselves too.
+/// Bodies that depend on the types of their inputs are built with the types that ONNX's shape inference finds. Nodes without a body stay.
+void expand_functions(onnx::ModelProto& model, const std::function<bool(const std::string& domain, const std::string& op)>& knows);
+
+}  // namespace onnxc

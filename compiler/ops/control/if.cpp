@@ -1,0 +1,32 @@
+// If: one of two graphs, chosen when the model runs. The lowering emits both as blocks of one step.
+#include <fmt/format.h>
+
+#include "compiler/ops/operator.h"
+
+namespace onnxc {
+namespace {
+
+void infer_if(Inference& n) {
+  const Graph *then_branch = n.node().region("then_branch"), *else_branch = n.node().region("else_branch");
+  if (then_branch == nullptr || else_branch == nullptr) n.fail("a branch is missing");
+  if (n.element(0) != ElementType::Bool) n.fail(fmt::format("the condition is {}, not bool", name(n.element(0))));
+  const std::size_t outputs = n.node().outputs.size();
+  if (then_branch->outputs.size() != outputs || else_branch->outputs.size() != outputs)
+    n.fail(fmt::format("the branches give {} and {} values, the node has {} outputs", then_branch->outputs.size(), else_branch->outputs.size(), outputs));
+  for (std::size_t i = 0; i < outputs; ++i) {
+    const Type &a = (*then_branch)[then_branch->outputs[i]].type, &b = (*else_branch)[else_branch->outputs[i]].type;
+    if (a == b) {
+      n.output(static_cast<int>(i), a);
+      continue;
+    }
+    if (a.kind != b.kind || a.element != b.element) n.fail(fmt::format("output {} is {} in one branch and {} in the other", i, a.text(), b.text()));
+    n.unsupported(fmt::format("output {} is {} in one branch and {} in the other, a shape that only a run tells", i, a.text(), b.text()));
+  }
+}
+
+}  // namespace
+
+extern const Operator op_If;
+const Operator op_If{.name = "If", .min_inputs = 1, .max_inputs = 1, .infer = infer_if};
+
+}  // namespace onnxc

@@ -1,0 +1,233 @@
+#include "compiler/ops/tensor/moves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ops/shape_arithmetic.h"
+
+namespace onnxc {
+namespace {
+
+/// A move over memory: one loop an axis, in elements.
+struct Loops {
+  std::vector<Dim> extents, to, from;
+  Dim to_offset = 0, from_offset = 0;
+};
+
+Loops loops_of(const Move& move, const std::vector<Dim>& to_strides, const std::vector<Dim>& from_strides) {
+  Loops loops;
+  for (const Move::Axis& axis : move.axes) {
+    loops.extents.push_back(axis.extent);
+    loops.to.push_back(axis.to < 0 ? Dim(0) : to_strides[static_cast<std::size_t>(axis.to)] * axis.to_step);
+    loops.from.push_back(axis.from < 0 ? Dim(0) : from_strides[static_cast<std::size_t>(axis.from)] * axis.from_step);
+  }
+  for (std::size_t k = 0; k < move.to.size(); ++k) loops.to_offset += move.to[k] * to_strides[k];
+  for (std::size_t k = 0; k < move.from.size(); ++k) loops.from_offset += move.from[k] * from_strides[k];
+  return loops;
+}
+
+/// Calls visit(to, from, length, to_step, from_step) for every innermost row; everything is constant.
+template <class Visit>
+void for_each_row(const Loops& loops, Visit&& visit) {
+  std::vector<int64_t> extents, to, from;
+  for (std::size_t k = 0; k < loops.extents.size(); ++k) {
+    if (loops.extents[k].value() <= 0) return;
+    extents.push_back(loops.extents[k].value());
+    to.push_back(loops.to[k].value());
+    from.push_back(loops.from[k].value());
+  }
+  if (extents.empty()) {
+    extents = {1};
+    to = from = {1};
+  }
+  const std::size_t inner = extents.size() - 1;
+  std::vector<int64_t> at(inner, 0);
+  int64_t t = loops.to_offset.value(), f = loops.from_offset.value();
+  for (;;) {
+    visit(t, f, extents[inner], to[inner], from[inner]);
+    std::size_t k = inner;
+    while (k-- > 0) {
+      t += to[k];
+      f += from[k];
+      if (++at[k] < extents[k]) break;
+      t -= to[k] * extents[k];
+      f -= from[k] * extents[k];
+      at[k] = 0;
+    }
+    if (k == static_cast<std::size_t>(-1)) return;
+  }
+}
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+int64_t width_of(const Node& node, ElementType type) {
+  if (type == ElementType::String || info(type).bits < 8 || info(type).bits > 64)
+    node.fail(ErrorKind::Unsupported, fmt::format("element type {} is not supported yet", name(type)));
+  return info(type).bits / 8;
+}
+
+std::vector<Dim> from_strides_of(const Operands& operands, const Move& move) {
+  return move.input == Move::kFill ? std::vector<Dim>{} : strides_of(operands.in[index(move.input)], {});
+}
+
+/// True where the move is the whole output, and its elements lie in the input in the same order without gaps.
+bool is_contiguous(const Move& move, const Loops& loops) {
+  if (!std::all_of(move.to.begin(), move.to.end(), [](Dim d) { return d == Dim(0); })) return false;
+  for (std::size_t k = 0; k < loops.extents.size(); ++k) {
+    if (!(loops.extents[k] == Dim(1)) && !(loops.to[k] == loops.from[k])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Operands::Operands(const Graph& graph, const Node& n) : node(n) {
+  for (int i = 0; i < node.own_inputs(); ++i) {
+    in.emplace_back(node.has_input(i) ? graph[node.input(i)].type.extents : Extents{});
+    elements.emplace_back();
+    if (!node.has_input(i)) continue;
+    const Value& v = graph[node.input(i)];
+    if (v.elements) {
+      elements.back() = v.elements;
+    } else if (v.constant && is_integer(v.constant->type) && v.constant->count() <= kMostShapeElements) {
+      const auto list = to_integers(*v.constant);
+      elements.back().emplace(list.begin(), list.end());
+    }
+  }
+  for (ValueId v : node.outputs) out.push_back(v == kAbsent ? Extents{} : graph[v].type.extents);
+}
+
+Operands::Operands(Evaluation& e) : node(e.node()) {
+  for (int i = 0; i < node.own_inputs(); ++i) {
+    in.emplace_back(e.has(i) ? to_extents(e.input(i).shape) : Extents{});
+    elements.emplace_back();
+    if (!e.has(i) || !is_integer(e.type(i)) || e.input(i).count() > kMostShapeElements) continue;
+    const auto list = to_integers(e.input(i));
+    elements.back().emplace(list.begin(), list.end());
+  }
+  for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) out.push_back(node.has_output(i) ? to_extents(e.output(i).shape) : Extents{});
+}
+
+const std::vector<Dim>& Operands::known(int i) const {
+  ONNXC_CHECK(elements[index(i)].has_value(), "the shape rule refuses what it does not know");
+  return *elements[index(i)];
+}
+
+Move move_all(const Operands& operands, int input, int output, std::vector<Dim> to) {
+  Move move{.input = input, .output = output, .axes = {}, .from = {}, .to = std::move(to)};
+  const Extents& extents = operands.in[index(input)];
+  for (int k = 0; k < static_cast<int>(extents.size()); ++k) move.axes.push_back({.extent = extents[index(k)], .from = k, .to = k});
+  return move;
+}
+
+void fill_around(Moves& moves, const Extents& output, const std::vector<Dim>& from, const Extents& extents, int source) {
+  // Before and after the box on axis k: within the box on the axes before k, all of the output on those after it.
+  for (std::size_t k = 0; k < output.size(); ++k) {
+    for (const bool after : {false, true}) {
+      const Dim start = after ? from[k] + extents[k] : Dim(0), length = after ? output[k] - start : from[k];
+      if (length.max_value() <= 0) continue;
+      Move move{.input = source, .output = 0, .axes = {}, .from = {}, .to = std::vector<Dim>(output.size(), 0)};
+      for (std::size_t j = 0; j < output.size(); ++j) {
+        move.axes.push_back({.extent = j < k ? extents[j] : j > k ? output[j] : length, .from = -1, .to = static_cast<int>(j)});
+        if (j < k) move.to[j] = from[j];
+        if (j == k) move.to[j] = start;
+      }
+      moves.list.push_back(std::move(move));
+    }
+  }
+}
+
+void infer_moved_elements(Inference& n, MoveRule rule) {
+  const Node& node = n.node();
+  std::vector<std::vector<Dim>> results;
+  for (ValueId v : node.outputs) {
+    results.emplace_back();
+    if (v == kAbsent) continue;
+    const Type& type = n.graph()[v].type;
+    if (!(is_integer(type.element) || type.element == ElementType::Bool) || !type.is_static()) return;
+    if (element_count(type.extents).value() > kMostShapeElements) return;
+    results.back().resize(index(static_cast<int>(element_count(type.extents).value())));
+  }
+  const Operands operands(n.graph(), node);
+  const Moves moves = rule(operands);
+  for (const Move& move : moves.list) {
+    if (!node.has_output(move.output)) continue;
+    const bool fill = move.input == Move::kFill;
+    if (!fill && !operands.elements[index(move.input)]) return;
+    const Dim filler = moves.fill ? Dim(to_integers(*moves.fill)[0]) : Dim(0);
+    const Loops loops = loops_of(move, strides_of(operands.out[index(move.output)], {}), from_strides_of(operands, move));
+    const auto constant = [](const std::vector<Dim>& list) { return std::all_of(list.begin(), list.end(), [](Dim d) { return d.is_constant(); }); };
+    if (!constant(loops.extents) || !loops.to_offset.is_constant() || !loops.from_offset.is_constant()) return;
+    for_each_row(loops, [&](int64_t to, int64_t from, int64_t length, int64_t to_step, int64_t from_step) {
+      for (int64_t i = 0; i < length; ++i) {
+        Dim& result = results[index(move.output)][static_cast<std::size_t>(to + i * to_step)];
+        result = fill ? filler : (*operands.elements[index(move.input)])[static_cast<std::size_t>(from + i * from_step)];
+      }
+    });
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) n.output_elements(static_cast<int>(i), std::move(results[i]));
+}
+
+void evaluate_moves(Evaluation& e, MoveRule rule) {
+  const Operands operands(e);
+  const Moves moves = rule(operands);
+  for (const Move& move : moves.list) {
+    if (!e.has_output(move.output)) continue;
+    TensorData& y = e.output(move.output);
+    const int64_t width = width_of(e.node(), y.type);
+    const std::vector<std::byte> zero(8, std::byte{0});
+    const std::byte* source = move.input != Move::kFill ? e.input(move.input).bytes.data() : moves.fill ? moves.fill->bytes.data() : zero.data();
+    std::byte* target = y.bytes.data();
+    const Loops loops = loops_of(move, strides_of(operands.out[index(move.output)], {}), from_strides_of(operands, move));
+    for_each_row(loops, [&](int64_t to, int64_t from, int64_t length, int64_t to_step, int64_t from_step) {
+      std::byte* t = target + to * width;
+      const std::byte* f = source + from * width;
+      if (to_step == 1 && from_step == 1) {
+        std::memcpy(t, f, static_cast<std::size_t>(length * width));
+      } else {
+        for (int64_t i = 0; i < length; ++i) std::memcpy(t + i * to_step * width, f + i * from_step * width, static_cast<std::size_t>(width));
+      }
+    });
+  }
+}
+
+void lower_moves(Lowering& l, MoveRule rule) {
+  const Operands operands(l.graph(), l.node());
+  const Moves moves = rule(operands);
+  for (int output = 0; output < static_cast<int>(l.node().outputs.size()); ++output) {
+    if (!l.has_output(output)) continue;
+    std::vector<const Move*> parts;
+    for (const Move& move : moves.list) {
+      if (move.output == output && !std::any_of(move.axes.begin(), move.axes.end(), [](const Move::Axis& a) { return a.extent == Dim(0); })) parts.push_back(&move);
+    }
+    const ElementType element = l.output_type(output).element;
+    // A part of the input that lies there as the output wants it needs no copy.
+    if (parts.size() == 1 && parts[0]->input != Move::kFill && !l.out_layout(output).channels_last) {
+      const View x = l.in_any(parts[0]->input);
+      const Loops loops = loops_of(*parts[0], strides_of(operands.out[index(output)], {}), x.strides());
+      if (!x.layout.channels_last && is_contiguous(*parts[0], loops)) {
+        l.alias(output, parts[0]->input, loops.from_offset);
+        continue;
+      }
+    }
+    const View y = l.out_any(output);
+    for (const Move* move : parts) {
+      View x;
+      if (move->input != Move::kFill) {
+        x = l.in_any(move->input);
+      } else {
+        x.pointer = l.weights("fill", element, moves.fill ? moves.fill->bytes : std::vector<std::byte>(static_cast<std::size_t>(info(element).bits / 8)));
+      }
+      const Loops loops = loops_of(*move, y.strides(), x.strides());
+      const auto depth = std::count_if(loops.extents.begin(), loops.extents.end(), [](Dim d) { return !(d == Dim(1)); });
+      if (depth > kMaxRank) l.unsupported(fmt::format("it moves elements along {} axes; at most {} are supported", depth, kMaxRank));
+      PointerArg to = y.pointer, from = x.pointer;
+      to.offset += loops.to_offset;
+      from.offset += loops.from_offset;
+      l.copy(loops.extents, to, loops.to, from, loops.from, element);
+    }
+  }
+}
+
+}  // namespace onnxc

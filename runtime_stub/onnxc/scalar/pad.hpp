@@ -1,0 +1,52 @@
+// Pad by repetition of what is there.
+#pragma once
+#include "../base.hpp"
+#include "position.hpp"
+
+namespace onnxc {
+
+enum class PadMode {
+  edge,     ///< a a [a b c] c c
+  reflect,  ///< c b [a b c] b a, back and forth as often as it takes
+  wrap      ///< b c [a b c] a b
+};
+
+namespace scalar {
+
+/// The index in [0, n) that index i of the padded axis reads; n > 0.
+constexpr int64_t padded_index(int64_t i, int64_t n, PadMode mode) {
+  switch (mode) {
+    case PadMode::edge: return i < 0 ? 0 : i < n ? i : n - 1;
+    case PadMode::wrap: return mod(i, n);
+    case PadMode::reflect: break;
+  }
+  if (n == 1) return 0;
+  const int64_t period = 2 * (n - 1), at = mod(i, period);
+  return at < n ? at : period - at;
+}
+
+/// y is x with before[k] elements more ahead of axis k, and as many behind it as y's shape asks for; where that is negative, x is cropped first.
+/// Row-major, no aliasing. ONNXC_BAD_DIMENSION where nothing is left to repeat.
+template <class T>
+Status pad(Tensor<T> y, Tensor<const T> x, const Ints& before, PadMode mode) {
+  const int rank = y.shape.rank;
+  Shape kept, first;
+  kept.rank = first.rank = rank;
+  for (int k = 0; k < rank; ++k) {
+    const int64_t after = y.shape[k] - x.shape[k] - before[k];
+    kept[k] = x.shape[k] + min_of(before[k], 0) + min_of(after, 0);
+    first[k] = max_of(0, -before[k]);
+    if (kept[k] <= 0 && y.count() != 0) return {ONNXC_BAD_DIMENSION};
+  }
+  const int64_t count = y.count();
+  Position at{y.shape};
+  for (int64_t i = 0; i < count; ++i, at.next()) {
+    int64_t from = 0;
+    for (int k = 0; k < rank; ++k) from = from * x.shape[k] + first[k] + padded_index(at[k] - max_of(before[k], 0), kept[k], mode);
+    y.data[i] = x.data[from];
+  }
+  return {};
+}
+
+}  // namespace scalar
+}  // namespace onnxc

@@ -1,0 +1,70 @@
+#include "compiler/ir/dim.h"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "compiler/support/error.h"
+
+namespace onnxc {
+namespace {
+
+TEST_CASE("equal extents are the same Dim", "[dim]") {
+  const Dim a = Dim::symbol("a", 1, INT64_MAX), b = Dim::symbol("b", 1, INT64_MAX);
+  CHECK(a + b == b + a);
+  CHECK((a + 1) * (b + 2) == a * b + 2 * a + b + 2);
+  CHECK(a - a == Dim(0));
+  CHECK(floor_div(4 * a * b, 2 * a) == 2 * b);
+  CHECK(floor_div(2 * a + 1, 2) == a);
+  CHECK(ceil_div(2 * a + 1, 2) == a + 1);
+  CHECK(mod(6 * a, 3) == Dim(0));
+  CHECK(max(a, 0) == a);
+  CHECK(min(a + 1, a) == a);
+  CHECK_FALSE(a == b);
+}
+
+TEST_CASE("text and parse are inverse", "[dim]") {
+  for (const char* text : {"0", "17", "a", "2*a + 1", "a*b - 3", "floordiv(h - 1, 2) + 1", "max(a, b)", "'odd name'*2", "mod(a, 7)", "-a + 5"}) {
+    const Dim d = parse_dim(text);
+    INFO(text << " -> " << d.text());
+    CHECK(parse_dim(d.text()) == d);
+  }
+  for (const char* text : {"", "a +", "2**3", "f(a)", "(a", "99999999999999999999"}) CHECK_THROWS_AS(parse_dim(text), Error);
+}
+
+TEST_CASE("simplification keeps the value", "[dim]") {
+  std::mt19937 random(3);
+  const Dim symbols[] = {Dim::symbol("p", 1, 50), Dim::symbol("q", 1, 50), Dim::symbol("r", 0, 50)};
+  const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int round = 0; round < 2000; ++round) {
+    const std::map<std::string, int64_t, std::less<>> values{{"p", 1 + pick(50)}, {"q", 1 + pick(50)}, {"r", pick(51)}};
+    std::vector<std::pair<Dim, int64_t>> pool;
+    for (Dim s : symbols) pool.emplace_back(s, s.evaluate(values));
+    for (int64_t c : {0, 1, 2, 3, 7}) pool.emplace_back(c, c);
+    for (int step = 0; step < 12; ++step) {
+      const auto [a, x] = pool[static_cast<std::size_t>(pick(static_cast<int>(pool.size())))];
+      const auto [b, y] = pool[static_cast<std::size_t>(pick(static_cast<int>(pool.size())))];
+      const auto floor_of = [](int64_t n, int64_t d) { return n / d - (n % d != 0 && (n < 0) != (d < 0)); };
+      if (std::abs(x) > 1'000'000 || std::abs(y) > 1'000'000) continue;
+      switch (pick(7)) {
+        case 0: pool.emplace_back(a + b, x + y); break;
+        case 1: pool.emplace_back(a - b, x - y); break;
+        case 2: pool.emplace_back(a * b, x * y); break;
+        case 3: if (b.min_value() > 0) pool.emplace_back(floor_div(a, b), floor_of(x, y)); break;
+        case 4: if (b.min_value() > 0) pool.emplace_back(ceil_div(a, b), -floor_of(-x, y)); break;
+        case 5: pool.emplace_back(min(a, b), std::min(x, y)); break;
+        case 6: pool.emplace_back(max(a, b), std::max(x, y)); break;
+      }
+      const auto& [d, expected] = pool.back();
+      INFO(d.text());
+      REQUIRE(d.evaluate(values) == expected);
+      REQUIRE(d.min_value() <= expected);
+      REQUIRE(d.max_value() >= expected);
+      REQUIRE(parse_dim(d.text()) == d);
+    }
+  }
+}
+
+TEST_CASE("an extent beyond 64 bits is refused", "[dim]") { CHECK_THROWS_AS(Dim(INT64_MAX) + Dim(1), Error); }
+
+}  // namespace
+}  // namespace onnxc

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Runs real models on their data: tests/zoo/run.sh [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
+# Without one, ../shared/zoo is materialised where it exists; else there is nothing to test.
+set -uo pipefail
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
+. "$root/tools/env.sh"
+onnxc="${ONNXC_EXECUTABLE:-$root/build/onnxc}"
+folder="${1:-}"
+[ $# -gt 0 ] && shift
+if [ -z "$folder" ]; then
+  zoo="$root/../shared/zoo"
+  if [ ! -e "$zoo/materialise.py" ]; then echo "skipped: no folder of models was given and ../shared/zoo does not exist"; exit 77; fi
+  folder="$ONNXC_CACHE/zoo"
+  [ -e "$folder/.complete" ] || { "$ONNXC_PYTHON" "$zoo/materialise.py" "$folder" >/dev/null && touch "$folder/.complete"; } || exit 1
+fi
+models=("$@")
+if [ ${#models[@]} = 0 ]; then
+  # The dense models: networks of convolutions, matrix products and attention.
+  models=(churn_mlp lenet5_digits onnx2c_mnist mobilenet_v2 mobilenet_v3_small mobilenet_v3_small_ts17 squeezenet1_1 resnet18 resnet50 efficientnet_b0
+    shufflenet_v2_x1_0 shufflenet_v2_x1_0_ts17 googlenet convnext_tiny ultraface_rfb_320 yolo_like unet_small espcn_superres autoencoder_ad
+    mlperf_tiny_ad_fp32 mlperf_tiny_ic_fp32 mlperf_tiny_kws_fp32 mlperf_tiny_vww_fp32 bert_mini minilm_l6_arch distilbert_arch vit_s_16
+    whisper_tiny_encoder dynamic_batch_cnn)
+fi
+passed=0 failed=0
+for model in "${models[@]}"; do
+  if output="$(timeout 600 "$onnxc" run "$folder/$model/model.onnx" 2>&1)"; then
+    passed=$((passed + 1))
+    printf 'ok      %-26s %s\n' "$model" "$(grep -o 'largest error [0-9.e+-]*' <<<"$output" | sort -g -k3 | tail -n 1)"
+  else
+    failed=$((failed + 1))
+    printf 'FAILED  %-26s %s\n' "$model" "$(tail -n 1 <<<"$output" | cut -c1-300)"
+  fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

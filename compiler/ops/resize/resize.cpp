@@ -1,4 +1,4 @@
-// Resize, and Upsample as one. Every axis has a table of sources, made here where its extents are constants, else by a step of the run. f32 images
+// Resize. Every axis has a table of sources, made here where its extents are constants, else by a step of the run. f32 images
 // that lie channels-last are resized over both axes at once; others one axis after the other. f16 and bf16 are interpolated in f32.
 #include <fmt/format.h>
 
@@ -13,27 +13,12 @@
 namespace onnxc {
 namespace {
 
-/// Opset 10: X, scales; the coordinates of `asymmetric`.
-void make_old(Node& node, ValueId scales) {
-  node.op = "Resize";
-  node.inputs = {node.inputs[0], kAbsent, scales};
-  const std::string mode = node.string("mode", "nearest");
-  node.attributes = {{"mode", mode == "bilinear" || mode == "trilinear" ? std::string("linear") : mode},
-                     {"coordinate_transformation_mode", std::string("asymmetric")}, {"nearest_mode", std::string("simple")}};
-}
-
+/// Opset 10 had X and scales, the coordinates of `asymmetric`, and a rounding of its own.
 void resolve_resize(GraphBuilder&, Node& node) {
-  if (node.version <= 10 && node.inputs.size() == 2) make_old(node, node.inputs[1]);
-}
-
-/// Before opset 9 scales were an attribute, before 7 two of them.
-void resolve_upsample(GraphBuilder& b, Node& node) {
-  if (node.inputs.size() == 2) return make_old(node, node.inputs[1]);
-  std::vector<float> scales{1, 1, node.number("height_scale", 1), node.number("width_scale", 1)};
-  if (const auto it = node.attributes.find("scales"); it != node.attributes.end()) scales = std::get<std::vector<float>>(it->second);
-  auto constant = std::make_shared<TensorData>(TensorData::zeros(ElementType::F32, {static_cast<int64_t>(scales.size())}));
-  std::copy(scales.begin(), scales.end(), constant->as<float>().begin());
-  make_old(node, b.graph().add_constant(node.name + "_scales", std::move(constant)));
+  if (node.version > 10 || node.inputs.size() != 2) return;
+  node.inputs = {node.inputs[0], kAbsent, node.inputs[1]};
+  node.attributes["coordinate_transformation_mode"] = std::string("asymmetric");
+  node.attributes["nearest_mode"] = std::string("simple");
 }
 
 void infer_resize(Inference& n) {
@@ -298,9 +283,8 @@ bool is_f32(const Graph& graph, const Node& node) { return graph[node.input(0)].
 
 }  // namespace
 
-extern const Operator op_Resize, op_Upsample;
+extern const Operator op_Resize;
 const Operator op_Resize{.name = "Resize", .min_inputs = 1, .max_inputs = 4, .max_outputs = 1, .resolve = resolve_resize, .infer = infer_resize, .decompose = decompose_resize,
                          .evaluate = evaluate_resize, .lower = lower_resize, .layout = LayoutRule::Follows, .takes_epilogue = is_f32};
-const Operator op_Upsample{.name = "Upsample", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .resolve = resolve_upsample, .infer = infer_resize};
 
 }  // namespace onnxc

@@ -162,7 +162,8 @@ class GraphImporter {
     for (const auto& tensor : proto.initializer()) initialise(tensor.name(), import_tensor(tensor, external_));
     for (const auto& tensor : proto.sparse_initializer()) initialise(tensor.values().name(), import_sparse_tensor(tensor, external_));
     for (const auto& input : proto.input()) {
-      if (scope.count(input.name()) != 0) continue;  // an initialiser that is also listed as an input is its default
+      const auto initialised = scope.find(input.name());
+      if (initialised != scope.end() && graph[initialised->second].constant) continue;  // the initialiser is the input's default
       graph.inputs.push_back(define(input.name(), types_.import(input.type(), input.name()), "an input"));
     }
     for (const auto& name : captures) {
@@ -175,6 +176,7 @@ class GraphImporter {
       if (it == scope.end()) throw Error(ErrorKind::Invalid, fmt::format("output '{}' of graph '{}' is never computed", output.name(), proto.name()));
       graph.outputs.push_back(it->second);
     }
+    if (graph.outputs.empty()) throw Error(ErrorKind::Invalid, fmt::format("graph '{}' has no output", proto.name()));
     return graph;
   }
 

@@ -852,7 +852,7 @@ def grows(op, attributes=None, weights=(), extra=(), **rest):
 
 def constant_grows(nodes, weights):
     """y = x + bomb, where bomb depends on constants alone."""
-    return model([*nodes, node("ReduceSum", ["bomb"], ["s"], keepdims=0), node("Add", ["x", "s"], ["y"])], weights=weights)
+    return model([*nodes, node("ReduceSum", ["bomb"], ["total"], keepdims=0), node("Add", ["x", "total"], ["y"])], weights=weights)
 
 
 HUGE = tensor("shape", [1 << 20, 1 << 20], np.int64)

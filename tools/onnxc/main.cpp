@@ -118,11 +118,18 @@ int run(int argc, char** argv) {
     return 2;
   }
   const CLI::App& used = command ? *app.get_subcommands().front() : app;
+  const auto refuse = [&](const Error& e) {
+    report(e, used.get_option("model")->as<std::string>());
+    return e.exit_code();
+  };
   try {
     return command ? command() : compile_command(a);
   } catch (const Error& e) {
-    report(e, used.get_option("model")->as<std::string>());
-    return e.exit_code();
+    return refuse(e);
+  } catch (const std::bad_alloc&) {
+    return refuse(Error(ErrorKind::Budget, "out of memory"));
+  } catch (const std::exception& e) {
+    return refuse(Error(ErrorKind::Internal, e.what(), "this is a bug in onnxc; please report it with the model"));
   }
 }
 
@@ -132,11 +139,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return onnxc::run(argc, argv);
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "onnxc: error: out of memory\n");
-    return 4;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "onnxc: internal error: {}; please report it with the model\n", e.what());
+    fmt::print(stderr, "onnxc: internal error: {}\n", e.what());
     return 70;
   }
 }

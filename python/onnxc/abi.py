@@ -18,12 +18,8 @@ class SymbolInfo(c.Structure):
     _fields_ = [("name", c.c_char_p), ("min", c.c_int64), ("max", c.c_int64)]
 
 
-Body = c.CFUNCTYPE(None, c.c_void_p, c.c_int32)
-ParallelFor = c.CFUNCTYPE(None, c.c_void_p, c.c_int32, Body, c.c_void_p)
-
-
 class Executor(c.Structure):
-    _fields_ = [("threads", c.c_int32), ("self", c.c_void_p), ("parallel_for", ParallelFor)]
+    """Opaque here: the library that made it knows it."""
 
 
 class Call(c.Structure):
@@ -79,3 +75,14 @@ def load(path, namespace):
     if model.struct_bytes < c.sizeof(Model):
         raise ImportError(f"{path}: made by an older onnxc ({(model.version or b'?').decode()})")
     return library, model
+
+
+def new_executor(library, threads):
+    """Threads of the library's own (runtime_stub/onnxc/shared_executor.hpp); None when it was compiled for one thread."""
+    if not hasattr(library, "onnxc_executor_new"):
+        return None
+    library.onnxc_executor_new.restype = c.POINTER(Executor)
+    library.onnxc_executor_new.argtypes = [c.c_int32]
+    library.onnxc_executor_delete.restype = None
+    library.onnxc_executor_delete.argtypes = [c.POINTER(Executor)]
+    return library.onnxc_executor_new(threads)

@@ -1,8 +1,8 @@
 """Runs a compiled model: InferenceSession as onnxruntime users know it, and Binding for loops."""
 import ctypes as c
 import threading
+import weakref
 from collections import namedtuple
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -61,7 +61,10 @@ class InferenceSession:
         names = [name for name, _, _ in self._symbols]
         self._inputs = [_Slot(m.inputs[k], names) for k in range(m.input_count)]
         self._outputs = [_Slot(m.outputs[k], names) for k in range(m.output_count)]
-        self._executor = _executor(threads) if threads > 1 else None
+        self._executor = abi.new_executor(self._library, threads) if threads > 1 else None
+        if self._executor:
+            self._one_at_a_time = threading.Lock()  # the library's threads serve one call at a time
+            weakref.finalize(self, self._library.onnxc_executor_delete, self._executor)
         self._local = threading.local()  # each thread has an arena of its own
 
     def get_inputs(self):
@@ -162,10 +165,14 @@ class Binding:
             output_shapes=shape_pointers,
             arena=_address(arena),
             arena_bytes=len(arena),
-            executor=c.pointer(session._executor) if session._executor else None,
+            executor=session._executor,
         )
-        self._run = model.run
+        self._run = model.run if session._executor is None else self._run_alone
         self._reference = c.byref(self._call)
+
+    def _run_alone(self, call):
+        with self._session._one_at_a_time:
+            return self._session._model.run(call)
 
     def run(self):
         status = self._run(self._reference)
@@ -261,19 +268,3 @@ def _new_arena(size, alignment):
     raw = np.empty(size + alignment, np.uint8)
     start = -_address(raw) % alignment
     return raw[start : start + size]
-
-
-def _executor(threads):
-    """The caller's threads as the C ABI wants them. Foreign code runs without Python's lock, so they work at the same time."""
-    pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="onnxc")
-
-    def parallel_for(_, count, body, context):
-        others = [pool.submit(body, context, i) for i in range(1, count)]
-        if count > 0:
-            body(context, 0)
-        for other in others:
-            other.result()
-
-    executor = abi.Executor(threads, None, abi.ParallelFor(parallel_for))
-    executor.pool = pool  # lives as long as the executor
-    return executor

@@ -38,13 +38,15 @@ struct Compiled {
   std::string name_space;
   std::size_t source_bytes;
   BuildRequest request;
+  std::vector<std::filesystem::path> files;
 };
 
 Compiled compile(const std::filesystem::path& model, CompileOptions options, const std::vector<std::string>& flags) {
   if (options.name_space.empty()) options.name_space = "unit";
   if (options.header_name.empty()) options.header_name = options.name_space + ".h";
-  Unit unit = compile_file(model, options);
-  Compiled compiled{unit.name_space, unit.source.size(), {}};
+  const Compilation compilation = compile_model(model, options);
+  Unit unit = emit_compilation(compilation, options);
+  Compiled compiled{unit.name_space, unit.source.size(), {}, compilation.info.files};
   compiled.request = build_request(std::move(unit), options.header_name);
   compiled.request.flags = target_flags(options.target);
   compiled.request.flags.insert(compiled.request.flags.end(), flags.begin(), flags.end());
@@ -67,11 +69,16 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
   return result;
 }
 
-void build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared, const CompileOptions& options,
-                  const std::vector<std::string>& flags) {
+std::vector<std::filesystem::path> build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
+                                                const CompileOptions& options, const std::vector<std::string>& flags) {
   Compiled compiled = compile(model, options, flags);
   compiled.request.shared = shared;
+  if (shared && options.threads > 1) {
+    compiled.request.files.push_back({"executor.cpp", "#include <onnxc/shared_executor.hpp>\n"});
+    compiled.request.to_compile.push_back("executor.cpp");
+  }
   write_file(output, read_file(build_library(compiled.request)));
+  return compiled.files;
 }
 
 }  // namespace onnxc

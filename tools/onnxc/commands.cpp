@@ -84,12 +84,4 @@ void add_commands(CLI::App& app, std::function<int()>& command) {
   add_info(app, command);
 }
 
-int build_command(const std::string& model, const std::string& output, bool shared, const CompileOptions& options) {
-  if (output.empty()) throw Error(ErrorKind::Usage, "-o OUT is missing");
-  CompileOptions named = options;
-  if (named.name_space.empty()) named.name_space = std::filesystem::path(output).stem().string();
-  build_binary(model, output, shared, named);
-  return 0;
-}
-
 }  // namespace onnxc

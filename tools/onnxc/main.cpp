@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "codegen/compile.h"
+#include "tools/driver/compile_unit.h"
 #include "tools/driver/files.h"
 #include "tools/onnxc/commands.h"
 #include "tools/onnxc/model_options.h"
@@ -21,7 +22,7 @@ struct Arguments {
   CompileOptions options;  // the rest
 };
 
-void write_depfile(const Arguments& a, const Compilation& c) {
+void write_depfile(const Arguments& a, const std::vector<std::filesystem::path>& files) {
   const auto escape = [](const std::string& path) {
     std::string out;
     for (char ch : path) {
@@ -32,7 +33,7 @@ void write_depfile(const Arguments& a, const Compilation& c) {
     return out;
   };
   std::string text = escape(a.output) + ":";
-  for (const auto& f : c.info.files) text += " \\\n  " + escape(std::filesystem::absolute(f).string());
+  for (const auto& f : files) text += " \\\n  " + escape(std::filesystem::absolute(f).string());
   write_file(a.depfile, text + "\n");
 }
 
@@ -46,9 +47,14 @@ void print_choices(const std::vector<Choice>& choices) {
 
 int compile_command(Arguments& a) {
   CompileOptions o = a.shared.options(a.options);
-  if (a.emit == "shared" || a.emit == "object") return build_command(a.model, a.output, a.emit == "shared", o);
   if (o.name_space.empty() && !a.output.empty()) o.name_space = std::filesystem::path(a.output).stem().string();
   if (!a.output.empty() && o.header_name.empty()) o.header_name = std::filesystem::path(a.output).replace_extension(".h").filename().string();
+  if (a.emit == "shared" || a.emit == "object") {
+    if (a.output.empty()) throw Error(ErrorKind::Usage, "-o OUT is missing");
+    const auto files = build_binary(a.model, a.output, a.emit == "shared", o);
+    if (!a.depfile.empty()) write_depfile(a, files);
+    return 0;
+  }
   const Compilation c = compile_model(a.model, o);
   if (a.explain) print_choices(c.choices);
   const auto give = [&](const std::string& text) {
@@ -71,7 +77,7 @@ int compile_command(Arguments& a) {
       write_file(a.output, unit.source);
     }
   }
-  if (!a.depfile.empty()) write_depfile(a, c);
+  if (!a.depfile.empty()) write_depfile(a, c.info.files);
   return 0;
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 #include "gemm.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 template <int NV, class Epi = Epilogue<Keep>>
 void gemv(Part part, const float* x, const float* b, float* y, GemmParams p, Epi epi = {}) {

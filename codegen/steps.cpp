@@ -66,7 +66,13 @@ std::string StepsText::argument(const Arg& arg) const {
       arg);
 }
 
-std::string StepsText::call(const Step& step) const {
+/// A fork costs about as much as some ten thousand multiply-adds: smaller steps run on the calling thread.
+bool worth_sharing(const Step& step) {
+  constexpr int64_t kLeastMacs = 1 << 16, kLeastBytes = 1 << 17;
+  return step.parallel && (step.macs.max_value() >= kLeastMacs || step.bytes.max_value() >= kLeastBytes);
+}
+
+std::string StepsText::call(const Step& step, bool shared) const {
   std::string types;
   for (const TemplateArg& t : step.template_args) types += (types.empty() ? "" : ", ") + (t.expr >= 0 ? fmt::format("E{}", t.expr) : t.text);
   // A row may fix some template arguments: gemm<14, 2>; others are appended.
@@ -75,7 +81,7 @@ std::string StepsText::call(const Step& step) const {
     if (function.back() == '>') function = fmt::format("{}, {}>", function.substr(0, function.size() - 1), types);
     else function += "<" + types + ">";
   }
-  std::string args = step.parallel ? (threads ? "part" : "onnxc::Part{}") : "";
+  std::string args = step.parallel ? (shared ? "part" : "onnxc::Part{}") : "";
   for (const Arg& a : step.args) args += (args.empty() ? "" : ", ") + argument(a);
   return fmt::format("onnxc::{}({})", function, args);
 }
@@ -86,9 +92,9 @@ void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& num
     out += fmt::format("{}// {}: {}\n", space, ++number, comment_text(step.what, 200));
     switch (step.kind) {
       case Step::Kind::Call:
-        if (step.parallel && threads) out += fmt::format("{}threads.run([&](onnxc::Part part) {{ {}; }});\n", space, call(step));
-        else if (step.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, call(step));
-        else out += fmt::format("{}{};\n", space, call(step));
+        if (threads && worth_sharing(step)) out += fmt::format("{}threads.run([&](onnxc::Part part) {{ {}; }});\n", space, call(step, true));
+        else if (step.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, call(step, false));
+        else out += fmt::format("{}{};\n", space, call(step, false));
         break;
       case Step::Kind::If:
         out += fmt::format("{}if (*{}) {{\n", space, pointer(step.condition));

@@ -20,7 +20,7 @@ struct StepsText {
   std::string pointer(const PointerArg& p) const;
   std::string form_members(const FormArg& form) const;
   std::string argument(const Arg& arg) const;
-  std::string call(const Step& step) const;
+  std::string call(const Step& step, bool shared) const;
 };
 
 }  // namespace onnxc

@@ -76,7 +76,7 @@ void check_header(const std::filesystem::path& path, const onnx::ModelProto& mod
   for (const auto& import : model.opset_import()) {
     const std::string domain = normal_domain(import.domain());
     const std::string shown = domain.empty() ? "ai.onnx" : domain;
-    if (!seen.insert(domain).second) refuse(fmt::format("opset of domain '{}' is imported twice", shown));
+    if (!seen.insert(domain).second && info.opsets[shown] != import.version()) refuse(fmt::format("domain '{}' is imported with two opsets", shown));
     const int64_t newest = domain.empty() ? kNewestOpset : domain == "ai.onnx.ml" ? kNewestMlOpset : INT64_MAX;
     if (import.version() < 1) refuse(fmt::format("opset {} of domain '{}' does not exist", import.version(), shown));
     if (import.version() > newest)

@@ -8,8 +8,8 @@
 // Sums go through many accumulators in blocks: over the last axis each accumulator takes 32 values and blocks are added in double, down the
 // middle axis kSumBlock values and blocks are added in float.
 // max and min propagate NaN. r = 0 gives the combining function's start.
+// Other types and axes: scalar/reduce.hpp.
 #pragma once
-#include "strided.hpp"
 #include "tile.hpp"
 
 namespace onnxc {
@@ -40,6 +40,26 @@ struct Min {
   template <class V>
   static ONNXC_INLINE V combine(V a, V b) {
     return fn::min(a, b);
+  }
+};
+
+/// Prologues.
+struct Magnitude {
+  template <class L, class V>
+  static ONNXC_INLINE V apply(L, V x) {
+    return fn::abs(x);
+  }
+};
+struct Square {
+  template <class L, class V>
+  static ONNXC_INLINE V apply(L, V x) {
+    return fn::mul(x, x);
+  }
+};
+struct Exponential {
+  template <class L, class V>
+  static ONNXC_INLINE V apply(L, V x) {
+    return fn::exp(x);
   }
 };
 
@@ -146,20 +166,6 @@ void reduce_middle(Part part, const float* x, float* y, ReduceParams p, Epi epi 
       detail::reduce_strip<Op, Prologue>(column + j, p.r, p.x_row, [n](const float* q) { return Vec::load(q, n); }, total);
       finish_vector(epi, total[0], o, j, out + j, n);
     }
-  }
-}
-
-/// Any type and any number of axes, one value at a time: y[o] = combine of x over the axes of `reduced`, starting from Op::template start<T>().
-/// x strides are given for the kept axes (walked in the order of y) and for the reduced ones. Op sees Scalar expressions.
-template <class Op, class T, class Acc = T>
-void reduce_scalar(Part part, const T* x, T* y, Shape kept, Ints kept_strides, Shape reduced, Ints reduced_strides, Acc start) {
-  const int64_t count = reduced.count();
-  const auto [first, last] = part.slice(kept.count());
-  for (int64_t o = first; o < last; ++o) {
-    const T* const from = x + strided_offset(kept, kept.rank, kept_strides, o);
-    Acc total = start;
-    for (int64_t i = 0; i < count; ++i) total = Op::combine(total, fn::cast<Acc>(from[strided_offset(reduced, reduced.rank, reduced_strides, i)]));
-    y[o] = fn::cast<T>(total);
   }
 }
 

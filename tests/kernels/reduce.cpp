@@ -2,6 +2,7 @@
 #include <onnxc/layer_norm.hpp>
 #include <onnxc/pool.hpp>
 #include <onnxc/resize.hpp>
+#include <onnxc/scalar/reduce.hpp>
 
 #include "common.hpp"
 
@@ -13,12 +14,6 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
 const int64_t kLengths[] = {1, Vec::width - 1, Vec::width, Vec::width + 1, 4 * Vec::width, 5 * Vec::width + 3, 1000, 5000};
 
-struct Square {
-  template <class L, class X>
-  static ONNXC_INLINE auto apply(L, X x) {
-    return fn::mul(x, x);
-  }
-};
 struct Half {
   template <class L, class X>
   static ONNXC_INLINE auto apply(L lanes, X x) {
@@ -110,7 +105,7 @@ TEST_CASE("reductions of the middle axis") {
   // integers over two axes of [2, 3, 4]: axes 0 and 2 are reduced
   std::vector<int64_t> x(24), y(3);
   for (size_t i = 0; i < x.size(); ++i) x[i] = int64_t(i);
-  reduce_scalar<Sum>({}, x.data(), y.data(), {3}, {4}, {2, 4}, {12, 1}, int64_t{0});
+  scalar::reduce<scalar::Sum, scalar::Same>({}, y.data(), x.data(), {3}, {4}, {2, 4}, {12, 1});
   CHECK(y == std::vector<int64_t>{60, 92, 124});
 }
 

@@ -1,0 +1,276 @@
+// Reductions. ReduceSum, Prod, Max and Min are kernels, with a function of each value first where attribute `prologue` names one (our own: abs,
+// square, exp); all others are made of them:
+//
+//   ReduceL2(x) = Sqrt(ReduceSum{square}(x))      ReduceMean(x) = Div(ReduceSum(x), number of values)
+//
+// f16 and bf16 are summed in f32 and rounded once; logarithms, roots and exponentials of integers are computed in f64.
+#include "compiler/ops/reduce/reduce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/lowering/lowering.h"
+#include "compiler/ops/dispatch.h"
+#include "compiler/ops/in_float.h"
+#include "compiler/ops/reduce/passes_over_axes.h"
+#include "runtime_stub/onnxc/scalar/reduce.hpp"
+
+namespace onnxc {
+
+std::optional<std::vector<int>> reduced_axes(const Graph& graph, const Node& node) {
+  const int rank = graph[node.input(0)].type.rank();
+  std::vector<int64_t> given;
+  if (node.has_input(1)) {
+    const Value& axes = graph[node.input(1)];
+    if (axes.constant) given = to_integers(*axes.constant);
+    else if (!(axes.type.is_tensor() && axes.type.ranked && element_count(axes.type.extents) == Dim(0))) return std::nullopt;
+  }
+  std::vector<int> list;
+  if (given.empty()) {
+    for (int axis = 0; axis < rank && node.integer("noop_with_empty_axes", 0) == 0; ++axis) list.push_back(axis);
+    return list;
+  }
+  for (int64_t a : given) {
+    if (a < -rank || a >= rank) node.fail(ErrorKind::Invalid, fmt::format("axis {} is out of range for rank {}", a, rank));
+    list.push_back(static_cast<int>(a < 0 ? a + rank : a));
+  }
+  std::sort(list.begin(), list.end());
+  if (std::adjacent_find(list.begin(), list.end()) != list.end()) node.fail(ErrorKind::Invalid, "an axis is given twice");
+  return list;
+}
+
+ValueId count_along(GraphBuilder& b, ValueId x, const std::vector<int64_t>& axes, ElementType type) {
+  Dim n = 1;
+  for (int64_t axis : axes) n *= b.extents(x)[static_cast<std::size_t>(axis)];
+  if (n.is_constant()) return b.number(type, static_cast<double>(n.value()));
+  const ValueId extents = b.op("Gather", {b.op("Shape", {x}), b.integers(axes)}, {{"axis", int64_t{0}}});
+  return b.op("Cast", {b.op("ReduceProd", {extents}, {{"keepdims", int64_t{0}}})}, {{"to", static_cast<int64_t>(type)}});
+}
+
+ValueId mean_along(GraphBuilder& b, ValueId x, std::vector<int64_t> axes) {
+  const ValueId count = count_along(b, x, axes, b.type(x).element);
+  return b.op("Div", {b.op("ReduceSum", {x, b.integers(std::move(axes))}), count});
+}
+
+namespace {
+
+/// Before opset 13 (ReduceSum) or 18 the axes were an attribute.
+void resolve_reduce(GraphBuilder& b, Node& node) {
+  if (!node.has("axes")) return;
+  node.inputs.resize(1);
+  node.inputs.push_back(b.integers(node.integers("axes")));
+  node.attributes.erase("axes");
+}
+
+/// The elements of a shape, reduced to one.
+void infer_elements(Inference& n) {
+  const auto elements = n.value(0).elements;
+  if (!elements || n.rank(0) != 1 || elements->empty() || n.node().has("prologue")) return;
+  Dim total = elements->front();
+  for (std::size_t i = 1; i < elements->size(); ++i) {
+    const Dim d = (*elements)[i];
+    if (n.node().op == "ReduceSum") total = total + d;
+    else if (n.node().op == "ReduceProd") total = total * d;
+    else if (n.node().op == "ReduceMax") total = max(total, d);
+    else if (n.node().op == "ReduceMin") total = min(total, d);
+    else return;
+  }
+  n.output_elements(0, {total});
+}
+
+void infer_reduce(Inference& n) {
+  const Extents& in = n.extents(0);
+  const auto axes = reduced_axes(n.graph(), n.node());
+  if (!axes) n.known_integers(1, "the axes");
+  const bool keep = n.node().integer("keepdims", 1) != 0;
+  Extents out;
+  std::size_t next = 0;
+  for (std::size_t axis = 0; axis < in.size(); ++axis) {
+    const bool reduced = next < axes->size() && (*axes)[next] == static_cast<int>(axis);
+    if (reduced) ++next;
+    if (!reduced) out.push_back(in[axis]);
+    else if (keep) out.push_back(1);
+  }
+  if (axes->size() == in.size()) infer_elements(n);
+  n.output(0, n.element(0), std::move(out));
+}
+
+bool is_kernel(const Node& node) { return node.op == "ReduceSum" || node.op == "ReduceProd" || node.op == "ReduceMax" || node.op == "ReduceMin"; }
+
+ValueId reduce(GraphBuilder& b, const Node& node, std::string_view op, ValueId x, const char* prologue = nullptr, bool keep = false) {
+  std::map<std::string, Attribute> attributes{{"keepdims", keep ? int64_t{1} : node.integer("keepdims", 1)},
+                                              {"noop_with_empty_axes", node.integer("noop_with_empty_axes", 0)}};
+  if (prologue != nullptr) attributes["prologue"] = std::string(prologue);
+  return b.op(op, {x, node.input(1)}, std::move(attributes));
+}
+
+/// log(sum(exp(x))) = m + log(sum(exp(x - m))), m the largest value, or 0 where that is infinite.
+ValueId log_sum_exp(GraphBuilder& b, const Node& node) {
+  const ValueId x = node.input(0), zero = b.number(b.type(x).element, 0);
+  const ValueId top = reduce(b, node, "ReduceMax", x, nullptr, true);
+  const ValueId shift = b.op("Where", {b.op("IsInf", {top}), zero, top});
+  const ValueId log = b.op("Log", {reduce(b, node, "ReduceSum", b.op("Sub", {x, shift}), "exp")});
+  const std::vector<int> axes = *reduced_axes(b.graph(), node);
+  const ValueId fitting = b.rank(log) == b.rank(shift) ? shift : b.op("Squeeze", {shift, b.integers({axes.begin(), axes.end()})});
+  return b.op("Add", {log, fitting});
+}
+
+std::optional<std::vector<ValueId>> decompose_reduce(GraphBuilder& b, const Node& node) {
+  const std::string& op = node.op;
+  const ValueId x = node.input(0);
+  const ElementType type = b.type(x).element;
+  const auto axes = reduced_axes(b.graph(), node);
+  const std::string prologue = node.string("prologue", "");
+  if (is_half(type) && op != "ReduceMax" && op != "ReduceMin") return compute_in(b, node, ElementType::F32);
+  if (is_integer(type) && (op == "ReduceL2" || op == "ReduceLogSum" || op == "ReduceLogSumExp"))
+    return std::vector{cast_to(b, b.op(op, {cast_to(b, x, ElementType::F64), node.input(1)}, node.attributes), type)};
+  if (is_kernel(node)) {
+    if (!axes->empty()) return std::nullopt;
+    if (prologue == "abs") return std::vector{b.op("Abs", {x})};
+    if (prologue == "square") return std::vector{b.op("Mul", {x, x})};
+    if (prologue == "exp") return std::vector{b.op("Exp", {x})};
+    return std::vector{x};
+  }
+  if (op == "ReduceL1") return std::vector{reduce(b, node, "ReduceSum", x, "abs")};
+  if (op == "ReduceSumSquare") return std::vector{reduce(b, node, "ReduceSum", x, "square")};
+  if (op == "ReduceL2") return std::vector{b.op("Sqrt", {reduce(b, node, "ReduceSum", x, "square")})};
+  if (op == "ReduceLogSum") return std::vector{b.op("Log", {reduce(b, node, "ReduceSum", x)})};
+  if (op == "ReduceLogSumExp") return std::vector{log_sum_exp(b, node)};
+  const std::vector<int64_t> counted(axes->begin(), axes->end());
+  return std::vector{b.op("Div", {reduce(b, node, "ReduceSum", x), count_along(b, x, counted, type)})};
+}
+
+// ---- the kernels
+
+struct Walk {
+  Shape kept, reduced;
+  Ints kept_strides, reduced_strides;
+};
+
+template <class Combine, class T>
+void evaluate_as(Evaluation& e, const Walk& w) {
+  const std::string prologue = e.node().string("prologue", "");
+  T* const y = e.out<T>().data;
+  const T* const x = e.in<T>(0).data;
+  const auto run = [&]<class Prologue>() { scalar::reduce<Combine, Prologue>(Part{}, y, x, w.kept, w.kept_strides, w.reduced, w.reduced_strides); };
+  if constexpr (std::is_same_v<Combine, scalar::Sum>) {
+    if (prologue == "abs") return run.template operator()<scalar::Magnitude>();
+    if (prologue == "square") return run.template operator()<scalar::Square>();
+    if constexpr (!std::is_integral_v<T>) {
+      if (prologue == "exp") return run.template operator()<scalar::Exponential>();
+    }
+  }
+  run.template operator()<scalar::Same>();
+}
+
+void evaluate_reduce(Evaluation& e) {
+  Graph inputs;  // for reduced_axes
+  Node node = e.node();
+  node.inputs.clear();
+  for (int i = 0; i < 2 && e.has(i); ++i) {
+    const ValueId v = inputs.add_value("x", Type::tensor(e.type(i), to_extents(e.input(i).shape)));
+    if (i == 1) inputs[v].constant = std::make_shared<TensorData>(e.input(1));
+    node.inputs.push_back(v);
+  }
+  const std::vector<int> axes = *reduced_axes(inputs, node);
+  const Shape in = Evaluation::shape_of(e.input(0));
+  Walk w;
+  for (int axis = 0; axis < in.rank; ++axis) {
+    const bool reduced = std::find(axes.begin(), axes.end(), axis) != axes.end();
+    Shape& shape = reduced ? w.reduced : w.kept;
+    Ints& strides = reduced ? w.reduced_strides : w.kept_strides;
+    shape.dims[shape.rank++] = in[axis];
+    strides[strides.size++] = in.count(axis + 1, in.rank);
+  }
+  const std::string& op = node.op;
+  if (op == "ReduceSum") for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Sum, T>(e, w); });
+  else if (op == "ReduceProd") for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Product, T>(e, w); });
+  else if (e.type(0) == ElementType::Bool) op == "ReduceMax" ? evaluate_as<scalar::Max, bool>(e, w) : evaluate_as<scalar::Min, bool>(e, w);
+  else if (op == "ReduceMax") for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Max, T>(e, w); });
+  else for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Min, T>(e, w); });
+}
+
+const char* combine_name(const Node& node) {
+  return node.op == "ReduceSum" ? "Sum" : node.op == "ReduceProd" ? "Product" : node.op == "ReduceMax" ? "Max" : "Min";
+}
+const char* prologue_name(const Node& node, const char* none) {
+  const std::string prologue = node.string("prologue", "");
+  return prologue == "abs" ? "Magnitude" : prologue == "square" ? "Square" : prologue == "exp" ? "Exponential" : none;
+}
+
+void lower_scalar(Lowering& l, const std::vector<int>& axes) {
+  const View x = l.in_any(0), y = l.out(0);
+  const std::vector<Dim> strides = x.strides();
+  std::vector<Dim> kept, kept_strides, reduced, reduced_strides;
+  for (std::size_t axis = 0; axis < x.extents.size(); ++axis) {
+    const bool is_reduced = std::find(axes.begin(), axes.end(), static_cast<int>(axis)) != axes.end();
+    (is_reduced ? reduced : kept).push_back(x.extents[axis]);
+    (is_reduced ? reduced_strides : kept_strides).push_back(strides[axis]);
+  }
+  l.call("scalar_reduce").template_name(fmt::format("onnxc::scalar::{}", combine_name(l.node()))).template_name(fmt::format("onnxc::scalar::{}", prologue_name(l.node(), "Same")))
+      .pointer(y).pointer(x).dims(kept).dims(kept_strides).dims(reduced).dims(reduced_strides);
+}
+
+/// Reads x once for each pass; sums in between go to scratch memory.
+void lower_passes(Lowering& l, const std::vector<AxesPass>& passes, const View& x, const View& y) {
+  PointerArg from = x.pointer;
+  for (std::size_t k = 0; k < passes.size(); ++k) {
+    const AxesPass& p = passes[k];
+    const bool last = k + 1 == passes.size();
+    const PointerArg to = last ? y.pointer : l.workspace(fmt::format("pass{}", k), ElementType::F32, p.outer * p.inner);
+    {
+      StepBuilder step = l.call(p.is_last ? "reduce_last" : "reduce_middle");
+      step.template_name(fmt::format("onnxc::{}", combine_name(l.node()))).template_name(k == 0 ? fmt::format("onnxc::{}", prologue_name(l.node(), "Keep")) : "onnxc::Keep");
+      step.pointer(from).pointer(to);
+      if (p.is_last) step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}});
+      else step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"inner", dim_arg(p.inner)}, {"x_row", dim_arg(p.x_row)}, {"x_outer", dim_arg(p.x_outer)}, {"y_outer", dim_arg(last ? p.y_outer : p.inner)}});
+      if (last && l.node().epilogue && epilogue_fits(l, p.epilogue)) {
+        step.epilogue(l.epilogue(p.epilogue, step));
+        return;
+      }
+    }
+    from = to;
+    from.writes = false;
+  }
+  l.apply_epilogue(y);
+}
+
+void lower_reduce(Lowering& l) {
+  const std::vector<int> axes = *reduced_axes(l.graph(), l.node());
+  if (!l.optimise() || l.type(0).element != ElementType::F32) {
+    lower_scalar(l, axes);
+    return l.apply_epilogue(l.result());
+  }
+  const bool keep = l.node().integer("keepdims", 1) != 0;
+  const Extents &in = l.extents(0), &out = l.output_type(0).extents;
+  if (const auto passes = passes_over_axes(in, l.in_any(0).layout, out, l.out_layout(0), axes, keep)) return lower_passes(l, *passes, l.in_any(0), l.out_any(0));
+  const auto passes = passes_over_axes(in, {}, out, {}, axes, keep);
+  ONNXC_CHECK(passes.has_value(), "row-major tensors can be reduced in passes");
+  const View x = l.in(0);
+  lower_passes(l, *passes, x, l.out(0));
+}
+
+bool is_fast(const Graph& graph, const Node& node) { return graph[node.input(0)].type.element == ElementType::F32; }
+
+}  // namespace
+
+std::span<const Operator> table_reductions() {
+  static const auto table = [] {
+    std::vector<Operator> rows;
+    for (const char* name : {"ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"}) {
+      Operator row{.name = name, .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .resolve = resolve_reduce, .infer = infer_reduce, .decompose = decompose_reduce};
+      if (rows.size() < 4) {
+        row.evaluate = evaluate_reduce;
+        row.lower = lower_reduce;
+        row.layout = LayoutRule::Follows;
+        row.takes_epilogue = is_fast;
+      }
+      rows.push_back(row);
+    }
+    return rows;
+  }();
+  return table;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,91 @@
+// Softmax and LogSoftmax. f32 runs on vectors over the innermost axis in memory: the last one, or the channels of a channels-last image; other
+// axes are brought there and back. f16 and bf16 are computed in f32.
+#include "compiler/lowering/lowering.h"
+#include "compiler/ops/dispatch.h"
+#include "compiler/ops/in_float.h"
+#include "runtime_stub/onnxc/scalar/softmax.hpp"
+
+namespace onnxc {
+namespace {
+
+bool is_log(const Node& node) { return node.op == "LogSoftmax"; }
+int axis_of(const Node& node, int rank) {
+  const int64_t axis = node.integer("axis", -1);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+/// Before opset 13 the input was seen as a matrix: the axes before `axis` (default 1), and those from it on.
+void resolve_softmax(GraphBuilder& b, Node& node) {
+  if (node.version >= 13) return;
+  const int64_t rank = b.rank(node.inputs[0]), given = node.integer("axis", 1), axis = given < 0 ? given + rank : given;
+  node.attributes["axis"] = axis;
+  if (axis == rank - 1 || axis < 0 || axis >= rank) return;
+  const ValueId x = node.inputs[0], matrix = b.op("Flatten", {x}, {{"axis", axis}});
+  const ValueId y = b.op(node.op, {matrix}, {{"axis", int64_t{1}}});
+  node.inputs = {y, b.op("Shape", {x})};
+  node.op = "Reshape";
+  node.attributes = {{"allowzero", int64_t{1}}};
+}
+
+void infer_softmax(Inference& n) {
+  if (n.rank(0) > 0) n.axis(n.node().integer("axis", -1), n.rank(0));
+  n.output(0, n.type(0));
+}
+
+void evaluate_softmax(Evaluation& e) {
+  const Shape shape = Evaluation::shape_of(e.input(0));
+  const int axis = axis_of(e.node(), shape.rank);
+  const int64_t outer = shape.count(0, axis), n = shape.rank == 0 ? 1 : shape[axis], inner = shape.count(axis + 1, shape.rank);
+  for_float(e.type(0), [&]<class T>() {
+    if (is_log(e.node())) scalar::log_softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
+    else scalar::softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
+  });
+}
+
+Dim product(const Extents& extents, int first, int last) {
+  Dim n = 1;
+  for (int axis = first; axis < last; ++axis) n *= extents[static_cast<std::size_t>(axis)];
+  return n;
+}
+
+void call_rows(Lowering& l, PointerArg x, PointerArg y, Dim rows, Dim n, Dim x_row, Dim y_row) {
+  y.writes = true;
+  l.call(is_log(l.node()) ? "log_softmax" : "softmax").pointer(x).pointer(y).params({{"rows", dim_arg(rows)}, {"n", dim_arg(n)}, {"x_row", dim_arg(x_row)}, {"y_row", dim_arg(y_row)}});
+}
+
+void lower_softmax(Lowering& l) {
+  const Extents& extents = l.extents(0);
+  const int rank = static_cast<int>(extents.size()), axis = axis_of(l.node(), rank);
+  const Dim outer = product(extents, 0, axis), n = rank == 0 ? Dim(1) : extents[static_cast<std::size_t>(axis)], inner = product(extents, axis + 1, rank);
+  if (!l.optimise() || l.type(0).element != ElementType::F32) {
+    const View x = l.in(0), y = l.out(0);
+    l.call(is_log(l.node()) ? "scalar_log_softmax" : "scalar_softmax").pointer(y).pointer(x).dim(outer).dim(n).dim(inner);
+    return;
+  }
+  const Layout layout = l.out_layout(0);
+  if (layout.channels_last && axis == 1) {
+    const View x = l.in(0, l.in_any(0).layout.channels_last ? l.in_any(0).layout : layout), y = l.out_any(0);
+    return call_rows(l, x.pointer, y.pointer, outer * inner, n, x.layout.pixel_stride, y.layout.pixel_stride);
+  }
+  const View x = l.in(0), y = l.out(0);
+  if (inner == Dim(1)) return call_rows(l, x.pointer, y.pointer, outer, n, n, n);
+  const PointerArg rows = l.workspace("rows", ElementType::F32, outer * n * inner);
+  const Extents box{outer, inner, n};
+  const std::vector<Dim> here{n * inner, 1, inner}, there{inner * n, n, 1};
+  l.copy(box, rows, there, x.pointer, here, ElementType::F32);
+  call_rows(l, rows, rows, outer * inner, n, n, n);
+  l.copy(box, y.pointer, here, rows, there, ElementType::F32);
+}
+
+Operator softmax_operator(std::string_view name) {
+  return {.name = name, .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_softmax, .infer = infer_softmax, .decompose = compute_in_float,
+          .evaluate = evaluate_softmax, .lower = lower_softmax, .layout = LayoutRule::Follows};
+}
+
+}  // namespace
+
+extern const Operator op_Softmax, op_LogSoftmax;
+const Operator op_Softmax = softmax_operator("Softmax");
+const Operator op_LogSoftmax = softmax_operator("LogSoftmax");
+
+}  // namespace onnxc

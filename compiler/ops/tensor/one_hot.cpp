@@ -1,0 +1,57 @@
+// OneHot: a new axis of extent `depth` with the second of `values` at the index and the first elsewhere.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/lowering/lowering.h"
+#include "compiler/ops/dispatch.h"
+#include "runtime_stub/onnxc/scalar/one_hot.hpp"
+
+namespace onnxc {
+namespace {
+
+int64_t axis_of(const Node& node, int rank_of_result) {
+  const int64_t axis = node.integer("axis", -1);
+  return axis < 0 ? axis + rank_of_result : axis;
+}
+
+/// The depth may be of any numeric type; it is cast to an integer.
+Dim depth_of(Inference& n) {
+  const TensorData* c = n.constant(1);
+  if (c == nullptr || is_integer(c->type)) {
+    const std::vector<Dim> list = n.known_elements(1, "the depth");
+    if (list.size() != 1) n.fail("the depth is one number");
+    return list[0];
+  }
+  const std::vector<double> list = to_doubles(*c);
+  if (list.size() != 1 || !(list[0] >= 0 && list[0] < 9e15)) n.fail("the depth is one number that is not negative");
+  return static_cast<int64_t>(list[0]);
+}
+
+void infer_one_hot(Inference& n) {
+  Extents out = n.extents(0);
+  const Dim depth = depth_of(n);
+  if (depth.max_value() < 0) n.fail(fmt::format("the depth is {}", depth.text()));
+  if (!(element_count(n.extents(2)) == Dim(2))) n.fail(fmt::format("the values have shape {}, not [2]", text(n.extents(2))));
+  const int axis = n.axis(n.node().integer("axis", -1), n.rank(0) + 1);
+  out.insert(out.begin() + axis, depth);
+  n.output(0, n.element(2), std::move(out));
+}
+
+void evaluate_one_hot(Evaluation& e) {
+  for_size(e.type(2), [&]<class T>() {
+    for_number(e.type(0), [&]<class I>() { scalar::one_hot(e.out<T>(), e.in<I>(0), e.in<T>(2), axis_of(e.node(), e.rank(0) + 1)); });
+  });
+}
+
+void lower_one_hot(Lowering& l) {
+  const View indices = l.in(0), values = l.in(2), y = l.out(0);
+  l.call("scalar_one_hot").tensor(y).tensor(indices).tensor(values).dim(axis_of(l.node(), static_cast<int>(y.extents.size())));
+}
+
+}  // namespace
+
+extern const Operator op_OneHot;
+const Operator op_OneHot{.name = "OneHot", .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_one_hot, .evaluate = evaluate_one_hot, .lower = lower_one_hot};
+
+}  // namespace onnxc

@@ -1,0 +1,65 @@
+// TopK: the k largest or smallest elements along an axis, with their indices. They come sorted whether that is asked for or not. In opset 1 k was an
+// attribute.
+#include <fmt/format.h>
+
+#include "compiler/lowering/lowering.h"
+#include "compiler/ops/dispatch.h"
+#include "runtime_stub/onnxc/scalar/top_k.hpp"
+
+namespace onnxc {
+namespace {
+
+void resolve_top_k(GraphBuilder& b, Node& node) {
+  if (node.version >= 10) return;
+  if (!node.has("k")) node.fail(ErrorKind::Invalid, "has no k");
+  node.inputs = {node.inputs[0], b.integers({node.integer("k", 0)})};
+  node.attributes.erase("k");
+}
+
+int64_t axis_of(const Node& node, int rank) {
+  const int64_t axis = node.integer("axis", -1);
+  return axis < 0 ? axis + rank : axis;
+}
+
+void infer_top_k(Inference& n) {
+  const std::vector<Dim> k = n.known_elements(1, "k");
+  if (k.size() != 1 || k[0].max_value() < 0) n.fail("k is one number that is not negative");
+  Extents out = n.extents(0);
+  Dim& extent = out[static_cast<std::size_t>(n.axis(n.node().integer("axis", -1), n.rank(0)))];
+  if ((k[0] - extent).min_value() > 0) n.fail(fmt::format("k is {}, where the axis has extent {}", k[0].text(), extent.text()));
+  extent = k[0];
+  n.output(0, n.element(0), out);
+  n.output(1, ElementType::I64, std::move(out));
+}
+
+void evaluate_top_k(Evaluation& e) {
+  // Of an absent output there is still something to compute the other with.
+  const std::vector<int64_t> shape = e.has_output(0) ? e.output(0).shape : e.output(1).shape;
+  TensorData values = TensorData::zeros(e.type(0), shape), indices = TensorData::zeros(ElementType::I64, shape);
+  const Shape out = Evaluation::shape_of(values);
+  for_number(e.type(0), [&]<class T>() {
+    e.check(scalar::top_k(Tensor<T>{values.as<T>().data(), out}, Tensor<int64_t>{indices.as<int64_t>().data(), out}, e.in<T>(0), axis_of(e.node(), e.rank(0)),
+                          e.node().integer("largest", 1) != 0));
+  });
+  if (e.has_output(0)) e.output(0) = std::move(values);
+  if (e.has_output(1)) e.output(1) = std::move(indices);
+}
+
+void lower_top_k(Lowering& l) {
+  const View x = l.in(0);
+  const Extents extents = l.output_type(l.has_output(0) ? 0 : 1).extents;
+  const auto out = [&](int i, const char* name, ElementType element) {
+    return l.has_output(i) ? l.out(i) : View{l.workspace(name, element, element_count(extents)), element, extents, {}};
+  };
+  const View values = out(0, "values", x.element), indices = out(1, "indices", ElementType::I64);
+  l.call("scalar_top_k").tensor(values).tensor(indices).tensor(x).dim(axis_of(l.node(), static_cast<int>(x.extents.size())))
+      .name(l.node().integer("largest", 1) != 0 ? "true" : "false");
+}
+
+}  // namespace
+
+extern const Operator op_TopK;
+const Operator op_TopK{.name = "TopK", .min_inputs = 1, .max_inputs = 2, .max_outputs = 2, .resolve = resolve_top_k, .infer = infer_top_k, .evaluate = evaluate_top_k,
+                       .lower = lower_top_k};
+
+}  // namespace onnxc

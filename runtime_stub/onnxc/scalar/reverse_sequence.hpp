@@ -1,0 +1,25 @@
+// ReverseSequence, as ONNX defines it.
+#pragma once
+#include "../base.hpp"
+#include "position.hpp"
+
+namespace onnxc::scalar {
+
+/// y is x with, for every b on `batch_axis`, the first lengths[b] elements along `time_axis` in reverse. No aliasing. A length outside [0, extent] gives
+/// ONNXC_INDEX_OUT_OF_RANGE.
+template <class T>
+Status reverse_sequence(Tensor<T> y, Tensor<const T> x, Tensor<const int64_t> lengths, int64_t time_axis, int64_t batch_axis) {
+  const int time = static_cast<int>(time_axis), batch = static_cast<int>(batch_axis);
+  const int64_t count = x.count(), stride = x.shape.count(time + 1, x.shape.rank);
+  for (int64_t b = 0; b < lengths.count(); ++b) {
+    if (lengths.data[b] < 0 || lengths.data[b] > x.shape[time]) return {ONNXC_INDEX_OUT_OF_RANGE};
+  }
+  Position at{x.shape};
+  for (int64_t i = 0; i < count; ++i, at.next()) {
+    const int64_t length = lengths.data[at[batch]], t = at[time];
+    y.data[i] = x.data[t < length ? i + (length - 1 - 2 * t) * stride : i];
+  }
+  return {};
+}
+
+}  // namespace onnxc::scalar

@@ -1,0 +1,35 @@
+// Softmax and its logarithm along any axis, as ONNX defines them.
+#pragma once
+#include "../fn.hpp"
+
+namespace onnxc::scalar {
+
+namespace detail {
+/// Calls finish(v, top, sum) for each value v of each line of x [outer, n, inner] along the middle axis; top: the largest of the line, sum: of
+/// exp(v - top) over it, in double.
+template <class T, class Finish>
+void softmax_lines(Part part, T* y, const T* x, int64_t outer, int64_t n, int64_t inner, Finish finish) {
+  const auto [first, last] = part.slice(outer * inner);
+  for (int64_t line = first; line < last; ++line) {
+    const int64_t at = line / inner * n * inner + line % inner;
+    double top = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (int64_t i = 0; i < n; ++i) top = fn::max(top, fn::cast<double>(x[at + i * inner]));
+    for (int64_t i = 0; i < n; ++i) sum += std::exp(fn::cast<double>(x[at + i * inner]) - top);
+    for (int64_t i = 0; i < n; ++i) y[at + i * inner] = fn::cast<T>(finish(fn::cast<double>(x[at + i * inner]), top, sum));
+  }
+}
+}  // namespace detail
+
+/// y = exp(x - max x) / sum exp(x - max x), along the middle axis of [outer, n, inner], row-major. In place if wished. Computed in double.
+/// NaN in a line, or a line of -infinity alone, makes the line NaN.
+template <class T>
+void softmax(Part part, T* y, const T* x, int64_t outer, int64_t n, int64_t inner) {
+  detail::softmax_lines(part, y, x, outer, n, inner, [](double v, double top, double sum) { return std::exp(v - top) / sum; });
+}
+/// y = x - max x - log(sum exp(x - max x)).
+template <class T>
+void log_softmax(Part part, T* y, const T* x, int64_t outer, int64_t n, int64_t inner) {
+  detail::softmax_lines(part, y, x, outer, n, inner, [](double v, double top, double sum) { return v - top - std::log(sum); });
+}
+
+}  // namespace onnxc::scalar

@@ -98,7 +98,7 @@ void evaluate_resize(Evaluation& e) {
     std::vector<int64_t> shape = x.shape;
     shape[static_cast<std::size_t>(a.axis)] = p.out;
     TensorData y = TensorData::zeros(last ? type : between, shape);
-    const scalar::ResizeParams q{in.count(0, a.axis), p.in, p.out, in.count(a.axis + 1, in.rank), p.taps, extrapolation};
+    const scalar::ResizeParams q{in.count(0, a.axis), p.in, p.out, in.count(a.axis + 1, in.rank), p.taps, extrapolation, p.antialias};
     for_type(y.type, [&]<class Out>() {
       for_type(x.type, [&]<class In>() {
         if constexpr (std::is_same_v<Out, In> || std::is_same_v<In, float> || std::is_same_v<In, double> || std::is_same_v<Out, float> || std::is_same_v<Out, double>) {
@@ -199,6 +199,7 @@ void lower_by_axis(Lowering& l, const ResizePlan& plan) {
     }
     std::vector<std::pair<std::string, Arg>> params{{"outer", dim_arg(outer)}, {"in", dim_arg(a.in)}, {"out", dim_arg(a.out)}, {"inner", dim_arg(inner)}, {"taps", dim_arg(p.taps)}};
     if (reads_region(p)) params.emplace_back("extrapolation", NumberArg{static_cast<double>(l.node().number("extrapolation_value", 0)), ElementType::F64});
+    if (p.antialias && is_integer(to.element)) params.emplace_back("rounds", flag_arg(true));  // as ONNX Runtime does
     StepBuilder step = l.call("scalar_resize");
     step.type(to.element).type(from.element).type(weight).pointer(to).pointer(from).pointer(table.index);
     if (table.weight) step.pointer(*table.weight);

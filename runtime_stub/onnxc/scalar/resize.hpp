@@ -113,10 +113,11 @@ namespace scalar {
 struct ResizeParams {
   int64_t outer, in, out, inner, taps;
   double extrapolation = 0;
+  bool rounds = false;  // integers: to nearest even, else toward zero
 };
 
 /// y[o, j, i] = sum over t of weight[j][t] * x[o, index[j][t], i] for x [outer, in, inner] and y [outer, out, inner], row-major; the value itself
-/// where taps is 1. Sums in W; integers are rounded to nearest even and saturate.
+/// where taps is 1. Sums in W; integers saturate.
 template <class Out, class In, class W>
 void resize(Part part, Out* y, const In* x, const int32_t* index, const W* weight, ResizeParams p) {
   const auto [first, last] = part.slice(p.outer * p.out);
@@ -133,7 +134,7 @@ void resize(Part part, Out* y, const In* x, const int32_t* index, const W* weigh
       } else {
         W sum = 0;
         for (int64_t t = 0; t < p.taps; ++t) sum += weight[j * p.taps + t] * fn::cast<W>(from[at[t] * p.inner + i]);
-        if constexpr (std::is_integral_v<Out>) sum = std::nearbyint(sum);
+        if constexpr (std::is_integral_v<Out>) sum = p.rounds ? std::nearbyint(sum) : sum;
         to[i] = fn::cast<Out>(sum);
       }
     }

@@ -2,17 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/names.h"
 
 namespace onnxc {
 
 Unit emit_compilation(const Compilation& compilation, const CompileOptions& options) {
   EmitOptions emit;
-  emit.name_space = make_identifier(options.name_space.empty() ? compilation.info.files.front().stem().string() : options.name_space, "model");
+  emit.name_space = make_namespace(options.name_space.empty() ? compilation.info.files.front().stem().string() : options.name_space);
   emit.header_name = options.header_name.empty() ? emit.name_space + ".h" : options.header_name;
+  if (std::any_of(emit.header_name.begin(), emit.header_name.end(), [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }))
+    throw Error(ErrorKind::Usage, fmt::format("no #include can name the header '{}'", one_line(emit.header_name)), "choose another name with -o or --header");
   emit.weights = options.weights;
   emit.threads = options.threads > 1;
   emit.standalone = options.standalone;
+  emit.vector_floats = options.level > 0 ? compilation.target.vector_floats : 0;
+  emit.portable = compilation.target.isa == Isa::Generic;
+  emit.march = compilation.target.march;
   emit.version = ONNXC_VERSION;
   emit.model_file = compilation.info.files.front().filename().string();
   emit.model_sha256 = compilation.info.sha256;

@@ -45,7 +45,7 @@ class Emitter {
   };
 
   void name_everything() {
-    Names dims;
+    Names dims(kInterfaceNames);
     for (const BufferId id : program_.inputs) {
       for (Dim d : program_[id].extents) {
         if (d.is_symbol() && symbol_members_.emplace(d.name(), "").second) {
@@ -88,7 +88,7 @@ class Emitter {
   }
 
   std::string banner(const std::string& file) const {
-    return fmt::format("// {}: made by onnxc {} from {} (sha256 {}),\n// opset {}, target {}{}{}. Do not edit.\n", file, options_.version, comment_text(options_.model_file),
+    return fmt::format("// {}: made by onnxc {} from {} (sha256 {}),\n// opset {}, target {}{}{}. Do not edit.\n", comment_text(file), options_.version, comment_text(options_.model_file),
                        options_.model_sha256, comment_text(options_.opsets), options_.target, options_.flags.empty() ? "" : ", ", comment_text(options_.flags, 300));
   }
 
@@ -185,11 +185,20 @@ class Emitter {
     }
 
     std::string text = banner(options_.name_space + ".cpp") + outline();
+    if (options_.portable) {
+      text += "// Vectors of the compiler's own, of one width on every machine.\n#define ONNXC_NO_XSIMD 1\n";
+      if (options_.vector_floats > 0) text += fmt::format("#define ONNXC_VECTOR_FLOATS {}\n", options_.vector_floats);
+      text += "\n";
+    }
     text += fmt::format("#include \"{}\"\n\n#include <bit>\n#include <limits>\n", options_.header_name);
     for (const auto& i : weights.includes) {
       if (i != "<bit>") text += "#include " + i + "\n";
     }
     text += "\n" + (options_.standalone ? paste_headers(headers) : include_headers(headers));
+    if (options_.vector_floats > 0)
+      text += fmt::format("\nstatic_assert(onnxc::kVectorFloats == {}, {});\n", options_.vector_floats,
+                          string_literal(options_.march.empty() ? "another unit before this one has chosen other vectors: compile it alone"
+                                                                : "compile this unit with -march=" + options_.march + ", or ask onnxc for another --target"));
     text += fmt::format("\nnamespace {} {{\n\n{}\nnamespace {{\n\n", options_.name_space, weights.declarations);
     for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(fmt::format("E{}", i), program_.exprs[i]) + "\n";
     if (dynamic()) text += plan_text();
@@ -239,7 +248,9 @@ class Emitter {
     std::string text;
     bool arena = false, input = false, output = false, planned = false;
     Names names(kInterfaceNames);
-    for (const char* n : {"p", "threads", "status", "weights"}) names.add(n);
+    for (const char* n : {"p", "plan", "Plan", "threads", "status"}) names.add(n);
+    for (std::size_t i = 0; i < program_.exprs.size(); ++i) names.add(fmt::format("E{}", i));
+    for (const Weights& w : program_.weights) names.add(w.name);
     for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
       if (!used[i]) continue;
       const Buffer& b = program_.buffers[i];

@@ -15,6 +15,9 @@ struct EmitOptions {
   std::string weights = "auto";          ///< see weights.h
   bool threads = false;                  ///< steps may be shared between the caller's threads
   bool standalone = false;               ///< paste the runtime headers in
+  int vector_floats = 0;                 ///< what weights and images are packed for; 0: any width will do
+  bool portable = false;                 ///< plain C++ with vectors of that width, whatever machine it is compiled for
+  std::string march;                     ///< what the unit is to be compiled with, or empty
   // Provenance, for the header comment and onnxc_model.
   std::string version, model_file, model_sha256, opsets, target, flags;
 };

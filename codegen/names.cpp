@@ -29,6 +29,34 @@ constexpr std::string_view kReserved[] = {
 // clang-format on
 static_assert(std::ranges::is_sorted(kReserved));
 
+// Functions, types and objects of the C library that lie in the global namespace, where a namespace must not have their name; and xsimd.
+// clang-format off
+constexpr std::string_view kGlobalNames[] = {
+    "abort", "abs", "access", "acct", "acos", "acosh", "alarm", "asctime", "asin", "asinh", "atan", "atan2", "atanh", "atexit",
+    "atof", "atoi", "atol", "basename", "bcmp", "bcopy", "bind", "brk", "bsearch", "bzero", "calloc", "cbrt", "ceil", "chdir",
+    "chmod", "chown", "clock", "clone", "close", "connect", "copysign", "cos", "cosh", "creat", "crypt", "ctime", "daemon",
+    "daylight", "difftime", "dirname", "div", "drand48", "drem", "dup", "environ", "erf", "erfc", "execl", "execv", "execve",
+    "exit", "exp", "exp10", "exp2", "expm1", "fabs", "fclose", "fdim", "fflush", "ffs", "fgetc", "fgets", "finite", "floor", "fma",
+    "fmax", "fmin", "fmod", "fopen", "fork", "fprintf", "fputc", "fputs", "fread", "free", "frexp", "fscanf", "fseek", "fstat",
+    "ftell", "ftime", "fwrite", "gamma", "getc", "getchar", "getenv", "getline", "getopt", "getpid", "gets", "gettid", "getw",
+    "gmtime", "hypot", "ilogb", "index", "initstate", "ioctl", "isalnum", "isalpha", "isatty", "isdigit", "isinf", "islower",
+    "isnan", "isspace", "isupper", "j0", "j1", "jn", "kill", "labs", "ldexp", "ldiv", "lgamma", "link", "listen", "llabs", "lldiv",
+    "localtime", "lockf", "log", "log10", "log1p", "log2", "logb", "lrint", "lround", "lseek", "malloc", "memcmp", "memcpy",
+    "memmove", "memset", "mkdir", "mktime", "mmap", "modf", "mount", "nan", "nanosleep", "nearbyint", "nextafter", "nextdown",
+    "nextup", "nice", "open", "pause", "perror", "pipe", "poll", "popen", "pow", "pread", "printf", "putc", "putchar", "putenv",
+    "puts", "putw", "pwrite", "qsort", "raise", "rand", "random", "read", "readlink", "realloc", "realpath", "recv", "remainder",
+    "remove", "remquo", "rename", "rewind", "rindex", "rint", "rmdir", "round", "roundeven", "sbrk", "scalb", "scalbn", "scanf",
+    "select", "send", "setbuf", "setenv", "setjmp", "setlocale", "setstate", "shutdown", "sigaction", "signal", "significand",
+    "sigpause", "sigset", "sigstack", "sigval", "sin", "sincos", "sinh", "sleep", "socket", "splice", "sprintf", "sqrt", "srand",
+    "srandom", "sscanf", "stat", "strcat", "strchr", "strcmp", "strcoll", "strcpy", "strdup", "strerror", "strlen", "strncat",
+    "strncmp", "strncpy", "strsep", "strstr", "strtod", "strtok", "strtol", "strxfrm", "swab", "symlink", "sync", "syscall",
+    "sysconf", "system", "tan", "tanh", "tee", "tgamma", "time", "times", "timespec", "timezone", "tm", "tmpfile", "tmpnam",
+    "tolower", "toupper", "trunc", "truncate", "ttyname", "tzname", "tzset", "umask", "uname", "ungetc", "unlink", "usleep",
+    "utime", "vfork", "vprintf", "wait", "wctype", "write", "xsimd", "y0", "y1", "yn",
+};
+// clang-format on
+static_assert(std::ranges::is_sorted(kGlobalNames));
+
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -97,6 +125,15 @@ std::string make_identifier(std::string_view name, std::string_view when_empty) 
   if (!lower && text.size() > 2)
     std::ranges::transform(text, text.begin(), [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });
   if (std::ranges::binary_search(kReserved, text)) text += '_';
+  return text;
+}
+
+std::string make_namespace(std::string_view name) {
+  std::string text = make_identifier(name, "model");
+  const auto is_global = [](std::string_view word) { return std::ranges::binary_search(kGlobalNames, word); };
+  // expf and expl are exp's brothers.
+  const bool brother = (text.back() == 'f' || text.back() == 'l') && is_global(std::string_view(text).substr(0, text.size() - 1));
+  if (is_global(text) || brother || text.starts_with("onnxc")) text += text.ends_with('_') ? "model" : "_";
   return text;
 }
 

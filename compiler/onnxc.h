@@ -20,6 +20,7 @@ struct CompilerOptions {
   std::string print_after;                           ///< name of a pass, or "all": its result goes to `log`
   std::string stop_after;                            ///< name of a pass: the graph is what it left
   int threads = 1;                                   ///< the unit may be run with so many
+  int64_t max_arena = int64_t{1} << 36;              ///< bytes; a model that needs more is refused
   int bisect_limit = -1;                             ///< run only so many optional passes
   std::ostream* log = nullptr;
 };

@@ -96,6 +96,8 @@ Compilation compile_model(const std::filesystem::path& model, const CompilerOpti
   if (options.level > 0) alias_buffers(result.program);
   plan_memory(result.program);
   check_plan(result.program);
+  if (const Dim bytes = result.program.arena_bytes; bytes.is_constant() && bytes.value() > options.max_arena)
+    throw Error(ErrorKind::Budget, fmt::format("the arena would take {} bytes, more than {}", bytes.value(), options.max_arena), "see --max-arena");
   return result;
 }
 

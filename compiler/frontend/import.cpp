@@ -26,14 +26,14 @@ std::string normal_domain(const std::string& domain) { return domain == "ai.onnx
 
 std::vector<std::byte> read_file(const std::filesystem::path& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) throw Error(ErrorKind::Io, fmt::format("{}: no such file", path.string()));
-  if (!S_ISREG(status.st_mode)) throw Error(ErrorKind::Io, fmt::format("{}: not a regular file", path.string()));
+  if (stat(path.c_str(), &status) != 0) throw Error(ErrorKind::Io, "no such file");
+  if (!S_ISREG(status.st_mode)) throw Error(ErrorKind::Io, "not a regular file");
   if (status.st_size > kMostFileBytes)
-    throw Error(ErrorKind::Invalid, fmt::format("{}: {} bytes, more than protobuf's limit of 2 GiB", path.string(), status.st_size),
+    throw Error(ErrorKind::Invalid, fmt::format("{} bytes, more than protobuf's limit of 2 GiB", status.st_size),
                 "save the weights as external data");
   std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
   std::ifstream in(path, std::ios::binary);
-  if (!in.read(reinterpret_cast<char*>(bytes.data()), status.st_size)) throw Error(ErrorKind::Io, fmt::format("{}: cannot be read", path.string()));
+  if (!in.read(reinterpret_cast<char*>(bytes.data()), status.st_size)) throw Error(ErrorKind::Io, "cannot be read");
   return bytes;
 }
 
@@ -56,8 +56,8 @@ std::string guess_format(const std::vector<std::byte>& bytes) {
   return "it is damaged, truncated or of another format";
 }
 
-onnx::ModelProto parse(const std::filesystem::path& path, const std::vector<std::byte>& bytes) {
-  const auto refuse = [&] { throw Error(ErrorKind::Invalid, fmt::format("{}: not an ONNX model: {}", path.string(), guess_format(bytes))); };
+onnx::ModelProto parse(const std::vector<std::byte>& bytes) {
+  const auto refuse = [&] { throw Error(ErrorKind::Invalid, fmt::format("not an ONNX model: {}", guess_format(bytes))); };
   google::protobuf::LogSilencer quiet;
   onnx::ModelProto model;
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
@@ -67,10 +67,8 @@ onnx::ModelProto parse(const std::filesystem::path& path, const std::vector<std:
   return model;
 }
 
-void check_header(const std::filesystem::path& path, const onnx::ModelProto& model, ModelInfo& info) {
-  const auto refuse = [&](const std::string& what, const std::string& remedy = {}) {
-    throw Error(ErrorKind::Invalid, fmt::format("{}: {}", path.string(), what), remedy);
-  };
+void check_header(const onnx::ModelProto& model, ModelInfo& info) {
+  const auto refuse = [](const std::string& what, const std::string& remedy = {}) { throw Error(ErrorKind::Invalid, what, remedy); };
   if (model.ir_version() > kNewestIr) refuse(fmt::format("IR version {} is newer than {}, the newest known", model.ir_version(), kNewestIr));
   std::set<std::string> seen;
   for (const auto& import : model.opset_import()) {
@@ -164,7 +162,8 @@ class GraphImporter {
     for (const auto& tensor : proto.initializer()) initialise(tensor.name(), import_tensor(tensor, external_));
     for (const auto& tensor : proto.sparse_initializer()) initialise(tensor.values().name(), import_sparse_tensor(tensor, external_));
     for (const auto& input : proto.input()) {
-      if (scope.count(input.name()) != 0) continue;  // an initialiser that is also listed as an input is its default
+      const auto initialised = scope.find(input.name());
+      if (initialised != scope.end() && graph[initialised->second].constant) continue;  // the initialiser is the input's default
       graph.inputs.push_back(define(input.name(), types_.import(input.type(), input.name()), "an input"));
     }
     for (const auto& name : captures) {
@@ -177,6 +176,7 @@ class GraphImporter {
       if (it == scope.end()) throw Error(ErrorKind::Invalid, fmt::format("output '{}' of graph '{}' is never computed", output.name(), proto.name()));
       graph.outputs.push_back(it->second);
     }
+    if (graph.outputs.empty()) throw Error(ErrorKind::Invalid, fmt::format("graph '{}' has no output", proto.name()));
     return graph;
   }
 
@@ -311,25 +311,29 @@ void check_function_growth(const onnx::ModelProto& model) {
   std::map<std::string, const onnx::FunctionProto*> functions;
   for (const auto& f : model.functions()) functions[normal_domain(f.domain()) + ":" + f.name() + ":" + f.overload()] = &f;
   std::map<std::string, int64_t> sizes;
-  std::set<std::string> open;
-  const std::function<int64_t(const std::string&)> size_of = [&](const std::string& key) -> int64_t {
+  std::set<std::string> open;  // functions whose bodies are being counted
+  std::function<int64_t(const google::protobuf::RepeatedPtrField<onnx::NodeProto>&)> count_nodes;
+  const auto size_of = [&](const std::string& key) {
     if (const auto it = sizes.find(key); it != sizes.end()) return it->second;
     if (!open.insert(key).second || open.size() > 500) throw Error(ErrorKind::Invalid, fmt::format("function '{}' calls itself", key));
-    int64_t size = 0;
-    for (const auto& node : functions.at(key)->node()) {
-      const std::string callee = normal_domain(node.domain()) + ":" + node.op_type() + ":" + node.overload();
-      size += functions.count(callee) != 0 ? size_of(callee) : 1;
-      if (size > kMostNodes) throw Error(ErrorKind::Budget, fmt::format("function '{}' expands to more than {} nodes", key, kMostNodes));
-    }
+    const int64_t size = count_nodes(functions.at(key)->node());
     open.erase(key);
     return sizes[key] = size;
   };
-  int64_t total = 0;
-  for (const auto& node : model.graph().node()) {
-    const std::string callee = normal_domain(node.domain()) + ":" + node.op_type() + ":" + node.overload();
-    total += functions.count(callee) != 0 ? size_of(callee) : 1;
-    if (total > kMostNodes) throw Error(ErrorKind::Budget, fmt::format("the model's functions expand to more than {} nodes", kMostNodes));
-  }
+  count_nodes = [&](const auto& nodes) {
+    int64_t count = 0;
+    for (const auto& node : nodes) {
+      const std::string callee = normal_domain(node.domain()) + ":" + node.op_type() + ":" + node.overload();
+      count += functions.count(callee) != 0 ? size_of(callee) : 1;
+      for (const auto& a : node.attribute()) {
+        if (a.has_g()) count += count_nodes(a.g().node());
+        for (const auto& g : a.graphs()) count += count_nodes(g.node());
+      }
+      if (count > kMostNodes) throw Error(ErrorKind::Budget, fmt::format("the model's functions expand to more than {} nodes", kMostNodes));
+    }
+    return count;
+  };
+  count_nodes(model.graph().node());
 }
 
 }  // namespace
@@ -340,8 +344,8 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   ModelInfo& info = imported.info;
   info.sha256 = sha256(bytes);
   info.files.push_back(path);
-  onnx::ModelProto model = parse(path, bytes);
-  check_header(path, model, info);
+  onnx::ModelProto model = parse(bytes);
+  check_header(model, info);
   info.ir_version = model.ir_version();
   info.producer_name = model.producer_name();
   info.producer_version = model.producer_version();
@@ -355,7 +359,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
     if (model.functions_size() > 0) onnx::inliner::InlineLocalFunctions(model, true);
     expand_functions(model, options.knows);
   } catch (const std::exception& e) {
-    throw Error(ErrorKind::Invalid, fmt::format("{}: functions cannot be inlined: {}", path.string(), e.what()));
+    throw Error(ErrorKind::Invalid, fmt::format("functions cannot be inlined: {}", e.what()));
   }
   ExternalData external{path.parent_path(), {}};
   TypeImporter types(options);

@@ -21,6 +21,9 @@ namespace {
 /// Largest constant that is read: the limit of a 32-bit offset in most formats, and far beyond real single tensors.
 constexpr int64_t kMostBytes = int64_t{1} << 36;
 
+/// Largest sparse tensor that is made dense: a few bytes of a file could ask for any amount.
+constexpr int64_t kMostDenseBytes = int64_t{1} << 28;
+
 struct Descriptor {
   int fd = -1;
   ~Descriptor() {
@@ -34,7 +37,8 @@ int64_t parse_number(const onnx::TensorProto& proto, const std::string& key, con
   return std::stoll(text);
 }
 
-void read_external(const onnx::TensorProto& proto, ExternalData& external, std::vector<std::byte>& bytes) {
+/// The tensor's `wanted` bytes; nothing is allocated before the file is known to hold them.
+std::vector<std::byte> read_external(const onnx::TensorProto& proto, ExternalData& external, int64_t wanted) {
   std::string location;
   int64_t offset = 0, length = -1;
   for (const auto& entry : proto.external_data()) {
@@ -54,10 +58,10 @@ void read_external(const onnx::TensorProto& proto, ExternalData& external, std::
   }
   struct stat status {};
   if (file.fd < 0 || fstat(file.fd, &status) != 0) invalid(proto, fmt::format("external data '{}' cannot be read", location));
-  const auto wanted = static_cast<int64_t>(bytes.size());
   if (length >= 0 && length != wanted) invalid(proto, fmt::format("external data holds {} bytes where the shape needs {}", length, wanted));
   if (offset > status.st_size || status.st_size - offset < wanted)
     invalid(proto, fmt::format("external data '{}' is too short: {} bytes from offset {} of {}", location, wanted, offset, status.st_size));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(wanted));
   for (int64_t done = 0; done < wanted;) {
     const ssize_t n = pread(file.fd, bytes.data() + done, static_cast<std::size_t>(wanted - done), offset + done);
     if (n <= 0) invalid(proto, fmt::format("external data '{}' cannot be read", location));
@@ -65,6 +69,7 @@ void read_external(const onnx::TensorProto& proto, ExternalData& external, std::
   }
   const auto path = external.folder / location;
   if (std::find(external.files.begin(), external.files.end(), path) == external.files.end()) external.files.push_back(path);
+  return bytes;
 }
 
 /// Copies a typed field, each element narrowed to Target (ONNX keeps small types in int32_data).
@@ -114,11 +119,13 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
     t->strings.assign(proto.string_data().begin(), proto.string_data().end());
     return t;
   }
+  // Elements in the fields for types, as opposed to raw_data.
+  const int64_t typed = int64_t{proto.float_data_size()} + proto.double_data_size() + proto.int32_data_size() + proto.int64_data_size() + proto.uint64_data_size();
+  if ((proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL) && typed > 0) invalid(proto, "holds its data twice");
   const int64_t size = storage_bytes(*type, count);
   if (size > kMostBytes) invalid(proto, "has an impossible shape");
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
-    t->bytes.resize(static_cast<std::size_t>(size));
-    read_external(proto, external, t->bytes);
+    t->bytes = read_external(proto, external, size);
   } else if (proto.has_raw_data()) {
     if (static_cast<int64_t>(proto.raw_data().size()) != size)
       invalid(proto, fmt::format("holds {} bytes where the shape needs {}", proto.raw_data().size(), size));
@@ -126,12 +133,13 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
     if (size != 0) std::memcpy(t->bytes.data(), proto.raw_data().data(), t->bytes.size());
   } else {
     // No allocation before the field is known to be as long as the shape says.
-    const int64_t field = proto.float_data_size() + proto.double_data_size() + proto.int32_data_size() + proto.int64_data_size() + proto.uint64_data_size();
-    if (count > 0 && field == 0) invalid(proto, fmt::format("holds no data where the shape needs {} elements", count));
-    if (count > 8 * field) invalid(proto, fmt::format("holds {} elements where the shape needs {}", field, count));
+    if (count > 0 && typed == 0) invalid(proto, fmt::format("holds no data where the shape needs {} elements", count));
+    if (count > 8 * typed) invalid(proto, fmt::format("holds {} elements where the shape needs {}", typed, count));
     t->bytes.resize(static_cast<std::size_t>(size));
     read_fields(proto, *t);
   }
+  // Any other byte than 0 and 1 is no bool of C++.
+  if (*type == ElementType::Bool) std::ranges::transform(t->bytes, t->bytes.begin(), [](std::byte b) { return b == std::byte{0} ? b : std::byte{1}; });
   return t;
 }
 
@@ -139,13 +147,15 @@ Constant import_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalData
   const Constant values = import_tensor(proto.values(), external);
   const Constant indices = import_tensor(proto.indices(), external);
   const auto& name = proto.values();
-  if (values->type == ElementType::String || is_sub_byte(values->type)) invalid(name, "a sparse tensor of this element type is not supported");
+  if (values->type == ElementType::String || is_sub_byte(values->type)) invalid(name, "is a sparse tensor of an element type that is not supported");
   if (indices->type != ElementType::I64) invalid(name, "sparse indices are not int64");
   std::vector<int64_t> shape(proto.dims().begin(), proto.dims().end());
   int64_t count = 1;
   for (int64_t d : shape) {
-    if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > (int64_t{1} << 32)) invalid(name, "has an impossible shape");
+    if (d < 0 || __builtin_mul_overflow(count, d, &count)) invalid(name, "has an impossible shape");
   }
+  if (count > kMostDenseBytes * 8 / info(values->type).bits)
+    throw Error(ErrorKind::Budget, std::vector<Diagnostic>{{name.name(), "tensor", fmt::format("is sparse, and dense it would have {} elements", count)}});
   auto t = std::make_shared<TensorData>(TensorData::zeros(values->type, shape));
   const auto width = static_cast<std::size_t>(info(t->type).bits / 8);
   const auto list = indices->as<int64_t>();

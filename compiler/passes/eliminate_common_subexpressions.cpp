@@ -34,8 +34,8 @@ std::string key_of(const Graph& graph, const Node& node) {
   return key;
 }
 
-/// Equal constants become one value.
-void merge_constants(Graph& graph) {
+/// Of equal constants the first stands for all.
+void merge_constants(const Graph& graph, std::vector<ValueId>& same) {
   std::map<std::string, ValueId> seen;
   for (std::size_t v = 0; v < graph.values.size(); ++v) {
     const Constant& c = graph.values[v].constant;
@@ -43,16 +43,16 @@ void merge_constants(Graph& graph) {
     std::string key = fmt::format("{}[{}]", name(c->type), fmt::join(c->shape, ","));
     key.append(reinterpret_cast<const char*>(c->bytes.data()), c->bytes.size());
     const auto [it, fresh] = seen.emplace(std::move(key), static_cast<ValueId>(v));
-    if (!fresh) replace_uses(graph, static_cast<ValueId>(v), it->second);
+    if (!fresh) same[v] = it->second;
   }
 }
 
 }  // namespace
 
 Graph eliminate_common_subexpressions(Graph graph) {
-  merge_constants(graph);
   std::vector<ValueId> same(graph.values.size());
   for (std::size_t v = 0; v < same.size(); ++v) same[v] = static_cast<ValueId>(v);
+  merge_constants(graph, same);
   const auto current = [&](std::vector<ValueId>& list) {
     for (ValueId& v : list) v = v == kAbsent ? kAbsent : same[static_cast<std::size_t>(v)];
   };

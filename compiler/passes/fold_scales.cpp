@@ -50,9 +50,7 @@ class Folder {
       const ValueId v = map.inputs[static_cast<std::size_t>(input_of(side).args[0])], other = map.inputs[static_cast<std::size_t>(input_of(1 - side).args[0])];
       const TensorData* c = graph_.constant(other);
       if (c == nullptr || v == other) continue;
-      int d = definition_[static_cast<std::size_t>(v)];
-      // What was folded before left an Identity behind.
-      while (d >= 0 && graph_.nodes[static_cast<std::size_t>(d)].is("Identity")) d = definition_[static_cast<std::size_t>(graph_.nodes[static_cast<std::size_t>(d)].inputs[0])];
+      const int d = definition_[static_cast<std::size_t>(v)];
       if (d < 0 || uses_[static_cast<std::size_t>(v)] != 1 || !(graph_[v].type == graph_[map.outputs[0]].type)) continue;
       if (fold(graph_.nodes[static_cast<std::size_t>(d)], root.fn, *c)) {
         map.domain.clear();
@@ -60,6 +58,7 @@ class Folder {
         map.version = 1000;
         map.inputs = {v};
         map.epilogue.reset();
+        definition_[static_cast<std::size_t>(map.outputs[0])] = d;  // the next scale finds the product behind this Identity
         return;
       }
     }

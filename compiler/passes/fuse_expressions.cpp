@@ -143,6 +143,11 @@ Graph fuse_expressions(Graph graph) {
   const auto only_use = [&](const Node& map, ValueId v) {
     return uses[static_cast<std::size_t>(v)] == static_cast<int>(std::count(map.inputs.begin(), map.inputs.end(), v));
   };
+  const auto count_uses = [&](const std::vector<ValueId>& list, int change) {
+    for (ValueId v : list) {
+      if (v != kAbsent) uses[static_cast<std::size_t>(v)] += change;
+    }
+  };
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     for (bool changed = true; changed && graph.nodes[i].is_map();) {
       changed = false;
@@ -155,6 +160,7 @@ Graph fuse_expressions(Graph graph) {
         if (producer.outputs.size() != 1 || producer.outputs[0] != v) continue;
         if (std::count(map.inputs.begin(), map.inputs.end(), v) != 1) continue;
         const bool same_extents = graph[v].type.extents == graph[map.outputs[0]].type.extents;
+        const std::vector<ValueId> read = map.inputs;
         bool merged = false;
         if (producer.is_map()) {
           // A smaller value would be computed again for every element it is repeated to.
@@ -164,13 +170,9 @@ Graph fuse_expressions(Graph graph) {
         }
         if (!merged) continue;
         gone[static_cast<std::size_t>(p)] = 1;
-        uses = use_counts(graph);
-        for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-          if (!gone[n]) continue;
-          for (ValueId in : graph.nodes[n].inputs) {
-            if (in != kAbsent) --uses[static_cast<std::size_t>(in)];
-          }
-        }
+        count_uses(read, -1);
+        count_uses(producer.inputs, -1);
+        count_uses(map.inputs, 1);
         changed = true;
       }
     }

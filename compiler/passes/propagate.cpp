@@ -128,10 +128,13 @@ class Propagation {
     }
     if (fold_elements(graph, node)) return true;
     std::vector<Constant> inputs;
+    int64_t input_bytes = 0;
     for (ValueId v : node.inputs) {
       if (v != kAbsent && !graph[v].constant) return false;
+      if (v != kAbsent) input_bytes += static_cast<int64_t>(graph[v].constant->bytes.size());
       inputs.push_back(v == kAbsent ? nullptr : graph[v].constant);
     }
+    if (bytes > budget_.growth_bytes && bytes > input_bytes) return false;
     std::optional<std::vector<TensorData>> outputs;
     try {
       outputs = evaluate_node(graph, node, std::move(inputs));

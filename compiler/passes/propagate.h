@@ -4,10 +4,12 @@
 
 namespace onnxc {
 
-/// What may be folded: a value of at most `most_bytes` bytes, all together at most `total_bytes`.
+/// What may be folded: a value of at most `most_bytes` bytes, all together at most `total_bytes`. What is larger than `growth_bytes` must not be
+/// larger than what it is made of: a ConstantOfShape or an Expand stays the few bytes it is in the model.
 struct FoldBudget {
   int64_t most_bytes = 0;
   int64_t total_bytes = 0;
+  int64_t growth_bytes = INT64_MAX;
 };
 
 /// Visits every node once, in order: resolves its version, infers its types and elements, and, where all inputs are constant and the budget

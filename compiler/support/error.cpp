@@ -7,7 +7,14 @@
 namespace onnxc {
 namespace {
 
-/// One line, whatever the model's names hold.
+std::string join(const std::vector<Diagnostic>& diagnostics) {
+  std::string all;
+  for (const Diagnostic& d : diagnostics) all += (all.empty() ? "" : "\n") + d.text();
+  return all;
+}
+
+}  // namespace
+
 std::string one_line(const std::string& text) {
   std::string line;
   for (char c : text) {
@@ -24,16 +31,8 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-std::string join(const std::vector<Diagnostic>& diagnostics) {
-  std::string all;
-  for (const Diagnostic& d : diagnostics) all += (all.empty() ? "" : "\n") + d.text();
-  return all;
-}
-
-}  // namespace
-
 std::string Diagnostic::text() const {
-  std::string line = op;
+  std::string line = one_line(op);
   if (!node.empty()) line += fmt::format("{}'{}'", line.empty() ? "" : " ", one_line(node));
   if (!line.empty()) line += ": ";
   line += one_line(found);

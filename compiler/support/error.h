@@ -26,6 +26,9 @@ struct Diagnostic {
   std::string text() const;
 };
 
+/// `text` as one line for a terminal, whatever a stranger's names hold: control characters are shown, not sent, and it is cut at some 400 bytes.
+std::string one_line(const std::string& text);
+
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, std::vector<Diagnostic> diagnostics);

@@ -5,16 +5,15 @@
 #include <initializer_list>
 #include <span>
 
+#include "isa.hpp"
 #include "model.h"
-
-#define ONNXC_INLINE inline __attribute__((always_inline))
 
 namespace onnxc {
 
 /// The answer of a run. Converts to true when something went wrong: `if (auto s = step()) return s;`
 struct [[nodiscard]] Status {
   int32_t code = ONNXC_OK;
-  constexpr explicit operator bool() const noexcept { return code != ONNXC_OK; }
+  ONNXC_INLINE constexpr explicit operator bool() const noexcept { return code != ONNXC_OK; }
   constexpr bool operator==(const Status&) const noexcept = default;
 };
 
@@ -31,6 +30,10 @@ constexpr const char* describe(Status status) noexcept {
   }
   return "unknown status";
 }
+
+}  // namespace onnxc
+
+namespace onnxc::inline ONNXC_ISA {
 
 constexpr int kMaxRank = 10;
 

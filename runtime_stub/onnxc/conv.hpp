@@ -14,7 +14,7 @@
 #pragma once
 #include "gemm.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 struct ConvParams {
   int64_t n = 1, h = 1, w = 1, cin = 1;     // input

@@ -11,7 +11,7 @@
 #pragma once
 #include "conv.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 constexpr int64_t kStemFloats = 4096;
 

@@ -15,7 +15,7 @@
 #pragma once
 #include "conv.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 

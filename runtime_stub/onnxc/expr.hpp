@@ -16,7 +16,7 @@
 #pragma once
 #include "base.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 /// Makes the constants of an expression when it runs on single values.
 struct Scalar {

@@ -14,7 +14,7 @@
 #include "base.hpp"
 #include "types.hpp"
 
-namespace onnxc::fn {
+namespace onnxc::inline ONNXC_ISA::fn {
 
 template <class T>
 concept floating = std::is_same_v<T, float> || std::is_same_v<T, double>;

@@ -21,7 +21,7 @@
 #pragma once
 #include "tile.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 struct GemmParams {
   int64_t m, n, k;

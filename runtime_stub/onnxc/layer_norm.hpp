@@ -9,7 +9,7 @@
 #pragma once
 #include "softmax.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 struct NormParams {
   int64_t rows, n;

@@ -7,7 +7,7 @@
 #include "map_scalar.hpp"
 #include "vfn.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 

@@ -15,7 +15,7 @@
 #include "expr.hpp"
 #include "strided.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 template <class T>
 struct Stream {

@@ -13,7 +13,7 @@
 #include "tile.hpp"
 #include "transpose.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 struct MatMulParams {
   int64_t m, n, k;

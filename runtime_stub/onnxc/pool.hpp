@@ -9,7 +9,7 @@
 #pragma once
 #include "tile.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 struct PoolParams {
   int64_t n = 1, h = 1, w = 1, c, oh = 1, ow = 1;

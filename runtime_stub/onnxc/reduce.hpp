@@ -12,7 +12,7 @@
 #pragma once
 #include "tile.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 struct Sum {
   static constexpr float start = 0.0f;

@@ -7,7 +7,7 @@
 #pragma once
 #include "tile.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 struct ResizeAxis {
   int64_t size;

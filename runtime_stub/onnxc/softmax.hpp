@@ -8,7 +8,7 @@
 #pragma once
 #include "reduce.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 struct SoftmaxParams {
   int64_t rows, n;

@@ -2,7 +2,7 @@
 #pragma once
 #include "base.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 /// y[i] = values[i].
 template <class T>

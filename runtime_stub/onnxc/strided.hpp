@@ -2,7 +2,7 @@
 #pragma once
 #include "base.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 /// The element offset of position `index`, counted row-major over the first `axes` axes of `shape`. A stride of 0 repeats.
 ONNXC_INLINE int64_t strided_offset(const Shape& shape, int axes, const Ints& strides, int64_t index) {

@@ -4,7 +4,7 @@
 
 #include "base.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 /// to[sum i_k * to_strides[k]] = from[sum i_k * from_strides[k]] for all i below `shape`. Strides in elements; a `from` stride of 0 repeats, negative
 /// ones walk backwards. The two do not overlap. shape.rank >= 1.

@@ -10,7 +10,7 @@
 #include "expr.hpp"
 #include "vfn.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 /// Applies an epilogue at (row, col) to vector `acc` and stores it: whole, or its first n lanes.
 template <class Epi>

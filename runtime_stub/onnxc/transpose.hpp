@@ -11,7 +11,7 @@
 #include "strided.hpp"
 #include "vec.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 /// y[b][i][j] = x[b][j][i]: `rows` x `cols` is the output. Element (i, j) lies at y[i * y_row + j], and at x[j * x_row + i].
 struct TransposeParams {

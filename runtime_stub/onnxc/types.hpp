@@ -7,6 +7,8 @@
 //
 // so `code = (e - e_min) << M) + m` even when rounding m carries over. Conversions are exact (round to nearest even, single rounding
 // from double too) and constexpr.
+//
+// The types are the same for all instruction sets, since interfaces show them; so their conversions are always inlined.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -14,6 +16,8 @@
 #if defined(__F16C__)
 #include <immintrin.h>
 #endif
+
+#include "isa.hpp"
 
 namespace onnxc {
 
@@ -23,7 +27,9 @@ enum class Overflow { saturate, special };
 template <class T>
 concept small_float = requires { T::kMantissaBits; };
 
-namespace detail {
+}  // namespace onnxc
+
+namespace onnxc::inline ONNXC_ISA::detail {
 
 template <class T>
 struct Ieee;
@@ -82,7 +88,9 @@ constexpr float decode(uint32_t code) {
   return (sign != 0 ? -1.0f : 1.0f) * (static_cast<float>(fraction) * quantum);
 }
 
-}  // namespace detail
+}  // namespace onnxc::inline ONNXC_ISA::detail
+
+namespace onnxc {
 
 /// One sign bit, `Exponent` bits, `Mantissa` bits. `Max` is the code of the largest finite value, `Special` the code that overflow gives
 /// (infinity where there is one), `Nan` the code of NaN. UnsignedZero: the "fnuz" formats, whose only NaN is the code of -0.
@@ -95,17 +103,17 @@ struct SmallFloat {
   Storage bits = 0;
 
   constexpr SmallFloat() = default;
-  constexpr explicit SmallFloat(float x) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, Overflow::special))) {}
-  constexpr explicit SmallFloat(double x) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, Overflow::special))) {}
-  constexpr SmallFloat(float x, Overflow overflow) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, overflow))) {}
-  constexpr SmallFloat(double x, Overflow overflow) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, overflow))) {}
+  ONNXC_INLINE constexpr explicit SmallFloat(float x) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, Overflow::special))) {}
+  ONNXC_INLINE constexpr explicit SmallFloat(double x) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, Overflow::special))) {}
+  ONNXC_INLINE constexpr SmallFloat(float x, Overflow overflow) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, overflow))) {}
+  ONNXC_INLINE constexpr SmallFloat(double x, Overflow overflow) : bits(static_cast<Storage>(detail::encode<SmallFloat>(x, overflow))) {}
   static constexpr SmallFloat from_bits(Storage code) {
     SmallFloat x;
     x.bits = code;
     return x;
   }
-  constexpr explicit operator float() const { return detail::decode<SmallFloat>(bits); }
-  constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+  ONNXC_INLINE constexpr explicit operator float() const { return detail::decode<SmallFloat>(bits); }
+  ONNXC_INLINE constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
 };
 
 using float8e4m3fn = SmallFloat<uint8_t, 4, 3, 7, 0x7e, 0x7f, 0x7f>;
@@ -124,18 +132,18 @@ struct bfloat16 {
   uint16_t bits = 0;
 
   constexpr bfloat16() = default;
-  constexpr explicit bfloat16(float x) {
+  ONNXC_INLINE constexpr explicit bfloat16(float x) {
     const uint32_t u = std::bit_cast<uint32_t>(x);
     bits = static_cast<uint16_t>((u & 0x7fffffffu) > 0x7f800000u ? (u >> 16) | 0x40u : (u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
   }
-  constexpr explicit bfloat16(double x) : bits(static_cast<uint16_t>(detail::encode<bfloat16>(x, Overflow::special))) {}
+  ONNXC_INLINE constexpr explicit bfloat16(double x) : bits(static_cast<uint16_t>(detail::encode<bfloat16>(x, Overflow::special))) {}
   static constexpr bfloat16 from_bits(uint16_t code) {
     bfloat16 x;
     x.bits = code;
     return x;
   }
-  constexpr explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
-  constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+  ONNXC_INLINE constexpr explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+  ONNXC_INLINE constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
 };
 
 /// float16: IEEE binary16.
@@ -147,7 +155,7 @@ struct float16 {
   uint16_t bits = 0;
 
   constexpr float16() = default;
-  constexpr explicit float16(float x) {
+  ONNXC_INLINE constexpr explicit float16(float x) {
 #if defined(__F16C__)
     if (!std::is_constant_evaluated()) {
       bits = static_cast<uint16_t>(_mm_extract_epi16(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT), 0));
@@ -156,19 +164,19 @@ struct float16 {
 #endif
     bits = static_cast<uint16_t>(detail::encode<float16>(x, Overflow::special));
   }
-  constexpr explicit float16(double x) : bits(static_cast<uint16_t>(detail::encode<float16>(x, Overflow::special))) {}
+  ONNXC_INLINE constexpr explicit float16(double x) : bits(static_cast<uint16_t>(detail::encode<float16>(x, Overflow::special))) {}
   static constexpr float16 from_bits(uint16_t code) {
     float16 x;
     x.bits = code;
     return x;
   }
-  constexpr explicit operator float() const {
+  ONNXC_INLINE constexpr explicit operator float() const {
 #if defined(__F16C__)
     if (!std::is_constant_evaluated()) return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(bits)));
 #endif
     return detail::decode<float16>(bits);
   }
-  constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+  ONNXC_INLINE constexpr explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
 };
 
 /// float8e8m0: a power of two, 2^(bits - 127); 0xff is NaN. No sign, no zero.
@@ -178,7 +186,7 @@ struct float8e8m0 {
 
   constexpr float8e8m0() = default;
   /// The sign of x is dropped; values beyond the range become its ends, infinity too when `overflow` saturates, else NaN.
-  constexpr explicit float8e8m0(float x, Round round = Round::up, Overflow overflow = Overflow::saturate) {
+  ONNXC_INLINE constexpr explicit float8e8m0(float x, Round round = Round::up, Overflow overflow = Overflow::saturate) {
     const uint32_t u = std::bit_cast<uint32_t>(x) & 0x7fffffffu, fraction = u & 0x7fffffu;
     uint32_t field = u >> 23;
     if (u > 0x7f800000u || (u == 0x7f800000u && overflow == Overflow::special)) {
@@ -198,7 +206,7 @@ struct float8e8m0 {
     x.bits = code;
     return x;
   }
-  constexpr explicit operator float() const {
+  ONNXC_INLINE constexpr explicit operator float() const {
     if (bits == 0xff) return std::bit_cast<float>(0x7fc00000u);
     return std::bit_cast<float>(bits == 0 ? 0x400000u : static_cast<uint32_t>(bits) << 23);
   }

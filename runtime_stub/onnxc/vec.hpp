@@ -1,6 +1,6 @@
 // Vec: a vector of floats of the widest instruction set that is enabled, on one small interface for all machines.
 //
-//   Vec::width                      floats in a vector: 16 (AVX-512), 8 (AVX), 4
+//   Vec::width                      floats in a vector: 16 (AVX-512), 8 (AVX), 4; see ONNXC_VECTOR_FLOATS in isa.hpp
 //   Vec::load(p), x.store(p)        any alignment
 //   Vec::load(p, n), x.store(p, n)  lanes [0, n) alone, 0 <= n <= width; no byte beyond p[n) is touched, other lanes load as 0
 //   Vec::all(c)                     c in every lane
@@ -28,7 +28,7 @@
 #define ONNXC_UNROLL _Pragma("GCC unroll 64")
 #define ONNXC_LAMBDA_INLINE __attribute__((always_inline))
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 /// int32 lanes, for work on the bits of floats. Arithmetic wraps.
 struct IntVec {

@@ -2,17 +2,7 @@
 #pragma once
 #include "base.hpp"
 
-namespace onnxc {
-
-namespace detail {
-#if defined(__AVX512F__)
-constexpr int kVecWidth = 16;
-#elif defined(__AVX__)
-constexpr int kVecWidth = 8;
-#else
-constexpr int kVecWidth = 4;
-#endif
-}  // namespace detail
+namespace onnxc::inline ONNXC_ISA {
 
 #if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 constexpr bool kHasFma = true;
@@ -21,7 +11,7 @@ constexpr bool kHasFma = false;
 #endif
 
 struct Mask {
-  typedef int32_t Raw __attribute__((vector_size(4 * detail::kVecWidth)));
+  typedef int32_t Raw __attribute__((vector_size(4 * kVectorFloats)));
   Raw bits;  // all ones or all zeros in each lane
   ONNXC_INLINE friend Mask operator&(Mask a, Mask b) { return {a.bits & b.bits}; }
   ONNXC_INLINE friend Mask operator|(Mask a, Mask b) { return {a.bits | b.bits}; }
@@ -29,13 +19,13 @@ struct Mask {
   ONNXC_INLINE friend Mask operator~(Mask a) { return {~a.bits}; }
   ONNXC_INLINE friend bool any(Mask a) {
     int32_t found = 0;
-    for (int i = 0; i < detail::kVecWidth; ++i) found |= a.bits[i];
+    for (int i = 0; i < kVectorFloats; ++i) found |= a.bits[i];
     return found != 0;
   }
 };
 
 struct Vec {
-  static constexpr int width = detail::kVecWidth;
+  static constexpr int width = kVectorFloats;
   typedef float Raw __attribute__((vector_size(4 * width)));
 
   Raw lanes;

@@ -4,7 +4,9 @@
 
 #include <xsimd/xsimd.hpp>
 
-namespace onnxc {
+#include "base.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
 
 struct Mask {
   xsimd::batch_bool<float> bits;
@@ -17,7 +19,8 @@ struct Mask {
 
 struct Vec {
   using Batch = xsimd::batch<float>;
-  static constexpr int width = static_cast<int>(Batch::size);
+  static constexpr int width = kVectorFloats;
+  static_assert(width == Batch::size);
   typedef float Raw __attribute__((vector_size(4 * width)));
 
   Batch batch;

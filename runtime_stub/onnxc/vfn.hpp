@@ -11,7 +11,7 @@
 #include "fn.hpp"
 #include "vec.hpp"
 
-namespace onnxc::fn {
+namespace onnxc::inline ONNXC_ISA::fn {
 
 namespace detail {
 /// a[0] + a[1] x + a[2] x^2 + ...

@@ -25,7 +25,7 @@
 #pragma once
 #include "conv.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 /// Channels of v, rounded up to vectors, and 16 more: rows a power of two apart would share cache sets.

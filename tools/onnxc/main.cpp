@@ -81,6 +81,16 @@ int compile_command(Arguments& a) {
   return 0;
 }
 
+/// One line for each thing that is wrong, with the model's file.
+void report(const Error& error, const std::string& model) {
+  const bool colour = isatty(STDERR_FILENO) != 0;
+  for (const Diagnostic& d : error.diagnostics()) {
+    fmt::print(stderr, "onnxc: {}error:{} ", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "");
+    if (error.kind() != ErrorKind::Usage) fmt::print(stderr, "{}: ", one_line(model));
+    fmt::print(stderr, "{}\n", d.text());
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"onnxc compiles ONNX models to self-contained C++.\n\n"
                "  onnxc model.onnx -o model.cpp        writes model.cpp and model.h\n"
@@ -109,12 +119,24 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  if (command) return command();
-  if (a.model.empty()) {
+  if (!command && a.model.empty()) {
     std::cout << app.help();
     return 2;
   }
-  return compile_command(a);
+  const CLI::App& used = command ? *app.get_subcommands().front() : app;
+  const auto refuse = [&](const Error& e) {
+    report(e, used.get_option("model")->as<std::string>());
+    return e.exit_code();
+  };
+  try {
+    return command ? command() : compile_command(a);
+  } catch (const Error& e) {
+    return refuse(e);
+  } catch (const std::bad_alloc&) {
+    return refuse(Error(ErrorKind::Budget, "out of memory"));
+  } catch (const std::exception& e) {
+    return refuse(Error(ErrorKind::Internal, e.what(), "this is a bug in onnxc; please report it with the model"));
+  }
 }
 
 }  // namespace
@@ -123,15 +145,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return onnxc::run(argc, argv);
-  } catch (const onnxc::Error& e) {
-    const bool colour = isatty(STDERR_FILENO) != 0;
-    for (const auto& d : e.diagnostics()) fmt::print(stderr, "onnxc: {}error:{} {}\n", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", d.text());
-    return e.exit_code();
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "onnxc: error: out of memory\n");
-    return 4;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "onnxc: internal error: {}; please report it with the model\n", e.what());
+    fmt::print(stderr, "onnxc: internal error: {}\n", e.what());
     return 70;
   }
 }

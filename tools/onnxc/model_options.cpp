@@ -44,6 +44,7 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--threads", threads_, "Threads the unit may be run with; 1 leaves the code for more out")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
+  app.add_option("--max-arena", max_arena_, "Refuse models that need more bytes of memory for their values")->capture_default_str();
   app.add_option("--weights", weights_, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")
       ->capture_default_str();
 }
@@ -52,6 +53,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.target = target_;
   rest.weights = weights_;
   rest.threads = threads_;
+  rest.max_arena = max_arena_;
   rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
   rest.log = &std::cerr;
   for (const std::string& text : dims_) rest.dims.insert(parse_dim(text));

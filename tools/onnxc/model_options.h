@@ -11,7 +11,7 @@ namespace onnxc {
 /// What the command line said, until `options` is asked for.
 class ModelOptions {
  public:
-  /// --target, --dim, -O, --threads, --weights. This object must live until the command line is parsed.
+  /// --target, --dim, -O, --threads, --max-arena, --weights. This object must live until the command line is parsed.
   void add_to(CLI::App& app);
   /// `rest` with what the command line said. Throws Error{Usage} for a bad --dim.
   CompileOptions options(CompileOptions rest = {}) const;
@@ -19,6 +19,7 @@ class ModelOptions {
  private:
   std::string target_ = "native", weights_ = "auto";
   int threads_ = 1;
+  int64_t max_arena_ = CompilerOptions().max_arena;
   std::string opt_level_ = "3";
   std::vector<std::string> dims_;
 };

@@ -26,7 +26,7 @@ void infer_conv(Inference& n) {
   if (w[0].is_constant() && w[0].value() % group != 0) n.fail(fmt::format("{} output channels do not divide by group {}", w[0].value(), group));
   if (n.has(2)) n.unify(n.extents(2).size() == 1 ? n.extents(2)[0] : Dim(-1), w[0], "the bias and the output channels");
   Extents out{x[0], w[0]};
-  for (Dim d : window_output(window_of(n.node(), x, w), spatial(x))) out.push_back(d);
+  for (Dim d : window_output(n.node(), window_of(n.node(), x, w), spatial(x))) out.push_back(d);
   n.output(0, n.element(0), std::move(out));
 }
 

@@ -45,10 +45,12 @@ Window read_window(const Node& node, const Extents& spatial, const std::vector<D
   return w;
 }
 
-Extents window_output(const Window& w, const Extents& spatial, bool ceil_mode) {
+Extents window_output(const Node& node, const Window& w, const Extents& spatial, bool ceil_mode) {
   Extents out;
   for (std::size_t i = 0; i < spatial.size(); ++i) {
     const Dim reach = (w.kernel[i] - 1) * w.dilations[i] + 1, room = spatial[i] + w.pads_begin[i] + w.pads_end[i] - reach;
+    if (room.max_value() < 0 && spatial[i].max_value() > 0)
+      node.fail(ErrorKind::Invalid, fmt::format("the window reaches over {} elements of axis {}, which has {} with its padding", reach.text(), i + 2, (room + reach).text()));
     Dim n = ceil_mode ? ceil_div(room, w.strides[i]) + 1 : floor_div(room, w.strides[i]) + 1;
     // A last window that would start in the padding at the end is dropped.
     if (ceil_mode) n = min(n, ceil_div(spatial[i] + w.pads_begin[i], w.strides[i]));

@@ -18,7 +18,8 @@ struct Window {
 Window read_window(const Node& node, const Extents& spatial, const std::vector<Dim>& kernel);
 
 /// Extents of the output: floor (or ceil, where the last window must start inside the input or its begin padding) of the windows that fit.
-Extents window_output(const Window& window, const Extents& spatial, bool ceil_mode = false);
+/// Throws Error{Invalid} where none ever does.
+Extents window_output(const Node& node, const Window& window, const Extents& spatial, bool ceil_mode = false);
 
 /// For kernels in two dimensions: a one-dimensional window gets a first axis of extent 1.
 Window as_two_dimensional(Window window);

@@ -24,7 +24,7 @@ void infer_pool(Inference& n) {
   const std::string auto_pad = n.node().string("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   Extents out{x[0], x[1]};
-  for (Dim d : window_output(window_of(n.node(), x), spatial(x), n.node().integer("ceil_mode", 0) != 0 && !same)) out.push_back(d);
+  for (Dim d : window_output(n.node(), window_of(n.node(), x), spatial(x), n.node().integer("ceil_mode", 0) != 0 && !same)) out.push_back(d);
   n.output(1, ElementType::I64, out);
   n.output(0, n.element(0), std::move(out));
 }

@@ -1,4 +1,6 @@
 // Gather: picks slices along an axis by index.
+#include <fmt/format.h>
+
 #include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "runtime_stub/onnxc/scalar/gather.hpp"
@@ -9,6 +11,7 @@ namespace {
 void infer_gather(Inference& n) {
   const Extents &x = n.extents(0), &indices = n.extents(1);
   const int axis = n.axis(n.node().integer("axis", 0), n.rank(0));
+  if (n.element(1) != ElementType::I32 && n.element(1) != ElementType::I64) n.fail(fmt::format("the indices are {}, not i32 or i64", name(n.element(1))));
   Extents out(x.begin(), x.begin() + axis);
   out.insert(out.end(), indices.begin(), indices.end());
   out.insert(out.end(), x.begin() + axis + 1, x.end());

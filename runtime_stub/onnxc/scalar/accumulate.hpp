@@ -4,7 +4,7 @@
 
 #include "../types.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 template <class T>
 struct Accumulator {

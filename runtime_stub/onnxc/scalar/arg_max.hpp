@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "../fn.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct ArgParams {
   int64_t outer = 1, n = 1, inner = 1;  ///< x is seen as [outer, n, inner]

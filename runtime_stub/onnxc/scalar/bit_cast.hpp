@@ -5,7 +5,7 @@
 
 #include "../base.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// y[i] has the bits of x[i]; both types have one width. What becomes bool is true unless all bits are 0. y may be x's memory.
 template <class To, class From>

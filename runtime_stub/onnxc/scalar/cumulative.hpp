@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "../fn.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct CumulativeParams {
   bool exclusive = false;  ///< y[i] is of the elements before i alone

@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "../fn.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// y[b] = determinant of the n x n matrix x[b], by Gaussian elimination with row pivots, in double. scratch: n * n numbers.
 template <class T>

@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "../fn.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// y[i, j] = 1 where j - i == k, else 0.
 template <class T>

@@ -2,7 +2,7 @@
 #pragma once
 #include "../base.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct GatherParams {
   int64_t axis = 0;

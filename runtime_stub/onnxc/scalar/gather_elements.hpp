@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "position.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// y[i_0, ..., i_k, ...] = x[i_0, ..., indices[i], ...] with the index on `axis`; y has the shape of the indices. A negative index counts from the end;
 /// one outside [-n, n) gives ONNXC_INDEX_OUT_OF_RANGE, indices wider than x on another axis ONNXC_BAD_DIMENSION.

@@ -2,7 +2,7 @@
 #pragma once
 #include "../base.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct WindowParams {
   int64_t outer, c, inner;                       ///< x and y as [outer, c, inner], in any order in memory

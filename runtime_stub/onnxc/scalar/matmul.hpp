@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "accumulate.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct MatMulParams {
   int64_t m = 1, n = 1, k = 1;

@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "../fn.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// y[a, d, b] = d == indices[a, b] ? values[1] : values[0], with d on `axis` of y. An index in [-depth, 0) counts from the end; one outside
 /// [-depth, depth) is nowhere. Indices may be of any numeric type; they are cast to integers.

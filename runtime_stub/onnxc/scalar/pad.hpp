@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "position.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 enum class PadMode {
   edge,     ///< a a [a b c] c c

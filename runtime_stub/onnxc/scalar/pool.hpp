@@ -5,7 +5,7 @@
 #pragma once
 #include "../fn.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct PoolParams {
   Ints kernel, strides, dilations, pads, pads_end;  ///< one value for each spatial axis

@@ -2,7 +2,7 @@
 #pragma once
 #include "../base.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// Counts up through `shape` in row-major order, from all zeros.
 struct Position {

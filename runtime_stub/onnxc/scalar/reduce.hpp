@@ -3,7 +3,7 @@
 #include "../fn.hpp"
 #include "../strided.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// What values are combined by, from `start` on. Sums and products of floats run in double, of integers in the type itself, which wraps.
 struct Sum {

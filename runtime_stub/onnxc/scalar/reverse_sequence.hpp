@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "position.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// y is x with, for every b on `batch_axis`, the first lengths[b] elements along `time_axis` in reverse. No aliasing. A length outside [0, extent] gives
 /// ONNXC_INDEX_OUT_OF_RANGE.

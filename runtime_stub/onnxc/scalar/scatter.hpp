@@ -4,7 +4,7 @@
 #include "../fn.hpp"
 #include "position.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 enum class Reduction { none, add, mul, max, min };
 

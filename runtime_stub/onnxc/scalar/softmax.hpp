@@ -2,7 +2,7 @@
 #pragma once
 #include "../fn.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 namespace detail {
 /// Calls finish(v, top, sum) for each value v of each line of x [outer, n, inner] along the middle axis; top: the largest of the line, sum: of

@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "../fn.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// The k largest (or smallest) of each x[p, :, s] along `axis`, best first, with their indices; of equal ones the lower index is better. NaN is larger
 /// than any number. k is the extent of `values` on that axis; where it exceeds x's: ONNXC_INDEX_OUT_OF_RANGE.

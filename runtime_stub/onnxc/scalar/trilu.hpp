@@ -2,7 +2,7 @@
 #pragma once
 #include "../base.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// y[b, i, j] = x[b, i, j] where j - i >= k (upper) or j - i <= k (lower), else 0. Without k it is 0. y may be x's memory.
 template <class T>

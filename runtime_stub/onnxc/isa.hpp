@@ -1,0 +1,70 @@
+// The instruction set in force, as the name of an inline namespace.
+//
+// Kernels are templates and inline functions, so the linker keeps one copy of each name in a program. Units compiled with different -march must not
+// share them: the copy that is kept may use instructions that the other unit's machine lacks, or vectors of another width than its weights are packed
+// for. So everything whose code depends on compiler flags lives in `namespace onnxc::inline ONNXC_ISA`: onnxc::gemm is onnxc::avx512_vnni::gemm to the
+// linker. What a unit's interface shows (Status, float16, the C ABI) is outside of it, the same for all.
+//
+// ONNXC_NO_XSIMD       vectors of the compiler's own instead of xsimd's
+// ONNXC_VECTOR_FLOATS  their width, whatever the machine has: 4, 8 or 16. Only without xsimd.
+#pragma once
+
+#define ONNXC_INLINE inline __attribute__((always_inline))
+
+#if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_XSIMD)
+#error "ONNXC_VECTOR_FLOATS needs ONNXC_NO_XSIMD: the width of xsimd's vectors is the machine's"
+#endif
+
+#if defined(ONNXC_VECTOR_FLOATS)
+#elif defined(__AVX512F__)
+#define ONNXC_VECTOR_FLOATS 16
+#elif defined(__AVX__)
+#define ONNXC_VECTOR_FLOATS 8
+#else
+#define ONNXC_VECTOR_FLOATS 4
+#endif
+
+// One token for each group of instructions, the empty one where it is off.
+#if defined(__AVX512F__) && defined(__AVX512VNNI__) && defined(__AVX512BF16__)
+#define ONNXC_ISA_BASE avx512_bf16
+#elif defined(__AVX512F__) && defined(__AVX512VNNI__)
+#define ONNXC_ISA_BASE avx512_vnni
+#elif defined(__AVX512F__)
+#define ONNXC_ISA_BASE avx512
+#elif defined(__AVX2__)
+#define ONNXC_ISA_BASE avx2
+#elif defined(__AVX__)
+#define ONNXC_ISA_BASE avx
+#elif defined(__SSE4_1__)
+#define ONNXC_ISA_BASE sse4
+#else
+#define ONNXC_ISA_BASE base
+#endif
+#if defined(__FMA__)
+#define ONNXC_ISA_FMA _fma
+#else
+#define ONNXC_ISA_FMA
+#endif
+#if defined(__F16C__)
+#define ONNXC_ISA_F16C _f16c
+#else
+#define ONNXC_ISA_F16C
+#endif
+#if defined(ONNXC_NO_XSIMD)
+#define ONNXC_ISA_VECTORS _plain
+#else
+#define ONNXC_ISA_VECTORS _x
+#endif
+#if defined(__FAST_MATH__)
+#define ONNXC_ISA_MATH _fast
+#else
+#define ONNXC_ISA_MATH
+#endif
+#define ONNXC_ISA_JOIN_AGAIN(base, fma, f16c, vectors, width, math) base##fma##f16c##vectors##width##math
+#define ONNXC_ISA_JOIN(base, fma, f16c, vectors, width, math) ONNXC_ISA_JOIN_AGAIN(base, fma, f16c, vectors, width, math)
+#define ONNXC_ISA ONNXC_ISA_JOIN(ONNXC_ISA_BASE, ONNXC_ISA_FMA, ONNXC_ISA_F16C, ONNXC_ISA_VECTORS, ONNXC_VECTOR_FLOATS, ONNXC_ISA_MATH)
+
+namespace onnxc::inline ONNXC_ISA {
+/// Vec::width, known without a look at vectors: what weights must be packed for.
+inline constexpr int kVectorFloats = ONNXC_VECTOR_FLOATS;
+}

@@ -1,0 +1,103 @@
+"""Gives every case to onnxc and judges the answer: exit status, one line that names the file, no file left, time and memory.
+
+    check.py ONNXC [REGEX]      only the cases whose name matches
+"""
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from cases import CASES
+
+CPU_SECONDS, MEMORY = 2, 512 << 20
+WALL_SECONDS = 60  # the machine may be busy
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run(command):
+    """Exit status (negative: a signal), standard error, CPU seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        done = subprocess.run(command, preexec_fn=limit, stdin=subprocess.DEVNULL, capture_output=True, timeout=WALL_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None, "", WALL_SECONDS
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.returncode, done.stderr.decode(errors="replace"), cpu
+
+
+def faults(case, folder, onnxc):
+    work = folder / "work"
+    work.mkdir()
+    case.make(work)
+    out = folder / "out"
+    out.mkdir()
+    options = list(case.options)
+    if "-o" not in options:
+        options += ["-o", str(out / "model.cpp")]
+    status, errors, cpu = run([str(onnxc), str(work / "model.onnx"), *options])
+    found = []
+    allowed = case.exit if isinstance(case.exit, set) else {case.exit}
+    if status is None:
+        return [f"still running after {WALL_SECONDS} s"], cpu
+    if status not in allowed:
+        found.append(f"exit status {status}, not {' or '.join(map(str, sorted(allowed)))}: {errors.strip()[:300]}")
+    if cpu > CPU_SECONDS:
+        found.append(f"{cpu:.1f} s of CPU")
+    left = sorted(p.name for p in out.iterdir())
+    if status == 0 and left != ["model.cpp", "model.h"]:
+        found.append(f"wrote {left}")
+    if status != 0:
+        if left:
+            found.append(f"left {left}")
+        lines = errors.splitlines()
+        if case.lines and len(lines) != case.lines:
+            found.append(f"{len(lines)} lines on standard error: {errors.strip()[:300]}")
+        usage = status == 2 or "-o" in case.options
+        for line in lines if case.lines else []:
+            if not line.startswith("onnxc: error: "):
+                found.append(f"the line does not say it is an error: {line[:200]}")
+            if len(line) > 2000:
+                found.append(f"a line of {len(line)} bytes")
+            if not usage and "model.onnx" not in line:
+                found.append(f"the line does not name the file: {line[:200]}")
+        for piece in case.says:
+            if piece not in errors:
+                found.append(f"does not say {piece!r}: {errors.strip()[:300]}")
+    elif "error" in errors:
+        found.append(f"exit status 0 with {errors.strip()[:300]}")
+    return found, cpu
+
+
+def main():
+    onnxc, pattern = Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else ""
+    failed = passed = 0
+    start = time.monotonic()
+    for case in CASES:
+        if not re.search(pattern, case.name):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            found, cpu = faults(case, Path(folder), onnxc)
+        if found:
+            failed += 1
+            print(f"FAILED  {case.name}")
+            for fault in found:
+                print(f"          {fault}")
+        else:
+            passed += 1
+            if os.environ.get("VERBOSE"):
+                print(f"ok      {case.name} ({cpu:.2f} s)")
+    print(f"refusals: {passed} passed, {failed} failed, in {time.monotonic() - start:.0f} s")
+    sys.exit(1 if failed else 0)
+
+
+main()

@@ -66,10 +66,10 @@ std::string StepsText::argument(const Arg& arg) const {
       arg);
 }
 
-/// A fork costs about as much as some ten thousand multiply-adds: smaller steps run on the calling thread.
+/// A fork costs about as much as some ten thousand multiply-adds: smaller steps run on the calling thread. So do those that may fail.
 bool worth_sharing(const Step& step) {
   constexpr int64_t kLeastMacs = 1 << 16, kLeastBytes = 1 << 17;
-  return step.parallel && (step.macs.max_value() >= kLeastMacs || step.bytes.max_value() >= kLeastBytes);
+  return step.parallel && !step.fallible && (step.macs.max_value() >= kLeastMacs || step.bytes.max_value() >= kLeastBytes);
 }
 
 std::string StepsText::call(const Step& step, bool shared) const {

@@ -20,8 +20,10 @@ mkdir -p $out
 
 step "3/5 Compile the model to C++: samples/digits/digits.onnx, a small convolutional network trained by samples/digits/train.py"
 show build/onnxc samples/digits/digits.onnx -o $out/digits.cpp
-printf '   %s: %s lines, %s bytes; its interface, %s:\n\n' $out/digits.cpp "$(wc -l <$out/digits.cpp)" "$(wc -c <$out/digits.cpp)" $out/digits.h
-sed -n '/^namespace /,/^}/p' $out/digits.h | sed 's/^/      /'
+printf '   %s: %s bytes. Its outline:\n\n' $out/digits.cpp "$(wc -c <$out/digits.cpp)"
+sed -n '/^\/\/ Memory/,/^$/p' $out/digits.cpp | cut -c1-130 | sed 's/^/      /'
+printf '   Its interface, %s:\n\n' $out/digits.h
+sed -n '/^namespace /,/^}  *\/\//p' $out/digits.h | sed 's/^/      /'
 
 step "4/5 Compile the C++ with a program that uses it (samples/digits/main.cpp)"
 show g++ -std=c++20 -O3 -march=native -Iruntime_stub -I$out samples/digits/main.cpp $out/digits.cpp -o $out/digits

@@ -223,7 +223,7 @@ class Emitter {
     return text;
   }
 
-  /// Symbolic arenas: offsets as straight-line code.
+  /// Symbolic arenas: offsets as straight-line code, nothing but the size where all buffers have fixed ones.
   std::string plan_text() const {
     std::string members, body;
     const bool reads = std::any_of(program_.plan_order.begin(), program_.plan_order.end(), [&](BufferId id) { return !program_[id].bytes.is_constant(); });
@@ -238,8 +238,8 @@ class Emitter {
       }
       body += fmt::format("  p.b{} = {};\n  p.bytes = onnxc::max_of(p.bytes, p.b{} + onnxc::aligned({}));\n", id, offset, id, cpp_dim(b.bytes, symbol_names_));
     }
-    return fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = 0;\n{}}};\n[[gnu::nothrow]] Plan plan({}const Dims& dims) {{\n  Plan p;\n{}  return p;\n}}\n\n",
-                       members, reads ? "" : "[[maybe_unused]] ", body);
+    return fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\n[[gnu::nothrow]] Plan plan({}const Dims& dims) {{\n  Plan p;\n{}  return p;\n}}\n\n",
+                       program_.plan_order.empty() ? program_.arena_bytes.value() : 0, members, reads ? "" : "[[maybe_unused]] ", body);
   }
 
   /// A constant pointer for each buffer that a step uses.

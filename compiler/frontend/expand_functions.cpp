@@ -7,7 +7,6 @@
 #include "compiler/support/error.h"
 #include "onnx/defs/function.h"
 #include "onnx/defs/schema.h"
-#include "onnx/inliner/inliner.h"
 #include "onnx/onnx_pb.h"
 #include "onnx/shape_inference/implementation.h"
 
@@ -142,16 +141,44 @@ class Expander {
     node.mutable_attribute()->Swap(&bound);
   }
 
+  using Names = std::map<std::string, std::string>;
+
+  std::string fresh(const std::string& name) { return fmt::format("{}/{}", prefix_, name); }
+
+  /// Renames what a node reads by `names`; what it defines gets a fresh name unless it has one already.
+  void rename(onnx::NodeProto& node, Names& names) {
+    for (auto& input : *node.mutable_input()) {
+      if (const auto it = names.find(input); it != names.end()) input = it->second;
+    }
+    for (auto& a : *node.mutable_attribute()) {
+      if (a.has_g()) rename_graph(*a.mutable_g(), names);
+    }
+    for (auto& output : *node.mutable_output()) {
+      if (!output.empty()) output = names.emplace(output, fresh(output)).first->second;
+    }
+  }
+
+  void rename_graph(onnx::GraphProto& graph, Names names) {
+    const auto define = [&](std::string& name) { name = names[name] = fresh(name); };
+    for (auto& input : *graph.mutable_input()) define(*input.mutable_name());
+    for (auto& t : *graph.mutable_initializer()) define(*t.mutable_name());
+    graph.clear_value_info();
+    for (auto& node : *graph.mutable_node()) rename(node, names);
+    for (auto& output : *graph.mutable_output()) {
+      if (const auto it = names.find(output.name()); it != names.end()) output.set_name(it->second);
+    }
+  }
+
   void inline_body(const onnx::NodeProto& node, onnx::FunctionProto& body, onnx::GraphProto& graph) {
-    onnx::inliner::Renamer renamer(fmt::format("{}_{}_", node.op_type(), ++count_), model_.graph());
-    for (int i = 0; i < body.input_size(); ++i) renamer.BindName(body.input(i), i < node.input_size() ? node.input(i) : "");
+    prefix_ = fmt::format("{}#{}", node.op_type(), ++count_);
+    Names names;
+    for (int i = 0; i < body.input_size(); ++i) names[body.input(i)] = i < node.input_size() ? node.input(i) : "";
     for (int i = 0; i < body.output_size(); ++i) {
-      if (i < node.output_size() && !node.output(i).empty()) renamer.BindName(body.output(i), node.output(i));
-      else renamer.BindToUniqueName(body.output(i));
+      if (i < node.output_size() && !node.output(i).empty()) names[body.output(i)] = node.output(i);
     }
     for (auto& inner : *body.mutable_node()) {
       bind_attributes(inner, node);
-      renamer.RenameNode(inner);
+      rename(inner, names);
       if (inner.name().empty()) inner.set_name(node.name().empty() ? node.op_type() : node.name());
       graph.add_node()->Swap(&inner);
     }
@@ -162,6 +189,7 @@ class Expander {
   std::map<std::string, int> versions_;
   bool expanded_ = false;
   int count_ = 0;
+  std::string prefix_;
 };
 
 }  // namespace

@@ -6,10 +6,11 @@
 namespace onnxc {
 
 void alias_buffers(Program& program) {
-  // Last step that touches each root, the buffers of blocks included; inside blocks nothing is shared, since a step there may run again or not at all.
-  std::map<BufferId, int> last_use;
+  // First and last step that touches each root, the buffers of blocks included; inside blocks nothing is shared, since a step there may run again or not at all.
+  std::map<BufferId, int> first_use, last_use;
   for_each_step(program.steps, [&](const Step& step, int number) {
     for_each_pointer(step, [&](const PointerArg& p) {
+      first_use.emplace(root_of(program, p.buffer), number);
       int& last = last_use[root_of(program, p.buffer)];
       last = std::max(last, number);
     });
@@ -21,7 +22,7 @@ void alias_buffers(Program& program) {
     for (const auto& [written, read] : step.may_share) {
       Buffer& out = program[written];
       const BufferId source = root_of(program, read);
-      if (out.place != Buffer::Place::Arena || out.parent >= 0) continue;
+      if (out.place != Buffer::Place::Arena || out.parent >= 0 || first_use[written] != here) continue;
       if (program[source].place != Buffer::Place::Arena || source == written || last_use[source] != here) continue;
       if (read != source && !(program[read].offset == Dim(0) && program[read].parent == source)) continue;
       if (!always_at_least(program[source].bytes, out.bytes)) continue;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/ops/shape_arithmetic.h"
 #include "compiler/support/sha256.h"
 
 namespace onnxc {
@@ -57,6 +58,11 @@ void Lowerer::define_view(Scope& scope, ValueId value, const View& view) { scope
 View Lowerer::place(Scope& scope, ValueId value, const Layout* layout) {
   auto& places = scope.places[static_cast<std::size_t>(value)];
   const Value& v = (*scope.graph)[value];
+  if (const auto waiting = scope.waiting.find(value); waiting != scope.waiting.end()) {
+    const Node& node = *waiting->second;
+    scope.waiting.erase(waiting);
+    lower_node(scope, node);
+  }
   if (places.empty()) {
     ONNXC_CHECK(v.constant != nullptr, "a value has a place before it is read");
     if (v.type.element == ElementType::String) throw Error(ErrorKind::Unsupported, fmt::format("constant '{}' holds strings", v.name));
@@ -185,7 +191,9 @@ void Lowerer::lower_nodes(Scope& scope) {
   Scope* const outer = std::exchange(scope_, &scope);
   for (const Node& node : scope.graph->nodes) {
     scope_ = &scope;
-    lower_node(scope, node);
+    // Extents are stored once a kernel reads them; most only shape other tensors.
+    if (is_extents(node) && output_buffers_.count({scope.graph, node.outputs[0]}) == 0) scope.waiting.emplace(node.outputs[0], &node);
+    else lower_node(scope, node);
   }
   scope_ = outer;
 }

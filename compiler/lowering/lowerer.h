@@ -23,6 +23,7 @@ class Lowerer {
     const Graph* graph;
     std::vector<Layout> layouts;
     std::vector<std::vector<View>> places;  ///< of each value, one for each layout it is held in; the first is the original
+    std::map<ValueId, const Node*> waiting{};  ///< onnxc.Extents whose value nothing has read yet
   };
 
   void lower_nodes(Scope& scope);

@@ -193,6 +193,15 @@ ValueId GraphBuilder::map(Expr expr, std::vector<ValueId> inputs) {
   return nodes_.back().outputs[0];
 }
 
+ValueId GraphBuilder::shape(const Extents& extents) {
+  if (is_static(extents)) return integers(values(extents));
+  const ValueId value = graph_.add_value(base_, Type::tensor(ElementType::I64, {static_cast<int64_t>(extents.size())}));
+  graph_[value].elements = extents;
+  nodes_.push_back(make_extents_node(graph_, value));
+  nodes_.back().name = base_;
+  return value;
+}
+
 ValueId GraphBuilder::number(ElementType type, double value) {
   auto t = std::make_shared<TensorData>(TensorData::zeros(type, {}));
   const uint64_t bits = to_bits(type, value);

@@ -151,6 +151,8 @@ class GraphBuilder {
   std::vector<ValueId> ops(std::string_view op, std::vector<ValueId> inputs, int outputs, std::map<std::string, Attribute> attributes = {});
   ValueId map(Expr expr, std::vector<ValueId> inputs);
   ValueId integers(std::vector<int64_t> values) { return graph_.add_constant(base_, std::move(values)); }
+  /// Extents as an i64 tensor, for Reshape and its kin.
+  ValueId shape(const Extents& extents);
   /// A scalar of the given type.
   ValueId number(ElementType type, double value);
   /// What was appended so far; the builder starts anew.

@@ -7,6 +7,10 @@ namespace onnxc {
 /// States the elements of an elementwise output where those of all inputs are known and every function has a counterpart on Dims.
 void infer_expression_elements(Inference& inference, const Expr& expr, const Extents& extents);
 
+/// The onnxc.Extents node that gives `value` its elements, which are known.
+Node make_extents_node(const Graph& graph, ValueId value);
+bool is_extents(const Node& node);
+
 /// Tensors of more elements are data, not shapes.
 constexpr int64_t kMostShapeElements = 256;
 

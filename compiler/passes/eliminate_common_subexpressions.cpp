@@ -25,7 +25,9 @@ std::string key_of(const Graph& graph, const Node& node) {
     else if (const auto* s = std::get_if<std::string>(&attribute)) key += fmt::format("s{}:{}", s->size(), *s);
     else if (const auto* l = std::get_if<std::vector<int64_t>>(&attribute)) key += fmt::format("l{}", fmt::join(*l, ","));
     else if (const auto* m = std::get_if<std::vector<float>>(&attribute)) key += fmt::format("m{}", fmt::join(*m, ","));
-    else return "";  // rare attributes: not compared
+    else if (const auto* t = std::get_if<std::vector<std::string>>(&attribute)) {
+      for (const std::string& text : *t) key += fmt::format("t{}:{}", text.size(), text);
+    } else return "";  // rare attributes: not compared
   }
   // Expr::text leaves out the types of inputs; the value ids imply them. Constants are compared by their bytes through the ids after merging.
   static_cast<void>(graph);

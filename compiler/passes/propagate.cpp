@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/ops/operator.h"
+#include "compiler/ops/shape_arithmetic.h"
 
 namespace onnxc {
 namespace {
@@ -92,9 +93,18 @@ class Propagation {
     }
   }
 
-  /// The node, inferred: kept, or replaced by its value.
+  /// The node, inferred: kept, or replaced by its value, or by the extents that it comes to.
   void settle(Graph& graph, Node node) {
-    if (!fold(graph, node)) graph.nodes.push_back(std::move(node));
+    if (fold(graph, node)) return;
+    const bool known = node.regions.empty() && !is_extents(node) && !node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
+      return v != kAbsent && graph[v].elements && graph[v].type.is_static() && static_cast<int64_t>(graph[v].elements->size()) == element_count(graph[v].type.extents).value();
+    });
+    if (!known) return graph.nodes.push_back(std::move(node));
+    // Shape arithmetic needs no tensors.
+    for (ValueId v : node.outputs) {
+      graph.nodes.push_back(make_extents_node(graph, v));
+      graph.nodes.back().name = node.name;
+    }
   }
 
   bool fold(Graph& graph, const Node& node) {

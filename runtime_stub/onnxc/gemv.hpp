@@ -29,7 +29,7 @@ void gemv(Part part, const float* x, const float* b, float* y, GemmParams p, Epi
         ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[u][j] = fma(v, Vec::load(w + u * NR + j * Vec::width), acc[u][j]);
       }
     }
-    for (; step < p.k; ++step, w += NR) {
+    for (int64_t left = p.k % kChains; left > 0; --left, ++step, w += NR) {  // counted: GCC 12 warns of `step < p.k` when k is known
       const Vec v = Vec::all(x[step]);
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[0][j] = fma(v, Vec::load(w + j * Vec::width), acc[0][j]);
     }

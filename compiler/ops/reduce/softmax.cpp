@@ -1,5 +1,5 @@
 // Softmax and LogSoftmax. f32 runs on vectors over the innermost axis in memory: the last one, or the channels of a channels-last image; other
-// axes are brought there and back. f16 and bf16 are computed in f32.
+// axes are brought there and back. On f16 and bf16 each step of the specification's function body rounds, as its reference does.
 #include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
@@ -77,8 +77,20 @@ void lower_softmax(Lowering& l) {
   l.copy(box, y.pointer, here, rows, there, ElementType::F32);
 }
 
+/// exp(x - max) / sum(exp(x - max)), or its logarithm, step by step.
+std::optional<std::vector<ValueId>> decompose_softmax(GraphBuilder& b, const Node& node) {
+  const ValueId x = node.input(0);
+  const int rank = b.rank(x);
+  if (!is_half(b.type(x).element) || rank == 0) return compute_in_float(b, node);
+  const std::map<std::string, Attribute> keep{{"keepdims", int64_t{1}}};
+  const ValueId axes = b.integers({axis_of(node, rank)});
+  const ValueId shifted = b.op("Sub", {x, b.op("ReduceMax", {x, axes}, keep)});
+  const ValueId power = b.op("Exp", {shifted}), sum = b.op("ReduceSum", {power, axes}, keep);
+  return std::vector{is_log(node) ? b.op("Sub", {shifted, b.op("Log", {sum})}) : b.op("Div", {power, sum})};
+}
+
 Operator softmax_operator(std::string_view name) {
-  return {.name = name, .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_softmax, .infer = infer_softmax, .decompose = compute_in_float,
+  return {.name = name, .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_softmax, .infer = infer_softmax, .decompose = decompose_softmax,
           .evaluate = evaluate_softmax, .lower = lower_softmax, .layout = LayoutRule::Follows};
 }
 

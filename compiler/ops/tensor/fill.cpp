@@ -61,7 +61,8 @@ std::optional<Dim> integer_of(Inference& n, int i) {
   const auto& nodes = n.graph().nodes;
   for (std::size_t k = nodes.size(); k-- > 0;) {
     if (nodes[k].output(0) != n.node().input(i)) continue;
-    if (!nodes[k].is("Cast") || nodes[k].inputs.empty()) return std::nullopt;
+    const bool casts = nodes[k].is("Cast") || (nodes[k].is_map() && nodes[k].epilogue->terms.size() == 2 && nodes[k].epilogue->terms[1].fn == Fn::Cast);
+    if (!casts || nodes[k].inputs.empty()) return std::nullopt;
     const auto& elements = n.graph()[nodes[k].inputs[0]].elements;
     return elements && elements->size() == 1 ? std::optional<Dim>((*elements)[0]) : std::nullopt;
   }

@@ -7,7 +7,7 @@
 #pragma once
 #include "../fn.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 enum class Coordinates { half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, tf_half_pixel_for_nn, tf_crop_and_resize };
 /// The first five copy the nearest value; `simple` is floor when enlarging and ceil when shrinking.

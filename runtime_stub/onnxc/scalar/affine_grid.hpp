@@ -4,7 +4,7 @@
 #include "../fn.hpp"
 #include "position.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// grid[n, p, r] = sum over c of theta[n, r, c] * point(p)[c] + theta[n, r, axes]: p runs over the pixels of an image, point(p) is its (x, y, z), -1 to 1
 /// over the image; with align_corners the corner pixels' centres are at -1 and 1, and the pixel of an axis of extent 1 is at 0. Computed in double.

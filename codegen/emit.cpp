@@ -166,6 +166,8 @@ class Emitter {
     return text + "\n";
   }
 
+  // What `run` calls is [[gnu::nothrow]], not noexcept: nothing throws, but C++ compilers cannot know that of every kernel, and noexcept would make them
+  // call std::terminate, which programs without the C++ library do not have.
   std::string source(Unit& unit) {
     std::set<std::string> headers{"base.hpp"};
     for_each_step(program_.steps, [&](const Step& s, int) {
@@ -203,7 +205,7 @@ class Emitter {
     for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(fmt::format("E{}", i), program_.exprs[i]) + "\n";
     if (dynamic()) text += plan_text();
     const std::string dims_parameter = dynamic() ? "const Dims& dims, " : "", dims_argument = dynamic() ? "dims, " : "";
-    text += fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}) noexcept {{\n", dims_parameter,
+    text += fmt::format("[[gnu::nothrow]] onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}) {{\n", dims_parameter,
                         options_.threads ? ", onnxc::Threads threads" : "");
     text += buffers_text(weights);
     StepsText steps{program_, symbol_names_, buffer_names_, options_.threads};
@@ -236,7 +238,7 @@ class Emitter {
       }
       body += fmt::format("  p.b{} = {};\n  p.bytes = onnxc::max_of(p.bytes, p.b{} + onnxc::aligned({}));\n", id, offset, id, cpp_dim(b.bytes, symbol_names_));
     }
-    return fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\nPlan plan({}const Dims& dims) noexcept {{\n  Plan p;\n{}  return p;\n}}\n\n",
+    return fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\n[[gnu::nothrow]] Plan plan({}const Dims& dims) {{\n  Plan p;\n{}  return p;\n}}\n\n",
                        program_.plan_order.empty() ? program_.arena_bytes.value() : 0, members, reads ? "" : "[[maybe_unused]] ", body);
   }
 

@@ -17,10 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Puts headers before those that include them. What is included under a condition (the part of vec.hpp that fits the machine) stays where it is.
 class Paster {
  public:
   void add(const fs::path& relative) {
-    if (!seen_.insert(relative.string()).second) return;
+    if (seen_.insert(relative.string()).second) text_ += paste(relative, 0);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string paste(const fs::path& relative, int depth) {
     std::ifstream in(fs::path(runtime_folder()) / "onnxc" / relative);
     if (!in) throw Error(ErrorKind::Io, fmt::format("runtime header onnxc/{} is missing", relative.string()), "set ONNXC_RUNTIME_DIR to the folder that holds onnxc/");
     std::string guard = "ONNXC_PASTED_" + relative.string();
@@ -28,18 +34,19 @@ class Paster {
     std::string body, line;
     while (std::getline(in, line)) {
       if (line == "#pragma once") continue;
+      if (line.starts_with("#if")) ++depth;
+      if (line.starts_with("#endif")) --depth;
       if (line.starts_with("#include \"")) {
-        const std::string name = line.substr(10, line.find('"', 10) - 10);
-        add((relative.parent_path() / name).lexically_normal());
+        const fs::path name = (relative.parent_path() / line.substr(10, line.find('"', 10) - 10)).lexically_normal();
+        if (depth == 0) add(name);
+        else if (seen_.count(name.string()) == 0) body += paste(name, depth);
         continue;
       }
       body += line + "\n";
     }
-    text_ += fmt::format("// ---- onnxc/{}\n#ifndef {}\n#define {}\n{}#endif\n\n", relative.string(), guard, guard, body);
+    return fmt::format("// ---- onnxc/{}\n#ifndef {}\n#define {}\n{}#endif\n\n", relative.string(), guard, guard, body);
   }
-  std::string take() { return std::move(text_); }
 
- private:
   std::set<std::string> seen_;
   std::string text_;
 };

@@ -4,7 +4,7 @@
 #include "../fn.hpp"
 #include "position.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct Col2ImParams {
   Ints block, columns;             ///< extents of a block, and how many blocks there are along each spatial axis

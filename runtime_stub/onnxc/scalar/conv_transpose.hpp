@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "accumulate.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct ConvTransposeParams {
   Ints strides, dilations, pads;  ///< pads: at the begin of each spatial axis

@@ -3,7 +3,7 @@
 #include "../base.hpp"
 #include "../fn.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// y[i] = sum over j of a[i, j] * b[i, j]: the first `kept` extents are i, in y's order, the others j. Strides say where an operand has the element; one
 /// of 0 repeats it. Without b (null) the sum is of a alone. Small floats are summed in float; integers wrap.

@@ -6,7 +6,7 @@
 #include "../fn.hpp"
 #include "position.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 enum class GridMode { nearest, linear, cubic };
 enum class GridPadding { zeros, border, reflection };

@@ -2,7 +2,7 @@
 #pragma once
 #include "../base.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 /// y is zero but for y[p] = x[i], where indices[i] counts p row-major in a tensor of extents `unpooled`, whose origin y shares. An index outside
 /// of it, or a place outside of y, gives ONNXC_INDEX_OUT_OF_RANGE. Of equal indices the last counts.

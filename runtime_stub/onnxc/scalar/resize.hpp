@@ -7,7 +7,7 @@
 #pragma once
 #include "../fn.hpp"
 
-namespace onnxc {
+namespace onnxc::inline ONNXC_ISA {
 
 enum class Coordinates {
   half_pixel,

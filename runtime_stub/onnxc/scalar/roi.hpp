@@ -2,7 +2,7 @@
 #pragma once
 #include "../fn.hpp"
 
-namespace onnxc::scalar {
+namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct RoiAlignParams {
   double spatial_scale = 1;

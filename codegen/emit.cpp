@@ -114,7 +114,7 @@ class Emitter {
     const auto members = [&](const char* name, const std::vector<Member>& list, bool output) {
       text += fmt::format("struct {} {{\n", name);
       for (const Member& m : list)
-        text += fmt::format("  {} {};  // {}{}\n", span_type(m, output), m.name, onnxc::text(m.buffer->extents),
+        text += fmt::format("  {} {};  // {}{}\n", span_type(m, output), m.name, comment_text(onnxc::text(m.buffer->extents)),
                             m.buffer->name == m.name ? "" : " '" + comment_text(m.buffer->name) + "'");
       text += "};\n";
     };
@@ -154,20 +154,18 @@ class Emitter {
       for (const Buffer& b : program_.buffers) {
         if (b.place != Buffer::Place::Arena || b.parent >= 0 || b.first < 0) continue;
         text += fmt::format("// {:>10} {:>12}   {:<10} {} {} {}\n", thousands(b.offset.value()), thousands(b.bytes.value()), fmt::format("[{}, {})", b.first + 1, b.last + 1),
-                            comment_text(b.name, 60), name(b.element), onnxc::text(b.extents));
+                            comment_text(b.name, 60), name(b.element), comment_text(onnxc::text(b.extents)));
       }
     }
     Dim macs = 0;
     int count = for_each_step(program_.steps, [&](const Step& s, int) { macs += s.macs; });
-    text += fmt::format("// Steps: {}, {} multiply-adds.\n", count, macs.is_constant() ? thousands(macs.value()) : macs.text().substr(0, 200));
+    text += fmt::format("// Steps: {}, {} multiply-adds.\n", count, macs.is_constant() ? thousands(macs.value()) : comment_text(macs.text(), 200));
     for_each_step(program_.steps, [&](const Step& s, int number) {
       text += fmt::format("//   {:>4}  {:<20} {}\n", number + 1, s.kind == Step::Kind::Call ? s.row : "if", comment_text(s.what, 140));
     });
     return text + "\n";
   }
 
-  // What `run` calls is [[gnu::nothrow]], not noexcept: nothing throws, but C++ compilers cannot know that of every kernel, and noexcept would make them
-  // call std::terminate, which programs without the C++ library do not have.
   std::string source(Unit& unit) {
     std::set<std::string> headers{"base.hpp"};
     for_each_step(program_.steps, [&](const Step& s, int) {
@@ -205,20 +203,20 @@ class Emitter {
     for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(fmt::format("E{}", i), program_.exprs[i]) + "\n";
     if (dynamic()) text += plan_text();
     const std::string dims_parameter = dynamic() ? "const Dims& dims, " : "", dims_argument = dynamic() ? "dims, " : "";
-    text += fmt::format("[[gnu::nothrow]] onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}) {{\n", dims_parameter,
+    text += fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}) {{\n", dims_parameter,
                         options_.threads ? ", onnxc::Threads threads" : "");
     text += buffers_text(weights);
     StepsText steps{program_, symbol_names_, buffer_names_, options_.threads};
     text += steps.print();
     text += "  return {};\n}\n\n}  // namespace\n\n";
 
-    if (dynamic()) text += "std::size_t arena_bytes(const Dims& dims) noexcept { return static_cast<std::size_t>(plan(dims).bytes); }\n\n";
+    if (dynamic()) text += "std::size_t arena_bytes(const Dims& dims) noexcept { return static_cast<std::size_t>(onnxc::nothrow(plan)(dims).bytes); }\n\n";
     text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}) noexcept {{\n", dims_parameter,
                         options_.threads ? ", const onnxc_executor* executor" : "");
     text += checks_text();
     text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n", dynamic() ? "(dims)" : "");
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
-    text += fmt::format("  return steps({}in, out, arena.data(){});\n}}\n\n}}  // namespace {}\n\n", dims_argument, options_.threads ? ", {executor}" : "", options_.name_space);
+    text += fmt::format("  return onnxc::nothrow(steps)({}in, out, arena.data(){});\n}}\n\n}}  // namespace {}\n\n", dims_argument, options_.threads ? ", {executor}" : "", options_.name_space);
     text += abi_text(weights);
     return text;
   }
@@ -229,7 +227,7 @@ class Emitter {
     const bool reads = std::any_of(program_.plan_order.begin(), program_.plan_order.end(), [&](BufferId id) { return !program_[id].bytes.is_constant(); });
     for (BufferId id : program_.plan_order) {
       const Buffer& b = program_[id];
-      members += fmt::format("  std::int64_t b{} = 0;  // {}: {}\n", id, comment_text(b.name, 60), onnxc::text(b.extents));
+      members += fmt::format("  std::int64_t b{} = 0;  // {}: {}\n", id, comment_text(b.name, 60), comment_text(onnxc::text(b.extents)));
       std::string offset = "0";
       for (std::size_t k = 0; k < b.below.size(); ++k) {
         const BufferId c = b.below[k];
@@ -238,7 +236,7 @@ class Emitter {
       }
       body += fmt::format("  p.b{} = {};\n  p.bytes = onnxc::max_of(p.bytes, p.b{} + onnxc::aligned({}));\n", id, offset, id, cpp_dim(b.bytes, symbol_names_));
     }
-    return fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\n[[gnu::nothrow]] Plan plan({}const Dims& dims) {{\n  Plan p;\n{}  return p;\n}}\n\n",
+    return fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\nPlan plan({}const Dims& dims) {{\n  Plan p;\n{}  return p;\n}}\n\n",
                        program_.plan_order.empty() ? program_.arena_bytes.value() : 0, members, reads ? "" : "[[maybe_unused]] ", body);
   }
 
@@ -337,6 +335,16 @@ class Emitter {
   std::string abi_text(const WeightsText& weights) const {
     const std::string& ns = options_.name_space;
     std::string text = "namespace {\n\n";
+    // A name as an expression; one that is too long for a literal as an array of its own.
+    int long_names = 0;
+    const auto name_text = [&](const std::string& name) {
+      if (name.size() < kLongestLiteral) return string_literal(name);
+      std::string characters;
+      for (char c : name) characters += fmt::format("'\\{:03o}', ", static_cast<unsigned char>(c));
+      const std::string array = fmt::format("{}_long_name_{}", ns, long_names++);
+      text += fmt::format("constexpr char {}[] = {{{}0}};\n", array, characters);
+      return array;
+    };
     const auto infos = [&](const std::vector<Member>& list, const std::string& what) {
       std::string rows;
       for (std::size_t i = 0; i < list.size(); ++i) {
@@ -350,7 +358,7 @@ class Emitter {
           shape += (shape.empty() ? "" : ", ") + extent;
         }
         text += fmt::format("constexpr std::int64_t {}_{}_{}_shape[] = {{{}}};\n", ns, what, i, shape.empty() ? "0" : shape);
-        rows += fmt::format("    {{{}, {}, {}, {}, {}_{}_{}_shape}},\n", string_literal(list[i].buffer->name), string_literal(list[i].name),
+        rows += fmt::format("    {{{}, {}, {}, {}, {}_{}_{}_shape}},\n", name_text(list[i].buffer->name), string_literal(list[i].name),
                             static_cast<int>(list[i].buffer->element), list[i].buffer->extents.size(), ns, what, i);
       }
       if (list.empty()) rows = "    {nullptr, nullptr, 0, 0, nullptr},\n";
@@ -360,7 +368,7 @@ class Emitter {
     infos(outputs_, "output");
     std::string rows;
     for (Dim s : symbols_)
-      rows += fmt::format("    {{{}, {}, {}}},\n", string_literal(s.name()), s.min_value(), s.max_value() == INT64_MAX ? "INT64_MAX" : std::to_string(s.max_value()));
+      rows += fmt::format("    {{{}, {}, {}}},\n", name_text(s.name()), s.min_value(), s.max_value() == INT64_MAX ? "INT64_MAX" : std::to_string(s.max_value()));
     if (rows.empty()) rows = "    {nullptr, 0, 0},\n";
     text += fmt::format("constexpr onnxc_symbol_info {}_symbols[] = {{\n{}}};\n\n", ns, rows);
 

@@ -86,6 +86,11 @@ void check_header(const onnx::ModelProto& model, ModelInfo& info) {
   if (info.opsets.empty()) info.opsets["ai.onnx"] = 1;
 }
 
+/// Names end up in the C ABI.
+void check_name(const std::string& name) {
+  if (name.find('\0') != name.npos) throw Error(ErrorKind::Invalid, fmt::format("the name '{}' holds a NUL", name));
+}
+
 /// Types that the file states, its symbols made Dims.
 class TypeImporter {
  public:
@@ -129,6 +134,7 @@ class TypeImporter {
       return proto.dim_value();
     }
     const std::string name = proto.has_dim_param() && !proto.dim_param().empty() ? proto.dim_param() : fmt::format("{}_{}", value, axis);
+    check_name(name);
     const auto it = options_.dims.find(name);
     if (it == options_.dims.end()) return Dim::symbol(name, 1, INT64_MAX);
     if (it->second.min == it->second.max) return it->second.min;
@@ -151,6 +157,7 @@ class GraphImporter {
     std::map<std::string, ValueId> scope;
     const auto define = [&](const std::string& name, Type type, const char* what) {
       if (name.empty()) throw Error(ErrorKind::Invalid, fmt::format("{} of graph '{}' has no name", what, proto.name()));
+      check_name(name);
       if (scope.count(name) != 0) throw Error(ErrorKind::Invalid, fmt::format("'{}' is defined twice in graph '{}'", name, proto.name()));
       graph.values.push_back({name, std::move(type), nullptr, std::nullopt});
       return scope[name] = static_cast<ValueId>(graph.values.size()) - 1;

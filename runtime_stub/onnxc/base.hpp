@@ -132,6 +132,13 @@ ONNXC_INLINE const T* at(const std::byte* weights, std::size_t offset) noexcept 
   return reinterpret_cast<const T*>(weights + offset);
 }
 
+/// f, as a function that does not throw. No kernel does, but compilers cannot see that of every one, and would end the program through the C++
+/// library if it did.
+template <class Result, class... Arguments>
+ONNXC_INLINE auto nothrow(Result (*f)(Arguments...)) noexcept {
+  return reinterpret_cast<Result (*)(Arguments...) noexcept>(f);
+}
+
 ONNXC_INLINE Status check_arena(std::span<std::byte> arena, std::size_t bytes, std::size_t alignment) noexcept {
   if (arena.size() < bytes) return {ONNXC_SMALL_ARENA};
   if (bytes != 0 && reinterpret_cast<std::uintptr_t>(arena.data()) % alignment != 0) return {ONNXC_MISALIGNED_ARENA};

@@ -5,14 +5,14 @@
 // for. So everything whose code depends on compiler flags lives in `namespace onnxc::inline ONNXC_ISA`: onnxc::gemm is onnxc::avx512_vnni::gemm to the
 // linker. What a unit's interface shows (Status, float16, the C ABI) is outside of it, the same for all.
 //
-// ONNXC_NO_XSIMD       vectors of the compiler's own instead of xsimd's
-// ONNXC_VECTOR_FLOATS  their width, whatever the machine has: 4, 8 or 16. Only without xsimd.
+// ONNXC_NO_XSIMD       no intrinsics: vectors of the compiler's own
+// ONNXC_VECTOR_FLOATS  their width, whatever the machine has: 4, 8 or 16. Only without intrinsics.
 #pragma once
 
 #define ONNXC_INLINE inline __attribute__((always_inline))
 
 #if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_XSIMD)
-#error "ONNXC_VECTOR_FLOATS needs ONNXC_NO_XSIMD: the width of xsimd's vectors is the machine's"
+#error "ONNXC_VECTOR_FLOATS needs ONNXC_NO_XSIMD: with intrinsics the width is the machine's"
 #endif
 
 #if defined(ONNXC_VECTOR_FLOATS)

@@ -14,13 +14,14 @@
 //
 // fn::max and its like, with ONNX's rule for NaN, are in vfn.hpp.
 //
-// x86 with SSE4.1 or more stands on xsimd, with intrinsics where xsimd 8.1 falls short: its AVX-512 fma multiplies and adds. Everything
-// else, and -DONNXC_NO_XSIMD, takes the vector extensions of GCC and Clang.
+// x86 from SSE4.1 on takes intrinsics for what the vector extensions of GCC and Clang lack. Everything else, and -DONNXC_NO_XSIMD, takes the
+// extensions alone. Not xsimd: its batches are built by noexcept functions around calls that are not, so code that has no exceptions would need the
+// C++ library's handler for them, and its headers cost every unit half a second.
 #pragma once
 #include "base.hpp"
 
 #if defined(__SSE4_1__) && !defined(ONNXC_NO_XSIMD)
-#include "vec_xsimd.hpp"
+#include "vec_x86.hpp"
 #else
 #include "vec_plain.hpp"
 #endif

@@ -341,6 +341,16 @@ def output_is_a_constant():
     return model([], [value("x")], [value("w")], [tensor("w", np.ones((2, 3)))])
 
 
+@case(INVALID, "NUL")
+def nul_in_a_name():
+    return model([node("Relu", ["x"], ["y\0z"])], outputs=[value("y\0z")])
+
+
+@case(INVALID, "NUL")
+def nul_in_a_dimension():
+    return one("Relu", inputs=[value("x", ("n\0", 3))], outputs=[value("y", None)])
+
+
 # ---- shapes
 
 

@@ -16,7 +16,7 @@ from onnx import helper, numpy_helper
 NAMES = [
     # Ends of comments, strings and lines.
     'a"b', "a'b", 'x"; int hacked = 1; //', "line\nbreak", "carriage\rreturn", "*/ int hacked; /*", "/* open", "// comment", "back\\slash", "ends in \\",
-    "ends in \\\n", "ends in \\ ", "what??/", "??/\n#error", "%s %n {} {0}", "#define onnxc", "\n#error hacked", "tab\there", "bell\a", "nul\0nul", "\x7f", "R\"(raw)\"",
+    "ends in \\\n", "ends in \\ ", "what??/", "??/\n#error", "%s %n {} {0}", "#define onnxc", "\n#error hacked", "tab\there", "bell\a", "\x7f", "R\"(raw)\"",
     # What the eye does not see as it is.
     "\u202egnp.exe", "a\u2066b\u2069", "zero\u200bwidth", "\ufeffbom", "line\u2028separator", "ünïcödé", "名前", "\U0001f600", "e\u0301",
     # Identifiers that are taken.
@@ -29,7 +29,7 @@ NAMES = [
     # Alike once they are identifiers; numbers; nothing.
     "a.b", "a_b", "a/b", "a-b", "a b", "a_b_2", "A_B", "1", "1.5", "-1", "_", ".", " ", "::", "a::b", "long" * 17_500,
 ]
-DIM_NAMES = [n for n in NAMES if n.strip("\0")]
+DIM_NAMES = NAMES
 
 
 def save(folder, nodes, inputs, outputs, weights, feeds, expected):

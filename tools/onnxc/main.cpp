@@ -106,7 +106,7 @@ int run(int argc, char** argv) {
   app.add_option("--namespace", a.options.name_space, "Namespace of the unit");
   app.add_option("--header", a.options.header_name, "Name of the header");
   app.add_option("--depfile", a.depfile, "Writes the files the result depends on, as make does");
-  app.add_flag("--standalone", a.options.standalone, "Paste the runtime headers in: the unit needs only the standard library (and xsimd, unless -DONNXC_NO_XSIMD)");
+  app.add_flag("--standalone", a.options.standalone, "Paste the runtime headers in: the unit needs only the standard library");
   app.add_flag("--explain", a.explain, "Print the candidates of each node with their predicted cost");
   app.add_option("--print-after", a.options.print_after, "Print the graph after a pass (or 'all') to standard error");
   app.add_option("--stop-after", a.options.stop_after, "Stop after a pass and write the graph");

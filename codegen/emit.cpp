@@ -199,7 +199,10 @@ class Emitter {
       text += fmt::format("\nstatic_assert(onnxc::kVectorFloats == {}, {});\n", options_.vector_floats,
                           string_literal(options_.march.empty() ? "another unit before this one has chosen other vectors: compile it alone"
                                                                 : "compile this unit with -march=" + options_.march + ", or ask onnxc for another --target"));
-    text += fmt::format("\nnamespace {} {{\n\n{}\nnamespace {{\n\n", options_.name_space, weights.declarations);
+    text.reserve(text.size() + weights.declarations.size() + (std::size_t{1} << 20));  // the weights are most of it: one copy, no growth
+    text += fmt::format("\nnamespace {} {{\n\n", options_.name_space);
+    text += weights.declarations;
+    text += "\nnamespace {\n\n";
     for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(fmt::format("E{}", i), program_.exprs[i]) + "\n";
     if (dynamic()) text += plan_text();
     const std::string dims_parameter = dynamic() ? "const Dims& dims, " : "", dims_argument = dynamic() ? "dims, " : "";

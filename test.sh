@@ -56,10 +56,11 @@ stage "build" build release || summary
 stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh
+stage "real models" script tests/zoo/run.sh
+stage "emitted code" script tests/emitted/run.sh
 stage "refusals" script tests/refuse/run.sh
 stage "a CMake project that uses onnxc" script tests/downstream/run.sh
 stage "python" script tests/python/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
-long_stage "real models" script tests/zoo/run.sh
 summary

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/shape_arithmetic.h"
 #include "compiler/passes/propagate.h"
 #include "runtime_stub/onnxc/fn.hpp"
 
@@ -216,12 +217,21 @@ std::vector<Constant> evaluate_graph(const Graph& graph, const std::vector<Const
   // With all inputs constant, propagation computes every value.
   Graph copy = clone(graph);
   ONNXC_CHECK(inputs.size() == copy.inputs.size(), "every input has a value");
+  std::map<std::string, Dim> symbols;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     Value& v = copy[copy.inputs[i]];
+    for (std::size_t k = 0; k < v.type.extents.size() && k < inputs[i]->shape.size(); ++k) {
+      if (v.type.extents[k].is_symbol()) symbols.emplace(v.type.extents[k].name(), inputs[i]->shape[k]);
+    }
     v.type = Type::tensor(inputs[i]->type, to_extents(inputs[i]->shape));
     v.constant = inputs[i];
     v.elements.reset();
   }
+  for_each_graph(copy, [&](Graph& region) {
+    for (Node& node : region.nodes) {
+      if (is_extents(node)) bind_symbols(node, symbols);
+    }
+  });
   copy.inputs.clear();
   propagate(copy, {.most_bytes = INT64_MAX, .total_bytes = INT64_MAX});
   std::vector<Constant> outputs;

@@ -10,6 +10,8 @@ void infer_expression_elements(Inference& inference, const Expr& expr, const Ext
 /// The onnxc.Extents node that gives `value` its elements, which are known.
 Node make_extents_node(const Graph& graph, ValueId value);
 bool is_extents(const Node& node);
+/// Gives an onnxc.Extents node numbers for its symbols.
+void bind_symbols(Node& extents, const std::map<std::string, Dim>& symbols);
 
 /// Tensors of more elements are data, not shapes.
 constexpr int64_t kMostShapeElements = 256;

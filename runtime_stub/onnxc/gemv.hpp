@@ -42,4 +42,12 @@ void gemv(Part part, const float* x, const float* b, float* y, GemmParams p, Epi
   }
 }
 
+/// gemm for a number of rows that only a run tells: one row is a gemv, a few take a small tile.
+template <int MR, int NV, class Epi = Epilogue<Keep>>
+void gemm_any(Part part, const float* a, const float* b, float* c, GemmParams p, Epi epi = {}) {
+  if (p.m == 1) return gemv<NV>(part, a, b, c, p, epi);
+  if (p.m <= 4) return gemm<4, NV>(part, a, b, c, p, epi);
+  gemm<MR, NV>(part, a, b, c, p, epi);
+}
+
 }  // namespace onnxc

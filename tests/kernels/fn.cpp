@@ -43,7 +43,10 @@ void check_integer_edges() {
     CHECK(fn::pow(T(-1), T(-3)) == T(-1));
     CHECK(fn::pow(T(2), T(-1)) == T(0));
     CHECK(fn::pow(T(0), T(-1)) == T(0));
-    CHECK(fn::shift_right(T(-1), T(sizeof(T) * 8 - 1)) == T(1));
+    CHECK(fn::shift_right(T(-8), T(1)) == T(-4));  // BitShift keeps the sign
+    CHECK(fn::shift_right(T(-1), T(sizeof(T) * 8 - 1)) == T(-1));
+    CHECK(fn::shift_right(T(-8), T(100)) == T(-1));
+    CHECK(fn::shift_right(T(8), T(-1)) == T(0));
     CHECK(fn::shift_left(T(1), T(-1)) == T(0));
   }
 }

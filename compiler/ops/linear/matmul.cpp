@@ -89,11 +89,12 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const int vectors = one_row ? 4 : tile.vectors;
   const int nr = vectors * l.target().vector_floats;
   const double macs = known(rows) * known(p.n) * known(p.k);
-  l.consider(one_row ? "gemv" : "gemm", macs, 4 * known(p.n) * known(p.k), [&l, &b, p, rows, one_row, tile, vectors, nr] {
+  const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
+  l.consider(row, macs, 4 * known(p.n) * known(p.k), [&l, &b, p, rows, row, one_row, tile, vectors, nr] {
     const View a = l.in(0), y = l.out(0);
     const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, ElementType::F32,
                                    pack::panels(b.as<float>(), {.k = p.k.value(), .n = p.n.value(), .nr = nr}));
-    StepBuilder step = l.call(one_row ? "gemv" : "gemm");
+    StepBuilder step = l.call(row);
     if (!one_row) step.template_name(std::to_string(tile.rows));
     step.template_name(std::to_string(vectors));
     step.pointer(a).pointer(w).pointer(y);

@@ -73,6 +73,11 @@ struct ConvCall {
     kw = window.kernel[1].value();
     macs = (pixels.is_constant() ? static_cast<double>(pixels.value()) : 4096.0) * static_cast<double>(cout * (cin / group) * kh * kw);
   }
+  /// Multiply-adds of a tiled kernel: those of the columns that only fill a panel included.
+  double tiled_macs(const Tile& tile) const {
+    const int64_t columns = cout / group;
+    return macs * static_cast<double>((columns + tile.nr - 1) / tile.nr * tile.nr) / static_cast<double>(columns);
+  }
   bool plain_window() const {
     for (std::size_t i = 0; i < 2; ++i) {
       if (window.strides[i] != 1 || window.dilations[i] != 1) return false;
@@ -111,8 +116,8 @@ StepBuilder& tile_args(StepBuilder& step, const Tile& tile) { return step.templa
 
 void consider_gemm(Lowering& l, const ConvCall& c) {
   if (c.kh != 1 || c.kw != 1 || c.group != 1 || !c.plain_window() || !c.no_pads()) return;
-  l.consider("gemm", c.macs, 0, [&l, c] {
-    const Tile tile = choose_tile(l.target(), c.pixels, c.cout);
+  const Tile tile = choose_tile(l.target(), c.pixels, c.cout);
+  l.consider("gemm", c.tiled_macs(tile), 0, [&l, c, tile] {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
     const View x = l.in(0, input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(weights_name(l), ElementType::F32, pack::conv(weights_of(l), shape));
@@ -170,7 +175,7 @@ void consider_stem(Lowering& l, const ConvCall& c, const Tile& tile) {
   constexpr int64_t kStemFloats = 4096;  // as in conv_stem.hpp
   if (c.group != 1 || c.cin > 4 || l.in_any(0).layout.channels_last) return;
   if (c.cin * c.kh * ((tile.rows - 1) * c.window.strides[1] + (c.kw - 1) * c.window.dilations[1] + 1) > kStemFloats) return;
-  l.consider("conv_stem", c.macs, 0, [&l, c, tile] {
+  l.consider("conv_stem", c.tiled_macs(tile), 0, [&l, c, tile] {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
     const View x = l.in(0), y = l.out_any(0);
     const PointerArg w = l.weights(weights_name(l), ElementType::F32, pack::conv_stem(weights_of(l), shape));
@@ -182,7 +187,7 @@ void consider_stem(Lowering& l, const ConvCall& c, const Tile& tile) {
 }
 
 void consider_direct(Lowering& l, const ConvCall& c, const Tile& tile) {
-  l.consider("conv", c.macs, 0, [&l, c, tile] {
+  l.consider("conv", c.tiled_macs(tile), 0, [&l, c, tile] {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
     const View x = l.in(0, input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(weights_name(l), ElementType::F32, pack::conv(weights_of(l), shape));

@@ -29,8 +29,10 @@ Placement place(const Node& node, const Extents& x, const Extents& w) {
   Placement p{read_window(plain, in, kernel), {}};
   const auto list = [&](const char* name, int64_t otherwise) {
     std::vector<int64_t> values = node.integers(name, std::vector<int64_t>(rank, otherwise));
-    if (values.size() == rank + 2 && std::string_view(name) == "output_shape") values.erase(values.begin(), values.begin() + 2);  // some exporters give all axes
-    if (values.size() != rank) node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' has {} values where {} are needed", name, values.size(), rank));
+    if (values.size() == rank + 2 && std::string_view(name) == "output_shape")
+      values.erase(values.begin(), values.begin() + 2);  // some exporters give all axes
+    if (values.size() != rank)
+      node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' has {} values where {} are needed", name, values.size(), rank));
     for (int64_t v : values) {
       if (v < 0) node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' holds {}", name, v));
     }
@@ -62,7 +64,8 @@ void infer_conv_transpose(Inference& n) {
   const int64_t group = n.node().integer("group", 1);
   if (group < 1) n.fail(fmt::format("group is {}", group));
   n.unify(x[1], w[0], "the channels of the input and the weights");
-  if (w[0].is_constant() && w[0].value() % group != 0) n.fail(fmt::format("{} input channels do not divide by group {}", w[0].value(), group));
+  if (w[0].is_constant() && w[0].value() % group != 0)
+    n.fail(fmt::format("{} input channels do not divide by group {}", w[0].value(), group));
   const Dim cout = w[1] * group;
   if (n.has(2)) n.unify(n.extents(2).size() == 1 ? n.extents(2)[0] : Dim(-1), cout, "the bias and the output channels");
   Extents out{x[0], cout};
@@ -79,7 +82,9 @@ void evaluate_conv_transpose(Evaluation& e) {
     p.dilations[p.dilations.size++] = window.dilations[i];
     p.pads[p.pads.size++] = window.pads_begin[i].value();
   }
-  for_float(e.type(0), [&]<class T>() { scalar::conv_transpose<T>(Part{}, e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<T>(2).data : nullptr, p); });
+  for_float(e.type(0), [&]<class T>() {
+    scalar::conv_transpose<T>(Part{}, e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<T>(2).data : nullptr, p);
+  });
 }
 
 bool has_fast_kernel(const Graph& graph, const Node& node) {
@@ -93,9 +98,14 @@ void lower_reference(Lowering& l) {
   const View x = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_conv_transpose");
   step.type(y.element).tensor(y).tensor(x).tensor(w);
-  if (l.has(2)) step.pointer(l.in(2));
-  else step.name("nullptr");
-  step.params({{"strides", dims_arg(window.strides)}, {"dilations", dims_arg(window.dilations)}, {"pads", dims_arg(window.pads_begin)}, {"group", dim_arg(l.node().integer("group", 1))}});
+  if (l.has(2))
+    step.pointer(l.in(2));
+  else
+    step.name("nullptr");
+  step.params({{"strides", dims_arg(window.strides)},
+               {"dilations", dims_arg(window.dilations)},
+               {"pads", dims_arg(window.pads_begin)},
+               {"group", dim_arg(l.node().integer("group", 1))}});
 }
 
 void lower_conv_transpose(Lowering& l) {
@@ -106,26 +116,59 @@ void lower_conv_transpose(Lowering& l) {
   const Extents &x_extents = l.extents(0), &w_extents = l.extents(1), &y_extents = l.output_type(0).extents;
   const bool line = x_extents.size() == 3;
   const Window window = as_two_dimensional(place(l.node(), x_extents, w_extents).window);
-  const int64_t group = l.node().integer("group", 1), cin = w_extents[0].value(), cout = w_extents[1].value() * group, kh = window.kernel[0].value(), kw = window.kernel[1].value();
-  const Dim n = x_extents[0], h = line ? Dim(1) : x_extents[2], w = x_extents.back(), oh = line ? Dim(1) : y_extents[2], ow = y_extents.back();
+  const int64_t group = l.node().integer("group", 1), cin = w_extents[0].value(), cout = w_extents[1].value() * group,
+                kh = window.kernel[0].value(), kw = window.kernel[1].value();
+  const Dim n = x_extents[0], h = line ? Dim(1) : x_extents[2], w = x_extents.back(), oh = line ? Dim(1) : y_extents[2],
+            ow = y_extents.back();
   const Tile tile = choose_tile(l.target(), n * ceil_div(oh, window.strides[0]) * ceil_div(ow, window.strides[1]), cout / group);
   const pack::ConvShape shape{.cout = cout, .cin = cin / group, .kh = kh, .kw = kw, .group = group, .nr = tile.nr};
-  const View given = l.in_any(0), x = l.in(0, given.layout.channels_last ? given.layout : channels_last(x_extents, l.target().vector_floats)), y = l.out_any(0);
-  const PointerArg weights = l.weights(l.graph()[l.node().input(1)].name, ElementType::F32, pack::conv_transpose(l.constant(1)->as<float>(), shape));
-  std::vector<std::pair<std::string, Arg>> params{
-      {"n", dim_arg(n)}, {"h", dim_arg(h)}, {"w", dim_arg(w)}, {"cin", dim_arg(cin)}, {"oh", dim_arg(oh)}, {"ow", dim_arg(ow)}, {"cout", dim_arg(cout)}, {"kh", dim_arg(kh)}, {"kw", dim_arg(kw)},
-      {"stride_y", dim_arg(window.strides[0])}, {"stride_x", dim_arg(window.strides[1])}, {"dilation_y", dim_arg(window.dilations[0])}, {"dilation_x", dim_arg(window.dilations[1])},
-      {"pad_top", dim_arg(window.pads_begin[0])}, {"pad_left", dim_arg(window.pads_begin[1])}, {"group", dim_arg(group)}, {"x_pixel", dim_arg(x.layout.pixel_stride)}, {"y_pixel", dim_arg(y.layout.pixel_stride)}};
-  if (l.has(2)) params.emplace_back("bias", l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape)));
+  const View given = l.in_any(0),
+             x = l.in(0, given.layout.channels_last ? given.layout : channels_last(x_extents, l.target().vector_floats)), y = l.out_any(0);
+  const PointerArg weights =
+      l.weights(l.graph()[l.node().input(1)].name, ElementType::F32, pack::conv_transpose(l.constant(1)->as<float>(), shape));
+  std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(n)},
+                                                  {"h", dim_arg(h)},
+                                                  {"w", dim_arg(w)},
+                                                  {"cin", dim_arg(cin)},
+                                                  {"oh", dim_arg(oh)},
+                                                  {"ow", dim_arg(ow)},
+                                                  {"cout", dim_arg(cout)},
+                                                  {"kh", dim_arg(kh)},
+                                                  {"kw", dim_arg(kw)},
+                                                  {"stride_y", dim_arg(window.strides[0])},
+                                                  {"stride_x", dim_arg(window.strides[1])},
+                                                  {"dilation_y", dim_arg(window.dilations[0])},
+                                                  {"dilation_x", dim_arg(window.dilations[1])},
+                                                  {"pad_top", dim_arg(window.pads_begin[0])},
+                                                  {"pad_left", dim_arg(window.pads_begin[1])},
+                                                  {"group", dim_arg(group)},
+                                                  {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                                                  {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+  if (l.has(2))
+    params.emplace_back("bias",
+                        l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape)));
   StepBuilder step = l.call("conv_transpose");
-  step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors)).pointer(x).pointer(weights).pointer(y).params(std::move(params));
+  step.template_name(std::to_string(tile.rows))
+      .template_name(std::to_string(tile.vectors))
+      .pointer(x)
+      .pointer(weights)
+      .pointer(y)
+      .params(std::move(params));
   step.epilogue(l.epilogue(l.image_shape(y_extents), step)).macs(n * h * w * (cin * (cout / group) * kh * kw));
 }
 
 }  // namespace
 
 extern const Operator op_ConvTranspose;
-const Operator op_ConvTranspose{.name = "ConvTranspose", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_conv_transpose, .decompose = compute_in_float,
-                                .evaluate = evaluate_conv_transpose, .lower = lower_conv_transpose, .layout = LayoutRule::Prefers, .takes_epilogue = has_fast_kernel};
+const Operator op_ConvTranspose{.name = "ConvTranspose",
+                                .min_inputs = 2,
+                                .max_inputs = 3,
+                                .max_outputs = 1,
+                                .infer = infer_conv_transpose,
+                                .decompose = compute_in_float,
+                                .evaluate = evaluate_conv_transpose,
+                                .lower = lower_conv_transpose,
+                                .layout = LayoutRule::Prefers,
+                                .takes_epilogue = has_fast_kernel};
 
 }  // namespace onnxc

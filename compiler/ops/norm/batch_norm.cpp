@@ -13,9 +13,11 @@ namespace {
 void resolve_batch_norm(GraphBuilder&, Node& node) {
   if (node.version >= 14) return;
   if (node.version < 7 && node.integer("is_test", 0) == 0)
-    node.fail(ErrorKind::Unsupported, "is_test=0: statistics of the batch before opset 7", "set is_test=1, or export with opset 14 or later");
+    node.fail(ErrorKind::Unsupported, "is_test=0: statistics of the batch before opset 7",
+              "set is_test=1, or export with opset 14 or later");
   for (std::size_t i = 1; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] != kAbsent) node.fail(ErrorKind::Unsupported, fmt::format("{} outputs: training before opset 14", node.outputs.size()), "export for inference");
+    if (node.outputs[i] != kAbsent)
+      node.fail(ErrorKind::Unsupported, fmt::format("{} outputs: training before opset 14", node.outputs.size()), "export for inference");
   }
   node.outputs.resize(1);
   node.attributes.erase("is_test");
@@ -26,9 +28,11 @@ void infer_batch_norm(Inference& n) {
   const Extents& x = n.extents(0);
   if (x.size() < 2) n.fail(fmt::format("the input has rank {}; [n, c, spatial...] is needed", x.size()));
   if (n.node().integer("spatial", 1) != 0) {
-    for (int i = 1; i <= 4; ++i) n.unify(n.rank(i) == 1 ? n.extents(i)[0] : Dim(-1), x[1], "the channels of the input and of the parameters");
+    for (int i = 1; i <= 4; ++i)
+      n.unify(n.rank(i) == 1 ? n.extents(i)[0] : Dim(-1), x[1], "the channels of the input and of the parameters");
   }
-  if (n.node().integer("training_mode", 0) == 0 && (n.node().has_output(1) || n.node().has_output(2))) n.fail("running statistics are outputs without training_mode");
+  if (n.node().integer("training_mode", 0) == 0 && (n.node().has_output(1) || n.node().has_output(2)))
+    n.fail("running statistics are outputs without training_mode");
   n.output(1, n.element(3), n.extents(3));
   n.output(2, n.element(4), n.extents(4));
   n.output(0, n.type(0));
@@ -38,7 +42,8 @@ void infer_batch_norm(Inference& n) {
 ValueId blend(GraphBuilder& b, ValueId running, ValueId now, double momentum) {
   Expr e;
   const ElementType type = b.type(now).element;
-  e.finish(e.apply(Fn::Add, e.apply(Fn::Mul, e.input(0, type), e.constant(type, momentum)), e.apply(Fn::Mul, e.input(1, type), e.constant(type, 1 - momentum))));
+  e.finish(e.apply(Fn::Add, e.apply(Fn::Mul, e.input(0, type), e.constant(type, momentum)),
+                   e.apply(Fn::Mul, e.input(1, type), e.constant(type, 1 - momentum))));
   return b.map(std::move(e), {running, now});
 }
 
@@ -78,7 +83,12 @@ std::optional<std::vector<ValueId>> decompose_batch_norm(GraphBuilder& b, const 
 }  // namespace
 
 extern const Operator op_BatchNormalization;
-const Operator op_BatchNormalization{.name = "BatchNormalization", .min_inputs = 5, .max_inputs = 5, .max_outputs = 5, .resolve = resolve_batch_norm,
-                                     .infer = infer_batch_norm, .decompose = decompose_batch_norm};
+const Operator op_BatchNormalization{.name = "BatchNormalization",
+                                     .min_inputs = 5,
+                                     .max_inputs = 5,
+                                     .max_outputs = 5,
+                                     .resolve = resolve_batch_norm,
+                                     .infer = infer_batch_norm,
+                                     .decompose = decompose_batch_norm};
 
 }  // namespace onnxc

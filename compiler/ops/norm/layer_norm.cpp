@@ -34,7 +34,8 @@ void infer_layer_norm(Inference& n) {
   Extents rows = x;
   for (std::size_t k = static_cast<std::size_t>(axis); k < rows.size(); ++k) rows[k] = 1;
   for (int i = 1; i <= 2; ++i) {
-    if (n.has(i) && n.broadcast({x, n.extents(i)}).size() != x.size()) n.fail(fmt::format("input {} {} does not broadcast to {}", i, text(n.extents(i)), text(x)));
+    if (n.has(i) && n.broadcast({x, n.extents(i)}).size() != x.size())
+      n.fail(fmt::format("input {} {} does not broadcast to {}", i, text(n.extents(i)), text(x)));
   }
   const auto stash = element_type_numbered(static_cast<int32_t>(n.node().integer("stash_type", 1)));
   n.output(1, stash.value_or(ElementType::F32), rows);
@@ -72,7 +73,8 @@ std::optional<std::vector<ValueId>> decompose_layer_norm(GraphBuilder& b, const 
   if (!fits && node.has_input(1)) y[0] = b.op("Mul", {y[0], cast_to(b, node.input(1), stash)});
   if (!fits && node.has_input(2)) y[0] = b.op("Add", {y[0], cast_to(b, node.input(2), stash)});
   y[0] = cast_to(b, y[0], result);
-  for (std::size_t i = 1; i < y.size(); ++i) y[i] = node.outputs[i] == kAbsent ? kAbsent : cast_to(b, y[i], b.type(node.outputs[i]).element);
+  for (std::size_t i = 1; i < y.size(); ++i)
+    y[i] = node.outputs[i] == kAbsent ? kAbsent : cast_to(b, y[i], b.type(node.outputs[i]).element);
   return y;
 }
 
@@ -80,17 +82,23 @@ void compute(Evaluation& e) {
   const Shape shape = Evaluation::shape_of(e.input(0));
   const int axis = axis_of(e.node(), shape.rank);
   const auto run = [&]<class T>() {
-    scalar::NormParams<T> p{.rows = shape.count(0, axis), .n = shape.count(axis, shape.rank), .epsilon = static_cast<double>(e.node().number("epsilon", 1e-5f))};
+    scalar::NormParams<T> p{.rows = shape.count(0, axis),
+                            .n = shape.count(axis, shape.rank),
+                            .epsilon = static_cast<double>(e.node().number("epsilon", 1e-5f))};
     if (e.has(1)) p.scale = e.in<T>(1).data;
     if (e.has(2)) p.bias = e.in<T>(2).data;
     const int deviation = is_centred(e.node()) ? 2 : 1;
     if (e.has_output(1) && deviation == 2) p.mean = e.out<T>(1).data;
     if (e.has_output(deviation)) p.inverse_deviation = e.out<T>(deviation).data;
-    if (is_centred(e.node())) scalar::layer_norm<T>(Part{}, e.in<T>(0).data, e.out<T>().data, p);
-    else scalar::rms_norm<T>(Part{}, e.in<T>(0).data, e.out<T>().data, p);
+    if (is_centred(e.node()))
+      scalar::layer_norm<T>(Part{}, e.in<T>(0).data, e.out<T>().data, p);
+    else
+      scalar::rms_norm<T>(Part{}, e.in<T>(0).data, e.out<T>().data, p);
   };
-  if (e.type(0) == ElementType::F64) run.operator()<double>();
-  else run.operator()<float>();
+  if (e.type(0) == ElementType::F64)
+    run.operator()<double>();
+  else
+    run.operator()<float>();
 }
 
 /// Only the form that decompose leaves has a value.
@@ -99,7 +107,9 @@ void evaluate_layer_norm(Evaluation& e) {
   const auto rank = static_cast<std::size_t>(e.rank(0)), axis = static_cast<std::size_t>(axis_of(e.node(), e.rank(0)));
   for (int i = 1; i <= 2; ++i) {
     if (!e.has(i)) continue;
-    plain = plain && e.type(i) == e.type(0) && e.input(i).shape == std::vector<int64_t>(e.input(0).shape.begin() + static_cast<std::ptrdiff_t>(axis), e.input(0).shape.begin() + static_cast<std::ptrdiff_t>(rank));
+    plain = plain && e.type(i) == e.type(0) &&
+            e.input(i).shape == std::vector<int64_t>(e.input(0).shape.begin() + static_cast<std::ptrdiff_t>(axis),
+                                                     e.input(0).shape.begin() + static_cast<std::ptrdiff_t>(rank));
   }
   for (int i = 0; i <= 2; ++i) plain = plain && (!e.has_output(i) || e.output(i).type == e.type(0));
   if (!plain) e.node().fail(ErrorKind::Unsupported, "this form is evaluated once it is decomposed");
@@ -125,20 +135,29 @@ void lower_layer_norm(Lowering& l) {
   const int deviation = is_centred(node) ? 2 : 1;
   if (l.has_output(1) && deviation == 2) params.emplace_back("mean", l.out(1).pointer);
   if (l.has_output(deviation)) params.emplace_back("inverse_deviation", l.out(deviation).pointer);
-  StepBuilder step = l.call(fast ? is_centred(node) ? "layer_norm" : "rms_norm" : is_centred(node) ? "scalar_layer_norm" : "scalar_rms_norm");
+  StepBuilder step = l.call(fast               ? is_centred(node) ? "layer_norm" : "rms_norm"
+                            : is_centred(node) ? "scalar_layer_norm"
+                                               : "scalar_rms_norm");
   if (!fast) step.type(y.element);
   step.pointer(x).pointer(y).params(std::move(params));
 }
 
 Operator norm_operator(std::string_view name) {
-  return {.name = name, .min_inputs = 1, .max_inputs = 3, .max_outputs = 3, .infer = infer_layer_norm, .decompose = decompose_layer_norm,
-          .evaluate = evaluate_layer_norm, .lower = lower_layer_norm};
+  return {.name = name,
+          .min_inputs = 1,
+          .max_inputs = 3,
+          .max_outputs = 3,
+          .infer = infer_layer_norm,
+          .decompose = decompose_layer_norm,
+          .evaluate = evaluate_layer_norm,
+          .lower = lower_layer_norm};
 }
 
 }  // namespace
 
 std::span<const Operator> table_layer_norms() {
-  static const Operator rows[] = {norm_operator("LayerNormalization"), norm_operator("RMSNormalization"), norm_operator("SimplifiedLayerNormalization")};
+  static const Operator rows[] = {norm_operator("LayerNormalization"), norm_operator("RMSNormalization"),
+                                  norm_operator("SimplifiedLayerNormalization")};
   return rows;
 }
 

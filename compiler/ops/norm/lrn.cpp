@@ -38,9 +38,12 @@ void evaluate_lrn(Evaluation& e) {
     scalar::window_squares<T>(Part{}, reinterpret_cast<T*>(sums->bytes.data()), e.in<T>(0).data,
                               {s[0], s[1], inner, image, inner, 1, image, inner, 1, before(e.node()), after(e.node())});
   };
-  if (e.type(0) == ElementType::F32) run.operator()<float>();
-  else if (e.type(0) == ElementType::F64) run.operator()<double>();
-  else e.node().fail(ErrorKind::Unsupported, "evaluated once it is decomposed");
+  if (e.type(0) == ElementType::F32)
+    run.operator()<float>();
+  else if (e.type(0) == ElementType::F64)
+    run.operator()<double>();
+  else
+    e.node().fail(ErrorKind::Unsupported, "evaluated once it is decomposed");
   e.output(0) = evaluate_expression(quotient(e.node(), e.type(0)), {std::make_shared<TensorData>(e.input(0)), sums}, e.input(0).shape);
 }
 
@@ -53,7 +56,8 @@ void lower_lrn(Lowering& l) {
   View sums = y;
   sums.pointer = l.workspace("squares", y.element, storage_elements(y.extents, y.layout));
   {
-    std::vector<std::pair<std::string, Arg>> params{{"outer", dim_arg(y.extents[0])}, {"c", dim_arg(y.extents[1])}, {"inner", dim_arg(inner)}};
+    std::vector<std::pair<std::string, Arg>> params{
+        {"outer", dim_arg(y.extents[0])}, {"c", dim_arg(y.extents[1])}, {"inner", dim_arg(inner)}};
     for (const char* of : {"x", "y"}) {
       params.emplace_back(fmt::format("{}_outer", of), dim_arg(strides[0]));
       params.emplace_back(fmt::format("{}_c", of), dim_arg(strides[1]));
@@ -70,7 +74,14 @@ void lower_lrn(Lowering& l) {
 }  // namespace
 
 extern const Operator op_LRN;
-const Operator op_LRN{.name = "LRN", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_lrn, .decompose = compute_in_float, .evaluate = evaluate_lrn,
-                      .lower = lower_lrn, .layout = LayoutRule::Follows};
+const Operator op_LRN{.name = "LRN",
+                      .min_inputs = 1,
+                      .max_inputs = 1,
+                      .max_outputs = 1,
+                      .infer = infer_lrn,
+                      .decompose = compute_in_float,
+                      .evaluate = evaluate_lrn,
+                      .lower = lower_lrn,
+                      .layout = LayoutRule::Follows};
 
 }  // namespace onnxc

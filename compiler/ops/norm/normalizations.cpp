@@ -14,7 +14,8 @@ void infer_same(Inference& n) { n.output(0, n.type(0)); }
 
 void infer_instance_norm(Inference& n) {
   if (n.rank(0) < 3) n.fail(fmt::format("the input has rank {}; [n, c, spatial...] is needed", n.rank(0)));
-  for (int i = 1; i <= 2; ++i) n.unify(n.rank(i) == 1 ? n.extents(i)[0] : Dim(-1), n.extents(0)[1], "the channels of the input and of the parameters");
+  for (int i = 1; i <= 2; ++i)
+    n.unify(n.rank(i) == 1 ? n.extents(i)[0] : Dim(-1), n.extents(0)[1], "the channels of the input and of the parameters");
   n.output(0, n.type(0));
 }
 
@@ -27,7 +28,8 @@ std::optional<std::vector<ValueId>> decompose_instance_norm(GraphBuilder& b, con
   const ValueId d = b.op("Sub", {x, mean_along(b, x, axes)});
   const ValueId squares = b.op("ReduceSumSquare", {d, b.integers(axes)});
   const ValueId variance = b.op("Div", {squares, count_along(b, x, axes, b.type(x).element)});
-  const ValueId factor = b.op("Mul", {inverse_deviation(b, variance, node.number("epsilon", 1e-5f)), along_channels(b, node.input(1), rank)});
+  const ValueId factor =
+      b.op("Mul", {inverse_deviation(b, variance, node.number("epsilon", 1e-5f)), along_channels(b, node.input(1), rank)});
   return std::vector{b.op("Add", {b.op("Mul", {d, factor}), along_channels(b, node.input(2), rank)})};
 }
 
@@ -45,7 +47,8 @@ void infer_group_norm(Inference& n) {
   if (groups < 1) n.fail(fmt::format("num_groups is {}", groups));
   if (x[1].is_constant() && x[1].value() % groups != 0) n.fail(fmt::format("{} channels do not divide by {} groups", x[1].value(), groups));
   const bool by_group = n.node().integer("by_group", 0) != 0;
-  for (int i = 1; i <= 2; ++i) n.unify(n.rank(i) == 1 ? n.extents(i)[0] : Dim(-1), by_group ? Dim(groups) : x[1], "the values of scale and bias");
+  for (int i = 1; i <= 2; ++i)
+    n.unify(n.rank(i) == 1 ? n.extents(i)[0] : Dim(-1), by_group ? Dim(groups) : x[1], "the values of scale and bias");
   n.output(0, n.type(0));
 }
 
@@ -71,7 +74,8 @@ std::optional<std::vector<ValueId>> decompose_mean_variance_norm(GraphBuilder& b
   const ValueId x = node.input(0);
   std::vector<int64_t> axes = node.integers("axes", {0, 2, 3});
   for (int64_t& axis : axes) {
-    if (axis < -b.rank(x) || axis >= b.rank(x)) node.fail(ErrorKind::Invalid, fmt::format("axis {} is out of range for rank {}", axis, b.rank(x)));
+    if (axis < -b.rank(x) || axis >= b.rank(x))
+      node.fail(ErrorKind::Invalid, fmt::format("axis {} is out of range for rank {}", axis, b.rank(x)));
     if (axis < 0) axis += b.rank(x);
   }
   const ElementType type = b.type(x).element;
@@ -100,10 +104,31 @@ std::optional<std::vector<ValueId>> decompose_lp_norm(GraphBuilder& b, const Nod
 
 std::span<const Operator> table_normalizations() {
   static const Operator rows[] = {
-      {.name = "InstanceNormalization", .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_instance_norm, .decompose = decompose_instance_norm},
-      {.name = "GroupNormalization", .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .resolve = resolve_group_norm, .infer = infer_group_norm, .decompose = decompose_group_norm},
-      {.name = "MeanVarianceNormalization", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_same, .decompose = decompose_mean_variance_norm},
-      {.name = "LpNormalization", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_lp_norm, .decompose = decompose_lp_norm},
+      {.name = "InstanceNormalization",
+       .min_inputs = 3,
+       .max_inputs = 3,
+       .max_outputs = 1,
+       .infer = infer_instance_norm,
+       .decompose = decompose_instance_norm},
+      {.name = "GroupNormalization",
+       .min_inputs = 3,
+       .max_inputs = 3,
+       .max_outputs = 1,
+       .resolve = resolve_group_norm,
+       .infer = infer_group_norm,
+       .decompose = decompose_group_norm},
+      {.name = "MeanVarianceNormalization",
+       .min_inputs = 1,
+       .max_inputs = 1,
+       .max_outputs = 1,
+       .infer = infer_same,
+       .decompose = decompose_mean_variance_norm},
+      {.name = "LpNormalization",
+       .min_inputs = 1,
+       .max_inputs = 1,
+       .max_outputs = 1,
+       .infer = infer_lp_norm,
+       .decompose = decompose_lp_norm},
   };
   return rows;
 }

@@ -25,7 +25,9 @@ std::optional<std::vector<ValueId>> decompose_global_pool(GraphBuilder& b, const
   if (node.op == "GlobalAveragePool") return std::vector{reduce("ReduceMean", x)};
   if (node.op == "GlobalMaxPool") return std::vector{reduce("ReduceMax", x)};
   const auto it = node.attributes.find("p");  // a float before opset 2
-  const double p = it == node.attributes.end() ? 2.0 : std::holds_alternative<float>(it->second) ? static_cast<double>(std::get<float>(it->second)) : static_cast<double>(node.integer("p", 2));
+  const double p = it == node.attributes.end()                 ? 2.0
+                   : std::holds_alternative<float>(it->second) ? static_cast<double>(std::get<float>(it->second))
+                                                               : static_cast<double>(node.integer("p", 2));
   if (p == 1) return std::vector{reduce("ReduceL1", x)};
   if (p == 2) return std::vector{reduce("ReduceL2", x)};
   const ElementType type = b.type(x).element;

@@ -49,7 +49,12 @@ void lower_max_unpool(Lowering& l) {
 }  // namespace
 
 extern const Operator op_MaxUnpool;
-const Operator op_MaxUnpool{.name = "MaxUnpool", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_max_unpool, .evaluate = evaluate_max_unpool,
+const Operator op_MaxUnpool{.name = "MaxUnpool",
+                            .min_inputs = 2,
+                            .max_inputs = 3,
+                            .max_outputs = 1,
+                            .infer = infer_max_unpool,
+                            .evaluate = evaluate_max_unpool,
                             .lower = lower_max_unpool};
 
 }  // namespace onnxc

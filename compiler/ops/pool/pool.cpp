@@ -24,7 +24,8 @@ void infer_pool(Inference& n) {
   const std::string auto_pad = n.node().string("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   Extents out{x[0], x[1]};
-  for (Dim d : window_output(n.node(), window_of(n.node(), x), spatial(x), n.node().integer("ceil_mode", 0) != 0 && !same)) out.push_back(d);
+  for (Dim d : window_output(n.node(), window_of(n.node(), x), spatial(x), n.node().integer("ceil_mode", 0) != 0 && !same))
+    out.push_back(d);
   n.output(1, ElementType::I64, out);
   n.output(0, n.element(0), std::move(out));
 }
@@ -52,7 +53,9 @@ void evaluate_pool(Evaluation& e) {
   p.count_include_pad = e.node().integer("count_include_pad", 0) != 0;
   p.column_major = e.node().integer("storage_order", 0) != 0;
   if (e.node().op == "MaxPool") {
-    for_number(e.type(0), [&]<class T>() { scalar::max_pool<T>(Part{}, e.out<T>(), e.has_output(1) ? e.out<int64_t>(1).data : nullptr, e.in<T>(0), p); });
+    for_number(e.type(0), [&]<class T>() {
+      scalar::max_pool<T>(Part{}, e.out<T>(), e.has_output(1) ? e.out<int64_t>(1).data : nullptr, e.in<T>(0), p);
+    });
   } else if (e.node().op == "AveragePool") {
     for_float(e.type(0), [&]<class T>() { scalar::average_pool<T>(Part{}, e.out<T>(), e.in<T>(0), p); });
   } else {
@@ -73,10 +76,15 @@ void lower_reference(Lowering& l) {
   const bool is_max = node.op == "MaxPool";
   StepBuilder step = l.call(is_max ? "scalar_max_pool" : node.op == "AveragePool" ? "scalar_average_pool" : "scalar_lp_pool");
   step.type(y.element).tensor(y);
-  if (is_max && l.has_output(1)) step.pointer(l.out(1));
-  else if (is_max) step.name("nullptr");
-  std::vector<std::pair<std::string, Arg>> params{{"kernel", dims_arg(window.kernel)}, {"strides", dims_arg(window.strides)}, {"dilations", dims_arg(window.dilations)},
-                                                  {"pads", dims_arg(window.pads_begin)}, {"pads_end", dims_arg(window.pads_end)}};
+  if (is_max && l.has_output(1))
+    step.pointer(l.out(1));
+  else if (is_max)
+    step.name("nullptr");
+  std::vector<std::pair<std::string, Arg>> params{{"kernel", dims_arg(window.kernel)},
+                                                  {"strides", dims_arg(window.strides)},
+                                                  {"dilations", dims_arg(window.dilations)},
+                                                  {"pads", dims_arg(window.pads_begin)},
+                                                  {"pads_end", dims_arg(window.pads_end)}};
   if (node.op == "AveragePool" && node.integer("count_include_pad", 0) != 0) params.emplace_back("count_include_pad", flag_arg(true));
   if (is_max && node.integer("storage_order", 0) != 0) params.emplace_back("column_major", flag_arg(true));
   if (node.op == "LpPool") params.emplace_back("p", NumberArg{norm_of(node), ElementType::F64});
@@ -91,13 +99,23 @@ void lower_pool(Lowering& l) {
   const Extents& extents = l.extents(0);
   const bool line = extents.size() == 3;
   const Window window = as_two_dimensional(window_of(l.node(), extents));
-  const View given = l.in_any(0), x = l.in(0, given.layout.channels_last ? given.layout : channels_last(extents, l.target().vector_floats)), y = l.out_any(0);
+  const View given = l.in_any(0), x = l.in(0, given.layout.channels_last ? given.layout : channels_last(extents, l.target().vector_floats)),
+             y = l.out_any(0);
   const bool average = l.node().op == "AveragePool";
-  std::vector<std::pair<std::string, Arg>> params{
-      {"n", dim_arg(extents[0])}, {"h", dim_arg(line ? Dim(1) : extents[2])}, {"w", dim_arg(extents.back())}, {"c", dim_arg(extents[1])},
-      {"oh", dim_arg(line ? Dim(1) : y.extents[2])}, {"ow", dim_arg(y.extents.back())}, {"kh", dim_arg(window.kernel[0])}, {"kw", dim_arg(window.kernel[1])},
-      {"stride_y", dim_arg(window.strides[0])}, {"stride_x", dim_arg(window.strides[1])}, {"dilation_y", dim_arg(window.dilations[0])},
-      {"dilation_x", dim_arg(window.dilations[1])}, {"pad_top", dim_arg(window.pads_begin[0])}, {"pad_left", dim_arg(window.pads_begin[1])}};
+  std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(extents[0])},
+                                                  {"h", dim_arg(line ? Dim(1) : extents[2])},
+                                                  {"w", dim_arg(extents.back())},
+                                                  {"c", dim_arg(extents[1])},
+                                                  {"oh", dim_arg(line ? Dim(1) : y.extents[2])},
+                                                  {"ow", dim_arg(y.extents.back())},
+                                                  {"kh", dim_arg(window.kernel[0])},
+                                                  {"kw", dim_arg(window.kernel[1])},
+                                                  {"stride_y", dim_arg(window.strides[0])},
+                                                  {"stride_x", dim_arg(window.strides[1])},
+                                                  {"dilation_y", dim_arg(window.dilations[0])},
+                                                  {"dilation_x", dim_arg(window.dilations[1])},
+                                                  {"pad_top", dim_arg(window.pads_begin[0])},
+                                                  {"pad_left", dim_arg(window.pads_begin[1])}};
   if (average) {
     params.emplace_back("pad_bottom", dim_arg(window.pads_end[0]));
     params.emplace_back("pad_right", dim_arg(window.pads_end[1]));
@@ -110,8 +128,16 @@ void lower_pool(Lowering& l) {
 }
 
 Operator pool_operator(std::string_view name, int outputs) {
-  return {.name = name, .min_inputs = 1, .max_inputs = 1, .max_outputs = outputs, .infer = infer_pool, .decompose = compute_in_float, .evaluate = evaluate_pool,
-          .lower = lower_pool, .layout = name == "LpPool" ? LayoutRule::RowMajor : LayoutRule::Prefers, .takes_epilogue = has_fast_kernel};
+  return {.name = name,
+          .min_inputs = 1,
+          .max_inputs = 1,
+          .max_outputs = outputs,
+          .infer = infer_pool,
+          .decompose = compute_in_float,
+          .evaluate = evaluate_pool,
+          .lower = lower_pool,
+          .layout = name == "LpPool" ? LayoutRule::RowMajor : LayoutRule::Prefers,
+          .takes_epilogue = has_fast_kernel};
 }
 
 }  // namespace

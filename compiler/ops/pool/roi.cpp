@@ -33,12 +33,14 @@ void resolve_roi_align(GraphBuilder&, Node& node) {
 scalar::RoiAlignParams roi_align_params(const Node& node) {
   scalar::RoiAlignParams p;
   const std::string coordinates = node.string("coordinate_transformation_mode", "half_pixel"), mode = node.string("mode", "avg");
-  if (coordinates != "half_pixel" && coordinates != "output_half_pixel") node.fail(ErrorKind::Invalid, fmt::format("coordinate_transformation_mode is '{}'", coordinates));
+  if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
+    node.fail(ErrorKind::Invalid, fmt::format("coordinate_transformation_mode is '{}'", coordinates));
   if (mode != "avg" && mode != "max") node.fail(ErrorKind::Invalid, fmt::format("mode is '{}'", mode));
   p.half_pixel = coordinates == "half_pixel";
   p.maximum = mode == "max";
   p.sampling_ratio = node.integer("sampling_ratio", 0);
-  if (p.sampling_ratio < 0 || p.sampling_ratio > 1 << 15) node.fail(ErrorKind::Invalid, fmt::format("sampling_ratio is {}", p.sampling_ratio));
+  if (p.sampling_ratio < 0 || p.sampling_ratio > 1 << 15)
+    node.fail(ErrorKind::Invalid, fmt::format("sampling_ratio is {}", p.sampling_ratio));
   p.spatial_scale = static_cast<double>(node.number("spatial_scale", 1));
   return p;
 }
@@ -54,14 +56,24 @@ void infer_roi_align(Inference& n) {
 }
 
 void evaluate_roi_align(Evaluation& e) {
-  for_wide(e.type(0), [&]<class T>() { e.check(scalar::roi_align<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), e.in<int64_t>(2).data, roi_align_params(e.node()))); });
+  for_wide(e.type(0), [&]<class T>() {
+    e.check(scalar::roi_align<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), e.in<int64_t>(2).data, roi_align_params(e.node())));
+  });
 }
 
 void lower_roi_align(Lowering& l) {
   const scalar::RoiAlignParams p = roi_align_params(l.node());
   const View x = l.in(0), rois = l.in(1), batch = l.in(2), y = l.out(0);
-  l.call("scalar_roi_align").type(y.element).tensor(y).tensor(x).tensor(rois).pointer(batch).params(
-      {{"spatial_scale", NumberArg{p.spatial_scale, ElementType::F64}}, {"sampling_ratio", dim_arg(p.sampling_ratio)}, {"half_pixel", flag_arg(p.half_pixel)}, {"maximum", flag_arg(p.maximum)}});
+  l.call("scalar_roi_align")
+      .type(y.element)
+      .tensor(y)
+      .tensor(x)
+      .tensor(rois)
+      .pointer(batch)
+      .params({{"spatial_scale", NumberArg{p.spatial_scale, ElementType::F64}},
+               {"sampling_ratio", dim_arg(p.sampling_ratio)},
+               {"half_pixel", flag_arg(p.half_pixel)},
+               {"maximum", flag_arg(p.maximum)}});
 }
 
 // ---- MaxRoiPool
@@ -75,20 +87,40 @@ void infer_max_roi_pool(Inference& n) {
 }
 
 void evaluate_max_roi_pool(Evaluation& e) {
-  for_wide(e.type(0), [&]<class T>() { e.check(scalar::max_roi_pool<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), static_cast<double>(e.node().number("spatial_scale", 1)))); });
+  for_wide(e.type(0), [&]<class T>() {
+    e.check(scalar::max_roi_pool<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), static_cast<double>(e.node().number("spatial_scale", 1))));
+  });
 }
 
 void lower_max_roi_pool(Lowering& l) {
   const View x = l.in(0), rois = l.in(1), y = l.out(0);
-  l.call("scalar_max_roi_pool").type(y.element).tensor(y).tensor(x).tensor(rois).number(static_cast<double>(l.node().number("spatial_scale", 1)), ElementType::F64);
+  l.call("scalar_max_roi_pool")
+      .type(y.element)
+      .tensor(y)
+      .tensor(x)
+      .tensor(rois)
+      .number(static_cast<double>(l.node().number("spatial_scale", 1)), ElementType::F64);
 }
 
 }  // namespace
 
 extern const Operator op_RoiAlign, op_MaxRoiPool;
-const Operator op_RoiAlign{.name = "RoiAlign", .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .resolve = resolve_roi_align, .infer = infer_roi_align,
-                           .decompose = compute_in_float, .evaluate = evaluate_roi_align, .lower = lower_roi_align};
-const Operator op_MaxRoiPool{.name = "MaxRoiPool", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_max_roi_pool, .decompose = compute_in_float,
-                             .evaluate = evaluate_max_roi_pool, .lower = lower_max_roi_pool};
+const Operator op_RoiAlign{.name = "RoiAlign",
+                           .min_inputs = 3,
+                           .max_inputs = 3,
+                           .max_outputs = 1,
+                           .resolve = resolve_roi_align,
+                           .infer = infer_roi_align,
+                           .decompose = compute_in_float,
+                           .evaluate = evaluate_roi_align,
+                           .lower = lower_roi_align};
+const Operator op_MaxRoiPool{.name = "MaxRoiPool",
+                             .min_inputs = 2,
+                             .max_inputs = 2,
+                             .max_outputs = 1,
+                             .infer = infer_max_roi_pool,
+                             .decompose = compute_in_float,
+                             .evaluate = evaluate_max_roi_pool,
+                             .lower = lower_max_roi_pool};
 
 }  // namespace onnxc

@@ -16,8 +16,10 @@ struct Run {
 std::optional<std::pair<Dim, Dim>> as_one(const std::vector<Run>& runs, std::size_t end, Dim Run::*of) {
   Dim extent = 1, stride = 0;
   for (std::size_t k = end; k-- > 0;) {
-    if (k + 1 == end) stride = runs[k].*of;
-    else if (!(runs[k].*of == stride * extent)) return std::nullopt;
+    if (k + 1 == end)
+      stride = runs[k].*of;
+    else if (!(runs[k].*of == stride * extent))
+      return std::nullopt;
     extent *= runs[k].extent;
   }
   return std::pair{extent, stride};
@@ -25,7 +27,8 @@ std::optional<std::pair<Dim, Dim>> as_one(const std::vector<Run>& runs, std::siz
 
 }  // namespace
 
-std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const Layout& x_layout, const Extents& y, const Layout& y_layout, const std::vector<int>& axes, bool keep) {
+std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const Layout& x_layout, const Extents& y, const Layout& y_layout,
+                                                      const std::vector<int>& axes, bool keep) {
   const std::vector<Dim> x_strides = strides_of(x, x_layout), y_strides = strides_of(y, y_layout);
   std::vector<Run> runs;
   for (int axis : memory_order(static_cast<int>(x.size()), x_layout)) {
@@ -40,7 +43,8 @@ std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const La
       run.y_stride = y_strides[y_axis];
     }
     Run* const last = runs.empty() ? nullptr : &runs.back();
-    if (last != nullptr && last->reduced == reduced && last->x_stride == run.x_stride * run.extent && (reduced || last->y_stride == run.y_stride * run.extent)) {
+    if (last != nullptr && last->reduced == reduced && last->x_stride == run.x_stride * run.extent &&
+        (reduced || last->y_stride == run.y_stride * run.extent)) {
       last->extent *= run.extent;
       last->x_stride = run.x_stride;
       last->y_stride = run.y_stride;
@@ -64,13 +68,15 @@ std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const La
       if (!(runs[at].x_stride == Dim(1))) return std::nullopt;
       pass.x_row = outer->second;
     } else {
-      const auto inner = as_one(std::vector<Run>(runs.begin() + static_cast<std::ptrdiff_t>(at) + 1, runs.end()), runs.size() - at - 1, &Run::x_stride);
+      const auto inner =
+          as_one(std::vector<Run>(runs.begin() + static_cast<std::ptrdiff_t>(at) + 1, runs.end()), runs.size() - at - 1, &Run::x_stride);
       if (!inner || !(inner->second == Dim(1))) return std::nullopt;
       pass.inner = inner->first;
       pass.x_row = runs[at].x_stride;
       pass.x_outer = outer->second;
     }
-    const bool final_pass = std::none_of(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(at), [](const Run& r) { return r.reduced; });
+    const bool final_pass =
+        std::none_of(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(at), [](const Run& r) { return r.reduced; });
     std::vector<Run> rest(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(at));
     const std::vector<Run> after(runs.begin() + static_cast<std::ptrdiff_t>(at) + 1, runs.end());
     if (final_pass) {
@@ -117,7 +123,8 @@ bool epilogue_fits(const Lowering& l, const EpilogueShape& shape) {
     const ValueId v = node.inputs[static_cast<std::size_t>(node.own_inputs() + i)];
     const Extents& extents = l.graph()[v].type.extents;
     // As Lowering::epilogue places them.
-    const bool image = shape.col_axes.size() == 1 && shape.col_axes[0] == 1 && result.size() >= 3 && extents.size() == result.size() && !l.graph()[v].constant;
+    const bool image = shape.col_axes.size() == 1 && shape.col_axes[0] == 1 && result.size() >= 3 && extents.size() == result.size() &&
+                       !l.graph()[v].constant;
     const Layout layout = !image ? Layout{} : extents == result ? l.out_layout(0) : Layout{true, extents[1]};
     if (!epilogue_operand(shape, result, extents, strides_of(extents, layout))) return false;
   }

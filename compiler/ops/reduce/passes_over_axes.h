@@ -16,7 +16,8 @@ struct AxesPass {
 };
 
 /// Nothing where the strides do not allow it; row-major tensors always do. `axes`: sorted, not empty.
-std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const Layout& x_layout, const Extents& y, const Layout& y_layout, const std::vector<int>& axes, bool keep);
+std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const Layout& x_layout, const Extents& y, const Layout& y_layout,
+                                                      const std::vector<int>& axes, bool keep);
 
 /// True when every operand of the node's epilogue has a form over `shape`.
 bool epilogue_fits(const Lowering& l, const EpilogueShape& shape);

@@ -23,8 +23,10 @@ std::optional<std::vector<int>> reduced_axes(const Graph& graph, const Node& nod
   std::vector<int64_t> given;
   if (node.has_input(1)) {
     const Value& axes = graph[node.input(1)];
-    if (axes.constant) given = to_integers(*axes.constant);
-    else if (!(axes.type.is_tensor() && axes.type.ranked && element_count(axes.type.extents) == Dim(0))) return std::nullopt;
+    if (axes.constant)
+      given = to_integers(*axes.constant);
+    else if (!(axes.type.is_tensor() && axes.type.ranked && element_count(axes.type.extents) == Dim(0)))
+      return std::nullopt;
   }
   std::vector<int> list;
   if (given.empty()) {
@@ -70,11 +72,16 @@ void infer_elements(Inference& n) {
   Dim total = elements->front();
   for (std::size_t i = 1; i < elements->size(); ++i) {
     const Dim d = (*elements)[i];
-    if (n.node().op == "ReduceSum") total = total + d;
-    else if (n.node().op == "ReduceProd") total = total * d;
-    else if (n.node().op == "ReduceMax") total = max(total, d);
-    else if (n.node().op == "ReduceMin") total = min(total, d);
-    else return;
+    if (n.node().op == "ReduceSum")
+      total = total + d;
+    else if (n.node().op == "ReduceProd")
+      total = total * d;
+    else if (n.node().op == "ReduceMax")
+      total = max(total, d);
+    else if (n.node().op == "ReduceMin")
+      total = min(total, d);
+    else
+      return;
   }
   n.output_elements(0, {total});
 }
@@ -89,14 +96,18 @@ void infer_reduce(Inference& n) {
   for (std::size_t axis = 0; axis < in.size(); ++axis) {
     const bool reduced = next < axes->size() && (*axes)[next] == static_cast<int>(axis);
     if (reduced) ++next;
-    if (!reduced) out.push_back(in[axis]);
-    else if (keep) out.push_back(1);
+    if (!reduced)
+      out.push_back(in[axis]);
+    else if (keep)
+      out.push_back(1);
   }
   if (axes->size() == in.size()) infer_elements(n);
   n.output(0, n.element(0), std::move(out));
 }
 
-bool is_kernel(const Node& node) { return node.op == "ReduceSum" || node.op == "ReduceProd" || node.op == "ReduceMax" || node.op == "ReduceMin"; }
+bool is_kernel(const Node& node) {
+  return node.op == "ReduceSum" || node.op == "ReduceProd" || node.op == "ReduceMax" || node.op == "ReduceMin";
+}
 
 ValueId reduce(GraphBuilder& b, const Node& node, std::string_view op, ValueId x, const char* prologue = nullptr, bool keep = false) {
   std::map<std::string, Attribute> attributes{{"keepdims", keep ? int64_t{1} : node.integer("keepdims", 1)},
@@ -153,7 +164,9 @@ void evaluate_as(Evaluation& e, const Walk& w) {
   const std::string prologue = e.node().string("prologue", "");
   T* const y = e.out<T>().data;
   const T* const x = e.in<T>(0).data;
-  const auto run = [&]<class Prologue>() { scalar::reduce<Combine, Prologue>(Part{}, y, x, w.kept, w.kept_strides, w.reduced, w.reduced_strides); };
+  const auto run = [&]<class Prologue>() {
+    scalar::reduce<Combine, Prologue>(Part{}, y, x, w.kept, w.kept_strides, w.reduced, w.reduced_strides);
+  };
   if constexpr (std::is_same_v<Combine, scalar::Sum>) {
     if (prologue == "abs") return run.template operator()<scalar::Magnitude>();
     if (prologue == "square") return run.template operator()<scalar::Square>();
@@ -184,11 +197,16 @@ void evaluate_reduce(Evaluation& e) {
     strides[strides.size++] = in.count(axis + 1, in.rank);
   }
   const std::string& op = node.op;
-  if (op == "ReduceSum") for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Sum, T>(e, w); });
-  else if (op == "ReduceProd") for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Product, T>(e, w); });
-  else if (e.type(0) == ElementType::Bool) op == "ReduceMax" ? evaluate_as<scalar::Max, bool>(e, w) : evaluate_as<scalar::Min, bool>(e, w);
-  else if (op == "ReduceMax") for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Max, T>(e, w); });
-  else for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Min, T>(e, w); });
+  if (op == "ReduceSum")
+    for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Sum, T>(e, w); });
+  else if (op == "ReduceProd")
+    for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Product, T>(e, w); });
+  else if (e.type(0) == ElementType::Bool)
+    op == "ReduceMax" ? evaluate_as<scalar::Max, bool>(e, w) : evaluate_as<scalar::Min, bool>(e, w);
+  else if (op == "ReduceMax")
+    for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Max, T>(e, w); });
+  else
+    for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Min, T>(e, w); });
 }
 
 const char* combine_name(const Node& node) {
@@ -208,8 +226,15 @@ void lower_scalar(Lowering& l, const std::vector<int>& axes) {
     (is_reduced ? reduced : kept).push_back(x.extents[axis]);
     (is_reduced ? reduced_strides : kept_strides).push_back(strides[axis]);
   }
-  l.call("scalar_reduce").template_name(fmt::format("onnxc::scalar::{}", combine_name(l.node()))).template_name(fmt::format("onnxc::scalar::{}", prologue_name(l.node(), "Same")))
-      .pointer(y).pointer(x).dims(kept).dims(kept_strides).dims(reduced).dims(reduced_strides);
+  l.call("scalar_reduce")
+      .template_name(fmt::format("onnxc::scalar::{}", combine_name(l.node())))
+      .template_name(fmt::format("onnxc::scalar::{}", prologue_name(l.node(), "Same")))
+      .pointer(y)
+      .pointer(x)
+      .dims(kept)
+      .dims(kept_strides)
+      .dims(reduced)
+      .dims(reduced_strides);
 }
 
 /// Reads x once for each pass; sums in between go to scratch memory.
@@ -221,10 +246,18 @@ void lower_passes(Lowering& l, const std::vector<AxesPass>& passes, const View& 
     const PointerArg to = last ? y.pointer : l.workspace(fmt::format("pass{}", k), ElementType::F32, p.outer * p.inner);
     {
       StepBuilder step = l.call(p.is_last ? "reduce_last" : "reduce_middle");
-      step.template_name(fmt::format("onnxc::{}", combine_name(l.node()))).template_name(k == 0 ? fmt::format("onnxc::{}", prologue_name(l.node(), "Keep")) : "onnxc::Keep");
+      step.template_name(fmt::format("onnxc::{}", combine_name(l.node())))
+          .template_name(k == 0 ? fmt::format("onnxc::{}", prologue_name(l.node(), "Keep")) : "onnxc::Keep");
       step.pointer(from).pointer(to);
-      if (p.is_last) step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}});
-      else step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"inner", dim_arg(p.inner)}, {"x_row", dim_arg(p.x_row)}, {"x_outer", dim_arg(p.x_outer)}, {"y_outer", dim_arg(last ? p.y_outer : p.inner)}});
+      if (p.is_last)
+        step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}});
+      else
+        step.params({{"outer", dim_arg(p.outer)},
+                     {"r", dim_arg(p.reduced)},
+                     {"inner", dim_arg(p.inner)},
+                     {"x_row", dim_arg(p.x_row)},
+                     {"x_outer", dim_arg(p.x_outer)},
+                     {"y_outer", dim_arg(last ? p.y_outer : p.inner)}});
       if (last && l.node().epilogue && epilogue_fits(l, p.epilogue)) {
         step.epilogue(l.epilogue(p.epilogue, step));
         return;
@@ -244,7 +277,8 @@ void lower_reduce(Lowering& l) {
   }
   const bool keep = l.node().integer("keepdims", 1) != 0;
   const Extents &in = l.extents(0), &out = l.output_type(0).extents;
-  if (const auto passes = passes_over_axes(in, l.in_any(0).layout, out, l.out_layout(0), axes, keep)) return lower_passes(l, *passes, l.in_any(0), l.out_any(0));
+  if (const auto passes = passes_over_axes(in, l.in_any(0).layout, out, l.out_layout(0), axes, keep))
+    return lower_passes(l, *passes, l.in_any(0), l.out_any(0));
   const auto passes = passes_over_axes(in, {}, out, {}, axes, keep);
   ONNXC_CHECK(passes.has_value(), "row-major tensors can be reduced in passes");
   const View x = l.in(0);
@@ -258,8 +292,15 @@ bool is_fast(const Graph& graph, const Node& node) { return graph[node.input(0)]
 std::span<const Operator> table_reductions() {
   static const auto table = [] {
     std::vector<Operator> rows;
-    for (const char* name : {"ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"}) {
-      Operator row{.name = name, .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .resolve = resolve_reduce, .infer = infer_reduce, .decompose = decompose_reduce};
+    for (const char* name : {"ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceLogSum",
+                             "ReduceLogSumExp", "ReduceSumSquare"}) {
+      Operator row{.name = name,
+                   .min_inputs = 1,
+                   .max_inputs = 2,
+                   .max_outputs = 1,
+                   .resolve = resolve_reduce,
+                   .infer = infer_reduce,
+                   .decompose = decompose_reduce};
       if (rows.size() < 4) {
         row.evaluate = evaluate_reduce;
         row.lower = lower_reduce;

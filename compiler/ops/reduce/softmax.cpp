@@ -1,9 +1,9 @@
 // Softmax and LogSoftmax. f32 runs on vectors over the innermost axis in memory: the last one, or the channels of a channels-last image; other
 // axes are brought there and back. On f16 and bf16 each step of the specification's function body rounds, as its reference does.
+#include "runtime_stub/onnxc/scalar/softmax.hpp"
 #include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
-#include "runtime_stub/onnxc/scalar/softmax.hpp"
 
 namespace onnxc {
 namespace {
@@ -37,8 +37,10 @@ void evaluate_softmax(Evaluation& e) {
   const int axis = axis_of(e.node(), shape.rank);
   const int64_t outer = shape.count(0, axis), n = shape.rank == 0 ? 1 : shape[axis], inner = shape.count(axis + 1, shape.rank);
   for_float(e.type(0), [&]<class T>() {
-    if (is_log(e.node())) scalar::log_softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
-    else scalar::softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
+    if (is_log(e.node()))
+      scalar::log_softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
+    else
+      scalar::softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
   });
 }
 
@@ -50,13 +52,17 @@ Dim product(const Extents& extents, int first, int last) {
 
 void call_rows(Lowering& l, PointerArg x, PointerArg y, Dim rows, Dim n, Dim x_row, Dim y_row) {
   y.writes = true;
-  l.call(is_log(l.node()) ? "log_softmax" : "softmax").pointer(x).pointer(y).params({{"rows", dim_arg(rows)}, {"n", dim_arg(n)}, {"x_row", dim_arg(x_row)}, {"y_row", dim_arg(y_row)}});
+  l.call(is_log(l.node()) ? "log_softmax" : "softmax")
+      .pointer(x)
+      .pointer(y)
+      .params({{"rows", dim_arg(rows)}, {"n", dim_arg(n)}, {"x_row", dim_arg(x_row)}, {"y_row", dim_arg(y_row)}});
 }
 
 void lower_softmax(Lowering& l) {
   const Extents& extents = l.extents(0);
   const int rank = static_cast<int>(extents.size()), axis = axis_of(l.node(), rank);
-  const Dim outer = product(extents, 0, axis), n = rank == 0 ? Dim(1) : extents[static_cast<std::size_t>(axis)], inner = product(extents, axis + 1, rank);
+  const Dim outer = product(extents, 0, axis), n = rank == 0 ? Dim(1) : extents[static_cast<std::size_t>(axis)],
+            inner = product(extents, axis + 1, rank);
   if (!l.optimise() || l.type(0).element != ElementType::F32) {
     const View x = l.in(0), y = l.out(0);
     l.call(is_log(l.node()) ? "scalar_log_softmax" : "scalar_softmax").pointer(y).pointer(x).dim(outer).dim(n).dim(inner);
@@ -90,8 +96,16 @@ std::optional<std::vector<ValueId>> decompose_softmax(GraphBuilder& b, const Nod
 }
 
 Operator softmax_operator(std::string_view name) {
-  return {.name = name, .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_softmax, .infer = infer_softmax, .decompose = decompose_softmax,
-          .evaluate = evaluate_softmax, .lower = lower_softmax, .layout = LayoutRule::Follows};
+  return {.name = name,
+          .min_inputs = 1,
+          .max_inputs = 1,
+          .max_outputs = 1,
+          .resolve = resolve_softmax,
+          .infer = infer_softmax,
+          .decompose = decompose_softmax,
+          .evaluate = evaluate_softmax,
+          .lower = lower_softmax,
+          .layout = LayoutRule::Follows};
 }
 
 }  // namespace

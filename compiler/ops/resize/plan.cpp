@@ -22,7 +22,9 @@ Dim scaled(const Node& node, Dim extent, float scale) {
     const auto p = static_cast<int64_t>(std::llround(static_cast<double>(scale) * static_cast<double>(q)));
     if (p > 0 && static_cast<float>(static_cast<double>(p) / static_cast<double>(q)) == scale) return floor_div(extent * p, q);
   }
-  node.fail(ErrorKind::Unsupported, fmt::format("scale {} of an extent {} that is only known when the model runs", static_cast<double>(scale), extent.text()), "fix the dimension with --dim");
+  node.fail(ErrorKind::Unsupported,
+            fmt::format("scale {} of an extent {} that is only known when the model runs", static_cast<double>(scale), extent.text()),
+            "fix the dimension with --dim");
 }
 
 std::optional<std::vector<Dim>> sizes_of(const Value& value) {
@@ -35,10 +37,13 @@ std::optional<std::vector<Dim>> sizes_of(const Value& value) {
 
 /// One scale for all axes, so that the result is not larger (or not smaller) than asked for.
 float common_scale(const Node& node, const std::string& policy, const std::vector<ResizedAxis>& axes) {
-  if (policy != "not_larger" && policy != "not_smaller") node.fail(ErrorKind::Invalid, fmt::format("keep_aspect_ratio_policy is '{}'", policy));
+  if (policy != "not_larger" && policy != "not_smaller")
+    node.fail(ErrorKind::Invalid, fmt::format("keep_aspect_ratio_policy is '{}'", policy));
   double scale = 0;
   for (const ResizedAxis& a : axes) {
-    if (!a.is_static()) node.fail(ErrorKind::Unsupported, fmt::format("keep_aspect_ratio_policy='{}' with sizes only known when the model runs", policy), "fix the dimension with --dim");
+    if (!a.is_static())
+      node.fail(ErrorKind::Unsupported, fmt::format("keep_aspect_ratio_policy='{}' with sizes only known when the model runs", policy),
+                "fix the dimension with --dim");
     if (a.in.value() == 0) node.fail(ErrorKind::Invalid, "an axis of extent 0 cannot be resized");
     const double own = static_cast<double>(a.out.value()) / static_cast<double>(a.in.value());
     scale = &a == &axes.front() ? own : policy == "not_larger" ? std::min(scale, own) : std::max(scale, own);
@@ -62,7 +67,8 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
   plan.roi_axes = static_cast<int>(axes.size());
   std::vector<ResizedAxis> all;
   for (std::size_t k = 0; k < axes.size(); ++k) {
-    if (axes[k] < -rank || axes[k] >= rank) node.fail(ErrorKind::Invalid, fmt::format("axis {} is out of range for rank {}", axes[k], rank));
+    if (axes[k] < -rank || axes[k] >= rank)
+      node.fail(ErrorKind::Invalid, fmt::format("axis {} is out of range for rank {}", axes[k], rank));
     const auto axis = static_cast<int>(axes[k] < 0 ? axes[k] + rank : axes[k]);
     for (const ResizedAxis& other : all) {
       if (other.axis == axis) node.fail(ErrorKind::Invalid, fmt::format("axis {} is given twice", axis));
@@ -74,7 +80,8 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
   };
   if (is_given(graph, node, 2)) {
     const TensorData* scales = graph.constant(node.input(2));
-    if (scales == nullptr) node.fail(ErrorKind::Unsupported, "the scales are only known when the model runs", "make them a constant of the model");
+    if (scales == nullptr)
+      node.fail(ErrorKind::Unsupported, "the scales are only known when the model runs", "make them a constant of the model");
     const std::vector<double> values = to_doubles(*scales);
     check_count(values.size(), "scales");
     for (std::size_t k = 0; k < all.size(); ++k) {
@@ -105,7 +112,8 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
   for (const ResizedAxis& a : all) {
     plan.out[static_cast<std::size_t>(a.axis)] = a.out;
     if (a.in == Dim(0) && a.out.is_constant() && a.out.value() > 0) node.fail(ErrorKind::Invalid, "an axis of extent 0 cannot be enlarged");
-    if (a.in.is_constant() && a.in.value() > INT32_MAX) node.fail(ErrorKind::Unsupported, fmt::format("an axis of {} elements", a.in.value()));
+    if (a.in.is_constant() && a.in.value() > INT32_MAX)
+      node.fail(ErrorKind::Unsupported, fmt::format("an axis of {} elements", a.in.value()));
     if (!(a.in == a.out) || (a.scale != 0 && a.scale != 1) || crops) plan.axes.push_back(a);
   }
   return plan;
@@ -120,11 +128,13 @@ ResizeTableParams table_params(const Node& node, const ResizedAxis& axis) {
     return static_cast<int>(it - names.begin());
   };
   p.coordinates = static_cast<Coordinates>(choose("coordinate_transformation_mode", "half_pixel",
-                                                  {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"}));
+                                                  {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                                                   "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"}));
   const int mode = choose("mode", "nearest", {"nearest", "linear", "cubic"});
   p.filter = mode == 1   ? Filter::linear
              : mode == 2 ? Filter::cubic
-                         : static_cast<Filter>(choose("nearest_mode", "round_prefer_floor", {"floor", "ceil", "round_prefer_floor", "round_prefer_ceil", "simple"}));
+                         : static_cast<Filter>(choose("nearest_mode", "round_prefer_floor",
+                                                      {"floor", "ceil", "round_prefer_floor", "round_prefer_ceil", "simple"}));
   p.antialias = node.integer("antialias", 0) != 0;
   if (p.antialias && mode == 0) node.fail(ErrorKind::Invalid, "antialias with mode='nearest'");
   p.exclude_outside = node.integer("exclude_outside", 0) != 0;
@@ -135,9 +145,12 @@ ResizeTableParams table_params(const Node& node, const ResizedAxis& axis) {
     p.out = axis.out.value();
   }
   const bool known = !p.antialias || axis.scale != 0 || axis.is_static();
-  const double scale = axis.scale != 0 ? static_cast<double>(axis.scale) : p.in > 0 ? static_cast<double>(p.out) / static_cast<double>(p.in) : 1.0;
+  const double scale = axis.scale != 0 ? static_cast<double>(axis.scale)
+                       : p.in > 0      ? static_cast<double>(p.out) / static_cast<double>(p.in)
+                                       : 1.0;
   p.taps = known ? resize_taps(p.filter, p.antialias, scale) : 0;
-  if (p.taps == 0 || p.taps > 1 << 20) node.fail(ErrorKind::Unsupported, "antialias with sizes only known when the model runs", "fix the dimension with --dim");
+  if (p.taps == 0 || p.taps > 1 << 20)
+    node.fail(ErrorKind::Unsupported, "antialias with sizes only known when the model runs", "fix the dimension with --dim");
   return p;
 }
 

@@ -49,8 +49,10 @@ Table make_table(const ResizeTableParams& p, bool wide) {
   t.index.resize(n);
   if (p.taps > 1 && wide) t.wide.resize(n);
   if (p.taps > 1 && !wide) t.narrow.resize(n);
-  if (p.taps > 1 && wide) resize_table<double>(p, t.index.data(), t.wide.data());
-  else resize_table<float>(p, t.index.data(), t.narrow.data());
+  if (p.taps > 1 && wide)
+    resize_table<double>(p, t.index.data(), t.wide.data());
+  else
+    resize_table<float>(p, t.index.data(), t.narrow.data());
   return t;
 }
 
@@ -63,7 +65,8 @@ std::vector<float> to_floats(const TensorData& t) {
 std::vector<float> region(const Node& node, const TensorData* roi, const ResizePlan& plan) {
   if (roi == nullptr) node.fail(ErrorKind::Invalid, "tf_crop_and_resize without a region (input 1)");
   std::vector<float> values = to_floats(*roi);
-  if (values.size() != static_cast<std::size_t>(2 * plan.roi_axes)) node.fail(ErrorKind::Invalid, fmt::format("the region has {} values where {} are needed", values.size(), 2 * plan.roi_axes));
+  if (values.size() != static_cast<std::size_t>(2 * plan.roi_axes))
+    node.fail(ErrorKind::Invalid, fmt::format("the region has {} values where {} are needed", values.size(), 2 * plan.roi_axes));
   return values;
 }
 void set_region(ResizeTableParams& p, const std::vector<float>& values, const ResizePlan& plan, const ResizedAxis& a) {
@@ -84,7 +87,8 @@ void evaluate_resize(Evaluation& e) {
   }
   const ResizePlan plan = plan_resize(graph, node);
   const ElementType type = e.type(0);
-  if (!is_nearest(node) && !is_float(type) && !is_integer(type)) node.fail(ErrorKind::Unsupported, fmt::format("interpolation of {}", name(type)));
+  if (!is_nearest(node) && !is_float(type) && !is_integer(type))
+    node.fail(ErrorKind::Unsupported, fmt::format("interpolation of {}", name(type)));
   if (is_half(type) && !is_nearest(node)) node.fail(ErrorKind::Unsupported, "evaluated once it is decomposed");
   TensorData x = e.input(0);
   const double extrapolation = static_cast<double>(node.number("extrapolation_value", 0));
@@ -101,11 +105,14 @@ void evaluate_resize(Evaluation& e) {
     const scalar::ResizeParams q{in.count(0, a.axis), p.in, p.out, in.count(a.axis + 1, in.rank), p.taps, extrapolation, p.antialias};
     for_type(y.type, [&]<class Out>() {
       for_type(x.type, [&]<class In>() {
-        if constexpr (std::is_same_v<Out, In> || std::is_same_v<In, float> || std::is_same_v<In, double> || std::is_same_v<Out, float> || std::is_same_v<Out, double>) {
+        if constexpr (std::is_same_v<Out, In> || std::is_same_v<In, float> || std::is_same_v<In, double> || std::is_same_v<Out, float> ||
+                      std::is_same_v<Out, double>) {
           auto* const to = reinterpret_cast<Out*>(y.bytes.data());
           const auto* const from = reinterpret_cast<const In*>(x.bytes.data());
-          if (!table.wide.empty()) scalar::resize<Out, In, double>(Part{}, to, from, table.index.data(), table.wide.data(), q);
-          else scalar::resize<Out, In, float>(Part{}, to, from, table.index.data(), table.narrow.data(), q);
+          if (!table.wide.empty())
+            scalar::resize<Out, In, double>(Part{}, to, from, table.index.data(), table.wide.data(), q);
+          else
+            scalar::resize<Out, In, float>(Part{}, to, from, table.index.data(), table.narrow.data(), q);
         }
       });
     });
@@ -122,7 +129,8 @@ struct TableArgs {
 };
 
 const char* name_of(Coordinates c) {
-  static constexpr const char* names[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
+  static constexpr const char* names[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                                          "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
   return names[static_cast<int>(c)];
 }
 const char* name_of(Filter f) {
@@ -169,8 +177,10 @@ TableArgs place_table(Lowering& l, const ResizePlan& plan, const ResizedAxis& a)
   }
   StepBuilder step = l.call("resize_table");
   step.type(weight).params(std::move(params)).pointer(args.index);
-  if (args.weight) step.pointer(*args.weight);
-  else step.name("nullptr");
+  if (args.weight)
+    step.pointer(*args.weight);
+  else
+    step.name("nullptr");
   args.index.writes = false;
   if (args.weight) args.weight->writes = false;
   return args;
@@ -197,13 +207,17 @@ void lower_by_axis(Lowering& l, const ResizePlan& plan) {
       to.extents[static_cast<std::size_t>(a.axis)] = a.out;
       to.pointer = l.workspace(fmt::format("axis{}", a.axis), to.element, element_count(to.extents));
     }
-    std::vector<std::pair<std::string, Arg>> params{{"outer", dim_arg(outer)}, {"in", dim_arg(a.in)}, {"out", dim_arg(a.out)}, {"inner", dim_arg(inner)}, {"taps", dim_arg(p.taps)}};
-    if (reads_region(p)) params.emplace_back("extrapolation", NumberArg{static_cast<double>(l.node().number("extrapolation_value", 0)), ElementType::F64});
+    std::vector<std::pair<std::string, Arg>> params{
+        {"outer", dim_arg(outer)}, {"in", dim_arg(a.in)}, {"out", dim_arg(a.out)}, {"inner", dim_arg(inner)}, {"taps", dim_arg(p.taps)}};
+    if (reads_region(p))
+      params.emplace_back("extrapolation", NumberArg{static_cast<double>(l.node().number("extrapolation_value", 0)), ElementType::F64});
     if (p.antialias && is_integer(to.element)) params.emplace_back("rounds", flag_arg(true));  // as ONNX Runtime does
     StepBuilder step = l.call("scalar_resize");
     step.type(to.element).type(from.element).type(weight).pointer(to).pointer(from).pointer(table.index);
-    if (table.weight) step.pointer(*table.weight);
-    else step.name("nullptr");
+    if (table.weight)
+      step.pointer(*table.weight);
+    else
+      step.name("nullptr");
     step.params(std::move(params));
     from = to;
     from.pointer.writes = false;
@@ -213,7 +227,8 @@ void lower_by_axis(Lowering& l, const ResizePlan& plan) {
 bool takes_vectors(Lowering& l, const ResizePlan& plan) {
   const View x = l.in_any(0);
   const std::size_t rank = x.extents.size();
-  if (!l.optimise() || x.element != ElementType::F32 || rank < 3 || rank > 4 || !x.layout.channels_last || !l.out_layout(0).channels_last) return false;
+  if (!l.optimise() || x.element != ElementType::F32 || rank < 3 || rank > 4 || !x.layout.channels_last || !l.out_layout(0).channels_last)
+    return false;
   int64_t taps = 1;
   for (const ResizedAxis& a : plan.axes) {
     const ResizeTableParams p = table_params(l.node(), a);
@@ -246,21 +261,35 @@ void lower_channels_last(Lowering& l, const ResizePlan& plan) {
       table.index = l.weights("each position itself", ElementType::I32, same);
     } else {
       table.index = l.workspace(fmt::format("sources{}", axis), ElementType::I32, a.in);
-      l.call("resize_table").type(ElementType::F32).params({{"in", dim_arg(a.in)}, {"out", dim_arg(a.in)}, {"filter", name_arg("onnxc::Filter::floor")}, {"coordinates", name_arg("onnxc::Coordinates::asymmetric")}})
-          .pointer(table.index).name("nullptr");
+      l.call("resize_table")
+          .type(ElementType::F32)
+          .params({{"in", dim_arg(a.in)},
+                   {"out", dim_arg(a.in)},
+                   {"filter", name_arg("onnxc::Filter::floor")},
+                   {"coordinates", name_arg("onnxc::Coordinates::asymmetric")}})
+          .pointer(table.index)
+          .name("nullptr");
       table.index.writes = false;
     }
     params.members = {{"size", dim_arg(a.out)}, {"taps", dim_arg(taps)}, {"index", table.index}};
-    if (table.weight) params.members.emplace_back("weight", *table.weight);
-    else params.members.emplace_back("weight", name_arg("nullptr"));
+    if (table.weight)
+      params.members.emplace_back("weight", *table.weight);
+    else
+      params.members.emplace_back("weight", name_arg("nullptr"));
     return std::make_shared<ParamsArg>(std::move(params));
   };
   const auto down = axis_params(rank == 4 ? 2 : 0), across = axis_params(rank - 1);
   const View y = l.out_any(0);
   {
     StepBuilder step = l.call("resize");
-    step.pointer(x).pointer(y).params({{"n", dim_arg(x.extents[0])}, {"h", dim_arg(rank == 4 ? x.extents[2] : Dim(1))}, {"w", dim_arg(x.extents.back())}, {"c", dim_arg(x.extents[1])},
-                                       {"x_pixel", dim_arg(x.layout.pixel_stride)}, {"y_pixel", dim_arg(y.layout.pixel_stride)}, {"y", down}, {"x", across}});
+    step.pointer(x).pointer(y).params({{"n", dim_arg(x.extents[0])},
+                                       {"h", dim_arg(rank == 4 ? x.extents[2] : Dim(1))},
+                                       {"w", dim_arg(x.extents.back())},
+                                       {"c", dim_arg(x.extents[1])},
+                                       {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                                       {"y_pixel", dim_arg(y.layout.pixel_stride)},
+                                       {"y", down},
+                                       {"x", across}});
     const EpilogueShape shape = l.image_shape(y.extents);
     if (l.node().epilogue && epilogue_fits(l, shape)) {
       step.epilogue(l.epilogue(shape, step));
@@ -285,7 +314,16 @@ bool is_f32(const Graph& graph, const Node& node) { return graph[node.input(0)].
 }  // namespace
 
 extern const Operator op_Resize;
-const Operator op_Resize{.name = "Resize", .min_inputs = 1, .max_inputs = 4, .max_outputs = 1, .resolve = resolve_resize, .infer = infer_resize, .decompose = decompose_resize,
-                         .evaluate = evaluate_resize, .lower = lower_resize, .layout = LayoutRule::Follows, .takes_epilogue = is_f32};
+const Operator op_Resize{.name = "Resize",
+                         .min_inputs = 1,
+                         .max_inputs = 4,
+                         .max_outputs = 1,
+                         .resolve = resolve_resize,
+                         .infer = infer_resize,
+                         .decompose = decompose_resize,
+                         .evaluate = evaluate_resize,
+                         .lower = lower_resize,
+                         .layout = LayoutRule::Follows,
+                         .takes_epilogue = is_f32};
 
 }  // namespace onnxc

@@ -23,6 +23,11 @@ Node make_extents_node(const Graph& graph, ValueId value) {
 
 bool is_extents(const Node& node) { return node.domain == "onnxc" && node.op == "Extents"; }
 
+void bind_symbols(Node& extents, const std::map<std::string, Dim>& symbols) {
+  auto& texts = std::get<std::vector<std::string>>(extents.attributes.at("elements"));
+  for (std::string& text : texts) text = parse_dim(text).substitute(symbols).text();
+}
+
 namespace {
 
 void infer_extents(Inference& n) {

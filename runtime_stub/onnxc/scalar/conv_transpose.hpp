@@ -36,7 +36,8 @@ void conv_transpose(Part part, Tensor<T> y, Tensor<const T> x, Tensor<const T> w
         step *= x.shape[axis + 2];
       }
       if (!reaches) continue;
-      for (int64_t ci = 0; ci < cin; ++ci) sum += static_cast<Acc>(image[ci * in_pixels + at]) * static_cast<Acc>(weights[ci * per_group * taps + tap]);
+      for (int64_t ci = 0; ci < cin; ++ci)
+        sum += static_cast<Acc>(image[ci * in_pixels + at]) * static_cast<Acc>(weights[ci * per_group * taps + tap]);
     }
     y.data[index] = static_cast<T>(sum);
   }

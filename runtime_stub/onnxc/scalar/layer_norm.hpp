@@ -8,9 +8,9 @@ template <class T>
 struct NormParams {
   int64_t rows, n;
   double epsilon = 1e-5;
-  const T* scale = nullptr;              // n values, or null
+  const T* scale = nullptr;  // n values, or null
   const T* bias = nullptr;
-  T* mean = nullptr;                     // one for each row, or null
+  T* mean = nullptr;  // one for each row, or null
   T* inverse_deviation = nullptr;
 };
 
@@ -51,4 +51,4 @@ void rms_norm(Part part, const T* x, T* y, NormParams<T> p) {
   detail::norm<false>(part, x, y, p);
 }
 
-}  // namespace onnxc::scalar
+}  // namespace onnxc::inline ONNXC_ISA::scalar

@@ -5,10 +5,10 @@
 namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct WindowParams {
-  int64_t outer, c, inner;                       ///< x and y as [outer, c, inner], in any order in memory
-  int64_t x_outer, x_c, x_inner;                 ///< elements between neighbours
+  int64_t outer, c, inner;        ///< x and y as [outer, c, inner], in any order in memory
+  int64_t x_outer, x_c, x_inner;  ///< elements between neighbours
   int64_t y_outer, y_c, y_inner;
-  int64_t before, after;                         ///< channels of the window on either side
+  int64_t before, after;  ///< channels of the window on either side
 };
 
 /// y[o, c, i] = sum of x[o, k, i]^2 over k in [c - before, c + after] within the channels.
@@ -29,4 +29,4 @@ void window_squares(Part part, T* y, const T* x, WindowParams p) {
   }
 }
 
-}  // namespace onnxc::scalar
+}  // namespace onnxc::inline ONNXC_ISA::scalar

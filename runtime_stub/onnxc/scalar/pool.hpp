@@ -69,12 +69,16 @@ void max_pool(Part part, Tensor<T> y, int64_t* indices, Tensor<const T> x, PoolP
         plane = x.data + offset;
         base = offset;
         best_at = -1;
-        if constexpr (std::is_integral_v<T>) best = std::numeric_limits<T>::lowest();
-        else best = fn::cast<T>(-std::numeric_limits<double>::infinity());
+        if constexpr (std::is_integral_v<T>)
+          best = std::numeric_limits<T>::lowest();
+        else
+          best = fn::cast<T>(-std::numeric_limits<double>::infinity());
       },
       [&](int64_t at, const int64_t* position) {
         const T v = plane[at];
-        if (best_at >= 0 && !(fn::cast<double>(v) > fn::cast<double>(best)) && !(fn::is_nan(fn::cast<double>(v)) && !fn::is_nan(fn::cast<double>(best)))) return;
+        if (best_at >= 0 && !(fn::cast<double>(v) > fn::cast<double>(best)) &&
+            !(fn::is_nan(fn::cast<double>(v)) && !fn::is_nan(fn::cast<double>(best))))
+          return;
         best = v;
         best_at = base + at;
         if (!p.column_major) return;
@@ -125,7 +129,9 @@ void lp_pool(Part part, Tensor<T> y, Tensor<const T> x, PoolParams p) {
         const double v = std::fabs(fn::cast<double>(plane[at]));
         sum += p.p == 1 ? v : p.p == 2 ? v * v : std::pow(v, p.p);
       },
-      [&](int64_t o, int64_t) { y.data[o] = fn::cast<T>(p.p == 1 ? sum : p.p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p.p)); });
+      [&](int64_t o, int64_t) {
+        y.data[o] = fn::cast<T>(p.p == 1 ? sum : p.p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p.p));
+      });
 }
 
-}  // namespace onnxc::scalar
+}  // namespace onnxc::inline ONNXC_ISA::scalar

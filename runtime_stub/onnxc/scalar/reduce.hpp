@@ -94,4 +94,4 @@ void reduce(Part part, T* y, const T* x, Shape kept, Ints kept_strides, Shape re
   }
 }
 
-}  // namespace onnxc::scalar
+}  // namespace onnxc::inline ONNXC_ISA::scalar

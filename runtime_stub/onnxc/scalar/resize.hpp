@@ -9,20 +9,28 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-enum class Coordinates { half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, tf_half_pixel_for_nn, tf_crop_and_resize };
+enum class Coordinates {
+  half_pixel,
+  half_pixel_symmetric,
+  pytorch_half_pixel,
+  align_corners,
+  asymmetric,
+  tf_half_pixel_for_nn,
+  tf_crop_and_resize
+};
 /// The first five copy the nearest value; `simple` is floor when enlarging and ceil when shrinking.
 enum class Filter { floor, ceil, round_prefer_floor, round_prefer_ceil, simple, linear, cubic };
 
 struct ResizeTableParams {
   int64_t in, out;
-  float scale = 0;                 // 0: out / in
-  int64_t taps = 1;                // resize_taps
+  float scale = 0;   // 0: out / in
+  int64_t taps = 1;  // resize_taps
   Filter filter = Filter::linear;
   Coordinates coordinates = Coordinates::half_pixel;
   float cubic_coefficient = -0.75f;
   bool antialias = false, exclude_outside = false;
   float roi_start = 0, roi_end = 1;
-  const float* roi = nullptr;      // where given: its elements roi_at and roi_at + roi_axes are start and end
+  const float* roi = nullptr;  // where given: its elements roi_at and roi_at + roi_axes are start and end
   int64_t roi_at = 0, roi_axes = 0;
 };
 
@@ -52,7 +60,8 @@ W resize_source(const ResizeTableParams& p, int64_t i) {
     case Coordinates::tf_half_pixel_for_nn: return (x + W(0.5)) / scale;
     case Coordinates::tf_crop_and_resize: break;
   }
-  const W start = static_cast<W>(p.roi != nullptr ? p.roi[p.roi_at] : p.roi_start), end = static_cast<W>(p.roi != nullptr ? p.roi[p.roi_at + p.roi_axes] : p.roi_end);
+  const W start = static_cast<W>(p.roi != nullptr ? p.roi[p.roi_at] : p.roi_start),
+          end = static_cast<W>(p.roi != nullptr ? p.roi[p.roi_at + p.roi_axes] : p.roi_end);
   return p.out > 1 ? start * (in - 1) + x * (end - start) * (in - 1) / (length - 1) : W(0.5) * (start + end) * (in - 1);
 }
 
@@ -100,7 +109,9 @@ void resize_table(ResizeTableParams p, int32_t* index, W* weight) {
     for (int64_t t = 0; t < p.taps; ++t) {
       const int64_t i = first + t;
       at[t] = place(i);
-      w[t] = p.exclude_outside && (i < 0 || i >= p.in) ? W(0) : detail::filter_weight(p.filter, (static_cast<W>(i) - x) * stretch, static_cast<W>(p.cubic_coefficient));
+      w[t] = p.exclude_outside && (i < 0 || i >= p.in)
+                 ? W(0)
+                 : detail::filter_weight(p.filter, (static_cast<W>(i) - x) * stretch, static_cast<W>(p.cubic_coefficient));
       sum += w[t];
     }
     if (!p.exclude_outside && stretch == 1) continue;

@@ -15,7 +15,8 @@ struct RoiAlignParams {
 /// batch index outside of x, or a region that is not finite or has more than 2^15 points along a bin.
 template <class T>
 Status roi_align(Tensor<T> y, Tensor<const T> x, Tensor<const T> rois, const int64_t* batch, RoiAlignParams p) {
-  const int64_t channels = x.shape[1], height = x.shape[2], width = x.shape[3], bins_y = y.shape[2], bins_x = y.shape[3], columns = rois.shape[1];
+  const int64_t channels = x.shape[1], height = x.shape[2], width = x.shape[3], bins_y = y.shape[2], bins_x = y.shape[3],
+                columns = rois.shape[1];
   const T scale = static_cast<T>(p.spatial_scale), offset = p.half_pixel ? T(0.5) : T(0);
   for (int64_t region = 0; region < y.shape[0]; ++region) {
     const T* const box = rois.data + region * columns;
@@ -28,7 +29,8 @@ Status roi_align(Tensor<T> y, Tensor<const T> x, Tensor<const T> rois, const int
     }
     const T bin_h = down / static_cast<T>(bins_y), bin_w = across / static_cast<T>(bins_x);
     constexpr T kMost = 1 << 15;
-    if (!(std::fabs(left) < T(1e9)) || !(std::fabs(top) < T(1e9)) || !(std::fabs(bin_h) <= kMost) || !(std::fabs(bin_w) <= kMost)) return {ONNXC_INDEX_OUT_OF_RANGE};
+    if (!(std::fabs(left) < T(1e9)) || !(std::fabs(top) < T(1e9)) || !(std::fabs(bin_h) <= kMost) || !(std::fabs(bin_w) <= kMost))
+      return {ONNXC_INDEX_OUT_OF_RANGE};
     const int64_t grid_y = p.sampling_ratio > 0 ? p.sampling_ratio : static_cast<int64_t>(std::ceil(bin_h));
     const int64_t grid_x = p.sampling_ratio > 0 ? p.sampling_ratio : static_cast<int64_t>(std::ceil(bin_w));
     const int64_t count = grid_y > 0 && grid_x > 0 ? grid_y * grid_x : 1;
@@ -70,7 +72,8 @@ Status roi_align(Tensor<T> y, Tensor<const T> x, Tensor<const T> rois, const int
             any = true;
           }
         }
-        y.data[((region * channels + c) * bins_y + bin / bins_x) * bins_x + bin % bins_x] = p.maximum ? total : total / static_cast<T>(count);
+        y.data[((region * channels + c) * bins_y + bin / bins_x) * bins_x + bin % bins_x] =
+            p.maximum ? total : total / static_cast<T>(count);
       }
     }
   }
@@ -91,13 +94,16 @@ Status max_roi_pool(Tensor<T> y, Tensor<const T> x, Tensor<const T> rois, double
     const int64_t n = fn::cast<int64_t>(box[0]);
     if (n < 0 || n >= x.shape[0]) return {ONNXC_INDEX_OUT_OF_RANGE};
     const int64_t left = pixel(box[1]), top = pixel(box[2]), right = pixel(box[3]), bottom = pixel(box[4]);
-    const T bin_h = static_cast<T>(max_of(bottom - top + 1, 1)) / static_cast<T>(bins_y), bin_w = static_cast<T>(max_of(right - left + 1, 1)) / static_cast<T>(bins_x);
+    const T bin_h = static_cast<T>(max_of(bottom - top + 1, 1)) / static_cast<T>(bins_y),
+            bin_w = static_cast<T>(max_of(right - left + 1, 1)) / static_cast<T>(bins_x);
     for (int64_t c = 0; c < channels; ++c) {
       const T* const plane = x.data + (n * channels + c) * height * width;
       for (int64_t bin = 0; bin < bins_y * bins_x; ++bin) {
         const auto by = static_cast<T>(bin / bins_x), bx = static_cast<T>(bin % bins_x);
-        const int64_t y0 = within(fn::cast<int64_t>(std::floor(by * bin_h)) + top, height), y1 = within(fn::cast<int64_t>(std::ceil((by + 1) * bin_h)) + top, height);
-        const int64_t x0 = within(fn::cast<int64_t>(std::floor(bx * bin_w)) + left, width), x1 = within(fn::cast<int64_t>(std::ceil((bx + 1) * bin_w)) + left, width);
+        const int64_t y0 = within(fn::cast<int64_t>(std::floor(by * bin_h)) + top, height),
+                      y1 = within(fn::cast<int64_t>(std::ceil((by + 1) * bin_h)) + top, height);
+        const int64_t x0 = within(fn::cast<int64_t>(std::floor(bx * bin_w)) + left, width),
+                      x1 = within(fn::cast<int64_t>(std::ceil((bx + 1) * bin_w)) + left, width);
         T best = y1 > y0 && x1 > x0 ? plane[y0 * width + x0] : T(0);
         for (int64_t iy = y0; iy < y1; ++iy) {
           for (int64_t ix = x0; ix < x1; ++ix) best = fn::max(best, plane[iy * width + ix]);

@@ -32,4 +32,4 @@ void log_softmax(Part part, T* y, const T* x, int64_t outer, int64_t n, int64_t 
   detail::softmax_lines(part, y, x, outer, n, inner, [](double v, double top, double sum) { return v - top - std::log(sum); });
 }
 
-}  // namespace onnxc::scalar
+}  // namespace onnxc::inline ONNXC_ISA::scalar

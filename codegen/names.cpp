@@ -133,8 +133,9 @@ std::string make_namespace(std::string_view name) {
   const auto is_global = [](std::string_view word) { return std::ranges::binary_search(kGlobalNames, word); };
   // expf and expl are exp's brothers.
   const bool brother = (text.back() == 'f' || text.back() == 'l') && is_global(std::string_view(text).substr(0, text.size() - 1));
-  if (is_global(text) || brother || text.starts_with("onnxc")) text += text.ends_with('_') ? "model" : "_";
-  return text;
+  const bool keyword = text.back() == '_';  // as make_identifier leaves it; the C symbol would have two underscores
+  if (keyword) text.pop_back();
+  return keyword || brother || is_global(text) || text.starts_with("onnxc") ? "model_" + text : text;
 }
 
 std::string Names::add(std::string_view name, std::string_view when_empty) {

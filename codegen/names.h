@@ -17,7 +17,7 @@ inline constexpr std::size_t kLongestLiteral = 65'535;
 std::string make_identifier(std::string_view name, std::string_view when_empty = "v");
 
 /// A name for a unit's namespace: an identifier that is no name of the C library, of xsimd or of onnxc itself.
-///   "mnist-12" → mnist_12     "exp" → exp_     "onnxc_model" → onnxc_model_
+///   "mnist-12" → mnist_12     "exp" → model_exp     "class" → model_class     "onnxc" → model_onnxc
 std::string make_namespace(std::string_view name);
 
 /// One scope of identifiers: gives each name its own. The same calls in the same order give the same identifiers.

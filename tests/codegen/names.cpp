@@ -29,6 +29,13 @@ std::vector<std::string> nasty_names() {
   return names;
 }
 
+TEST_CASE("namespaces keep clear of global names") {
+  const std::pair<const char*, const char*> table[] = {{"mnist-12", "mnist_12"}, {"exp", "model_exp"}, {"sinf", "model_sinf"},   {"index", "model_index"},
+                                                       {"class", "model_class"}, {"", "model"},        {"onnxc", "model_onnxc"}, {"onnxc_model", "model_onnxc_model"},
+                                                       {"expo", "expo"},         {"model", "model"}};
+  for (const auto& [name, expected] : table) CHECK(make_namespace(name) == expected);
+}
+
 TEST_CASE("identifiers resemble their names") {
   const std::pair<const char*, const char*> table[] = {{"/layer1/conv.0:weight", "layer1_conv_0_weight"},
                                                        {"int", "int_"},

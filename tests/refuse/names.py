@@ -56,7 +56,7 @@ def make_static(folder):
     total = None
     for k, name in enumerate(NAMES):
         inputs.append(f32("in:" + name if k % 2 else name, [2, 3]))
-        feeds.append(x + k)
+        feeds.append(x + np.float32(k / 1024))
         step = f"sum {k}"
         nodes.append(helper.make_node("Add", [total or inputs[0].name, inputs[-1].name], [step], name=name))
         total = step
@@ -65,7 +65,7 @@ def make_static(folder):
     last = total
     for k, name in enumerate(NAMES):
         # A product of its own, so that the value and the weights are there in the emitted code.
-        weights.append(numpy_helper.from_array(matrix * (1 if k % 2 else -1) * (1 + k / 1024), "w:" + name))
+        weights.append(numpy_helper.from_array(matrix * (1 if k % 2 else -1) * np.float32(1 + k % 2 / 64 - (k + 1) % 2 / 64), "w:" + name))
         value = value @ numpy_helper.to_array(weights[-1]).astype(np.float64)
         result = "v:" + name
         nodes.append(helper.make_node("MatMul", [last, weights[-1].name], [result], name=name))
@@ -95,8 +95,8 @@ def make_dynamic(folder):
 WEIGHTS = {"w": np.arange(15, dtype=np.float32).reshape(3, 5) / 8, "v": np.arange(20, dtype=np.float32).reshape(5, 4) / 16}
 
 # Of emitted files: their stem becomes the namespace and the prefix of C symbols.
-STEMS = ["class", "exp", "expf", "log", "time", "index", "memcpy", "std", "onnxc", "onnxc_model", "onnxc_status", "xsimd", "main", "9", "_", "a b", "model.v2", "übung",
-         "run", "Status", "INT64_MAX", "NULL", "unix", "malloc", "#", "%s", "'", "*", "$HOME", "-x", "y0", "signal", "détail", "Inputs", "Shape", "base", "avx2_fma_f16c_x8"]
+STEMS = ["class", "exp", "expf", "log", "time", "index", "memcpy", "std", "onnxc", "onnxc_model", "onnxc_status", "xsimd", "main", "9", "a b", "model.v2", "übung",
+         "run", "Status", "INT64_MAX", "NULL", "unix", "malloc", "#", "%s", "$HOME", "-x", "y0", "signal", "détail", "Inputs", "Shape", "base", "avx2_fma_f16c_x8"]
 # Of models: they are named in comments.
 MODELS = ['quote".onnx', "line\nbreak.onnx", "ends in \\", "*" + "\u2215.onnx", "\u202egnp.onnx", "??\u2215", "no_extension", ".onnx", "..onnx", "-o", "é" * 100]
 # Of emitted files, where the #include of the header could not be written.

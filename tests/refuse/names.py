@@ -95,7 +95,7 @@ def make_dynamic(folder):
 WEIGHTS = {"w": np.arange(15, dtype=np.float32).reshape(3, 5) / 8, "v": np.arange(20, dtype=np.float32).reshape(5, 4) / 16}
 
 # Of emitted files: their stem becomes the namespace and the prefix of C symbols.
-STEMS = ["class", "exp", "expf", "log", "time", "index", "memcpy", "std", "onnxc", "onnxc_model", "onnxc_status", "xsimd", "main", "9", "a b", "model.v2", "übung",
+STEMS = ["class", "exp", "expf", "log", "time", "index", "memcpy", "std", "onnxc_model", "onnxc_status", "xsimd", "main", "9", "a b", "model.v2", "übung",
          "run", "Status", "INT64_MAX", "NULL", "unix", "malloc", "#", "%s", "$HOME", "-x", "y0", "signal", "détail", "Inputs", "Shape", "base", "avx2_fma_f16c_x8"]
 # Of models: they are named in comments.
 MODELS = ['quote".onnx', "line\nbreak.onnx", "ends in \\", "*" + "\u2215.onnx", "\u202egnp.onnx", "??\u2215", "no_extension", ".onnx", "..onnx", "-o", "é" * 100]

@@ -9,9 +9,10 @@ import onnxc.backend
 
 SAMPLE = [
     "abs", "add", "add_bcast", "averagepool_2d_pads", "basic_conv_with_padding", "batchnorm_example", "concat_2d_axis_1", "clip",
-    "flatten_axis2", "gather_1", "gemm_all_attributes", "globalaveragepool", "layer_normalization_4d_axis2", "leakyrelu", "matmul_3d",
-    "maxpool_2d_strides", "mul_bcast", "quantizelinear", "reduce_mean_keepdims_example", "relu", "reshape_reordered_all_dims", "sigmoid",
-    "slice", "softmax_axis_1", "transpose_all_permutations_3", "where_example",
+    "convtranspose", "depthtospace_example", "einsum_batch_matmul", "flatten_axis2", "gather_1", "gemm_all_attributes",
+    "globalaveragepool", "layer_normalization_4d_axis2", "leakyrelu", "matmul_3d", "maxpool_2d_strides", "mul_bcast", "quantizelinear",
+    "reduce_mean_default_axes_keepdims_example", "relu", "scatternd", "shape", "sigmoid", "softmax_axis_1",
+    "split_equal_parts_1d_opset13", "transpose_all_permutations_3", "where_example",
 ]  # fmt: skip
 
 runner = onnx.backend.test.BackendTest(onnxc.backend, __name__)

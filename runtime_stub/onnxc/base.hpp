@@ -115,13 +115,13 @@ struct Threads {
 };
 
 // Arithmetic on extents: divisions round toward minus infinity (floor) or plus infinity (ceil); b > 0.
-constexpr int64_t floor_div(int64_t a, int64_t b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-constexpr int64_t mod(int64_t a, int64_t b) { return a - b * floor_div(a, b); }
-constexpr int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
-constexpr int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
+constexpr int64_t floor_div(int64_t a, int64_t b) noexcept { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+constexpr int64_t ceil_div(int64_t a, int64_t b) noexcept { return -floor_div(-a, b); }
+constexpr int64_t mod(int64_t a, int64_t b) noexcept { return a - b * floor_div(a, b); }
+constexpr int64_t min_of(int64_t a, int64_t b) noexcept { return a < b ? a : b; }
+constexpr int64_t max_of(int64_t a, int64_t b) noexcept { return a > b ? a : b; }
 /// The next multiple of the arena's alignment, 64.
-constexpr int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+constexpr int64_t aligned(int64_t bytes) noexcept { return (bytes + 63) / 64 * 64; }
 
 template <class T>
 ONNXC_INLINE T* at(std::byte* arena, std::size_t offset) noexcept {

@@ -23,7 +23,9 @@ void gemv(Part part, const float* x, const float* b, float* y, GemmParams p, Epi
     }
     int64_t step = 0;
     for (; step + kChains <= p.k; step += kChains, w += kChains * NR) {
-      ONNXC_UNROLL for (int line = 0; line < kChains * NR; line += 16) __builtin_prefetch(w + line + 1024, 0, 3);
+      // As an integer: past the end there is no pointer to form.
+      const std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(w) + 4096;
+      ONNXC_UNROLL for (std::uintptr_t line = 0; line < kChains * NR * sizeof(float); line += 64) __builtin_prefetch(reinterpret_cast<const void*>(ahead + line), 0, 3);
       ONNXC_UNROLL for (int u = 0; u < kChains; ++u) {
         const Vec v = Vec::all(x[step + u]);
         ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[u][j] = fma(v, Vec::load(w + u * NR + j * Vec::width), acc[u][j]);

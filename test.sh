@@ -2,7 +2,7 @@
 # Builds onnxc and passes its tests.
 #
 #   ./test.sh          what a change must pass
-#   ./test.sh --all    also the long ones: sanitizers, the whole conformance suite, real models
+#   ./test.sh --all    also the long ones: sanitizers, every form of emitted code on every compiler, the whole conformance suite
 #
 # Each stage is one line of the list at the end. A stage whose script or program does not exist is skipped and says so.
 set -uo pipefail
@@ -57,7 +57,7 @@ stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh
 stage "real models" script tests/zoo/run.sh
-stage "emitted code" script tests/emitted/run.sh
+long_stage "emitted code" script tests/emitted/run.sh
 stage "refusals" script tests/refuse/run.sh
 stage "a CMake project that uses onnxc" script tests/downstream/run.sh
 stage "python" script tests/python/run.sh

@@ -217,6 +217,11 @@ std::pair<std::optional<Dim>, std::optional<Dim>> Dim::range_of(Dim d, const std
   using Bound = std::optional<Dim>;
   using Range = std::pair<Bound, Bound>;
   if (!d.depends_on_run()) return {d, d};
+  if (known) {
+    std::map<std::string, Dim> symbols;
+    d.collect_symbols(symbols);
+    if (std::all_of(symbols.begin(), symbols.end(), [&](const auto& s) { return !s.second.depends_on_run() || known(s.first); })) return {d, d};
+  }
   const auto finite = [](int64_t v) { return v <= -kFar || v >= kFar ? Bound() : Bound(Dim(v)); };
   std::vector<Range> args;
   for (Dim a : d.args()) args.push_back(range_of(a, known));

@@ -24,6 +24,12 @@ std::string thousands(int64_t n) {
   return out;
 }
 
+/// How many of its stored elements an input or output has.
+Dim stored_elements(const Buffer& buffer) {
+  const Dim n = element_count(buffer.extents);
+  return is_sub_byte(buffer.element) ? ceil_div(n * info(buffer.element).bits, 8) : n;
+}
+
 class Emitter {
  public:
   Emitter(const Program& program, const EmitOptions& options) : program_(program), options_(options) { name_everything(); }
@@ -59,7 +65,7 @@ class Emitter {
     const auto members = [&](const std::vector<BufferId>& ids, std::vector<Member>& list, const char* when_empty) {
       Names names(kInterfaceNames);
       for (BufferId id : ids) {
-        const Dim n = element_count(program_[id].extents);
+        const Dim n = stored_elements(program_[id]);
         list.push_back({names.add(program_[id].name, when_empty), &program_[id], cpp_dim(n, symbol_names_), n.is_constant()});
       }
     };
@@ -83,7 +89,7 @@ class Emitter {
   bool dynamic() const { return !symbols_.empty(); }
 
   std::string span_type(const Member& m, bool output) const {
-    const std::string element = fmt::format("{}{}", output ? "" : "const ", info(m.buffer->element).cpp_name);
+    const std::string element = fmt::format("{}{}", output ? "" : "const ", info(stored_element(*m.buffer)).cpp_name);
     return m.fixed ? fmt::format("std::span<{}, {}>", element, m.size) : fmt::format("std::span<{}>", element);
   }
 
@@ -98,7 +104,7 @@ class Emitter {
     std::set<std::string> headers{"base.hpp"};
     for (const auto* list : {&inputs_, &outputs_}) {
       for (const Member& m : *list) {
-        if (info(m.buffer->element).cpp_name.starts_with("onnxc::")) headers.insert("types.hpp");
+        if (info(stored_element(*m.buffer)).cpp_name.starts_with("onnxc::")) headers.insert("types.hpp");
       }
     }
     text += options_.standalone ? paste_headers(headers) : include_headers(headers);
@@ -261,7 +267,7 @@ class Emitter {
       const Buffer& r = program_[root];
       Dim offset = 0;
       for (BufferId v = static_cast<BufferId>(i); program_[v].parent >= 0; v = program_[v].parent) offset += program_[v].offset;
-      const std::string type(info(b.element).cpp_name);
+      const std::string type(info(stored_element(b)).cpp_name);
       std::string base;
       bool is_const = false;
       switch (r.place) {
@@ -293,7 +299,7 @@ class Emitter {
         }
         text += fmt::format("  {}* const {} = onnxc::at<{}>(arena, {});\n", type, name, type, at);
       } else {
-        const Dim elements = floor_div(offset, info(b.element).bits / 8);
+        const Dim elements = floor_div(offset, held_bits(b.element) / 8);
         text += fmt::format("  {}{}* const {} = {}{};\n", is_const ? "const " : "", type, name, base, offset == Dim(0) ? "" : " + " + cpp_dim(elements, symbol_names_));
       }
       buffer_names_[i] = name;
@@ -395,9 +401,9 @@ class Emitter {
 
     std::string in, out, shapes;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
-      in += fmt::format("      {}(static_cast<const {}*>(call->inputs[{}]), {}),\n", span_type(inputs_[i], false), info(inputs_[i].buffer->element).cpp_name, i, size_text(inputs_[i]));
+      in += fmt::format("      {}(static_cast<const {}*>(call->inputs[{}]), {}),\n", span_type(inputs_[i], false), info(stored_element(*inputs_[i].buffer)).cpp_name, i, size_text(inputs_[i]));
     for (std::size_t i = 0; i < outputs_.size(); ++i)
-      out += fmt::format("      {}(static_cast<{}*>(call->outputs[{}]), {}),\n", span_type(outputs_[i], true), info(outputs_[i].buffer->element).cpp_name, i, size_text(outputs_[i]));
+      out += fmt::format("      {}(static_cast<{}*>(call->outputs[{}]), {}),\n", span_type(outputs_[i], true), info(stored_element(*outputs_[i].buffer)).cpp_name, i, size_text(outputs_[i]));
     text += fmt::format("std::int32_t {}_run(const onnxc_call* call) {{\n  if (call == nullptr) return ONNXC_NULL_POINTER;\n", ns);
     if (dynamic()) {
       text += "  const std::int64_t* const symbols = call->symbols;\n  if (symbols == nullptr) return ONNXC_NULL_POINTER;\n" + make_dims;

@@ -27,7 +27,7 @@ struct Buffer {
   enum class Place { Input, Output, Weights, Arena };
   std::string name;  ///< of the value it holds
   Place place = Place::Arena;
-  ElementType element = ElementType::Undefined;
+  ElementType element = ElementType::Undefined;  ///< Input, Output: sub-byte elements lie packed, as ONNX packs them
   Extents extents;        ///< of the value, in ONNX's order, for comments and interfaces
   Dim bytes;              ///< storage, with padding
   int64_t alignment = 64;
@@ -38,6 +38,12 @@ struct Buffer {
   /// Arena, in a program with symbolic sizes: offset = max over these of (their offset + their bytes rounded up to the alignment), else 0.
   std::vector<BufferId> below{};
 };
+
+/// What the buffer's pointer points to: bytes where elements are packed.
+inline ElementType stored_element(const Buffer& buffer) {
+  const bool interface = buffer.place == Buffer::Place::Input || buffer.place == Buffer::Place::Output;
+  return interface && is_sub_byte(buffer.element) ? ElementType::U8 : buffer.element;
+}
 
 /// A constant as the kernel that reads it wants it.
 struct Weights {

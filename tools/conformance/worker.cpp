@@ -102,20 +102,19 @@ std::string find_fault(const onnxc_model& unit, const ModelSummary& model, const
   if (const int32_t status = call.run(); status != 0) return fmt::format("run: {}", status_text(status));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   if (std::string stray = call.find_stray_write(); !stray.empty()) return stray;
-  std::vector<TensorData> first;
+  std::vector<HostValue> first;
   for (std::size_t k = 0; k < data.outputs.size(); ++k) {
     if (static_cast<int32_t>(k) >= unit.output_count)
       return fmt::format("the unit has {} outputs, the model {}", unit.output_count, data.outputs.size());
     first.push_back(call.output(static_cast<int32_t>(k)));
     if (!data.outputs[k]) continue;
-    const TensorData* expected = as_tensor(*data.outputs[k]);
-    if (expected == nullptr) throw Error(ErrorKind::Unsupported, fmt::format("output '{}' is not a tensor", model.outputs[k].name));
+    const HostValue& expected = *data.outputs[k];
     if (is_random(model)) {
-      if (first[k].type != expected->type || first[k].shape != expected->shape)
-        return fmt::format("output '{}' is {}, expected {}", model.outputs[k].name, describe(first[k]), describe(*expected));
+      if (describe(first[k]) != describe(expected))
+        return fmt::format("output '{}' is {}, expected {}", model.outputs[k].name, describe(first[k]), describe(expected));
       continue;
     }
-    const Comparison comparison = compare(first[k], *expected, tolerance);
+    const Comparison comparison = compare(first[k], expected, tolerance);
     if (!comparison.within) return fmt::format("output '{}': {}", model.outputs[k].name, comparison.reason);
   }
   // All state is in the arena, so a second run on the used arena gives the same bytes.

@@ -126,7 +126,8 @@ void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before,
 /// A number that no run-time symbol of the graph and its regions has yet.
 int first_fresh(const Graph& graph);
 
-/// What a reference evaluation sees: concrete inputs, and outputs already allocated where the shape rule knew them.
+/// What a reference evaluation sees: concrete inputs, and outputs already allocated where the shape rule knew them. Elements of sub-byte types have a
+/// byte each.
 class Evaluation {
  public:
   Evaluation(const Node& node, std::vector<Constant> inputs, std::vector<TensorData> outputs)
@@ -148,7 +149,7 @@ class Evaluation {
     return {reinterpret_cast<T*>(output(i).bytes.data()), shape_of(output(i))};
   }
   /// For sizes that depend on data.
-  void allocate(int i, ElementType type, std::vector<int64_t> shape) { output(i) = TensorData::zeros(type, std::move(shape)); }
+  void allocate(int i, ElementType type, std::vector<int64_t> shape) { output(i) = unpacked_zeros(type, std::move(shape)); }
   /// A status of the reference kernel becomes an error of the model.
   void check(Status status) const;
   static Shape shape_of(const TensorData& tensor);

@@ -20,12 +20,14 @@ CHECKS = []
 
 class Check:
     def __init__(self, name, op, inputs, attributes=None, *, outputs=1, constants=(), domain="", opset=21, expect=None, rtol=1e-4, atol=1e-5, refused=None,
-                 wanted=None, out_types=None, verify=None):
+                 wanted=None, out_types=None, verify=None, graph=None):
         self.__dict__.update(locals())
         del self.__dict__["self"]
         CHECKS.append(self)
 
     def model(self):
+        if self.graph is not None:
+            return self.graph
         names = ["" if x is None else f"x{i}" for i, x in enumerate(self.inputs)]
         kept = range(self.outputs) if self.wanted is None else self.wanted
         results = [f"y{i}" if i in kept else "" for i in range(self.outputs)]
@@ -49,6 +51,8 @@ class Check:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid(d, v) for d, v in domains.items()], ir_version=10)
 
     def feeds(self):
+        if self.graph is not None:
+            return self.inputs
         return {f"x{i}": x for i, x in enumerate(self.inputs) if x is not None and i not in self.constants}
 
     def expected(self, model):
@@ -87,6 +91,10 @@ class Check:
 
 def check(*arguments, **options):
     Check(*arguments, **options)
+
+
+def check_model(name, model, feeds, expect=None, **options):
+    Check(name, "", feeds, graph=model, outputs=len(model.graph.output), expect=expect, **options)
 
 
 def numbers(*shape, seed=0, dtype=np.float32, scale=1.0):

@@ -22,6 +22,11 @@ std::string cpp_dim(Dim dim, const SymbolNames& symbols) {
       return all;
     }
     case Dim::Kind::Product: {
+      if (dim.depends_on_run()) {  // what data says may be anything
+        std::string all = arg(0);
+        for (std::size_t i = 1; i < dim.args().size(); ++i) all = fmt::format("onnxc::product_of({}, {})", all, arg(i));
+        return all;
+      }
       std::string all;
       for (std::size_t i = 0; i < dim.args().size(); ++i) {
         const bool sum = dim.args()[i].kind() == Dim::Kind::Sum;

@@ -10,6 +10,7 @@
 #include "codegen/standalone.h"
 #include "codegen/steps.h"
 #include "codegen/weights.h"
+#include "runtime_stub/onnxc/model.h"
 
 namespace onnxc {
 namespace {
@@ -40,8 +41,11 @@ class Emitter {
   struct Member {
     std::string name;
     const Buffer* buffer;
-    std::string size;    ///< elements, as C++ text
+    std::string size;    ///< elements, as C++ text; of what depends on data, the most
     bool fixed;
+    bool bounded = false;  ///< an output that tells its shape
+    bool plain() const { return !buffer->is_value; }
+    int form() const { return buffer->is_value ? ONNXC_VALUE : bounded ? ONNXC_BOUNDED : ONNXC_PLAIN; }
   };
 
   void name_everything() {
@@ -55,17 +59,35 @@ class Emitter {
         }
       }
     }
+    for (const char* n : {"p", "plan", "Plan", "threads", "status", "heap", "memory", "part"}) locals_.add(n);
+    for (std::size_t i = 0; i < program_.exprs.size(); ++i) locals_.add(fmt::format("E{}", i));
+    for (const Weights& w : program_.weights) locals_.add(w.name);
+    for_each_step(program_.steps, [&](const Step& s, int) {
+      for (Dim d : s.binds) {
+        auto& name = symbol_names_[d.name()];
+        if (name.empty()) name = locals_.add(d.name(), "n");
+      }
+    });
     check_symbols();
     const auto members = [&](const std::vector<BufferId>& ids, std::vector<Member>& list, const char* when_empty) {
       Names names(kInterfaceNames);
       for (BufferId id : ids) {
-        const Dim n = element_count(program_[id].extents);
-        list.push_back({names.add(program_[id].name, when_empty), &program_[id], cpp_dim(n, symbol_names_), n.is_constant()});
+        const Buffer& b = program_[id];
+        if (b.is_value) {
+          list.push_back({names.add(b.name, when_empty), &b, "", false});
+          continue;
+        }
+        const bool bounded = element_count(b.extents).depends_on_run();
+        const Dim n = bounded ? floor_div(b.bytes, info(b.element).bits / 8) : element_count(b.extents);
+        list.push_back({names.add(b.name, when_empty), &b, cpp_dim(n, symbol_names_), n.is_constant(), bounded});
+        if (bounded) names.add(list.back().name + "_shape");
       }
     };
     members(program_.inputs, inputs_, "input");
     members(program_.outputs, outputs_, "output");
   }
+
+  std::string memory_parameter() const { return program_.uses_heap ? ", const onnxc_allocator& memory" : ""; }
 
   /// Every extent must be known from the inputs' shapes.
   void check_symbols() const {
@@ -75,7 +97,7 @@ class Emitter {
       for (Dim d : b.extents) d.collect_symbols(used);
     }
     for (const auto& [name, dim] : used) {
-      if (symbol_members_.count(name) == 0)
+      if (symbol_names_.count(name) == 0)
         throw Error(ErrorKind::Unsupported, fmt::format("extent '{}' is only known when the model runs", name), "sizes that depend on data are not supported yet");
     }
   }
@@ -114,16 +136,21 @@ class Emitter {
     const auto members = [&](const char* name, const std::vector<Member>& list, bool output) {
       text += fmt::format("struct {} {{\n", name);
       for (const Member& m : list)
-        text += fmt::format("  {} {};  // {}{}\n", span_type(m, output), m.name, comment_text(onnxc::text(m.buffer->extents)),
-                            m.buffer->name == m.name ? "" : " '" + comment_text(m.buffer->name) + "'");
+      {
+        const std::string type = m.plain() ? span_type(m, output) : output ? "onnxc_value&" : "const onnxc_value&";
+        const std::string shape = m.buffer->kind == Type::Kind::Tensor ? onnxc::text(m.buffer->extents) : m.buffer->kind == Type::Kind::Sequence ? "a sequence" : m.buffer->kind == Type::Kind::Map ? "a map" : "an optional";
+        text += fmt::format("  {} {};  // {}{}\n", type, m.name, comment_text(shape), m.buffer->name == m.name ? "" : " '" + comment_text(m.buffer->name) + "'");
+        if (m.bounded) text += fmt::format("  std::int64_t* {}_shape = nullptr;  // room for {} extents, which run tells\n", m.name, m.buffer->extents.size());
+      }
       text += "};\n";
     };
     members("Inputs", inputs_, false);
     members("Outputs", outputs_, true);
     const std::string dims = dynamic() ? "const Dims& dims, " : "";
+    if (program_.uses_heap) text += "\n/// `memory` gives scratch memory, which is given back, and memory for outputs, which stays the caller's: see onnxc/memory.hpp.";
     text += fmt::format("\n/// Runs the model. `arena` is scratch memory; nothing in it needs to be kept between runs.\n"
-                        "onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}) noexcept;\n",
-                        dims, options_.threads ? ", const onnxc_executor* executor = nullptr" : "");
+                        "onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept;\n",
+                        dims, memory_parameter(), options_.threads ? ", const onnxc_executor* executor = nullptr" : "");
     if (!weights_header_.empty()) text += "\n" + weights_header_;
     text += fmt::format("\n}}  // namespace {}\n\n/// The same for any language: names, types, shapes, sizes, run.\nextern \"C\" const onnxc_model* {}_model(void);\n", options_.name_space,
                         options_.name_space);
@@ -161,7 +188,7 @@ class Emitter {
     int count = for_each_step(program_.steps, [&](const Step& s, int) { macs += s.macs; });
     text += fmt::format("// Steps: {}, {} multiply-adds.\n", count, macs.is_constant() ? thousands(macs.value()) : comment_text(macs.text(), 200));
     for_each_step(program_.steps, [&](const Step& s, int number) {
-      text += fmt::format("//   {:>4}  {:<20} {}\n", number + 1, s.kind == Step::Kind::Call ? s.row : "if", comment_text(s.what, 140));
+      text += fmt::format("//   {:>4}  {:<20} {}\n", number + 1, step_label(s), comment_text(s.what, 140));
     });
     return text + "\n";
   }
@@ -172,6 +199,7 @@ class Emitter {
       if (!s.header.empty()) headers.insert(s.header);
     });
     if (!program_.exprs.empty()) headers.insert("fn.hpp");
+    if (program_.uses_heap) headers.insert("heap.hpp");
     std::vector<WeightBlob> blobs;
     for (const Weights& w : program_.weights) blobs.push_back({w.name, std::string(info(w.element).cpp_name), *w.bytes, 64});
     const WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, "x86-64"});
@@ -206,20 +234,21 @@ class Emitter {
     for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(fmt::format("E{}", i), program_.exprs[i]) + "\n";
     if (dynamic()) text += plan_text();
     const std::string dims_parameter = dynamic() ? "const Dims& dims, " : "", dims_argument = dynamic() ? "dims, " : "";
-    text += fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}) {{\n", dims_parameter,
-                        options_.threads ? ", onnxc::Threads threads" : "");
+    text += fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}{}) {{\n", dims_parameter,
+                        program_.uses_heap ? ", onnxc::Heap heap" : "", options_.threads ? ", onnxc::Threads threads" : "");
     text += buffers_text(weights);
-    StepsText steps{program_, symbol_names_, buffer_names_, options_.threads};
+    StepsText steps{program_, symbol_names_, buffer_names_, options_.threads, {}};
+    for (std::size_t i = 0; i < outputs_.size(); ++i) steps.shape_pointers[program_.outputs[i]] = "out." + outputs_[i].name + "_shape";
     text += steps.print();
     text += "  return {};\n}\n\n}  // namespace\n\n";
 
     if (dynamic()) text += "std::size_t arena_bytes(const Dims& dims) noexcept { return static_cast<std::size_t>(onnxc::nothrow(plan)(dims).bytes); }\n\n";
-    text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}) noexcept {{\n", dims_parameter,
-                        options_.threads ? ", const onnxc_executor* executor" : "");
+    text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n", dims_parameter,
+                        memory_parameter(), options_.threads ? ", const onnxc_executor* executor" : "");
     text += checks_text();
     text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n", dynamic() ? "(dims)" : "");
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
-    text += fmt::format("  return onnxc::nothrow(steps)({}in, out, arena.data(){});\n}}\n\n}}  // namespace {}\n\n", dims_argument, options_.threads ? ", {executor}" : "", options_.name_space);
+    text += fmt::format("  return onnxc::nothrow(steps)({}in, out, arena.data(){}{});\n}}\n\n}}  // namespace {}\n\n", dims_argument, program_.uses_heap ? ", onnxc::Heap{&memory}" : "", options_.threads ? ", {executor}" : "", options_.name_space);
     text += abi_text(weights);
     return text;
   }
@@ -250,10 +279,7 @@ class Emitter {
     buffer_names_.assign(program_.buffers.size(), "");
     std::string text;
     bool arena = false, input = false, output = false, planned = false;
-    Names names(kInterfaceNames);
-    for (const char* n : {"p", "plan", "Plan", "threads", "status"}) names.add(n);
-    for (std::size_t i = 0; i < program_.exprs.size(); ++i) names.add(fmt::format("E{}", i));
-    for (const Weights& w : program_.weights) names.add(w.name);
+    Names& names = locals_;
     for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
       if (!used[i]) continue;
       const Buffer& b = program_.buffers[i];
@@ -264,7 +290,26 @@ class Emitter {
       const std::string type(info(b.element).cpp_name);
       std::string base;
       bool is_const = false;
+      if (b.is_value) {
+        input = input || b.place == Buffer::Place::Input;
+        output = output || b.place == Buffer::Place::Output;
+        buffer_names_[i] = "&" + (b.place == Buffer::Place::Input    ? "in." + inputs_[static_cast<std::size_t>(b.index)].name
+                                  : b.place == Buffer::Place::Output ? "out." + outputs_[static_cast<std::size_t>(b.index)].name
+                                                                     : names.add(b.name, "v"));
+        continue;
+      }
+      if (r.place == Buffer::Place::Heap) {  // declared by a step
+        auto& root_name = buffer_names_[static_cast<std::size_t>(root)];
+        if (root_name.empty()) root_name = names.add(r.name, "v");
+        if (b.parent < 0) continue;
+        std::string view = b.element == r.element ? root_name : fmt::format("reinterpret_cast<{}{}*>({})", r.borrowed ? "const " : "", type, root_name);
+        const Dim elements = floor_div(offset, info(b.element).bits / 8);
+        buffer_names_[i] = elements == Dim(0) ? view : fmt::format("({} + {})", view, cpp_dim(elements, symbol_names_));
+        continue;
+      }
       switch (r.place) {
+        case Buffer::Place::Heap:
+        case Buffer::Place::Object: break;
         case Buffer::Place::Input:
           base = fmt::format("in.{}.data()", inputs_[static_cast<std::size_t>(r.index)].name);
           is_const = input = true;
@@ -327,7 +372,7 @@ class Emitter {
     }
     const auto sizes = [&](const std::vector<Member>& list, const char* of) {
       for (const Member& m : list) {
-        if (!m.fixed) text += fmt::format("  if ({}.{}.size() != static_cast<std::size_t>({})) return {{ONNXC_WRONG_SIZE}};\n", of, m.name, m.size);
+        if (!m.fixed && m.plain()) text += fmt::format("  if ({}.{}.size() {} static_cast<std::size_t>({})) return {{ONNXC_WRONG_SIZE}};\n", of, m.name, m.bounded ? "<" : "!=", m.size);
       }
     };
     sizes(inputs_, "in");
@@ -361,10 +406,11 @@ class Emitter {
           shape += (shape.empty() ? "" : ", ") + extent;
         }
         text += fmt::format("constexpr std::int64_t {}_{}_{}_shape[] = {{{}}};\n", ns, what, i, shape.empty() ? "0" : shape);
-        rows += fmt::format("    {{{}, {}, {}, {}, {}_{}_{}_shape}},\n", name_text(list[i].buffer->name), string_literal(list[i].name),
-                            static_cast<int>(list[i].buffer->element), list[i].buffer->extents.size(), ns, what, i);
+        const int kind = list[i].buffer->kind == Type::Kind::Sequence ? ONNXC_SEQUENCE : list[i].buffer->kind == Type::Kind::Optional ? ONNXC_OPTIONAL : list[i].buffer->kind == Type::Kind::Map ? ONNXC_MAP : ONNXC_TENSOR;
+        rows += fmt::format("    {{{}, {}, {}, {}, {}_{}_{}_shape, {}, {}}},\n", name_text(list[i].buffer->name), string_literal(list[i].name),
+                            static_cast<int>(list[i].buffer->element), list[i].buffer->extents.size(), ns, what, i, list[i].form(), kind);
       }
-      if (list.empty()) rows = "    {nullptr, nullptr, 0, 0, nullptr},\n";
+      if (list.empty()) rows = "    {nullptr, nullptr, 0, 0, nullptr, 0, 0},\n";
       text += fmt::format("constexpr onnxc_tensor_info {}_{}s[] = {{\n{}}};\n", ns, what, rows);
     };
     infos(inputs_, "input");
@@ -385,8 +431,9 @@ class Emitter {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       cases += fmt::format("    case {}:\n", i);
       for (std::size_t axis = 0; axis < outputs_[i].buffer->extents.size(); ++axis) {
-        reads = reads || !outputs_[i].buffer->extents[axis].is_constant();
-        cases += fmt::format("      extents[{}] = {};\n", axis, cpp_dim(outputs_[i].buffer->extents[axis], symbol_names_));
+        const Dim most = outputs_[i].buffer->extents[axis].upper_bound().value_or(Dim(-1));
+        reads = reads || !most.is_constant();
+        cases += fmt::format("      extents[{}] = {};\n", axis, cpp_dim(most, symbol_names_));
       }
       cases += "      break;\n";
     }
@@ -394,10 +441,24 @@ class Emitter {
                         reads ? make_dims : "", cases);
 
     std::string in, out, shapes;
-    for (std::size_t i = 0; i < inputs_.size(); ++i)
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (!inputs_[i].plain()) {
+        in += fmt::format("      *static_cast<const onnxc_value*>(call->inputs[{}]),\n", i);
+        continue;
+      }
       in += fmt::format("      {}(static_cast<const {}*>(call->inputs[{}]), {}),\n", span_type(inputs_[i], false), info(inputs_[i].buffer->element).cpp_name, i, size_text(inputs_[i]));
-    for (std::size_t i = 0; i < outputs_.size(); ++i)
+    }
+    std::string told;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      if (!outputs_[i].plain()) {
+        out += fmt::format("      *static_cast<onnxc_value*>(call->outputs[{}]),\n", i);
+        told += fmt::format("{}k != {}", told.empty() ? "" : " && ", i);
+        continue;
+      }
+      if (outputs_[i].bounded) told += fmt::format("{}k != {}", told.empty() ? "" : " && ", i);
       out += fmt::format("      {}(static_cast<{}*>(call->outputs[{}]), {}),\n", span_type(outputs_[i], true), info(outputs_[i].buffer->element).cpp_name, i, size_text(outputs_[i]));
+      if (outputs_[i].bounded) out += fmt::format("      call->output_shapes != nullptr ? call->output_shapes[{}] : nullptr,\n", i);
+    }
     text += fmt::format("std::int32_t {}_run(const onnxc_call* call) {{\n  if (call == nullptr) return ONNXC_NULL_POINTER;\n", ns);
     if (dynamic()) {
       text += "  const std::int64_t* const symbols = call->symbols;\n  if (symbols == nullptr) return ONNXC_NULL_POINTER;\n" + make_dims;
@@ -409,14 +470,15 @@ class Emitter {
       text += fmt::format("  if ({}) return ONNXC_BAD_DIMENSION;\n", bad);
     }
     text += fmt::format("  const {}::Inputs in{{\n{}  }};\n  const {}::Outputs out{{\n{}  }};\n", ns, in, ns, out);
-    text += fmt::format("  if (call->output_shapes != nullptr) {{\n    for (std::int32_t k = 0; k < {}; ++k) {{\n      if (call->output_shapes[k] != nullptr) {}_output_shape(call->symbols, k, call->output_shapes[k]);\n    }}\n  }}\n",
-                        outputs_.size(), ns);
-    text += fmt::format("  return {}::run({}in, out, {{static_cast<std::byte*>(call->arena), call->arena_bytes}}{}).code;\n}}\n\n", ns, dynamic() ? "dims, " : "",
-                        options_.threads ? ", call->executor" : "");
+    text += fmt::format("  if (call->output_shapes != nullptr) {{\n    for (std::int32_t k = 0; k < {}; ++k) {{\n      if ({}call->output_shapes[k] != nullptr) {}_output_shape(call->symbols, k, call->output_shapes[k]);\n    }}\n  }}\n",
+                        outputs_.size(), told.empty() ? "" : told + " && ", ns);
+    if (program_.uses_heap) text += "  if (call->allocator == nullptr) return ONNXC_NULL_POINTER;\n";
+    text += fmt::format("  return {}::run({}in, out, {{static_cast<std::byte*>(call->arena), call->arena_bytes}}{}{}).code;\n}}\n\n", ns, dynamic() ? "dims, " : "",
+                        program_.uses_heap ? ", *call->allocator" : "", options_.threads ? ", call->executor" : "");
     text += fmt::format(
-        "constexpr onnxc_model {0}_description = {{\n    sizeof(onnxc_model), {1}, {2}, {3}, {4}, {5}, {6}, {7},\n    {0}_inputs, {0}_outputs, {0}_symbols, {8}, {9}, {0}_arena_bytes, {0}_output_shape, {0}_run,\n}};\n\n",
+        "constexpr onnxc_model {0}_description = {{\n    sizeof(onnxc_model), {1}, {2}, {3}, {4}, {5}, {6}, {7},\n    {0}_inputs, {0}_outputs, {0}_symbols, {8}, {9}, {0}_arena_bytes, {0}_output_shape, {0}_run, {10},\n}};\n\n",
         ns, string_literal(options_.name_space), string_literal(options_.version), string_literal(options_.model_sha256), string_literal(options_.target), inputs_.size(), outputs_.size(),
-        symbols_.size(), program_.arena_alignment, weights.image_bytes);
+        symbols_.size(), program_.arena_alignment, weights.image_bytes, program_.uses_heap ? 1 : 0);
     text += fmt::format("}}  // namespace\n\nextern \"C\" __attribute__((visibility(\"default\"))) const onnxc_model* {0}_model(void) {{ return &{0}_description; }}\n", ns);
     return text;
   }
@@ -430,6 +492,7 @@ class Emitter {
   SymbolNames symbol_names_;
   std::vector<Member> inputs_, outputs_;
   std::vector<std::string> buffer_names_;
+  Names locals_{kInterfaceNames};
   std::string weights_header_;
 };
 

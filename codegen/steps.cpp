@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include "codegen/names.h"
 
 namespace onnxc {
@@ -57,6 +59,8 @@ std::string StepsText::argument(const Arg& arg) const {
             }
             return fmt::format("onnxc::Epilogue<{}>{{{}}}", types, values);
           },
+          [&](const SymbolArg& s) { return "&" + cpp_dim(s.symbol, symbols); },
+          [&](const AddressArg& a) { return "&" + buffer_names[static_cast<std::size_t>(a.buffer)]; },
           [&](const std::shared_ptr<ParamsArg>& p) {
             std::string members;
             for (const auto& [name, value] : p->members) members += fmt::format("{}.{} = {}", members.empty() ? "" : ", ", name, argument(value));
@@ -86,16 +90,54 @@ std::string StepsText::call(const Step& step, bool shared) const {
   return fmt::format("onnxc::{}({})", function, args);
 }
 
+/// Steps that say for themselves what they do.
+bool is_bookkeeping(const Step& step) { return step.kind != Step::Kind::Call && step.kind != Step::Kind::If && step.kind != Step::Kind::Loop; }
+
+std::string StepsText::bookkeeping(const Step& step) const {
+  const auto text = [&](Dim d) { return cpp_dim(d, symbols); };
+  const std::string buffer = step.buffer >= 0 ? buffer_names[static_cast<std::size_t>(step.buffer)] : "";
+  std::string out;
+  switch (step.kind) {
+    case Step::Kind::Declare:
+      for (std::size_t i = 0; i < step.binds.size(); ++i) out += fmt::format("[[maybe_unused]] std::int64_t {} = {};\n", text(step.binds[i]), text(step.values[i]));
+      if (step.buffer < 0) return out;
+      if (program[step.buffer].place == Buffer::Place::Object) return out + fmt::format("onnxc_value {}{{}};\n", buffer.substr(1));
+      return out + fmt::format("{}{}* {} = nullptr;\n", program[step.buffer].borrowed ? "const " : "", info(program[step.buffer].element).cpp_name, buffer);
+    case Step::Kind::Assign:
+      if (step.binds.size() == 1) return fmt::format("{} = {};\n", text(step.binds[0]), text(step.values[0]));
+      for (std::size_t i = 0; i < step.binds.size(); ++i) out += fmt::format("{}const std::int64_t next_{} = {};\n", i == 0 ? "{\n  " : "  ", i, text(step.values[i]));
+      for (std::size_t i = 0; i < step.binds.size(); ++i) out += fmt::format("  {} = next_{};\n", text(step.binds[i]), i);
+      return out + "}\n";
+    case Step::Kind::Bind:
+      for (std::size_t i = 0; i < step.binds.size(); ++i)
+        out += fmt::format("[[maybe_unused]] const std::int64_t {} = onnxc::extent_of(({})[{}]);\n", text(step.binds[i]), pointer(step.condition), i);
+      return out;
+    case Step::Kind::Require:
+      return fmt::format("if ({} {}) return {{ONNXC_BAD_DIMENSION}};\n", text(step.values[0]), step.values.size() > 1 ? "!= " + text(step.values[1]) : "< 0");
+    case Step::Kind::Allocate: return fmt::format("if (const auto status = heap.allocate({}, {})) return status;\n", buffer, text(step.values[0]));
+    case Step::Kind::Move:
+      if (program[step.buffer].is_value) return fmt::format("*{} = *{};\n", buffer, pointer(step.condition));
+      return fmt::format("heap.release({});\n{} = {};\n", buffer, buffer, pointer(step.condition));
+    case Step::Kind::Release: return fmt::format("heap.release({});\n", buffer);
+    case Step::Kind::Shape: return fmt::format("onnxc::store_shape({}, {});\n", shape_pointers.at(step.buffer), cpp_list(step.values, symbols));
+    case Step::Kind::Call:
+    case Step::Kind::If:
+    case Step::Kind::Loop: break;
+  }
+  return out;
+}
+
 void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& number, std::string& out) const {
   const std::string space(static_cast<std::size_t>(indent), ' ');
   for (const Step& step : steps) {
-    out += fmt::format("{}// {}: {}\n", space, ++number, comment_text(step.what, 200));
+    ++number;
+    if (is_bookkeeping(step)) {
+      std::istringstream lines(bookkeeping(step));
+      for (std::string line; std::getline(lines, line);) out += space + line + "\n";
+      continue;
+    }
+    out += fmt::format("{}// {}: {}\n", space, number, comment_text(step.what, 200));
     switch (step.kind) {
-      case Step::Kind::Call:
-        if (threads && worth_sharing(step)) out += fmt::format("{}threads.run([&](onnxc::Part part) {{ {}; }});\n", space, call(step, true));
-        else if (step.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, call(step, false));
-        else out += fmt::format("{}{};\n", space, call(step, false));
-        break;
       case Step::Kind::If:
         out += fmt::format("{}if (*{}) {{\n", space, pointer(step.condition));
         print_steps(step.blocks[0], indent + 2, number, out);
@@ -103,7 +145,22 @@ void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& num
         print_steps(step.blocks[1], indent + 2, number, out);
         out += fmt::format("{}}}\n", space);
         break;
-      case Step::Kind::Loop: ONNXC_CHECK(false, "loops are printed by their own statement"); break;
+      case Step::Kind::Loop: {
+        const std::string i = cpp_dim(step.binds[0], symbols), most = cpp_dim(step.values[0], symbols);
+        std::string condition = step.limited ? "" : fmt::format("{} < {}", i, most);
+        if (step.condition.buffer >= 0) condition += fmt::format("{}*{}", condition.empty() ? "" : " && ", pointer(step.condition));
+        out += fmt::format("{}for (std::int64_t {} = 0; {}; ++{}) {{\n", space, i, condition, i);
+        if (step.limited) out += fmt::format("{}  if ({} >= {}) return {{ONNXC_TRIP_LIMIT}};\n", space, i, most);
+        print_steps(step.blocks[0], indent + 2, number, out);
+        out += fmt::format("{}}}\n", space);
+        break;
+      }
+      default:
+        for (Dim symbol : step.binds) out += fmt::format("{}[[maybe_unused]] std::int64_t {} = 0;\n", space, cpp_dim(symbol, symbols));
+        if (threads && worth_sharing(step)) out += fmt::format("{}threads.run([&](onnxc::Part part) {{ {}; }});\n", space, call(step, true));
+        else if (step.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, call(step, false));
+        else out += fmt::format("{}{};\n", space, call(step, false));
+        break;
     }
   }
 }

@@ -11,12 +11,14 @@ struct StepsText {
   const SymbolNames& symbols;
   std::vector<std::string> buffer_names;  ///< the C++ expression of each buffer: a pointer to its element type, const where it is read only
   bool threads = false;
+  std::map<BufferId, std::string> shape_pointers{};  ///< where outputs whose shape depends on data tell it
 
   /// All steps, one call each with a comment, indented by two.
   std::string print() const;
 
  private:
   void print_steps(const std::vector<Step>& steps, int indent, int& number, std::string& out) const;
+  std::string bookkeeping(const Step& step) const;
   std::string pointer(const PointerArg& p) const;
   std::string form_members(const FormArg& form) const;
   std::string argument(const Arg& arg) const;

@@ -18,6 +18,8 @@ struct Dim::Node {
   std::vector<Dim> args;
   mutable int64_t min, max;
   std::string text;
+  mutable bool run_time = false;
+  mutable std::optional<Dim> limit{};
 };
 
 namespace {
@@ -193,6 +195,84 @@ Dim Dim::symbol(std::string_view name, int64_t min, int64_t max) {
   d.node_->min = min;
   d.node_->max = max;
   return d;
+}
+
+Dim Dim::run_time_symbol(std::string_view name, int64_t min, int64_t max, std::optional<Dim> limit) {
+  const Dim d = symbol(name, min, limit ? std::min(max, limit->max_value()) : max);
+  d.node_->run_time = true;
+  d.node_->limit = limit;
+  return d;
+}
+
+bool Dim::depends_on_run() const {
+  return is_symbol() ? node_->run_time : std::any_of(args().begin(), args().end(), [](Dim a) { return a.depends_on_run(); });
+}
+
+std::optional<Dim> Dim::upper_bound(const std::function<bool(const std::string&)>& known) const {
+  const auto range = range_of(*this, known);
+  return range.second;
+}
+
+std::pair<std::optional<Dim>, std::optional<Dim>> Dim::range_of(Dim d, const std::function<bool(const std::string&)>& known) {
+  using Bound = std::optional<Dim>;
+  using Range = std::pair<Bound, Bound>;
+  if (!d.depends_on_run()) return {d, d};
+  if (known) {
+    std::map<std::string, Dim> symbols;
+    d.collect_symbols(symbols);
+    if (std::all_of(symbols.begin(), symbols.end(), [&](const auto& s) { return !s.second.depends_on_run() || known(s.first); })) return {d, d};
+  }
+  const auto finite = [](int64_t v) { return v <= -kFar || v >= kFar ? Bound() : Bound(Dim(v)); };
+  std::vector<Range> args;
+  for (Dim a : d.args()) args.push_back(range_of(a, known));
+  const auto both = [](const Bound& a, const Bound& b, Dim (*f)(Dim, Dim)) { return a && b ? Bound(f(*a, *b)) : Bound(); };
+  const Range otherwise{finite(d.min_value()), finite(d.max_value())};
+  switch (d.kind()) {
+    case Kind::Constant: return {d, d};
+    case Kind::Symbol: {
+      if (known && known(d.name())) return {d, d};
+      Bound limit = d.node_->limit ? d.node_->limit->upper_bound(known) : std::nullopt;
+      if (!limit) limit = finite(d.node_->max);
+      return {finite(d.node_->min), limit};
+    }
+    case Kind::Sum: {
+      Range sum{Dim(0), Dim(0)};
+      const auto add = [](Dim a, Dim b) { return a + b; };
+      for (const Range& a : args) sum = {both(sum.first, a.first, add), both(sum.second, a.second, add)};
+      return sum;
+    }
+    case Kind::Product: {
+      const auto multiply = [](Dim a, Dim b) { return a * b; };
+      Dim coefficient = 1;
+      Range product{Dim(1), Dim(1)};
+      for (std::size_t i = 0; i < args.size(); ++i) {
+        if (d.args()[i].is_constant()) {
+          coefficient = d.args()[i];
+          continue;
+        }
+        if (d.args()[i].min_value() < 0) return otherwise;
+        product = {both(product.first, args[i].first, multiply), both(product.second, args[i].second, multiply)};
+      }
+      if (coefficient.value() < 0) std::swap(product.first, product.second);
+      return {both(product.first, coefficient, multiply), both(product.second, coefficient, multiply)};
+    }
+    case Kind::FloorDiv:
+    case Kind::CeilDiv: {
+      if (d.args()[0].min_value() < 0 || d.args()[1].min_value() <= 0) return otherwise;
+      Dim (*const div)(Dim, Dim) = d.kind() == Kind::FloorDiv ? onnxc::floor_div : onnxc::ceil_div;
+      return {both(args[0].first, args[1].second, div), both(args[0].second, args[1].first, div)};
+    }
+    case Kind::Mod: return {Dim(0), args[1].second ? Bound(*args[1].second - 1) : finite(d.max_value())};
+    case Kind::Min: {
+      const Bound high = args[0].second && args[1].second ? Bound(onnxc::min(*args[0].second, *args[1].second)) : args[0].second ? args[0].second : args[1].second;
+      return {both(args[0].first, args[1].first, onnxc::min), high};
+    }
+    case Kind::Max: {
+      const Bound low = args[0].first && args[1].first ? Bound(onnxc::max(*args[0].first, *args[1].first)) : args[0].first ? args[0].first : args[1].first;
+      return {low, both(args[0].second, args[1].second, onnxc::max)};
+    }
+  }
+  return otherwise;
 }
 
 Dim::Kind Dim::kind() const { return node_->kind; }

@@ -10,11 +10,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace onnxc {
+
+/// Integers read from data are clamped to [-kFar, kFar], so that arithmetic on them stays within 64 bits; no extent is that large.
+inline constexpr int64_t kFar = int64_t{1} << 40;
 
 class Dim {
  public:
@@ -28,10 +32,15 @@ class Dim {
   static Dim symbol(std::string_view name);
   /// The same, and states its closed bounds.
   static Dim symbol(std::string_view name, int64_t min, int64_t max);
+  /// A symbol that a step of a run binds: the number of elements that are not zero, an element of an integer input. `limit`, where there is one, is an
+  /// upper bound in terms of other extents.
+  static Dim run_time_symbol(std::string_view name, int64_t min, int64_t max, std::optional<Dim> limit = std::nullopt);
 
   Kind kind() const;
   bool is_constant() const { return kind() == Kind::Constant; }
   bool is_symbol() const { return kind() == Kind::Symbol; }
+  /// Has a symbol that a step of a run binds, or is one.
+  bool depends_on_run() const;
   /// Only for a constant.
   int64_t value() const;
   /// Only for a symbol.
@@ -43,6 +52,9 @@ class Dim {
 
   /// All symbols inside, by name.
   void collect_symbols(std::map<std::string, Dim>& into) const;
+  /// The greatest value in terms of what is known: run-time symbols, but those in `known`, are replaced by their limits (or least values, where the
+  /// expression falls with them). Nothing where one has no limit.
+  std::optional<Dim> upper_bound(const std::function<bool(const std::string&)>& known = {}) const;
   /// Value under an assignment; a missing symbol is an internal error.
   int64_t evaluate(const std::map<std::string, int64_t, std::less<>>& values) const;
   /// Replaces symbols by other Dims.
@@ -71,6 +83,7 @@ class Dim {
     d.node_ = node;
     return d;
   }
+  static std::pair<std::optional<Dim>, std::optional<Dim>> range_of(Dim d, const std::function<bool(const std::string&)>& known);
   static const Node* intern(Kind kind, int64_t value, std::string name, std::vector<Dim> args);
   friend Dim make_sum(std::vector<Dim> terms);
   friend Dim make_product(std::vector<Dim> factors);

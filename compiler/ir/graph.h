@@ -8,6 +8,8 @@
 //   - types are known for every value once infer_shapes has run, and match what the operator's rule gives;
 //   - If, Loop, Scan and SequenceMap own regions. A region is a graph of its own: its inputs are the operator's formal parameters followed by
 //     one input for each of the node's captures, in order. A region sees nothing else of the outside;
+//   - an extent that only a run tells is a run-time symbol (Dim::run_time_symbol), bound by the node that has it in `binds`; it stands only in types
+//     and attributes of that node and of those after it;
 //   - a node with an epilogue has its operator's own inputs first, then the epilogue's operands: x0 is the operator's result, x_i (i > 0) the
 //     i-th operand. The type of its one output is the epilogue's.
 #pragma once
@@ -50,6 +52,7 @@ struct Node {
   std::vector<ValueId> captures;
   std::optional<Expr> epilogue;  ///< Map: the expression itself, x_i being input i
   int epilogue_operands = 0;     ///< how many of the last inputs belong to the epilogue
+  std::vector<std::string> binds{};  ///< run-time symbols that running this node binds, in the order in which its shape rule asks for them
 
   bool is(std::string_view type) const { return domain.empty() && op == type; }
   bool is_map() const { return domain == "onnxc" && op == "Map"; }

@@ -260,7 +260,7 @@ class GraphParser {
       }
       Node node;
       std::vector<std::pair<std::string, Type>> results;
-      do {
+      if (!take("()")) do {
         if (take("_")) {
           results.emplace_back("", Type());
           continue;
@@ -301,6 +301,7 @@ class GraphParser {
           if (!peek("}")) expect(",");
         }
       }
+      if (take("binds")) node.binds = list([&] { return quoted(); });
       if (take("captures")) node.captures = values_in_parentheses();
       while (pos_ < text_.size()) {
         skip();

@@ -7,6 +7,10 @@ namespace {
 
 void visit_arg(Arg& arg, const std::function<void(PointerArg&)>& visit) {
   if (auto* pointer = std::get_if<PointerArg>(&arg)) visit(*pointer);
+  if (auto* address = std::get_if<AddressArg>(&arg)) {
+    PointerArg pointer{address->buffer, true};
+    visit(pointer);
+  }
   if (auto* tensor = std::get_if<TensorArg>(&arg)) visit(tensor->pointer);
   if (auto* form = std::get_if<FormArg>(&arg)) visit(form->pointer);
   if (auto* epilogue = std::get_if<EpilogueArg>(&arg)) {
@@ -23,13 +27,38 @@ const char* place_name(Buffer::Place place) {
     case Buffer::Place::Output: return "output";
     case Buffer::Place::Weights: return "weights";
     case Buffer::Place::Arena: return "arena";
+    case Buffer::Place::Heap: return "heap";
+    case Buffer::Place::Object: return "object";
   }
   return "?";
 }
 
+const char* kind_name(Step::Kind kind) {
+  switch (kind) {
+    case Step::Kind::Call: return "call";
+    case Step::Kind::If: return "if";
+    case Step::Kind::Loop: return "loop";
+    case Step::Kind::Declare: return "declare";
+    case Step::Kind::Assign: return "assign";
+    case Step::Kind::Bind: return "bind";
+    case Step::Kind::Require: return "require";
+    case Step::Kind::Allocate: return "allocate";
+    case Step::Kind::Move: return "move";
+    case Step::Kind::Release: return "release";
+    case Step::Kind::Shape: return "shape";
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::string step_label(const Step& step) { return step.kind == Step::Kind::Call ? step.row : kind_name(step.kind); }
+
+namespace {
+
 void print_steps(const Program& program, const std::vector<Step>& steps, int indent, int& number, std::string& out) {
   for (const Step& step : steps) {
-    out += fmt::format("{:>{}}{:>4}  {:<28} ", "", indent, number++, step.kind == Step::Kind::Call ? step.row : step.kind == Step::Kind::If ? "if" : "loop");
+    out += fmt::format("{:>{}}{:>4}  {:<28} ", "", indent, number++, step_label(step));
     for_each_pointer(step, [&](const PointerArg& p) { out += fmt::format("{}%{} ", p.writes ? ">" : "", p.buffer); });
     out += " # " + step.what + "\n";
     for (const auto& block : step.blocks) {
@@ -44,6 +73,10 @@ void print_steps(const Program& program, const std::vector<Step>& steps, int ind
 
 void for_each_pointer(Step& step, const std::function<void(PointerArg&)>& visit) {
   if (step.condition.buffer >= 0) visit(step.condition);
+  if (step.buffer >= 0) {
+    PointerArg pointer{step.buffer, true};
+    visit(pointer);
+  }
   for (Arg& arg : step.args) visit_arg(arg, visit);
 }
 

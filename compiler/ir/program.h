@@ -8,6 +8,10 @@
 //
 // Sizes, offsets, extents and loop bounds are Dims: constants in the static case. Steps that control others (If, Loop) hold blocks of steps;
 // steps are numbered in pre-order through all blocks, and a buffer's lifetime is a half-open range of these numbers.
+//
+// A step may bind symbols: extents that depend on data. They are variables from there on. A buffer whose size has a bound lies in the arena at that
+// size; one without lies on the heap, the caller's allocator, taken by an Allocate step or given by a kernel. What is no tensor (sequences, optionals,
+// maps) is an Object: a variable that kernels point to.
 #pragma once
 #include <functional>
 #include <memory>
@@ -24,12 +28,12 @@ namespace onnxc {
 using BufferId = int32_t;
 
 struct Buffer {
-  enum class Place { Input, Output, Weights, Arena };
+  enum class Place { Input, Output, Weights, Arena, Heap, Object };
   std::string name;  ///< of the value it holds
   Place place = Place::Arena;
   ElementType element = ElementType::Undefined;
-  Extents extents;        ///< of the value, in ONNX's order, for comments and interfaces
-  Dim bytes;              ///< storage, with padding
+  Extents extents{};      ///< of the value, in ONNX's order, for comments and interfaces
+  Dim bytes{};            ///< storage, with padding
   int64_t alignment = 64;
   int index = 0;          ///< Input, Output: its number. Weights: of the constant
   BufferId parent = -1;   ///< a view: lives inside `parent`, from byte `offset` on
@@ -37,6 +41,11 @@ struct Buffer {
   int first = -1, last = -1;  ///< Arena: live in steps [first, last)
   /// Arena, in a program with symbolic sizes: offset = max over these of (their offset + their bytes rounded up to the alignment), else 0.
   std::vector<BufferId> below{};
+  /// Heap: points to what is not its own: an element of a sequence, a part of another buffer.
+  bool borrowed = false;
+  /// Input, Output: passed as an onnxc_value. Object: always.
+  bool is_value = false;
+  Type::Kind kind = Type::Kind::Tensor;
 };
 
 /// A constant as the kernel that reads it wants it.
@@ -85,8 +94,16 @@ struct EpilogueArg {
   int expr = -1;
   std::vector<FormArg> operands;
 };
+/// &symbol: the step binds it.
+struct SymbolArg {
+  Dim symbol;
+};
+/// &pointer: the step makes a Heap buffer point to something.
+struct AddressArg {
+  BufferId buffer = -1;
+};
 struct ParamsArg;
-using Arg = std::variant<PointerArg, TensorArg, FormArg, DimArg, DimsArg, NumberArg, NameArg, EpilogueArg, std::shared_ptr<ParamsArg>>;
+using Arg = std::variant<PointerArg, TensorArg, FormArg, DimArg, DimsArg, NumberArg, NameArg, EpilogueArg, SymbolArg, AddressArg, std::shared_ptr<ParamsArg>>;
 /// {.name = value, ...}
 struct ParamsArg {
   std::vector<std::pair<std::string, Arg>> members;
@@ -98,7 +115,19 @@ struct TemplateArg {
 };
 
 struct Step {
-  enum class Kind { Call, If, Loop };
+  enum class Kind {
+    Call,
+    If,
+    Loop,
+    Declare,   ///< variables: `binds` with `values` as their first ones (else 0), and the pointer of `buffer`
+    Assign,    ///< `binds` become `values`
+    Bind,      ///< `binds` become the elements of `condition`, an integer tensor; they are variables from here on
+    Require,   ///< ends the run where values[0] != values[1], or, of one value, where it is negative
+    Allocate,  ///< room for `values[0]` elements of `buffer`
+    Move,      ///< `buffer`, a heap pointer or an object, becomes what `condition` points to; a heap block it owned is given back
+    Release,   ///< gives `buffer`'s heap block back
+    Shape,     ///< tells the caller that output `buffer` has the extents `values`
+  };
   Kind kind = Kind::Call;
   std::string header;    ///< onnxc/HEADER, of the kernel
   std::string function;  ///< in namespace onnxc
@@ -107,8 +136,12 @@ struct Step {
   bool parallel = false;  ///< takes onnxc::Part as its first argument
   bool fallible = false;  ///< gives a Status
 
-  PointerArg condition;                    ///< If: a bool
-  std::vector<std::vector<Step>> blocks;   ///< If: then, else
+  PointerArg condition;                    ///< If: a bool. Loop: a bool that is read before each iteration, or none
+  std::vector<std::vector<Step>> blocks;   ///< If: then, else. Loop: the body
+  std::vector<Dim> binds;                  ///< symbols that the step binds. Loop: the number of the iteration; it is a variable of the body
+  std::vector<Dim> values;                 ///< Loop: at most so many iterations; of one that has no such number, the limit beyond which the run ends
+  BufferId buffer = -1;
+  bool limited = false;                    ///< Loop: values[0] is a limit whose excess is an error
 
   /// Pairs (written, read) that may be the same memory when the read buffer dies here: each element is read before it is written.
   std::vector<std::pair<BufferId, BufferId>> may_share;
@@ -134,6 +167,7 @@ struct Program {
   Dim lower_bound = 0;     ///< max of live bytes over the steps; only where all sizes are constant
   Dim unshared_bytes = 0;  ///< sum of all arena buffers
   int64_t arena_alignment = 64;
+  bool uses_heap = false;  ///< takes an allocator
 
   Buffer& operator[](BufferId id) { return buffers[static_cast<std::size_t>(id)]; }
   const Buffer& operator[](BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }
@@ -151,6 +185,9 @@ int for_each_step(Steps& steps, Visit&& visit, int number = 0) {
 /// Calls visit(PointerArg&) for every pointer among the step's own arguments, the condition included.
 void for_each_pointer(Step& step, const std::function<void(PointerArg&)>& visit);
 void for_each_pointer(const Step& step, const std::function<void(const PointerArg&)>& visit);
+
+/// The row that a step calls, or what it does instead: `if`, `loop`, `bind`.
+std::string step_label(const Step& step);
 
 /// The buffer a view finally lies in.
 BufferId root_of(const Program& program, BufferId buffer);

@@ -5,6 +5,7 @@
 //     const big: f32[784, 128] = {hex bytes}
 //     t: f32[batch, 128] = MatMul(x, w) {alpha = 0.5, axes = [0, 1], mode = "linear"}  # name
 //     y: f32[batch, 128] = onnxc.Map(t, b) [max(add(x0, x1), f32(0))]
+//     n: i64[1, count_1] = NonZero(x) binds ["count_1"]
 //     z: f32[2] = If(c) captures (t) {} then_branch graph "g" (...) -> (...) { ... } else_branch graph ...
 //   }
 //
@@ -38,7 +39,7 @@ std::string quoted(std::string_view text) {
 
 bool is_word(std::string_view text) {
   if (text.empty() || text == "_" || isdigit(static_cast<unsigned char>(text[0]))) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/'; }) && text != "const" && text != "graph" && text != "captures";
+  return std::all_of(text.begin(), text.end(), [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/'; }) && text != "const" && text != "graph" && text != "captures" && text != "binds";
 }
 
 std::string word(std::string_view text) { return is_word(text) ? std::string(text) : quoted(text); }
@@ -111,7 +112,7 @@ void print(const Graph& graph, int indent, std::string& out) {
       results += v == kAbsent ? "_" : fmt::format("{}: {}", word(graph[v].name), graph[v].type.text());
     }
     const std::vector<ValueId> own(node.inputs.begin(), node.inputs.begin() + node.own_inputs());
-    out += fmt::format("{}  {} = {}{}", space, results, word(node.full_op()), list(own, false));
+    out += fmt::format("{}  {} = {}{}", space, results.empty() ? "()" : results, word(node.full_op()), list(own, false));
     if (node.version != 1000 && !node.is_map()) out += fmt::format(" @{}", node.version);
     if (node.epilogue) {
       out += fmt::format(" [{}]", node.epilogue->text());
@@ -121,6 +122,11 @@ void print(const Graph& graph, int indent, std::string& out) {
       std::string all;
       for (const auto& [name, value] : node.attributes) all += fmt::format("{}{} = {}", all.empty() ? "" : ", ", word(name), attribute_text(value));
       out += " {" + all + "}";
+    }
+    if (!node.binds.empty()) {
+      std::string all;
+      for (const std::string& symbol : node.binds) all += (all.empty() ? "" : ", ") + quoted(symbol);
+      out += " binds [" + all + "]";
     }
     if (!node.captures.empty()) out += " captures " + list(node.captures, false);
     for (const auto& [name, region] : node.regions) {

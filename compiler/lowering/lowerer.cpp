@@ -36,18 +36,121 @@ int Lowerer::add_expr(const Expr& expr) {
   return it->second;
 }
 
-void Lowerer::emit(Step step) { steps_->push_back(std::move(step)); }
+void Lowerer::emit(Step step) {
+  for (Dim symbol : step.binds) bound_.insert(symbol.name());
+  steps_->push_back(std::move(step));
+}
+
+void Lowerer::need_heap(const Node& node) {
+  if (!options_.heap)
+    node.fail(ErrorKind::Unsupported, "needs memory whose size has no bound before the model runs", "leave out --no-heap, or state the dimensions it depends on with --dim");
+  program_.uses_heap = true;
+}
+
+void Lowerer::allocate(BufferId buffer, Dim bytes) {
+  const int64_t width = info(program_[buffer].element).bits / 8;
+  Step step;
+  step.kind = Step::Kind::Allocate;
+  step.what = fmt::format("memory of '{}'", program_[buffer].name);
+  step.buffer = buffer;
+  step.values = {floor_div(bytes, width)};
+  emit(std::move(step));
+}
+
+BufferId Lowerer::declare_pointer(Buffer buffer) {
+  buffer.place = Buffer::Place::Heap;
+  const bool owned = !buffer.borrowed;
+  const BufferId id = add_buffer(std::move(buffer));
+  Step step;
+  step.kind = Step::Kind::Declare;
+  step.what = fmt::format("'{}'", program_[id].name);
+  step.buffer = id;
+  emit(std::move(step));
+  if (owned) owned_.push_back(id);
+  return id;
+}
+
+BufferId Lowerer::add_storage(Buffer buffer) {
+  if (!buffer.bytes.depends_on_run()) return add_buffer(std::move(buffer));
+  if (const auto most = buffer.bytes.upper_bound()) {
+    buffer.bytes = *most;
+    return add_buffer(std::move(buffer));
+  }
+  const auto room = buffer.bytes.upper_bound([&](const std::string& symbol) { return bound_.count(symbol) != 0; });
+  ONNXC_CHECK(room && node_ != nullptr, "the size of a heap block is known when it is taken");
+  need_heap(*node_);
+  const BufferId id = declare_pointer(std::move(buffer));
+  allocate(id, *room);
+  return id;
+}
+
+void Lowerer::release_owned() {
+  for (BufferId id : owned_) {
+    Step step;
+    step.kind = Step::Kind::Release;
+    step.what = fmt::format("memory of '{}' is given back", program_[id].name);
+    step.buffer = id;
+    emit(std::move(step));
+  }
+  owned_.clear();
+}
+
+void Lowerer::assign(Step::Kind kind, std::vector<Dim> symbols, std::vector<Dim> values) {
+  if (symbols.empty()) return;
+  Step step;
+  step.kind = kind;
+  for (Dim s : symbols) step.what += (step.what.empty() ? "" : ", ") + s.name();
+  step.binds = std::move(symbols);
+  step.values = std::move(values);
+  emit(std::move(step));
+}
+
+View Lowerer::define_object(Scope& scope, ValueId value) {
+  const Value& v = (*scope.graph)[value];
+  View view{{-1, true, 0, ElementType::Undefined}, ElementType::Undefined, {}, {}};
+  const auto output = output_places_.find({scope.graph, value});
+  if (output != output_places_.end() && scope.places[static_cast<std::size_t>(value)].empty()) {
+    view.pointer = output->second;
+  } else {
+    view.pointer.buffer = add_buffer({.name = v.name, .place = Buffer::Place::Object, .is_value = true, .kind = v.type.kind});
+    Step step;
+    step.kind = Step::Kind::Declare;
+    step.what = fmt::format("'{}'", v.name);
+    step.buffer = view.pointer.buffer;
+    emit(std::move(step));
+  }
+  scope.places[static_cast<std::size_t>(value)].push_back(view);
+  return view;
+}
+
+void Lowerer::move_object(PointerArg to, PointerArg from) {
+  if (to.buffer == from.buffer) return;
+  Step step;
+  step.kind = Step::Kind::Move;
+  step.what = fmt::format("'{}' is '{}'", program_[to.buffer].name, program_[from.buffer].name);
+  step.buffer = to.buffer;
+  step.condition = from;
+  emit(std::move(step));
+}
 
 View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
   const Value& v = (*scope.graph)[value];
   View view{{-1, true, 0, v.type.element}, v.type.element, v.type.extents, layout};
-  const auto output = output_buffers_.find({scope.graph, value});
-  if (output != output_buffers_.end() && !layout.channels_last && scope.places[static_cast<std::size_t>(value)].empty()) {
-    view.pointer.buffer = output->second;
+  for (Dim d : v.type.extents) {
+    if (!d.depends_on_run() || d.min_value() >= 0) continue;
+    Step step;
+    step.kind = Step::Kind::Require;
+    step.what = fmt::format("{} of '{}' is no less than 0", d.text(), v.name);
+    step.values = {d};
+    emit(std::move(step));
+  }
+  const auto output = output_places_.find({scope.graph, value});
+  if (output != output_places_.end() && !layout.channels_last && scope.places[static_cast<std::size_t>(value)].empty()) {
+    view.pointer = output->second;
   } else {
     const Dim bytes = storage_elements(v.type.extents, layout) * info(v.type.element).bits;
-    view.pointer.buffer = add_buffer({.name = v.name, .place = Buffer::Place::Arena, .element = v.type.element, .extents = v.type.extents,
-                                      .bytes = info(v.type.element).bits >= 8 ? floor_div(bytes, 8) : ceil_div(bytes, 8)});
+    view.pointer.buffer = add_storage({.name = v.name, .place = Buffer::Place::Arena, .element = v.type.element, .extents = v.type.extents,
+                                       .bytes = info(v.type.element).bits >= 8 ? floor_div(bytes, 8) : ceil_div(bytes, 8)});
   }
   scope.places[static_cast<std::size_t>(value)].push_back(view);
   return view;
@@ -129,62 +232,37 @@ void Lowerer::copy(const Extents& extents, PointerArg to, std::vector<Dim> to_st
 }
 
 void Lowerer::write_output(Scope& scope, ValueId value, const View& to) {
+  if (!(*scope.graph)[value].type.is_tensor()) return move_object(to.pointer, place(scope, value, nullptr).pointer);
   const View from = place(scope, value, nullptr);
   copy((*scope.graph)[value].type.extents, to.pointer, to.strides(), from.pointer, from.strides(), to.element, (*scope.graph)[value].name + ": to the output");
 }
 
-void Lowerer::lower_if(Scope& scope, const Node& node) {
-  const Layout plain;
-  Step step;
-  step.kind = Step::Kind::If;
-  step.what = fmt::format("If '{}'", node.name);
-  step.condition = place(scope, node.inputs[0], &plain).pointer;
-  // Captures are made available before the branch, in the layouts they have.
-  for (ValueId v : node.captures) place(scope, v, nullptr);
-  std::vector<View> results;
-  for (ValueId v : node.outputs) {
-    if (v == kAbsent) {
-      results.emplace_back();
-    } else {
-      results.push_back(define(scope, v, plain));
-    }
-  }
-  std::vector<Step>* const outer = steps_;
-  for (const char* branch : {"then_branch", "else_branch"}) {
-    const Graph* region = node.region(branch);
-    if (region == nullptr) node.fail(ErrorKind::Invalid, fmt::format("has no {}", branch));
-    step.blocks.emplace_back();
-    steps_ = &step.blocks.back();
-    Scope inner{region, assign_layouts(*region, options_.channels_last ? target_.vector_floats : 1), std::vector<std::vector<View>>(region->values.size())};
-    if (!options_.channels_last) std::fill(inner.layouts.begin(), inner.layouts.end(), Layout{});
-    for (std::size_t i = 0; i < node.captures.size(); ++i) define_view(inner, region->inputs[i], place(scope, node.captures[i], nullptr));
-    lower_nodes(inner);
-    for (std::size_t i = 0; i < region->outputs.size() && i < results.size(); ++i) {
-      if (results[i].pointer.buffer >= 0) write_output(inner, region->outputs[i], results[i]);
-    }
-  }
-  steps_ = outer;
-  emit(std::move(step));
-}
-
 void Lowerer::lower_node(Scope& scope, const Node& node) {
-  if (node.is("If")) return lower_if(scope, node);
-  const Operator* op = node.is_map() ? nullptr : find_operator(node);
-  if (!node.is_map() && (op == nullptr || op->lower == nullptr)) node.fail(ErrorKind::Unsupported, "this operator has no kernel yet");
-  for (ValueId v : node.outputs) {
-    if (v == kAbsent) continue;
-    const Type& type = (*scope.graph)[v].type;
-    if (!type.is_tensor() || !type.ranked) node.fail(ErrorKind::Unsupported, fmt::format("output '{}' is {}", (*scope.graph)[v].name, type.text()));
-    if (type.element == ElementType::String || is_sub_byte(type.element) || info(type.element).bits > 64)
-      node.fail(ErrorKind::Unsupported, fmt::format("element type {} of '{}' is not supported yet", name(type.element), (*scope.graph)[v].name));
+  const Node* const outer = std::exchange(node_, &node);
+  if (node.is("If")) {
+    lower_if(scope, node);
+  } else if (node.is("Loop")) {
+    lower_loop(scope, node);
+  } else {
+    const Operator* op = node.is_map() ? nullptr : find_operator(node);
+    if (!node.is_map() && (op == nullptr || op->lower == nullptr)) node.fail(ErrorKind::Unsupported, "this operator has no kernel yet");
+    for (ValueId v : node.outputs) {
+      if (v == kAbsent) continue;
+      const Type& type = (*scope.graph)[v].type;
+      if (!type.is_tensor()) continue;
+      if (!type.ranked) node.fail(ErrorKind::Unsupported, fmt::format("output '{}' is {}", (*scope.graph)[v].name, type.text()));
+      if (type.element == ElementType::String || is_sub_byte(type.element) || info(type.element).bits > 64)
+        node.fail(ErrorKind::Unsupported, fmt::format("element type {} of '{}' is not supported yet", name(type.element), (*scope.graph)[v].name));
+    }
+    Lowering lowering(*this, *scope.graph, node);
+    if (node.is_map()) lower_map(lowering);
+    else op->lower(lowering);
+    lowering.build_cheapest();
+    for (ValueId v : node.outputs) {
+      if (v != kAbsent) ONNXC_CHECK(!scope.places[static_cast<std::size_t>(v)].empty(), "a kernel query defines every output");
+    }
   }
-  Lowering lowering(*this, *scope.graph, node);
-  if (node.is_map()) lower_map(lowering);
-  else op->lower(lowering);
-  lowering.build_cheapest();
-  for (ValueId v : node.outputs) {
-    if (v != kAbsent) ONNXC_CHECK(!scope.places[static_cast<std::size_t>(v)].empty(), "a kernel query defines every output");
-  }
+  node_ = outer;
 }
 
 void Lowerer::lower_nodes(Scope& scope) {
@@ -192,26 +270,26 @@ void Lowerer::lower_nodes(Scope& scope) {
   for (const Node& node : scope.graph->nodes) {
     scope_ = &scope;
     // Extents are stored once a kernel reads them; most only shape other tensors.
-    if (is_extents(node) && output_buffers_.count({scope.graph, node.outputs[0]}) == 0) scope.waiting.emplace(node.outputs[0], &node);
+    if (is_extents(node) && output_places_.count({scope.graph, node.outputs[0]}) == 0) scope.waiting.emplace(node.outputs[0], &node);
     else lower_node(scope, node);
   }
   scope_ = outer;
 }
 
-Program Lowerer::run(const Graph& graph) {
-  program_.name = graph.name;
-  program_.constraints = graph.constraints;
-  steps_ = &program_.steps;
-  Scope scope{&graph, assign_layouts(graph, target_.vector_floats), std::vector<std::vector<View>>(graph.values.size())};
-  if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
+/// Inputs and outputs as buffers. An output whose size depends on data has room for its bound, or is passed as an onnxc_value.
+void Lowerer::define_interface(Scope& scope) {
+  const Graph& graph = *scope.graph;
   const auto interface = [&](ValueId v, Buffer::Place where, std::size_t number) {
     const Value& value = graph[v];
-    if (!value.type.is_tensor() || !value.type.ranked)
+    if (!value.type.is_tensor())
+      return add_buffer({.name = value.name, .place = where, .alignment = 1, .index = static_cast<int>(number), .is_value = true, .kind = value.type.kind});
+    if (!value.type.ranked)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
     if (value.type.element == ElementType::String || is_sub_byte(value.type.element) || info(value.type.element).bits > 64)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' has element type {}, which is not supported yet", value.name, name(value.type.element)));
+    const auto most = element_count(value.type.extents).upper_bound();
     return add_buffer({.name = value.name, .place = where, .element = value.type.element, .extents = value.type.extents,
-                       .bytes = element_count(value.type.extents) * (info(value.type.element).bits / 8), .alignment = 1, .index = static_cast<int>(number)});
+                       .bytes = most.value_or(0) * (info(value.type.element).bits / 8), .alignment = 1, .index = static_cast<int>(number), .is_value = !most});
   };
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const ValueId v = graph.inputs[i];
@@ -225,17 +303,74 @@ Program Lowerer::run(const Graph& graph) {
     const BufferId b = interface(v, Buffer::Place::Output, i);
     program_.outputs.push_back(b);
     // The producer writes straight into the caller's memory.
-    if (definition[static_cast<std::size_t>(v)] >= 0) output_buffers_.emplace(std::pair{&graph, v}, b);
+    if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || !graph[v].type.is_tensor()))
+      output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, graph[v].type.element});
   }
-  lower_nodes(scope);
+}
+
+/// Copies what was not produced in the caller's memory, and tells shapes that depend on data.
+void Lowerer::write_results(Scope& scope) {
+  const Graph& graph = *scope.graph;
+  scope_ = &scope;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const ValueId v = graph.outputs[i];
-    const auto& places = scope.places[static_cast<std::size_t>(v)];
+    const Type& type = graph[v].type;
     const BufferId b = program_.outputs[i];
-    if (std::any_of(places.begin(), places.end(), [&](const View& p) { return p.pointer.buffer == b; })) continue;
-    scope_ = &scope;
-    write_output(scope, v, {{b, true, 0, graph[v].type.element}, graph[v].type.element, graph[v].type.extents, {}});
+    const View to{{b, true, 0, type.element}, type.element, type.extents, {}};
+    if (type.is_tensor() && program_[b].is_value) {
+      give_tensor(scope, v, to.pointer);
+      continue;
+    }
+    const auto& places = scope.places[static_cast<std::size_t>(v)];
+    if (std::none_of(places.begin(), places.end(), [&](const View& p) { return p.pointer.buffer == b; })) write_output(scope, v, to);
+    if (std::none_of(type.extents.begin(), type.extents.end(), [](Dim d) { return d.depends_on_run(); })) continue;
+    Step step;
+    step.kind = Step::Kind::Shape;
+    step.what = fmt::format("the shape of '{}'", graph[v].name);
+    step.buffer = b;
+    step.values = type.extents;
+    emit(std::move(step));
   }
+}
+
+/// An output without bound: the heap block becomes the caller's; what lies elsewhere is copied into one.
+void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
+  const Layout plain;
+  const Type& type = (*scope.graph)[value].type;
+  View from = place(scope, value, &plain);
+  const auto own = std::find(owned_.begin(), owned_.end(), from.pointer.buffer);
+  if (own != owned_.end() && from.pointer.offset == Dim(0)) {
+    owned_.erase(own);
+  } else {
+    const Dim bytes = element_count(type.extents) * (info(type.element).bits / 8);
+    const BufferId block = declare_pointer({.name = (*scope.graph)[value].name, .element = type.element, .extents = type.extents, .bytes = bytes});
+    allocate(block, bytes);
+    owned_.pop_back();
+    const View copy_of{{block, true, 0, type.element}, type.element, type.extents, {}};
+    copy(type.extents, copy_of.pointer, copy_of.strides(), from.pointer, from.strides(), type.element, (*scope.graph)[value].name + ": to the output");
+    from = copy_of;
+  }
+  program_.uses_heap = true;
+  const Kernel& kernel = find_kernel("make_tensor");
+  Step step;
+  step.header = kernel.header;
+  step.function = kernel.function;
+  step.row = kernel.name;
+  step.what = (*scope.graph)[value].name + ": to the output";
+  step.args = {to, NumberArg{static_cast<double>(type.element), ElementType::I32}, from.pointer, DimsArg{type.extents}};
+  emit(std::move(step));
+}
+
+Program Lowerer::run(const Graph& graph) {
+  program_.name = graph.name;
+  program_.constraints = graph.constraints;
+  steps_ = &program_.steps;
+  Scope scope{&graph, assign_layouts(graph, target_.vector_floats), std::vector<std::vector<View>>(graph.values.size())};
+  if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
+  define_interface(scope);
+  lower_nodes(scope);
+  write_results(scope);
+  release_owned();
   return std::move(program_);
 }
 

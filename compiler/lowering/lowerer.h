@@ -1,5 +1,6 @@
 // Lowerer: the state behind Lowering: the program in the making, and where every value lies.
 #pragma once
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -28,7 +29,14 @@ class Lowerer {
 
   void lower_nodes(Scope& scope);
   void lower_node(Scope& scope, const Node& node);
+  // Control flow: control.cpp.
   void lower_if(Scope& scope, const Node& node);
+  void lower_loop(Scope& scope, const Node& node);
+  void store_slice(Scope& inner, const Node& node, const View& whole, bool grows, const Type& type, ValueId value, Dim iteration);
+  void store_carried(Scope& inner, const Node& node, const std::vector<View>& places);
+  Scope region_scope(const Graph& region, Scope& outer, const Node& node);
+  /// Lowers a region as a block of steps; `finish` adds the last ones.
+  std::vector<Step> lower_block(Scope& inner, const std::function<void()>& finish);
   /// The value in that layout; converts it where needed.
   View place(Scope& scope, ValueId value, const Layout* layout);
   View define(Scope& scope, ValueId value, const Layout& layout);
@@ -37,6 +45,20 @@ class Lowerer {
   void copy(const Extents& extents, PointerArg to, std::vector<Dim> to_strides, PointerArg from, std::vector<Dim> from_strides, ElementType element,
             std::string what);
   BufferId add_buffer(Buffer buffer);
+  /// Arena memory, at its upper bound where the size depends on data; where that has none, a heap block that is taken here.
+  BufferId add_storage(Buffer buffer);
+  /// A heap pointer that a later step sets.
+  BufferId declare_pointer(Buffer buffer);
+  View define_object(Scope& scope, ValueId value);
+  void move_object(PointerArg to, PointerArg from);
+  /// A kernel of the node takes the caller's allocator.
+  void need_heap(const Node& node);
+  void allocate(BufferId buffer, Dim bytes);
+  void release_owned();
+  void assign(Step::Kind kind, std::vector<Dim> symbols, std::vector<Dim> values);
+  void define_interface(Scope& scope);
+  void write_results(Scope& scope);
+  void give_tensor(Scope& scope, ValueId value, PointerArg to);
   PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes);
   int add_expr(const Expr& expr);
   void emit(Step step);
@@ -49,7 +71,10 @@ class Lowerer {
   Scope* scope_ = nullptr;
   std::map<std::string, BufferId> weights_by_hash_;
   std::map<std::string, int> exprs_by_text_;
-  std::map<std::pair<const Graph*, ValueId>, BufferId> output_buffers_;
+  std::map<std::pair<const Graph*, ValueId>, PointerArg> output_places_;  ///< where a value that leaves its graph is wanted
+  std::set<std::string> bound_;   ///< run-time symbols that steps so far have bound
+  std::vector<BufferId> owned_;   ///< heap blocks that the block in the making gives back at its end
+  const Node* node_ = nullptr;
 };
 
 }  // namespace onnxc

@@ -28,8 +28,8 @@ PointerArg Lowering::weights(const std::string& from, ElementType element, std::
 }
 
 PointerArg Lowering::workspace(const std::string& name, ElementType element, Dim elements) {
-  const BufferId b = lowerer_.add_buffer({.name = node_.name + "." + name, .place = Buffer::Place::Arena, .element = element, .extents = {elements},
-                                          .bytes = elements * (info(element).bits / 8)});
+  const BufferId b = lowerer_.add_storage({.name = node_.name + "." + name, .place = Buffer::Place::Arena, .element = element, .extents = {elements},
+                                           .bytes = elements * (info(element).bits / 8)});
   return {b, true, 0, element};
 }
 
@@ -37,6 +37,12 @@ void Lowering::alias(int output, int input, Dim offset) {
   View view = in(input);
   const ValueId out = node_.output(output);
   const Type& type = graph_[out].type;
+  if (offset.depends_on_run() || view.pointer.offset.depends_on_run()) {  // the place moves: an offset from the pointer
+    view.pointer.offset += offset;
+    view.pointer.as = view.element = type.element;
+    view.extents = type.extents;
+    return lowerer_.define_view(*lowerer_.scope_, out, view);
+  }
   const BufferId parent = view.pointer.buffer;
   const Dim bytes = element_count(type.extents) * (info(type.element).bits / 8);
   const BufferId b = lowerer_.add_buffer({.name = graph_[out].name, .place = lowerer_.program_[parent].place, .element = type.element, .extents = type.extents,
@@ -44,6 +50,36 @@ void Lowering::alias(int output, int input, Dim offset) {
                                           .offset = (offset + view.pointer.offset) * (info(view.element).bits / 8)});
   lowerer_.define_view(*lowerer_.scope_, out, {{b, true, 0, type.element}, type.element, type.extents, {}});
 }
+
+void Lowering::bind(PointerArg elements, std::vector<Dim> symbols) {
+  Step step;
+  step.kind = Step::Kind::Bind;
+  step.what = fmt::format("the elements of '{}' as extents", node_.name);
+  step.condition = elements;
+  step.binds = std::move(symbols);
+  lowerer_.emit(std::move(step));
+}
+
+void Lowering::require(Dim a, Dim b) {
+  Step step;
+  step.kind = Step::Kind::Require;
+  step.what = fmt::format("{} = {}", a.text(), b.text());
+  step.values = {a, b};
+  lowerer_.emit(std::move(step));
+}
+
+View Lowering::out_address(int i, bool borrowed) {
+  const ValueId value = node_.output(i);
+  const Value& v = graph_[value];
+  const BufferId b = lowerer_.declare_pointer({.name = v.name, .place = Buffer::Place::Heap, .element = v.type.element, .extents = v.type.extents,
+                                               .bytes = element_count(v.type.extents) * (info(v.type.element).bits / 8), .borrowed = borrowed});
+  const View view{{b, true, 0, v.type.element}, v.type.element, v.type.extents, {}};
+  lowerer_.define_view(*lowerer_.scope_, value, view);
+  return view;
+}
+
+PointerArg Lowering::object(int i) { return lowerer_.place(*lowerer_.scope_, node_.input(i), nullptr).pointer; }
+PointerArg Lowering::out_object(int i) { return lowerer_.define_object(*lowerer_.scope_, node_.output(i)).pointer; }
 
 StepBuilder Lowering::call(std::string_view row) { return StepBuilder(*this, find_kernel(row)); }
 
@@ -236,6 +272,20 @@ StepBuilder& StepBuilder::epilogue(EpilogueArg e) {
 }
 StepBuilder& StepBuilder::form(FormArg f) {
   step_.args.emplace_back(std::move(f));
+  return *this;
+}
+StepBuilder& StepBuilder::binds(Dim symbol) {
+  step_.binds.push_back(symbol);
+  step_.args.emplace_back(SymbolArg{symbol});
+  return *this;
+}
+StepBuilder& StepBuilder::address(const View& v) {
+  step_.args.emplace_back(AddressArg{v.pointer.buffer});
+  return *this;
+}
+StepBuilder& StepBuilder::heap() {
+  lowering_.lowerer_.need_heap(lowering_.node_);
+  step_.args.emplace_back(NameArg{"heap"});
   return *this;
 }
 StepBuilder& StepBuilder::params(std::vector<std::pair<std::string, Arg>> members) {

@@ -84,6 +84,17 @@ class Lowering {
     const auto* first = reinterpret_cast<const std::byte*>(values.data());
     return weights(from, element, std::vector<std::byte>(first, first + values.size() * sizeof(T)));
   }
+  /// Binds symbols to the elements of an integer tensor.
+  void bind(PointerArg elements, std::vector<Dim> symbols);
+  /// Ends the run where a and b differ.
+  void require(Dim a, Dim b);
+  /// Output i as memory that the step finds or takes itself: pass it with StepBuilder::address. `borrowed`: it belongs to another value.
+  View out_address(int i, bool borrowed);
+  /// Input i or output i, a sequence, an optional or a map, as a pointer to its onnxc_value.
+  PointerArg object(int i);
+  PointerArg out_object(int i);
+  /// The symbols that this node binds, in the order in which its shape rule asked for them.
+  Dim symbol(std::size_t i) const { return Dim::symbol(node_.binds.at(i)); }
   /// Scratch memory that lives during this node's steps.
   PointerArg workspace(const std::string& name, ElementType element, Dim elements);
 
@@ -149,6 +160,9 @@ class StepBuilder {
   StepBuilder& form(FormArg f);
   /// {.name = value, ...}
   StepBuilder& params(std::vector<std::pair<std::string, Arg>> members);
+  StepBuilder& binds(Dim symbol);        ///< &symbol: the kernel stores the extent
+  StepBuilder& address(const View& v);   ///< &pointer: the kernel stores where the elements are
+  StepBuilder& heap();                   ///< the caller's allocator
   StepBuilder& type(ElementType type);  ///< a template argument
   StepBuilder& template_name(std::string cpp_text);
   StepBuilder& expr(int number);
@@ -178,6 +192,8 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
 
 struct LowerOptions {
   bool optimise = true;
+  bool heap = true;               ///< false: refuse what has no bound
+  int64_t max_trip = 1'000'000'000;  ///< of loops that have no number of iterations
   bool channels_last = true;
   int threads = 1;
 };

@@ -34,6 +34,28 @@ void set_lifetimes(Program& program) {
   });
 }
 
+/// What lives outside of a loop and is touched inside lives as long as the loop: the next iteration touches it again.
+void extend_over_loops(Program& program) {
+  std::vector<std::pair<int, int>> loops;
+  const std::function<int(const std::vector<Step>&, int)> walk = [&](const std::vector<Step>& steps, int number) {
+    for (const Step& step : steps) {
+      const int first = number++;
+      for (const auto& block : step.blocks) number = walk(block, number);
+      if (step.kind == Step::Kind::Loop) loops.emplace_back(first, number);  // inner ones before outer ones
+    }
+    return number;
+  };
+  walk(program.steps, 0);
+  for (const auto& [first, last] : loops) {
+    for (Buffer& b : program.buffers) {
+      const bool inside = b.first >= first && b.last <= last, apart = b.last <= first || b.first >= last;
+      if (b.first < 0 || inside || apart) continue;
+      b.first = std::min(b.first, first);
+      b.last = std::max(b.last, last);
+    }
+  }
+}
+
 std::map<std::string, Dim> symbols_of(const Program& program) {
   std::map<std::string, Dim> symbols;
   for (const Buffer& b : program.buffers) b.bytes.collect_symbols(symbols);
@@ -65,6 +87,7 @@ std::vector<Interval> intervals_of(const Program& program, const std::vector<Buf
 
 void plan_memory(Program& program) {
   set_lifetimes(program);
+  extend_over_loops(program);
   const std::vector<BufferId> list = planned_buffers(program);
   program.arena_alignment = kAlignment;
   program.unshared_bytes = 0;

@@ -49,7 +49,12 @@ std::optional<std::vector<Dim>> Inference::elements(int i) const {
 
 std::vector<Dim> Inference::known_elements(int i, const char* what) const {
   if (auto list = elements(i)) return *list;
-  unsupported(fmt::format("{} (input {}, '{}') is only known when the model runs", what, i, value(i).name), "make it a constant of the model");
+  const Value& v = value(i);
+  const bool listed = v.type.is_tensor() && v.type.is_static() && v.type.rank() <= 1 && is_integer(v.type.element) && !is_sub_byte(v.type.element);
+  if (!listed || element_count(v.type.extents).value() > kMostShapeElements)
+    unsupported(fmt::format("{} (input {}, '{}') is {}, known only when the model runs", what, i, v.name, v.type.text()), "make it a constant of the model, or give it a known length");
+  before_.push_back(make_bind_node(graph_, node_.input(i), fresh_));
+  return *value(i).elements;
 }
 
 std::vector<int64_t> Inference::known_integers(int i, const char* what) const {
@@ -76,12 +81,36 @@ void Inference::output_elements(int i, std::vector<Dim> elements) {
   if (node_.has_output(i)) graph_[node_.output(i)].elements = std::move(elements);
 }
 
-Dim Inference::fresh(std::string_view hint, int64_t min, int64_t max) { return Dim::symbol(fmt::format("{}_{}", hint, ++fresh_), min, max); }
+Dim Inference::fresh(std::string_view hint, int64_t min, std::optional<Dim> limit) {
+  if (asked_ == node_.binds.size()) node_.binds.push_back(fmt::format("@{}{}", hint, ++fresh_));
+  return Dim::run_time_symbol(node_.binds[asked_++], min, kFar, limit);
+}
+
+Dim unknown_extent() { return Dim::run_time_symbol("@unknown", 0, kFar); }
+
+void Inference::walk(Graph& region) {
+  ONNXC_CHECK(walk_ != nullptr, "nodes with regions are inferred by a walk over the graph");
+  (*walk_)(region);
+}
+
+int first_fresh(const Graph& graph) {
+  int first = 0;
+  for (const Node& node : graph.nodes) {
+    for (const std::string& symbol : node.binds) {
+      std::size_t digits = symbol.size();
+      while (digits > 0 && symbol[digits - 1] >= '0' && symbol[digits - 1] <= '9') --digits;
+      if (digits < symbol.size() && symbol.size() - digits < 9) first = std::max(first, std::stoi(symbol.substr(digits)));
+    }
+    for (const auto& [name, region] : node.regions) first = std::max(first, first_fresh(*region));
+  }
+  return first;
+}
 
 Dim Inference::unify(Dim a, Dim b, const char* what) {
   if (a == b) return a;
   if ((a - b).min_value() > 0 || (b - a).min_value() > 0) fail(fmt::format("{}: {} and {} do not match", what, a.text(), b.text()));
-  graph_.constraints.emplace_back(a, b);
+  if (a.depends_on_run() || b.depends_on_run()) before_.push_back(make_require_node(a, b));
+  else graph_.constraints.emplace_back(a, b);
   return a.is_constant() || (!b.is_constant() && a.text().size() <= b.text().size()) ? a : b;
 }
 
@@ -124,8 +153,8 @@ void infer_epilogue(Graph& graph, Node& node) {
 
 }  // namespace
 
-void infer_node(Graph& graph, Node& node, int& fresh) {
-  Inference inference(graph, node, fresh);
+void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk) {
+  Inference inference(graph, node, fresh, before, walk);
   if (node.is_map()) return infer_expression(inference, *node.epilogue);
   const Operator* op = find_operator(node);
   if (op == nullptr) node.fail(ErrorKind::Unsupported, "this operator is not supported");
@@ -175,8 +204,8 @@ std::vector<ValueId> GraphBuilder::ops(std::string_view op, std::vector<ValueId>
   while (!node.inputs.empty() && node.inputs.back() == kAbsent) node.inputs.pop_back();
   node.attributes = std::move(attributes);
   for (int i = 0; i < outputs; ++i) node.outputs.push_back(graph_.add_value(base_));
+  infer_node(graph_, node, fresh_, nodes_);
   nodes_.push_back(std::move(node));
-  infer_node(graph_, nodes_.back(), fresh_);
   return nodes_.back().outputs;
 }
 
@@ -188,8 +217,8 @@ ValueId GraphBuilder::map(Expr expr, std::vector<ValueId> inputs) {
   node.inputs = std::move(inputs);
   node.epilogue = std::move(expr);
   node.outputs.push_back(graph_.add_value(base_));
+  infer_node(graph_, node, fresh_, nodes_);
   nodes_.push_back(std::move(node));
-  infer_node(graph_, nodes_.back(), fresh_);
   return nodes_.back().outputs[0];
 }
 

@@ -53,10 +53,20 @@ inline const Operator* find_operator(const Node& node) { return find_operator(no
 /// All operators, in the order of op_list.inc.
 std::span<const Operator* const> all_operators();
 
+/// Infers a region whose inputs have their types: what the walk over the graph lends to the rules of operators that have regions.
+using RegionWalk = std::function<void(Graph&)>;
+
+/// An extent of the elements of a sequence or optional that differs from element to element, or is not known.
+Dim unknown_extent();
+/// Makes `type`, inside a sequence or optional, hold `next` too. True when it changed.
+bool generalise_nested(Type& type, const Type& next);
+
 /// What a shape rule sees of its node.
 class Inference {
  public:
-  Inference(Graph& graph, Node& node, int& fresh) : graph_(graph), node_(node), fresh_(fresh) {}
+  /// `before` takes the nodes that must run before this one: those that bind symbols and check extents.
+  Inference(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk)
+      : graph_(graph), node_(node), fresh_(fresh), before_(before), walk_(walk) {}
   Graph& graph() { return graph_; }
   const Node& node() const { return node_; }
 
@@ -70,7 +80,8 @@ class Inference {
   const TensorData* constant(int i) const { return has(i) ? value(i).constant.get() : nullptr; }
   /// Elements of an integer input as Dims, where they are known (a constant, or shape arithmetic).
   std::optional<std::vector<Dim>> elements(int i) const;
-  /// The same, or an error that says which input must be known.
+  /// The same; where they are not known, run-time symbols that an onnxc.Bind node before this one reads from the tensor. An error where the number of
+  /// elements is not known, or large.
   std::vector<Dim> known_elements(int i, const char* what) const;
   /// The same as constants.
   std::vector<int64_t> known_integers(int i, const char* what) const;
@@ -79,12 +90,15 @@ class Inference {
   void output(int i, ElementType element, Extents extents) { output(i, Type::tensor(element, std::move(extents))); }
   void output_elements(int i, std::vector<Dim> elements);
 
-  /// A symbol for an extent that only a run tells, with closed bounds.
-  Dim fresh(std::string_view hint, int64_t min = 0, int64_t max = INT64_MAX);
-  /// The model needs a == b. Gives the simpler one; an error where they never are equal.
+  /// A symbol for an extent that only running this node tells, with closed bounds and perhaps an upper bound that is an extent. The node binds it.
+  /// Each inference of a node gives the same symbols, in the order of the calls.
+  Dim fresh(std::string_view hint, int64_t min = 0, std::optional<Dim> limit = std::nullopt);
+  /// The model needs a == b, which is checked when it runs. Gives the simpler one; an error where they never are equal.
   Dim unify(Dim a, Dim b, const char* what);
   /// Numpy's rule, over any number of shapes.
   Extents broadcast(const std::vector<Extents>& shapes);
+  /// Infers a region of the node, formals typed beforehand.
+  void walk(Graph& region);
   /// A negative axis counts from the end; an error outside [-rank, rank).
   int axis(int64_t axis, int rank) const;
   [[noreturn]] void fail(std::string found, std::string remedy = {}) const { node_.fail(ErrorKind::Invalid, std::move(found), std::move(remedy)); }
@@ -96,10 +110,16 @@ class Inference {
   Graph& graph_;
   Node& node_;
   int& fresh_;
+  std::vector<Node>& before_;
+  const RegionWalk* walk_;
+  std::size_t asked_ = 0;  // how many of the node's own symbols the rule has asked for
 };
 
-/// Runs the operator's rule (or Map's) on one node. `fresh` numbers the symbols that rules make.
-void infer_node(Graph& graph, Node& node, int& fresh);
+/// Runs the operator's rule (or Map's) on one node. `fresh` numbers the symbols that rules make; nodes that must run before this one are appended
+/// to `before`.
+void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk = nullptr);
+/// A number that no run-time symbol of the graph and its regions has yet.
+int first_fresh(const Graph& graph);
 
 /// What a reference evaluation sees: concrete inputs, and outputs already allocated where the shape rule knew them.
 class Evaluation {

@@ -13,6 +13,13 @@ bool is_extents(const Node& node);
 /// Gives an onnxc.Extents node numbers for its symbols.
 void bind_symbols(Node& extents, const std::map<std::string, Dim>& symbols);
 
+/// onnxc.Bind: binds run-time symbols to the elements of an integer tensor of known length, and states them as the value's elements.
+Node make_bind_node(Graph& graph, ValueId value, int& fresh);
+bool is_bind(const Node& node);
+/// onnxc.Require: ends the run where two extents differ. Shape rules state it; it lives from one walk over the graph to the next.
+Node make_require_node(Dim a, Dim b);
+bool is_require(const Node& node);
+
 /// Tensors of more elements are data, not shapes.
 constexpr int64_t kMostShapeElements = 256;
 

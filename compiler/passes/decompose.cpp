@@ -35,7 +35,7 @@ void decompose_into(Graph& graph, Node node, int& fresh, int depth) {
 Graph decompose(Graph graph) {
   std::vector<Node> nodes = std::move(graph.nodes);
   graph.nodes.clear();
-  int fresh = 0;
+  int fresh = first_fresh(graph);
   for (Node& node : nodes) decompose_into(graph, std::move(node), fresh, 0);
   return graph;
 }

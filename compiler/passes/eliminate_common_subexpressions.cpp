@@ -62,7 +62,7 @@ Graph eliminate_common_subexpressions(Graph graph) {
     current(node.inputs);
     current(node.captures);
     for (auto& [name, region] : node.regions) *region = eliminate_common_subexpressions(std::move(*region));
-    if (node.regions.empty() && !is_random(node)) {
+    if (node.regions.empty() && node.binds.empty() && !node.outputs.empty() && !is_random(node)) {
       if (const std::string key = key_of(graph, node); !key.empty()) {
         const auto [it, fresh] = seen.emplace(key, kept.size());
         if (!fresh) {

@@ -1,6 +1,42 @@
+#include <algorithm>
+#include <map>
+
+#include "compiler/ops/shape_arithmetic.h"
 #include "compiler/passes/passes.h"
 
 namespace onnxc {
+namespace {
+
+using Symbols = std::map<std::string, Dim>;
+
+void collect(const Type& type, Symbols& into) {
+  for (Dim d : type.extents) d.collect_symbols(into);
+  for (const Type& inner : type.nested) collect(inner, into);
+}
+
+/// The symbols that a node's types, extents and regions stand on.
+void collect(const Graph& graph, const Node& node, Symbols& into) {
+  for (ValueId v : node.outputs) {
+    if (v != kAbsent) collect(graph[v].type, into);
+  }
+  for (ValueId v : node.inputs) {
+    if (v == kAbsent || !graph[v].elements || is_bind(node)) continue;
+    for (Dim d : *graph[v].elements) d.collect_symbols(into);
+  }
+  for (const char* name : {"elements", "equal"}) {
+    const auto it = node.attributes.find(name);
+    if (node.domain != "onnxc" || it == node.attributes.end()) continue;
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&it->second)) {
+      for (const std::string& text : *texts) parse_dim(text).collect_symbols(into);
+    }
+  }
+  for (const auto& [name, region] : node.regions) {
+    for (const Value& v : region->values) collect(v.type, into);
+    for (const Node& inner : region->nodes) collect(*region, inner, into);
+  }
+}
+
+}  // namespace
 
 Graph eliminate_dead_code(Graph graph) {
   std::vector<char> needed(graph.values.size(), 0);
@@ -8,10 +44,12 @@ Graph eliminate_dead_code(Graph graph) {
     if (v != kAbsent) needed[static_cast<std::size_t>(v)] = 1;
   };
   for (ValueId v : graph.outputs) need(v);
+  Symbols symbols;
+  for (ValueId v : graph.outputs) collect(graph[v].type, symbols);
   std::vector<Node> kept;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     Node& node = graph.nodes[i];
-    bool used = false;
+    bool used = is_require(node) || std::any_of(node.binds.begin(), node.binds.end(), [&](const std::string& s) { return symbols.count(s) != 0; });
     for (ValueId& v : node.outputs) {
       if (v != kAbsent && needed[static_cast<std::size_t>(v)]) used = true;
     }
@@ -20,6 +58,7 @@ Graph eliminate_dead_code(Graph graph) {
     for (auto& [name, region] : node.regions) *region = eliminate_dead_code(std::move(*region));
     for (ValueId v : node.inputs) need(v);
     for (ValueId v : node.captures) need(v);
+    collect(graph, node, symbols);
     kept.push_back(std::move(node));
   }
   graph.nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));

@@ -15,9 +15,13 @@ class Propagation {
   explicit Propagation(FoldBudget budget) : budget_(budget) {}
 
   void run(Graph& graph) {
+    if (depth_++ == 0) fresh_ = first_fresh(graph);
     std::vector<Node> nodes = std::move(graph.nodes);
     graph.nodes.clear();
-    for (Node& node : nodes) visit(graph, std::move(node));
+    for (Node& node : nodes) {
+      if (!is_require(node)) visit(graph, std::move(node));  // shape rules state them anew
+    }
+    --depth_;
   }
 
  private:
@@ -39,7 +43,8 @@ class Propagation {
     }
     if (node.is("If") && !node.inputs.empty() && graph.constant(node.inputs[0]) != nullptr) return take_branch(graph, node);
     if (!node.regions.empty()) enter_regions(graph, node);
-    infer_node(graph, node, fresh_);
+    const RegionWalk walk = [this](Graph& region) { run(region); };
+    infer_node(graph, node, fresh_, graph.nodes, &walk);
     settle(graph, std::move(node));
   }
 
@@ -97,6 +102,7 @@ class Propagation {
   void settle(Graph& graph, Node node) {
     if (fold(graph, node)) return;
     const bool known = node.regions.empty() && !is_extents(node) && !node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
+      if (v != kAbsent && graph[v].elements && std::any_of(graph[v].elements->begin(), graph[v].elements->end(), [](Dim d) { return d.depends_on_run(); })) return false;
       return v != kAbsent && graph[v].elements && graph[v].type.is_static() && static_cast<int64_t>(graph[v].elements->size()) == element_count(graph[v].type.extents).value();
     });
     if (!known) return graph.nodes.push_back(std::move(node));
@@ -108,7 +114,7 @@ class Propagation {
   }
 
   bool fold(Graph& graph, const Node& node) {
-    if (!node.regions.empty()) return false;
+    if (!node.regions.empty() || node.outputs.empty()) return false;
     int64_t bytes = 0;
     for (ValueId v : node.outputs) {
       if (v == kAbsent) continue;
@@ -174,7 +180,7 @@ class Propagation {
 
   FoldBudget budget_;
   int64_t spent_ = 0;
-  int fresh_ = 0;
+  int fresh_ = 0, depth_ = 0;
 };
 
 }  // namespace

@@ -27,6 +27,8 @@ constexpr const char* describe(Status status) noexcept {
     case ONNXC_INDEX_OUT_OF_RANGE: return "an index is out of range";
     case ONNXC_TRIP_LIMIT: return "a loop ran longer than its limit";
     case ONNXC_NULL_POINTER: return "a pointer is null";
+    case ONNXC_OUT_OF_MEMORY: return "out of memory";
+    case ONNXC_BAD_VALUE: return "no result is defined for this data";
   }
   return "unknown status";
 }
@@ -120,6 +122,27 @@ constexpr int64_t ceil_div(int64_t a, int64_t b) noexcept { return -floor_div(-a
 constexpr int64_t mod(int64_t a, int64_t b) noexcept { return a - b * floor_div(a, b); }
 constexpr int64_t min_of(int64_t a, int64_t b) noexcept { return a < b ? a : b; }
 constexpr int64_t max_of(int64_t a, int64_t b) noexcept { return a > b ? a : b; }
+/// Arithmetic on extents that a run finds in its data: what overflows stays at a size that no memory has.
+constexpr int64_t kHuge = int64_t{1} << 60;
+constexpr int64_t clamp_extent(int64_t a) noexcept { return a < -kHuge ? -kHuge : a > kHuge ? kHuge : a; }
+constexpr int64_t product_of(int64_t a, int64_t b) noexcept {
+  int64_t r = 0;
+  return __builtin_mul_overflow(a, b, &r) ? ((a < 0) == (b < 0) ? kHuge : -kHuge) : clamp_extent(r);
+}
+/// An element of an integer tensor as an extent: beyond 2^40 either way it is clamped. No tensor is that large, and sums of such extents do not overflow.
+template <class T>
+constexpr int64_t extent_of(T element) noexcept {
+  constexpr int64_t far = int64_t{1} << 40;
+  if constexpr (sizeof(T) == 8 && T(-1) > T(0)) {
+    if (element > static_cast<T>(far)) return far;
+  }
+  const auto v = static_cast<int64_t>(element);
+  return v < -far ? -far : v > far ? far : v;
+}
+/// Tells the shape of an output; `to` may be null.
+constexpr void store_shape(int64_t* to, const Shape& shape) noexcept {
+  for (int i = 0; to != nullptr && i < shape.rank; ++i) to[i] = shape.dims[i];
+}
 /// The next multiple of the arena's alignment, 64.
 constexpr int64_t aligned(int64_t bytes) noexcept { return (bytes + 63) / 64 * 64; }
 

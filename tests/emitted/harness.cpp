@@ -55,7 +55,7 @@ void run(const onnxc_model& model, const std::string& name, const std::string& f
   std::vector<char> storage;
   const std::size_t arena_bytes = model.arena_bytes(symbols.data());
   char* const arena = align(storage, arena_bytes, model.arena_alignment);
-  onnxc_call call{symbols.data(), input_pointers.data(), output_pointers.data(), nullptr, arena, arena_bytes, nullptr};
+  onnxc_call call{symbols.data(), input_pointers.data(), output_pointers.data(), nullptr, arena, arena_bytes, nullptr, nullptr};
   const auto expect = [&](const onnxc_call& c, int32_t status, const char* what) {
     if (const int32_t got = model.run(&c); got != status) std::exit((std::fprintf(stderr, "%s: %s gives status %d, not %d\n", name.c_str(), what, got, status), 1));
   };

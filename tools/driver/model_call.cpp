@@ -62,7 +62,7 @@ ModelCall::ModelCall(const onnxc_model& model, std::span<const TensorData* const
   for (std::vector<int64_t>& shape : shapes_) shape_pointers_.push_back(shape.data());
   arena_ = GuardedBuffer(model.arena_bytes(symbols_.data()), model.arena_alignment, kUnwritten);
   call_ = {symbols_.data(), input_pointers_.data(), output_pointers_.data(), shape_pointers_.data(), arena_.data(), arena_.size(),
-           executor};
+           executor, &memory_.allocator()};
 }
 
 void ModelCall::bind_inputs(std::span<const TensorData* const> inputs) {

@@ -1,5 +1,6 @@
 // A call of a compiled model with host tensors: dimensions bound, outputs and arena allocated, ready to run many times.
 #pragma once
+#include <onnxc/memory.hpp>
 #include <onnxc/model.h>
 
 #include <cstddef>
@@ -56,6 +57,7 @@ class ModelCall {
   std::vector<void*> output_pointers_;
   std::vector<int64_t*> shape_pointers_;
   GuardedBuffer arena_;
+  Memory memory_;  // of what a run takes for itself
   onnxc_call call_{};
 };
 

@@ -1,6 +1,8 @@
 // If: one of two graphs, chosen when the model runs. The lowering emits both as blocks of one step.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "compiler/ops/operator.h"
 
 namespace onnxc {
@@ -19,8 +21,24 @@ void infer_if(Inference& n) {
       n.output(static_cast<int>(i), a);
       continue;
     }
+    if (a.kind == b.kind && a.element == b.element && a.is_tensor() && a.ranked && b.ranked && a.rank() == b.rank()) {
+      Extents extents = a.extents;
+      for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+        if (extents[axis] == b.extents[axis]) continue;
+        const auto most_a = a.extents[axis].upper_bound(), most_b = b.extents[axis].upper_bound();
+        extents[axis] = n.fresh("if", 0, most_a && most_b ? std::optional<Dim>(max(*most_a, *most_b)) : std::nullopt);
+      }
+      n.output(static_cast<int>(i), a.element, std::move(extents));
+      continue;
+    }
+    if (a.kind == b.kind && !a.is_tensor()) {
+      Type both = a;
+      generalise_nested(both, b);
+      n.output(static_cast<int>(i), std::move(both));
+      continue;
+    }
     if (a.kind != b.kind || a.element != b.element) n.fail(fmt::format("output {} is {} in one branch and {} in the other", i, a.text(), b.text()));
-    n.unsupported(fmt::format("output {} is {} in one branch and {} in the other, a shape that only a run tells", i, a.text(), b.text()));
+    n.unsupported(fmt::format("output {} is {} in one branch and {} in the other, ranks that only a run tells", i, a.text(), b.text()));
   }
 }
 

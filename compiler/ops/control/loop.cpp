@@ -1,0 +1,176 @@
+// Loop: a graph that runs again and again, until a count is reached or a condition fails.
+//
+//   final values, scan outputs = Loop(M, condition, initial values) {body = graph (i, condition, values) -> (condition, values, scanned)}
+//
+// The node binds the number of the iteration, the number of iterations that ran, and the extents that differ from one iteration to the next. Those are
+// found by trying: the body is inferred with the types of the initial values; where it gives other extents, they become symbols, until
+// nothing changes.
+#include "compiler/ops/control/loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/ops/operator.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int kMostTrials = 64;
+
+bool always_true(const Graph& body, ValueId value) {
+  const std::vector<int> definition = definitions(body);
+  for (;;) {
+    if (value == body.inputs[1]) return true;
+    if (const TensorData* c = body.constant(value)) return c->type == ElementType::Bool && c->count() == 1 && to_integers(*c)[0] != 0;
+    const int d = definition[static_cast<std::size_t>(value)];
+    if (d < 0 || !body.nodes[static_cast<std::size_t>(d)].is("Identity")) return false;
+    value = body.nodes[static_cast<std::size_t>(d)].inputs[0];
+  }
+}
+
+/// Where `next` has other extents than `type`, the extents become symbols. True when something changed.
+bool generalise(Inference& n, Type& type, const Type& next, std::size_t number, int& made) {
+  if (type.kind != next.kind || type.element != next.element || type.nested.size() != next.nested.size())
+    n.fail(fmt::format("carried value {} is {} before an iteration and {} after it", number, type.text(), next.text()));
+  if (!type.is_tensor()) {
+    bool changed = false;
+    for (std::size_t i = 0; i < type.nested.size(); ++i) changed = generalise_nested(type.nested[i], next.nested[i]) || changed;
+    return changed;
+  }
+  if (type.ranked != next.ranked || type.extents.size() != next.extents.size())
+    n.unsupported(fmt::format("carried value {} is {} before an iteration and {} after it: the rank changes", number, type.text(), next.text()));
+  bool changed = false;
+  for (std::size_t axis = 0; axis < type.extents.size(); ++axis) {
+    if (type.extents[axis] == next.extents[axis]) continue;
+    type.extents[axis] = Dim::run_time_symbol(fmt::format("@trial{}", ++made), 0, kFar);
+    changed = true;
+  }
+  return changed;
+}
+
+void collect_binds(const Graph& graph, std::set<std::string>& into) {
+  for (const Node& node : graph.nodes) {
+    into.insert(node.binds.begin(), node.binds.end());
+    for (const auto& [name, region] : node.regions) collect_binds(*region, into);
+  }
+}
+
+void set_formals(Graph& body, const std::vector<Type>& types, Dim iteration) {
+  Value& number = body[body.inputs[0]];
+  const bool listed = number.type.is_tensor() && number.type.ranked && number.type.rank() == 1;
+  number.type = Type::tensor(ElementType::I64, listed ? Extents{1} : Extents{});
+  number.elements = std::vector<Dim>{iteration};
+  Value& condition = body[body.inputs[1]];
+  const bool list_of_one = condition.type.is_tensor() && condition.type.ranked && condition.type.rank() == 1;
+  condition.type = Type::tensor(ElementType::Bool, list_of_one ? Extents{1} : Extents{});
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    body[body.inputs[2 + i]].type = types[i];
+    body[body.inputs[2 + i]].elements.reset();
+  }
+}
+
+void infer_loop(Inference& n) {
+  const Node& node = n.node();
+  Graph* const body = node.region("body");
+  if (body == nullptr) n.fail("has no body");
+  if (body->inputs.size() < node.captures.size() + 2 || body->outputs.empty()) n.fail("the body takes the number of the iteration and the condition, and gives a condition");
+  const std::size_t carried = loop_carried(node), inputs = static_cast<std::size_t>(node.own_inputs());
+  if (std::max<std::size_t>(inputs, 2) != carried + 2) n.fail(fmt::format("the body carries {} values, the node has {} initial ones", carried, inputs < 2 ? 0 : inputs - 2));
+  if (body->outputs.size() < carried + 1) n.fail(fmt::format("the body gives {} values, fewer than the {} that it carries", body->outputs.size() - 1, carried));
+  if (body->outputs.size() - 1 != node.outputs.size()) n.fail(fmt::format("the body gives {} values, the node has {} outputs", body->outputs.size() - 1, node.outputs.size()));
+  if (n.has(0)) {
+    if (n.element(0) != ElementType::I64) n.fail(fmt::format("the number of iterations is {}, not i64", name(n.element(0))));
+    static_cast<void>(n.known_elements(0, "the number of iterations"));
+  }
+  if (n.has(1) && n.element(1) != ElementType::Bool) n.fail(fmt::format("the condition is {}, not bool", name(n.element(1))));
+  const LoopTrips first_limit = loop_trips(n.graph(), node);
+  const Dim iteration = n.fresh("i", 0, first_limit.most ? std::optional<Dim>(*first_limit.most) : std::nullopt);
+  const Dim trips = n.fresh("trips", 0, first_limit.most);
+
+  std::vector<Type> types;
+  for (std::size_t i = 0; i < carried; ++i) types.push_back(n.type(static_cast<int>(2 + i)));
+  int made = 0;
+  for (int trial = 0;; ++trial) {
+    if (trial == kMostTrials) n.unsupported("the shapes of the carried values do not settle");
+    Graph copy = clone(*body);
+    set_formals(copy, types, iteration);
+    n.walk(copy);
+    bool changed = false;
+    for (std::size_t i = 0; i < carried; ++i) changed = generalise(n, types[i], copy[copy.outputs[1 + i]].type, i, made) || changed;
+    if (!changed) break;
+  }
+  for (std::size_t i = 0; i < carried; ++i) {
+    for (Dim& d : types[i].extents) {
+      if (d.is_symbol() && d.name().starts_with("@trial")) d = n.fresh("c");
+    }
+  }
+  set_formals(*body, types, iteration);
+  n.walk(*body);
+  for (std::size_t i = 0; i < carried; ++i) n.output(static_cast<int>(i), types[i]);
+
+  // Scan outputs: what the body binds is not known outside of it.
+  std::set<std::string> inside;
+  collect_binds(*body, inside);
+  inside.insert(node.binds.begin(), node.binds.end());
+  const LoopTrips limit = loop_trips(n.graph(), node);
+  for (std::size_t k = 1 + carried; k < body->outputs.size(); ++k) {
+    const Type& slice = (*body)[body->outputs[k]].type;
+    if (!slice.is_tensor() || !slice.ranked) n.unsupported(fmt::format("scan output {} is {}", k - 1, slice.text()));
+    Extents extents{limit.most && !limit.conditional ? max(*limit.most, 0) : trips};
+    for (Dim d : slice.extents) {
+      std::map<std::string, Dim> used;
+      d.collect_symbols(used);
+      const bool local = std::any_of(used.begin(), used.end(), [&](const auto& s) { return inside.count(s.first) != 0; });
+      extents.push_back(local ? n.fresh("s", 0, d.upper_bound([&](const std::string& s) { return inside.count(s) == 0; })) : d);
+    }
+    n.output(static_cast<int>(k - 1), slice.element, std::move(extents));
+  }
+}
+
+}  // namespace
+
+bool generalise_nested(Type& type, const Type& next) {
+  if (type == next) return false;
+  if (type.is_tensor() && !type.ranked && next.ranked && type.element == next.element) {  // an empty sequence
+    type = next;
+    return true;
+  }
+  if (next.is_tensor() && !next.ranked) return false;
+  bool changed = false;
+  if (type.is_tensor() && type.extents.size() == next.extents.size()) {
+    for (std::size_t axis = 0; axis < type.extents.size(); ++axis) {
+      if (type.extents[axis] == next.extents[axis] || type.extents[axis] == unknown_extent()) continue;
+      type.extents[axis] = unknown_extent();
+      changed = true;
+    }
+  } else if (type.is_tensor()) {
+    type.ranked = false;
+    type.extents.clear();
+    changed = true;
+  }
+  for (std::size_t i = 0; i < type.nested.size() && i < next.nested.size(); ++i) changed = generalise_nested(type.nested[i], next.nested[i]) || changed;
+  return changed;
+}
+
+std::size_t loop_carried(const Node& node) { return node.region("body")->inputs.size() - node.captures.size() - 2; }
+
+LoopTrips loop_trips(const Graph& graph, const Node& node) {
+  LoopTrips trips;
+  if (node.has_input(0)) {
+    const Value& m = graph[node.inputs[0]];
+    if (m.elements && !m.elements->empty()) trips.most = m.elements->front();
+    else if (m.constant && m.constant->count() == 1) trips.most = Dim(std::min(to_integers(*m.constant)[0], kFar));
+  }
+  const Graph& body = *node.region("body");
+  const TensorData* first = node.has_input(1) ? graph.constant(node.inputs[1]) : nullptr;
+  const bool starts = !node.has_input(1) || (first != nullptr && first->count() == 1 && to_integers(*first)[0] != 0);
+  trips.conditional = !starts || !always_true(body, body.outputs[0]);
+  return trips;
+}
+
+extern const Operator op_Loop;
+const Operator op_Loop{.name = "Loop", .min_inputs = 0, .min_outputs = 0, .infer = infer_loop};
+
+}  // namespace onnxc

@@ -1,0 +1,74 @@
+// onnxc.Bind and onnxc.Require: where a run meets extents. They have no outputs.
+//
+//   () = onnxc.Bind(starts) binds ["@starts1", "@starts2"]                reads the elements of a tensor; from here on they are extents
+//   () = onnxc.Require() {equal = ["@starts1 + 1", "batch"]}              ends the run where two extents differ
+//
+// An element beyond kFar is clamped: as an extent it is one that no tensor has, as a bound of a slice it means "to the end".
+#include <fmt/format.h>
+
+#include "compiler/lowering/lowering.h"
+#include "compiler/ops/shape_arithmetic.h"
+
+namespace onnxc {
+
+Node make_bind_node(Graph& graph, ValueId value, int& fresh) {
+  Node node;
+  node.domain = "onnxc";
+  node.op = "Bind";
+  node.name = graph[value].name;
+  node.version = 1000;
+  node.inputs = {value};
+  const int64_t count = element_count(graph[value].type.extents).value();
+  std::vector<Dim> elements;
+  for (int64_t i = 0; i < count; ++i) {
+    node.binds.push_back(fmt::format("@{}{}", "e", ++fresh));
+    elements.push_back(Dim::run_time_symbol(node.binds.back(), -kFar, kFar));
+  }
+  graph[value].elements = std::move(elements);
+  return node;
+}
+
+bool is_bind(const Node& node) { return node.domain == "onnxc" && node.op == "Bind"; }
+
+Node make_require_node(Dim a, Dim b) {
+  Node node;
+  node.domain = "onnxc";
+  node.op = "Require";
+  node.version = 1000;
+  node.attributes["equal"] = std::vector<std::string>{a.text(), b.text()};
+  return node;
+}
+
+bool is_require(const Node& node) { return node.domain == "onnxc" && node.op == "Require"; }
+
+namespace {
+
+void infer_bind(Inference& n) {
+  std::vector<Dim> elements;
+  for (const std::string& symbol : n.node().binds) elements.push_back(Dim::run_time_symbol(symbol, -kFar, kFar));
+  Value& value = n.graph()[n.node().inputs[0]];
+  // What has become known since is better than a symbol.
+  if (!value.constant && !value.elements) value.elements = std::move(elements);
+}
+
+void lower_bind(Lowering& l) {
+  const View x = l.in(0);
+  std::vector<Dim> symbols;
+  for (const std::string& symbol : l.node().binds) symbols.push_back(Dim::symbol(symbol));
+  l.bind(x.pointer, std::move(symbols));
+}
+
+void infer_require(Inference&) {}
+
+void lower_require(Lowering& l) {
+  const auto& texts = std::get<std::vector<std::string>>(l.node().attributes.at("equal"));
+  l.require(parse_dim(texts.at(0)), parse_dim(texts.at(1)));
+}
+
+}  // namespace
+
+extern const Operator op_Bind, op_Require;
+const Operator op_Bind{.name = "Bind", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 0, .max_outputs = 0, .infer = infer_bind, .lower = lower_bind};
+const Operator op_Require{.name = "Require", .domain = "onnxc", .max_inputs = 0, .min_outputs = 0, .max_outputs = 0, .infer = infer_require, .lower = lower_require};
+
+}  // namespace onnxc

@@ -1,0 +1,57 @@
+// An allocator for programs on hosts: keeps track of what runs take, and frees all of it at once.
+//
+//   onnxc::Memory memory;
+//   if (auto status = tagger::run(in, out, arena, memory)) ...
+//   use(out.words);
+//   memory.clear();  // before the next run, when its results are no longer needed
+#pragma once
+#include <cstdlib>
+#include <new>
+
+#include "model.h"
+
+namespace onnxc {
+
+class Memory {
+ public:
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { clear(); }
+
+  /// Frees all blocks.
+  void clear() noexcept {
+    while (first_ != nullptr) release(this, first_ + 1);
+  }
+  const onnxc_allocator& allocator() const noexcept { return allocator_; }
+  operator const onnxc_allocator&() const noexcept { return allocator_; }  // NOLINT: that is what it is for
+
+ private:
+  /// In front of each block; a list of all.
+  struct alignas(64) Header {
+    Header *next, *previous;
+  };
+
+  static void* allocate(void* self, std::size_t bytes) {
+    auto& memory = *static_cast<Memory*>(self);
+    if (bytes > SIZE_MAX - 2 * sizeof(Header)) return nullptr;
+    void* const block = std::aligned_alloc(alignof(Header), sizeof(Header) + (bytes + 63) / 64 * 64);
+    if (block == nullptr) return nullptr;
+    auto* const header = new (block) Header{memory.first_, nullptr};
+    if (memory.first_ != nullptr) memory.first_->previous = header;
+    memory.first_ = header;
+    return header + 1;
+  }
+  static void release(void* self, void* block) {
+    auto& memory = *static_cast<Memory*>(self);
+    Header* const header = static_cast<Header*>(block) - 1;
+    (header->previous != nullptr ? header->previous->next : memory.first_) = header->next;
+    if (header->next != nullptr) header->next->previous = header->previous;
+    std::free(header);
+  }
+
+  Header* first_ = nullptr;
+  onnxc_allocator allocator_{this, allocate, release};
+};
+
+}  // namespace onnxc

@@ -86,8 +86,8 @@ void infer_loop(Inference& n) {
   }
   if (n.has(1) && n.element(1) != ElementType::Bool) n.fail(fmt::format("the condition is {}, not bool", name(n.element(1))));
   const LoopTrips first_limit = loop_trips(n.graph(), node);
-  const Dim iteration = n.fresh("i", 0, first_limit.most ? std::optional<Dim>(*first_limit.most) : std::nullopt);
-  const Dim trips = n.fresh("trips", 0, first_limit.most);
+  const Dim iteration = n.fresh("i", 0, first_limit.most ? std::optional<Dim>(max(*first_limit.most - 1, 0)) : std::nullopt);
+  const Dim trips = n.fresh("trips", 0, first_limit.most ? std::optional<Dim>(max(*first_limit.most, 0)) : std::nullopt);
 
   std::vector<Type> types;
   for (std::size_t i = 0; i < carried; ++i) types.push_back(n.type(static_cast<int>(2 + i)));

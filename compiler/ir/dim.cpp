@@ -562,6 +562,11 @@ class DimParser {
   }
   Dim atom() {
     if (++depth_ > 200) fail();
+    const Dim d = bare_atom();
+    --depth_;
+    return d;
+  }
+  Dim bare_atom() {
     skip();
     if (pos_ >= text_.size()) fail();
     const char c = text_[pos_];

@@ -327,7 +327,11 @@ void Lowerer::define_interface(Scope& scope) {
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
     if (value.type.element == ElementType::String || info(value.type.element).bits > 64)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' has element type {}, which is not supported yet", value.name, name(value.type.element)));
-    const auto most = element_count(value.type.extents).upper_bound();
+    std::optional<Dim> most = Dim(1);
+    for (Dim d : value.type.extents) {
+      const auto bound = d.upper_bound();
+      most = most && bound ? std::optional<Dim>(*most * *bound) : std::nullopt;
+    }
     const int bits = info(value.type.element).bits;
     const Dim count = most.value_or(0);
     return add_buffer({.name = value.name, .place = where, .element = value.type.element, .extents = value.type.extents,

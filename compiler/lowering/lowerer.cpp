@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "compiler/ops/shape_arithmetic.h"
 #include "compiler/support/sha256.h"
@@ -25,6 +26,22 @@ PointerArg Lowerer::add_weights(const std::string& from, ElementType element, st
                              .index = static_cast<int>(number)});
   }
   return {it->second, false, 0, element};
+}
+
+PointerArg Lowerer::add_weights(const std::string& from, const TensorData& tensor) {
+  if (tensor.type != ElementType::String) return add_weights(from, tensor.type, tensor.bytes);
+  std::string all;
+  for (const std::string& text : tensor.strings) all += fmt::format("{}:{}", text.size(), text);
+  auto [it, fresh] = weights_by_hash_.emplace("strings:" + sha256(std::as_bytes(std::span(all))), -1);
+  if (fresh) {
+    const auto number = program_.weights.size();
+    const auto count = static_cast<int64_t>(tensor.strings.size());
+    program_.weights.push_back({fmt::format("w{}", number), from, tensor.type, std::make_shared<std::vector<std::byte>>(),
+                                std::make_shared<const std::vector<std::string>>(tensor.strings)});
+    it->second = add_buffer({.name = from, .place = Buffer::Place::Weights, .element = tensor.type, .extents = {count},
+                             .bytes = storage_bytes(tensor.type, count), .index = static_cast<int>(number)});
+  }
+  return {it->second, false, 0, tensor.type};
 }
 
 int Lowerer::add_expr(const Expr& expr) {
@@ -168,8 +185,7 @@ View Lowerer::place(Scope& scope, ValueId value, const Layout* layout) {
   }
   if (places.empty()) {
     ONNXC_CHECK(v.constant != nullptr, "a value has a place before it is read");
-    if (v.type.element == ElementType::String) throw Error(ErrorKind::Unsupported, fmt::format("constant '{}' holds strings", v.name));
-    View view{add_weights(v.name, v.type.element, v.constant->bytes), v.type.element, v.type.extents, {}};
+    View view{add_weights(v.name, *v.constant), v.type.element, v.type.extents, {}};
     places.push_back(view);
   }
   const auto as_read = [](View view) {
@@ -251,7 +267,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
       const Type& type = (*scope.graph)[v].type;
       if (!type.is_tensor()) continue;
       if (!type.ranked) node.fail(ErrorKind::Unsupported, fmt::format("output '{}' is {}", (*scope.graph)[v].name, type.text()));
-      if (type.element == ElementType::String || is_sub_byte(type.element) || info(type.element).bits > 64)
+      if (is_sub_byte(type.element) || type.element == ElementType::C128)
         node.fail(ErrorKind::Unsupported, fmt::format("element type {} of '{}' is not supported yet", name(type.element), (*scope.graph)[v].name));
     }
     Lowering lowering(*this, *scope.graph, node);
@@ -285,7 +301,7 @@ void Lowerer::define_interface(Scope& scope) {
       return add_buffer({.name = value.name, .place = where, .alignment = 1, .index = static_cast<int>(number), .is_value = true, .kind = value.type.kind});
     if (!value.type.ranked)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
-    if (value.type.element == ElementType::String || is_sub_byte(value.type.element) || info(value.type.element).bits > 64)
+    if (is_sub_byte(value.type.element) || value.type.element == ElementType::C128)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' has element type {}, which is not supported yet", value.name, name(value.type.element)));
     const auto most = element_count(value.type.extents).upper_bound();
     return add_buffer({.name = value.name, .place = where, .element = value.type.element, .extents = value.type.extents,

@@ -78,6 +78,7 @@ class Lowering {
   View out_any(int i);
   Layout out_layout(int i) const;
   /// A packed constant.
+  PointerArg weights(const std::string& from, const TensorData& tensor);
   PointerArg weights(const std::string& from, ElementType element, std::vector<std::byte> bytes);
   template <class T>
   PointerArg weights(const std::string& from, ElementType element, const std::vector<T>& values) {

@@ -337,8 +337,10 @@ void Lowerer::define_interface(Scope& scope) {
   const Graph& graph = *scope.graph;
   const auto interface = [&](ValueId v, Buffer::Place where, std::size_t number) {
     const Value& value = graph[v];
+    const bool renamed = where == Buffer::Place::Output && number < options_.output_names.size();
+    const std::string& own_name = renamed ? options_.output_names[number] : value.name;
     if (!value.type.is_tensor())
-      return add_buffer({.name = value.name, .place = where, .alignment = 1, .index = static_cast<int>(number), .is_value = true, .kind = value.type.kind});
+      return add_buffer({.name = own_name, .place = where, .alignment = 1, .index = static_cast<int>(number), .is_value = true, .kind = value.type.kind});
     if (!value.type.ranked)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
     if (value.type.element == ElementType::C128)
@@ -346,7 +348,7 @@ void Lowerer::define_interface(Scope& scope) {
     const auto most = element_count(value.type.extents).upper_bound();
     const int bits = info(value.type.element).bits;
     const Dim count = most.value_or(0);
-    return add_buffer({.name = value.name, .place = where, .element = value.type.element, .extents = value.type.extents,
+    return add_buffer({.name = own_name, .place = where, .element = value.type.element, .extents = value.type.extents,
                        .bytes = bits < 8 ? ceil_div(count * bits, 8) : count * (bits / 8), .alignment = 1, .index = static_cast<int>(number), .is_value = !most});
   };
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
@@ -354,7 +356,7 @@ void Lowerer::define_interface(Scope& scope) {
     const BufferId b = interface(v, Buffer::Place::Input, i);
     program_.inputs.push_back(b);
     if (stored_element(program_[b]) != program_[b].element) unpack(define(scope, v, {}), {b, false, 0, ElementType::U8}, graph[v].name);
-    else define_view(scope, v, {{b, false, 0, graph[v].type.element}, graph[v].type.element, graph[v].type.extents, {}});
+    else define_view(scope, v, {{b, false, 0, program_[b].element}, program_[b].element, graph[v].type.extents, {}});
   }
   const std::vector<int> definition = definitions(graph);
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
@@ -363,7 +365,7 @@ void Lowerer::define_interface(Scope& scope) {
     program_.outputs.push_back(b);
     // The producer writes straight into the caller's memory.
     if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || !graph[v].type.is_tensor()) && stored_element(program_[b]) == program_[b].element)
-      output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, graph[v].type.element});
+      output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
 }
 

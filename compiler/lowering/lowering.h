@@ -199,6 +199,7 @@ struct LowerOptions {
   int64_t max_trip = 1'000'000'000;  ///< of loops that have no number of iterations
   bool channels_last = true;
   int threads = 1;
+  std::vector<std::string> output_names{};  ///< of the interface; empty: those of the values
 };
 
 /// assign layouts, select kernels, pack weights, schedule. `choices` may be null.

@@ -63,15 +63,53 @@ template <class T>
 void two_scores(PostTransform transform, SecondClass second, T score, T* z) {
   if (transform == PostTransform::probit) {
     z[0] = probit_of(score);
-  } else if (second == SecondClass::complement) {
-    z[0] = T(1) - score;
-    z[1] = score;
-  } else if (second == SecondClass::opposite) {
-    const bool logistic = transform == PostTransform::logistic;
-    z[0] = logistic ? logistic_of(-score) : -score;
-    z[1] = logistic ? logistic_of(score) : score;
-  } else {
+  } else if (second == SecondClass::none) {
     z[0] = score;
+  } else if (transform == PostTransform::logistic) {
+    z[0] = logistic_of(-score);
+    z[1] = logistic_of(score);
+  } else {
+    z[0] = second == SecondClass::complement ? T(1) - score : -score;
+    z[1] = score;
+  }
+}
+
+struct ScoreParams {
+  PostTransform post = PostTransform::none;
+};
+
+/// Each row of y = x [rows, columns], transformed. May be the same memory. A single column only by probit.
+inline void transform_rows(Tensor<float> y, Tensor<const float> x, ScoreParams params) {
+  const int64_t n = x.shape[1];
+  for (int64_t row = 0; row < x.shape[0]; ++row) {
+    float* const z = y.data + row * n;
+    for (int64_t i = 0; i < n; ++i) z[i] = x.data[row * n + i];
+    if (n > 1 || params.post == PostTransform::probit) post_transform(params.post, z, n);
+  }
+}
+
+/// classes[row]: where x[row] is largest; y[row]: x[row] transformed. Where x has one column, it is the score of the second of two classes.
+inline void class_scores(Tensor<float> y, int64_t* classes, Tensor<const float> x, ScoreParams params) {
+  const int64_t n = x.shape[1];
+  for (int64_t row = 0; row < x.shape[0]; ++row) {
+    const float* const from = x.data + row * n;
+    float* const z = y.data + row * y.shape[1];
+    if (n == 1) {
+      classes[row] = from[0] > 0 ? 1 : 0;
+      if (params.post == PostTransform::probit) {
+        z[0] = probit_of(1 - from[0]);
+        z[1] = probit_of(from[0]);
+      } else {
+        two_scores(params.post, SecondClass::complement, from[0], z);
+      }
+      continue;
+    }
+    classes[row] = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      if (from[i] > from[classes[row]]) classes[row] = i;
+      z[i] = from[i];
+    }
+    post_transform(params.post, z, n);
   }
 }
 

@@ -83,7 +83,7 @@ class Emitter {
           list.push_back({names.add(b.name, when_empty), &b, "", false});
           continue;
         }
-        const bool bounded = element_count(b.extents).depends_on_run();
+        const bool bounded = std::ranges::any_of(b.extents, [](Dim d) { return d.depends_on_run(); });
         const Dim n = bounded ? floor_div(b.bytes, info(stored_element(b)).bits / 8) : stored_elements(b);
         list.push_back({names.add(b.name, when_empty), &b, cpp_dim(n, symbol_names_), n.is_constant(), bounded});
         if (bounded) names.add(list.back().name + "_shape");

@@ -83,7 +83,7 @@ class Emitter {
           list.push_back({names.add(b.name, when_empty), &b, "", false});
           continue;
         }
-        const bool bounded = element_count(b.extents).depends_on_run();
+        const bool bounded = std::ranges::any_of(b.extents, [](Dim d) { return d.depends_on_run(); });
         const Dim n = bounded ? floor_div(b.bytes, info(stored_element(b)).bits / 8) : stored_elements(b);
         list.push_back({names.add(b.name, when_empty), &b, cpp_dim(n, symbol_names_), n.is_constant(), bounded});
         if (bounded) names.add(list.back().name + "_shape");
@@ -207,7 +207,9 @@ class Emitter {
     if (!program_.exprs.empty()) headers.insert("fn.hpp");
     if (program_.uses_heap) headers.insert("heap.hpp");
     std::vector<WeightBlob> blobs;
-    for (const Weights& w : program_.weights) blobs.push_back({w.name, std::string(info(w.element).cpp_name), *w.bytes, 64});
+    for (const Weights& w : program_.weights) {
+      if (!w.strings) blobs.push_back({w.name, std::string(info(w.element).cpp_name), *w.bytes, 64});
+    }
     const WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, "x86-64"});
     unit.side_files = weights.side_files;
     for (const auto& b : blobs) {
@@ -237,6 +239,9 @@ class Emitter {
     text += fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     text += weights.declarations;
     text += "\nnamespace {\n\n";
+    for (const Weights& w : program_.weights) {
+      if (w.strings) text += strings_text(w);
+    }
     for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(fmt::format("E{}", i), program_.exprs[i]) + "\n";
     if (dynamic()) text += plan_text();
     const std::string dims_parameter = dynamic() ? "const Dims& dims, " : "", dims_argument = dynamic() ? "dims, " : "";
@@ -276,6 +281,30 @@ class Emitter {
     }
     return fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\nPlan plan({}const Dims& dims) {{\n  Plan p;\n{}  return p;\n}}\n\n",
                        program_.plan_order.empty() ? program_.arena_bytes.value() : 0, members, reads ? "" : "[[maybe_unused]] ", body);
+  }
+
+  /// Constant strings: literals, and arrays of characters where they are too long for that.
+  static std::string strings_text(const Weights& w) {
+    std::string text, rows;
+    for (std::size_t i = 0; i < w.strings->size(); ++i) {
+      const std::string& value = (*w.strings)[i];
+      std::string literal;
+      if (value.size() < kLongestLiteral) {
+        literal = string_literal(value);
+      } else {
+        literal = fmt::format("{}_{}", w.name, i);
+        text += character_array(literal, value);
+      }
+      rows += fmt::format("{}{{{}, {}}},{}", i % 8 == 0 ? "    " : " ", literal, value.size(), i % 8 == 7 ? "\n" : "");
+    }
+    if (rows.empty()) rows = "    {nullptr, 0},";
+    return text + fmt::format("constexpr onnxc_string {}[] = {{  // {}\n{}\n}};\n\n", w.name, comment_text(w.from, 60), rows);
+  }
+
+  static std::string character_array(const std::string& name, const std::string& value) {
+    std::string characters;
+    for (char c : value) characters += fmt::format("'\\{:03o}', ", static_cast<unsigned char>(c));
+    return fmt::format("constexpr char {}[] = {{{}0}};\n", name, characters);
   }
 
   /// A constant pointer for each buffer that a step uses.
@@ -325,7 +354,8 @@ class Emitter {
           output = true;
           break;
         case Buffer::Place::Weights:
-          base = weights.access(program_.weights[static_cast<std::size_t>(r.index)].name);
+          base = program_.weights[static_cast<std::size_t>(r.index)].name;
+          if (!program_.weights[static_cast<std::size_t>(r.index)].strings) base = weights.access(base);
           is_const = true;
           break;
         case Buffer::Place::Arena: arena = true; break;
@@ -393,10 +423,8 @@ class Emitter {
     int long_names = 0;
     const auto name_text = [&](const std::string& name) {
       if (name.size() < kLongestLiteral) return string_literal(name);
-      std::string characters;
-      for (char c : name) characters += fmt::format("'\\{:03o}', ", static_cast<unsigned char>(c));
       const std::string array = fmt::format("{}_long_name_{}", ns, long_names++);
-      text += fmt::format("constexpr char {}[] = {{{}0}};\n", array, characters);
+      text += character_array(array, name);
       return array;
     };
     const auto infos = [&](const std::vector<Member>& list, const std::string& what) {

@@ -86,6 +86,8 @@ Compilation compile_model(const std::filesystem::path& model, const CompilerOpti
     if (options.log != nullptr && (options.print_after == "all" || options.print_after == name)) *options.log << "# after " << name << "\n" << print_graph(graph);
     return options.stop_after == name;
   };
+  std::vector<std::string> output_names;  // passes may let one value stand for another
+  for (ValueId v : graph.outputs) output_names.push_back(graph[v].name);
   if (after("import")) return result;
   int optional_passes = 0;
   for (const Pass& pass : kPasses) {
@@ -93,7 +95,8 @@ Compilation compile_model(const std::filesystem::path& model, const CompilerOpti
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
-  result.program = lower_graph(graph, result.target, {.optimise = options.level > 0, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0, .threads = options.threads}, &result.choices);
+  result.program = lower_graph(graph, result.target, {.optimise = options.level > 0, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
+                                                      .threads = options.threads, .output_names = std::move(output_names)}, &result.choices);
   if (options.level > 0) alias_buffers(result.program);
   plan_memory(result.program);
   check_plan(result.program);

@@ -15,7 +15,7 @@ constexpr std::array<ElementTypeInfo, 27> kTypes{{
     {I16, "i16", "std::int16_t", "INT16", 16},
     {I32, "i32", "std::int32_t", "INT32", 32},
     {I64, "i64", "std::int64_t", "INT64", 64},
-    {String, "string", "onnxc::string", "STRING", 0},
+    {String, "string", "onnxc_string", "STRING", 128},
     {Bool, "bool", "bool", "BOOL", 8},
     {F16, "f16", "onnxc::float16", "FLOAT16", 16},
     {F64, "f64", "double", "DOUBLE", 64},

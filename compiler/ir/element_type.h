@@ -17,7 +17,7 @@ struct ElementTypeInfo {
   std::string_view name;      ///< in the text form: f32
   std::string_view cpp_name;  ///< in emitted code: float
   std::string_view onnx_name; ///< FLOAT
-  int bits;                   ///< 0 for strings
+  int bits;                   ///< of a string those of the onnxc_string that points to it
 };
 
 /// The row of `type`; Undefined has one too.

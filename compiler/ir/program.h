@@ -60,6 +60,7 @@ struct Weights {
   std::string from;  ///< ONNX name, for comments
   ElementType element = ElementType::Undefined;
   std::shared_ptr<const std::vector<std::byte>> bytes;
+  std::shared_ptr<const std::vector<std::string>> strings{};  ///< where the elements are strings, instead of bytes
 };
 
 struct PointerArg {

@@ -15,7 +15,7 @@ namespace onnxc {
 struct TensorData {
   ElementType type = ElementType::Undefined;
   std::vector<int64_t> shape;
-  std::vector<std::byte> bytes;      ///< row-major; sub-byte types packed as ONNX packs them
+  std::vector<std::byte> bytes;      ///< row-major; sub-byte types packed as ONNX packs them; none of strings
   std::vector<std::string> strings;  ///< only for String
 
   static TensorData zeros(ElementType type, std::vector<int64_t> shape);

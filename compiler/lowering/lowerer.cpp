@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "compiler/ops/shape_arithmetic.h"
 #include "compiler/support/sha256.h"
@@ -25,6 +26,22 @@ PointerArg Lowerer::add_weights(const std::string& from, ElementType element, st
                              .index = static_cast<int>(number)});
   }
   return {it->second, false, 0, element};
+}
+
+PointerArg Lowerer::add_weights(const std::string& from, const TensorData& tensor) {
+  if (tensor.type != ElementType::String) return add_weights(from, tensor.type, tensor.bytes);
+  std::string all;
+  for (const std::string& text : tensor.strings) all += fmt::format("{}:{}", text.size(), text);
+  auto [it, fresh] = weights_by_hash_.emplace("strings:" + sha256(std::as_bytes(std::span(all))), -1);
+  if (fresh) {
+    const auto number = program_.weights.size();
+    const auto count = static_cast<int64_t>(tensor.strings.size());
+    program_.weights.push_back({fmt::format("w{}", number), from, tensor.type, std::make_shared<std::vector<std::byte>>(),
+                                std::make_shared<const std::vector<std::string>>(tensor.strings)});
+    it->second = add_buffer({.name = from, .place = Buffer::Place::Weights, .element = tensor.type, .extents = {count},
+                             .bytes = storage_bytes(tensor.type, count), .index = static_cast<int>(number)});
+  }
+  return {it->second, false, 0, tensor.type};
 }
 
 int Lowerer::add_expr(const Expr& expr) {
@@ -167,9 +184,8 @@ View Lowerer::place(Scope& scope, ValueId value, const Layout* layout) {
   }
   if (places.empty()) {
     ONNXC_CHECK(v.constant != nullptr, "a value has a place before it is read");
-    if (v.type.element == ElementType::String) throw Error(ErrorKind::Unsupported, fmt::format("constant '{}' holds strings", v.name));
     if (is_sub_byte(v.type.element)) place_packed_constant(scope, value);
-    else places.push_back({add_weights(v.name, v.type.element, v.constant->bytes), v.type.element, v.type.extents, {}});
+    else places.push_back({add_weights(v.name, *v.constant), v.type.element, v.type.extents, {}});
   }
   const auto as_read = [](View view) {
     view.pointer.writes = false;
@@ -291,7 +307,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
       const Type& type = (*scope.graph)[v].type;
       if (!type.is_tensor()) continue;
       if (!type.ranked) node.fail(ErrorKind::Unsupported, fmt::format("output '{}' is {}", (*scope.graph)[v].name, type.text()));
-      if (type.element == ElementType::String || info(type.element).bits > 64)
+      if (type.element == ElementType::C128)
         node.fail(ErrorKind::Unsupported, fmt::format("element type {} of '{}' is not supported yet", name(type.element), (*scope.graph)[v].name));
     }
     Lowering lowering(*this, *scope.graph, node);
@@ -321,11 +337,13 @@ void Lowerer::define_interface(Scope& scope) {
   const Graph& graph = *scope.graph;
   const auto interface = [&](ValueId v, Buffer::Place where, std::size_t number) {
     const Value& value = graph[v];
+    const bool renamed = where == Buffer::Place::Output && number < options_.output_names.size();
+    const std::string& own_name = renamed ? options_.output_names[number] : value.name;
     if (!value.type.is_tensor())
-      return add_buffer({.name = value.name, .place = where, .alignment = 1, .index = static_cast<int>(number), .is_value = true, .kind = value.type.kind});
+      return add_buffer({.name = own_name, .place = where, .alignment = 1, .index = static_cast<int>(number), .is_value = true, .kind = value.type.kind});
     if (!value.type.ranked)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
-    if (value.type.element == ElementType::String || info(value.type.element).bits > 64)
+    if (value.type.element == ElementType::C128)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' has element type {}, which is not supported yet", value.name, name(value.type.element)));
     std::optional<Dim> most = Dim(1);
     for (Dim d : value.type.extents) {
@@ -334,7 +352,7 @@ void Lowerer::define_interface(Scope& scope) {
     }
     const int bits = info(value.type.element).bits;
     const Dim count = most.value_or(0);
-    return add_buffer({.name = value.name, .place = where, .element = value.type.element, .extents = value.type.extents,
+    return add_buffer({.name = own_name, .place = where, .element = value.type.element, .extents = value.type.extents,
                        .bytes = bits < 8 ? ceil_div(count * bits, 8) : count * (bits / 8), .alignment = 1, .index = static_cast<int>(number), .is_value = !most});
   };
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
@@ -342,7 +360,7 @@ void Lowerer::define_interface(Scope& scope) {
     const BufferId b = interface(v, Buffer::Place::Input, i);
     program_.inputs.push_back(b);
     if (stored_element(program_[b]) != program_[b].element) unpack(define(scope, v, {}), {b, false, 0, ElementType::U8}, graph[v].name);
-    else define_view(scope, v, {{b, false, 0, graph[v].type.element}, graph[v].type.element, graph[v].type.extents, {}});
+    else define_view(scope, v, {{b, false, 0, program_[b].element}, program_[b].element, graph[v].type.extents, {}});
   }
   const std::vector<int> definition = definitions(graph);
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
@@ -351,7 +369,7 @@ void Lowerer::define_interface(Scope& scope) {
     program_.outputs.push_back(b);
     // The producer writes straight into the caller's memory.
     if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || !graph[v].type.is_tensor()) && stored_element(program_[b]) == program_[b].element)
-      output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, graph[v].type.element});
+      output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
 }
 

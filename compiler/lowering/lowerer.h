@@ -65,6 +65,7 @@ class Lowerer {
   void write_results(Scope& scope);
   void give_tensor(Scope& scope, ValueId value, PointerArg to);
   PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes);
+  PointerArg add_weights(const std::string& from, const TensorData& tensor);
   int add_expr(const Expr& expr);
   void emit(Step step);
 

@@ -27,6 +27,8 @@ PointerArg Lowering::weights(const std::string& from, ElementType element, std::
   return lowerer_.add_weights(from, element, std::move(bytes));
 }
 
+PointerArg Lowering::weights(const std::string& from, const TensorData& tensor) { return lowerer_.add_weights(from, tensor); }
+
 PointerArg Lowering::workspace(const std::string& name, ElementType element, Dim elements) {
   const BufferId b = lowerer_.add_storage({.name = node_.name + "." + name, .place = Buffer::Place::Arena, .element = element, .extents = {elements},
                                            .bytes = elements * (held_bits(element) / 8)});

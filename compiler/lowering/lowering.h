@@ -78,6 +78,7 @@ class Lowering {
   View out_any(int i);
   Layout out_layout(int i) const;
   /// A packed constant.
+  PointerArg weights(const std::string& from, const TensorData& tensor);
   PointerArg weights(const std::string& from, ElementType element, std::vector<std::byte> bytes);
   template <class T>
   PointerArg weights(const std::string& from, ElementType element, const std::vector<T>& values) {
@@ -201,6 +202,7 @@ struct LowerOptions {
   int64_t max_trip = 1'000'000'000;  ///< of loops that have no number of iterations
   bool channels_last = true;
   int threads = 1;
+  std::vector<std::string> output_names{};  ///< of the interface; empty: those of the values
 };
 
 /// assign layouts, select kernels, pack weights, schedule. `choices` may be null.

@@ -4,6 +4,7 @@
 
 #include "compiler/ir/element_type.h"
 #include "compiler/support/error.h"
+#include "runtime_stub/onnxc/model.h"
 #include "runtime_stub/onnxc/types.hpp"
 
 namespace onnxc {
@@ -79,7 +80,7 @@ void for_float(ElementType type, F&& f) {
   }
 }
 
-/// An unsigned type of the element's size: for operators that only move elements.
+/// A type of the element's size, an unsigned one or onnxc_string: for operators that only move elements.
 template <class F>
 void for_size(ElementType type, F&& f) {
   switch (held_bits(type)) {
@@ -87,6 +88,7 @@ void for_size(ElementType type, F&& f) {
     case 16: return f.template operator()<uint16_t>();
     case 32: return f.template operator()<uint32_t>();
     case 64: return f.template operator()<uint64_t>();
+    case 128: return f.template operator()<onnxc_string>();
     default: throw Error(ErrorKind::Unsupported, "element type " + std::string(name(type)) + " is not supported here");
   }
 }

@@ -21,7 +21,7 @@ const T* elements(const TensorData& t) {
 
 /// The input repeated to the output's shape.
 TensorData broadcast(const TensorData& input, const std::vector<int64_t>& shape) {
-  TensorData out = unpacked_zeros(input.type, shape);
+  TensorData out = evaluation_room(input.type, shape);
   const int64_t n = out.count();
   std::vector<int64_t> strides(shape.size(), 0), index(shape.size(), 0);
   int64_t stride = 1;
@@ -142,11 +142,14 @@ void apply_cast(Fn fn, To* y, const From* x, int64_t n) {
 }
 
 TensorData apply(const Expr::Term& term, const TensorData* a, const TensorData* b, const TensorData* c, const std::vector<int64_t>& shape) {
-  TensorData out = unpacked_zeros(term.type, shape);
+  TensorData out = evaluation_room(term.type, shape);
   const int64_t n = out.count();
   switch (info(term.fn).result) {
     case FnResult::Same: for_type(term.type, [&]<class T>() { apply_same<T>(term.fn, out, *a, b); }); break;
-    case FnResult::Boolean: for_type(a->type, [&]<class T>() { apply_boolean<T>(term.fn, out, *a, b); }); break;
+    case FnResult::Boolean:
+      if (a->type == ElementType::String) apply_boolean<onnxc_string>(term.fn, out, *a, b);
+      else for_type(a->type, [&]<class T>() { apply_boolean<T>(term.fn, out, *a, b); });
+      break;
     case FnResult::First:
       for_number(a->type, [&]<class T>() {
         for_number(b->type, [&]<class U>() {
@@ -168,7 +171,30 @@ TensorData apply(const Expr::Term& term, const TensorData* a, const TensorData* 
   return out;
 }
 
+/// A tensor of strings as kernels see it: onnxc_strings that point into `tensor`.
+Constant with_views(const Constant& tensor) {
+  if (tensor == nullptr || tensor->type != ElementType::String) return tensor;
+  auto views = std::make_shared<TensorData>(evaluation_room(tensor->type, tensor->shape));
+  for (std::size_t i = 0; i < tensor->strings.size(); ++i) elements<onnxc_string>(*views)[i] = {tensor->strings[i].data(), tensor->strings[i].size()};
+  return views;
+}
+
+/// The inverse, with copies of the strings.
+void own_strings(TensorData& tensor) {
+  if (tensor.type != ElementType::String) return;
+  tensor.strings.clear();
+  for (const onnxc_string& s : std::as_const(tensor).as<onnxc_string>()) tensor.strings.emplace_back(s.size == 0 ? "" : s.data, s.size);
+  tensor.bytes.clear();
+}
+
 }  // namespace
+
+TensorData evaluation_room(ElementType type, std::vector<int64_t> shape) {
+  if (type != ElementType::String) return unpacked_zeros(type, std::move(shape));
+  TensorData room{type, std::move(shape), {}, {}};
+  room.bytes.resize(static_cast<std::size_t>(storage_bytes(type, room.count())));
+  return room;
+}
 
 TensorData evaluate_expression(const Expr& expr, const std::vector<Constant>& inputs, const std::vector<int64_t>& shape) {
   std::vector<TensorData> values;
@@ -188,8 +214,10 @@ TensorData evaluate_expression(const Expr& expr, const std::vector<Constant>& in
 }
 
 std::optional<std::vector<TensorData>> evaluate_node(const Graph& graph, const Node& node, std::vector<Constant> inputs) {
+  const std::vector<Constant> originals = inputs;  // strings that are pointed to
   for (Constant& input : inputs) {
     if (input && is_sub_byte(input->type)) input = std::make_shared<TensorData>(unpacked(*input));
+    else input = with_views(input);
   }
   std::vector<TensorData> outputs;
   const auto concrete = [](const Type& t) { return t.is_static() ? values(t.extents) : std::vector<int64_t>{}; };
@@ -204,6 +232,7 @@ std::optional<std::vector<TensorData>> evaluate_node(const Graph& graph, const N
     const Type& type = graph[node.outputs[0]].type;
     if (!type.is_static()) return std::nullopt;
     outputs.push_back(evaluate_expression(node.is_map() ? *node.epilogue : op->express(graph, node), inputs, concrete(type)));
+    own_strings(outputs.back());
   } else {
     if (op == nullptr || op->evaluate == nullptr) return std::nullopt;
     for (ValueId v : node.outputs) {
@@ -215,11 +244,12 @@ std::optional<std::vector<TensorData>> evaluate_node(const Graph& graph, const N
           if (t.kind == Expr::Kind::Input && t.args[0] == 0) element = t.type;
         }
       }
-      outputs.push_back(allocate ? unpacked_zeros(element, concrete(graph[v].type)) : TensorData{});
+      outputs.push_back(allocate ? evaluation_room(element, concrete(graph[v].type)) : TensorData{});
     }
     Evaluation evaluation(node, std::move(inputs), std::move(outputs));
     op->evaluate(evaluation);
     outputs = evaluation.take_outputs();
+    for (TensorData& output : outputs) own_strings(output);
   }
   if (!node.is_map() && node.epilogue) {
     const std::vector<int64_t> shape = outputs[0].shape;

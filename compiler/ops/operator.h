@@ -15,6 +15,8 @@
 
 #include "compiler/ir/graph.h"
 #include "runtime_stub/onnxc/base.hpp"
+#include "runtime_stub/onnxc/heap.hpp"
+#include "runtime_stub/onnxc/memory.hpp"
 
 namespace onnxc {
 
@@ -126,8 +128,10 @@ void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before,
 /// A number that no run-time symbol of the graph and its regions has yet.
 int first_fresh(const Graph& graph);
 
-/// What a reference evaluation sees: concrete inputs, and outputs already allocated where the shape rule knew them. Elements of sub-byte types have a
-/// byte each.
+/// Zeros as kernels see them: elements of sub-byte types have a byte each, strings the bytes of an onnxc_string.
+TensorData evaluation_room(ElementType type, std::vector<int64_t> shape);
+
+/// What a reference evaluation sees: concrete inputs, and outputs already allocated where the shape rule knew them, as kernels see them.
 class Evaluation {
  public:
   Evaluation(const Node& node, std::vector<Constant> inputs, std::vector<TensorData> outputs)
@@ -149,7 +153,9 @@ class Evaluation {
     return {reinterpret_cast<T*>(output(i).bytes.data()), shape_of(output(i))};
   }
   /// For sizes that depend on data.
-  void allocate(int i, ElementType type, std::vector<int64_t> shape) { output(i) = unpacked_zeros(type, std::move(shape)); }
+  void allocate(int i, ElementType type, std::vector<int64_t> shape) { output(i) = evaluation_room(type, std::move(shape)); }
+  /// For kernels that make strings; what they take lives as long as this.
+  Heap heap() { return {&memory_.allocator()}; }
   /// A status of the reference kernel becomes an error of the model.
   void check(Status status) const;
   static Shape shape_of(const TensorData& tensor);
@@ -159,6 +165,7 @@ class Evaluation {
   const Node& node_;
   std::vector<Constant> inputs_;
   std::vector<TensorData> outputs_;
+  Memory memory_;
 };
 
 /// Values of the node's outputs. Empty where the operator has no reference value. Throws what the operator's rule throws.

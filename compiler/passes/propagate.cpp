@@ -123,7 +123,7 @@ class Propagation {
     for (ValueId v : node.outputs) {
       if (v == kAbsent) continue;
       const Value& value = graph[v];
-      if (!value.type.is_tensor() || value.type.element == ElementType::String) return false;
+      if (!value.type.is_tensor()) return false;
       if (value.elements && std::all_of(value.elements->begin(), value.elements->end(), [](Dim d) { return d.is_constant(); })) continue;
       if (value.type.is_static()) {
         int64_t n = 0;
@@ -141,7 +141,7 @@ class Propagation {
     int64_t input_bytes = 0;
     for (ValueId v : node.inputs) {
       if (v != kAbsent && !graph[v].constant) return false;
-      if (v != kAbsent) input_bytes += static_cast<int64_t>(graph[v].constant->bytes.size());
+      if (v != kAbsent) input_bytes += storage_bytes(graph[v].constant->type, graph[v].constant->count());
       inputs.push_back(v == kAbsent ? nullptr : graph[v].constant);
     }
     if (bytes > budget_.growth_bytes && bytes > input_bytes) return false;

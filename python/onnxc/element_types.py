@@ -81,6 +81,7 @@ def unpack(packed, bits, count, dtype):
 
 def from_bytes(flat, bits, dtype):
     """Elements of `bits` bits, one in a byte, as `dtype`."""
+    flat = flat & (2**bits - 1)
     if dtype.name.startswith("int"):  # extend the sign
         flat = ((flat ^ (1 << (bits - 1))) - (1 << (bits - 1))).astype(np.int8).view(np.uint8)
     return np.ascontiguousarray(flat, np.uint8).view(dtype)

@@ -326,6 +326,11 @@ ONNXC_INLINE constexpr T where(bool condition, T a, T b) {
   return condition ? a : b;
 }
 
+// ---- strings, which are data like any other to what only moves them
+
+ONNXC_INLINE bool equal(onnxc_string a, onnxc_string b) { return a.size == b.size && (a.size == 0 || __builtin_memcmp(a.data, b.data, a.size) == 0); }
+ONNXC_INLINE onnxc_string where(bool condition, onnxc_string a, onnxc_string b) { return condition ? a : b; }
+
 // ---- logic and bits
 
 ONNXC_INLINE constexpr bool logical_and(bool a, bool b) { return a && b; }

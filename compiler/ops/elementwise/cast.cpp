@@ -38,7 +38,7 @@ ElementType target(const Node& node) {
 }
 
 /// Before opset 6 the target was named: to="FLOAT".
-void resolve_cast(GraphBuilder&, Node& node) {
+void resolve_named_type(Node& node) {
   const auto it = node.attributes.find("to");
   if (it == node.attributes.end()) return;
   const auto* text = std::get_if<std::string>(&it->second);
@@ -52,10 +52,30 @@ void resolve_cast(GraphBuilder&, Node& node) {
   node.fail(ErrorKind::Invalid, fmt::format("attribute 'to' is '{}', not an element type", *text));
 }
 
+/// Casts from and to strings may fail, so they are no expressions.
+bool is_text(ElementType from, ElementType to) { return (from == ElementType::String) != (to == ElementType::String); }
+
+void resolve_cast(GraphBuilder& b, Node& node) {
+  resolve_named_type(node);
+  const ElementType to = target(node);
+  if (node.inputs.empty() || node.inputs[0] == kAbsent) return;
+  const ElementType from = b.type(node.inputs[0]).element;
+  if (from == ElementType::String && to == from) {
+    node.op = "Identity";
+    node.attributes.clear();
+  } else if (is_text(from, to)) {
+    node.domain = "onnxc";
+    node.op = "CastText";
+  }
+}
+
 Expr express_cast(const Graph& graph, const Node& node) { return cast_expression(graph, node, target(node)); }
 
 std::optional<std::vector<ValueId>> decompose_cast_like(GraphBuilder& b, const Node& node) {
   const auto to = static_cast<int64_t>(b.type(node.input(1)).element);
+  const ElementType from = b.type(node.input(0)).element;
+  if (static_cast<int64_t>(from) == to) return std::vector{b.op("Identity", {node.input(0)})};
+  if (is_text(from, b.type(node.input(1)).element)) return std::vector{b.op("onnxc.CastText", {node.input(0)}, {{"to", to}})};
   std::map<std::string, Attribute> attributes{{"to", to}};
   for (const char* name : {"saturate", "round_mode"}) {
     if (node.has(name)) attributes[name] = node.attributes.at(name);

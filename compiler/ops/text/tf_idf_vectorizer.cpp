@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/ml/classes.h"
 #include "runtime_stub/onnxc/scalar/tf_idf.hpp"
 
 namespace onnxc {
@@ -18,12 +20,28 @@ struct Pool {
   std::vector<float> weights;  ///< empty: all 1
 };
 
+/// The strings of the pool, each once.
+std::vector<std::string> words_of(const Node& node) {
+  std::vector<std::string> words = strings_of(node, "pool_strings");
+  std::ranges::sort(words);
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
+
+/// The items of the pool: integers, or the numbers of its strings.
+std::vector<int64_t> pool_of(const Node& node) {
+  const std::vector<std::string> words = words_of(node);
+  if (words.empty()) return node.integers("pool_int64s");
+  std::vector<int64_t> numbers;
+  for (const std::string& word : strings_of(node, "pool_strings")) numbers.push_back(std::ranges::lower_bound(words, word) - words.begin());
+  return numbers;
+}
+
 Pool read_pool(const Node& node) {
   const auto fail = [&](const std::string& found) { node.fail(ErrorKind::Invalid, found); };
   for (const char* attribute : {"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes"}) {
     if (!node.has(attribute)) fail(fmt::format("attribute '{}' is missing", attribute));
   }
-  if (node.has("pool_strings")) node.fail(ErrorKind::Unsupported, "the pool holds strings", "map tokens to integers before the model");
   Pool p;
   p.least = node.integer("min_gram_length", 1);
   p.most = node.integer("max_gram_length", 1);
@@ -31,7 +49,7 @@ Pool read_pool(const Node& node) {
   p.mode = node.string("mode", "");
   if (p.least < 1 || p.most < p.least || p.skips < 0) fail(fmt::format("n-grams of {} to {} items, {} of them skipped", p.least, p.most, p.skips));
   if (p.mode != "TF" && p.mode != "IDF" && p.mode != "TFIDF") fail(fmt::format("mode is '{}'; TF, IDF or TFIDF are allowed", p.mode));
-  const std::vector<int64_t> counts = node.integers("ngram_counts"), indexes = node.integers("ngram_indexes"), pool = node.integers("pool_int64s");
+  const std::vector<int64_t> counts = node.integers("ngram_counts"), indexes = node.integers("ngram_indexes"), pool = pool_of(node);
   if (indexes.empty() || counts.empty()) fail("ngram_indexes or ngram_counts is empty");
   for (int64_t i : indexes) {
     if (i < 0 || i >= INT32_MAX) fail(fmt::format("ngram_indexes holds {}", i));
@@ -73,11 +91,25 @@ Pool read_pool(const Node& node) {
 
 void infer_tf_idf(Inference& n) {
   const Extents x = n.extents(0);
-  if (n.element(0) == ElementType::String) n.unsupported("the input holds strings", "map tokens to integers before the model");
-  if (n.element(0) != ElementType::I32 && n.element(0) != ElementType::I64) n.fail(fmt::format("the input is {}, not i32 or i64", name(n.element(0))));
+  const bool strings = !strings_of(n.node(), "pool_strings").empty();
+  if (strings ? n.element(0) != ElementType::String : n.element(0) != ElementType::I32 && n.element(0) != ElementType::I64)
+    n.fail(fmt::format("the input is {}, the pool holds {}", name(n.element(0)), strings ? "strings" : "integers"));
   if (x.size() > 2) n.fail(fmt::format("the input has rank {}; [items] or [rows, items] is needed", x.size()));
   const Dim columns = read_pool(n.node()).columns;
   n.output(0, ElementType::F32, x.size() == 2 ? Extents{x[0], columns} : Extents{columns});
+}
+
+/// Strings become their numbers in the pool, or -1.
+std::optional<std::vector<ValueId>> decompose_tf_idf(GraphBuilder& b, const Node& node) {
+  if (b.type(node.input(0)).element != ElementType::String) return std::nullopt;
+  const std::vector<std::string> words = words_of(node);
+  std::vector<int64_t> numbers(words.size());
+  std::iota(numbers.begin(), numbers.end(), int64_t{0});
+  const ValueId x = b.op("ai.onnx.ml.LabelEncoder", {node.input(0)}, {{"keys_strings", words}, {"values_int64s", numbers}, {"default_int64", int64_t{-1}}});
+  auto attributes = node.attributes;
+  attributes["pool_int64s"] = pool_of(node);
+  attributes.erase("pool_strings");
+  return std::vector{b.op("TfIdfVectorizer", {x}, std::move(attributes))};
 }
 
 Extents as_rows(const Extents& e) { return e.size() == 2 ? e : Extents{1, e.empty() ? Dim(1) : e[0]}; }
@@ -107,7 +139,7 @@ void lower_tf_idf(Lowering& l) {
 }  // namespace
 
 extern const Operator op_TfIdfVectorizer;
-const Operator op_TfIdfVectorizer{.name = "TfIdfVectorizer", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_tf_idf, .evaluate = evaluate_tf_idf,
+const Operator op_TfIdfVectorizer{.name = "TfIdfVectorizer", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_tf_idf, .decompose = decompose_tf_idf, .evaluate = evaluate_tf_idf,
                                   .lower = lower_tf_idf};
 
 }  // namespace onnxc

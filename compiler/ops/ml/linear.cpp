@@ -1,0 +1,112 @@
+// LinearRegressor and LinearClassifier: a product with constants, then onnxc.ClassScores or onnxc.PostTransform.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ops/ml/classes.h"
+
+namespace onnxc {
+namespace {
+
+struct Linear {
+  std::vector<float> coefficients, intercepts;
+  int64_t rows = 1;  ///< targets, classes
+};
+
+Linear linear_of(const Node& node) {
+  Linear l{floats_of(node, "coefficients"), floats_of(node, "intercepts"), 1};
+  const bool classifier = node.op == "LinearClassifier";
+  // The number of scores of a classifier is that of its intercepts; where there are none, that of its labels.
+  l.rows = classifier ? l.intercepts.empty() ? class_labels(node).count() : static_cast<int64_t>(l.intercepts.size()) : node.integer("targets", 1);
+  if (l.rows < 1 || l.coefficients.empty() || static_cast<int64_t>(l.coefficients.size()) % l.rows != 0)
+    node.fail(ErrorKind::Invalid, fmt::format("{} coefficients are no {} rows", l.coefficients.size(), l.rows));
+  if (!l.intercepts.empty() && static_cast<int64_t>(l.intercepts.size()) != l.rows)
+    node.fail(ErrorKind::Invalid, fmt::format("{} intercepts for {} targets", l.intercepts.size(), l.rows));
+  return l;
+}
+
+/// [rows, features] of the input.
+Extents rows_of(Inference& n) {
+  const Extents x = n.extents(0);
+  const ElementType type = n.element(0);
+  if (type != ElementType::F32 && type != ElementType::F64 && type != ElementType::I64 && type != ElementType::I32) n.fail(fmt::format("the input is {}", name(type)));
+  if (x.size() != 1 && x.size() != 2) n.fail(fmt::format("the input has shape {}, not [rows, features]", text(x)));
+  const Linear l = linear_of(n.node());
+  n.unify(x.back(), static_cast<int64_t>(l.coefficients.size()) / l.rows, "the number of features");
+  return {x.size() == 1 ? Dim(1) : x[0], x.back()};
+}
+
+void infer_linear_regressor(Inference& n) { n.output(0, ElementType::F32, {rows_of(n)[0], linear_of(n.node()).rows}); }
+
+void infer_linear_classifier(Inference& n) {
+  const Extents x = rows_of(n);
+  const ClassLabels labels = class_labels(n.node());
+  const int64_t rows = linear_of(n.node()).rows;
+  if (rows == 1 ? labels.count() != 2 : rows > labels.count()) n.fail(fmt::format("{} scores for {} labels", rows, labels.count()));
+  n.output(0, labels.strings.empty() ? ElementType::I64 : ElementType::String, {x[0]});
+  n.output(1, ElementType::F32, {x[0], rows == 1 ? 2 : rows});
+}
+
+Constant float_constant(const std::vector<float>& values, std::vector<int64_t> shape) {
+  auto t = std::make_shared<TensorData>(TensorData::zeros(ElementType::F32, std::move(shape)));
+  std::ranges::copy(values, t->as<float>().begin());
+  return t;
+}
+
+ValueId product(GraphBuilder& b, const Node& node) {
+  const Linear l = linear_of(node);
+  const int64_t features = static_cast<int64_t>(l.coefficients.size()) / l.rows;
+  ValueId x = node.input(0);
+  if (b.type(x).element != ElementType::F32) x = b.op("Cast", {x}, {{"to", static_cast<int64_t>(ElementType::F32)}});
+  if (b.rank(x) == 1) x = b.op("Unsqueeze", {x, b.integers({0})});
+  std::vector<ValueId> inputs{x, b.graph().add_constant(node.name + ".coefficients", float_constant(l.coefficients, {l.rows, features}))};
+  if (!l.intercepts.empty()) inputs.push_back(b.graph().add_constant(node.name + ".intercepts", float_constant(l.intercepts, {l.rows})));
+  return b.op("Gemm", std::move(inputs), {{"transB", int64_t{1}}});
+}
+
+std::optional<std::vector<ValueId>> decompose_linear_regressor(GraphBuilder& b, const Node& node) {
+  const ValueId scores = product(b, node);
+  if (node.string("post_transform", "NONE") == "NONE") return std::vector{scores};
+  return std::vector{b.op("onnxc.PostTransform", {scores}, {{"post_transform", node.string("post_transform", "NONE")}})};
+}
+
+std::optional<std::vector<ValueId>> decompose_linear_classifier(GraphBuilder& b, const Node& node) {
+  const std::vector<ValueId> both = b.ops("onnxc.ClassScores", {product(b, node)}, 2, {{"post_transform", node.string("post_transform", "NONE")}});
+  return std::vector{pick_labels(b, node, both[0]), both[1]};
+}
+
+// ---- onnxc.PostTransform: of each row
+
+void infer_post_transform(Inference& n) { n.output(0, n.type(0)); }
+
+void lower_post_transform(Lowering& l) {
+  const View x = l.in(0), y = l.out(0);
+  l.call("scalar_post_transform").tensor(y).tensor(x).params({{"post", post_transform_arg(l.node())}}).may_share(y, x);
+}
+
+// ---- onnxc.ClassScores: the number of the class with the largest score, and the scores of all classes; of one score, that of the second of two classes
+
+void infer_class_scores(Inference& n) {
+  const Extents& x = n.extents(0);
+  n.output(0, ElementType::I64, {x[0]});
+  n.output(1, ElementType::F32, {x[0], x[1] == Dim(1) ? Dim(2) : x[1]});
+}
+
+void lower_class_scores(Lowering& l) {
+  const View x = l.in(0), classes = l.out(0), y = l.out(1);
+  l.call("scalar_class_scores").tensor(y).pointer(classes).tensor(x).params({{"post", post_transform_arg(l.node())}});
+}
+
+}  // namespace
+
+extern const Operator op_LinearRegressor, op_LinearClassifier, op_PostTransform, op_ClassScores;
+const Operator op_LinearRegressor{.name = "LinearRegressor", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_linear_regressor,
+                                  .decompose = decompose_linear_regressor};
+const Operator op_LinearClassifier{.name = "LinearClassifier", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 2, .infer = infer_linear_classifier,
+                                   .decompose = decompose_linear_classifier};
+const Operator op_PostTransform{.name = "PostTransform", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_post_transform,
+                                .lower = lower_post_transform};
+const Operator op_ClassScores{.name = "ClassScores", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 2, .max_outputs = 2, .infer = infer_class_scores,
+                              .lower = lower_class_scores};
+
+}  // namespace onnxc

@@ -1,0 +1,161 @@
+// SVMRegressor and SVMClassifier. The classifier computes numbers of classes, which pick from its labels.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/ops/ml/classes.h"
+
+namespace onnxc {
+namespace {
+
+struct Model {
+  std::vector<float> coefficients, vectors, rho, prob_a, prob_b, kernel{0, 0, 0};
+  std::string kernel_type;
+  std::vector<int64_t> vectors_of;
+  int64_t vector_count = 0, features = 0, classes = 1;
+
+  int64_t pairs() const { return classes * (classes - 1) / 2; }
+  /// Scores of a row.
+  int64_t scores() const {
+    if (vector_count == 0 || !prob_a.empty()) return classes;
+    return classes == 2 ? 2 : pairs();
+  }
+};
+
+Model model_of(const Node& node) {
+  const auto fail = [&](const std::string& found) { node.fail(ErrorKind::Invalid, found); };
+  Model m;
+  m.coefficients = floats_of(node, "coefficients");
+  m.vectors = floats_of(node, "support_vectors");
+  m.rho = floats_of(node, "rho");
+  m.kernel_type = node.string("kernel_type", "LINEAR");
+  if (const auto params = floats_of(node, "kernel_params"); !params.empty()) {
+    if (params.size() != 3) fail(fmt::format("kernel_params has {} values, not 3", params.size()));
+    m.kernel = params;
+  }
+  if (m.kernel_type != "LINEAR" && m.kernel_type != "POLY" && m.kernel_type != "RBF" && m.kernel_type != "SIGMOID") fail(fmt::format("kernel_type is '{}'", m.kernel_type));
+  if (m.coefficients.empty() || m.rho.empty()) fail("has no coefficients or no rho");
+  const bool classifier = node.op != "SVMRegressor";
+  if (classifier) {
+    m.vectors_of = node.integers("vectors_per_class");
+    m.classes = class_labels(node).count();
+    m.prob_a = floats_of(node, "prob_a");
+    m.prob_b = floats_of(node, "prob_b");
+    for (int64_t v : m.vectors_of) {
+      if (v < 0 || v > INT32_MAX) fail(fmt::format("vectors_per_class holds {}", v));
+      m.vector_count += v;
+    }
+  } else {
+    m.vector_count = node.integer("n_supports", 0);
+  }
+  const auto is = [](const auto& list, int64_t size) { return static_cast<int64_t>(list.size()) == size; };
+  if (m.vector_count <= 0) {
+    m.vector_count = 0;
+    m.prob_a.clear();
+    if (static_cast<int64_t>(m.coefficients.size()) % m.classes != 0) fail(fmt::format("{} coefficients for {} classes", m.coefficients.size(), m.classes));
+    m.features = static_cast<int64_t>(m.coefficients.size()) / m.classes;
+    return m;
+  }
+  if (m.vectors.empty() || static_cast<int64_t>(m.vectors.size()) % m.vector_count != 0) fail(fmt::format("{} values are no {} support vectors", m.vectors.size(), m.vector_count));
+  m.features = static_cast<int64_t>(m.vectors.size()) / m.vector_count;
+  if (!classifier) {
+    if (!is(m.coefficients, m.vector_count)) fail(fmt::format("{} coefficients for {} support vectors", m.coefficients.size(), m.vector_count));
+    return m;
+  }
+  if (m.classes < 2 || m.classes > 1 << 12 || !is(m.vectors_of, m.classes)) fail(fmt::format("vectors_per_class has {} values for {} classes", m.vectors_of.size(), m.classes));
+  if (!is(m.coefficients, (m.classes - 1) * m.vector_count)) fail(fmt::format("{} coefficients for {} support vectors and {} classes", m.coefficients.size(), m.vector_count, m.classes));
+  if (!is(m.rho, m.pairs())) fail(fmt::format("rho has {} values for {} pairs of classes", m.rho.size(), m.pairs()));
+  if (m.prob_a.size() != m.prob_b.size() || (!m.prob_a.empty() && !is(m.prob_a, m.pairs()))) fail(fmt::format("prob_a has {} values, prob_b {}, for {} pairs of classes", m.prob_a.size(), m.prob_b.size(), m.pairs()));
+  return m;
+}
+
+Dim rows_of(Inference& n, const Model& m) {
+  const Extents x = n.extents(0);
+  const ElementType type = n.element(0);
+  if (type != ElementType::F32 && type != ElementType::F64 && type != ElementType::I64 && type != ElementType::I32) n.fail(fmt::format("the input is {}", name(type)));
+  if (x.size() != 1 && x.size() != 2) n.fail(fmt::format("the input has shape {}, not [rows, features]", text(x)));
+  n.unify(x.back(), m.features, "the number of features");
+  return x.size() == 1 ? Dim(1) : x[0];
+}
+
+/// The input as f32[rows, features].
+ValueId rows(GraphBuilder& b, ValueId x) {
+  if (b.type(x).element != ElementType::F32) x = b.op("Cast", {x}, {{"to", static_cast<int64_t>(ElementType::F32)}});
+  return b.rank(x) == 1 ? b.op("Unsqueeze", {x, b.integers({0})}) : x;
+}
+
+std::vector<std::pair<std::string, Arg>> svm_params(Lowering& l, const Model& m) {
+  std::string kernel = m.kernel_type;
+  std::ranges::transform(kernel, kernel.begin(), [](char c) { return static_cast<char>(c + 32); });
+  std::vector<std::pair<std::string, Arg>> params{{"kernel", name_arg("onnxc::scalar::SvmKernel::" + kernel)}, {"gamma", number_arg(static_cast<double>(m.kernel[0]))},
+                                                  {"coef0", number_arg(static_cast<double>(m.kernel[1]))}, {"degree", number_arg(static_cast<double>(m.kernel[2]))}};
+  if (m.vector_count > 0) {
+    params.emplace_back("vectors", l.weights("support_vectors", ElementType::F32, m.vectors));
+    params.emplace_back("vector_count", dim_arg(m.vector_count));
+  }
+  params.emplace_back("coefficients", l.weights("coefficients", ElementType::F32, m.coefficients));
+  params.emplace_back("rho", l.weights("rho", ElementType::F32, m.rho));
+  return params;
+}
+
+// ---- The regressor
+
+void infer_regressor(Inference& n) { n.output(0, ElementType::F32, {rows_of(n, model_of(n.node())), 1}); }
+
+std::optional<std::vector<ValueId>> decompose_regressor(GraphBuilder& b, const Node& node) {
+  const ValueId x = rows(b, node.input(0));
+  if (x == node.input(0)) return std::nullopt;
+  return std::vector{b.op("ai.onnx.ml.SVMRegressor", {x}, node.attributes)};
+}
+
+void lower_regressor(Lowering& l) {
+  const View x = l.in(0), y = l.out(0);
+  l.call("scalar_svm_regressor").tensor(y).tensor(x).params(svm_params(l, model_of(l.node()))).name(l.node().integer("one_class", 0) != 0 ? "true" : "false");
+}
+
+// ---- The classifier
+
+void infer_classes(Inference& n) {
+  const Model m = model_of(n.node());
+  const Dim count = rows_of(n, m);
+  n.output(0, ElementType::I64, {count});
+  n.output(1, ElementType::F32, {count, m.scores()});
+}
+
+void infer_classifier(Inference& n) {
+  infer_classes(n);
+  if (!class_labels(n.node()).strings.empty()) n.output(0, ElementType::String, {rows_of(n, model_of(n.node()))});
+}
+
+std::optional<std::vector<ValueId>> decompose_classifier(GraphBuilder& b, const Node& node) {
+  const std::vector<ValueId> both = b.ops("onnxc.SvmClasses", {rows(b, node.input(0))}, 2, node.attributes);
+  return std::vector{pick_labels(b, node, both[0]), both[1]};
+}
+
+void lower_classes(Lowering& l) {
+  const Model m = model_of(l.node());
+  const View x = l.in(0), classes = l.out(0), y = l.out(1);
+  std::vector<std::pair<std::string, Arg>> params{{"classes", dim_arg(m.classes)}};
+  if (m.vector_count > 0) params.emplace_back("vectors_of", l.weights("vectors_per_class", ElementType::I64, m.vectors_of));
+  if (!m.prob_a.empty()) {
+    params.emplace_back("prob_a", l.weights("prob_a", ElementType::F32, m.prob_a));
+    params.emplace_back("prob_b", l.weights("prob_b", ElementType::F32, m.prob_b));
+  }
+  params.emplace_back("post", post_transform_arg(l.node()));
+  if (std::ranges::all_of(m.coefficients, [](float c) { return c >= 0; })) params.emplace_back("positive", flag_arg(true));
+  l.call("scalar_svm_classifier").tensor(y).pointer(classes).tensor(x).params(svm_params(l, m)).params(std::move(params))
+      .pointer(l.workspace("room", ElementType::F32, m.vector_count + 4 * m.classes * m.classes + 4 * m.classes));
+}
+
+}  // namespace
+
+extern const Operator op_SVMRegressor, op_SVMClassifier, op_SvmClasses;
+const Operator op_SVMRegressor{.name = "SVMRegressor", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_regressor,
+                               .decompose = decompose_regressor, .lower = lower_regressor};
+const Operator op_SVMClassifier{.name = "SVMClassifier", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 2, .infer = infer_classifier,
+                                .decompose = decompose_classifier};
+const Operator op_SvmClasses{.name = "SvmClasses", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 2, .max_outputs = 2, .infer = infer_classes,
+                             .lower = lower_classes};
+
+}  // namespace onnxc

@@ -1,0 +1,158 @@
+// TreeEnsemble, TreeEnsembleRegressor and TreeEnsembleClassifier. The classifier computes numbers of classes, which pick from its labels.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/lowering/lowering.h"
+#include "compiler/ops/ml/classes.h"
+#include "compiler/ops/ml/forest.h"
+
+namespace onnxc {
+namespace {
+
+/// [rows, columns] of an input that may be one row.
+Extents as_rows(const Extents& x) { return x.size() == 1 ? Extents{1, x[0]} : x; }
+
+Extents rows_of(Inference& n) {
+  const Extents x = n.extents(0);
+  const ElementType type = n.element(0);
+  if (type != ElementType::F32 && type != ElementType::F64 && type != ElementType::I64 && type != ElementType::I32 && type != ElementType::F16)
+    n.fail(fmt::format("the input is {}", name(type)));
+  if (x.size() != 1 && x.size() != 2) n.fail(fmt::format("the input has shape {}, not [rows, features]", text(x)));
+  return as_rows(x);
+}
+
+void need_features(Inference& n, Dim columns, const TreeTables& tables) {
+  const Dim least = tables.most_feature + 1;
+  if (columns.is_constant() && columns.value() < tables.most_feature + 1)
+    n.fail(fmt::format("a node reads feature {}, where the input has {}", tables.most_feature, columns.value()));
+  if (!always_at_least(columns, least)) n.unify(columns, max(columns, least), "the number of features");
+}
+
+int64_t targets_of(const Node& node) {
+  const int64_t n = node.integer("n_targets", 1);
+  if (n < 1 || n > 1 << 20) node.fail(ErrorKind::Invalid, fmt::format("n_targets is {}", n));
+  return n;
+}
+
+TreeTables tables_of(const Node& node) {
+  if (node.op == "TreeEnsemble") return read_tree_ensemble(node);
+  if (node.op == "TreeEnsembleRegressor") return read_trees(node, "target", targets_of(node));
+  return read_trees(node, "class", static_cast<int64_t>(class_labels(node).strings.size() + class_labels(node).integers.size()));
+}
+
+void infer_regressor(Inference& n) {
+  const Extents x = rows_of(n);
+  need_features(n, x[1], tables_of(n.node()));
+  n.output(0, n.node().op == "TreeEnsemble" ? n.element(0) : ElementType::F32, {x[0], targets_of(n.node())});
+}
+
+/// The arithmetic's type: ONNX Runtime's.
+ElementType number_type(ElementType x) { return x == ElementType::F64 ? ElementType::F64 : ElementType::F32; }
+
+PointerArg numbers(Lowering& l, const std::string& what, ElementType type, const std::vector<double>& values) {
+  if (type == ElementType::F64) return l.weights(what, type, values);
+  return l.weights(what, type, std::vector<float>(values.begin(), values.end()));
+}
+
+/// Forest{...}, scores, has, TreeParams{...}
+void add_trees(StepBuilder& call, Lowering& l, const TreeTables& tables, int64_t targets, std::vector<std::pair<std::string, Arg>> params) {
+  const ElementType type = number_type(l.type(0).element);
+  std::vector<std::pair<std::string, Arg>> forest{{"nodes", l.weights("nodes", ElementType::I32, tables.nodes)},
+                                                  {"thresholds", numbers(l, "thresholds", type, tables.thresholds)},
+                                                  {"roots", l.weights("roots", ElementType::I32, tables.roots)},
+                                                  {"trees", dim_arg(static_cast<int64_t>(tables.roots.size()))}};
+  if (!tables.weights.empty()) {
+    forest.emplace_back("targets", l.weights("targets", ElementType::I32, tables.targets));
+    forest.emplace_back("weights", numbers(l, "weights", type, tables.weights));
+  }
+  if (!tables.base.empty()) {
+    forest.emplace_back("base", numbers(l, "base", type, tables.base));
+    forest.emplace_back("bases", dim_arg(static_cast<int64_t>(tables.base.size())));
+  }
+  params.insert(params.begin(), {"targets", dim_arg(targets)});
+  call.params(std::move(forest)).pointer(l.workspace("scores", type, targets * l.threads())).pointer(l.workspace("has", ElementType::Bool, targets * l.threads()));
+  call.params(std::move(params));
+}
+
+View x_as_rows(Lowering& l) {
+  View x = l.in(0);
+  x.extents = as_rows(x.extents);
+  return x;
+}
+
+Arg post_of(const Node& node) {
+  if (node.op != "TreeEnsemble") return post_transform_arg(node);
+  static constexpr const char* kNames[] = {"none", "softmax", "logistic", "softmax_zero", "probit"};
+  const int64_t number = node.integer("post_transform", 0);
+  if (number < 0 || number > 4) node.fail(ErrorKind::Invalid, fmt::format("post_transform is {}", number));
+  return name_arg(fmt::format("onnxc::scalar::PostTransform::{}", kNames[number]));
+}
+
+Arg aggregate_of(const Node& node) {
+  static constexpr const char* kNames[] = {"average", "sum", "min", "max"};
+  int64_t number = 1;
+  if (node.op == "TreeEnsemble") {
+    number = node.integer("aggregate_function", 1);
+  } else {
+    std::string word = node.string("aggregate_function", "SUM");
+    std::ranges::transform(word, word.begin(), [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+    number = std::ranges::find(kNames, word) - std::begin(kNames);
+  }
+  if (number < 0 || number > 3) node.fail(ErrorKind::Invalid, "aggregate_function is unknown");
+  return name_arg(fmt::format("onnxc::scalar::TreeAggregate::{}", kNames[number]));
+}
+
+void lower_regressor(Lowering& l) {
+  const View x = x_as_rows(l), y = l.out(0);
+  const TreeTables tables = tables_of(l.node());
+  StepBuilder call = l.call("scalar_tree_regressor");
+  call.type(number_type(x.element)).tensor(y).tensor(x);
+  add_trees(call, l, tables, targets_of(l.node()), {{"aggregate", aggregate_of(l.node())}, {"post", post_of(l.node())}});
+}
+
+// ---- The classifier
+
+void infer_classes(Inference& n) {
+  const Extents x = rows_of(n);
+  need_features(n, x[1], tables_of(n.node()));
+  n.output(0, ElementType::I64, {x[0]});
+  n.output(1, ElementType::F32, {x[0], class_labels(n.node()).count()});
+}
+
+void infer_classifier(Inference& n) {
+  infer_classes(n);
+  if (class_labels(n.node()).strings.empty()) return;
+  n.output(0, ElementType::String, {rows_of(n)[0]});
+}
+
+void lower_classes(Lowering& l) {
+  const View x = x_as_rows(l), scores = l.has_output(1) ? l.out(1) : View{}, classes = l.out(0);
+  const TreeTables tables = tables_of(l.node());
+  const int64_t count = class_labels(l.node()).count();
+  const std::set<int32_t> used(tables.targets.begin(), tables.targets.end());
+  const bool positive = std::ranges::all_of(tables.weights, [](double w) { return w >= 0; });
+  StepBuilder call = l.call("scalar_tree_classifier");
+  call.type(number_type(x.element)).tensor(scores).pointer(classes).tensor(x);
+  add_trees(call, l, tables, count,
+            {{"post", post_of(l.node())}, {"one_sided", flag_arg(count == 2 && used.size() == 1)}, {"positive", flag_arg(positive)}});
+}
+
+std::optional<std::vector<ValueId>> decompose_classifier(GraphBuilder& b, const Node& node) {
+  const std::vector<ValueId> both = b.ops("onnxc.TreeClasses", {node.input(0)}, 2, node.attributes);
+  return std::vector{pick_labels(b, node, both[0]), both[1]};
+}
+
+}  // namespace
+
+extern const Operator op_TreeEnsemble, op_TreeEnsembleRegressor, op_TreeEnsembleClassifier, op_TreeClasses;
+const Operator op_TreeEnsemble{.name = "TreeEnsemble", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_regressor, .lower = lower_regressor};
+const Operator op_TreeEnsembleRegressor{.name = "TreeEnsembleRegressor", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_regressor,
+                                        .lower = lower_regressor};
+const Operator op_TreeEnsembleClassifier{.name = "TreeEnsembleClassifier", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 2, .infer = infer_classifier,
+                                         .decompose = decompose_classifier};
+const Operator op_TreeClasses{.name = "TreeClasses", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 2, .max_outputs = 2, .infer = infer_classes,
+                              .lower = lower_classes};
+
+}  // namespace onnxc

@@ -1,0 +1,74 @@
+// LabelEncoder, OneHotEncoder and DictVectorizer: values by key, in tables that are sorted by it.
+#pragma once
+#include "../../heap.hpp"
+#include "../../strings.hpp"
+
+namespace onnxc::inline ONNXC_ISA::scalar {
+
+/// y[i] = values[k] where keys[k] is x[i], else *otherwise. nan: the value of the key NaN, or null.
+template <class K, class V>
+void label_encoder(V* y, Tensor<const K> x, const K* keys, const V* values, int64_t count, const V* otherwise, const V* nan) {
+  for (int64_t i = 0; i < x.count(); ++i) {
+    const K key = x.data[i];
+    if constexpr (std::is_floating_point_v<K>) {
+      if (key != key) {
+        y[i] = nan != nullptr ? *nan : *otherwise;
+        continue;
+      }
+    }
+    const int64_t k = find_sorted(keys, count, key);
+    y[i] = k >= 0 ? values[k] : *otherwise;
+  }
+}
+
+/// y[i, position of x[i]] = 1, other elements 0. positions[k]: of keys[k]. Without `zeros` an x[i] that is no key gives ONNXC_BAD_VALUE.
+template <class K>
+Status one_hot_encoder(float* y, Tensor<const K> x, const K* keys, const int64_t* positions, int64_t count, int64_t columns, bool zeros) {
+  for (int64_t i = 0; i < x.count(); ++i) {
+    float* const row = y + i * columns;
+    for (int64_t c = 0; c < columns; ++c) row[c] = 0;
+    const int64_t k = find_sorted(keys, count, x.data[i]);
+    if (k >= 0) row[positions[k]] = 1;
+    else if (!zeros) return {ONNXC_BAD_VALUE};
+  }
+  return {};
+}
+
+template <class T>
+constexpr int32_t elem_type_of() {
+  if constexpr (std::is_same_v<T, float>) return 1;
+  else if constexpr (std::is_same_v<T, int64_t>) return 7;
+  else if constexpr (std::is_same_v<T, double>) return 11;
+  else return 8;
+}
+
+/// The keys and values of a map, or ONNXC_BAD_VALUE where it is none of these types.
+template <class K, class V>
+Status read_map(const onnxc_value& map, const K*& keys, const V*& values, int64_t& count) {
+  const auto* const parts = static_cast<const onnxc_value*>(map.data);
+  if (map.kind != ONNXC_MAP || map.count != 2 || parts == nullptr) return {ONNXC_BAD_VALUE};
+  count = parts[0].count;
+  keys = static_cast<const K*>(parts[0].data);
+  values = static_cast<const V*>(parts[1].data);
+  if (count == 0) return {};
+  const bool right = parts[0].kind == ONNXC_TENSOR && parts[0].elem_type == elem_type_of<K>() && parts[1].kind == ONNXC_TENSOR &&
+                     parts[1].elem_type == elem_type_of<V>() && parts[1].count == count;
+  return {right ? ONNXC_OK : ONNXC_BAD_VALUE};
+}
+
+/// y[position of a key of the map] = its value, other elements 0 or empty. Keys that are not in the vocabulary mean nothing.
+template <class K, class V>
+Status dict_vectorizer(V* y, const onnxc_value* map, const K* vocabulary, const int64_t* positions, int64_t count, int64_t columns) {
+  const K* keys = nullptr;
+  const V* values = nullptr;
+  int64_t entries = 0;
+  if (const auto status = read_map(*map, keys, values, entries)) return status;
+  for (int64_t c = 0; c < columns; ++c) y[c] = V{};
+  for (int64_t i = 0; i < entries; ++i) {
+    const int64_t k = find_sorted(vocabulary, count, keys[i]);
+    if (k >= 0) y[positions[k]] = values[i];
+  }
+  return {};
+}
+
+}  // namespace onnxc::scalar

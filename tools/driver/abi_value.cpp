@@ -7,25 +7,6 @@ namespace {
 
 [[noreturn]] void broken(const std::string& what) { throw Error(ErrorKind::Internal, what); }
 
-std::size_t sub_bytes_per_byte(ElementType type) { return static_cast<std::size_t>(8 / info(type).bits); }
-
-/// 4-bit and 2-bit elements, one in a byte.
-std::vector<std::byte> unpacked(const TensorData& tensor) {
-  const auto per_byte = sub_bytes_per_byte(tensor.type), bits = static_cast<std::size_t>(info(tensor.type).bits);
-  std::vector<std::byte> result(static_cast<std::size_t>(tensor.count()));
-  for (std::size_t i = 0; i < result.size(); ++i)
-    result[i] = (tensor.bytes[i / per_byte] >> static_cast<int>(i % per_byte * bits)) & static_cast<std::byte>((1 << bits) - 1);
-  return result;
-}
-
-std::vector<std::byte> packed(ElementType type, const std::byte* elements, std::size_t count) {
-  const auto per_byte = sub_bytes_per_byte(type), bits = static_cast<std::size_t>(info(type).bits);
-  std::vector<std::byte> result((count + per_byte - 1) / per_byte);
-  for (std::size_t i = 0; i < count; ++i)
-    result[i / per_byte] |= (elements[i] & static_cast<std::byte>((1 << bits) - 1)) << static_cast<int>(i % per_byte * bits);
-  return result;
-}
-
 }  // namespace
 
 std::vector<onnxc_string> to_abi(const std::vector<std::string>& strings) {
@@ -69,7 +50,7 @@ onnxc_value AbiValue::make(const HostValue& value) {
   if (tensor.type == ElementType::String) {
     result.data = strings_.emplace_back(to_abi(tensor.strings)).data();
   } else {
-    if (is_sub_byte(tensor.type)) tensors_.back().bytes = unpacked(tensor);
+    if (is_sub_byte(tensor.type)) tensors_.back() = unpacked(tensor);
     result.data = tensor.bytes.data();
   }
   return result;
@@ -99,8 +80,12 @@ HostValue to_host(const onnxc_value& value) {
     return result;
   }
   const auto* const bytes = static_cast<const std::byte*>(value.data);
-  if (is_sub_byte(*type)) tensor.bytes = packed(*type, bytes, count);
-  else if (count > 0) tensor.bytes.assign(bytes, bytes + static_cast<std::size_t>(storage_bytes(*type, value.count)));
+  if (is_sub_byte(*type)) {
+    tensor.bytes.assign(bytes, bytes + count);
+    tensor = packed(std::move(tensor));
+  } else if (count > 0) {
+    tensor.bytes.assign(bytes, bytes + static_cast<std::size_t>(storage_bytes(*type, value.count)));
+  }
   return result;
 }
 

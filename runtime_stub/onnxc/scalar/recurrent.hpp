@@ -24,7 +24,7 @@ struct ActivationParams {
 struct RecurrentParams {
   int64_t steps, batch, directions, hidden;
   bool backward = false;             ///< of the first direction; a second one always is
-  double clip = 0;                   ///< bounds what enters an activation to [-clip, clip]; 0: unbounded
+  double clip = 0;                   ///< bounds what enters the activations of gates to [-clip, clip]; 0: unbounded
   bool input_forget = false;         ///< LSTM: f = 1 - i
   bool linear_before_reset = false;  ///< GRU: the second form of n
   ActivationParams activations[6] = {};   ///< f, g, k of the first direction, then of the second
@@ -165,7 +165,7 @@ void lstm(T* y, T* h, T* c, const T* x, const T* r, const T* peepholes, const T*
       const T next = activate(g, detail::bounded(xt[3 * n + j] + gates[3 * n + j], p.clip)), cell = forget * old + input * next;
       const T output = gate(1, cell, 1);
       ct[j] = cell;
-      ht[j] = output * activate(k, detail::bounded(cell, p.clip));
+      ht[j] = output * activate(k, cell);
     }
   });
 }

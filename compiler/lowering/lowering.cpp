@@ -60,6 +60,16 @@ void Lowering::bind(PointerArg elements, std::vector<Dim> symbols) {
   lowerer_.emit(std::move(step));
 }
 
+void Lowering::let(Dim symbol, Dim value) {
+  lowerer_.assign(Step::Kind::Declare, {symbol}, {value});
+  if (value.min_value() >= 0) return;
+  Step step;
+  step.kind = Step::Kind::Require;
+  step.what = fmt::format("{} is no less than 0", symbol.text());
+  step.values = {symbol};
+  lowerer_.emit(std::move(step));
+}
+
 void Lowering::require(Dim a, Dim b) {
   Step step;
   step.kind = Step::Kind::Require;

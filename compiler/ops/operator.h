@@ -93,6 +93,11 @@ class Inference {
   /// A symbol for an extent that only running this node tells, with closed bounds and perhaps an upper bound that is an extent. The node binds it.
   /// Each inference of a node gives the same symbols, in the order of the calls.
   Dim fresh(std::string_view hint, int64_t min = 0, std::optional<Dim> limit = std::nullopt);
+  /// A symbol for an extent that is an expression of what the run has bound before, so that types stay short; the expression itself where it is
+  /// short or does not depend on the run. Never negative.
+  Dim let(Dim expression, std::string_view hint, std::optional<Dim> limit = std::nullopt);
+  /// True when all are constants.
+  static bool are_constant(const std::vector<Dim>& dims);
   /// The model needs a == b, which is checked when it runs. Gives the simpler one; an error where they never are equal.
   Dim unify(Dim a, Dim b, const char* what);
   /// Numpy's rule, over any number of shapes.

@@ -19,7 +19,7 @@ class Propagation {
     std::vector<Node> nodes = std::move(graph.nodes);
     graph.nodes.clear();
     for (Node& node : nodes) {
-      if (!is_require(node)) visit(graph, std::move(node));  // shape rules state them anew
+      if (!is_require(node) && !is_let(node)) visit(graph, std::move(node));  // shape rules state them anew
     }
     --depth_;
   }

@@ -139,6 +139,13 @@ def few_bits():
     for kind in (0, 1):
         yield case(f"MatMulBnb4_{kind}", "MatMulBnb4", [a, rng.integers(0, 256, k * n // 2).astype(np.uint8), rng.uniform(0.5, 2, k * n // block).astype(F)], constants=(1, 2),
                    attributes={"K": k, "N": n, "block_size": block, "quant_type": kind}, rtol=1e-3, atol=1e-4)
+    for kind, header in ((0, 4), (1, 5)):
+        k, blocks = 70, 3
+        blob = rng.integers(0, 16, (n, blocks, header + 16)).astype(np.uint8)
+        blob[:, :, header:] |= (rng.integers(0, 16, (n, blocks, 16)) << 4).astype(np.uint8)
+        blob[:, :, :4] = rng.uniform(0.5, 1, (n, blocks, 1)).astype(F).view(np.uint8)
+        yield case(f"MatMulFpQ4_{kind}", "MatMulFpQ4", [rng.standard_normal((2, 3, k)).astype(F), blob.reshape(-1), np.array([k, n], np.int64)], constants=(1, 2),
+                   attributes={"blk_quant_type": kind}, rtol=1e-3, atol=1e-3)
     indices = np.array([[1, 0], [4, -2]], np.int64)
     scales = rng.uniform(0.5, 2, (5, 2, 3)).astype(F)
     for dtype in (ml_dtypes.int4, ml_dtypes.uint4):

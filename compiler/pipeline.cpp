@@ -19,6 +19,7 @@ struct Pass {
 
 // clang-format off
 constexpr Pass kPasses[] = {
+    {"bind_gradients",                  bind_gradients,                  false},  // before nodes and names go: what Gradient differentiates
     {"infer_shapes",                    infer_shapes,                    false},  // older opsets become the newest; every value gets its type
     {"decompose",                       decompose,                       false},  // compositions become what they are made of, so that later passes see it
     {"fold_constants",                  fold_constants,                  true},   // what does not depend on inputs is computed here

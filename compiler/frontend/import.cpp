@@ -154,6 +154,7 @@ class GraphImporter {
     if (depth > 64) throw Error(ErrorKind::Invalid, "graphs are nested too deeply");
     Graph graph;
     graph.name = proto.name();
+    graph.metadata["sha256"] = info_.sha256;  // of the model's file
     std::map<std::string, ValueId> scope;
     const auto define = [&](const std::string& name, Type type, const char* what) {
       if (name.empty()) throw Error(ErrorKind::Invalid, fmt::format("{} of graph '{}' has no name", what, proto.name()));

@@ -80,7 +80,7 @@ struct Graph {
   std::vector<ValueId> inputs, outputs;
   /// Pairs of extents that the model needs to be equal; checked at the start of a run.
   std::vector<std::pair<Dim, Dim>> constraints;
-  std::map<std::string, std::string> metadata;
+  std::map<std::string, std::string> metadata;  ///< sha256: of the model's file
 
   Value& operator[](ValueId id) { return values[static_cast<std::size_t>(id)]; }
   const Value& operator[](ValueId id) const { return values[static_cast<std::size_t>(id)]; }

@@ -9,17 +9,13 @@
 namespace onnxc {
 namespace {
 
-/// Before opset 14 training was told by more outputs, before 7 by is_test; such nodes ran inside of training only.
+/// Before opset 14 training was told by more outputs (the running statistics and those of the batch), before opset 7 by is_test.
 void resolve_batch_norm(GraphBuilder&, Node& node) {
   if (node.version >= 14) return;
-  if (node.version < 7 && node.integer("is_test", 0) == 0)
-    node.fail(ErrorKind::Unsupported, "is_test=0: statistics of the batch before opset 7",
-              "set is_test=1, or export with opset 14 or later");
-  for (std::size_t i = 1; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] != kAbsent)
-      node.fail(ErrorKind::Unsupported, fmt::format("{} outputs: training before opset 14", node.outputs.size()), "export for inference");
-  }
-  node.outputs.resize(1);
+  bool training = node.version < 7 && node.integer("is_test", 0) == 0;
+  for (std::size_t i = 1; i < node.outputs.size() && node.version >= 7; ++i) training = training || node.outputs[i] != kAbsent;
+  if (node.version < 7 && !training) node.outputs.resize(1);
+  node.attributes["training_mode"] = int64_t{training};
   node.attributes.erase("is_test");
   node.attributes.erase("consumed_inputs");
 }
@@ -31,10 +27,10 @@ void infer_batch_norm(Inference& n) {
     for (int i = 1; i <= 4; ++i)
       n.unify(n.rank(i) == 1 ? n.extents(i)[0] : Dim(-1), x[1], "the channels of the input and of the parameters");
   }
-  if (n.node().integer("training_mode", 0) == 0 && (n.node().has_output(1) || n.node().has_output(2)))
-    n.fail("running statistics are outputs without training_mode");
-  n.output(1, n.element(3), n.extents(3));
-  n.output(2, n.element(4), n.extents(4));
+  const bool training = n.node().integer("training_mode", 0) != 0;
+  if (!training && (n.node().has_output(1) || n.node().has_output(2))) n.fail("running statistics are outputs without training_mode");
+  if (training && n.node().integer("spatial", 1) == 0) n.unsupported("spatial=0 in training");
+  for (int i = 1; i <= 4; ++i) n.output(i, n.element(i % 2 == 1 ? 3 : 4), n.extents(i % 2 == 1 ? 3 : 4));
   n.output(0, n.type(0));
 }
 
@@ -75,7 +71,8 @@ std::optional<std::vector<ValueId>> decompose_batch_norm(GraphBuilder& b, const 
   const double momentum = static_cast<double>(node.number("momentum", 0.9f));
   for (int i = 1; i < static_cast<int>(node.outputs.size()); ++i) {
     const ValueId out = node.outputs[static_cast<std::size_t>(i)];
-    results.push_back(out == kAbsent ? kAbsent : cast_to(b, blend(b, in[i + 2], i == 1 ? mean : variance, momentum), b.type(out).element));
+    const ValueId now = i % 2 == 1 ? mean : variance;  // outputs 3 and 4 are those of the batch
+    results.push_back(out == kAbsent ? kAbsent : cast_to(b, i < 3 ? blend(b, in[i + 2], now, momentum) : now, b.type(out).element));
   }
   return results;
 }

@@ -1,0 +1,70 @@
+// STFT: the discrete Fourier transform of frames of a signal, each weighted by a window.
+#include <fmt/format.h>
+
+#include "compiler/ops/dispatch.h"
+#include "compiler/ops/tensor/moves.h"
+#include "runtime_stub/onnxc/scalar/dft.hpp"
+
+namespace onnxc {
+namespace {
+
+/// Samples of a frame: of the window, else given, else the whole signal.
+Dim frame_length(const Operands& o) {
+  if (o.has(2)) return o.in[2][0];
+  return o.has(3) ? o.known(3)[0] : o.in[0][1];
+}
+
+void infer_stft(Inference& n) {
+  const Extents& x = n.extents(0);
+  if (x.size() != 2 && x.size() != 3) n.fail(fmt::format("the signal has rank {}; [batch, samples, 1 or 2] is needed", x.size()));
+  if (!is_float(n.element(0))) n.fail(fmt::format("the signal is {}, not a float", name(n.element(0))));
+  if (x.size() == 3 && !x[2].is_constant()) n.unsupported(fmt::format("the last axis has extent {}", x[2].text()), "fix it to 1 or 2 with --dim");
+  const int64_t parts = x.size() == 3 ? x[2].value() : 1;
+  if (parts != 1 && parts != 2) n.fail(fmt::format("the last axis has extent {}; 1 (real) or 2 (complex) is needed", parts));
+  const bool onesided = n.node().integer("onesided", 1) != 0;
+  if (onesided && parts == 2) n.fail("onesided=1 needs a real signal", "use onesided=0");
+  const std::vector<Dim> step = n.known_elements(1, "frame_step");
+  if (step.size() != 1 || step[0].min_value() < 1) n.fail("frame_step is not one positive number");
+  if (n.has(2)) {
+    if (n.rank(2) != 1) n.fail(fmt::format("the window has rank {}, not 1", n.rank(2)));
+    if (n.element(2) != n.element(0)) n.fail(fmt::format("the window is {}, the signal {}", name(n.element(2)), name(n.element(0))));
+  }
+  if (n.has(3)) {
+    const std::vector<Dim> given = n.known_elements(3, "frame_length");
+    if (given.size() != 1 || given[0].max_value() < 1) n.fail("frame_length is not one positive number");
+    if (n.has(2)) n.unify(n.extents(2)[0], given[0], "the lengths of window and frame");
+  }
+  const Dim length = frame_length(Operands(n.graph(), n.node()));
+  if ((x[1] - length).max_value() < 0) n.fail(fmt::format("a frame of {} is longer than the signal of {}", length.text(), x[1].text()));
+  n.output(0, n.element(0), {x[0], max(0, floor_div(x[1] - length, step[0]) + 1), onesided ? floor_div(length, 2) + 1 : length, 2});
+}
+
+void evaluate_stft(Evaluation& e) {
+  const Operands o(e);
+  const int64_t length = frame_length(o).value();
+  std::vector<double> work(static_cast<std::size_t>(6 * length));
+  for_float(e.type(0), [&]<class T>() {
+    scalar::stft(e.out<T>(), e.in<T>(0), e.has(2) ? e.in<T>(2).data : nullptr, work.data(), length, o.known(1)[0].value());
+  });
+}
+
+void lower_stft(Lowering& l) {
+  const Operands o(l.graph(), l.node());
+  const Dim length = frame_length(o);
+  const View x = l.in(0), y = l.out(0);
+  const PointerArg work = l.workspace("spectrum", ElementType::F64, 6 * length);
+  View window;
+  if (l.has(2)) window = l.in(2);
+  StepBuilder call = l.call("scalar_stft");
+  call.type(y.element).tensor(y).tensor(x);
+  if (l.has(2)) call.pointer(window);
+  else call.name("nullptr");
+  call.pointer(work).dim(length).dim(o.known(1)[0]);
+}
+
+}  // namespace
+
+extern const Operator op_STFT;
+const Operator op_STFT{.name = "STFT", .min_inputs = 2, .max_inputs = 4, .max_outputs = 1, .infer = infer_stft, .evaluate = evaluate_stft, .lower = lower_stft};
+
+}  // namespace onnxc

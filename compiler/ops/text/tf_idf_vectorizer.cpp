@@ -1,0 +1,113 @@
+// TfIdfVectorizer: counts of n-grams from a pool. The pool becomes a tree at compile time. Weights belong to the output's columns, as ONNX Runtime has it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/lowering/lowering.h"
+#include "compiler/ops/dispatch.h"
+#include "runtime_stub/onnxc/scalar/tf_idf.hpp"
+
+namespace onnxc {
+namespace {
+
+struct Pool {
+  std::vector<int64_t> keys{0}, begin, column{-1};
+  int64_t columns = 0, least = 0, most = 0, skips = 0;
+  std::string mode;
+  std::vector<float> weights;  ///< empty: all 1
+};
+
+Pool read_pool(const Node& node) {
+  const auto fail = [&](const std::string& found) { node.fail(ErrorKind::Invalid, found); };
+  for (const char* attribute : {"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes"}) {
+    if (!node.has(attribute)) fail(fmt::format("attribute '{}' is missing", attribute));
+  }
+  if (node.has("pool_strings")) node.fail(ErrorKind::Unsupported, "the pool holds strings", "map tokens to integers before the model");
+  Pool p;
+  p.least = node.integer("min_gram_length", 1);
+  p.most = node.integer("max_gram_length", 1);
+  p.skips = node.integer("max_skip_count", 0);
+  p.mode = node.string("mode", "");
+  if (p.least < 1 || p.most < p.least || p.skips < 0) fail(fmt::format("n-grams of {} to {} items, {} of them skipped", p.least, p.most, p.skips));
+  if (p.mode != "TF" && p.mode != "IDF" && p.mode != "TFIDF") fail(fmt::format("mode is '{}'; TF, IDF or TFIDF are allowed", p.mode));
+  const std::vector<int64_t> counts = node.integers("ngram_counts"), indexes = node.integers("ngram_indexes"), pool = node.integers("pool_int64s");
+  if (indexes.empty() || counts.empty()) fail("ngram_indexes or ngram_counts is empty");
+  for (int64_t i : indexes) {
+    if (i < 0 || i >= INT32_MAX) fail(fmt::format("ngram_indexes holds {}", i));
+    p.columns = std::max(p.columns, i + 1);
+  }
+  if (const auto it = node.attributes.find("weights"); it != node.attributes.end() && p.mode != "TF") {
+    if (const auto* weights = std::get_if<std::vector<float>>(&it->second)) p.weights = *weights;
+    if (!p.weights.empty() && static_cast<int64_t>(p.weights.size()) < p.columns) fail(fmt::format("{} weights for {} columns", p.weights.size(), p.columns));
+    if (!p.weights.empty()) p.weights.resize(static_cast<std::size_t>(p.columns));
+  }
+  struct Branch {
+    int64_t column = -1;
+    std::map<int64_t, Branch> children;
+  } root;
+  std::size_t id = 0;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    const auto first = counts[k], last = k + 1 < counts.size() ? counts[k + 1] : static_cast<int64_t>(pool.size()), size = static_cast<int64_t>(k) + 1;
+    if (first < 0 || first > last || last > static_cast<int64_t>(pool.size())) fail(fmt::format("ngram_counts does not fit a pool of {} items", pool.size()));
+    for (int64_t g = 0; g < (last - first) / size; ++g, ++id) {
+      if (id >= indexes.size()) fail(fmt::format("the pool has more n-grams than ngram_indexes has values, {}", indexes.size()));
+      if (size < p.least || size > p.most) continue;
+      Branch* at = &root;
+      for (int64_t i = 0; i < size; ++i) at = &at->children[pool[static_cast<std::size_t>(first + g * size + i)]];
+      at->column = indexes[id];
+    }
+  }
+  std::vector<const Branch*> nodes{&root};  // breadth first: the children of one node lie together
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    p.begin.push_back(static_cast<int64_t>(nodes.size()));
+    for (const auto& [key, branch] : nodes[i]->children) {
+      nodes.push_back(&branch);
+      p.keys.push_back(key);
+      p.column.push_back(branch.column);
+    }
+  }
+  p.begin.push_back(static_cast<int64_t>(nodes.size()));
+  return p;
+}
+
+void infer_tf_idf(Inference& n) {
+  const Extents x = n.extents(0);
+  if (n.element(0) == ElementType::String) n.unsupported("the input holds strings", "map tokens to integers before the model");
+  if (n.element(0) != ElementType::I32 && n.element(0) != ElementType::I64) n.fail(fmt::format("the input is {}, not i32 or i64", name(n.element(0))));
+  if (x.size() > 2) n.fail(fmt::format("the input has rank {}; [items] or [rows, items] is needed", x.size()));
+  const Dim columns = read_pool(n.node()).columns;
+  n.output(0, ElementType::F32, x.size() == 2 ? Extents{x[0], columns} : Extents{columns});
+}
+
+Extents as_rows(const Extents& e) { return e.size() == 2 ? e : Extents{1, e.empty() ? Dim(1) : e[0]}; }
+
+void evaluate_tf_idf(Evaluation& e) {
+  const Pool p = read_pool(e.node());
+  const auto rows = [](Shape s) { return s.rank == 2 ? s : Shape{1, s.count()}; };
+  for_index(e.type(0), [&]<class I>() {
+    scalar::tf_idf<I>({e.out<float>().data, rows(e.out<float>().shape)}, {e.in<I>(0).data, rows(e.in<I>(0).shape)}, {p.keys.data(), p.begin.data(), p.column.data()},
+                      p.weights.empty() ? nullptr : p.weights.data(), {.least = p.least, .most = p.most, .skips = p.skips, .counts = p.mode != "IDF"});
+  });
+}
+
+void lower_tf_idf(Lowering& l) {
+  const Pool p = read_pool(l.node());
+  View x = l.in(0), y = l.out(0);
+  x.extents = as_rows(x.extents);
+  y.extents = as_rows(y.extents);
+  const PointerArg keys = l.weights("pool", ElementType::I64, p.keys), begin = l.weights("pool", ElementType::I64, p.begin), column = l.weights("pool", ElementType::I64, p.column);
+  StepBuilder call = l.call("scalar_tf_idf");
+  call.type(x.element).tensor(y).tensor(x).params({{"keys", Arg(keys)}, {"begin", Arg(begin)}, {"column", Arg(column)}});
+  if (p.weights.empty()) call.name("nullptr");
+  else call.pointer(l.weights("weights", ElementType::F32, p.weights));
+  call.params({{"least", dim_arg(p.least)}, {"most", dim_arg(p.most)}, {"skips", dim_arg(p.skips)}, {"counts", flag_arg(p.mode != "IDF")}});
+}
+
+}  // namespace
+
+extern const Operator op_TfIdfVectorizer;
+const Operator op_TfIdfVectorizer{.name = "TfIdfVectorizer", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_tf_idf, .evaluate = evaluate_tf_idf,
+                                  .lower = lower_tf_idf};
+
+}  // namespace onnxc

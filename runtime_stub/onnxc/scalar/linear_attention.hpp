@@ -1,0 +1,60 @@
+// LinearAttention, as ONNX defines it: a recurrence over tokens whose state is a matrix for each key-value head.
+#pragma once
+#include <cmath>
+
+#include "../base.hpp"
+#include "../fn.hpp"
+
+namespace onnxc::inline ONNXC_ISA::scalar {
+
+struct LinearAttentionParams {
+  int64_t q_heads = 1, kv_heads = 1;
+  double scale = 1;
+};
+
+/// For each token: S = exp(decay) * S, v = beta * (v - S^T k), S = S + k v^T, y = scale * S^T q; without decay or beta (no elements) their step is left out.
+/// y [b, t, q_heads * dv], present and past [b, kv_heads, dk, dv] (past without elements is 0), q [b, t, q_heads * dk], k [b, t, kv_heads * dk],
+/// v [b, t, kv_heads * dv], decay [b, t, kv_heads or kv_heads * dk], beta [b, t, kv_heads or 1]. work: (dk + 1) * dv floats. Computed in f32. No aliasing.
+template <class T, class S>
+void linear_attention(Tensor<T> y, Tensor<S> present, Tensor<const T> q, Tensor<const T> k, Tensor<const T> v, Tensor<const S> past, Tensor<const T> decay,
+                      Tensor<const T> beta, float* work, LinearAttentionParams params) {
+  const int64_t tokens = q.shape[1], heads = params.kv_heads, dk = q.shape[2] / params.q_heads, dv = v.shape[2] / heads, shared = params.q_heads / heads;
+  const int64_t decays = decay.data != nullptr ? decay.shape[2] : 0, betas = beta.data != nullptr ? beta.shape[2] : 0;
+  float *const state = work, *const write = work + dk * dv;
+  const float scale = static_cast<float>(params.scale);
+  for (int64_t b = 0; b < q.shape[0]; ++b) {
+    for (int64_t h = 0; h < heads; ++h) {
+      const int64_t whole = (b * heads + h) * dk * dv;
+      for (int64_t i = 0; i < dk * dv; ++i) state[i] = past.data != nullptr ? fn::cast<float>(past.data[whole + i]) : 0.0f;
+      for (int64_t t = 0; t < tokens; ++t) {
+        const int64_t token = b * tokens + t;
+        const T *const key = k.data + (token * heads + h) * dk, *const value = v.data + (token * heads + h) * dv;
+        for (int64_t d = 0; d < dk && decays != 0; ++d) {
+          const float factor = std::exp(fn::cast<float>(decay.data[token * decays + (decays == heads ? h : h * dk + d)]));
+          for (int64_t m = 0; m < dv; ++m) state[d * dv + m] *= factor;
+        }
+        for (int64_t m = 0; m < dv; ++m) {
+          write[m] = fn::cast<float>(value[m]);
+          if (betas == 0) continue;
+          float sum = 0;
+          for (int64_t d = 0; d < dk; ++d) sum += state[d * dv + m] * fn::cast<float>(key[d]);
+          write[m] = fn::cast<float>(beta.data[token * betas + (betas == 1 ? 0 : h)]) * (write[m] - sum);
+        }
+        for (int64_t d = 0; d < dk; ++d) {
+          for (int64_t m = 0; m < dv; ++m) state[d * dv + m] += fn::cast<float>(key[d]) * write[m];
+        }
+        for (int64_t i = 0; i < shared; ++i) {
+          const int64_t head = token * params.q_heads + h * shared + i;
+          for (int64_t m = 0; m < dv; ++m) {
+            float sum = 0;
+            for (int64_t d = 0; d < dk; ++d) sum += fn::cast<float>(q.data[head * dk + d]) * state[d * dv + m];
+            y.data[head * dv + m] = fn::cast<T>(scale * sum);
+          }
+        }
+      }
+      for (int64_t i = 0; i < dk * dv; ++i) present.data[whole + i] = fn::cast<S>(state[i]);
+    }
+  }
+}
+
+}  // namespace onnxc::scalar

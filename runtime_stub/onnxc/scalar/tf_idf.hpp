@@ -1,0 +1,57 @@
+// TfIdfVectorizer over integers, as ONNX defines it.
+#pragma once
+#include "../base.hpp"
+
+namespace onnxc::inline ONNXC_ISA::scalar {
+
+/// The n-grams as a tree: node i has children [begin[i], begin[i + 1]), in the order of their keys; node 0 is the root. column[i] is where the n-gram that ends at
+/// node i is counted, or -1.
+struct GramTree {
+  const int64_t *keys = nullptr, *begin = nullptr, *column = nullptr;
+
+  /// The child of `node` with that key, or -1.
+  int64_t find(int64_t node, int64_t key) const {
+    int64_t low = begin[node], high = begin[node + 1];
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      if (keys[middle] == key) return middle;
+      (keys[middle] < key ? low : high) = keys[middle] < key ? middle + 1 : middle;
+    }
+    return -1;
+  }
+};
+
+struct TfIdfParams {
+  int64_t least = 1, most = 1;  ///< lengths of the n-grams
+  int64_t skips = 0;            ///< their items may be up to that many others apart, all by the same distance
+  bool counts = true;           ///< y holds counts, else whether there are any
+};
+
+/// y[row, column] = count of the n-gram in x[row], or 1 where there is one, times weights[column] unless weights are null. x [rows, items], y [rows, columns].
+template <class I>
+void tf_idf(Tensor<float> y, Tensor<const I> x, GramTree tree, const float* weights, TfIdfParams params) {
+  const int64_t items = x.shape[1], columns = y.shape[1];
+  for (int64_t row = 0; row < x.shape[0]; ++row) {
+    float* const to = y.data + row * columns;
+    const I* const from = x.data + row * items;
+    for (int64_t c = 0; c < columns; ++c) to[c] = 0;
+    int64_t least = params.least;
+    for (int64_t distance = 1; distance <= params.skips + 1 && least <= params.most; ++distance) {
+      for (int64_t start = 0; start + distance * (least - 1) < items; ++start) {
+        int64_t node = 0, item = start;
+        for (int64_t size = 1; size <= params.most && item < items; ++size, item += distance) {
+          node = tree.find(node, static_cast<int64_t>(from[item]));
+          if (node < 0) break;
+          if (size >= least && tree.column[node] >= 0) to[tree.column[node]] += 1;
+        }
+      }
+      if (least == 1) least = 2;  // the distance means nothing to single items
+    }
+    for (int64_t c = 0; c < columns; ++c) {
+      if (!params.counts) to[c] = to[c] > 0 ? 1.0f : 0.0f;
+      if (weights != nullptr) to[c] *= weights[c];
+    }
+  }
+}
+
+}  // namespace onnxc::scalar

@@ -57,6 +57,7 @@ stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh
 stage "real models" script tests/zoo/run.sh
+stage "operators against ONNX Runtime" script tests/contrib/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
 stage "refusals" script tests/refuse/run.sh
 stage "a CMake project that uses onnxc" script tests/downstream/run.sh

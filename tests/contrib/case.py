@@ -21,16 +21,17 @@ def number_type(array):
     return helper.np_dtype_to_tensor_dtype(np.asarray(array).dtype)
 
 
-def case(name, op, inputs, outputs=1, constants=(), domain="com.microsoft", opset=21, attributes=None, extra=(), **tolerance):
+def case(name, op, inputs, outputs=1, constants=(), domain="com.microsoft", opset=21, attributes=None, then_cast=None, **tolerance):
     """One node. `inputs`: arrays, None for an absent one; those whose numbers are in `constants` are initialisers. `outputs`: how many, or a list of which
-    are there. `extra`: nodes that follow, whose outputs are the graph's."""
+    are there. `then_cast`: a type that the first output is cast to, where ONNX Runtime cannot give numpy the one it has; inputs of such types become
+    initialisers."""
     names, feeds, graph_inputs, initialisers = [], {}, [], []
     for i, array in enumerate(inputs):
         names.append("" if array is None else f"x{i}")
         if array is None:
             continue
         array = np.asarray(array)
-        if i in constants:
+        if i in constants or array.dtype.name.startswith(("int4", "uint4", "float8")):
             initialisers.append(numpy_helper.from_array(array, names[i]))
         else:
             graph_inputs.append(helper.make_tensor_value_info(names[i], number_type(array), array.shape))
@@ -39,7 +40,11 @@ def case(name, op, inputs, outputs=1, constants=(), domain="com.microsoft", opse
     results = [f"y{k}" if yes else "" for k, yes in enumerate(there)]
     node = helper.make_node(op, names, results, domain=domain, **(attributes or {}))
     graph_outputs = [helper.make_empty_tensor_value_info(name) for name in results if name]
-    graph = helper.make_graph([node, *extra], "case", graph_inputs, graph_outputs, initialisers)
+    nodes = [node]
+    if then_cast:
+        nodes.append(helper.make_node("Cast", results[:1], ["cast"], to=then_cast))
+        graph_outputs[0] = helper.make_empty_tensor_value_info("cast")
+    graph = helper.make_graph(nodes, "case", graph_inputs, graph_outputs, initialisers)
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     return Case(name, model, feeds, **tolerance)

@@ -762,6 +762,71 @@ def attribute_of_no_type():
     return proto
 
 
+# ---- quantised and recurrent operators
+
+
+def recurrent(op, gates, **attributes):
+    weights = [tensor("w", np.ones((1, gates * 4, 3))), tensor("r", np.ones((1, gates * 4, 4)))]
+    return one(op, {"hidden_size": 4, **attributes}, extra=["w", "r"], weights=weights, inputs=[value("x", (5, 2, 3))], outputs=[value("y", None)])
+
+
+@case(INVALID, "LSTM 'n'", "activations", "3")
+def lstm_with_two_activations():
+    return recurrent("LSTM", 4, activations=["Tanh", "Tanh"])
+
+
+@case(INVALID, "GRU 'n'", "swish")
+def gru_with_unknown_activation():
+    return recurrent("GRU", 3, activations=["Sigmoid", "Swish"])
+
+
+@case(INVALID, "RNN 'n'", "direction")
+def rnn_with_unknown_direction():
+    return recurrent("RNN", 1, direction="sideways")
+
+
+@case(INVALID, "RNN 'n'", "alpha")
+def rnn_with_infinite_alpha():
+    return recurrent("RNN", 1, activations=["Elu"], activation_alpha=[float("inf")])
+
+
+@case(INVALID, "LSTM 'n'", "hidden_size")
+def lstm_with_another_hidden_size():
+    return recurrent("LSTM", 4, hidden_size=5)
+
+
+@case(INVALID, "MatMulInteger 'n'", "f32")
+def integer_product_of_floats():
+    return one("MatMulInteger", extra=["w"], weights=[tensor("w", np.ones((3, 4)), np.int8)], outputs=[value("y", None, T.INT32)])
+
+
+@case(INVALID, "QuantizeLinear 'n'", "output_dtype")
+def quantise_to_two_types():
+    weights = [tensor("s", 0.5), tensor("z", 0, np.int8)]
+    return one("QuantizeLinear", {"output_dtype": T.UINT8}, extra=["s", "z"], weights=weights, outputs=[value("y", None, T.INT8)], opsets=(("", 21),))
+
+
+@case(INVALID, "QuantizeLinear 'n'", "blocks of 2")
+def quantise_with_too_few_blocks():
+    return one("QuantizeLinear", {"axis": 1, "block_size": 2}, extra=["s"], weights=[tensor("s", np.ones((2, 1)))], outputs=[value("y", None, T.UINT8)], opsets=(("", 21),))
+
+
+@case(INVALID, "Cast 'n'", "round_mode")
+def cast_with_unknown_rounding():
+    return one("Cast", {"to": T.FLOAT8E8M0, "round_mode": "sideways"}, outputs=[value("y", None, T.FLOAT8E8M0)], opsets=(("", 24),))
+
+
+@case(INVALID, "com.microsoft.MatMulNBits 'n'", "block_size")
+def few_bits_in_odd_blocks():
+    weights = [tensor("w", np.zeros((4, 1, 6)), np.uint8), tensor("s", np.ones(4))]
+    return one("MatMulNBits", {"K": 3, "N": 4, "block_size": 12, "domain": "com.microsoft"}, extra=["w", "s"], weights=weights, outputs=[value("y", None)])
+
+
+@case(INVALID, "onnxc")
+def domain_of_the_compiler():
+    return one("Map", {"domain": "onnxc"}, opsets=(("", 17), ("onnxc", 1)))
+
+
 # ---- bombs
 
 

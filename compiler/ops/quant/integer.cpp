@@ -72,9 +72,9 @@ std::optional<std::vector<ValueId>> decompose_matmul_integer(GraphBuilder& b, co
   return std::vector{cast_to(b, product, ElementType::I32)};
 }
 
-ValueId convolve(GraphBuilder& b, const Node& node, int x, int x_zero, int w, int w_zero) {
+ValueId convolve(GraphBuilder& b, const Node& node, int x, int x_zero, int w, int w_zero, ValueId bias = kAbsent) {
   const int64_t rank = b.rank(node.input(w));
-  return integer_conv(b, {node.input(x), as_scalar(b, node.input(x_zero))}, {node.input(w), along(b, node.input(w_zero), 0, rank)}, node.attributes);
+  return integer_conv(b, {node.input(x), as_scalar(b, node.input(x_zero))}, {node.input(w), along(b, node.input(w_zero), 0, rank)}, node.attributes, bias);
 }
 
 std::optional<std::vector<ValueId>> decompose_conv_integer(GraphBuilder& b, const Node& node) {
@@ -135,8 +135,7 @@ std::optional<std::vector<ValueId>> decompose_qlinear_matmul(GraphBuilder& b, co
 
 std::optional<std::vector<ValueId>> decompose_qlinear_conv(GraphBuilder& b, const Node& node) {
   const int64_t rank = b.rank(node.input(0));
-  ValueId sum = convolve(b, node, 0, 2, 3, 5);
-  if (node.has_input(8)) sum = b.op("Add", {cast_to(b, sum, ElementType::I32), along(b, node.input(8), 1, rank)});
+  const ValueId sum = convolve(b, node, 0, 2, 3, 5, node.input(8));
   return std::vector{requantise(b, sum, as_scalar(b, node.input(1)), along(b, node.input(4), 1, rank), as_scalar(b, node.input(6)), as_scalar(b, node.input(7)),
                                 b.type(node.outputs[0]).element)};
 }

@@ -43,11 +43,13 @@ std::optional<std::vector<double>> magnitudes(Graph& graph, const Centred& w, st
   return list;
 }
 
-/// Where to cut [0, length) so that in every part the sums of each column stay below `limit`. `add` adds what step i brings to the columns' sums.
+/// Where to cut [0, length) so that in every part the sums of each column stay below `limit`; those of the first part start from `sums`. `add` adds what step i
+/// brings to the columns' sums.
 /// Empty where one step alone is too much.
-std::vector<int64_t> cuts(int64_t length, std::size_t columns, double limit, const std::function<void(int64_t, std::vector<double>&)>& add) {
+std::vector<int64_t> cuts(int64_t length, std::vector<double> sums, double limit, const std::function<void(int64_t, std::vector<double>&)>& add) {
   std::vector<int64_t> ends;
-  std::vector<double> sums(columns, 0.0), next;
+  std::vector<double> next;
+  const std::size_t columns = sums.size();
   for (int64_t i = 0; i < length; ++i) {
     next = sums;
     add(i, next);
@@ -95,13 +97,13 @@ ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& righ
     if (const auto list = magnitudes(graph, right, shape.size() - 1)) {
       const std::size_t n = shape.size() == 1 ? 1 : static_cast<std::size_t>(shape.back().value());
       const std::size_t matrix = n * static_cast<std::size_t>(k), matrices = matrix == 0 ? 0 : list->size() / matrix;
-      ends = cuts(k, n * matrices, limit, [&](int64_t i, std::vector<double>& sums) {
+      ends = cuts(k, std::vector<double>(n * matrices, 0.0), limit, [&](int64_t i, std::vector<double>& sums) {
         for (std::size_t column = 0; column < sums.size(); ++column)
           sums[column] += (*list)[column / n * matrix + static_cast<std::size_t>(i) * n + column % n];
       });
     } else {
       const double most = largest(b, graph, right);
-      ends = cuts(k, 1, limit, [&](int64_t, std::vector<double>& sums) { sums[0] += most; });
+      ends = cuts(k, {0.0}, limit, [&](int64_t, std::vector<double>& sums) { sums[0] += most; });
     }
   }
   if (ends.empty()) return b.op("MatMul", {centre(b, left, ElementType::I32), centre(b, right, ElementType::I32)});
@@ -112,36 +114,64 @@ ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& righ
   });
 }
 
-ValueId integer_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes) {
+namespace {
+
+/// The cuts along the input channels of a convolution, or nothing where f32 does not do.
+std::vector<int64_t> conv_cuts(GraphBuilder& b, const Centred& x, const Centred& w, bool grouped, const TensorData* bias) {
   Graph& graph = b.graph();
   const Extents shape = b.extents(w.value);
+  if (!is_static(shape) || element_count(shape).value() == 0) return {};
+  const int64_t channels = shape[1].value(), outputs = shape[0].value(), taps = element_count(shape).value() / channels / outputs;
+  const double most = largest(b, graph, x);
+  std::vector<double> sums(static_cast<std::size_t>(outputs), 0.0);
+  if (bias != nullptr) {
+    const auto list = to_doubles(*bias);
+    for (std::size_t m = 0; m < sums.size(); ++m) sums[m] = std::abs(list[m]) / most;
+  }
+  const auto list = magnitudes(graph, w, 0);
+  const double each = list ? 0 : largest(b, graph, w) * static_cast<double>(taps);
+  std::vector<int64_t> ends = cuts(channels, std::move(sums), kExact / most, [&](int64_t c, std::vector<double>& next) {
+    for (std::size_t m = 0; m < next.size(); ++m) {
+      if (!list) {
+        next[m] += each;
+        continue;
+      }
+      const double* first = list->data() + (static_cast<int64_t>(m) * channels + c) * taps;
+      for (int64_t tap = 0; tap < taps; ++tap) next[m] += first[tap];
+    }
+  });
+  if (grouped && ends.size() > 1) return {};
+  return ends;
+}
+
+}  // namespace
+
+ValueId integer_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes, ValueId bias) {
   const auto group = attributes.find("group");
   const bool grouped = group != attributes.end() && std::get<int64_t>(group->second) != 1;
+  const TensorData* known = b.graph().constant(bias);
   std::vector<int64_t> ends;
-  if (is_static(shape) && element_count(shape).value() > 0) {
-    const int64_t channels = shape[1].value(), outputs = shape[0].value(), taps = element_count(shape).value() / channels / outputs;
-    const double limit = kExact / largest(b, graph, x);
-    if (const auto list = magnitudes(graph, w, 0)) {
-      ends = cuts(channels, static_cast<std::size_t>(outputs), limit, [&](int64_t c, std::vector<double>& sums) {
-        for (std::size_t m = 0; m < sums.size(); ++m) {
-          const double* first = list->data() + (static_cast<int64_t>(m) * channels + c) * taps;
-          for (int64_t tap = 0; tap < taps; ++tap) sums[m] += first[tap];
-        }
-      });
-    } else {
-      const double most = largest(b, graph, w) * static_cast<double>(taps);
-      ends = cuts(channels, 1, limit, [&](int64_t, std::vector<double>& sums) { sums[0] += most; });
-    }
-    if (grouped && ends.size() > 1) ends.clear();
-  }
+  if (known != nullptr) ends = conv_cuts(b, x, w, grouped, known);
+  const bool joins = !ends.empty();  // the bias is added in f32
+  if (!joins) ends = conv_cuts(b, x, w, grouped, nullptr);
   attributes["exact"] = int64_t{1};
   const ElementType type = ends.empty() ? ElementType::I32 : ElementType::F32;
   const ValueId image = centre(b, x, type), weights = centre(b, w, type);
-  if (ends.empty()) return b.op("Conv", {image, weights}, attributes);
-  return add_parts(b, ends, [&](int64_t first, int64_t last) {
-    if (ends.size() == 1) return b.op("Conv", {image, weights}, attributes);
-    return b.op("Conv", {slice(b, image, first, last, 1), slice(b, weights, first, last, 1)}, attributes);
-  });
+  const ValueId addend = joins ? cast_to(b, bias, type) : kAbsent;
+  ValueId sum;
+  if (ends.empty()) {
+    sum = b.op("Conv", {image, weights}, attributes);
+  } else {
+    sum = add_parts(b, ends, [&](int64_t first, int64_t last) {
+      const ValueId of_first = first == 0 ? addend : kAbsent;
+      if (ends.size() == 1) return b.op("Conv", {image, weights, of_first}, attributes);
+      return b.op("Conv", {slice(b, image, first, last, 1), slice(b, weights, first, last, 1), of_first}, attributes);
+    });
+  }
+  if (bias == kAbsent || joins) return sum;
+  std::vector<int64_t> axes;
+  for (int64_t k = 1; k + 1 < b.rank(sum); ++k) axes.push_back(k);
+  return b.op("Add", {cast_to(b, sum, ElementType::I32), axes.empty() ? bias : b.op("Unsqueeze", {bias, b.integers(axes)})});
 }
 
 }  // namespace onnxc

@@ -70,8 +70,7 @@ ValueId slice(GraphBuilder& b, ValueId v, int64_t first, int64_t last, int64_t a
 }
 /// 0, 1, ... as i32.
 ValueId count_up(GraphBuilder& b, Dim length) {
-  const ValueId end = b.op("Squeeze", {b.shape({length}), b.integers({0})});
-  return cast_to(b, b.op("Range", {b.number(ElementType::I64, 0), end, b.number(ElementType::I64, 1)}), ElementType::I32);
+  return cast_to(b, b.op("Range", {b.number(ElementType::I64, 0), b.shape({length}), b.number(ElementType::I64, 1)}), ElementType::I32);
 }
 
 std::optional<std::vector<ValueId>> decompose_attention(GraphBuilder& b, const Node& node) {

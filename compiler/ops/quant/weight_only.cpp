@@ -1,5 +1,5 @@
-// com.microsoft's products and look-ups with weights of few bits: MatMulNBits has a kernel that reads them packed; MatMulBnb4 and GatherBlockQuantized are
-// compositions, of which constant weights fold.
+// com.microsoft's products and look-ups with weights of few bits: MatMulNBits has a kernel that reads them packed; MatMulBnb4, MatMulFpQ4 and
+// GatherBlockQuantized are compositions, of which constant weights fold.
 #include <fmt/format.h>
 
 #include "compiler/lowering/lowering.h"
@@ -145,6 +145,42 @@ std::optional<std::vector<ValueId>> decompose_matmul_bnb4(GraphBuilder& b, const
   return std::vector{cast_to(b, b.op("MatMul", {cast_to(b, node.input(0), ElementType::F32), values}), type)};
 }
 
+// ---- MatMulFpQ4: A, B, B_shape = [K, N]. B holds for each column blocks of 32 weights down K: the scale as f32, the zero point in a byte unless
+// blk_quant_type is 0 (then it is 8), and 16 bytes whose low halves are the first 16 codes and whose high halves the others.
+
+constexpr int64_t kQ4Block = 32;
+int64_t q4_header(const Node& node) { return node.integer("blk_quant_type", 1) == 0 ? 4 : 5; }
+
+void infer_matmul_q4(Inference& n) {
+  if (n.element(0) != ElementType::F32) n.fail(fmt::format("A is {}; f32 is needed", name(n.element(0))));
+  need_bytes(n, 1);
+  const std::vector<int64_t> shape = n.known_integers(2, "the shape of B");
+  if (shape.size() != 2 || shape[0] <= 0 || shape[1] <= 0 || shape[0] > INT32_MAX || shape[1] > INT32_MAX) n.fail("B_shape is not [K, N]");
+  const int64_t blocks = (shape[0] + kQ4Block - 1) / kQ4Block;
+  need_count(n, 1, shape[1] * blocks * (q4_header(n.node()) + kQ4Block / 2), "the bytes of B");
+  Extents out = n.extents(0);
+  if (out.empty()) n.fail("A is a scalar");
+  if (out.back() != Dim(shape[0])) n.fail(fmt::format("the last extent of A is {}, K {}", out.back().text(), shape[0]));
+  out.back() = shape[1];
+  n.output(0, ElementType::F32, std::move(out));
+}
+
+std::optional<std::vector<ValueId>> decompose_matmul_q4(GraphBuilder& b, const Node& node) {
+  const int64_t header = q4_header(node), n = b.extents(node.outputs[0]).back().value(), k = b.extents(node.input(0)).back().value();
+  const int64_t blocks = (k + kQ4Block - 1) / kQ4Block;
+  const ValueId blob = b.op("Reshape", {node.input(1), b.integers({n, blocks, header + kQ4Block / 2})});
+  const auto part = [&](int64_t first, int64_t last) { return b.op("Slice", {blob, b.integers({first}), b.integers({last}), b.integers({2})}); };
+  auto places = std::make_shared<TensorData>(TensorData::zeros(ElementType::U32, {4}));
+  for (int i = 0; i < 4; ++i) places->as<uint32_t>()[static_cast<std::size_t>(i)] = uint32_t{1} << (8 * i);
+  const ValueId weighted = b.op("Mul", {cast_to(b, part(0, 4), ElementType::U32), b.graph().add_constant(node.name + "_places", std::move(places))});
+  const ValueId scale = b.op("BitCast", {b.op("ReduceSum", {weighted, b.integers({2})})}, {{"to", static_cast<int64_t>(ElementType::F32)}});
+  const ValueId codes = codes_of(b, part(header, header + kQ4Block / 2), 4);  // [n, blocks, 16, 2]
+  const ValueId in_order = b.op("Reshape", {b.op("Transpose", {codes}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}}), b.integers({n, blocks, kQ4Block})});
+  const ValueId values = to_real(b, in_order, scale, header == 5 ? part(4, 5) : b.number(ElementType::U8, 8));
+  const ValueId columns = b.op("Slice", {b.op("Reshape", {values, b.integers({n, -1})}), b.integers({0}), b.integers({k}), b.integers({1})});
+  return std::vector{b.op("MatMul", {node.input(0), b.op("Transpose", {columns}, {{"perm", std::vector<int64_t>{1, 0}}})})};
+}
+
 // ---- GatherBlockQuantized: data, indices, scales, zero_points. What an index out of range finds is 0.
 
 struct Look {
@@ -233,6 +269,7 @@ std::span<const Operator> table_weight_only() {
       {.name = "MatMulNBits", .domain = kDomain, .min_inputs = 3, .max_inputs = 6, .max_outputs = 1, .infer = infer_matmul_nbits, .evaluate = evaluate_matmul_nbits,
        .lower = lower_matmul_nbits},
       {.name = "MatMulBnb4", .domain = kDomain, .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_matmul_bnb4, .decompose = decompose_matmul_bnb4},
+      {.name = "MatMulFpQ4", .domain = kDomain, .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_matmul_q4, .decompose = decompose_matmul_q4},
       {.name = "GatherBlockQuantized", .domain = kDomain, .min_inputs = 3, .max_inputs = 4, .max_outputs = 1, .infer = infer_gather_blocks, .decompose = decompose_gather_blocks},
   };
   return list;

@@ -9,6 +9,8 @@
 #include <cmath>
 
 #include "compiler/lowering/lowering.h"
+#include "compiler/lowering/pack.h"
+#include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
 #include "runtime_stub/onnxc/scalar/recurrent.hpp"
@@ -158,11 +160,21 @@ std::optional<std::vector<ValueId>> decompose_recurrent(GraphBuilder& b, const N
     }
     x = b.op("Add", {x, b.op("Reshape", {sum, b.integers({directions * gates})})});
   }
+  // R transposed, a row of each direction; GRU's n is a matrix of its own, since its product comes later.
+  const auto matrix = [&](ValueId v) { return b.op("Reshape", {transpose(b, v, {0, 2, 1}), b.integers({directions, -1})}); };
+  ValueId r;
+  if (node.op == "GRU") {
+    const ValueId first = matrix(slice(b, node.input(2), 0, 2 * hidden)), last = matrix(slice(b, node.input(2), 2 * hidden, 3 * hidden));
+    r = b.op("Concat", {first, last}, {{"axis", int64_t{1}}});
+  } else {
+    r = matrix(node.input(2));
+  }
   std::map<std::string, Attribute> attributes = node.attributes;
   attributes.erase("layout");
   attributes["kind"] = node.op;
+  attributes["hidden_size"] = hidden;
   const ValueId peepholes = node.input(7);
-  std::vector<ValueId> results = b.ops("onnxc.Recurrence", {x, transpose(b, node.input(2), {0, 2, 1}), bias, node.input(4), to_steps_first(node.input(5)),
+  std::vector<ValueId> results = b.ops("onnxc.Recurrence", {x, r, bias, node.input(4), to_steps_first(node.input(5)),
                                                             to_steps_first(node.input(6)), peepholes},
                                        node.op == "LSTM" ? 3 : 2, std::move(attributes));
   results.resize(std::min(results.size(), node.outputs.size()));
@@ -178,8 +190,9 @@ std::optional<std::vector<ValueId>> decompose_recurrent(GraphBuilder& b, const N
 
 void infer_recurrence(Inference& n) {
   const Extents x = n.extents(0), r = n.extents(1);
-  const Extents state{r[0], x[1], r[1]};
-  n.output(0, n.element(0), {x[0], r[0], x[1], r[1]});
+  const Dim hidden = n.node().integer("hidden_size", 0);
+  const Extents state{r[0], x[1], hidden};
+  n.output(0, n.element(0), {x[0], r[0], x[1], hidden});
   n.output(1, n.element(0), state);
   n.output(2, n.element(0), state);
 }
@@ -190,7 +203,7 @@ void evaluate_recurrence(Evaluation& e) {
   const Node& node = e.node();
   const std::string kind = node.string("kind", "");
   const auto &x = e.input(0).shape, &r = e.input(1).shape;
-  scalar::RecurrentParams p{.steps = x[0], .batch = x[1], .directions = r[0], .hidden = r[1]};
+  scalar::RecurrentParams p{.steps = x[0], .batch = x[1], .directions = r[0], .hidden = node.integer("hidden_size", 0)};
   p.backward = is_backward(node);
   p.clip = static_cast<double>(node.number("clip", 0));
   p.input_forget = node.integer("input_forget", 0) != 0;
@@ -201,7 +214,7 @@ void evaluate_recurrence(Evaluation& e) {
   const auto run = [&]<class T>() {
     const auto input = [&](int i) { return e.has(i) ? e.in<T>(i).data : nullptr; };
     const int32_t* lengths = e.has(3) ? e.in<int32_t>(3).data : nullptr;
-    std::vector<T> gates(static_cast<std::size_t>(4 * p.hidden));
+    std::vector<T> gates(static_cast<std::size_t>(4 * p.batch * p.hidden));
     T *y = e.out<T>(0).data, *h = e.out<T>(1).data;
     if (kind == "RNN") scalar::rnn<T>(y, h, input(0), input(1), input(4), lengths, gates.data(), p);
     else if (kind == "GRU") scalar::gru<T>(y, h, input(0), input(1), input(2), input(4), lengths, gates.data(), p);
@@ -211,34 +224,12 @@ void evaluate_recurrence(Evaluation& e) {
   else run.operator()<double>();
 }
 
-void lower_recurrence(Lowering& l) {
+/// Activations and the like, as text.
+std::vector<std::pair<std::string, Arg>> params_of(Lowering& l, const Kind& kind) {
   const Node& node = l.node();
-  const std::string kind = node.string("kind", "");
-  const ElementType type = l.type(0).element;
-  const Extents x = l.extents(0), r = l.extents(1);
-  const std::string null = fmt::format("static_cast<const {}*>(nullptr)", info(type).cpp_name);
-  std::vector<View> inputs;
-  for (int i = 0; i < 7; ++i) inputs.push_back(l.has(i) ? l.in(i) : View{});
-  const View y = l.out(0);
-  const PointerArg h = l.out(1).pointer, c = kind == "LSTM" ? l.out(2).pointer : PointerArg{};
-  const PointerArg gates = l.workspace("gates", type, r[1] * 4);
-
-  StepBuilder step = l.call(kind == "RNN" ? "scalar_rnn" : kind == "GRU" ? "scalar_gru" : "scalar_lstm");
-  step.type(type);
-  const auto optional = [&](int i) { l.has(i) ? step.pointer(inputs[static_cast<std::size_t>(i)]) : step.name(null); };
-  step.pointer(y).pointer(h);
-  if (kind == "LSTM") step.pointer(c);
-  step.pointer(inputs[0]).pointer(inputs[1]);
-  if (kind == "GRU") optional(2);
-  if (kind == "LSTM") optional(6);
-  optional(4);
-  if (kind == "LSTM") optional(5);
-  if (l.has(3)) step.pointer(inputs[3]);
-  else step.name("nullptr");
-  step.pointer(gates);
-
-  const auto functions = activations_of(node, kind_of(kind));
-  const std::size_t each = kind_of(kind).activations.size();
+  const Extents &x = l.extents(0), &r = l.extents(1);
+  const auto functions = activations_of(node, kind);
+  const std::size_t each = kind.activations.size();
   std::string list;
   for (std::size_t i = 0; i < 6; ++i) {
     const std::size_t number = i / 3 * each + i % 3;
@@ -247,10 +238,73 @@ void lower_recurrence(Lowering& l) {
                                                               functions[number].second.beta)
                                                 : "{}");
   }
-  step.params({{"steps", dim_arg(x[0])}, {"batch", dim_arg(x[1])}, {"directions", dim_arg(r[0])}, {"hidden", dim_arg(r[1])}, {"backward", flag_arg(is_backward(node))},
-               {"clip", NumberArg{static_cast<double>(node.number("clip", 0)), ElementType::F64}}, {"input_forget", flag_arg(node.integer("input_forget", 0) != 0)},
-               {"linear_before_reset", flag_arg(node.integer("linear_before_reset", 0) != 0)}, {"activations", name_arg("{" + list + "}")}});
-  step.macs(x[0] * x[1] * r[0] * r[1] * r[2]);
+  return {{"steps", dim_arg(x[0])}, {"batch", dim_arg(x[1])}, {"directions", dim_arg(r[0])}, {"hidden", dim_arg(node.integer("hidden_size", 0))},
+          {"backward", flag_arg(is_backward(node))}, {"clip", NumberArg{static_cast<double>(node.number("clip", 0)), ElementType::F64}},
+          {"input_forget", flag_arg(node.integer("input_forget", 0) != 0)}, {"linear_before_reset", flag_arg(node.integer("linear_before_reset", 0) != 0)},
+          {"activations", name_arg("{" + list + "}")}};
+}
+
+/// The arguments of either kind of kernel, whose r differs.
+void call_kernel(Lowering& l, const Kind& kind, StepBuilder& step, PointerArg r) {
+  const ElementType type = l.type(0).element;
+  const Extents x = l.extents(0);
+  const int64_t hidden = l.node().integer("hidden_size", 0);
+  const bool is_lstm = kind.op == "LSTM";
+  const auto optional = [&](int i) {
+    if (l.has(i)) step.pointer(l.in(i));
+    else step.name(fmt::format("static_cast<const {}*>(nullptr)", info(type).cpp_name));
+  };
+  step.pointer(l.out(0)).pointer(l.out(1));
+  if (is_lstm) step.pointer(l.out(2));
+  step.pointer(l.in(0)).pointer(r);
+  if (kind.op == "GRU") optional(2);
+  if (is_lstm) optional(6);
+  optional(4);
+  if (is_lstm) optional(5);
+  if (l.has(3)) step.pointer(l.in(3));
+  else step.name("nullptr");
+  step.pointer(l.workspace("gates", type, x[1] * (4 * hidden))).params(params_of(l, kind)).macs(x[0] * x[1] * element_count(l.extents(1)));
+}
+
+/// The matrices of every direction in gemm's panels.
+std::vector<float> pack_matrices(const TensorData& r, const Kind& kind, int64_t hidden, int64_t nr) {
+  const std::span<const float> all = r.as<float>();
+  std::vector<float> packed;
+  std::size_t at = 0;
+  for (int64_t d = 0; d < r.shape[0]; ++d) {
+    for (int64_t columns : kind.op == "GRU" ? std::vector<int64_t>{2 * hidden, hidden} : std::vector<int64_t>{kind.gates * hidden}) {
+      const auto size = static_cast<std::size_t>(hidden * columns);
+      const std::vector<float> panels = pack::panels(all.subspan(at, size), {.k = hidden, .n = columns, .nr = nr});
+      packed.insert(packed.end(), panels.begin(), panels.end());
+      at += size;
+    }
+  }
+  return packed;
+}
+
+void lower_recurrence(Lowering& l) {
+  const Kind& kind = kind_of(l.node().string("kind", ""));
+  const ElementType type = l.type(0).element;
+  const Dim work = l.extents(0)[0] * l.extents(0)[1] * element_count(l.extents(1));
+  const double macs = work.is_constant() ? static_cast<double>(work.value()) : 1e6;
+  const int64_t hidden = l.node().integer("hidden_size", 0);
+  const std::string row = kind.op == "RNN" ? "rnn" : kind.op == "GRU" ? "gru" : "lstm", plain = "scalar_" + row;
+  l.consider(plain, macs, 0, [&l, &kind, plain, type] {
+    const PointerArg r = l.in(1).pointer;
+    StepBuilder step = l.call(plain);
+    step.type(type);
+    call_kernel(l, kind, step, r);
+  });
+  if (!l.optimise() || type != ElementType::F32 || l.constant(1) == nullptr || hidden == 0) return;
+  const Tile tile = choose_tile(l.target(), l.extents(0)[1], hidden);
+  const int vectors = l.extents(0)[1] == Dim(1) && hidden >= 4 * l.target().vector_floats ? 4 : tile.vectors;
+  l.consider(row, macs, 0, [&l, &kind, row, hidden, tile, vectors] {
+    const auto packed = pack_matrices(*l.constant(1), kind, hidden, vectors * l.target().vector_floats);
+    const PointerArg r = l.weights(l.graph()[l.node().input(1)].name, ElementType::F32, packed);
+    StepBuilder step = l.call(row);
+    step.template_name(std::to_string(tile.rows)).template_name(std::to_string(vectors));
+    call_kernel(l, kind, step, r);
+  });
 }
 
 }  // namespace

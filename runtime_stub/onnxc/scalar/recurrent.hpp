@@ -1,7 +1,7 @@
 // RNN, GRU and LSTM behind their input projection: the recurrence, as ONNX defines it.
 //
-// x [steps, batch, directions, gates * hidden] holds X W^T and the biases; r [directions, hidden, gates * hidden] is R transposed. For each direction, each
-// sequence and each of its steps in turn the cell makes the next h (and c) of the last:
+// x [steps, batch, directions, gates * hidden] holds X W^T and the biases; r holds R transposed, for each direction a matrix [hidden, gates * hidden], for GRU
+// two: [hidden, 2 * hidden] of z and r, [hidden, hidden] of n. In every direction a step makes the next h (and c) of all sequences from the last:
 //
 //   RNN    h = f(x + h R)
 //   GRU    z, r = f(x + h R)   n = g(x + (r h) R) or g(x + r (h R + b))   h = (1 - z) n + z h        gates z r n
@@ -24,7 +24,7 @@ struct ActivationParams {
 struct RecurrentParams {
   int64_t steps, batch, directions, hidden;
   bool backward = false;             ///< of the first direction; a second one always is
-  double clip = 0;                   ///< bounds what enters an activation to [-clip, clip]; 0: unbounded
+  double clip = 0;                   ///< bounds what enters the activations of gates to [-clip, clip]; 0: unbounded
   bool input_forget = false;         ///< LSTM: f = 1 - i
   bool linear_before_reset = false;  ///< GRU: the second form of n
   ActivationParams activations[6] = {};   ///< f, g, k of the first direction, then of the second
@@ -49,46 +49,71 @@ T activate(const ActivationParams& f, T x) {
   return x;
 }
 
+/// How a cell multiplies and applies functions: see also recurrent.hpp.
+struct PlainMath {
+  /// Elements of a matrix of `rows` by `columns` as `product` reads it.
+  static constexpr int64_t matrix_size(int64_t rows, int64_t columns) { return rows * columns; }
+
+  /// out[i, j] = sum over k of h[i, k] * r[k, j], k in order; i < rows, k < depth, j < columns.
+  template <class T>
+  static void product(T* out, const T* h, const T* r, int64_t rows, int64_t depth, int64_t columns) {
+    constexpr int64_t kBlock = 32;  // sums that stay in registers; their loop becomes vectors
+    for (int64_t i = 0; i < rows; ++i, h += depth, out += columns) {
+      int64_t j = 0;
+      for (; j + kBlock <= columns; j += kBlock) {
+        T sum[kBlock] = {};
+        for (int64_t k = 0; k < depth; ++k) {
+          for (int64_t lane = 0; lane < kBlock; ++lane) sum[lane] += h[k] * r[k * columns + j + lane];
+        }
+        for (int64_t lane = 0; lane < kBlock; ++lane) out[j + lane] = sum[lane];
+      }
+      for (; j < columns; ++j) {
+        T sum = 0;
+        for (int64_t k = 0; k < depth; ++k) sum += h[k] * r[k * columns + j];
+        out[j] = sum;
+      }
+    }
+  }
+
+  template <class T>
+  static void activate(const ActivationParams& f, T* x, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) x[i] = scalar::activate(f, x[i]);
+  }
+};
+
 namespace detail {
 
-/// out[j] = sum over k of h[k] * r[k * pitch + j] for j in [first, last), k in order.
-template <class T>
-void times_matrix(T* out, const T* h, const T* r, int64_t hidden, int64_t pitch, int64_t first, int64_t last) {
-  constexpr int64_t kBlock = 32;  // sums that stay in registers; their loop becomes vectors
-  int64_t j = first;
-  for (; j + kBlock <= last; j += kBlock) {
-    T sum[kBlock] = {};
-    for (int64_t k = 0; k < hidden; ++k) {
-      const T value = h[k];
-      const T* const row = r + k * pitch + j;
-      for (int64_t i = 0; i < kBlock; ++i) sum[i] += value * row[i];
-    }
-    for (int64_t i = 0; i < kBlock; ++i) out[j + i] = sum[i];
-  }
-  for (; j < last; ++j) {
-    T sum = 0;
-    for (int64_t k = 0; k < hidden; ++k) sum += h[k] * r[k * pitch + j];
-    out[j] = sum;
-  }
-}
-
-/// Calls cell(direction, state, row of x) for every step of every sequence, with the offset of its state.
-template <int Gates, class T, class Cell>
-void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const RecurrentParams& p, Cell cell) {
+/// For every direction and step: before(d), then row(d, b, row of x) for each sequence b that is not over, between(d), then last_row(d, b, row of x) for each.
+/// h of a step is copied to y.
+template <int Gates, class T, class Before, class Row, class Between, class LastRow>
+void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const RecurrentParams& p, Before before, Row row, Between between, LastRow last_row) {
   const int64_t width = Gates * p.hidden;
+  const auto length_of = [&](int64_t b) {
+    const int64_t given = lengths != nullptr ? lengths[b] : p.steps;
+    return given < 0 ? int64_t{0} : given > p.steps ? p.steps : given;
+  };
+  int64_t longest = 0;
+  for (int64_t b = 0; b < p.batch; ++b) longest = length_of(b) > longest ? length_of(b) : longest;
   for (int64_t d = 0; d < p.directions; ++d) {
     const bool backward = p.backward || d == 1;
-    for (int64_t b = 0; b < p.batch; ++b) {
-      const int64_t given = lengths != nullptr ? lengths[b] : p.steps, length = given < 0 ? 0 : given > p.steps ? p.steps : given;
-      const int64_t state = (d * p.batch + b) * p.hidden;
-      for (int64_t s = 0; s < length; ++s) {
-        const int64_t t = backward ? length - 1 - s : s;
-        cell(d, state, x + ((t * p.batch + b) * p.directions + d) * width);
-        if (y == nullptr) continue;
-        for (int64_t j = 0; j < p.hidden; ++j) y[((t * p.directions + d) * p.batch + b) * p.hidden + j] = h[state + j];
-      }
-      if (y == nullptr) continue;
-      for (int64_t t = length; t < p.steps; ++t) {
+    for (int64_t s = 0; s < longest; ++s) {
+      const auto each = [&](auto&& work) {
+        for (int64_t b = 0; b < p.batch; ++b) {
+          const int64_t length = length_of(b), t = backward ? length - 1 - s : s;
+          if (s < length) work(b, t, x + ((t * p.batch + b) * p.directions + d) * width);
+        }
+      };
+      before(d);
+      each([&](int64_t b, int64_t, const T* xt) { row(d, b, xt); });
+      between(d);
+      each([&](int64_t b, int64_t t, const T* xt) {
+        last_row(d, b, xt);
+        if (y == nullptr) return;
+        for (int64_t j = 0; j < p.hidden; ++j) y[((t * p.directions + d) * p.batch + b) * p.hidden + j] = h[(d * p.batch + b) * p.hidden + j];
+      });
+    }
+    for (int64_t b = 0; y != nullptr && b < p.batch; ++b) {
+      for (int64_t t = length_of(b); t < p.steps; ++t) {
         for (int64_t j = 0; j < p.hidden; ++j) y[((t * p.directions + d) * p.batch + b) * p.hidden + j] = T(0);
       }
     }
@@ -100,74 +125,93 @@ void start_from(T* state, const T* initial, const RecurrentParams& p) {
   for (int64_t i = 0; i < p.directions * p.batch * p.hidden; ++i) state[i] = initial != nullptr ? initial[i] : T(0);
 }
 
-template <class T>
-ONNXC_INLINE T bounded(T x, double clip) {
-  return clip > 0 ? fn::clip(x, static_cast<T>(-clip), static_cast<T>(clip)) : x;
+/// f(bounded x) in place.
+template <class Math, class T>
+void gate(const ActivationParams& f, T* x, int64_t n, double clip) {
+  for (int64_t i = 0; clip > 0 && i < n; ++i) x[i] = fn::clip(x[i], static_cast<T>(-clip), static_cast<T>(clip));
+  Math::activate(f, x, n);
 }
 
 }  // namespace detail
 
-/// gates: room for hidden values. initial_h and lengths may be null.
-template <class T>
+/// gates: room for batch * hidden values. initial_h and lengths may be null.
+template <class T, class Math = PlainMath>
 void rnn(T* y, T* h, const T* x, const T* r, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
+  const int64_t n = p.hidden, batch = p.batch;
   detail::start_from(h, initial_h, p);
-  detail::for_each_step<1>(y, h, x, lengths, p, [&](int64_t d, int64_t state, const T* xt) {
-    detail::times_matrix(gates, h + state, r + d * p.hidden * p.hidden, p.hidden, p.hidden, 0, p.hidden);
-    for (int64_t j = 0; j < p.hidden; ++j) h[state + j] = activate(p.activations[d * 3], detail::bounded(xt[j] + gates[j], p.clip));
-  });
+  detail::for_each_step<1>(
+      y, h, x, lengths, p, [&](int64_t d) { Math::product(gates, h + d * batch * n, r + d * Math::matrix_size(n, n), batch, n, n); }, [](int64_t, int64_t, const T*) {},
+      [](int64_t) {},
+      [&](int64_t d, int64_t b, const T* xt) {
+        T *const g = gates + b * n, *const ht = h + (d * batch + b) * n;
+        for (int64_t j = 0; j < n; ++j) g[j] += xt[j];
+        detail::gate<Math>(p.activations[d * 3], g, n, p.clip);
+        for (int64_t j = 0; j < n; ++j) ht[j] = g[j];
+      });
 }
 
-/// gates: room for 4 * hidden values. bias [directions, hidden] is what n adds to h R where linear_before_reset; it, initial_h and lengths may be null.
-template <class T>
+/// gates: room for batch * 4 * hidden values. bias [directions, hidden] is what n adds to h R where linear_before_reset; it, initial_h and lengths may be null.
+template <class T, class Math = PlainMath>
 void gru(T* y, T* h, const T* x, const T* r, const T* bias, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
-  const int64_t n = p.hidden;
+  const int64_t n = p.hidden, batch = p.batch, first = Math::matrix_size(n, 2 * n), both = first + Math::matrix_size(n, n);
+  T *const reset_h = gates + batch * 2 * n, *const news = gates + batch * 3 * n;  // what n multiplies, and the product
   detail::start_from(h, initial_h, p);
-  detail::for_each_step<3>(y, h, x, lengths, p, [&](int64_t d, int64_t state, const T* xt) {
-    const ActivationParams &f = p.activations[d * 3], &g = p.activations[d * 3 + 1];
-    const T* const matrix = r + d * n * 3 * n;
-    T *const ht = h + state, *const reset = gates + 3 * n;
-    detail::times_matrix(gates, ht, matrix, n, 3 * n, 0, p.linear_before_reset ? 3 * n : 2 * n);
-    for (int64_t j = 0; j < n; ++j) {
-      gates[j] = activate(f, detail::bounded(xt[j] + gates[j], p.clip));
-      reset[j] = activate(f, detail::bounded(xt[n + j] + gates[n + j], p.clip));
-      if (!p.linear_before_reset) reset[j] *= ht[j];
-    }
-    if (p.linear_before_reset) {
-      for (int64_t j = 0; j < n; ++j) gates[2 * n + j] = reset[j] * (gates[2 * n + j] + (bias != nullptr ? bias[d * n + j] : T(0)));
-    } else {
-      detail::times_matrix(gates, reset, matrix, n, 3 * n, 2 * n, 3 * n);
-    }
-    for (int64_t j = 0; j < n; ++j) {
-      const T next = activate(g, detail::bounded(xt[2 * n + j] + gates[2 * n + j], p.clip));
-      ht[j] = (T(1) - gates[j]) * next + gates[j] * ht[j];
-    }
-  });
+  detail::for_each_step<3>(
+      y, h, x, lengths, p,
+      [&](int64_t d) {
+        Math::product(gates, h + d * batch * n, r + d * both, batch, n, 2 * n);
+        for (int64_t i = 0; i < batch * n; ++i) reset_h[i] = h[d * batch * n + i];
+      },
+      [&](int64_t d, int64_t b, const T* xt) {
+        T* const g = gates + b * 2 * n;
+        for (int64_t j = 0; j < 2 * n; ++j) g[j] += xt[j];
+        detail::gate<Math>(p.activations[d * 3], g, 2 * n, p.clip);
+        for (int64_t j = 0; !p.linear_before_reset && j < n; ++j) reset_h[b * n + j] *= g[n + j];
+      },
+      [&](int64_t d) { Math::product(news, reset_h, r + d * both + first, batch, n, n); },
+      [&](int64_t d, int64_t b, const T* xt) {
+        const T* const g = gates + b * 2 * n;
+        T *const next = news + b * n, *const ht = h + (d * batch + b) * n;
+        for (int64_t j = 0; p.linear_before_reset && j < n; ++j) next[j] = g[n + j] * (next[j] + (bias != nullptr ? bias[d * n + j] : T(0)));
+        for (int64_t j = 0; j < n; ++j) next[j] += xt[2 * n + j];
+        detail::gate<Math>(p.activations[d * 3 + 1], next, n, p.clip);
+        for (int64_t j = 0; j < n; ++j) ht[j] = (T(1) - g[j]) * next[j] + g[j] * ht[j];
+      });
 }
 
-/// gates: room for 4 * hidden values. peepholes [directions, 3 * hidden] for i, o, f; they, initial_h, initial_c and lengths may be null.
-template <class T>
+/// gates: room for batch * 4 * hidden values. peepholes [directions, 3 * hidden] for i, o, f; they, initial_h, initial_c and lengths may be null.
+template <class T, class Math = PlainMath>
 void lstm(T* y, T* h, T* c, const T* x, const T* r, const T* peepholes, const T* initial_h, const T* initial_c, const int32_t* lengths, T* gates, RecurrentParams p) {
-  const int64_t n = p.hidden;
+  const int64_t n = p.hidden, batch = p.batch;
   detail::start_from(h, initial_h, p);
   detail::start_from(c, initial_c, p);
-  detail::for_each_step<4>(y, h, x, lengths, p, [&](int64_t d, int64_t state, const T* xt) {
-    const ActivationParams &f = p.activations[d * 3], &g = p.activations[d * 3 + 1], &k = p.activations[d * 3 + 2];
-    const T* const peep = peepholes != nullptr ? peepholes + d * 3 * n : nullptr;
-    T *const ht = h + state, *const ct = c + state;
-    detail::times_matrix(gates, ht, r + d * n * 4 * n, n, 4 * n, 0, 4 * n);
-    for (int64_t j = 0; j < n; ++j) {
-      const T old = ct[j];
-      const auto gate = [&](int64_t number, T seen, int64_t peephole) {
-        const T sum = xt[number * n + j] + gates[number * n + j];
-        return activate(f, detail::bounded(peep != nullptr ? sum + peep[peephole * n + j] * seen : sum, p.clip));
-      };
-      const T input = gate(0, old, 0), forget = p.input_forget ? T(1) - input : gate(2, old, 2);
-      const T next = activate(g, detail::bounded(xt[3 * n + j] + gates[3 * n + j], p.clip)), cell = forget * old + input * next;
-      const T output = gate(1, cell, 1);
-      ct[j] = cell;
-      ht[j] = output * activate(k, detail::bounded(cell, p.clip));
-    }
-  });
+  detail::for_each_step<4>(
+      y, h, x, lengths, p, [&](int64_t d) { Math::product(gates, h + d * batch * n, r + d * Math::matrix_size(n, 4 * n), batch, n, 4 * n); },
+      [](int64_t, int64_t, const T*) {}, [](int64_t) {},
+      [&](int64_t d, int64_t b, const T* xt) {
+        const ActivationParams &f = p.activations[d * 3], &g = p.activations[d * 3 + 1], &k = p.activations[d * 3 + 2];
+        T *const input = gates + b * 4 * n, *const output = input + n, *const forget = input + 2 * n, *const next = input + 3 * n;
+        T *const ht = h + (d * batch + b) * n, *const ct = c + (d * batch + b) * n;
+        for (int64_t j = 0; j < 4 * n; ++j) input[j] += xt[j];
+        const auto see = [&](T* x_gate, int64_t number) {
+          for (int64_t j = 0; peepholes != nullptr && j < n; ++j) x_gate[j] += peepholes[(d * 3 + number) * n + j] * ct[j];
+        };
+        see(input, 0);
+        detail::gate<Math>(f, input, n, p.clip);
+        if (p.input_forget) {
+          for (int64_t j = 0; j < n; ++j) forget[j] = T(1) - input[j];
+        } else {
+          see(forget, 2);
+          detail::gate<Math>(f, forget, n, p.clip);
+        }
+        detail::gate<Math>(g, next, n, p.clip);
+        for (int64_t j = 0; j < n; ++j) ct[j] = forget[j] * ct[j] + input[j] * next[j];
+        see(output, 1);
+        detail::gate<Math>(f, output, n, p.clip);
+        for (int64_t j = 0; j < n; ++j) ht[j] = ct[j];
+        Math::activate(k, ht, n);
+        for (int64_t j = 0; j < n; ++j) ht[j] *= output[j];
+      });
 }
 
 }  // namespace onnxc::scalar

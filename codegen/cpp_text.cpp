@@ -100,7 +100,7 @@ std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
     } else {
       std::string args;
       for (int k = 0; k < info(t.fn).arity; ++k) args += (k == 0 ? "" : ", ") + arg(k);
-      text = t.fn == Fn::Cast ? fmt::format("onnxc::fn::cast<{}>({})", info(t.type).cpp_name, args) : fmt::format("onnxc::fn::{}({})", info(t.fn).name, args);
+      text = is_cast(t.fn) ? fmt::format("onnxc::fn::{}<{}>({})", info(t.fn).name, info(t.type).cpp_name, args) : fmt::format("onnxc::fn::{}({})", info(t.fn).name, args);
     }
     const std::string local = fmt::format("t{}", i);
     body += fmt::format("    const auto {} = {};\n", local, text);

@@ -25,6 +25,12 @@ std::string thousands(int64_t n) {
   return out;
 }
 
+/// How many of its stored elements an input or output has.
+Dim stored_elements(const Buffer& buffer) {
+  const Dim n = element_count(buffer.extents);
+  return is_sub_byte(buffer.element) ? ceil_div(n * info(buffer.element).bits, 8) : n;
+}
+
 class Emitter {
  public:
   Emitter(const Program& program, const EmitOptions& options) : program_(program), options_(options) { name_everything(); }
@@ -78,7 +84,7 @@ class Emitter {
           continue;
         }
         const bool bounded = element_count(b.extents).depends_on_run();
-        const Dim n = bounded ? floor_div(b.bytes, info(b.element).bits / 8) : element_count(b.extents);
+        const Dim n = bounded ? floor_div(b.bytes, info(stored_element(b)).bits / 8) : stored_elements(b);
         list.push_back({names.add(b.name, when_empty), &b, cpp_dim(n, symbol_names_), n.is_constant(), bounded});
         if (bounded) names.add(list.back().name + "_shape");
       }
@@ -105,7 +111,7 @@ class Emitter {
   bool dynamic() const { return !symbols_.empty(); }
 
   std::string span_type(const Member& m, bool output) const {
-    const std::string element = fmt::format("{}{}", output ? "" : "const ", info(m.buffer->element).cpp_name);
+    const std::string element = fmt::format("{}{}", output ? "" : "const ", info(stored_element(*m.buffer)).cpp_name);
     return m.fixed ? fmt::format("std::span<{}, {}>", element, m.size) : fmt::format("std::span<{}>", element);
   }
 
@@ -120,7 +126,7 @@ class Emitter {
     std::set<std::string> headers{"base.hpp"};
     for (const auto* list : {&inputs_, &outputs_}) {
       for (const Member& m : *list) {
-        if (info(m.buffer->element).cpp_name.starts_with("onnxc::")) headers.insert("types.hpp");
+        if (info(stored_element(*m.buffer)).cpp_name.starts_with("onnxc::")) headers.insert("types.hpp");
       }
     }
     text += options_.standalone ? paste_headers(headers) : include_headers(headers);
@@ -287,7 +293,7 @@ class Emitter {
       const Buffer& r = program_[root];
       Dim offset = 0;
       for (BufferId v = static_cast<BufferId>(i); program_[v].parent >= 0; v = program_[v].parent) offset += program_[v].offset;
-      const std::string type(info(b.element).cpp_name);
+      const std::string type(info(stored_element(b)).cpp_name);
       std::string base;
       bool is_const = false;
       if (b.is_value) {
@@ -303,7 +309,7 @@ class Emitter {
         if (root_name.empty()) root_name = names.add(r.name, "v");
         if (b.parent < 0) continue;
         std::string view = b.element == r.element ? root_name : fmt::format("reinterpret_cast<{}{}*>({})", r.borrowed ? "const " : "", type, root_name);
-        const Dim elements = floor_div(offset, info(b.element).bits / 8);
+        const Dim elements = floor_div(offset, held_bits(b.element) / 8);
         buffer_names_[i] = elements == Dim(0) ? view : fmt::format("({} + {})", view, cpp_dim(elements, symbol_names_));
         continue;
       }
@@ -338,7 +344,7 @@ class Emitter {
         }
         text += fmt::format("  {}* const {} = onnxc::at<{}>(arena, {});\n", type, name, type, at);
       } else {
-        const Dim elements = floor_div(offset, info(b.element).bits / 8);
+        const Dim elements = floor_div(offset, held_bits(b.element) / 8);
         text += fmt::format("  {}{}* const {} = {}{};\n", is_const ? "const " : "", type, name, base, offset == Dim(0) ? "" : " + " + cpp_dim(elements, symbol_names_));
       }
       buffer_names_[i] = name;
@@ -446,7 +452,7 @@ class Emitter {
         in += fmt::format("      *static_cast<const onnxc_value*>(call->inputs[{}]),\n", i);
         continue;
       }
-      in += fmt::format("      {}(static_cast<const {}*>(call->inputs[{}]), {}),\n", span_type(inputs_[i], false), info(inputs_[i].buffer->element).cpp_name, i, size_text(inputs_[i]));
+      in += fmt::format("      {}(static_cast<const {}*>(call->inputs[{}]), {}),\n", span_type(inputs_[i], false), info(stored_element(*inputs_[i].buffer)).cpp_name, i, size_text(inputs_[i]));
     }
     std::string told;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -456,7 +462,7 @@ class Emitter {
         continue;
       }
       if (outputs_[i].bounded) told += fmt::format("{}k != {}", told.empty() ? "" : " && ", i);
-      out += fmt::format("      {}(static_cast<{}*>(call->outputs[{}]), {}),\n", span_type(outputs_[i], true), info(outputs_[i].buffer->element).cpp_name, i, size_text(outputs_[i]));
+      out += fmt::format("      {}(static_cast<{}*>(call->outputs[{}]), {}),\n", span_type(outputs_[i], true), info(stored_element(*outputs_[i].buffer)).cpp_name, i, size_text(outputs_[i]));
       if (outputs_[i].bounded) out += fmt::format("      call->output_shapes != nullptr ? call->output_shapes[{}] : nullptr,\n", i);
     }
     text += fmt::format("std::int32_t {}_run(const onnxc_call* call) {{\n  if (call == nullptr) return ONNXC_NULL_POINTER;\n", ns);

@@ -20,7 +20,7 @@ Overloaded(F...) -> Overloaded<F...>;
 
 std::string StepsText::pointer(const PointerArg& p) const {
   const std::string& base = buffer_names[static_cast<std::size_t>(p.buffer)];
-  const ElementType own = program[p.buffer].element;
+  const ElementType own = stored_element(program[p.buffer]);
   std::string text = base;
   if (p.as != ElementType::Undefined && p.as != own) {
     const bool is_const = program[root_of(program, p.buffer)].place == Buffer::Place::Input || program[root_of(program, p.buffer)].place == Buffer::Place::Weights;

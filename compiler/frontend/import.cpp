@@ -222,6 +222,7 @@ class GraphImporter {
     const auto opset = info_.opsets.find(node.domain.empty() ? "ai.onnx" : node.domain);
     node.version = opset == info_.opsets.end() ? 1 : static_cast<int>(std::min<int64_t>(opset->second, 1000));
     if (opset == info_.opsets.end() && node.domain != "com.microsoft") node.fail(ErrorKind::Invalid, fmt::format("domain '{}' is not imported", node.domain));
+    if (node.domain == "onnxc") node.fail(ErrorKind::Invalid, "domain 'onnxc' is the compiler's own");
     std::vector<std::string> captured;
     std::set<std::string> seen;
     for (const auto& a : proto.attribute()) {

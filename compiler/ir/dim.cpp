@@ -204,6 +204,10 @@ Dim Dim::run_time_symbol(std::string_view name, int64_t min, int64_t max, std::o
   return d;
 }
 
+void Dim::state_limit(Dim expression, Dim limit) {
+  if (expression.depends_on_run()) expression.node_->limit = limit;
+}
+
 bool Dim::depends_on_run() const {
   return is_symbol() ? node_->run_time : std::any_of(args().begin(), args().end(), [](Dim a) { return a.depends_on_run(); });
 }
@@ -245,11 +249,17 @@ std::pair<std::optional<Dim>, std::optional<Dim>> Dim::range_of(Dim d, const std
       const auto multiply = [](Dim a, Dim b) { return a * b; };
       Dim coefficient = 1;
       Range product{Dim(1), Dim(1)};
+      std::vector<Dim> factors;
+      for (Dim f : d.args()) {
+        if (f.is_constant()) coefficient = f;
+        else factors.push_back(f);
+      }
+      if (const Dim rest = make_product(factors); rest.node_->limit && coefficient.value() > 0) {
+        const Bound limit = rest.node_->limit->upper_bound(known);
+        if (limit) return {std::nullopt, *limit * coefficient};
+      }
       for (std::size_t i = 0; i < args.size(); ++i) {
-        if (d.args()[i].is_constant()) {
-          coefficient = d.args()[i];
-          continue;
-        }
+        if (d.args()[i].is_constant()) continue;
         if (d.args()[i].min_value() < 0) return otherwise;
         product = {both(product.first, args[i].first, multiply), both(product.second, args[i].second, multiply)};
       }

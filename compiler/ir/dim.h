@@ -37,6 +37,8 @@ class Dim {
   static Dim run_time_symbol(std::string_view name, int64_t min, int64_t max, std::optional<Dim> limit = std::nullopt);
 
   Kind kind() const;
+  /// States that `expression`, of run-time symbols, is never more than `limit`: what upper_bound cannot see.
+  static void state_limit(Dim expression, Dim limit);
   bool is_constant() const { return kind() == Kind::Constant; }
   bool is_symbol() const { return kind() == Kind::Symbol; }
   /// Has a symbol that a step of a run binds, or is one.

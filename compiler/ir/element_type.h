@@ -27,7 +27,9 @@ std::optional<ElementType> element_type_named(std::string_view text_name);
 std::optional<ElementType> element_type_numbered(int32_t data_type);
 
 inline std::string_view name(ElementType type) { return info(type).name; }
-/// Storage of n elements; sub-byte types are packed, two or four to a byte.
+/// Bits of an element in the arena and among kernels' operands: those of sub-byte types have a byte each.
+inline int held_bits(ElementType type) { return info(type).bits > 0 && info(type).bits < 8 ? 8 : info(type).bits; }
+/// Storage of n elements in a file, an input or an output; sub-byte types are packed, two or four to a byte.
 inline int64_t storage_bytes(ElementType type, int64_t n) { return (n * info(type).bits + 7) / 8; }
 
 inline bool is_float(ElementType t) {

@@ -56,9 +56,9 @@ int Expr::apply(Fn fn, int a, int b, int c) {
   return static_cast<int>(terms.size()) - 1;
 }
 
-int Expr::cast(ElementType to, int a) {
+int Expr::cast(ElementType to, int a, Fn fn) {
   if (terms[static_cast<std::size_t>(a)].type == to) return a;
-  terms.push_back({Kind::Apply, to, Fn::Cast, {a, -1, -1}, 0});
+  terms.push_back({Kind::Apply, to, fn, {a, -1, -1}, 0});
   return static_cast<int>(terms.size()) - 1;
 }
 
@@ -104,7 +104,7 @@ Expr compose(const Expr& outer, int number, const Expr& inner, const std::vector
         moved.push_back(result.constant_bits(t.type, t.bits));
       } else {
         const auto arg = [&](int i) { return t.args[i] < 0 ? -1 : moved[static_cast<std::size_t>(t.args[i])]; };
-        moved.push_back(t.fn == Fn::Cast ? result.cast(t.type, arg(0)) : result.apply(t.fn, arg(0), arg(1), arg(2)));
+        moved.push_back(is_cast(t.fn) ? result.cast(t.type, arg(0), t.fn) : result.apply(t.fn, arg(0), arg(1), arg(2)));
       }
     }
     return moved.back();
@@ -118,12 +118,13 @@ bool is_vectorisable(const Expr& expr) {
   for (const Expr::Term& t : expr.terms) {
     if (t.type == ElementType::F32) continue;
     if (t.type != ElementType::Bool || t.kind != Expr::Kind::Apply) return false;
-    if (t.fn == Fn::Cast) return false;
+    if (is_cast(t.fn)) return false;
   }
   return std::none_of(expr.terms.begin(), expr.terms.end(), [](const Expr::Term& t) {
     if (t.kind != Expr::Kind::Apply) return false;
+    if (is_cast(t.fn)) return true;
     switch (t.fn) {  // no vector overload
-      case Fn::Cast: case Fn::Mod: case Fn::Fmod: case Fn::BitAnd: case Fn::BitOr: case Fn::BitXor: case Fn::BitNot: case Fn::ShiftLeft:
+      case Fn::Mod: case Fn::Fmod: case Fn::BitAnd: case Fn::BitOr: case Fn::BitXor: case Fn::BitNot: case Fn::ShiftLeft:
       case Fn::ShiftRight: return true;
       default: return false;
     }
@@ -202,7 +203,7 @@ std::string term_text(const Expr& e, int index, const std::map<int, std::string>
   for (int a : t.args) {
     if (a >= 0) list += (list.empty() ? "" : ", ") + term_text(e, a, shared);
   }
-  if (t.fn == Fn::Cast) return fmt::format("cast<{}>({})", name(t.type), list);
+  if (is_cast(t.fn)) return fmt::format("{}<{}>({})", info(t.fn).name, name(t.type), list);
   return fmt::format("{}({})", info(t.fn).name, list);
 }
 
@@ -285,7 +286,7 @@ class ExprParser {
       if (number >= inputs_.size()) fail("an input that the node has");
       return expr_.input(static_cast<int>(number), inputs_[number]);
     }
-    if (word == "cast") {
+    if (const auto fn = cast_named(word)) {
       expect('<');
       const auto type = element_type_named(identifier());
       if (!type) fail("an element type");
@@ -293,7 +294,7 @@ class ExprParser {
       expect('(');
       const int a = term();
       expect(')');
-      return expr_.cast(*type, a);
+      return expr_.cast(*type, a, *fn);
     }
     if (const auto type = element_type_named(word)) return constant(*type);
     expect('(');
@@ -304,11 +305,17 @@ class ExprParser {
       args[n++] = term();
     } while (take(','));
     expect(')');
-    for (int i = 0; i <= static_cast<int>(Fn::Cast); ++i) {
+    for (int i = 0; i < static_cast<int>(Fn::Cast); ++i) {
       const auto fn = static_cast<Fn>(i);
       if (word == info(fn).name && info(fn).arity == n) return expr_.apply(fn, args[0], args[1], args[2]);
     }
     fail("a function");
+  }
+  static std::optional<Fn> cast_named(std::string_view word) {
+    for (int i = static_cast<int>(Fn::Cast); i <= static_cast<int>(Fn::CastSpecialNearest); ++i) {
+      if (word == info(static_cast<Fn>(i)).name) return static_cast<Fn>(i);
+    }
+    return std::nullopt;
   }
   int constant(ElementType type) {
     expect('(');

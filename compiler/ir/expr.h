@@ -16,7 +16,7 @@ namespace onnxc {
 
 /// The functions expressions are made of; each is one overload set onnxc::fn::NAME in runtime_stub/onnxc/fn.hpp.
 /// Columns: enumerator, name, arity, kind of result.
-///   same: the type of the operands.  boolean: bool.  first: the type of operand 0 (others may differ).
+///   same: the type of the operands.  boolean: bool.  first: the type of operand 0 (others may differ).  explicit: the type that the term names.
 #define ONNXC_FUNCTIONS(F)                                                                                              \
   F(Neg, neg, 1, Same) F(Abs, abs, 1, Same) F(Sign, sign, 1, Same) F(Ceil, ceil, 1, Same) F(Floor, floor, 1, Same)      \
   F(Round, round, 1, Same) F(Sqrt, sqrt, 1, Same) F(Exp, exp, 1, Same) F(Log, log, 1, Same) F(Sin, sin, 1, Same)        \
@@ -34,7 +34,10 @@ namespace onnxc {
   F(ShiftLeft, shift_left, 2, Same) F(ShiftRight, shift_right, 2, Same)                                                 \
   F(Equal, equal, 2, Boolean) F(Less, less, 2, Boolean) F(LessOrEqual, less_equal, 2, Boolean)                          \
   F(Greater, greater, 2, Boolean) F(GreaterOrEqual, greater_equal, 2, Boolean)                                          \
-  F(Where, where, 3, Second) F(Cast, cast, 1, Explicit)
+  F(Where, where, 3, Second) F(Cast, cast, 1, Explicit)                                                                 \
+  F(CastSpecial, cast_special, 1, Explicit) F(CastDown, cast_down, 1, Explicit)                                         \
+  F(CastNearest, cast_nearest, 1, Explicit) F(CastSpecialDown, cast_special_down, 1, Explicit)                          \
+  F(CastSpecialNearest, cast_special_nearest, 1, Explicit)
 
 enum class Fn : uint8_t {
 #define ONNXC_FN(id, name, arity, result) id,
@@ -48,6 +51,7 @@ struct FnInfo {
   FnResult result;
 };
 const FnInfo& info(Fn fn);
+inline bool is_cast(Fn fn) { return info(fn).result == FnResult::Explicit; }
 
 struct Expr {
   enum class Kind : uint8_t { Input, Constant, Apply };
@@ -68,7 +72,7 @@ struct Expr {
   int constant(ElementType type, double value);
   /// Equal applications are one term. The type follows from the function's row.
   int apply(Fn fn, int a, int b = -1, int c = -1);
-  int cast(ElementType to, int a);
+  int cast(ElementType to, int a, Fn fn = Fn::Cast);
 
   bool empty() const { return terms.empty(); }
   ElementType type() const { return terms.back().type; }

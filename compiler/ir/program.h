@@ -31,7 +31,7 @@ struct Buffer {
   enum class Place { Input, Output, Weights, Arena, Heap, Object };
   std::string name;  ///< of the value it holds
   Place place = Place::Arena;
-  ElementType element = ElementType::Undefined;
+  ElementType element = ElementType::Undefined;  ///< Input, Output: sub-byte elements lie packed, as ONNX packs them
   Extents extents{};      ///< of the value, in ONNX's order, for comments and interfaces
   Dim bytes{};            ///< storage, with padding
   int64_t alignment = 64;
@@ -47,6 +47,12 @@ struct Buffer {
   bool is_value = false;
   Type::Kind kind = Type::Kind::Tensor;
 };
+
+/// What the buffer's pointer points to: bytes where elements are packed.
+inline ElementType stored_element(const Buffer& buffer) {
+  const bool interface = buffer.place == Buffer::Place::Input || buffer.place == Buffer::Place::Output;
+  return interface && !buffer.is_value && is_sub_byte(buffer.element) ? ElementType::U8 : buffer.element;
+}
 
 /// A constant as the kernel that reads it wants it.
 struct Weights {

@@ -45,6 +45,35 @@ uint64_t element_bits(const TensorData& tensor, int64_t index) {
 
 }  // namespace
 
+TensorData unpacked(TensorData tensor) {
+  if (!is_sub_byte(tensor.type)) return tensor;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.count()));
+  const int bits = info(tensor.type).bits;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    uint64_t code = element_bits(tensor, static_cast<int64_t>(i));
+    if (is_integer(tensor.type) && is_signed(tensor.type) && (code >> (bits - 1)) != 0) code |= ~uint64_t{0} << bits;
+    bytes[i] = static_cast<std::byte>(code);
+  }
+  tensor.bytes = std::move(bytes);
+  return tensor;
+}
+
+TensorData packed(TensorData tensor) {
+  if (!is_sub_byte(tensor.type)) return tensor;
+  const auto bits = static_cast<std::size_t>(info(tensor.type).bits), per_byte = 8 / bits;
+  std::vector<std::byte> bytes((tensor.bytes.size() + per_byte - 1) / per_byte);
+  for (std::size_t i = 0; i < tensor.bytes.size(); ++i)
+    bytes[i / per_byte] |= (tensor.bytes[i] & static_cast<std::byte>((1u << bits) - 1)) << (i % per_byte * bits);
+  tensor.bytes = std::move(bytes);
+  return tensor;
+}
+
+TensorData unpacked_zeros(ElementType type, std::vector<int64_t> shape) {
+  TensorData t = TensorData::zeros(type, std::move(shape));
+  if (is_sub_byte(type)) t.bytes.assign(static_cast<std::size_t>(t.count()), std::byte{0});
+  return t;
+}
+
 std::vector<int64_t> to_integers(const TensorData& tensor) {
   ONNXC_CHECK(is_integer(tensor.type) || tensor.type == ElementType::Bool, "the tensor holds integers");
   std::vector<int64_t> result(static_cast<std::size_t>(tensor.count()));

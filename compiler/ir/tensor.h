@@ -34,6 +34,12 @@ struct TensorData {
 };
 using Constant = std::shared_ptr<const TensorData>;
 
+/// A tensor of a sub-byte type with a byte for each element, as kernels hold it, and back; others as they are.
+TensorData unpacked(TensorData tensor);
+TensorData packed(TensorData tensor);
+/// Zeros as kernels hold them.
+TensorData unpacked_zeros(ElementType type, std::vector<int64_t> shape);
+
 /// One-dimensional constants, as shapes and axes are.
 Constant make_constant(std::vector<int64_t> values);
 template <class T>

@@ -21,7 +21,7 @@ PointerArg Lowerer::add_weights(const std::string& from, ElementType element, st
     const auto number = program_.weights.size();
     const auto size = static_cast<int64_t>(bytes.size());
     program_.weights.push_back({fmt::format("w{}", number), from, element, std::make_shared<std::vector<std::byte>>(std::move(bytes))});
-    it->second = add_buffer({.name = from, .place = Buffer::Place::Weights, .element = element, .extents = {size * 8 / info(element).bits}, .bytes = size,
+    it->second = add_buffer({.name = from, .place = Buffer::Place::Weights, .element = element, .extents = {size * 8 / held_bits(element)}, .bytes = size,
                              .index = static_cast<int>(number)});
   }
   return {it->second, false, 0, element};
@@ -48,7 +48,7 @@ void Lowerer::need_heap(const Node& node) {
 }
 
 void Lowerer::allocate(BufferId buffer, Dim bytes) {
-  const int64_t width = info(program_[buffer].element).bits / 8;
+  const int64_t width = held_bits(program_[buffer].element) / 8;
   Step step;
   step.kind = Step::Kind::Allocate;
   step.what = fmt::format("memory of '{}'", program_[buffer].name);
@@ -148,9 +148,8 @@ View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
   if (output != output_places_.end() && !layout.channels_last && scope.places[static_cast<std::size_t>(value)].empty()) {
     view.pointer = output->second;
   } else {
-    const Dim bytes = storage_elements(v.type.extents, layout) * info(v.type.element).bits;
     view.pointer.buffer = add_storage({.name = v.name, .place = Buffer::Place::Arena, .element = v.type.element, .extents = v.type.extents,
-                                       .bytes = info(v.type.element).bits >= 8 ? floor_div(bytes, 8) : ceil_div(bytes, 8)});
+                                       .bytes = storage_elements(v.type.extents, layout) * (held_bits(v.type.element) / 8)});
   }
   scope.places[static_cast<std::size_t>(value)].push_back(view);
   return view;
@@ -169,8 +168,8 @@ View Lowerer::place(Scope& scope, ValueId value, const Layout* layout) {
   if (places.empty()) {
     ONNXC_CHECK(v.constant != nullptr, "a value has a place before it is read");
     if (v.type.element == ElementType::String) throw Error(ErrorKind::Unsupported, fmt::format("constant '{}' holds strings", v.name));
-    View view{add_weights(v.name, v.type.element, v.constant->bytes), v.type.element, v.type.extents, {}};
-    places.push_back(view);
+    if (is_sub_byte(v.type.element)) place_packed_constant(scope, value);
+    else places.push_back({add_weights(v.name, v.type.element, v.constant->bytes), v.type.element, v.type.extents, {}});
   }
   const auto as_read = [](View view) {
     view.pointer.writes = false;
@@ -234,7 +233,48 @@ void Lowerer::copy(const Extents& extents, PointerArg to, std::vector<Dim> to_st
 void Lowerer::write_output(Scope& scope, ValueId value, const View& to) {
   if (!(*scope.graph)[value].type.is_tensor()) return move_object(to.pointer, place(scope, value, nullptr).pointer);
   const View from = place(scope, value, nullptr);
+  if (stored_element(program_[to.pointer.buffer]) != program_[to.pointer.buffer].element) {
+    const Layout plain;
+    return pack(to.pointer, place(scope, value, &plain), (*scope.graph)[value].name);
+  }
   copy((*scope.graph)[value].type.extents, to.pointer, to.strides(), from.pointer, from.strides(), to.element, (*scope.graph)[value].name + ": to the output");
+}
+
+void Lowerer::emit_packing(const char* row, PointerArg to, PointerArg from, const View& view, const std::string& name) {
+  const Kernel& kernel = find_kernel(row);
+  const Dim count = element_count(view.extents);
+  Step step;
+  step.header = kernel.header;
+  step.function = kernel.function;
+  step.parallel = kernel.parallel;
+  step.row = kernel.name;
+  step.what = fmt::format("{}: {} {}", name, row, info(view.element).name);
+  step.template_args.push_back({std::string(info(view.element).cpp_name), -1});
+  to.writes = true;
+  from.writes = false;
+  step.args = {to, from, DimArg{count}};
+  step.bytes = count * 2;
+  emit(std::move(step));
+}
+
+void Lowerer::unpack(const View& to, PointerArg from, const std::string& name) {
+  from.as = ElementType::U8;
+  emit_packing("unpack", to.pointer, from, to, name);
+}
+
+void Lowerer::pack(PointerArg to, const View& from, const std::string& name) {
+  to.as = ElementType::U8;
+  emit_packing("pack", to, from.pointer, from, name);
+}
+
+/// Small constants take their bytes in the weights; large ones stay as small as the model has them, and are unpacked where they are first read.
+void Lowerer::place_packed_constant(Scope& scope, ValueId value) {
+  constexpr int64_t kFewElements = 4096;
+  const Value& v = (*scope.graph)[value];
+  if (v.constant->count() <= kFewElements)
+    return define_view(scope, value, {add_weights(v.name, v.type.element, unpacked(*v.constant).bytes), v.type.element, v.type.extents, {}});
+  const PointerArg from = add_weights(v.name, ElementType::U8, v.constant->bytes);
+  unpack(define(scope, value, {}), from, v.name);
 }
 
 void Lowerer::lower_node(Scope& scope, const Node& node) {
@@ -251,7 +291,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
       const Type& type = (*scope.graph)[v].type;
       if (!type.is_tensor()) continue;
       if (!type.ranked) node.fail(ErrorKind::Unsupported, fmt::format("output '{}' is {}", (*scope.graph)[v].name, type.text()));
-      if (type.element == ElementType::String || is_sub_byte(type.element) || info(type.element).bits > 64)
+      if (type.element == ElementType::String || info(type.element).bits > 64)
         node.fail(ErrorKind::Unsupported, fmt::format("element type {} of '{}' is not supported yet", name(type.element), (*scope.graph)[v].name));
     }
     Lowering lowering(*this, *scope.graph, node);
@@ -285,17 +325,20 @@ void Lowerer::define_interface(Scope& scope) {
       return add_buffer({.name = value.name, .place = where, .alignment = 1, .index = static_cast<int>(number), .is_value = true, .kind = value.type.kind});
     if (!value.type.ranked)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
-    if (value.type.element == ElementType::String || is_sub_byte(value.type.element) || info(value.type.element).bits > 64)
+    if (value.type.element == ElementType::String || info(value.type.element).bits > 64)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' has element type {}, which is not supported yet", value.name, name(value.type.element)));
     const auto most = element_count(value.type.extents).upper_bound();
+    const int bits = info(value.type.element).bits;
+    const Dim count = most.value_or(0);
     return add_buffer({.name = value.name, .place = where, .element = value.type.element, .extents = value.type.extents,
-                       .bytes = most.value_or(0) * (info(value.type.element).bits / 8), .alignment = 1, .index = static_cast<int>(number), .is_value = !most});
+                       .bytes = bits < 8 ? ceil_div(count * bits, 8) : count * (bits / 8), .alignment = 1, .index = static_cast<int>(number), .is_value = !most});
   };
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const ValueId v = graph.inputs[i];
     const BufferId b = interface(v, Buffer::Place::Input, i);
     program_.inputs.push_back(b);
-    define_view(scope, v, {{b, false, 0, graph[v].type.element}, graph[v].type.element, graph[v].type.extents, {}});
+    if (stored_element(program_[b]) != program_[b].element) unpack(define(scope, v, {}), {b, false, 0, ElementType::U8}, graph[v].name);
+    else define_view(scope, v, {{b, false, 0, graph[v].type.element}, graph[v].type.element, graph[v].type.extents, {}});
   }
   const std::vector<int> definition = definitions(graph);
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
@@ -303,7 +346,7 @@ void Lowerer::define_interface(Scope& scope) {
     const BufferId b = interface(v, Buffer::Place::Output, i);
     program_.outputs.push_back(b);
     // The producer writes straight into the caller's memory.
-    if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || !graph[v].type.is_tensor()))
+    if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || !graph[v].type.is_tensor()) && stored_element(program_[b]) == program_[b].element)
       output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, graph[v].type.element});
   }
 }
@@ -342,7 +385,7 @@ void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
   if (own != owned_.end() && from.pointer.offset == Dim(0)) {
     owned_.erase(own);
   } else {
-    const Dim bytes = element_count(type.extents) * (info(type.element).bits / 8);
+    const Dim bytes = element_count(type.extents) * (held_bits(type.element) / 8);
     const BufferId block = declare_pointer({.name = (*scope.graph)[value].name, .element = type.element, .extents = type.extents, .bytes = bytes});
     allocate(block, bytes);
     owned_.pop_back();

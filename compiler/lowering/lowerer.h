@@ -42,6 +42,11 @@ class Lowerer {
   View define(Scope& scope, ValueId value, const Layout& layout);
   void define_view(Scope& scope, ValueId value, const View& view);
   void write_output(Scope& scope, ValueId value, const View& to);
+  /// Elements of less than a byte: from where they lie packed into a buffer with a byte for each, and back.
+  void unpack(const View& to, PointerArg from, const std::string& name);
+  void pack(PointerArg to, const View& from, const std::string& name);
+  void emit_packing(const char* row, PointerArg to, PointerArg from, const View& view, const std::string& name);
+  void place_packed_constant(Scope& scope, ValueId value);
   void copy(const Extents& extents, PointerArg to, std::vector<Dim> to_strides, PointerArg from, std::vector<Dim> from_strides, ElementType element,
             std::string what);
   BufferId add_buffer(Buffer buffer);

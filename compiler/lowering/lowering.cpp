@@ -29,7 +29,7 @@ PointerArg Lowering::weights(const std::string& from, ElementType element, std::
 
 PointerArg Lowering::workspace(const std::string& name, ElementType element, Dim elements) {
   const BufferId b = lowerer_.add_storage({.name = node_.name + "." + name, .place = Buffer::Place::Arena, .element = element, .extents = {elements},
-                                           .bytes = elements * (info(element).bits / 8)});
+                                           .bytes = elements * (held_bits(element) / 8)});
   return {b, true, 0, element};
 }
 
@@ -44,10 +44,10 @@ void Lowering::alias(int output, int input, Dim offset) {
     return lowerer_.define_view(*lowerer_.scope_, out, view);
   }
   const BufferId parent = view.pointer.buffer;
-  const Dim bytes = element_count(type.extents) * (info(type.element).bits / 8);
+  const Dim bytes = element_count(type.extents) * (held_bits(type.element) / 8);
   const BufferId b = lowerer_.add_buffer({.name = graph_[out].name, .place = lowerer_.program_[parent].place, .element = type.element, .extents = type.extents,
                                           .bytes = bytes, .index = lowerer_.program_[parent].index, .parent = parent,
-                                          .offset = (offset + view.pointer.offset) * (info(view.element).bits / 8)});
+                                          .offset = (offset + view.pointer.offset) * (held_bits(view.element) / 8)});
   lowerer_.define_view(*lowerer_.scope_, out, {{b, true, 0, type.element}, type.element, type.extents, {}});
 }
 
@@ -57,6 +57,16 @@ void Lowering::bind(PointerArg elements, std::vector<Dim> symbols) {
   step.what = fmt::format("the elements of '{}' as extents", node_.name);
   step.condition = elements;
   step.binds = std::move(symbols);
+  lowerer_.emit(std::move(step));
+}
+
+void Lowering::let(Dim symbol, Dim value) {
+  lowerer_.assign(Step::Kind::Declare, {symbol}, {value});
+  if (value.min_value() >= 0) return;
+  Step step;
+  step.kind = Step::Kind::Require;
+  step.what = fmt::format("{} is no less than 0", symbol.text());
+  step.values = {symbol};
   lowerer_.emit(std::move(step));
 }
 
@@ -72,7 +82,7 @@ View Lowering::out_address(int i, bool borrowed) {
   const ValueId value = node_.output(i);
   const Value& v = graph_[value];
   const BufferId b = lowerer_.declare_pointer({.name = v.name, .place = Buffer::Place::Heap, .element = v.type.element, .extents = v.type.extents,
-                                               .bytes = element_count(v.type.extents) * (info(v.type.element).bits / 8), .borrowed = borrowed});
+                                               .bytes = element_count(v.type.extents) * (held_bits(v.type.element) / 8), .borrowed = borrowed});
   const View view{{b, true, 0, v.type.element}, v.type.element, v.type.extents, {}};
   lowerer_.define_view(*lowerer_.scope_, value, view);
   return view;

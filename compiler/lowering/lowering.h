@@ -86,6 +86,8 @@ class Lowering {
   }
   /// Binds symbols to the elements of an integer tensor.
   void bind(PointerArg elements, std::vector<Dim> symbols);
+  /// Binds a symbol to an extent; ends the run where that is negative.
+  void let(Dim symbol, Dim value);
   /// Ends the run where a and b differ.
   void require(Dim a, Dim b);
   /// Output i as memory that the step finds or takes itself: pass it with StepBuilder::address. `borrowed`: it belongs to another value.

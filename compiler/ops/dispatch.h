@@ -1,5 +1,7 @@
 // From an ElementType to a C++ type, for reference evaluation.
 #pragma once
+#include <utility>
+
 #include "compiler/ir/element_type.h"
 #include "compiler/support/error.h"
 #include "runtime_stub/onnxc/types.hpp"
@@ -28,6 +30,20 @@ void for_type(ElementType type, F&& f) {
     case ElementType::F8E5M2: return f.template operator()<float8e5m2>();
     case ElementType::F8E5M2FNUZ: return f.template operator()<float8e5m2fnuz>();
     default: throw Error(ErrorKind::Unsupported, "element type " + std::string(name(type)) + " is not supported here");
+  }
+}
+
+/// The same for Cast: with the types that are only stored.
+template <class F>
+void for_element(ElementType type, F&& f) {
+  switch (type) {
+    case ElementType::I4: return f.template operator()<int4>();
+    case ElementType::U4: return f.template operator()<uint4>();
+    case ElementType::I2: return f.template operator()<int2>();
+    case ElementType::U2: return f.template operator()<uint2>();
+    case ElementType::F4E2M1: return f.template operator()<float4e2m1>();
+    case ElementType::F8E8M0: return f.template operator()<float8e8m0>();
+    default: return for_type(type, std::forward<F>(f));
   }
 }
 
@@ -66,7 +82,7 @@ void for_float(ElementType type, F&& f) {
 /// An unsigned type of the element's size: for operators that only move elements.
 template <class F>
 void for_size(ElementType type, F&& f) {
-  switch (info(type).bits) {
+  switch (held_bits(type)) {
     case 8: return f.template operator()<uint8_t>();
     case 16: return f.template operator()<uint16_t>();
     case 32: return f.template operator()<uint32_t>();

@@ -21,7 +21,7 @@ const T* elements(const TensorData& t) {
 
 /// The input repeated to the output's shape.
 TensorData broadcast(const TensorData& input, const std::vector<int64_t>& shape) {
-  TensorData out = TensorData::zeros(input.type, shape);
+  TensorData out = unpacked_zeros(input.type, shape);
   const int64_t n = out.count();
   std::vector<int64_t> strides(shape.size(), 0), index(shape.size(), 0);
   int64_t stride = 1;
@@ -126,8 +126,23 @@ void apply_boolean(Fn fn, TensorData& out, const TensorData& a, const TensorData
   undefined(fn, a.type);
 }
 
+template <class To, class From>
+void apply_cast(Fn fn, To* y, const From* x, int64_t n) {
+  const auto each = [&](auto one) {
+    for (int64_t i = 0; i < n; ++i) y[i] = one(x[i]);
+  };
+  if (fn == Fn::Cast) return each([](From v) { return fn::cast<To>(v); });
+  if constexpr (std::is_same_v<To, float8e8m0>) {
+    if (fn == Fn::CastDown) return each([](From v) { return fn::cast_down<To>(v); });
+    if (fn == Fn::CastNearest) return each([](From v) { return fn::cast_nearest<To>(v); });
+    if (fn == Fn::CastSpecialDown) return each([](From v) { return fn::cast_special_down<To>(v); });
+    if (fn == Fn::CastSpecialNearest) return each([](From v) { return fn::cast_special_nearest<To>(v); });
+  }
+  each([](From v) { return fn::cast_special<To>(v); });
+}
+
 TensorData apply(const Expr::Term& term, const TensorData* a, const TensorData* b, const TensorData* c, const std::vector<int64_t>& shape) {
-  TensorData out = TensorData::zeros(term.type, shape);
+  TensorData out = unpacked_zeros(term.type, shape);
   const int64_t n = out.count();
   switch (info(term.fn).result) {
     case FnResult::Same: for_type(term.type, [&]<class T>() { apply_same<T>(term.fn, out, *a, b); }); break;
@@ -145,10 +160,8 @@ TensorData apply(const Expr::Term& term, const TensorData* a, const TensorData* 
       });
       break;
     case FnResult::Explicit:
-      for_type(a->type, [&]<class From>() {
-        for_type(term.type, [&]<class To>() {
-          for (int64_t i = 0; i < n; ++i) elements<To>(out)[i] = fn::cast<To>(elements<From>(*a)[i]);
-        });
+      for_element(a->type, [&]<class From>() {
+        for_element(term.type, [&]<class To>() { apply_cast(term.fn, elements<To>(out), elements<From>(*a), n); });
       });
       break;
   }
@@ -166,7 +179,7 @@ TensorData evaluate_expression(const Expr& expr, const std::vector<Constant>& in
     } else if (term.kind == Expr::Kind::Constant) {
       TensorData one = TensorData::zeros(term.type, {});
       std::memcpy(one.bytes.data(), &term.bits, one.bytes.size());
-      values.push_back(broadcast(one, shape));
+      values.push_back(broadcast(unpacked(std::move(one)), shape));
     } else {
       values.push_back(apply(term, arg(0), arg(1), arg(2), shape));
     }
@@ -175,6 +188,9 @@ TensorData evaluate_expression(const Expr& expr, const std::vector<Constant>& in
 }
 
 std::optional<std::vector<TensorData>> evaluate_node(const Graph& graph, const Node& node, std::vector<Constant> inputs) {
+  for (Constant& input : inputs) {
+    if (input && is_sub_byte(input->type)) input = std::make_shared<TensorData>(unpacked(*input));
+  }
   std::vector<TensorData> outputs;
   const auto concrete = [](const Type& t) { return t.is_static() ? values(t.extents) : std::vector<int64_t>{}; };
   const Operator* op = node.is_map() ? nullptr : find_operator(node);
@@ -199,7 +215,7 @@ std::optional<std::vector<TensorData>> evaluate_node(const Graph& graph, const N
           if (t.kind == Expr::Kind::Input && t.args[0] == 0) element = t.type;
         }
       }
-      outputs.push_back(allocate ? TensorData::zeros(element, concrete(graph[v].type)) : TensorData{});
+      outputs.push_back(allocate ? unpacked_zeros(element, concrete(graph[v].type)) : TensorData{});
     }
     Evaluation evaluation(node, std::move(inputs), std::move(outputs));
     op->evaluate(evaluation);
@@ -210,6 +226,7 @@ std::optional<std::vector<TensorData>> evaluate_node(const Graph& graph, const N
     operands.insert(operands.begin(), std::make_shared<TensorData>(std::move(outputs[0])));
     outputs[0] = evaluate_expression(*node.epilogue, operands, shape);
   }
+  for (TensorData& output : outputs) output = packed(std::move(output));
   return outputs;
 }
 

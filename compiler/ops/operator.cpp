@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "compiler/ops/op_list.h"
@@ -84,6 +85,17 @@ void Inference::output_elements(int i, std::vector<Dim> elements) {
 Dim Inference::fresh(std::string_view hint, int64_t min, std::optional<Dim> limit) {
   if (asked_ == node_.binds.size()) node_.binds.push_back(fmt::format("@{}{}", hint, ++fresh_));
   return Dim::run_time_symbol(node_.binds[asked_++], min, kFar, limit);
+}
+
+Dim Inference::let(Dim expression, std::string_view hint, std::optional<Dim> limit) {
+  if (!expression.depends_on_run() || (expression.is_symbol() && expression.min_value() >= 0)) return expression;
+  if (!limit) limit = expression.upper_bound();
+  before_.push_back(make_let_node(expression, fmt::format("@{}{}", hint, ++fresh_)));
+  return Dim::run_time_symbol(before_.back().binds[0], 0, kFar, limit);
+}
+
+bool Inference::are_constant(const std::vector<Dim>& dims) {
+  return std::all_of(dims.begin(), dims.end(), [](Dim d) { return d.is_constant(); });
 }
 
 Dim unknown_extent() { return Dim::run_time_symbol("@unknown", 0, kFar); }

@@ -94,6 +94,11 @@ class Inference {
   /// A symbol for an extent that only running this node tells, with closed bounds and perhaps an upper bound that is an extent. The node binds it.
   /// Each inference of a node gives the same symbols, in the order of the calls.
   Dim fresh(std::string_view hint, int64_t min = 0, std::optional<Dim> limit = std::nullopt);
+  /// A symbol for an extent that is an expression of what the run has bound before, so that types stay short; the expression itself where it is
+  /// short or does not depend on the run. Never negative.
+  Dim let(Dim expression, std::string_view hint, std::optional<Dim> limit = std::nullopt);
+  /// True when all are constants.
+  static bool are_constant(const std::vector<Dim>& dims);
   /// The model needs a == b, which is checked when it runs. Gives the simpler one; an error where they never are equal.
   Dim unify(Dim a, Dim b, const char* what);
   /// Numpy's rule, over any number of shapes.
@@ -127,7 +132,8 @@ void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before,
 /// A number that no run-time symbol of the graph and its regions has yet.
 int first_fresh(const Graph& graph);
 
-/// What a reference evaluation sees: concrete inputs, and outputs already allocated where the shape rule knew them.
+/// What a reference evaluation sees: concrete inputs, and outputs already allocated where the shape rule knew them. Elements of sub-byte types have a
+/// byte each.
 class Evaluation {
  public:
   Evaluation(const Node& node, std::vector<Constant> inputs, std::vector<TensorData> outputs)
@@ -149,7 +155,7 @@ class Evaluation {
     return {reinterpret_cast<T*>(output(i).bytes.data()), shape_of(output(i))};
   }
   /// For sizes that depend on data.
-  void allocate(int i, ElementType type, std::vector<int64_t> shape) { output(i) = TensorData::zeros(type, std::move(shape)); }
+  void allocate(int i, ElementType type, std::vector<int64_t> shape) { output(i) = unpacked_zeros(type, std::move(shape)); }
   /// A status of the reference kernel becomes an error of the model.
   void check(Status status) const;
   static Shape shape_of(const TensorData& tensor);

@@ -65,7 +65,7 @@ void infer_expression_elements(Inference& n, const Expr& expr, const Extents& ex
   if (count > kMostShapeElements || extents.size() > 1) return;
   for (const auto& t : expr.terms) {
     if (!integral(t.type)) return;
-    if (t.kind == Expr::Kind::Apply && t.fn == Fn::Cast && t.type != ElementType::I64) {
+    if (t.kind == Expr::Kind::Apply && is_cast(t.fn) && t.type != ElementType::I64) {
       // A cast to fewer bits is exact only when the value fits; shapes in i32 do.
       if (t.type == ElementType::Bool) return;
     }

@@ -16,6 +16,9 @@ void bind_symbols(Node& extents, const std::map<std::string, Dim>& symbols);
 /// onnxc.Bind: binds run-time symbols to the elements of an integer tensor of known length, and states them as the value's elements.
 Node make_bind_node(Graph& graph, ValueId value, int& fresh);
 bool is_bind(const Node& node);
+/// onnxc.Let: binds a symbol to an expression; the run ends where that is negative. It lives from one walk over the graph to the next.
+Node make_let_node(Dim expression, std::string symbol);
+bool is_let(const Node& node);
 /// onnxc.Require: ends the run where two extents differ. Shape rules state it; it lives from one walk over the graph to the next.
 Node make_require_node(Dim a, Dim b);
 bool is_require(const Node& node);

@@ -19,7 +19,7 @@ class Propagation {
     std::vector<Node> nodes = std::move(graph.nodes);
     graph.nodes.clear();
     for (Node& node : nodes) {
-      if (!is_require(node)) visit(graph, std::move(node));  // shape rules state them anew
+      if (!is_require(node) && !is_let(node)) visit(graph, std::move(node));  // shape rules state them anew
     }
     --depth_;
   }
@@ -185,7 +185,9 @@ class Propagation {
   bool fold_elements(Graph& graph, const Node& node) {
     if (node.outputs.size() != 1 || node.outputs[0] == kAbsent) return false;
     Value& value = graph[node.outputs[0]];
-    if (!value.elements || !value.type.is_static() || !(is_integer(value.type.element) || value.type.element == ElementType::Bool)) return false;
+    if (!value.elements || !value.type.is_static() || is_sub_byte(value.type.element) ||
+        !(is_integer(value.type.element) || value.type.element == ElementType::Bool))
+      return false;
     if (std::any_of(value.elements->begin(), value.elements->end(), [](Dim d) { return !d.is_constant(); })) return false;
     auto t = std::make_shared<TensorData>(TensorData::zeros(value.type.element, values(value.type.extents)));
     ONNXC_CHECK(t->count() == static_cast<int64_t>(value.elements->size()), "known elements fill the tensor");

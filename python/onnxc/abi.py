@@ -2,6 +2,20 @@
 import ctypes as c
 
 INT64_MIN = -(2**63)  # in a shape: an expression of symbols
+PLAIN, BOUNDED, VALUE = range(3)  # forms
+TENSOR, SEQUENCE, OPTIONAL, MAP = range(4)  # kinds
+MAX_RANK = 10
+
+
+class Value(c.Structure):
+    _fields_ = [
+        ("kind", c.c_int32),
+        ("elem_type", c.c_int32),
+        ("rank", c.c_int32),
+        ("count", c.c_int64),
+        ("data", c.c_void_p),
+        ("shape", c.c_int64 * MAX_RANK),
+    ]
 
 
 class TensorInfo(c.Structure):
@@ -11,6 +25,8 @@ class TensorInfo(c.Structure):
         ("elem_type", c.c_int32),
         ("rank", c.c_int32),
         ("shape", c.POINTER(c.c_int64)),
+        ("form", c.c_int32),
+        ("kind", c.c_int32),
     ]
 
 
@@ -19,6 +35,10 @@ class SymbolInfo(c.Structure):
 
 
 class Executor(c.Structure):
+    """Opaque here: the library that made it knows it."""
+
+
+class Allocator(c.Structure):
     """Opaque here: the library that made it knows it."""
 
 
@@ -31,6 +51,7 @@ class Call(c.Structure):
         ("arena", c.c_void_p),
         ("arena_bytes", c.c_size_t),
         ("executor", c.POINTER(Executor)),
+        ("allocator", c.POINTER(Allocator)),
     ]
 
 
@@ -52,6 +73,7 @@ class Model(c.Structure):
         ("arena_bytes", c.CFUNCTYPE(c.c_size_t, c.POINTER(c.c_int64))),
         ("output_shape", c.CFUNCTYPE(None, c.POINTER(c.c_int64), c.c_int32, c.POINTER(c.c_int64))),
         ("run", c.CFUNCTYPE(c.c_int32, c.POINTER(Call))),
+        ("needs_allocator", c.c_int32),
     ]
 
 
@@ -63,6 +85,8 @@ STATUS = {
     5: "an index is out of range",
     6: "a loop ran longer than its limit",
     7: "a pointer is null",
+    8: "there is no more memory",
+    9: "the data has no defined result",
 }
 
 
@@ -86,3 +110,25 @@ def new_executor(library, threads):
     library.onnxc_executor_delete.restype = None
     library.onnxc_executor_delete.argtypes = [c.POINTER(Executor)]
     return library.onnxc_executor_new(threads)
+
+
+class Memory:
+    """An allocator of the library's own (runtime_stub/onnxc/shared_memory.hpp), with what runs took from it."""
+
+    def __init__(self, library):
+        self._library = library
+        library.onnxc_memory_new.restype = c.c_void_p
+        library.onnxc_memory_allocator.restype = c.POINTER(Allocator)
+        for name in ("allocator", "clear", "delete"):
+            getattr(library, f"onnxc_memory_{name}").argtypes = [c.c_void_p]
+        self._memory = library.onnxc_memory_new()
+        if not self._memory:
+            raise MemoryError()
+        self.allocator = library.onnxc_memory_allocator(self._memory)
+
+    def clear(self):
+        self._library.onnxc_memory_clear(self._memory)
+
+    def __del__(self):
+        if getattr(self, "_memory", None):
+            self._library.onnxc_memory_delete(self._memory)

@@ -20,6 +20,7 @@ ELEMENT_TYPES = {
     5: ("int16", np.dtype(np.int16), 0),
     6: ("int32", np.dtype(np.int32), 0),
     7: ("int64", np.dtype(np.int64), 0),
+    8: ("string", np.dtype(object), 0),
     9: ("bool", np.dtype(np.bool_), 0),
     10: ("float16", np.dtype(np.float16), 0),
     11: ("double", np.dtype(np.float64), 0),
@@ -50,6 +51,16 @@ def element_type(number):
     return name, dtype, bits
 
 
+def element_number(dtype):
+    """The inverse: the number of a numpy type."""
+    if dtype.kind in "OUS":
+        return 8
+    for number, (_, candidate, _) in ELEMENT_TYPES.items():
+        if candidate == dtype:
+            return number
+    raise TypeError(f"{dtype} is no element type of ONNX")
+
+
 def pack(array, bits):
     """Elements of `bits` bits, the first in the lowest bits of a byte."""
     per_byte = 8 // bits
@@ -65,6 +76,11 @@ def unpack(packed, bits, count, dtype):
     """The inverse of pack(): `count` elements of `dtype`, which has a byte for each."""
     per_byte = 8 // bits
     flat = np.stack([(packed >> (k * bits)) & (2**bits - 1) for k in range(per_byte)], axis=1).reshape(-1)[:count]
+    return from_bytes(flat, bits, dtype)
+
+
+def from_bytes(flat, bits, dtype):
+    """Elements of `bits` bits, one in a byte, as `dtype`."""
     if dtype.name.startswith("int"):  # extend the sign
         flat = ((flat ^ (1 << (bits - 1))) - (1 << (bits - 1))).astype(np.int8).view(np.uint8)
     return np.ascontiguousarray(flat, np.uint8).view(dtype)

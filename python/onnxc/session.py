@@ -8,6 +8,7 @@ import numpy as np
 
 from . import abi, build
 from .element_types import element_type, pack, unpack
+from .values import STRING, from_strings, from_value, to_strings, to_value
 
 NodeArg = namedtuple("NodeArg", "name shape type")
 NodeArg.__doc__ = 'An input or output: its name, its shape (extents; a str is a dynamic dimension, None unknown) and its type, "tensor(float)".'
@@ -26,14 +27,24 @@ class _Slot:
 
     def __init__(self, info, symbol_names):
         self.name = info.name.decode()
+        self.form, self.kind = info.form, info.kind
+        self.is_value, self.is_string = info.form == abi.VALUE, info.elem_type == 8
+        if self.kind != abi.TENSOR:
+            self.type_name, self.dtype, self.bits, self.dims, self.size_is_certain = None, None, 0, (), False
+            self.node_arg = NodeArg(self.name, None, ("tensor", "seq", "optional", "map")[self.kind])
+            return
         self.type_name, self.dtype, self.bits = element_type(info.elem_type)
         self.dims = tuple(info.shape[axis] for axis in range(info.rank))
         shape = [d if d >= 0 else None if d == abi.INT64_MIN else symbol_names[-1 - d] for d in self.dims]
         self.node_arg = NodeArg(self.name, shape, f"tensor({self.type_name})")
-        self.size_is_certain = abi.INT64_MIN not in self.dims
+        self.size_is_certain = abi.INT64_MIN not in self.dims and not self.is_value
 
     def storage(self, shape):
-        """Room for a tensor of this type: (what the model sees, what the caller sees or None when it has to be unpacked)."""
+        """Room for a value of this type: (what the model sees, what the caller sees or None when it has to be made of that)."""
+        if self.is_value:
+            return np.zeros(c.sizeof(abi.Value), np.uint8), None
+        if self.is_string:
+            return np.zeros(shape, STRING), None
         if self.bits:
             return np.zeros(-(-int(np.prod(shape, dtype=np.int64)) * self.bits // 8), np.uint8), None
         array = np.empty(shape, self.dtype)
@@ -128,7 +139,9 @@ class Binding:
                before the next run. (Inputs of 4-bit and 2-bit types are packed when bound.)
     run()      one foreign call
     outputs    the arrays that run() writes, by index or by name; each time in place (where extents depend on data: views, looked up
-               after each run)
+               after each run; strings and what is no tensor: copies)
+
+    Sequences are lists, maps dicts, empty optionals None, tensors of strings arrays of `str`. (Such inputs are copied when bound.)
     """
 
     def __init__(self, session, feeds, arena_maker):
@@ -138,17 +151,21 @@ class Binding:
         model = session._model
         self._symbol_values = (c.c_int64 * max(len(symbols), 1))(*symbols)
 
-        stored = [pack(self.inputs[s.name], s.bits) if s.bits else self.inputs[s.name] for s in session._inputs]
+        self._kept = []  # what values and strings among the inputs point to
+        stored = [self._store(s, self.inputs[s.name]) for s in session._inputs]
         self._shapes, outputs = [], []
         for k, slot in enumerate(session._outputs):
             shape = (c.c_int64 * max(len(slot.dims), 1))()
             model.output_shape(self._symbol_values, k, shape)
             self._shapes.append(shape)
-            outputs.append(slot.storage(tuple(shape[: len(slot.dims)])))
+            extents = tuple(shape[: len(slot.dims)])
+            if not slot.is_value and any(d < 0 for d in extents):
+                raise ValueError(f"output {slot.name!r} has no shape for these inputs")
+            outputs.append(slot.storage(extents))
         self._stored_outputs = [stored for stored, _ in outputs]
         self._fixed = self._output_forms = None
-        self._input_shapes = [self.inputs[slot.name].shape for slot in session._inputs]
-        if all(slot.size_is_certain and not slot.bits for slot in session._outputs):
+        self._input_shapes = [None if slot.is_value else self.inputs[slot.name].shape for slot in session._inputs]
+        if all(slot.size_is_certain and not slot.bits and not slot.is_string for slot in session._outputs):
             self._fixed = Outputs((slot.name for slot in session._outputs), (seen for _, seen in outputs))
             self._output_forms = [(seen.shape, seen.dtype) for _, seen in outputs]
             self._output_names = self._fixed.keys()
@@ -167,6 +184,9 @@ class Binding:
             arena_bytes=len(arena),
             executor=session._executor,
         )
+        self._memory = abi.Memory(session._library) if model.needs_allocator else None
+        if self._memory:
+            self._call.allocator = self._memory.allocator
         self._run = model.run if session._executor is None else self._run_alone
         self._reference = c.byref(self._call)
 
@@ -174,7 +194,19 @@ class Binding:
         with self._session._one_at_a_time:
             return self._session._model.run(call)
 
+    def _store(self, slot, given):
+        """An input as the model sees it."""
+        if slot.is_value:
+            return np.frombuffer(to_value(given, slot.kind, self._kept), np.uint8)
+        if slot.is_string:
+            strings, text = to_strings(given)
+            self._kept.append(text)
+            return strings
+        return pack(given, slot.bits) if slot.bits else given
+
     def run(self):
+        if self._memory is not None:
+            self._memory.clear()
         status = self._run(self._reference)
         if status:
             raise RunError(f"{self._session.name}: {abi.STATUS.get(status, f'status {status}')}", status)
@@ -186,7 +218,9 @@ class Binding:
             return False
         arrays = [feeds.get(slot.name) for slot in slots]
         for array, slot, shape in zip(arrays, slots, shapes):
-            if type(array) is not np.ndarray or array.shape != shape or array.dtype != slot.dtype or slot.bits:
+            if slot.is_value or slot.is_string or slot.bits:
+                return False
+            if type(array) is not np.ndarray or array.shape != shape or array.dtype != slot.dtype:
                 return False
             if not (array.flags.c_contiguous and array.flags.aligned):
                 return False
@@ -209,23 +243,38 @@ class Binding:
             return self._fixed
         arrays = []
         for slot, stored, shape in zip(self._session._outputs, self._stored_outputs, self._shapes):
+            if slot.is_value:
+                arrays.append(from_value(abi.Value.from_buffer(stored)))
+                continue
             shape = tuple(shape[: len(slot.dims)])
             count = int(np.prod(shape, dtype=np.int64))
             flat = unpack(stored, slot.bits, count, slot.dtype) if slot.bits else stored.reshape(-1)[:count]
-            arrays.append(flat.reshape(shape))
+            arrays.append(from_strings(flat, shape) if slot.is_string else flat.reshape(shape))
         return Outputs((slot.name for slot in self._session._outputs), arrays)
 
 
 def _check_feeds(slots, feeds):
     names = [slot.name for slot in slots]
-    missing = [name for name in names if name not in feeds]
+    missing = [slot.name for slot in slots if slot.name not in feeds and slot.kind != abi.OPTIONAL]
     unknown = [name for name in feeds if name not in names]
     if missing or unknown:
         what = [f"without {', '.join(map(repr, missing))}"] * bool(missing) + [f"with unknown {', '.join(map(repr, unknown))}"] * bool(unknown)
         raise ValueError(f"inputs {' and '.join(what)}; the model has {', '.join(map(repr, names)) or 'none'}")
     checked = {}
     for slot in slots:
-        given = feeds[slot.name]
+        given = feeds.get(slot.name)
+        if slot.is_value:
+            right = {abi.SEQUENCE: (list, tuple), abi.MAP: dict}.get(slot.kind)
+            if right and not isinstance(given, right):
+                raise TypeError(f"input {slot.name!r} is {type(given).__name__}, the model wants {'a dict' if right is dict else 'a list'}")
+            checked[slot.name] = given
+            continue
+        if slot.is_string:
+            array = np.asarray(given)
+            if array.dtype.kind not in "OUS":
+                raise TypeError(f"input {slot.name!r} is {array.dtype}, the model wants strings")
+            checked[slot.name] = array
+            continue
         array = np.asarray(given) if isinstance(given, (np.ndarray, np.generic)) else np.asarray(given, slot.dtype)
         if array.dtype != slot.dtype:
             raise TypeError(f"input {slot.name!r} is {array.dtype}, the model wants {slot.dtype}")
@@ -237,6 +286,8 @@ def _bind_symbols(session, inputs):
     """The values of the dynamic dimensions, from the shapes of the inputs."""
     values = {}
     for slot in session._inputs:
+        if slot.is_value:
+            continue
         shape = inputs[slot.name].shape
         expected = ["?" if d is None else d for d in slot.node_arg.shape]
         wrong = ValueError(f"input {slot.name!r} has shape {list(shape)}, the model wants {expected}")

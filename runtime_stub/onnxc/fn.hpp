@@ -22,6 +22,9 @@ template <class T>
 concept integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 template <class T>
 concept scalar = floating<T> || integer<T> || std::is_same_v<T, bool> || small_float<T>;
+/// What Cast takes: the types above, and those that are only stored.
+template <class T>
+concept element = scalar<T> || small_integer<T> || std::is_same_v<T, float8e8m0>;
 
 namespace detail {
 /// An unsigned type in which T's arithmetic wraps without promotion to int.
@@ -39,10 +42,19 @@ using Unsigned = std::make_unsigned_t<T>;
 
 /// x as a T. `overflow` concerns float8 and float4 alone; float16 and bfloat16 overflow to infinity.
 template <class T, Overflow overflow = Overflow::saturate, class X>
-  requires scalar<T> && scalar<X>
+  requires element<T> && element<X>
 ONNXC_INLINE constexpr T cast(X x) {
   if constexpr (std::is_same_v<T, X>) {
     return x;
+  } else if constexpr (small_integer<X>) {
+    return cast<T, overflow>(static_cast<int32_t>(static_cast<int>(x)));
+  } else if constexpr (std::is_same_v<X, float8e8m0>) {
+    return cast<T, overflow>(static_cast<float>(x));
+  } else if constexpr (small_integer<T>) {  // the low bits of the integer
+    if constexpr (floating<X> || small_float<X>) return T(static_cast<int>(cast<int32_t>(x)));
+    else return T(static_cast<int>(static_cast<uint32_t>(x) & 15u));
+  } else if constexpr (std::is_same_v<T, float8e8m0>) {
+    return float8e8m0(cast<float>(x), float8e8m0::Round::up, overflow);
   } else if constexpr (small_float<X>) {
     return cast<T, overflow>(static_cast<float>(x));
   } else if constexpr (std::is_same_v<T, bool>) {
@@ -59,6 +71,28 @@ ONNXC_INLINE constexpr T cast(X x) {
   } else {
     return static_cast<T>(x);
   }
+}
+
+/// Cast with saturate=0: what is beyond the largest float8 becomes infinity or NaN. For float8e8m0 the roundings beside `up` have names of their own.
+template <class T, element X>
+ONNXC_INLINE constexpr T cast_special(X x) {
+  return cast<T, Overflow::special>(x);
+}
+template <class T, element X>
+ONNXC_INLINE constexpr T cast_down(X x) {
+  return T(cast<float>(x), T::Round::down, Overflow::saturate);
+}
+template <class T, element X>
+ONNXC_INLINE constexpr T cast_nearest(X x) {
+  return T(cast<float>(x), T::Round::nearest, Overflow::saturate);
+}
+template <class T, element X>
+ONNXC_INLINE constexpr T cast_special_down(X x) {
+  return T(cast<float>(x), T::Round::down, Overflow::special);
+}
+template <class T, element X>
+ONNXC_INLINE constexpr T cast_special_nearest(X x) {
+  return T(cast<float>(x), T::Round::nearest, Overflow::special);
 }
 
 // ---- arithmetic
@@ -287,7 +321,7 @@ ONNXC_COMPARISON(less_equal, <=)
 ONNXC_COMPARISON(greater, >)
 ONNXC_COMPARISON(greater_equal, >=)
 
-template <scalar T>
+template <element T>
 ONNXC_INLINE constexpr T where(bool condition, T a, T b) {
   return condition ? a : b;
 }

@@ -1,4 +1,5 @@
-// Small floats: float16, bfloat16, the four float8, float8e8m0 and float4e2m1. Storage only: values are computed in float and rounded once.
+// Small floats: float16, bfloat16, the four float8, float8e8m0 and float4e2m1; and the integers of 4 and 2 bits, one a byte. Storage only: values are
+// computed in float (int) and rounded (cut) once.
 //
 // A format is a row of numbers, and one pair of functions serves all rows. With m the significand as an integer, a value is m * 2^(e - M),
 // and codes of one sign count up by one from quantum to quantum, through subnormals, normals and into infinity:
@@ -26,6 +27,9 @@ enum class Overflow { saturate, special };
 
 template <class T>
 concept small_float = requires { T::kMantissaBits; };
+
+template <class T>
+concept small_integer = requires { T::kIntegerBits; };
 
 }  // namespace onnxc
 
@@ -120,8 +124,34 @@ using float8e4m3fn = SmallFloat<uint8_t, 4, 3, 7, 0x7e, 0x7f, 0x7f>;
 using float8e4m3fnuz = SmallFloat<uint8_t, 4, 3, 8, 0x7f, 0x80, 0x80, true>;
 using float8e5m2 = SmallFloat<uint8_t, 5, 2, 15, 0x7b, 0x7c, 0x7e>;
 using float8e5m2fnuz = SmallFloat<uint8_t, 5, 2, 16, 0x7f, 0x80, 0x80, true>;
-/// No infinity and no NaN: both become the largest value. One a byte, in the low four bits.
-using float4e2m1 = SmallFloat<uint8_t, 2, 1, 1, 0x7, 0x7, 0x7>;
+/// No infinity and no NaN: infinity becomes the largest value, NaN -0. One a byte, in the low four bits.
+using float4e2m1 = SmallFloat<uint8_t, 2, 1, 1, 0x7, 0x7, 0x8>;
+
+/// An integer of 4 or 2 bits in a byte of its own. Made of an int it keeps the low bits, as ONNX's Cast does; it is held with its sign extended.
+template <int Bits, class Storage>
+struct SmallInteger {
+  static constexpr int kIntegerBits = Bits;
+
+  Storage bits = 0;
+
+  constexpr SmallInteger() = default;
+  ONNXC_INLINE constexpr explicit SmallInteger(int x) : bits(narrow(x)) {}
+  /// The element whose code is the low bits of `code`: how a packed element is read.
+  static constexpr SmallInteger from_bits(uint8_t code) { return SmallInteger(static_cast<int>(code)); }
+  ONNXC_INLINE constexpr explicit operator int() const { return static_cast<int>(bits); }
+
+ private:
+  static constexpr Storage narrow(int x) {
+    constexpr int kEnd = 1 << Bits, kHalf = kEnd / 2;
+    const int code = x & (kEnd - 1);
+    return static_cast<Storage>(std::is_signed_v<Storage> && code >= kHalf ? code - kEnd : code);
+  }
+};
+
+using int4 = SmallInteger<4, int8_t>;
+using uint4 = SmallInteger<4, uint8_t>;
+using int2 = SmallInteger<2, int8_t>;
+using uint2 = SmallInteger<2, uint8_t>;
 
 /// bfloat16: the upper half of a float.
 struct bfloat16 {

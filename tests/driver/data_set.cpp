@@ -45,7 +45,7 @@ struct Unit {
   std::vector<onnxc_tensor_info> inputs;
   onnxc_model model{};
   explicit Unit(const std::vector<const char*>& names) {
-    for (const char* name : names) inputs.push_back({name, name, 1, 1, nullptr});
+    for (const char* name : names) inputs.push_back({name, name, 1, 1, nullptr, ONNXC_PLAIN, ONNXC_TENSOR});
     model.inputs = inputs.data();
     model.input_count = static_cast<int32_t>(inputs.size());
   }
@@ -91,7 +91,7 @@ TEST_CASE("a unit is fed with what was given, or with the initialiser") {
   const auto values = [&](const std::vector<const char*>& names, const DataSet& set) {
     const Unit unit(names);
     std::vector<float> result;
-    for (const TensorData* tensor : feeds(unit.model, model, set)) result.push_back(tensor->as<float>()[0]);
+    for (const HostValue* value : feeds(unit.model, model, set)) result.push_back(value->tensor.as<float>()[0]);
     return result;
   };
   CHECK(values({"x", "y"}, data) == std::vector<float>{2, 3});

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/codegen/compile_and_run.h"
+#include "tools/driver/abi_value.h"
+#include "tools/driver/compare.h"
 #include "tools/driver/files.h"
 #include "tools/driver/model_summary.h"
 
@@ -53,7 +55,7 @@ TEST_CASE("damaged tensors are refused") {
   CHECK_THROWS_AS(parse_tensor("\x10\x63"s), Error);                                                  // element type 99
   CHECK_THROWS_AS(parse_tensor("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x01"s), Error);      // a negative extent
   CHECK_THROWS_AS(parse_tensor("\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x08\x04\x10\x01"s), Error);  // an overflow
-  CHECK_THROWS_AS(parse_value("", ValueKind::Map), Error);
+  CHECK_THROWS_AS(parse_value("", ValueKind::Map), Error);  // no type of keys
   CHECK(parse_value("", ValueKind::Sequence).items.empty());
 }
 
@@ -62,6 +64,27 @@ TEST_CASE("sequences and optionals") {
   const std::string item = "\x1a"s + static_cast<char>(tensor.size()) + tensor;
   CHECK(parse_value("\x0a\x01s"s + item + item, ValueKind::Sequence).items.size() == 2);
   CHECK(parse_value("\x10\x01"s + item, ValueKind::Optional).items.at(0).tensor.shape.empty());
+}
+
+TEST_CASE("values of all kinds survive writing and reading, and the C ABI") {
+  TensorData numbers = TensorData::zeros(ElementType::F32, {3}), words = TensorData::zeros(ElementType::String, {3}), nibbles = TensorData::zeros(ElementType::U4, {3});
+  for (std::size_t i = 0; i < 3; ++i) numbers.as<float>()[i] = static_cast<float>(i) + 0.5f;
+  words.strings = {"b", "a\0c"s, ""};
+  nibbles.bytes = {std::byte{0x51}, std::byte{0x0e}};
+  const HostValue map{ValueKind::Map, {}, {}, {HostValue::of(words), HostValue::of(numbers)}};
+  const HostValue optional{ValueKind::Optional, {}, {}, {HostValue::of(nibbles)}}, empty{ValueKind::Optional, {}, {}, {}};
+  const HostValue all{ValueKind::Sequence, {}, {}, {map, optional, empty, HostValue::of(words), HostValue::of(nibbles)}};
+  for (const HostValue& back : {parse_value(serialize_value(all, "name"), ValueKind::Sequence), to_host(*AbiValue(all).get())}) {
+    CHECK(compare(back, all, {0, 0}).reason.empty());
+    CHECK(describe(back) == describe(all));
+  }
+  HostValue other = map;
+  std::ranges::reverse(other.items[0].tensor.strings);
+  CHECK(!compare(other, map, {}).within);
+  std::ranges::reverse(other.items[1].tensor.as<float>());
+  CHECK(compare(other, map, {}).within);  // the order of entries means nothing
+  CHECK(compare(HostValue::of(nibbles), optional, {}).within);
+  CHECK(!compare(empty, optional, {}).within);
 }
 
 TEST_CASE("a summary names inputs, initialisers and operators") {

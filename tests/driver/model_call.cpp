@@ -74,14 +74,14 @@ TEST_CASE("a unit is built once, loaded and called") {
   ThreadTeam team(3);
   for (const onnxc_executor* executor : {static_cast<const onnxc_executor*>(nullptr), team.executor()}) {
     for (int64_t n : {1, 5, 8}) {
-      const TensorData x = rows(n);
-      const std::vector<const TensorData*> inputs{&x};
+      const HostValue x = HostValue::of(rows(n));
+      const std::vector<const HostValue*> inputs{&x};
       ModelCall call(model, inputs, executor);
       CHECK(call.symbols() == std::vector<int64_t>{n});
       REQUIRE(call.run() == 0);
-      const TensorData y = call.output(0);
-      CHECK(y.shape == x.shape);
-      for (std::size_t i = 0; i < y.as<float>().size(); ++i) CHECK(y.as<float>()[i] == 2 * x.as<float>()[i]);
+      const TensorData y = call.output(0).tensor;
+      CHECK(y.shape == x.tensor.shape);
+      for (std::size_t i = 0; i < y.as<float>().size(); ++i) CHECK(y.as<float>()[i] == 2 * x.tensor.as<float>()[i]);
       CHECK(call.find_stray_write().empty());
     }
   }
@@ -91,8 +91,9 @@ TEST_CASE("inputs that do not fit are refused") {
   const Cache cache;
   const UnitLibrary library(build_library(twice()));
   const onnxc_model& model = library.model("twice_model");
-  const auto error = [&](const TensorData& x) {
-    const std::vector<const TensorData*> inputs{&x};
+  const auto error = [&](const TensorData& tensor) {
+    const HostValue x = HostValue::of(tensor);
+    const std::vector<const HostValue*> inputs{&x};
     try {
       const ModelCall call(model, inputs);
     } catch (const Error& e) {
@@ -111,8 +112,8 @@ TEST_CASE("inputs that do not fit are refused") {
 TEST_CASE("writes behind an output are seen") {
   const Cache cache;
   const UnitLibrary library(build_library(twice(1)));
-  const TensorData x = rows(8);
-  const std::vector<const TensorData*> inputs{&x};
+  const HostValue x = HostValue::of(rows(8));
+  const std::vector<const HostValue*> inputs{&x};
   ModelCall call(library.model("twice_model"), inputs);
   REQUIRE(call.run() == 0);
   CHECK(call.find_stray_write() == "bytes behind output 'y' were written");

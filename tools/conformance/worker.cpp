@@ -96,10 +96,13 @@ bool is_random(const ModelSummary& model) {
 }
 
 /// Dropout in training leaves elements zero at chance, which the tests' own zeros show: then those that are zero on either side are not compared.
-TensorData with_zeros_of(TensorData expected, const TensorData& actual, const ModelSummary& model) {
-  if (!model.operators.contains("Dropout") || expected.type != actual.type || expected.shape != actual.shape) return expected;
+HostValue with_zeros_of(HostValue value, const HostValue& got, const ModelSummary& model) {
+  if (!model.operators.contains("Dropout") || got.kind != ValueKind::Tensor) return value;
+  TensorData& expected = value.tensor;
+  const TensorData& actual = got.tensor;
+  if (expected.type != actual.type || expected.shape != actual.shape) return value;
   const auto width = static_cast<std::size_t>(info(expected.type).bits) / 8;
-  if (width == 0) return expected;
+  if (width == 0) return value;
   const auto is_zero = [&](const TensorData& t, std::size_t at) {  // of either sign
     std::vector<std::byte> element(t.bytes.begin() + static_cast<std::ptrdiff_t>(at), t.bytes.begin() + static_cast<std::ptrdiff_t>(at + width));
     if (is_float(t.type)) element.back() &= std::byte{0x7f};
@@ -111,7 +114,8 @@ TensorData with_zeros_of(TensorData expected, const TensorData& actual, const Mo
     any = any || is_zero(given, at);
     if (is_zero(given, at) != is_zero(actual, at)) std::memcpy(expected.bytes.data() + at, actual.bytes.data() + at, width);
   }
-  return any ? expected : given;
+  if (!any) expected = given;
+  return value;
 }
 
 /// Empty when the run is as the data set expects.
@@ -122,20 +126,19 @@ std::string find_fault(const onnxc_model& unit, const ModelSummary& model, const
   if (const int32_t status = call.run(); status != 0) return fmt::format("run: {}", status_text(status));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   if (std::string stray = call.find_stray_write(); !stray.empty()) return stray;
-  std::vector<TensorData> first;
+  std::vector<HostValue> first;
   for (std::size_t k = 0; k < data.outputs.size(); ++k) {
     if (static_cast<int32_t>(k) >= unit.output_count)
       return fmt::format("the unit has {} outputs, the model {}", unit.output_count, data.outputs.size());
     first.push_back(call.output(static_cast<int32_t>(k)));
     if (!data.outputs[k]) continue;
-    const TensorData* expected = as_tensor(*data.outputs[k]);
-    if (expected == nullptr) throw Error(ErrorKind::Unsupported, fmt::format("output '{}' is not a tensor", model.outputs[k].name));
+    const HostValue& expected = *data.outputs[k];
     if (is_random(model)) {
-      if (first[k].type != expected->type || first[k].shape != expected->shape)
-        return fmt::format("output '{}' is {}, expected {}", model.outputs[k].name, describe(first[k]), describe(*expected));
+      if (describe(first[k]) != describe(expected))
+        return fmt::format("output '{}' is {}, expected {}", model.outputs[k].name, describe(first[k]), describe(expected));
       continue;
     }
-    const Comparison comparison = compare(first[k], with_zeros_of(*expected, first[k], model), tolerance);
+    const Comparison comparison = compare(first[k], expected.kind == ValueKind::Tensor ? with_zeros_of(expected, first[k], model) : expected, tolerance);
     if (!comparison.within) return fmt::format("output '{}': {}", model.outputs[k].name, comparison.reason);
   }
   // All state is in the arena, so a second run on the used arena gives the same bytes.

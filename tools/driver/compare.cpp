@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace onnxc {
 namespace {
@@ -106,6 +107,41 @@ Comparison compare_integers(const TensorData& actual, const TensorData& expected
 
 Comparison differ(std::string reason) { return {false, std::move(reason), INFINITY, INFINITY}; }
 
+/// The entries of a map in the order of their keys.
+HostValue sorted_map(const HostValue& map) {
+  const TensorData& keys = map.items[0].tensor;
+  const HostValue& values = map.items[1];
+  std::vector<std::size_t> order(static_cast<std::size_t>(keys.count()));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::vector<int64_t> numbers = keys.type == ElementType::String ? std::vector<int64_t>() : to_integers(keys);
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return numbers.empty() ? keys.strings[a] < keys.strings[b] : numbers[a] < numbers[b]; });
+  const auto taken = [&](const TensorData& from) {
+    TensorData to = from;
+    const std::size_t width = from.type == ElementType::String ? 0 : from.bytes.size() / std::max<std::size_t>(1, order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (from.type == ElementType::String) to.strings[i] = from.strings[order[i]];
+      else std::memcpy(to.bytes.data() + i * width, from.bytes.data() + order[i] * width, width);
+    }
+    return HostValue::of(std::move(to));
+  };
+  HostValue result = map;
+  result.items[0] = taken(keys);
+  if (values.kind == ValueKind::Tensor) {
+    if (values.tensor.count() == keys.count() && !is_sub_byte(values.tensor.type)) result.items[1] = taken(values.tensor);
+  } else if (values.items.size() == order.size()) {
+    for (std::size_t i = 0; i < order.size(); ++i) result.items[1].items[i] = values.items[order[i]];
+  }
+  return result;
+}
+
+Comparison compare_maps(const HostValue& actual, const HostValue& expected, const Tolerance& tolerance) {
+  const HostValue a = sorted_map(actual), e = sorted_map(expected);
+  Comparison keys = compare(a.items[0], e.items[0], {0, 0});
+  if (keys.within) return compare(a.items[1], e.items[1], tolerance);
+  keys.reason = "keys: " + keys.reason;
+  return keys;
+}
+
 }  // namespace
 
 Comparison compare(const TensorData& actual, const TensorData& expected, const Tolerance& tolerance) {
@@ -127,7 +163,14 @@ Comparison compare(const TensorData& actual, const TensorData& expected, const T
 }
 
 Comparison compare(const HostValue& actual, const HostValue& expected, const Tolerance& tolerance) {
-  if (actual.kind != expected.kind) return differ("it is a value of another kind");
+  if (actual.kind != expected.kind) {
+    for (const HostValue* one : {&actual, &expected}) {
+      if (one->kind == ValueKind::Optional && one->items.size() == 1)
+        return one == &actual ? compare(actual.items[0], expected, tolerance) : compare(actual, expected.items[0], tolerance);
+    }
+    return differ(fmt::format("it is {}, expected {}", describe(actual), describe(expected)));
+  }
+  if (expected.kind == ValueKind::Map && actual.items.size() == 2 && expected.items.size() == 2) return compare_maps(actual, expected, tolerance);
   if (expected.kind == ValueKind::Tensor) return compare(actual.tensor, expected.tensor, tolerance);
   if (actual.items.size() != expected.items.size())
     return differ(fmt::format("it has {} items, expected {}", actual.items.size(), expected.items.size()));

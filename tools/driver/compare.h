@@ -25,7 +25,7 @@ struct Comparison {
 /// Element type and shape must be equal; NaN equals NaN; an infinity equals itself; strings and bools are exact. For bfloat16 rtol is at
 /// least 2^-6, two units in the last place, as in ONNX's runner.
 Comparison compare(const TensorData& actual, const TensorData& expected, const Tolerance& tolerance);
-/// Element by element for sequences and optionals.
+/// Item by item for sequences, optionals and maps, whose entries may come in any order; an optional may stand for what it holds.
 Comparison compare(const HostValue& actual, const HostValue& expected, const Tolerance& tolerance);
 
 }  // namespace onnxc

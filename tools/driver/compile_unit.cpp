@@ -39,6 +39,7 @@ struct Compiled {
   std::size_t source_bytes;
   BuildRequest request;
   std::vector<std::filesystem::path> files;
+  bool uses_heap;
 };
 
 Compiled compile(const std::filesystem::path& model, CompileOptions options, const std::vector<std::string>& flags) {
@@ -46,7 +47,7 @@ Compiled compile(const std::filesystem::path& model, CompileOptions options, con
   if (options.header_name.empty()) options.header_name = options.name_space + ".h";
   const Compilation compilation = compile_model(model, options);
   Unit unit = emit_compilation(compilation, options);
-  Compiled compiled{unit.name_space, unit.source.size(), {}, compilation.info.files};
+  Compiled compiled{unit.name_space, unit.source.size(), {}, compilation.info.files, compilation.program.uses_heap};
   compiled.request = build_request(std::move(unit), options.header_name);
   compiled.request.flags = target_flags(options.target);
   compiled.request.flags.insert(compiled.request.flags.end(), flags.begin(), flags.end());
@@ -73,10 +74,12 @@ std::vector<std::filesystem::path> build_binary(const std::filesystem::path& mod
                                                 const CompileOptions& options, const std::vector<std::string>& flags) {
   Compiled compiled = compile(model, options, flags);
   compiled.request.shared = shared;
-  if (shared && options.threads > 1) {
-    compiled.request.files.push_back({"executor.cpp", "#include <onnxc/shared_executor.hpp>\n"});
-    compiled.request.to_compile.push_back("executor.cpp");
-  }
+  const auto export_beside = [&](const std::string& name) {
+    compiled.request.files.push_back({name + ".cpp", "#include <onnxc/shared_" + name + ".hpp>\n"});
+    compiled.request.to_compile.push_back(name + ".cpp");
+  };
+  if (shared && options.threads > 1) export_beside("executor");
+  if (shared && compiled.uses_heap) export_beside("memory");
   write_file(output, read_file(build_library(compiled.request)));
   return compiled.files;
 }

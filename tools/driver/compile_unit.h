@@ -28,7 +28,7 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
                                const std::vector<std::string>& flags = {"-O3"});
 
 /// Writes the unit as a shared library or as one relocatable object to `output`; a library for several threads also exports
-/// onnxc/shared_executor.hpp. Returns the files that were read: the model and its external data. Throws Error or BuildError.
+/// onnxc/shared_executor.hpp, one whose model needs an allocator onnxc/shared_memory.hpp. Returns the files that were read: the model and its external data. Throws Error or BuildError.
 std::vector<std::filesystem::path> build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
                                                 const CompileOptions& options, const std::vector<std::string>& flags = {"-O3"});
 

@@ -93,12 +93,7 @@ Tolerance read_tolerance(const fs::path& case_folder, const Tolerance& otherwise
   return tolerance;
 }
 
-const TensorData* as_tensor(const HostValue& value) {
-  if (value.kind == ValueKind::Tensor) return &value.tensor;
-  return value.kind == ValueKind::Optional && value.items.size() == 1 ? as_tensor(value.items[0]) : nullptr;
-}
-
-std::vector<const TensorData*> feeds(const onnxc_model& unit, const ModelSummary& model, const DataSet& data) {
+std::vector<const HostValue*> feeds(const onnxc_model& unit, const ModelSummary& model, const DataSet& data) {
   const auto in_unit = [&](const std::string& name) {
     return std::any_of(unit.inputs, unit.inputs + unit.input_count, [&](const onnxc_tensor_info& input) { return name == input.name; });
   };
@@ -112,18 +107,19 @@ std::vector<const TensorData*> feeds(const onnxc_model& unit, const ModelSummary
           fmt::format("the data gives input '{}' another value than its initialiser, which the unit holds as a constant", input.name));
     }
   }
-  std::vector<const TensorData*> tensors;
+  static const HostValue kEmptyOptional{ValueKind::Optional, {}, {}, {}};
+  std::vector<const HostValue*> values;
   for (int32_t k = 0; k < unit.input_count; ++k) {
     const std::string name = unit.inputs[k].name;
     const int input = model.find_input(name);
     if (input < 0) throw Error(ErrorKind::Internal, fmt::format("the unit has an input '{}', which the model lacks", name));
     const auto& given = data.inputs[static_cast<std::size_t>(input)];
     const auto& initial = model.inputs[static_cast<std::size_t>(input)].initial;
-    if (!given && !initial) throw Error(ErrorKind::Invalid, fmt::format("{} has no value for input '{}'", data.folder.string(), name));
-    tensors.push_back(as_tensor(given ? *given : *initial));
-    if (tensors.back() == nullptr) throw Error(ErrorKind::Unsupported, fmt::format("input '{}' is not a tensor", name));
+    if (!given && !initial && unit.inputs[k].kind != ONNXC_OPTIONAL)
+      throw Error(ErrorKind::Invalid, fmt::format("{} has no value for input '{}'", data.folder.string(), name));
+    values.push_back(given ? &*given : initial ? &*initial : &kEmptyOptional);
   }
-  return tensors;
+  return values;
 }
 
 }  // namespace onnxc

@@ -1,4 +1,4 @@
-// Cases in the layout of ONNX's backend tests, and how their tensors meet a compiled model.
+// Cases in the layout of ONNX's backend tests, and how their values meet a compiled model.
 //
 //   CASE/model.onnx
 //   CASE/test_data_set_0/input_0.pb …      a file's tensor may name the input it is for; else K counts the graph's inputs
@@ -30,11 +30,8 @@ DataSet read_data_set(const std::filesystem::path& folder, const ModelSummary& m
 /// What data.json or case.json beside the model says; `otherwise` for what it does not.
 Tolerance read_tolerance(const std::filesystem::path& case_folder, const Tolerance& otherwise);
 
-/// The tensors for the unit's inputs in its order; they live as long as the data set and the summary. Throws Error{Invalid} for inputs without a
-/// value, Error{Unsupported} when the data overrides an initialiser that the unit holds as a constant, or for values that are no tensors.
-std::vector<const TensorData*> feeds(const onnxc_model& unit, const ModelSummary& model, const DataSet& data);
-
-/// The tensor in a value, looking through an optional that is there; null for anything else.
-const TensorData* as_tensor(const HostValue& value);
+/// The values for the unit's inputs in its order; they live as long as the data set and the summary. An optional that no file gives is empty.
+/// Throws Error{Invalid} for other inputs without a value, Error{Unsupported} when the data overrides an initialiser that the unit holds as a constant.
+std::vector<const HostValue*> feeds(const onnxc_model& unit, const ModelSummary& model, const DataSet& data);
 
 }  // namespace onnxc

@@ -38,6 +38,19 @@ int64_t checked_count(const std::vector<int64_t>& shape) {
   return count;
 }
 
+/// A sequence of tensors of one element and type as one tensor; else the sequence itself.
+HostValue joined(HostValue sequence) {
+  if (sequence.items.empty()) return sequence;
+  const ElementType type = sequence.items[0].tensor.type;
+  TensorData all{type, {static_cast<int64_t>(sequence.items.size())}, {}, {}};
+  for (const HostValue& item : sequence.items) {
+    if (item.kind != ValueKind::Tensor || item.tensor.type != type || is_sub_byte(type) || item.tensor.count() != 1) return sequence;
+    all.bytes.insert(all.bytes.end(), item.tensor.bytes.begin(), item.tensor.bytes.end());
+    all.strings.insert(all.strings.end(), item.tensor.strings.begin(), item.tensor.strings.end());
+  }
+  return HostValue::of(std::move(all));
+}
+
 }  // namespace
 
 HostValue parse_tensor(std::string_view proto) {
@@ -93,34 +106,45 @@ HostValue parse_value(std::string_view proto, ValueKind kind) {
   switch (kind) {
     case ValueKind::Tensor: return parse_tensor(proto);
     case ValueKind::Sequence:
+    case ValueKind::Optional:  // their fields have the same numbers
       for (WireReader r(proto); r.next();) {
         switch (r.field()) {
           case 1: value.name = r.bytes(); break;
           case 3: value.items.push_back(parse_tensor(r.bytes())); break;
+          case 4: throw Error(ErrorKind::Unsupported, "a sparse tensor in a sequence or an optional");
           case 5: value.items.push_back(parse_value(r.bytes(), ValueKind::Sequence)); break;
+          case 6: value.items.push_back(parse_value(r.bytes(), ValueKind::Map)); break;
           case 7: value.items.push_back(parse_value(r.bytes(), ValueKind::Optional)); break;
-          case 4:
-          case 6: throw Error(ErrorKind::Unsupported, "a sequence of maps or sparse tensors");
           default: break;
         }
       }
-      return value;
-    case ValueKind::Optional:
-      for (WireReader r(proto); r.next();) {
-        switch (r.field()) {
-          case 1: value.name = r.bytes(); break;
-          case 3: value.items.push_back(parse_tensor(r.bytes())); break;
-          case 5: value.items.push_back(parse_value(r.bytes(), ValueKind::Sequence)); break;
-          case 7: value.items.push_back(parse_value(r.bytes(), ValueKind::Optional)); break;
-          case 4:
-          case 6: throw Error(ErrorKind::Unsupported, "an optional map or sparse tensor");
-          default: break;
-        }
-      }
+      if (kind == ValueKind::Optional && value.items.size() > 1) throw Error(ErrorKind::Invalid, "an optional with several values");
       return value;
     case ValueKind::Map: break;
   }
-  throw Error(ErrorKind::Unsupported, "values that are maps");
+  ElementType key_type = ElementType::Undefined;
+  std::vector<int64_t> numbers;
+  std::vector<std::string> strings;
+  HostValue values;
+  for (WireReader r(proto); r.next();) {
+    switch (r.field()) {
+      case 1: value.name = r.bytes(); break;
+      case 2: key_type = element_type_numbered(static_cast<int32_t>(r.number())).value_or(ElementType::Undefined); break;
+      case 3: r.for_each_number(0, [&](uint64_t v) { numbers.push_back(static_cast<int64_t>(v)); }); break;
+      case 4: strings.emplace_back(r.bytes()); break;
+      case 5: values = parse_value(r.bytes(), ValueKind::Sequence); break;
+      default: break;
+    }
+  }
+  if (key_type != ElementType::String && (!is_integer(key_type) || is_sub_byte(key_type))) throw Error(ErrorKind::Invalid, "a map without a type of keys");
+  const std::size_t count = key_type == ElementType::String ? strings.size() : numbers.size();
+  TensorData keys = TensorData::zeros(key_type, {static_cast<int64_t>(count)});
+  const auto width = static_cast<std::size_t>(info(key_type).bits) / 8;
+  if (key_type == ElementType::String) keys.strings = std::move(strings);
+  else for (std::size_t i = 0; i < count; ++i) std::memcpy(keys.bytes.data() + i * width, &numbers[i], width);
+  if (values.items.size() != count) throw Error(ErrorKind::Invalid, fmt::format("a map of {} keys and {} values", count, values.items.size()));
+  value.items = {HostValue::of(std::move(keys)), joined(std::move(values))};
+  return value;
 }
 
 HostValue read_value(const std::filesystem::path& path, ValueKind kind) {
@@ -144,6 +168,61 @@ std::string serialize_tensor(const TensorData& tensor, std::string_view name) {
   put_bytes(out, 8, name);
   if (tensor.type != ElementType::String) put_bytes(out, 9, {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()});
   return out;
+}
+
+std::string serialize_value(const HostValue& value, std::string_view name) {
+  constexpr uint32_t kKindNumbers[] = {1, 3, 5, 4};  // of SequenceProto.DataType and OptionalProto.DataType, by ValueKind
+  constexpr uint32_t kFields[] = {3, 5, 7, 6};
+  std::string out;
+  switch (value.kind) {
+    case ValueKind::Tensor: return serialize_tensor(value.tensor, name);
+    case ValueKind::Sequence:
+    case ValueKind::Optional:
+      put_bytes(out, 1, name);
+      put_varint(out, 2 << 3);
+      put_varint(out, value.items.empty() ? 0 : kKindNumbers[static_cast<std::size_t>(value.items[0].kind)]);
+      for (const HostValue& item : value.items) put_bytes(out, kFields[static_cast<std::size_t>(item.kind)], serialize_value(item, ""));
+      return out;
+    case ValueKind::Map: break;
+  }
+  const TensorData& keys = value.items.at(0).tensor;
+  put_bytes(out, 1, name);
+  put_varint(out, 2 << 3);
+  put_varint(out, static_cast<uint64_t>(keys.type));
+  for (const std::string& key : keys.strings) put_bytes(out, 4, key);
+  if (keys.type != ElementType::String) {
+    for (int64_t key : to_integers(keys)) {
+      put_varint(out, 3 << 3);
+      put_varint(out, static_cast<uint64_t>(key));
+    }
+  }
+  HostValue values = value.items.at(1);
+  if (values.kind == ValueKind::Tensor) {  // one scalar for each key
+    const TensorData all = std::move(values.tensor);
+    values = {ValueKind::Sequence, {}, {}, {}};
+    const auto width = static_cast<std::size_t>(info(all.type).bits) / 8;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(all.count()); ++i) {
+      TensorData one = TensorData::zeros(all.type, {});
+      if (all.type == ElementType::String) one.strings[0] = all.strings[i];
+      else std::memcpy(one.bytes.data(), all.bytes.data() + i * width, width);
+      values.items.push_back(HostValue::of(std::move(one)));
+    }
+  }
+  put_bytes(out, 5, serialize_value(values, ""));
+  return out;
+}
+
+std::string describe(const HostValue& value) {
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < value.items.size() && i < 4; ++i) items.push_back(describe(value.items[i]));
+  if (value.items.size() > 4) items.emplace_back("...");
+  switch (value.kind) {
+    case ValueKind::Tensor: return describe(value.tensor);
+    case ValueKind::Sequence: return fmt::format("a sequence of {}{}{}", value.items.size(), items.empty() ? "" : ": ", fmt::join(items, ", "));
+    case ValueKind::Optional: return items.empty() ? "an empty optional" : "an optional " + items[0];
+    case ValueKind::Map: break;
+  }
+  return fmt::format("a map of {}", fmt::join(items, " to "));
 }
 
 std::string describe(const TensorData& tensor) { return fmt::format("{}[{}]", name(tensor.type), fmt::join(tensor.shape, ", ")); }

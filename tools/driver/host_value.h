@@ -15,12 +15,15 @@ struct HostValue {
   ValueKind kind = ValueKind::Tensor;
   std::string name;              ///< as the file says, often the name of the model's input; may be empty
   TensorData tensor;             ///< Tensor
-  std::vector<HostValue> items;  ///< Sequence; Optional: none or one
+  std::vector<HostValue> items;  ///< Sequence; Optional: none or one; Map: the tensor of keys, and the values as a tensor or a sequence
+
+  friend bool operator==(const HostValue&, const HostValue&) = default;
+  static HostValue of(TensorData tensor) { return {ValueKind::Tensor, {}, std::move(tensor), {}}; }
 };
 
 /// Parses a TensorProto. Throws Error{Invalid} where the data does not fit the shape.
 HostValue parse_tensor(std::string_view proto);
-/// Parses the proto of that kind. Maps are not read: throws Error{Unsupported}.
+/// Parses the proto of that kind. The values of a map are one tensor where they are tensors of one element and type.
 HostValue parse_value(std::string_view proto, ValueKind kind);
 /// Reads a .pb file; messages of errors name it.
 HostValue read_value(const std::filesystem::path& path, ValueKind kind);
@@ -28,7 +31,12 @@ HostValue read_value(const std::filesystem::path& path, ValueKind kind);
 /// A TensorProto with raw data (strings as strings).
 std::string serialize_tensor(const TensorData& tensor, std::string_view name);
 
+/// The proto of the value's kind.
+std::string serialize_value(const HostValue& value, std::string_view name);
+
 /// `f32[1, 3, 224, 224]`
 std::string describe(const TensorData& tensor);
+/// `a sequence of 3: f32[2], f32[4], f32[1]`
+std::string describe(const HostValue& value);
 
 }  // namespace onnxc

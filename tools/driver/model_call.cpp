@@ -18,9 +18,11 @@ constexpr int64_t kNotBound = INT64_MIN;
 ElementType element_type(const onnxc_tensor_info& tensor) {
   const auto type = element_type_numbered(tensor.elem_type);
   if (!type) throw Error(ErrorKind::Internal, fmt::format("'{}' has element type {}", tensor.name, tensor.elem_type));
-  if (*type == ElementType::String)
-    throw Error(ErrorKind::Unsupported, fmt::format("'{}' holds strings, which cannot be passed yet", tensor.name));
   return *type;
+}
+
+std::size_t bytes_of(ElementType type, int64_t count) {
+  return type == ElementType::String ? static_cast<std::size_t>(count) * sizeof(onnxc_string) : static_cast<std::size_t>(storage_bytes(type, count));
 }
 
 /// The arena before the first run: NaN in every floating-point type, so that bytes that are read before they are written show.
@@ -43,20 +45,24 @@ bool GuardedBuffer::is_intact() const {
   return std::all_of(data_.get() + bytes_, data_.get() + bytes_ + kGuardBytes, [](std::byte b) { return b == kGuard; });
 }
 
-ModelCall::ModelCall(const onnxc_model& model, std::span<const TensorData* const> inputs, const onnxc_executor* executor)
+ModelCall::ModelCall(const onnxc_model& model, std::span<const HostValue* const> inputs, const onnxc_executor* executor)
     : model_(model), symbols_(static_cast<std::size_t>(model.symbol_count), kNotBound), arena_(0, 1, kUnwritten) {
   bind_inputs(inputs);
   for (int32_t k = 0; k < model.output_count; ++k) {
     const onnxc_tensor_info& wanted = model.outputs[k];
     std::vector<int64_t>& shape = shapes_.emplace_back(static_cast<std::size_t>(wanted.rank));
     shape.reserve(1);  // a pointer even for scalars
-    model.output_shape(symbols_.data(), k, shape.data());
-    int64_t count = 1;
-    for (int64_t d : shape) {
-      if (d < 0 || __builtin_mul_overflow(count, d, &count))
-        throw Error(ErrorKind::Invalid, fmt::format("output '{}' gets an impossible shape", wanted.name));
+    if (wanted.form == ONNXC_VALUE) {
+      outputs_.emplace_back(sizeof(onnxc_value), kAlignment, kUnwritten);
+    } else {
+      model.output_shape(symbols_.data(), k, shape.data());
+      int64_t count = 1;
+      for (int64_t d : shape) {
+        if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > (int64_t{1} << 58))
+          throw Error(ErrorKind::Invalid, fmt::format("output '{}' gets an impossible shape", wanted.name));
+      }
+      outputs_.emplace_back(bytes_of(element_type(wanted), count), kAlignment, kUnwritten);
     }
-    outputs_.emplace_back(static_cast<std::size_t>(storage_bytes(element_type(wanted), count)), kAlignment, kUnwritten);
     output_pointers_.push_back(outputs_.back().data());
   }
   for (std::vector<int64_t>& shape : shapes_) shape_pointers_.push_back(shape.data());
@@ -65,56 +71,86 @@ ModelCall::ModelCall(const onnxc_model& model, std::span<const TensorData* const
            executor, &memory_.allocator()};
 }
 
-void ModelCall::bind_inputs(std::span<const TensorData* const> inputs) {
+void ModelCall::bind_inputs(std::span<const HostValue* const> inputs) {
   if (inputs.size() != static_cast<std::size_t>(model_.input_count)) {
     throw Error(ErrorKind::Invalid, fmt::format("the model takes {} inputs, {} were given", model_.input_count, inputs.size()));
   }
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const onnxc_tensor_info& wanted = model_.inputs[k];
-    const TensorData& given = *inputs[k];
-    const auto misfit = [&](const std::string& why) {
-      return Error(ErrorKind::Invalid, fmt::format("input '{}' was given {}: {}", wanted.name, describe(given), why));
-    };
-    if (element_type(wanted) != given.type) throw misfit(fmt::format("its type is {}", name(element_type(wanted))));
-    if (static_cast<std::size_t>(wanted.rank) != given.shape.size()) throw misfit(fmt::format("it has {} dimensions", wanted.rank));
-    for (std::size_t axis = 0; axis < given.shape.size(); ++axis) {
-      const int64_t extent = wanted.shape[axis], actual = given.shape[axis];
-      if (extent >= 0 && extent != actual) throw misfit(fmt::format("dimension {} is {}", axis, extent));
-      if (extent >= 0 || extent == INT64_MIN) continue;
-      const auto symbol = static_cast<std::size_t>(-1 - extent);
-      const onnxc_symbol_info& info = model_.symbols[symbol];
-      if (symbols_[symbol] != kNotBound && symbols_[symbol] != actual)
-        throw misfit(fmt::format("{} is {} elsewhere", info.name, symbols_[symbol]));
-      if (actual < info.min || actual > info.max) throw misfit(fmt::format("{} lies in {}..{}", info.name, info.min, info.max));
-      symbols_[symbol] = actual;
+    const HostValue* given = inputs[k];
+    while (wanted.kind != ONNXC_OPTIONAL && given->kind == ValueKind::Optional && given->items.size() == 1) given = &given->items[0];
+    if (wanted.form != ONNXC_VALUE) {
+      if (given->kind != ValueKind::Tensor)
+        throw Error(ErrorKind::Invalid, fmt::format("input '{}' was given {}: it is a tensor", wanted.name, describe(*given)));
+      bind_tensor(wanted, given->tensor);
+      input_pointers_.push_back(inputs_.back().data());
+      continue;
     }
-    inputs_.emplace_back(given.bytes.size(), kAlignment, std::byte{0});
-    if (!given.bytes.empty()) std::memcpy(inputs_.back().data(), given.bytes.data(), given.bytes.size());
-    input_pointers_.push_back(inputs_.back().data());
+    const auto kind = static_cast<ValueKind>(wanted.kind);
+    if (kind == ValueKind::Optional && given->kind != ValueKind::Optional) {
+      values_.emplace_back(HostValue{ValueKind::Optional, {}, {}, {*given}});
+    } else if (kind == given->kind) {
+      values_.emplace_back(*given);
+    } else {
+      throw Error(ErrorKind::Invalid, fmt::format("input '{}' was given {}: it is of another kind", wanted.name, describe(*given)));
+    }
+    input_pointers_.push_back(values_.back().get());
   }
   for (std::size_t s = 0; s < symbols_.size(); ++s) {
     if (symbols_[s] == kNotBound) symbols_[s] = model_.symbols[s].min;  // no input has it
   }
 }
 
-TensorData ModelCall::output(int32_t k) const {
+void ModelCall::bind_tensor(const onnxc_tensor_info& wanted, const TensorData& given) {
+  const auto misfit = [&](const std::string& why) {
+    return Error(ErrorKind::Invalid, fmt::format("input '{}' was given {}: {}", wanted.name, describe(given), why));
+  };
+  if (element_type(wanted) != given.type) throw misfit(fmt::format("its type is {}", name(element_type(wanted))));
+  if (static_cast<std::size_t>(wanted.rank) != given.shape.size()) throw misfit(fmt::format("it has {} dimensions", wanted.rank));
+  for (std::size_t axis = 0; axis < given.shape.size(); ++axis) {
+    const int64_t extent = wanted.shape[axis], actual = given.shape[axis];
+    if (extent >= 0 && extent != actual) throw misfit(fmt::format("dimension {} is {}", axis, extent));
+    if (extent >= 0 || extent == INT64_MIN) continue;
+    const auto symbol = static_cast<std::size_t>(-1 - extent);
+    const onnxc_symbol_info& info = model_.symbols[symbol];
+    if (symbols_[symbol] != kNotBound && symbols_[symbol] != actual) throw misfit(fmt::format("{} is {} elsewhere", info.name, symbols_[symbol]));
+    if (actual < info.min || actual > info.max) throw misfit(fmt::format("{} lies in {}..{}", info.name, info.min, info.max));
+    symbols_[symbol] = actual;
+  }
+  const auto copy = [&](const void* from, std::size_t bytes) {
+    inputs_.emplace_back(bytes, kAlignment, std::byte{0});
+    if (bytes > 0) std::memcpy(inputs_.back().data(), from, bytes);
+  };
+  if (given.type != ElementType::String) return copy(given.bytes.data(), given.bytes.size());
+  const std::vector<onnxc_string> strings = to_abi(strings_.emplace_back(given.strings));
+  copy(strings.data(), strings.size() * sizeof(onnxc_string));
+}
+
+HostValue ModelCall::output(int32_t k) const {
   const auto at = static_cast<std::size_t>(k);
+  const std::byte* const data = outputs_[at].data();
+  if (model_.outputs[k].form == ONNXC_VALUE) {
+    onnxc_value value;
+    std::memcpy(&value, data, sizeof(value));
+    return to_host(value);
+  }
   TensorData tensor{element_type(model_.outputs[k]), shapes_[at], {}, {}};
-  const auto bytes = static_cast<std::size_t>(storage_bytes(tensor.type, tensor.count()));
+  const std::size_t bytes = bytes_of(tensor.type, tensor.count());
   if (bytes > outputs_[at].size()) {
     throw Error(ErrorKind::Internal,
                 fmt::format("output '{}' has the shape of {}, more than output_shape said", model_.outputs[k].name, describe(tensor)));
   }
-  tensor.bytes.assign(outputs_[at].data(), outputs_[at].data() + bytes);
-  return tensor;
+  if (tensor.type == ElementType::String) tensor.strings = to_host(reinterpret_cast<const onnxc_string*>(data), bytes / sizeof(onnxc_string));
+  else tensor.bytes.assign(data, data + bytes);
+  return HostValue::of(std::move(tensor));
 }
 
 std::string ModelCall::find_stray_write() const {
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
     if (!outputs_[k].is_intact()) return fmt::format("bytes behind output '{}' were written", model_.outputs[k].name);
   }
-  for (std::size_t k = 0; k < inputs_.size(); ++k) {
-    if (!inputs_[k].is_intact()) return fmt::format("bytes behind input '{}' were written", model_.inputs[k].name);
+  for (const GuardedBuffer& input : inputs_) {
+    if (!input.is_intact()) return "bytes behind an input were written";
   }
   return arena_.is_intact() ? "" : "bytes behind the arena were written";
 }

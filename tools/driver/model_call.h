@@ -1,14 +1,16 @@
-// A call of a compiled model with host tensors: dimensions bound, outputs and arena allocated, ready to run many times.
+// A call of a compiled model with host values: dimensions bound, outputs and arena allocated, ready to run many times.
 #pragma once
 #include <onnxc/memory.hpp>
 #include <onnxc/model.h>
 
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tools/driver/abi_value.h"
 #include "tools/driver/host_value.h"
 
 namespace onnxc {
@@ -31,15 +33,19 @@ class GuardedBuffer {
 
 class ModelCall {
  public:
-  /// One tensor for each input of the model, in its order. They are copied into aligned memory. Throws Error{Invalid} when types or shapes do
-  /// not fit the model, Error{Unsupported} for types that have no host form yet.
-  ModelCall(const onnxc_model& model, std::span<const TensorData* const> inputs, const onnxc_executor* executor = nullptr);
+  /// One value for each input of the model, in its order; an optional input may be given what it holds. They are copied into aligned memory.
+  /// Throws Error{Invalid} when kinds, types or shapes do not fit the model.
+  ModelCall(const onnxc_model& model, std::span<const HostValue* const> inputs, const onnxc_executor* executor = nullptr);
 
-  /// 0 or an onnxc_status. As cheap as a call gets: nothing is allocated or copied.
-  int32_t run() { return model_.run(&call_); }
+  /// 0 or an onnxc_status. As cheap as a call gets: nothing is copied, and nothing allocated but what the model asks for. What the last run
+  /// gave is gone.
+  int32_t run() {
+    memory_.clear();
+    return model_.run(&call_);
+  }
 
   /// The outputs of the last run.
-  TensorData output(int32_t k) const;
+  HostValue output(int32_t k) const;
   /// What the last runs wrote that they must not have, or nothing.
   std::string find_stray_write() const;
 
@@ -47,11 +53,14 @@ class ModelCall {
   std::size_t arena_bytes() const { return arena_.size(); }
 
  private:
-  void bind_inputs(std::span<const TensorData* const> inputs);
+  void bind_inputs(std::span<const HostValue* const> inputs);
+  void bind_tensor(const onnxc_tensor_info& wanted, const TensorData& given);
 
   const onnxc_model& model_;
   std::vector<int64_t> symbols_;
   std::vector<GuardedBuffer> inputs_, outputs_;
+  std::deque<std::vector<std::string>> strings_;  // that inputs point to
+  std::vector<AbiValue> values_;
   std::vector<std::vector<int64_t>> shapes_;
   std::vector<const void*> input_pointers_;
   std::vector<void*> output_pointers_;

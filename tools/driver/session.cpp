@@ -18,11 +18,12 @@ std::vector<fs::path> data_sets_for(const fs::path& model, const std::optional<f
   return sets;
 }
 
-std::vector<TensorData> random_inputs(const onnxc_model& unit) {
+std::vector<HostValue> random_inputs(const onnxc_model& unit) {
   std::mt19937_64 random(1);
-  std::vector<TensorData> tensors;
+  std::vector<HostValue> values;
   for (int32_t k = 0; k < unit.input_count; ++k) {
     const onnxc_tensor_info& input = unit.inputs[k];
+    if (input.form == ONNXC_VALUE) throw Error(ErrorKind::Unsupported, fmt::format("no made-up data for input '{}'", input.name), "give --data");
     std::vector<int64_t> shape;
     for (int32_t axis = 0; axis < input.rank; ++axis) {
       const int64_t extent = input.shape[axis];
@@ -31,7 +32,9 @@ std::vector<TensorData> random_inputs(const onnxc_model& unit) {
       shape.push_back(extent >= 0 ? extent : std::max<int64_t>(1, unit.symbols[-1 - extent].min));
     }
     const auto type = element_type_numbered(input.elem_type).value_or(ElementType::Undefined);
-    TensorData& tensor = tensors.emplace_back(TensorData::zeros(type, shape));
+    TensorData& tensor = values.emplace_back(HostValue::of(TensorData::zeros(type, shape))).tensor;
+    for (std::string& text : tensor.strings) text = static_cast<char>('a' + random() % 26);
+    if (type == ElementType::String) continue;
     const auto width = static_cast<std::size_t>(info(type).bits) / 8;
     const auto count = static_cast<std::size_t>(tensor.count());
     for (std::size_t i = 0; i < count && width > 0; ++i) {
@@ -41,7 +44,7 @@ std::vector<TensorData> random_inputs(const onnxc_model& unit) {
       std::memcpy(tensor.bytes.data() + i * width, &bits, width);
     }
   }
-  return tensors;
+  return values;
 }
 
 }  // namespace onnxc

@@ -14,8 +14,8 @@ namespace onnxc {
 /// The folders with data: in `data` when given (throws Error{Io} when there is none), else beside the model, which may have none.
 std::vector<std::filesystem::path> data_sets_for(const std::filesystem::path& model, const std::optional<std::filesystem::path>& data);
 
-/// Made-up inputs for a unit, the same each time: floats in [-1, 1), bytes of any value, other integers 0 or 1, dimensions at their lower bound but at least 1.
-/// Throws Error{Unsupported} when a dimension follows from others in a way that is not known here.
-std::vector<TensorData> random_inputs(const onnxc_model& unit);
+/// Made-up inputs for a unit, the same each time: floats in [-1, 1), bytes of any value, other integers 0 or 1, strings of a letter, dimensions at their lower bound but at least 1.
+/// Throws Error{Unsupported} when a dimension follows from others in a way that is not known here, and for what is no tensor.
+std::vector<HostValue> random_inputs(const onnxc_model& unit);
 
 }  // namespace onnxc

@@ -65,12 +65,12 @@ int bench_command(const BenchOptions& options) {
   const CompiledModel compiled = compile_and_load(options.model, options.compile);
   const onnxc_model& unit = *compiled.model;
 
-  std::vector<TensorData> made_up;
+  std::vector<HostValue> made_up;
   std::optional<DataSet> data;
-  std::vector<const TensorData*> inputs;
+  std::vector<const HostValue*> inputs;
   if (sets.empty()) {
     made_up = random_inputs(unit);
-    for (const TensorData& tensor : made_up) inputs.push_back(&tensor);
+    for (const HostValue& value : made_up) inputs.push_back(&value);
   } else {
     data = read_data_set(sets[0], model);
     inputs = feeds(unit, model, *data);

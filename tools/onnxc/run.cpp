@@ -29,7 +29,9 @@ std::string limits(const Tolerance& tolerance) {
 }
 
 /// `min -1.5, max 2, mean 0.1, 3 NaN`
-std::string statistics(const TensorData& tensor) {
+std::string statistics(const HostValue& value) {
+  if (value.kind != ValueKind::Tensor) return fmt::format("{} items", value.items.size());
+  const TensorData& tensor = value.tensor;
   if (tensor.type == ElementType::String) return fmt::format("{} strings", tensor.strings.size());
   if (tensor.count() == 0) return "no elements";
   double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0;
@@ -50,14 +52,14 @@ std::string statistics(const TensorData& tensor) {
   return text;
 }
 
-std::string described_inputs(const onnxc_model& unit, const std::vector<const TensorData*>& inputs) {
+std::string described_inputs(const onnxc_model& unit, const std::vector<const HostValue*>& inputs) {
   std::vector<std::string> texts;
   for (std::size_t k = 0; k < inputs.size(); ++k) texts.push_back(fmt::format("{} {}", unit.inputs[k].name, describe(*inputs[k])));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 /// Runs once and prints each output with its error or its statistics; the number of outputs that are wrong.
-int run_and_judge(const CompiledModel& compiled, const std::vector<const TensorData*>& inputs, const DataSet* data,
+int run_and_judge(const CompiledModel& compiled, const std::vector<const HostValue*>& inputs, const DataSet* data,
                   const Tolerance& tolerance, const onnxc_executor* executor, const std::optional<fs::path>& output) {
   const onnxc_model& unit = *compiled.model;
   ModelCall call(unit, inputs, executor);
@@ -66,12 +68,11 @@ int run_and_judge(const CompiledModel& compiled, const std::vector<const TensorD
   if (output) fs::create_directories(*output);
   int wrong = 0;
   for (int32_t k = 0; k < unit.output_count; ++k) {
-    const TensorData actual = call.output(k);
+    const HostValue actual = call.output(k);
     const char* name = unit.outputs[k].name;
-    if (output) write_file(*output / fmt::format("output_{}.pb", k), serialize_tensor(actual, name));
+    if (output) write_file(*output / fmt::format("output_{}.pb", k), serialize_value(actual, name));
     const auto at = static_cast<std::size_t>(k);
-    const TensorData* expected =
-        data != nullptr && at < data->outputs.size() && data->outputs[at] ? as_tensor(*data->outputs[at]) : nullptr;
+    const HostValue* expected = data != nullptr && at < data->outputs.size() && data->outputs[at] ? &*data->outputs[at] : nullptr;
     if (expected == nullptr) {
       fmt::print("  {} {}: {}\n", name, describe(actual), statistics(actual));
       continue;
@@ -98,9 +99,9 @@ int run_command(const RunOptions& options) {
   fmt::print("{}: compiled in {:.2f} s, built in {:.2f} s\n", options.model.string(), compiled.compile_seconds, compiled.build_seconds);
 
   if (sets.empty()) {
-    const std::vector<TensorData> made_up = random_inputs(*compiled.model);
-    std::vector<const TensorData*> inputs;
-    for (const TensorData& tensor : made_up) inputs.push_back(&tensor);
+    const std::vector<HostValue> made_up = random_inputs(*compiled.model);
+    std::vector<const HostValue*> inputs;
+    for (const HostValue& value : made_up) inputs.push_back(&value);
     fmt::print("made-up inputs: {}\n", described_inputs(*compiled.model, inputs));
     run_and_judge(compiled, inputs, nullptr, tolerance, team.executor(), options.output);
     return 0;
@@ -108,7 +109,7 @@ int run_command(const RunOptions& options) {
   int wrong = 0;
   for (const fs::path& set : sets) {
     const DataSet data = read_data_set(set, model);
-    const std::vector<const TensorData*> inputs = feeds(*compiled.model, model, data);
+    const std::vector<const HostValue*> inputs = feeds(*compiled.model, model, data);
     fmt::print("{}: {}\n", set.filename().string(), described_inputs(*compiled.model, inputs));
     std::optional<fs::path> output = options.output;
     if (output && sets.size() > 1) *output /= set.filename();

@@ -1,4 +1,5 @@
-// Cast and CastLike. Out of range: saturates to the target's range (NaN gives 0); float8 follows `saturate`.
+// Cast and CastLike. Out of range: a float saturates to the target's range (NaN gives 0), an integer keeps its low bits, and so does what becomes an
+// integer of 4 or 2 bits; float8 follows `saturate`, float8e8m0 `round_mode` too.
 #include <fmt/format.h>
 
 #include "compiler/ops/elementwise/elementwise.h"
@@ -6,16 +7,27 @@
 namespace onnxc {
 namespace {
 
+/// Which of the casts the attributes `saturate` and `round_mode` ask for.
+Fn cast_function(const Node& node, ElementType to) {
+  const bool small = to == ElementType::F8E4M3FN || to == ElementType::F8E4M3FNUZ || to == ElementType::F8E5M2 || to == ElementType::F8E5M2FNUZ;
+  const bool special = node.integer("saturate", 1) == 0;
+  if (small && special) return Fn::CastSpecial;
+  if (to != ElementType::F8E8M0) return Fn::Cast;
+  const std::string mode = node.string("round_mode", "up");
+  if (mode == "up") return special ? Fn::CastSpecial : Fn::Cast;
+  if (mode == "down") return special ? Fn::CastSpecialDown : Fn::CastDown;
+  if (mode == "nearest") return special ? Fn::CastSpecialNearest : Fn::CastNearest;
+  node.fail(ErrorKind::Invalid, fmt::format("round_mode is '{}'", mode), "up, down or nearest");
+}
+
 Expr cast_expression(const Graph& graph, const Node& node, ElementType to) {
-  Expr e;
   const ElementType from = element_of(graph, node, 0);
   for (ElementType t : {from, to}) {
-    if (t == ElementType::String || is_sub_byte(t) || t == ElementType::F8E8M0 || t == ElementType::C64 || t == ElementType::C128)
+    if (t == ElementType::String || t == ElementType::C64 || t == ElementType::C128)
       node.fail(ErrorKind::Unsupported, fmt::format("cast from {} to {}", name(from), name(to)));
   }
-  const bool small = to == ElementType::F8E4M3FN || to == ElementType::F8E4M3FNUZ || to == ElementType::F8E5M2 || to == ElementType::F8E5M2FNUZ;
-  if (small && node.integer("saturate", 1) == 0) node.fail(ErrorKind::Unsupported, fmt::format("cast to {} with saturate=0", name(to)));
-  e.finish(e.cast(to, e.input(0, from)));
+  Expr e;
+  e.finish(e.cast(to, e.input(0, from), cast_function(node, to)));
   return e;
 }
 
@@ -45,7 +57,9 @@ Expr express_cast(const Graph& graph, const Node& node) { return cast_expression
 std::optional<std::vector<ValueId>> decompose_cast_like(GraphBuilder& b, const Node& node) {
   const auto to = static_cast<int64_t>(b.type(node.input(1)).element);
   std::map<std::string, Attribute> attributes{{"to", to}};
-  if (node.has("saturate")) attributes["saturate"] = node.integer("saturate", 1);
+  for (const char* name : {"saturate", "round_mode"}) {
+    if (node.has(name)) attributes[name] = node.attributes.at(name);
+  }
   return std::vector{b.op("Cast", {node.input(0)}, std::move(attributes))};
 }
 

@@ -1,4 +1,6 @@
 // MatMul: the product of two matrices, or of two stacks of them with broadcasting, as numpy has it.
+#include "compiler/ops/linear/matmul.h"
+
 #include <fmt/format.h>
 
 #include "compiler/lowering/lowering.h"
@@ -36,12 +38,8 @@ Product product_of(Extents a, Extents b, Fail&& fail) {
 Extents batch_of(const Extents& extents) { return {extents.begin(), extents.end() - 2}; }
 
 void infer_matmul(Inference& n) {
-  Product p = product_of(n.extents(0), n.extents(1), [&](const char* what) { n.fail(what); });
+  Extents out = matmul_extents(n, 0, 1);
   if (n.element(0) != n.element(1)) n.fail(fmt::format("the operands are {} and {}", name(n.element(0)), name(n.element(1))));
-  n.unify(p.k, p.b[p.b.size() - 2], "the inner extents");
-  Extents out = n.broadcast({batch_of(p.a), batch_of(p.b)});
-  if (!p.a_vector) out.push_back(p.m);
-  if (!p.b_vector) out.push_back(p.n);
   n.output(0, n.element(0), std::move(out));
 }
 
@@ -139,6 +137,7 @@ void lower_matmul(Lowering& l) {
     if (one_matrix) {  // one b for all: the stack is one tall matrix
       Product tall = p;
       tall.m = rows;
+      tall.a = {rows, p.k};
       return matmul_candidate(l, tall, {});
     }
     return matmul_candidate(l, p, batch);
@@ -151,6 +150,15 @@ void lower_matmul(Lowering& l) {
 }
 
 }  // namespace
+
+Extents matmul_extents(Inference& n, int a, int b) {
+  Product p = product_of(n.extents(a), n.extents(b), [&](const char* what) { n.fail(what); });
+  n.unify(p.k, p.b[p.b.size() - 2], "the inner extents");
+  Extents out = n.broadcast({batch_of(p.a), batch_of(p.b)});
+  if (!p.a_vector) out.push_back(p.m);
+  if (!p.b_vector) out.push_back(p.n);
+  return out;
+}
 
 extern const Operator op_MatMul;
 const Operator op_MatMul{.name = "MatMul", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_matmul, .evaluate = evaluate_matmul,

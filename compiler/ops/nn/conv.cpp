@@ -1,5 +1,7 @@
 // Conv. With constant f32 weights in one or two dimensions it runs channels-last, by the cheapest of: a GEMM (1x1), Winograd (3x3), depthwise, the
 // planar stem, or an implicit GEMM. Anything else takes the reference kernel.
+#include "compiler/ops/nn/conv.h"
+
 #include <fmt/format.h>
 
 #include "compiler/lowering/lowering.h"
@@ -16,18 +18,26 @@ Extents spatial(const Extents& extents) { return {extents.begin() + 2, extents.e
 
 Window window_of(const Node& node, const Extents& x, const Extents& w) { return read_window(node, spatial(x), spatial(w)); }
 
-void infer_conv(Inference& n) {
-  const Extents &x = n.extents(0), &w = n.extents(1);
+}  // namespace
+
+Extents conv_extents(Inference& n, int x_input, int w_input) {
+  const Extents &x = n.extents(x_input), &w = n.extents(w_input);
   if (x.size() < 3) n.fail(fmt::format("the input has rank {}; [n, c, spatial...] is needed", x.size()));
   if (w.size() != x.size()) n.fail(fmt::format("the weights have rank {}, the input {}", w.size(), x.size()));
   const int64_t group = n.node().integer("group", 1);
   if (group < 1) n.fail(fmt::format("group is {}", group));
   n.unify(x[1], w[1] * group, "the channels of the input and the weights");
   if (w[0].is_constant() && w[0].value() % group != 0) n.fail(fmt::format("{} output channels do not divide by group {}", w[0].value(), group));
-  if (n.has(2)) n.unify(n.extents(2).size() == 1 ? n.extents(2)[0] : Dim(-1), w[0], "the bias and the output channels");
   Extents out{x[0], w[0]};
   for (Dim d : window_output(n.node(), window_of(n.node(), x, w), spatial(x))) out.push_back(d);
-  n.output(0, n.element(0), std::move(out));
+  return out;
+}
+
+namespace {
+
+void infer_conv(Inference& n) {
+  if (n.has(2)) n.unify(n.extents(2).size() == 1 ? n.extents(2)[0] : Dim(-1), n.extents(1).empty() ? Dim(-1) : n.extents(1)[0], "the bias and the output channels");
+  n.output(0, n.element(0), conv_extents(n, 0, 1));
 }
 
 void evaluate_conv(Evaluation& e) {
@@ -39,7 +49,7 @@ void evaluate_conv(Evaluation& e) {
     p.dilations[p.dilations.size++] = window.dilations[i];
     p.pads[p.pads.size++] = window.pads_begin[i].value();
   }
-  for_float(e.type(0), [&]<class T>() { scalar::conv<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<T>(2).data : nullptr, p); });
+  for_number(e.type(0), [&]<class T>() { scalar::conv<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<T>(2).data : nullptr, p); });
 }
 
 bool has_fast_kernel(const Graph& graph, const Node& node) {
@@ -130,8 +140,11 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
   });
 }
 
+/// `exact`: our own attribute, of convolutions of integers that f32 holds. Sums of products are exact then, transforms are not.
+bool is_exact(const Node& node) { return node.integer("exact", 0) != 0; }
+
 void consider_winograd(Lowering& l, const ConvCall& c) {
-  if (c.kh != 3 || c.kw != 3 || c.group != 1 || !c.plain_window() || c.cin < 16 || c.cout < 16 || !c.pixels.is_constant()) return;
+  if (is_exact(l.node()) || c.kh != 3 || c.kw != 3 || c.group != 1 || !c.plain_window() || c.cin < 16 || c.cout < 16 || !c.pixels.is_constant()) return;
   for (const int outputs : {2, 4}) {
     const int side = outputs + 2;
     const int64_t down = (c.oh.value() + outputs - 1) / outputs, across = (c.ow.value() + outputs - 1) / outputs, tiles = c.n.value() * down * across;

@@ -14,6 +14,7 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/reduce/passes_over_axes.h"
+#include "compiler/ops/run_time_axes.h"
 #include "runtime_stub/onnxc/scalar/reduce.hpp"
 
 namespace onnxc {
@@ -86,10 +87,23 @@ void infer_elements(Inference& n) {
   n.output_elements(0, {total});
 }
 
+/// Axes that only a run knows. There is at least one: none would be known from the length.
+std::vector<Dim> run_time_axes(const Graph& graph, const Node& node) { return *graph[node.input(1)].elements; }
+
+void infer_run_time_axes(Inference& n) {
+  const Extents& in = n.extents(0);
+  const std::vector<Dim> axes = n.known_elements(1, "the axes");
+  const std::vector<Dim> reduced = checked_axis_indicators(n, axes, n.rank(0));
+  if (n.node().integer("keepdims", 1) == 0) return n.output(0, n.element(0), drop_axes(in, reduced, axes.size()));
+  Extents out;
+  for (std::size_t axis = 0; axis < in.size(); ++axis) out.push_back(select(reduced[axis], 1, in[axis]));
+  n.output(0, n.element(0), std::move(out));
+}
+
 void infer_reduce(Inference& n) {
   const Extents& in = n.extents(0);
   const auto axes = reduced_axes(n.graph(), n.node());
-  if (!axes) n.known_integers(1, "the axes");
+  if (!axes) return infer_run_time_axes(n);
   const bool keep = n.node().integer("keepdims", 1) != 0;
   Extents out;
   std::size_t next = 0;
@@ -122,9 +136,20 @@ ValueId log_sum_exp(GraphBuilder& b, const Node& node) {
   const ValueId top = reduce(b, node, "ReduceMax", x, nullptr, true);
   const ValueId shift = b.op("Where", {b.op("IsInf", {top}), zero, top});
   const ValueId log = b.op("Log", {reduce(b, node, "ReduceSum", b.op("Sub", {x, shift}), "exp")});
-  const std::vector<int> axes = *reduced_axes(b.graph(), node);
-  const ValueId fitting = b.rank(log) == b.rank(shift) ? shift : b.op("Squeeze", {shift, b.integers({axes.begin(), axes.end()})});
+  if (b.rank(log) == b.rank(shift)) return b.op("Add", {log, shift});
+  const auto axes = reduced_axes(b.graph(), node);
+  const ValueId fitting = b.op("Squeeze", {shift, axes ? b.integers({axes->begin(), axes->end()}) : node.input(1)});
   return b.op("Add", {log, fitting});
+}
+
+/// The number of values that are reduced to one, along axes that only a run knows.
+ValueId count_reduced(GraphBuilder& b, const Node& node) {
+  const Extents& in = b.extents(node.input(0));
+  const std::vector<Dim> reduced = axis_indicators(run_time_axes(b.graph(), node), static_cast<int>(in.size()));
+  Dim n = 1;
+  for (std::size_t axis = 0; axis < in.size(); ++axis) n *= select(reduced[axis], in[axis], 1);
+  const ValueId count = b.op("Squeeze", {b.shape({n})});
+  return b.op("Cast", {count}, {{"to", static_cast<int64_t>(b.type(node.input(0)).element)}});
 }
 
 std::optional<std::vector<ValueId>> decompose_reduce(GraphBuilder& b, const Node& node) {
@@ -137,7 +162,7 @@ std::optional<std::vector<ValueId>> decompose_reduce(GraphBuilder& b, const Node
   if (is_integer(type) && (op == "ReduceL2" || op == "ReduceLogSum" || op == "ReduceLogSumExp"))
     return std::vector{cast_to(b, b.op(op, {cast_to(b, x, ElementType::F64), node.input(1)}, node.attributes), type)};
   if (is_kernel(node)) {
-    if (!axes->empty()) return std::nullopt;
+    if (!axes || !axes->empty()) return std::nullopt;
     if (prologue == "abs") return std::vector{b.op("Abs", {x})};
     if (prologue == "square") return std::vector{b.op("Mul", {x, x})};
     if (prologue == "exp") return std::vector{b.op("Exp", {x})};
@@ -148,8 +173,7 @@ std::optional<std::vector<ValueId>> decompose_reduce(GraphBuilder& b, const Node
   if (op == "ReduceL2") return std::vector{b.op("Sqrt", {reduce(b, node, "ReduceSum", x, "square")})};
   if (op == "ReduceLogSum") return std::vector{b.op("Log", {reduce(b, node, "ReduceSum", x)})};
   if (op == "ReduceLogSumExp") return std::vector{log_sum_exp(b, node)};
-  const std::vector<int64_t> counted(axes->begin(), axes->end());
-  return std::vector{b.op("Div", {reduce(b, node, "ReduceSum", x), count_along(b, x, counted, type)})};
+  return std::vector{b.op("Div", {reduce(b, node, "ReduceSum", x), axes ? count_along(b, x, {axes->begin(), axes->end()}, type) : count_reduced(b, node)})};
 }
 
 // ---- the kernels
@@ -217,14 +241,23 @@ const char* prologue_name(const Node& node, const char* none) {
   return prologue == "abs" ? "Magnitude" : prologue == "square" ? "Square" : prologue == "exp" ? "Exponential" : none;
 }
 
-void lower_scalar(Lowering& l, const std::vector<int>& axes) {
+void lower_scalar(Lowering& l) {
   const View x = l.in_any(0), y = l.out(0);
   const std::vector<Dim> strides = x.strides();
+  const auto axes = reduced_axes(l.graph(), l.node());
+  const std::vector<Dim> indicators = axis_indicators(
+      axes ? std::vector<Dim>(axes->begin(), axes->end()) : run_time_axes(l.graph(), l.node()), static_cast<int>(x.extents.size()));
   std::vector<Dim> kept, kept_strides, reduced, reduced_strides;
   for (std::size_t axis = 0; axis < x.extents.size(); ++axis) {
-    const bool is_reduced = std::find(axes.begin(), axes.end(), static_cast<int>(axis)) != axes.end();
-    (is_reduced ? reduced : kept).push_back(x.extents[axis]);
-    (is_reduced ? reduced_strides : kept_strides).push_back(strides[axis]);
+    const bool known = indicators[axis].is_constant();
+    if (!known || indicators[axis] == Dim(1)) {
+      reduced.push_back(select(indicators[axis], x.extents[axis], 1));
+      reduced_strides.push_back(strides[axis]);
+    }
+    if (!known || indicators[axis] == Dim(0)) {
+      kept.push_back(select(indicators[axis], 1, x.extents[axis]));
+      kept_strides.push_back(strides[axis]);
+    }
   }
   l.call("scalar_reduce")
       .template_name(fmt::format("onnxc::scalar::{}", combine_name(l.node())))
@@ -270,11 +303,12 @@ void lower_passes(Lowering& l, const std::vector<AxesPass>& passes, const View& 
 }
 
 void lower_reduce(Lowering& l) {
-  const std::vector<int> axes = *reduced_axes(l.graph(), l.node());
-  if (!l.optimise() || l.type(0).element != ElementType::F32) {
-    lower_scalar(l, axes);
+  const auto known_axes = reduced_axes(l.graph(), l.node());
+  if (!l.optimise() || !known_axes || l.type(0).element != ElementType::F32) {
+    lower_scalar(l);
     return l.apply_epilogue(l.result());
   }
+  const std::vector<int>& axes = *known_axes;
   const bool keep = l.node().integer("keepdims", 1) != 0;
   const Extents &in = l.extents(0), &out = l.output_type(0).extents;
   if (const auto passes = passes_over_axes(in, l.in_any(0).layout, out, l.out_layout(0), axes, keep))

@@ -80,11 +80,19 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
   };
   if (is_given(graph, node, 2)) {
     const TensorData* scales = graph.constant(node.input(2));
-    if (scales == nullptr)
-      node.fail(ErrorKind::Unsupported, "the scales are only known when the model runs", "make them a constant of the model");
-    const std::vector<double> values = to_doubles(*scales);
-    check_count(values.size(), "scales");
-    for (std::size_t k = 0; k < all.size(); ++k) {
+    const std::vector<double> values = scales != nullptr ? to_doubles(*scales) : std::vector<double>();
+    if (scales == nullptr) {  // then resolve_resize has added the sizes that come of them
+      const auto sizes = sizes_of(graph[node.input(3)]);
+      ONNXC_CHECK(sizes.has_value(), "the shape rule has asked for the sizes");
+      check_count(sizes->size(), "scales");
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        all[k].out = (*sizes)[k];
+        all[k].run_time_scale = true;
+      }
+    } else {
+      check_count(values.size(), "scales");
+    }
+    for (std::size_t k = 0; k < all.size() && scales != nullptr; ++k) {
       all[k].scale = static_cast<float>(values[k]);
       if (!(all[k].scale > 0) || all[k].scale > 1e6f) node.fail(ErrorKind::Invalid, fmt::format("a scale is {}", values[k]));
       all[k].out = scaled(node, all[k].in, all[k].scale);
@@ -98,7 +106,7 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
       if (all[k].out.max_value() < 0) node.fail(ErrorKind::Invalid, fmt::format("a size is {}", all[k].out.text()));
     }
     const std::string policy = node.string("keep_aspect_ratio_policy", "stretch");
-    if (policy != "stretch") {
+    if (policy != "stretch" && !node.has("resolved_policy")) {
       const float scale = common_scale(node, policy, all);
       for (ResizedAxis& a : all) {
         a.scale = scale;
@@ -114,9 +122,17 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
     if (a.in == Dim(0) && a.out.is_constant() && a.out.value() > 0) node.fail(ErrorKind::Invalid, "an axis of extent 0 cannot be enlarged");
     if (a.in.is_constant() && a.in.value() > INT32_MAX)
       node.fail(ErrorKind::Unsupported, fmt::format("an axis of {} elements", a.in.value()));
-    if (!(a.in == a.out) || (a.scale != 0 && a.scale != 1) || crops) plan.axes.push_back(a);
+    if (!(a.in == a.out) || a.run_time_scale || (a.scale != 0 && a.scale != 1) || crops) plan.axes.push_back(a);
   }
   return plan;
+}
+
+Dim taps_of(const Node& node, const ResizedAxis& axis) {
+  const ResizeTableParams p = table_params(node, axis);
+  if (p.taps > 0) return p.taps;
+  // Antialiasing, and the extents are symbols: the filter reaches so many sources of the ones that make one result.
+  const int64_t reach = p.filter == Filter::linear ? 1 : 2;
+  return max(reach, ceil_div(axis.in * reach, max(axis.out, 1))) * 2;
 }
 
 ResizeTableParams table_params(const Node& node, const ResizedAxis& axis) {
@@ -144,13 +160,12 @@ ResizeTableParams table_params(const Node& node, const ResizedAxis& axis) {
     p.in = axis.in.value();
     p.out = axis.out.value();
   }
-  const bool known = !p.antialias || axis.scale != 0 || axis.is_static();
+  const bool known = !p.antialias || axis.scale != 0 || (axis.is_static() && !axis.run_time_scale);
   const double scale = axis.scale != 0 ? static_cast<double>(axis.scale)
                        : p.in > 0      ? static_cast<double>(p.out) / static_cast<double>(p.in)
                                        : 1.0;
   p.taps = known ? resize_taps(p.filter, p.antialias, scale) : 0;
-  if (p.taps == 0 || p.taps > 1 << 20)
-    node.fail(ErrorKind::Unsupported, "antialias with sizes only known when the model runs", "fix the dimension with --dim");
+  if (p.taps > 1 << 20) node.fail(ErrorKind::Unsupported, fmt::format("{} sources for each position", p.taps));
   return p;
 }
 

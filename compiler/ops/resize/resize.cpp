@@ -13,17 +13,57 @@
 namespace onnxc {
 namespace {
 
+bool is_known(const Value& v) {
+  return v.constant || (v.elements && std::all_of(v.elements->begin(), v.elements->end(), [](Dim d) { return d.is_constant(); }));
+}
+
+/// Scales that only a run knows: the sizes that come of them become input 3 beside them. Sizes that it knows, with an aspect ratio to keep: scales and
+/// sizes are computed from them.
+void resolve_run_time(GraphBuilder& b, Node& node) {
+  const Type x = b.type(node.inputs[0]);
+  const auto given = [&](int i) { return node.has_input(i) && b.type(node.input(i)).ranked && !(element_count(b.extents(node.input(i))) == Dim(0)); };
+  const bool scales = given(2) && !is_known(b.graph()[node.input(2)]);
+  const bool sizes = !given(2) && given(3) && !is_known(b.graph()[node.input(3)]) && node.string("keep_aspect_ratio_policy", "stretch") != "stretch";
+  if (!x.ranked || (!scales && !sizes)) return;
+  std::vector<int64_t> axes = node.integers("axes");
+  for (int k = 0; k < x.rank() && !node.has("axes"); ++k) axes.push_back(k);
+  Extents resized;
+  for (int64_t a : axes) {
+    const int64_t axis = a < 0 ? a + x.rank() : a;
+    if (axis < 0 || axis >= x.rank()) node.fail(ErrorKind::Invalid, fmt::format("axis {} is out of range for rank {}", a, x.rank()));
+    resized.push_back(x.extents[static_cast<std::size_t>(axis)]);
+  }
+  const auto cast = [&](ValueId v, ElementType type) { return b.op("Cast", {v}, {{"to", static_cast<int64_t>(type)}}); };
+  const ValueId in = b.shape(resized);
+  node.inputs.resize(4, kAbsent);
+  if (scales) {
+    node.inputs[3] = cast(b.op("Floor", {b.op("Mul", {cast(in, ElementType::F32), node.inputs[2]})}), ElementType::I64);
+    return;
+  }
+  const std::string policy = node.string("keep_aspect_ratio_policy", "");
+  if (policy != "not_larger" && policy != "not_smaller") node.fail(ErrorKind::Invalid, fmt::format("keep_aspect_ratio_policy is '{}'", policy));
+  const ValueId wide = cast(in, ElementType::F64);
+  const ValueId common = cast(b.op(policy == "not_larger" ? "ReduceMin" : "ReduceMax", {b.op("Div", {cast(node.inputs[3], ElementType::F64), wide})}), ElementType::F32);
+  node.inputs[2] = b.op("Expand", {common, b.integers({static_cast<int64_t>(axes.size())})});
+  node.inputs[3] = cast(b.op("Floor", {b.op("Add", {b.op("Mul", {wide, cast(common, ElementType::F64)}), b.number(ElementType::F64, 0.5)})}), ElementType::I64);
+  node.attributes["resolved_policy"] = int64_t{1};
+}
+
 /// Opset 10 had X and scales, the coordinates of `asymmetric`, and a rounding of its own.
-void resolve_resize(GraphBuilder&, Node& node) {
-  if (node.version > 10 || node.inputs.size() != 2) return;
-  node.inputs = {node.inputs[0], kAbsent, node.inputs[1]};
-  node.attributes["coordinate_transformation_mode"] = std::string("asymmetric");
-  node.attributes["nearest_mode"] = std::string("simple");
+void resolve_resize(GraphBuilder& b, Node& node) {
+  if (node.version <= 10 && node.inputs.size() == 2) {
+    node.inputs = {node.inputs[0], kAbsent, node.inputs[1]};
+    node.attributes["coordinate_transformation_mode"] = std::string("asymmetric");
+    node.attributes["nearest_mode"] = std::string("simple");
+  }
+  resolve_run_time(b, node);
 }
 
 void infer_resize(Inference& n) {
   static_cast<void>(n.extents(0));
-  const ResizePlan plan = plan_resize(n.graph(), n.node());
+  if (n.has(3) && !(element_count(n.extents(3)) == Dim(0))) static_cast<void>(n.known_elements(3, "the sizes"));
+  if (n.has(2) && n.constant(2) == nullptr && n.element(2) != ElementType::F32) n.fail(fmt::format("the scales are {}, not f32", name(n.element(2))));
+  ResizePlan plan = plan_resize(n.graph(), n.node());
   for (const ResizedAxis& a : plan.axes) table_params(n.node(), a);
   n.output(0, n.element(0), plan.out);
 }
@@ -145,18 +185,19 @@ TableArgs place_table(Lowering& l, const ResizePlan& plan, const ResizedAxis& a)
   const ElementType weight = wide ? ElementType::F64 : ElementType::F32;
   const TensorData* roi = l.has(1) ? l.constant(1) : nullptr;
   const std::string what = fmt::format("{} axis {}", l.node().name, a.axis);
-  if (a.is_static() && (!reads_region(p) || !l.has(1) || roi != nullptr)) {
+  if (a.is_static() && !a.run_time_scale && (!reads_region(p) || !l.has(1) || roi != nullptr)) {
     if (reads_region(p)) set_region(p, region(l.node(), roi, plan), plan, a);
     const Table t = make_table(p, wide);
     TableArgs args{l.weights(what + " sources", ElementType::I32, t.index), std::nullopt};
     if (p.taps > 1) args.weight = wide ? l.weights(what + " weights", weight, t.wide) : l.weights(what + " weights", weight, t.narrow);
     return args;
   }
-  TableArgs args{l.workspace(fmt::format("sources{}", a.axis), ElementType::I32, a.out * p.taps), std::nullopt};
-  if (p.taps > 1) args.weight = l.workspace(fmt::format("weights{}", a.axis), weight, a.out * p.taps);
+  const Dim taps = taps_of(l.node(), a);
+  TableArgs args{l.workspace(fmt::format("sources{}", a.axis), ElementType::I32, a.out * taps), std::nullopt};
+  if (!(taps == Dim(1))) args.weight = l.workspace(fmt::format("weights{}", a.axis), weight, a.out * taps);
   std::vector<std::pair<std::string, Arg>> params{{"in", dim_arg(a.in)}, {"out", dim_arg(a.out)}};
   if (p.scale != 0) params.emplace_back("scale", number_arg(static_cast<double>(p.scale)));
-  params.emplace_back("taps", dim_arg(p.taps));
+  params.emplace_back("taps", dim_arg(taps));
   params.emplace_back("filter", name_arg(fmt::format("onnxc::Filter::{}", name_of(p.filter))));
   params.emplace_back("coordinates", name_arg(fmt::format("onnxc::Coordinates::{}", name_of(p.coordinates))));
   if (p.filter == Filter::cubic) params.emplace_back("cubic_coefficient", number_arg(static_cast<double>(p.cubic_coefficient)));
@@ -174,6 +215,10 @@ TableArgs place_table(Lowering& l, const ResizePlan& plan, const ResizedAxis& a)
       params.emplace_back("roi_at", dim_arg(a.roi_at));
       params.emplace_back("roi_axes", dim_arg(plan.roi_axes));
     }
+  }
+  if (a.run_time_scale) {
+    params.emplace_back("scales", l.in(2).pointer);
+    params.emplace_back("scale_at", dim_arg(a.roi_at));
   }
   StepBuilder step = l.call("resize_table");
   step.type(weight).params(std::move(params)).pointer(args.index);
@@ -202,13 +247,13 @@ void lower_by_axis(Lowering& l, const ResizePlan& plan) {
     }
     View to = y;
     if (!last) {
-      to.element = p.taps == 1 ? from.element : weight;
+      to.element = taps_of(l.node(), a) == Dim(1) ? from.element : weight;
       to.extents = from.extents;
       to.extents[static_cast<std::size_t>(a.axis)] = a.out;
       to.pointer = l.workspace(fmt::format("axis{}", a.axis), to.element, element_count(to.extents));
     }
     std::vector<std::pair<std::string, Arg>> params{
-        {"outer", dim_arg(outer)}, {"in", dim_arg(a.in)}, {"out", dim_arg(a.out)}, {"inner", dim_arg(inner)}, {"taps", dim_arg(p.taps)}};
+        {"outer", dim_arg(outer)}, {"in", dim_arg(a.in)}, {"out", dim_arg(a.out)}, {"inner", dim_arg(inner)}, {"taps", dim_arg(taps_of(l.node(), a))}};
     if (reads_region(p))
       params.emplace_back("extrapolation", NumberArg{static_cast<double>(l.node().number("extrapolation_value", 0)), ElementType::F64});
     if (p.antialias && is_integer(to.element)) params.emplace_back("rounds", flag_arg(true));  // as ONNX Runtime does
@@ -232,7 +277,7 @@ bool takes_vectors(Lowering& l, const ResizePlan& plan) {
   int64_t taps = 1;
   for (const ResizedAxis& a : plan.axes) {
     const ResizeTableParams p = table_params(l.node(), a);
-    if (a.axis < 2 || reads_region(p) || (a.scale == 0 && a.in.min_value() < 1)) return false;
+    if (a.axis < 2 || p.taps == 0 || a.run_time_scale || reads_region(p) || (a.scale == 0 && a.in.min_value() < 1)) return false;
     taps *= p.taps;
   }
   return taps <= 16;

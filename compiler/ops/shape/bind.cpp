@@ -1,6 +1,7 @@
-// onnxc.Bind and onnxc.Require: where a run meets extents. They have no outputs.
+// onnxc.Bind, onnxc.Let and onnxc.Require: where a run meets extents. They have no outputs.
 //
 //   () = onnxc.Bind(starts) binds ["@starts1", "@starts2"]                reads the elements of a tensor; from here on they are extents
+//   () = onnxc.Let() {value = ["max(0, @ends2 - @starts1)"]} binds ["@slice3"]   gives an expression a name
 //   () = onnxc.Require() {equal = ["@starts1 + 1", "batch"]}              ends the run where two extents differ
 //
 // An element beyond kFar is clamped: as an extent it is one that no tensor has, as a bound of a slice it means "to the end".
@@ -30,6 +31,18 @@ Node make_bind_node(Graph& graph, ValueId value, int& fresh) {
 
 bool is_bind(const Node& node) { return node.domain == "onnxc" && node.op == "Bind"; }
 
+Node make_let_node(Dim expression, std::string symbol) {
+  Node node;
+  node.domain = "onnxc";
+  node.op = "Let";
+  node.version = 1000;
+  node.attributes["value"] = std::vector<std::string>{expression.text()};
+  node.binds = {std::move(symbol)};
+  return node;
+}
+
+bool is_let(const Node& node) { return node.domain == "onnxc" && node.op == "Let"; }
+
 Node make_require_node(Dim a, Dim b) {
   Node node;
   node.domain = "onnxc";
@@ -58,6 +71,13 @@ void lower_bind(Lowering& l) {
   l.bind(x.pointer, std::move(symbols));
 }
 
+void infer_let(Inference&) {}
+
+void lower_let(Lowering& l) {
+  const Dim value = parse_dim(std::get<std::vector<std::string>>(l.node().attributes.at("value")).at(0));
+  l.let(Dim::symbol(l.node().binds.at(0)), value);
+}
+
 void infer_require(Inference&) {}
 
 void lower_require(Lowering& l) {
@@ -67,7 +87,8 @@ void lower_require(Lowering& l) {
 
 }  // namespace
 
-extern const Operator op_Bind, op_Require;
+extern const Operator op_Bind, op_Let, op_Require;
+const Operator op_Let{.name = "Let", .domain = "onnxc", .max_inputs = 0, .min_outputs = 0, .max_outputs = 0, .infer = infer_let, .lower = lower_let};
 const Operator op_Bind{.name = "Bind", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 0, .max_outputs = 0, .infer = infer_bind, .lower = lower_bind};
 const Operator op_Require{.name = "Require", .domain = "onnxc", .max_inputs = 0, .min_outputs = 0, .max_outputs = 0, .infer = infer_require, .lower = lower_require};
 

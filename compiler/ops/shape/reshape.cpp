@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/lowering/lowering.h"
+#include "compiler/ops/run_time_axes.h"
 
 namespace onnxc {
 namespace {
@@ -38,8 +39,15 @@ void infer_reshape(Inference& n) {
   Extents out;
   int unknown = -1;
   Dim rest = 1;
+  std::vector<std::size_t> maybe;
   for (std::size_t k = 0; k < wanted.size(); ++k) {
     Dim d = wanted[k];
+    if (d.depends_on_run() && d.min_value() < 1) {  // may be -1, or 0 for a copy
+      if (d.is_symbol() && d.max_value() < 0) n.fail("the new shape has a negative extent");
+      maybe.push_back(k);
+      out.push_back(d);
+      continue;
+    }
     if (d == Dim(-1)) {
       if (unknown >= 0) n.fail("the new shape has two -1");
       unknown = static_cast<int>(k);
@@ -55,6 +63,32 @@ void infer_reshape(Inference& n) {
     rest *= d;
   }
   const Dim total = element_count(in);
+  if (!maybe.empty()) {
+    // An extent that is 0 copies the input's; one that is -1 is what the others leave. Symbols that the run binds hold what comes of it.
+    for (std::size_t k : maybe) {
+      const Dim copied = allow_zero || k >= in.size() ? Dim(0) : in[k];
+      out[k] = select(indicator_equal(out[k], 0), copied, out[k]);
+    }
+    Dim negatives = unknown >= 0 ? 1 : 0, positive = rest;
+    for (std::size_t k : maybe) {
+      const Dim negative = indicator_equal(out[k], -1);
+      negatives += negative;
+      positive *= select(negative, 1, out[k]);
+    }
+    n.unify(max(negatives, 1), 1, "the new shape has more than one -1");
+    const Dim left = floor_div(total, max(positive, 1));
+    for (std::size_t k : maybe) out[k] = max(0, select(indicator_equal(out[k], -1), left, out[k]));
+    if (unknown >= 0) out[static_cast<std::size_t>(unknown)] = left;
+    Dim all = 1;
+    for (Dim& d : out) {
+      d = n.let(d, "r");
+      all *= d;
+    }
+    n.unify(all, total, "the number of elements changes");
+    Dim::state_limit(all, total);
+    pass_elements(n);
+    return n.output(0, n.element(0), std::move(out));
+  }
   if (unknown >= 0) {
     if (rest == Dim(0)) n.fail("the new shape has both -1 and 0");
     if (total.is_constant() && rest.is_constant() && total.value() % rest.value() != 0)
@@ -95,6 +129,13 @@ void resolve_axes(GraphBuilder& b, Node& node) {
 void infer_squeeze(Inference& n) {
   const Extents& in = n.extents(0);
   std::vector<char> drop(in.size(), 0);
+  if (n.has(1) && !n.are_constant(n.known_elements(1, "the axes"))) {
+    const std::vector<Dim> axes = n.known_elements(1, "the axes");
+    const std::vector<Dim> dropped = checked_axis_indicators(n, axes, n.rank(0));
+    for (std::size_t k = 0; k < in.size(); ++k) n.unify(select(dropped[k], in[k], 1), 1, "a squeezed axis");
+    pass_elements(n);
+    return n.output(0, n.element(0), drop_axes(in, dropped, axes.size()));
+  }
   if (n.has(1)) {
     for (int64_t a : n.known_integers(1, "the axes")) drop[static_cast<std::size_t>(n.axis(a, static_cast<int>(in.size())))] = 1;
   } else {
@@ -111,6 +152,20 @@ void infer_squeeze(Inference& n) {
 
 void infer_unsqueeze(Inference& n) {
   const Extents& in = n.extents(0);
+  if (const std::vector<Dim> axes = n.known_elements(1, "the axes"); !n.are_constant(axes)) {
+    const std::size_t rank = in.size() + axes.size();
+    const std::vector<Dim> added = checked_axis_indicators(n, axes, static_cast<int>(rank));
+    Extents out;
+    Dim next = 0;  // axis of the input
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      Dim kept = 0;
+      for (std::size_t k = 0; k < in.size(); ++k) kept += indicator_equal(next, static_cast<int64_t>(k)) * in[k];
+      out.push_back(select(added[axis], 1, kept));
+      next += Dim(1) - added[axis];
+    }
+    pass_elements(n);
+    return n.output(0, n.element(0), std::move(out));
+  }
   const std::vector<int64_t> axes = n.known_integers(1, "the axes");
   const std::size_t rank = in.size() + axes.size();
   std::vector<char> added(rank, 0);

@@ -9,32 +9,38 @@ namespace onnxc {
 namespace {
 
 struct Geometry {
-  std::vector<int64_t> block, strides, dilations, pads;
+  std::vector<Dim> block;
+  std::vector<int64_t> strides, dilations, pads;
   std::vector<Dim> columns;
 };
 
-Geometry geometry_of(const Node& node, const std::vector<Dim>& image, std::vector<int64_t> block) {
+Geometry geometry_of(const Node& node, const std::vector<Dim>& image, std::vector<Dim> block) {
   const std::size_t axes = image.size();
   Geometry g{std::move(block), node.integers("strides", std::vector<int64_t>(axes, 1)), node.integers("dilations", std::vector<int64_t>(axes, 1)),
              node.integers("pads", std::vector<int64_t>(2 * axes, 0)), {}};
   if (g.block.size() != axes || g.strides.size() != axes || g.dilations.size() != axes || g.pads.size() != 2 * axes)
     node.fail(ErrorKind::Invalid, fmt::format("image_shape, block_shape, strides, dilations and pads do not agree on the number of axes, {}", axes));
   for (std::size_t k = 0; k < axes; ++k) {
-    if (g.block[k] < 1 || g.strides[k] < 1 || g.dilations[k] < 1) node.fail(ErrorKind::Invalid, "block_shape, strides and dilations are positive");
-    g.columns.push_back(max(0, floor_div(image[k] + g.pads[k] + g.pads[axes + k] - g.dilations[k] * (g.block[k] - 1) - 1, g.strides[k]) + 1));
+    if (g.block[k].max_value() < 1 || g.strides[k] < 1 || g.dilations[k] < 1) node.fail(ErrorKind::Invalid, "block_shape, strides and dilations are positive");
+    g.columns.push_back(max(0, floor_div(image[k] + g.pads[k] + g.pads[axes + k] - (g.block[k] - 1) * g.dilations[k] - 1, g.strides[k]) + 1));
   }
   g.pads.resize(axes);
   return g;
+}
+
+std::vector<Dim> block_of(const TensorData& tensor) {
+  const std::vector<int64_t> list = to_integers(tensor);
+  return {list.begin(), list.end()};
 }
 
 void infer_col2im(Inference& n) {
   const Extents& x = n.extents(0);
   if (x.size() != 3) n.fail(fmt::format("the input has rank {}, not 3", x.size()));
   const std::vector<Dim> image = n.known_elements(1, "the image's shape");
-  const Geometry g = geometry_of(n.node(), image, n.known_integers(2, "the block's shape"));
-  int64_t elements = 1;
-  for (int64_t b : g.block) elements *= b;
-  const Dim channels = floor_div(x[1], elements);
+  const Geometry g = geometry_of(n.node(), image, n.known_elements(2, "the block's shape"));
+  Dim elements = 1;
+  for (Dim b : g.block) elements *= b;
+  const Dim channels = n.let(floor_div(x[1], max(elements, 1)), "channels", x[1]);
   n.unify(x[1], channels * elements, "the channels do not divide into blocks");
   n.unify(x[2], element_count(g.columns), "the number of blocks");
   Extents out{x[0], channels};
@@ -44,10 +50,10 @@ void infer_col2im(Inference& n) {
 
 void evaluate_col2im(Evaluation& e) {
   const std::vector<int64_t>& shape = e.output(0).shape;
-  const Geometry g = geometry_of(e.node(), std::vector<Dim>(shape.begin() + 2, shape.end()), to_integers(e.input(2)));
+  const Geometry g = geometry_of(e.node(), std::vector<Dim>(shape.begin() + 2, shape.end()), block_of(e.input(2)));
   scalar::Col2ImParams params;
   for (std::size_t k = 0; k < g.block.size(); ++k) {
-    params.block[params.block.size++] = g.block[k];
+    params.block[params.block.size++] = g.block[k].value();
     params.columns[params.columns.size++] = g.columns[k].value();
     params.strides[params.strides.size++] = g.strides[k];
     params.dilations[params.dilations.size++] = g.dilations[k];
@@ -58,10 +64,8 @@ void evaluate_col2im(Evaluation& e) {
 
 void lower_col2im(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
-  std::vector<int64_t> block;
   const Operands operands(l.graph(), l.node());
-  for (Dim d : operands.known(2)) block.push_back(d.value());
-  const Geometry g = geometry_of(l.node(), std::vector<Dim>(y.extents.begin() + 2, y.extents.end()), block);
+  const Geometry g = geometry_of(l.node(), std::vector<Dim>(y.extents.begin() + 2, y.extents.end()), operands.known(2));
   l.call("scalar_col2im").tensor(y).pointer(x).params({{"block", dims_arg(g.block)}, {"columns", dims_arg(g.columns)}, {"strides", dims_arg(g.strides)},
                                                         {"dilations", dims_arg(g.dilations)}, {"pads", dims_arg(g.pads)}});
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/in_float.h"
 #include "compiler/ops/tensor/moves.h"
 #include "runtime_stub/onnxc/fn.hpp"
 #include "runtime_stub/onnxc/scalar/fill.hpp"
@@ -52,18 +53,21 @@ void lower_eye_like(Lowering& l) { l.call("scalar_eye_like").tensor(l.out(0)).di
 // ---- Range: start, start + delta, ... up to and without the limit.
 
 /// The number as a Dim: an integer whose elements are known, or a cast of one to a floating-point type.
-std::optional<Dim> integer_of(Inference& n, int i) {
-  if (const auto elements = n.elements(i)) return elements->size() == 1 ? std::optional<Dim>((*elements)[0]) : std::nullopt;
-  if (const TensorData* c = n.constant(i)) {
+std::optional<Dim> integer_of(const Graph& graph, const Node& node, int i) {
+  const Value& value = graph[node.inputs[static_cast<std::size_t>(i)]];
+  if (value.elements) return value.elements->size() == 1 ? std::optional<Dim>((*value.elements)[0]) : std::nullopt;
+  if (const TensorData* c = value.constant.get()) {
+    if (c->count() != 1) return std::nullopt;
+    if (is_integer(c->type)) return to_integers(*c)[0];
     const double x = to_doubles(*c)[0];
     return x == std::floor(x) && std::abs(x) < 1e15 ? std::optional<Dim>(static_cast<int64_t>(x)) : std::nullopt;
   }
-  const auto& nodes = n.graph().nodes;
+  const auto& nodes = graph.nodes;
   for (std::size_t k = nodes.size(); k-- > 0;) {
-    if (nodes[k].output(0) != n.node().input(i)) continue;
+    if (nodes[k].output(0) != node.input(i)) continue;
     const bool casts = nodes[k].is("Cast") || (nodes[k].is_map() && nodes[k].epilogue->terms.size() == 2 && nodes[k].epilogue->terms[1].fn == Fn::Cast);
     if (!casts || nodes[k].inputs.empty()) return std::nullopt;
-    const auto& elements = n.graph()[nodes[k].inputs[0]].elements;
+    const auto& elements = graph[nodes[k].inputs[0]].elements;
     return elements && elements->size() == 1 ? std::optional<Dim>((*elements)[0]) : std::nullopt;
   }
   return std::nullopt;
@@ -92,13 +96,32 @@ int64_t range_length(Inference& n) {
   return length;
 }
 
+/// Where only a run knows the numbers, a hidden input 3 has the length: max(ceil((limit - start) / delta), 0).
+void resolve_range(GraphBuilder& b, Node& node) {
+  if (node.inputs.size() != 3) return;
+  const Graph& graph = b.graph();
+  bool constant = true;
+  for (ValueId v : node.inputs) {
+    if (v == kAbsent || !b.type(v).is_tensor() || !b.type(v).ranked || b.type(v).element != b.type(node.inputs[0]).element) return;
+    constant = constant && graph[v].constant;
+  }
+  const auto start = integer_of(graph, node, 0), limit = integer_of(graph, node, 1), delta = integer_of(graph, node, 2);
+  if (constant || (start && limit && delta && delta->is_constant())) return;
+  const auto cast = [&](ValueId v, ElementType type) { return b.op("Cast", {v}, {{"to", static_cast<int64_t>(type)}}); };
+  const ElementType type = b.type(node.inputs[0]).element, exact = is_half(type) ? ElementType::F32 : is_integer(type) ? ElementType::I64 : type;
+  const ValueId difference = cast(b.op("Sub", {cast(node.inputs[1], exact), cast(node.inputs[0], exact)}), ElementType::F64);
+  const ValueId count = b.op("Ceil", {b.op("Div", {difference, cast(node.inputs[2], ElementType::F64)})});
+  node.inputs.push_back(b.op("Reshape", {cast(b.op("Max", {count, b.number(ElementType::F64, 0)}), ElementType::I64), b.integers({1})}));
+}
+
 void infer_range(Inference& n) {
   for (int i = 0; i < 3; ++i) {
     if (!(element_count(n.extents(i)) == Dim(1))) n.fail(fmt::format("input {} has shape {}; start, limit and delta are scalars", i, text(n.extents(i))));
     if (n.element(i) != n.element(0)) n.fail("start, limit and delta differ in type");
   }
   if (n.constant(0) != nullptr && n.constant(1) != nullptr && n.constant(2) != nullptr) return n.output(0, n.element(0), {range_length(n)});
-  const auto start = integer_of(n, 0), limit = integer_of(n, 1), delta = integer_of(n, 2);
+  if (n.has(3)) return n.output(0, n.element(0), {n.let(n.known_elements(3, "the length")[0], "range")});
+  const auto start = integer_of(n.graph(), n.node(), 0), limit = integer_of(n.graph(), n.node(), 1), delta = integer_of(n.graph(), n.node(), 2);
   if (!start || !limit || !delta || !delta->is_constant())
     n.unsupported("start, limit or delta is only known when the model runs", "make them constants of the model, or extents of its inputs");
   if (*delta == Dim(0)) n.fail("delta is 0");
@@ -127,6 +150,6 @@ const Operator op_ConstantOfShape{.name = "ConstantOfShape", .min_inputs = 1, .m
                                   .evaluate = evaluate_as<move_constant>, .lower = lower_as<move_constant>};
 const Operator op_EyeLike{.name = "EyeLike", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_eye_like, .evaluate = evaluate_eye_like,
                           .lower = lower_eye_like};
-const Operator op_Range{.name = "Range", .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_range, .evaluate = evaluate_range, .lower = lower_range};
+const Operator op_Range{.name = "Range", .min_inputs = 3, .max_inputs = 4, .max_outputs = 1, .resolve = resolve_range, .infer = infer_range, .evaluate = evaluate_range, .lower = lower_range};
 
 }  // namespace onnxc

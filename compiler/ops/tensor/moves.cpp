@@ -62,9 +62,9 @@ void for_each_row(const Loops& loops, Visit&& visit) {
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 int64_t width_of(const Node& node, ElementType type) {
-  if (type == ElementType::String || info(type).bits < 8 || info(type).bits > 64)
+  if (type == ElementType::String || held_bits(type) == 0 || info(type).bits > 64)
     node.fail(ErrorKind::Unsupported, fmt::format("element type {} is not supported yet", name(type)));
-  return info(type).bits / 8;
+  return held_bits(type) / 8;
 }
 
 std::vector<Dim> from_strides_of(const Operands& operands, const Move& move) {
@@ -172,12 +172,13 @@ void infer_moved_elements(Inference& n, MoveRule rule) {
 void evaluate_moves(Evaluation& e, MoveRule rule) {
   const Operands operands(e);
   const Moves moves = rule(operands);
+  const std::vector<std::byte> filler = moves.fill ? unpacked(*moves.fill).bytes : std::vector<std::byte>{};
   for (const Move& move : moves.list) {
     if (!e.has_output(move.output)) continue;
     TensorData& y = e.output(move.output);
     const int64_t width = width_of(e.node(), y.type);
     const std::vector<std::byte> zero(8, std::byte{0});
-    const std::byte* source = move.input != Move::kFill ? e.input(move.input).bytes.data() : moves.fill ? moves.fill->bytes.data() : zero.data();
+    const std::byte* source = move.input != Move::kFill ? e.input(move.input).bytes.data() : moves.fill ? filler.data() : zero.data();
     std::byte* target = y.bytes.data();
     const Loops loops = loops_of(move, strides_of(operands.out[index(move.output)], {}), from_strides_of(operands, move));
     for_each_row(loops, [&](int64_t to, int64_t from, int64_t length, int64_t to_step, int64_t from_step) {
@@ -217,7 +218,7 @@ void lower_moves(Lowering& l, MoveRule rule) {
       if (move->input != Move::kFill) {
         x = l.in_any(move->input);
       } else {
-        x.pointer = l.weights("fill", element, moves.fill ? moves.fill->bytes : std::vector<std::byte>(static_cast<std::size_t>(info(element).bits / 8)));
+        x.pointer = l.weights("fill", element, moves.fill ? unpacked(*moves.fill).bytes : std::vector<std::byte>(static_cast<std::size_t>(held_bits(element) / 8)));
       }
       const Loops loops = loops_of(*move, y.strides(), x.strides());
       const auto depth = std::count_if(loops.extents.begin(), loops.extents.end(), [](Dim d) { return !(d == Dim(1)); });

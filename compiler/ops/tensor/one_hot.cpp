@@ -19,13 +19,19 @@ int64_t axis_of(const Node& node, int rank_of_result) {
 Dim depth_of(Inference& n) {
   const TensorData* c = n.constant(1);
   if (c == nullptr || is_integer(c->type)) {
-    const std::vector<Dim> list = n.known_elements(1, "the depth");
+    const std::vector<Dim> list = n.known_elements(n.has(3) ? 3 : 1, "the depth");
     if (list.size() != 1) n.fail("the depth is one number");
     return list[0];
   }
   const std::vector<double> list = to_doubles(*c);
   if (list.size() != 1 || !(list[0] >= 0 && list[0] < 9e15)) n.fail("the depth is one number that is not negative");
   return static_cast<int64_t>(list[0]);
+}
+
+/// A depth that is no integer and that only a run knows: as one in a hidden input 3.
+void resolve_one_hot(GraphBuilder& b, Node& node) {
+  if (node.inputs.size() != 3 || node.inputs[1] == kAbsent || b.graph()[node.inputs[1]].constant || !b.type(node.inputs[1]).is_tensor() || is_integer(b.type(node.inputs[1]).element)) return;
+  node.inputs.push_back(b.op("Cast", {node.inputs[1]}, {{"to", static_cast<int64_t>(ElementType::I64)}}));
 }
 
 void infer_one_hot(Inference& n) {
@@ -52,6 +58,6 @@ void lower_one_hot(Lowering& l) {
 }  // namespace
 
 extern const Operator op_OneHot;
-const Operator op_OneHot{.name = "OneHot", .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_one_hot, .evaluate = evaluate_one_hot, .lower = lower_one_hot};
+const Operator op_OneHot{.name = "OneHot", .min_inputs = 3, .max_inputs = 4, .max_outputs = 1, .resolve = resolve_one_hot, .infer = infer_one_hot, .evaluate = evaluate_one_hot, .lower = lower_one_hot};
 
 }  // namespace onnxc

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/run_time_axes.h"
 #include "compiler/ops/tensor/moves.h"
 #include "runtime_stub/onnxc/scalar/pad.hpp"
 
@@ -26,6 +27,16 @@ Pads pads_of(const Operands& operands) {
   const std::size_t rank = operands.in[0].size();
   Pads pads{std::vector<Dim>(rank, 0), std::vector<Dim>(rank, 0)};
   const auto& list = operands.known(1);
+  if (operands.has(3) && !Inference::are_constant(operands.known(3))) {
+    for (std::size_t k = 0; k < list.size() / 2; ++k) {
+      const std::vector<Dim> named = axis_indicators({operands.known(3)[k]}, static_cast<int>(rank));
+      for (std::size_t axis = 0; axis < rank; ++axis) {
+        pads.before[axis] = select(named[axis], list[k], pads.before[axis]);
+        pads.after[axis] = select(named[axis], list[list.size() / 2 + k], pads.after[axis]);
+      }
+    }
+    return pads;
+  }
   for (std::size_t k = 0; k < list.size() / 2; ++k) {
     const int64_t given = operands.has(3) ? operands.known(3)[k].value() : static_cast<int64_t>(k);
     const auto axis = static_cast<std::size_t>(given < 0 ? given + static_cast<int64_t>(rank) : given);
@@ -60,11 +71,8 @@ void infer_pad(Inference& n) {
   Extents out = n.extents(0);
   std::size_t axes = out.size();
   if (n.has(3)) {
-    std::vector<char> seen(out.size(), 0);
-    const std::vector<int64_t> list = n.known_integers(3, "the axes");
-    for (int64_t axis : list) {
-      if (seen[static_cast<std::size_t>(n.axis(axis, n.rank(0)))]++) n.fail(fmt::format("axis {} is given twice", axis));
-    }
+    const std::vector<Dim> list = n.known_elements(3, "the axes");
+    static_cast<void>(checked_axis_indicators(n, list, n.rank(0)));
     axes = list.size();
   }
   if (count != 2 * axes) n.fail(fmt::format("has {} pads for {} axes", count, axes));
@@ -73,7 +81,7 @@ void infer_pad(Inference& n) {
   const Pads pads = pads_of(Operands(n.graph(), n.node()));
   for (std::size_t k = 0; k < out.size(); ++k) {
     const Dim kept = out[k] + min(0, pads.before[k]) + min(0, pads.after[k]);
-    out[k] = out[k] + pads.before[k] + pads.after[k];
+    out[k] = n.let(out[k] + pads.before[k] + pads.after[k], "pad");
     if (mode != "constant" && kept.max_value() <= 0 && out[k].min_value() > 0) n.fail(fmt::format("mode {} has nothing to repeat along axis {}", mode, k));
   }
   n.output(0, n.element(0), std::move(out));

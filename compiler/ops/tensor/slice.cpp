@@ -2,6 +2,9 @@
 // step walks backwards, down to and without its end. Before opset 10 all were attributes.
 #include <fmt/format.h>
 
+#include <optional>
+
+#include "compiler/ops/run_time_axes.h"
 #include "compiler/ops/tensor/moves.h"
 
 namespace onnxc {
@@ -17,32 +20,71 @@ void resolve_slice(GraphBuilder& b, Node& node) {
 
 /// A bound as an index from the front, clamped to [low, high]. Numbers near the ends of int64 stand for infinity.
 Dim clamped(Dim bound, Dim extent, Dim low, Dim high) {
-  constexpr int64_t kFar = int64_t{1} << 60;
-  if (bound.min_value() >= kFar) return high;
-  if (bound.max_value() <= -kFar) return low;
+  constexpr int64_t kInfinite = int64_t{1} << 60;
+  if (bound.min_value() >= kInfinite) return high;
+  if (bound.max_value() <= -kInfinite) return low;
   if (bound.max_value() < 0) bound += extent;
   else if (bound.min_value() < 0) bound += extent * min(1, max(0, Dim(0) - bound));  // only where it is negative
   return max(low, min(high, bound));
 }
 
-Moves move_slice(const Operands& operands) {
+/// One axis of a slice: the first element, the number of elements, and the step between them.
+struct Range {
+  Dim start = 0, extent = 0, step = 1;
+};
+
+Range range_of(Dim starts, Dim ends, Dim step, Dim n) {
+  const Dim start = clamped(starts, n, 0, n), end = clamped(ends, n, 0, n);
+  const Dim back_start = clamped(starts, n, 0, n - 1), back_end = clamped(ends, n, -1, n - 1);
+  if (!step.is_constant()) {
+    const Dim back = indicator_negative(step);
+    const Dim forward_extent = max(0, ceil_div(end - start, max(step, 1))), back_extent = max(0, ceil_div(back_start - back_end, max(Dim(0) - step, 1)));
+    return {select(back, back_start, start), select(back, back_extent, forward_extent), step};
+  }
+  // A step as long as the axis takes one element at most, however long it is.
+  const int64_t given = step.value(), magnitude = given == INT64_MIN ? INT64_MAX : given < 0 ? -given : given;
+  return {given > 0 ? start : back_start, max(0, ceil_div(given > 0 ? end - start : back_start - back_end, magnitude)), step};
+}
+
+/// For each axis of the input, its range, or nothing where it is taken whole.
+std::vector<std::optional<Range>> ranges_of(const Operands& operands) {
   const Extents& in = operands.in[0];
-  const auto rank = static_cast<int64_t>(in.size());
-  Move move = move_all(operands, 0, 0, {});
-  move.from.assign(in.size(), 0);
+  const auto rank = static_cast<int>(in.size());
+  std::vector<std::optional<Range>> ranges(in.size());
   const auto &starts = operands.known(1), &ends = operands.known(2);
+  const auto step = [&](std::size_t k) { return operands.has(4) ? operands.known(4)[k] : Dim(1); };
+  if (operands.has(3) && !Inference::are_constant(operands.known(3))) {
+    // Axes that only a run knows: every axis is sliced, by what is given for it or else from its start to its end.
+    for (int axis = 0; axis < rank; ++axis) {
+      const Dim extent = in[static_cast<std::size_t>(axis)];
+      Dim first = 0, last = extent, by = 1;
+      for (std::size_t k = 0; k < starts.size(); ++k) {
+        const Dim named = axis_indicators({operands.known(3)[k]}, rank)[static_cast<std::size_t>(axis)];
+        first = select(named, starts[k], first);
+        last = select(named, ends[k], last);
+        by = select(named, step(k), by);
+      }
+      ranges[static_cast<std::size_t>(axis)] = range_of(first, last, by, extent);
+    }
+    return ranges;
+  }
   for (std::size_t k = 0; k < starts.size(); ++k) {
-    int64_t given = operands.has(3) ? operands.known(3)[k].value() : static_cast<int64_t>(k);
+    const int64_t given = operands.has(3) ? operands.known(3)[k].value() : static_cast<int64_t>(k);
     const auto axis = static_cast<std::size_t>(given < 0 ? given + rank : given);
-    const int64_t step = operands.has(4) ? operands.known(4)[k].value() : 1;
-    const Dim n = in[axis];
-    const Dim start = step > 0 ? clamped(starts[k], n, 0, n) : clamped(starts[k], n, 0, n - 1);
-    const Dim end = step > 0 ? clamped(ends[k], n, 0, n) : clamped(ends[k], n, -1, n - 1);
-    // A step as long as the axis takes one element at most, however long it is.
-    const int64_t magnitude = step == INT64_MIN ? INT64_MAX : step < 0 ? -step : step;
-    move.axes[axis].extent = max(0, ceil_div(step > 0 ? end - start : start - end, magnitude));
-    if (move.axes[axis].extent.max_value() > 1) move.axes[axis].from_step = step;
-    move.from[axis] = start;
+    ranges[axis] = range_of(starts[k], ends[k], step(k), in[axis]);
+  }
+  return ranges;
+}
+
+Moves move_slice(const Operands& operands) {
+  Move move = move_all(operands, 0, 0, {});
+  move.from.assign(operands.in[0].size(), 0);
+  const auto ranges = ranges_of(operands);
+  for (std::size_t axis = 0; axis < ranges.size(); ++axis) {
+    if (!ranges[axis]) continue;
+    move.axes[axis].extent = operands.out.empty() || operands.out[0].size() <= axis ? ranges[axis]->extent : operands.out[0][axis];
+    if (!(ranges[axis]->extent.max_value() <= 1)) move.axes[axis].from_step = ranges[axis]->step;
+    move.from[axis] = ranges[axis]->start;
   }
   return {{std::move(move)}, nullptr};
 }
@@ -50,27 +92,28 @@ Moves move_slice(const Operands& operands) {
 void infer_slice(Inference& n) {
   const std::size_t count = n.known_elements(1, "the starts").size();
   if (n.known_elements(2, "the ends").size() != count) n.fail("has as many starts as ends");
-  std::vector<char> seen(n.extents(0).size(), 0);
   if (n.has(3)) {
-    const std::vector<int64_t> axes = n.known_integers(3, "the axes");
+    const std::vector<Dim> axes = n.known_elements(3, "the axes");
     if (axes.size() != count) n.fail(fmt::format("has {} axes for {} starts", axes.size(), count));
-    for (int64_t axis : axes) {
-      if (seen[static_cast<std::size_t>(n.axis(axis, n.rank(0)))]++) n.fail(fmt::format("axis {} is given twice", axis));
-    }
-  } else if (count > seen.size()) {
-    n.fail(fmt::format("has {} starts for a tensor of rank {}", count, seen.size()));
+    static_cast<void>(checked_axis_indicators(n, axes, n.rank(0)));
+  } else if (count > n.extents(0).size()) {
+    n.fail(fmt::format("has {} starts for a tensor of rank {}", count, n.rank(0)));
   }
   if (n.has(4)) {
-    const std::vector<int64_t> steps = n.known_integers(4, "the steps");
+    const std::vector<Dim> steps = n.known_elements(4, "the steps");
     if (steps.size() != count) n.fail(fmt::format("has {} steps for {} starts", steps.size(), count));
-    for (int64_t step : steps) {
-      if (step == 0) n.fail("a step is 0");
+    for (Dim step : steps) {
+      if (step == Dim(0)) n.fail("a step is 0");
+      if (!step.is_constant()) n.unify(indicator_equal(step, 0), 0, "the steps");
     }
   }
-  const Operands operands(n.graph(), n.node());
-  const Moves moves = move_slice(operands);
-  Extents out;
-  for (const auto& axis : moves.list[0].axes) out.push_back(axis.extent);
+  Operands operands(n.graph(), n.node());
+  operands.out.clear();
+  const auto ranges = ranges_of(operands);
+  Extents out = n.extents(0);
+  for (std::size_t axis = 0; axis < out.size(); ++axis) {
+    if (ranges[axis]) out[axis] = ranges[axis]->extent.depends_on_run() ? n.let(ranges[axis]->extent, "slice", out[axis]) : ranges[axis]->extent;
+  }
   n.output(0, n.element(0), std::move(out));
   infer_moved_elements(n, move_slice);
 }

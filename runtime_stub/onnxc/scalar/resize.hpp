@@ -32,6 +32,8 @@ struct ResizeTableParams {
   float roi_start = 0, roi_end = 1;
   const float* roi = nullptr;  // where given: its elements roi_at and roi_at + roi_axes are start and end
   int64_t roi_at = 0, roi_axes = 0;
+  const float* scales = nullptr;  // where given: its element scale_at is the scale
+  int64_t scale_at = 0;
 };
 
 /// How many sources a position has at most. Antialiasing spreads the filter when shrinking.
@@ -91,6 +93,7 @@ W filter_weight(Filter filter, W d, W a) {
 /// Fills index[out * taps] and, where taps > 1, weight[out * taps]. Any parameters; positions without a source get index -1.
 template <class W>
 void resize_table(ResizeTableParams p, int32_t* index, W* weight) {
+  if (p.scales != nullptr) p.scale = p.scales[p.scale_at];
   const W scale = p.scale != 0 ? static_cast<W>(p.scale) : static_cast<W>(p.out) / static_cast<W>(p.in);
   for (int64_t j = 0; j < p.out; ++j) {
     int32_t* const at = index + j * p.taps;

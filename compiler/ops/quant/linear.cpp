@@ -1,0 +1,43 @@
+#include "compiler/ops/quant/linear.h"
+
+#include "compiler/ops/in_float.h"
+
+namespace onnxc {
+
+ValueId to_real(GraphBuilder& b, ValueId q, ValueId scale, ValueId zero) {
+  ValueId x = cast_to(b, q, ElementType::F32);
+  if (zero != kAbsent) x = b.op("Sub", {x, cast_to(b, zero, ElementType::F32)});
+  return b.op("Mul", {x, cast_to(b, scale, ElementType::F32)});
+}
+
+ValueId round_to_quantised(GraphBuilder& b, ValueId quotient, ValueId zero, ElementType type) {
+  ValueId y = quotient;
+  if (is_integer(type)) y = b.op("Round", {y});
+  if (zero != kAbsent) y = b.op("Add", {y, cast_to(b, zero, ElementType::F32)});
+  if (is_integer(type) && is_sub_byte(type)) {  // Cast keeps the low bits, where quantisation saturates
+    const int bits = info(type).bits;
+    const double low = is_signed(type) ? -(1 << (bits - 1)) : 0, high = is_signed(type) ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+    y = b.op("Min", {b.op("Max", {y, b.number(ElementType::F32, low)}), b.number(ElementType::F32, high)});
+  }
+  return cast_to(b, y, type);
+}
+
+ValueId to_quantised(GraphBuilder& b, ValueId real, ValueId scale, ValueId zero, ElementType type) {
+  return round_to_quantised(b, b.op("Div", {real, cast_to(b, scale, ElementType::F32)}), zero, type);
+}
+
+ValueId as_scalar(GraphBuilder& b, ValueId v) {
+  if (v == kAbsent || b.rank(v) == 0) return v;
+  return b.op("Reshape", {v, b.integers({})});
+}
+
+ValueId along(GraphBuilder& b, ValueId v, int64_t axis, int64_t rank) {
+  if (v == kAbsent || b.rank(v) == 0) return v;
+  if (element_count(b.extents(v)) == Dim(1)) return as_scalar(b, v);
+  if (b.rank(v) != 1) return v;
+  std::vector<int64_t> axes;
+  for (int64_t k = 1; k < rank - axis; ++k) axes.push_back(k);
+  return axes.empty() ? v : b.op("Unsqueeze", {v, b.integers(axes)});
+}
+
+}  // namespace onnxc

@@ -1,0 +1,18 @@
+// The two maps between integers and reals that quantised operators are made of, in f32.
+#pragma once
+#include "compiler/ops/operator.h"
+
+namespace onnxc {
+
+/// real = (q - zero) * scale. `zero` may be absent; both broadcast to q.
+ValueId to_real(GraphBuilder& b, ValueId q, ValueId scale, ValueId zero);
+/// q = saturate(round(real / scale) + zero) as `type`, half to even. `zero` may be absent.
+ValueId to_quantised(GraphBuilder& b, ValueId real, ValueId scale, ValueId zero, ElementType type);
+/// The same where the quotient is known: q = saturate(round(quotient) + zero).
+ValueId round_to_quantised(GraphBuilder& b, ValueId quotient, ValueId zero, ElementType type);
+/// One element as a scalar, whatever ones its shape has.
+ValueId as_scalar(GraphBuilder& b, ValueId v);
+/// A vector along `axis` of a tensor of `rank`: ones behind it, so that it broadcasts. A value of one element becomes a scalar.
+ValueId along(GraphBuilder& b, ValueId v, int64_t axis, int64_t rank);
+
+}  // namespace onnxc

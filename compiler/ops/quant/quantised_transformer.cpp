@@ -1,0 +1,179 @@
+// com.microsoft's QAttention and QEmbedLayerNormalization: the optimiser's pieces of BERT on quantised inputs and weights, as compositions.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "compiler/ops/in_float.h"
+#include "compiler/ops/quant/integer_product.h"
+#include "compiler/ops/quant/linear.h"
+
+namespace onnxc {
+namespace {
+
+void need_type(Inference& n, int i, ElementType type) {
+  if (n.has(i) && n.element(i) != type) n.fail(fmt::format("input {} is {}, not {}", i, name(n.element(i)), name(type)));
+}
+void need_byte(Inference& n, int i) {
+  if (n.element(i) != ElementType::I8 && n.element(i) != ElementType::U8) n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
+}
+void need_rank(Inference& n, int i, int rank) {
+  if (n.has(i) && n.rank(i) != rank) n.fail(fmt::format("input {} has rank {}; {} is needed", i, n.rank(i), rank));
+}
+void need_one(Inference& n, int i) {
+  if (n.has(i) && !(element_count(n.extents(i)) == Dim(1))) n.fail(fmt::format("input {} has shape {}; one value is needed", i, text(n.extents(i))));
+}
+
+// ---- QAttention: input, weight, bias, input_scale, weight_scale, mask_index, input_zero, weight_zero, past
+
+void infer_attention(Inference& n) {
+  const Node& node = n.node();
+  for (int i : {0, 1}) need_byte(n, i);
+  need_rank(n, 0, 3);
+  need_rank(n, 1, 2);
+  need_rank(n, 2, 1);
+  need_rank(n, 8, 5);
+  need_one(n, 3);
+  need_one(n, 6);
+  need_type(n, 6, n.element(0));
+  need_type(n, 7, n.element(1));
+  need_type(n, 5, ElementType::I32);
+  const int64_t heads = node.integer("num_heads", 0);
+  if (heads <= 0) n.fail(fmt::format("num_heads is {}", heads));
+  if (node.integer("do_rotary", 0) != 0 || node.integer("past_present_share_buffer", 0) != 0)
+    n.unsupported("rotary embeddings or a shared cache", "export without do_rotary and past_present_share_buffer");
+  const Extents &x = n.extents(0), &w = n.extents(1);
+  n.unify(x[2], w[0], "the input and the weight");
+  n.unify(n.extents(2)[0], w[1], "the bias and the weight");
+  if (!w[1].is_constant() || w[1].value() % (3 * heads) != 0) n.fail(fmt::format("the weight has {} columns for {} heads", w[1].text(), heads));
+  const Dim width = floor_div(w[1], 3), past = n.has(8) ? n.extents(8)[3] : Dim(0);
+  if (n.has(8)) {
+    const Extents wanted{2, x[0], heads, past, floor_div(width, heads)};
+    for (std::size_t k = 0; k < 5; ++k) n.unify(n.extents(8)[k], wanted[k], "past");
+  }
+  if (n.has(5)) {
+    const Extents& mask = n.extents(5);
+    if (mask.size() == 1) {
+      if (!(mask[0] == x[0])) n.unsupported(fmt::format("a mask_index of shape {}", text(mask)), "lengths [batch] and masks [batch, total] are supported");
+    } else if (mask.size() != 2) {
+      n.unsupported(fmt::format("a mask_index of shape {}", text(mask)), "lengths [batch] and masks [batch, total] are supported");
+    } else {
+      n.unify(mask[1], past + x[1], "the mask and the keys");
+    }
+  }
+  n.output(0, n.element(3), {x[0], x[1], width});
+  n.output(1, n.element(3), {2, x[0], heads, past + x[1], floor_div(width, heads)});
+}
+
+ValueId slice(GraphBuilder& b, ValueId v, int64_t first, int64_t last, int64_t axis) {
+  return b.op("Slice", {v, b.integers({first}), b.integers({last}), b.integers({axis})});
+}
+/// 0, 1, ... as i32.
+ValueId count_up(GraphBuilder& b, Dim length) {
+  const ValueId end = b.op("Squeeze", {b.shape({length}), b.integers({0})});
+  return cast_to(b, b.op("Range", {b.number(ElementType::I64, 0), end, b.number(ElementType::I64, 1)}), ElementType::I32);
+}
+
+std::optional<std::vector<ValueId>> decompose_attention(GraphBuilder& b, const Node& node) {
+  const ElementType out = b.type(node.outputs[0]).element;
+  const Extents x = b.extents(node.input(0));
+  const int64_t heads = node.integer("num_heads", 1), width = b.extents(node.input(1))[1].value() / 3, head = width / heads;
+  const auto f32 = [&](ValueId v) { return cast_to(b, v, ElementType::F32); };
+
+  const ValueId product = integer_matmul(b, {node.input(0), as_scalar(b, node.input(6))}, {node.input(1), along(b, node.input(7), 0, 1)});
+  const ValueId factor = b.op("Mul", {f32(as_scalar(b, node.input(3))), f32(along(b, node.input(4), 0, 1))});
+  const ValueId all = b.op("Add", {b.op("Mul", {f32(product), factor}), f32(node.input(2))});
+  const auto part = [&](int64_t k) {  // [batch, heads, sequence, head]
+    const ValueId apart = b.op("Reshape", {slice(b, all, k * width, (k + 1) * width, 2), b.shape({x[0], x[1], heads, head})});
+    return b.op("Transpose", {apart}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+  };
+  const ValueId query = part(0);
+  ValueId key = part(1), value = part(2);
+  Dim past = 0;
+  if (node.has_input(8)) {
+    past = b.extents(node.input(8))[3];
+    const auto joined = [&](int64_t k, ValueId now) {
+      const ValueId before = b.op("Squeeze", {slice(b, f32(node.input(8)), k, k + 1, 0), b.integers({0})});
+      return b.op("Concat", {before, now}, {{"axis", int64_t{2}}});
+    };
+    key = joined(0, key);
+    value = joined(1, value);
+  }
+  const double given = static_cast<double>(node.number("scale", 0)), scale = given != 0 ? given : 1.0 / std::sqrt(static_cast<double>(head));
+  ValueId scores = b.op("MatMul", {query, b.op("Transpose", {key}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}})});
+  scores = b.op("Mul", {scores, b.number(ElementType::F32, scale)});
+  const ValueId zero = b.number(ElementType::F32, 0);
+  if (node.has_input(5)) {  // added where a key does not count
+    const ValueId filter = b.number(ElementType::F32, static_cast<double>(node.number("mask_filter_value", -10000.0f)));
+    ValueId counts;
+    if (b.rank(node.input(5)) == 1) {
+      counts = b.op("Less", {count_up(b, past + x[1]), b.op("Unsqueeze", {node.input(5), b.integers({1, 2, 3})})});
+    } else {
+      counts = b.op("Unsqueeze", {b.op("Greater", {node.input(5), b.number(ElementType::I32, 0)}), b.integers({1, 2})});
+    }
+    scores = b.op("Add", {scores, b.op("Where", {counts, zero, filter})});
+  }
+  if (node.integer("unidirectional", 0) != 0) {
+    const ValueId keys = count_up(b, past + x[1]);
+    const ValueId first = b.op("Squeeze", {cast_to(b, b.shape({past}), ElementType::I32), b.integers({0})});
+    const ValueId queries = b.op("Unsqueeze", {b.op("Add", {count_up(b, x[1]), first}), b.integers({1})});
+    const ValueId lowest = b.number(ElementType::F32, static_cast<double>(std::numeric_limits<float>::lowest()));
+    scores = b.op("Where", {b.op("LessOrEqual", {keys, queries}), scores, lowest});
+  }
+  const ValueId weights = b.op("Softmax", {scores}, {{"axis", int64_t{3}}});
+  const ValueId mixed = b.op("Transpose", {b.op("MatMul", {weights, value})}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+  std::vector<ValueId> results{cast_to(b, b.op("Reshape", {mixed, b.shape({x[0], x[1], width})}), out)};
+  if (node.has_output(1)) {
+    const auto first = [&](ValueId v) { return b.op("Unsqueeze", {v, b.integers({0})}); };
+    results.push_back(cast_to(b, b.op("Concat", {first(key), first(value)}, {{"axis", int64_t{0}}}), out));
+  }
+  return results;
+}
+
+// ---- QEmbedLayerNormalization: ids, segments, then quantised word, position, segment, gamma, beta; mask; their scales; their zero points
+
+void infer_embed(Inference& n) {
+  need_rank(n, 0, 2);
+  for (int i : {0, 1, 7}) need_type(n, i, ElementType::I32);
+  for (int i = 2; i < 7; ++i) {
+    if (i == 4 && !n.has(4)) continue;
+    need_byte(n, i);
+    need_rank(n, i, i < 5 ? 2 : 1);
+    need_one(n, i + 6);
+    need_one(n, i + 11);
+    need_type(n, i + 6, ElementType::F32);
+    need_type(n, i + 11, n.element(i));
+    n.unify(n.extents(i).back(), n.extents(2)[1], "the hidden sizes");
+  }
+  if (n.has(1) != n.has(4)) n.fail("segment_ids and the segment embedding come together");
+  const Extents& ids = n.extents(0);
+  n.output(0, ElementType::F32, {ids[0], ids[1], n.extents(2)[1]});
+  n.output(1, ElementType::I32, {ids[0]});
+}
+
+std::optional<std::vector<ValueId>> decompose_embed(GraphBuilder& b, const Node& node) {
+  const Extents ids = b.extents(node.input(0));
+  const auto real = [&](ValueId q, int i) { return to_real(b, q, as_scalar(b, node.input(i + 6)), as_scalar(b, node.input(i + 11))); };
+  ValueId sum = real(b.op("Gather", {node.input(2), node.input(0)}), 2);
+  const ValueId positions = b.op("Slice", {node.input(3), b.integers({0}), b.shape({ids[1]}), b.integers({0})});
+  sum = b.op("Add", {sum, real(positions, 3)});
+  if (node.has_input(1)) sum = b.op("Add", {sum, real(b.op("Gather", {node.input(4), node.input(1)}), 4)});
+  const ValueId y = b.op("LayerNormalization", {sum, real(node.input(5), 5), real(node.input(6), 6)}, {{"epsilon", node.number("epsilon", 1e-12f)}, {"axis", int64_t{-1}}});
+  if (!node.has_output(1)) return std::vector{y};
+  const ValueId lengths = node.has_input(7) ? b.op("ReduceSum", {node.input(7), b.integers({1})}, {{"keepdims", int64_t{0}}})
+                                            : b.op("Expand", {b.number(ElementType::I32, 0), b.shape({ids[0]})});
+  return std::vector{y, lengths};
+}
+
+}  // namespace
+
+std::span<const Operator> table_quantised_transformer() {
+  constexpr std::string_view kDomain = "com.microsoft";
+  static const Operator list[] = {
+      {.name = "QAttention", .domain = kDomain, .min_inputs = 5, .max_inputs = 9, .max_outputs = 2, .infer = infer_attention, .decompose = decompose_attention},
+      {.name = "QEmbedLayerNormalization", .domain = kDomain, .min_inputs = 1, .max_inputs = 18, .max_outputs = 2, .infer = infer_embed, .decompose = decompose_embed},
+  };
+  return list;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,241 @@
+// com.microsoft's products and look-ups with weights of few bits: MatMulNBits has a kernel that reads them packed; MatMulBnb4 and GatherBlockQuantized are
+// compositions, of which constant weights fold.
+#include <fmt/format.h>
+
+#include "compiler/lowering/lowering.h"
+#include "compiler/ops/dispatch.h"
+#include "compiler/ops/in_float.h"
+#include "compiler/ops/quant/linear.h"
+#include "runtime_stub/onnxc/scalar/matmul_nbits.hpp"
+
+namespace onnxc {
+namespace {
+
+void need_bytes(Inference& n, int i) {
+  if (n.element(i) != ElementType::U8) n.fail(fmt::format("input {} is {}; u8 is needed", i, name(n.element(i))));
+}
+bool is_real(ElementType type) { return is_float(type) && info(type).bits >= 16; }
+bool is_power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
+
+int64_t needed(Inference& n, const char* attribute) {
+  const int64_t value = n.node().integer(attribute, 0);
+  if (value <= 0 || value > INT32_MAX) n.fail(fmt::format("attribute '{}' is {}", attribute, value));
+  return value;
+}
+int64_t block_size(Inference& n, int64_t least = 16) {
+  const int64_t block = needed(n, "block_size");
+  if (block < least || !is_power_of_two(block)) n.fail(fmt::format("block_size is {}; a power of two from {} on is needed", block, least));
+  return block;
+}
+void need_count(Inference& n, int i, Dim count, const char* what) {
+  if (n.has(i)) n.unify(element_count(n.extents(i)), count, what);
+}
+
+// ---- MatMulNBits: A, B, scales, zero_points, g_idx, bias
+
+void infer_matmul_nbits(Inference& n) {
+  const int64_t columns = needed(n, "N"), k = needed(n, "K"), block = block_size(n), bits = n.node().integer("bits", 4), blocks = (k + block - 1) / block;
+  if (bits != 2 && bits != 4 && bits != 8) n.unsupported(fmt::format("bits is {}", bits), "2, 4 and 8 are supported");
+  if (n.has(4)) n.unsupported("g_idx is given", "export without reordered groups");
+  if (n.node().integer("weight_prepacked", 0) != 0) n.unsupported("the weights are packed for another machine", "export with weight_prepacked=0");
+  if (!is_real(n.element(0)) || n.element(0) == ElementType::F64) n.fail(fmt::format("A is {}", name(n.element(0))));
+  need_bytes(n, 1);
+  for (int i : {2, 5}) {
+    if (n.has(i) && n.element(i) != n.element(0)) n.fail(fmt::format("input {} is {}, A {}", i, name(n.element(i)), name(n.element(0))));
+  }
+  need_count(n, 1, columns * blocks * (block * bits / 8), "the bytes of B");
+  need_count(n, 2, columns * blocks, "the scales");
+  if (n.has(3)) {
+    if (n.element(3) == ElementType::U8) need_count(n, 3, columns * ((blocks * bits + 7) / 8), "the zero points");
+    else if (n.element(3) == n.element(0)) need_count(n, 3, columns * blocks, "the zero points");
+    else n.fail(fmt::format("the zero points are {}", name(n.element(3))));
+  }
+  need_count(n, 5, columns, "the bias");
+  Extents out = n.extents(0);
+  if (out.empty()) n.fail("A is a scalar");
+  n.unify(out.back(), k, "the last extent of A and K");
+  out.back() = columns;
+  n.output(0, n.element(0), std::move(out));
+}
+
+void evaluate_matmul_nbits(Evaluation& e) {
+  const Node& node = e.node();
+  const int64_t n = node.integer("N", 0), k = node.integer("K", 0);
+  const scalar::MatMulNBitsParams p{.m = e.output(0).count() / n, .n = n, .k = k, .block = node.integer("block_size", 0)};
+  for_float(e.type(0), [&]<class T>() {
+    const auto with_bits = [&]<int Bits>(auto zeros) {
+      scalar::matmul_nbits<Bits, T>(Part{}, e.out<T>().data, e.in<T>(0).data, e.in<uint8_t>(1).data, e.in<T>(2).data, zeros, e.has(5) ? e.in<T>(5).data : nullptr, p);
+    };
+    const auto run = [&](auto zeros) {
+      switch (node.integer("bits", 4)) {
+        case 2: return with_bits.template operator()<2>(zeros);
+        case 4: return with_bits.template operator()<4>(zeros);
+        default: return with_bits.template operator()<8>(zeros);
+      }
+    };
+    if (!e.has(3)) run(nullptr);
+    else if (e.type(3) == ElementType::U8) run(e.in<uint8_t>(3).data);
+    else run(e.in<T>(3).data);
+  });
+}
+
+void lower_matmul_nbits(Lowering& l) {
+  const Node& node = l.node();
+  const int64_t n = node.integer("N", 0), k = node.integer("K", 0);
+  const ElementType type = l.type(0).element;
+  const View a = l.in(0), w = l.in(1), scales = l.in(2), y = l.out(0);
+  const Dim m = floor_div(element_count(y.extents), n);
+  StepBuilder step = l.call("matmul_nbits");
+  step.template_name(std::to_string(node.integer("bits", 4))).pointer(y).pointer(a).pointer(w).pointer(scales);
+  if (l.has(3)) step.pointer(l.in(3));
+  else step.name("nullptr");
+  if (l.has(5)) step.pointer(l.in(5));
+  else step.name(fmt::format("static_cast<const {}*>(nullptr)", info(type).cpp_name));
+  step.params({{"m", dim_arg(m)}, {"n", dim_arg(n)}, {"k", dim_arg(k)}, {"block", dim_arg(node.integer("block_size", 0))}});
+  step.macs(m * (n * k));
+}
+
+/// The codes in bytes, `bits` each, the first in the lowest bits: one element each along a new last axis.
+ValueId codes_of(GraphBuilder& b, ValueId bytes, int64_t bits) {
+  const int64_t rank = b.rank(bytes);
+  const ValueId mask = b.number(ElementType::U8, static_cast<double>((1 << bits) - 1));
+  std::vector<ValueId> parts;
+  for (int64_t shift = 0; shift < 8; shift += bits) {
+    const ValueId shifted = shift == 0 ? bytes : b.op("BitShift", {bytes, b.number(ElementType::U8, static_cast<double>(shift))}, {{"direction", std::string("RIGHT")}});
+    parts.push_back(b.op("Unsqueeze", {b.op("BitwiseAnd", {shifted, mask}), b.integers({rank})}));
+  }
+  return b.op("Concat", std::move(parts), {{"axis", rank}});
+}
+
+// ---- MatMulBnb4: A, B, absmax. B has two codes a byte, the first in the highest bits, of a table of 16 values.
+
+constexpr float kTables[2][16] = {
+    {0.0f, 5.208333333e-03f, 0.66666667f, 1.0f, 0.33333333f, 0.5f, 0.16666667f, 0.25f, -0.0f, -5.208333333e-03f, -0.66666667f, -1.0f, -0.33333333f, -0.5f, -0.16666667f, -0.25f},
+    {-1.0f, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f, -0.28444138169288635f, -0.18477343022823334f, -0.09105003625154495f, 0.0f, 0.07958029955625534f,
+     0.16093020141124725f, 0.24611230194568634f, 0.33791524171829224f, 0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1.0f}};
+
+void infer_matmul_bnb4(Inference& n) {
+  const int64_t columns = needed(n, "N"), k = needed(n, "K"), block = block_size(n), type = n.node().integer("quant_type", -1);
+  if (type != 0 && type != 1) n.fail(fmt::format("quant_type is {}; 0 (FP4) or 1 (NF4) is needed", type));
+  if (!is_real(n.element(0))) n.fail(fmt::format("A is {}", name(n.element(0))));
+  need_bytes(n, 1);
+  need_count(n, 1, (columns * k + 1) / 2, "the bytes of B");
+  need_count(n, 2, (columns * k + block - 1) / block, "absmax");
+  Extents out = n.extents(0);
+  if (out.empty()) n.fail("A is a scalar");
+  const bool transposed = n.node().integer("transB", 1) != 0;
+  n.unify(out.back(), transposed ? k : columns, "the last extent of A");
+  out.back() = transposed ? columns : k;
+  n.output(0, n.element(0), std::move(out));
+}
+
+std::optional<std::vector<ValueId>> decompose_matmul_bnb4(GraphBuilder& b, const Node& node) {
+  const int64_t columns = node.integer("N", 0), k = node.integer("K", 0), block = node.integer("block_size", 0), count = columns * k, blocks = (count + block - 1) / block;
+  auto table = std::make_shared<TensorData>(TensorData::zeros(ElementType::F32, {16}));
+  std::memcpy(table->bytes.data(), kTables[node.integer("quant_type", 0)], table->bytes.size());
+  const ValueId codes = codes_of(b, b.op("Reshape", {node.input(1), b.integers({-1})}), 4);  // low, high
+  const ValueId high_first = b.op("Slice", {codes, b.integers({1}), b.integers({-3}), b.integers({1}), b.integers({-1})});
+  const ValueId indices = b.op("Reshape", {cast_to(b, high_first, ElementType::I32), b.integers({-1})});
+  ValueId values = b.op("Gather", {b.graph().add_constant(node.name + "_table", std::move(table)), indices});
+  const ValueId scales = b.op("Expand", {b.op("Reshape", {cast_to(b, node.input(2), ElementType::F32), b.integers({blocks, 1})}), b.integers({blocks, block})});
+  const auto first = [&](ValueId v) { return b.op("Slice", {b.op("Reshape", {v, b.integers({-1})}), b.integers({0}), b.integers({count})}); };
+  values = b.op("Reshape", {b.op("Mul", {first(values), first(scales)}), b.integers({columns, k})});
+  if (node.integer("transB", 1) != 0) values = b.op("Transpose", {values}, {{"perm", std::vector<int64_t>{1, 0}}});
+  const ElementType type = b.type(node.outputs[0]).element;
+  return std::vector{cast_to(b, b.op("MatMul", {cast_to(b, node.input(0), ElementType::F32), values}), type)};
+}
+
+// ---- GatherBlockQuantized: data, indices, scales, zero_points. What an index out of range finds is 0.
+
+struct Look {
+  int64_t rank, gather_axis, quantize_axis, block, bits;
+  bool in_bytes;  ///< several elements a byte of data, along its last axis
+};
+Look look_of(const Graph& graph, const Node& node) {
+  const Type& data = graph[node.inputs[0]].type;
+  Look look{data.rank(), node.integer("gather_axis", 0), node.integer("quantize_axis", 1), node.integer("block_size", 128), 8, false};
+  if (look.gather_axis < 0) look.gather_axis += look.rank;
+  if (look.quantize_axis < 0) look.quantize_axis += look.rank;
+  if (data.element == ElementType::U8) look.bits = node.integer("bits", 4);
+  look.in_bytes = look.bits < 8;
+  return look;
+}
+
+void infer_gather_blocks(Inference& n) {
+  const int rank = n.rank(0);
+  const ElementType type = n.element(0);
+  static_cast<void>(n.axis(n.node().integer("gather_axis", 0), rank));
+  static_cast<void>(n.axis(n.node().integer("quantize_axis", 1), rank));
+  if (type != ElementType::U8 && type != ElementType::I4 && type != ElementType::U4) n.unsupported(fmt::format("data is {}", name(type)), "u8, u4 and i4 are supported");
+  const Look look = look_of(n.graph(), n.node());
+  if (look.gather_axis == look.quantize_axis) n.fail("gather_axis is quantize_axis");
+  if (look.bits != 2 && look.bits != 4 && look.bits != 8) n.fail(fmt::format("bits is {}", look.bits));
+  if (type == ElementType::U8 && look.quantize_axis != rank - 1) n.fail("data of bytes is quantised along its last axis");
+  static_cast<void>(block_size(n));
+  if (n.element(1) != ElementType::I32 && n.element(1) != ElementType::I64) n.fail(fmt::format("the indices are {}", name(n.element(1))));
+  if (!is_real(n.element(2))) n.fail(fmt::format("the scales are {}", name(n.element(2))));
+  if (n.has(3) && n.element(3) != type) n.fail(fmt::format("the zero points are {}, data {}", name(n.element(3)), name(type)));
+  Extents whole = n.extents(0);
+  if (look.in_bytes) whole.back() *= 8 / look.bits;
+  for (int k = 0; k < rank; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    if (n.rank(2) != rank) n.fail(fmt::format("the scales have rank {}, data {}", n.rank(2), rank));
+    n.unify(n.extents(2)[at], k == look.quantize_axis ? ceil_div(whole[at], look.block) : whole[at], "the scales and data");
+  }
+  Extents out(whole.begin(), whole.begin() + look.gather_axis);
+  for (Dim d : n.extents(1)) out.push_back(d);
+  out.insert(out.end(), whole.begin() + look.gather_axis + 1, whole.end());
+  n.output(0, n.element(2), std::move(out));
+}
+
+std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, const Node& node) {
+  const Look look = look_of(b.graph(), node);
+  const ElementType type = b.type(node.input(0)).element, out = b.type(node.outputs[0]).element;
+  const Dim slices = b.extents(node.input(0))[static_cast<std::size_t>(look.gather_axis)];
+  // Indices that are in range; others look at slice 0, and become 0 in the end.
+  const ValueId given = cast_to(b, node.input(1), ElementType::I64);
+  const ValueId end = b.op("Squeeze", {b.shape({slices}), b.integers({0})});
+  const ValueId inside = b.op("And", {b.op("Less", {given, end}), b.op("GreaterOrEqual", {given, b.op("Neg", {end})})});
+  const ValueId indices = b.op("Where", {inside, given, b.number(ElementType::I64, 0)});
+  const auto gather = [&](ValueId v) { return b.op("Gather", {v, indices}, {{"axis", look.gather_axis}}); };
+
+  const int64_t shift = b.rank(indices) - 1, axis = look.quantize_axis + (look.quantize_axis > look.gather_axis ? shift : 0);
+  const auto unpacked = [&](ValueId v, Dim elements) {  // of bytes: `elements` values along the last axis
+    if (!look.in_bytes) return v;
+    Extents wide = b.extents(v);
+    wide.back() *= 8 / look.bits;
+    const ValueId list = b.op("Reshape", {codes_of(b, v, look.bits), b.shape(wide)});
+    if (wide.back() == elements) return list;
+    return b.op("Slice", {list, b.integers({0}), b.shape({elements}), b.integers({-1})});
+  };
+  const ValueId scales = gather(cast_to(b, node.input(2), ElementType::F32));
+  const Dim blocks = b.extents(scales)[static_cast<std::size_t>(axis)];
+  const ValueId bytes = gather(node.input(0));
+  const ValueId codes = unpacked(bytes, b.extents(bytes).back() * (look.in_bytes ? 8 / look.bits : 1));
+  ValueId zeros = kAbsent;
+  if (node.has_input(3)) {
+    zeros = unpacked(gather(node.input(3)), blocks);
+  } else if (type == ElementType::U8) {
+    zeros = b.op("Expand", {b.number(ElementType::U8, static_cast<double>(1 << (look.bits - 1))), b.shape(b.extents(scales))});
+  }
+  ValueId y = b.op("DequantizeLinear", {codes, scales, zeros}, {{"axis", axis}, {"block_size", look.block}});
+  std::vector<int64_t> inner;
+  for (int64_t k = look.gather_axis + 1; k < look.rank; ++k) inner.push_back(b.rank(inside) + k - look.gather_axis - 1);
+  const ValueId mask = inner.empty() ? inside : b.op("Unsqueeze", {inside, b.integers(inner)});
+  return std::vector{cast_to(b, b.op("Where", {mask, y, b.number(ElementType::F32, 0)}), out)};
+}
+
+}  // namespace
+
+std::span<const Operator> table_weight_only() {
+  constexpr std::string_view kDomain = "com.microsoft";
+  static const Operator list[] = {
+      {.name = "MatMulNBits", .domain = kDomain, .min_inputs = 3, .max_inputs = 6, .max_outputs = 1, .infer = infer_matmul_nbits, .evaluate = evaluate_matmul_nbits,
+       .lower = lower_matmul_nbits},
+      {.name = "MatMulBnb4", .domain = kDomain, .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_matmul_bnb4, .decompose = decompose_matmul_bnb4},
+      {.name = "GatherBlockQuantized", .domain = kDomain, .min_inputs = 3, .max_inputs = 4, .max_outputs = 1, .infer = infer_gather_blocks, .decompose = decompose_gather_blocks},
+  };
+  return list;
+}
+
+}  // namespace onnxc

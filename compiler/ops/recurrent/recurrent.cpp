@@ -1,0 +1,269 @@
+// RNN, GRU and LSTM. The projection of all steps at once, X W^T + bias, is one MatMul in front of a node of our own, onnxc.Recurrence, whose kernel walks
+// the steps (runtime_stub/onnxc/scalar/recurrent.hpp): so the product gets the kernels of MatMul, and layout=1 becomes Transposes.
+//
+//   onnxc.Recurrence(x, r, bias, lengths, initial_h, initial_c, peepholes) -> y, h, c
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compiler/lowering/lowering.h"
+#include "compiler/ops/dispatch.h"
+#include "compiler/ops/in_float.h"
+#include "runtime_stub/onnxc/scalar/recurrent.hpp"
+
+namespace onnxc {
+namespace {
+
+using scalar::Activation;
+using scalar::ActivationParams;
+
+/// What tells the three operators apart.
+struct Kind {
+  std::string_view op;
+  int64_t gates;
+  std::vector<std::string> activations;  ///< of one direction
+};
+const Kind& kind_of(std::string_view op) {
+  static const std::array<Kind, 3> kinds{{{"RNN", 1, {"Tanh"}}, {"GRU", 3, {"Sigmoid", "Tanh"}}, {"LSTM", 4, {"Sigmoid", "Tanh", "Tanh"}}}};
+  return *std::ranges::find(kinds, op, &Kind::op);
+}
+
+struct ActivationRow {
+  std::string_view name;  ///< in lower case
+  Activation kind;
+  const char* cpp_name;
+  int numbers;  ///< 1: alpha, 2: alpha and beta
+  double alpha, beta;
+};
+constexpr ActivationRow kActivations[] = {
+    {"affine", Activation::affine, "affine", 2, 1, 0},
+    {"elu", Activation::elu, "elu", 1, 1, 0},
+    {"hardsigmoid", Activation::hard_sigmoid, "hard_sigmoid", 2, 0.2f, 0.5},
+    {"leakyrelu", Activation::leaky_relu, "leaky_relu", 1, 0.01f, 0},
+    {"relu", Activation::relu, "relu", 0, 0, 0},
+    {"scaledtanh", Activation::scaled_tanh, "scaled_tanh", 2, 1, 1},
+    {"sigmoid", Activation::sigmoid, "sigmoid", 0, 0, 0},
+    {"softplus", Activation::softplus, "softplus", 0, 0, 0},
+    {"softsign", Activation::softsign, "softsign", 0, 0, 0},
+    {"tanh", Activation::tanh, "tanh", 0, 0, 0},
+    {"thresholdedrelu", Activation::thresholded_relu, "thresholded_relu", 1, 1, 0},
+};
+
+template <class T>
+std::vector<T> list_of(const Node& node, const char* attribute) {
+  const auto it = node.attributes.find(attribute);
+  if (it == node.attributes.end()) return {};
+  if (const auto* list = std::get_if<std::vector<T>>(&it->second)) return *list;
+  if (const auto* empty = std::get_if<std::vector<int64_t>>(&it->second); empty != nullptr && empty->empty()) return {};
+  node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' is not a list of the right type", attribute));
+}
+
+int64_t directions_of(const Node& node) {
+  const std::string direction = node.string("direction", "forward");
+  if (direction == "bidirectional") return 2;
+  if (direction != "forward" && direction != "reverse" && direction != "foward")  // the default as GRU-1 has it
+    node.fail(ErrorKind::Invalid, fmt::format("direction is '{}'", direction), "forward, reverse or bidirectional");
+  return 1;
+}
+
+/// The functions of all directions in order; alphas and betas are taken by those that have some.
+std::vector<std::pair<const ActivationRow*, ActivationParams>> activations_of(const Node& node, const Kind& kind) {
+  std::vector<std::string> names = list_of<std::string>(node, "activations");
+  const auto directions = static_cast<std::size_t>(directions_of(node));
+  if (names.empty()) {
+    for (std::size_t d = 0; d < directions; ++d) names.insert(names.end(), kind.activations.begin(), kind.activations.end());
+  }
+  if (names.size() != directions * kind.activations.size())
+    node.fail(ErrorKind::Invalid, fmt::format("has {} activations; {} are needed", names.size(), directions * kind.activations.size()));
+  const std::vector<float> alphas = list_of<float>(node, "activation_alpha"), betas = list_of<float>(node, "activation_beta");
+  std::size_t alpha = 0, beta = 0;
+  std::vector<std::pair<const ActivationRow*, ActivationParams>> list;
+  for (std::string name : names) {
+    std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const auto* row = std::ranges::find(kActivations, std::string_view(name), &ActivationRow::name);
+    if (row == std::end(kActivations)) node.fail(ErrorKind::Invalid, fmt::format("activation '{}' is not one of ONNX's", name));
+    ActivationParams params{row->kind, row->alpha, row->beta};
+    if (row->numbers >= 1 && alpha < alphas.size()) params.alpha = static_cast<double>(alphas[alpha++]);
+    if (row->numbers >= 2 && beta < betas.size()) params.beta = static_cast<double>(betas[beta++]);
+    if (!std::isfinite(params.alpha) || !std::isfinite(params.beta)) node.fail(ErrorKind::Invalid, fmt::format("activation '{}' has alpha {} and beta {}", name, params.alpha, params.beta));
+    list.emplace_back(row, params);
+  }
+  return list;
+}
+
+// ---- RNN, GRU, LSTM
+
+void infer_recurrent(Inference& n) {
+  const Node& node = n.node();
+  const Kind& kind = kind_of(node.op);
+  const Dim directions = directions_of(node);
+  const bool batch_first = node.integer("layout", 0) != 0;
+  if (const int64_t layout = node.integer("layout", 0); layout != 0 && layout != 1) n.fail(fmt::format("layout is {}", layout));
+  static_cast<void>(activations_of(node, kind));
+  if (node.has("clip") && !(node.number("clip", 0) >= 0)) n.fail(fmt::format("clip is {}", node.number("clip", 0)));
+  const ElementType type = n.element(0);
+  if (!is_float(type) || info(type).bits < 16) n.fail(fmt::format("X is {}", name(type)));
+  const auto check = [&](int i, const char* what, Extents wanted) {
+    if (!n.has(i)) return;
+    if (n.element(i) != (i == 4 ? ElementType::I32 : type)) n.fail(fmt::format("{} is {}, X {}", what, name(n.element(i)), name(type)));
+    const Extents& extents = n.extents(i);
+    if (extents.size() != wanted.size()) n.fail(fmt::format("{} has shape {}; {} is needed", what, text(extents), text(wanted)));
+    for (std::size_t k = 0; k < wanted.size(); ++k) n.unify(extents[k], wanted[k], what);
+  };
+  if (n.rank(0) != 3) n.fail(fmt::format("X has rank {}; 3 is needed", n.rank(0)));
+  if (n.rank(2) != 3) n.fail(fmt::format("R has rank {}; 3 is needed", n.rank(2)));
+  const Extents x = n.extents(0);
+  const Dim steps = x[batch_first ? 1 : 0], batch = x[batch_first ? 0 : 1], hidden = n.extents(2)[2];
+  if (!hidden.is_constant()) n.unsupported("a hidden size that only a run tells", "fix the dimension with --dim");
+  if (node.has("hidden_size") && hidden != Dim(node.integer("hidden_size", 0))) n.fail(fmt::format("hidden_size is {}, R has {}", node.integer("hidden_size", 0), hidden.text()));
+  const Extents state = batch_first ? Extents{batch, directions, hidden} : Extents{directions, batch, hidden};
+  check(1, "W", {directions, hidden * kind.gates, x[2]});
+  check(2, "R", {directions, hidden * kind.gates, hidden});
+  check(3, "B", {directions, hidden * (2 * kind.gates)});
+  check(4, "sequence_lens", {batch});
+  check(5, "initial_h", state);
+  check(6, "initial_c", state);
+  check(7, "P", {directions, hidden * 3});
+  n.output(0, type, batch_first ? Extents{batch, steps, directions, hidden} : Extents{steps, directions, batch, hidden});
+  n.output(1, type, state);
+  n.output(2, type, state);
+}
+
+ValueId slice(GraphBuilder& b, ValueId v, int64_t first, int64_t last) {
+  return b.op("Slice", {v, b.integers({first}), b.integers({last}), b.integers({1})});
+}
+ValueId transpose(GraphBuilder& b, ValueId v, std::vector<int64_t> perm) { return b.op("Transpose", {v}, {{"perm", std::move(perm)}}); }
+
+std::optional<std::vector<ValueId>> decompose_recurrent(GraphBuilder& b, const Node& node) {
+  if (auto in_float = compute_in_float(b, node)) return in_float;
+  const Kind& kind = kind_of(node.op);
+  const bool batch_first = node.integer("layout", 0) != 0, reset = node.op == "GRU" && node.integer("linear_before_reset", 0) != 0;
+  const int64_t hidden = b.extents(node.input(2))[2].value(), directions = directions_of(node), gates = kind.gates * hidden;
+  const auto to_steps_first = [&](ValueId v) { return v != kAbsent && batch_first ? transpose(b, v, {1, 0, 2}) : v; };
+
+  const ValueId w = b.op("Reshape", {node.input(1), b.integers({directions * gates, -1})});
+  ValueId x = b.op("MatMul", {to_steps_first(node.input(0)), transpose(b, w, {1, 0})});
+  ValueId bias = kAbsent;
+  if (node.has_input(3)) {
+    const ValueId of_x = slice(b, node.input(3), 0, gates), of_h = slice(b, node.input(3), gates, 2 * gates);
+    ValueId sum;
+    if (reset) {  // the bias of n in h R is reset with it
+      const ValueId update = b.op("Add", {slice(b, of_x, 0, 2 * hidden), slice(b, of_h, 0, 2 * hidden)});
+      sum = b.op("Concat", {update, slice(b, of_x, 2 * hidden, 3 * hidden)}, {{"axis", int64_t{1}}});
+      bias = slice(b, of_h, 2 * hidden, 3 * hidden);
+    } else {
+      sum = b.op("Add", {of_x, of_h});
+    }
+    x = b.op("Add", {x, b.op("Reshape", {sum, b.integers({directions * gates})})});
+  }
+  std::map<std::string, Attribute> attributes = node.attributes;
+  attributes.erase("layout");
+  attributes["kind"] = node.op;
+  const ValueId peepholes = node.input(7);
+  std::vector<ValueId> results = b.ops("onnxc.Recurrence", {x, transpose(b, node.input(2), {0, 2, 1}), bias, node.input(4), to_steps_first(node.input(5)),
+                                                            to_steps_first(node.input(6)), peepholes},
+                                       node.op == "LSTM" ? 3 : 2, std::move(attributes));
+  results.resize(std::min(results.size(), node.outputs.size()));
+  if (batch_first) {
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (node.outputs[i] != kAbsent) results[i] = transpose(b, results[i], i == 0 ? std::vector<int64_t>{2, 0, 1, 3} : std::vector<int64_t>{1, 0, 2});
+    }
+  }
+  return results;
+}
+
+// ---- onnxc.Recurrence
+
+void infer_recurrence(Inference& n) {
+  const Extents x = n.extents(0), r = n.extents(1);
+  const Extents state{r[0], x[1], r[1]};
+  n.output(0, n.element(0), {x[0], r[0], x[1], r[1]});
+  n.output(1, n.element(0), state);
+  n.output(2, n.element(0), state);
+}
+
+bool is_backward(const Node& node) { return node.string("direction", "forward") == "reverse"; }
+
+void evaluate_recurrence(Evaluation& e) {
+  const Node& node = e.node();
+  const std::string kind = node.string("kind", "");
+  const auto &x = e.input(0).shape, &r = e.input(1).shape;
+  scalar::RecurrentParams p{.steps = x[0], .batch = x[1], .directions = r[0], .hidden = r[1]};
+  p.backward = is_backward(node);
+  p.clip = static_cast<double>(node.number("clip", 0));
+  p.input_forget = node.integer("input_forget", 0) != 0;
+  p.linear_before_reset = node.integer("linear_before_reset", 0) != 0;
+  const auto functions = activations_of(node, kind_of(kind));
+  const std::size_t each = functions.size() / static_cast<std::size_t>(p.directions);
+  for (std::size_t i = 0; i < functions.size(); ++i) p.activations[i / each * 3 + i % each] = functions[i].second;
+  const auto run = [&]<class T>() {
+    const auto input = [&](int i) { return e.has(i) ? e.in<T>(i).data : nullptr; };
+    const int32_t* lengths = e.has(3) ? e.in<int32_t>(3).data : nullptr;
+    std::vector<T> gates(static_cast<std::size_t>(4 * p.hidden));
+    T *y = e.out<T>(0).data, *h = e.out<T>(1).data;
+    if (kind == "RNN") scalar::rnn<T>(y, h, input(0), input(1), input(4), lengths, gates.data(), p);
+    else if (kind == "GRU") scalar::gru<T>(y, h, input(0), input(1), input(2), input(4), lengths, gates.data(), p);
+    else scalar::lstm<T>(y, h, e.out<T>(2).data, input(0), input(1), input(6), input(4), input(5), lengths, gates.data(), p);
+  };
+  if (e.type(0) == ElementType::F32) run.operator()<float>();
+  else run.operator()<double>();
+}
+
+void lower_recurrence(Lowering& l) {
+  const Node& node = l.node();
+  const std::string kind = node.string("kind", "");
+  const ElementType type = l.type(0).element;
+  const Extents x = l.extents(0), r = l.extents(1);
+  const std::string null = fmt::format("static_cast<const {}*>(nullptr)", info(type).cpp_name);
+  std::vector<View> inputs;
+  for (int i = 0; i < 7; ++i) inputs.push_back(l.has(i) ? l.in(i) : View{});
+  const View y = l.out(0);
+  const PointerArg h = l.out(1).pointer, c = kind == "LSTM" ? l.out(2).pointer : PointerArg{};
+  const PointerArg gates = l.workspace("gates", type, r[1] * 4);
+
+  StepBuilder step = l.call(kind == "RNN" ? "scalar_rnn" : kind == "GRU" ? "scalar_gru" : "scalar_lstm");
+  step.type(type);
+  const auto optional = [&](int i) { l.has(i) ? step.pointer(inputs[static_cast<std::size_t>(i)]) : step.name(null); };
+  step.pointer(y).pointer(h);
+  if (kind == "LSTM") step.pointer(c);
+  step.pointer(inputs[0]).pointer(inputs[1]);
+  if (kind == "GRU") optional(2);
+  if (kind == "LSTM") optional(6);
+  optional(4);
+  if (kind == "LSTM") optional(5);
+  if (l.has(3)) step.pointer(inputs[3]);
+  else step.name("nullptr");
+  step.pointer(gates);
+
+  const auto functions = activations_of(node, kind_of(kind));
+  const std::size_t each = kind_of(kind).activations.size();
+  std::string list;
+  for (std::size_t i = 0; i < 6; ++i) {
+    const std::size_t number = i / 3 * each + i % 3;
+    const bool there = i % 3 < each && number < functions.size();
+    list += (list.empty() ? "" : ", ") + (there ? fmt::format("{{onnxc::scalar::Activation::{}, {}, {}}}", functions[number].first->cpp_name, functions[number].second.alpha,
+                                                              functions[number].second.beta)
+                                                : "{}");
+  }
+  step.params({{"steps", dim_arg(x[0])}, {"batch", dim_arg(x[1])}, {"directions", dim_arg(r[0])}, {"hidden", dim_arg(r[1])}, {"backward", flag_arg(is_backward(node))},
+               {"clip", NumberArg{static_cast<double>(node.number("clip", 0)), ElementType::F64}}, {"input_forget", flag_arg(node.integer("input_forget", 0) != 0)},
+               {"linear_before_reset", flag_arg(node.integer("linear_before_reset", 0) != 0)}, {"activations", name_arg("{" + list + "}")}});
+  step.macs(x[0] * x[1] * r[0] * r[1] * r[2]);
+}
+
+}  // namespace
+
+std::span<const Operator> table_recurrent() {
+  static const Operator list[] = {
+      {.name = "RNN", .min_inputs = 3, .max_inputs = 6, .max_outputs = 2, .infer = infer_recurrent, .decompose = decompose_recurrent},
+      {.name = "GRU", .min_inputs = 3, .max_inputs = 6, .max_outputs = 2, .infer = infer_recurrent, .decompose = decompose_recurrent},
+      {.name = "LSTM", .min_inputs = 3, .max_inputs = 8, .max_outputs = 3, .infer = infer_recurrent, .decompose = decompose_recurrent},
+      {.name = "Recurrence", .domain = "onnxc", .min_inputs = 2, .max_inputs = 7, .max_outputs = 3, .infer = infer_recurrence, .evaluate = evaluate_recurrence,
+       .lower = lower_recurrence},
+  };
+  return list;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,53 @@
+#include "compiler/ops/run_time_axes.h"
+
+#include <fmt/format.h>
+
+namespace onnxc {
+
+Dim indicator_equal(Dim a, Dim b) { return min(1, max(0, Dim(1) - max(a - b, b - a))); }
+Dim indicator_negative(Dim a) { return min(1, max(0, Dim(0) - a)); }
+
+namespace {
+
+Dim counted_from_front(Dim axis, int rank) {
+  if (axis.is_constant()) return axis.value() < 0 ? axis + rank : axis;
+  return axis + indicator_negative(axis) * rank;
+}
+
+}  // namespace
+
+std::vector<Dim> axis_indicators(const std::vector<Dim>& axes, int rank) {
+  std::vector<Dim> indicators(static_cast<std::size_t>(rank), Dim(0));
+  for (Dim given : axes) {
+    const Dim axis = counted_from_front(given, rank);
+    for (int k = 0; k < rank; ++k) indicators[static_cast<std::size_t>(k)] = max(indicators[static_cast<std::size_t>(k)], indicator_equal(axis, k));
+  }
+  return indicators;
+}
+
+std::vector<Dim> checked_axis_indicators(Inference& n, const std::vector<Dim>& axes, int rank) {
+  for (Dim axis : axes) {
+    if (axis.is_constant()) static_cast<void>(n.axis(axis.value(), rank));
+  }
+  std::vector<Dim> indicators = axis_indicators(axes, rank);
+  // As many axes are named as are given: none is out of range, none is named twice.
+  Dim named = 0;
+  for (Dim i : indicators) named += i;
+  const auto count = static_cast<int64_t>(axes.size());
+  if (named.is_constant() && named.value() != count) n.fail("an axis is given twice");
+  if (!named.is_constant()) n.unify(named, count, "the axes");
+  return indicators;
+}
+
+Extents drop_axes(const Extents& extents, const std::vector<Dim>& dropped, std::size_t count) {
+  Extents out(extents.size() - count, Dim(0));
+  Dim place = 0;  // of the next axis that is kept
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    const Dim kept = Dim(1) - dropped[axis];
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] += kept * indicator_equal(place, static_cast<int64_t>(k)) * extents[axis];
+    place += kept;
+  }
+  return out;
+}
+
+}  // namespace onnxc

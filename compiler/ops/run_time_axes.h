@@ -1,0 +1,25 @@
+// Axes that only a run knows, as extents: for each axis an indicator, 1 where it is named and 0 where it is not. With axes that are constants all of
+// this folds to constants.
+#pragma once
+#include <vector>
+
+#include "compiler/ops/operator.h"
+
+namespace onnxc {
+
+/// 1 where a == b, else 0.
+Dim indicator_equal(Dim a, Dim b);
+/// 1 where a < 0, else 0.
+Dim indicator_negative(Dim a);
+/// a where the indicator is 1, else b.
+inline Dim select(Dim indicator, Dim a, Dim b) { return b + indicator * (a - b); }
+
+/// For each axis of a tensor of `rank`, 1 where `axes` names it (negative ones count from the end).
+std::vector<Dim> axis_indicators(const std::vector<Dim>& axes, int rank);
+/// The same for a shape rule: axes out of range or named twice are errors, of the model or of the run.
+std::vector<Dim> checked_axis_indicators(Inference& inference, const std::vector<Dim>& axes, int rank);
+
+/// The extents that are left when `count` axes, those of indicator 1, are dropped.
+Extents drop_axes(const Extents& extents, const std::vector<Dim>& dropped, std::size_t count);
+
+}  // namespace onnxc

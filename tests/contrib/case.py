@@ -1,0 +1,48 @@
+"""A small model, what it is fed and how exactly its results are known."""
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+@dataclass
+class Case:
+    name: str
+    model: onnx.ModelProto
+    feeds: dict
+    rtol: float = 1e-4
+    atol: float = 1e-5
+    off: int = 0  # integers: how many steps apart
+    wanted: list = None  # where ONNX Runtime is not the oracle
+
+
+def number_type(array):
+    return helper.np_dtype_to_tensor_dtype(np.asarray(array).dtype)
+
+
+def case(name, op, inputs, outputs=1, constants=(), domain="com.microsoft", opset=21, attributes=None, extra=(), **tolerance):
+    """One node. `inputs`: arrays, None for an absent one; those whose numbers are in `constants` are initialisers. `outputs`: how many, or a list of which
+    are there. `extra`: nodes that follow, whose outputs are the graph's."""
+    names, feeds, graph_inputs, initialisers = [], {}, [], []
+    for i, array in enumerate(inputs):
+        names.append("" if array is None else f"x{i}")
+        if array is None:
+            continue
+        array = np.asarray(array)
+        if i in constants:
+            initialisers.append(numpy_helper.from_array(array, names[i]))
+        else:
+            graph_inputs.append(helper.make_tensor_value_info(names[i], number_type(array), array.shape))
+            feeds[names[i]] = array
+    there = [True] * outputs if isinstance(outputs, int) else list(outputs)
+    results = [f"y{k}" if yes else "" for k, yes in enumerate(there)]
+    node = helper.make_node(op, names, results, domain=domain, **(attributes or {}))
+    graph_outputs = [helper.make_empty_tensor_value_info(name) for name in results if name]
+    graph = helper.make_graph([node, *extra], "case", graph_inputs, graph_outputs, initialisers)
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    return Case(name, model, feeds, **tolerance)
+
+
+__all__ = ["Case", "case", "np", "helper", "TensorProto", "onnx", "numpy_helper"]

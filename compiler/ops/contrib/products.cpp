@@ -123,7 +123,7 @@ Results causal_conv(GraphBuilder& b, const Node& node) {
 
 }  // namespace
 
-std::span<const Operator> table_contrib_products() {
+std::span<const Operator> table_fused_products() {
   const auto row = [](std::string_view name, int least, int most, Results (*decompose)(GraphBuilder&, const Node&), int outputs = 1) {
     return Operator{.name = name, .domain = kMicrosoft, .min_inputs = least, .max_inputs = most, .max_outputs = outputs, .decompose = decompose};
   };

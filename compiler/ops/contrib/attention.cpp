@@ -4,8 +4,8 @@
 namespace onnxc {
 namespace {
 
-/// What is added to the scores of [batch, heads, tokens of q, tokens of k], or kAbsent: mask_filter_value where the mask says so and, with `causal`, the lowest
-/// number where a key comes after the query; a bias of its own.
+/// What is added to the scores of [batch, heads, tokens of q, tokens of k], or kAbsent: mask_filter_value where the mask says so; with `causal`, the lowest
+/// number where a key comes after the query, the last of which stand together; a bias of its own.
 ///
 /// Masks of ONNX Runtime: [batch, keys] or [batch, queries, keys], 0 where a key is not seen; [batch], the number of keys that are seen; [2 batch], that, then the
 /// first key that is.
@@ -38,7 +38,8 @@ ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, Dim 
   }
   if (causal) {
     const ValueId row = c.add(c.unsqueeze(c.count(queries), {1}), b.shape({keys - queries}));
-    plus(c.op("Where", {c.op("LessOrEqual", {c.unsqueeze(c.count(keys), {0}), row}), zero, filter}));
+    const ValueId lowest = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
+    sum = c.op("Where", {c.op("LessOrEqual", {c.unsqueeze(c.count(keys), {0}), row}), sum == kAbsent ? zero : sum, lowest});
   }
   if (bias != kAbsent) plus(bias);
   return sum;

@@ -111,6 +111,6 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
 }  // namespace
 
 extern const Operator op_GroupQueryAttention;
-const Operator op_GroupQueryAttention{.name = "GroupQueryAttention", .domain = kMicrosoft, .min_inputs = 7, .max_inputs = 16, .max_outputs = 4, .decompose = group_query_attention};
+const Operator op_GroupQueryAttention{.name = "GroupQueryAttention", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 16, .max_outputs = 4, .decompose = group_query_attention};
 
 }  // namespace onnxc

@@ -37,8 +37,9 @@ q, k, v = numbers(B, S, C), numbers(B, L, C, seed=1), numbers(B, L, C, seed=2)
 keys = np.ones((B, L), np.int32)
 keys[0, 3:] = 0
 for name, mask in (("none", None), ("2-D", keys), ("ends", i32(3, 5))):
-    for causal in (0, 1):
-        check(f"MultiHeadAttention mask {name} causal={causal}", "MultiHeadAttention", [q, k, v, None, mask], dict(num_heads=N, unidirectional=causal), **MS)
+    check(f"MultiHeadAttention mask {name}", "MultiHeadAttention", [q, k, v, None, mask], dict(num_heads=N), **MS)
+check("MultiHeadAttention causal", "MultiHeadAttention", [k, k, v], dict(num_heads=N, unidirectional=1), **MS)
+check("MultiHeadAttention causal with other keys", "MultiHeadAttention", [q, k, v], dict(num_heads=N, unidirectional=1), refused="3 queries for 5 new keys", out_types=FLOATS, **MS)
 check("MultiHeadAttention bias", "MultiHeadAttention", [q, k, v, bias], dict(num_heads=N, scale=0.4), **MS)
 check("MultiHeadAttention wide value", "MultiHeadAttention", [q, k, numbers(B, L, 2 * C)], dict(num_heads=N), **MS)
 check("MultiHeadAttention bias of scores", "MultiHeadAttention", [q, k, v, None, None, numbers(1, 1, S, L)], dict(num_heads=N), **MS)

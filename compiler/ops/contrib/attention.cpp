@@ -9,7 +9,7 @@ namespace {
 ///
 /// Masks of ONNX Runtime: [batch, keys] or [batch, queries, keys], 0 where a key is not seen; [batch], the number of keys that are seen; [2 batch], that, then the
 /// first key that is.
-ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, Dim batch, Dim queries, Dim keys) {
+ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, Dim batch, Dim queries, Dim keys, ValueId past) {
   GraphBuilder& b = c.b;
   const ValueId zero = c.c(0), filter = c.c(c.number("mask_filter_value", -10000.0f));
   ValueId sum = kAbsent;
@@ -37,6 +37,9 @@ ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, Dim 
     plus(c.op("Where", {seen, zero, filter}));
   }
   if (causal) {
+    const Dim before = past == kAbsent ? Dim(0) : c.extent(past, -2);
+    if (const Dim more = keys - queries - before; more.is_constant() && more.value() != 0)
+      c.unsupported(fmt::format("unidirectional, with {} queries for {} new keys", queries.text(), (keys - before).text()));
     const ValueId row = c.add(c.unsqueeze(c.count(queries), {1}), b.shape({keys - queries}));
     const ValueId lowest = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
     sum = c.op("Where", {c.op("LessOrEqual", {c.unsqueeze(c.count(keys), {0}), row}), sum == kAbsent ? zero : sum, lowest});
@@ -73,7 +76,7 @@ Results attention(GraphBuilder& b, const Node& node) {
     h.v = with_past(c, c.op("Squeeze", {past[1], b.integers({0})}), h.v);
   }
   h.scale = attention_scale(c, c.extent(h.q, 3));
-  h.bias = score_bias(c, c.raw(3), c.in(5), c.integer("unidirectional", 0) != 0, x[0], x[1], c.extent(h.k, 2));
+  h.bias = score_bias(c, c.raw(3), c.in(5), c.integer("unidirectional", 0) != 0, x[0], x[1], c.extent(h.k, 2), c.raw(4));
   std::vector<ValueId> results{c.out(join_heads(c, attend(c, h).y)), kAbsent};
   if (node.has_output(1)) results[1] = c.out(c.concat({c.unsqueeze(h.k, {0}), c.unsqueeze(h.v, {0})}, 0));
   return results;
@@ -137,7 +140,7 @@ Results multi_head_attention(GraphBuilder& b, const Node& node) {
   h.k = with_past(c, c.in(past_input), h.k);
   h.v = with_past(c, c.in(past_input + 1), h.v);
   h.scale = attention_scale(c, c.extent(h.q, 3));
-  h.bias = score_bias(c, c.raw(mask_input), c.in(added_input), c.integer("unidirectional", 0) != 0, shape[0], shape[1], c.extent(h.k, 2));
+  h.bias = score_bias(c, c.raw(mask_input), c.in(added_input), c.integer("unidirectional", 0) != 0, shape[0], shape[1], c.extent(h.k, 2), c.raw(past_input));
   const Attended a = attend(c, h);
   std::vector<ValueId> results{c.out(join_heads(c, a.y)), kAbsent, kAbsent, kAbsent};
   if (node.has_output(1)) results[1] = c.out(h.k);

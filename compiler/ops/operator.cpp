@@ -165,21 +165,25 @@ void infer_epilogue(Graph& graph, Node& node) {
 
 }  // namespace
 
+void check_arity(const Operator& op, const Node& node) {
+  const int inputs = node.own_inputs(), outputs = static_cast<int>(node.outputs.size());
+  if (inputs < op.min_inputs || inputs > op.max_inputs)
+    node.fail(ErrorKind::Invalid, fmt::format("has {} inputs, where {} to {} are allowed", inputs, op.min_inputs, op.max_inputs));
+  if (outputs < op.min_outputs || outputs > op.max_outputs)
+    node.fail(ErrorKind::Invalid, fmt::format("has {} outputs, where {} to {} are allowed", outputs, op.min_outputs, op.max_outputs));
+  for (int i = 0; i < op.min_inputs; ++i) {
+    if (!node.has_input(i)) node.fail(ErrorKind::Invalid, fmt::format("input {} is missing", i));
+  }
+}
+
 void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk) {
   Inference inference(graph, node, fresh, before, walk);
   if (node.is_map()) return infer_expression(inference, *node.epilogue);
   const Operator* op = find_operator(node);
   if (op == nullptr) node.fail(ErrorKind::Unsupported, "this operator is not supported");
-  const int inputs = node.own_inputs(), outputs = static_cast<int>(node.outputs.size());
-  if (inputs < op->min_inputs || inputs > op->max_inputs)
-    node.fail(ErrorKind::Invalid, fmt::format("has {} inputs, where {} to {} are allowed", inputs, op->min_inputs, op->max_inputs));
-  if (outputs < op->min_outputs || outputs > op->max_outputs)
-    node.fail(ErrorKind::Invalid, fmt::format("has {} outputs, where {} to {} are allowed", outputs, op->min_outputs, op->max_outputs));
-  for (int i = 0; i < op->min_inputs; ++i) {
-    if (!node.has_input(i)) node.fail(ErrorKind::Invalid, fmt::format("input {} is missing", i));
-  }
+  check_arity(*op, node);
   if (op->express != nullptr) {
-    for (int i = 0; i < inputs; ++i) {
+    for (int i = 0; i < node.own_inputs(); ++i) {
       if (node.has_input(i)) static_cast<void>(inference.extents(i));
     }
     infer_expression(inference, op->express(graph, node));

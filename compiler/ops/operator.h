@@ -1,7 +1,8 @@
 // Operator: what onnxc knows of one ONNX operator. Each lives in a file of its own (or is a row of a table) and is listed in op_list.inc.
 //
 //   resolve    turns the forms of older opsets into the latest one (attributes that became inputs, old defaults); types of the inputs are known
-//   infer      the shape rule: types of the outputs, and elements of small integer tensors, from what is known of the inputs
+//   infer      the shape rule: types of the outputs, and elements of small integer tensors, from what is known of the inputs. An operator that is
+//              nothing but a composition needs none: it is decomposed as soon as the types of its inputs are known
 //   express    for elementwise operators: the expression of one element; everything else of them follows from it
 //   decompose  rewrites the node into others that exist
 //   evaluate   the reference value, through runtime_stub/onnxc/scalar
@@ -121,6 +122,11 @@ class Inference {
   const RegionWalk* walk_;
   std::size_t asked_ = 0;  // how many of the node's own symbols the rule has asked for
 };
+
+/// True for an operator that stands for its decomposition from the first pass on.
+inline bool is_composition(const Operator& op) { return op.infer == nullptr && op.express == nullptr && op.decompose != nullptr; }
+/// Refuses a node whose numbers of inputs and outputs the operator does not allow.
+void check_arity(const Operator& op, const Node& node);
 
 /// Runs the operator's rule (or Map's) on one node. `fresh` numbers the symbols that rules make; nodes that must run before this one are appended
 /// to `before`.

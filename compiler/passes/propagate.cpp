@@ -47,9 +47,30 @@ class Propagation {
     }
     if (node.is("If") && !node.inputs.empty() && graph.constant(node.inputs[0]) != nullptr) return take_branch(graph, node);
     if (!node.regions.empty()) enter_regions(graph, node);
+    if (const Operator* op = node.is_map() ? nullptr : find_operator(node); op != nullptr && is_composition(*op)) return take_apart(graph, *op, node);
     const RegionWalk walk = [this](Graph& region) { run(region); };
     infer_node(graph, node, fresh_, graph.nodes, &walk);
     settle(graph, std::move(node));
+  }
+
+  /// A composition: its parts, whose last give the node's outputs.
+  void take_apart(Graph& graph, const Operator& op, const Node& node) {
+    check_arity(op, node);
+    GraphBuilder builder(graph, node.name, fresh_);
+    const auto results = op.decompose(builder, node);
+    ONNXC_CHECK(results.has_value(), "a composition has parts");
+    for (Node& part : builder.take()) settle(graph, std::move(part));
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] == kAbsent) continue;
+      ONNXC_CHECK(i < results->size() && (*results)[i] != kAbsent, "a composition gives all of the node's outputs");
+      Node identity;
+      identity.op = "Identity";
+      identity.name = node.name;
+      identity.version = kLatest;
+      identity.inputs = {(*results)[i]};
+      identity.outputs = {node.outputs[i]};
+      visit(graph, std::move(identity));
+    }
   }
 
   /// Gives the regions the types (and known values) of what they capture, and walks them.

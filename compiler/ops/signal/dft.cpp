@@ -33,8 +33,28 @@ int64_t parts_of(const Node& node, const Extents& x) {
   return parts.value();
 }
 
+/// For each signal axis, 1 where it is the one that is transformed, else 0.
+std::vector<Dim> chosen_axis(Dim axis, std::size_t rank) {
+  const Dim a = axis + static_cast<int64_t>(rank) * min(1, max(0, 0 - axis));  // a negative axis counts from the end
+  std::vector<Dim> chosen;
+  for (int64_t k = 0; k + 1 < static_cast<int64_t>(rank); ++k) chosen.push_back(max(0, 1 - max(a - k, k - a)));
+  return chosen;
+}
+
+/// Of the transform: dft_length, or what the extent of the chosen axis gives.
+Dim length_of(const Node& node, const Extents& x, const std::vector<Dim>& chosen, const std::optional<Dim>& given) {
+  if (given) return *given;
+  const Form form = form_of(node);
+  Dim length = 0;
+  for (std::size_t k = 0; k < chosen.size(); ++k) length += chosen[k] * (form.inverse && form.onesided ? 2 * (x[k] - 1) : x[k]);
+  return length;
+}
+
+/// Where the output's shape is the input's for any axis, the kernel alone reads the axis.
+bool shape_depends_on_axis(const Node& node) { return node.has_input(1) || form_of(node).onesided; }
+
 void infer_dft(Inference& n) {
-  const Extents& x = n.extents(0);
+  const Extents x = n.extents(0);
   if (x.size() < 2) n.fail(fmt::format("the input has rank {}; [..., signal, 1 or 2] is needed", x.size()));
   if (!is_float(n.element(0))) n.fail(fmt::format("the input is {}, not a float", name(n.element(0))));
   const Form form = form_of(n.node());
@@ -42,56 +62,49 @@ void infer_dft(Inference& n) {
   if (form.onesided && parts != (form.inverse ? 2 : 1))
     n.fail(form.inverse ? "onesided=1 with inverse=1 needs a complex input" : "onesided=1 needs a real input", "use onesided=0");
   if (!(element_count(n.extents(2)) == Dim(1))) n.fail(fmt::format("the axis has shape {}; it is a scalar", text(n.extents(2))));
+  if (n.constant(2) != nullptr && n.axis(to_integers(*n.constant(2))[0], static_cast<int>(x.size())) == static_cast<int>(x.size()) - 1)
+    n.fail("the axis is the last one, which holds real and imaginary parts");
   Extents y = x;
   y.back() = form.inverse && form.onesided ? 1 : 2;
-  if (n.constant(2) != nullptr || n.has(1) || form.onesided) {
-    const int64_t given = n.known_integers(2, "the axis")[0];
-    const int axis = n.axis(given, static_cast<int>(x.size()));
-    if (axis == static_cast<int>(x.size()) - 1) n.fail("the axis is the last one, which holds real and imaginary parts");
-    const auto k = static_cast<std::size_t>(axis);
-    Dim length = form.inverse && form.onesided ? 2 * (x[k] - 1) : x[k];
+  if (shape_depends_on_axis(n.node())) {
+    const std::vector<Dim> chosen = chosen_axis(n.known_elements(2, "the axis")[0], x.size());
+    std::optional<Dim> given;
     if (n.has(1)) {
       const std::vector<Dim> wanted = n.known_elements(1, "dft_length");
       if (wanted.size() != 1) n.fail(fmt::format("dft_length has {} elements; it is a scalar", wanted.size()));
-      length = wanted[0];
-      if (length.max_value() < 1) n.fail(fmt::format("dft_length is {}", length.text()));
+      if (wanted[0].max_value() < 1) n.fail(fmt::format("dft_length is {}", wanted[0].text()));
+      given = wanted[0];
     }
-    y[k] = form.onesided && !form.inverse ? floor_div(length, 2) + 1 : length;
+    const Dim length = length_of(n.node(), x, chosen, given), bins = form.onesided && !form.inverse ? floor_div(length, 2) + 1 : length;
+    for (std::size_t k = 0; k < chosen.size(); ++k) y[k] = n.let(x[k] + chosen[k] * (bins - x[k]), "bins");
   }
   n.output(0, n.element(0), std::move(y));
 }
 
-/// Length of the transform; 0 where the kernel finds it at the axis.
-Dim length_of(const Node& node, const Extents& y, const TensorData* axis, const std::optional<Dim>& wanted, const Extents& x) {
-  if (wanted) return *wanted;
-  if (axis == nullptr) return 0;
-  int64_t k = to_integers(*axis)[0];
-  if (k < 0) k += static_cast<int64_t>(x.size());
-  const Form form = form_of(node);
-  return form.onesided && !form.inverse ? x[static_cast<std::size_t>(k)] : y[static_cast<std::size_t>(k)];
-}
-
 void evaluate_dft(Evaluation& e) {
   const Form form = form_of(e.node());
-  std::optional<Dim> wanted;
-  if (e.has(1)) wanted = to_integers(e.input(1))[0];
-  const Dim length = length_of(e.node(), to_extents(e.output(0).shape), &e.input(2), wanted, to_extents(e.input(0).shape));
-  std::vector<double> work(static_cast<std::size_t>(6 * length.value()));
+  const Extents x = to_extents(e.input(0).shape);
+  std::optional<Dim> given;
+  if (e.has(1)) given = to_integers(e.input(1))[0];
+  const int64_t length = length_of(e.node(), x, chosen_axis(to_integers(e.input(2))[0], x.size()), given).value();
+  if (length < 0) e.node().fail(ErrorKind::Invalid, fmt::format("dft_length is {}", length));
+  std::vector<double> work(static_cast<std::size_t>(6 * length));
   for_float(e.type(0), [&]<class T>() {
     for_index(e.type(2), [&]<class I>() {
-      e.check(scalar::dft(e.out<T>(), e.in<T>(0), e.in<I>(2), work.data(), {.length = length.value(), .inverse = form.inverse, .onesided = form.onesided}));
+      e.check(scalar::dft(e.out<T>(), e.in<T>(0), e.in<I>(2), work.data(), {.length = length, .inverse = form.inverse, .onesided = form.onesided}));
     });
   });
 }
 
 void lower_dft(Lowering& l) {
   const Form form = form_of(l.node());
-  std::optional<Dim> wanted;
-  if (l.has(1)) wanted = Operands(l.graph(), l.node()).known(1)[0];
+  const Operands operands(l.graph(), l.node());
   const Extents& x = l.extents(0);
-  const Dim length = length_of(l.node(), l.output_type(0).extents, l.constant(2), wanted, x);
-  Dim longest = length;
-  if (length == Dim(0)) {
+  Dim length = 0, longest = 0;  // 0: the extent of the axis
+  if (shape_depends_on_axis(l.node())) {
+    length = length_of(l.node(), x, chosen_axis(operands.known(2)[0], x.size()), l.has(1) ? std::optional(operands.known(1)[0]) : std::nullopt);
+    longest = max(length, 0);
+  } else {
     for (std::size_t k = 0; k + 1 < x.size(); ++k) longest = max(longest, x[k]);
   }
   const View in = l.in(0), axis = l.in(2);

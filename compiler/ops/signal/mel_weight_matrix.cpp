@@ -18,7 +18,7 @@ void infer_mel_weight_matrix(Inference& n) {
   if (bands.max_value() < 1 || length.max_value() < 1) n.fail("num_mel_bins or dft_length is not positive");
   const auto type = element_type_numbered(static_cast<int32_t>(n.node().integer("output_datatype", 1)));
   if (!type || !(is_float(*type) || is_integer(*type))) n.fail(fmt::format("output_datatype is {}, which is no numeric type", n.node().integer("output_datatype", 1)));
-  n.output(0, *type, {floor_div(length, 2) + 1, bands});
+  n.output(0, *type, {n.let(max(0, floor_div(length, 2) + 1), "bins"), n.let(max(0, bands), "bands")});
 }
 
 void evaluate_mel_weight_matrix(Evaluation& e) {

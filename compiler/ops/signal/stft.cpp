@@ -24,7 +24,8 @@ void infer_stft(Inference& n) {
   const bool onesided = n.node().integer("onesided", 1) != 0;
   if (onesided && parts == 2) n.fail("onesided=1 needs a real signal", "use onesided=0");
   const std::vector<Dim> step = n.known_elements(1, "frame_step");
-  if (step.size() != 1 || step[0].min_value() < 1) n.fail("frame_step is not one positive number");
+  if (step.size() != 1 || step[0].max_value() < 1) n.fail("frame_step is not one positive number");
+  n.unify(step[0], max(step[0], 1), "frame_step is positive");
   if (n.has(2)) {
     if (n.rank(2) != 1) n.fail(fmt::format("the window has rank {}, not 1", n.rank(2)));
     if (n.element(2) != n.element(0)) n.fail(fmt::format("the window is {}, the signal {}", name(n.element(2)), name(n.element(0))));
@@ -32,11 +33,13 @@ void infer_stft(Inference& n) {
   if (n.has(3)) {
     const std::vector<Dim> given = n.known_elements(3, "frame_length");
     if (given.size() != 1 || given[0].max_value() < 1) n.fail("frame_length is not one positive number");
+    n.unify(given[0], max(given[0], 1), "frame_length is positive");
     if (n.has(2)) n.unify(n.extents(2)[0], given[0], "the lengths of window and frame");
   }
   const Dim length = frame_length(Operands(n.graph(), n.node()));
   if ((x[1] - length).max_value() < 0) n.fail(fmt::format("a frame of {} is longer than the signal of {}", length.text(), x[1].text()));
-  n.output(0, n.element(0), {x[0], max(0, floor_div(x[1] - length, step[0]) + 1), onesided ? floor_div(length, 2) + 1 : length, 2});
+  const Dim frames = n.let(max(0, floor_div(x[1] - length, max(step[0], 1)) + 1), "frames"), bins = n.let(onesided ? floor_div(length, 2) + 1 : length, "bins");
+  n.output(0, n.element(0), {x[0], frames, bins, 2});
 }
 
 void evaluate_stft(Evaluation& e) {
@@ -52,7 +55,7 @@ void lower_stft(Lowering& l) {
   const Operands o(l.graph(), l.node());
   const Dim length = frame_length(o);
   const View x = l.in(0), y = l.out(0);
-  const PointerArg work = l.workspace("spectrum", ElementType::F64, 6 * length);
+  const PointerArg work = l.workspace("spectrum", ElementType::F64, 6 * max(length, 0));
   View window;
   if (l.has(2)) window = l.in(2);
   StepBuilder call = l.call("scalar_stft");

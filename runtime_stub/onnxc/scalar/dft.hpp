@@ -1,4 +1,5 @@
-// DFT and STFT, as ONNX defines them. Complex numbers are a last axis of extent 2, real ones of extent 1. Computed in double.
+// DFT and STFT, as ONNX defines them. Complex numbers are a last axis of extent 2, real ones of extent 1. Complex f32
+// signals are transformed in f32, as NumPy does it, all others in f64.
 #pragma once
 #include "../base.hpp"
 #include "../fn.hpp"
@@ -12,31 +13,25 @@ struct DftParams {
   bool onesided = false;  ///< forward: y holds bins [0, length / 2]; inverse: x does, and y is real
 };
 
-/// Transforms x along the axis that `axis` names, its signals cut or padded with zeros to the length. work: 6 doubles for each element of the length.
-/// An axis out of range gives ONNXC_INDEX_OUT_OF_RANGE, a transform of nothing ONNXC_BAD_DIMENSION. No aliasing.
-template <class T, class I>
-Status dft(Tensor<T> y, Tensor<const T> x, Tensor<const I> axis, double* work, DftParams params) {
+/// One axis [outer, extent, inner] of x; see `dft`.
+template <class W, class T>
+void dft_axis(Tensor<T> y, Tensor<const T> x, int k, W* work, int64_t n, DftParams params) {
   const int rank = x.shape.rank;
-  const int64_t given = static_cast<int64_t>(axis.data[0]), a = given < 0 ? given + rank : given;
-  if (a < 0 || a >= rank - 1) return {ONNXC_INDEX_OUT_OF_RANGE};
-  const int k = static_cast<int>(a);
   const int64_t parts = x.shape[rank - 1], results = y.shape[rank - 1], extent = x.shape[k], bins = y.shape[k];
-  const int64_t n = params.length != 0 ? params.length : extent, outer = x.shape.count(0, k), inner = x.shape.count(k + 1, rank - 1);
-  if (y.count() == 0) return {};
-  if (n < 1) return {ONNXC_BAD_DIMENSION};
-  Fft fft(work, n);
-  const double scale = params.inverse ? 1 / static_cast<double>(n) : 1;
+  const int64_t outer = x.shape.count(0, k), inner = x.shape.count(k + 1, rank - 1);
+  Fft<W> fft(work, n);
+  const W scale = params.inverse ? 1 / static_cast<W>(n) : W(1);
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < inner; ++i) {
-      const auto read = [&](int64_t at) -> Complex {
+      const auto read = [&](int64_t at) -> Complex<W> {
         if (at >= extent) return {};
         const T* const v = x.data + ((o * extent + at) * inner + i) * parts;
-        return {fn::cast<double>(v[0]), parts == 2 ? fn::cast<double>(v[1]) : 0.0};
+        return {fn::cast<W>(v[0]), parts == 2 ? fn::cast<W>(v[1]) : W(0)};
       };
       if (params.inverse && params.onesided) {
         // The other half is the conjugate of this one; what is its own conjugate is real.
         for (int64_t b = 0; b <= n / 2; ++b) {
-          Complex v = read(b);
+          Complex<W> v = read(b);
           if (b == 0 || 2 * b == n) v.im = 0;
           fft.x[b] = v;
           if (b != 0) fft.x[n - b] = {v.re, -v.im};
@@ -52,16 +47,36 @@ Status dft(Tensor<T> y, Tensor<const T> x, Tensor<const I> axis, double* work, D
       }
     }
   }
+}
+
+/// Transforms x along the axis that `axis` names, its signals cut or padded with zeros to the length. work: 6 doubles for each element of the length.
+/// An axis out of range gives ONNXC_INDEX_OUT_OF_RANGE, a transform of nothing ONNXC_BAD_DIMENSION. No aliasing.
+template <class T, class I>
+Status dft(Tensor<T> y, Tensor<const T> x, Tensor<const I> axis, double* work, DftParams params) {
+  const int rank = x.shape.rank;
+  const int64_t given = static_cast<int64_t>(axis.data[0]), a = given < 0 ? given + rank : given;
+  if (a < 0 || a >= rank - 1) return {ONNXC_INDEX_OUT_OF_RANGE};
+  const int k = static_cast<int>(a);
+  const int64_t n = params.length != 0 ? params.length : x.shape[k];
+  if (y.count() == 0) return {};
+  if (n < 1) return {ONNXC_BAD_DIMENSION};
+  if constexpr (sizeof(T) == 4) {
+    if (x.shape[rank - 1] == 2) {
+      dft_axis(y, x, k, reinterpret_cast<float*>(work), n, params);
+      return {};
+    }
+  }
+  dft_axis(y, x, k, work, n, params);
   return {};
 }
 
 /// y[b, f, k] = DFT of x[b, f * step + i] * window[i] for i in [0, length), k in [0, bins): x is [b, samples, 1 or 2] (a last axis that is not there is of
-/// extent 1), y is [b, frames, bins, 2]. A null window is all ones. work: 6 * length doubles. Frames lie within the signal. No aliasing.
+/// extent 1), y is [b, frames, bins, 2]. A null window is all ones. work: 6 * length doubles. Frames lie within the signal. Computed in f64. No aliasing.
 template <class T>
 void stft(Tensor<T> y, Tensor<const T> x, const T* window, double* work, int64_t length, int64_t step) {
   const int64_t samples = x.shape[1], parts = x.shape.rank == 3 ? x.shape[2] : 1, frames = y.shape[1], bins = y.shape[2];
   if (y.count() == 0) return;
-  Fft fft(work, length);
+  Fft<double> fft(work, length);
   T* to = y.data;
   for (int64_t b = 0; b < x.shape[0]; ++b) {
     for (int64_t f = 0; f < frames; ++f) {

@@ -1,25 +1,40 @@
-// The discrete Fourier transform of any length, in double.
+// The discrete Fourier transform of any length, in single or double precision.
 //
 // The length is split into its prime factors, and a Stockham step is taken for each: it reads one buffer and writes the other, and leaves the
-// result in order. A step of factor p costs n * p multiply-adds, so the whole n * (sum of the prime factors); a prime length is the direct sum.
-// The roots of unity come from a table that is exact to a rounding, which keeps the error at a few roundings for each factor.
+// result in order. A step of factor p costs about n * p multiply-adds, so the whole n * (sum of the prime factors); a prime length is the direct sum,
+// of pairs of elements that share their roots. The roots of unity come from a table that is exact to a rounding, which keeps the error at a few
+// roundings for each factor. No product is contracted into a multiply-add, so the result is the same on any machine, and where the steps are the
+// same that of pocketfft (and so of NumPy), bit for bit.
 #pragma once
 #include <cmath>
 
 #include "../base.hpp"
 
+#if defined(__clang__)
+#define ONNXC_NO_CONTRACTION_FUNCTION
+#define ONNXC_NO_CONTRACTION _Pragma("clang fp contract(off)")
+#elif defined(__GNUC__)
+#define ONNXC_NO_CONTRACTION_FUNCTION __attribute__((optimize("fp-contract=off")))
+#define ONNXC_NO_CONTRACTION
+#else
+#define ONNXC_NO_CONTRACTION_FUNCTION
+#define ONNXC_NO_CONTRACTION
+#endif
+
 namespace onnxc::inline ONNXC_ISA::scalar {
 
+template <class W>
 struct Complex {
-  double re = 0, im = 0;
+  W re = 0, im = 0;
 };
 
 /// exp(-2 pi i k / n), 0 <= k < n: the angle is brought to the first octant, where sine and cosine lose nothing.
-inline Complex root_of_unity(int64_t k, int64_t n) {
+template <class W>
+Complex<W> root_of_unity(int64_t k, int64_t n) {
   const int64_t quadrant = 4 * k / n, rest = 4 * k - quadrant * n;  // the angle is (quadrant + rest / n) * pi / 2
   const bool beyond = 2 * rest > n;
   const double angle = 1.5707963267948966 * (static_cast<double>(beyond ? n - rest : rest) / static_cast<double>(n));
-  const double c = beyond ? std::sin(angle) : std::cos(angle), s = beyond ? std::cos(angle) : std::sin(angle);
+  const W c = static_cast<W>(beyond ? std::sin(angle) : std::cos(angle)), s = static_cast<W>(beyond ? std::cos(angle) : std::sin(angle));
   switch (quadrant) {
     case 0: return {c, -s};
     case 1: return {-s, -c};
@@ -28,18 +43,18 @@ inline Complex root_of_unity(int64_t k, int64_t n) {
   }
 }
 
-/// A transform of length n in memory of the caller: 6 n doubles. Write the signal to `x`, transform, read it there again.
+/// A transform of length n in memory of the caller: 6 n numbers of type W. Write the signal to `x`, transform, read it there again.
+template <class W>
 struct Fft {
   int64_t n = 0;
-  Complex *roots = nullptr, *x = nullptr, *other = nullptr;
+  Complex<W> *roots = nullptr, *x = nullptr, *other = nullptr;
 
-  Fft(double* memory, int64_t length) : n(length), roots(reinterpret_cast<Complex*>(memory)), x(roots + length), other(x + length) {
-    for (int64_t k = 0; k < n; ++k) roots[k] = root_of_unity(k, n);
+  Fft(W* memory, int64_t length) : n(length), roots(reinterpret_cast<Complex<W>*>(memory)), x(roots + length), other(x + length) {
+    for (int64_t k = 0; k < n; ++k) roots[k] = root_of_unity<W>(k, n);
   }
 
   /// x[k] = sum of x[i] exp(-+2 pi i k / n), the sign being + for the inverse, which is not scaled.
   void transform(bool inverse) {
-    const double sign = inverse ? -1 : 1;
     int64_t rest = n, done = 1;  // rest * done == n
     for (int64_t p = 2; rest > 1;) {
       if (p * p > rest) p = rest;
@@ -47,30 +62,49 @@ struct Fft {
         ++p;
         continue;
       }
-      const int64_t m = rest / p;
-      for (int64_t k = 0; k < m; ++k) {
-        for (int64_t j = 0; j < p; ++j) {
-          for (int64_t q = 0; q < done; ++q) {
-            Complex sum;
-            // The root of x[q + done (k + m r)] is that of j (k done + r n / p).
-            int64_t at = j * k * done % n;
-            const int64_t step = n / p * j % n;
-            for (int64_t r = 0; r < p; ++r) {
-              const Complex v = x[q + done * (k + m * r)], w = {roots[at].re, sign * roots[at].im};
-              sum.re += v.re * w.re - v.im * w.im;
-              sum.im += v.re * w.im + v.im * w.re;
-              at += step;
-              if (at >= n) at -= n;
-            }
-            other[q + done * (p * k + j)] = sum;
-          }
-        }
+      for (int64_t k = 0; k < rest / p; ++k) {
+        for (int64_t q = 0; q < done; ++q) step(p, rest / p, done, k, q, inverse ? W(-1) : W(1));
       }
-      Complex* const swap = x;
+      Complex<W>* const swap = x;
       x = other;
       other = swap;
-      rest = m;
+      rest /= p;
       done *= p;
+    }
+  }
+
+ private:
+  /// The p elements x[q + done (k + m r)], transformed, the j-th turned by the root of j k done, to other[q + done (p k + j)].
+  ONNXC_NO_CONTRACTION_FUNCTION void step(int64_t p, int64_t m, int64_t done, int64_t k, int64_t q, W sign) {
+    ONNXC_NO_CONTRACTION
+    const Complex<W>* const from = x + q + done * k;
+    Complex<W>* const to = other + q + done * p * k;
+    const int64_t stride = done * m;
+    for (int64_t j = 0; j <= p / 2; ++j) {
+      // Elements r and p - r have conjugate roots: sums of theirs make `even`, differences `odd`; results j and p - j are even + odd and even - odd.
+      Complex<W> even = from[0], odd;
+      for (int64_t r = 1; 2 * r <= p; ++r) {
+        const Complex<W> a = from[stride * r], b = from[stride * (p - r)];
+        if (2 * r == p) {  // p == 2
+          even.re = j == 0 ? even.re + a.re : even.re - a.re;
+          even.im = j == 0 ? even.im + a.im : even.im - a.im;
+          continue;
+        }
+        const Complex<W> sum = {a.re + b.re, a.im + b.im}, difference = {a.re - b.re, a.im - b.im}, w = roots[j * r % p * (n / p)];
+        const W im = sign * w.im;
+        even.re += j == 0 ? sum.re : w.re * sum.re;
+        even.im += j == 0 ? sum.im : w.re * sum.im;
+        odd.im += im * difference.re;
+        odd.re += im * difference.im;
+      }
+      odd.re = -odd.re;
+      for (int64_t side = 0; side < (j == 0 || 2 * j == p ? 1 : 2); ++side) {
+        const int64_t to_j = side == 0 ? j : p - j;
+        const Complex<W> v = j == 0 || 2 * j == p ? even : side == 0 ? Complex<W>{even.re + odd.re, even.im + odd.im} : Complex<W>{even.re - odd.re, even.im - odd.im};
+        const Complex<W> w = roots[to_j * k * done % n];
+        const W im = sign * w.im;
+        to[done * to_j] = to_j * k == 0 ? v : Complex<W>{v.re * w.re - v.im * im, v.re * im + v.im * w.re};
+      }
     }
   }
 };

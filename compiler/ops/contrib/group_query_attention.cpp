@@ -1,0 +1,116 @@
+// com.microsoft.GroupQueryAttention: attention over a cache that the operator extends; keys and values have fewer heads than queries. Of batch b, seqlens_k[b] + 1
+// keys are there after the call, of which the last are the call's own; a prompt starts at 0. What lies beyond them in the cache means nothing.
+#include "compiler/ops/contrib/attention.h"
+
+namespace onnxc {
+namespace {
+
+void refuse_rare_forms(const Composition& c) {
+  const Node& node = c.node;
+  for (const char* attribute : {"k_quant_type", "v_quant_type"}) {
+    if (node.string(attribute, "NONE") != "NONE") c.unsupported(fmt::format("{} is '{}': a quantised cache", attribute, node.string(attribute, "")));
+  }
+  if (c.has(12) || c.has(13)) c.unsupported("a quantised cache");
+  if (c.integer("sliding_window_cache", 0) != 0) c.unsupported("sliding_window_cache is set");
+  const int64_t causal = c.integer("causal", 1), window = c.integer("local_window_size", -1);
+  if (causal != 0 && causal != 1) c.fail(fmt::format("causal is {}", causal));
+  if (causal == 0 && window != -1) c.fail("local_window_size without causal");
+  if (c.has(14) != c.has(15)) c.fail("q_norm_weight and k_norm_weight belong together");
+  const int64_t qk = c.integer("qk_output", 0);
+  if (node.has_output(3) && qk != 1 && qk != 2) c.fail(fmt::format("output_qk is wanted, and qk_output is {}", qk));
+}
+
+/// The cache with `x` [batch, heads, tokens, size] written from `start` [batch] on, `length` long.
+ValueId extended(Composition& c, ValueId cache, ValueId x, ValueId start, Dim length) {
+  const Dim here = c.extent(cache, 2), more = length - here;
+  if (!(more == Dim(0))) {
+    const Extents shape = c.extents(x);
+    cache = c.concat({cache, c.zeros(c.b.type(x).element, {shape[0], shape[1], more, shape[3]})}, 2);
+  }
+  return c.op("TensorScatter", {cache, x, start}, {{"axis", int64_t{2}}});
+}
+
+Results group_query_attention(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  c.need_float();
+  refuse_rare_forms(c);
+  const int64_t heads = c.positive("num_heads"), groups = c.positive("kv_num_heads");
+  if (heads % groups != 0) c.fail(fmt::format("num_heads is {}, kv_num_heads {}", heads, groups));
+  c.need_rank(0, 3, "[batch, tokens, channels]");
+  for (int i : {3, 4}) c.need_rank(i, 4, "[batch, heads, before, size]");
+  if (!c.has(5) || !c.has(6)) c.fail("seqlens_k or total_sequence_length is missing");
+  const Extents shape = c.extents(c.raw(0));
+  const Dim batch = shape[0], tokens = shape[1];
+  ValueId q = c.in(0), k = c.in(1), v = c.in(2);
+  if (k == kAbsent) {  // side by side
+    const Dim size = floor_div(shape[2], heads + 2 * groups);
+    const auto parts = c.split(q, {size * heads, size * groups, size * groups}, 2);
+    q = parts[0], k = parts[1], v = parts[2];
+  } else if (v == kAbsent) {
+    c.fail("the value is missing");
+  }
+  Heads h{.q = split_heads(c, q, heads), .k = split_heads(c, k, groups), .v = split_heads(c, v, groups)};
+  if (c.has(14)) {
+    const Attributes norm{{"axis", int64_t{-1}}, {"epsilon", node.number("qk_norm_epsilon", 1e-6f)}};
+    h.q = c.op("RMSNormalization", {h.q, c.in(14)}, norm);
+    h.k = c.op("RMSNormalization", {h.k, c.in(15)}, norm);
+  }
+  // Where the call's first token stands, of each batch.
+  const ValueId there = c.add(c.op("Reshape", {cast_to(b, c.raw(5), ElementType::I64), b.shape({batch})}), b.number(ElementType::I64, 1));  // keys after the call
+  const ValueId start = c.op("Max", {c.sub(there, b.shape({tokens})), b.number(ElementType::I64, 0)});
+  const ValueId positions = c.add(c.unsqueeze(start, {1}), c.unsqueeze(c.count(tokens), {0}));  // [batch, tokens]
+  if (c.integer("do_rotary", 0) != 0) {
+    if (!c.has(7) || !c.has(8)) c.fail("do_rotary needs cos_cache and sin_cache");
+    const ValueId at = c.has(9) ? c.raw(9) : positions;
+    const ValueId cosines = angles(c, c.in(7), at), sines = angles(c, c.in(8), at);
+    const bool interleaved = c.integer("rotary_interleaved", 0) != 0;
+    h.q = rotate(c, h.q, cosines, sines, interleaved);
+    h.k = rotate(c, h.k, cosines, sines, interleaved);
+  }
+  if (c.has(3) != c.has(4)) c.fail("past_key and past_value belong together");
+  if (c.has(3)) {
+    const std::vector<Dim> total = c.elements(6, "total_sequence_length");
+    if (total.size() != 1) c.fail("total_sequence_length is not one number");
+    const Dim before = c.extent(c.raw(3), 2), length = max(before, total[0]);
+    h.k = extended(c, c.in(3), h.k, start, length);
+    h.v = extended(c, c.in(4), h.v, start, length);
+  }
+  const Dim keys = c.extent(h.k, 2);
+  // Which keys a query sees: [batch, 1, tokens, keys].
+  const ValueId at = c.unsqueeze(c.count(keys), {0, 1, 2});
+  const ValueId row = c.unsqueeze(positions, {1, 3});
+  ValueId seen;
+  if (c.integer("causal", 1) == 0) {
+    seen = c.op("Less", {at, c.unsqueeze(there, {1, 2, 3})});
+  } else {
+    seen = c.op("LessOrEqual", {at, row});
+    if (const int64_t window = c.integer("local_window_size", -1); window > 0)
+      seen = c.op("And", {seen, c.op("Greater", {at, c.sub(row, b.number(ElementType::I64, static_cast<double>(window)))})});
+  }
+  const ValueId hidden = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
+  ValueId added = c.c(0);
+  if (c.has(10)) {  // of the keys that are there
+    added = c.in(10);
+    const Dim more = keys - c.extent(added, 3);
+    if (!(more == Dim(0))) {
+      const Extents e = c.extents(added);
+      added = c.concat({added, c.zeros(c.type, {e[0], e[1], e[2], more})}, 3);
+    }
+  }
+  h.bias = c.op("Where", {seen, added, hidden});
+  h.scale = attention_scale(c, c.extent(h.q, 3));
+  h.softcap = c.number("softcap", 0);
+  if (c.has(11)) h.sink = c.in(11);
+  else if (c.integer("smooth_softmax", 0) == 1) h.sink = c.zeros(c.type, {heads});
+  const Attended a = attend(c, h);
+  std::vector<ValueId> results{c.out(join_heads(c, a.y)), c.out(h.k), c.out(h.v), kAbsent};
+  if (node.has_output(3)) results[3] = c.out(c.integer("qk_output", 0) == 1 ? a.scores : a.weights);
+  return results;
+}
+
+}  // namespace
+
+extern const Operator op_GroupQueryAttention;
+const Operator op_GroupQueryAttention{.name = "GroupQueryAttention", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 16, .max_outputs = 4, .decompose = group_query_attention};
+
+}  // namespace onnxc

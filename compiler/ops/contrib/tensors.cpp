@@ -1,0 +1,110 @@
+// com.microsoft: forms of ONNX's operators that came before them, transforms of real signals, and T5's relative positions.
+#include <cmath>
+
+#include "compiler/ops/contrib/composition.h"
+
+namespace onnxc {
+namespace {
+
+Results expand_dims(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  const std::vector<Dim> axis = c.elements(1, "the axis");
+  if (axis.size() != 1 || !axis[0].is_constant()) c.fail("the axis is not one number");
+  return {{c.unsqueeze(c.raw(0), {axis[0].value()})}};
+}
+
+Results range(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  return {{c.op("Range", {c.raw(0), c.raw(1), c.has(2) ? c.raw(2) : b.number(c.result, 1)})}};
+}
+
+Results pad(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  const ValueId pads = b.shape(c.elements(1, "the pads"));
+  return {{c.op("Pad", {c.raw(0), pads, c.raw(2)}, {{"mode", node.string("mode", "constant")}})}};
+}
+
+Results trilu(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  return {{c.op("Trilu", {c.raw(0), c.raw(1)}, {{"upper", c.integer("upper", 1)}})}};
+}
+
+// ---- Rfft, Irfft: over the last signal_ndim axes; the last of them has half of the spectrum
+
+int64_t signal_axes(Composition& c, int pairs) {
+  const int64_t axes = c.integer("signal_ndim", 1);
+  if (axes < 1 || axes + pairs > c.rank(c.raw(0))) c.fail(fmt::format("signal_ndim is {} for shape {}", axes, text(c.extents(c.raw(0)))));
+  if (c.integer("onesided", 1) != 1) c.unsupported("onesided is not 1");
+  if (c.integer("normalized", 0) != 0) c.unsupported("normalized is not 0");
+  c.need_float();
+  return axes;
+}
+ValueId dft(Composition& c, ValueId x, int64_t axis, bool inverse, bool onesided) {
+  return c.op("DFT", {x, kAbsent, c.b.integers({axis})}, {{"inverse", int64_t{inverse}}, {"onesided", int64_t{onesided}}});
+}
+
+Results rfft(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  const int64_t axes = signal_axes(c, 0);
+  ValueId y = dft(c, c.unsqueeze(c.in(0), {-1}), -2, false, true);
+  for (int64_t k = 1; k < axes; ++k) y = dft(c, y, -2 - k, false, false);
+  return {{c.out(y)}};
+}
+Results irfft(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  const int64_t axes = signal_axes(c, 1);
+  ValueId y = c.in(0);
+  for (int64_t k = axes - 1; k > 0; --k) y = dft(c, y, -2 - k, true, false);
+  return {{c.out(c.op("Squeeze", {dft(c, y, -2, true, true), b.integers({-1})}))}};
+}
+
+// ---- RelativePositionBias: rows of a table by the bucket of the distance between query and key, as T5 numbers them
+
+int64_t bucket_of(int64_t distance, int64_t buckets, int64_t furthest, bool both_ways) {
+  int64_t first = 0, n = -distance;
+  if (both_ways) {
+    buckets /= 2;
+    first = distance > 0 ? buckets : 0;
+    n = std::abs(distance);
+  } else {
+    n = std::max<int64_t>(n, 0);
+  }
+  const int64_t exact = buckets / 2;
+  if (n < exact) return first + n;
+  const float along = std::log(static_cast<float>(n) / static_cast<float>(exact)) / std::log(static_cast<float>(furthest) / static_cast<float>(exact));
+  return first + std::min(exact + static_cast<int64_t>(along * static_cast<float>(buckets - exact)), buckets - 1);
+}
+
+Results relative_position_bias(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  c.need_rank(0, 2, "[buckets, heads]");
+  const auto length = [&](int i, const char* what) {
+    const std::vector<Dim> list = c.elements(i, what);
+    if (list.size() != 1 || !list[0].is_constant() || list[0].value() < 1 || list[0].value() > 1 << 14) c.unsupported(fmt::format("{} is not one constant", what), "fix the dimension with --dim");
+    return list[0].value();
+  };
+  const int64_t q = length(1, "the query's length"), k = length(2, "the key's length"), buckets = c.known_extent(c.raw(0), 0), furthest = c.positive("max_distance");
+  const bool both_ways = c.integer("is_bidirectional", 0) != 0;
+  if (buckets / (both_ways ? 4 : 2) < 1 || furthest <= buckets / (both_ways ? 4 : 2)) c.fail(fmt::format("{} buckets for distances up to {}", buckets, furthest));
+  auto rows = std::make_shared<TensorData>(TensorData::zeros(ElementType::I64, {q, k}));
+  for (int64_t i = 0; i < q; ++i) {
+    for (int64_t j = 0; j < k; ++j) rows->as<int64_t>()[static_cast<std::size_t>(i * k + j)] = bucket_of(j - i, buckets, furthest, both_ways);
+  }
+  const ValueId bias = c.op("Gather", {c.raw(0), b.graph().add_constant(node.name, std::move(rows))}, {{"axis", int64_t{0}}});
+  return {{c.unsqueeze(c.transpose(bias, {2, 0, 1}), {0})}};
+}
+
+}  // namespace
+
+std::span<const Operator> table_contrib_tensors() {
+  const auto row = [](std::string_view name, int least, int most, Results (*decompose)(GraphBuilder&, const Node&)) {
+    return Operator{.name = name, .domain = kMicrosoft, .min_inputs = least, .max_inputs = most, .max_outputs = 1, .decompose = decompose};
+  };
+  static const Operator rows[] = {
+      row("ExpandDims", 2, 2, expand_dims), row("Range", 2, 3, range), row("Pad", 2, 3, pad), row("Trilu", 1, 2, trilu),
+      row("Rfft", 1, 1, rfft), row("Irfft", 1, 1, irfft), row("RelativePositionBias", 3, 3, relative_position_bias),
+  };
+  return rows;
+}
+
+}  // namespace onnxc

@@ -64,6 +64,30 @@ TEST_CASE("simplification keeps the value", "[dim]") {
   }
 }
 
+TEST_CASE("run-time symbols are bounded by their limits", "[dim]") {
+  const Dim n = Dim::symbol("rows", 1, INT64_MAX), count = Dim::run_time_symbol("@count", 0, kFar, n * 4), free = Dim::run_time_symbol("@free", 0, kFar);
+  CHECK_FALSE(n.depends_on_run());
+  CHECK((count * 3 + 1).depends_on_run());
+  CHECK((count * 3 + 1).upper_bound() == n * 12 + 1);
+  CHECK((n * 4 - count).upper_bound() == n * 4);
+  CHECK(min(free, count).upper_bound() == n * 4);
+  CHECK(floor_div(count, 2).upper_bound() == n * 2);
+  CHECK_FALSE(max(free, count).upper_bound().has_value());
+  CHECK_FALSE((free * 2).upper_bound().has_value());
+  CHECK((free * count).upper_bound([](const std::string& s) { return s == "@free"; }) == free * n * 4);
+}
+
+TEST_CASE("bounds of nested extents", "[dim]") {
+  Dim d = Dim::run_time_symbol("@deep", -kFar, kFar);
+  for (int i = 0; i < 8; ++i) d = min(1, max(0, Dim(1) - max(d - i, Dim(i) - d)));
+  CHECK(d.min_value() >= 0);
+  CHECK(d.max_value() <= 1);
+  const auto nest_on = [&] {
+    for (int i = 0; i < 60; ++i) d = max(d * 2 + i, Dim(i) - d);
+  };
+  CHECK_THROWS_AS(nest_on(), Error);  // a text that doubles each time
+}
+
 TEST_CASE("an extent beyond 64 bits is refused", "[dim]") { CHECK_THROWS_AS(Dim(INT64_MAX) + Dim(1), Error); }
 
 }  // namespace

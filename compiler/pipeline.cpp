@@ -95,8 +95,8 @@ Compilation compile_model(const std::filesystem::path& model, const CompilerOpti
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
-  result.program = lower_graph(graph, result.target, {.optimise = options.level > 0, .channels_last = options.level > 0, .threads = options.threads,
-                                                      .output_names = std::move(output_names)}, &result.choices);
+  result.program = lower_graph(graph, result.target, {.optimise = options.level > 0, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
+                                                      .threads = options.threads, .output_names = std::move(output_names)}, &result.choices);
   if (options.level > 0) alias_buffers(result.program);
   plan_memory(result.program);
   check_plan(result.program);

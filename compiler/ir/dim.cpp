@@ -18,6 +18,7 @@ struct Dim::Node {
   std::vector<Dim> args;
   mutable int64_t min, max;
   std::string text;
+  mutable uint64_t bounded_at = 0;  // the generation of symbols' bounds that min and max were computed from
   mutable bool run_time = false;
   mutable std::optional<Dim> limit{};
 };
@@ -56,6 +57,8 @@ int64_t bound_mul(int64_t a, int64_t b) {
 struct Bounds {
   int64_t min, max;
 };
+/// Counts statements of symbols' bounds: bounds of expressions are kept until one changes.
+uint64_t generation = 1;
 Bounds bounds_mul(Bounds a, Bounds b) {
   const int64_t c[] = {bound_mul(a.min, b.min), bound_mul(a.min, b.max), bound_mul(a.max, b.min), bound_mul(a.max, b.max)};
   return {*std::min_element(c, c + 4), *std::max_element(c, c + 4)};
@@ -192,6 +195,7 @@ Dim Dim::symbol(std::string_view name) { return wrap(intern(Kind::Symbol, 0, std
 
 Dim Dim::symbol(std::string_view name, int64_t min, int64_t max) {
   const Dim d = symbol(name);
+  if (d.node_->min != min || d.node_->max != max) ++generation;
   d.node_->min = min;
   d.node_->max = max;
   return d;
@@ -292,11 +296,21 @@ int64_t Dim::value() const {
 }
 const std::string& Dim::name() const { return node_->name; }
 const std::vector<Dim>& Dim::args() const { return node_->args; }
+void Dim::update_bounds() const {
+  if (is_symbol() || node_->bounded_at == generation) return;
+  for (Dim a : node_->args) a.update_bounds();
+  const Bounds b = bounds_of(kind(), kind() == Kind::Product ? 1 : node_->value, node_->args);
+  node_->min = b.min;
+  node_->max = b.max;
+  node_->bounded_at = generation;
+}
 int64_t Dim::min_value() const {
-  return is_symbol() ? node_->min : bounds_of(kind(), kind() == Kind::Product ? 1 : node_->value, node_->args).min;
+  update_bounds();
+  return node_->min;
 }
 int64_t Dim::max_value() const {
-  return is_symbol() ? node_->max : bounds_of(kind(), kind() == Kind::Product ? 1 : node_->value, node_->args).max;
+  update_bounds();
+  return node_->max;
 }
 std::string Dim::text() const { return node_->text; }
 
@@ -548,6 +562,11 @@ class DimParser {
   }
   Dim atom() {
     if (++depth_ > 200) fail();
+    const Dim d = bare_atom();
+    --depth_;
+    return d;
+  }
+  Dim bare_atom() {
     skip();
     if (pos_ >= text_.size()) fail();
     const char c = text_[pos_];

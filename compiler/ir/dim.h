@@ -85,6 +85,7 @@ class Dim {
     d.node_ = node;
     return d;
   }
+  void update_bounds() const;
   static std::pair<std::optional<Dim>, std::optional<Dim>> range_of(Dim d, const std::function<bool(const std::string&)>& known);
   static const Node* intern(Kind kind, int64_t value, std::string name, std::vector<Dim> args);
   friend Dim make_sum(std::vector<Dim> terms);

@@ -345,9 +345,11 @@ void Lowerer::define_interface(Scope& scope) {
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
     if (value.type.element == ElementType::C128)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' has element type {}, which is not supported yet", value.name, name(value.type.element)));
-    // Every extent, as their product may have a bound without them: 0 times anything.
-    const bool has_bounds = std::ranges::all_of(value.type.extents, [](Dim d) { return d.upper_bound().has_value(); });
-    const auto most = has_bounds ? element_count(value.type.extents).upper_bound() : std::nullopt;
+    std::optional<Dim> most = Dim(1);
+    for (Dim d : value.type.extents) {
+      const auto bound = d.upper_bound();
+      most = most && bound ? std::optional<Dim>(*most * *bound) : std::nullopt;
+    }
     const int bits = info(value.type.element).bits;
     const Dim count = most.value_or(0);
     return add_buffer({.name = own_name, .place = where, .element = value.type.element, .extents = value.type.extents,

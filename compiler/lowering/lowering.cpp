@@ -93,6 +93,11 @@ View Lowering::out_address(int i, bool borrowed) {
 PointerArg Lowering::object(int i) { return lowerer_.place(*lowerer_.scope_, node_.input(i), nullptr).pointer; }
 PointerArg Lowering::out_object(int i) { return lowerer_.define_object(*lowerer_.scope_, node_.output(i)).pointer; }
 
+void Lowering::pass_object(int output, int input) {
+  const PointerArg from = object(input);
+  lowerer_.move_object(out_object(output), from);
+}
+
 StepBuilder Lowering::call(std::string_view row) { return StepBuilder(*this, find_kernel(row)); }
 
 void Lowering::copy(const Extents& extents, PointerArg to, const std::vector<Dim>& to_strides, PointerArg from, const std::vector<Dim>& from_strides,
@@ -284,6 +289,10 @@ StepBuilder& StepBuilder::epilogue(EpilogueArg e) {
 }
 StepBuilder& StepBuilder::form(FormArg f) {
   step_.args.emplace_back(std::move(f));
+  return *this;
+}
+StepBuilder& StepBuilder::arg(Arg a) {
+  step_.args.push_back(std::move(a));
   return *this;
 }
 StepBuilder& StepBuilder::binds(Dim symbol) {

@@ -96,6 +96,8 @@ class Lowering {
   /// Input i or output i, a sequence, an optional or a map, as a pointer to its onnxc_value.
   PointerArg object(int i);
   PointerArg out_object(int i);
+  /// Output i is what input j is, a sequence, an optional or a map.
+  void pass_object(int output, int input);
   /// The symbols that this node binds, in the order in which its shape rule asked for them.
   Dim symbol(std::size_t i) const { return Dim::symbol(node_.binds.at(i)); }
   /// Scratch memory that lives during this node's steps.
@@ -157,6 +159,7 @@ class StepBuilder {
   StepBuilder& optional_tensor(int input);
   StepBuilder& dim(Dim value);
   StepBuilder& dims(std::vector<Dim> values);
+  StepBuilder& arg(Arg a);
   StepBuilder& name(std::string cpp_text);
   StepBuilder& number(double value, ElementType type = ElementType::F32);
   StepBuilder& epilogue(EpilogueArg e);

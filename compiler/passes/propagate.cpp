@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/ops/control/scan.h"
 #include "compiler/ops/operator.h"
 #include "compiler/ops/shape_arithmetic.h"
 
@@ -31,9 +32,12 @@ class Propagation {
     for (ValueId v : node.outputs) {
       if (v != kAbsent) graph[v].elements.reset();
     }
+    if (node.is("Scan")) return expand_scan(graph, node, [&](Node part) { visit(graph, std::move(part)); });
     if (node.version != kLatest && !node.is_map()) {
-      const Operator* op = find_operator(node);
-      if (op != nullptr && op->resolve != nullptr) {
+      const Operator* op = nullptr;
+      while (op != find_operator(node)) {  // until it is an operator of today: an Upsample becomes a Resize
+        op = find_operator(node);
+        if (op == nullptr || op->resolve == nullptr) break;
         GraphBuilder builder(graph, node.name, fresh_);
         op->resolve(builder, node);
         for (Node& added : builder.take()) settle(graph, std::move(added));

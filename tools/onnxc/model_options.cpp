@@ -45,6 +45,10 @@ void ModelOptions::add_to(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
   app.add_option("--max-arena", max_arena_, "Refuse models that need more bytes of memory for their values")->capture_default_str();
+  app.add_flag("--no-heap", no_heap_, "Refuse what needs memory whose size has no bound before the model runs");
+  app.add_option("--max-trip", max_trip_, "Iterations after which a loop without a number of them ends the run with an error")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app.add_option("--weights", weights_, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")
       ->capture_default_str();
 }
@@ -54,6 +58,8 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.weights = weights_;
   rest.threads = threads_;
   rest.max_arena = max_arena_;
+  rest.heap = !no_heap_;
+  rest.max_trip = max_trip_;
   rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
   rest.log = &std::cerr;
   for (const std::string& text : dims_) rest.dims.insert(parse_dim(text));

@@ -20,6 +20,8 @@ class ModelOptions {
   std::string target_ = "native", weights_ = "auto";
   int threads_ = 1;
   int64_t max_arena_ = CompilerOptions().max_arena;
+  bool no_heap_ = false;
+  int64_t max_trip_ = CompilerOptions().max_trip;
   std::string opt_level_ = "3";
   std::vector<std::string> dims_;
 };

@@ -32,6 +32,7 @@ bool always_true(const Graph& body, ValueId value) {
 
 /// Where `next` has other extents than `type`, the extents become symbols. True when something changed.
 bool generalise(Inference& n, Type& type, const Type& next, std::size_t number, int& made) {
+  if (type.kind == Type::Kind::Optional && next.kind == type.nested.at(0).kind) return generalise_nested(type.nested[0], next);  // as one that is there
   if (type.kind != next.kind || type.element != next.element || type.nested.size() != next.nested.size())
     n.fail(fmt::format("carried value {} is {} before an iteration and {} after it", number, type.text(), next.text()));
   if (!type.is_tensor()) {
@@ -86,8 +87,8 @@ void infer_loop(Inference& n) {
   }
   if (n.has(1) && n.element(1) != ElementType::Bool) n.fail(fmt::format("the condition is {}, not bool", name(n.element(1))));
   const LoopTrips first_limit = loop_trips(n.graph(), node);
-  const Dim iteration = n.fresh("i", 0, first_limit.most ? std::optional<Dim>(*first_limit.most) : std::nullopt);
-  const Dim trips = n.fresh("trips", 0, first_limit.most);
+  const Dim iteration = n.fresh("i", 0, first_limit.most ? std::optional<Dim>(max(*first_limit.most - 1, 0)) : std::nullopt);
+  const Dim trips = n.fresh("trips", 0, first_limit.most ? std::optional<Dim>(max(*first_limit.most, 0)) : std::nullopt);
 
   std::vector<Type> types;
   for (std::size_t i = 0; i < carried; ++i) types.push_back(n.type(static_cast<int>(2 + i)));
@@ -108,7 +109,10 @@ void infer_loop(Inference& n) {
   }
   set_formals(*body, types, iteration);
   n.walk(*body);
-  for (std::size_t i = 0; i < carried; ++i) n.output(static_cast<int>(i), types[i]);
+  for (std::size_t i = 0; i < carried; ++i) {
+    const Type& next = (*body)[body->outputs[1 + i]].type;
+    n.output(static_cast<int>(i), types[i].kind == Type::Kind::Optional && next.kind != types[i].kind ? types[i].nested[0] : types[i]);
+  }
 
   // Scan outputs: what the body binds is not known outside of it.
   std::set<std::string> inside;

@@ -183,6 +183,11 @@ void infer_unsqueeze(Inference& n) {
 
 // ---- Identity
 
+void lower_identity(Lowering& l) {
+  if (l.type(0).is_tensor()) l.alias(0, 0);
+  else l.pass_object(0, 0);
+}
+
 void infer_identity(Inference& n) {
   pass_elements(n);
   n.output(0, n.type(0));
@@ -198,6 +203,6 @@ const Operator op_Squeeze{.name = "Squeeze", .min_inputs = 1, .max_inputs = 2, .
                           .evaluate = copy_bytes, .lower = lower_as_view};
 const Operator op_Unsqueeze{.name = "Unsqueeze", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .resolve = resolve_axes, .infer = infer_unsqueeze,
                             .evaluate = copy_bytes, .lower = lower_as_view};
-const Operator op_Identity{.name = "Identity", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_identity, .evaluate = copy_bytes, .lower = lower_as_view};
+const Operator op_Identity{.name = "Identity", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_identity, .evaluate = copy_bytes, .lower = lower_identity};
 
 }  // namespace onnxc

@@ -1,6 +1,7 @@
 // Expand and Tile: repetition, by broadcasting and by copies side by side.
 #include <fmt/format.h>
 
+#include "compiler/ops/run_time_axes.h"
 #include "compiler/ops/tensor/moves.h"
 
 namespace onnxc {
@@ -24,7 +25,18 @@ void infer_expand(Inference& n) {
   for (Dim d : shape) {
     if (d.max_value() < 0) n.fail(fmt::format("the shape has extent {}", d.text()));
   }
-  n.output(0, n.element(0), n.broadcast({n.extents(0), shape}));
+  // An extent that only the run knows may be 1, which repeats nothing.
+  const Extents& in = n.extents(0);
+  std::vector<Dim> wanted = shape;
+  for (std::size_t k = 0; k < std::min(in.size(), wanted.size()); ++k) {
+    const Dim own = in[in.size() - 1 - k];
+    Dim& given = wanted[wanted.size() - 1 - k];
+    if (!given.depends_on_run() || own == given || own == Dim(1)) continue;
+    if (own.min_value() <= 1 && own.depends_on_run()) continue;  // then both must be equal
+    n.unify(select(indicator_equal(given, 1), own, given), own, "the shapes cannot be broadcast");
+    given = own;
+  }
+  n.output(0, n.element(0), n.broadcast({in, wanted}));
   infer_moved_elements(n, move_expand);
 }
 

@@ -43,8 +43,22 @@ void evaluate_gather(Evaluation& e) {
   });
 }
 
+/// The one index along the first axis as an extent that surely is one: a slice is a view. What a loop over slices is made of.
+std::optional<Dim> known_index(const Lowering& l) {
+  const Value& indices = l.graph()[l.node().input(1)];
+  if (indices.constant || !indices.elements || indices.elements->size() != 1 || !indices.type.extents.empty()) return std::nullopt;
+  const Dim extent = l.extents(0)[0], given = indices.elements->front();
+  const Dim index = given.max_value() < 0 ? given + extent : given;
+  const auto most = index.upper_bound(), least = (Dim(0) - index).upper_bound();
+  if (!most || !least || !always_at_least(extent, *most + 1) || !always_at_least(0, *least)) return std::nullopt;
+  return index;
+}
+
 void lower_gather(Lowering& l) {
   const int64_t axis = axis_of(l.node(), static_cast<int>(l.extents(0).size()));
+  if (axis == 0 && !l.graph()[l.node().input(0)].constant) {
+    if (const auto index = known_index(l)) return l.alias(0, 0, *index * element_count(l.output_type(0).extents));
+  }
   const View x = l.in(0), indices = l.in(1);
   l.call("scalar_gather").tensor(l.out(0)).tensor(x).tensor(indices).params({{"axis", dim_arg(axis)}});
 }

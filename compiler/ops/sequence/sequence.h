@@ -1,0 +1,18 @@
+// What operators on sequences and optionals share.
+#pragma once
+#include "compiler/lowering/lowering.h"
+
+namespace onnxc {
+
+/// The type in input i, which must be of that kind.
+const Type& element_of(Inference& n, int i, Type::Kind kind, const char* what);
+/// A tensor taken out of a value: its extents are the node's first symbols; those that were declared as constants are these.
+Type told_by_run(Inference& n, const Type& declared);
+/// Ends the run where the extents found are not the declared ones.
+void require_declared(Lowering& l, const Type& type);
+/// The node's symbols as the kernel's last arguments.
+StepBuilder& bind_extents(StepBuilder& step, const Lowering& l);
+/// ONNX's number of an element type.
+Arg element_number(ElementType type);
+
+}  // namespace onnxc

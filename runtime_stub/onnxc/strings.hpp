@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base.hpp"
 #include "types.hpp"
 
 namespace onnxc::inline ONNXC_ISA {

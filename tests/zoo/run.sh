@@ -19,7 +19,10 @@ if [ ${#models[@]} = 0 ]; then
   models=(churn_mlp lenet5_digits onnx2c_mnist mobilenet_v2 mobilenet_v3_small mobilenet_v3_small_ts17 squeezenet1_1 resnet18 resnet50 efficientnet_b0
     shufflenet_v2_x1_0 shufflenet_v2_x1_0_ts17 googlenet convnext_tiny ultraface_rfb_320 yolo_like unet_small espcn_superres autoencoder_ad
     mlperf_tiny_ad_fp32 mlperf_tiny_ic_fp32 mlperf_tiny_kws_fp32 mlperf_tiny_vww_fp32 bert_mini minilm_l6_arch distilbert_arch vit_s_16
-    whisper_tiny_encoder dynamic_batch_cnn)
+    whisper_tiny_encoder dynamic_batch_cnn
+    # Classical ones.
+    lightgbm_clf xgboost_reg random_forest_clf random_forest_strings gradient_boosting_reg onnx2c_treeensemble svm_rbf logistic_pipeline kmeans mlp_sklearn
+    tfidf_text)
 fi
 passed=0 failed=0
 for model in "${models[@]}"; do

@@ -12,7 +12,7 @@ enum class RegexPlace : int32_t { text_begin, text_end, line_begin, line_end, wo
 
 /// Instruction i is code[3 i, ...): operation, a, b.
 ///   set    one code point in one of b ranges, pairs from ranges[a] on; goes on
-///   split  goes to a, with less priority to b
+///   split  goes to a and to b
 ///   jump   goes to a
 ///   hold   goes on where place a holds
 struct Regex {
@@ -51,7 +51,7 @@ inline bool place_holds(int32_t place, const char* text, const char* end, const 
 
 }  // namespace detail
 
-/// The leftmost match at or behind `from` in [text, end), the one that backtracking would find first; with `whole`, whether all of it matches.
+/// The leftmost match at or behind `from` in [text, end), of those the longest; with `whole`, whether all of it matches.
 inline bool find_match(const Regex& regex, const char* text, const char* end, const char* from, bool whole, int64_t* room, const char*& match_begin, const char*& match_end) {
   const int64_t n = regex.size;
   detail::RegexThreads current{room, room + n}, next{room + 2 * n, room + 3 * n};
@@ -96,12 +96,15 @@ inline bool find_match(const Regex& regex, const char* text, const char* end, co
       const int32_t* const instruction = regex.code + 3 * current.at[t];
       if (static_cast<RegexOp>(instruction[0]) == RegexOp::match) {
         if (whole && at != end) continue;
-        matched = true;
-        match_begin = text + current.start[t];
-        match_end = at;
+        const char* const begin = text + current.start[t];
         if (whole) return true;
-        break;
+        if (matched && begin > match_begin) break;
+        matched = true;
+        match_begin = begin;
+        match_end = at;
+        continue;
       }
+      if (matched && text + current.start[t] > match_begin) break;
       if (code < 0) continue;  // the end, or no character
       const int32_t* const ranges = regex.ranges + instruction[1];
       for (int32_t k = 0; k < instruction[2]; ++k) {

@@ -40,7 +40,10 @@ void refuse_unknown_operators(const Graph& graph) {
   const std::function<void(const Graph&)> walk = [&](const Graph& g) {
     for (const Node& node : g.nodes) {
       if (!node.is_map() && find_operator(node) == nullptr && missing.size() < 100)
-        missing.push_back({node.name, node.full_op(), "this operator is not supported", seen.insert(node.full_op()).second ? "see docs/operators.md" : ""});
+        missing.push_back({node.name, node.full_op(), "this operator is not supported",
+                           !seen.insert(node.full_op()).second        ? ""
+                           : node.domain == "com.microsoft.nchwc" ? "save the model with ONNX Runtime's optimization level extended or lower"
+                                                                  : "see docs/operators.md"});
       for (const auto& [name, region] : node.regions) walk(*region);
     }
   };

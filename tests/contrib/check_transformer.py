@@ -134,5 +134,18 @@ for both in (0, 1):
     check(f"RelativePositionBias {both}", "RelativePositionBias", [table, np.array([20], np.int64), np.array([20], np.int64)], dict(max_distance=32, is_bidirectional=both),
           constants={1, 2}, expect=[table[t5_buckets(20, 20, 16, 32, both)].transpose(2, 0, 1)[None]], **MS)
 
+E, I = 4, 6
+tokens, router = numbers(5, 8), numbers(5, E)
+w2, b2 = numbers(E, 8, I, seed=3), numbers(E, 8, seed=4)
+for k in (1, 2, 4):
+    for normalise in (0, 1):
+        for activation in ("relu", "gelu", "silu", "identity"):
+            check(f"MoE {k} {normalise} {activation}", "MoE", [tokens, router, numbers(E, I, 8, seed=1), numbers(E, I, seed=2), w2, b2],
+                  dict(k=k, normalize_routing_weights=normalise, activation_type=activation), **MS)
+for extra in ({}, dict(activation_alpha=1.702, activation_beta=1.0), dict(swiglu_limit=0.5)):
+    check(f"MoE swiglu {extra}", "MoE", [tokens.reshape(1, 5, 8), router, numbers(E, 2 * I, 8, seed=1), numbers(E, 2 * I, seed=2), w2, b2],
+          dict(k=2, normalize_routing_weights=1, activation_type="swiglu", swiglu_fusion=1, **extra), **MS)
+check("MoE without biases", "MoE", [tokens, router, numbers(E, I, 8, seed=1), None, w2], dict(k=2), **MS)
+
 if __name__ == "__main__":
     main()

@@ -22,6 +22,7 @@ Heads heads_of(const Node& node) {
 
 void infer_linear_attention(Inference& n) {
   const Heads heads = heads_of(n.node());
+  if (n.node().integer("state_window", 0) != 0) n.unsupported("state_window is not 0", "only the state after the last token is supported");
   const std::string rule = n.node().string("update_rule", "gated_delta");
   if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta") n.fail(fmt::format("update_rule is '{}'", rule));
   const bool gated = rule.starts_with("gated"), delta = rule.ends_with("delta");

@@ -128,6 +128,10 @@ EpilogueShape Lowering::image_shape(const Extents& extents) const {
 }
 
 std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand, const std::vector<Dim>& operand_strides) {
+  for (std::size_t k = 0; k < operand.size(); ++k) {  // may be 1 where the result is more: a loop of its own reads that
+    const Dim own = operand[k];
+    if (own.depends_on_run() && own.min_value() <= 1 && !(own == result[result.size() - operand.size() + k])) return std::nullopt;
+  }
   const auto stride_of = [&](int axis) {
     const int at = axis - static_cast<int>(result.size() - operand.size());
     if (at < 0 || operand[static_cast<std::size_t>(at)] == Dim(1)) return Dim(0);

@@ -17,7 +17,11 @@ std::vector<Dim> broadcast_strides(const Extents& result, const View& operand) {
   const std::vector<Dim> own = operand.strides();
   const std::size_t shift = result.size() - operand.extents.size();
   for (std::size_t axis = 0; axis < operand.extents.size(); ++axis) {
-    if (!(operand.extents[axis] == Dim(1))) strides[axis + shift] = own[axis];
+    const Dim extent = operand.extents[axis];
+    if (extent == Dim(1)) continue;
+    // An extent that only the run knows may be 1 where the result's is more.
+    const bool may_repeat = extent.depends_on_run() && extent.min_value() <= 1 && !(extent == result[axis + shift]);
+    strides[axis + shift] = may_repeat ? own[axis] * min(1, max(extent - 1, 0)) : own[axis];
   }
   return strides;
 }

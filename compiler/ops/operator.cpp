@@ -6,6 +6,7 @@
 #include <map>
 
 #include "compiler/ops/op_list.h"
+#include "compiler/ops/run_time_axes.h"
 #include "compiler/ops/shape_arithmetic.h"
 
 namespace onnxc {
@@ -126,7 +127,17 @@ Dim Inference::unify(Dim a, Dim b, const char* what) {
   return a.is_constant() || (!b.is_constant() && a.text().size() <= b.text().size()) ? a : b;
 }
 
-Extents Inference::broadcast(const std::vector<Extents>& shapes) {
+Extents Inference::broadcast(const std::vector<Extents>& shapes, bool may_repeat) {
+  const auto may_be_one = [&](Dim d) { return may_repeat && d.depends_on_run() && d.min_value() <= 1; };
+  const auto meet = [&](Dim a, Dim b) {
+    const char* const what = "the shapes cannot be broadcast";
+    if (!may_be_one(a) && !may_be_one(b)) return unify(a, b, what);
+    if (!may_be_one(a)) std::swap(a, b);
+    const Dim both = may_be_one(b) ? let(select(indicator_equal(a, 1), b, a), "wide") : b;
+    unify(select(indicator_equal(a, 1), both, a), both, what);
+    if (may_be_one(b)) unify(select(indicator_equal(b, 1), both, b), both, what);
+    return both;
+  };
   std::size_t rank = 0;
   for (const Extents& s : shapes) rank = std::max(rank, s.size());
   Extents result(rank, Dim(1));
@@ -134,7 +145,7 @@ Extents Inference::broadcast(const std::vector<Extents>& shapes) {
     for (std::size_t k = 0; k < s.size(); ++k) {
       Dim& r = result[rank - s.size() + k];
       if (s[k] == r || s[k] == Dim(1)) continue;
-      r = r == Dim(1) ? s[k] : unify(r, s[k], "the shapes cannot be broadcast");
+      r = r == Dim(1) ? s[k] : meet(r, s[k]);
     }
   }
   return result;
@@ -153,7 +164,7 @@ void infer_expression(Inference& n, const Expr& expr) {
   for (int i = 0; i < n.node().own_inputs(); ++i) {
     if (n.has(i)) shapes.push_back(n.extents(i));
   }
-  Extents extents = n.broadcast(shapes);
+  Extents extents = n.broadcast(shapes, true);
   infer_expression_elements(n, expr, extents);
   n.output(0, expr.type(), std::move(extents));
 }

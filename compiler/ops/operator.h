@@ -103,8 +103,9 @@ class Inference {
   static bool are_constant(const std::vector<Dim>& dims);
   /// The model needs a == b, which is checked when it runs. Gives the simpler one; an error where they never are equal.
   Dim unify(Dim a, Dim b, const char* what);
-  /// Numpy's rule, over any number of shapes.
-  Extents broadcast(const std::vector<Extents>& shapes);
+  /// Numpy's rule, over any number of shapes. Extents that only a run knows must be equal where they meet others; with `may_repeat` they may also be 1
+  /// then, for kernels that read such an axis with stride 0: elementwise loops.
+  Extents broadcast(const std::vector<Extents>& shapes, bool may_repeat = false);
   /// Infers a region of the node, formals typed beforehand.
   void walk(Graph& region);
   /// A negative axis counts from the end; an error outside [-rank, rank).

@@ -32,20 +32,36 @@ std::vector<Dim> checked_axis_indicators(Inference& n, const std::vector<Dim>& a
   std::vector<Dim> indicators = axis_indicators(axes, rank);
   // As many axes are named as are given: none is out of range, none is named twice.
   Dim named = 0;
-  for (Dim i : indicators) named += i;
+  for (Dim& i : indicators) {
+    i = n.let(i, "named");
+    named += i;
+  }
   const auto count = static_cast<int64_t>(axes.size());
   if (named.is_constant() && named.value() != count) n.fail("an axis is given twice");
   if (!named.is_constant()) n.unify(named, count, "the axes");
   return indicators;
 }
 
-Extents drop_axes(const Extents& extents, const std::vector<Dim>& dropped, std::size_t count) {
+Extents drop_axes(Inference& n, const Extents& extents, const std::vector<Dim>& dropped, std::size_t count) {
   Extents out(extents.size() - count, Dim(0));
   Dim place = 0;  // of the next axis that is kept
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     const Dim kept = Dim(1) - dropped[axis];
     for (std::size_t k = 0; k < out.size(); ++k) out[k] += kept * indicator_equal(place, static_cast<int64_t>(k)) * extents[axis];
-    place += kept;
+    place = n.let(place + kept, "place");
+  }
+  for (Dim& d : out) d = n.let(d, "kept");
+  return out;
+}
+
+Extents insert_axes(Inference& n, const Extents& extents, const std::vector<Dim>& added) {
+  Extents out;
+  Dim next = 0;  // axis of `extents`
+  for (std::size_t axis = 0; axis < added.size(); ++axis) {
+    Dim own = 0;
+    for (std::size_t k = 0; k < extents.size(); ++k) own += indicator_equal(next, static_cast<int64_t>(k)) * extents[k];
+    out.push_back(n.let(select(added[axis], 1, own), "x"));
+    next = n.let(next + Dim(1) - added[axis], "place");
   }
   return out;
 }

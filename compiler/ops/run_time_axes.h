@@ -20,6 +20,8 @@ std::vector<Dim> axis_indicators(const std::vector<Dim>& axes, int rank);
 std::vector<Dim> checked_axis_indicators(Inference& inference, const std::vector<Dim>& axes, int rank);
 
 /// The extents that are left when `count` axes, those of indicator 1, are dropped.
-Extents drop_axes(const Extents& extents, const std::vector<Dim>& dropped, std::size_t count);
+Extents drop_axes(Inference& inference, const Extents& extents, const std::vector<Dim>& dropped, std::size_t count);
+/// The extents with axes of extent 1 at the places of indicator 1.
+Extents insert_axes(Inference& inference, const Extents& extents, const std::vector<Dim>& added);
 
 }  // namespace onnxc

@@ -33,9 +33,9 @@ void decompose_into(Graph& graph, Node node, int& fresh, int depth) {
 }  // namespace
 
 Graph decompose(Graph graph) {
+  int fresh = first_fresh(graph);
   std::vector<Node> nodes = std::move(graph.nodes);
   graph.nodes.clear();
-  int fresh = first_fresh(graph);
   for (Node& node : nodes) decompose_into(graph, std::move(node), fresh, 0);
   return graph;
 }

@@ -73,19 +73,25 @@ class Propagation {
     }
   }
 
-  /// Gives the regions the types (and known values) of what they capture, and walks them.
+  /// Gives the regions the types (and known values) of what they capture; constants become their own.
   void enter_regions(Graph& graph, Node& node) {
-    for (auto& [name, region] : node.regions) {
-      const std::size_t formals = region->inputs.size() - node.captures.size();
-      for (std::size_t i = 0; i < node.captures.size(); ++i) {
-        Value& inner = (*region)[region->inputs[formals + i]];
-        const Value& outer = graph[node.captures[i]];
+    for (std::size_t i = node.captures.size(); i-- > 0;) {
+      const Value& outer = graph[node.captures[i]];
+      for (auto& [name, region] : node.regions) {
+        const std::size_t at = region->inputs.size() - node.captures.size() + i;
+        Value& inner = (*region)[region->inputs[at]];
         inner.type = outer.type;
         inner.elements = outer.elements;
+        inner.constant = outer.constant;
       }
-      // Loop and Scan give their bodies' formals types in their own rules, from what flows in.
-      if (node.is("If")) run(*region);
+      if (!outer.constant) continue;
+      for (auto& [name, region] : node.regions)
+        region->inputs.erase(region->inputs.begin() + static_cast<std::ptrdiff_t>(region->inputs.size() - node.captures.size() + i));
+      node.captures.erase(node.captures.begin() + static_cast<std::ptrdiff_t>(i));
     }
+    // Loop gives its body's formals types in its own rule, from what flows in.
+    if (!node.is("If")) return;
+    for (auto& [name, region] : node.regions) run(*region);
   }
 
   /// An If whose condition is known: the nodes of its branch, in the outer graph.

@@ -94,9 +94,9 @@ void infer_run_time_axes(Inference& n) {
   const Extents& in = n.extents(0);
   const std::vector<Dim> axes = n.known_elements(1, "the axes");
   const std::vector<Dim> reduced = checked_axis_indicators(n, axes, n.rank(0));
-  if (n.node().integer("keepdims", 1) == 0) return n.output(0, n.element(0), drop_axes(in, reduced, axes.size()));
+  if (n.node().integer("keepdims", 1) == 0) return n.output(0, n.element(0), drop_axes(n, in, reduced, axes.size()));
   Extents out;
-  for (std::size_t axis = 0; axis < in.size(); ++axis) out.push_back(select(reduced[axis], 1, in[axis]));
+  for (std::size_t axis = 0; axis < in.size(); ++axis) out.push_back(n.let(select(reduced[axis], 1, in[axis]), "kept"));
   n.output(0, n.element(0), std::move(out));
 }
 

@@ -67,17 +67,19 @@ void infer_reshape(Inference& n) {
     // An extent that is 0 copies the input's; one that is -1 is what the others leave. Symbols that the run binds hold what comes of it.
     for (std::size_t k : maybe) {
       const Dim copied = allow_zero || k >= in.size() ? Dim(0) : in[k];
-      out[k] = select(indicator_equal(out[k], 0), copied, out[k]);
+      if (!(copied == Dim(0))) out[k] = n.let(select(indicator_equal(out[k], 0), copied, out[k]) + 1, "asked") - 1;  // -1 is kept
     }
+    std::vector<Dim> open;
     Dim negatives = unknown >= 0 ? 1 : 0, positive = rest;
     for (std::size_t k : maybe) {
-      const Dim negative = indicator_equal(out[k], -1);
+      const Dim negative = n.let(indicator_equal(out[k], -1), "open");
+      open.push_back(negative);
       negatives += negative;
-      positive *= select(negative, 1, out[k]);
+      positive *= n.let(select(negative, 1, out[k]), "known");
     }
     n.unify(max(negatives, 1), 1, "the new shape has more than one -1");
-    const Dim left = floor_div(total, max(positive, 1));
-    for (std::size_t k : maybe) out[k] = max(0, select(indicator_equal(out[k], -1), left, out[k]));
+    const Dim left = n.let(floor_div(total, max(n.let(positive, "product"), 1)), "left");
+    for (std::size_t i = 0; i < maybe.size(); ++i) out[maybe[i]] = select(open[i], left, out[maybe[i]]);
     if (unknown >= 0) out[static_cast<std::size_t>(unknown)] = left;
     Dim all = 1;
     for (Dim& d : out) {
@@ -94,7 +96,7 @@ void infer_reshape(Inference& n) {
     if (total.is_constant() && rest.is_constant() && total.value() % rest.value() != 0)
       n.fail(fmt::format("{} elements do not fit a multiple of {}", total.text(), rest.text()));
     out[static_cast<std::size_t>(unknown)] = floor_div(total, rest);
-    if (!(rest * out[static_cast<std::size_t>(unknown)] == total)) n.graph().constraints.emplace_back(total, rest * out[static_cast<std::size_t>(unknown)]);
+    if (!(rest * out[static_cast<std::size_t>(unknown)] == total)) n.unify(total, rest * out[static_cast<std::size_t>(unknown)], "the number of elements changes");
   } else if (!(total == rest)) {
     if (total.is_constant() && rest.is_constant()) n.fail(fmt::format("{} cannot become {}", text(in), text(out)));
     n.unify(total, rest, "the number of elements changes");
@@ -134,7 +136,7 @@ void infer_squeeze(Inference& n) {
     const std::vector<Dim> dropped = checked_axis_indicators(n, axes, n.rank(0));
     for (std::size_t k = 0; k < in.size(); ++k) n.unify(select(dropped[k], in[k], 1), 1, "a squeezed axis");
     pass_elements(n);
-    return n.output(0, n.element(0), drop_axes(in, dropped, axes.size()));
+    return n.output(0, n.element(0), drop_axes(n, in, dropped, axes.size()));
   }
   if (n.has(1)) {
     for (int64_t a : n.known_integers(1, "the axes")) drop[static_cast<std::size_t>(n.axis(a, static_cast<int>(in.size())))] = 1;
@@ -155,14 +157,7 @@ void infer_unsqueeze(Inference& n) {
   if (const std::vector<Dim> axes = n.known_elements(1, "the axes"); !n.are_constant(axes)) {
     const std::size_t rank = in.size() + axes.size();
     const std::vector<Dim> added = checked_axis_indicators(n, axes, static_cast<int>(rank));
-    Extents out;
-    Dim next = 0;  // axis of the input
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-      Dim kept = 0;
-      for (std::size_t k = 0; k < in.size(); ++k) kept += indicator_equal(next, static_cast<int64_t>(k)) * in[k];
-      out.push_back(select(added[axis], 1, kept));
-      next += Dim(1) - added[axis];
-    }
+    Extents out = insert_axes(n, in, added);
     pass_elements(n);
     return n.output(0, n.element(0), std::move(out));
   }

@@ -10,8 +10,21 @@
 namespace onnxc {
 namespace {
 
+/// Axes that only a run knows: pads of all axes, with what is given put in their places.
+void name_all_axes(GraphBuilder& b, Node& node) {
+  if (!node.has_input(3) || !node.has_input(1) || b.graph()[node.inputs[3]].constant || b.graph()[node.inputs[3]].elements) return;
+  const Type &x = b.type(node.inputs[0]), &axes = b.type(node.inputs[3]);
+  if (!x.ranked || !axes.is_tensor() || !axes.ranked || axes.rank() != 1) return;
+  const auto rank = static_cast<int64_t>(x.rank());
+  const ValueId given = b.op("Cast", {node.inputs[3]}, {{"to", static_cast<int64_t>(ElementType::I64)}});
+  const ValueId before = b.op("Mod", {b.op("Add", {given, b.integers({rank})}), b.integers({rank})});
+  const ValueId both = b.op("Concat", {before, b.op("Add", {before, b.integers({rank})})}, {{"axis", int64_t{0}}});
+  node.inputs[1] = b.op("ScatterElements", {b.integers(std::vector<int64_t>(static_cast<std::size_t>(2 * rank), 0)), both, node.inputs[1]});
+  node.inputs.resize(3);
+}
+
 void resolve_pad(GraphBuilder& b, Node& node) {
-  if (node.version >= 11) return;
+  if (node.version >= 11) return name_all_axes(b, node);
   const char* pads = node.version < 2 ? "paddings" : "pads";
   const ValueId value = b.number(b.type(node.inputs[0]).element, static_cast<double>(node.number("value", 0)));
   node.inputs = {node.inputs[0], b.integers(node.integers(pads)), value};

@@ -10,8 +10,26 @@
 namespace onnxc {
 namespace {
 
+/// Axes that only a run knows: starts, ends and steps of all axes, with what is given put in their places.
+void name_all_axes(GraphBuilder& b, Node& node) {
+  const auto known = [&](ValueId v) { return b.graph()[v].constant || b.graph()[v].elements; };
+  if (node.inputs.size() < 4 || !node.has_input(1) || !node.has_input(2) || !node.has_input(3) || known(node.inputs[3])) return;
+  const Type &x = b.type(node.inputs[0]), &axes = b.type(node.inputs[3]);
+  if (!x.ranked || !axes.is_tensor() || !axes.ranked || axes.rank() != 1) return;
+  const int rank = x.rank();
+  const Extents extents = x.extents;
+  const auto wide = [&](ValueId v) { return b.op("Cast", {v}, {{"to", static_cast<int64_t>(ElementType::I64)}}); };
+  const auto all = [&](ValueId otherwise, ValueId given) { return b.op("ScatterElements", {otherwise, node.inputs[3], wide(given)}); };
+  const ValueId starts = all(b.integers(std::vector<int64_t>(static_cast<std::size_t>(rank), 0)), node.inputs[1]);
+  const ValueId ends = all(b.shape(extents), node.inputs[2]);
+  const ValueId steps = node.has_input(4) ? all(b.integers(std::vector<int64_t>(static_cast<std::size_t>(rank), 1)), node.inputs[4]) : kAbsent;
+  std::vector<int64_t> list;
+  for (int axis = 0; axis < rank; ++axis) list.push_back(axis);
+  node.inputs = {node.inputs[0], starts, ends, b.integers(std::move(list)), steps};
+}
+
 void resolve_slice(GraphBuilder& b, Node& node) {
-  if (node.version >= 10) return;
+  if (node.version >= 10) return name_all_axes(b, node);
   const ValueId starts = b.integers(node.integers("starts")), ends = b.integers(node.integers("ends"));
   const ValueId axes = node.has("axes") ? b.integers(node.integers("axes")) : kAbsent;
   node.inputs = {node.inputs[0], starts, ends, axes};

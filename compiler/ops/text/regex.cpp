@@ -120,9 +120,10 @@ class Parser {
     bool ignore_case = false, lines = false, dot_all = false, lazy = false;
   };
 
-  [[noreturn]] void fail(const std::string& what) const { node_.fail(ErrorKind::Invalid, fmt::format("the pattern '{}' {}", pattern_, what)); }
-  [[noreturn]] void unsupported(const std::string& what) const { node_.fail(ErrorKind::Unsupported, fmt::format("the pattern '{}' has {}", pattern_, what)); }
+  [[noreturn]] void fail(const std::string& what) const { node_.fail(ErrorKind::Invalid, fmt::format("the pattern '{}' {}", shown(), what)); }
+  [[noreturn]] void unsupported(const std::string& what) const { node_.fail(ErrorKind::Unsupported, fmt::format("the pattern '{}' has {}", shown(), what)); }
 
+  std::string shown() const { return pattern_.size() <= 60 ? std::string(pattern_) : std::string(pattern_.substr(0, 60)) + "..."; }
   bool take(std::string_view text) {
     if (!std::string_view(at_, static_cast<std::size_t>(end_ - at_)).starts_with(text)) return false;
     at_ += text.size();

@@ -18,7 +18,7 @@ Dim bytes_of(const Type& type) { return element_count(type.extents) * (held_bits
 
 /// The extents of `outer` that are symbols of the node, with what they are inside a block.
 void collect_extents(const Node& node, const Type& outer, const Type& inner, std::vector<Dim>& symbols, std::vector<Dim>& values) {
-  for (std::size_t axis = 0; axis < outer.extents.size(); ++axis) {
+  for (std::size_t axis = 0; axis < outer.extents.size() && outer.extents.size() == inner.extents.size(); ++axis) {
     const Dim d = outer.extents[axis];
     if (!d.is_symbol() || d == inner.extents[axis] || std::find(node.binds.begin(), node.binds.end(), d.name()) == node.binds.end()) continue;
     symbols.push_back(d);

@@ -31,6 +31,11 @@ void infer_if(Inference& n) {
       n.output(static_cast<int>(i), a.element, std::move(extents));
       continue;
     }
+    // One element either way: a scalar is as good as a list of one, which broadcasts alike.
+    if (a.is_tensor() && b.is_tensor() && a.element == b.element && a.ranked && b.ranked && element_count(a.extents) == Dim(1) && element_count(b.extents) == Dim(1)) {
+      n.output(static_cast<int>(i), a.rank() > b.rank() ? a : b);
+      continue;
+    }
     if (a.kind == b.kind && !a.is_tensor()) {
       Type both = a;
       generalise_nested(both, b);

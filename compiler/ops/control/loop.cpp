@@ -44,7 +44,8 @@ bool generalise(Inference& n, Type& type, const Type& next, std::size_t number, 
     n.unsupported(fmt::format("carried value {} is {} before an iteration and {} after it: the rank changes", number, type.text(), next.text()));
   bool changed = false;
   for (std::size_t axis = 0; axis < type.extents.size(); ++axis) {
-    if (type.extents[axis] == next.extents[axis]) continue;
+    const bool varies = type.extents[axis].is_symbol() && type.extents[axis].name().starts_with("@trial");
+    if (varies || type.extents[axis] == next.extents[axis]) continue;
     type.extents[axis] = Dim::run_time_symbol(fmt::format("@trial{}", ++made), 0, kFar);
     changed = true;
   }
@@ -171,6 +172,8 @@ LoopTrips loop_trips(const Graph& graph, const Node& node) {
   const TensorData* first = node.has_input(1) ? graph.constant(node.inputs[1]) : nullptr;
   const bool starts = !node.has_input(1) || (first != nullptr && first->count() == 1 && to_integers(*first)[0] != 0);
   trips.conditional = !starts || !always_true(body, body.outputs[0]);
+  constexpr int64_t kEndless = int64_t{1} << 31;  // exporters write the largest integer where only the condition ends a loop
+  if (trips.most && trips.most->is_constant() && trips.most->value() >= kEndless) trips.most.reset();
   return trips;
 }
 

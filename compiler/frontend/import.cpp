@@ -136,7 +136,7 @@ class TypeImporter {
     const std::string name = proto.has_dim_param() && !proto.dim_param().empty() ? proto.dim_param() : fmt::format("{}_{}", value, axis);
     check_name(name);
     const auto it = options_.dims.find(name);
-    if (it == options_.dims.end()) return Dim::symbol(name, 1, INT64_MAX);
+    if (it == options_.dims.end()) return Dim::symbol(name, 0, INT64_MAX);
     if (it->second.min == it->second.max) return it->second.min;
     return Dim::symbol(name, it->second.min, it->second.max);
   }

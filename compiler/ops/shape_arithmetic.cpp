@@ -1,5 +1,7 @@
 #include "compiler/ops/shape_arithmetic.h"
 
+#include "compiler/ops/run_time_axes.h"
+
 #include <algorithm>
 
 namespace onnxc {
@@ -14,7 +16,9 @@ std::optional<Dim> apply(Fn fn, Dim a, Dim b, Dim c) {
     case Fn::Div:
       if (b == Dim(0)) return std::nullopt;
       if (constants) return b.value() == -1 ? Dim(0) - a : Dim(a.value() / b.value());
-      if (a.min_value() >= 0 && b.min_value() > 0) return floor_div(a, b);
+      if (a.min_value() >= 0 && b.min_value() >= 0) return floor_div(a, b);  // by 0 as extents are divided: 0
+      // Toward zero: what is negative is rounded up.
+      if (b.is_constant() && b.value() > 0) return floor_div(a + indicator_negative(a) * (b - 1), b);
       return std::nullopt;
     case Fn::Mod:
       if (b.min_value() > 0) return mod(a, b);

@@ -64,7 +64,11 @@ void infer_resize(Inference& n) {
   if (n.has(3) && !(element_count(n.extents(3)) == Dim(0))) static_cast<void>(n.known_elements(3, "the sizes"));
   if (n.has(2) && n.constant(2) == nullptr && n.element(2) != ElementType::F32) n.fail(fmt::format("the scales are {}, not f32", name(n.element(2))));
   ResizePlan plan = plan_resize(n.graph(), n.node());
-  for (const ResizedAxis& a : plan.axes) table_params(n.node(), a);
+  for (const ResizedAxis& a : plan.axes) {
+    table_params(n.node(), a);
+    // What is not empty is not made of nothing.
+    if (a.scale == 0 && a.in.min_value() < 1) n.unify(max(min(a.in, 1), Dim(1) - min(a.out, 1)), 1, "an axis of extent 0 cannot be enlarged");
+  }
   n.output(0, n.element(0), plan.out);
 }
 
@@ -277,7 +281,7 @@ bool takes_vectors(Lowering& l, const ResizePlan& plan) {
   int64_t taps = 1;
   for (const ResizedAxis& a : plan.axes) {
     const ResizeTableParams p = table_params(l.node(), a);
-    if (a.axis < 2 || p.taps == 0 || a.run_time_scale || reads_region(p) || (a.scale == 0 && a.in.min_value() < 1)) return false;
+    if (a.axis < 2 || p.taps == 0 || a.run_time_scale || reads_region(p)) return false;
     taps *= p.taps;
   }
   return taps <= 16;

@@ -144,12 +144,7 @@ void Lowerer::lower_loop(Scope& scope, const Node& node) {
       if (result != kAbsent) {
         places[i] = define_object(scope, result);
       } else {
-        places[i].pointer = {add_buffer({.name = body[formal].name, .place = Buffer::Place::Object, .is_value = true, .kind = type.kind}), true};
-        Step declare;
-        declare.kind = Step::Kind::Declare;
-        declare.what = fmt::format("'{}'", body[formal].name);
-        declare.buffer = places[i].pointer.buffer;
-        emit(std::move(declare));
+        places[i].pointer = {declare_object(body[formal]), true};
       }
       move_object(places[i].pointer, from);
       continue;
@@ -227,16 +222,9 @@ void Lowerer::lower_loop(Scope& scope, const Node& node) {
   const auto formal_numbers = [&] {  // the number of the iteration and, where it is always true, the condition, as tensors where the body reads them
     const auto uses = use_counts(body);
     if (uses[static_cast<std::size_t>(body.inputs[0])] > 0) {
-      const Type& type = body[body.inputs[0]].type;
       const View number = define(inner, body.inputs[0], kPlain);
-      const Kernel& kernel = find_kernel("store_integers");
-      Step store;
-      store.header = kernel.header;
-      store.function = kernel.function;
-      store.row = kernel.name;
-      store.what = fmt::format("'{}': the number of the iteration", body[body.inputs[0]].name);
+      Step store = make_call(find_kernel("store_integers"), fmt::format("'{}': the number of the iteration", body[body.inputs[0]].name));
       store.args = {number.pointer, DimsArg{{iteration}}};
-      static_cast<void>(type);
       emit(std::move(store));
     }
     if (!limit.conditional && uses[static_cast<std::size_t>(body.inputs[1])] > 0)
@@ -270,13 +258,7 @@ void Lowerer::store_slice(Scope& inner, const Node& node, const View& whole, boo
   collect_extents(node, Type::tensor(type.element, Extents(type.extents.begin() + 1, type.extents.end())), slice, symbols, values);
   assign(Step::Kind::Assign, symbols, values);
   if (grows) {
-    const Kernel& kernel = find_kernel("append_slice");
-    Step append;
-    append.header = kernel.header;
-    append.function = kernel.function;
-    append.row = kernel.name;
-    append.fallible = true;
-    append.what = fmt::format("{}: one more slice", (*inner.graph)[value].name);
+    Step append = make_call(find_kernel("append_slice"), fmt::format("{}: one more slice", (*inner.graph)[value].name));
     append.args = {NameArg{"heap"}, AddressArg{whole.pointer.buffer}, DimArg{iteration}, TensorArg{from.pointer, slice.extents}};
     return emit(std::move(append));
   }
@@ -298,12 +280,7 @@ void Lowerer::store_carried(Scope& inner, const Node& node, const std::vector<Vi
     next[i] = type.is_tensor() ? place(inner, v, &kPlain) : place(inner, v, nullptr);
     if (next[i].pointer.buffer == places[i].pointer.buffer || !is_carried(root_of(program_, next[i].pointer.buffer))) continue;
     if (!type.is_tensor()) {
-      const BufferId saved = add_buffer({.name = body[v].name, .place = Buffer::Place::Object, .is_value = true, .kind = type.kind});
-      Step declare;
-      declare.kind = Step::Kind::Declare;
-      declare.what = fmt::format("'{}'", body[v].name);
-      declare.buffer = saved;
-      emit(std::move(declare));
+      const BufferId saved = declare_object(body[v]);
       move_object({saved, true}, next[i].pointer);
       next[i].pointer.buffer = saved;
       continue;

@@ -10,6 +10,17 @@
 
 namespace onnxc {
 
+Step make_call(const Kernel& kernel, std::string what) {
+  Step step;
+  step.header = kernel.header;
+  step.function = kernel.function;
+  step.parallel = kernel.parallel;
+  step.fallible = kernel.fallible;
+  step.row = kernel.name;
+  step.what = std::move(what);
+  return step;
+}
+
 BufferId Lowerer::add_buffer(Buffer buffer) {
   program_.buffers.push_back(std::move(buffer));
   return static_cast<BufferId>(program_.buffers.size()) - 1;
@@ -74,17 +85,26 @@ void Lowerer::allocate(BufferId buffer, Dim bytes) {
   emit(std::move(step));
 }
 
-BufferId Lowerer::declare_pointer(Buffer buffer) {
-  buffer.place = Buffer::Place::Heap;
-  const bool owned = !buffer.borrowed;
+BufferId Lowerer::declare(Buffer buffer) {
   const BufferId id = add_buffer(std::move(buffer));
   Step step;
   step.kind = Step::Kind::Declare;
   step.what = fmt::format("'{}'", program_[id].name);
   step.buffer = id;
   emit(std::move(step));
+  return id;
+}
+
+BufferId Lowerer::declare_pointer(Buffer buffer) {
+  buffer.place = Buffer::Place::Heap;
+  const bool owned = !buffer.borrowed;
+  const BufferId id = declare(std::move(buffer));
   if (owned) owned_.push_back(id);
   return id;
+}
+
+BufferId Lowerer::declare_object(const Value& value) {
+  return declare({.name = value.name, .place = Buffer::Place::Object, .is_value = true, .kind = value.type.kind});
 }
 
 BufferId Lowerer::add_storage(Buffer buffer) {
@@ -129,12 +149,7 @@ View Lowerer::define_object(Scope& scope, ValueId value) {
   if (output != output_places_.end() && scope.places[static_cast<std::size_t>(value)].empty()) {
     view.pointer = output->second;
   } else {
-    view.pointer.buffer = add_buffer({.name = v.name, .place = Buffer::Place::Object, .is_value = true, .kind = v.type.kind});
-    Step step;
-    step.kind = Step::Kind::Declare;
-    step.what = fmt::format("'{}'", v.name);
-    step.buffer = view.pointer.buffer;
-    emit(std::move(step));
+    view.pointer.buffer = declare_object(v);
   }
   scope.places[static_cast<std::size_t>(value)].push_back(view);
   return view;
@@ -231,13 +246,7 @@ void Lowerer::copy(const Extents& extents, PointerArg to, std::vector<Dim> to_st
     shape = {1};
     to_list = from_list = {1};
   }
-  const Kernel& kernel = find_kernel("strided_copy");
-  Step step;
-  step.header = kernel.header;
-  step.function = kernel.function;
-  step.parallel = kernel.parallel;
-  step.row = kernel.name;
-  step.what = std::move(what);
+  Step step = make_call(find_kernel("strided_copy"), std::move(what));
   to.writes = true;
   from.writes = false;
   to.as = from.as = element;
@@ -257,14 +266,8 @@ void Lowerer::write_output(Scope& scope, ValueId value, const View& to) {
 }
 
 void Lowerer::emit_packing(const char* row, PointerArg to, PointerArg from, const View& view, const std::string& name) {
-  const Kernel& kernel = find_kernel(row);
   const Dim count = element_count(view.extents);
-  Step step;
-  step.header = kernel.header;
-  step.function = kernel.function;
-  step.parallel = kernel.parallel;
-  step.row = kernel.name;
-  step.what = fmt::format("{}: {} {}", name, row, info(view.element).name);
+  Step step = make_call(find_kernel(row), fmt::format("{}: {} {}", name, row, info(view.element).name));
   step.template_args.push_back({std::string(info(view.element).cpp_name), -1});
   to.writes = true;
   from.writes = false;
@@ -416,12 +419,7 @@ void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
     from = copy_of;
   }
   program_.uses_heap = true;
-  const Kernel& kernel = find_kernel("make_tensor");
-  Step step;
-  step.header = kernel.header;
-  step.function = kernel.function;
-  step.row = kernel.name;
-  step.what = (*scope.graph)[value].name + ": to the output";
+  Step step = make_call(find_kernel("make_tensor"), (*scope.graph)[value].name + ": to the output");
   step.args = {to, NumberArg{static_cast<double>(type.element), ElementType::I32}, from.pointer, DimsArg{type.extents}};
   emit(std::move(step));
 }

@@ -9,6 +9,9 @@
 
 namespace onnxc {
 
+/// A step that calls the kernel of that row; its arguments are still to come.
+Step make_call(const Kernel& kernel, std::string what);
+
 class Lowerer {
  public:
   Lowerer(const Target& target, const LowerOptions& options, std::vector<Choice>* choices) : target_(target), options_(options), choices_(choices) {}
@@ -54,6 +57,9 @@ class Lowerer {
   BufferId add_storage(Buffer buffer);
   /// A heap pointer that a later step sets.
   BufferId declare_pointer(Buffer buffer);
+  /// A variable for a sequence, an optional or a map.
+  BufferId declare_object(const Value& value);
+  BufferId declare(Buffer buffer);
   View define_object(Scope& scope, ValueId value);
   void move_object(PointerArg to, PointerArg from);
   /// A kernel of the node takes the caller's allocator.

@@ -241,18 +241,13 @@ void Lowering::build_cheapest() {
 }
 
 StepBuilder::StepBuilder(Lowering& lowering, const Kernel& kernel) : lowering_(lowering) {
-  step_.header = kernel.header;
-  step_.function = kernel.function;
-  step_.parallel = kernel.parallel;
-  step_.fallible = kernel.fallible;
-  step_.row = kernel.name;
   const Node& node = lowering.node_;
   std::string shapes;
   for (int i = 0; i < node.own_inputs() && i < 2; ++i) {
     if (node.has_input(i) && !lowering.graph_[node.input(i)].constant) shapes += (shapes.empty() ? "" : ", ") + lowering.graph_[node.input(i)].type.text();
   }
-  step_.what = fmt::format("{} '{}'{}: {} -> {}", node.is_map() ? "elementwise" : node.full_op(), node.name,
-                           node.epilogue && !node.is_map() ? " + epilogue" : "", shapes, node.has_output(0) ? lowering.graph_[node.output(0)].type.text() : "");
+  step_ = make_call(kernel, fmt::format("{} '{}'{}: {} -> {}", node.is_map() ? "elementwise" : node.full_op(), node.name,
+                           node.epilogue && !node.is_map() ? " + epilogue" : "", shapes, node.has_output(0) ? lowering.graph_[node.output(0)].type.text() : ""));
 }
 
 StepBuilder::~StepBuilder() noexcept(false) { lowering_.lowerer_.emit(std::move(step_)); }

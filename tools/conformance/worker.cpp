@@ -71,13 +71,20 @@ json compile_case(const json& request) {
     const ModelSummary summary = summarize_model(model);
     answer["operators"] = summary.operators;
     answer["opsets"] = summary.opsets;
+    answer["elements"] = summary.elements;
     CompileOptions options;
     options.name_space = request["namespace"];
     options.target = request["target"];
     options.threads = request["threads"];
     const auto begin = std::chrono::steady_clock::now();
-    Unit unit = compile_file(model, options);
+    const Compilation compilation = compile_model(model, options);
+    Unit unit = emit_compilation(compilation, options);
     answer["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::set<std::string> kernels;
+    for_each_step(compilation.program.steps, [&](const Step& step, int) {
+      if (step.kind == Step::Kind::Call) kernels.insert(step.row.empty() ? step.function : step.row);
+    });
+    answer["kernels"] = kernels;
     answer["files"] = json::array();
     for (const SideFile& file : build_request(std::move(unit), options.name_space + ".h").files) {
       write_file(out / file.name, file.bytes);

@@ -50,8 +50,9 @@ function(onnxc_add_model target)
 
   cmake_path(RELATIVE_PATH model BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE shown)
   add_custom_command(
-    OUTPUT ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${beside}
-    COMMAND ${ONNXC_EXECUTABLE} ${model} -o ${folder}/${ARG_NAMESPACE}.cpp --depfile ${folder}/${ARG_NAMESPACE}.d ${options}
+    OUTPUT ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${folder}/${ARG_NAMESPACE}.link ${beside}
+    COMMAND ${ONNXC_EXECUTABLE} ${model} -o ${folder}/${ARG_NAMESPACE}.cpp --depfile ${folder}/${ARG_NAMESPACE}.d
+            --link-file ${folder}/${ARG_NAMESPACE}.link ${options}
     DEPENDS ${model} ${ONNXC_EXECUTABLE}
     DEPFILE ${folder}/${ARG_NAMESPACE}.d
     COMMENT "Compiling ${shown} with onnxc"
@@ -59,7 +60,8 @@ function(onnxc_add_model target)
 
   add_library(${target} STATIC ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${beside})
   target_include_directories(${target} PUBLIC ${folder})
-  target_link_libraries(${target} PUBLIC onnxc::runtime)
+  # Which libraries a model needs is known when it has been compiled: the linker reads them from the file.
+  target_link_libraries(${target} PUBLIC onnxc::runtime INTERFACE "-Wl,@${folder}/${ARG_NAMESPACE}.link")
 
   set(level -O3)
   foreach(option IN LISTS ARG_OPTIONS)

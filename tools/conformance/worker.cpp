@@ -76,6 +76,7 @@ json compile_case(const json& request) {
     const auto begin = std::chrono::steady_clock::now();
     Unit unit = compile_file(model, options);
     answer["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    answer["libraries"] = unit.libraries;
     answer["files"] = json::array();
     for (const SideFile& file : build_request(std::move(unit), options.name_space + ".h").files) {
       write_file(out / file.name, file.bytes);

@@ -19,8 +19,16 @@ std::vector<std::string> target_flags(const std::string& target) {
   return {};
 }
 
+std::string link_options(const std::vector<std::string>& libraries) {
+  std::string text;
+  for (const std::string& name : libraries) text += "-l" + name + "\n";
+  return text;
+}
+
 BuildRequest build_request(Unit unit, const std::string& header_name) {
   BuildRequest request;
+  request.libraries = unit.libraries;
+  request.includes_others = unit.includes_others;
   const std::string source = unit.name_space + ".cpp";
   request.files.push_back({source, std::move(unit.source)});
   request.files.push_back({header_name, std::move(unit.header)});
@@ -70,8 +78,8 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
   return result;
 }
 
-std::vector<std::filesystem::path> build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
-                                                const CompileOptions& options, const std::vector<std::string>& flags) {
+BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
+                         const CompileOptions& options, const std::vector<std::string>& flags) {
   Compiled compiled = compile(model, options, flags);
   compiled.request.shared = shared;
   const auto export_beside = [&](const std::string& name) {
@@ -81,7 +89,7 @@ std::vector<std::filesystem::path> build_binary(const std::filesystem::path& mod
   if (shared && options.threads > 1) export_beside("executor");
   if (shared && compiled.uses_heap) export_beside("memory");
   write_file(output, read_file(build_library(compiled.request)));
-  return compiled.files;
+  return {compiled.files, compiled.request.libraries};
 }
 
 }  // namespace onnxc

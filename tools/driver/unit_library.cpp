@@ -55,7 +55,7 @@ const std::string& runtime_hash() {
 
 std::string cache_key(const BuildRequest& request, const std::string& compiler) {
   std::string all = fmt::format("1 {}\n{}\n{}\n{}\n", request.shared, compiler, compiler_version(compiler), runtime_hash());
-  for (const auto* list : {&request.flags, &request.to_compile, &request.objects}) {
+  for (const auto* list : {&request.flags, &request.to_compile, &request.objects, &request.libraries}) {
     for (const std::string& item : *list) all += item + '\n';
     all += '\n';
   }
@@ -130,6 +130,7 @@ fs::path build_library(const BuildRequest& request) {
   }
   if (request.shared) {
     command.push_back("-shared");
+    for (const std::string& name : request.libraries) command.push_back("-l" + name);
   } else {
     command.insert(command.end(), {"-r", "-nostdlib"});
   }

@@ -1,6 +1,10 @@
 #include "tools/driver/compile_unit.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <chrono>
+#include <sstream>
 
 #include "tools/driver/files.h"
 
@@ -59,7 +63,32 @@ Compiled compile(const std::filesystem::path& model, CompileOptions options, con
   compiled.request = build_request(std::move(unit), options.header_name);
   compiled.request.flags = target_flags(options.target);
   compiled.request.flags.insert(compiled.request.flags.end(), flags.begin(), flags.end());
+  if (compiled.request.includes_others) {
+    for (const std::filesystem::path& folder : options.include_folders) compiled.request.flags.push_back("-I" + std::filesystem::absolute(folder).string());
+    compiled.request.flags.push_back("-I" + std::filesystem::current_path().string());
+  }
   return compiled;
+}
+
+/// What the compiler said first, where it is not our bug: headers of others that do not compile, libraries that are not there.
+[[noreturn]] void refuse_build(const BuildRequest& request, const BuildError& error) {
+  std::istringstream lines(error.what());
+  std::string said;
+  for (std::string line; std::getline(lines, line);) {
+    if (said.empty() || said.find("error") == said.npos) said = line;
+  }
+  if (request.includes_others)
+    throw Error(ErrorKind::Usage, "the C++ does not build with the headers of the custom operators: " + one_line(said), "see docs/custom-operators.md; -I says where headers are");
+  if (request.libraries.empty()) throw error;
+  throw Error(ErrorKind::Io, fmt::format("the C++ does not build with {}: {}", fmt::join(request.libraries, ", "), one_line(said)), "install these libraries; see docs/emitted-interface.md");
+}
+
+std::filesystem::path build(const BuildRequest& request) {
+  try {
+    return build_library(request);
+  } catch (const BuildError& error) {
+    refuse_build(request, error);
+  }
 }
 
 }  // namespace
@@ -71,7 +100,7 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
   result.compile_seconds = seconds_since(begin);
   result.source_bytes = compiled.source_bytes;
   const auto build_begin = std::chrono::steady_clock::now();
-  const std::filesystem::path library = build_library(compiled.request);
+  const std::filesystem::path library = build(compiled.request);
   result.build_seconds = seconds_since(build_begin);
   result.library = std::make_unique<UnitLibrary>(library);
   result.model = &result.library->model(compiled.name_space + "_model");
@@ -88,7 +117,9 @@ BuiltBinary build_binary(const std::filesystem::path& model, const std::filesyst
   };
   if (shared && options.threads > 1) export_beside("executor");
   if (shared && compiled.uses_heap) export_beside("memory");
-  write_file(output, read_file(build_library(compiled.request)));
+  write_file(output, read_file(build(compiled.request)));
+  const std::vector<std::filesystem::path> headers = other_headers(compiled.request);
+  compiled.files.insert(compiled.files.end(), headers.begin(), headers.end());
   return {compiled.files, compiled.request.libraries};
 }
 

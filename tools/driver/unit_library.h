@@ -32,6 +32,9 @@ class BuildError : public std::runtime_error {
 /// $ONNXC_CXX, $CXX, or c++.
 std::string system_compiler();
 
+/// The headers that the request includes beside its files, the runtime's and the system's, in order of their paths. Throws BuildError where one is missing.
+std::vector<std::filesystem::path> other_headers(const BuildRequest& request);
+
 /// The path of the library, which stays in the cache. Throws BuildError.
 std::filesystem::path build_library(const BuildRequest& request);
 

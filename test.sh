@@ -58,6 +58,7 @@ stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh
 stage "real models" script tests/zoo/run.sh
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
+stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
 stage "refusals" script tests/refuse/run.sh

@@ -70,17 +70,25 @@ Compiled compile(const std::filesystem::path& model, CompileOptions options, con
   return compiled;
 }
 
-/// What the compiler said first, where it is not our bug: headers of others that do not compile, libraries that are not there.
-[[noreturn]] void refuse_build(const BuildRequest& request, const BuildError& error) {
-  std::istringstream lines(error.what());
-  std::string said;
+/// The first error in what the compiler and the linker said, else their first line.
+std::string first_error(const std::string& output) {
+  std::istringstream lines(output);
+  std::string first;
   for (std::string line; std::getline(lines, line);) {
-    if (said.empty() || said.find("error") == said.npos) said = line;
+    if (first.empty()) first = line;
+    const auto says = [&](const char* words) { return line.find(words) != line.npos; };
+    if (!line.starts_with("collect2:") && (says("error: ") || says("cannot find ") || says("undefined reference "))) return line;
   }
+  return first;
+}
+
+/// Where it is not our bug: headers of others that do not compile, libraries that are not there.
+[[noreturn]] void refuse_build(const BuildRequest& request, const BuildError& error) {
+  const std::string said = one_line(first_error(error.what()));
   if (request.includes_others)
-    throw Error(ErrorKind::Usage, "the C++ does not build with the headers of the custom operators: " + one_line(said), "see docs/custom-operators.md; -I says where headers are");
+    throw Error(ErrorKind::Usage, "the C++ does not build with the custom operators: " + said, "see docs/custom-operators.md; -I says where headers are");
   if (request.libraries.empty()) throw error;
-  throw Error(ErrorKind::Io, fmt::format("the C++ does not build with {}: {}", fmt::join(request.libraries, ", "), one_line(said)), "install these libraries; see docs/emitted-interface.md");
+  throw Error(ErrorKind::Io, fmt::format("the C++ does not build with {}: {}", fmt::join(request.libraries, ", "), said), "install these libraries; see docs/emitted-interface.md");
 }
 
 std::filesystem::path build(const BuildRequest& request) {

@@ -40,6 +40,8 @@ class Emitter {
     unit.name_space = options_.name_space;
     unit.header = header();
     unit.source = source(unit);
+    unit.libraries = program_.libraries;
+    unit.includes_others = !program_.includes.empty();
     return unit;
   }
 
@@ -116,8 +118,11 @@ class Emitter {
   }
 
   std::string banner(const std::string& file) const {
-    return fmt::format("// {}: made by onnxc {} from {} (sha256 {}),\n// opset {}, target {}{}{}. Do not edit.\n", comment_text(file), options_.version, comment_text(options_.model_file),
-                       options_.model_sha256, comment_text(options_.opsets), options_.target, options_.flags.empty() ? "" : ", ", comment_text(options_.flags, 300));
+    std::string links;
+    for (const std::string& library : program_.libraries) links += " -l" + library;
+    return fmt::format("// {}: made by onnxc {} from {} (sha256 {}),\n// opset {}, target {}{}{}. Do not edit.\n{}", comment_text(file), options_.version, comment_text(options_.model_file),
+                       options_.model_sha256, comment_text(options_.opsets), options_.target, options_.flags.empty() ? "" : ", ", comment_text(options_.flags, 300),
+                       links.empty() ? "" : "// Links with:" + links + "\n");
   }
 
   std::string header() const {
@@ -231,6 +236,7 @@ class Emitter {
       if (i != "<bit>") text += "#include " + i + "\n";
     }
     text += "\n" + (options_.standalone ? paste_headers(headers) : include_headers(headers));
+    for (const std::string& include : program_.includes) text += "#include " + include + "\n";
     if (options_.vector_floats > 0)
       text += fmt::format("\nstatic_assert(onnxc::kVectorFloats == {}, {});\n", options_.vector_floats,
                           string_literal(options_.march.empty() ? "another unit before this one has chosen other vectors: compile it alone"

@@ -26,6 +26,8 @@ struct Unit {
   std::string name_space;
   std::string source, header;
   std::vector<SideFile> side_files;
+  std::vector<std::string> libraries;  ///< what it is to be linked with: names, as after -l
+  bool includes_others = false;        ///< headers that are neither its own nor onnxc's
 };
 
 /// Deterministic: the same program and options give the same bytes.

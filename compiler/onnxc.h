@@ -9,6 +9,7 @@
 #include "compiler/frontend/import.h"
 #include "compiler/ir/program.h"
 #include "compiler/lowering/lowering.h"
+#include "compiler/ops/custom/custom_operator.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {
@@ -24,6 +25,7 @@ struct CompilerOptions {
   bool heap = true;                                  ///< false: what has no bound before the model runs is refused
   int64_t max_trip = LowerOptions().max_trip;        ///< iterations of a loop that has no number of them
   bool zip_maps = true;                              ///< false: the scores that ZipMap makes maps of stay tensors
+  std::vector<CustomOperator> custom_operators{};    ///< the user's own
   int bisect_limit = -1;                             ///< run only so many optional passes
   std::ostream* log = nullptr;
 };

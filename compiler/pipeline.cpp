@@ -1,6 +1,7 @@
 // The table of contents: every pass, in order, with its reason.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/lowering/plan_memory.h"
@@ -43,7 +44,9 @@ void refuse_unknown_operators(const Graph& graph) {
         missing.push_back({node.name, node.full_op(), "this operator is not supported",
                            !seen.insert(node.full_op()).second        ? ""
                            : node.domain == "com.microsoft.nchwc" ? "save the model with ONNX Runtime's optimization level extended or lower"
-                                                                  : "see docs/operators.md"});
+                           : node.domain.empty() || node.domain.starts_with("ai.onnx")
+                               ? "see docs/operators.md"
+                               : fmt::format("write it in C++ and say where with --custom-op {}=HEADER:FUNCTION; see docs/custom-operators.md", one_line(node.full_op()))});
       for (const auto& [name, region] : node.regions) walk(*region);
     }
   };
@@ -52,9 +55,11 @@ void refuse_unknown_operators(const Graph& graph) {
 }
 
 ImportOptions import_options(const CompilerOptions& options) {
-  return {options.dims, [](const std::string& domain, const std::string& op) {
-            return find_operator(domain, op) != nullptr;
-          }};
+  const auto is_custom = [&options](const std::string& domain, const std::string& op) {
+    return std::ranges::any_of(options.custom_operators, [&](const CustomOperator& custom) { return custom.domain == domain && custom.op == op; });
+  };
+  return {options.dims, [is_custom](const std::string& domain, const std::string& op) { return is_custom(domain, op) || find_operator(domain, op) != nullptr; },
+          is_custom};
 }
 
 }  // namespace
@@ -83,6 +88,7 @@ Compilation compile_model(const std::filesystem::path& model, const CompilerOpti
   Imported imported = import_model(model, import_options(options));
   Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}};
   Graph& graph = result.graph;
+  take_custom_operators(graph, options.custom_operators);
   refuse_unknown_operators(graph);
   const auto after = [&](const char* name) {
     verify_graph(graph, name);

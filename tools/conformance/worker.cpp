@@ -85,6 +85,7 @@ json compile_case(const json& request) {
       if (step.kind == Step::Kind::Call) kernels.insert(step.row.empty() ? step.function : step.row);
     });
     answer["kernels"] = kernels;
+    answer["libraries"] = unit.libraries;
     answer["files"] = json::array();
     for (const SideFile& file : build_request(std::move(unit), options.name_space + ".h").files) {
       write_file(out / file.name, file.bytes);

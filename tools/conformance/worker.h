@@ -2,7 +2,8 @@
 // when it dies. They talk in lines of JSON over one socket.
 //
 //   {"do": "compile", "model": PATH, "namespace": N, "out": FOLDER, "target": T, "threads": K}
-//       → {"verdict": "passed", "reason": "", "operators": […], "opsets": {…}, "files": […], "seconds": S}
+//       → {"verdict": "passed", "reason": "", "operators": […], "opsets": {…}, "files": […],
+//          "libraries": […], "seconds": S}
 //   {"do": "run", "library": PATH, "namespace": N, "case": FOLDER, "threads": K}
 //       → {"verdict": …, "reason": …}
 #pragma once

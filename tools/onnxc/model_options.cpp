@@ -52,6 +52,11 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--zipmap", zipmap_, "What ZipMap, the end of many classifiers, gives: map (a sequence of maps) or tensor (the scores, one row for each example)")
       ->capture_default_str()
       ->check(CLI::IsMember({"map", "tensor"}));
+  app.add_option("--custom-op", custom_operators_, "An operator of the model that a C++ function computes: domain.Op=header.hpp:function, y0 = x0[x0.0, 3]. "
+                                                   "May be repeated; see docs/custom-operators.md")
+      ->allow_extra_args(false);
+  app.add_option("-I,--include-dir", include_folders_, "Where run, bench and --emit=shared or object find headers of custom operators, before the working directory")
+      ->allow_extra_args(false);
   app.add_option("--weights", weights_, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")
       ->capture_default_str();
 }
@@ -67,6 +72,8 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
   rest.log = &std::cerr;
   for (const std::string& text : dims_) rest.dims.insert(parse_dim(text));
+  for (const std::string& text : custom_operators_) rest.custom_operators.push_back(parse_custom_operator(text));
+  rest.include_folders.assign(include_folders_.begin(), include_folders_.end());
   return rest;
 }
 

@@ -13,7 +13,7 @@ class ModelOptions {
  public:
   /// --target, --dim, -O, --threads, --max-arena, --weights and the rest of the list in add_to. This object must live until the command line is parsed.
   void add_to(CLI::App& app);
-  /// `rest` with what the command line said. Throws Error{Usage} for a bad --dim.
+  /// `rest` with what the command line said. Throws Error{Usage} for a bad --dim or --custom-op.
   CompileOptions options(CompileOptions rest = {}) const;
 
  private:
@@ -23,7 +23,7 @@ class ModelOptions {
   bool no_heap_ = false;
   int64_t max_trip_ = CompilerOptions().max_trip;
   std::string opt_level_ = "3";
-  std::vector<std::string> dims_;
+  std::vector<std::string> dims_, custom_operators_, include_folders_;
 };
 
 }  // namespace onnxc

@@ -1,6 +1,7 @@
 #include "codegen/compile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -30,8 +31,9 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.flags = fmt::format("-O{}", options.level);
   for (const auto& [name, range] : options.dims)
     emit.flags += range.min == range.max ? fmt::format(" --dim {}={}", name, range.min) : fmt::format(" --dim {}={}..{}", name, range.min, range.max);
+  for (const auto& [name, extents] : options.specialize) emit.flags += fmt::format(" --specialize {}={}", name, fmt::join(extents, ","));
   try {
-    return emit_unit(compilation.program, emit);
+    return emit_unit(compilation.program, emit, compilation.variants);
   } catch (const std::invalid_argument& e) {
     throw Error(ErrorKind::Usage, e.what());
   }

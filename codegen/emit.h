@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codegen/side_file.h"
-#include "compiler/ir/program.h"
+#include "compiler/onnxc.h"
 
 namespace onnxc {
 
@@ -30,7 +30,7 @@ struct Unit {
   bool includes_others = false;        ///< headers that are neither its own nor onnxc's
 };
 
-/// Deterministic: the same program and options give the same bytes.
-Unit emit_unit(const Program& program, const EmitOptions& options);
+/// Deterministic: the same programs and options give the same bytes.
+Unit emit_unit(const Program& program, const EmitOptions& options, const std::vector<Variant>& variants = {});
 
 }  // namespace onnxc

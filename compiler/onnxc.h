@@ -18,6 +18,7 @@ struct CompilerOptions {
   std::string target = "native";
   int level = 3;                                     ///< -O0 to -O3
   std::map<std::string, ImportOptions::Range> dims;  ///< named dimensions: a value or bounds
+  std::map<std::string, std::vector<int64_t>> specialize;  ///< named dimensions: extents for which the unit gets a variant of its own
   std::string print_after;                           ///< name of a pass, or "all": its result goes to `log`
   std::string stop_after;                            ///< name of a pass: the graph is what it left
   int threads = 1;                                   ///< the unit may be run with so many
@@ -30,12 +31,19 @@ struct CompilerOptions {
   std::ostream* log = nullptr;
 };
 
+/// The same model with some dimensions fixed: what runs when a caller's are these.
+struct Variant {
+  std::map<std::string, int64_t> dims;
+  Program program;
+};
+
 struct Compilation {
   ModelInfo info;
   Target target;
   Graph graph;      ///< after the passes
   Program program;  ///< empty when stop_after was given
   std::vector<Choice> choices;
+  std::vector<Variant> variants;  ///< of `specialize`: each combination
 };
 
 /// Import, passes, lowering, memory plan. Throws Error.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <algorithm>
 #include <set>
 
 #include "compiler/lowering/plan_memory.h"
@@ -82,7 +83,10 @@ Graph run_pass(const std::string& name, Graph graph) {
 
 Imported read_model(const std::filesystem::path& model, const CompilerOptions& options) { return import_model(model, import_options(options)); }
 
-Compilation compile_model(const std::filesystem::path& model, const CompilerOptions& options) {
+namespace {
+
+/// Import, passes, lowering and memory plan, for every size that the dimensions may have.
+Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options) {
   const auto target = find_target(options.target);
   if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
   Imported imported = import_model(model, import_options(options));
@@ -112,6 +116,50 @@ Compilation compile_model(const std::filesystem::path& model, const CompilerOpti
   check_plan(result.program);
   if (const Dim bytes = result.program.arena_bytes; bytes.is_constant() && bytes.value() > options.max_arena)
     throw Error(ErrorKind::Budget, fmt::format("the arena would take {} bytes, more than {}", bytes.value(), options.max_arena), "see --max-arena");
+  return result;
+}
+
+constexpr std::size_t kMostVariants = 64;
+
+/// Each combination of the extents that the user names, compiled by itself.
+std::vector<Variant> compile_variants(const std::filesystem::path& model, const CompilerOptions& options, const Program& general) {
+  std::vector<std::map<std::string, int64_t>> combinations;
+  if (!options.specialize.empty()) combinations.emplace_back();
+  for (const auto& [name, extents] : options.specialize) {
+    const auto is_named = [&](Dim d) { return d.is_symbol() && d.name() == name; };
+    const bool known = std::ranges::any_of(general.inputs, [&](BufferId id) { return std::ranges::any_of(general[id].extents, is_named); });
+    if (!known) throw Error(ErrorKind::Usage, fmt::format("--specialize names '{}', which is no dynamic dimension of the model", name), "see onnxc info for their names");
+    std::vector<std::map<std::string, int64_t>> longer;
+    for (const auto& dims : combinations) {
+      for (const int64_t extent : extents) {
+        longer.push_back(dims);
+        longer.back()[name] = extent;
+      }
+    }
+    combinations = std::move(longer);
+    if (combinations.size() > kMostVariants) throw Error(ErrorKind::Usage, fmt::format("--specialize asks for {} variants, more than {}", combinations.size(), kMostVariants));
+  }
+  std::vector<Variant> variants;
+  for (auto& dims : combinations) {
+    CompilerOptions fixed = options;
+    fixed.specialize.clear();
+    fixed.print_after.clear();
+    for (const auto& [name, extent] : dims) {
+      const auto range = options.dims.find(name);
+      if (range != options.dims.end() && (extent < range->second.min || extent > range->second.max))
+        throw Error(ErrorKind::Usage, fmt::format("--specialize {}={} is out of the bounds of --dim", name, extent));
+      fixed.dims[name] = {extent, extent};
+    }
+    variants.push_back({std::move(dims), compile_general(model, fixed).program});
+  }
+  return variants;
+}
+
+}  // namespace
+
+Compilation compile_model(const std::filesystem::path& model, const CompilerOptions& options) {
+  Compilation result = compile_general(model, options);
+  if (options.stop_after.empty()) result.variants = compile_variants(model, options, result.program);
   return result;
 }
 

@@ -24,6 +24,7 @@ struct CompilerOptions {
   int64_t max_arena = int64_t{1} << 36;              ///< bytes; a model that needs more is refused
   bool heap = true;                                  ///< false: what has no bound before the model runs is refused
   int64_t max_trip = LowerOptions().max_trip;        ///< iterations of a loop that has no number of them
+  bool zip_maps = true;                              ///< false: the scores that ZipMap makes maps of stay tensors
   std::vector<CustomOperator> custom_operators{};    ///< the user's own
   int bisect_limit = -1;                             ///< run only so many optional passes
   std::ostream* log = nullptr;

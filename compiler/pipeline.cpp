@@ -98,6 +98,7 @@ Compilation compile_model(const std::filesystem::path& model, const CompilerOpti
   std::vector<std::string> output_names;  // passes may let one value stand for another
   for (ValueId v : graph.outputs) output_names.push_back(graph[v].name);
   if (after("import")) return result;
+  if (!options.zip_maps) graph = unzip_maps(std::move(graph));  // classical models then need no heap
   int optional_passes = 0;
   for (const Pass& pass : kPasses) {
     if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;

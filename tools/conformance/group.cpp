@@ -162,7 +162,9 @@ void run_group(const std::vector<Case>& cases, const std::string& group_name, co
   const Scratch scratch(group_name);
   std::vector<Pending> all;
   for (const Case& c : cases) {
-    Pending& pending = all.emplace_back(Pending{c, {c.suite, c.name, Verdict::Failed, "", {}, {}, 0}, {}, {}});
+    Pending& pending = all.emplace_back(Pending{c, {}, {}, {}});
+    pending.result.suite = c.suite;
+    pending.result.name = c.name;
     const json answer = worker.ask({{"do", "compile"},
                                     {"model", (c.folder / "model.onnx").string()},
                                     {"namespace", c.name_space},
@@ -174,6 +176,8 @@ void run_group(const std::vector<Case>& cases, const std::string& group_name, co
     pending.result.reason = answer.value("reason", "");
     pending.result.operators = answer.value("operators", std::set<std::string>());
     pending.result.opsets = answer.value("opsets", std::map<std::string, int64_t>());
+    pending.result.elements = answer.value("elements", std::set<std::string>());
+    pending.result.kernels = answer.value("kernels", std::set<std::string>());
     pending.result.compile_seconds = answer.value("seconds", 0.0);
     if (pending.result.verdict != Verdict::Passed) continue;
     pending.libraries = answer["libraries"];

@@ -31,11 +31,14 @@ class Worker {
 
  private:
   void start();
+  /// How the process that has ended says it ended: `SIGSEGV`, `exit status 1`, or what a sanitizer found.
+  std::string read_end(int status) const;
   /// Ends the process; the signal that had ended it before, or 0.
   int stop();
 
   pid_t process_ = 0;
   int socket_ = -1;
+  int errors_ = -1;  ///< a file in memory that takes the process's standard error
   std::string received_;
 };
 

@@ -49,6 +49,9 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--max-trip", max_trip_, "Iterations after which a loop without a number of them ends the run with an error")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  app.add_option("--zipmap", zipmap_, "What ZipMap, the end of many classifiers, gives: map (a sequence of maps) or tensor (the scores, one row for each example)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"map", "tensor"}));
   app.add_option("--custom-op", custom_operators_, "An operator of the model that a C++ function computes: domain.Op=header.hpp:function, y0 = x0[x0.0, 3]. "
                                                    "May be repeated; see docs/custom-operators.md")
       ->allow_extra_args(false);
@@ -65,6 +68,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.max_arena = max_arena_;
   rest.heap = !no_heap_;
   rest.max_trip = max_trip_;
+  rest.zip_maps = zipmap_ == "map";
   rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
   rest.log = &std::cerr;
   for (const std::string& text : dims_) rest.dims.insert(parse_dim(text));

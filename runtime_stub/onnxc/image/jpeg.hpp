@@ -1,6 +1,6 @@
 // JPEG, by libjpeg or libjpeg-turbo: the slow, exact transform and interpolated chroma, which are the library's defaults and what ONNX asks for.
 //
-// The library reports errors by a call that must not return: it jumps back to decode_jpeg. No function between has anything to destroy.
+// The library reports errors by a call that must not return: it jumps back to run_jpeg. No function between has anything to destroy.
 #pragma once
 #include <csetjmp>
 #include <cstdio>  // jpeglib.h wants FILE
@@ -67,22 +67,28 @@ inline Status read_jpeg(jpeg_decompress_struct& jpeg, RgbImage& image, Bytes fil
   return {};
 }
 
+/// What lives across the jump; not in the function that is jumped into, whose own variables would be unknown then.
+struct JpegReader {
+  jpeg_decompress_struct jpeg;
+  JpegErrors errors;
+  jpeg_progress_mgr progress;
+};
+
+inline Status run_jpeg(JpegReader& reader, RgbImage& image, Bytes file) {
+  if (setjmp(reader.errors.out) != 0) return kBadImage;
+  jpeg_create_decompress(&reader.jpeg);
+  reader.jpeg.progress = &reader.progress;
+  return read_jpeg(reader.jpeg, image, file);
+}
+
 inline Status decode_jpeg(RgbImage& image, Bytes file) {
-  jpeg_decompress_struct jpeg{};
-  JpegErrors errors{};
-  jpeg_progress_mgr progress{};
-  jpeg.err = jpeg_std_error(&errors.manager);
-  errors.manager.error_exit = leave_jpeg;
-  errors.manager.emit_message = judge_jpeg_warning;
-  if (setjmp(errors.out) != 0) {
-    jpeg_destroy_decompress(&jpeg);
-    return kBadImage;
-  }
-  jpeg_create_decompress(&jpeg);
-  progress.progress_monitor = limit_jpeg_scans;
-  jpeg.progress = &progress;
-  const Status status = read_jpeg(jpeg, image, file);
-  jpeg_destroy_decompress(&jpeg);
+  JpegReader reader{};
+  reader.jpeg.err = jpeg_std_error(&reader.errors.manager);
+  reader.errors.manager.error_exit = leave_jpeg;
+  reader.errors.manager.emit_message = judge_jpeg_warning;
+  reader.progress.progress_monitor = limit_jpeg_scans;
+  const Status status = run_jpeg(reader, image, file);
+  jpeg_destroy_decompress(&reader.jpeg);
   return status;
 }
 

@@ -1,4 +1,4 @@
-// PNG, by libpng. As in jpeg.hpp, an error jumps back to decode_png over functions that have nothing to destroy.
+// PNG, by libpng. As in jpeg.hpp, an error jumps back to run_png over functions that have nothing to destroy.
 #pragma once
 #include <csetjmp>
 
@@ -48,14 +48,15 @@ inline Status read_png(PngReader& reader, RgbImage& image) {
   return {};
 }
 
+inline Status run_png(PngReader& reader, RgbImage& image) {
+  if (setjmp(reader.out) != 0) return kBadImage;
+  return read_png(reader, image);
+}
+
 inline Status decode_png(RgbImage& image, Bytes file) {
   PngReader reader{};
   reader.file = file;
-  if (setjmp(reader.out) != 0) {
-    png_destroy_read_struct(&reader.png, &reader.info, nullptr);
-    return kBadImage;
-  }
-  const Status status = read_png(reader, image);
+  const Status status = run_png(reader, image);
   png_destroy_read_struct(&reader.png, &reader.info, nullptr);
   return status;
 }

@@ -90,7 +90,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   const auto target = find_target(options.target);
   if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
   Imported imported = import_model(model, import_options(options));
-  Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}};
+  Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}, {}};
   Graph& graph = result.graph;
   take_custom_operators(graph, options.custom_operators);
   refuse_unknown_operators(graph);

@@ -23,7 +23,7 @@ class ModelOptions {
   bool no_heap_ = false;
   int64_t max_trip_ = CompilerOptions().max_trip;
   std::string opt_level_ = "3";
-  std::vector<std::string> dims_, custom_operators_, include_folders_;
+  std::vector<std::string> dims_, specialize_, custom_operators_, include_folders_;
 };
 
 }  // namespace onnxc

@@ -1,0 +1,154 @@
+"""Writes random cases of each operator in the layout of ONNX's backend tests, with what ONNX Runtime and onnx.reference say of them.
+
+    generate.py OUT [--cases 400] [--seed 1] [--filter REGEX] [--verbose]
+
+Rounds over all operators until there are enough; case k of an operator is the same whatever else is asked for. A case is written when both oracles agree within its
+tolerance, or only one can run it. Where they disagree, disagreements.py must have a row that says why and whom to follow; else this fails.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import re
+import shutil
+import sys
+import traceback
+import zlib
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+import families
+import oracles
+from disagreements import row_for
+from draw import Draw, type_of
+from spec import GENERATORS, arrange, describe, model_of, names_of_outputs
+
+
+class Tally:
+    def __init__(self):
+        self.written, self.unusable, self.oracles = collections.Counter(), collections.Counter(), collections.Counter()
+        self.rows, self.unexplained, self.errors, self.broken = collections.Counter(), [], [], []
+
+
+def answers(ask, spec):
+    try:
+        return ask(spec), None
+    except Exception as error:  # of any kind: each oracle has its own
+        return None, f"{type(error).__name__}: {error}"
+
+
+def expectation(name, spec, tally):
+    """The outputs that are right, or None."""
+    runtime, why_not_runtime = answers(oracles.ask_runtime, spec)
+    reference, why_not_reference = answers(oracles.ask_reference, spec)
+    problem = None
+    if runtime is not None and reference is not None:
+        allowed = oracles.tolerance(spec, runtime)
+        problem = next((d for a, b in zip(reference, runtime) if (d := oracles.difference(a, b, allowed))), None)
+    row = row_for(spec, runtime is not None, reference is not None, problem is not None)
+    if row is not None:
+        tally.rows[row] += 1
+        followed = {"runtime": runtime, "reference": reference, "neither": None}[row.follow]
+        if followed is None:
+            tally.unusable[spec.op] += 1
+        return followed
+    if problem:
+        tally.unexplained.append((f"{name} {describe(spec)}", problem))
+        return None
+    if runtime is None and reference is None:
+        tally.unusable[spec.op] += 1
+        tally.errors.append((f"{name} {describe(spec)}", why_not_runtime, why_not_reference))
+        return None
+    tally.oracles["both" if runtime is not None and reference is not None else "ONNX Runtime" if runtime is not None else "onnx.reference"] += 1
+    return runtime if runtime is not None else reference
+
+
+def proto_of(value, name):
+    if isinstance(value, list):
+        return numpy_helper.from_list(value, name)
+    if isinstance(value, dict):
+        return numpy_helper.from_dict(value, name)
+    return numpy_helper.from_array(np.asarray(value), name)
+
+
+def write(folder, case, outputs):
+    spec = case.spec
+    names = [n for n in names_of_outputs(spec) if n]
+    infos = []
+    for name, value in zip(names, outputs):
+        if isinstance(value, np.ndarray):
+            infos.append(helper.make_tensor_value_info(name, type_of(value), None if case.names_of_extents else value.shape))
+        else:
+            infos.append(helper.make_empty_tensor_value_info(name))
+    model = model_of(spec, case.initialised, case.names_of_extents, infos)
+    data = folder / "test_data_set_0"
+    data.mkdir(parents=True)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    (folder / "data.json").write_text(json.dumps(oracles.tolerance(spec, outputs)))
+    given = [i for i, x in enumerate(spec.inputs) if x is not None and i not in case.initialised]
+    for k, i in enumerate(given):
+        (data / f"input_{k}.pb").write_bytes(proto_of(spec.inputs[i], f"x{i}").SerializeToString())
+    for k, (name, value) in enumerate(zip(names, outputs)):
+        (data / f"output_{k}.pb").write_bytes(proto_of(value, name).SerializeToString())
+
+
+def one_case(out, op, number, seed, tally):
+    makers = [function for function, weight in GENERATORS[op] for _ in range(weight)]
+    name = f"{op}_{number}"
+    draw = Draw(seed, zlib.crc32(op.encode()), number)
+    spec = draw.among(makers)(draw, op)
+    if spec is None:
+        return
+    outputs = expectation(name, spec, tally)
+    if outputs is not None:
+        write(out / name, arrange(name, spec, draw), outputs)
+        tally.written[op] += 1
+
+
+def report(tally, verbose):
+    usable = sum(tally.written.values())
+    print(f"{usable} cases of {len(tally.written)} operators ({', '.join(f'{n} by {who}' for who, n in sorted(tally.oracles.items()))}, "
+          f"{sum(tally.rows.values())} on which the oracles disagree for a known reason), {sum(tally.unusable.values())} that no oracle can judge")
+    for row, number in sorted(tally.rows.items(), key=str):
+        print(f"  {number} x {row.operators}: {row.follow}, {row.reason}")
+    for op, number in tally.unusable.items():
+        if not tally.written[op]:
+            print(f"  no usable case of {op} among {number}")
+    if verbose:
+        for name, *errors in tally.errors:
+            print(f"unusable {name}: " + " | ".join(str(e).replace("\n", " ")[:200] for e in errors))
+    for text in tally.broken:
+        print(text)
+    for name, problem in tally.unexplained:
+        print(f"unexplained {name}: onnx.reference and ONNX Runtime: {problem[:200]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--cases", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--first", type=int, default=0, help="number of the first round")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    shutil.rmtree(options.out, ignore_errors=True)
+    options.out.mkdir(parents=True)
+    wanted = [op for op in GENERATORS if re.search(options.filter, op)]
+    tally = Tally()
+    number = options.first
+    while wanted and sum(tally.written.values()) < options.cases and number < options.first + 4000:
+        for op in wanted:
+            if sum(tally.written.values()) < options.cases:
+                try:
+                    one_case(options.out, op, number, options.seed, tally)
+                except Exception:
+                    tally.broken.append(f"generator of {op}, case {number}:\n{traceback.format_exc()}")
+        number += 1
+    report(tally, options.verbose)
+    sys.exit(1 if tally.unexplained or tally.broken else 0)
+
+
+if __name__ == "__main__":
+    main()

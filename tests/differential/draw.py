@@ -113,8 +113,8 @@ class Draw:
             return np.array([self.among(WORDS) for _ in range(int(np.prod(shape)))], object).reshape(shape)
         if kind == bool:
             return np.asarray(self.rng.random(shape) < 0.5)
-        if kind.kind == "c":
-            return np.asarray(self.array(shape, np.float32, style) + 1j * self.array(shape, np.float32, style)).astype(kind)
+        if kind.kind == "c":  # finite: numpy multiplies where it only should move
+            return np.asarray(self.array(shape, np.float32, "plain") + 1j * self.array(shape, np.float32, "grid")).astype(kind)
         if is_float(kind):
             return self._floats(shape, kind, style or self.one("grid", "plain", "plain", "plain", "wild"), low, high)
         return self._integers(shape, kind, style or self.one("grid", "plain", "plain", "wild"), low, high)

@@ -39,29 +39,34 @@ def answers(ask, spec):
 
 
 def expectation(name, spec, tally):
-    """The outputs that are right, or None."""
+    """The outputs that are right and the tolerance they are known with, or None."""
     runtime, why_not_runtime = answers(oracles.ask_runtime, spec)
+    coarsest = None
+    if runtime is None:
+        runtime, _ = answers(oracles.ask_runtime_in_float32, spec)
+        coarsest = "float32" if runtime is not None else None
     reference, why_not_reference = answers(oracles.ask_reference, spec)
     problem = None
     if runtime is not None and reference is not None:
-        allowed = oracles.tolerance(spec, runtime)
+        allowed = oracles.tolerance(spec, runtime, coarsest)
         problem = next((d for a, b in zip(reference, runtime) if (d := oracles.difference(a, b, allowed))), None)
+    # A value of the case's own type is known best.
+    exact = (reference, None) if reference is not None and coarsest else (runtime, coarsest) if runtime is not None else (reference, None)
     row = row_for(spec, runtime is not None, reference is not None, problem is not None)
     if row is not None:
         tally.rows[row] += 1
-        followed = {"runtime": runtime, "reference": reference, "neither": None}[row.follow]
-        if followed is None:
-            tally.unusable[spec.op] += 1
-        return followed
-    if problem:
+        exact = {"runtime": (runtime, coarsest), "reference": (reference, None), "neither": (None, None)}[row.follow]
+    elif problem:
         tally.unexplained.append((f"{name} {describe(spec)}", problem))
         return None
-    if runtime is None and reference is None:
-        tally.unusable[spec.op] += 1
+    elif exact[0] is not None:
+        tally.oracles["both" if runtime is not None and reference is not None else "ONNX Runtime" if runtime is not None else "onnx.reference"] += 1
+    else:
         tally.errors.append((f"{name} {describe(spec)}", why_not_runtime, why_not_reference))
+    if exact[0] is None:
+        tally.unusable[spec.op] += 1
         return None
-    tally.oracles["both" if runtime is not None and reference is not None else "ONNX Runtime" if runtime is not None else "onnx.reference"] += 1
-    return runtime if runtime is not None else reference
+    return exact[0], oracles.tolerance(spec, exact[0], exact[1])
 
 
 def proto_of(value, name):
@@ -72,7 +77,7 @@ def proto_of(value, name):
     return numpy_helper.from_array(np.asarray(value), name)
 
 
-def write(folder, case, outputs):
+def write(folder, case, outputs, tolerance):
     spec = case.spec
     names = [n for n in names_of_outputs(spec) if n]
     infos = []
@@ -85,7 +90,7 @@ def write(folder, case, outputs):
     data = folder / "test_data_set_0"
     data.mkdir(parents=True)
     (folder / "model.onnx").write_bytes(model.SerializeToString())
-    (folder / "data.json").write_text(json.dumps(oracles.tolerance(spec, outputs)))
+    (folder / "data.json").write_text(json.dumps(tolerance))
     given = [i for i, x in enumerate(spec.inputs) if x is not None and i not in case.initialised]
     for k, i in enumerate(given):
         (data / f"input_{k}.pb").write_bytes(proto_of(spec.inputs[i], f"x{i}").SerializeToString())
@@ -100,9 +105,9 @@ def one_case(out, op, number, seed, tally):
     spec = draw.among(makers)(draw, op)
     if spec is None:
         return
-    outputs = expectation(name, spec, tally)
-    if outputs is not None:
-        write(out / name, arrange(name, spec, draw), outputs)
+    known = expectation(name, spec, tally)
+    if known is not None:
+        write(out / name, arrange(name, spec, draw), *known)
         tally.written[op] += 1
 
 

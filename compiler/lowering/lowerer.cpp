@@ -108,6 +108,8 @@ BufferId Lowerer::declare_object(const Value& value) {
 }
 
 BufferId Lowerer::add_storage(Buffer buffer) {
+  // Dimensions that do not fit together may ask for less than nothing; the run refuses them, but the plan holds for them too.
+  if (buffer.bytes.min_value() < 0) buffer.bytes = max(buffer.bytes, 0);
   if (!buffer.bytes.depends_on_run()) return add_buffer(std::move(buffer));
   if (const auto most = buffer.bytes.upper_bound()) {
     buffer.bytes = *most;

@@ -47,7 +47,25 @@ def to_text(spec):
     return spec.attributes.get("to") == 8 or spec.op == "CastLike" and spec.inputs[1].dtype == object
 
 
+def special_recurrence(spec):
+    named = {"clip", "activations", "input_forget"} & set(spec.attributes)
+    return bool(named) or len(spec.inputs) > 4 and spec.inputs[4] is not None or "activation_alpha" in spec.attributes
+
+
 ROWS = [
+    Row("RNN GRU LSTM", "runtime", "onnx.reference ignores sequence_lens, clip, input_forget and activations", special_recurrence, always=True),
+    Row("TfIdfVectorizer", "runtime", "onnx.reference takes ngram_indexes for positions of weights, and skips otherwise"),
+    Row("SequenceInsert", "runtime", "onnx.reference inserts after a negative position"),
+    Row("StringNormalizer", "runtime", "onnx.reference strips accents, and heeds the case of stopwords", always=True),
+    Row("StringSplit", "runtime", "an empty string has no parts; Python's has one"),
+    Row("Attention", "reference", "masked scores are -inf, and keys of the past come before all queries; ONNX Runtime has the lowest number, and no past"),
+    Row("GridSample", "runtime", "onnx.reference clamps the coordinate, not the pixels around it, for cubic sampling at a border"),
+    Row("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", "runtime", "onnx.reference counts ignored targets in the mean without weights"),
+    Row("Dropout", "reference", "the mask of a Dropout that drops nothing; ONNX Runtime leaves it false before opset 12"),
+    Row("Resize", "runtime", "for tf_crop_and_resize onnx.reference takes regions of all axes, and scale * input without rounding down as the length of the output",
+        lambda s: s.attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize" and s.attributes.get("mode", "nearest") == "nearest" and
+        (len(s.inputs) == 3 or "axes" in s.attributes)),
+    Row("Resize", "reference", "ONNX Runtime has other weights for antialias, exclude_outside and the border of cubic interpolation"),
     Row("Softmax LogSoftmax Hardmax", "runtime", "before opset 13 these see a matrix, split at `axis`; onnx.reference reduces one axis", lambda s: s.opset < 13, always=True),
     Row("LRN", "runtime", "onnx.reference takes the batch for the channels", always=True),
     Row("BatchNormalization", "runtime", "before opset 14 onnx.reference takes the statistics of the batch", lambda s: s.opset < 14, always=True),

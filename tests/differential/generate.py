@@ -22,11 +22,12 @@ import families
 import oracles
 from disagreements import row_for
 from draw import Draw, type_of
-from spec import GENERATORS, arrange, describe, model_of, names_of_outputs
+from spec import Case, GENERATORS, arrange, describe, model_of, names_of_outputs
 
 
 class Tally:
-    def __init__(self):
+    def __init__(self, disputed):
+        self.disputed = disputed
         self.written, self.unusable, self.oracles = collections.Counter(), collections.Counter(), collections.Counter()
         self.rows, self.unexplained, self.errors, self.broken = collections.Counter(), [], [], []
 
@@ -58,6 +59,9 @@ def expectation(name, spec, tally):
         exact = {"runtime": (runtime, coarsest), "reference": (reference, None), "neither": (None, None)}[row.follow]
     elif problem:
         tally.unexplained.append((f"{name} {describe(spec)}", problem))
+        if tally.disputed is not None:  # as either has it, to see whom onnxc follows
+            for who, outputs in (("runtime", runtime), ("reference", reference)):
+                write(tally.disputed / f"{name}_{who}", Case(name, spec, set(spec.fixed)), outputs, oracles.tolerance(spec, outputs, coarsest))
         return None
     elif exact[0] is not None:
         tally.oracles["both" if runtime is not None and reference is not None else "ONNX Runtime" if runtime is not None else "onnx.reference"] += 1
@@ -136,12 +140,13 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--filter", default="")
     parser.add_argument("--first", type=int, default=0, help="number of the first round")
+    parser.add_argument("--disputed", type=pathlib.Path, help="folder for cases on which the oracles disagree for no known reason")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     shutil.rmtree(options.out, ignore_errors=True)
     options.out.mkdir(parents=True)
     wanted = [op for op in GENERATORS if re.search(options.filter, op)]
-    tally = Tally()
+    tally = Tally(options.disputed)
     number = options.first
     while wanted and sum(tally.written.values()) < options.cases and number < options.first + 4000:
         for op in wanted:

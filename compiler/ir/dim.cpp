@@ -274,7 +274,8 @@ std::pair<std::optional<Dim>, std::optional<Dim>> Dim::range_of(Dim d, const std
     }
     case Kind::FloorDiv:
     case Kind::CeilDiv: {
-      if (d.args()[0].min_value() < 0 || d.args()[1].min_value() <= 0) return otherwise;
+      if (d.args()[0].min_value() < 0 || d.args()[1].min_value() <= 0)
+        return args[0].first && args[0].second ? otherwise : Range{};  // half of what has no bound has none, although its number is smaller
       Dim (*const div)(Dim, Dim) = d.kind() == Kind::FloorDiv ? onnxc::floor_div : onnxc::ceil_div;
       return {both(args[0].first, args[1].second, div), both(args[0].second, args[1].first, div)};
     }

@@ -108,6 +108,8 @@ BufferId Lowerer::declare_object(const Value& value) {
 }
 
 BufferId Lowerer::add_storage(Buffer buffer) {
+  // Dimensions that do not fit together may ask for less than nothing; the run refuses them, but the plan holds for them too.
+  if (buffer.bytes.min_value() < 0) buffer.bytes = max(buffer.bytes, 0);
   if (!buffer.bytes.depends_on_run()) return add_buffer(std::move(buffer));
   if (const auto most = buffer.bytes.upper_bound()) {
     buffer.bytes = *most;
@@ -310,8 +312,6 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
       const Type& type = (*scope.graph)[v].type;
       if (!type.is_tensor()) continue;
       if (!type.ranked) node.fail(ErrorKind::Unsupported, fmt::format("output '{}' is {}", (*scope.graph)[v].name, type.text()));
-      if (type.element == ElementType::C128)
-        node.fail(ErrorKind::Unsupported, fmt::format("element type {} of '{}' is not supported yet", name(type.element), (*scope.graph)[v].name));
     }
     Lowering lowering(*this, *scope.graph, node);
     if (node.is_map()) lower_map(lowering);
@@ -346,8 +346,6 @@ void Lowerer::define_interface(Scope& scope) {
       return add_buffer({.name = own_name, .place = where, .alignment = 1, .index = static_cast<int>(number), .is_value = true, .kind = value.type.kind});
     if (!value.type.ranked)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
-    if (value.type.element == ElementType::C128)
-      throw Error(ErrorKind::Unsupported, fmt::format("'{}' has element type {}, which is not supported yet", value.name, name(value.type.element)));
     std::optional<Dim> most = Dim(1);
     for (Dim d : value.type.extents) {
       const auto bound = d.upper_bound();

@@ -331,6 +331,21 @@ ONNXC_INLINE constexpr T where(bool condition, T a, T b) {
 ONNXC_INLINE bool equal(onnxc_string a, onnxc_string b) { return a.size == b.size && (a.size == 0 || __builtin_memcmp(a.data, b.data, a.size) == 0); }
 ONNXC_INLINE onnxc_string where(bool condition, onnxc_string a, onnxc_string b) { return condition ? a : b; }
 
+// ---- complex numbers: only what operators that move elements may do to them
+
+template <class Part>
+ONNXC_INLINE constexpr Complex<Part> where(bool condition, Complex<Part> a, Complex<Part> b) {
+  return condition ? a : b;
+}
+template <class Part>
+ONNXC_INLINE constexpr Complex<Part> add(Complex<Part> a, Complex<Part> b) {
+  return {a.real + b.real, a.imaginary + b.imaginary};
+}
+template <class Part>
+ONNXC_INLINE constexpr Complex<Part> mul(Complex<Part> a, Complex<Part> b) {
+  return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
+}
+
 // ---- logic and bits
 
 ONNXC_INLINE constexpr bool logical_and(bool a, bool b) { return a && b; }

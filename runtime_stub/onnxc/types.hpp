@@ -242,4 +242,15 @@ struct float8e8m0 {
   }
 };
 
+/// A complex number, as ONNX stores it. Only moved, compared and told from zero.
+template <class Part>
+struct Complex {
+  Part real = 0, imaginary = 0;
+  friend constexpr bool operator==(const Complex&, const Complex&) = default;
+  /// By the real part, then by the imaginary one, as numpy sorts.
+  friend constexpr bool operator<(const Complex& a, const Complex& b) { return a.real < b.real || (a.real == b.real && a.imaginary < b.imaginary); }
+};
+using complex64 = Complex<float>;
+using complex128 = Complex<double>;
+
 }  // namespace onnxc

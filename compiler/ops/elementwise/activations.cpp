@@ -74,12 +74,16 @@ Expr swish(const Graph& graph, const Node& node) {
   const double alpha = number(node, "alpha", 1.0);
   return f.done(f(Fn::Mul, f.x, f(Fn::Sigmoid, alpha == 1.0 ? f.x : f(Fn::Mul, f.c(alpha), f.x))));
 }
+/// Integers are computed in f64, and cut.
 Expr shrink(const Graph& graph, const Node& node) {
   Formula f(graph, node);
+  const ElementType result = f.type;
+  if (!is_float(result)) f.x = f.e.cast(f.type = ElementType::F64, f.x);
   const double lambd = number(node, "lambd", 0.5);
   const int bias = f.c(number(node, "bias", 0.0));
   const int inner = f(Fn::Where, f(Fn::Greater, f.x, f.c(lambd)), f(Fn::Sub, f.x, bias), f.c(0));
-  return f.done(f(Fn::Where, f(Fn::Less, f.x, f.c(-lambd)), f(Fn::Add, f.x, bias), inner));
+  const int y = f(Fn::Where, f(Fn::Less, f.x, f.c(-lambd)), f(Fn::Add, f.x, bias), inner);
+  return f.done(f.type == result ? y : f.e.cast(result, y));
 }
 Expr gelu(const Graph& graph, const Node& node) {
   Formula f(graph, node);

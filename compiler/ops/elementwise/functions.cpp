@@ -40,7 +40,12 @@ Expr simple_expression(const Graph& graph, const Node& node, Fn fn) {
         node.fail(ErrorKind::Invalid, fmt::format("inputs 0 and {} have different element types, {} and {}", i, name(first), name(other)));
     }
   }
-  e.finish(e.apply(fn, args[0], args[1], args[2]));
+  const ElementType type = element_of(graph, node, 0);
+  if (fn == Fn::Erf && !is_float(type)) {  // the one of these that ONNX allows integers for: in f64, and cut
+    e.finish(e.cast(type, e.apply(fn, e.cast(ElementType::F64, args[0]))));
+  } else {
+    e.finish(e.apply(fn, args[0], args[1], args[2]));
+  }
   return e;
 }
 

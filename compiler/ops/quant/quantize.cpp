@@ -56,9 +56,10 @@ void check_scale(Inference& n) {
     n.fail(fmt::format("a blocked scale has rank {}, the input {}", scale.size(), x.size()));
   } else {
     for (std::size_t k = 0; k < x.size(); ++k) {
-      const bool blocked = static_cast<int64_t>(k) == axis;
-      if (scale[k].is_constant() && x[k].is_constant() && scale[k] != (blocked ? ceil_div(x[k], block) : x[k]))
+      const Dim wanted = static_cast<int64_t>(k) == axis ? ceil_div(x[k], block) : x[k];
+      if (scale[k].is_constant() && wanted.is_constant() && scale[k] != wanted)
         n.fail(fmt::format("a scale of shape {} for blocks of {} along axis {} of {}", text(scale), block, axis, text(x)));
+      n.unify(wanted, scale[k], "the blocks and the scale");
     }
   }
 }
@@ -100,15 +101,14 @@ ValueId spread(GraphBuilder& b, const Node& node, ValueId v) {
     return axes.empty() ? v : b.op("Unsqueeze", {v, b.integers(axes)});
   }
   // Each value stands for `block` neighbours along the axis: a new axis of that extent, merged into the old one, and cut where the last block is short.
-  if (!is_static(own) || !is_static(x)) node.fail(ErrorKind::Unsupported, "a blocked scale of dynamic shape", "fix the dimensions with --dim");
-  std::vector<int64_t> wide = values(own), flat = values(own);
+  const auto at = static_cast<std::size_t>(axis);
+  Extents wide = own, flat = own;
   wide.insert(wide.begin() + axis + 1, block);
-  flat[static_cast<std::size_t>(axis)] *= block;
+  flat[at] *= block;
   const ValueId apart = b.op("Unsqueeze", {v, b.integers({axis + 1})});
-  const ValueId repeated = b.op("Reshape", {b.op("Expand", {apart, b.integers(wide)}), b.integers(flat)});
-  const int64_t extent = x[static_cast<std::size_t>(axis)].value();
-  if (flat[static_cast<std::size_t>(axis)] == extent) return repeated;
-  return b.op("Slice", {repeated, b.integers({0}), b.integers({extent}), b.integers({axis})});
+  const ValueId repeated = b.op("Reshape", {b.op("Expand", {apart, b.shape(wide)}), b.shape(flat)});
+  if (flat[at] == x[at]) return repeated;
+  return b.op("Slice", {repeated, b.integers({0}), b.shape({x[at]}), b.integers({axis})});
 }
 
 std::optional<std::vector<ValueId>> decompose_quantize(GraphBuilder& b, const Node& node) {

@@ -53,7 +53,9 @@ struct Range {
 
 Range range_of(Dim starts, Dim ends, Dim step, Dim n) {
   const Dim start = clamped(starts, n, 0, n), end = clamped(ends, n, 0, n);
-  const Dim back_start = clamped(starts, n, 0, n - 1), back_end = clamped(ends, n, -1, n - 1);
+  const Dim back_end = clamped(ends, n, -1, n - 1);
+  Dim back_start = clamped(starts, n, 0, n - 1);
+  if (n.min_value() < 1) back_start = min(back_start, n - 1);  // nothing to start from
   if (!step.is_constant()) {
     const Dim back = indicator_negative(step);
     const Dim forward_extent = max(0, ceil_div(end - start, max(step, 1))), back_extent = max(0, ceil_div(back_start - back_end, max(Dim(0) - step, 1)));

@@ -17,7 +17,7 @@ struct Pool {
   std::vector<int64_t> keys{0}, begin, column{-1};
   int64_t columns = 0, least = 0, most = 0, skips = 0;
   std::string mode;
-  std::vector<float> weights;  ///< empty: all 1
+  std::vector<float> weights;  ///< of each column; empty: all 1
 };
 
 /// The strings of the pool, each once.
@@ -56,9 +56,12 @@ Pool read_pool(const Node& node) {
     p.columns = std::max(p.columns, i + 1);
   }
   if (const auto it = node.attributes.find("weights"); it != node.attributes.end() && p.mode != "TF") {
-    if (const auto* weights = std::get_if<std::vector<float>>(&it->second)) p.weights = *weights;
-    if (!p.weights.empty() && static_cast<int64_t>(p.weights.size()) < p.columns) fail(fmt::format("{} weights for {} columns", p.weights.size(), p.columns));
-    if (!p.weights.empty()) p.weights.resize(static_cast<std::size_t>(p.columns));
+    const auto* given = std::get_if<std::vector<float>>(&it->second);  // one for each n-gram of the pool
+    if (given != nullptr && !given->empty()) {
+      if (given->size() != indexes.size()) fail(fmt::format("{} weights for {} n-grams", given->size(), indexes.size()));
+      p.weights.resize(static_cast<std::size_t>(p.columns));
+      for (std::size_t i = 0; i < indexes.size(); ++i) p.weights[static_cast<std::size_t>(indexes[i])] = (*given)[i];
+    }
   }
   struct Branch {
     int64_t column = -1;

@@ -21,6 +21,9 @@ constexpr T reduced(Reduction reduction, T a, T update) {
       case Reduction::mul:
       case Reduction::min: return a && update;
     }
+  } else if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {  // they have no order
+    if (reduction == Reduction::add) return fn::add(a, update);
+    if (reduction == Reduction::mul) return fn::mul(a, update);
   } else {
     switch (reduction) {
       case Reduction::none: return update;

@@ -5,15 +5,24 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
+/// Is an element neither zero nor an empty string?
+template <class T>
+ONNXC_INLINE bool is_nonzero(const T& x) {
+  if constexpr (requires { x.data; x.size; }) return x.size != 0;
+  else if constexpr (small_integer<T>) return static_cast<int>(x) != 0;
+  else if constexpr (requires { x.bits; }) return static_cast<float>(x) != 0;
+  else return x != T{};
+}
+
 /// y[rank, *count] = the positions of the elements of x that are not zero, in row-major order; a scalar counts as rank 1.
 template <class T>
 void nonzero(int64_t* count, int64_t* y, Tensor<const T> x) {
   int64_t n = 0;
-  for (int64_t i = 0; i < x.count(); ++i) n += x.data[i] != T(0) ? 1 : 0;
+  for (int64_t i = 0; i < x.count(); ++i) n += is_nonzero(x.data[i]) ? 1 : 0;
   *count = n;
   int64_t at = 0;
   for (int64_t i = 0; i < x.count(); ++i) {
-    if (!(x.data[i] != T(0))) continue;
+    if (!is_nonzero(x.data[i])) continue;
     int64_t rest = i;
     for (int axis = x.shape.rank; axis-- > 0;) {
       y[axis * n + at] = rest % x.shape[axis];

@@ -1,0 +1,111 @@
+"""What ONNX Runtime and onnx.reference disagree on, or one of them has wrong, by operator: whom the tests follow, and why."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from draw import is_float
+
+
+@dataclass(frozen=True)
+class Row:
+    operators: str            # names, separated by blanks
+    follow: str               # runtime, reference, neither
+    reason: str
+    when: object = None       # of a Spec; None: always
+    always: bool = False      # also where both agree or only one answers: the other one is not to be trusted
+
+
+def empty(spec):
+    return 0 in spec.inputs[0].shape
+
+
+def same(spec):
+    return str(spec.attributes.get("auto_pad", "")).startswith("SAME")
+
+
+def sparse(spec):
+    """SAME where a stride is longer than the kernel reaches, so that some outputs have no input."""
+    kernel, rank = spec.inputs[1].shape[2:], spec.inputs[0].ndim - 2
+    strides, dilations = (spec.attributes.get(name, [1] * rank) for name in ("strides", "dilations"))
+    return same(spec) and any((k - 1) * g + 1 < s for k, g, s in zip(kernel, dilations, strides))
+
+
+def grouped(spec):
+    return spec.attributes.get("group", 1) > 1
+
+
+def has_nan(spec):
+    x = spec.inputs[0]
+    return is_float(x.dtype) and bool(np.isnan(x.astype(np.float64)).any())
+
+
+def few_bits(spec):
+    return spec.op == "Cast" and spec.attributes["to"] in (21, 22, 25, 26) or spec.op == "CastLike" and spec.inputs[1].dtype.name in ("int4", "uint4", "int2", "uint2")
+
+
+def to_text(spec):
+    return spec.attributes.get("to") == 8 or spec.op == "CastLike" and spec.inputs[1].dtype == object
+
+
+def special_recurrence(spec):
+    named = {"clip", "activations", "input_forget"} & set(spec.attributes)
+    return bool(named) or len(spec.inputs) > 4 and spec.inputs[4] is not None or "activation_alpha" in spec.attributes
+
+
+ROWS = [
+    Row("RNN GRU LSTM", "runtime", "onnx.reference ignores sequence_lens, clip, input_forget and activations", special_recurrence, always=True),
+    Row("TfIdfVectorizer", "runtime", "onnx.reference takes ngram_indexes for positions of weights, and skips otherwise"),
+    Row("SequenceInsert", "runtime", "onnx.reference inserts after a negative position"),
+    Row("StringNormalizer", "runtime", "onnx.reference strips accents, and heeds the case of stopwords", always=True),
+    Row("StringSplit", "runtime", "an empty string has no parts; Python's has one"),
+    Row("Attention", "reference", "masked scores are -inf, and keys of the past come before all queries; ONNX Runtime has the lowest number, and no past"),
+    Row("GridSample", "runtime", "onnx.reference clamps the coordinate, not the pixels around it, for cubic sampling at a border"),
+    Row("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", "runtime", "onnx.reference counts ignored targets in the mean without weights"),
+    Row("Dropout", "reference", "the mask of a Dropout that drops nothing; ONNX Runtime leaves it false before opset 12"),
+    Row("Resize", "runtime", "for tf_crop_and_resize onnx.reference takes regions of all axes, and scale * input without rounding down as the length of the output",
+        lambda s: s.attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize" and s.attributes.get("mode", "nearest") == "nearest" and
+        (len(s.inputs) == 3 or "axes" in s.attributes)),
+    Row("Resize", "reference", "ONNX Runtime has other weights for antialias, exclude_outside and the border of cubic interpolation"),
+    Row("Softmax LogSoftmax Hardmax", "runtime", "before opset 13 these see a matrix, split at `axis`; onnx.reference reduces one axis", lambda s: s.opset < 13, always=True),
+    Row("LRN", "runtime", "onnx.reference takes the batch for the channels", always=True),
+    Row("BatchNormalization", "runtime", "before opset 14 onnx.reference takes the statistics of the batch", lambda s: s.opset < 14, always=True),
+    Row("LpNormalization", "runtime", "onnx.reference sums x, not |x|, for p = 1", lambda s: s.attributes.get("p", 2) == 1, always=True),
+    Row("GlobalMaxPool", "runtime", "onnx.reference drops axes of images that are not two-dimensional", lambda s: s.inputs[0].ndim != 4, always=True),
+    Row("MaxPool AveragePool LpPool", "neither", "with auto_pad=SAME the output is ceil(input / stride); both leave the dilations out of the pads",
+        lambda s: same(s) and s.attributes.get("dilations", [1]) != [1] * len(s.attributes["kernel_shape"]), always=True),
+    Row("MaxPool", "runtime", "onnx.reference mixes up the axes of pads, and knows no -inf for what is outside"),
+    Row("QLinearConv", "runtime", "onnx.reference broadcasts the weights' scales along the last axis, and loses an axis of one-dimensional images"),
+    Row("RoiAlign", "neither", "before opset 16 ONNX Runtime has the max of the corners' products, and onnx.reference the half pixel of opset 16",
+        lambda s: s.opset < 16 and s.attributes.get("mode") == "max", always=True),
+    Row("RoiAlign", "runtime", "onnx.reference shifts by half a pixel, which opset 16 brought", lambda s: s.opset < 16, always=True),
+    Row("RoiAlign", "reference", "ONNX Runtime's max is that of the products with the weights", lambda s: s.attributes.get("mode") == "max"),
+    Row("ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare", "reference",
+        "ONNX Runtime keeps the extents of empty tensors", empty),
+    Row("Shape", "runtime", "onnx.reference does not clamp an end before the start"),
+    Row("Slice", "runtime", "with a negative step a start before the first element is the first one; numpy takes nothing"),
+    Row("ConvTranspose", "neither", "with auto_pad=SAME the output is input * stride; ONNX Runtime has less, and onnx.reference mixes up groups",
+        lambda s: sparse(s) and grouped(s), always=True),
+    Row("ConvTranspose", "reference", "with auto_pad=SAME the output is input * stride; ONNX Runtime has less", sparse),
+    Row("ConvTranspose", "runtime", "onnx.reference mixes up groups", grouped, always=True),
+    Row("Col2Im", "runtime", "onnx.reference mixes up the dilations of three axes"),
+    Row("ReduceMax ReduceMin", "reference", "NaN is propagated, as numpy does; ONNX Runtime loses it among other numbers", has_nan),
+    Row("ReduceLogSumExp", "neither", "integers are computed in double (the function body); ONNX Runtime cuts each step, onnx.reference fails",
+        lambda s: not is_float(s.inputs[0].dtype), always=True),
+    Row("Cast CastLike", "reference", "a float becomes an integer of 4 or 2 bits by truncation; ONNX Runtime rounds", few_bits),
+    Row("Cast CastLike", "runtime", "onnx.reference writes Python's text of a number", to_text),
+    Row("MatMul Gemm", "reference", "the sum of no products is 0; ONNX Runtime leaves the memory as it is, or takes another shape", lambda s: 0 in s.inputs[0].shape, always=True),
+    Row("Shrink", "reference", "ONNX Runtime computes all types in float"),
+    Row("Clip", "reference", "ONNX Runtime clips infinity where a bound is absent"),
+    Row("AveragePool", "neither", "before opset 7 padding is not counted; onnx.reference counts it, ONNX Runtime has no kernel", lambda s: s.opset < 7, always=True),
+]
+
+
+def row_for(spec, runtime, reference, differ):
+    """The row that decides a case: where both answer and differ, or where the one that `always` distrusts answers alone."""
+    for row in ROWS:
+        if spec.op not in row.operators.split() or (row.when is not None and not row.when(spec)):
+            continue
+        alone = row.always and (row.follow == "neither" or (not runtime if row.follow == "runtime" else not reference))
+        if differ or alone:
+            return row
+    return None

@@ -64,6 +64,7 @@ stage "real models" script tests/zoo/run.sh
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
+long_stage "real models, all of them" script tests/zoo/run.sh --all
 long_stage "emitted code" script tests/emitted/run.sh
 stage "refusals" script tests/refuse/run.sh
 stage "a CMake project that uses onnxc" script tests/downstream/run.sh

@@ -58,11 +58,13 @@ stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh
 stage "real models" script tests/zoo/run.sh
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
+stage "random cases of each operator" script tests/differential/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
 stage "refusals" script tests/refuse/run.sh
 stage "a CMake project that uses onnxc" script tests/downstream/run.sh
 stage "python" script tests/python/run.sh
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized
+long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
 summary

@@ -123,7 +123,7 @@ def grow(c):
     return None
 
 
-@generator("Chain", weight=1)
+@generator("Chain", weight=10)
 def chain(d, op):
     c = Chain(d)
     shape = d.one(d.shape(1, 3, 6, zero=0), [d.int(1, 2), d.int(1, 8), d.int(2, 6), d.int(2, 6)])

@@ -8,10 +8,7 @@ I64 = np.int64
 
 
 def ms(op, inputs, attributes=None, **more):
-    return Spec(op, inputs, attributes or {}, opset=d_opset, domain="com.microsoft", **{"rtol": 1e-3, "atol": 1e-4, **more})
-
-
-d_opset = 21
+    return Spec(op, inputs, attributes or {}, opset=21, domain="com.microsoft", **{"rtol": 1e-3, "atol": 1e-4, **more})
 
 
 @generator("BiasGelu", "FastGelu", "QuickGelu", "com.microsoft.Gelu")

@@ -40,7 +40,10 @@ script() { if [ -x "$1" ]; then "$@"; else echo "(no $1)"; return 77; fi; }
 setup() { tools/setup.sh --test-deps --quiet; }
 build() { cmake --preset "$1" -DONNXC_BUILD_TESTS=ON >/dev/null && cmake --build --preset "$1" -j "$jobs"; }
 run_ctest() { ctest --preset "$1" -j "$jobs" "${@:2}"; }
-sanitized() { build asan-ubsan && run_ctest asan-ubsan --label-exclude integration; }
+sanitized() {
+  build asan-ubsan && run_ctest asan-ubsan --label-exclude integration && ONNXC_BUILD=build-asan tests/conformance/run.sh --all
+}
+node_suite() { ONNXC_EXECUTABLE="$PWD/build/onnxc" PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 "$ONNXC_PYTHON" tests/python/onnx_node_suite.py; }
 
 summary() {
   printf '\n==== summary\n'
@@ -56,9 +59,13 @@ stage "build" build release || summary
 stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh
+stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh
 stage "real models" script tests/zoo/run.sh
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "random cases of each operator" script tests/differential/run.sh
+stage "custom operators" script tests/custom/run.sh
+stage "images" script tests/images/run.sh
+long_stage "real models, all of them" script tests/zoo/run.sh --all
 long_stage "emitted code" script tests/emitted/run.sh
 stage "refusals" script tests/refuse/run.sh
 stage "a CMake project that uses onnxc" script tests/downstream/run.sh
@@ -67,4 +74,5 @@ long_stage "classical models and strings against ONNX Runtime" script tests/ml/r
 long_stage "address and undefined behaviour sanitizers" sanitized
 long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
+long_stage "conformance through ONNX's Python runner" node_suite
 summary

@@ -1,10 +1,12 @@
-# onnxc_add_model(target MODEL model.onnx [NAMESPACE name] [TARGET machine] [DIM name=extent…] [OPTIONS option…])
+# onnxc_add_model(target MODEL model.onnx [NAMESPACE name] [TARGET machine] [DIM name=extent…] [CUSTOM_OP spec…] [OPTIONS option…])
 #
 # A static library from an ONNX model. `#include "name.h"` gives its interface, in namespace `name` (by default the model's file name).
 #
 #   MODEL      the file; it and the external data that it refers to are dependencies: a change of either compiles anew
 #   TARGET     the machine the code is for, as in `onnxc --target`; by default the one that builds. Required when cross-compiling
 #   DIM        bounds or values of dynamic dimensions: batch=8 sequence=1..512
+#   CUSTOM_OP  operators that you write, as in `onnxc --custom-op`: "my.Foo=foo.hpp:my::foo, y0 = x0". Headers are looked for in the current source folder,
+#              and where target_include_directories(target PRIVATE …) says
 #   OPTIONS    any others of onnxc's options: -O3 --weights=asm … Models with more than 256 MiB of weights want --weights=object
 #
 # The library is optimised in every configuration (-O3, or the -O of OPTIONS): nobody steps through it.
@@ -12,9 +14,9 @@ cmake_policy(PUSH)
 cmake_policy(VERSION 3.25)
 
 function(onnxc_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAMESPACE;TARGET" "DIM;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "MODEL;NAMESPACE;TARGET" "DIM;CUSTOM_OP;OPTIONS")
   if(NOT ARG_MODEL OR ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "onnxc_add_model(target MODEL model.onnx [NAMESPACE n] [TARGET t] [DIM name=extent…] [OPTIONS …]): "
+    message(FATAL_ERROR "onnxc_add_model(target MODEL model.onnx [NAMESPACE n] [TARGET t] [DIM name=extent…] [CUSTOM_OP spec…] [OPTIONS …]): "
                         "MODEL is missing, or these are not understood: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   if(CMAKE_CROSSCOMPILING AND NOT ARG_TARGET)
@@ -35,6 +37,9 @@ function(onnxc_add_model target)
   foreach(dim IN LISTS ARG_DIM)
     list(APPEND options --dim ${dim})
   endforeach()
+  foreach(spec IN LISTS ARG_CUSTOM_OP)
+    list(APPEND options --custom-op "${spec}")
+  endforeach()
   list(APPEND options ${ARG_OPTIONS})
 
   # Weights beside the source: an object file becomes a member of the library, a binary file is read by the assembler.
@@ -50,8 +55,9 @@ function(onnxc_add_model target)
 
   cmake_path(RELATIVE_PATH model BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE shown)
   add_custom_command(
-    OUTPUT ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${beside}
-    COMMAND ${ONNXC_EXECUTABLE} ${model} -o ${folder}/${ARG_NAMESPACE}.cpp --depfile ${folder}/${ARG_NAMESPACE}.d ${options}
+    OUTPUT ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${folder}/${ARG_NAMESPACE}.link ${beside}
+    COMMAND ${ONNXC_EXECUTABLE} ${model} -o ${folder}/${ARG_NAMESPACE}.cpp --depfile ${folder}/${ARG_NAMESPACE}.d
+            --link-file ${folder}/${ARG_NAMESPACE}.link ${options}
     DEPENDS ${model} ${ONNXC_EXECUTABLE}
     DEPFILE ${folder}/${ARG_NAMESPACE}.d
     COMMENT "Compiling ${shown} with onnxc"
@@ -59,7 +65,11 @@ function(onnxc_add_model target)
 
   add_library(${target} STATIC ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${beside})
   target_include_directories(${target} PUBLIC ${folder})
-  target_link_libraries(${target} PUBLIC onnxc::runtime)
+  if(ARG_CUSTOM_OP)
+    target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  endif()
+  # Which libraries a model needs is known when it has been compiled: the linker reads them from the file.
+  target_link_libraries(${target} PUBLIC onnxc::runtime INTERFACE "-Wl,@${folder}/${ARG_NAMESPACE}.link")
 
   set(level -O3)
   foreach(option IN LISTS ARG_OPTIONS)

@@ -1,6 +1,7 @@
 #include "codegen/compile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -14,6 +15,8 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.header_name = options.header_name.empty() ? emit.name_space + ".h" : options.header_name;
   if (std::any_of(emit.header_name.begin(), emit.header_name.end(), [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }))
     throw Error(ErrorKind::Usage, fmt::format("no #include can name the header '{}'", one_line(emit.header_name)), "choose another name with -o or --header");
+  if (options.standalone && !compilation.program.includes.empty())
+    throw Error(ErrorKind::Usage, "--standalone cannot paste in the headers of custom operators", "leave --standalone out; the unit then includes onnxc's headers and yours");
   emit.weights = options.weights;
   emit.threads = options.threads > 1;
   emit.standalone = options.standalone;
@@ -28,8 +31,9 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.flags = fmt::format("-O{}", options.level);
   for (const auto& [name, range] : options.dims)
     emit.flags += range.min == range.max ? fmt::format(" --dim {}={}", name, range.min) : fmt::format(" --dim {}={}..{}", name, range.min, range.max);
+  for (const auto& [name, extents] : options.specialize) emit.flags += fmt::format(" --specialize {}={}", name, fmt::join(extents, ","));
   try {
-    return emit_unit(compilation.program, emit);
+    return emit_unit(compilation.program, emit, compilation.variants);
   } catch (const std::invalid_argument& e) {
     throw Error(ErrorKind::Usage, e.what());
   }

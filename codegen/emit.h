@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codegen/side_file.h"
-#include "compiler/ir/program.h"
+#include "compiler/onnxc.h"
 
 namespace onnxc {
 
@@ -26,9 +26,11 @@ struct Unit {
   std::string name_space;
   std::string source, header;
   std::vector<SideFile> side_files;
+  std::vector<std::string> libraries;  ///< what it is to be linked with: names, as after -l
+  bool includes_others = false;        ///< headers that are neither its own nor onnxc's
 };
 
-/// Deterministic: the same program and options give the same bytes.
-Unit emit_unit(const Program& program, const EmitOptions& options);
+/// Deterministic: the same programs and options give the same bytes.
+Unit emit_unit(const Program& program, const EmitOptions& options, const std::vector<Variant>& variants = {});
 
 }  // namespace onnxc

@@ -49,6 +49,7 @@ std::string StepsText::argument(const Arg& arg) const {
           [&](const DimsArg& d) { return cpp_list(d.values, symbols); },
           [&](const NumberArg& n) { return cpp_constant(n.type, to_bits(n.type, n.value)); },
           [&](const NameArg& n) { return n.text; },
+          [&](const TextArg& t) { return string_literal(t.text); },
           [&](const EpilogueArg& e) {
             if (e.expr < 0) return std::string("onnxc::Epilogue<onnxc::Keep>{}");
             std::string types = fmt::format("E{}", e.expr), values;
@@ -63,8 +64,9 @@ std::string StepsText::argument(const Arg& arg) const {
           [&](const AddressArg& a) { return "&" + buffer_names[static_cast<std::size_t>(a.buffer)]; },
           [&](const std::shared_ptr<ParamsArg>& p) {
             std::string members;
-            for (const auto& [name, value] : p->members) members += fmt::format("{}.{} = {}", members.empty() ? "" : ", ", name, argument(value));
-            return "{" + members + "}";
+            for (const auto& [name, value] : p->members)
+              members += fmt::format("{}{}{}", members.empty() ? "" : ", ", name.empty() ? "" : fmt::format(".{} = ", name), argument(value));
+            return fmt::format("{}{{{}}}", p->type, members);
           },
       },
       arg);
@@ -87,7 +89,7 @@ std::string StepsText::call(const Step& step, bool shared) const {
   }
   std::string args = step.parallel ? (shared ? "part" : "onnxc::Part{}") : "";
   for (const Arg& a : step.args) args += (args.empty() ? "" : ", ") + argument(a);
-  return fmt::format("onnxc::{}({})", function, args);
+  return fmt::format("{}{}({})", function.starts_with("::") ? "" : "onnxc::", function, args);
 }
 
 /// Steps that say for themselves what they do.

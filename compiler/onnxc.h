@@ -9,6 +9,7 @@
 #include "compiler/frontend/import.h"
 #include "compiler/ir/program.h"
 #include "compiler/lowering/lowering.h"
+#include "compiler/ops/custom/custom_operator.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {
@@ -17,14 +18,23 @@ struct CompilerOptions {
   std::string target = "native";
   int level = 3;                                     ///< -O0 to -O3
   std::map<std::string, ImportOptions::Range> dims;  ///< named dimensions: a value or bounds
+  std::map<std::string, std::vector<int64_t>> specialize;  ///< named dimensions: extents for which the unit gets a variant of its own
   std::string print_after;                           ///< name of a pass, or "all": its result goes to `log`
   std::string stop_after;                            ///< name of a pass: the graph is what it left
   int threads = 1;                                   ///< the unit may be run with so many
   int64_t max_arena = int64_t{1} << 36;              ///< bytes; a model that needs more is refused
   bool heap = true;                                  ///< false: what has no bound before the model runs is refused
   int64_t max_trip = LowerOptions().max_trip;        ///< iterations of a loop that has no number of them
+  bool zip_maps = true;                              ///< false: the scores that ZipMap makes maps of stay tensors
+  std::vector<CustomOperator> custom_operators{};    ///< the user's own
   int bisect_limit = -1;                             ///< run only so many optional passes
   std::ostream* log = nullptr;
+};
+
+/// The same model with some dimensions fixed: what runs when a caller's are these.
+struct Variant {
+  std::map<std::string, int64_t> dims;
+  Program program;
 };
 
 struct Compilation {
@@ -33,6 +43,7 @@ struct Compilation {
   Graph graph;      ///< after the passes
   Program program;  ///< empty when stop_after was given
   std::vector<Choice> choices;
+  std::vector<Variant> variants;  ///< of `specialize`: each combination
 };
 
 /// Import, passes, lowering, memory plan. Throws Error.

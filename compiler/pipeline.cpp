@@ -1,6 +1,8 @@
 // The table of contents: every pass, in order, with its reason.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <algorithm>
 #include <set>
 
 #include "compiler/lowering/plan_memory.h"
@@ -43,7 +45,9 @@ void refuse_unknown_operators(const Graph& graph) {
         missing.push_back({node.name, node.full_op(), "this operator is not supported",
                            !seen.insert(node.full_op()).second        ? ""
                            : node.domain == "com.microsoft.nchwc" ? "save the model with ONNX Runtime's optimization level extended or lower"
-                                                                  : "see docs/operators.md"});
+                           : node.domain.empty() || node.domain.starts_with("ai.onnx")
+                               ? "see docs/operators.md"
+                               : fmt::format("write it in C++ and say where with --custom-op {}=HEADER:FUNCTION; see docs/custom-operators.md", one_line(node.full_op()))});
       for (const auto& [name, region] : node.regions) walk(*region);
     }
   };
@@ -52,9 +56,11 @@ void refuse_unknown_operators(const Graph& graph) {
 }
 
 ImportOptions import_options(const CompilerOptions& options) {
-  return {options.dims, [](const std::string& domain, const std::string& op) {
-            return find_operator(domain, op) != nullptr;
-          }};
+  const auto is_custom = [&options](const std::string& domain, const std::string& op) {
+    return std::ranges::any_of(options.custom_operators, [&](const CustomOperator& custom) { return custom.domain == domain && custom.op == op; });
+  };
+  return {options.dims, [is_custom](const std::string& domain, const std::string& op) { return is_custom(domain, op) || find_operator(domain, op) != nullptr; },
+          is_custom};
 }
 
 }  // namespace
@@ -77,12 +83,16 @@ Graph run_pass(const std::string& name, Graph graph) {
 
 Imported read_model(const std::filesystem::path& model, const CompilerOptions& options) { return import_model(model, import_options(options)); }
 
-Compilation compile_model(const std::filesystem::path& model, const CompilerOptions& options) {
+namespace {
+
+/// Import, passes, lowering and memory plan, for every size that the dimensions may have.
+Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options) {
   const auto target = find_target(options.target);
   if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
   Imported imported = import_model(model, import_options(options));
-  Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}};
+  Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}, {}};
   Graph& graph = result.graph;
+  take_custom_operators(graph, options.custom_operators);
   refuse_unknown_operators(graph);
   const auto after = [&](const char* name) {
     verify_graph(graph, name);
@@ -92,6 +102,7 @@ Compilation compile_model(const std::filesystem::path& model, const CompilerOpti
   std::vector<std::string> output_names;  // passes may let one value stand for another
   for (ValueId v : graph.outputs) output_names.push_back(graph[v].name);
   if (after("import")) return result;
+  if (!options.zip_maps) graph = unzip_maps(std::move(graph));  // classical models then need no heap
   int optional_passes = 0;
   for (const Pass& pass : kPasses) {
     if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;
@@ -105,6 +116,50 @@ Compilation compile_model(const std::filesystem::path& model, const CompilerOpti
   check_plan(result.program);
   if (const Dim bytes = result.program.arena_bytes; bytes.is_constant() && bytes.value() > options.max_arena)
     throw Error(ErrorKind::Budget, fmt::format("the arena would take {} bytes, more than {}", bytes.value(), options.max_arena), "see --max-arena");
+  return result;
+}
+
+constexpr std::size_t kMostVariants = 64;
+
+/// Each combination of the extents that the user names, compiled by itself.
+std::vector<Variant> compile_variants(const std::filesystem::path& model, const CompilerOptions& options, const Program& general) {
+  std::vector<std::map<std::string, int64_t>> combinations;
+  if (!options.specialize.empty()) combinations.emplace_back();
+  for (const auto& [name, extents] : options.specialize) {
+    const auto is_named = [&](Dim d) { return d.is_symbol() && d.name() == name; };
+    const bool known = std::ranges::any_of(general.inputs, [&](BufferId id) { return std::ranges::any_of(general[id].extents, is_named); });
+    if (!known) throw Error(ErrorKind::Usage, fmt::format("--specialize names '{}', which is no dynamic dimension of the model", name), "see onnxc info for their names");
+    std::vector<std::map<std::string, int64_t>> longer;
+    for (const auto& dims : combinations) {
+      for (const int64_t extent : extents) {
+        longer.push_back(dims);
+        longer.back()[name] = extent;
+      }
+    }
+    combinations = std::move(longer);
+    if (combinations.size() > kMostVariants) throw Error(ErrorKind::Usage, fmt::format("--specialize asks for {} variants, more than {}", combinations.size(), kMostVariants));
+  }
+  std::vector<Variant> variants;
+  for (auto& dims : combinations) {
+    CompilerOptions fixed = options;
+    fixed.specialize.clear();
+    fixed.print_after.clear();
+    for (const auto& [name, extent] : dims) {
+      const auto range = options.dims.find(name);
+      if (range != options.dims.end() && (extent < range->second.min || extent > range->second.max))
+        throw Error(ErrorKind::Usage, fmt::format("--specialize {}={} is out of the bounds of --dim", name, extent));
+      fixed.dims[name] = {extent, extent};
+    }
+    variants.push_back({std::move(dims), compile_general(model, fixed).program});
+  }
+  return variants;
+}
+
+}  // namespace
+
+Compilation compile_model(const std::filesystem::path& model, const CompilerOptions& options) {
+  Compilation result = compile_general(model, options);
+  if (options.stop_after.empty()) result.variants = compile_variants(model, options, result.program);
   return result;
 }
 

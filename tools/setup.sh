@@ -3,7 +3,7 @@
 #
 #   tools/setup.sh [--test-deps] [--bench-deps] [--quiet]
 #
-#   --test-deps    also clang, and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
+#   --test-deps    also clang, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
 #   --bench-deps   also a Python environment with the engines that benchmarks compare with
 #   --quiet        say only what is being done, nothing when all is there
 #
@@ -13,7 +13,8 @@ set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libprotobuf-dev protobuf-compiler
           libcli11-dev libfmt-dev nlohmann-json3-dev catch2 libbenchmark-dev)
-test_packages=(clang-14 clang-format-14 clang-tidy-14)
+test_packages=(clang-14 clang-format-14 clang-tidy-14 libonnx-testdata
+               libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev)  # what a unit with ImageDecoder links with
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
 bench_wheels=("${test_wheels[@]}" openvino==2026.4.1)
 

@@ -11,6 +11,7 @@
 
 #include "compiler/frontend/expand_functions.h"
 #include "compiler/frontend/tensors.h"
+#include "compiler/ops/custom/custom_operator.h"
 #include "compiler/support/sha256.h"
 #include "onnx/inliner/inliner.h"
 #include "onnx/onnx_pb.h"
@@ -222,7 +223,7 @@ class GraphImporter {
     const auto opset = info_.opsets.find(node.domain.empty() ? "ai.onnx" : node.domain);
     node.version = opset == info_.opsets.end() ? 1 : static_cast<int>(std::min<int64_t>(opset->second, 1000));
     if (opset == info_.opsets.end() && node.domain != "com.microsoft") node.fail(ErrorKind::Invalid, fmt::format("domain '{}' is not imported", node.domain));
-    if (node.domain == "onnxc") node.fail(ErrorKind::Invalid, "domain 'onnxc' is the compiler's own");
+    if (node.domain == "onnxc" || node.domain.starts_with(kCustomDomain)) node.fail(ErrorKind::Invalid, fmt::format("domain '{}' is the compiler's own", node.domain));
     std::vector<std::string> captured;
     std::set<std::string> seen;
     for (const auto& a : proto.attribute()) {
@@ -363,6 +364,10 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   info.doc_string = model.doc_string();
   info.graph_name = model.graph().name();
   for (const auto& entry : model.metadata_props()) info.metadata[entry.key()] = entry.value();
+  for (int i = model.functions_size() - 1; options.replaces && i >= 0; --i) {
+    const auto& function = model.functions(i);
+    if (options.replaces(normal_domain(function.domain()), function.name())) model.mutable_functions()->DeleteSubrange(i, 1);
+  }
   check_function_growth(model);
   try {
     if (model.functions_size() > 0) onnx::inliner::InlineLocalFunctions(model, true);

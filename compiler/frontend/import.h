@@ -33,6 +33,8 @@ struct ImportOptions {
   std::map<std::string, Range> dims;
   /// True for operators that the compiler knows itself; others are replaced by their ONNX function body where there is one.
   std::function<bool(const std::string& domain, const std::string& op)> knows;
+  /// True for operators that are the caller's: a function of the model that has such a name is left out.
+  std::function<bool(const std::string& domain, const std::string& op)> replaces{};
 };
 
 /// Reads, checks and inlines. Throws Error{Io, Invalid, Unsupported}.

@@ -96,6 +96,10 @@ struct NumberArg {
 struct NameArg {
   std::string text;
 };
+/// A string literal of these bytes.
+struct TextArg {
+  std::string text;
+};
 /// onnxc::Epilogue<E<expr>, Form<T>...>{{form members}...}; expr < 0: onnxc::Epilogue<onnxc::Keep>{}.
 struct EpilogueArg {
   int expr = -1;
@@ -110,10 +114,11 @@ struct AddressArg {
   BufferId buffer = -1;
 };
 struct ParamsArg;
-using Arg = std::variant<PointerArg, TensorArg, FormArg, DimArg, DimsArg, NumberArg, NameArg, EpilogueArg, SymbolArg, AddressArg, std::shared_ptr<ParamsArg>>;
-/// {.name = value, ...}
+using Arg = std::variant<PointerArg, TensorArg, FormArg, DimArg, DimsArg, NumberArg, NameArg, TextArg, EpilogueArg, SymbolArg, AddressArg, std::shared_ptr<ParamsArg>>;
+/// type{.name = value, ...}; a member without a name is its value alone.
 struct ParamsArg {
   std::vector<std::pair<std::string, Arg>> members;
+  std::string type{};  ///< C++ text
 };
 
 struct TemplateArg {
@@ -137,7 +142,7 @@ struct Step {
   };
   Kind kind = Kind::Call;
   std::string header;    ///< onnxc/HEADER, of the kernel
-  std::string function;  ///< in namespace onnxc
+  std::string function;  ///< in namespace onnxc; from `::` on, whatever namespace that names
   std::vector<TemplateArg> template_args;
   std::vector<Arg> args;
   bool parallel = false;  ///< takes onnxc::Part as its first argument
@@ -175,6 +180,9 @@ struct Program {
   Dim unshared_bytes = 0;  ///< sum of all arena buffers
   int64_t arena_alignment = 64;
   bool uses_heap = false;  ///< takes an allocator
+  /// What the unit needs beside onnxc's runtime: headers as `#include` takes them, quotes or brackets included, and names of libraries (`jpeg`) in the
+  /// order of the linker's command line.
+  std::vector<std::string> includes, libraries;
 
   Buffer& operator[](BufferId id) { return buffers[static_cast<std::size_t>(id)]; }
   const Buffer& operator[](BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }

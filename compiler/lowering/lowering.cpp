@@ -7,6 +7,13 @@
 #include "compiler/lowering/lowerer.h"
 
 namespace onnxc {
+namespace {
+
+void add_once(std::vector<std::string>& list, const std::string& item) {
+  if (std::ranges::find(list, item) == list.end()) list.push_back(item);
+}
+
+}  // namespace
 
 const Target& Lowering::target() const { return lowerer_.target_; }
 int64_t Lowering::threads() const { return lowerer_.options_.threads; }
@@ -27,6 +34,8 @@ PointerArg Lowering::weights(const std::string& from, ElementType element, std::
   return lowerer_.add_weights(from, element, std::move(bytes));
 }
 
+void Lowering::include(const std::string& header) { add_once(lowerer_.program_.includes, header); }
+void Lowering::link(const std::string& library) { add_once(lowerer_.program_.libraries, library); }
 PointerArg Lowering::weights(const std::string& from, const TensorData& tensor) { return lowerer_.add_weights(from, tensor); }
 
 PointerArg Lowering::workspace(const std::string& name, ElementType element, Dim elements) {

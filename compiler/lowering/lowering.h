@@ -103,6 +103,10 @@ class Lowering {
   /// Scratch memory that lives during this node's steps.
   PointerArg workspace(const std::string& name, ElementType element, Dim elements);
 
+  /// What the node's steps need beside onnxc's runtime: a header as `#include` takes it, a library by its name.
+  void include(const std::string& header);
+  void link(const std::string& library);
+
   /// Output 0 as a kernel has defined it.
   View result() const;
   /// Output i is input j's memory, `offset` elements in; row-major.

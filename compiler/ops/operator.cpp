@@ -7,6 +7,7 @@
 
 #include "compiler/ops/op_list.h"
 #include "compiler/ops/run_time_axes.h"
+#include "compiler/ops/custom/custom_operator.h"
 #include "compiler/ops/shape_arithmetic.h"
 
 namespace onnxc {
@@ -16,7 +17,10 @@ std::span<const Operator* const> all_operators() {
   return list;
 }
 
+extern const Operator op_Custom;
+
 const Operator* find_operator(std::string_view domain, std::string_view name) {
+  if (domain.starts_with(kCustomDomain)) return &op_Custom;
   static const auto table = [] {
     std::map<std::pair<std::string_view, std::string_view>, const Operator*> rows;
     for (const Operator* op : all_operators()) {

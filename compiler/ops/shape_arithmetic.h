@@ -22,6 +22,9 @@ bool is_let(const Node& node);
 /// onnxc.Require: ends the run where two extents differ. Shape rules state it; it lives from one walk over the graph to the next.
 Node make_require_node(Dim a, Dim b);
 bool is_require(const Node& node);
+/// onnxc.Assume: an integer tensor of one element must be `value`, which each walk over the graph states anew.
+Node make_assume_node(const Graph& graph, ValueId integer, int64_t value);
+bool is_assume(const Node& node);
 
 /// Tensors of more elements are data, not shapes.
 constexpr int64_t kMostShapeElements = 256;

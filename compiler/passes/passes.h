@@ -6,6 +6,8 @@ namespace onnxc {
 
 /// Makes inputs of the names of tensors in Gradient's attributes, and keeps constants that are differentiated by from being folded. Needs: nothing.
 Graph bind_gradients(Graph graph);
+/// Makes tensors of the scores that ZipMap would make maps of. Only on demand. Needs: nothing.
+Graph unzip_maps(Graph graph);
 /// Brings every node to its operator's latest form, and gives every value its type. Small integer tensors (shapes) become constants or Dims on the
 /// way, since later shapes depend on them. Needs: nothing.
 Graph infer_shapes(Graph graph);

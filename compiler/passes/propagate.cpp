@@ -20,13 +20,24 @@ class Propagation {
     std::vector<Node> nodes = std::move(graph.nodes);
     graph.nodes.clear();
     for (Node& node : nodes) {
-      if (!is_require(node) && !is_let(node)) visit(graph, std::move(node));  // shape rules state them anew
+      if (!is_restated(node)) visit(graph, std::move(node));
     }
-    --depth_;
+    if (--depth_ > 0) require_on_entry(graph);
   }
 
  private:
   static constexpr int kLatest = 1000;
+
+  /// Shape rules state these anew on each walk.
+  static bool is_restated(const Node& node) { return is_require(node) || is_let(node); }
+
+  /// What a region asks of the caller's extents binds only a run that enters it, so it is asked there and not of the whole model.
+  static void require_on_entry(Graph& region) {
+    std::vector<Node> required;
+    for (const auto& [a, b] : region.constraints) required.push_back(make_require_node(a, b));
+    region.constraints.clear();
+    region.nodes.insert(region.nodes.begin(), std::make_move_iterator(required.begin()), std::make_move_iterator(required.end()));
+  }
 
   void visit(Graph& graph, Node node) {
     for (ValueId v : node.outputs) {
@@ -47,6 +58,9 @@ class Propagation {
     }
     if (node.is("If") && !node.inputs.empty() && graph.constant(node.inputs[0]) != nullptr) return take_branch(graph, node);
     if (!node.regions.empty()) enter_regions(graph, node);
+    if (node.is("If")) {
+      if (const std::optional<bool> condition = only_condition(graph, node)) return assume_branch(graph, node, *condition);
+    }
     if (const Operator* op = node.is_map() ? nullptr : find_operator(node); op != nullptr && is_composition(*op)) return take_apart(graph, *op, node);
     const RegionWalk walk = [this](Graph& region) { run(region); };
     infer_node(graph, node, fresh_, graph.nodes, &walk);
@@ -98,7 +112,39 @@ class Propagation {
   void take_branch(Graph& graph, const Node& node) {
     const TensorData& condition = *graph.constant(node.inputs[0]);
     if (condition.type != ElementType::Bool || condition.count() != 1) node.fail(ErrorKind::Invalid, "the condition is not one bool");
-    const Graph* branch = node.region(to_integers(condition)[0] != 0 ? "then_branch" : "else_branch");
+    inline_branch(graph, node, to_integers(condition)[0] != 0);
+  }
+
+  /// An If whose branches differ in rank, as exporters write "squeeze this axis if its extent is 1": what follows is written for one of them, so a
+  /// run must take that one. It is the one that the model's declared type fits, else the one of lower rank. Empty for every other If.
+  static std::optional<bool> only_condition(const Graph& graph, const Node& node) {
+    const Graph *then_branch = node.region("then_branch"), *else_branch = node.region("else_branch");
+    if (then_branch == nullptr || else_branch == nullptr || node.inputs.size() != 1 || graph[node.inputs[0]].type.element != ElementType::Bool) return std::nullopt;
+    const std::size_t count = std::min({node.outputs.size(), then_branch->outputs.size(), else_branch->outputs.size()});
+    for (std::size_t i = 0; i < count; ++i) {
+      const Type &a = (*then_branch)[then_branch->outputs[i]].type, &b = (*else_branch)[else_branch->outputs[i]].type;
+      if (!a.is_tensor() || !b.is_tensor() || !a.ranked || !b.ranked || a.rank() == b.rank() || a.element != b.element) continue;
+      if (element_count(a.extents) == Dim(1) && element_count(b.extents) == Dim(1)) continue;
+      if (const Type* declared = node.outputs[i] == kAbsent ? nullptr : &graph[node.outputs[i]].type; declared != nullptr && declared->is_tensor() && declared->ranked) {
+        if (declared->rank() == a.rank()) return true;
+        if (declared->rank() == b.rank()) return false;
+      }
+      return a.rank() < b.rank();
+    }
+    return std::nullopt;
+  }
+
+  /// The nodes of the branch that a run must take; a run whose condition is another ends with a status.
+  void assume_branch(Graph& graph, const Node& node, bool condition) {
+    GraphBuilder builder(graph, node.name, fresh_);
+    const ValueId integer = builder.op("Cast", {node.inputs[0]}, {{"to", int64_t{7}}});
+    for (Node& part : builder.take()) settle(graph, std::move(part));
+    visit(graph, make_assume_node(graph, integer, condition));
+    inline_branch(graph, node, condition);
+  }
+
+  void inline_branch(Graph& graph, const Node& node, bool condition) {
+    const Graph* branch = node.region(condition ? "then_branch" : "else_branch");
     if (branch == nullptr || branch->outputs.size() != node.outputs.size()) node.fail(ErrorKind::Invalid, "a branch does not give the node's outputs");
     std::vector<ValueId> outer(branch->values.size(), kAbsent);
     const std::size_t formals = branch->inputs.size() - node.captures.size();
@@ -112,6 +158,7 @@ class Propagation {
       for (ValueId& v : list) v = v == kAbsent ? kAbsent : outer[static_cast<std::size_t>(v)];
     };
     for (Node inner : branch->nodes) {
+      if (is_restated(inner)) continue;
       move(inner.inputs);
       move(inner.outputs);
       move(inner.captures);

@@ -38,18 +38,25 @@ def find_executable():
     raise FileNotFoundError("no onnxc executable: set ONNXC_EXECUTABLE, put onnxc into PATH, or build the source tree (build/onnxc)")
 
 
-def compile(model, output=None, *, dims=None, threads=1, options=(), namespace=NAMESPACE):
+def compile(model, output=None, *, dims=None, threads=1, custom_ops=None, include_dirs=(), options=(), namespace=NAMESPACE):
     """Compiles a model to a shared library and returns its path.
 
-    model:    a path, the bytes of a model, or an onnx.ModelProto
-    output:   where to put the library; by default it goes into the cache
-    dims:     dynamic dimensions to fix or bound: {"batch": 8, "sequence": (1, 512)}
-    options:  any of onnxc's options, for example ["-O3", "--math=fast"]
+    model:         a path, the bytes of a model, or an onnx.ModelProto
+    output:        where to put the library; by default it goes into the cache
+    dims:          dynamic dimensions to fix or bound: {"batch": 8, "sequence": (1, 512)}
+    custom_ops:    operators that you write in C++: {"my.domain.Foo": "foo.hpp:my::foo, y0 = x0"}; see docs/custom-operators.md
+    include_dirs:  where their headers are, before the working directory
+    options:       any of onnxc's options, for example ["-O3", "--weights=asm"]
     """
     arguments = ["--emit=shared", "--namespace", namespace, "--threads", str(threads)]
     for name, extent in (dims or {}).items():
         low_high = f"{extent[0]}..{extent[1]}" if isinstance(extent, (tuple, list)) else str(int(extent))
         arguments += ["--dim", f"{name}={low_high}"]
+    for name, spec in (custom_ops or {}).items():
+        arguments += ["--custom-op", f"{name}={spec}"]
+    if custom_ops:
+        for folder in [*include_dirs, os.curdir]:
+            arguments += ["-I", os.path.abspath(folder)]
     arguments += [str(option) for option in options]
 
     if isinstance(model, (str, os.PathLike)):
@@ -80,7 +87,7 @@ def compile(model, output=None, *, dims=None, threads=1, options=(), namespace=N
 
 
 def _run(executable, path, content, output, arguments):
-    """Compiles; returns the names of the external data files, relative to the model's folder."""
+    """Compiles; returns the names of the other files that it read: external data relative to the model's folder, headers as absolute paths."""
     with tempfile.TemporaryDirectory() as work:
         if path is None:
             path = Path(work) / "model.onnx"
@@ -92,7 +99,8 @@ def _run(executable, path, content, output, arguments):
             raise CompileError(done.stderr.strip() or f"{executable}: exit status {done.returncode}", done.returncode)
         folder = path.resolve().parent
         files = [Path(file) for file in _read_depfile(depfile)]
-        return sorted({os.path.relpath(file.resolve(), folder) for file in files if file.resolve() != path.resolve()})
+        others = {file.resolve() for file in files} - {path.resolve()}
+        return sorted(str(file.relative_to(folder) if file.is_relative_to(folder) else file) for file in others)
 
 
 def _read_depfile(depfile):
@@ -148,11 +156,12 @@ def _read_names(entry):
 
 
 def _digest_of_files(path, names):
+    folder = Path(path).resolve().parent if path is not None else Path("/")
     digest = hashlib.sha256()
     for name in names:
         digest.update(name.encode() + b"\0")
         try:
-            with open(Path(path).resolve().parent / name, "rb") as file:
+            with open(folder / name, "rb") as file:
                 for block in iter(lambda: file.read(1 << 20), b""):
                     digest.update(block)
         except OSError:

@@ -54,17 +54,19 @@ class _Slot:
 class InferenceSession:
     """Compiles a model (or takes it from the cache) and runs it.
 
-    model:    a path, bytes, an onnx.ModelProto, or the path of a library (.so) that onnxc.compile made
-    threads:  how many threads a run may use
-    dims:     dynamic dimensions to fix or bound when compiling: {"batch": 8, "sequence": (1, 512)}
-    options:  other options of the onnxc command
+    model:         a path, bytes, an onnx.ModelProto, or the path of a library (.so) that onnxc.compile made
+    threads:       how many threads a run may use
+    dims:          dynamic dimensions to fix or bound when compiling: {"batch": 8, "sequence": (1, 512)}
+    custom_ops:    operators that you write in C++: {"my.domain.Foo": "foo.hpp:my::foo, y0 = x0"}; see docs/custom-operators.md
+    include_dirs:  where their headers are, before the working directory
+    options:       other options of the onnxc command
 
     Several threads may use one session at once.
     """
 
-    def __init__(self, model, threads=1, dims=None, options=(), namespace=build.NAMESPACE):
+    def __init__(self, model, threads=1, dims=None, options=(), namespace=build.NAMESPACE, custom_ops=None, include_dirs=()):
         if not (isinstance(model, str) and model.endswith(".so")):
-            model = build.compile(model, dims=dims, threads=threads, options=options, namespace=namespace)
+            model = build.compile(model, dims=dims, threads=threads, custom_ops=custom_ops, include_dirs=include_dirs, options=options, namespace=namespace)
         self._library, self._model = abi.load(model, namespace)
         m = self._model
         self.name = m.name.decode()

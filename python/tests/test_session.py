@@ -53,6 +53,28 @@ class Run(unittest.TestCase):
         session = onnxc.InferenceSession(models.relu(["batch", 2]), dims={"batch": 3})
         self.assertEqual(session.get_inputs()[0].shape, [3, 2])
 
+    def test_variants_for_some_sizes_are_behind_the_same_function(self):
+        weights = numpy_helper.from_array(np.arange(12, dtype=np.float32).reshape(4, 3), "w")
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("NonZero", ["y"], ["where"]), helper.make_node("Shape", ["x"], ["shape"]),
+                 helper.make_node("Reshape", ["y", "shape2"], ["z"])]
+        made = models.model(nodes, {"x": (TensorProto.FLOAT, ["batch", "time", 4]), "shape2": (TensorProto.INT64, [2])},
+                            {"z": (TensorProto.FLOAT, None), "where": (TensorProto.INT64, None), "shape": (TensorProto.INT64, None)}, [weights])
+        session = onnxc.InferenceSession(made, options=["--specialize", "batch=1,3", "--specialize", "time=2"])
+        for batch, time in ((1, 2), (3, 2), (1, 3), (2, 2)):
+            x = np.arange(batch * time * 4, dtype=np.float32).reshape(batch, time, 4) % 5
+            y = x @ numpy_helper.to_array(weights)
+            z, where, shape = session.run(None, {"x": x, "shape2": np.array([-1, 3])})
+            np.testing.assert_array_equal(z, y.reshape(-1, 3))
+            np.testing.assert_array_equal(where, np.array(np.nonzero(y)))
+            self.assertEqual(shape.tolist(), list(x.shape))
+        with tempfile.TemporaryDirectory() as folder:
+            library = onnxc.compile(made, Path(folder) / "unit.so", options=["--specialize", "batch=1"])
+            self.assertTrue(Path(library).exists())
+        for bad, code in (("batch", 2), ("batch=", 2), ("batch=one", 2), ("other=1", 2)):
+            with self.assertRaises(onnxc.CompileError) as caught:
+                onnxc.InferenceSession(made, options=["--specialize", bad])
+            self.assertEqual(caught.exception.exit_code, code)
+
     def test_several_threads_use_one_session(self):
         session = onnxc.InferenceSession(models.relu((64, 64)))
         wrong = []

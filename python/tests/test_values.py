@@ -36,6 +36,21 @@ class Values(unittest.TestCase):
         self.assertIsNone(session.run(None, {})[0])
         self.assertEqual(session.run(None, {"x": np.float32([1, 2])})[0].tolist(), [1, 2])
 
+    def test_zip_maps(self):
+        scores = np.float32([[0.25, 0.75], [1, 0]])
+        maps = helper.make_sequence_type_proto(helper.make_map_type_proto(TensorProto.STRING, helper.make_tensor_type_proto(TensorProto.FLOAT, [])))
+        graph = helper.make_graph(
+            [helper.make_node("ZipMap", ["x"], ["y"], domain="ai.onnx.ml", classlabels_strings=["no", "yes"])],
+            "scores",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 2])],
+            [helper.make_value_info("y", maps)],
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=9)
+        (answer,) = onnxc.InferenceSession(model).run(None, {"x": scores})
+        self.assertEqual(answer, [{"no": 0.25, "yes": 0.75}, {"no": 1.0, "yes": 0.0}])
+        (answer,) = onnxc.InferenceSession(model, options=["--zipmap=tensor"]).run(None, {"x": scores})
+        np.testing.assert_array_equal(answer, scores)
+
     def test_a_shape_that_the_run_tells(self):
         made = models.model(
             [helper.make_node("Reshape", ["x", "shape"], ["y"])],

@@ -78,7 +78,8 @@ Status parse_number(onnxc_string text, T& number) {
 /// Characters that any number may take.
 constexpr int64_t kNumberCharacters = 32;
 
-/// Writes a number: integers in full, floats as printf's %.8g; NaN, INF, -INF.
+/// Writes a number: integers in full, floats with the fewest digits that give the same number back (as onnx.reference does), plain from 1e-4 up to
+/// 1e8 and else with an exponent (as ONNX Runtime does, which writes eight digits at most); NaN, INF, -INF.
 template <class T>
 onnxc_string format_number(T number, char* to) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -87,16 +88,18 @@ onnxc_string format_number(T number, char* to) {
   } else if constexpr (std::is_integral_v<T>) {
     return {to, static_cast<std::size_t>(std::to_chars(to, to + kNumberCharacters, number).ptr - to)};
   } else {
-    double value = 0;
-    if constexpr (std::is_same_v<T, double>) value = number;
-    else value = static_cast<double>(static_cast<float>(number));
+    using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
+    const Real value = static_cast<Real>(number);
     if (std::isnan(value) || std::isinf(value)) {
       const char* const word = std::isnan(value) ? "NaN" : value < 0 ? "-INF" : "INF";
       const std::size_t size = value < 0 ? 4 : 3;
       std::memcpy(to, word, size);
       return {to, size};
     }
-    return {to, static_cast<std::size_t>(std::to_chars(to, to + kNumberCharacters, value, std::chars_format::general, 8).ptr - to)};
+    const Real size = std::abs(value);
+    const bool plain = size == 0 || (size >= Real(1e-4) && size < Real(1e8));
+    const auto format = plain ? std::chars_format::fixed : std::chars_format::scientific;
+    return {to, static_cast<std::size_t>(std::to_chars(to, to + kNumberCharacters, value, format).ptr - to)};
   }
 }
 

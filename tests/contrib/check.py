@@ -17,7 +17,8 @@ import onnxruntime
 import onnxc
 
 FOLDER = pathlib.Path(__file__).parent
-sys.path.insert(0, str(FOLDER))
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
+from record import record  # noqa: E402
 
 
 def expected(case):
@@ -64,6 +65,7 @@ def main():
     failed = 0
     with ThreadPoolExecutor(2) as pool:
         for case, problem in zip(cases, pool.map(run, cases)):
+            record("contrib", case.name, case.model, not problem)
             if problem:
                 failed += 1
                 print(f"failed {case.name}: {problem[:400]}", flush=True)

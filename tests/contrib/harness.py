@@ -5,6 +5,7 @@
 `inputs` are arrays, or None for an input that is not there; those whose index is in `constants` are initialisers of the model, so that onnxc may
 fold them. Without `expect`, ONNX Runtime's CPU kernel says what is right.
 """
+import pathlib
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,9 @@ import onnx
 from onnx import helper, numpy_helper
 
 import onnxc
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from record import record  # noqa: E402
 
 CHECKS = []
 
@@ -115,6 +119,8 @@ def main():
     failed = 0
     with ThreadPoolExecutor(2) as pool:
         for c, fault in zip(chosen, pool.map(run, chosen)):
+            if not c.refused:
+                record("contrib", c.name, c.model(), not fault)
             if fault:
                 failed += 1
                 print(f"FAILED {c.name}: {fault}")

@@ -37,12 +37,14 @@ check Ninja
 if command -v make >/dev/null; then check "Unix Makefiles"; fi
 
 # The samples' own lists, against the build folder.
-for name in digits dynamic_mlp; do
+for name in digits dynamic_mlp custom_operator; do
   quietly cmake -S "samples/$name" -B "$out/$name" -G Ninja -DCMAKE_PREFIX_PATH="$PWD/$build"
   quietly cmake --build "$out/$name"
 done
 quietly "$out/digits/digits" samples/digits/digit.pgm samples/digits/expected.txt
 quietly "$out/dynamic_mlp/dynamic_mlp" samples/dynamic_mlp/flowers.txt
+quietly "$out/custom_operator/custom_operator" samples/custom_operator/expected.txt
+grep -q -- '-lm' "$out/custom_operator/onnxc/custom_operator_model/custom_operator.link" || fail "the link file does not name the library"
 
 # Cross-compiling needs to know for which machine, and uses the compiler of this one.
 if cmake -S samples/digits -B "$out/cross" -G Ninja -DCMAKE_PREFIX_PATH="$out/prefix" -DCMAKE_SYSTEM_NAME=Generic \

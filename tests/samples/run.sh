@@ -8,13 +8,16 @@ build="${1:-build}"
 out="$(mktemp -d)"
 trap 'rm -rf "$out"' EXIT
 
-sample() {  # sample NAME ARGUMENT...
+sample() {  # sample NAME ARGUMENT...; onnxc_options are for the compiler
   local name="$1"
   shift
-  "$build/onnxc" "samples/$name/$name.onnx" -o "$out/$name.cpp"
-  "${CXX:-g++}" -std=c++20 -O2 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror -Iruntime_stub "-I$out" \
-    "samples/$name/main.cpp" "$out/$name.cpp" -o "$out/$name"
+  "$build/onnxc" "samples/$name/$name.onnx" -o "$out/$name.cpp" --link-file "$out/$name.link" "${onnxc_options[@]}"
+  "${CXX:-g++}" -std=c++20 -O2 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror -Iruntime_stub "-I$out" "-Isamples/$name" \
+    "samples/$name/main.cpp" "$out/$name.cpp" "-Wl,@$out/$name.link" -o "$out/$name"
   "$out/$name" "$@"
 }
+onnxc_options=()
 sample digits samples/digits/digit.pgm samples/digits/expected.txt
 sample dynamic_mlp samples/dynamic_mlp/flowers.txt
+onnxc_options=(--custom-op "geo.Haversine=haversine.hpp:geo::haversine, y0 = x0[x0.0, x1.0], y1 = int64[x0.0]")
+sample custom_operator samples/custom_operator/expected.txt

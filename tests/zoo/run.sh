@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs real models on their data: tests/zoo/run.sh [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
-# Without one, ../shared/zoo is materialised where it exists; else there is nothing to test.
+# Runs real models on their data: tests/zoo/run.sh [--all] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
+# Without one, ../shared/zoo is materialised where it exists; else there is nothing to test. --all takes every model, not the usual choice.
 set -uo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 . "$root/tools/env.sh"
 onnxc="${ONNXC_EXECUTABLE:-$root/build/onnxc}"
+all=no
+[ "${1:-}" != --all ] || { all=yes; shift; }
 folder="${1:-}"
 [ $# -gt 0 ] && shift
 if [ -z "$folder" ]; then
@@ -14,7 +16,9 @@ if [ -z "$folder" ]; then
   [ -e "$folder/.complete" ] || { "$ONNXC_PYTHON" "$zoo/materialise.py" "$folder" >/dev/null && touch "$folder/.complete"; } || exit 1
 fi
 models=("$@")
-if [ ${#models[@]} = 0 ]; then
+if [ $all = yes ]; then
+  models=($(cd "$folder" && for model in */model.onnx; do dirname "$model"; done))
+elif [ ${#models[@]} = 0 ]; then
   # The dense models: networks of convolutions, matrix products and attention.
   models=(churn_mlp lenet5_digits onnx2c_mnist mobilenet_v2 mobilenet_v3_small mobilenet_v3_small_ts17 squeezenet1_1 resnet18 resnet50 efficientnet_b0
     shufflenet_v2_x1_0 shufflenet_v2_x1_0_ts17 googlenet convnext_tiny ultraface_rfb_320 yolo_like unet_small espcn_superres autoencoder_ad
@@ -22,7 +26,11 @@ if [ ${#models[@]} = 0 ]; then
     whisper_tiny_encoder dynamic_batch_cnn
     # Classical ones.
     lightgbm_clf xgboost_reg random_forest_clf random_forest_strings gradient_boosting_reg onnx2c_treeensemble svm_rbf logistic_pipeline kmeans mlp_sklearn
-    tfidf_text)
+    tfidf_text
+    # State, control flow and time.
+    cond_if loop_scan silero_vad gpt2_mini_kv llama_mini_kv_op23 bilstm_tagger gru_classifier lstm_classifier tcn_audio
+    # Few bits.
+    bf16_mlp mlp_matmul4bits lenet5_digits_qdq mlperf_tiny_kws_int8 emx_micro_kws_qdq bert_mini_dynamic_int8)
 fi
 passed=0 failed=0
 for model in "${models[@]}"; do

@@ -27,6 +27,7 @@ struct Pending {
   Case of;
   CaseResult result;
   std::vector<SideFile> files;
+  std::vector<std::string> libraries;
 };
 
 Verdict verdict_from(const json& answer) {
@@ -68,6 +69,9 @@ BuildRequest request_for(const std::vector<Pending*>& cases, const std::string& 
   std::string all = "// Several units in one translation unit, to read the runtime's headers once.\n";
   for (const Pending* pending : cases) {
     all += fmt::format("#include \"{}.cpp\"\n", pending->of.name_space);
+    for (const std::string& library : pending->libraries) {
+      if (std::ranges::find(request.libraries, library) == request.libraries.end()) request.libraries.push_back(library);
+    }
     for (const SideFile& file : pending->files) {
       request.files.push_back(file);
       if (file.name.ends_with(".o")) request.objects.push_back(file.name);
@@ -158,7 +162,9 @@ void run_group(const std::vector<Case>& cases, const std::string& group_name, co
   const Scratch scratch(group_name);
   std::vector<Pending> all;
   for (const Case& c : cases) {
-    Pending& pending = all.emplace_back(Pending{c, {c.suite, c.name, Verdict::Failed, "", {}, {}, 0}, {}});
+    Pending& pending = all.emplace_back(Pending{c, {}, {}, {}});
+    pending.result.suite = c.suite;
+    pending.result.name = c.name;
     const json answer = worker.ask({{"do", "compile"},
                                     {"model", (c.folder / "model.onnx").string()},
                                     {"namespace", c.name_space},
@@ -170,8 +176,11 @@ void run_group(const std::vector<Case>& cases, const std::string& group_name, co
     pending.result.reason = answer.value("reason", "");
     pending.result.operators = answer.value("operators", std::set<std::string>());
     pending.result.opsets = answer.value("opsets", std::map<std::string, int64_t>());
+    pending.result.elements = answer.value("elements", std::set<std::string>());
+    pending.result.kernels = answer.value("kernels", std::set<std::string>());
     pending.result.compile_seconds = answer.value("seconds", 0.0);
     if (pending.result.verdict != Verdict::Passed) continue;
+    pending.libraries = answer["libraries"];
     for (const auto& file : answer["files"]) {
       const fs::path path = scratch.path / file.get<std::string>();
       pending.files.push_back({path.filename().string(), read_file(path)});

@@ -3,6 +3,7 @@
 // Each model is compiled with onnxc, many units are built as one shared library with the system's compiler, and each is called with the test's inputs.
 // What did not change since the last time is not built again. A crash or an endless loop fails its own case and no other.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -86,6 +87,8 @@ int run(const Options& options) {
 
 int main_with(int argc, char** argv) {
   Options options;
+  if (const std::string sanitizers = ONNXC_SANITIZE; !sanitizers.empty())  // what onnxc emits is built as onnxc itself
+    options.group.flags.insert(options.group.flags.end(), {"-fsanitize=" + sanitizers, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"});
   CLI::App app("Runs ONNX's backend tests, or cases in their layout, on what onnxc emits.");
   app.add_option("suites", options.suites, "node, light, simple, pytorch-converted, pytorch-operator, or folders with cases")->required();
   app.add_option("--filter", options.filter, "only cases whose name matches this regular expression somewhere");
@@ -94,7 +97,7 @@ int main_with(int argc, char** argv) {
   app.add_option("--keep", options.keep, "leave the emitted sources in this folder");
   app.add_option("--target", options.group.target, "target to compile for");
   app.add_option("--threads", options.group.threads, "threads of the emitted code")->check(CLI::PositiveNumber);
-  app.add_option("--cxxflags", options.flags, "flags of the system's compiler instead of -O1 -w");
+  app.add_option("--cxxflags", options.flags, fmt::format("flags of the system's compiler instead of {}", fmt::join(options.group.flags, " ")));
   app.add_option("--compile-limit", options.group.compile_limit, "seconds that onnxc may take for a case");
   app.add_option("--run-limit", options.group.run_limit, "seconds that a case may run");
   app.add_flag("--by-operator", options.by_operator, "print a table of operators");

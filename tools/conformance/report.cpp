@@ -62,9 +62,11 @@ Progress::~Progress() {
 
 void Progress::add(const CaseResult& result) {
   tally_.add(result.verdict);
-  if (!on_terminal_) return;
-  fmt::print("\r\033[K{} of {}: {} passed, {} failed, {} unsupported", tally_.total(), total_, tally_.passed, tally_.failed,
-             tally_.unsupported);
+  const auto now = std::chrono::steady_clock::now();
+  if (!on_terminal_ && now - said_ < kSilence) return;
+  said_ = now;
+  fmt::print("{}{} of {}: {} passed, {} failed, {} unsupported{}", on_terminal_ ? "\r\033[K" : "", tally_.total(), total_, tally_.passed, tally_.failed,
+             tally_.unsupported, on_terminal_ ? "" : "\n");
   std::fflush(stdout);
 }
 
@@ -110,6 +112,8 @@ void write_report(const std::filesystem::path& path, const std::vector<CaseResul
                                {"reason", result.reason},
                                {"operators", result.operators},
                                {"opsets", result.opsets},
+                               {"elements", result.elements},
+                               {"kernels", result.kernels},
                                {"compile_seconds", result.compile_seconds}});
   }
   write_file(path, report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');

@@ -1,5 +1,6 @@
 // Progress, summary and the report file.
 #pragma once
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -17,7 +18,7 @@ struct Tally {
 
 Tally count(const std::vector<CaseResult>& results);
 
-/// One line that is rewritten on a terminal; nothing elsewhere.
+/// One line that is rewritten on a terminal; elsewhere one in a minute.
 class Progress {
  public:
   explicit Progress(int total);
@@ -30,6 +31,8 @@ class Progress {
   int total_;
   bool on_terminal_;
   Tally tally_;
+  static constexpr std::chrono::seconds kSilence{60};
+  std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
 };
 
 /// Failures, one line each; reasons of what is unsupported with their counts; with `by_operator` a table of operators. Colours on a terminal.
@@ -38,7 +41,7 @@ void print_details(const std::vector<CaseResult>& results, bool by_operator);
 /// `node: 1884 passed, 0 failed, 0 unsupported of 1884`
 std::string summary_line(const std::string& name, const Tally& tally);
 
-/// {"cases": [{"suite", "name", "operators", "opsets", "result", "reason", "compile_seconds"}, …], "suites": {…}}
+/// {"cases": [{"suite", "name", "operators", "opsets", "elements", "kernels", "result", "reason", "compile_seconds"}, …], "suites": {…}}
 void write_report(const std::filesystem::path& path, const std::vector<CaseResult>& results);
 
 }  // namespace onnxc

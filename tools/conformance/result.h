@@ -14,6 +14,8 @@ struct CaseResult {
   std::string reason;  ///< empty when passed
   std::set<std::string> operators;
   std::map<std::string, int64_t> opsets;  ///< by domain, "" for ai.onnx
+  std::set<std::string> elements;         ///< types at the model's border
+  std::set<std::string> kernels;          ///< rows of the catalogue that do it
   double compile_seconds = 0;             ///< onnxc alone
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <regex>
 
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/data_set.h"
@@ -69,13 +71,21 @@ json compile_case(const json& request) {
     const ModelSummary summary = summarize_model(model);
     answer["operators"] = summary.operators;
     answer["opsets"] = summary.opsets;
+    answer["elements"] = summary.elements;
     CompileOptions options;
     options.name_space = request["namespace"];
     options.target = request["target"];
     options.threads = request["threads"];
     const auto begin = std::chrono::steady_clock::now();
-    Unit unit = compile_file(model, options);
+    const Compilation compilation = compile_model(model, options);
+    Unit unit = emit_compilation(compilation, options);
     answer["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::set<std::string> kernels;
+    for_each_step(compilation.program.steps, [&](const Step& step, int) {
+      if (step.kind == Step::Kind::Call) kernels.insert(step.row.empty() ? step.function : step.row);
+    });
+    answer["kernels"] = kernels;
+    answer["libraries"] = unit.libraries;
     answer["files"] = json::array();
     for (const SideFile& file : build_request(std::move(unit), options.name_space + ".h").files) {
       write_file(out / file.name, file.bytes);
@@ -235,12 +245,14 @@ int serve_worker(int socket) {
 
 void Worker::start() {
   int ends[2];
+  errors_ = memfd_create("errors", MFD_CLOEXEC);
+  if (errors_ < 0) throw Error(ErrorKind::Io, "no file in memory");
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw Error(ErrorKind::Io, "no socket");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, errors_, STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], kWorkerSocket);
   const std::string program = fs::read_symlink("/proc/self/exe").string();
   std::string argument = kWorkerArgument;
@@ -259,6 +271,7 @@ void Worker::start() {
 
 int Worker::stop() {
   if (socket_ >= 0) close(std::exchange(socket_, -1));
+  if (errors_ >= 0) close(std::exchange(errors_, -1));
   if (process_ == 0) return 0;
   kill(process_, SIGKILL);
   int status = 0;
@@ -266,6 +279,14 @@ int Worker::stop() {
   }
   process_ = 0;
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+std::string Worker::read_end(int status) const {
+  static const std::regex report("(runtime error: |ERROR: [A-Za-z]+Sanitizer: )([^\n]*)");
+  std::string text(static_cast<std::size_t>(std::max<off_t>(lseek(errors_, 0, SEEK_END), 0)), '\0');
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(pread(errors_, text.data(), text.size(), 0), 0)));
+  if (std::smatch found; std::regex_search(text, found, report)) return found.str();
+  return WIFSIGNALED(status) ? signal_name(WTERMSIG(status)) : fmt::format("exit status {}", WEXITSTATUS(status));
 }
 
 json Worker::ask(const json& request, double seconds) {
@@ -283,8 +304,8 @@ json Worker::ask(const json& request, double seconds) {
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }
   process_ = 0;
+  const std::string end = read_end(status);
   stop();
-  const std::string end = WIFSIGNALED(status) ? signal_name(WTERMSIG(status)) : fmt::format("exit status {}", WEXITSTATUS(status));
   return verdict("failed", fmt::format("crashed with {} while {}", end, doing));
 }
 

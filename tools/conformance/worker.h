@@ -2,7 +2,8 @@
 // when it dies. They talk in lines of JSON over one socket.
 //
 //   {"do": "compile", "model": PATH, "namespace": N, "out": FOLDER, "target": T, "threads": K}
-//       → {"verdict": "passed", "reason": "", "operators": […], "opsets": {…}, "files": […], "seconds": S}
+//       → {"verdict": "passed", "reason": "", "operators": […], "opsets": {…}, "files": […],
+//          "libraries": […], "seconds": S}
 //   {"do": "run", "library": PATH, "namespace": N, "case": FOLDER, "threads": K}
 //       → {"verdict": …, "reason": …}
 #pragma once
@@ -30,11 +31,14 @@ class Worker {
 
  private:
   void start();
+  /// How the process that has ended says it ended: `SIGSEGV`, `exit status 1`, or what a sanitizer found.
+  std::string read_end(int status) const;
   /// Ends the process; the signal that had ended it before, or 0.
   int stop();
 
   pid_t process_ = 0;
   int socket_ = -1;
+  int errors_ = -1;  ///< a file in memory that takes the process's standard error
   std::string received_;
 };
 

@@ -1,6 +1,10 @@
 #include "tools/driver/compile_unit.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <chrono>
+#include <sstream>
 
 #include "tools/driver/files.h"
 
@@ -19,8 +23,16 @@ std::vector<std::string> target_flags(const std::string& target) {
   return {};
 }
 
+std::string link_options(const std::vector<std::string>& libraries) {
+  std::string text;
+  for (const std::string& name : libraries) text += "-l" + name + "\n";
+  return text;
+}
+
 BuildRequest build_request(Unit unit, const std::string& header_name) {
   BuildRequest request;
+  request.libraries = unit.libraries;
+  request.includes_others = unit.includes_others;
   const std::string source = unit.name_space + ".cpp";
   request.files.push_back({source, std::move(unit.source)});
   request.files.push_back({header_name, std::move(unit.header)});
@@ -51,7 +63,40 @@ Compiled compile(const std::filesystem::path& model, CompileOptions options, con
   compiled.request = build_request(std::move(unit), options.header_name);
   compiled.request.flags = target_flags(options.target);
   compiled.request.flags.insert(compiled.request.flags.end(), flags.begin(), flags.end());
+  if (compiled.request.includes_others) {
+    for (const std::filesystem::path& folder : options.include_folders) compiled.request.flags.push_back("-I" + std::filesystem::absolute(folder).string());
+    compiled.request.flags.push_back("-I" + std::filesystem::current_path().string());
+  }
   return compiled;
+}
+
+/// The first error in what the compiler and the linker said, else their first line.
+std::string first_error(const std::string& output) {
+  std::istringstream lines(output);
+  std::string first;
+  for (std::string line; std::getline(lines, line);) {
+    if (first.empty()) first = line;
+    const auto says = [&](const char* words) { return line.find(words) != line.npos; };
+    if (!line.starts_with("collect2:") && (says("error: ") || says("cannot find ") || says("undefined reference "))) return line;
+  }
+  return first;
+}
+
+/// Where it is not our bug: headers of others that do not compile, libraries that are not there.
+[[noreturn]] void refuse_build(const BuildRequest& request, const BuildError& error) {
+  const std::string said = one_line(first_error(error.what()));
+  if (request.includes_others)
+    throw Error(ErrorKind::Usage, "the C++ does not build with the custom operators: " + said, "see docs/custom-operators.md; -I says where headers are");
+  if (request.libraries.empty()) throw error;
+  throw Error(ErrorKind::Io, fmt::format("the C++ does not build with {}: {}", fmt::join(request.libraries, ", "), said), "install these libraries; see docs/emitted-interface.md");
+}
+
+std::filesystem::path build(const BuildRequest& request) {
+  try {
+    return build_library(request);
+  } catch (const BuildError& error) {
+    refuse_build(request, error);
+  }
 }
 
 }  // namespace
@@ -63,15 +108,15 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
   result.compile_seconds = seconds_since(begin);
   result.source_bytes = compiled.source_bytes;
   const auto build_begin = std::chrono::steady_clock::now();
-  const std::filesystem::path library = build_library(compiled.request);
+  const std::filesystem::path library = build(compiled.request);
   result.build_seconds = seconds_since(build_begin);
   result.library = std::make_unique<UnitLibrary>(library);
   result.model = &result.library->model(compiled.name_space + "_model");
   return result;
 }
 
-std::vector<std::filesystem::path> build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
-                                                const CompileOptions& options, const std::vector<std::string>& flags) {
+BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
+                         const CompileOptions& options, const std::vector<std::string>& flags) {
   Compiled compiled = compile(model, options, flags);
   compiled.request.shared = shared;
   const auto export_beside = [&](const std::string& name) {
@@ -80,8 +125,10 @@ std::vector<std::filesystem::path> build_binary(const std::filesystem::path& mod
   };
   if (shared && options.threads > 1) export_beside("executor");
   if (shared && compiled.uses_heap) export_beside("memory");
-  write_file(output, read_file(build_library(compiled.request)));
-  return compiled.files;
+  write_file(output, read_file(build(compiled.request)));
+  const std::vector<std::filesystem::path> headers = other_headers(compiled.request);
+  compiled.files.insert(compiled.files.end(), headers.begin(), headers.end());
+  return {compiled.files, compiled.request.libraries};
 }
 
 }  // namespace onnxc

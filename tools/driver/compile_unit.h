@@ -20,6 +20,9 @@ struct CompiledModel {
 /// The flags with which the system's compiler makes code for a target of onnxc.
 std::vector<std::string> target_flags(const std::string& target);
 
+/// The linker's options for libraries of these names, one on a line.
+std::string link_options(const std::vector<std::string>& libraries);
+
 /// The files of a unit, NAMESPACE.cpp first, and what to do with them.
 BuildRequest build_request(Unit unit, const std::string& header_name);
 
@@ -27,9 +30,14 @@ BuildRequest build_request(Unit unit, const std::string& header_name);
 CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options,
                                const std::vector<std::string>& flags = {"-O3"});
 
+struct BuiltBinary {
+  std::vector<std::filesystem::path> files;  ///< that were read: the model, its external data, headers of custom operators
+  std::vector<std::string> libraries;        ///< that one relocatable object is still to be linked with
+};
+
 /// Writes the unit as a shared library or as one relocatable object to `output`; a library for several threads also exports
-/// onnxc/shared_executor.hpp, one whose model needs an allocator onnxc/shared_memory.hpp. Returns the files that were read: the model and its external data. Throws Error or BuildError.
-std::vector<std::filesystem::path> build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
-                                                const CompileOptions& options, const std::vector<std::string>& flags = {"-O3"});
+/// onnxc/shared_executor.hpp, one whose model needs an allocator onnxc/shared_memory.hpp. Throws Error or BuildError.
+BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
+                         const CompileOptions& options, const std::vector<std::string>& flags = {"-O3"});
 
 }  // namespace onnxc

@@ -28,11 +28,26 @@ void add_operators(std::string_view graph, std::set<std::string>& operators, int
   }
 }
 
-BorderValue read_border_value(std::string_view value_info) {
+/// The element types in a TypeProto, at any depth.
+void add_elements(std::string_view type, std::set<std::string>& elements, int depth = 0) {
+  if (depth > 100) throw Error(ErrorKind::Invalid, "types are nested more than 100 deep");
+  for (WireReader r(type); r.next();) {
+    if (r.field() != 1 && r.field() != 4 && r.field() != 5 && r.field() != 8 && r.field() != 9) continue;
+    const bool is_map = r.field() == 5, is_tensor = r.field() == 1 || r.field() == 8;
+    for (WireReader inner(r.bytes()); inner.next();) {
+      if (inner.field() == (is_map ? 2 : 1) && !is_tensor) add_elements(inner.bytes(), elements, depth + 1);
+      if (inner.field() != 1 || !(is_tensor || is_map)) continue;
+      if (const auto element = element_type_numbered(static_cast<int32_t>(inner.number()))) elements.emplace(name(*element));
+    }
+  }
+}
+
+BorderValue read_border_value(std::string_view value_info, std::set<std::string>& elements) {
   BorderValue value;
   for (WireReader r(value_info); r.next();) {
     if (r.field() == 1) value.name = r.bytes();
     if (r.field() != 2) continue;
+    add_elements(r.bytes(), elements);
     for (WireReader type(r.bytes()); type.next();) {
       switch (type.field()) {
         case 1: value.kind = ValueKind::Tensor; break;
@@ -79,8 +94,8 @@ ModelSummary summarize_model(const std::filesystem::path& path) {
   }
   add_operators(graph, summary.operators, 0);
   for (WireReader r(graph); r.next();) {
-    if (r.field() == 11) summary.inputs.push_back(read_border_value(r.bytes()));
-    if (r.field() == 12) summary.outputs.push_back(read_border_value(r.bytes()));
+    if (r.field() == 11) summary.inputs.push_back(read_border_value(r.bytes(), summary.elements));
+    if (r.field() == 12) summary.outputs.push_back(read_border_value(r.bytes(), summary.elements));
   }
   for (WireReader r(graph); r.next();) {
     if (r.field() != 5) continue;

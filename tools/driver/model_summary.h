@@ -22,6 +22,7 @@ struct ModelSummary {
   std::vector<BorderValue> inputs, outputs;
   std::set<std::string> operators;  ///< `Conv`, `ai.onnx.ml.Scaler`; those in subgraphs too
   std::map<std::string, int64_t> opsets;
+  std::set<std::string> elements;  ///< types of what the values at the border are made of: `f32`, `string`
 
   int find_input(const std::string& name) const;  ///< -1 where there is none
 };

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <set>
 #include <span>
 
 #include "codegen/standalone.h"
@@ -55,11 +56,12 @@ const std::string& runtime_hash() {
 
 std::string cache_key(const BuildRequest& request, const std::string& compiler) {
   std::string all = fmt::format("1 {}\n{}\n{}\n{}\n", request.shared, compiler, compiler_version(compiler), runtime_hash());
-  for (const auto* list : {&request.flags, &request.to_compile, &request.objects}) {
+  for (const auto* list : {&request.flags, &request.to_compile, &request.objects, &request.libraries}) {
     for (const std::string& item : *list) all += item + '\n';
     all += '\n';
   }
   for (const SideFile& file : request.files) all += fmt::format("{} {}\n", file.name, hash(file.bytes));
+  for (const fs::path& header : other_headers(request)) all += fmt::format("{} {}\n", header.string(), hash(read_file(header)));
   return hash(all).substr(0, 32);
 }
 
@@ -96,7 +98,54 @@ struct WorkFolder {
   }
 };
 
+/// The compiler, the flags that say what is compiled, and the sources.
+std::vector<std::string> compile_command(const BuildRequest& request, const fs::path& folder) {
+  std::vector<std::string> command = {system_compiler(), "-std=c++20", "-fPIC", "-I" + runtime_folder(), "-I" + folder.string()};
+  command.insert(command.end(), request.flags.begin(), request.flags.end());
+  for (const std::string& name : request.to_compile) command.push_back((folder / name).string());
+  return command;
+}
+
+void write_files(const BuildRequest& request, const fs::path& folder) {
+  fs::create_directories(folder);
+  for (const SideFile& file : request.files) write_file(folder / file.name, file.bytes);
+}
+
+std::string unique_suffix() {
+  static std::atomic<int> counter = 0;
+  return fmt::format("{}.{}", getpid(), counter++);
+}
+
+/// The words of a make rule after its target; a backslash keeps a blank.
+std::vector<std::string> prerequisites(const std::string& rule) {
+  std::vector<std::string> words(1);
+  for (std::size_t i = std::min(rule.find(": "), rule.size() - 1) + 1; i < rule.size(); ++i) {
+    const bool escaped = rule[i] == '\\' && i + 1 < rule.size();
+    if (escaped && rule[i + 1] != '\n') words.back() += rule[++i];
+    else if (escaped || rule[i] == ' ' || rule[i] == '\n') words.emplace_back();
+    else words.back() += rule[i];
+  }
+  std::erase(words, "");
+  return words;
+}
+
 }  // namespace
+
+std::vector<fs::path> other_headers(const BuildRequest& request) {
+  if (!request.includes_others) return {};
+  const WorkFolder work{cache_folder() / "units" / ("headers." + unique_suffix())};
+  write_files(request, work.path);
+  std::vector<std::string> command = compile_command(request, work.path);
+  command.emplace_back("-MM");
+  const ProcessResult result = run_process(command);
+  if (!result.ok()) throw BuildError(result.output);
+  std::set<fs::path> headers;
+  for (const std::string& word : prerequisites(result.output)) {
+    const std::string path = fs::absolute(word).lexically_normal().string();
+    if (!path.starts_with(work.path.string()) && !path.starts_with(runtime_folder()) && fs::exists(path)) headers.insert(path);
+  }
+  return {headers.begin(), headers.end()};
+}
 
 std::string system_compiler() {
   for (const char* variable : {"ONNXC_CXX", "CXX"}) {
@@ -117,23 +166,19 @@ fs::path build_library(const BuildRequest& request) {
     return library;
   }
 
-  static std::atomic<int> counter = 0;
   WorkFolder work{request.keep_in, true};
-  if (request.keep_in.empty()) work = {cache / fmt::format("{}.{}.{}", key, getpid(), counter++), false};
-  fs::create_directories(work.path);
-  for (const SideFile& file : request.files) write_file(work.path / file.name, file.bytes);
+  if (request.keep_in.empty()) work = {cache / (key + "." + unique_suffix()), false};
+  write_files(request, work.path);
   if (fs::exists(library)) return library;
-  std::vector<std::string> command = {compiler, "-std=c++20", "-fPIC", "-I" + runtime_folder(), "-I" + work.path.string()};
-  command.insert(command.end(), request.flags.begin(), request.flags.end());
-  for (const auto* list : {&request.to_compile, &request.objects}) {
-    for (const std::string& name : *list) command.push_back((work.path / name).string());
-  }
+  std::vector<std::string> command = compile_command(request, work.path);
+  for (const std::string& name : request.objects) command.push_back((work.path / name).string());
   if (request.shared) {
     command.push_back("-shared");
+    for (const std::string& name : request.libraries) command.push_back("-l" + name);
   } else {
     command.insert(command.end(), {"-r", "-nostdlib"});
   }
-  const fs::path made = cache / fmt::format("{}.{}.{}.tmp", key, getpid(), counter++);
+  const fs::path made = cache / fmt::format("{}.{}.tmp", key, unique_suffix());
   command.insert(command.end(), {"-o", made.string()});
   const ProcessResult result = run_process(command);
   if (!result.ok()) {

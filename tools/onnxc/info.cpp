@@ -23,15 +23,19 @@ void count(const Graph& graph, std::map<std::string, int64_t>& operators, int64_
   }
 }
 
-/// Of the compiled program, or what stands in the way.
-std::pair<std::string, std::string> multiply_adds(const std::string& path, const CompileOptions& options) {
+/// What only the compiled program tells, or what stands in the way.
+struct Compiled {
+  std::string macs, obstacle;
+  std::vector<std::string> libraries{};
+};
+Compiled look_into(const std::string& path, const CompileOptions& options) {
   try {
     CompileOptions direct = options;
     direct.level = 3;
     const Compilation c = compile_model(path, direct);
     Dim macs = 0;
     for_each_step(c.program.steps, [&](const Step& s, int) { macs += s.macs; });
-    return {macs.text(), ""};
+    return {macs.text(), "", c.program.libraries};
   } catch (const Error& e) {
     return {"", e.diagnostics().front().text()};
   }
@@ -44,7 +48,7 @@ int info_command(const std::string& path, bool json, const CompileOptions& optio
   std::map<std::string, int64_t> operators;
   int64_t parameters = 0, weight_bytes = 0, nodes = 0;
   count(model.graph, operators, parameters, weight_bytes, nodes);
-  const auto [macs, obstacle] = multiply_adds(path, options);
+  const auto [macs, obstacle, libraries] = look_into(path, options);
   const auto values = [&](const std::vector<ValueId>& ids) {
     ordered_json list = ordered_json::array();
     for (ValueId v : ids) list.push_back({{"name", model.graph[v].name}, {"type", model.graph[v].type.text()}});
@@ -54,8 +58,12 @@ int info_command(const std::string& path, bool json, const CompileOptions& optio
                    {"producer", model.info.producer_name}, {"producer_version", model.info.producer_version}, {"graph", model.info.graph_name},
                    {"metadata", model.info.metadata}, {"inputs", values(model.graph.inputs)}, {"outputs", values(model.graph.outputs)},
                    {"nodes", nodes}, {"operators", operators}, {"parameters", parameters}, {"weight_bytes", weight_bytes}};
-  if (obstacle.empty()) all["macs"] = macs;
-  else all["not_compiled"] = obstacle;
+  if (obstacle.empty()) {
+    all["macs"] = macs;
+    all["libraries"] = libraries;
+  } else {
+    all["not_compiled"] = obstacle;
+  }
   if (json) {
     fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return 0;
@@ -69,6 +77,7 @@ int info_command(const std::string& path, bool json, const CompileOptions& optio
   fmt::print("  nodes       {}\n  parameters  {} ({} bytes)\n", nodes, parameters, weight_bytes);
   if (obstacle.empty()) fmt::print("  MACs        {}\n", macs);
   else fmt::print("  MACs        unknown: {}\n", obstacle);
+  for (const std::string& library : libraries) fmt::print("  links with  -l{}\n", library);
   std::vector<std::pair<std::string, int64_t>> sorted(operators.begin(), operators.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   fmt::print("  operators\n");

@@ -16,7 +16,7 @@ namespace onnxc {
 namespace {
 
 struct Arguments {
-  std::string model, output, emit = "cpp", depfile;
+  std::string model, output, emit = "cpp", depfile, link_file;
   bool explain = false;
   ModelOptions shared;     // with the subcommands
   CompileOptions options;  // the rest
@@ -51,8 +51,9 @@ int compile_command(Arguments& a) {
   if (!a.output.empty() && o.header_name.empty()) o.header_name = std::filesystem::path(a.output).replace_extension(".h").filename().string();
   if (a.emit == "shared" || a.emit == "object") {
     if (a.output.empty()) throw Error(ErrorKind::Usage, "-o OUT is missing");
-    const auto files = build_binary(a.model, a.output, a.emit == "shared", o);
-    if (!a.depfile.empty()) write_depfile(a, files);
+    const BuiltBinary built = build_binary(a.model, a.output, a.emit == "shared", o);
+    if (!a.depfile.empty()) write_depfile(a, built.files);
+    if (!a.link_file.empty()) write_file(a.link_file, link_options(built.libraries));
     return 0;
   }
   const Compilation c = compile_model(a.model, o);
@@ -78,6 +79,7 @@ int compile_command(Arguments& a) {
     }
   }
   if (!a.depfile.empty()) write_depfile(a, c.info.files);
+  if (!a.link_file.empty()) write_file(a.link_file, link_options(c.program.libraries));
   return 0;
 }
 
@@ -106,6 +108,7 @@ int run(int argc, char** argv) {
   app.add_option("--namespace", a.options.name_space, "Namespace of the unit");
   app.add_option("--header", a.options.header_name, "Name of the header");
   app.add_option("--depfile", a.depfile, "Writes the files the result depends on, as make does");
+  app.add_option("--link-file", a.link_file, "Writes the linker's options for the libraries that the unit needs, one on a line; most units need none");
   app.add_flag("--standalone", a.options.standalone, "Paste the runtime headers in: the unit needs only the standard library");
   app.add_flag("--explain", a.explain, "Print the candidates of each node with their predicted cost");
   app.add_option("--print-after", a.options.print_after, "Print the graph after a pass (or 'all') to standard error");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <iostream>
 #include <string_view>
@@ -32,12 +33,30 @@ std::pair<std::string, ImportOptions::Range> parse_dim(const std::string& text) 
   return {text.substr(0, equals), range};
 }
 
+/// `batch=1,8`
+std::pair<std::string, std::vector<int64_t>> parse_extents(const std::string& text) {
+  const auto bad = [&] { return Error(ErrorKind::Usage, fmt::format("--specialize {} is not name=size,size,...", text)); };
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) throw bad();
+  std::vector<int64_t> extents;
+  for (const std::string& part : CLI::detail::split(text.substr(equals + 1), ',')) {
+    int64_t extent = -1;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), extent);
+    if (part.empty() || error != std::errc() || end != part.data() + part.size() || extent < 0) throw bad();
+    extents.push_back(extent);
+  }
+  if (extents.empty()) throw bad();
+  return {text.substr(0, equals), extents};
+}
+
 }  // namespace
 
 void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--target", target_, "Machine: native, x86-64-v4, x86-64-v3, x86-64-v2 or generic (plain C++)")
       ->capture_default_str();
   app.add_option("--dim", dims_, "A named dimension: name=8 fixes it, name=1..64 bounds it. May be repeated.");
+  app.add_option("--specialize", specialize_, "A variant for each of these sizes, behind the same function: name=1,8. Several dimensions give every combination.")
+      ->allow_extra_args(false);
   app.add_option("-O", opt_level_, "Optimisation: 0 (reference kernels, no passes) to 3, or s")
       ->capture_default_str()
       ->check(CLI::IsMember({"0", "1", "2", "3", "s"}));
@@ -49,6 +68,14 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--max-trip", max_trip_, "Iterations after which a loop without a number of them ends the run with an error")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  app.add_option("--zipmap", zipmap_, "What ZipMap, the end of many classifiers, gives: map (a sequence of maps) or tensor (the scores, one row for each example)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"map", "tensor"}));
+  app.add_option("--custom-op", custom_operators_, "An operator of the model that a C++ function computes: domain.Op=header.hpp:function, y0 = x0[x0.0, 3]. "
+                                                   "May be repeated; see docs/custom-operators.md")
+      ->allow_extra_args(false);
+  app.add_option("-I,--include-dir", include_folders_, "Where run, bench and --emit=shared or object find headers of custom operators, before the working directory")
+      ->allow_extra_args(false);
   app.add_option("--weights", weights_, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")
       ->capture_default_str();
 }
@@ -60,9 +87,19 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.max_arena = max_arena_;
   rest.heap = !no_heap_;
   rest.max_trip = max_trip_;
+  rest.zip_maps = zipmap_ == "map";
   rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
   rest.log = &std::cerr;
   for (const std::string& text : dims_) rest.dims.insert(parse_dim(text));
+  for (const std::string& text : specialize_) {
+    const auto& [name, extents] = parse_extents(text);
+    std::vector<int64_t>& all = rest.specialize[name];
+    for (int64_t extent : extents) {
+      if (std::ranges::find(all, extent) == all.end()) all.push_back(extent);
+    }
+  }
+  for (const std::string& text : custom_operators_) rest.custom_operators.push_back(parse_custom_operator(text));
+  rest.include_folders.assign(include_folders_.begin(), include_folders_.end());
   return rest;
 }
 

@@ -1,8 +1,9 @@
-// onnxc.Bind, onnxc.Let and onnxc.Require: where a run meets extents. They have no outputs.
+// onnxc.Bind, onnxc.Let, onnxc.Require and onnxc.Assume: where a run meets extents. They have no outputs.
 //
 //   () = onnxc.Bind(starts) binds ["@starts1", "@starts2"]                reads the elements of a tensor; from here on they are extents
 //   () = onnxc.Let() {value = ["max(0, @ends2 - @starts1)"]} binds ["@slice3"]   gives an expression a name
 //   () = onnxc.Require() {equal = ["@starts1 + 1", "batch"]}              ends the run where two extents differ
+//   () = onnxc.Assume(condition) {value = 1}                              ends the run where an integer is not what the graph is written for
 //
 // An element beyond kFar is clamped: as an extent it is one that no tensor has, as a bound of a slice it means "to the end".
 #include <fmt/format.h>
@@ -54,6 +55,19 @@ Node make_require_node(Dim a, Dim b) {
 
 bool is_require(const Node& node) { return node.domain == "onnxc" && node.op == "Require"; }
 
+Node make_assume_node(const Graph& graph, ValueId integer, int64_t value) {
+  Node node;
+  node.domain = "onnxc";
+  node.op = "Assume";
+  node.name = graph[integer].name;
+  node.version = 1000;
+  node.inputs = {integer};
+  node.attributes["value"] = value;
+  return node;
+}
+
+bool is_assume(const Node& node) { return node.domain == "onnxc" && node.op == "Assume"; }
+
 namespace {
 
 void infer_bind(Inference& n) {
@@ -85,11 +99,19 @@ void lower_require(Lowering& l) {
   l.require(parse_dim(texts.at(0)), parse_dim(texts.at(1)));
 }
 
+void infer_assume(Inference& n) {
+  n.unify(n.known_elements(0, "the condition").at(0), std::get<int64_t>(n.node().attributes.at("value")), "the only condition that what follows fits");
+}
+
+/// The shape rule's onnxc.Require does it.
+void lower_assume(Lowering&) {}
+
 }  // namespace
 
-extern const Operator op_Bind, op_Let, op_Require;
+extern const Operator op_Bind, op_Let, op_Require, op_Assume;
 const Operator op_Let{.name = "Let", .domain = "onnxc", .max_inputs = 0, .min_outputs = 0, .max_outputs = 0, .infer = infer_let, .lower = lower_let};
 const Operator op_Bind{.name = "Bind", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 0, .max_outputs = 0, .infer = infer_bind, .lower = lower_bind};
 const Operator op_Require{.name = "Require", .domain = "onnxc", .max_inputs = 0, .min_outputs = 0, .max_outputs = 0, .infer = infer_require, .lower = lower_require};
+const Operator op_Assume{.name = "Assume", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 0, .max_outputs = 0, .infer = infer_assume, .lower = lower_assume};
 
 }  // namespace onnxc

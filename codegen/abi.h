@@ -1,0 +1,14 @@
+// The C side of a unit: NAMESPACE_model(), which describes it to any language and runs it.
+#pragma once
+#include "codegen/emit.h"
+#include "codegen/interface.h"
+
+namespace onnxc {
+
+/// Text for the end of the unit. `weights_bytes`: what onnxc_model states.
+std::string abi_text(const Interface& interface, const Program& program, const EmitOptions& options, std::size_t weights_bytes);
+
+/// `constexpr char NAME[] = {…, 0};`, for text that is too long for a literal.
+std::string character_array(const std::string& name, const std::string& value);
+
+}  // namespace onnxc

@@ -1,0 +1,151 @@
+#include "codegen/function.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/steps.h"
+
+namespace onnxc {
+
+FunctionText::FunctionText(const Program& program, const Interface& interface, bool threads)
+    : program_(program), interface_(interface), threads_(threads), symbol_names_(interface.symbol_names) {
+  for (const char* n : {"p", "plan", "Plan", "threads", "status", "heap", "memory", "part"}) locals_.add(n);
+  for (std::size_t i = 0; i < program_.exprs.size(); ++i) locals_.add(fmt::format("E{}", i));
+  for (const Weights& w : program_.weights) locals_.add(w.name);
+  for_each_step(program_.steps, [&](const Step& s, int) {
+    for (Dim d : s.binds) {
+      auto& name = symbol_names_[d.name()];
+      if (name.empty()) name = locals_.add(d.name(), "n");
+    }
+  });
+}
+
+std::string FunctionText::print(const WeightsText& weights) {
+  std::string text;
+  for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(fmt::format("E{}", i), program_.exprs[i]) + "\n";
+  if (interface_.dynamic()) text += plan();
+  text += fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}{}) {{\n", interface_.dynamic() ? "const Dims& dims, " : "",
+                      program_.uses_heap ? ", onnxc::Heap heap" : "", threads_ ? ", onnxc::Threads threads" : "");
+  text += buffers(weights);
+  StepsText steps{program_, symbol_names_, buffer_names_, threads_, {}};
+  for (std::size_t i = 0; i < interface_.outputs.size(); ++i) steps.shape_pointers[program_.outputs[i]] = "out." + interface_.outputs[i].name + "_shape";
+  return text + steps.print() + "  return {};\n}\n";
+}
+
+/// Symbolic arenas: offsets as straight-line code, nothing but the size where all buffers have fixed ones.
+std::string FunctionText::plan() const {
+  std::string members, body;
+  const bool reads = std::any_of(program_.plan_order.begin(), program_.plan_order.end(), [&](BufferId id) { return !program_[id].bytes.is_constant(); });
+  for (BufferId id : program_.plan_order) {
+    const Buffer& b = program_[id];
+    members += fmt::format("  std::int64_t b{} = 0;  // {}: {}\n", id, comment_text(b.name, 60), comment_text(onnxc::text(b.extents)));
+    std::string offset = "0";
+    for (std::size_t k = 0; k < b.below.size(); ++k) {
+      const BufferId c = b.below[k];
+      const std::string end = fmt::format("p.b{} + onnxc::aligned({})", c, cpp_dim(program_[c].bytes, symbol_names_));
+      offset = k == 0 ? end : fmt::format("onnxc::max_of({}, {})", offset, end);
+    }
+    body += fmt::format("  p.b{} = {};\n  p.bytes = onnxc::max_of(p.bytes, p.b{} + onnxc::aligned({}));\n", id, offset, id, cpp_dim(b.bytes, symbol_names_));
+  }
+  return fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\nPlan plan({}const Dims& dims) {{\n  Plan p;\n{}  return p;\n}}\n\n",
+                     program_.plan_order.empty() ? program_.arena_bytes.value() : 0, members, reads ? "" : "[[maybe_unused]] ", body);
+}
+
+/// A constant pointer for each buffer that a step uses.
+std::string FunctionText::buffers(const WeightsText& weights) {
+  std::vector<char> used(program_.buffers.size(), 0);
+  for_each_step(program_.steps, [&](const Step& s, int) { for_each_pointer(s, [&](const PointerArg& p) { used[static_cast<std::size_t>(p.buffer)] = 1; }); });
+  buffer_names_.assign(program_.buffers.size(), "");
+  std::string text;
+  bool arena = false, input = false, output = false, planned = false;
+  Names& names = locals_;
+  for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
+    if (!used[i]) continue;
+    const Buffer& b = program_.buffers[i];
+    const BufferId root = root_of(program_, static_cast<BufferId>(i));
+    const Buffer& r = program_[root];
+    Dim offset = 0;
+    for (BufferId v = static_cast<BufferId>(i); program_[v].parent >= 0; v = program_[v].parent) offset += program_[v].offset;
+    const std::string type(info(stored_element(b)).cpp_name);
+    std::string base;
+    bool is_const = false;
+    if (b.is_value) {
+      input = input || b.place == Buffer::Place::Input;
+      output = output || b.place == Buffer::Place::Output;
+      buffer_names_[i] = "&" + (b.place == Buffer::Place::Input    ? "in." + interface_.inputs[static_cast<std::size_t>(b.index)].name
+                                : b.place == Buffer::Place::Output ? "out." + interface_.outputs[static_cast<std::size_t>(b.index)].name
+                                                                   : names.add(b.name, "v"));
+      continue;
+    }
+    if (r.place == Buffer::Place::Heap) {  // declared by a step
+      auto& root_name = buffer_names_[static_cast<std::size_t>(root)];
+      if (root_name.empty()) root_name = names.add(r.name, "v");
+      if (b.parent < 0) continue;
+      std::string view = b.element == r.element ? root_name : fmt::format("reinterpret_cast<{}{}*>({})", r.borrowed ? "const " : "", type, root_name);
+      const Dim elements = floor_div(offset, held_bits(b.element) / 8);
+      buffer_names_[i] = elements == Dim(0) ? view : fmt::format("({} + {})", view, cpp_dim(elements, symbol_names_));
+      continue;
+    }
+    switch (r.place) {
+      case Buffer::Place::Heap:
+      case Buffer::Place::Object: break;
+      case Buffer::Place::Input:
+        base = fmt::format("in.{}.data()", interface_.inputs[static_cast<std::size_t>(r.index)].name);
+        is_const = input = true;
+        break;
+      case Buffer::Place::Output:
+        base = fmt::format("out.{}.data()", interface_.outputs[static_cast<std::size_t>(r.index)].name);
+        output = true;
+        break;
+      case Buffer::Place::Weights:
+        base = program_.weights[static_cast<std::size_t>(r.index)].name;
+        if (!program_.weights[static_cast<std::size_t>(r.index)].strings) base = weights.access(base);
+        is_const = true;
+        break;
+      case Buffer::Place::Arena: arena = true; break;
+    }
+    if (r.place == Buffer::Place::Weights && b.parent < 0) {
+      buffer_names_[i] = base;
+      continue;
+    }
+    const std::string name = names.add(b.name, "v");
+    if (r.place == Buffer::Place::Arena) {
+      std::string at = program_.plan_order.empty() ? cpp_dim(r.offset + offset, symbol_names_) : fmt::format("p.b{}", root);
+      if (!program_.plan_order.empty()) {
+        planned = true;
+        if (!(offset == Dim(0))) at += " + " + cpp_dim(offset, symbol_names_);
+        at = fmt::format("static_cast<std::size_t>({})", at);
+      }
+      text += fmt::format("  {}* const {} = onnxc::at<{}>(arena, {});\n", type, name, type, at);
+    } else {
+      const Dim elements = floor_div(offset, held_bits(b.element) / 8);
+      text += fmt::format("  {}{}* const {} = {}{};\n", is_const ? "const " : "", type, name, base, offset == Dim(0) ? "" : " + " + cpp_dim(elements, symbol_names_));
+    }
+    buffer_names_[i] = name;
+  }
+  if (planned) text = "  const Plan p = plan(dims);\n" + text;
+  if (!arena) text = "  static_cast<void>(arena);\n" + text;
+  if (!input) text = "  static_cast<void>(in);\n" + text;
+  if (!output) text = "  static_cast<void>(out);\n" + text;
+  if (interface_.dynamic()) text = "  static_cast<void>(dims);\n" + text;
+  if (threads_) text = "  static_cast<void>(threads);\n" + text;
+  return text;
+}
+
+std::string FunctionText::constraints(std::string_view indent) const {
+  std::string text;
+  std::set<std::string> seen;
+  for (const auto& [a, b] : program_.constraints) {
+    std::map<std::string, Dim> used;
+    a.collect_symbols(used);
+    b.collect_symbols(used);
+    if (used.empty() || std::any_of(used.begin(), used.end(), [&](const auto& u) { return interface_.symbol_members.count(u.first) == 0; })) continue;
+    const std::string condition = fmt::format("{} != {}", cpp_dim(a, symbol_names_), cpp_dim(b, symbol_names_));
+    if (seen.insert(condition).second) text += fmt::format("{}if ({}) return {{ONNXC_BAD_DIMENSION}};\n", indent, condition);
+  }
+  return text;
+}
+
+}  // namespace onnxc

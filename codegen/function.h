@@ -1,0 +1,34 @@
+// A Program as a C++ function: its expressions, the plan of its arena, and `steps`, which runs it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "codegen/interface.h"
+#include "codegen/names.h"
+#include "codegen/weights.h"
+
+namespace onnxc {
+
+class FunctionText {
+ public:
+  /// `program` has the inputs and outputs of `interface`, perhaps with more of their extents known.
+  FunctionText(const Program& program, const Interface& interface, bool threads);
+
+  /// Everything, for the inside of an anonymous namespace. `weights` knows the names of the program's constants.
+  std::string print(const WeightsText& weights);
+  /// `if (…) return {ONNXC_BAD_DIMENSION};` for what must hold between the dimensions.
+  std::string constraints(std::string_view indent) const;
+
+ private:
+  std::string plan() const;
+  std::string buffers(const WeightsText& weights);
+
+  const Program& program_;
+  const Interface& interface_;
+  bool threads_;
+  SymbolNames symbol_names_;
+  std::vector<std::string> buffer_names_;
+  Names locals_{kInterfaceNames};
+};
+
+}  // namespace onnxc

@@ -1,0 +1,61 @@
+#include "codegen/interface.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/names.h"
+#include "runtime_stub/onnxc/model.h"
+
+namespace onnxc {
+namespace {
+
+/// How many of its stored elements an input or output has.
+Dim stored_elements(const Buffer& buffer) {
+  const Dim n = element_count(buffer.extents);
+  return is_sub_byte(buffer.element) ? ceil_div(n * info(buffer.element).bits, 8) : n;
+}
+
+std::vector<Member> members(const Program& program, const std::vector<BufferId>& ids, const SymbolNames& symbols, const char* when_empty) {
+  std::vector<Member> list;
+  Names names(kInterfaceNames);
+  for (BufferId id : ids) {
+    const Buffer& b = program[id];
+    if (b.is_value) {
+      list.push_back({names.add(b.name, when_empty), &b, ""});
+      continue;
+    }
+    const bool bounded = std::ranges::any_of(b.extents, [](Dim d) { return d.depends_on_run(); });
+    const Dim n = bounded ? floor_div(b.bytes, info(stored_element(b)).bits / 8) : stored_elements(b);
+    list.push_back({names.add(b.name, when_empty), &b, cpp_dim(n, symbols), n.is_constant(), bounded});
+    if (bounded) names.add(list.back().name + "_shape");
+  }
+  return list;
+}
+
+}  // namespace
+
+int Member::form() const { return buffer->is_value ? ONNXC_VALUE : bounded ? ONNXC_BOUNDED : ONNXC_PLAIN; }
+
+std::string Member::span_type(bool output) const {
+  const std::string element = fmt::format("{}{}", output ? "" : "const ", info(stored_element(*buffer)).cpp_name);
+  return fixed ? fmt::format("std::span<{}, {}>", element, size) : fmt::format("std::span<{}>", element);
+}
+
+std::string Member::size_text() const { return fixed ? size : fmt::format("static_cast<std::size_t>({})", size); }
+
+Interface::Interface(const Program& program) {
+  Names dims(kInterfaceNames);
+  for (const BufferId id : program.inputs) {
+    for (Dim d : program[id].extents) {
+      if (!d.is_symbol() || !symbol_members.emplace(d.name(), "").second) continue;
+      symbols.push_back(d);
+      symbol_members[d.name()] = dims.add(d.name(), "dim");
+      symbol_names[d.name()] = "dims." + symbol_members[d.name()];
+    }
+  }
+  inputs = members(program, program.inputs, symbol_names, "input");
+  outputs = members(program, program.outputs, symbol_names, "output");
+}
+
+}  // namespace onnxc

@@ -1,0 +1,38 @@
+// The names that a unit shows: its dimensions, inputs and outputs.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/cpp_text.h"
+
+namespace onnxc {
+
+/// An input or output of the unit.
+struct Member {
+  std::string name;
+  const Buffer* buffer;
+  std::string size;      ///< elements, as C++ text; of what depends on data, the most
+  bool fixed = false;    ///< `size` is a constant
+  bool bounded = false;  ///< an output that tells its shape
+
+  bool plain() const { return !buffer->is_value; }
+  int form() const;
+  /// `std::span<const float, 12>`
+  std::string span_type(bool output) const;
+  /// `size`, as a std::size_t.
+  std::string size_text() const;
+};
+
+struct Interface {
+  explicit Interface(const Program& program);
+
+  bool dynamic() const { return !symbols.empty(); }
+
+  std::vector<Dim> symbols;                           ///< the dimensions that a caller names, in order
+  std::map<std::string, std::string> symbol_members;  ///< by symbol: the member of Dims
+  SymbolNames symbol_names;                           ///< by symbol: dims.MEMBER
+  std::vector<Member> inputs, outputs;
+};
+
+}  // namespace onnxc

@@ -1,0 +1,21 @@
+// Takes ZipMap out: its output is the scores that it would make maps of, one row of classes for each example.
+#include "compiler/passes/passes.h"
+
+namespace onnxc {
+
+Graph unzip_maps(Graph graph) {
+  for (Node& node : graph.nodes) {
+    if (node.domain != "ai.onnx.ml" || node.op != "ZipMap" || node.inputs.size() != 1 || node.outputs.size() != 1) continue;
+    Node identity;
+    identity.op = "Identity";
+    identity.name = node.name;
+    identity.version = 13;
+    identity.inputs = node.inputs;
+    identity.outputs = node.outputs;
+    graph[node.outputs[0]].type = {};
+    node = std::move(identity);
+  }
+  return graph;
+}
+
+}  // namespace onnxc

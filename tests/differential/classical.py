@@ -98,7 +98,10 @@ def forest(d, op):
         attributes["base_values"] = floats(d, len(named))
     if op == "TreeEnsembleRegressor":
         return ml(op, [x], {**attributes, "n_targets": width, "aggregate_function": d.one("SUM", "AVERAGE", "MIN", "MAX"), "post_transform": d.one("NONE", "NONE", "LOGISTIC")})
-    return ml(op, [x], {**attributes, "post_transform": d.among(POST), **labels(d, classes, "classlabels_int64s")}, outputs=2)
+    names = labels(d, classes, "classlabels_int64s")
+    if classes == 2 and len(named) == 2 and "classlabels_int64s" in names:
+        names = {"classlabels_int64s": [0, 1]}  # what ONNX Runtime gives for two classes, whatever their labels
+    return ml(op, [x], {**attributes, "post_transform": d.among(POST), **names}, outputs=2)
 
 
 @generator("LabelEncoder")

@@ -47,6 +47,14 @@ def to_text(spec):
     return spec.attributes.get("to") == 8 or spec.op == "CastLike" and spec.inputs[1].dtype == object
 
 
+def fractional(spec):
+    if spec.attributes.get("coordinate_transformation_mode") not in ("align_corners", "pytorch_half_pixel", "tf_crop_and_resize") or len(spec.inputs) != 3:
+        return False
+    extents = np.array(spec.inputs[0].shape)[spec.attributes.get("axes", list(range(spec.inputs[0].ndim)))]
+    lengths = spec.inputs[2] * extents
+    return bool((abs(lengths - np.round(lengths)) > 1e-6).any())
+
+
 def special_recurrence(spec):
     named = {"clip", "activations", "input_forget"} & set(spec.attributes)
     return bool(named) or len(spec.inputs) > 4 and spec.inputs[4] is not None or "activation_alpha" in spec.attributes
@@ -72,10 +80,8 @@ ROWS = [
     Row("GridSample", "runtime", "onnx.reference clamps the coordinate, not the pixels around it, for cubic sampling at a border"),
     Row("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", "runtime", "onnx.reference counts ignored targets in the mean without weights"),
     Row("Dropout", "reference", "the mask of a Dropout that drops nothing; ONNX Runtime leaves it false before opset 12"),
+    Row("Resize", "neither", "where scale * extent is no integer, the length of the output is that product (onnx.reference, ONNX's tests of align_corners) or the rounded one", fractional),
     Row("Resize", "neither", "for exclude_outside, each loses weights of its own at a border", lambda s: s.attributes.get("exclude_outside") == 1),
-    Row("Resize", "reference", "with antialias ONNX Runtime has other weights at the borders of a region", lambda s: "antialias" in s.attributes),
-    Row("Resize", "runtime", "for tf_crop_and_resize onnx.reference takes scale * input, not rounded down, as the length of the output, and regions of all axes",
-        lambda s: s.attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize" and (len(s.inputs) == 3 or "axes" in s.attributes)),
     Row("Resize", "reference", "ONNX Runtime rounds a coordinate that lies between two pixels otherwise, as its float arithmetic has it"),
     Row("Softmax LogSoftmax Hardmax", "runtime", "before opset 13 these see a matrix, split at `axis`; onnx.reference reduces one axis", lambda s: s.opset < 13, always=True),
     Row("LRN", "runtime", "onnx.reference takes the batch for the channels", always=True),

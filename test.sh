@@ -62,6 +62,7 @@ stage "conformance" script tests/conformance/run.sh
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh
 stage "real models" script tests/zoo/run.sh
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
+stage "random cases of each operator" script tests/differential/run.sh
 stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
 long_stage "real models, all of them" script tests/zoo/run.sh --all
@@ -71,6 +72,7 @@ stage "a CMake project that uses onnxc" script tests/downstream/run.sh
 stage "python" script tests/python/run.sh
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized
+long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
 long_stage "conformance through ONNX's Python runner" node_suite
 summary

@@ -43,7 +43,6 @@ run_ctest() { ctest --preset "$1" -j "$jobs" "${@:2}"; }
 sanitized() {
   build asan-ubsan && run_ctest asan-ubsan --label-exclude integration && ONNXC_BUILD=build-asan tests/conformance/run.sh --all
 }
-node_suite() { ONNXC_EXECUTABLE="$PWD/build/onnxc" PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 "$ONNXC_PYTHON" tests/python/onnx_node_suite.py; }
 
 summary() {
   printf '\n==== summary\n'
@@ -74,5 +73,5 @@ long_stage "classical models and strings against ONNX Runtime" script tests/ml/r
 long_stage "address and undefined behaviour sanitizers" sanitized
 long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
-long_stage "conformance through ONNX's Python runner" node_suite
+long_stage "conformance through ONNX's Python runner" script tests/python/node_suite.sh
 summary

@@ -14,6 +14,7 @@ from spec import model_of, names_of_outputs
 
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
+onnxruntime.set_default_logger_severity(4)
 
 # Types that ONNX Runtime's Python does not pass on: such inputs are initialisers, such outputs are cast.
 CARRIER = {"bfloat16": np.float32, "int4": np.int8, "uint4": np.uint8, "int2": np.int8, "uint2": np.uint8}

@@ -324,10 +324,28 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
   node_ = outer;
 }
 
+std::set<const Node*> Lowerer::absorb(const Graph& graph) {
+  std::set<const Node*> all;
+  if (!options_.optimise || !options_.channels_last) return all;
+  const Surroundings around(graph);
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // from the last of a chain on
+    const Node& node = graph.nodes[i];
+    const Operator* op = node.is_map() || all.contains(&node) ? nullptr : find_operator(node);
+    if (op == nullptr || op->absorbs == nullptr) continue;
+    std::vector<const Node*> nodes = op->absorbs(around, node, target_);
+    if (nodes.empty()) continue;
+    all.insert(nodes.begin(), nodes.end());
+    absorbed_[&node] = std::move(nodes);
+  }
+  return all;
+}
+
 void Lowerer::lower_nodes(Scope& scope) {
   Scope* const outer = std::exchange(scope_, &scope);
+  const std::set<const Node*> done_by_others = absorb(*scope.graph);
   for (const Node& node : scope.graph->nodes) {
     scope_ = &scope;
+    if (done_by_others.contains(&node)) continue;
     // Extents are stored once a kernel reads them; most only shape other tensors.
     if (is_extents(node) && output_places_.count({scope.graph, node.outputs[0]}) == 0) scope.waiting.emplace(node.outputs[0], &node);
     else lower_node(scope, node);

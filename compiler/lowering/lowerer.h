@@ -31,6 +31,8 @@ class Lowerer {
   };
 
   void lower_nodes(Scope& scope);
+  /// Finds out which nodes the kernels of others do; gives them all.
+  std::set<const Node*> absorb(const Graph& graph);
   void lower_node(Scope& scope, const Node& node);
   // Control flow: control.cpp.
   void lower_if(Scope& scope, const Node& node);
@@ -78,6 +80,7 @@ class Lowerer {
   const Target& target_;
   const LowerOptions& options_;
   std::vector<Choice>* choices_;
+  std::map<const Node*, std::vector<const Node*>> absorbed_;  ///< by node: those that its kernel does as well
   std::size_t choice_ = 0;  ///< the number of the next one
   Program program_;
   std::vector<Step>* steps_ = nullptr;

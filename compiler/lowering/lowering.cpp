@@ -230,6 +230,12 @@ void Lowering::apply_epilogue(View result) {
   map_loop(*node_.epilogue, result, operands);
 }
 
+const std::vector<const Node*>& Lowering::absorbed() const {
+  static const std::vector<const Node*> kNone;
+  const auto it = lowerer_.absorbed_.find(&node_);
+  return it == lowerer_.absorbed_.end() ? kNone : it->second;
+}
+
 void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth) {
   const Kernel& kernel = find_kernel(row);
   if (kernel.isa > target().isa) return;

@@ -60,6 +60,11 @@ class Lowering {
   int64_t threads() const;  ///< scratch memory is needed once for each
   bool optimise() const;  ///< false at -O0: reference kernels only
 
+  /// The nodes before this one that it does as well; see Operator::absorbs.
+  const std::vector<const Node*>& absorbed() const;
+  /// The view of one of them.
+  Lowering of(const Node& node) const { return {lowerer_, graph_, node}; }
+
   bool has(int i) const { return node_.has_input(i); }
   bool has_output(int i) const { return node_.has_output(i); }
   const Type& type(int i) const { return graph_[node_.input(i)].type; }

@@ -24,6 +24,7 @@ namespace onnxc {
 class Inference;
 class Evaluation;
 class Lowering;
+struct Target;
 class GraphBuilder;
 
 /// Which layouts of images [n, c, spatial...] an operator's kernels take.
@@ -31,6 +32,16 @@ enum class LayoutRule {
   RowMajor,  ///< plain tensors only
   Prefers,   ///< writes channels-last, and reads it: convolution, pooling
   Follows    ///< any layout; writes what its first image input has
+};
+
+/// A graph with what surrounds each of its values.
+struct Surroundings {
+  const Graph& graph;
+  std::vector<int> definitions, uses;  ///< of each value: the index of its node or -1, and how often it is used
+
+  explicit Surroundings(const Graph& g) : graph(g), definitions(onnxc::definitions(g)), uses(use_counts(g)) {}
+  /// The node that makes `value` for one use alone, or null.
+  const Node* only_producer(ValueId value) const;
 };
 
 struct Operator {
@@ -48,6 +59,8 @@ struct Operator {
   /// The kernel applies an expression to each result in registers, so that elementwise consumers can be fused into the node.
   /// The result is seen as a matrix of rows by columns: see EpilogueShape in lowering.h.
   bool (*takes_epilogue)(const Graph&, const Node&) = nullptr;
+  /// The nodes before this one, in order, whose work its kernel does as well; they are not lowered by themselves.
+  std::vector<const Node*> (*absorbs)(const Surroundings&, const Node&, const Target&) = nullptr;
 };
 
 /// The operator a node names, or null.

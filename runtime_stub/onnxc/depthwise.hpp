@@ -19,17 +19,17 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// `count` neighbours from (oy, ox), `lanes` channels. Edge: some taps lie outside of the image or count < kPixels.
+/// `count` neighbours from column ox on, `lanes` channels. lines: the image rows under the kernel, null outside of the image. Edge: some taps lie beside
+/// the image or count < kPixels.
 template <int KH, int KW, int SX, int kPixels, bool Edge, bool Whole, class Epi>
-ONNXC_INLINE void depthwise_step(const float* x, const Vec (&w)[KH][KW], Vec bias, float* y, int64_t row, int64_t oy, int64_t ox, int64_t channel,
+ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)[KH][KW], Vec bias, float* y, int64_t row, int64_t ox, int64_t channel,
                                  int64_t count, int64_t lanes, const ConvParams& p, const Epi& epi) {
   Vec acc[kPixels];
   ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) acc[t] = bias;
   const int64_t left = ox * SX - p.pad_left;
   ONNXC_UNROLL for (int ky = 0; ky < KH; ++ky) {
-    const int64_t iy = oy * p.stride_y - p.pad_top + ky * p.dilation_y;
-    if (iy >= 0 && iy < p.h) {
-      const float* line = x + (iy * p.w + left) * p.x_pixel + channel;
+    if (lines[ky] != nullptr) {
+      const float* const line = lines[ky] + left * p.x_pixel + channel;
       ONNXC_UNROLL for (int u = 0; u < (kPixels - 1) * SX + KW; ++u) {
         const float* pixel = line + u * p.x_pixel;
         if (Edge) pixel = left + u >= 0 && left + u < p.w ? pixel : kZeros;
@@ -50,9 +50,19 @@ ONNXC_INLINE void depthwise_step(const float* x, const Vec (&w)[KH][KW], Vec bia
   }
 }
 
+/// The image rows under the kernel for output row oy; row iy begins at address(iy).
+template <int KH, class Address>
+ONNXC_INLINE void depthwise_lines(const float* (&lines)[KH], int64_t oy, const ConvParams& p, Address address) {
+  for (int ky = 0; ky < KH; ++ky) {
+    const int64_t iy = oy * p.stride_y - p.pad_top + ky * p.dilation_y;
+    lines[ky] = iy >= 0 && iy < p.h ? address(iy) : nullptr;
+  }
+}
+
+/// One output row, whose first pixel is `row`. Where `ahead` is not null, what it points to is fetched on the way, `lines_ahead` lines a step.
 template <int KH, int KW, int SX, int kPixels, bool Whole, class Epi>
-ONNXC_INLINE void depthwise_row(const float* x, const float* w, float* y, int64_t row, int64_t oy, int64_t channel, int64_t lanes, bool prefetch,
-                                const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w, float* y, int64_t row, int64_t channel, int64_t lanes, const float* ahead,
+                                int64_t lines_ahead, const ConvParams& p, const Epi& epi) {
   Vec weights[KH][KW];
   ONNXC_UNROLL for (int ky = 0; ky < KH; ++ky) {
     ONNXC_UNROLL for (int kx = 0; kx < KW; ++kx) {
@@ -62,16 +72,13 @@ ONNXC_INLINE void depthwise_row(const float* x, const float* w, float* y, int64_
   }
   const Vec bias = p.bias == nullptr ? Vec::all(0.0f) : Whole ? Vec::load(p.bias + channel) : Vec::load(p.bias + channel, lanes);
   constexpr int kSpan = (kPixels - 1) * SX + KW;
-  const int64_t steps = (p.ow + kPixels - 1) / kPixels * vectors(p.cout), done = (p.ow + kPixels - 1) / kPixels * (channel / Vec::width);
-  const int64_t lines = prefetch ? (p.stride_y * p.w * p.x_pixel / 16 + steps - 1) / steps : 0;
-  const float* ahead = x + (oy * p.stride_y - p.pad_top + KH) * p.w * p.x_pixel + done * lines * 16;
   for (int64_t ox = 0; ox < p.ow; ox += kPixels) {
     const int64_t left = ox * SX - p.pad_left, count = p.ow - ox;
-    for (int64_t line = 0; line < lines; ++line, ahead += 16) __builtin_prefetch(ahead, 0, 2);
+    for (int64_t line = 0; line < lines_ahead; ++line, ahead += 16) __builtin_prefetch(ahead, 0, 2);
     if (left >= 0 && left + kSpan <= p.w && count >= kPixels)
-      depthwise_step<KH, KW, SX, kPixels, false, Whole>(x, weights, bias, y, row + ox, oy, ox, channel, count, lanes, p, epi);
+      depthwise_step<KH, KW, SX, kPixels, false, Whole>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, p, epi);
     else
-      depthwise_step<KH, KW, SX, kPixels, true, Whole>(x, weights, bias, y, row + ox, oy, ox, channel, count, lanes, p, epi);
+      depthwise_step<KH, KW, SX, kPixels, true, Whole>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, p, epi);
   }
 }
 
@@ -82,15 +89,20 @@ template <int KH, int KW, int SX, int kPixels = 7, class Epi = Epilogue<Keep>>
 void depthwise(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   const auto [first, last] = part.slice(p.n * p.oh);
   const bool large = p.h * p.w * p.x_pixel > int64_t{1} << 18;
-  const int64_t block = large ? p.cout : 4 * Vec::width;
+  const int64_t block = large ? p.cout : 4 * Vec::width, groups = (p.ow + kPixels - 1) / kPixels, steps = groups * vectors(p.cout);
+  const int64_t lines_ahead = large ? (p.stride_y * p.w * p.x_pixel / 16 + steps - 1) / steps : 0;
   for (int64_t from = 0; from < p.cout; from += block) {
     const int64_t to = from + block < p.cout ? from + block : p.cout;
     for (int64_t line = first; line < last; ++line) {
       const float* const image = x + line / p.oh * p.h * p.w * p.x_pixel;
+      const int64_t oy = line % p.oh;
+      const float* lines[KH];
+      detail::depthwise_lines<KH>(lines, oy, p, [&](int64_t iy) { return image + iy * p.w * p.x_pixel; });
+      const float* ahead = image + (oy * p.stride_y - p.pad_top + KH) * p.w * p.x_pixel;
       int64_t channel = from;
-      for (; channel + Vec::width <= to; channel += Vec::width)
-        detail::depthwise_row<KH, KW, SX, kPixels, true>(image, w, y, line * p.ow, line % p.oh, channel, Vec::width, large, p, epi);
-      if (channel < to) detail::depthwise_row<KH, KW, SX, kPixels, false>(image, w, y, line * p.ow, line % p.oh, channel, to - channel, large, p, epi);
+      for (; channel + Vec::width <= to; channel += Vec::width, ahead += groups * lines_ahead * 16)
+        detail::depthwise_row<KH, KW, SX, kPixels, true>(lines, w, y, line * p.ow, channel, Vec::width, ahead, lines_ahead, p, epi);
+      if (channel < to) detail::depthwise_row<KH, KW, SX, kPixels, false>(lines, w, y, line * p.ow, channel, to - channel, ahead, lines_ahead, p, epi);
     }
   }
 }

@@ -1,0 +1,85 @@
+// What the kernels of Conv are told, and how its operands reach them: for conv.cpp and conv_chain.cpp.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/lowering/lowering.h"
+#include "compiler/lowering/pack.h"
+#include "compiler/lowering/tiles.h"
+#include "compiler/ops/nn/window.h"
+
+namespace onnxc {
+
+inline Extents conv_spatial(const Extents& extents) { return {extents.begin() + 2, extents.end()}; }
+
+inline Window conv_window(const Node& node, const Extents& x, const Extents& w) { return read_window(node, conv_spatial(x), conv_spatial(w)); }
+
+/// What all kernels of this family are told.
+struct ConvCall {
+  Window window;
+  Dim n, h, w, oh, ow, pixels;
+  int64_t cin, cout, group, kh, kw;
+  double macs = 0;
+
+  explicit ConvCall(Lowering& l) {
+    const Extents &x = l.extents(0), &weights = l.extents(1), &y = l.output_type(0).extents;
+    const bool line = x.size() == 3;
+    window = as_two_dimensional(conv_window(l.node(), x, weights));
+    n = x[0];
+    h = line ? Dim(1) : x[2];
+    w = x.back();
+    oh = line ? Dim(1) : y[2];
+    ow = y.back();
+    pixels = n * oh * ow;
+    group = l.node().integer("group", 1);
+    cout = weights[0].value();
+    cin = weights[1].value() * group;
+    kh = window.kernel[0].value();
+    kw = window.kernel[1].value();
+    macs = (pixels.is_constant() ? static_cast<double>(pixels.value()) : 4096.0) * static_cast<double>(cout * (cin / group) * kh * kw);
+  }
+  /// Multiply-adds of a tiled kernel: those of the columns that only fill a panel included.
+  double tiled_macs(const Tile& tile) const {
+    const int64_t columns = cout / group;
+    return macs * static_cast<double>((columns + tile.nr - 1) / tile.nr * tile.nr) / static_cast<double>(columns);
+  }
+  bool plain_window() const {
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (window.strides[i] != 1 || window.dilations[i] != 1) return false;
+    }
+    return true;
+  }
+  bool no_pads() const {
+    return window.pads_begin[0] == Dim(0) && window.pads_begin[1] == Dim(0) && window.pads_end[0] == Dim(0) && window.pads_end[1] == Dim(0);
+  }
+  std::vector<std::pair<std::string, Arg>> params(const View& x, const View& y, std::optional<PointerArg> bias) const {
+    std::vector<std::pair<std::string, Arg>> list{
+        {"n", dim_arg(n)}, {"h", dim_arg(h)}, {"w", dim_arg(w)}, {"cin", dim_arg(cin)}, {"oh", dim_arg(oh)}, {"ow", dim_arg(ow)}, {"cout", dim_arg(cout)},
+        {"kh", dim_arg(kh)}, {"kw", dim_arg(kw)}, {"stride_y", dim_arg(window.strides[0])}, {"stride_x", dim_arg(window.strides[1])},
+        {"dilation_y", dim_arg(window.dilations[0])}, {"dilation_x", dim_arg(window.dilations[1])}, {"pad_top", dim_arg(window.pads_begin[0])},
+        {"pad_left", dim_arg(window.pads_begin[1])}, {"group", dim_arg(group)}, {"x_pixel", dim_arg(x.layout.pixel_stride)}, {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+    if (bias) list.emplace_back("bias", *bias);
+    return list;
+  }
+};
+
+inline const std::string& conv_weights_name(Lowering& l) { return l.graph()[l.node().input(1)].name; }
+inline std::span<const float> conv_weights(Lowering& l) { return l.constant(1)->as<float>(); }
+inline Layout conv_input_layout(Lowering& l) {
+  // As it lies when it is channels-last already; else converted without padding.
+  const View x = l.in_any(0);
+  return x.layout.channels_last ? x.layout : channels_last(x.extents, l.target().vector_floats);
+}
+inline std::optional<PointerArg> conv_bias(Lowering& l, const pack::ConvShape& shape) {
+  if (!l.has(2)) return std::nullopt;
+  return l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape));
+}
+inline void finish_conv(Lowering& l, StepBuilder& step, const ConvCall& c, const View& y) {
+  step.epilogue(l.epilogue(l.image_shape(y.extents), step)).macs(c.pixels * (c.cout * (c.cin / c.group) * c.kh * c.kw));
+}
+inline StepBuilder& tile_args(StepBuilder& step, const Tile& tile) { return step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors)); }
+
+}  // namespace onnxc

@@ -1,0 +1,148 @@
+#include "compiler/ops/nn/conv_chain.h"
+
+#include <algorithm>
+
+#include "compiler/ops/nn/conv_call.h"
+
+namespace onnxc {
+namespace {
+
+/// Conv of one image with constant extents, by constant weights.
+bool is_image_conv(const Graph& graph, const Node& node) {
+  if (!node.is("Conv") || !has_fast_conv(graph, node)) return false;
+  for (const Extents* e : {&graph[node.input(0)].type.extents, &graph[node.outputs[0]].type.extents}) {
+    if (e->size() != 4 || !(*e)[1].is_constant() || !(*e)[2].is_constant() || !(*e)[3].is_constant()) return false;
+  }
+  return true;
+}
+
+bool is_pointwise(const Graph& graph, const Node& node) {
+  if (!is_image_conv(graph, node) || node.integer("group", 1) != 1) return false;
+  const Window window = conv_window(node, graph[node.input(0)].type.extents, graph[node.input(1)].type.extents);
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!(window.kernel[i] == Dim(1)) || window.strides[i] != 1 || !(window.pads_begin[i] == Dim(0)) || !(window.pads_end[i] == Dim(0))) return false;
+  }
+  return true;
+}
+
+bool is_depthwise(const Graph& graph, const Node& node) {
+  if (!is_image_conv(graph, node)) return false;
+  const Extents& w = graph[node.input(1)].type.extents;
+  const int64_t channels = graph[node.input(0)].type.extents[1].value();
+  if (node.integer("group", 1) != channels || !(w[0] == Dim(channels)) || channels < 16) return false;
+  const Window window = conv_window(node, graph[node.input(0)].type.extents, w);
+  if (!(window.kernel[0] == window.kernel[1]) || !(window.kernel[0] == Dim(3) || window.kernel[0] == Dim(5))) return false;
+  return window.dilations[0] == 1 && window.dilations[1] == 1 && window.strides[0] == window.strides[1] && window.strides[0] <= 2;
+}
+
+/// Bytes of one image.
+int64_t image_bytes(const Graph& graph, ValueId value) {
+  const Extents& e = graph[value].type.extents;
+  return 4 * e[1].value() * e[2].value() * e[3].value();
+}
+
+std::shared_ptr<ParamsArg> nested(std::vector<std::pair<std::string, Arg>> members) {
+  auto params = std::make_shared<ParamsArg>();
+  params->members = std::move(members);
+  return params;
+}
+
+/// What a 1x1 convolution of the chain gives to the call.
+struct Pointwise {
+  Tile tile{0, 1, 0};
+  Arg weights = NameArg{"nullptr"};
+  std::optional<PointerArg> bias;
+};
+Pointwise pointwise(Lowering& l, int64_t rows) {
+  const ConvCall c(l);
+  Pointwise p;
+  p.tile = choose_tile(l.target(), rows, c.cout);
+  const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = p.tile.nr};
+  p.weights = l.weights(conv_weights_name(l), ElementType::F32, pack::conv(conv_weights(l), shape));
+  p.bias = conv_bias(l, shape);
+  return p;
+}
+
+/// As detail::chain_pitch.
+int64_t pitch_of(int64_t channels) {
+  const int64_t whole = (channels + 15) / 16 * 16;
+  return whole % 512 == 0 ? whole + 16 : whole;
+}
+
+}  // namespace
+
+std::vector<const Node*> absorbed_by_conv(const Surroundings& around, const Node& last, const Target& target) {
+  const Graph& graph = around.graph;
+  const auto before = [&](const Node& node, bool (*is)(const Graph&, const Node&)) -> const Node* {
+    const Node* producer = around.only_producer(node.input(0));
+    return producer != nullptr && producer->epilogue_operands == 0 && is(graph, *producer) ? producer : nullptr;
+  };
+  const auto leaves_cache = [&](const Node& node) { return image_bytes(graph, node.outputs[0]) > target.l2_bytes; };
+  const Node* const depthwise = is_depthwise(graph, last) ? &last : is_pointwise(graph, last) ? before(last, is_depthwise) : nullptr;
+  if (depthwise == nullptr) return {};
+  const Node* const expand = before(*depthwise, is_pointwise);
+  std::vector<const Node*> nodes;
+  if (expand != nullptr && leaves_cache(*expand)) nodes.push_back(expand);
+  if (depthwise != &last && (!nodes.empty() || leaves_cache(*depthwise))) nodes.push_back(depthwise);
+  return nodes;
+}
+
+void lower_conv_chain(Lowering& last) {
+  std::vector<Lowering> parts;
+  for (const Node* node : last.absorbed()) parts.push_back(last.of(*node));
+  parts.push_back(last);
+  const auto middle = std::ranges::find_if(parts, [](Lowering& l) { return is_depthwise(l.graph(), l.node()); });
+  ONNXC_CHECK(middle != parts.end(), "a chain has a depthwise convolution");
+  Lowering* const expand = middle == parts.begin() ? nullptr : &*(middle - 1);
+  Lowering* const project = middle + 1 == parts.end() ? nullptr : &*(middle + 1);
+  const ConvCall c(*middle);
+
+  // As many rows as fit half of L2, in bands of one size.
+  const int64_t pitch = pitch_of(c.cin), stride = c.window.strides[0], h_out = c.oh.value(), w_in = c.w.value(), w_out = c.ow.value();
+  const auto floats = [&](int64_t band) {
+    return ((expand != nullptr ? ((band - 1) * stride + c.kh) * w_in : 0) + (project != nullptr ? band * w_out : 0)) * pitch;
+  };
+  int64_t band = 1;
+  while (band < h_out && floats(band + 1) * 4 <= last.target().l2_bytes / 2) ++band;
+  const int64_t bands = (h_out + band - 1) / band;
+  band = (h_out + bands - 1) / bands;
+
+  double macs = c.macs;
+  for (Lowering* l : {expand, project}) macs += l != nullptr ? ConvCall(*l).macs : 0;
+  last.consider("depthwise_chain", macs, 0, [&last, parts, expand = expand != nullptr, project = project != nullptr, c, band, room = floats(band)]() mutable {
+    Lowering& depthwise = parts[expand ? 1 : 0];
+    Pointwise first, end;
+    if (expand) first = pointwise(parts.front(), band * c.window.strides[0] * c.w.value());
+    if (project) end = pointwise(parts.back(), band * c.ow.value());
+    const View x = parts.front().in(0, conv_input_layout(parts.front())), y = last.out_any(0);
+    const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32, pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
+    std::optional<PointerArg> bias;
+    if (depthwise.has(2)) bias = depthwise.in(2).pointer;
+    const PointerArg scratch = last.workspace("rows", ElementType::F32, Dim(room) * last.threads());
+
+    StepBuilder step = last.call("depthwise_chain");
+    tile_args(step, first.tile).template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1]));
+    tile_args(step, end.tile).pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
+    std::vector<std::pair<std::string, Arg>> params{
+        {"conv", nested(c.params(x, y, bias))}, {"cin", dim_arg(expand ? ConvCall(parts.front()).cin : c.cin)}, {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
+        {"x_pixel", dim_arg(x.layout.pixel_stride)}, {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+    if (first.bias) params.emplace_back("expand_bias", *first.bias);
+    if (end.bias) params.emplace_back("project_bias", *end.bias);
+    params.emplace_back("band", dim_arg(band));
+    step.params(std::move(params));
+    Dim all_macs = 0;
+    const auto epilogue = [&](Lowering* l) {
+      if (l != nullptr) {
+        const ConvCall call(*l);
+        all_macs += call.pixels * (call.cout * (call.cin / call.group) * call.kh * call.kw);
+      }
+      step.epilogue(l != nullptr ? l->epilogue(l->image_shape(l->output_type(0).extents), step) : EpilogueArg{});
+    };
+    epilogue(expand ? &parts.front() : nullptr);
+    epilogue(&depthwise);
+    epilogue(project ? &parts.back() : nullptr);
+    step.macs(all_macs);
+  });
+}
+
+}  // namespace onnxc

@@ -89,6 +89,92 @@ gqa("bias of scores", 1, 7, extra=[None, numbers(B, N, 1, 8)])
 gqa("positions", 1, 7, attributes=dict(do_rotary=1), extra=[np.array([[3], [5]], np.int64)])
 gqa("several tokens after others", 3, 5, lengths=[7])
 
+# ---- SparseAttention: blocks of 16 keys
+LAYOUTS = [[[1, 0, 0], [1, 1, 0], [0, 1, 1]], [[1, 0, 0], [1, 1, 0], [1, 0, 1]], [[1, 0, 0], [0, 1, 0], [1, 1, 1]], [[1, 0, 0], [1, 1, 0], [1, 1, 1]]]
+
+
+def sparse_reference(q, k, v, past_k, past_v, masks, lengths):
+    """With lengths that differ, where ONNX Runtime writes weights in rows of the longest and reads them in rows of each length."""
+    batch, tokens, _ = q.shape
+    heads = lambda x: x.reshape(batch, tokens, -1, size).transpose(0, 2, 1, 3)
+    q, k, v, past_k, past_v = heads(q), heads(k), heads(v), past_k.copy(), past_v.copy()
+    y = np.zeros(q.shape)
+    for b in range(batch):
+        positions = np.arange(lengths[b] - tokens, lengths[b])
+        past_k[b, :, positions], past_v[b, :, positions] = k[b].transpose(1, 0, 2), v[b].transpose(1, 0, 2)
+        keys = np.arange(past_k.shape[2])
+        for h in range(N):
+            seen = masks[h % len(masks)][positions[:, None] // 16, keys[None] // 16].astype(bool) & (keys[None] <= positions[:, None])
+            scores = np.where(seen, q[b, h] @ past_k[b, h * G // N].T / np.sqrt(size), -np.inf)
+            weights = np.exp(scores - scores.max(-1, keepdims=True))
+            y[b, h] = weights / weights.sum(-1, keepdims=True) @ past_v[b, h * G // N]
+    return [y.transpose(0, 2, 1, 3).reshape(batch, tokens, -1).astype(np.float32), past_k, past_v]
+
+
+def sparse(name, tokens, lengths, total, layouts=1, packed=False, cache=48, cosines=None, sines=None, **attributes):
+    masks = np.array(LAYOUTS[:layouts])
+    rows = np.concatenate([np.zeros((layouts, 1)), masks.sum(2).cumsum(1)], 1).astype(np.int32)
+    columns = np.full((layouts, rows[:, -1].max()), -1, np.int32)
+    for k, m in enumerate(masks):
+        columns[k, : rows[k, -1]] = np.nonzero(m)[1]
+    batch = len(lengths)
+    q, k, v = (numbers(batch, tokens, heads * size, seed=s) for s, heads in enumerate((N, G, G)))
+    past = [numbers(batch, G, cache, size, seed=s) for s in (5, 6)]
+    expect = sparse_reference(q, k, v, *past, masks, lengths) if set(lengths) != {total} else None
+    if packed:
+        q, k, v = np.concatenate([q, k, v], 2), None, None
+    check(f"SparseAttention {name}", "SparseAttention", [q, k, v, *past, rows, columns, i32(total), i32(*lengths), cosines, sines],
+          dict(num_heads=N, kv_num_heads=G, sparse_block_size=16, **attributes), constants={5, 6, 7}, outputs=3, out_types=FLOATS, shared={1: 3, 2: 4}, expect=expect, **MS)
+
+
+turns = np.arange(48)[:, None] * (1 / 100 ** (np.arange(8) / 8))[None]
+turns = dict(cosines=np.cos(turns).astype(np.float32), sines=np.sin(turns).astype(np.float32), do_rotary=1)
+for layouts in (1, 2, 4):
+    sparse(f"prompt {layouts}", 40, [40, 40], 40, layouts)
+    sparse(f"token {layouts}", 1, [45, 45], 45, layouts)
+    sparse(f"lengths {layouts}", 1, [36, 45], 45, layouts)
+sparse("packed", 40, [40], 40, 2, packed=True)
+sparse("several tokens after others", 5, [44, 44], 44, 2)
+sparse("several tokens, lengths", 5, [36, 45], 45, 2)
+sparse("scale", 33, [33], 33, scale=0.4)
+for interleaved in (0, 1):
+    sparse(f"rotary {interleaved}", 40, [40, 40], 40, 2, **turns, rotary_interleaved=interleaved)
+    sparse(f"rotary token {interleaved}", 1, [45, 45], 45, 2, packed=True, **turns, rotary_interleaved=interleaved)
+
+
+# ---- PackedAttention, PackedMultiHeadAttention
+def packed_reference(q, k, v, lengths, heads, bias=None, scale=None):
+    y, at = [], 0
+    for b, n in enumerate(lengths):
+        split = lambda x: x[at : at + n].reshape(n, heads, -1).transpose(1, 0, 2).astype(np.float64)
+        scores = split(q) @ split(k).transpose(0, 2, 1) * (scale or 1 / np.sqrt(q.shape[1] // heads))
+        if bias is not None:
+            scores = scores + bias[b % len(bias), :, :n, :n]
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        y.append((weights / weights.sum(-1, keepdims=True) @ split(v)).transpose(1, 0, 2).reshape(n, -1))
+        at += n
+    return np.concatenate(y).astype(np.float32)
+
+
+counts, width = [1, 2, 4], 4
+places = np.arange(12).reshape(3, 4)
+there = places % 4 < np.array(counts)[:, None]
+offsets = np.concatenate([places[there], places[~there]]).reshape(3, 4).astype(np.int32)
+ends = np.cumsum([0, *counts]).astype(np.int32)
+hidden = numbers(7, C)
+for name, added, extra in (("plain", None, {}), ("bias", numbers(3, N, width, width), {}), ("one bias, scale", numbers(1, N, width, width), dict(scale=0.3))):
+    projected = np.split(hidden @ w + bias, 3, 1)
+    check(f"PackedAttention {name}", "PackedAttention", [hidden, w, bias, offsets, ends, added], dict(num_heads=N, **extra),
+          expect=[packed_reference(*projected, counts, N, added, extra.get("scale"))], **MS)
+    parts = [numbers(7, C, seed=k) for k in range(3)]
+    check(f"PackedMultiHeadAttention {name}", "PackedMultiHeadAttention", [*parts, None, offsets, ends, added], dict(num_heads=N, **extra),
+          expect=[packed_reference(*parts, counts, N, added, extra.get("scale"))], **MS)
+check("PackedAttention sizes", "PackedAttention", [hidden, numbers(C, 16 + 16 + 24, scale=0.2), numbers(56), offsets, ends], dict(num_heads=N, qkv_hidden_sizes=[16, 16, 24]),
+      expect=[packed_reference(*np.split(hidden @ numbers(C, 56, scale=0.2) + numbers(56), [16, 32], 1), counts, N)], **MS)
+together = np.stack([p.reshape(7, N, H) for p in parts], 2)
+check("PackedMultiHeadAttention together", "PackedMultiHeadAttention", [together, None, None, bias, offsets, ends], dict(num_heads=N),
+      expect=[packed_reference(*(p + b for p, b in zip(parts, np.split(bias, 3))), counts, N)], **MS)
+
 # ---- rotary embeddings
 positions = np.array([[0, 1, 2], [4, 5, 6]], np.int64)
 for interleaved in (0, 1):

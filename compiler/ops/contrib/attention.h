@@ -29,4 +29,7 @@ ValueId rotate(Composition& c, ValueId x, ValueId cosines, ValueId sines, bool i
 /// Rows of a cache [positions, pairs] at `positions` [batch, tokens], as `rotate` wants them.
 ValueId angles(Composition& c, ValueId cache, ValueId positions);
 
+/// The cache with `x` [batch, heads, tokens, size] written from `start` [batch] on, `length` long.
+ValueId extended(Composition& c, ValueId cache, ValueId x, ValueId start, Dim length);
+
 }  // namespace onnxc

@@ -20,16 +20,6 @@ void refuse_rare_forms(const Composition& c) {
   if (node.has_output(3) && qk != 1 && qk != 2) c.fail(fmt::format("output_qk is wanted, and qk_output is {}", qk));
 }
 
-/// The cache with `x` [batch, heads, tokens, size] written from `start` [batch] on, `length` long.
-ValueId extended(Composition& c, ValueId cache, ValueId x, ValueId start, Dim length) {
-  const Dim here = c.extent(cache, 2), more = length - here;
-  if (!(more == Dim(0))) {
-    const Extents shape = c.extents(x);
-    cache = c.concat({cache, c.zeros(c.b.type(x).element, {shape[0], shape[1], more, shape[3]})}, 2);
-  }
-  return c.op("TensorScatter", {cache, x, start}, {{"axis", int64_t{2}}});
-}
-
 Results group_query_attention(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_float();

@@ -95,18 +95,6 @@ void lower_matmul_nbits(Lowering& l) {
   step.macs(m * (n * k));
 }
 
-/// The codes in bytes, `bits` each, the first in the lowest bits: one element each along a new last axis.
-ValueId codes_of(GraphBuilder& b, ValueId bytes, int64_t bits) {
-  const int64_t rank = b.rank(bytes);
-  const ValueId mask = b.number(ElementType::U8, static_cast<double>((1 << bits) - 1));
-  std::vector<ValueId> parts;
-  for (int64_t shift = 0; shift < 8; shift += bits) {
-    const ValueId shifted = shift == 0 ? bytes : b.op("BitShift", {bytes, b.number(ElementType::U8, static_cast<double>(shift))}, {{"direction", std::string("RIGHT")}});
-    parts.push_back(b.op("Unsqueeze", {b.op("BitwiseAnd", {shifted, mask}), b.integers({rank})}));
-  }
-  return b.op("Concat", std::move(parts), {{"axis", rank}});
-}
-
 // ---- MatMulBnb4: A, B, absmax. B has two codes a byte, the first in the highest bits, of a table of 16 values.
 
 constexpr float kTables[2][16] = {
@@ -133,7 +121,7 @@ std::optional<std::vector<ValueId>> decompose_matmul_bnb4(GraphBuilder& b, const
   const int64_t columns = node.integer("N", 0), k = node.integer("K", 0), block = node.integer("block_size", 0), count = columns * k, blocks = (count + block - 1) / block;
   auto table = std::make_shared<TensorData>(TensorData::zeros(ElementType::F32, {16}));
   std::memcpy(table->bytes.data(), kTables[node.integer("quant_type", 0)], table->bytes.size());
-  const ValueId codes = codes_of(b, b.op("Reshape", {node.input(1), b.integers({-1})}), 4);  // low, high
+  const ValueId codes = packed_codes(b, b.op("Reshape", {node.input(1), b.integers({-1})}), 4);  // low, high
   const ValueId high_first = b.op("Slice", {codes, b.integers({1}), b.integers({-3}), b.integers({1}), b.integers({-1})});
   const ValueId indices = b.op("Reshape", {cast_to(b, high_first, ElementType::I32), b.integers({-1})});
   ValueId values = b.op("Gather", {b.graph().add_constant(node.name + "_table", std::move(table)), indices});
@@ -174,7 +162,7 @@ std::optional<std::vector<ValueId>> decompose_matmul_q4(GraphBuilder& b, const N
   for (int i = 0; i < 4; ++i) places->as<uint32_t>()[static_cast<std::size_t>(i)] = uint32_t{1} << (8 * i);
   const ValueId weighted = b.op("Mul", {cast_to(b, part(0, 4), ElementType::U32), b.graph().add_constant(node.name + "_places", std::move(places))});
   const ValueId scale = b.op("BitCast", {b.op("ReduceSum", {weighted, b.integers({2})})}, {{"to", static_cast<int64_t>(ElementType::F32)}});
-  const ValueId codes = codes_of(b, part(header, header + kQ4Block / 2), 4);  // [n, blocks, 16, 2]
+  const ValueId codes = packed_codes(b, part(header, header + kQ4Block / 2), 4);  // [n, blocks, 16, 2]
   const ValueId in_order = b.op("Reshape", {b.op("Transpose", {codes}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}}), b.integers({n, blocks, kQ4Block})});
   const ValueId values = to_real(b, in_order, scale, header == 5 ? part(4, 5) : b.number(ElementType::U8, 8));
   const ValueId columns = b.op("Slice", {b.op("Reshape", {values, b.integers({n, -1})}), b.integers({0}), b.integers({k}), b.integers({1})});
@@ -240,7 +228,7 @@ std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, con
     if (!look.in_bytes) return v;
     Extents wide = b.extents(v);
     wide.back() *= 8 / look.bits;
-    const ValueId list = b.op("Reshape", {codes_of(b, v, look.bits), b.shape(wide)});
+    const ValueId list = b.op("Reshape", {packed_codes(b, v, look.bits), b.shape(wide)});
     if (wide.back() == elements) return list;
     return b.op("Slice", {list, b.integers({0}), b.shape({elements}), b.integers({-1})});
   };

@@ -13,7 +13,8 @@ x, w, bias = numbers(B, S, C), numbers(C, 3 * C, scale=0.2), numbers(3 * C)
 
 # ---- Attention
 masks = {"none": None, "raw": np.array([[1, 1, 0], [1, 1, 1]], np.int32), "ends": i32(2, 3), "ends and starts": i32(3, 3, 1, 0),
-         "3-D": np.random.default_rng(1).integers(0, 2, (B, S, S)).astype(np.int32)}
+         "3-D": np.random.default_rng(1).integers(0, 2, (B, S, S)).astype(np.int32),
+         "of places": i32(2, 3, 0, 3, 6, 0, 3, 6), "of nothing": np.zeros((B, 1), np.int32)}
 masks["3-D"][:, :, 0] = 1
 for name, mask in masks.items():
     for causal in (0, 1):
@@ -30,6 +31,16 @@ check("Attention bias of scores", "Attention", [x, w, bias, None, None, numbers(
 check("Attention broadcast bias of scores", "Attention", [x, w, bias, None, None, numbers(1, N, S, S)], dict(num_heads=N), **MS)
 check("Attention sizes", "Attention", [x, numbers(C, 16 + 16 + 24, scale=0.2), numbers(56)], dict(num_heads=N, qkv_hidden_sizes=[16, 16, 24]), **MS)
 check("Attention with rotary", "Attention", [x, w, bias], dict(num_heads=N, do_rotary=1), refused="do_rotary is set", out_types=FLOATS, **MS)
+
+longest = np.tril(np.ones((B, 1, 9, 9), np.int32))
+longest[1, :, :, 1] = 0
+w3, past_k, past_v = np.split(x @ w + bias, 3, 2), past[0], past[1]
+heads = lambda v: v.reshape(B, -1, N, H).transpose(0, 2, 1, 3)
+scores = heads(w3[0]) @ np.concatenate([past_k, heads(w3[1])], 2).transpose(0, 1, 3, 2) / np.sqrt(H) + np.where(longest[:, :, 5:8, :8] > 0, 0, -10000.0)
+weights = np.exp(scores - scores.max(-1, keepdims=True))
+weights = weights / weights.sum(-1, keepdims=True) @ np.concatenate([past_v, heads(w3[2])], 2)
+check("Attention mask of the longest", "Attention", [x, w, bias, longest, past], dict(num_heads=N), outputs=2, wanted=[0],
+      expect=[weights.transpose(0, 2, 1, 3).reshape(B, S, C).astype(np.float32)], **MS)
 
 # ---- MultiHeadAttention
 L = 5
@@ -51,8 +62,18 @@ for causal in (0, 1):
 check("MultiHeadAttention scores", "MultiHeadAttention", [q, nk, nv, None, None, None, pk, pv], dict(num_heads=N), outputs=4, **MS)
 one = numbers(B, 1, C)
 check("DecoderMaskedMultiHeadAttention crosswise", "DecoderMaskedMultiHeadAttention", [one, numbers(B, N, L, H), numbers(B, N, L, H, seed=1)], dict(num_heads=N), **MS)
-check("DecoderMaskedMultiHeadAttention shared", "DecoderMaskedMultiHeadAttention", [one, one, one, None, None, pk, pv, i32(2)], dict(num_heads=N, past_present_share_buffer=1),
-      refused="share a buffer", out_types=FLOATS, **MS)
+check("MultiHeadAttention mask of places", "MultiHeadAttention", [q, k, v, None, i32(3, 5, 0, 3, 6, 0, 5, 10)], dict(num_heads=N), **MS)
+# Past and present of one length: what lies behind the call's keys is no one's.
+room = [numbers(B, N, 10, H, seed=s) for s in (6, 7)]
+beams = np.random.default_rng(2).integers(0, 2, (1, 2, 10)).astype(np.int32)
+for name, mask, added in (("", None, None), (" mask", np.array([[1] * 6 + [0], [1] * 7], np.int32), None), (" bias", None, numbers(1, N, S, 7))):
+    for causal in (0, 1):
+        check(f"MultiHeadAttention shared{name} causal={causal}", "MultiHeadAttention", [q, nk, nv, None, mask, added, *room, i32(4)], dict(num_heads=N, unidirectional=causal),
+              outputs=3, wanted=[0, 1, 2], shared={1: 6, 2: 7}, **MS)
+check("MultiHeadAttention beams", "MultiHeadAttention", [one, nk[:, :1].copy(), nv[:, :1].copy(), None, None, None, *room, i32(4), beams], dict(num_heads=N), outputs=3, shared={1: 6, 2: 7}, **MS)
+for name, tail in (("shared", []), ("beams", [i32(2), beams]), ("bias", [None, None, bias])):
+    check(f"DecoderMaskedMultiHeadAttention {name}", "DecoderMaskedMultiHeadAttention", [one, nk[:, :1].copy(), nv[:, :1].copy(), None, None, *room, i32(4), *tail],
+          dict(num_heads=N, past_present_share_buffer=1), outputs=3, shared={1: 5, 2: 6}, **MS)
 
 # ---- GroupQueryAttention
 G, size, longest = 2, 16, 12
@@ -88,6 +109,43 @@ gqa("room in the cache", 1, 12, lengths=[7, 7], total=8, verify_cache=False)
 gqa("bias of scores", 1, 7, extra=[None, numbers(B, N, 1, 8)])
 gqa("positions", 1, 7, attributes=dict(do_rotary=1), extra=[np.array([[3], [5]], np.int64)])
 gqa("several tokens after others", 3, 5, lengths=[7])
+
+
+def cached(name, tokens, before, mode, bits, shared=None, **attributes):
+    """With a cache of integers."""
+    q, k, v = (numbers(B, tokens, heads * size, seed=s) for s, heads in enumerate((N, G, G)))
+    scales = [np.array([0.3 if bits == 4 else 0.02], np.float32)] * 2
+    if mode == "PER_CHANNEL":
+        scales = [(np.random.default_rng(s).uniform(0.5, 1, (1, G, 1, size)) * scales[0]).astype(np.float32) for s in (1, 2)]
+    shape, rng = (B, G, before, size * bits // 8), np.random.default_rng(3)
+    past = [rng.integers(-128, 128, shape).astype(np.int8) if bits == 8 else rng.integers(0, 256, shape).astype(np.uint8) for _ in range(2)]
+    kind = T.INT8 if bits == 8 else T.UINT8
+    check(f"GroupQueryAttention {name} {mode} {bits}", "GroupQueryAttention", [q, k, v, *past, i32(*[before + tokens - 1] * B), i32(before + tokens), cosines, sines, None, None, None, *scales],
+          dict(**GQA, k_quant_type=mode, v_quant_type=mode, kv_cache_bit_width=bits, do_rotary=1, **attributes), constants={6}, outputs=3, out_types={0: T.FLOAT, 1: kind, 2: kind}, **MS)
+
+
+for mode in ("PER_TENSOR", "PER_CHANNEL"):
+    for bits in (4, 8):
+        cached("integers, prompt", 6, 0, mode, bits)
+        cached("integers, token", 1, 7, mode, bits)
+
+
+def windowed(name, tokens, so_far, capacity, window, batch=1):
+    q, k, v = (numbers(batch, tokens, heads * size, seed=s) for s, heads in enumerate((N, G, G)))
+    held = lambda t: t if t <= capacity else t + (capacity - t) // (capacity - window + 1) * (capacity - window + 1)
+    total = so_far + tokens
+    past = [numbers(batch, G, capacity, size, seed=s) for s in (5, 6)]
+    check(f"GroupQueryAttention window {name}", "GroupQueryAttention", [q, k, v, *past, i32(*[total - 1] * batch), i32(total), cosines, sines],
+          dict(**GQA, sliding_window_cache=1, local_window_size=window, do_rotary=1), constants={6}, outputs=3, out_types=FLOATS, shared={1: 3, 2: 4}, rows=held(total), **MS)
+
+
+windowed("fills", 1, 3, 6, 4, batch=2)
+windowed("is full", 1, 6, 6, 4, batch=2)
+windowed("slack", 1, 8, 6, 4, batch=2)
+windowed("exact", 1, 20, 4, 4)
+windowed("several", 3, 7, 6, 4)
+windowed("more than it holds", 9, 7, 6, 4)
+windowed("prompt", 9, 0, 6, 4)
 
 # ---- SparseAttention: blocks of 16 keys
 LAYOUTS = [[[1, 0, 0], [1, 1, 0], [0, 1, 1]], [[1, 0, 0], [1, 1, 0], [1, 0, 1]], [[1, 0, 0], [0, 1, 0], [1, 1, 1]], [[1, 0, 0], [1, 1, 0], [1, 1, 1]]]
@@ -181,6 +239,8 @@ for interleaved in (0, 1):
     check(f"RotaryEmbedding {interleaved}", "RotaryEmbedding", [numbers(B, S, N * size), positions, cosines, sines], dict(interleaved=interleaved), **MS)
     check(f"RotaryEmbedding heads {interleaved}", "RotaryEmbedding", [numbers(B, N, S, size), positions, cosines, sines], dict(interleaved=interleaved), **MS)
     check(f"RotaryEmbedding offset {interleaved}", "RotaryEmbedding", [numbers(B, S, N * size), np.array([3], np.int64), cosines, sines], dict(interleaved=interleaved), **MS)
+    check(f"RotaryEmbedding several in one {interleaved}", "RotaryEmbedding", [numbers(1, 40, N * size), np.arange(40)[None] % 25, cosines, sines],
+          dict(interleaved=interleaved, is_packed_batching=1, scale=2.0, num_heads=N), **MS)
     check(f"RotaryEmbedding partial {interleaved}", "RotaryEmbedding", [numbers(B, S, N * size), positions, cosines[:, :4].copy(), sines[:, :4].copy()],
           dict(interleaved=interleaved, num_heads=N, rotary_embedding_dim=8), **MS)
 emb, state = numbers(B, S, size), [numbers(B, N, S, size, seed=k) for k in range(4)]

@@ -77,13 +77,4 @@ ValueId rotate(Composition& c, ValueId x, ValueId cosines, ValueId sines, bool i
   return rest == kAbsent ? y : c.concat({y, rest}, 3);
 }
 
-ValueId extended(Composition& c, ValueId cache, ValueId x, ValueId start, Dim length) {
-  const Dim here = c.extent(cache, 2), more = length - here;
-  if (!(more == Dim(0))) {
-    const Extents shape = c.extents(x);
-    cache = c.concat({cache, c.zeros(c.b.type(x).element, {shape[0], shape[1], more, shape[3]})}, 2);
-  }
-  return c.op("TensorScatter", {cache, x, start}, {{"axis", int64_t{2}}});
-}
-
 }  // namespace onnxc

@@ -1,5 +1,5 @@
 // com.microsoft.SparseAttention: grouped heads with a cache, as GroupQueryAttention has them, where a query also sees only some blocks of the keys before it.
-#include "compiler/ops/contrib/attention.h"
+#include "compiler/ops/contrib/cache.h"
 
 namespace onnxc {
 namespace {

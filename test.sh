@@ -43,7 +43,6 @@ run_ctest() { ctest --preset "$1" -j "$jobs" "${@:2}"; }
 sanitized() {
   build asan-ubsan && run_ctest asan-ubsan --label-exclude integration && ONNXC_BUILD=build-asan tests/conformance/run.sh --all
 }
-node_suite() { ONNXC_EXECUTABLE="$PWD/build/onnxc" PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 "$ONNXC_PYTHON" tests/python/onnx_node_suite.py; }
 
 summary() {
   printf '\n==== summary\n'
@@ -62,6 +61,7 @@ stage "conformance" script tests/conformance/run.sh
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh
 stage "real models" script tests/zoo/run.sh
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
+stage "random cases of each operator" script tests/differential/run.sh
 stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
 long_stage "real models, all of them" script tests/zoo/run.sh --all
@@ -71,6 +71,7 @@ stage "a CMake project that uses onnxc" script tests/downstream/run.sh
 stage "python" script tests/python/run.sh
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized
+long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
-long_stage "conformance through ONNX's Python runner" node_suite
+long_stage "conformance through ONNX's Python runner" script tests/python/node_suite.sh
 summary

@@ -22,6 +22,7 @@ struct CompilerOptions {
   std::string print_after;                           ///< name of a pass, or "all": its result goes to `log`
   std::string stop_after;                            ///< name of a pass: the graph is what it left
   int threads = 1;                                   ///< the unit may be run with so many
+  double weights_growth = 2;                         ///< packed weights are at most so many times the model's
   int64_t max_arena = int64_t{1} << 36;              ///< bytes; a model that needs more is refused
   bool heap = true;                                  ///< false: what has no bound before the model runs is refused
   int64_t max_trip = LowerOptions().max_trip;        ///< iterations of a loop that has no number of them

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/lowering/plan_memory.h"
+#include "compiler/lowering/weights_budget.h"
 #include "compiler/onnxc.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
@@ -85,6 +86,12 @@ Imported read_model(const std::filesystem::path& model, const CompilerOptions& o
 
 namespace {
 
+int64_t weight_bytes(const Program& program) {
+  int64_t bytes = 0;
+  for (const Weights& w : program.weights) bytes += w.strings ? 0 : static_cast<int64_t>(w.bytes->size());
+  return bytes;
+}
+
 /// Import, passes, lowering and memory plan, for every size that the dimensions may have.
 Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options) {
   const auto target = find_target(options.target);
@@ -109,8 +116,16 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
-  result.program = lower_graph(graph, result.target, {.optimise = options.level > 0, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
-                                                      .threads = options.threads, .output_names = std::move(output_names)}, &result.choices);
+  LowerOptions lower{.optimise = options.level > 0, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
+                     .threads = options.threads, .output_names = std::move(output_names)};
+  result.program = lower_graph(graph, result.target, lower, &result.choices);
+  // Some kernels gain time by larger weights. Where they gain too much of that, other candidates take their place.
+  const int64_t growth = weights_growth(result.choices), own_bytes = weight_bytes(result.program) - growth;
+  if (const auto most = static_cast<int64_t>((options.weights_growth - 1) * static_cast<double>(own_bytes)); growth > most) {
+    lower.picks = picks_within(result.choices, most);
+    result.choices.clear();
+    result.program = lower_graph(graph, result.target, lower, &result.choices);
+  }
   if (options.level > 0) alias_buffers(result.program);
   plan_memory(result.program);
   check_plan(result.program);

@@ -1,5 +1,6 @@
 // Machine descriptions and the kernel catalogue: plain data. See kernels/*.inc for the rows.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -26,8 +27,7 @@ std::span<const std::string_view> target_names();
 
 /// One row of the catalogue: a kernel, and what it costs.
 ///
-/// cost = per_call + per_mac * macs + per_byte * bytes, in nanoseconds on one core of the machine named by `provenance`; only ratios between
-/// rows matter.
+/// Costs are in nanoseconds on one core of the machine named by `provenance`; only ratios between rows matter.
 struct Kernel {
   std::string_view name;      ///< of the row: gemm_14x32
   std::string_view header;    ///< onnxc/HEADER
@@ -37,6 +37,9 @@ struct Kernel {
   bool fallible;              ///< gives a Status
   double per_call, per_mac, per_byte;
   std::string_view provenance;
+
+  /// Arithmetic and the stream of constants overlap: the roofline.
+  double cost(double macs, double bytes) const { return per_call + std::max(per_mac * macs, per_byte * bytes); }
 };
 
 /// The row of that name; unknown names are an internal error.

@@ -20,7 +20,7 @@ std::vector<Dim> strides_of(const Extents& extents, const Layout& layout);
 Dim storage_elements(const Extents& extents, const Layout& layout);
 /// Axes from the outermost to the innermost in memory.
 std::vector<int> memory_order(int rank, const Layout& layout);
-/// Channels-last with pixels padded to a multiple of `vector_floats` where that costs at most a fifth.
+/// Channels-last with pixels padded to a multiple of `vector_floats` where that costs at most a fifth, and off multiples of 2 KiB.
 Layout channels_last(const Extents& extents, int vector_floats);
 /// True when both layouts put every element at the same place.
 bool same_storage(const Extents& extents, const Layout& a, const Layout& b);

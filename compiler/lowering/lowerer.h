@@ -78,6 +78,7 @@ class Lowerer {
   const Target& target_;
   const LowerOptions& options_;
   std::vector<Choice>* choices_;
+  std::size_t choice_ = 0;  ///< the number of the next one
   Program program_;
   std::vector<Step>* steps_ = nullptr;
   Scope* scope_ = nullptr;

@@ -230,18 +230,22 @@ void Lowering::apply_epilogue(View result) {
   map_loop(*node_.epilogue, result, operands);
 }
 
-void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build) {
+void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth) {
   const Kernel& kernel = find_kernel(row);
   if (kernel.isa > target().isa) return;
-  considered_.push_back({&kernel, kernel.per_call + kernel.per_mac * macs + kernel.per_byte * bytes, std::move(build)});
+  considered_.push_back({&kernel, kernel.cost(macs, bytes), growth, std::move(build)});
 }
 
 void Lowering::build_cheapest() {
   if (considered_.empty()) return;
-  const auto cheapest = std::min_element(considered_.begin(), considered_.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
+  auto cheapest = std::min_element(considered_.begin(), considered_.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
+  if (const std::size_t number = lowerer_.choice_++; number < lowerer_.options_.picks.size()) {
+    ONNXC_CHECK(lowerer_.options_.picks[number] < considered_.size(), "a pick is one of the candidates");
+    cheapest = considered_.begin() + static_cast<std::ptrdiff_t>(lowerer_.options_.picks[number]);
+  }
   if (lowerer_.choices_ != nullptr) {
     Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), {}, static_cast<std::size_t>(cheapest - considered_.begin())};
-    for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost});
+    for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost, c.growth});
     lowerer_.choices_->push_back(std::move(choice));
   }
   const auto build = std::move(cheapest->build);

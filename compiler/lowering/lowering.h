@@ -29,12 +29,13 @@ struct View {
   std::vector<Dim> strides() const { return strides_of(extents, layout); }
 };
 
-/// The candidates of one node, for --explain.
+/// The candidates of one node, for --explain and for budgets.
 struct Choice {
   std::string node;
   struct Candidate {
     std::string kernel;
     double cost_ns;
+    int64_t growth;  ///< bytes by which its weights exceed the model's
   };
   std::vector<Candidate> candidates;
   std::size_t winner = 0;
@@ -128,8 +129,9 @@ class Lowering {
   /// y = expr(x0, x1, ...) for every element of y, as a loop; each x broadcasts to y. y may be one of them.
   void map_loop(const Expr& expr, View y, const std::vector<View>& x);
 
-  /// States a candidate; `build` emits its steps. The cheapest row that the target can run wins when the node is done.
-  void consider(std::string_view row, double macs, double bytes, std::function<void()> build);
+  /// States a candidate; `build` emits its steps. The cheapest row that the target can run wins when the node is done. `growth`: bytes by which its
+  /// weights exceed the model's.
+  void consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth = 0);
   void build_cheapest();
 
   [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
@@ -144,6 +146,7 @@ class Lowering {
   struct Considered {
     const Kernel* kernel;
     double cost;
+    int64_t growth;
     std::function<void()> build;
   };
   std::vector<Considered> considered_;
@@ -206,6 +209,7 @@ struct LowerOptions {
   int64_t max_trip = 1'000'000'000;  ///< of loops that have no number of iterations
   bool channels_last = true;
   int threads = 1;
+  std::vector<std::size_t> picks{};  ///< the candidate to take, by the number of the choice; the cheapest where there is none
   std::vector<std::string> output_names{};  ///< of the interface; empty: those of the values
 };
 

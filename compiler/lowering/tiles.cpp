@@ -27,9 +27,7 @@ Tile choose_tile(const Target& target, Dim m, int64_t n) {
   const Candidate* best = nullptr;
   double least = 0;
   for (const Candidate& c : list) {
-    // Rows beyond the last whole tile take a half tile or a whole one.
-    const int64_t half = (c.rows + 1) / 2, rest = rows % c.rows;
-    const int64_t done = rows - rest + (rest == 0 ? 0 : rest <= half && c.rows > 3 ? half : c.rows);
+    const int64_t done = padded_rows(rows, c.rows);
     const int64_t nr = static_cast<int64_t>(c.vectors) * target.vector_floats, columns = (n + nr - 1) / nr * nr;
     const double work = static_cast<double>(done) * static_cast<double>(columns) / c.efficiency;
     if (best == nullptr || work < least) {
@@ -38,6 +36,30 @@ Tile choose_tile(const Target& target, Dim m, int64_t n) {
     }
   }
   return {best->rows, best->vectors, best->vectors * target.vector_floats};
+}
+
+int64_t padded_rows(int64_t rows, int tile_rows) {
+  const int64_t half = (tile_rows + 1) / 2, rest = rows % tile_rows;
+  return rows - rest + (rest == 0 ? 0 : rest <= half && tile_rows > 3 ? half : tile_rows);
+}
+
+WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cout) {
+  if (target.isa != Isa::Avx512) return {choose_tile(target, tiles, cout), 1};
+  // Efficiencies from the table in winograd.hpp: few loads for each multiply-add matter more than in a plain product, as rows come from L2.
+  constexpr Candidate kTiles[] = {{7, 4, 1.0}, {14, 2, 0.87}, {8, 2, 0.82}};
+  const Candidate* best = nullptr;
+  double least = 0, relative = 1;
+  for (const Candidate& c : kTiles) {
+    const int64_t nr = static_cast<int64_t>(c.vectors) * target.vector_floats, columns = (cout + nr - 1) / nr * nr;
+    // Each tile of rows prefetches one line of the next panel a step: too few tiles leave a part of it to be waited for.
+    const double waits = (tiles + c.rows - 1) / c.rows < c.vectors ? 1.2 : 1.0;
+    const double work = static_cast<double>(padded_rows(tiles, c.rows) * columns) * waits / c.efficiency;
+    if (best != nullptr && work >= least) continue;
+    best = &c;
+    least = work;
+    relative = waits / c.efficiency;
+  }
+  return {{best->rows, best->vectors, best->vectors * target.vector_floats}, relative};
 }
 
 }  // namespace onnxc

@@ -66,3 +66,29 @@ def rotary(d, op):
         return Spec(op, [x, d.array(cache, kind, "plain", -1, 1), d.array(cache, kind, "plain", -1, 1), d.array([batch, length], I64, "grid", 0, 5)], attributes, opset=opset)
     cache = [batch, length, half]
     return Spec(op, [x, d.array(cache, kind, "plain", -1, 1), d.array(cache, kind, "plain", -1, 1)], attributes, opset=opset)
+
+
+@generator("LinearAttention")
+def linear_attention(d, op):
+    opset = d.opset(op)
+    kind = np.dtype(np.float32)
+    batch, groups, repeat, length, size, value = d.int(1, 2), d.int(1, 2), d.one(1, 2), d.int(1, 5), d.one(2, 4), d.one(2, 3)
+    heads = groups * repeat
+    make = lambda *shape: d.array(shape, kind, "plain", -0.8, 0.8)
+    rule = d.one("linear", "gated", "delta", "gated_delta")
+    inputs = [make(batch, length, heads * size), make(batch, length, groups * size), make(batch, length, groups * value), d.maybe(0.5, lambda: make(batch, groups, size, value))]
+    inputs.append(make(batch, length, groups * d.one(1, size)) - 1 if "gated" in rule else None)
+    inputs.append(d.array([batch, length, groups], kind, "plain", 0, 1) if "delta" in rule else None)
+    attributes = {"q_num_heads": heads, "kv_num_heads": groups, "update_rule": rule}
+    if d.chance(0.4):
+        attributes["scale"] = d.uniform(0.2, 1)
+    return Spec(op, inputs, attributes, 2, opset, rtol=1e-3, atol=1e-5)
+
+
+@generator("CausalConvWithState")
+def causal_conv(d, op):
+    opset = d.opset(op)
+    batch, channels, length, k = d.int(1, 2), d.int(1, 4), d.int(1, 6), d.int(1, 4)
+    make = lambda *shape: d.array(shape, np.float32, "plain", -1, 1)
+    inputs = [make(batch, channels, length), make(channels, 1, k), d.maybe(0.5, lambda: make(channels)), d.maybe(0.5, lambda: make(batch, channels, k - 1)) if k > 1 else None]
+    return Spec(op, inputs, d.one({}, {"activation": d.one("none", "silu", "swish")}), 2, opset, rtol=1e-3, atol=1e-5)

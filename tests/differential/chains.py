@@ -13,6 +13,7 @@ class Chain:
     """Nodes over values of known shape."""
 
     def __init__(self, draw):
+        self.kind = draw.one(np.float32, np.float32, np.float32, np.float64)
         self.d, self.nodes, self.inputs, self.values, self.constants = draw, [], [], [], []
 
     def add_input(self, array, constant=False):
@@ -51,7 +52,7 @@ def grow(c):
             name = c.node("Abs", [name], shape)
         return c.node(op, [name], shape, **({"alpha": 0.2} if op in ("LeakyRelu", "Elu") else {}))
     if kind == "binary":
-        others = [(n, s) for n, s in c.values if np.broadcast_shapes(tuple(shape), tuple(s)) is not None] if False else []
+        others = []
         for n, s in c.values:
             try:
                 others.append((n, s, list(np.broadcast_shapes(tuple(shape), tuple(s)))))
@@ -62,7 +63,7 @@ def grow(c):
             return None
         return c.node(d.among(BINARY), d.one([name, other], [other, name]), result)
     if kind == "scalar":
-        k = c.constant(d.array(d.broadcastable(shape) if d.chance(0.5) else [], np.float32, "plain"))
+        k = c.constant(d.array(d.broadcastable(shape) if d.chance(0.5) else [], c.kind, "plain"))
         return c.node(d.among(BINARY), d.one([name, k], [k, name]), shape)
     if kind == "transpose" and rank > 1:
         perm = d.permutation(rank)
@@ -94,25 +95,25 @@ def grow(c):
         return c.node("Slice", [name, c.ints([start]), c.ints([end]), c.ints([axis]), c.ints([step])], left)
     if kind == "matmul" and rank > 1:
         n = d.one(1, 3, 8, 16)
-        return c.node("MatMul", [name, c.add_input(d.array([shape[-1], n], np.float32, "plain", -1, 1), True)], shape[:-1] + [n])
+        return c.node("MatMul", [name, c.add_input(d.array([shape[-1], n], c.kind, "plain", -1, 1), True)], shape[:-1] + [n])
     if kind == "norm" and rank and shape[-1] > 1:
-        return c.node("LayerNormalization", [name, c.constant(d.array(shape[-1:], np.float32, "plain")), c.constant(d.array(shape[-1:], np.float32, "plain"))], shape, axis=-1, epsilon=1e-2)
+        return c.node("LayerNormalization", [name, c.constant(d.array(shape[-1:], c.kind, "plain")), c.constant(d.array(shape[-1:], c.kind, "plain"))], shape, axis=-1, epsilon=1e-2)
     if kind == "pad" and rank:
         pads = d.ints(2 * rank, 0, 1)
         padded = [e + pads[k] + pads[k + rank] for k, e in enumerate(shape)]
         return c.node("Pad", [name, c.ints(pads)], padded) if np.prod(padded) < 2000 else None
     if kind == "conv" and rank == 4:
         m, k = d.one(1, 4, 8, 9), d.one(1, 3)
-        w = c.add_input(d.array([m, shape[1], k, k], np.float32, "plain", -0.5, 0.5), True)
+        w = c.add_input(d.array([m, shape[1], k, k], c.kind, "plain", -0.5, 0.5), True)
         return c.node("Conv", [name, w], [shape[0], m, shape[2], shape[3]], pads=[k // 2] * 4)
     if kind == "gather" and rank:
         axis, picked = d.int(0, rank - 1), d.ints(d.int(1, 3), 0, 0)
         picked = d.ints(len(picked), -shape[axis], shape[axis] - 1)
         return c.node("Gather", [name, c.ints(picked)], shape[:axis] + [len(picked)] + shape[axis + 1:], axis=axis)
     if kind == "where":
-        condition = c.node("Greater", [name, c.constant(np.float32(0.1))], shape)
+        condition = c.node("Greater", [name, c.constant(np.array(0.1, c.kind))], shape)
         c.values.pop()
-        return c.node("Where", [condition, name, c.constant(np.float32(d.uniform(-1, 1)))], shape)
+        return c.node("Where", [condition, name, c.constant(np.array(d.uniform(-1, 1), c.kind))], shape)
     if kind == "split" and rank and shape[-1] % 2 == 0:
         half = shape[:-1] + [shape[-1] // 2]
         a, b = f"v{len(c.nodes)}", f"w{len(c.nodes)}"
@@ -122,13 +123,13 @@ def grow(c):
     return None
 
 
-@generator("Chain", weight=1)
+@generator("Chain", weight=10)
 def chain(d, op):
     c = Chain(d)
     shape = d.one(d.shape(1, 3, 6, zero=0), [d.int(1, 2), d.int(1, 8), d.int(2, 6), d.int(2, 6)])
-    c.add_input(d.array(shape, np.float32, "plain", -2, 2))
+    c.add_input(d.array(shape, c.kind, "plain", -2, 2))
     if d.chance(0.5):
-        c.add_input(d.array(d.broadcastable(shape), np.float32, "plain", -2, 2))
+        c.add_input(d.array(d.broadcastable(shape), c.kind, "plain", -2, 2))
     while len(c.nodes) < d.int(3, 12):
         grow(c)
     used = {name for node in c.nodes for name in node.input}

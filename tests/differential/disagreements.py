@@ -47,6 +47,14 @@ def to_text(spec):
     return spec.attributes.get("to") == 8 or spec.op == "CastLike" and spec.inputs[1].dtype == object
 
 
+def fractional(spec):
+    if spec.attributes.get("coordinate_transformation_mode") not in ("align_corners", "pytorch_half_pixel", "tf_crop_and_resize") or len(spec.inputs) != 3:
+        return False
+    extents = np.array(spec.inputs[0].shape)[spec.attributes.get("axes", list(range(spec.inputs[0].ndim)))]
+    lengths = spec.inputs[2] * extents
+    return bool((abs(lengths - np.round(lengths)) > 1e-6).any())
+
+
 def special_recurrence(spec):
     named = {"clip", "activations", "input_forget"} & set(spec.attributes)
     return bool(named) or len(spec.inputs) > 4 and spec.inputs[4] is not None or "activation_alpha" in spec.attributes
@@ -54,18 +62,27 @@ def special_recurrence(spec):
 
 ROWS = [
     Row("RNN GRU LSTM", "runtime", "onnx.reference ignores sequence_lens, clip, input_forget and activations", special_recurrence, always=True),
-    Row("TfIdfVectorizer", "runtime", "onnx.reference takes ngram_indexes for positions of weights, and skips otherwise"),
+    Row("Scaler Normalizer", "runtime", "the result is float32 for every type; onnx.reference keeps the input's, or gives double, and divides by the largest magnitude for MAX"),
+    Row("LinearRegressor", "runtime", "onnx.reference has NaN without intercepts"),
+    Row("TreeEnsembleRegressor TreeEnsembleClassifier", "runtime",
+        "onnx.reference has no post_transform of a regressor, takes the bounds of float for missing scores, and other classes for two"),
+    Row("Loop", "runtime", "onnx.reference joins the scanned values along their first axis"),
+    Row("Gather", "reference", "ONNX Runtime leaves most strings of a large result empty", lambda s: s.inputs[0].dtype == object),
+    Row("Softplus", "reference", "ONNX Runtime overflows where log(1 + exp(x)) is x"),
+    Row("Unsqueeze", "runtime", "axes count in the result; onnx.reference inserts one after the other", lambda s: s.opset < 13),
+    Row("TfIdfVectorizer", "runtime", "weights[i] is that of the i-th n-gram; onnx.reference takes that of its column"),
     Row("SequenceInsert", "runtime", "onnx.reference inserts after a negative position"),
     Row("StringNormalizer", "runtime", "onnx.reference strips accents, and heeds the case of stopwords", always=True),
     Row("StringSplit", "runtime", "an empty string has no parts; Python's has one"),
+    Row("Attention", "runtime", "mode 0 gives the products before the softcap; onnx.reference after it",
+        lambda s: "softcap" in s.attributes and s.attributes.get("qk_matmul_output_mode", 0) == 0 and not isinstance(s.outputs, int) and len(s.outputs) > 3, always=True),
     Row("Attention", "reference", "masked scores are -inf, and keys of the past come before all queries; ONNX Runtime has the lowest number, and no past"),
     Row("GridSample", "runtime", "onnx.reference clamps the coordinate, not the pixels around it, for cubic sampling at a border"),
     Row("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", "runtime", "onnx.reference counts ignored targets in the mean without weights"),
     Row("Dropout", "reference", "the mask of a Dropout that drops nothing; ONNX Runtime leaves it false before opset 12"),
-    Row("Resize", "runtime", "for tf_crop_and_resize onnx.reference takes regions of all axes, and scale * input without rounding down as the length of the output",
-        lambda s: s.attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize" and s.attributes.get("mode", "nearest") == "nearest" and
-        (len(s.inputs) == 3 or "axes" in s.attributes)),
-    Row("Resize", "reference", "ONNX Runtime has other weights for antialias, exclude_outside and the border of cubic interpolation"),
+    Row("Resize", "neither", "where scale * extent is no integer, the length of the output is that product (onnx.reference, ONNX's tests of align_corners) or the rounded one", fractional),
+    Row("Resize", "neither", "for exclude_outside, each loses weights of its own at a border", lambda s: s.attributes.get("exclude_outside") == 1),
+    Row("Resize", "reference", "ONNX Runtime rounds a coordinate that lies between two pixels otherwise, as its float arithmetic has it"),
     Row("Softmax LogSoftmax Hardmax", "runtime", "before opset 13 these see a matrix, split at `axis`; onnx.reference reduces one axis", lambda s: s.opset < 13, always=True),
     Row("LRN", "runtime", "onnx.reference takes the batch for the channels", always=True),
     Row("BatchNormalization", "runtime", "before opset 14 onnx.reference takes the statistics of the batch", lambda s: s.opset < 14, always=True),
@@ -83,15 +100,17 @@ ROWS = [
         "ONNX Runtime keeps the extents of empty tensors", empty),
     Row("Shape", "runtime", "onnx.reference does not clamp an end before the start"),
     Row("Slice", "runtime", "with a negative step a start before the first element is the first one; numpy takes nothing"),
-    Row("ConvTranspose", "neither", "with auto_pad=SAME the output is input * stride; ONNX Runtime has less, and onnx.reference mixes up groups",
-        lambda s: sparse(s) and grouped(s), always=True),
-    Row("ConvTranspose", "reference", "with auto_pad=SAME the output is input * stride; ONNX Runtime has less", sparse),
+    Row("ConvTranspose", "neither", "with auto_pad=SAME the output is input * stride; where the kernel does not reach that far ONNX Runtime has less, and onnx.reference pads "
+        "by less than nothing, which shifts the image", sparse, always=True),
     Row("ConvTranspose", "runtime", "onnx.reference mixes up groups", grouped, always=True),
-    Row("Col2Im", "runtime", "onnx.reference mixes up the dilations of three axes"),
+    Row("Col2Im", "reference", "ONNX Runtime mixes up the dilations of three axes"),
     Row("ReduceMax ReduceMin", "reference", "NaN is propagated, as numpy does; ONNX Runtime loses it among other numbers", has_nan),
     Row("ReduceLogSumExp", "neither", "integers are computed in double (the function body); ONNX Runtime cuts each step, onnx.reference fails",
         lambda s: not is_float(s.inputs[0].dtype), always=True),
+    Row("CastLike", "neither", "ONNX Runtime leaves round_mode out, onnx.reference has none", lambda s: "round_mode" in s.attributes, always=True),
     Row("Cast CastLike", "reference", "a float becomes an integer of 4 or 2 bits by truncation; ONNX Runtime rounds", few_bits),
+    Row("Cast CastLike", "runtime", "infinity becomes the largest float8e8m0 where it saturates, whatever the rounding; onnx.reference has NaN unless it rounds up",
+        lambda s: s.attributes.get("to") == 24 or s.op == "CastLike" and s.inputs[1].dtype.name == "float8_e8m0fnu"),
     Row("Cast CastLike", "runtime", "onnx.reference writes Python's text of a number", to_text),
     Row("MatMul Gemm", "reference", "the sum of no products is 0; ONNX Runtime leaves the memory as it is, or takes another shape", lambda s: 0 in s.inputs[0].shape, always=True),
     Row("Shrink", "reference", "ONNX Runtime computes all types in float"),

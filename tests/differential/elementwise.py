@@ -196,9 +196,6 @@ def cast(d, op):
     return Spec(op, [x], {"to": kind, **attributes}, opset=opset)
 
 
-BITS = {}
-
-
 @generator("BitCast")
 def bit_cast(d, op):
     opset = d.opset(op)

@@ -1,6 +1,6 @@
 """Writes random cases of each operator in the layout of ONNX's backend tests, with what ONNX Runtime and onnx.reference say of them.
 
-    generate.py OUT [--cases 400] [--seed 1] [--filter REGEX] [--verbose]
+    generate.py OUT [--cases 400] [--seed 1] [--filter REGEX | --case NAME] [--verbose]
 
 Rounds over all operators until there are enough; case k of an operator is the same whatever else is asked for. A case is written when both oracles agree within its
 tolerance, or only one can run it. Where they disagree, disagreements.py must have a row that says why and whom to follow; else this fails.
@@ -103,10 +103,9 @@ def write(folder, case, outputs, tolerance):
 
 
 def one_case(out, op, number, seed, tally):
-    makers = [function for function, weight in GENERATORS[op] for _ in range(weight)]
     name = f"{op}_{number}"
     draw = Draw(seed, zlib.crc32(op.encode()), number)
-    spec = draw.among(makers)(draw, op)
+    spec = GENERATORS[op][0](draw, op)
     if spec is None:
         return
     known = expectation(name, spec, tally)
@@ -133,29 +132,40 @@ def report(tally, verbose):
         print(f"unexplained {name}: onnx.reference and ONNX Runtime: {problem[:200]}")
 
 
+def rounds(pattern):
+    """Names and numbers of cases without end: each operator in turn, with as many as its weight says."""
+    wanted = [op for op in GENERATORS if re.search(pattern, op)]
+    for turn in range(10000 if wanted else 0):
+        for op in wanted:
+            weight = GENERATORS[op][1]
+            yield from ((op, turn * weight + k) for k in range(weight))
+
+
+def split_name(name):
+    op, number = name.rsplit("_", 1)
+    return op, int(number)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--cases", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--filter", default="")
-    parser.add_argument("--first", type=int, default=0, help="number of the first round")
+    parser.add_argument("--case", help="one case alone, Conv_17")
     parser.add_argument("--disputed", type=pathlib.Path, help="folder for cases on which the oracles disagree for no known reason")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     shutil.rmtree(options.out, ignore_errors=True)
     options.out.mkdir(parents=True)
-    wanted = [op for op in GENERATORS if re.search(options.filter, op)]
     tally = Tally(options.disputed)
-    number = options.first
-    while wanted and sum(tally.written.values()) < options.cases and number < options.first + 4000:
-        for op in wanted:
-            if sum(tally.written.values()) < options.cases:
-                try:
-                    one_case(options.out, op, number, options.seed, tally)
-                except Exception:
-                    tally.broken.append(f"generator of {op}, case {number}:\n{traceback.format_exc()}")
-        number += 1
+    for op, number in [split_name(options.case)] if options.case else rounds(options.filter):
+        if sum(tally.written.values()) >= options.cases:
+            break
+        try:
+            one_case(options.out, op, number, options.seed, tally)
+        except Exception:
+            tally.broken.append(f"generator of {op}, case {number}:\n{traceback.format_exc()}")
     report(tally, options.verbose)
     sys.exit(1 if tally.unexplained or tally.broken else 0)
 

@@ -9,7 +9,7 @@ I64 = np.int64
 @generator("Resize", weight=4)
 def resize(d, op):
     opset = d.opset(op)
-    mode = d.one("nearest", "nearest", "linear", "cubic")
+    mode = d.one("nearest", "nearest", "linear", *(["cubic"] if opset >= 11 else []))
     rank = 4 if mode == "cubic" else d.int(1, 4) if mode == "nearest" else d.int(2, 4)
     shape = d.ints(rank, 2, 6)
     if rank >= 3:

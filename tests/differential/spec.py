@@ -7,7 +7,7 @@ from onnx import helper, numpy_helper
 
 from draw import type_of
 
-GENERATORS = {}  # operator -> function of a Draw that gives a Spec
+GENERATORS = {}  # operator -> (function of a Draw that gives a Spec, weight)
 
 
 @dataclass
@@ -32,10 +32,10 @@ class Spec:
 
 
 def generator(*ops, weight=1):
-    """Registers a function (draw, op) -> Spec for each of the operators. `weight`: how many cases it gets for one of the others'."""
+    """Registers a function (draw, op) -> Spec for each of the operators. `weight`: how many cases it gets in a round."""
     def register(function):
         for op in ops:
-            GENERATORS.setdefault(op, []).append((function, weight))
+            GENERATORS[op] = (function, weight)
         return function
     return register
 

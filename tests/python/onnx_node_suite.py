@@ -1,6 +1,6 @@
 """ONNX's own Python runner (onnx.backend.test.BackendTest) over onnxc.backend: its whole node suite.
 
-    onnx_node_suite.py [--jobs N] [--filter REGEX]
+    tests/python/node_suite.sh [--jobs N] [--filter REGEX]
 
 Each case is compiled alone, as a user's model would be, so this takes long; tests/conformance runs the same cases in a minute. Cases whose outputs
 ONNX leaves to chance cannot pass in a runner that compares values; they are named below and must still run.

@@ -63,6 +63,8 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--threads", threads_, "Threads the unit may be run with; 1 leaves the code for more out")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
+  app.add_option("--weights-growth", weights_growth_, "How many times the model's weights the unit's may be: Winograd's are 1.8 or 4 times as large. 2 by default, 1 at -Os")
+      ->check(CLI::Range(1.0, 100.0));
   app.add_option("--max-arena", max_arena_, "Refuse models that need more bytes of memory for their values")->capture_default_str();
   app.add_flag("--no-heap", no_heap_, "Refuse what needs memory whose size has no bound before the model runs");
   app.add_option("--max-trip", max_trip_, "Iterations after which a loop without a number of them ends the run with an error")
@@ -88,6 +90,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.heap = !no_heap_;
   rest.max_trip = max_trip_;
   rest.zip_maps = zipmap_ == "map";
+  rest.weights_growth = weights_growth_ ? *weights_growth_ : opt_level_ == "s" ? 1.0 : CompilerOptions().weights_growth;
   rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
   rest.log = &std::cerr;
   for (const std::string& text : dims_) rest.dims.insert(parse_dim(text));

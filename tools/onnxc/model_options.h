@@ -1,6 +1,7 @@
 // The options that every subcommand takes which compiles a model.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ class ModelOptions {
   std::string target_ = "native", weights_ = "auto", zipmap_ = "map";
   int threads_ = 1;
   int64_t max_arena_ = CompilerOptions().max_arena;
+  std::optional<double> weights_growth_;
   bool no_heap_ = false;
   int64_t max_trip_ = CompilerOptions().max_trip;
   std::string opt_level_ = "3";

@@ -8,6 +8,10 @@ namespace {
 
 Results expand_dims(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
+  if (const Value& given = b.graph()[node.input(1)]; !given.constant && !given.elements) {  // only the run knows it
+    const ValueId axes = b.op("Reshape", {c.raw(1), b.integers({1})});
+    return {{b.op("Unsqueeze", {c.raw(0), b.op("Cast", {axes}, {{"to", static_cast<int64_t>(ElementType::I64)}})})}};
+  }
   const std::vector<Dim> axis = c.elements(1, "the axis");
   if (axis.size() != 1 || !axis[0].is_constant()) c.fail("the axis is not one number");
   return {{c.unsqueeze(c.raw(0), {axis[0].value()})}};

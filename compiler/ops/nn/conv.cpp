@@ -148,13 +148,16 @@ void consider_winograd(Lowering& l, const ConvCall& c) {
   for (const int outputs : {2, 4}) {
     const int side = outputs + 2;
     const int64_t down = (c.oh.value() + outputs - 1) / outputs, across = (c.ow.value() + outputs - 1) / outputs, tiles = c.n.value() * down * across;
-    const double macs = static_cast<double>(tiles * side * side) * static_cast<double>(c.cin) * static_cast<double>(c.cout);
-    const double bytes = 4.0 * static_cast<double>(side * side) * static_cast<double>(c.cin * c.cout);
-    l.consider(outputs == 2 ? "winograd_2" : "winograd_4", macs, bytes, [&l, c, outputs, side, tiles] {
-      // The transformed input of a block fits half of L2.
-      const int64_t fits = std::max<int64_t>(1, l.target().l2_bytes / 2 / (4 * side * side * (c.cin + 16)));
-      const int64_t block = std::min<int64_t>(tiles, std::max<int64_t>(fits, 14));
-      const Tile tile = choose_tile(l.target(), block, c.cout);
+    // Blocks of one size whose transformed input fits most of L2; for a block all constants stream by once.
+    const int64_t fits = std::max<int64_t>(16, l.target().l2_bytes * 3 / 4 / (4 * side * side * (c.cin + 16)));
+    const int64_t blocks = std::max<int64_t>(1, (tiles + fits - 1) / fits), even = (tiles + blocks - 1) / blocks;
+    const auto [tile, relative] = choose_winograd_tile(l.target(), even, c.cout);
+    const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
+    const int64_t whole = block == 0 ? 0 : tiles / block, rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
+    const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * side * side * c.cin * columns;
+    const double macs = static_cast<double>(rows * side * side) * static_cast<double>(c.cin) * static_cast<double>(columns) * relative;
+    const int64_t growth = bytes - 4 * 9 * c.cin * c.cout;
+    l.consider(outputs == 2 ? "winograd_2" : "winograd_4", macs, static_cast<double>(bytes), [&l, c, outputs, side, block, tile = tile] {
       const View x = l.in(0, input_layout(l)), y = l.out_any(0);
       const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 3, .kw = 3, .group = 1, .nr = tile.nr};
       const PointerArg w = l.weights(weights_name(l), ElementType::F32, pack::winograd(weights_of(l), c.cout, c.cin, tile.nr, outputs));
@@ -165,7 +168,7 @@ void consider_winograd(Lowering& l, const ConvCall& c) {
       step.template_name(std::to_string(outputs));
       tile_args(step, tile).pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).dim(block);
       finish(l, step, c, y);
-    });
+    }, growth);
   }
 }
 

@@ -21,10 +21,7 @@ constexpr T reduced(Reduction reduction, T a, T update) {
       case Reduction::mul:
       case Reduction::min: return a && update;
     }
-  } else if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {  // they have no order
-    if (reduction == Reduction::add) return fn::add(a, update);
-    if (reduction == Reduction::mul) return fn::mul(a, update);
-  } else {
+  } else if constexpr (requires { fn::max(a, update); }) {
     switch (reduction) {
       case Reduction::none: return update;
       case Reduction::add: return fn::add(a, update);
@@ -32,6 +29,9 @@ constexpr T reduced(Reduction reduction, T a, T update) {
       case Reduction::max: return fn::max(a, update);
       case Reduction::min: return fn::min(a, update);
     }
+  } else if constexpr (requires { fn::add(a, update); }) {  // complex numbers have no order
+    if (reduction == Reduction::add) return fn::add(a, update);
+    if (reduction == Reduction::mul) return fn::mul(a, update);
   }
   return update;
 }

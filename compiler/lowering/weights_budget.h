@@ -1,0 +1,17 @@
+// Which candidates to take when the cheapest ones together would make the weights too large.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "compiler/lowering/lowering.h"
+
+namespace onnxc {
+
+/// Bytes by which the chosen candidates' weights exceed the model's.
+int64_t weights_growth(const std::vector<Choice>& choices);
+
+/// For each choice the number of a candidate, so that growth in sum is at most `most_bytes` where the candidates allow it. From the cheapest of each, the
+/// exchange that costs least time for each byte it saves is made until all fits; then what still fits is taken back, dearest first.
+std::vector<std::size_t> picks_within(const std::vector<Choice>& choices, int64_t most_bytes);
+
+}  // namespace onnxc

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Random cases of each operator, on what onnxc emits, against ONNX Runtime and onnx.reference. See docs/differential.md.
+#
+#   tests/differential/run.sh                    some of each operator
+#   tests/differential/run.sh --all              6000 cases
+#   tests/differential/run.sh --cases 500 --seed 7 --filter '^Conv'
+#
+# ONNXC_BUILD names the build folder (default: build). Cases lie in its folder `differential`, and the report beside it: differential.json.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. tools/env.sh
+build="${ONNXC_BUILD:-build}"
+[ -x "$build/conformance" ] || { echo "(no $build/conformance)"; exit 77; }
+"$ONNXC_PYTHON" -c 'import ml_dtypes, onnx, onnxruntime' 2>/dev/null || { echo "no Python with onnxruntime: tools/setup.sh --test-deps"; exit 77; }
+export PYTHONDONTWRITEBYTECODE=1
+cases=400
+[ "${1:-}" != --all ] || { cases=6000; shift; }
+
+"$ONNXC_PYTHON" tests/differential/generate.py "$build/differential" --cases "$cases" "$@"
+code=0
+"$build/conformance" "$build/differential" --report "$build/differential.json" || code=$?
+"$ONNXC_PYTHON" tests/differential/refusals.py "$build/differential.json" || code=1
+exit $code

@@ -254,5 +254,24 @@ for rule in ("linear", "gated", "delta", "gated_delta"):
         check(f"LinearAttention {rule} past={state is not None}", "LinearAttention", [numbers(B, S, N * size), numbers(B, S, G * size, scale=0.3), numbers(B, S, G * 4), state, decay, beta],
               dict(update_rule=rule, q_num_heads=N, kv_num_heads=G), outputs=2, **MS)
 
+# Fewer heads of queries or keys than of states; states of the last tokens.
+decay, beta = -np.abs(numbers(B, S, 4)), 1 / (1 + np.exp(-numbers(B, S, 4)))
+for q_heads, k_heads in ((2, 2), (2, 4), (4, 2), (8, 4)):
+    check(f"LinearAttention {q_heads} {k_heads} of 4 heads", "LinearAttention", [numbers(B, S, q_heads * size), numbers(B, S, k_heads * size, scale=0.3), numbers(B, S, 4 * 4), None, decay, beta],
+          dict(q_num_heads=q_heads, kv_num_heads=4), outputs=2, **MS)
+q, k, v, state = numbers(B, S, 4 * size), numbers(B, S, 4 * size, scale=0.3), numbers(B, S, 4 * 5), numbers(B, 4, size, 5)
+states, outputs, now = [], [], state.astype(np.float64)
+for t in range(S):
+    rows = lambda x, n: x[:, t].reshape(B, 4, n)
+    now = now * np.exp(decay[:, t])[..., None, None]
+    written = beta[:, t][..., None] * (rows(v, 5) - np.einsum("bhkv,bhk->bhv", now, rows(k, size)))
+    now = now + np.einsum("bhk,bhv->bhkv", rows(k, size), written)
+    states.append(now)
+    outputs.append(np.einsum("bhkv,bhk->bhv", now, rows(q, size)).reshape(B, -1) / np.sqrt(size))
+for window in (1, 2, 3, 5):
+    held = np.stack([np.zeros_like(state)] * (window - S) + states[max(0, S - window) :])
+    check(f"LinearAttention window of {window}", "LinearAttention", [q, k, v, np.stack([np.full_like(state, 9)] * (window - 1) + [state]), decay, beta],
+          dict(q_num_heads=4, kv_num_heads=4, state_window=window), outputs=2, expect=[np.stack(outputs, 1).astype(np.float32), held.astype(np.float32)], **MS)
+
 if __name__ == "__main__":
     main()

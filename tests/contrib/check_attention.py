@@ -26,6 +26,7 @@ raw[0, 6:] = 0
 for causal in (0, 1):
     check(f"Attention past causal={causal}", "Attention", [x, w, bias, None, past], dict(num_heads=N, unidirectional=causal), outputs=2, **MS)
     check(f"Attention past and mask causal={causal}", "Attention", [x, w, bias, raw, past], dict(num_heads=N, unidirectional=causal), outputs=2, **MS)
+check("Attention length of the past", "Attention", [x, w, bias, None, past, None, i32(5)], dict(num_heads=N), outputs=2, **MS)
 check("Attention present", "Attention", [x, w, bias], dict(num_heads=N), outputs=2, **MS)
 check("Attention bias of scores", "Attention", [x, w, bias, None, None, numbers(B, N, S, S)], dict(num_heads=N, scale=0.3), **MS)
 check("Attention broadcast bias of scores", "Attention", [x, w, bias, None, None, numbers(1, N, S, S)], dict(num_heads=N), **MS)

@@ -75,7 +75,7 @@ Results attention(GraphBuilder& b, const Node& node) {
   c.need_rank(1, 2, "[channels, q + k + v]");
   c.need_rank(4, 5, "[2, batch, heads, before, size]");
   if (c.integer("do_rotary", 0) != 0) c.unsupported("do_rotary is set", "use operator RotaryEmbedding");
-  if (c.integer("past_present_share_buffer", 0) != 0 || c.has(6)) c.unsupported("past and present share a buffer");
+  if (c.integer("past_present_share_buffer", 0) != 0) c.unsupported("past and present share a buffer");
   const int64_t heads = c.positive("num_heads");
   const Extents x = c.extents(c.raw(0));
   std::vector<int64_t> sizes = node.integers("qkv_hidden_sizes");

@@ -31,7 +31,7 @@ def case(name, op, inputs, outputs=1, constants=(), domain="com.microsoft", opse
         if array is None:
             continue
         array = np.asarray(array)
-        if i in constants or array.dtype.name.startswith(("int4", "uint4", "float8")):
+        if i in constants or array.dtype.name.startswith(("int4", "uint4", "float8", "float4")):
             initialisers.append(numpy_helper.from_array(array, names[i]))
         else:
             graph_inputs.append(helper.make_tensor_value_info(names[i], number_type(array), array.shape))

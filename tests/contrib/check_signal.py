@@ -24,6 +24,20 @@ for n in (1, 2, 3, 4, 5, 7, 8, 12, 13, 30, 49, 64, 97, 210):
     check(f"DFT {n} complex", "DFT", [z], expect=[pairs(np.fft.fft(c, axis=1))], **tolerance)
     check(f"DFT {n} inverse", "DFT", [z], dict(inverse=1), expect=[pairs(np.fft.ifft(c, axis=1))], **tolerance)
 
+# Large prime factors: a chirp. f64 shows that nothing is lost.
+for n in (211, 223, 509, 2 * 257, 1021):
+    x = numbers(2, n, 1, seed=n).astype(np.float64)
+    y, tolerance = np.fft.fft(x[..., 0], axis=1), dict(rtol=1e-12, atol=1e-12 * n**0.5)
+    check(f"DFT {n} f64", "DFT", [x, None, one(1)], constants={2}, expect=[pairs(y, np.float64)], **tolerance)
+    check(f"DFT {n} f64 onesided inverse", "DFT", [pairs(y[:, : n // 2 + 1], np.float64), one(n), one(1)], dict(inverse=1, onesided=1), constants={1, 2}, expect=[x], **tolerance)
+    z = numbers(2, n, 2, seed=n)
+    c = z[..., 0].astype(np.float64) + 1j * z[..., 1]
+    check(f"DFT {n} complex", "DFT", [z], expect=[pairs(np.fft.fft(c, axis=1))], rtol=1e-6, atol=1e-6 * n**0.5)
+    check(f"DFT {n} inverse", "DFT", [z], dict(inverse=1), expect=[pairs(np.fft.ifft(c, axis=1))], rtol=1e-6, atol=1e-6)
+x = numbers(1, 700, 1)
+frames = np.stack([x[:, k : k + 257, 0] for k in range(0, 700 - 257 + 1, 100)], 1)
+check("STFT 257", "STFT", [x, one(100), None, one(257)], constants={1, 3}, expect=[pairs(np.fft.rfft(frames.astype(np.float64), axis=2))], rtol=1e-6, atol=2e-5)
+
 z = numbers(4, 9, 5, 2)
 c = z[..., 0].astype(np.float64) + 1j * z[..., 1]
 for axis in (0, 1, 2, -2, -3):

@@ -121,6 +121,10 @@ flat, spatial = x.reshape(2, 60), dict(spatial=0)
 many = [numbers(3, 4, 5, seed=k) for k in range(3)] + [np.abs(numbers(3, 4, 5, seed=4))]
 check("BatchNormalization 7, not spatial", "BatchNormalization", [x, *many], spatial, opset=7,
       expect=[many[0] * (x - many[2]) / np.sqrt(many[3] + 1e-5) + many[1]])
+now, spread = x.mean(0), x.var(0)
+moved = [many[2] * 0.9 + now * 0.1, many[3] * 0.9 + spread * 0.1]
+check("BatchNormalization 7 in training, not spatial", "BatchNormalization", [x, *many], spatial, opset=7, outputs=5,
+      expect=[many[0] * (x - now) / np.sqrt(spread + 1e-5) + many[1], *moved, now, spread])
 
 if __name__ == "__main__":
     main()

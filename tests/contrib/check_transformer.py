@@ -61,9 +61,19 @@ for dilation in (1, 2):
                 check(f"CausalConvWithState {dilation} {activation} last={last} past={past is not None}", "CausalConvWithState", [numbers(*shape), numbers(3, 1, 4), numbers(3), past],
                       dict(activation=activation, dilation=dilation, channels_last=last), outputs=2, **MS)
 
+for last in (0, 1):
+    v, kernel, before = numbers(2, 3, 5), numbers(3, 1, 4), numbers(2, 3, 3, seed=2)
+    turned = (lambda a: np.ascontiguousarray(np.moveaxis(a, -1, -2))) if last else (lambda a: a)
+    all = np.concatenate([before, v], 2)
+    convolved = sum(all[:, :, j : j + 5] * kernel[None, :, 0, j, None] for j in range(4))
+    for window in (1, 3, 7):
+        held = [all[:, :, n : n + 3] if n > 0 else np.zeros_like(before) for n in range(6 - window, 6)]
+        check(f"CausalConvWithState window of {window} last={last}", "CausalConvWithState", [turned(v), kernel, None, np.stack([turned(np.full_like(before, 9))] * (window - 1) + [turned(before)])],
+              dict(channels_last=last, state_window=window), outputs=2, expect=[turned(convolved).astype(np.float32), turned(np.stack(held))], **MS)
+
 gamma, beta, skip = numbers(8, seed=3), numbers(8, seed=4), numbers(2, 3, 8, seed=5)
 for name, inputs in (("plain", [x, skip, gamma, beta]), ("bias", [x, skip, gamma, beta, bias]), ("no beta", [x, skip, gamma, None, bias])):
-    check(f"SkipLayerNormalization {name}", "SkipLayerNormalization", inputs, dict(epsilon=1e-5), outputs=4, wanted=[0, 3], **MS)
+    check(f"SkipLayerNormalization {name}", "SkipLayerNormalization", inputs, dict(epsilon=1e-5), outputs=4, **MS)
 check("SkipLayerNormalization broadcast", "SkipLayerNormalization", [x, skip[0], gamma, beta], dict(epsilon=1e-5), **MS)
 check("SkipSimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization", [x, skip, gamma, bias], dict(epsilon=1e-5), outputs=4, wanted=[0, 3], **MS)
 check("SkipSimplifiedLayerNormalization f16", "SkipSimplifiedLayerNormalization", [v.astype(np.float16) for v in (x, skip, gamma)], dict(epsilon=1e-5), rtol=5e-3, atol=5e-3, **MS)

@@ -1,6 +1,7 @@
 // LinearAttention, of ai.onnx and of com.microsoft: a reference kernel that walks the tokens.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/lowering/lowering.h"
@@ -10,19 +11,29 @@
 namespace onnxc {
 namespace {
 
+/// com.microsoft's may have fewer heads of queries than of states, and of keys, whose number their shape tells.
 struct Heads {
-  int64_t q, kv;
+  int64_t q, k, kv;
+  int64_t results() const { return std::max(q, kv); }
 };
-Heads heads_of(const Node& node) {
-  const Heads h{node.integer("q_num_heads", 0), node.integer("kv_num_heads", 0)};
-  if (h.q < 1 || h.kv < 1 || h.q % h.kv != 0)
+Heads heads_of(const Node& node, const Extents& q, const Extents& k) {
+  Heads h{node.integer("q_num_heads", 0), 0, node.integer("kv_num_heads", 0)};
+  const bool general = !node.domain.empty();
+  if (h.q < 1 || h.kv < 1 || (h.q % h.kv != 0 && !(general && h.kv % h.q == 0)))
     node.fail(ErrorKind::Invalid, fmt::format("q_num_heads is {} and kv_num_heads {}; the first must be a multiple of the second", h.q, h.kv));
+  h.k = h.kv;
+  if (const Dim size = floor_div(q[2], h.q); general && size.is_constant() && size.value() > 0 && k[2].is_constant()) h.k = k[2].value() / size.value();
+  if (h.k < 1 || h.kv % h.k != 0) node.fail(ErrorKind::Invalid, fmt::format("the key has {} heads, and kv_num_heads is {}", h.k, h.kv));
   return h;
 }
 
 void infer_linear_attention(Inference& n) {
-  const Heads heads = heads_of(n.node());
-  if (n.node().integer("state_window", 0) != 0) n.unsupported("state_window is not 0", "only the state after the last token is supported");
+  for (int i : {0, 1}) {
+    if (n.rank(i) != 3) n.fail(fmt::format("input {} has rank {}; [batch, tokens, heads * size] is needed", i, n.rank(i)));
+  }
+  const Heads heads = heads_of(n.node(), n.extents(0), n.extents(1));
+  const int64_t window = n.node().integer("state_window", 0);
+  if (window < 0 || window > 8) n.fail(fmt::format("state_window is {}; 0 to 8 are allowed", window));
   const std::string rule = n.node().string("update_rule", "gated_delta");
   if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta") n.fail(fmt::format("update_rule is '{}'", rule));
   const bool gated = rule.starts_with("gated"), delta = rule.ends_with("delta");
@@ -38,16 +49,17 @@ void infer_linear_attention(Inference& n) {
   const Extents q = n.extents(0), v = n.extents(2);
   const Dim dk = floor_div(q[2], heads.q), dv = floor_div(v[2], heads.kv);
   n.unify(q[2], dk * heads.q, "the query does not divide into its heads");
-  n.unify(n.extents(1)[2], dk * heads.kv, "the key has heads of the query's size");
+  n.unify(n.extents(1)[2], dk * heads.k, "the key has heads of the query's size");
   n.unify(v[2], dv * heads.kv, "the value does not divide into its heads");
-  const Extents state{q[0], heads.kv, dk, dv};
+  Extents state{q[0], heads.kv, dk, dv};
+  if (window > 0) state.insert(state.begin(), Dim(window));
   if (n.has(3)) {
-    if (n.rank(3) != 4) n.fail(fmt::format("past_state has rank {}, not 4", n.rank(3)));
-    for (std::size_t k = 0; k < 4; ++k) n.unify(n.extents(3)[k], state[k], "the shape of past_state");
+    if (n.rank(3) != static_cast<int>(state.size())) n.fail(fmt::format("past_state has rank {}, not {}", n.rank(3), state.size()));
+    for (std::size_t k = 0; k < state.size(); ++k) n.unify(n.extents(3)[k], state[k], "the shape of past_state");
   }
   if (n.has(4) && !(n.extents(4)[2] == Dim(heads.kv))) n.unify(n.extents(4)[2], dk * heads.kv, "decay has a value for each head, or for each element of each head's key");
   if (n.has(5) && !(n.extents(5)[2] == Dim(1))) n.unify(n.extents(5)[2], heads.kv, "beta has a value for each head, or one");
-  n.output(0, n.element(0), {q[0], q[1], dv * heads.q});
+  n.output(0, n.element(0), {q[0], q[1], dv * heads.results()});
   n.output(1, n.has(3) ? n.element(3) : n.element(0), state);
 }
 
@@ -57,18 +69,21 @@ double scale_of(const Node& node, int64_t dk) {
 }
 
 void lower_linear_attention(Lowering& l) {
-  const Heads heads = heads_of(l.node());
+  const Heads heads = heads_of(l.node(), l.extents(0), l.extents(1));
+  const int64_t window = l.node().integer("state_window", 0);
   const Dim dk = floor_div(l.extents(0)[2], heads.q), dv = floor_div(l.extents(2)[2], heads.kv);
   if (!dk.is_constant()) l.unsupported(fmt::format("the size of a head is {}", dk.text()), "fix it with --dim");
   const View q = l.in(0), k = l.in(1), v = l.in(2), y = l.out(0);
   const ElementType state = l.has(3) ? l.type(3).element : y.element;
   const PointerArg work = l.workspace("state", ElementType::F32, (dk + 1) * dv);
-  const Extents shape{q.extents[0], heads.kv, dk, dv};
+  Extents shape{q.extents[0], heads.kv, dk, dv};
+  if (window > 0) shape.insert(shape.begin(), Dim(window));
   const View present = l.has_output(1) ? l.out(1) : View{l.workspace("present", state, element_count(shape)), state, shape, {}};
   StepBuilder call = l.call("scalar_linear_attention");
   call.type(y.element).type(state).tensor(y).tensor(present).tensor(q).tensor(k).tensor(v);
   for (int i = 3; i < 6; ++i) call.optional_tensor(i);
-  call.pointer(work).params({{"q_heads", dim_arg(heads.q)}, {"kv_heads", dim_arg(heads.kv)}, {"scale", Arg(NumberArg{scale_of(l.node(), dk.value()), ElementType::F64})}});
+  call.pointer(work).params({{"q_heads", dim_arg(heads.q)}, {"k_heads", dim_arg(heads.k)}, {"kv_heads", dim_arg(heads.kv)},
+                             {"scale", Arg(NumberArg{scale_of(l.node(), dk.value()), ElementType::F64})}, {"window", dim_arg(window)}});
 }
 
 }  // namespace

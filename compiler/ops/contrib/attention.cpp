@@ -1,52 +1,67 @@
 // com.microsoft: Attention (with the projection of its input), MultiHeadAttention, DecoderMaskedMultiHeadAttention.
-#include "compiler/ops/contrib/attention.h"
+#include "compiler/ops/contrib/cache.h"
 
 namespace onnxc {
 namespace {
 
-/// What is added to the scores of [batch, heads, tokens of q, tokens of k], or kAbsent: mask_filter_value where the mask says so; with `causal`, the lowest
-/// number where a key comes after the query, the last of which stand together; a bias of its own.
-///
-/// Masks of ONNX Runtime: [batch, keys] or [batch, queries, keys], 0 where a key is not seen; [batch], the number of keys that are seen; [2 batch], that, then the
-/// first key that is.
-ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, Dim batch, Dim queries, Dim keys, ValueId past) {
+/// x [..., n] with zeros behind, [..., keys].
+ValueId filled(Composition& c, ValueId x, Dim keys) {
+  Extents shape = c.extents(x);
+  const Dim more = keys - shape.back();
+  if (x == kAbsent || more == Dim(0) || shape.back() == Dim(1)) return x;
+  shape.back() = more;
+  return c.concat({x, c.zeros(c.b.type(x).element, shape)}, c.rank(x) - 1);
+}
+
+/// Which keys a mask of one number a batch shows, [batch, 1, 1, keys].
+ValueId shown_by_ends(Composition& c, ValueId mask, const Tokens& t) {
+  const Extents shape = c.extents(mask);
+  const ValueId at = cast_to(c.b, c.count(t.keys), c.b.type(mask).element);  // [keys]
+  const auto before = [&](ValueId ends) { return c.op("Less", {at, c.unsqueeze(ends, {1})}); };
+  ValueId seen;
+  if (shape[0] == t.batch) {
+    seen = before(mask);
+  } else if (shape[0] == 2 * t.batch) {
+    const auto ends = c.split(mask, {t.batch, t.batch}, 0);
+    seen = c.op("And", {before(ends[0]), c.op("GreaterOrEqual", {at, c.unsqueeze(ends[1], {1})})});
+  } else if (shape[0] == 3 * t.batch + 2) {
+    seen = before(c.slice(mask, 0, t.batch, 0));
+  } else {
+    c.unsupported(fmt::format("the mask has shape {} for a batch of {}", text(shape), t.batch.text()));
+  }
+  return c.unsqueeze(seen, {1, 2});
+}
+
+}  // namespace
+
+ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, const Tokens& t) {
   GraphBuilder& b = c.b;
-  const ValueId zero = c.c(0), filter = c.c(c.number("mask_filter_value", -10000.0f));
+  const ValueId zero = c.c(0), filter = c.c(c.number("mask_filter_value", -10000.0f)), lowest = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
   ValueId sum = kAbsent;
   const auto plus = [&](ValueId v) { sum = sum == kAbsent ? v : c.add(sum, v); };
-  if (mask != kAbsent) {
-    const Extents shape = c.extents(mask);
-    ValueId seen;
-    if (shape.size() == 1) {
-      const ValueId at = cast_to(b, c.count(keys), b.type(mask).element);  // [keys]
-      if (shape[0] == batch) {
-        seen = c.op("Less", {at, c.unsqueeze(mask, {1})});
-      } else if (shape[0] == 2 * batch) {
-        const auto ends = c.split(mask, {batch, batch}, 0);
-        seen = c.op("And", {c.op("Less", {at, c.unsqueeze(ends[0], {1})}), c.op("GreaterOrEqual", {at, c.unsqueeze(ends[1], {1})})});
-      } else {
-        c.unsupported(fmt::format("the mask has shape {} for a batch of {}", text(shape), batch.text()));
-      }
-      seen = c.unsqueeze(seen, {1, 2});
-    } else if (shape.size() == 2 || shape.size() == 3) {
-      seen = c.op("Greater", {mask, b.number(b.type(mask).element, 0)});
-      seen = c.unsqueeze(seen, shape.size() == 2 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1});
-    } else {
-      c.unsupported(fmt::format("the mask has shape {}", text(shape)), "use a mask of rank 1, 2 or 3");
-    }
-    plus(c.op("Where", {seen, zero, filter}));
+  const int rank = mask == kAbsent ? 0 : c.rank(mask);
+  if (rank == 1) {
+    plus(c.op("Where", {shown_by_ends(c, mask, t), zero, filter}));
+  } else if (rank >= 2 && !(rank == 2 && c.extent(mask, 1) == Dim(1))) {
+    if (rank > 4) c.unsupported(fmt::format("the mask has shape {}", text(c.extents(mask))), "use a mask of rank 1 to 4");
+    if (rank == 4) mask = c.slice(c.slice(mask, t.before, t.before + t.queries, 2), 0, t.keys, 3);
+    const ValueId seen = c.op("Greater", {filled(c, mask, t.keys), b.number(b.type(mask).element, 0)});
+    plus(c.op("Where", {rank == 4 ? seen : c.unsqueeze(seen, rank == 2 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1}), zero, filter}));
   }
+  const ValueId at = c.unsqueeze(c.count(t.keys), {0});
   if (causal) {
-    const Dim before = past == kAbsent ? Dim(0) : c.extent(past, -2);
-    if (const Dim more = keys - queries - before; more.is_constant() && more.value() != 0)
-      c.unsupported(fmt::format("unidirectional, with {} queries for {} new keys", queries.text(), (keys - before).text()));
-    const ValueId row = c.add(c.unsqueeze(c.count(queries), {1}), b.shape({keys - queries}));
-    const ValueId lowest = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
-    sum = c.op("Where", {c.op("LessOrEqual", {c.unsqueeze(c.count(keys), {0}), row}), sum == kAbsent ? zero : sum, lowest});
+    if (const Dim more = t.keys - t.queries - t.before; t.start == kAbsent && more.is_constant() && more.value() != 0)
+      c.unsupported(fmt::format("unidirectional, with {} queries for {} new keys", t.queries.text(), (t.keys - t.before).text()));
+    const ValueId row = c.add(c.unsqueeze(c.count(t.queries), {1}), t.start != kAbsent ? t.start : b.shape({t.keys - t.queries}));
+    sum = c.op("Where", {c.op("LessOrEqual", {at, row}), sum == kAbsent ? zero : sum, lowest});
+  } else if (t.start != kAbsent) {
+    sum = c.op("Where", {c.op("Less", {at, c.add(t.start, b.shape({t.queries}))}), sum == kAbsent ? zero : sum, lowest});
   }
-  if (bias != kAbsent) plus(bias);
+  if (bias != kAbsent) plus(filled(c, bias, t.keys));
   return sum;
 }
+
+namespace {
 
 /// past [batch, heads, before, size] and new keys or values, one after the other.
 ValueId with_past(Composition& c, ValueId past, ValueId x) { return past == kAbsent ? x : c.concat({past, x}, 2); }
@@ -60,7 +75,7 @@ Results attention(GraphBuilder& b, const Node& node) {
   c.need_rank(1, 2, "[channels, q + k + v]");
   c.need_rank(4, 5, "[2, batch, heads, before, size]");
   if (c.integer("do_rotary", 0) != 0) c.unsupported("do_rotary is set", "use operator RotaryEmbedding");
-  if (c.integer("past_present_share_buffer", 0) != 0 || c.has(6)) c.unsupported("past and present share a buffer");
+  if (c.integer("past_present_share_buffer", 0) != 0) c.unsupported("past and present share a buffer");
   const int64_t heads = c.positive("num_heads");
   const Extents x = c.extents(c.raw(0));
   std::vector<int64_t> sizes = node.integers("qkv_hidden_sizes");
@@ -76,25 +91,38 @@ Results attention(GraphBuilder& b, const Node& node) {
     h.v = with_past(c, c.op("Squeeze", {past[1], b.integers({0})}), h.v);
   }
   h.scale = attention_scale(c, c.extent(h.q, 3));
-  h.bias = score_bias(c, c.raw(3), c.in(5), c.integer("unidirectional", 0) != 0, x[0], x[1], c.extent(h.k, 2), c.raw(4));
+  h.bias = score_bias(c, c.has(3) ? c.raw(3) : kAbsent, c.in(5), c.integer("unidirectional", 0) != 0, {x[0], x[1], c.extent(h.k, 2), c.has(4) ? c.extent(c.raw(4), 3) : Dim(0)});
   std::vector<ValueId> results{c.out(join_heads(c, attend(c, h).y)), kAbsent};
   if (node.has_output(1)) results[1] = c.out(c.concat({c.unsqueeze(h.k, {0}), c.unsqueeze(h.v, {0})}, 0));
   return results;
 }
 
-// ---- MultiHeadAttention, DecoderMaskedMultiHeadAttention
+// ---- MultiHeadAttention, DecoderMaskedMultiHeadAttention. With past_sequence_length, past and present are as long as what shall come, and the call's keys and
+// values are written from there on. In a search with beams, what came before lies in the rows of other beams: cache_indirection [batch, beams, places] says in
+// which.
+
+/// The rows of the cache [batch * beams, heads, places, size] in which each row finds its places, of the same batch: [batch * beams, 1, places, 1].
+ValueId rows_of_beams(Composition& c, ValueId indirection, const Tokens& t) {
+  if (c.rank(indirection) != 3) c.fail(fmt::format("cache_indirection has shape {}; [batch, beams, places] is needed", text(c.extents(indirection))));
+  const ValueId beams = c.b.shape({c.extent(indirection, 1)}), own = c.unsqueeze(c.count(t.batch), {1});
+  const ValueId first = c.mul(c.op("Div", {own, beams}), beams);
+  const ValueId other = c.add(c.reshape(cast_to(c.b, indirection, ElementType::I64), {t.batch, t.keys}), first);
+  return c.unsqueeze(c.op("Where", {c.op("Less", {c.count(t.keys), t.start}), other, own}), {1, 3});
+}
+ValueId gathered(Composition& c, ValueId cache, ValueId rows) {
+  return c.op("GatherElements", {cache, c.op("Expand", {rows, c.b.shape(c.extents(cache))})}, {{"axis", int64_t{0}}});
+}
 
 Results multi_head_attention(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_float();
   const bool decoder = node.op == "DecoderMaskedMultiHeadAttention";
   // The inputs of the two stand in another order.
-  const int bias_input = decoder ? 10 : 3, mask_input = decoder ? 3 : 4, added_input = decoder ? 4 : 5, past_input = decoder ? 5 : 6, shared_input = decoder ? 7 : 8;
+  const int bias_input = decoder ? 10 : 3, mask_input = decoder ? 3 : 4, added_input = decoder ? 4 : 5, past_input = decoder ? 5 : 6, shared_input = decoder ? 7 : 8, beams_input = 9;
   const int64_t heads = c.positive("num_heads");
-  if (c.integer("past_present_share_buffer", 0) != 0) c.unsupported("past and present share a buffer");
-  for (int i : {shared_input, shared_input + 1, shared_input + 2}) {
-    if (c.has(i) && i != bias_input) c.unsupported("past_sequence_length, a beam width or a cache indirection is given: past and present share a buffer");
-  }
+  const bool shared = c.has(shared_input);
+  if (shared && !c.has(past_input)) c.fail("past_sequence_length is given, and there is no past");
+  if (!shared && c.integer("past_present_share_buffer", 0) != 0) c.fail("past_present_share_buffer needs past_sequence_length");
   c.need_rank(past_input, 4, "[batch, heads, before, size]");
   ValueId q = c.in(0), k = c.in(1), v = c.in(2);
   const Extents shape = c.extents(q);
@@ -137,14 +165,32 @@ Results multi_head_attention(GraphBuilder& b, const Node& node) {
       h.v = projected(v, biases[2]);
     }
   }
-  h.k = with_past(c, c.in(past_input), h.k);
-  h.v = with_past(c, c.in(past_input + 1), h.v);
+  Tokens t{.batch = shape[0], .queries = shape[1], .before = 0};
+  if (shared) {
+    const Dim room = c.extent(c.raw(past_input), 2);
+    t.start = c.op("Reshape", {cast_to(b, c.raw(shared_input), ElementType::I64), b.integers({1})});
+    const ValueId starts = c.op("Expand", {t.start, b.shape({t.batch})});
+    h.k = extended(c, c.in(past_input), h.k, starts, room);
+    h.v = extended(c, c.in(past_input + 1), h.v, starts, room);
+  } else {
+    if (c.has(past_input)) t.before = c.extent(c.raw(past_input), 2);
+    h.k = with_past(c, c.in(past_input), h.k);
+    h.v = with_past(c, c.in(past_input + 1), h.v);
+  }
+  t.keys = c.extent(h.k, 2);
+  const ValueId present_k = h.k, present_v = h.v;
+  if (c.has(beams_input)) {
+    if (!shared) c.fail("cache_indirection is given without past_sequence_length");
+    const ValueId rows = rows_of_beams(c, c.raw(beams_input), t);
+    h.k = gathered(c, h.k, rows);
+    h.v = gathered(c, h.v, rows);
+  }
   h.scale = attention_scale(c, c.extent(h.q, 3));
-  h.bias = score_bias(c, c.raw(mask_input), c.in(added_input), c.integer("unidirectional", 0) != 0, shape[0], shape[1], c.extent(h.k, 2), c.raw(past_input));
+  h.bias = score_bias(c, c.has(mask_input) ? c.raw(mask_input) : kAbsent, c.in(added_input), c.integer("unidirectional", 0) != 0, t);
   const Attended a = attend(c, h);
   std::vector<ValueId> results{c.out(join_heads(c, a.y)), kAbsent, kAbsent, kAbsent};
-  if (node.has_output(1)) results[1] = c.out(h.k);
-  if (node.has_output(2)) results[2] = c.out(h.v);
+  if (node.has_output(1)) results[1] = c.out(present_k);
+  if (node.has_output(2)) results[2] = c.out(present_v);
   if (node.has_output(3)) results[3] = c.out(a.scores);
   return results;
 }

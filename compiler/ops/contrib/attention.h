@@ -29,4 +29,17 @@ ValueId rotate(Composition& c, ValueId x, ValueId cosines, ValueId sines, bool i
 /// Rows of a cache [positions, pairs] at `positions` [batch, tokens], as `rotate` wants them.
 ValueId angles(Composition& c, ValueId cache, ValueId positions);
 
+struct Tokens {
+  Dim batch = 0, queries = 0, keys = 0;  ///< keys: those of before and of the call
+  Dim before = 0;                        ///< of the keys
+  ValueId start = kAbsent;               ///< [1], i64: where the call's keys begin, in place of `before`; behind the call's there are none
+};
+/// What is added to the scores of [batch, heads, tokens of q, tokens of k], or kAbsent: mask_filter_value where the mask says so; with `causal`, the lowest
+/// number where a key comes after the query, the last of which stand together; a bias of its own.
+///
+/// Masks of ONNX Runtime: [batch, keys] or [batch, queries, keys], 0 where a key is not seen; [batch, 1, longest, longest], of which the rows of the queries
+/// count; [batch], the number of keys that are seen; [2 batch], that, then the first key that is; [3 batch + 2], that, then where packed queries and keys would
+/// begin; [batch, 1] or [1, 1] is none.
+ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, const Tokens& tokens);
+
 }  // namespace onnxc

@@ -1,17 +1,30 @@
 // com.microsoft.GroupQueryAttention: attention over a cache that the operator extends; keys and values have fewer heads than queries. Of batch b, seqlens_k[b] + 1
 // keys are there after the call, of which the last are the call's own; a prompt starts at 0. What lies beyond them in the cache means nothing.
-#include "compiler/ops/contrib/attention.h"
+#include "compiler/ops/contrib/cache.h"
 
 namespace onnxc {
 namespace {
 
-void refuse_rare_forms(const Composition& c) {
-  const Node& node = c.node;
-  for (const char* attribute : {"k_quant_type", "v_quant_type"}) {
-    if (node.string(attribute, "NONE") != "NONE") c.unsupported(fmt::format("{} is '{}': a quantised cache", attribute, node.string(attribute, "")));
+/// How the cache holds keys (input 3) or values (4), if not as they are.
+std::optional<QuantisedCache> quantised_form(Composition& c, const char* attribute, int cache) {
+  const std::string type = c.node.string(attribute, "NONE");
+  const int scale = cache + 9;
+  if (type == "NONE") {
+    if (c.has(scale)) c.fail(fmt::format("input {} is given, and {} is 'NONE'", scale, attribute));
+    return std::nullopt;
   }
-  if (c.has(12) || c.has(13)) c.unsupported("a quantised cache");
-  if (c.integer("sliding_window_cache", 0) != 0) c.unsupported("sliding_window_cache is set");
+  if (type != "PER_TENSOR" && type != "PER_CHANNEL") c.fail(fmt::format("{} is '{}'", attribute, type));
+  if (!c.has(scale) || c.rank(c.raw(scale)) > 4) c.fail(fmt::format("{} is '{}', and its scale (input {}) is missing or not of rank 1 to 4", attribute, type, scale));
+  const int64_t bits = c.integer("kv_cache_bit_width", 8);
+  if (bits != 4 && bits != 8) c.fail(fmt::format("kv_cache_bit_width is {}", bits));
+  const ElementType needed = bits == 8 ? ElementType::I8 : ElementType::U8;
+  if (c.has(cache) && c.b.type(c.raw(cache)).element != needed)
+    c.unsupported(fmt::format("a cache of {} with kv_cache_bit_width {}", name(c.b.type(c.raw(cache)).element), bits), fmt::format("one of {} is supported", name(needed)));
+  return QuantisedCache{bits, cast_to(c.b, c.raw(scale), c.type)};
+}
+
+void check_attributes(const Composition& c) {
+  const Node& node = c.node;
   const int64_t causal = c.integer("causal", 1), window = c.integer("local_window_size", -1);
   if (causal != 0 && causal != 1) c.fail(fmt::format("causal is {}", causal));
   if (causal == 0 && window != -1) c.fail("local_window_size without causal");
@@ -20,20 +33,10 @@ void refuse_rare_forms(const Composition& c) {
   if (node.has_output(3) && qk != 1 && qk != 2) c.fail(fmt::format("output_qk is wanted, and qk_output is {}", qk));
 }
 
-/// The cache with `x` [batch, heads, tokens, size] written from `start` [batch] on, `length` long.
-ValueId extended(Composition& c, ValueId cache, ValueId x, ValueId start, Dim length) {
-  const Dim here = c.extent(cache, 2), more = length - here;
-  if (!(more == Dim(0))) {
-    const Extents shape = c.extents(x);
-    cache = c.concat({cache, c.zeros(c.b.type(x).element, {shape[0], shape[1], more, shape[3]})}, 2);
-  }
-  return c.op("TensorScatter", {cache, x, start}, {{"axis", int64_t{2}}});
-}
-
 Results group_query_attention(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_float();
-  refuse_rare_forms(c);
+  check_attributes(c);
   const int64_t heads = c.positive("num_heads"), groups = c.positive("kv_num_heads");
   if (heads % groups != 0) c.fail(fmt::format("num_heads is {}, kv_num_heads {}", heads, groups));
   c.need_rank(0, 3, "[batch, tokens, channels]");
@@ -68,25 +71,44 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
     h.k = rotate(c, h.k, cosines, sines, interleaved);
   }
   if (c.has(3) != c.has(4)) c.fail("past_key and past_value belong together");
-  if (c.has(3)) {
-    const std::vector<Dim> total = c.elements(6, "total_sequence_length");
-    if (total.size() != 1) c.fail("total_sequence_length is not one number");
-    const Dim before = c.extent(c.raw(3), 2), length = max(before, total[0]);
-    h.k = extended(c, c.in(3), h.k, start, length);
-    h.v = extended(c, c.in(4), h.v, start, length);
+  const auto k_form = quantised_form(c, "k_quant_type", 3), v_form = quantised_form(c, "v_quant_type", 4);
+  if (k_form) h.k = quantised(c, h.k, *k_form);
+  if (v_form) h.v = quantised(c, h.v, *v_form);
+  const int64_t window = c.integer("local_window_size", -1);
+  ValueId present_k = h.k, present_v = h.v, at;  // at: the positions of the keys, [batch or 1, 1, 1, keys]
+  if (c.integer("sliding_window_cache", 0) != 0) {
+    if (!c.has(3) || window < 1) c.fail("sliding_window_cache needs past_key and local_window_size");
+    if (c.has(10)) c.unsupported("attention_bias with sliding_window_cache");
+    const WindowedCache cache{c.extent(c.raw(3), 2), window, start, there};
+    if (cache.room.is_constant() && cache.room.value() < window) c.fail(fmt::format("the cache has {} places for a window of {}", cache.room.value(), window));
+    h.k = c.concat({k_form ? c.raw(3) : c.in(3), h.k}, 2);
+    h.v = c.concat({v_form ? c.raw(4) : c.in(4), h.v}, 2);
+    present_k = cache.kept(c, h.k);
+    present_v = cache.kept(c, h.v);
+    at = c.unsqueeze(cache.positions(c, tokens), {1, 2});
+  } else {
+    if (c.has(3)) {
+      const std::vector<Dim> total = c.elements(6, "total_sequence_length");
+      if (total.size() != 1) c.fail("total_sequence_length is not one number");
+      const Dim before = c.extent(c.raw(3), 2), length = max(before, total[0]);
+      present_k = h.k = extended(c, k_form ? c.raw(3) : c.in(3), h.k, start, length);
+      present_v = h.v = extended(c, v_form ? c.raw(4) : c.in(4), h.v, start, length);
+    }
+    at = c.unsqueeze(c.count(c.extent(h.k, 2)), {0, 1, 2});
   }
+  if (k_form) h.k = dequantised(c, h.k, *k_form);
+  if (v_form) h.v = dequantised(c, h.v, *v_form);
   const Dim keys = c.extent(h.k, 2);
   // Which keys a query sees: [batch, 1, tokens, keys].
-  const ValueId at = c.unsqueeze(c.count(keys), {0, 1, 2});
-  const ValueId row = c.unsqueeze(positions, {1, 3});
+  const ValueId row = c.unsqueeze(positions, {1, 3}), none = b.number(ElementType::I64, 0);
   ValueId seen;
   if (c.integer("causal", 1) == 0) {
     seen = c.op("Less", {at, c.unsqueeze(there, {1, 2, 3})});
   } else {
     seen = c.op("LessOrEqual", {at, row});
-    if (const int64_t window = c.integer("local_window_size", -1); window > 0)
-      seen = c.op("And", {seen, c.op("Greater", {at, c.sub(row, b.number(ElementType::I64, static_cast<double>(window)))})});
+    if (window > 0) seen = c.op("And", {seen, c.op("Greater", {at, c.sub(row, b.number(ElementType::I64, static_cast<double>(window)))})});
   }
+  if (c.integer("sliding_window_cache", 0) != 0) seen = c.op("And", {seen, c.op("GreaterOrEqual", {at, none})});
   const ValueId hidden = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
   ValueId added = c.c(0);
   if (c.has(10)) {  // of the keys that are there
@@ -103,7 +125,7 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
   if (c.has(11)) h.sink = c.in(11);
   else if (c.integer("smooth_softmax", 0) == 1) h.sink = c.zeros(c.type, {heads});
   const Attended a = attend(c, h);
-  std::vector<ValueId> results{c.out(join_heads(c, a.y)), c.out(h.k), c.out(h.v), kAbsent};
+  std::vector<ValueId> results{c.out(join_heads(c, a.y)), k_form ? present_k : c.out(present_k), v_form ? present_v : c.out(present_v), kAbsent};
   if (node.has_output(3)) results[3] = c.out(c.integer("qk_output", 0) == 1 ? a.scores : a.weights);
   return results;
 }

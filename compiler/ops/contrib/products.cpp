@@ -89,12 +89,14 @@ Results nhwc_conv(GraphBuilder& b, const Node& node) {
   return {{c.out(c.transpose(y, last))}};
 }
 
-// ---- CausalConvWithState: a depthwise convolution over what came before and the input; the state is what comes before the next input.
+// ---- CausalConvWithState: a depthwise convolution over what came before and the input; the state is what comes before the next input. With state_window, there
+// are as many states before the batch, of the last positions; 0 for those that were before the call.
 
 Results causal_conv(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   if (c.integer("ndim", 1) != 1) c.unsupported(fmt::format("ndim is {}", c.integer("ndim", 1)), "only one spatial axis is supported");
-  if (c.integer("state_window", 0) != 0) c.unsupported("state_window is not 0", "only the state after the last position is supported");
+  const int64_t window = c.integer("state_window", 0);
+  if (window < 0 || window > 8) c.fail(fmt::format("state_window is {}; 0 to 8 are allowed", window));
   const bool last = c.integer("channels_last", 0) != 0;
   const int64_t dilation = c.integer("dilation", 1);
   if (dilation < 1) c.fail(fmt::format("dilation is {}", dilation));
@@ -113,12 +115,27 @@ Results causal_conv(GraphBuilder& b, const Node& node) {
   };
   const Dim positions = last ? given[1] : given[2];
   const ValueId x = planar(c.in(0), positions);
-  const ValueId past = c.has(3) ? planar(c.in(3), state) : c.zeros(c.type, {given[0], channels, state});
+  ValueId given_past = c.in(3);
+  if (c.has(3) && window > 0) given_past = c.op("Squeeze", {c.slice(given_past, window - 1, window, 0), b.integers({0})});
+  const ValueId past = c.has(3) ? planar(given_past, state) : c.zeros(c.type, {given[0], channels, state});
   const ValueId all = c.concat({past, x}, 2);
   const ValueId y = c.op("Conv", {all, c.in(1), c.in(2)}, {{"group", channels}, {"dilations", List{dilation}}, {"kernel_shape", List{kernel}}});
   const std::string activation = node.string("activation", "none");
   if (activation != "none" && activation != "silu" && activation != "swish") c.fail(fmt::format("activation is '{}'", activation));
-  return {{c.out(as_given(activation == "none" ? y : c.sigmoid_gate(y), positions)), c.out(as_given(c.slice(all, positions, positions + state, 2), state))}};
+  ValueId present;
+  if (window == 0) {
+    present = as_given(c.slice(all, positions, positions + state, 2), state);
+  } else {
+    const ValueId padded = c.concat({c.zeros(c.type, {given[0], channels, window}), all}, 2);
+    std::vector<ValueId> states;
+    for (int64_t back = window - 1; back >= 0; --back) {  // after `seen` positions of the call
+      const Dim seen = positions - back;
+      const ValueId taken = c.op("Where", {c.op("Greater", {b.shape({seen}), b.number(ElementType::I64, 0)}), c.slice(padded, seen + window, seen + window + state, 2), c.c(0)});
+      states.push_back(c.unsqueeze(as_given(taken, state), {0}));
+    }
+    present = c.concat(std::move(states), 0);
+  }
+  return {{c.out(as_given(activation == "none" ? y : c.sigmoid_gate(y), positions)), c.out(present)}};
 }
 
 }  // namespace

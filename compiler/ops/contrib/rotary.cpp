@@ -4,14 +4,14 @@
 namespace onnxc {
 namespace {
 
+/// `is_packed_batching` allows more tokens than the caches have positions, as several sequences in one have; positions say all. ONNX Runtime's kernels leave
+/// `scale` unread, and so does this.
 Results rotary_embedding(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   const int rank = c.rank(c.raw(0));
   if (rank != 3 && rank != 4) c.fail(fmt::format("the input has shape {}; [batch, tokens, channels] or [batch, heads, tokens, size] is needed", text(c.extents(c.raw(0)))));
   c.need_rank(2, 2, "[positions, pairs]");
   c.need_rank(3, 2, "[positions, pairs]");
-  if (c.integer("is_packed_batching", 0) != 0) c.unsupported("is_packed_batching is set");
-  if (c.number("scale", 1) != 1) c.unsupported(fmt::format("scale is {}", c.number("scale", 1)));
   ValueId x = c.in(0);
   if (rank == 3) {
     const int64_t heads = c.integer("num_heads", 0);

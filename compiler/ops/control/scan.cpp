@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/ops/operator.h"
 
@@ -118,28 +119,64 @@ void expand_latest(Graph& graph, const Node& node, const std::function<void(Node
   }
 }
 
-/// Opset 8: states and scanned values have a batch as their first axis; the second is scanned.
-void expand_batched(Graph& graph, const Node& node, const std::function<void(Node)>& visit) {
-  if (node.has_input(0)) node.fail(ErrorKind::Unsupported, "sequence_lens of Scan-8", "export the model with opset 9 or later");
+/// The body for sequences of which the first `length` elements count: one more state, the number of the iteration, and one more capture, the length. From there
+/// on states stay and results are 0.
+std::shared_ptr<Graph> body_of_length(const Graph& scan_body, std::size_t states) {
+  auto body = std::make_shared<Graph>(clone(scan_body));
+  const auto scalar = [&](const char* name) { return body->add_value(name, Type::tensor(ElementType::I64, {})); };
+  const ValueId number = scalar("number"), length = scalar("length"), next = body->add_value("next"), counts = body->add_value("counts");
+  const std::vector<ValueId> before = body->inputs;
+  body->inputs.insert(body->inputs.begin(), number);
+  body->inputs.push_back(length);
+  body->nodes.push_back(make_node("Add", "next", {number, add_scalar(*body, 1)}, {next}));
+  body->nodes.push_back(make_node("Less", "counts", {number, length}, {counts}));
+  for (std::size_t k = 0; k < body->outputs.size(); ++k) {
+    ValueId otherwise = k < states ? before[k] : body->add_value("nothing");
+    if (k >= states) body->nodes.push_back(make_node("CastLike", "nothing", {add_scalar(*body, 0), body->outputs[k]}, {otherwise}));
+    const ValueId kept = body->add_value("kept");
+    body->nodes.push_back(make_node("Where", "kept", {counts, body->outputs[k], otherwise}, {kept}));
+    body->outputs[k] = kept;
+  }
+  body->outputs.insert(body->outputs.begin(), next);
+  return body;
+}
+
+/// Opset 8: states and scanned values have a batch as their first axis; the second is scanned, as far as sequence_lens says.
+void expand_batched(Graph& graph, Node node, const std::function<void(Node)>& visit) {
   const Graph& body = *node.region("body");
   const Shape shape = shape_of(node, body, 1);
+  const bool lengths = node.has_input(0);
+  if (lengths) {  // what is scanned backwards begins at the end of its sequence
+    std::vector<int64_t> directions = list_of(node, "directions", shape.inputs);
+    for (std::size_t k = 0; k < shape.inputs; ++k) {
+      if (std::exchange(directions[k], 0) == 0) continue;
+      ValueId& in = node.inputs[1 + shape.states + k];
+      const ValueId reversed = graph.add_value("reversed");
+      visit(make_node("ReverseSequence", node.name, {in, node.inputs[0]}, {reversed}, {{"batch_axis", int64_t{0}}, {"time_axis", int64_t{1}}}));
+      in = reversed;
+    }
+    node.attributes["directions"] = directions;
+  }
   auto batch_body = std::make_shared<Graph>();
   batch_body->name = "batch";
   const ValueId number = batch_body->add_value("sample", Type::tensor(ElementType::I64, {})), condition = batch_body->add_value("condition", Type::tensor(ElementType::Bool, {}));
   batch_body->inputs = {number, condition};
   Node scan = make_node("Scan", node.name, {}, {}, {{"num_scan_inputs", static_cast<int64_t>(shape.inputs)}});
   if (node.has("directions")) scan.attributes["scan_input_directions"] = node.integers("directions");
-  scan.regions.emplace_back("body", std::make_shared<Graph>(clone(body)));
+  scan.regions.emplace_back("body", lengths ? body_of_length(body, shape.states) : std::make_shared<Graph>(clone(body)));
   for (std::size_t i = 0; i < node.captures.size(); ++i) {
     batch_body->inputs.push_back(batch_body->add_value("captured"));
     scan.captures.push_back(batch_body->inputs.back());
   }
-  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+  if (lengths) scan.inputs.push_back(add_scalar(*batch_body, 0));
+  for (std::size_t i = lengths ? 0 : 1; i < node.inputs.size(); ++i) {
     batch_body->inputs.push_back(batch_body->add_value("whole"));
-    scan.inputs.push_back(batch_body->add_value("part"));
-    batch_body->nodes.push_back(make_node("Gather", node.name, {batch_body->inputs.back(), number}, {scan.inputs.back()}, {{"axis", int64_t{0}}}));
+    const ValueId part = batch_body->add_value("part");
+    (i == 0 ? scan.captures : scan.inputs).push_back(part);
+    batch_body->nodes.push_back(make_node("Gather", node.name, {batch_body->inputs.back(), number}, {part}, {{"axis", int64_t{0}}}));
   }
   batch_body->outputs = {condition};
+  if (lengths) scan.outputs.push_back(batch_body->add_value("number"));
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
     scan.outputs.push_back(batch_body->add_value("result"));
     batch_body->outputs.push_back(scan.outputs.back());
@@ -151,7 +188,7 @@ void expand_batched(Graph& graph, const Node& node, const std::function<void(Nod
   visit(make_node("Gather", node.name, {extents, add_scalar(graph, 0)}, {length}));
   Node loop = make_node("Loop", node.name, {length}, node.outputs);
   loop.captures = node.captures;
-  loop.captures.insert(loop.captures.end(), node.inputs.begin() + 1, node.inputs.end());
+  loop.captures.insert(loop.captures.end(), node.inputs.begin() + (lengths ? 0 : 1), node.inputs.end());
   loop.regions.emplace_back("body", std::move(batch_body));
   visit(std::move(loop));
 }

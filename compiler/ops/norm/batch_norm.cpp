@@ -26,10 +26,14 @@ void infer_batch_norm(Inference& n) {
   if (n.node().integer("spatial", 1) != 0) {
     for (int i = 1; i <= 4; ++i)
       n.unify(n.rank(i) == 1 ? n.extents(i)[0] : Dim(-1), x[1], "the channels of the input and of the parameters");
+  } else {  // of the parameters of each position; of channels alone where training does not need more
+    for (int i = 1; i <= 4 && n.node().integer("training_mode", 0) != 0; ++i) {
+      if (n.rank(i) + 1 != static_cast<int>(x.size())) n.fail(fmt::format("input {} has shape {}; one for each position of {} is needed with spatial=0", i, text(n.extents(i)), text(x)));
+      for (std::size_t k = 1; k < x.size(); ++k) n.unify(n.extents(i)[k - 1], x[k], "the positions of the input and of the parameters");
+    }
   }
   const bool training = n.node().integer("training_mode", 0) != 0;
   if (!training && (n.node().has_output(1) || n.node().has_output(2))) n.fail("running statistics are outputs without training_mode");
-  if (training && n.node().integer("spatial", 1) == 0) n.unsupported("spatial=0 in training");
   for (int i = 1; i <= 4; ++i) n.output(i, n.element(i % 2 == 1 ? 3 : 4), n.extents(i % 2 == 1 ? 3 : 4));
   n.output(0, n.type(0));
 }
@@ -53,9 +57,10 @@ std::optional<std::vector<ValueId>> decompose_batch_norm(GraphBuilder& b, const 
   const bool training = node.integer("training_mode", 0) != 0;
   const float epsilon = node.number("epsilon", 1e-5f);
   ValueId x = in[0], mean = in[3], variance = in[4];
+  const bool spatial = node.integer("spatial", 1) != 0;  // before opset 9, spatial=0 gave every position its own parameters
   if (training) {
     std::vector<int64_t> axes{0};
-    for (int64_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
+    for (int64_t axis = 2; axis < rank && spatial; ++axis) axes.push_back(axis);
     const ValueId centre = mean_along(b, x, axes), d = b.op("Sub", {x, centre});
     const ValueId spread = mean_along(b, b.op("Mul", {d, d}), axes);
     mean = b.op("Squeeze", {centre, b.integers(axes)});
@@ -63,8 +68,6 @@ std::optional<std::vector<ValueId>> decompose_batch_norm(GraphBuilder& b, const 
   }
   const ValueId scale = b.op("Mul", {in[1], inverse_deviation(b, variance, epsilon)});
   const ValueId shift = b.op("Sub", {in[2], b.op("Mul", {mean, scale})});
-  // Before opset 9, spatial=0 gave every position its own parameters.
-  const bool spatial = node.integer("spatial", 1) != 0;
   const auto factor = [&](ValueId v) { return spatial ? along_channels(b, v, rank) : v; };
   const ValueId y = b.op("Add", {b.op("Mul", {x, factor(scale)}), factor(shift)});
   std::vector<ValueId> results{cast_to(b, y, b.type(node.outputs[0]).element)};

@@ -15,4 +15,7 @@ ValueId as_scalar(GraphBuilder& b, ValueId v);
 /// A vector along `axis` of a tensor of `rank`: ones behind it, so that it broadcasts. A value of one element becomes a scalar.
 ValueId along(GraphBuilder& b, ValueId v, int64_t axis, int64_t rank);
 
+/// The codes in bytes, `bits` each, the first in the lowest bits: one element each along a new last axis.
+ValueId packed_codes(GraphBuilder& b, ValueId bytes, int64_t bits);
+
 }  // namespace onnxc

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/ops/contrib/attention.h"
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/quant/integer_product.h"
 #include "compiler/ops/quant/linear.h"
@@ -51,81 +52,35 @@ void infer_attention(Inference& n) {
     const Extents wanted{2, x[0], heads, past, floor_div(width, heads)};
     for (std::size_t k = 0; k < 5; ++k) n.unify(n.extents(8)[k], wanted[k], "past");
   }
-  if (n.has(5)) {
-    const Extents& mask = n.extents(5);
-    if (mask.size() == 1) {
-      if (!(mask[0] == x[0])) n.unsupported(fmt::format("a mask_index of shape {}", text(mask)), "lengths [batch] and masks [batch, total] are supported");
-    } else if (mask.size() != 2) {
-      n.unsupported(fmt::format("a mask_index of shape {}", text(mask)), "lengths [batch] and masks [batch, total] are supported");
-    } else {
-      n.unify(mask[1], past + x[1], "the mask and the keys");
-    }
-  }
+  if (n.has(5) && n.rank(5) == 2 && !(n.extents(5)[1] == Dim(1))) n.unify(n.extents(5)[1], past + x[1], "the mask and the keys");
   n.output(0, n.element(3), {x[0], x[1], width});
   n.output(1, n.element(3), {2, x[0], heads, past + x[1], floor_div(width, heads)});
 }
 
-ValueId slice(GraphBuilder& b, ValueId v, int64_t first, int64_t last, int64_t axis) {
-  return b.op("Slice", {v, b.integers({first}), b.integers({last}), b.integers({axis})});
-}
-/// 0, 1, ... as i32.
-ValueId count_up(GraphBuilder& b, Dim length) {
-  return cast_to(b, b.op("Range", {b.number(ElementType::I64, 0), b.shape({length}), b.number(ElementType::I64, 1)}), ElementType::I32);
-}
-
 std::optional<std::vector<ValueId>> decompose_attention(GraphBuilder& b, const Node& node) {
-  const ElementType out = b.type(node.outputs[0]).element;
-  const Extents x = b.extents(node.input(0));
-  const int64_t heads = node.integer("num_heads", 1), width = b.extents(node.input(1))[1].value() / 3, head = width / heads;
+  Composition c(b, node);
+  c.result = b.type(node.outputs[0]).element;
+  c.type = ElementType::F32;
+  const Extents x = c.extents(node.input(0));
+  const int64_t heads = c.positive("num_heads"), width = c.known_extent(node.input(1), 1) / 3;
   const auto f32 = [&](ValueId v) { return cast_to(b, v, ElementType::F32); };
 
   const ValueId product = integer_matmul(b, {node.input(0), as_scalar(b, node.input(6))}, {node.input(1), along(b, node.input(7), 0, 1)});
-  const ValueId factor = b.op("Mul", {f32(as_scalar(b, node.input(3))), f32(along(b, node.input(4), 0, 1))});
-  const ValueId all = b.op("Add", {b.op("Mul", {f32(product), factor}), f32(node.input(2))});
-  const auto part = [&](int64_t k) {  // [batch, heads, sequence, head]
-    const ValueId apart = b.op("Reshape", {slice(b, all, k * width, (k + 1) * width, 2), b.shape({x[0], x[1], heads, head})});
-    return b.op("Transpose", {apart}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
-  };
-  const ValueId query = part(0);
-  ValueId key = part(1), value = part(2);
-  Dim past = 0;
-  if (node.has_input(8)) {
-    past = b.extents(node.input(8))[3];
-    const auto joined = [&](int64_t k, ValueId now) {
-      const ValueId before = b.op("Squeeze", {slice(b, f32(node.input(8)), k, k + 1, 0), b.integers({0})});
-      return b.op("Concat", {before, now}, {{"axis", int64_t{2}}});
-    };
-    key = joined(0, key);
-    value = joined(1, value);
+  const ValueId factor = c.mul(f32(as_scalar(b, node.input(3))), f32(along(b, node.input(4), 0, 1)));
+  const auto parts = c.split(c.add(c.mul(f32(product), factor), f32(node.input(2))), {width, width, width}, 2);
+  Heads h{.q = split_heads(c, parts[0], heads), .k = split_heads(c, parts[1], heads), .v = split_heads(c, parts[2], heads)};
+  Tokens t{.batch = x[0], .queries = x[1], .keys = x[1]};
+  if (c.has(8)) {
+    t.before = c.extent(node.input(8), 3);
+    t.keys = t.before + x[1];
+    const auto past = c.split(f32(node.input(8)), {1, 1}, 0);
+    h.k = c.concat({c.op("Squeeze", {past[0], b.integers({0})}), h.k}, 2);
+    h.v = c.concat({c.op("Squeeze", {past[1], b.integers({0})}), h.v}, 2);
   }
-  const double given = static_cast<double>(node.number("scale", 0)), scale = given != 0 ? given : 1.0 / std::sqrt(static_cast<double>(head));
-  ValueId scores = b.op("MatMul", {query, b.op("Transpose", {key}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}})});
-  scores = b.op("Mul", {scores, b.number(ElementType::F32, scale)});
-  const ValueId zero = b.number(ElementType::F32, 0);
-  if (node.has_input(5)) {  // added where a key does not count
-    const ValueId filter = b.number(ElementType::F32, static_cast<double>(node.number("mask_filter_value", -10000.0f)));
-    ValueId counts;
-    if (b.rank(node.input(5)) == 1) {
-      counts = b.op("Less", {count_up(b, past + x[1]), b.op("Unsqueeze", {node.input(5), b.integers({1, 2, 3})})});
-    } else {
-      counts = b.op("Unsqueeze", {b.op("Greater", {node.input(5), b.number(ElementType::I32, 0)}), b.integers({1, 2})});
-    }
-    scores = b.op("Add", {scores, b.op("Where", {counts, zero, filter})});
-  }
-  if (node.integer("unidirectional", 0) != 0) {
-    const ValueId keys = count_up(b, past + x[1]);
-    const ValueId first = b.op("Squeeze", {cast_to(b, b.shape({past}), ElementType::I32), b.integers({0})});
-    const ValueId queries = b.op("Unsqueeze", {b.op("Add", {count_up(b, x[1]), first}), b.integers({1})});
-    const ValueId lowest = b.number(ElementType::F32, static_cast<double>(std::numeric_limits<float>::lowest()));
-    scores = b.op("Where", {b.op("LessOrEqual", {keys, queries}), scores, lowest});
-  }
-  const ValueId weights = b.op("Softmax", {scores}, {{"axis", int64_t{3}}});
-  const ValueId mixed = b.op("Transpose", {b.op("MatMul", {weights, value})}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
-  std::vector<ValueId> results{cast_to(b, b.op("Reshape", {mixed, b.shape({x[0], x[1], width})}), out)};
-  if (node.has_output(1)) {
-    const auto first = [&](ValueId v) { return b.op("Unsqueeze", {v, b.integers({0})}); };
-    results.push_back(cast_to(b, b.op("Concat", {first(key), first(value)}, {{"axis", int64_t{0}}}), out));
-  }
+  h.scale = attention_scale(c, c.extent(h.q, 3));
+  h.bias = score_bias(c, c.has(5) ? node.input(5) : kAbsent, kAbsent, c.integer("unidirectional", 0) != 0, t);
+  std::vector<ValueId> results{c.out(join_heads(c, attend(c, h).y))};
+  if (node.has_output(1)) results.push_back(c.out(c.concat({c.unsqueeze(h.k, {0}), c.unsqueeze(h.v, {0})}, 0)));
   return results;
 }
 

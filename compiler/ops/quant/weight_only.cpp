@@ -17,13 +17,13 @@ void need_bytes(Inference& n, int i) {
 bool is_real(ElementType type) { return is_float(type) && info(type).bits >= 16; }
 bool is_power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
 
-int64_t needed(Inference& n, const char* attribute) {
-  const int64_t value = n.node().integer(attribute, 0);
+int64_t needed(Inference& n, const char* attribute, int64_t otherwise = 0) {
+  const int64_t value = n.node().integer(attribute, otherwise);
   if (value <= 0 || value > INT32_MAX) n.fail(fmt::format("attribute '{}' is {}", attribute, value));
   return value;
 }
-int64_t block_size(Inference& n, int64_t least = 16) {
-  const int64_t block = needed(n, "block_size");
+int64_t block_size(Inference& n, int64_t least = 16, int64_t otherwise = 0) {
+  const int64_t block = needed(n, "block_size", otherwise);
   if (block < least || !is_power_of_two(block)) n.fail(fmt::format("block_size is {}; a power of two from {} on is needed", block, least));
   return block;
 }
@@ -36,7 +36,10 @@ void need_count(Inference& n, int i, Dim count, const char* what) {
 void infer_matmul_nbits(Inference& n) {
   const int64_t columns = needed(n, "N"), k = needed(n, "K"), block = block_size(n), bits = n.node().integer("bits", 4), blocks = (k + block - 1) / block;
   if (bits != 2 && bits != 4 && bits != 8) n.unsupported(fmt::format("bits is {}", bits), "2, 4 and 8 are supported");
-  if (n.has(4)) n.unsupported("g_idx is given", "export without reordered groups");
+  if (n.has(4)) {
+    if (n.element(4) != ElementType::I32) n.fail(fmt::format("g_idx is {}", name(n.element(4))));
+    if (const Dim count = element_count(n.extents(4)); count != Dim(k) && count != Dim(blocks * block)) n.fail(fmt::format("g_idx has shape {} for K={}", text(n.extents(4)), k));
+  }
   if (n.node().integer("weight_prepacked", 0) != 0) n.unsupported("the weights are packed for another machine", "export with weight_prepacked=0");
   if (!is_real(n.element(0)) || n.element(0) == ElementType::F64) n.fail(fmt::format("A is {}", name(n.element(0))));
   need_bytes(n, 1);
@@ -95,16 +98,22 @@ void lower_matmul_nbits(Lowering& l) {
   step.macs(m * (n * k));
 }
 
-/// The codes in bytes, `bits` each, the first in the lowest bits: one element each along a new last axis.
-ValueId codes_of(GraphBuilder& b, ValueId bytes, int64_t bits) {
-  const int64_t rank = b.rank(bytes);
-  const ValueId mask = b.number(ElementType::U8, static_cast<double>((1 << bits) - 1));
-  std::vector<ValueId> parts;
-  for (int64_t shift = 0; shift < 8; shift += bits) {
-    const ValueId shifted = shift == 0 ? bytes : b.op("BitShift", {bytes, b.number(ElementType::U8, static_cast<double>(shift))}, {{"direction", std::string("RIGHT")}});
-    parts.push_back(b.op("Unsqueeze", {b.op("BitwiseAnd", {shifted, mask}), b.integers({rank})}));
-  }
-  return b.op("Concat", std::move(parts), {{"axis", rank}});
+/// With g_idx, which says of each row of weights whose scale and zero point it has: the weights as numbers, which fold, and a product.
+std::optional<std::vector<ValueId>> decompose_matmul_nbits(GraphBuilder& b, const Node& node) {
+  if (!node.has_input(4)) return std::nullopt;
+  const int64_t n = node.integer("N", 0), k = node.integer("K", 0), bits = node.integer("bits", 4), block = node.integer("block_size", 0), blocks = (k + block - 1) / block;
+  const auto f32 = [&](ValueId v) { return cast_to(b, v, ElementType::F32); };
+  const auto shaped = [&](ValueId v, int64_t columns) { return b.op("Reshape", {v, b.integers({n, columns})}); };
+  const auto first = [&](ValueId v, int64_t axis) { return b.op("Slice", {v, b.integers({0}), b.integers({k}), b.integers({axis})}); };
+  const auto codes = [&](ValueId bytes) { return shaped(packed_codes(b, shaped(bytes, -1), bits), -1); };
+  const ValueId groups = first(b.op("Reshape", {node.input(4), b.integers({-1})}), 0);
+  const auto of_group = [&](ValueId v) { return b.op("Gather", {v, groups}, {{"axis", int64_t{1}}}); };
+  ValueId zeros = b.number(ElementType::F32, static_cast<double>(1 << (bits - 1)));
+  if (node.has_input(3)) zeros = of_group(f32(b.type(node.input(3)).element == ElementType::U8 ? codes(node.input(3)) : shaped(node.input(3), blocks)));
+  const ValueId weights = b.op("Mul", {b.op("Sub", {f32(first(codes(node.input(1)), 1)), zeros}), of_group(f32(shaped(node.input(2), blocks)))});
+  ValueId y = b.op("MatMul", {f32(node.input(0)), b.op("Transpose", {weights}, {{"perm", std::vector<int64_t>{1, 0}}})});
+  if (node.has_input(5)) y = b.op("Add", {y, f32(b.op("Reshape", {node.input(5), b.integers({n})}))});
+  return std::vector{cast_to(b, y, b.type(node.outputs[0]).element)};
 }
 
 // ---- MatMulBnb4: A, B, absmax. B has two codes a byte, the first in the highest bits, of a table of 16 values.
@@ -133,7 +142,7 @@ std::optional<std::vector<ValueId>> decompose_matmul_bnb4(GraphBuilder& b, const
   const int64_t columns = node.integer("N", 0), k = node.integer("K", 0), block = node.integer("block_size", 0), count = columns * k, blocks = (count + block - 1) / block;
   auto table = std::make_shared<TensorData>(TensorData::zeros(ElementType::F32, {16}));
   std::memcpy(table->bytes.data(), kTables[node.integer("quant_type", 0)], table->bytes.size());
-  const ValueId codes = codes_of(b, b.op("Reshape", {node.input(1), b.integers({-1})}), 4);  // low, high
+  const ValueId codes = packed_codes(b, b.op("Reshape", {node.input(1), b.integers({-1})}), 4);  // low, high
   const ValueId high_first = b.op("Slice", {codes, b.integers({1}), b.integers({-3}), b.integers({1}), b.integers({-1})});
   const ValueId indices = b.op("Reshape", {cast_to(b, high_first, ElementType::I32), b.integers({-1})});
   ValueId values = b.op("Gather", {b.graph().add_constant(node.name + "_table", std::move(table)), indices});
@@ -174,15 +183,17 @@ std::optional<std::vector<ValueId>> decompose_matmul_q4(GraphBuilder& b, const N
   for (int i = 0; i < 4; ++i) places->as<uint32_t>()[static_cast<std::size_t>(i)] = uint32_t{1} << (8 * i);
   const ValueId weighted = b.op("Mul", {cast_to(b, part(0, 4), ElementType::U32), b.graph().add_constant(node.name + "_places", std::move(places))});
   const ValueId scale = b.op("BitCast", {b.op("ReduceSum", {weighted, b.integers({2})})}, {{"to", static_cast<int64_t>(ElementType::F32)}});
-  const ValueId codes = codes_of(b, part(header, header + kQ4Block / 2), 4);  // [n, blocks, 16, 2]
+  const ValueId codes = packed_codes(b, part(header, header + kQ4Block / 2), 4);  // [n, blocks, 16, 2]
   const ValueId in_order = b.op("Reshape", {b.op("Transpose", {codes}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}}), b.integers({n, blocks, kQ4Block})});
   const ValueId values = to_real(b, in_order, scale, header == 5 ? part(4, 5) : b.number(ElementType::U8, 8));
   const ValueId columns = b.op("Slice", {b.op("Reshape", {values, b.integers({n, -1})}), b.integers({0}), b.integers({k}), b.integers({1})});
   return std::vector{b.op("MatMul", {node.input(0), b.op("Transpose", {columns}, {{"perm", std::vector<int64_t>{1, 0}}})})};
 }
 
-// ---- GatherBlockQuantized: data, indices, scales, zero_points. What an index out of range finds is 0.
+// ---- GatherBlockQuantized: data, indices, scales, zero_points. What an index out of range finds is 0. Data of 8 or 4 bits of a float type has no zero points, and
+// scales of one along an axis hold for all of it.
 
+bool is_small_float(ElementType type) { return is_float(type) && info(type).bits <= 8 && type != ElementType::F8E8M0; }
 struct Look {
   int64_t rank, gather_axis, quantize_axis, block, bits;
   bool in_bytes;  ///< several elements a byte of data, along its last axis
@@ -202,12 +213,14 @@ void infer_gather_blocks(Inference& n) {
   const ElementType type = n.element(0);
   static_cast<void>(n.axis(n.node().integer("gather_axis", 0), rank));
   static_cast<void>(n.axis(n.node().integer("quantize_axis", 1), rank));
-  if (type != ElementType::U8 && type != ElementType::I4 && type != ElementType::U4) n.unsupported(fmt::format("data is {}", name(type)), "u8, u4 and i4 are supported");
+  const bool floats = is_small_float(type);
+  if (type != ElementType::U8 && type != ElementType::I4 && type != ElementType::U4 && !floats) n.fail(fmt::format("data is {}", name(type)));
   const Look look = look_of(n.graph(), n.node());
   if (look.gather_axis == look.quantize_axis) n.fail("gather_axis is quantize_axis");
   if (look.bits != 2 && look.bits != 4 && look.bits != 8) n.fail(fmt::format("bits is {}", look.bits));
   if (type == ElementType::U8 && look.quantize_axis != rank - 1) n.fail("data of bytes is quantised along its last axis");
-  static_cast<void>(block_size(n));
+  if (!floats || look.block != 0) static_cast<void>(block_size(n, 16, 128));
+  if (floats && n.has(3)) n.fail(fmt::format("zero points for data of {}", name(type)));
   if (n.element(1) != ElementType::I32 && n.element(1) != ElementType::I64) n.fail(fmt::format("the indices are {}", name(n.element(1))));
   if (!is_real(n.element(2))) n.fail(fmt::format("the scales are {}", name(n.element(2))));
   if (n.has(3) && n.element(3) != type) n.fail(fmt::format("the zero points are {}, data {}", name(n.element(3)), name(type)));
@@ -216,12 +229,25 @@ void infer_gather_blocks(Inference& n) {
   for (int k = 0; k < rank; ++k) {
     const auto at = static_cast<std::size_t>(k);
     if (n.rank(2) != rank) n.fail(fmt::format("the scales have rank {}, data {}", n.rank(2), rank));
-    n.unify(n.extents(2)[at], k == look.quantize_axis ? ceil_div(whole[at], look.block) : whole[at], "the scales and data");
+    if (floats && k != look.quantize_axis && n.extents(2)[at] == Dim(1)) continue;
+    n.unify(n.extents(2)[at], k != look.quantize_axis ? whole[at] : look.block == 0 ? Dim(1) : ceil_div(whole[at], look.block), "the scales and data");
   }
   Extents out(whole.begin(), whole.begin() + look.gather_axis);
   for (Dim d : n.extents(1)) out.push_back(d);
   out.insert(out.end(), whole.begin() + look.gather_axis + 1, whole.end());
   n.output(0, n.element(2), std::move(out));
+}
+
+/// The scales of blocks along an axis, as many times as a block has elements; `length` in all. One scale is left alone: it broadcasts.
+ValueId of_blocks(GraphBuilder& b, ValueId scales, int64_t axis, int64_t block, Dim length) {
+  Extents wide = b.extents(scales);
+  Dim& count = wide[static_cast<std::size_t>(axis)];
+  if (count == Dim(1)) return scales;
+  Extents apart = wide;
+  apart.insert(apart.begin() + axis + 1, Dim(block));
+  count *= block;
+  const ValueId all = b.op("Reshape", {b.op("Expand", {b.op("Unsqueeze", {scales, b.integers({axis + 1})}), b.shape(apart)}), b.shape(wide)});
+  return count == length ? all : b.op("Slice", {all, b.integers({0}), b.shape({length}), b.integers({axis})});
 }
 
 std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, const Node& node) {
@@ -240,13 +266,20 @@ std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, con
     if (!look.in_bytes) return v;
     Extents wide = b.extents(v);
     wide.back() *= 8 / look.bits;
-    const ValueId list = b.op("Reshape", {codes_of(b, v, look.bits), b.shape(wide)});
+    const ValueId list = b.op("Reshape", {packed_codes(b, v, look.bits), b.shape(wide)});
     if (wide.back() == elements) return list;
     return b.op("Slice", {list, b.integers({0}), b.shape({elements}), b.integers({-1})});
   };
-  const ValueId scales = gather(cast_to(b, node.input(2), ElementType::F32));
+  ValueId scales = cast_to(b, node.input(2), ElementType::F32);
+  const bool one = b.extents(scales)[static_cast<std::size_t>(look.gather_axis)] == Dim(1);  // for all indices
+  scales = b.op("Gather", {scales, one ? b.op("Mul", {indices, b.number(ElementType::I64, 0)}) : indices}, {{"axis", look.gather_axis}});
   const Dim blocks = b.extents(scales)[static_cast<std::size_t>(axis)];
+  std::vector<int64_t> inner;
+  for (int64_t k = look.gather_axis + 1; k < look.rank; ++k) inner.push_back(b.rank(inside) + k - look.gather_axis - 1);
+  const ValueId mask = inner.empty() ? inside : b.op("Unsqueeze", {inside, b.integers(inner)});
+  const auto result = [&](ValueId y) { return std::vector{cast_to(b, b.op("Where", {mask, y, b.number(ElementType::F32, 0)}), out)}; };
   const ValueId bytes = gather(node.input(0));
+  if (is_small_float(type)) return result(b.op("Mul", {cast_to(b, bytes, ElementType::F32), of_blocks(b, scales, axis, look.block, b.extents(bytes)[static_cast<std::size_t>(axis)])}));
   const ValueId codes = unpacked(bytes, b.extents(bytes).back() * (look.in_bytes ? 8 / look.bits : 1));
   ValueId zeros = kAbsent;
   if (node.has_input(3)) {
@@ -254,11 +287,7 @@ std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, con
   } else if (type == ElementType::U8) {
     zeros = b.op("Expand", {b.number(ElementType::U8, static_cast<double>(1 << (look.bits - 1))), b.shape(b.extents(scales))});
   }
-  ValueId y = b.op("DequantizeLinear", {codes, scales, zeros}, {{"axis", axis}, {"block_size", look.block}});
-  std::vector<int64_t> inner;
-  for (int64_t k = look.gather_axis + 1; k < look.rank; ++k) inner.push_back(b.rank(inside) + k - look.gather_axis - 1);
-  const ValueId mask = inner.empty() ? inside : b.op("Unsqueeze", {inside, b.integers(inner)});
-  return std::vector{cast_to(b, b.op("Where", {mask, y, b.number(ElementType::F32, 0)}), out)};
+  return result(b.op("DequantizeLinear", {codes, scales, zeros}, {{"axis", axis}, {"block_size", look.block}}));
 }
 
 }  // namespace
@@ -266,8 +295,8 @@ std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, con
 std::span<const Operator> table_weight_only() {
   constexpr std::string_view kDomain = "com.microsoft";
   static const Operator list[] = {
-      {.name = "MatMulNBits", .domain = kDomain, .min_inputs = 3, .max_inputs = 6, .max_outputs = 1, .infer = infer_matmul_nbits, .evaluate = evaluate_matmul_nbits,
-       .lower = lower_matmul_nbits},
+      {.name = "MatMulNBits", .domain = kDomain, .min_inputs = 3, .max_inputs = 6, .max_outputs = 1, .infer = infer_matmul_nbits, .decompose = decompose_matmul_nbits,
+       .evaluate = evaluate_matmul_nbits, .lower = lower_matmul_nbits},
       {.name = "MatMulBnb4", .domain = kDomain, .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_matmul_bnb4, .decompose = decompose_matmul_bnb4},
       {.name = "MatMulFpQ4", .domain = kDomain, .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_matmul_q4, .decompose = decompose_matmul_q4},
       {.name = "GatherBlockQuantized", .domain = kDomain, .min_inputs = 3, .max_inputs = 4, .max_outputs = 1, .infer = infer_gather_blocks, .decompose = decompose_gather_blocks},

@@ -56,6 +56,8 @@ void resolve_resize(GraphBuilder& b, Node& node) {
     node.attributes["coordinate_transformation_mode"] = std::string("asymmetric");
     node.attributes["nearest_mode"] = std::string("simple");
   }
+  if (node.has_input(1) && b.type(node.input(1)).is_tensor() && is_float(b.type(node.input(1)).element) && b.type(node.input(1)).element != ElementType::F32 && !is_known(b.graph()[node.input(1)]))
+    node.inputs[1] = b.op("Cast", {node.input(1)}, {{"to", static_cast<int64_t>(ElementType::F32)}});  // a region that only a run knows
   resolve_run_time(b, node);
 }
 

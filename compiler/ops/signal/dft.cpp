@@ -88,10 +88,10 @@ void evaluate_dft(Evaluation& e) {
   if (e.has(1)) given = to_integers(e.input(1))[0];
   const int64_t length = length_of(e.node(), x, chosen_axis(to_integers(e.input(2))[0], x.size()), given).value();
   if (length < 0) e.node().fail(ErrorKind::Invalid, fmt::format("dft_length is {}", length));
-  std::vector<double> work(static_cast<std::size_t>(6 * length));
+  std::vector<double> work(static_cast<std::size_t>(scalar::fft_numbers(length)));
   for_float(e.type(0), [&]<class T>() {
     for_index(e.type(2), [&]<class I>() {
-      e.check(scalar::dft(e.out<T>(), e.in<T>(0), e.in<I>(2), work.data(), {.length = length, .inverse = form.inverse, .onesided = form.onesided}));
+      e.check(scalar::dft(e.out<T>(), e.in<T>(0), e.in<I>(2), work.data(), {.length = length, .inverse = form.inverse, .onesided = form.onesided, .chirp = true}));
     });
   });
 }
@@ -107,10 +107,22 @@ void lower_dft(Lowering& l) {
   } else {
     for (std::size_t k = 0; k + 1 < x.size(); ++k) longest = max(longest, x[k]);
   }
+  // Where all lengths are known, the memory for a chirp is there if one of them is.
+  Dim numbers = 6 * longest;
+  bool chirp = false;
+  const auto visit = [&](Dim n) {
+    if (!n.is_constant() || !scalar::has_large_factor(n.value())) return;
+    chirp = true;
+    numbers = max(numbers, scalar::fft_numbers(n.value()));
+  };
+  if (longest.is_constant()) {
+    if (shape_depends_on_axis(l.node())) visit(longest);
+    else for (std::size_t k = 0; k + 1 < x.size(); ++k) visit(x[k]);
+  }
   const View in = l.in(0), axis = l.in(2);
-  const PointerArg work = l.workspace("spectrum", ElementType::F64, 6 * longest);
+  const PointerArg work = l.workspace("spectrum", ElementType::F64, numbers);
   l.call("scalar_dft").tensor(l.out(0)).tensor(in).tensor(axis).pointer(work)
-      .params({{"length", dim_arg(length)}, {"inverse", flag_arg(form.inverse)}, {"onesided", flag_arg(form.onesided)}});
+      .params({{"length", dim_arg(length)}, {"inverse", flag_arg(form.inverse)}, {"onesided", flag_arg(form.onesided)}, {"chirp", flag_arg(chirp)}});
 }
 
 }  // namespace

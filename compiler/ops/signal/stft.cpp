@@ -45,9 +45,9 @@ void infer_stft(Inference& n) {
 void evaluate_stft(Evaluation& e) {
   const Operands o(e);
   const int64_t length = frame_length(o).value();
-  std::vector<double> work(static_cast<std::size_t>(6 * length));
+  std::vector<double> work(static_cast<std::size_t>(scalar::fft_numbers(length)));
   for_float(e.type(0), [&]<class T>() {
-    scalar::stft(e.out<T>(), e.in<T>(0), e.has(2) ? e.in<T>(2).data : nullptr, work.data(), length, o.known(1)[0].value());
+    scalar::stft(e.out<T>(), e.in<T>(0), e.has(2) ? e.in<T>(2).data : nullptr, work.data(), length, o.known(1)[0].value(), true);
   });
 }
 
@@ -55,14 +55,15 @@ void lower_stft(Lowering& l) {
   const Operands o(l.graph(), l.node());
   const Dim length = frame_length(o);
   const View x = l.in(0), y = l.out(0);
-  const PointerArg work = l.workspace("spectrum", ElementType::F64, 6 * max(length, 0));
+  const bool chirp = length.is_constant() && scalar::has_large_factor(length.value());
+  const PointerArg work = l.workspace("spectrum", ElementType::F64, chirp ? Dim(scalar::fft_numbers(length.value())) : 6 * max(length, 0));
   View window;
   if (l.has(2)) window = l.in(2);
   StepBuilder call = l.call("scalar_stft");
   call.type(y.element).tensor(y).tensor(x);
   if (l.has(2)) call.pointer(window);
   else call.name("nullptr");
-  call.pointer(work).dim(length).dim(o.known(1)[0]);
+  call.pointer(work).dim(length).dim(o.known(1)[0]).name(chirp ? "true" : "false");
 }
 
 }  // namespace

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <string>
 
+#include "compiler/ops/text/unicode_classes.inc"
 #include "runtime_stub/onnxc/scalar/text/regex.hpp"
 #include "runtime_stub/onnxc/unicode_case.hpp"
 
@@ -95,6 +98,32 @@ const NamedClass kNamedClasses[] = {
     {"cntrl", {{0, 0x1f}, {0x7f, 0x7f}}}, {"digit", kDigits}, {"graph", {{'!', '~'}}}, {"lower", {{'a', 'z'}}}, {"print", {{' ', '~'}}},
     {"punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}}, {"space", {{'\t', '\r'}, {' ', ' '}}}, {"upper", {{'A', 'Z'}}}, {"word", kWords},
     {"xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}}};
+
+/// The code points of a class that \p names: Any, a category (of one letter: all whose names begin with it; C without what is not assigned), a script.
+std::optional<Ranges> unicode_class(std::string_view name) {
+  if (name == "Any") return Ranges{{0, kLastCode}};
+  const auto of = [&](std::span<const uint32_t> runs, std::span<const char* const> names, const auto& wanted) {
+    Ranges set;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const auto first = static_cast<int32_t>(runs[i] >> 8), last = i + 1 < runs.size() ? static_cast<int32_t>(runs[i + 1] >> 8) - 1 : kLastCode;
+      if (const std::size_t number = runs[i] & 0xff; number < names.size()) {
+        if (wanted(names[number])) set.emplace_back(first, last);
+      } else if (wanted("Lu") && wanted("Ll")) {
+        set.emplace_back(first, last);
+      } else if (wanted("Lu") || wanted("Ll")) {
+        for (int32_t c = first + (wanted("Lu") ? 0 : 1); c <= last; c += 2) set.emplace_back(c, c);
+      }
+    }
+    return set;
+  };
+  Ranges set;
+  if (name.size() <= 2)
+    set = of(kCategoryRuns, kCategoryNames, [&](std::string_view category) { return category != "Cn" && (category == name || (name.size() == 1 && category.starts_with(name))); });
+  else if (name != "Unknown")
+    set = of(kScriptRuns, kScriptNames, [&](std::string_view script) { return script == name; });
+  if (set.empty()) return std::nullopt;
+  return set;
+}
 
 class Parser {
  public:
@@ -304,9 +333,28 @@ class Parser {
     if (take("S")) return negated(kSpaces);
     if (take("w")) return kWords;
     if (take("W")) return negated(kWords);
-    if (*at_ == 'p' || *at_ == 'P') unsupported("a class of Unicode (\\p)");
+    if (*at_ == 'p' || *at_ == 'P') return unicode_escape();
     if (*at_ == 'C') unsupported("\\C");
     return std::nullopt;
+  }
+
+  /// \pN, \p{Greek}, \P{^Lu}, ...
+  Ranges unicode_escape() {
+    bool inverts = *at_++ == 'P';
+    if (!more()) fail("ends in \\p");
+    std::string_view name(at_, 1);
+    if (take("{")) {
+      if (take("^")) inverts = !inverts;
+      const char* const begin = at_;
+      while (more() && *at_ != '}') ++at_;
+      name = {begin, static_cast<std::size_t>(at_ - begin)};
+      if (!take("}")) fail("has a \\p{ that does not end");
+    } else {
+      code();
+    }
+    const auto set = unicode_class(name);
+    if (!set) fail(fmt::format("has an unknown class \\p{{{}}}", name));
+    return inverts ? negated(*set) : *set;
   }
 
   /// Behind a backslash: one character.

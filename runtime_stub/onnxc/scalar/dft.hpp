@@ -1,5 +1,5 @@
 // DFT and STFT, as ONNX defines them. Complex numbers are a last axis of extent 2, real ones of extent 1. Complex f32
-// signals are transformed in f32, as NumPy does it, all others in f64.
+// signals are transformed in f32, as NumPy does it, all others in f64, and so are lengths with large prime factors.
 #pragma once
 #include "../base.hpp"
 #include "../fn.hpp"
@@ -11,15 +11,15 @@ struct DftParams {
   int64_t length = 0;     ///< of the transform; 0: the extent of the axis
   bool inverse = false;   ///< e^+, and divided by the length
   bool onesided = false;  ///< forward: y holds bins [0, length / 2]; inverse: x does, and y is real
+  bool chirp = false;     ///< lengths with large prime factors may be transformed as a chirp; work then has fft_numbers(length) doubles
 };
 
 /// One axis [outer, extent, inner] of x; see `dft`.
-template <class W, class T>
-void dft_axis(Tensor<T> y, Tensor<const T> x, int k, W* work, int64_t n, DftParams params) {
+template <class W, class T, class Transform>
+void dft_axis(Tensor<T> y, Tensor<const T> x, int k, Transform fft, int64_t n, DftParams params) {
   const int rank = x.shape.rank;
   const int64_t parts = x.shape[rank - 1], results = y.shape[rank - 1], extent = x.shape[k], bins = y.shape[k];
   const int64_t outer = x.shape.count(0, k), inner = x.shape.count(k + 1, rank - 1);
-  Fft<W> fft(work, n);
   const W scale = params.inverse ? 1 / static_cast<W>(n) : W(1);
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < inner; ++i) {
@@ -60,23 +60,23 @@ Status dft(Tensor<T> y, Tensor<const T> x, Tensor<const I> axis, double* work, D
   const int64_t n = params.length != 0 ? params.length : x.shape[k];
   if (y.count() == 0) return {};
   if (n < 1) return {ONNXC_BAD_DIMENSION};
+  if (params.chirp && has_large_factor(n)) {
+    dft_axis<double>(y, x, k, ChirpFft(work, n), n, params);
+    return {};
+  }
   if constexpr (sizeof(T) == 4) {
     if (x.shape[rank - 1] == 2) {
-      dft_axis(y, x, k, reinterpret_cast<float*>(work), n, params);
+      dft_axis<float>(y, x, k, Fft<float>(reinterpret_cast<float*>(work), n), n, params);
       return {};
     }
   }
-  dft_axis(y, x, k, work, n, params);
+  dft_axis<double>(y, x, k, Fft<double>(work, n), n, params);
   return {};
 }
 
-/// y[b, f, k] = DFT of x[b, f * step + i] * window[i] for i in [0, length), k in [0, bins): x is [b, samples, 1 or 2] (a last axis that is not there is of
-/// extent 1), y is [b, frames, bins, 2]. A null window is all ones. work: 6 * length doubles. Frames lie within the signal. Computed in f64. No aliasing.
-template <class T>
-void stft(Tensor<T> y, Tensor<const T> x, const T* window, double* work, int64_t length, int64_t step) {
+template <class T, class Transform>
+void stft_frames(Tensor<T> y, Tensor<const T> x, const T* window, Transform fft, int64_t length, int64_t step) {
   const int64_t samples = x.shape[1], parts = x.shape.rank == 3 ? x.shape[2] : 1, frames = y.shape[1], bins = y.shape[2];
-  if (y.count() == 0) return;
-  Fft<double> fft(work, length);
   T* to = y.data;
   for (int64_t b = 0; b < x.shape[0]; ++b) {
     for (int64_t f = 0; f < frames; ++f) {
@@ -92,6 +92,16 @@ void stft(Tensor<T> y, Tensor<const T> x, const T* window, double* work, int64_t
       }
     }
   }
+}
+
+/// y[b, f, k] = DFT of x[b, f * step + i] * window[i] for i in [0, length), k in [0, bins): x is [b, samples, 1 or 2] (a last axis that is not there is of
+/// extent 1), y is [b, frames, bins, 2]. A null window is all ones. work: 6 * length doubles, or fft_numbers(length) where it may be a chirp. Frames lie within the
+/// signal. Computed in f64. No aliasing.
+template <class T>
+void stft(Tensor<T> y, Tensor<const T> x, const T* window, double* work, int64_t length, int64_t step, bool chirp) {
+  if (y.count() == 0) return;
+  if (chirp && has_large_factor(length)) stft_frames(y, x, window, ChirpFft(work, length), length, step);
+  else stft_frames(y, x, window, Fft<double>(work, length), length, step);
 }
 
 }  // namespace onnxc::scalar

@@ -2,7 +2,7 @@
 //
 // The length is split into its prime factors, and a Stockham step is taken for each: it reads one buffer and writes the other, and leaves the
 // result in order. A step of factor p costs about n * p multiply-adds, so the whole n * (sum of the prime factors); a prime length is the direct sum,
-// of pairs of elements that share their roots. The roots of unity come from a table that is exact to a rounding, which keeps the error at a few
+// of pairs of elements that share their roots. Lengths with a large prime factor have Bluestein's way, below. The roots of unity come from a table that is exact to a rounding, which keeps the error at a few
 // roundings for each factor. No product is contracted into a multiply-add, so the result is the same on any machine, and where the steps are the
 // same that of pocketfft (and so of NumPy), bit for bit.
 #pragma once
@@ -108,5 +108,66 @@ struct Fft {
     }
   }
 };
+
+/// Whether a length has a prime factor for which steps cost more than a convolution.
+inline bool has_large_factor(int64_t n) {
+  int64_t rest = n;
+  for (int64_t p = 2; p * p <= rest;) {
+    if (rest % p == 0) rest /= p;
+    else ++p;
+  }
+  return rest > 211;
+}
+
+/// Bluestein's transform, whose cost does not depend on the factors of n: 2 i k = i^2 + k^2 - (k - i)^2 makes the sum a convolution of x[i] w[i] with 1 / w, times
+/// w[k], where w[k] = exp(-pi i k^2 / n). The convolution is a product of transforms of a power of two of at least 2 n - 1.
+struct ChirpFft {
+  int64_t n = 0, m = 0;
+  Complex<double> *x = nullptr, *chirp = nullptr, *kernel = nullptr;
+  Fft<double> inner;
+
+  static int64_t inner_length(int64_t n) {
+    int64_t m = 1;
+    while (m < 2 * n - 1) m *= 2;
+    return m;
+  }
+  /// Doubles of memory.
+  static int64_t numbers(int64_t n) { return 4 * n + 8 * inner_length(n); }
+
+  ChirpFft(double* memory, int64_t length)
+      : n(length), m(inner_length(length)), x(reinterpret_cast<Complex<double>*>(memory)), chirp(x + length), kernel(chirp + length),
+        inner(memory + 4 * length + 2 * inner_length(length), inner_length(length)) {
+    for (int64_t k = 0; k < n; ++k) chirp[k] = root_of_unity<double>(k * k % (2 * n), 2 * n);
+    for (int64_t k = 0; k < m; ++k) inner.x[k] = {};
+    for (int64_t k = 0; k < n; ++k) {
+      inner.x[k] = {chirp[k].re, -chirp[k].im};
+      if (k != 0) inner.x[m - k] = inner.x[k];
+    }
+    inner.transform(false);
+    for (int64_t k = 0; k < m; ++k) kernel[k] = inner.x[k];
+  }
+
+  /// As Fft's.
+  void transform(bool inverse) {
+    const double sign = inverse ? -1 : 1;  // the inverse is the conjugate of what the conjugate gives
+    for (int64_t k = 0; k < m; ++k) inner.x[k] = k < n ? times({x[k].re, sign * x[k].im}, chirp[k]) : Complex<double>{};
+    inner.transform(false);
+    for (int64_t k = 0; k < m; ++k) inner.x[k] = times(inner.x[k], kernel[k]);
+    inner.transform(true);
+    for (int64_t k = 0; k < n; ++k) {
+      const Complex<double> v = times(inner.x[k], chirp[k]);
+      x[k] = {v.re / static_cast<double>(m), sign * v.im / static_cast<double>(m)};
+    }
+  }
+
+ private:
+  ONNXC_NO_CONTRACTION_FUNCTION static Complex<double> times(Complex<double> a, Complex<double> b) {
+    ONNXC_NO_CONTRACTION
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+};
+
+/// The doubles that a transform of length n works in, one that may be a chirp.
+inline int64_t fft_numbers(int64_t n) { return has_large_factor(n) ? ChirpFft::numbers(n) : 6 * n; }
 
 }  // namespace onnxc::scalar

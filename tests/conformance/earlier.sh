@@ -11,7 +11,7 @@ folder="${1:-/usr/share/libonnx-testdata/data}"
 [ -d "$folder/node" ] || { echo "(no $folder: the Debian package libonnx-testdata, tools/setup.sh --test-deps)"; exit 77; }
 output="$(mktemp)"
 trap 'rm -f "$output"' EXIT
-"$build/conformance" "$folder"/{node,simple,pytorch-converted,pytorch-operator} | tee "$output"
+"$build/conformance" "$folder"/{node,simple,pytorch-converted,pytorch-operator} --report "$build/conformance-1.12.json" | tee "$output"
 failed="$(grep '^failed ' "$output" | cut -d' ' -f2 | tr -d : | sort)"
 named="$(grep -v '^#' tests/conformance/faulty-1.12.txt | cut -d' ' -f1 | sort)"
 others="$(comm -23 <(echo "$failed") <(echo "$named"))"

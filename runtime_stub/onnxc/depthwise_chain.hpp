@@ -4,7 +4,7 @@
 //   expand 1x1 -> depthwise -> project 1x1          either 1x1 may be absent
 //
 //   depthwise_chain<8, 3, 3, 3, 1, 14, 2>(part, x, expand_w, w, project_w, y, scratch, {.conv = {.h = 56, .w = 56, .cin = 144, …}, .cin = 24, .cout = 24,
-//                                         .x_pixel = 24, .y_pixel = 24, .expand_bias = b0, .project_bias = b2, .band = 6}, Relu6, Relu6, Add);
+//                                         .x_pixel = 24, .y_pixel = 24, .expand_bias = b0, .project_bias = b2, .band = 6, .pitch = 144}, Relu6, Relu6, Add);
 //
 // For `band` output rows of the depthwise convolution: expand the input rows that they add into a ring of rows, convolve into `band` rows, project these.
 // Ring and band stay in L2 where the wide images would leave it. Every element is computed once, by the same chains of multiply-adds as by the three
@@ -27,15 +27,11 @@ struct DepthwiseChainParams {
   const float* expand_bias = nullptr;   // padded to whole panels, or null
   const float* project_bias = nullptr;
   int64_t band = 1;                     // rows
+  int64_t pitch = 0;                    // elements between pixels of the ring and the band; off multiples of 2 KiB, which share cache sets
 };
 
 namespace detail {
 
-/// Elements between pixels of the ring and the band: whole vectors, off multiples of 2 KiB.
-constexpr int64_t chain_pitch(int64_t channels) {
-  const int64_t whole = (channels + 15) / 16 * 16;
-  return whole % 512 == 0 ? whole + 16 : whole;
-}
 constexpr int64_t chain_ring(const ConvParams& p, int64_t band) { return (band - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1; }
 
 /// Rows [first, last) of a 1x1 convolution: row r of the input at `a(r)`, of the output at c + r * ldc.
@@ -51,9 +47,8 @@ ONNXC_INLINE void chain_product(int64_t first, int64_t last, Address a, const fl
 }  // namespace detail
 
 /// Floats of scratch for one part. `expands`, `projects`: which of the two there are.
-constexpr int64_t depthwise_chain_scratch(const ConvParams& p, int64_t band, bool expands, bool projects) {
-  const int64_t pitch = detail::chain_pitch(p.cout);
-  return ((expands ? detail::chain_ring(p, band) * p.w : 0) + (projects ? band * p.ow : 0)) * pitch;
+constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, bool expands, bool projects) {
+  return ((expands ? detail::chain_ring(p.conv, p.band) * p.conv.w : 0) + (projects ? p.band * p.conv.ow : 0)) * p.pitch;
 }
 
 /// See the head of the file. x must not overlap y.
@@ -63,8 +58,8 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
   constexpr bool kExpands = MR1 > 0, kProjects = MR2 > 0;
   constexpr int kPixels = 7;
   const ConvParams& conv = p.conv;
-  const int64_t pitch = detail::chain_pitch(conv.cout), ring = detail::chain_ring(conv, p.band), bands = (conv.oh + p.band - 1) / p.band;
-  float* const rows = scratch + part.index * depthwise_chain_scratch(conv, p.band, kExpands, kProjects);
+  const int64_t pitch = p.pitch, ring = detail::chain_ring(conv, p.band), bands = (conv.oh + p.band - 1) / p.band;
+  float* const rows = scratch + part.index * depthwise_chain_scratch(p, kExpands, kProjects);
   float* const middle = rows + (kExpands ? ring * conv.w * pitch : 0);
   ConvParams inner = conv;
   inner.x_pixel = kExpands ? pitch : p.x_pixel;

@@ -52,8 +52,8 @@ void check_chain(Sizes s, int parts = 1) {
   else depthwise<K, K, SX>(Part{}, depthwise_x, w.data(), wanted.data(), inner, add);
   if (kProjects) gemm<6, 2>(Part{}, narrow.data(), project_w.data(), wanted.data(), {.m = out_pixels, .n = cout, .k = s.middle, .lda = s.middle, .ldc = y_pixel, .bias = project_bias.data()}, add);
 
-  std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * depthwise_chain_scratch(conv, s.band, kExpands, kProjects)), std::numeric_limits<float>::quiet_NaN());
-  const DepthwiseChainParams p{.conv = conv, .cin = cin, .cout = cout, .x_pixel = x_pixel, .y_pixel = y_pixel, .expand_bias = expand_bias.data(), .project_bias = project_bias.data(), .band = s.band};
+  const DepthwiseChainParams p{.conv = conv, .cin = cin, .cout = cout, .x_pixel = x_pixel, .y_pixel = y_pixel, .expand_bias = expand_bias.data(), .project_bias = project_bias.data(), .band = s.band, .pitch = (s.middle + 15) / 16 * 16};
+  std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * depthwise_chain_scratch(p, kExpands, kProjects)), std::numeric_limits<float>::quiet_NaN());
   for (int i = parts; i-- > 0;) {
     const auto run = [&](auto second, auto last) {
       depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2>(Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data(), p, relu, second, last);

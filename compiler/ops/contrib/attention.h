@@ -21,6 +21,9 @@ Attended attend(Composition& c, const Heads& heads);
 ValueId split_heads(Composition& c, ValueId x, int64_t heads);
 ValueId join_heads(Composition& c, ValueId x);
 
+/// Inputs 0, 1 and 2 as heads: q, k and v, [batch, tokens, channels] each, or all side by side in the first. k and v have `groups` heads.
+Heads grouped_heads(Composition& c, int64_t heads, int64_t groups);
+
 /// `scale`, or 1 / sqrt(size of a head).
 double attention_scale(const Composition& c, Dim head_size);
 

@@ -33,6 +33,18 @@ ValueId split_heads(Composition& c, ValueId x, int64_t heads) {
   return c.transpose(c.reshape(x, {e[0], e[1], heads, size}), {0, 2, 1, 3});
 }
 
+Heads grouped_heads(Composition& c, int64_t heads, int64_t groups) {
+  ValueId q = c.in(0), k = c.in(1), v = c.in(2);
+  if (k == kAbsent) {  // side by side
+    const Dim size = floor_div(c.extent(c.raw(0), 2), heads + 2 * groups);
+    const auto parts = c.split(q, {size * heads, size * groups, size * groups}, 2);
+    q = parts[0], k = parts[1], v = parts[2];
+  } else if (v == kAbsent) {
+    c.fail("the value is missing");
+  }
+  return {.q = split_heads(c, q, heads), .k = split_heads(c, k, groups), .v = split_heads(c, v, groups)};
+}
+
 ValueId join_heads(Composition& c, ValueId x) {
   const Extents e = c.extents(x);
   return c.reshape(c.transpose(x, {0, 2, 1, 3}), {e[0], e[2], e[1] * e[3]});

@@ -44,15 +44,7 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
   if (!c.has(5) || !c.has(6)) c.fail("seqlens_k or total_sequence_length is missing");
   const Extents shape = c.extents(c.raw(0));
   const Dim batch = shape[0], tokens = shape[1];
-  ValueId q = c.in(0), k = c.in(1), v = c.in(2);
-  if (k == kAbsent) {  // side by side
-    const Dim size = floor_div(shape[2], heads + 2 * groups);
-    const auto parts = c.split(q, {size * heads, size * groups, size * groups}, 2);
-    q = parts[0], k = parts[1], v = parts[2];
-  } else if (v == kAbsent) {
-    c.fail("the value is missing");
-  }
-  Heads h{.q = split_heads(c, q, heads), .k = split_heads(c, k, groups), .v = split_heads(c, v, groups)};
+  Heads h = grouped_heads(c, heads, groups);
   if (c.has(14)) {
     const Attributes norm{{"axis", int64_t{-1}}, {"epsilon", node.number("qk_norm_epsilon", 1e-6f)}};
     h.q = c.op("RMSNormalization", {h.q, c.in(14)}, norm);

@@ -32,15 +32,7 @@ Results sparse_attention(GraphBuilder& b, const Node& node) {
   if (layouts < 1 || heads % layouts != 0) c.fail(fmt::format("{} layouts for {} heads", layouts, heads));
   const Extents shape = c.extents(c.raw(0));
   const Dim tokens = shape[1], keys = c.extent(c.raw(3), 2);
-  ValueId q = c.in(0), k = c.in(1), v = c.in(2);
-  if (k == kAbsent) {  // side by side
-    const Dim size = floor_div(shape[2], heads + 2 * groups);
-    const auto parts = c.split(q, {size * heads, size * groups, size * groups}, 2);
-    q = parts[0], k = parts[1], v = parts[2];
-  } else if (v == kAbsent) {
-    c.fail("the value is missing");
-  }
-  Heads h{.q = split_heads(c, q, heads), .k = split_heads(c, k, groups), .v = split_heads(c, v, groups)};
+  Heads h = grouped_heads(c, heads, groups);
   // Where the call's tokens stand, of each batch. A prompt starts at 0, with what fills it at its end.
   const auto number = [&](int64_t n) { return b.number(ElementType::I64, static_cast<double>(n)); };
   const ValueId there = cast_to(b, c.raw(8), ElementType::I64);

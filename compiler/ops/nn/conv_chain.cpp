@@ -63,7 +63,7 @@ Pointwise pointwise(Lowering& l, int64_t rows) {
   return p;
 }
 
-/// As detail::chain_pitch.
+/// Elements between pixels of the rows between: whole lines, off multiples of 2 KiB.
 int64_t pitch_of(int64_t channels) {
   const int64_t whole = (channels + 15) / 16 * 16;
   return whole % 512 == 0 ? whole + 16 : whole;
@@ -109,7 +109,7 @@ void lower_conv_chain(Lowering& last) {
 
   double macs = c.macs;
   for (Lowering* l : {expand, project}) macs += l != nullptr ? ConvCall(*l).macs : 0;
-  last.consider("depthwise_chain", macs, 0, [&last, parts, expand = expand != nullptr, project = project != nullptr, c, band, room = floats(band)]() mutable {
+  last.consider("depthwise_chain", macs, 0, [&last, parts, expand = expand != nullptr, project = project != nullptr, c, band, pitch, room = floats(band)]() mutable {
     Lowering& depthwise = parts[expand ? 1 : 0];
     Pointwise first, end;
     if (expand) first = pointwise(parts.front(), band * c.window.strides[0] * c.w.value());
@@ -129,6 +129,7 @@ void lower_conv_chain(Lowering& last) {
     if (first.bias) params.emplace_back("expand_bias", *first.bias);
     if (end.bias) params.emplace_back("project_bias", *end.bias);
     params.emplace_back("band", dim_arg(band));
+    params.emplace_back("pitch", dim_arg(pitch));
     step.params(std::move(params));
     Dim all_macs = 0;
     const auto epilogue = [&](Lowering* l) {

@@ -13,13 +13,27 @@
 
 namespace onnxc {
 
-Node make_bind_node(Graph& graph, ValueId value, int& fresh) {
+namespace {
+
+/// A node of ours that gives no value; `value`: what it reads, if anything.
+Node make_own_node(const char* op, const Graph* graph = nullptr, ValueId value = kAbsent) {
   Node node;
   node.domain = "onnxc";
-  node.op = "Bind";
-  node.name = graph[value].name;
+  node.op = op;
   node.version = 1000;
-  node.inputs = {value};
+  if (graph != nullptr) {
+    node.name = (*graph)[value].name;
+    node.inputs = {value};
+  }
+  return node;
+}
+
+bool is_own(const Node& node, std::string_view op) { return node.domain == "onnxc" && node.op == op; }
+
+}  // namespace
+
+Node make_bind_node(Graph& graph, ValueId value, int& fresh) {
+  Node node = make_own_node("Bind", &graph, value);
   const int64_t count = element_count(graph[value].type.extents).value();
   std::vector<Dim> elements;
   for (int64_t i = 0; i < count; ++i) {
@@ -30,43 +44,32 @@ Node make_bind_node(Graph& graph, ValueId value, int& fresh) {
   return node;
 }
 
-bool is_bind(const Node& node) { return node.domain == "onnxc" && node.op == "Bind"; }
+bool is_bind(const Node& node) { return is_own(node, "Bind"); }
 
 Node make_let_node(Dim expression, std::string symbol) {
-  Node node;
-  node.domain = "onnxc";
-  node.op = "Let";
-  node.version = 1000;
+  Node node = make_own_node("Let");
   node.attributes["value"] = std::vector<std::string>{expression.text()};
   node.binds = {std::move(symbol)};
   return node;
 }
 
-bool is_let(const Node& node) { return node.domain == "onnxc" && node.op == "Let"; }
+bool is_let(const Node& node) { return is_own(node, "Let"); }
 
 Node make_require_node(Dim a, Dim b) {
-  Node node;
-  node.domain = "onnxc";
-  node.op = "Require";
-  node.version = 1000;
+  Node node = make_own_node("Require");
   node.attributes["equal"] = std::vector<std::string>{a.text(), b.text()};
   return node;
 }
 
-bool is_require(const Node& node) { return node.domain == "onnxc" && node.op == "Require"; }
+bool is_require(const Node& node) { return is_own(node, "Require"); }
 
 Node make_assume_node(const Graph& graph, ValueId integer, int64_t value) {
-  Node node;
-  node.domain = "onnxc";
-  node.op = "Assume";
-  node.name = graph[integer].name;
-  node.version = 1000;
-  node.inputs = {integer};
+  Node node = make_own_node("Assume", &graph, integer);
   node.attributes["value"] = value;
   return node;
 }
 
-bool is_assume(const Node& node) { return node.domain == "onnxc" && node.op == "Assume"; }
+bool is_assume(const Node& node) { return is_own(node, "Assume"); }
 
 namespace {
 

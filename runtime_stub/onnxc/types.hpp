@@ -14,9 +14,6 @@
 #include <bit>
 #include <cstdint>
 #include <type_traits>
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
 
 #include "isa.hpp"
 
@@ -34,6 +31,12 @@ concept small_integer = requires { T::kIntegerBits; };
 }  // namespace onnxc
 
 namespace onnxc::inline ONNXC_ISA::detail {
+
+#if defined(__F16C__)
+// For VCVTPS2PH (mode 0: half to even) and VCVTPH2PS, by the name g++ and Clang share: <immintrin.h> takes g++ longer to read than a unit should.
+typedef float Floats4 __attribute__((vector_size(16)));
+typedef short Halves8 __attribute__((vector_size(16)));
+#endif
 
 template <class T>
 struct Ieee;
@@ -188,7 +191,7 @@ struct float16 {
   ONNXC_INLINE constexpr explicit float16(float x) {
 #if defined(__F16C__)
     if (!std::is_constant_evaluated()) {
-      bits = static_cast<uint16_t>(_mm_extract_epi16(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT), 0));
+      bits = static_cast<uint16_t>(__builtin_ia32_vcvtps2ph(detail::Floats4{x}, 0)[0]);
       return;
     }
 #endif
@@ -202,7 +205,7 @@ struct float16 {
   }
   ONNXC_INLINE constexpr explicit operator float() const {
 #if defined(__F16C__)
-    if (!std::is_constant_evaluated()) return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(bits)));
+    if (!std::is_constant_evaluated()) return __builtin_ia32_vcvtph2ps(detail::Halves8{static_cast<short>(bits)})[0];
 #endif
     return detail::decode<float16>(bits);
   }

@@ -5,7 +5,7 @@
 #   tests/downstream/run.sh [BUILD_FOLDER]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-build="${1:-build}"
+build="$(realpath "${1:-build}")"
 out="$(mktemp -d)"
 trap 'rm -rf "$out"' EXIT
 fail() { echo "FAILED: $*" >&2; exit 1; }
@@ -38,7 +38,7 @@ if command -v make >/dev/null; then check "Unix Makefiles"; fi
 
 # The samples' own lists, against the build folder.
 for name in digits dynamic_mlp custom_operator; do
-  quietly cmake -S "samples/$name" -B "$out/$name" -G Ninja -DCMAKE_PREFIX_PATH="$PWD/$build"
+  quietly cmake -S "samples/$name" -B "$out/$name" -G Ninja -DCMAKE_PREFIX_PATH="$build"
   quietly cmake --build "$out/$name"
 done
 quietly "$out/digits/digits" samples/digits/digit.pgm samples/digits/expected.txt

@@ -1,0 +1,89 @@
+// The instructions that Vec takes by name where the vector extensions of GCC and Clang have no word for them: SSE4.1, AVX, AVX-512. See vec_x86.hpp.
+#pragma once
+#if defined(__AVX__)
+#include <immintrin.h>
+#else
+#include <smmintrin.h>
+#endif
+
+#include "isa.hpp"
+
+#include <cstdint>
+
+namespace onnxc::inline ONNXC_ISA::x86 {
+
+typedef float Floats __attribute__((vector_size(4 * kVectorFloats)));
+
+#if defined(__AVX512F__)
+
+typedef __mmask16 Lanes;
+
+ONNXC_INLINE Lanes first(int64_t n) { return static_cast<Lanes>((1u << n) - 1); }
+ONNXC_INLINE Floats load(const float* p, int64_t n) { return (Floats)_mm512_maskz_loadu_ps(first(n), p); }
+ONNXC_INLINE void store(float* p, int64_t n, Floats x) { _mm512_mask_storeu_ps(p, first(n), (__m512)x); }
+
+template <int kPredicate>
+ONNXC_INLINE Lanes compare(Floats a, Floats b) {
+  return _mm512_cmp_ps_mask((__m512)a, (__m512)b, kPredicate);
+}
+ONNXC_INLINE bool any(Lanes mask) { return mask != 0; }
+ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return (Floats)_mm512_mask_blend_ps(mask, (__m512)b, (__m512)a); }
+
+ONNXC_INLINE Floats fma(Floats a, Floats b, Floats c) { return (Floats)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+ONNXC_INLINE Floats fnma(Floats a, Floats b, Floats c) { return (Floats)_mm512_fnmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+ONNXC_INLINE Floats max(Floats a, Floats b) { return (Floats)_mm512_max_ps((__m512)a, (__m512)b); }
+ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm512_min_ps((__m512)a, (__m512)b); }
+ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm512_sqrt_ps((__m512)x); }
+ONNXC_INLINE Floats scale(Floats x, Floats n) { return (Floats)_mm512_scalef_ps((__m512)x, (__m512)n); }
+template <int kMode>
+ONNXC_INLINE Floats round(Floats x) {
+  return (Floats)_mm512_roundscale_ps((__m512)x, kMode);
+}
+
+#elif defined(__AVX__)
+
+typedef int32_t Lanes __attribute__((vector_size(32)));  // all ones or all zeros in each
+
+ONNXC_INLINE Lanes first(int64_t n) { return static_cast<int>(n) > Lanes{0, 1, 2, 3, 4, 5, 6, 7}; }
+ONNXC_INLINE Floats load(const float* p, int64_t n) { return (Floats)_mm256_maskload_ps(p, (__m256i)first(n)); }
+ONNXC_INLINE void store(float* p, int64_t n, Floats x) { _mm256_maskstore_ps(p, (__m256i)first(n), (__m256)x); }
+
+ONNXC_INLINE bool any(Lanes mask) { return _mm256_movemask_ps((__m256)mask) != 0; }
+ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return (Floats)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask); }
+
+#if defined(__FMA__)
+ONNXC_INLINE Floats fma(Floats a, Floats b, Floats c) { return (Floats)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+ONNXC_INLINE Floats fnma(Floats a, Floats b, Floats c) { return (Floats)_mm256_fnmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+#endif
+ONNXC_INLINE Floats max(Floats a, Floats b) { return (Floats)_mm256_max_ps((__m256)a, (__m256)b); }
+ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm256_min_ps((__m256)a, (__m256)b); }
+ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm256_sqrt_ps((__m256)x); }
+template <int kMode>
+ONNXC_INLINE Floats round(Floats x) {
+  return (Floats)_mm256_round_ps((__m256)x, kMode);
+}
+
+#else
+
+typedef int32_t Lanes __attribute__((vector_size(16)));  // all ones or all zeros in each
+
+ONNXC_INLINE Floats load(const float* p, int64_t n) {
+  Floats x{};
+  __builtin_memcpy(&x, p, static_cast<size_t>(n) * sizeof(float));
+  return x;
+}
+ONNXC_INLINE void store(float* p, int64_t n, Floats x) { __builtin_memcpy(p, &x, static_cast<size_t>(n) * sizeof(float)); }
+
+ONNXC_INLINE bool any(Lanes mask) { return _mm_movemask_ps((__m128)mask) != 0; }
+ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return (Floats)_mm_blendv_ps((__m128)b, (__m128)a, (__m128)mask); }
+ONNXC_INLINE Floats max(Floats a, Floats b) { return (Floats)_mm_max_ps((__m128)a, (__m128)b); }
+ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm_min_ps((__m128)a, (__m128)b); }
+ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm_sqrt_ps((__m128)x); }
+template <int kMode>
+ONNXC_INLINE Floats round(Floats x) {
+  return (Floats)_mm_round_ps((__m128)x, kMode);
+}
+
+#endif
+
+}  // namespace onnxc::inline ONNXC_ISA::x86

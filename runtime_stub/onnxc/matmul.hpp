@@ -1,10 +1,9 @@
 // c[b, m, n] = epilogue(a[b, m, k] b[b, k, n]), both operands made at run time, for a batch of matrices.
 //
-//   matmul<14, 2>(part, q, k, s, scratch, {.m = 128, .n = 128, .k = 64, .lda = 768, .ldb = 768, .ldc = 128, .transposed = true,
-//                                          .batch = {1, 12}, .a_batch = {98304, 64}, .b_batch = {98304, 64}, .c_batch = {196608, 16384}},
-//                 Epilogue<Scale>{});
+//   matmul<14, 2, kTransposed>(part, q, k, s, scratch, {.m = 128, .n = 128, .k = 64, .lda = 768, .ldb = 768, .ldc = 128,
+//                              .batch = {1, 12}, .a_batch = {98304, 64}, .b_batch = {98304, 64}, .c_batch = {196608, 16384}}, Epilogue<Scale>{});
 //
-// b is [k, n], or [n, k] where transposed; rows of a, b and c are contiguous, their pitches and the places of the matrices are free, so heads
+// b is [k, n], or [n, k] where kTransposed; rows of a, b and c are contiguous, their pitches and the places of the matrices are free, so heads
 // are split and merged by strides alone. Each panel of b is packed into scratch once and used by all rows of a; with one tile of rows or less
 // b is read where it lies, transposed b by dot products. scratch: matmul_scratch floats for each part, 64-byte aligned.
 // The epilogue sees row = batch * m + i of [batches * m, n].
@@ -18,19 +17,20 @@ namespace onnxc::inline ONNXC_ISA {
 struct MatMulParams {
   int64_t m, n, k;
   int64_t lda, ldb, ldc;
-  bool transposed = false;
   Shape batch = {};
   Ints a_batch = {}, b_batch = {}, c_batch = {};  // strides of the matrices for each axis of `batch`
 };
+
+constexpr bool kTransposed = true;
 
 constexpr int64_t matmul_scratch(int64_t k, int64_t nr) { return k * nr; }
 
 namespace detail {
 
 /// Columns [0, n) of b as one panel [k][NR], zeros beyond n.
-template <int NR>
-ONNXC_INLINE void pack_panel(const float* b, int64_t ldb, bool transposed, int64_t k, int64_t n, float* panel) {
-  if (transposed) {
+template <int NR, bool transposed>
+ONNXC_INLINE void pack_panel(const float* b, int64_t ldb, int64_t k, int64_t n, float* panel) {
+  if constexpr (transposed) {
     for (int64_t s = 0; s < k; s += Vec::width) {
       const int64_t rows = k - s < Vec::width ? k - s : Vec::width;
       for (int64_t j = 0; j < NR; j += Vec::width) {
@@ -43,12 +43,12 @@ ONNXC_INLINE void pack_panel(const float* b, int64_t ldb, bool transposed, int64
         if (cols > 0) transpose_block(b + j * ldb + s, panel + s * NR + j, rows, cols, ldb, NR);
       }
     }
-    return;
-  }
-  for (int64_t s = 0; s < k; ++s) {
-    for (int64_t j = 0; j < NR; j += Vec::width) {
-      const int64_t cols = n - j < Vec::width ? n - j : Vec::width;
-      (cols <= 0 ? Vec::all(0.0f) : cols == Vec::width ? Vec::load(b + s * ldb + j) : Vec::load(b + s * ldb + j, cols)).store(panel + s * NR + j);
+  } else {
+    for (int64_t s = 0; s < k; ++s) {
+      for (int64_t j = 0; j < NR; j += Vec::width) {
+        const int64_t cols = n - j < Vec::width ? n - j : Vec::width;
+        (cols <= 0 ? Vec::all(0.0f) : cols == Vec::width ? Vec::load(b + s * ldb + j) : Vec::load(b + s * ldb + j, cols)).store(panel + s * NR + j);
+      }
     }
   }
 }
@@ -91,7 +91,7 @@ ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, flo
 }  // namespace detail
 
 /// See the head of the file. c overlaps neither a nor b; operands of the epilogue may be c itself.
-template <int MR, int NV, class Epi = Epilogue<Keep>>
+template <int MR, int NV, bool transposed = false, class Epi = Epilogue<Keep>>
 void matmul(Part part, const float* a, const float* b, float* c, float* scratch, MatMulParams p, Epi epi = {}) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const int64_t panels = (p.n + NR - 1) / NR, batches = p.batch.count();
@@ -101,20 +101,22 @@ void matmul(Part part, const float* a, const float* b, float* c, float* scratch,
   for (int64_t unit = first; unit < last; ++unit) {
     const int64_t batch = unit / panels, col = unit % panels * NR, columns = p.n - col < NR ? p.n - col : NR;
     const float* const am = a + strided_offset(p.batch, p.batch.rank, p.a_batch, batch);
-    const float* const bm = b + strided_offset(p.batch, p.batch.rank, p.b_batch, batch) + col * (p.transposed ? p.ldb : 1);
+    const float* const bm = b + strided_offset(p.batch, p.batch.rank, p.b_batch, batch) + col * (transposed ? p.ldb : 1);
     // rows are counted through all batches: row `batch * m` of the output lies at this matrix's place
     float* const cm = c + (strided_offset(p.batch, p.batch.rank, p.c_batch, batch) - batch * p.m * p.ldc);
-    if (in_place && p.transposed && p.m < 8) {
-      for (int64_t i = 0; i < p.m; ++i) {
-        alignas(64) float dots[NR];
-        detail::dot_rows(am + i * p.lda, bm, p.ldb, p.k, columns, dots);
-        const int64_t row = batch * p.m + i;
-        finish_row(epi, dots, row, col, cm + row * p.ldc + col, columns);
+    if constexpr (transposed) {
+      if (in_place && p.m < 8) {
+        for (int64_t i = 0; i < p.m; ++i) {
+          alignas(64) float dots[NR];
+          detail::dot_rows(am + i * p.lda, bm, p.ldb, p.k, columns, dots);
+          const int64_t row = batch * p.m + i;
+          finish_row(epi, dots, row, col, cm + row * p.ldc + col, columns);
+        }
+        continue;
       }
-      continue;
     }
-    const bool direct = in_place && !p.transposed && columns == NR;
-    if (!direct) detail::pack_panel<NR>(bm, p.ldb, p.transposed, p.k, columns, panel);
+    const bool direct = in_place && !transposed && columns == NR;
+    if (!direct) detail::pack_panel<NR, transposed>(bm, p.ldb, p.k, columns, panel);
     const float* const bp = direct ? bm : panel;
     const int64_t b_row = direct ? p.ldb : NR, whole = p.m % MR <= kHalf && MR > 3 ? p.m - p.m % MR : p.m;
     detail::matmul_rows<MR, NV>(am, bp, b_row, cm, 0, whole, batch * p.m, col, p, epi);

@@ -8,8 +8,8 @@ using namespace onnxc::test;
 
 namespace {
 
-template <int MR, int NV>
-void check(int64_t m, int64_t n, int64_t k, bool transposed, int parts) {
+template <int MR, int NV, bool transposed>
+void check(int64_t m, int64_t n, int64_t k, int parts) {
   INFO("m " << m << " n " << n << " k " << k << (transposed ? " transposed" : "") << " parts " << parts);
   constexpr int NR = NV * Vec::width;
   // batch [2, 3]; b is the same for both values of the first axis
@@ -17,9 +17,9 @@ void check(int64_t m, int64_t n, int64_t k, bool transposed, int parts) {
   const auto a = numbers(6 * m * lda, 1), b = numbers(3 * b_rows * ldb, 2), residual = numbers(6 * m * n, 3);
   std::vector<float> c(size_t(6 * m * ldc) + 1, kGuard), scratch(size_t(parts * matmul_scratch(k, NR)) + 16);
   float* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64 / 4;
-  const MatMulParams p{.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc, .transposed = transposed, .batch = {2, 3},
+  const MatMulParams p{.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc, .batch = {2, 3},
                        .a_batch = {3 * m * lda, m * lda}, .b_batch = {0, b_rows * ldb}, .c_batch = {3 * m * ldc, m * ldc}};
-  for (int i = 0; i < parts; ++i) matmul<MR, NV>({i, parts}, a.data(), b.data(), c.data() + 1, aligned, p, Epilogue<AddRelu, Rows<float>>{{residual.data(), n}});
+  for (int i = 0; i < parts; ++i) matmul<MR, NV, transposed>({i, parts}, a.data(), b.data(), c.data() + 1, aligned, p, Epilogue<AddRelu, Rows<float>>{{residual.data(), n}});
   int64_t wrong = c[0] != kGuard;
   for (int64_t batch = 0; batch < 6; ++batch) {
     for (int64_t i = 0; i < m; ++i) {
@@ -42,16 +42,14 @@ void check(int64_t m, int64_t n, int64_t k, bool transposed, int parts) {
 
 }  // namespace
 
-TEST_CASE("matmul agrees with the loop") {
-  for (bool transposed : {false, true}) {
-    for (int64_t m : {1, 2, 7, 8, 14, 15, 40}) {
-      for (int64_t n : {1, Vec::width + 1, 2 * Vec::width, 70}) {
-        for (int64_t k : {1, Vec::width - 1, 33}) check<14, 2>(m, n, k, transposed, int(m % 3) + 1);
-      }
+TEMPLATE_TEST_CASE_SIG("matmul agrees with the loop", "", ((bool transposed), transposed), false, kTransposed) {
+  for (int64_t m : {1, 2, 7, 8, 14, 15, 40}) {
+    for (int64_t n : {1, Vec::width + 1, 2 * Vec::width, 70}) {
+      for (int64_t k : {1, Vec::width - 1, 33}) check<14, 2, transposed>(m, n, k, int(m % 3) + 1);
     }
-    check<6, 2>(13, 50, 64, transposed, 2);
-    check<6, 4>(20, 65, 20, transposed, 2);
   }
+  check<6, 2, transposed>(13, 50, 64, 2);
+  check<6, 4, transposed>(20, 65, 20, 2);
 }
 
 TEST_CASE("a matrix is transposed in blocks and nothing else is touched") {

@@ -1,7 +1,8 @@
 """From a model to a shared library, by the `onnxc` command; what was compiled once is kept.
 
 A cached library is found again by content: the model, its external data, the options, the compiler and this machine's processor.
-The cache is $ONNXC_CACHE/compiled (by default ~/.cache/onnxc/compiled); it may be deleted at any time.
+The cache is $ONNXC_CACHE/compiled (by default ~/.cache/onnxc/compiled); it may be deleted at any time. What was used longest ago goes where it
+would take more than CACHE_LIMIT.
 """
 import functools
 import hashlib
@@ -13,6 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+CACHE_LIMIT = 4 << 30  # bytes
 NAMESPACE = "compiled"  # of every unit that is made here: it exports compiled_model()
 
 
@@ -73,6 +75,7 @@ def compile(model, output=None, *, dims=None, threads=1, custom_ops=None, includ
     if external_names is not None:
         library = entry / f"{_digest_of_files(path, external_names)}.so"
         if library.exists():
+            os.utime(library)
             return str(library)
     entry.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=entry) as work:
@@ -83,6 +86,7 @@ def compile(model, output=None, *, dims=None, threads=1, custom_ops=None, includ
         names.write_text(json.dumps(external_names))
         os.replace(made, library)  # whole or not at all, also when two processes do the same
         os.replace(names, entry / "external.json")
+    _prune(_cache_folder(), CACHE_LIMIT)
     return str(library)
 
 
@@ -114,6 +118,23 @@ def _read_depfile(depfile):
 def _cache_folder():
     cache = os.environ.get("ONNXC_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "onnxc")
     return Path(cache) / "compiled"
+
+
+def _prune(folder, limit):
+    """Removes what was used longest ago while the libraries take more than `limit` bytes. A library in use stays loaded without its file."""
+    files = []
+    for library in folder.glob("*/*.so"):
+        try:
+            stat = library.stat()
+        except FileNotFoundError:  # another process prunes, too
+            continue
+        files.append((stat.st_mtime_ns, stat.st_size, library))
+    total = sum(size for _, size, _ in files)
+    for _, size, library in sorted(files):
+        if total <= limit:
+            break
+        library.unlink(missing_ok=True)
+        total -= size
 
 
 def _key(executable, path, content, arguments):

@@ -11,6 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import models
 import onnxc
+from onnxc import build
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
@@ -162,9 +163,9 @@ class Compile(unittest.TestCase):
             for name in ("a.onnx", "b.onnx"):
                 onnx.save(models.relu((5,)), f"{folder}/{name}")
             first = onnxc.compile(f"{folder}/a.onnx")
-            stamp = os.stat(first).st_mtime_ns
+            file = os.stat(first).st_ino
             self.assertEqual(onnxc.compile(f"{folder}/b.onnx"), first)
-            self.assertEqual(os.stat(first).st_mtime_ns, stamp)
+            self.assertEqual(os.stat(first).st_ino, file)
             self.assertNotEqual(onnxc.compile(f"{folder}/a.onnx", options=["-O1"]), first)
 
     def test_a_library_of_its_own(self):
@@ -172,6 +173,17 @@ class Compile(unittest.TestCase):
             library = onnxc.compile(models.relu((4,)), f"{folder}/relu.so")
             (y,) = onnxc.InferenceSession(library).run(None, {"x": np.array([-1, 1, -2, 2], np.float32)})
             np.testing.assert_array_equal(y, [0, 1, 0, 2])
+
+    def test_cache_keeps_what_was_used_last(self):
+        with tempfile.TemporaryDirectory() as folder:
+            libraries = []
+            for age in range(4):
+                libraries.append(Path(folder) / f"key{age}" / "library.so")
+                libraries[-1].parent.mkdir()
+                libraries[-1].write_bytes(bytes(100))
+                os.utime(libraries[-1], (1000 - age, 1000 - age))
+            build._prune(Path(folder), 250)
+            self.assertEqual([library.exists() for library in libraries], [True, True, False, False])
 
     def test_changed_external_data_compiles_anew(self):
         weight = np.arange(1000, dtype=np.float32)

@@ -274,11 +274,12 @@ void Lowerer::store_carried(Scope& inner, const Node& node, const std::vector<Vi
   const Graph& body = *inner.graph;
   std::vector<View> next(places.size());
   const auto is_carried = [&](BufferId b) { return std::any_of(places.begin(), places.end(), [&](const View& p) { return p.pointer.buffer == b; }); };
+  const auto stays = [&](std::size_t i) { return next[i].pointer.buffer == places[i].pointer.buffer && next[i].pointer.offset == places[i].pointer.offset; };
   for (std::size_t i = 0; i < places.size(); ++i) {
     const ValueId v = body.outputs[1 + i];
     const Type& type = body[v].type;
     next[i] = type.is_tensor() ? place(inner, v, &kPlain) : place(inner, v, nullptr);
-    if (next[i].pointer.buffer == places[i].pointer.buffer || !is_carried(root_of(program_, next[i].pointer.buffer))) continue;
+    if (stays(i) || !is_carried(root_of(program_, next[i].pointer.buffer))) continue;
     if (!type.is_tensor()) {
       const BufferId saved = declare_object(body[v]);
       move_object({saved, true}, next[i].pointer);
@@ -294,7 +295,7 @@ void Lowerer::store_carried(Scope& inner, const Node& node, const std::vector<Vi
   for (std::size_t i = 0; i < places.size(); ++i) {
     const ValueId v = body.outputs[1 + i];
     const Type& type = body[v].type;
-    if (next[i].pointer.buffer == places[i].pointer.buffer) continue;
+    if (stays(i)) continue;
     if (!type.is_tensor()) {
       move_object(places[i].pointer, next[i].pointer);
       continue;

@@ -167,8 +167,21 @@ void Lowerer::move_object(PointerArg to, PointerArg from) {
   emit(std::move(step));
 }
 
+View Lowerer::define_part(Scope& scope, ValueId value, const PartOf& part) {
+  const Value& v = (*scope.graph)[value];
+  View view = define(scope, part.whole, scope.layouts[static_cast<std::size_t>(part.whole)]);
+  view.pointer.offset += part.offset;
+  view.extents = v.type.extents;
+  scope.places[static_cast<std::size_t>(value)].push_back(view);
+  return view;
+}
+
 View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
   const Value& v = (*scope.graph)[value];
+  auto& places = scope.places[static_cast<std::size_t>(value)];
+  if (!places.empty() && places.front().layout == layout && places.front().pointer.writes) return places.front();  // by one of its parts
+  if (const auto part = scope.parts.find(value); part != scope.parts.end() && places.empty() && layout == scope.layouts[static_cast<std::size_t>(value)])
+    return define_part(scope, value, part->second);
   View view{{-1, true, 0, v.type.element}, v.type.element, v.type.extents, layout};
   for (Dim d : v.type.extents) {
     if (!d.depends_on_run() || d.min_value() >= 0) continue;
@@ -179,13 +192,13 @@ View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
     emit(std::move(step));
   }
   const auto output = output_places_.find({scope.graph, value});
-  if (output != output_places_.end() && !layout.channels_last && scope.places[static_cast<std::size_t>(value)].empty()) {
+  if (output != output_places_.end() && same_storage(v.type.extents, layout, {}) && places.empty()) {
     view.pointer = output->second;
   } else {
     view.pointer.buffer = add_storage({.name = v.name, .place = Buffer::Place::Arena, .element = v.type.element, .extents = v.type.extents,
                                        .bytes = storage_elements(v.type.extents, layout) * (held_bits(v.type.element) / 8)});
   }
-  scope.places[static_cast<std::size_t>(value)].push_back(view);
+  places.push_back(view);
   return view;
 }
 
@@ -210,6 +223,7 @@ View Lowerer::place(Scope& scope, ValueId value, const Layout* layout) {
   };
   if (layout == nullptr) return as_read(places[0]);
   for (const View& p : places) {
+    if (p.layout.channels_last && layout->channels_last) return as_read(p);
     if (same_storage(v.type.extents, p.layout, *layout)) {
       View view = p;
       view.layout = *layout;
@@ -225,6 +239,7 @@ View Lowerer::place(Scope& scope, ValueId value, const Layout* layout) {
 
 void Lowerer::copy(const Extents& extents, PointerArg to, std::vector<Dim> to_strides, PointerArg from, std::vector<Dim> from_strides, ElementType element,
                    std::string what) {
+  if (to.buffer == from.buffer && to.offset == from.offset && to_strides == from_strides) return;  // it lies there
   // Neighbouring axes that both sides walk in one go are one; axes of extent 1 vanish.
   std::vector<std::size_t> order(extents.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -446,6 +461,7 @@ Program Lowerer::run(const Graph& graph) {
   steps_ = &program_.steps;
   Scope scope{&graph, assign_layouts(graph, target_.vector_floats), std::vector<std::vector<View>>(graph.values.size())};
   if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
+  if (options_.optimise) scope.parts = place_parts(graph, scope.layouts);
   define_interface(scope);
   lower_nodes(scope);
   write_results(scope);

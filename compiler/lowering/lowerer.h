@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/lowering/concat_in_place.h"
 #include "compiler/lowering/lowering.h"
 
 namespace onnxc {
@@ -27,6 +28,7 @@ class Lowerer {
     const Graph* graph;
     std::vector<Layout> layouts;
     std::vector<std::vector<View>> places;  ///< of each value, one for each layout it is held in; the first is the original
+    std::map<ValueId, PartOf> parts{};         ///< values that are computed inside the result of a Concat
     std::map<ValueId, const Node*> waiting{};  ///< onnxc.Extents whose value nothing has read yet
   };
 
@@ -45,6 +47,8 @@ class Lowerer {
   /// The value in that layout; converts it where needed.
   View place(Scope& scope, ValueId value, const Layout* layout);
   View define(Scope& scope, ValueId value, const Layout& layout);
+  /// The value inside of what it is a part of, which is defined here where it is not yet.
+  View define_part(Scope& scope, ValueId value, const PartOf& part);
   void define_view(Scope& scope, ValueId value, const View& view);
   void write_output(Scope& scope, ValueId value, const View& to);
   /// Elements of less than a byte: from where they lie packed into a buffer with a byte for each, and back.

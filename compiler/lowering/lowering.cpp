@@ -62,6 +62,15 @@ void Lowering::alias(int output, int input, Dim offset) {
   lowerer_.define_view(*lowerer_.scope_, out, {{b, true, 0, type.element}, type.element, type.extents, {}});
 }
 
+void Lowering::out_view(int i, View view) {
+  const Type& type = output_type(i);
+  view.extents = type.extents;
+  view.pointer.as = view.element = type.element;
+  lowerer_.define_view(*lowerer_.scope_, node_.output(i), view);
+}
+
+bool Lowering::is_defined(int output) const { return !lowerer_.scope_->places[static_cast<std::size_t>(node_.output(output))].empty(); }
+
 void Lowering::bind(PointerArg elements, std::vector<Dim> symbols) {
   Step step;
   step.kind = Step::Kind::Bind;
@@ -210,7 +219,7 @@ EpilogueArg Lowering::epilogue(const EpilogueShape& shape, StepBuilder& step) {
     auto form = epilogue_operand(shape, result, extents, view.strides());
     ONNXC_CHECK(form.has_value(), "fuse_expressions fuses operands that have a form");
     form->pointer = view.pointer;
-    if (form->form == "Rows" && extents == result) step.may_share({{this->result().pointer}, view.element, extents, view.layout}, view);
+    if (form->form == "Rows" && extents == result) step.may_share(this->result(), view);
     arg.operands.push_back(std::move(*form));
   }
   return arg;
@@ -345,7 +354,9 @@ StepBuilder& StepBuilder::macs(Dim macs) {
   return *this;
 }
 StepBuilder& StepBuilder::may_share(const View& written, const View& read) {
-  if (same_storage(written.extents, written.layout, read.layout)) step_.may_share.emplace_back(written.pointer.buffer, read.pointer.buffer);
+  // In a part of a larger buffer others live.
+  const bool whole = written.pointer.offset == Dim(0) && read.pointer.offset == Dim(0);
+  if (whole && same_storage(written.extents, written.layout, read.layout)) step_.may_share.emplace_back(written.pointer.buffer, read.pointer.buffer);
   return *this;
 }
 

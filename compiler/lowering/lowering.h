@@ -76,7 +76,7 @@ class Lowering {
   View in(int i);
   /// Input i as it lies.
   View in_any(int i);
-  /// Input i in `layout`.
+  /// Input i in `layout`; a channels-last one may have another pixel stride.
   View in(int i, const Layout& layout);
   /// Output i, row-major. With an epilogue that the kernel does not apply, see `finish`.
   View out(int i);
@@ -117,6 +117,9 @@ class Lowering {
   View result() const;
   /// Output i is input j's memory, `offset` elements in; row-major.
   void alias(int output, int input, Dim offset = 0);
+  /// Output i lies inside of other values, where `view` says.
+  void out_view(int i, View view);
+  bool is_defined(int output) const;  ///< by one of its parts; see concat_in_place.h
 
   /// A call of the kernel of that row.
   StepBuilder call(std::string_view row);

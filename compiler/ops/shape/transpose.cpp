@@ -44,10 +44,17 @@ void evaluate_transpose(Evaluation& e) {
 }
 
 void lower_transpose(Lowering& l) {
-  const View x = l.in_any(0), y = l.out(0);
-  const std::vector<Dim> strides = x.strides();
+  View x = l.in_any(0);
+  const std::vector<Dim> strides = x.strides(), plain = strides_of(l.output_type(0).extents, {});
   std::vector<Dim> from;
   for (int64_t p : permutation(l.node(), static_cast<int>(x.extents.size()))) from.push_back(strides[static_cast<std::size_t>(p)]);
+  bool in_order = l.optimise() && !l.is_defined(0);
+  for (std::size_t k = 0; k < from.size() && in_order; ++k) in_order = l.output_type(0).extents[k] == Dim(1) || from[k] == plain[k];
+  if (in_order) {  // [n, h, w, c] of what lies channels-last
+    x.layout = {};
+    return l.out_view(0, x);
+  }
+  const View y = l.out(0);
   l.copy(y.extents, y.pointer, y.strides(), x.pointer, from, y.element);
 }
 

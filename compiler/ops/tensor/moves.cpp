@@ -193,6 +193,26 @@ void evaluate_moves(Evaluation& e, MoveRule rule) {
   }
 }
 
+/// Where the elements of an output lie already, if all of it does: a part of the input (Split, Slice), or parts that lie side by side (Concat).
+std::optional<View> find_in_inputs(Lowering& l, const std::vector<const Move*>& parts, const Extents& extents) {
+  std::optional<View> found;
+  for (const Move* move : parts) {
+    if (move->input == Move::kFill) return std::nullopt;
+    View x = l.in_any(move->input);
+    const Layout layout = x.layout.channels_last ? Layout{true, x.layout.pixel_stride} : Layout{};
+    if (layout.channels_last && extents.size() != x.extents.size()) return std::nullopt;
+    const Loops loops = loops_of(*move, strides_of(extents, layout), x.strides());
+    for (std::size_t k = 0; k < loops.extents.size(); ++k) {
+      if (!(loops.extents[k] == Dim(1)) && !(loops.to[k] == loops.from[k])) return std::nullopt;
+    }
+    x.layout = layout;
+    x.pointer.offset += loops.from_offset - loops.to_offset;
+    if (found && !(found->pointer.buffer == x.pointer.buffer && found->pointer.offset == x.pointer.offset && found->layout == layout)) return std::nullopt;
+    found = x;
+  }
+  return found;
+}
+
 void lower_moves(Lowering& l, MoveRule rule) {
   const Operands operands(l.graph(), l.node());
   const Moves moves = rule(operands);
@@ -209,6 +229,12 @@ void lower_moves(Lowering& l, MoveRule rule) {
       const Loops loops = loops_of(*parts[0], strides_of(operands.out[index(output)], {}), x.strides());
       if (!x.layout.channels_last && is_contiguous(*parts[0], loops)) {
         l.alias(output, parts[0]->input, loops.from_offset);
+        continue;
+      }
+    }
+    if (!parts.empty() && l.optimise() && !l.is_defined(output)) {
+      if (const auto view = find_in_inputs(l, parts, operands.out[index(output)])) {
+        l.out_view(output, *view);
         continue;
       }
     }

@@ -1,0 +1,57 @@
+#include "compiler/lowering/concat_in_place.h"
+
+#include <algorithm>
+
+namespace onnxc {
+namespace {
+
+bool is_sized_before_the_run(const Type& type) {
+  return type.is_tensor() && type.ranked && std::none_of(type.extents.begin(), type.extents.end(), [](Dim d) { return d.depends_on_run(); });
+}
+
+/// Elements from one index of `axis` to the next, where the parts of a Concat along it lie one after the other inside each pixel, or in all.
+std::optional<Dim> distance(const Extents& extents, std::size_t axis, const Layout& layout) {
+  if (layout.channels_last) return axis == 1 ? std::optional<Dim>(1) : std::nullopt;
+  Dim inner = 1;
+  for (std::size_t k = 0; k < extents.size(); ++k) {
+    if (k < axis && !(extents[k] == Dim(1))) return std::nullopt;
+    if (k > axis) inner *= extents[k];
+  }
+  return inner;
+}
+
+}  // namespace
+
+std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& layouts) {
+  std::map<ValueId, PartOf> parts;
+  const std::vector<int> definition = definitions(graph);
+  const auto layout_of = [&](ValueId v) -> Layout& { return layouts[static_cast<std::size_t>(v)]; };
+  const auto is_computed = [&](ValueId v) {
+    const int node = definition[static_cast<std::size_t>(v)];
+    return node >= 0 && graph.nodes[static_cast<std::size_t>(node)].regions.empty() && std::ranges::find(graph.outputs, v) == graph.outputs.end();
+  };
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    const Node& node = graph.nodes[i];
+    if (!node.is("Concat") || node.own_inputs() < 2) continue;
+    const ValueId whole = node.outputs[0];
+    const Type& type = graph[whole].type;
+    if (!is_sized_before_the_run(type) || type.element == ElementType::String || is_sub_byte(type.element)) continue;
+    const int64_t given = node.integer("axis", 0);
+    const auto axis = static_cast<std::size_t>(given < 0 ? given + type.rank() : given);
+    const std::optional<Dim> unit = distance(type.extents, axis, layout_of(whole));
+    if (!unit) continue;
+    Dim at = 0;
+    for (int k = 0; k < node.own_inputs(); ++k) {
+      const ValueId v = node.input(k);
+      const Type& part = graph[v].type;
+      const Dim offset = at * *unit;
+      at += part.extents[axis];
+      if (parts.contains(v) || !is_computed(v) || !is_sized_before_the_run(part) || layout_of(v).channels_last != layout_of(whole).channels_last) continue;
+      parts.emplace(v, PartOf{whole, offset});
+      layout_of(v).pixel_stride = layout_of(whole).pixel_stride;
+    }
+  }
+  return parts;
+}
+
+}  // namespace onnxc

@@ -263,11 +263,16 @@ void Lowerer::copy(const Extents& extents, PointerArg to, std::vector<Dim> to_st
     shape = {1};
     to_list = from_list = {1};
   }
-  Step step = make_call(find_kernel("strided_copy"), std::move(what));
+  // Where each side is contiguous along an axis of its own, blocks are turned in registers. What is less than half a vector wide is not worth it.
+  const auto is_wide = [](Dim d) { return !d.is_constant() || d.value() >= 8; };
+  const std::size_t unit = static_cast<std::size_t>(std::ranges::find(from_list, Dim(1)) - from_list.begin()), last = shape.size() - 1;
+  const bool turns = held_bits(element) == 32 && to_list[last] == Dim(1) && unit < last && is_wide(shape[unit]) && is_wide(shape[last]);
+  Step step = make_call(find_kernel(turns ? "transposing_copy" : "strided_copy"), std::move(what));
   to.writes = true;
   from.writes = false;
   to.as = from.as = element;
   step.args = {DimsArg{shape}, to, DimsArg{to_list}, from, DimsArg{from_list}};
+  if (turns) step.args.insert(step.args.begin() + 1, DimArg{static_cast<int64_t>(unit)});
   step.bytes = element_count(extents) * ((info(element).bits + 7) / 8) * 2;
   emit(std::move(step));
 }

@@ -46,7 +46,7 @@ int64_t padded_rows(int64_t rows, int tile_rows) {
 WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cout) {
   if (target.isa != Isa::Avx512) return {choose_tile(target, tiles, cout), 1};
   // Efficiencies from the table in winograd.hpp: few loads for each multiply-add matter more than in a plain product, as rows come from L2.
-  constexpr Candidate kTiles[] = {{7, 4, 1.0}, {14, 2, 0.87}, {8, 2, 0.82}};
+  constexpr Candidate kTiles[] = {{7, 4, 1.0}, {14, 2, 0.87}, {8, 2, 0.82}, {14, 1, 0.66}, {8, 1, 0.62}};
   const Candidate* best = nullptr;
   double least = 0, relative = 1;
   for (const Candidate& c : kTiles) {

@@ -6,6 +6,17 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
+namespace detail {
+/// Pairs and quads without a call: memcpy of a length that is not constant is one.
+template <class T>
+ONNXC_INLINE void copy_run(T* to, const T* from, int64_t count) {
+  const auto bytes = static_cast<std::size_t>(count) * sizeof(T);
+  if (bytes == 8) std::memcpy(to, from, 8);
+  else if (bytes == 16) std::memcpy(to, from, 16);
+  else std::memcpy(to, from, bytes);
+}
+}  // namespace detail
+
 /// to[sum i_k * to_strides[k]] = from[sum i_k * from_strides[k]] for all i below `shape`. Strides in elements; a `from` stride of 0 repeats, negative
 /// ones walk backwards. The two do not overlap. shape.rank >= 1.
 template <class T>
@@ -16,20 +27,27 @@ void strided_copy(Part part, Shape shape, T* to, Ints to_strides, const T* from,
   const bool by_rows = rows >= part.count;
   const auto [first_row, last_row] = by_rows ? part.slice(rows) : Part::Range{0, rows};
   const auto [first, last] = by_rows ? Part::Range{0, length} : part.slice(length);
+  if (first >= last) return;
+  int64_t at[kMaxRank] = {}, y = 0, x = 0, rest = first_row;  // the row's indices, and where it lies
+  for (int axis = inner - 1; axis >= 0; --axis) {
+    at[axis] = rest % shape[axis];
+    rest /= shape[axis];
+    y += at[axis] * to_strides[axis];
+    x += at[axis] * from_strides[axis];
+  }
   for (int64_t row = first_row; row < last_row; ++row) {
-    T* y = to;
-    const T* x = from;
-    int64_t index = row;
-    for (int axis = inner - 1; axis >= 0; --axis) {
-      const int64_t i = index % shape[axis];
-      index /= shape[axis];
-      y += i * to_strides[axis];
-      x += i * from_strides[axis];
-    }
     if (to_step == 1 && from_step == 1) {
-      if (last > first) std::memcpy(y + first, x + first, static_cast<std::size_t>(last - first) * sizeof(T));
+      detail::copy_run(to + y + first, from + x + first, last - first);
     } else {
-      for (int64_t i = first; i < last; ++i) y[i * to_step] = x[i * from_step];
+      for (int64_t i = first; i < last; ++i) to[y + i * to_step] = from[x + i * from_step];
+    }
+    for (int axis = inner - 1; axis >= 0; --axis) {
+      y += to_strides[axis];
+      x += from_strides[axis];
+      if (++at[axis] < shape[axis]) break;
+      y -= to_strides[axis] * shape[axis];
+      x -= from_strides[axis] * shape[axis];
+      at[axis] = 0;
     }
   }
 }

@@ -79,6 +79,24 @@ inline void transpose_matrix(Part part, const float* x, float* y, TransposeParam
   }
 }
 
+/// strided_copy of elements of four bytes where the last axis is contiguous in `to` and axis `unit`, another one, in `from`.
+template <class T>
+void transposing_copy(Part part, Shape shape, int64_t unit, T* to, Ints to_strides, const T* from, Ints from_strides) {
+  static_assert(sizeof(T) == sizeof(float));
+  const int inner = shape.rank - 1, u = static_cast<int>(unit);
+  if (shape.count() <= 0) return;
+  Shape others = shape;
+  others[u] = others[inner] = 1;
+  const int64_t boxes = others.count();
+  const bool split = boxes < part.count;  // too few boxes: share out the strips of each
+  const auto [first, last] = split ? Part::Range{0, boxes} : part.slice(boxes);
+  for (int64_t box = first; box < last; ++box) {
+    transpose_matrix(split ? part : Part{}, reinterpret_cast<const float*>(from + strided_offset(others, shape.rank, from_strides, box)),
+                     reinterpret_cast<float*>(to + strided_offset(others, shape.rank, to_strides, box)),
+                     {.rows = shape[u], .cols = shape[inner], .x_row = from_strides[inner], .y_row = to_strides[u]});
+  }
+}
+
 /// y, contiguous of `shape`, from x with a stride for each axis of y; any trivially copyable T. See the head of the file.
 template <class T>
 void transpose(Part part, const T* x, T* y, Shape shape, Ints strides) {
@@ -95,22 +113,10 @@ void transpose(Part part, const T* x, T* y, Shape shape, Ints strides) {
       if (strides[axis] == 1 && shape[axis] > 1) unit = axis;
     }
     if (step != 1 && length > 1 && unit >= 0) {
-      const int64_t below = shape.count(unit + 1, inner);  // rows of y between two values of the unit axis
-      Shape outer = shape;                                 // the other axes, walked one by one
-      outer[unit] = 1;
-      outer[inner] = 1;
-      const int64_t boxes = outer.count();
-      const auto [first, last] = part.slice(boxes);
       Ints y_strides;
       y_strides.size = shape.rank;
       for (int axis = 0; axis < shape.rank; ++axis) y_strides[axis] = shape.count(axis + 1, shape.rank);
-      const bool split = boxes < part.count;  // too few boxes: share out the strips of each
-      for (int64_t box = split ? 0 : first; box < (split ? boxes : last); ++box) {
-        transpose_matrix(split ? part : Part{}, reinterpret_cast<const float*>(x + strided_offset(outer, shape.rank, strides, box)),
-                         reinterpret_cast<float*>(y + strided_offset(outer, shape.rank, y_strides, box)),
-                         {.rows = shape[unit], .cols = length, .x_row = step, .y_row = below * length});
-      }
-      return;
+      return transposing_copy(part, shape, unit, y, y_strides, x, strides);
     }
   }
   const auto [first, last] = part.slice(rows);

@@ -112,7 +112,7 @@ void check_transposed(ConvParams p, int64_t out_pad, int64_t pad_end, int parts 
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact_transposed(x, w, p, n, oy, ox, co); });
 }
 
-template <int MR, int NV>
+template <int MR, int NV, int SX>
 void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
   const int nr = NV * Vec::width;
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
@@ -129,7 +129,7 @@ void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
   }
   const Aligned packed(pack::conv_stem(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr})), packed_bias(pack::padded(bias, nr));
   p.bias = packed_bias;
-  check(p, parts, planar, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_stem<MR, NV>(part, in, packed, y, q, epi); },
+  check(p, parts, planar, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_stem<MR, NV, SX>(part, in, packed, y, q, epi); },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, last, n, oy, ox, co); });
 }
 
@@ -197,12 +197,13 @@ TEST_CASE("conv_transpose agrees with the loop") {
 }
 
 TEST_CASE("conv_stem agrees with the loop") {
-  check_stem<14, 2>({.h = 32, .w = 45, .cin = 3, .cout = 64, .kh = 7, .kw = 7, .stride_y = 2, .stride_x = 2, .pad_top = 3, .pad_left = 3}, 3, 2);
-  check_stem<14, 2>({.n = 2, .h = 20, .w = 70, .cin = 3, .cout = 35, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1);
-  check_stem<14, 2>({.h = 9, .w = 9, .cin = 1, .cout = 16, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2);
-  check_stem<14, 2>({.h = 12, .w = 50, .cin = 4, .cout = 7, .kh = 3, .kw = 3, .dilation_y = 2, .dilation_x = 2}, 0);
-  check_stem<6, 2>({.h = 9, .w = 30, .cin = 3, .cout = 20, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 3);
-  check_stem<6, 4>({.h = 40, .w = 40, .cin = 3, .cout = 64, .kh = 11, .kw = 11, .stride_y = 4, .stride_x = 4, .pad_top = 2, .pad_left = 2}, 2);
+  check_stem<14, 2, 2>({.h = 32, .w = 45, .cin = 3, .cout = 64, .kh = 7, .kw = 7, .stride_y = 2, .stride_x = 2, .pad_top = 3, .pad_left = 3}, 3, 2);
+  check_stem<14, 2, 2>({.n = 2, .h = 20, .w = 70, .cin = 3, .cout = 35, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1);
+  check_stem<14, 2, 1>({.h = 9, .w = 9, .cin = 1, .cout = 16, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2);
+  check_stem<14, 2, 0>({.h = 12, .w = 50, .cin = 4, .cout = 7, .kh = 3, .kw = 3, .dilation_y = 2, .dilation_x = 2}, 0);
+  check_stem<6, 2, 1>({.h = 9, .w = 30, .cin = 3, .cout = 20, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 3);
+  check_stem<14, 1, 0>({.h = 9, .w = 40, .cin = 1, .cout = 9, .kh = 3, .kw = 5, .stride_x = 5}, 0);
+  check_stem<6, 4, 4>({.h = 40, .w = 40, .cin = 3, .cout = 64, .kh = 11, .kw = 11, .stride_y = 4, .stride_x = 4, .pad_top = 2, .pad_left = 2}, 2);
 }
 
 TEST_CASE("winograd agrees with the loop") {

@@ -1,5 +1,6 @@
 // Batched matmul and transposes against loops: tails, pitches, broadcast batches, both layouts of b, threads, guard values.
 #include <onnxc/matmul.hpp>
+#include <onnxc/strided_copy.hpp>
 
 #include "common.hpp"
 
@@ -94,6 +95,35 @@ void check_permutation(Shape in, std::vector<int> order, int parts) {
 }
 
 }  // namespace
+
+TEST_CASE("boxes are copied between any two placements") {
+  // to [2, h, w, c] with a pitch of c + 3 from [2, c, h, w], and a part of it, by one thread and three
+  const int64_t h = 5, w = 2 * Vec::width + 1, c = Vec::width + 2, pitch = c + 3;
+  const auto x = numbers(2 * c * h * w);
+  for (int parts : {1, 3}) {
+    std::vector<float> turned(size_t(2 * h * w * pitch), kGuard), stepped = turned;
+    const Shape shape = {2, h, w, c};
+    const Ints to = {h * w * pitch, w * pitch, pitch, 1}, from = {c * h * w, w, 1, h * w};
+    for (int i = 0; i < parts; ++i) {
+      transposing_copy({i, parts}, shape, 2, turned.data(), to, x.data(), from);
+      strided_copy({i, parts}, shape, stepped.data(), to, x.data(), from);
+    }
+    CHECK(turned == stepped);
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < 2 * h * w; ++i) {
+      for (int64_t j = 0; j < pitch; ++j) wrong += stepped[size_t(i * pitch + j)] != (j < c ? x[size_t((i / (h * w) * c + j) * h * w + i % (h * w))] : kGuard);
+    }
+    CHECK(wrong == 0);
+  }
+  // runs of a few elements, walked backwards
+  for (int64_t run = 1; run <= 5; ++run) {
+    std::vector<float> y(size_t(7 * run), kGuard);
+    for (int i = 0; i < 2; ++i) strided_copy<float>({i, 2}, {7, run}, y.data(), {run, 1}, x.data() + 6 * 9, {-9, 1});
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < 7 * run; ++i) wrong += y[size_t(i)] != x[size_t((6 - i / run) * 9 + i % run)];
+    CHECK(wrong == 0);
+  }
+}
 
 TEST_CASE("axes of any rank and type are permuted") {
   for (int parts : {1, 3}) {

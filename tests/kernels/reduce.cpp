@@ -140,6 +140,33 @@ TEST_CASE("softmax and its logarithm") {
     INFO("n " << n);
     CHECK(wrong == 0);
   }
+  for (int64_t n = 1; n <= 2 * Vec::width; ++n) {  // short rows, several at a time, and the first that are not short
+    const int64_t rows = 2 * Vec::width + 3, x_row = n + 1, y_row = n + 2;
+    auto rows_of_x = numbers(rows * x_row);
+    for (float& v : rows_of_x) v *= 20;
+    std::vector<float> y(size_t(rows * y_row), kGuard), z = y;
+    for (int part = 0; part < 2; ++part) {
+      softmax({part, 2}, rows_of_x.data(), y.data(), {.rows = rows, .n = n, .x_row = x_row, .y_row = y_row});
+      log_softmax({part, 2}, rows_of_x.data(), z.data(), {.rows = rows, .n = n, .x_row = x_row, .y_row = y_row});
+    }
+    int64_t wrong = 0;
+    for (int64_t r = 0; r < rows; ++r) {
+      const float* const v = rows_of_x.data() + r * x_row;
+      double top = -HUGE_VAL, total = 0;
+      for (int64_t i = 0; i < n; ++i) top = std::fmax(top, double(v[i]));
+      for (int64_t i = 0; i < n; ++i) total += std::exp(double(v[i]) - top);
+      for (int64_t i = 0; i < y_row; ++i) {
+        const size_t at = size_t(r * y_row + i);
+        if (i >= n) wrong += y[at] != kGuard || z[at] != kGuard;
+        else wrong += !(std::fabs(y[at] - std::exp(double(v[i]) - top) / total) <= 1e-6) || !(std::fabs(z[at] - (double(v[i]) - top - std::log(total))) <= 1e-5);
+      }
+    }
+    INFO("n " << n);
+    CHECK(wrong == 0);
+  }
+  std::vector<float> pair = {1, kNan, 3, 4};
+  softmax({}, pair.data(), pair.data(), {.rows = 2, .n = 2, .x_row = 2, .y_row = 2});
+  CHECK((std::isnan(pair[0]) && std::isnan(pair[1]) && std::fabs(pair[2] - 0.26894142f) < 1e-6f));
   std::vector<float> x = {1, kNan, 3};
   softmax({}, x.data(), x.data(), {.rows = 1, .n = 3, .x_row = 3, .y_row = 3});
   CHECK((std::isnan(x[0]) && std::isnan(x[2])));

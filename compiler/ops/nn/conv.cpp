@@ -73,10 +73,11 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
 bool is_exact(const Node& node) { return node.integer("exact", 0) != 0; }
 
 void consider_winograd(Lowering& l, const ConvCall& c) {
-  if (is_exact(l.node()) || c.kh != 3 || c.kw != 3 || c.group != 1 || !c.plain_window() || c.cin < 16 || c.cout < 16 || !c.pixels.is_constant()) return;
+  if (is_exact(l.node()) || c.kh != 3 || c.kw != 3 || c.group != 1 || !c.plain_window() || c.cin < 8 || c.cout < 8) return;
   for (const int outputs : {2, 4}) {
     const int side = outputs + 2;
-    const int64_t down = (c.oh.value() + outputs - 1) / outputs, across = (c.ow.value() + outputs - 1) / outputs, tiles = c.n.value() * down * across;
+    const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
+    const int64_t tiles = (c.n.is_constant() ? c.n.value() : 1) * down * across;
     // Blocks of one size whose transformed input fits most of L2; for a block all constants stream by once.
     const int64_t fits = std::max<int64_t>(16, l.target().l2_bytes * 3 / 4 / (4 * side * side * (c.cin + 16)));
     const int64_t blocks = std::max<int64_t>(1, (tiles + fits - 1) / fits), even = (tiles + blocks - 1) / blocks;
@@ -126,7 +127,7 @@ void consider_stem(Lowering& l, const ConvCall& c, const Tile& tile) {
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv_stem(conv_weights(l), shape));
     const auto bias = conv_bias(l, shape);
     StepBuilder step = l.call("conv_stem");
-    tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias));
+    tile_args(step, tile).template_name(std::to_string(c.window.dilations[1] == 1 && c.window.strides[1] <= 4 ? c.window.strides[1] : 0)).pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias));
     finish_conv(l, step, c, y);
   });
 }

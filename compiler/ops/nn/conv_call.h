@@ -39,8 +39,10 @@ struct ConvCall {
     cin = weights[1].value() * group;
     kh = window.kernel[0].value();
     kw = window.kernel[1].value();
-    macs = (pixels.is_constant() ? static_cast<double>(pixels.value()) : 4096.0) * static_cast<double>(cout * (cin / group) * kh * kw);
+    macs = static_cast<double>((n.is_constant() ? n.value() : 1) * likely(oh) * likely(ow)) * static_cast<double>(cout * (cin / group) * kh * kw);
   }
+  /// An extent for costs: of one that is not known, what an image is likely to have.
+  static int64_t likely(Dim d) { return d.is_constant() ? d.value() : std::min<int64_t>(64, d.max_value()); }
   /// Multiply-adds of a tiled kernel: those of the columns that only fill a panel included.
   double tiled_macs(const Tile& tile) const {
     const int64_t columns = cout / group;

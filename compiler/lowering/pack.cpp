@@ -69,11 +69,18 @@ std::vector<float> conv_transpose(std::span<const float> w, ConvShape s) {
   return out;
 }
 
+namespace {
+/// The rows of G for F(outputs, 3), outputs 2 or 4.
+const double (*winograd_g(int outputs))[3] {
+  static constexpr double g2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+  static constexpr double g4[6][3] = {{1.0 / 4, 0, 0},           {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                      {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
+  return outputs == 4 ? g4 : g2;
+}
+}  // namespace
+
 std::vector<float> winograd(std::span<const float> w, int64_t cout, int64_t cin, int64_t nr, int outputs) {
-  constexpr double g2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-  constexpr double g4[6][3] = {{1.0 / 4, 0, 0},           {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                               {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
-  const double(*g)[3] = outputs == 4 ? g4 : g2;
+  const double(*g)[3] = winograd_g(outputs);
   const int size = outputs + 2;
   auto element = [&](int64_t co, int64_t ci, int fy, int fx) {
     double sum = 0;
@@ -88,6 +95,22 @@ std::vector<float> winograd(std::span<const float> w, int64_t cout, int64_t cin,
     append_panels(out, cin * size * size, cout - first < nr ? cout - first : nr, nr, [&](int64_t row, int64_t column) {
       const auto frequency = static_cast<int>(row / cin);
       return element(first + column, row % cin, frequency / size, frequency % size);
+    });
+  }
+  return out;
+}
+
+std::vector<float> winograd_line(std::span<const float> w, int64_t cout, int64_t cin, int64_t kh, int64_t nr, int outputs) {
+  const double(*g)[3] = winograd_g(outputs);
+  const int64_t taps = kh * cin;
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(panels_size(taps * (outputs + 2), cout, nr)));
+  for (int64_t first = 0; first < cout; first += nr) {
+    append_panels(out, taps * (outputs + 2), cout - first < nr ? cout - first : nr, nr, [&](int64_t row, int64_t column) {
+      const int64_t frequency = row / taps, ky = row % taps / cin, ci = row % cin;
+      double sum = 0;
+      for (int kx = 0; kx < 3; ++kx) sum += g[frequency][kx] * static_cast<double>(at(w, (((first + column) * cin + ci) * kh + ky) * 3 + kx));
+      return static_cast<float>(sum);
     });
   }
   return out;

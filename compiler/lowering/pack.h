@@ -48,6 +48,9 @@ std::vector<float> conv_transpose(std::span<const float> w, ConvShape shape);
 /// [ceil(cout / nr)][(outputs + 2)^2][cin][nr]. 16 / 9 or 4 times the size of the weights.
 std::vector<float> winograd(std::span<const float> w, int64_t cout, int64_t cin, int64_t nr, int outputs);
 
+/// Weights [cout, cin, kh, 3] transformed along their rows alone, as [ceil(cout / nr)][outputs + 2][kh][cin][nr]: 4 / 3 or 2 times their size.
+std::vector<float> winograd_line(std::span<const float> w, int64_t cout, int64_t cin, int64_t kh, int64_t nr, int outputs);
+
 /// Depthwise weights [c, 1, kh, kw] as [kh * kw][c].
 std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw);
 

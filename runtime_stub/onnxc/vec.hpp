@@ -10,6 +10,7 @@
 //   a < b, <=, >, >=, ==, !=        Mask; &, |, ^, ~ of masks; select(mask, a, b) = mask ? a : b
 //   round (half to even), floor, ceil, abs, sqrt, copysign
 //   to_int(x) nearest, to_float(i), bits(x), from_bits(i): IntVec of int32 lanes with + - & | ^ ~ << >>
+//   quotient(a, b) = a / b, perhaps not the nearest float, for values far from the ends of the range
 //   scale(x, n) = x * 2^n, sum(x) over the lanes, pin(x) keeps x in a register: g++ folds loads into each operation that uses them
 //
 // fn::max and its like, with ONNX's rule for NaN, are in vfn.hpp.
@@ -68,6 +69,7 @@ ONNXC_INLINE Vec scale(Vec x, Vec n) {
   const IntVec whole = bits(n + magic) - bits(magic), half = whole >> 1, bias = IntVec::all(127);
   return x * from_bits((half + bias) << 23) * from_bits((whole - half + bias) << 23);
 }
+ONNXC_INLINE Vec quotient(Vec a, Vec b) { return a / b; }
 #endif
 
 namespace detail {

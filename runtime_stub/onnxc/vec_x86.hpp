@@ -79,6 +79,11 @@ ONNXC_INLINE Vec round(Vec x) { return {x86::round<0 | 8>(x.lanes)}; }
 ONNXC_INLINE Vec floor(Vec x) { return {x86::round<1 | 8>(x.lanes)}; }
 ONNXC_INLINE Vec ceil(Vec x) { return {x86::round<2 | 8>(x.lanes)}; }
 #if defined(__AVX512F__)
+/// a / b within 0.6 ULP for quotients and b far from the ends of the range: four short instructions instead of 16 cycles of the divider.
+ONNXC_INLINE Vec quotient(Vec a, Vec b) {
+  const Vec r = {x86::reciprocal_14(b.lanes)}, q = a * r;
+  return fma(fnma(b, q, a), r, q);
+}
 /// x * 2^n, rounded once; n whole.
 ONNXC_INLINE Vec scale(Vec x, Vec n) { return {x86::scale(x.lanes, n.lanes)}; }
 ONNXC_INLINE void pin(Vec& x) { asm("" : "+v"(x.lanes)); }

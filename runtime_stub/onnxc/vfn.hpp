@@ -114,14 +114,23 @@ ONNXC_INLINE Mask cast(Mask x) {
 
 // ---- functions of the reals
 
-/// x = n ln2 + r with |r| <= ln2 / 2; e^x = 2^n (1 + r + r^2 Q(r)).
-ONNXC_INLINE Vec exp(Vec x) {
-  x = onnxc::max(Vec::all(-104.0f), onnxc::min(Vec::all(89.0f), x));  // both ends give 0 and infinity; NaN stays, being second
+namespace detail {
+/// x = n ln2 + r with |r| <= ln2 / 2; e^x = 2^n (1 + r + r^2 Q(r)). x in [-104, 89], or NaN.
+ONNXC_INLINE Vec exp_in_range(Vec x) {
   const Vec n = onnxc::round(x * Vec::all(1.44269504f));
   Vec r = onnxc::fnma(n, Vec::all(0.693359375f), x);
   r = onnxc::fnma(n, Vec::all(-2.12194440e-4f), r);
-  const Vec q = detail::polynomial(r, {4.999999404e-01f, 1.666652113e-01f, 4.166826233e-02f, 8.368670009e-03f, 1.382091199e-03f});
+  const Vec q = polynomial(r, {4.999999404e-01f, 1.666652113e-01f, 4.166826233e-02f, 8.368670009e-03f, 1.382091199e-03f});
   return scale(onnxc::fma(q, r * r, r) + Vec::all(1.0f), n);
+}
+/// exp(-|x|), which is in (0, 1]: a sign instead of a test.
+ONNXC_INLINE Vec exp_of_minus_abs(Vec x) {
+  return exp_in_range(onnxc::max(Vec::all(-104.0f), from_bits(bits(x) | IntVec::all(INT32_MIN))));
+}
+}  // namespace detail
+
+ONNXC_INLINE Vec exp(Vec x) {
+  return detail::exp_in_range(onnxc::max(Vec::all(-104.0f), onnxc::min(Vec::all(89.0f), x)));  // both ends give 0 and infinity; NaN stays, being second
 }
 
 /// x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); log x = e ln2 + f - f^2 / 2 + f^3 P(f).
@@ -144,13 +153,13 @@ ONNXC_INLINE Vec log(Vec x) {
 
 /// From e = exp(-|x|), so that nothing overflows: 1 / (1 + e), or e / (1 + e) for negative x.
 ONNXC_INLINE Vec sigmoid(Vec x) {
-  const Vec e = fn::exp(-onnxc::abs(x)), one = Vec::all(1.0f);
-  return select(x < Vec::all(0.0f), e, one) / (one + e);
+  const Vec e = detail::exp_of_minus_abs(x), one = Vec::all(1.0f);
+  return quotient(select(x < Vec::all(0.0f), e, one), one + e);
 }
 
 /// log(1 + exp(x)) = max(x, 0) + log1p(e), e = exp(-|x|); log1p(e) = log(u) + (e - (u - 1)) / u with u = 1 + e rounded.
 ONNXC_INLINE Vec softplus(Vec x) {
-  const Vec e = fn::exp(-onnxc::abs(x)), one = Vec::all(1.0f), u = one + e;
+  const Vec e = detail::exp_of_minus_abs(x), one = Vec::all(1.0f), u = one + e;
   return onnxc::max(Vec::all(0.0f), x) + (fn::log(u) + (e - (u - one)) / u);
 }
 
@@ -160,7 +169,7 @@ ONNXC_INLINE Vec tanh(Vec x) {
   const Vec p = detail::polynomial(z, {4.89352455891786e-03f, 6.37261928875436e-04f, 1.48572235717979e-05f, 5.12229709037114e-08f, -8.60467152213735e-11f,
                                        2.00018790482477e-13f, -2.76076847742355e-16f});
   const Vec q = detail::polynomial(z, {4.89352518554385e-03f, 2.26843463243900e-03f, 1.18534705686654e-04f, 1.19825839466702e-06f});
-  return select(onnxc::abs(x) < Vec::all(4e-4f), x, v * p / q);
+  return select(onnxc::abs(x) < Vec::all(4e-4f), x, quotient(v * p, q));
 }
 
 /// |x| < 0.9277: x + x Q(x^2). Beyond: 1 - exp(t P(t)) with t = |x|, which is 1 from t = 4 on.

@@ -32,6 +32,7 @@ ONNXC_INLINE Floats max(Floats a, Floats b) { return __builtin_ia32_maxps512_mas
 ONNXC_INLINE Floats min(Floats a, Floats b) { return __builtin_ia32_minps512_mask(a, b, Floats{}, kAll, kRoundAsSet); }
 ONNXC_INLINE Floats sqrt(Floats x) { return __builtin_ia32_sqrtps512_mask(x, Floats{}, kAll, kRoundAsSet); }
 ONNXC_INLINE Floats scale(Floats x, Floats n) { return __builtin_ia32_scalefps512_mask(x, n, Floats{}, kAll, kRoundAsSet); }
+ONNXC_INLINE Floats reciprocal_14(Floats x) { return __builtin_ia32_rcp14ps512_mask(x, Floats{}, kAll); }
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return __builtin_ia32_rndscaleps_mask(x, kMode, Floats{}, kAll, kRoundAsSet);

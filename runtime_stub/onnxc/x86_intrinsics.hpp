@@ -35,6 +35,7 @@ ONNXC_INLINE Floats max(Floats a, Floats b) { return (Floats)_mm512_max_ps((__m5
 ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm512_min_ps((__m512)a, (__m512)b); }
 ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm512_sqrt_ps((__m512)x); }
 ONNXC_INLINE Floats scale(Floats x, Floats n) { return (Floats)_mm512_scalef_ps((__m512)x, (__m512)n); }
+ONNXC_INLINE Floats reciprocal_14(Floats x) { return (Floats)_mm512_rcp14_ps((__m512)x); }
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return (Floats)_mm512_roundscale_ps((__m512)x, kMode);

@@ -3,6 +3,7 @@
 #include <onnxc/conv_transpose.hpp>
 #include <onnxc/depthwise.hpp>
 #include <onnxc/winograd.hpp>
+#include <onnxc/winograd_line.hpp>
 
 #include "common.hpp"
 #include "compiler/lowering/pack.h"
@@ -149,6 +150,22 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1)
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
+template <int T, int MR, int NV>
+void check_winograd_line(ConvParams p, int64_t pad_end, int64_t rows, int64_t width, int parts = 1) {
+  const int nr = NV * Vec::width;
+  p.kw = 3;
+  p.oh = out_size(p.h, p.kh, 1, p.dilation_y, 2 * p.pad_top);
+  p.ow = out_size(p.w, 3, 1, p.dilation_x, p.pad_left + pad_end);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = numbers(p.cout * p.cin * p.kh * 3, 2), bias = numbers(p.cout, 3);
+  const Aligned packed(pack::winograd_line(w, p.cout, p.cin, p.kh, nr, T)), packed_bias(pack::padded(bias, nr));
+  const Aligned scratch(std::vector<float>(size_t(parts * winograd_line_scratch<T, MR, NV>(p.cin, p.kh, p.dilation_y, rows, width)), kGuard));
+  p.bias = packed_bias;
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_line<T, MR, NV>(part, in, packed, y, scratch.p, q, rows, width, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+}
+
 template <int KH, int KW, int SX>
 void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
   p.kh = KH;
@@ -213,6 +230,15 @@ TEST_CASE("winograd agrees with the loop") {
   check_winograd<2, 14, 2>({.h = 7, .w = 7, .cin = 40, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
   check_winograd<2, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17}, 0, 7);
   check_winograd<4, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17, .pad_top = 1, .pad_left = 1}, 1, 100);
+}
+
+TEST_CASE("winograd along rows agrees with the loop") {
+  check_winograd_line<2, 14, 2>({.h = 7, .w = 7, .cin = 40, .cout = 70, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 7, 4);
+  check_winograd_line<4, 14, 2>({.n = 2, .h = 13, .w = 11, .cin = 37, .cout = 41, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 4, 3, 2);
+  check_winograd_line<4, 7, 4>({.w = 100, .cin = 20, .cout = 7, .kh = 1, .pad_left = 2}, 0, 1, 10, 3);
+  check_winograd_line<4, 14, 2>({.n = 2, .w = 61, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 4, .pad_left = 4}, 4, 1, 9);
+  check_winograd_line<2, 8, 1>({.h = 12, .w = 20, .cin = 9, .cout = 17, .kh = 5, .dilation_y = 2, .dilation_x = 3, .pad_top = 3, .pad_left = 1}, 2, 2, 3, 2);
+  check_winograd_line<4, 6, 2>({.h = 3, .w = 2, .cin = 15, .cout = 17, .kh = 2, .pad_left = 1}, 1, 5, 7);
 }
 
 TEST_CASE("depthwise agrees with the loop") {

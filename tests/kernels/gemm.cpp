@@ -1,5 +1,6 @@
 // GEMM and GEMV with packed b against a loop in double: every tail of m and n, pitches, bias, epilogue operands, threads.
 #include <onnxc/gemv.hpp>
+#include <onnxc/scale_panels.hpp>
 
 #include "common.hpp"
 #include "compiler/lowering/pack.h"
@@ -109,4 +110,14 @@ TEST_CASE("panels hold the matrix as their documentation shows") {
   CHECK(pack::panels(b, {.k = 2, .n = 3, .nr = 2}) == expected);
   CHECK(pack::panels(bt, {.k = 2, .n = 3, .nr = 2, .transposed = true}) == expected);
   CHECK(pack::conv(std::vector<float>{0, 1, 10, 11}, {.cout = 1, .cin = 2, .kh = 1, .kw = 2, .nr = 2}) == std::vector<float>{0, 0, 10, 0, 1, 0, 11, 0});
+}
+
+TEST_CASE("panels are scaled row by row") {
+  constexpr int64_t k = 5, panels = 3, nr = 2 * Vec::width;
+  const auto w = numbers(panels * k * nr), s = numbers(k, 2);
+  std::vector<float> scaled(w.size(), kGuard);
+  for (int i = 0; i < 2; ++i) scale_panels<nr>({i, 2}, w.data(), s.data(), scaled.data(), k, panels);
+  int64_t wrong = 0;
+  for (size_t i = 0; i < w.size(); ++i) wrong += scaled[i] != w[i] * s[i / nr % k];
+  CHECK(wrong == 0);
 }

@@ -70,14 +70,20 @@ struct ConvCall {
 
 inline const std::string& conv_weights_name(Lowering& l) { return l.graph()[l.node().input(1)].name; }
 inline std::span<const float> conv_weights(Lowering& l) { return l.constant(1)->as<float>(); }
-inline Layout conv_input_layout(Lowering& l) {
+inline Layout conv_input_layout(Lowering& l, int input = 0) {
   // As it lies when it is channels-last already; else converted without padding.
-  const View x = l.in_any(0);
+  const View x = l.in_any(input);
   return x.layout.channels_last ? x.layout : channels_last(x.extents, l.target().vector_floats);
 }
 inline std::optional<PointerArg> conv_bias(Lowering& l, const pack::ConvShape& shape) {
   if (!l.has(2)) return std::nullopt;
   return l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape));
+}
+/// What gemm is told of a 1x1 convolution.
+inline std::vector<std::pair<std::string, Arg>> gemm_params(Lowering& l, const ConvCall& c, const View& x, const View& y, const pack::ConvShape& shape) {
+  std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(c.pixels)}, {"n", dim_arg(c.cout)}, {"k", dim_arg(c.cin)}, {"lda", dim_arg(x.layout.pixel_stride)}, {"ldc", dim_arg(y.layout.pixel_stride)}};
+  if (const auto bias = conv_bias(l, shape)) params.emplace_back("bias", *bias);
+  return params;
 }
 inline void finish_conv(Lowering& l, StepBuilder& step, const ConvCall& c, const View& y) {
   step.epilogue(l.epilogue(l.image_shape(y.extents), step)).macs(c.pixels * (c.cout * (c.cin / c.group) * c.kh * c.kw));

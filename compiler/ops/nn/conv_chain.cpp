@@ -16,15 +16,6 @@ bool is_image_conv(const Graph& graph, const Node& node) {
   return true;
 }
 
-bool is_pointwise(const Graph& graph, const Node& node) {
-  if (!is_image_conv(graph, node) || node.integer("group", 1) != 1) return false;
-  const Window window = conv_window(node, graph[node.input(0)].type.extents, graph[node.input(1)].type.extents);
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (!(window.kernel[i] == Dim(1)) || window.strides[i] != 1 || !(window.pads_begin[i] == Dim(0)) || !(window.pads_end[i] == Dim(0))) return false;
-  }
-  return true;
-}
-
 bool is_depthwise(const Graph& graph, const Node& node) {
   if (!is_image_conv(graph, node)) return false;
   const Extents& w = graph[node.input(1)].type.extents;
@@ -70,6 +61,15 @@ int64_t pitch_of(int64_t channels) {
 }
 
 }  // namespace
+
+bool is_pointwise(const Graph& graph, const Node& node) {
+  if (!is_image_conv(graph, node) || node.integer("group", 1) != 1) return false;
+  const Window window = conv_window(node, graph[node.input(0)].type.extents, graph[node.input(1)].type.extents);
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!(window.kernel[i] == Dim(1)) || window.strides[i] != 1 || !(window.pads_begin[i] == Dim(0)) || !(window.pads_end[i] == Dim(0))) return false;
+  }
+  return true;
+}
 
 std::vector<const Node*> absorbed_by_conv(const Surroundings& around, const Node& last, const Target& target) {
   const Graph& graph = around.graph;

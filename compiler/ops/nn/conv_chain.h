@@ -13,6 +13,9 @@ std::vector<const Node*> absorbed_by_conv(const Surroundings& around, const Node
 /// Lowers such a chain, as its last node.
 void lower_conv_chain(Lowering& last);
 
+/// A 1x1 Conv without strides and pads, of an image of constant extents by constant weights.
+bool is_pointwise(const Graph& graph, const Node& node);
+
 /// Convs that kernels for constant f32 weights do.
 bool has_fast_conv(const Graph& graph, const Node& node);
 

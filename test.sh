@@ -62,6 +62,7 @@ stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh
 stage "real models" script tests/zoo/run.sh
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "random cases of each operator" script tests/differential/run.sh
+stage "values in place" script tests/placement/run.sh
 stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
 long_stage "real models, all of them" script tests/zoo/run.sh --all

@@ -43,16 +43,29 @@ void evaluate_transpose(Evaluation& e) {
   for_size(e.type(0), [&]<class T>() { strided_copy(Part{}, out, e.out<T>().data, to, e.in<T>(0).data, from); });
 }
 
+bool lies_as(const std::vector<Dim>& strides, const Extents& extents, const Layout& layout) {
+  const std::vector<Dim> wanted = strides_of(extents, layout);
+  for (std::size_t k = 0; k < extents.size(); ++k) {
+    if (!(extents[k] == Dim(1)) && !(strides[k] == wanted[k])) return false;
+  }
+  return true;
+}
+
 void lower_transpose(Lowering& l) {
   View x = l.in_any(0);
-  const std::vector<Dim> strides = x.strides(), plain = strides_of(l.output_type(0).extents, {});
+  const Extents& extents = l.output_type(0).extents;
+  const std::vector<Dim> strides = x.strides();
   std::vector<Dim> from;
   for (int64_t p : permutation(l.node(), static_cast<int>(x.extents.size()))) from.push_back(strides[static_cast<std::size_t>(p)]);
-  bool in_order = l.optimise() && !l.is_defined(0);
-  for (std::size_t k = 0; k < from.size() && in_order; ++k) in_order = l.output_type(0).extents[k] == Dim(1) || from[k] == plain[k];
-  if (in_order) {  // [n, h, w, c] of what lies channels-last
-    x.layout = {};
-    return l.out_view(0, x);
+  if (l.optimise() && !l.is_defined(0)) {
+    // [n, h, w, c] of what lies channels-last, and the other way about, is there already.
+    std::vector<Layout> layouts{{}};
+    if (extents.size() >= 3 && extents.size() <= 5 && x.element == ElementType::F32) layouts.push_back({true, extents[1]});
+    for (const Layout& layout : layouts) {
+      if (!lies_as(from, extents, layout)) continue;
+      x.layout = layout;
+      return l.out_view(0, x);
+    }
   }
   const View y = l.out(0);
   l.copy(y.extents, y.pointer, y.strides(), x.pointer, from, y.element);

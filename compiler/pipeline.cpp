@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <algorithm>
 #include <set>
 
 #include "compiler/lowering/plan_memory.h"

@@ -47,13 +47,15 @@ Layout channels_last(const Extents& extents, int vector_floats) {
   return {true, stride};
 }
 
-bool same_storage(const Extents& extents, const Layout& a, const Layout& b) {
-  if (a == b) return true;
-  const auto sa = strides_of(extents, a), sb = strides_of(extents, b);
+bool same_strides(const Extents& extents, const std::vector<Dim>& a, const std::vector<Dim>& b) {
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    if (!(extents[axis] == Dim(1)) && !(sa[axis] == sb[axis])) return false;
+    if (!(extents[axis] == Dim(1)) && !(a[axis] == b[axis])) return false;
   }
   return true;
+}
+
+bool same_storage(const Extents& extents, const Layout& a, const Layout& b) {
+  return a == b || same_strides(extents, strides_of(extents, a), strides_of(extents, b));
 }
 
 std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {

@@ -22,6 +22,8 @@ Dim storage_elements(const Extents& extents, const Layout& layout);
 std::vector<int> memory_order(int rank, const Layout& layout);
 /// Channels-last with pixels padded to a multiple of `vector_floats` where that costs at most a fifth, and off multiples of 2 KiB.
 Layout channels_last(const Extents& extents, int vector_floats);
+/// True when both strides lead to the same places; those of axes of extent 1 do not matter.
+bool same_strides(const Extents& extents, const std::vector<Dim>& a, const std::vector<Dim>& b);
 /// True when both layouts put every element at the same place.
 bool same_storage(const Extents& extents, const Layout& a, const Layout& b);
 

@@ -105,17 +105,23 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
   ONNXC_UNROLL for (int i = 0; i < T; ++i) winograd_output<T>(half + i * A, out + i * T);
 }
 
-/// Rows [first, last) of one frequency: m = v u.
+/// Rows [first, last) of one frequency: m = the sum over taps of v(tap) u(tap). The rows of a tap lie `tap_step` after those of the one before.
 template <int MR, int NV>
-ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, const float* u, const float* next, float* m, int64_t first, int64_t last) {
+ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int64_t taps, int64_t tap_step, const float* u, const float* next, float* m, int64_t first,
+                                int64_t last) {
   constexpr int NR = NV * Vec::width;
   for (int64_t t = first; t < last; t += MR) {
     const float* rows[MR];
     for (int64_t i = 0; i < MR; ++i) rows[i] = v + (t + i < last ? t + i : last - 1) * pitch;
     Tile<MR, NV> tile;
     tile.start(kZeros);
-    tile.add(rows, cin, u, next);
-    next += cin * 16;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      if (tap > 0) {
+        for (const float*& row : rows) row += tap_step;
+      }
+      tile.add(rows, cin, u + tap * cin * NR, next);
+      next += cin * 16;
+    }
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) tile.acc[i][j].store(m + (t + i) * NR + j * Vec::width);
     }
@@ -162,8 +168,8 @@ void winograd(Part part, const float* x, const float* u, float* y, float* scratc
         const float* const next = uf + (f + 1 < A * A || panel + 1 < last_panel ? p.cin * NR : 0);
         const float* const vf = v + f * room * pitch;
         float* const mf = m + f * room * NR;
-        detail::winograd_gemm<MR, NV>(vf, pitch, p.cin, uf, next, mf, 0, whole);
-        detail::winograd_gemm<kHalf, NV>(vf, pitch, p.cin, uf, next, mf, whole, count);
+        detail::winograd_gemm<MR, NV>(vf, pitch, p.cin, 1, 0, uf, next, mf, 0, whole);
+        detail::winograd_gemm<kHalf, NV>(vf, pitch, p.cin, 1, 0, uf, next, mf, whole, count);
       }
       for (int64_t t = 0; t < count; ++t) {
         const int64_t tile = from + t, oy = tile / across % down * T, ox = tile % across * T;

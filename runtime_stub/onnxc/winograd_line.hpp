@@ -13,7 +13,7 @@
 // tiles: the input's lines are transformed to v [frequency][line][tile][cin], then for each panel all frequencies to m [frequency][row, tile][NR].
 // scratch: winograd_line_scratch floats for each part, 64-byte aligned.
 //
-// Best of 40, us (Sapphire Rapids, 2026-11, g++ 12), see docs/performance.md. Error as winograd.hpp's F(T,3), or less.
+// Row t of m is tile t % width of output row t / width. Error as winograd.hpp's F(T,3), or less. What it brought: docs/performance.md.
 #pragma once
 #include "winograd.hpp"
 
@@ -58,27 +58,6 @@ ONNXC_INLINE void winograd_line_forward(const float* line, int64_t tile, int64_t
   }
 }
 
-/// Rows [first, last) of one frequency: m = the sum over ky of v(ky) u(ky). Row r of m is tile r % width of output row r / width.
-template <int MR, int NV>
-ONNXC_INLINE void winograd_line_gemm(const float* v, int64_t pitch, int64_t width, const ConvParams& p, const float* u, const float* next, float* m, int64_t first,
-                                     int64_t last) {
-  constexpr int NR = NV * Vec::width;
-  for (int64_t t = first; t < last; t += MR) {
-    const float* rows[MR];
-    for (int64_t i = 0; i < MR; ++i) rows[i] = v + (t + i < last ? t + i : last - 1) * pitch;
-    Tile<MR, NV> tile;
-    tile.start(kZeros);
-    for (int64_t ky = 0; ky < p.kh; ++ky) {
-      tile.add(rows, p.cin, u + ky * p.cin * NR, next);
-      next += p.cin * 16;
-      for (const float*& row : rows) row += p.dilation_y * width * pitch;
-    }
-    ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
-      ONNXC_UNROLL for (int j = 0; j < NV; ++j) tile.acc[i][j].store(m + (t + i) * NR + j * Vec::width);
-    }
-  }
-}
-
 }  // namespace detail
 
 /// See the head of the file. `rows` and `width`: the size of a block, in output rows and tiles; (T + 2) * lines * width * cin floats should fit half of L2.
@@ -107,8 +86,9 @@ void winograd_line(Part part, const float* x, const float* u, float* y, float* s
         const int64_t size = p.kh * p.cin * NR;
         const float* const uf = u + (panel * A + f) * size;
         const float* const next = uf + (f + 1 < A || panel + 1 < last_panel ? size : 0);
-        detail::winograd_line_gemm<MR, NV>(v + f * plane, pitch, across, p, uf, next, m + f * m_plane, 0, whole);
-        detail::winograd_line_gemm<kHalf, NV>(v + f * plane, pitch, across, p, uf, next, m + f * m_plane, whole, count);
+        const int64_t tap_step = p.dilation_y * across * pitch;
+        detail::winograd_gemm<MR, NV>(v + f * plane, pitch, p.cin, p.kh, tap_step, uf, next, m + f * m_plane, 0, whole);
+        detail::winograd_gemm<kHalf, NV>(v + f * plane, pitch, p.cin, p.kh, tap_step, uf, next, m + f * m_plane, whole, count);
       }
       for (int64_t t = 0; t < count; ++t) {
         const int64_t tile = from + t % across, ox = tile % p.dilation_x + tile / p.dilation_x * p.dilation_x * T;

@@ -43,14 +43,6 @@ void evaluate_transpose(Evaluation& e) {
   for_size(e.type(0), [&]<class T>() { strided_copy(Part{}, out, e.out<T>().data, to, e.in<T>(0).data, from); });
 }
 
-bool lies_as(const std::vector<Dim>& strides, const Extents& extents, const Layout& layout) {
-  const std::vector<Dim> wanted = strides_of(extents, layout);
-  for (std::size_t k = 0; k < extents.size(); ++k) {
-    if (!(extents[k] == Dim(1)) && !(strides[k] == wanted[k])) return false;
-  }
-  return true;
-}
-
 void lower_transpose(Lowering& l) {
   View x = l.in_any(0);
   const Extents& extents = l.output_type(0).extents;
@@ -62,7 +54,7 @@ void lower_transpose(Lowering& l) {
     std::vector<Layout> layouts{{}};
     if (extents.size() >= 3 && extents.size() <= 5 && x.element == ElementType::F32) layouts.push_back({true, extents[1]});
     for (const Layout& layout : layouts) {
-      if (!lies_as(from, extents, layout)) continue;
+      if (!same_strides(extents, from, strides_of(extents, layout))) continue;
       x.layout = layout;
       return l.out_view(0, x);
     }

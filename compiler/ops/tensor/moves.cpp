@@ -73,11 +73,7 @@ std::vector<Dim> from_strides_of(const Operands& operands, const Move& move) {
 
 /// True where the move is the whole output, and its elements lie in the input in the same order without gaps.
 bool is_contiguous(const Move& move, const Loops& loops) {
-  if (!std::all_of(move.to.begin(), move.to.end(), [](Dim d) { return d == Dim(0); })) return false;
-  for (std::size_t k = 0; k < loops.extents.size(); ++k) {
-    if (!(loops.extents[k] == Dim(1)) && !(loops.to[k] == loops.from[k])) return false;
-  }
-  return true;
+  return std::all_of(move.to.begin(), move.to.end(), [](Dim d) { return d == Dim(0); }) && same_strides(loops.extents, loops.to, loops.from);
 }
 
 }  // namespace
@@ -202,9 +198,7 @@ std::optional<View> find_in_inputs(Lowering& l, const std::vector<const Move*>& 
     const Layout layout = x.layout.channels_last ? Layout{true, x.layout.pixel_stride} : Layout{};
     if (layout.channels_last && extents.size() != x.extents.size()) return std::nullopt;
     const Loops loops = loops_of(*move, strides_of(extents, layout), x.strides());
-    for (std::size_t k = 0; k < loops.extents.size(); ++k) {
-      if (!(loops.extents[k] == Dim(1)) && !(loops.to[k] == loops.from[k])) return std::nullopt;
-    }
+    if (!same_strides(loops.extents, loops.to, loops.from)) return std::nullopt;
     x.layout = layout;
     x.pointer.offset += loops.from_offset - loops.to_offset;
     if (found && !(found->pointer.buffer == x.pointer.buffer && found->pointer.offset == x.pointer.offset && found->layout == layout)) return std::nullopt;

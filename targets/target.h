@@ -18,6 +18,7 @@ struct Target {
   std::string_view march;     ///< what the C++ compiler is told with -march=, empty: nothing
   int vector_floats = 1;
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10;
+  int64_t l3_bytes = 8 << 20;  ///< what one core can count on of what all share
 };
 
 /// x86-64-v2, -v3, -v4, native (this host), generic. Empty for an unknown name.

@@ -86,6 +86,7 @@ class Lowerer {
   std::vector<Choice>* choices_;
   std::map<const Node*, std::vector<const Node*>> absorbed_;  ///< by node: those that its kernel does as well
   std::size_t choice_ = 0;  ///< the number of the next one
+  double streaming_ = 1;    ///< what a byte of weights costs against one that comes from memory
   Program program_;
   std::vector<Step>* steps_ = nullptr;
   Scope* scope_ = nullptr;

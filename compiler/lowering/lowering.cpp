@@ -248,7 +248,7 @@ const std::vector<const Node*>& Lowering::absorbed() const {
 void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth) {
   const Kernel& kernel = find_kernel(row);
   if (kernel.isa > target().isa) return;
-  considered_.push_back({&kernel, kernel.cost(macs, bytes), growth, std::move(build)});
+  considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(build)});
 }
 
 void Lowering::build_cheapest() {

@@ -7,29 +7,35 @@ namespace {
 
 struct Candidate {
   int rows, vectors;
-  double efficiency;  ///< of the FMA peak for whole tiles
+  double even, anywhere;  ///< of the FMA peak for whole tiles, rows evenly spaced or not
 };
 
-// PERFORMANCE figures: 16-wide tiles on Zen 4 and Sapphire Rapids, 8-wide with 16 registers; 2026-11.
-constexpr Candidate kAvx512[] = {{14, 2, 0.98}, {12, 2, 0.97}, {8, 3, 0.98}, {9, 3, 0.97}, {6, 4, 0.97}, {7, 4, 0.97}, {14, 1, 0.88},
-                                 {1, 4, 0.5},   {2, 4, 0.75},  {3, 4, 0.85}, {4, 4, 0.9},  {5, 4, 0.93}};
-constexpr Candidate kAvx2[] = {{6, 2, 0.97}, {4, 3, 0.96}, {8, 1, 0.75}, {1, 4, 0.5}, {2, 4, 0.7}, {3, 3, 0.85}};
-constexpr Candidate kNarrow[] = {{6, 2, 0.95}, {4, 3, 0.94}, {8, 1, 0.75}, {1, 4, 0.5}, {2, 4, 0.7}};
+// 16-wide on Sapphire Rapids, panels in L1; 8-wide with 16 registers; 2026-11.
+constexpr Candidate kAvx512[] = {{14, 2, 0.97, 0.85}, {13, 2, 0.97, 0.84}, {12, 2, 0.96, 0.84}, {11, 2, 0.96, 0.84}, {10, 2, 0.95, 0.83}, {8, 2, 0.93, 0.82},
+                                 {8, 3, 0.98, 0.93},  {9, 3, 0.98, 0.93},  {6, 4, 0.98, 0.97},  {7, 4, 0.97, 0.9},   {5, 4, 0.96, 0.95},  {4, 4, 0.92, 0.91},
+                                 {3, 4, 0.85, 0.85},  {2, 4, 0.75, 0.75},  {1, 4, 0.5, 0.5},    {14, 1, 0.8, 0.59},  {10, 1, 0.77, 0.58}, {8, 1, 0.75, 0.57}};
+constexpr Candidate kAvx2[] = {{6, 2, 0.97, 0.9}, {4, 3, 0.96, 0.92}, {8, 1, 0.75, 0.6}, {1, 4, 0.5, 0.5}, {2, 4, 0.7, 0.7}, {3, 3, 0.85, 0.85}};
+constexpr Candidate kNarrow[] = {{6, 2, 0.95, 0.9}, {4, 3, 0.94, 0.9}, {8, 1, 0.75, 0.6}, {1, 4, 0.5, 0.5}, {2, 4, 0.7, 0.7}};
+
+std::span<const Candidate> candidates(const Target& target) {
+  if (target.isa == Isa::Avx512) return kAvx512;
+  if (target.isa == Isa::Avx2) return kAvx2;
+  return kNarrow;
+}
 
 }  // namespace
 
-Tile choose_tile(const Target& target, Dim m, int64_t n) {
-  std::span<const Candidate> list = kNarrow;
-  if (target.isa == Isa::Avx512) list = kAvx512;
-  if (target.isa == Isa::Avx2) list = kAvx2;
-  constexpr int64_t kLarge = 14 * 12 * 9 * 8;  // whole tiles of all kinds
-  const int64_t rows = m.is_constant() ? (m.value() < 1 ? 1 : m.value()) : kLarge;
+Tile choose_tile(const Target& target, const TiledProduct& product) {
+  constexpr int64_t kLarge = 14 * 13 * 12 * 11 * 9 * 10;  // whole tiles of nearly all kinds
+  const int64_t rows = product.m.is_constant() ? (product.m.value() < 1 ? 1 : product.m.value()) : kLarge;
   const Candidate* best = nullptr;
   double least = 0;
-  for (const Candidate& c : list) {
-    const int64_t done = padded_rows(rows, c.rows);
-    const int64_t nr = static_cast<int64_t>(c.vectors) * target.vector_floats, columns = (n + nr - 1) / nr * nr;
-    const double work = static_cast<double>(done) * static_cast<double>(columns) / c.efficiency;
+  for (const Candidate& c : candidates(target)) {
+    const int64_t nr = static_cast<int64_t>(c.vectors) * target.vector_floats, columns = (product.n + nr - 1) / nr * nr;
+    const bool even = product.line == 0 || product.line % c.rows == 0;
+    // A panel that leaves L1 is read from L2 once for each tile of rows: 128 / rows bytes for each cycle of two multiply-adds, of which some 16 come.
+    const double waits = c.rows < 8 && c.rows < rows && nr * product.k * 4 > target.l1_bytes ? 1.15 : 1.0;
+    const double work = static_cast<double>(padded_rows(rows, c.rows) * columns) * waits / (even ? c.even : c.anywhere);
     if (best == nullptr || work < least) {
       best = &c;
       least = work;
@@ -40,16 +46,20 @@ Tile choose_tile(const Target& target, Dim m, int64_t n) {
 
 int64_t padded_rows(int64_t rows, int tile_rows) {
   const int64_t half = (tile_rows + 1) / 2, rest = rows % tile_rows;
-  return rows - rest + (rest == 0 ? 0 : rest <= half && tile_rows > 3 ? half : tile_rows);
+  return rows - rest + (rest + half - 1) / half * half;
 }
 
 WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cout) {
-  if (target.isa != Isa::Avx512) return {choose_tile(target, tiles, cout), 1};
-  // Efficiencies from the table in winograd.hpp: few loads for each multiply-add matter more than in a plain product, as rows come from L2.
-  constexpr Candidate kTiles[] = {{7, 4, 1.0}, {14, 2, 0.87}, {8, 2, 0.82}, {14, 1, 0.66}, {8, 1, 0.62}};
-  const Candidate* best = nullptr;
+  if (target.isa != Isa::Avx512) return {choose_tile(target, {.m = tiles, .n = cout, .k = 1}), 1};
+  // Few loads for each multiply-add matter more than in a plain product, as rows come from L2.
+  struct WinogradCandidate {
+    int rows, vectors;
+    double efficiency;
+  };
+  constexpr WinogradCandidate kTiles[] = {{7, 4, 1.0}, {6, 4, 1.0}, {5, 4, 0.97}, {4, 4, 0.93}, {14, 2, 0.93}, {8, 2, 0.87}, {14, 1, 0.76}, {8, 1, 0.7}};
+  const WinogradCandidate* best = nullptr;
   double least = 0, relative = 1;
-  for (const Candidate& c : kTiles) {
+  for (const WinogradCandidate& c : kTiles) {
     const int64_t nr = static_cast<int64_t>(c.vectors) * target.vector_floats, columns = (cout + nr - 1) / nr * nr;
     // Each tile of rows prefetches one line of the next panel a step: too few tiles leave a part of it to be waited for.
     const double waits = (tiles + c.rows - 1) / c.rows < c.vectors ? 1.2 : 1.0;

@@ -12,8 +12,16 @@ struct Tile {
   int nr;             ///< columns: vectors * the target's vector width
 };
 
-/// The tile that wastes least, weighted by what each reaches of the peak. m may be symbolic: then it is taken as large.
-Tile choose_tile(const Target& target, Dim m, int64_t n);
+/// A product for which a tile is chosen: m rows by n columns of depth k.
+struct TiledProduct {
+  Dim m;  ///< may be symbolic: then it is taken as large
+  int64_t n, k;
+  /// Rows are pixels of image rows so long, and evenly spaced only within one; 0: all rows are evenly spaced.
+  int64_t line = 0;
+};
+
+/// The tile that wastes least, weighted by what each reaches of the peak.
+Tile choose_tile(const Target& target, const TiledProduct& product);
 
 /// The same for Winograd's products, of `tiles` rows for each frequency, whose constants stream by. `relative`: what a padded multiply-add costs against
 /// the best tile's.
@@ -23,7 +31,7 @@ struct WinogradTile {
 };
 WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cout);
 
-/// Rows that a product of `rows` rows really does: those beyond the last whole tile take a half tile or a whole one.
+/// Rows that a product of `rows` rows really does: those beyond the last whole tile take one or two half tiles.
 int64_t padded_rows(int64_t rows, int tile_rows);
 
 }  // namespace onnxc

@@ -8,9 +8,10 @@
 // w packed: [group][ceil(cout_g / NR)][(ky * kw + kx) * cin_g + ci][NR] (compiler/lowering/pack.h). A pixel is cin floats, x_pixel elements from
 // the next; rows of pixels follow each other without gaps. Only cin, and cout, floats of a pixel are touched.
 //
-// A tile of MR pixels may span image rows and images. For each tap it makes MR pointers: to the pixel, or to zeros outside of the image; taps
-// that lie outside for all of them are skipped. Kernels of one tap, stride 1 and no padding are `gemm` with a pixel a row. A one-dimensional
-// convolution has h = kh = 1. The epilogue sees the output as a matrix [n * oh * ow, cout].
+// A tile of MR pixels may span image rows and images. Where they are neighbours in a row, and a tap lies inside of the image for all, they are evenly
+// spaced; else each tap makes MR pointers: to the pixel, or to zeros outside. Taps that lie outside for all of them are skipped. Kernels of one tap,
+// stride 1 and no padding are `gemm` with a pixel a row. A one-dimensional convolution has h = kh = 1. The epilogue sees the output as a matrix
+// [n * oh * ow, cout].
 #pragma once
 #include "gemm.hpp"
 
@@ -49,9 +50,11 @@ struct PixelTile {
   const float* image[MR];
   int64_t y[MR], x[MR], out[MR];
   bool inside;  // every tap of every pixel is
+  bool even;    // neighbours in one row
 
   ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, int64_t first, int64_t last) {
     int64_t gx = first % g.gw, gy = first / g.gw % g.gh, n = first / g.gw / g.gh;
+    even = gx + MR <= g.gw && first + MR <= last;
     inside = true;
     for (int64_t i = 0; i < MR; ++i) {
       y[i] = gy * g.step_y;
@@ -68,6 +71,11 @@ struct PixelTile {
         }
       }
     }
+  }
+
+  /// Whether one tap of neighbours lies inside of the image.
+  ONNXC_INLINE bool inside_row(const ConvParams& p, int64_t dy, int64_t dx) const {
+    return inside || (y[0] + dy >= 0 && y[0] + dy < p.h && x[0] + dx >= 0 && x[MR - 1] + dx < p.w);
   }
 
   /// The pixels that one tap reads. False when all lie outside.
@@ -100,20 +108,22 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
       Tile<MR, NV> tile;
       tile.start(bias != nullptr ? bias + panel * NR : kZeros);
       for (int64_t ty = 0; ty < g.ky.count; ++ty) {
+        const int64_t dy = g.ky.offset + ty * g.ky.stride;
         for (int64_t tx = 0; tx < (runs ? 1 : g.kx.count); ++tx) {
-          const float* rows[MR];
-          if (!pixels.tap(p, g.ky.offset + ty * g.ky.stride, g.kx.offset + tx * g.kx.stride, rows)) continue;
-          const float* wt = wp + ((g.ky.first + ty * g.ky.step) * p.kw + g.kx.first + tx * g.kx.step) * cin * NR;
-          if (runs) {
-            tile.add(rows, cin * g.kx.count, wt, prefetch);
-            prefetch += cin * g.kx.count * 16;
+          const int64_t dx = g.kx.offset + tx * g.kx.stride, taps = cin * (runs ? g.kx.count : 1);
+          const float* const wt = wp + ((g.ky.first + ty * g.ky.step) * p.kw + g.kx.first + tx * g.kx.step) * cin * NR;
+          if (pixels.even && pixels.inside_row(p, dy, dx)) {
+            tile.add(EvenRows{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel, g.step_x * p.x_pixel}, taps, wt, prefetch);
+            prefetch += taps * 16;
             continue;
           }
-          for (int64_t c = 0; c < cin; c += 1024) {  // as many channels as there are zeros
-            const int64_t run = cin - c < 1024 ? cin - c : 1024;
+          const float* rows[MR];
+          if (!pixels.tap(p, dy, dx, rows)) continue;
+          for (int64_t c = 0; c < taps; c += 1024) {  // as many channels as there are zeros
+            const int64_t run = taps - c < 1024 ? taps - c : 1024;
             tile.add(rows, run, wt + c * NR, prefetch);
             prefetch += run * 16;
-            if (c + run < cin) {
+            if (c + run < taps) {
               for (const float*& row : rows) row = row == kZeros ? row : row + run;
             }
           }

@@ -32,17 +32,9 @@ struct DepthwiseChainParams {
 
 namespace detail {
 
+template <int NV>
+constexpr int64_t panels(int64_t n) { return (n + NV * Vec::width - 1) / (NV * Vec::width); }
 constexpr int64_t chain_ring(const ConvParams& p, int64_t band) { return (band - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1; }
-
-/// Rows [first, last) of a 1x1 convolution: row r of the input at `a(r)`, of the output at c + r * ldc.
-template <int MR, int NV, class Address, class Epi>
-ONNXC_INLINE void chain_product(int64_t first, int64_t last, Address a, const float* w, float* c, const GemmParams& p, const Epi& epi) {
-  constexpr int kHalf = (MR + 1) / 2;
-  const int64_t panels = (p.n + NV * Vec::width - 1) / (NV * Vec::width);
-  const int64_t rest = (last - first) % MR, whole = rest <= kHalf && MR > 3 ? last - rest : last;
-  if (first < whole) gemm_block<MR, NV>(first, whole, 0, panels, a, w, c, p, epi);
-  if (whole < last) gemm_block<kHalf, NV>(whole, last, 0, panels, a, w, c, p, epi);
-}
 
 }  // namespace detail
 
@@ -75,8 +67,8 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
       while (expanded < to) {  // up to where the ring begins anew
         const int64_t slot = expanded % ring, count = ring - slot < to - expanded ? ring - slot : to - expanded;
         const float* const in = x + (image * conv.h + expanded) * conv.w * p.x_pixel;
-        detail::chain_product<MR1, NV1>(0, count * conv.w, [in, step = p.x_pixel](int64_t row) { return in + row * step; }, expand_w, rows + slot * conv.w * pitch,
-                                        {.m = count * conv.w, .n = conv.cin, .k = p.cin, .lda = p.x_pixel, .ldc = pitch, .bias = p.expand_bias}, epi1);
+        detail::gemm_block<MR1, NV1>(0, count * conv.w, 0, detail::panels<NV1>(conv.cin), in, expand_w, rows + slot * conv.w * pitch,
+                                     {.m = count * conv.w, .n = conv.cin, .k = p.cin, .lda = p.x_pixel, .ldc = pitch, .bias = p.expand_bias}, epi1);
         expanded += count;
       }
     }
@@ -98,8 +90,8 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
       }
     }
     if constexpr (kProjects) {
-      detail::chain_product<MR2, NV2>(pixel, pixel + (bottom - top) * conv.ow, [middle, pixel, pitch](int64_t row) { return middle + (row - pixel) * pitch; }, project_w,
-                                      y, {.m = 0, .n = p.cout, .k = conv.cout, .lda = pitch, .ldc = p.y_pixel, .bias = p.project_bias}, epi3);
+      detail::gemm_block<MR2, NV2>(pixel, (bottom - top) * conv.ow, 0, detail::panels<NV2>(p.cout), middle, project_w, y,
+                                   {.m = 0, .n = p.cout, .k = conv.cout, .lda = pitch, .ldc = p.y_pixel, .bias = p.project_bias}, epi3);
     }
   }
 }

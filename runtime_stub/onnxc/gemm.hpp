@@ -8,8 +8,8 @@
 // A tile prefetches the panel after its own: panels lie in order of use. Each value is one chain of k multiply-adds from the bias on, in
 // order, whatever the tile or the number of threads.
 //
-// Rows beyond the last whole tile take a half tile or a whole one, whose surplus rows repeat the last: choose MR so that m % MR is 0, or at
-// least MR / 2, and NV so that the last panel is full. Per cent of the FMA peak (Sapphire Rapids, 184 GFLOP/s, 2026-11, g++ 12; clang 14 within 5):
+// Rows beyond the last whole tile take one or two half tiles, whose surplus rows repeat the last: choose MR so that m % MR is 0, or near MR / 2
+// or MR, and NV so that the last panel is full. Per cent of the FMA peak (Sapphire Rapids, 184 GFLOP/s, 2026-11, g++ 12; clang 14 within 5):
 //
 //     m x n x k          14x2  12x2  8x3  6x4  7x4      8-wide 6x2  4x3
 //    128 x  384 x  384     97    96  100  100  100              89   88     n = 64 fills no whole number of 8x3's panels
@@ -37,43 +37,34 @@ constexpr int64_t block_rows(int64_t k, int64_t tile) {
   return rows < tile * 4 ? tile * 4 : rows / tile * tile;
 }
 
-/// Rows [first, last) in tiles of MR through panels [first_panel, last_panel). address(row) is where a row of a begins.
-template <int MR, int NV, class Address, class Epi>
-ONNXC_INLINE void gemm_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, Address address, const float* b, float* c,
-                             const GemmParams& p, const Epi& epi) {
-  constexpr int NR = NV * Vec::width;
+/// `rows` rows, the first of which is row `row` of c and at `a`, through panels [first_panel, last_panel).
+template <int MR, int NV, class Epi>
+ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const float* b, float* c, const GemmParams& p,
+                             const Epi& epi) {
+  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const float* const bp = b + panel * p.k * NR;
     const float* next = bp + (panel + 1 < last_panel ? p.k * NR : 0);
     const float* const next_end = next + (panel + 1 < last_panel ? p.k * NR : 0);
     const int64_t col = panel * NR;
     const float* const bias = p.bias != nullptr ? p.bias + col : kZeros;
-    for (int64_t row = first; row < last; row += MR) {
-      const float* rows[MR];
-      for (int64_t i = 0; i < MR; ++i) rows[i] = address(row + i < last ? row + i : last - 1);
+    int64_t i = 0;
+    for (; i + MR <= rows; i += MR) {
       Tile<MR, NV> tile;
       tile.start(bias);
-      tile.add(rows, p.k, bp, next);
+      tile.add(EvenRows{a + i * p.lda, p.lda}, p.k, bp, next);
       if (next < next_end) next += p.k * 16;
-      tile.finish(c, p.ldc, col, last - row, p.n - col, [row](int64_t i) { return row + i; }, epi);
+      tile.finish(c, p.ldc, col, MR, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
     }
-  }
-}
-
-/// All rows and panels of this part: rows are shared out where there are many, panels where there are few.
-template <int MR, int NV, class Address, class Epi>
-ONNXC_INLINE void gemm_rows(Part part, Address address, const float* b, float* c, const GemmParams& p, const Epi& epi) {
-  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
-  const int64_t panels = (p.n + NR - 1) / NR;
-  const bool by_rows = p.m >= int64_t{MR} * part.count;
-  const auto [first, last] = by_rows ? part.slice(p.m, MR) : Part::Range{0, p.m};
-  const auto [first_panel, last_panel] = by_rows ? Part::Range{0, panels} : part.slice(panels);
-  const int64_t block = block_rows(p.k, MR);
-  for (int64_t row = first; row < last; row += block) {
-    const int64_t end = row + block < last ? row + block : last;
-    const int64_t whole = (end - row) % MR <= kHalf && MR > 3 ? end - (end - row) % MR : end;
-    if (row < whole) gemm_block<MR, NV>(row, whole, first_panel, last_panel, address, b, c, p, epi);
-    if (whole < end) gemm_block<kHalf, NV>(whole, end, first_panel, last_panel, address, b, c, p, epi);
+    for (; i < rows; i += kHalf) {
+      const float* anywhere[kHalf];
+      for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = a + (i + r < rows ? i + r : rows - 1) * p.lda;
+      Tile<kHalf, NV> tile;
+      tile.start(bias);
+      tile.add(anywhere, p.k, bp, next);
+      if (next < next_end) next += p.k * 16;
+      tile.finish(c, p.ldc, col, rows - i, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
+    }
   }
 }
 
@@ -82,7 +73,15 @@ ONNXC_INLINE void gemm_rows(Part part, Address address, const float* b, float* c
 /// See the head of the file. a must not overlap c; operands of the epilogue may be c itself.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
 void gemm(Part part, const float* a, const float* b, float* c, GemmParams p, Epi epi = {}) {
-  detail::gemm_rows<MR, NV>(part, [a, lda = p.lda](int64_t row) { return a + row * lda; }, b, c, p, epi);
+  constexpr int NR = NV * Vec::width;
+  const int64_t panels = (p.n + NR - 1) / NR;
+  const bool by_rows = p.m >= int64_t{MR} * part.count;  // rows are shared out where there are many, panels where there are few
+  const auto [first, last] = by_rows ? part.slice(p.m, MR) : Part::Range{0, p.m};
+  const auto [first_panel, last_panel] = by_rows ? Part::Range{0, panels} : part.slice(panels);
+  const int64_t block = detail::block_rows(p.k, MR);
+  for (int64_t row = first; row < last; row += block) {
+    detail::gemm_block<MR, NV>(row, last - row < block ? last - row : block, first_panel, last_panel, a + row * p.lda, b, c, p, epi);
+  }
 }
 
 }  // namespace onnxc

@@ -74,17 +74,24 @@ ONNXC_INLINE void dot_rows(const float* a, const float* b, int64_t ldb, int64_t 
   }
 }
 
-/// Rows [0, m) of one matrix through one panel of b, packed or in place.
+/// All rows of one matrix through one panel of b, packed or in place. `row`: of the first, in c.
 template <int MR, int NV, class Epi>
-ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, float* c, int64_t first, int64_t last, int64_t row, int64_t col,
-                              const MatMulParams& p, const Epi& epi) {
-  for (int64_t i = first; i < last; i += MR) {
-    const float* rows[MR];
-    for (int64_t r = 0; r < MR; ++r) rows[r] = a + (i + r < last ? i + r : last - 1) * p.lda;
+ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, float* c, int64_t row, int64_t col, const MatMulParams& p, const Epi& epi) {
+  constexpr int kHalf = (MR + 1) / 2;
+  int64_t i = 0;
+  for (; i + MR <= p.m; i += MR) {
     Tile<MR, NV> tile;
     tile.start(kZeros);
-    tile.add(rows, p.k, b, b, b_row);
-    tile.finish(c, p.ldc, col, last - i, p.n - col, [first_row = row + i](int64_t r) { return first_row + r; }, epi);
+    tile.add(EvenRows{a + i * p.lda, p.lda}, p.k, b, b, b_row);
+    tile.finish(c, p.ldc, col, MR, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
+  }
+  for (; i < p.m; i += kHalf) {
+    const float* anywhere[kHalf];
+    for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = a + (i + r < p.m ? i + r : p.m - 1) * p.lda;
+    Tile<kHalf, NV> tile;
+    tile.start(kZeros);
+    tile.add(anywhere, p.k, b, b, b_row);
+    tile.finish(c, p.ldc, col, p.m - i, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
   }
 }
 
@@ -93,7 +100,7 @@ ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, flo
 /// See the head of the file. c overlaps neither a nor b; operands of the epilogue may be c itself.
 template <int MR, int NV, bool transposed = false, class Epi = Epilogue<Keep>>
 void matmul(Part part, const float* a, const float* b, float* c, float* scratch, MatMulParams p, Epi epi = {}) {
-  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  constexpr int NR = NV * Vec::width;
   const int64_t panels = (p.n + NR - 1) / NR, batches = p.batch.count();
   const bool in_place = p.m <= MR;
   float* const panel = scratch + part.index * matmul_scratch(p.k, NR);
@@ -118,9 +125,7 @@ void matmul(Part part, const float* a, const float* b, float* c, float* scratch,
     const bool direct = in_place && !transposed && columns == NR;
     if (!direct) detail::pack_panel<NR, transposed>(bm, p.ldb, p.k, columns, panel);
     const float* const bp = direct ? bm : panel;
-    const int64_t b_row = direct ? p.ldb : NR, whole = p.m % MR <= kHalf && MR > 3 ? p.m - p.m % MR : p.m;
-    detail::matmul_rows<MR, NV>(am, bp, b_row, cm, 0, whole, batch * p.m, col, p, epi);
-    detail::matmul_rows<kHalf, NV>(am, bp, b_row, cm, whole, p.m, batch * p.m, col, p, epi);
+    detail::matmul_rows<MR, NV>(am, bp, direct ? p.ldb : NR, cm, batch * p.m, col, p, epi);
   }
 }
 

@@ -30,7 +30,8 @@ namespace onnxc::inline ONNXC_ISA {
 namespace detail {
 /// Channels of v, rounded up to vectors, and 16 more: rows a power of two apart would share cache sets.
 constexpr int64_t winograd_pitch(int64_t cin) { return (cin + 15) / 16 * 16 + 16; }
-constexpr int64_t round_up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+/// Floats from one frequency to the next: an odd number of lines, as a transform touches all frequencies of a tile at once.
+constexpr int64_t winograd_plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
 
 /// o = B^T d for one row or column.
 template <int T>
@@ -67,26 +68,26 @@ ONNXC_INLINE void winograd_output(const Vec* m, Vec* o) {
   }
 }
 
-/// The input of one tile to v: frequency f at v + f * plane. pixel[i] is null outside of the image.
+/// The input of one tile to v: frequency f at v + f * plane. row[i]: the image row of the tile's row i, null outside; column 0 is pixel `left` of it.
 template <int T>
-ONNXC_INLINE void winograd_forward(const float* const (&pixel)[(T + 2) * (T + 2)], float* v, int64_t plane, int64_t cin) {
+ONNXC_INLINE void winograd_forward(const float* const (&row)[T + 2], int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int A = T + 2;
-  for (int64_t c = 0; c < cin; c += Vec::width) {
-    const int64_t lanes = cin - c < Vec::width ? cin - c : Vec::width;
+  for (int64_t c = 0; c < p.cin; c += Vec::width) {
+    const int64_t lanes = p.cin - c < Vec::width ? p.cin - c : Vec::width;
     Vec half[A * A];
     ONNXC_UNROLL for (int j = 0; j < A; ++j) {
+      const bool inside = left + j >= 0 && left + j < p.w;
+      const int64_t at = (left + j) * p.x_pixel + c;
       Vec column[A], turned[A];
-      ONNXC_UNROLL for (int i = 0; i < A; ++i) {
-        const float* const p = pixel[i * A + j];
-        column[i] = p == nullptr ? Vec::all(0.0f) : lanes == Vec::width ? Vec::load(p + c) : Vec::load(p + c, lanes);
-      }
+      ONNXC_UNROLL for (int i = 0; i < A; ++i)
+        column[i] = !inside || row[i] == nullptr ? Vec::all(0.0f) : lanes == Vec::width ? Vec::load(row[i] + at) : Vec::load(row[i] + at, lanes);
       winograd_input<T>(column, turned);
       ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * A + j] = turned[i];
     }
     ONNXC_UNROLL for (int i = 0; i < A; ++i) {
-      Vec row[A];
-      winograd_input<T>(half + i * A, row);
-      ONNXC_UNROLL for (int j = 0; j < A; ++j) row[j].store(v + (i * A + j) * plane + c);
+      Vec turned[A];
+      winograd_input<T>(half + i * A, turned);
+      ONNXC_UNROLL for (int j = 0; j < A; ++j) turned[j].store(v + (i * A + j) * plane + c);
     }
   }
 }
@@ -105,71 +106,70 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
   ONNXC_UNROLL for (int i = 0; i < T; ++i) winograd_output<T>(half + i * A, out + i * T);
 }
 
-/// Rows [first, last) of one frequency: m = the sum over taps of v(tap) u(tap). The rows of a tap lie `tap_step` after those of the one before.
+/// `count` rows of one frequency: m = the sum over taps of v(tap) u(tap). The rows of a tap lie `tap_step` after those of the one before.
 template <int MR, int NV>
-ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int64_t taps, int64_t tap_step, const float* u, const float* next, float* m, int64_t first,
-                                int64_t last) {
-  constexpr int NR = NV * Vec::width;
-  for (int64_t t = first; t < last; t += MR) {
-    const float* rows[MR];
-    for (int64_t i = 0; i < MR; ++i) rows[i] = v + (t + i < last ? t + i : last - 1) * pitch;
-    Tile<MR, NV> tile;
-    tile.start(kZeros);
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      if (tap > 0) {
-        for (const float*& row : rows) row += tap_step;
-      }
-      tile.add(rows, cin, u + tap * cin * NR, next);
-      next += cin * 16;
-    }
-    ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int64_t taps, int64_t tap_step, const float* u, const float* next, float* m, int64_t count) {
+  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  const auto store = [&]<int R>(const Tile<R, NV>& tile, int64_t t) {
+    ONNXC_UNROLL for (int i = 0; i < R; ++i) {
+      if (R < MR && t + i >= count) break;
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) tile.acc[i][j].store(m + (t + i) * NR + j * Vec::width);
     }
+  };
+  int64_t t = 0;
+  for (; t + MR <= count; t += MR) {
+    Tile<MR, NV> tile;
+    tile.start(kZeros);
+    for (int64_t tap = 0; tap < taps; ++tap, next += cin * 16) tile.add(EvenRows{v + t * pitch + tap * tap_step, pitch}, cin, u + tap * cin * NR, next);
+    store(tile, t);
+  }
+  for (; t < count; t += kHalf) {
+    const float* rows[kHalf];
+    for (int64_t i = 0; i < kHalf; ++i) rows[i] = v + (t + i < count ? t + i : count - 1) * pitch;
+    Tile<kHalf, NV> tile;
+    tile.start(kZeros);
+    for (int64_t tap = 0; tap < taps; ++tap, next += cin * 16) {
+      tile.add(rows, cin, u + tap * cin * NR, next);
+      for (const float*& row : rows) row += tap_step;
+    }
+    store(tile, t);
   }
 }
 
 }  // namespace detail
 
 /// Floats of scratch for one part; `block` tiles at a time.
-template <int T, int MR, int NV>
+template <int T, int NV>
 constexpr int64_t winograd_scratch(int64_t cin, int64_t block) {
-  return (T + 2) * (T + 2) * (detail::round_up(block, MR) * (detail::winograd_pitch(cin) + NV * Vec::width));
+  return (T + 2) * (T + 2) * (detail::winograd_plane(block * detail::winograd_pitch(cin)) + detail::winograd_plane(block * NV * Vec::width));
 }
 
 /// See the head of the file. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
 template <int T, int MR, int NV, class Epi = Epilogue<Keep>>
 void winograd(Part part, const float* x, const float* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
-  constexpr int A = T + 2, NR = NV * Vec::width, kHalf = (MR + 1) / 2;
-  const int64_t pitch = detail::winograd_pitch(p.cin), room = detail::round_up(block, MR), panels = (p.cout + NR - 1) / NR;
+  constexpr int A = T + 2, NR = NV * Vec::width;
+  const int64_t pitch = detail::winograd_pitch(p.cin), v_plane = detail::winograd_plane(block * pitch), m_plane = detail::winograd_plane(block * NR);
+  const int64_t panels = (p.cout + NR - 1) / NR;
   const int64_t down = (p.oh + T - 1) / T, across = (p.ow + T - 1) / T, tiles = p.n * down * across;
   const bool by_tiles = tiles >= int64_t{MR} * part.count;
   const auto [first, last] = by_tiles ? part.slice(tiles) : Part::Range{0, tiles};
   const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
-  float* const v = scratch + part.index * winograd_scratch<T, MR, NV>(p.cin, block);
-  float* const m = v + A * A * room * pitch;
+  float* const v = scratch + part.index * winograd_scratch<T, NV>(p.cin, block);
+  float* const m = v + A * A * v_plane;
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;
     for (int64_t t = 0; t < count; ++t) {
       const int64_t tile = from + t, top = tile / across % down * T - p.pad_top, left = tile % across * T - p.pad_left;
       const float* const image = x + tile / across / down * p.h * p.w * p.x_pixel;
-      const float* pixel[A * A];
-      for (int64_t i = 0; i < A; ++i) {
-        for (int64_t j = 0; j < A; ++j) {
-          const bool inside = top + i >= 0 && top + i < p.h && left + j >= 0 && left + j < p.w;
-          pixel[i * A + j] = inside ? image + ((top + i) * p.w + left + j) * p.x_pixel : nullptr;
-        }
-      }
-      detail::winograd_forward<T>(pixel, v + t * pitch, room * pitch, p.cin);
+      const float* rows[A];
+      for (int64_t i = 0; i < A; ++i) rows[i] = top + i >= 0 && top + i < p.h ? image + (top + i) * p.w * p.x_pixel : nullptr;
+      detail::winograd_forward<T>(rows, left, v + t * pitch, v_plane, p);
     }
-    const int64_t whole = count % MR <= kHalf ? count - count % MR : count;
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int f = 0; f < A * A; ++f) {
         const float* const uf = u + (panel * A * A + f) * p.cin * NR;
         const float* const next = uf + (f + 1 < A * A || panel + 1 < last_panel ? p.cin * NR : 0);
-        const float* const vf = v + f * room * pitch;
-        float* const mf = m + f * room * NR;
-        detail::winograd_gemm<MR, NV>(vf, pitch, p.cin, 1, 0, uf, next, mf, 0, whole);
-        detail::winograd_gemm<kHalf, NV>(vf, pitch, p.cin, 1, 0, uf, next, mf, whole, count);
+        detail::winograd_gemm<MR, NV>(v + f * v_plane, pitch, p.cin, 1, 0, uf, next, m + f * m_plane, count);
       }
       for (int64_t t = 0; t < count; ++t) {
         const int64_t tile = from + t, oy = tile / across % down * T, ox = tile % across * T;
@@ -178,7 +178,7 @@ void winograd(Part part, const float* x, const float* u, float* y, float* scratc
           const int64_t channel = panel * NR + j * Vec::width, lanes = p.cout - channel;
           if (lanes <= 0) break;
           Vec out[T * T];
-          detail::winograd_back<T>(m + t * NR + j * Vec::width, room * NR, out);
+          detail::winograd_back<T>(m + t * NR + j * Vec::width, m_plane, out);
           const Vec bias = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
           ONNXC_UNROLL for (int i = 0; i < T * T; ++i) {
             if (i / T < rows && i % T < columns) {

@@ -27,10 +27,10 @@ constexpr int64_t winograd_line_tiles(int64_t ow, int64_t dilation) {
 }
 
 /// Floats of scratch for one part.
-template <int T, int MR, int NV>
+template <int T, int NV>
 constexpr int64_t winograd_line_scratch(int64_t cin, int64_t kh, int64_t dilation_y, int64_t rows, int64_t width) {
   const int64_t lines = rows + (kh - 1) * dilation_y;
-  return (T + 2) * (lines * width * detail::winograd_pitch(cin) + detail::round_up(rows * width, MR) * NV * Vec::width);
+  return (T + 2) * (detail::winograd_plane(lines * width * detail::winograd_pitch(cin)) + detail::winograd_plane(rows * width * NV * Vec::width));
 }
 
 namespace detail {
@@ -63,14 +63,14 @@ ONNXC_INLINE void winograd_line_forward(const float* line, int64_t tile, int64_t
 /// See the head of the file. `rows` and `width`: the size of a block, in output rows and tiles; (T + 2) * lines * width * cin floats should fit half of L2.
 template <int T, int MR, int NV, class Epi = Epilogue<Keep>>
 void winograd_line(Part part, const float* x, const float* u, float* y, float* scratch, ConvParams p, int64_t rows, int64_t width, Epi epi = {}) {
-  constexpr int A = T + 2, NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  constexpr int A = T + 2, NR = NV * Vec::width;
   const int64_t pitch = detail::winograd_pitch(p.cin), panels = (p.cout + NR - 1) / NR, tiles = winograd_line_tiles<T>(p.ow, p.dilation_x);
-  const int64_t room = rows + (p.kh - 1) * p.dilation_y, plane = room * width * pitch, m_plane = detail::round_up(rows * width, MR) * NR;
+  const int64_t plane = detail::winograd_plane((rows + (p.kh - 1) * p.dilation_y) * width * pitch), m_plane = detail::winograd_plane(rows * width * NR);
   const int64_t bands = (p.oh + rows - 1) / rows, ranges = (tiles + width - 1) / width, blocks = p.n * bands * ranges;
   const bool by_blocks = blocks >= part.count;
   const auto [first, last] = by_blocks ? part.slice(blocks) : Part::Range{0, blocks};
   const auto [first_panel, last_panel] = by_blocks ? Part::Range{0, panels} : part.slice(panels);
-  float* const v = scratch + part.index * winograd_line_scratch<T, MR, NV>(p.cin, p.kh, p.dilation_y, rows, width);
+  float* const v = scratch + part.index * winograd_line_scratch<T, NV>(p.cin, p.kh, p.dilation_y, rows, width);
   float* const m = v + A * plane;
   for (int64_t block = first; block < last && first_panel < last_panel; ++block) {
     const int64_t n = block / (bands * ranges), top = block / ranges % bands * rows, from = block % ranges * width;
@@ -80,15 +80,13 @@ void winograd_line(Part part, const float* x, const float* u, float* y, float* s
       const int64_t iy = top + line - p.pad_top;
       detail::winograd_line_forward<T>(iy >= 0 && iy < p.h ? image + iy * p.w * p.x_pixel : nullptr, from, across, v + line * across * pitch, plane, pitch, p);
     }
-    const int64_t whole = count % MR <= kHalf ? count - count % MR : count;
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int f = 0; f < A; ++f) {
         const int64_t size = p.kh * p.cin * NR;
         const float* const uf = u + (panel * A + f) * size;
         const float* const next = uf + (f + 1 < A || panel + 1 < last_panel ? size : 0);
         const int64_t tap_step = p.dilation_y * across * pitch;
-        detail::winograd_gemm<MR, NV>(v + f * plane, pitch, p.cin, p.kh, tap_step, uf, next, m + f * m_plane, 0, whole);
-        detail::winograd_gemm<kHalf, NV>(v + f * plane, pitch, p.cin, p.kh, tap_step, uf, next, m + f * m_plane, whole, count);
+        detail::winograd_gemm<MR, NV>(v + f * plane, pitch, p.cin, p.kh, tap_step, uf, next, m + f * m_plane, count);
       }
       for (int64_t t = 0; t < count; ++t) {
         const int64_t tile = from + t % across, ox = tile % p.dilation_x + tile / p.dilation_x * p.dilation_x * T;

@@ -144,7 +144,7 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1)
   p.y_pixel = p.cout + 5;
   const auto x = image(p), w = numbers(p.cout * p.cin * 9, 2), bias = numbers(p.cout, 3);
   const Aligned packed(pack::winograd(w, p.cout, p.cin, nr, T)), packed_bias(pack::padded(bias, nr));
-  const Aligned scratch(std::vector<float>(size_t(parts * winograd_scratch<T, MR, NV>(p.cin, block)), kGuard));
+  const Aligned scratch(std::vector<float>(size_t(parts * winograd_scratch<T, NV>(p.cin, block)), kGuard));
   p.bias = packed_bias;
   check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd<T, MR, NV>(part, in, packed, y, scratch.p, q, block, epi); },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
@@ -160,7 +160,7 @@ void check_winograd_line(ConvParams p, int64_t pad_end, int64_t rows, int64_t wi
   p.y_pixel = p.cout + 5;
   const auto x = image(p), w = numbers(p.cout * p.cin * p.kh * 3, 2), bias = numbers(p.cout, 3);
   const Aligned packed(pack::winograd_line(w, p.cout, p.cin, p.kh, nr, T)), packed_bias(pack::padded(bias, nr));
-  const Aligned scratch(std::vector<float>(size_t(parts * winograd_line_scratch<T, MR, NV>(p.cin, p.kh, p.dilation_y, rows, width)), kGuard));
+  const Aligned scratch(std::vector<float>(size_t(parts * winograd_line_scratch<T, NV>(p.cin, p.kh, p.dilation_y, rows, width)), kGuard));
   p.bias = packed_bias;
   check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_line<T, MR, NV>(part, in, packed, y, scratch.p, q, rows, width, epi); },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });

@@ -82,7 +82,7 @@ bool has_fast_kernel(const Graph& graph, const Node& node) {
 /// b constant, one matrix: packed once, read by all rows of a.
 void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const TensorData& b = *l.constant(1);
-  const Tile tile = choose_tile(l.target(), rows, p.n.value());
+  const Tile tile = choose_tile(l.target(), {.m = rows, .n = p.n.value(), .k = p.k.is_constant() ? p.k.value() : 128});
   const bool one_row = rows == Dim(1);
   const int vectors = one_row ? 4 : tile.vectors;
   const int nr = vectors * l.target().vector_floats;
@@ -104,7 +104,7 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
 /// Both operands known only when the model runs.
 void matmul_candidate(Lowering& l, const Product& p, const Extents& batch) {
   const int64_t columns = p.n.is_constant() ? p.n.value() : 128;
-  const Tile tile = choose_tile(l.target(), p.m, columns);
+  const Tile tile = choose_tile(l.target(), {.m = p.m, .n = columns, .k = p.k.is_constant() ? p.k.value() : 128});
   const double macs = known(element_count(batch)) * known(p.m) * known(p.n) * known(p.k);
   l.consider("matmul", macs, 0, [&l, p, batch, tile] {
     const View a = l.in(0), b = l.in(1), y = l.out(0);

@@ -57,7 +57,7 @@ void evaluate_conv(Evaluation& e) {
 
 void consider_gemm(Lowering& l, const ConvCall& c) {
   if (c.kh != 1 || c.kw != 1 || c.group != 1 || !c.plain_window() || !c.no_pads()) return;
-  const Tile tile = choose_tile(l.target(), c.pixels, c.cout);
+  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin});
   l.consider("gemm", c.tiled_macs(tile), 0, [&l, c, tile] {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
@@ -83,12 +83,13 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
   });
 }
 
-void consider_stem(Lowering& l, const ConvCall& c, const Tile& tile) {
+void consider_stem(Lowering& l, const ConvCall& c) {
   constexpr int64_t kStemFloats = 4096;  // as in conv_stem.hpp
   const Layout given = l.in_any(0).layout;
   // Channels-last without gaps, it is a planar image of one channel whose pixels, taps and strides are cin times as many.
   const bool joined = given.channels_last && given.pixel_stride == Dim(c.cin) && c.window.dilations[1] == 1;
   if (c.group != 1 || c.cin > 4 || (given.channels_last && !joined)) return;
+  const Tile tile = choose_tile(l.target(), {.m = c.ow, .n = c.cout, .k = c.cin * c.kh * c.kw});  // for each row of the image
   if (c.cin * c.kh * ((tile.rows - 1) * c.window.strides[1] + (c.kw - 1) * c.window.dilations[1] + 1) > kStemFloats) return;
   l.consider("conv_stem", c.tiled_macs(tile), 0, [&l, c = c, tile, joined]() mutable {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
@@ -108,7 +109,8 @@ void consider_stem(Lowering& l, const ConvCall& c, const Tile& tile) {
   });
 }
 
-void consider_direct(Lowering& l, const ConvCall& c, const Tile& tile) {
+void consider_direct(Lowering& l, const ConvCall& c) {
+  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.kh * c.kw, .line = c.likely(c.ow)});
   l.consider("conv", c.tiled_macs(tile), 0, [&l, c, tile] {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
@@ -141,13 +143,12 @@ void lower_conv(Lowering& l) {
     return l.build_cheapest();
   }
   const ConvCall c(l);
-  const Tile tile = choose_tile(l.target(), c.pixels, c.cout / c.group);
   consider_gemm(l, c);
   consider_winograd(l, c);
   consider_winograd_line(l, c);
   consider_depthwise(l, c);
-  consider_stem(l, c, tile);
-  consider_direct(l, c, tile);
+  consider_stem(l, c);
+  consider_direct(l, c);
   l.build_cheapest();
 }
 

@@ -47,7 +47,7 @@ struct Pointwise {
 Pointwise pointwise(Lowering& l, int64_t rows) {
   const ConvCall c(l);
   Pointwise p;
-  p.tile = choose_tile(l.target(), rows, c.cout);
+  p.tile = choose_tile(l.target(), {.m = rows, .n = c.cout, .k = c.cin});
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = p.tile.nr};
   p.weights = l.weights(conv_weights_name(l), ElementType::F32, pack::conv(conv_weights(l), shape));
   p.bias = conv_bias(l, shape);

@@ -38,7 +38,7 @@ void lower_scaled_conv(Lowering& l) {
   Lowering map = l.of(*l.absorbed().front());
   const int factor = factor_of(l.graph(), map.node());
   const ConvCall c(l);
-  const Tile tile = choose_tile(l.target(), c.pixels, c.cout);
+  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin});
   const int64_t panels = (c.cout + tile.nr - 1) / tile.nr;
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
   const View x = map.in(1 - factor, conv_input_layout(map, 1 - factor)), s = map.in(factor), y = l.out_any(0);

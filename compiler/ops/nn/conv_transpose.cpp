@@ -120,7 +120,7 @@ void lower_conv_transpose(Lowering& l) {
                 kh = window.kernel[0].value(), kw = window.kernel[1].value();
   const Dim n = x_extents[0], h = line ? Dim(1) : x_extents[2], w = x_extents.back(), oh = line ? Dim(1) : y_extents[2],
             ow = y_extents.back();
-  const Tile tile = choose_tile(l.target(), n * ceil_div(oh, window.strides[0]) * ceil_div(ow, window.strides[1]), cout / group);
+  const Tile tile = choose_tile(l.target(), {.m = n * ceil_div(oh, window.strides[0]) * ceil_div(ow, window.strides[1]), .n = cout / group, .k = cin / group * kh * kw});
   const pack::ConvShape shape{.cout = cout, .cin = cin / group, .kh = kh, .kw = kw, .group = group, .nr = tile.nr};
   const View given = l.in_any(0),
              x = l.in(0, given.layout.channels_last ? given.layout : channels_last(x_extents, l.target().vector_floats)), y = l.out_any(0);

@@ -8,6 +8,10 @@ namespace {
 /// `exact`: our own attribute, of convolutions of integers that f32 holds. Sums of products are exact then, transforms are not.
 bool is_exact(const Node& node) { return node.integer("exact", 0) != 0; }
 
+/// As in winograd.hpp: floats from one tile to the next, from one frequency to the next.
+int64_t pitch(int64_t channels) { return (channels + 15) / 16 * 16 + 16; }
+int64_t plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
+
 }  // namespace
 
 void consider_winograd(Lowering& l, const ConvCall& c) {
@@ -29,8 +33,7 @@ void consider_winograd(Lowering& l, const ConvCall& c) {
       const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
       const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 3, .kw = 3, .group = 1, .nr = tile.nr};
       const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::winograd(conv_weights(l), c.cout, c.cin, tile.nr, outputs));
-      const int64_t room = (block + tile.rows - 1) / tile.rows * tile.rows, pitch = (c.cin + 15) / 16 * 16 + 16;
-      const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(side * side * room * (pitch + tile.nr)) * l.threads());
+      const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(side * side * (plane(block * pitch(c.cin)) + plane(block * tile.nr))) * l.threads());
       const auto bias = conv_bias(l, shape);
       StepBuilder step = l.call(outputs == 2 ? "winograd_2" : "winograd_4");
       step.template_name(std::to_string(outputs));
@@ -60,8 +63,7 @@ void consider_winograd_line(Lowering& l, const ConvCall& c) {
       const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
       const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = 3, .group = 1, .nr = tile.nr};
       const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::winograd_line(conv_weights(l), c.cout, c.cin, c.kh, tile.nr, outputs));
-      const int64_t pitch = (c.cin + 15) / 16 * 16 + 16, room = (rows * width + tile.rows - 1) / tile.rows * tile.rows;
-      const int64_t floats = side * ((rows + (c.kh - 1) * dilation_y) * width * pitch + room * tile.nr);
+      const int64_t floats = side * (plane((rows + (c.kh - 1) * dilation_y) * width * pitch(c.cin)) + plane(rows * width * tile.nr));
       const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(floats) * l.threads());
       const auto bias = conv_bias(l, shape);
       StepBuilder step = l.call(outputs == 2 ? "winograd_line_2" : "winograd_line_4");

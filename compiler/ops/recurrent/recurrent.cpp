@@ -296,7 +296,7 @@ void lower_recurrence(Lowering& l) {
     call_kernel(l, kind, step, r);
   });
   if (!l.optimise() || type != ElementType::F32 || l.constant(1) == nullptr || hidden == 0) return;
-  const Tile tile = choose_tile(l.target(), l.extents(0)[1], hidden);
+  const Tile tile = choose_tile(l.target(), {.m = l.extents(0)[1], .n = hidden, .k = hidden});
   const int vectors = l.extents(0)[1] == Dim(1) && hidden >= 4 * l.target().vector_floats ? 4 : tile.vectors;
   l.consider(row, macs, 0, [&l, &kind, row, hidden, tile, vectors] {
     const auto packed = pack_matrices(*l.constant(1), kind, hidden, vectors * l.target().vector_floats);

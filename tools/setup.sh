@@ -16,7 +16,7 @@ packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libproto
 test_packages=(clang-14 clang-format-14 clang-tidy-14 libonnx-testdata
                libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev)  # what a unit with ImageDecoder links with
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
-bench_wheels=("${test_wheels[@]}" openvino==2026.4.1)
+bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2)
 
 test_deps=no bench_deps=no quiet=no
 for argument in "$@"; do

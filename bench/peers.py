@@ -89,6 +89,7 @@ def find_models(options):
 def main():
     options = parse()
     enter_environment()
+    models = find_models(options)
     import comparison
     import engines
     import machine
@@ -97,7 +98,6 @@ def main():
     from measuring import Disturbance
     from onnxc import build
 
-    models = find_models(options)
     missing = [name for name in options.peers if name not in engines.available_peers(options.peers)]
     if missing:
         fail(f"not installed: {', '.join(engines.TITLES[name] for name in missing)} (tools/setup.sh --bench-deps, or --peers)", 77)

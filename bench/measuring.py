@@ -1,4 +1,5 @@
 """Measuring engines against each other: blocks of calls that take turns, so that changes of the clock and other tenants hit all alike."""
+import os
 import statistics
 import time
 
@@ -52,24 +53,28 @@ def measure(engines, seconds, threads=1):
 
 
 class Disturbance:
-    """What others did to this machine while it lived, from /proc/stat: shares of all its processors' time."""
+    """What else the processors of this machine did while it lived, from /proc/stat."""
 
     def __init__(self):
-        self._start = self._ticks()
+        self._start = self._read()
 
     @staticmethod
-    def _ticks():
+    def _read():
+        """Seconds of all processors together: (all, stolen, busy), and those that this process and its ended children took."""
+        own = sum(os.times()[:4])
         try:
             with open("/proc/stat") as file:
-                return [int(word) for word in file.readline().split()[1:9]]  # user nice system idle iowait irq softirq steal
+                ticks = [int(word) for word in file.readline().split()[1:9]]  # user nice system idle iowait irq softirq steal
         except OSError:
             return None
+        seconds = [count / os.sysconf("SC_CLK_TCK") for count in ticks]
+        idle, stolen = seconds[3] + seconds[4], seconds[7]
+        return sum(seconds), stolen, sum(seconds) - idle - stolen, own
 
     def shares(self):
-        """{"stolen": by other machines on the same host, "busy": by all programs here}; empty where the system does not tell."""
-        now = self._ticks()
+        """{"stolen": by other machines on the same host, "others": by other programs here}, of all; empty where the system does not tell."""
+        now = self._read()
         if now is None or self._start is None:
             return {}
-        spent = [after - before for after, before in zip(now, self._start)]
-        total = max(sum(spent), 1)
-        return {"stolen": spent[7] / total, "busy": (total - spent[3] - spent[4] - spent[7]) / total}
+        total, stolen, busy, own = (after - before for after, before in zip(now, self._start))
+        return {"stolen": stolen / max(total, 1e-9), "others": max(0.0, busy - own) / max(total, 1e-9)}

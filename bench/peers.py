@@ -122,7 +122,7 @@ def main():
         result = comparison.compare(model, options, onnxc)
         run["results"].append(result)
         ratio = report.factor(result)
-        figures = ", ".join(f"{name} {1e6 * f['median']:.4g} us" for name, f in result["engines"].items())
+        figures = ", ".join(f"{name} {report.plain(1e6 * f['median'], 4)} us" for name, f in result["engines"].items())
         failed = "".join(f"; {what}: {note}" for what, note in result["notes"].items())
         colour = "31" if "onnxc" not in result["engines"] else "" if ratio is None else "32" if ratio >= 1 else "33"
         say(f"[{number}/{len(models)}] {result['model']}: {figures}{f', ratio {ratio:.2f}' if ratio else ''}{failed} ({time.monotonic() - start:.0f} s)", colour)

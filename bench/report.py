@@ -26,6 +26,11 @@ def text(value, form):
     return "-" if value is None else form.format(value)
 
 
+def plain(value, digits=3):
+    """So many digits that count, without an exponent."""
+    return "-" if value is None else f"{value:.0f}" if value >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+
+
 def table(head, rows):
     """Markdown; all columns but the first are to the right."""
     lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
@@ -37,17 +42,12 @@ def times_table(results, peers, peak):
     for r in results:
         median = {name: 1e6 * figures["median"] for name, figures in r["engines"].items()}
         growth = r["weights_bytes"] / r["model_weights_bytes"] if r.get("model_weights_bytes") and "weights_bytes" in r else None
-        rows.append([r["model"], *(text(median.get(name), "{:.4g}") for name in ("onnxc", *peers)),
+        rows.append([r["model"], *(plain(median.get(name), 4) for name in ("onnxc", *peers)),
                      text(factor(r), "{:.2f}"), text(factor(r, "best"), "{:.2f}"),
-                     text(r["macs"] and r["macs"] / 1e6, "{:.4g}"), text(share_of_peak(r, peak), "{:.0%}"), text(growth, "{:.2f}"),
-                     text(r.get("arena_bytes", None) and r["arena_bytes"] / KIB, "{:.4g}"), text(r.get("onnxc_to_ort_rel_l2"), "{:.0e}")])
+                     plain(r["macs"] and r["macs"] / 1e6, 4), text(share_of_peak(r, peak), "{:.0%}"), text(growth, "{:.2f}"),
+                     plain(r["arena_bytes"] / KIB if "arena_bytes" in r else None, 4), text(r.get("onnxc_to_ort_rel_l2"), "{:.0e}")])
     head = ["model", *(f"{TITLES[name]} us" for name in ("onnxc", *peers)), "ratio", "of bests", "MMAC", "of peak", "weights x", "arena KiB", "rel L2"]
     return table(head, rows)
-
-
-def plain(value):
-    """Three digits that count, without an exponent."""
-    return "-" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def first_result_table(results, peers):
@@ -82,9 +82,10 @@ def provenance(run):
     machine = run["machine"]
     peers = ", ".join(f"{TITLES[name]} {version}" for name, version in machine["peers"].items())
     threads = f"{run['threads']} thread{'s' if run['threads'] > 1 else ''}"
-    disturbance = ", ".join(f"{share:.0%} {what}" for what, share in run["disturbance"].items())
+    words = {"stolen": "stolen by other machines on the host", "others": "taken by other programs"}
+    disturbance = ", ".join(f"{share:.0%} {words[what]}" for what, share in run["disturbance"].items())
     return (f"{machine['processor']}, {machine['cores']} cores; {threads}, measured FMA peak {run['peak_macs'] / 1e9:.0f} GMAC/s. {machine['onnxc']} at {machine['commit']}, "
-            f"{machine['compiler']}; {peers}. {machine['date']}. Processors' time in the run: {disturbance or 'unknown'}.")
+            f"{machine['compiler']}; {peers}. {machine['date']}. Of the processors' time in the run: {disturbance or 'unknown'}.")
 
 
 def markdown(run):
@@ -110,7 +111,7 @@ def picture(run, path):
         return
     figure, axes = pyplot.subplots(figsize=(8, 0.9 + 0.3 * len(bars)), layout="constrained")
     factors, names = zip(*bars)
-    drawn = axes.barh(names, factors, color=["#2a7f62" if f >= 1 else "#b5523b" for f in factors], height=0.7)
+    drawn = axes.barh(range(len(bars)), factors, tick_label=names, color=["#2a7f62" if f >= 1 else "#b5523b" for f in factors], height=0.7)
     axes.bar_label(drawn, labels=[f"{f:.2f}" for f in factors], padding=3)
     axes.axvline(1, color="#555555", linewidth=0.8)
     axes.set_xlim(0, 1.1 * max(1, *factors))

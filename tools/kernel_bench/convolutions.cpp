@@ -1,4 +1,4 @@
-// Convolutions of targets/kernels/linear.inc on layers of well-known networks. Weights stream from memory; work is stated as compiler/ops/nn states it.
+// Convolutions of targets/kernels/linear.inc on layers of well-known networks. Weights stream from beyond L2; work is stated as compiler/ops/nn states it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Matrix products of targets/kernels/linear.inc. Weights stream from memory.
+// Matrix products of targets/kernels/linear.inc. Weights stream from beyond L2.
 #include <fmt/format.h>
 
 #include <onnxc/gemv.hpp>

@@ -14,6 +14,11 @@ import sys
 from pathlib import Path
 
 
+def refuse(message):
+    print(f"compare: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 def ratios(run):
     """{(model, threads): {"median": ratio, "best": ratio}}"""
     found = {}
@@ -21,7 +26,9 @@ def ratios(run):
         engines = result["engines"]
         peers = [figures for name, figures in engines.items() if name != "onnxc"]
         if peers and "onnxc" in engines:
-            found[result["model"], result["threads"]] = {figure: min(p[figure] for p in peers) / engines["onnxc"][figure] for figure in ("median", "best")}
+            found[result["model"], result["threads"]] = {
+                figure: min(p[figure] for p in peers) / engines["onnxc"][figure] for figure in ("median", "best")
+            }
     return found
 
 
@@ -35,14 +42,15 @@ def main():
         runs = [json.loads(path.read_text()) for path in (options.before, options.after)]
         before, after = map(ratios, runs)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        sys.exit(print(f"compare: not results of bench/peers.py: {error}", file=sys.stderr) or 2)
+        refuse(f"not results of bench/peers.py: {error}")
     common = [key for key in after if key in before]
     if not common:
-        sys.exit(print("compare: the two runs have no model in common", file=sys.stderr) or 2)
+        refuse("the two runs have no model in common")
 
     for what, run in zip(("before", "after"), runs):
         stolen = run.get("disturbance", {}).get("stolen")
-        print(f"{what:6}  {run['machine']['commit']}  {run['machine']['processor']}  {run['machine']['date']}" + (f"  {stolen:.0%} stolen" if stolen is not None else ""))
+        disturbed = "" if stolen is None else f"  {stolen:.0%} stolen"
+        print(f"{what:6}  {run['machine']['commit']}  {run['machine']['processor']}  {run['machine']['date']}{disturbed}")
     print("\n| model | threads | before | after | change | of bests | |\n|---|---:|---:|---:|---:|---:|---|")
     slower = 0
     changes = {key: {figure: after[key][figure] / before[key][figure] for figure in ("median", "best")} for key in common}
@@ -51,9 +59,10 @@ def main():
         marked = min(median, best) > 1 + options.least or max(median, best) < 1 - options.least
         slower += marked and median < 1
         name, threads = key
-        print(f"| {name} | {threads} | {before[key]['median']:.2f} | {after[key]['median']:.2f} | {median - 1:+.1%} | {best - 1:+.1%} | {'*' if marked else ''} |")
+        old, new = before[key]["median"], after[key]["median"]
+        print(f"| {name} | {threads} | {old:.2f} | {new:.2f} | {median - 1:+.1%} | {best - 1:+.1%} | {'*' if marked else ''} |")
     mean = math.exp(statistics.fmean(math.log(change["median"]) for change in changes.values()))
-    print(f"\n{len(common)} models: {mean - 1:+.1%} in the geometric mean, {slower} slower")
+    print(f"\n{len(common)} model{'s' if len(common) > 1 else ''}: {mean - 1:+.1%} in the geometric mean, {slower} slower")
     return 1 if slower else 0
 
 

@@ -1,7 +1,7 @@
 """One run of a peer in a process of its own: first_result_peer.py PEER MODEL THREADS FEEDS
 
-FEEDS is a pickled {name: array}. Prints JSON: `at`, the monotonic clock at the first result; `imported_kib`, the resident set when the peer's module is imported; `peak_kib`;
-`library_bytes`, the size of the peer's shared libraries that this process has mapped.
+FEEDS is a pickled {name: array}. Prints JSON: `at`, the monotonic clock at the first result; `imported_kib`, the resident set when the peer's module
+is imported; `peak_kib`; `library_bytes`, the size of the peer's shared libraries that this process has mapped.
 """
 import importlib
 import json

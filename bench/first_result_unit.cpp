@@ -27,18 +27,8 @@ std::vector<char> read_file(const char* path) {
   return bytes;
 }
 
-/// Bytes of 8 elements of an ONNX type: those of 4 and 2 bits are packed.
-std::size_t bytes_of_eight(int32_t type) {
-  switch (type) {
-    case 7: case 11: case 13: case 14: return 64;  // int64, double, uint64, complex64
-    case 15: return 128;                           // complex128
-    case 1: case 6: case 12: return 32;            // float, int32, uint32
-    case 4: case 5: case 10: case 16: return 16;   // uint16, int16, float16, bfloat16
-    case 21: case 22: case 23: return 4;           // uint4, int4, float4
-    case 25: case 26: return 2;                    // uint2, int2
-    default: return 8;
-  }
-}
+/// Bits of an element, by the number of its ONNX type; strings are onnxc_string. Those of 4 and 2 bits are packed.
+constexpr std::size_t kBits[] = {0, 32, 8, 8, 16, 16, 32, 64, 128, 8, 16, 64, 32, 64, 64, 128, 16, 8, 8, 8, 8, 4, 4, 4, 8, 2, 2};
 
 long peak_kib() {
   char line[256];
@@ -75,12 +65,14 @@ int main(int argc, char** argv) {
     std::size_t count = 1;
     for (int axis = 0; axis < model.outputs[k].rank; ++axis) count *= static_cast<std::size_t>(extents[axis]);
     const bool is_value = model.outputs[k].form == ONNXC_VALUE;
-    results.emplace_back(is_value ? sizeof(onnxc_value) : (count * bytes_of_eight(model.outputs[k].elem_type) + 7) / 8);
+    results.emplace_back(is_value ? sizeof(onnxc_value) : (count * kBits[model.outputs[k].elem_type] + 7) / 8);
     outputs.push_back(results.back().data());
   }
   const std::size_t arena_bytes = model.arena_bytes(symbols.data()), alignment = model.arena_alignment;
   void* const arena = std::aligned_alloc(alignment, (arena_bytes / alignment + 1) * alignment);
-  const onnxc_call call{symbols.data(), inputs.data(), outputs.data(), nullptr, arena, arena_bytes, threads.count() > 1 ? &executor : nullptr, &memory.allocator()};
+  const onnxc_call call{
+      symbols.data(),     inputs.data(), outputs.data(), nullptr, arena, arena_bytes, threads.count() > 1 ? &executor : nullptr,
+      &memory.allocator()};
   if (const int32_t status = model.run(&call); status != 0) return 10 + status;
   const auto now = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   std::printf("%.9f %ld\n", now, peak_kib());

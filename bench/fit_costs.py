@@ -21,9 +21,10 @@ import datetime
 import itertools
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+import machine
 
 try:
     import numpy as np
@@ -104,11 +105,8 @@ def main():
         samples, context = read_samples(options.report)
     except (OSError, ValueError, KeyError) as error:
         sys.exit(f"fit_costs: {options.report} is not a report of kernel_bench: {error}")
-    import machine
-
-    name = options.machine or machine.processor()
-    commit = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip() or "unknown"
-    provenance = f"{name}, {datetime.datetime.fromisoformat(context['date']):%Y-%m-%d}, {commit}"
+    date = datetime.datetime.fromisoformat(context["date"])
+    provenance = f"{options.machine or machine.processor()}, {date:%Y-%m-%d}, {machine.commit()}"
     rows, peak = catalogue(), float(context["fma_peak_gmacs"])
     print(f"// Peak {peak:.1f} GMAC/s: {1 / peak:.4f} ns a multiply-add at best.")
     for row, shapes in samples.items():

@@ -23,6 +23,11 @@ def processor():
         return platform.processor() or platform.machine()
 
 
+def commit():
+    """Of this source tree; `+` at its end: with changes that are not committed."""
+    return first_line("git", "describe", "--always", "--exclude=*", "--abbrev=10", "--dirty=+")
+
+
 def describe(onnxc_executable, peers):
     """All of it, for a report; `peers`: {name: version}."""
     return {
@@ -30,7 +35,7 @@ def describe(onnxc_executable, peers):
         "cores": len(os.sched_getaffinity(0)),
         "system": platform.platform(terse=True),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        "commit": first_line("git", "describe", "--always", "--exclude=*", "--abbrev=10", "--dirty=+"),  # `+`: with changes that are not committed
+        "commit": commit(),
         "onnxc": first_line(onnxc_executable, "--version"),
         "compiler": first_line(os.environ.get("CXX", "c++"), "--version"),
         "peers": peers,

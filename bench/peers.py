@@ -116,7 +116,7 @@ def main():
         "peak_macs": native.fma_peak(options.threads),
         "results": [],
     }
-    say(f"{run['machine']['processor']}: {run['peak_macs'] / 1e9:.0f} GMAC/s on {options.threads} thread{'s' if options.threads > 1 else ''}")
+    say(f"{run['machine']['processor']}: {run['peak_macs'] / 1e9:.0f} GMAC/s on {report.count_of(options.threads, 'thread')}")
     for number, model in enumerate(models, 1):
         start = time.monotonic()
         result = comparison.compare(model, options, onnxc)
@@ -125,7 +125,8 @@ def main():
         figures = ", ".join(f"{name} {report.plain(1e6 * f['median'], 4)} us" for name, f in result["engines"].items())
         failed = "".join(f"; {what}: {note}" for what, note in result["notes"].items())
         colour = "31" if "onnxc" not in result["engines"] else "" if ratio is None else "32" if ratio >= 1 else "33"
-        say(f"[{number}/{len(models)}] {result['model']}: {figures}{f', ratio {ratio:.2f}' if ratio else ''}{failed} ({time.monotonic() - start:.0f} s)", colour)
+        figures += f", ratio {ratio:.2f}" if ratio else ""
+        say(f"[{number}/{len(models)}] {result['model']}: {figures}{failed} ({time.monotonic() - start:.0f} s)", colour)
     run["disturbance"] = disturbance.shares()
 
     print(report.markdown(run), end="")

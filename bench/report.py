@@ -31,6 +31,10 @@ def plain(value, digits=3):
     return "-" if value is None else f"{value:.0f}" if value >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
+def count_of(n, what):
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
 def table(head, rows):
     """Markdown; all columns but the first are to the right."""
     lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
@@ -46,8 +50,8 @@ def times_table(results, peers, peak):
                      text(factor(r), "{:.2f}"), text(factor(r, "best"), "{:.2f}"),
                      plain(r["macs"] and r["macs"] / 1e6, 4), text(share_of_peak(r, peak), "{:.0%}"), text(growth, "{:.2f}"),
                      plain(r["arena_bytes"] / KIB if "arena_bytes" in r else None, 4), text(r.get("onnxc_to_ort_rel_l2"), "{:.0e}")])
-    head = ["model", *(f"{TITLES[name]} us" for name in ("onnxc", *peers)), "ratio", "of bests", "MMAC", "of peak", "weights x", "arena KiB", "rel L2"]
-    return table(head, rows)
+    engines = [f"{TITLES[name]} us" for name in ("onnxc", *peers)]
+    return table(["model", *engines, "ratio", "of bests", "MMAC", "of peak", "weights x", "arena KiB", "rel L2"], rows)
 
 
 def first_result_table(results, peers):
@@ -75,17 +79,18 @@ def summary(results):
     if not factors:
         return "no model ran on onnxc and a peer"
     mean = math.exp(statistics.fmean(map(math.log, factors)))
-    return f"Ratio to the faster peer over {len(factors)} model{'s' if len(factors) > 1 else ''}: geometric mean {mean:.2f}, least {min(factors):.2f}."
+    return f"Ratio to the faster peer over {count_of(len(factors), 'model')}: geometric mean {mean:.2f}, least {min(factors):.2f}."
 
 
 def provenance(run):
     machine = run["machine"]
     peers = ", ".join(f"{TITLES[name]} {version}" for name, version in machine["peers"].items())
-    threads = f"{run['threads']} thread{'s' if run['threads'] > 1 else ''}"
+    threads = count_of(run["threads"], "thread")
     words = {"stolen": "stolen by other machines on the host", "others": "taken by other programs"}
     disturbance = ", ".join(f"{share:.0%} {words[what]}" for what, share in run["disturbance"].items())
-    return (f"{machine['processor']}, {machine['cores']} cores; {threads}, measured FMA peak {run['peak_macs'] / 1e9:.0f} GMAC/s. {machine['onnxc']} at {machine['commit']}, "
-            f"{machine['compiler']}; {peers}. {machine['date']}. Of the processors' time in the run: {disturbance or 'unknown'}.")
+    return (f"{machine['processor']}, {machine['cores']} cores; {threads}, measured FMA peak {run['peak_macs'] / 1e9:.0f} GMAC/s. "
+            f"{machine['onnxc']} at {machine['commit']}, {machine['compiler']}; {peers}. {machine['date']}. "
+            f"Of the processors' time in the run: {disturbance or 'unknown'}.")
 
 
 def markdown(run):
@@ -118,7 +123,7 @@ def picture(run, path):
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     peers = " and ".join(TITLES[name] for name in run["machine"]["peers"])
-    axes.set_title(f"Times faster than the faster of {peers}, {run['threads']} thread{'s' if run['threads'] > 1 else ''}, f32", loc="left", fontsize=10)
+    axes.set_title(f"Times faster than the faster of {peers}, {count_of(run['threads'], 'thread')}, f32", loc="left", fontsize=10)
     figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
     pyplot.close(figure)
 

@@ -4,7 +4,7 @@
 #   tools/setup.sh [--test-deps] [--bench-deps] [--quiet]
 #
 #   --test-deps    also clang, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
-#   --bench-deps   also a Python environment with the engines that benchmarks compare with
+#   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
 #   --quiet        say only what is being done, nothing when all is there
 #
 # A run that finds everything in place takes a fraction of a second. An interrupted run leaves nothing that looks finished.

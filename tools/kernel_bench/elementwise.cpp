@@ -32,9 +32,12 @@ void add_elementwise(Suite& suite) {
     suite.add("map", "add_relu_" + std::to_string(n), [n](Data& d) {
       return [n, x = d.numbers(n), z = d.numbers(n), y = d.room(n)] { map<AddRelu>({}, {n}, Stream{y}, Stream{x}, Stream{z}); };
     });
-    suite.add("map", "swish_" + std::to_string(n), [n](Data& d) { return [n, x = d.numbers(n), y = d.room(n)] { map<Swish>({}, {n}, Stream{y}, Stream{x}); }; });
+    suite.add("map", "swish_" + std::to_string(n),
+              [n](Data& d) { return [n, x = d.numbers(n), y = d.room(n)] { map<Swish>({}, {n}, Stream{y}, Stream{x}); }; });
     suite.add("map_scalar", "int64_add_" + std::to_string(n), [n](Data& d) {
-      return [n, x = d.counting(n, 9), z = d.counting(n, 7), y = d.room<int64_t>(n)] { map_scalar<Add>({}, {n}, Stream{y}, Stream{x}, Stream{z}); };
+      return [n, x = d.counting(n, 9), z = d.counting(n, 7), y = d.room<int64_t>(n)] {
+        map_scalar<Add>({}, {n}, Stream{y}, Stream{x}, Stream{z});
+      };
     });
   }
 }

@@ -19,13 +19,15 @@ void add_movement(Suite& suite) {
   suite.add("strided_copy", "heads_128x12x32", [](Data& d) {  // [128, 12, 32] to [12, 128, 32]
     return [x = d.numbers(128 * 384), y = d.room(128 * 384)] { strided_copy({}, {12, 128, 32}, y, {4096, 32, 1}, x, {32, 384, 1}); };
   });
-  suite.add("strided_copy", "slice_1000_of_2", [](Data& d) {
-    return [x = d.numbers(2000), y = d.room(1000)] { strided_copy({}, {1000}, y, {1}, x, {2}); };
-  });
-  suite.add("unpack", "int4_4096", [](Data& d) { return [x = d.counting<uint8_t>(2048, 256), y = d.room<int4>(4096)] { unpack({}, y, x, 4096); }; });
+  suite.add("strided_copy", "slice_1000_of_2",
+            [](Data& d) { return [x = d.numbers(2000), y = d.room(1000)] { strided_copy({}, {1000}, y, {1}, x, {2}); }; });
+  suite.add("unpack", "int4_4096",
+            [](Data& d) { return [x = d.counting<uint8_t>(2048, 256), y = d.room<int4>(4096)] { unpack({}, y, x, 4096); }; });
   suite.add("pack", "int4_4096", [](Data& d) { return [x = d.room<int4>(4096), y = d.room<uint8_t>(2048)] { pack({}, y, x, 4096); }; });
   suite.add("store_integers", "4", [](Data& d) { return [y = d.room<int64_t>(4)] { store_integers(y, {1, 3, 224, 224}); }; });
-  suite.add("make_tensor", "4", {0, 0}, [](Data& d) { return [y = d.room<onnxc_value>(1), x = d.room(8)] { make_tensor(y, 1, x, {1, 2, 2, 2}); }; });
+  suite.add("make_tensor", "4", {0, 0}, [](Data& d) {
+    return [y = d.room<onnxc_value>(1), x = d.room(8)] { make_tensor(y, 1, x, {1, 2, 2, 2}); };
+  });
   suite.add("append_slice", "8_of_256", [](Data& d) {
     return [&heap = d.heap(), x = d.in({256})]() -> Status {
       const Heap fresh = heap.fresh();

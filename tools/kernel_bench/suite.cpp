@@ -47,7 +47,8 @@ Tensor<const onnxc_string> Data::words(Shape shape, std::initializer_list<const 
 
 WeightStream& Data::stream(const std::vector<float>& weights) {
   constexpr std::size_t kStreamed = std::size_t{64} << 20, kMostCopies = 1024;
-  const std::size_t size = (weights.size() + 15) / 16 * 16, copies = std::min(kMostCopies, kStreamed / (4 * std::max<std::size_t>(size, 1)) + 2);
+  const std::size_t size = (weights.size() + 15) / 16 * 16,
+                    copies = std::min(kMostCopies, kStreamed / (4 * std::max<std::size_t>(size, 1)) + 2);
   const std::size_t before = bytes_;
   auto* const all = room<float>(static_cast<int64_t>(size * copies));
   for (std::size_t i = 0; i < copies; ++i) std::copy(weights.begin(), weights.end(), all + i * size);

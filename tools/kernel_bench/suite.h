@@ -88,7 +88,8 @@ class Data {
     return {counting<T>(shape.count(), limit), shape};
   }
   /// Words of one language, or their numbers as decimals.
-  Tensor<const onnxc_string> words(Shape shape, std::initializer_list<const char*> from = {"the", "quick brown", "Fox", "jumps over", "a lazy", "dog, again"});
+  Tensor<const onnxc_string> words(Shape shape, std::initializer_list<const char*> from = {"the", "quick brown", "Fox", "jumps over",
+                                                                                           "a lazy", "dog, again"});
 
   WeightStream& stream(const std::vector<float>& weights);
   BlockHeap& heap(std::size_t bytes = 1 << 20);

@@ -10,7 +10,8 @@ docs/benchmarks.md explains each column.
   bench/peers.py --zoo models --out results --full    all dense networks of a folder; table.md, results.json, ratios.svg
   bench/compare.py before/results.json results/results.json
 
-Exit status: 0, or 1 where onnxc failed on a model, 2 for wrong usage, 77 where the peers are not installed (tools/setup.sh --bench-deps).
+Exit status: 0, or 1 where onnxc failed on a model, 2 for wrong usage, 3 where a file is not there, 77 where the peers are not installed
+(tools/setup.sh --bench-deps).
 """
 import argparse
 import importlib.util
@@ -122,11 +123,11 @@ def main():
         result = comparison.compare(model, options, onnxc)
         run["results"].append(result)
         ratio = report.factor(result)
-        figures = ", ".join(f"{name} {report.plain(1e6 * f['median'], 4)} us" for name, f in result["engines"].items())
-        failed = "".join(f"; {what}: {note}" for what, note in result["notes"].items())
+        said = [f"{name} {report.plain(1e6 * f['median'], 4)} us" for name, f in result["engines"].items()]
+        said += [f"ratio {ratio:.2f}"] if ratio else []
+        said += [f"{what}: {note}" for what, note in result["notes"].items()]
         colour = "31" if "onnxc" not in result["engines"] else "" if ratio is None else "32" if ratio >= 1 else "33"
-        figures += f", ratio {ratio:.2f}" if ratio else ""
-        say(f"[{number}/{len(models)}] {result['model']}: {figures}{failed} ({time.monotonic() - start:.0f} s)", colour)
+        say(f"[{number}/{len(models)}] {result['model']}: {', '.join(said)} ({time.monotonic() - start:.0f} s)", colour)
     run["disturbance"] = disturbance.shares()
 
     print(report.markdown(run), end="")

@@ -44,6 +44,10 @@ sanitized() {
   build asan-ubsan && run_ctest asan-ubsan --label-exclude integration && ONNXC_BUILD=build-asan tests/conformance/run.sh --all
 }
 
+kernel_benchmarks() {  # each runs for a moment; times are not looked at
+  cmake --build --preset release --target kernel_bench -j "$jobs" && ! build/kernel_bench --benchmark_min_time=0.001 | grep 'ERROR OCCURRED'
+}
+
 summary() {
   printf '\n==== summary\n'
   printf '  %s\n' "${results[@]}"
@@ -70,6 +74,8 @@ long_stage "emitted code" script tests/emitted/run.sh
 stage "refusals" script tests/refuse/run.sh
 stage "a CMake project that uses onnxc" script tests/downstream/run.sh
 stage "python" script tests/python/run.sh
+stage "benchmarks against other engines" script tests/bench/run.sh
+long_stage "kernel benchmarks" kernel_benchmarks
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized
 long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all

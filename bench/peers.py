@@ -1,316 +1,144 @@
-"""Compares onnxc with ONNX Runtime and OpenVINO: medians of blocks that take turns, in one process, on the same inputs.
+#!/usr/bin/env python3
+"""Compares onnxc with ONNX Runtime and OpenVINO on any model: time, share of the machine's peak, memory, size, time to the first result.
 
-    peers.py MODEL ... [--threads 1] [--seconds 3] [--peers ort,ov] [--json FILE] [--native-loop] [--option ARG ...]
+A model is an .onnx file or a folder with model.onnx; the data set beside it (test_data_set_0) feeds it, else made-up values do.
+Engines run in one process on the same inputs and take turns in blocks of at least 20 ms; ratios inside one run count, not times of different runs.
+docs/benchmarks.md explains each column.
 
-MODEL is an .onnx file or a folder with model.onnx; test_data_set_0 beside it gives the inputs, else they are made up. A block is at least
-20 ms of calls; the engines take turns block by block, so that changes of the clock hit all alike. Inputs and outputs are bound beforehand
-(io binding for ONNX Runtime, shared tensors for OpenVINO). All engines are called from Python, which adds some 0.3 to 2 us a call to each;
---native-loop takes that off onnxc's side. Precision is f32 for all. Ratios inside one run count, not times from different runs.
+  bench/peers.py model.onnx                           one model, on one thread
+  bench/peers.py resnet18/ mobilenet.onnx --threads 2
+  bench/peers.py --zoo models --out results --full    all dense networks of a folder; table.md, results.json, ratios.svg
+  bench/compare.py before/results.json results/results.json
+
+Exit status: 0, or 1 where onnxc failed on a model, 2 for wrong usage, 3 where a file is not there, 77 where the peers are not installed
+(tools/setup.sh --bench-deps).
 """
-
 import argparse
-import ctypes
-import json
-import math
+import importlib.util
 import os
-import statistics
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import numpy as np
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "python"))
-
-BLOCK_SECONDS = 0.02
-FEWEST_BLOCKS = 7
+ROOT = Path(__file__).resolve().parents[1]
 
 
-# ---- data
-
-def read_inputs(model_path):
-    """{name: array} of test_data_set_0 beside the model, or None."""
-    import onnx
-    from onnx import numpy_helper
-
-    folder = model_path.parent / "test_data_set_0"
-    if not folder.exists():
-        return None
-    graph = onnx.load(model_path, load_external_data=False).graph
-    initialised = {i.name for i in graph.initializer}
-    names = [i.name for i in graph.input]
-    fed = [n for n in names if n not in initialised]
-    files = sorted(folder.glob("input_*.pb"), key=lambda f: int(f.stem.split("_")[1]))
-    feeds = {}
-    for k, file in enumerate(files):
-        tensor = onnx.load_tensor(file)
-        feeds[tensor.name if tensor.name in names else (fed if len(files) == len(fed) else names)[k]] = np.array(numpy_helper.to_array(tensor))
-    return {name: array for name, array in feeds.items() if name in fed}
+def say(message, colour=""):
+    """Progress goes to standard error, in colour on a terminal."""
+    print(f"\033[{colour}m{message}\033[0m" if colour and sys.stderr.isatty() else message, file=sys.stderr, flush=True)
 
 
-def make_inputs(session):
-    """Made-up inputs for an ONNX Runtime session; dynamic dimensions are 1."""
-    random = np.random.default_rng(1)
-    feeds = {}
-    for info in session.get_inputs():
-        shape = [d if isinstance(d, int) else 1 for d in info.shape]
-        kind = info.type[len("tensor("):-1]
-        if kind in ("float", "double", "float16"):
-            feeds[info.name] = random.uniform(-1, 1, shape).astype({"float": np.float32, "double": np.float64, "float16": np.float16}[kind])
-        elif kind in ("uint8", "int8"):
-            feeds[info.name] = random.integers(0, 127, shape).astype(kind)
-        else:
-            feeds[info.name] = random.integers(0, 2, shape).astype(kind)
-    return feeds
+def fail(message, status=2):
+    say(f"peers: {message}", "31")
+    sys.exit(status)
 
 
-# ---- engines: each has `name`, calls(n) and outputs()
-
-class Onnxc:
-    name = "onnxc"
-
-    def __init__(self, model_path, feeds, args):
-        import onnxc
-        from onnxc import abi
-
-        self._session = onnxc.InferenceSession(str(model_path), threads=args.threads, options=args.option)
-        if args.threads > 1:
-            executor = native_loop().onnxc_bench_team(args.threads)
-            self._session._executor = ctypes.cast(executor, ctypes.POINTER(abi.Executor)).contents
-        self._binding = self._session.bind({i.name: feeds[i.name] for i in self._session.get_inputs()})
-        if args.native_loop:
-            loop, model, call = native_loop().onnxc_bench_loop, self._session._model, self._binding._call
-            run = ctypes.cast(model.run, ctypes.c_void_p)
-
-            def calls(n):
-                if status := loop(run, ctypes.byref(call), ctypes.c_int64(n)):
-                    raise RuntimeError(f"status {status}")
-
-            self.calls = calls
-
-    def calls(self, n):
-        run = self._binding.run
-        for _ in range(n):
-            run()
-
-    def outputs(self):
-        self._binding.run()
-        return [np.array(o) for o in self._binding.outputs]
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", metavar="MODEL", type=Path)
+    parser.add_argument("--zoo", metavar="DIR", type=Path, help="the dense networks in a folder: convolutional ones and perceptrons, in f32")
+    parser.add_argument("--all", action="store_true", help="with --zoo: all its models")
+    parser.add_argument("--filter", metavar="REGEX", default="", help="with --zoo: models whose name contains this")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="of each engine (default: 1)")
+    parser.add_argument("--seconds", type=float, default=3, metavar="S", help="of measuring for each engine and model (default: 3)")
+    parser.add_argument("--peers", default="ort,ov", metavar="LIST", help="which of ort, ov (default: both)")
+    parser.add_argument("--full", action="store_true", help="also first result, memory and size, in processes of their own: costs a compilation a model")
+    parser.add_argument("--native-loop", action="store_true", help="call onnxc's units from native code: takes some 0.5 us of Python off each call")
+    parser.add_argument("--option", action="append", default=[], metavar="ARG", help="an option for onnxc, such as --option=-O2; may be repeated")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write table.md, results.json and ratios.svg there")
+    options = parser.parse_args()
+    options.peers = [name for name in options.peers.split(",") if name]
+    if unknown := set(options.peers) - {"ort", "ov"}:
+        fail(f"--peers knows ort and ov, not {', '.join(sorted(unknown))}")
+    if not options.models and not options.zoo:
+        fail("which models? (--help tells)")
+    if options.threads < 1 or options.seconds <= 0:
+        fail("--threads and --seconds are positive")
+    return options
 
 
-class OnnxRuntime:
-    name = "ort"
-
-    def __init__(self, model_path, feeds, args):
-        import onnxruntime as ort
-
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = args.threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        self.session = ort.InferenceSession(str(model_path), options, providers=["CPUExecutionProvider"])
-        self._binding = None
-        if feeds is None:
-            return
-        self._feeds = feeds
-        self._binding = self.session.io_binding()
-        values = {name: ort.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array)) for name, array in feeds.items()}
-        for name, value in values.items():
-            self._binding.bind_ortvalue_input(name, value)
-        results = self.session.run(None, feeds)
-        self._kept = values, [ort.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(r)) for r in results]
-        for info, value in zip(self.session.get_outputs(), self._kept[1]):
-            self._binding.bind_ortvalue_output(info.name, value)
-
-    def calls(self, n):
-        run, binding = self.session.run_with_iobinding, self._binding
-        for _ in range(n):
-            run(binding)
-
-    def outputs(self):
-        return self.session.run(None, self._feeds)
+def enter_environment():
+    """Goes on in the Python that tools/setup.sh --bench-deps makes, where this one lacks what a comparison needs."""
+    if all(importlib.util.find_spec(module) for module in ("numpy", "onnx", "onnxruntime", "matplotlib")):
+        return
+    found = subprocess.run(["bash", "-c", '. tools/env.sh; echo "$ONNXC_BENCH_VENV"'], cwd=ROOT, capture_output=True, text=True, check=True)
+    venv = Path(found.stdout.strip())
+    if not (venv / ".complete").exists() or Path(sys.prefix) == venv:
+        fail("the peers are not installed: tools/setup.sh --bench-deps", 77)
+    os.execv(venv / "bin/python", [str(venv / "bin/python"), *sys.argv])
 
 
-class OpenVino:
-    name = "ov"
+def find_models(options):
+    """The model files that the options name."""
+    import zoo
 
-    def __init__(self, model_path, feeds, args):
-        import openvino as ov
-
-        core = ov.Core()
-        model = core.read_model(str(model_path))
-        model.reshape({name: list(array.shape) for name, array in feeds.items()})
-        config = {"INFERENCE_NUM_THREADS": args.threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
-        self._request = core.compile_model(model, "CPU", config).create_infer_request()
-        self._tensors = {name: ov.Tensor(np.ascontiguousarray(array), shared_memory=True) for name, array in feeds.items()}
-        for name, tensor in self._tensors.items():
-            self._request.set_tensor(name, tensor)
-
-    def calls(self, n):
-        infer = self._request.infer
-        for _ in range(n):
-            infer()
-
-    def outputs(self):
-        self._request.infer()
-        return [np.array(t.data) for t in self._request.output_tensors]
-
-
-def native_loop():
-    """bench/native_loop.cpp as a library, built when its sources are newer."""
-    if not hasattr(native_loop, "library"):
-        source = ROOT / "bench" / "native_loop.cpp"
-        sources = [source, *(ROOT / "tools/driver").glob("thread_team.h"), *(ROOT / "runtime_stub/onnxc").glob("[mt]*.h*")]
-        cache = Path(os.environ.get("ONNXC_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onnxc")
-        library = cache / "native_loop.so"
-        if not library.exists() or library.stat().st_mtime < max(s.stat().st_mtime for s in sources):
-            cache.mkdir(parents=True, exist_ok=True)
-            compiler = os.environ.get("CXX", "c++")
-            includes = [f"-I{ROOT}", f"-I{ROOT / 'runtime_stub'}"]
-            subprocess.run([compiler, "-std=c++20", "-O2", "-shared", "-fPIC", "-pthread", *includes, source, "-o", library], check=True)
-        native_loop.library = ctypes.CDLL(str(library))
-        native_loop.library.onnxc_bench_team.restype = ctypes.c_void_p
-    return native_loop.library
-
-
-# ---- measuring
-
-def block(engine, calls):
-    begin = time.perf_counter()
-    engine.calls(calls)
-    return time.perf_counter() - begin
-
-
-def calls_for_block(engine):
-    block(engine, 2)
-    calls = 1
-    while (took := block(engine, calls)) < BLOCK_SECONDS:
-        calls = max(2 * calls, int(1.1 * BLOCK_SECONDS / max(took, 1e-7) * calls))
-    return calls
-
-
-def measure(engines, seconds):
-    """Blocks in turn; {name: {median, best, p90, blocks}} in seconds a call."""
-    calls = [calls_for_block(engine) for engine in engines]
-    latencies = [[] for _ in engines]
-    end = time.perf_counter() + seconds * len(engines)
-    turn = 0
-    while time.perf_counter() < end or turn < FEWEST_BLOCKS:
-        order = range(len(engines)) if turn % 2 == 0 else reversed(range(len(engines)))
-        for k in order:
-            latencies[k].append(block(engines[k], calls[k]) / calls[k])
-        turn += 1
-    return {
-        engine.name: {
-            "median": statistics.median(samples),
-            "best": min(samples),
-            "p90": sorted(samples)[round(0.9 * (len(samples) - 1))],
-            "blocks": len(samples),
-            "calls_a_block": n,
-        }
-        for engine, samples, n in zip(engines, latencies, calls)
-    }
-
-
-def difference(actual, expected):
-    """The largest relative L2 difference over outputs."""
-    largest = 0.0
-    for a, e in zip(actual, expected):
-        if e.dtype.kind not in "fiub":
-            continue
-        if a.shape != e.shape:
-            return math.inf
-        norm = float(np.linalg.norm(e.astype(np.float64))) or 1.0
-        largest = max(largest, float(np.linalg.norm(a.astype(np.float64) - e.astype(np.float64))) / norm)
-    return largest
-
-
-def compare(model_path, args):
-    feeds = read_inputs(model_path)
-    if feeds is None:
-        feeds = make_inputs(OnnxRuntime(model_path, None, args).session)
-    makers = {"ort": OnnxRuntime, "ov": OpenVino}
-    engines, notes = [], {}
-    for maker in [Onnxc, *(makers[p] for p in args.peers.split(",") if p)]:
-        try:
-            engines.append(maker(model_path, feeds, args))
-        except Exception as error:  # an engine that cannot run the model is a result, too
-            notes[maker.name] = " ".join(str(error).split())[:300]
-    result = {"model": str(model_path), "threads": args.threads, "engines": measure(engines, args.seconds) if engines else {}, "notes": notes}
-    outputs = {engine.name: engine.outputs() for engine in engines}
-    if "onnxc" in outputs and "ort" in outputs:
-        result["onnxc_to_ort_rel_l2"] = difference(outputs["onnxc"], outputs["ort"])
-    return result
-
-
-# ---- report
-
-def microseconds(figures):
-    return f"{figures['median'] * 1e6:.4g}" if figures else "-"
-
-
-def factor(result, peers):
-    """How many times faster onnxc is than the fastest of `peers`; None where one of them is missing."""
-    engines = result["engines"]
-    others = [engines[p]["median"] for p in peers if p in engines]
-    return min(others) / engines["onnxc"]["median"] if others and "onnxc" in engines else None
-
-
-def print_table(results, peers):
-    head = ["model", "onnxc us", *(f"{p} us" for p in peers), *(f"{p}/onnxc" for p in peers), "best peer/onnxc", "rel L2 to ort"]
-    print("| " + " | ".join(head) + " |")
-    print("|---" + "|---:" * (len(head) - 1) + "|")
-    for result in results:
-        engines = result["engines"]
-        path = Path(result["model"])
-        cells = [path.parent.name if path.name == "model.onnx" else path.name, microseconds(engines.get("onnxc"))]
-        cells += [microseconds(engines.get(p)) for p in peers]
-        for group in [*([p] for p in peers), peers]:
-            f = factor(result, group)
-            cells.append(f"{f:.2f}" if f else "-")
-        cells.append(f"{result['onnxc_to_ort_rel_l2']:.1e}" if "onnxc_to_ort_rel_l2" in result else "-")
-        print("| " + " | ".join(cells) + " |")
-        for engine, note in result["notes"].items():
-            print(f"|   {engine}: {note.replace('|', '/')} |")
-    factors = [f for r in results if (f := factor(r, peers))]
-    if factors:
-        print(f"\ngeometric mean over {len(factors)} models: {math.exp(statistics.fmean(map(math.log, factors))):.2f}, slowest {min(factors):.2f}")
-
-
-def importable(peer):
-    module = {"ort": "onnxruntime", "ov": "openvino"}[peer]
-    try:
-        __import__(module)
-        return True
-    except ImportError:
-        return False
+    found = []
+    for path in options.models:
+        path = path / "model.onnx" if path.is_dir() else path
+        if not path.is_file():
+            fail(f"{path}: no such file", 3)
+        found.append(path)
+    if options.zoo:
+        if not options.zoo.is_dir():
+            fail(f"{options.zoo}: no such folder", 3)
+        found += [path for path in zoo.models(options.zoo) if re.search(options.filter, str(path)) and (options.all or zoo.is_dense(path))]
+    return found or fail(f"{options.zoo}: no dense network there (--all takes every model)", 3)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="+")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=3, help="of measuring for each engine and model")
-    parser.add_argument("--peers", default="ort,ov")
-    parser.add_argument("--json", help="write all figures to this file")
-    parser.add_argument("--native-loop", action="store_true", help="call onnxc's units from native code")
-    parser.add_argument("--option", action="append", default=[], help="an option for onnxc, such as --option=-O3")
-    args = parser.parse_args()
-    peers = [p for p in args.peers.split(",") if p and importable(p)]
-    args.peers = ",".join(peers)
+    options = parse()
+    enter_environment()
+    models = find_models(options)
+    import comparison
+    import engines
+    import machine
+    import native
+    import report
+    from measuring import Disturbance
+    from onnxc import build
 
-    results = []
-    for model in args.models:
-        path = Path(model)
-        path = path / "model.onnx" if path.is_dir() else path
-        results.append(compare(path, args))
-        print(f"# {path}: " + ", ".join(f"{n} {microseconds(f)} us" for n, f in results[-1]["engines"].items()), file=sys.stderr, flush=True)
-    print_table(results, peers)
-    if args.json:
-        Path(args.json).write_text(json.dumps({"threads": args.threads, "native_loop": args.native_loop, "results": results}, indent=1) + "\n")
+    missing = [name for name in options.peers if name not in engines.available_peers(options.peers)]
+    if missing:
+        fail(f"not installed: {', '.join(engines.TITLES[name] for name in missing)} (tools/setup.sh --bench-deps, or --peers)", 77)
+    try:
+        onnxc = build.find_executable()
+    except FileNotFoundError as error:
+        fail(error, 3)
+
+    disturbance = Disturbance()
+    run = {
+        "machine": machine.describe(onnxc, engines.peer_versions(options.peers)),
+        "threads": options.threads,
+        "seconds": options.seconds,
+        "native_loop": options.native_loop,
+        "options": options.option,
+        "peak_macs": native.fma_peak(options.threads),
+        "results": [],
+    }
+    say(f"{run['machine']['processor']}: {run['peak_macs'] / 1e9:.0f} GMAC/s on {report.count_of(options.threads, 'thread')}")
+    for number, model in enumerate(models, 1):
+        start = time.monotonic()
+        result = comparison.compare(model, options, onnxc)
+        run["results"].append(result)
+        ratio = report.factor(result)
+        said = [f"{name} {report.plain(1e6 * f['median'], 4)} us" for name, f in result["engines"].items()]
+        said += [f"ratio {ratio:.2f}"] if ratio else []
+        said += [f"{what}: {note}" for what, note in result["notes"].items()]
+        colour = "31" if "onnxc" not in result["engines"] else "" if ratio is None else "32" if ratio >= 1 else "33"
+        say(f"[{number}/{len(models)}] {result['model']}: {', '.join(said)} ({time.monotonic() - start:.0f} s)", colour)
+    run["disturbance"] = disturbance.shares()
+
+    print(report.markdown(run), end="")
+    if options.out:
+        report.write(run, options.out)
+        say(f"written: {options.out}/table.md, results.json, ratios.svg")
+    return 0 if all("onnxc" in result["engines"] for result in run["results"]) else 1
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        fail("interrupted", 130)

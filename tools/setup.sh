@@ -4,7 +4,7 @@
 #   tools/setup.sh [--test-deps] [--bench-deps] [--quiet]
 #
 #   --test-deps    also clang, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
-#   --bench-deps   also a Python environment with the engines that benchmarks compare with
+#   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
 #   --quiet        say only what is being done, nothing when all is there
 #
 # A run that finds everything in place takes a fraction of a second. An interrupted run leaves nothing that looks finished.
@@ -16,7 +16,7 @@ packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libproto
 test_packages=(clang-14 clang-format-14 clang-tidy-14 libonnx-testdata
                libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev)  # what a unit with ImageDecoder links with
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
-bench_wheels=("${test_wheels[@]}" openvino==2026.4.1)
+bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2)
 
 test_deps=no bench_deps=no quiet=no
 for argument in "$@"; do

@@ -1,0 +1,10 @@
+# ONNXC_HAS_IMAGE_LIBRARIES: whether the headers that runtime_stub/onnxc/image includes are installed.
+include(CheckIncludeFileCXX)
+set(ONNXC_HAS_IMAGE_LIBRARIES ON)
+foreach(needed tiffio.h webp/decode.h png.h jerror.h openjpeg-2.5/openjpeg.h)
+  string(MAKE_C_IDENTIFIER "has_${needed}" found)
+  check_include_file_cxx(${needed} ${found} "-include cstdio")
+  if(NOT ${found})
+    set(ONNXC_HAS_IMAGE_LIBRARIES OFF)
+  endif()
+endforeach()

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# The comparison with other engines works, from a model to the table, the figures and the picture; what changed between two runs; and its refusals.
+# Times are not looked at.
+#
+#   tests/bench/run.sh [BUILD_FOLDER]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. tools/env.sh
+ONNXC_EXECUTABLE="$(cd "${1:-build}" && pwd)/onnxc"
+export ONNXC_EXECUTABLE PYTHONDONTWRITEBYTECODE=1
+out="$(mktemp -d)"
+trap 'rm -rf "$out"' EXIT
+python="$ONNXC_BENCH_VENV/bin/python"
+if [ ! -e "$ONNXC_BENCH_VENV/.complete" ]; then
+  echo "no Python with the engines to compare with: tools/setup.sh --bench-deps"
+  exit 77
+fi
+expect() {  # expect STATUS COMMAND...: it ends with that status and says at most one line on standard error
+  local wanted="$1" status=0
+  shift
+  "$@" >"$out/said" 2>"$out/error" || status=$?
+  [ "$status" = "$wanted" ] || { echo "exit status $status instead of $wanted: $*"; cat "$out/error"; exit 1; }
+}
+holds() { grep -q -- "$1" "$2" || { echo "no '$1' in $2:"; cat "$2"; exit 1; }; }
+
+expect 0 "$python" bench/peers.py samples/digits/digits.onnx --threads 2 --native-loop --seconds 0.05 --out "$out/run"
+holds '^| digits |' "$out/run/table.md"
+holds '</svg>' "$out/run/ratios.svg"
+cmp "$out/run/table.md" "$out/said"
+"$python" - "$out/run/results.json" <<'END'
+import json, sys
+run = json.load(open(sys.argv[1]))
+result, = run["results"]
+assert set(result["engines"]) == {"onnxc", "ort", "ov"} and not result["notes"], result
+assert all(0 < figures["best"] <= figures["median"] for figures in result["engines"].values()), result
+assert result["macs"] > 0 and result["weights_bytes"] > 0 and result["arena_bytes"] > 0 and run["peak_macs"] > 0, result
+assert result["onnxc_to_ort_rel_l2"] < 1e-5, result
+END
+expect 0 bench/compare.py "$out/run/results.json" "$out/run/results.json"
+holds '^| digits | 2 |' "$out/said"
+expect 2 bench/compare.py "$out/run/table.md" "$out/run/results.json"
+expect 2 "$python" bench/peers.py
+expect 3 "$python" bench/peers.py no-such-model.onnx
+[ "$(wc -l <"$out/error")" = 1 ]
+
+# The cost of a kernel is found again from figures that follow the model exactly.
+"$python" - "$out/kernels.json" <<'END'
+import json, sys
+runs = [{"name": f"winograd_4/{m}", "cpu_time": 100 + max(0.02 * m, 0.1 * b), "time_unit": "ns", "macs": m, "bytes": b}
+        for m, b in [(1e3, 1e2), (1e5, 1e3), (1e6, 1e6), (1e4, 1e6), (1e7, 1e3)]]
+json.dump({"context": {"date": "2026-01-01T00:00:00+00:00", "fma_peak_gmacs": "50"}, "benchmarks": runs}, open(sys.argv[1], "w"))
+END
+expect 0 "$python" bench/fit_costs.py "$out/kernels.json"
+holds '^ONNXC_KERNEL("winograd_4", .* 100, 0.02, 0.1, ' "$out/said"
+echo "the benchmarks' commands work"

@@ -1,0 +1,194 @@
+// Convolutions of targets/kernels/linear.inc on layers of well-known networks. Weights stream from beyond L2; work is stated as compiler/ops/nn
+// states it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <onnxc/conv_stem.hpp>
+#include <onnxc/depthwise_chain.hpp>
+#include <onnxc/winograd.hpp>
+#include <onnxc/winograd_line.hpp>
+
+#include "compiler/lowering/pack.h"
+#include "targets/target.h"
+#include "tools/kernel_bench/suite.h"
+#include "tools/kernel_bench/tile.h"
+
+namespace onnxc::inline ONNXC_ISA::bench {
+namespace {
+
+/// A square layer with "same" padding.
+struct Layer {
+  int64_t side, cin, cout, k, stride = 1, dilation = 1, group = 1;
+
+  int64_t out() const { return (side - 1) / stride + 1; }
+  std::string name() const {
+    return fmt::format("{}x{}x{}-{}_k{}{}{}", side, side, cin, cout, k, stride > 1 ? fmt::format("_s{}", stride) : "",
+                       dilation > 1 ? fmt::format("_d{}", dilation) : "");
+  }
+  ConvParams params() const {
+    const int64_t pad = (k - 1) * dilation / 2;
+    return {.h = side,
+            .w = side,
+            .cin = cin,
+            .oh = out(),
+            .ow = out(),
+            .cout = cout,
+            .kh = k,
+            .kw = k,
+            .stride_y = stride,
+            .stride_x = stride,
+            .dilation_y = dilation,
+            .dilation_x = dilation,
+            .pad_top = pad,
+            .pad_left = pad,
+            .group = group,
+            .x_pixel = cin,
+            .y_pixel = cout};
+  }
+  double macs(int64_t columns) const { return double(out() * out()) * double(columns) * double(cin / group * k * k); }
+  Work tiled() const { return {macs(padded_to(cout, kTile.nr)), 4.0 * double(cout * (cin / group) * k * k)}; }
+  float* image(Data& d) const { return d.numbers(side * side * cin); }
+  float* result(Data& d) const { return d.room(out() * out() * cout); }
+  std::span<const float> weights(Data& d) const {
+    return {d.numbers(cout * (cin / group) * k * k), static_cast<std::size_t>(cout * (cin / group) * k * k)};
+  }
+  pack::ConvShape shape(int64_t nr) const { return {.cout = cout, .cin = cin / group, .kh = k, .kw = k, .group = group, .nr = nr}; }
+};
+
+void add_conv(Suite& suite, Layer l) {
+  suite.add("conv", l.name(), l.tiled(), [l](Data& d) {
+    return [p = l.params(), x = l.image(d), &w = d.stream(pack::conv(l.weights(d), l.shape(kTile.nr))), y = l.result(d)] {
+      conv<kTile.mr, kTile.nv>({}, x, w.next(), y, p);
+    };
+  });
+}
+
+template <int SX>
+void add_stem(Suite& suite, Layer l) {
+  suite.add("conv_stem", l.name(), l.tiled(), [l](Data& d) {
+    return [p = l.params(), x = l.image(d), &w = d.stream(pack::conv_stem(l.weights(d), l.shape(kTile.nr))), y = l.result(d)] {
+      conv_stem<kTile.mr, kTile.nv, SX>({}, x, w.next(), y, p);
+    };
+  });
+}
+
+template <int K, int SX>
+void add_depthwise(Suite& suite, Layer l) {
+  suite.add("depthwise", l.name(), {l.macs(l.cout), 0}, [l](Data& d) {
+    return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise(l.weights(d), l.cin, K, K)), y = l.result(d)] {
+      depthwise<K, K, SX>({}, x, w, y, p);
+    };
+  });
+}
+
+void add_depthwise_any(Suite& suite, Layer l) {
+  suite.add("depthwise_any", l.name(), {l.macs(l.cout), 0}, [l](Data& d) {
+    return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise(l.weights(d), l.cin, l.k, l.k)), y = l.result(d)] {
+      depthwise_any({}, x, w, y, p);
+    };
+  });
+}
+
+/// 1x1 to `middle` channels, depthwise, 1x1: an inverted residual block of MobileNetV2. Bands as in compiler/ops/nn/conv_chain.cpp.
+template <int SX>
+void add_chain(Suite& suite, int64_t side, int64_t cin, int64_t middle, int64_t cout) {
+  const Layer inner{side, middle, middle, 3, SX, 1, middle};
+  DepthwiseChainParams p{
+      .conv = inner.params(), .cin = cin, .cout = cout, .x_pixel = cin, .y_pixel = cout, .pitch = middle % 512 == 0 ? middle + 16 : middle};
+  const int64_t l2 = find_target("native")->l2_bytes;
+  const auto floats = [&](int64_t band) { return ((band - 1) * SX + 3) * side * p.pitch + band * inner.out() * p.pitch; };
+  while (p.band < inner.out() && floats(p.band + 1) * 4 <= l2 / 2) ++p.band;
+  const double macs = inner.macs(middle) + double(side * side * cin * middle) + double(inner.out() * inner.out() * middle * cout);
+  suite.add("depthwise_chain", fmt::format("{}x{}x{}-{}-{}_k3_s{}", side, side, cin, middle, cout, SX), {macs, 0}, [=](Data& d) {
+    const auto panels = [&](int64_t k, int64_t n) {
+      return d.copy(pack::panels({d.numbers(k * n), static_cast<std::size_t>(k * n)}, {.k = k, .n = n, .nr = kTile.nr}));
+    };
+    return [p, x = d.numbers(side * side * cin), expand = panels(cin, middle), project = panels(middle, cout),
+            w = d.copy(pack::depthwise(inner.weights(d), middle, 3, 3)), y = d.room(inner.out() * inner.out() * cout),
+            scratch = d.room(depthwise_chain_scratch(p, true, true))] {
+      const Epilogue<Keep> keep;
+      depthwise_chain<kTile.mr, kTile.nv, 3, 3, SX, kTile.mr, kTile.nv>({}, x, expand, w, project, y, scratch, p, keep, keep, keep);
+    };
+  });
+}
+
+/// Blocks as in compiler/ops/nn/conv_winograd.cpp.
+template <int T>
+void add_winograd(Suite& suite, Layer l) {
+  constexpr int64_t kPlanes = (T + 2) * (T + 2);
+  const int64_t tiles = (l.out() + T - 1) / T * ((l.out() + T - 1) / T),
+                fits = std::max<int64_t>(16, find_target("native")->l2_bytes * 3 / 4 / (4 * kPlanes * (l.cin + 16)));
+  const int64_t blocks = (tiles + fits - 1) / fits,
+                block = blocks == 1 ? tiles : padded_to((tiles + blocks - 1) / blocks, kWinogradTile.mr);
+  const int64_t whole = tiles / block,
+                rows = whole * padded_rows(block, kWinogradTile.mr) + padded_rows(tiles - whole * block, kWinogradTile.mr),
+                columns = padded_to(l.cout, kWinogradTile.nr);
+  suite.add(T == 2 ? "winograd_2" : "winograd_4", l.name(),
+            {double(rows * kPlanes * l.cin) * double(columns), 4.0 * double(kPlanes * l.cin * columns)}, [=](Data& d) {
+              return
+                  [p = l.params(), block, x = l.image(d), &u = d.stream(pack::winograd(l.weights(d), l.cout, l.cin, kWinogradTile.nr, T)),
+                   y = l.result(d), scratch = d.room(winograd_scratch<T, kWinogradTile.mr, kWinogradTile.nv>(l.cin, block))] {
+                    winograd<T, kWinogradTile.mr, kWinogradTile.nv>({}, x, u.next(), y, scratch, p, block);
+                  };
+            });
+}
+
+/// A line of `width` pixels, as networks on sound have them.
+template <int T>
+void add_winograd_line(Suite& suite, int64_t width, int64_t cin, int64_t cout, int64_t dilation) {
+  const int64_t tiles = winograd_line_tiles<T>(width, dilation),
+                fits = std::max<int64_t>(28, find_target("native")->l2_bytes * 3 / 4 / (4 * (T + 2) * (cin + 16)));
+  const int64_t ranges = (tiles + fits - 1) / fits, block = ranges > 1 ? padded_to((tiles + ranges - 1) / ranges, kWinogradTile.mr) : tiles;
+  const int64_t columns = padded_to(cout, kWinogradTile.nr), blocks = (tiles + block - 1) / block, streamed = (T + 2) * cin * columns;
+  const ConvParams p{.w = width,
+                     .cin = cin,
+                     .ow = width,
+                     .cout = cout,
+                     .kw = 3,
+                     .dilation_x = dilation,
+                     .pad_left = dilation,
+                     .x_pixel = cin,
+                     .y_pixel = cout};
+  suite.add(T == 2 ? "winograd_line_2" : "winograd_line_4", fmt::format("{}x{}-{}_k3_d{}", width, cin, cout, dilation),
+            {double(blocks * padded_rows(block, kWinogradTile.mr)) * double(streamed), 4.0 * double(blocks * streamed)}, [=](Data& d) {
+              const std::span<const float> weights{d.numbers(cout * cin * 3), static_cast<std::size_t>(cout * cin * 3)};
+              return [p, block, x = d.numbers(width * cin), &u = d.stream(pack::winograd_line(weights, cout, cin, 1, kWinogradTile.nr, T)),
+                      y = d.room(width * cout),
+                      scratch = d.room(winograd_line_scratch<T, kWinogradTile.mr, kWinogradTile.nv>(cin, 1, 1, 1, block))] {
+                winograd_line<T, kWinogradTile.mr, kWinogradTile.nv>({}, x, u.next(), y, scratch, p, 1, block);
+              };
+            });
+}
+
+}  // namespace
+
+void add_convolutions(Suite& suite) {
+  for (const Layer l :
+       {Layer{56, 64, 64, 3}, {28, 128, 256, 3, 2}, {14, 256, 256, 3}, {7, 512, 512, 3}, {14, 256, 512, 1, 2}, {32, 16, 16, 3}})
+    add_conv(suite, l);
+  add_stem<2>(suite, {224, 3, 64, 7, 2});
+  add_stem<2>(suite, {96, 3, 8, 3, 2});
+  add_stem<1>(suite, {28, 1, 6, 5});
+  add_depthwise<3, 1>(suite, {112, 32, 32, 3, 1, 1, 32});
+  add_depthwise<3, 2>(suite, {56, 144, 144, 3, 2, 1, 144});
+  add_depthwise<3, 1>(suite, {14, 576, 576, 3, 1, 1, 576});
+  add_depthwise<5, 1>(suite, {28, 120, 120, 5, 1, 1, 120});
+  add_depthwise<5, 1>(suite, {7, 960, 960, 5, 1, 1, 960});
+  add_depthwise_any(suite, {14, 576, 576, 3, 1, 2, 576});
+  add_depthwise_any(suite, {28, 120, 120, 3, 1, 2, 120});
+  add_chain<1>(suite, 56, 24, 144, 24);
+  add_chain<2>(suite, 112, 16, 96, 24);
+  for (const Layer l : {Layer{56, 64, 64, 3}, {28, 128, 128, 3}, {14, 256, 256, 3}, {7, 512, 512, 3}, {32, 16, 16, 3}}) {
+    add_winograd<2>(suite, l);
+    add_winograd<4>(suite, l);
+  }
+  for (const int64_t dilation : {1, 4}) {
+    add_winograd_line<2>(suite, 1000, 64, 64, dilation);
+    add_winograd_line<4>(suite, 1000, 64, 64, dilation);
+    add_winograd_line<2>(suite, 60, 256, 256, dilation);
+    add_winograd_line<4>(suite, 60, 256, 256, dilation);
+  }
+}
+
+}  // namespace onnxc::inline ONNXC_ISA::bench

@@ -1,0 +1,81 @@
+// Matrix products of targets/kernels/linear.inc. Weights stream from beyond L2.
+#include <fmt/format.h>
+
+#include <onnxc/gemv.hpp>
+#include <onnxc/matmul.hpp>
+#include <onnxc/scale_panels.hpp>
+
+#include "compiler/lowering/pack.h"
+#include "tools/kernel_bench/suite.h"
+#include "tools/kernel_bench/tile.h"
+
+namespace onnxc::inline ONNXC_ISA::bench {
+namespace {
+
+struct Product {
+  int64_t m, n, k;
+  std::string name() const { return fmt::format("{}x{}x{}", m, n, k); }
+  Work work(int64_t nr) const { return {double(m) * double(padded_to(n, nr)) * double(k), 4.0 * double(n) * double(k)}; }
+  GemmParams params() const { return {.m = m, .n = n, .k = k, .lda = k, .ldc = n}; }
+  WeightStream& weights(Data& d, int64_t nr) const {
+    return d.stream(pack::panels({d.numbers(k * n), static_cast<std::size_t>(k * n)}, {.k = k, .n = n, .nr = nr}));
+  }
+};
+
+}  // namespace
+
+void add_linear(Suite& suite) {
+  // 1x1 convolutions of 28x28 and 7x7 images, layers of an encoder, a perceptron of 1000 rows, a short product.
+  for (const Product p :
+       {Product{784, 128, 512}, {784, 192, 32}, {49, 1024, 512}, {128, 384, 384}, {128, 3072, 768}, {1000, 128, 30}, {14, 32, 64}}) {
+    suite.add("gemm", p.name(), p.work(kTile.nr), [p](Data& d) {
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.weights(d, kTile.nr), y = d.room(p.m * p.n)] {
+        gemm<kTile.mr, kTile.nv>({}, a, w.next(), y, p);
+      };
+    });
+  }
+  for (const Product p : {Product{1, 384, 384}, {7, 384, 384}, {128, 384, 384}}) {
+    suite.add("gemm_any", p.name(), p.work(kTile.nr), [p](Data& d) {
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.weights(d, kTile.nr), y = d.room(p.m * p.n)] {
+        gemm_any<kTile.mr, kTile.nv>({}, a, w.next(), y, p);
+      };
+    });
+  }
+  constexpr int64_t kLine = 4 * Vec::width;
+  for (const Product p : {Product{1, 1000, 512}, {1, 1000, 1280}, {1, 768, 768}, {1, 128, 30}, {1, 10, 84}}) {
+    suite.add("gemv", p.name(), p.work(kLine), [p](Data& d) {
+      return [p = p.params(), a = d.numbers(p.k), &w = p.weights(d, kLine), y = d.room(p.n)] { gemv<4>({}, a, w.next(), y, p); };
+    });
+  }
+  // Attention: scores and values of 12 heads; and one plain product of two computed values.
+  struct Heads {
+    int64_t heads;
+    Product p;
+  };
+  for (const auto& [heads, p] : {Heads{12, {128, 128, 64}}, {12, {128, 64, 128}}, {1, {256, 256, 256}}}) {
+    suite.add("matmul", fmt::format("{}x{}", heads, p.name()), {double(heads) * double(p.m) * double(p.n) * double(p.k), 0},
+              [heads = heads, p = p](Data& d) {
+                const MatMulParams params{.m = p.m,
+                                          .n = p.n,
+                                          .k = p.k,
+                                          .lda = p.k,
+                                          .ldb = p.n,
+                                          .ldc = p.n,
+                                          .batch = {heads},
+                                          .a_batch = {p.m * p.k},
+                                          .b_batch = {p.k * p.n},
+                                          .c_batch = {p.m * p.n}};
+                return [params, a = d.numbers(heads * p.m * p.k), b = d.numbers(heads * p.k * p.n), y = d.room(heads * p.m * p.n),
+                        scratch = d.room(matmul_scratch(p.k, kTile.nr))] { matmul<kTile.mr, kTile.nv>({}, a, b, y, scratch, params); };
+              });
+  }
+  for (const int64_t panels : {2, 8}) {
+    suite.add("scale_panels", fmt::format("480x{}", panels * kTile.nr), {0, 4.0 * 480 * double(panels * kTile.nr)}, [panels](Data& d) {
+      return [panels, w = d.numbers(480 * panels * kTile.nr), s = d.numbers(480), y = d.room(480 * panels * kTile.nr)] {
+        scale_panels<kTile.nr>({}, w, s, y, 480, panels);
+      };
+    });
+  }
+}
+
+}  // namespace onnxc::inline ONNXC_ISA::bench

@@ -1,0 +1,112 @@
+// targets/kernels/ml.inc: a forest of 100 trees, a support vector machine of 200 vectors, small tables.
+#include <onnxc/scalar/ml/maps.hpp>
+#include <onnxc/scalar/ml/normalizer.hpp>
+#include <onnxc/scalar/ml/svm.hpp>
+#include <onnxc/scalar/ml/trees.hpp>
+
+#include "tools/kernel_bench/suite.h"
+
+namespace onnxc::inline ONNXC_ISA::bench {
+namespace {
+
+using namespace scalar;
+
+constexpr int64_t kRows = 16, kFeatures = 10, kClasses = 3;
+
+/// `trees` whole binary trees of that depth over kFeatures features, whose leaves each have one weight.
+Forest<float> forest(Data& d, int64_t trees, int depth) {
+  const int32_t inner = (1 << depth) - 1, size = 2 * inner + 1, leaves = inner + 1;
+  std::vector<int32_t> nodes, roots, targets;
+  for (int32_t tree = 0; tree < trees; ++tree) {
+    roots.push_back(tree * size);
+    for (int32_t i = 0; i < size; ++i) {
+      const int32_t weight = tree * leaves + i - inner, left = tree * size + 2 * i + 1;
+      if (i < inner)
+        nodes.insert(nodes.end(), {static_cast<int32_t>((tree + 7 * i) % kFeatures), static_cast<int32_t>(TreeMode::leq), left, left + 1});
+      else
+        nodes.insert(nodes.end(), {0, static_cast<int32_t>(TreeMode::leaf), weight, 1});
+    }
+    for (int32_t i = 0; i < leaves; ++i) targets.push_back(tree % static_cast<int32_t>(kClasses));
+  }
+  return {.nodes = d.copy(nodes),
+          .thresholds = d.numbers(trees * size),
+          .roots = d.copy(roots),
+          .trees = trees,
+          .targets = d.copy(targets),
+          .weights = d.numbers(trees * leaves)};
+}
+
+Svm machine(Data& d, int64_t vectors) {
+  return {.kernel = SvmKernel::rbf,
+          .gamma = 0.1f,
+          .vectors = d.numbers(vectors * kFeatures),
+          .vector_count = vectors,
+          .coefficients = d.numbers(vectors * kClasses),
+          .rho = d.numbers(kClasses)};
+}
+
+/// A map of `count` integers to f32.
+onnxc_value* map_value(Data& d, int64_t count) {
+  auto *const map = d.room<onnxc_value>(1), *const parts = d.room<onnxc_value>(2);
+  make_tensor(parts, 7, d.counting(count, count), {count});
+  make_tensor(parts + 1, 1, d.numbers(count), {count});
+  *map = {ONNXC_MAP, 0, 0, 2, parts, {}};
+  return map;
+}
+
+}  // namespace
+
+void add_ml(Suite& suite) {
+  suite.add("scalar_tree_regressor", "16x100_trees_of_6", {kRows * 100 * 6.0}, [](Data& d) {
+    return [f = forest(d, 100, 6), x = d.in({kRows, kFeatures}), y = d.out({kRows, kClasses}), scores = d.room(kClasses),
+            has = d.room<bool>(kClasses)] { tree_regressor({}, y, x, f, scores, has, {.targets = kClasses}); };
+  });
+  suite.add("scalar_tree_classifier", "16x100_trees_of_6", {kRows * 100 * 6.0}, [](Data& d) {
+    return [f = forest(d, 100, 6), x = d.in({kRows, kFeatures}), y = d.out({kRows, kClasses}), classes = d.room<int64_t>(kRows),
+            scores = d.room(kClasses),
+            has = d.room<bool>(kClasses)] { tree_classifier({}, y, classes, x, f, scores, has, {.targets = kClasses}); };
+  });
+  suite.add("scalar_svm_regressor", "16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {
+    return [svm = machine(d, 200), x = d.in({kRows, kFeatures}), y = d.out({kRows, 1})] { svm_regressor(y, x, svm, false); };
+  });
+  suite.add("scalar_svm_classifier", "16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {
+    return [svm = machine(d, 200), of = d.list<int64_t>({70, 70, 60}), x = d.in({kRows, kFeatures}), y = d.out({kRows, kClasses}),
+            classes = d.room<int64_t>(kRows),
+            room = d.room(300)] { svm_classifier(y, classes, x, svm, {.classes = kClasses, .vectors_of = of}, room); };
+  });
+  suite.add("scalar_post_transform", "64x10", [](Data& d) {
+    return [x = d.in({64, 10}), y = d.out({64, 10})] { transform_rows(y, x, {PostTransform::softmax}); };
+  });
+  suite.add("scalar_class_scores", "64x10", [](Data& d) {
+    return [x = d.in({64, 10}), y = d.out({64, 10}), c = d.room<int64_t>(64)] { class_scores(y, c, x, {PostTransform::softmax}); };
+  });
+  suite.add("scalar_normalizer", "64x10",
+            [](Data& d) { return [x = d.numbers(640), y = d.room(640)] { normalizer(y, x, 64, 10, RowNorm::l2); }; });
+  suite.add("scalar_label_encoder", "256_of_100", [](Data& d) {
+    return [x = d.indices({256}, 120), keys = d.counting(100, 100), values = d.numbers(100), other = d.list({0.f}), y = d.room(256)] {
+      label_encoder<int64_t, float>(y, x, keys, values, 100, other, nullptr);
+    };
+  });
+  suite.add("scalar_one_hot_encoder", "64_of_100", [](Data& d) {
+    return [x = d.indices({64}, 100), keys = d.counting(100, 100), at = d.counting(100, 100), y = d.room(6400)] {
+      return one_hot_encoder(y, x, keys, at, 100, 100, true);
+    };
+  });
+  suite.add("scalar_dict_vectorizer", "100", [](Data& d) {
+    return [map = map_value(d, 100), keys = d.counting(100, 100), at = d.counting(100, 100), y = d.room(100)] {
+      return dict_vectorizer(y, map, keys, at, 100, 100);
+    };
+  });
+  suite.add("scalar_zip_map", "64x10", [](Data& d) {
+    return [&heap = d.heap(), x = d.in({64, 10}), keys = d.counting(10, 10), y = d.room<onnxc_value>(1)] {
+      return zip_map(heap.fresh(), y, x, keys);
+    };
+  });
+  suite.add("scalar_cast_map", "100", [](Data& d) {
+    return [&heap = d.heap(), map = map_value(d, 100), y = d.room<float*>(1), n = d.room<int64_t>(1)] {
+      return cast_map<float>(heap.fresh(), y, n, map, 0);
+    };
+  });
+}
+
+}  // namespace onnxc::inline ONNXC_ISA::bench

@@ -1,0 +1,43 @@
+// targets/kernels/movement.inc.
+#include <onnxc/packed.hpp>
+#include <onnxc/store_integers.hpp>
+#include <onnxc/strided_copy.hpp>
+#include <onnxc/transpose.hpp>
+#include <onnxc/types.hpp>
+
+#include "tools/kernel_bench/suite.h"
+
+namespace onnxc::inline ONNXC_ISA::bench {
+
+void add_movement(Suite& suite) {
+  suite.add("transposing_copy", "nchw_to_nhwc_64x56x56", [](Data& d) {  // axes h * w, c
+    return [x = d.numbers(64 * 3136), y = d.room(64 * 3136)] { transposing_copy({}, {3136, 64}, 0, y, {64, 1}, x, {1, 3136}); };
+  });
+  suite.add("transposing_copy", "128x384", [](Data& d) {
+    return [x = d.numbers(128 * 384), y = d.room(128 * 384)] { transposing_copy({}, {384, 128}, 0, y, {128, 1}, x, {1, 384}); };
+  });
+  suite.add("strided_copy", "heads_128x12x32", [](Data& d) {  // [128, 12, 32] to [12, 128, 32]
+    return [x = d.numbers(128 * 384), y = d.room(128 * 384)] { strided_copy({}, {12, 128, 32}, y, {4096, 32, 1}, x, {32, 384, 1}); };
+  });
+  suite.add("strided_copy", "slice_1000_of_2",
+            [](Data& d) { return [x = d.numbers(2000), y = d.room(1000)] { strided_copy({}, {1000}, y, {1}, x, {2}); }; });
+  suite.add("unpack", "int4_4096",
+            [](Data& d) { return [x = d.counting<uint8_t>(2048, 256), y = d.room<int4>(4096)] { unpack({}, y, x, 4096); }; });
+  suite.add("pack", "int4_4096", [](Data& d) { return [x = d.room<int4>(4096), y = d.room<uint8_t>(2048)] { pack({}, y, x, 4096); }; });
+  suite.add("store_integers", "4", [](Data& d) { return [y = d.room<int64_t>(4)] { store_integers(y, {1, 3, 224, 224}); }; });
+  suite.add("make_tensor", "4", {0, 0}, [](Data& d) {
+    return [y = d.room<onnxc_value>(1), x = d.room(8)] { make_tensor(y, 1, x, {1, 2, 2, 2}); };
+  });
+  suite.add("append_slice", "8_of_256", [](Data& d) {
+    return [&heap = d.heap(), x = d.in({256})]() -> Status {
+      const Heap fresh = heap.fresh();
+      float* all = nullptr;
+      for (int64_t i = 0; i < 8; ++i) {
+        if (const Status status = append_slice(fresh, &all, i, x)) return status;
+      }
+      return {};
+    };
+  });
+}
+
+}  // namespace onnxc::inline ONNXC_ISA::bench

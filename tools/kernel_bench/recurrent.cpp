@@ -1,0 +1,64 @@
+// targets/kernels/recurrent.inc: one sequence, as streams of sound have it, and a batch.
+#include <fmt/format.h>
+
+#include <onnxc/recurrent.hpp>
+
+#include "compiler/lowering/pack.h"
+#include "tools/kernel_bench/suite.h"
+#include "tools/kernel_bench/tile.h"
+
+namespace onnxc::inline ONNXC_ISA::bench {
+namespace {
+
+using scalar::Activation;
+
+struct Sizes {
+  int64_t steps, batch, hidden;
+};
+
+/// run(params, y, h, c, x, r, gates) for a network of `gates` gates.
+template <class Run>
+void add(Suite& suite, const char* row, int64_t gates, Sizes s, Run run) {
+  const double macs = double(s.steps * s.batch) * double(gates * s.hidden * s.hidden);
+  suite.add(row, fmt::format("{}x{}x{}", s.steps, s.batch, s.hidden), {macs, 4.0 * double(gates * s.hidden * s.hidden)}, [=](Data& d) {
+    const Activation outer = gates == 1 ? Activation::tanh : Activation::sigmoid;
+    const scalar::RecurrentParams p{.steps = s.steps,
+                                    .batch = s.batch,
+                                    .directions = 1,
+                                    .hidden = s.hidden,
+                                    .activations = {{outer}, {Activation::tanh}, {Activation::tanh}}};
+    const int64_t state = s.batch * s.hidden;
+    return
+        [p, run, y = d.room(s.steps * state), h = d.room(state), c = d.room(state), x = d.numbers(s.steps * gates * state),
+         r = d.numbers(padded_to(gates * s.hidden, 64 * kTile.nr) * s.hidden), work = d.room(4 * state)] { run(p, y, h, c, x, r, work); };
+  });
+}
+
+}  // namespace
+
+// Weights need no packing here: panels of any numbers of the right size take as long.
+void add_recurrent(Suite& suite) {
+  for (const Sizes s : {Sizes{48, 1, 128}, {16, 8, 256}}) {
+    add(suite, "rnn", 1, s, [](auto p, float* y, float* h, float*, const float* x, const float* r, float* work) {
+      rnn<kTile.mr, kTile.nv>(y, h, x, r, nullptr, nullptr, work, p);
+    });
+    add(suite, "gru", 3, s, [](auto p, float* y, float* h, float*, const float* x, const float* r, float* work) {
+      gru<kTile.mr, kTile.nv>(y, h, x, r, nullptr, nullptr, nullptr, work, p);
+    });
+    add(suite, "lstm", 4, s, [](auto p, float* y, float* h, float* c, const float* x, const float* r, float* work) {
+      lstm<kTile.mr, kTile.nv>(y, h, c, x, r, nullptr, nullptr, nullptr, nullptr, work, p);
+    });
+  }
+  const Sizes s{16, 1, 64};
+  add(suite, "scalar_rnn", 1, s, [](auto p, float* y, float* h, float*, const float* x, const float* r, float* work) {
+    scalar::rnn<float>(y, h, x, r, nullptr, nullptr, work, p);
+  });
+  add(suite, "scalar_gru", 3, s, [](auto p, float* y, float* h, float*, const float* x, const float* r, float* work) {
+    scalar::gru<float>(y, h, x, r, nullptr, nullptr, nullptr, work, p);
+  });
+  add(suite, "scalar_lstm", 4, s, [](auto p, float* y, float* h, float* c, const float* x, const float* r, float* work) {
+    scalar::lstm<float>(y, h, c, x, r, nullptr, nullptr, nullptr, nullptr, work, p);
+  });
+}
+
+}  // namespace onnxc::inline ONNXC_ISA::bench

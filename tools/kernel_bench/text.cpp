@@ -1,0 +1,59 @@
+// targets/kernels/text.inc: 64 short strings.
+#include <onnxc/scalar/text/cast.hpp>
+#include <onnxc/scalar/text/concat.hpp>
+#include <onnxc/scalar/text/normalize.hpp>
+#include <onnxc/scalar/text/regex.hpp>
+#include <onnxc/scalar/text/split.hpp>
+
+#include "tools/kernel_bench/suite.h"
+
+namespace onnxc::inline ONNXC_ISA::bench {
+namespace {
+
+using namespace scalar;
+
+constexpr int64_t kStrings = 64;
+
+/// [a-z]+
+Regex word(Data& d) {
+  const auto op = [](RegexOp o) { return static_cast<int32_t>(o); };
+  return {d.list<int32_t>({op(RegexOp::set), 0, 1, op(RegexOp::split), 0, 2, op(RegexOp::match), 0, 0}), d.list<int32_t>({'a', 'z'}), 3};
+}
+
+}  // namespace
+
+void add_text(Suite& suite) {
+  suite.add("scalar_cast_from_strings", "64", [](Data& d) {
+    return [x = d.words({kStrings}, {"1", "-2.5", "6.02e23", "0.1"}), y = d.room(kStrings)] { return cast_from_strings(y, x); };
+  });
+  suite.add("scalar_cast_to_strings", "64", [](Data& d) {
+    return [&heap = d.heap(), x = d.in({kStrings}), y = d.room<onnxc_string>(kStrings)] { return cast_to_strings(heap.fresh(), y, x); };
+  });
+  suite.add("scalar_string_concat", "64", [](Data& d) {
+    return [&heap = d.heap(), x = d.words({kStrings}), y = d.out<onnxc_string>({kStrings})] {
+      return string_concat(heap.fresh(), y, x.data, {1}, x.data, {1});
+    };
+  });
+  suite.add("scalar_string_normalizer", "64", [](Data& d) {
+    return [&heap = d.heap(), x = d.words({kStrings}), stop = d.words({1}, {"the"}), y = d.room<onnxc_string>(kStrings + 1),
+            n = d.room<int64_t>(1)] {
+      return string_normalizer(heap.fresh(), y, n, x, stop.data, {.action = TextCase::lower, .compare = TextCase::lower, .stop_words = 1});
+    };
+  });
+  suite.add("scalar_string_split", "64", [](Data& d) {
+    return [&heap = d.heap(), x = d.words({kStrings}), by = d.words({1}, {" "}), y = d.room<onnxc_string*>(1),
+            counts = d.room<int64_t>(kStrings), n = d.room<int64_t>(1)] { return string_split(heap.fresh(), y, counts, n, x, by.data, 0); };
+  });
+  suite.add("scalar_regex_full_match", "64", [](Data& d) {
+    return [regex = word(d), x = d.words({kStrings}), y = d.room<bool>(kStrings), room = d.room<int64_t>(regex_room(3))] {
+      regex_full_match(y, x, regex, room);
+    };
+  });
+  suite.add("scalar_tokenizer", "64", [](Data& d) {
+    return [&heap = d.heap(), regex = word(d), x = d.words({kStrings}), pad = d.words({1}, {"#"}), y = d.room<onnxc_string*>(1),
+            n = d.room<int64_t>(1),
+            room = d.room<int64_t>(regex_room(3))] { return tokenizer(heap.fresh(), y, n, x, regex, {}, pad.data, room); };
+  });
+}
+
+}  // namespace onnxc::inline ONNXC_ISA::bench

@@ -97,14 +97,13 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
   constexpr int NR = NV * Vec::width;
   const int64_t k = p.kh * p.kw * cin;
   const bool joined = p.x_pixel == cin && g.kx.step == 1 && g.kx.stride == 1;  // taps of a row are one run of floats
+  Ahead ahead;
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const float* const wp = w + panel * k * NR;
-    const float* next = wp + (panel + 1 < last_panel ? k * NR : 0);
-    const float* const next_end = next + (panel + 1 < last_panel ? k * NR : 0);
+    ahead.move(wp + k * NR);
     for (int64_t pixel = first; pixel < last; pixel += MR) {
       const PixelTile<MR> pixels(p, g, in, pixel, last);
       const bool runs = joined && pixels.inside;
-      const float* prefetch = next;
       Tile<MR, NV> tile;
       tile.start(bias != nullptr ? bias + panel * NR : kZeros);
       for (int64_t ty = 0; ty < g.ky.count; ++ty) {
@@ -113,23 +112,22 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
           const int64_t dx = g.kx.offset + tx * g.kx.stride, taps = cin * (runs ? g.kx.count : 1);
           const float* const wt = wp + ((g.ky.first + ty * g.ky.step) * p.kw + g.kx.first + tx * g.kx.step) * cin * NR;
           if (pixels.even && pixels.inside_row(p, dy, dx)) {
-            tile.add(EvenRows{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel, g.step_x * p.x_pixel}, taps, wt, prefetch);
-            prefetch += taps * 16;
+            tile.add(EvenRows{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel, g.step_x * p.x_pixel}, taps, wt, ahead);
+            ahead.advance(taps);
             continue;
           }
           const float* rows[MR];
           if (!pixels.tap(p, dy, dx, rows)) continue;
           for (int64_t c = 0; c < taps; c += 1024) {  // as many channels as there are zeros
             const int64_t run = taps - c < 1024 ? taps - c : 1024;
-            tile.add(rows, run, wt + c * NR, prefetch);
-            prefetch += run * 16;
+            tile.add(rows, run, wt + c * NR, ahead);
+            ahead.advance(run);
             if (c + run < taps) {
               for (const float*& row : rows) row = row == kZeros ? row : row + run;
             }
           }
         }
       }
-      if (next < next_end) next += k * 16;
       tile.finish(out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR, [&](int64_t i) { return pixels.out[i]; }, epi);
     }
   }

@@ -5,7 +5,7 @@
 // b packed: [ceil(n / NR)][k][NR] with NR = NV * Vec::width, 64-byte aligned, zeros beyond n (compiler/lowering/pack.h).
 //
 // One panel stays in L1 or L2 while the rows run past it in tiles of MR; rows run in blocks that fit L2, so a is read from memory once.
-// A tile prefetches the panel after its own: panels lie in order of use. Each value is one chain of k multiply-adds from the bias on, in
+// A tile prefetches panels after its own, and those of the step after this one: they lie in order of use. Each value is one chain of k multiply-adds from the bias on, in
 // order, whatever the tile or the number of threads.
 //
 // Rows beyond the last whole tile take one or two half tiles, whose surplus rows repeat the last: choose MR so that m % MR is 0, or near MR / 2
@@ -42,18 +42,18 @@ template <int MR, int NV, class Epi>
 ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const float* b, float* c, const GemmParams& p,
                              const Epi& epi) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  Ahead ahead;
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const float* const bp = b + panel * p.k * NR;
-    const float* next = bp + (panel + 1 < last_panel ? p.k * NR : 0);
-    const float* const next_end = next + (panel + 1 < last_panel ? p.k * NR : 0);
+    ahead.move(bp + p.k * NR);
     const int64_t col = panel * NR;
     const float* const bias = p.bias != nullptr ? p.bias + col : kZeros;
     int64_t i = 0;
     for (; i + MR <= rows; i += MR) {
       Tile<MR, NV> tile;
       tile.start(bias);
-      tile.add(EvenRows{a + i * p.lda, p.lda}, p.k, bp, next);
-      if (next < next_end) next += p.k * 16;
+      tile.add(EvenRows{a + i * p.lda, p.lda}, p.k, bp, ahead);
+      ahead.advance(p.k);
       tile.finish(c, p.ldc, col, MR, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
     }
     for (; i < rows; i += kHalf) {
@@ -61,8 +61,8 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
       for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = a + (i + r < rows ? i + r : rows - 1) * p.lda;
       Tile<kHalf, NV> tile;
       tile.start(bias);
-      tile.add(anywhere, p.k, bp, next);
-      if (next < next_end) next += p.k * 16;
+      tile.add(anywhere, p.k, bp, ahead);
+      ahead.advance(p.k);
       tile.finish(c, p.ldc, col, rows - i, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
     }
   }

@@ -78,11 +78,13 @@ ONNXC_INLINE void dot_rows(const float* a, const float* b, int64_t ldb, int64_t 
 template <int MR, int NV, class Epi>
 ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, float* c, int64_t row, int64_t col, const MatMulParams& p, const Epi& epi) {
   constexpr int kHalf = (MR + 1) / 2;
+  Ahead ahead;
+  ahead.move(b);
   int64_t i = 0;
   for (; i + MR <= p.m; i += MR) {
     Tile<MR, NV> tile;
     tile.start(kZeros);
-    tile.add(EvenRows{a + i * p.lda, p.lda}, p.k, b, b, b_row);
+    tile.add(EvenRows{a + i * p.lda, p.lda}, p.k, b, ahead, b_row);
     tile.finish(c, p.ldc, col, MR, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
   }
   for (; i < p.m; i += kHalf) {
@@ -90,7 +92,7 @@ ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, flo
     for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = a + (i + r < p.m ? i + r : p.m - 1) * p.lda;
     Tile<kHalf, NV> tile;
     tile.start(kZeros);
-    tile.add(anywhere, p.k, b, b, b_row);
+    tile.add(anywhere, p.k, b, ahead, b_row);
     tile.finish(c, p.ldc, col, p.m - i, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
   }
 }

@@ -1,8 +1,9 @@
 // A small pool of threads for hosts: parallel_for(count, body) runs body(0) ... body(count - 1) and returns when all are done.
 //
 // A worker that has nothing to do spins for a while and then sleeps: a hand-over to a spinning worker costs a tenth of a microsecond, one to a
-// sleeping worker twenty. The work of thread t is fixed: the indices t, t + threads, t + 2 threads, ...; the caller is thread 0. One caller
-// at a time; parallel_for must not be called from inside a body, and bodies must not throw.
+// sleeping worker twenty. Thread t begins with index t, so that it finds the neighbours of what it did before in its cache; what nobody has begun
+// is done by whoever is free. So a worker that the system has not scheduled, or that sleeps too deep, costs its help but stalls nobody. The caller is
+// thread 0. One caller at a time; parallel_for must not be called from inside a body, and bodies must not throw.
 //
 //   onnxc::ThreadPool threads(4);
 //   onnxc_executor executor = threads.executor();   // for onnxc_call
@@ -18,13 +19,15 @@ namespace onnxc {
 
 class ThreadPool {
  public:
-  /// `spins`: checks before a worker sleeps; 20,000 are some tens of microseconds.
-  explicit ThreadPool(int count, int spins = 20'000) : count_(count < 1 ? 1 : count), spins_(spins), workers_(std::make_unique<std::thread[]>(static_cast<std::size_t>(count_ - 1))) {
+  /// `spins`: checks before a worker sleeps; 10,000 take 50 to 200 microseconds.
+  explicit ThreadPool(int count, int spins = 10'000)
+      : count_(count < 1 ? 1 : count), spins_(spins), lanes_(std::make_unique<Lane[]>(static_cast<std::size_t>(count_))),
+        workers_(std::make_unique<std::thread[]>(static_cast<std::size_t>(count_ - 1))) {
     for (int t = 1; t < count_; ++t) workers_[static_cast<std::size_t>(t - 1)] = std::thread([this, t] { work(t); });
   }
   ~ThreadPool() {
     stop_.store(true, std::memory_order_relaxed);
-    start();
+    start(0);
     for (int t = 1; t < count_; ++t) workers_[static_cast<std::size_t>(t - 1)].join();
   }
   ThreadPool(const ThreadPool&) = delete;
@@ -39,10 +42,8 @@ class ThreadPool {
     }
     body_ = body;
     context_ = context;
-    size_ = count;
-    pending_.store(count_ - 1, std::memory_order_relaxed);
-    start();
-    share(0);
+    pending_.store(count, std::memory_order_relaxed);
+    share(0, start(count));
     for (int spin = 0;;) {
       const int left = pending_.load(std::memory_order_acquire);
       if (left == 0) return;
@@ -74,13 +75,35 @@ class ThreadPool {
 #endif
   }
 
-  void start() {
-    round_.fetch_add(1, std::memory_order_release);
+  /// What is left of the indices t, t + threads, ...: the round in the upper half, their number in the lower. The last is taken first.
+  struct alignas(64) Lane {
+    std::atomic<uint64_t> left{0};
+  };
+
+  /// Begins a round of so many indices and gives its number.
+  uint32_t start(int32_t indices) {
+    const uint32_t round = round_.load(std::memory_order_relaxed) + 1;
+    for (int t = 0; t < count_; ++t) {
+      const auto left = static_cast<uint64_t>(indices > t ? (indices - t + count_ - 1) / count_ : 0);
+      lanes_[static_cast<std::size_t>(t)].left.store(uint64_t{round} << 32 | left, std::memory_order_release);
+    }
+    round_.store(round, std::memory_order_release);
     round_.notify_all();
+    return round;
   }
 
-  void share(int thread) {
-    for (int32_t i = thread; i < size_; i += count_) body_(context_, i);
+  /// Runs what nobody has begun, from thread `first`'s lane on. A thread that comes late finds lanes of another round and leaves.
+  void share(int first, uint32_t round) {
+    for (int k = 0; k < count_; ++k) {
+      const int t = (first + k) % count_;
+      std::atomic<uint64_t>& lane = lanes_[static_cast<std::size_t>(t)].left;
+      for (uint64_t left = lane.load(std::memory_order_relaxed); left >> 32 == round && static_cast<uint32_t>(left) > 0;) {
+        if (!lane.compare_exchange_weak(left, left - 1, std::memory_order_acquire, std::memory_order_relaxed)) continue;
+        body_(context_, t + static_cast<int32_t>(static_cast<uint32_t>(left) - 1) * count_);
+        if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+        left = lane.load(std::memory_order_relaxed);
+      }
+    }
   }
 
   void work(int thread) {
@@ -93,20 +116,19 @@ class ThreadPool {
           round_.wait(seen, std::memory_order_acquire);
         }
       }
-      ++seen;
+      seen = round_.load(std::memory_order_acquire);
       if (stop_.load(std::memory_order_relaxed)) return;
-      share(thread);
-      if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+      share(thread, seen);
     }
   }
 
   const int count_, spins_;
   alignas(64) std::atomic<uint32_t> round_{0};  // each parallel_for is a round; workers wait for the next one
-  alignas(64) std::atomic<int> pending_{0};     // workers that have not finished this round
+  alignas(64) std::atomic<int> pending_{0};     // indices of this round that are not done
   std::atomic<bool> stop_{false};
   void (*body_)(void*, int32_t) = nullptr;
   void* context_ = nullptr;
-  int32_t size_ = 0;
+  std::unique_ptr<Lane[]> lanes_;
   std::unique_ptr<std::thread[]> workers_;
 };
 

@@ -49,6 +49,27 @@ ONNXC_INLINE T* opaque(T* p) {
 /// The bias of a layer without one, and what a pixel outside of an image points to.
 alignas(64) inline constexpr float kZeros[1024] = {};
 
+/// Where constants are prefetched from, a line for each step of k: ahead of those in use, in the order in which they lie, which is the order of use. Behind
+/// the end of one step's constants are those of the next; an address, since there may be nothing to point to.
+struct Ahead {
+  static constexpr std::uintptr_t kFarthest = 256 << 10;  // bytes: a part of any L2
+  std::uintptr_t at = 0;
+
+  /// The constants from `used_until` on come next.
+  ONNXC_INLINE void move(const float* used_until) {
+    const auto from = reinterpret_cast<std::uintptr_t>(used_until);
+    if (at < from || at >= from + kFarthest) at = from;
+    farthest = from + kFarthest;
+  }
+  /// `steps` lines have been prefetched.
+  ONNXC_INLINE void advance(int64_t steps) {
+    if (at < farthest) at += static_cast<std::uintptr_t>(steps) * 64;
+  }
+
+ private:
+  std::uintptr_t farthest = 0;
+};
+
 /// Rows of k floats, `pitch` floats from one to the next.
 struct EvenRows {
   const float* first;
@@ -68,20 +89,19 @@ struct Tile {
     }
   }
 
-  /// acc[i][:] += rows[i][0..k) times b. One line from `next` on is prefetched in each step: the panel that comes after this one.
-  /// `stride`: floats between the rows of b, where b is not a panel.
-  ONNXC_INLINE void add(const float* const* rows, int64_t k, const float* b, const float* next, int64_t stride = NR) {
-    for (int64_t step = 0; step < k; ++step, b += stride, next += 16) {
+  /// acc[i][:] += rows[i][0..k) times b. `stride`: floats between the rows of b, where b is not a panel.
+  ONNXC_INLINE void add(const float* const* rows, int64_t k, const float* b, Ahead ahead, int64_t stride = NR) {
+    for (int64_t step = 0; step < k; ++step, b += stride, ahead.at += 64) {
       if (MR > 6) rows = opaque(rows);  // more pointers than this do not stay in registers: better loaded than moved about
-      multiply(b, next, [&](int i) { return rows[i][step]; });
+      multiply(b, ahead, [&](int i) { return rows[i][step]; });
     }
   }
-  ONNXC_INLINE void add(EvenRows rows, int64_t k, const float* b, const float* next, int64_t stride = NR) {
+  ONNXC_INLINE void add(EvenRows rows, int64_t k, const float* b, Ahead ahead, int64_t stride = NR) {
     const float* third[(MR + 2) / 3];
     ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
-    for (int64_t step = 0; step < k; ++step, b += stride, next += 16) {
+    for (int64_t step = 0; step < k; ++step, b += stride, ahead.at += 64) {
       ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-      multiply(b, next, [&](int i) { return third[i / 3][i % 3 * rows.pitch]; });
+      multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch]; });
       ONNXC_UNROLL for (const float*& row : third) ++row;
     }
   }
@@ -108,13 +128,13 @@ struct Tile {
  private:
   /// One step of k: a(i) is row i's value.
   template <class Value>
-  ONNXC_INLINE void multiply(const float* b, const float* next, Value a) {
+  ONNXC_INLINE void multiply(const float* b, Ahead ahead, Value a) {
     Vec w[NV];
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
       w[j] = Vec::load(b + j * Vec::width);
       if (MR < 8 && MR > 1) pin(w[j]);
     }
-    __builtin_prefetch(next, 0, 2);
+    __builtin_prefetch(reinterpret_cast<const void*>(ahead.at), 0, 2);
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
       Vec value = Vec::all(a(i));
       if (NV > 2) pin(value);

@@ -108,7 +108,7 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
 
 /// `count` rows of one frequency: m = the sum over taps of v(tap) u(tap). The rows of a tap lie `tap_step` after those of the one before.
 template <int MR, int NV>
-ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int64_t taps, int64_t tap_step, const float* u, const float* next, float* m, int64_t count) {
+ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int64_t taps, int64_t tap_step, const float* u, Ahead& ahead, float* m, int64_t count) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const auto store = [&]<int R>(const Tile<R, NV>& tile, int64_t t) {
     ONNXC_UNROLL for (int i = 0; i < R; ++i) {
@@ -120,7 +120,7 @@ ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int6
   for (; t + MR <= count; t += MR) {
     Tile<MR, NV> tile;
     tile.start(kZeros);
-    for (int64_t tap = 0; tap < taps; ++tap, next += cin * 16) tile.add(EvenRows{v + t * pitch + tap * tap_step, pitch}, cin, u + tap * cin * NR, next);
+    for (int64_t tap = 0; tap < taps; ++tap, ahead.advance(cin)) tile.add(EvenRows{v + t * pitch + tap * tap_step, pitch}, cin, u + tap * cin * NR, ahead);
     store(tile, t);
   }
   for (; t < count; t += kHalf) {
@@ -128,8 +128,8 @@ ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int6
     for (int64_t i = 0; i < kHalf; ++i) rows[i] = v + (t + i < count ? t + i : count - 1) * pitch;
     Tile<kHalf, NV> tile;
     tile.start(kZeros);
-    for (int64_t tap = 0; tap < taps; ++tap, next += cin * 16) {
-      tile.add(rows, cin, u + tap * cin * NR, next);
+    for (int64_t tap = 0; tap < taps; ++tap, ahead.advance(cin)) {
+      tile.add(rows, cin, u + tap * cin * NR, ahead);
       for (const float*& row : rows) row += tap_step;
     }
     store(tile, t);
@@ -165,11 +165,12 @@ void winograd(Part part, const float* x, const float* u, float* y, float* scratc
       for (int64_t i = 0; i < A; ++i) rows[i] = top + i >= 0 && top + i < p.h ? image + (top + i) * p.w * p.x_pixel : nullptr;
       detail::winograd_forward<T>(rows, left, v + t * pitch, v_plane, p);
     }
+    Ahead ahead;
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int f = 0; f < A * A; ++f) {
         const float* const uf = u + (panel * A * A + f) * p.cin * NR;
-        const float* const next = uf + (f + 1 < A * A || panel + 1 < last_panel ? p.cin * NR : 0);
-        detail::winograd_gemm<MR, NV>(v + f * v_plane, pitch, p.cin, 1, 0, uf, next, m + f * m_plane, count);
+        ahead.move(uf + p.cin * NR);
+        detail::winograd_gemm<MR, NV>(v + f * v_plane, pitch, p.cin, 1, 0, uf, ahead, m + f * m_plane, count);
       }
       for (int64_t t = 0; t < count; ++t) {
         const int64_t tile = from + t, oy = tile / across % down * T, ox = tile % across * T;

@@ -80,13 +80,14 @@ void winograd_line(Part part, const float* x, const float* u, float* y, float* s
       const int64_t iy = top + line - p.pad_top;
       detail::winograd_line_forward<T>(iy >= 0 && iy < p.h ? image + iy * p.w * p.x_pixel : nullptr, from, across, v + line * across * pitch, plane, pitch, p);
     }
+    Ahead ahead;
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int f = 0; f < A; ++f) {
         const int64_t size = p.kh * p.cin * NR;
         const float* const uf = u + (panel * A + f) * size;
-        const float* const next = uf + (f + 1 < A || panel + 1 < last_panel ? size : 0);
+        ahead.move(uf + size);
         const int64_t tap_step = p.dilation_y * across * pitch;
-        detail::winograd_gemm<MR, NV>(v + f * plane, pitch, p.cin, p.kh, tap_step, uf, next, m + f * m_plane, count);
+        detail::winograd_gemm<MR, NV>(v + f * plane, pitch, p.cin, p.kh, tap_step, uf, ahead, m + f * m_plane, count);
       }
       for (int64_t t = 0; t < count; ++t) {
         const int64_t tile = from + t % across, ox = tile % p.dilation_x + tile / p.dilation_x * p.dilation_x * T;

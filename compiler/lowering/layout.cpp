@@ -64,6 +64,22 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
     const Type& t = graph[v].type;
     return t.is_tensor() && t.ranked && t.rank() >= 3 && t.rank() <= 5 && t.element == ElementType::F32;
   };
+  std::vector<std::vector<const Node*>> users(graph.values.size());
+  for (const Node& node : graph.nodes) {
+    for (ValueId in : node.inputs) {
+      if (in != kAbsent) users[static_cast<std::size_t>(in)].push_back(&node);
+    }
+  }
+  const auto planar = [&](const Node& node) {
+    const Operator* op = node.is_map() || !node.regions.empty() ? nullptr : find_operator(node);
+    return op != nullptr && op->planar != nullptr ? op->planar(graph, node, vector_floats) : PlanarUse{};
+  };
+  const auto stays_planar = [&](const Node& node) {
+    const ValueId in = node.input(0);
+    if (in == kAbsent || layouts[static_cast<std::size_t>(in)].channels_last || !planar(node).writes) return false;
+    const auto& readers = users[static_cast<std::size_t>(node.outputs[0])];
+    return std::all_of(readers.begin(), readers.end(), [&](const Node* reader) { return reader->input(0) == node.outputs[0] && planar(*reader).reads; });
+  };
   for (const Node& node : graph.nodes) {
     if (!node.regions.empty()) continue;
     LayoutRule rule = LayoutRule::Follows;
@@ -71,7 +87,7 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
       const Operator* op = find_operator(node);
       rule = op != nullptr ? op->layout : LayoutRule::RowMajor;
     }
-    if (rule == LayoutRule::RowMajor) continue;
+    if (rule == LayoutRule::RowMajor || (rule == LayoutRule::Prefers && stays_planar(node))) continue;
     for (ValueId out : node.outputs) {
       if (out == kAbsent || !is_image(out)) continue;
       bool last = rule == LayoutRule::Prefers;

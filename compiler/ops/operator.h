@@ -34,6 +34,11 @@ enum class LayoutRule {
   Follows    ///< any layout; writes what its first image input has
 };
 
+/// What an operator that prefers channels-last can do with row-major images: read them, and give a row-major result of one.
+struct PlanarUse {
+  bool reads = false, writes = false;
+};
+
 /// A graph with what surrounds each of its values.
 struct Surroundings {
   const Graph& graph;
@@ -56,6 +61,8 @@ struct Operator {
   void (*evaluate)(Evaluation&) = nullptr;
   void (*lower)(Lowering&) = nullptr;
   LayoutRule layout = LayoutRule::RowMajor;
+  /// Where images of few channels are better left row-major: a node whose input is so, which `writes`, and whose users all `read`.
+  PlanarUse (*planar)(const Graph&, const Node&, int vector_floats) = nullptr;
   /// The kernel applies an expression to each result in registers, so that elementwise consumers can be fused into the node.
   /// The result is seen as a matrix of rows by columns: see EpilogueShape in lowering.h.
   bool (*takes_epilogue)(const Graph&, const Node&) = nullptr;

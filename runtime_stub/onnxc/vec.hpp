@@ -84,6 +84,13 @@ ONNXC_INLINE Raw swap_lanes(Raw x) {
   else
     return __builtin_shufflevector(x, x, 0 ^ step, 1 ^ step, 2 ^ step, 3 ^ step);
 }
+/// The even lanes of a, then those of b.
+template <class Raw>
+ONNXC_INLINE Raw even_lanes(Raw a, Raw b) {
+  if constexpr (sizeof(Raw) == 64) return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  else if constexpr (sizeof(Raw) == 32) return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+  else return __builtin_shufflevector(a, b, 0, 2, 4, 6);
+}
 /// op over all lanes, as a tree.
 template <class Op>
 ONNXC_INLINE float across(Vec x, Op op) {
@@ -94,6 +101,9 @@ ONNXC_INLINE float across(Vec x, Op op) {
   return x.raw()[0];
 }
 }  // namespace detail
+
+/// a[0], a[2], ..., b[0], b[2], ...
+ONNXC_INLINE Vec evens(Vec a, Vec b) { return Vec::from_raw(detail::even_lanes(a.raw(), b.raw())); }
 
 ONNXC_INLINE float sum(Vec x) {
   return detail::across(x, [](Vec a, Vec b) { return a + b; });

@@ -1,4 +1,5 @@
 // Convolutions against a loop in double: strides, pads, dilations, groups, channel and pixel tails, pitches, threads, guard values.
+#include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/conv_transpose.hpp>
 #include <onnxc/depthwise.hpp>
@@ -113,6 +114,41 @@ void check_transposed(ConvParams p, int64_t out_pad, int64_t pad_end, int parts 
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact_transposed(x, w, p, n, oy, ox, co); });
 }
 
+std::vector<float> to_planar(const std::vector<float>& x, int64_t images, int64_t channels, int64_t pixels) {
+  std::vector<float> planar(x.size());
+  for (int64_t n = 0; n < images; ++n) {
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t i = 0; i < pixels; ++i) planar[size_t((n * channels + c) * pixels + i)] = x[size_t((n * pixels + i) * channels + c)];
+    }
+  }
+  return planar;
+}
+
+/// The same images planar, for an answer that is planar too.
+template <int MR, int NV>
+void check_planar(ConvParams p, int64_t pad_end, int parts = 1) {
+  p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
+  p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
+  ConvParams last = p;
+  last.x_pixel = p.cin;
+  const auto x = image(last), w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
+  const std::vector<float> planar = to_planar(x, p.n, p.cin, p.h * p.w);
+  p.bias = bias.data();
+  const int64_t pixels = p.oh * p.ow, size = conv_planar_scratch<NV>(p);
+  const Aligned scratch(std::vector<float>(size_t(parts * size), kGuard));
+  std::vector<float> y(size_t(p.n * p.cout * pixels) + 1, kGuard);
+  const auto residual = numbers(p.n * p.cout * pixels, 9);
+  for (int i = 0; i < parts; ++i)
+    conv_planar<MR, NV>(Part{i, parts}, planar.data(), w.data(), y.data(), scratch, p, Epilogue<AddRelu, Rows<float>>{{residual.data(), pixels}});
+  int64_t wrong = y.back() != kGuard;
+  for (int64_t i = 0; i < p.n * p.cout * pixels; ++i) {
+    const int64_t n = i / pixels / p.cout, co = i / pixels % p.cout, oy = i % pixels / p.ow, ox = i % p.ow;
+    const double sum = exact(x, w, last, n, oy, ox, co) + double(bias[size_t(co)]) + double(residual[size_t(i)]);
+    wrong += !(std::fabs(y[size_t(i)] - std::fmax(sum, 0.0)) <= sum_tolerance(p.kh * p.kw * p.cin));
+  }
+  CHECK(wrong == 0);
+}
+
 template <int MR, int NV, int SX>
 void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
   const int nr = NV * Vec::width;
@@ -122,12 +158,7 @@ void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
   ConvParams last = p;  // the same image channels-last, for the answer
   last.x_pixel = p.cin;
   const auto x = image(last), w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
-  std::vector<float> planar(x.size());
-  for (int64_t n = 0; n < p.n; ++n) {
-    for (int64_t c = 0; c < p.cin; ++c) {
-      for (int64_t i = 0; i < p.h * p.w; ++i) planar[size_t((n * p.cin + c) * p.h * p.w + i)] = x[size_t((n * p.h * p.w + i) * p.cin + c)];
-    }
-  }
+  const std::vector<float> planar = to_planar(x, p.n, p.cin, p.h * p.w);
   const Aligned packed(pack::conv_stem(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr})), packed_bias(pack::padded(bias, nr));
   p.bias = packed_bias;
   check(p, parts, planar, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_stem<MR, NV, SX>(part, in, packed, y, q, epi); },
@@ -221,6 +252,13 @@ TEST_CASE("conv_stem agrees with the loop") {
   check_stem<6, 2, 1>({.h = 9, .w = 30, .cin = 3, .cout = 20, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 3);
   check_stem<14, 1, 0>({.h = 9, .w = 40, .cin = 1, .cout = 9, .kh = 3, .kw = 5, .stride_x = 5}, 0);
   check_stem<6, 4, 4>({.h = 40, .w = 40, .cin = 3, .cout = 64, .kh = 11, .kw = 11, .stride_y = 4, .stride_x = 4, .pad_top = 2, .pad_left = 2}, 2);
+}
+
+TEST_CASE("conv_planar agrees with the loop") {
+  check_planar<6, 2>({.h = 28, .w = 28, .cin = 1, .cout = 6, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2);
+  check_planar<3, 2>({.n = 2, .h = 40, .w = 75, .cin = 3, .cout = 3, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 3);
+  check_planar<1, 1>({.h = 9, .w = 10, .cin = 2, .cout = 1, .kh = 4, .kw = 3, .stride_y = 2, .dilation_y = 2, .dilation_x = 3}, 0);
+  check_planar<8, 3>({.h = 12, .w = 50, .cin = 8, .cout = 8, .kh = 1, .kw = 7, .pad_left = 6}, 0, 5);
 }
 
 TEST_CASE("winograd agrees with the loop") {

@@ -1,6 +1,7 @@
 // Pooling, reductions, softmax, normalisation and resizing against loops in double.
 #include <onnxc/layer_norm.hpp>
 #include <onnxc/pool.hpp>
+#include <onnxc/pool_planar.hpp>
 #include <onnxc/resize.hpp>
 #include <onnxc/scalar/reduce.hpp>
 
@@ -271,6 +272,31 @@ TEST_CASE("pooling") {
       CHECK(wrong == 0);
     }
   }
+}
+
+template <int SX>
+void check_planar_pool(PoolParams p, int parts) {
+  auto x = numbers(p.n * p.c * p.h * p.w);
+  x[5] = kNan;
+  const int64_t pixels = p.oh * p.ow;
+  std::vector<float> y(size_t(p.n * p.c * pixels) + 1, kGuard);
+  for (int i = 0; i < parts; ++i) max_pool_planar<SX>({i, parts}, x.data(), y.data(), p);
+  int64_t wrong = y.back() != kGuard;
+  for (int64_t i = 0; i < p.n * p.c * pixels; ++i) {
+    float most = -std::numeric_limits<float>::infinity();
+    for (int64_t k = 0; k < p.kh * p.kw; ++k) {
+      const float value = x[size_t(((i / pixels) * p.h + i / p.ow % p.oh * p.stride_y + k / p.kw) * p.w + i % p.ow * SX + k % p.kw)];
+      if (std::isnan(most) || value > most || std::isnan(value)) most = std::isnan(most) ? most : value;
+    }
+    wrong += !(y[size_t(i)] == most || (std::isnan(y[size_t(i)]) && std::isnan(most)));
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("max_pool_planar agrees with the loop") {
+  check_planar_pool<2>({.n = 2, .h = 28, .w = 28, .c = 3, .oh = 14, .ow = 14, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2}, 3);
+  check_planar_pool<2>({.h = 9, .w = 81, .c = 2, .oh = 3, .ow = 40, .kh = 3, .kw = 3, .stride_y = 3, .stride_x = 2}, 1);
+  check_planar_pool<1>({.h = 6, .w = 37, .c = 2, .oh = 5, .ow = 35, .kh = 2, .kw = 3, .stride_x = 1}, 2);
 }
 
 TEST_CASE("resizing by tables") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/depthwise_chain.hpp>
 #include <onnxc/winograd.hpp>
@@ -69,6 +70,14 @@ void add_stem(Suite& suite, Layer l) {
   suite.add("conv_stem", l.name(), l.tiled(), [l](Data& d) {
     return [p = l.params(), x = l.image(d), &w = d.stream(pack::conv_stem(l.weights(d), l.shape(kTile.nr))), y = l.result(d)] {
       conv_stem<kTile.mr, kTile.nv, SX>({}, x, w.next(), y, p);
+    };
+  });
+}
+
+void add_planar(Suite& suite, Layer l) {
+  suite.add("conv_planar", l.name(), {l.macs(l.cout), 0}, [l](Data& d) {
+    return [p = l.params(), x = l.image(d), w = d.numbers(l.cout * l.cin * l.k * l.k), y = l.result(d), scratch = d.room(conv_planar_scratch<2>(l.params()))] {
+      conv_planar<6, 2>({}, x, w, y, scratch, p);
     };
   });
 }
@@ -170,6 +179,8 @@ void add_convolutions(Suite& suite) {
   add_stem<2>(suite, {224, 3, 64, 7, 2});
   add_stem<2>(suite, {96, 3, 8, 3, 2});
   add_stem<1>(suite, {28, 1, 6, 5});
+  add_planar(suite, {28, 1, 6, 5});
+  add_planar(suite, {96, 3, 6, 3});
   add_depthwise<3, 1>(suite, {112, 32, 32, 3, 1, 1, 32});
   add_depthwise<3, 2>(suite, {56, 144, 144, 3, 2, 1, 144});
   add_depthwise<3, 1>(suite, {14, 576, 576, 3, 1, 1, 576});

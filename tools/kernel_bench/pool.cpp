@@ -1,6 +1,7 @@
 // targets/kernels/pool.inc: pooling, resizing, transposed convolution.
 #include <onnxc/conv_transpose.hpp>
 #include <onnxc/pool.hpp>
+#include <onnxc/pool_planar.hpp>
 #include <onnxc/resize.hpp>
 #include <onnxc/scalar/conv_transpose.hpp>
 #include <onnxc/scalar/max_unpool.hpp>
@@ -43,6 +44,11 @@ ResizeAxis twice(Data& d, int64_t size) {
 }  // namespace
 
 void add_pool(Suite& suite) {
+  suite.add("max_pool_planar", "28x28x6_k2_s2", {14 * 14 * 6 * 4}, [](Data& d) {
+    return [x = d.numbers(28 * 28 * 6), y = d.room(14 * 14 * 6)] {
+      max_pool_planar<2>({}, x, y, {.h = 28, .w = 28, .c = 6, .oh = 14, .ow = 14, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2});
+    };
+  });
   for (const auto& [name, p] : {std::pair{"112x112x64_k3_s2", kStemPool}, {"28x28x256_k2_s2", kTransitionPool}}) {
     const Work work{double(p.oh * p.ow * p.c * p.kh * p.kw)};
     suite.add("max_pool", name, work,

@@ -10,6 +10,7 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/nn/conv_call.h"
 #include "compiler/ops/nn/conv_chain.h"
+#include "compiler/ops/nn/conv_planar.h"
 #include "compiler/ops/nn/conv_scaled.h"
 #include "compiler/ops/nn/conv_winograd.h"
 #include "runtime_stub/onnxc/scalar/conv.hpp"
@@ -88,7 +89,7 @@ void consider_stem(Lowering& l, const ConvCall& c) {
   const Layout given = l.in_any(0).layout;
   // Channels-last without gaps, it is a planar image of one channel whose pixels, taps and strides are cin times as many.
   const bool joined = given.channels_last && given.pixel_stride == Dim(c.cin) && c.window.dilations[1] == 1;
-  if (c.group != 1 || c.cin > 4 || (given.channels_last && !joined)) return;
+  if (c.group != 1 || c.cin > (joined ? 4 : kFewChannels) || (given.channels_last && !joined)) return;
   const Tile tile = choose_tile(l.target(), {.m = c.ow, .n = c.cout, .k = c.cin * c.kh * c.kw});  // for each row of the image
   if (c.cin * c.kh * ((tile.rows - 1) * c.window.strides[1] + (c.kw - 1) * c.window.dilations[1] + 1) > kStemFloats) return;
   l.consider("conv_stem", c.tiled_macs(tile), 0, [&l, c = c, tile, joined]() mutable {
@@ -142,6 +143,10 @@ void lower_conv(Lowering& l) {
     lower_conv_chain(l);
     return l.build_cheapest();
   }
+  if (!l.out_layout(0).channels_last && planar_conv(l.graph(), l.node(), l.target().vector_floats).writes) {
+    consider_conv_planar(l);
+    return l.build_cheapest();
+  }
   const ConvCall c(l);
   consider_gemm(l, c);
   consider_winograd(l, c);
@@ -161,6 +166,6 @@ std::vector<const Node*> absorbed(const Surroundings& around, const Node& node, 
 
 extern const Operator op_Conv;
 const Operator op_Conv{.name = "Conv", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_conv, .evaluate = evaluate_conv, .lower = lower_conv,
-                       .layout = LayoutRule::Prefers, .takes_epilogue = has_fast_conv, .absorbs = absorbed};
+                       .layout = LayoutRule::Prefers, .planar = planar_conv, .takes_epilogue = has_fast_conv, .absorbs = absorbed};
 
 }  // namespace onnxc

@@ -91,11 +91,35 @@ void lower_reference(Lowering& l) {
   step.tensor(x).params(std::move(params));
 }
 
+/// max_pool_planar takes it.
+PlanarUse planar_pool(const Graph& graph, const Node& node, int) {
+  const Extents &x = graph[node.input(0)].type.extents, &y = graph[node.outputs[0]].type.extents;
+  if (!has_fast_kernel(graph, node) || node.op != "MaxPool" || x.size() != 4 || !x[2].is_constant() || !x[3].is_constant()) return {};
+  const Window window = window_of(node, x);
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (window.dilations[i] != 1 || !(window.pads_begin[i] == Dim(0)) || !(window.pads_end[i] == Dim(0)) || !y[i + 2].is_constant()) return {};
+    if ((y[i + 2].value() - 1) * window.strides[i] + window.kernel[i].value() > x[i + 2].value()) return {};
+  }
+  return window.strides[1] <= 2 ? PlanarUse{.reads = true, .writes = true} : PlanarUse{};
+}
+
+void lower_planar(Lowering& l) {
+  const Window window = window_of(l.node(), l.extents(0));
+  const View x = l.in(0), y = l.out_any(0);
+  StepBuilder step = l.call("max_pool_planar");
+  step.template_name(std::to_string(window.strides[1])).pointer(x).pointer(y);
+  step.params({{"n", dim_arg(x.extents[0])}, {"h", dim_arg(x.extents[2])}, {"w", dim_arg(x.extents[3])}, {"c", dim_arg(x.extents[1])}, {"oh", dim_arg(y.extents[2])},
+               {"ow", dim_arg(y.extents[3])}, {"kh", dim_arg(window.kernel[0])}, {"kw", dim_arg(window.kernel[1])}, {"stride_y", dim_arg(window.strides[0])},
+               {"stride_x", dim_arg(window.strides[1])}});
+  step.epilogue(l.epilogue({.row_extents = {y.extents[0], y.extents[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}, step));
+}
+
 void lower_pool(Lowering& l) {
   if (!l.optimise() || !has_fast_kernel(l.graph(), l.node())) {
     lower_reference(l);
     return l.apply_epilogue(l.result());
   }
+  if (!l.out_layout(0).channels_last && planar_pool(l.graph(), l.node(), 0).writes) return lower_planar(l);
   const Extents& extents = l.extents(0);
   const bool line = extents.size() == 3;
   const Window window = as_two_dimensional(window_of(l.node(), extents));
@@ -137,6 +161,7 @@ Operator pool_operator(std::string_view name, int outputs) {
           .evaluate = evaluate_pool,
           .lower = lower_pool,
           .layout = name == "LpPool" ? LayoutRule::RowMajor : LayoutRule::Prefers,
+          .planar = name == "LpPool" ? nullptr : planar_pool,
           .takes_epilogue = has_fast_kernel};
 }
 

@@ -1,0 +1,16 @@
+// Conv from a planar image of few channels to few channels, planar too: the first layers of a small network. See runtime_stub/onnxc/conv_planar.hpp.
+#pragma once
+#include "compiler/lowering/lowering.h"
+
+namespace onnxc {
+
+/// Images of at most so many channels are read planar.
+constexpr int64_t kFewChannels = 8;
+
+/// What Conv can do with planar images, for assign_layouts.
+PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats);
+
+/// The only candidate where input and result lie planar.
+void consider_conv_planar(Lowering& l);
+
+}  // namespace onnxc

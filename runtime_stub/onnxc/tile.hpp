@@ -6,6 +6,8 @@
 // Each step of k loads NV vectors of b and broadcasts MR values of a: (MR + NV) loads for MR * NV multiply-adds. The row pointers are read
 // from memory in each step, which costs as much as nothing from NV = 2 on (14x32: within 2 % of strided rows, Sapphire Rapids, 2026-11)
 // and lets one tile serve every addressing.
+//
+// Where a multiply-add can take its factor from a lane (kHasLaneFma), Vec::width steps share one vector of each row: MR / Vec::width + NV loads a step.
 #pragma once
 #include "expr.hpp"
 #include "vfn.hpp"
@@ -61,7 +63,21 @@ struct Tile {
   /// acc[i][:] += rows[i][0..k) times b. One line from `next` on is prefetched in each step: the panel that comes after this one.
   /// `stride`: floats between the rows of b, where b is not a panel.
   ONNXC_INLINE void add(const float* const* rows, int64_t k, const float* b, const float* next, int64_t stride = NR) {
-    for (int64_t step = 0; step < k; ++step) {
+    int64_t step = 0;
+    if constexpr (kHasLaneFma && Vec::width == 4) {
+      for (; step + Vec::width <= k; step += Vec::width) {
+        if (MR > 6) rows = opaque(rows);
+        Vec a[MR];
+        ONNXC_UNROLL for (int i = 0; i < MR; ++i) a[i] = Vec::load(rows[i] + step);
+        add_lane<0>(a, b, next);
+        add_lane<1>(a, b + stride, next + 16);
+        add_lane<2>(a, b + 2 * stride, next + 32);
+        add_lane<3>(a, b + 3 * stride, next + 48);
+        b += 4 * stride;
+        next += 64;
+      }
+    }
+    for (; step < k; ++step) {
       if (MR > 6) rows = opaque(rows);  // more pointers than this do not stay in registers: better loaded than moved about
       Vec w[NV];
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
@@ -76,6 +92,16 @@ struct Tile {
         if (NV > 2) pin(a);
         ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = fma(a, w[j], acc[i][j]);
       }
+    }
+  }
+
+  /// acc[i][:] += a[i][lane] * b[0..NR).
+  template <int lane>
+  ONNXC_INLINE void add_lane(const Vec (&a)[MR], const float* b, const float* next) {
+    __builtin_prefetch(next, 0, 2);
+    ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
+      const Vec w = Vec::load(b + j * Vec::width);
+      ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][j] = fma_lane<lane>(a[i], w, acc[i][j]);
     }
   }
 

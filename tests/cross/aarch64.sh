@@ -33,9 +33,8 @@ flags=(-std=c++20 -O3 -Wall -Wextra -Wpedantic -Wconversion -Werror -Iruntime_st
 "${emulator[@]}" "$out/digits" samples/digits/digit.pgm samples/digits/expected.txt
 python3 tests/cross/inner_loops.py "$out/digits.o"
 
-# Images need libraries for AArch64.
 filter='^test_(conv|gemm|matmul|.*pool|batchnorm|softmax|reduce_(sum|max|mean)|layer_norm|relu|sigmoid|tanh|erf|lstm|transpose)'
-[ $all = no ] || filter='^(?!test_image_decoder)'
+[ $all = no ] || filter='^(?!test_image_decoder)'  # images need libraries for AArch64
 run_units() {  # run_units SUITE_OR_FOLDER FILTER
   ONNXC_CXX="$compiler" "$build/conformance" "$1" --filter "$2" --target aarch64 --run-limit 300 \
     --runner "${emulator[*]} $here/conformance_runner"

@@ -71,6 +71,7 @@ stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
 long_stage "real models, all of them" script tests/zoo/run.sh --all
 long_stage "emitted code" script tests/emitted/run.sh
+stage "AArch64 in an emulator" script tests/cross/aarch64.sh
 stage "refusals" script tests/refuse/run.sh
 stage "a CMake project that uses onnxc" script tests/downstream/run.sh
 stage "python" script tests/python/run.sh
@@ -80,5 +81,6 @@ long_stage "classical models and strings against ONNX Runtime" script tests/ml/r
 long_stage "address and undefined behaviour sanitizers" sanitized
 long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
+long_stage "AArch64 in an emulator, all of it" script tests/cross/aarch64.sh --all
 long_stage "conformance through ONNX's Python runner" script tests/python/node_suite.sh
 summary

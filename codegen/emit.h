@@ -18,6 +18,7 @@ struct EmitOptions {
   int vector_floats = 0;                 ///< what weights and images are packed for; 0: any width will do
   bool portable = false;                 ///< plain C++ with vectors of that width, whatever machine it is compiled for
   std::string march;                     ///< what the unit is to be compiled with, or empty
+  std::string machine = "x86-64";        ///< of object files with weights: x86-64 or aarch64
   // Provenance, for the header comment and onnxc_model.
   std::string version, model_file, model_sha256, opsets, target, flags;
 };

@@ -8,12 +8,18 @@
 namespace onnxc {
 namespace {
 
-constexpr Target kTargets[] = {
-    {"generic", Isa::Generic, "", 4, 32 << 10, 256 << 10},
-    {"x86-64-v2", Isa::Sse4, "x86-64-v2", 4, 32 << 10, 256 << 10},
-    {"x86-64-v3", Isa::Avx2, "x86-64-v3", 8, 32 << 10, 512 << 10},
-    {"x86-64-v4", Isa::Avx512, "x86-64-v4", 16, 32 << 10, 1 << 20},
-};
+#if defined(__aarch64__)
+constexpr std::string_view kHostMachine = "aarch64";
+#else
+constexpr std::string_view kHostMachine = "x86-64";
+#endif
+
+// AArch64: caches of a Cortex-A76 or a Neoverse N1, the smaller ones.
+constexpr Target kGeneric{"generic", Isa::Generic, "", 4, 32 << 10, 256 << 10, kHostMachine},
+    kX86V2{"x86-64-v2", Isa::Sse4, "x86-64-v2", 4, 32 << 10, 256 << 10, "x86-64"},
+    kX86V3{"x86-64-v3", Isa::Avx2, "x86-64-v3", 8, 32 << 10, 512 << 10, "x86-64"},
+    kX86V4{"x86-64-v4", Isa::Avx512, "x86-64-v4", 16, 32 << 10, 1 << 20, "x86-64"},
+    kAarch64{"aarch64", Isa::Neon, "armv8-a", 4, 64 << 10, 512 << 10, "aarch64"};
 
 Target host() {
 #if defined(__x86_64__)
@@ -21,9 +27,11 @@ Target host() {
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
-  Target target = v4 ? kTargets[3] : v3 ? kTargets[2] : kTargets[1];
+  Target target = v4 ? kX86V4 : v3 ? kX86V3 : kX86V2;
+#elif defined(__aarch64__)
+  Target target = kAarch64;
 #else
-  Target target = kTargets[0];
+  Target target = kGeneric;
 #endif
   target.name = "native";
   target.march = "native";
@@ -34,14 +42,14 @@ Target host() {
 
 std::optional<Target> find_target(std::string_view name) {
   if (name == "native") return host();
-  for (const Target& t : kTargets) {
-    if (t.name == name) return t;
+  for (const Target* t : {&kGeneric, &kX86V2, &kX86V3, &kX86V4, &kAarch64}) {
+    if (t->name == name) return *t;
   }
   return std::nullopt;
 }
 
 std::span<const std::string_view> target_names() {
-  static constexpr std::string_view names[] = {"native", "x86-64-v4", "x86-64-v3", "x86-64-v2", "generic"};
+  static constexpr std::string_view names[] = {"native", "x86-64-v4", "x86-64-v3", "x86-64-v2", "aarch64", "generic"};
   return names;
 }
 

@@ -9,8 +9,13 @@
 
 namespace onnxc {
 
-/// Instruction sets, each including those before it on its line of machines.
-enum class Isa { Generic, Sse4, Avx2, Avx512 };
+/// Instruction sets. Generic is plain C++, which every machine runs.
+enum class Isa { Generic, Sse4, Avx2, Avx512, Neon };
+
+/// Whether a machine of set `isa` runs what needs `needed`: of x86's sets each includes those before it.
+constexpr bool includes(Isa isa, Isa needed) {
+  return needed == Isa::Generic || needed == isa || (isa != Isa::Neon && needed != Isa::Neon && needed < isa);
+}
 
 struct Target {
   std::string_view name;
@@ -18,10 +23,11 @@ struct Target {
   std::string_view march;     ///< what the C++ compiler is told with -march=, empty: nothing
   int vector_floats = 1;
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10;
+  std::string_view machine;   ///< of object files: x86-64 or aarch64
   int64_t l3_bytes = 8 << 20;  ///< what one core can count on of what all share
 };
 
-/// x86-64-v2, -v3, -v4, native (this host), generic. Empty for an unknown name.
+/// x86-64-v2, -v3, -v4, aarch64, native (this host), generic. Empty for an unknown name.
 std::optional<Target> find_target(std::string_view name);
 /// Names for --help and error messages.
 std::span<const std::string_view> target_names();

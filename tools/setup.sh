@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs what onnxc needs on Debian 12, once: packages of the distribution, and ONNX's C++ library built from its source package.
 #
-#   tools/setup.sh [--test-deps] [--bench-deps] [--quiet]
+#   tools/setup.sh [--test-deps] [--cross-deps] [--bench-deps] [--quiet]
 #
 #   --test-deps    also clang, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
+#   --cross-deps   also a cross compiler for AArch64 and an emulator, 390 MB: what tests/cross uses
 #   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
 #   --quiet        say only what is being done, nothing when all is there
 #
@@ -15,13 +16,15 @@ packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libproto
           libcli11-dev libfmt-dev nlohmann-json3-dev catch2 libbenchmark-dev)
 test_packages=(clang-14 clang-format-14 clang-tidy-14 libonnx-testdata
                libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev)  # what a unit with ImageDecoder links with
+cross_packages=(g++-aarch64-linux-gnu qemu-user)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
 bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2)
 
-test_deps=no bench_deps=no quiet=no
+test_deps=no cross_deps=no bench_deps=no quiet=no
 for argument in "$@"; do
   case "$argument" in
     --test-deps) test_deps=yes ;;
+    --cross-deps) cross_deps=yes ;;
     --bench-deps) bench_deps=yes ;;
     --quiet) quiet=yes ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; exit 0 ;;
@@ -29,6 +32,7 @@ for argument in "$@"; do
   esac
 done
 [ $test_deps = no ] || packages+=("${test_packages[@]}")
+[ $cross_deps = no ] || packages+=("${cross_packages[@]}")
 
 say() { echo "setup: $*"; }
 fail() { echo "setup: $*" >&2; exit 1; }

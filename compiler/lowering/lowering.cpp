@@ -247,7 +247,7 @@ const std::vector<const Node*>& Lowering::absorbed() const {
 
 void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth) {
   const Kernel& kernel = find_kernel(row);
-  if (kernel.isa > target().isa) return;
+  if (!includes(target().isa, kernel.isa)) return;
   considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(build)});
 }
 

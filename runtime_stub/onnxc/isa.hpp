@@ -37,6 +37,8 @@
 #define ONNXC_ISA_BASE avx
 #elif defined(__SSE4_1__)
 #define ONNXC_ISA_BASE sse4
+#elif defined(__aarch64__)
+#define ONNXC_ISA_BASE neon
 #else
 #define ONNXC_ISA_BASE base
 #endif

@@ -10,6 +10,8 @@
 //              14x1   8x2   14x2   8x3   9x3   6x4   7x4
 //   evenly       76    91     95    99   101   102    96
 //   anywhere     60    83     86    95    95   101    92
+//
+// Where a multiply-add can take its factor from a lane (kHasLaneFma), Vec::width steps share one vector of each row: MR / Vec::width + NV loads a step.
 #pragma once
 #include "expr.hpp"
 #include "vfn.hpp"
@@ -91,15 +93,29 @@ struct Tile {
 
   /// acc[i][:] += rows[i][0..k) times b. `stride`: floats between the rows of b, where b is not a panel.
   ONNXC_INLINE void add(const float* const* rows, int64_t k, const float* b, Ahead ahead, int64_t stride = NR) {
-    for (int64_t step = 0; step < k; ++step, b += stride, ahead.at += 64) {
-      if (MR > 6) rows = opaque(rows);  // more pointers than this do not stay in registers: better loaded than moved about
+    int64_t step = 0;
+    if constexpr (kByLanes) {
+      for (; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.at += Vec::width * 64) {
+        if (MR > 6) rows = opaque(rows);  // more pointers than this do not stay in registers: better loaded than moved about
+        multiply_lanes(b, stride, ahead, [&](int i) { return rows[i] + step; });
+      }
+    }
+    for (; step < k; ++step, b += stride, ahead.at += 64) {
+      if (MR > 6) rows = opaque(rows);
       multiply(b, ahead, [&](int i) { return rows[i][step]; });
     }
   }
   ONNXC_INLINE void add(EvenRows rows, int64_t k, const float* b, Ahead ahead, int64_t stride = NR) {
     const float* third[(MR + 2) / 3];
     ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
-    for (int64_t step = 0; step < k; ++step, b += stride, ahead.at += 64) {
+    if constexpr (kByLanes) {
+      for (; k >= Vec::width; k -= Vec::width, b += Vec::width * stride, ahead.at += Vec::width * 64) {
+        ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
+        multiply_lanes(b, stride, ahead, [&](int i) { return third[i / 3] + i % 3 * rows.pitch; });
+        ONNXC_UNROLL for (const float*& row : third) row += Vec::width;
+      }
+    }
+    for (; k > 0; --k, b += stride, ahead.at += 64) {
       ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
       multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch]; });
       ONNXC_UNROLL for (const float*& row : third) ++row;
@@ -126,6 +142,27 @@ struct Tile {
   }
 
  private:
+  static constexpr bool kByLanes = kHasLaneFma && Vec::width == 4;
+
+  /// Four steps of k: a(i) is where row i's values are.
+  template <class Address>
+  ONNXC_INLINE void multiply_lanes(const float* b, int64_t stride, Ahead ahead, Address a) {
+    Vec rows[MR];
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) rows[i] = Vec::load(a(i));
+    multiply_lane<0>(rows, b, ahead);
+    multiply_lane<1>(rows, b + stride, ahead);
+    multiply_lane<2>(rows, b + 2 * stride, ahead);
+    multiply_lane<3>(rows, b + 3 * stride, ahead);
+  }
+  template <int lane>
+  ONNXC_INLINE void multiply_lane(const Vec (&a)[MR], const float* b, Ahead ahead) {
+    __builtin_prefetch(reinterpret_cast<const void*>(ahead.at + lane * 64), 0, 2);
+    ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
+      const Vec w = Vec::load(b + j * Vec::width);
+      ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][j] = fma_lane<lane>(a[i], w, acc[i][j]);
+    }
+  }
+
   /// One step of k: a(i) is row i's value.
   template <class Value>
   ONNXC_INLINE void multiply(const float* b, Ahead ahead, Value a) {

@@ -7,6 +7,8 @@
 //   a + b, a - b, a * b, a / b, -a  one IEEE operation a lane
 //   fma(a, b, c), fnma(a, b, c)     a*b + c and c - a*b, rounded once where the machine has it (kHasFma), else twice
 //   max(a, b), min(a, b)            a > b ? a : b and a < b ? a : b: where a lane of either is NaN, b
+//   max_or_nan, min_or_nan(a, b)    where a lane of either is NaN, NaN; one instruction where kMaxKeepsNan
+//   fma_lane<i>(a, b, c)            a[i]*b + c; one instruction where kHasLaneFma
 //   a < b, <=, >, >=, ==, !=        Mask; &, |, ^, ~ of masks; select(mask, a, b) = mask ? a : b
 //   round (half to even), floor, ceil, abs, sqrt, copysign
 //   to_int(x) nearest, to_float(i), bits(x), from_bits(i): IntVec of int32 lanes with + - & | ^ ~ << >>
@@ -15,14 +17,16 @@
 //
 // fn::max and its like, with ONNX's rule for NaN, are in vfn.hpp.
 //
-// x86 from SSE4.1 on takes intrinsics for what the vector extensions of GCC and Clang lack. Everything else, and -DONNXC_NO_XSIMD, takes the
-// extensions alone. Not xsimd: its batches are built by noexcept functions around calls that are not, so code that has no exceptions would need the
+// x86 from SSE4.1 on and AArch64 take intrinsics for what the vector extensions of GCC and Clang lack. Everything else, and -DONNXC_NO_XSIMD, takes
+// the extensions alone. Not xsimd: its batches are built by noexcept functions around calls that are not, so code that has no exceptions would need the
 // C++ library's handler for them, and its headers cost every unit half a second.
 #pragma once
 #include "base.hpp"
 
 #if defined(__SSE4_1__) && !defined(ONNXC_NO_XSIMD)
 #include "vec_x86.hpp"
+#elif defined(__aarch64__) && !defined(ONNXC_NO_XSIMD)
+#include "vec_neon.hpp"
 #else
 #include "vec_plain.hpp"
 #endif
@@ -60,6 +64,17 @@ ONNXC_INLINE Vec abs(Vec x) { return from_bits(bits(x) & IntVec::all(INT32_MAX))
 ONNXC_INLINE Vec copysign(Vec magnitude, Vec sign) {
   return from_bits((bits(magnitude) & IntVec::all(INT32_MAX)) | (bits(sign) & IntVec::all(INT32_MIN)));
 }
+
+#if !defined(__aarch64__) || defined(ONNXC_NO_XSIMD)
+constexpr bool kHasLaneFma = false, kMaxKeepsNan = false;
+template <int lane>
+ONNXC_INLINE Vec fma_lane(Vec a, Vec b, Vec c) {
+  return fma(Vec::all(a.raw()[lane]), b, c);
+}
+/// max gives its second operand where either is NaN, so a NaN in the first is put back.
+ONNXC_INLINE Vec max_or_nan(Vec a, Vec b) { return select(a == a, max(a, b), a); }
+ONNXC_INLINE Vec min_or_nan(Vec a, Vec b) { return select(a == a, min(a, b), a); }
+#endif
 
 #if !defined(__AVX512F__) || defined(ONNXC_NO_XSIMD)
 /// x * 2^n for whole n in [-252, 254]: in two steps, since 2^n alone may not be a float. Adding 1.5 * 2^23 leaves n in the low bits, and

@@ -57,13 +57,19 @@ ONNXC_INLINE Vec sign(Vec x) {
   return select(x > zero, Vec::all(1.0f), select(x < zero, Vec::all(-1.0f), select(x == zero, zero, x)));
 }
 
-/// NaN where either is. onnxc::max gives its second operand where either is NaN, so a NaN in the first is put back.
-ONNXC_INLINE Vec max(Vec a, Vec b) { return select(a == a, onnxc::max(a, b), a); }
-ONNXC_INLINE Vec min(Vec a, Vec b) { return select(a == a, onnxc::min(a, b), a); }
+/// NaN where either is.
+ONNXC_INLINE Vec max(Vec a, Vec b) { return max_or_nan(a, b); }
+ONNXC_INLINE Vec min(Vec a, Vec b) { return min_or_nan(a, b); }
 /// A constant that is a number comes first and needs no test: one instruction.
-ONNXC_INLINE Vec max(Vec x, Constant c) { return c.value == c.value ? onnxc::max(Vec::all(c.value), x) : Vec::all(c.value); }
+ONNXC_INLINE Vec max(Vec x, Constant c) {
+  if constexpr (kMaxKeepsNan) return max_or_nan(Vec::all(c.value), x);
+  else return c.value == c.value ? onnxc::max(Vec::all(c.value), x) : Vec::all(c.value);
+}
 ONNXC_INLINE Vec max(Constant c, Vec x) { return fn::max(x, c); }
-ONNXC_INLINE Vec min(Vec x, Constant c) { return c.value == c.value ? onnxc::min(Vec::all(c.value), x) : Vec::all(c.value); }
+ONNXC_INLINE Vec min(Vec x, Constant c) {
+  if constexpr (kMaxKeepsNan) return min_or_nan(Vec::all(c.value), x);
+  else return c.value == c.value ? onnxc::min(Vec::all(c.value), x) : Vec::all(c.value);
+}
 ONNXC_INLINE Vec min(Constant c, Vec x) { return fn::min(x, c); }
 ONNXC_INLINE Vec max(Constant a, Constant b) { return Vec::all(fn::max(a.value, b.value)); }
 ONNXC_INLINE Vec min(Constant a, Constant b) { return Vec::all(fn::min(a.value, b.value)); }

@@ -80,6 +80,9 @@ TEST_CASE("gemm agrees with the loop for every tile and tail") {
   check_tile<8, 3>();
   check_tile<7, 4>();
   check_tile<6, 2>();
+  check_tile<8, 2>();
+  check_tile<6, 3>();
+  check_tile<5, 4>();
   check_tile<6, 4>();
   check_tile<4, 3>();
   check_tile<4, 4>();

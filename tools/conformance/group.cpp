@@ -157,7 +157,7 @@ std::vector<std::vector<Case>> make_groups(const std::vector<Case>& cases, int j
   return groups;
 }
 
-void run_group(const std::vector<Case>& cases, const std::string& group_name, const GroupOptions& options, Worker& worker,
+void run_group(const std::vector<Case>& cases, const std::string& group_name, const GroupOptions& options, Worker& compiler, Worker& runner,
                const std::function<void(CaseResult)>& done) {
   const Scratch scratch(group_name);
   std::vector<Pending> all;
@@ -165,7 +165,7 @@ void run_group(const std::vector<Case>& cases, const std::string& group_name, co
     Pending& pending = all.emplace_back(Pending{c, {}, {}, {}});
     pending.result.suite = c.suite;
     pending.result.name = c.name;
-    const json answer = worker.ask({{"do", "compile"},
+    const json answer = compiler.ask({{"do", "compile"},
                                     {"model", (c.folder / "model.onnx").string()},
                                     {"namespace", c.name_space},
                                     {"out", scratch.path.string()},
@@ -194,7 +194,7 @@ void run_group(const std::vector<Case>& cases, const std::string& group_name, co
   }
   const std::optional<fs::path> library = build(compiled, group_name, options);
   for (Pending* pending : compiled) {
-    const json answer = worker.ask({{"do", "run"},
+    const json answer = runner.ask({{"do", "run"},
                                     {"library", library->string()},
                                     {"namespace", pending->of.name_space},
                                     {"case", pending->of.folder.string()},

@@ -12,8 +12,10 @@
 #include <thread>
 
 #include "compiler/support/error.h"
+#include "tools/conformance/compile_case.h"
 #include "tools/conformance/group.h"
 #include "tools/conformance/report.h"
+#include "tools/conformance/run_case.h"
 #include "tools/conformance/suite.h"
 #include "tools/conformance/worker.h"
 
@@ -22,7 +24,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> suites;
-  std::string filter, report, flags, keep;
+  std::string filter, report, flags, keep, runner;
   int jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   bool by_operator = false, list = false;
   GroupOptions group;
@@ -36,10 +38,11 @@ std::vector<CaseResult> run_cases(const std::vector<Case>& cases, const Options&
   std::atomic<std::size_t> next = 0;
   std::string error;
   const auto work = [&] {
-    Worker worker;
+    Worker worker, elsewhere(options.group.runner);
+    Worker& runner = options.group.runner.empty() ? worker : elsewhere;
     for (std::size_t g = next++; g < groups.size(); g = next++) {
       try {
-        run_group(groups[g], fmt::format("{}_group_{:03}", groups[g][0].suite, g), options.group, worker, [&](CaseResult result) {
+        run_group(groups[g], fmt::format("{}_group_{:03}", groups[g][0].suite, g), options.group, worker, runner, [&](CaseResult result) {
           const std::lock_guard lock(mutex);
           progress.add(result);
           results.push_back(std::move(result));
@@ -85,6 +88,8 @@ int run(const Options& options) {
   return tally.failed == 0 ? 0 : 1;
 }
 
+nlohmann::json answer_to(const nlohmann::json& request) { return request["do"] == "compile" ? compile_case(request) : run_case(request); }
+
 int main_with(int argc, char** argv) {
   Options options;
   if (const std::string sanitizers = ONNXC_SANITIZE; !sanitizers.empty())  // what onnxc emits is built as onnxc itself
@@ -96,6 +101,7 @@ int main_with(int argc, char** argv) {
   app.add_option("--jobs", options.jobs, "groups at once; default: the number of cores")->check(CLI::PositiveNumber);
   app.add_option("--keep", options.keep, "leave the emitted sources in this folder");
   app.add_option("--target", options.group.target, "target to compile for");
+  app.add_option("--runner", options.runner, "the command that runs units for another machine: an emulator and conformance_runner built for that machine");
   app.add_option("--threads", options.group.threads, "threads of the emitted code")->check(CLI::PositiveNumber);
   app.add_option("--cxxflags", options.flags, fmt::format("flags of the system's compiler instead of {}", fmt::join(options.group.flags, " ")));
   app.add_option("--compile-limit", options.group.compile_limit, "seconds that onnxc may take for a case");
@@ -108,6 +114,7 @@ int main_with(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (!options.flags.empty()) options.group.flags = CLI::detail::split(options.flags, ' ');
+  if (!options.runner.empty()) options.group.runner = CLI::detail::split(options.runner, ' ');
   options.group.keep = options.keep;
   return run(options);
 }
@@ -116,7 +123,7 @@ int main_with(int argc, char** argv) {
 }  // namespace onnxc
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string(argv[1]) == onnxc::kWorkerArgument) return onnxc::serve_worker(3);
+  if (argc == 2 && std::string(argv[1]) == onnxc::kWorkerArgument) return onnxc::serve_worker(onnxc::answer_to);
   try {
     return onnxc::main_with(argc, argv);
   } catch (const onnxc::Error& error) {

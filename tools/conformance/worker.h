@@ -9,18 +9,21 @@
 #pragma once
 #include <sys/types.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace onnxc {
 
-/// The worker's side: answers requests until the socket closes.
-int serve_worker(int socket);
+/// The worker's side: answers requests until the socket closes. What `answer` throws is a failure that says so.
+int serve_worker(const std::function<nlohmann::json(const nlohmann::json&)>& answer);
 
 /// The runner's side.
 class Worker {
  public:
-  Worker() = default;
+  /// `command`: what to start, kWorkerArgument is added; empty: this program.
+  explicit Worker(std::vector<std::string> command = {}) : command_(std::move(command)) {}
   ~Worker() { stop(); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -36,6 +39,7 @@ class Worker {
   /// Ends the process; the signal that had ended it before, or 0.
   int stop();
 
+  std::vector<std::string> command_;
   pid_t process_ = 0;
   int socket_ = -1;
   int errors_ = -1;  ///< a file in memory that takes the process's standard error

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
+#include <optional>
 #include <sstream>
 
+#include "targets/target.h"
 #include "tools/driver/files.h"
 
 namespace onnxc {
@@ -18,9 +20,9 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }  // namespace
 
 std::vector<std::string> target_flags(const std::string& target) {
-  if (target == "native") return {"-march=native"};
-  if (target.starts_with("x86-64")) return {"-march=" + target};
-  return {};
+  const std::optional<Target> known = find_target(target);
+  if (!known || known->march.empty()) return {};
+  return {fmt::format("-march={}", known->march)};
 }
 
 std::string link_options(const std::vector<std::string>& libraries) {

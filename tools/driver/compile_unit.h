@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/compile.h"
+#include "tools/driver/build_library.h"
 #include "tools/driver/unit_library.h"
 
 namespace onnxc {

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Kernels and emitted units for AArch64, cross-compiled and run in an emulator.
+#
+#   tests/cross/aarch64.sh          the kernel tests, a sample, the cases of ONNX's node suite whose operators have vector kernels
+#   tests/cross/aarch64.sh --all    also the whole node suite and real models
+#
+# Needs what `tools/setup.sh --cross-deps` installs. ONNXC_BUILD names the build folder (default: build); build-aarch64 is made beside it.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. tools/env.sh
+build="${ONNXC_BUILD:-build}"
+compiler=aarch64-linux-gnu-g++ emulator=(qemu-aarch64 -L /usr/aarch64-linux-gnu)
+for needed in "$compiler" "${emulator[0]}" "$build/onnxc" "$build/conformance"; do
+  command -v "$needed" >/dev/null || { echo "skipped: no $needed; tools/setup.sh --cross-deps installs the cross compiler and the emulator"; exit 77; }
+done
+all=no
+[ "${1:-}" != --all ] || all=yes
+
+here="$build-aarch64"
+cmake -S tests/cross -B "$here" -G Ninja --toolchain aarch64.cmake >/dev/null
+cmake --build "$here" -j "${ONNXC_JOBS:-$(nproc)}"
+
+echo "-- kernels"
+"${emulator[@]}" "$here/kernel_tests"
+
+echo "-- a sample, as a user builds it"
+out="$(mktemp -d)"
+trap 'rm -rf "$out"' EXIT
+"$build/onnxc" samples/digits/digits.onnx --target=aarch64 --weights=object -o "$out/digits.cpp"
+flags=(-std=c++20 -O3 -Wall -Wextra -Wpedantic -Wconversion -Werror -Iruntime_stub "-I$out")
+"$compiler" "${flags[@]}" -c "$out/digits.cpp" -o "$out/digits.o"
+"$compiler" "${flags[@]}" samples/digits/main.cpp "$out"/*.o -o "$out/digits"
+"${emulator[@]}" "$out/digits" samples/digits/digit.pgm samples/digits/expected.txt
+python3 tests/cross/inner_loops.py "$out/digits.o"
+
+filter='^test_(conv|gemm|matmul|.*pool|batchnorm|softmax|reduce_(sum|max|mean)|layer_norm|relu|sigmoid|tanh|erf|lstm|transpose)'
+[ $all = no ] || filter='^(?!test_image_decoder)'  # images need libraries for AArch64
+run_units() {  # run_units SUITE_OR_FOLDER FILTER
+  ONNXC_CXX="$compiler" "$build/conformance" "$1" --filter "$2" --target aarch64 --run-limit 300 \
+    --runner "${emulator[*]} $here/conformance_runner"
+}
+echo "-- ONNX's node tests"
+run_units node "$filter"
+if [ $all = yes ] && [ -e "$ONNXC_CACHE/zoo/.complete" ]; then
+  echo "-- real models"
+  run_units "$ONNXC_CACHE/zoo" '^(lenet5_digits|churn_mlp|mlperf_tiny_kws_fp32|mobilenet_v3_small|tcn_audio)$'
+fi

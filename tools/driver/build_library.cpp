@@ -1,0 +1,194 @@
+// A library's name in the cache is the hash of all that can change it: sources, flags, the compiler's version and the runtime's headers.
+// It is built in a folder of its own and renamed into place, so that several processes may build at once.
+#include "tools/driver/build_library.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <set>
+#include <span>
+
+#include "codegen/standalone.h"
+#include "compiler/support/error.h"
+#include "compiler/support/sha256.h"
+#include "tools/driver/files.h"
+#include "tools/driver/process.h"
+
+namespace onnxc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kCacheLimit = std::uintmax_t{8} << 30;
+
+std::string hash(const std::string& text) { return sha256(std::as_bytes(std::span(text))); }
+
+/// `g++ --version`, asked once.
+std::string compiler_version(const std::string& compiler) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> known;
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = known.try_emplace(compiler);
+  if (is_new) at->second = run_process({compiler, "--version"}).output;
+  return at->second;
+}
+
+/// All headers of the runtime, read once.
+const std::string& runtime_hash() {
+  static const std::string result = [] {
+    std::vector<fs::path> headers;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(runtime_folder()) / "onnxc")) {
+      if (entry.is_regular_file()) headers.push_back(entry.path());
+    }
+    std::ranges::sort(headers);
+    std::string all;
+    for (const fs::path& header : headers) all += header.string() + '\n' + read_file(header);
+    return hash(all);
+  }();
+  return result;
+}
+
+std::string cache_key(const BuildRequest& request, const std::string& compiler) {
+  std::string all = fmt::format("1 {}\n{}\n{}\n{}\n", request.shared, compiler, compiler_version(compiler), runtime_hash());
+  for (const auto* list : {&request.flags, &request.to_compile, &request.objects, &request.libraries}) {
+    for (const std::string& item : *list) all += item + '\n';
+    all += '\n';
+  }
+  for (const SideFile& file : request.files) all += fmt::format("{} {}\n", file.name, hash(file.bytes));
+  for (const fs::path& header : other_headers(request)) all += fmt::format("{} {}\n", header.string(), hash(read_file(header)));
+  return hash(all).substr(0, 32);
+}
+
+/// Removes what was used longest ago while the libraries take more than the limit.
+void prune(const fs::path& folder) {
+  struct Entry {
+    fs::file_time_type used;
+    std::uintmax_t bytes;
+    fs::path path;
+  };
+  std::vector<Entry> entries;
+  std::uintmax_t total = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".so" && entry.path().extension() != ".o") continue;
+    entries.push_back({entry.last_write_time(error), entry.file_size(error), entry.path()});
+    total += entries.back().bytes;
+  }
+  std::ranges::sort(entries, {}, &Entry::used);
+  for (const Entry& entry : entries) {
+    if (total <= kCacheLimit) break;
+    fs::remove(entry.path, error);
+    total -= entry.bytes;
+  }
+}
+
+/// A folder that is removed at the end, unless it is kept.
+struct WorkFolder {
+  fs::path path;
+  bool keep = false;
+  ~WorkFolder() {
+    std::error_code error;
+    if (!keep) fs::remove_all(path, error);
+  }
+};
+
+/// The compiler, the flags that say what is compiled, and the sources.
+std::vector<std::string> compile_command(const BuildRequest& request, const fs::path& folder) {
+  std::vector<std::string> command = {system_compiler(), "-std=c++20", "-fPIC", "-I" + runtime_folder(), "-I" + folder.string()};
+  command.insert(command.end(), request.flags.begin(), request.flags.end());
+  for (const std::string& name : request.to_compile) command.push_back((folder / name).string());
+  return command;
+}
+
+void write_files(const BuildRequest& request, const fs::path& folder) {
+  fs::create_directories(folder);
+  for (const SideFile& file : request.files) write_file(folder / file.name, file.bytes);
+}
+
+std::string unique_suffix() {
+  static std::atomic<int> counter = 0;
+  return fmt::format("{}.{}", getpid(), counter++);
+}
+
+/// The words of a make rule after its target; a backslash keeps a blank.
+std::vector<std::string> prerequisites(const std::string& rule) {
+  std::vector<std::string> words(1);
+  for (std::size_t i = std::min(rule.find(": "), rule.size() - 1) + 1; i < rule.size(); ++i) {
+    const bool escaped = rule[i] == '\\' && i + 1 < rule.size();
+    if (escaped && rule[i + 1] != '\n') words.back() += rule[++i];
+    else if (escaped || rule[i] == ' ' || rule[i] == '\n') words.emplace_back();
+    else words.back() += rule[i];
+  }
+  std::erase(words, "");
+  return words;
+}
+
+}  // namespace
+
+std::vector<fs::path> other_headers(const BuildRequest& request) {
+  if (!request.includes_others) return {};
+  const WorkFolder work{cache_folder() / "units" / ("headers." + unique_suffix())};
+  write_files(request, work.path);
+  std::vector<std::string> command = compile_command(request, work.path);
+  command.emplace_back("-MM");
+  const ProcessResult result = run_process(command);
+  if (!result.ok()) throw BuildError(result.output);
+  std::set<fs::path> headers;
+  for (const std::string& word : prerequisites(result.output)) {
+    const std::string path = fs::absolute(word).lexically_normal().string();
+    if (!path.starts_with(work.path.string()) && !path.starts_with(runtime_folder()) && fs::exists(path)) headers.insert(path);
+  }
+  return {headers.begin(), headers.end()};
+}
+
+std::string system_compiler() {
+  for (const char* variable : {"ONNXC_CXX", "CXX"}) {
+    if (const char* compiler = std::getenv(variable); compiler != nullptr && *compiler != '\0') return compiler;
+  }
+  return "c++";
+}
+
+fs::path build_library(const BuildRequest& request) {
+  const std::string compiler = system_compiler();
+  const fs::path cache = cache_folder() / "units";
+  fs::create_directories(cache);
+  const std::string key = cache_key(request, compiler);
+  const fs::path library = cache / (key + (request.shared ? ".so" : ".o"));
+  if (request.keep_in.empty() && fs::exists(library)) {
+    std::error_code error;
+    fs::last_write_time(library, fs::file_time_type::clock::now(), error);
+    return library;
+  }
+
+  WorkFolder work{request.keep_in, true};
+  if (request.keep_in.empty()) work = {cache / (key + "." + unique_suffix()), false};
+  write_files(request, work.path);
+  if (fs::exists(library)) return library;
+  std::vector<std::string> command = compile_command(request, work.path);
+  for (const std::string& name : request.objects) command.push_back((work.path / name).string());
+  if (request.shared) {
+    command.push_back("-shared");
+    for (const std::string& name : request.libraries) command.push_back("-l" + name);
+  } else {
+    command.insert(command.end(), {"-r", "-nostdlib"});
+  }
+  const fs::path made = cache / fmt::format("{}.{}.tmp", key, unique_suffix());
+  command.insert(command.end(), {"-o", made.string()});
+  const ProcessResult result = run_process(command);
+  if (!result.ok()) {
+    std::error_code error;
+    fs::remove(made, error);
+    const std::string why = result.signal != 0 ? fmt::format("{} was ended by {}\n", compiler, signal_name(result.signal)) : std::string();
+    throw BuildError(why + result.output);
+  }
+  fs::rename(made, library);
+  prune(cache);
+  return library;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,38 @@
+// Emitted C++ -> a shared library, by the system's compiler, once for each content.
+#pragma once
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "codegen/side_file.h"
+
+namespace onnxc {
+
+struct BuildRequest {
+  std::vector<SideFile> files;          ///< sources, headers and weights, written side by side
+  std::vector<std::string> to_compile;  ///< names of the .cpp files among them
+  std::vector<std::string> objects;     ///< names of the .o files among them
+  std::vector<std::string> flags;       ///< beyond -std=c++20, -fPIC and the folder of the runtime
+  std::vector<std::string> libraries{}; ///< to link with: names, as after -l
+  bool includes_others = false;         ///< headers that are neither among the files nor the runtime's
+  std::filesystem::path keep_in{};      ///< where to leave the sources, or empty
+  bool shared = true;                   ///< else one relocatable object
+};
+
+/// What the compiler said.
+class BuildError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// $ONNXC_CXX, $CXX, or c++.
+std::string system_compiler();
+
+/// The headers that the request includes beside its files, the runtime's and the system's, in order of their paths. Throws BuildError where one is missing.
+std::vector<std::filesystem::path> other_headers(const BuildRequest& request);
+
+/// The path of the library, which stays in the cache. Throws BuildError.
+std::filesystem::path build_library(const BuildRequest& request);
+
+}  // namespace onnxc

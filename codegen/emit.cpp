@@ -183,7 +183,8 @@ class Emitter {
     } else {
       const int64_t arena = program_.arena_bytes.value(), bound = program_.lower_bound.value();
       text += fmt::format("// Memory: {} bytes of arena, {} ({} without sharing).\n", thousands(arena),
-                          arena == bound ? "the lower bound" : fmt::format("lower bound {}", thousands(bound)), thousands(program_.unshared_bytes.value()));
+                          arena == bound ? "proved minimal" : fmt::format("{:.1f} % above the lower bound {}", 100.0 * static_cast<double>(arena - bound) / static_cast<double>(bound), thousands(bound)),
+                          thousands(program_.unshared_bytes.value()));
       text += "//     offset        bytes   live       tensor\n";
       for (const Buffer& b : program_.buffers) {
         if (b.place != Buffer::Place::Arena || b.parent >= 0 || b.first < 0) continue;

@@ -176,7 +176,7 @@ struct Program {
   /// Symbolic sizes: the arena's buffers in the order in which their offsets are computed; `arena_bytes` is then the highest end.
   std::vector<BufferId> plan_order;
   Dim arena_bytes = 0;     ///< where all sizes are constant
-  Dim lower_bound = 0;     ///< max of live bytes over the steps; only where all sizes are constant
+  Dim lower_bound = 0;     ///< no plan takes less: max of live bytes over the steps, or more where a search has shown it; only where all sizes are constant
   Dim unshared_bytes = 0;  ///< sum of all arena buffers
   int64_t arena_alignment = 64;
   bool uses_heap = false;  ///< takes an allocator

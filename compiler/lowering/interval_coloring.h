@@ -13,27 +13,21 @@ struct Interval {
   int64_t alignment;  // of the offset; a power of two
 };
 
+struct ColoringOptions {
+  int64_t effort = 3'000'000;  // of the exact search, as search_canonical counts it: about a second at most. 0: greedy alone
+  int64_t good_enough = 0;     // bytes: a height that need not be improved
+};
+
 struct Coloring {
   std::vector<int64_t> offsets;  // one for each interval, in the caller's order
   int64_t height = 0;            // bytes of arena, a multiple of the smallest alignment
-  int64_t lower_bound = 0;       // no coloring is lower: the most bytes live in one step. height == lower_bound proves optimality
+  int64_t lower_bound = 0;       // no coloring is lower: the most bytes live in one step, or more where a search has shown it
+
+  bool proved_optimal() const { return height == lower_bound; }
 };
 
-/// Places intervals so that no two live at once overlap, as low as a set of greedy orders and a short local search get.
-/// The same input gives the same answer: effort is counted in placements, never in seconds.
-Coloring color_intervals(std::span<const Interval> intervals);
-
-/// A placement that stays valid for every size: each buffer lies directly above the highest of a few others.
-///   offset(b) = max(0, offset(c) + size(c) for c in below[b])
-/// computed in `order`. Buffers that are never live at once do not restrict each other.
-struct Stacking {
-  std::vector<int> order;               // every buffer once; below[b] holds earlier ones only
-  std::vector<std::vector<int>> below;  // minimal: no entry lies always below another entry of the same list
-  std::vector<int64_t> heights;         // one for each sample
-};
-
-/// The stacking with the smallest sum of heights that was found. Lifetimes come from `intervals`, whose `size` is ignored;
-/// sizes_per_sample[s][b] is the size of buffer b at sample s, already a multiple of its alignment. All alignments are equal.
-Stacking stack_intervals(std::span<const Interval> intervals, std::span<const std::vector<int64_t>> sizes_per_sample);
+/// Places intervals so that no two live at once overlap, as low as greedy orders and, where these miss the bound, an exact search get.
+/// The same input and options give the same answer: effort is counted in placements, never in seconds.
+Coloring color_intervals(std::span<const Interval> intervals, const ColoringOptions& options = {});
 
 }  // namespace onnxc

@@ -7,6 +7,7 @@
 
 #include "compiler/lowering/check_coloring.h"
 #include "compiler/lowering/interval_coloring.h"
+#include "compiler/lowering/interval_stacking.h"
 
 namespace onnxc {
 namespace {

@@ -8,7 +8,7 @@ namespace onnxc {
 void alias_buffers(Program& program);
 
 /// Gives every arena buffer its lifetime and its offset; states arena_bytes, lower_bound and unshared_bytes.
-/// Static sizes: interval colouring. Symbolic sizes: each buffer lies above others by an expression that holds for all sizes.
+/// Static sizes: interval colouring, with a search of about a second at most. Symbolic sizes: each buffer lies above others by an expression that holds for all sizes.
 void plan_memory(Program& program);
 
 /// Independent check: no two buffers that are live in one step overlap, all lie inside the arena, all are aligned. Symbolic programs are checked at

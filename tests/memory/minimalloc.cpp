@@ -1,0 +1,77 @@
+// Packs the problems of MiniMalloc's format: minimalloc [--capacity BYTES] [--effort N] FILE.csv...
+//
+// A file has a heading and one line for each buffer, `id,lower,upper,size`: live in the steps [lower, upper). Prints one line for each file; the exit
+// status is 1 unless all were packed within the capacity.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "compiler/lowering/check_coloring.h"
+#include "compiler/lowering/interval_coloring.h"
+
+namespace onnxc {
+namespace {
+
+std::vector<Interval> read_intervals(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line) || !line.starts_with("id,lower,upper,size")) throw std::runtime_error(path + ": no heading id,lower,upper,size");
+  std::vector<Interval> intervals;
+  while (std::getline(file, line)) {
+    std::ranges::replace(line, ',', ' ');
+    std::istringstream fields(line);
+    std::string id;
+    Interval interval{0, 0, 0, 1};
+    if (!(fields >> id >> interval.first >> interval.last >> interval.size)) throw std::runtime_error(path + ": cannot read " + line);
+    intervals.push_back(interval);
+  }
+  return intervals;
+}
+
+/// Plans one file and says whether it is packed.
+bool pack(const std::string& path, const ColoringOptions& options) {
+  const std::vector<Interval> intervals = read_intervals(path);
+  const Coloring greedy = color_intervals(intervals, {.effort = 0});
+  const auto start = std::chrono::steady_clock::now();
+  const Coloring coloring = color_intervals(intervals, options);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const auto error = find_coloring_error(intervals, coloring.offsets, coloring.height);
+  const bool packed = !error && coloring.height <= options.good_enough;
+  fmt::print("{:<12} {:>5} buffers  bound {:>9}  height {:>9}  greedy {:>9}  {:<6} {:6.2f} s{}\n", std::filesystem::path(path).stem().string(), intervals.size(),
+             coloring.lower_bound, coloring.height, greedy.height, packed ? "packed" : "-", seconds.count(), error ? "  WRONG: " + *error : "");
+  std::fflush(stdout);
+  return packed;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  ColoringOptions options{.effort = 1'000'000'000, .good_enough = 1'048'576};
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--capacity") options.good_enough = std::stoll(arguments.at(++i));
+    else if (arguments[i] == "--effort") options.effort = std::stoll(arguments.at(++i));
+    else files.push_back(arguments[i]);
+  }
+  const auto packed = std::ranges::count_if(files, [&](const std::string& file) { return pack(file, options); });
+  fmt::print("packed {} of {}\n", packed, files.size());
+  return packed == std::ssize(files) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace onnxc
+
+int main(int argc, char** argv) {
+  try {
+    return onnxc::run({argv + 1, argv + argc});
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "minimalloc: {}\n", e.what());
+    return 2;
+  }
+}

@@ -15,7 +15,7 @@ struct PoolParams {
   int64_t n = 1, h = 1, w = 1, c, oh = 1, ow = 1;
   int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
   int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
-  int64_t x_pixel, y_pixel;
+  int64_t x_pixel = 0, y_pixel = 0;
   bool count_include_pad = false;
 };
 

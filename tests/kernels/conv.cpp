@@ -139,7 +139,7 @@ void check_planar(ConvParams p, int64_t pad_end, int parts = 1) {
   std::vector<float> y(size_t(p.n * p.cout * pixels) + 1, kGuard);
   const auto residual = numbers(p.n * p.cout * pixels, 9);
   for (int i = 0; i < parts; ++i)
-    conv_planar<MR, NV>(Part{i, parts}, planar.data(), w.data(), y.data(), scratch, p, Epilogue<AddRelu, Rows<float>>{{residual.data(), pixels}});
+    conv_planar<MR, NV>(Part{i, parts}, planar.data(), w.data(), y.data(), scratch.p, p, Epilogue<AddRelu, Rows<float>>{{residual.data(), pixels}});
   int64_t wrong = y.back() != kGuard;
   for (int64_t i = 0; i < p.n * p.cout * pixels; ++i) {
     const int64_t n = i / pixels / p.cout, co = i / pixels % p.cout, oy = i % pixels / p.ow, ox = i % p.ow;

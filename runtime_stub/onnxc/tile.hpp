@@ -54,7 +54,7 @@ alignas(64) inline constexpr float kZeros[1024] = {};
 /// Where constants are prefetched from, a line for each step of k: ahead of those in use, in the order in which they lie, which is the order of use. Behind
 /// the end of one step's constants are those of the next; an address, since there may be nothing to point to.
 struct Ahead {
-  static constexpr std::uintptr_t kFarthest = 256 << 10;  // bytes: a part of any L2
+  static constexpr std::uintptr_t kFarthest = 128 << 10;  // bytes: a part of any L2
   std::uintptr_t at = 0;
 
   /// The constants from `used_until` on come next.

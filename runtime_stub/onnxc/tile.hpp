@@ -100,7 +100,7 @@ struct Tile {
         multiply_lanes(b, stride, ahead, [&](int i) { return rows[i] + step; });
       }
     }
-    for (; step < k; ++step, b += stride, ahead.at += 64) {
+    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0; --left, ++step, b += stride, ahead.at += 64) {  // counted: GCC 12 warns of `step < k`
       if (MR > 6) rows = opaque(rows);
       multiply(b, ahead, [&](int i) { return rows[i][step]; });
     }
@@ -109,13 +109,13 @@ struct Tile {
     const float* third[(MR + 2) / 3];
     ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
     if constexpr (kByLanes) {
-      for (; k >= Vec::width; k -= Vec::width, b += Vec::width * stride, ahead.at += Vec::width * 64) {
+      for (int64_t step = 0; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.at += Vec::width * 64) {
         ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
         multiply_lanes(b, stride, ahead, [&](int i) { return third[i / 3] + i % 3 * rows.pitch; });
         ONNXC_UNROLL for (const float*& row : third) row += Vec::width;
       }
     }
-    for (; k > 0; --k, b += stride, ahead.at += 64) {
+    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0; --left, b += stride, ahead.at += 64) {
       ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
       multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch]; });
       ONNXC_UNROLL for (const float*& row : third) ++row;

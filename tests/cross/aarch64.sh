@@ -31,7 +31,8 @@ flags=(-std=c++20 -O3 -Wall -Wextra -Wpedantic -Wconversion -Werror -Iruntime_st
 "$compiler" "${flags[@]}" -c "$out/digits.cpp" -o "$out/digits.o"
 "$compiler" "${flags[@]}" samples/digits/main.cpp "$out"/*.o -o "$out/digits"
 "${emulator[@]}" "$out/digits" samples/digits/digit.pgm samples/digits/expected.txt
-python3 tests/cross/inner_loops.py "$out/digits.o"
+"$compiler" "${flags[@]}" -c tests/cross/product.cpp -o "$out/product.o"
+python3 tests/cross/inner_loops.py "$out/product.o"
 
 filter='^test_(conv|gemm|matmul|.*pool|batchnorm|softmax|reduce_(sum|max|mean)|layer_norm|relu|sigmoid|tanh|erf|lstm|transpose)'
 [ $all = no ] || filter='^(?!test_image_decoder)'  # images need libraries for AArch64

@@ -182,8 +182,9 @@ class Emitter {
       text += fmt::format("// Memory: see plan() for the arena's layout; {} buffers.\n", program_.plan_order.size());
     } else {
       const int64_t arena = program_.arena_bytes.value(), bound = program_.lower_bound.value();
+      const double gap = 100.0 * static_cast<double>(arena - bound) / static_cast<double>(std::max<int64_t>(bound, 1));
       text += fmt::format("// Memory: {} bytes of arena, {} ({} without sharing).\n", thousands(arena),
-                          arena == bound ? "proved minimal" : fmt::format("{:.1f} % above the lower bound {}", 100.0 * static_cast<double>(arena - bound) / static_cast<double>(bound), thousands(bound)),
+                          arena == bound ? "proved minimal" : fmt::format("{:.1f} % above the lower bound {}", gap, thousands(bound)),
                           thousands(program_.unshared_bytes.value()));
       text += "//     offset        bytes   live       tensor\n";
       for (const Buffer& b : program_.buffers) {

@@ -1,22 +1,23 @@
-// Depth-first search over canonical placements: each buffer rests on the highest of those below it, and buffers are placed in the order of their
-// offsets. Every problem that has a solution has a canonical one (push down what can go down, until nothing can), and there are far fewer of them.
+// Depth-first search over canonical placements: each buffer rests on the highest of those below it, and buffers are placed in the order of
+// their offsets. Every problem that has a solution has a canonical one (push down what can go down, until nothing can), and there are far
+// fewer of them.
 //
-//   offset                     Placed in the order a, c, b: `b` rests on `a` and `c`. While nothing but `a` is placed, the resting place of `c`
-//     2 |   bbbbbb             is 0 and that of `b` is 1. To place `b` next would skip `c`, which nothing can raise any more: a dead end that is
-//     1 |aaaa  cccc            seen at once.
+//   offset                     Placed in the order a, c, b: `b` rests on `a` and `c`. While nothing but `a` is placed, the resting place
+//     2 |   bbbbbb             of `c` is 0 and that of `b` is 1. To place `b` next would skip `c`, which would leave a gap below `b` that
+//     1 |aaaa  cccc            `c` fits into: a dead end that is seen at once.
 //       +----------- step
 //
 // Time is cut into sections: the sets of buffers live at once that are not part of another such set. A node is given up when
 //
-// - a section cannot hold what remains in it: floor + the bytes to come > capacity. The floor is the lowest place that any of its buffers can still
-//   take; it is at least the offset placed last, since offsets do not decrease.
-// - a buffer was skipped (its resting place is below the offset placed last) and no buffer is left that it could rest on. Else it is raised to the lowest
-//   top of these.
+// - a section cannot hold what remains in it: floor + the bytes to come > capacity. The floor is the lowest place that any of its buffers
+//   can still take; it is at least the offset placed last, since offsets do not decrease.
+// - a buffer was skipped (its resting place is below the offset placed last) and no buffer is left that it could rest on. Else it is raised
+//   to the lowest top of these.
 // - the next offset is not below the top of some buffer where it would rest now: that buffer fits into the gap.
 // - buffers of equal size and lifetime would be placed in another order than that of their numbers.
 //
-// Buffers placed are taken out of the problem; where no other buffer crosses from one section to the next, the two sides are solved one by one, and if one
-// fails, both do.
+// Buffers placed are taken out of the problem; where no other buffer crosses from one section to the next, the two sides are solved one by
+// one, and if one fails, both do.
 //
 // Which buffer is tried first decides between hundreds of nodes and billions, and no order is good for all inputs. So orders take turns, each with a
 // limit of nodes that grows slowly; after the first turn their keys are perturbed. One completed run is a proof.
@@ -72,6 +73,7 @@ struct Box {
   int64_t size, alignment;
   std::size_t from, to;  // sections [from, to)
   int64_t steps;         // of its lifetime
+  bool operator==(const Box&) const = default;
 };
 
 /// The boxes of `intervals`; says how many sections there are. A section ends where a buffer ends after others have begun.
@@ -126,7 +128,7 @@ class Run {
         if (other.from >= box.to || box.from >= other.to) continue;
         conflicts_.set(i, j);
         conflicts_.set(j, i);
-        if (box.from == other.from && box.to == other.to && box.size == other.size && box.alignment == other.alignment) twin_[i] = static_cast<int>(j);
+        if (box == other) twin_[i] = static_cast<int>(j);
       }
       pool_.push_back(static_cast<int>(i));
     }
@@ -162,7 +164,8 @@ class Run {
     for (std::size_t k = part.begin; k < part.end; ++k) {
       const int i = pool_[k];
       const bool raised = earliest_[i] > rest_[i], second_twin = twin_[i] >= 0 && unplaced_.test(0, twin_[i]);
-      if (!raised && !second_twin && rest_[i] < gap_top && std::pair(rest_[i], i) > std::pair(part.offset, part.box)) candidates.emplace_back(rest_[i], i);
+      const bool skipped = std::pair(rest_[i], i) <= std::pair(part.offset, part.box);
+      if (!raised && !second_twin && !skipped && rest_[i] < gap_top) candidates.emplace_back(rest_[i], i);
     }
     std::ranges::sort(candidates);
     for (const auto& [offset, i] : candidates) {
@@ -297,10 +300,10 @@ class Run {
   int64_t capacity_;
   BitRows conflicts_, members_, unplaced_, dirty_;
   std::vector<int64_t> offset_;
-  std::vector<int64_t> rest_;      // where a box would lie now: above all boxes placed that overlap it in time
-  std::vector<int64_t> earliest_;  // where it will lie at least; more than rest_ where it was skipped
-  std::vector<std::size_t> support_;  // what a skipped box may rest on: the one that bounded it last
-  std::vector<int> twin_;             // an earlier box that is the same, or -1
+  std::vector<int64_t> rest_;             // where a box would lie now: above all boxes placed that overlap it in time
+  std::vector<int64_t> earliest_;         // where it will lie at least; more than rest_ where it was skipped
+  std::vector<std::size_t> support_;      // what a skipped box may rest on: the one that bounded it last
+  std::vector<int> twin_;                 // an earlier box that is the same, or -1
   std::vector<int64_t> floor_, to_come_;  // of sections
   std::vector<std::size_t> lowest_;       // the box that bounded the section's floor last
   std::vector<int> crossing_;             // boxes not placed that live in section s and in s + 1
@@ -321,11 +324,15 @@ constexpr std::array<std::array<Measure, 3>, 5> kOrders{{
 }};
 
 /// The boxes' numbers in an order; from the second turn on, each measure is multiplied by a factor between 1 and 1.3.
-std::vector<int> order_boxes(const std::vector<std::array<double, kMeasures>>& measures, const std::array<Measure, 3>& order, bool perturb, Random& random) {
+std::vector<int> order_boxes(const std::vector<std::array<double, kMeasures>>& measures, const std::array<Measure, 3>& order, bool perturb,
+                             Random& random) {
   std::vector<std::array<double, 3>> keys;
   for (const auto& of_box : measures) {
     auto& key = keys.emplace_back();
-    for (std::size_t k = 0; k < key.size(); ++k) key[k] = -of_box[order[k]] * (perturb ? 1 + 0.3 * static_cast<double>(random.below(1024)) / 1024 : 1);
+    for (std::size_t k = 0; k < key.size(); ++k) {
+      const double factor = perturb ? 1 + 0.3 * static_cast<double>(random.below(1024)) / 1024 : 1;
+      key[k] = -of_box[order[k]] * factor;
+    }
   }
   std::vector<int> numbers(measures.size());
   std::iota(numbers.begin(), numbers.end(), 0);
@@ -346,9 +353,10 @@ SearchResult search_canonical(std::span<const Interval> intervals, int64_t capac
   }
   std::vector<std::array<double, kMeasures>> measures;
   for (const Box& box : boxes) {
-    const auto pressure = static_cast<double>(*std::max_element(live.begin() + static_cast<std::ptrdiff_t>(box.from), live.begin() + static_cast<std::ptrdiff_t>(box.to)));
+    const std::span spanned = std::span(live).subspan(box.from, box.to - box.from);
     const auto size = static_cast<double>(box.size), steps = static_cast<double>(box.steps);
-    measures.push_back({pressure, static_cast<double>(box.to - box.from), steps, size * steps, size});
+    measures.push_back(
+        {static_cast<double>(*std::ranges::max_element(spanned)), static_cast<double>(box.to - box.from), steps, size * steps, size});
   }
   Random random(intervals.size());
   bool perturb = false;

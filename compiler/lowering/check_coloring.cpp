@@ -58,12 +58,13 @@ std::optional<std::string> find_coloring_error(std::span<const Interval> interva
   return std::nullopt;
 }
 
-std::optional<std::string> find_region_error(std::span<const Interval> intervals, std::span<const int> regions, std::span<const int64_t> offsets,
-                                             std::span<const int64_t> capacities) {
+std::optional<std::string> find_region_error(std::span<const Interval> intervals, std::span<const int> regions,
+                                             std::span<const int64_t> offsets, std::span<const int64_t> capacities) {
   if (regions.size() != intervals.size()) return fmt::format("{} regions for {} intervals", regions.size(), intervals.size());
   if (offsets.size() != intervals.size()) return fmt::format("{} offsets for {} intervals", offsets.size(), intervals.size());
   for (std::size_t i = 0; i < regions.size(); ++i) {
-    if (regions[i] < 0 || regions[i] >= static_cast<int>(capacities.size())) return fmt::format("interval {} is in region {}", i, regions[i]);
+    if (regions[i] < 0 || regions[i] >= static_cast<int>(capacities.size()))
+      return fmt::format("interval {} is in region {}", i, regions[i]);
   }
   for (std::size_t r = 0; r < capacities.size(); ++r) {
     // Intervals of other regions keep their numbers and have no size here.

@@ -13,8 +13,9 @@ namespace onnxc {
 /// that are live in the same step and share a byte. Costs n log n.
 std::optional<std::string> find_coloring_error(std::span<const Interval> intervals, std::span<const int64_t> offsets, int64_t height);
 
-/// The same for intervals spread over regions with `capacities`: interval i lies at offsets[i] of regions[i]. A region that does not exist is an error as well.
-std::optional<std::string> find_region_error(std::span<const Interval> intervals, std::span<const int> regions, std::span<const int64_t> offsets,
-                                             std::span<const int64_t> capacities);
+/// The same for intervals spread over regions with `capacities`: interval i lies at offsets[i] of regions[i]. A region that does not exist
+/// is an error as well.
+std::optional<std::string> find_region_error(std::span<const Interval> intervals, std::span<const int> regions,
+                                             std::span<const int64_t> offsets, std::span<const int64_t> capacities);
 
 }  // namespace onnxc

@@ -1,17 +1,16 @@
-// Packing intervals is strip packing with one coordinate given, which is NP-hard, but the graphs of real networks are mild: greedy placement in a good
-// order usually meets the lower bound.
+// Packing intervals is strip packing with one coordinate given, which is NP-hard, but the graphs of real networks are mild: greedy
+// placement in a good order usually meets the lower bound.
 //
-// 1. The intervals are placed in several orders (by size, area, lifetime, start, degree, pressure), each with first fit (the lowest gap that is large
-//    enough) and best fit (the tightest). A run stops as soon as it exceeds the best height known.
-// 2. Where the target is not met, buffers that stick out at the top are moved to the front of the order and all are placed again: what is hard to place
-//    goes first. The number of rounds is fixed by the number of intervals.
+// 1. The intervals are placed in several orders (by size, area, lifetime, start, degree, pressure), each with first fit (the lowest gap
+//    that is large enough) and best fit (the tightest). A run stops as soon as it exceeds the best height known.
+// 2. Where the target is not met, buffers that stick out at the top are moved to the front of the order and all are placed again: what is
+//    hard to place goes first. The number of rounds is fixed by the number of intervals.
 //
 // A placement costs a scan of the buffers that overlap it in time, kept in the order of their offsets. Ideas: Pisarchyk and Lee,
 // "Efficient Memory Management for Deep Neural Net Inference" (greedy by size and by breadth).
 #include "compiler/lowering/greedy_coloring.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <limits>
 #include <numeric>

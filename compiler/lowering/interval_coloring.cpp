@@ -6,8 +6,8 @@
 //     1 |aaaa  cccc
 //       +----------- step
 //
-// 1. The problem falls apart at steps that no buffer crosses; the parts are independent, and only the highest matters. So none of them is improved below the
-//    highest lower bound.
+// 1. The problem falls apart at steps that no buffer crosses; the parts are independent, and only the highest matters. So none of them is
+//    improved below the highest lower bound.
 // 2. Each part is placed in a few greedy orders.
 // 3. Where these miss the bound, the search looks for a placement as low as the bound, then for ever higher ones halfway to what is known. A
 //    search that completes without one raises the bound.

@@ -22,9 +22,10 @@ struct RegionColoring {
   bool complete() const;  // every interval has a place
 };
 
-/// Spreads intervals over regions with `capacities` (bytes), the preferred one first. What is accessed most for each byte and step that it takes is placed first.
-/// `accesses` holds bytes read and written of each interval, or is empty where all are alike. What fits into a region together stays there, so a single unbounded
-/// region gives what color_intervals gives. A choice and a packing by rules: neither is claimed to be the best.
+/// Spreads intervals over regions with `capacities` (bytes), the preferred one first. What is accessed most for each byte and step that it
+/// takes is placed first: `accesses` holds the bytes read and written of each interval, or is empty where all are alike. What fits into a
+/// region together stays there, so a single unbounded region gives what color_intervals gives. A choice and a packing by rules: neither is
+/// claimed to be the best.
 RegionColoring color_regions(std::span<const Interval> intervals, std::span<const int64_t> accesses, std::span<const int64_t> capacities,
                              const ColoringOptions& options = {});
 

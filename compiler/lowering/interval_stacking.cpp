@@ -1,7 +1,7 @@
 // An order of the buffers is a placement for all sizes: each lies on the highest of the earlier ones that are live with it.
 //
-// The order is sought at sample sizes: that of the offsets of a greedy coloring of each sample, then moves of single buffers towards the front, which are
-// kept when they lower the sum of the heights.
+// The order is sought at sample sizes: that of the offsets of a greedy coloring of each sample, then moves of single buffers towards the
+// front, which are kept when they lower the sum of the heights.
 #include "compiler/lowering/interval_stacking.h"
 
 #include <algorithm>

@@ -73,7 +73,8 @@ TEST_CASE("the search finds what comparing all orders finds") {
 TEST_CASE("ten thousand random colorings are valid, between the bound and the greedy ones") {
   for (unsigned seed = 0; seed < 10'000; ++seed) {
     std::mt19937 random(seed);
-    auto intervals = random_intervals(random, static_cast<int>(random() % 18), 1 + static_cast<int>(random() % 30), 1 + static_cast<int>(random() % 12));
+    auto intervals =
+        random_intervals(random, static_cast<int>(random() % 18), 1 + static_cast<int>(random() % 30), 1 + static_cast<int>(random() % 12));
     if (seed % 2 == 0) std::ranges::for_each(intervals, [](Interval& i) { i.alignment = 1; });
     const Coloring coloring = color_intervals(intervals, {.effort = 5'000});
     const auto error = find_coloring_error(intervals, coloring.offsets, coloring.height);

@@ -41,7 +41,8 @@ TEST_CASE("what fits nowhere is said") {
 TEST_CASE("random intervals over three regions: valid, within the capacities, complete where the last has none") {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
-    const auto intervals = random_intervals(random, static_cast<int>(random() % 40), 1 + static_cast<int>(random() % 30), 1 + static_cast<int>(random() % 15));
+    const auto intervals =
+        random_intervals(random, static_cast<int>(random() % 40), 1 + static_cast<int>(random() % 30), 1 + static_cast<int>(random() % 15));
     std::vector<int64_t> accesses;
     for (std::size_t i = 0; i < intervals.size(); ++i) accesses.push_back(static_cast<int64_t>(random() % 1000));
     const std::vector<int64_t> capacities{static_cast<int64_t>(random() % 10'000), static_cast<int64_t>(random() % 40'000), kUnbounded};

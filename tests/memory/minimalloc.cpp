@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ namespace {
 std::vector<Interval> read_intervals(const std::string& path) {
   std::ifstream file(path);
   std::string line;
-  if (!std::getline(file, line) || !line.starts_with("id,lower,upper,size")) throw std::runtime_error(path + ": no heading id,lower,upper,size");
+  if (!std::getline(file, line) || !line.starts_with("id,lower,upper,size"))
+    throw std::runtime_error(path + ": no heading id,lower,upper,size");
   std::vector<Interval> intervals;
   while (std::getline(file, line)) {
     std::ranges::replace(line, ',', ' ');
@@ -45,8 +47,9 @@ bool pack(const std::string& path, const ColoringOptions& options) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const auto error = find_coloring_error(intervals, coloring.offsets, coloring.height);
   const bool packed = !error && coloring.height <= options.good_enough;
-  fmt::print("{:<12} {:>5} buffers  bound {:>9}  height {:>9}  greedy {:>9}  {:<6} {:6.2f} s{}\n", std::filesystem::path(path).stem().string(), intervals.size(),
-             coloring.lower_bound, coloring.height, greedy.height, packed ? "packed" : "-", seconds.count(), error ? "  WRONG: " + *error : "");
+  fmt::print("{:<12} {:>5} buffers  bound {:>9}  height {:>9}  greedy {:>9}  {:<6} {:6.2f} s{}\n",
+             std::filesystem::path(path).stem().string(), intervals.size(), coloring.lower_bound, coloring.height, greedy.height,
+             packed ? "packed" : "-", seconds.count(), error ? "  WRONG: " + *error : "");
   std::fflush(stdout);
   return packed;
 }
@@ -55,9 +58,12 @@ int run(const std::vector<std::string>& arguments) {
   ColoringOptions options{.effort = 1'000'000'000, .good_enough = 1'048'576};
   std::vector<std::string> files;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--capacity") options.good_enough = std::stoll(arguments.at(++i));
-    else if (arguments[i] == "--effort") options.effort = std::stoll(arguments.at(++i));
-    else files.push_back(arguments[i]);
+    if (arguments[i] == "--capacity")
+      options.good_enough = std::stoll(arguments.at(++i));
+    else if (arguments[i] == "--effort")
+      options.effort = std::stoll(arguments.at(++i));
+    else
+      files.push_back(arguments[i]);
   }
   const auto packed = std::ranges::count_if(files, [&](const std::string& file) { return pack(file, options); });
   fmt::print("packed {} of {}\n", packed, files.size());

@@ -3,7 +3,8 @@
 #
 #   tests/memory/minimalloc.sh [FOLDER [CAPACITY]]
 #
-# FOLDER holds CSV files with the columns id,lower,upper,size. Without one, ../shared/prototypes/planner is taken where it exists; else there is nothing to test.
+# FOLDER holds CSV files with the columns id,lower,upper,size. Without one, ../shared/prototypes/planner is taken where it exists; else there
+# is nothing to test.
 # ONNXC_BUILD is the build folder, `build` by default.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"

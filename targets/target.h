@@ -45,8 +45,11 @@ struct Kernel {
   double per_call, per_mac, per_byte;
   std::string_view provenance;
 
-  /// Arithmetic and the stream of constants overlap: the roofline.
-  double cost(double macs, double bytes) const { return per_call + std::max(per_mac * macs, per_byte * bytes); }
+  /// Arithmetic and the stream of constants overlap, but for a part of the lesser (measured on Sapphire Rapids with convolutions of 256 to 512 channels).
+  double cost(double macs, double bytes) const {
+    const double arithmetic = per_mac * macs, stream = per_byte * bytes;
+    return per_call + std::max(arithmetic, stream) + 0.4 * std::min(arithmetic, stream);
+  }
 };
 
 /// The row of that name; unknown names are an internal error.

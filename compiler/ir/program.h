@@ -147,6 +147,7 @@ struct Step {
   std::vector<Arg> args;
   bool parallel = false;  ///< takes onnxc::Part as its first argument
   bool fallible = false;  ///< gives a Status
+  bool specialised = false;  ///< compiled for its own extents, not once for all calls of the kernel
 
   PointerArg condition;                    ///< If: a bool. Loop: a bool that is read before each iteration, or none
   std::vector<std::vector<Step>> blocks;   ///< If: then, else. Loop: the body

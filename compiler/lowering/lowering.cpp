@@ -349,6 +349,11 @@ StepBuilder& StepBuilder::expr(int number) {
   step_.template_args.push_back({"", number});
   return *this;
 }
+StepBuilder& StepBuilder::specialised() {
+  step_.specialised = true;
+  return *this;
+}
+
 StepBuilder& StepBuilder::macs(Dim macs) {
   step_.macs = macs;
   return *this;

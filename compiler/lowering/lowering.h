@@ -188,6 +188,7 @@ class StepBuilder {
   StepBuilder& template_name(std::string cpp_text);
   StepBuilder& expr(int number);
   StepBuilder& macs(Dim macs);
+  StepBuilder& specialised();  ///< see Step
   StepBuilder& may_share(const View& written, const View& read);
   Step& step() { return step_; }
 

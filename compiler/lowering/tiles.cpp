@@ -30,6 +30,8 @@ std::span<const Candidate> candidates(const Target& target) {
 
 }  // namespace
 
+bool is_deep(const Target& target, int64_t k, int64_t nr) { return 4 * k * nr > target.l2_bytes / 8; }
+
 Tile choose_tile(const Target& target, const TiledProduct& product) {
   constexpr int64_t kLarge = 14 * 13 * 12 * 11 * 9 * 10;  // whole tiles of nearly all kinds
   const int64_t rows = product.m.is_constant() ? (product.m.value() < 1 ? 1 : product.m.value()) : kLarge;
@@ -38,8 +40,9 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
   for (const Candidate& c : candidates(target)) {
     const int64_t nr = static_cast<int64_t>(c.vectors) * target.vector_floats, columns = (product.n + nr - 1) / nr * nr;
     const bool even = product.line == 0 || product.line % c.rows == 0;
-    // A panel that leaves L1 is read from L2 once for each tile of rows: 128 / rows bytes for each cycle of two multiply-adds, of which some 16 come.
-    const double waits = c.rows < 8 && c.rows < rows && nr * product.k * 4 > target.l1_bytes ? 1.15 : 1.0;
+    // A panel that leaves L1 is read from L2 once for each tile of rows, 128 / rows bytes for each cycle of two multiply-adds, of which some 16 come; unless
+    // it goes in slices.
+    const double waits = c.rows < 8 && c.rows < rows && nr * product.k * 4 > target.l1_bytes && !is_deep(target, product.k, nr) ? 1.15 : 1.0;
     const double work = static_cast<double>(padded_rows(rows, c.rows) * columns) * waits / (even ? c.even : c.anywhere);
     if (best == nullptr || work < least) {
       best = &c;

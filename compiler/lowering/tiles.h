@@ -20,6 +20,9 @@ struct TiledProduct {
   int64_t line = 0;
 };
 
+/// Whether panels of so many columns are large against L2: then they go in slices (slicing.h).
+bool is_deep(const Target& target, int64_t k, int64_t nr);
+
 /// The tile that wastes least, weighted by what each reaches of the peak.
 Tile choose_tile(const Target& target, const TiledProduct& product);
 

@@ -23,6 +23,7 @@ struct ConvParams {
   int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
   int64_t x_pixel = 0, y_pixel = 0;         // elements between pixels
   const float* bias = nullptr;              // for each group cout_g values, padded to whole panels; or null
+  Slices slices{};
 };
 
 namespace detail {
@@ -78,70 +79,100 @@ struct PixelTile {
     return inside || (y[0] + dy >= 0 && y[0] + dy < p.h && x[0] + dx >= 0 && x[MR - 1] + dx < p.w);
   }
 
-  /// The pixels that one tap reads. False when all lie outside.
-  ONNXC_INLINE bool tap(const ConvParams& p, int64_t dy, int64_t dx, const float** rows) const {
+  /// The pixels that one tap reads, from a channel on. False when all lie outside.
+  ONNXC_INLINE bool tap(const ConvParams& p, int64_t dy, int64_t dx, int64_t channel, const float** rows) const {
     bool any = false;
     for (int i = 0; i < MR; ++i) {
       const int64_t iy = y[i] + dy, ix = x[i] + dx;
       const bool ok = inside || (iy >= 0 && iy < p.h && ix >= 0 && ix < p.w);
-      rows[i] = ok ? image[i] + (iy * p.w + ix) * p.x_pixel : kZeros;
+      rows[i] = ok ? image[i] + (iy * p.w + ix) * p.x_pixel + channel : kZeros;
       any |= ok;
     }
     return any;
   }
 };
 
-template <int MR, int NV, class Epi>
-ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const float* w, float* out,
-                             int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+/// Adds steps [from, to) of k, in the order of taps and channels; w: the panel.
+template <int MR, int NV>
+ONNXC_INLINE void add_taps(Tile<MR, NV>& tile, const PixelTile<MR>& pixels, int64_t from, int64_t to, const float* w, int64_t cin, const ConvParams& p,
+                           const PixelGrid& g, Ahead& ahead) {
   constexpr int NR = NV * Vec::width;
-  const int64_t k = p.kh * p.kw * cin;
-  const bool joined = p.x_pixel == cin && g.kx.step == 1 && g.kx.stride == 1;  // taps of a row are one run of floats
+  const bool joined = p.x_pixel == cin && g.kx.step == 1 && g.kx.stride == 1 && pixels.inside;  // taps of a row are one run of floats
+  const int64_t across = joined ? 1 : g.kx.count, channels = joined ? cin * g.kx.count : cin;
+  int64_t ty = 0, tx = 0, channel = 0;
+  if (from > 0) {
+    const int64_t tap = from / channels;
+    channel = from - tap * channels;
+    ty = tap / across;
+    tx = tap - ty * across;
+  }
+  for (int64_t left = to - from; left > 0;) {
+    const int64_t run = channels - channel < left ? channels - channel : left;
+    const int64_t dy = g.ky.offset + ty * g.ky.stride, dx = g.kx.offset + tx * g.kx.stride;
+    const float* const wt = w + (((g.ky.first + ty * g.ky.step) * p.kw + g.kx.first + tx * g.kx.step) * cin + channel) * NR;
+    if (pixels.even && pixels.inside_row(p, dy, dx)) {
+      tile.add(EvenRows{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel + channel, g.step_x * p.x_pixel}, run, wt, ahead);
+      ahead.advance(run);
+    } else if (const float* rows[MR]; pixels.tap(p, dy, dx, channel, rows)) {
+      for (int64_t c = 0; c < run; c += 1024) {  // as many channels as there are zeros
+        const int64_t some = run - c < 1024 ? run - c : 1024;
+        tile.add(rows, some, wt + c * NR, ahead);
+        ahead.advance(some);
+        if (c + some < run) {
+          for (const float*& row : rows) row = row == kZeros ? row : row + some;
+        }
+      }
+    }
+    left -= run;
+    channel = 0;
+    if (++tx == across) {
+      tx = 0;
+      ++ty;
+    }
+  }
+}
+
+/// Pixels [first, last) through panels [first_panel, last_panel).
+template <int MR, int NV, class Epi>
+ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const float* w, float* out, float* sums,
+                             int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  const int64_t k = p.kh * p.kw * cin, steps = g.ky.count * g.kx.count * cin, depth = p.slices.depth(steps);
   Ahead ahead;
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const float* const wp = w + panel * k * NR;
-    ahead.move(wp + k * NR);
-    for (int64_t pixel = first; pixel < last; pixel += MR) {
-      const PixelTile<MR> pixels(p, g, in, pixel, last);
-      const bool runs = joined && pixels.inside;
-      Tile<MR, NV> tile;
-      tile.start(bias != nullptr ? bias + panel * NR : kZeros);
-      for (int64_t ty = 0; ty < g.ky.count; ++ty) {
-        const int64_t dy = g.ky.offset + ty * g.ky.stride;
-        for (int64_t tx = 0; tx < (runs ? 1 : g.kx.count); ++tx) {
-          const int64_t dx = g.kx.offset + tx * g.kx.stride, taps = cin * (runs ? g.kx.count : 1);
-          const float* const wt = wp + ((g.ky.first + ty * g.ky.step) * p.kw + g.kx.first + tx * g.kx.step) * cin * NR;
-          if (pixels.even && pixels.inside_row(p, dy, dx)) {
-            tile.add(EvenRows{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel, g.step_x * p.x_pixel}, taps, wt, ahead);
-            ahead.advance(taps);
-            continue;
-          }
-          const float* rows[MR];
-          if (!pixels.tap(p, dy, dx, rows)) continue;
-          for (int64_t c = 0; c < taps; c += 1024) {  // as many channels as there are zeros
-            const int64_t run = taps - c < 1024 ? taps - c : 1024;
-            tile.add(rows, run, wt + c * NR, ahead);
-            ahead.advance(run);
-            if (c + run < taps) {
-              for (const float*& row : rows) row = row == kZeros ? row : row + run;
-            }
-          }
-        }
-      }
-      tile.finish(out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR, [&](int64_t i) { return pixels.out[i]; }, epi);
-    }
+    int64_t from = 0, to = 0;
+    do {
+      to = from + depth < steps ? from + depth : steps;
+      ahead.move(wp + (to < steps ? to : k) * NR, NR * 4 * MR / (last - first));
+      const auto product = [&]<int R>(int64_t pixel) ONNXC_INLINE_LAMBDA {
+        Tile<R, NV> tile;
+        const PixelTile<R> pixels(p, g, in, pixel, last);
+        const auto at = [&](int64_t i) { return sums + ((pixel + i < last ? pixel + i : last - 1) - first) * NR; };
+        if (from == 0) tile.start(bias != nullptr ? bias + panel * NR : kZeros);
+        else tile.load(at);
+        add_taps(tile, pixels, from, to, wp, cin, p, g, ahead);
+        if (to < steps) tile.store(at, last - pixel);
+        else tile.finish(out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR, [&](int64_t i) { return pixels.out[i]; }, epi);
+      };
+      int64_t pixel = first;
+      for (; last - pixel > (MR > 3 ? kHalf : 0); pixel += MR) product.template operator()<MR>(pixel);
+      if (MR > 3 && pixel < last) product.template operator()<kHalf>(pixel);
+      from = to;
+    } while (from < steps);
   }
 }
 
 /// All pixels of the grid, groups and panels of this part.
 template <int MR, int NV, class Epi>
 ONNXC_INLINE void conv_grid(Part part, const float* in, const float* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
-  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  constexpr int NR = NV * Vec::width;
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, panels = (cout + NR - 1) / NR, pixels = g.n * g.gh * g.gw;
   const bool by_pixels = pixels >= int64_t{MR} * part.count;
   const auto [first, last] = by_pixels ? part.slice(pixels, MR) : Part::Range{0, pixels};
   const auto [first_panel, last_panel] = by_pixels ? Part::Range{0, panels * p.group} : part.slice(panels * p.group);
-  const int64_t block = block_rows(cin * g.step_y * g.step_x, MR);
+  const int64_t block = p.slices.block(block_rows(cin * g.step_y * g.step_x, MR));
+  float* const sums = p.slices.of(part, NR);
   for (int64_t group = first_panel / panels; group * panels < last_panel; ++group) {
     const int64_t from = first_panel > group * panels ? first_panel - group * panels : 0;
     const int64_t to = last_panel < (group + 1) * panels ? last_panel - group * panels : panels;
@@ -149,9 +180,7 @@ ONNXC_INLINE void conv_grid(Part part, const float* in, const float* w, float* o
     const float* const bias = p.bias != nullptr ? p.bias + group * panels * NR : nullptr;
     for (int64_t pixel = first; pixel < last; pixel += block) {
       const int64_t end = pixel + block < last ? pixel + block : last;
-      const int64_t whole = (end - pixel) % MR <= kHalf && MR > 3 ? end - (end - pixel) % MR : end;
-      if (pixel < whole) conv_block<MR, NV>(pixel, whole, from, to, in + group * cin, wg, out, group * cout, cin, cout, bias, p, g, epi);
-      if (whole < end) conv_block<kHalf, NV>(whole, end, from, to, in + group * cin, wg, out, group * cout, cin, cout, bias, p, g, epi);
+      conv_block<MR, NV>(pixel, end, from, to, in + group * cin, wg, out, sums, group * cout, cin, cout, bias, p, g, epi);
     }
   }
 }

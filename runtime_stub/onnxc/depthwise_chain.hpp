@@ -67,7 +67,7 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
       while (expanded < to) {  // up to where the ring begins anew
         const int64_t slot = expanded % ring, count = ring - slot < to - expanded ? ring - slot : to - expanded;
         const float* const in = x + (image * conv.h + expanded) * conv.w * p.x_pixel;
-        detail::gemm_block<MR1, NV1>(0, count * conv.w, 0, detail::panels<NV1>(conv.cin), in, expand_w, rows + slot * conv.w * pitch,
+        detail::gemm_block<MR1, NV1>(0, count * conv.w, 0, detail::panels<NV1>(conv.cin), in, expand_w, rows + slot * conv.w * pitch, nullptr,
                                      {.m = count * conv.w, .n = conv.cin, .k = p.cin, .lda = p.x_pixel, .ldc = pitch, .bias = p.expand_bias}, epi1);
         expanded += count;
       }
@@ -90,7 +90,7 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
       }
     }
     if constexpr (kProjects) {
-      detail::gemm_block<MR2, NV2>(pixel, (bottom - top) * conv.ow, 0, detail::panels<NV2>(p.cout), middle, project_w, y,
+      detail::gemm_block<MR2, NV2>(pixel, (bottom - top) * conv.ow, 0, detail::panels<NV2>(p.cout), middle, project_w, y, nullptr,
                                    {.m = 0, .n = p.cout, .k = conv.cout, .lda = pitch, .ldc = p.y_pixel, .bias = p.project_bias}, epi3);
     }
   }

@@ -27,6 +27,7 @@ struct GemmParams {
   int64_t m, n, k;
   int64_t lda = 0, ldc = 0;      // elements between rows
   const float* bias = nullptr;   // n values, padded to whole panels, or null
+  Slices slices{};
 };
 
 namespace detail {
@@ -39,32 +40,38 @@ constexpr int64_t block_rows(int64_t k, int64_t tile) {
 
 /// `rows` rows, the first of which is row `row` of c and at `a`, through panels [first_panel, last_panel).
 template <int MR, int NV, class Epi>
-ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const float* b, float* c, const GemmParams& p,
-                             const Epi& epi) {
+ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const float* b, float* c, float* sums,
+                             const GemmParams& p, const Epi& epi) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  const int64_t depth = p.slices.depth(p.k);
   Ahead ahead;
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const float* const bp = b + panel * p.k * NR;
-    ahead.move(bp + p.k * NR);
     const int64_t col = panel * NR;
     const float* const bias = p.bias != nullptr ? p.bias + col : kZeros;
-    int64_t i = 0;
-    for (; i + MR <= rows; i += MR) {
-      Tile<MR, NV> tile;
-      tile.start(bias);
-      tile.add(EvenRows{a + i * p.lda, p.lda}, p.k, bp, ahead);
-      ahead.advance(p.k);
-      tile.finish(c, p.ldc, col, MR, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
-    }
-    for (; i < rows; i += kHalf) {
-      const float* anywhere[kHalf];
-      for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = a + (i + r < rows ? i + r : rows - 1) * p.lda;
-      Tile<kHalf, NV> tile;
-      tile.start(bias);
-      tile.add(anywhere, p.k, bp, ahead);
-      ahead.advance(p.k);
-      tile.finish(c, p.ldc, col, rows - i, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
-    }
+    int64_t from = 0, to = 0;
+    do {
+      to = from + depth < p.k ? from + depth : p.k;
+      ahead.move(bp + to * NR, NR * 4 * MR / rows);
+      const auto product = [&]<int R>(const auto& rows_of_a, int64_t i) ONNXC_INLINE_LAMBDA {
+        Tile<R, NV> tile;
+        const auto at = [&](int64_t r) { return sums + (i + r < rows ? i + r : rows - 1) * NR; };
+        if (from == 0) tile.start(bias);
+        else tile.load(at);
+        tile.add(rows_of_a, to - from, bp + from * NR, ahead);
+        ahead.advance(to - from);
+        if (to < p.k) tile.store(at, rows - i);
+        else tile.finish(c, p.ldc, col, rows - i, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
+      };
+      int64_t i = 0;
+      for (; i + MR <= rows; i += MR) product.template operator()<MR>(EvenRows{a + i * p.lda + from, p.lda}, i);
+      for (; i < rows; i += kHalf) {
+        const float* anywhere[kHalf];
+        for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = a + (i + r < rows ? i + r : rows - 1) * p.lda + from;
+        product.template operator()<kHalf>(static_cast<const float* const*>(anywhere), i);
+      }
+      from = to;
+    } while (from < p.k);
   }
 }
 
@@ -78,9 +85,10 @@ void gemm(Part part, const float* a, const float* b, float* c, GemmParams p, Epi
   const bool by_rows = p.m >= int64_t{MR} * part.count;  // rows are shared out where there are many, panels where there are few
   const auto [first, last] = by_rows ? part.slice(p.m, MR) : Part::Range{0, p.m};
   const auto [first_panel, last_panel] = by_rows ? Part::Range{0, panels} : part.slice(panels);
-  const int64_t block = detail::block_rows(p.k, MR);
+  const int64_t block = p.slices.block(detail::block_rows(p.k, MR));
+  float* const sums = p.slices.of(part, NR);
   for (int64_t row = first; row < last; row += block) {
-    detail::gemm_block<MR, NV>(row, last - row < block ? last - row : block, first_panel, last_panel, a + row * p.lda, b, c, p, epi);
+    detail::gemm_block<MR, NV>(row, last - row < block ? last - row : block, first_panel, last_panel, a + row * p.lda, b, c, sums, p, epi);
   }
 }
 

@@ -10,6 +10,14 @@
 #pragma once
 
 #define ONNXC_INLINE inline __attribute__((always_inline))
+#define ONNXC_INLINE_LAMBDA __attribute__((always_inline))
+
+// A function whose calls are compiled into it, with the extents that they pass as constants: for kernels that short rows would spend in deciding.
+#if defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__)
+#define ONNXC_SPECIALISED
+#else
+#define ONNXC_SPECIALISED __attribute__((noinline, flatten))
+#endif
 
 #if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_XSIMD)
 #error "ONNXC_VECTOR_FLOATS needs ONNXC_NO_XSIMD: with intrinsics the width is the machine's"

@@ -51,25 +51,39 @@ ONNXC_INLINE T* opaque(T* p) {
 /// The bias of a layer without one, and what a pixel outside of an image points to.
 alignas(64) inline constexpr float kZeros[1024] = {};
 
-/// Where constants are prefetched from, a line for each step of k: ahead of those in use, in the order in which they lie, which is the order of use. Behind
-/// the end of one step's constants are those of the next; an address, since there may be nothing to point to.
+/// Where constants are prefetched from, ahead of those in use, in the order in which they lie, which is the order of use. Behind the end of one step's
+/// constants are those of the next; an address, since there may be nothing to point to.
 struct Ahead {
   static constexpr std::uintptr_t kFarthest = 128 << 10;  // bytes: a part of any L2
-  std::uintptr_t at = 0;
+  std::uintptr_t at = 0, stride = 64;                     // bytes for each step of k
 
-  /// The constants from `used_until` on come next.
-  ONNXC_INLINE void move(const float* used_until) {
+  /// The constants from `used_until` on come next. So many bytes of them for each step of k would be there in time: no more, since loads from L2 wait for
+  /// those from memory (cold weights of 512 channels: 8 % of the time).
+  ONNXC_INLINE void move(const float* used_until, int64_t bytes = 64) {
     const auto from = reinterpret_cast<std::uintptr_t>(used_until);
     if (at < from || at >= from + kFarthest) at = from;
     farthest = from + kFarthest;
+    stride = bytes < 28 ? 32 : bytes < 60 ? static_cast<std::uintptr_t>(bytes) + 4 : 64;
   }
-  /// `steps` lines have been prefetched.
+  /// `steps` have been done.
   ONNXC_INLINE void advance(int64_t steps) {
-    if (at < farthest) at += static_cast<std::uintptr_t>(steps) * 64;
+    if (at < farthest) at += static_cast<std::uintptr_t>(steps) * stride;
   }
 
  private:
   std::uintptr_t farthest = 0;
+};
+
+/// How a deep product goes through k: a slice of the panel stays in L1 for all rows of a block, with their sums in memory between two slices. Each value is
+/// the same chain of multiply-adds as without.
+struct Slices {
+  float* sums = nullptr;  // for each part rows * NR floats, 64-byte aligned
+  int64_t steps = 0;      // of k at a time; 0: all of them
+  int64_t rows = 0;       // in a block
+
+  ONNXC_INLINE int64_t depth(int64_t k) const { return steps > 0 ? steps : k; }
+  ONNXC_INLINE int64_t block(int64_t others) const { return steps > 0 ? rows : others; }
+  ONNXC_INLINE float* of(const Part& part, int64_t nr) const { return steps > 0 ? sums + part.index * rows * nr : nullptr; }
 };
 
 /// Rows of k floats, `pitch` floats from one to the next.
@@ -91,16 +105,33 @@ struct Tile {
     }
   }
 
+  /// The accumulators from and to memory, row i of the tile at at(i); the first m rows alone are stored.
+  template <class At>
+  ONNXC_INLINE void load(At at) {
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+      const float* const row = at(i);
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = Vec::load(row + j * Vec::width);
+    }
+  }
+  template <class At>
+  ONNXC_INLINE void store(At at, int64_t m) const {
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+      if (i >= m) break;
+      float* const row = at(i);
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j].store(row + j * Vec::width);
+    }
+  }
+
   /// acc[i][:] += rows[i][0..k) times b. `stride`: floats between the rows of b, where b is not a panel.
   ONNXC_INLINE void add(const float* const* rows, int64_t k, const float* b, Ahead ahead, int64_t stride = NR) {
     int64_t step = 0;
     if constexpr (kByLanes) {
-      for (; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.at += Vec::width * 64) {
+      for (; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.at += Vec::width * ahead.stride) {
         if (MR > 6) rows = opaque(rows);  // more pointers than this do not stay in registers: better loaded than moved about
         multiply_lanes(b, stride, ahead, [&](int i) { return rows[i] + step; });
       }
     }
-    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0; --left, ++step, b += stride, ahead.at += 64) {  // counted: GCC 12 warns of `step < k`
+    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0; --left, ++step, b += stride, ahead.at += ahead.stride) {  // counted: GCC 12 warns of `step < k`
       if (MR > 6) rows = opaque(rows);
       multiply(b, ahead, [&](int i) { return rows[i][step]; });
     }
@@ -109,13 +140,13 @@ struct Tile {
     const float* third[(MR + 2) / 3];
     ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
     if constexpr (kByLanes) {
-      for (int64_t step = 0; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.at += Vec::width * 64) {
+      for (int64_t step = 0; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.at += Vec::width * ahead.stride) {
         ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
         multiply_lanes(b, stride, ahead, [&](int i) { return third[i / 3] + i % 3 * rows.pitch; });
         ONNXC_UNROLL for (const float*& row : third) row += Vec::width;
       }
     }
-    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0; --left, b += stride, ahead.at += 64) {
+    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0; --left, b += stride, ahead.at += ahead.stride) {
       ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
       multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch]; });
       ONNXC_UNROLL for (const float*& row : third) ++row;
@@ -156,7 +187,7 @@ struct Tile {
   }
   template <int lane>
   ONNXC_INLINE void multiply_lane(const Vec (&a)[MR], const float* b, Ahead ahead) {
-    __builtin_prefetch(reinterpret_cast<const void*>(ahead.at + lane * 64), 0, 2);
+    __builtin_prefetch(reinterpret_cast<const void*>(ahead.at + lane * ahead.stride), 0, 2);
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
       const Vec w = Vec::load(b + j * Vec::width);
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][j] = fma_lane<lane>(a[i], w, acc[i][j]);

@@ -110,29 +110,35 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
 template <int MR, int NV>
 ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int64_t taps, int64_t tap_step, const float* u, Ahead& ahead, float* m, int64_t count) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
-  const auto store = [&]<int R>(const Tile<R, NV>& tile, int64_t t) {
-    ONNXC_UNROLL for (int i = 0; i < R; ++i) {
-      if (R < MR && t + i >= count) break;
-      ONNXC_UNROLL for (int j = 0; j < NV; ++j) tile.acc[i][j].store(m + (t + i) * NR + j * Vec::width);
+  constexpr int64_t kFew = 8192;  // floats, which stay in L1; more go in slices, tap by tap, past all rows, with the sums in m
+  const bool deep = taps * cin * NR > kFew;
+  const int64_t together = deep ? 1 : taps, parts = deep ? (cin * NR + kFew - 1) / kFew : 1, depth = (cin + parts - 1) / parts;
+  for (int64_t slice = 0; slice < taps / together * parts; ++slice) {
+    const int64_t tap = slice / parts, c = slice % parts * depth, steps = cin - c < depth ? cin - c : depth;
+    const float* const vt = v + tap * tap_step + c;
+    const float* const ut = u + (tap * cin + c) * NR;
+    const auto product = [&]<int R>(auto rows, int64_t t) ONNXC_INLINE_LAMBDA {
+      Tile<R, NV> tile;
+      const auto sums = [&](int64_t i) { return m + (t + i < count ? t + i : count - 1) * NR; };
+      if (slice == 0) tile.start(kZeros);
+      else tile.load(sums);
+      for (int64_t i = 0; i < together; ++i, ahead.advance(steps)) {
+        tile.add(rows, steps, ut + i * cin * NR, ahead);
+        if constexpr (std::is_pointer_v<decltype(rows)>) {
+          for (int r = 0; r < R; ++r) rows[r] += tap_step;
+        } else {
+          rows.first += tap_step;
+        }
+      }
+      tile.store(sums, count - t);
+    };
+    int64_t t = 0;
+    for (; t + MR <= count; t += MR) product.template operator()<MR>(EvenRows{vt + t * pitch, pitch}, t);
+    for (; t < count; t += kHalf) {
+      const float* rows[kHalf];
+      for (int64_t i = 0; i < kHalf; ++i) rows[i] = vt + (t + i < count ? t + i : count - 1) * pitch;
+      product.template operator()<kHalf>(static_cast<const float**>(rows), t);
     }
-  };
-  int64_t t = 0;
-  for (; t + MR <= count; t += MR) {
-    Tile<MR, NV> tile;
-    tile.start(kZeros);
-    for (int64_t tap = 0; tap < taps; ++tap, ahead.advance(cin)) tile.add(EvenRows{v + t * pitch + tap * tap_step, pitch}, cin, u + tap * cin * NR, ahead);
-    store(tile, t);
-  }
-  for (; t < count; t += kHalf) {
-    const float* rows[kHalf];
-    for (int64_t i = 0; i < kHalf; ++i) rows[i] = v + (t + i < count ? t + i : count - 1) * pitch;
-    Tile<kHalf, NV> tile;
-    tile.start(kZeros);
-    for (int64_t tap = 0; tap < taps; ++tap, ahead.advance(cin)) {
-      tile.add(rows, cin, u + tap * cin * NR, ahead);
-      for (const float*& row : rows) row += tap_step;
-    }
-    store(tile, t);
   }
 }
 
@@ -169,7 +175,7 @@ void winograd(Part part, const float* x, const float* u, float* y, float* scratc
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int f = 0; f < A * A; ++f) {
         const float* const uf = u + (panel * A * A + f) * p.cin * NR;
-        ahead.move(uf + p.cin * NR);
+        ahead.move(uf + p.cin * NR, NR * 4 * MR / count);
         detail::winograd_gemm<MR, NV>(v + f * v_plane, pitch, p.cin, 1, 0, uf, ahead, m + f * m_plane, count);
       }
       for (int64_t t = 0; t < count; ++t) {

@@ -85,7 +85,7 @@ void winograd_line(Part part, const float* x, const float* u, float* y, float* s
       for (int f = 0; f < A; ++f) {
         const int64_t size = p.kh * p.cin * NR;
         const float* const uf = u + (panel * A + f) * size;
-        ahead.move(uf + size);
+        ahead.move(uf + size, NR * 4 * MR / count);
         const int64_t tap_step = p.dilation_y * across * pitch;
         detail::winograd_gemm<MR, NV>(v + f * plane, pitch, p.cin, p.kh, tap_step, uf, ahead, m + f * m_plane, count);
       }

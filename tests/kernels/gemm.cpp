@@ -61,6 +61,15 @@ void check_tile() {
   check({.m = 3 * MR + 1, .n = NR + 3, .k = 33, .parts = 3, .residual = false}, NR, run);
   check({.m = 3, .n = 5 * NR + 3, .k = 33, .parts = 4, .residual = false}, NR, run);
   check({.m = 1000, .n = NR, .k = 700, .parts = 2}, NR, run);
+  const Aligned sums(std::vector<float>(size_t(2 * 3 * MR * NR)));
+  auto sliced = [&](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
+    p.slices = {sums.p, 7, 3 * MR};
+    gemm<MR, NV>(part, a, b, c, p, epi);
+  };
+  for (int64_t m : {1, MR - 1, MR, MR + 1, 3 * MR, 3 * MR + 1, 65}) {
+    if (m == 0) continue;
+    for (int64_t k : {0, 1, 7, 8, 50}) check({.m = m, .n = NR + 3, .k = k, .parts = int(k % 2) + 1}, NR, sliced);
+  }
 }
 
 template <int NV>

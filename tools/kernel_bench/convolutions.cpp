@@ -137,7 +137,7 @@ void add_winograd(Suite& suite, Layer l) {
             {double(rows * kPlanes * l.cin) * double(columns), 4.0 * double(kPlanes * l.cin * columns)}, [=](Data& d) {
               return
                   [p = l.params(), block, x = l.image(d), &u = d.stream(pack::winograd(l.weights(d), l.cout, l.cin, kWinogradTile.nr, T)),
-                   y = l.result(d), scratch = d.room(winograd_scratch<T, kWinogradTile.mr, kWinogradTile.nv>(l.cin, block))] {
+                   y = l.result(d), scratch = d.room(winograd_scratch<T, kWinogradTile.nv>(l.cin, block))] {
                     winograd<T, kWinogradTile.mr, kWinogradTile.nv>({}, x, u.next(), y, scratch, p, block);
                   };
             });
@@ -164,7 +164,7 @@ void add_winograd_line(Suite& suite, int64_t width, int64_t cin, int64_t cout, i
               const std::span<const float> weights{d.numbers(cout * cin * 3), static_cast<std::size_t>(cout * cin * 3)};
               return [p, block, x = d.numbers(width * cin), &u = d.stream(pack::winograd_line(weights, cout, cin, 1, kWinogradTile.nr, T)),
                       y = d.room(width * cout),
-                      scratch = d.room(winograd_line_scratch<T, kWinogradTile.mr, kWinogradTile.nv>(cin, 1, 1, 1, block))] {
+                      scratch = d.room(winograd_line_scratch<T, kWinogradTile.nv>(cin, 1, 1, 1, block))] {
                 winograd_line<T, kWinogradTile.mr, kWinogradTile.nv>({}, x, u.next(), y, scratch, p, 1, block);
               };
             });

@@ -5,6 +5,7 @@
 
 #include "compiler/lowering/lowering.h"
 #include "compiler/lowering/pack.h"
+#include "compiler/lowering/slicing.h"
 #include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
 #include "runtime_stub/onnxc/scalar/matmul.hpp"
@@ -82,22 +83,25 @@ bool has_fast_kernel(const Graph& graph, const Node& node) {
 /// b constant, one matrix: packed once, read by all rows of a.
 void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const TensorData& b = *l.constant(1);
-  const Tile tile = choose_tile(l.target(), {.m = rows, .n = p.n.value(), .k = p.k.is_constant() ? p.k.value() : 128});
+  const TiledProduct product{.m = rows, .n = p.n.value(), .k = p.k.value()};
+  const Tile tile = choose_tile(l.target(), product);
   const bool one_row = rows == Dim(1);
   const int vectors = one_row ? 4 : tile.vectors;
   const int nr = vectors * l.target().vector_floats;
   const double macs = known(rows) * known(p.n) * known(p.k);
   const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
-  l.consider(row, macs, 4 * known(p.n) * known(p.k), [&l, &b, p, rows, row, one_row, tile, vectors, nr] {
+  l.consider(row, macs, 4 * known(p.n) * known(p.k), [&l, &b, p, product, row, one_row, tile, vectors, nr] {
     const View a = l.in(0), y = l.out(0);
     const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, ElementType::F32,
                                    pack::panels(b.as<float>(), {.k = p.k.value(), .n = p.n.value(), .nr = nr}));
+    std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(product.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
+    if (!one_row) add_slicing(l, tile, choose_slicing(l.target(), tile, product, 1), params);
     StepBuilder step = l.call(row);
     if (!one_row) step.template_name(std::to_string(tile.rows));
     step.template_name(std::to_string(vectors));
     step.pointer(a).pointer(w).pointer(y);
-    step.params({{"m", dim_arg(rows)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}});
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
+    step.params(std::move(params));
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/lowering/lowering.h"
 #include "compiler/lowering/pack.h"
+#include "compiler/lowering/slicing.h"
 #include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/nn/conv_call.h"
@@ -58,13 +59,16 @@ void evaluate_conv(Evaluation& e) {
 
 void consider_gemm(Lowering& l, const ConvCall& c) {
   if (c.kh != 1 || c.kw != 1 || c.group != 1 || !c.plain_window() || !c.no_pads()) return;
-  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin});
-  l.consider("gemm", c.tiled_macs(tile), 0, [&l, c, tile] {
+  const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin};
+  const Tile tile = choose_tile(l.target(), product);
+  l.consider("gemm", c.tiled_macs(tile), c.weight_bytes(tile), [&l, c, tile, product] {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv(conv_weights(l), shape));
+    auto params = gemm_params(l, c, x, y, shape);
+    add_slicing(l, tile, choose_slicing(l.target(), tile, product, 1), params);
     StepBuilder step = l.call("gemm");
-    tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(gemm_params(l, c, x, y, shape));
+    tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(std::move(params));
     finish_conv(l, step, c, y);
   });
 }
@@ -80,6 +84,7 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
     StepBuilder step = l.call(unrolled ? "depthwise" : "depthwise_any");
     if (unrolled) step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1])).template_name("7");
     step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias));
+    if (unrolled && c.kh < 7) step.specialised();  // rows are short against what it takes to find their edges: up to half of the time
     finish_conv(l, step, c, y);
   });
 }
@@ -111,14 +116,16 @@ void consider_stem(Lowering& l, const ConvCall& c) {
 }
 
 void consider_direct(Lowering& l, const ConvCall& c) {
-  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.kh * c.kw, .line = c.likely(c.ow)});
-  l.consider("conv", c.tiled_macs(tile), 0, [&l, c, tile] {
+  const TiledProduct product{.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.kh * c.kw, .line = c.likely(c.ow)};
+  const Tile tile = choose_tile(l.target(), product);
+  l.consider("conv", c.tiled_macs(tile), c.weight_bytes(tile), [&l, c, tile, product] {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv(conv_weights(l), shape));
-    const auto bias = conv_bias(l, shape);
+    auto params = c.params(x, y, conv_bias(l, shape));
+    add_slicing(l, tile, choose_slicing(l.target(), tile, product, shape.cin), params);
     StepBuilder step = l.call("conv");
-    tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias));
+    tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(std::move(params));
     finish_conv(l, step, c, y);
   });
 }

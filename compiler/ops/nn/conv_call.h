@@ -48,6 +48,11 @@ struct ConvCall {
     const int64_t columns = cout / group;
     return macs * static_cast<double>((columns + tile.nr - 1) / tile.nr * tile.nr) / static_cast<double>(columns);
   }
+  /// Of packed weights.
+  double weight_bytes(const Tile& tile) const {
+    const int64_t columns = cout / group;
+    return 4.0 * static_cast<double>((columns + tile.nr - 1) / tile.nr * tile.nr * group * (cin / group) * kh * kw);
+  }
   bool plain_window() const {
     for (std::size_t i = 0; i < 2; ++i) {
       if (window.strides[i] != 1 || window.dilations[i] != 1) return false;

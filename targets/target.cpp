@@ -1,5 +1,7 @@
 #include "targets/target.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -21,6 +23,12 @@ constexpr Target kGeneric{"generic", Isa::Generic, "", 4, 32 << 10, 256 << 10, k
     kX86V4{"x86-64-v4", Isa::Avx512, "x86-64-v4", 16, 32 << 10, 1 << 20, "x86-64"},
     kAarch64{"aarch64", Isa::Neon, "armv8-a", 4, 64 << 10, 512 << 10, "aarch64"};
 
+/// What the system says of a cache of this machine; `otherwise` where it says nothing, or nothing credible.
+int64_t cache_bytes(int name, int64_t otherwise) {
+  const int64_t bytes = sysconf(name);
+  return bytes >= otherwise / 2 && bytes <= otherwise * 8 ? bytes : otherwise;
+}
+
 Target host() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -35,6 +43,10 @@ Target host() {
 #endif
   target.name = "native";
   target.march = "native";
+#if defined(_SC_LEVEL1_DCACHE_SIZE) && defined(_SC_LEVEL2_CACHE_SIZE)
+  target.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1_bytes);
+  target.l2_bytes = std::max(target.l2_bytes, cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2_bytes) / 2);  // the other half is for what streams by, or a second thread
+#endif
   return target;
 }
 

@@ -268,6 +268,22 @@ void Lowering::build_cheapest() {
   build();
 }
 
+namespace {
+
+/// Of the tensors that a node reads and writes, constants aside.
+Dim bytes_moved(const Graph& graph, const Node& node) {
+  Dim bytes = 0;
+  const auto add = [&](ValueId v) {
+    if (v == kAbsent || graph[v].constant != nullptr || !graph[v].type.is_tensor() || !graph[v].type.ranked) return;
+    bytes += element_count(graph[v].type.extents) * (held_bits(graph[v].type.element) / 8);
+  };
+  for (int i = 0; i < node.own_inputs(); ++i) add(node.input(i));
+  for (ValueId v : node.outputs) add(v);
+  return bytes;
+}
+
+}  // namespace
+
 StepBuilder::StepBuilder(Lowering& lowering, const Kernel& kernel) : lowering_(lowering) {
   const Node& node = lowering.node_;
   std::string shapes;
@@ -278,7 +294,10 @@ StepBuilder::StepBuilder(Lowering& lowering, const Kernel& kernel) : lowering_(l
                            node.epilogue && !node.is_map() ? " + epilogue" : "", shapes, node.has_output(0) ? lowering.graph_[node.output(0)].type.text() : ""));
 }
 
-StepBuilder::~StepBuilder() noexcept(false) { lowering_.lowerer_.emit(std::move(step_)); }
+StepBuilder::~StepBuilder() noexcept(false) {
+  if (step_.bytes == Dim(0)) step_.bytes = bytes_moved(lowering_.graph_, lowering_.node_);
+  lowering_.lowerer_.emit(std::move(step_));
+}
 
 StepBuilder& StepBuilder::pointer(PointerArg p) {
   step_.args.emplace_back(p);

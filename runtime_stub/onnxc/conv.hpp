@@ -168,7 +168,7 @@ template <int MR, int NV, class Epi>
 ONNXC_INLINE void conv_grid(Part part, const float* in, const float* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, panels = (cout + NR - 1) / NR, pixels = g.n * g.gh * g.gw;
-  const bool by_pixels = pixels >= int64_t{MR} * part.count;
+  const bool by_pixels = share_rows(part, pixels, p.cout, p.kh * p.kw * cin, MR);
   const auto [first, last] = by_pixels ? part.slice(pixels, MR) : Part::Range{0, pixels};
   const auto [first_panel, last_panel] = by_pixels ? Part::Range{0, panels * p.group} : part.slice(panels * p.group);
   const int64_t block = p.slices.block(block_rows(cin * g.step_y * g.step_x, MR));

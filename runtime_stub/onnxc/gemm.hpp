@@ -38,6 +38,12 @@ constexpr int64_t block_rows(int64_t k, int64_t tile) {
   return rows < tile * 4 ? tile * 4 : rows / tile * tile;
 }
 
+/// Whether the parts of a product take rows each, else panels: rows where there are enough, as neighbours then find theirs where they made them, but for
+/// weights that no L2 holds: each part reads as few of those as it can.
+constexpr bool share_rows(const Part& part, int64_t m, int64_t n, int64_t k, int64_t tile) {
+  return m >= tile * part.count && (n <= m || n * k < int64_t{1} << 18);
+}
+
 /// `rows` rows, the first of which is row `row` of c and at `a`, through panels [first_panel, last_panel).
 template <int MR, int NV, class Epi>
 ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const float* b, float* c, float* sums,
@@ -82,7 +88,7 @@ template <int MR, int NV, class Epi = Epilogue<Keep>>
 void gemm(Part part, const float* a, const float* b, float* c, GemmParams p, Epi epi = {}) {
   constexpr int NR = NV * Vec::width;
   const int64_t panels = (p.n + NR - 1) / NR;
-  const bool by_rows = p.m >= int64_t{MR} * part.count;  // rows are shared out where there are many, panels where there are few
+  const bool by_rows = detail::share_rows(part, p.m, p.n, p.k, MR);
   const auto [first, last] = by_rows ? part.slice(p.m, MR) : Part::Range{0, p.m};
   const auto [first_panel, last_panel] = by_rows ? Part::Range{0, panels} : part.slice(panels);
   const int64_t block = p.slices.block(detail::block_rows(p.k, MR));

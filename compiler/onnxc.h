@@ -24,6 +24,7 @@ struct CompilerOptions {
   int threads = 1;                                   ///< the unit may be run with so many
   double weights_growth = 2;                         ///< packed weights are at most so many times the model's
   int64_t max_arena = int64_t{1} << 36;              ///< bytes; a model that needs more is refused
+  int64_t max_weights = int64_t{1} << 40;            ///< bytes of packed constants; a model that needs more is refused
   bool heap = true;                                  ///< false: what has no bound before the model runs is refused
   int64_t max_trip = LowerOptions().max_trip;        ///< iterations of a loop that has no number of them
   bool zip_maps = true;                              ///< false: the scores that ZipMap makes maps of stay tensors

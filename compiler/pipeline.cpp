@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/budgets.h"
 #include "compiler/lowering/plan_memory.h"
 #include "compiler/lowering/weights_budget.h"
 #include "compiler/onnxc.h"
@@ -85,12 +86,6 @@ Imported read_model(const std::filesystem::path& model, const CompilerOptions& o
 
 namespace {
 
-int64_t weight_bytes(const Program& program) {
-  int64_t bytes = 0;
-  for (const Weights& w : program.weights) bytes += w.strings ? 0 : static_cast<int64_t>(w.bytes->size());
-  return bytes;
-}
-
 /// Import, passes, lowering and memory plan, for every size that the dimensions may have.
 Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options) {
   const auto target = find_target(options.target);
@@ -128,8 +123,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   if (options.level > 0) alias_buffers(result.program);
   plan_memory(result.program);
   check_plan(result.program);
-  if (const Dim bytes = result.program.arena_bytes; bytes.is_constant() && bytes.value() > options.max_arena)
-    throw Error(ErrorKind::Budget, fmt::format("the arena would take {} bytes, more than {}", bytes.value(), options.max_arena), "see --max-arena");
+  check_budgets(result.program, options);
   return result;
 }
 

@@ -1059,6 +1059,16 @@ def small_budget():
     return model(nodes, [value("x", (30, 30))], [value("y", (30, 30))], [tensor("w", np.ones((30, 30)))])
 
 
+@case(BUDGET, "'t' (", options=["--max-arena", "1K"])
+def small_budget_names_what_lives():
+    return small_budget()
+
+
+@case(BUDGET, "'w' (", options=["--max-weights", "3000"])
+def small_budget_of_weights():
+    return small_budget()
+
+
 @case(USAGE, options=["--target", "pdp11"])
 def unknown_target():
     return good()

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <iostream>
+#include <limits>
 #include <string_view>
 
 namespace onnxc {
@@ -65,7 +67,11 @@ void ModelOptions::add_to(CLI::App& app) {
       ->check(CLI::Range(1, 256));
   app.add_option("--weights-growth", weights_growth_, "How many times the model's weights the unit's may be: Winograd's are 1.8 or 4 times as large. 2 by default, 1 at -Os")
       ->check(CLI::Range(1.0, 100.0));
-  app.add_option("--max-arena", max_arena_, "Refuse models that need more bytes of memory for their values")->capture_default_str();
+  const auto limit = [&](const char* name, std::optional<uint64_t>& bytes, const char* help) {
+    app.add_option(name, bytes, help)->transform(CLI::AsSizeValue(false))->type_name("BYTES");
+  };
+  limit("--max-arena", max_arena_, "Refuse models that need more memory for their values, and name those that live together; 512K and 2MiB are understood. 64GiB by default");
+  limit("--max-weights", max_weights_, "Refuse models whose packed weights take more bytes, and name the largest");
   app.add_flag("--no-heap", no_heap_, "Refuse what needs memory whose size has no bound before the model runs");
   app.add_option("--max-trip", max_trip_, "Iterations after which a loop without a number of them ends the run with an error")
       ->capture_default_str()
@@ -86,7 +92,11 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.target = target_;
   rest.weights = weights_;
   rest.threads = threads_;
-  rest.max_arena = max_arena_;
+  const auto limit = [](std::optional<uint64_t> bytes, int64_t otherwise) {
+    return bytes ? static_cast<int64_t>(std::min<uint64_t>(*bytes, std::numeric_limits<int64_t>::max())) : otherwise;
+  };
+  rest.max_arena = limit(max_arena_, rest.max_arena);
+  rest.max_weights = limit(max_weights_, rest.max_weights);
   rest.heap = !no_heap_;
   rest.max_trip = max_trip_;
   rest.zip_maps = zipmap_ == "map";

@@ -1,0 +1,78 @@
+#include "compiler/budgets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "compiler/support/error.h"
+
+namespace onnxc {
+namespace {
+
+struct Share {
+  int64_t bytes;
+  std::string name;
+};
+
+/// The largest of them, largest first: "'fc.weight' (4,096 bytes), ...".
+std::string largest(std::vector<Share> shares) {
+  constexpr std::size_t kMost = 3;
+  std::ranges::stable_sort(shares, std::ranges::greater(), &Share::bytes);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, shares.size()); ++i) text += fmt::format("{}'{}' ({} bytes)", i == 0 ? "" : ", ", shares[i].name, shares[i].bytes);
+  return text + (shares.size() > kMost ? fmt::format(" and {} more", shares.size() - kMost) : "");
+}
+
+int64_t bytes_of(const Weights& w) { return w.strings ? 0 : static_cast<int64_t>(w.bytes->size()); }
+
+/// What lies in the arena in the step in which most does.
+std::vector<Share> fullest_step(const Program& program) {
+  std::vector<const Buffer*> buffers;
+  for (const Buffer& b : program.buffers) {
+    if (b.place == Buffer::Place::Arena && b.parent < 0 && b.first >= 0 && b.bytes.is_constant()) buffers.push_back(&b);
+  }
+  const auto live = [&](int step) {
+    std::vector<Share> shares;
+    for (const Buffer* b : buffers) {
+      if (b->first <= step && step < b->last) shares.push_back({b->bytes.value(), b->name});
+    }
+    return shares;
+  };
+  std::vector<Share> fullest;
+  int64_t most = -1;
+  for (const Buffer* start : buffers) {  // a most is reached where something begins to live
+    std::vector<Share> shares = live(start->first);
+    int64_t sum = 0;
+    for (const Share& share : shares) sum += share.bytes;
+    if (sum > most) {
+      most = sum;
+      fullest = std::move(shares);
+    }
+  }
+  return fullest;
+}
+
+}  // namespace
+
+int64_t weight_bytes(const Program& program) {
+  int64_t bytes = 0;
+  for (const Weights& w : program.weights) bytes += bytes_of(w);
+  return bytes;
+}
+
+void check_budgets(const Program& program, const CompilerOptions& options) {
+  if (const Dim bytes = program.arena_bytes; bytes.is_constant() && bytes.value() > options.max_arena) {
+    throw Error(ErrorKind::Budget, fmt::format("the arena would take {} bytes, more than {}; live together: {}", bytes.value(), options.max_arena, largest(fullest_step(program))),
+                "see --max-arena");
+  }
+  if (const int64_t bytes = weight_bytes(program); bytes > options.max_weights) {
+    std::vector<Share> shares;
+    for (const Weights& w : program.weights) shares.push_back({bytes_of(w), w.from});
+    throw Error(ErrorKind::Budget, fmt::format("the weights would take {} bytes, more than {}: {}", bytes, options.max_weights, largest(std::move(shares))),
+                "see --max-weights, and --weights-growth, by which kernels may enlarge them");
+  }
+}
+
+}  // namespace onnxc

@@ -1,0 +1,14 @@
+// Limits of what a unit may take, as gates of a build: what exceeds them is refused, with the names of what takes most.
+#pragma once
+#include "compiler/ir/program.h"
+#include "compiler/onnxc.h"
+
+namespace onnxc {
+
+/// Bytes of the packed constants.
+int64_t weight_bytes(const Program& program);
+
+/// Throws Error{Budget} where the planned program needs more than the options allow. Arenas whose size depends on dimensions are not checked.
+void check_budgets(const Program& program, const CompilerOptions& options);
+
+}  // namespace onnxc

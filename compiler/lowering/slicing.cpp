@@ -11,7 +11,8 @@ Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduc
   const int64_t most = std::max<int64_t>(64, target.l1_bytes / line), runs = (run + most - 1) / most;
   Slicing slicing;
   slicing.steps = run > most ? (run + runs - 1) / runs : most / run * run;
-  slicing.rows = std::min((rows + tile.rows - 1) / tile.rows, std::max<int64_t>(1, kSumsBytes / line / tile.rows)) * tile.rows;
+  const int64_t most_rows = std::max<int64_t>(1, kSumsBytes / line / tile.rows) * tile.rows;
+  slicing.rows = rows < most_rows ? (rows + tile.rows - 1) / tile.rows * tile.rows : most_rows;
   return slicing;
 }
 

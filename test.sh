@@ -67,7 +67,7 @@ stage "real models" script tests/zoo/run.sh
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "random cases of each operator" script tests/differential/run.sh
 stage "values in place" script tests/placement/run.sh
-long_stage "hard memory plans" script tests/memory/minimalloc.sh
+stage "hard memory plans" script tests/memory/minimalloc.sh
 stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
 long_stage "real models, all of them" script tests/zoo/run.sh --all

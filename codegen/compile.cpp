@@ -30,6 +30,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   for (const auto& [domain, version] : compilation.info.opsets) emit.opsets += fmt::format("{}{} {}", emit.opsets.empty() ? "" : ", ", domain, version);
   emit.target = compilation.target.name;
   emit.flags = fmt::format("-O{}", options.level);
+  if (options.memory != MemoryGoal::Speed) emit.flags += options.memory == MemoryGoal::Min ? " --memory min" : " --memory balanced";
   for (const auto& [name, range] : options.dims)
     emit.flags += range.min == range.max ? fmt::format(" --dim {}={}", name, range.min) : fmt::format(" --dim {}={}..{}", name, range.min, range.max);
   for (const auto& [name, extents] : options.specialize) emit.flags += fmt::format(" --specialize {}={}", name, fmt::join(extents, ","));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,29 +30,30 @@ int64_t bytes_of(const Weights& w) { return w.strings ? 0 : static_cast<int64_t>
 
 /// What lies in the arena in the step in which most does.
 std::vector<Share> fullest_step(const Program& program) {
-  std::vector<const Buffer*> buffers;
-  for (const Buffer& b : program.buffers) {
-    if (b.place == Buffer::Place::Arena && b.parent < 0 && b.first >= 0 && b.bytes.is_constant()) buffers.push_back(&b);
-  }
-  const auto live = [&](int step) {
-    std::vector<Share> shares;
-    for (const Buffer* b : buffers) {
-      if (b->first <= step && step < b->last) shares.push_back({b->bytes.value(), b->name});
+  std::map<int, int64_t> change;  // of the bytes that live, by step
+  const auto each_buffer = [&](auto&& visit) {
+    for (const Buffer& b : program.buffers) {
+      if (b.place == Buffer::Place::Arena && b.parent < 0 && b.first >= 0 && b.bytes.is_constant()) visit(b);
     }
-    return shares;
   };
-  std::vector<Share> fullest;
-  int64_t most = -1;
-  for (const Buffer* start : buffers) {  // a most is reached where something begins to live
-    std::vector<Share> shares = live(start->first);
-    int64_t sum = 0;
-    for (const Share& share : shares) sum += share.bytes;
-    if (sum > most) {
-      most = sum;
-      fullest = std::move(shares);
+  each_buffer([&](const Buffer& b) {
+    change[b.first] += b.bytes.value();
+    change[b.last] -= b.bytes.value();
+  });
+  int fullest = 0;
+  int64_t live = 0, most = 0;
+  for (const auto& [step, bytes] : change) {
+    live += bytes;
+    if (live > most) {
+      most = live;
+      fullest = step;
     }
   }
-  return fullest;
+  std::vector<Share> shares;
+  each_buffer([&](const Buffer& b) {
+    if (b.first <= fullest && fullest < b.last) shares.push_back({b.bytes.value(), b.name});
+  });
+  return shares;
 }
 
 }  // namespace

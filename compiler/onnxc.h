@@ -1,6 +1,7 @@
 // The compiler's public API: a model file becomes a Program. codegen/compile.h goes on to C++.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <ostream>
 #include <string>
@@ -9,6 +10,7 @@
 #include "compiler/frontend/import.h"
 #include "compiler/ir/program.h"
 #include "compiler/lowering/lowering.h"
+#include "compiler/lowering/memory_goal.h"
 #include "compiler/ops/custom/custom_operator.h"
 #include "compiler/support/error.h"
 
@@ -22,6 +24,7 @@ struct CompilerOptions {
   std::string print_after;                           ///< name of a pass, or "all": its result goes to `log`
   std::string stop_after;                            ///< name of a pass: the graph is what it left
   int threads = 1;                                   ///< the unit may be run with so many
+  MemoryGoal memory = MemoryGoal::Speed;
   double weights_growth = 2;                         ///< packed weights are at most so many times the model's
   int64_t max_arena = int64_t{1} << 36;              ///< bytes; a model that needs more is refused
   int64_t max_weights = int64_t{1} << 40;            ///< bytes of packed constants; a model that needs more is refused
@@ -31,6 +34,8 @@ struct CompilerOptions {
   std::vector<CustomOperator> custom_operators{};    ///< the user's own
   int bisect_limit = -1;                             ///< run only so many optional passes
   std::ostream* log = nullptr;
+  /// Sees the graph after import ("import") and after each pass that ran.
+  std::function<void(const std::string& pass, const Graph& graph)> watch{};
 };
 
 /// The same model with some dimensions fixed: what runs when a caller's are these.

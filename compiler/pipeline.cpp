@@ -5,8 +5,8 @@
 #include <set>
 
 #include "compiler/budgets.h"
+#include "compiler/lowering/memory_goal.h"
 #include "compiler/lowering/plan_memory.h"
-#include "compiler/lowering/weights_budget.h"
 #include "compiler/onnxc.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
@@ -33,6 +33,7 @@ constexpr Pass kPasses[] = {
     {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
     {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs
+    {"order_nodes",                     order_nodes,                     true},   // fewer bytes live at once
 };
 // clang-format on
 
@@ -97,6 +98,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   refuse_unknown_operators(graph);
   const auto after = [&](const char* name) {
     verify_graph(graph, name);
+    if (options.watch) options.watch(name, graph);
     if (options.log != nullptr && (options.print_after == "all" || options.print_after == name)) *options.log << "# after " << name << "\n" << print_graph(graph);
     return options.stop_after == name;
   };
@@ -110,18 +112,11 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
-  LowerOptions lower{.optimise = options.level > 0, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
+  const LowerOptions lower{.optimise = options.level > 0, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
                      .threads = options.threads, .output_names = std::move(output_names)};
-  result.program = lower_graph(graph, result.target, lower, &result.choices);
-  // Some kernels gain time by larger weights. Where they gain too much of that, other candidates take their place.
-  const int64_t growth = weights_growth(result.choices), own_bytes = weight_bytes(result.program) - growth;
-  if (const auto most = static_cast<int64_t>((options.weights_growth - 1) * static_cast<double>(own_bytes)); growth > most) {
-    lower.picks = picks_within(result.choices, most);
-    result.choices.clear();
-    result.program = lower_graph(graph, result.target, lower, &result.choices);
-  }
-  if (options.level > 0) alias_buffers(result.program);
-  plan_memory(result.program);
+  Planned planned = plan_for(options.memory, graph, result.target, lower, options.weights_growth);
+  result.program = std::move(planned.program);
+  result.choices = std::move(planned.choices);
   check_plan(result.program);
   check_budgets(result.program, options);
   return result;
@@ -152,6 +147,7 @@ std::vector<Variant> compile_variants(const std::filesystem::path& model, const 
     CompilerOptions fixed = options;
     fixed.specialize.clear();
     fixed.print_after.clear();
+    fixed.watch = {};
     for (const auto& [name, extent] : dims) {
       const auto range = options.dims.find(name);
       if (range != options.dims.end() && (extent < range->second.min || extent > range->second.max))

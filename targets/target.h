@@ -25,6 +25,9 @@ struct Target {
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10;
   std::string_view machine;   ///< of object files: x86-64 or aarch64
   int64_t l3_bytes = 8 << 20;  ///< what one core can count on of what all share
+  /// Of rows or tiles that a kernel keeps between its stages; wider images are taken by bands. As much as L2 holds where time is what counts.
+  int64_t workspace_bytes() const { return workspace > 0 ? workspace : l2_bytes; }
+  int64_t workspace = 0;
 };
 
 /// x86-64-v2, -v3, -v4, aarch64, native (this host), generic. Empty for an unknown name.

@@ -21,18 +21,6 @@ void visit_arg(Arg& arg, const std::function<void(PointerArg&)>& visit) {
   }
 }
 
-const char* place_name(Buffer::Place place) {
-  switch (place) {
-    case Buffer::Place::Input: return "input";
-    case Buffer::Place::Output: return "output";
-    case Buffer::Place::Weights: return "weights";
-    case Buffer::Place::Arena: return "arena";
-    case Buffer::Place::Heap: return "heap";
-    case Buffer::Place::Object: return "object";
-  }
-  return "?";
-}
-
 const char* kind_name(Step::Kind kind) {
   switch (kind) {
     case Step::Kind::Call: return "call";
@@ -51,6 +39,18 @@ const char* kind_name(Step::Kind kind) {
 }
 
 }  // namespace
+
+const char* place_name(Buffer::Place place) {
+  switch (place) {
+    case Buffer::Place::Input: return "input";
+    case Buffer::Place::Output: return "output";
+    case Buffer::Place::Weights: return "weights";
+    case Buffer::Place::Arena: return "arena";
+    case Buffer::Place::Heap: return "heap";
+    case Buffer::Place::Object: return "object";
+  }
+  return "?";
+}
 
 std::string step_label(const Step& step) { return step.kind == Step::Kind::Call ? step.row : kind_name(step.kind); }
 

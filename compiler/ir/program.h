@@ -161,8 +161,10 @@ struct Step {
 
   std::string row;       ///< name of the catalogue row
   std::string what;      ///< for the comment: `Conv 'conv1' + relu: [1,1,28,28] -> [1,14,14,16]`
+  std::string value{};   ///< of the graph: the first output of the node that it belongs to; see origins.h
   Dim macs = 0;          ///< multiply-adds
   Dim bytes = 0;         ///< read and written
+  double cost_ns = 0;    ///< predicted, on one thread; 0 where that takes sizes that are not known
 };
 
 struct Program {
@@ -204,6 +206,9 @@ void for_each_pointer(const Step& step, const std::function<void(const PointerAr
 
 /// The row that a step calls, or what it does instead: `if`, `loop`, `bind`.
 std::string step_label(const Step& step);
+
+/// `input`, `arena`.
+const char* place_name(Buffer::Place place);
 
 /// The buffer a view finally lies in.
 BufferId root_of(const Program& program, BufferId buffer);

@@ -20,7 +20,8 @@
 // one, and if one fails, both do.
 //
 // Which buffer is tried first decides between hundreds of nodes and billions, and no order is good for all inputs. So orders take turns, each with a
-// limit of nodes that grows slowly; after the first turn their keys are perturbed. One completed run is a proof.
+// limit of nodes that doubles; each is also tried with its keys perturbed. Where a problem falls apart, the sides are ordered anew, by the bytes that
+// are still to come in them: without that, three of MiniMalloc's eleven problems take hours instead of milliseconds. One completed run is a proof.
 //
 // Source of most of it: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023. Raising skipped
 // buffers and perturbed restarts are ours.
@@ -96,16 +97,26 @@ std::size_t cut_into_sections(std::span<const Interval> intervals, std::vector<B
   return sections;
 }
 
-/// One depth-first search with one order of the boxes, which breaks ties between equal offsets.
+enum Measure { kPressure, kSections, kSteps, kArea, kSize };
+
+/// What decides between boxes that could lie at the same offset: these measures of them, the largest first.
+struct Order {
+  std::array<Measure, 3> measures;
+  std::vector<std::array<double, 3>> factors;  // of each box's measures; empty: 1
+};
+
+/// One depth-first search with one order of the boxes.
 class Run {
  public:
-  Run(std::vector<Box> boxes, std::size_t sections, int64_t capacity)
-      : boxes_(std::move(boxes)),
+  Run(const std::vector<Box>& boxes, std::size_t sections, int64_t capacity, Order order)
+      : boxes_(boxes),
+        order_(std::move(order)),
         capacity_(capacity),
         conflicts_(boxes_.size(), boxes_.size()),
         members_(sections, boxes_.size()),
         unplaced_(1, boxes_.size()),
         dirty_(1, sections),
+        rank_(boxes_.size()),
         offset_(boxes_.size()),
         rest_(boxes_.size()),
         earliest_(boxes_.size()),
@@ -138,6 +149,7 @@ class Run {
     if (std::ranges::any_of(to_come_, [&](int64_t bytes) { return bytes > capacity_; })) return SearchOutcome::Impossible;
     nodes_ = nodes;
     effort_ = effort;
+    rank(0, pool_.size());
     const SearchOutcome outcome = solve({0, pool_.size(), 0, -1, 0, floor_.size()});
     effort = effort_;
     return outcome;
@@ -146,13 +158,42 @@ class Run {
   const std::vector<int64_t>& offsets() const { return offset_; }
 
  private:
-  /// Boxes that are left, pool_[begin, end), all of them within sections [from, to); what is placed next comes after (offset, box).
+  /// Boxes that are left, pool_[begin, end), all of them within sections [from, to); what is placed next comes after (offset, rank).
   struct Part {
     std::size_t begin, end;
-    int64_t offset;
-    int box;
+    int64_t offset, rank;
     std::size_t from, to;
   };
+
+  std::pair<int64_t, int64_t> place_of(int i) const { return {rest_[i], rank_[i]}; }
+
+  /// Numbers the boxes pool_[begin, end) by the order and what is still to come.
+  void rank(std::size_t begin, std::size_t end) {
+    effort_ -= static_cast<int64_t>(end - begin);
+    std::vector<std::pair<std::array<double, 3>, int>> keys;
+    for (std::size_t k = begin; k < end; ++k) {
+      const int i = pool_[k];
+      auto& key = keys.emplace_back(std::array<double, 3>{}, i).first;
+      for (std::size_t m = 0; m < key.size(); ++m)
+        key[m] = -measure(boxes_[i], order_.measures[m]) * (order_.factors.empty() ? 1 : order_.factors[i][m]);
+    }
+    std::ranges::sort(keys);
+    for (std::size_t k = 0; k < keys.size(); ++k) assign(rank_[keys[k].second], static_cast<int64_t>(k));
+  }
+
+  double measure(const Box& box, Measure measure) const {
+    const auto steps = static_cast<double>(box.steps), size = static_cast<double>(box.size);
+    switch (measure) {
+      case kPressure:
+        return static_cast<double>(*std::max_element(to_come_.begin() + static_cast<std::ptrdiff_t>(box.from),
+                                                     to_come_.begin() + static_cast<std::ptrdiff_t>(box.to)));
+      case kSections: return static_cast<double>(box.to - box.from);
+      case kSteps: return steps;
+      case kArea: return size * steps;
+      case kSize: return size;
+    }
+    return 0;
+  }
 
   SearchOutcome solve(const Part& part) {
     if (part.begin == part.end) return SearchOutcome::Found;
@@ -160,15 +201,16 @@ class Run {
     if (--nodes_ < 0 || effort_ < 0) return SearchOutcome::GaveUp;
     int64_t gap_top = kNone;
     for (std::size_t k = part.begin; k < part.end; ++k) gap_top = std::min(gap_top, rest_[pool_[k]] + boxes_[pool_[k]].size);
-    std::vector<std::pair<int64_t, int>> candidates;
+    std::vector<int> candidates;
     for (std::size_t k = part.begin; k < part.end; ++k) {
       const int i = pool_[k];
       const bool raised = earliest_[i] > rest_[i], second_twin = twin_[i] >= 0 && unplaced_.test(0, twin_[i]);
-      const bool skipped = std::pair(rest_[i], i) <= std::pair(part.offset, part.box);
-      if (!raised && !second_twin && !skipped && rest_[i] < gap_top) candidates.emplace_back(rest_[i], i);
+      const bool skipped = place_of(i) <= std::pair(part.offset, part.rank);
+      if (!raised && !second_twin && !skipped && rest_[i] < gap_top) candidates.push_back(i);
     }
-    std::ranges::sort(candidates);
-    for (const auto& [offset, i] : candidates) {
+    std::ranges::sort(candidates, {}, [this](int i) { return place_of(i); });
+    for (const int i : candidates) {
+      const int64_t offset = rest_[i];
       const std::size_t mark = trail_.size();
       SearchOutcome outcome = SearchOutcome::Impossible;
       if (place(i, offset, part)) outcome = solve_rest(i, offset, part);
@@ -196,7 +238,12 @@ class Run {
         const int j = pool_[k];
         if (unplaced_.test(0, j) && boxes_[j].from >= from && boxes_[j].to <= to) pool_.push_back(j);
       }
-      outcome = solve({begin, pool_.size(), offset, i, from, to});
+      if (last && from == part.from) {
+        outcome = solve({begin, pool_.size(), offset, rank_[i], from, to});
+      } else {  // what is left of the sections has changed: another box may be the urgent one
+        rank(begin, pool_.size());
+        outcome = solve({begin, pool_.size(), offset, -1, from, to});
+      }
       pool_.resize(begin);
       from = to;
     }
@@ -233,7 +280,7 @@ class Run {
   bool raise_skipped(int i, int64_t offset, const Part& part) {
     for (std::size_t k = part.begin; k < part.end; ++k) {
       const int j = pool_[k];
-      if (!unplaced_.test(0, j) || std::pair(rest_[j], j) > std::pair(offset, i)) continue;
+      if (!unplaced_.test(0, j) || place_of(j) > std::pair(offset, rank_[i])) continue;
       const auto top_of = [&](std::size_t d) { return std::max(earliest_[d], offset) + boxes_[d].size; };
       if (unplaced_.test(0, support_[j]) && earliest_[j] > rest_[j] && top_of(support_[j]) <= earliest_[j]) continue;
       int64_t lowest = kNone;
@@ -296,9 +343,11 @@ class Run {
     place = value;
   }
 
-  std::vector<Box> boxes_;
+  const std::vector<Box>& boxes_;
+  Order order_;
   int64_t capacity_;
   BitRows conflicts_, members_, unplaced_, dirty_;
+  std::vector<int64_t> rank_;  // what decides between equal offsets; of boxes of one part
   std::vector<int64_t> offset_;
   std::vector<int64_t> rest_;             // where a box would lie now: above all boxes placed that overlap it in time
   std::vector<int64_t> earliest_;         // where it will lie at least; more than rest_ where it was skipped
@@ -312,32 +361,24 @@ class Run {
   int64_t nodes_ = 0, effort_ = 0;
 };
 
-enum Measure { kPressure, kSections, kSteps, kArea, kSize, kMeasures };
-
-/// The orders that take turns: the measures that are compared, the largest first. Each is the best one for some of MiniMalloc's inputs.
-constexpr std::array<std::array<Measure, 3>, 5> kOrders{{
+/// The orders that take turns. Each is the best one for some of MiniMalloc's inputs.
+constexpr std::array<std::array<Measure, 3>, 7> kOrders{{
     {kPressure, kSections, kArea},
     {kPressure, kSteps, kArea},
     {kSections, kPressure, kArea},
     {kArea, kPressure, kSections},
     {kSize, kPressure, kSections},
+    {kSteps, kArea, kPressure},
+    {kPressure, kArea, kSteps},
 }};
 
-/// The boxes' numbers in an order; from the second turn on, each measure is multiplied by a factor between 1 and 1.3.
-std::vector<int> order_boxes(const std::vector<std::array<double, kMeasures>>& measures, const std::array<Measure, 3>& order, bool perturb,
-                             Random& random) {
-  std::vector<std::array<double, 3>> keys;
-  for (const auto& of_box : measures) {
-    auto& key = keys.emplace_back();
-    for (std::size_t k = 0; k < key.size(); ++k) {
-      const double factor = perturb ? 1 + 0.3 * static_cast<double>(random.below(1024)) / 1024 : 1;
-      key[k] = -of_box[order[k]] * factor;
-    }
+Order make_order(const std::array<Measure, 3>& measures, std::size_t perturbed_boxes, Random& random) {
+  Order order{measures, {}};
+  for (std::size_t i = 0; i < perturbed_boxes; ++i) {
+    auto& factors = order.factors.emplace_back();
+    for (double& factor : factors) factor = 1 + 0.3 * static_cast<double>(random.below(1024)) / 1024;
   }
-  std::vector<int> numbers(measures.size());
-  std::iota(numbers.begin(), numbers.end(), 0);
-  std::ranges::stable_sort(numbers, {}, [&](int i) { return keys[i]; });
-  return numbers;
+  return order;
 }
 
 }  // namespace
@@ -347,33 +388,15 @@ SearchResult search_canonical(std::span<const Interval> intervals, int64_t capac
   if (n * (n + 1) / 2 > effort) return {SearchOutcome::GaveUp, {}};  // not enough to place them once
   std::vector<Box> boxes;
   const std::size_t sections = cut_into_sections(intervals, boxes);
-  std::vector<int64_t> live(sections);
-  for (const Box& box : boxes) {
-    for (std::size_t s = box.from; s < box.to; ++s) live[s] += box.size;
-  }
-  std::vector<std::array<double, kMeasures>> measures;
-  for (const Box& box : boxes) {
-    const std::span spanned = std::span(live).subspan(box.from, box.to - box.from);
-    const auto size = static_cast<double>(box.size), steps = static_cast<double>(box.steps);
-    measures.push_back(
-        {static_cast<double>(*std::ranges::max_element(spanned)), static_cast<double>(box.to - box.from), steps, size * steps, size});
-  }
   Random random(intervals.size());
-  bool perturb = false;
-  for (double limit = 256 + 2 * static_cast<double>(n); effort > 0; limit *= 1.15, perturb = true) {
-    for (const auto& measure_order : kOrders) {
-      const std::vector<int> order = order_boxes(measures, measure_order, perturb, random);
-      std::vector<Box> ordered;
-      for (int i : order) ordered.push_back(boxes[i]);
-      Run run(std::move(ordered), sections, capacity);
-      const SearchOutcome outcome = run.search(static_cast<int64_t>(limit), effort);
-      if (outcome == SearchOutcome::GaveUp) continue;
-      SearchResult result{outcome, {}};
-      if (outcome == SearchOutcome::Found) {
-        result.offsets.resize(intervals.size());
-        for (std::size_t k = 0; k < order.size(); ++k) result.offsets[order[k]] = run.offsets()[k];
+  for (int64_t limit = 256 + 2 * n; effort > 0; limit *= 2) {
+    for (const auto& measures : kOrders) {
+      for (const bool perturbed : {false, true}) {
+        Run run(boxes, sections, capacity, make_order(measures, perturbed ? boxes.size() : 0, random));
+        const SearchOutcome outcome = run.search(perturbed ? limit / 4 : limit, effort);
+        if (outcome == SearchOutcome::GaveUp) continue;
+        return {outcome, outcome == SearchOutcome::Found ? run.offsets() : std::vector<int64_t>{}};
       }
-      return result;
     }
   }
   return {SearchOutcome::GaveUp, {}};

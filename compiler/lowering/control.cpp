@@ -14,8 +14,6 @@ namespace {
 
 const Layout kPlain;
 
-Dim bytes_of(const Type& type) { return element_count(type.extents) * (held_bits(type.element) / 8); }
-
 /// The extents of `outer` that are symbols of the node, with what they are inside a block.
 void collect_extents(const Node& node, const Type& outer, const Type& inner, std::vector<Dim>& symbols, std::vector<Dim>& values) {
   for (std::size_t axis = 0; axis < outer.extents.size() && outer.extents.size() == inner.extents.size(); ++axis) {

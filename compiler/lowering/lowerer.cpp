@@ -66,6 +66,7 @@ int Lowerer::add_expr(const Expr& expr) {
 
 void Lowerer::emit(Step step) {
   for (Dim symbol : step.binds) bound_.insert(symbol.name());
+  if (node_ != nullptr && !node_->outputs.empty() && node_->outputs[0] != kAbsent) step.value = (*scope_->graph)[node_->outputs[0]].name;
   steps_->push_back(std::move(step));
 }
 
@@ -446,7 +447,7 @@ void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
   if (own != owned_.end() && from.pointer.offset == Dim(0)) {
     owned_.erase(own);
   } else {
-    const Dim bytes = element_count(type.extents) * (held_bits(type.element) / 8);
+    const Dim bytes = bytes_of(type);
     const BufferId block = declare_pointer({.name = (*scope.graph)[value].name, .element = type.element, .extents = type.extents, .bytes = bytes});
     allocate(block, bytes);
     owned_.pop_back();
@@ -477,7 +478,7 @@ Program Lowerer::run(const Graph& graph) {
   steps_ = &program_.steps;
   Scope scope{&graph, assign_layouts(graph, target_.vector_floats), std::vector<std::vector<View>>(graph.values.size())};
   if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
-  if (options_.optimise) scope.parts = place_parts(graph, scope.layouts);
+  if (options_.optimise && options_.parts_in_place) scope.parts = place_parts(graph, scope.layouts);
   streaming_ = streaming_share(graph, target_);
   define_interface(scope);
   lower_nodes(scope);

@@ -12,6 +12,8 @@ namespace onnxc {
 
 /// A step that calls the kernel of that row; its arguments are still to come.
 Step make_call(const Kernel& kernel, std::string what);
+/// Of a tensor's elements, as kernels hold them.
+inline Dim bytes_of(const Type& type) { return element_count(type.extents) * (held_bits(type.element) / 8); }
 
 class Lowerer {
  public:

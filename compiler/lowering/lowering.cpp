@@ -55,7 +55,7 @@ void Lowering::alias(int output, int input, Dim offset) {
     return lowerer_.define_view(*lowerer_.scope_, out, view);
   }
   const BufferId parent = view.pointer.buffer;
-  const Dim bytes = element_count(type.extents) * (held_bits(type.element) / 8);
+  const Dim bytes = bytes_of(type);
   const BufferId b = lowerer_.add_buffer({.name = graph_[out].name, .place = lowerer_.program_[parent].place, .element = type.element, .extents = type.extents,
                                           .bytes = bytes, .index = lowerer_.program_[parent].index, .parent = parent,
                                           .offset = (offset + view.pointer.offset) * (held_bits(view.element) / 8)});
@@ -225,6 +225,8 @@ EpilogueArg Lowering::epilogue(const EpilogueShape& shape, StepBuilder& step) {
   return arg;
 }
 
+EpilogueArg Lowering::epilogue(const Expr& expr, std::vector<FormArg> operands) { return {lowerer_.add_expr(expr), std::move(operands)}; }
+
 View Lowering::result() const { return lowerer_.scope_->places[static_cast<std::size_t>(node_.outputs[0])].front(); }
 
 void Lowering::apply_epilogue(View result) {
@@ -259,13 +261,17 @@ void Lowering::build_cheapest() {
     cheapest = considered_.begin() + static_cast<std::ptrdiff_t>(lowerer_.options_.picks[number]);
   }
   if (lowerer_.choices_ != nullptr) {
-    Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), {}, static_cast<std::size_t>(cheapest - considered_.begin())};
+    Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), graph_[node_.outputs[0]].name, {}, static_cast<std::size_t>(cheapest - considered_.begin())};
     for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost, c.growth});
     lowerer_.choices_->push_back(std::move(choice));
   }
-  const auto build = std::move(cheapest->build);
+  const auto [kernel, cost, growth, build] = std::move(*cheapest);
   considered_.clear();
+  std::vector<Step>& steps = *lowerer_.steps_;
+  const std::size_t first = steps.size();
   build();
+  const auto step = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(first), steps.end(), [&, row = kernel->name](const Step& s) { return s.row == row; });
+  if (step != steps.end()) step->cost_ns = cost;
 }
 
 namespace {
@@ -275,7 +281,7 @@ Dim bytes_moved(const Graph& graph, const Node& node) {
   Dim bytes = 0;
   const auto add = [&](ValueId v) {
     if (v == kAbsent || graph[v].constant != nullptr || !graph[v].type.is_tensor() || !graph[v].type.ranked) return;
-    bytes += element_count(graph[v].type.extents) * (held_bits(graph[v].type.element) / 8);
+    bytes += bytes_of(graph[v].type);
   };
   for (int i = 0; i < node.own_inputs(); ++i) add(node.input(i));
   for (ValueId v : node.outputs) add(v);
@@ -296,6 +302,8 @@ StepBuilder::StepBuilder(Lowering& lowering, const Kernel& kernel) : lowering_(l
 
 StepBuilder::~StepBuilder() noexcept(false) {
   if (step_.bytes == Dim(0)) step_.bytes = bytes_moved(lowering_.graph_, lowering_.node_);
+  if (step_.macs.is_constant() && step_.bytes.is_constant())
+    step_.cost_ns = find_kernel(step_.row).cost(static_cast<double>(step_.macs.value()), static_cast<double>(step_.bytes.value()));
   lowering_.lowerer_.emit(std::move(step_));
 }
 

@@ -32,6 +32,7 @@ struct View {
 /// The candidates of one node, for --explain and for budgets.
 struct Choice {
   std::string node;
+  std::string value;  ///< as Step::value
   struct Candidate {
     std::string kernel;
     double cost_ns;
@@ -129,6 +130,8 @@ class Lowering {
 
   /// The node's epilogue as an argument, over the result seen as `shape` in `layout`; Keep where there is none.
   EpilogueArg epilogue(const EpilogueShape& shape, StepBuilder& step);
+  /// An expression that a kernel applies of its own accord: x0 is what it computes, x_i (i > 0) the i-th operand.
+  EpilogueArg epilogue(const Expr& expr, std::vector<FormArg> operands);
   EpilogueShape matrix_shape(const Extents& extents) const;                ///< all axes but the last are rows
   EpilogueShape image_shape(const Extents& extents) const;                ///< channels are columns
   /// For kernels that have no epilogue: applies the node's epilogue in a loop of its own, in place.
@@ -218,6 +221,7 @@ struct LowerOptions {
   int64_t max_trip = 1'000'000'000;  ///< of loops that have no number of iterations
   bool channels_last = true;
   int threads = 1;
+  bool parts_in_place = true;     ///< what a Concat wants is computed inside its result, which then lives as long as the first of them
   std::vector<std::size_t> picks{};  ///< the candidate to take, by the number of the choice; the cheapest where there is none
   std::vector<std::string> output_names{};  ///< of the interface; empty: those of the values
 };

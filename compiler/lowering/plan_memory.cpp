@@ -84,6 +84,20 @@ std::vector<Interval> intervals_of(const Program& program, const std::vector<Buf
   return intervals;
 }
 
+/// The arena for sizes as `value` gives them; `offsets` may take where buffers then lie in a symbolic plan.
+int64_t arena_bytes_at(const Program& program, const std::function<int64_t(Dim)>& value, std::map<BufferId, int64_t>* offsets = nullptr) {
+  if (program.plan_order.empty()) return value(program.arena_bytes);
+  std::map<BufferId, int64_t> own;
+  std::map<BufferId, int64_t>& at = offsets != nullptr ? *offsets : own;
+  int64_t height = 0;
+  for (BufferId id : program.plan_order) {
+    int64_t& offset = at[id];
+    for (BufferId c : program[id].below) offset = std::max(offset, at[c] + value(round_up(program[c].bytes, kAlignment)));
+    height = std::max(height, offset + value(round_up(program[id].bytes, kAlignment)));
+  }
+  return height;
+}
+
 }  // namespace
 
 void plan_memory(Program& program) {
@@ -121,15 +135,20 @@ void plan_memory(Program& program) {
   program.lower_bound = 0;
 }
 
+int64_t likely_arena_bytes(const Program& program) {
+  if (program.plan_order.empty()) return program.arena_bytes.value();
+  std::map<std::string, int64_t, std::less<>> sizes;
+  for (const auto& [name, symbol] : symbols_of(program)) sizes[name] = std::clamp<int64_t>(64, symbol.min_value(), symbol.max_value());
+  return arena_bytes_at(program, [&](Dim d) { return d.evaluate(sizes); });
+}
+
 void check_plan(const Program& program) {
   const std::vector<BufferId> list = planned_buffers(program);
   const auto check = [&](const std::function<int64_t(Dim)>& value) {
     std::map<BufferId, int64_t> offsets;
-    for (BufferId id : list) offsets[id] = program.plan_order.empty() ? value(program[id].offset) : 0;
-    int64_t height = program.plan_order.empty() ? value(program.arena_bytes) : 0;
-    for (BufferId id : program.plan_order) {
-      for (BufferId c : program[id].below) offsets[id] = std::max(offsets[id], offsets[c] + value(round_up(program[c].bytes, kAlignment)));
-      height = std::max(height, offsets[id] + value(round_up(program[id].bytes, kAlignment)));
+    const int64_t height = arena_bytes_at(program, value, &offsets);
+    if (program.plan_order.empty()) {
+      for (BufferId id : list) offsets[id] = value(program[id].offset);
     }
     Coloring coloring;
     for (BufferId id : list) coloring.offsets.push_back(offsets[id]);

@@ -11,6 +11,9 @@ void alias_buffers(Program& program);
 /// Static sizes: interval colouring, with a search of about a second at most. Symbolic sizes: each buffer lies above others by an expression that holds for all sizes.
 void plan_memory(Program& program);
 
+/// Of a planned program; with symbolic sizes, at what a run is likely to have.
+int64_t likely_arena_bytes(const Program& program);
+
 /// Independent check: no two buffers that are live in one step overlap, all lie inside the arena, all are aligned. Symbolic programs are checked at
 /// sample sizes. Throws Error{Internal}.
 void check_plan(const Program& program);

@@ -16,7 +16,8 @@ Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduc
   return slicing;
 }
 
-void add_slicing(Lowering& l, const Tile& tile, const Slicing& slicing, std::vector<std::pair<std::string, Arg>>& params) {
+void add_slicing(Lowering& l, const Tile& tile, const TiledProduct& product, int64_t run, std::vector<std::pair<std::string, Arg>>& params) {
+  const Slicing slicing = choose_slicing(l.target(), tile, product, run);
   if (slicing.steps == 0) return;
   FormArg slices;
   slices.form = "Slices";

@@ -18,7 +18,7 @@ struct Slicing {
 /// `run`: steps of k that a kernel does in one go, such as the channels of a tap: slices hold several of them, or equal shares of one.
 Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduct& product, int64_t run);
 
-/// What gemm and conv are told of it, and the memory for the sums.
-void add_slicing(Lowering& l, const Tile& tile, const Slicing& slicing, std::vector<std::pair<std::string, Arg>>& params);
+/// Chooses it, and adds what gemm and conv are told of it to `params`, with memory for the sums.
+void add_slicing(Lowering& l, const Tile& tile, const TiledProduct& product, int64_t run, std::vector<std::pair<std::string, Arg>>& params);
 
 }  // namespace onnxc

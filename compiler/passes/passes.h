@@ -27,5 +27,7 @@ Graph fuse_expressions(Graph graph);
 Graph eliminate_common_subexpressions(Graph graph);
 /// Drops nodes and constants that no output needs. Needs: nothing.
 Graph eliminate_dead_code(Graph graph);
+/// Runs nodes in another order where fewer bytes then live at once. Needs: infer_shapes, and no pass after it that adds nodes.
+Graph order_nodes(Graph graph);
 
 }  // namespace onnxc

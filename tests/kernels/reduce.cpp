@@ -1,5 +1,6 @@
 // Pooling, reductions, softmax, normalisation and resizing against loops in double.
 #include <onnxc/layer_norm.hpp>
+#include <onnxc/lrn.hpp>
 #include <onnxc/pool.hpp>
 #include <onnxc/pool_planar.hpp>
 #include <onnxc/resize.hpp>
@@ -329,5 +330,26 @@ TEST_CASE("resizing by tables") {
       }
     }
     CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("sums of squares over neighbouring channels, at the edges and with windows wider than the pixel") {
+  for (int64_t c : std::initializer_list<int64_t>{1, 3, Vec::width - 1, Vec::width, Vec::width + 1, 3 * Vec::width, 5 * Vec::width + 3}) {
+    for (const auto& [before, after] : std::initializer_list<std::pair<int64_t, int64_t>>{{0, 0}, {2, 2}, {1, 2}, {Vec::width, Vec::width + 1}, {1000, 1000}}) {
+      const int64_t pixels = 5, x_pixel = c + 1, y_pixel = c + 2;
+      const Unaligned x(numbers((pixels - 1) * x_pixel + c));
+      std::vector<float> y(size_t(pixels * y_pixel), kGuard);
+      const ChannelWindowParams p{.pixels = pixels, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .before = before, .after = after};
+      for (int part = 0; part < 2; ++part) window_squares({part, 2}, x.data(), y.data(), p, Epilogue<ScaleAdd, Rows<float>>{{x.data(), x_pixel}});
+      INFO("c " << c << " before " << before << " after " << after);
+      for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+        for (int64_t ch = 0; ch < c; ++ch) {
+          double sum = 0;
+          for (int64_t k = std::max<int64_t>(0, ch - before); k <= std::min(c - 1, ch + after); ++k) sum += std::pow(double(x.data()[pixel * x_pixel + k]), 2);
+          CHECK(std::fabs(y[size_t(pixel * y_pixel + ch)] - (2 * sum + x.data()[pixel * x_pixel + ch])) <= 1e-6 * (1 + sum));
+        }
+        for (int64_t ch = c; ch < y_pixel; ++ch) CHECK(y[size_t(pixel * y_pixel + ch)] == kGuard);
+      }
+    }
   }
 }

@@ -8,7 +8,7 @@ using namespace onnxc;
 
 namespace {
 
-Choice choice(std::vector<Choice::Candidate> candidates) { return {"", std::move(candidates), 0}; }
+Choice choice(std::vector<Choice::Candidate> candidates) { return {"", "", std::move(candidates), 0}; }
 
 struct Sum {
   double cost = 0;

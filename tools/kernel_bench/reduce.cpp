@@ -1,5 +1,6 @@
 // targets/kernels/reduce.inc: the shapes of an encoder, of global pooling, of a classifier.
 #include <onnxc/layer_norm.hpp>
+#include <onnxc/lrn.hpp>
 #include <onnxc/reduce.hpp>
 #include <onnxc/scalar/layer_norm.hpp>
 #include <onnxc/scalar/lrn.hpp>
@@ -45,6 +46,12 @@ void add_reduce(Suite& suite) {
   suite.add("rms_norm", "128x384", [](Data& d) {
     return [x = d.numbers(128 * 384), y = d.room(128 * 384), w = d.numbers(384)] {
       rms_norm({}, x, y, {.rows = 128, .n = 384, .x_row = 384, .y_row = 384, .scale = w});
+    };
+  });
+
+  suite.add("window_squares", "3136x64", [](Data& d) {
+    return [x = d.numbers(3136 * 64), y = d.room(3136 * 64)] {
+      window_squares({}, x, y, {.pixels = 3136, .c = 64, .x_pixel = 64, .y_pixel = 64, .before = 2, .after = 2});
     };
   });
 

@@ -67,6 +67,9 @@ void ModelOptions::add_to(CLI::App& app) {
       ->check(CLI::Range(1, 256));
   app.add_option("--weights-growth", weights_growth_, "How many times the model's weights the unit's may be: Winograd's are 1.8 or 4 times as large. 2 by default, 1 at -Os")
       ->check(CLI::Range(1.0, 100.0));
+  app.add_option("--memory", memory_, "What gives way where time and memory are at odds: speed (memory), balanced (up to a tenth of the time) or min (time)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"speed", "balanced", "min"}));
   const auto limit = [&](const char* name, std::optional<uint64_t>& bytes, const char* help) {
     app.add_option(name, bytes, help)->transform(CLI::AsSizeValue(false))->type_name("BYTES");
   };
@@ -100,6 +103,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.heap = !no_heap_;
   rest.max_trip = max_trip_;
   rest.zip_maps = zipmap_ == "map";
+  rest.memory = memory_ == "min" ? MemoryGoal::Min : memory_ == "balanced" ? MemoryGoal::Balanced : MemoryGoal::Speed;
   rest.weights_growth = weights_growth_ ? *weights_growth_ : opt_level_ == "s" ? 1.0 : CompilerOptions().weights_growth;
   rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
   rest.log = &std::cerr;

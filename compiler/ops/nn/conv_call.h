@@ -43,15 +43,15 @@ struct ConvCall {
   }
   /// An extent for costs: of one that is not known, what an image is likely to have.
   static int64_t likely(Dim d) { return d.is_constant() ? d.value() : std::min<int64_t>(64, d.max_value()); }
+  /// Output channels of a group, in whole panels.
+  int64_t padded_columns(const Tile& tile) const { return (cout / group + tile.nr - 1) / tile.nr * tile.nr; }
   /// Multiply-adds of a tiled kernel: those of the columns that only fill a panel included.
   double tiled_macs(const Tile& tile) const {
-    const int64_t columns = cout / group;
-    return macs * static_cast<double>((columns + tile.nr - 1) / tile.nr * tile.nr) / static_cast<double>(columns);
+    return macs * static_cast<double>(padded_columns(tile)) / static_cast<double>(cout / group);
   }
   /// Of packed weights.
   double weight_bytes(const Tile& tile) const {
-    const int64_t columns = cout / group;
-    return 4.0 * static_cast<double>((columns + tile.nr - 1) / tile.nr * tile.nr * group * (cin / group) * kh * kw);
+    return 4.0 * static_cast<double>(padded_columns(tile) * cin * kh * kw);
   }
   bool plain_window() const {
     for (std::size_t i = 0; i < 2; ++i) {

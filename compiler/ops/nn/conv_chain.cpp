@@ -77,7 +77,7 @@ std::vector<const Node*> absorbed_by_conv(const Surroundings& around, const Node
     const Node* producer = around.only_producer(node.input(0));
     return producer != nullptr && producer->epilogue_operands == 0 && is(graph, *producer) ? producer : nullptr;
   };
-  const auto leaves_cache = [&](const Node& node) { return image_bytes(graph, node.outputs[0]) > target.l2_bytes; };
+  const auto leaves_cache = [&](const Node& node) { return image_bytes(graph, node.outputs[0]) > target.workspace_bytes(); };
   const Node* const depthwise = is_depthwise(graph, last) ? &last : is_pointwise(graph, last) ? before(last, is_depthwise) : nullptr;
   if (depthwise == nullptr) return {};
   const Node* const expand = before(*depthwise, is_pointwise);
@@ -103,12 +103,14 @@ void lower_conv_chain(Lowering& last) {
     return ((expand != nullptr ? ((band - 1) * stride + c.kh) * w_in : 0) + (project != nullptr ? band * w_out : 0)) * pitch;
   };
   int64_t band = 1;
-  while (band < h_out && floats(band + 1) * 4 <= last.target().l2_bytes / 2) ++band;
+  while (band < h_out && floats(band + 1) * 4 <= last.target().workspace_bytes() / 2) ++band;
   const int64_t bands = (h_out + band - 1) / band;
   band = (h_out + bands - 1) / bands;
 
+  // Rows at the seams of bands are expanded twice.
   double macs = c.macs;
-  for (Lowering* l : {expand, project}) macs += l != nullptr ? ConvCall(*l).macs : 0;
+  if (expand != nullptr) macs += ConvCall(*expand).macs * static_cast<double>(bands * ((band - 1) * stride + c.kh)) / static_cast<double>(c.h.value());
+  if (project != nullptr) macs += ConvCall(*project).macs;
   last.consider("depthwise_chain", macs, 0, [&last, parts, expand = expand != nullptr, project = project != nullptr, c, band, pitch, room = floats(band)]() mutable {
     Lowering& depthwise = parts[expand ? 1 : 0];
     Pointwise first, end;

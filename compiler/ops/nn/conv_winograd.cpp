@@ -21,19 +21,21 @@ void consider_winograd(Lowering& l, const ConvCall& c) {
     const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
     const int64_t tiles = (c.n.is_constant() ? c.n.value() : 1) * down * across;
     // Blocks of one size whose transformed input fits most of L2; for a block all constants stream by once.
-    const int64_t fits = std::max<int64_t>(16, l.target().l2_bytes * 3 / 4 / (4 * side * side * (c.cin + 16)));
+    const int64_t fits = std::max<int64_t>(16, l.target().workspace_bytes() * 3 / 4 / (4 * side * side * (c.cin + 16)));
     const int64_t blocks = std::max<int64_t>(1, (tiles + fits - 1) / fits), even = (tiles + blocks - 1) / blocks;
     const auto [tile, relative] = choose_winograd_tile(l.target(), even, c.cout);
     const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
+    const int64_t room = side * side * (plane(block * pitch(c.cin)) + plane(block * tile.nr));  // floats
+    if (room > l.target().workspace_bytes()) continue;  // even the least block is far beyond what is to be spent
     const int64_t whole = block == 0 ? 0 : tiles / block, rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
     const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * side * side * c.cin * columns;
     const double macs = static_cast<double>(rows * side * side) * static_cast<double>(c.cin) * static_cast<double>(columns) * relative;
     const int64_t growth = bytes - 4 * 9 * c.cin * c.cout;
-    l.consider(outputs == 2 ? "winograd_2" : "winograd_4", macs, static_cast<double>(bytes), [&l, c, outputs, side, block, tile = tile] {
+    l.consider(outputs == 2 ? "winograd_2" : "winograd_4", macs, static_cast<double>(bytes), [&l, c, outputs, block, room, tile = tile] {
       const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
       const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 3, .kw = 3, .group = 1, .nr = tile.nr};
       const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::winograd(conv_weights(l), c.cout, c.cin, tile.nr, outputs));
-      const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(side * side * (plane(block * pitch(c.cin)) + plane(block * tile.nr))) * l.threads());
+      const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(room) * l.threads());
       const auto bias = conv_bias(l, shape);
       StepBuilder step = l.call(outputs == 2 ? "winograd_2" : "winograd_4");
       step.template_name(std::to_string(outputs));
@@ -50,7 +52,7 @@ void consider_winograd_line(Lowering& l, const ConvCall& c) {
     const int side = outputs + 2;
     const int64_t tiles = std::max<int64_t>(1, ((c.likely(c.ow) + dilation - 1) / dilation + outputs - 1) / outputs * dilation);
     // A block: tiles of one row if that is long, else rows, whose transformed input fits most of L2.
-    const int64_t fits = std::max<int64_t>(28, l.target().l2_bytes * 3 / 4 / (4 * side * (c.cin + 16)));
+    const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * side * (c.cin + 16)));
     const int64_t ranges = (tiles + fits - 1) / fits, most = std::max<int64_t>(1, fits / tiles - (c.kh - 1) * dilation_y);
     const int64_t bands = ranges > 1 ? height : (height + most - 1) / most, rows = std::max<int64_t>(1, (height + bands - 1) / std::max<int64_t>(1, bands));
     const int64_t even = (tiles + ranges - 1) / ranges;

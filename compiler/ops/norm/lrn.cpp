@@ -16,14 +16,17 @@ void infer_lrn(Inference& n) {
   n.output(0, n.type(0));
 }
 
-/// Of x and the sum of squares.
+/// Of the sum of squares, x0, and the value itself, x1.
 Expr quotient(const Node& node, ElementType type) {
   Expr e;
   const auto number = [&](const char* name, float otherwise) { return static_cast<double>(node.number(name, otherwise)); };
-  const int x = e.input(0, type), sum = e.input(1, type);
+  const int sum = e.input(0, type), x = e.input(1, type);
   const int scaled = e.apply(Fn::Mul, sum, e.constant(type, number("alpha", 1e-4f) / static_cast<double>(node.integer("size", 1))));
   const int base = e.apply(Fn::Add, scaled, e.constant(type, number("bias", 1)));
-  e.finish(e.apply(Fn::Div, x, e.apply(Fn::Pow, base, e.constant(type, number("beta", 0.75f)))));
+  const double beta = number("beta", 0.75f);
+  const int root = e.apply(Fn::Sqrt, base);
+  const int power = beta == 0.75 ? e.apply(Fn::Mul, root, e.apply(Fn::Sqrt, root)) : beta == 0.5 ? root : e.apply(Fn::Pow, base, e.constant(type, beta));
+  e.finish(e.apply(Fn::Div, x, power));
   return e;
 }
 
@@ -44,11 +47,26 @@ void evaluate_lrn(Evaluation& e) {
     run.operator()<double>();
   else
     e.node().fail(ErrorKind::Unsupported, "evaluated once it is decomposed");
-  e.output(0) = evaluate_expression(quotient(e.node(), e.type(0)), {std::make_shared<TensorData>(e.input(0)), sums}, e.input(0).shape);
+  e.output(0) = evaluate_expression(quotient(e.node(), e.type(0)), {sums, std::make_shared<TensorData>(e.input(0))}, e.input(0).shape);
+}
+
+/// Channels-last images in one step.
+void lower_pixels(Lowering& l, const View& x, const View& y) {
+  Dim pixels = y.extents[0];
+  for (std::size_t axis = 2; axis < y.extents.size(); ++axis) pixels *= y.extents[axis];
+  StepBuilder step = l.call("window_squares");
+  step.pointer(x).pointer(y).params({{"pixels", dim_arg(pixels)}, {"c", dim_arg(y.extents[1])}, {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                                     {"y_pixel", dim_arg(y.layout.pixel_stride)}, {"before", dim_arg(before(l.node()))}, {"after", dim_arg(after(l.node()))}});
+  FormArg self;
+  self.form = "Rows";
+  self.pointer = x.pointer;
+  self.members = {x.layout.pixel_stride};
+  step.epilogue(l.epilogue(quotient(l.node(), y.element), {self})).macs(pixels * y.extents[1] * l.node().integer("size", 1));
 }
 
 void lower_lrn(Lowering& l) {
   const View x = l.in(0, l.out_layout(0)), y = l.out_any(0);
+  if (l.optimise() && y.layout.channels_last && y.element == ElementType::F32) return lower_pixels(l, x, y);
   const std::vector<Dim> strides = y.strides();
   Dim inner = 1;
   for (std::size_t axis = 2; axis < y.extents.size(); ++axis) inner *= y.extents[axis];
@@ -68,7 +86,7 @@ void lower_lrn(Lowering& l) {
     l.call("scalar_window_squares").type(y.element).pointer(sums).pointer(x).params(std::move(params));
   }
   sums.pointer.writes = false;
-  l.map_loop(quotient(l.node(), y.element), y, {x, sums});
+  l.map_loop(quotient(l.node(), y.element), y, {sums, x});
 }
 
 }  // namespace

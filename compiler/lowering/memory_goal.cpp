@@ -1,0 +1,58 @@
+#include "compiler/lowering/memory_goal.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "compiler/budgets.h"
+#include "compiler/lowering/plan_memory.h"
+#include "compiler/lowering/weights_budget.h"
+
+namespace onnxc {
+namespace {
+
+Planned plan(const Graph& graph, const Target& target, LowerOptions options, double weights_growth_limit) {
+  Planned result;
+  result.program = lower_graph(graph, target, options, &result.choices);
+  // Some kernels gain time by larger weights. Where they gain too much of that, other candidates take their place.
+  const int64_t growth = weights_growth(result.choices), own_bytes = weight_bytes(result.program) - growth;
+  if (const auto most = static_cast<int64_t>((weights_growth_limit - 1) * static_cast<double>(own_bytes)); growth > most) {
+    options.picks = picks_within(result.choices, most);
+    result.choices.clear();
+    result.program = lower_graph(graph, target, options, &result.choices);
+  }
+  if (options.optimise) alias_buffers(result.program);
+  plan_memory(result.program);
+  return result;
+}
+
+double predicted_ns(const Program& program) {
+  double sum = 0;
+  for_each_step(program.steps, [&](const Step& step, int) { sum += step.cost_ns; });
+  return sum;
+}
+
+}  // namespace
+
+Planned plan_for(MemoryGoal goal, const Graph& graph, const Target& target, const LowerOptions& options, double weights_growth) {
+  Planned best = plan(graph, target, options, weights_growth);
+  if (goal == MemoryGoal::Speed || !options.optimise) return best;
+  constexpr int64_t kLeastWorkspace = 16 << 10;
+  const double slowest = goal == MemoryGoal::Balanced ? 1.1 * predicted_ns(best.program) : std::numeric_limits<double>::infinity();
+  const bool has_concat = std::ranges::any_of(graph.nodes, [](const Node& node) { return node.is("Concat"); });
+  for (const bool parts_in_place : has_concat ? std::vector<bool>{true, false} : std::vector<bool>{true}) {
+    for (int64_t workspace = target.workspace_bytes(); workspace >= kLeastWorkspace; workspace /= 4) {
+      if (parts_in_place && workspace == target.workspace_bytes()) continue;  // the first plan
+      Target lean = target;
+      lean.workspace = workspace;
+      LowerOptions attempt = options;
+      attempt.parts_in_place = parts_in_place;
+      Planned next = plan(graph, lean, attempt, weights_growth);
+      const auto rank = [](const Planned& p) { return std::pair(likely_arena_bytes(p.program), predicted_ns(p.program)); };
+      if (predicted_ns(next.program) <= slowest && rank(next) < rank(best)) best = std::move(next);
+    }
+  }
+  return best;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,27 @@
+// Time against memory: which of several ways to lower a graph is taken.
+#pragma once
+#include <vector>
+
+#include "compiler/ir/program.h"
+#include "compiler/lowering/lowering.h"
+
+namespace onnxc {
+
+/// What gives way where time and memory are at odds.
+enum class MemoryGoal {
+  Speed,     ///< the fastest kernels, whatever room they take
+  Balanced,  ///< the least arena that costs at most a tenth of the time, as predicted
+  Min,       ///< the least arena
+};
+
+struct Planned {
+  Program program;  ///< with a memory plan
+  std::vector<Choice> choices;
+};
+
+/// Lowers the graph and plans its memory. Kernels whose constants are larger than the model's are taken as far as these become at most
+/// `weights_growth` times as large. For goals other than Speed the graph is lowered several times: with less and less room for what kernels keep between
+/// their stages, and with the parts of a Concat in place or not.
+Planned plan_for(MemoryGoal goal, const Graph& graph, const Target& target, const LowerOptions& options, double weights_growth);
+
+}  // namespace onnxc

@@ -1,0 +1,92 @@
+#include "tools/onnxc/describe.h"
+
+#include <set>
+#include <utility>
+
+#include "compiler/ir/origins.h"
+
+namespace onnxc {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json size(Dim d) { return d.is_constant() ? ordered_json(d.value()) : ordered_json(d.text()); }
+
+ordered_json describe_origins(const std::vector<Origin>& origins) {
+  ordered_json list = ordered_json::array();
+  for (const Origin& origin : origins) list.push_back({{"op", origin.node->full_op()}, {"name", origin.node->name}, {"output", origin.output}});
+  return list;
+}
+
+ordered_json describe_step(const Program& program, const Step& step, int number, int depth) {
+  std::set<BufferId> reads, writes;
+  Dim weight_bytes = 0;
+  for_each_pointer(step, [&](const PointerArg& p) {
+    if (!(p.writes ? writes : reads).insert(p.buffer).second) return;
+    if (const Buffer& root = program[root_of(program, p.buffer)]; root.place == Buffer::Place::Weights) weight_bytes += root.bytes;
+  });
+  return {{"number", number + 1}, {"depth", depth}, {"label", step_label(step)}, {"what", step.what}, {"value", step.value},
+          {"macs", size(step.macs)}, {"bytes", size(step.bytes)}, {"weight_bytes", size(weight_bytes)}, {"cost_ns", step.cost_ns},
+          {"parallel", step.parallel}, {"reads", reads}, {"writes", writes}};
+}
+
+void describe_steps(const Program& program, const std::vector<Step>& steps, int& number, int depth, ordered_json& list) {
+  for (const Step& step : steps) {
+    list.push_back(describe_step(program, step, number++, depth));
+    for (const auto& block : step.blocks) describe_steps(program, block, number, depth + 1, list);
+  }
+}
+
+ordered_json describe_buffer(const Program& program, BufferId id) {
+  const Buffer& b = program[id];
+  ordered_json json{{"id", id}, {"name", b.name}, {"place", place_name(b.place)}, {"type", b.is_value ? "value" : Type::tensor(b.element, b.extents).text()}, {"bytes", size(b.bytes)}};
+  if (b.parent >= 0) json.update({{"parent", b.parent}, {"offset", size(b.offset)}});
+  else if (b.place == Buffer::Place::Arena && b.first >= 0) json.update({{"first", b.first}, {"last", b.last}});
+  if (b.place == Buffer::Place::Arena && b.parent < 0 && program.plan_order.empty()) json["offset"] = size(b.offset);
+  return json;
+}
+
+ordered_json describe_arena(const Program& program) {
+  ordered_json json;
+  if (program.plan_order.empty()) {
+    json = {{"bytes", size(program.arena_bytes)}, {"lower_bound", size(program.lower_bound)}, {"proved", program.arena_bytes == program.lower_bound}};
+  }
+  json["unshared_bytes"] = size(program.unshared_bytes);
+  return json;
+}
+
+}  // namespace
+
+Described compile_described(const std::filesystem::path& model, const CompileOptions& options) {
+  Described described{};
+  CompileOptions watched = options;
+  watched.watch = [&](const std::string& pass, const Graph& graph) {
+    if (pass == "import") described.model = clone(graph);
+    if (options.watch) options.watch(pass, graph);
+  };
+  described.compilation = compile_model(model, watched);
+  return described;
+}
+
+ordered_json describe(const Described& described, const CompileOptions& options) {
+  const Compilation& c = described.compilation;
+  const Program& program = c.program;
+  ordered_json steps = ordered_json::array(), buffers = ordered_json::array(), weights = ordered_json::array(), choices = ordered_json::array();
+  int number = 0;
+  describe_steps(program, program.steps, number, 0, steps);
+  const auto origins = find_origins(described.model, program);
+  for (std::size_t i = 0; i < origins.size(); ++i) steps[i]["origins"] = describe_origins(origins[i]);
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) buffers.push_back(describe_buffer(program, static_cast<BufferId>(i)));
+  for (const Weights& w : program.weights) {
+    weights.push_back({{"name", w.name}, {"from", w.from}, {"type", info(w.element).name}, {"bytes", w.strings ? 0 : static_cast<int64_t>(w.bytes->size())}});
+  }
+  for (const Choice& choice : c.choices) {
+    ordered_json candidates = ordered_json::array();
+    for (const auto& candidate : choice.candidates) candidates.push_back({{"kernel", candidate.kernel}, {"cost_ns", candidate.cost_ns}, {"growth", candidate.growth}});
+    choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
+  }
+  return {{"target", c.target.name}, {"threads", options.threads}, {"arena", describe_arena(program)}, {"steps", std::move(steps)},
+          {"buffers", std::move(buffers)}, {"weights", std::move(weights)}, {"choices", std::move(choices)}};
+}
+
+}  // namespace onnxc

@@ -1,0 +1,32 @@
+// What a compilation made of a model, as JSON: the one source of `onnxc info`, `explain`, `profile` and `report`.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "codegen/compile.h"
+
+namespace onnxc {
+
+/// A compilation, and the graph as it was before the passes.
+struct Described {
+  Graph model;
+  Compilation compilation;
+};
+
+/// Compiles and keeps the imported graph. Throws Error.
+Described compile_described(const std::filesystem::path& model, const CompileOptions& options);
+
+/// Sizes are numbers, or text where they depend on dimensions.
+///
+///   target, threads, variants
+///   arena:   {bytes, lower_bound, unshared_bytes, proved}; bounds only where all sizes are constant
+///   steps:   [{number, depth, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, parallel, reads: [buffer],
+///            writes: [buffer]}], in pre-order, `number` from 1 as in the comments of the emitted file
+///   buffers: [{id, name, place, type, bytes, parent, offset, first, last}]: `first` and `last` are a half-open range of steps, counted from 0; offset and
+///            lifetime only in the arena
+///   weights: [{name, from, type, bytes}]
+///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth}]}]
+nlohmann::ordered_json describe(const Described& described, const CompileOptions& options);
+
+}  // namespace onnxc

@@ -11,7 +11,7 @@ namespace onnxc {
 
 FunctionText::FunctionText(const Program& program, const Interface& interface, bool threads)
     : program_(program), interface_(interface), threads_(threads), symbol_names_(interface.symbol_names) {
-  for (const char* n : {"p", "plan", "Plan", "threads", "status", "heap", "memory", "part"}) locals_.add(n);
+  for (const char* n : {"p", "plan", "Plan", "threads", "status", "heap", "memory", "part", "weights_end"}) locals_.add(n);
   for (std::size_t i = 0; i < program_.exprs.size(); ++i) locals_.add(fmt::format("E{}", i));
   for (const Weights& w : program_.weights) locals_.add(w.name);
   for_each_step(program_.steps, [&](const Step& s, int) {
@@ -31,7 +31,9 @@ std::string FunctionText::print(const WeightsText& weights) {
   text += buffers(weights);
   StepsText steps{program_, symbol_names_, buffer_names_, threads_, {}};
   for (std::size_t i = 0; i < interface_.outputs.size(); ++i) steps.shape_pointers[program_.outputs[i]] = "out." + interface_.outputs[i].name + "_shape";
-  return text + steps.print() + "  return {};\n}\n";
+  const std::string body = steps.print();
+  if (body.find(".weights_end") != std::string::npos) text += fmt::format("  [[maybe_unused]] const float* const weights_end = {};\n", weights.end);
+  return text + body + "  return {};\n}\n";
 }
 
 /// Symbolic arenas: offsets as straight-line code, nothing but the size where all buffers have fixed ones.

@@ -359,6 +359,12 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   for (std::size_t i = 0; i < blobs.size(); ++i) {
     text.expressions[blobs[i].name] = fmt::format("onnxc::at<{}>(weights, {})", blobs[i].elem_cpp_type, layout.offsets[i]);
   }
+  text.end = fmt::format("onnxc::at<float>(weights, {})", layout.bytes / sizeof(float) * sizeof(float));
+  const auto access_through = [&](const std::string& pointer) {
+    const auto replace = [&](std::string& access) { access.replace(access.find("(weights"), 8, "(" + pointer); };
+    for (auto& [name, access] : text.expressions) replace(access);
+    replace(text.end);
+  };
   const std::string symbol = options.prefix + "_weights";
   std::string& out = text.declarations;
   out = kLittleEndianOnly;
@@ -391,10 +397,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
     const std::string file = options.prefix + ".weights.o", pointer = symbol + "_pointer";
     out += fmt::format("// Link {} with this file.\n", file);
     out += fmt::format("extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte* const {0};\n", pointer);
-    for (const WeightBlob& blob : blobs) {
-      std::string& access = text.expressions[blob.name];
-      access.replace(access.find("(weights"), 8, "(" + pointer);
-    }
+    access_through(pointer);
     text.side_files.push_back({file, write_elf_object(make_image(blobs, layout), layout.alignment, symbol, pointer, options.machine)});
   } else if (form == "file") {
     const std::string file = options.prefix + ".weights.bin";
@@ -403,10 +406,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
         "extern \"C\" const std::byte* {};\n",
         file, layout.bytes, layout.alignment, symbol);
     out += fmt::format("extern \"C\" {{\nconst std::byte* {} = nullptr;\n}}\n", symbol);
-    for (const WeightBlob& blob : blobs) {
-      std::string& access = text.expressions[blob.name];
-      access.replace(access.find("(weights"), 8, "(" + symbol);
-    }
+    access_through(symbol);
     text.missing = symbol + " == nullptr";
     text.side_files.push_back({file, make_image(blobs, layout)});
   } else {

@@ -44,6 +44,7 @@ struct WeightsText {
   std::vector<std::string> includes;  // standard headers that the declarations need, such as "<bit>"
   std::string declarations;
   std::string header_declarations;  // for the unit's header; only the form `file` has something to say there
+  std::string end = "nullptr";      // an expression of type const float*: where the image ends; null in the array forms
   std::string missing;              // a C++ condition that holds while the weights are not there, empty when they always are
   std::vector<SideFile> side_files;
   std::size_t image_bytes = 0;  // all blobs with the padding between them

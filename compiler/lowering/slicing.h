@@ -18,7 +18,7 @@ struct Slicing {
 /// `run`: steps of k that a kernel does in one go, such as the channels of a tap: slices hold several of them, or equal shares of one.
 Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduct& product, int64_t run);
 
-/// Chooses it, and adds what gemm and conv are told of it to `params`, with memory for the sums.
-void add_slicing(Lowering& l, const Tile& tile, const TiledProduct& product, int64_t run, std::vector<std::pair<std::string, Arg>>& params);
+/// Adds how gemm and conv go through their constants to `params`: where all constants end, and slices, with memory for the sums.
+void add_streaming(Lowering& l, const Tile& tile, const TiledProduct& product, int64_t run, std::vector<std::pair<std::string, Arg>>& params);
 
 }  // namespace onnxc

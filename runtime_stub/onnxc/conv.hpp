@@ -23,6 +23,7 @@ struct ConvParams {
   int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
   int64_t x_pixel = 0, y_pixel = 0;         // elements between pixels
   const float* bias = nullptr;              // for each group cout_g values, padded to whole panels; or null
+  const float* weights_end = nullptr;       // where the constants of the steps after this one end; null: w's are the last
   Slices slices{};
 };
 
@@ -138,13 +139,13 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
                              int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const int64_t k = p.kh * p.kw * cin, steps = g.ky.count * g.kx.count * cin, depth = p.slices.depth(steps);
-  Ahead ahead;
+  Ahead ahead(w + (cout + NR - 1) / NR * k * NR, p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const float* const wp = w + panel * k * NR;
     int64_t from = 0, to = 0;
     do {
       to = from + depth < steps ? from + depth : steps;
-      ahead.move(wp + (to < steps ? to : k) * NR, NR * 4 * MR / (last - first));
+      ahead.move(wp + (to < steps ? to : k) * NR, to - from < cin ? to - from : cin, NR * 4 * MR / (last - first));
       const auto product = [&]<int R>(int64_t pixel) ONNXC_INLINE_LAMBDA {
         Tile<R, NV> tile;
         const PixelTile<R> pixels(p, g, in, pixel, last);

@@ -39,8 +39,7 @@ void conv_planar(Part part, const float* x, const float* w, float* y, float* scr
   const int64_t taps = p.cin * p.kh * p.kw, pitch = detail::planar_pitch<NV>(p), size = conv_planar_scratch<NV>(p), plane = size / p.cin;
   float* const padded = scratch + part.index * size;
   const auto [first, last] = part.slice(p.n * p.oh);
-  Ahead ahead;
-  ahead.move(w);
+  const Ahead ahead(w);
   for (int64_t unit = first; unit < last;) {
     const int64_t n = unit / p.oh, top = unit % p.oh, left = last - unit < p.oh - top ? last - unit : p.oh - top, rows = left < kPlanarBand ? left : kPlanarBand;
     for (int64_t ci = 0; ci < p.cin; ++ci) {

@@ -58,8 +58,7 @@ ONNXC_INLINE void stem_tile(const float* x, const float* w, float* y, int64_t pa
       if constexpr (SX > 0) {
         stem_row<SX>(tile, line, p.kw, wt);
       } else {
-        Ahead ahead;
-        ahead.move(wt);
+        const Ahead ahead(wt);
         const float* rows[MR];
         for (int64_t i = 0; i < MR; ++i) rows[i] = line + i * p.stride_x;
         for (int64_t kx = 0; kx < p.kw; ++kx) {

@@ -30,6 +30,7 @@ struct GemmParams {
   int64_t m, n, k;
   int64_t lda = 0, ldc = 0;      // elements between rows
   const float* bias = nullptr;   // n values, padded to whole panels, or null
+  const float* weights_end = nullptr;  // where the constants of the steps after this one end; null: b's are the last
   Slices slices{};
 };
 
@@ -53,7 +54,7 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
                              const GemmParams& p, const Epi& epi) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const int64_t depth = p.slices.depth(p.k);
-  Ahead ahead;
+  Ahead ahead(b + (p.n + NR - 1) / NR * p.k * NR, p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const float* const bp = b + panel * p.k * NR;
     const int64_t col = panel * NR;
@@ -61,7 +62,7 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
     int64_t from = 0, to = 0;
     do {
       to = from + depth < p.k ? from + depth : p.k;
-      ahead.move(bp + to * NR, NR * 4 * MR / rows);
+      ahead.move(bp + to * NR, to - from, NR * 4 * MR / rows);
       const auto product = [&]<int R>(const auto& rows_of_a, int64_t i) ONNXC_INLINE_LAMBDA {
         Tile<R, NV> tile;
         const auto at = [&](int64_t r) { return sums + (i + r < rows ? i + r : rows - 1) * NR; };

@@ -78,8 +78,7 @@ ONNXC_INLINE void dot_rows(const float* a, const float* b, int64_t ldb, int64_t 
 template <int MR, int NV, class Epi>
 ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, float* c, int64_t row, int64_t col, const MatMulParams& p, const Epi& epi) {
   constexpr int kHalf = (MR + 1) / 2;
-  Ahead ahead;
-  ahead.move(b);
+  const Ahead ahead(b);
   int64_t i = 0;
   for (; i + MR <= p.m; i += MR) {
     Tile<MR, NV> tile;

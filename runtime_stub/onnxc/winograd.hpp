@@ -171,11 +171,11 @@ void winograd(Part part, const float* x, const float* u, float* y, float* scratc
       for (int64_t i = 0; i < A; ++i) rows[i] = top + i >= 0 && top + i < p.h ? image + (top + i) * p.w * p.x_pixel : nullptr;
       detail::winograd_forward<T>(rows, left, v + t * pitch, v_plane, p);
     }
-    Ahead ahead;
+    Ahead ahead(u + panels * A * A * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int f = 0; f < A * A; ++f) {
         const float* const uf = u + (panel * A * A + f) * p.cin * NR;
-        ahead.move(uf + p.cin * NR, NR * 4 * MR / count);
+        ahead.move(uf + p.cin * NR, p.cin, NR * 4 * MR / count);
         detail::winograd_gemm<MR, NV>(v + f * v_plane, pitch, p.cin, 1, 0, uf, ahead, m + f * m_plane, count);
       }
       for (int64_t t = 0; t < count; ++t) {

@@ -80,12 +80,12 @@ void winograd_line(Part part, const float* x, const float* u, float* y, float* s
       const int64_t iy = top + line - p.pad_top;
       detail::winograd_line_forward<T>(iy >= 0 && iy < p.h ? image + iy * p.w * p.x_pixel : nullptr, from, across, v + line * across * pitch, plane, pitch, p);
     }
-    Ahead ahead;
+    Ahead ahead(u + panels * A * p.kh * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int f = 0; f < A; ++f) {
         const int64_t size = p.kh * p.cin * NR;
         const float* const uf = u + (panel * A + f) * size;
-        ahead.move(uf + size, NR * 4 * MR / count);
+        ahead.move(uf + size, p.cin, NR * 4 * MR / count);
         const int64_t tap_step = p.dilation_y * across * pitch;
         detail::winograd_gemm<MR, NV>(v + f * plane, pitch, p.cin, p.kh, tap_step, uf, ahead, m + f * m_plane, count);
       }

@@ -95,7 +95,7 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
     const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, ElementType::F32,
                                    pack::panels(b.as<float>(), {.k = p.k.value(), .n = p.n.value(), .nr = nr}));
     std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(product.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
-    if (!one_row) add_slicing(l, tile, product, 1, params);
+    if (!one_row) add_streaming(l, tile, product, 1, params);
     StepBuilder step = l.call(row);
     if (!one_row) step.template_name(std::to_string(tile.rows));
     step.template_name(std::to_string(vectors));

@@ -66,7 +66,7 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv(conv_weights(l), shape));
     auto params = gemm_params(l, c, x, y, shape);
-    add_slicing(l, tile, product, 1, params);
+    add_streaming(l, tile, product, 1, params);
     StepBuilder step = l.call("gemm");
     tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(std::move(params));
     finish_conv(l, step, c, y);
@@ -123,7 +123,7 @@ void consider_direct(Lowering& l, const ConvCall& c) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv(conv_weights(l), shape));
     auto params = c.params(x, y, conv_bias(l, shape));
-    add_slicing(l, tile, product, shape.cin, params);
+    add_streaming(l, tile, product, shape.cin, params);
     StepBuilder step = l.call("conv");
     tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(std::move(params));
     finish_conv(l, step, c, y);

@@ -37,9 +37,11 @@ void consider_winograd(Lowering& l, const ConvCall& c) {
       const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::winograd(conv_weights(l), c.cout, c.cin, tile.nr, outputs));
       const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(room) * l.threads());
       const auto bias = conv_bias(l, shape);
+      auto params = c.params(x, y, bias);
+      params.emplace_back("weights_end", name_arg("weights_end"));
       StepBuilder step = l.call(outputs == 2 ? "winograd_2" : "winograd_4");
       step.template_name(std::to_string(outputs));
-      tile_args(step, tile).pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).dim(block);
+      tile_args(step, tile).pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(block);
       finish_conv(l, step, c, y);
     }, growth);
   }
@@ -68,9 +70,11 @@ void consider_winograd_line(Lowering& l, const ConvCall& c) {
       const int64_t floats = side * (plane((rows + (c.kh - 1) * dilation_y) * width * pitch(c.cin)) + plane(rows * width * tile.nr));
       const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(floats) * l.threads());
       const auto bias = conv_bias(l, shape);
+      auto params = c.params(x, y, bias);
+      params.emplace_back("weights_end", name_arg("weights_end"));
       StepBuilder step = l.call(outputs == 2 ? "winograd_line_2" : "winograd_line_4");
       step.template_name(std::to_string(outputs));
-      tile_args(step, tile).pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).dim(rows).dim(width);
+      tile_args(step, tile).pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(rows).dim(width);
       finish_conv(l, step, c, y);
     }, bytes - 4 * 3 * c.kh * c.cin * c.cout);
   }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
+#include <functional>
+#include <string_view>
 
 #include "compiler/ops/shape_arithmetic.h"
-#include "compiler/support/sha256.h"
 
 namespace onnxc {
 
@@ -26,33 +26,33 @@ BufferId Lowerer::add_buffer(Buffer buffer) {
   return static_cast<BufferId>(program_.buffers.size()) - 1;
 }
 
+PointerArg Lowerer::add_weights(Weights weights) {
+  const auto text_of = [](const Weights& w) { return std::string_view(reinterpret_cast<const char*>(w.bytes->data()), w.bytes->size()); };
+  const auto is_same = [&](BufferId id) {
+    const Weights& other = program_.weights[static_cast<std::size_t>(program_[id].index)];
+    if (other.element != weights.element || (other.strings == nullptr) != (weights.strings == nullptr)) return false;
+    return weights.strings ? *other.strings == *weights.strings : text_of(other) == text_of(weights);
+  };
+  std::vector<BufferId>& alike = weights_by_hash_[std::hash<std::string_view>()(text_of(weights))];
+  if (const auto known = std::ranges::find_if(alike, is_same); known != alike.end()) return {*known, false, 0, weights.element};
+  const auto number = program_.weights.size();
+  const auto size = static_cast<int64_t>(weights.bytes->size());
+  const int64_t count = weights.strings ? static_cast<int64_t>(weights.strings->size()) : size * 8 / held_bits(weights.element);
+  weights.name = fmt::format("w{}", number);
+  alike.push_back(add_buffer({.name = weights.from, .place = Buffer::Place::Weights, .element = weights.element, .extents = {count},
+                              .bytes = weights.strings ? storage_bytes(weights.element, count) : size, .index = static_cast<int>(number)}));
+  program_.weights.push_back(std::move(weights));
+  return {alike.back(), false, 0, program_.weights.back().element};
+}
+
 PointerArg Lowerer::add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes) {
-  const std::string key = fmt::format("{}:{}:{}", name(element), bytes.size(), sha256(bytes));
-  auto [it, fresh] = weights_by_hash_.emplace(key, -1);
-  if (fresh) {
-    const auto number = program_.weights.size();
-    const auto size = static_cast<int64_t>(bytes.size());
-    program_.weights.push_back({fmt::format("w{}", number), from, element, std::make_shared<std::vector<std::byte>>(std::move(bytes))});
-    it->second = add_buffer({.name = from, .place = Buffer::Place::Weights, .element = element, .extents = {size * 8 / held_bits(element)}, .bytes = size,
-                             .index = static_cast<int>(number)});
-  }
-  return {it->second, false, 0, element};
+  return add_weights({.name = {}, .from = from, .element = element, .bytes = std::make_shared<std::vector<std::byte>>(std::move(bytes))});
 }
 
 PointerArg Lowerer::add_weights(const std::string& from, const TensorData& tensor) {
   if (tensor.type != ElementType::String) return add_weights(from, tensor.type, tensor.bytes);
-  std::string all;
-  for (const std::string& text : tensor.strings) all += fmt::format("{}:{}", text.size(), text);
-  auto [it, fresh] = weights_by_hash_.emplace("strings:" + sha256(std::as_bytes(std::span(all))), -1);
-  if (fresh) {
-    const auto number = program_.weights.size();
-    const auto count = static_cast<int64_t>(tensor.strings.size());
-    program_.weights.push_back({fmt::format("w{}", number), from, tensor.type, std::make_shared<std::vector<std::byte>>(),
-                                std::make_shared<const std::vector<std::string>>(tensor.strings)});
-    it->second = add_buffer({.name = from, .place = Buffer::Place::Weights, .element = tensor.type, .extents = {count},
-                             .bytes = storage_bytes(tensor.type, count), .index = static_cast<int>(number)});
-  }
-  return {it->second, false, 0, tensor.type};
+  return add_weights({.name = {}, .from = from, .element = tensor.type, .bytes = std::make_shared<std::vector<std::byte>>(),
+                      .strings = std::make_shared<const std::vector<std::string>>(tensor.strings)});
 }
 
 int Lowerer::add_expr(const Expr& expr) {

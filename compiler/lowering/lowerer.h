@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 
 #include "compiler/lowering/concat_in_place.h"
 #include "compiler/lowering/lowering.h"
@@ -78,6 +79,7 @@ class Lowerer {
   void define_interface(Scope& scope);
   void write_results(Scope& scope);
   void give_tensor(Scope& scope, ValueId value, PointerArg to);
+  PointerArg add_weights(Weights weights);  ///< those there already, where the bytes are equal
   PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes);
   PointerArg add_weights(const std::string& from, const TensorData& tensor);
   int add_expr(const Expr& expr);
@@ -92,7 +94,7 @@ class Lowerer {
   Program program_;
   std::vector<Step>* steps_ = nullptr;
   Scope* scope_ = nullptr;
-  std::map<std::string, BufferId> weights_by_hash_;
+  std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;  ///< of their bytes
   std::map<std::string, int> exprs_by_text_;
   std::map<std::pair<const Graph*, ValueId>, PointerArg> output_places_;  ///< where a value that leaves its graph is wanted
   std::set<std::string> bound_;   ///< run-time symbols that steps so far have bound

@@ -179,6 +179,7 @@ class Propagation {
   /// The node, inferred: kept, or replaced by its value, or by the extents that it comes to.
   void settle(Graph& graph, Node node) {
     if (fold(graph, node)) return;
+    if (budget_.most_bytes > 0 && (node.is("MatMul") || node.is("Gemm") || node.is("Conv") || node.is("ConvTranspose"))) fold_weights(graph, node.input(1));
     const bool known = node.regions.empty() && !is_extents(node) && !node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
       if (v != kAbsent && graph[v].elements && std::any_of(graph[v].elements->begin(), graph[v].elements->end(), [](Dim d) { return d.depends_on_run(); })) return false;
       return v != kAbsent && graph[v].elements && graph[v].type.is_static() && static_cast<int64_t>(graph[v].elements->size()) == element_count(graph[v].type.extents).value();
@@ -191,7 +192,21 @@ class Propagation {
     }
   }
 
-  bool fold(Graph& graph, const Node& node) {
+  /// Folds what was left as it grows: products by constants are much faster. False where the value depends on inputs, or the budget is spent.
+  bool fold_weights(Graph& graph, ValueId value, int deepest = 8) {
+    if (value == kAbsent || graph[value].constant) return true;
+    const auto is_made_by = [&](const Node& node) { return node.outputs.size() == 1 && node.outputs[0] == value; };
+    const auto producer = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(), is_made_by);
+    if (producer == graph.nodes.rend() || deepest == 0) return false;
+    const Node node = *producer;
+    if (!std::ranges::all_of(node.inputs, [&](ValueId v) { return fold_weights(graph, v, deepest - 1); })) return false;
+    if (!fold(graph, node, INT64_MAX)) return false;
+    std::erase_if(graph.nodes, is_made_by);
+    return true;
+  }
+
+  bool fold(Graph& graph, const Node& node) { return fold(graph, node, budget_.growth_bytes); }
+  bool fold(Graph& graph, const Node& node, int64_t growth_bytes) {
     if (!node.regions.empty() || node.outputs.empty()) return false;
     int64_t bytes = 0;
     for (ValueId v : node.outputs) {
@@ -218,7 +233,7 @@ class Propagation {
       if (v != kAbsent) input_bytes += storage_bytes(graph[v].constant->type, graph[v].constant->count());
       inputs.push_back(v == kAbsent ? nullptr : graph[v].constant);
     }
-    if (bytes > budget_.growth_bytes && bytes > input_bytes) return false;
+    if (bytes > growth_bytes && bytes > input_bytes) return false;
     std::optional<std::vector<TensorData>> outputs;
     try {
       outputs = evaluate_node(graph, node, std::move(inputs));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 
+#include "compiler/budgets.h"
 #include "targets/target.h"
 #include "tools/driver/files.h"
 
@@ -56,10 +57,12 @@ struct Compiled {
   bool uses_heap;
 };
 
-Compiled compile(const std::filesystem::path& model, CompileOptions options, const std::vector<std::string>& flags) {
+Compiled compile(const std::filesystem::path& model, CompileOptions options, const std::vector<std::string>& flags, bool linked) {
   if (options.name_space.empty()) options.name_space = "unit";
   if (options.header_name.empty()) options.header_name = options.name_space + ".h";
   const Compilation compilation = compile_model(model, options);
+  // What is linked at once has no need of one file: large weights skip the assembler, which takes some 20 s for 256 MiB.
+  if (constexpr int64_t kLarge = 16 << 20; linked && options.weights == "auto" && weight_bytes(compilation.program) > kLarge) options.weights = "object";
   Unit unit = emit_compilation(compilation, options);
   Compiled compiled{unit.name_space, unit.source.size(), {}, compilation.info.files, compilation.program.uses_heap};
   compiled.request = build_request(std::move(unit), options.header_name);
@@ -106,7 +109,7 @@ std::filesystem::path build(const BuildRequest& request) {
 CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options, const std::vector<std::string>& flags) {
   CompiledModel result;
   const auto begin = std::chrono::steady_clock::now();
-  const Compiled compiled = compile(model, options, flags);
+  const Compiled compiled = compile(model, options, flags, true);
   result.compile_seconds = seconds_since(begin);
   result.source_bytes = compiled.source_bytes;
   const auto build_begin = std::chrono::steady_clock::now();
@@ -119,7 +122,7 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
 
 BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
                          const CompileOptions& options, const std::vector<std::string>& flags) {
-  Compiled compiled = compile(model, options, flags);
+  Compiled compiled = compile(model, options, flags, shared);
   compiled.request.shared = shared;
   const auto export_beside = [&](const std::string& name) {
     compiled.request.files.push_back({name + ".cpp", "#include <onnxc/shared_" + name + ".hpp>\n"});

@@ -7,12 +7,24 @@
 namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
-/// Pairs and quads without a call: memcpy of a length that is not constant is one.
+/// The first and the last `size` bytes, which together are all.
+template <std::size_t size>
+ONNXC_INLINE void copy_ends(void* to, const void* from, std::size_t bytes) {
+  unsigned char first[size], last[size];
+  std::memcpy(first, from, size);
+  std::memcpy(last, static_cast<const unsigned char*>(from) + bytes - size, size);
+  std::memcpy(to, first, size);
+  std::memcpy(static_cast<unsigned char*>(to) + bytes - size, last, size);
+}
+
+/// Short runs without a call: memcpy of a length that is not constant is one.
 template <class T>
 ONNXC_INLINE void copy_run(T* to, const T* from, int64_t count) {
   const auto bytes = static_cast<std::size_t>(count) * sizeof(T);
-  if (bytes == 8) std::memcpy(to, from, 8);
-  else if (bytes == 16) std::memcpy(to, from, 16);
+  if (bytes > 32) std::memcpy(to, from, bytes);
+  else if (bytes >= 16) copy_ends<16>(to, from, bytes);
+  else if (bytes >= 8) copy_ends<8>(to, from, bytes);
+  else if (bytes >= 4) copy_ends<4>(to, from, bytes);
   else std::memcpy(to, from, bytes);
 }
 }  // namespace detail

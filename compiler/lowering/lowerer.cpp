@@ -66,7 +66,7 @@ int Lowerer::add_expr(const Expr& expr) {
 
 void Lowerer::emit(Step step) {
   for (Dim symbol : step.binds) bound_.insert(symbol.name());
-  if (node_ != nullptr && !node_->outputs.empty() && node_->outputs[0] != kAbsent) step.value = (*scope_->graph)[node_->outputs[0]].name;
+  if (node_ != nullptr && !node_->outputs.empty() && node_->outputs[0] != kAbsent) step.value = (*node_graph_)[node_->outputs[0]].name;
   steps_->push_back(std::move(step));
 }
 
@@ -322,6 +322,7 @@ void Lowerer::place_packed_constant(Scope& scope, ValueId value) {
 
 void Lowerer::lower_node(Scope& scope, const Node& node) {
   const Node* const outer = std::exchange(node_, &node);
+  const Graph* const outer_graph = std::exchange(node_graph_, scope.graph);
   if (node.is("If")) {
     lower_if(scope, node);
   } else if (node.is("Loop")) {
@@ -344,6 +345,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     }
   }
   node_ = outer;
+  node_graph_ = outer_graph;
 }
 
 std::set<const Node*> Lowerer::absorb(const Graph& graph) {

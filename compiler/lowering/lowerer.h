@@ -98,6 +98,7 @@ class Lowerer {
   std::set<std::string> bound_;   ///< run-time symbols that steps so far have bound
   std::vector<BufferId> owned_;   ///< heap blocks that the block in the making gives back at its end
   const Node* node_ = nullptr;
+  const Graph* node_graph_ = nullptr;  ///< that has it; what a Loop adds to its body is the Loop's, and the body is another graph
 };
 
 }  // namespace onnxc

@@ -110,6 +110,19 @@ class Emitter {
     return all;
   }
 
+  /// The names of those that steps read. A Loop's condition that is always true may be none of them.
+  std::set<std::string> weights_read() const {
+    std::set<std::string> names;
+    for_each_program([&](const Program& program) {
+      for_each_step(program.steps, [&](const Step& s, int) {
+        for_each_pointer(s, [&](const PointerArg& p) {
+          if (const Buffer& root = program[root_of(program, p.buffer)]; root.place == Buffer::Place::Weights) names.insert(program.weights[static_cast<std::size_t>(root.index)].name);
+        });
+      });
+    });
+    return names;
+  }
+
   /// `dims.batch == 8 && dims.sequence == 128`
   std::string condition(const Variant& variant) const {
     std::string text;
@@ -221,8 +234,9 @@ class Emitter {
     });
     if (profile_) headers.insert("profile.hpp");
     std::vector<WeightBlob> blobs;
+    const std::set<std::string> read = weights_read();
     for (const Weights* w : all_weights()) {
-      if (!w->strings) blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64});
+      if (!w->strings && read.contains(w->name)) blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64});
     }
     const WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.machine});
     unit.side_files = weights.side_files;
@@ -240,7 +254,7 @@ class Emitter {
     text += weights.declarations;
     text += "\nnamespace {\n\n";
     for (const Weights* w : all_weights()) {
-      if (w->strings) text += strings_text(*w);
+      if (w->strings && read.contains(w->name)) text += strings_text(*w);
     }
     const Profile* const profile = profile_ ? &*profile_ : nullptr;
     if (profile) text += profile->counters();

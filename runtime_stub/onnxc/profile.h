@@ -2,8 +2,8 @@
  *
  * `mnist.cpp` then defines `const onnxc_profile* mnist_profile(void)`. Times are in ticks of the unit's clock: the time-stamp counter of x86, the
  * virtual counter of AArch64, or what ONNXC_CLOCK() gave when the unit was compiled. `clock` reads it, so that a caller can find how long a tick is.
- * Everything behind the pointer is constant but for the counters, which are the one thing in a unit that a run changes. Runs at once add to the same
- * counters; where a machine cannot add 64 bits at once (small microcontrollers), one run at a time. Later versions only append members.
+ * Everything behind the pointer is constant but for the counters, which are the one thing in a unit that a run changes. One run at a time: runs at once
+ * are safe where the machine loads and stores 64 bits at once, but some of what they count is lost. Later versions only append members.
  */
 #ifndef ONNXC_PROFILE_H
 #define ONNXC_PROFILE_H

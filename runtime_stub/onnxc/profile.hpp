@@ -33,7 +33,8 @@ ONNXC_INLINE auto read_clock() noexcept {
 using Ticks = decltype(read_clock());
 static_assert(std::is_unsigned_v<Ticks>, "ONNXC_CLOCK() is of an unsigned type, so that it may wrap around");
 
-/// A number that runs at once may change, where the machine does that without a lock.
+/// A number that runs at once may change without a race, though one may undo what another adds: a locked addition would cost more than a short step. Where a
+/// machine cannot load and store 64 bits at once it is a plain number, for one run at a time.
 class Counter {
  public:
   uint64_t get() const noexcept {
@@ -44,18 +45,10 @@ class Counter {
     if constexpr (kAtOnce) __atomic_store_n(&value_, value, __ATOMIC_RELAXED);
     else value_ = value;
   }
-  void add(uint64_t more) noexcept {
-    if constexpr (kAtOnce) __atomic_fetch_add(&value_, more, __ATOMIC_RELAXED);
-    else value_ += more;
-  }
+  void add(uint64_t more) noexcept { set(get() + more); }
   /// The lesser of the two; 0 stands for nothing yet.
   void lower(uint64_t value) noexcept {
-    uint64_t now = get();
-    if constexpr (kAtOnce) {
-      while ((now == 0 || value < now) && !__atomic_compare_exchange_n(&value_, &now, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
-    } else {
-      if (now == 0 || value < now) value_ = value;
-    }
+    if (const uint64_t now = get(); now == 0 || value < now) set(value);
   }
 
  private:

@@ -40,8 +40,9 @@ class Explanation {
     }
     if (step.at("macs") != 0 || step.at("bytes") != 0) {
       const double cost = step.at("cost_ns");
+      const bool sizes_known = step.at("macs").is_number() && step.at("bytes").is_number();
       fmt::print("  work      {} multiply-adds, {} bytes read and written, {} of weights{}{}\n", line_of(step.at("macs")), line_of(step.at("bytes")), line_of(step.at("weight_bytes")),
-                 cost > 0 ? fmt::format("; predicted {:.2f} us on one thread", cost / 1e3) : "", step.at("parallel") ? "; threads may share it" : "");
+                 cost > 0 ? fmt::format("; predicted {:.2f} us on one thread{}", cost / 1e3, sizes_known ? "" : " at sizes that are assumed") : "", step.at("parallel") ? "; threads may share it" : "");
     }
   }
 

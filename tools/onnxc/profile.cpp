@@ -62,7 +62,8 @@ std::vector<Row> make_rows(const StepTimes& times, const ordered_json& descripti
     row.macs = number(step.at("macs"));
     const auto bytes = number(step.at("bytes")), weight_bytes = number(step.at("weight_bytes"));
     if (bytes && weight_bytes) row.bytes = static_cast<double>(*bytes + *weight_bytes);
-    if (const double cost = step.at("cost_ns"); cost > 0) row.predicted_ns = cost;
+    const bool sizes_known = step.at("macs").is_number() && step.at("bytes").is_number();  // else the cost is that of sizes that the compiler assumes
+    if (const double cost = step.at("cost_ns"); cost > 0 && sizes_known) row.predicted_ns = cost;
     row.kernel = step.at("label");
     row.what = step.at("what");
     row.nodes = nodes_of(step);
@@ -101,7 +102,7 @@ void print_table(const Profiled& profiled, std::size_t top, bool shared) {
     const auto predicted_us = row.predicted_ns ? std::optional(*row.predicted_ns * row.calls_a_run / 1e3) : std::nullopt;
     const std::string repeated = row.calls_a_run == 1 || row.time.calls == 0 ? "" : fmt::format("{:.4g} times: ", row.calls_a_run);
     const std::string text = line(fmt::format("{:.1f} %", 100 * row.share), cell(row.time.run_ns / 1e3, "{:.2f}"), cell(row.time.best_ns * row.calls_a_run / 1e3, "{:.2f}"), std::to_string(row.time.number), row.kernel,
-                                  cell(gflops), cell(row.rate(row.bytes)), peak_share(gmacs, profiled.peak_gmacs), cell(predicted_us, "{:.2f}"), fmt::format("{:.0f} %", 100 * row.time.busy),
+                                  cell(gflops), cell(row.rate(row.bytes)), peak_share(gmacs, profiled.peak_gmacs), cell(predicted_us, "{:.2f}"), row.time.busy ? fmt::format("{:.0f} %", 100 * *row.time.busy) : std::string("-"),
                                   repeated + one_line(row.what) + (row.nodes.empty() ? "" : "  [" + one_line(row.nodes) + "]"));
     fmt::print("{}\n", styled(row.share >= 0.2 ? Style::Red : row.share >= 0.05 ? Style::Yellow : row.share < 0.005 ? Style::Faint : Style::Plain, text));
   }

@@ -3,6 +3,7 @@
 #include <onnxc/profile.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct StepTime {
   int64_t calls = 0;     ///< of all runs; a step in a loop has several a run, one in a branch perhaps none
   double run_ns = 0;     ///< what a run spends in it: each block of runs gives a mean, and this is their median
   double mean_ns = 0, best_ns = 0;  ///< of one call
-  double busy = 1;       ///< of a shared step: the part of the threads' time that they work in it; 1 where all take equally long
+  std::optional<double> busy{};  ///< of a step that threads share: the part of their time that they work in it; 1 where all take equally long
 };
 
 struct StepTimes {

@@ -7,7 +7,7 @@ using onnxc::closest_names;
 using Names = std::vector<std::string>;
 
 TEST_CASE("names that contain what was given come first, then those with few changes") {
-  const Names names{"layer1/conv", "layer2/conv", "conv", "relu", "convolution"};
+  const Names names{"layer1/conv", "layer2/conv", "conv", "relu", "convolutional"};
   CHECK(closest_names("conv", names, 2) == Names{"conv", "layer1/conv"});
   CHECK(closest_names("rely", names, 1) == Names{"relu"});
   CHECK(closest_names("layer3/conv", names, 2) == Names{"layer1/conv", "layer2/conv"});

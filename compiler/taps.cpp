@@ -34,7 +34,9 @@ void add_taps(Graph& graph, const std::vector<std::string>& names) {
       continue;
     }
     if (const Node* const node = node_around(graph, name))
-      throw Error(ErrorKind::Usage, fmt::format("--tap {}: the value lives inside of {} '{}', where it has no one value a run", one_line(name), node->full_op(), one_line(node->name)),
+      throw Error(ErrorKind::Usage,
+                  fmt::format("--tap {}: the value lives inside of {} '{}', where it has no one value a run", one_line(name),
+                              node->full_op(), one_line(node->name)),
                   "tap an output of that node");
     std::vector<std::string> known;
     for (const Value& value : graph.values) known.push_back(value.name);

@@ -66,7 +66,7 @@ int Lowerer::add_expr(const Expr& expr) {
 
 void Lowerer::emit(Step step) {
   for (Dim symbol : step.binds) bound_.insert(symbol.name());
-  if (node_ != nullptr && !node_->outputs.empty() && node_->outputs[0] != kAbsent) step.value = (*node_graph_)[node_->outputs[0]].name;
+  step.value = value_;
   steps_->push_back(std::move(step));
 }
 
@@ -322,7 +322,8 @@ void Lowerer::place_packed_constant(Scope& scope, ValueId value) {
 
 void Lowerer::lower_node(Scope& scope, const Node& node) {
   const Node* const outer = std::exchange(node_, &node);
-  const Graph* const outer_graph = std::exchange(node_graph_, scope.graph);
+  const ValueId first = node.outputs.empty() ? kAbsent : node.outputs[0];
+  std::string outer_value = std::exchange(value_, first == kAbsent ? "" : (*scope.graph)[first].name);
   if (node.is("If")) {
     lower_if(scope, node);
   } else if (node.is("Loop")) {
@@ -345,7 +346,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     }
   }
   node_ = outer;
-  node_graph_ = outer_graph;
+  value_ = std::move(outer_value);
 }
 
 std::set<const Node*> Lowerer::absorb(const Graph& graph) {

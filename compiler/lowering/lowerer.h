@@ -97,8 +97,8 @@ class Lowerer {
   std::map<std::pair<const Graph*, ValueId>, PointerArg> output_places_;  ///< where a value that leaves its graph is wanted
   std::set<std::string> bound_;   ///< run-time symbols that steps so far have bound
   std::vector<BufferId> owned_;   ///< heap blocks that the block in the making gives back at its end
-  const Node* node_ = nullptr;
-  const Graph* node_graph_ = nullptr;  ///< that has it; what a Loop adds to its body is the Loop's, and the body is another graph
+  const Node* node_ = nullptr;    ///< being lowered; regions within are other graphs
+  std::string value_;             ///< its first output
 };
 
 }  // namespace onnxc

@@ -38,7 +38,8 @@ std::vector<std::string> closest_names(const std::string& wanted, const std::vec
   for (const std::string& name : names) {
     if (name.empty()) continue;
     const bool contains = !wanted.empty() && name.find(wanted) != name.npos;
-    ranked.emplace(!contains, edit_distance(std::string_view(wanted).substr(0, kLongest), std::string_view(name).substr(0, kLongest)), name);
+    ranked.emplace(!contains, edit_distance(std::string_view(wanted).substr(0, kLongest), std::string_view(name).substr(0, kLongest)),
+                   name);
     if (ranked.size() > most) ranked.erase(std::prev(ranked.end()));
   }
   std::vector<std::string> result;
@@ -48,7 +49,8 @@ std::vector<std::string> closest_names(const std::string& wanted, const std::vec
 
 std::string closest_text(const std::string& wanted, const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : closest_names(wanted, names)) text += fmt::format("{}'{}'", text.empty() ? "the closest are " : ", ", one_line(name));
+  for (const std::string& name : closest_names(wanted, names))
+    text += fmt::format("{}'{}'", text.empty() ? "the closest are " : ", ", one_line(name));
   return text;
 }
 

@@ -226,6 +226,8 @@ def check_taps(root, models, proto):
 def check_bisect(root, folder, proto):
     own = call(ONNXC, "bisect", folder / "model.onnx")
     expect("-O0" in own and "all are within" in own, "the reference is named, and all is right", own)
+    exact = call(ONNXC, "bisect", folder / "model.onnx", "--rtol", 0, "--atol", 0, status=1)  # rounding differs from the first convolution on
+    expect("Conv 'stem'" in exact and "step      1: " in exact and "NOT within 0 + 0 |expected|" in exact, "the node inside of a fused step", exact)
     wanted = intermediates(proto, {"x": random(1, 3, 32, 32, seed=9)})
     for wrong in ((), ("right",), ("left_relu", "sum"), ("right_sigmoid", "left_relu"), ("y",)):
         data = root / "bisect" / ("_".join(wrong) or "right_all") / "set"

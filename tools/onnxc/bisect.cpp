@@ -69,13 +69,18 @@ class Bisection {
     candidates_ = find_candidates(described.model, typed);
     const std::vector<fs::path> sets = data_sets_for(options_.model, options_.data);
     if (!sets.empty()) files_ = read_intermediates(sets[0]);
-    std::erase_if(files_, [&](const auto& file) { return std::ranges::find(candidates_, file.first, &Candidate::name) == candidates_.end(); });
-    if (files_.empty()) fmt::print("reference: onnxc's own build of the model at -O0, reference kernels without optimisation; not another program\n");
-    else fmt::print("reference: {} values of the data set {}\n", files_.size(), sets[0].string());
+    std::erase_if(files_,
+                  [&](const auto& file) { return std::ranges::find(candidates_, file.first, &Candidate::name) == candidates_.end(); });
+    if (files_.empty())
+      fmt::print("reference: onnxc's own build of the model at -O0, reference kernels without optimisation; not another program\n");
+    else
+      fmt::print("reference: {} values of the data set {}\n", files_.size(), sets[0].string());
 
     std::set<std::string> first_round;
-    if (files_.empty()) for_each_step(described.compilation.program.steps, [&](const Step& step, int) { first_round.insert(step.value); });
-    else for (const auto& [name, value] : files_) first_round.insert(name);
+    if (files_.empty())
+      for_each_step(described.compilation.program.steps, [&](const Step& step, int) { first_round.insert(step.value); });
+    else
+      for (const auto& [name, value] : files_) first_round.insert(name);
     const std::optional<Departure> departure = find_departure(first_round);
     if (!departure) {
       fmt::print("{} values compared; all are within {}\n", compared_, limits(tolerance_));
@@ -85,7 +90,8 @@ class Bisection {
     const std::set<std::string> inside = values_of_step(departure->step);
     const std::optional<Departure> closer = files_.empty() && inside.size() > 1 ? find_departure(inside) : std::nullopt;
     print(closer ? *closer : *departure);
-    if (files_.empty() && inside.size() > 1 && !closer) fmt::print("  apart from each other the nodes of this step are right: it is their fusion that departs\n");
+    if (files_.empty() && inside.size() > 1 && !closer)
+      fmt::print("  apart from each other the nodes of this step are right: it is their fusion that departs\n");
     return 1;
   }
 
@@ -157,11 +163,15 @@ class Bisection {
   }
 
   void print(const Departure& departure) const {
-    fmt::print("the first to depart, in the order of the nodes: '{}' {}\n  node      {}\n", one_line(departure.candidate.name), departure.type, departure.candidate.node);
-    fmt::print("  errors    largest {:.3g}, relative L2 {:.3g}, NOT within {}\n            {}\n", departure.comparison.largest_error, departure.comparison.relative_l2, limits(tolerance_),
-               one_line(departure.comparison.reason));
-    if (departure.step.is_null()) fmt::print("  step      none: it is computed while compiling\n");
-    else fmt::print("  step      {}: {}  {}\n", departure.step.at("number").get<int>(), departure.step.at("label").get<std::string>(), one_line(departure.step.at("what").get<std::string>()));
+    fmt::print("the first to depart, in the order of the nodes: '{}' {}\n  node      {}\n", one_line(departure.candidate.name),
+               departure.type, departure.candidate.node);
+    fmt::print("  errors    largest {:.3g}, relative L2 {:.3g}, NOT within {}\n            {}\n", departure.comparison.largest_error,
+               departure.comparison.relative_l2, limits(tolerance_), one_line(departure.comparison.reason));
+    if (departure.step.is_null())
+      fmt::print("  step      none: it is computed while compiling\n");
+    else
+      fmt::print("  step      {}: {}  {}\n", departure.step.at("number").get<int>(), departure.step.at("label").get<std::string>(),
+                 one_line(departure.step.at("what").get<std::string>()));
   }
 
   const RunOptions& options_;

@@ -32,7 +32,8 @@ class Explanation {
   void print_step(const ordered_json& step) const {
     const int number = step.at("number");
     fmt::print("{}\n", styled(Style::Bold, fmt::format("step {}: {}  {}", number, line_of(step.at("label")), line_of(step.at("what")))));
-    for (const ordered_json& origin : step.at("origins")) fmt::print("  does      {}\n", node_text(text(origin.at("op")), text(origin.at("name")), text(origin.at("output"))));
+    for (const ordered_json& origin : step.at("origins"))
+      fmt::print("  does      {}\n", node_text(text(origin.at("op")), text(origin.at("name")), text(origin.at("output"))));
     const auto [first, last] = choices_.equal_range(number);
     for (auto choice = first; choice != last; ++choice) print_choice(*choice->second);
     for (const char* which : {"reads", "writes"}) {
@@ -41,8 +42,11 @@ class Explanation {
     if (step.at("macs") != 0 || step.at("bytes") != 0) {
       const double cost = step.at("cost_ns");
       const bool sizes_known = step.at("macs").is_number() && step.at("bytes").is_number();
-      fmt::print("  work      {} multiply-adds, {} bytes read and written, {} of weights{}{}\n", line_of(step.at("macs")), line_of(step.at("bytes")), line_of(step.at("weight_bytes")),
-                 cost > 0 ? fmt::format("; predicted {:.2f} us on one thread{}", cost / 1e3, sizes_known ? "" : " at sizes that are assumed") : "", step.at("parallel") ? "; threads may share it" : "");
+      fmt::print(
+          "  work      {} multiply-adds, {} bytes read and written, {} of weights{}{}\n", line_of(step.at("macs")),
+          line_of(step.at("bytes")), line_of(step.at("weight_bytes")),
+          cost > 0 ? fmt::format("; predicted {:.2f} us on one thread{}", cost / 1e3, sizes_known ? "" : " at sizes that are assumed") : "",
+          step.at("parallel") ? "; threads may share it" : "");
     }
   }
 
@@ -51,9 +55,12 @@ class Explanation {
     for (const ordered_json& output : node.at("outputs")) outputs.push_back(text(output));
     fmt::print("{}: ", node_text(text(node.at("op")), text(node.at("name")), fmt::format("{}", fmt::join(outputs, ", "))));
     const auto& steps = node.at("steps");
-    if (steps.empty()) fmt::print("no step; it is computed while compiling, or joined with another node, or nothing needs it\n");
-    else if (steps.size() == 1) fmt::print("step {}\n", text(steps[0]));
-    else fmt::print("steps {}\n", fmt::join(steps.get<std::vector<int>>(), ", "));
+    if (steps.empty())
+      fmt::print("no step; it is computed while compiling, or joined with another node, or nothing needs it\n");
+    else if (steps.size() == 1)
+      fmt::print("step {}\n", text(steps[0]));
+    else
+      fmt::print("steps {}\n", fmt::join(steps.get<std::vector<int>>(), ", "));
   }
 
   void print_all() const {
@@ -80,7 +87,8 @@ class Explanation {
       print_node(node);
       for (const ordered_json& step : node.at("steps")) numbers.insert(step.get<int>());
     }
-    if (const int number = is_number && !found ? std::stoi(which) : 0; number >= 1 && number <= static_cast<int>(steps_.size())) numbers.insert(number);
+    if (const int number = is_number && !found ? std::stoi(which) : 0; number >= 1 && number <= static_cast<int>(steps_.size()))
+      numbers.insert(number);
     for (const int number : numbers) print_step(steps_.at(static_cast<std::size_t>(number - 1)));
     return found || !numbers.empty();
   }
@@ -119,13 +127,15 @@ class Explanation {
     std::ranges::stable_sort(order, {}, cost);
     const double lowest = std::max(cost(order[0]), 1e-9);
     const std::string why = candidates.size() == 1 ? "the only kernel for it"
-                            : cost(winner) <= cost(order[0]) ? fmt::format("the cheapest of {}", candidates.size())
-                                                             : "a cheaper one's weights are too large together with others': --weights-growth allows more";
+                            : cost(winner) <= cost(order[0])
+                                ? fmt::format("the cheapest of {}", candidates.size())
+                                : "a cheaper one's weights are too large together with others': --weights-growth allows more";
     fmt::print("  kernel    {}: {}\n", line_of(candidates[winner].at("kernel")), why);
     for (const std::size_t i : order) {
       if (candidates.size() == 1) break;
       const int64_t growth = candidates[i].at("growth");
-      fmt::print("            {} {:<28} {:>12.2f} us  {:>7}{}\n", i == winner ? "*" : " ", line_of(candidates[i].at("kernel")), cost(i) / 1e3, fmt::format("{:.2f}x", cost(i) / lowest),
+      fmt::print("            {} {:<28} {:>12.2f} us  {:>7}{}\n", i == winner ? "*" : " ", line_of(candidates[i].at("kernel")),
+                 cost(i) / 1e3, fmt::format("{:.2f}x", cost(i) / lowest),
                  growth > 0 ? fmt::format("  weights larger by {} bytes", growth) : "");
     }
   }
@@ -133,11 +143,18 @@ class Explanation {
   std::string buffer_text(std::size_t id) const {
     const ordered_json& buffer = all_.at("buffers").at(id);
     std::string where = text(buffer.at("place"));
-    if (buffer.contains("parent")) where = fmt::format("inside of '{}' from byte {} on", line_of(all_.at("buffers").at(buffer.at("parent").get<std::size_t>()).at("name")), line_of(buffer.at("offset")));
-    else if (buffer.contains("offset")) where += fmt::format(" at {}", line_of(buffer.at("offset")));
-    std::string layout = buffer.contains("pixel_stride") ? fmt::format(", channels last, a pixel every {} elements", line_of(buffer.at("pixel_stride"))) : "";
-    if (buffer.contains("first")) layout += fmt::format(", live from step {} to {}", buffer.at("first").get<int>() + 1, buffer.at("last").get<int>());
-    return fmt::format("{} {}: {}, {} bytes{}", line_of(buffer.at("name")), line_of(buffer.at("type")), where, line_of(buffer.at("bytes")), layout);
+    if (buffer.contains("parent"))
+      where = fmt::format("inside of '{}' from byte {} on",
+                          line_of(all_.at("buffers").at(buffer.at("parent").get<std::size_t>()).at("name")), line_of(buffer.at("offset")));
+    else if (buffer.contains("offset"))
+      where += fmt::format(" at {}", line_of(buffer.at("offset")));
+    std::string layout = buffer.contains("pixel_stride")
+                             ? fmt::format(", channels last, a pixel every {} elements", line_of(buffer.at("pixel_stride")))
+                             : "";
+    if (buffer.contains("first"))
+      layout += fmt::format(", live from step {} to {}", buffer.at("first").get<int>() + 1, buffer.at("last").get<int>());
+    return fmt::format("{} {}: {}, {} bytes{}", line_of(buffer.at("name")), line_of(buffer.at("type")), where, line_of(buffer.at("bytes")),
+                       layout);
   }
 
   const ordered_json& all_;
@@ -154,7 +171,8 @@ int explain_command(const std::filesystem::path& model, const std::string& which
     explanation.print_all();
   } else if (!explanation.print(which)) {
     const std::string closest = closest_text(which, explanation.names());
-    throw Error(ErrorKind::Usage, fmt::format("'{}' is no node, no value and no step of the model", one_line(which)), closest.empty() ? fmt::format("steps are 1 to {}", description.at("steps").size()) : closest);
+    throw Error(ErrorKind::Usage, fmt::format("'{}' is no node, no value and no step of the model", one_line(which)),
+                closest.empty() ? fmt::format("steps are 1 to {}", description.at("steps").size()) : closest);
   }
   return 0;
 }

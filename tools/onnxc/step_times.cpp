@@ -55,7 +55,8 @@ StepTimes measure_steps(const onnxc_profile& profile, ModelCall& call, double se
     add_counters(profile, runs, sums);
   }
   const uint64_t ticks = profile.clock() - first_tick;
-  times.tick_ns = std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / static_cast<double>(std::max<uint64_t>(ticks, 1));
+  times.tick_ns =
+      std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / static_cast<double>(std::max<uint64_t>(ticks, 1));
   times.run_ns = median(std::move(run_ns));
   for (std::size_t k = 0; k < sums.size(); ++k) {
     const Sum& sum = sums[k];

@@ -29,9 +29,18 @@ ordered_json step_arguments(const ordered_json& description, const ordered_json&
     return list;
   };
   ordered_json nodes = ordered_json::array();
-  for (const ordered_json& origin : step.at("origins")) nodes.push_back(origin.at("op").get<std::string>() + " " + origin.at("output").get<std::string>());
-  return {{"step", step.at("number")}, {"kernel", step.at("label")}, {"nodes", nodes}, {"reads", tensors("reads")}, {"writes", tensors("writes")},
-          {"macs", step.at("macs")}, {"bytes", step.at("bytes")}, {"weight_bytes", step.at("weight_bytes")}, {"predicted_ns", step.at("cost_ns")}, {"calls", ticks.calls}};
+  for (const ordered_json& origin : step.at("origins"))
+    nodes.push_back(origin.at("op").get<std::string>() + " " + origin.at("output").get<std::string>());
+  return {{"step", step.at("number")},
+          {"kernel", step.at("label")},
+          {"nodes", nodes},
+          {"reads", tensors("reads")},
+          {"writes", tensors("writes")},
+          {"macs", step.at("macs")},
+          {"bytes", step.at("bytes")},
+          {"weight_bytes", step.at("weight_bytes")},
+          {"predicted_ns", step.at("cost_ns")},
+          {"calls", ticks.calls}};
 }
 
 }  // namespace
@@ -44,10 +53,19 @@ ordered_json trace_run(const onnxc_profile& profile, ModelCall& call, double tic
   const uint64_t stop = profile.clock();
 
   ordered_json events = ordered_json::array();
-  const auto microseconds = [&](uint64_t tick) { return std::round(static_cast<double>(tick - std::min(tick, start)) * tick_ns) / 1e3; };  // whole nanoseconds
+  const auto microseconds = [&](uint64_t tick) {
+    return std::round(static_cast<double>(tick - std::min(tick, start)) * tick_ns) / 1e3;
+  };  // whole nanoseconds
   const auto add = [&](const Span& span, const std::string& name, const std::string& category, const ordered_json& arguments) {
     const double begin = microseconds(span.begin), end = microseconds(span.end);
-    events.push_back({{"name", name}, {"cat", category}, {"ph", "X"}, {"ts", begin}, {"dur", std::max(0.0, end - begin)}, {"pid", 1}, {"tid", span.lane}, {"args", arguments}});
+    events.push_back({{"name", name},
+                      {"cat", category},
+                      {"ph", "X"},
+                      {"ts", begin},
+                      {"dur", std::max(0.0, end - begin)},
+                      {"pid", 1},
+                      {"tid", span.lane},
+                      {"args", arguments}});
   };
   std::set<int> lanes{0};
   for (int32_t k = 0; k < profile.step_count; ++k) {
@@ -71,8 +89,11 @@ ordered_json trace_run(const onnxc_profile& profile, ModelCall& call, double tic
     return ordered_json{{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", lane}, {"args", {{"name", name}}}};
   };
   events.push_back(named("process_name", 0, "one run"));
-  for (const int lane : lanes) events.push_back(named("thread_name", lane, lane == 0 ? "calling thread" : "thread " + std::to_string(lane)));
-  return {{"displayTimeUnit", "ns"}, {"otherData", {{"run_us", microseconds(stop)}, {"target", description.at("target")}, {"threads", description.at("threads")}}}, {"traceEvents", events}};
+  for (const int lane : lanes)
+    events.push_back(named("thread_name", lane, lane == 0 ? "calling thread" : "thread " + std::to_string(lane)));
+  return {{"displayTimeUnit", "ns"},
+          {"otherData", {{"run_us", microseconds(stop)}, {"target", description.at("target")}, {"threads", description.at("threads")}}},
+          {"traceEvents", events}};
 }
 
 }  // namespace onnxc

@@ -36,6 +36,8 @@ class Explanation {
       fmt::print("  does      {}\n", node_text(text(origin.at("op")), text(origin.at("name")), text(origin.at("output"))));
     const auto [first, last] = choices_.equal_range(number);
     for (auto choice = first; choice != last; ++choice) print_choice(*choice->second);
+    const bool calls_kernel = !step.at("writes").empty() && step.at("label") != "if" && step.at("label") != "loop";
+    if (first == last && calls_kernel) fmt::print("  kernel    {}: no other was considered\n", line_of(step.at("label")));
     for (const char* which : {"reads", "writes"}) {
       for (const ordered_json& id : step.at(which)) fmt::print("  {:<8}  {}\n", which, buffer_text(id.get<std::size_t>()));
     }

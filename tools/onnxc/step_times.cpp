@@ -57,6 +57,13 @@ StepTimes measure_steps(const onnxc_profile& profile, ModelCall& call, double se
   const uint64_t ticks = profile.clock() - first_tick;
   times.tick_ns =
       std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / static_cast<double>(std::max<uint64_t>(ticks, 1));
+  std::vector<double> between_ns;
+  for (std::size_t block = 0; block < run_ns.size(); ++block) {
+    double in_steps = 0;
+    for (const Sum& sum : sums) in_steps += sum.run_ticks[block] * times.tick_ns;
+    between_ns.push_back(std::max(0.0, run_ns[block] - in_steps));
+  }
+  times.between_ns = median(std::move(between_ns));
   times.run_ns = median(std::move(run_ns));
   for (std::size_t k = 0; k < sums.size(); ++k) {
     const Sum& sum = sums[k];

@@ -23,7 +23,8 @@ struct StepTimes {
   std::vector<StepTime> steps;  ///< in their order
   int64_t runs = 0;
   double tick_ns = 0;
-  double run_ns = 0;  ///< of a whole run, the median over blocks
+  double run_ns = 0;      ///< of a whole run, the median over blocks
+  double between_ns = 0;  ///< what of it is spent in no step: again a median, as what disturbs a block disturbs both of its sides
 };
 
 /// Runs the model in blocks for about so many seconds. Throws Error{Invalid} where a run fails.

@@ -94,12 +94,14 @@ void print_table(const Profiled& profiled, std::size_t top, bool shared) {
                                               "busy", "what")));
   const std::size_t shown = top == 0 ? profiled.rows.size() : std::min(top, profiled.rows.size());
   double best = 0, macs = 0, bytes = 0, rest = 0, predicted = 0;
+  bool all_predicted = true;  // of what multiplies
   for (std::size_t i = 0; i < profiled.rows.size(); ++i) {
     const Row& row = profiled.rows[i];
     best += row.time.best_ns * row.calls_a_run;
     macs += row.macs.value_or(0) * row.calls_a_run;
     bytes += row.bytes.value_or(0) * row.calls_a_run;
     predicted += row.predicted_ns.value_or(0) * row.calls_a_run;
+    all_predicted = all_predicted && (row.predicted_ns || row.macs.value_or(0) == 0 || row.time.calls == 0);
     if (i >= shown) {
       rest += row.share;
       continue;
@@ -124,7 +126,7 @@ void print_table(const Profiled& profiled, std::size_t top, bool shared) {
   const double ns = std::max(profiled.steps_ns, 1e-9);
   fmt::print("{}\n", styled(Style::Bold, line("100 %", cell(profiled.steps_ns / 1e3, "{:.2f}"), cell(best / 1e3, "{:.2f}"), "", "total",
                                               cell(2 * macs / ns), cell(bytes / ns), peak_share(macs / ns, profiled.peak_gmacs),
-                                              cell(predicted / 1e3, "{:.2f}"), "",
+                                              all_predicted && predicted > 0 ? cell(predicted / 1e3, "{:.2f}") : "-", "",
                                               fmt::format("{:.2f} us a run, {:.2f} us of it between steps", profiled.times.run_ns / 1e3,
                                                           profiled.times.between_ns / 1e3))));
 }

@@ -1,11 +1,10 @@
 // What the comparison of engines needs beyond Python, as a library: calls without Python's cost for each, and the machine's peak.
+#include <onnxc/fma_peak.hpp>
 #include <onnxc/model.h>
 
 #include <numeric>
 #include <thread>
 #include <vector>
-
-#include "tools/kernel_bench/fma_peak.h"
 
 /// f32 multiply-adds a second that `threads` threads reach together; takes `seconds`.
 extern "C" double onnxc_bench_fma_peak(int32_t threads, double seconds) {

@@ -19,6 +19,8 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
     throw Error(ErrorKind::Usage, "--standalone cannot paste in the headers of custom operators", "leave --standalone out; the unit then includes onnxc's headers and yours");
   emit.weights = options.weights;
   emit.threads = options.threads > 1;
+  emit.most_threads = options.threads;
+  emit.profile = options.profile;
   emit.standalone = options.standalone;
   emit.vector_floats = options.level > 0 ? compilation.target.vector_floats : 0;
   emit.portable = compilation.target.isa == Isa::Generic;
@@ -31,6 +33,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.target = compilation.target.name;
   emit.flags = fmt::format("-O{}", options.level);
   if (options.memory != MemoryGoal::Speed) emit.flags += options.memory == MemoryGoal::Min ? " --memory min" : " --memory balanced";
+  if (options.profile) emit.flags += " --profile";
   for (const auto& [name, range] : options.dims)
     emit.flags += range.min == range.max ? fmt::format(" --dim {}={}", name, range.min) : fmt::format(" --dim {}={}..{}", name, range.min, range.max);
   for (const auto& [name, extents] : options.specialize) emit.flags += fmt::format(" --specialize {}={}", name, fmt::join(extents, ","));

@@ -10,6 +10,7 @@ struct CompileOptions : CompilerOptions {
   std::string header_name;      ///< empty: NAMESPACE.h
   std::string weights = "auto";
   bool standalone = false;
+  bool profile = false;         ///< the unit measures its steps
   std::vector<std::filesystem::path> include_folders{};  ///< where a build looks for headers of custom operators, before the working directory
 };
 

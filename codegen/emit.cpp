@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "codegen/abi.h"
 #include "codegen/cpp_text.h"
 #include "codegen/function.h"
 #include "codegen/names.h"
+#include "codegen/profile.h"
 #include "codegen/standalone.h"
 #include "codegen/steps.h"
 #include "codegen/weights.h"
@@ -58,6 +60,10 @@ class Emitter {
       fit_to_interface(variant.program);
       share_weights(variant.program, scopes_.back());
     }
+    if (!options.profile) return;
+    profile_.emplace(options.most_threads);
+    profile_->add(program, "");
+    for (std::size_t i = 0; i < variants_.size(); ++i) profile_->add(variants_[i].program, scopes_[i]);
   }
 
   Unit emit() {
@@ -104,6 +110,19 @@ class Emitter {
     return all;
   }
 
+  /// The names of those that steps read. A Loop's condition that is always true may be none of them.
+  std::set<std::string> weights_read() const {
+    std::set<std::string> names;
+    for_each_program([&](const Program& program) {
+      for_each_step(program.steps, [&](const Step& s, int) {
+        for_each_pointer(s, [&](const PointerArg& p) {
+          if (const Buffer& root = program[root_of(program, p.buffer)]; root.place == Buffer::Place::Weights) names.insert(program.weights[static_cast<std::size_t>(root.index)].name);
+        });
+      });
+    });
+    return names;
+  }
+
   /// `dims.batch == 8 && dims.sequence == 128`
   std::string condition(const Variant& variant) const {
     std::string text;
@@ -130,6 +149,7 @@ class Emitter {
         if (info(stored_element(*m.buffer)).cpp_name.starts_with("onnxc::")) headers.insert("types.hpp");
       }
     }
+    if (profile_) headers.insert("profile.h");
     text += options_.standalone ? paste_headers(headers) : include_headers(headers);
     text += fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     if (interface_.dynamic()) {
@@ -161,6 +181,7 @@ class Emitter {
     if (!weights_header_.empty()) text += "\n" + weights_header_;
     text += fmt::format("\n}}  // namespace {}\n\n/// The same for any language: names, types, shapes, sizes, run.\nextern \"C\" const onnxc_model* {}_model(void);\n", options_.name_space,
                         options_.name_space);
+    if (profile_) text += fmt::format("/// How long each step takes: see onnxc/profile.h.\nextern \"C\" const onnxc_profile* {}_profile(void);\n", options_.name_space);
     return text;
   }
 
@@ -211,9 +232,11 @@ class Emitter {
       if (!program.exprs.empty()) headers.insert("fn.hpp");
       if (program.uses_heap) headers.insert("heap.hpp");
     });
+    if (profile_) headers.insert("profile.hpp");
     std::vector<WeightBlob> blobs;
+    const std::set<std::string> read = weights_read();
     for (const Weights* w : all_weights()) {
-      if (!w->strings) blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64});
+      if (!w->strings && read.contains(w->name)) blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64});
     }
     const WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.machine});
     unit.side_files = weights.side_files;
@@ -231,14 +254,16 @@ class Emitter {
     text += weights.declarations;
     text += "\nnamespace {\n\n";
     for (const Weights* w : all_weights()) {
-      if (w->strings) text += strings_text(*w);
+      if (w->strings && read.contains(w->name)) text += strings_text(*w);
     }
-    FunctionText general(program_, interface_, options_.threads);
+    const Profile* const profile = profile_ ? &*profile_ : nullptr;
+    if (profile) text += profile->counters();
+    FunctionText general(program_, interface_, options_.threads, profile);
     text += general.print(weights) + "\n";
     std::string sizes, choices;
     for (std::size_t i = 0; i < variants_.size(); ++i) {
       const Program& program = variants_[i].program;
-      FunctionText function(program, interface_, options_.threads);
+      FunctionText function(program, interface_, options_.threads, profile);
       text += fmt::format("namespace {} {{\n\n{}\n}}  // namespace {}\n\n", scopes_[i], function.print(weights), scopes_[i]);
       const std::string test = condition(variants_[i]);
       sizes += fmt::format("  if ({}) return static_cast<std::size_t>(onnxc::nothrow({}::plan)(dims).bytes);\n", test, scopes_[i]);
@@ -254,7 +279,8 @@ class Emitter {
     text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n", interface_.dynamic() ? "(dims)" : "");
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
     text += choices + fmt::format("  return {};\n}}\n\n}}  // namespace {}\n\n", call("steps", program_), options_.name_space);
-    return text + abi_text(interface_, program_, options_, weights.image_bytes);
+    text += abi_text(interface_, program_, options_, weights.image_bytes);
+    return profile ? text + "\n" + profile->abi_text(options_.name_space) : text;
   }
 
   /// What comes before the namespace.
@@ -335,6 +361,7 @@ class Emitter {
   std::vector<std::string> scopes_;  ///< a namespace for each variant
   std::vector<Weights> more_weights_;  ///< of variants alone
   Names weight_names_;
+  std::optional<Profile> profile_;
   const EmitOptions& options_;
   Interface interface_;
   std::string weights_header_;

@@ -9,9 +9,12 @@
 
 namespace onnxc {
 
-FunctionText::FunctionText(const Program& program, const Interface& interface, bool threads)
-    : program_(program), interface_(interface), threads_(threads), symbol_names_(interface.symbol_names) {
+FunctionText::FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile)
+    : program_(program), interface_(interface), threads_(threads), profile_(profile), symbol_names_(interface.symbol_names) {
   for (const char* n : {"p", "plan", "Plan", "threads", "status", "heap", "memory", "part", "weights_end"}) locals_.add(n);
+  if (profile_ != nullptr) {
+    for (const char* n : Profile::kNames) locals_.add(n);
+  }
   for (std::size_t i = 0; i < program_.exprs.size(); ++i) locals_.add(fmt::format("E{}", i));
   for (const Weights& w : program_.weights) locals_.add(w.name);
   for_each_step(program_.steps, [&](const Step& s, int) {
@@ -29,7 +32,7 @@ std::string FunctionText::print(const WeightsText& weights) {
   text += fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}{}) {{\n", interface_.dynamic() ? "const Dims& dims, " : "",
                       program_.uses_heap ? ", onnxc::Heap heap" : "", threads_ ? ", onnxc::Threads threads" : "");
   text += buffers(weights);
-  StepsText steps{program_, symbol_names_, buffer_names_, threads_, {}};
+  StepsText steps{program_, symbol_names_, buffer_names_, threads_, profile_, {}};
   for (std::size_t i = 0; i < interface_.outputs.size(); ++i) steps.shape_pointers[program_.outputs[i]] = "out." + interface_.outputs[i].name + "_shape";
   const std::string body = steps.print();
   if (body.find(".weights_end") != std::string::npos) text += fmt::format("  [[maybe_unused]] const float* const weights_end = {};\n", weights.end);

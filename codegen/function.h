@@ -5,14 +5,16 @@
 
 #include "codegen/interface.h"
 #include "codegen/names.h"
+#include "codegen/profile.h"
 #include "codegen/weights.h"
 
 namespace onnxc {
 
 class FunctionText {
  public:
-  /// `program` has the inputs and outputs of `interface`, perhaps with more of their extents known.
-  FunctionText(const Program& program, const Interface& interface, bool threads);
+  /// `program` has the inputs and outputs of `interface`, perhaps with more of their extents known. `profile`: what its steps are measured with,
+  /// or nothing.
+  FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile);
 
   /// Everything, for the inside of an anonymous namespace. `weights` knows the names of the program's constants.
   std::string print(const WeightsText& weights);
@@ -26,6 +28,7 @@ class FunctionText {
   const Program& program_;
   const Interface& interface_;
   bool threads_;
+  const Profile* profile_;
   SymbolNames symbol_names_;
   std::vector<std::string> buffer_names_;
   Names locals_{kInterfaceNames};

@@ -159,7 +159,9 @@ void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& num
       }
       default:
         for (Dim symbol : step.binds) out += fmt::format("{}[[maybe_unused]] std::int64_t {} = 0;\n", space, cpp_dim(symbol, symbols));
-        if (threads && worth_sharing(step)) out += fmt::format("{}threads.run([&](onnxc::Part part) {}{{ {}; }});\n", space, step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true));
+        if (const bool shared = threads && worth_sharing(step); profile != nullptr)
+          out += space + profile->statement(step, call(step, shared), shared, step.specialised ? "ONNXC_SPECIALISED " : "") + "\n";
+        else if (shared) out += fmt::format("{}threads.run([&](onnxc::Part part) {}{{ {}; }});\n", space, step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true));
         else if (step.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, call(step, false));
         else if (step.specialised) out += fmt::format("{}[&]() ONNXC_SPECIALISED {{ {}; }}();\n", space, call(step, false));
         else out += fmt::format("{}{};\n", space, call(step, false));

@@ -3,14 +3,19 @@
 #include <string>
 
 #include "codegen/cpp_text.h"
+#include "codegen/profile.h"
 
 namespace onnxc {
+
+/// The caller's threads share such a step, where a unit has them: it is large enough, and cannot fail.
+bool worth_sharing(const Step& step);
 
 struct StepsText {
   const Program& program;
   const SymbolNames& symbols;
   std::vector<std::string> buffer_names;  ///< the C++ expression of each buffer: a pointer to its element type, const where it is read only
   bool threads = false;
+  const Profile* profile = nullptr;       ///< what steps are measured with, or nothing
   std::map<BufferId, std::string> shape_pointers{};  ///< where outputs whose shape depends on data tell it
 
   /// All steps, one call each with a comment, indented by two.

@@ -32,6 +32,7 @@ struct CompilerOptions {
   int64_t max_trip = LowerOptions().max_trip;        ///< iterations of a loop that has no number of them
   bool zip_maps = true;                              ///< false: the scores that ZipMap makes maps of stay tensors
   std::vector<CustomOperator> custom_operators{};    ///< the user's own
+  std::vector<std::string> taps{};                   ///< names of values that become outputs as well, after the model's own
   int bisect_limit = -1;                             ///< run only so many optional passes
   std::ostream* log = nullptr;
   /// Sees the graph after import ("import") and after each pass that ran.

@@ -10,6 +10,7 @@
 #include "compiler/onnxc.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
+#include "compiler/taps.h"
 
 namespace onnxc {
 namespace {
@@ -96,6 +97,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   Graph& graph = result.graph;
   take_custom_operators(graph, options.custom_operators);
   refuse_unknown_operators(graph);
+  add_taps(graph, options.taps);
   const auto after = [&](const char* name) {
     verify_graph(graph, name);
     if (options.watch) options.watch(name, graph);

@@ -14,7 +14,8 @@ class Origins {
     add_producers(model);
     for_each_step(program.steps, [&](const Step& step, int) {
       steps_.push_back(&step);
-      kept_.insert(step.value);
+      values_.push_back(value_of(step));
+      kept_.insert(values_.back());
     });
   }
 
@@ -23,7 +24,7 @@ class Origins {
     std::map<BufferId, std::size_t> reader;  // the first after the step at hand
     for (std::size_t i = steps_.size(); i-- > 0;) {
       std::set<std::size_t> nodes;
-      collect(steps_[i]->value, nodes);
+      collect(values_[i], nodes);
       for (std::size_t n : nodes) result[i].push_back(nodes_[n]);
       for_each_pointer(*steps_[i], [&](const PointerArg& p) {
         if (!p.writes || !result[i].empty()) return;
@@ -37,6 +38,16 @@ class Origins {
   }
 
  private:
+  /// What the step computes, by a name of the model: an output of the model may have another one in the graph after the passes.
+  std::string value_of(const Step& step) const {
+    std::string value = step.value;
+    if (producers_.contains(value)) return value;
+    for_each_pointer(step, [&](const PointerArg& p) {
+      if (const Buffer& buffer = program_[p.buffer]; p.writes && buffer.place == Buffer::Place::Output && producers_.contains(buffer.name)) value = buffer.name;
+    });
+    return value;
+  }
+
   void add_producers(const Graph& graph) {
     for (const Node& node : graph.nodes) {
       for (ValueId v : node.outputs) {
@@ -68,6 +79,7 @@ class Origins {
   };
   const Program& program_;
   std::vector<const Step*> steps_;
+  std::vector<std::string> values_;  // that they compute
   std::vector<Origin> nodes_;
   std::map<std::string, Producer> producers_;
   std::set<std::string> kept_;  // values that steps compute

@@ -34,6 +34,7 @@ struct Buffer {
   ElementType element = ElementType::Undefined;  ///< Input, Output: sub-byte elements lie packed, as ONNX packs them
   Extents extents{};      ///< of the value, in ONNX's order, for comments and interfaces
   Dim bytes{};            ///< storage, with padding
+  Dim pixel_stride = 0;   ///< elements from one pixel to the next where channels lie last; 0: row-major
   int64_t alignment = 64;
   int index = 0;          ///< Input, Output: its number. Weights: of the constant
   BufferId parent = -1;   ///< a view: lives inside `parent`, from byte `offset` on

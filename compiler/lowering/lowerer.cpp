@@ -197,7 +197,8 @@ View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
     view.pointer = output->second;
   } else {
     view.pointer.buffer = add_storage({.name = v.name, .place = Buffer::Place::Arena, .element = v.type.element, .extents = v.type.extents,
-                                       .bytes = storage_elements(v.type.extents, layout) * (held_bits(v.type.element) / 8)});
+                                       .bytes = storage_elements(v.type.extents, layout) * (held_bits(v.type.element) / 8),
+                                       .pixel_stride = layout.channels_last ? layout.pixel_stride : Dim(0)});
   }
   places.push_back(view);
   return view;

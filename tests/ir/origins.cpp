@@ -48,3 +48,17 @@ TEST_CASE("a step stands for the nodes between its value and those of other step
   program.steps = {step_of("b", 0, 1), step_of("mean_0", 1, 2), step_of("d", 2, 3)};
   CHECK(names(find_origins(model, program)) == std::vector<std::vector<std::string>>{{"Conv", "Relu"}, {"LayerNormalization", "Add"}, {"LayerNormalization", "Add"}});
 }
+
+TEST_CASE("a step that writes an output is known by the output's name where passes gave its value another") {
+  Graph model;
+  const ValueId x = model.add_value("x"), y = model.add_value("y");
+  model.inputs = {x};
+  model.nodes.push_back(node("Gemm", {x}, y));
+  model.outputs = {y};
+  Program program;
+  program.buffers.resize(2);
+  program.buffers[1].name = "y";
+  program.buffers[1].place = Buffer::Place::Output;
+  program.steps = {step_of("product", 0, 1)};
+  CHECK(names(find_origins(model, program)) == std::vector<std::vector<std::string>>{{"Gemm"}});
+}

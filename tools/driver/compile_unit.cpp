@@ -57,10 +57,9 @@ struct Compiled {
   bool uses_heap;
 };
 
-Compiled compile(const std::filesystem::path& model, CompileOptions options, const std::vector<std::string>& flags, bool linked) {
+Compiled emit(const Compilation& compilation, CompileOptions options, const std::vector<std::string>& flags, bool linked) {
   if (options.name_space.empty()) options.name_space = "unit";
   if (options.header_name.empty()) options.header_name = options.name_space + ".h";
-  const Compilation compilation = compile_model(model, options);
   // What is linked at once has no need of one file: large weights skip the assembler, which takes some 20 s for 256 MiB.
   if (constexpr int64_t kLarge = 16 << 20; linked && options.weights == "auto" && weight_bytes(compilation.program) > kLarge) options.weights = "object";
   Unit unit = emit_compilation(compilation, options);
@@ -107,9 +106,18 @@ std::filesystem::path build(const BuildRequest& request) {
 }  // namespace
 
 CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options, const std::vector<std::string>& flags) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Compilation compilation = compile_model(model, options);
+  const double seconds = seconds_since(begin);
+  CompiledModel result = build_and_load(compilation, options, flags);
+  result.compile_seconds += seconds;
+  return result;
+}
+
+CompiledModel build_and_load(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags) {
   CompiledModel result;
   const auto begin = std::chrono::steady_clock::now();
-  const Compiled compiled = compile(model, options, flags, true);
+  const Compiled compiled = emit(compilation, options, flags, true);
   result.compile_seconds = seconds_since(begin);
   result.source_bytes = compiled.source_bytes;
   const auto build_begin = std::chrono::steady_clock::now();
@@ -117,12 +125,17 @@ CompiledModel compile_and_load(const std::filesystem::path& model, const Compile
   result.build_seconds = seconds_since(build_begin);
   result.library = std::make_unique<UnitLibrary>(library);
   result.model = &result.library->model(compiled.name_space + "_model");
+  if (options.profile) {
+    void* const profile = result.library->symbol(compiled.name_space + "_profile");
+    ONNXC_CHECK(profile != nullptr, "a unit made with --profile tells its profile");
+    result.profile = reinterpret_cast<const onnxc_profile* (*)()>(profile)();
+  }
   return result;
 }
 
 BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
                          const CompileOptions& options, const std::vector<std::string>& flags) {
-  Compiled compiled = compile(model, options, flags, shared);
+  Compiled compiled = emit(compile_model(model, options), options, flags, shared);
   compiled.request.shared = shared;
   const auto export_beside = [&](const std::string& name) {
     compiled.request.files.push_back({name + ".cpp", "#include <onnxc/shared_" + name + ".hpp>\n"});

@@ -1,5 +1,7 @@
 // A model file, compiled by onnxc and by the system's compiler, ready to be called.
 #pragma once
+#include <onnxc/profile.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,6 +16,7 @@ namespace onnxc {
 struct CompiledModel {
   std::unique_ptr<UnitLibrary> library;
   const onnxc_model* model = nullptr;
+  const onnxc_profile* profile = nullptr;  ///< where options.profile asked for it
   std::size_t source_bytes = 0;
   double compile_seconds = 0, build_seconds = 0;  ///< onnxc; the system's compiler, close to 0 when the cache has it
 };
@@ -30,6 +33,8 @@ BuildRequest build_request(Unit unit, const std::string& header_name);
 /// Throws Error, or BuildError for C++ that does not compile, which is our bug.
 CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options,
                                const std::vector<std::string>& flags = {"-O3"});
+/// From a compilation on.
+CompiledModel build_and_load(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags = {"-O3"});
 
 struct BuiltBinary {
   std::vector<std::filesystem::path> files;  ///< that were read: the model, its external data, headers of custom operators

@@ -18,6 +18,19 @@ std::vector<fs::path> data_sets_for(const fs::path& model, const std::optional<f
   return sets;
 }
 
+Feed find_feed(const fs::path& model, const std::optional<fs::path>& data, const onnxc_model& unit) {
+  Feed feed{summarize_model(model)};
+  const std::vector<fs::path> sets = data_sets_for(model, data);
+  if (sets.empty()) {
+    feed.made_up = random_inputs(unit);
+    for (const HostValue& value : feed.made_up) feed.inputs.push_back(&value);
+  } else {
+    feed.data = read_data_set(sets[0], feed.model);
+    feed.inputs = feeds(unit, feed.model, *feed.data);
+  }
+  return feed;
+}
+
 std::vector<HostValue> random_inputs(const onnxc_model& unit) {
   std::mt19937_64 random(1);
   std::vector<HostValue> values;

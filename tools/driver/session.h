@@ -1,4 +1,4 @@
-// What `run` and `bench` share: a model with its summary, its unit, and the data it is fed with.
+// What the commands that run a model share: its summary, its unit, and the data it is fed with.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -13,6 +13,18 @@ namespace onnxc {
 
 /// The folders with data: in `data` when given (throws Error{Io} when there is none), else beside the model, which may have none.
 std::vector<std::filesystem::path> data_sets_for(const std::filesystem::path& model, const std::optional<std::filesystem::path>& data);
+
+/// What a unit is fed with: the first data set there is, or made-up values.
+struct Feed {
+  ModelSummary model;
+  std::optional<DataSet> data{};
+  std::vector<HostValue> made_up{};
+  std::vector<const HostValue*> inputs{};  ///< one for each input of the unit; they point into the members above
+
+  std::string source() const { return data ? data->folder.string() : "made up"; }
+};
+/// `data`: as above.
+Feed find_feed(const std::filesystem::path& model, const std::optional<std::filesystem::path>& data, const onnxc_model& unit);
 
 /// Made-up inputs for a unit, the same each time: floats in [-1, 1), bytes of any value, other integers 0 or 1, strings of a letter, dimensions at their lower bound but at least 1.
 /// Throws Error{Unsupported} when a dimension follows from others in a way that is not known here, and for what is no tensor.

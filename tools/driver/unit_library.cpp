@@ -13,10 +13,12 @@ UnitLibrary::UnitLibrary(const std::filesystem::path& path) : handle_(dlopen(pat
 
 UnitLibrary::~UnitLibrary() { dlclose(handle_); }
 
+void* UnitLibrary::symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+
 const onnxc_model& UnitLibrary::model(const std::string& function) const {
-  void* const symbol = dlsym(handle_, function.c_str());
-  if (symbol == nullptr) throw Error(ErrorKind::Internal, fmt::format("the unit has no function {}", function));
-  const onnxc_model* const model = reinterpret_cast<const onnxc_model* (*)()>(symbol)();
+  void* const found = symbol(function);
+  if (found == nullptr) throw Error(ErrorKind::Internal, fmt::format("the unit has no function {}", function));
+  const onnxc_model* const model = reinterpret_cast<const onnxc_model* (*)()>(found)();
   if (model == nullptr || model->struct_bytes < sizeof(onnxc_model))
     throw Error(ErrorKind::Internal, fmt::format("{} returns no model", function));
   return *model;

@@ -18,6 +18,9 @@ class UnitLibrary {
   /// The model that the function `mnist_model` returns. Throws Error{Internal} when there is none.
   const onnxc_model& model(const std::string& function) const;
 
+  /// What the library exports under that name, or null.
+  void* symbol(const std::string& name) const;
+
  private:
   void* handle_;
 };

@@ -4,12 +4,13 @@
 //   kernel_bench --benchmark_repetitions=5 --benchmark_out=kernels.json && bench/fit_costs.py kernels.json
 //
 // One thread. Each benchmark is `row/shape`; a row without a benchmark is an error.
+#include <onnxc/fma_peak.hpp>
+
 #include <cstdio>
 #include <iterator>
 #include <string>
 #include <vector>
 
-#include "tools/kernel_bench/fma_peak.h"
 #include "tools/kernel_bench/suite.h"
 
 int main(int argc, char** argv) {

@@ -4,8 +4,11 @@
 
 #include <memory>
 
-#include "tools/onnxc/model_options.h"
+#include "tools/onnxc/bisect.h"
+#include "tools/onnxc/explain.h"
 #include "tools/onnxc/info.h"
+#include "tools/onnxc/model_options.h"
+#include "tools/onnxc/profile.h"
 #include "tools/onnxc/run.h"
 
 namespace onnxc {
@@ -23,6 +26,12 @@ std::optional<std::filesystem::path> path_or_nothing(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::filesystem::path>(text);
 }
 
+void add_tolerance(CLI::App& app, RunOptions& options) {
+  app.add_option("--rtol", options.rtol, "Relative tolerance of each element; default: case.json beside the model, else 1e-3");
+  app.add_option("--atol", options.atol, "Absolute tolerance of each element; default: case.json beside the model, else 1e-5");
+  app.add_option("--rel-l2", options.rel_l2, "Judge each output as a whole, by its relative L2 error");
+}
+
 void add_run(CLI::App& app, std::function<int()>& command) {
   CLI::App& run = *app.add_subcommand(
       "run", "Compile, run on data and compare with expected outputs; exit status 0 only when all are within the tolerance");
@@ -30,14 +39,14 @@ void add_run(CLI::App& app, std::function<int()>& command) {
   run.add_option("model", held->options.model, "ONNX model")->required();
   run.add_option("--data", held->data,
                  "Folder with test_data_set_*, or one data set; default: what lies beside the model, else made-up inputs");
-  run.add_option("--rtol", held->options.rtol, "Relative tolerance of each element; default: case.json beside the model, else 1e-3");
-  run.add_option("--atol", held->options.atol, "Absolute tolerance of each element; default: case.json beside the model, else 1e-5");
-  run.add_option("--rel-l2", held->options.rel_l2, "Judge each output as a whole, by its relative L2 error");
-  run.add_option("--output", held->output, "Write output_K.pb to this folder");
+  add_tolerance(run, held->options);
+  run.add_option("--output", held->output, "Write output_K.pb to this folder, and NAME.pb for what is tapped");
+  run.add_option("--tap", held->options.taps, "Give this value of the model, by its ONNX name, as one more output. Fusion leaves it. May be repeated")->allow_extra_args(false);
   held->model.add_to(run);
   run.callback([held, &command] {
     command = [held] {
       held->options.compile = held->model.options();
+      held->options.compile.taps = held->options.taps;
       held->options.data = path_or_nothing(held->data);
       held->options.output = path_or_nothing(held->output);
       return run_command(held->options);
@@ -63,17 +72,80 @@ void add_bench(CLI::App& app, std::function<int()>& command) {
   });
 }
 
+void add_profile(CLI::App& app, std::function<int()>& command) {
+  struct Files {
+    Held<ProfileOptions> held;
+    std::string csv, trace;
+  };
+  CLI::App& profile = *app.add_subcommand("profile", "Measure each step: a table of where the time goes, the slowest first; see docs/profiling.md");
+  auto files = std::make_shared<Files>();
+  auto& [options, model, data, output, json] = files->held;
+  profile.add_option("model", options.model, "ONNX model")->required();
+  profile.add_option("--data", data, "Folder with test_data_set_*, or one data set; the first is used");
+  profile.add_option("--seconds", options.seconds, "How long to measure")->capture_default_str();
+  profile.add_option("--top", options.top, "Only so many steps in the table");
+  profile.add_option("--json", json, "Write the figures to this file; onnxc report --profile reads it");
+  profile.add_option("--trace", files->trace, "Write one run to this file as Chrome's trace events, which ui.perfetto.dev and chrome://tracing show");
+  profile.add_option("--csv", files->csv, "Write a line for each step to this file");
+  model.add_to(profile);
+  profile.callback([files, &command] {
+    command = [files] {
+      ProfileOptions& all = files->held.options;
+      all.compile = files->held.model.options();
+      all.data = path_or_nothing(files->held.data);
+      all.json = path_or_nothing(files->held.json);
+      all.trace = path_or_nothing(files->trace);
+      all.csv = path_or_nothing(files->csv);
+      return profile_command(all);
+    };
+  });
+}
+
 void add_info(CLI::App& app, std::function<int()>& command) {
   struct Info {
     std::string model;
-    bool json = false;
+    bool json = false, csv = false;
   };
-  CLI::App& info = *app.add_subcommand("info", "Say what is inside a model: opsets, inputs, outputs, operators, parameters, multiply-adds");
+  CLI::App& info = *app.add_subcommand("info", "Say what is inside a model: opsets, inputs, outputs, operators, parameters, multiply-adds, memory, the work of each step");
   auto held = std::make_shared<Held<Info>>();
   info.add_option("model", held->options.model, "ONNX model")->required();
-  info.add_flag("--json", held->options.json, "As JSON");
+  auto* const json = info.add_flag("--json", held->options.json, "As JSON");
+  info.add_flag("--csv", held->options.csv, "The work of each step, one on a line, as comma-separated values")->excludes(json);
   held->model.add_to(info);
-  info.callback([held, &command] { command = [held] { return info_command(held->options.model, held->options.json, held->model.options()); }; });
+  info.callback([held, &command] {
+    command = [held] {
+      return info_command(held->options.model, held->options.json ? InfoForm::Json : held->options.csv ? InfoForm::Csv : InfoForm::Text, held->model.options());
+    };
+  });
+}
+
+void add_explain(CLI::App& app, std::function<int()>& command) {
+  struct Explain {
+    std::string model, node;
+  };
+  CLI::App& explain = *app.add_subcommand("explain", "Say what became of a model: for each step its nodes, its kernel and why that one, and where its values lie");
+  auto held = std::make_shared<Held<Explain>>();
+  explain.add_option("model", held->options.model, "ONNX model")->required();
+  explain.add_option("node", held->options.node, "Only this node, by its name or an output's, or this step, by its number");
+  held->model.add_to(explain);
+  explain.callback([held, &command] { command = [held] { return explain_command(held->options.model, held->options.node, held->model.options()); }; });
+}
+
+void add_bisect(CLI::App& app, std::function<int()>& command) {
+  CLI::App& bisect = *app.add_subcommand(
+      "bisect", "Find the first value inside of a model that departs from a reference: files NAME.pb of the data set, else the model built at -O0; exit status 0 when none does");
+  auto held = std::make_shared<Held<RunOptions>>();
+  bisect.add_option("model", held->options.model, "ONNX model")->required();
+  bisect.add_option("--data", held->data, "Folder with test_data_set_*, or one data set; the first is used. Default: what lies beside the model, else made-up inputs");
+  add_tolerance(bisect, held->options);
+  held->model.add_to(bisect);
+  bisect.callback([held, &command] {
+    command = [held] {
+      held->options.compile = held->model.options();
+      held->options.data = path_or_nothing(held->data);
+      return bisect_command(held->options);
+    };
+  });
 }
 
 }  // namespace
@@ -81,7 +153,10 @@ void add_info(CLI::App& app, std::function<int()>& command) {
 void add_commands(CLI::App& app, std::function<int()>& command) {
   add_run(app, command);
   add_bench(app, command);
+  add_profile(app, command);
   add_info(app, command);
+  add_explain(app, command);
+  add_bisect(app, command);
 }
 
 }  // namespace onnxc

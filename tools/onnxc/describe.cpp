@@ -40,6 +40,7 @@ void describe_steps(const Program& program, const std::vector<Step>& steps, int&
 ordered_json describe_buffer(const Program& program, BufferId id) {
   const Buffer& b = program[id];
   ordered_json json{{"id", id}, {"name", b.name}, {"place", place_name(b.place)}, {"type", b.is_value ? "value" : Type::tensor(b.element, b.extents).text()}, {"bytes", size(b.bytes)}};
+  if (!(b.pixel_stride == Dim(0))) json["pixel_stride"] = size(b.pixel_stride);
   if (b.parent >= 0) json.update({{"parent", b.parent}, {"offset", size(b.offset)}});
   else if (b.place == Buffer::Place::Arena && b.first >= 0) json.update({{"first", b.first}, {"last", b.last}});
   if (b.place == Buffer::Place::Arena && b.parent < 0 && program.plan_order.empty()) json["offset"] = size(b.offset);
@@ -55,6 +56,18 @@ ordered_json describe_arena(const Program& program) {
   return json;
 }
 
+void describe_nodes(const Graph& graph, const std::map<const Node*, std::vector<int>>& steps, ordered_json& list) {
+  for (const Node& node : graph.nodes) {
+    ordered_json outputs = ordered_json::array();
+    for (const ValueId v : node.outputs) {
+      if (v != kAbsent) outputs.push_back(graph[v].name);
+    }
+    const auto found = steps.find(&node);
+    list.push_back({{"op", node.full_op()}, {"name", node.name}, {"outputs", std::move(outputs)}, {"steps", found != steps.end() ? found->second : std::vector<int>()}});
+    for (const auto& [name, region] : node.regions) describe_nodes(*region, steps, list);
+  }
+}
+
 }  // namespace
 
 Described compile_described(const std::filesystem::path& model, const CompileOptions& options) {
@@ -68,6 +81,17 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
   return described;
 }
 
+std::optional<int64_t> size_at(const ordered_json& size, const Sizes& dimensions) {
+  if (size.is_number()) return size.get<int64_t>();
+  const Dim dim = parse_dim(size.get<std::string>());
+  std::map<std::string, Dim> symbols;
+  dim.collect_symbols(symbols);
+  for (const auto& [name, symbol] : symbols) {
+    if (!dimensions.contains(name)) return std::nullopt;
+  }
+  return dim.evaluate(dimensions);
+}
+
 ordered_json describe(const Described& described, const CompileOptions& options) {
   const Compilation& c = described.compilation;
   const Program& program = c.program;
@@ -75,7 +99,13 @@ ordered_json describe(const Described& described, const CompileOptions& options)
   int number = 0;
   describe_steps(program, program.steps, number, 0, steps);
   const auto origins = find_origins(described.model, program);
-  for (std::size_t i = 0; i < origins.size(); ++i) steps[i]["origins"] = describe_origins(origins[i]);
+  std::map<const Node*, std::vector<int>> steps_of;
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    steps[i]["origins"] = describe_origins(origins[i]);
+    for (const Origin& origin : origins[i]) steps_of[origin.node].push_back(static_cast<int>(i) + 1);
+  }
+  ordered_json nodes = ordered_json::array();
+  describe_nodes(described.model, steps_of, nodes);
   for (std::size_t i = 0; i < program.buffers.size(); ++i) buffers.push_back(describe_buffer(program, static_cast<BufferId>(i)));
   for (const Weights& w : program.weights) {
     weights.push_back({{"name", w.name}, {"from", w.from}, {"type", info(w.element).name}, {"bytes", w.strings ? 0 : static_cast<int64_t>(w.bytes->size())}});
@@ -86,7 +116,7 @@ ordered_json describe(const Described& described, const CompileOptions& options)
     choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
   }
   return {{"target", c.target.name}, {"threads", options.threads}, {"arena", describe_arena(program)}, {"steps", std::move(steps)},
-          {"buffers", std::move(buffers)}, {"weights", std::move(weights)}, {"choices", std::move(choices)}};
+          {"buffers", std::move(buffers)}, {"weights", std::move(weights)}, {"nodes", std::move(nodes)}, {"choices", std::move(choices)}};
 }
 
 }  // namespace onnxc

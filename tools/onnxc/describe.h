@@ -1,6 +1,8 @@
 // What a compilation made of a model, as JSON: the one source of `onnxc info`, `explain`, `profile` and `report`.
 #pragma once
 #include <nlohmann/json.hpp>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,10 +25,16 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 ///   arena:   {bytes, lower_bound, unshared_bytes, proved}; bounds only where all sizes are constant
 ///   steps:   [{number, depth, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, parallel, reads: [buffer],
 ///            writes: [buffer]}], in pre-order, `number` from 1 as in the comments of the emitted file
-///   buffers: [{id, name, place, type, bytes, parent, offset, first, last}]: `first` and `last` are a half-open range of steps, counted from 0; offset and
+///   buffers: [{id, name, place, type, bytes, pixel_stride, parent, offset, first, last}]: `pixel_stride` where channels lie last; `first` and `last` are a half-open range of steps, counted from 0; offset and
 ///            lifetime only in the arena
 ///   weights: [{name, from, type, bytes}]
+///   nodes:   [{op, name, outputs: [name], steps: [number]}]: those of the model, in its order, regions behind the node that owns them; `steps` do what is
+///            left of it when the model runs
 ///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth}]}]
 nlohmann::ordered_json describe(const Described& described, const CompileOptions& options);
+
+using Sizes = std::map<std::string, int64_t, std::less<>>;
+/// A size of the description where the dimensions have these values; nothing where it depends on others.
+std::optional<int64_t> size_at(const nlohmann::ordered_json& size, const Sizes& dimensions);
 
 }  // namespace onnxc

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <cstdio>
+#include <utility>
+
+#include "tools/onnxc/csv.h"
+#include "tools/onnxc/describe.h"
 
 namespace onnxc {
 namespace {
@@ -27,28 +31,94 @@ void count(const Graph& graph, std::map<std::string, int64_t>& operators, int64_
 struct Compiled {
   std::string macs, obstacle;
   std::vector<std::string> libraries{};
+  ordered_json arena{}, layers{};
+  int64_t packed_weight_bytes = 0;
 };
+
+/// A line for each step: its number, kernel, work and nodes.
+ordered_json layers_of(const ordered_json& description) {
+  ordered_json layers = ordered_json::array();
+  for (const ordered_json& step : description.at("steps")) {
+    ordered_json nodes = ordered_json::array();
+    for (const ordered_json& origin : step.at("origins")) nodes.push_back(origin.at(origin.at("name") == "" ? "output" : "name"));
+    layers.push_back({{"step", step.at("number")}, {"kernel", step.at("label")}, {"macs", step.at("macs")}, {"bytes", step.at("bytes")}, {"weight_bytes", step.at("weight_bytes")},
+                      {"what", step.at("what")}, {"nodes", std::move(nodes)}});
+  }
+  return layers;
+}
+
 Compiled look_into(const std::string& path, const CompileOptions& options) {
   try {
     CompileOptions direct = options;
     direct.level = 3;
-    const Compilation c = compile_model(path, direct);
+    const Described described = compile_described(path, direct);
+    const Program& program = described.compilation.program;
+    const ordered_json description = describe(described, direct);
     Dim macs = 0;
-    for_each_step(c.program.steps, [&](const Step& s, int) { macs += s.macs; });
-    return {macs.text(), "", c.program.libraries};
+    for_each_step(program.steps, [&](const Step& s, int) { macs += s.macs; });
+    Compiled compiled{macs.text(), "", program.libraries, description.at("arena"), layers_of(description)};
+    for (const ordered_json& weights : description.at("weights")) compiled.packed_weight_bytes += weights.at("bytes").get<int64_t>();
+    return compiled;
   } catch (const Error& e) {
     return {"", e.diagnostics().front().text()};
   }
 }
 
+std::string text(const ordered_json& json) { return json.is_string() ? one_line(json.get<std::string>()) : json.dump(); }
+
+void print_arena(const ordered_json& arena) {
+  const std::string unshared = text(arena.at("unshared_bytes"));
+  if (!arena.contains("bytes")) {
+    fmt::print("  arena       depends on the dimensions; all values together {} bytes\n", unshared);
+    return;
+  }
+  const std::string bound = arena.at("proved") ? "proved minimal" : fmt::format("no plan takes less than {}", text(arena.at("lower_bound")));
+  fmt::print("  arena       {} bytes, {}; all values together {}\n", text(arena.at("bytes")), bound, unshared);
+}
+
+/// The steps with most multiply-adds, or bytes where there are none, in their order.
+void print_layers(const ordered_json& layers) {
+  constexpr std::size_t kMost = 20;
+  std::vector<const ordered_json*> shown;
+  for (const ordered_json& layer : layers) {
+    if (layer.at("macs") != 0 || layer.at("bytes") != 0) shown.push_back(&layer);
+  }
+  const std::size_t all = shown.size();
+  const auto amount = [](const ordered_json* layer) {
+    const auto number = [](const ordered_json& size) { return size.is_number() ? size.get<double>() : 1e18; };
+    return std::pair{number(layer->at("macs")), number(layer->at("bytes"))};
+  };
+  std::ranges::stable_sort(shown, std::ranges::greater{}, amount);
+  shown.resize(std::min(all, kMost));
+  std::ranges::sort(shown, {}, [](const ordered_json* layer) { return layer->at("step").get<int>(); });
+  fmt::print("  steps{}\n    {:>5} {:>14} {:>12} {:>12}  {}\n", all > kMost ? fmt::format(", the largest {} of {}; --csv tells all", kMost, all) : "", "step", "MACs", "bytes", "of weights", "what");
+  for (const ordered_json* layer : shown)
+    fmt::print("    {:>5} {:>14} {:>12} {:>12}  {}\n", text(layer->at("step")), text(layer->at("macs")), text(layer->at("bytes")), text(layer->at("weight_bytes")), text(layer->at("what")));
+}
+
+void print_csv(const ordered_json& layers) {
+  std::string csv = csv_line({"step", "kernel", "macs", "bytes", "weight_bytes", "what", "nodes"});
+  for (const ordered_json& layer : layers) {
+    std::string nodes;
+    for (const ordered_json& node : layer.at("nodes")) nodes += (nodes.empty() ? "" : "; ") + node.get<std::string>();
+    csv += csv_line({layer.at("step"), layer.at("kernel"), layer.at("macs"), layer.at("bytes"), layer.at("weight_bytes"), layer.at("what"), nodes});
+  }
+  std::fwrite(csv.data(), 1, csv.size(), stdout);
+}
+
 }  // namespace
 
-int info_command(const std::string& path, bool json, const CompileOptions& options) {
+int info_command(const std::string& path, InfoForm form, const CompileOptions& options) {
   const Imported model = read_model(path, options);
   std::map<std::string, int64_t> operators;
   int64_t parameters = 0, weight_bytes = 0, nodes = 0;
   count(model.graph, operators, parameters, weight_bytes, nodes);
-  const auto [macs, obstacle, libraries] = look_into(path, options);
+  const auto [macs, obstacle, libraries, arena, layers, packed_weight_bytes] = look_into(path, options);
+  if (form == InfoForm::Csv) {
+    if (!obstacle.empty()) throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
+    print_csv(layers);
+    return 0;
+  }
   const auto values = [&](const std::vector<ValueId>& ids) {
     ordered_json list = ordered_json::array();
     for (ValueId v : ids) list.push_back({{"name", model.graph[v].name}, {"type", model.graph[v].type.text()}});
@@ -61,10 +131,13 @@ int info_command(const std::string& path, bool json, const CompileOptions& optio
   if (obstacle.empty()) {
     all["macs"] = macs;
     all["libraries"] = libraries;
+    all["arena"] = arena;
+    all["packed_weight_bytes"] = packed_weight_bytes;
+    all["layers"] = layers;
   } else {
     all["not_compiled"] = obstacle;
   }
-  if (json) {
+  if (form == InfoForm::Json) {
     fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return 0;
   }
@@ -75,13 +148,16 @@ int info_command(const std::string& path, bool json, const CompileOptions& optio
   for (const auto& v : all["inputs"]) fmt::print("  input       {}: {}\n", v["name"].get<std::string>(), v["type"].get<std::string>());
   for (const auto& v : all["outputs"]) fmt::print("  output      {}: {}\n", v["name"].get<std::string>(), v["type"].get<std::string>());
   fmt::print("  nodes       {}\n  parameters  {} ({} bytes)\n", nodes, parameters, weight_bytes);
-  if (obstacle.empty()) fmt::print("  MACs        {}\n", macs);
-  else fmt::print("  MACs        unknown: {}\n", obstacle);
+  if (obstacle.empty()) {
+    fmt::print("  MACs        {}\n  packed      {} bytes of weights, as the kernels read them\n", macs, packed_weight_bytes);
+    print_arena(arena);
+  } else fmt::print("  MACs        unknown: {}\n", obstacle);
   for (const std::string& library : libraries) fmt::print("  links with  -l{}\n", library);
   std::vector<std::pair<std::string, int64_t>> sorted(operators.begin(), operators.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   fmt::print("  operators\n");
   for (const auto& [op, n] : sorted) fmt::print("    {:>6}  {}\n", n, op);
+  if (obstacle.empty()) print_layers(layers);
   return 0;
 }
 

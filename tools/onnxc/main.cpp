@@ -10,6 +10,7 @@
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/files.h"
 #include "tools/onnxc/commands.h"
+#include "tools/onnxc/explain.h"
 #include "tools/onnxc/model_options.h"
 
 namespace onnxc {
@@ -35,14 +36,6 @@ void write_depfile(const Arguments& a, const std::vector<std::filesystem::path>&
   std::string text = escape(a.output) + ":";
   for (const auto& f : files) text += " \\\n  " + escape(std::filesystem::absolute(f).string());
   write_file(a.depfile, text + "\n");
-}
-
-void print_choices(const std::vector<Choice>& choices) {
-  for (const Choice& c : choices) {
-    fmt::print("{}\n", c.node);
-    for (std::size_t i = 0; i < c.candidates.size(); ++i)
-      fmt::print("    {:<24} {:>14.0f} ns{}\n", c.candidates[i].kernel, c.candidates[i].cost_ns, i == c.winner ? "  <--" : "");
-  }
 }
 
 int compile_command(Arguments& a) {
@@ -98,6 +91,9 @@ int run(int argc, char** argv) {
                "  onnxc model.onnx -o model.cpp        writes model.cpp and model.h\n"
                "  onnxc run model.onnx --data DIR      compiles, runs and compares with expected outputs\n"
                "  onnxc bench model.onnx               measures it\n"
+               "  onnxc profile model.onnx             shows where its time goes\n"
+               "  onnxc explain model.onnx [NODE]      says what became of each node\n"
+               "  onnxc bisect model.onnx              finds the first value that is wrong\n"
                "  onnxc info model.onnx                says what is inside"};
   app.set_version_flag("--version", std::string("onnxc ") + ONNXC_VERSION);
   app.require_subcommand(0, 1);
@@ -110,7 +106,8 @@ int run(int argc, char** argv) {
   app.add_option("--depfile", a.depfile, "Writes the files the result depends on, as make does");
   app.add_option("--link-file", a.link_file, "Writes the linker's options for the libraries that the unit needs, one on a line; most units need none");
   app.add_flag("--standalone", a.options.standalone, "Paste the runtime headers in: the unit needs only the standard library");
-  app.add_flag("--explain", a.explain, "Print the candidates of each node with their predicted cost");
+  app.add_flag("--profile", a.options.profile, "The unit measures how long each step takes, and NAME_profile() tells; see docs/profiling.md. Off, nothing is left of it");
+  app.add_flag("--explain", a.explain, "Print the candidates of each node with their predicted cost; `onnxc explain` tells more");
   app.add_option("--print-after", a.options.print_after, "Print the graph after a pass (or 'all') to standard error");
   app.add_option("--stop-after", a.options.stop_after, "Stop after a pass and write the graph");
   app.add_option("--opt-bisect-limit", a.options.bisect_limit, "Run only so many of the optional passes");

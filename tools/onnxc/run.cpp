@@ -14,20 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Tolerance tolerance_for(const RunOptions& options) {
-  Tolerance tolerance = read_tolerance(options.model.parent_path(), {.rtol = 1e-3, .atol = 1e-5});
-  if (options.rtol || options.atol) tolerance.rel_l2.reset();
-  tolerance.rtol = options.rtol.value_or(tolerance.rtol);
-  tolerance.atol = options.atol.value_or(tolerance.atol);
-  if (options.rel_l2) tolerance.rel_l2 = options.rel_l2;
-  return tolerance;
-}
-
-std::string limits(const Tolerance& tolerance) {
-  if (tolerance.rel_l2) return fmt::format("{:g} in relative L2", *tolerance.rel_l2);
-  return fmt::format("{:g} + {:g} |expected|", tolerance.atol, tolerance.rtol);
-}
-
 /// `min -1.5, max 2, mean 0.1, 3 NaN`
 std::string statistics(const HostValue& value) {
   if (value.kind != ValueKind::Tensor) return fmt::format("{} items", value.items.size());
@@ -58,19 +44,24 @@ std::string described_inputs(const onnxc_model& unit, const std::vector<const Ho
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Runs once and prints each output with its error or its statistics; the number of outputs that are wrong.
-int run_and_judge(const CompiledModel& compiled, const std::vector<const HostValue*>& inputs, const DataSet* data,
+/// Runs once and prints each output with its error or its statistics; the number of outputs that are wrong. Those after the model's own are tapped.
+int run_and_judge(const CompiledModel& compiled, int32_t own_outputs, const std::vector<const HostValue*>& inputs, const DataSet* data,
                   const Tolerance& tolerance, const onnxc_executor* executor, const std::optional<fs::path>& output) {
   const onnxc_model& unit = *compiled.model;
   ModelCall call(unit, inputs, executor);
   if (const int32_t status = call.run(); status != 0) throw Error(ErrorKind::Invalid, fmt::format("run: {}", status_text(status)));
   if (const std::string stray = call.find_stray_write(); !stray.empty()) throw Error(ErrorKind::Internal, stray);
   if (output) fs::create_directories(*output);
+  std::set<std::string> files;
   int wrong = 0;
   for (int32_t k = 0; k < unit.output_count; ++k) {
     const HostValue actual = call.output(k);
     const char* name = unit.outputs[k].name;
-    if (output) write_file(*output / fmt::format("output_{}.pb", k), serialize_value(actual, name));
+    if (output) {
+      const std::string own_file = fmt::format("output_{}.pb", k);
+      if (k < own_outputs) files.insert(own_file);
+      write_file(*output / (k < own_outputs ? own_file : tap_file(name, files)), serialize_value(actual, name));
+    }
     const auto at = static_cast<std::size_t>(k);
     const HostValue* expected = data != nullptr && at < data->outputs.size() && data->outputs[at] ? &*data->outputs[at] : nullptr;
     if (expected == nullptr) {
@@ -90,12 +81,39 @@ int run_and_judge(const CompiledModel& compiled, const std::vector<const HostVal
 
 }  // namespace
 
+Tolerance tolerance_for(const RunOptions& options) {
+  Tolerance tolerance = read_tolerance(options.model.parent_path(), {.rtol = 1e-3, .atol = 1e-5});
+  if (options.rtol || options.atol) tolerance.rel_l2.reset();
+  tolerance.rtol = options.rtol.value_or(tolerance.rtol);
+  tolerance.atol = options.atol.value_or(tolerance.atol);
+  if (options.rel_l2) tolerance.rel_l2 = options.rel_l2;
+  return tolerance;
+}
+
+std::string limits(const Tolerance& tolerance) {
+  if (tolerance.rel_l2) return fmt::format("{:g} in relative L2", *tolerance.rel_l2);
+  return fmt::format("{:g} + {:g} |expected|", tolerance.atol, tolerance.rtol);
+}
+
+std::string tap_file(const std::string& name, std::set<std::string>& taken) {
+  std::string stem = name.substr(0, 200);
+  for (char& c : stem) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '-' || c == '.';
+    if (!plain) c = '_';
+  }
+  if (stem.empty() || stem.front() == '.') stem.insert(0, 1, '_');
+  std::string file = stem + ".pb";
+  for (int i = 2; !taken.insert(file).second; ++i) file = fmt::format("{}_{}.pb", stem, i);
+  return file;
+}
+
 int run_command(const RunOptions& options) {
   const ModelSummary model = summarize_model(options.model);
   const std::vector<fs::path> sets = data_sets_for(options.model, options.data);
   const CompiledModel compiled = compile_and_load(options.model, options.compile);
   const ThreadTeam team(options.compile.threads);
   const Tolerance tolerance = tolerance_for(options);
+  const auto own_outputs = static_cast<int32_t>(model.outputs.size());
   fmt::print("{}: compiled in {:.2f} s, built in {:.2f} s\n", options.model.string(), compiled.compile_seconds, compiled.build_seconds);
 
   if (sets.empty()) {
@@ -103,7 +121,7 @@ int run_command(const RunOptions& options) {
     std::vector<const HostValue*> inputs;
     for (const HostValue& value : made_up) inputs.push_back(&value);
     fmt::print("made-up inputs: {}\n", described_inputs(*compiled.model, inputs));
-    run_and_judge(compiled, inputs, nullptr, tolerance, team.executor(), options.output);
+    run_and_judge(compiled, own_outputs, inputs, nullptr, tolerance, team.executor(), options.output);
     return 0;
   }
   int wrong = 0;
@@ -113,7 +131,7 @@ int run_command(const RunOptions& options) {
     fmt::print("{}: {}\n", set.filename().string(), described_inputs(*compiled.model, inputs));
     std::optional<fs::path> output = options.output;
     if (output && sets.size() > 1) *output /= set.filename();
-    wrong += run_and_judge(compiled, inputs, &data, tolerance, team.executor(), output);
+    wrong += run_and_judge(compiled, own_outputs, inputs, &data, tolerance, team.executor(), output);
   }
   if (wrong > 0) fmt::print("{} outputs are wrong\n", wrong);
   return wrong == 0 ? 0 : 1;

@@ -1,9 +1,9 @@
 // What this machine can do at most: f32 multiply-adds a second in the widest vectors that are compiled for, without touching memory.
 #pragma once
-#include <onnxc/vec.hpp>
-
 #include <algorithm>
 #include <chrono>
+
+#include "vec.hpp"
 
 namespace onnxc::inline ONNXC_ISA::bench {
 

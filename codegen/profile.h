@@ -1,0 +1,43 @@
+// What --profile adds to a unit: counters for each step that calls a kernel, and the functions that tell them.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/program.h"
+
+namespace onnxc {
+
+class Profile {
+ public:
+  /// `threads`: that the unit may be run with.
+  explicit Profile(int threads) : threads_(threads) {}
+
+  /// Counts the calls of kernels in `program`, which stays where it is. `variant`: the namespace of its code, empty for the general one.
+  void add(const Program& program, const std::string& variant);
+
+  /// A call of the step's kernel as a statement, measured. `call`: the expression; `lambda`: the attributes of what calls it.
+  std::string statement(const Step& step, const std::string& call, bool shared, const std::string& lambda) const;
+
+  /// The counters, for the inside of the unit's anonymous namespace.
+  std::string counters() const;
+  /// The C functions, for the end of the unit. `name_space`: of the unit.
+  std::string abi_text(const std::string& name_space) const;
+
+  /// What `counters` and the statements call their own.
+  static constexpr const char* kNames[] = {"counters", "part_counters"};
+
+ private:
+  struct Counted {
+    const Step* step;
+    int number;    ///< as in the comments of the unit
+    int parts;     ///< its row of part_counters, or -1
+    std::string variant;
+  };
+  int threads_;
+  int shared_ = 0;
+  std::vector<Counted> steps_;
+  std::map<const Step*, std::size_t> index_;
+};
+
+}  // namespace onnxc

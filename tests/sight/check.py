@@ -1,0 +1,270 @@
+"""What shows a model from inside, tried on small models and judged against ONNX's reference.
+
+    check.py ONNXC RUNTIME_FOLDER
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto as T
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+HERE = Path(__file__).resolve().parent
+ONNXC, RUNTIME = (Path(a).resolve() for a in sys.argv[1:3])
+WARNINGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+ITERATIONS = 7
+failures = 0
+
+
+def expect(holds, what, why=""):
+    global failures
+    if not holds:
+        failures += 1
+        print(f"FAILED  {what}{': ' + str(why)[:1500] if why != '' else ''}", flush=True)
+    return holds
+
+
+def call(*command, status=0, lines=None):
+    """Standard output; the exit status is `status`, and a refusal says one line."""
+    done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    expect(done.returncode == status, " ".join(map(str, command)), f"exit status {done.returncode}, not {status}: {done.stdout[-500:]}{done.stderr[-800:]}")
+    if status == 2:
+        expect(len(done.stderr.splitlines()) == 1, "a refusal is one line", done.stderr)
+        return done.stderr
+    return done.stdout
+
+
+def random(*shape, seed=0):
+    return (np.random.default_rng(seed).standard_normal(shape) / 2).astype(np.float32)
+
+
+def save(folder, nodes, inputs, outputs, weights):
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info(n, T.FLOAT, s) for n, s in inputs], [helper.make_tensor_value_info(n, T.FLOAT, s) for n, s in outputs],
+                              [numpy_helper.from_array(a, n) for n, a in weights.items()])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    proto.ir_version = 10
+    folder.mkdir(parents=True)
+    onnx.save(proto, folder / "model.onnx")
+    return proto
+
+
+def give_data(folder, proto, feeds):
+    data = folder / "test_data_set_0"
+    data.mkdir()
+    for kind, values in (("input", feeds.values()), ("output", ReferenceEvaluator(proto).run(None, feeds))):
+        for k, array in enumerate(values):
+            (data / f"{kind}_{k}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+
+
+def branches(folder):
+    """Two branches that meet, with names that want to leave their place; large enough for threads to share."""
+    weights = {"w0": random(16, 3, 3, 3), "w1": random(16, 16, 3, 3, seed=1) / 4, "w2": random(16, 16, 1, 1, seed=2) / 4, "f": random(16, 5, seed=3)}
+    node = helper.make_node
+    nodes = [node("Conv", ["x", "w0"], ["stem"], name="stem", pads=[1, 1, 1, 1]), node("Relu", ["stem"], ["a/../<b>\"&"], name="act"),
+             node("Conv", ["a/../<b>\"&", "w1"], ["left"], name="left_conv", pads=[1, 1, 1, 1]), node("Relu", ["left"], ["left_relu"], name="left_relu"),
+             node("Conv", ["a/../<b>\"&", "w2"], ["right"], name="right_conv"), node("Sigmoid", ["right"], ["right_sigmoid"], name="right_act"),
+             node("Add", ["left_relu", "right_sigmoid"], ["sum"], name="join"), node("GlobalAveragePool", ["sum"], ["pooled"]), node("Flatten", ["pooled"], ["flat"]),
+             node("MatMul", ["flat", "f"], ["y"], name="head")]
+    proto = save(folder, nodes, [("x", [1, 3, 32, 32])], [("y", [1, 5])], weights)
+    give_data(folder, proto, {"x": random(1, 3, 32, 32, seed=9)})
+    return proto
+
+
+def dynamic(folder):
+    proto = save(folder, [helper.make_node("MatMul", ["x", "w"], ["p"], name="product"), helper.make_node("Softmax", ["p"], ["y"], name="soft")], [("x", ["batch", 64])], [("y", ["batch", 32])],
+                 {"w": random(64, 32)})
+    give_data(folder, proto, {"x": random(6, 64)})
+
+
+def loop(folder):
+    node, info = helper.make_node, helper.make_tensor_value_info
+    body = helper.make_graph([node("Mul", ["v", "half"], ["scaled"], name="scale"), node("Softmax", ["scaled"], ["next"], name="soft"), node("Identity", ["on"], ["still_on"])], "body",
+                             [info("i", T.INT64, []), info("on", T.BOOL, []), info("v", T.FLOAT, [8])], [info("still_on", T.BOOL, []), info("next", T.FLOAT, [8])],
+                             [numpy_helper.from_array(np.array(0.5, np.float32), "half")])
+    nodes = [node("Relu", ["x"], ["start"], name="before"), node("Loop", ["count", "yes", "start"], ["last"], name="loop", body=body), node("Softmax", ["last"], ["y"], name="after")]
+    save(folder, nodes, [("x", [8])], [("y", [8])], {"count": np.array(ITERATIONS, np.int64), "yes": np.array(True)})
+
+
+def intermediates(proto, feeds):
+    """Every value that a node computes, by ONNX's reference."""
+    names = [o for n in proto.graph.node for o in n.output]
+    copy = onnx.ModelProto()
+    copy.CopyFrom(proto)
+    del copy.graph.output[:]
+    copy.graph.output.extend(helper.make_tensor_value_info(n, T.FLOAT, None) for n in names)
+    return dict(zip(names, ReferenceEvaluator(copy).run(None, feeds)))
+
+
+def check_units(root, models):
+    """--profile leaves no trace when off; units with it compile without a warning and count right, under sanitizers and with a clock of their own."""
+    for name, folder in models.items():
+        for options in ([], ["--standalone"], ["--threads", "2"], *([["--specialize", "batch=1,4"]] if name == "dynamic" else [])):
+            work = root / "units" / name / "_".join(options).strip("-")
+            work.mkdir(parents=True)
+            call(ONNXC, folder / "model.onnx", "-o", work / "plain.cpp", *options)
+            text = (work / "plain.cpp").read_text() + (work / "plain.h").read_text()
+            expect("profile" not in text and "timed(" not in text, f"{name} {options}: nothing of --profile when it is off")
+            call(ONNXC, folder / "model.onnx", "-o", work / "unit.cpp", "--profile", *options)
+            for compiler in ("g++", "clang++-14"):
+                if subprocess.run(["which", compiler], capture_output=True).returncode == 0:
+                    call(compiler, *WARNINGS, "-O1", "-march=native", "-I", RUNTIME, "-c", work / "unit.cpp", "-o", work / "unit.o")
+                    needs = subprocess.run(["nm", "-u", work / "unit.o"], capture_output=True, text=True).stdout
+                    expect("gxx_personality" not in needs and "__atomic" not in needs, f"{name} {options}: no library of C++", needs)
+    folder = root / "units" / "loop"
+    for options in ([], ["--standalone"]):
+        work = folder / "_".join(options).strip("-")
+        call("g++", *WARNINGS, "-O1", "-g", "-march=native", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I", RUNTIME, "-I", work, "-DUNIT_FILE=unit.cpp", f"-DITERATIONS={ITERATIONS}",
+             HERE / "clocked.cpp", "-o", work / "clocked")
+        call(work / "clocked")
+
+
+def check_trace(path, description_steps, threads):
+    trace = json.loads(path.read_text())
+    events = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+    expect(events, "a trace has events")
+    lanes = {}
+    for event in events:
+        expect(event["name"] and event["ts"] >= 0 and event["dur"] >= 0 and event["pid"] == 1, "an event is complete", event)
+        arguments = event["args"]
+        expect(arguments["kernel"] == event["cat"] and description_steps[arguments["step"]]["kernel"] == event["cat"], "an event names its step's kernel", event)
+        expect(all(key in arguments for key in ("reads", "writes", "macs", "bytes", "nodes")), "an event says what the step does", event)
+        lanes.setdefault(event["tid"], []).append((event["ts"], event["ts"] + event["dur"]))
+    for lane, spans in lanes.items():
+        spans.sort()
+        expect(all(a[1] <= b[0] + 1e-6 for a, b in zip(spans, spans[1:])), f"no overlap in lane {lane}", spans)
+    named = {e["tid"] for e in trace["traceEvents"] if e["ph"] == "M" and e["name"] == "thread_name" and e["args"]["name"]}
+    expect(set(lanes) <= named, "lanes have names", named)
+    expect(len(lanes) == threads, f"{threads} lanes", sorted(lanes))
+    expect(max(end for spans in lanes.values() for _, end in spans) <= trace["otherData"]["run_us"] + 1, "all lies within the run")
+
+
+def check_profile(root, models):
+    for name, folder, threads in (("branches", models["branches"], 1), ("branches", models["branches"], 2), ("dynamic", models["dynamic"], 1), ("loop", models["loop"], 1)):
+        work = root / f"profile_{name}_{threads}"
+        work.mkdir()
+        options = ["--threads", threads]
+        table = call(ONNXC, "profile", folder / "model.onnx", "--seconds", 0.1, "--json", work / "p.json", "--trace", work / "t.json", "--csv", work / "p.csv", *options)
+        expect("\033" not in table, "no colours where nobody sees them")
+        figures = json.loads((work / "p.json").read_text())
+        steps = {layer["step"]: layer for layer in json.loads(call(ONNXC, "info", folder / "model.onnx", "--json", *options))["layers"]}
+        expect({"model", "target", "threads", "calls", "tick_ns", "peak_gmacs", "steps"} <= set(figures) and figures["threads"] == threads, "the figures are there", figures.keys())
+        expect(figures["calls"] > 0 and figures["tick_ns"] > 0 and figures["peak_gmacs"] > 0, "the figures are numbers above 0", figures)
+        expect({s["number"] for s in figures["steps"]} <= set(steps), "step numbers are those of the description")
+        for step in figures["steps"]:
+            expect(0 < step["best_ns"] <= step["mean_ns"] * 1.001 and step["calls"] % figures["calls"] == 0, "a step is measured", step)
+        if name == "loop":
+            expect(any(s["calls"] == ITERATIONS * figures["calls"] for s in figures["steps"]), "steps of a loop count as often as they run", figures["steps"])
+        rows = list(csv.DictReader((work / "p.csv").open(newline="")))
+        expect(len(rows) == len(figures["steps"]) and abs(sum(float(r["share"]) for r in rows) - 1) < 1e-6, "the shares are of the whole", rows)
+        expect([float(r["run_ns"]) for r in rows] == sorted((float(r["run_ns"]) for r in rows), reverse=True), "the slowest comes first")
+        if name == "dynamic":
+            expect(any(r["macs"] and float(r["macs"]) == 6 * 64 * 32 for r in rows), "work is that of the sizes that ran", rows)
+        check_trace(work / "t.json", steps, threads)
+    table = call(ONNXC, "profile", models["branches"] / "model.onnx", "--seconds", 0.05, "--top", 1)
+    expect("more steps" in table and len(table.splitlines()) == 5, "--top", table)
+    call(ONNXC, "profile", models["dynamic"] / "model.onnx", "--specialize", "batch=1", status=2)
+    call(ONNXC, "profile", models["branches"] / "no.onnx", status=3)
+
+
+def check_info(folder):
+    info = json.loads(call(ONNXC, "info", folder / "model.onnx", "--json"))
+    arena = info["arena"]
+    expect(0 < arena["lower_bound"] <= arena["bytes"] <= arena["unshared_bytes"] and arena["proved"] == (arena["bytes"] == arena["lower_bound"]), "the arena", arena)
+    expect(info["packed_weight_bytes"] >= 4 * (16 * 3 * 9 + 16 * 16 * 9 + 16 * 16 + 80), "packed weights", info["packed_weight_bytes"])
+    macs = 16 * 27 * 1024 + 16 * 16 * 9 * 1024 + 16 * 16 * 1024 + 80
+    expect(int(info["macs"]) == macs == sum(layer["macs"] for layer in info["layers"]), "multiply-adds", info["macs"])
+    rows = list(csv.DictReader(call(ONNXC, "info", folder / "model.onnx", "--csv").splitlines()))
+    expect([int(r["step"]) for r in rows] == [layer["step"] for layer in info["layers"]] and sum(int(r["macs"]) for r in rows) == macs, "a line for each step", rows)
+    expect(any("left_conv" in r["nodes"] for r in rows), "lines name nodes", rows)
+    text = call(ONNXC, "info", folder / "model.onnx")
+    expect("arena" in text and "left_conv" in text, "the text has both", text)
+
+
+def check_explain(folder):
+    model = folder / "model.onnx"
+    by_name, by_output = call(ONNXC, "explain", model, "left_relu"), call(ONNXC, "explain", model, "left")
+    expect("does      Conv 'left_conv' -> left" in by_name and "does      Relu 'left_relu' -> left_relu" in by_name, "what was fused shares a step", by_name)
+    step = by_output.splitlines()[1]
+    expect(step.startswith("step ") and step in by_name, "a name and the name of an output lead to one step", by_output)
+    number = step.split()[1].rstrip(":")
+    expect(step in call(ONNXC, "explain", model, number), "so does its number")
+    expect("kernel" in by_output and any(why in by_output for why in ("the cheapest of", "the only kernel", "--weights-growth allows more")), "why this kernel", by_output)
+    expect("arena at" in by_output and "live from step" in by_output, "where results lie", by_output)
+    whole = call(ONNXC, "explain", model)
+    expect(all(f"'{n}'" in whole for n in ("stem", "act", "left_conv", "left_relu", "right_conv", "right_act", "join", "head")), "each node has a step", whole)
+    refusal = call(ONNXC, "explain", model, "left_cony", status=2)
+    expect("'left_conv'" in refusal, "the closest names", refusal)
+    call(ONNXC, "explain", model, "999", status=2)
+    expect("<--" in call(ONNXC, model, "--explain", "--emit", "header"), "--explain still prints candidates")
+
+
+def check_taps(root, models, proto):
+    folder = models["branches"]
+    feeds = {"x": random(1, 3, 32, 32, seed=9)}
+    wanted = intermediates(proto, feeds)
+    out = root / "taps" / "out"
+    hostile = "a/../<b>\"&"
+    call(ONNXC, "run", folder / "model.onnx", "--tap", "left", "--tap", hostile, "--tap", "flat", "--tap", "y", "--output", out)
+    files = {p.name for p in out.iterdir()}
+    expect(files == {"output_0.pb", "left.pb", "a_..__b___.pb", "flat.pb"}, "the files", files)
+    for path in out.iterdir():
+        tensor = onnx.load_tensor(path)
+        expect(np.allclose(numpy_helper.to_array(tensor), wanted[tensor.name], rtol=1e-4, atol=1e-5), f"{tensor.name} is right")
+    refusal = call(ONNXC, "run", folder / "model.onnx", "--tap", "lef", status=2)
+    expect("'left'" in refusal, "the closest names", refusal)
+    refusal = call(ONNXC, "run", models["loop"] / "model.onnx", "--tap", "scaled", status=2)
+    expect("'loop'" in refusal, "a value inside of a loop", refusal)
+
+
+def check_bisect(root, folder, proto):
+    own = call(ONNXC, "bisect", folder / "model.onnx")
+    expect("-O0" in own and "all are within" in own, "the reference is named, and all is right", own)
+    exact = call(ONNXC, "bisect", folder / "model.onnx", "--rtol", 0, "--atol", 0, status=1)  # rounding differs from the first convolution on
+    expect("Conv 'stem'" in exact and "step      1: " in exact and "NOT within 0 + 0 |expected|" in exact, "the node inside of a fused step", exact)
+    wanted = intermediates(proto, {"x": random(1, 3, 32, 32, seed=9)})
+    for wrong in ((), ("right",), ("left_relu", "sum"), ("right_sigmoid", "left_relu"), ("y",)):
+        data = root / "bisect" / ("_".join(wrong) or "right_all") / "set"
+        data.mkdir(parents=True)
+        for path in (folder / "test_data_set_0").glob("input_*.pb"):
+            (data / path.name).write_bytes(path.read_bytes())
+        for k, (name, array) in enumerate(wanted.items()):
+            array = np.array(array)
+            if name in wrong:
+                array.flat[0] += 0.5
+            (data / f"value{k}.pb").write_bytes(numpy_helper.from_array(array, name).SerializeToString())
+        said = call(ONNXC, "bisect", folder / "model.onnx", "--data", data, status=1 if wrong else 0)
+        order = [o for n in proto.graph.node for o in n.output]
+        if not wrong:
+            expect(f"{len(order)} values compared; all are within" in said, "values of another program", said)
+            continue
+        first = min(wrong, key=order.index)
+        node = next(n for n in proto.graph.node if first in n.output)
+        expect(f"the first to depart, in the order of the nodes: '{first}'" in said and f"node      {node.op_type} '{node.name}'" in said and "\n  step      " in said, f"{wrong}: found", said)
+        expect(f"{len(wrong)} depart" in said, f"{wrong}: counted", said)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary)
+        models = {name: root / name for name in ("branches", "dynamic", "loop")}
+        proto = branches(models["branches"])
+        dynamic(models["dynamic"])
+        loop(models["loop"])
+        check_units(root, models)
+        check_profile(root, models)
+        check_info(models["branches"])
+        check_explain(models["branches"])
+        check_taps(root, models, proto)
+        check_bisect(root, models["branches"], proto)
+    print(f"a model from inside: {failures} failed")
+    sys.exit(1 if failures else 0)
+
+
+main()

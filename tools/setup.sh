@@ -13,9 +13,11 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libprotobuf-dev protobuf-compiler
-          libcli11-dev libfmt-dev nlohmann-json3-dev catch2 libbenchmark-dev)
+          libcli11-dev libfmt-dev nlohmann-json3-dev catch2 libbenchmark-dev
+          graphviz)  # dot: the graphs of `onnxc report`; without it they are plainer
 test_packages=(clang-14 clang-format-14 clang-tidy-14 libonnx-testdata
-               libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev)  # what a unit with ImageDecoder links with
+               libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev  # what a unit with ImageDecoder links with
+               chromium)  # opens the pages of `onnxc report`
 cross_packages=(g++-aarch64-linux-gnu qemu-user)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
 bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2)

@@ -98,7 +98,8 @@ int run(int argc, char** argv) {
                "  onnxc model.onnx -o model.cpp        writes model.cpp and model.h\n"
                "  onnxc run model.onnx --data DIR      compiles, runs and compares with expected outputs\n"
                "  onnxc bench model.onnx               measures it\n"
-               "  onnxc info model.onnx                says what is inside"};
+               "  onnxc info model.onnx                says what is inside\n"
+               "  onnxc report model.onnx -o page.html shows what became of it"};
   app.set_version_flag("--version", std::string("onnxc ") + ONNXC_VERSION);
   app.require_subcommand(0, 1);
   Arguments a;

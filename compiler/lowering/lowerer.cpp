@@ -66,7 +66,7 @@ int Lowerer::add_expr(const Expr& expr) {
 
 void Lowerer::emit(Step step) {
   for (Dim symbol : step.binds) bound_.insert(symbol.name());
-  if (node_ != nullptr && !node_->outputs.empty() && node_->outputs[0] != kAbsent) step.value = (*scope_->graph)[node_->outputs[0]].name;
+  step.value = value_;
   steps_->push_back(std::move(step));
 }
 
@@ -321,6 +321,7 @@ void Lowerer::place_packed_constant(Scope& scope, ValueId value) {
 
 void Lowerer::lower_node(Scope& scope, const Node& node) {
   const Node* const outer = std::exchange(node_, &node);
+  std::string outer_value = std::exchange(value_, node.output(0) == kAbsent ? "" : (*scope.graph)[node.output(0)].name);
   if (node.is("If")) {
     lower_if(scope, node);
   } else if (node.is("Loop")) {
@@ -343,6 +344,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     }
   }
   node_ = outer;
+  value_ = std::move(outer_value);
 }
 
 std::set<const Node*> Lowerer::absorb(const Graph& graph) {

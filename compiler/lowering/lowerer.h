@@ -97,7 +97,8 @@ class Lowerer {
   std::map<std::pair<const Graph*, ValueId>, PointerArg> output_places_;  ///< where a value that leaves its graph is wanted
   std::set<std::string> bound_;   ///< run-time symbols that steps so far have bound
   std::vector<BufferId> owned_;   ///< heap blocks that the block in the making gives back at its end
-  const Node* node_ = nullptr;
+  const Node* node_ = nullptr;    ///< that is being lowered
+  std::string value_;             ///< its first output's name; blocks of an If or a Loop are finished under their own scope, with the owner's name
 };
 
 }  // namespace onnxc

@@ -102,7 +102,7 @@ class StepView {
 
   ordered_json draw() {
     for (BufferId id : program_.inputs) {
-      written_[static_cast<std::size_t>(id)].push_back({0, -1, static_cast<int>(nodes_.size())});
+      written_[static_cast<std::size_t>(id)].push_back({0, -1, static_cast<int>(nodes_.size()), 0});
       add_border("input", id);
     }
     add(program_.steps, -1);
@@ -114,33 +114,61 @@ class StepView {
   }
 
  private:
-  /// Bytes [begin, end) of a root buffer, and the node that wrote them last; end -1: to the end.
+  /// Bytes [begin, end) of a root buffer that a node wrote; end -1: to the end.
   struct Written {
     int64_t begin, end;
     int node;
+    int block;
+  };
+  /// A branch of an If, or the body of a Loop; 0 is the program.
+  struct Block {
+    int parent;
+    int owner;  // its node
   };
 
   static bool overlap(const Written& a, const Written& b) { return (a.end < 0 || b.begin < a.end) && (b.end < 0 || a.begin < b.end); }
+  static bool covers(const Written& a, const Written& b) { return a.begin <= b.begin && (a.end < 0 || (b.end >= 0 && b.end <= a.end)); }
+
+  /// Whether all that runs in `inner` runs in `outer` as well.
+  bool is_within(int inner, int outer) const {
+    while (inner > outer) inner = blocks_[static_cast<std::size_t>(inner)].parent;  // an outer block has a smaller number
+    return inner == outer;
+  }
+  /// Whether the blocks lie in two branches of one If: only one of them runs.
+  bool exclude(int a, int b) const {
+    if (is_within(a, b) || is_within(b, a)) return false;
+    for (; a != 0; a = blocks_[static_cast<std::size_t>(a)].parent) {
+      for (int c = b; c != 0; c = blocks_[static_cast<std::size_t>(c)].parent) {
+        if (a != c && blocks_[static_cast<std::size_t>(a)].owner == blocks_[static_cast<std::size_t>(c)].owner) return true;
+      }
+    }
+    return false;
+  }
 
   Written place(BufferId id, int node) const {
     Dim begin = 0;
     BufferId root = id;
     for (; program_[root].parent >= 0; root = program_[root].parent) begin += program_[root].offset;
-    if (root == id || !begin.is_constant() || !program_[id].bytes.is_constant()) return {0, -1, node};
-    return {begin.value(), begin.value() + program_[id].bytes.value(), node};
+    if (begin == Dim(0) && program_[id].bytes == program_[root].bytes) return {0, -1, node, block_};
+    if (!begin.is_constant() || !program_[id].bytes.is_constant()) return {0, -1, node, block_};
+    return {begin.value(), begin.value() + program_[id].bytes.value(), node, block_};
   }
 
+  /// From the last write back, until all of what is read is surely written.
   void read(BufferId id, int node) {
     const Written here = place(id, node);
-    for (const Written& w : written_[static_cast<std::size_t>(root_of(program_, id))]) {
-      if (overlap(w, here)) edges_.add(w.node, node);
+    const auto& list = written_[static_cast<std::size_t>(root_of(program_, id))];
+    for (auto w = list.rbegin(); w != list.rend(); ++w) {
+      if (!overlap(*w, here) || exclude(w->block, block_)) continue;
+      edges_.add(w->node, node);
+      if (covers(*w, here) && is_within(block_, w->block)) return;
     }
   }
 
   void write(BufferId id, int node) {
     const Written here = place(id, node);
     auto& list = written_[static_cast<std::size_t>(root_of(program_, id))];
-    std::erase_if(list, [&](const Written& w) { return here.begin <= w.begin && (here.end < 0 || (w.end >= 0 && w.end <= here.end)); });
+    std::erase_if(list, [&](const Written& w) { return covers(here, w) && is_within(w.block, here.block); });
     list.push_back(here);
   }
 
@@ -166,12 +194,19 @@ class StepView {
                         {"name", step.value}, {"step", step_number_}});
       ++step_number_;
       edges_.add(owner, node);
-      for (const auto& block : step.blocks) add(block, node);
+      for (const auto& block : step.blocks) {
+        const int outer = std::exchange(block_, static_cast<int>(blocks_.size()));
+        blocks_.push_back({outer, node});
+        add(block, node);
+        block_ = outer;
+      }
     }
   }
 
   const Program& program_;
   std::vector<std::vector<Written>> written_;  // of root buffers
+  std::vector<Block> blocks_{{0, -1}};
+  int block_ = 0;  // that steps are added to
   int step_number_ = 0;
   ordered_json nodes_ = ordered_json::array();
   Edges edges_;

@@ -25,7 +25,7 @@ function overview() {
   } else {
     cards.push(card('arena', 'depends on dimensions', arena.unshared_bytes + ' bytes without sharing'));
   }
-  cards.push(card('weights', bytes(totals.weight_bytes), `${totals.weight_bytes} bytes, packed`), card('multiply-adds', known(totals.macs) ? count(totals.macs) : short(totals.macs, 40), String(totals.macs)),
+  cards.push(card('weights', bytes(totals.weight_bytes), `${totals.weight_bytes} bytes, packed`), card('multiply-adds', known(totals.macs) ? count(totals.macs) : 'depends on dimensions', String(totals.macs)),
              card(unknown ? `predicted, without ${plural(unknown, 'step')}` : 'predicted time', duration(totals.cost_ns), unknown ? 'The others depend on dimensions' : 'Sum over all steps, on one thread'));
   if (measured.size) cards.push(card('measured time', duration([...measured.values()].reduce((sum, step) => sum + step.mean_ns, 0))));
   return cards;

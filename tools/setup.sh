@@ -3,7 +3,7 @@
 #
 #   tools/setup.sh [--test-deps] [--cross-deps] [--bench-deps] [--quiet]
 #
-#   --test-deps    also clang, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
+#   --test-deps    also clang, Chromium, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
 #   --cross-deps   also a cross compiler for AArch64 and an emulator, 390 MB: what tests/cross uses
 #   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
 #   --quiet        say only what is being done, nothing when all is there

@@ -52,7 +52,7 @@ def hostile(path):
 def large(path, count=5000):
     """So many nodes: chains side by side that meet now and then. Softmax is never fused, so the program is as large."""
     nodes, ends, chains = [], ["x"] * 10, 10
-    while len(nodes) < count - chains:
+    while len(nodes) < count:
         i = len(nodes)
         chain = i % chains
         if i % 97 == 96:

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr double kPoints = 72;              // an inch, dot's unit
 constexpr double kSeconds = 20;             // of dot
-constexpr std::size_t kMostForDot = 3000;   // edges, beyond which dot takes minutes
+constexpr std::size_t kMostForDot = 2000;   // edges; with 3000 dot takes 15 s, with more minutes
 constexpr std::size_t kMostForCurves = 800;  // edges, beyond which routing takes longest
 
 /// A folder that goes with its owner.

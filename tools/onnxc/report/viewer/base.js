@@ -33,7 +33,7 @@ function scaled(value, units, step) {
 const bytes = value => known(value) ? scaled(value, [' B', ' KiB', ' MiB', ' GiB', ' TiB'], 1024) : String(value ?? '');
 const count = value => known(value) ? scaled(value, ['', ' k', ' M', ' G', ' T'], 1000) : String(value ?? '');
 const duration = ns => known(ns) ? scaled(ns, [' ns', ' µs', ' ms', ' s'], 1000) : '';
-const percent = part => (100 * part).toFixed(part < 0.0995 ? 1 : 0) + ' %';
+const percent = part => part > 0 && part < 0.0005 ? '< 0.1 %' : (100 * part).toFixed(part < 0.0995 ? 1 : 0) + ' %';
 const plural = (n, one) => `${n} ${one}${n === 1 ? '' : 's'}`;
 
 // Colours are those of the style sheet; canvases are told when the theme changes.

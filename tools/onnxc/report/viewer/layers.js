@@ -46,7 +46,7 @@ function roofline() {
                  svg('text', {x: 14, y: height / 2, 'text-anchor': 'middle', transform: `rotate(-90 14 ${height / 2})`}, measured.size ? 'GMAC/s, measured' : 'GMAC/s, predicted'));
   const begin = Math.max(10 ** x0, 10 ** y0 / slope), knee = Math.min(peak / slope, 10 ** x1);
   picture.append(svg('path', {class: 'roof', d: `M${x(begin)} ${y(begin * slope)} L${x(knee)} ${y(knee * slope)} L${x(10 ** x1)} ${y(Math.min(peak, 10 ** x1 * slope))}`}),
-                 svg('text', {x: width - right - 4, y: y(peak) - 5, 'text-anchor': 'end'}, `peak ${digits(peak)} GMAC/s, ${data.profile?.peak_gmacs ? 'measured' : 'predicted'}; slope ${digits(slope)} GB/s, predicted`));
+                 svg('text', {x: left + 8, y: top + 14}, `roof: ${digits(peak)} GMAC/s, ${data.profile?.peak_gmacs ? 'measured' : 'predicted for the fastest kernel'}, and ${digits(slope)} GB/s`));
   const time = step => measuredNs(step) ?? step.cost_ns, most = Math.max(...points.map(time));
   for (const step of points.slice().sort((a, b) => time(b) - time(a))) {
     const radius = 3 + 11 * Math.sqrt(time(step) / most), at = x(step.macs / step.bytes);
@@ -56,6 +56,7 @@ function roofline() {
       click: () => { tip.hide(); selection.step(step.number - 1); }}));
   }
   const rest = data.steps.filter(step => !points.includes(step)).reduce((sum, step) => sum + step.cost_ns, 0);
-  const text = `Size: time. Steps without multiply-adds are not drawn; they take ${percent(rest / (data.totals.cost_ns || 1))} of the predicted time.` + (measured.size ? ' Small rings: predicted.' : '');
+  const above = points.some(step => speed(step) > 1.2 * peak) ? ' Winograd takes fewer multiplications than the convolution has, so its steps may lie above the roof.' : '';
+  const text = `Size: time.${above} Steps without multiply-adds are not drawn; they take ${percent(rest / (data.totals.cost_ns || 1))} of the predicted time.` + (measured.size ? ' Small rings: predicted.' : '');
   return [element('div', {class: 'panel'}, element('h2', {}, 'Roofline'), picture, element('div', {class: 'faint'}, text))];
 }

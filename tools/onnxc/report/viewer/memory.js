@@ -130,12 +130,13 @@ const drawAddresses = plan => (context, frame, hover) => {
   }
   // What lives in each step, the step where most does, the bound.
   context.strokeStyle = theme.colour('text');
-  context.lineWidth = 1.2;
+  context.lineWidth = 1.5;
+  context.globalAlpha = 0.55;
   context.beginPath();
   live.forEach((value, i) => { context.lineTo(frame.x(i), y(value)); context.lineTo(frame.x(i + 1), y(value)); });
   context.stroke();
   context.fillStyle = theme.colour('accent');
-  context.globalAlpha = 0.18;
+  context.globalAlpha = 0.2;
   context.fillRect(frame.x(peak), frame.top, Math.max(2, frame.x(peak + 1) - frame.x(peak)), frame.bottom - frame.top);
   context.globalAlpha = 1;
   context.strokeStyle = theme.colour('accent');
@@ -160,11 +161,12 @@ const drawLifetimes = plan => (context, frame, hover) => {
   const boxes = order.map((buffer, i) => ({x: frame.x(buffer.first), y: frame.top + i * row, w: Math.max(2, frame.x(buffer.last) - frame.x(buffer.first)), h: Math.max(1, row - 1), buffer}));
   for (const box of boxes) drawBox(context, box, plan, hover);
   if (row < 10) return boxes;
-  for (const {x, y, w, h, buffer} of boxes) {  // names beside the bars, on the side with room
-    const text = `${short(buffer.name, 50)}  ${short(String(typeof buffer.bytes === 'number' ? bytes(buffer.bytes) : buffer.bytes + ' bytes'), 50)}`, left = x > (frame.left + frame.right) / 2;
+  for (const {x, y, w, h, buffer} of boxes) {  // names beside the bars, where there is room
+    const text = `${short(buffer.name, 50)}  ${short(String(typeof buffer.bytes === 'number' ? bytes(buffer.bytes) : buffer.bytes + ' bytes'), 50)}`, room = context.measureText(text).width + 6;
+    const right = x + w + room < frame.right, left = !right && x - room > 0;
     context.textAlign = left ? 'right' : 'left';
-    context.fillStyle = theme.colour('faint');
-    context.fillText(text, left ? x - 6 : x + w + 6, y + h / 2);
+    context.fillStyle = theme.colour(right || left ? 'faint' : 'text');
+    context.fillText(text, right ? x + w + 6 : left ? x - 6 : x + 6, y + h / 2);
   }
   return boxes;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -161,6 +162,7 @@ class StepView {
     for (auto w = list.rbegin(); w != list.rend(); ++w) {
       if (!overlap(*w, here) || exclude(w->block, block_)) continue;
       edges_.add(w->node, node);
+      latest_source_ = std::max(latest_source_, w->node);
       if (covers(*w, here) && is_within(block_, w->block)) return;
     }
   }
@@ -183,6 +185,7 @@ class StepView {
     for (const Step& step : steps) {
       const int node = static_cast<int>(nodes_.size());
       const Buffer* result = nullptr;
+      latest_source_ = -1;
       for_each_pointer(step, [&](const PointerArg& p) {
         if (!p.writes) return read(p.buffer, node);
         if (result == nullptr || (result->name != step.value && program_[p.buffer].name == step.value)) result = &program_[p.buffer];
@@ -193,7 +196,7 @@ class StepView {
       nodes_.push_back({{"kind", "step"}, {"title", fmt::format("{} {}", step_number_ + 1, step_label(step))}, {"subtitle", result == nullptr ? "" : type_text(*result)},
                         {"name", step.value}, {"step", step_number_}});
       ++step_number_;
-      edges_.add(owner, node);
+      if (latest_source_ < owner) edges_.add(owner, node);  // it reads nothing that its block makes
       for (const auto& block : step.blocks) {
         const int outer = std::exchange(block_, static_cast<int>(blocks_.size()));
         blocks_.push_back({outer, node});
@@ -208,6 +211,7 @@ class StepView {
   std::vector<Block> blocks_{{0, -1}};
   int block_ = 0;  // that steps are added to
   int step_number_ = 0;
+  int latest_source_ = -1;  // the last node that the step at hand reads from
   ordered_json nodes_ = ordered_json::array();
   Edges edges_;
 };

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr double kPoints = 72;              // an inch, dot's unit
 constexpr double kSeconds = 20;             // of dot
-constexpr std::size_t kMostForDot = 2000;   // edges; with 3000 dot takes 15 s, with more minutes
+constexpr std::size_t kMostForDot = 2000;   // edges; beyond, dot can take minutes
 constexpr std::size_t kMostForCurves = 800;  // edges, beyond which routing takes longest
 
 /// A folder that goes with its owner.
@@ -38,9 +38,9 @@ struct Scratch {
   Scratch& operator=(const Scratch&) = delete;
 };
 
-/// Numbers for names: nothing of a model reaches dot.
+/// Numbers for names: nothing of a model reaches dot. The limits on its iterations cost little of the picture; without them 500 nodes can take a minute.
 std::string dot_text(const Diagram& diagram) {
-  std::string text = fmt::format("digraph {{\ngraph [rankdir=TB nodesep=0.28 ranksep=0.38 splines={}]\nnode [shape=box fixedsize=true label=\"\"]\nedge [arrowhead=none]\n",
+  std::string text = fmt::format("digraph {{\ngraph [rankdir=TB nodesep=0.28 ranksep=0.38 nslimit=2 nslimit1=2 mclimit=0.5 splines={}]\nnode [shape=box fixedsize=true label=\"\"]\nedge [arrowhead=none]\n",
                                  diagram.edges.size() > kMostForCurves ? "line" : "true");
   for (std::size_t i = 0; i < diagram.sizes.size(); ++i)
     text += fmt::format("{} [width={:.3f} height={:.3f}]\n", i, diagram.sizes[i].x / kPoints, diagram.sizes[i].y / kPoints);

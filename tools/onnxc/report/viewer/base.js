@@ -22,6 +22,8 @@ function filled(node, attributes, children) {
 const known = value => typeof value === 'number' && isFinite(value);
 const number = value => known(value) ? value : 0;
 const short = (text, most = 60) => text.length > most ? text.slice(0, most - 1) + '…' : text;
+/// The end of a long name, where names of one model differ.
+const tail = (text, most = 52) => text.length > most ? '…' + text.slice(1 - most) : text;
 function digits(value) {
   return value === 0 ? '0' : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
@@ -53,7 +55,7 @@ const themeButton = () => element('button', {id: 'theme', title: 'Light or dark'
 // Families of operators and kernels, by their names: each has a colour.
 const families = {product: 'products', elementwise: 'elementwise', reduce: 'reductions', move: 'data movement', control: 'control', border: 'in and out'};
 function family(name) {
-  if (/^(if|loop|scan|declare|assign|bind|require|allocate|move|release|shape)$/i.test(name)) return 'control';
+  if (/^(If|Loop|Scan|SequenceMap|if|loop|declare|assign|bind|require|allocate|move|release|shape)$/.test(name)) return 'control';
   if (/conv|gemm|gemv|matmul|winograd|depthwise|lstm|gru|rnn|recurren|attention|einsum/i.test(name)) return 'product';
   if (/pool|reduce|softmax|norm|arg_?m|mean|top_?k|cumsum/i.test(name)) return 'reduce';
   if (/copy|transpos|concat|split|slice|gather|scatter|pad|shape|expand|squeeze|flatten|resize|tile|store|extents|range|identity|constant/i.test(name)) return 'move';

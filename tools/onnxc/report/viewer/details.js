@@ -14,7 +14,7 @@ function facts(list) {
   return element('dl', {}, ...shown.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
 }
 
-const choose = (view, node, text) => element('a', {href: '#graph', click: event => { event.preventDefault(); selection.set(view, node); }}, text);
+const choose = (view, node, text) => element('a', {href: '#graph', title: text, click: event => { event.preventDefault(); selection.set(view, node); }}, tail(text));
 const titled = (title, list) => list.length ? [element('h3', {}, title), element('ul', {}, ...list.map(item => element('li', {}, item)))] : [];
 
 function details(view, i) {
@@ -51,7 +51,7 @@ function stepDetails(step) {
                  ['measured', time === undefined ? '' : duration(time) + (calls > 1 ? ` a call, ${calls} calls` : '')],
                  ['speed', known(step.macs) && step.macs && (time || step.cost_ns) ? `${digits(step.macs / (time || step.cost_ns))} GMAC/s` : ''],
                  ['threads', data.threads > 1 ? (step.parallel ? 'shared' : 'one') : '']]),
-          ...titled('Computes, of the model', origins.map(([origin, node]) => node === undefined ? `${origin.op} ${origin.name}` : choose('model', node, `${origin.op} ${origin.name || origin.output}`))),
+          ...titled('Computes, of the model', origins.map(([origin, node]) => node === undefined ? `${origin.op} ${origin.name}` : element('span', {}, origin.op + ' ', choose('model', node, origin.name || origin.output)))),
           ...titled('Reads', step.reads.filter(id => !weights.includes(id)).map(bufferText)), ...titled('Weights', weights.map(id => weightText(data.buffers[id]))),
           ...titled('Writes', step.writes.map(bufferText)),
           ...(choice && choice.candidates.length > 1 ? titled('Kernels considered', choice.candidates.map((candidate, i) =>

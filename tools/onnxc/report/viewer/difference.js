@@ -22,7 +22,8 @@ document.body.append(
   element('header', {}, element('h1', {}, `${sideName(a, b)} → ${sideName(b, a)}`), element('span', {class: 'grow'}), element('span', {class: 'faint'}, `onnxc ${data.onnxc}`), themeButton()),
   element('div', {class: 'cards'}, line('steps', a.steps, b.steps, String), line('arena', a.arena.bytes ?? 'depends on dimensions', b.arena.bytes ?? 'depends on dimensions', bytes),
           line('weights', a.totals.weight_bytes, b.totals.weight_bytes, bytes), line('multiply-adds', a.totals.macs, b.totals.macs, count),
-          line('predicted time', a.totals.cost_ns, b.totals.cost_ns, duration), card('options of the first', optionsText(a)), card('options of the second', optionsText(b))));
+          line('predicted time', a.totals.cost_ns, b.totals.cost_ns, duration),
+          ...(a.model.file !== b.model.file ? [card('options of the first', optionsText(a)), card('options of the second', optionsText(b))] : [])));
 
 const pair = (row, member) => [number(row.a?.[member]), number(row.b?.[member])];
 const gain = (row, member) => { const [from, to] = pair(row, member); return to - from; };

@@ -45,8 +45,9 @@ def hostile(path):
     """Names that would end the script, the string or the table they are put into."""
     n = HOSTILE
     nodes = [helper.make_node("MatMul", [n + "x", n + "w"], [n + "m"], name=n), helper.make_node("Softmax", [n + "m"], [n + "s"], name="<!--<script>\u2028"),
-             helper.make_node("MatMul", [n + "s", n + "w"], [n + "y"], name="{{code}}${data}`\\'\"]]>")]
-    save(helper.make_graph(nodes, n, [value(n + "x", (n + "batch", 16))], [value(n + "y", (n + "batch", 16))], [weights(n + "w", 16, 16)]), path)
+             helper.make_node("MatMul", [n + "s", n + "w"], [n + "y"], name="{{code}}${data}`\\'\"]]>"),
+             helper.make_node("Softmax", [n + "m"], ["long" * 17_500], name="long" * 17_500), helper.make_node("Add", ["long" * 17_500, n + "s"], [n + "z"], name="\n\x7f")]
+    save(helper.make_graph(nodes, n, [value(n + "x", (n + "batch", 16))], [value(n + "y", (n + "batch", 16)), value(n + "z", (n + "batch", 16))], [weights(n + "w", 16, 16)]), path)
 
 
 def large(path, count=5000):

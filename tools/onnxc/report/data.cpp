@@ -25,7 +25,7 @@ ordered_json describe_options(const CompileOptions& options) {
   for (const auto& [name, range] : options.dims)
     dims[name] = range.min == range.max ? fmt::format("{}", range.min) : fmt::format("{}..{}", range.min, range.max);
   const char* memory = options.memory == MemoryGoal::Min ? "min" : options.memory == MemoryGoal::Balanced ? "balanced" : "speed";
-  return {{"level", options.level}, {"memory", memory}, {"dims", std::move(dims)}};
+  return {{"level", options.level}, {"memory", memory}, {"weights_growth", options.weights_growth}, {"dims", std::move(dims)}};
 }
 
 /// What the fastest rows of the catalogue that the target runs are predicted to reach.

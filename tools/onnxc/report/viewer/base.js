@@ -23,7 +23,7 @@ const known = value => typeof value === 'number' && isFinite(value);
 const number = value => known(value) ? value : 0;
 const short = (text, most = 60) => text.length > most ? text.slice(0, most - 1) + '…' : text;
 /// The end of a long name, where names of one model differ.
-const tail = (text, most = 52) => text.length > most ? '…' + text.slice(1 - most) : text;
+const tail = (text, most = 40) => text.length > most ? '…' + text.slice(1 - most) : text;
 function digits(value) {
   return value === 0 ? '0' : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
@@ -74,6 +74,13 @@ const tip = {
   },
   hide() { this.box.style.display = 'none'; },
 };
+
+/// `native, -O3, batch=1`: the target, and options that are not as usual.
+function optionsText({target, options}) {
+  const dims = Object.entries(options.dims).map(([name, value]) => `${name}=${value}`);
+  return [target, `-O${options.level}`, ...dims, options.memory === 'speed' ? '' : 'memory ' + options.memory,
+          options.weights_growth === 2 ? '' : `weights growth ${options.weights_growth}`].filter(Boolean).join(', ');
+}
 
 const card = (label, value, title) => element('div', {class: 'card', title: title ?? value}, element('b', {}, value), element('span', {}, label));
 

@@ -96,7 +96,7 @@ class GraphCanvas {
     const dots = devicePixelRatio || 1;
     this.canvas.width = Math.round(width * dots);
     this.canvas.height = Math.round(height * dots);
-    this.mapScale = Math.min(150 / this.width, Math.min(320, height * 0.6) / this.height);
+    this.mapScale = Math.min(130 / this.width, Math.min(300, height * 0.5) / this.height);
     if (!this.scale) this.start();
     this.drawMap();
     this.changed();
@@ -105,7 +105,7 @@ class GraphCanvas {
   /// The beginning of the graph at a size that can be read.
   start() {
     const width = this.view.clientWidth;
-    this.scale = Math.min(1, Math.max(0.55, (width - 40) / this.width));
+    this.scale = Math.min(1, Math.max(0.7, (width - 40) / this.width));
     const first = this.boxes[0] ?? [0, 0, 0, 0];
     const x = this.width * this.scale <= width - 40 ? this.width / 2 : first[0];
     this.move(x - width / this.scale / 2, -44 / this.scale);

@@ -11,16 +11,16 @@ function hint() {
 /// [[name, value]], those without a value left out.
 function facts(list) {
   const shown = list.filter(([, value]) => value !== undefined && value !== null && value !== '');
-  return element('dl', {}, ...shown.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
+  return element('dl', {}, ...shown.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, typeof value === 'string' ? short(value, 800) : value)]));
 }
 
-const choose = (view, node, text) => element('a', {href: '#graph', title: text, click: event => { event.preventDefault(); selection.set(view, node); }}, tail(text));
-const titled = (title, list) => list.length ? [element('h3', {}, title), element('ul', {}, ...list.map(item => element('li', {}, item)))] : [];
+const choose = (view, node, text, most) => element('a', {href: '#graph', title: text, click: event => { event.preventDefault(); selection.set(view, node); }}, tail(text, most));
+const titled = (title, list) => list.length ? [element('h3', {}, title), element('ul', {}, ...list.map(item => element('li', {}, typeof item === 'string' ? short(item, 400) : item)))] : [];
 
 function details(view, i) {
   const node = data.graphs[view].nodes[i];
   if (node.kind === 'step') return stepDetails(data.steps[node.step]);
-  if (node.kind !== 'node') return [element('h2', {}, node.name), facts([['is', `${node.kind} of the model`], ['type', node.subtitle]])];
+  if (node.kind !== 'node') return [element('h2', {}, short(node.name, 200)), facts([['is', `${node.kind} of the model`], ['type', node.subtitle]])];
   const steps = counterparts.stepsOf[i];
   const value = v => `${v.name}: ${v.type}${v.constant ? ' (constant)' : ''}`;
   return [element('h2', {}, node.title),
@@ -44,14 +44,14 @@ function stepDetails(step) {
   const weights = step.reads.filter(id => data.buffers[id].place === 'weights');
   const origins = step.origins.map(origin => [origin, counterparts.nodesOf[step.number - 1].find(i => data.graphs.model.nodes[i].outputs[0]?.name === origin.output)]);
   const choice = data.choices.find(one => one.value === step.value && one.candidates[one.winner]?.kernel === step.label);
-  return [element('h2', {}, `Step ${step.number}: ${step.label}`), element('div', {class: 'faint'}, step.what),
+  return [element('h2', {}, `Step ${step.number}: ${step.label}`), element('div', {class: 'faint'}, short(step.what, 800)),
           facts([['value', step.value], ['multiply-adds', step.macs ? count(step.macs) : ''], ['bytes moved', step.bytes ? bytes(step.bytes) : ''],
                  ['weights', step.weight_bytes ? bytes(step.weight_bytes) : ''],
                  ['predicted', step.cost_ns ? `${duration(step.cost_ns)}, ${percent(step.cost_ns / total)} of all` : ''],
                  ['measured', time === undefined ? '' : duration(time) + (calls > 1 ? ` a call, ${calls} calls` : '')],
                  ['speed', known(step.macs) && step.macs && (time || step.cost_ns) ? `${digits(step.macs / (time || step.cost_ns))} GMAC/s` : ''],
                  ['threads', data.threads > 1 ? (step.parallel ? 'shared' : 'one') : '']]),
-          ...titled('Computes, of the model', origins.map(([origin, node]) => node === undefined ? `${origin.op} ${origin.name}` : element('span', {}, origin.op + ' ', choose('model', node, origin.name || origin.output)))),
+          ...titled('Computes, of the model', origins.map(([origin, node]) => node === undefined ? `${origin.op} ${origin.name}` : element('span', {}, origin.op + ' ', choose('model', node, origin.name || origin.output, 28)))),
           ...titled('Reads', step.reads.filter(id => !weights.includes(id)).map(bufferText)), ...titled('Weights', weights.map(id => weightText(data.buffers[id]))),
           ...titled('Writes', step.writes.map(bufferText)),
           ...(choice && choice.candidates.length > 1 ? titled('Kernels considered', choice.candidates.map((candidate, i) =>

@@ -2,11 +2,7 @@
 'use strict';
 
 const {a, b, rows} = data;
-const sideName = (side, other) => side.model.file !== other.model.file ? side.model.file : `${side.model.file} (${optionsText(side)})`;
-function optionsText(side) {
-  const dims = Object.entries(side.options.dims).map(([name, value]) => ` ${name}=${value}`).join('');
-  return `${side.target}, -O${side.options.level}, ${plural(side.threads, 'thread')}${dims}${side.options.memory === 'speed' ? '' : ', memory ' + side.options.memory}`;
-}
+const sideName = (side, other) => side.model.file !== other.model.file ? side.model.file : `${side.model.file} (${optionsText(side)}, ${plural(side.threads, 'thread')})`;
 
 /// `1.2 ms → 0.9 ms (−25 %)`
 function changeText(from, to, format) {

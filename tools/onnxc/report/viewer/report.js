@@ -11,11 +11,10 @@ tabs([{id: 'graph', name: 'Graph', build: buildGraph, whole: true}, {id: 'passes
 
 function overview() {
   const {arena, totals} = data, opsets = Object.entries(data.model.opsets).map(([domain, version]) => `${domain} ${version}`).join(', ');
-  const dims = Object.entries(data.options.dims).map(([name, value]) => `${name}=${value}`).join(' ');
   const unknown = data.steps.filter(step => !step.cost_ns && !(known(step.macs) && known(step.bytes))).length;
   const cards = [
     card('opsets', opsets),
-    card('target, options', `${data.target}, -O${data.options.level}${dims ? ', ' + dims : ''}${data.options.memory === 'speed' ? '' : ', memory ' + data.options.memory}`),
+    card('target, options', optionsText(data)),
     card(data.threads === 1 ? 'thread' : 'threads', String(data.threads)),
   ];
   if (known(arena.bytes)) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <fstream>
 
 #include "tools/driver/files.h"
 #include "tools/onnxc/describe.h"
@@ -80,7 +80,7 @@ ordered_json report_data(const std::filesystem::path& model, const CompileOption
 }
 
 std::optional<ordered_json> read_description(const std::filesystem::path& path) {
-  if (read_file(path).substr(0, 1) != "{") return std::nullopt;  // no protobuf of ONNX starts so
+  if (std::ifstream(path, std::ios::binary).peek() != '{') return std::nullopt;  // no protobuf of ONNX starts so
   constexpr const char* kRemedy = "give a model, or what onnxc report --json wrote";
   ordered_json data = parse_json(path, kRemedy);
   if (!data.is_object() || data.value("kind", ordered_json()) != "report")

@@ -40,8 +40,9 @@ struct Scratch {
 
 /// Numbers for names: nothing of a model reaches dot. The limits on its iterations cost little of the picture; without them 500 nodes can take a minute.
 std::string dot_text(const Diagram& diagram) {
-  std::string text = fmt::format("digraph {{\ngraph [rankdir=TB nodesep=0.28 ranksep=0.38 nslimit=2 nslimit1=2 mclimit=0.5 splines={}]\nnode [shape=box fixedsize=true label=\"\"]\nedge [arrowhead=none]\n",
-                                 diagram.edges.size() > kMostForCurves ? "line" : "true");
+  const char* splines = diagram.edges.size() > kMostForCurves ? "line" : "true";
+  std::string text = fmt::format("digraph {{\ngraph [rankdir=TB nodesep=0.28 ranksep=0.38 nslimit=2 nslimit1=2 mclimit=0.5 splines={}]\n", splines);
+  text += "node [shape=box fixedsize=true label=\"\"]\nedge [arrowhead=none]\n";
   for (std::size_t i = 0; i < diagram.sizes.size(); ++i)
     text += fmt::format("{} [width={:.3f} height={:.3f}]\n", i, diagram.sizes[i].x / kPoints, diagram.sizes[i].y / kPoints);
   for (const auto& [from, to] : diagram.edges) text += fmt::format("{} -> {}\n", from, to);

@@ -3,16 +3,14 @@
 const data = JSON.parse(document.getElementById('data').textContent);
 
 /// element('td', {class: 'number'}, child, ...): children are elements or text; attributes that are functions are listeners.
-function element(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
-}
-function svg(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
-}
+function element(tag, attributes = {}, ...children) { return filled(document.createElement(tag), attributes, children); }
+function svg(tag, attributes = {}, ...children) { return filled(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children); }
 function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === 'function') node.addEventListener(name, value);
-    else if (value !== undefined && value !== null) node.setAttribute(name, value);
+    if (typeof value === 'function')
+      node.addEventListener(name, value);
+    else if (value !== undefined && value !== null)
+      node.setAttribute(name, value);
   }
   node.append(...children.filter(child => child !== null && child !== undefined));
   return node;
@@ -24,9 +22,7 @@ const number = value => known(value) ? value : 0;
 const short = (text, most = 60) => text.length > most ? text.slice(0, most - 1) + '…' : text;
 /// The end of a long name, where names of one model differ.
 const tail = (text, most = 40) => text.length > most ? '…' + text.slice(1 - most) : text;
-function digits(value) {
-  return value === 0 ? '0' : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
-}
+function digits(value) { return value === 0 ? '0' : value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2); }
 function scaled(value, units, step) {
   let unit = 0;
   for (; unit + 1 < units.length && Math.abs(value) >= step; ++unit) value /= step;
@@ -50,15 +46,25 @@ const theme = {
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 theme.set(prefersDark.matches);
 prefersDark.addEventListener('change', event => theme.set(event.matches));
-const themeButton = () => element('button', {id: 'theme', title: 'Light or dark', click: () => theme.set(!document.documentElement.classList.contains('dark'))}, '◐');
+const themeButton = () =>
+    element('button', {id: 'theme', title: 'Light or dark', click: () => theme.set(!document.documentElement.classList.contains('dark'))}, '◐');
 
 // Families of operators and kernels, by their names: each has a colour.
-const families = {product: 'products', elementwise: 'elementwise', reduce: 'reductions', move: 'data movement', control: 'control', border: 'in and out'};
+const families = {
+  product: 'products',
+  elementwise: 'elementwise',
+  reduce: 'reductions',
+  move: 'data movement',
+  control: 'control',
+  border: 'in and out'
+};
 function family(name) {
   if (/^(If|Loop|Scan|SequenceMap|if|loop|declare|assign|bind|require|allocate|move|release|shape)$/.test(name)) return 'control';
   if (/conv|gemm|gemv|matmul|winograd|depthwise|lstm|gru|rnn|recurren|attention|einsum/i.test(name)) return 'product';
   if (/pool|reduce|softmax|norm|arg_?m|mean|top_?k|cumsum/i.test(name)) return 'reduce';
-  if (/copy|transpos|concat|split|slice|gather|scatter|pad|shape|expand|squeeze|flatten|resize|tile|store|extents|range|identity|constant/i.test(name)) return 'move';
+  if (/copy|transpos|concat|split|slice|gather|scatter|pad|shape|expand|squeeze|flatten|resize|tile|store|extents|range|identity|constant/i.test(
+          name))
+    return 'move';
   return 'elementwise';
 }
 
@@ -78,8 +84,11 @@ const tip = {
 /// `native, -O3, batch=1`: the target, and options that are not as usual.
 function optionsText({target, options}) {
   const dims = Object.entries(options.dims).map(([name, value]) => `${name}=${value}`);
-  return [target, `-O${options.level}`, ...dims, options.memory === 'speed' ? '' : 'memory ' + options.memory,
-          options.weights_growth === 2 ? '' : `weights growth ${options.weights_growth}`].filter(Boolean).join(', ');
+  return [
+    target, `-O${options.level}`, ...dims, options.memory === 'speed' ? '' : 'memory ' + options.memory,
+    options.weights_growth === 2 ? '' : `weights growth ${options.weights_growth}`
+  ].filter(Boolean)
+      .join(', ');
 }
 
 const card = (label, value, title) => element('div', {class: 'card', title: title ?? value}, element('b', {}, value), element('span', {}, label));
@@ -98,7 +107,14 @@ function tabs(pages) {
     chosen.built = true;
   };
   for (const page of pages) {
-    page.button = nav.appendChild(element('button', {role: 'tab', click: () => { location.hash = page.id; }}, page.name));
+    page.button = nav.appendChild(element(
+        'button', {
+          role: 'tab',
+          click: () => {
+            location.hash = page.id;
+          }
+        },
+        page.name));
     page.section = main.appendChild(element('section', {id: 'tab-' + page.id, class: page.id}));
   }
   document.body.append(nav, main);

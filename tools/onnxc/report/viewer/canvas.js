@@ -16,13 +16,16 @@ class GraphCanvas {
     this.width = 1 + Math.max(1, ...this.boxes.map(([x, , w]) => x + w / 2));
     this.height = 1 + Math.max(1, ...this.boxes.map(([, y, , h]) => y + h / 2));
     this.scale = 0;
-    this.x = this.y = 0;          // of the canvas's corner, in the graph
-    this.marks = new Map();       // node: name of a colour
+    this.x = this.y = 0;     // of the canvas's corner, in the graph
+    this.marks = new Map();  // node: name of a colour
     this.chosen = -1;
-    this.heat = null;             // node: part of 1, in place of the family's colour
+    this.heat = null;  // node: part of 1, in place of the family's colour
     this.texts = this.boxes.map(() => null);
-    this.frames = 0;              // drawn so far
-    theme.listeners.push(() => { this.colours = null; this.changed(); });
+    this.frames = 0;  // drawn so far
+    theme.listeners.push(() => {
+      this.colours = null;
+      this.changed();
+    });
     new ResizeObserver(() => this.resize()).observe(this.view);
     this.listen();
   }
@@ -43,7 +46,9 @@ class GraphCanvas {
       if (from && !from.moved) this.on.select(this.at(event.offsetX, event.offsetY));
       from = null;
     });
-    canvas.addEventListener('pointercancel', () => { from = null; });
+    canvas.addEventListener('pointercancel', () => {
+      from = null;
+    });
     canvas.addEventListener('pointerleave', () => tip.hide());
     canvas.addEventListener('wheel', event => {
       event.preventDefault();
@@ -54,9 +59,13 @@ class GraphCanvas {
     canvas.addEventListener('keydown', event => {
       const step = 80 / this.scale, middle = [this.view.clientWidth / 2, this.view.clientHeight / 2];
       const keys = {
-        '+': () => this.zoom(1.3, ...middle), '-': () => this.zoom(1 / 1.3, ...middle), '0': () => this.fit(),
-        ArrowLeft: () => this.move(this.x - step, this.y), ArrowRight: () => this.move(this.x + step, this.y),
-        ArrowUp: () => this.move(this.x, this.y - step), ArrowDown: () => this.move(this.x, this.y + step),
+        '+': () => this.zoom(1.3, ...middle),
+        '-': () => this.zoom(1 / 1.3, ...middle),
+        '0': () => this.fit(),
+        ArrowLeft: () => this.move(this.x - step, this.y),
+        ArrowRight: () => this.move(this.x + step, this.y),
+        ArrowUp: () => this.move(this.x, this.y - step),
+        ArrowDown: () => this.move(this.x, this.y + step),
       };
       if (!keys[event.key]) return;
       event.preventDefault();
@@ -75,8 +84,10 @@ class GraphCanvas {
   point(event) {
     const node = this.at(event.offsetX, event.offsetY);
     this.canvas.style.cursor = node < 0 ? 'grab' : 'pointer';
-    if (node < 0) tip.hide();
-    else tip.show(event, this.on.describe(node));
+    if (node < 0)
+      tip.hide();
+    else
+      tip.show(event, this.on.describe(node));
   }
 
   /// The node at a place of the canvas, or -1.
@@ -174,7 +185,8 @@ class GraphCanvas {
     this.graph.edges.forEach(([from, to], i) => {
       const a = this.boxes[from], b = this.boxes[to], curve = this.graph.layout.curves[i];
       const reach = curve.length ? 120 : 60 + Math.abs(b[1] - a[1]) / 4;
-      if (Math.max(a[0], b[0]) + reach < left || Math.min(a[0], b[0]) - reach > right || Math.max(a[1], b[1]) < top || Math.min(a[1], b[1]) > bottom) return;
+      if (Math.max(a[0], b[0]) + reach < left || Math.min(a[0], b[0]) - reach > right || Math.max(a[1], b[1]) < top || Math.min(a[1], b[1]) > bottom)
+        return;
       const path = from === this.chosen || to === this.chosen ? marked : plain;
       if (coarse) {
         path.moveTo(a[0], a[1]);
@@ -258,49 +270,4 @@ class GraphCanvas {
     context.fillStyle = colour;
     context.fillRect(x * s - 3, y * s - 2, 6, 4);
   }
-}
-
-const kTitleFont = '600 12px system-ui, "Segoe UI", "DejaVu Sans", sans-serif', kSubtitleFont = '10px system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
-
-function fittingText(context, node, width) {
-  const fit = (text, font) => {
-    context.font = font;
-    text = text.slice(0, 80);
-    if (context.measureText(text).width <= width) return text;
-    while (text && context.measureText(text + '…').width > width) text = text.slice(0, -1);
-    return text + '…';
-  };
-  return {title: fit(node.title, kTitleFont), subtitle: fit(node.subtitle, kSubtitleFont)};
-}
-
-/// Traces give the last point and the direction there: [x, y, dx, dy].
-function traceCurve(path, c) {
-  path.moveTo(c[0], c[1]);
-  for (let i = 2; i + 5 < c.length; i += 6) path.bezierCurveTo(c[i], c[i + 1], c[i + 2], c[i + 3], c[i + 4], c[i + 5]);
-  const n = c.length;
-  let k = n - 4;  // the last point that differs
-  while (k > 0 && c[k] === c[n - 2] && c[k + 1] === c[n - 1]) k -= 2;
-  return [c[n - 2], c[n - 1], c[n - 2] - c[k], c[n - 1] - c[k + 1]];
-}
-/// From below a to above b. A long one swings aside, past the boxes between.
-function traceEdge(path, a, b) {
-  const x0 = a[0], y0 = a[1] + a[3] / 2, x1 = b[0], y1 = b[1] - b[3] / 2, length = y1 - y0;
-  const aside = length > 110 ? Math.min(50 + length / 5, 400) : 0, bend = Math.max(16, length * 0.4);
-  path.moveTo(x0, y0);
-  path.bezierCurveTo(x0 + aside, y0 + bend, x1 + aside, y1 - bend, x1, y1);
-  return [x1, y1, -aside, bend];
-}
-function traceHead(path, [x, y, dx, dy]) {
-  const length = Math.hypot(dx, dy) || 1, ux = dx / length, uy = dy / length;
-  path.moveTo(x, y);
-  path.lineTo(x - 6 * ux + 3 * uy, y - 6 * uy - 3 * ux);
-  path.lineTo(x - 6 * ux - 3 * uy, y - 6 * uy + 3 * ux);
-  path.closePath();
-}
-
-/// From pale to red; `part` of the most, by its root so that small ones differ.
-function heatColour(part) {
-  const p = Math.sqrt(Math.max(0, Math.min(1, part)));
-  const dark = document.documentElement.classList.contains('dark');
-  return dark ? `hsl(${220 - 215 * p} ${20 + 55 * p}% ${24 + 18 * p}%)` : `hsl(${48 - 43 * p} ${70 + 15 * p}% ${95 - 47 * p}%)`;
 }

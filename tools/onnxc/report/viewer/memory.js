@@ -6,17 +6,38 @@ const kPlanLeft = 84, kPlanBottom = 34, kPlanTop = 22, kPlanRight = 16;
 function buildMemory(section) {
   const buffers = data.buffers.filter(b => b.place === 'arena' && b.parent === undefined && b.first >= 0);
   const views = new Map(), writers = new Map();
-  for (const b of data.buffers) if (b.parent !== undefined) views.set(b.parent, [...(views.get(b.parent) ?? []), b.name]);
-  for (const step of data.steps) for (const id of step.writes) writers.set(id, writers.get(id) ?? step);
-  const tell = b => [b.name, `${b.type}, ${bytes(b.bytes)}`, `live in steps ${b.first + 1} to ${b.last}` + (known(b.offset) ? `, at ${b.offset}` : ''),
-                     views.has(b.id) ? 'holds too: ' + short([...new Set(views.get(b.id))].join(', '), 200) : ''].filter(Boolean).join('\n');
-  const plan = {buffers, tell, writer: b => writers.get(b.id), steps: data.steps.length, colour: b => writers.has(b.id) ? family(writers.get(b.id).label) : 'border'};
-  if (!buffers.length) section.append(element('p', {class: 'faint'}, 'Nothing lies in the arena.'));
-  else if (known(data.arena.bytes)) section.append(addressText(plan), planCanvas(plan, drawAddresses(plan), () => Math.max(320, innerHeight - 330)));
-  else section.append(element('p', {class: 'faint'}, 'Sizes depend on dimensions, so buffers are shown by their lifetimes alone; --dim NAME=SIZE fixes a dimension, and the plan at that size is shown.'),
-                      planCanvas(plan, drawLifetimes(plan), () => Math.max(120, Math.min(12000, buffers.length * 16 + kPlanTop + kPlanBottom))));
+  for (const b of data.buffers)
+    if (b.parent !== undefined) views.set(b.parent, [...(views.get(b.parent) ?? []), b.name]);
+  for (const step of data.steps)
+    for (const id of step.writes) writers.set(id, writers.get(id) ?? step);
+  const tell =
+      b => [b.name, `${b.type}, ${bytes(b.bytes)}`, `live in steps ${b.first + 1} to ${b.last}` + (known(b.offset) ? `, at ${b.offset}` : ''),
+            views.has(b.id) ? 'holds too: ' + short([...new Set(views.get(b.id))].join(', '), 200) : '']
+               .filter(Boolean)
+               .join('\n');
+  const plan = {
+    buffers,
+    tell,
+    writer: b => writers.get(b.id),
+    steps: data.steps.length,
+    colour: b => writers.has(b.id) ? family(writers.get(b.id).label) : 'border'
+  };
+  if (!buffers.length)
+    section.append(element('p', {class: 'faint'}, 'Nothing lies in the arena.'));
+  else if (known(data.arena.bytes))
+    section.append(addressText(plan), planCanvas(plan, drawAddresses(plan), () => Math.max(320, innerHeight - 330)));
+  else
+    section.append(
+        element(
+            'p', {class: 'faint'},
+            'Sizes depend on dimensions, so buffers are shown by their lifetimes alone; --dim NAME=SIZE fixes a dimension, and the plan at that size is shown.'),
+        planCanvas(plan, drawLifetimes(plan), () => Math.max(120, Math.min(12000, buffers.length * 16 + kPlanTop + kPlanBottom))));
   const heap = data.buffers.filter(b => b.place === 'heap' && b.parent === undefined).length;
-  if (heap) section.append(element('p', {class: 'faint'}, `${plural(heap, 'buffer')} more ${heap === 1 ? 'has' : 'have'} no bound before the model runs, and ${heap === 1 ? 'lies' : 'lie'} on the heap.`));
+  if (heap)
+    section.append(element(
+        'p', {class: 'faint'},
+        `${plural(heap, 'buffer')} more ${heap === 1 ? 'has' : 'have'} no bound before the model runs, and ${
+            heap === 1 ? 'lies' : 'lie'} on the heap.`));
 }
 
 /// Bytes that live in each step; buffers begin at multiples of 64.
@@ -35,9 +56,13 @@ function liveBytes(plan) {
 function addressText(plan) {
   const {bytes: size, lower_bound: bound, unshared_bytes: sum, proved} = data.arena, live = liveBytes(plan), peak = live.indexOf(Math.max(...live));
   const together = plan.buffers.filter(b => b.first <= peak && peak < b.last).sort((a, b) => b.bytes - a.bytes);
-  return element('p', {}, `The arena takes ${bytes(size)}${proved ? ', and no plan takes less' : `, ${percent((size - bound) / bound)} above the lower bound of ${bytes(bound)}`}; ` +
-    `without sharing it would take ${bytes(sum)}. Most lives in step ${peak + 1}, ${data.steps[peak]?.label}: ${short(together.slice(0, 4).map(b => `${short(b.name, 40)} (${bytes(b.bytes)})`).join(', '), 220)}` +
-    (together.length > 4 ? ` and ${together.length - 4} more.` : '.'));
+  return element(
+      'p', {},
+      `The arena takes ${bytes(size)}${
+          proved ? ', and no plan takes less' : `, ${percent((size - bound) / bound)} above the lower bound of ${bytes(bound)}`}; ` +
+          `without sharing it would take ${bytes(sum)}. Most lives in step ${peak + 1}, ${data.steps[peak]?.label}: ${
+              short(together.slice(0, 4).map(b => `${short(b.name, 40)} (${bytes(b.bytes)})`).join(', '), 220)}` +
+          (together.length > 4 ? ` and ${together.length - 4} more.` : '.'));
 }
 
 /// A canvas that is drawn anew for each width and theme. `draw(context, frame)` gives the boxes it drew: [{x, y, w, h, buffer}].
@@ -59,18 +84,31 @@ function planCanvas(plan, draw, height) {
     boxes = draw(context, frame, hover);
     drawSteps(context, frame, plan.steps);
   };
-  const at = event => boxes.findLast(b => event.offsetX >= b.x && event.offsetX <= b.x + b.w && event.offsetY >= b.y && event.offsetY <= b.y + b.h)?.buffer ?? null;
+  const at = event =>
+      boxes.findLast(b => event.offsetX >= b.x && event.offsetX <= b.x + b.w && event.offsetY >= b.y && event.offsetY <= b.y + b.h)?.buffer ?? null;
   canvas.addEventListener('pointermove', event => {
     const buffer = at(event);
-    if (buffer) tip.show(event, plan.tell(buffer));
-    else tip.hide();
+    if (buffer)
+      tip.show(event, plan.tell(buffer));
+    else
+      tip.hide();
     canvas.style.cursor = buffer ? 'pointer' : 'default';
-    if (buffer !== hover) { hover = buffer; paint(); }
+    if (buffer !== hover) {
+      hover = buffer;
+      paint();
+    }
   });
-  canvas.addEventListener('pointerleave', () => { tip.hide(); hover = null; paint(); });
+  canvas.addEventListener('pointerleave', () => {
+    tip.hide();
+    hover = null;
+    paint();
+  });
   canvas.addEventListener('click', event => {
     const writer = at(event) && plan.writer(at(event));
-    if (writer) { tip.hide(); selection.step(writer.number - 1); }
+    if (writer) {
+      tip.hide();
+      selection.step(writer.number - 1);
+    }
   });
   theme.listeners.push(paint);
   new ResizeObserver(paint).observe(box);
@@ -120,8 +158,13 @@ const drawAddresses = plan => (context, frame, hover) => {
     context.fillStyle = theme.colour('faint');
     context.fillText(bytes(tick), frame.left - 8, y(tick));
   }
-  const boxes = plan.buffers.map(buffer => ({x: frame.x(buffer.first), y: y(buffer.offset + buffer.bytes), w: Math.max(1, frame.x(buffer.last) - frame.x(buffer.first)),
-                                             h: Math.max(1, y(buffer.offset) - y(buffer.offset + buffer.bytes)), buffer}));
+  const boxes = plan.buffers.map(buffer => ({
+                                   x: frame.x(buffer.first),
+                                   y: y(buffer.offset + buffer.bytes),
+                                   w: Math.max(1, frame.x(buffer.last) - frame.x(buffer.first)),
+                                   h: Math.max(1, y(buffer.offset) - y(buffer.offset + buffer.bytes)),
+                                   buffer
+                                 }));
   for (const box of boxes) drawBox(context, box, plan, hover);
   context.textAlign = 'left';
   context.fillStyle = theme.colour('text');
@@ -133,7 +176,10 @@ const drawAddresses = plan => (context, frame, hover) => {
   context.lineWidth = 1.5;
   context.globalAlpha = 0.55;
   context.beginPath();
-  live.forEach((value, i) => { context.lineTo(frame.x(i), y(value)); context.lineTo(frame.x(i + 1), y(value)); });
+  live.forEach((value, i) => {
+    context.lineTo(frame.x(i), y(value));
+    context.lineTo(frame.x(i + 1), y(value));
+  });
   context.stroke();
   context.fillStyle = theme.colour('accent');
   context.globalAlpha = 0.2;
@@ -150,7 +196,9 @@ const drawAddresses = plan => (context, frame, hover) => {
   context.textBaseline = 'bottom';
   context.textAlign = 'right';
   const bound = data.arena.lower_bound < size ? `lower bound ${bytes(data.arena.lower_bound)}` : `arena = lower bound, ${bytes(size)}`;
-  context.fillText(`${bound};  line: bytes that live;  band: step ${peak + 1}, where most do`, frame.right, Math.max(frame.top - 4, y(data.arena.lower_bound) - 4));
+  context.fillText(
+      `${bound};  line: bytes that live;  band: step ${peak + 1}, where most do`, frame.right,
+      Math.max(frame.top - 4, y(data.arena.lower_bound) - 4));
   return boxes;
 };
 
@@ -158,11 +206,18 @@ const drawLifetimes = plan => (context, frame, hover) => {
   const order = plan.buffers.slice().sort((a, b) => a.first - b.first || a.last - b.last), row = (frame.bottom - frame.top) / order.length;
   context.font = kSubtitleFont;
   context.textBaseline = 'middle';
-  const boxes = order.map((buffer, i) => ({x: frame.x(buffer.first), y: frame.top + i * row, w: Math.max(2, frame.x(buffer.last) - frame.x(buffer.first)), h: Math.max(1, row - 1), buffer}));
+  const boxes = order.map((buffer, i) => ({
+                            x: frame.x(buffer.first),
+                            y: frame.top + i * row,
+                            w: Math.max(2, frame.x(buffer.last) - frame.x(buffer.first)),
+                            h: Math.max(1, row - 1),
+                            buffer
+                          }));
   for (const box of boxes) drawBox(context, box, plan, hover);
   if (row < 10) return boxes;
   for (const {x, y, w, h, buffer} of boxes) {  // names beside the bars, where there is room
-    const text = `${short(buffer.name, 50)}  ${short(String(typeof buffer.bytes === 'number' ? bytes(buffer.bytes) : buffer.bytes + ' bytes'), 50)}`, room = context.measureText(text).width + 6;
+    const text = `${short(buffer.name, 50)}  ${short(String(typeof buffer.bytes === 'number' ? bytes(buffer.bytes) : buffer.bytes + ' bytes'), 50)}`,
+          room = context.measureText(text).width + 6;
     const right = x + w + room < frame.right, left = !right && x - room > 0;
     context.textAlign = left ? 'right' : 'left';
     context.fillStyle = theme.colour(right || left ? 'faint' : 'text');

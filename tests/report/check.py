@@ -147,6 +147,7 @@ def check_difference(folder):
         refused = report("--diff", f"{folder}/bad.json", small, "-o", f"{folder}/bad.html", code=2)
         expect(refused.stderr.count("\n") == 1, f"a bad description is refused in a line: {text}")
     report("--diff", small, "-o", f"{folder}/bad.html", code=2)
+    expect("compared with" in report("--diff", small, f"{folder}/nothing.onnx", "-o", f"{folder}/bad.html", code=3).stderr, "errors of the second model name it")
     report(small, wider, "-o", f"{folder}/bad.html", code=2)
     report(small, code=2)
     report(f"{folder}/nothing.onnx", "-o", f"{folder}/bad.html", code=3)

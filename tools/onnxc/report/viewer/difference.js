@@ -2,8 +2,12 @@
 'use strict';
 
 const {a, b, rows} = data;
-const sideName = (side, other) =>
-    side.model.file !== other.model.file ? side.model.file : `${side.model.file} (${optionsText(side)}, ${plural(side.threads, 'thread')})`;
+/// The file's name, and what else sets it apart from the other.
+function sideName(side, other) {
+  if (side.model.file !== other.model.file) return side.model.file;
+  const model = side.model.sha256 === other.model.sha256 ? '' : String(side.model.sha256).slice(0, 8) + ', ';
+  return `${side.model.file} (${model}${optionsText(side)}, ${plural(side.threads, 'thread')})`;
+}
 
 /// `1.2 ms → 0.9 ms (−25 %)`
 function changeText(from, to, format) {

@@ -71,6 +71,7 @@ stage "hard memory plans" script tests/memory/minimalloc.sh
 stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
 stage "a model from inside" script tests/sight/run.sh
+stage "reports in a browser" script tests/report/run.sh
 long_stage "real models, all of them" script tests/zoo/run.sh --all
 long_stage "emitted code" script tests/emitted/run.sh
 stage "AArch64 in an emulator" script tests/cross/aarch64.sh

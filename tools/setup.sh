@@ -3,7 +3,7 @@
 #
 #   tools/setup.sh [--test-deps] [--cross-deps] [--bench-deps] [--quiet]
 #
-#   --test-deps    also clang, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
+#   --test-deps    also clang, Chromium, ONNX 1.12's tests and a Python environment with numpy, onnx and onnxruntime: what ./test.sh uses
 #   --cross-deps   also a cross compiler for AArch64 and an emulator, 390 MB: what tests/cross uses
 #   --bench-deps   also a Python environment with the engines that benchmarks compare with, and matplotlib for their pictures
 #   --quiet        say only what is being done, nothing when all is there
@@ -13,9 +13,11 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libprotobuf-dev protobuf-compiler
-          libcli11-dev libfmt-dev nlohmann-json3-dev catch2 libbenchmark-dev)
+          libcli11-dev libfmt-dev nlohmann-json3-dev catch2 libbenchmark-dev
+          graphviz)  # dot: the graphs of `onnxc report`; without it they are plainer
 test_packages=(clang-14 clang-format-14 clang-tidy-14 libonnx-testdata
-               libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev)  # what a unit with ImageDecoder links with
+               libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev  # what a unit with ImageDecoder links with
+               chromium)  # opens the pages of `onnxc report`
 cross_packages=(g++-aarch64-linux-gnu qemu-user)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
 bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2)

@@ -9,6 +9,7 @@
 #include "tools/onnxc/info.h"
 #include "tools/onnxc/model_options.h"
 #include "tools/onnxc/profile.h"
+#include "tools/onnxc/report.h"
 #include "tools/onnxc/run.h"
 
 namespace onnxc {
@@ -148,6 +149,36 @@ void add_bisect(CLI::App& app, std::function<int()>& command) {
   });
 }
 
+void add_report(CLI::App& app, std::function<int()>& command) {
+  struct Report {
+    ReportOptions options;
+    ModelOptions model;
+    std::string other, output, json, profile;
+    bool difference = false;
+  };
+  CLI::App& report = *app.add_subcommand("report", "Show what a model became: a page with its graphs, passes, memory plan, steps and weights");
+  auto held = std::make_shared<Report>();
+  report.add_option("model", held->options.model, "ONNX model; with --diff also a description that --json wrote")->required();
+  CLI::Option* other = report.add_option("other", held->other, "With --diff: the model or description to compare with");
+  CLI::Option* difference = report.add_flag("--diff", held->difference, "Compare two models, or one compiled in two ways, step by step");
+  other->needs(difference);
+  difference->needs(other);
+  report.add_option("-o,--output", held->output, "The page, one HTML file that loads nothing");
+  report.add_option("--json", held->json, "What the page is made from");
+  report.add_option("--profile", held->profile, "Measured times of steps, as onnxc profile --json writes them");
+  held->model.add_to(report);
+  report.callback([held, &command] {
+    command = [held] {
+      held->options.compile = held->model.options();
+      held->options.other = path_or_nothing(held->other);
+      held->options.output = path_or_nothing(held->output);
+      held->options.json = path_or_nothing(held->json);
+      held->options.profile = path_or_nothing(held->profile);
+      return report_command(held->options);
+    };
+  });
+}
+
 }  // namespace
 
 void add_commands(CLI::App& app, std::function<int()>& command) {
@@ -157,6 +188,7 @@ void add_commands(CLI::App& app, std::function<int()>& command) {
   add_info(app, command);
   add_explain(app, command);
   add_bisect(app, command);
+  add_report(app, command);
 }
 
 }  // namespace onnxc

@@ -41,10 +41,23 @@ ordered_json describe_buffer(const Program& program, BufferId id) {
   const Buffer& b = program[id];
   ordered_json json{{"id", id}, {"name", b.name}, {"place", place_name(b.place)}, {"type", b.is_value ? "value" : Type::tensor(b.element, b.extents).text()}, {"bytes", size(b.bytes)}};
   if (!(b.pixel_stride == Dim(0))) json["pixel_stride"] = size(b.pixel_stride);
+  if (b.place == Buffer::Place::Input || b.place == Buffer::Place::Output || b.place == Buffer::Place::Weights) json["index"] = b.index;
   if (b.parent >= 0) json.update({{"parent", b.parent}, {"offset", size(b.offset)}});
   else if (b.place == Buffer::Place::Arena && b.first >= 0) json.update({{"first", b.first}, {"last", b.last}});
   if (b.place == Buffer::Place::Arena && b.parent < 0 && program.plan_order.empty()) json["offset"] = size(b.offset);
   return json;
+}
+
+ordered_json describe_totals(const Program& program) {
+  Dim macs = 0;
+  double cost_ns = 0;
+  int64_t weight_bytes = 0;
+  for_each_step(program.steps, [&](const Step& step, int) {
+    macs += step.macs;
+    cost_ns += step.cost_ns;
+  });
+  for (const Weights& w : program.weights) weight_bytes += w.strings ? 0 : static_cast<int64_t>(w.bytes->size());
+  return {{"macs", size(macs)}, {"weight_bytes", weight_bytes}, {"cost_ns", cost_ns}};
 }
 
 ordered_json describe_arena(const Program& program) {
@@ -115,8 +128,8 @@ ordered_json describe(const Described& described, const CompileOptions& options)
     for (const auto& candidate : choice.candidates) candidates.push_back({{"kernel", candidate.kernel}, {"cost_ns", candidate.cost_ns}, {"growth", candidate.growth}});
     choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
   }
-  return {{"target", c.target.name}, {"threads", options.threads}, {"arena", describe_arena(program)}, {"steps", std::move(steps)},
-          {"buffers", std::move(buffers)}, {"weights", std::move(weights)}, {"nodes", std::move(nodes)}, {"choices", std::move(choices)}};
+  return {{"target", c.target.name}, {"threads", options.threads}, {"totals", describe_totals(program)}, {"arena", describe_arena(program)},
+          {"steps", std::move(steps)}, {"buffers", std::move(buffers)}, {"weights", std::move(weights)}, {"nodes", std::move(nodes)}, {"choices", std::move(choices)}};
 }
 
 }  // namespace onnxc

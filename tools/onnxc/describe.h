@@ -22,10 +22,12 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 /// Sizes are numbers, or text where they depend on dimensions.
 ///
 ///   target, threads, variants
+///   totals:  {macs, weight_bytes, cost_ns}: of all steps, each counted once
 ///   arena:   {bytes, lower_bound, unshared_bytes, proved}; bounds only where all sizes are constant
 ///   steps:   [{number, depth, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, parallel, reads: [buffer],
 ///            writes: [buffer]}], in pre-order, `number` from 1 as in the comments of the emitted file
-///   buffers: [{id, name, place, type, bytes, pixel_stride, parent, offset, first, last}]: `pixel_stride` where channels lie last; `first` and `last` are a half-open range of steps, counted from 0; offset and
+///   buffers: [{id, name, place, type, bytes, index, pixel_stride, parent, offset, first, last}]: `index` is the number of an input or output, or of an entry of
+///            `weights`; `pixel_stride` where channels lie last; `first` and `last` are a half-open range of steps, counted from 0; offset and
 ///            lifetime only in the arena
 ///   weights: [{name, from, type, bytes}]
 ///   nodes:   [{op, name, outputs: [name], steps: [number]}]: those of the model, in its order, regions behind the node that owns them; `steps` do what is

@@ -1,0 +1,56 @@
+#include "tools/onnxc/report.h"
+
+#include <fmt/format.h>
+
+#include "tools/driver/files.h"
+#include "tools/onnxc/report/data.h"
+#include "tools/onnxc/report/diff.h"
+#include "tools/onnxc/report/page.h"
+
+namespace onnxc {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// A description as it was saved, or that of a model.
+ordered_json description_of(const std::filesystem::path& path, const CompileOptions& options) {
+  if (std::optional<ordered_json> saved = read_description(path)) return std::move(*saved);
+  return report_data(path, options);
+}
+
+/// The second of two; its errors say that they are not of the first, whose name the command prints before them.
+ordered_json description_of_other(const std::filesystem::path& path, const CompileOptions& options) {
+  try {
+    return description_of(path, options);
+  } catch (const Error& error) {
+    std::vector<Diagnostic> diagnostics;
+    for (const Diagnostic& d : error.diagnostics()) diagnostics.push_back({"", "", fmt::format("compared with {}: {}", one_line(path.string()), d.text())});
+    throw Error(error.kind(), std::move(diagnostics));
+  }
+}
+
+void write_json(const ReportOptions& options, const ordered_json& data) {
+  if (options.json) write_file(*options.json, data.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+}
+
+}  // namespace
+
+int report_command(const ReportOptions& options) {
+  if (!options.output && !options.json) throw Error(ErrorKind::Usage, "-o report.html or --json FILE is missing", "say where to write the report");
+  if (options.other) {
+    if (options.profile) throw Error(ErrorKind::Usage, "--profile belongs to one model", "give it to onnxc report --json, and compare what that writes");
+    const ordered_json data = compare_descriptions(description_of(options.model, options.compile), description_of_other(*options.other, options.compile));
+    write_json(options, data);
+    if (options.output) write_file(*options.output, difference_page(data));
+    return 0;
+  }
+  ordered_json data = report_data(options.model, options.compile);
+  if (options.profile) data["profile"] = read_profile(*options.profile, data["steps"].size());
+  write_json(options, data);
+  if (!options.output) return 0;
+  if (const std::string remark = add_layouts(data); !remark.empty()) fmt::print(stderr, "onnxc: {}\n", remark);
+  write_file(*options.output, report_page(data));
+  return 0;
+}
+
+}  // namespace onnxc

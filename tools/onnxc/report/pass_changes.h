@@ -1,0 +1,37 @@
+// What each pass changed: nodes that vanished, appeared or became others.
+#pragma once
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace onnxc {
+
+/// Compares the graph after each pass with the one before. Nodes are known by their first output: what leaves a node keeps its name.
+class PassChanges {
+ public:
+  /// For CompilerOptions::watch.
+  void see(const std::string& pass, const Graph& graph);
+
+  /// [{name, before, after, operators: {op: [before, after]}, vanished: [{value, node}], appeared: [{value, node}], changed: [{value, before, after}]}],
+  /// regions included; `operators` are those whose number changed, `node` is node_text(). The first entry, the import, has no `before`.
+  nlohmann::ordered_json take() { return std::move(passes_); }
+
+ private:
+  struct Seen {
+    std::string op, text;
+  };
+  /// In the order of the graph, with their keys.
+  struct Snapshot {
+    std::vector<std::string> order;
+    std::map<std::string, Seen> nodes;
+  };
+  static void add(const Graph& graph, const std::string& prefix, Snapshot& snapshot);
+
+  Snapshot last_;
+  nlohmann::ordered_json passes_ = nlohmann::ordered_json::array();
+};
+
+}  // namespace onnxc

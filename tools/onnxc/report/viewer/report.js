@@ -1,0 +1,43 @@
+// The page of one compilation.
+'use strict';
+
+document.title = `${data.model.file} - onnxc report`;
+document.body.append(
+    element(
+        'header', {}, element('h1', {}, data.model.file),
+        element('span', {class: 'faint'}, [data.model.graph, data.model.producer].filter(Boolean).map(text => short(text, 80)).join(', ')),
+        element('span', {class: 'grow'}), element('span', {class: 'faint'}, `onnxc ${data.onnxc}`), themeButton()),
+    element('div', {class: 'cards'}, ...overview()));
+tabs([
+  {id: 'graph', name: 'Graph', build: buildGraph, whole: true}, {id: 'passes', name: 'Passes', build: buildPasses},
+  {id: 'memory', name: 'Memory', build: buildMemory}, {id: 'steps', name: 'Steps', build: buildSteps},
+  {id: 'weights', name: 'Weights', build: buildWeights}
+]);
+
+function overview() {
+  const {arena, totals} = data, opsets = Object.entries(data.model.opsets).map(([domain, version]) => `${domain} ${version}`).join(', ');
+  const unknown = data.steps.filter(step => !step.cost_ns && !(known(step.macs) && known(step.bytes))).length;
+  const cards = [
+    card('opsets', opsets),
+    card('target, options', optionsText(data)),
+    card(data.threads === 1 ? 'thread' : 'threads', String(data.threads)),
+  ];
+  if (known(arena.bytes)) {
+    const gap = (arena.bytes - arena.lower_bound) / (arena.lower_bound || 1);
+    cards.push(
+        card(
+            arena.proved ? 'arena, proved minimal' : `arena, ${percent(gap)} above the bound`, bytes(arena.bytes),
+            `${arena.bytes} bytes; lower bound ${arena.lower_bound}`),
+        card('intermediates together', bytes(arena.unshared_bytes), `${arena.unshared_bytes} bytes without sharing`));
+  } else {
+    cards.push(card('arena', 'depends on dimensions', arena.unshared_bytes + ' bytes without sharing'));
+  }
+  cards.push(
+      card('weights', bytes(totals.weight_bytes), `${totals.weight_bytes} bytes, packed`),
+      card('multiply-adds', known(totals.macs) ? count(totals.macs) : 'depends on dimensions', String(totals.macs)),
+      card(
+          unknown ? `predicted, without ${plural(unknown, 'step')}` : 'predicted time', duration(totals.cost_ns),
+          unknown ? 'The others depend on dimensions' : 'Sum over all steps, on one thread'));
+  if (measured.size) cards.push(card('measured time', duration([...measured.values()].reduce((sum, step) => sum + step.mean_ns, 0))));
+  return cards;
+}

@@ -88,8 +88,10 @@ struct Strings {
 
 }  // namespace
 
-std::string write_elf_object(std::string_view image, uint64_t alignment, const std::string& image_symbol, const std::string& pointer_symbol,
+std::string write_elf_object(std::span<const std::string_view> image, uint64_t alignment, const std::string& image_symbol, const std::string& pointer_symbol,
                              std::string_view machine) {
+  uint64_t image_bytes = 0;
+  for (std::string_view piece : image) image_bytes += piece.size();
   Header header;
   uint64_t absolute_64 = 0;  // the relocation "address of symbol + addend"
   if (machine == "x86-64") {
@@ -101,10 +103,10 @@ std::string write_elf_object(std::string_view image, uint64_t alignment, const s
   } else {
     throw std::invalid_argument("no object files for machine '" + std::string(machine) + "'; x86-64 and aarch64 are known");
   }
-  const bool large = header.machine == 62 && image.size() > (uint64_t{1} << 30);
+  const bool large = header.machine == 62 && image_bytes > (uint64_t{1} << 30);
 
   Writer out;
-  out.reserve(image.size() + alignment + 4096);
+  out.reserve(image_bytes + alignment + 4096);
   out.append_struct(header);
   Strings names, symbol_names;
   std::vector<Section> sections(1);
@@ -122,7 +124,9 @@ std::string write_elf_object(std::string_view image, uint64_t alignment, const s
   };
   const auto as_bytes = [](const auto& value) { return std::string_view(reinterpret_cast<const char*>(&value), sizeof value); };
 
-  add_section(large ? ".lrodata.onnxc" : ".rodata.onnxc", kProgbits, kAlloc | (large ? kX86Large : 0), alignment, image);
+  Section& rodata = add_section(large ? ".lrodata.onnxc" : ".rodata.onnxc", kProgbits, kAlloc | (large ? kX86Large : 0), alignment, "");
+  rodata.size = image_bytes;
+  for (std::string_view piece : image) out.append(piece);
   add_section(".data.rel.ro.onnxc", kProgbits, kAlloc | kWrite, 8, std::string(8, '\0'));
   const Relocation relocation{0, (uint64_t{1} << 32) | absolute_64, 0};
   Section& rela = add_section(".rela.data.rel.ro.onnxc", kRela, kInfoLink, 8, as_bytes(relocation));
@@ -130,7 +134,7 @@ std::string write_elf_object(std::string_view image, uint64_t alignment, const s
   rela.info = 2;
   rela.entry_bytes = sizeof(Relocation);
   const Symbol symbols[] = {{},
-                            {symbol_names.add(image_symbol), kGlobalObject, kHidden, 1, 0, image.size()},
+                            {symbol_names.add(image_symbol), kGlobalObject, kHidden, 1, 0, image_bytes},
                             {symbol_names.add(pointer_symbol), kGlobalObject, kHidden, 2, 0, 8}};
   Section& symtab = add_section(".symtab", kSymtab, 0, 8, as_bytes(symbols));
   symtab.link = 5;

@@ -1,6 +1,7 @@
 // Writes a relocatable ELF64 file that holds one read-only image: what `ld -r -b binary` should do but does not (alignment, section, name).
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,8 +10,8 @@ namespace onnxc {
 /// An object file that defines two hidden symbols:
 ///   const std::byte IMAGE[]         in .rodata.onnxc, or in .lrodata.onnxc on x86-64 above 1 GiB, so that code stays within reach
 ///   const std::byte* const POINTER  = IMAGE
-/// Code that reads POINTER works at any distance. `machine` is "x86-64" or "aarch64"; anything else throws std::invalid_argument.
-std::string write_elf_object(std::string_view image, uint64_t alignment, const std::string& image_symbol, const std::string& pointer_symbol,
+/// IMAGE is what the pieces of `image` are, one behind the other. Code that reads POINTER works at any distance. `machine` is "x86-64" or "aarch64"; anything else throws std::invalid_argument.
+std::string write_elf_object(std::span<const std::string_view> image, uint64_t alignment, const std::string& image_symbol, const std::string& pointer_symbol,
                              std::string_view machine);
 
 }  // namespace onnxc

@@ -238,8 +238,8 @@ class Emitter {
     for (const Weights* w : all_weights()) {
       if (!w->strings && read.contains(w->name)) blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64});
     }
-    const WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.machine});
-    unit.side_files = weights.side_files;
+    WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.machine});
+    unit.side_files = std::move(weights.side_files);
     for (const auto& b : blobs) {
       if (b.elem_cpp_type.starts_with("onnxc::")) headers.insert("types.hpp");
     }

@@ -68,11 +68,16 @@ void for_each_piece(std::span<const WeightBlob> blobs, const Layout& layout, Add
   pad_to(layout.bytes);
 }
 
+std::vector<std::string_view> image_pieces(std::span<const WeightBlob> blobs, const Layout& layout) {
+  std::vector<std::string_view> pieces;
+  for_each_piece(blobs, layout, [&](std::span<const std::byte> piece) { pieces.emplace_back(reinterpret_cast<const char*>(piece.data()), piece.size()); });
+  return pieces;
+}
+
 std::string make_image(std::span<const WeightBlob> blobs, const Layout& layout) {
   std::string image;
   image.reserve(layout.bytes);
-  for_each_piece(blobs, layout,
-                 [&](std::span<const std::byte> piece) { image.append(reinterpret_cast<const char*>(piece.data()), piece.size()); });
+  for (std::string_view piece : image_pieces(blobs, layout)) image += piece;
   return image;
 }
 
@@ -398,7 +403,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
     out += fmt::format("// Link {} with this file.\n", file);
     out += fmt::format("extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte* const {0};\n", pointer);
     access_through(pointer);
-    text.side_files.push_back({file, write_elf_object(make_image(blobs, layout), layout.alignment, symbol, pointer, options.machine)});
+    text.side_files.push_back({file, write_elf_object(image_pieces(blobs, layout), layout.alignment, symbol, pointer, options.machine)});
   } else if (form == "file") {
     const std::string file = options.prefix + ".weights.bin";
     text.header_declarations = fmt::format(

@@ -349,12 +349,13 @@ void check_function_growth(const onnx::ModelProto& model) {
 }  // namespace
 
 Imported import_model(const std::filesystem::path& path, const ImportOptions& options) {
-  const std::vector<std::byte> bytes = read_file(path);
+  std::vector<std::byte> bytes = read_file(path);
   Imported imported;
   ModelInfo& info = imported.info;
   info.sha256 = sha256(bytes);
   info.files.push_back(path);
   onnx::ModelProto model = parse(bytes);
+  std::vector<std::byte>().swap(bytes);  // weights are large: what is done with is given back
   check_header(model, info);
   info.ir_version = model.ir_version();
   info.producer_name = model.producer_name();

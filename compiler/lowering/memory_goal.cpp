@@ -18,7 +18,7 @@ Planned plan(const Graph& graph, const Target& target, LowerOptions options, dou
   const int64_t growth = weights_growth(result.choices), own_bytes = weight_bytes(result.program) - growth;
   if (const auto most = static_cast<int64_t>((weights_growth_limit - 1) * static_cast<double>(own_bytes)); growth > most) {
     options.picks = picks_within(result.choices, most);
-    result.choices.clear();
+    result = {};
     result.program = lower_graph(graph, target, options, &result.choices);
   }
   if (options.optimise) alias_buffers(result.program);

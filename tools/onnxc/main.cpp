@@ -49,7 +49,7 @@ int compile_command(Arguments& a) {
     if (!a.link_file.empty()) write_file(a.link_file, link_options(built.libraries));
     return 0;
   }
-  const Compilation c = compile_model(a.model, o);
+  Compilation c = compile_model(a.model, o);
   if (a.explain) print_choices(c.choices);
   const auto give = [&](const std::string& text) {
     if (a.output.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
@@ -60,6 +60,7 @@ int compile_command(Arguments& a) {
   } else if (a.emit == "program") {
     give(print_program(c.program));
   } else {
+    c.graph = {};  // its weights are as large as those of the program
     const Unit unit = emit_compilation(c, o);
     if (a.emit == "header") {
       give(unit.header);

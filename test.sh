@@ -68,6 +68,7 @@ stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "random cases of each operator" script tests/differential/run.sh
 stage "values in place" script tests/placement/run.sh
 stage "hard memory plans" script tests/memory/minimalloc.sh
+stage "memory of the compiler" script tests/memory/peak.sh
 stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
 stage "a model from inside" script tests/sight/run.sh

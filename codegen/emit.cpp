@@ -252,6 +252,7 @@ class Emitter {
     text.reserve(text.size() + weights.declarations.size() + (std::size_t{1} << 20));  // the weights are most of it: one copy, no growth
     text += fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     text += weights.declarations;
+    std::string().swap(weights.declarations);
     text += "\nnamespace {\n\n";
     for (const Weights* w : all_weights()) {
       if (w->strings && read.contains(w->name)) text += strings_text(*w);
@@ -280,7 +281,8 @@ class Emitter {
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
     text += choices + fmt::format("  return {};\n}}\n\n}}  // namespace {}\n\n", call("steps", program_), options_.name_space);
     text += abi_text(interface_, program_, options_, weights.image_bytes);
-    return profile ? text + "\n" + profile->abi_text(options_.name_space) : text;
+    if (profile) text += "\n" + profile->abi_text(options_.name_space);
+    return text;
   }
 
   /// What comes before the namespace.

@@ -2,6 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <cstdio>
 #include <iostream>
@@ -145,6 +148,9 @@ int run(int argc, char** argv) {
 }  // namespace onnxc
 
 int main(int argc, char** argv) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);  // weights that are done with go back to the system; by default later ones fill their holes, or do not fit
+#endif
   try {
     return onnxc::run(argc, argv);
   } catch (const std::exception& e) {

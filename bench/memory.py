@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""What compiled models take of memory: bench/memory.py MODEL... [--dim NAME=SIZE]...
+
+A model is an .onnx file, or a folder with model.onnx. For each of --memory=speed, balanced and min: the arena, and whether it is proved that no plan of
+that program takes less; beside them what all intermediates take that are not inputs or outputs. Models whose sizes are not all known are left out and
+counted: fix their dimensions with --dim. Exit status 1 where onnxc failed on a model.
+
+The resident set of whole programs, against those of other engines: bench/peers.py --full.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+GOALS = ("speed", "balanced", "min")
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def arena(onnxc, model, goal, dims):
+    """What `onnxc info` says of the arena, or the error's text."""
+    done = subprocess.run([onnxc, "info", str(model), "--json", "--memory", goal, *(f"--dim={d}" for d in dims)], capture_output=True, text=True)
+    if done.returncode != 0:
+        return done.stderr.strip()
+    told = json.loads(done.stdout)
+    return told.get("arena", told.get("not_compiled"))
+
+
+def kib(size):
+    return f"{size / 1024:,.1f}" if size < 1 << 20 else f"{size / 1024:,.0f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+", metavar="MODEL", type=Path)
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a named dimension, as for onnxc")
+    given = parser.parse_args()
+    onnxc = os.environ.get("ONNXC_EXECUTABLE", str(ROOT / "build" / "onnxc"))
+    open_sizes, failed, plans, proved, worst = 0, 0, 0, 0, 0.0
+    print("| model | all intermediates KiB | speed KiB | balanced KiB | min KiB | above the bound |\n|---|---:|---:|---:|---:|---:|")
+    for path in given.models:
+        model = path / "model.onnx" if path.is_dir() else path
+        told = [arena(onnxc, model, goal, given.dim) for goal in GOALS]
+        if any(not isinstance(t, dict) for t in told):
+            failed += 1
+            print(f"{path.name}: {next(t for t in told if not isinstance(t, dict))}", file=sys.stderr)
+            continue
+        if "bytes" not in told[0]:
+            open_sizes += 1
+            continue
+        gaps = [t["bytes"] / t["lower_bound"] - 1 if t["lower_bound"] else 0.0 for t in told]
+        plans, proved, worst = plans + len(gaps), proved + sum(t["proved"] for t in told), max(worst, *gaps)
+        gap = "proved" if all(t["proved"] for t in told) else f"{100 * max(gaps):.2f} %"
+        print(f"| {path.name} | {kib(told[0]['unshared_bytes'])} | {' | '.join(kib(t['bytes']) for t in told)} | {gap} |")
+    if plans:
+        print(f"\n{proved} of {plans} plans proved minimal, the worst {100 * worst:.2f} % above its bound. {open_sizes} models with sizes that are not known were left out.")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

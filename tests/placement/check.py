@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Small networks through ONNX Runtime and through onnxc, at -O0, at -O3 and with two threads.
+"""Small networks through ONNX Runtime and through onnxc, at -O0, at -O3, with two threads and at --memory=min.
 
 They aim at what lowering does with places and weights: Concat and Split in place, NHWC inputs as they lie, squeeze-and-excite in weights,
-Winograd along rows, slices of what a loop carries. Tolerance: 1e-4 relative and 1e-5 absolute, for values of the size of 1.
+Winograd along rows, slices of what a loop carries, bands of rows, the order of nodes, weights that grow from shapes. At --memory=min no arena is larger. Tolerance: 1e-4 relative and 1e-5 absolute, for values of the size of 1.
 """
+import json
+import os
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import onnx
@@ -13,6 +17,7 @@ import onnxruntime as ort
 from onnx import helper as h
 from onnx import numpy_helper, parser
 
+RUNS = (("-O0", 1), ("-O3", 1), ("-O3", 2), ("--memory=min", 1))
 RANDOM = np.random.default_rng(3)
 NETWORKS = []
 
@@ -84,6 +89,19 @@ def winograd_along_rows():
         network(f"signal, dilation {dilation}", [node("Conv", "x w", "y", dilations=[dilation], pads=[dilation] * 2)], dict(w=weights(48, 32, 3)), "y", x=values(2, 32, 777))
 
 
+def bands_and_orders():
+    block = [conv("x w0", "a", 1), node("Clip", "a zero six", "ca"), conv("ca w1", "d", group=96), node("Clip", "d zero six", "cd"), conv("cd w2", "p", 1), node("Add", "p x", "y")]
+    constants = dict(w0=weights(96, 16, 1, 1), w1=weights(96, 1, 3, 3), w2=weights(16, 96, 1, 1), zero=np.float32(0), six=np.float32(6))
+    network("a block by bands of rows", block, constants, "y", x=values(1, 16, 61, 67))
+    branches = [node("Relu", "x", "r"), conv("r w0", "a"), conv("r w1", "b"), conv("a w2", "sa", 1), conv("b w3", "sb", 1), node("Concat", "sa sb", "y", axis=1)]
+    network("wide branches that end narrow", branches, dict(w0=weights(80, 8, 3, 3), w1=weights(64, 8, 3, 3), w2=weights(4, 80, 1, 1), w3=weights(5, 64, 1, 1)), "y", x=values(1, 8, 30, 31))
+    for size in 5, 3, 61:
+        network(f"LRN of {size} channels", [conv("x w", "a"), node("LRN", "a", "l", size=size, alpha=0.3, beta=0.75 if size != 3 else 0.6), node("Relu", "l", "y")],
+                dict(w=weights(37, 8, 3, 3)), "y", x=values(2, 8, 9, 11))
+    grown = [node("ConstantOfShape", "shape", "w", value=numpy_helper.from_array(np.array([0.002], np.float32))), node("Gemm", "x w", "y", transB=1)]
+    network("weights that grow from their shape", grown, dict(shape=np.array([2200, 2048])), "y", x=values(1, 2048))
+
+
 def carried_slice():
     model = parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
 shrink (float[N] x, int64 m) => (float[K] y) {
@@ -98,18 +116,31 @@ shrink (float[N] x, int64 m) => (float[K] y) {
     NETWORKS.append(("a slice of what a loop carries", model, dict(x=values(10), m=np.array(3))))
 
 
+def arena(model, *options):
+    """Bytes, or None where sizes are not known."""
+    with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+        file.write(model.SerializeToString())
+        file.flush()
+        told = subprocess.run([os.environ["ONNXC_EXECUTABLE"], "info", file.name, "--json", *options], check=True, capture_output=True).stdout
+    return json.loads(told)["arena"].get("bytes")
+
+
 def main():
-    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, winograd_along_rows, carried_slice:
+    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, winograd_along_rows, bands_and_orders, carried_slice:
         make()
     failed = 0
     for title, model, feeds in NETWORKS:
         expected = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
-        for options, threads in ("-O0", 1), ("-O3", 1), ("-O3", 2):
+        least, most = arena(model, "--memory=min"), arena(model)
+        if least is not None and (least > most or (title == "a block by bands of rows" and least > 0.75 * most)):
+            failed += 1
+            print(f"FAILED {title}: an arena of {least} bytes at --memory=min, of {most} at speed")
+        for options, threads in RUNS:
             actual = onnxc.InferenceSession(model, options=[options], threads=threads).run(None, feeds)
             if not all(a.shape == e.shape and np.allclose(a, e, rtol=1e-4, atol=1e-5) for a, e in zip(actual, expected)):
                 failed += 1
                 print(f"FAILED {title} at {options} with {threads} threads")
-    print(f"{len(NETWORKS)} networks, {failed} of {3 * len(NETWORKS)} runs differ from ONNX Runtime")
+    print(f"{len(NETWORKS)} networks, {failed} of {len(RUNS) * len(NETWORKS)} runs differ from ONNX Runtime, or take more memory than they may")
     return 1 if failed else 0
 
 

@@ -105,7 +105,7 @@ std::string abi_text(const Interface& interface, const Program& program, const E
                       interface.outputs.size(), told.empty() ? "" : told + " && ", ns);
   if (program.uses_heap) text += "  if (call->allocator == nullptr) return ONNXC_NULL_POINTER;\n";
   text += fmt::format("  return {}::run({}in, out, {{static_cast<std::byte*>(call->arena), call->arena_bytes}}{}{}).code;\n}}\n\n", ns, interface.dynamic() ? "dims, " : "",
-                      program.uses_heap ? ", *call->allocator" : "", options.threads ? ", call->executor" : "");
+                      program.uses_heap ? ", *call->allocator" : "", options.threads > 1 ? ", call->executor" : "");
   text += fmt::format(
       "constexpr onnxc_model {0}_description = {{\n    sizeof(onnxc_model), {1}, {2}, {3}, {4}, {5}, {6}, {7},\n    {0}_inputs, {0}_outputs, {0}_symbols, {8}, {9}, {0}_arena_bytes, {0}_output_shape, {0}_run, {10},\n}};\n\n",
       ns, string_literal(options.name_space), string_literal(options.version), string_literal(options.model_sha256), string_literal(options.target), interface.inputs.size(), interface.outputs.size(),

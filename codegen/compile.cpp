@@ -18,8 +18,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   if (options.standalone && !compilation.program.includes.empty())
     throw Error(ErrorKind::Usage, "--standalone cannot paste in the headers of custom operators", "leave --standalone out; the unit then includes onnxc's headers and yours");
   emit.weights = options.weights;
-  emit.threads = options.threads > 1;
-  emit.most_threads = options.threads;
+  emit.threads = options.threads;
   emit.profile = options.profile;
   emit.standalone = options.standalone;
   emit.vector_floats = options.level > 0 ? compilation.target.vector_floats : 0;
@@ -32,10 +31,9 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   for (const auto& [domain, version] : compilation.info.opsets) emit.opsets += fmt::format("{}{} {}", emit.opsets.empty() ? "" : ", ", domain, version);
   emit.target = compilation.target.name;
   emit.flags = fmt::format("-O{}", options.level);
-  if (options.memory != MemoryGoal::Speed) emit.flags += options.memory == MemoryGoal::Min ? " --memory min" : " --memory balanced";
+  if (options.memory != MemoryGoal::Speed) emit.flags += fmt::format(" --memory {}", name(options.memory));
   if (options.profile) emit.flags += " --profile";
-  for (const auto& [name, range] : options.dims)
-    emit.flags += range.min == range.max ? fmt::format(" --dim {}={}", name, range.min) : fmt::format(" --dim {}={}..{}", name, range.min, range.max);
+  for (const auto& [dim, range] : options.dims) emit.flags += fmt::format(" --dim {}={}", dim, text(range));
   for (const auto& [name, extents] : options.specialize) emit.flags += fmt::format(" --specialize {}={}", name, fmt::join(extents, ","));
   try {
     return emit_unit(compilation.program, emit, compilation.variants);

@@ -61,7 +61,7 @@ class Emitter {
       share_weights(variant.program, scopes_.back());
     }
     if (!options.profile) return;
-    profile_.emplace(options.most_threads);
+    profile_.emplace(options.threads);
     profile_->add(program, "");
     for (std::size_t i = 0; i < variants_.size(); ++i) profile_->add(variants_[i].program, scopes_[i]);
   }
@@ -177,7 +177,7 @@ class Emitter {
     if (program_.uses_heap) text += "\n/// `memory` gives scratch memory, which is given back, and memory for outputs, which stays the caller's: see onnxc/memory.hpp.";
     text += fmt::format("\n/// Runs the model. `arena` is scratch memory; nothing in it needs to be kept between runs.\n"
                         "onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept;\n",
-                        dims, memory_parameter(), options_.threads ? ", const onnxc_executor* executor = nullptr" : "");
+                        dims, memory_parameter(), options_.threads > 1 ? ", const onnxc_executor* executor = nullptr" : "");
     if (!weights_header_.empty()) text += "\n" + weights_header_;
     text += fmt::format("\n}}  // namespace {}\n\n/// The same for any language: names, types, shapes, sizes, run.\nextern \"C\" const onnxc_model* {}_model(void);\n", options_.name_space,
                         options_.name_space);
@@ -259,12 +259,12 @@ class Emitter {
     }
     const Profile* const profile = profile_ ? &*profile_ : nullptr;
     if (profile) text += profile->counters();
-    FunctionText general(program_, interface_, options_.threads, profile);
+    FunctionText general(program_, interface_, options_.threads > 1, profile);
     text += general.print(weights) + "\n";
     std::string sizes, choices;
     for (std::size_t i = 0; i < variants_.size(); ++i) {
       const Program& program = variants_[i].program;
-      FunctionText function(program, interface_, options_.threads, profile);
+      FunctionText function(program, interface_, options_.threads > 1, profile);
       text += fmt::format("namespace {} {{\n\n{}\n}}  // namespace {}\n\n", scopes_[i], function.print(weights), scopes_[i]);
       const std::string test = condition(variants_[i]);
       sizes += fmt::format("  if ({}) return static_cast<std::size_t>(onnxc::nothrow({}::plan)(dims).bytes);\n", test, scopes_[i]);
@@ -275,7 +275,7 @@ class Emitter {
     if (interface_.dynamic())
       text += fmt::format("std::size_t arena_bytes(const Dims& dims) noexcept {{\n{}  return static_cast<std::size_t>(onnxc::nothrow(plan)(dims).bytes);\n}}\n\n", sizes);
     text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n", interface_.dynamic() ? "const Dims& dims, " : "",
-                        memory_parameter(), options_.threads ? ", const onnxc_executor* executor" : "");
+                        memory_parameter(), options_.threads > 1 ? ", const onnxc_executor* executor" : "");
     text += bounds_checks() + general.constraints("  ") + size_checks();
     text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n", interface_.dynamic() ? "(dims)" : "");
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
@@ -308,7 +308,7 @@ class Emitter {
 
   std::string call(const std::string& steps, const Program& program) const {
     return fmt::format("onnxc::nothrow({})({}in, out, arena.data(){}{})", steps, interface_.dynamic() ? "dims, " : "", program.uses_heap ? ", onnxc::Heap{&memory}" : "",
-                       options_.threads ? ", {executor}" : "");
+                       options_.threads > 1 ? ", {executor}" : "");
   }
 
   template <class Visit>

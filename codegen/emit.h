@@ -13,8 +13,7 @@ struct EmitOptions {
   std::string name_space;                ///< of the unit, and the prefix of its C symbols: a C++ identifier
   std::string header_name;               ///< as the source includes it: mnist.h
   std::string weights = "auto";          ///< see weights.h
-  bool threads = false;                  ///< steps may be shared between the caller's threads
-  int most_threads = 1;                  ///< that the unit may be run with
+  int threads = 1;                       ///< that the unit may be run with; steps are shared between them
   bool profile = false;                  ///< the unit measures its steps
   bool standalone = false;               ///< paste the runtime headers in
   int vector_floats = 0;                 ///< what weights and images are packed for; 0: any width will do

@@ -364,7 +364,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   for (std::size_t i = 0; i < blobs.size(); ++i) {
     text.expressions[blobs[i].name] = fmt::format("onnxc::at<{}>(weights, {})", blobs[i].elem_cpp_type, layout.offsets[i]);
   }
-  text.end = fmt::format("onnxc::at<float>(weights, {})", layout.bytes / sizeof(float) * sizeof(float));
+  text.end = fmt::format("onnxc::at<float>(weights, {})", layout.bytes);
   const auto access_through = [&](const std::string& pointer) {
     const auto replace = [&](std::string& access) { access.replace(access.find("(weights"), 8, "(" + pointer); };
     for (auto& [name, access] : text.expressions) replace(access);

@@ -26,8 +26,6 @@ std::string largest(std::vector<Share> shares) {
   return text + (shares.size() > kMost ? fmt::format(" and {} more", shares.size() - kMost) : "");
 }
 
-int64_t bytes_of(const Weights& w) { return w.strings ? 0 : static_cast<int64_t>(w.bytes->size()); }
-
 /// What lies in the arena in the step in which most does.
 std::vector<Share> fullest_step(const Program& program) {
   std::map<int, int64_t> change;  // of the bytes that live, by step
@@ -58,9 +56,11 @@ std::vector<Share> fullest_step(const Program& program) {
 
 }  // namespace
 
+int64_t weight_bytes(const Weights& weights) { return weights.strings ? 0 : static_cast<int64_t>(weights.bytes->size()); }
+
 int64_t weight_bytes(const Program& program) {
   int64_t bytes = 0;
-  for (const Weights& w : program.weights) bytes += bytes_of(w);
+  for (const Weights& w : program.weights) bytes += weight_bytes(w);
   return bytes;
 }
 
@@ -71,7 +71,7 @@ void check_budgets(const Program& program, const CompilerOptions& options) {
   }
   if (const int64_t bytes = weight_bytes(program); bytes > options.max_weights) {
     std::vector<Share> shares;
-    for (const Weights& w : program.weights) shares.push_back({bytes_of(w), w.from});
+    for (const Weights& w : program.weights) shares.push_back({weight_bytes(w), w.from});
     throw Error(ErrorKind::Budget, fmt::format("the weights would take {} bytes, more than {}: {}", bytes, options.max_weights, largest(std::move(shares))),
                 "see --max-weights, and --weights-growth, by which kernels may enlarge them");
   }

@@ -5,7 +5,8 @@
 
 namespace onnxc {
 
-/// Bytes of the packed constants.
+/// Bytes of a packed constant, and of all. Those of texts are not counted.
+int64_t weight_bytes(const Weights& weights);
 int64_t weight_bytes(const Program& program);
 
 /// Throws Error{Budget} where the planned program needs more than the options allow. Arenas whose size depends on dimensions are not checked.

@@ -348,6 +348,8 @@ void check_function_growth(const onnx::ModelProto& model) {
 
 }  // namespace
 
+std::string text(const ImportOptions::Range& range) { return range.min == range.max ? std::to_string(range.min) : fmt::format("{}..{}", range.min, range.max); }
+
 Imported import_model(const std::filesystem::path& path, const ImportOptions& options) {
   std::vector<std::byte> bytes = read_file(path);
   Imported imported;

@@ -36,6 +36,8 @@ struct ImportOptions {
   /// True for operators that are the caller's: a function of the model that has such a name is left out.
   std::function<bool(const std::string& domain, const std::string& op)> replaces{};
 };
+/// `8` or `1..64`, as --dim has it.
+std::string text(const ImportOptions::Range& range);
 
 /// Reads, checks and inlines. Throws Error{Io, Invalid, Unsupported}.
 Imported import_model(const std::filesystem::path& path, const ImportOptions& options);

@@ -619,4 +619,10 @@ class DimParser {
 
 Dim parse_dim(std::string_view text) { return DimParser(text).parse(); }
 
+std::map<std::string, int64_t, std::less<>> likely_sizes(const std::map<std::string, Dim>& symbols) {
+  std::map<std::string, int64_t, std::less<>> sizes;
+  for (const auto& [name, symbol] : symbols) sizes[name] = std::clamp<int64_t>(64, symbol.min_value(), symbol.max_value());
+  return sizes;
+}
+
 }  // namespace onnxc

@@ -106,6 +106,9 @@ inline bool always_equal(Dim a, Dim b) { return a == b; }
 /// True when a >= b for every value of the symbols within their bounds, as far as interval arithmetic can tell.
 bool always_at_least(Dim a, Dim b);
 
+/// Sizes to judge by where they are not known: each symbol is 64, or what of its bounds is nearest.
+std::map<std::string, int64_t, std::less<>> likely_sizes(const std::map<std::string, Dim>& symbols);
+
 /// The inverse of Dim::text; symbols not seen before get bounds [1, INT64_MAX]. Throws Error{Invalid}.
 Dim parse_dim(std::string_view text);
 

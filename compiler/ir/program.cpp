@@ -40,6 +40,12 @@ const char* kind_name(Step::Kind kind) {
 
 }  // namespace
 
+double predicted_ns(const Program& program) {
+  double sum = 0;
+  for_each_step(program.steps, [&](const Step& step, int) { sum += step.cost_ns; });
+  return sum;
+}
+
 const char* place_name(Buffer::Place place) {
   switch (place) {
     case Buffer::Place::Input: return "input";

@@ -208,6 +208,9 @@ void for_each_pointer(const Step& step, const std::function<void(const PointerAr
 /// The row that a step calls, or what it does instead: `if`, `loop`, `bind`.
 std::string step_label(const Step& step);
 
+/// Of all steps, each once.
+double predicted_ns(const Program& program);
+
 /// `input`, `arena`.
 const char* place_name(Buffer::Place place);
 

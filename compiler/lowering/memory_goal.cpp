@@ -26,13 +26,9 @@ Planned plan(const Graph& graph, const Target& target, LowerOptions options, dou
   return result;
 }
 
-double predicted_ns(const Program& program) {
-  double sum = 0;
-  for_each_step(program.steps, [&](const Step& step, int) { sum += step.cost_ns; });
-  return sum;
-}
-
 }  // namespace
+
+const char* name(MemoryGoal goal) { return goal == MemoryGoal::Min ? "min" : goal == MemoryGoal::Balanced ? "balanced" : "speed"; }
 
 Planned plan_for(MemoryGoal goal, const Graph& graph, const Target& target, const LowerOptions& options, double weights_growth) {
   Planned best = plan(graph, target, options, weights_growth);

@@ -14,6 +14,9 @@ enum class MemoryGoal {
   Min,       ///< the least arena
 };
 
+/// As --memory has it.
+const char* name(MemoryGoal goal);
+
 struct Planned {
   Program program;  ///< with a memory plan
   std::vector<Choice> choices;

@@ -32,7 +32,8 @@ struct State {
 
 class Search {
  public:
-  Search(const OrderProblem& problem, int64_t limit, int width) : problem_(problem), limit_(limit), width_(static_cast<std::size_t>(width)) {
+  Search(const OrderProblem& problem, int64_t limit, int width, int64_t effort)
+      : problem_(problem), limit_(limit), width_(static_cast<std::size_t>(width)), effort_(effort) {
     const std::size_t values = problem.bytes.size(), nodes = problem.nodes.size();
     readers_.resize(values);
     writer_.assign(values, -1);
@@ -47,10 +48,10 @@ class Search {
   NodeOrder run() {
     std::vector<State> states{start()};
     bool complete = true;
-    for (std::size_t size = 0; size < problem_.nodes.size() && !states.empty(); ++size) states = grow(states, complete);
+    for (std::size_t size = 0; size < problem_.nodes.size() && !states.empty() && effort_ >= 0; ++size) states = grow(states, complete);
     NodeOrder result;
-    result.exact = complete;
-    if (states.empty()) return result;
+    result.exact = complete && effort_ >= 0;
+    if (states.empty() || effort_ < 0) return result;
     result.peak = states.front().peak;
     for (int move = states.front().last; move >= 0; move = moves_[index(move)].before) result.order.push_back(moves_[index(move)].node);
     std::ranges::reverse(result.order);
@@ -69,7 +70,7 @@ class Search {
   };
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-  State start() const {
+  State start() {
     State state;
     state.done.resize(problem_.nodes.size());
     for (std::size_t n = 0; n < problem_.nodes.size(); ++n) {
@@ -78,16 +79,18 @@ class Search {
     return state;
   }
 
-  bool is_ready(const State& state, int node) const {
+  bool is_ready(const State& state, int node) {
+    effort_ -= std::ssize(problem_.nodes[index(node)].reads);
     return std::ranges::all_of(problem_.nodes[index(node)].reads, [&](int v) { return writer_[index(v)] < 0 || state.done[index(writer_[index(v)])]; });
   }
 
   /// Whether no node but `node` is left to read the value.
-  bool dies(const State& state, int value, int node) const {
+  bool dies(const State& state, int value, int node) {
+    effort_ -= std::ssize(readers_[index(value)]);
     return std::ranges::all_of(readers_[index(value)], [&](int reader) { return reader == node || state.done[index(reader)]; });
   }
 
-  Child child(const std::vector<State>& states, std::size_t parent, int node) const {
+  Child child(const std::vector<State>& states, std::size_t parent, int node) {
     const State& state = states[parent];
     const OrderedNode& n = problem_.nodes[index(node)];
     int64_t written = 0, kept = 0, freed = 0, shared = 0;
@@ -114,10 +117,12 @@ class Search {
     std::erase(state.ready, c.node);
     for (int v : problem_.nodes[index(c.node)].writes) {
       for (int reader : readers_[index(v)]) {
-        if (!state.done[index(reader)] && is_ready(state, reader) && std::ranges::find(state.ready, reader) == state.ready.end()) state.ready.push_back(reader);
+        if (!state.done[index(reader)] && is_ready(state, reader)) state.ready.push_back(reader);
       }
     }
     std::ranges::sort(state.ready);
+    const auto repeated = std::ranges::unique(state.ready);  // what reads several values of the node
+    state.ready.erase(repeated.begin(), repeated.end());
     return state;
   }
 
@@ -126,6 +131,8 @@ class Search {
     std::vector<Child> children;
     for (std::size_t s = 0; s < states.size(); ++s) {
       const std::size_t first = children.size();
+      effort_ -= static_cast<int64_t>(states[s].ready.size() + problem_.nodes.size() / 64);  // to look at, and to copy
+      if (effort_ < 0) return {};
       for (int node : states[s].ready) {
         const Child c = child(states, s, node);
         if (c.peak >= limit_) continue;
@@ -151,6 +158,7 @@ class Search {
   const OrderProblem& problem_;
   int64_t limit_;  // peaks from here on are of no use
   std::size_t width_;
+  int64_t effort_;  // left: nodes and values that may still be looked at
   std::vector<std::vector<int>> readers_;  // of each value
   std::vector<int> writer_;
   std::vector<uint64_t> marks_;
@@ -184,12 +192,12 @@ int64_t peak_bytes(const OrderProblem& problem, std::span<const int> order) {
   return peak;
 }
 
-NodeOrder find_node_order(const OrderProblem& problem, int width) {
+NodeOrder find_node_order(const OrderProblem& problem, int width, int64_t effort) {
   NodeOrder given;
   given.order.resize(problem.nodes.size());
   std::iota(given.order.begin(), given.order.end(), 0);
   given.peak = peak_bytes(problem, given.order);
-  NodeOrder found = Search(problem, given.peak, width).run();
+  NodeOrder found = Search(problem, given.peak, width, effort).run();
   if (!found.order.empty() && found.order.size() == problem.nodes.size()) return found;
   given.exact = found.exact;
   return given;

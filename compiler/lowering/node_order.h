@@ -28,7 +28,8 @@ struct NodeOrder {
 int64_t peak_bytes(const OrderProblem& problem, std::span<const int> order);
 
 /// Beam search over the sets of nodes that have run; `width` sets of each size are kept, those with the least peak. Where no more than that exist,
-/// the search is complete. The order given stands unless another has a lower peak. Deterministic.
-NodeOrder find_node_order(const OrderProblem& problem, int width = 64);
+/// the search is complete. The order given stands unless another has a lower peak, and where `effort`, counted in nodes and values that are looked at,
+/// does not suffice: about half a second by default. Deterministic.
+NodeOrder find_node_order(const OrderProblem& problem, int width = 64, int64_t effort = 20'000'000);
 
 }  // namespace onnxc

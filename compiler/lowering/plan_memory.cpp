@@ -137,8 +137,7 @@ void plan_memory(Program& program) {
 
 int64_t likely_arena_bytes(const Program& program) {
   if (program.plan_order.empty()) return program.arena_bytes.value();
-  std::map<std::string, int64_t, std::less<>> sizes;
-  for (const auto& [name, symbol] : symbols_of(program)) sizes[name] = std::clamp<int64_t>(64, symbol.min_value(), symbol.max_value());
+  const auto sizes = likely_sizes(symbols_of(program));
   return arena_bytes_at(program, [&](Dim d) { return d.evaluate(sizes); });
 }
 

@@ -11,13 +11,12 @@
 namespace onnxc {
 namespace {
 
-/// Of sizes that are not known: each extent as large as a batch or a sentence might be.
+/// At sizes that are likely where they are not known.
 int64_t likely_bytes(const Type& type) {
   if (!type.is_tensor() || !type.ranked) return 0;
   std::map<std::string, Dim> symbols;
   for (Dim d : type.extents) d.collect_symbols(symbols);
-  std::map<std::string, int64_t, std::less<>> sizes;
-  for (const auto& [name, symbol] : symbols) sizes[name] = std::clamp<int64_t>(64, symbol.min_value(), symbol.max_value());
+  const auto sizes = likely_sizes(symbols);
   double bytes = held_bits(type.element) / 8;
   for (Dim d : type.extents) bytes *= static_cast<double>(std::max<int64_t>(0, d.evaluate(sizes)));
   return static_cast<int64_t>(std::min(bytes, 1e15));

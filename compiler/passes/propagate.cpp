@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "compiler/ops/control/scan.h"
 #include "compiler/ops/operator.h"
@@ -17,16 +19,24 @@ class Propagation {
 
   void run(Graph& graph) {
     if (depth_++ == 0) fresh_ = first_fresh(graph);
+    forget(graph);  // of one that stood at this address
     std::vector<Node> nodes = std::move(graph.nodes);
     graph.nodes.clear();
     for (Node& node : nodes) {
       if (!is_restated(node)) visit(graph, std::move(node));
     }
+    std::erase_if(graph.nodes, [&](const Node& node) { return node.outputs.size() == 1 && superseded_.contains({&graph, node.outputs[0]}); });
+    forget(graph);
     if (--depth_ > 0) require_on_entry(graph);
   }
 
  private:
   static constexpr int kLatest = 1000;
+
+  void forget(const Graph& graph) {
+    std::erase_if(deferred_, [&](const auto& entry) { return entry.first.first == &graph; });
+    std::erase_if(superseded_, [&](const Place& place) { return place.first == &graph; });
+  }
 
   /// Shape rules state these anew on each walk.
   static bool is_restated(const Node& node) { return is_require(node) || is_let(node); }
@@ -179,7 +189,8 @@ class Propagation {
   /// The node, inferred: kept, or replaced by its value, or by the extents that it comes to.
   void settle(Graph& graph, Node node) {
     if (fold(graph, node)) return;
-    if (budget_.most_bytes > 0 && (node.is("MatMul") || node.is("Gemm") || node.is("Conv") || node.is("ConvTranspose"))) fold_weights(graph, node.input(1));
+    // Products by constants are much faster, so their weights may grow.
+    if (node.is("MatMul") || node.is("Gemm") || node.is("Conv") || node.is("ConvTranspose")) fold_deferred(graph, node.input(1));
     const bool known = node.regions.empty() && !is_extents(node) && !node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
       if (v != kAbsent && graph[v].elements && std::any_of(graph[v].elements->begin(), graph[v].elements->end(), [](Dim d) { return d.depends_on_run(); })) return false;
       return v != kAbsent && graph[v].elements && graph[v].type.is_static() && static_cast<int64_t>(graph[v].elements->size()) == element_count(graph[v].type.extents).value();
@@ -192,16 +203,14 @@ class Propagation {
     }
   }
 
-  /// Folds what was left as it grows: products by constants are much faster. False where the value depends on inputs, or the budget is spent.
-  bool fold_weights(Graph& graph, ValueId value, int deepest = 8) {
-    if (value == kAbsent || graph[value].constant) return true;
-    const auto is_made_by = [&](const Node& node) { return node.outputs.size() == 1 && node.outputs[0] == value; };
-    const auto producer = std::find_if(graph.nodes.rbegin(), graph.nodes.rend(), is_made_by);
-    if (producer == graph.nodes.rend() || deepest == 0) return false;
-    const Node node = *producer;
-    if (!std::ranges::all_of(node.inputs, [&](ValueId v) { return fold_weights(graph, v, deepest - 1); })) return false;
-    if (!fold(graph, node, INT64_MAX)) return false;
-    std::erase_if(graph.nodes, is_made_by);
+  /// Folds what was put off because it grows. False where the value depends on inputs, or the budget is spent.
+  bool fold_deferred(Graph& graph, ValueId value) {
+    const auto found = deferred_.find({&graph, value});
+    if (found == deferred_.end()) return value == kAbsent || graph[value].constant != nullptr;
+    const Node node = graph.nodes[found->second.node];
+    deferred_.erase(found);  // it is tried once
+    if (!std::ranges::all_of(node.inputs, [&](ValueId v) { return fold_deferred(graph, v); }) || !fold(graph, node, INT64_MAX)) return false;
+    superseded_.insert({&graph, value});
     return true;
   }
 
@@ -228,12 +237,22 @@ class Propagation {
     if (fold_elements(graph, node)) return true;
     std::vector<Constant> inputs;
     int64_t input_bytes = 0;
+    int deferrals = 0;  // the most behind each other
     for (ValueId v : node.inputs) {
-      if (v != kAbsent && !graph[v].constant) return false;
-      if (v != kAbsent) input_bytes += storage_bytes(graph[v].constant->type, graph[v].constant->count());
       inputs.push_back(v == kAbsent ? nullptr : graph[v].constant);
+      if (v == kAbsent) continue;
+      if (inputs.back() != nullptr) {
+        input_bytes += storage_bytes(inputs.back()->type, inputs.back()->count());
+      } else if (const auto found = deferred_.find({&graph, v}); found != deferred_.end()) {
+        deferrals = std::max(deferrals, found->second.deferrals);
+      } else {
+        return false;
+      }
     }
-    if (bytes > growth_bytes && bytes > input_bytes) return false;
+    if (deferrals > 0 || (bytes > growth_bytes && bytes > input_bytes)) {
+      if (constexpr int kMostDeferrals = 8; node.outputs.size() == 1 && deferrals < kMostDeferrals) deferred_[{&graph, node.outputs[0]}] = {graph.nodes.size(), deferrals + 1};
+      return false;
+    }
     std::optional<std::vector<TensorData>> outputs;
     try {
       outputs = evaluate_node(graph, node, std::move(inputs));
@@ -273,8 +292,15 @@ class Propagation {
     return true;
   }
 
+  using Place = std::pair<const Graph*, ValueId>;
+  struct Deferred {
+    std::size_t node;  // its index in the graph
+    int deferrals;     // of those behind each other that end here
+  };
   FoldBudget budget_;
   int64_t spent_ = 0;
+  std::map<Place, Deferred> deferred_;  // depend on no input, but are or read what is too large to be folded for itself
+  std::set<Place> superseded_;          // were deferred, and are constants now; their nodes go at the end of the walk
   int fresh_ = 0, depth_ = 0;
 };
 

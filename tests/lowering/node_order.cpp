@@ -106,3 +106,23 @@ TEST_CASE("five thousand nodes are ordered at once") {
   CHECK(is_valid(problem, found.order));
   CHECK(found.peak <= peak_bytes(problem, given(problem)));
 }
+
+TEST_CASE("wide graphs end with their effort") {
+  OrderProblem problem{{0}, {}};
+  constexpr int kBranches = 20'000;  // all ready at once, then products of two of them, then one node that reads all
+  OrderedNode last{{}, {2 * kBranches + 1}};
+  for (int i = 0; i < kBranches; ++i) {
+    problem.bytes.push_back(1 + i % 7);
+    problem.nodes.push_back({{0}, {1 + i}});
+  }
+  for (int i = 0; i < kBranches; ++i) {
+    problem.bytes.push_back(1 + i % 5);
+    problem.nodes.push_back({i == i * 7 % kBranches ? std::vector<int>{1 + i} : std::vector<int>{1 + i, 1 + i * 7 % kBranches}, {1 + kBranches + i}});
+    last.reads.push_back(1 + kBranches + i);
+  }
+  problem.bytes.push_back(1);
+  problem.nodes.push_back(std::move(last));
+  const NodeOrder found = find_node_order(problem);
+  CHECK(is_valid(problem, found.order));
+  CHECK(found.peak <= peak_bytes(problem, given(problem)));
+}

@@ -3,7 +3,9 @@
 #include <set>
 #include <utility>
 
+#include "compiler/budgets.h"
 #include "compiler/ir/origins.h"
+#include "compiler/support/error.h"
 
 namespace onnxc {
 namespace {
@@ -50,14 +52,8 @@ ordered_json describe_buffer(const Program& program, BufferId id) {
 
 ordered_json describe_totals(const Program& program) {
   Dim macs = 0;
-  double cost_ns = 0;
-  int64_t weight_bytes = 0;
-  for_each_step(program.steps, [&](const Step& step, int) {
-    macs += step.macs;
-    cost_ns += step.cost_ns;
-  });
-  for (const Weights& w : program.weights) weight_bytes += w.strings ? 0 : static_cast<int64_t>(w.bytes->size());
-  return {{"macs", size(macs)}, {"weight_bytes", weight_bytes}, {"cost_ns", cost_ns}};
+  for_each_step(program.steps, [&](const Step& step, int) { macs += step.macs; });
+  return {{"macs", size(macs)}, {"weight_bytes", weight_bytes(program)}, {"cost_ns", predicted_ns(program)}};
 }
 
 ordered_json describe_arena(const Program& program) {
@@ -105,6 +101,13 @@ std::optional<int64_t> size_at(const ordered_json& size, const Sizes& dimensions
   return dim.evaluate(dimensions);
 }
 
+std::string line_of(const ordered_json& json) { return json.is_string() ? one_line(json.get<std::string>()) : json.dump(); }
+
+std::string label_of(const ordered_json& origin) {
+  const auto name = origin.at("name").get<std::string>();
+  return name.empty() ? origin.at("output").get<std::string>() : name;
+}
+
 ordered_json describe(const Described& described, const CompileOptions& options) {
   const Compilation& c = described.compilation;
   const Program& program = c.program;
@@ -121,7 +124,7 @@ ordered_json describe(const Described& described, const CompileOptions& options)
   describe_nodes(described.model, steps_of, nodes);
   for (std::size_t i = 0; i < program.buffers.size(); ++i) buffers.push_back(describe_buffer(program, static_cast<BufferId>(i)));
   for (const Weights& w : program.weights) {
-    weights.push_back({{"name", w.name}, {"from", w.from}, {"type", info(w.element).name}, {"bytes", w.strings ? 0 : static_cast<int64_t>(w.bytes->size())}});
+    weights.push_back({{"name", w.name}, {"from", w.from}, {"type", info(w.element).name}, {"bytes", weight_bytes(w)}});
   }
   for (const Choice& choice : c.choices) {
     ordered_json candidates = ordered_json::array();

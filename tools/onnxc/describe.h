@@ -21,7 +21,7 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 
 /// Sizes are numbers, or text where they depend on dimensions.
 ///
-///   target, threads, variants
+///   target, threads
 ///   totals:  {macs, weight_bytes, cost_ns}: of all steps, each counted once
 ///   arena:   {bytes, lower_bound, unshared_bytes, proved}; bounds only where all sizes are constant
 ///   steps:   [{number, depth, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, parallel, reads: [buffer],
@@ -38,5 +38,9 @@ nlohmann::ordered_json describe(const Described& described, const CompileOptions
 using Sizes = std::map<std::string, int64_t, std::less<>>;
 /// A size of the description where the dimensions have these values; nothing where it depends on others.
 std::optional<int64_t> size_at(const nlohmann::ordered_json& size, const Sizes& dimensions);
+/// A size or a name of the description as one line for people.
+std::string line_of(const nlohmann::ordered_json& json);
+/// What an origin is known by: its name, or its output's where it has none.
+std::string label_of(const nlohmann::ordered_json& origin);
 
 }  // namespace onnxc

@@ -16,7 +16,6 @@ namespace {
 using nlohmann::ordered_json;
 
 std::string text(const ordered_json& json) { return json.is_string() ? json.get<std::string>() : json.dump(); }
-std::string line_of(const ordered_json& json) { return one_line(text(json)); }
 
 /// `Conv 'conv1' -> c1`
 std::string node_text(const std::string& op, const std::string& name, const std::string& outputs) {

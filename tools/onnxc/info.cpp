@@ -40,7 +40,7 @@ ordered_json layers_of(const ordered_json& description) {
   ordered_json layers = ordered_json::array();
   for (const ordered_json& step : description.at("steps")) {
     ordered_json nodes = ordered_json::array();
-    for (const ordered_json& origin : step.at("origins")) nodes.push_back(origin.at(origin.at("name") == "" ? "output" : "name"));
+    for (const ordered_json& origin : step.at("origins")) nodes.push_back(label_of(origin));
     layers.push_back({{"step", step.at("number")}, {"kernel", step.at("label")}, {"macs", step.at("macs")}, {"bytes", step.at("bytes")}, {"weight_bytes", step.at("weight_bytes")},
                       {"what", step.at("what")}, {"nodes", std::move(nodes)}});
   }
@@ -52,28 +52,21 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
     CompileOptions direct = options;
     direct.level = 3;
     const Described described = compile_described(path, direct);
-    const Program& program = described.compilation.program;
-    const ordered_json description = describe(described, direct);
-    Dim macs = 0;
-    for_each_step(program.steps, [&](const Step& s, int) { macs += s.macs; });
-    Compiled compiled{macs.text(), "", program.libraries, description.at("arena"), layers_of(description)};
-    for (const ordered_json& weights : description.at("weights")) compiled.packed_weight_bytes += weights.at("bytes").get<int64_t>();
-    return compiled;
+    const ordered_json description = describe(described, direct), &totals = description.at("totals");
+    return {line_of(totals.at("macs")), "", described.compilation.program.libraries, description.at("arena"), layers_of(description), totals.at("weight_bytes")};
   } catch (const Error& e) {
     return {"", e.diagnostics().front().text()};
   }
 }
 
-std::string text(const ordered_json& json) { return json.is_string() ? one_line(json.get<std::string>()) : json.dump(); }
-
 void print_arena(const ordered_json& arena) {
-  const std::string unshared = text(arena.at("unshared_bytes"));
+  const std::string unshared = line_of(arena.at("unshared_bytes"));
   if (!arena.contains("bytes")) {
     fmt::print("  arena       depends on the dimensions; all values together {} bytes\n", unshared);
     return;
   }
-  const std::string bound = arena.at("proved") ? "proved minimal" : fmt::format("no plan takes less than {}", text(arena.at("lower_bound")));
-  fmt::print("  arena       {} bytes, {}; all values together {}\n", text(arena.at("bytes")), bound, unshared);
+  const std::string bound = arena.at("proved") ? "proved minimal" : fmt::format("no plan takes less than {}", line_of(arena.at("lower_bound")));
+  fmt::print("  arena       {} bytes, {}; all values together {}\n", line_of(arena.at("bytes")), bound, unshared);
 }
 
 /// The steps with most multiply-adds, or bytes where there are none, in their order.
@@ -93,7 +86,7 @@ void print_layers(const ordered_json& layers) {
   std::ranges::sort(shown, {}, [](const ordered_json* layer) { return layer->at("step").get<int>(); });
   fmt::print("  steps{}\n    {:>5} {:>14} {:>12} {:>12}  {}\n", all > kMost ? fmt::format(", the largest {} of {}; --csv tells all", kMost, all) : "", "step", "MACs", "bytes", "of weights", "what");
   for (const ordered_json* layer : shown)
-    fmt::print("    {:>5} {:>14} {:>12} {:>12}  {}\n", text(layer->at("step")), text(layer->at("macs")), text(layer->at("bytes")), text(layer->at("weight_bytes")), text(layer->at("what")));
+    fmt::print("    {:>5} {:>14} {:>12} {:>12}  {}\n", line_of(layer->at("step")), line_of(layer->at("macs")), line_of(layer->at("bytes")), line_of(layer->at("weight_bytes")), line_of(layer->at("what")));
 }
 
 void print_csv(const ordered_json& layers) {

@@ -45,8 +45,7 @@ struct Profiled {
 std::string nodes_of(const ordered_json& step) {
   std::string text;
   for (const ordered_json& origin : step.at("origins"))
-    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", origin.at("op").get<std::string>(),
-                        origin.at(origin.at("name").get<std::string>().empty() ? "output" : "name").get<std::string>());
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", origin.at("op").get<std::string>(), label_of(origin));
   return text;
 }
 

@@ -22,10 +22,8 @@ ordered_json describe_model(const ModelInfo& info, const std::filesystem::path& 
 
 ordered_json describe_options(const CompileOptions& options) {
   ordered_json dims = ordered_json::object();
-  for (const auto& [name, range] : options.dims)
-    dims[name] = range.min == range.max ? fmt::format("{}", range.min) : fmt::format("{}..{}", range.min, range.max);
-  const char* memory = options.memory == MemoryGoal::Min ? "min" : options.memory == MemoryGoal::Balanced ? "balanced" : "speed";
-  return {{"level", options.level}, {"memory", memory}, {"weights_growth", options.weights_growth}, {"dims", std::move(dims)}};
+  for (const auto& [dim, range] : options.dims) dims[dim] = text(range);
+  return {{"level", options.level}, {"memory", name(options.memory)}, {"weights_growth", options.weights_growth}, {"dims", std::move(dims)}};
 }
 
 /// What the fastest rows of the catalogue that the target runs are predicted to reach.

@@ -65,7 +65,7 @@ def of_onnxc(model_path, engine, feeds, threads, options, onnxc):
 
 
 def of_peer(name, model_path, feeds, threads):
-    """{seconds, peak_bytes, peak_without_import_bytes, library_bytes}"""
+    """{seconds, peak_bytes, peak_without_import_bytes, first_run_bytes, library_bytes}; `first_run_bytes`: by how much the run itself grew the process"""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "feeds"
         file.write_bytes(pickle.dumps(feeds))
@@ -73,10 +73,11 @@ def of_peer(name, model_path, feeds, threads):
         for _ in range(RUNS):
             start, printed = timed([sys.executable, BENCH / "first_result_peer.py", name, model_path, str(threads), file])
             runs.append({**json.loads(printed.splitlines()[-1]), "start": start})
-        peak, imported = (1024 * statistics.median(run[key] for run in runs) for key in ("peak_kib", "imported_kib"))
+        peak, loaded, imported = (1024 * statistics.median(run[key] for run in runs) for key in ("peak_kib", "loaded_kib", "imported_kib"))
         return {
             "seconds": min(run["at"] - run["start"] for run in runs),
             "peak_bytes": peak,
             "peak_without_import_bytes": peak - imported,
+            "first_run_bytes": peak - loaded,
             "library_bytes": runs[0]["library_bytes"],
         }

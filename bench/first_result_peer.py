@@ -1,7 +1,7 @@
 """One run of a peer in a process of its own: first_result_peer.py PEER MODEL THREADS FEEDS
 
 FEEDS is a pickled {name: array}. Prints JSON: `at`, the monotonic clock at the first result; `imported_kib`, the resident set when the peer's module
-is imported; `peak_kib`; `library_bytes`, the size of the peer's shared libraries that this process has mapped.
+is imported; `loaded_kib`, when the model is loaded; `peak_kib`; `library_bytes`, the size of the peer's shared libraries that this process has mapped.
 """
 import importlib
 import json
@@ -33,10 +33,13 @@ def main():
     module = importlib.import_module(engine.module)
     imported = status_kib("VmRSS:")
     feeds = pickle.loads(Path(feeds_file).read_bytes())
-    result = engine.first_run(engine.load(Path(model), feeds, int(threads)), feeds)
+    session = engine.load(Path(model), feeds, int(threads))
+    loaded = status_kib("VmRSS:")
+    result = engine.first_run(session, feeds)
     at = time.monotonic()
     assert result
-    print(json.dumps({"at": at, "imported_kib": imported, "peak_kib": status_kib("VmHWM:"), "library_bytes": mapped_bytes(module)}))
+    memory = {"imported_kib": imported, "loaded_kib": loaded, "peak_kib": status_kib("VmHWM:")}
+    print(json.dumps({"at": at, **memory, "library_bytes": mapped_bytes(module)}))
 
 
 if __name__ == "__main__":

@@ -3,9 +3,13 @@
 
 A model is an .onnx file, or a folder with model.onnx. For each of --memory=speed, balanced and min: the arena, and whether it is proved that no plan of
 that program takes less; beside them what all intermediates take that are not inputs or outputs. Models whose sizes are not all known are left out and
-counted: fix their dimensions with --dim. Exit status 1 where onnxc failed on a model.
+counted: fix their dimensions with --dim.
 
-The resident set of whole programs, against those of other engines: bench/peers.py --full.
+--peers adds what ONNX Runtime takes, in a process that loads the model and runs it once on the same input: its resident set at the peak without what the
+import takes, and how much of that came with the run (its arena and what it holds beside it; the rest are weights and the session).
+The resident set of our whole programs against it, which costs a compilation a model: bench/peers.py --full.
+
+Exit status: 0, 1 where onnxc failed on a model, 77 where the peers are asked for and not installed (tools/setup.sh --bench-deps).
 """
 import argparse
 import json
@@ -13,6 +17,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+
+import environment
 
 GOALS = ("speed", "balanced", "min")
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,6 +33,22 @@ def arena(onnxc, model, goal, dims):
     return told.get("arena", told.get("not_compiled"))
 
 
+def peer_columns(model):
+    """The columns of --peers for a model."""
+    import engines
+    import first_result
+    import model_data
+
+    try:
+        feeds = model_data.read_inputs(model)
+        if feeds is None:
+            feeds = model_data.make_inputs(engines.OnnxRuntime.load(model, {}, 1))
+        told = first_result.of_peer("ort", model, feeds, 1)
+    except Exception as error:  # a peer may refuse a model in many ways
+        return f" ({str(error).splitlines()[0][:60]}) | |"
+    return f" {kib(told['peak_without_import_bytes'])} | {kib(told['first_run_bytes'])} |"
+
+
 def kib(size):
     return f"{size / 1024:,.1f}" if size < 1 << 20 else f"{size / 1024:,.0f}"
 
@@ -35,10 +57,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", metavar="MODEL", type=Path)
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a named dimension, as for onnxc")
+    parser.add_argument("--peers", action="store_true", help="also ONNX Runtime's memory")
     given = parser.parse_args()
+    if given.peers:
+        try:
+            environment.enter()
+        except environment.Missing as error:
+            print(f"memory: {error}", file=sys.stderr)
+            return 77
     onnxc = os.environ.get("ONNXC_EXECUTABLE", str(ROOT / "build" / "onnxc"))
     open_sizes, failed, plans, proved, worst = 0, 0, 0, 0, 0.0
-    print("| model | all intermediates KiB | speed KiB | balanced KiB | min KiB | above the bound |\n|---|---:|---:|---:|---:|---:|")
+    columns = ["all intermediates KiB", "speed KiB", "balanced KiB", "min KiB", "above the bound", *(["ONNX Runtime KiB", "by its run KiB"] if given.peers else [])]
+    print(f"| model | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}")
     for path in given.models:
         model = path / "model.onnx" if path.is_dir() else path
         told = [arena(onnxc, model, goal, given.dim) for goal in GOALS]
@@ -52,7 +82,7 @@ def main():
         gaps = [t["bytes"] / t["lower_bound"] - 1 if t["lower_bound"] else 0.0 for t in told]
         plans, proved, worst = plans + len(gaps), proved + sum(t["proved"] for t in told), max(worst, *gaps)
         gap = "proved" if all(t["proved"] for t in told) else f"{100 * max(gaps):.2f} %"
-        print(f"| {path.name} | {kib(told[0]['unshared_bytes'])} | {' | '.join(kib(t['bytes']) for t in told)} | {gap} |")
+        print(f"| {path.name} | {kib(told[0]['unshared_bytes'])} | {' | '.join(kib(t['bytes']) for t in told)} | {gap} |{peer_columns(model) if given.peers else ''}", flush=True)
     if plans:
         print(f"\n{proved} of {plans} plans proved minimal, the worst {100 * worst:.2f} % above its bound. {open_sizes} models with sizes that are not known were left out.")
     return int(failed > 0)

@@ -14,15 +14,13 @@ Exit status: 0, or 1 where onnxc failed on a model, 2 for wrong usage, 3 where a
 (tools/setup.sh --bench-deps).
 """
 import argparse
-import importlib.util
-import os
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+import environment
+
 
 
 def say(message, colour=""):
@@ -59,17 +57,6 @@ def parse():
     return options
 
 
-def enter_environment():
-    """Goes on in the Python that tools/setup.sh --bench-deps makes, where this one lacks what a comparison needs."""
-    if all(importlib.util.find_spec(module) for module in ("numpy", "onnx", "onnxruntime", "matplotlib")):
-        return
-    found = subprocess.run(["bash", "-c", '. tools/env.sh; echo "$ONNXC_BENCH_VENV"'], cwd=ROOT, capture_output=True, text=True, check=True)
-    venv = Path(found.stdout.strip())
-    if not (venv / ".complete").exists() or Path(sys.prefix) == venv:
-        fail("the peers are not installed: tools/setup.sh --bench-deps", 77)
-    os.execv(venv / "bin/python", [str(venv / "bin/python"), *sys.argv])
-
-
 def find_models(options):
     """The model files that the options name."""
     import zoo
@@ -89,7 +76,10 @@ def find_models(options):
 
 def main():
     options = parse()
-    enter_environment()
+    try:
+        environment.enter()
+    except environment.Missing as error:
+        fail(error, 77)
     models = find_models(options)
     import comparison
     import engines

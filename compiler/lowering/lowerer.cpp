@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <numeric>
+#include <string>
 #include <string_view>
 
 #include "compiler/ops/shape_arithmetic.h"
@@ -244,10 +247,10 @@ void Lowerer::copy(const Extents& extents, PointerArg to, std::vector<Dim> to_st
   if (to.buffer == from.buffer && to.offset == from.offset && to_strides == from_strides) return;  // it lies there
   // Neighbouring axes that both sides walk in one go are one; axes of extent 1 vanish.
   std::vector<std::size_t> order(extents.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return to_strides[a].is_constant() && to_strides[b].is_constant() && to_strides[a].value() > to_strides[b].value();
-  });
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::map<std::string, Dim> symbols;
+  for (Dim d : to_strides) d.collect_symbols(symbols);
+  std::ranges::stable_sort(order, std::ranges::greater(), [&, sizes = likely_sizes(symbols)](std::size_t axis) { return to_strides[axis].evaluate(sizes); });
   std::vector<Dim> shape, to_list, from_list;
   for (std::size_t i : order) {
     if (extents[i] == Dim(1)) continue;

@@ -14,6 +14,7 @@
 // [n * oh * ow, cout].
 #pragma once
 #include "gemm.hpp"
+#include "strided.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -54,24 +55,27 @@ struct PixelTile {
   bool inside;  // every tap of every pixel is
   bool even;    // neighbours in one row
 
-  ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, int64_t first, int64_t last) {
-    int64_t gx = first % g.gw, gy = first / g.gw % g.gh, n = first / g.gw / g.gh;
-    even = gx + MR <= g.gw && first + MR <= last;
+  /// The tile at `place`; `left` pixels are left from there on.
+  ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, GridPlace place, int64_t left) {
+    even = place.x + MR <= g.gw && MR <= left;
+    const auto row_of = [&](const GridPlace& at) { return (at.n * p.oh + at.y * g.out_step_y + g.out_y) * p.ow + at.x * g.out_step_x + g.out_x; };
+    y[0] = place.y * g.step_y;
+    x[0] = place.x * g.step_x;
+    image[0] = in + place.n * p.h * p.w * p.x_pixel;
+    inside = even && y[0] + g.ky.low() >= 0 && y[0] + g.ky.high() < p.h && x[0] + g.kx.low() >= 0 && x[0] + (MR - 1) * g.step_x + g.kx.high() < p.w;
+    if (inside) {  // the first pixel tells where the others are
+      out[0] = row_of(place);
+      for (int64_t i = 1; i < MR; ++i) out[i] = out[0] + i * g.out_step_x;
+      return;
+    }
     inside = true;
     for (int64_t i = 0; i < MR; ++i) {
-      y[i] = gy * g.step_y;
-      x[i] = gx * g.step_x;
-      image[i] = in + n * p.h * p.w * p.x_pixel;
-      out[i] = (n * p.oh + gy * g.out_step_y + g.out_y) * p.ow + gx * g.out_step_x + g.out_x;
+      y[i] = place.y * g.step_y;
+      x[i] = place.x * g.step_x;
+      image[i] = in + place.n * p.h * p.w * p.x_pixel;
+      out[i] = row_of(place);
       inside &= y[i] + g.ky.low() >= 0 && y[i] + g.ky.high() < p.h && x[i] + g.kx.low() >= 0 && x[i] + g.kx.high() < p.w;
-      if (first + i + 1 >= last) continue;
-      if (++gx == g.gw) {
-        gx = 0;
-        if (++gy == g.gh) {
-          gy = 0;
-          ++n;
-        }
-      }
+      if (i + 1 < left) place.advance();
     }
   }
 
@@ -144,11 +148,13 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
     const float* const wp = w + panel * k * NR;
     int64_t from = 0, to = 0;
     do {
+      GridPlace place(first, g.gh, g.gw);
       to = from + depth < steps ? from + depth : steps;
       ahead.move(wp + (to < steps ? to : k) * NR, to - from < cin ? to - from : cin, NR * 4 * MR / (last - first));
       const auto product = [&]<int R>(int64_t pixel) ONNXC_INLINE_LAMBDA {
         Tile<R, NV> tile;
-        const PixelTile<R> pixels(p, g, in, pixel, last);
+        const PixelTile<R> pixels(p, g, in, place, last - pixel);
+        place.advance(R);
         const auto at = [&](int64_t i) { return sums + ((pixel + i < last ? pixel + i : last - 1) - first) * NR; };
         if (from == 0) tile.start(bias != nullptr ? bias + panel * NR : kZeros);
         else tile.load(at);
@@ -164,14 +170,12 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
   }
 }
 
-/// All pixels of the grid, groups and panels of this part.
+/// Pixels [first, last) of the grid through panels [first_panel, last_panel) of all groups.
 template <int MR, int NV, class Epi>
-ONNXC_INLINE void conv_grid(Part part, const float* in, const float* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+ONNXC_INLINE void conv_pixels(Part part, int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const float* w, float* out,
+                              const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
-  const int64_t cin = p.cin / p.group, cout = p.cout / p.group, panels = (cout + NR - 1) / NR, pixels = g.n * g.gh * g.gw;
-  const bool by_pixels = share_rows(part, pixels, p.cout, p.kh * p.kw * cin, MR);
-  const auto [first, last] = by_pixels ? part.slice(pixels, MR) : Part::Range{0, pixels};
-  const auto [first_panel, last_panel] = by_pixels ? Part::Range{0, panels * p.group} : part.slice(panels * p.group);
+  const int64_t cin = p.cin / p.group, cout = p.cout / p.group, panels = (cout + NR - 1) / NR;
   const int64_t block = p.slices.block(block_rows(cin * g.step_y * g.step_x, MR));
   float* const sums = p.slices.of(part, NR);
   for (int64_t group = first_panel / panels; group * panels < last_panel; ++group) {
@@ -184,6 +188,17 @@ ONNXC_INLINE void conv_grid(Part part, const float* in, const float* w, float* o
       conv_block<MR, NV>(pixel, end, from, to, in + group * cin, wg, out, sums, group * cout, cin, cout, bias, p, g, epi);
     }
   }
+}
+
+/// All pixels of the grid, groups and panels of this part.
+template <int MR, int NV, class Epi>
+ONNXC_INLINE void conv_grid(Part part, const float* in, const float* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+  constexpr int NR = NV * Vec::width;
+  const int64_t cin = p.cin / p.group, panels = (p.cout / p.group + NR - 1) / NR * p.group, pixels = g.n * g.gh * g.gw;
+  const bool by_pixels = share_rows(part, pixels, p.cout, p.kh * p.kw * cin, MR);
+  const auto [first, last] = by_pixels ? part.slice(pixels, MR) : Part::Range{0, pixels};
+  const auto [first_panel, last_panel] = by_pixels ? Part::Range{0, panels} : part.slice(panels);
+  conv_pixels<MR, NV>(part, first, last, first_panel, last_panel, in, w, out, p, g, epi);
 }
 
 }  // namespace detail

@@ -3,7 +3,8 @@
 //   y[n, oy, ox, co] = epilogue(bias[co] + sum of x[n, iy, ix, ci] * w[ci, co, ky, kx] over iy * stride_y - pad_top + ky * dilation_y = oy, ...)
 //
 // Output pixels of one phase (oy mod stride_y, ox mod stride_x) are reached by the same taps, and neighbours in the phase read neighbouring
-// input pixels: each phase is a convolution of stride 1 with a part of the kernel. No zeros are inserted and no column buffer is made.
+// input pixels: each phase is a convolution of stride 1 with a part of the kernel. No zeros are inserted and no column buffer is made. All phases of a band
+// of rows run before those of the next, while its input is in L2.
 //
 //   kernel 3, stride 2, pad 1:   phase 0 (oy = 0, 2, ...): ky = 1 reads iy = oy / 2
 //                                phase 1 (oy = 1, 3, ...): ky = 0 reads iy = (oy + 1) / 2, ky = 2 reads iy = (oy - 1) / 2
@@ -34,26 +35,47 @@ constexpr Taps phase_taps(int64_t kernel, int64_t stride, int64_t dilation, int6
   return taps;
 }
 
+/// Calls visit(grid) for the pixels of each phase.
+template <class Visit>
+ONNXC_INLINE void for_phases(const ConvParams& p, Visit visit) {
+  for (int64_t phase_y = 0; phase_y < p.stride_y && phase_y < p.oh; ++phase_y) {
+    for (int64_t phase_x = 0; phase_x < p.stride_x && phase_x < p.ow; ++phase_x) {
+      visit(PixelGrid{.n = p.n,
+                      .gh = (p.oh - phase_y + p.stride_y - 1) / p.stride_y,
+                      .gw = (p.ow - phase_x + p.stride_x - 1) / p.stride_x,
+                      .step_y = 1,
+                      .step_x = 1,
+                      .out_step_y = p.stride_y,
+                      .out_step_x = p.stride_x,
+                      .out_y = phase_y,
+                      .out_x = phase_x,
+                      .ky = phase_taps(p.kh, p.stride_y, p.dilation_y, p.pad_top, phase_y),
+                      .kx = phase_taps(p.kw, p.stride_x, p.dilation_x, p.pad_left, phase_x)});
+    }
+  }
+}
+
 }  // namespace detail
 
 /// See the head of the file.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
 void conv_transpose(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
-  for (int64_t phase_y = 0; phase_y < p.stride_y && phase_y < p.oh; ++phase_y) {
-    for (int64_t phase_x = 0; phase_x < p.stride_x && phase_x < p.ow; ++phase_x) {
-      const detail::PixelGrid grid{.n = p.n,
-                                   .gh = (p.oh - phase_y + p.stride_y - 1) / p.stride_y,
-                                   .gw = (p.ow - phase_x + p.stride_x - 1) / p.stride_x,
-                                   .step_y = 1,
-                                   .step_x = 1,
-                                   .out_step_y = p.stride_y,
-                                   .out_step_x = p.stride_x,
-                                   .out_y = phase_y,
-                                   .out_x = phase_x,
-                                   .ky = detail::phase_taps(p.kh, p.stride_y, p.dilation_y, p.pad_top, phase_y),
-                                   .kx = detail::phase_taps(p.kw, p.stride_x, p.dilation_x, p.pad_left, phase_x)};
-      detail::conv_grid<MR, NV>(part, x, w, y, p, grid, epi);
-    }
+  if (p.n * p.oh * p.ow <= 0) return;
+  constexpr int64_t kBandFloats = int64_t{64} << 10;  // of input and output together: a part of L2
+  const int64_t row_floats = p.w * p.x_pixel + p.stride_y * p.ow * p.y_pixel, rows = (p.oh + p.stride_y - 1) / p.stride_y;  // of the longest phase
+  const int64_t panels = (p.cout / p.group + NV * Vec::width - 1) / (NV * Vec::width) * p.group;
+  const bool by_rows = detail::share_rows(part, p.n * rows * ((p.ow + p.stride_x - 1) / p.stride_x), p.cout, p.kh * p.kw * p.cin / p.group, MR);
+  const int64_t fits = kBandFloats / row_floats, share = by_rows ? (p.n * rows + part.count - 1) / part.count : rows, most = fits < share ? fits : share;
+  const int64_t height = most < 1 ? 1 : most < rows ? most : rows, bands = (rows + height - 1) / height;
+  const bool by_bands = by_rows && p.n * bands >= part.count;
+  const auto [first_band, last_band] = by_bands ? part.slice(p.n * bands) : Part::Range{0, p.n * bands};
+  const auto [first_panel, last_panel] = by_bands ? Part::Range{0, panels} : part.slice(panels);
+  for (int64_t band = first_band; band < last_band; ++band) {
+    const int64_t image = band / bands, top = band % bands * height;
+    detail::for_phases(p, [&](const detail::PixelGrid& g) {
+      const int64_t from = top < g.gh ? top : g.gh, to = top + height < g.gh ? top + height : g.gh;
+      detail::conv_pixels<MR, NV>(part, (image * g.gh + from) * g.gw, (image * g.gh + to) * g.gw, first_panel, last_panel, x, w, y, p, g, epi);
+    });
   }
 }
 

@@ -111,9 +111,10 @@ void depthwise(Part part, const float* x, const float* w, float* y, ConvParams p
 template <class Epi = Epilogue<Keep>>
 void depthwise_any(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   const auto [first, last] = part.slice(p.n * p.oh * p.ow);
-  for (int64_t row = first; row < last; ++row) {
-    const int64_t top = row / p.ow % p.oh * p.stride_y - p.pad_top, left = row % p.ow * p.stride_x - p.pad_left;
-    const float* const image = x + row / p.ow / p.oh * p.h * p.w * p.x_pixel;
+  GridPlace place(first, p.oh, p.ow);
+  for (int64_t row = first; row < last; ++row, place.advance()) {
+    const int64_t top = place.y * p.stride_y - p.pad_top, left = place.x * p.stride_x - p.pad_left;
+    const float* const image = x + place.n * p.h * p.w * p.x_pixel;
     for (int64_t channel = 0; channel < p.cout; channel += Vec::width) {
       const int64_t lanes = p.cout - channel < Vec::width ? p.cout - channel : Vec::width;
       Vec acc = p.bias != nullptr ? Vec::load(p.bias + channel, lanes) : Vec::all(0.0f);

@@ -57,7 +57,9 @@ ONNXC_INLINE void for_rows(Part part, const Shape& shape, Row row, const Operand
   const auto [first_row, last_row] = by_rows ? part.slice(rows) : Part::Range{0, rows};
   const auto [first, last] = by_rows ? Part::Range{0, length} : part.slice(length, 64);
   if (first == last) return;
-  for (int64_t r = first_row; r < last_row; ++r) row(first, last, operands.data + strided_offset(shape, shape.rank - 1, operands.outer, r)...);
+  const int outer = shape.rank == 0 ? 0 : shape.rank - 1;
+  const auto visit = [&](int64_t, auto*... at) { row(first, last, at...); };
+  walk(shape, outer, first_row, last_row, visit, operands...);
 }
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 // no pixel. The mean is over the pixels of the window; with count_include_pad also over pads, up to pad_bottom and pad_right.
 // The epilogue sees pixels by channels. Only c floats of a pixel are touched. Global pooling is reduce_middle (reduce.hpp).
 #pragma once
+#include "strided.hpp"
 #include "tile.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -36,10 +37,11 @@ struct Window {
 template <class Combine, class Scale, class Epi>
 ONNXC_INLINE void pool(Part part, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale, const Epi& epi) {
   const auto [begin, end] = part.slice(p.n * p.oh * p.ow);
-  for (int64_t row = begin; row < end; ++row) {
-    const int64_t top = row / p.ow % p.oh * p.stride_y - p.pad_top, left = row % p.ow * p.stride_x - p.pad_left;
+  GridPlace place(begin, p.oh, p.ow);
+  for (int64_t row = begin; row < end; ++row, place.advance()) {
+    const int64_t top = place.y * p.stride_y - p.pad_top, left = place.x * p.stride_x - p.pad_left;
     const Window wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
-    const float* const image = x + row / p.ow / p.oh * p.h * p.w * p.x_pixel;
+    const float* const image = x + place.n * p.h * p.w * p.x_pixel;
     const float factor = scale(top, left, wy.count() * wx.count());
     for (int64_t channel = 0; channel < p.c; channel += Vec::width) {
       const int64_t lanes = p.c - channel < Vec::width ? p.c - channel : Vec::width;

@@ -162,7 +162,16 @@ struct Tile {
         ONNXC_UNROLL for (const float*& row : third) row += Vec::width;
       }
     }
-    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0; --left, b += stride, ahead.at += ahead.stride) {
+    int64_t left = kByLanes ? k % Vec::width : k;
+    // With one vector a row, counting would take as long as multiplying.
+    if constexpr (constexpr int kSteps = 4; NV == 1 && MR > 6 && !kByLanes) {
+      for (; left >= kSteps; left -= kSteps) {
+        ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
+        ONNXC_UNROLL for (int s = 0; s < kSteps; ++s, b += stride, ahead.at += ahead.stride) multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch + s]; });
+        ONNXC_UNROLL for (const float*& row : third) row += kSteps;
+      }
+    }
+    for (; left > 0; --left, b += stride, ahead.at += ahead.stride) {
       ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
       multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch]; });
       ONNXC_UNROLL for (const float*& row : third) ++row;

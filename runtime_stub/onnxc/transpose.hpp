@@ -120,15 +120,15 @@ void transpose(Part part, const T* x, T* y, Shape shape, Ints strides) {
     }
   }
   const auto [first, last] = part.slice(rows);
-  for (int64_t row = first; row < last; ++row) {
-    const T* const from = x + strided_offset(shape, inner, strides, row);
+  const auto copy_row = [&](int64_t row, const T* from) {
     T* const to = y + row * length;
     if (step == 1) {
       __builtin_memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(length) * sizeof(T));
     } else {
       for (int64_t i = 0; i < length; ++i) to[i] = from[i * step];
     }
-  }
+  };
+  walk(shape, inner, first, last, copy_row, Walked{x, strides});
 }
 
 }  // namespace onnxc

@@ -69,18 +69,19 @@ ONNXC_INLINE void winograd_output(const Vec* m, Vec* o) {
 }
 
 /// The input of one tile to v: frequency f at v + f * plane. row[i]: the image row of the tile's row i, null outside; column 0 is pixel `left` of it.
-template <int T>
+/// `inside`: no row or column is outside.
+template <int T, bool inside>
 ONNXC_INLINE void winograd_forward(const float* const (&row)[T + 2], int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int A = T + 2;
   for (int64_t c = 0; c < p.cin; c += Vec::width) {
     const int64_t lanes = p.cin - c < Vec::width ? p.cin - c : Vec::width;
     Vec half[A * A];
     ONNXC_UNROLL for (int j = 0; j < A; ++j) {
-      const bool inside = left + j >= 0 && left + j < p.w;
+      const bool out = !inside && (left + j < 0 || left + j >= p.w);
       const int64_t at = (left + j) * p.x_pixel + c;
       Vec column[A], turned[A];
       ONNXC_UNROLL for (int i = 0; i < A; ++i)
-        column[i] = !inside || row[i] == nullptr ? Vec::all(0.0f) : lanes == Vec::width ? Vec::load(row[i] + at) : Vec::load(row[i] + at, lanes);
+        column[i] = !inside && (out || row[i] == nullptr) ? Vec::all(0.0f) : lanes == Vec::width ? Vec::load(row[i] + at) : Vec::load(row[i] + at, lanes);
       winograd_input<T>(column, turned);
       ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * A + j] = turned[i];
     }
@@ -164,12 +165,15 @@ void winograd(Part part, const float* x, const float* u, float* y, float* scratc
   float* const m = v + A * A * v_plane;
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;
-    for (int64_t t = 0; t < count; ++t) {
-      const int64_t tile = from + t, top = tile / across % down * T - p.pad_top, left = tile % across * T - p.pad_left;
-      const float* const image = x + tile / across / down * p.h * p.w * p.x_pixel;
+    const GridPlace start(from, down, across);
+    GridPlace place = start;
+    for (int64_t t = 0; t < count; ++t, place.advance()) {
+      const int64_t top = place.y * T - p.pad_top, left = place.x * T - p.pad_left;
+      const float* const image = x + place.n * p.h * p.w * p.x_pixel;
       const float* rows[A];
       for (int64_t i = 0; i < A; ++i) rows[i] = top + i >= 0 && top + i < p.h ? image + (top + i) * p.w * p.x_pixel : nullptr;
-      detail::winograd_forward<T>(rows, left, v + t * pitch, v_plane, p);
+      if (top >= 0 && top + A <= p.h && left >= 0 && left + A <= p.w) detail::winograd_forward<T, true>(rows, left, v + t * pitch, v_plane, p);
+      else detail::winograd_forward<T, false>(rows, left, v + t * pitch, v_plane, p);
     }
     Ahead ahead(u + panels * A * A * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
@@ -178,9 +182,10 @@ void winograd(Part part, const float* x, const float* u, float* y, float* scratc
         ahead.move(uf + p.cin * NR, p.cin, NR * 4 * MR / count);
         detail::winograd_gemm<MR, NV>(v + f * v_plane, pitch, p.cin, 1, 0, uf, ahead, m + f * m_plane, count);
       }
-      for (int64_t t = 0; t < count; ++t) {
-        const int64_t tile = from + t, oy = tile / across % down * T, ox = tile % across * T;
-        const int64_t corner = (tile / across / down * p.oh + oy) * p.ow + ox, rows = p.oh - oy, columns = p.ow - ox;
+      place = start;
+      for (int64_t t = 0; t < count; ++t, place.advance()) {
+        const int64_t oy = place.y * T, ox = place.x * T;
+        const int64_t corner = (place.n * p.oh + oy) * p.ow + ox, rows = p.oh - oy, columns = p.ow - ox;
         for (int j = 0; j < NV; ++j) {
           const int64_t channel = panel * NR + j * Vec::width, lanes = p.cout - channel;
           if (lanes <= 0) break;

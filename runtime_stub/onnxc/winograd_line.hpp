@@ -35,13 +35,19 @@ constexpr int64_t winograd_line_scratch(int64_t cin, int64_t kh, int64_t dilatio
 
 namespace detail {
 
+/// The first output of a tile: those of a phase are `dilation` apart.
+template <int T>
+ONNXC_INLINE int64_t line_tile_start(int64_t tile, int64_t dilation) {
+  return dilation == 1 ? tile * T : tile % dilation + tile / dilation * dilation * T;
+}
+
 /// Tiles [tile, tile + width) of one input line to v [tile][pitch] of each frequency; `line` is null outside of the image.
 template <int T>
 ONNXC_INLINE void winograd_line_forward(const float* line, int64_t tile, int64_t width, float* v, int64_t plane, int64_t pitch, const ConvParams& p) {
   constexpr int A = T + 2;
   const int64_t d = p.dilation_x;
   for (int64_t t = 0; t < width; ++t) {
-    const int64_t left = (tile + t) % d + (tile + t) / d * d * T - p.pad_left;
+    const int64_t left = line_tile_start<T>(tile + t, d) - p.pad_left;
     const float* pixel[A];
     for (int64_t i = 0; i < A; ++i) {
       const int64_t ix = left + i * d;
@@ -89,9 +95,9 @@ void winograd_line(Part part, const float* x, const float* u, float* y, float* s
         const int64_t tap_step = p.dilation_y * across * pitch;
         detail::winograd_gemm<MR, NV>(v + f * plane, pitch, p.cin, p.kh, tap_step, uf, ahead, m + f * m_plane, count);
       }
-      for (int64_t t = 0; t < count; ++t) {
-        const int64_t tile = from + t % across, ox = tile % p.dilation_x + tile / p.dilation_x * p.dilation_x * T;
-        const int64_t line = (n * p.oh + top + t / across) * p.ow;
+      GridPlace place(0, height, across);
+      for (int64_t t = 0; t < count; ++t, place.advance()) {
+        const int64_t ox = detail::line_tile_start<T>(from + place.x, p.dilation_x), line = (n * p.oh + top + place.y) * p.ow;
         for (int j = 0; j < NV; ++j) {
           const int64_t channel = panel * NR + j * Vec::width, lanes = p.cout - channel;
           if (lanes <= 0) break;

@@ -246,6 +246,7 @@ TEST_CASE("conv_transpose agrees with the loop") {
   check_transposed<14, 2>({.h = 4, .w = 4, .cin = 3, .cout = 4, .kh = 2, .kw = 2, .stride_y = 4, .stride_x = 4}, 2, 0);
   check_transposed<6, 2>({.w = 9, .cin = 3, .cout = 4, .kw = 5, .pad_left = 2}, 0, 0);
   check_transposed<14, 2>({.h = 4, .w = 4, .cin = 3, .cout = 4, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .dilation_y = 2, .dilation_x = 2, .pad_top = 2, .pad_left = 2}, 1, 2);
+  for (int parts : {1, 2, 3}) check_transposed<6, 2>({.n = 2, .h = 8, .w = 72, .cin = 64, .cout = 20, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1, 1, parts);  // several bands
 }
 
 TEST_CASE("conv_stem agrees with the loop") {

@@ -307,11 +307,12 @@ TEST_CASE("resizing by tables") {
     const auto x = numbers(2 * h * w * x_pixel);
     const int32_t ny[] = {0, 0, 1, 2, 2}, nx[] = {3, 2, 1}, ly[] = {0, 1, 1, 2}, lx[] = {0, 1, 2, 3, 1, 1};
     const float wy[] = {0.25f, 0.75f, 0.5f, 0.5f}, wx[] = {0.1f, 0.9f, 1.0f, 0.0f, 0.3f, 0.7f};
-    std::vector<float> y(size_t(2 * 5 * 3 * y_pixel), kGuard), z(size_t(2 * 2 * 3 * y_pixel), kGuard);
+    std::vector<float> y(size_t(2 * 5 * 3 * y_pixel), kGuard), z(size_t(2 * 2 * 3 * y_pixel), kGuard), mixed = z;
     for (int part = 0; part < 2; ++part) {
       resize({part, 2}, x.data(), y.data(), {.n = 2, .h = h, .w = w, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .y = {5, 1, ny, nullptr}, .x = {3, 1, nx, nullptr}});
       resize({part, 2}, x.data(), z.data(), {.n = 2, .h = h, .w = w, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .y = {2, 2, ly, wy}, .x = {3, 2, lx, wx}});
     }
+    resize({}, x.data(), mixed.data(), {.n = 2, .h = h, .w = w, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .y = {2, 2, ly, wy}, .x = {3, 1, nx, nullptr}});
     auto at = [&](int64_t n, int64_t iy, int64_t ix, int64_t ch) { return x[size_t(((n * h + iy) * w + ix) * x_pixel + ch)]; };
     int64_t wrong = 0;
     for (int64_t n = 0; n < 2; ++n) {
@@ -319,12 +320,15 @@ TEST_CASE("resizing by tables") {
         for (int64_t ch = 0; ch < y_pixel; ++ch) {
           for (int64_t oy = 0; oy < 5; ++oy) wrong += y[size_t(((n * 5 + oy) * 3 + ox) * y_pixel + ch)] != (ch < c ? at(n, ny[oy], nx[ox], ch) : kGuard);
           for (int64_t oy = 0; oy < 2; ++oy) {
-            double v = 0;
+            double v = 0, one_axis = 0;
             for (int ty = 0; ty < 2 && ch < c; ++ty) {
+              one_axis += double(wy[oy * 2 + ty]) * double(at(n, ly[oy * 2 + ty], nx[ox], ch));
               for (int tx = 0; tx < 2; ++tx) v += double(wy[oy * 2 + ty]) * double(wx[ox * 2 + tx]) * double(at(n, ly[oy * 2 + ty], lx[ox * 2 + tx], ch));
             }
             const float got = z[size_t(((n * 2 + oy) * 3 + ox) * y_pixel + ch)];
             wrong += ch < c ? !(std::fabs(got - v) <= 1e-6) : got != kGuard;
+            const float got_mixed = mixed[size_t(((n * 2 + oy) * 3 + ox) * y_pixel + ch)];
+            wrong += ch < c ? !(std::fabs(got_mixed - one_axis) <= 1e-6) : got_mixed != kGuard;
           }
         }
       }

@@ -20,8 +20,9 @@ void consider_winograd(Lowering& l, const ConvCall& c) {
     const int side = outputs + 2;
     const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
     const int64_t tiles = (c.n.is_constant() ? c.n.value() : 1) * down * across;
-    // Blocks of one size whose transformed input fits most of L2; for a block all constants stream by once.
-    const int64_t fits = std::max<int64_t>(16, l.target().workspace_bytes() * 3 / 4 / (4 * side * side * (c.cin + 16)));
+    // Blocks of one size. For each all constants stream by once, so the more these are, the more of L2 a block may take.
+    const int64_t constants = 4 * side * side * c.cin * c.cout, share = l.target().workspace_bytes() * 3 / 8;
+    const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * side * side * pitch(c.cin)));
     const int64_t blocks = std::max<int64_t>(1, (tiles + fits - 1) / fits), even = (tiles + blocks - 1) / blocks;
     const auto [tile, relative] = choose_winograd_tile(l.target(), even, c.cout);
     const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;

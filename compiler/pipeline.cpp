@@ -116,7 +116,11 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   }
   const LowerOptions lower{.optimise = options.level > 0, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
                      .threads = options.threads, .output_names = std::move(output_names)};
-  Planned planned = plan_for(options.memory, graph, result.target, lower, options.weights_growth);
+  std::vector<Graph> forms{std::move(graph)};
+  if (options.memory != MemoryGoal::Speed && options.level > 0) {
+    if (Graph lean = recompute(forms[0]); lean.nodes.size() > forms[0].nodes.size()) forms.push_back(fuse_expressions(std::move(lean)));
+  }
+  Planned planned = plan_for(options.memory, forms, result.target, lower, options.weights_growth);
   result.program = std::move(planned.program);
   result.choices = std::move(planned.choices);
   check_plan(result.program);

@@ -30,22 +30,24 @@ Planned plan(const Graph& graph, const Target& target, LowerOptions options, dou
 
 const char* name(MemoryGoal goal) { return goal == MemoryGoal::Min ? "min" : goal == MemoryGoal::Balanced ? "balanced" : "speed"; }
 
-Planned plan_for(MemoryGoal goal, const Graph& graph, const Target& target, const LowerOptions& options, double weights_growth) {
-  Planned best = plan(graph, target, options, weights_growth);
+Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& target, const LowerOptions& options, double weights_growth) {
+  Planned best = plan(forms[0], target, options, weights_growth);
   if (goal == MemoryGoal::Speed || !options.optimise) return best;
   constexpr int64_t kLeastWorkspace = 16 << 10;
   const double slowest = goal == MemoryGoal::Balanced ? 1.1 * predicted_ns(best.program) : std::numeric_limits<double>::infinity();
-  const bool has_concat = std::ranges::any_of(graph.nodes, [](const Node& node) { return node.is("Concat"); });
-  for (const bool parts_in_place : has_concat ? std::vector<bool>{true, false} : std::vector<bool>{true}) {
-    for (int64_t workspace = target.workspace_bytes(); workspace >= kLeastWorkspace; workspace /= 4) {
-      if (parts_in_place && workspace == target.workspace_bytes()) continue;  // the first plan
-      Target lean = target;
-      lean.workspace = workspace;
-      LowerOptions attempt = options;
-      attempt.parts_in_place = parts_in_place;
-      Planned next = plan(graph, lean, attempt, weights_growth);
-      const auto rank = [](const Planned& p) { return std::pair(likely_arena_bytes(p.program), predicted_ns(p.program)); };
-      if (predicted_ns(next.program) <= slowest && rank(next) < rank(best)) best = std::move(next);
+  for (const Graph& graph : forms) {
+    const bool has_concat = std::ranges::any_of(graph.nodes, [](const Node& node) { return node.is("Concat"); });
+    for (const bool parts_in_place : has_concat ? std::vector<bool>{true, false} : std::vector<bool>{true}) {
+      for (int64_t workspace = target.workspace_bytes(); workspace >= kLeastWorkspace; workspace /= 4) {
+        if (&graph == &forms[0] && parts_in_place && workspace == target.workspace_bytes()) continue;  // the first plan
+        Target lean = target;
+        lean.workspace = workspace;
+        LowerOptions attempt = options;
+        attempt.parts_in_place = parts_in_place;
+        Planned next = plan(graph, lean, attempt, weights_growth);
+        const auto rank = [](const Planned& p) { return std::pair(likely_arena_bytes(p.program), predicted_ns(p.program)); };
+        if (predicted_ns(next.program) <= slowest && rank(next) < rank(best)) best = std::move(next);
+      }
     }
   }
   return best;

@@ -1,5 +1,6 @@
 // Time against memory: which of several ways to lower a graph is taken.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "compiler/ir/program.h"
@@ -22,9 +23,9 @@ struct Planned {
   std::vector<Choice> choices;
 };
 
-/// Lowers the graph and plans its memory. Kernels whose constants are larger than the model's are taken as far as these become at most
+/// Lowers the graph, the first of `forms`, and plans its memory; the others compute the same in other ways. Kernels whose constants are larger than the model's are taken as far as these become at most
 /// `weights_growth` times as large. For goals other than Speed the graph is lowered several times: with less and less room for what kernels keep between
-/// their stages, and with the parts of a Concat in place or not.
-Planned plan_for(MemoryGoal goal, const Graph& graph, const Target& target, const LowerOptions& options, double weights_growth);
+/// their stages, and with the parts of a Concat in place or not; and so is each of the other forms.
+Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& target, const LowerOptions& options, double weights_growth);
 
 }  // namespace onnxc

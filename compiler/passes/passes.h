@@ -29,5 +29,8 @@ Graph eliminate_common_subexpressions(Graph graph);
 Graph eliminate_dead_code(Graph graph);
 /// Runs nodes in another order where fewer bytes then live at once. Needs: infer_shapes, and no pass after it that adds nodes.
 Graph order_nodes(Graph graph);
+/// Computes cheap values a second time instead of keeping them, where fewer bytes then live at once. Only where memory matters more than time. Needs:
+/// order_nodes.
+Graph recompute(Graph graph);
 
 }  // namespace onnxc

@@ -2,7 +2,8 @@
 """Small networks through ONNX Runtime and through onnxc, at -O0, at -O3, with two threads and at --memory=min.
 
 They aim at what lowering does with places and weights: Concat and Split in place, NHWC inputs as they lie, squeeze-and-excite in weights,
-Winograd along rows, slices of what a loop carries, bands of rows, the order of nodes, weights that grow from shapes. At --memory=min no arena is larger. Tolerance: 1e-4 relative and 1e-5 absolute, for values of the size of 1.
+Winograd along rows, slices of what a loop carries, bands of rows, the order of nodes, weights that grow from shapes, cheap values that are computed again. At --memory=min no arena is larger. Tolerance: 1e-4 relative and 1e-5 absolute, for
+values of the size of 1.
 """
 import json
 import os
@@ -20,6 +21,7 @@ from onnx import numpy_helper, parser
 RUNS = (("-O0", 1), ("-O3", 1), ("-O3", 2), ("--memory=min", 1))
 RANDOM = np.random.default_rng(3)
 NETWORKS = []
+AT_MOST = {"a block by bands of rows": 0.75, "a cheap value for distant readers": 0.9}  # of the arena at speed, at --memory=min
 
 
 def node(op, inputs, outputs, **attributes):
@@ -95,6 +97,11 @@ def bands_and_orders():
     network("a block by bands of rows", block, constants, "y", x=values(1, 16, 61, 67))
     branches = [node("Relu", "x", "r"), conv("r w0", "a"), conv("r w1", "b"), conv("a w2", "sa", 1), conv("b w3", "sb", 1), node("Concat", "sa sb", "y", axis=1)]
     network("wide branches that end narrow", branches, dict(w0=weights(80, 8, 3, 3), w1=weights(64, 8, 3, 3), w2=weights(4, 80, 1, 1), w3=weights(5, 64, 1, 1)), "y", x=values(1, 8, 30, 31))
+    skip = [node("Sigmoid", "x", "m"), conv("m w0", "a"), node("MaxPool", "a", "b", kernel_shape=[2, 2], strides=[2, 2]), node("Tanh", "b", "tb"),
+            conv("tb w1", "c"), node("Tanh", "c", "tc"), node("ConvTranspose", "tc w2", "e", kernel_shape=[2, 2], strides=[2, 2]),
+            node("Concat", "e m", "f", axis=1), conv("f w3", "g"), node("Tanh", "g", "y")]
+    network("a cheap value for distant readers", skip, dict(w0=weights(64, 16, 3, 3), w1=weights(64, 64, 3, 3), w2=weights(64, 16, 2, 2), w3=weights(4, 32, 3, 3)), "y",
+            x=values(1, 16, 48, 48))
     for size in 5, 3, 61:
         network(f"LRN of {size} channels", [conv("x w", "a"), node("LRN", "a", "l", size=size, alpha=0.3, beta=0.75 if size != 3 else 0.6), node("Relu", "l", "y")],
                 dict(w=weights(37, 8, 3, 3)), "y", x=values(2, 8, 9, 11))
@@ -132,7 +139,7 @@ def main():
     for title, model, feeds in NETWORKS:
         expected = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
         least, most = arena(model, "--memory=min"), arena(model)
-        if least is not None and (least > most or (title == "a block by bands of rows" and least > 0.75 * most)):
+        if least is not None and least > AT_MOST.get(title, 1) * most:
             failed += 1
             print(f"FAILED {title}: an arena of {least} bytes at --memory=min, of {most} at speed")
         for options, threads in RUNS:

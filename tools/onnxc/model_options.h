@@ -18,7 +18,7 @@ class ModelOptions {
   CompileOptions options(CompileOptions rest = {}) const;
 
  private:
-  std::string target_ = "native", weights_ = "auto", zipmap_ = "map", memory_ = "speed";
+  std::string target_ = "native", weights_ = "auto", zipmap_ = "map", memory_ = "speed", narrow_weights_ = "auto";
   int threads_ = 1;
   std::optional<uint64_t> max_arena_, max_weights_;
   std::optional<double> weights_growth_;

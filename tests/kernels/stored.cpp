@@ -25,7 +25,7 @@ Matrix<T> matrix(int64_t k, int64_t n, int64_t nr) {
   for (size_t i = 0; i < b.size(); ++i) {
     if constexpr (std::is_same_v<T, int8_t>) {
       scales[i % size_t(n)] = std::fabs(factors[i % size_t(n)]) + 0.01f;
-      narrow[i] = std::round(b[i] * 128.0f);
+      narrow[i] = std::round(b[i] * 127.5f - 0.5f);  // -128 to 127
     } else {
       narrow[i] = float(T(i % 7 == 0 ? b[i] * 3e-6f : b[i] * 900.0f));  // subnormals of f16 among them
     }

@@ -91,6 +91,7 @@ void ModelOptions::add_to(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("-I,--include-dir", include_folders_, "Where run, bench and --emit=shared or object find headers of custom operators, before the working directory")
       ->allow_extra_args(false);
+  app.add_flag("--huge-pages", huge_pages_, "The unit gets a function that copies its weights into memory of huge pages, on Linux; run and bench call it");
   app.add_option("--weights", weights_, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")
       ->capture_default_str();
 }
@@ -98,6 +99,7 @@ void ModelOptions::add_to(CLI::App& app) {
 CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.target = target_;
   rest.weights = weights_;
+  rest.huge_pages = huge_pages_;
   rest.threads = threads_;
   const auto limit = [](std::optional<uint64_t> bytes, int64_t otherwise) {
     return bytes ? static_cast<int64_t>(std::min<uint64_t>(*bytes, std::numeric_limits<int64_t>::max())) : otherwise;

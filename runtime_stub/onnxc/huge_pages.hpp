@@ -9,7 +9,9 @@
 #include <sys/mman.h>
 #endif
 
-namespace onnxc {
+#include "isa.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
 
 /// Zeros, aligned to 2 MiB, for which the system is asked for huge pages; null where there is no memory, or no such pages. Never given back.
 inline std::byte* huge_memory(std::size_t bytes) noexcept {

@@ -20,6 +20,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.weights = options.weights;
   emit.threads = options.threads;
   emit.profile = options.profile;
+  emit.huge_pages = options.huge_pages;
   emit.standalone = options.standalone;
   emit.vector_floats = options.level > 0 ? compilation.target.vector_floats : 0;
   emit.portable = compilation.target.isa == Isa::Generic;
@@ -32,6 +33,8 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.target = compilation.target.name;
   emit.flags = fmt::format("-O{}", options.level);
   if (options.memory != MemoryGoal::Speed) emit.flags += fmt::format(" --memory {}", name(options.memory));
+  if (options.narrow_weights != NarrowWeights::Auto) emit.flags += fmt::format(" --narrow-weights {}", name(options.narrow_weights));
+  if (options.huge_pages) emit.flags += " --huge-pages";
   if (options.profile) emit.flags += " --profile";
   for (const auto& [dim, range] : options.dims) emit.flags += fmt::format(" --dim {}={}", dim, text(range));
   for (const auto& [name, extents] : options.specialize) emit.flags += fmt::format(" --specialize {}={}", name, fmt::join(extents, ","));

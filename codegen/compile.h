@@ -11,6 +11,7 @@ struct CompileOptions : CompilerOptions {
   std::string weights = "auto";
   bool standalone = false;
   bool profile = false;         ///< the unit measures its steps
+  bool huge_pages = false;      ///< the unit can copy its weights into memory of huge pages; a program that is run at once does
   std::vector<std::filesystem::path> include_folders{};  ///< where a build looks for headers of custom operators, before the working directory
 };
 

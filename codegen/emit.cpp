@@ -233,12 +233,13 @@ class Emitter {
       if (program.uses_heap) headers.insert("heap.hpp");
     });
     if (profile_) headers.insert("profile.hpp");
+    if (options_.huge_pages) headers.insert("huge_pages.hpp");
     std::vector<WeightBlob> blobs;
     const std::set<std::string> read = weights_read();
     for (const Weights* w : all_weights()) {
       if (!w->strings && read.contains(w->name)) blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64});
     }
-    WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.machine});
+    WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.machine, options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
     for (const auto& b : blobs) {
       if (b.elem_cpp_type.starts_with("onnxc::")) headers.insert("types.hpp");

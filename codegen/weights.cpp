@@ -318,6 +318,24 @@ void append_string_image(std::string& out, const std::string& symbol, std::span<
   out += fmt::format("    ;\n[[maybe_unused]] const std::byte* const weights = reinterpret_cast<const std::byte*>({});\n", symbol);
 }
 
+/// The function that copies the image at `pointer` into memory of huge pages. Gives what points to the image in use.
+std::string add_huge_pages(WeightsText& text, const std::string& prefix, const std::string& pointer, std::size_t bytes) {
+  text.header_declarations += fmt::format(
+      "/// Has the {0} bytes of weights copied into memory of huge pages: 1, or 0 where the system has none, or weights lie in small arrays. Call it before the\n"
+      "/// first run; results are the same. The copy is this process's own, and stays.\n"
+      "extern \"C\" int {1}_use_huge_pages() noexcept;\n",
+      bytes, prefix);
+  if (pointer == "nullptr") {
+    text.declarations += fmt::format("extern \"C\" {{\nint {}_use_huge_pages() noexcept {{ return 0; }}\n}}\n", prefix);
+    return pointer;
+  }
+  text.declarations += fmt::format(
+      "namespace {{\nconst std::byte* huge_weights = nullptr;\n[[maybe_unused]] const std::byte* weights_in_use() {{ return huge_weights != nullptr ? huge_weights : {0}; }}\n}}\n"
+      "extern \"C\" {{\nint {1}_use_huge_pages() noexcept {{\n  if (huge_weights == nullptr) huge_weights = onnxc::copy_to_huge_pages({0}, {2});\n  return huge_weights != nullptr;\n}}\n}}\n",
+      pointer, prefix, bytes);
+  return "weights_in_use()";
+}
+
 constexpr std::string_view kHasAsm = "defined(__GNUC__) && (defined(__ELF__) || defined(__APPLE__))";
 
 }  // namespace
@@ -358,6 +376,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
 
   if (form == "array") {
     emit_arrays(text, blobs, section.empty() ? "" : fmt::format("[[gnu::section(\"{}\")]] ", section));
+    if (options.huge_pages) add_huge_pages(text, options.prefix, "nullptr", layout.bytes);
     return text;
   }
 
@@ -365,11 +384,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
     text.expressions[blobs[i].name] = fmt::format("onnxc::at<{}>(weights, {})", blobs[i].elem_cpp_type, layout.offsets[i]);
   }
   text.end = fmt::format("onnxc::at<float>(weights, {})", layout.bytes);
-  const auto access_through = [&](const std::string& pointer) {
-    const auto replace = [&](std::string& access) { access.replace(access.find("(weights"), 8, "(" + pointer); };
-    for (auto& [name, access] : text.expressions) replace(access);
-    replace(text.end);
-  };
+  std::string pointer = "weights";  // to the image
   const std::string symbol = options.prefix + "_weights";
   std::string& out = text.declarations;
   out = kLittleEndianOnly;
@@ -399,10 +414,10 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
     out += extern_image(symbol);
     text.side_files.push_back({file, make_image(blobs, layout)});
   } else if (form == "object") {
-    const std::string file = options.prefix + ".weights.o", pointer = symbol + "_pointer";
+    const std::string file = options.prefix + ".weights.o";
+    pointer = symbol + "_pointer";
     out += fmt::format("// Link {} with this file.\n", file);
     out += fmt::format("extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte* const {0};\n", pointer);
-    access_through(pointer);
     text.side_files.push_back({file, write_elf_object(image_pieces(blobs, layout), layout.alignment, symbol, pointer, options.machine)});
   } else if (form == "file") {
     const std::string file = options.prefix + ".weights.bin";
@@ -411,13 +426,17 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
         "extern \"C\" const std::byte* {};\n",
         file, layout.bytes, layout.alignment, symbol);
     out += fmt::format("extern \"C\" {{\nconst std::byte* {} = nullptr;\n}}\n", symbol);
-    access_through(symbol);
+    pointer = symbol;
     text.missing = symbol + " == nullptr";
     text.side_files.push_back({file, make_image(blobs, layout)});
   } else {
     throw std::invalid_argument("there is no weights form '" + options.form +
                                 "'; known are auto, array, asm, string, incbin, object, file and section:NAME");
   }
+  if (options.huge_pages) pointer = add_huge_pages(text, options.prefix, pointer, layout.bytes);
+  const auto replace = [&](std::string& access) { access.replace(access.find("(weights"), 8, "(" + pointer); };
+  for (auto& [name, access] : text.expressions) replace(access);
+  replace(text.end);
   return text;
 }
 

@@ -35,6 +35,7 @@ struct WeightsOptions {
   std::string form = "auto";
   std::string prefix;              // of symbols and side files: a C identifier, unique in the program; the namespace is a good one
   std::string machine = "x86-64";  // of the object file: x86-64 or aarch64
+  bool huge_pages = false;         // PREFIX_use_huge_pages copies the image into memory of huge pages (onnxc/huge_pages.hpp)
 };
 
 /// The text that puts the weights into a unit. `declarations` goes into the unit's named namespace, after the includes and
@@ -43,7 +44,7 @@ struct WeightsText {
   std::string form;                   // the one that `auto` chose
   std::vector<std::string> includes;  // standard headers that the declarations need, such as "<bit>"
   std::string declarations;
-  std::string header_declarations;  // for the unit's header; only the form `file` has something to say there
+  std::string header_declarations;  // for the unit's header: what the form `file` and huge pages have to say there
   std::string end = "nullptr";      // an expression of type const float*: where the image ends; null in the array forms
   std::string missing;              // a C++ condition that holds while the weights are not there, empty when they always are
   std::vector<SideFile> side_files;

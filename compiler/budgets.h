@@ -8,6 +8,9 @@ namespace onnxc {
 /// Bytes of a packed constant, and of all. Those of texts are not counted.
 int64_t weight_bytes(const Weights& weights);
 int64_t weight_bytes(const Program& program);
+/// What they would take more, were those that are stored narrower floats.
+int64_t weight_bytes_saved(const Weights& weights);
+int64_t weight_bytes_saved(const Program& program);
 
 /// Throws Error{Budget} where the planned program needs more than the options allow. Arenas whose size depends on dimensions are not checked.
 void check_budgets(const Program& program, const CompilerOptions& options);

@@ -25,6 +25,7 @@ struct CompilerOptions {
   std::string stop_after;                            ///< name of a pass: the graph is what it left
   int threads = 1;                                   ///< the unit may be run with so many
   MemoryGoal memory = MemoryGoal::Speed;
+  NarrowWeights narrow_weights = NarrowWeights::Auto;
   double weights_growth = 2;                         ///< packed weights are at most so many times the model's
   int64_t max_arena = int64_t{1} << 36;              ///< bytes; a model that needs more is refused
   int64_t max_weights = int64_t{1} << 40;            ///< bytes of packed constants; a model that needs more is refused

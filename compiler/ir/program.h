@@ -62,6 +62,7 @@ struct Weights {
   ElementType element = ElementType::Undefined;
   std::shared_ptr<const std::vector<std::byte>> bytes;
   std::shared_ptr<const std::vector<std::string>> strings{};  ///< where the elements are strings, instead of bytes
+  int64_t wide_bytes = 0;  ///< as f32, where they are stored narrower; see lowering/narrow.h
 };
 
 struct PointerArg {

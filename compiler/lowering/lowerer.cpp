@@ -48,8 +48,8 @@ PointerArg Lowerer::add_weights(Weights weights) {
   return {alike.back(), false, 0, program_.weights.back().element};
 }
 
-PointerArg Lowerer::add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes) {
-  return add_weights({.name = {}, .from = from, .element = element, .bytes = std::make_shared<std::vector<std::byte>>(std::move(bytes))});
+PointerArg Lowerer::add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, int64_t wide_bytes) {
+  return add_weights({.name = {}, .from = from, .element = element, .bytes = std::make_shared<std::vector<std::byte>>(std::move(bytes)), .wide_bytes = wide_bytes});
 }
 
 PointerArg Lowerer::add_weights(const std::string& from, const TensorData& tensor) {
@@ -474,7 +474,7 @@ namespace {
 double streaming_share(const Graph& graph, const Target& target) {
   int64_t bytes = 0;
   for (const Value& value : graph.values) bytes += value.constant != nullptr ? static_cast<int64_t>(value.constant->bytes.size()) : 0;
-  return bytes <= target.l2_bytes / 2 ? 0.15 : bytes <= target.l3_bytes ? 0.45 : 1.0;
+  return bytes <= target.l2_bytes / 2 ? kStaysInL2 : bytes <= target.l3_bytes ? 0.45 : 1.0;
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ namespace onnxc {
 
 /// A step that calls the kernel of that row; its arguments are still to come.
 Step make_call(const Kernel& kernel, std::string what);
+/// Lowerer::streaming_ of weights that stay in L2.
+constexpr double kStaysInL2 = 0.15;
 /// Of a tensor's elements, as kernels hold them.
 inline Dim bytes_of(const Type& type) { return element_count(type.extents) * (held_bits(type.element) / 8); }
 
@@ -80,7 +82,7 @@ class Lowerer {
   void write_results(Scope& scope);
   void give_tensor(Scope& scope, ValueId value, PointerArg to);
   PointerArg add_weights(Weights weights);  ///< those there already, where the bytes are equal
-  PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes);
+  PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, int64_t wide_bytes = 0);
   PointerArg add_weights(const std::string& from, const TensorData& tensor);
   int add_expr(const Expr& expr);
   void emit(Step step);

@@ -30,9 +30,11 @@ Layout Lowering::out_layout(int i) const { return lowerer_.scope_->layouts[stati
 View Lowering::out(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), {}); }
 View Lowering::out_any(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), out_layout(i)); }
 
-PointerArg Lowering::weights(const std::string& from, ElementType element, std::vector<std::byte> bytes) {
-  return lowerer_.add_weights(from, element, std::move(bytes));
+PointerArg Lowering::weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, int64_t wide_bytes) {
+  return lowerer_.add_weights(from, element, std::move(bytes), wide_bytes);
 }
+NarrowWeights Lowering::narrow_weights() const { return lowerer_.options_.narrow_weights; }
+bool Lowering::weights_stream() const { return lowerer_.streaming_ > kStaysInL2; }
 
 void Lowering::include(const std::string& header) { add_once(lowerer_.program_.includes, header); }
 void Lowering::link(const std::string& library) { add_once(lowerer_.program_.libraries, library); }
@@ -247,10 +249,10 @@ const std::vector<const Node*>& Lowering::absorbed() const {
   return it == lowerer_.absorbed_.end() ? kNone : it->second;
 }
 
-void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth) {
+void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth, std::string note) {
   const Kernel& kernel = find_kernel(row);
   if (!includes(target().isa, kernel.isa)) return;
-  considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(build)});
+  considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(note), std::move(build)});
 }
 
 void Lowering::build_cheapest() {
@@ -262,16 +264,18 @@ void Lowering::build_cheapest() {
   }
   if (lowerer_.choices_ != nullptr) {
     Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), graph_[node_.outputs[0]].name, {}, static_cast<std::size_t>(cheapest - considered_.begin())};
-    for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost, c.growth});
+    for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost, c.growth, c.note});
     lowerer_.choices_->push_back(std::move(choice));
   }
-  const auto [kernel, cost, growth, build] = std::move(*cheapest);
+  const auto [kernel, cost, growth, note, build] = std::move(*cheapest);
   considered_.clear();
   std::vector<Step>& steps = *lowerer_.steps_;
   const std::size_t first = steps.size();
   build();
   const auto step = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(first), steps.end(), [&, row = kernel->name](const Step& s) { return s.row == row; });
-  if (step != steps.end()) step->cost_ns = cost;
+  if (step == steps.end()) return;
+  step->cost_ns = cost;
+  if (!note.empty()) step->what += ", " + note;
 }
 
 namespace {

@@ -37,6 +37,7 @@ struct Choice {
     std::string kernel;
     double cost_ns;
     int64_t growth;  ///< bytes by which its weights exceed the model's
+    std::string note{};  ///< what sets it apart from others of its kernel: `weights as f16`
   };
   std::vector<Candidate> candidates;
   std::size_t winner = 0;
@@ -49,6 +50,15 @@ struct EpilogueShape {
   std::vector<int> col_axes;
 };
 
+/// Whether weights whose floats a narrower type holds exactly are stored as that; see narrow.h.
+enum class NarrowWeights {
+  Off,
+  Auto,  ///< where that is faster, as predicted
+  All,   ///< wherever kernels can read them
+};
+/// As --narrow-weights has it.
+const char* name(NarrowWeights narrow);
+
 class StepBuilder;
 class Lowerer;
 
@@ -60,6 +70,8 @@ class Lowering {
   const Target& target() const;
   int64_t threads() const;  ///< scratch memory is needed once for each
   bool optimise() const;  ///< false at -O0: reference kernels only
+  NarrowWeights narrow_weights() const;
+  bool weights_stream() const;  ///< they are too many to stay in L2 from one run to the next
 
   /// The nodes before this one that it does as well; see Operator::absorbs.
   const std::vector<const Node*>& absorbed() const;
@@ -86,7 +98,7 @@ class Lowering {
   Layout out_layout(int i) const;
   /// A packed constant.
   PointerArg weights(const std::string& from, const TensorData& tensor);
-  PointerArg weights(const std::string& from, ElementType element, std::vector<std::byte> bytes);
+  PointerArg weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, int64_t wide_bytes = 0);
   template <class T>
   PointerArg weights(const std::string& from, ElementType element, const std::vector<T>& values) {
     const auto* first = reinterpret_cast<const std::byte*>(values.data());
@@ -141,8 +153,8 @@ class Lowering {
   void map_loop(const Expr& expr, View y, const std::vector<View>& x);
 
   /// States a candidate; `build` emits its steps. The cheapest row that the target can run wins when the node is done. `growth`: bytes by which its
-  /// weights exceed the model's.
-  void consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth = 0);
+  /// weights exceed the model's. `note`: as Choice::Candidate.
+  void consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth = 0, std::string note = {});
   void build_cheapest();
 
   [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
@@ -158,6 +170,7 @@ class Lowering {
     const Kernel* kernel;
     double cost;
     int64_t growth;
+    std::string note;
     std::function<void()> build;
   };
   std::vector<Considered> considered_;
@@ -217,6 +230,7 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
 
 struct LowerOptions {
   bool optimise = true;
+  NarrowWeights narrow_weights = NarrowWeights::Auto;
   bool heap = true;               ///< false: refuse what has no bound
   int64_t max_trip = 1'000'000'000;  ///< of loops that have no number of iterations
   bool channels_last = true;

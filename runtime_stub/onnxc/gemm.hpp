@@ -2,7 +2,8 @@
 //
 //   gemm<14, 2>(part, a, w, y, {.m = 128, .n = 384, .k = 384, .lda = 384, .ldc = 384, .bias = w_bias}, Epilogue<Relu>{});
 //
-// b packed: [ceil(n / NR)][k][NR] with NR = NV * Vec::width, 64-byte aligned, zeros beyond n (compiler/lowering/pack.h).
+// b packed: [ceil(n / NR)][k][NR] with NR = NV * Vec::width, 64-byte aligned, zeros beyond n (compiler/lowering/pack.h); of float, or of a narrower type
+// that is read as the same floats, whose results are the same then (stored.hpp).
 //
 // One panel stays in L1 or L2 while the rows run past it in tiles of MR; rows run in blocks that fit L2, so a is read from memory once.
 // A tile prefetches panels after its own, and those of the step after this one: they lie in order of use. Each value is one chain of k multiply-adds from the bias on, in
@@ -30,6 +31,7 @@ struct GemmParams {
   int64_t m, n, k;
   int64_t lda = 0, ldc = 0;      // elements between rows
   const float* bias = nullptr;   // n values, padded to whole panels, or null
+  const float* scales = nullptr;  // where b is of int8_t: n factors, padded to whole panels
   const float* weights_end = nullptr;  // where the constants of the steps after this one end; null: b's are the last
   Slices slices{};
 };
@@ -49,20 +51,20 @@ constexpr bool share_rows(const Part& part, int64_t m, int64_t n, int64_t k, int
 }
 
 /// `rows` rows, the first of which is row `row` of c and at `a`, through panels [first_panel, last_panel).
-template <int MR, int NV, class Epi>
-ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const float* b, float* c, float* sums,
+template <int MR, int NV, class T, class Epi>
+ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const T* b, float* c, float* sums,
                              const GemmParams& p, const Epi& epi) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const int64_t depth = p.slices.depth(p.k);
   Ahead ahead(b + (p.n + NR - 1) / NR * p.k * NR, p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
-    const float* const bp = b + panel * p.k * NR;
+    const auto bp = panel_of(b, p.scales, panel, p.k, NR);
     const int64_t col = panel * NR;
     const float* const bias = p.bias != nullptr ? p.bias + col : kZeros;
     int64_t from = 0, to = 0;
     do {
       to = from + depth < p.k ? from + depth : p.k;
-      ahead.move(bp + to * NR, to - from, NR * 4 * MR / rows);
+      ahead.move(address_of(bp + to * NR), to - from, NR * int64_t{sizeof(T)} * MR / rows);
       const auto product = [&]<int R>(const auto& rows_of_a, int64_t i) ONNXC_INLINE_LAMBDA {
         Tile<R, NV> tile;
         const auto at = [&](int64_t r) { return sums + (i + r < rows ? i + r : rows - 1) * NR; };
@@ -88,8 +90,8 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
 }  // namespace detail
 
 /// See the head of the file. a must not overlap c; operands of the epilogue may be c itself.
-template <int MR, int NV, class Epi = Epilogue<Keep>>
-void gemm(Part part, const float* a, const float* b, float* c, GemmParams p, Epi epi = {}) {
+template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
+void gemm(Part part, const float* a, const T* b, float* c, GemmParams p, Epi epi = {}) {
   constexpr int NR = NV * Vec::width;
   const int64_t panels = (p.n + NR - 1) / NR;
   const bool by_rows = detail::share_rows(part, p.m, p.n, p.k, MR);

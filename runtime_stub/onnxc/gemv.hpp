@@ -9,12 +9,12 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-template <int NV, class Epi = Epilogue<Keep>>
-void gemv(Part part, const float* x, const float* b, float* y, GemmParams p, Epi epi = {}) {
+template <int NV, class T, class Epi = Epilogue<Keep>>
+void gemv(Part part, const float* x, const T* b, float* y, GemmParams p, Epi epi = {}) {
   constexpr int NR = NV * Vec::width, kChains = NV >= 8 ? 1 : NV >= 4 ? 2 : 4;
   const auto [first, last] = part.slice((p.n + NR - 1) / NR);
   for (int64_t panel = first; panel < last; ++panel) {
-    const float* w = b + panel * p.k * NR;
+    auto w = panel_of(b, p.scales, panel, p.k, NR);
     const int64_t col = panel * NR;
     Vec acc[kChains][NV];
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
@@ -24,16 +24,16 @@ void gemv(Part part, const float* x, const float* b, float* y, GemmParams p, Epi
     int64_t step = 0;
     for (; step + kChains <= p.k; step += kChains, w += kChains * NR) {
       // As an integer: past the end there is no pointer to form.
-      const std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(w) + 4096;
-      ONNXC_UNROLL for (std::uintptr_t line = 0; line < kChains * NR * sizeof(float); line += 64) __builtin_prefetch(reinterpret_cast<const void*>(ahead + line), 0, 3);
+      const std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(address_of(w)) + 4096;
+      ONNXC_UNROLL for (std::uintptr_t line = 0; line < kChains * NR * sizeof(T); line += 64) __builtin_prefetch(reinterpret_cast<const void*>(ahead + line), 0, 3);
       ONNXC_UNROLL for (int u = 0; u < kChains; ++u) {
         const Vec v = Vec::all(x[step + u]);
-        ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[u][j] = fma(v, Vec::load(w + u * NR + j * Vec::width), acc[u][j]);
+        ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[u][j] = fma(v, load(w + u * NR, j * Vec::width), acc[u][j]);
       }
     }
     for (int64_t left = p.k % kChains; left > 0; --left, ++step, w += NR) {  // counted: GCC 12 warns of `step < p.k` when k is known
       const Vec v = Vec::all(x[step]);
-      ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[0][j] = fma(v, Vec::load(w + j * Vec::width), acc[0][j]);
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[0][j] = fma(v, load(w, j * Vec::width), acc[0][j]);
     }
     Tile<1, NV> tile;
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
@@ -45,8 +45,8 @@ void gemv(Part part, const float* x, const float* b, float* y, GemmParams p, Epi
 }
 
 /// gemm for a number of rows that only a run tells: one row is a gemv, a few take a small tile.
-template <int MR, int NV, class Epi = Epilogue<Keep>>
-void gemm_any(Part part, const float* a, const float* b, float* c, GemmParams p, Epi epi = {}) {
+template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
+void gemm_any(Part part, const float* a, const T* b, float* c, GemmParams p, Epi epi = {}) {
   if (p.m == 1) return gemv<NV>(part, a, b, c, p, epi);
   if (p.m <= 4) return gemm<4, NV>(part, a, b, c, p, epi);
   gemm<MR, NV>(part, a, b, c, p, epi);

@@ -1,7 +1,8 @@
 // The register tile under GEMM and convolution: MR rows times NV vectors of accumulators that stay in registers while k runs.
 //
 //   a  MR rows of k floats: evenly spaced (rows of a matrix, neighbours of an image), or anywhere (pixels beside a row of zeros)
-//   b  one panel [k][NR], NR = NV * Vec::width columns, 64-byte aligned, columns beyond n filled with zeros
+//   b  one panel [k][NR], NR = NV * Vec::width columns, 64-byte aligned, columns beyond n filled with zeros; of floats, or of what is read as floats
+//      (stored.hpp)
 //
 // Each step of k loads NV vectors of b and broadcasts MR values of a: (MR + NV) loads for MR * NV multiply-adds. Evenly spaced rows are addressed
 // from one pointer for each three of them, so that all stay in registers; pointers to rows anywhere are read from memory in each step.
@@ -14,6 +15,7 @@
 // Where a multiply-add can take its factor from a lane (kHasLaneFma), Vec::width steps share one vector of each row: MR / Vec::width + NV loads a step.
 #pragma once
 #include "expr.hpp"
+#include "stored.hpp"
 #include "vfn.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -60,13 +62,13 @@ class Ahead {
   std::uintptr_t at = 0, stride = 0;                      // what a tile fetches, and bytes for each step of k
 
   /// Fetches nothing that is not in use anyway.
-  ONNXC_INLINE explicit Ahead(const float* in_use) : at(reinterpret_cast<std::uintptr_t>(in_use)) {}
+  ONNXC_INLINE explicit Ahead(const void* in_use) : at(reinterpret_cast<std::uintptr_t>(in_use)) {}
   /// Constants that lie up to `own_end`, or up to `end` where that is not null.
-  ONNXC_INLINE Ahead(const float* own_end, const float* end) : end_(reinterpret_cast<std::uintptr_t>(end != nullptr ? end : own_end)) {}
+  ONNXC_INLINE Ahead(const void* own_end, const void* end) : end_(reinterpret_cast<std::uintptr_t>(end != nullptr ? end : own_end)) {}
 
   /// The constants from `used_until` on come next; tiles of `steps` steps each fetch them. So many bytes of them for each step of k would be there in time: no
   /// more, since loads from L2 wait for those from memory (cold weights of 512 channels: 8 % of the time).
-  ONNXC_INLINE void move(const float* used_until, int64_t steps, int64_t bytes) {
+  ONNXC_INLINE void move(const void* used_until, int64_t steps, int64_t bytes) {
     const auto from = reinterpret_cast<std::uintptr_t>(used_until);
     if (next_ < from || next_ >= from + kFarthest) next_ = from;
     farthest_ = from + kFarthest < end_ ? from + kFarthest : end_;
@@ -138,8 +140,9 @@ struct Tile {
     }
   }
 
-  /// acc[i][:] += rows[i][0..k) times b. `stride`: floats between the rows of b, where b is not a panel.
-  ONNXC_INLINE void add(const float* const* rows, int64_t k, const float* b, Ahead ahead, int64_t stride = NR) {
+  /// acc[i][:] += rows[i][0..k) times b. `stride`: elements between the rows of b, where b is not a panel.
+  template <class Row>
+  ONNXC_INLINE void add(const float* const* rows, int64_t k, Row b, Ahead ahead, int64_t stride = NR) {
     int64_t step = 0;
     if constexpr (kByLanes) {
       for (; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.at += Vec::width * ahead.stride) {
@@ -152,7 +155,8 @@ struct Tile {
       multiply(b, ahead, [&](int i) { return rows[i][step]; });
     }
   }
-  ONNXC_INLINE void add(EvenRows rows, int64_t k, const float* b, Ahead ahead, int64_t stride = NR) {
+  template <class Row>
+  ONNXC_INLINE void add(EvenRows rows, int64_t k, Row b, Ahead ahead, int64_t stride = NR) {
     const float* third[(MR + 2) / 3];
     ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
     if constexpr (kByLanes) {
@@ -201,8 +205,8 @@ struct Tile {
   static constexpr bool kByLanes = kHasLaneFma && Vec::width == 4;
 
   /// Four steps of k: a(i) is where row i's values are.
-  template <class Address>
-  ONNXC_INLINE void multiply_lanes(const float* b, int64_t stride, Ahead ahead, Address a) {
+  template <class Row, class Address>
+  ONNXC_INLINE void multiply_lanes(Row b, int64_t stride, Ahead ahead, Address a) {
     Vec rows[MR];
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) rows[i] = Vec::load(a(i));
     multiply_lane<0>(rows, b, ahead);
@@ -210,21 +214,21 @@ struct Tile {
     multiply_lane<2>(rows, b + 2 * stride, ahead);
     multiply_lane<3>(rows, b + 3 * stride, ahead);
   }
-  template <int lane>
-  ONNXC_INLINE void multiply_lane(const Vec (&a)[MR], const float* b, Ahead ahead) {
+  template <int lane, class Row>
+  ONNXC_INLINE void multiply_lane(const Vec (&a)[MR], Row b, Ahead ahead) {
     __builtin_prefetch(reinterpret_cast<const void*>(ahead.at + lane * ahead.stride), 0, 2);
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
-      const Vec w = Vec::load(b + j * Vec::width);
+      const Vec w = onnxc::load(b, j * Vec::width);
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][j] = fma_lane<lane>(a[i], w, acc[i][j]);
     }
   }
 
   /// One step of k: a(i) is row i's value.
-  template <class Value>
-  ONNXC_INLINE void multiply(const float* b, Ahead ahead, Value a) {
+  template <class Row, class Value>
+  ONNXC_INLINE void multiply(Row b, Ahead ahead, Value a) {
     Vec w[NV];
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
-      w[j] = Vec::load(b + j * Vec::width);
+      w[j] = onnxc::load(b, j * Vec::width);
       if (MR < 8 && MR > 1) pin(w[j]);
     }
     __builtin_prefetch(reinterpret_cast<const void*>(ahead.at), 0, 2);

@@ -9,6 +9,10 @@ namespace onnxc::inline ONNXC_ISA::x86 {
 
 typedef float Floats __attribute__((vector_size(4 * kVectorFloats)));
 
+typedef short Halves __attribute__((vector_size(2 * kVectorFloats)));
+typedef int32_t Ints __attribute__((vector_size(4 * kVectorFloats)));
+typedef char Bytes __attribute__((vector_size(16)));  // the first kVectorFloats of them
+
 #if defined(__AVX512F__)
 
 typedef uint16_t Lanes;
@@ -33,6 +37,9 @@ ONNXC_INLINE Floats min(Floats a, Floats b) { return __builtin_ia32_minps512_mas
 ONNXC_INLINE Floats sqrt(Floats x) { return __builtin_ia32_sqrtps512_mask(x, Floats{}, kAll, kRoundAsSet); }
 ONNXC_INLINE Floats scale(Floats x, Floats n) { return __builtin_ia32_scalefps512_mask(x, n, Floats{}, kAll, kRoundAsSet); }
 ONNXC_INLINE Floats reciprocal_14(Floats x) { return __builtin_ia32_rcp14ps512_mask(x, Floats{}, kAll); }
+ONNXC_INLINE Ints widen_bytes(Bytes x) { return __builtin_ia32_pmovsxbd512_mask(x, Ints{}, kAll); }
+ONNXC_INLINE Ints widen_unsigned(Halves x) { return __builtin_ia32_pmovzxwd512_mask(x, Ints{}, kAll); }
+ONNXC_INLINE Floats widen_halves(Halves x) { return __builtin_ia32_vcvtph2ps512_mask(x, Floats{}, kAll, kRoundAsSet); }
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return __builtin_ia32_rndscaleps_mask(x, kMode, Floats{}, kAll, kRoundAsSet);
@@ -56,6 +63,13 @@ ONNXC_INLINE Floats fnma(Floats a, Floats b, Floats c) { return __builtin_ia32_v
 ONNXC_INLINE Floats max(Floats a, Floats b) { return __builtin_ia32_maxps256(a, b); }
 ONNXC_INLINE Floats min(Floats a, Floats b) { return __builtin_ia32_minps256(a, b); }
 ONNXC_INLINE Floats sqrt(Floats x) { return __builtin_ia32_sqrtps256(x); }
+#if defined(__AVX2__)
+ONNXC_INLINE Ints widen_bytes(Bytes x) { return __builtin_ia32_pmovsxbd256(x); }
+ONNXC_INLINE Ints widen_unsigned(Halves x) { return __builtin_ia32_pmovzxwd256(x); }
+#endif
+#if defined(__F16C__)
+ONNXC_INLINE Floats widen_halves(Halves x) { return __builtin_ia32_vcvtph2ps256(x); }
+#endif
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return __builtin_ia32_roundps256(x, kMode);

@@ -14,6 +14,10 @@ namespace onnxc::inline ONNXC_ISA::x86 {
 
 typedef float Floats __attribute__((vector_size(4 * kVectorFloats)));
 
+typedef short Halves __attribute__((vector_size(2 * kVectorFloats)));
+typedef int32_t Ints __attribute__((vector_size(4 * kVectorFloats)));
+typedef char Bytes __attribute__((vector_size(16)));  // the first kVectorFloats of them
+
 #if defined(__AVX512F__)
 
 typedef __mmask16 Lanes;
@@ -36,6 +40,9 @@ ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm512_min_ps((__m5
 ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm512_sqrt_ps((__m512)x); }
 ONNXC_INLINE Floats scale(Floats x, Floats n) { return (Floats)_mm512_scalef_ps((__m512)x, (__m512)n); }
 ONNXC_INLINE Floats reciprocal_14(Floats x) { return (Floats)_mm512_rcp14_ps((__m512)x); }
+ONNXC_INLINE Ints widen_bytes(Bytes x) { return (Ints)_mm512_cvtepi8_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen_unsigned(Halves x) { return (Ints)_mm512_cvtepu16_epi32((__m256i)x); }
+ONNXC_INLINE Floats widen_halves(Halves x) { return (Floats)_mm512_cvtph_ps((__m256i)x); }
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return (Floats)_mm512_roundscale_ps((__m512)x, kMode);
@@ -59,6 +66,13 @@ ONNXC_INLINE Floats fnma(Floats a, Floats b, Floats c) { return (Floats)_mm256_f
 ONNXC_INLINE Floats max(Floats a, Floats b) { return (Floats)_mm256_max_ps((__m256)a, (__m256)b); }
 ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm256_min_ps((__m256)a, (__m256)b); }
 ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm256_sqrt_ps((__m256)x); }
+#if defined(__AVX2__)
+ONNXC_INLINE Ints widen_bytes(Bytes x) { return (Ints)_mm256_cvtepi8_epi32((__m128i)x); }
+ONNXC_INLINE Ints widen_unsigned(Halves x) { return (Ints)_mm256_cvtepu16_epi32((__m128i)x); }
+#endif
+#if defined(__F16C__)
+ONNXC_INLINE Floats widen_halves(Halves x) { return (Floats)_mm256_cvtph_ps((__m128i)x); }
+#endif
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return (Floats)_mm256_round_ps((__m256)x, kMode);
@@ -80,6 +94,7 @@ ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return (Floats)_mm_
 ONNXC_INLINE Floats max(Floats a, Floats b) { return (Floats)_mm_max_ps((__m128)a, (__m128)b); }
 ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm_min_ps((__m128)a, (__m128)b); }
 ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm_sqrt_ps((__m128)x); }
+ONNXC_INLINE Ints widen_bytes(Bytes x) { return (Ints)_mm_cvtepi8_epi32((__m128i)x); }
 template <int kMode>
 ONNXC_INLINE Floats round(Floats x) {
   return (Floats)_mm_round_ps((__m128)x, kMode);

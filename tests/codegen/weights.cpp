@@ -1,6 +1,7 @@
 #include "codegen/weights.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
@@ -63,8 +64,8 @@ Blobs nasty_blobs() {
 }
 
 /// A program that writes all blobs to standard output through their access expressions.
-std::string program(const Blobs& b, const WeightsText& text) {
-  std::string source = "#include <cstdio>\n#include <onnxc/base.hpp>\n";
+std::string program(const Blobs& b, const WeightsText& text, bool huge_pages) {
+  std::string source = "#include <cstdio>\n#include <onnxc/base.hpp>\n#include <onnxc/huge_pages.hpp>\n";
   for (const std::string& include : text.includes) source += "#include " + include + "\n";
   source += "namespace m {\n" + text.header_declarations + "struct half { std::uint16_t bits; };\n" + text.declarations;
   source += "bool dump() {\n";
@@ -76,13 +77,13 @@ std::string program(const Blobs& b, const WeightsText& text) {
   }
   source += "return true;\n}\n}\n";
   if (text.missing.empty()) {
-    source += "int main() { return m::dump() ? 0 : 1; }\n";
+    source += fmt::format("int main() {{ {}return m::dump() ? 0 : 1; }}\n", huge_pages ? "m::m_use_huge_pages(); " : "");
   } else {
     source +=
         "alignas(4096) static std::byte image[1 << 20];\nint main() {\n  if (m::dump()) return 1;\n  std::FILE* file = std::fopen(\"" +
         text.side_files[0].name +
         "\", \"rb\");\n  [[maybe_unused]] auto n = std::fread(image, 1, sizeof image, file);\n  m::m_weights = image;\n  "
-        "std::fclose(file);\n  return m::dump() ? 0 : 1;\n}\n";
+        "std::fclose(file);\n  " + std::string(huge_pages ? "m::m_use_huge_pages();\n  " : "") + "return m::dump() ? 0 : 1;\n}\n";
   }
   return source;
 }
@@ -93,15 +94,15 @@ std::string all_bytes(const Blobs& b) {
   return bytes;
 }
 
-void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false) {
-  WeightsText text = emit_weights(b.blobs, {form, "m", "x86-64"});
+void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false, bool huge_pages = false) {
+  WeightsText text = emit_weights(b.blobs, {form, "m", "x86-64", huge_pages});
   if (without_asm) {
     const std::size_t at = text.declarations.find("#if defined(__GNUC__)");
     REQUIRE(at != std::string::npos);
     text.declarations.replace(at, 21, "#if !defined(__GNUC__)");
   }
   TemporaryFolder folder;
-  folder.write("unit.cpp", program(b, text));
+  folder.write("unit.cpp", program(b, text, huge_pages));
   std::string objects;
   for (const SideFile& file : text.side_files) {
     folder.write(file.name, file.bytes);
@@ -125,6 +126,12 @@ TEST_CASE("every form gives the same bytes back") {
   }
   for (const char* form : {"array", "asm", "string", "object"}) check_round_trip(b, form, "-O2 -fsanitize=address,undefined -fPIC");
   for (const char* form : {"array", "asm", "object", "section:.mine"}) check_round_trip(b, form, "-O2 -fno-pie -no-pie");
+}
+
+TEST_CASE("in memory of huge pages every form gives the same bytes") {
+  const Blobs b = nasty_blobs();
+  for (const char* form : {"array", "asm", "string", "incbin", "object", "file"}) check_round_trip(b, form, "-O1 -Wconversion", false, true);
+  check_round_trip(b, "asm", "-O1 -fsanitize=address,undefined", false, true);
 }
 
 TEST_CASE("larger weights: asm, with a literal for other compilers") {

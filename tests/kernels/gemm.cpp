@@ -113,7 +113,7 @@ TEST_CASE("a NaN in a reaches its row and no other") {
   a[8] = std::numeric_limits<float>::quiet_NaN();
   const Aligned b(pack::panels(numbers(8 * 3, 2), {.k = 8, .n = 3, .nr = 2 * Vec::width}));
   std::vector<float> c(12);
-  gemm<6, 2>({}, a.data(), b, c.data(), {.m = 4, .n = 3, .k = 8, .lda = 8, .ldc = 3}, Epilogue<AddRelu, Single<float>>{{a.data()}});
+  gemm<6, 2>({}, a.data(), b.p, c.data(), {.m = 4, .n = 3, .k = 8, .lda = 8, .ldc = 3}, Epilogue<AddRelu, Single<float>>{{a.data()}});
   for (int i = 0; i < 12; ++i) CHECK(std::isnan(c[size_t(i)]) == (i / 3 == 1));
 }
 

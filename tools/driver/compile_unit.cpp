@@ -126,6 +126,11 @@ CompiledModel build_and_load(const Compilation& compilation, const CompileOption
   result.build_seconds = seconds_since(build_begin);
   result.library = std::make_unique<UnitLibrary>(library);
   result.model = &result.library->model(compiled.name_space + "_model");
+  if (options.huge_pages) {
+    void* const use = result.library->symbol(compiled.name_space + "_use_huge_pages");
+    ONNXC_CHECK(use != nullptr, "a unit made with --huge-pages can use them");
+    result.huge_pages = reinterpret_cast<int (*)()>(use)() != 0;
+  }
   if (options.profile) {
     void* const profile = result.library->symbol(compiled.name_space + "_profile");
     ONNXC_CHECK(profile != nullptr, "a unit made with --profile tells its profile");

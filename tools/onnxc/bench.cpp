@@ -53,8 +53,8 @@ int bench_command(const BenchOptions& options) {
   fmt::print("{}: median {}, best {}, p90 {} a call; {} calls in {} blocks, {} thread{}\n", options.model.string(),
              duration(latencies.quantile(0.5)), duration(latencies.blocks.front()), duration(latencies.quantile(0.9)), latencies.calls,
              latencies.blocks.size(), options.compile.threads, options.compile.threads == 1 ? "" : "s");
-  fmt::print("arena {} bytes, weights {} bytes, compiled in {:.2f} s, built in {:.2f} s\n", call.arena_bytes(), unit.weights_bytes,
-             compiled.compile_seconds, compiled.build_seconds);
+  fmt::print("arena {} bytes, weights {} bytes{}, compiled in {:.2f} s, built in {:.2f} s\n", call.arena_bytes(), unit.weights_bytes,
+             compiled.huge_pages ? " in memory of huge pages" : "", compiled.compile_seconds, compiled.build_seconds);
   if (options.json) {
     const nlohmann::ordered_json figures = {{"model", options.model.string()},
                                             {"data", feed.source()},

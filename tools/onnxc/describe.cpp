@@ -53,7 +53,7 @@ ordered_json describe_buffer(const Program& program, BufferId id) {
 ordered_json describe_totals(const Program& program) {
   Dim macs = 0;
   for_each_step(program.steps, [&](const Step& step, int) { macs += step.macs; });
-  return {{"macs", size(macs)}, {"weight_bytes", weight_bytes(program)}, {"cost_ns", predicted_ns(program)}};
+  return {{"macs", size(macs)}, {"weight_bytes", weight_bytes(program)}, {"weight_bytes_saved", weight_bytes_saved(program)}, {"cost_ns", predicted_ns(program)}};
 }
 
 ordered_json describe_arena(const Program& program) {
@@ -124,11 +124,11 @@ ordered_json describe(const Described& described, const CompileOptions& options)
   describe_nodes(described.model, steps_of, nodes);
   for (std::size_t i = 0; i < program.buffers.size(); ++i) buffers.push_back(describe_buffer(program, static_cast<BufferId>(i)));
   for (const Weights& w : program.weights) {
-    weights.push_back({{"name", w.name}, {"from", w.from}, {"type", info(w.element).name}, {"bytes", weight_bytes(w)}});
+    weights.push_back({{"name", w.name}, {"from", w.from}, {"type", info(w.element).name}, {"bytes", weight_bytes(w)}, {"bytes_saved", weight_bytes_saved(w)}});
   }
   for (const Choice& choice : c.choices) {
     ordered_json candidates = ordered_json::array();
-    for (const auto& candidate : choice.candidates) candidates.push_back({{"kernel", candidate.kernel}, {"cost_ns", candidate.cost_ns}, {"growth", candidate.growth}});
+    for (const auto& candidate : choice.candidates) candidates.push_back({{"kernel", candidate.kernel}, {"cost_ns", candidate.cost_ns}, {"growth", candidate.growth}, {"note", candidate.note}});
     choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
   }
   return {{"target", c.target.name}, {"threads", options.threads}, {"totals", describe_totals(program)}, {"arena", describe_arena(program)},

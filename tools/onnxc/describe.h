@@ -22,17 +22,18 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 /// Sizes are numbers, or text where they depend on dimensions.
 ///
 ///   target, threads
-///   totals:  {macs, weight_bytes, cost_ns}: of all steps, each counted once
+///   totals:  {macs, weight_bytes, weight_bytes_saved, cost_ns}: of all steps, each counted once; saved is what weights that are stored narrower would take
+///            more as f32
 ///   arena:   {bytes, lower_bound, unshared_bytes, proved}; bounds only where all sizes are constant
 ///   steps:   [{number, depth, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, parallel, reads: [buffer],
 ///            writes: [buffer]}], in pre-order, `number` from 1 as in the comments of the emitted file
 ///   buffers: [{id, name, place, type, bytes, index, pixel_stride, parent, offset, first, last}]: `index` is the number of an input or output, or of an entry of
 ///            `weights`; `pixel_stride` where channels lie last; `first` and `last` are a half-open range of steps, counted from 0; offset and
 ///            lifetime only in the arena
-///   weights: [{name, from, type, bytes}]
+///   weights: [{name, from, type, bytes, bytes_saved}]
 ///   nodes:   [{op, name, outputs: [name], steps: [number]}]: those of the model, in its order, regions behind the node that owns them; `steps` do what is
 ///            left of it when the model runs
-///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth}]}]
+///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note}]}]
 nlohmann::ordered_json describe(const Described& described, const CompileOptions& options);
 
 using Sizes = std::map<std::string, int64_t, std::less<>>;

@@ -131,13 +131,19 @@ class Explanation {
                             : cost(winner) <= cost(order[0])
                                 ? fmt::format("the cheapest of {}", candidates.size())
                                 : "a cheaper one's weights are too large together with others': --weights-growth allows more";
-    fmt::print("  kernel    {}: {}\n", line_of(candidates[winner].at("kernel")), why);
+    const auto label = [&](std::size_t i) {
+      const std::string note = line_of(candidates[i].at("note"));
+      return line_of(candidates[i].at("kernel")) + (note.empty() ? "" : ", " + note);
+    };
+    fmt::print("  kernel    {}: {}\n", label(winner), why);
     for (const std::size_t i : order) {
       if (candidates.size() == 1) break;
       const int64_t growth = candidates[i].at("growth");
-      fmt::print("            {} {:<28} {:>12.2f} us  {:>7}{}\n", i == winner ? "*" : " ", line_of(candidates[i].at("kernel")),
+      fmt::print("            {} {:<28} {:>12.2f} us  {:>7}{}\n", i == winner ? "*" : " ", label(i),
                  cost(i) / 1e3, fmt::format("{:.2f}x", cost(i) / lowest),
-                 growth > 0 ? fmt::format("  weights larger by {} bytes", growth) : "");
+                 growth > 0   ? fmt::format("  weights larger by {} bytes", growth)
+                 : growth < 0 ? fmt::format("  smaller by {} bytes", -growth)
+                              : "");
     }
   }
 
@@ -182,7 +188,7 @@ void print_choices(const std::vector<Choice>& choices) {
   for (const Choice& c : choices) {
     fmt::print("{}\n", c.node);
     for (std::size_t i = 0; i < c.candidates.size(); ++i)
-      fmt::print("    {:<24} {:>14.0f} ns{}\n", c.candidates[i].kernel, c.candidates[i].cost_ns, i == c.winner ? "  <--" : "");
+      fmt::print("    {:<24} {:>14.0f} ns{}\n", c.candidates[i].kernel + (c.candidates[i].note.empty() ? "" : ", " + c.candidates[i].note), c.candidates[i].cost_ns, i == c.winner ? "  <--" : "");
   }
 }
 

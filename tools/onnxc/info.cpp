@@ -32,7 +32,7 @@ struct Compiled {
   std::string macs, obstacle;
   std::vector<std::string> libraries{};
   ordered_json arena{}, layers{};
-  int64_t packed_weight_bytes = 0;
+  int64_t packed_weight_bytes = 0, saved_weight_bytes = 0;
 };
 
 /// A line for each step: its number, kernel, work and nodes.
@@ -53,7 +53,7 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
     direct.level = 3;
     const Described described = compile_described(path, direct);
     const ordered_json description = describe(described, direct), &totals = description.at("totals");
-    return {line_of(totals.at("macs")), "", described.compilation.program.libraries, description.at("arena"), layers_of(description), totals.at("weight_bytes")};
+    return {line_of(totals.at("macs")), "", described.compilation.program.libraries, description.at("arena"), layers_of(description), totals.at("weight_bytes"), totals.at("weight_bytes_saved")};
   } catch (const Error& e) {
     return {"", e.diagnostics().front().text()};
   }
@@ -106,7 +106,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   std::map<std::string, int64_t> operators;
   int64_t parameters = 0, weight_bytes = 0, nodes = 0;
   count(model.graph, operators, parameters, weight_bytes, nodes);
-  const auto [macs, obstacle, libraries, arena, layers, packed_weight_bytes] = look_into(path, options);
+  const auto [macs, obstacle, libraries, arena, layers, packed_weight_bytes, saved_weight_bytes] = look_into(path, options);
   if (form == InfoForm::Csv) {
     if (!obstacle.empty()) throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
     print_csv(layers);
@@ -126,6 +126,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     all["libraries"] = libraries;
     all["arena"] = arena;
     all["packed_weight_bytes"] = packed_weight_bytes;
+    all["saved_weight_bytes"] = saved_weight_bytes;
     all["layers"] = layers;
   } else {
     all["not_compiled"] = obstacle;
@@ -142,7 +143,8 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   for (const auto& v : all["outputs"]) fmt::print("  output      {}: {}\n", v["name"].get<std::string>(), v["type"].get<std::string>());
   fmt::print("  nodes       {}\n  parameters  {} ({} bytes)\n", nodes, parameters, weight_bytes);
   if (obstacle.empty()) {
-    fmt::print("  MACs        {}\n  packed      {} bytes of weights, as the kernels read them\n", macs, packed_weight_bytes);
+    const std::string saved = saved_weight_bytes > 0 ? fmt::format("; {} saved by narrower types that hold the same values", saved_weight_bytes) : "";
+    fmt::print("  MACs        {}\n  packed      {} bytes of weights, as the kernels read them{}\n", macs, packed_weight_bytes, saved);
     print_arena(arena);
   } else fmt::print("  MACs        unknown: {}\n", obstacle);
   for (const std::string& library : libraries) fmt::print("  links with  -l{}\n", library);

@@ -67,6 +67,10 @@ void ModelOptions::add_to(CLI::App& app) {
       ->check(CLI::Range(1, 256));
   app.add_option("--weights-growth", weights_growth_, "How many times the model's weights the unit's may be: Winograd's are 1.8 or 4 times as large. 2 by default, 1 at -Os")
       ->check(CLI::Range(1.0, 100.0));
+  app.add_option("--narrow-weights", narrow_weights_, "Weights that f16, bf16 or 8-bit codes with a scale for each column hold exactly are stored as these, with the same results to the bit: "
+                                                      "off, auto (where that is faster) or all (wherever kernels can read them: in matrix products)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"off", "auto", "all"}));
   app.add_option("--memory", memory_, "What gives way where time and memory are at odds: speed (memory), balanced (up to a tenth of the time) or min (time)")
       ->capture_default_str()
       ->check(CLI::IsMember({"speed", "balanced", "min"}));
@@ -87,6 +91,7 @@ void ModelOptions::add_to(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("-I,--include-dir", include_folders_, "Where run, bench and --emit=shared or object find headers of custom operators, before the working directory")
       ->allow_extra_args(false);
+  app.add_flag("--huge-pages", huge_pages_, "The unit gets a function that copies its weights into memory of huge pages, on Linux; run and bench call it");
   app.add_option("--weights", weights_, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")
       ->capture_default_str();
 }
@@ -94,6 +99,7 @@ void ModelOptions::add_to(CLI::App& app) {
 CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.target = target_;
   rest.weights = weights_;
+  rest.huge_pages = huge_pages_;
   rest.threads = threads_;
   const auto limit = [](std::optional<uint64_t> bytes, int64_t otherwise) {
     return bytes ? static_cast<int64_t>(std::min<uint64_t>(*bytes, std::numeric_limits<int64_t>::max())) : otherwise;
@@ -104,6 +110,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.max_trip = max_trip_;
   rest.zip_maps = zipmap_ == "map";
   rest.memory = memory_ == "min" ? MemoryGoal::Min : memory_ == "balanced" ? MemoryGoal::Balanced : MemoryGoal::Speed;
+  rest.narrow_weights = narrow_weights_ == "off" ? NarrowWeights::Off : narrow_weights_ == "all" ? NarrowWeights::All : NarrowWeights::Auto;
   rest.weights_growth = weights_growth_ ? *weights_growth_ : opt_level_ == "s" ? 1.0 : CompilerOptions().weights_growth;
   rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';
   rest.log = &std::cerr;

@@ -18,11 +18,11 @@ class ModelOptions {
   CompileOptions options(CompileOptions rest = {}) const;
 
  private:
-  std::string target_ = "native", weights_ = "auto", zipmap_ = "map", memory_ = "speed";
+  std::string target_ = "native", weights_ = "auto", zipmap_ = "map", memory_ = "speed", narrow_weights_ = "auto";
   int threads_ = 1;
   std::optional<uint64_t> max_arena_, max_weights_;
   std::optional<double> weights_growth_;
-  bool no_heap_ = false;
+  bool no_heap_ = false, huge_pages_ = false;
   int64_t max_trip_ = CompilerOptions().max_trip;
   std::string opt_level_ = "3";
   std::vector<std::string> dims_, specialize_, custom_operators_, include_folders_;

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "compiler/lowering/lowering.h"
+#include "compiler/lowering/narrow.h"
 #include "compiler/lowering/pack.h"
 #include "compiler/lowering/slicing.h"
 #include "compiler/lowering/tiles.h"
@@ -90,19 +93,23 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const int nr = vectors * l.target().vector_floats;
   const double macs = known(rows) * known(p.n) * known(p.k);
   const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
-  l.consider(row, macs, 4 * known(p.n) * known(p.k), [&l, &b, p, product, row, one_row, tile, vectors, nr] {
-    const View a = l.in(0), y = l.out(0);
-    const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, ElementType::F32,
-                                   pack::panels(b.as<float>(), {.k = p.k.value(), .n = p.n.value(), .nr = nr}));
-    std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(product.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
-    if (!one_row) add_streaming(l, tile, product, 1, params);
-    StepBuilder step = l.call(row);
-    if (!one_row) step.template_name(std::to_string(tile.rows));
-    step.template_name(std::to_string(vectors));
-    step.pointer(a).pointer(w).pointer(y);
-    step.params(std::move(params));
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k);
-  });
+  const double tiles = one_row ? 1 : std::ceil(known(rows) / tile.rows);  // each widens the weights anew
+  for (Storage& storage : candidate_storages(l, b.as<float>(), product.n, rows, tile.rows)) {
+    const StorageCost cost = cost_of(storage, l.target(), product.k, product.n);
+    const auto build = [&l, &b, p, product, row, one_row, tile, vectors, nr, storage = std::move(storage)] {
+      const View a = l.in(0), y = l.out(0);
+      std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(product.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
+      const PointerArg w = add_panels(l, l.graph()[l.node().input(1)].name, pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}), product.k, nr, storage, params);
+      if (!one_row) add_streaming(l, tile, product, 1, params);
+      StepBuilder step = l.call(row);
+      if (!one_row) step.template_name(std::to_string(tile.rows));
+      step.template_name(std::to_string(vectors));
+      step.pointer(a).pointer(w).pointer(y);
+      step.params(std::move(params));
+      step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k);
+    };
+    l.consider(row, macs + tiles * cost.macs, cost.bytes, build, cost.growth, cost.note);
+  }
 }
 
 /// Both operands known only when the model runs.

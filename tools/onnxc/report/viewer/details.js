@@ -91,7 +91,7 @@ function stepDetails(step) {
             titled(
                 'Kernels considered',
                 choice.candidates.map(
-                    (candidate, i) => `${candidate.kernel}${candidate.cost_ns ? ', ' + duration(candidate.cost_ns) : ''}${
+                    (candidate, i) => `${candidate.kernel}${candidate.note ? ', ' + candidate.note : ''}${candidate.cost_ns ? ', ' + duration(candidate.cost_ns) : ''}${
                         i === choice.winner ? ' (chosen)' : ''}`)) :
             [])
   ];
@@ -99,5 +99,5 @@ function stepDetails(step) {
 
 function weightText(buffer) {
   const weights = data.weights[buffer.index];
-  return weights ? `${weights.from || buffer.name}: ${weights.type}, ${bytes(weights.bytes)}` : bufferText(buffer.id);
+  return weights ? `${weights.from || buffer.name}: ${weights.type}${weights.bytes_saved ? ' for f32' : ''}, ${bytes(weights.bytes)}` : bufferText(buffer.id);
 }

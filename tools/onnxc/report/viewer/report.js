@@ -33,7 +33,7 @@ function overview() {
     cards.push(card('arena', 'depends on dimensions', arena.unshared_bytes + ' bytes without sharing'));
   }
   cards.push(
-      card('weights', bytes(totals.weight_bytes), `${totals.weight_bytes} bytes, packed`),
+      card('weights', bytes(totals.weight_bytes), `${totals.weight_bytes} bytes, packed${totals.weight_bytes_saved ? `; ${totals.weight_bytes_saved} saved by narrower types` : ''}`),
       card('multiply-adds', known(totals.macs) ? count(totals.macs) : 'depends on dimensions', String(totals.macs)),
       card(
           unknown ? `predicted, without ${plural(unknown, 'step')}` : 'predicted time', duration(totals.cost_ns),

@@ -15,7 +15,7 @@ function buildWeights(section) {
   const row = w => element(
       'div', {class: 'weight'}, element('span', {title: w.from || w.name}, w.from || w.name),
       element('div', {}, element('div', {class: 'bar', style: `width: ${100 * w.bytes / most}%`})),
-      element('span', {class: 'number'}, bytes(w.bytes)), element('span', {class: 'faint'}, `${w.type}, ${percent(w.bytes / total)}`),
+      element('span', {class: 'number'}, bytes(w.bytes)), element('span', {class: 'faint'}, `${w.type}${w.bytes_saved ? ' for f32' : ''}, ${percent(w.bytes / total)}`),
       element(
           'span', {},
           ...w.readers.slice(0, 3).flatMap(
@@ -26,7 +26,8 @@ function buildWeights(section) {
       element(
           'p', {class: 'faint'},
           `${plural(order.length, 'constant')} as the kernels read them, packed: ${
-              bytes(data.totals.weight_bytes)} together. Equal ones are there once.`),
+              bytes(data.totals.weight_bytes)} together. Equal ones are there once.${
+              data.totals.weight_bytes_saved ? ` Narrower types that hold the same values save ${bytes(data.totals.weight_bytes_saved)}.` : ''}`),
       list);
   if (order.length > 100)
     section.append(element(

@@ -1,0 +1,197 @@
+#include "compiler/lowering/narrow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "compiler/lowering/pack.h"
+#include "runtime_stub/onnxc/types.hpp"
+
+namespace onnxc {
+namespace {
+
+constexpr uint32_t kMagnitude = 0x7fffffffu, kInfinity = 0x7f800000u;
+
+uint32_t bits_of(float x) { return std::bit_cast<uint32_t>(x); }
+
+/// Whether all of them are, in blocks without a branch.
+template <class Is>
+bool all_are(std::span<const float> values, Is is) {
+  constexpr std::size_t kBlock = 256;
+  for (std::size_t first = 0; first < values.size(); first += kBlock) {
+    bool all = true;
+    for (const float x : values.subspan(first, std::min(kBlock, values.size() - first))) all &= is(x);
+    if (!all) return false;
+  }
+  return true;
+}
+
+/// The magnitudes of a column, as bits; at most 129 of them fit codes of a scale.
+class Magnitudes {
+ public:
+  /// False where the column fits no scale.
+  bool add(float x) {
+    const uint32_t magnitude = bits_of(x) & kMagnitude;
+    if (magnitude == 0) return bits_of(x) == 0;
+    if (magnitude < bits_of(std::numeric_limits<float>::min()) || magnitude >= kInfinity) return false;
+    if (x > 0) most_positive_ = std::max(most_positive_, magnitude);
+    else most_negative_ = std::max(most_negative_, magnitude);
+    std::size_t at = magnitude * 2654435761u >> (32 - kLog);
+    for (; table_[at] != 0; at = (at + 1) % table_.size()) {
+      if (table_[at] == magnitude) return true;
+    }
+    if (count_ == kMost) return false;
+    table_[at] = magnitude;
+    list_[count_++] = std::bit_cast<float>(magnitude);
+    return true;
+  }
+
+  std::optional<float> scale() const {
+    if (count_ == 0) return 1.0f;
+    const float most = std::bit_cast<float>(std::max(most_positive_, most_negative_));
+    const int last = most_negative_ > most_positive_ ? 128 : 127;
+    for (int code = last; code > 0; --code) {
+      const float middle = most / static_cast<float>(code);
+      for (const float scale : {middle, std::nextafter(middle, 0.0f), std::nextafter(middle, most)}) {
+        if (scale >= std::numeric_limits<float>::min() && fits(scale)) return scale;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 128, kLog = 9;
+
+  /// The largest magnitude is a code that its signs allow, so the others are too.
+  bool fits(float scale) const {
+    return std::all_of(list_.begin(), list_.begin() + count_, [&](float magnitude) {
+      const float code = std::nearbyint(magnitude / scale);
+      return code <= (bits_of(magnitude) <= most_positive_ ? 127.0f : 128.0f) && code * scale == magnitude;
+    });
+  }
+
+  std::array<uint32_t, 1 << kLog> table_{};
+  std::array<float, kMost> list_{};
+  std::ptrdiff_t count_ = 0;
+  uint32_t most_positive_ = 0, most_negative_ = 0;
+};
+
+/// The scales of all columns, a strip of columns at a time: their values lie in one line of the cache.
+std::optional<std::vector<float>> find_scales(std::span<const float> b, int64_t n) {
+  constexpr int64_t kStrip = 16;
+  std::vector<float> scales;
+  std::vector<Magnitudes> strip;
+  for (int64_t first = 0; first < n; first += kStrip) {
+    const auto columns = static_cast<std::size_t>(std::min(kStrip, n - first));
+    strip.assign(columns, {});
+    for (std::size_t row = static_cast<std::size_t>(first); row < b.size(); row += static_cast<std::size_t>(n)) {
+      for (std::size_t j = 0; j < columns; ++j) {
+        if (!strip[j].add(b[row + j])) return std::nullopt;
+      }
+    }
+    for (const Magnitudes& column : strip) {
+      const auto scale = column.scale();
+      if (!scale) return std::nullopt;
+      scales.push_back(*scale);
+    }
+  }
+  return scales;
+}
+
+template <class T, class Narrow>
+std::vector<std::byte> stored_as(std::span<const float> values, Narrow narrow) {
+  std::vector<std::byte> bytes(values.size() * sizeof(T));
+  std::byte* to = bytes.data();
+  for (std::size_t i = 0; i < values.size(); ++i, to += sizeof(T)) {
+    const T element = narrow(values[i], static_cast<int64_t>(i));
+    std::memcpy(to, &element, sizeof element);
+  }
+  return bytes;
+}
+
+int64_t width(const Storage& storage) { return info(storage.element).bits / 8; }
+
+/// What it takes to widen an element, in multiply-adds of a gemm. Sapphire Rapids, g++ 12, 2026-11, gemv and gemm of 4 and 784 rows; SSE4 has no
+/// instruction for f16.
+double widening_macs(ElementType element, Isa isa) {
+  const bool wide = isa == Isa::Avx512, has_halves = isa != Isa::Generic && isa != Isa::Sse4;
+  if (element == ElementType::F16) return !has_halves ? 16 : wide ? 1 : 0.5;
+  if (element == ElementType::BF16) return !has_halves ? 4.5 : wide ? 1.5 : 1;
+  if (element == ElementType::I8) return wide || !has_halves ? 2.5 : 2;
+  return 0;
+}
+
+}  // namespace
+
+const char* name(NarrowWeights narrow) { return narrow == NarrowWeights::Off ? "off" : narrow == NarrowWeights::All ? "all" : "auto"; }
+
+bool is_bf16(float x) { return (bits_of(x) & 0xffff) == 0 && (bits_of(x) & kMagnitude) <= kInfinity; }
+
+bool is_f16(float x) {
+  constexpr uint32_t kLeast = 0x38800000u, kLargest = 0x477fe000u;  // 2^-14, 65504
+  const uint32_t magnitude = bits_of(x) & kMagnitude;
+  const bool is_normal = magnitude >= kLeast && magnitude <= kLargest && (magnitude & 0x1fff) == 0;
+  const float quanta = (magnitude < kLeast ? std::bit_cast<float>(magnitude) : 0.0f) * 0x1p24f;  // subnormals are whole numbers of 2^-24
+  const bool is_subnormal = magnitude < kLeast && static_cast<float>(static_cast<int32_t>(quanta)) == quanta;
+  return is_normal || is_subnormal || magnitude == kInfinity;
+}
+
+std::vector<Storage> exact_storages(std::span<const float> b, int64_t n) {
+  std::vector<Storage> exact;
+  if (all_are(b, is_f16)) exact.push_back({ElementType::F16});
+  if (all_are(b, is_bf16)) exact.push_back({ElementType::BF16});
+  if (auto scales = find_scales(b, n)) exact.push_back({ElementType::I8, std::move(*scales)});
+  return exact;
+}
+
+int8_t code_of(float weight, float scale) { return static_cast<int8_t>(std::nearbyint(weight / scale)); }
+
+std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, const Storage& storage) {
+  switch (storage.element) {
+    case ElementType::F16: return stored_as<float16>(panels, [](float x, int64_t) { return float16(x); });
+    case ElementType::BF16: return stored_as<bfloat16>(panels, [](float x, int64_t) { return bfloat16(x); });
+    case ElementType::I8: {
+      const std::vector<float> scales = pack::padded(storage.scales, nr);
+      return stored_as<int8_t>(panels, [&](float x, int64_t i) {
+        const float scale = scales[static_cast<std::size_t>(i / (k * nr) * nr + i % nr)];
+        return scale > 0 ? code_of(x, scale) : int8_t{0};
+      });
+    }
+    default: return stored_as<float>(panels, [](float x, int64_t) { return x; });
+  }
+}
+
+std::vector<Storage> candidate_storages(const Lowering& l, std::span<const float> b, int64_t n, Dim rows, int64_t tile) {
+  std::vector<Storage> candidates;
+  const bool waits = l.weights_stream() && rows.is_constant() && rows.value() <= tile;
+  if (l.narrow_weights() == NarrowWeights::All || (l.narrow_weights() == NarrowWeights::Auto && waits)) candidates = exact_storages(b, n);
+  if (l.narrow_weights() == NarrowWeights::All && !candidates.empty()) {
+    const int64_t least = width(*std::ranges::min_element(candidates, {}, width));
+    std::erase_if(candidates, [&](const Storage& storage) { return width(storage) > least; });
+  } else {
+    candidates.insert(candidates.begin(), Storage());
+  }
+  return candidates;
+}
+
+StorageCost cost_of(const Storage& storage, const Target& target, int64_t k, int64_t n) {
+  const int64_t bytes = width(storage) * k * n + (storage.element == ElementType::I8 ? 4 * n : 0);
+  return {widening_macs(storage.element, target.isa) * static_cast<double>(k * n), static_cast<double>(bytes), bytes - 4 * k * n,
+          storage.element == ElementType::F32 ? "" : fmt::format("weights as {}", name(storage.element))};
+}
+
+PointerArg add_panels(Lowering& l, const std::string& from, std::vector<float> panels, int64_t k, int64_t nr, const Storage& storage,
+                      std::vector<std::pair<std::string, Arg>>& params) {
+  if (storage.element == ElementType::F32) return l.weights(from, ElementType::F32, panels);
+  const PointerArg stored = l.weights(from, storage.element, store(panels, k, nr, storage), static_cast<int64_t>(panels.size()) * 4);
+  if (storage.element == ElementType::I8) params.emplace_back("scales", l.weights(from, ElementType::F32, pack::padded(storage.scales, nr)));
+  return stored;
+}
+
+}  // namespace onnxc

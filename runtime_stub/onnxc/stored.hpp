@@ -1,0 +1,111 @@
+// Constants as they are stored and as kernels read them: floats whatever lies in memory, and the same floats whatever that is.
+//
+//   T of the array       an element of column j is
+//   float                itself
+//   float16, bfloat16    widened, which is exact
+//   int8_t               float(code) * scales[j], rounded once: what the compiler has checked to be the weight (compiler/lowering/narrow.h)
+//
+//   const auto panel = panel_of(b, scales, i, k, NR);   // of an array of panels [k][NR]: a pointer, or Codes
+//   load(panel + s * NR, j)                             // Vec: the elements of row s from column j on
+//
+// Nothing here is aligned to more than its elements are.
+#pragma once
+#include "types.hpp"
+#include "vec.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
+
+/// A row of codes of 8 bits and the scales of its columns: moves from row to row as a pointer does.
+struct Codes {
+  const int8_t* codes;
+  const float* scales;
+  ONNXC_INLINE friend Codes operator+(Codes row, int64_t elements) { return {row.codes + elements, row.scales}; }
+  ONNXC_INLINE Codes& operator+=(int64_t elements) {
+    codes += elements;
+    return *this;
+  }
+};
+
+/// Panel number `panel`, of k rows of nr elements, in an array of them; `scales`: of all columns, padded to whole panels, where T is int8_t.
+template <class T>
+ONNXC_INLINE const T* panel_of(const T* b, const float*, int64_t panel, int64_t k, int64_t nr) {
+  return b + panel * k * nr;
+}
+ONNXC_INLINE Codes panel_of(const int8_t* b, const float* scales, int64_t panel, int64_t k, int64_t nr) {
+  return {b + panel * k * nr, scales + panel * nr};
+}
+
+/// Where an element lies.
+template <class T>
+ONNXC_INLINE const T* address_of(const T* row) {
+  return row;
+}
+ONNXC_INLINE const int8_t* address_of(Codes row) { return row.codes; }
+
+namespace detail {
+
+typedef uint16_t Halves __attribute__((vector_size(2 * Vec::width)));
+typedef int16_t SignedHalves __attribute__((vector_size(2 * Vec::width)));
+using Word = std::conditional_t<Vec::width == 4, int32_t, int64_t>;
+typedef Word Words __attribute__((vector_size(16)));
+typedef int8_t Bytes __attribute__((vector_size(Vec::width)));
+
+template <class Raw, class T>
+ONNXC_INLINE Raw load_raw(const T* p) {
+  Raw raw;
+  __builtin_memcpy(&raw, p, sizeof raw);
+  return raw;
+}
+
+/// Vec::width integers of 16 bits. By name where g++ 12 takes a conversion of vectors apart.
+template <class T>
+ONNXC_INLINE IntVec load_unsigned(const T* p) {
+#if defined(__AVX2__) && !defined(ONNXC_NO_XSIMD)
+  return {(IntVec::Raw)x86::widen_unsigned(load_raw<x86::Halves>(p))};
+#else
+  return {(IntVec::Raw)__builtin_convertvector(load_raw<Halves>(p), IntVec::Unsigned)};
+#endif
+}
+
+/// Floats of binary16 by integers alone: the exponent moves by 112, but for infinity and NaN by twice that, and for subnormals, which are whole numbers of
+/// 2^-24.
+ONNXC_INLINE Vec widen_halves(IntVec code) {
+  const IntVec magnitude = (code & IntVec::all(0x7fff)) << 13, sign = (code & IntVec::all(0x8000)) << 16;
+  const IntVec special = {(IntVec::Raw)(magnitude.raw >= IntVec::all(0x1f << 23).raw)}, subnormal = {(IntVec::Raw)(magnitude.raw < IntVec::all(1 << 23).raw)};
+  const IntVec moved = magnitude + IntVec::all(112 << 23) + (special & IntVec::all(112 << 23));
+  const IntVec small = bits(to_float(magnitude >> 13) * Vec::all(0x1p-24f));
+  return from_bits((subnormal & small) | (~subnormal & moved) | sign);
+}
+
+}  // namespace detail
+
+/// Vec::width elements from p on.
+ONNXC_INLINE Vec widen(const bfloat16* p) {
+  return from_bits(detail::load_unsigned(p) << 16);
+}
+ONNXC_INLINE Vec widen(const float16* p) {
+#if defined(__F16C__) && defined(__AVX__) && !defined(ONNXC_NO_XSIMD)
+  return {x86::widen_halves(detail::load_raw<x86::Halves>(p))};
+#elif defined(__aarch64__) && !defined(ONNXC_NO_XSIMD)
+  return {vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(&p->bits)))};
+#else
+  return detail::widen_halves(detail::load_unsigned(p));
+#endif
+}
+ONNXC_INLINE Vec widen(const int8_t* p) {
+#if defined(__SSE4_1__) && (defined(__AVX2__) || !defined(__AVX__)) && !defined(ONNXC_NO_XSIMD)
+  if constexpr (Vec::width == 16) return to_float({x86::widen_bytes(detail::load_raw<x86::Bytes>(p))});
+  else return to_float({x86::widen_bytes((x86::Bytes)detail::Words{detail::load_raw<detail::Word>(p)})});  // a copy into half a register goes through memory
+#else  // in two steps: g++ 12 takes one apart
+  const auto halves = __builtin_convertvector(detail::load_raw<detail::Bytes>(p), detail::SignedHalves);
+  return to_float({__builtin_convertvector(halves, IntVec::Raw)});
+#endif
+}
+
+/// The elements of a row from column j on.
+ONNXC_INLINE Vec load(const float* row, int64_t j) { return Vec::load(row + j); }
+ONNXC_INLINE Vec load(const float16* row, int64_t j) { return widen(row + j); }
+ONNXC_INLINE Vec load(const bfloat16* row, int64_t j) { return widen(row + j); }
+ONNXC_INLINE Vec load(Codes row, int64_t j) { return widen(row.codes + j) * Vec::load(row.scales + j); }
+
+}  // namespace onnxc

@@ -11,6 +11,7 @@ struct CompileOptions : CompilerOptions {
   std::string weights = "auto";
   bool standalone = false;
   bool profile = false;         ///< the unit measures its steps
+  std::optional<int64_t> max_code{};  ///< bytes of machine code; a unit that takes more is refused by what builds it
   std::vector<std::filesystem::path> include_folders{};  ///< where a build looks for headers of custom operators, before the working directory
 };
 

@@ -200,7 +200,7 @@ class Emitter {
   std::string outline() const {
     std::string text = "//\n";
     if (interface_.dynamic()) {
-      text += fmt::format("// Memory: see plan() for the arena's layout; {} buffers.\n", program_.plan_order.size());
+      text += fmt::format("// Memory: see plan() for the arena's layout; {} buffers.\n", program_.placements.front().places.size());
     } else {
       const int64_t arena = program_.arena_bytes.value(), bound = program_.lower_bound.value();
       const double gap = 100.0 * static_cast<double>(arena - bound) / static_cast<double>(std::max<int64_t>(bound, 1));

@@ -46,7 +46,7 @@ ordered_json describe_buffer(const Program& program, BufferId id) {
   if (b.place == Buffer::Place::Input || b.place == Buffer::Place::Output || b.place == Buffer::Place::Weights) json["index"] = b.index;
   if (b.parent >= 0) json.update({{"parent", b.parent}, {"offset", size(b.offset)}});
   else if (b.place == Buffer::Place::Arena && b.first >= 0) json.update({{"first", b.first}, {"last", b.last}});
-  if (b.place == Buffer::Place::Arena && b.parent < 0 && program.plan_order.empty()) json["offset"] = size(b.offset);
+  if (b.place == Buffer::Place::Arena && b.parent < 0 && program.placements.empty()) json["offset"] = size(b.offset);
   return json;
 }
 
@@ -58,7 +58,7 @@ ordered_json describe_totals(const Program& program) {
 
 ordered_json describe_arena(const Program& program) {
   ordered_json json;
-  if (program.plan_order.empty()) {
+  if (program.placements.empty()) {
     json = {{"bytes", size(program.arena_bytes)}, {"lower_bound", size(program.lower_bound)}, {"proved", program.arena_bytes == program.lower_bound}};
   }
   json["unshared_bytes"] = size(program.unshared_bytes);

@@ -35,7 +35,6 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 ///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth}]}]
 nlohmann::ordered_json describe(const Described& described, const CompileOptions& options);
 
-using Sizes = std::map<std::string, int64_t, std::less<>>;
 /// A size of the description where the dimensions have these values; nothing where it depends on others.
 std::optional<int64_t> size_at(const nlohmann::ordered_json& size, const Sizes& dimensions);
 /// A size or a name of the description as one line for people.

@@ -98,7 +98,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   const auto limit = [](std::optional<uint64_t> bytes, int64_t otherwise) {
     return bytes ? static_cast<int64_t>(std::min<uint64_t>(*bytes, std::numeric_limits<int64_t>::max())) : otherwise;
   };
-  rest.max_arena = limit(max_arena_, rest.max_arena);
+  if (max_arena_) rest.max_arena = limit(max_arena_, kMostArena);
   rest.max_weights = limit(max_weights_, rest.max_weights);
   rest.heap = !no_heap_;
   rest.max_trip = max_trip_;

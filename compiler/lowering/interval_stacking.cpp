@@ -266,17 +266,28 @@ class Search {
     for (const Order& candidate : candidates_) {
       if (best_cost > 0) try_order(candidate);
     }
+    // Threshold accepting (Dueck and Scheuer, 1990): a little worse will do, ever less of it.
+    Order current = best;
+    Heights current_heights = best_heights;
+    double current_cost = best_cost;
+    bool stale = true;  // position_ and tops_ are not those of `current`
     const std::size_t work = (edges_ + intervals_.size()) * active_.size();
     for (std::size_t round = 0; round < kMostMoves && best_cost > 0 && work_left_ >= work; ++round) {
       work_left_ -= work;
       std::size_t k = random_.below(active_.size());
-      for (std::size_t step = 0; step < active_.size() && excess(std::min(best_heights[k], others[k]), k) == 0; ++step) k = (k + 1) % active_.size();
-      Order order = best;
-      if (round == 0 || dirty_) heights(best), dirty_ = false;
+      for (std::size_t step = 0; step < active_.size() && excess(std::min(current_heights[k], others[k]), k) == 0; ++step) k = (k + 1) % active_.size();
+      if (std::exchange(stale, false)) heights(current);
+      Order order = current;
       move_one(order, k);
       Heights own = heights(order);
-      dirty_ = true;
-      if (const double c = cost(own, others); c <= best_cost) best = std::move(order), best_heights = std::move(own), best_cost = c, dirty_ = false;
+      stale = true;
+      const double c = cost(own, others), threshold = kThreshold * (1 - static_cast<double>(round) / kMostMoves);
+      if (c > current_cost * (1 + threshold)) continue;
+      current = std::move(order);
+      current_heights = std::move(own);
+      current_cost = c;
+      stale = false;
+      if (c < best_cost) best = current, best_heights = current_heights, best_cost = c;
     }
     return {std::move(best), std::move(best_heights)};
   }
@@ -313,6 +324,7 @@ class Search {
   }
 
   static constexpr std::size_t kMostMoves = 4'000;  // in a row
+  static constexpr double kThreshold = 0.2;         // of the cost
 
   std::vector<Interval> intervals_;
   std::span<const std::vector<int64_t>> sizes_;
@@ -327,9 +339,8 @@ class Search {
   std::vector<Order> candidates_;
   std::size_t stride_ = 0;                  ///< active samples, and some that are always 0
   std::vector<double> flat_sizes_, tops_;   ///< [buffer][active sample]
-  bool dirty_ = true;                       ///< tops_ are not those of the best order
   std::vector<Order> chosen_;
-  std::size_t work_left_ = 300'000'000;     ///< for moves: each costs the pairs and samples that it looks at. About a second
+  std::size_t work_left_ = 1'000'000'000;    ///< for moves: each costs the pairs and samples that it looks at. About a second
   Random random_;
 };
 

@@ -19,7 +19,7 @@ struct Stacking {
 
 struct StackingOptions {
   std::size_t most = 4;      // stackings
-  double tolerance = 0.01;   // of the height that a coloring of one sample alone has: another stacking is worth more than that
+  double tolerance = 0.01;  // of the height that a coloring of one sample alone has: another stacking is worth more than that
 };
 
 /// As few stackings as it takes, and at least one, so that for each sample the lowest of them is about as low as color_intervals gets for that sample alone.

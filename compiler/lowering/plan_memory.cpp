@@ -71,8 +71,7 @@ std::map<std::string, Dim> symbols_of(const Program& program, const std::vector<
 
 /// Sizes at which symbolic plans are compared and checked, all within bounds: what is likely; every symbol small, middling, large; some small where others
 /// are large; then at random, where each order of magnitude is as likely as another. None where buffers would not fit into any machine.
-std::vector<Sizes> samples(const Program& program, const std::vector<BufferId>& list) {
-  constexpr std::size_t kMost = 96;
+std::vector<Sizes> samples(const Program& program, const std::vector<BufferId>& list, std::size_t count) {
   const auto symbols = symbols_of(program, list);
   std::vector<Sizes> samples;
   const auto fits = [&](const Sizes& sample) {
@@ -91,7 +90,7 @@ std::vector<Sizes> samples(const Program& program, const std::vector<BufferId>& 
   for (std::size_t large : {0, 1}) add([&](std::size_t k) { return k % 2 == large ? 300 : 2; });
   for (int64_t n : {16, 200}) add([&](std::size_t) { return n; });
   Random random(symbols.size());
-  for (std::size_t i = samples.size(); i < kMost; ++i) {
+  for (std::size_t i = samples.size(); i < count; ++i) {
     add([&](std::size_t) {
       const int64_t magnitude = int64_t{1} << random.below(11);
       return magnitude + static_cast<int64_t>(random.below(static_cast<std::size_t>(magnitude)));
@@ -153,7 +152,8 @@ void plan_memory(Program& program) {
   }
   const auto intervals = intervals_of(program, list, [](Dim) { return int64_t{0}; });
   std::vector<std::vector<int64_t>> sizes;
-  for (const Sizes& sample : samples(program, list)) {
+  const std::size_t count = std::clamp<std::size_t>(50'000 / list.size(), 32, 1'000);
+  for (const Sizes& sample : samples(program, list, count)) {
     sizes.emplace_back();
     for (const Interval& i : intervals_of(program, list, [&](Dim d) { return d.evaluate(sample); })) sizes.back().push_back(i.size);
   }
@@ -185,8 +185,8 @@ LikelyArena likely_arena(const Program& program) {
   return result;
 }
 
-Coloring plan_at(const Program& program, const Sizes& sizes) {
-  return color_intervals(intervals_of(program, planned_buffers(program), [&](Dim d) { return d.evaluate(sizes); }));
+Coloring plan_at(const Program& program, const Sizes& sizes, const ColoringOptions& options) {
+  return color_intervals(intervals_of(program, planned_buffers(program), [&](Dim d) { return d.evaluate(sizes); }), options);
 }
 
 void check_plan(const Program& program) {
@@ -205,7 +205,8 @@ void check_plan(const Program& program) {
     std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return program[id].offset.value(); });
     return check(offsets, program.arena_bytes.value(), [](Dim d) { return d.value(); });
   }
-  for (const Sizes& sample : samples(program, list)) {
+  constexpr std::size_t kChecked = 16;
+  for (const Sizes& sample : samples(program, list, kChecked)) {
     const auto value = [&](Dim d) { return d.evaluate(sample); };
     for (const Placement& placement : program.placements) {
       Placed placed = place(program, placement, value);

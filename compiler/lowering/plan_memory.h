@@ -26,7 +26,7 @@ int64_t arena_bytes_at(const Program& program, const Sizes& sizes);
 int64_t most_arena_bytes(const Program& program);
 inline constexpr int64_t kEndless = int64_t{1} << 44;  // bytes: more than any machine has, and many of them can be added
 /// What planning for these dimensions alone gives.
-Coloring plan_at(const Program& program, const Sizes& sizes);
+Coloring plan_at(const Program& program, const Sizes& sizes, const ColoringOptions& options = {});
 
 /// Independent check: no two buffers that are live in one step overlap, all lie inside the arena, all are aligned. Symbolic programs are checked at
 /// sample sizes. Throws Error{Internal}.

@@ -23,7 +23,8 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 ///
 ///   target, threads
 ///   totals:  {macs, weight_bytes, cost_ns}: of all steps, each counted once
-///   arena:   {bytes, lower_bound, unshared_bytes, proved}; bounds only where all sizes are constant
+///   arena:   {bytes, lower_bound, proved, unshared_bytes}; where sizes depend on dimensions {likely: {dims: {name: size}, bytes, lower_bound, proved},
+///            unshared_bytes}, at sizes that are likely
 ///   steps:   [{number, depth, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, parallel, reads: [buffer],
 ///            writes: [buffer]}], in pre-order, `number` from 1 as in the comments of the emitted file
 ///   buffers: [{id, name, place, type, bytes, index, pixel_stride, parent, offset, first, last}]: `index` is the number of an input or output, or of an entry of

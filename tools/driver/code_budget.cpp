@@ -52,18 +52,23 @@ T read(std::string_view file, uint64_t at) {
   return value;
 }
 
+/// Without anonymous namespaces, whose parentheses look like a list of parameters.
 std::string demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? text.get() : name;
+  if (status != 0 || !text) return name;
+  std::string result = text.get();
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (std::size_t at = result.find(kAnonymous); at != result.npos; at = result.find(kAnonymous, at)) result.erase(at, kAnonymous.size());
+  return result;
 }
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Whether `text` has the identifier.
-bool names(const std::string& text, const std::string& identifier) {
-  for (std::size_t at = text.find(identifier); at != text.npos; at = text.find(identifier, at + 1)) {
-    if ((at == 0 || !is_word(text[at - 1])) && (at + identifier.size() == text.size() || !is_word(text[at + identifier.size()]))) return true;
+/// Whether `text` has the word, which no letter or digit follows.
+bool names(const std::string& text, const std::string& word) {
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    if (at + word.size() == text.size() || !is_word(text[at + word.size()])) return true;
   }
   return false;
 }
@@ -142,15 +147,15 @@ std::vector<int> steps_of_function(const Program& program, const std::string& fu
   const std::string name = function.substr(0, end);
   const std::vector<std::string> numbers = end < function.size() && function[end] == '<' ? leading_numbers(function.substr(end + 1)) : std::vector<std::string>();
   for_each_step(program.steps, [&](const Step& step, int number) {
+    if (step.kind != Step::Kind::Call || step.function.empty()) return;
+    // Of several steps with the same function those that agree in most. What a kernel calls in turn has only its expressions.
     const std::string kernel = step.function.substr(step.function.rfind(':') + 1);
-    if (step.kind != Step::Kind::Call || kernel.empty() || !name.ends_with(kernel) || (name.size() > kernel.size() && is_word(name[name.size() - kernel.size() - 1]))) return;
-    // The instance of this step has its numbers and expressions; of several steps with the same function those that agree in most.
-    std::size_t agrees = 1;
+    const bool is_kernel = name.ends_with(kernel) && (name.size() == kernel.size() || !is_word(name[name.size() - kernel.size() - 1]));
     std::string arguments;
     for (const TemplateArg& a : step.template_args) arguments += a.text + ", ";
-    agrees += numbers == leading_numbers(arguments) ? 1u : 0u;
-    for (const int e : expressions(step)) agrees += names(function, fmt::format("E{}", e)) ? 1u : 0u;
-    if (agrees < best) return;
+    std::size_t agrees = is_kernel ? 10 + (numbers == leading_numbers(arguments) ? 1u : 0u) : 0u;
+    for (const int e : expressions(step)) agrees += names(function, fmt::format("::E{}", e)) ? 1u : 0u;
+    if (agrees == 0 || agrees < best) return;
     if (agrees > best) steps.clear();
     best = agrees;
     steps.push_back(number);

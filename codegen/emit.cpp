@@ -14,6 +14,7 @@
 #include "codegen/standalone.h"
 #include "codegen/steps.h"
 #include "codegen/weights.h"
+#include "compiler/lowering/plan_memory.h"
 
 namespace onnxc {
 namespace {
@@ -199,14 +200,19 @@ class Emitter {
 
   std::string outline() const {
     std::string text = "//\n";
-    if (interface_.dynamic()) {
-      text += fmt::format("// Memory: see plan() for the arena's layout; {} buffers.\n", program_.plan_order.size());
-    } else {
-      const int64_t arena = program_.arena_bytes.value(), bound = program_.lower_bound.value();
+    const auto quality = [](int64_t arena, int64_t bound) {
       const double gap = 100.0 * static_cast<double>(arena - bound) / static_cast<double>(std::max<int64_t>(bound, 1));
-      text += fmt::format("// Memory: {} bytes of arena, {} ({} without sharing).\n", thousands(arena),
-                          arena == bound ? "proved minimal" : fmt::format("{:.1f} % above the lower bound {}", gap, thousands(bound)),
-                          thousands(program_.unshared_bytes.value()));
+      return arena == bound ? std::string("proved minimal") : fmt::format("{:.1f} % above the lower bound {}", gap, thousands(bound));
+    };
+    if (!program_.placements.empty()) {
+      const LikelyArena likely = likely_arena(program_);
+      std::string sizes;
+      for (const auto& [symbol, size] : likely.sizes) sizes += fmt::format("{}{} = {}", sizes.empty() ? "" : ", ", symbol, size);
+      text += fmt::format("// Memory: see plan() for the arena's layout; {} buffers. At {}: {} bytes, {}.\n", program_.placements.front().places.size(), comment_text(sizes),
+                          thousands(likely.bytes), quality(likely.bytes, likely.lower_bound));
+    } else {
+      const int64_t arena = program_.arena_bytes.value();
+      text += fmt::format("// Memory: {} bytes of arena, {} ({} without sharing).\n", thousands(arena), quality(arena, program_.lower_bound.value()), thousands(program_.unshared_bytes.value()));
       text += "//     offset        bytes   live       tensor\n";
       for (const Buffer& b : program_.buffers) {
         if (b.place != Buffer::Place::Arena || b.parent >= 0 || b.first < 0) continue;

@@ -41,21 +41,39 @@ std::string FunctionText::print(const WeightsText& weights) {
 
 /// Symbolic arenas: offsets as straight-line code, nothing but the size where all buffers have fixed ones.
 std::string FunctionText::plan() const {
-  std::string members, body;
-  const bool reads = std::any_of(program_.plan_order.begin(), program_.plan_order.end(), [&](BufferId id) { return !program_[id].bytes.is_constant(); });
-  for (BufferId id : program_.plan_order) {
-    const Buffer& b = program_[id];
-    members += fmt::format("  std::int64_t b{} = 0;  // {}: {}\n", id, comment_text(b.name, 60), comment_text(onnxc::text(b.extents)));
-    std::string offset = "0";
-    for (std::size_t k = 0; k < b.below.size(); ++k) {
-      const BufferId c = b.below[k];
-      const std::string end = fmt::format("p.b{} + onnxc::aligned({})", c, cpp_dim(program_[c].bytes, symbol_names_));
-      offset = k == 0 ? end : fmt::format("onnxc::max_of({}, {})", offset, end);
+  const auto bytes = [&](BufferId id) { return fmt::format("onnxc::aligned({})", cpp_dim(program_[id].bytes, symbol_names_)); };
+  const auto body = [&](const Placement& placement) {
+    std::string text;
+    for (const auto& [id, below] : placement.places) {
+      std::string offset = "0";
+      for (const BufferId c : below) {
+        const std::string end = fmt::format("p.b{} + {}", c, bytes(c));
+        offset = offset == "0" ? end : fmt::format("onnxc::max_of({}, {})", offset, end);
+      }
+      text += fmt::format("  p.b{} = {};\n  p.bytes = onnxc::max_of(p.bytes, p.b{} + {});\n", id, offset, id, bytes(id));
     }
-    body += fmt::format("  p.b{} = {};\n  p.bytes = onnxc::max_of(p.bytes, p.b{} + onnxc::aligned({}));\n", id, offset, id, cpp_dim(b.bytes, symbol_names_));
+    return text;
+  };
+  const auto function = [](const std::string& name, const char* parameter, const std::string& statements) {
+    return fmt::format("Plan {}({}) {{\n  Plan p;\n{}  return p;\n}}\n", name, parameter, statements);
+  };
+  const std::vector<Placement>& placements = program_.placements;
+  std::string members;
+  if (!placements.empty()) {
+    for (const auto& place : placements.front().places) {
+      const Buffer& b = program_[place.buffer];
+      members += fmt::format("  std::int64_t b{} = 0;  // {}: {}\n", place.buffer, comment_text(b.name, 60), comment_text(onnxc::text(b.extents)));
+    }
   }
-  return fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\nPlan plan({}const Dims& dims) {{\n  Plan p;\n{}  return p;\n}}\n\n",
-                     program_.plan_order.empty() ? program_.arena_bytes.value() : 0, members, reads ? "" : "[[maybe_unused]] ", body);
+  std::string text = fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\n", placements.empty() ? program_.arena_bytes.value() : 0, members);
+  if (placements.empty()) return text + function("plan", "[[maybe_unused]] const Dims& dims", "") + "\n";
+  if (placements.size() == 1) return text + function("plan", "const Dims& dims", body(placements.front())) + "\n";
+  std::string choice;
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    text += function(fmt::format("plan_{}", i), "const Dims& dims", body(placements[i]));
+    choice += i == 0 ? "  p = plan_0(dims);\n" : fmt::format("  if (const Plan q = plan_{}(dims); q.bytes < p.bytes) p = q;\n", i);
+  }
+  return text + "/// No one order of the buffers is the best for all dimensions.\n" + function("plan", "const Dims& dims", choice) + "\n";
 }
 
 /// A constant pointer for each buffer that a step uses.
@@ -117,8 +135,8 @@ std::string FunctionText::buffers(const WeightsText& weights) {
     }
     const std::string name = names.add(b.name, "v");
     if (r.place == Buffer::Place::Arena) {
-      std::string at = program_.plan_order.empty() ? cpp_dim(r.offset + offset, symbol_names_) : fmt::format("p.b{}", root);
-      if (!program_.plan_order.empty()) {
+      std::string at = program_.placements.empty() ? cpp_dim(r.offset + offset, symbol_names_) : fmt::format("p.b{}", root);
+      if (!program_.placements.empty()) {
         planned = true;
         if (!(offset == Dim(0))) at += " + " + cpp_dim(offset, symbol_names_);
         at = fmt::format("static_cast<std::size_t>({})", at);

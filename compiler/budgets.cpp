@@ -1,12 +1,16 @@
 #include "compiler/budgets.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "compiler/lowering/plan_memory.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {
@@ -26,17 +30,21 @@ std::string largest(std::vector<Share> shares) {
   return text + (shares.size() > kMost ? fmt::format(" and {} more", shares.size() - kMost) : "");
 }
 
-/// What lies in the arena in the step in which most does.
+template <class Visit>
+void for_each_arena_buffer(const Program& program, Visit&& visit) {
+  for (const Buffer& b : program.buffers) {
+    if (b.place == Buffer::Place::Arena && b.parent < 0 && b.first >= 0) visit(b);
+  }
+}
+
+int64_t most_bytes(const Buffer& buffer) { return std::clamp<int64_t>(buffer.bytes.max_value(), 0, kEndless); }
+
+/// What lies in the arena in the step in which most does, where all extents are as large as their bounds allow.
 std::vector<Share> fullest_step(const Program& program) {
   std::map<int, int64_t> change;  // of the bytes that live, by step
-  const auto each_buffer = [&](auto&& visit) {
-    for (const Buffer& b : program.buffers) {
-      if (b.place == Buffer::Place::Arena && b.parent < 0 && b.first >= 0 && b.bytes.is_constant()) visit(b);
-    }
-  };
-  each_buffer([&](const Buffer& b) {
-    change[b.first] += b.bytes.value();
-    change[b.last] -= b.bytes.value();
+  for_each_arena_buffer(program, [&](const Buffer& b) {
+    change[b.first] += most_bytes(b);
+    change[b.last] -= most_bytes(b);
   });
   int fullest = 0;
   int64_t live = 0, most = 0;
@@ -48,10 +56,37 @@ std::vector<Share> fullest_step(const Program& program) {
     }
   }
   std::vector<Share> shares;
-  each_buffer([&](const Buffer& b) {
-    if (b.first <= fullest && fullest < b.last) shares.push_back({b.bytes.value(), b.name});
+  for_each_arena_buffer(program, [&](const Buffer& b) {
+    if (b.first <= fullest && fullest < b.last) shares.push_back({most_bytes(b), b.name});
   });
   return shares;
+}
+
+/// Dimensions without an upper bound that some buffer's size grows with.
+std::set<std::string> unbounded_symbols(const Program& program) {
+  std::set<std::string> names;
+  for_each_arena_buffer(program, [&](const Buffer& b) {
+    if (b.bytes.max_value() != std::numeric_limits<int64_t>::max()) return;
+    std::map<std::string, Dim> symbols;
+    b.bytes.collect_symbols(symbols);
+    for (const auto& [name, symbol] : symbols) {
+      if (symbol.max_value() == std::numeric_limits<int64_t>::max()) names.insert(name);
+    }
+  });
+  return names;
+}
+
+void check_arena(const Program& program, const CompilerOptions& options) {
+  const bool fixed = program.placements.empty();
+  if (!fixed && !options.max_arena) return;
+  if (const std::set<std::string> names = unbounded_symbols(program); !names.empty()) {
+    throw Error(ErrorKind::Budget, fmt::format("the arena grows with '{}', which {} no upper bound, so it may take more than {} bytes", fmt::join(names, "' and '"), names.size() == 1 ? "has" : "have", *options.max_arena),
+                fmt::format("--dim '{}=1..MAX' gives it one; see --max-arena", *names.begin()));
+  }
+  const int64_t most = options.max_arena.value_or(kMostArena), bytes = fixed ? program.arena_bytes.value() : most_arena_bytes(program);
+  if (bytes <= most) return;
+  throw Error(ErrorKind::Budget, fmt::format("the arena would take {}{} bytes, more than {}; live together: {}", fixed ? "" : "up to ", bytes, most, largest(fullest_step(program))),
+              fixed ? "see --max-arena" : "see --max-arena, and --dim for the bounds of dimensions");
 }
 
 }  // namespace
@@ -73,10 +108,7 @@ int64_t weight_bytes(const Program& program) {
 }
 
 void check_budgets(const Program& program, const CompilerOptions& options) {
-  if (const Dim bytes = program.arena_bytes; bytes.is_constant() && bytes.value() > options.max_arena) {
-    throw Error(ErrorKind::Budget, fmt::format("the arena would take {} bytes, more than {}; live together: {}", bytes.value(), options.max_arena, largest(fullest_step(program))),
-                "see --max-arena");
-  }
+  check_arena(program, options);
   if (const int64_t bytes = weight_bytes(program); bytes > options.max_weights) {
     std::vector<Share> shares;
     for (const Weights& w : program.weights) shares.push_back({weight_bytes(w), w.from});

@@ -12,7 +12,8 @@ int64_t weight_bytes(const Program& program);
 int64_t weight_bytes_saved(const Weights& weights);
 int64_t weight_bytes_saved(const Program& program);
 
-/// Throws Error{Budget} where the planned program needs more than the options allow. Arenas whose size depends on dimensions are not checked.
+/// Throws Error{Budget} where the planned program needs more than the options allow. An arena whose size depends on dimensions is checked where
+/// options.max_arena is given, as it is when all of them are as large as their bounds allow.
 void check_budgets(const Program& program, const CompilerOptions& options);
 
 }  // namespace onnxc

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 
 namespace onnxc {
 
+inline constexpr int64_t kMostArena = int64_t{1} << 36;  ///< bytes
+
 struct CompilerOptions {
   std::string target = "native";
   int level = 3;                                     ///< -O0 to -O3
@@ -27,7 +30,7 @@ struct CompilerOptions {
   MemoryGoal memory = MemoryGoal::Speed;
   NarrowWeights narrow_weights = NarrowWeights::Auto;
   double weights_growth = 2;                         ///< packed weights are at most so many times the model's
-  int64_t max_arena = int64_t{1} << 36;              ///< bytes; a model that needs more is refused
+  std::optional<int64_t> max_arena;                  ///< bytes; a model that may need more is refused. Without: kMostArena where sizes are known
   int64_t max_weights = int64_t{1} << 40;            ///< bytes of packed constants; a model that needs more is refused
   bool heap = true;                                  ///< false: what has no bound before the model runs is refused
   int64_t max_trip = LowerOptions().max_trip;        ///< iterations of a loop that has no number of them

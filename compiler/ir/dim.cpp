@@ -322,7 +322,7 @@ void Dim::collect_symbols(std::map<std::string, Dim>& into) const {
   for (Dim a : args()) a.collect_symbols(into);
 }
 
-int64_t Dim::evaluate(const std::map<std::string, int64_t, std::less<>>& values) const {
+int64_t Dim::evaluate(const Sizes& values) const {
   const auto arg = [&](std::size_t i) { return args()[i].evaluate(values); };
   switch (kind()) {
     case Kind::Constant: return node_->value;
@@ -619,8 +619,8 @@ class DimParser {
 
 Dim parse_dim(std::string_view text) { return DimParser(text).parse(); }
 
-std::map<std::string, int64_t, std::less<>> likely_sizes(const std::map<std::string, Dim>& symbols) {
-  std::map<std::string, int64_t, std::less<>> sizes;
+Sizes likely_sizes(const std::map<std::string, Dim>& symbols) {
+  Sizes sizes;
   for (const auto& [name, symbol] : symbols) sizes[name] = std::clamp<int64_t>(64, symbol.min_value(), symbol.max_value());
   return sizes;
 }

@@ -20,6 +20,9 @@ namespace onnxc {
 /// Integers read from data are clamped to [-kFar, kFar], so that arithmetic on them stays within 64 bits; no extent is that large.
 inline constexpr int64_t kFar = int64_t{1} << 40;
 
+/// Values of symbols, by name.
+using Sizes = std::map<std::string, int64_t, std::less<>>;
+
 class Dim {
  public:
   enum class Kind { Constant, Symbol, Sum, Product, FloorDiv, CeilDiv, Mod, Min, Max };
@@ -58,7 +61,7 @@ class Dim {
   /// expression falls with them). Nothing where one has no limit.
   std::optional<Dim> upper_bound(const std::function<bool(const std::string&)>& known = {}) const;
   /// Value under an assignment; a missing symbol is an internal error.
-  int64_t evaluate(const std::map<std::string, int64_t, std::less<>>& values) const;
+  int64_t evaluate(const Sizes& values) const;
   /// Replaces symbols by other Dims.
   Dim substitute(const std::map<std::string, Dim>& replacements) const;
   /// `2*batch + 1`; parse_dim is its inverse.
@@ -107,7 +110,7 @@ inline bool always_equal(Dim a, Dim b) { return a == b; }
 bool always_at_least(Dim a, Dim b);
 
 /// Sizes to judge by where they are not known: each symbol is 64, or what of its bounds is nearest.
-std::map<std::string, int64_t, std::less<>> likely_sizes(const std::map<std::string, Dim>& symbols);
+Sizes likely_sizes(const std::map<std::string, Dim>& symbols);
 
 /// The inverse of Dim::text; symbols not seen before get bounds [1, INT64_MAX]. Throws Error{Invalid}.
 Dim parse_dim(std::string_view text);

@@ -40,8 +40,6 @@ struct Buffer {
   BufferId parent = -1;   ///< a view: lives inside `parent`, from byte `offset` on
   Dim offset = 0;         ///< Arena: place in the arena, set by plan_memory where sizes are constant. View: bytes into the parent
   int first = -1, last = -1;  ///< Arena: live in steps [first, last)
-  /// Arena, in a program with symbolic sizes: offset = max over these of (their offset + their bytes rounded up to the alignment), else 0.
-  std::vector<BufferId> below{};
   /// Heap: points to what is not its own: an element of a sequence, a part of another buffer.
   bool borrowed = false;
   /// Input, Output: passed as an onnxc_value. Object: always.
@@ -169,6 +167,16 @@ struct Step {
   double cost_ns = 0;    ///< predicted, on one thread; 0 where that takes sizes that are not known
 };
 
+/// Where the arena's buffers lie in a program with symbolic sizes: offset = max over those `below` of (their offset + their bytes, rounded up to the
+/// alignment), else 0. The arena ends where the highest buffer does.
+struct Placement {
+  struct Place {
+    BufferId buffer;
+    std::vector<BufferId> below;  ///< of earlier places
+  };
+  std::vector<Place> places;  ///< in the order in which offsets are computed
+};
+
 struct Program {
   std::string name;
   std::vector<Buffer> buffers;
@@ -178,8 +186,7 @@ struct Program {
   std::vector<BufferId> inputs, outputs;  ///< by number
   std::vector<std::pair<Dim, Dim>> constraints;
 
-  /// Symbolic sizes: the arena's buffers in the order in which their offsets are computed; `arena_bytes` is then the highest end.
-  std::vector<BufferId> plan_order;
+  std::vector<Placement> placements;  ///< where sizes are symbolic: a run takes the one that needs the least arena
   Dim arena_bytes = 0;     ///< where all sizes are constant
   Dim lower_bound = 0;     ///< no plan takes less: max of live bytes over the steps, or more where a search has shown it; only where all sizes are constant
   Dim unshared_bytes = 0;  ///< sum of all arena buffers

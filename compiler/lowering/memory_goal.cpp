@@ -45,7 +45,7 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
         LowerOptions attempt = options;
         attempt.parts_in_place = parts_in_place;
         Planned next = plan(graph, lean, attempt, weights_growth);
-        const auto rank = [](const Planned& p) { return std::pair(likely_arena_bytes(p.program), predicted_ns(p.program)); };
+        const auto rank = [](const Planned& p) { return std::pair(likely_arena(p.program).bytes, predicted_ns(p.program)); };
         if (predicted_ns(next.program) <= slowest && rank(next) < rank(best)) best = std::move(next);
       }
     }

@@ -3,16 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "compiler/lowering/check_coloring.h"
 #include "compiler/lowering/interval_coloring.h"
 #include "compiler/lowering/interval_stacking.h"
+#include "compiler/support/random.h"
 
 namespace onnxc {
 namespace {
 
 constexpr int64_t kAlignment = 64;
+
+/// What a buffer takes in the arena. Extents may come out negative at sizes that a run refuses.
+int64_t aligned(int64_t bytes) { return std::max<int64_t>(0, bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// Arena buffers that are not views and are used at all.
 std::vector<BufferId> planned_buffers(const Program& program) {
@@ -57,45 +62,74 @@ void extend_over_loops(Program& program) {
   }
 }
 
-std::map<std::string, Dim> symbols_of(const Program& program) {
+/// What the sizes of the arena's buffers depend on.
+std::map<std::string, Dim> symbols_of(const Program& program, const std::vector<BufferId>& list) {
   std::map<std::string, Dim> symbols;
-  for (const Buffer& b : program.buffers) b.bytes.collect_symbols(symbols);
+  for (BufferId id : list) program[id].bytes.collect_symbols(symbols);
   return symbols;
 }
 
-/// Sizes at which symbolic plans are compared and checked: every symbol small, middling, large, within its bounds.
-std::vector<std::map<std::string, int64_t, std::less<>>> samples(const Program& program) {
-  std::vector<std::map<std::string, int64_t, std::less<>>> list;
-  const auto symbols = symbols_of(program);
-  for (int64_t wanted : {1, 4, 7, 16, 64, 128, 1000}) {
-    auto& sample = list.emplace_back();
-    int64_t skew = 0;
-    for (const auto& [name, symbol] : symbols) sample[name] = std::clamp(wanted + skew++ % 3, symbol.min_value(), symbol.max_value());
+/// Sizes at which symbolic plans are compared and checked, all within bounds: what is likely; every symbol small, middling, large; some small where others
+/// are large; then at random, where each order of magnitude is as likely as another. None where buffers would not fit into any machine.
+std::vector<Sizes> samples(const Program& program, const std::vector<BufferId>& list, std::size_t count) {
+  const auto symbols = symbols_of(program, list);
+  std::vector<Sizes> samples;
+  const auto fits = [&](const Sizes& sample) {
+    try {
+      return program.unshared_bytes.evaluate(sample) <= kEndless;
+    } catch (const Error&) {  // more than 64 bits hold
+      return false;
+    }
+  };
+  const auto add = [&](auto&& wanted) {
+    Sizes sample;
+    for (const auto& [name, symbol] : symbols) sample[name] = std::clamp<int64_t>(wanted(sample.size()), symbol.min_value(), symbol.max_value());
+    if (std::ranges::find(samples, sample) == samples.end() && fits(sample)) samples.push_back(std::move(sample));
+  };
+  for (int64_t n : {64, 1, 1000, 7}) add([&](std::size_t k) { return n + static_cast<int64_t>(k % 3); });
+  for (std::size_t large : {0, 1}) add([&](std::size_t k) { return k % 2 == large ? 300 : 2; });
+  for (int64_t n : {16, 200}) add([&](std::size_t) { return n; });
+  Random random(symbols.size());
+  for (std::size_t i = samples.size(); i < count; ++i) {
+    add([&](std::size_t) {
+      const int64_t magnitude = int64_t{1} << random.below(11);
+      return magnitude + static_cast<int64_t>(random.below(static_cast<std::size_t>(magnitude)));
+    });
   }
-  return list;
+  return samples;
 }
 
 std::vector<Interval> intervals_of(const Program& program, const std::vector<BufferId>& list, const std::function<int64_t(Dim)>& size) {
   std::vector<Interval> intervals;
   for (BufferId id : list) {
     const Buffer& b = program[id];
-    intervals.push_back({(size(b.bytes) + kAlignment - 1) / kAlignment * kAlignment, b.first, b.last, kAlignment});
+    intervals.push_back({aligned(size(b.bytes)), b.first, b.last, kAlignment});
   }
   return intervals;
 }
 
-/// The arena for sizes as `value` gives them; `offsets` may take where buffers then lie in a symbolic plan.
-int64_t arena_bytes_at(const Program& program, const std::function<int64_t(Dim)>& value, std::map<BufferId, int64_t>* offsets = nullptr) {
-  if (program.plan_order.empty()) return value(program.arena_bytes);
-  std::map<BufferId, int64_t> own;
-  std::map<BufferId, int64_t>& at = offsets != nullptr ? *offsets : own;
-  int64_t height = 0;
-  for (BufferId id : program.plan_order) {
-    int64_t& offset = at[id];
-    for (BufferId c : program[id].below) offset = std::max(offset, at[c] + value(round_up(program[c].bytes, kAlignment)));
-    height = std::max(height, offset + value(round_up(program[id].bytes, kAlignment)));
+struct Placed {
+  std::map<BufferId, int64_t> offsets;
+  int64_t bytes = 0;
+};
+
+Placed place(const Program& program, const Placement& placement, const std::function<int64_t(Dim)>& size) {
+  const auto bytes = [&](BufferId id) { return aligned(size(program[id].bytes)); };
+  Placed placed;
+  for (const auto& [id, below] : placement.places) {
+    int64_t& offset = placed.offsets[id];
+    for (BufferId c : below) offset = std::max(offset, placed.offsets[c] + bytes(c));
+    placed.bytes = std::max(placed.bytes, offset + bytes(id));
   }
-  return height;
+  return placed;
+}
+
+/// In the lowest of the placements.
+int64_t least_bytes(const Program& program, const std::function<int64_t(Dim)>& size) {
+  if (program.placements.empty()) return program.arena_bytes.value();
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const Placement& placement : program.placements) least = std::min(least, place(program, placement, size).bytes);
+  return least;
 }
 
 }  // namespace
@@ -118,41 +152,47 @@ void plan_memory(Program& program) {
   }
   const auto intervals = intervals_of(program, list, [](Dim) { return int64_t{0}; });
   std::vector<std::vector<int64_t>> sizes;
-  for (const auto& sample : samples(program)) {
+  const std::size_t count = std::clamp<std::size_t>(50'000 / list.size(), 32, 1'000);
+  for (const Sizes& sample : samples(program, list, count)) {
     sizes.emplace_back();
     for (const Interval& i : intervals_of(program, list, [&](Dim d) { return d.evaluate(sample); })) sizes.back().push_back(i.size);
   }
-  const Stacking stacking = stack_intervals(intervals, sizes);
-  program.plan_order.clear();
-  for (int index : stacking.order) {
-    const auto i = static_cast<std::size_t>(index);
-    Buffer& b = program[list[i]];
-    b.below.clear();
-    for (int c : stacking.below[i]) b.below.push_back(list[static_cast<std::size_t>(c)]);
-    program.plan_order.push_back(list[i]);
+  program.placements.clear();
+  for (const Stacking& stacking : stack_intervals(intervals, sizes)) {
+    Placement& placement = program.placements.emplace_back();
+    for (int index : stacking.order) {
+      const auto i = static_cast<std::size_t>(index);
+      auto& place = placement.places.emplace_back(Placement::Place{list[i], {}});
+      for (int c : stacking.below[i]) place.below.push_back(list[static_cast<std::size_t>(c)]);
+    }
   }
   program.arena_bytes = 0;
   program.lower_bound = 0;
 }
 
-int64_t likely_arena_bytes(const Program& program) {
-  if (program.plan_order.empty()) return program.arena_bytes.value();
-  const auto sizes = likely_sizes(symbols_of(program));
-  return arena_bytes_at(program, [&](Dim d) { return d.evaluate(sizes); });
+int64_t arena_bytes_at(const Program& program, const Sizes& sizes) {
+  return least_bytes(program, [&](Dim d) { return d.evaluate(sizes); });
+}
+
+int64_t most_arena_bytes(const Program& program) {
+  return least_bytes(program, [](Dim d) { return std::min(d.max_value(), kEndless); });
+}
+
+LikelyArena likely_arena(const Program& program) {
+  LikelyArena result{likely_sizes(symbols_of(program, planned_buffers(program)))};
+  result.bytes = arena_bytes_at(program, result.sizes);
+  result.lower_bound = program.placements.empty() ? program.lower_bound.value() : plan_at(program, result.sizes).lower_bound;
+  return result;
+}
+
+Coloring plan_at(const Program& program, const Sizes& sizes, const ColoringOptions& options) {
+  return color_intervals(intervals_of(program, planned_buffers(program), [&](Dim d) { return d.evaluate(sizes); }), options);
 }
 
 void check_plan(const Program& program) {
   const std::vector<BufferId> list = planned_buffers(program);
-  const auto check = [&](const std::function<int64_t(Dim)>& value) {
-    std::map<BufferId, int64_t> offsets;
-    const int64_t height = arena_bytes_at(program, value, &offsets);
-    if (program.plan_order.empty()) {
-      for (BufferId id : list) offsets[id] = value(program[id].offset);
-    }
-    Coloring coloring;
-    for (BufferId id : list) coloring.offsets.push_back(offsets[id]);
-    coloring.height = height;
-    if (const auto breach = find_coloring_error(intervals_of(program, list, value), coloring.offsets, coloring.height))
+  const auto check = [&](const std::vector<int64_t>& offsets, int64_t bytes, const std::function<int64_t(Dim)>& value) {
+    if (const auto breach = find_coloring_error(intervals_of(program, list, value), offsets, bytes))
       throw Error(ErrorKind::Internal, "check_plan: " + *breach, "this is a bug in onnxc; please report it with the model");
   };
   // Views stay inside what they view.
@@ -160,8 +200,20 @@ void check_plan(const Program& program) {
     if (b.parent < 0 || !b.bytes.is_constant() || !b.offset.is_constant() || !program[b.parent].bytes.is_constant()) continue;
     ONNXC_CHECK(b.offset.value() >= 0 && b.offset.value() + b.bytes.value() <= program[b.parent].bytes.value(), "a view lies inside its parent");
   }
-  if (program.plan_order.empty()) return check([](Dim d) { return d.value(); });
-  for (const auto& sample : samples(program)) check([&](Dim d) { return d.evaluate(sample); });
+  std::vector<int64_t> offsets(list.size());
+  if (program.placements.empty()) {
+    std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return program[id].offset.value(); });
+    return check(offsets, program.arena_bytes.value(), [](Dim d) { return d.value(); });
+  }
+  constexpr std::size_t kChecked = 16;
+  for (const Sizes& sample : samples(program, list, kChecked)) {
+    const auto value = [&](Dim d) { return d.evaluate(sample); };
+    for (const Placement& placement : program.placements) {
+      Placed placed = place(program, placement, value);
+      std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return placed.offsets[id]; });
+      check(offsets, placed.bytes, value);
+    }
+  }
 }
 
 }  // namespace onnxc

@@ -143,8 +143,8 @@ constexpr int64_t extent_of(T element) noexcept {
 constexpr void store_shape(int64_t* to, const Shape& shape) noexcept {
   for (int i = 0; to != nullptr && i < shape.rank; ++i) to[i] = shape.dims[i];
 }
-/// The next multiple of the arena's alignment, 64.
-constexpr int64_t aligned(int64_t bytes) noexcept { return (bytes + 63) / 64 * 64; }
+/// The next multiple of the arena's alignment, 64, and at least 0.
+constexpr int64_t aligned(int64_t bytes) noexcept { return bytes > 0 ? (bytes + 63) / 64 * 64 : 0; }
 
 template <class T>
 ONNXC_INLINE T* at(std::byte* arena, std::size_t offset) noexcept {

@@ -68,13 +68,13 @@ void conv_transpose(Part part, const float* x, const float* w, float* y, ConvPar
   const int64_t fits = kBandFloats / row_floats, share = by_rows ? (p.n * rows + part.count - 1) / part.count : rows, most = fits < share ? fits : share;
   const int64_t height = most < 1 ? 1 : most < rows ? most : rows, bands = (rows + height - 1) / height;
   const bool by_bands = by_rows && p.n * bands >= part.count;
-  const auto [first_band, last_band] = by_bands ? part.slice(p.n * bands) : Part::Range{0, p.n * bands};
-  const auto [first_panel, last_panel] = by_bands ? Part::Range{0, panels} : part.slice(panels);
-  for (int64_t band = first_band; band < last_band; ++band) {
+  const Part::Range own_bands = by_bands ? part.slice(p.n * bands) : Part::Range{0, p.n * bands};
+  const Part::Range own_panels = by_bands ? Part::Range{0, panels} : part.slice(panels);
+  for (int64_t band = own_bands.begin; band < own_bands.end; ++band) {
     const int64_t image = band / bands, top = band % bands * height;
     detail::for_phases(p, [&](const detail::PixelGrid& g) {
       const int64_t from = top < g.gh ? top : g.gh, to = top + height < g.gh ? top + height : g.gh;
-      detail::conv_pixels<MR, NV>(part, (image * g.gh + from) * g.gw, (image * g.gh + to) * g.gw, first_panel, last_panel, x, w, y, p, g, epi);
+      detail::conv_pixels<MR, NV>(part, (image * g.gh + from) * g.gw, (image * g.gh + to) * g.gw, own_panels.begin, own_panels.end, x, w, y, p, g, epi);
     });
   }
 }

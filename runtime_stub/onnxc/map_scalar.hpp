@@ -55,10 +55,10 @@ ONNXC_INLINE void for_rows(Part part, const Shape& shape, Row row, const Operand
   if (length <= 0 || rows <= 0) return;
   const bool by_rows = rows >= part.count;
   const auto [first_row, last_row] = by_rows ? part.slice(rows) : Part::Range{0, rows};
-  const auto [first, last] = by_rows ? Part::Range{0, length} : part.slice(length, 64);
-  if (first == last) return;
+  const Part::Range columns = by_rows ? Part::Range{0, length} : part.slice(length, 64);
+  if (columns.begin == columns.end) return;
   const int outer = shape.rank == 0 ? 0 : shape.rank - 1;
-  const auto visit = [&](int64_t, auto*... at) { row(first, last, at...); };
+  const auto visit = [&](int64_t, auto*... at) { row(columns.begin, columns.end, at...); };
   walk(shape, outer, first_row, last_row, visit, operands...);
 }
 

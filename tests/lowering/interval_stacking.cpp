@@ -36,7 +36,7 @@ TEST_CASE("a stacking is valid for sizes it has never seen") {
       return result;
     };
     const std::vector<std::vector<int64_t>> samples{sizes(), sizes()};
-    const Stacking stacking = stack_intervals(intervals, samples);
+    const Stacking stacking = stack_intervals(intervals, samples, {.most = 1}).front();
     REQUIRE(stacking.heights.size() == 2);
     for (int trial = 0; trial < 6; ++trial) {
       const std::vector<int64_t> tried = trial < 2 ? samples[static_cast<std::size_t>(trial)] : sizes();
@@ -74,12 +74,14 @@ TEST_CASE("proportional sizes stack to the bound where a coloring does") {
     samples.emplace_back();
     for (const Interval& i : intervals) samples.back().push_back(i.size * factor);
   }
-  const Stacking stacking = stack_intervals(intervals, samples);
+  const std::vector<Stacking> stackings = stack_intervals(intervals, samples);
+  CHECK(stackings.size() == 1);
+  const Stacking& stacking = stackings.front();
   const Coloring coloring = color_intervals(intervals);
   CHECK(stacking.heights[0] <= coloring.height);
   CHECK(stacking.heights[2] <= 8 * coloring.height);
-  CHECK(stack_intervals(intervals, {}).order.size() == 100);
-  CHECK(stack_intervals({}, samples).order.empty());
+  CHECK(stack_intervals(intervals, {}).front().order.size() == 100);
+  CHECK(stack_intervals({}, samples).front().order.empty());
 }
 
 }  // namespace

@@ -1069,6 +1069,26 @@ def small_budget_of_weights():
     return small_budget()
 
 
+def chain_of_any_batch():
+    nodes = [node("MatMul", ["x", "w"], ["t"]), node("MatMul", ["t", "w"], ["y"])]
+    return model(nodes, [value("x", ("batch", 30))], [value("y", ("batch", 30))], [tensor("w", np.ones((30, 30)))])
+
+
+@case(BUDGET, "'batch'", "no upper bound", "--dim 'batch=1..MAX'", options=["--max-arena", "1M"])
+def budget_without_a_bound():
+    return chain_of_any_batch()
+
+
+@case(BUDGET, "up to 1200", "'t' (", options=["--max-arena", "100K", "--dim", "batch=1..1000"])
+def budget_at_the_upper_bound():
+    return chain_of_any_batch()
+
+
+@case(0, options=["--max-arena", "121K", "--dim", "batch=1..1000"])
+def budget_that_suffices_at_the_upper_bound():
+    return chain_of_any_batch()
+
+
 @case(USAGE, options=["--target", "pdp11"])
 def unknown_target():
     return good()

@@ -35,7 +35,7 @@ def call(*command, status=0, lines=None):
     """Standard output; the exit status is `status`, and a refusal says one line."""
     done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     expect(done.returncode == status, " ".join(map(str, command)), f"exit status {done.returncode}, not {status}: {done.stdout[-500:]}{done.stderr[-800:]}")
-    if status == 2:
+    if status in (2, 4):
         expect(len(done.stderr.splitlines()) == 1, "a refusal is one line", done.stderr)
         return done.stderr
     return done.stdout
@@ -187,6 +187,23 @@ def check_info(folder):
     expect("arena" in text and "left_conv" in text, "the text has both", text)
 
 
+def check_likely_arena(folder):
+    likely = json.loads(call(ONNXC, "info", folder / "model.onnx", "--json"))["arena"]["likely"]
+    expect(set(likely["dims"].values()) == {64} and 0 < likely["lower_bound"] <= likely["bytes"], "a symbolic arena at likely sizes", likely)
+    expect("64" in call(ONNXC, "info", folder / "model.onnx"), "the text has it")
+
+
+def check_code_budget(root, folder):
+    for number, (form, file) in enumerate((("cpp", "model.cpp"), ("object", "model.o"), ("shared", "model.so"))):
+        out = root / f"code{number}"
+        out.mkdir()
+        said = call(ONNXC, folder / "model.onnx", "--emit", form, "-o", out / file, "--max-code", 100, status=4)
+        expect(list(out.iterdir()) == [], "what exceeds --max-code is not written", said)
+        expect("the code would take" in said and "step " in said, "and its steps are named", said)
+        call(ONNXC, folder / "model.onnx", "--emit", form, "-o", out / file, "--max-code", "10M")
+        expect((out / file).exists(), "what does not is")
+
+
 def check_explain(folder):
     model = folder / "model.onnx"
     by_name, by_output = call(ONNXC, "explain", model, "left_relu"), call(ONNXC, "explain", model, "left")
@@ -260,6 +277,8 @@ def main():
         check_units(root, models)
         check_profile(root, models)
         check_info(models["branches"])
+        check_likely_arena(models["dynamic"])
+        check_code_budget(root, models["branches"])
         check_explain(models["branches"])
         check_taps(root, models, proto)
         check_bisect(root, models["branches"], proto)

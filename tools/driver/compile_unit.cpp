@@ -9,6 +9,7 @@
 
 #include "compiler/budgets.h"
 #include "targets/target.h"
+#include "tools/driver/code_budget.h"
 #include "tools/driver/files.h"
 
 namespace onnxc {
@@ -124,6 +125,7 @@ CompiledModel build_and_load(const Compilation& compilation, const CompileOption
   const auto build_begin = std::chrono::steady_clock::now();
   const std::filesystem::path library = build(compiled.request);
   result.build_seconds = seconds_since(build_begin);
+  if (options.max_code) check_code_budget(read_file(library), compilation.program, *options.max_code);
   result.library = std::make_unique<UnitLibrary>(library);
   result.model = &result.library->model(compiled.name_space + "_model");
   if (options.huge_pages) {
@@ -139,9 +141,17 @@ CompiledModel build_and_load(const Compilation& compilation, const CompileOption
   return result;
 }
 
+void check_code_budget(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags) {
+  if (!options.max_code) return;
+  Compiled compiled = emit(compilation, options, flags, true);
+  compiled.request.shared = false;
+  check_code_budget(read_file(build(compiled.request)), compilation.program, *options.max_code);
+}
+
 BuiltBinary build_binary(const std::filesystem::path& model, const std::filesystem::path& output, bool shared,
                          const CompileOptions& options, const std::vector<std::string>& flags) {
-  Compiled compiled = emit(compile_model(model, options), options, flags, shared);
+  const Compilation compilation = compile_model(model, options);
+  Compiled compiled = emit(compilation, options, flags, shared);
   compiled.request.shared = shared;
   const auto export_beside = [&](const std::string& name) {
     compiled.request.files.push_back({name + ".cpp", "#include <onnxc/shared_" + name + ".hpp>\n"});
@@ -149,7 +159,9 @@ BuiltBinary build_binary(const std::filesystem::path& model, const std::filesyst
   };
   if (shared && options.threads > 1) export_beside("executor");
   if (shared && compiled.uses_heap) export_beside("memory");
-  write_file(output, read_file(build(compiled.request)));
+  const std::string binary = read_file(build(compiled.request));
+  if (options.max_code) check_code_budget(binary, compilation.program, *options.max_code);
+  write_file(output, binary);
   const std::vector<std::filesystem::path> headers = other_headers(compiled.request);
   compiled.files.insert(compiled.files.end(), headers.begin(), headers.end());
   return {compiled.files, compiled.request.libraries};

@@ -5,6 +5,7 @@
 
 #include "compiler/budgets.h"
 #include "compiler/ir/origins.h"
+#include "compiler/lowering/plan_memory.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {
@@ -46,7 +47,7 @@ ordered_json describe_buffer(const Program& program, BufferId id) {
   if (b.place == Buffer::Place::Input || b.place == Buffer::Place::Output || b.place == Buffer::Place::Weights) json["index"] = b.index;
   if (b.parent >= 0) json.update({{"parent", b.parent}, {"offset", size(b.offset)}});
   else if (b.place == Buffer::Place::Arena && b.first >= 0) json.update({{"first", b.first}, {"last", b.last}});
-  if (b.place == Buffer::Place::Arena && b.parent < 0 && program.plan_order.empty()) json["offset"] = size(b.offset);
+  if (b.place == Buffer::Place::Arena && b.parent < 0 && program.placements.empty()) json["offset"] = size(b.offset);
   return json;
 }
 
@@ -57,10 +58,9 @@ ordered_json describe_totals(const Program& program) {
 }
 
 ordered_json describe_arena(const Program& program) {
-  ordered_json json;
-  if (program.plan_order.empty()) {
-    json = {{"bytes", size(program.arena_bytes)}, {"lower_bound", size(program.lower_bound)}, {"proved", program.arena_bytes == program.lower_bound}};
-  }
+  const LikelyArena arena = likely_arena(program);
+  ordered_json json{{"bytes", arena.bytes}, {"lower_bound", arena.lower_bound}, {"proved", arena.bytes == arena.lower_bound}};
+  if (!program.placements.empty()) json = {{"likely", {{"dims", arena.sizes}, {"bytes", arena.bytes}, {"lower_bound", arena.lower_bound}, {"proved", arena.bytes == arena.lower_bound}}}};
   json["unshared_bytes"] = size(program.unshared_bytes);
   return json;
 }

@@ -61,12 +61,16 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
 
 void print_arena(const ordered_json& arena) {
   const std::string unshared = line_of(arena.at("unshared_bytes"));
-  if (!arena.contains("bytes")) {
-    fmt::print("  arena       depends on the dimensions; all values together {} bytes\n", unshared);
+  const bool fixed = arena.contains("bytes");
+  const ordered_json& told = fixed ? arena : arena.at("likely");
+  const std::string bytes = line_of(told.at("bytes")), bound = told.at("proved") ? "proved minimal" : fmt::format("no plan takes less than {}", line_of(told.at("lower_bound")));
+  if (fixed) {
+    fmt::print("  arena       {} bytes, {}; all values together {}\n", bytes, bound, unshared);
     return;
   }
-  const std::string bound = arena.at("proved") ? "proved minimal" : fmt::format("no plan takes less than {}", line_of(arena.at("lower_bound")));
-  fmt::print("  arena       {} bytes, {}; all values together {}\n", line_of(arena.at("bytes")), bound, unshared);
+  std::string dims;
+  for (const auto& [name, size] : told.at("dims").items()) dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", one_line(name), size.get<int64_t>());
+  fmt::print("  arena       depends on the dimensions; at {}: {} bytes, {}\n              all values together {}\n", dims, bytes, bound, unshared);
 }
 
 /// The steps with most multiply-adds, or bytes where there are none, in their order.

@@ -65,6 +65,7 @@ int compile_command(Arguments& a) {
   } else {
     c.graph = {};  // its weights are as large as those of the program
     const Unit unit = emit_compilation(c, o);
+    check_code_budget(c, o);
     if (a.emit == "header") {
       give(unit.header);
     } else {

@@ -79,6 +79,7 @@ void ModelOptions::add_to(CLI::App& app) {
   };
   limit("--max-arena", max_arena_, "Refuse models that need more memory for their values, and name those that live together; 512K and 2MiB are understood. 64GiB by default");
   limit("--max-weights", max_weights_, "Refuse models whose packed weights take more bytes, and name the largest");
+  limit("--max-code", max_code_, "Refuse units whose machine code takes more bytes, and name the steps that take most. The unit is compiled for that, with -O3, by $ONNXC_CXX, $CXX or c++");
   app.add_flag("--no-heap", no_heap_, "Refuse what needs memory whose size has no bound before the model runs");
   app.add_option("--max-trip", max_trip_, "Iterations after which a loop without a number of them ends the run with an error")
       ->capture_default_str()
@@ -104,8 +105,9 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   const auto limit = [](std::optional<uint64_t> bytes, int64_t otherwise) {
     return bytes ? static_cast<int64_t>(std::min<uint64_t>(*bytes, std::numeric_limits<int64_t>::max())) : otherwise;
   };
-  rest.max_arena = limit(max_arena_, rest.max_arena);
+  if (max_arena_) rest.max_arena = limit(max_arena_, kMostArena);
   rest.max_weights = limit(max_weights_, rest.max_weights);
+  if (max_code_) rest.max_code = limit(max_code_, 0);
   rest.heap = !no_heap_;
   rest.max_trip = max_trip_;
   rest.zip_maps = zipmap_ == "map";

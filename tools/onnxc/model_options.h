@@ -12,7 +12,7 @@ namespace onnxc {
 /// What the command line said, until `options` is asked for.
 class ModelOptions {
  public:
-  /// --target, --dim, -O, --threads, --max-arena, --max-weights, --weights and the rest of the list in add_to. This object must live until the command line is parsed.
+  /// --target, --dim, -O, --threads, --max-arena, --max-weights, --max-code, --weights and the rest of the list in add_to. This object must live until the command line is parsed.
   void add_to(CLI::App& app);
   /// `rest` with what the command line said. Throws Error{Usage} for a bad --dim or --custom-op.
   CompileOptions options(CompileOptions rest = {}) const;
@@ -20,7 +20,7 @@ class ModelOptions {
  private:
   std::string target_ = "native", weights_ = "auto", zipmap_ = "map", memory_ = "speed", narrow_weights_ = "auto";
   int threads_ = 1;
-  std::optional<uint64_t> max_arena_, max_weights_;
+  std::optional<uint64_t> max_arena_, max_weights_, max_code_;
   std::optional<double> weights_growth_;
   bool no_heap_ = false, huge_pages_ = false;
   int64_t max_trip_ = CompilerOptions().max_trip;

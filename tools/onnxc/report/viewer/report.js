@@ -30,7 +30,11 @@ function overview() {
             `${arena.bytes} bytes; lower bound ${arena.lower_bound}`),
         card('intermediates together', bytes(arena.unshared_bytes), `${arena.unshared_bytes} bytes without sharing`));
   } else {
-    cards.push(card('arena', 'depends on dimensions', arena.unshared_bytes + ' bytes without sharing'));
+    const {dims, bytes: size, lower_bound: bound, proved} = arena.likely;
+    cards.push(
+        card(
+            `arena at ${Object.entries(dims).map(([name, extent]) => `${name} = ${extent}`).join(', ')}, ${proved ? 'proved minimal' : `${percent((size - bound) / (bound || 1))} above the bound`}`,
+            bytes(size), `${size} bytes; lower bound ${bound}; ${arena.unshared_bytes} bytes without sharing`));
   }
   cards.push(
       card('weights', bytes(totals.weight_bytes), `${totals.weight_bytes} bytes, packed${totals.weight_bytes_saved ? `; ${totals.weight_bytes_saved} saved by narrower types` : ''}`),

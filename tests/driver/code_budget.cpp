@@ -1,0 +1,56 @@
+#include "tools/driver/code_budget.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "compiler/support/error.h"
+#include "tools/driver/build_library.h"
+#include "tools/driver/files.h"
+
+namespace onnxc {
+namespace {
+
+Step call(const std::string& function, const std::string& argument, int expr) {
+  Step step;
+  step.function = function;
+  step.template_args.push_back({argument});
+  step.args.emplace_back(EpilogueArg{expr, {}});
+  step.what = "Conv 'c" + std::to_string(expr) + "': [1] -> [1]";
+  return step;
+}
+
+TEST_CASE("functions lead to the steps that call them") {
+  Program program;
+  program.steps = {call("gemm", "4, 2", 0), call("gemm", "4, 2", 1), call("gemm", "14, 2", 1), call("scalar::gemm_all", "", 12)};
+  const auto steps = [&](const char* function) { return steps_of_function(program, function); };
+  CHECK(steps("void onnxc::isa::gemm<4, 2, onnxc::isa::Epilogue<m::E1> >(float*)") == std::vector{1});
+  CHECK(steps("void onnxc::isa::gemm<4, 2, onnxc::isa::Epilogue<m::E0> >(float*)") == std::vector{0});
+  CHECK(steps("void onnxc::isa::gemm<14, 2, onnxc::isa::Epilogue<m::E1> >(float*)") == std::vector{2});
+  CHECK(steps("onnxc::isa::scalar::gemm_all<onnxc::isa::Epilogue<m::E12> >(float*)") == std::vector{3});
+  CHECK(steps("onnxc::isa::tile<onnxc::isa::Epilogue<m::E12> >(float*)") == std::vector{3});  // what a kernel calls
+  CHECK(steps("m::steps(m::Inputs const&)").empty());
+}
+
+TEST_CASE("the code of an object is measured") {
+  BuildRequest request;
+  request.files.push_back({"unit.cpp", "namespace m { int gemm(int x) { return x * 3; } int data[5000] = {1}; }\n"});
+  request.to_compile.push_back("unit.cpp");
+  for (const bool shared : {false, true}) {
+    request.shared = shared;
+    const std::string file = read_file(build_library(request));
+    const CodeSize code = code_size(file);
+    CHECK(code.bytes > 0);
+    CHECK(code.bytes < 5000);
+    CHECK(std::ranges::count(code.functions, "m::gemm(int)", &CodeSize::Function::name) == 1);
+    Program program;
+    program.steps = {call("gemm", "", 0)};
+    CHECK_NOTHROW(check_code_budget(file, program, code.bytes));
+    CHECK_THROWS_AS(check_code_budget(file, program, code.bytes - 1), Error);
+  }
+  CHECK_THROWS_AS(code_size("\x7f" "ELF"), Error);
+  CHECK_THROWS_AS(code_size(std::string(64, 'x')), Error);
+}
+
+}  // namespace
+}  // namespace onnxc

@@ -69,6 +69,7 @@ stage "random cases of each operator" script tests/differential/run.sh
 stage "values in place" script tests/placement/run.sh
 stage "narrow weights" script tests/narrow/run.sh
 stage "hard memory plans" script tests/memory/minimalloc.sh
+stage "arenas of symbolic sizes" script tests/memory/symbolic.sh
 stage "memory of the compiler" script tests/memory/peak.sh
 stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh

@@ -117,7 +117,7 @@ std::vector<std::byte> stored_as(std::span<const float> values, Narrow narrow) {
 
 int64_t width(const Storage& storage) { return info(storage.element).bits / 8; }
 
-/// What it takes to widen an element, in multiply-adds of a gemm. Sapphire Rapids, g++ 12, 2026-11, gemv and gemm of 4 and 784 rows; SSE4 has no
+/// What it takes to widen an element, in multiply-adds of a gemm. Skylake-SP, g++ 12, 2026-11, gemv and gemm of 4 and 784 rows; SSE4 has no
 /// instruction for f16.
 double widening_macs(ElementType element, Isa isa) {
   const bool wide = isa == Isa::Avx512, has_halves = isa != Isa::Generic && isa != Isa::Sse4;

@@ -22,7 +22,6 @@ from pathlib import Path
 import environment
 
 
-
 def say(message, colour=""):
     """Progress goes to standard error, in colour on a terminal."""
     print(f"\033[{colour}m{message}\033[0m" if colour and sys.stderr.isatty() else message, file=sys.stderr, flush=True)

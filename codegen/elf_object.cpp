@@ -2,41 +2,16 @@
 //   header | image | pointer | .rela | .symtab | .strtab | .shstrtab | section headers
 #include "codegen/elf_object.h"
 
-#include <bit>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
 
+#include "codegen/elf.h"
+
 namespace onnxc {
 namespace {
 
-struct Header {
-  unsigned char ident[16] = {0x7f, 'E', 'L', 'F', 2 /* 64 bit */, 1 /* little endian */, 1};
-  uint16_t type = 1;  // relocatable
-  uint16_t machine = 0;
-  uint32_t version = 1;
-  uint64_t entry = 0, program_headers = 0, section_headers = 0;
-  uint32_t flags = 0;
-  uint16_t header_bytes = 64, program_header_bytes = 0, program_header_count = 0;
-  uint16_t section_header_bytes = 64, section_count = 0, names_section = 0;
-};
-static_assert(sizeof(Header) == 64);
-
-struct Section {
-  uint32_t name = 0, type = 0;
-  uint64_t flags = 0, address = 0, offset = 0, size = 0;
-  uint32_t link = 0, info = 0;
-  uint64_t alignment = 1, entry_bytes = 0;
-};
-static_assert(sizeof(Section) == 64);
-
-struct Symbol {
-  uint32_t name = 0;
-  unsigned char info = 0, other = 0;
-  uint16_t section = 0;
-  uint64_t value = 0, size = 0;
-};
-static_assert(sizeof(Symbol) == 24);
+using namespace elf;
 
 struct Relocation {
   uint64_t offset = 0, info = 0;
@@ -44,9 +19,7 @@ struct Relocation {
 };
 static_assert(sizeof(Relocation) == 24);
 
-static_assert(std::endian::native == std::endian::little, "structures are written as they lie in memory");
-
-constexpr uint32_t kProgbits = 1, kSymtab = 2, kStrtab = 3, kRela = 4;
+constexpr uint32_t kProgbits = 1, kStrtab = 3, kRela = 4;
 constexpr uint64_t kWrite = 1, kAlloc = 2, kInfoLink = 0x40, kX86Large = 0x10000000;
 constexpr unsigned char kGlobalObject = 0x11, kHidden = 2;
 

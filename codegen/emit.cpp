@@ -214,8 +214,8 @@ class Emitter {
       const int64_t arena = program_.arena_bytes.value();
       text += fmt::format("// Memory: {} bytes of arena, {} ({} without sharing).\n", thousands(arena), quality(arena, program_.lower_bound.value()), thousands(program_.unshared_bytes.value()));
       text += "//     offset        bytes   live       tensor\n";
-      for (const Buffer& b : program_.buffers) {
-        if (b.place != Buffer::Place::Arena || b.parent >= 0 || b.first < 0) continue;
+      for (BufferId id : planned_buffers(program_)) {
+        const Buffer& b = program_[id];
         text += fmt::format("// {:>10} {:>12}   {:<10} {} {} {}\n", thousands(b.offset.value()), thousands(b.bytes.value()), fmt::format("[{}, {})", b.first + 1, b.last + 1),
                             comment_text(b.name, 60), name(b.element), comment_text(onnxc::text(b.extents)));
       }

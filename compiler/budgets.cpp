@@ -32,9 +32,7 @@ std::string largest(std::vector<Share> shares) {
 
 template <class Visit>
 void for_each_arena_buffer(const Program& program, Visit&& visit) {
-  for (const Buffer& b : program.buffers) {
-    if (b.place == Buffer::Place::Arena && b.parent < 0 && b.first >= 0) visit(b);
-  }
+  for (BufferId id : planned_buffers(program)) visit(program[id]);
 }
 
 int64_t most_bytes(const Buffer& buffer) { return std::clamp<int64_t>(buffer.bytes.max_value(), 0, kEndless); }

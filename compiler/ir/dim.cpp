@@ -625,4 +625,10 @@ Sizes likely_sizes(const std::map<std::string, Dim>& symbols) {
   return sizes;
 }
 
+int64_t likely_value(Dim dim) {
+  std::map<std::string, Dim> symbols;
+  dim.collect_symbols(symbols);
+  return dim.evaluate(likely_sizes(symbols));
+}
+
 }  // namespace onnxc

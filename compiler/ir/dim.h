@@ -111,6 +111,8 @@ bool always_at_least(Dim a, Dim b);
 
 /// Sizes to judge by where they are not known: each symbol is 64, or what of its bounds is nearest.
 Sizes likely_sizes(const std::map<std::string, Dim>& symbols);
+/// The value at these sizes.
+int64_t likely_value(Dim dim);
 
 /// The inverse of Dim::text; symbols not seen before get bounds [1, INT64_MAX]. Throws Error{Invalid}.
 Dim parse_dim(std::string_view text);

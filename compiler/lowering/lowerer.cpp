@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <numeric>
-#include <string>
 #include <string_view>
 
 #include "compiler/ops/shape_arithmetic.h"
@@ -248,9 +246,7 @@ void Lowerer::copy(const Extents& extents, PointerArg to, std::vector<Dim> to_st
   // Neighbouring axes that both sides walk in one go are one; axes of extent 1 vanish.
   std::vector<std::size_t> order(extents.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::map<std::string, Dim> symbols;
-  for (Dim d : to_strides) d.collect_symbols(symbols);
-  std::ranges::stable_sort(order, std::ranges::greater(), [&, sizes = likely_sizes(symbols)](std::size_t axis) { return to_strides[axis].evaluate(sizes); });
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t axis) { return likely_value(to_strides[axis]); });
   std::vector<Dim> shape, to_list, from_list;
   for (std::size_t i : order) {
     if (extents[i] == Dim(1)) continue;

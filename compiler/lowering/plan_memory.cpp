@@ -19,16 +19,6 @@ constexpr int64_t kAlignment = 64;
 /// What a buffer takes in the arena. Extents may come out negative at sizes that a run refuses.
 int64_t aligned(int64_t bytes) { return std::max<int64_t>(0, bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Arena buffers that are not views and are used at all.
-std::vector<BufferId> planned_buffers(const Program& program) {
-  std::vector<BufferId> list;
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    const Buffer& b = program.buffers[i];
-    if (b.place == Buffer::Place::Arena && b.parent < 0 && b.first >= 0) list.push_back(static_cast<BufferId>(i));
-  }
-  return list;
-}
-
 void set_lifetimes(Program& program) {
   for (Buffer& b : program.buffers) b.first = b.last = -1;
   for_each_step(program.steps, [&](const Step& step, int number) {
@@ -133,6 +123,15 @@ int64_t least_bytes(const Program& program, const std::function<int64_t(Dim)>& s
 }
 
 }  // namespace
+
+std::vector<BufferId> planned_buffers(const Program& program) {
+  std::vector<BufferId> list;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const Buffer& b = program.buffers[i];
+    if (b.place == Buffer::Place::Arena && b.parent < 0 && b.first >= 0) list.push_back(static_cast<BufferId>(i));
+  }
+  return list;
+}
 
 void plan_memory(Program& program) {
   set_lifetimes(program);

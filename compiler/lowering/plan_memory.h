@@ -12,6 +12,9 @@ void alias_buffers(Program& program);
 /// Static sizes: interval colouring, with a search of about a second at most. Symbolic sizes: each buffer lies above others by an expression that holds for all sizes.
 void plan_memory(Program& program);
 
+/// Arena buffers that are not views and are used at all: what has a place of its own.
+std::vector<BufferId> planned_buffers(const Program& program);
+
 /// Of a planned program; with symbolic sizes, at what a run is likely to have.
 struct LikelyArena {
   Sizes sizes{};            ///< of the dimensions that the arena depends on

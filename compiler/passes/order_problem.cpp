@@ -9,11 +9,8 @@ namespace {
 /// At sizes that are likely where they are not known.
 int64_t likely_bytes(const Type& type) {
   if (!type.is_tensor() || !type.ranked) return 0;
-  std::map<std::string, Dim> symbols;
-  for (Dim d : type.extents) d.collect_symbols(symbols);
-  const auto sizes = likely_sizes(symbols);
   double bytes = held_bits(type.element) / 8;
-  for (Dim d : type.extents) bytes *= static_cast<double>(std::max<int64_t>(0, d.evaluate(sizes)));
+  for (Dim d : type.extents) bytes *= static_cast<double>(std::max<int64_t>(0, likely_value(d)));
   return static_cast<int64_t>(std::min(bytes, 1e15));
 }
 

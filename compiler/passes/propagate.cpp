@@ -19,14 +19,13 @@ class Propagation {
 
   void run(Graph& graph) {
     if (depth_++ == 0) fresh_ = first_fresh(graph);
-    forget(graph);  // of one that stood at this address
+    forget(graph);  // an earlier walk, or another graph that stood at this address
     std::vector<Node> nodes = std::move(graph.nodes);
     graph.nodes.clear();
     for (Node& node : nodes) {
       if (!is_restated(node)) visit(graph, std::move(node));
     }
     std::erase_if(graph.nodes, [&](const Node& node) { return node.outputs.size() == 1 && superseded_.contains({&graph, node.outputs[0]}); });
-    forget(graph);
     if (--depth_ > 0) require_on_entry(graph);
   }
 

@@ -16,11 +16,11 @@ ONNXC_INLINE int64_t strided_offset(const Shape& shape, int axes, const Ints& st
 }
 
 /// A place (n, y, x) in a grid of rows * columns places for each n, in row-major order. Steps without dividing: a division of 64 bits takes as long as
-/// a hundred multiply-adds of vectors on some processors.
+/// a hundred multiply-adds of vectors on some processors. A grid without rows or columns has no places, but may be asked for its first.
 struct GridPlace {
   int64_t rows, columns, x, y, n;
   ONNXC_INLINE GridPlace(int64_t index, int64_t grid_rows, int64_t grid_columns)
-      : rows(grid_rows), columns(grid_columns), x(index % columns), y(index / columns % rows), n(index / columns / rows) {}
+      : rows(grid_rows > 0 ? grid_rows : 1), columns(grid_columns > 0 ? grid_columns : 1), x(index % columns), y(index / columns % rows), n(index / columns / rows) {}
   ONNXC_INLINE void advance(int64_t by = 1) {
     for (x += by; x >= columns;) {
       x -= columns;

@@ -226,6 +226,17 @@ TEST_CASE("layer and rms normalisation") {
   }
 }
 
+TEST_CASE("pooling of images without outputs touches nothing") {
+  const std::vector<float> x(8, 1.0f);
+  float y = kGuard;
+  for (const PoolParams& p : {PoolParams{.h = 1, .w = 1, .c = 1, .oh = 0, .ow = 0, .kh = 2, .kw = 2, .x_pixel = 1, .y_pixel = 1},
+                              PoolParams{.n = 0, .h = 1, .w = 1, .c = 1, .oh = 1, .ow = 1, .x_pixel = 1, .y_pixel = 1}}) {
+    max_pool({}, x.data(), &y, p);
+    average_pool({}, x.data(), &y, p);
+  }
+  CHECK(y == kGuard);
+}
+
 TEST_CASE("pooling") {
   struct Case {
     PoolParams p;

@@ -11,34 +11,14 @@
 #include <memory>
 #include <utility>
 
+#include "codegen/elf.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {
 namespace {
 
-// The ELF-64 object file format, as far as it is read here.
-struct Header {
-  unsigned char ident[16];
-  uint16_t type, machine;
-  uint32_t version;
-  uint64_t entry, program_headers, section_headers;
-  uint32_t flags;
-  uint16_t header_bytes, program_header_bytes, program_header_count, section_header_bytes, section_count, names_section;
-};
-struct Section {
-  uint32_t name, type;
-  uint64_t flags, address, offset, size;
-  uint32_t link, info;
-  uint64_t alignment, entry_bytes;
-};
-struct Symbol {
-  uint32_t name;
-  unsigned char info, other;
-  uint16_t section;
-  uint64_t value, size;
-};
-static_assert(sizeof(Header) == 64 && sizeof(Section) == 64 && sizeof(Symbol) == 24);
-constexpr uint32_t kSymtab = 2;
+using namespace elf;
+
 constexpr uint64_t kExecutable = 4;
 constexpr unsigned char kFunction = 2;
 
@@ -116,8 +96,7 @@ std::string share_text(const Program& program, const CodeSize::Function& functio
 
 CodeSize code_size(std::string_view file) {
   const auto header = read<Header>(file, 0);
-  constexpr unsigned char kIdent[] = {0x7f, 'E', 'L', 'F', 2 /* 64 bit */, 1 /* little endian */};
-  if (std::memcmp(header.ident, kIdent, sizeof kIdent) != 0) refuse();
+  if (std::memcmp(header.ident, Header().ident, 6) != 0) refuse();  // 64 bits, little endian
   const auto count = header.section_count != 0 ? header.section_count : read<Section>(file, header.section_headers).size;  // more than 65,279 of them
   const auto section = [&](uint64_t i) { return read<Section>(file, header.section_headers + i * sizeof(Section)); };
   CodeSize result;

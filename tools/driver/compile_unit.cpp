@@ -141,9 +141,9 @@ CompiledModel build_and_load(const Compilation& compilation, const CompileOption
   return result;
 }
 
-void check_code_budget(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags) {
+void check_code_budget(const Compilation& compilation, const CompileOptions& options) {
   if (!options.max_code) return;
-  Compiled compiled = emit(compilation, options, flags, true);
+  Compiled compiled = emit(compilation, options, {"-O3"}, true);
   compiled.request.shared = false;
   check_code_budget(read_file(build(compiled.request)), compilation.program, *options.max_code);
 }

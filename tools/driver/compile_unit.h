@@ -29,8 +29,8 @@ std::vector<std::string> target_flags(const std::string& target);
 std::string link_options(const std::vector<std::string>& libraries);
 
 /// Throws Error{Budget} where the unit takes more than options.max_code bytes of machine code. What they are only a compiler tells: it is built for that, as an
-/// object, for the target and with these flags.
-void check_code_budget(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags = {"-O3"});
+/// object, for the target and with -O3.
+void check_code_budget(const Compilation& compilation, const CompileOptions& options);
 
 /// The files of a unit, NAMESPACE.cpp first, and what to do with them.
 BuildRequest build_request(Unit unit, const std::string& header_name);

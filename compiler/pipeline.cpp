@@ -66,6 +66,21 @@ ImportOptions import_options(const CompilerOptions& options) {
           is_custom};
 }
 
+/// The graph, and others that compute the same with fewer bytes live at once, for goals that may give up time.
+std::vector<Graph> forms_for(MemoryGoal goal, Graph graph) {
+  constexpr double kLittleWork = 0.08, kMuchWork = 0.6;  // shares by which stripes may make it grow
+  std::vector<Graph> forms{std::move(graph)};
+  if (goal == MemoryGoal::Speed) return forms;
+  const auto add = [&](Graph form) {
+    if (form.nodes.size() > forms[0].nodes.size()) forms.push_back(std::move(form));
+  };
+  add(fuse_expressions(recompute(forms[0])));
+  const Graph lean = forms.back();
+  add(stripe(lean, kLittleWork));
+  if (goal == MemoryGoal::Min) add(stripe(lean, kMuchWork));
+  return forms;
+}
+
 }  // namespace
 
 std::vector<std::string> pass_names() {
@@ -116,10 +131,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   }
   const LowerOptions lower{.optimise = options.level > 0, .narrow_weights = options.narrow_weights, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
                      .threads = options.threads, .output_names = std::move(output_names)};
-  std::vector<Graph> forms{std::move(graph)};
-  if (options.memory != MemoryGoal::Speed && options.level > 0) {
-    if (Graph lean = recompute(forms[0]); lean.nodes.size() > forms[0].nodes.size()) forms.push_back(fuse_expressions(std::move(lean)));
-  }
+  const std::vector<Graph> forms = forms_for(options.level > 0 ? options.memory : MemoryGoal::Speed, std::move(graph));
   Planned planned = plan_for(options.memory, forms, result.target, lower, options.weights_growth);
   result.program = std::move(planned.program);
   result.choices = std::move(planned.choices);

@@ -45,7 +45,12 @@ class Origins {
     for_each_pointer(step, [&](const PointerArg& p) {
       if (const Buffer& buffer = program_[p.buffer]; p.writes && buffer.place == Buffer::Place::Output && producers_.contains(buffer.name)) value = buffer.name;
     });
-    return value;
+    if (producers_.contains(value)) return value;
+    // A value that is computed once more, or in parts, has the name with a number behind it.
+    const std::size_t end = value.find_last_not_of("0123456789");
+    if (end == std::string::npos || value[end] != '.' || end + 1 == value.size()) return value;
+    const std::string base = value.substr(0, end);
+    return producers_.contains(base) ? base : value;
   }
 
   void add_producers(const Graph& graph) {

@@ -11,9 +11,10 @@ bool is_sized_before_the_run(const Type& type) {
 
 /// Elements from one index of `axis` to the next, where the parts of a Concat along it lie one after the other inside each pixel, or in all.
 std::optional<Dim> distance(const Extents& extents, std::size_t axis, const Layout& layout) {
-  if (layout.channels_last) return axis == 1 ? std::optional<Dim>(1) : std::nullopt;
-  Dim inner = 1;
+  if (layout.channels_last && axis == 1) return 1;
+  Dim inner = layout.channels_last ? layout.pixel_stride : Dim(1);
   for (std::size_t k = 0; k < extents.size(); ++k) {
+    if (layout.channels_last && k == 1) continue;  // inside of a pixel
     if (k < axis && !(extents[k] == Dim(1))) return std::nullopt;
     if (k > axis) inner *= extents[k];
   }
@@ -22,7 +23,7 @@ std::optional<Dim> distance(const Extents& extents, std::size_t axis, const Layo
 
 }  // namespace
 
-std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& layouts) {
+std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& layouts, bool rows_alone) {
   std::map<ValueId, PartOf> parts;
   const std::vector<int> definition = definitions(graph);
   const auto layout_of = [&](ValueId v) -> Layout& { return layouts[static_cast<std::size_t>(v)]; };
@@ -38,6 +39,7 @@ std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& l
     if (!is_sized_before_the_run(type) || type.element == ElementType::String || is_sub_byte(type.element)) continue;
     const int64_t given = node.integer("axis", 0);
     const auto axis = static_cast<std::size_t>(given < 0 ? given + type.rank() : given);
+    if (rows_alone && !(layout_of(whole).channels_last && axis > 1)) continue;
     const std::optional<Dim> unit = distance(type.extents, axis, layout_of(whole));
     if (!unit) continue;
     Dim at = 0;

@@ -13,8 +13,8 @@ struct PartOf {
 };
 
 /// Inputs of Concat that their producers can write into its result: channels of an image in channels-last, or all of an axis with nothing but extents
-/// of 1 before it. Takes the pixel strides of the parts over into `layouts`. Where an input belongs to several Concats it lies in the last of
+/// of 1 before it, as rows of one image are. `rows_alone`: these rows only. Takes the pixel strides of the parts over into `layouts`. Where an input belongs to several Concats it lies in the last of
 /// them; the others find their inputs side by side there (DenseNet), or copy.
-std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& layouts);
+std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& layouts, bool rows_alone = false);
 
 }  // namespace onnxc

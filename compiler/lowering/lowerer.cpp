@@ -481,7 +481,7 @@ Program Lowerer::run(const Graph& graph) {
   steps_ = &program_.steps;
   Scope scope{&graph, assign_layouts(graph, target_.vector_floats), std::vector<std::vector<View>>(graph.values.size())};
   if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
-  if (options_.optimise && options_.parts_in_place) scope.parts = place_parts(graph, scope.layouts);
+  if (options_.optimise) scope.parts = place_parts(graph, scope.layouts, !options_.parts_in_place);
   streaming_ = streaming_share(graph, target_);
   define_interface(scope);
   lower_nodes(scope);

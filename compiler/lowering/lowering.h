@@ -235,7 +235,7 @@ struct LowerOptions {
   int64_t max_trip = 1'000'000'000;  ///< of loops that have no number of iterations
   bool channels_last = true;
   int threads = 1;
-  bool parts_in_place = true;     ///< what a Concat wants is computed inside its result, which then lives as long as the first of them
+  bool parts_in_place = true;     ///< what a Concat wants is computed inside its result, which then lives as long as the first of them; false: only where it joins rows of an image
   std::vector<std::size_t> picks{};  ///< the candidate to take, by the number of the choice; the cheapest where there is none
   std::vector<std::string> output_names{};  ///< of the interface; empty: those of the values
 };

@@ -36,7 +36,7 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
   constexpr int64_t kLeastWorkspace = 16 << 10;
   const double slowest = goal == MemoryGoal::Balanced ? 1.1 * predicted_ns(best.program) : std::numeric_limits<double>::infinity();
   for (const Graph& graph : forms) {
-    const bool has_concat = std::ranges::any_of(graph.nodes, [](const Node& node) { return node.is("Concat"); });
+    const bool has_concat = std::ranges::any_of(forms[0].nodes, [](const Node& node) { return node.is("Concat"); });
     for (const bool parts_in_place : has_concat ? std::vector<bool>{true, false} : std::vector<bool>{true}) {
       for (int64_t workspace = target.workspace_bytes(); workspace >= kLeastWorkspace; workspace /= 4) {
         if (&graph == &forms[0] && parts_in_place && workspace == target.workspace_bytes()) continue;  // the first plan

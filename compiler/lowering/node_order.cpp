@@ -167,14 +167,15 @@ class Search {
 
 }  // namespace
 
-int64_t peak_bytes(const OrderProblem& problem, std::span<const int> order) {
+std::vector<int64_t> live_bytes(const OrderProblem& problem, std::span<const int> order) {
   std::vector<int> left(problem.bytes.size());  // nodes still to read a value
   std::vector<bool> written(problem.bytes.size());
   for (const OrderedNode& node : problem.nodes) {
     for (int v : node.reads) ++left[static_cast<std::size_t>(v)];
     for (int v : node.writes) written[static_cast<std::size_t>(v)] = true;
   }
-  int64_t live = 0, peak = 0;
+  std::vector<int64_t> heights;
+  int64_t live = 0;
   for (int n : order) {
     const OrderedNode& node = problem.nodes[static_cast<std::size_t>(n)];
     int64_t results = 0, dead = 0, reused = 0;
@@ -185,11 +186,16 @@ int64_t peak_bytes(const OrderProblem& problem, std::span<const int> order) {
       dead += problem.bytes[value];
       if (reused == 0 && std::ranges::find(node.reuses, v) != node.reuses.end()) reused = std::min(results, problem.bytes[value]);
     }
-    peak = std::max(peak, live + results - reused);
+    heights.push_back(live + results - reused);
     live += results - dead;
     for (int v : node.writes) live -= left[static_cast<std::size_t>(v)] == 0 ? problem.bytes[static_cast<std::size_t>(v)] : 0;
   }
-  return peak;
+  return heights;
+}
+
+int64_t peak_bytes(const OrderProblem& problem, std::span<const int> order) {
+  const std::vector<int64_t> heights = live_bytes(problem, order);
+  return heights.empty() ? 0 : std::ranges::max(heights);
 }
 
 NodeOrder find_node_order(const OrderProblem& problem, int width, int64_t effort) {

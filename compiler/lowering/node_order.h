@@ -24,7 +24,9 @@ struct NodeOrder {
   bool exact = false;      ///< no order has a lower peak
 };
 
-/// The most bytes that live while some node runs: what it reads, what it writes, and what later nodes read.
+/// The bytes that live while each node runs, in the given order: what it reads, what it writes, and what later nodes read.
+std::vector<int64_t> live_bytes(const OrderProblem& problem, std::span<const int> order);
+/// The most of them.
 int64_t peak_bytes(const OrderProblem& problem, std::span<const int> order);
 
 /// Beam search over the sets of nodes that have run; `width` sets of each size are kept, those with the least peak. Where no more than that exist,

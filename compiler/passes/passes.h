@@ -32,5 +32,8 @@ Graph order_nodes(Graph graph);
 /// Computes cheap values a second time instead of keeping them, where fewer bytes then live at once. Only where memory matters more than time. Needs:
 /// order_nodes.
 Graph recompute(Graph graph);
+/// Computes images by stripes of rows, one after the other through several nodes, where fewer bytes then live at once. Rows that neighbours need are computed twice: the
+/// work grows by the share `most_extra` at most. Only where memory matters more than time. Needs: order_nodes.
+Graph stripe(Graph graph, double most_extra);
 
 }  // namespace onnxc

@@ -2,7 +2,8 @@
 """Small networks through ONNX Runtime and through onnxc, at -O0, at -O3, with two threads and at --memory=min.
 
 They aim at what lowering does with places and weights: Concat and Split in place, NHWC inputs as they lie, squeeze-and-excite in weights,
-Winograd along rows, slices of what a loop carries, bands of rows, the order of nodes, weights that grow from shapes, cheap values that are computed again. At --memory=min no arena is larger. Tolerance: 1e-4 relative and 1e-5 absolute, for
+Winograd along rows, slices of what a loop carries, bands of rows, the order of nodes, weights that grow from shapes, cheap values that are computed again,
+images by stripes. At --memory=min no arena is larger. Tolerance: 1e-4 relative and 1e-5 absolute, for
 values of the size of 1.
 """
 import json
@@ -21,7 +22,8 @@ from onnx import numpy_helper, parser
 RUNS = (("-O0", 1), ("-O3", 1), ("-O3", 2), ("--memory=min", 1))
 RANDOM = np.random.default_rng(3)
 NETWORKS = []
-AT_MOST = {"a block by bands of rows": 0.75, "a cheap value for distant readers": 0.9}  # of the arena at speed, at --memory=min
+# Of the arena at speed, at --memory=min.
+AT_MOST = {"a block by bands of rows": 0.75, "a cheap value for distant readers": 0.9, "an entry by stripes": 0.5, "branches by stripes": 0.6, "dilated, by stripes": 0.5}
 
 
 def node(op, inputs, outputs, **attributes):
@@ -109,6 +111,20 @@ def bands_and_orders():
     network("weights that grow from their shape", grown, dict(shape=np.array([2200, 2048])), "y", x=values(1, 2048))
 
 
+def stripes():
+    entry = [node("Conv", "x w0 b0", "a", pads=[2, 1, 2, 2], strides=[2, 2]), node("Relu", "a", "ra"), node("MaxPool", "ra", "p", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1),
+             conv("p w1", "b"), node("Add", "b p", "s"), node("Relu", "s", "rs"), conv("rs w2", "y", 1)]
+    network("an entry by stripes", entry, dict(w0=weights(32, 3, 5, 5), b0=values(32), w1=weights(32, 32, 3, 3), w2=weights(8, 32, 1, 1)), "y", x=values(1, 3, 127, 101))
+    branches = [conv("x w0", "a"), node("Sigmoid", "a", "sa"), conv("sa w1", "l", 1), conv("sa w2", "r", 5), node("Concat", "l r", "c", axis=1),
+                node("AveragePool", "c", "q", kernel_shape=[3, 3], strides=[2, 2], auto_pad="SAME_UPPER"), conv("q w3", "d", group=40), conv("d w4", "e", 1),
+                node("Mul", "e scale", "y"), conv("l w5", "z", 1)]
+    network("branches by stripes", branches, dict(w0=weights(40, 8, 3, 3), w1=weights(8, 40, 1, 1), w2=weights(32, 40, 5, 5), w3=weights(40, 1, 3, 3), w4=weights(4, 40, 1, 1),
+                                                  w5=weights(2, 8, 1, 1), scale=values(1, 4, 1, 1)), "y z", x=values(1, 8, 62, 67))
+    dilated = [conv("x w0", "a"), node("Conv", "a w1", "b", dilations=[3, 2], pads=[3, 2, 3, 2]), node("Conv", "b w2", "c", group=4, pads=[1, 0, 0, 1], strides=[3, 2]),
+               node("Split", "c", "l r", axis=1), node("Mul", "l r", "y")]
+    network("dilated, by stripes", dilated, dict(w0=weights(24, 4, 3, 3), w1=weights(24, 24, 3, 3), w2=weights(8, 6, 2, 2)), "y", x=values(1, 4, 77, 45))
+
+
 def carried_slice():
     model = parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
 shrink (float[N] x, int64 m) => (float[K] y) {
@@ -133,7 +149,7 @@ def arena(model, *options):
 
 
 def main():
-    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, winograd_along_rows, bands_and_orders, carried_slice:
+    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, winograd_along_rows, bands_and_orders, stripes, carried_slice:
         make()
     failed = 0
     for title, model, feeds in NETWORKS:

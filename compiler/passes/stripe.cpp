@@ -1,0 +1,365 @@
+// Computes images by stripes of rows where what lies between is what makes the arena large:
+//
+//                                              x0 = Slice(x, rows 0..57);   a0 = Conv(x0);  y0 = Conv(a0)
+//   a = Conv(x)    112 rows, 96 channels       x1 = Slice(x, rows 55..112); a1 = Conv(x1);  y1 = Conv(a1)
+//   y = Conv(a)     56 rows, 24 channels       y = Concat(y0, y1)
+//
+// Of `a` only a stripe lives at once. Rows at the seams are computed twice. Slices and the Concat are places inside of x and y once layouts are channels-last,
+// so nothing is copied. Also known as patch-based execution; stripes instead of patches keep what is joined in one piece.
+//
+// Which nodes, and in how many stripes: for every run of nodes what it would take, in bytes and in work, and then the lowest peak for which every node is
+// below it or in a run that is (the least work of those by dynamic programming over the nodes).
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "compiler/passes/order_problem.h"
+#include "compiler/passes/passes.h"
+#include "compiler/passes/stripe_rows.h"
+
+namespace onnxc {
+namespace {
+
+/// The nodes `first` to `last` by `count` stripes.
+struct Run {
+  std::size_t first, last;
+  int64_t count;
+  int64_t peak = 0;  ///< bytes that live while it runs
+  double extra = 0;  ///< work that the nodes at once would not take
+};
+
+bool is_of_rows(const Graph& graph, const Node& node, const char* op) {
+  return node.is(op) && graph[node.outputs[0]].type.rank() == 4 && (op != std::string_view("Concat") || node.integer("axis", 0) == 2);
+}
+
+/// As order_problem has it, but rows lie in place: a Slice inside of what it is cut from, and what a Concat joins inside of its result.
+OrderProblem problem_of(const Graph& graph) {
+  OrderProblem problem = order_problem(graph);
+  const std::vector<int> definition = definitions(graph);
+  const auto bytes = [&](ValueId v) -> int64_t& { return problem.bytes[static_cast<std::size_t>(v)]; };
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (!is_of_rows(graph, graph.nodes[n], "Concat")) continue;
+    int first = static_cast<int>(n);
+    for (ValueId part : graph.nodes[n].inputs) {
+      if (bytes(part) == 0) continue;
+      first = std::min(first, definition[static_cast<std::size_t>(part)]);
+      bytes(part) = 0;
+    }
+    if (first == static_cast<int>(n)) continue;
+    problem.nodes[static_cast<std::size_t>(first)].writes.push_back(graph.nodes[n].outputs[0]);
+    problem.nodes[n].writes.clear();
+    problem.nodes[n].reads.push_back(graph.nodes[n].outputs[0]);
+  }
+  return problem;
+}
+
+class Search {
+ public:
+  explicit Search(const Graph& graph) : graph_(graph), problem_(problem_of(graph)), definition_(definitions(graph)) {
+    const std::size_t n = graph.nodes.size();
+    std::vector<int> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    heights_ = live_bytes(problem_, order);
+    last_use_.assign(graph.values.size(), -1);
+    for (std::size_t k = 0; k < n; ++k) {
+      for (int v : problem_.nodes[k].reads) last_use_[static_cast<std::size_t>(v)] = static_cast<int>(k);
+      works_.push_back(works_by_rows(graph, graph.nodes[k]));
+      row_work_.push_back(works_.back() ? work_of_row(graph, graph.nodes[k]) : 0);
+      work_ += row_work_.back() * static_cast<double>(works_.back() ? rows_of(graph.nodes[k].outputs[0]) : 0);
+    }
+    for (ValueId v : graph.outputs) last_use_[static_cast<std::size_t>(v)] = static_cast<int>(n);
+    carried_.assign(n + 1, 0);
+    for (std::size_t k = 0; k < n; ++k) {
+      for (int v : problem_.nodes[k].writes) {
+        for (int at = static_cast<int>(k) + 1; at <= last_use_[static_cast<std::size_t>(v)]; ++at) carried_[static_cast<std::size_t>(at)] += problem_.bytes[static_cast<std::size_t>(v)];
+      }
+    }
+  }
+
+  /// Runs that do not overlap, whose peaks and those of the nodes outside are as low as can be for work that grows by the share `most_extra` at most.
+  std::vector<Run> find(double most_extra) {
+    if (heights_.empty()) return {};
+    const std::vector<Run> runs = candidates();
+    std::vector<int64_t> peaks;
+    const int64_t highest = std::ranges::max(heights_);
+    for (const Run& run : runs) peaks.push_back(run.peak);
+    for (int64_t height : heights_) peaks.push_back(height);
+    std::erase_if(peaks, [&](int64_t peak) { return peak >= highest; });
+    std::ranges::sort(peaks);
+    std::vector<Run> best;
+    std::size_t low = 0, high = peaks.size();  // the lowest that is possible is among these
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (auto cover = cover_below(peaks[middle], runs, most_extra * work_)) {
+        best = std::move(*cover);
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return best;
+  }
+
+  /// The rows of the values inside of the run, and of those that it reads, that stripe `s` needs; nothing where a stripe would read no row of an image.
+  std::optional<std::map<ValueId, Rows>> demands(const Run& run, int64_t s) const {
+    std::map<ValueId, Rows> rows;
+    const auto demand = [&](ValueId v, Rows r) {
+      const auto [it, fresh] = rows.emplace(v, r);
+      if (!fresh) it->second = {std::min(it->second.begin, r.begin), std::max(it->second.end, r.end)};
+    };
+    for (ValueId v : results(run)) demand(v, own_rows(v, run, s));
+    for (std::size_t k = run.last + 1; k-- > run.first;) {
+      const Node& node = graph_.nodes[k];
+      for (ValueId v : node.outputs) {
+        if (rows.contains(v)) demand(node.outputs[0], rows.at(v));
+      }
+      if (!rows.contains(node.outputs[0])) return std::nullopt;  // needed by nothing
+      const Rows out = rows.at(node.outputs[0]);
+      for (ValueId v : node.outputs) rows[v] = out;
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        const auto read = rows_read(graph_, node, i, out);
+        if (!read) continue;
+        if (read->count() <= 0) return std::nullopt;
+        demand(node.inputs[i], *read);
+      }
+    }
+    return rows;
+  }
+
+  /// Values that the run makes for nodes after it.
+  std::vector<ValueId> results(const Run& run) const {
+    std::vector<ValueId> list;
+    for (std::size_t k = run.first; k <= run.last; ++k) {
+      for (ValueId v : graph_.nodes[k].outputs) {
+        if (last_use_[static_cast<std::size_t>(v)] > static_cast<int>(run.last)) list.push_back(v);
+      }
+    }
+    return list;
+  }
+
+  /// The rows of a result that stripe `s` is there for.
+  Rows own_rows(ValueId v, const Run& run, int64_t s) const { return {rows_of(v) * s / run.count, rows_of(v) * (s + 1) / run.count}; }
+
+ private:
+  static constexpr double kCallWork = 2e4;  // of starting a kernel, in multiply-adds
+
+  int64_t rows_of(ValueId v) const { return *image_rows(graph_[v].type); }
+
+  int64_t row_bytes(ValueId v) const {
+    const Type& type = graph_[v].type;
+    return type.extents[1].value() * type.extents[3].value() * held_bits(type.element) / 8;
+  }
+
+  std::vector<Run> candidates() const {
+    constexpr std::size_t kMostCandidates = 30'000, kLongest = 40;
+    constexpr int64_t kCounts[] = {2, 3, 4, 6, 8, 12, 16};
+    const std::size_t longest = std::clamp<std::size_t>(kMostCandidates / (std::size(kCounts) * graph_.nodes.size()), 2, kLongest);
+    std::vector<Run> runs;
+    for (std::size_t first = 0; first < graph_.nodes.size(); ++first) {
+      int64_t highest = 0;
+      for (std::size_t last = first; last < graph_.nodes.size() && last < first + longest && works_[last]; ++last) {
+        highest = std::max(highest, heights_[last]);
+        for (int64_t count : kCounts) {
+          Run run{first, last, count};
+          if (measure(run) && run.peak < highest) runs.push_back(run);
+        }
+      }
+    }
+    return runs;
+  }
+
+  /// Fills in what the run takes; false where it cannot be.
+  bool measure(Run& run) const {
+    const std::vector<ValueId> made = results(run);
+    int64_t around = carried_[run.first];
+    for (ValueId v : made) {
+      if (rows_of(v) < 2 * run.count) return false;
+      around += problem_.bytes[static_cast<std::size_t>(v)];
+    }
+    for (int64_t s = 0; s < run.count; ++s) {
+      const auto rows = demands(run, s);
+      if (!rows) return false;
+      run.peak = std::max(run.peak, around + stripe_peak(run, s, *rows));
+      for (std::size_t k = run.first; k <= run.last; ++k) run.extra += row_work_[k] * static_cast<double>(rows->at(graph_.nodes[k].outputs[0]).count()) + kCallWork;
+    }
+    for (std::size_t k = run.first; k <= run.last; ++k) run.extra -= row_work_[k] * static_cast<double>(rows_of(graph_.nodes[k].outputs[0])) + kCallWork;
+    return true;
+  }
+
+  /// Bytes of a stripe that live at once, but for rows that lie in place.
+  int64_t stripe_peak(const Run& run, int64_t s, const std::map<ValueId, Rows>& rows) const {
+    const auto is_inside = [&](ValueId v) { return definition_[static_cast<std::size_t>(v)] >= static_cast<int>(run.first); };
+    const auto bytes = [&](ValueId v) -> int64_t {
+      if (!rows.contains(v)) return 0;
+      const bool held = problem_.bytes[static_cast<std::size_t>(v)] > 0;  // in the arena, as a whole, outside of the run
+      const bool is_result = is_inside(v) && last_use_[static_cast<std::size_t>(v)] > static_cast<int>(run.last);
+      if (held && (!is_inside(v) || (is_result && rows.at(v) == own_rows(v, run, s)))) return 0;
+      return row_bytes(v) * rows.at(v).count();
+    };
+    int64_t live = 0, peak = 0;
+    for (std::size_t k = run.first; k <= run.last; ++k) {
+      int64_t made = 0, dead = 0, reused = 0;
+      for (ValueId v : graph_.nodes[k].outputs) made += bytes(v);
+      for (int v : problem_.nodes[k].reads) {
+        if (!is_inside(v)) made += first_reader(v, run) == k ? bytes(v) : 0;  // cut from an input of the model
+        const int last = last_use_[static_cast<std::size_t>(v)];
+        if (last != static_cast<int>(k) && !(last > static_cast<int>(run.last) && last_reader(v, run) == k)) continue;
+        dead += bytes(v);
+        if (reused == 0 && std::ranges::find(problem_.nodes[k].reuses, v) != problem_.nodes[k].reuses.end()) reused = std::min(made, bytes(v));
+      }
+      peak = std::max(peak, live + made - reused);
+      live += made - dead;
+    }
+    return peak;
+  }
+
+  bool reads(std::size_t k, ValueId v) const { return std::ranges::find(problem_.nodes[k].reads, v) != problem_.nodes[k].reads.end(); }
+  std::size_t first_reader(ValueId v, const Run& run) const {
+    std::size_t k = run.first;
+    while (k < run.last && !reads(k, v)) ++k;
+    return k;
+  }
+  std::size_t last_reader(ValueId v, const Run& run) const {
+    std::size_t k = run.last;
+    while (k > run.first && !reads(k, v)) --k;
+    return k;
+  }
+
+  /// Runs of the least extra work, such that all nodes outside of them, and they, take `peak` bytes at most; nothing where that is more than `most`.
+  std::optional<std::vector<Run>> cover_below(int64_t peak, const std::vector<Run>& runs, double most) const {
+    const std::size_t n = graph_.nodes.size();
+    std::vector<double> extra(n + 1, std::numeric_limits<double>::infinity());
+    std::vector<const Run*> by(n + 1);
+    extra[0] = 0;
+    std::size_t next = 0;  // runs are in the order of their first nodes
+    for (std::size_t k = 0; k < n; ++k) {
+      if (heights_[k] <= peak && extra[k] < extra[k + 1]) {
+        extra[k + 1] = extra[k];
+        by[k + 1] = nullptr;
+      }
+      for (; next < runs.size() && runs[next].first == k; ++next) {
+        const Run& run = runs[next];
+        if (run.peak > peak || extra[k] + run.extra >= extra[run.last + 1]) continue;
+        extra[run.last + 1] = extra[k] + run.extra;
+        by[run.last + 1] = &run;
+      }
+    }
+    if (extra[n] > most) return std::nullopt;
+    std::vector<Run> chosen;
+    for (std::size_t k = n; k > 0; k = by[k] != nullptr ? by[k]->first : k - 1) {
+      if (by[k] != nullptr) chosen.push_back(*by[k]);
+    }
+    std::ranges::reverse(chosen);
+    return chosen;
+  }
+
+  const Graph& graph_;
+  OrderProblem problem_;
+  std::vector<int> definition_, last_use_;  // of values: nodes
+  std::vector<int64_t> heights_, carried_;  // bytes that live while each node runs; of values made before it that it or a later one reads
+  std::vector<bool> works_;
+  std::vector<double> row_work_;
+  double work_ = 0;
+};
+
+/// Rewrites one run.
+class Striper {
+ public:
+  Striper(const Graph& graph, const Search& search, Graph& result) : graph_(graph), search_(search), result_(result) {}
+
+  void write(const Run& run) {
+    std::map<ValueId, std::vector<ValueId>> parts;
+    for (int64_t s = 0; s < run.count; ++s) {
+      rows_ = *search_.demands(run, s);
+      here_.clear();
+      for (std::size_t k = run.first; k <= run.last; ++k) write_stripe(graph_.nodes[k]);
+      for (ValueId v : search_.results(run)) parts[v].push_back(part(v, search_.own_rows(v, run, s)));
+    }
+    for (auto& [whole, list] : parts) {
+      Node join;
+      join.op = "Concat";
+      join.name = graph_.nodes[run.last].name;
+      join.version = 13;
+      join.inputs = std::move(list);
+      join.outputs = {whole};
+      join.attributes["axis"] = int64_t{2};
+      result_.nodes.push_back(std::move(join));
+    }
+  }
+
+ private:
+  Type with_rows(ValueId v, Rows rows) const {
+    Type type = graph_[v].type;
+    type.extents[2] = rows.count();
+    return type;
+  }
+
+  void write_stripe(const Node& node) {
+    const Rows out = rows_.at(node.outputs[0]);
+    Node copy = node;
+    restrict_rows(graph_, copy, out);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (const auto read = rows_read(graph_, node, i, out)) copy.inputs[i] = part(node.inputs[i], *read);
+    }
+    for (ValueId& v : copy.outputs) {
+      const ValueId stripe = result_.add_value(graph_[v].name, with_rows(v, out));
+      here_[{v, out.begin, out.end}] = stripe;
+      v = stripe;
+    }
+    result_.nodes.push_back(std::move(copy));
+  }
+
+  /// Rows of a value, cut from it or from its rows in this stripe.
+  ValueId part(ValueId v, Rows rows) {
+    if (const auto known = here_.find({v, rows.begin, rows.end}); known != here_.end()) return known->second;
+    const Rows all{0, *image_rows(graph_[v].type)}, in_stripe = rows_.at(v);
+    const auto source = here_.find({v, in_stripe.begin, in_stripe.end});
+    if (source == here_.end() && rows == all) return v;
+    const ValueId from = source != here_.end() ? source->second : v;
+    const int64_t shift = source != here_.end() ? in_stripe.begin : 0;
+    Node cut;
+    cut.op = "Slice";
+    cut.version = 13;
+    const auto number = [&](const char* name, int64_t value) { return result_.add_constant(name, std::vector<int64_t>{value}); };
+    cut.inputs = {from, number("first_row", rows.begin - shift), number("end_row", rows.end - shift), number("row_axis", 2)};
+    cut.outputs = {result_.add_value(graph_[v].name, with_rows(v, rows))};
+    result_.nodes.push_back(cut);
+    return here_[{v, rows.begin, rows.end}] = cut.outputs[0];
+  }
+
+  struct Key {
+    ValueId value;
+    int64_t begin, end;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  const Graph& graph_;
+  const Search& search_;
+  Graph& result_;
+  std::map<ValueId, Rows> rows_;   // that the stripe at hand needs
+  std::map<Key, ValueId> here_;    // what of them there is
+};
+
+}  // namespace
+
+Graph stripe(Graph graph, double most_extra) {
+  constexpr std::size_t kMostNodes = 4000;
+  if (binds_extents(graph) || graph.nodes.size() > kMostNodes) return graph;
+  Search search(graph);
+  const std::vector<Run> runs = search.find(most_extra);
+  if (runs.empty()) return graph;
+  Graph result = graph;
+  result.nodes.clear();
+  Striper striper(graph, search, result);
+  std::size_t next = 0;
+  for (const Run& run : runs) {
+    result.nodes.insert(result.nodes.end(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(next), graph.nodes.begin() + static_cast<std::ptrdiff_t>(run.first));
+    striper.write(run);
+    next = run.last + 1;
+  }
+  result.nodes.insert(result.nodes.end(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(next), graph.nodes.end());
+  return result;
+}
+
+}  // namespace onnxc

@@ -30,17 +30,15 @@ struct Run {
   double extra = 0;  ///< work that the nodes at once would not take
 };
 
-bool is_of_rows(const Graph& graph, const Node& node, const char* op) {
-  return node.is(op) && graph[node.outputs[0]].type.rank() == 4 && (op != std::string_view("Concat") || node.integer("axis", 0) == 2);
-}
+bool joins_rows(const Graph& graph, const Node& node) { return node.is("Concat") && node.integer("axis", 0) == kRowAxis && image_rows(graph[node.outputs[0]].type); }
 
-/// As order_problem has it, but rows lie in place: a Slice inside of what it is cut from, and what a Concat joins inside of its result.
+/// As order_problem has it, but rows that a Concat joins lie inside of its result.
 OrderProblem problem_of(const Graph& graph) {
   OrderProblem problem = order_problem(graph);
   const std::vector<int> definition = definitions(graph);
   const auto bytes = [&](ValueId v) -> int64_t& { return problem.bytes[static_cast<std::size_t>(v)]; };
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    if (!is_of_rows(graph, graph.nodes[n], "Concat")) continue;
+    if (!joins_rows(graph, graph.nodes[n])) continue;
     int first = static_cast<int>(n);
     for (ValueId part : graph.nodes[n].inputs) {
       if (bytes(part) == 0) continue;
@@ -148,8 +146,7 @@ class Search {
   int64_t rows_of(ValueId v) const { return *image_rows(graph_[v].type); }
 
   int64_t row_bytes(ValueId v) const {
-    const Type& type = graph_[v].type;
-    return type.extents[1].value() * type.extents[3].value() * held_bits(type.element) / 8;
+    return row_elements(graph_[v].type) * held_bits(graph_[v].type.element) / 8;
   }
 
   std::vector<Run> candidates() const {
@@ -284,7 +281,7 @@ class Striper {
       join.version = 13;
       join.inputs = std::move(list);
       join.outputs = {whole};
-      join.attributes["axis"] = int64_t{2};
+      join.attributes["axis"] = static_cast<int64_t>(kRowAxis);
       result_.nodes.push_back(std::move(join));
     }
   }
@@ -292,7 +289,7 @@ class Striper {
  private:
   Type with_rows(ValueId v, Rows rows) const {
     Type type = graph_[v].type;
-    type.extents[2] = rows.count();
+    type.extents[kRowAxis] = rows.count();
     return type;
   }
 
@@ -323,7 +320,7 @@ class Striper {
     cut.op = "Slice";
     cut.version = 13;
     const auto number = [&](const char* name, int64_t value) { return result_.add_constant(name, std::vector<int64_t>{value}); };
-    cut.inputs = {from, number("first_row", rows.begin - shift), number("end_row", rows.end - shift), number("row_axis", 2)};
+    cut.inputs = {from, number("first_row", rows.begin - shift), number("end_row", rows.end - shift), number("row_axis", kRowAxis)};
     cut.outputs = {result_.add_value(graph_[v].name, with_rows(v, rows))};
     result_.nodes.push_back(cut);
     return here_[{v, rows.begin, rows.end}] = cut.outputs[0];

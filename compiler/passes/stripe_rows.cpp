@@ -7,8 +7,6 @@
 namespace onnxc {
 namespace {
 
-constexpr std::size_t kRowAxis = 2;
-
 bool is_window(const Node& node) { return node.is("Conv") || node.is("MaxPool") || node.is("AveragePool"); }
 
 Window window_of(const Graph& graph, const Node& node) {
@@ -30,12 +28,17 @@ RowWindow row_window(const Graph& graph, const Node& node) {
   return {w.strides[0], (w.kernel[0].value() - 1) * w.dilations[0] + 1, w.pads_begin[0].value(), *image_rows(graph[node.input(0)].type)};
 }
 
-/// Whether an operand that broadcasts to images of `rows` rows is an image of as many, or the same for all of them.
-bool is_operand(const Value& value, int64_t rows) {
+/// Whether an operand that broadcasts to images of `rank` axes is the same for all of their rows.
+bool is_same_for_rows(const Type& type, int rank) {
+  const int axis = static_cast<int>(kRowAxis) - (rank - type.rank());
+  return axis < 0 || type.extents[static_cast<std::size_t>(axis)] == Dim(1);
+}
+
+/// Whether an operand that broadcasts to such images with `rows` rows is an image of as many, or the same for all of them.
+bool is_operand(const Value& value, int rank, int64_t rows) {
   const Type& type = value.type;
-  if (!type.is_tensor() || !type.ranked || !is_static(type.extents)) return false;
-  if (type.rank() < 2 || type.extents[static_cast<std::size_t>(type.rank()) - 2] == Dim(1)) return true;
-  return value.constant == nullptr && image_rows(type) == rows;
+  if (!type.is_tensor() || !type.ranked || !is_static(type.extents) || type.rank() > rank) return false;
+  return is_same_for_rows(type, rank) || (value.constant == nullptr && type.rank() == rank && image_rows(type) == rows);
 }
 
 /// First input that broadcasts to the output as operands of expressions do.
@@ -51,7 +54,7 @@ bool window_works_by_rows(const Graph& graph, const Node& node) {
 }  // namespace
 
 std::optional<int64_t> image_rows(const Type& type) {
-  if (!type.is_tensor() || !type.ranked || type.rank() != 4 || !is_static(type.extents) || !(type.extents[0] == Dim(1))) return std::nullopt;
+  if (!type.is_tensor() || !type.ranked || type.rank() < 3 || type.rank() > 5 || !is_static(type.extents) || !(type.extents[0] == Dim(1))) return std::nullopt;
   return type.extents[kRowAxis].value();
 }
 
@@ -59,10 +62,11 @@ bool works_by_rows(const Graph& graph, const Node& node) {
   if (!node.regions.empty() || !node.binds.empty() || node.outputs[0] == kAbsent) return false;
   const auto rows = image_rows(graph[node.outputs[0]].type);
   if (!rows || *rows == 0) return false;
-  const bool by_channels = (node.is("Concat") || node.is("Split")) && (node.integer("axis", 0) == 1 || node.integer("axis", 0) == -3);
+  const int rank = graph[node.outputs[0]].type.rank();
+  const bool by_channels = (node.is("Concat") || node.is("Split")) && (node.integer("axis", 0) == 1 || node.integer("axis", 0) == 1 - rank);
   if (is_window(node) ? !window_works_by_rows(graph, node) : !node.is_map() && !by_channels) return false;
   for (ValueId out : node.outputs) {
-    if (out == kAbsent || image_rows(graph[out].type) != rows) return false;
+    if (out == kAbsent || graph[out].type.rank() != rank || image_rows(graph[out].type) != rows) return false;
   }
   if (by_channels) {
     const int images = node.is("Concat") ? node.own_inputs() : 1;
@@ -71,7 +75,7 @@ bool works_by_rows(const Graph& graph, const Node& node) {
     }
   }
   for (std::size_t i = first_operand(node); i < node.inputs.size(); ++i) {
-    if (node.inputs[i] == kAbsent || !is_operand(graph[node.inputs[i]], *rows)) return false;
+    if (node.inputs[i] == kAbsent || !is_operand(graph[node.inputs[i]], rank, *rows)) return false;
   }
   return true;
 }
@@ -80,8 +84,7 @@ std::optional<Rows> rows_read(const Graph& graph, const Node& node, std::size_t 
   const ValueId value = node.inputs[i];
   if (value == kAbsent || graph[value].constant != nullptr) return std::nullopt;
   if (i < first_operand(node) && is_window(node)) return row_window(graph, node).read(out);
-  const Type& type = graph[value].type;
-  if (type.rank() < 2 || type.extents[static_cast<std::size_t>(type.rank()) - 2] == Dim(1)) return std::nullopt;
+  if (is_same_for_rows(graph[value].type, graph[node.outputs[0]].type.rank())) return std::nullopt;
   return out;
 }
 
@@ -91,10 +94,12 @@ void restrict_rows(const Graph& graph, Node& node, Rows out) {
   const RowWindow rows = row_window(graph, node);
   const Rows seen = rows.seen(out), read = rows.read(out);
   std::vector<int64_t> pads = values(w.pads_begin), ends = values(w.pads_end);
-  // Along the columns a pool that rounds up may see more than its padding.
+  // Along the other axes a pool that rounds up may see more than its padding.
   const Type &x = graph[node.input(0)].type, &y = graph[node.outputs[0]].type;
-  const int64_t reach = (w.kernel[1].value() - 1) * w.dilations[1] + 1;
-  ends[1] = std::max(ends[1], (y.extents[3].value() - 1) * w.strides[1] + reach - pads[1] - x.extents[3].value());
+  for (std::size_t k = 1; k < w.rank(); ++k) {
+    const int64_t reach = (w.kernel[k].value() - 1) * w.dilations[k] + 1;
+    ends[k] = std::max(ends[k], (y.extents[kRowAxis + k].value() - 1) * w.strides[k] + reach - pads[k] - x.extents[kRowAxis + k].value());
+  }
   pads[0] = read.begin - seen.begin;
   ends[0] = seen.end - read.end;
   pads.insert(pads.end(), ends.begin(), ends.end());
@@ -103,15 +108,19 @@ void restrict_rows(const Graph& graph, Node& node, Rows out) {
   node.attributes["pads"] = std::move(pads);
 }
 
+int64_t row_elements(const Type& image) {
+  int64_t elements = image.extents[1].value();
+  for (std::size_t axis = kRowAxis + 1; axis < image.extents.size(); ++axis) elements *= image.extents[axis].value();
+  return elements;
+}
+
 double work_of_row(const Graph& graph, const Node& node) {
-  const Extents& y = graph[node.outputs[0]].type.extents;
-  auto work = static_cast<double>(y[1].value() * y[3].value());
+  auto work = static_cast<double>(row_elements(graph[node.outputs[0]].type));
   if (node.is("Conv")) {
     const Extents& w = graph[node.input(1)].type.extents;
     for (std::size_t axis = 1; axis < w.size(); ++axis) work *= static_cast<double>(w[axis].value());
   } else if (is_window(node)) {
-    const Window w = window_of(graph, node);
-    work *= static_cast<double>(w.kernel[0].value() * w.kernel[1].value());
+    for (Dim k : window_of(graph, node).kernel) work *= static_cast<double>(k.value());
   }
   return work;
 }

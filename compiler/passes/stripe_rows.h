@@ -1,4 +1,5 @@
-// Operators on images [1, c, h, w] that can compute some rows of their outputs from some rows of their inputs.
+// Operators on images [1, c, rows, ...] that can compute some rows of their outputs from some rows of their inputs. The rows of a signal [1, c, n] are its samples, those of
+// a volume its planes.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,8 @@ struct Rows {
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 
+inline constexpr std::size_t kRowAxis = 2;
+
 /// The rows of a value that is one image with constant extents, or nothing.
 std::optional<int64_t> image_rows(const Type& type);
 
@@ -26,6 +29,9 @@ std::optional<Rows> rows_read(const Graph& graph, const Node& node, std::size_t 
 
 /// Lets `node` make the rows `out` alone, of inputs that are what `rows_read` says: sets its padding.
 void restrict_rows(const Graph& graph, Node& node, Rows out);
+
+/// Elements of one row of an image, over all channels.
+int64_t row_elements(const Type& image);
 
 /// Multiply-adds, or elements, of one row of the outputs.
 double work_of_row(const Graph& graph, const Node& node);

@@ -72,5 +72,20 @@ TEST_CASE("values with several readers are cut from a stripe, and results inside
   CHECK(count(after, "Slice") > 0);
 }
 
+TEST_CASE("samples of a signal and planes of a volume are rows", "[passes]") {
+  const Graph signal = striped(R"(graph "g" (x: f32[1, 1, 64], w1: f32[16, 1, 3], w2: f32[4, 16, 3], s: f32[16, 1]) -> (z) {
+    a: f32[1, 16, 64] = Conv(x, w1) {pads = [2, 0]}
+    b: f32[1, 16, 64] = onnxc.Map(a, s) [mul(x0, x1)]
+    z: f32[1, 4, 32] = Conv(b, w2) {dilations = [2], pads = [4, 0], strides = [2]}
+  })");
+  CHECK(count(signal, "Concat") == 1);
+  const Graph volume = striped(R"(graph "g" (x: f32[1, 1, 20, 6, 5], w1: f32[8, 1, 3, 3, 3], w2: f32[1, 8, 1, 1, 1]) -> (z) {
+    a: f32[1, 8, 20, 6, 5] = Conv(x, w1) {pads = [1, 1, 1, 1, 1, 1]}
+    b: f32[1, 8, 10, 3, 3] = MaxPool(a) {ceil_mode = 1, kernel_shape = [2, 2, 2], strides = [2, 2, 2]}
+    z: f32[1, 1, 10, 3, 3] = Conv(b, w2)
+  })");
+  CHECK(count(volume, "Concat") == 1);
+}
+
 }  // namespace
 }  // namespace onnxc

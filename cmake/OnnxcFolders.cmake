@@ -30,9 +30,21 @@ function(onnxc_library name)
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC onnxc_settings ${ARG_LINKS})
+    onnxc_precompile(${name})
   else()
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE onnxc_settings ${ARG_LINKS})
+  endif()
+endfunction()
+
+# onnxc_precompile(TARGET): the headers of others that most files include, compiled once: they take half of the time of a small file. Each file includes what it needs all
+# the same; build with ONNXC_PRECOMPILE=OFF to see that it does.
+function(onnxc_precompile name)
+  get_target_property(sources ${name} SOURCES)
+  list(LENGTH sources files)
+  if(ONNXC_PRECOMPILE AND files GREATER 20)
+    target_precompile_headers(${name} PRIVATE <algorithm> <cmath> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string> <string_view> <utility> <variant>
+                                              <vector> <fmt/format.h> <fmt/ranges.h>)
   endif()
 endfunction()
 

@@ -15,7 +15,7 @@ Planned plan(const Graph& graph, const Target& target, LowerOptions options, dou
   Planned result;
   result.program = lower_graph(graph, target, options, &result.choices);
   // Some kernels gain time by larger weights. Where they gain too much of that, other candidates take their place.
-  const int64_t growth = weights_growth(result.choices), own_bytes = weight_bytes(result.program) - growth;
+  const int64_t growth = weights_growth(result.choices), own_bytes = weight_bytes(result.program) + weight_bytes_saved(result.program) - growth;
   if (const auto most = static_cast<int64_t>((weights_growth_limit - 1) * static_cast<double>(own_bytes)); growth > most) {
     options.picks = picks_within(result.choices, most);
     result = {};

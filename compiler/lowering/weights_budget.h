@@ -1,4 +1,5 @@
-// Which candidates to take when the cheapest ones together would make the weights too large.
+// Which candidates to take when the cheapest ones together would make the weights too large. Weights count as floats, however they are stored, so that the
+// choice of kernels does not depend on that.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ int tool_main(const char* tool, int argc, char** argv, Numbers numbers, Run run)
         files.push_back(arguments[i]);
         continue;
       }
+      if (!numbers.contains(arguments[i]) || i + 1 == arguments.size()) throw std::runtime_error(arguments[i] + " is no option, or its number is missing");
       int64_t& number = numbers.at(arguments[i]);
-      number = std::stoll(arguments.at(++i));
+      number = std::stoll(arguments[++i]);
     }
     return run(numbers, files);
   } catch (const std::exception& e) {

@@ -31,7 +31,7 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 ///   buffers: [{id, name, place, type, bytes, index, pixel_stride, parent, offset, first, last}]: `index` is the number of an input or output, or of an entry of
 ///            `weights`; `pixel_stride` where channels lie last; `first` and `last` are a half-open range of steps, counted from 0; offset and
 ///            lifetime only in the arena
-///   weights: [{name, from, type, bytes, bytes_saved}]
+///   weights: [{name, from, type, bytes, bytes_saved}]: saved is less than 0 for scales, which f32 would not need
 ///   nodes:   [{op, name, outputs: [name], steps: [number]}]: those of the model, in its order, regions behind the node that owns them; `steps` do what is
 ///            left of it when the model runs
 ///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note, narrow}]}]: a narrow one is the kernel before it with its weights stored

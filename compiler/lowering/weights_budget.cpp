@@ -5,13 +5,15 @@
 
 namespace onnxc {
 
+const Choice::Candidate& chosen_kernel(const Choice& choice) {
+  std::size_t kernel = choice.winner;
+  while (choice.candidates[kernel].narrow) --kernel;
+  return choice.candidates[kernel];
+}
+
 int64_t weights_growth(const std::vector<Choice>& choices) {
   int64_t bytes = 0;
-  for (const Choice& choice : choices) {
-    std::size_t kernel = choice.winner;
-    while (choice.candidates[kernel].narrow) --kernel;
-    bytes += choice.candidates[kernel].growth;
-  }
+  for (const Choice& choice : choices) bytes += chosen_kernel(choice).growth;
   return bytes;
 }
 

@@ -8,6 +8,9 @@
 
 namespace onnxc {
 
+/// The chosen candidate with its weights as floats.
+const Choice::Candidate& chosen_kernel(const Choice& choice);
+
 /// Bytes by which the chosen candidates' weights exceed the model's.
 int64_t weights_growth(const std::vector<Choice>& choices);
 

@@ -7,7 +7,8 @@
 #   DIM        bounds or values of dynamic dimensions: batch=8 sequence=1..512
 #   CUSTOM_OP  operators that you write, as in `onnxc --custom-op`: "my.Foo=foo.hpp:my::foo, y0 = x0". Headers are looked for in the current source folder,
 #              and where target_include_directories(target PRIVATE …) says
-#   OPTIONS    any others of onnxc's options: -O3 --weights=asm … Models with more than 256 MiB of weights want --weights=object
+#   OPTIONS    any others of onnxc's options: -O3 --weights=asm … Models with more than 256 MiB of weights want --weights=object. --max-arena=64K,
+#              --max-weights=1M and --max-code=200K fail the build where the model needs more; code is counted as the project's compiler makes it
 #
 # The library is optimised in every configuration (-O3, or the -O of OPTIONS): nobody steps through it.
 cmake_policy(PUSH)
@@ -53,10 +54,15 @@ function(onnxc_add_model target)
                                 COMPILE_DEFINITIONS ONNXC_WEIGHTS_DIR="${folder}/")
   endif()
 
+  set(onnxc ${ONNXC_EXECUTABLE})
+  if("${ARG_OPTIONS}" MATCHES "--max-code[=;]")
+    set(onnxc ${CMAKE_COMMAND} -E env ONNXC_CXX=${CMAKE_CXX_COMPILER} ${ONNXC_EXECUTABLE})
+  endif()
+
   cmake_path(RELATIVE_PATH model BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE shown)
   add_custom_command(
     OUTPUT ${folder}/${ARG_NAMESPACE}.cpp ${folder}/${ARG_NAMESPACE}.h ${folder}/${ARG_NAMESPACE}.link ${beside}
-    COMMAND ${ONNXC_EXECUTABLE} ${model} -o ${folder}/${ARG_NAMESPACE}.cpp --depfile ${folder}/${ARG_NAMESPACE}.d
+    COMMAND ${onnxc} ${model} -o ${folder}/${ARG_NAMESPACE}.cpp --depfile ${folder}/${ARG_NAMESPACE}.d
             --link-file ${folder}/${ARG_NAMESPACE}.link ${options}
     DEPENDS ${model} ${ONNXC_EXECUTABLE}
     DEPFILE ${folder}/${ARG_NAMESPACE}.d

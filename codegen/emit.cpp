@@ -13,6 +13,7 @@
 #include "codegen/profile.h"
 #include "codegen/standalone.h"
 #include "codegen/steps.h"
+#include "codegen/variants.h"
 #include "codegen/weights.h"
 #include "compiler/lowering/plan_memory.h"
 
@@ -51,15 +52,11 @@ void check_symbols(const Program& program) {
 class Emitter {
  public:
   Emitter(const Program& program, std::vector<Variant> variants, const EmitOptions& options)
-      : program_(program), variants_(std::move(variants)), options_(options), interface_(program) {
-    Names scopes(kInterfaceNames);
+      : program_(program), variants_(std::move(variants)), scopes_(variant_names(variants_)), options_(options), interface_(program) {
     for (const Weights& w : program.weights) weight_names_.add(w.name);
-    for (Variant& variant : variants_) {
-      std::string name;
-      for (const auto& [symbol, extent] : variant.dims) name += fmt::format("{}{}_{}", name.empty() ? "" : "_", make_identifier(symbol, "dim"), extent);
-      scopes_.push_back(scopes.add(name));
-      fit_to_interface(variant.program);
-      share_weights(variant.program, scopes_.back());
+    for (std::size_t i = 0; i < variants_.size(); ++i) {
+      fit_to_interface(variants_[i].program);
+      share_weights(variants_[i].program, scopes_[i]);
     }
     if (!options.profile) return;
     profile_.emplace(options.threads);

@@ -8,7 +8,7 @@ namespace onnxc {
 /// Bytes of a packed constant, and of all. Those of texts are not counted.
 int64_t weight_bytes(const Weights& weights);
 int64_t weight_bytes(const Program& program);
-/// What they would take more, were those that are stored narrower floats.
+/// What they would take more, were those that are stored narrower floats. Scales, which they would not need then, count as less.
 int64_t weight_bytes_saved(const Weights& weights);
 int64_t weight_bytes_saved(const Program& program);
 

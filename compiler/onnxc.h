@@ -45,8 +45,9 @@ struct CompilerOptions {
 
 /// The same model with some dimensions fixed: what runs when a caller's are these.
 struct Variant {
-  std::map<std::string, int64_t> dims;
+  Sizes dims;
   Program program;
+  std::vector<Choice> choices{};
 };
 
 struct Compilation {

@@ -144,13 +144,13 @@ constexpr std::size_t kMostVariants = 64;
 
 /// Each combination of the extents that the user names, compiled by itself.
 std::vector<Variant> compile_variants(const std::filesystem::path& model, const CompilerOptions& options, const Program& general) {
-  std::vector<std::map<std::string, int64_t>> combinations;
+  std::vector<Sizes> combinations;
   if (!options.specialize.empty()) combinations.emplace_back();
   for (const auto& [name, extents] : options.specialize) {
     const auto is_named = [&](Dim d) { return d.is_symbol() && d.name() == name; };
     const bool known = std::ranges::any_of(general.inputs, [&](BufferId id) { return std::ranges::any_of(general[id].extents, is_named); });
     if (!known) throw Error(ErrorKind::Usage, fmt::format("--specialize names '{}', which is no dynamic dimension of the model", name), "see onnxc info for their names");
-    std::vector<std::map<std::string, int64_t>> longer;
+    std::vector<Sizes> longer;
     for (const auto& dims : combinations) {
       for (const int64_t extent : extents) {
         longer.push_back(dims);
@@ -172,7 +172,8 @@ std::vector<Variant> compile_variants(const std::filesystem::path& model, const 
         throw Error(ErrorKind::Usage, fmt::format("--specialize {}={} is out of the bounds of --dim", name, extent));
       fixed.dims[name] = {extent, extent};
     }
-    variants.push_back({std::move(dims), compile_general(model, fixed).program});
+    Compilation compiled = compile_general(model, fixed);
+    variants.push_back({std::move(dims), std::move(compiled.program), std::move(compiled.choices)});
   }
   return variants;
 }

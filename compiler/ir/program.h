@@ -15,6 +15,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -60,7 +61,7 @@ struct Weights {
   ElementType element = ElementType::Undefined;
   std::shared_ptr<const std::vector<std::byte>> bytes;
   std::shared_ptr<const std::vector<std::string>> strings{};  ///< where the elements are strings, instead of bytes
-  int64_t wide_bytes = 0;  ///< as f32, where they are stored narrower; see lowering/narrow.h
+  std::optional<int64_t> wide_bytes{};  ///< where they are stored narrower: so many as f32. Of their scales none; see lowering/narrow.h
 };
 
 struct PointerArg {

@@ -46,7 +46,7 @@ PointerArg Lowerer::add_weights(Weights weights) {
   return {alike.back(), false, 0, program_.weights.back().element};
 }
 
-PointerArg Lowerer::add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, int64_t wide_bytes) {
+PointerArg Lowerer::add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, std::optional<int64_t> wide_bytes) {
   return add_weights({.name = {}, .from = from, .element = element, .bytes = std::make_shared<std::vector<std::byte>>(std::move(bytes)), .wide_bytes = wide_bytes});
 }
 

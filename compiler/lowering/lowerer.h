@@ -82,7 +82,7 @@ class Lowerer {
   void write_results(Scope& scope);
   void give_tensor(Scope& scope, ValueId value, PointerArg to);
   PointerArg add_weights(Weights weights);  ///< those there already, where the bytes are equal
-  PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, int64_t wide_bytes = 0);
+  PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, std::optional<int64_t> wide_bytes = std::nullopt);
   PointerArg add_weights(const std::string& from, const TensorData& tensor);
   int add_expr(const Expr& expr);
   void emit(Step step);

@@ -30,7 +30,7 @@ Layout Lowering::out_layout(int i) const { return lowerer_.scope_->layouts[stati
 View Lowering::out(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), {}); }
 View Lowering::out_any(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), out_layout(i)); }
 
-PointerArg Lowering::weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, int64_t wide_bytes) {
+PointerArg Lowering::weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, std::optional<int64_t> wide_bytes) {
   return lowerer_.add_weights(from, element, std::move(bytes), wide_bytes);
 }
 NarrowWeights Lowering::narrow_weights() const { return lowerer_.options_.narrow_weights; }
@@ -249,25 +249,38 @@ const std::vector<const Node*>& Lowering::absorbed() const {
   return it == lowerer_.absorbed_.end() ? kNone : it->second;
 }
 
-void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth, std::string note) {
+void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth, std::string note, bool narrow) {
   const Kernel& kernel = find_kernel(row);
   if (!includes(target().isa, kernel.isa)) return;
-  considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(note), std::move(build)});
+  considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(note), narrow, std::move(build)});
+}
+
+/// The kernel first, by its weights as floats; then how they are stored.
+std::size_t Lowering::choose() const {
+  const auto cheaper = [&](std::size_t a, std::size_t b) { return considered_[a].cost < considered_[b].cost; };
+  std::vector<std::size_t> wide, forms;
+  for (std::size_t i = 0; i < considered_.size(); ++i) {
+    if (!considered_[i].narrow) wide.push_back(i);
+  }
+  std::size_t kernel = *std::ranges::min_element(wide, cheaper);
+  if (const std::size_t number = lowerer_.choice_++; number < lowerer_.options_.picks.size()) {
+    kernel = lowerer_.options_.picks[number];
+    ONNXC_CHECK(kernel < considered_.size() && !considered_[kernel].narrow, "a pick is one of the candidates");
+  }
+  for (std::size_t i = kernel + 1; i < considered_.size() && considered_[i].narrow; ++i) forms.push_back(i);
+  if (narrow_weights() != NarrowWeights::All || forms.empty()) forms.insert(forms.begin(), kernel);
+  return *std::ranges::min_element(forms, cheaper);
 }
 
 void Lowering::build_cheapest() {
   if (considered_.empty()) return;
-  auto cheapest = std::min_element(considered_.begin(), considered_.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
-  if (const std::size_t number = lowerer_.choice_++; number < lowerer_.options_.picks.size()) {
-    ONNXC_CHECK(lowerer_.options_.picks[number] < considered_.size(), "a pick is one of the candidates");
-    cheapest = considered_.begin() + static_cast<std::ptrdiff_t>(lowerer_.options_.picks[number]);
-  }
+  const std::size_t winner = choose();
   if (lowerer_.choices_ != nullptr) {
-    Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), graph_[node_.outputs[0]].name, {}, static_cast<std::size_t>(cheapest - considered_.begin())};
-    for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost, c.growth, c.note});
+    Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), graph_[node_.outputs[0]].name, {}, winner};
+    for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost, c.growth, c.note, c.narrow});
     lowerer_.choices_->push_back(std::move(choice));
   }
-  const auto [kernel, cost, growth, note, build] = std::move(*cheapest);
+  const auto [kernel, cost, growth, note, narrow, build] = std::move(considered_[winner]);
   considered_.clear();
   std::vector<Step>& steps = *lowerer_.steps_;
   const std::size_t first = steps.size();

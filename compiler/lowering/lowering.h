@@ -38,6 +38,7 @@ struct Choice {
     double cost_ns;
     int64_t growth;  ///< bytes by which its weights exceed the model's
     std::string note{};  ///< what sets it apart from others of its kernel: `weights as f16`
+    bool narrow = false;  ///< the candidate before it that is none of these, with its weights stored narrower: the same results
   };
   std::vector<Candidate> candidates;
   std::size_t winner = 0;
@@ -98,7 +99,7 @@ class Lowering {
   Layout out_layout(int i) const;
   /// A packed constant.
   PointerArg weights(const std::string& from, const TensorData& tensor);
-  PointerArg weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, int64_t wide_bytes = 0);
+  PointerArg weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, std::optional<int64_t> wide_bytes = std::nullopt);
   template <class T>
   PointerArg weights(const std::string& from, ElementType element, const std::vector<T>& values) {
     const auto* first = reinterpret_cast<const std::byte*>(values.data());
@@ -153,8 +154,9 @@ class Lowering {
   void map_loop(const Expr& expr, View y, const std::vector<View>& x);
 
   /// States a candidate; `build` emits its steps. The cheapest row that the target can run wins when the node is done. `growth`: bytes by which its
-  /// weights exceed the model's. `note`: as Choice::Candidate.
-  void consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth = 0, std::string note = {});
+  /// weights exceed the model's. `note` and `narrow`: as Choice::Candidate. What is narrow takes no part in the choice of the kernel, so that results do not depend
+  /// on it, only in how the chosen one's weights are stored.
+  void consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth = 0, std::string note = {}, bool narrow = false);
   void build_cheapest();
 
   [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
@@ -171,8 +173,10 @@ class Lowering {
     double cost;
     int64_t growth;
     std::string note;
+    bool narrow;
     std::function<void()> build;
   };
+  std::size_t choose() const;
   std::vector<Considered> considered_;
 };
 

@@ -15,7 +15,7 @@ Planned plan(const Graph& graph, const Target& target, LowerOptions options, dou
   Planned result;
   result.program = lower_graph(graph, target, options, &result.choices);
   // Some kernels gain time by larger weights. Where they gain too much of that, other candidates take their place.
-  const int64_t growth = weights_growth(result.choices), own_bytes = weight_bytes(result.program) - growth;
+  const int64_t growth = weights_growth(result.choices), own_bytes = weight_bytes(result.program) + weight_bytes_saved(result.program) - growth;
   if (const auto most = static_cast<int64_t>((weights_growth_limit - 1) * static_cast<double>(own_bytes)); growth > most) {
     options.picks = picks_within(result.choices, most);
     result = {};
@@ -26,6 +26,13 @@ Planned plan(const Graph& graph, const Target& target, LowerOptions options, dou
   return result;
 }
 
+/// With all weights as floats: which plan is taken does not depend on how they are stored.
+double plain_ns(const Planned& planned) {
+  double ns = predicted_ns(planned.program);
+  for (const Choice& choice : planned.choices) ns += chosen_kernel(choice).cost_ns - choice.candidates[choice.winner].cost_ns;
+  return ns;
+}
+
 }  // namespace
 
 const char* name(MemoryGoal goal) { return goal == MemoryGoal::Min ? "min" : goal == MemoryGoal::Balanced ? "balanced" : "speed"; }
@@ -34,7 +41,7 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
   Planned best = plan(forms[0], target, options, weights_growth);
   if (goal == MemoryGoal::Speed || !options.optimise) return best;
   constexpr int64_t kLeastWorkspace = 16 << 10;
-  const double slowest = goal == MemoryGoal::Balanced ? 1.1 * predicted_ns(best.program) : std::numeric_limits<double>::infinity();
+  const double slowest = goal == MemoryGoal::Balanced ? 1.1 * plain_ns(best) : std::numeric_limits<double>::infinity();
   for (const Graph& graph : forms) {
     const bool has_concat = std::ranges::any_of(forms[0].nodes, [](const Node& node) { return node.is("Concat"); });
     for (const bool parts_in_place : has_concat ? std::vector<bool>{true, false} : std::vector<bool>{true}) {
@@ -45,8 +52,8 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
         LowerOptions attempt = options;
         attempt.parts_in_place = parts_in_place;
         Planned next = plan(graph, lean, attempt, weights_growth);
-        const auto rank = [](const Planned& p) { return std::pair(likely_arena(p.program).bytes, predicted_ns(p.program)); };
-        if (predicted_ns(next.program) <= slowest && rank(next) < rank(best)) best = std::move(next);
+        const auto rank = [](const Planned& p) { return std::pair(likely_arena(p.program).bytes, plain_ns(p)); };
+        if (plain_ns(next) <= slowest && rank(next) < rank(best)) best = std::move(next);
       }
     }
   }

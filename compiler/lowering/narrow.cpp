@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -82,26 +83,26 @@ class Magnitudes {
   uint32_t most_positive_ = 0, most_negative_ = 0;
 };
 
-/// The scales of all columns, a strip of columns at a time: their values lie in one line of the cache.
-std::optional<std::vector<float>> find_scales(std::span<const float> b, int64_t n) {
+/// The scales of all columns, a strip of columns at a time: where rows are what lies together, the strip's values are in one line of the cache.
+bool find_scales(const Columns& b, std::vector<float>& scales) {
   constexpr int64_t kStrip = 16;
-  std::vector<float> scales;
+  const int64_t length = b.count > 0 ? static_cast<int64_t>(b.values.size()) / b.count : 0, row = b.whole ? 1 : b.count, column = b.whole ? length : 1;
   std::vector<Magnitudes> strip;
-  for (int64_t first = 0; first < n; first += kStrip) {
-    const auto columns = static_cast<std::size_t>(std::min(kStrip, n - first));
-    strip.assign(columns, {});
-    for (std::size_t row = static_cast<std::size_t>(first); row < b.size(); row += static_cast<std::size_t>(n)) {
-      for (std::size_t j = 0; j < columns; ++j) {
-        if (!strip[j].add(b[row + j])) return std::nullopt;
+  for (int64_t first = 0; first < b.count; first += kStrip) {
+    const int64_t columns = std::min(kStrip, b.count - first);
+    strip.assign(static_cast<std::size_t>(columns), {});
+    for (int64_t i = 0; i < length; ++i) {
+      for (int64_t j = 0; j < columns; ++j) {
+        if (!strip[static_cast<std::size_t>(j)].add(b.values[static_cast<std::size_t>(i * row + (first + j) * column)])) return false;
       }
     }
-    for (const Magnitudes& column : strip) {
-      const auto scale = column.scale();
-      if (!scale) return std::nullopt;
+    for (const Magnitudes& magnitudes : strip) {
+      const auto scale = magnitudes.scale();
+      if (!scale) return false;
       scales.push_back(*scale);
     }
   }
-  return scales;
+  return true;
 }
 
 template <class T, class Narrow>
@@ -142,55 +143,63 @@ bool is_f16(float x) {
   return is_normal || is_subnormal || magnitude == kInfinity;
 }
 
-std::vector<Storage> exact_storages(std::span<const float> b, int64_t n) {
+std::vector<Storage> exact_storages(std::span<const Columns> all) {
+  const auto every = [&](auto holds) { return std::ranges::all_of(all, holds); };
   std::vector<Storage> exact;
-  if (all_are(b, is_f16)) exact.push_back({ElementType::F16});
-  if (all_are(b, is_bf16)) exact.push_back({ElementType::BF16});
-  if (auto scales = find_scales(b, n)) exact.push_back({ElementType::I8, std::move(*scales)});
+  std::vector<float> scales;
+  if (every([](const Columns& b) { return all_are(b.values, is_f16); })) exact.push_back({ElementType::F16});
+  if (every([](const Columns& b) { return all_are(b.values, is_bf16); })) exact.push_back({ElementType::BF16});
+  if (every([&](const Columns& b) { return find_scales(b, scales); })) exact.push_back({ElementType::I8, std::move(scales)});
   return exact;
 }
 
 int8_t code_of(float weight, float scale) { return static_cast<int8_t>(std::nearbyint(weight / scale)); }
 
-std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, const Storage& storage) {
-  switch (storage.element) {
+std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, ElementType element, std::span<const float> scales) {
+  switch (element) {
     case ElementType::F16: return stored_as<float16>(panels, [](float x, int64_t) { return float16(x); });
     case ElementType::BF16: return stored_as<bfloat16>(panels, [](float x, int64_t) { return bfloat16(x); });
-    case ElementType::I8: {
-      const std::vector<float> scales = pack::padded(storage.scales, nr);
+    case ElementType::I8:
       return stored_as<int8_t>(panels, [&](float x, int64_t i) {
         const float scale = scales[static_cast<std::size_t>(i / (k * nr) * nr + i % nr)];
         return scale > 0 ? code_of(x, scale) : int8_t{0};
       });
-    }
     default: return stored_as<float>(panels, [](float x, int64_t) { return x; });
   }
 }
 
-std::vector<Storage> candidate_storages(const Lowering& l, std::span<const float> b, int64_t n, Dim rows, int64_t tile) {
-  std::vector<Storage> candidates;
-  const bool waits = l.weights_stream() && rows.is_constant() && rows.value() <= tile;
-  if (l.narrow_weights() == NarrowWeights::All || (l.narrow_weights() == NarrowWeights::Auto && waits)) candidates = exact_storages(b, n);
-  if (l.narrow_weights() == NarrowWeights::All && !candidates.empty()) {
-    const int64_t least = width(*std::ranges::min_element(candidates, {}, width));
-    std::erase_if(candidates, [&](const Storage& storage) { return width(storage) > least; });
-  } else {
-    candidates.insert(candidates.begin(), Storage());
-  }
+std::vector<Storage> candidate_storages(const Lowering& l, const std::vector<Columns>& b, Dim rows, int64_t tile) {
+  const bool all = l.narrow_weights() == NarrowWeights::All, waits = l.weights_stream() && rows.is_constant() && rows.value() <= tile;
+  std::vector<Storage> candidates{Storage()};
+  if (!all && (l.narrow_weights() == NarrowWeights::Off || !waits)) return candidates;
+  std::ranges::move(exact_storages(b), std::back_inserter(candidates));
+  if (!all) return candidates;
+  int64_t count = 0;
+  for (const Columns& columns : b) count += static_cast<int64_t>(columns.values.size());
+  const auto bytes = [&](const Storage& storage) { return width(storage) * count + 4 * static_cast<int64_t>(storage.scales.size()); };
+  const int64_t least = bytes(*std::ranges::min_element(candidates, {}, bytes));
+  std::erase_if(candidates, [&](const Storage& storage) { return storage.element != ElementType::F32 && bytes(storage) > least; });
   return candidates;
 }
 
-StorageCost cost_of(const Storage& storage, const Target& target, int64_t k, int64_t n) {
-  const int64_t bytes = width(storage) * k * n + (storage.element == ElementType::I8 ? 4 * n : 0);
-  return {widening_macs(storage.element, target.isa) * static_cast<double>(k * n), static_cast<double>(bytes), bytes - 4 * k * n,
-          storage.element == ElementType::F32 ? "" : fmt::format("weights as {}", name(storage.element))};
+void consider_stored(Lowering& l, const StoredKernel& kernel, const std::vector<Storage>& storages, const std::function<void(const Storage&)>& build) {
+  for (const Storage& storage : storages) {
+    const bool narrow = storage.element != ElementType::F32;
+    const int64_t count = kernel.k * kernel.n, bytes = width(storage) * count + (storage.element == ElementType::I8 ? 4 * kernel.n : 0);
+    const double widening = widening_macs(storage.element, l.target().isa) * static_cast<double>(count);
+    l.consider(kernel.row, kernel.macs + kernel.readings * widening, static_cast<double>(bytes), [build, storage] { build(storage); }, bytes - 4 * count,
+               narrow ? fmt::format("weights as {}", name(storage.element)) : "", narrow);
+  }
 }
 
-PointerArg add_panels(Lowering& l, const std::string& from, std::vector<float> panels, int64_t k, int64_t nr, const Storage& storage,
+PointerArg add_stored(Lowering& l, const std::string& from, std::vector<float> panels, int64_t k, int64_t nr, const Storage& storage, std::vector<float> scales,
                       std::vector<std::pair<std::string, Arg>>& params) {
   if (storage.element == ElementType::F32) return l.weights(from, ElementType::F32, panels);
-  const PointerArg stored = l.weights(from, storage.element, store(panels, k, nr, storage), static_cast<int64_t>(panels.size()) * 4);
-  if (storage.element == ElementType::I8) params.emplace_back("scales", l.weights(from, ElementType::F32, pack::padded(storage.scales, nr)));
+  const PointerArg stored = l.weights(from, storage.element, store(panels, k, nr, storage.element, scales), static_cast<int64_t>(panels.size()) * 4);
+  if (storage.element == ElementType::I8) {
+    const auto* const first = reinterpret_cast<const std::byte*>(scales.data());
+    params.emplace_back("scales", l.weights(from, ElementType::F32, std::vector<std::byte>(first, first + scales.size() * sizeof(float)), 0));
+  }
   return stored;
 }
 

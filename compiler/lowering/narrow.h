@@ -1,7 +1,8 @@
 // Weights that are stored narrower than f32 and read as the very floats they are: half or a quarter of the bytes to stream, and the same results to the bit.
 //
 //   f16, bf16    each weight is one of that type: models that were f16 or bf16, whose Casts are folded
-//   i8           each weight is a code of -128 to 127 times a scale of its column, rounded once: folded DequantizeLinear, weights of few values
+//   i8           each weight is a code of -128 to 127 times a scale of its column, rounded once: folded DequantizeLinear, weights of few values. A column is
+//                what a product sums into one result: of a matrix b[k, n] one of n, of a convolution an output channel. Of a table it is a row
 //
 // NaN fits none, since its bits would depend on who widens it; -0.0 and infinity are no code times a scale. Kernels read such weights through
 // runtime_stub/onnxc/stored.hpp.
@@ -10,8 +11,10 @@
 // 128 at most. The largest, M, is some code c times the scale, so the scale is a neighbour of M / c: all c are tried on these magnitudes.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/lowering/lowering.h"
@@ -24,34 +27,42 @@ struct Storage {
   std::vector<float> scales{};             ///< I8: of each column
 };
 
+/// Constants in `count` columns of equal length.
+struct Columns {
+  std::span<const float> values;
+  int64_t count;
+  bool whole = false;  ///< each column's values follow each other; else a row's do, one of each column
+};
+
 bool is_f16(float x);   ///< one of f16's values, NaN aside
 bool is_bf16(float x);
 
-/// The types narrower than f32 that hold b[k, n], row-major, exactly: F16, BF16, I8, those of them that do.
-std::vector<Storage> exact_storages(std::span<const float> b, int64_t n);
+/// The types narrower than f32 that hold all of them exactly: F16, BF16, I8, those of them that do. Scales: one set of columns after the other.
+std::vector<Storage> exact_storages(std::span<const Columns> all);
 
 /// The code of a weight in a column of that scale.
 int8_t code_of(float weight, float scale);
 
-/// Panels [ceil(n / nr)][k][nr] as `storage` has their elements; `panels` itself where that is f32.
-std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, const Storage& storage);
+/// Panels [number][k][nr] with elements of that type; `scales`: I8: of the columns of all panels, 0 for those that are padding.
+std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, ElementType element, std::span<const float> scales);
 
-/// The candidates for the right operand of a product of `rows` rows: f32 alone, f32 and what else is exact, or what is narrowest, as --narrow-weights says.
-/// `tile`: of rows. Where the choice is free, narrow ones are candidates for weights that come from beyond L2 and rows of one tile at most, which wait for
-/// them; for more rows the gain is small, and what it takes to widen them is not.
-std::vector<Storage> candidate_storages(const Lowering& l, std::span<const float> b, int64_t n, Dim rows, int64_t tile);
+/// How the right operand of a product of `rows` rows may be stored, or several that are stored alike: f32, and behind it as what else --narrow-weights says. All: what
+/// takes least. Auto: what is exact, for weights that come from beyond L2 and rows of one tile at most, which wait for them; for more rows the gain is
+/// small, and what it takes to widen them is not. `tile`: of rows; 0: nothing waits.
+std::vector<Storage> candidate_storages(const Lowering& l, const std::vector<Columns>& b, Dim rows, int64_t tile);
 
-/// What a candidate's weights cost, for Lowering::consider.
-struct StorageCost {
-  double macs;     ///< what it takes to widen them once, in multiply-adds
-  double bytes;
-  int64_t growth;  ///< of their bytes over f32's
-  std::string note;
+/// A kernel that reads weights [k, n] of any of these types.
+struct StoredKernel {
+  std::string_view row;
+  double macs;
+  double readings;  ///< how often it widens the weights
+  int64_t k, n;     ///< with what fills panels
 };
-StorageCost cost_of(const Storage& storage, const Target& target, int64_t k, int64_t n);
+/// Lowering::consider for each storage; `build` gets the one that is chosen.
+void consider_stored(Lowering& l, const StoredKernel& kernel, const std::vector<Storage>& storages, const std::function<void(const Storage&)>& build);
 
-/// Adds the panels to the weights, and their scales to `params` where they have any.
-PointerArg add_panels(Lowering& l, const std::string& from, std::vector<float> panels, int64_t k, int64_t nr, const Storage& storage,
+/// Adds packed weights, and their scales to `params` where they have any. `scales`: as the kernel reads them, a panel's side by side.
+PointerArg add_stored(Lowering& l, const std::string& from, std::vector<float> panels, int64_t k, int64_t nr, const Storage& storage, std::vector<float> scales,
                       std::vector<std::pair<std::string, Arg>>& params);
 
 }  // namespace onnxc

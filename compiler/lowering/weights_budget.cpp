@@ -1,19 +1,26 @@
 #include "compiler/lowering/weights_budget.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace onnxc {
 
+const Choice::Candidate& chosen_kernel(const Choice& choice) {
+  std::size_t kernel = choice.winner;
+  while (choice.candidates[kernel].narrow) --kernel;
+  return choice.candidates[kernel];
+}
+
 int64_t weights_growth(const std::vector<Choice>& choices) {
   int64_t bytes = 0;
-  for (const Choice& choice : choices) bytes += choice.candidates[choice.winner].growth;
+  for (const Choice& choice : choices) bytes += chosen_kernel(choice).growth;
   return bytes;
 }
 
 std::vector<std::size_t> picks_within(const std::vector<Choice>& choices, int64_t most_bytes) {
   std::vector<std::size_t> picks;
   for (const Choice& choice : choices) {
-    const auto cheapest = std::ranges::min_element(choice.candidates, {}, &Choice::Candidate::cost_ns);
+    const auto cheapest = std::ranges::min_element(choice.candidates, {}, [](const Choice::Candidate& c) { return std::pair(c.narrow, c.cost_ns); });
     picks.push_back(static_cast<std::size_t>(cheapest - choice.candidates.begin()));
   }
   const auto candidate = [&](std::size_t i) -> const Choice::Candidate& { return choices[i].candidates[picks[i]]; };
@@ -25,7 +32,7 @@ std::vector<std::size_t> picks_within(const std::vector<Choice>& choices, int64_
     for (std::size_t i = 0; i < choices.size(); ++i) {
       for (std::size_t k = 0; k < choices[i].candidates.size(); ++k) {
         const Choice::Candidate &from = candidate(i), &to = choices[i].candidates[k];
-        if (to.growth >= from.growth) continue;
+        if (to.narrow || to.growth >= from.growth) continue;
         const double price = (to.cost_ns - from.cost_ns) / static_cast<double>(from.growth - to.growth);
         if (best_choice < choices.size() && price >= least) continue;
         best_choice = i;
@@ -46,7 +53,7 @@ std::vector<std::size_t> picks_within(const std::vector<Choice>& choices, int64_
       for (std::size_t k = 0; k < choices[i].candidates.size(); ++k) {
         const Choice::Candidate& to = choices[i].candidates[k];
         const double gain = candidate(i).cost_ns - to.cost_ns;
-        if (gain <= most || growth - candidate(i).growth + to.growth > most_bytes) continue;
+        if (to.narrow || gain <= most || growth - candidate(i).growth + to.growth > most_bytes) continue;
         best_choice = i;
         best_pick = k;
         most = gain;

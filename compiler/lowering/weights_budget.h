@@ -1,4 +1,5 @@
-// Which candidates to take when the cheapest ones together would make the weights too large.
+// Which candidates to take when the cheapest ones together would make the weights too large. Weights count as floats, however they are stored, so that the
+// choice of kernels does not depend on that.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -6,6 +7,9 @@
 #include "compiler/lowering/lowering.h"
 
 namespace onnxc {
+
+/// The chosen candidate with its weights as floats.
+const Choice::Candidate& chosen_kernel(const Choice& choice);
 
 /// Bytes by which the chosen candidates' weights exceed the model's.
 int64_t weights_growth(const std::vector<Choice>& choices);

@@ -48,7 +48,7 @@ def compile(model, output=None, *, dims=None, threads=1, custom_ops=None, includ
     dims:          dynamic dimensions to fix or bound: {"batch": 8, "sequence": (1, 512)}
     custom_ops:    operators that you write in C++: {"my.domain.Foo": "foo.hpp:my::foo, y0 = x0"}; see docs/custom-operators.md
     include_dirs:  where their headers are, before the working directory
-    options:       any of onnxc's options, for example ["-O3", "--weights=asm"]
+    options:       any of onnxc's options, for example ["-O3", "--weights=asm"]; what exceeds --max-arena, --max-weights or --max-code raises CompileError, exit code 4
     """
     arguments = ["--emit=shared", "--namespace", namespace, "--threads", str(threads)]
     for name, extent in (dims or {}).items():

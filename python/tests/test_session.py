@@ -76,6 +76,19 @@ class Run(unittest.TestCase):
                 onnxc.InferenceSession(made, options=["--specialize", bad])
             self.assertEqual(caught.exception.exit_code, code)
 
+    def test_limits_of_memory_and_code(self):
+        weights = numpy_helper.from_array(np.arange(64 * 64, dtype=np.float32).reshape(64, 64), "w")
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Softmax", ["p"], ["s"]), helper.make_node("MatMul", ["s", "w"], ["y"])]
+        made = models.model(nodes, {"x": (TensorProto.FLOAT, [4, 64])}, {"y": (TensorProto.FLOAT, [4, 64])}, [weights])
+        for name in ("code", "arena", "weights"):
+            with tempfile.TemporaryDirectory() as folder:
+                library = Path(folder) / "unit.so"
+                with self.assertRaisesRegex(onnxc.CompileError, f"the {name} would take [0-9]+ bytes, more than 100.*see --max-{name}") as caught:
+                    onnxc.compile(made, library, options=[f"--max-{name}=100"])
+                self.assertEqual(caught.exception.exit_code, 4)
+                self.assertFalse(library.exists())
+            self.assertEqual(len(onnxc.InferenceSession(made, options=[f"--max-{name}=1M"]).run(None, {"x": np.ones((4, 64), np.float32)})), 1)
+
     def test_several_threads_use_one_session(self):
         session = onnxc.InferenceSession(models.relu((64, 64)))
         wrong = []

@@ -5,8 +5,9 @@
 //   conv<14, 2>(part, x, w, y, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1,
 //                               .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
 //
-// w packed: [group][ceil(cout_g / NR)][(ky * kw + kx) * cin_g + ci][NR] (compiler/lowering/pack.h). A pixel is cin floats, x_pixel elements from
-// the next; rows of pixels follow each other without gaps. Only cin, and cout, floats of a pixel are touched.
+// w packed: [group][ceil(cout_g / NR)][(ky * kw + kx) * cin_g + ci][NR] (compiler/lowering/pack.h); of float, or of a narrower type that is read as the same
+// floats (stored.hpp). A pixel is cin floats, x_pixel elements from the next; rows of pixels follow each other without gaps. Only cin, and cout, floats of a
+// pixel are touched.
 //
 // A tile of MR pixels may span image rows and images. Where they are neighbours in a row, and a tap lies inside of the image for all, they are evenly
 // spaced; else each tap makes MR pointers: to the pixel, or to zeros outside. Taps that lie outside for all of them are skipped. Kernels of one tap,
@@ -24,6 +25,7 @@ struct ConvParams {
   int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
   int64_t x_pixel = 0, y_pixel = 0;         // elements between pixels
   const float* bias = nullptr;              // for each group cout_g values, padded to whole panels; or null
+  const float* scales = nullptr;            // where w is of int8_t: factors of the output channels, as bias has them
   const float* weights_end = nullptr;       // where the constants of the steps after this one end; null: w's are the last
   Slices slices{};
 };
@@ -97,9 +99,9 @@ struct PixelTile {
   }
 };
 
-/// Adds steps [from, to) of k, in the order of taps and channels; w: the panel.
-template <int MR, int NV>
-ONNXC_INLINE void add_taps(Tile<MR, NV>& tile, const PixelTile<MR>& pixels, int64_t from, int64_t to, const float* w, int64_t cin, const ConvParams& p,
+/// Adds steps [from, to) of k, in the order of taps and channels; w: the panel, as panel_of gives it.
+template <int MR, int NV, class Panel>
+ONNXC_INLINE void add_taps(Tile<MR, NV>& tile, const PixelTile<MR>& pixels, int64_t from, int64_t to, Panel w, int64_t cin, const ConvParams& p,
                            const PixelGrid& g, Ahead& ahead) {
   constexpr int NR = NV * Vec::width;
   const bool joined = p.x_pixel == cin && g.kx.step == 1 && g.kx.stride == 1 && pixels.inside;  // taps of a row are one run of floats
@@ -114,7 +116,7 @@ ONNXC_INLINE void add_taps(Tile<MR, NV>& tile, const PixelTile<MR>& pixels, int6
   for (int64_t left = to - from; left > 0;) {
     const int64_t run = channels - channel < left ? channels - channel : left;
     const int64_t dy = g.ky.offset + ty * g.ky.stride, dx = g.kx.offset + tx * g.kx.stride;
-    const float* const wt = w + (((g.ky.first + ty * g.ky.step) * p.kw + g.kx.first + tx * g.kx.step) * cin + channel) * NR;
+    const Panel wt = w + (((g.ky.first + ty * g.ky.step) * p.kw + g.kx.first + tx * g.kx.step) * cin + channel) * NR;
     if (pixels.even && pixels.inside_row(p, dy, dx)) {
       tile.add(EvenRows{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel + channel, g.step_x * p.x_pixel}, run, wt, ahead);
       ahead.advance(run);
@@ -138,19 +140,20 @@ ONNXC_INLINE void add_taps(Tile<MR, NV>& tile, const PixelTile<MR>& pixels, int6
 }
 
 /// Pixels [first, last) through panels [first_panel, last_panel).
-template <int MR, int NV, class Epi>
-ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const float* w, float* out, float* sums,
-                             int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+template <int MR, int NV, class T, class Epi>
+ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out, float* sums,
+                             int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const float* scales, const ConvParams& p, const PixelGrid& g,
+                             const Epi& epi) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const int64_t k = p.kh * p.kw * cin, steps = g.ky.count * g.kx.count * cin, depth = p.slices.depth(steps);
   Ahead ahead(w + (cout + NR - 1) / NR * k * NR, p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
-    const float* const wp = w + panel * k * NR;
+    const auto wp = panel_of(w, scales, panel, k, NR);
     int64_t from = 0, to = 0;
     do {
       GridPlace place(first, g.gh, g.gw);
       to = from + depth < steps ? from + depth : steps;
-      ahead.move(wp + (to < steps ? to : k) * NR, to - from < cin ? to - from : cin, NR * 4 * MR / (last - first));
+      ahead.move(address_of(wp + (to < steps ? to : k) * NR), to - from < cin ? to - from : cin, NR * int64_t{sizeof(T)} * MR / (last - first));
       const auto product = [&]<int R>(int64_t pixel) ONNXC_INLINE_LAMBDA {
         Tile<R, NV> tile;
         const PixelTile<R> pixels(p, g, in, place, last - pixel);
@@ -171,8 +174,8 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
 }
 
 /// Pixels [first, last) of the grid through panels [first_panel, last_panel) of all groups.
-template <int MR, int NV, class Epi>
-ONNXC_INLINE void conv_pixels(Part part, int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const float* w, float* out,
+template <int MR, int NV, class T, class Epi>
+ONNXC_INLINE void conv_pixels(Part part, int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out,
                               const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, panels = (cout + NR - 1) / NR;
@@ -181,18 +184,19 @@ ONNXC_INLINE void conv_pixels(Part part, int64_t first, int64_t last, int64_t fi
   for (int64_t group = first_panel / panels; group * panels < last_panel; ++group) {
     const int64_t from = first_panel > group * panels ? first_panel - group * panels : 0;
     const int64_t to = last_panel < (group + 1) * panels ? last_panel - group * panels : panels;
-    const float* const wg = w + group * panels * p.kh * p.kw * cin * NR;
+    const T* const wg = w + group * panels * p.kh * p.kw * cin * NR;
     const float* const bias = p.bias != nullptr ? p.bias + group * panels * NR : nullptr;
+    const float* const scales = p.scales != nullptr ? p.scales + group * panels * NR : nullptr;
     for (int64_t pixel = first; pixel < last; pixel += block) {
       const int64_t end = pixel + block < last ? pixel + block : last;
-      conv_block<MR, NV>(pixel, end, from, to, in + group * cin, wg, out, sums, group * cout, cin, cout, bias, p, g, epi);
+      conv_block<MR, NV>(pixel, end, from, to, in + group * cin, wg, out, sums, group * cout, cin, cout, bias, scales, p, g, epi);
     }
   }
 }
 
 /// All pixels of the grid, groups and panels of this part.
-template <int MR, int NV, class Epi>
-ONNXC_INLINE void conv_grid(Part part, const float* in, const float* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+template <int MR, int NV, class T, class Epi>
+ONNXC_INLINE void conv_grid(Part part, const float* in, const T* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t cin = p.cin / p.group, panels = (p.cout / p.group + NR - 1) / NR * p.group, pixels = g.n * g.gh * g.gw;
   const bool by_pixels = share_rows(part, pixels, p.cout, p.kh * p.kw * cin, MR);
@@ -204,8 +208,8 @@ ONNXC_INLINE void conv_grid(Part part, const float* in, const float* w, float* o
 }  // namespace detail
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
-template <int MR, int NV, class Epi = Epilogue<Keep>>
-void conv(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
+void conv(Part part, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
   const detail::PixelGrid grid{.n = p.n, .gh = p.oh, .gw = p.ow, .step_y = p.stride_y, .step_x = p.stride_x,
                                .ky = {p.kh, 0, 1, -p.pad_top, p.dilation_y}, .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x}};
   detail::conv_grid<MR, NV>(part, x, w, y, p, grid, epi);

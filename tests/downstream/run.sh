@@ -36,6 +36,20 @@ check() {  # check GENERATOR
 check Ninja
 if command -v make >/dev/null; then check "Unix Makefiles"; fi
 
+# A model that exceeds a limit fails the build, with the reason, and leaves no source.
+mkdir -p "$out/limits/models"
+cp samples/dynamic_mlp/dynamic_mlp.onnx "$out/limits/models/mlp.onnx"
+limits() {  # limits OPTIONS...
+  quietly cmake -S tests/downstream -B "$out/limits" -G Ninja -DCMAKE_PREFIX_PATH="$out/prefix" -DSAMPLES="$PWD/samples" "-DLIMITS=$1"
+  cmake --build "$out/limits" --target digits_model >"$out/log" 2>&1
+}
+for limit in "code --max-code=1K" "code --max-code;1K" "arena --max-arena=100" "weights --max-weights=1K"; do
+  ! limits "${limit#* }" || fail "${limit#* } is no limit"
+  grep -q "onnxc: .*the ${limit%% *} would take [0-9]* bytes, more than" "$out/log" || { cat "$out/log"; fail "no word about ${limit#* }"; }
+  [ ! -e "$out/limits/onnxc/digits_model/digits.cpp" ] || fail "${limit#* }: a source is left"
+done
+limits "--max-code=1M;--max-arena=1M;--max-weights=1M" || { cat "$out/log"; fail "limits that are not exceeded fail the build"; }
+
 # The samples' own lists, against the build folder.
 for name in digits dynamic_mlp custom_operator; do
   quietly cmake -S "samples/$name" -B "$out/$name" -G Ninja -DCMAKE_PREFIX_PATH="$build"

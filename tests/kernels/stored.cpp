@@ -1,5 +1,9 @@
-// Constants that are stored narrower than floats: every code is read as its float, and products are those of the floats, to the bit.
-#include <onnxc/gemv.hpp>
+// Constants that are stored narrower than floats: every code is read as its float, and products, convolutions, recurrences and gathered rows are those of the
+// floats, to the bit.
+#include <onnxc/conv.hpp>
+#include <onnxc/gather_rows.hpp>
+#include <onnxc/recurrent.hpp>
+#include <onnxc/scalar/gather.hpp>
 
 #include <cstring>
 
@@ -11,39 +15,50 @@ using namespace onnxc::test;
 
 namespace {
 
-/// Narrow elements, their scales, and the floats that they stand for: a matrix [k][n] in panels of nr.
+/// Narrow elements, their scales, and the floats that they stand for.
 template <class T>
-struct Matrix {
+struct Stored {
   std::vector<T> codes;
   std::vector<float> scales, floats;
 };
 
+/// Floats that the type has, before a scale.
 template <class T>
-Matrix<T> matrix(int64_t k, int64_t n, int64_t nr) {
-  const auto b = numbers(k * n, 2), factors = numbers(n, 5);
-  std::vector<float> narrow(b.size()), scales(size_t(n), 1.0f);
-  for (size_t i = 0; i < b.size(); ++i) {
-    if constexpr (std::is_same_v<T, int8_t>) {
-      scales[i % size_t(n)] = std::fabs(factors[i % size_t(n)]) + 0.01f;
-      narrow[i] = std::round(b[i] * 127.5f - 0.5f);  // -128 to 127
-    } else {
-      narrow[i] = float(T(i % 7 == 0 ? b[i] * 3e-6f : b[i] * 900.0f));  // subnormals of f16 among them
-    }
+std::vector<float> narrow_numbers(int64_t count, uint32_t seed) {
+  auto numbers_of = numbers(count, seed);
+  for (size_t i = 0; i < numbers_of.size(); ++i) {
+    float& x = numbers_of[i];
+    x = std::is_same_v<T, int8_t> ? std::round(x * 127.5f - 0.5f) + 0.0f       // -128 to 127, and no -0
+                                  : float(T(i % 7 == 0 ? x * 3e-6f : x * 900.0f));  // subnormals of f16 among them
   }
-  Matrix<T> m{{}, pack::padded(scales, nr), {}};
-  const auto panels = pack::panels(narrow, {.k = k, .n = n, .nr = nr});
+  return numbers_of;
+}
+
+template <class T>
+std::vector<float> scales_of(int64_t n) {
+  auto scales = numbers(n, 5);
+  for (float& x : scales) x = std::is_same_v<T, int8_t> ? std::fabs(x) + 0.01f : 1.0f;
+  return scales;
+}
+
+/// Of panels [number][k][nr] with the scales of their columns.
+template <class T>
+Stored<T> stored(const std::vector<float>& panels, int64_t k, int64_t nr, std::vector<float> scales) {
+  Stored<T> m{{}, std::move(scales), {}};
   for (size_t i = 0; i < panels.size(); ++i) {
     m.codes.push_back(T(panels[i]));
-    m.floats.push_back(panels[i] * (std::is_same_v<T, int8_t> ? m.scales[i / size_t(k * nr) * size_t(nr) + i % size_t(nr)] : 1.0f));
+    m.floats.push_back(std::is_same_v<T, int8_t> ? panels[i] * m.scales[i / size_t(k * nr) * size_t(nr) + i % size_t(nr)] : panels[i]);
   }
   return m;
 }
+
+bool same(const std::vector<float>& a, const std::vector<float>& b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0; }
 
 /// run(part, a, b, c, params) with narrow panels and with those of floats.
 template <class T, class Run>
 void check_same(int64_t m, int64_t n, int64_t k, int64_t nr, int parts, Run run) {
   INFO("m " << m << " n " << n << " k " << k << " nr " << nr);
-  const auto b = matrix<T>(k, n, nr);
+  const auto b = stored<T>(pack::panels(narrow_numbers<T>(k * n, 2), {.k = k, .n = n, .nr = nr}), k, nr, pack::padded(scales_of<T>(n), nr));
   const auto a = numbers(m * k, 1), bias = pack::padded(numbers(n, 3), nr);
   std::vector<float> narrow(size_t(m * n) + 1, kGuard), wide = narrow;
   const GemmParams p{.m = m, .n = n, .k = k, .lda = k, .ldc = n, .bias = bias.data(), .scales = b.scales.data()};
@@ -51,7 +66,7 @@ void check_same(int64_t m, int64_t n, int64_t k, int64_t nr, int parts, Run run)
     run(Part{i, parts}, a.data(), b.codes.data(), narrow.data(), p);
     run(Part{i, parts}, a.data(), b.floats.data(), wide.data(), p);
   }
-  CHECK(std::memcmp(narrow.data(), wide.data(), wide.size() * sizeof(float)) == 0);
+  CHECK(same(narrow, wide));
   CHECK(wide.back() == kGuard);
 }
 
@@ -83,6 +98,91 @@ void check_gemv() {
   }
 }
 
+template <class T, int MR, int NV>
+void check_conv(ConvParams p, int parts = 1) {
+  constexpr int NR = NV * Vec::width;
+  p.oh = (p.h + 2 * p.pad_top - (p.kh - 1) * p.dilation_y - 1) / p.stride_y + 1;
+  p.ow = (p.w + 2 * p.pad_left - (p.kw - 1) * p.dilation_x - 1) / p.stride_x + 1;
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout;
+  const pack::ConvShape shape{.cout = p.cout, .cin = p.cin / p.group, .kh = p.kh, .kw = p.kw, .group = p.group, .nr = NR};
+  const int64_t k = shape.cin * p.kh * p.kw;
+  const auto w = stored<T>(pack::conv(narrow_numbers<T>(p.cout * k, 2), shape), k, NR, pack::conv_bias(scales_of<T>(p.cout), shape));
+  const auto x = numbers(p.n * p.h * p.w * p.x_pixel, 1), bias = pack::conv_bias(numbers(p.cout, 3), shape);
+  p.bias = bias.data();
+  p.scales = w.scales.data();
+  std::vector<float> narrow(size_t(p.n * p.oh * p.ow * p.cout) + 1, kGuard), wide = narrow, sums(size_t(parts * 3 * MR * NR));
+  for (const int64_t steps : {0, 1, 7}) {
+    p.slices = {sums.data(), steps, 3 * MR};
+    for (int i = 0; i < parts; ++i) {
+      conv<MR, NV>(Part{i, parts}, x.data(), w.codes.data(), narrow.data(), p);
+      conv<MR, NV>(Part{i, parts}, x.data(), w.floats.data(), wide.data(), p);
+    }
+    CHECK(same(narrow, wide));
+    CHECK(wide.back() == kGuard);
+  }
+}
+
+template <class T, int MR, int NV>
+void check_convs() {
+  check_conv<T, MR, NV>({.h = 9, .w = 11, .cin = 5, .cout = 37, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1});
+  check_conv<T, MR, NV>({.n = 2, .h = 7, .w = 7, .cin = 16, .cout = 70, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 2);
+  check_conv<T, MR, NV>({.h = 8, .w = 8, .cin = 12, .cout = 18, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .group = 3}, 3);
+  check_conv<T, MR, NV>({.h = 11, .w = 13, .cin = 3, .cout = 17, .kh = 5, .kw = 3, .stride_x = 3, .dilation_y = 2, .pad_top = 4});
+  check_conv<T, MR, NV>({.h = 1, .w = 1, .cin = 33, .cout = 9});
+}
+
+/// Steps of all cells over two directions with narrow matrices and with those of floats; `matrices`: the columns of each in one direction.
+template <class T, class Run>
+void check_recurrence(std::vector<int64_t> matrices, Run run) {
+  constexpr int NV = 2, NR = NV * Vec::width;
+  constexpr int64_t kHidden = 13, kSteps = 3, kBatch = 2, kDirections = 2;
+  std::vector<float> panels, scales;
+  for (int64_t d = 0; d < kDirections; ++d) {
+    for (const int64_t columns : matrices) {
+      const auto packed = pack::panels(narrow_numbers<T>(kHidden * columns, 2 + uint32_t(d)), {.k = kHidden, .n = columns, .nr = NR}), share = pack::padded(scales_of<T>(columns), NR);
+      panels.insert(panels.end(), packed.begin(), packed.end());
+      scales.insert(scales.end(), share.begin(), share.end());
+    }
+  }
+  const auto r = stored<T>(panels, kHidden, NR, scales);
+  const auto x = numbers(kSteps * kBatch * kDirections * 4 * kHidden, 1);
+  std::vector<float> gates(size_t(4 * kBatch * kHidden)), narrow(size_t(kSteps * kDirections * kBatch * kHidden)), wide = narrow, h(size_t(kDirections * kBatch * kHidden)), c = h;
+  const scalar::RecurrentParams p{.steps = kSteps, .batch = kBatch, .directions = kDirections, .hidden = kHidden, .scales = r.scales.data()};
+  run(narrow.data(), h.data(), c.data(), x.data(), r.codes.data(), gates.data(), p);
+  run(wide.data(), h.data(), c.data(), x.data(), r.floats.data(), gates.data(), p);
+  CHECK(same(narrow, wide));
+  CHECK(std::fabs(wide[0]) > 0);
+}
+
+template <class T>
+void check_recurrences() {
+  check_recurrence<T>({13}, [](float* y, float* h, float*, const float* x, const auto* r, float* work, auto p) { rnn<6, 2>(y, h, x, r, nullptr, nullptr, work, p); });
+  check_recurrence<T>({26, 13}, [](float* y, float* h, float*, const float* x, const auto* r, float* work, auto p) { gru<6, 2>(y, h, x, r, nullptr, nullptr, nullptr, work, p); });
+  check_recurrence<T>({52}, [](float* y, float* h, float* c, const float* x, const auto* r, float* work, auto p) {
+    lstm<6, 2>(y, h, c, x, r, nullptr, nullptr, nullptr, nullptr, work, p);
+  });
+}
+
+template <class T>
+void check_rows() {
+  for (const int64_t columns : {1, Vec::width - 1, Vec::width, 3 * Vec::width + 2}) {
+    constexpr int64_t kRows = 9;
+    const auto table = stored<T>(narrow_numbers<T>(kRows * columns, 2), columns, 1, scales_of<T>(kRows));
+    const std::vector<int64_t> indices = {0, 8, -9, -1, 3, 3};
+    const auto count = int64_t(indices.size());
+    std::vector<float> narrow(size_t(count * columns) + 1, kGuard), wide = narrow;
+    const GatherRowsParams p{.rows = kRows, .columns = columns, .count = count, .scales = table.scales.data()};
+    CHECK(gather_rows(narrow.data(), table.codes.data(), indices.data(), p).code == 0);
+    CHECK(scalar::gather<float, int64_t>({wide.data(), {count, columns}}, {table.floats.data(), {kRows, columns}}, {indices.data(), {count}}, {}).code == 0);
+    CHECK(same(narrow, wide));
+    for (const int32_t wrong : {9, -10}) {
+      const int32_t list[] = {1, wrong};
+      CHECK(gather_rows(narrow.data(), table.codes.data(), list, {.rows = kRows, .columns = columns, .count = 2, .scales = table.scales.data()}).code == ONNXC_INDEX_OUT_OF_RANGE);
+    }
+  }
+}
+
 template <class T>
 void check_all() {
   check_gemv<T, 1>();
@@ -95,6 +195,11 @@ void check_all() {
   check_tile<T, 4, 3>();
   check_tile<T, 2, 4>();
   check_tile<T, 1, 4>();
+  check_convs<T, 14, 2>();
+  check_convs<T, 6, 4>();
+  check_convs<T, 4, 3>();
+  check_recurrences<T>();
+  check_rows<T>();
 }
 
 /// Every code of 16 bits, read at each offset from an alignment.
@@ -142,6 +247,6 @@ TEST_CASE("integers alone widen halves as the machine's instruction does") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("products with f16 weights are those with their floats") { check_all<float16>(); }
-TEST_CASE("products with bf16 weights are those with their floats") { check_all<bfloat16>(); }
-TEST_CASE("products with weights of 8 bits are those with their floats") { check_all<int8_t>(); }
+TEST_CASE("products, recurrences and rows of f16 are those of their floats") { check_all<float16>(); }
+TEST_CASE("products, recurrences and rows of bf16 are those of their floats") { check_all<bfloat16>(); }
+TEST_CASE("products, recurrences and rows of 8 bits are those of their floats") { check_all<int8_t>(); }

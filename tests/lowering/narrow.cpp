@@ -19,9 +19,11 @@ constexpr float kInfinite = std::numeric_limits<float>::infinity(), kNan = std::
 
 bool same(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
 
-std::string types(const std::vector<float>& b, int64_t n = 1) {
+std::vector<Storage> exact(const std::vector<float>& b, int64_t n, bool whole = false) { return exact_storages(std::vector<Columns>{{b, n, whole}}); }
+
+std::string types(const std::vector<float>& b, int64_t n = 1, bool whole = false) {
   std::string text;
-  for (const Storage& storage : exact_storages(b, n)) text += (text.empty() ? "" : " ") + std::string(name(storage.element));
+  for (const Storage& storage : exact(b, n, whole)) text += (text.empty() ? "" : " ") + std::string(name(storage.element));
   return text;
 }
 
@@ -42,9 +44,9 @@ int64_t wrong_elements(const std::vector<float>& b, int64_t n, int64_t nr) {
   const int64_t k = static_cast<int64_t>(b.size()) / n;
   const std::vector<float> panels = pack::panels(b, {.k = k, .n = n, .nr = nr});
   int64_t wrong = 0;
-  for (const Storage& storage : exact_storages(b, n)) {
-    const std::vector<std::byte> stored = store(panels, k, nr, storage);
+  for (const Storage& storage : exact(b, n)) {
     const std::vector<float> scales = pack::padded(storage.scales, nr);
+    const std::vector<std::byte> stored = store(panels, k, nr, storage.element, scales);
     for (std::size_t i = 0; i < panels.size(); ++i) {
       const std::size_t column = i / static_cast<std::size_t>(k * nr) * static_cast<std::size_t>(nr) + i % static_cast<std::size_t>(nr);
       wrong += !same(read(stored, i, scales.empty() ? 0 : scales[column], storage.element), panels[i]);
@@ -111,9 +113,9 @@ TEST_CASE("codes times a scale of each column are found again") {
         std::vector<float> scales, b;
         for (int64_t j = 0; j < n; ++j) scales.push_back(scale_of(random));
         for (int64_t i = 0; i < k * n; ++i) b.push_back(static_cast<float>(code_of(random)) * scales[static_cast<std::size_t>(i % n)] + 0.0f);
-        const auto exact = exact_storages(b, n);
-        REQUIRE_FALSE(exact.empty());
-        CHECK(exact.back().element == ElementType::I8);
+        const auto storages = exact(b, n);
+        REQUIRE_FALSE(storages.empty());
+        CHECK(storages.back().element == ElementType::I8);
         CHECK(wrong_elements(b, n, 8) == 0);
       }
     }
@@ -132,6 +134,32 @@ TEST_CASE("what is no code times a scale") {
   std::vector<float> many;
   for (int i = 1; i < 200; ++i) many.push_back(static_cast<float>(i) * s);
   CHECK(types(many) == "");
+}
+
+TEST_CASE("columns may be what lies together") {
+  std::vector<float> rows, columns;  // a scale for each of three columns of 200
+  const float scales[] = {0.0123f, 1.7f, 3e-5f};
+  for (int j = 0; j < 3; ++j) {
+    for (int i = 0; i < 200; ++i) columns.push_back(static_cast<float>(i * 37 % 256 - 128) * scales[j] + 0.0f);
+  }
+  for (std::size_t i = 0; i < 200; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) rows.push_back(columns[j * 200 + i]);
+  }
+  CHECK(types(columns, 3, true) == "i8");
+  CHECK(types(rows, 3) == "i8");
+  CHECK(types(columns, 3) == "");
+  CHECK(types(rows, 3, true) == "");
+  CHECK(exact(columns, 3, true)[0].scales == exact(rows, 3)[0].scales);
+}
+
+TEST_CASE("several matrices are stored as one type, with a scale for each column of each") {
+  const std::vector<float> halves = {0.1f * 3, 0.1f, 0.7f, 1.4f}, thirds = {1.0f / 3, 2.0f / 3}, powers = {0.5f, 0.25f};
+  const auto both = exact_storages(std::vector<Columns>{{halves, 2}, {thirds, 1}});
+  REQUIRE(both.size() == 1);
+  CHECK(both[0].element == ElementType::I8);
+  CHECK(both[0].scales.size() == 3);
+  CHECK(exact_storages(std::vector<Columns>{{powers, 2}, {powers, 1}}).size() == 3);
+  CHECK(exact_storages(std::vector<Columns>{{powers, 2}, {std::vector<float>{-0.0f, 0x1.001p0f}, 1}}).empty());
 }
 
 TEST_CASE("random weights fit nothing") {

@@ -52,6 +52,15 @@ TEST_CASE("what costs least time for each byte is given up first, and only as mu
   CHECK(std::count(picks.begin(), picks.end() - 1, 2u) == 2);
 }
 
+TEST_CASE("how weights are stored changes no choice of a kernel") {
+  std::vector<Choice> choices = {choice({{"direct", 20, 0}, {"direct", 5, -50, "weights as f16", true}, {"large", 10, 60}}), choice({{"direct", 20, 0}, {"large", 8, 70}})};
+  CHECK(picks_within(choices, 200) == std::vector<std::size_t>{2, 1});
+  CHECK(picks_within(choices, 100) == std::vector<std::size_t>{0, 1});
+  CHECK(picks_within(choices, 0) == std::vector<std::size_t>{0, 0});
+  choices[0].winner = choices[1].winner = 1;
+  CHECK(weights_growth(choices) == 70);
+}
+
 TEST_CASE("a budget of nothing leaves nothing that grows") {
   const std::vector<Choice> choices = {choice({{"a", 3, 0}, {"b", 1, 10}}), choice({{"a", 5, 0}, {"b", 1, 1}})};
   CHECK(picks_within(choices, 0) == std::vector<std::size_t>{0, 0});

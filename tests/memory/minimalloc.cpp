@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -17,6 +16,7 @@
 
 #include "compiler/lowering/check_coloring.h"
 #include "compiler/lowering/interval_coloring.h"
+#include "tests/memory/tool.h"
 
 namespace onnxc {
 namespace {
@@ -54,17 +54,8 @@ bool pack(const std::string& path, const ColoringOptions& options) {
   return packed;
 }
 
-int run(const std::vector<std::string>& arguments) {
-  ColoringOptions options{.effort = 1'000'000'000, .good_enough = 1'048'576};
-  std::vector<std::string> files;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--capacity")
-      options.good_enough = std::stoll(arguments.at(++i));
-    else if (arguments[i] == "--effort")
-      options.effort = std::stoll(arguments.at(++i));
-    else
-      files.push_back(arguments[i]);
-  }
+int run(const Numbers& numbers, const std::vector<std::string>& files) {
+  const ColoringOptions options{.effort = numbers.at("--effort"), .good_enough = numbers.at("--capacity")};
   const auto packed = std::ranges::count_if(files, [&](const std::string& file) { return pack(file, options); });
   fmt::print("packed {} of {}\n", packed, files.size());
   return packed == std::ssize(files) ? 0 : 1;
@@ -73,11 +64,4 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace onnxc
 
-int main(int argc, char** argv) {
-  try {
-    return onnxc::run({argv + 1, argv + argc});
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "minimalloc: {}\n", e.what());
-    return 2;
-  }
-}
+int main(int argc, char** argv) { return onnxc::tool_main("minimalloc", argc, argv, {{"--capacity", 1'048'576}, {"--effort", 1'000'000'000}}, onnxc::run); }

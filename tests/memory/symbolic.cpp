@@ -8,13 +8,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "compiler/lowering/plan_memory.h"
 #include "compiler/onnxc.h"
+#include "tests/memory/tool.h"
 
 namespace onnxc {
 namespace {
@@ -46,7 +46,7 @@ Sizes random_sizes(const std::map<std::string, Dim>& symbols, std::mt19937& rand
 }
 
 /// The largest excess, or 0 where nothing is symbolic.
-double measure(const std::string& path, int count) {
+double measure(const std::string& path, int64_t count) {
   const auto start = std::chrono::steady_clock::now();
   const Program program = compile_model(path, {}).program;
   if (program.placements.empty()) return 0;
@@ -56,7 +56,7 @@ double measure(const std::string& path, int count) {
   double worst = -1;
   int proved = 0;
   Sizes worst_sizes;
-  for (int i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     const Sizes sizes = random_sizes(symbols, random);
     const Coloring alone = plan_at(program, sizes);
     const int64_t bytes = arena_bytes_at(program, sizes);
@@ -73,24 +73,13 @@ double measure(const std::string& path, int count) {
   return worst;
 }
 
-int run(const std::vector<std::string>& arguments) {
-  int count = 12;
+int run(const Numbers& numbers, const std::vector<std::string>& models) {
   double worst = 0;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--sizes") count = std::stoi(arguments.at(++i));
-    else worst = std::max(worst, measure(arguments[i], count));
-  }
+  for (const std::string& model : models) worst = std::max(worst, measure(model, numbers.at("--sizes")));
   return worst <= kMost ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace onnxc
 
-int main(int argc, char** argv) {
-  try {
-    return onnxc::run({argv + 1, argv + argc});
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "symbolic: {}\n", e.what());
-    return 2;
-  }
-}
+int main(int argc, char** argv) { return onnxc::tool_main("symbolic", argc, argv, {{"--sizes", 12}}, onnxc::run); }

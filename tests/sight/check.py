@@ -169,8 +169,34 @@ def check_profile(root, models):
         check_trace(work / "t.json", steps, threads)
     table = call(ONNXC, "profile", models["branches"] / "model.onnx", "--seconds", 0.05, "--top", 1)
     expect("more steps" in table and len(table.splitlines()) == 5, "--top", table)
-    call(ONNXC, "profile", models["dynamic"] / "model.onnx", "--specialize", "batch=1", status=2)
     call(ONNXC, "profile", models["branches"] / "no.onnx", status=3)
+
+
+def check_variants(root, folder):
+    """--specialize: the sizes of the data choose the program, whose steps alone are counted and described."""
+    model, sizes = folder / "model.onnx", "batch=1,8"
+    for batch, variant in ((8, {"batch": 8}), (1, {"batch": 1}), (3, {})):
+        work = root / f"variant_{batch}"
+        data = work / "test_data_set_0"
+        data.mkdir(parents=True)
+        (data / "input_0.pb").write_bytes(numpy_helper.from_array(random(batch, 64)).SerializeToString())
+        table = call(ONNXC, "profile", model, "--specialize", sizes, "--data", work, "--seconds", 0.05, "--json", work / "p.json", "--trace", work / "t.json", "--csv", work / "p.csv")
+        expect(("of the variant batch=8" if batch == 8 else "of the variant batch=1" if batch == 1 else "general program, as no variant is for batch=3") in table, f"batch {batch}: what ran is said", table)
+        dim = [f"--dim=batch={batch}"] if variant else []
+        alone = {layer["step"]: layer["kernel"] for layer in json.loads(call(ONNXC, "info", model, "--json", *dim))["layers"]}
+        figures, trace = json.loads((work / "p.json").read_text()), json.loads((work / "t.json").read_text())
+        expect(figures["variant"] == variant, f"batch {batch}: the figures name the variant", figures["variant"])
+        expect({s["number"]: s["kernel"] for s in figures["steps"]} == alone, f"batch {batch}: the steps are those of the program alone", (figures["steps"], alone))
+        expect(all(s["calls"] == figures["calls"] for s in figures["steps"]), f"batch {batch}: each ran in each run", figures)
+        rows = list(csv.DictReader((work / "p.csv").open(newline="")))
+        expect(all(r["variant"] == (f"batch={batch}" if variant else "") for r in rows) and sum(float(r["macs"]) for r in rows) == batch * 64 * 32, f"batch {batch}: the lines", rows)
+        events = [e["args"] for e in trace["traceEvents"] if e["ph"] == "X"]
+        expect({e["step"]: e["kernel"] for e in events} == alone and trace["otherData"]["variant"] == (f"batch={batch}" if variant else ""), f"batch {batch}: the trace", trace)
+        call(ONNXC, "report", model, "--specialize", sizes, "--profile", work / "p.json", "--json", work / "r.json")
+        report = json.loads((work / "r.json").read_text())
+        expect({s["number"]: s["label"] for s in report["steps"]} == alone and report["options"]["dims"] == {name: str(size) for name, size in variant.items()}, f"batch {batch}: the report shows what was measured")
+        refusal = call(ONNXC, "report", model, "--dim", "batch=4", "--profile", work / "p.json", "--json", work / "r.json", status=2)
+        expect("profile" in refusal, f"batch {batch}: times of another program are refused", refusal)
 
 
 def check_info(folder):
@@ -276,6 +302,7 @@ def main():
         loop(models["loop"])
         check_units(root, models)
         check_profile(root, models)
+        check_variants(root, models["dynamic"])
         check_info(models["branches"])
         check_likely_arena(models["dynamic"])
         check_code_budget(root, models["branches"])

@@ -1,4 +1,5 @@
 // targets/kernels/movement.inc.
+#include <onnxc/gather_rows.hpp>
 #include <onnxc/packed.hpp>
 #include <onnxc/store_integers.hpp>
 #include <onnxc/strided_copy.hpp>
@@ -21,6 +22,14 @@ void add_movement(Suite& suite) {
   });
   suite.add("strided_copy", "slice_1000_of_2",
             [](Data& d) { return [x = d.numbers(2000), y = d.room(1000)] { strided_copy({}, {1000}, y, {1}, x, {2}); }; });
+  suite.add("gather_rows", "f16_128_of_384", [](Data& d) {
+    return [x = d.room<float16>(128 * 384), i = d.indices({128}, 128), y = d.room(128 * 384)] { return gather_rows(y, x, i.data, {.rows = 128, .columns = 384, .count = 128}); };
+  });
+  suite.add("gather_rows", "i8_128_of_384", [](Data& d) {
+    return [x = d.counting<int8_t>(128 * 384, 100), scales = d.numbers(128), i = d.indices({128}, 128), y = d.room(128 * 384)] {
+      return gather_rows(y, x, i.data, {.rows = 128, .columns = 384, .count = 128, .scales = scales});
+    };
+  });
   suite.add("unpack", "int4_4096",
             [](Data& d) { return [x = d.counting<uint8_t>(2048, 256), y = d.room<int4>(4096)] { unpack({}, y, x, 4096); }; });
   suite.add("pack", "int4_4096", [](Data& d) { return [x = d.room<int4>(4096), y = d.room<uint8_t>(2048)] { pack({}, y, x, 4096); }; });

@@ -60,7 +60,7 @@ ordered_json describe_totals(const Program& program) {
 ordered_json describe_arena(const Program& program) {
   const LikelyArena arena = likely_arena(program);
   ordered_json json{{"bytes", arena.bytes}, {"lower_bound", arena.lower_bound}, {"proved", arena.bytes == arena.lower_bound}};
-  if (!program.placements.empty()) json = {{"likely", {{"dims", arena.sizes}, {"bytes", arena.bytes}, {"lower_bound", arena.lower_bound}, {"proved", arena.bytes == arena.lower_bound}}}};
+  if (!program.placements.empty()) json = {{"likely", {{"dims", arena.sizes}, {"bytes", arena.bytes}, {"lower_bound", arena.lower_bound}, {"proved", arena.bytes == arena.lower_bound}, {"unshared_bytes", program.unshared_bytes.evaluate(arena.sizes)}}}};
   json["unshared_bytes"] = size(program.unshared_bytes);
   return json;
 }
@@ -108,9 +108,9 @@ std::string label_of(const ordered_json& origin) {
   return name.empty() ? origin.at("output").get<std::string>() : name;
 }
 
-ordered_json describe(const Described& described, const CompileOptions& options) {
+ordered_json describe(const Described& described, const CompileOptions& options, const Variant* variant) {
   const Compilation& c = described.compilation;
-  const Program& program = c.program;
+  const Program& program = variant != nullptr ? variant->program : c.program;
   ordered_json steps = ordered_json::array(), buffers = ordered_json::array(), weights = ordered_json::array(), choices = ordered_json::array();
   int number = 0;
   describe_steps(program, program.steps, number, 0, steps);
@@ -126,9 +126,9 @@ ordered_json describe(const Described& described, const CompileOptions& options)
   for (const Weights& w : program.weights) {
     weights.push_back({{"name", w.name}, {"from", w.from}, {"type", info(w.element).name}, {"bytes", weight_bytes(w)}, {"bytes_saved", weight_bytes_saved(w)}});
   }
-  for (const Choice& choice : c.choices) {
+  for (const Choice& choice : variant != nullptr ? variant->choices : c.choices) {
     ordered_json candidates = ordered_json::array();
-    for (const auto& candidate : choice.candidates) candidates.push_back({{"kernel", candidate.kernel}, {"cost_ns", candidate.cost_ns}, {"growth", candidate.growth}, {"note", candidate.note}});
+    for (const auto& candidate : choice.candidates) candidates.push_back({{"kernel", candidate.kernel}, {"cost_ns", candidate.cost_ns}, {"growth", candidate.growth}, {"note", candidate.note}, {"narrow", candidate.narrow}});
     choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
   }
   return {{"target", c.target.name}, {"threads", options.threads}, {"totals", describe_totals(program)}, {"arena", describe_arena(program)},

@@ -24,18 +24,20 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 ///   target, threads
 ///   totals:  {macs, weight_bytes, weight_bytes_saved, cost_ns}: of all steps, each counted once; saved is what weights that are stored narrower would take
 ///            more as f32
-///   arena:   {bytes, lower_bound, proved, unshared_bytes}; where sizes depend on dimensions {likely: {dims: {name: size}, bytes, lower_bound, proved},
-///            unshared_bytes}, at sizes that are likely
+///   arena:   {bytes, lower_bound, proved, unshared_bytes}; where sizes depend on dimensions {likely: {dims: {name: size}, bytes, lower_bound, proved,
+///            unshared_bytes}, unshared_bytes}, at sizes that are likely
 ///   steps:   [{number, depth, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, parallel, reads: [buffer],
 ///            writes: [buffer]}], in pre-order, `number` from 1 as in the comments of the emitted file
 ///   buffers: [{id, name, place, type, bytes, index, pixel_stride, parent, offset, first, last}]: `index` is the number of an input or output, or of an entry of
 ///            `weights`; `pixel_stride` where channels lie last; `first` and `last` are a half-open range of steps, counted from 0; offset and
 ///            lifetime only in the arena
-///   weights: [{name, from, type, bytes, bytes_saved}]
+///   weights: [{name, from, type, bytes, bytes_saved}]: saved is less than 0 for scales, which f32 would not need
 ///   nodes:   [{op, name, outputs: [name], steps: [number]}]: those of the model, in its order, regions behind the node that owns them; `steps` do what is
 ///            left of it when the model runs
-///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note}]}]
-nlohmann::ordered_json describe(const Described& described, const CompileOptions& options);
+///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note, narrow}]}]: a narrow one is the kernel before it with its weights stored
+///            narrower
+/// `variant`: one of the compilation's, which is then described instead of the general program.
+nlohmann::ordered_json describe(const Described& described, const CompileOptions& options, const Variant* variant = nullptr);
 
 /// A size of the description where the dimensions have these values; nothing where it depends on others.
 std::optional<int64_t> size_at(const nlohmann::ordered_json& size, const Sizes& dimensions);

@@ -127,10 +127,17 @@ class Explanation {
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::stable_sort(order, {}, cost);
     const double lowest = std::max(cost(order[0]), 1e-9);
-    const std::string why = candidates.size() == 1 ? "the only kernel for it"
-                            : cost(winner) <= cost(order[0])
-                                ? fmt::format("the cheapest of {}", candidates.size())
-                                : "a cheaper one's weights are too large together with others': --weights-growth allows more";
+    std::size_t kernel = winner;  // with weights as floats, by which kernels are chosen
+    while (candidates[kernel].value("narrow", false)) --kernel;
+    std::vector<double> kernels;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (!candidates[i].value("narrow", false)) kernels.push_back(cost(i));
+    }
+    std::string why = kernels.size() == 1 ? "the only kernel for it"
+                      : cost(kernel) <= *std::ranges::min_element(kernels)
+                          ? fmt::format("the cheapest of {}", kernels.size())
+                          : "a cheaper one's weights are too large together with others': --weights-growth allows more";
+    if (kernel != winner) why += "; its weights are stored narrower, with the same results";
     const auto label = [&](std::size_t i) {
       const std::string note = line_of(candidates[i].at("note"));
       return line_of(candidates[i].at("kernel")) + (note.empty() ? "" : ", " + note);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/variants.h"
 #include "tools/driver/files.h"
 #include "tools/driver/machine_peak.h"
 #include "tools/driver/session.h"
@@ -40,6 +41,7 @@ struct Profiled {
   StepTimes times;
   double steps_ns = 0;  ///< of a run, in all steps together
   double peak_gmacs = 0;
+  Sizes variant{};  ///< that what ran is compiled for; empty: the general program
 };
 
 std::string nodes_of(const ordered_json& step) {
@@ -137,12 +139,14 @@ ordered_json figures(const Profiled& profiled, const ProfileOptions& options, co
   ordered_json steps = ordered_json::array();
   for (const Row* row : in_order)
     steps.push_back({{"number", row->time.number},
+                     {"kernel", row->kernel},
                      {"calls", row->time.calls},
                      {"mean_ns", row->time.mean_ns},
                      {"best_ns", row->time.best_ns},
                      {"run_ns", row->time.run_ns}});
   return {{"model", options.model.string()},    {"data", data},
           {"target", description.at("target")}, {"threads", options.compile.threads},
+          {"variant", profiled.variant},
           {"calls", profiled.times.runs},       {"run_ns", profiled.times.run_ns},
           {"tick_ns", profiled.times.tick_ns},  {"peak_gmacs", profiled.peak_gmacs},
           {"steps", std::move(steps)}};
@@ -150,15 +154,21 @@ ordered_json figures(const Profiled& profiled, const ProfileOptions& options, co
 
 std::string csv_text(const Profiled& profiled) {
   std::string text = csv_line({"step", "share", "calls_a_run", "run_ns", "mean_ns", "best_ns", "predicted_ns", "kernel", "macs", "bytes",
-                               "gflops", "gbytes_per_second", "what", "nodes"});
+                               "gflops", "gbytes_per_second", "what", "nodes", "variant"});
   const auto number = [](std::optional<double> value) { return value ? ordered_json(*value) : ordered_json(); };
   for (const Row& row : profiled.rows) {
     const auto gmacs = row.rate(row.macs);
     text += csv_line({row.time.number, row.share, row.calls_a_run, row.time.run_ns, row.time.mean_ns, row.time.best_ns,
                       number(row.predicted_ns), row.kernel, number(row.macs), number(row.bytes),
-                      number(gmacs ? std::optional(2 * *gmacs) : std::nullopt), number(row.rate(row.bytes)), row.what, row.nodes});
+                      number(gmacs ? std::optional(2 * *gmacs) : std::nullopt), number(row.rate(row.bytes)), row.what, row.nodes,
+                      sizes_text(profiled.variant)});
   }
   return text;
+}
+
+/// The program that ran, where there are several.
+std::string program_text(const Sizes& variant, const Sizes& dimensions) {
+  return one_line(variant.empty() ? " of the general program, as no variant is for " + sizes_text(dimensions) : " of the variant " + sizes_text(variant));
 }
 
 std::string json_text(const ordered_json& json) { return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n'; }
@@ -166,33 +176,34 @@ std::string json_text(const ordered_json& json) { return json.dump(1, ' ', false
 }  // namespace
 
 int profile_command(const ProfileOptions& options) {
-  if (!options.compile.specialize.empty())
-    throw Error(ErrorKind::Usage, "profile measures one program, and --specialize makes several",
-                "fix the dimension with --dim name=value instead");
   CompileOptions compile = options.compile;
   compile.profile = true;
   const Described described = compile_described(options.model, compile);
-  const ordered_json description = describe(described, compile);
   const CompiledModel compiled = build_and_load(described.compilation, compile);
   const Feed feed = find_feed(options.model, options.data, *compiled.model);
   const ThreadTeam team(compile.threads);
   ModelCall call(*compiled.model, feed.inputs, team.executor());
   Sizes dimensions;
   for (std::size_t i = 0; i < call.symbols().size(); ++i) dimensions[compiled.model->symbols[i].name] = call.symbols()[i];
+  const std::vector<Variant>& variants = described.compilation.variants;
+  const std::size_t ran = variant_at(variants, dimensions);
+  const bool is_variant = ran < variants.size();
+  const ordered_json description = describe(described, compile, is_variant ? &variants[ran] : nullptr);
 
   Profiled profiled;
+  if (is_variant) profiled.variant = variants[ran].dims;
   profiled.peak_gmacs = measure_fma_peak(compile.threads) / 1e9;
-  profiled.times = measure_steps(*compiled.profile, call, options.seconds, compile.threads);
+  profiled.times = measure_steps(*compiled.profile, call, options.seconds, compile.threads, is_variant ? variant_names(variants)[ran] : "");
   profiled.rows = make_rows(profiled.times, description, dimensions);
   for (const Row& row : profiled.rows) profiled.steps_ns += row.time.run_ns;
 
-  fmt::print("{}: {} runs, {} thread{}, target {}, data {}; the machine's peak is {:.1f} GMAC/s\n", options.model.string(),
-             profiled.times.runs, compile.threads, compile.threads == 1 ? "" : "s", compiled.model->target, feed.source(),
-             profiled.peak_gmacs);
+  fmt::print("{}: {} runs{}, {} thread{}, target {}, data {}; the machine's peak is {:.1f} GMAC/s\n", options.model.string(),
+             profiled.times.runs, variants.empty() ? "" : program_text(profiled.variant, dimensions), compile.threads, compile.threads == 1 ? "" : "s",
+             compiled.model->target, feed.source(), profiled.peak_gmacs);
   print_table(profiled, options.top, compile.threads > 1);
   if (options.json) write_file(*options.json, json_text(figures(profiled, options, description, feed.source())));
   if (options.csv) write_file(*options.csv, csv_text(profiled));
-  if (options.trace) write_file(*options.trace, json_text(trace_run(*compiled.profile, call, profiled.times.tick_ns, description)));
+  if (options.trace) write_file(*options.trace, json_text(trace_run(*compiled.profile, call, profiled.times.tick_ns, description, sizes_text(profiled.variant))));
   return 0;
 }
 

@@ -44,8 +44,15 @@ int report_command(const ReportOptions& options) {
     if (options.output) write_file(*options.output, difference_page(data));
     return 0;
   }
-  ordered_json data = report_data(options.model, options.compile);
-  if (options.profile) data["profile"] = read_profile(*options.profile, data["steps"].size());
+  ordered_json data;
+  if (options.profile) {
+    ordered_json profile = read_profile(*options.profile);
+    data = report_data(options.model, options_of_profile(options.compile, profile));
+    check_profile(profile, data["steps"]);
+    data["profile"] = std::move(profile);
+  } else {
+    data = report_data(options.model, options.compile);
+  }
   write_json(options, data);
   if (!options.output) return 0;
   if (const std::string remark = add_layouts(data); !remark.empty()) fmt::print(stderr, "onnxc: {}\n", remark);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "compiler/support/error.h"
 #include "tools/onnxc/blocks.h"
 
 namespace onnxc {
@@ -38,7 +39,7 @@ void add_counters(const onnxc_profile& profile, int64_t runs, std::vector<Sum>& 
 
 }  // namespace
 
-StepTimes measure_steps(const onnxc_profile& profile, ModelCall& call, double seconds, int threads) {
+StepTimes measure_steps(const onnxc_profile& profile, ModelCall& call, double seconds, int threads, std::string_view variant) {
   using Clock = std::chrono::steady_clock;
   const int64_t runs = calls_in_a_block(call);
   std::vector<Sum> sums(static_cast<std::size_t>(profile.step_count));
@@ -68,6 +69,10 @@ StepTimes measure_steps(const onnxc_profile& profile, ModelCall& call, double se
   for (std::size_t k = 0; k < sums.size(); ++k) {
     const Sum& sum = sums[k];
     const onnxc_profiled_step& step = profile.steps[k];
+    if (step.variant != variant) {
+      ONNXC_CHECK(sum.calls == 0, "a run takes the steps of one variant");
+      continue;
+    }
     StepTime& time = times.steps.emplace_back();
     time.number = step.number;
     time.calls = static_cast<int64_t>(sum.calls);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/driver/model_call.h"
@@ -27,7 +28,8 @@ struct StepTimes {
   double between_ns = 0;  ///< what of it is spent in no step: again a median, as what disturbs a block disturbs both of its sides
 };
 
-/// Runs the model in blocks for about so many seconds. Throws Error{Invalid} where a run fails.
-StepTimes measure_steps(const onnxc_profile& profile, ModelCall& call, double seconds, int threads);
+/// Runs the model in blocks for about so many seconds. `variant`: whose steps these are, as the profile calls it; no other's may run. Throws Error{Invalid} where a
+/// run fails.
+StepTimes measure_steps(const onnxc_profile& profile, ModelCall& call, double seconds, int threads, std::string_view variant);
 
 }  // namespace onnxc

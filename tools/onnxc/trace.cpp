@@ -45,7 +45,7 @@ ordered_json step_arguments(const ordered_json& description, const ordered_json&
 
 }  // namespace
 
-ordered_json trace_run(const onnxc_profile& profile, ModelCall& call, double tick_ns, const ordered_json& description) {
+ordered_json trace_run(const onnxc_profile& profile, ModelCall& call, double tick_ns, const ordered_json& description, const std::string& variant) {
   time_block(call, 1);
   profile.reset();
   const uint64_t start = profile.clock();
@@ -88,11 +88,11 @@ ordered_json trace_run(const onnxc_profile& profile, ModelCall& call, double tic
   const auto named = [](const char* what, int lane, const std::string& name) {
     return ordered_json{{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", lane}, {"args", {{"name", name}}}};
   };
-  events.push_back(named("process_name", 0, "one run"));
+  events.push_back(named("process_name", 0, variant.empty() ? "one run" : "one run, " + variant));
   for (const int lane : lanes)
     events.push_back(named("thread_name", lane, lane == 0 ? "calling thread" : "thread " + std::to_string(lane)));
   return {{"displayTimeUnit", "ns"},
-          {"otherData", {{"run_us", microseconds(stop)}, {"target", description.at("target")}, {"threads", description.at("threads")}}},
+          {"otherData", {{"run_us", microseconds(stop)}, {"target", description.at("target")}, {"threads", description.at("threads")}, {"variant", variant}}},
           {"traceEvents", events}};
 }
 

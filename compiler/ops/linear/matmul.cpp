@@ -94,22 +94,20 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const double macs = known(rows) * known(p.n) * known(p.k);
   const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
   const double tiles = one_row ? 1 : std::ceil(known(rows) / tile.rows);  // each widens the weights anew
-  for (Storage& storage : candidate_storages(l, b.as<float>(), product.n, rows, tile.rows)) {
-    const StorageCost cost = cost_of(storage, l.target(), product.k, product.n);
-    const auto build = [&l, &b, p, product, row, one_row, tile, vectors, nr, storage = std::move(storage)] {
-      const View a = l.in(0), y = l.out(0);
-      std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(product.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
-      const PointerArg w = add_panels(l, l.graph()[l.node().input(1)].name, pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}), product.k, nr, storage, params);
-      if (!one_row) add_streaming(l, tile, product, 1, params);
-      StepBuilder step = l.call(row);
-      if (!one_row) step.template_name(std::to_string(tile.rows));
-      step.template_name(std::to_string(vectors));
-      step.pointer(a).pointer(w).pointer(y);
-      step.params(std::move(params));
-      step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k);
-    };
-    l.consider(row, macs + tiles * cost.macs, cost.bytes, build, cost.growth, cost.note);
-  }
+  const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
+  consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile, vectors, nr](const Storage& storage) {
+    const View a = l.in(0), y = l.out(0);
+    std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(product.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
+    const PointerArg w = add_stored(l, l.graph()[l.node().input(1)].name, pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}), product.k, nr, storage,
+                                    pack::padded(storage.scales, nr), params);
+    if (!one_row) add_streaming(l, tile, product, 1, params);
+    StepBuilder step = l.call(row);
+    if (!one_row) step.template_name(std::to_string(tile.rows));
+    step.template_name(std::to_string(vectors));
+    step.pointer(a).pointer(w).pointer(y);
+    step.params(std::move(params));
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k);
+  });
 }
 
 /// Both operands known only when the model runs.

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "compiler/lowering/lowering.h"
+#include "compiler/lowering/narrow.h"
 #include "compiler/lowering/pack.h"
 #include "compiler/lowering/slicing.h"
 #include "compiler/lowering/tiles.h"
@@ -57,15 +60,32 @@ void evaluate_conv(Evaluation& e) {
   for_number(e.type(0), [&]<class T>() { scalar::conv<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<T>(2).data : nullptr, p); });
 }
 
+/// The weights as `storage` says; `scales` gets a parameter where they have any.
+PointerArg stored_weights(Lowering& l, const pack::ConvShape& shape, const Storage& storage, std::vector<std::pair<std::string, Arg>>& scales) {
+  return add_stored(l, conv_weights_name(l), pack::conv(conv_weights(l), shape), shape.cin * shape.kh * shape.kw, shape.nr, storage,
+                    storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape), scales);
+}
+
+std::vector<Storage> storages(Lowering& l, const ConvCall& c, const Tile& tile) {
+  return candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows);
+}
+
+/// What a tiled kernel takes, which reads the weights anew for each tile.
+StoredKernel stored_kernel(const ConvCall& c, const char* row, const Tile& tile) {
+  return {row, c.tiled_macs(tile), std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.kh * c.kw, c.padded_columns(tile) * c.group};
+}
+
 void consider_gemm(Lowering& l, const ConvCall& c) {
   if (c.kh != 1 || c.kw != 1 || c.group != 1 || !c.plain_window() || !c.no_pads()) return;
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin};
   const Tile tile = choose_tile(l.target(), product);
-  l.consider("gemm", c.tiled_macs(tile), c.weight_bytes(tile), [&l, c, tile, product] {
+  consider_stored(l, stored_kernel(c, "gemm", tile), storages(l, c, tile), [&l, c, tile, product](const Storage& storage) {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv(conv_weights(l), shape));
+    std::vector<std::pair<std::string, Arg>> scales;
+    const PointerArg w = stored_weights(l, shape, storage, scales);
     auto params = gemm_params(l, c, x, y, shape);
+    params.insert(params.end(), scales.begin(), scales.end());
     add_streaming(l, tile, product, 1, params);
     StepBuilder step = l.call("gemm");
     tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(std::move(params));
@@ -118,11 +138,13 @@ void consider_stem(Lowering& l, const ConvCall& c) {
 void consider_direct(Lowering& l, const ConvCall& c) {
   const TiledProduct product{.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.kh * c.kw, .line = c.likely(c.ow)};
   const Tile tile = choose_tile(l.target(), product);
-  l.consider("conv", c.tiled_macs(tile), c.weight_bytes(tile), [&l, c, tile, product] {
+  consider_stored(l, stored_kernel(c, "conv", tile), storages(l, c, tile), [&l, c, tile, product](const Storage& storage) {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv(conv_weights(l), shape));
+    std::vector<std::pair<std::string, Arg>> scales;
+    const PointerArg w = stored_weights(l, shape, storage, scales);
     auto params = c.params(x, y, conv_bias(l, shape));
+    params.insert(params.end(), scales.begin(), scales.end());
     add_streaming(l, tile, product, shape.cin, params);
     StepBuilder step = l.call("conv");
     tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(std::move(params));

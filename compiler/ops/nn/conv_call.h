@@ -22,7 +22,7 @@ struct ConvCall {
   Window window;
   Dim n, h, w, oh, ow, pixels;
   int64_t cin, cout, group, kh, kw;
-  double macs = 0;
+  double likely_pixels = 0, macs = 0;
 
   explicit ConvCall(Lowering& l) {
     const Extents &x = l.extents(0), &weights = l.extents(1), &y = l.output_type(0).extents;
@@ -39,7 +39,8 @@ struct ConvCall {
     cin = weights[1].value() * group;
     kh = window.kernel[0].value();
     kw = window.kernel[1].value();
-    macs = static_cast<double>((n.is_constant() ? n.value() : 1) * likely(oh) * likely(ow)) * static_cast<double>(cout * (cin / group) * kh * kw);
+    likely_pixels = static_cast<double>((n.is_constant() ? n.value() : 1) * likely(oh) * likely(ow));
+    macs = likely_pixels * static_cast<double>(cout * (cin / group) * kh * kw);
   }
   /// An extent for costs: of one that is not known, what an image is likely to have.
   static int64_t likely(Dim d) { return d.is_constant() ? d.value() : std::min<int64_t>(64, d.max_value()); }
@@ -48,10 +49,6 @@ struct ConvCall {
   /// Multiply-adds of a tiled kernel: those of the columns that only fill a panel included.
   double tiled_macs(const Tile& tile) const {
     return macs * static_cast<double>(padded_columns(tile)) / static_cast<double>(cout / group);
-  }
-  /// Of packed weights.
-  double weight_bytes(const Tile& tile) const {
-    return 4.0 * static_cast<double>(padded_columns(tile) * cin * kh * kw);
   }
   bool plain_window() const {
     for (std::size_t i = 0; i < 2; ++i) {

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "compiler/lowering/lowering.h"
+#include "compiler/lowering/narrow.h"
 #include "compiler/lowering/pack.h"
 #include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
@@ -245,7 +247,7 @@ std::vector<std::pair<std::string, Arg>> params_of(Lowering& l, const Kind& kind
 }
 
 /// The arguments of either kind of kernel, whose r differs.
-void call_kernel(Lowering& l, const Kind& kind, StepBuilder& step, PointerArg r) {
+void call_kernel(Lowering& l, const Kind& kind, StepBuilder& step, PointerArg r, const std::vector<std::pair<std::string, Arg>>& scales = {}) {
   const ElementType type = l.type(0).element;
   const Extents x = l.extents(0);
   const int64_t hidden = l.node().integer("hidden_size", 0);
@@ -263,21 +265,38 @@ void call_kernel(Lowering& l, const Kind& kind, StepBuilder& step, PointerArg r)
   if (is_lstm) optional(5);
   if (l.has(3)) step.pointer(l.in(3));
   else step.name("nullptr");
-  step.pointer(l.workspace("gates", type, x[1] * (4 * hidden))).params(params_of(l, kind)).macs(x[0] * x[1] * element_count(l.extents(1)));
+  auto params = params_of(l, kind);
+  params.insert(params.end(), scales.begin(), scales.end());
+  step.pointer(l.workspace("gates", type, x[1] * (4 * hidden))).params(std::move(params)).macs(x[0] * x[1] * element_count(l.extents(1)));
 }
 
-/// The matrices of every direction in gemm's panels.
-std::vector<float> pack_matrices(const TensorData& r, const Kind& kind, int64_t hidden, int64_t nr) {
+/// The matrices [hidden, columns] of every direction.
+std::vector<Columns> matrices_of(const TensorData& r, const Kind& kind, int64_t hidden) {
   const std::span<const float> all = r.as<float>();
-  std::vector<float> packed;
+  std::vector<Columns> matrices;
   std::size_t at = 0;
   for (int64_t d = 0; d < r.shape[0]; ++d) {
     for (int64_t columns : kind.op == "GRU" ? std::vector<int64_t>{2 * hidden, hidden} : std::vector<int64_t>{kind.gates * hidden}) {
       const auto size = static_cast<std::size_t>(hidden * columns);
-      const std::vector<float> panels = pack::panels(all.subspan(at, size), {.k = hidden, .n = columns, .nr = nr});
-      packed.insert(packed.end(), panels.begin(), panels.end());
+      matrices.push_back({all.subspan(at, size), columns});
       at += size;
     }
+  }
+  return matrices;
+}
+
+/// Each in gemm's panels.
+std::vector<float> pack_matrices(const std::vector<Columns>& matrices, int64_t hidden, int64_t nr) {
+  std::vector<float> packed;
+  for (const Columns& matrix : matrices) std::ranges::copy(pack::panels(matrix.values, {.k = hidden, .n = matrix.count, .nr = nr}), std::back_inserter(packed));
+  return packed;
+}
+std::vector<float> pack_scales(const std::vector<Columns>& matrices, std::span<const float> scales, int64_t nr) {
+  std::vector<float> packed;
+  for (const Columns& matrix : matrices) {
+    if (scales.empty()) break;
+    std::ranges::copy(pack::padded(scales.first(static_cast<std::size_t>(matrix.count)), nr), std::back_inserter(packed));
+    scales = scales.subspan(static_cast<std::size_t>(matrix.count));
   }
   return packed;
 }
@@ -298,12 +317,16 @@ void lower_recurrence(Lowering& l) {
   if (!l.optimise() || type != ElementType::F32 || l.constant(1) == nullptr || hidden == 0) return;
   const Tile tile = choose_tile(l.target(), {.m = l.extents(0)[1], .n = hidden, .k = hidden});
   const int vectors = l.extents(0)[1] == Dim(1) && hidden >= 4 * l.target().vector_floats ? 4 : tile.vectors;
-  l.consider(row, macs, 0, [&l, &kind, row, hidden, tile, vectors] {
-    const auto packed = pack_matrices(*l.constant(1), kind, hidden, vectors * l.target().vector_floats);
-    const PointerArg r = l.weights(l.graph()[l.node().input(1)].name, ElementType::F32, packed);
+  const Dim steps = l.extents(0)[0];
+  const StoredKernel kernel{row, macs, steps.is_constant() ? static_cast<double>(steps.value()) : 1, hidden, element_count(l.extents(1)).value() / hidden};
+  const std::vector<Columns> matrices = matrices_of(*l.constant(1), kind, hidden);
+  consider_stored(l, kernel, candidate_storages(l, matrices, l.extents(0)[1], 0), [&l, &kind, matrices, row, hidden, tile, vectors](const Storage& storage) {
+    const int64_t nr = vectors * l.target().vector_floats;
+    std::vector<std::pair<std::string, Arg>> scales;
+    const PointerArg r = add_stored(l, l.graph()[l.node().input(1)].name, pack_matrices(matrices, hidden, nr), hidden, nr, storage, pack_scales(matrices, storage.scales, nr), scales);
     StepBuilder step = l.call(row);
     step.template_name(std::to_string(tile.rows)).template_name(std::to_string(vectors));
-    call_kernel(l, kind, step, r);
+    call_kernel(l, kind, step, r, scales);
   });
 }
 

@@ -1,7 +1,10 @@
 // Gather: picks slices along an axis by index.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/lowering/lowering.h"
+#include "compiler/lowering/narrow.h"
 #include "compiler/ops/dispatch.h"
 #include "runtime_stub/onnxc/scalar/gather.hpp"
 
@@ -54,10 +57,38 @@ std::optional<Dim> known_index(const Lowering& l) {
   return index;
 }
 
+/// Whether nothing else reads the table as it is, which would then be there twice. A product packs its own.
+bool only_gathered(const Graph& graph, ValueId table) {
+  return std::ranges::find(graph.outputs, table) == graph.outputs.end() && std::ranges::all_of(graph.nodes, [&](const Node& node) {
+    const bool reads = std::ranges::find(node.inputs, table) != node.inputs.end();
+    return !reads || node.is("MatMul") || (node.is("Gather") && axis_of(node, static_cast<int>(graph[table].type.extents.size())) == 0);
+  });
+}
+
+/// How the rows of a table of constants are stored, each with a scale of its own: so tables are quantised, and the columns of a product that is tied to one.
+/// Never for time: what a run reads of a table is little.
+Storage table_storage(const Lowering& l) {
+  const TensorData* table = l.constant(0);
+  const bool may = l.optimise() && table != nullptr && table->type == ElementType::F32 && table->count() > 0 && only_gathered(l.graph(), l.node().input(0));
+  return may ? candidate_storages(l, {{table->as<float>(), table->shape[0], true}}, 1, 0).back() : Storage();
+}
+
+void lower_table(Lowering& l, const Storage& storage) {
+  const std::span<const float> values = l.constant(0)->as<float>();
+  const int64_t rows = l.constant(0)->shape[0], columns = static_cast<int64_t>(values.size()) / rows;
+  const View indices = l.in(1), y = l.out(0);
+  std::vector<std::pair<std::string, Arg>> params{{"rows", dim_arg(rows)}, {"columns", dim_arg(columns)}, {"count", dim_arg(element_count(indices.extents))}};
+  const PointerArg table = add_stored(l, l.graph()[l.node().input(0)].name, {values.begin(), values.end()}, columns, 1, storage, storage.scales, params);
+  l.call("gather_rows").pointer(y).pointer(table).pointer(indices).params(std::move(params));
+}
+
 void lower_gather(Lowering& l) {
   const int64_t axis = axis_of(l.node(), static_cast<int>(l.extents(0).size()));
   if (axis == 0 && !l.graph()[l.node().input(0)].constant) {
     if (const auto index = known_index(l)) return l.alias(0, 0, *index * element_count(l.output_type(0).extents));
+  }
+  if (axis == 0) {
+    if (const Storage storage = table_storage(l); storage.element != ElementType::F32) return lower_table(l, storage);
   }
   const View x = l.in(0), indices = l.in(1);
   l.call("scalar_gather").tensor(l.out(0)).tensor(x).tensor(indices).params({{"axis", dim_arg(axis)}});

@@ -28,6 +28,7 @@ struct RecurrentParams {
   bool input_forget = false;         ///< LSTM: f = 1 - i
   bool linear_before_reset = false;  ///< GRU: the second form of n
   ActivationParams activations[6] = {};   ///< f, g, k of the first direction, then of the second
+  const float* scales = nullptr;     ///< recurrent.hpp: of r's columns, where r is of int8_t
 };
 
 template <class T>
@@ -134,9 +135,9 @@ void gate(const ActivationParams& f, T* x, int64_t n, double clip) {
 
 }  // namespace detail
 
-/// gates: room for batch * hidden values. initial_h and lengths may be null.
-template <class T, class Math = PlainMath>
-void rnn(T* y, T* h, const T* x, const T* r, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
+/// r: a pointer, or what Math::product takes and moves on as a pointer does. gates: room for batch * hidden values. initial_h and lengths may be null.
+template <class T, class Math = PlainMath, class Matrices>
+void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch;
   detail::start_from(h, initial_h, p);
   detail::for_each_step<1>(
@@ -151,8 +152,8 @@ void rnn(T* y, T* h, const T* x, const T* r, const T* initial_h, const int32_t* 
 }
 
 /// gates: room for batch * 4 * hidden values. bias [directions, hidden] is what n adds to h R where linear_before_reset; it, initial_h and lengths may be null.
-template <class T, class Math = PlainMath>
-void gru(T* y, T* h, const T* x, const T* r, const T* bias, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
+template <class T, class Math = PlainMath, class Matrices>
+void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch, first = Math::matrix_size(n, 2 * n), both = first + Math::matrix_size(n, n);
   T *const reset_h = gates + batch * 2 * n, *const news = gates + batch * 3 * n;  // what n multiplies, and the product
   detail::start_from(h, initial_h, p);
@@ -180,8 +181,8 @@ void gru(T* y, T* h, const T* x, const T* r, const T* bias, const T* initial_h, 
 }
 
 /// gates: room for batch * 4 * hidden values. peepholes [directions, 3 * hidden] for i, o, f; they, initial_h, initial_c and lengths may be null.
-template <class T, class Math = PlainMath>
-void lstm(T* y, T* h, T* c, const T* x, const T* r, const T* peepholes, const T* initial_h, const T* initial_c, const int32_t* lengths, T* gates, RecurrentParams p) {
+template <class T, class Math = PlainMath, class Matrices>
+void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peepholes, const T* initial_h, const T* initial_c, const int32_t* lengths, T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch;
   detail::start_from(h, initial_h, p);
   detail::start_from(c, initial_c, p);

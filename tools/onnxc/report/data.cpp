@@ -15,6 +15,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr const char* kProfileRemedy = "give what onnxc profile --json wrote for this model and these options";
+
 ordered_json describe_model(const ModelInfo& info, const std::filesystem::path& file) {
   return {{"file", file.filename().string()}, {"sha256", info.sha256}, {"graph", info.graph_name}, {"ir_version", info.ir_version}, {"opsets", info.opsets},
           {"producer", info.producer_version.empty() ? info.producer_name : info.producer_name + " " + info.producer_version}};
@@ -86,21 +88,40 @@ std::optional<ordered_json> read_description(const std::filesystem::path& path) 
   return data;
 }
 
-ordered_json read_profile(const std::filesystem::path& path, std::size_t steps) {
-  constexpr const char* kRemedy = "give what onnxc profile --json wrote for this model and these options";
-  const ordered_json all = parse_json(path, kRemedy);
+ordered_json read_profile(const std::filesystem::path& path) {
+  const ordered_json all = parse_json(path, kProfileRemedy);
   try {
-    ordered_json profile{{"peak_gmacs", all.value("peak_gmacs", 0.0)}, {"steps", ordered_json::array()}};
+    ordered_json profile{{"peak_gmacs", all.value("peak_gmacs", 0.0)}, {"variant", all.value("variant", std::map<std::string, int64_t>())}, {"steps", ordered_json::array()}};
     for (const ordered_json& step : all.at("steps")) {
-      const auto number = step.at("number").get<std::size_t>();
-      if (number < 1 || number > steps)
-        throw Error(ErrorKind::Usage, fmt::format("{} speaks of step {}, and the program has {}", one_line(path.string()), number, steps), kRemedy);
-      profile["steps"].push_back({{"number", number}, {"calls", step.value("calls", int64_t{1})}, {"mean_ns", step.at("mean_ns").get<double>()},
-                                  {"best_ns", step.value("best_ns", step.at("mean_ns").get<double>())}});
+      profile["steps"].push_back({{"number", step.at("number").get<std::size_t>()}, {"kernel", step.value("kernel", "")}, {"calls", step.value("calls", int64_t{1})},
+                                  {"mean_ns", step.at("mean_ns").get<double>()}, {"best_ns", step.value("best_ns", step.at("mean_ns").get<double>())}});
     }
     return profile;
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::Usage, fmt::format("{} holds no times of steps", one_line(path.string())), kRemedy);
+    throw Error(ErrorKind::Usage, fmt::format("{} holds no times of steps", one_line(path.string())), kProfileRemedy);
+  }
+}
+
+CompileOptions options_of_profile(const CompileOptions& options, const ordered_json& profile) {
+  CompileOptions fixed = options;
+  for (const auto& [dim, extent] : profile.at("variant").get<std::map<std::string, int64_t>>()) {
+    const auto given = options.dims.find(dim);
+    if (extent < 0 || (given != options.dims.end() && (extent < given->second.min || extent > given->second.max)))
+      throw Error(ErrorKind::Usage, fmt::format("the profile is of a variant with {}={}", one_line(dim), extent), fmt::format("leave --dim {} out, or measure what it asks for", one_line(dim)));
+    fixed.dims[dim] = {extent, extent};
+    fixed.specialize.clear();
+  }
+  return fixed;
+}
+
+void check_profile(const ordered_json& profile, const ordered_json& steps) {
+  for (const ordered_json& step : profile.at("steps")) {
+    const auto number = step.at("number").get<std::size_t>();
+    if (number < 1 || number > steps.size())
+      throw Error(ErrorKind::Usage, fmt::format("the profile speaks of step {}, and the program has {}", number, steps.size()), kProfileRemedy);
+    const std::string measured = step.at("kernel"), label = steps[number - 1].at("label");
+    if (!measured.empty() && measured != label)
+      throw Error(ErrorKind::Usage, fmt::format("the profile's step {} calls {}, the program's {}", number, one_line(measured), one_line(label)), kProfileRemedy);
   }
 }
 

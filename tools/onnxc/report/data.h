@@ -23,7 +23,12 @@ nlohmann::ordered_json report_data(const std::filesystem::path& model, const Com
 /// A description that `onnxc report --json` wrote; nothing where the file does not start with a brace. Throws Error{Io, Usage}.
 std::optional<nlohmann::ordered_json> read_description(const std::filesystem::path& path);
 
-/// Measured times of a program with so many steps: {tick_ns, peak_gmacs, steps: [{number, calls, mean_ns, best_ns}]}. Throws Error{Io, Usage}.
-nlohmann::ordered_json read_profile(const std::filesystem::path& path, std::size_t steps);
+/// Measured times: {peak_gmacs, variant: {dimension: size}, steps: [{number, kernel, calls, mean_ns, best_ns}]}; `kernel` is empty where the file does not say.
+/// Throws Error{Io, Usage}.
+nlohmann::ordered_json read_profile(const std::filesystem::path& path);
+/// The options with the dimensions of the variant that was measured: what a report with these times shows. Throws Error{Usage} where --dim says otherwise.
+CompileOptions options_of_profile(const CompileOptions& options, const nlohmann::ordered_json& profile);
+/// Throws Error{Usage} where the times are not of these steps.
+void check_profile(const nlohmann::ordered_json& profile, const nlohmann::ordered_json& steps);
 
 }  // namespace onnxc

@@ -34,10 +34,13 @@ function overview() {
     cards.push(
         card(
             `arena at ${Object.entries(dims).map(([name, extent]) => `${name} = ${extent}`).join(', ')}, ${proved ? 'proved minimal' : `${percent((size - bound) / (bound || 1))} above the bound`}`,
-            bytes(size), `${size} bytes; lower bound ${bound}; ${arena.unshared_bytes} bytes without sharing`));
+            bytes(size), `${size} bytes; lower bound ${bound}`),
+        card('intermediates together', bytes(arena.likely.unshared_bytes), `${arena.likely.unshared_bytes} bytes without sharing; at any sizes ${arena.unshared_bytes}`));
   }
+  cards.push(card('weights', bytes(totals.weight_bytes), `${totals.weight_bytes} bytes, packed`));
+  if (totals.weight_bytes_saved)
+    cards.push(card('saved by narrower weights', bytes(totals.weight_bytes_saved), `${totals.weight_bytes_saved} bytes more as f32; the results are the same`));
   cards.push(
-      card('weights', bytes(totals.weight_bytes), `${totals.weight_bytes} bytes, packed${totals.weight_bytes_saved ? `; ${totals.weight_bytes_saved} saved by narrower types` : ''}`),
       card('multiply-adds', known(totals.macs) ? count(totals.macs) : 'depends on dimensions', String(totals.macs)),
       card(
           unknown ? `predicted, without ${plural(unknown, 'step')}` : 'predicted time', duration(totals.cost_ns),

@@ -15,7 +15,7 @@ function buildWeights(section) {
   const row = w => element(
       'div', {class: 'weight'}, element('span', {title: w.from || w.name}, w.from || w.name),
       element('div', {}, element('div', {class: 'bar', style: `width: ${100 * w.bytes / most}%`})),
-      element('span', {class: 'number'}, bytes(w.bytes)), element('span', {class: 'faint'}, `${w.type}${w.bytes_saved ? ' for f32' : ''}, ${percent(w.bytes / total)}`),
+      element('span', {class: 'number'}, bytes(w.bytes)), element('span', {class: 'faint'}, `${w.type}${w.bytes_saved > 0 ? ' for f32' : w.bytes_saved < 0 ? ' scales' : ''}, ${percent(w.bytes / total)}`),
       element(
           'span', {},
           ...w.readers.slice(0, 3).flatMap(

@@ -1,0 +1,19 @@
+// The variants of a unit (--specialize): what they are called, and which of them runs.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/onnxc.h"
+
+namespace onnxc {
+
+/// The namespace of each one's code inside of the unit's: batch_8.
+std::vector<std::string> variant_names(const std::vector<Variant>& variants);
+
+/// The number of the one that a unit runs at these dimensions; variants.size() where that is the general code.
+std::size_t variant_at(const std::vector<Variant>& variants, const Sizes& dimensions);
+
+/// `batch=8, sequence=128`
+std::string sizes_text(const Sizes& sizes);
+
+}  // namespace onnxc

@@ -115,7 +115,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
     if (after(pass.name)) return result;
   }
   const LowerOptions lower{.optimise = options.level > 0, .narrow_weights = options.narrow_weights, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
-                     .threads = options.threads, .output_names = std::move(output_names)};
+                     .threads = options.threads, .tuning = options.tuning.get(), .output_names = std::move(output_names)};
   std::vector<Graph> forms{std::move(graph)};
   if (options.memory != MemoryGoal::Speed && options.level > 0) {
     if (Graph lean = recompute(forms[0]); lean.nodes.size() > forms[0].nodes.size()) forms.push_back(fuse_expressions(std::move(lean)));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/lowering/lowerer.h"
+#include "compiler/lowering/signature.h"
 
 namespace onnxc {
 namespace {
@@ -255,20 +256,30 @@ void Lowering::consider(std::string_view row, double macs, double bytes, std::fu
   considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(note), std::move(build)});
 }
 
+std::string Lowering::signature() const {
+  std::string text = signature_of(graph_, node_, absorbed(), lowerer_.scope_->layouts, lowerer_.streaming_);
+  if (target().workspace > 0) text += fmt::format(", workspace {}", target().workspace);  // blocks are smaller
+  return text;
+}
+
 void Lowering::build_cheapest() {
   if (considered_.empty()) return;
-  auto cheapest = std::min_element(considered_.begin(), considered_.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; });
-  if (const std::size_t number = lowerer_.choice_++; number < lowerer_.options_.picks.size()) {
-    ONNXC_CHECK(lowerer_.options_.picks[number] < considered_.size(), "a pick is one of the candidates");
-    cheapest = considered_.begin() + static_cast<std::ptrdiff_t>(lowerer_.options_.picks[number]);
+  const LowerOptions& options = lowerer_.options_;
+  Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), graph_[node_.outputs[0]].name, {}, 0, signature()};
+  for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost, c.growth, c.note});
+  if (options.tuning != nullptr) {
+    if (const auto known = options.tuning->find(choice.signature); known != options.tuning->end()) apply_measured(choice.candidates, known->second);
   }
-  if (lowerer_.choices_ != nullptr) {
-    Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), graph_[node_.outputs[0]].name, {}, static_cast<std::size_t>(cheapest - considered_.begin())};
-    for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost, c.growth, c.note});
-    lowerer_.choices_->push_back(std::move(choice));
+  if (const std::size_t number = lowerer_.choice_++; number < options.picks.size()) {
+    ONNXC_CHECK(options.picks[number] < considered_.size(), "a pick is one of the candidates");
+    choice.winner = options.picks[number];
+  } else {
+    choice.winner = cheapest(choice);
   }
-  const auto [kernel, cost, growth, note, build] = std::move(*cheapest);
+  const double cost = choice.candidates[choice.winner].cost_ns;
+  const auto [kernel, predicted, growth, note, build] = std::move(considered_[choice.winner]);
   considered_.clear();
+  if (lowerer_.choices_ != nullptr) lowerer_.choices_->push_back(std::move(choice));
   std::vector<Step>& steps = *lowerer_.steps_;
   const std::size_t first = steps.size();
   build();

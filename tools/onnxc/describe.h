@@ -34,7 +34,7 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 ///   weights: [{name, from, type, bytes, bytes_saved}]
 ///   nodes:   [{op, name, outputs: [name], steps: [number]}]: those of the model, in its order, regions behind the node that owns them; `steps` do what is
 ///            left of it when the model runs
-///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note}]}]
+///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note, predicted_ns}]}]: `predicted_ns` where --tune has put what was measured in its place
 nlohmann::ordered_json describe(const Described& described, const CompileOptions& options);
 
 /// A size of the description where the dimensions have these values; nothing where it depends on others.

@@ -126,10 +126,11 @@ class Explanation {
     std::vector<std::size_t> order(candidates.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::stable_sort(order, {}, cost);
+    const bool tuned = candidates[winner].contains("predicted_ns");
     const double lowest = std::max(cost(order[0]), 1e-9);
     const std::string why = candidates.size() == 1 ? "the only kernel for it"
                             : cost(winner) <= cost(order[0])
-                                ? fmt::format("the cheapest of {}", candidates.size())
+                                ? fmt::format("the {} of {}", tuned ? "quickest, as --tune has it," : "cheapest", candidates.size())
                                 : "a cheaper one's weights are too large together with others': --weights-growth allows more";
     const auto label = [&](std::size_t i) {
       const std::string note = line_of(candidates[i].at("note"));
@@ -139,8 +140,9 @@ class Explanation {
     for (const std::size_t i : order) {
       if (candidates.size() == 1) break;
       const int64_t growth = candidates[i].at("growth");
-      fmt::print("            {} {:<28} {:>12.2f} us  {:>7}{}\n", i == winner ? "*" : " ", label(i),
+      fmt::print("            {} {:<28} {:>12.2f} us  {:>7}{}{}\n", i == winner ? "*" : " ", label(i),
                  cost(i) / 1e3, fmt::format("{:.2f}x", cost(i) / lowest),
+                 tuned ? fmt::format("  predicted {:.2f} us", candidates[i].at("predicted_ns").get<double>() / 1e3) : "",
                  growth > 0   ? fmt::format("  weights larger by {} bytes", growth)
                  : growth < 0 ? fmt::format("  smaller by {} bytes", -growth)
                               : "");

@@ -69,7 +69,7 @@ TEST_CASE("the predicted winner stays unless another is quicker by more than 3 %
   CHECK(decide(kind, {}).pick == "first");
 }
 
-TEST_CASE("times of all nodes of a kind and of all turns are pooled by their median; those that did not run do not count") {
+TEST_CASE("times of all nodes of a kind are pooled by their median; those that did not run do not count") {
   const Measured measured = decide({"a", {"x", "y"}, 2}, {{"a", {{"x", {5, 900, 7, 6, 8}}, {"y", {0, 0, 4}}}}, {"b", {{"x", {1}}}}});
   CHECK(measured.ns == std::map<std::string, double>{{"x", 7}, {"y", 4}});
   CHECK(measured.pick == "y");

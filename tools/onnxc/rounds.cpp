@@ -8,7 +8,7 @@
 namespace onnxc {
 namespace {
 
-constexpr int kTurns = 5;
+constexpr int kTurns = 8;
 constexpr double kNoLimit = 1e6;  // of the growth of weights
 
 /// Nanoseconds of a run by the value that they compute.
@@ -21,7 +21,7 @@ std::map<std::string, double> times_by_value(const StepTimes& times, const std::
 }  // namespace
 
 Rounds::Build Rounds::load(const Compilation& compilation, const CompileOptions& options) {
-  Build build{build_and_load(compilation, options), compilation.choices, {}, {}};
+  Build build{build_and_load(compilation, options), compilation.choices, {}, {}, {}};
   for_each_step(compilation.program.steps, [&](const Step& step, int) { build.values.push_back(step.value); });
   const Feed feed = find_feed(model_, data_, *build.compiled.model);
   build.call = std::make_unique<ModelCall>(*build.compiled.model, feed.inputs, team_.executor());
@@ -40,17 +40,21 @@ void Rounds::add_profiled(const Tuning& tuning) {
 }
 
 Samples Rounds::measure(double seconds) {
-  Samples samples;
   for (int turn = 0; turn < kTurns; ++turn) {
     for (Build& build : builds_) {
-      const auto times = times_by_value(measure_steps(*build.compiled.profile, *build.call, seconds / kTurns, options_.threads), build.values);
-      std::map<std::string, int> choices_of;
-      for (const Choice& choice : build.choices) ++choices_of[choice.value];
-      for (const Choice& choice : build.choices) {
-        const auto time = times.find(choice.value);
-        if (time == times.end() || choices_of[choice.value] > 1) continue;
-        samples[choice.signature][choice.candidates[choice.winner].label()].push_back(time->second);
+      for (const auto& [value, time] : times_by_value(measure_steps(*build.compiled.profile, *build.call, seconds / kTurns, options_.threads), build.values)) {
+        const auto [best, is_first] = build.best.try_emplace(value, time);
+        best->second = std::min(best->second, time);
       }
+    }
+  }
+  Samples samples;
+  for (const Build& build : builds_) {
+    std::map<std::string, int> choices_of;
+    for (const Choice& choice : build.choices) ++choices_of[choice.value];
+    for (const Choice& choice : build.choices) {
+      const auto best = build.best.find(choice.value);
+      if (best != build.best.end() && choices_of[choice.value] == 1) samples[choice.signature][choice.candidates[choice.winner].label()].push_back(best->second);
     }
   }
   return samples;

@@ -17,7 +17,7 @@ class Rounds {
 
   /// Compiles and builds the model with these times and picks, however large its weights become by them.
   void add_profiled(const Tuning& tuning);
-  /// What each of the builds takes for each of its choices; `seconds` for each build. Steps belong to a choice by the value that they compute, copies of its inputs included. Choices of
+  /// What each of the builds takes for each of its choices in its best turn, as what disturbs a machine only ever adds; `seconds` for each build. Steps belong to a choice by the value that they compute, copies of its inputs included. Choices of
   /// the same value (in two branches) cannot be told apart and are left out.
   Samples measure(double seconds);
 
@@ -30,6 +30,7 @@ class Rounds {
     std::vector<Choice> choices;
     std::vector<std::string> values;  ///< of the steps, by number
     std::unique_ptr<ModelCall> call;
+    std::map<std::string, double> best;  ///< nanoseconds of a run, by value, of the best turn
   };
   Build load(const Compilation& compilation, const CompileOptions& options);
 

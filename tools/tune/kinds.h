@@ -34,7 +34,7 @@ bool is_known(const Tuning& tuning, const Kind& kind);
 /// What makes the model use the finalist of that number of each kind, of kinds that have fewer their first.
 Tuning picks_of_round(const std::vector<Kind>& kinds, std::size_t round);
 
-/// Times by signature and label, one for each node and turn.
+/// Times by signature and label, one for each node and build.
 using Samples = std::map<std::string, std::map<std::string, std::vector<double>>>;
 
 /// The medians of a kind's samples, and the pick: the quickest, but the first finalist unless another is quicker by more than kHysteresis.

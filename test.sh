@@ -68,6 +68,7 @@ stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "random cases of each operator" script tests/differential/run.sh
 stage "values in place" script tests/placement/run.sh
 stage "narrow weights" script tests/narrow/run.sh
+stage "kernels by measurement" script tests/tune/run.sh
 stage "hard memory plans" script tests/memory/minimalloc.sh
 stage "arenas of symbolic sizes" script tests/memory/symbolic.sh
 stage "memory of the compiler" script tests/memory/peak.sh

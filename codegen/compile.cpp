@@ -34,6 +34,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.flags = fmt::format("-O{}", options.level);
   if (options.memory != MemoryGoal::Speed) emit.flags += fmt::format(" --memory {}", name(options.memory));
   if (options.narrow_weights != NarrowWeights::Auto) emit.flags += fmt::format(" --narrow-weights {}", name(options.narrow_weights));
+  if (options.tuning) emit.flags += " --tune";
   if (options.huge_pages) emit.flags += " --huge-pages";
   if (options.profile) emit.flags += " --profile";
   for (const auto& [dim, range] : options.dims) emit.flags += fmt::format(" --dim {}={}", dim, text(range));

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -35,6 +36,7 @@ struct CompilerOptions {
   bool heap = true;                                  ///< false: what has no bound before the model runs is refused
   int64_t max_trip = LowerOptions().max_trip;        ///< iterations of a loop that has no number of them
   bool zip_maps = true;                              ///< false: the scores that ZipMap makes maps of stay tensors
+  std::shared_ptr<const Tuning> tuning{};            ///< what was measured on the machine that runs the unit; null: kernels are chosen by predicted costs
   std::vector<CustomOperator> custom_operators{};    ///< the user's own
   std::vector<std::string> taps{};                   ///< names of values that become outputs as well, after the model's own
   int bisect_limit = -1;                             ///< run only so many optional passes

@@ -130,7 +130,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
     if (after(pass.name)) return result;
   }
   const LowerOptions lower{.optimise = options.level > 0, .narrow_weights = options.narrow_weights, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
-                     .threads = options.threads, .output_names = std::move(output_names)};
+                     .threads = options.threads, .tuning = options.tuning.get(), .output_names = std::move(output_names)};
   const std::vector<Graph> forms = forms_for(options.level > 0 ? options.memory : MemoryGoal::Speed, std::move(graph));
   Planned planned = plan_for(options.memory, forms, result.target, lower, options.weights_growth);
   result.program = std::move(planned.program);

@@ -120,5 +120,7 @@ void verify_graph(const Graph& graph, std::string_view after);
 /// Text form; see text.cpp for the grammar. parse_graph(print_graph(g)) prints the same text.
 std::string print_graph(const Graph& graph);
 Graph parse_graph(std::string_view text);
+/// An attribute's value as the text form has it.
+std::string attribute_text(const Attribute& attribute);
 
 }  // namespace onnxc

@@ -74,6 +74,8 @@ std::string constant_text(const TensorData& t) {
   return "{" + hex + "}";
 }
 
+}  // namespace
+
 std::string attribute_text(const Attribute& attribute) {
   const auto list = [](const auto& values, auto&& one) {
     std::string text;
@@ -90,6 +92,8 @@ std::string attribute_text(const Attribute& attribute) {
     return fmt::format("tensor {}{} {}", name((*c)->type), text(to_extents((*c)->shape)), constant_text(**c));
   return "type " + std::get<Type>(attribute).text();
 }
+
+namespace {
 
 void print(const Graph& graph, int indent, std::string& out) {
   const std::string space(static_cast<std::size_t>(indent), ' ');

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/lowering/lowerer.h"
+#include "compiler/lowering/signature.h"
 
 namespace onnxc {
 namespace {
@@ -255,33 +256,28 @@ void Lowering::consider(std::string_view row, double macs, double bytes, std::fu
   considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(note), narrow, std::move(build)});
 }
 
-/// The kernel first, by its weights as floats; then how they are stored.
-std::size_t Lowering::choose() const {
-  const auto cheaper = [&](std::size_t a, std::size_t b) { return considered_[a].cost < considered_[b].cost; };
-  std::vector<std::size_t> wide, forms;
-  for (std::size_t i = 0; i < considered_.size(); ++i) {
-    if (!considered_[i].narrow) wide.push_back(i);
-  }
-  std::size_t kernel = *std::ranges::min_element(wide, cheaper);
-  if (const std::size_t number = lowerer_.choice_++; number < lowerer_.options_.picks.size()) {
-    kernel = lowerer_.options_.picks[number];
-    ONNXC_CHECK(kernel < considered_.size() && !considered_[kernel].narrow, "a pick is one of the candidates");
-  }
-  for (std::size_t i = kernel + 1; i < considered_.size() && considered_[i].narrow; ++i) forms.push_back(i);
-  if (narrow_weights() != NarrowWeights::All || forms.empty()) forms.insert(forms.begin(), kernel);
-  return *std::ranges::min_element(forms, cheaper);
+std::string Lowering::signature() const {
+  std::string text = signature_of(graph_, node_, absorbed(), lowerer_.scope_->layouts, lowerer_.streaming_);
+  if (target().workspace > 0) text += fmt::format(", workspace {}", target().workspace);  // blocks are smaller
+  return text;
 }
 
 void Lowering::build_cheapest() {
   if (considered_.empty()) return;
-  const std::size_t winner = choose();
-  if (lowerer_.choices_ != nullptr) {
-    Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), graph_[node_.outputs[0]].name, {}, winner};
-    for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost, c.growth, c.note, c.narrow});
-    lowerer_.choices_->push_back(std::move(choice));
+  const LowerOptions& options = lowerer_.options_;
+  Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), graph_[node_.outputs[0]].name, {}, 0, signature()};
+  for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost, c.growth, c.note, c.narrow});
+  if (options.tuning != nullptr) {
+    if (const auto known = options.tuning->find(choice.signature); known != options.tuning->end()) apply_measured(choice.candidates, known->second);
   }
-  const auto [kernel, cost, growth, note, narrow, build] = std::move(considered_[winner]);
+  const std::size_t number = lowerer_.choice_++;
+  const std::size_t pick = number < options.picks.size() ? options.picks[number] : cheapest(choice);
+  ONNXC_CHECK(pick < considered_.size(), "a pick is one of the candidates");
+  choice.winner = with_storage(choice, pick, narrow_weights() == NarrowWeights::All);
+  const double cost = choice.candidates[choice.winner].cost_ns;
+  const auto [kernel, predicted, growth, note, narrow, build] = std::move(considered_[choice.winner]);
   considered_.clear();
+  if (lowerer_.choices_ != nullptr) lowerer_.choices_->push_back(std::move(choice));
   std::vector<Step>& steps = *lowerer_.steps_;
   const std::size_t first = steps.size();
   build();

@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "compiler/ir/program.h"
+#include "compiler/lowering/choice.h"
 #include "compiler/lowering/layout.h"
+#include "compiler/lowering/tuning.h"
 #include "compiler/ops/operator.h"
 #include "targets/target.h"
 
@@ -27,21 +29,6 @@ struct View {
   Extents extents;
   Layout layout;
   std::vector<Dim> strides() const { return strides_of(extents, layout); }
-};
-
-/// The candidates of one node, for --explain and for budgets.
-struct Choice {
-  std::string node;
-  std::string value;  ///< as Step::value
-  struct Candidate {
-    std::string kernel;
-    double cost_ns;
-    int64_t growth;  ///< bytes by which its weights exceed the model's
-    std::string note{};  ///< what sets it apart from others of its kernel: `weights as f16`
-    bool narrow = false;  ///< the candidate before it that is none of these, with its weights stored narrower: the same results
-  };
-  std::vector<Candidate> candidates;
-  std::size_t winner = 0;
 };
 
 /// How an epilogue addresses the result as a matrix: the axes (in memory order) that make rows, then those that make columns.
@@ -176,8 +163,8 @@ class Lowering {
     bool narrow;
     std::function<void()> build;
   };
-  std::size_t choose() const;
   std::vector<Considered> considered_;
+  std::string signature() const;
 };
 
 /// Fills one step; it is emitted when the builder goes out of scope.
@@ -240,6 +227,7 @@ struct LowerOptions {
   bool channels_last = true;
   int threads = 1;
   bool parts_in_place = true;     ///< what a Concat wants is computed inside its result, which then lives as long as the first of them; false: only where it joins rows of an image
+  const Tuning* tuning = nullptr;    ///< what was measured, in the place of predicted costs
   std::vector<std::size_t> picks{};  ///< the candidate to take, by the number of the choice; the cheapest where there is none
   std::vector<std::string> output_names{};  ///< of the interface; empty: those of the values
 };

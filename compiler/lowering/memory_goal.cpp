@@ -4,19 +4,17 @@
 #include <limits>
 #include <utility>
 
-#include "compiler/budgets.h"
 #include "compiler/lowering/plan_memory.h"
 #include "compiler/lowering/weights_budget.h"
 
 namespace onnxc {
 namespace {
 
-Planned plan(const Graph& graph, const Target& target, LowerOptions options, double weights_growth_limit) {
+Planned plan(const Graph& graph, const Target& target, LowerOptions options, double most_times) {
   Planned result;
   result.program = lower_graph(graph, target, options, &result.choices);
   // Some kernels gain time by larger weights. Where they gain too much of that, other candidates take their place.
-  const int64_t growth = weights_growth(result.choices), own_bytes = weight_bytes(result.program) + weight_bytes_saved(result.program) - growth;
-  if (const auto most = static_cast<int64_t>((weights_growth_limit - 1) * static_cast<double>(own_bytes)); growth > most) {
+  if (const int64_t most = growth_limit(result.program, result.choices, most_times); weights_growth(result.choices) > most) {
     options.picks = picks_within(result.choices, most);
     result = {};
     result.program = lower_graph(graph, target, options, &result.choices);

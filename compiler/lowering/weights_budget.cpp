@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/budgets.h"
+
 namespace onnxc {
 
 const Choice::Candidate& chosen_kernel(const Choice& choice) {
@@ -17,12 +19,13 @@ int64_t weights_growth(const std::vector<Choice>& choices) {
   return bytes;
 }
 
+int64_t growth_limit(const Program& program, const std::vector<Choice>& choices, double most_times) {
+  return static_cast<int64_t>((most_times - 1) * static_cast<double>(weight_bytes(program) + weight_bytes_saved(program) - weights_growth(choices)));
+}
+
 std::vector<std::size_t> picks_within(const std::vector<Choice>& choices, int64_t most_bytes) {
   std::vector<std::size_t> picks;
-  for (const Choice& choice : choices) {
-    const auto cheapest = std::ranges::min_element(choice.candidates, {}, [](const Choice::Candidate& c) { return std::pair(c.narrow, c.cost_ns); });
-    picks.push_back(static_cast<std::size_t>(cheapest - choice.candidates.begin()));
-  }
+  for (const Choice& choice : choices) picks.push_back(cheapest(choice));
   const auto candidate = [&](std::size_t i) -> const Choice::Candidate& { return choices[i].candidates[picks[i]]; };
   int64_t growth = 0;
   for (std::size_t i = 0; i < choices.size(); ++i) growth += candidate(i).growth;

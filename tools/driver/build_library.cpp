@@ -153,6 +153,13 @@ std::string system_compiler() {
   return "c++";
 }
 
+std::string compiler_name() {
+  const std::string version = compiler_version(system_compiler());
+  return version.substr(0, version.find('\n'));
+}
+
+std::string runtime_fingerprint() { return runtime_hash().substr(0, 12); }
+
 fs::path build_library(const BuildRequest& request) {
   const std::string compiler = system_compiler();
   const fs::path cache = cache_folder() / "units";

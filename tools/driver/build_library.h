@@ -29,6 +29,12 @@ class BuildError : public std::runtime_error {
 /// $ONNXC_CXX, $CXX, or c++.
 std::string system_compiler();
 
+/// Its version's first line.
+std::string compiler_name();
+
+/// Changes with the headers of the runtime.
+std::string runtime_fingerprint();
+
 /// The headers that the request includes beside its files, the runtime's and the system's, in order of their paths. Throws BuildError where one is missing.
 std::vector<std::filesystem::path> other_headers(const BuildRequest& request);
 

@@ -11,6 +11,7 @@
 #include "tools/onnxc/profile.h"
 #include "tools/onnxc/report.h"
 #include "tools/onnxc/run.h"
+#include "tools/onnxc/tune.h"
 
 namespace onnxc {
 namespace {
@@ -44,10 +45,12 @@ void add_run(CLI::App& app, std::function<int()>& command) {
   run.add_option("--output", held->output, "Write output_K.pb to this folder, and NAME.pb for what is tapped");
   run.add_option("--tap", held->options.taps, "Give this value of the model, by its ONNX name, as one more output. Fusion leaves it. May be repeated")->allow_extra_args(false);
   held->model.add_to(run);
+  held->model.add_tune_to(run);
   run.callback([held, &command] {
     command = [held] {
-      held->options.compile = held->model.options();
-      held->options.compile.taps = held->options.taps;
+      CompileOptions tapped;
+      tapped.taps = held->options.taps;
+      held->options.compile = held->model.options_for(held->options.model, tapped, held->data);
       held->options.data = path_or_nothing(held->data);
       held->options.output = path_or_nothing(held->output);
       return run_command(held->options);
@@ -63,9 +66,10 @@ void add_bench(CLI::App& app, std::function<int()>& command) {
   bench.add_option("--seconds", held->options.seconds, "How long to measure")->capture_default_str();
   bench.add_option("--json", held->json, "Write the figures to this file");
   held->model.add_to(bench);
+  held->model.add_tune_to(bench);
   bench.callback([held, &command] {
     command = [held] {
-      held->options.compile = held->model.options();
+      held->options.compile = held->model.options_for(held->options.model, {}, held->data);
       held->options.data = path_or_nothing(held->data);
       held->options.json = path_or_nothing(held->json);
       return bench_command(held->options);
@@ -89,10 +93,11 @@ void add_profile(CLI::App& app, std::function<int()>& command) {
   profile.add_option("--trace", files->trace, "Write one run to this file as Chrome's trace events, which ui.perfetto.dev and chrome://tracing show");
   profile.add_option("--csv", files->csv, "Write a line for each step to this file");
   model.add_to(profile);
+  model.add_tune_to(profile);
   profile.callback([files, &command] {
     command = [files] {
       ProfileOptions& all = files->held.options;
-      all.compile = files->held.model.options();
+      all.compile = files->held.model.options_for(all.model, {}, files->held.data);
       all.data = path_or_nothing(files->held.data);
       all.json = path_or_nothing(files->held.json);
       all.trace = path_or_nothing(files->trace);
@@ -113,9 +118,10 @@ void add_info(CLI::App& app, std::function<int()>& command) {
   auto* const json = info.add_flag("--json", held->options.json, "As JSON");
   info.add_flag("--csv", held->options.csv, "The work of each step, one on a line, as comma-separated values")->excludes(json);
   held->model.add_to(info);
+  held->model.add_tune_to(info);
   info.callback([held, &command] {
     command = [held] {
-      return info_command(held->options.model, held->options.json ? InfoForm::Json : held->options.csv ? InfoForm::Csv : InfoForm::Text, held->model.options());
+      return info_command(held->options.model, held->options.json ? InfoForm::Json : held->options.csv ? InfoForm::Csv : InfoForm::Text, held->model.options_for(held->options.model));
     };
   });
 }
@@ -129,7 +135,8 @@ void add_explain(CLI::App& app, std::function<int()>& command) {
   explain.add_option("model", held->options.model, "ONNX model")->required();
   explain.add_option("node", held->options.node, "Only this node, by its name or an output's, or this step, by its number");
   held->model.add_to(explain);
-  explain.callback([held, &command] { command = [held] { return explain_command(held->options.model, held->options.node, held->model.options()); }; });
+  held->model.add_tune_to(explain);
+  explain.callback([held, &command] { command = [held] { return explain_command(held->options.model, held->options.node, held->model.options_for(held->options.model)); }; });
 }
 
 void add_bisect(CLI::App& app, std::function<int()>& command) {
@@ -140,11 +147,35 @@ void add_bisect(CLI::App& app, std::function<int()>& command) {
   bisect.add_option("--data", held->data, "Folder with test_data_set_*, or one data set; the first is used. Default: what lies beside the model, else made-up inputs");
   add_tolerance(bisect, held->options);
   held->model.add_to(bisect);
+  held->model.add_tune_to(bisect);
   bisect.callback([held, &command] {
     command = [held] {
-      held->options.compile = held->model.options();
+      held->options.compile = held->model.options_for(held->options.model, {}, held->data);
       held->options.data = path_or_nothing(held->data);
       return bisect_command(held->options);
+    };
+  });
+}
+
+void add_tune(CLI::App& app, std::function<int()>& command) {
+  CLI::App& tune = *app.add_subcommand("tune", "Measure the candidates of each node in the model, keep their times for --tune, and say what changes; see docs/tuning.md");
+  auto held = std::make_shared<Held<TuneCommandOptions>>();
+  TuneOptions& options = held->options.tune;
+  tune.add_option("model", options.model, "ONNX model")->required();
+  tune.add_option("--data", held->data, "Folder with test_data_set_*, or one data set; the first is used");
+  tune.add_option("--seconds", options.seconds, "How long to measure each build")->capture_default_str();
+  tune.add_flag("--fresh", options.fresh, "Measure what is known already, too");
+  tune.add_flag("--regret", held->options.regret, "A line for each node that has a choice: what predicted costs chose against the best that was measured");
+  tune.add_option("--json", held->json, "Write the figures to this file");
+  held->model.add_to(tune);
+  held->model.add_tune_cache_to(tune);
+  tune.callback([held, &command] {
+    command = [held] {
+      held->options.tune.compile = held->model.options();
+      held->options.tune.cache = held->model.tune_cache();
+      held->options.tune.data = path_or_nothing(held->data);
+      held->options.json = path_or_nothing(held->json);
+      return tune_command(held->options);
     };
   });
 }
@@ -167,9 +198,10 @@ void add_report(CLI::App& app, std::function<int()>& command) {
   report.add_option("--json", held->json, "What the page is made from");
   report.add_option("--profile", held->profile, "Measured times of steps, as onnxc profile --json writes them");
   held->model.add_to(report);
+  held->model.add_tune_to(report);
   report.callback([held, &command] {
     command = [held] {
-      held->options.compile = held->model.options();
+      held->options.compile = held->model.options_for(held->options.model);
       held->options.other = path_or_nothing(held->other);
       held->options.output = path_or_nothing(held->output);
       held->options.json = path_or_nothing(held->json);
@@ -185,6 +217,7 @@ void add_commands(CLI::App& app, std::function<int()>& command) {
   add_run(app, command);
   add_bench(app, command);
   add_profile(app, command);
+  add_tune(app, command);
   add_info(app, command);
   add_explain(app, command);
   add_bisect(app, command);

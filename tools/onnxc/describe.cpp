@@ -128,7 +128,10 @@ ordered_json describe(const Described& described, const CompileOptions& options,
   }
   for (const Choice& choice : variant != nullptr ? variant->choices : c.choices) {
     ordered_json candidates = ordered_json::array();
-    for (const auto& candidate : choice.candidates) candidates.push_back({{"kernel", candidate.kernel}, {"cost_ns", candidate.cost_ns}, {"growth", candidate.growth}, {"note", candidate.note}, {"narrow", candidate.narrow}});
+    for (const auto& candidate : choice.candidates) {
+      candidates.push_back({{"kernel", candidate.kernel}, {"cost_ns", candidate.cost_ns}, {"growth", candidate.growth}, {"note", candidate.note}, {"narrow", candidate.narrow}});
+      if (candidate.predicted_ns) candidates.back()["predicted_ns"] = *candidate.predicted_ns;
+    }
     choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
   }
   return {{"target", c.target.name}, {"threads", options.threads}, {"totals", describe_totals(program)}, {"arena", describe_arena(program)},

@@ -34,8 +34,8 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 ///   weights: [{name, from, type, bytes, bytes_saved}]: saved is less than 0 for scales, which f32 would not need
 ///   nodes:   [{op, name, outputs: [name], steps: [number]}]: those of the model, in its order, regions behind the node that owns them; `steps` do what is
 ///            left of it when the model runs
-///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note, narrow}]}]: a narrow one is the kernel before it with its weights stored
-///            narrower
+///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note, narrow, predicted_ns}]}]: a narrow one is the kernel before it with its weights
+///            stored narrower; `predicted_ns` where --tune has put what was measured in its place
 /// `variant`: one of the compilation's, which is then described instead of the general program.
 nlohmann::ordered_json describe(const Described& described, const CompileOptions& options, const Variant* variant = nullptr);
 

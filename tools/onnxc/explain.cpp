@@ -126,6 +126,7 @@ class Explanation {
     std::vector<std::size_t> order(candidates.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::stable_sort(order, {}, cost);
+    const bool tuned = candidates[winner].contains("predicted_ns");
     const double lowest = std::max(cost(order[0]), 1e-9);
     std::size_t kernel = winner;  // with weights as floats, by which kernels are chosen
     while (candidates[kernel].value("narrow", false)) --kernel;
@@ -135,7 +136,7 @@ class Explanation {
     }
     std::string why = kernels.size() == 1 ? "the only kernel for it"
                       : cost(kernel) <= *std::ranges::min_element(kernels)
-                          ? fmt::format("the cheapest of {}", kernels.size())
+                          ? fmt::format("the {} of {}", tuned ? "quickest, as --tune has it," : "cheapest", kernels.size())
                           : "a cheaper one's weights are too large together with others': --weights-growth allows more";
     if (kernel != winner) why += "; its weights are stored narrower, with the same results";
     const auto label = [&](std::size_t i) {
@@ -146,8 +147,9 @@ class Explanation {
     for (const std::size_t i : order) {
       if (candidates.size() == 1) break;
       const int64_t growth = candidates[i].at("growth");
-      fmt::print("            {} {:<28} {:>12.2f} us  {:>7}{}\n", i == winner ? "*" : " ", label(i),
+      fmt::print("            {} {:<28} {:>12.2f} us  {:>7}{}{}\n", i == winner ? "*" : " ", label(i),
                  cost(i) / 1e3, fmt::format("{:.2f}x", cost(i) / lowest),
+                 tuned ? fmt::format("  predicted {:.2f} us", candidates[i].at("predicted_ns").get<double>() / 1e3) : "",
                  growth > 0   ? fmt::format("  weights larger by {} bytes", growth)
                  : growth < 0 ? fmt::format("  smaller by {} bytes", -growth)
                               : "");

@@ -42,7 +42,7 @@ void write_depfile(const Arguments& a, const std::vector<std::filesystem::path>&
 }
 
 int compile_command(Arguments& a) {
-  CompileOptions o = a.shared.options(a.options);
+  CompileOptions o = a.shared.options_for(a.model, a.options);
   if (o.name_space.empty() && !a.output.empty()) o.name_space = std::filesystem::path(a.output).stem().string();
   if (!a.output.empty() && o.header_name.empty()) o.header_name = std::filesystem::path(a.output).replace_extension(".h").filename().string();
   if (a.emit == "shared" || a.emit == "object") {
@@ -97,6 +97,7 @@ int run(int argc, char** argv) {
                "  onnxc run model.onnx --data DIR      compiles, runs and compares with expected outputs\n"
                "  onnxc bench model.onnx               measures it\n"
                "  onnxc profile model.onnx             shows where its time goes\n"
+               "  onnxc tune model.onnx                finds the kernels that are quickest here, for --tune\n"
                "  onnxc explain model.onnx [NODE]      says what became of each node\n"
                "  onnxc bisect model.onnx              finds the first value that is wrong\n"
                "  onnxc info model.onnx                says what is inside\n"
@@ -118,6 +119,7 @@ int run(int argc, char** argv) {
   app.add_option("--stop-after", a.options.stop_after, "Stop after a pass and write the graph");
   app.add_option("--opt-bisect-limit", a.options.bisect_limit, "Run only so many of the optional passes");
   a.shared.add_to(app);
+  a.shared.add_tune_to(app);
   std::function<int()> command;
   add_commands(app, command);
   try {

@@ -9,6 +9,8 @@
 #include <limits>
 #include <string_view>
 
+#include "tools/onnxc/tuner.h"
+
 namespace onnxc {
 namespace {
 
@@ -96,6 +98,21 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_flag("--huge-pages", huge_pages_, "The unit gets a function that copies its weights into memory of huge pages, on Linux; run and bench call it");
   app.add_option("--weights", weights_, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")
       ->capture_default_str();
+}
+
+void ModelOptions::add_tune_to(CLI::App& app) {
+  app.add_flag("--tune{measure}", tune_, "Take the kernels that are quickest on this machine, by `onnxc tune`: what its cache does not know is measured first, or, with --tune=cached, predicted; see docs/tuning.md")
+      ->check(CLI::IsMember({"measure", "cached"}));
+  add_tune_cache_to(app);
+}
+
+void ModelOptions::add_tune_cache_to(CLI::App& app) {
+  app.add_option("--tune-cache", tune_cache_, "Where measured times are kept; default: tune.json in onnxc's folder of the user's cache")->type_name("FILE");
+}
+
+CompileOptions ModelOptions::options_for(const std::filesystem::path& model, CompileOptions rest, const std::string& data) const {
+  const TuneMode mode = tune_.empty() ? TuneMode::Off : tune_ == "cached" ? TuneMode::Cached : TuneMode::Measure;
+  return tuned_options(model, options(std::move(rest)), mode, data.empty() ? std::nullopt : std::optional<std::filesystem::path>(data), tune_cache_);
 }
 
 CompileOptions ModelOptions::options(CompileOptions rest) const {

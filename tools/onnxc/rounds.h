@@ -1,0 +1,44 @@
+// Builds of one model that are measured in turn, so that what disturbs a machine for a while disturbs all of them.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "tools/driver/session.h"
+#include "tools/tune/kinds.h"
+#include "tools/tune/tune_cache.h"
+
+namespace onnxc {
+
+class Rounds {
+ public:
+  /// `feed`: for the first build, and so for all.
+  Rounds(const std::filesystem::path& model, const std::optional<std::filesystem::path>& data, const CompileOptions& options)
+      : model_(model), data_(data), options_(options), team_(options.threads) {}
+
+  /// Compiles and builds the model with these times and picks, however large its weights become by them.
+  void add_profiled(const Tuning& tuning);
+  /// What each of the builds takes for each of its choices in its best turn, as what disturbs a machine only ever adds; `seconds` for each build. Steps belong to a choice by the value that they compute, copies of its inputs included. Choices of
+  /// the same value (in two branches) cannot be told apart and are left out.
+  Samples measure(double seconds);
+
+  /// Whole runs of two compilations, block by block in turn.
+  TunedRun compare(const Compilation& by_default, const Compilation& tuned, double seconds);
+
+ private:
+  struct Build {
+    CompiledModel compiled;
+    std::vector<Choice> choices;
+    std::vector<std::string> values;  ///< of the steps, by number
+    std::unique_ptr<ModelCall> call;
+    std::map<std::string, double> best;  ///< nanoseconds of a run, by value, of the best turn
+  };
+  Build load(const Compilation& compilation, const CompileOptions& options);
+
+  const std::filesystem::path& model_;
+  const std::optional<std::filesystem::path>& data_;
+  const CompileOptions& options_;
+  const ThreadTeam team_;
+  std::vector<Build> builds_;
+};
+
+}  // namespace onnxc

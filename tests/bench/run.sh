@@ -39,6 +39,10 @@ END
 expect 0 bench/compare.py "$out/run/results.json" "$out/run/results.json"
 holds '^| digits | 2 |' "$out/said"
 expect 2 bench/compare.py "$out/run/table.md" "$out/run/results.json"
+expect 0 "$python" bench/regret.py samples/digits/digits.onnx --seconds 0.05 --option="--tune-cache=$out/tune.json" --out "$out/regret"
+holds '^| digits |' "$out/regret/table.md"
+"$python" -c 'import json, sys; told = json.load(open(sys.argv[1])); assert told["machine"]["date"] and told["models"]["digits"]["regret"] >= 1' "$out/regret/regret.json"
+expect 1 "$python" bench/regret.py no-such-model.onnx
 expect 2 "$python" bench/peers.py
 expect 3 "$python" bench/peers.py no-such-model.onnx
 [ "$(wc -l <"$out/error")" = 1 ]

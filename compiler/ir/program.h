@@ -61,6 +61,7 @@ struct Weights {
   ElementType element = ElementType::Undefined;
   std::shared_ptr<const std::vector<std::byte>> bytes;
   std::shared_ptr<const std::vector<std::string>> strings{};  ///< where the elements are strings, instead of bytes
+  int64_t draft_bytes = 0;  ///< where the program is a draft, and `bytes` is null: how many there would be
   std::optional<int64_t> wide_bytes{};  ///< where they are stored narrower: so many as f32. Of their scales none; see lowering/narrow.h
 };
 

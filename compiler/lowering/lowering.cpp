@@ -34,6 +34,12 @@ View Lowering::out_any(int i) { return lowerer_.define(*lowerer_.scope_, node_.o
 PointerArg Lowering::weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, std::optional<int64_t> wide_bytes) {
   return lowerer_.add_weights(from, element, std::move(bytes), wide_bytes);
 }
+PointerArg Lowering::weights(const std::string& from, const Packed& packed) {
+  if (lowerer_.options_.draft) return lowerer_.draft_weights(from, packed);
+  const std::vector<float> floats = packed.make();
+  ONNXC_CHECK(static_cast<int64_t>(floats.size()) == packed.count, "packed weights have the size that was foreseen");
+  return weights(from, ElementType::F32, floats);
+}
 NarrowWeights Lowering::narrow_weights() const { return lowerer_.options_.narrow_weights; }
 bool Lowering::weights_stream() const { return lowerer_.streaming_ > kStaysInL2; }
 

@@ -10,6 +10,7 @@
 //   l.consider("scalar_gemm", macs, bytes, [&] { ... });
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,13 @@ enum class NarrowWeights {
 };
 /// As --narrow-weights has it.
 const char* name(NarrowWeights narrow);
+
+/// Weights that are packed when they are wanted: `count` floats that `make` makes of `source`.
+struct Packed {
+  std::span<const float> source;
+  int64_t count;
+  std::function<std::vector<float>()> make;
+};
 
 class StepBuilder;
 class Lowerer;
@@ -92,6 +100,8 @@ class Lowering {
     const auto* first = reinterpret_cast<const std::byte*>(values.data());
     return weights(from, element, std::vector<std::byte>(first, first + values.size() * sizeof(T)));
   }
+  /// Of a draft (LowerOptions::draft), their place alone.
+  PointerArg weights(const std::string& from, const Packed& packed);
   /// Binds symbols to the elements of an integer tensor.
   void bind(PointerArg elements, std::vector<Dim> symbols);
   /// Binds a symbol to an extent; ends the run where that is negative.
@@ -228,6 +238,7 @@ struct LowerOptions {
   int threads = 1;
   bool parts_in_place = true;     ///< what a Concat wants is computed inside its result, which then lives as long as the first of them; false: only where it joins rows of an image
   const Tuning* tuning = nullptr;    ///< what was measured, in the place of predicted costs
+  bool draft = false;             ///< for costs and places alone: large constants are not packed
   std::vector<std::size_t> picks{};  ///< the candidate to take, by the number of the choice; the cheapest where there is none
   std::vector<std::string> output_names{};  ///< of the interface; empty: those of the values
 };

@@ -10,18 +10,34 @@
 namespace onnxc {
 namespace {
 
-Planned plan(const Graph& graph, const Target& target, LowerOptions options, double most_times) {
+/// A way to lower.
+struct Way {
+  const Graph* graph;
+  Target target;
+  LowerOptions options;
+};
+
+Planned lower(const Way& way) {
   Planned result;
-  result.program = lower_graph(graph, target, options, &result.choices);
-  // Some kernels gain time by larger weights. Where they gain too much of that, other candidates take their place.
-  if (const int64_t most = growth_limit(result.program, result.choices, most_times); weights_growth(result.choices) > most) {
-    options.picks = picks_within(result.choices, most);
-    result = {};
-    result.program = lower_graph(graph, target, options, &result.choices);
-  }
-  if (options.optimise) alias_buffers(result.program);
-  plan_memory(result.program);
+  result.program = lower_graph(*way.graph, way.target, way.options, &result.choices);
   return result;
+}
+
+void plan(Planned& planned, const LowerOptions& options) {
+  if (options.optimise) alias_buffers(planned.program);
+  plan_memory(planned.program);
+}
+
+/// Some kernels gain time by larger weights. Where they gain too much of that, others take their place: picks them. Gives a draft with the picks.
+Planned pick_within(Way& way, double most_times) {
+  way.options.draft = true;
+  Planned draft = lower(way);
+  if (const int64_t most = growth_limit(draft.program, draft.choices, most_times); weights_growth(draft.choices) > most) {
+    way.options.picks = picks_within(draft.choices, most);
+    draft = lower(way);
+  }
+  way.options.draft = false;
+  return draft;
 }
 
 /// With all weights as floats: which plan is taken does not depend on how they are stored.
@@ -36,26 +52,34 @@ double plain_ns(const Planned& planned) {
 const char* name(MemoryGoal goal) { return goal == MemoryGoal::Min ? "min" : goal == MemoryGoal::Balanced ? "balanced" : "speed"; }
 
 Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& target, const LowerOptions& options, double weights_growth) {
-  Planned best = plan(forms[0], target, options, weights_growth);
-  if (goal == MemoryGoal::Speed || !options.optimise) return best;
   constexpr int64_t kLeastWorkspace = 16 << 10;
-  const double slowest = goal == MemoryGoal::Balanced ? 1.1 * plain_ns(best) : std::numeric_limits<double>::infinity();
-  for (const Graph& graph : forms) {
+  Way best{&forms[0], target, options};
+  Planned draft = pick_within(best, weights_growth);
+  if (goal != MemoryGoal::Speed && options.optimise) {
+    plan(draft, options);
+    const auto rank = [](const Planned& p) { return std::pair(likely_arena(p.program).bytes, plain_ns(p)); };
+    const double slowest = goal == MemoryGoal::Balanced ? 1.1 * plain_ns(draft) : std::numeric_limits<double>::infinity();
     const bool has_concat = std::ranges::any_of(forms[0].nodes, [](const Node& node) { return node.is("Concat"); });
-    for (const bool parts_in_place : has_concat ? std::vector<bool>{true, false} : std::vector<bool>{true}) {
-      for (int64_t workspace = target.workspace_bytes(); workspace >= kLeastWorkspace; workspace /= 4) {
-        if (&graph == &forms[0] && parts_in_place && workspace == target.workspace_bytes()) continue;  // the first plan
-        Target lean = target;
-        lean.workspace = workspace;
-        LowerOptions attempt = options;
-        attempt.parts_in_place = parts_in_place;
-        Planned next = plan(graph, lean, attempt, weights_growth);
-        const auto rank = [](const Planned& p) { return std::pair(likely_arena(p.program).bytes, plain_ns(p)); };
-        if (plain_ns(next) <= slowest && rank(next) < rank(best)) best = std::move(next);
+    auto least = rank(draft);
+    for (const Graph& graph : forms) {
+      for (const bool parts_in_place : has_concat ? std::vector<bool>{true, false} : std::vector<bool>{true}) {
+        for (int64_t workspace = target.workspace_bytes(); workspace >= kLeastWorkspace; workspace /= 4) {
+          if (&graph == &forms[0] && parts_in_place && workspace == target.workspace_bytes()) continue;  // the first
+          Way way{&graph, target, options};
+          way.target.workspace = workspace;
+          way.options.parts_in_place = parts_in_place;
+          draft = pick_within(way, weights_growth);
+          plan(draft, options);
+          if (plain_ns(draft) > slowest || rank(draft) >= least) continue;
+          least = rank(draft);
+          best = std::move(way);
+        }
       }
     }
   }
-  return best;
+  Planned result = lower(best);
+  plan(result, options);
+  return result;
 }
 
 }  // namespace onnxc

@@ -192,10 +192,10 @@ void consider_stored(Lowering& l, const StoredKernel& kernel, const std::vector<
   }
 }
 
-PointerArg add_stored(Lowering& l, const std::string& from, std::vector<float> panels, int64_t k, int64_t nr, const Storage& storage, std::vector<float> scales,
+PointerArg add_stored(Lowering& l, const std::string& from, const Packed& panels, int64_t k, int64_t nr, const Storage& storage, std::vector<float> scales,
                       std::vector<std::pair<std::string, Arg>>& params) {
-  if (storage.element == ElementType::F32) return l.weights(from, ElementType::F32, panels);
-  const PointerArg stored = l.weights(from, storage.element, store(panels, k, nr, storage.element, scales), static_cast<int64_t>(panels.size()) * 4);
+  if (storage.element == ElementType::F32) return l.weights(from, panels);
+  const PointerArg stored = l.weights(from, storage.element, store(panels.make(), k, nr, storage.element, scales), panels.count * 4);
   if (storage.element == ElementType::I8) {
     const auto* const first = reinterpret_cast<const std::byte*>(scales.data());
     params.emplace_back("scales", l.weights(from, ElementType::F32, std::vector<std::byte>(first, first + scales.size() * sizeof(float)), 0));

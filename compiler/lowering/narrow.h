@@ -62,7 +62,7 @@ struct StoredKernel {
 void consider_stored(Lowering& l, const StoredKernel& kernel, const std::vector<Storage>& storages, const std::function<void(const Storage&)>& build);
 
 /// Adds packed weights, and their scales to `params` where they have any. `scales`: as the kernel reads them, a panel's side by side.
-PointerArg add_stored(Lowering& l, const std::string& from, std::vector<float> panels, int64_t k, int64_t nr, const Storage& storage, std::vector<float> scales,
+PointerArg add_stored(Lowering& l, const std::string& from, const Packed& panels, int64_t k, int64_t nr, const Storage& storage, std::vector<float> scales,
                       std::vector<std::pair<std::string, Arg>>& params);
 
 }  // namespace onnxc

@@ -35,10 +35,12 @@ std::vector<float> padded(std::span<const float> values, int64_t multiple) {
   return out;
 }
 
+int64_t conv_size(ConvShape s) { return panels_size(s.kh * s.kw * s.cin, s.cout / s.group, s.nr) * s.group; }
+
 std::vector<float> conv(std::span<const float> w, ConvShape s) {
   const int64_t taps = s.kh * s.kw, cout_g = s.cout / s.group;
   std::vector<float> out;
-  out.reserve(static_cast<std::size_t>(panels_size(taps * s.cin, cout_g, s.nr) * s.group));
+  out.reserve(static_cast<std::size_t>(conv_size(s)));
   for (int64_t g = 0; g < s.group; ++g) {
     append_panels(out, taps * s.cin, cout_g, s.nr, [&](int64_t k, int64_t co) { return at(w, ((g * cout_g + co) * s.cin + k % s.cin) * taps + k / s.cin); });
   }
@@ -62,7 +64,7 @@ std::vector<float> conv_stem(std::span<const float> w, ConvShape s) {
 std::vector<float> conv_transpose(std::span<const float> w, ConvShape s) {
   const int64_t taps = s.kh * s.kw, cout_g = s.cout / s.group;
   std::vector<float> out;
-  out.reserve(static_cast<std::size_t>(panels_size(taps * s.cin, cout_g, s.nr) * s.group));
+  out.reserve(static_cast<std::size_t>(conv_size(s)));
   for (int64_t g = 0; g < s.group; ++g) {
     append_panels(out, taps * s.cin, cout_g, s.nr, [&](int64_t k, int64_t co) { return at(w, ((g * s.cin + k % s.cin) * cout_g + co) * taps + k / s.cin); });
   }

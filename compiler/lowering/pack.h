@@ -34,6 +34,8 @@ struct ConvShape {
   int64_t group = 1, nr = 16;
 };
 std::vector<float> conv(std::span<const float> w, ConvShape shape);
+/// Number of floats in such an array.
+int64_t conv_size(ConvShape shape);
 
 /// The bias of a grouped convolution: each group's share padded to whole panels.
 std::vector<float> conv_bias(std::span<const float> bias, ConvShape shape);

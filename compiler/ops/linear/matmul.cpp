@@ -98,8 +98,8 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile, vectors, nr](const Storage& storage) {
     const View a = l.in(0), y = l.out(0);
     std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(product.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
-    const PointerArg w = add_stored(l, l.graph()[l.node().input(1)].name, pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}), product.k, nr, storage,
-                                    pack::padded(storage.scales, nr), params);
+    const Packed panels{b.as<float>(), pack::panels_size(product.k, product.n, nr), [&b, product, nr] { return pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}); }};
+    const PointerArg w = add_stored(l, l.graph()[l.node().input(1)].name, panels, product.k, nr, storage, pack::padded(storage.scales, nr), params);
     if (!one_row) add_streaming(l, tile, product, 1, params);
     StepBuilder step = l.call(row);
     if (!one_row) step.template_name(std::to_string(tile.rows));

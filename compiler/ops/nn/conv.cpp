@@ -62,7 +62,7 @@ void evaluate_conv(Evaluation& e) {
 
 /// The weights as `storage` says; `scales` gets a parameter where they have any.
 PointerArg stored_weights(Lowering& l, const pack::ConvShape& shape, const Storage& storage, std::vector<std::pair<std::string, Arg>>& scales) {
-  return add_stored(l, conv_weights_name(l), pack::conv(conv_weights(l), shape), shape.cin * shape.kh * shape.kw, shape.nr, storage,
+  return add_stored(l, conv_weights_name(l), conv_panels(l, shape), shape.cin * shape.kh * shape.kw, shape.nr, storage,
                     storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape), scales);
 }
 

@@ -77,6 +77,12 @@ inline Layout conv_input_layout(Lowering& l, int input = 0) {
   const View x = l.in_any(input);
   return x.layout.channels_last ? x.layout : channels_last(x.extents, l.target().vector_floats);
 }
+/// The panels of a convolution's weights.
+inline Packed conv_panels(Lowering& l, const pack::ConvShape& shape) {
+  const std::span<const float> w = conv_weights(l);
+  return {w, pack::conv_size(shape), [w, shape] { return pack::conv(w, shape); }};
+}
+
 inline std::optional<PointerArg> conv_bias(Lowering& l, const pack::ConvShape& shape) {
   if (!l.has(2)) return std::nullopt;
   return l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape));

@@ -49,7 +49,7 @@ Pointwise pointwise(Lowering& l, int64_t rows) {
   Pointwise p;
   p.tile = choose_tile(l.target(), {.m = rows, .n = c.cout, .k = c.cin});
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = p.tile.nr};
-  p.weights = l.weights(conv_weights_name(l), ElementType::F32, pack::conv(conv_weights(l), shape));
+  p.weights = l.weights(conv_weights_name(l), conv_panels(l, shape));
   p.bias = conv_bias(l, shape);
   return p;
 }

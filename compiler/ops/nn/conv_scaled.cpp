@@ -42,7 +42,7 @@ void lower_scaled_conv(Lowering& l) {
   const int64_t panels = (c.cout + tile.nr - 1) / tile.nr;
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
   const View x = map.in(1 - factor, conv_input_layout(map, 1 - factor)), s = map.in(factor), y = l.out_any(0);
-  const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv(conv_weights(l), shape));
+  const PointerArg w = l.weights(conv_weights_name(l), conv_panels(l, shape));
   const PointerArg scaled = l.workspace("scaled", ElementType::F32, Dim(panels * c.cin * tile.nr));
   {
     StepBuilder step = map.call("scale_panels");

@@ -121,11 +121,12 @@ void lower_conv_transpose(Lowering& l) {
   const Dim n = x_extents[0], h = line ? Dim(1) : x_extents[2], w = x_extents.back(), oh = line ? Dim(1) : y_extents[2],
             ow = y_extents.back();
   const Tile tile = choose_tile(l.target(), {.m = n * ceil_div(oh, window.strides[0]) * ceil_div(ow, window.strides[1]), .n = cout / group, .k = cin / group * kh * kw});
+  const std::span<const float> taps = l.constant(1)->as<float>();
   const pack::ConvShape shape{.cout = cout, .cin = cin / group, .kh = kh, .kw = kw, .group = group, .nr = tile.nr};
   const View given = l.in_any(0),
              x = l.in(0, given.layout.channels_last ? given.layout : channels_last(x_extents, l.target().vector_floats)), y = l.out_any(0);
   const PointerArg weights =
-      l.weights(l.graph()[l.node().input(1)].name, ElementType::F32, pack::conv_transpose(l.constant(1)->as<float>(), shape));
+      l.weights(l.graph()[l.node().input(1)].name, {taps, pack::conv_size(shape), [taps, shape] { return pack::conv_transpose(taps, shape); }});
   std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(n)},
                                                   {"h", dim_arg(h)},
                                                   {"w", dim_arg(w)},

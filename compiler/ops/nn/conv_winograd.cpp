@@ -32,10 +32,11 @@ void consider_winograd(Lowering& l, const ConvCall& c) {
     const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * side * side * c.cin * columns;
     const double macs = static_cast<double>(rows * side * side) * static_cast<double>(c.cin) * static_cast<double>(columns) * relative;
     const int64_t growth = bytes - 4 * 9 * c.cin * c.cout;
-    l.consider(outputs == 2 ? "winograd_2" : "winograd_4", macs, static_cast<double>(bytes), [&l, c, outputs, block, room, tile = tile] {
+    l.consider(outputs == 2 ? "winograd_2" : "winograd_4", macs, static_cast<double>(bytes), [&l, c, outputs, side, block, room, tile = tile] {
       const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
       const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 3, .kw = 3, .group = 1, .nr = tile.nr};
-      const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::winograd(conv_weights(l), c.cout, c.cin, tile.nr, outputs));
+      const PointerArg w = l.weights(conv_weights_name(l), {conv_weights(l), pack::panels_size(c.cin * side * side, c.cout, tile.nr),
+                                                            [&l, &c, tile, outputs] { return pack::winograd(conv_weights(l), c.cout, c.cin, tile.nr, outputs); }});
       const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(room) * l.threads());
       const auto bias = conv_bias(l, shape);
       auto params = c.params(x, y, bias);
@@ -67,7 +68,8 @@ void consider_winograd_line(Lowering& l, const ConvCall& c) {
     l.consider(outputs == 2 ? "winograd_line_2" : "winograd_line_4", macs, static_cast<double>(bytes * blocks), [&l, c, outputs, side, rows, width, dilation_y, tile = tile] {
       const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
       const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = 3, .group = 1, .nr = tile.nr};
-      const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::winograd_line(conv_weights(l), c.cout, c.cin, c.kh, tile.nr, outputs));
+      const PointerArg w = l.weights(conv_weights_name(l), {conv_weights(l), pack::panels_size(c.kh * c.cin * side, c.cout, tile.nr),
+                                                            [&l, &c, tile, outputs] { return pack::winograd_line(conv_weights(l), c.cout, c.cin, c.kh, tile.nr, outputs); }});
       const int64_t floats = side * (plane((rows + (c.kh - 1) * dilation_y) * width * pitch(c.cin)) + plane(rows * width * tile.nr));
       const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(floats) * l.threads());
       const auto bias = conv_bias(l, shape);

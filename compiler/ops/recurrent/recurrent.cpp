@@ -323,7 +323,9 @@ void lower_recurrence(Lowering& l) {
   consider_stored(l, kernel, candidate_storages(l, matrices, l.extents(0)[1], 0), [&l, &kind, matrices, row, hidden, tile, vectors](const Storage& storage) {
     const int64_t nr = vectors * l.target().vector_floats;
     std::vector<std::pair<std::string, Arg>> scales;
-    const PointerArg r = add_stored(l, l.graph()[l.node().input(1)].name, pack_matrices(matrices, hidden, nr), hidden, nr, storage, pack_scales(matrices, storage.scales, nr), scales);
+    const std::vector<float> panels = pack_matrices(matrices, hidden, nr);
+    const Packed packed{l.constant(1)->as<float>(), static_cast<int64_t>(panels.size()), [&panels] { return panels; }};
+    const PointerArg r = add_stored(l, l.graph()[l.node().input(1)].name, packed, hidden, nr, storage, pack_scales(matrices, storage.scales, nr), scales);
     StepBuilder step = l.call(row);
     step.template_name(std::to_string(tile.rows)).template_name(std::to_string(vectors));
     call_kernel(l, kind, step, r, scales);

@@ -56,15 +56,17 @@ PointerArg Lowerer::add_weights(const std::string& from, const TensorData& tenso
                       .strings = std::make_shared<const std::vector<std::string>>(tensor.strings)});
 }
 
-PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed) {
-  const auto [it, fresh] = drafts_.try_emplace({packed.source.data(), packed.count}, -1);
+PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed, ElementType element) {
+  const auto [it, fresh] = drafts_.try_emplace({packed.source.data(), packed.count, element}, -1);
   if (fresh) {
     const auto number = program_.weights.size();
-    const int64_t bytes = 4 * packed.count;
-    program_.weights.push_back({.name = fmt::format("w{}", number), .from = from, .element = ElementType::F32, .bytes = nullptr, .draft_bytes = bytes});
-    it->second = add_buffer({.name = from, .place = Buffer::Place::Weights, .element = ElementType::F32, .extents = {packed.count}, .bytes = bytes, .index = static_cast<int>(number)});
+    const int64_t bytes = storage_bytes(element, packed.count);
+    Weights weights{.name = fmt::format("w{}", number), .from = from, .element = element, .bytes = nullptr, .draft_bytes = bytes};
+    if (element != ElementType::F32) weights.wide_bytes = storage_bytes(ElementType::F32, packed.count);
+    program_.weights.push_back(std::move(weights));
+    it->second = add_buffer({.name = from, .place = Buffer::Place::Weights, .element = element, .extents = {packed.count}, .bytes = bytes, .index = static_cast<int>(number)});
   }
-  return {it->second, false, 0, ElementType::F32};
+  return {it->second, false, 0, element};
 }
 
 int Lowerer::add_expr(const Expr& expr) {

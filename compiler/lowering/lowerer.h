@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 
 #include "compiler/lowering/concat_in_place.h"
@@ -85,7 +86,7 @@ class Lowerer {
   PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, std::optional<int64_t> wide_bytes = std::nullopt);
   PointerArg add_weights(const std::string& from, const TensorData& tensor);
   /// Takes constants of one size that are made of the same ones to be equal.
-  PointerArg draft_weights(const std::string& from, const Packed& packed);
+  PointerArg draft_weights(const std::string& from, const Packed& packed, ElementType element);
   int add_expr(const Expr& expr);
   void emit(Step step);
 
@@ -99,7 +100,7 @@ class Lowerer {
   std::vector<Step>* steps_ = nullptr;
   Scope* scope_ = nullptr;
   std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;  ///< of their bytes
-  std::map<std::pair<const float*, int64_t>, BufferId> drafts_;  ///< by source and count
+  std::map<std::tuple<const float*, int64_t, ElementType>, BufferId> drafts_;  ///< by source and count
   std::map<std::string, int> exprs_by_text_;
   std::map<std::pair<const Graph*, ValueId>, PointerArg> output_places_;  ///< where a value that leaves its graph is wanted
   std::set<std::string> bound_;   ///< run-time symbols that steps so far have bound

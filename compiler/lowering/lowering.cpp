@@ -35,11 +35,15 @@ PointerArg Lowering::weights(const std::string& from, ElementType element, std::
   return lowerer_.add_weights(from, element, std::move(bytes), wide_bytes);
 }
 PointerArg Lowering::weights(const std::string& from, const Packed& packed) {
-  if (lowerer_.options_.draft) return lowerer_.draft_weights(from, packed);
+  if (const auto place = draft(from, packed, ElementType::F32)) return *place;
   const std::vector<float> floats = packed.make();
   ONNXC_CHECK(static_cast<int64_t>(floats.size()) == packed.count, "packed weights have the size that was foreseen");
   return weights(from, ElementType::F32, floats);
 }
+std::optional<PointerArg> Lowering::draft(const std::string& from, const Packed& packed, ElementType element) {
+  return lowerer_.options_.draft ? std::optional(lowerer_.draft_weights(from, packed, element)) : std::nullopt;
+}
+KnownStorages* Lowering::known_storages() const { return lowerer_.options_.storages.get(); }
 NarrowWeights Lowering::narrow_weights() const { return lowerer_.options_.narrow_weights; }
 bool Lowering::weights_stream() const { return lowerer_.streaming_ > kStaysInL2; }
 

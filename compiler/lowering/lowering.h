@@ -10,6 +10,7 @@
 //   l.consider("scalar_gemm", macs, bytes, [&] { ... });
 #pragma once
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +56,7 @@ struct Packed {
   std::function<std::vector<float>()> make;
 };
 
+struct KnownStorages;
 class StepBuilder;
 class Lowerer;
 
@@ -67,6 +69,7 @@ class Lowering {
   int64_t threads() const;  ///< scratch memory is needed once for each
   bool optimise() const;  ///< false at -O0: reference kernels only
   NarrowWeights narrow_weights() const;
+  KnownStorages* known_storages() const;  ///< or null
   bool weights_stream() const;  ///< they are too many to stay in L2 from one run to the next
 
   /// The nodes before this one that it does as well; see Operator::absorbs.
@@ -102,6 +105,8 @@ class Lowering {
   }
   /// Of a draft (LowerOptions::draft), their place alone.
   PointerArg weights(const std::string& from, const Packed& packed);
+  /// Null but for a draft: the place of weights that are stored as `element`.
+  std::optional<PointerArg> draft(const std::string& from, const Packed& packed, ElementType element);
   /// Binds symbols to the elements of an integer tensor.
   void bind(PointerArg elements, std::vector<Dim> symbols);
   /// Binds a symbol to an extent; ends the run where that is negative.
@@ -239,6 +244,7 @@ struct LowerOptions {
   bool parts_in_place = true;     ///< what a Concat wants is computed inside its result, which then lives as long as the first of them; false: only where it joins rows of an image
   const Tuning* tuning = nullptr;    ///< what was measured, in the place of predicted costs
   bool draft = false;             ///< for costs and places alone: large constants are not packed
+  std::shared_ptr<KnownStorages> storages{};  ///< what several lowerings of the same constants find out about them; may be null
   std::vector<std::size_t> picks{};  ///< the candidate to take, by the number of the choice; the cheapest where there is none
   std::vector<std::string> output_names{};  ///< of the interface; empty: those of the values
 };

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "compiler/lowering/narrow.h"
 #include "compiler/lowering/plan_memory.h"
 #include "compiler/lowering/weights_budget.h"
 
@@ -54,6 +55,7 @@ const char* name(MemoryGoal goal) { return goal == MemoryGoal::Min ? "min" : goa
 Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& target, const LowerOptions& options, double weights_growth) {
   constexpr int64_t kLeastWorkspace = 16 << 10;
   Way best{&forms[0], target, options};
+  best.options.storages = std::make_shared<KnownStorages>();
   Planned draft = pick_within(best, weights_growth);
   if (goal != MemoryGoal::Speed && options.optimise) {
     plan(draft, options);
@@ -66,6 +68,7 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
         for (int64_t workspace = target.workspace_bytes(); workspace >= kLeastWorkspace; workspace /= 4) {
           if (&graph == &forms[0] && parts_in_place && workspace == target.workspace_bytes()) continue;  // the first
           Way way{&graph, target, options};
+          way.options.storages = best.options.storages;
           way.target.workspace = workspace;
           way.options.parts_in_place = parts_in_place;
           draft = pick_within(way, weights_growth);

@@ -172,7 +172,15 @@ std::vector<Storage> candidate_storages(const Lowering& l, const std::vector<Col
   const bool all = l.narrow_weights() == NarrowWeights::All, waits = l.weights_stream() && rows.is_constant() && rows.value() <= tile;
   std::vector<Storage> candidates{Storage()};
   if (!all && (l.narrow_weights() == NarrowWeights::Off || !waits)) return candidates;
-  std::ranges::move(exact_storages(b), std::back_inserter(candidates));
+  KnownStorages* const known = l.known_storages();
+  const auto key = [](const Columns& c) { return std::tuple(c.values.data(), c.values.size(), c.count, c.whole); };
+  if (known != nullptr && !b.empty()) {
+    const auto [it, fresh] = known->exact.try_emplace({key(b.front()), key(b.back())});
+    if (fresh) it->second = exact_storages(b);
+    candidates.insert(candidates.end(), it->second.begin(), it->second.end());
+  } else {
+    std::ranges::move(exact_storages(b), std::back_inserter(candidates));
+  }
   if (!all) return candidates;
   int64_t count = 0;
   for (const Columns& columns : b) count += static_cast<int64_t>(columns.values.size());
@@ -195,7 +203,8 @@ void consider_stored(Lowering& l, const StoredKernel& kernel, const std::vector<
 PointerArg add_stored(Lowering& l, const std::string& from, const Packed& panels, int64_t k, int64_t nr, const Storage& storage, std::vector<float> scales,
                       std::vector<std::pair<std::string, Arg>>& params) {
   if (storage.element == ElementType::F32) return l.weights(from, panels);
-  const PointerArg stored = l.weights(from, storage.element, store(panels.make(), k, nr, storage.element, scales), panels.count * 4);
+  const auto drafted = l.draft(from, panels, storage.element);
+  const PointerArg stored = drafted ? *drafted : l.weights(from, storage.element, store(panels.make(), k, nr, storage.element, scales), panels.count * 4);
   if (storage.element == ElementType::I8) {
     const auto* const first = reinterpret_cast<const std::byte*>(scales.data());
     params.emplace_back("scales", l.weights(from, ElementType::F32, std::vector<std::byte>(first, first + scales.size() * sizeof(float)), 0));

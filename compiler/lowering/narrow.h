@@ -12,9 +12,12 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "compiler/lowering/lowering.h"
@@ -39,6 +42,12 @@ bool is_bf16(float x);
 
 /// The types narrower than f32 that hold all of them exactly: F16, BF16, I8, those of them that do. Scales: one set of columns after the other.
 std::vector<Storage> exact_storages(std::span<const Columns> all);
+
+/// What exact_storages said of matrices, by the first and the last of those stored alike.
+struct KnownStorages {
+  using Matrix = std::tuple<const float*, std::size_t, int64_t, bool>;  ///< as Columns
+  std::map<std::pair<Matrix, Matrix>, std::vector<Storage>> exact;
+};
 
 /// The code of a weight in a column of that scale.
 int8_t code_of(float weight, float scale);

@@ -146,13 +146,14 @@ constexpr std::size_t kMostVariants = 64;
 std::vector<Variant> compile_variants(const std::filesystem::path& model, const CompilerOptions& options, const Program& general) {
   std::vector<Sizes> combinations;
   if (!options.specialize.empty()) combinations.emplace_back();
-  for (const auto& [name, extents] : options.specialize) {
+  for (const auto& dimension : options.specialize) {
+    const std::string& name = dimension.first;
     const auto is_named = [&](Dim d) { return d.is_symbol() && d.name() == name; };
     const bool known = std::ranges::any_of(general.inputs, [&](BufferId id) { return std::ranges::any_of(general[id].extents, is_named); });
     if (!known) throw Error(ErrorKind::Usage, fmt::format("--specialize names '{}', which is no dynamic dimension of the model", name), "see onnxc info for their names");
     std::vector<Sizes> longer;
     for (const auto& dims : combinations) {
-      for (const int64_t extent : extents) {
+      for (const int64_t extent : dimension.second) {
         longer.push_back(dims);
         longer.back()[name] = extent;
       }

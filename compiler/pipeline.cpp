@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <span>
 
 #include "compiler/budgets.h"
 #include "compiler/lowering/memory_goal.h"
@@ -68,16 +70,13 @@ ImportOptions import_options(const CompilerOptions& options) {
 
 /// The graph, and others that compute the same with fewer bytes live at once, for goals that may give up time.
 std::vector<Graph> forms_for(MemoryGoal goal, Graph graph) {
-  constexpr double kLittleWork = 0.08, kMuchWork = 0.6;  // shares by which stripes may make it grow
+  constexpr double kExtraWork[] = {0.08, 0.6};  // shares by which stripes may make it grow: for balanced goals, for the least memory
   std::vector<Graph> forms{std::move(graph)};
   if (goal == MemoryGoal::Speed) return forms;
-  const auto add = [&](Graph form) {
-    if (form.nodes.size() > forms[0].nodes.size()) forms.push_back(std::move(form));
-  };
-  add(fuse_expressions(recompute(forms[0])));
-  const Graph lean = forms.back();
-  add(stripe(lean, kLittleWork));
-  if (goal == MemoryGoal::Min) add(stripe(lean, kMuchWork));
+  Graph lean = recompute(forms[0]);
+  if (lean.nodes.size() > forms[0].nodes.size()) forms.push_back(fuse_expressions(std::move(lean)));
+  std::vector<Graph> striped = stripe(forms.back(), std::span(kExtraWork).first(goal == MemoryGoal::Min ? 2 : 1));
+  std::ranges::move(striped, std::back_inserter(forms));
   return forms;
 }
 

@@ -28,6 +28,9 @@ struct Target {
   /// Of rows or tiles that a kernel keeps between its stages; wider images are taken by bands. As much as L2 holds where time is what counts.
   int64_t workspace_bytes() const { return workspace > 0 ? workspace : l2_bytes; }
   int64_t workspace = 0;
+  /// What a byte of constants from memory takes one core, against what the catalogue says, whose rows were fitted where that is most: 12 GB/s at 109 GMAC/s, on a mesh
+  /// of many cores.
+  double memory_cost = 1;
 };
 
 /// x86-64-v2, -v3, -v4, aarch64, native (this host), generic. Empty for an unknown name.

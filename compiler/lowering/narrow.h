@@ -43,7 +43,7 @@ bool is_bf16(float x);
 /// The types narrower than f32 that hold all of them exactly: F16, BF16, I8, those of them that do. Scales: one set of columns after the other.
 std::vector<Storage> exact_storages(std::span<const Columns> all);
 
-/// What exact_storages said of matrices, by the first and the last of those stored alike.
+/// What exact_storages said of matrices, by where the first and the last of those stored alike lie: it serves lowerings of graphs that share their constants and outlive it.
 struct KnownStorages {
   using Matrix = std::tuple<const float*, std::size_t, int64_t, bool>;  ///< as Columns
   std::map<std::pair<Matrix, Matrix>, std::vector<Storage>> exact;

@@ -40,7 +40,7 @@ int64_t conv_size(ConvShape shape);
 /// The bias of a grouped convolution: each group's share padded to whole panels.
 std::vector<float> conv_bias(std::span<const float> bias, ConvShape shape);
 
-/// The same panels with k running as (ci * kh + ky) * kw + kx, as conv_stem reads planar images.
+/// The same panels with k running as (ci * kh + ky) * kw + kx, as conv_stem reads planar images, and Winograd's convolutions weights that they transform themselves.
 std::vector<float> conv_stem(std::span<const float> w, ConvShape shape);
 
 /// Transposed-convolution weights [cin, cout / group, kh, kw] (ONNX ConvTranspose) in the panels of `conv`; shape.cin is that of one group.

@@ -1,5 +1,8 @@
 // The passes, Graph -> Graph. One pass = one verb = one file of its name; see pipeline.cpp for their order and reasons.
 #pragma once
+#include <span>
+#include <vector>
+
 #include "compiler/ir/graph.h"
 
 namespace onnxc {
@@ -33,7 +36,8 @@ Graph order_nodes(Graph graph);
 /// order_nodes.
 Graph recompute(Graph graph);
 /// Computes images by stripes of rows, one after the other through several nodes, where fewer bytes then live at once. Rows that neighbours need are computed twice: the
-/// work grows by the share `most_extra` at most. Only where memory matters more than time. Needs: order_nodes.
-Graph stripe(Graph graph, double most_extra);
+/// work grows by one of the shares `most_extra`, which rise, at most. A graph for each share that helps more than the one before. Only where memory matters more than
+/// time. Needs: order_nodes.
+std::vector<Graph> stripe(const Graph& graph, std::span<const double> most_extra);
 
 }  // namespace onnxc

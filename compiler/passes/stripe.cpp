@@ -13,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "compiler/passes/order_problem.h"
@@ -28,6 +29,7 @@ struct Run {
   int64_t count;
   int64_t peak = 0;  ///< bytes that live while it runs
   double extra = 0;  ///< work that the nodes at once would not take
+  friend bool operator==(const Run&, const Run&) = default;
 };
 
 bool joins_rows(const Graph& graph, const Node& node) { return node.is("Concat") && node.integer("axis", 0) == kRowAxis && image_rows(graph[node.outputs[0]].type); }
@@ -74,15 +76,15 @@ class Search {
         for (int at = static_cast<int>(k) + 1; at <= last_use_[static_cast<std::size_t>(v)]; ++at) carried_[static_cast<std::size_t>(at)] += problem_.bytes[static_cast<std::size_t>(v)];
       }
     }
+    candidates_ = find_candidates();
   }
 
   /// Runs that do not overlap, whose peaks and those of the nodes outside are as low as can be for work that grows by the share `most_extra` at most.
-  std::vector<Run> find(double most_extra) {
+  std::vector<Run> find(double most_extra) const {
     if (heights_.empty()) return {};
-    const std::vector<Run> runs = candidates();
     std::vector<int64_t> peaks;
     const int64_t highest = std::ranges::max(heights_);
-    for (const Run& run : runs) peaks.push_back(run.peak);
+    for (const Run& run : candidates_) peaks.push_back(run.peak);
     for (int64_t height : heights_) peaks.push_back(height);
     std::erase_if(peaks, [&](int64_t peak) { return peak >= highest; });
     std::ranges::sort(peaks);
@@ -90,7 +92,7 @@ class Search {
     std::size_t low = 0, high = peaks.size();  // the lowest that is possible is among these
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
-      if (auto cover = cover_below(peaks[middle], runs, most_extra * work_)) {
+      if (auto cover = cover_below(peaks[middle], most_extra * work_)) {
         best = std::move(*cover);
         high = middle;
       } else {
@@ -149,7 +151,7 @@ class Search {
     return row_elements(graph_[v].type) * held_bits(graph_[v].type.element) / 8;
   }
 
-  std::vector<Run> candidates() const {
+  std::vector<Run> find_candidates() const {
     constexpr std::size_t kMostCandidates = 30'000, kLongest = 40;
     constexpr int64_t kCounts[] = {2, 3, 4, 6, 8, 12, 16};
     const std::size_t longest = std::clamp<std::size_t>(kMostCandidates / (std::size(kCounts) * graph_.nodes.size()), 2, kLongest);
@@ -224,20 +226,20 @@ class Search {
     return k;
   }
 
-  /// Runs of the least extra work, such that all nodes outside of them, and they, take `peak` bytes at most; nothing where that is more than `most`.
-  std::optional<std::vector<Run>> cover_below(int64_t peak, const std::vector<Run>& runs, double most) const {
+  /// Candidates of the least extra work, such that all nodes outside of them, and they, take `peak` bytes at most; nothing where that is more than `most`.
+  std::optional<std::vector<Run>> cover_below(int64_t peak, double most) const {
     const std::size_t n = graph_.nodes.size();
     std::vector<double> extra(n + 1, std::numeric_limits<double>::infinity());
     std::vector<const Run*> by(n + 1);
     extra[0] = 0;
-    std::size_t next = 0;  // runs are in the order of their first nodes
+    std::size_t next = 0;  // candidates are in the order of their first nodes
     for (std::size_t k = 0; k < n; ++k) {
       if (heights_[k] <= peak && extra[k] < extra[k + 1]) {
         extra[k + 1] = extra[k];
         by[k + 1] = nullptr;
       }
-      for (; next < runs.size() && runs[next].first == k; ++next) {
-        const Run& run = runs[next];
+      for (; next < candidates_.size() && candidates_[next].first == k; ++next) {
+        const Run& run = candidates_[next];
         if (run.peak > peak || extra[k] + run.extra >= extra[run.last + 1]) continue;
         extra[run.last + 1] = extra[k] + run.extra;
         by[run.last + 1] = &run;
@@ -259,6 +261,7 @@ class Search {
   std::vector<bool> works_;
   std::vector<double> row_work_;
   double work_ = 0;
+  std::vector<Run> candidates_;  // all that take fewer bytes than their nodes at once, in the order of their first nodes
 };
 
 /// Rewrites one run.
@@ -338,25 +341,38 @@ class Striper {
   std::map<Key, ValueId> here_;    // what of them there is
 };
 
-}  // namespace
-
-Graph stripe(Graph graph, double most_extra) {
-  constexpr std::size_t kMostNodes = 4000;
-  if (binds_extents(graph) || graph.nodes.size() > kMostNodes) return graph;
-  Search search(graph);
-  const std::vector<Run> runs = search.find(most_extra);
-  if (runs.empty()) return graph;
+Graph with_stripes(const Graph& graph, const Search& search, const std::vector<Run>& runs) {
   Graph result = graph;
   result.nodes.clear();
+  const auto keep = [&](std::size_t first, std::size_t end) {
+    result.nodes.insert(result.nodes.end(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(first), graph.nodes.begin() + static_cast<std::ptrdiff_t>(end));
+  };
   Striper striper(graph, search, result);
   std::size_t next = 0;
   for (const Run& run : runs) {
-    result.nodes.insert(result.nodes.end(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(next), graph.nodes.begin() + static_cast<std::ptrdiff_t>(run.first));
+    keep(next, run.first);
     striper.write(run);
     next = run.last + 1;
   }
-  result.nodes.insert(result.nodes.end(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(next), graph.nodes.end());
+  keep(next, graph.nodes.size());
   return result;
+}
+
+}  // namespace
+
+std::vector<Graph> stripe(const Graph& graph, std::span<const double> most_extra) {
+  constexpr std::size_t kMostNodes = 4000;
+  if (binds_extents(graph) || graph.nodes.size() > kMostNodes) return {};
+  const Search search(graph);
+  std::vector<Graph> results;
+  std::vector<Run> last;
+  for (const double most : most_extra) {
+    std::vector<Run> runs = search.find(most);
+    if (runs == last) continue;
+    results.push_back(with_stripes(graph, search, runs));
+    last = std::move(runs);
+  }
+  return results;
 }
 
 }  // namespace onnxc

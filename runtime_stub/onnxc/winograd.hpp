@@ -9,6 +9,9 @@
 // u = G w G^T is made at compile time, in double: [ceil(cout / NR)][(T + 2)^2][cin][NR] (pack::winograd), in the order of use. Parameters are
 // conv's with kernel 3x3, strides and dilations 1, group 1; any pads. scratch: winograd_scratch floats for each part, 64-byte aligned.
 //
+// Weights may also come as they are, which is 16/9 or 4 times fewer bytes to keep and to stream: w [ceil(cout / NR)][cin][9][NR] (pack::conv_stem). Then
+// u is made here, of kPlainDepth channels of a panel at a time, for each block: in time as six more tiles in each block.
+//
 // Output tiles are taken in blocks: transform the block's input to v [frequency][tile][cin], then for each panel of NR channels run all
 // frequencies to m [frequency][tile][NR] and transform m back at once. m stays in L1 or L2, v in L2; u streams by once a block.
 //
@@ -68,6 +71,49 @@ ONNXC_INLINE void winograd_output(const Vec* m, Vec* o) {
   }
 }
 
+/// o = G w for one row or column.
+template <int T>
+ONNXC_INLINE void winograd_kernel(const Vec* w, Vec* o) {
+  if constexpr (T == 4) {
+    const Vec sixth = Vec::all(1.0f / 6);
+    const Vec a = (w[0] + w[2]) * sixth, b = w[1] * sixth, c = fma(sixth, w[2], w[0] * Vec::all(1.0f / 24)), d = w[1] * Vec::all(1.0f / 12);
+    o[0] = w[0] * Vec::all(0.25f);
+    o[1] = Vec::all(0.0f) - (a + b);
+    o[2] = b - a;
+    o[3] = c + d;
+    o[4] = c - d;
+    o[5] = w[2];
+  } else {
+    const Vec half = Vec::all(0.5f), a = (w[0] + w[2]) * half, b = w[1] * half;
+    o[0] = w[0];
+    o[1] = a + b;
+    o[2] = a - b;
+    o[3] = w[2];
+  }
+}
+
+/// Plain weights [steps][9][NR] of a panel to u: frequency f at u + f * plane.
+template <int T, int NV>
+ONNXC_INLINE void winograd_weights(const float* w, int64_t steps, float* u, int64_t plane) {
+  constexpr int A = T + 2, NR = NV * Vec::width;
+  for (int64_t k = 0; k < steps; ++k, w += 9 * NR, u += NR) {
+    for (int64_t j = 0; j < NR; j += Vec::width) {
+      Vec half[A * 3];
+      ONNXC_UNROLL for (int x = 0; x < 3; ++x) {
+        Vec column[3], turned[A];
+        ONNXC_UNROLL for (int y = 0; y < 3; ++y) column[y] = Vec::load(w + (y * 3 + x) * NR + j);
+        winograd_kernel<T>(column, turned);
+        ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * 3 + x] = turned[i];
+      }
+      ONNXC_UNROLL for (int i = 0; i < A; ++i) {
+        Vec turned[A];
+        winograd_kernel<T>(half + i * 3, turned);
+        ONNXC_UNROLL for (int x = 0; x < A; ++x) turned[x].store(u + (i * A + x) * plane + j);
+      }
+    }
+  }
+}
+
 /// The input of one tile to v: frequency f at v + f * plane. row[i]: the image row of the tile's row i, null outside; column 0 is pixel `left` of it.
 /// `inside`: no row or column is outside.
 template <int T, bool inside>
@@ -107,9 +153,9 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
   ONNXC_UNROLL for (int i = 0; i < T; ++i) winograd_output<T>(half + i * A, out + i * T);
 }
 
-/// `count` rows of one frequency: m = the sum over taps of v(tap) u(tap). The rows of a tap lie `tap_step` after those of the one before.
+/// `count` rows of one frequency: m = the sum over taps of v(tap) u(tap), or that and what m holds. The rows of a tap lie `tap_step` after those of the one before.
 template <int MR, int NV>
-ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int64_t taps, int64_t tap_step, const float* u, Ahead& ahead, float* m, int64_t count) {
+ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int64_t taps, int64_t tap_step, const float* u, Ahead& ahead, float* m, int64_t count, bool onto = false) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   constexpr int64_t kFew = 8192;  // floats, which stay in L1; more go in slices, tap by tap, past all rows, with the sums in m
   const bool deep = taps * cin * NR > kFew;
@@ -121,7 +167,7 @@ ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int6
     const auto product = [&]<int R>(auto rows, int64_t t) ONNXC_INLINE_LAMBDA {
       Tile<R, NV> tile;
       const auto sums = [&](int64_t i) { return m + (t + i < count ? t + i : count - 1) * NR; };
-      if (slice == 0) tile.start(kZeros);
+      if (slice == 0 && !onto) tile.start(kZeros);
       else tile.load(sums);
       for (int64_t i = 0; i < together; ++i, ahead.advance(steps)) {
         tile.add(rows, steps, ut + i * cin * NR, ahead);
@@ -145,14 +191,18 @@ ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int6
 
 }  // namespace detail
 
+/// Channels whose plain weights are transformed at a time: u stays in L2.
+inline constexpr int64_t kPlainDepth = 64;
+
 /// Floats of scratch for one part; `block` tiles at a time.
-template <int T, int NV>
+template <int T, int NV, bool plain = false>
 constexpr int64_t winograd_scratch(int64_t cin, int64_t block) {
-  return (T + 2) * (T + 2) * (detail::winograd_plane(block * detail::winograd_pitch(cin)) + detail::winograd_plane(block * NV * Vec::width));
+  const int64_t u = plain ? detail::winograd_plane((cin < kPlainDepth ? cin : kPlainDepth) * NV * Vec::width) : 0;
+  return (T + 2) * (T + 2) * (detail::winograd_plane(block * detail::winograd_pitch(cin)) + detail::winograd_plane(block * NV * Vec::width) + u);
 }
 
-/// See the head of the file. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
-template <int T, int MR, int NV, class Epi = Epilogue<Keep>>
+/// See the head of the file. `plain`: u is w as it is. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
+template <int T, int MR, int NV, bool plain = false, class Epi = Epilogue<Keep>>
 void winograd(Part part, const float* x, const float* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
   constexpr int A = T + 2, NR = NV * Vec::width;
   const int64_t pitch = detail::winograd_pitch(p.cin), v_plane = detail::winograd_plane(block * pitch), m_plane = detail::winograd_plane(block * NR);
@@ -161,8 +211,10 @@ void winograd(Part part, const float* x, const float* u, float* y, float* scratc
   const bool by_tiles = tiles >= int64_t{MR} * part.count;
   const auto [first, last] = by_tiles ? part.slice(tiles) : Part::Range{0, tiles};
   const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
-  float* const v = scratch + part.index * winograd_scratch<T, NV>(p.cin, block);
+  float* const v = scratch + part.index * winograd_scratch<T, NV, plain>(p.cin, block);
   float* const m = v + A * A * v_plane;
+  const int64_t depth = plain && kPlainDepth < p.cin ? kPlainDepth : p.cin, u_plane = plain ? detail::winograd_plane(depth * NR) : depth * NR;
+  constexpr int kKept = plain ? 9 : A * A;  // weights for each pair of channels
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;
     const GridPlace start(from, down, across);
@@ -175,12 +227,21 @@ void winograd(Part part, const float* x, const float* u, float* y, float* scratc
       if (top >= 0 && top + A <= p.h && left >= 0 && left + A <= p.w) detail::winograd_forward<T, true>(rows, left, v + t * pitch, v_plane, p);
       else detail::winograd_forward<T, false>(rows, left, v + t * pitch, v_plane, p);
     }
-    Ahead ahead(u + panels * A * A * p.cin * NR, p.weights_end);
+    Ahead ahead(u + panels * kKept * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
-      for (int f = 0; f < A * A; ++f) {
-        const float* const uf = u + (panel * A * A + f) * p.cin * NR;
-        ahead.move(uf + p.cin * NR, p.cin, NR * 4 * MR / count);
-        detail::winograd_gemm<MR, NV>(v + f * v_plane, pitch, p.cin, 1, 0, uf, ahead, m + f * m_plane, count);
+      for (int64_t c = 0; c < p.cin; c += depth) {
+        const int64_t steps = p.cin - c < depth ? p.cin - c : depth;
+        const float* frequencies = u + (panel * p.cin + c) * kKept * NR;
+        if constexpr (plain) {
+          ahead.move(frequencies + steps * kKept * NR, steps, kKept * NR * 4 * MR / (A * A * count));
+          detail::winograd_weights<T, NV>(frequencies, steps, m + A * A * m_plane, u_plane);
+          frequencies = m + A * A * m_plane;
+        }
+        for (int f = 0; f < A * A; ++f) {
+          const float* const uf = frequencies + f * u_plane;
+          if constexpr (!plain) ahead.move(uf + steps * NR, steps, NR * 4 * MR / count);
+          detail::winograd_gemm<MR, NV>(v + f * v_plane + c, pitch, steps, 1, 0, uf, ahead, m + f * m_plane, count, c > 0);
+        }
       }
       place = start;
       for (int64_t t = 0; t < count; ++t, place.advance()) {

@@ -169,7 +169,7 @@ void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, last, n, oy, ox, co); });
 }
 
-template <int T, int MR, int NV>
+template <int T, int MR, int NV, bool plain = false>
 void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1) {
   const int nr = NV * Vec::width;
   p.kh = p.kw = 3;
@@ -178,10 +178,10 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1)
   p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
   const auto x = image(p), w = numbers(p.cout * p.cin * 9, 2), bias = numbers(p.cout, 3);
-  const Aligned packed(pack::winograd(w, p.cout, p.cin, nr, T)), packed_bias(pack::padded(bias, nr));
-  const Aligned scratch(std::vector<float>(size_t(parts * winograd_scratch<T, NV>(p.cin, block)), kGuard));
+  const Aligned packed(plain ? pack::conv_stem(w, {.cout = p.cout, .cin = p.cin, .kh = 3, .kw = 3, .nr = nr}) : pack::winograd(w, p.cout, p.cin, nr, T));
+  const Aligned packed_bias(pack::padded(bias, nr)), scratch(std::vector<float>(size_t(parts * winograd_scratch<T, NV, plain>(p.cin, block)), kGuard));
   p.bias = packed_bias;
-  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd<T, MR, NV>(part, in, packed, y, scratch.p, q, block, epi); },
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd<T, MR, NV, plain>(part, in, packed, y, scratch.p, q, block, epi); },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
@@ -273,6 +273,14 @@ TEST_CASE("winograd agrees with the loop") {
   check_winograd<2, 14, 2>({.h = 7, .w = 7, .cin = 40, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
   check_winograd<2, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17}, 0, 7);
   check_winograd<4, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17, .pad_top = 1, .pad_left = 1}, 1, 100);
+}
+
+TEST_CASE("winograd with plain weights agrees with the loop") {
+  check_winograd<4, 14, 2, true>({.h = 16, .w = 16, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 28);
+  check_winograd<4, 8, 2, true>({.n = 2, .h = 13, .w = 7, .cin = 137, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 10, 2);
+  check_winograd<2, 8, 2, true>({.h = 7, .w = 7, .cin = 64, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
+  check_winograd<2, 7, 4, true>({.h = 7, .w = 7, .cin = 65, .cout = 130, .pad_top = 1, .pad_left = 1}, 1, 16, 3);
+  check_winograd<2, 6, 2, true>({.h = 9, .w = 8, .cin = 15, .cout = 17}, 0, 7);
 }
 
 TEST_CASE("winograd along rows agrees with the loop") {

@@ -123,9 +123,9 @@ void add_chain(Suite& suite, int64_t side, int64_t cin, int64_t middle, int64_t 
 }
 
 /// Blocks as in compiler/ops/nn/conv_winograd.cpp.
-template <int T>
+template <int T, bool plain = false>
 void add_winograd(Suite& suite, Layer l) {
-  constexpr int64_t kPlanes = (T + 2) * (T + 2);
+  constexpr int64_t kPlainTiles = 6, kPlanes = (T + 2) * (T + 2);
   const int64_t tiles = (l.out() + T - 1) / T * ((l.out() + T - 1) / T),
                 fits = std::max<int64_t>(16, find_target("native")->l2_bytes * 3 / 4 / (4 * kPlanes * (l.cin + 16)));
   const int64_t blocks = (tiles + fits - 1) / fits,
@@ -133,13 +133,14 @@ void add_winograd(Suite& suite, Layer l) {
   const int64_t whole = tiles / block,
                 rows = whole * padded_rows(block, kWinogradTile.mr) + padded_rows(tiles - whole * block, kWinogradTile.mr),
                 columns = padded_to(l.cout, kWinogradTile.nr);
-  suite.add(T == 2 ? "winograd_2" : "winograd_4", l.name(),
-            {double(rows * kPlanes * l.cin) * double(columns), 4.0 * double(kPlanes * l.cin * columns)}, [=](Data& d) {
-              return
-                  [p = l.params(), block, x = l.image(d), &u = d.stream(pack::winograd(l.weights(d), l.cout, l.cin, kWinogradTile.nr, T)),
-                   y = l.result(d), scratch = d.room(winograd_scratch<T, kWinogradTile.nv>(l.cin, block))] {
-                    winograd<T, kWinogradTile.mr, kWinogradTile.nv>({}, x, u.next(), y, scratch, p, block);
-                  };
+  suite.add(T == 2 ? "winograd_2" : "winograd_4", l.name() + (plain ? "_plain" : ""),
+            {double((rows + (plain ? blocks * kPlainTiles : 0)) * kPlanes * l.cin) * double(columns), 4.0 * double((plain ? 9 : kPlanes) * l.cin * columns)}, [=](Data& d) {
+              const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = 3, .kw = 3, .nr = kWinogradTile.nr};
+              return [p = l.params(), block, x = l.image(d),
+                      &u = d.stream(plain ? pack::conv_stem(l.weights(d), shape) : pack::winograd(l.weights(d), l.cout, l.cin, kWinogradTile.nr, T)), y = l.result(d),
+                      scratch = d.room(winograd_scratch<T, kWinogradTile.nv, plain>(l.cin, block))] {
+                winograd<T, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
+              };
             });
 }
 
@@ -193,6 +194,8 @@ void add_convolutions(Suite& suite) {
   for (const Layer l : {Layer{56, 64, 64, 3}, {28, 128, 128, 3}, {14, 256, 256, 3}, {7, 512, 512, 3}, {32, 16, 16, 3}}) {
     add_winograd<2>(suite, l);
     add_winograd<4>(suite, l);
+    add_winograd<2, true>(suite, l);
+    add_winograd<4, true>(suite, l);
   }
   for (const int64_t dilation : {1, 4}) {
     add_winograd_line<2>(suite, 1000, 64, 64, dilation);

@@ -12,40 +12,49 @@ bool is_exact(const Node& node) { return node.integer("exact", 0) != 0; }
 int64_t pitch(int64_t channels) { return (channels + 15) / 16 * 16 + 16; }
 int64_t plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
 
+/// F(outputs, 3) in both directions; `plain`: its kernel transforms the weights.
+void consider_winograd(Lowering& l, const ConvCall& c, int outputs, bool plain) {
+  constexpr int64_t kPlainDepth = 64, kPlainTiles = 6;  // as in winograd.hpp; what the transform costs
+  const int64_t side = outputs + 2, down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
+  const int64_t tiles = (c.n.is_constant() ? c.n.value() : 1) * down * across;
+  // Blocks of one size. For each all constants stream by once, so the more these are, the more of L2 a block may take.
+  const int64_t constants = 4 * side * side * c.cin * c.cout, share = l.target().workspace_bytes() * 3 / 8;
+  const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * side * side * pitch(c.cin)));
+  const int64_t blocks = std::max<int64_t>(1, (tiles + fits - 1) / fits), even = (tiles + blocks - 1) / blocks;
+  const auto [tile, relative] = choose_winograd_tile(l.target(), even, c.cout);
+  const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
+  const int64_t transformed = plain ? plane(std::min(c.cin, kPlainDepth) * tile.nr) : 0;
+  const int64_t room = side * side * (plane(block * pitch(c.cin)) + plane(block * tile.nr) + transformed);  // floats
+  if (room > l.target().workspace_bytes()) return;  // even the least block is far beyond what is to be spent
+  const int64_t whole = block == 0 ? 0 : tiles / block, rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows) + (plain ? kPlainTiles * blocks : 0);
+  const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? 9 : side * side) * c.cin * columns;
+  const double macs = static_cast<double>(rows * side * side) * static_cast<double>(c.cin) * static_cast<double>(columns) * relative;
+  const char* const row = outputs == 2 ? "winograd_2" : "winograd_4";
+  l.consider(row, macs, static_cast<double>(bytes), [&l, c, row, outputs, plain, block, room, bytes, tile = tile] {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 3, .kw = 3, .group = 1, .nr = tile.nr};
+    const PointerArg w = l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, plain, outputs] {
+                                                            return plain ? pack::conv_stem(conv_weights(l), shape) : pack::winograd(conv_weights(l), shape.cout, shape.cin, shape.nr, outputs);
+                                                          }});
+    const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(room) * l.threads());
+    const auto bias = conv_bias(l, shape);
+    auto params = c.params(x, y, bias);
+    params.emplace_back("weights_end", name_arg("weights_end"));
+    StepBuilder step = l.call(row);
+    step.template_name(std::to_string(outputs));
+    tile_args(step, tile);
+    if (plain) step.template_name("true");
+    step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(block);
+    finish_conv(l, step, c, y);
+  }, bytes - 4 * 9 * c.cin * c.cout, plain ? "plain weights" : "");
+}
+
 }  // namespace
 
 void consider_winograd(Lowering& l, const ConvCall& c) {
   if (is_exact(l.node()) || c.kh != 3 || c.kw != 3 || c.group != 1 || !c.plain_window() || c.cin < 8 || c.cout < 8) return;
   for (const int outputs : {2, 4}) {
-    const int side = outputs + 2;
-    const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
-    const int64_t tiles = (c.n.is_constant() ? c.n.value() : 1) * down * across;
-    // Blocks of one size. For each all constants stream by once, so the more these are, the more of L2 a block may take.
-    const int64_t constants = 4 * side * side * c.cin * c.cout, share = l.target().workspace_bytes() * 3 / 8;
-    const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * side * side * pitch(c.cin)));
-    const int64_t blocks = std::max<int64_t>(1, (tiles + fits - 1) / fits), even = (tiles + blocks - 1) / blocks;
-    const auto [tile, relative] = choose_winograd_tile(l.target(), even, c.cout);
-    const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
-    const int64_t room = side * side * (plane(block * pitch(c.cin)) + plane(block * tile.nr));  // floats
-    if (room > l.target().workspace_bytes()) continue;  // even the least block is far beyond what is to be spent
-    const int64_t whole = block == 0 ? 0 : tiles / block, rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
-    const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * side * side * c.cin * columns;
-    const double macs = static_cast<double>(rows * side * side) * static_cast<double>(c.cin) * static_cast<double>(columns) * relative;
-    const int64_t growth = bytes - 4 * 9 * c.cin * c.cout;
-    l.consider(outputs == 2 ? "winograd_2" : "winograd_4", macs, static_cast<double>(bytes), [&l, c, outputs, side, block, room, tile = tile] {
-      const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-      const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 3, .kw = 3, .group = 1, .nr = tile.nr};
-      const PointerArg w = l.weights(conv_weights_name(l), {conv_weights(l), pack::panels_size(c.cin * side * side, c.cout, tile.nr),
-                                                            [&l, &c, tile, outputs] { return pack::winograd(conv_weights(l), c.cout, c.cin, tile.nr, outputs); }});
-      const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(room) * l.threads());
-      const auto bias = conv_bias(l, shape);
-      auto params = c.params(x, y, bias);
-      params.emplace_back("weights_end", name_arg("weights_end"));
-      StepBuilder step = l.call(outputs == 2 ? "winograd_2" : "winograd_4");
-      step.template_name(std::to_string(outputs));
-      tile_args(step, tile).pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(block);
-      finish_conv(l, step, c, y);
-    }, growth);
+    for (const bool plain : {false, true}) consider_winograd(l, c, outputs, plain);
   }
 }
 

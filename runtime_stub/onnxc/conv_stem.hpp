@@ -71,23 +71,33 @@ ONNXC_INLINE void stem_tile(const float* x, const float* w, float* y, int64_t pa
   tile.finish(y, p.y_pixel, panel * NR, count, p.cout - panel * NR, [row](int64_t i) { return row + i; }, epi);
 }
 
+/// Output row oy of `image` to pixels `row` on of y.
+template <int MR, int NV, int SX, class Epi>
+ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_t row, int64_t oy, const ConvParams& p, const Epi& epi) {
+  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  const int64_t panels = (p.cout + NR - 1) / NR;
+  // The rows of x that the next output row adds: in pieces too short for the processor to see them coming.
+  const int64_t below = oy * p.stride_y - p.pad_top + (p.kh - 1) * p.dilation_y + 1, end = below + p.stride_y < p.h ? below + p.stride_y : p.h;
+  for (int64_t ci = 0; ci < p.cin; ++ci) {
+    for (int64_t iy = below > 0 ? below : 0; iy < end; ++iy) {
+      const float* const line = image + (ci * p.h + iy) * p.w;
+      for (int64_t i = 0; i < p.w; i += 16) __builtin_prefetch(line + i);
+    }
+  }
+  for (int64_t panel = 0; panel < panels; ++panel) {
+    int64_t ox = 0;
+    for (; p.ow - ox > kHalf; ox += MR) stem_tile<MR, NV, SX>(image, w, y, panel, row + ox, oy, ox, p.ow - ox, p, epi);
+    if (ox < p.ow) stem_tile<kHalf, NV, SX>(image, w, y, panel, row + ox, oy, ox, p.ow - ox, p, epi);
+  }
+}
+
 }  // namespace detail
 
 /// See the head of the file. SX: stride_x where dilation_x is 1, or 0.
 template <int MR, int NV, int SX, class Epi = Epilogue<Keep>>
 void conv_stem(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
-  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const auto [first, last] = part.slice(p.n * p.oh);
-  const int64_t panels = (p.cout + NR - 1) / NR;
-  for (int64_t line = first; line < last; ++line) {
-    const int64_t n = line / p.oh, oy = line % p.oh;
-    const float* image = x + n * p.cin * p.h * p.w;
-    for (int64_t panel = 0; panel < panels; ++panel) {
-      int64_t ox = 0;
-      for (; p.ow - ox > kHalf; ox += MR) detail::stem_tile<MR, NV, SX>(image, w, y, panel, line * p.ow + ox, oy, ox, p.ow - ox, p, epi);
-      if (ox < p.ow) detail::stem_tile<kHalf, NV, SX>(image, w, y, panel, line * p.ow + ox, oy, ox, p.ow - ox, p, epi);
-    }
-  }
+  for (int64_t line = first; line < last; ++line) detail::stem_line<MR, NV, SX>(x + line / p.oh * p.cin * p.h * p.w, w, y, line * p.ow, line % p.oh, p, epi);
 }
 
 }  // namespace onnxc

@@ -33,29 +33,69 @@ struct Window {
   constexpr int64_t count() const { return last - first; }
 };
 
-/// reduce(pixel vectors of the window) for every output; `finish` gets the accumulator and the place.
+struct Larger {
+  ONNXC_INLINE Vec operator()(Vec a, Vec b) const { return fn::max(a, b); }
+};
+inline constexpr float kMaxStart = -std::numeric_limits<float>::infinity();
+constexpr float unscaled(int64_t, int64_t, int64_t) { return 1.0f; }
+
+/// combine(kh rows from the tap `first` on, of kw neighbours `step` floats apart, each from line(tap) + at on).
+template <int kh, int kw, class Line, class Combine>
+ONNXC_INLINE Vec combine_all(Line line, int64_t first, int64_t at, int64_t step, Combine combine) {
+  Vec acc;
+  ONNXC_UNROLL for (int ky = 0; ky < kh; ++ky) {
+    const float* const row = line(first + ky) + at;
+    ONNXC_UNROLL for (int kx = 0; kx < kw; ++kx) acc = ky + kx == 0 ? Vec::load(row) : combine(acc, Vec::load(row + kx * step));
+  }
+  return acc;
+}
+
+/// combine(pixel vectors of the window) for one pixel of the output, which is `row` of y. line(ky): where the row under that tap is, whose pixels lie x_pixel
+/// apart; asked for rows of the image alone.
+template <class Line, class Combine, class Scale, class Epi>
+ONNXC_INLINE void pool_pixel(int64_t top, int64_t left, int64_t row, Line line, int64_t x_pixel, float* y, const PoolParams& p, float start, Combine combine, Scale scale,
+                             const Epi& epi) {
+  const Window wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
+  const float factor = scale(top, left, wy.count() * wx.count());
+  const bool near = p.dilation_y == 1 && p.dilation_x == 1, is_three = near && wy.count() == 3 && wx.count() == 3, is_two = near && wy.count() == 2 && wx.count() == 2;
+  for (int64_t channel = 0; channel < p.c; channel += Vec::width) {
+    const int64_t lanes = p.c - channel < Vec::width ? p.c - channel : Vec::width;
+    const int64_t at = (left + wx.first * p.dilation_x) * x_pixel + channel;
+    Vec acc = Vec::all(start);
+    if (is_three && lanes == Vec::width) acc = combine_all<3, 3>(line, wy.first, at, x_pixel, combine);
+    else if (is_two && lanes == Vec::width) acc = combine_all<2, 2>(line, wy.first, at, x_pixel, combine);
+    else for (int64_t ky = wy.first; ky < wy.last; ++ky) {
+      const float* pixel = line(ky) + at;
+      for (int64_t kx = wx.first; kx < wx.last; ++kx, pixel += p.dilation_x * x_pixel) acc = combine(acc, lanes == Vec::width ? Vec::load(pixel) : Vec::load(pixel, lanes));
+    }
+    if (factor != 1.0f) acc = acc * Vec::all(factor);
+    float* const out = y + row * p.y_pixel + channel;
+    if (lanes == Vec::width) finish_vector(epi, acc, row, channel, out);
+    else finish_vector(epi, acc, row, channel, out, lanes);
+  }
+}
+
+/// One row of the output, whose first pixel is `row` of y, by kernels of kMostPoolRows rows at most. address(iy): where a row of the image is.
+inline constexpr int64_t kMostPoolRows = 8;
+template <class Address, class Combine, class Scale, class Epi>
+ONNXC_INLINE void pool_row(int64_t oy, int64_t row, Address address, int64_t x_pixel, float* y, const PoolParams& p, float start, Combine combine, Scale scale, const Epi& epi) {
+  const int64_t top = oy * p.stride_y - p.pad_top;
+  const float* lines[kMostPoolRows];
+  const Window inside(top, p.kh, p.dilation_y, 0, p.h);
+  for (int64_t ky = inside.first; ky < inside.last; ++ky) lines[ky] = address(top + ky * p.dilation_y);
+  const auto line = [&](int64_t ky) { return lines[ky]; };
+  for (int64_t ox = 0; ox < p.ow; ++ox) pool_pixel(top, ox * p.stride_x - p.pad_left, row + ox, line, x_pixel, y, p, start, combine, scale, epi);
+}
+
 template <class Combine, class Scale, class Epi>
 ONNXC_INLINE void pool(Part part, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale, const Epi& epi) {
   const auto [begin, end] = part.slice(p.n * p.oh * p.ow);
   GridPlace place(begin, p.oh, p.ow);
   for (int64_t row = begin; row < end; ++row, place.advance()) {
-    const int64_t top = place.y * p.stride_y - p.pad_top, left = place.x * p.stride_x - p.pad_left;
-    const Window wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
     const float* const image = x + place.n * p.h * p.w * p.x_pixel;
-    const float factor = scale(top, left, wy.count() * wx.count());
-    for (int64_t channel = 0; channel < p.c; channel += Vec::width) {
-      const int64_t lanes = p.c - channel < Vec::width ? p.c - channel : Vec::width;
-      Vec acc = Vec::all(start);
-      for (int64_t ky = wy.first; ky < wy.last; ++ky) {
-        const float* pixel = image + ((top + ky * p.dilation_y) * p.w + left + wx.first * p.dilation_x) * p.x_pixel + channel;
-        for (int64_t kx = wx.first; kx < wx.last; ++kx, pixel += p.dilation_x * p.x_pixel)
-          acc = combine(acc, lanes == Vec::width ? Vec::load(pixel) : Vec::load(pixel, lanes));
-      }
-      if (factor != 1.0f) acc = acc * Vec::all(factor);
-      float* const out = y + row * p.y_pixel + channel;
-      if (lanes == Vec::width) finish_vector(epi, acc, row, channel, out);
-      else finish_vector(epi, acc, row, channel, out, lanes);
-    }
+    const int64_t top = place.y * p.stride_y - p.pad_top;
+    const auto line = [&](int64_t ky) { return image + (top + ky * p.dilation_y) * p.w * p.x_pixel; };
+    pool_pixel(top, place.x * p.stride_x - p.pad_left, row, line, p.x_pixel, y, p, start, combine, scale, epi);
   }
 }
 
@@ -63,8 +103,7 @@ ONNXC_INLINE void pool(Part part, const float* x, float* y, const PoolParams& p,
 
 template <class Epi = Epilogue<Keep>>
 void max_pool(Part part, const float* x, float* y, PoolParams p, Epi epi = {}) {
-  detail::pool(part, x, y, p, -std::numeric_limits<float>::infinity(), [](Vec a, Vec b) { return fn::max(a, b); },
-               [](int64_t, int64_t, int64_t) { return 1.0f; }, epi);
+  detail::pool(part, x, y, p, detail::kMaxStart, detail::Larger{}, detail::unscaled, epi);
 }
 
 template <class Epi = Epilogue<Keep>>

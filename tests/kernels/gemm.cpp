@@ -1,4 +1,5 @@
 // GEMM and GEMV with packed b against a loop in double: every tail of m and n, pitches, bias, epilogue operands, threads.
+#include <onnxc/gemm_narrow.hpp>
 #include <onnxc/gemv.hpp>
 #include <onnxc/scale_panels.hpp>
 
@@ -16,13 +17,14 @@ struct Case {
   bool bias = true, residual = true;
 };
 
-/// run(part, a, packed b, c, params, epilogue) against the loop.
+/// run(part, a, packed b, c, params, epilogue) against the loop. `narrow`: b as gemm_narrow has it.
 template <class Run>
-void check(const Case& t, int nr, Run run) {
+void check(const Case& t, int nr, Run run, bool narrow = false) {
   INFO("m " << t.m << " n " << t.n << " k " << t.k << " parts " << t.parts << " nr " << nr);
   const int64_t lda = t.k + 3, ldc = t.n + 5;
   const auto a = numbers(t.m * lda, 1), b = numbers(t.k * t.n, 2), bias = numbers(t.n, 3), residual = numbers(t.m * ldc, 4);
-  const Aligned packed(pack::panels(b, {.k = t.k, .n = t.n, .nr = nr})), packed_bias(pack::padded(bias, nr));
+  const Aligned packed(pack::panels(b, narrow ? pack::PanelShape{.k = t.n, .n = t.k, .nr = nr, .transposed = true, .ld = t.n} : pack::PanelShape{.k = t.k, .n = t.n, .nr = nr}));
+  const Aligned packed_bias(pack::padded(bias, nr));
   const Unaligned x(std::vector<float>(a.begin(), a.end() - 3)), r(residual);
   std::vector<float> c(size_t(t.m * ldc) + 1, kGuard);
   const GemmParams p{.m = t.m, .n = t.n, .k = t.k, .lda = lda, .ldc = ldc, .bias = t.bias ? packed_bias.p : nullptr};
@@ -46,6 +48,16 @@ void check(const Case& t, int nr, Run run) {
     }
   }
   CHECK(wrong == 0);
+}
+
+template <int N>
+void check_narrow() {
+  const auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemm_narrow<N>(part, a, b, c, p, epi); };
+  for (const int64_t m : {1, 7, 8, 21}) {
+    for (const int64_t k : {int64_t{0}, int64_t{1}, Vec::width, Vec::width + 3, int64_t{64}}) {
+      for (const int parts : {1, 3}) check({.m = m, .n = N, .k = k, .parts = parts, .bias = k != 64, .residual = m != 7}, Vec::width, run, true);
+    }
+  }
 }
 
 template <int MR, int NV>
@@ -82,6 +94,12 @@ void check_gemv() {
 }
 
 }  // namespace
+
+TEST_CASE("products of a few columns") {
+  check_narrow<1>();
+  check_narrow<2>();
+  check_narrow<4>();
+}
 
 TEST_CASE("gemm agrees with the loop for every tile and tail") {
   check_tile<14, 2>();

@@ -7,6 +7,7 @@
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/depthwise_chain.hpp>
+#include <onnxc/stem_chain.hpp>
 #include <onnxc/winograd.hpp>
 #include <onnxc/winograd_line.hpp>
 
@@ -122,6 +123,30 @@ void add_chain(Suite& suite, int64_t side, int64_t cin, int64_t middle, int64_t 
   });
 }
 
+/// A stem and what it is fused with, in bands of four rows: 3x3 max pooling of stride 2, a 3x3 depthwise convolution.
+template <int SX>
+void add_stem_chains(Suite& suite, Layer l) {
+  constexpr int64_t kBand = 4;
+  const Layer inner{l.out(), l.cout, l.cout, 3, 1, 1, l.cout};
+  suite.add("stem_pool", l.name(), l.tiled(), [=](Data& d) {
+    const int64_t out = (l.out() - 3) / 2 + 1;
+    const StemPoolParams p{.stem = l.params(), .pool = {.h = l.out(), .w = l.out(), .c = l.cout, .oh = out, .ow = out, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .y_pixel = l.cout},
+                           .band = kBand, .pitch = l.cout};
+    return [p, x = l.image(d), &w = d.stream(pack::conv_stem(l.weights(d), l.shape(kTile.nr))), y = d.room(out * out * l.cout),
+            scratch = d.room(ring_rows(p.pool, kBand) * l.out() * l.cout)] {
+      stem_pool<kTile.mr, kTile.nv, SX>({}, x, w.next(), y, scratch, p, Epilogue<Keep>{}, Epilogue<Keep>{});
+    };
+  });
+  suite.add("stem_depthwise", l.name(), {l.macs(l.cout) + inner.macs(l.cout), 0}, [=](Data& d) {
+    const StemDepthwiseParams p{.stem = l.params(), .chain = {.conv = inner.params(), .cin = l.cin, .cout = l.cout, .y_pixel = l.cout, .band = kBand, .pitch = l.cout}};
+    return [p, x = l.image(d), &w = d.stream(pack::conv_stem(l.weights(d), l.shape(kTile.nr))), inner_w = d.copy(pack::depthwise(inner.weights(d), l.cout, 3, 3)), y = inner.result(d),
+            scratch = d.room(depthwise_chain_scratch(p.chain, true, false))] {
+      const Epilogue<Keep> keep;
+      stem_depthwise<kTile.mr, kTile.nv, SX, 3, 3, 1, 0, 1>({}, x, w.next(), inner_w, nullptr, y, scratch, p, keep, keep, keep);
+    };
+  });
+}
+
 /// Blocks as in compiler/ops/nn/conv_winograd.cpp.
 template <int T, bool plain = false>
 void add_winograd(Suite& suite, Layer l) {
@@ -191,6 +216,7 @@ void add_convolutions(Suite& suite) {
   add_depthwise_any(suite, {28, 120, 120, 3, 1, 2, 120});
   add_chain<1>(suite, 56, 24, 144, 24);
   add_chain<2>(suite, 112, 16, 96, 24);
+  add_stem_chains<2>(suite, {224, 3, 32, 3, 2});
   for (const Layer l : {Layer{56, 64, 64, 3}, {28, 128, 128, 3}, {14, 256, 256, 3}, {7, 512, 512, 3}, {32, 16, 16, 3}}) {
     add_winograd<2>(suite, l);
     add_winograd<4>(suite, l);

@@ -1,6 +1,7 @@
 // Matrix products of targets/kernels/linear.inc. Weights stream from beyond L2.
 #include <fmt/format.h>
 
+#include <onnxc/gemm_narrow.hpp>
 #include <onnxc/gemv.hpp>
 #include <onnxc/matmul.hpp>
 #include <onnxc/scale_panels.hpp>
@@ -39,6 +40,12 @@ void add_linear(Suite& suite) {
       return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.weights(d, kTile.nr), y = d.room(p.m * p.n)] {
         gemm_any<kTile.mr, kTile.nv>({}, a, w.next(), y, p);
       };
+    });
+  }
+  for (const Product p : {Product{1000, 1, 64}, {1, 1, 64}, {1000, 1, 512}}) {
+    suite.add("gemm_narrow", p.name(), p.work(1), [p](Data& d) {
+      const auto w = pack::panels({d.numbers(p.k), static_cast<std::size_t>(p.k)}, {.k = 1, .n = p.k, .nr = Vec::width});
+      return [p = p.params(), a = d.numbers(p.m * p.k), w = d.copy(w), y = d.room(p.m)] { gemm_narrow<1>({}, a, w, y, p); };
     });
   }
   constexpr int64_t kLine = 4 * Vec::width;

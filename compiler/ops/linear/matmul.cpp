@@ -91,7 +91,7 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const bool one_row = rows == Dim(1);
   const int vectors = one_row ? 4 : tile.vectors;
   const int nr = vectors * l.target().vector_floats;
-  const double macs = known(rows) * known(p.n) * known(p.k);
+  const double macs = known(rows) * static_cast<double>((product.n + nr - 1) / nr * nr) * known(p.k);
   const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
   const double tiles = one_row ? 1 : std::ceil(known(rows) / tile.rows);  // each widens the weights anew
   const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
@@ -107,6 +107,23 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
     step.pointer(a).pointer(w).pointer(y);
     step.params(std::move(params));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k);
+  });
+}
+
+/// b constant, one matrix of so few columns that they would leave most lanes of a panel empty.
+void narrow_candidate(Lowering& l, const Product& p, Dim rows) {
+  const int64_t n = p.n.value(), k = p.k.value(), lanes = l.target().vector_floats;
+  if (n > lanes / 4) return;
+  const double row_macs = static_cast<double>((k + lanes - 1) / lanes * lanes * n) * 1.2 + 130 + 60 * static_cast<double>(n);  // measured: the sums over lanes
+  l.consider("gemm_narrow", known(rows) * row_macs, 4 * static_cast<double>(k * n), [&l, p, rows, n, k, lanes] {
+    const View a = l.in(0), y = l.out(0);
+    const std::span<const float> b = l.constant(1)->as<float>();
+    const Packed packed{b, pack::panels_size(n, k, lanes), [b, n, k, lanes] { return pack::panels(b, {.k = n, .n = k, .nr = lanes, .transposed = true, .ld = n}); }};
+    const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, packed);
+    StepBuilder step = l.call("gemm_narrow");
+    step.template_name(std::to_string(n)).pointer(a).pointer(w).pointer(y);
+    step.params({{"m", dim_arg(rows)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}});
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
   });
 }
 
@@ -142,7 +159,10 @@ void lower_matmul(Lowering& l) {
     const bool one_matrix = p.b.size() == 2;
     Dim rows = p.m;
     for (Dim d : batch) rows *= d;
-    if (one_matrix && l.constant(1) != nullptr && p.n.is_constant() && p.k.is_constant() && p.n.value() > 0) return gemm_candidate(l, p, rows);
+    if (one_matrix && l.constant(1) != nullptr && p.n.is_constant() && p.k.is_constant() && p.n.value() > 0) {
+      gemm_candidate(l, p, rows);
+      return narrow_candidate(l, p, rows);
+    }
     if (one_matrix) {  // one b for all: the stack is one tall matrix
       Product tall = p;
       tall.m = rows;

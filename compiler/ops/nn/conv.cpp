@@ -16,6 +16,7 @@
 #include "compiler/ops/nn/conv_chain.h"
 #include "compiler/ops/nn/conv_planar.h"
 #include "compiler/ops/nn/conv_scaled.h"
+#include "compiler/ops/nn/conv_stem.h"
 #include "compiler/ops/nn/conv_winograd.h"
 #include "runtime_stub/onnxc/scalar/conv.hpp"
 
@@ -109,32 +110,6 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
   });
 }
 
-void consider_stem(Lowering& l, const ConvCall& c) {
-  constexpr int64_t kStemFloats = 4096;  // as in conv_stem.hpp
-  const Layout given = l.in_any(0).layout;
-  // Channels-last without gaps, it is a planar image of one channel whose pixels, taps and strides are cin times as many.
-  const bool joined = given.channels_last && given.pixel_stride == Dim(c.cin) && c.window.dilations[1] == 1;
-  if (c.group != 1 || c.cin > (joined ? 4 : kFewChannels) || (given.channels_last && !joined)) return;
-  const Tile tile = choose_tile(l.target(), {.m = c.ow, .n = c.cout, .k = c.cin * c.kh * c.kw});  // for each row of the image
-  if (c.cin * c.kh * ((tile.rows - 1) * c.window.strides[1] + (c.kw - 1) * c.window.dilations[1] + 1) > kStemFloats) return;
-  l.consider("conv_stem", c.tiled_macs(tile), 0, [&l, c = c, tile, joined]() mutable {
-    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
-    const View x = joined ? l.in_any(0) : l.in(0), y = l.out_any(0);
-    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, joined ? pack::conv(conv_weights(l), shape) : pack::conv_stem(conv_weights(l), shape));
-    const auto bias = conv_bias(l, shape);
-    if (joined) {
-      c.w *= c.cin;
-      c.kw *= c.cin;
-      c.window.strides[1] *= c.cin;
-      c.window.pads_begin[1] *= c.cin;
-      c.cin = 1;
-    }
-    StepBuilder step = l.call("conv_stem");
-    tile_args(step, tile).template_name(std::to_string(c.window.dilations[1] == 1 && c.window.strides[1] <= 16 ? c.window.strides[1] : 0)).pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias));
-    finish_conv(l, step, c, y);
-  });
-}
-
 void consider_direct(Lowering& l, const ConvCall& c) {
   const TiledProduct product{.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.kh * c.kw, .line = c.likely(c.ow)};
   const Tile tile = choose_tile(l.target(), product);
@@ -181,7 +156,7 @@ void lower_conv(Lowering& l) {
   consider_winograd(l, c);
   consider_winograd_line(l, c);
   consider_depthwise(l, c);
-  consider_stem(l, c);
+  consider_stem(l);
   consider_direct(l, c);
   l.build_cheapest();
 }

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "compiler/ops/nn/conv_call.h"
+#include "compiler/ops/nn/conv_stem.h"
 
 namespace onnxc {
-namespace {
 
-/// Conv of one image with constant extents, by constant weights.
 bool is_image_conv(const Graph& graph, const Node& node) {
   if (!node.is("Conv") || !has_fast_conv(graph, node)) return false;
   for (const Extents* e : {&graph[node.input(0)].type.extents, &graph[node.outputs[0]].type.extents}) {
@@ -15,6 +14,25 @@ bool is_image_conv(const Graph& graph, const Node& node) {
   }
   return true;
 }
+
+int64_t image_bytes(const Graph& graph, ValueId value) {
+  const Extents& e = graph[value].type.extents;
+  return 4 * e[1].value() * e[2].value() * e[3].value();
+}
+
+int64_t chain_pitch(int64_t channels) {
+  const int64_t whole = (channels + 15) / 16 * 16;
+  return whole % 512 == 0 ? whole + 16 : whole;
+}
+
+int64_t choose_band(const Target& target, int64_t rows, const std::function<int64_t(int64_t)>& floats) {
+  int64_t band = 1;
+  while (band < rows && floats(band + 1) * 4 <= target.workspace_bytes() / 2) ++band;
+  const int64_t bands = std::max<int64_t>(1, (rows + band - 1) / band);
+  return std::max<int64_t>(1, (rows + bands - 1) / bands);
+}
+
+namespace {
 
 bool is_depthwise(const Graph& graph, const Node& node) {
   if (!is_image_conv(graph, node)) return false;
@@ -24,12 +42,6 @@ bool is_depthwise(const Graph& graph, const Node& node) {
   const Window window = conv_window(node, graph[node.input(0)].type.extents, w);
   if (!(window.kernel[0] == window.kernel[1]) || !(window.kernel[0] == Dim(3) || window.kernel[0] == Dim(5))) return false;
   return window.dilations[0] == 1 && window.dilations[1] == 1 && window.strides[0] == window.strides[1] && window.strides[0] <= 2;
-}
-
-/// Bytes of one image.
-int64_t image_bytes(const Graph& graph, ValueId value) {
-  const Extents& e = graph[value].type.extents;
-  return 4 * e[1].value() * e[2].value() * e[3].value();
 }
 
 std::shared_ptr<ParamsArg> nested(std::vector<std::pair<std::string, Arg>> members) {
@@ -54,12 +66,6 @@ Pointwise pointwise(Lowering& l, int64_t rows) {
   return p;
 }
 
-/// Elements between pixels of the rows between: whole lines, off multiples of 2 KiB.
-int64_t pitch_of(int64_t channels) {
-  const int64_t whole = (channels + 15) / 16 * 16;
-  return whole % 512 == 0 ? whole + 16 : whole;
-}
-
 }  // namespace
 
 bool is_pointwise(const Graph& graph, const Node& node) {
@@ -80,7 +86,8 @@ std::vector<const Node*> absorbed_by_conv(const Surroundings& around, const Node
   const auto leaves_cache = [&](const Node& node) { return image_bytes(graph, node.outputs[0]) > target.workspace_bytes(); };
   const Node* const depthwise = is_depthwise(graph, last) ? &last : is_pointwise(graph, last) ? before(last, is_depthwise) : nullptr;
   if (depthwise == nullptr) return {};
-  const Node* const expand = before(*depthwise, is_pointwise);
+  const Node* expand = before(*depthwise, is_pointwise);
+  if (const Node* stem = around.only_producer(depthwise->input(0)); expand == nullptr && stem != nullptr && stem->epilogue_operands == 0 && is_stem(graph, *stem, target)) expand = stem;
   std::vector<const Node*> nodes;
   if (expand != nullptr && leaves_cache(*expand)) nodes.push_back(expand);
   if (depthwise != &last && (!nodes.empty() || leaves_cache(*depthwise))) nodes.push_back(depthwise);
@@ -98,40 +105,44 @@ void lower_conv_chain(Lowering& last) {
   const ConvCall c(*middle);
 
   // As many rows as fit half of L2, in bands of one size.
-  const int64_t pitch = pitch_of(c.cin), stride = c.window.strides[0], h_out = c.oh.value(), w_in = c.w.value(), w_out = c.ow.value();
+  const int64_t pitch = chain_pitch(c.cin), stride = c.window.strides[0], w_in = c.w.value(), w_out = c.ow.value();
   const auto floats = [&](int64_t band) {
     return ((expand != nullptr ? ((band - 1) * stride + c.kh) * w_in : 0) + (project != nullptr ? band * w_out : 0)) * pitch;
   };
-  int64_t band = 1;
-  while (band < h_out && floats(band + 1) * 4 <= last.target().workspace_bytes() / 2) ++band;
-  const int64_t bands = (h_out + band - 1) / band;
-  band = (h_out + bands - 1) / bands;
+  const int64_t band = choose_band(last.target(), c.oh.value(), floats), bands = (c.oh.value() + band - 1) / band;
 
   // Rows at the seams of bands are expanded twice.
   double macs = c.macs;
   if (expand != nullptr) macs += ConvCall(*expand).macs * static_cast<double>(bands * ((band - 1) * stride + c.kh)) / static_cast<double>(c.h.value());
   if (project != nullptr) macs += ConvCall(*project).macs;
-  last.consider("depthwise_chain", macs, 0, [&last, parts, expand = expand != nullptr, project = project != nullptr, c, band, pitch, room = floats(band)]() mutable {
-    Lowering& depthwise = parts[expand ? 1 : 0];
+  const bool has_stem = expand != nullptr && !is_pointwise(expand->graph(), expand->node());
+  const char* const row = has_stem ? "stem_depthwise" : "depthwise_chain";
+  last.consider(row, macs, 0, [&last, parts, row, has_stem, expand = expand != nullptr, project = project != nullptr, c, band, pitch, room = floats(band)]() mutable {
+    Lowering &front = parts.front(), &depthwise = parts[expand ? 1 : 0];
+    const std::optional<Stem> stem = has_stem ? stem_of(front) : std::nullopt;
     Pointwise first, end;
-    if (expand) first = pointwise(parts.front(), band * c.window.strides[0] * c.w.value());
+    if (expand && !stem) first = pointwise(front, band * c.window.strides[0] * c.w.value());
     if (project) end = pointwise(parts.back(), band * c.ow.value());
-    const View x = parts.front().in(0, conv_input_layout(parts.front())), y = last.out_any(0);
+    const View x = stem ? stem_input(front, *stem) : front.in(0, conv_input_layout(front)), y = last.out_any(0);
+    if (stem) first.weights = stem_weights(front, *stem);
     const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32, pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
     std::optional<PointerArg> bias;
     if (depthwise.has(2)) bias = depthwise.in(2).pointer;
     const PointerArg scratch = last.workspace("rows", ElementType::F32, Dim(room) * last.threads());
 
-    StepBuilder step = last.call("depthwise_chain");
-    tile_args(step, first.tile).template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1]));
+    StepBuilder step = last.call(row);
+    if (stem) stem_args(step, *stem);
+    else tile_args(step, first.tile);
+    step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1]));
     tile_args(step, end.tile).pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
     std::vector<std::pair<std::string, Arg>> params{
-        {"conv", nested(c.params(x, y, bias))}, {"cin", dim_arg(expand ? ConvCall(parts.front()).cin : c.cin)}, {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
+        {"conv", nested(c.params(x, y, bias))}, {"cin", dim_arg(expand ? ConvCall(front).cin : c.cin)}, {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
         {"x_pixel", dim_arg(x.layout.pixel_stride)}, {"y_pixel", dim_arg(y.layout.pixel_stride)}};
     if (first.bias) params.emplace_back("expand_bias", *first.bias);
     if (end.bias) params.emplace_back("project_bias", *end.bias);
     params.emplace_back("band", dim_arg(band));
     params.emplace_back("pitch", dim_arg(pitch));
+    if (stem) params = {{"stem", nested(stem_params(front, *stem, x, y))}, {"chain", nested(std::move(params))}};
     step.params(std::move(params));
     Dim all_macs = 0;
     const auto epilogue = [&](Lowering* l) {
@@ -141,7 +152,7 @@ void lower_conv_chain(Lowering& last) {
       }
       step.epilogue(l != nullptr ? l->epilogue(l->image_shape(l->output_type(0).extents), step) : EpilogueArg{});
     };
-    epilogue(expand ? &parts.front() : nullptr);
+    epilogue(expand ? &front : nullptr);
     epilogue(&depthwise);
     epilogue(project ? &parts.back() : nullptr);
     step.macs(all_macs);

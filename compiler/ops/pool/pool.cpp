@@ -5,6 +5,8 @@
 #include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/nn/conv_chain.h"
+#include "compiler/ops/nn/conv_stem.h"
 #include "compiler/ops/nn/window.h"
 #include "runtime_stub/onnxc/scalar/pool.hpp"
 
@@ -114,24 +116,17 @@ void lower_planar(Lowering& l) {
   step.epilogue(l.epilogue({.row_extents = {y.extents[0], y.extents[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}, step));
 }
 
-void lower_pool(Lowering& l) {
-  if (!l.optimise() || !has_fast_kernel(l.graph(), l.node())) {
-    lower_reference(l);
-    return l.apply_epilogue(l.result());
-  }
-  if (!l.out_layout(0).channels_last && planar_pool(l.graph(), l.node(), 0).writes) return lower_planar(l);
-  const Extents& extents = l.extents(0);
-  const bool line = extents.size() == 3;
+/// What the channels-last kernels are told.
+std::vector<std::pair<std::string, Arg>> pool_params(Lowering& l, Dim x_pixel, Dim y_pixel) {
+  const Extents &extents = l.extents(0), &out = l.output_type(0).extents;
+  const bool line = extents.size() == 3, average = l.node().op == "AveragePool";
   const Window window = as_two_dimensional(window_of(l.node(), extents));
-  const View given = l.in_any(0), x = l.in(0, given.layout.channels_last ? given.layout : channels_last(extents, l.target().vector_floats)),
-             y = l.out_any(0);
-  const bool average = l.node().op == "AveragePool";
   std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(extents[0])},
                                                   {"h", dim_arg(line ? Dim(1) : extents[2])},
                                                   {"w", dim_arg(extents.back())},
                                                   {"c", dim_arg(extents[1])},
-                                                  {"oh", dim_arg(line ? Dim(1) : y.extents[2])},
-                                                  {"ow", dim_arg(y.extents.back())},
+                                                  {"oh", dim_arg(line ? Dim(1) : out[2])},
+                                                  {"ow", dim_arg(out.back())},
                                                   {"kh", dim_arg(window.kernel[0])},
                                                   {"kw", dim_arg(window.kernel[1])},
                                                   {"stride_y", dim_arg(window.strides[0])},
@@ -144,9 +139,56 @@ void lower_pool(Lowering& l) {
     params.emplace_back("pad_bottom", dim_arg(window.pads_end[0]));
     params.emplace_back("pad_right", dim_arg(window.pads_end[1]));
   }
-  params.emplace_back("x_pixel", dim_arg(x.layout.pixel_stride));
-  params.emplace_back("y_pixel", dim_arg(y.layout.pixel_stride));
+  params.emplace_back("x_pixel", dim_arg(x_pixel));
+  params.emplace_back("y_pixel", dim_arg(y_pixel));
   if (average && l.node().integer("count_include_pad", 0) != 0) params.emplace_back("count_include_pad", flag_arg(true));
+  return params;
+}
+
+/// The stem before a max pooling, where what lies between would leave the L2 cache of the target.
+std::vector<const Node*> absorbed_by_pool(const Surroundings& around, const Node& node, const Target& target) {
+  const Graph& graph = around.graph;
+  const Extents &x = graph[node.input(0)].type.extents, &y = graph[node.outputs[0]].type.extents;
+  if (!node.is("MaxPool") || !has_fast_kernel(graph, node) || x.size() != 4 || !y[2].is_constant() || !y[3].is_constant()) return {};
+  const Node* const stem = around.only_producer(node.input(0));
+  constexpr int64_t kMostPoolRows = 8;  // as in pool.hpp
+  if (!(window_of(node, x).kernel[0].value() <= kMostPoolRows) || stem == nullptr || stem->epilogue_operands != 0 || !is_stem(graph, *stem, target) || image_bytes(graph, node.input(0)) <= target.workspace_bytes()) return {};
+  return {stem};
+}
+
+/// As many rows of the pool as leave the stem's, which they read, half of L2.
+void lower_stem_pool(Lowering& l) {
+  Lowering stem_part = l.of(*l.absorbed().front());
+  const auto stem = stem_of(stem_part);
+  ONNXC_CHECK(stem, "an absorbed stem has a kernel");
+  const ConvCall& c = stem->call;
+  const Window window = window_of(l.node(), l.extents(0));
+  const int64_t pitch = chain_pitch(c.cout), reach = (window.kernel[0].value() - 1) * window.dilations[0] + 1;
+  const auto floats = [&](int64_t band) { return ((band - 1) * window.strides[0] + reach) * c.ow.value() * pitch; };
+  const int64_t band = choose_band(l.target(), l.output_type(0).extents[2].value(), floats);
+  const View x = stem_input(stem_part, *stem), y = l.out_any(0);
+  const PointerArg w = stem_weights(stem_part, *stem), scratch = l.workspace("rows", ElementType::F32, Dim(floats(band)) * l.threads());
+  const auto nested = [](std::vector<std::pair<std::string, Arg>> members) { return std::make_shared<ParamsArg>(ParamsArg{std::move(members)}); };
+  auto stem_arguments = stem_params(stem_part, *stem, x, y);
+  StepBuilder step = l.call("stem_pool");
+  stem_args(step, *stem).pointer(x).pointer(w).pointer(y).pointer(scratch);
+  step.params({{"stem", nested(std::move(stem_arguments))}, {"pool", nested(pool_params(l, pitch, y.layout.pixel_stride))}, {"band", dim_arg(band)}, {"pitch", dim_arg(pitch)}});
+  step.epilogue(stem_part.epilogue(stem_part.image_shape(stem_part.output_type(0).extents), step)).epilogue(l.epilogue(l.image_shape(y.extents), step));
+  step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw));
+}
+
+void lower_pool(Lowering& l) {
+  if (!l.optimise() || !has_fast_kernel(l.graph(), l.node())) {
+    lower_reference(l);
+    return l.apply_epilogue(l.result());
+  }
+  if (!l.absorbed().empty()) return lower_stem_pool(l);
+  if (!l.out_layout(0).channels_last && planar_pool(l.graph(), l.node(), 0).writes) return lower_planar(l);
+  const Extents& extents = l.extents(0);
+  const View given = l.in_any(0), x = l.in(0, given.layout.channels_last ? given.layout : channels_last(extents, l.target().vector_floats)),
+             y = l.out_any(0);
+  const bool average = l.node().op == "AveragePool";
+  auto params = pool_params(l, x.layout.pixel_stride, y.layout.pixel_stride);
   StepBuilder step = l.call(average ? "average_pool" : "max_pool");
   step.pointer(x).pointer(y).params(std::move(params)).epilogue(l.epilogue(l.image_shape(y.extents), step));
 }
@@ -162,7 +204,8 @@ Operator pool_operator(std::string_view name, int outputs) {
           .lower = lower_pool,
           .layout = name == "LpPool" ? LayoutRule::RowMajor : LayoutRule::Prefers,
           .planar = name == "LpPool" ? nullptr : planar_pool,
-          .takes_epilogue = has_fast_kernel};
+          .takes_epilogue = has_fast_kernel,
+          .absorbs = absorbed_by_pool};
 }
 
 }  // namespace

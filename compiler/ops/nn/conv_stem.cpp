@@ -1,0 +1,79 @@
+#include "compiler/ops/nn/conv_stem.h"
+
+#include "compiler/ops/nn/conv_chain.h"
+#include "compiler/ops/nn/conv_planar.h"
+
+namespace onnxc {
+namespace {
+
+/// The tile for each row of the output, or nothing where the rows under it are more than the kernel copies.
+std::optional<Tile> stem_tile(const Target& target, Dim width, int64_t cin, int64_t cout, const Window& window) {
+  constexpr int64_t kStemFloats = 4096;  // as in conv_stem.hpp
+  const int64_t kh = window.kernel[0].value(), kw = window.kernel[1].value();
+  const Tile tile = choose_tile(target, {.m = width, .n = cout, .k = cin * kh * kw});
+  if (cin * kh * ((tile.rows - 1) * window.strides[1] + (kw - 1) * window.dilations[1] + 1) > kStemFloats) return std::nullopt;
+  return tile;
+}
+
+}  // namespace
+
+std::optional<Stem> stem_of(Lowering& l) {
+  const ConvCall c(l);
+  const Layout given = l.in_any(0).layout;
+  const bool joined = given.channels_last && given.pixel_stride == Dim(c.cin) && c.window.dilations[1] == 1;
+  if (c.group != 1 || c.cin > (joined ? 4 : kFewChannels)) return std::nullopt;
+  const auto tile = stem_tile(l.target(), c.ow, c.cin, c.cout, c.window);
+  return tile ? std::optional<Stem>({c, *tile, joined}) : std::nullopt;
+}
+
+PointerArg stem_weights(Lowering& l, const Stem& stem) {
+  const ConvCall& c = stem.call;
+  const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = stem.tile.nr};
+  return l.weights(conv_weights_name(l), ElementType::F32, stem.joined ? pack::conv(conv_weights(l), shape) : pack::conv_stem(conv_weights(l), shape));
+}
+
+View stem_input(Lowering& l, const Stem& stem) { return stem.joined ? l.in_any(0) : l.in(0); }
+
+std::vector<std::pair<std::string, Arg>> stem_params(Lowering& l, const Stem& stem, const View& x, const View& y) {
+  ConvCall c = stem.call;
+  const auto bias = conv_bias(l, {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = stem.tile.nr});
+  if (stem.joined) {
+    c.w *= c.cin;
+    c.kw *= c.cin;
+    c.window.strides[1] *= c.cin;
+    c.window.pads_begin[1] *= c.cin;
+    c.cin = 1;
+  }
+  return c.params(x, y, bias);
+}
+
+StepBuilder& stem_args(StepBuilder& step, const Stem& stem) {
+  const Window& window = stem.call.window;
+  const int64_t stride = window.strides[1] * (stem.joined ? stem.call.cin : 1);
+  return tile_args(step, stem.tile).template_name(std::to_string(window.dilations[1] == 1 && stride <= 16 ? stride : 0));
+}
+
+void consider_stem(Lowering& l) {
+  const Layout given = l.in_any(0).layout;
+  const auto stem = stem_of(l);
+  if (!stem || (given.channels_last && !stem->joined)) return;
+  l.consider("conv_stem", stem->call.tiled_macs(stem->tile), 0, [&l, stem = *stem] {
+    const View x = stem_input(l, stem), y = l.out_any(0);
+    const PointerArg w = stem_weights(l, stem);
+    auto params = stem_params(l, stem, x, y);
+    StepBuilder step = l.call("conv_stem");
+    stem_args(step, stem).pointer(x).pointer(w).pointer(y).params(std::move(params));
+    finish_conv(l, step, stem.call, y);
+  });
+}
+
+bool is_stem(const Graph& graph, const Node& node, const Target& target) {
+  constexpr int64_t kFew = 4;
+  if (!is_image_conv(graph, node) || node.integer("group", 1) != 1) return false;
+  const Extents& weights = graph[node.input(1)].type.extents;
+  const int64_t cout = weights[0].value(), cin = weights[1].value();
+  const Window window = conv_window(node, graph[node.input(0)].type.extents, weights);
+  return cin <= kFew && cout > kFewChannels && stem_tile(target, graph[node.outputs[0]].type.extents[3], cin, cout, window);
+}
+
+}  // namespace onnxc

@@ -1,0 +1,68 @@
+// The first convolution of a network with what follows it, by bands of rows (row_bands.hpp): its output is the widest image that many networks have.
+//
+//   stem_depthwise    stem -> depthwise [-> project 1x1]      MobileNet, EfficientNet
+//   stem_pool         stem -> max pooling                     ResNet, SqueezeNet
+//
+//   stem_pool<14, 2, 2>(part, image, w, y, scratch, {.stem = {.h = 224, .w = 224, .cin = 3, .oh = 112, …}, .pool = {.h = 112, .w = 112, .c = 64, .oh = 56, …,
+//                       .y_pixel = 64}, .band = 8, .pitch = 64}, Epilogue<Relu>{}, Epilogue<Keep>{});
+//
+// x, weights and template arguments of the stem: as conv_stem has them; of the rest: as depthwise_chain and max_pool. y_pixel of the stem and x_pixel of what
+// reads it are `pitch`. scratch: for each part ring_rows * ow * pitch floats, and for stem_depthwise with a projection `band` rows more.
+#pragma once
+#include "conv_stem.hpp"
+#include "depthwise_chain.hpp"
+#include "pool.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
+
+struct StemDepthwiseParams {
+  ConvParams stem;
+  DepthwiseChainParams chain;
+};
+
+struct StemPoolParams {
+  ConvParams stem;
+  PoolParams pool;
+  int64_t band = 1;   // rows of the pool
+  int64_t pitch = 0;  // elements between pixels of the ring
+};
+
+/// MR2 = 0: nothing is projected.
+template <int MR1, int NV1, int SX1, int KH, int KW, int SX, int MR2, int NV2, class Epi1, class Epi2, class Epi3>
+void stem_depthwise(Part part, const float* x, const float* stem_w, const float* w, const float* project_w, float* y, float* scratch, StemDepthwiseParams p, Epi1 epi1,
+                    Epi2 epi2, Epi3 epi3) {
+  ConvParams& stem = p.stem;
+  const DepthwiseChainParams& chain = p.chain;
+  const int64_t ring = ring_rows(chain.conv, chain.band), line = stem.ow * chain.pitch;
+  stem.y_pixel = chain.pitch;
+  float* const rows = scratch + part.index * depthwise_chain_scratch(chain, true, MR2 > 0);
+  float* const middle = MR2 > 0 ? rows + ring * line : y;
+  const auto make = [&](int64_t image, int64_t row, int64_t count, int64_t slot) {
+    for (int64_t i = 0; i < count; ++i)
+      detail::stem_line<MR1, NV1, SX1>(x + image * stem.cin * stem.h * stem.w, stem_w, rows, (slot + i) * stem.ow, row + i, stem, epi1);
+  };
+  detail::by_bands(part, chain.conv, chain.band, make, [&](int64_t image, int64_t top, int64_t bottom) {
+    detail::depthwise_band<KH, KW, SX, MR2, NV2>(image, top, bottom, [&](int64_t iy) { return rows + iy % ring * line; }, chain.pitch, w, project_w, middle, y, chain, epi2, epi3);
+  });
+}
+
+template <int MR, int NV, int SX, class Epi1, class Epi2>
+void stem_pool(Part part, const float* x, const float* w, float* y, float* scratch, StemPoolParams p, Epi1 epi1, Epi2 epi2) {
+  ConvParams& stem = p.stem;
+  const PoolParams& pool = p.pool;
+  const int64_t ring = ring_rows(pool, p.band), line = stem.ow * p.pitch;
+  stem.y_pixel = p.pitch;
+  float* const rows = scratch + part.index * ring * line;
+  const auto make = [&](int64_t image, int64_t row, int64_t count, int64_t slot) {
+    for (int64_t i = 0; i < count; ++i)
+      detail::stem_line<MR, NV, SX>(x + image * stem.cin * stem.h * stem.w, w, rows, (slot + i) * stem.ow, row + i, stem, epi1);
+  };
+  detail::by_bands(part, pool, p.band, make, [&](int64_t image, int64_t top, int64_t bottom) {
+    for (int64_t oy = top; oy < bottom; ++oy) {
+      const auto address = [&](int64_t iy) { return rows + iy % ring * line; };
+      detail::pool_row(oy, (image * pool.oh + oy) * pool.ow, address, p.pitch, y, pool, detail::kMaxStart, detail::Larger{}, detail::unscaled, epi2);
+    }
+  });
+}
+
+}  // namespace onnxc

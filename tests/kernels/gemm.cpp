@@ -54,7 +54,7 @@ template <int N>
 void check_narrow() {
   const auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemm_narrow<N>(part, a, b, c, p, epi); };
   for (const int64_t m : {1, 7, 8, 21}) {
-    for (const int64_t k : {int64_t{0}, int64_t{1}, Vec::width, Vec::width + 3, int64_t{64}}) {
+    for (const int k : {0, 1, Vec::width, Vec::width + 3, 64}) {
       for (const int parts : {1, 3}) check({.m = m, .n = N, .k = k, .parts = parts, .bias = k != 64, .residual = m != 7}, Vec::width, run, true);
     }
   }

@@ -211,19 +211,22 @@ constexpr std::array<std::array<char, 2>, 256> kHexPairs = [] {
   return table;
 }();
 
-/// Appends `".quad 0x…,0x…\n"` lines.
-void append_quads(std::string& out, std::span<const WeightBlob> blobs, const Layout& layout) {
-  constexpr std::size_t kQuadsInLine = 6;
+/// Appends `".quad 0x…,0x…\n"` lines, and `next_asm` after each some hundred of them: g++ 12 takes 2 GB for 400 MB of text in short lines of one asm, 1.4 GB so, and two thirds
+/// of the time.
+void append_quads(std::string& out, std::span<const WeightBlob> blobs, const Layout& layout, std::string_view next_asm) {
+  constexpr std::size_t kQuadsInLine = 96, kLinesInAsm = 512;
   constexpr std::string_view kBegin = "    \".quad ", kEnd = "\\n\"\n";
   constexpr std::size_t kQuadChars = 19;  // 0x, 16 digits and a comma, which the last of a line lacks
   const std::size_t quads = layout.bytes / 8, lines = (quads + kQuadsInLine - 1) / kQuadsInLine;
-  const std::size_t begin = out.size(), needed = begin + quads * kQuadChars + lines * (kBegin.size() + kEnd.size() - 1);
+  const std::size_t begin = out.size(), needed = begin + quads * kQuadChars + lines * (kBegin.size() + kEnd.size() - 1) + lines / kLinesInAsm * next_asm.size();
   out.reserve(needed + kSlack);
   out.resize(needed);
   char* to = out.data() + begin;
-  std::size_t column = 0;
+  std::size_t column = 0, line = 0;
   const auto add_quad = [&](const unsigned char* bytes) {
     if (column == 0) {
+      if (line > 0 && line % kLinesInAsm == 0) to = write_text(to, next_asm);
+      ++line;
       to = write_text(to, kBegin);
     } else {
       *to++ = ',';
@@ -289,20 +292,20 @@ constexpr std::string_view kAllowLongLiteral =
     "#ifdef __clang__\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Woverlength-strings\"\n#endif\n";
 constexpr std::string_view kEndLongLiteral = "#ifdef __clang__\n#pragma clang diagnostic pop\n#endif\n";
 
-/// Appends the image in the section `section` (the usual read-only one where empty); append_content adds its asm strings.
+/// Appends the image in the section `section` (the usual read-only one where empty); append_content(out, next_asm) adds its asm strings, with `next_asm` where one asm may end
+/// and the next begin: they follow each other in the section.
 template <class AppendContent>
 void append_asm(std::string& out, const std::string& symbol, std::string_view section, const Layout& layout, AppendContent append_content) {
-  out += fmt::format(
-      "#ifdef __APPLE__\n"
-      "asm(\".pushsection {1}\\n.private_extern _{0}\\n.globl _{0}\\n.p2align {3}\\n_{0}:\\n\"\n"
-      "#else\n"
-      "asm(\".pushsection {2},\\\"a\\\",%progbits\\n.globl {0}\\n.hidden {0}\\n.type {0}, %object\\n.size {0}, {4}\\n.balign "
-      "{5}\\n{0}:\\n\"\n"
-      "#endif\n",
-      symbol, section.empty() ? "__TEXT,__const" : section, section.empty() ? ".rodata.onnxc" : section, std::countr_zero(layout.alignment),
-      layout.bytes, layout.alignment);
-  append_content(out);
-  out += "    \".popsection\\n\");\n";
+  const std::string apple = fmt::format(".pushsection {}\\n", section.empty() ? "__TEXT,__const" : section),
+                    elf = fmt::format(".pushsection {},\\\"a\\\",%progbits\\n", section.empty() ? ".rodata.onnxc" : section);
+  const auto begin = [&](std::string_view apple_symbol, std::string_view elf_symbol) {
+    return fmt::format("#ifdef __APPLE__\nasm(\"{}{}\"\n#else\nasm(\"{}{}\"\n#endif\n", apple, apple_symbol, elf, elf_symbol);
+  };
+  constexpr std::string_view kEnd = "    \".popsection\\n\");\n";
+  out += begin(fmt::format(".private_extern _{0}\\n.globl _{0}\\n.p2align {1}\\n_{0}:\\n", symbol, std::countr_zero(layout.alignment)),
+               fmt::format(".globl {0}\\n.hidden {0}\\n.type {0}, %object\\n.size {0}, {1}\\n.balign {2}\\n{0}:\\n", symbol, layout.bytes, layout.alignment));
+  append_content(out, std::string(kEnd) + begin("", ""));
+  out += kEnd;
 }
 
 std::string extern_image(const std::string& symbol) {
@@ -390,7 +393,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   out = kLittleEndianOnly;
   if (form == "asm") {
     out += fmt::format("#if {}\n{}", kHasAsm, kAllowLongLiteral);
-    append_asm(out, symbol, section, layout, [&](std::string& to) { append_quads(to, blobs, layout); });
+    append_asm(out, symbol, section, layout, [&](std::string& to, std::string_view next_asm) { append_quads(to, blobs, layout, next_asm); });
     out += kEndLongLiteral;
     out += extern_image(symbol);
     out += "#else\n";
@@ -410,7 +413,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
     const std::string file = options.prefix + ".weights.bin";
     out += "#ifndef ONNXC_WEIGHTS_DIR\n#define ONNXC_WEIGHTS_DIR \"\"  // or a folder with a slash at its end\n#endif\n";
     append_asm(out, symbol, section, layout,
-               [&](std::string& to) { to += fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
+               [&](std::string& to, std::string_view) { to += fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
     out += extern_image(symbol);
     text.side_files.push_back({file, make_image(blobs, layout)});
   } else if (form == "object") {

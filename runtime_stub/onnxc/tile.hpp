@@ -193,6 +193,16 @@ struct Tile {
       }
       return;
     }
+    if (NV <= 2 && m >= MR) {  // narrow layers: their panels are often partly filled. For more vectors it is not worth the code
+      ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+        const int64_t row = row_of(i);
+        ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
+          const int64_t lanes = n - j * Vec::width;
+          if (lanes > 0) finish_vector(epi, acc[i][j], row, col + j * Vec::width, c + row * ldc + col + j * Vec::width, lanes < Vec::width ? lanes : Vec::width);
+        }
+      }
+      return;
+    }
     alignas(64) float memory[MR][NR];  // an index that is not constant would push the accumulators out of their registers
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j].store(&memory[i][j * Vec::width]);

@@ -5,7 +5,7 @@ import time
 
 BLOCK_SECONDS = 0.02
 FEWEST_BLOCKS = 7
-REST_SECONDS = 0.02  # longer than the engines' idle threads spin
+REST_SECONDS = 0.12  # longer than idle threads spin: ONNX Runtime's took 40 ms of a processor after each block on Zen 5
 
 
 def block(engine, calls):

@@ -64,7 +64,7 @@ WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t c
     int rows, vectors;
     double efficiency;
   };
-  constexpr WinogradCandidate kTiles[] = {{7, 4, 1.0}, {6, 4, 1.0}, {5, 4, 0.97}, {4, 4, 0.93}, {14, 2, 0.93}, {8, 2, 0.87}, {14, 1, 0.76}, {8, 1, 0.7}};
+  constexpr WinogradCandidate kTiles[] = {{7, 4, 1.0}, {6, 4, 1.0}, {5, 4, 0.97}, {4, 4, 0.86}, {14, 2, 0.93}, {8, 2, 0.87}, {14, 1, 0.76}, {8, 1, 0.7}};
   const WinogradCandidate* best = nullptr;
   double least = 0, relative = 1;
   for (const WinogradCandidate& c : kTiles) {

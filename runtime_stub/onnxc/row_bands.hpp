@@ -4,7 +4,7 @@
 //   x  --- first ---> . . . . . . --- windows of kh rows --->
 //
 // For each band of the second's output rows the first adds the rows that they read to a ring, where those that the band before read already are. Each row is
-// made once, and as by the two kernels alone: the results are the same. Parts take bands; the first of a part makes the rows above it, too.
+// made once, and as by the two kernels alone: the results are the same. Parts take rows of the second's output; each makes the rows above its first one, too.
 #pragma once
 #include "conv.hpp"
 
@@ -22,20 +22,21 @@ namespace detail {
 /// second's. p: of the second kernel.
 template <class Params, class Make, class Take>
 ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Make make, Take take) {
-  const int64_t ring = ring_rows(p, band), bands = (p.oh + band - 1) / band;
-  const auto [first, last] = part.slice(p.n * bands);
+  const int64_t ring = ring_rows(p, band);
+  const auto [first, last] = part.slice(p.n * p.oh);
   int64_t made = 0;  // rows of the image so far
-  for (int64_t b = first; b < last; ++b) {
-    const int64_t image = b / bands, top = b % bands * band, bottom = top + band < p.oh ? top + band : p.oh;
+  for (int64_t row = first; row < last;) {
+    const int64_t image = row / p.oh, top = row % p.oh, end = last - row < p.oh - top ? last - row + top : p.oh, bottom = top + band < end ? top + band : end;
     const int64_t above = top * p.stride_y - p.pad_top, below = (bottom - 1) * p.stride_y - p.pad_top + (p.kh - 1) * p.dilation_y + 1;
     const int64_t from = above > 0 ? above : 0, to = below < p.h ? below : p.h;
-    if (b == first || top == 0 || made < from) made = from;
+    if (row == first || top == 0 || made < from) made = from;
     while (made < to) {  // up to where the ring begins anew
       const int64_t slot = made % ring, count = ring - slot < to - made ? ring - slot : to - made;
       make(image, made, count, slot);
       made += count;
     }
     take(image, top, bottom);
+    row += bottom - top;
   }
 }
 

@@ -205,16 +205,18 @@ constexpr int64_t winograd_scratch(int64_t cin, int64_t block) {
 template <int T, int MR, int NV, bool plain = false, class Epi = Epilogue<Keep>>
 void winograd(Part part, const float* x, const float* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
   constexpr int A = T + 2, NR = NV * Vec::width;
+  constexpr int kKept = plain ? 9 : A * A;  // weights for each pair of channels
   const int64_t pitch = detail::winograd_pitch(p.cin), v_plane = detail::winograd_plane(block * pitch), m_plane = detail::winograd_plane(block * NR);
   const int64_t panels = (p.cout + NR - 1) / NR;
   const int64_t down = (p.oh + T - 1) / T, across = (p.ow + T - 1) / T, tiles = p.n * down * across;
-  const bool by_tiles = tiles >= int64_t{MR} * part.count;
+  // Parts take tiles, but for weights that no L2 holds: of those each reads as few as it can, though all transform the whole image then.
+  constexpr int64_t kMany = int64_t{1} << 20;  // floats
+  const bool by_tiles = tiles >= int64_t{MR} * part.count && (kKept * p.cin * p.cout < kMany || panels < part.count);
   const auto [first, last] = by_tiles ? part.slice(tiles) : Part::Range{0, tiles};
   const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
   float* const v = scratch + part.index * winograd_scratch<T, NV, plain>(p.cin, block);
   float* const m = v + A * A * v_plane;
   const int64_t depth = plain && kPlainDepth < p.cin ? kPlainDepth : p.cin, u_plane = plain ? detail::winograd_plane(depth * NR) : depth * NR;
-  constexpr int kKept = plain ? 9 : A * A;  // weights for each pair of channels
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;
     const GridPlace start(from, down, across);

@@ -84,7 +84,11 @@ ONNXC_INLINE Vec quotient(Vec a, Vec b) {
   const Vec r = {x86::reciprocal_14(b.lanes)}, q = a * r;
   return fma(fnma(b, q, a), r, q);
 }
-/// x * 2^n, rounded once; n whole.
+/// 1 / x within 2^-14 of it.
+ONNXC_INLINE Vec reciprocal_14(Vec x) { return {x86::reciprocal_14(x.lanes)}; }
+/// Of each lane of `index` the low four bits tell which lane of `table` it becomes.
+ONNXC_INLINE Vec pick(Vec table, Vec index) { return {x86::pick(table.lanes, (x86::Ints)index.lanes)}; }
+/// x * 2^n, rounded once; of n the whole part counts.
 ONNXC_INLINE Vec scale(Vec x, Vec n) { return {x86::scale(x.lanes, n.lanes)}; }
 ONNXC_INLINE void pin(Vec& x) { asm("" : "+v"(x.lanes)); }
 #else

@@ -4,7 +4,7 @@
 //
 //   exp 1.1 ULP   log 1.0   sigmoid 3   tanh 6   erf 1.5   softplus 3   sin, cos 1.6   pow, tan, asin, ... as the C library
 //
-// Subnormal results of sigmoid and softplus below 2^-126 may be off by more; nothing is flushed to zero, NaN and infinity are as in C.
+// Results of sigmoid and softplus below 2^-126 may be off by more, with AVX-512 sigmoid's are 0; nothing else is flushed to zero, NaN and infinity are as in C.
 // References: range reduction after W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980); polynomials fitted by
 // Lawson's iteration with coefficients rounded to float one by one; tanh is the 13/6 rational that Eigen uses.
 #pragma once
@@ -157,11 +157,26 @@ ONNXC_INLINE Vec log(Vec x) {
   return select(x > Vec::all(0.0f), select(x < infinity, y, x), edge);
 }
 
+#if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)
+/// 1 / (1 + e^-x) with e^-x = 2^n 2^-g, n a multiple of 1/16: its fraction picks 2^(i/16), and |g| <= 1/32 needs few powers. Below -87.3, where it is subnormal: 0.
+ONNXC_INLINE Vec sigmoid(Vec x) {
+  alignas(64) static constexpr float kPowers[16] = {1.0f,        1.044273782f, 1.090507733f, 1.138788635f, 1.189207115f, 1.241857812f, 1.296839555f, 1.354255547f,
+                                                    1.414213562f, 1.476826146f, 1.542210825f, 1.610490332f, 1.681792831f, 1.75625216f,  1.834008086f, 1.915206561f};
+  const Vec least = Vec::all(-87.3f), one = Vec::all(1.0f), z = onnxc::min(Vec::all(30.0f), onnxc::max(least, x));  // NaN stays, being second
+  const Vec magic = Vec::all(786432.0f);  // 1.5 * 2^19: a float beside it is a multiple of 1/16, and i are its low bits
+  const Vec t = onnxc::fnma(z, Vec::all(1.44269502f), magic), n = t - magic;
+  const Vec g = onnxc::fma(z, Vec::all(1.92596299e-8f), onnxc::fma(z, Vec::all(1.44269502f), n));
+  const Vec p = detail::polynomial(g, {1.0f, -6.931471806e-01f, 2.402358983e-01f, -5.550410866e-02f});
+  const Vec d = onnxc::fma(scale(pick(Vec::load(kPowers), t), n), p, one), r = select(x < least, Vec::all(0.0f), reciprocal_14(d));
+  return onnxc::fma(r, onnxc::fnma(d, r, one), r);
+}
+#else
 /// From e = exp(-|x|), so that nothing overflows: 1 / (1 + e), or e / (1 + e) for negative x.
 ONNXC_INLINE Vec sigmoid(Vec x) {
   const Vec e = detail::exp_of_minus_abs(x), one = Vec::all(1.0f);
   return quotient(select(x < Vec::all(0.0f), e, one), one + e);
 }
+#endif
 
 /// log(1 + exp(x)) = max(x, 0) + log1p(e), e = exp(-|x|); log1p(e) = log(u) + (e - (u - 1)) / u with u = 1 + e rounded.
 ONNXC_INLINE Vec softplus(Vec x) {

@@ -1,4 +1,4 @@
-// Conv. With constant f32 weights in one or two dimensions it runs channels-last, by the cheapest of: a GEMM (1x1), Winograd (3x3), depthwise, the
+// Conv. With constant f32 weights in one or two dimensions it runs channels-last, by the cheapest of: a GEMM or GEMV (1x1), Winograd (3x3), depthwise, the
 // planar stem, or an implicit GEMM. Anything else takes the reference kernel.
 #include "compiler/ops/nn/conv.h"
 
@@ -94,6 +94,27 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
   });
 }
 
+/// A 1x1 convolution of one pixel: the two of squeeze-and-excite, above all.
+void consider_gemv(Lowering& l, const ConvCall& c) {
+  if (c.kh != 1 || c.kw != 1 || c.group != 1 || !(c.pixels == Dim(1)) || !c.plain_window() || !c.no_pads()) return;
+  Tile line{1, 4, 4 * l.target().vector_floats};
+  for (const int vectors : {3, 2}) {
+    const Tile other{1, vectors, vectors * l.target().vector_floats};
+    if (c.padded_columns(other) < c.padded_columns(line)) line = other;
+  }
+  consider_stored(l, stored_kernel(c, "gemv", line), storages(l, c, line), [&l, c, line](const Storage& storage) {
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = line.nr};
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    std::vector<std::pair<std::string, Arg>> scales;
+    const PointerArg w = stored_weights(l, shape, storage, scales);
+    auto params = gemm_params(l, c, x, y, shape);
+    params.insert(params.end(), scales.begin(), scales.end());
+    StepBuilder step = l.call("gemv");
+    step.template_name(std::to_string(line.vectors)).pointer(x).pointer(w).pointer(y).params(std::move(params));
+    finish_conv(l, step, c, y);
+  });
+}
+
 void consider_depthwise(Lowering& l, const ConvCall& c) {
   if (c.group != c.cin || c.cout != c.cin) return;
   const bool unrolled = c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] <= 2;
@@ -153,6 +174,7 @@ void lower_conv(Lowering& l) {
   }
   const ConvCall c(l);
   consider_gemm(l, c);
+  consider_gemv(l, c);
   consider_winograd(l, c);
   consider_winograd_line(l, c);
   consider_depthwise(l, c);

@@ -32,15 +32,20 @@ elif [ ${#models[@]} = 0 ]; then
     # Few bits.
     bf16_mlp mlp_matmul4bits lenet5_digits_qdq mlperf_tiny_kws_int8 emx_micro_kws_qdq bert_mini_dynamic_int8)
 fi
-passed=0 failed=0
-for model in "${models[@]}"; do
-  if output="$(timeout 600 "$onnxc" run "$folder/$model/model.onnx" 2>&1)"; then
-    passed=$((passed + 1))
+# One line for each, as it ends; as many at a time as there are processors.
+run_model() {
+  local model="$1" output
+  if output="$(timeout 900 "$onnxc" run "$folder/$model/model.onnx" 2>&1)"; then
     printf 'ok      %-26s %s\n' "$model" "$(grep -o 'largest error [0-9.e+-]*' <<<"$output" | sort -g -k3 | tail -n 1)"
   else
-    failed=$((failed + 1))
     printf 'FAILED  %-26s %s\n' "$model" "$(tail -n 1 <<<"$output" | cut -c1-300)"
+    return 1
   fi
-done
+}
+export -f run_model
+export onnxc folder
+exec 3>&1
+lines="$(printf '%s\n' "${models[@]}" | xargs -P "${ONNXC_JOBS:-$(nproc)}" -I{} bash -c 'run_model {}' | tee >(cat >&3))"
+passed=$(grep -c '^ok ' <<<"$lines") failed=$((${#models[@]} - passed))
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

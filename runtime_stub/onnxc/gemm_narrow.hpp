@@ -32,11 +32,16 @@ void gemm_narrow(Part part, const float* a, const float* b, float* c, GemmParams
     int64_t k = 0;
     for (; k + Vec::width <= p.k; k += Vec::width) add(k, [](const float* x) ONNXC_INLINE_LAMBDA { return Vec::load(x); });
     if (k < p.k) add(k, [lanes = p.k - k](const float* x) ONNXC_INLINE_LAMBDA { return Vec::load(x, lanes); });
-    float sums[kRows][N];
+    float sums[kRows * N];
     ONNXC_UNROLL for (int i = 0; i < kRows; ++i) {
-      ONNXC_UNROLL for (int j = 0; j < N; ++j) sums[i][j] = (p.bias != nullptr ? p.bias[j] : 0.0f) + sum(acc[i][j]);
+      ONNXC_UNROLL for (int j = 0; j < N; ++j) sums[i * N + j] = (p.bias != nullptr ? p.bias[j] : 0.0f) + sum(acc[i][j]);
     }
-    for (int64_t i = 0; i < kRows && row + i < last; ++i) finish_row(epi, sums[i], row + i, 0, c + (row + i) * p.ldc, N);
+    const int64_t count = row + kRows < last ? kRows : last - row;
+    if (std::is_empty_v<Epi> && p.ldc == N) {  // no operand tells a row from a column
+      finish_row(epi, sums, row, 0, c + row * N, count * N);
+      continue;
+    }
+    for (int64_t i = 0; i < count; ++i) finish_row(epi, sums + i * N, row + i, 0, c + (row + i) * p.ldc, N);
   }
 }
 

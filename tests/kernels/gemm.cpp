@@ -15,13 +15,14 @@ struct Case {
   int64_t m, n, k;
   int parts = 1;
   bool bias = true, residual = true;
+  int64_t gap = 5;  // behind each row of c
 };
 
 /// run(part, a, packed b, c, params, epilogue) against the loop. `narrow`: b as gemm_narrow has it.
 template <class Run>
 void check(const Case& t, int nr, Run run, bool narrow = false) {
   INFO("m " << t.m << " n " << t.n << " k " << t.k << " parts " << t.parts << " nr " << nr);
-  const int64_t lda = t.k + 3, ldc = t.n + 5;
+  const int64_t lda = t.k + 3, ldc = t.n + t.gap;
   const auto a = numbers(t.m * lda, 1), b = numbers(t.k * t.n, 2), bias = numbers(t.n, 3), residual = numbers(t.m * ldc, 4);
   const Aligned packed(pack::panels(b, narrow ? pack::PanelShape{.k = t.n, .n = t.k, .nr = nr, .transposed = true, .ld = t.n} : pack::PanelShape{.k = t.k, .n = t.n, .nr = nr}));
   const Aligned packed_bias(pack::padded(bias, nr));
@@ -55,7 +56,10 @@ void check_narrow() {
   const auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemm_narrow<N>(part, a, b, c, p, epi); };
   for (const int64_t m : {1, 7, 8, 21}) {
     for (const int k : {0, 1, Vec::width, Vec::width + 3, 64}) {
-      for (const int parts : {1, 3}) check({.m = m, .n = N, .k = k, .parts = parts, .bias = k != 64, .residual = m != 7}, Vec::width, run, true);
+      for (const int parts : {1, 3}) {
+        check({.m = m, .n = N, .k = k, .parts = parts, .bias = k != 64, .residual = m != 7}, Vec::width, run, true);
+        check({.m = m, .n = N, .k = k, .parts = parts, .residual = false, .gap = 0}, Vec::width, run, true);
+      }
     }
   }
 }

@@ -64,11 +64,12 @@ def emitted(model, folder, *options, cache=None):
 
 
 def choices(model, *options, cache=None):
-    """Of each value the candidate that computes it, as `onnxc report` tells."""
+    """Of each value the candidate that computes it, by its label, as `onnxc report` tells."""
     with tempfile.TemporaryDirectory() as folder:
         call("report", model, "--json", Path(folder) / "r.json", *options, cache=cache)
         told = json.loads((Path(folder) / "r.json").read_text())["choices"]
-    return {choice["value"]: choice["candidates"][choice["winner"]]["kernel"] for choice in told}
+    winners = {choice["value"]: choice["candidates"][choice["winner"]] for choice in told}
+    return {value: ", ".join(filter(None, (winner["kernel"], winner["note"]))) for value, winner in winners.items()}
 
 
 def check_tune(model, root):

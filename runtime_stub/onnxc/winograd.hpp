@@ -9,7 +9,8 @@
 // u = G w G^T is made at compile time, in double: [ceil(cout / NR)][(T + 2)^2][cin][NR] (pack::winograd), in the order of use. Parameters are
 // conv's with kernel 3x3, strides and dilations 1, group 1; any pads. scratch: winograd_scratch floats for each part, 64-byte aligned.
 //
-// Weights may also come as they are, which is 16/9 or 4 times fewer bytes to keep and to stream: w [ceil(cout / NR)][cin][9][NR] (pack::conv_stem). Then
+// Weights may also come as they are, which is 16/9 or 4 times fewer bytes to keep and to stream, or fewer yet where a narrower type
+// holds them (stored.hpp): w [ceil(cout / NR)][cin][9][NR] (pack::conv_stem). Then
 // u is made here, of kPlainDepth channels of a panel at a time, for each block: in time as six more tiles in each block.
 //
 // Output tiles are taken in blocks: transform the block's input to v [frequency][tile][cin], then for each panel of NR channels run all
@@ -92,16 +93,16 @@ ONNXC_INLINE void winograd_kernel(const Vec* w, Vec* o) {
   }
 }
 
-/// Plain weights [steps][9][NR] of a panel to u: frequency f at u + f * plane.
-template <int T, int NV>
-ONNXC_INLINE void winograd_weights(const float* w, int64_t steps, float* u, int64_t plane) {
+/// Plain weights [steps][9][NR] of a panel, as panel_of gives it, to u: frequency f at u + f * plane.
+template <int T, int NV, class Row>
+ONNXC_INLINE void winograd_weights(Row w, int64_t steps, float* u, int64_t plane) {
   constexpr int A = T + 2, NR = NV * Vec::width;
   for (int64_t k = 0; k < steps; ++k, w += 9 * NR, u += NR) {
     for (int64_t j = 0; j < NR; j += Vec::width) {
       Vec half[A * 3];
       ONNXC_UNROLL for (int x = 0; x < 3; ++x) {
         Vec column[3], turned[A];
-        ONNXC_UNROLL for (int y = 0; y < 3; ++y) column[y] = Vec::load(w + (y * 3 + x) * NR + j);
+        ONNXC_UNROLL for (int y = 0; y < 3; ++y) column[y] = onnxc::load(w + (y * 3 + x) * NR, j);
         winograd_kernel<T>(column, turned);
         ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * 3 + x] = turned[i];
       }
@@ -202,8 +203,9 @@ constexpr int64_t winograd_scratch(int64_t cin, int64_t block) {
 }
 
 /// See the head of the file. `plain`: u is w as it is. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
-template <int T, int MR, int NV, bool plain = false, class Epi = Epilogue<Keep>>
-void winograd(Part part, const float* x, const float* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
+template <int T, int MR, int NV, bool plain = false, class W, class Epi = Epilogue<Keep>>
+void winograd(Part part, const float* x, const W* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
+  static_assert(plain || std::is_same_v<W, float>);
   constexpr int A = T + 2, NR = NV * Vec::width;
   constexpr int kKept = plain ? 9 : A * A;  // weights for each pair of channels
   const int64_t pitch = detail::winograd_pitch(p.cin), v_plane = detail::winograd_plane(block * pitch), m_plane = detail::winograd_plane(block * NR);
@@ -233,11 +235,14 @@ void winograd(Part part, const float* x, const float* u, float* y, float* scratc
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int64_t c = 0; c < p.cin; c += depth) {
         const int64_t steps = p.cin - c < depth ? p.cin - c : depth;
-        const float* frequencies = u + (panel * p.cin + c) * kKept * NR;
+        const auto given = panel_of(u, p.scales, panel, p.cin * kKept, NR) + c * kKept * NR;
+        const float* frequencies;
         if constexpr (plain) {
-          ahead.move(frequencies + steps * kKept * NR, steps, kKept * NR * 4 * MR / (A * A * count));
-          detail::winograd_weights<T, NV>(frequencies, steps, m + A * A * m_plane, u_plane);
+          ahead.move(address_of(given + steps * kKept * NR), steps, kKept * NR * int64_t{sizeof(W)} * MR / (A * A * count));
           frequencies = m + A * A * m_plane;
+          detail::winograd_weights<T, NV>(given, steps, m + A * A * m_plane, u_plane);
+        } else {
+          frequencies = given;
         }
         for (int f = 0; f < A * A; ++f) {
           const float* const uf = frequencies + f * u_plane;

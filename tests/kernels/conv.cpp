@@ -181,7 +181,7 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1)
   const Aligned packed(plain ? pack::conv_stem(w, {.cout = p.cout, .cin = p.cin, .kh = 3, .kw = 3, .nr = nr}) : pack::winograd(w, p.cout, p.cin, nr, T));
   const Aligned packed_bias(pack::padded(bias, nr)), scratch(std::vector<float>(size_t(parts * winograd_scratch<T, NV, plain>(p.cin, block)), kGuard));
   p.bias = packed_bias;
-  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd<T, MR, NV, plain>(part, in, packed, y, scratch.p, q, block, epi); },
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd<T, MR, NV, plain>(part, in, packed.p, y, scratch.p, q, block, epi); },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 

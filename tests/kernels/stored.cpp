@@ -4,6 +4,7 @@
 #include <onnxc/gather_rows.hpp>
 #include <onnxc/recurrent.hpp>
 #include <onnxc/scalar/gather.hpp>
+#include <onnxc/winograd.hpp>
 
 #include <cstring>
 
@@ -132,6 +133,30 @@ void check_convs() {
   check_conv<T, MR, NV>({.h = 1, .w = 1, .cin = 33, .cout = 9});
 }
 
+/// Winograd with plain weights.
+template <class T, int F, int MR, int NV>
+void check_winograd(ConvParams p, int parts) {
+  constexpr int NR = NV * Vec::width;
+  p.kh = p.kw = 3;
+  p.oh = p.h + 2 * p.pad_top - 2;
+  p.ow = p.w + 2 * p.pad_left - 2;
+  p.x_pixel = p.cin;
+  p.y_pixel = p.cout;
+  const pack::ConvShape shape{.cout = p.cout, .cin = p.cin, .kh = 3, .kw = 3, .nr = NR};
+  const auto w = stored<T>(pack::conv_stem(narrow_numbers<T>(p.cout * p.cin * 9, 2), shape), p.cin * 9, NR, pack::conv_bias(scales_of<T>(p.cout), shape));
+  const auto x = numbers(p.n * p.h * p.w * p.x_pixel, 1);
+  p.scales = w.scales.data();
+  constexpr int64_t kBlock = 2 * MR;
+  const Aligned scratch(std::vector<float>(size_t(parts * winograd_scratch<F, NV, true>(p.cin, kBlock)), kGuard));
+  std::vector<float> narrow(size_t(p.n * p.oh * p.ow * p.cout) + 1, kGuard), wide = narrow;
+  for (int i = 0; i < parts; ++i) {
+    winograd<F, MR, NV, true>(Part{i, parts}, x.data(), w.codes.data(), narrow.data(), scratch.p, p, kBlock);
+    winograd<F, MR, NV, true>(Part{i, parts}, x.data(), w.floats.data(), wide.data(), scratch.p, p, kBlock);
+  }
+  CHECK(same(narrow, wide));
+  CHECK(wide.back() == kGuard);
+}
+
 /// Steps of all cells over two directions with narrow matrices and with those of floats; `matrices`: the columns of each in one direction.
 template <class T, class Run>
 void check_recurrence(std::vector<int64_t> matrices, Run run) {
@@ -196,6 +221,8 @@ void check_all() {
   check_tile<T, 2, 4>();
   check_tile<T, 1, 4>();
   check_convs<T, 14, 2>();
+  check_winograd<T, 2, 8, 2>({.h = 7, .w = 7, .cin = 80, .cout = 70, .pad_top = 1, .pad_left = 1}, 2);
+  check_winograd<T, 4, 6, 2>({.n = 2, .h = 13, .w = 9, .cin = 21, .cout = 17, .pad_top = 1}, 1);
   check_convs<T, 6, 4>();
   check_convs<T, 4, 3>();
   check_recurrences<T>();

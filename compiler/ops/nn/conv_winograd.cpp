@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/lowering/narrow.h"
+
 namespace onnxc {
 namespace {
 
@@ -30,15 +32,18 @@ void consider_winograd(Lowering& l, const ConvCall& c, int outputs, bool plain) 
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? 9 : side * side) * c.cin * columns;
   const double macs = static_cast<double>(rows * side * side) * static_cast<double>(c.cin) * static_cast<double>(columns) * relative;
   const char* const row = outputs == 2 ? "winograd_2" : "winograd_4";
-  l.consider(row, macs, static_cast<double>(bytes), [&l, c, row, outputs, plain, block, room, bytes, tile = tile] {
+  const auto build = [&l, c, row, outputs, plain, block, room, bytes, tile = tile](const Storage& storage) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 3, .kw = 3, .group = 1, .nr = tile.nr};
-    const PointerArg w = l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, plain, outputs] {
-                                                            return plain ? pack::conv_stem(conv_weights(l), shape) : pack::winograd(conv_weights(l), shape.cout, shape.cin, shape.nr, outputs);
-                                                          }});
+    const Packed packed{conv_weights(l), bytes / 4, [&l, shape, plain, outputs] {
+                          return plain ? pack::conv_stem(conv_weights(l), shape) : pack::winograd(conv_weights(l), shape.cout, shape.cin, shape.nr, outputs);
+                        }};
+    std::vector<std::pair<std::string, Arg>> scales;
+    const std::vector<float> factors = storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape);
+    const PointerArg w = add_stored(l, conv_weights_name(l), packed, 9 * c.cin, tile.nr, storage, factors, scales);
     const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(room) * l.threads());
-    const auto bias = conv_bias(l, shape);
-    auto params = c.params(x, y, bias);
+    auto params = c.params(x, y, conv_bias(l, shape));
+    params.insert(params.end(), scales.begin(), scales.end());
     params.emplace_back("weights_end", name_arg("weights_end"));
     StepBuilder step = l.call(row);
     step.template_name(std::to_string(outputs));
@@ -46,7 +51,11 @@ void consider_winograd(Lowering& l, const ConvCall& c, int outputs, bool plain) 
     if (plain) step.template_name("true");
     step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(block);
     finish_conv(l, step, c, y);
-  }, bytes - 4 * 9 * c.cin * c.cout, plain ? "plain weights" : "");
+  };
+  if (plain)
+    consider_stored(l, {row, macs, static_cast<double>(blocks), 9 * c.cin, columns, "plain weights"}, candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows), build);
+  else
+    l.consider(row, macs, static_cast<double>(bytes), [build] { build(Storage()); }, bytes - 4 * 9 * c.cin * c.cout);
 }
 
 }  // namespace

@@ -223,6 +223,7 @@ class StepBuilder {
 inline Arg dim_arg(Dim value) { return DimArg{value}; }
 inline Arg dims_arg(std::vector<Dim> values) { return DimsArg{std::move(values)}; }
 inline Arg dims_arg(const std::vector<int64_t>& values) { return DimsArg{{values.begin(), values.end()}}; }
+inline Arg params_arg(std::vector<std::pair<std::string, Arg>> members) { return std::make_shared<ParamsArg>(ParamsArg{std::move(members)}); }
 inline Arg flag_arg(bool value) { return NameArg{value ? "true" : "false"}; }
 inline Arg name_arg(std::string text) { return NameArg{std::move(text)}; }
 inline Arg number_arg(double value) { return NumberArg{value}; }

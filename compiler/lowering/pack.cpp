@@ -28,6 +28,26 @@ std::vector<float> panels(std::span<const float> b, PanelShape s) {
   return out;
 }
 
+std::vector<float> strassen(std::span<const float> b, PanelShape s) {
+  const int64_t ld = s.ld != 0 ? s.ld : s.transposed ? s.k : s.n, depth = s.k / 2, pairs = (s.n + 2 * s.nr - 1) / (2 * s.nr);
+  const auto value = [&](int64_t row, int64_t column) { return column < s.n ? static_cast<double>(s.transposed ? at(b, column * ld + row) : at(b, row * ld + column)) : 0.0; };
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(pairs * 7 * depth * s.nr));
+  for (int64_t first = 0; first < pairs * s.nr; first += s.nr) {
+    for (int number = 0; number < 7; ++number) {
+      for (int64_t row = 0; row < depth; ++row) {
+        for (int64_t column = first; column < first + s.nr; ++column) {
+          const double b11 = value(row, column), b12 = value(row, column + pairs * s.nr), b21 = value(depth + row, column), b22 = value(depth + row, column + pairs * s.nr);
+          const double t1 = b12 - b11, t2 = b22 - t1;
+          const double in_order[] = {b11, b21, t2, t1, b22, b22 - b12, b21 - t2};
+          out.push_back(static_cast<float>(in_order[number]));
+        }
+      }
+    }
+  }
+  return out;
+}
+
 std::vector<float> padded(std::span<const float> values, int64_t multiple) {
   std::vector<float> out(values.begin(), values.end());
   const auto m = static_cast<std::size_t>(multiple);

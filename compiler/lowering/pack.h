@@ -22,6 +22,9 @@ std::vector<float> panels(std::span<const float> b, PanelShape shape);
 /// Number of floats in such an array.
 int64_t panels_size(int64_t k, int64_t n, int64_t nr);
 
+/// b as strassen.hpp reads it, k even: sums and differences of its quarters, made in double, in panels [ceil(n / 2 nr)][7][k / 2][nr].
+std::vector<float> strassen(std::span<const float> b, PanelShape shape);
+
 /// n values padded with zeros to whole panels: bias.
 std::vector<float> padded(std::span<const float> values, int64_t multiple);
 

@@ -27,6 +27,16 @@ struct StemPoolParams {
   int64_t pitch = 0;  // elements between pixels of the ring
 };
 
+namespace detail {
+
+/// Output rows `row` to `row + count` of an image to `slot` and on of a ring.
+template <int MR, int NV, int SX, class Epi>
+ONNXC_INLINE void stem_rows(const float* x, const float* w, float* ring, int64_t image, int64_t row, int64_t count, int64_t slot, const ConvParams& p, const Epi& epi) {
+  for (int64_t i = 0; i < count; ++i) stem_line<MR, NV, SX>(x + image * p.cin * p.h * p.w, w, ring, (slot + i) * p.ow, row + i, p, epi);
+}
+
+}  // namespace detail
+
 /// MR2 = 0: nothing is projected.
 template <int MR1, int NV1, int SX1, int KH, int KW, int SX, int MR2, int NV2, class Epi1, class Epi2, class Epi3>
 void stem_depthwise(Part part, const float* x, const float* stem_w, const float* w, const float* project_w, float* y, float* scratch, StemDepthwiseParams p, Epi1 epi1,
@@ -37,10 +47,7 @@ void stem_depthwise(Part part, const float* x, const float* stem_w, const float*
   stem.y_pixel = chain.pitch;
   float* const rows = scratch + part.index * depthwise_chain_scratch(chain, true, MR2 > 0);
   float* const middle = MR2 > 0 ? rows + ring * line : y;
-  const auto make = [&](int64_t image, int64_t row, int64_t count, int64_t slot) {
-    for (int64_t i = 0; i < count; ++i)
-      detail::stem_line<MR1, NV1, SX1>(x + image * stem.cin * stem.h * stem.w, stem_w, rows, (slot + i) * stem.ow, row + i, stem, epi1);
-  };
+  const auto make = [&](int64_t image, int64_t row, int64_t count, int64_t slot) { detail::stem_rows<MR1, NV1, SX1>(x, stem_w, rows, image, row, count, slot, stem, epi1); };
   detail::by_bands(part, chain.conv, chain.band, make, [&](int64_t image, int64_t top, int64_t bottom) {
     detail::depthwise_band<KH, KW, SX, MR2, NV2>(image, top, bottom, [&](int64_t iy) { return rows + iy % ring * line; }, chain.pitch, w, project_w, middle, y, chain, epi2, epi3);
   });
@@ -53,10 +60,7 @@ void stem_pool(Part part, const float* x, const float* w, float* y, float* scrat
   const int64_t ring = ring_rows(pool, p.band), line = stem.ow * p.pitch;
   stem.y_pixel = p.pitch;
   float* const rows = scratch + part.index * ring * line;
-  const auto make = [&](int64_t image, int64_t row, int64_t count, int64_t slot) {
-    for (int64_t i = 0; i < count; ++i)
-      detail::stem_line<MR, NV, SX>(x + image * stem.cin * stem.h * stem.w, w, rows, (slot + i) * stem.ow, row + i, stem, epi1);
-  };
+  const auto make = [&](int64_t image, int64_t row, int64_t count, int64_t slot) { detail::stem_rows<MR, NV, SX>(x, w, rows, image, row, count, slot, stem, epi1); };
   detail::by_bands(part, pool, p.band, make, [&](int64_t image, int64_t top, int64_t bottom) {
     for (int64_t oy = top; oy < bottom; ++oy) {
       const auto address = [&](int64_t iy) { return rows + iy % ring * line; };

@@ -140,6 +140,15 @@ struct Tile {
     }
   }
 
+  /// Row i gets what is at at(i) added.
+  template <class At>
+  ONNXC_INLINE void plus(At at) {
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+      const float* const row = at(i);
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = acc[i][j] + Vec::load(row + j * Vec::width);
+    }
+  }
+
   /// acc[i][:] += rows[i][0..k) times b. `stride`: elements between the rows of b, where b is not a panel.
   template <class Row>
   ONNXC_INLINE void add(const float* const* rows, int64_t k, Row b, Ahead ahead, int64_t stride = NR) {

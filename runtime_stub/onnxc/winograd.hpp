@@ -9,9 +9,9 @@
 // u = G w G^T is made at compile time, in double: [ceil(cout / NR)][(T + 2)^2][cin][NR] (pack::winograd), in the order of use. Parameters are
 // conv's with kernel 3x3, strides and dilations 1, group 1; any pads. scratch: winograd_scratch floats for each part, 64-byte aligned.
 //
-// Weights may also come as they are, which is 16/9 or 4 times fewer bytes to keep and to stream, or fewer yet where a narrower type
-// holds them (stored.hpp): w [ceil(cout / NR)][cin][9][NR] (pack::conv_stem). Then
-// u is made here, of kPlainDepth channels of a panel at a time, for each block: in time as six more tiles in each block.
+// Weights may also come as they are, which is 16/9 or 4 times fewer bytes to keep and to stream, or fewer yet where a narrower type holds them (stored.hpp):
+// w [ceil(cout / NR)][cin][9][NR] (pack::conv_stem). Then u is made here, of kPlainDepth channels of a panel at a time, for each block: in time as six more
+// tiles in each block.
 //
 // Output tiles are taken in blocks: transform the block's input to v [frequency][tile][cin], then for each panel of NR channels run all
 // frequencies to m [frequency][tile][NR] and transform m back at once. m stays in L1 or L2, v in L2; u streams by once a block.
@@ -218,6 +218,7 @@ void winograd(Part part, const float* x, const W* u, float* y, float* scratch, C
   const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
   float* const v = scratch + part.index * winograd_scratch<T, NV, plain>(p.cin, block);
   float* const m = v + A * A * v_plane;
+  float* const transformed = m + A * A * m_plane;  // of plain weights
   const int64_t depth = plain && kPlainDepth < p.cin ? kPlainDepth : p.cin, u_plane = plain ? detail::winograd_plane(depth * NR) : depth * NR;
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;
@@ -236,11 +237,10 @@ void winograd(Part part, const float* x, const W* u, float* y, float* scratch, C
       for (int64_t c = 0; c < p.cin; c += depth) {
         const int64_t steps = p.cin - c < depth ? p.cin - c : depth;
         const auto given = panel_of(u, p.scales, panel, p.cin * kKept, NR) + c * kKept * NR;
-        const float* frequencies;
+        const float* frequencies = transformed;
         if constexpr (plain) {
           ahead.move(address_of(given + steps * kKept * NR), steps, kKept * NR * int64_t{sizeof(W)} * MR / (A * A * count));
-          frequencies = m + A * A * m_plane;
-          detail::winograd_weights<T, NV>(given, steps, m + A * A * m_plane, u_plane);
+          detail::winograd_weights<T, NV>(given, steps, transformed, u_plane);
         } else {
           frequencies = given;
         }

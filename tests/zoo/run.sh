@@ -45,7 +45,7 @@ run_model() {
 export -f run_model
 export onnxc folder
 exec 3>&1
-lines="$(printf '%s\n' "${models[@]}" | xargs -P "${ONNXC_JOBS:-$(nproc)}" -I{} bash -c 'run_model {}' | tee >(cat >&3))"
+lines="$(printf '%s\n' "${models[@]}" | xargs -d '\n' -P "${ONNXC_JOBS:-$(nproc)}" -I{} bash -c 'run_model "$1"' _ {} | tee >(cat >&3))"
 passed=$(grep -c '^ok ' <<<"$lines") failed=$((${#models[@]} - passed))
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

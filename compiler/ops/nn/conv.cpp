@@ -76,43 +76,36 @@ StoredKernel stored_kernel(const ConvCall& c, const char* row, const Tile& tile)
   return {row, c.tiled_macs(tile), std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.kh * c.kw, c.padded_columns(tile) * c.group};
 }
 
-void consider_gemm(Lowering& l, const ConvCall& c) {
-  if (c.kh != 1 || c.kw != 1 || c.group != 1 || !c.plain_window() || !c.no_pads()) return;
+/// A 1x1 convolution as a product, of one row by gemv.
+void consider_product(Lowering& l, const ConvCall& c, const Tile& tile, bool one_row) {
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin};
-  const Tile tile = choose_tile(l.target(), product);
-  consider_stored(l, stored_kernel(c, "gemm", tile), storages(l, c, tile), [&l, c, tile, product](const Storage& storage) {
+  const char* const row = one_row ? "gemv" : "gemm";
+  consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, tile, product, row, one_row](const Storage& storage) {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     std::vector<std::pair<std::string, Arg>> scales;
     const PointerArg w = stored_weights(l, shape, storage, scales);
     auto params = gemm_params(l, c, x, y, shape);
     params.insert(params.end(), scales.begin(), scales.end());
-    add_streaming(l, tile, product, 1, params);
-    StepBuilder step = l.call("gemm");
-    tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(std::move(params));
+    if (!one_row) add_streaming(l, tile, product, 1, params);
+    StepBuilder step = l.call(row);
+    if (!one_row) step.template_name(std::to_string(tile.rows));
+    step.template_name(std::to_string(tile.vectors)).pointer(x).pointer(w).pointer(y).params(std::move(params));
     finish_conv(l, step, c, y);
   });
 }
 
-/// A 1x1 convolution of one pixel: the two of squeeze-and-excite, above all.
-void consider_gemv(Lowering& l, const ConvCall& c) {
-  if (c.kh != 1 || c.kw != 1 || c.group != 1 || !(c.pixels == Dim(1)) || !c.plain_window() || !c.no_pads()) return;
+void consider_gemm(Lowering& l, const ConvCall& c) {
+  if (c.kh != 1 || c.kw != 1 || c.group != 1 || !c.plain_window() || !c.no_pads()) return;
+  consider_product(l, c, choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin}), false);
+  if (!(c.pixels == Dim(1))) return;
+  // The two of squeeze-and-excite, above all.
   Tile line{1, 4, 4 * l.target().vector_floats};
   for (const int vectors : {3, 2}) {
     const Tile other{1, vectors, vectors * l.target().vector_floats};
     if (c.padded_columns(other) < c.padded_columns(line)) line = other;
   }
-  consider_stored(l, stored_kernel(c, "gemv", line), storages(l, c, line), [&l, c, line](const Storage& storage) {
-    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = line.nr};
-    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    std::vector<std::pair<std::string, Arg>> scales;
-    const PointerArg w = stored_weights(l, shape, storage, scales);
-    auto params = gemm_params(l, c, x, y, shape);
-    params.insert(params.end(), scales.begin(), scales.end());
-    StepBuilder step = l.call("gemv");
-    step.template_name(std::to_string(line.vectors)).pointer(x).pointer(w).pointer(y).params(std::move(params));
-    finish_conv(l, step, c, y);
-  });
+  consider_product(l, c, line, true);
 }
 
 void consider_depthwise(Lowering& l, const ConvCall& c) {
@@ -174,7 +167,6 @@ void lower_conv(Lowering& l) {
   }
   const ConvCall c(l);
   consider_gemm(l, c);
-  consider_gemv(l, c);
   consider_winograd(l, c);
   consider_winograd_line(l, c);
   consider_depthwise(l, c);

@@ -44,12 +44,6 @@ bool is_depthwise(const Graph& graph, const Node& node) {
   return window.dilations[0] == 1 && window.dilations[1] == 1 && window.strides[0] == window.strides[1] && window.strides[0] <= 2;
 }
 
-std::shared_ptr<ParamsArg> nested(std::vector<std::pair<std::string, Arg>> members) {
-  auto params = std::make_shared<ParamsArg>();
-  params->members = std::move(members);
-  return params;
-}
-
 /// What a 1x1 convolution of the chain gives to the call.
 struct Pointwise {
   Tile tile{0, 1, 0};
@@ -136,13 +130,13 @@ void lower_conv_chain(Lowering& last) {
     step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1]));
     tile_args(step, end.tile).pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
     std::vector<std::pair<std::string, Arg>> params{
-        {"conv", nested(c.params(x, y, bias))}, {"cin", dim_arg(expand ? ConvCall(front).cin : c.cin)}, {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
+        {"conv", params_arg(c.params(x, y, bias))}, {"cin", dim_arg(expand ? ConvCall(front).cin : c.cin)}, {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
         {"x_pixel", dim_arg(x.layout.pixel_stride)}, {"y_pixel", dim_arg(y.layout.pixel_stride)}};
     if (first.bias) params.emplace_back("expand_bias", *first.bias);
     if (end.bias) params.emplace_back("project_bias", *end.bias);
     params.emplace_back("band", dim_arg(band));
     params.emplace_back("pitch", dim_arg(pitch));
-    if (stem) params = {{"stem", nested(stem_params(front, *stem, x, y))}, {"chain", nested(std::move(params))}};
+    if (stem) params = {{"stem", params_arg(stem_params(front, *stem, x, y))}, {"chain", params_arg(std::move(params))}};
     step.params(std::move(params));
     Dim all_macs = 0;
     const auto epilogue = [&](Lowering* l) {

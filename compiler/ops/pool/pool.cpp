@@ -168,11 +168,10 @@ void lower_stem_pool(Lowering& l) {
   const int64_t band = choose_band(l.target(), l.output_type(0).extents[2].value(), floats);
   const View x = stem_input(stem_part, *stem), y = l.out_any(0);
   const PointerArg w = stem_weights(stem_part, *stem), scratch = l.workspace("rows", ElementType::F32, Dim(floats(band)) * l.threads());
-  const auto nested = [](std::vector<std::pair<std::string, Arg>> members) { return std::make_shared<ParamsArg>(ParamsArg{std::move(members)}); };
   auto stem_arguments = stem_params(stem_part, *stem, x, y);
   StepBuilder step = l.call("stem_pool");
   stem_args(step, *stem).pointer(x).pointer(w).pointer(y).pointer(scratch);
-  step.params({{"stem", nested(std::move(stem_arguments))}, {"pool", nested(pool_params(l, pitch, y.layout.pixel_stride))}, {"band", dim_arg(band)}, {"pitch", dim_arg(pitch)}});
+  step.params({{"stem", params_arg(std::move(stem_arguments))}, {"pool", params_arg(pool_params(l, pitch, y.layout.pixel_stride))}, {"band", dim_arg(band)}, {"pitch", dim_arg(pitch)}});
   step.epilogue(stem_part.epilogue(stem_part.image_shape(stem_part.output_type(0).extents), step)).epilogue(l.epilogue(l.image_shape(y.extents), step));
   step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw));
 }

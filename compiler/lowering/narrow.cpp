@@ -155,13 +155,19 @@ std::vector<Storage> exact_storages(std::span<const Columns> all) {
 
 int8_t code_of(float weight, float scale) { return static_cast<int8_t>(std::nearbyint(weight / scale)); }
 
-std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, ElementType element, std::span<const float> scales) {
+std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, ElementType element, std::span<const float> scales, int64_t lanes) {
+  const int64_t whole = nr / lanes * lanes;
+  const auto column = [&](int64_t i) {
+    if (whole == nr) return i % nr;
+    const int64_t in_two = i % (2 * nr);
+    return in_two < 2 * whole ? in_two % whole : whole + (in_two - 2 * whole) / 2;
+  };
   switch (element) {
     case ElementType::F16: return stored_as<float16>(panels, [](float x, int64_t) { return float16(x); });
     case ElementType::BF16: return stored_as<bfloat16>(panels, [](float x, int64_t) { return bfloat16(x); });
     case ElementType::I8:
       return stored_as<int8_t>(panels, [&](float x, int64_t i) {
-        const float scale = scales[static_cast<std::size_t>(i / (k * nr) * nr + i % nr)];
+        const float scale = scales[static_cast<std::size_t>(i / (k * nr) * nr + column(i))];
         return scale > 0 ? code_of(x, scale) : int8_t{0};
       });
     default: return stored_as<float>(panels, [](float x, int64_t) { return x; });
@@ -204,7 +210,7 @@ PointerArg add_stored(Lowering& l, const std::string& from, const Packed& panels
                       std::vector<std::pair<std::string, Arg>>& params) {
   if (storage.element == ElementType::F32) return l.weights(from, panels);
   const auto drafted = l.draft(from, panels, storage.element);
-  const PointerArg stored = drafted ? *drafted : l.weights(from, storage.element, store(panels.make(), k, nr, storage.element, scales), panels.count * 4);
+  const PointerArg stored = drafted ? *drafted : l.weights(from, storage.element, store(panels.make(), k, nr, storage.element, scales, l.target().vector_floats), panels.count * 4);
   if (storage.element == ElementType::I8) {
     const auto* const first = reinterpret_cast<const std::byte*>(scales.data());
     params.emplace_back("scales", l.weights(from, ElementType::F32, std::vector<std::byte>(first, first + scales.size() * sizeof(float)), 0));

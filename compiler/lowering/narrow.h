@@ -52,8 +52,9 @@ struct KnownStorages {
 /// The code of a weight in a column of that scale.
 int8_t code_of(float weight, float scale);
 
-/// Panels [number][k][nr] with elements of that type; `scales`: I8: of the columns of all panels, 0 for those that are padding.
-std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, ElementType element, std::span<const float> scales);
+/// Panels [number][k][nr] with elements of that type; `scales`: I8: of the columns of all panels, 0 for those that are padding. `lanes`: of a vector; where nr is no
+/// multiple, the last holds pairs (pack::pairs).
+std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, ElementType element, std::span<const float> scales, int64_t lanes);
 
 /// How the right operand of a product of `rows` rows may be stored, or several that are stored alike: f32, and behind it as what else --narrow-weights says. All: what
 /// takes least. Auto: what is exact, for weights that come from beyond L2 and rows of one tile at most, which wait for them; for more rows the gain is

@@ -28,6 +28,19 @@ std::vector<float> panels(std::span<const float> b, PanelShape s) {
   return out;
 }
 
+std::vector<float> pairs(std::vector<float> panels, int64_t nr, int64_t lanes) {
+  const int64_t whole = nr / lanes * lanes;
+  std::vector<float> out;
+  out.reserve(panels.size());
+  for (auto first = panels.begin(); first != panels.end(); first += 2 * nr) {
+    const auto second = first + nr;
+    out.insert(out.end(), first, first + whole);
+    out.insert(out.end(), second, second + whole);
+    for (int64_t i = whole; i < nr; ++i) out.insert(out.end(), {first[i], second[i]});
+  }
+  return out;
+}
+
 std::vector<float> strassen(std::span<const float> b, PanelShape s) {
   const int64_t ld = s.ld != 0 ? s.ld : s.transposed ? s.k : s.n, depth = s.k / 2, pairs = (s.n + 2 * s.nr - 1) / (2 * s.nr);
   const auto value = [&](int64_t row, int64_t column) { return column < s.n ? static_cast<double>(s.transposed ? at(b, column * ld + row) : at(b, row * ld + column)) : 0.0; };

@@ -19,6 +19,13 @@ struct PanelShape {
 };
 std::vector<float> panels(std::span<const float> b, PanelShape shape);
 
+/// Panels of any of these functions as tiles with pairs read them (tile.hpp), where k is even: of each two rows the whole vectors of the first, those of the second, and
+/// one of what is left of both, in turn.
+///
+///   k = 2, nr = 3, lanes = 2:   1 2 3     becomes     1 2 4 5  3 6
+///                               4 5 6
+std::vector<float> pairs(std::vector<float> panels, int64_t nr, int64_t lanes);
+
 /// Number of floats in such an array.
 int64_t panels_size(int64_t k, int64_t n, int64_t nr);
 

@@ -8,12 +8,15 @@ namespace {
 struct Candidate {
   int rows, vectors;
   double even, anywhere;  ///< of the FMA peak for whole tiles, rows evenly spaced or not
+  bool pairs = false;
 };
 
-// 16-wide on Sapphire Rapids, panels in L1; 8-wide with 16 registers; 2026-11.
+// 16-wide on Sapphire Rapids, panels in L1, those with pairs on Zen 4; 8-wide with 16 registers; 2026-11.
 constexpr Candidate kAvx512[] = {{14, 2, 0.97, 0.85}, {13, 2, 0.97, 0.84}, {12, 2, 0.96, 0.84}, {11, 2, 0.96, 0.84}, {10, 2, 0.95, 0.83}, {8, 2, 0.93, 0.82},
                                  {8, 3, 0.98, 0.93},  {9, 3, 0.98, 0.93},  {6, 4, 0.98, 0.97},  {7, 4, 0.97, 0.9},   {5, 4, 0.96, 0.95},  {4, 4, 0.92, 0.91},
-                                 {3, 4, 0.85, 0.85},  {2, 4, 0.75, 0.75},  {1, 4, 0.5, 0.5},    {14, 1, 0.8, 0.59},  {10, 1, 0.77, 0.58}, {8, 1, 0.75, 0.57}};
+                                 {3, 4, 0.85, 0.85},  {2, 4, 0.75, 0.75},  {1, 4, 0.5, 0.5},    {14, 1, 0.8, 0.59},  {10, 1, 0.77, 0.58}, {8, 1, 0.75, 0.57},
+                                 {8, 2, 0.9, 0.7, true}, {7, 2, 0.89, 0.7, true}, {10, 2, 0.89, 0.7, true}, {8, 3, 0.91, 0.8, true}, {7, 3, 0.9, 0.8, true}, {6, 4, 0.95, 0.9, true},
+                                 {5, 4, 0.94, 0.9, true}};
 constexpr Candidate kAvx2[] = {{6, 2, 0.97, 0.9}, {4, 3, 0.96, 0.92}, {8, 1, 0.75, 0.6}, {1, 4, 0.5, 0.5}, {2, 4, 0.7, 0.7}, {3, 3, 0.85, 0.85}};
 // AArch64 has 32 registers of 4 floats and multiplies by lanes, so a tile also holds a vector of each of its rows. Unmeasured: by the instructions that
 // g++ 12 makes of tile.hpp; it spills the rows of 7x3 and 6x4.
@@ -28,6 +31,8 @@ std::span<const Candidate> candidates(const Target& target) {
   return kNarrow;
 }
 
+int columns_of(const Candidate& c, const Target& target) { return c.vectors * target.vector_floats - (c.pairs ? target.vector_floats / 2 : 0); }
+
 }  // namespace
 
 bool is_deep(const Target& target, int64_t k, int64_t nr) { return 4 * k * nr > target.l2_bytes / 8; }
@@ -38,7 +43,8 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
   const Candidate* best = nullptr;
   double least = 0;
   for (const Candidate& c : candidates(target)) {
-    const int64_t nr = static_cast<int64_t>(c.vectors) * target.vector_floats, columns = (product.n + nr - 1) / nr * nr;
+    const int64_t nr = columns_of(c, target), columns = (product.n + nr - 1) / nr * nr;
+    if (c.pairs && (!product.pairs || product.k % 2 != 0 || 4 * product.k * nr > target.l2_bytes / 4)) continue;  // they do not go in slices
     const bool even = product.line == 0 || product.line % c.rows == 0;
     // A panel that leaves L1 is read from L2 once for each tile of rows, 128 / rows bytes for each cycle of two multiply-adds, of which some 16 come; unless
     // it goes in slices.
@@ -49,7 +55,7 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
       least = work;
     }
   }
-  return {best->rows, best->vectors, best->vectors * target.vector_floats};
+  return {best->rows, best->vectors, columns_of(*best, target), best->pairs};
 }
 
 int64_t padded_rows(int64_t rows, int tile_rows) {

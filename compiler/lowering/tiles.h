@@ -9,7 +9,8 @@ namespace onnxc {
 
 struct Tile {
   int rows, vectors;  ///< MR and NV of runtime_stub/onnxc/tile.hpp
-  int nr;             ///< columns: vectors * the target's vector width
+  int nr;             ///< columns: vectors * the target's vector width, less half of one where the last holds pairs
+  bool pairs = false; ///< kPairs of tile.hpp
 };
 
 /// A product for which a tile is chosen: m rows by n columns of depth k.
@@ -18,6 +19,7 @@ struct TiledProduct {
   int64_t n, k;
   /// Rows are pixels of image rows so long, and evenly spaced only within one; 0: all rows are evenly spaced.
   int64_t line = 0;
+  bool pairs = false;  ///< whether the kernel has tiles with pairs
 };
 
 /// Whether panels of so many columns are large against L2: then they go in slices (slicing.h).

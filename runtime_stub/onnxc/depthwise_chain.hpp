@@ -9,7 +9,7 @@
 // For `band` output rows of the depthwise convolution: expand the input rows that they add into a ring of rows (row_bands.hpp), convolve into `band` rows, project
 // these.
 //
-// MR = 0 leaves a 1x1 out: the depthwise convolution then reads x, or writes y. `conv` holds the depthwise parameters (group unused; x_pixel and y_pixel are
+// kPairs: of the panels of project_w, as gemm has it. MR = 0 leaves a 1x1 out: the depthwise convolution then reads x, or writes y. `conv` holds the depthwise parameters (group unused; x_pixel and y_pixel are
 // those of x and y where there is no 1x1). Weights are packed as for gemm and depthwise. scratch: depthwise_chain_scratch floats for each part.
 #pragma once
 #include "depthwise.hpp"
@@ -30,12 +30,15 @@ struct DepthwiseChainParams {
 
 namespace detail {
 
-template <int NV>
-constexpr int64_t panels(int64_t n) { return (n + NV * Vec::width - 1) / (NV * Vec::width); }
+template <int NV, bool kPairs = false>
+constexpr int64_t panels(int64_t n) {
+  constexpr int NR = Tile<1, NV, kPairs>::NR;
+  return (n + NR - 1) / NR;
+}
 
 /// The depthwise convolution and what follows, rows `top` to `bottom` of an image. line(iy): where a row of its input is, whose pixels lie x_pixel apart. MR = 0: `middle`
 /// is y.
-template <int KH, int KW, int SX, int MR, int NV, class Line, class Epi1, class Epi2>
+template <int KH, int KW, int SX, int MR, int NV, bool kPairs, class Line, class Epi1, class Epi2>
 ONNXC_INLINE void depthwise_band(int64_t image, int64_t top, int64_t bottom, Line line, int64_t x_pixel, const float* w, const float* project_w, float* middle, float* y,
                                  const DepthwiseChainParams& p, const Epi1& epi, const Epi2& project_epi) {
   constexpr int kPixels = 7;
@@ -58,7 +61,7 @@ ONNXC_INLINE void depthwise_band(int64_t image, int64_t top, int64_t bottom, Lin
     }
   }
   if constexpr (kProjects) {
-    gemm_block<MR, NV>(pixel, (bottom - top) * conv.ow, 0, panels<NV>(p.cout), middle, project_w, y, nullptr,
+    gemm_block<MR, NV, kPairs>(pixel, (bottom - top) * conv.ow, 0, panels<NV, kPairs>(p.cout), middle, project_w, y, nullptr,
                        {.m = 0, .n = p.cout, .k = conv.cout, .lda = p.pitch, .ldc = p.y_pixel, .bias = p.project_bias}, project_epi);
   }
 }
@@ -71,7 +74,7 @@ constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, bool ex
 }
 
 /// See the head of the file. x must not overlap y.
-template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, class Epi1, class Epi2, class Epi3>
+template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, class Epi1, class Epi2, class Epi3>
 void depthwise_chain(Part part, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* scratch, DepthwiseChainParams p,
                      Epi1 epi1, Epi2 epi2, Epi3 epi3) {
   constexpr bool kExpands = MR1 > 0, kProjects = MR2 > 0;
@@ -88,7 +91,7 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
   };
   detail::by_bands(part, conv, p.band, expand, [&](int64_t image, int64_t top, int64_t bottom) {
     const auto address = [&](int64_t iy) { return kExpands ? rows + iy % ring * line : x + (image * conv.h + iy) * conv.w * p.x_pixel; };
-    detail::depthwise_band<KH, KW, SX, MR2, NV2>(image, top, bottom, address, kExpands ? p.pitch : p.x_pixel, w, project_w, middle, y, p, epi2, epi3);
+    detail::depthwise_band<KH, KW, SX, MR2, NV2, kPairs>(image, top, bottom, address, kExpands ? p.pitch : p.x_pixel, w, project_w, middle, y, p, epi2, epi3);
   });
 }
 

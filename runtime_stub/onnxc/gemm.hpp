@@ -3,7 +3,8 @@
 //   gemm<14, 2>(part, a, w, y, {.m = 128, .n = 384, .k = 384, .lda = 384, .ldc = 384, .bias = w_bias}, Epilogue<Relu>{});
 //
 // b packed: [ceil(n / NR)][k][NR] with NR = NV * Vec::width, 64-byte aligned, zeros beyond n (compiler/lowering/pack.h); of float, or of a narrower type
-// that is read as the same floats, whose results are the same then (stored.hpp).
+// that is read as the same floats, whose results are the same then (stored.hpp). gemm<8, 2, true>: the last vector of a panel holds pairs, as tile.hpp has it; k is
+// even then, and there are no slices.
 //
 // One panel stays in L1 or L2 while the rows run past it in tiles of MR; rows run in blocks that fit L2, so a is read from memory once.
 // A tile prefetches panels after its own, and those of the step after this one: they lie in order of use. Each value is one chain of k multiply-adds from the bias on, in
@@ -51,11 +52,11 @@ constexpr bool share_rows(const Part& part, int64_t m, int64_t n, int64_t k, int
 }
 
 /// `rows` rows, the first of which is row `row` of c and at `a`, through panels [first_panel, last_panel).
-template <int MR, int NV, class T, class Epi>
+template <int MR, int NV, bool kPairs = false, class T, class Epi>
 ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const T* b, float* c, float* sums,
                              const GemmParams& p, const Epi& epi) {
-  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
-  const int64_t depth = p.slices.depth(p.k);
+  constexpr int NR = Tile<MR, NV, kPairs>::NR, kHalf = (MR + 1) / 2;
+  const int64_t depth = kPairs ? p.k : p.slices.depth(p.k);
   Ahead ahead(b + (p.n + NR - 1) / NR * p.k * NR, p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const auto bp = panel_of(b, p.scales, panel, p.k, NR);
@@ -66,13 +67,14 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
       to = from + depth < p.k ? from + depth : p.k;
       ahead.move(address_of(bp + to * NR), to - from, NR * int64_t{sizeof(T)} * MR / rows);
       const auto product = [&]<int R>(const auto& rows_of_a, int64_t i) ONNXC_INLINE_LAMBDA {
-        Tile<R, NV> tile;
+        Tile<R, NV, kPairs> tile;
         const auto at = [&](int64_t r) { return sums + (i + r < rows ? i + r : rows - 1) * NR; };
-        if (from == 0) tile.start(bias);
+        if constexpr (kPairs) tile.start(bias);
+        else if (from == 0) tile.start(bias);
         else tile.load(at);
         tile.add(rows_of_a, to - from, bp + from * NR, ahead);
         ahead.advance(to - from);
-        if (to < p.k) tile.store(at, rows - i);
+        if (!kPairs && to < p.k) tile.store(at, rows - i);
         else tile.finish(c, p.ldc, col, rows - i, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
       };
       int64_t i = 0;
@@ -90,9 +92,9 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
 }  // namespace detail
 
 /// See the head of the file. a must not overlap c; operands of the epilogue may be c itself.
-template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
+template <int MR, int NV, bool kPairs = false, class T, class Epi = Epilogue<Keep>>
 void gemm(Part part, const float* a, const T* b, float* c, GemmParams p, Epi epi = {}) {
-  constexpr int NR = NV * Vec::width;
+  constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t panels = (p.n + NR - 1) / NR;
   const bool by_rows = detail::share_rows(part, p.m, p.n, p.k, MR);
   const auto [first, last] = by_rows ? part.slice(p.m, MR) : Part::Range{0, p.m};
@@ -100,7 +102,7 @@ void gemm(Part part, const float* a, const T* b, float* c, GemmParams p, Epi epi
   const int64_t block = p.slices.block(detail::block_rows(p.k, MR));
   float* const sums = p.slices.of(part, NR);
   for (int64_t row = first; row < last; row += block) {
-    detail::gemm_block<MR, NV>(row, last - row < block ? last - row : block, first_panel, last_panel, a + row * p.lda, b, c, sums, p, epi);
+    detail::gemm_block<MR, NV, kPairs>(row, last - row < block ? last - row : block, first_panel, last_panel, a + row * p.lda, b, c, sums, p, epi);
   }
 }
 

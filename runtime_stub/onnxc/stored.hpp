@@ -108,4 +108,12 @@ ONNXC_INLINE Vec load(const float16* row, int64_t j) { return widen(row + j); }
 ONNXC_INLINE Vec load(const bfloat16* row, int64_t j) { return widen(row + j); }
 ONNXC_INLINE Vec load(Codes row, int64_t j) { return widen(row.codes + j) * Vec::load(row.scales + j); }
 
+/// Of two rows that lie in pairs (tile.hpp): what stands at j, of the columns from `column` on, or of half as many in two lanes each.
+template <class T>
+ONNXC_INLINE Vec load(const T* rows, int64_t j, int64_t) { return load(rows, j); }
+ONNXC_INLINE Vec load(Codes rows, int64_t j, int64_t column) { return widen(rows.codes + j) * Vec::load(rows.scales + column); }
+template <class T>
+ONNXC_INLINE Vec load_pairs(const T* rows, int64_t j, int64_t) { return load(rows, j); }
+ONNXC_INLINE Vec load_pairs(Codes rows, int64_t j, int64_t column) { return widen(rows.codes + j) * twice(Vec::load(rows.scales + column, Vec::width / 2)); }
+
 }  // namespace onnxc

@@ -13,6 +13,8 @@
 //   round (half to even), floor, ceil, abs, sqrt, copysign
 //   to_int(x) nearest, to_float(i), bits(x), from_bits(i): IntVec of int32 lanes with + - & | ^ ~ << >>
 //   quotient(a, b) = a / b, perhaps not the nearest float, for values far from the ends of the range
+//   pairs(p)                        p[0] and p[1] in turn; sum_pairs(x): lane i is x[2i] + x[2i + 1], of the first width / 2 lanes i:
+//                                   spread(x): lane 2i is x[i], the next 0; twice(x): both are x[i]
 //   scale(x, n) = x * 2^n, sum(x) over the lanes, pin(x) keeps x in a register: g++ folds loads into each operation that uses them
 //
 // fn::max and its like, with ONNX's rule for NaN, are in vfn.hpp.
@@ -106,6 +108,13 @@ ONNXC_INLINE Raw even_lanes(Raw a, Raw b) {
   else if constexpr (sizeof(Raw) == 32) return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
   else return __builtin_shufflevector(a, b, 0, 2, 4, 6);
 }
+/// The first half of a's lanes, each with the same of b behind it.
+template <class Raw>
+ONNXC_INLINE Raw interleave_low(Raw a, Raw b) {
+  if constexpr (sizeof(Raw) == 64) return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  else if constexpr (sizeof(Raw) == 32) return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+  else return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+}
 /// op over all lanes, as a tree.
 template <class Op>
 ONNXC_INLINE float across(Vec x, Op op) {
@@ -119,6 +128,19 @@ ONNXC_INLINE float across(Vec x, Op op) {
 
 /// a[0], a[2], ..., b[0], b[2], ...
 ONNXC_INLINE Vec evens(Vec a, Vec b) { return Vec::from_raw(detail::even_lanes(a.raw(), b.raw())); }
+
+ONNXC_INLINE Vec pairs(const float* p) {
+  typedef int64_t Longs __attribute__((vector_size(4 * Vec::width)));
+  int64_t both;
+  __builtin_memcpy(&both, p, sizeof both);
+  return Vec::from_raw((Vec::Raw)(both + Longs{}));
+}
+ONNXC_INLINE Vec sum_pairs(Vec x) {
+  const Vec swapped = Vec::from_raw(detail::swap_lanes<1>(x.raw()));
+  return evens(x, x) + evens(swapped, swapped);
+}
+ONNXC_INLINE Vec twice(Vec x) { return Vec::from_raw(detail::interleave_low(x.raw(), x.raw())); }
+ONNXC_INLINE Vec spread(Vec x) { return Vec::from_raw(detail::interleave_low(x.raw(), Vec::all(0.0f).raw())); }
 
 ONNXC_INLINE float sum(Vec x) {
   return detail::across(x, [](Vec a, Vec b) { return a + b; });

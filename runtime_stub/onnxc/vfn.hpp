@@ -2,9 +2,9 @@
 //
 // Largest errors against the exact value, swept over all magnitudes (tests/kernels/vfn.cpp asserts them; with FMA):
 //
-//   exp 1.1 ULP   log 1.0   sigmoid 3   tanh 6   erf 1.5   softplus 3   sin, cos 1.6   pow, tan, asin, ... as the C library
+//   exp 1.1 ULP   log 1.0   sigmoid 4   tanh 6   erf 1.5   softplus 3   sin, cos 1.6   pow, tan, asin, ... as the C library
 //
-// Results of sigmoid and softplus below 2^-126 may be off by more, with AVX-512 sigmoid's are 0; nothing else is flushed to zero, NaN and infinity are as in C.
+// Results of sigmoid and softplus below 2^-126 may be off by more, sigmoid's may be 0; nothing else is flushed to zero, NaN and infinity are as in C.
 // References: range reduction after W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980); polynomials fitted by
 // Lawson's iteration with coefficients rounded to float one by one; tanh is the 13/6 rational that Eigen uses.
 #pragma once
@@ -158,17 +158,23 @@ ONNXC_INLINE Vec log(Vec x) {
 }
 
 #if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)
-/// 1 / (1 + e^-x) with e^-x = 2^n 2^-g, n a multiple of 1/16: its fraction picks 2^(i/16), and |g| <= 1/32 needs few powers. Below -87.3, where it is subnormal: 0.
+/// 1 / (1 + e^-x) with e^-x = 2^n e^-r, n a multiple of 1/32: its fraction picks 2^(i/32), and |r| < 0.011 needs few powers.
 ONNXC_INLINE Vec sigmoid(Vec x) {
-  alignas(64) static constexpr float kPowers[16] = {1.0f,        1.044273782f, 1.090507733f, 1.138788635f, 1.189207115f, 1.241857812f, 1.296839555f, 1.354255547f,
-                                                    1.414213562f, 1.476826146f, 1.542210825f, 1.610490332f, 1.681792831f, 1.75625216f,  1.834008086f, 1.915206561f};
-  const Vec least = Vec::all(-87.3f), one = Vec::all(1.0f), z = onnxc::min(Vec::all(30.0f), onnxc::max(least, x));  // NaN stays, being second
-  const Vec magic = Vec::all(786432.0f);  // 1.5 * 2^19: a float beside it is a multiple of 1/16, and i are its low bits
+  alignas(64) static constexpr float kPowers[32] = {1.0f, 1.0218972f, 1.04427373f, 1.06714046f, 1.09050775f, 1.1143868f, 1.13878858f, 1.1637249f,
+                                                     1.18920708f, 1.21524739f, 1.24185777f, 1.26905096f, 1.29683959f, 1.32523668f, 1.35425556f, 1.38390994f,
+                                                     1.41421354f, 1.44518077f, 1.47682619f, 1.50916445f, 1.54221082f, 1.5759809f, 1.61049032f, 1.64575553f,
+                                                     1.68179286f, 1.71861935f, 1.75625217f, 1.79470909f, 1.8340081f, 1.87416768f, 1.91520655f, 1.95714414f};
+  const Vec least = Vec::all(-87.3f), one = Vec::all(1.0f);
+  // Far below, where the C library's sigmoid is subnormal: an infinite divisor, or 0 where one is not divided by.
+  const Vec z = onnxc::min(Vec::all(30.0f), onnxc::max(kDivides ? Vec::all(-200.0f) : least, x));  // NaN stays, being second
+  const Vec magic = Vec::all(393216.0f);  // 1.5 * 2^18: a float beside it is a multiple of 1/32, and i are its low bits
   const Vec t = onnxc::fnma(z, Vec::all(1.44269502f), magic), n = t - magic;
-  const Vec g = onnxc::fma(z, Vec::all(1.92596299e-8f), onnxc::fma(z, Vec::all(1.44269502f), n));
-  const Vec p = detail::polynomial(g, {1.0f, -6.931471806e-01f, 2.402358983e-01f, -5.550410866e-02f});
-  const Vec d = onnxc::fma(scale(pick(Vec::load(kPowers), t), n), p, one), r = select(x < least, Vec::all(0.0f), reciprocal_14(d));
-  return onnxc::fma(r, onnxc::fnma(d, r, one), r);
+  const Vec r = onnxc::fma(n, Vec::all(-1.90465421e-9f), onnxc::fma(n, Vec::all(0.693147182f), z));
+  const Vec p = detail::polynomial(r, {1.0f, -1.00001466f, 0.5f});
+  const Vec d = onnxc::fma(scale(pick(Vec::load(kPowers), Vec::load(kPowers + 16), t), n), p, one);
+  if constexpr (kDivides) return one / d;
+  const Vec s = select(x < least, Vec::all(0.0f), reciprocal_14(d));
+  return onnxc::fma(onnxc::fnma(d, s, one), s, s);
 }
 #else
 /// From e = exp(-|x|), so that nothing overflows: 1 / (1 + e), or e / (1 + e) for negative x.

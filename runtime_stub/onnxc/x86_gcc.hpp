@@ -37,7 +37,7 @@ ONNXC_INLINE Floats min(Floats a, Floats b) { return __builtin_ia32_minps512_mas
 ONNXC_INLINE Floats sqrt(Floats x) { return __builtin_ia32_sqrtps512_mask(x, Floats{}, kAll, kRoundAsSet); }
 ONNXC_INLINE Floats scale(Floats x, Floats n) { return __builtin_ia32_scalefps512_mask(x, n, Floats{}, kAll, kRoundAsSet); }
 ONNXC_INLINE Floats reciprocal_14(Floats x) { return __builtin_ia32_rcp14ps512_mask(x, Floats{}, kAll); }
-ONNXC_INLINE Floats pick(Floats table, Ints index) { return __builtin_ia32_permvarsf512_mask(table, index, Floats{}, kAll); }
+ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) { return __builtin_ia32_vpermt2varps512_mask(index, low, high, kAll); }
 ONNXC_INLINE Ints widen_bytes(Bytes x) { return __builtin_ia32_pmovsxbd512_mask(x, Ints{}, kAll); }
 ONNXC_INLINE Ints widen_unsigned(Halves x) { return __builtin_ia32_pmovzxwd512_mask(x, Ints{}, kAll); }
 ONNXC_INLINE Floats widen_halves(Halves x) { return __builtin_ia32_vcvtph2ps512_mask(x, Floats{}, kAll, kRoundAsSet); }

@@ -22,10 +22,10 @@ struct Sizes {
   int64_t n = 1, h, w, cin, middle, cout, pad = 1, band = 2;
 };
 
-template <bool kExpands, bool kProjects, int K, int SX>
+template <bool kExpands, bool kProjects, int K, int SX, bool kPairs = false>
 void check_chain(Sizes s, int parts = 1) {
   INFO("h " << s.h << " w " << s.w << " channels " << s.cin << " " << s.middle << " " << s.cout << " k " << K << " stride " << SX << " band " << s.band << " parts " << parts);
-  constexpr int NR = 2 * Vec::width;
+  constexpr int NR = 2 * Vec::width, kProjectNR = kPairs ? NR - Vec::width / 2 : NR;
   const int64_t cin = kExpands ? s.cin : s.middle, cout = kProjects ? s.cout : s.middle;
   ConvParams conv{.n = s.n, .h = s.h, .w = s.w, .cin = s.middle, .oh = (s.h + 2 * s.pad - K) / SX + 1, .ow = (s.w + 2 * s.pad - K) / SX + 1, .cout = s.middle, .kh = K, .kw = K,
                   .stride_y = SX, .stride_x = SX, .pad_top = s.pad, .pad_left = s.pad};
@@ -34,8 +34,10 @@ void check_chain(Sizes s, int parts = 1) {
   for (size_t i = 0; i < x.size(); ++i) {
     if (int64_t(i) % x_pixel >= cin) x[i] = std::numeric_limits<float>::quiet_NaN();
   }
-  const auto expand_w = pack::panels(numbers(cin * s.middle, 2), {.k = cin, .n = s.middle, .nr = NR}), project_w = pack::panels(numbers(s.middle * cout, 4), {.k = s.middle, .n = cout, .nr = NR});
-  const auto w = numbers(s.middle * K * K, 3), expand_bias = pack::padded(numbers(s.middle, 5), NR), project_bias = pack::padded(numbers(cout, 6), NR), bias = numbers(s.middle, 7);
+  const auto expand_w = pack::panels(numbers(cin * s.middle, 2), {.k = cin, .n = s.middle, .nr = NR});
+  auto project_w = pack::panels(numbers(s.middle * cout, 4), {.k = s.middle, .n = cout, .nr = kProjectNR});
+  if (kPairs) project_w = pack::pairs(project_w, kProjectNR, Vec::width);
+  const auto w = numbers(s.middle * K * K, 3), expand_bias = pack::padded(numbers(s.middle, 5), NR), project_bias = pack::padded(numbers(cout, 6), kProjectNR), bias = numbers(s.middle, 7);
   const auto residual = numbers(out_pixels * cout, 8);
   conv.bias = bias.data();
   const Epilogue<Clamp> relu{};
@@ -50,13 +52,13 @@ void check_chain(Sizes s, int parts = 1) {
   const float* const depthwise_x = kExpands ? wide.data() : x.data();
   if (kProjects) depthwise<K, K, SX>(Part{}, depthwise_x, w.data(), narrow.data(), inner, relu);
   else depthwise<K, K, SX>(Part{}, depthwise_x, w.data(), wanted.data(), inner, add);
-  if (kProjects) gemm<6, 2>(Part{}, narrow.data(), project_w.data(), wanted.data(), {.m = out_pixels, .n = cout, .k = s.middle, .lda = s.middle, .ldc = y_pixel, .bias = project_bias.data()}, add);
+  if (kProjects) gemm<6, 2, kPairs>(Part{}, narrow.data(), project_w.data(), wanted.data(), {.m = out_pixels, .n = cout, .k = s.middle, .lda = s.middle, .ldc = y_pixel, .bias = project_bias.data()}, add);
 
   const DepthwiseChainParams p{.conv = conv, .cin = cin, .cout = cout, .x_pixel = x_pixel, .y_pixel = y_pixel, .expand_bias = expand_bias.data(), .project_bias = project_bias.data(), .band = s.band, .pitch = (s.middle + 15) / 16 * 16};
   std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * depthwise_chain_scratch(p, kExpands, kProjects)), std::numeric_limits<float>::quiet_NaN());
   for (int i = parts; i-- > 0;) {
     const auto run = [&](auto second, auto last) {
-      depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2>(Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data(), p, relu, second, last);
+      depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2, kPairs>(Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data(), p, relu, second, last);
     };
     if constexpr (kProjects) run(relu, add);
     else run(add, Epilogue<Keep>{});
@@ -70,6 +72,7 @@ void check_chains(Sizes s) {
     check_chain<true, true, K, SX>(s, parts);
     check_chain<true, false, K, SX>(s, parts);
     check_chain<false, true, K, SX>(s, parts);
+    if (s.middle % 2 == 0) check_chain<true, true, K, SX, true>(s, parts);
   }
 }
 

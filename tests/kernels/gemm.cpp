@@ -2,6 +2,7 @@
 #include <onnxc/gemm_narrow.hpp>
 #include <onnxc/gemv.hpp>
 #include <onnxc/scale_panels.hpp>
+#include <onnxc/strassen.hpp>
 
 #include "common.hpp"
 #include "compiler/lowering/pack.h"
@@ -18,13 +19,22 @@ struct Case {
   int64_t gap = 5;  // behind each row of c
 };
 
-/// run(part, a, packed b, c, params, epilogue) against the loop. `narrow`: b as gemm_narrow has it.
+/// How b comes: as gemm, gemm with pairs, gemm_narrow or strassen has it.
+enum class Packing { Panels, Pairs, Narrow, Strassen };
+std::vector<float> packed_as(Packing packing, const std::vector<float>& b, int64_t k, int64_t n, int64_t nr) {
+  if (packing == Packing::Narrow) return pack::panels(b, {.k = n, .n = k, .nr = nr, .transposed = true, .ld = n});
+  if (packing == Packing::Strassen) return pack::strassen(b, {.k = k, .n = n, .nr = nr});
+  const auto panels = pack::panels(b, {.k = k, .n = n, .nr = nr});
+  return packing == Packing::Pairs ? pack::pairs(panels, nr, Vec::width) : panels;
+}
+
+/// run(part, a, packed b, c, params, epilogue) against the loop.
 template <class Run>
-void check(const Case& t, int nr, Run run, bool narrow = false) {
+void check(const Case& t, int nr, Run run, Packing packing = Packing::Panels) {
   INFO("m " << t.m << " n " << t.n << " k " << t.k << " parts " << t.parts << " nr " << nr);
   const int64_t lda = t.k + 3, ldc = t.n + t.gap;
   const auto a = numbers(t.m * lda, 1), b = numbers(t.k * t.n, 2), bias = numbers(t.n, 3), residual = numbers(t.m * ldc, 4);
-  const Aligned packed(pack::panels(b, narrow ? pack::PanelShape{.k = t.n, .n = t.k, .nr = nr, .transposed = true, .ld = t.n} : pack::PanelShape{.k = t.k, .n = t.n, .nr = nr}));
+  const Aligned packed(packed_as(packing, b, t.k, t.n, nr));
   const Aligned packed_bias(pack::padded(bias, nr));
   const Unaligned x(std::vector<float>(a.begin(), a.end() - 3)), r(residual);
   std::vector<float> c(size_t(t.m * ldc) + 1, kGuard);
@@ -33,7 +43,8 @@ void check(const Case& t, int nr, Run run, bool narrow = false) {
     if (t.residual) run(Part{i, t.parts}, x.data(), packed, c.data() + 1, p, Epilogue<AddRelu, Rows<float>>{{r.data(), ldc}});
     else run(Part{i, t.parts}, x.data(), packed, c.data() + 1, p, Epilogue<Keep>{});
   }
-  const double tolerance = sum_tolerance(t.k);
+  // Strassen multiplies sums of up to four values by such: their products are up to four times as large, root mean square.
+  const double tolerance = (packing == Packing::Strassen ? 4 : 1) * sum_tolerance(t.k);
   int64_t wrong = c[0] != kGuard;
   for (int64_t i = 0; i < t.m; ++i) {
     for (int64_t j = 0; j < ldc; ++j) {
@@ -57,8 +68,8 @@ void check_narrow() {
   for (const int64_t m : {1, 7, 8, 21}) {
     for (const int k : {0, 1, Vec::width, Vec::width + 3, 64}) {
       for (const int parts : {1, 3}) {
-        check({.m = m, .n = N, .k = k, .parts = parts, .bias = k != 64, .residual = m != 7}, Vec::width, run, true);
-        check({.m = m, .n = N, .k = k, .parts = parts, .residual = false, .gap = 0}, Vec::width, run, true);
+        check({.m = m, .n = N, .k = k, .parts = parts, .bias = k != 64, .residual = m != 7}, Vec::width, run, Packing::Narrow);
+        check({.m = m, .n = N, .k = k, .parts = parts, .residual = false, .gap = 0}, Vec::width, run, Packing::Narrow);
       }
     }
   }
@@ -85,6 +96,37 @@ void check_tile() {
   for (int64_t m : {1, MR - 1, MR, MR + 1, 3 * MR, 3 * MR + 1, 65}) {
     if (m == 0) continue;
     for (int64_t k : {0, 1, 7, 8, 50}) check({.m = m, .n = NR + 3, .k = k, .parts = int(k % 2) + 1}, NR, sliced);
+  }
+}
+
+template <int MR, int NV>
+void check_pairs() {
+  constexpr int NR = NV * Vec::width - Vec::width / 2;
+  auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemm<MR, NV, true>(part, a, b, c, p, epi); };
+  for (int64_t m : {1, MR - 1, MR, 3 * MR + MR / 2}) {
+    if (m == 0) continue;
+    for (int64_t n : {1, Vec::width - 1, NR - 1, NR, NR + 1, 2 * NR + 3}) {
+      for (int64_t k : {2, 18}) check({.m = m, .n = n, .k = k}, NR, run, Packing::Pairs);
+    }
+  }
+  check({.m = 2 * MR, .n = 2 * NR, .k = 4, .bias = false}, NR, run, Packing::Pairs);
+  check({.m = 3 * MR + 1, .n = NR + 3, .k = 34, .parts = 3, .residual = false}, NR, run, Packing::Pairs);
+}
+
+template <int MR, int NV>
+void check_strassen() {
+  constexpr int NR = NV * Vec::width;
+  for (const int64_t block : {2, 7, 2 * MR, 6 * MR + 3}) {
+    const auto run = [&](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
+      const Aligned scratch(std::vector<float>(size_t(part.count * strassen_scratch<NV>(p.k, block)), kGuard));
+      strassen<MR, NV>(part, a, b, c, scratch.p, p, block, epi);
+    };
+    for (int64_t m : {1, 2, MR, 2 * MR + 1, 65}) {
+      for (int64_t n : {1, NR - 1, NR + 1, 2 * NR, 3 * NR + 5}) check({.m = m, .n = n, .k = 2 * Vec::width + 6}, NR, run, Packing::Strassen);
+    }
+    check({.m = 4 * MR + 1, .n = 2 * NR + 3, .k = 2, .bias = false, .residual = false}, NR, run, Packing::Strassen);
+    check({.m = 4 * MR + 1, .n = 4 * NR, .k = 130, .parts = 2, .residual = false, .gap = 0}, NR, run, Packing::Strassen);
+    check({.m = 3, .n = 6 * NR + 1, .k = 64, .parts = 5}, NR, run, Packing::Strassen);
   }
 }
 
@@ -123,6 +165,39 @@ TEST_CASE("gemm agrees with the loop for every tile and tail") {
   check_tile<14, 1>();
 }
 
+TEST_CASE("gemm with pairs agrees with the loop") {
+  check_pairs<8, 1>();
+  check_pairs<8, 2>();
+  check_pairs<10, 2>();
+  check_pairs<8, 3>();
+  check_pairs<6, 4>();
+  check_pairs<1, 4>();
+}
+
+TEST_CASE("strassen agrees with the loop") {
+  check_strassen<14, 2>();
+  check_strassen<8, 2>();
+  check_strassen<7, 4>();
+  check_strassen<6, 3>();
+  check_strassen<1, 4>();
+}
+
+TEST_CASE("strassen gives the same for any number of threads") {
+  const int64_t m = 300, n = 5 * 2 * Vec::width + 3, k = 96;
+  const auto a = numbers(m * k, 1);
+  const Aligned b(pack::strassen(numbers(k * n, 2), {.k = k, .n = n, .nr = 2 * Vec::width}));
+  const auto run = [&](int parts, int64_t block) {
+    std::vector<float> c(size_t(m * n), kGuard);
+    const Aligned scratch(std::vector<float>(size_t(parts * strassen_scratch<2>(k, block)), kGuard));
+    for (int i = 0; i < parts; ++i) strassen<8, 2>(Part{i, parts}, a.data(), b.p, c.data(), scratch.p, {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, block);
+    return c;
+  };
+  for (const int64_t block : {48, 300}) {
+    const auto one = run(1, block);
+    for (const int parts : {2, 3, 8}) CHECK(run(parts, block) == one);
+  }
+}
+
 TEST_CASE("gemv agrees with the loop") {
   check_gemv<1>();
   check_gemv<2>();
@@ -139,11 +214,24 @@ TEST_CASE("a NaN in a reaches its row and no other") {
   for (int i = 0; i < 12; ++i) CHECK(std::isnan(c[size_t(i)]) == (i / 3 == 1));
 }
 
+TEST_CASE("pairs lie as their documentation shows") { CHECK(pack::pairs({1, 2, 3, 4, 5, 6}, 3, 2) == std::vector<float>{1, 2, 4, 5, 3, 6}); }
+
 TEST_CASE("panels hold the matrix as their documentation shows") {
   const std::vector<float> b = {1, 2, 3, 4, 5, 6}, bt = {1, 4, 2, 5, 3, 6}, expected = {1, 2, 4, 5, 3, 0, 6, 0};
   CHECK(pack::panels(b, {.k = 2, .n = 3, .nr = 2}) == expected);
   CHECK(pack::panels(bt, {.k = 2, .n = 3, .nr = 2, .transposed = true}) == expected);
   CHECK(pack::conv(std::vector<float>{0, 1, 10, 11}, {.cout = 1, .cin = 2, .kh = 1, .kw = 2, .nr = 2}) == std::vector<float>{0, 0, 10, 0, 1, 0, 11, 0});
+}
+
+TEST_CASE("panels with pairs are scaled row by row") {
+  constexpr int64_t k = 6, panels = 3, nr = 2 * Vec::width - Vec::width / 2;
+  const auto w = numbers(panels * k * nr), s = numbers(k, 2);
+  auto expected = w;
+  for (size_t i = 0; i < w.size(); ++i) expected[i] *= s[i / nr % k];
+  const auto paired = pack::pairs(w, nr, Vec::width);
+  std::vector<float> scaled(w.size(), kGuard);
+  for (int i = 0; i < 2; ++i) scale_panels<nr>({i, 2}, paired.data(), s.data(), scaled.data(), k, panels);
+  CHECK(scaled == pack::pairs(expected, nr, Vec::width));
 }
 
 TEST_CASE("panels are scaled row by row") {

@@ -55,11 +55,16 @@ Stored<T> stored(const std::vector<float>& panels, int64_t k, int64_t nr, std::v
 
 bool same(const std::vector<float>& a, const std::vector<float>& b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0; }
 
-/// run(part, a, b, c, params) with narrow panels and with those of floats.
+/// run(part, a, b, c, params) with narrow panels and with those of floats; where nr is no whole number of vectors, with pairs.
 template <class T, class Run>
 void check_same(int64_t m, int64_t n, int64_t k, int64_t nr, int parts, Run run) {
   INFO("m " << m << " n " << n << " k " << k << " nr " << nr);
-  const auto b = stored<T>(pack::panels(narrow_numbers<T>(k * n, 2), {.k = k, .n = n, .nr = nr}), k, nr, pack::padded(scales_of<T>(n), nr));
+  const auto panels = pack::panels(narrow_numbers<T>(k * n, 2), {.k = k, .n = n, .nr = nr});
+  auto b = stored<T>(panels, k, nr, pack::padded(scales_of<T>(n), nr));
+  if (nr % Vec::width != 0) {
+    b.codes = stored<T>(pack::pairs(panels, nr, Vec::width), k, nr, b.scales).codes;
+    b.floats = pack::pairs(b.floats, nr, Vec::width);
+  }
   const auto a = numbers(m * k, 1), bias = pack::padded(numbers(n, 3), nr);
   std::vector<float> narrow(size_t(m * n) + 1, kGuard), wide = narrow;
   const GemmParams p{.m = m, .n = n, .k = k, .lda = k, .ldc = n, .bias = bias.data(), .scales = b.scales.data()};
@@ -87,6 +92,15 @@ void check_tile() {
         });
       }
     }
+  }
+}
+
+template <class T, int MR, int NV>
+void check_pairs() {
+  constexpr int NR = NV * Vec::width - Vec::width / 2;
+  for (int64_t n : {1, NR - 1, NR, 2 * NR + 5}) {
+    for (int64_t k : {2, 30})
+      check_same<T>(2 * MR + 1, n, k, NR, 2, [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemm<MR, NV, true>(part, x, w, y, p); });
   }
 }
 
@@ -210,6 +224,9 @@ void check_rows() {
 
 template <class T>
 void check_all() {
+  check_pairs<T, 8, 1>();
+  check_pairs<T, 8, 2>();
+  check_pairs<T, 6, 4>();
   check_gemv<T, 1>();
   check_gemv<T, 2>();
   check_gemv<T, 4>();

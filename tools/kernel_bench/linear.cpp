@@ -5,6 +5,7 @@
 #include <onnxc/gemv.hpp>
 #include <onnxc/matmul.hpp>
 #include <onnxc/scale_panels.hpp>
+#include <onnxc/strassen.hpp>
 
 #include "compiler/lowering/pack.h"
 #include "tools/kernel_bench/suite.h"
@@ -28,10 +29,19 @@ struct Product {
 void add_linear(Suite& suite) {
   // 1x1 convolutions of 28x28 and 7x7 images, layers of an encoder, a perceptron of 1000 rows, a short product.
   for (const Product p :
-       {Product{784, 128, 512}, {784, 192, 32}, {49, 1024, 512}, {128, 384, 384}, {128, 3072, 768}, {1000, 128, 30}, {14, 32, 64}}) {
+       {Product{784, 128, 512}, {784, 192, 32}, {49, 1024, 512}, {196, 256, 1024}, {128, 384, 384}, {128, 3072, 768}, {1000, 128, 30}, {14, 32, 64}}) {
     suite.add("gemm", p.name(), p.work(kTile.nr), [p](Data& d) {
       return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.weights(d, kTile.nr), y = d.room(p.m * p.n)] {
         gemm<kTile.mr, kTile.nv>({}, a, w.next(), y, p);
+      };
+    });
+  }
+  for (const Product p : {Product{784, 128, 512}, {196, 256, 1024}, {128, 384, 384}, {128, 3072, 768}}) {
+    suite.add("strassen", p.name(), p.work(kTile.nr), [p](Data& d) {
+      const auto w = pack::strassen({d.numbers(p.k * p.n), static_cast<std::size_t>(p.k * p.n)}, {.k = p.k, .n = p.n, .nr = kTile.nr});
+      const int64_t block = p.m > 448 ? 112 : p.m;
+      return [p = p.params(), block, a = d.numbers(p.m * p.k), &w = d.stream(w), y = d.room(p.m * p.n), scratch = d.room(strassen_scratch<kTile.nv>(p.k, block))] {
+        strassen<kTile.mr, kTile.nv>({}, a, w.next(), y, scratch, p, block);
       };
     });
   }

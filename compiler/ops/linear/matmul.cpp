@@ -11,6 +11,7 @@
 #include "compiler/lowering/slicing.h"
 #include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/linear/strassen.h"
 #include "runtime_stub/onnxc/scalar/matmul.hpp"
 
 namespace onnxc {
@@ -83,6 +84,10 @@ bool has_fast_kernel(const Graph& graph, const Node& node) {
   return graph[node.inputs[1]].type.rank() >= 2;
 }
 
+std::vector<std::pair<std::string, Arg>> gemm_params(const Product& p, Dim rows) {
+  return {{"m", dim_arg(rows)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
+}
+
 /// b constant, one matrix: packed once, read by all rows of a.
 void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const TensorData& b = *l.constant(1);
@@ -97,7 +102,7 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
   consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile, vectors, nr](const Storage& storage) {
     const View a = l.in(0), y = l.out(0);
-    std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(product.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
+    auto params = gemm_params(p, product.m);
     const Packed panels{b.as<float>(), pack::panels_size(product.k, product.n, nr), [&b, product, nr] { return pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}); }};
     const PointerArg w = add_stored(l, l.graph()[l.node().input(1)].name, panels, product.k, nr, storage, pack::padded(storage.scales, nr), params);
     if (!one_row) add_streaming(l, tile, product, 1, params);
@@ -107,6 +112,21 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
     step.pointer(a).pointer(w).pointer(y);
     step.params(std::move(params));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k);
+  });
+}
+
+/// b constant, one matrix and large. The first axis of a stack is taken for samples; the rows of one matrix may be such themselves.
+void strassen_candidate(Lowering& l, const Product& p, Dim rows) {
+  if (p.a.size() < 3 || !p.a[0].is_constant() || p.a[0].value() < 1) return;
+  const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
+  consider_strassen(l, {.m = rows, .n = p.n.value(), .k = p.k.value()}, floor_div(rows, p.a[0].value()), b, [&l, p, rows](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
+    const View a = l.in(0), y = l.out(0);
+    auto params = gemm_params(p, rows);
+    params.emplace_back("weights_end", name_arg("weights_end"));
+    StepBuilder step = l.call("strassen");
+    step.template_name(std::to_string(plan.tile.rows)).template_name(std::to_string(plan.tile.vectors));
+    step.pointer(a).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(plan.block);
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
   });
 }
 
@@ -122,7 +142,7 @@ void narrow_candidate(Lowering& l, const Product& p, Dim rows) {
     const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, packed);
     StepBuilder step = l.call("gemm_narrow");
     step.template_name(std::to_string(n)).pointer(a).pointer(w).pointer(y);
-    step.params({{"m", dim_arg(rows)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}});
+    step.params(gemm_params(p, rows));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
   });
 }
@@ -161,6 +181,7 @@ void lower_matmul(Lowering& l) {
     for (Dim d : batch) rows *= d;
     if (one_matrix && l.constant(1) != nullptr && p.n.is_constant() && p.k.is_constant() && p.n.value() > 0) {
       gemm_candidate(l, p, rows);
+      strassen_candidate(l, p, rows);
       return narrow_candidate(l, p, rows);
     }
     if (one_matrix) {  // one b for all: the stack is one tall matrix

@@ -12,6 +12,7 @@
 #include "compiler/lowering/slicing.h"
 #include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/linear/strassen.h"
 #include "compiler/ops/nn/conv_call.h"
 #include "compiler/ops/nn/conv_chain.h"
 #include "compiler/ops/nn/conv_planar.h"
@@ -62,8 +63,8 @@ void evaluate_conv(Evaluation& e) {
 }
 
 /// The weights as `storage` says; `scales` gets a parameter where they have any.
-PointerArg stored_weights(Lowering& l, const pack::ConvShape& shape, const Storage& storage, std::vector<std::pair<std::string, Arg>>& scales) {
-  return add_stored(l, conv_weights_name(l), conv_panels(l, shape), shape.cin * shape.kh * shape.kw, shape.nr, storage,
+PointerArg stored_weights(Lowering& l, const pack::ConvShape& shape, const Tile& tile, const Storage& storage, std::vector<std::pair<std::string, Arg>>& scales) {
+  return add_stored(l, conv_weights_name(l), conv_panels(l, shape, tile), shape.cin * shape.kh * shape.kw, shape.nr, storage,
                     storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape), scales);
 }
 
@@ -84,20 +85,30 @@ void consider_product(Lowering& l, const ConvCall& c, const Tile& tile, bool one
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     std::vector<std::pair<std::string, Arg>> scales;
-    const PointerArg w = stored_weights(l, shape, storage, scales);
+    const PointerArg w = stored_weights(l, shape, tile, storage, scales);
     auto params = gemm_params(l, c, x, y, shape);
     params.insert(params.end(), scales.begin(), scales.end());
     if (!one_row) add_streaming(l, tile, product, 1, params);
     StepBuilder step = l.call(row);
-    if (!one_row) step.template_name(std::to_string(tile.rows));
-    step.template_name(std::to_string(tile.vectors)).pointer(x).pointer(w).pointer(y).params(std::move(params));
+    if (one_row) step.template_name(std::to_string(tile.vectors));
+    else tile_args(step, tile, true);
+    step.pointer(x).pointer(w).pointer(y).params(std::move(params));
     finish_conv(l, step, c, y);
   });
 }
 
 void consider_gemm(Lowering& l, const ConvCall& c) {
   if (c.kh != 1 || c.kw != 1 || c.group != 1 || !c.plain_window() || !c.no_pads()) return;
-  consider_product(l, c, choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin}), false);
+  const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true};
+  consider_product(l, c, choose_tile(l.target(), product), false);
+  consider_strassen(l, product, c.oh * c.ow, {conv_weights_name(l), conv_weights(l), true}, [&l, c](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    auto params = gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr});
+    params.emplace_back("weights_end", name_arg("weights_end"));
+    StepBuilder step = l.call("strassen");
+    tile_args(step, plan.tile).pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(plan.block);
+    finish_conv(l, step, c, y);
+  });
   if (!(c.pixels == Dim(1))) return;
   // The two of squeeze-and-excite, above all.
   Tile line{1, 4, 4 * l.target().vector_floats};
@@ -131,7 +142,7 @@ void consider_direct(Lowering& l, const ConvCall& c) {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     std::vector<std::pair<std::string, Arg>> scales;
-    const PointerArg w = stored_weights(l, shape, storage, scales);
+    const PointerArg w = stored_weights(l, shape, tile, storage, scales);
     auto params = c.params(x, y, conv_bias(l, shape));
     params.insert(params.end(), scales.begin(), scales.end());
     add_streaming(l, tile, product, shape.cin, params);

@@ -77,10 +77,11 @@ inline Layout conv_input_layout(Lowering& l, int input = 0) {
   const View x = l.in_any(input);
   return x.layout.channels_last ? x.layout : channels_last(x.extents, l.target().vector_floats);
 }
-/// The panels of a convolution's weights.
-inline Packed conv_panels(Lowering& l, const pack::ConvShape& shape) {
+/// The panels of a convolution's weights, for this tile.
+inline Packed conv_panels(Lowering& l, const pack::ConvShape& shape, const Tile& tile) {
   const std::span<const float> w = conv_weights(l);
-  return {w, pack::conv_size(shape), [w, shape] { return pack::conv(w, shape); }};
+  const int64_t lanes = l.target().vector_floats;
+  return {w, pack::conv_size(shape), [w, shape, lanes, pairs = tile.pairs] { return pairs ? pack::pairs(pack::conv(w, shape), shape.nr, lanes) : pack::conv(w, shape); }};
 }
 
 inline std::optional<PointerArg> conv_bias(Lowering& l, const pack::ConvShape& shape) {
@@ -96,6 +97,10 @@ inline std::vector<std::pair<std::string, Arg>> gemm_params(Lowering& l, const C
 inline void finish_conv(Lowering& l, StepBuilder& step, const ConvCall& c, const View& y) {
   step.epilogue(l.epilogue(l.image_shape(y.extents), step)).macs(c.pixels * (c.cout * (c.cin / c.group) * c.kh * c.kw));
 }
-inline StepBuilder& tile_args(StepBuilder& step, const Tile& tile) { return step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors)); }
+/// `pairs`: the kernel may be told of them, behind these.
+inline StepBuilder& tile_args(StepBuilder& step, const Tile& tile, bool pairs = false) {
+  step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors));
+  return pairs && tile.pairs ? step.template_name("true") : step;
+}
 
 }  // namespace onnxc

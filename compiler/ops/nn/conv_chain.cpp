@@ -50,12 +50,12 @@ struct Pointwise {
   Arg weights = NameArg{"nullptr"};
   std::optional<PointerArg> bias;
 };
-Pointwise pointwise(Lowering& l, int64_t rows) {
+Pointwise pointwise(Lowering& l, int64_t rows, bool pairs) {
   const ConvCall c(l);
   Pointwise p;
-  p.tile = choose_tile(l.target(), {.m = rows, .n = c.cout, .k = c.cin});
+  p.tile = choose_tile(l.target(), {.m = rows, .n = c.cout, .k = c.cin, .pairs = pairs});
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = p.tile.nr};
-  p.weights = l.weights(conv_weights_name(l), conv_panels(l, shape));
+  p.weights = l.weights(conv_weights_name(l), conv_panels(l, shape, p.tile));
   p.bias = conv_bias(l, shape);
   return p;
 }
@@ -115,8 +115,8 @@ void lower_conv_chain(Lowering& last) {
     Lowering &front = parts.front(), &depthwise = parts[expand ? 1 : 0];
     const std::optional<Stem> stem = has_stem ? stem_of(front) : std::nullopt;
     Pointwise first, end;
-    if (expand && !stem) first = pointwise(front, band * c.window.strides[0] * c.w.value());
-    if (project) end = pointwise(parts.back(), band * c.ow.value());
+    if (expand && !stem) first = pointwise(front, band * c.window.strides[0] * c.w.value(), false);
+    if (project) end = pointwise(parts.back(), band * c.ow.value(), true);
     const View x = stem ? stem_input(front, *stem) : front.in(0, conv_input_layout(front)), y = last.out_any(0);
     if (stem) first.weights = stem_weights(front, *stem);
     const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32, pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
@@ -128,7 +128,7 @@ void lower_conv_chain(Lowering& last) {
     if (stem) stem_args(step, *stem);
     else tile_args(step, first.tile);
     step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1]));
-    tile_args(step, end.tile).pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
+    tile_args(step, end.tile, true).pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
     std::vector<std::pair<std::string, Arg>> params{
         {"conv", params_arg(c.params(x, y, bias))}, {"cin", dim_arg(expand ? ConvCall(front).cin : c.cin)}, {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
         {"x_pixel", dim_arg(x.layout.pixel_stride)}, {"y_pixel", dim_arg(y.layout.pixel_stride)}};

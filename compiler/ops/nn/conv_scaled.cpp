@@ -38,11 +38,11 @@ void lower_scaled_conv(Lowering& l) {
   Lowering map = l.of(*l.absorbed().front());
   const int factor = factor_of(l.graph(), map.node());
   const ConvCall c(l);
-  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin});
+  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true});
   const int64_t panels = (c.cout + tile.nr - 1) / tile.nr;
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
   const View x = map.in(1 - factor, conv_input_layout(map, 1 - factor)), s = map.in(factor), y = l.out_any(0);
-  const PointerArg w = l.weights(conv_weights_name(l), conv_panels(l, shape));
+  const PointerArg w = l.weights(conv_weights_name(l), conv_panels(l, shape, tile));
   const PointerArg scaled = l.workspace("scaled", ElementType::F32, Dim(panels * c.cin * tile.nr));
   {
     StepBuilder step = map.call("scale_panels");
@@ -51,7 +51,7 @@ void lower_scaled_conv(Lowering& l) {
   PointerArg read = scaled;
   read.writes = false;
   StepBuilder step = l.call("gemm");
-  tile_args(step, tile).pointer(x).pointer(read).pointer(y).params(gemm_params(l, c, x, y, shape));
+  tile_args(step, tile, true).pointer(x).pointer(read).pointer(y).params(gemm_params(l, c, x, y, shape));
   finish_conv(l, step, c, y);
 }
 

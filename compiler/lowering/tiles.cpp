@@ -16,7 +16,7 @@ constexpr Candidate kAvx512[] = {{14, 2, 0.97, 0.85}, {13, 2, 0.97, 0.84}, {12, 
                                  {8, 3, 0.98, 0.93},  {9, 3, 0.98, 0.93},  {6, 4, 0.98, 0.97},  {7, 4, 0.97, 0.9},   {5, 4, 0.96, 0.95},  {4, 4, 0.92, 0.91},
                                  {3, 4, 0.85, 0.85},  {2, 4, 0.75, 0.75},  {1, 4, 0.5, 0.5},    {14, 1, 0.8, 0.59},  {10, 1, 0.77, 0.58}, {8, 1, 0.75, 0.57},
                                  {8, 2, 0.9, 0.7, true}, {7, 2, 0.89, 0.7, true}, {10, 2, 0.89, 0.7, true}, {8, 3, 0.91, 0.8, true}, {7, 3, 0.9, 0.8, true}, {6, 4, 0.95, 0.9, true},
-                                 {5, 4, 0.94, 0.9, true}};
+                                 {5, 4, 0.94, 0.9, true},  {14, 1, 0.7, 0.5, true}, {10, 1, 0.68, 0.5, true},  {8, 1, 0.65, 0.5, true}};
 constexpr Candidate kAvx2[] = {{6, 2, 0.97, 0.9}, {4, 3, 0.96, 0.92}, {8, 1, 0.75, 0.6}, {1, 4, 0.5, 0.5}, {2, 4, 0.7, 0.7}, {3, 3, 0.85, 0.85}};
 // AArch64 has 32 registers of 4 floats and multiplies by lanes, so a tile also holds a vector of each of its rows. Unmeasured: by the instructions that
 // g++ 12 makes of tile.hpp; it spills the rows of 7x3 and 6x4.
@@ -42,6 +42,7 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
   const int64_t rows = product.m.is_constant() ? (product.m.value() < 1 ? 1 : product.m.value()) : kLarge;
   const Candidate* best = nullptr;
   double least = 0;
+  const auto waste = [](int64_t all, const Candidate& c) { return static_cast<double>(padded_rows(all, c.rows)) / static_cast<double>(all); };
   for (const Candidate& c : candidates(target)) {
     const int64_t nr = columns_of(c, target), columns = (product.n + nr - 1) / nr * nr;
     if (c.pairs && (!product.pairs || product.k % 2 != 0 || 4 * product.k * nr > target.l2_bytes / 4)) continue;  // they do not go in slices
@@ -49,7 +50,8 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
     // A panel that leaves L1 is read from L2 once for each tile of rows, 128 / rows bytes for each cycle of two multiply-adds, of which some 16 come; unless
     // it goes in slices.
     const double waits = c.rows < 8 && c.rows < rows && nr * product.k * 4 > target.l1_bytes && !is_deep(target, product.k, nr) ? 1.15 : 1.0;
-    const double work = static_cast<double>(padded_rows(rows, c.rows) * columns) * waits / (even ? c.even : c.anywhere);
+    const double wasted = waste(rows, c) + (product.likely > 0 && !product.m.is_constant() ? waste(product.likely, c) : 0);
+    const double work = wasted * static_cast<double>(columns) * waits / (even ? c.even : c.anywhere);
     if (best == nullptr || work < least) {
       best = &c;
       least = work;

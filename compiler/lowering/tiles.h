@@ -15,11 +15,12 @@ struct Tile {
 
 /// A product for which a tile is chosen: m rows by n columns of depth k.
 struct TiledProduct {
-  Dim m;  ///< may be symbolic: then it is taken as large
+  Dim m;  ///< may be symbolic: then it is taken as large, and as often as `likely`
   int64_t n, k;
   /// Rows are pixels of image rows so long, and evenly spaced only within one; 0: all rows are evenly spaced.
   int64_t line = 0;
   bool pairs = false;  ///< whether the kernel has tiles with pairs
+  int64_t likely = 0;  ///< rows of a batch of one, where m is symbolic
 };
 
 /// Whether panels of so many columns are large against L2: then they go in slices (slicing.h).

@@ -27,6 +27,24 @@ ONNXC_INLINE void copy_run(T* to, const T* from, int64_t count) {
   else if (bytes >= 4) copy_ends<4>(to, from, bytes);
   else std::memcpy(to, from, bytes);
 }
+
+template <std::size_t bytes, class T>
+ONNXC_INLINE void copy_runs_of(T* to, int64_t to_pitch, const T* from, int64_t from_pitch, int64_t runs) {
+  for (int64_t i = 0; i < runs; ++i) std::memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
+}
+
+/// `runs` runs of `count` elements, evenly spaced. The shortest, of which there are most, by their size: 4420 x 2 floats 7.3 us without, 1.4 so (Zen 4).
+template <class T>
+ONNXC_INLINE void copy_runs(T* to, int64_t to_pitch, const T* from, int64_t from_pitch, int64_t count, int64_t runs) {
+  switch (static_cast<std::size_t>(count) * sizeof(T)) {
+    case sizeof(T): return copy_runs_of<sizeof(T)>(to, to_pitch, from, from_pitch, runs);
+    case 2 * sizeof(T): return copy_runs_of<2 * sizeof(T)>(to, to_pitch, from, from_pitch, runs);
+    case 3 * sizeof(T): return copy_runs_of<3 * sizeof(T)>(to, to_pitch, from, from_pitch, runs);
+    case 4 * sizeof(T): return copy_runs_of<4 * sizeof(T)>(to, to_pitch, from, from_pitch, runs);
+    default:
+      for (int64_t i = 0; i < runs; ++i) copy_run(to + i * to_pitch, from + i * from_pitch, count);
+  }
+}
 }  // namespace detail
 
 /// to[sum i_k * to_strides[k]] = from[sum i_k * from_strides[k]] for all i below `shape`. Strides in elements; a `from` stride of 0 repeats, negative
@@ -47,19 +65,27 @@ void strided_copy(Part part, Shape shape, T* to, Ints to_strides, const T* from,
     y += at[axis] * to_strides[axis];
     x += at[axis] * from_strides[axis];
   }
-  for (int64_t row = first_row; row < last_row; ++row) {
+  const int outer = inner - 1;  // rows along this axis are evenly spaced
+  const int64_t to_pitch = outer >= 0 ? to_strides[outer] : 0, from_pitch = outer >= 0 ? from_strides[outer] : 0;
+  for (int64_t row = first_row; row < last_row;) {
+    const int64_t until_end = outer >= 0 ? shape[outer] - at[outer] : 1, runs = last_row - row < until_end ? last_row - row : until_end;
     if (to_step == 1 && from_step == 1) {
-      detail::copy_run(to + y + first, from + x + first, last - first);
+      detail::copy_runs(to + y + first, to_pitch, from + x + first, from_pitch, last - first, runs);
     } else {
-      for (int64_t i = first; i < last; ++i) to[y + i * to_step] = from[x + i * from_step];
+      for (int64_t r = 0; r < runs; ++r) {
+        for (int64_t i = first; i < last; ++i) to[y + r * to_pitch + i * to_step] = from[x + r * from_pitch + i * from_step];
+      }
     }
-    for (int axis = inner - 1; axis >= 0; --axis) {
-      y += to_strides[axis];
-      x += from_strides[axis];
-      if (++at[axis] < shape[axis]) break;
-      y -= to_strides[axis] * shape[axis];
-      x -= from_strides[axis] * shape[axis];
+    row += runs;
+    if (outer < 0) break;
+    y += runs * to_pitch;
+    x += runs * from_pitch;
+    at[outer] += runs;
+    for (int axis = outer; axis > 0 && at[axis] == shape[axis]; --axis) {
+      y += to_strides[axis - 1] - to_strides[axis] * shape[axis];
+      x += from_strides[axis - 1] - from_strides[axis] * shape[axis];
       at[axis] = 0;
+      ++at[axis - 1];
     }
   }
 }

@@ -99,7 +99,7 @@ void consider_product(Lowering& l, const ConvCall& c, const Tile& tile, bool one
 
 void consider_gemm(Lowering& l, const ConvCall& c) {
   if (c.kh != 1 || c.kw != 1 || c.group != 1 || !c.plain_window() || !c.no_pads()) return;
-  const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true};
+  const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
   consider_product(l, c, choose_tile(l.target(), product), false);
   consider_strassen(l, product, c.oh * c.ow, {conv_weights_name(l), conv_weights(l), true}, [&l, c](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
@@ -136,7 +136,7 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
 }
 
 void consider_direct(Lowering& l, const ConvCall& c) {
-  const TiledProduct product{.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.kh * c.kw, .line = c.likely(c.ow)};
+  const TiledProduct product{.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.kh * c.kw, .line = c.likely(c.ow), .likely = c.image_pixels()};
   const Tile tile = choose_tile(l.target(), product);
   consider_stored(l, stored_kernel(c, "conv", tile), storages(l, c, tile), [&l, c, tile, product](const Storage& storage) {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};

@@ -44,6 +44,8 @@ struct ConvCall {
   }
   /// An extent for costs: of one that is not known, what an image is likely to have.
   static int64_t likely(Dim d) { return d.is_constant() ? d.value() : std::min<int64_t>(64, d.max_value()); }
+  /// Pixels of one image, 0 where that is not known.
+  int64_t image_pixels() const { return oh.is_constant() && ow.is_constant() ? oh.value() * ow.value() : 0; }
   /// Output channels of a group, in whole panels.
   int64_t padded_columns(const Tile& tile) const { return (cout / group + tile.nr - 1) / tile.nr * tile.nr; }
   /// Multiply-adds of a tiled kernel: those of the columns that only fill a panel included.

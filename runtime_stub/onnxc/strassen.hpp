@@ -124,14 +124,14 @@ constexpr int64_t strassen_scratch(int64_t k, int64_t block) {
 template <int MR, int NV, class Epi = Epilogue<Keep>>
 void strassen(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
   constexpr int NR = NV * Vec::width;
-  const int64_t pairs = (p.n + 2 * NR - 1) / (2 * NR);
-  const bool by_rows = (p.m + block - 1) / block >= part.count;
-  const auto [begin, end] = by_rows ? part.slice(p.m, block) : Part::Range{0, p.m};
-  const auto [first, last] = by_rows ? Part::Range{0, pairs} : part.slice(pairs);
+  const int64_t pairs = (p.n + 2 * NR - 1) / (2 * NR), blocks = (p.m + block - 1) / block;
+  const auto [first, last] = part.slice(blocks * pairs);  // of the pairs of panels of all blocks
   float* const sums = scratch + part.index * strassen_scratch<NV>(p.k, block);
-  if (first == last) return;
-  for (int64_t row = begin; row < end; row += block)
-    detail::strassen_block<MR, NV>(row, end - row < block ? end - row : block, first, last, pairs, a + row * p.lda, b, c, sums, p, epi);
+  for (int64_t at = first; at < last;) {
+    const int64_t row = at / pairs * block, pair = at % pairs, until = pair + last - at < pairs ? pair + last - at : pairs;
+    detail::strassen_block<MR, NV>(row, p.m - row < block ? p.m - row : block, pair, until, pairs, a + row * p.lda, b, c, sums, p, epi);
+    at += until - pair;
+  }
 }
 
 }  // namespace onnxc

@@ -8,11 +8,12 @@
 namespace onnxc {
 namespace {
 
-/// Blocks of one sample each, as even as can be, of rows that lie in L2 together with their sums, and of panels of sums that do not push them out.
+/// Blocks of one sample each, as even as can be, of rows that lie in L2 together with their sums, and of panels of sums that do not push them out. Two at least, for two
+/// threads: they cost no more than one.
 std::optional<StrassenPlan> plan_strassen(const Target& target, int64_t rows, int64_t sample_rows, int64_t n, int64_t k) {
   constexpr int64_t kPanelRows = 448;
   const int64_t fits = std::clamp<int64_t>(target.l2_bytes * 3 / 2 / (8 * k), 96, kPanelRows);
-  int64_t blocks = (sample_rows + fits - 1) / fits;
+  int64_t blocks = std::max<int64_t>((sample_rows + fits - 1) / fits, sample_rows >= 80 ? 2 : 1);
   if (rows > sample_rows) {
     while (blocks < 2 * fits && sample_rows % blocks != 0) ++blocks;
     if (sample_rows % blocks != 0) return std::nullopt;
@@ -26,7 +27,7 @@ std::optional<StrassenPlan> plan_strassen(const Target& target, int64_t rows, in
 /// Multiply-adds of a block: those of seven products, and what the sums before them and between them cost, measured in such.
 double block_macs(const StrassenPlan& plan, int64_t rows, int64_t columns, int64_t k) {
   const auto upper = static_cast<double>((rows + 1) / 2), padded = static_cast<double>(padded_rows((rows + 1) / 2, plan.tile.rows)), depth = static_cast<double>(k / 2);
-  return padded * static_cast<double>(columns / 2) * (7 * depth + 12) + upper * depth * 8;
+  return padded * static_cast<double>(columns / 2) * (7 * depth + 20) + upper * depth * 12;
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows
   const int64_t rows = product.m.value(), n = product.n, k = product.k;
   if (std::min({sample_rows.value() / 2, n / 2, k / 2}) < kLeast) return;
   const auto planned = plan_strassen(l.target(), rows, sample_rows.value(), n, k);
-  if (!planned || planned->block / 2 < kLeast) return;
+  if (!planned || planned->block < 40) return;
   const StrassenPlan plan = *planned;
   const int64_t pairs = (n + 2 * plan.tile.nr - 1) / (2 * plan.tile.nr), columns = pairs * 2 * plan.tile.nr, floats = pairs * 7 * (k / 2) * plan.tile.nr;
   const int64_t whole = rows / plan.block, rest = rows % plan.block;

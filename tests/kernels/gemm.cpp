@@ -182,6 +182,19 @@ TEST_CASE("strassen agrees with the loop") {
   check_strassen<1, 4>();
 }
 
+TEST_CASE("a NaN in a block of strassen reaches that block alone") {
+  constexpr int64_t m = 24, n = 2 * Vec::width, k = 8, block = 12;
+  auto a = numbers(m * k);
+  a[3] = std::numeric_limits<float>::quiet_NaN();
+  const Aligned b(pack::strassen(numbers(k * n, 2), {.k = k, .n = n, .nr = Vec::width})), scratch(std::vector<float>(size_t(strassen_scratch<1>(k, block))));
+  std::vector<float> c(size_t(m * n));
+  strassen<6, 1>({}, a.data(), b.p, c.data(), scratch.p, {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, block);
+  int64_t wrong = 0;
+  for (int64_t j = 0; j < n; ++j) wrong += !std::isnan(c[size_t(j)]);
+  for (int64_t i = block * n; i < m * n; ++i) wrong += std::isnan(c[size_t(i)]);
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("strassen gives the same for any number of threads") {
   const int64_t m = 300, n = 5 * 2 * Vec::width + 3, k = 96;
   const auto a = numbers(m * k, 1);

@@ -1,15 +1,10 @@
 #include "compiler/ops/linear/strassen.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "compiler/lowering/pack.h"
 
 namespace onnxc {
-namespace {
-
-/// Blocks of one sample each, as even as can be, of rows that lie in L2 together with their sums, and of panels of sums that do not push them out. Two at least, for two
-/// threads: they cost no more than one.
 std::optional<StrassenPlan> plan_strassen(const Target& target, int64_t rows, int64_t sample_rows, int64_t n, int64_t k) {
   constexpr int64_t kPanelRows = 448;
   const int64_t fits = std::clamp<int64_t>(target.l2_bytes * 3 / 2 / (8 * k), 96, kPanelRows);
@@ -23,6 +18,8 @@ std::optional<StrassenPlan> plan_strassen(const Target& target, int64_t rows, in
   const int64_t grain = 2 * int64_t{tile.rows};
   return StrassenPlan{tile, sample_rows % blocks == 0 ? even : (even + grain - 1) / grain * grain};
 }
+
+namespace {
 
 /// Multiply-adds of a block: those of seven products, and what the sums before them and between them cost, measured in such.
 double block_macs(const StrassenPlan& plan, int64_t rows, int64_t columns, int64_t k) {

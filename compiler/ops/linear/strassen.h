@@ -1,6 +1,7 @@
 // Large products by a constant matrix in seven products of half the size: a candidate beside gemm, for MatMul and for convolutions of one pixel.
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,6 +22,10 @@ struct StrassenPlan {
   Tile tile;
   int64_t block;
 };
+
+/// Blocks of one sample each, as even as can be, of rows that lie in L2 together with their sums, and of panels of sums that do not push them out; of more rows than a
+/// few, two at least, for two threads: they cost no more than one. Nothing where the rows of samples, of which there are several, do not divide.
+std::optional<StrassenPlan> plan_strassen(const Target& target, int64_t rows, int64_t sample_rows, int64_t n, int64_t k);
 
 /// Where the product is one that the kernel takes: of rows that stand for parts of one sample, `sample_rows` for each, since it adds rows to others, and an infinity
 /// or NaN in one sample must not reach the next. `build` gets the plan, the packed matrix and the kernel's scratch, and calls "strassen".

@@ -50,8 +50,10 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
     // A panel that leaves L1 is read from L2 once for each tile of rows, 128 / rows bytes for each cycle of two multiply-adds, of which some 16 come; unless
     // it goes in slices.
     const double waits = c.rows < 8 && c.rows < rows && nr * product.k * 4 > target.l1_bytes && !is_deep(target, product.k, nr) ? 1.15 : 1.0;
+    // To start a tile and to finish it takes as long as so many steps of k; where little else is in flight, all the longer (Zen 4, k from 16 to 64).
+    const double ends = 1 + (c.rows * c.vectors > 21 ? 2.2 : 1.2) / static_cast<double>(std::max<int64_t>(1, product.k));
     const double wasted = waste(rows, c) + (product.likely > 0 && !product.m.is_constant() ? waste(product.likely, c) : 0);
-    const double work = wasted * static_cast<double>(columns) * waits / (even ? c.even : c.anywhere);
+    const double work = wasted * static_cast<double>(columns) * waits * ends / (even ? c.even : c.anywhere);
     if (best == nullptr || work < least) {
       best = &c;
       least = work;

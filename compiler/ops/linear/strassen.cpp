@@ -41,9 +41,10 @@ void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows
   const int64_t pairs = (n + 2 * plan.tile.nr - 1) / (2 * plan.tile.nr), columns = pairs * 2 * plan.tile.nr, floats = pairs * 7 * (k / 2) * plan.tile.nr;
   const int64_t whole = rows / plan.block, rest = rows % plan.block;
   const double macs = static_cast<double>(whole) * block_macs(plan, plan.block, columns, k) + (rest > 0 ? block_macs(plan, rest, columns, k) : 0);
-  const auto make = [&l, plan, n, k, floats, b, build] {
+  const int64_t pitch = (k / 2 + 15) / 16 * 16 + 16, room = (plan.block + 1) / 2 * (4 * pitch + 2 * plan.tile.nr);  // as in strassen.hpp
+  if (4 * room > l.target().workspace_bytes()) return;
+  const auto make = [&l, plan, n, k, floats, room, b, build] {
     const PointerArg w = l.weights(b.name, {b.values, floats, [b, plan, n, k] { return pack::strassen(b.values, {.k = k, .n = n, .nr = plan.tile.nr, .transposed = b.transposed}); }});
-    const int64_t pitch = (k / 2 + 15) / 16 * 16 + 16, room = (plan.block + 1) / 2 * (4 * pitch + 2 * plan.tile.nr);  // as in strassen.hpp
     build(plan, w, l.workspace("sums", ElementType::F32, Dim(room) * l.threads()));
   };
   l.consider("strassen", macs, 4.0 * static_cast<double>(floats), make, 4 * (floats - k * n));

@@ -16,15 +16,20 @@ void append_panels(std::vector<float>& out, int64_t k, int64_t n, int64_t nr, At
 
 float at(std::span<const float> values, int64_t i) { return values[static_cast<std::size_t>(i)]; }
 
+/// The elements of a matrix, by row and column.
+auto element_of(std::span<const float> b, PanelShape s) {
+  const int64_t ld = s.ld != 0 ? s.ld : s.transposed ? s.k : s.n;
+  return [b, ld, transposed = s.transposed](int64_t row, int64_t column) { return transposed ? at(b, column * ld + row) : at(b, row * ld + column); };
+}
+
 }  // namespace
 
 int64_t panels_size(int64_t k, int64_t n, int64_t nr) { return (n + nr - 1) / nr * nr * k; }
 
 std::vector<float> panels(std::span<const float> b, PanelShape s) {
-  const int64_t ld = s.ld != 0 ? s.ld : s.transposed ? s.k : s.n;
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(panels_size(s.k, s.n, s.nr)));
-  append_panels(out, s.k, s.n, s.nr, [&](int64_t row, int64_t column) { return s.transposed ? at(b, column * ld + row) : at(b, row * ld + column); });
+  append_panels(out, s.k, s.n, s.nr, element_of(b, s));
   return out;
 }
 
@@ -42,22 +47,26 @@ std::vector<float> pairs(std::vector<float> panels, int64_t nr, int64_t lanes) {
 }
 
 std::vector<float> strassen(std::span<const float> b, PanelShape s) {
-  const int64_t ld = s.ld != 0 ? s.ld : s.transposed ? s.k : s.n, depth = s.k / 2, pairs = (s.n + 2 * s.nr - 1) / (2 * s.nr);
-  const auto value = [&](int64_t row, int64_t column) { return column < s.n ? static_cast<double>(s.transposed ? at(b, column * ld + row) : at(b, row * ld + column)) : 0.0; };
+  const auto element = element_of(b, s);
+  const int64_t depth = s.k / 2, half = (s.n + 2 * s.nr - 1) / (2 * s.nr) * s.nr;
   std::vector<float> out;
-  out.reserve(static_cast<std::size_t>(pairs * 7 * depth * s.nr));
-  for (int64_t first = 0; first < pairs * s.nr; first += s.nr) {
-    for (int number = 0; number < 7; ++number) {
-      for (int64_t row = 0; row < depth; ++row) {
-        for (int64_t column = first; column < first + s.nr; ++column) {
-          const double b11 = value(row, column), b12 = value(row, column + pairs * s.nr), b21 = value(depth + row, column), b22 = value(depth + row, column + pairs * s.nr);
-          const double t1 = b12 - b11, t2 = b22 - t1;
-          const double in_order[] = {b11, b21, t2, t1, b22, b22 - b12, b21 - t2};
-          out.push_back(static_cast<float>(in_order[number]));
-        }
-      }
+  out.reserve(static_cast<std::size_t>(panels_size(7 * depth, half, s.nr)));
+  append_panels(out, 7 * depth, half, s.nr, [&](int64_t row, int64_t column) {
+    const auto quarter = [&](int down, int right) {
+      const int64_t at_column = column + right * half;
+      return at_column < s.n ? static_cast<double>(element(row % depth + down * depth, at_column)) : 0.0;
+    };
+    const auto t2 = [&] { return quarter(1, 1) - (quarter(0, 1) - quarter(0, 0)); };
+    switch (row / depth) {
+      case 0: return static_cast<float>(quarter(0, 0));
+      case 1: return static_cast<float>(quarter(1, 0));
+      case 2: return static_cast<float>(t2());
+      case 3: return static_cast<float>(quarter(0, 1) - quarter(0, 0));
+      case 4: return static_cast<float>(quarter(1, 1));
+      case 5: return static_cast<float>(quarter(1, 1) - quarter(0, 1));
+      default: return static_cast<float>(quarter(1, 0) - t2());
     }
-  }
+  });
   return out;
 }
 

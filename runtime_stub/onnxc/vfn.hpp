@@ -158,7 +158,8 @@ ONNXC_INLINE Vec log(Vec x) {
 }
 
 #if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)
-/// 1 / (1 + e^-x) with e^-x = 2^n e^-r, n a multiple of 1/32: its fraction picks 2^(i/32), and |r| < 0.011 needs few powers.
+/// 1 / (1 + e^-x) with e^-x = 2^n e^-r, n a multiple of 1/32: its fraction picks 2^(i/32), and |r| < 0.011 needs few powers. Of its 4 ULP one is
+/// the polynomial's, 5.3e-8 at most, the others are roundings; with a third power it has 3.05, in 10 % more time.
 ONNXC_INLINE Vec sigmoid(Vec x) {
   alignas(64) static constexpr float kPowers[32] = {1.0f, 1.0218972f, 1.04427373f, 1.06714046f, 1.09050775f, 1.1143868f, 1.13878858f, 1.1637249f,
                                                      1.18920708f, 1.21524739f, 1.24185777f, 1.26905096f, 1.29683959f, 1.32523668f, 1.35425556f, 1.38390994f,

@@ -121,11 +121,8 @@ void strassen_candidate(Lowering& l, const Product& p, Dim rows) {
   const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
   consider_strassen(l, {.m = rows, .n = p.n.value(), .k = p.k.value()}, floor_div(rows, p.a[0].value()), b, [&l, p, rows](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
     const View a = l.in(0), y = l.out(0);
-    auto params = gemm_params(p, rows);
-    params.emplace_back("weights_end", name_arg("weights_end"));
     StepBuilder step = l.call("strassen");
-    step.template_name(std::to_string(plan.tile.rows)).template_name(std::to_string(plan.tile.vectors));
-    step.pointer(a).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(plan.block);
+    strassen_args(step, plan, a, w, y, scratch, gemm_params(p, rows));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
   });
 }

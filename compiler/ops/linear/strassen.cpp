@@ -6,12 +6,12 @@
 
 namespace onnxc {
 std::optional<StrassenPlan> plan_strassen(const Target& target, int64_t rows, int64_t sample_rows, int64_t n, int64_t k) {
-  constexpr int64_t kPanelRows = 448;
+  constexpr int64_t kPanelRows = 448, kLeastRows = 40;
   const int64_t fits = std::clamp<int64_t>(target.l2_bytes * 3 / 2 / (8 * k), 96, kPanelRows);
   int64_t blocks = std::max<int64_t>((sample_rows + fits - 1) / fits, sample_rows >= 80 ? 2 : 1);
   if (rows > sample_rows) {
-    while (blocks < 2 * fits && sample_rows % blocks != 0) ++blocks;
-    if (sample_rows % blocks != 0) return std::nullopt;
+    while (sample_rows % blocks != 0 && sample_rows / blocks >= kLeastRows) ++blocks;
+    if (sample_rows / blocks < kLeastRows) return std::nullopt;
   }
   const int64_t even = (sample_rows + blocks - 1) / blocks;
   const Tile tile = choose_tile(target, {.m = (even + 1) / 2, .n = (n + 1) / 2, .k = k / 2});
@@ -36,7 +36,7 @@ void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows
   const int64_t rows = product.m.value(), n = product.n, k = product.k;
   if (std::min({sample_rows.value() / 2, n / 2, k / 2}) < kLeast) return;
   const auto planned = plan_strassen(l.target(), rows, sample_rows.value(), n, k);
-  if (!planned || planned->block < 40) return;
+  if (!planned) return;
   const StrassenPlan plan = *planned;
   const int64_t pairs = (n + 2 * plan.tile.nr - 1) / (2 * plan.tile.nr), columns = pairs * 2 * plan.tile.nr, floats = pairs * 7 * (k / 2) * plan.tile.nr;
   const int64_t whole = rows / plan.block, rest = rows % plan.block;
@@ -48,6 +48,12 @@ void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows
     build(plan, w, l.workspace("sums", ElementType::F32, Dim(room) * l.threads()));
   };
   l.consider("strassen", macs, 4.0 * static_cast<double>(floats), make, 4 * (floats - k * n));
+}
+
+void strassen_args(StepBuilder& step, const StrassenPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch, std::vector<std::pair<std::string, Arg>> params) {
+  params.emplace_back("weights_end", name_arg("weights_end"));
+  step.template_name(std::to_string(plan.tile.rows)).template_name(std::to_string(plan.tile.vectors));
+  step.pointer(a).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(plan.block);
 }
 
 }  // namespace onnxc

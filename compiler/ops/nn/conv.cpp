@@ -103,10 +103,8 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
   consider_product(l, c, choose_tile(l.target(), product), false);
   consider_strassen(l, product, c.oh * c.ow, {conv_weights_name(l), conv_weights(l), true}, [&l, c](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    auto params = gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr});
-    params.emplace_back("weights_end", name_arg("weights_end"));
     StepBuilder step = l.call("strassen");
-    tile_args(step, plan.tile).pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(plan.block);
+    strassen_args(step, plan, x, w, y, scratch, gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr}));
     finish_conv(l, step, c, y);
   });
   if (!(c.pixels == Dim(1))) return;

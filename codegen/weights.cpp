@@ -211,10 +211,10 @@ constexpr std::array<std::array<char, 2>, 256> kHexPairs = [] {
   return table;
 }();
 
-/// Appends `".quad 0x…,0x…\n"` lines, and `next_asm` after each some hundred of them: g++ 12 takes 2 GB for 400 MB of text in short lines of one asm, 1.4 GB so, and two thirds
-/// of the time.
+/// Appends `".quad 0x…,0x…\n"` lines, and `next_asm` after every few: g++ 12 takes 2 GB for 400 MB of text in short lines of one asm, 1.4 GB in lines of 2 KB
+/// and 870 asms, 1.3 GB so, and two thirds of the time. (It keeps literals in blocks of 8 KB, whose ends are lost to a literal that does not fit, and longer ones by themselves.)
 void append_quads(std::string& out, std::span<const WeightBlob> blobs, const Layout& layout, std::string_view next_asm) {
-  constexpr std::size_t kQuadsInLine = 96, kLinesInAsm = 512;
+  constexpr std::size_t kQuadsInLine = 4096, kLinesInAsm = 12;
   constexpr std::string_view kBegin = "    \".quad ", kEnd = "\\n\"\n";
   constexpr std::size_t kQuadChars = 19;  // 0x, 16 digits and a comma, which the last of a line lacks
   const std::size_t quads = layout.bytes / 8, lines = (quads + kQuadsInLine - 1) / kQuadsInLine;

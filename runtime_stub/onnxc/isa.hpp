@@ -19,6 +19,13 @@
 #define ONNXC_SPECIALISED __attribute__((noinline, flatten))
 #endif
 
+// A large kernel that gains nothing from the constants of one call: g++ would make a copy of it for each.
+#if defined(__GNUC__) && !defined(__clang__)
+#define ONNXC_ONE_COPY __attribute__((noclone))
+#else
+#define ONNXC_ONE_COPY
+#endif
+
 #if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_XSIMD)
 #error "ONNXC_VECTOR_FLOATS needs ONNXC_NO_XSIMD: with intrinsics the width is the machine's"
 #endif

@@ -127,7 +127,7 @@ constexpr int64_t strassen_scratch(int64_t k, int64_t block) {
 
 /// See the head of the file. a must not overlap c; operands of the epilogue may be c itself.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
-void strassen(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
+ONNXC_ONE_COPY void strassen(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
   constexpr int NR = NV * Vec::width;
   const int64_t pairs = (p.n + 2 * NR - 1) / (2 * NR), blocks = (p.m + block - 1) / block;
   const auto [first, last] = part.slice(blocks * pairs);  // of the pairs of panels of all blocks

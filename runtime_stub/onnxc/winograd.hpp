@@ -204,7 +204,7 @@ constexpr int64_t winograd_scratch(int64_t cin, int64_t block) {
 
 /// See the head of the file. `plain`: u is w as it is. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
 template <int T, int MR, int NV, bool plain = false, class W, class Epi = Epilogue<Keep>>
-void winograd(Part part, const float* x, const W* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
+ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
   static_assert(plain || std::is_same_v<W, float>);
   constexpr int A = T + 2, NR = NV * Vec::width;
   constexpr int kKept = plain ? 9 : A * A;  // weights for each pair of channels

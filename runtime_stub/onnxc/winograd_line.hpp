@@ -68,7 +68,7 @@ ONNXC_INLINE void winograd_line_forward(const float* line, int64_t tile, int64_t
 
 /// See the head of the file. `rows` and `width`: the size of a block, in output rows and tiles; (T + 2) * lines * width * cin floats should fit half of L2.
 template <int T, int MR, int NV, class Epi = Epilogue<Keep>>
-void winograd_line(Part part, const float* x, const float* u, float* y, float* scratch, ConvParams p, int64_t rows, int64_t width, Epi epi = {}) {
+ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, float* y, float* scratch, ConvParams p, int64_t rows, int64_t width, Epi epi = {}) {
   constexpr int A = T + 2, NR = NV * Vec::width;
   const int64_t pitch = detail::winograd_pitch(p.cin), panels = (p.cout + NR - 1) / NR, tiles = winograd_line_tiles<T>(p.ow, p.dilation_x);
   const int64_t plane = detail::winograd_plane((rows + (p.kh - 1) * p.dilation_y) * width * pitch), m_plane = detail::winograd_plane(rows * width * NR);

@@ -1,8 +1,10 @@
 #include "codegen/cpp_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
+#include <vector>
 
 namespace onnxc {
 
@@ -78,6 +80,28 @@ std::string cpp_constant(ElementType type, uint64_t bits) {
   return fmt::format("{}::from_bits({:#x})", info(type).cpp_name, bits);
 }
 
+namespace {
+
+/// For each term that is a product with a sigmoid which nothing else uses, the number of that factor; else -1. The pair is one function, fn::gate.
+std::vector<int> gates_of(const Expr& expr) {
+  std::vector<int> uses(expr.terms.size()), gates(expr.terms.size(), -1);
+  const auto used = [&](const Expr::Term& t, int k) { return static_cast<std::size_t>(t.args[k]); };
+  for (const Expr::Term& t : expr.terms) {
+    for (int k = 0; t.kind == Expr::Kind::Apply && k < info(t.fn).arity; ++k) ++uses[used(t, k)];
+  }
+  for (std::size_t i = 0; i < expr.terms.size(); ++i) {
+    const Expr::Term& t = expr.terms[i];
+    if (t.kind != Expr::Kind::Apply || t.fn != Fn::Mul) continue;
+    for (int k = 0; k < 2; ++k) {
+      const Expr::Term& factor = expr.terms[used(t, k)];
+      if (factor.kind == Expr::Kind::Apply && factor.fn == Fn::Sigmoid && uses[used(t, k)] == 1) gates[i] = k;
+    }
+  }
+  return gates;
+}
+
+}  // namespace
+
 std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
   const int inputs = expr.input_count();
   std::string classes = "class L", parameters = "[[maybe_unused]] L lanes";
@@ -85,29 +109,32 @@ std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
     classes += fmt::format(", class X{}", i);
     parameters += fmt::format(", [[maybe_unused]] X{} x{}", i, i);
   }
-  std::string body;
-  std::vector<std::string> terms;
+  const std::vector<int> gates = gates_of(expr);
+  std::vector<std::string> terms(expr.terms.size()), statements(expr.terms.size());
   for (std::size_t i = 0; i < expr.terms.size(); ++i) {
     const Expr::Term& t = expr.terms[i];
     const auto arg = [&](int k) { return terms[static_cast<std::size_t>(t.args[k])]; };
     if (t.kind == Expr::Kind::Input) {
-      terms.push_back(fmt::format("x{}", t.args[0]));
+      terms[i] = fmt::format("x{}", t.args[0]);
       continue;
     }
     std::string text;
     if (t.kind == Expr::Kind::Constant) {
       text = fmt::format("lanes({})", cpp_constant(t.type, t.bits));
+    } else if (const int k = gates[i]; k >= 0) {
+      const auto sigmoid = static_cast<std::size_t>(t.args[k]);
+      statements[sigmoid].clear();
+      text = fmt::format("onnxc::fn::gate({}, {})", arg(1 - k), terms[static_cast<std::size_t>(expr.terms[sigmoid].args[0])]);
     } else {
       std::string args;
-      for (int k = 0; k < info(t.fn).arity; ++k) args += (k == 0 ? "" : ", ") + arg(k);
+      for (int j = 0; j < info(t.fn).arity; ++j) args += (j == 0 ? "" : ", ") + arg(j);
       text = is_cast(t.fn) ? fmt::format("onnxc::fn::{}<{}>({})", info(t.fn).name, info(t.type).cpp_name, args) : fmt::format("onnxc::fn::{}({})", info(t.fn).name, args);
     }
-    const std::string local = fmt::format("t{}", i);
-    body += fmt::format("    const auto {} = {};\n", local, text);
-    terms.push_back(local);
+    terms[i] = fmt::format("t{}", i);
+    statements[i] = fmt::format("    const auto {} = {};\n", terms[i], text);
   }
   return fmt::format("struct {} {{  // {}\n  template <{}>\n  static ONNXC_INLINE auto apply({}) {{\n{}    return {};\n  }}\n}};\n", name, expr.text(), classes,
-                     parameters, body, terms.back());
+                     parameters, fmt::join(statements, ""), terms.back());
 }
 
 }  // namespace onnxc

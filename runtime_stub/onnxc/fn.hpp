@@ -278,6 +278,11 @@ ONNXC_FLOAT_UNARY(erf, std::erf(x))
 ONNXC_FLOAT_UNARY(reciprocal, T(1) / x)
 /* exp of a negative number only, so that nothing overflows on the way */
 ONNXC_FLOAT_UNARY(sigmoid, x >= T(0) ? T(1) / (T(1) + std::exp(-x)) : std::exp(x) / (T(1) + std::exp(x)))
+/// x * sigmoid(y)
+template <class T>
+ONNXC_INLINE constexpr T gate(T x, T y) {
+  return mul(x, sigmoid(y));
+}
 /* log(1 + exp(x)) */
 ONNXC_FLOAT_UNARY(softplus, x > T(0) ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)))
 

@@ -73,6 +73,7 @@ TEST_CASE("functions stay within their stated error") {
   check("exp", sweep([](Vec x) { return fn::exp(x); }, [](double x) { return std::exp(x); }, -1e30f, 1e30f), 1.1);
   check("log", sweep([](Vec x) { return fn::log(x); }, [](double x) { return std::log(x); }, 1e-45f, 3e38f), 1.0);
   check("sigmoid", sweep([](Vec x) { return fn::sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); }, -87.0f, 3e38f), 4.0);
+  check("gate", sweep([](Vec x) { return fn::gate(x, x); }, [](double x) { return x / (1 + std::exp(-x)); }, -80.0f, 3e38f), 4.5);
   check("tanh", sweep([](Vec x) { return fn::tanh(x); }, [](double x) { return std::tanh(x); }, -3e38f, 3e38f), 6.0);
   check("erf", sweep([](Vec x) { return fn::erf(x); }, [](double x) { return std::erf(x); }, -3e38f, 3e38f), 1.5);
   check("softplus", sweep([](Vec x) { return fn::softplus(x); }, [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }, -87.0f, 3e38f), 3.0);
@@ -110,6 +111,13 @@ TEST_CASE("NaN and infinity pass through the functions as in C") {
   CHECK(one(fn::sigmoid(Vec::all(kInf))) == 1.0f);
   CHECK(one(fn::sigmoid(Vec::all(-1e38f))) == 0.0f);
   CHECK(one(fn::sigmoid(Vec::all(1e38f))) == 1.0f);
+  for (float gate : {-kInf, -1e38f, -150.0f, 0.0f, 1e38f, kInf}) {
+    CHECK(std::isnan(one(fn::gate(Vec::all(kNan), Vec::all(gate)))));
+    CHECK(std::isnan(one(fn::gate(Vec::all(gate), Vec::all(kNan)))));
+    const float open = one(fn::gate(Vec::all(kInf), Vec::all(gate)));
+    CHECK((gate < -87 ? std::isnan(open) : open == kInf));
+    CHECK(one(fn::gate(Vec::all(-3.0f), Vec::all(gate))) == Approx(-3.0 / (1.0 + std::exp(-double(gate)))).margin(1e-37));
+  }
   CHECK(std::isnan(one(fn::softplus(Vec::all(kNan)))));
   CHECK(one(fn::softplus(Vec::all(kInf))) == kInf);
   CHECK(one(fn::softplus(Vec::all(-kInf))) == 0.0f);

@@ -33,15 +33,21 @@ std::vector<float> panels(std::span<const float> b, PanelShape s) {
   return out;
 }
 
-std::vector<float> pairs(std::vector<float> panels, int64_t nr, int64_t lanes) {
-  const int64_t whole = nr / lanes * lanes;
+std::vector<float> pairs(std::vector<float> panels, int64_t nr, int64_t lanes, int64_t run) {
+  const int64_t whole = nr / lanes * lanes, rows = static_cast<int64_t>(panels.size()) / nr;
   std::vector<float> out;
   out.reserve(panels.size());
-  for (auto first = panels.begin(); first != panels.end(); first += 2 * nr) {
-    const auto second = first + nr;
+  for (int64_t row = 0; row < rows;) {
+    const auto first = panels.begin() + row * nr, second = first + nr;
+    if (row % run == run - 1) {
+      out.insert(out.end(), first, second);
+      row += 1;
+      continue;
+    }
     out.insert(out.end(), first, first + whole);
     out.insert(out.end(), second, second + whole);
     for (int64_t i = whole; i < nr; ++i) out.insert(out.end(), {first[i], second[i]});
+    row += 2;
   }
   return out;
 }

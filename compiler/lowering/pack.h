@@ -24,7 +24,9 @@ std::vector<float> panels(std::span<const float> b, PanelShape shape);
 ///
 ///   k = 2, nr = 3, lanes = 2:   1 2 3     becomes     1 2 4 5  3 6
 ///                               4 5 6
-std::vector<float> pairs(std::vector<float> panels, int64_t nr, int64_t lanes);
+///
+/// `run`: rows are paired within runs of so many; the last of an odd run stays as it is.
+std::vector<float> pairs(std::vector<float> panels, int64_t nr, int64_t lanes, int64_t run = 2);
 
 /// Number of floats in such an array.
 int64_t panels_size(int64_t k, int64_t n, int64_t nr);

@@ -3,11 +3,11 @@
 //   conv_stem<14, 2, 2>(part, image, w, y, {.h = 224, .w = 224, .cin = 3, .oh = 112, .ow = 112, .cout = 64, .kh = 7, .kw = 7, .stride_y = 2,
 //                                           .stride_x = 2, .pad_top = 3, .pad_left = 3, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
 //
-// x: [n, cin, h, w]. w packed: [ceil(cout / NR)][(ci * kh + ky) * kw + kx][NR] (pack::conv_stem). group 1; x_pixel is not used.
+// x: [n, cin, h, w]. w packed: [ceil(cout / NR)][(ci * kh + ky) * kw + kx][NR] (pack::conv_stem), of pairs by runs of kw. group 1; x_pixel is not used.
 //
 // A tile is MR neighbours of one output row. In the middle of the image it reads x in place: pixel i of a tap lies i * stride_x further. At
-// the sides the rows of x that it needs are copied with their padding first: cin * kh * ((MR - 1) * stride_x + (kw - 1) * dilation_x + 1)
-// floats, at most kStemFloats.
+// the sides the rows of x that it needs are copied with their padding first: cin * kh rows of (MR - 1) * stride_x + (kw - 1) * dilation_x + 1 floats, rounded
+// up to a multiple of 16; at most kStemFloats.
 //
 // The stride along a row is a template argument, so that the pixels of a tile are displacements from one pointer: kernel rows are short, and setting
 // up MR pointers for each would take as long as the products. 0: any stride and dilation.
@@ -20,44 +20,61 @@ constexpr int64_t kStemFloats = 4096;
 
 namespace detail {
 
-/// acc[i] += line[i * SX + kx] * w[kx] for kx in [0, kw).
-template <int SX, int MR, int NV>
-ONNXC_INLINE void stem_row(Tile<MR, NV>& tile, const float* line, int64_t kw, const float* w) {
-  for (int64_t kx = 0; kx < kw; ++kx, ++line, w += NV * Vec::width) {
-    const float* const pixel = opaque(line);  // g++ 12 would keep values for the step after next, on the stack
+/// acc[i] += line[i * SX + kx] * w[kx] for kx in [0, kw). Of pairs two steps at a time (tile.hpp); the last one of an odd kw by itself.
+template <int SX, int MR, int NV, bool kPairs>
+ONNXC_INLINE void stem_row(Tile<MR, NV, kPairs>& tile, const float* line, int64_t kw, const float* w) {
+  constexpr int NR = Tile<MR, NV, kPairs>::NR, kWhole = kPairs ? NV - 1 : NV;
+  [[maybe_unused]] const auto step = [&](const float* pixel, const float* row) ONNXC_INLINE_LAMBDA {
     Vec b[NV];
-    ONNXC_UNROLL for (int j = 0; j < NV; ++j) b[j] = Vec::load(w + j * Vec::width);
+    ONNXC_UNROLL for (int j = 0; j < kWhole; ++j) b[j] = Vec::load(row + j * Vec::width);
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
       const Vec a = Vec::all(pixel[i * SX]);
-      ONNXC_UNROLL for (int j = 0; j < NV; ++j) tile.acc[i][j] = fma(a, b[j], tile.acc[i][j]);
+      ONNXC_UNROLL for (int j = 0; j < kWhole; ++j) tile.acc[i][j] = fma(a, b[j], tile.acc[i][j]);
     }
+  };
+  if constexpr (kPairs) {
+    for (; kw >= 2; kw -= 2, line += 2, w += 2 * NR) {
+      const float* const pixel = opaque(line);
+      if constexpr (kWhole > 0) {
+        step(pixel, w);
+        step(pixel + 1, w + kWhole * Vec::width);
+      }
+      const Vec both = Vec::load(w + 2 * kWhole * Vec::width);
+      ONNXC_UNROLL for (int i = 0; i < MR; ++i) tile.acc[i][kWhole] = fma(pairs(pixel + i * SX), both, tile.acc[i][kWhole]);
+    }
+    if (kw > 0) {
+      const float* const pixel = opaque(line);
+      if constexpr (kWhole > 0) step(pixel, w);
+      const Vec last = twice(Vec::load(w + kWhole * Vec::width, Vec::width / 2));
+      ONNXC_UNROLL for (int i = 0; i < MR; ++i) tile.acc[i][kWhole] = fma(spread(Vec::all(pixel[i * SX])), last, tile.acc[i][kWhole]);
+    }
+  } else {
+    for (; kw > 0; --kw, ++line, w += NR) step(opaque(line), w);  // opaque: g++ 12 would keep values for the step after next, on the stack
   }
 }
 
-template <int MR, int NV, int SX, class Epi>
-ONNXC_INLINE void stem_tile(const float* x, const float* w, float* y, int64_t panel, int64_t row, int64_t oy, int64_t ox, int64_t count,
-                            const ConvParams& p, const Epi& epi) {
-  constexpr int NR = NV * Vec::width;
-  const int64_t span = (MR - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1, left = ox * p.stride_x - p.pad_left;
-  const bool inside = left >= 0 && left + span <= p.w;
-  float copy[kStemFloats];
-  float* free = copy;
+/// Where the rows of x under a tile begin: row (ci, ky) at base + (first + ci * channel + ky * row), in the image or in copies.
+struct StemRows {
+  const float* base;
+  int64_t first, channel, row;
+};
+
+/// MR neighbours of output row oy, whose first is pixel `row` of y.
+template <int MR, int NV, int SX, bool kPairs, class Epi>
+ONNXC_INLINE void stem_tile(StemRows x, const float* w, float* y, int64_t panel, int64_t row, int64_t oy, int64_t count, const ConvParams& p, const Epi& epi) {
+  constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const float* wt = w + panel * p.cin * p.kh * p.kw * NR;
-  Tile<MR, NV> tile;
+  Tile<MR, NV, kPairs> tile;
   tile.start(p.bias != nullptr ? p.bias + panel * NR : kZeros);
   for (int64_t ci = 0; ci < p.cin; ++ci) {
     for (int64_t ky = 0; ky < p.kh; ++ky, wt += p.kw * NR) {
       const int64_t iy = oy * p.stride_y - p.pad_top + ky * p.dilation_y;
       if (iy < 0 || iy >= p.h) continue;
-      const float* line = x + (ci * p.h + iy) * p.w + left;
-      if (!inside) {
-        for (int64_t i = 0; i < span; ++i) free[i] = left + i >= 0 && left + i < p.w ? line[i] : 0.0f;
-        line = free;
-        free += span;
-      }
+      const float* const line = x.base + (x.first + ci * x.channel + ky * x.row);
       if constexpr (SX > 0) {
         stem_row<SX>(tile, line, p.kw, wt);
       } else {
+        static_assert(!kPairs);
         const Ahead ahead(wt);
         const float* rows[MR];
         for (int64_t i = 0; i < MR; ++i) rows[i] = line + i * p.stride_x;
@@ -71,33 +88,73 @@ ONNXC_INLINE void stem_tile(const float* x, const float* w, float* y, int64_t pa
   tile.finish(y, p.y_pixel, panel * NR, count, p.cout - panel * NR, [row](int64_t i) { return row + i; }, epi);
 }
 
-/// Output row oy of `image` to pixels `row` on of y.
-template <int MR, int NV, int SX, class Epi>
-ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_t row, int64_t oy, const ConvParams& p, const Epi& epi) {
-  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
-  const int64_t panels = (p.cout + NR - 1) / NR;
-  // The rows of x that the next output row adds: in pieces too short for the processor to see them coming.
-  const int64_t below = oy * p.stride_y - p.pad_top + (p.kh - 1) * p.dilation_y + 1, end = below + p.stride_y < p.h ? below + p.stride_y : p.h;
+/// The rows of an image under output row oy, `span` columns of them from `left` on, to row (ci, ky) at to + (ci * kh + ky) * pitch, with zeros beside the image and less than
+/// a vector of them behind each row.
+/// Whole vectors are stored, and long before they are read: a load of a part of a store that is still on its way waits for it, some 40 cycles.
+ONNXC_INLINE void stem_copy(const float* image, int64_t oy, int64_t left, int64_t span, const ConvParams& p, float* to, int64_t pitch) {
+  const int64_t first = left < 0 ? -left : 0, end = p.w - left < span ? p.w - left : span;
   for (int64_t ci = 0; ci < p.cin; ++ci) {
-    for (int64_t iy = below > 0 ? below : 0; iy < end; ++iy) {
+    for (int64_t ky = 0; ky < p.kh; ++ky, to += pitch) {
+      const int64_t iy = oy * p.stride_y - p.pad_top + ky * p.dilation_y;
+      if (iy < 0 || iy >= p.h) continue;
       const float* const line = image + (ci * p.h + iy) * p.w;
-      for (int64_t i = 0; i < p.w; i += 16) __builtin_prefetch(line + i);
+      for (int64_t i = 0; i < first && i < span; i += Vec::width) Vec::all(0.0f).store(to + i);
+      int64_t i = first;
+      for (; i < end; i += Vec::width) Vec::load(line + (left + i), end - i < Vec::width ? end - i : Vec::width).store(to + i);
+      for (; i < span; i += Vec::width) Vec::all(0.0f).store(to + i);
     }
   }
-  for (int64_t panel = 0; panel < panels; ++panel) {
-    int64_t ox = 0;
-    for (; p.ow - ox > kHalf; ox += MR) stem_tile<MR, NV, SX>(image, w, y, panel, row + ox, oy, ox, p.ow - ox, p, epi);
-    if (ox < p.ow) stem_tile<kHalf, NV, SX>(image, w, y, panel, row + ox, oy, ox, p.ow - ox, p, epi);
+}
+
+/// Output row oy of `image` to pixels `row` on of y.
+template <int MR, int NV, int SX, bool kPairs = false, class Epi>
+ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_t row, int64_t oy, const ConvParams& p, const Epi& epi) {
+  constexpr int NR = Tile<MR, NV, kPairs>::NR, kHalf = (MR + 1) / 2;
+  const int64_t panels = (p.cout + NR - 1) / NR;
+  // The rows of x that the next output row adds come in pieces too short for the processor to see them coming: each tile fetches what will be under it, as all at once would
+  // hold up what follows.
+  const int64_t below = oy * p.stride_y - p.pad_top + (p.kh - 1) * p.dilation_y + 1, end = below + p.stride_y < p.h ? below + p.stride_y : p.h;
+  const auto fetch = [&](int64_t from, int64_t to) {
+    for (int64_t ci = 0; ci < p.cin; ++ci) {
+      for (int64_t iy = below > 0 ? below : 0; iy < end; ++iy) {
+        for (int64_t i = from > 0 ? from : 0; i < to && i < p.w; i += 16) __builtin_prefetch(image + (ci * p.h + iy) * p.w + i);
+      }
+    }
+  };
+  const auto left = [&](int64_t ox) { return ox * p.stride_x - p.pad_left; };
+  const auto span = [&](int64_t ox) { return ((p.ow - ox > kHalf ? MR : kHalf) - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1; };
+  const auto inside = [&](int64_t ox) { return left(ox) >= 0 && left(ox) + span(ox) <= p.w; };
+  // Tiles at the sides read copies, and come last, as many at a time as there is room for.
+  alignas(64) float copies[kStemFloats + 16];
+  const int64_t pitch = (span(0) + 15) / 16 * 16, floats = p.cin * p.kh * pitch;
+  for (int64_t from = 0, to = 0; from < p.ow; from = to) {
+    int64_t sides = 0;
+    for (; to < p.ow && (sides + 1) * floats <= kStemFloats; to += MR) {
+      if (!inside(to)) stem_copy(image, oy, left(to), span(to), p, copies + sides++ * floats, pitch);
+    }
+    for (int64_t panel = 0; panel < panels; ++panel) {
+      for (int pass = 0; pass < 2; ++pass) {
+        int64_t side = 0;
+        for (int64_t ox = from; ox < to; ox += MR) {
+          if (inside(ox) != (pass == 0)) continue;
+          if (panel == 0) fetch(left(ox), left(ox + MR));
+          const StemRows x = pass == 0 ? StemRows{image, (oy * p.stride_y - p.pad_top) * p.w + left(ox), p.h * p.w, p.dilation_y * p.w}
+                                       : StemRows{copies, side++ * floats, p.kh * pitch, pitch};
+          if (p.ow - ox > kHalf) stem_tile<MR, NV, SX, kPairs>(x, w, y, panel, row + ox, oy, p.ow - ox, p, epi);
+          else stem_tile<kHalf, NV, SX, kPairs>(x, w, y, panel, row + ox, oy, p.ow - ox, p, epi);
+        }
+      }
+    }
   }
 }
 
 }  // namespace detail
 
-/// See the head of the file. SX: stride_x where dilation_x is 1, or 0.
-template <int MR, int NV, int SX, class Epi = Epilogue<Keep>>
+/// See the head of the file. SX: stride_x where dilation_x is 1, or 0, which has no pairs.
+template <int MR, int NV, int SX, bool kPairs = false, class Epi = Epilogue<Keep>>
 void conv_stem(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   const auto [first, last] = part.slice(p.n * p.oh);
-  for (int64_t line = first; line < last; ++line) detail::stem_line<MR, NV, SX>(x + line / p.oh * p.cin * p.h * p.w, w, y, line * p.ow, line % p.oh, p, epi);
+  for (int64_t line = first; line < last; ++line) detail::stem_line<MR, NV, SX, kPairs>(x + line / p.oh * p.cin * p.h * p.w, w, y, line * p.ow, line % p.oh, p, epi);
 }
 
 }  // namespace onnxc

@@ -13,8 +13,8 @@ struct Stem {
   bool joined;  ///< the image is channels-last without gaps: for the kernel, a planar one of one channel, whose rows, taps and strides are cin times as long
 };
 
-/// Nothing where the kernel does not take it.
-std::optional<Stem> stem_of(Lowering& l);
+/// Nothing where the kernel does not take it. `pairs`: it may get a tile with pairs.
+std::optional<Stem> stem_of(Lowering& l, bool pairs = false);
 
 /// A candidate where the kernel takes it.
 void consider_stem(Lowering& l);

@@ -1,5 +1,5 @@
 // Why these forms: a compiler parses every element of an array into a tree of its own (80 bytes and 0.25 us each), but an asm string
-// only into bytes, and the assembler then reads `.quad` at 30 MB/s and more. See weights.h for when each is used.
+// only into bytes, and the assembler then reads `.octa` at 50 MB/s and more. See weights.h for when each is used.
 //
 // Hexadecimal text is written by a table of byte pairs into one buffer of the final size: 100 MB of weights take a fraction of a second.
 #include "codegen/weights.h"
@@ -211,19 +211,19 @@ constexpr std::array<std::array<char, 2>, 256> kHexPairs = [] {
   return table;
 }();
 
-/// Appends `".quad 0x…,0x…\n"` lines, and `next_asm` after every few: g++ 12 takes 2 GB for 400 MB of text in short lines of one asm, 1.4 GB in lines of 2 KB
-/// and 870 asms, 1.3 GB so, and two thirds of the time. (It keeps literals in blocks of 8 KB, whose ends are lost to a literal that does not fit, and longer ones by themselves.)
-void append_quads(std::string& out, std::span<const WeightBlob> blobs, const Layout& layout, std::string_view next_asm) {
-  constexpr std::size_t kQuadsInLine = 4096, kLinesInAsm = 12;
-  constexpr std::string_view kBegin = "    \".quad ", kEnd = "\\n\"\n";
-  constexpr std::size_t kQuadChars = 19;  // 0x, 16 digits and a comma, which the last of a line lacks
-  const std::size_t quads = layout.bytes / 8, lines = (quads + kQuadsInLine - 1) / kQuadsInLine;
-  const std::size_t begin = out.size(), needed = begin + quads * kQuadChars + lines * (kBegin.size() + kEnd.size() - 1) + lines / kLinesInAsm * next_asm.size();
+/// Appends `".octa 0x…,0x…\n"` lines, and `next_asm` after every few. What counts is characters: g++ 12 keeps each three times, so 170 MB of weights take 1.45 GB, and with
+/// `.quad` 1.54. In short lines of one asm they took 2 GB and half as long again: literals lie in blocks of 8 KB, whose ends are lost to one that does not fit.
+void append_octas(std::string& out, std::span<const WeightBlob> blobs, const Layout& layout, std::string_view next_asm) {
+  constexpr std::size_t kBytes = 16, kOctasInLine = 2048, kLinesInAsm = 12;
+  constexpr std::string_view kBegin = "    \".octa ", kEnd = "\\n\"\n";
+  constexpr std::size_t kChars = 35;  // 0x, 32 digits and a comma, which the last of a line lacks
+  const std::size_t octas = (layout.bytes + kBytes - 1) / kBytes, lines = (octas + kOctasInLine - 1) / kOctasInLine;
+  const std::size_t begin = out.size(), needed = begin + octas * kChars + lines * (kBegin.size() + kEnd.size() - 1) + lines / kLinesInAsm * next_asm.size();
   out.reserve(needed + kSlack);
   out.resize(needed);
   char* to = out.data() + begin;
   std::size_t column = 0, line = 0;
-  const auto add_quad = [&](const unsigned char* bytes) {
+  const auto add_octa = [&](const unsigned char* bytes) {
     if (column == 0) {
       if (line > 0 && line % kLinesInAsm == 0) to = write_text(to, next_asm);
       ++line;
@@ -233,25 +233,25 @@ void append_quads(std::string& out, std::span<const WeightBlob> blobs, const Lay
     }
     *to++ = '0';
     *to++ = 'x';
-    for (int i = 7; i >= 0; --i) {
+    for (std::size_t i = kBytes; i-- > 0;) {
       std::memcpy(to, kHexPairs[bytes[i]].data(), 2);
       to += 2;
     }
-    if (++column == kQuadsInLine) {
+    if (++column == kOctasInLine) {
       to = write_text(to, kEnd);
       column = 0;
     }
   };
-  unsigned char partial[8];
-  std::size_t held = 0;  // bytes in `partial`: pieces need not end at multiples of 8
+  unsigned char partial[kBytes] = {};
+  std::size_t held = 0;  // bytes in `partial`: pieces need not end at multiples of 16
   for_each_piece(blobs, layout, [&](std::span<const std::byte> piece) {
     const auto* from = reinterpret_cast<const unsigned char*>(piece.data());
     const auto* const end = from + piece.size();
     while (held != 0 && from != end) {
       partial[held++] = *from++;
-      if (held == 8) add_quad(partial), held = 0;
+      if (held == kBytes) add_octa(partial), held = 0;
     }
-    for (; end - from >= 8; from += 8) add_quad(from);
+    for (; end - from >= static_cast<std::ptrdiff_t>(kBytes); from += kBytes) add_octa(from);
     while (from != end) partial[held++] = *from++;
   });
   if (column != 0) to = write_text(to, kEnd);
@@ -393,7 +393,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   out = kLittleEndianOnly;
   if (form == "asm") {
     out += fmt::format("#if {}\n{}", kHasAsm, kAllowLongLiteral);
-    append_asm(out, symbol, section, layout, [&](std::string& to, std::string_view next_asm) { append_quads(to, blobs, layout, next_asm); });
+    append_asm(out, symbol, section, layout, [&](std::string& to, std::string_view next_asm) { append_octas(to, blobs, layout, next_asm); });
     out += kEndLongLiteral;
     out += extern_image(symbol);
     out += "#else\n";

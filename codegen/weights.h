@@ -1,7 +1,7 @@
 // The constants of a unit as C++ text, in whichever form compiles fast for their size.
 //
 //   array         typed arrays, readable, exact on any machine. Compilers need about 1 s and 80 MB for each MiB.
-//   asm           `.quad` directives in one top-level asm: 64 MiB compile in 2.3 s (g++) or 4.8 s (clang). ELF and Mach-O.
+//   asm           `.octa` directives in top-level asm: 64 MiB compile in 2.3 s (g++) or 4.2 s (clang). ELF and Mach-O.
 //   string        one escaped string literal: any compiler, 2x to 5x slower than asm.
 //   incbin        a .bin file beside the source, read by the assembler. ONNXC_WEIGHTS_DIR says where when it is not on the include path.
 //   object        an ELF64 object file that is linked with the unit: costs no compile time at all.

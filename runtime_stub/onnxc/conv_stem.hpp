@@ -89,8 +89,7 @@ ONNXC_INLINE void stem_tile(StemRows x, const float* w, float* y, int64_t panel,
 }
 
 /// The rows of an image under output row oy, `span` columns of them from `left` on, to row (ci, ky) at to + (ci * kh + ky) * pitch, with zeros beside the image and less than
-/// a vector of them behind each row.
-/// Whole vectors are stored, and long before they are read: a load of a part of a store that is still on its way waits for it, some 40 cycles.
+/// a vector of them behind each row. Whole vectors are stored: a load of a part of a masked store waits until that is in the cache.
 ONNXC_INLINE void stem_copy(const float* image, int64_t oy, int64_t left, int64_t span, const ConvParams& p, float* to, int64_t pitch) {
   const int64_t first = left < 0 ? -left : 0, end = p.w - left < span ? p.w - left : span;
   for (int64_t ci = 0; ci < p.cin; ++ci) {
@@ -124,7 +123,7 @@ ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_
   const auto left = [&](int64_t ox) { return ox * p.stride_x - p.pad_left; };
   const auto span = [&](int64_t ox) { return ((p.ow - ox > kHalf ? MR : kHalf) - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1; };
   const auto inside = [&](int64_t ox) { return left(ox) >= 0 && left(ox) + span(ox) <= p.w; };
-  // Tiles at the sides read copies, and come last, as many at a time as there is room for.
+  // Tiles at the sides read copies, made for all panels, of as many tiles at a time as there is room for.
   alignas(64) float copies[kStemFloats + 16];
   const int64_t pitch = (span(0) + 15) / 16 * 16, floats = p.cin * p.kh * pitch;
   for (int64_t from = 0, to = 0; from < p.ow; from = to) {
@@ -133,16 +132,13 @@ ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_
       if (!inside(to)) stem_copy(image, oy, left(to), span(to), p, copies + sides++ * floats, pitch);
     }
     for (int64_t panel = 0; panel < panels; ++panel) {
-      for (int pass = 0; pass < 2; ++pass) {
-        int64_t side = 0;
-        for (int64_t ox = from; ox < to; ox += MR) {
-          if (inside(ox) != (pass == 0)) continue;
-          if (panel == 0) fetch(left(ox), left(ox + MR));
-          const StemRows x = pass == 0 ? StemRows{image, (oy * p.stride_y - p.pad_top) * p.w + left(ox), p.h * p.w, p.dilation_y * p.w}
-                                       : StemRows{copies, side++ * floats, p.kh * pitch, pitch};
-          if (p.ow - ox > kHalf) stem_tile<MR, NV, SX, kPairs>(x, w, y, panel, row + ox, oy, p.ow - ox, p, epi);
-          else stem_tile<kHalf, NV, SX, kPairs>(x, w, y, panel, row + ox, oy, p.ow - ox, p, epi);
-        }
+      int64_t side = 0;
+      for (int64_t ox = from; ox < to; ox += MR) {
+        if (panel == 0) fetch(left(ox), left(ox + MR));
+        const StemRows x = inside(ox) ? StemRows{image, (oy * p.stride_y - p.pad_top) * p.w + left(ox), p.h * p.w, p.dilation_y * p.w}
+                                      : StemRows{copies, side++ * floats, p.kh * pitch, pitch};
+        if (p.ow - ox > kHalf) stem_tile<MR, NV, SX, kPairs>(x, w, y, panel, row + ox, oy, p.ow - ox, p, epi);
+        else stem_tile<kHalf, NV, SX, kPairs>(x, w, y, panel, row + ox, oy, p.ow - ox, p, epi);
       }
     }
   }

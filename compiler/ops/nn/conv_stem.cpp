@@ -38,7 +38,7 @@ PointerArg stem_weights(Lowering& l, const Stem& stem) {
   const ConvCall& c = stem.call;
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = stem.tile.nr};
   std::vector<float> panels = stem.joined ? pack::conv(conv_weights(l), shape) : pack::conv_stem(conv_weights(l), shape);
-  if (stem.tile.pairs) panels = pack::pairs(std::move(panels), shape.nr, l.target().vector_floats, c.kw * (stem.joined ? c.cin : 1));
+  if (stem.tile.pairs) panels = pack::pairs(std::move(panels), shape.nr, l.target().vector_floats, c.kw * stem.pixel());
   return l.weights(conv_weights_name(l), ElementType::F32, std::move(panels));
 }
 
@@ -58,7 +58,7 @@ std::vector<std::pair<std::string, Arg>> stem_params(Lowering& l, const Stem& st
 }
 
 StepBuilder& stem_args(StepBuilder& step, const Stem& stem) {
-  return tile_args(step, stem.tile).template_name(std::to_string(fixed_stride(stem.call.window, stem.joined ? stem.call.cin : 1)));
+  return tile_args(step, stem.tile).template_name(std::to_string(fixed_stride(stem.call.window, stem.pixel())));
 }
 
 void consider_stem(Lowering& l) {

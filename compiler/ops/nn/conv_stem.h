@@ -11,6 +11,9 @@ struct Stem {
   ConvCall call;
   Tile tile;
   bool joined;  ///< the image is channels-last without gaps: for the kernel, a planar one of one channel, whose rows, taps and strides are cin times as long
+
+  /// Floats of the image between neighbours of a row.
+  int64_t pixel() const { return joined ? call.cin : 1; }
 };
 
 /// Nothing where the kernel does not take it. `pairs`: it may get a tile with pairs.

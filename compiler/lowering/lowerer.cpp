@@ -361,10 +361,11 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
   value_ = std::move(outer_value);
 }
 
-std::set<const Node*> Lowerer::absorb(const Graph& graph) {
+std::set<const Node*> Lowerer::absorb(const Scope& scope) {
+  const Graph& graph = *scope.graph;
   std::set<const Node*> all;
   if (!options_.optimise || !options_.channels_last) return all;
-  const Surroundings around(graph);
+  const Surroundings around(graph, scope.layouts);
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // from the last of a chain on
     const Node& node = graph.nodes[i];
     const Operator* op = node.is_map() || all.contains(&node) ? nullptr : find_operator(node);
@@ -379,7 +380,7 @@ std::set<const Node*> Lowerer::absorb(const Graph& graph) {
 
 void Lowerer::lower_nodes(Scope& scope) {
   Scope* const outer = std::exchange(scope_, &scope);
-  const std::set<const Node*> done_by_others = absorb(*scope.graph);
+  const std::set<const Node*> done_by_others = absorb(scope);
   for (const Node& node : scope.graph->nodes) {
     scope_ = &scope;
     if (done_by_others.contains(&node)) continue;

@@ -40,7 +40,7 @@ class Lowerer {
 
   void lower_nodes(Scope& scope);
   /// Finds out which nodes the kernels of others do; gives them all.
-  std::set<const Node*> absorb(const Graph& graph);
+  std::set<const Node*> absorb(const Scope& scope);
   void lower_node(Scope& scope, const Node& node);
   // Control flow: control.cpp.
   void lower_if(Scope& scope, const Node& node);

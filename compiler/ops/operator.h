@@ -24,6 +24,7 @@ namespace onnxc {
 class Inference;
 class Evaluation;
 class Lowering;
+struct Layout;
 struct Target;
 class GraphBuilder;
 
@@ -39,12 +40,13 @@ struct PlanarUse {
   bool reads = false, writes = false;
 };
 
-/// A graph with what surrounds each of its values.
+/// A graph, how its values lie, and what surrounds each.
 struct Surroundings {
   const Graph& graph;
+  const std::vector<Layout>& layouts;  ///< of each value, as assign_layouts has it
   std::vector<int> definitions, uses;  ///< of each value: the index of its node or -1, and how often it is used
 
-  explicit Surroundings(const Graph& g) : graph(g), definitions(onnxc::definitions(g)), uses(use_counts(g)) {}
+  Surroundings(const Graph& g, const std::vector<Layout>& assigned) : graph(g), layouts(assigned), definitions(onnxc::definitions(g)), uses(use_counts(g)) {}
   /// The node that makes `value` for one use alone, or null.
   const Node* only_producer(ValueId value) const;
 };

@@ -2,14 +2,16 @@
 // channels, most of which would stay empty. The first layer of a small network: 28x28x1 -> 6 by 5x5 takes 2.3 us where conv_stem takes 5.0 (Sapphire
 // Rapids, 2026-11).
 //
-//   conv_planar<6, 2>(part, image, w, y, scratch, {.h = 28, .w = 28, .cin = 1, .oh = 28, .ow = 28, .cout = 6, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2,
-//                                                  .bias = w_bias}, Epilogue<Relu>{});
+//   conv_planar<6, 2, 2>(part, image, w, y, scratch, {.h = 28, .w = 28, .cin = 1, .oh = 28, .ow = 28, .cout = 6, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2,
+//                                                     .bias = w_bias}, Epilogue<Relu>{});
+//   conv_planar_pool<6, 2>(part, …, Epilogue<Relu>{}, Epilogue<Keep>{})     max pooling of 2x2, stride 2, behind it, in registers
 //
-// x: [n, cin, h, w], y: [n, cout, oh, ow], w as ONNX has it: [cout, cin, kh, kw]. MR is cout; stride_x 1, group 1; x_pixel and y_pixel are not used. The
-// epilogue sees the output as a matrix [n * cout, oh * ow]. scratch: conv_planar_scratch floats for each part.
+// x: [n, cin, h, w], y: [n, cout, oh, ow], or [n, cout, oh / 2, ow / 2] pooled; w [cin * kh * kw][cout] (pack::conv_stem with panels of cout). MR is cout; stride_x 1,
+// group 1; x_pixel and y_pixel are not used. The epilogue sees the output as a matrix [n * cout, oh * ow]; pooled, the one of the convolution has no operands, and that of the
+// pool sees [n * cout, oh / 2 * (ow / 2)]. scratch: conv_planar_scratch floats for each part.
 //
-// It is the register tile with the roles exchanged: its rows are output channels, its panel is a row of the image, each step of k a float further. The
-// rows that a band of outputs needs are copied with their padding first, so that every tap of every vector can be read.
+// It is the register tile with the roles exchanged: its rows are output channels, its panel R rows of the image, each step of k a float further. R rows share the
+// broadcast weights. The rows that a band of outputs needs are copied with their padding first, so that every tap of every vector can be read.
 #pragma once
 #include "conv.hpp"
 
@@ -25,53 +27,137 @@ constexpr int64_t planar_pitch(const ConvParams& p) {
   return (p.ow + NR - 1) / NR * NR + (p.kw - 1) * p.dilation_x;
 }
 constexpr int64_t planar_rows(const ConvParams& p, int64_t rows) { return (rows - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1; }
+/// Floats of a channel of the copy. The vectors that fill a row go up to one beyond it.
+template <int NV>
+constexpr int64_t planar_plane(const ConvParams& p) {
+  return planar_rows(p, p.oh < kPlanarBand ? p.oh : kPlanarBand) * planar_pitch<NV>(p);
+}
 }  // namespace detail
 
 template <int NV>
 constexpr int64_t conv_planar_scratch(const ConvParams& p) {
-  return p.cin * detail::planar_rows(p, p.oh < kPlanarBand ? p.oh : kPlanarBand) * detail::planar_pitch<NV>(p);
+  return p.cin * detail::planar_plane<NV>(p) + Vec::width;
 }
 
-/// See the head of the file.
-template <int MR, int NV, class Epi = Epilogue<Keep>>
+namespace detail {
+
+/// The rows of image n that `rows` output rows from `top` on read, to `to`.
+template <int NV>
+ONNXC_INLINE void planar_copy(const float* x, int64_t n, int64_t top, int64_t rows, float* to, const ConvParams& p) {
+  const int64_t pitch = planar_pitch<NV>(p), width = pitch - p.pad_left < p.w ? pitch - p.pad_left : p.w;
+  const auto zeros = [](float* at, float* end) {
+    for (; at < end; at += Vec::width) Vec::all(0.0f).store(at);
+  };
+  // Whole vectors: what they write beyond a row, the next one writes over.
+  for (int64_t ci = 0; ci < p.cin; ++ci) {
+    for (int64_t line = 0; line < planar_rows(p, rows); ++line) {
+      const int64_t iy = top * p.stride_y - p.pad_top + line;
+      float* const row = to + ci * planar_plane<NV>(p) + line * pitch;
+      const bool inside = iy >= 0 && iy < p.h && width > 0;
+      zeros(row, row + (inside ? p.pad_left : pitch));
+      if (!inside) continue;
+      const float* const from = x + ((n * p.cin + ci) * p.h + iy) * p.w;
+      for (int64_t i = 0; i < width; i += Vec::width) Vec::load(from + i, width - i < Vec::width ? width - i : Vec::width).store(row + p.pad_left + i);
+      zeros(row + p.pad_left + (width + Vec::width - 1) / Vec::width * Vec::width, row + pitch);
+    }
+  }
+}
+
+/// acc[channel][row * NV + vector] = R output rows of NV vectors each, from `line` on, where the taps of the first begin.
+template <int MR, int NV, int R>
+ONNXC_INLINE void planar_tile(Vec (&acc)[MR][R * NV], const float* line, const float* w, const ConvParams& p) {
+  const int64_t pitch = planar_pitch<NV>(p), plane = planar_plane<NV>(p);
+  ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+    ONNXC_UNROLL for (int j = 0; j < R * NV; ++j) acc[i][j] = Vec::all(p.bias != nullptr ? p.bias[i] : 0.0f);
+  }
+  for (int64_t ci = 0; ci < p.cin; ++ci) {
+    for (int64_t ky = 0; ky < p.kh; ++ky) {
+      const float* tap = line + ci * plane + ky * p.dilation_y * pitch;
+      for (int64_t left = p.kw; left > 0; --left, tap += p.dilation_x, w += MR) {
+        const float* const at = opaque(tap);
+        Vec b[R * NV];
+        ONNXC_UNROLL for (int j = 0; j < R * NV; ++j) b[j] = Vec::load(at + j / NV * p.stride_y * pitch + j % NV * Vec::width);
+        ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+          const Vec a = Vec::all(w[i]);
+          ONNXC_UNROLL for (int j = 0; j < R * NV; ++j) acc[i][j] = fma(a, b[j], acc[i][j]);
+        }
+      }
+    }
+  }
+}
+
+/// `lanes` of a vector, which may be more than it has, or none.
+template <class Epi>
+ONNXC_INLINE void finish_lanes(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c, int64_t lanes) {
+  if (lanes >= Vec::width) finish_vector(epi, acc, row, col, c);
+  else if (lanes > 0) finish_vector(epi, acc, row, col, c, lanes);
+}
+
+/// band(image, top, rows): for what a part takes of `units` rows of each image, by bands of at most `most`.
+template <class Band>
+ONNXC_INLINE void planar_bands(Part part, int64_t images, int64_t units, int64_t most, Band band) {
+  const auto [first, last] = part.slice(images * units);
+  for (int64_t unit = first, rows = 0; unit < last; unit += rows) {
+    const int64_t top = unit % units, left = last - unit < units - top ? last - unit : units - top;
+    rows = left < most ? left : most;
+    band(unit / units, top, rows);
+  }
+}
+
+}  // namespace detail
+
+/// See the head of the file. R: output rows at a time.
+template <int MR, int NV, int R, class Epi = Epilogue<Keep>>
 void conv_planar(Part part, const float* x, const float* w, float* y, float* scratch, ConvParams p, Epi epi = {}) {
   constexpr int64_t NR = NV * Vec::width;
-  const int64_t taps = p.cin * p.kh * p.kw, pitch = detail::planar_pitch<NV>(p), size = conv_planar_scratch<NV>(p), plane = size / p.cin;
-  float* const padded = scratch + part.index * size;
-  const auto [first, last] = part.slice(p.n * p.oh);
-  const Ahead ahead(w);
-  for (int64_t unit = first; unit < last;) {
-    const int64_t n = unit / p.oh, top = unit % p.oh, left = last - unit < p.oh - top ? last - unit : p.oh - top, rows = left < kPlanarBand ? left : kPlanarBand;
-    for (int64_t ci = 0; ci < p.cin; ++ci) {
-      for (int64_t line = 0; line < detail::planar_rows(p, rows); ++line) {
-        const int64_t iy = top * p.stride_y - p.pad_top + line;
-        const float* const from = x + ((n * p.cin + ci) * p.h + iy) * p.w;
-        float* const to = padded + ci * plane + line * pitch;
-        const int64_t end = p.pad_left + p.w < pitch ? p.pad_left + p.w : pitch;
-        const bool inside = iy >= 0 && iy < p.h;
-        for (int64_t i = 0; i < (inside ? p.pad_left : pitch); ++i) to[i] = 0;
-        if (!inside) continue;
-        for (int64_t i = p.pad_left; i < end; ++i) to[i] = from[i - p.pad_left];
-        for (int64_t i = end; i < pitch; ++i) to[i] = 0;
-      }
-    }
-    for (int64_t oy = 0; oy < rows; ++oy) {
+  float* const padded = scratch + part.index * conv_planar_scratch<NV>(p);
+  detail::planar_bands(part, p.n, p.oh, kPlanarBand, [&](int64_t n, int64_t top, int64_t rows) {
+    detail::planar_copy<NV>(x, n, top, rows, padded, p);
+    const auto at = [&]<int rows_of_tile>(int64_t oy) ONNXC_INLINE_LAMBDA {
       for (int64_t ox = 0; ox < p.ow; ox += NR) {
-        Tile<MR, NV> tile;
+        Vec acc[MR][rows_of_tile * NV];
+        detail::planar_tile<MR, NV, rows_of_tile>(acc, padded + oy * p.stride_y * detail::planar_pitch<NV>(p) + ox, w, p);
         ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
-          ONNXC_UNROLL for (int j = 0; j < NV; ++j) tile.acc[i][j] = Vec::all(p.bias != nullptr ? p.bias[i] : 0.0f);
-        }
-        for (int64_t ci = 0; ci < p.cin; ++ci) {
-          for (int64_t ky = 0; ky < p.kh; ++ky) {
-            const float* const line = padded + ci * plane + (oy * p.stride_y + ky * p.dilation_y) * pitch + ox;
-            tile.add(EvenRows{w + (ci * p.kh + ky) * p.kw, taps}, p.kw, line, ahead, p.dilation_x);
+          ONNXC_UNROLL for (int j = 0; j < rows_of_tile * NV; ++j) {
+            const int64_t row = n * MR + i, column = ox + j % NV * Vec::width, col = (top + oy + j / NV) * p.ow + column;
+            detail::finish_lanes(epi, acc[i][j], row, col, y + row * p.oh * p.ow + col, p.ow - column);
           }
         }
-        tile.finish(y, p.oh * p.ow, (top + oy) * p.ow + ox, MR, p.ow - ox, [n](int64_t i) { return n * MR + i; }, epi);
+      }
+    };
+    int64_t oy = 0;
+    for (; oy + R <= rows; oy += R) at.template operator()<R>(oy);
+    for (; oy < rows; ++oy) at.template operator()<1>(oy);
+  });
+}
+
+/// See the head of the file. epi: of the convolution, without operands; then: of the pool.
+template <int MR, int NV, class Epi, class Then>
+void conv_planar_pool(Part part, const float* x, const float* w, float* y, float* scratch, ConvParams p, Epi epi, Then then) {
+  constexpr int64_t NR = NV * Vec::width;
+  const int64_t height = p.oh / 2, width = p.ow / 2;
+  float* const padded = scratch + part.index * conv_planar_scratch<NV>(p);
+  detail::planar_bands(part, p.n, height, kPlanarBand / 2, [&](int64_t n, int64_t top, int64_t rows) {
+    detail::planar_copy<NV>(x, n, 2 * top, 2 * rows, padded, p);
+    for (int64_t oy = 0; oy < rows; ++oy) {
+      for (int64_t ox = 0; ox < width; ox += NR / 2) {
+        Vec acc[MR][2 * NV];
+        detail::planar_tile<MR, NV, 2>(acc, padded + 2 * oy * p.stride_y * detail::planar_pitch<NV>(p) + 2 * ox, w, p);
+        ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+          ONNXC_UNROLL for (int j = 0; j < 2 * NV; ++j) acc[i][j] = epi(Lanes{}, acc[i][j], 0);
+          Vec larger[NV + 1];
+          ONNXC_UNROLL for (int j = 0; j < NV; ++j) larger[j] = fn::max(acc[i][j], acc[i][NV + j]);
+          larger[NV] = larger[NV - 1];
+          ONNXC_UNROLL for (int j = 0; j < NV; j += 2) {
+            const int64_t row = n * MR + i, column = ox + j / 2 * Vec::width, col = (top + oy) * width + column;
+            const int64_t lanes = width - column, most = j + 1 < NV ? Vec::width : Vec::width / 2;
+            const Vec pooled = fn::max(evens(larger[j], larger[j + 1]), odds(larger[j], larger[j + 1]));
+            detail::finish_lanes(then, pooled, row, col, y + row * height * width + col, lanes < most ? lanes : most);
+          }
+        }
       }
     }
-    unit += rows;
-  }
+  });
 }
 
 }  // namespace onnxc

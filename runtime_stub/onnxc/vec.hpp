@@ -108,6 +108,13 @@ ONNXC_INLINE Raw even_lanes(Raw a, Raw b) {
   else if constexpr (sizeof(Raw) == 32) return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
   else return __builtin_shufflevector(a, b, 0, 2, 4, 6);
 }
+/// The odd lanes of a, then those of b.
+template <class Raw>
+ONNXC_INLINE Raw odd_lanes(Raw a, Raw b) {
+  if constexpr (sizeof(Raw) == 64) return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  else if constexpr (sizeof(Raw) == 32) return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+  else return __builtin_shufflevector(a, b, 1, 3, 5, 7);
+}
 /// The first half of a's lanes, each with the same of b behind it.
 template <class Raw>
 ONNXC_INLINE Raw interleave_low(Raw a, Raw b) {
@@ -128,6 +135,8 @@ ONNXC_INLINE float across(Vec x, Op op) {
 
 /// a[0], a[2], ..., b[0], b[2], ...
 ONNXC_INLINE Vec evens(Vec a, Vec b) { return Vec::from_raw(detail::even_lanes(a.raw(), b.raw())); }
+/// a[1], a[3], ..., b[1], b[3], ...
+ONNXC_INLINE Vec odds(Vec a, Vec b) { return Vec::from_raw(detail::odd_lanes(a.raw(), b.raw())); }
 
 ONNXC_INLINE Vec pairs(const float* p) {
   typedef int64_t Longs __attribute__((vector_size(4 * Vec::width)));
@@ -135,10 +144,7 @@ ONNXC_INLINE Vec pairs(const float* p) {
   __builtin_memcpy(&both, p, sizeof both);
   return Vec::from_raw((Vec::Raw)(both + Longs{}));
 }
-ONNXC_INLINE Vec sum_pairs(Vec x) {
-  const Vec swapped = Vec::from_raw(detail::swap_lanes<1>(x.raw()));
-  return evens(x, x) + evens(swapped, swapped);
-}
+ONNXC_INLINE Vec sum_pairs(Vec x) { return evens(x, x) + odds(x, x); }
 ONNXC_INLINE Vec twice(Vec x) { return Vec::from_raw(detail::interleave_low(x.raw(), x.raw())); }
 ONNXC_INLINE Vec spread(Vec x) { return Vec::from_raw(detail::interleave_low(x.raw(), Vec::all(0.0f).raw())); }
 

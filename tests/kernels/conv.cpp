@@ -14,6 +14,13 @@ using namespace onnxc::test;
 
 namespace {
 
+struct Negate {
+  template <class L, class X>
+  static ONNXC_INLINE X apply(L, X x) {
+    return fn::neg(x);
+  }
+};
+
 int64_t out_size(int64_t in, int64_t k, int64_t stride, int64_t dilation, int64_t pad_both) { return (in + pad_both - (k - 1) * dilation - 1) / stride + 1; }
 
 /// x: [n, h, w] pixels of x_pixel floats. w: OIHW. The exact answer at one output.
@@ -128,8 +135,8 @@ std::vector<float> to_planar(const std::vector<float>& x, int64_t images, int64_
   return planar;
 }
 
-/// The same images planar, for an answer that is planar too.
-template <int MR, int NV>
+/// The same images planar, for an answer that is planar too; `pooled`: by 2x2. R rows at a time.
+template <int MR, int NV, int R, bool pooled = false>
 void check_planar(ConvParams p, int64_t pad_end, int parts = 1) {
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
   p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
@@ -137,18 +144,25 @@ void check_planar(ConvParams p, int64_t pad_end, int parts = 1) {
   last.x_pixel = p.cin;
   const auto x = image(last), w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
   const std::vector<float> planar = to_planar(x, p.n, p.cin, p.h * p.w);
+  const auto packed = pack::conv_stem(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = MR});
   p.bias = bias.data();
-  const int64_t pixels = p.oh * p.ow, size = conv_planar_scratch<NV>(p);
+  const int64_t side = pooled ? 2 : 1, height = p.oh / side, width = p.ow / side, pixels = height * width, size = conv_planar_scratch<NV>(p);
   const Aligned scratch(std::vector<float>(size_t(parts * size), kGuard));
   std::vector<float> y(size_t(p.n * p.cout * pixels) + 1, kGuard);
   const auto residual = numbers(p.n * p.cout * pixels, 9);
-  for (int i = 0; i < parts; ++i)
-    conv_planar<MR, NV>(Part{i, parts}, planar.data(), w.data(), y.data(), scratch.p, p, Epilogue<AddRelu, Rows<float>>{{residual.data(), pixels}});
+  const Epilogue<AddRelu, Rows<float>> add{{residual.data(), pixels}};
+  for (int i = parts; i-- > 0;) {
+    if constexpr (pooled) conv_planar_pool<MR, NV>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.p, p, Epilogue<Negate>{}, add);
+    else conv_planar<MR, NV, R>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.p, p, add);
+  }
   int64_t wrong = y.back() != kGuard;
   for (int64_t i = 0; i < p.n * p.cout * pixels; ++i) {
-    const int64_t n = i / pixels / p.cout, co = i / pixels % p.cout, oy = i % pixels / p.ow, ox = i % p.ow;
-    const double sum = exact(x, w, last, n, oy, ox, co) + double(bias[size_t(co)]) + double(residual[size_t(i)]);
-    wrong += !(std::fabs(y[size_t(i)] - std::fmax(sum, 0.0)) <= sum_tolerance(p.kh * p.kw * p.cin));
+    const int64_t n = i / pixels / p.cout, co = i / pixels % p.cout, oy = i % pixels / width, ox = i % width;
+    const auto result = [&](int64_t down, int64_t right) { return exact(x, w, last, n, oy * side + down, ox * side + right, co) + double(bias[size_t(co)]); };
+    double value = result(0, 0);
+    if (pooled) value = -std::fmin(std::fmin(value, result(0, 1)), std::fmin(result(1, 0), result(1, 1)));
+    value += double(residual[size_t(i)]);
+    wrong += !(std::fabs(y[size_t(i)] - std::fmax(value, 0.0)) <= sum_tolerance(p.kh * p.kw * p.cin));
   }
   CHECK(wrong == 0);
 }
@@ -266,10 +280,19 @@ TEST_CASE("conv_stem agrees with the loop") {
 }
 
 TEST_CASE("conv_planar agrees with the loop") {
-  check_planar<6, 2>({.h = 28, .w = 28, .cin = 1, .cout = 6, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2);
-  check_planar<3, 2>({.n = 2, .h = 40, .w = 75, .cin = 3, .cout = 3, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 3);
-  check_planar<1, 1>({.h = 9, .w = 10, .cin = 2, .cout = 1, .kh = 4, .kw = 3, .stride_y = 2, .dilation_y = 2, .dilation_x = 3}, 0);
-  check_planar<8, 3>({.h = 12, .w = 50, .cin = 8, .cout = 8, .kh = 1, .kw = 7, .pad_left = 6}, 0, 5);
+  check_planar<6, 2, 1>({.h = 28, .w = 28, .cin = 1, .cout = 6, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2);
+  check_planar<6, 2, 2>({.h = 27, .w = 28, .cin = 1, .cout = 6, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2, 2);
+  check_planar<3, 2, 2>({.n = 2, .h = 40, .w = 75, .cin = 3, .cout = 3, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 3);
+  check_planar<1, 1, 2>({.h = 9, .w = 10, .cin = 2, .cout = 1, .kh = 4, .kw = 3, .stride_y = 2, .dilation_y = 2, .dilation_x = 3}, 0);
+  check_planar<2, 1, 1>({.h = 3, .w = 4, .cin = 2, .cout = 2, .kh = 7, .kw = 19, .pad_top = 5, .pad_left = 17}, 9);
+  check_planar<8, 3, 1>({.h = 12, .w = 50, .cin = 8, .cout = 8, .kh = 1, .kw = 7, .pad_left = 6}, 0, 5);
+}
+
+TEST_CASE("conv_planar_pool agrees with the loop") {
+  check_planar<6, 2, 2, true>({.h = 28, .w = 28, .cin = 1, .cout = 6, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2);
+  check_planar<3, 2, 2, true>({.n = 2, .h = 41, .w = 75, .cin = 3, .cout = 3, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 3);
+  check_planar<1, 1, 2, true>({.h = 29, .w = 47, .cin = 2, .cout = 1, .kh = 4, .kw = 3, .stride_y = 2, .dilation_y = 2, .dilation_x = 3}, 0, 2);
+  check_planar<2, 3, 2, true>({.h = 9, .w = 130, .cin = 2, .cout = 2, .kh = 3, .kw = 3}, 0);
 }
 
 TEST_CASE("winograd agrees with the loop") {

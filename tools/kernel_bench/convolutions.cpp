@@ -76,9 +76,15 @@ void add_stem(Suite& suite, Layer l) {
 }
 
 void add_planar(Suite& suite, Layer l) {
-  suite.add("conv_planar", l.name(), {l.macs(l.cout), 0}, [l](Data& d) {
-    return [p = l.params(), x = l.image(d), w = d.numbers(l.cout * l.cin * l.k * l.k), y = l.result(d), scratch = d.room(conv_planar_scratch<2>(l.params()))] {
-      conv_planar<6, 2>({}, x, w, y, scratch, p);
+  const auto weights = [l](Data& d) { return d.copy(pack::conv_stem(l.weights(d), l.shape(6))); };
+  suite.add("conv_planar", l.name(), {l.macs(l.cout), 0}, [l, weights](Data& d) {
+    return [p = l.params(), x = l.image(d), w = weights(d), y = l.result(d), scratch = d.room(conv_planar_scratch<2>(l.params()))] {
+      conv_planar<6, 2, 2>({}, x, w, y, scratch, p);
+    };
+  });
+  suite.add("conv_planar_pool", l.name(), {l.macs(l.cout), 0}, [l, weights](Data& d) {
+    return [p = l.params(), x = l.image(d), w = weights(d), y = l.result(d), scratch = d.room(conv_planar_scratch<2>(l.params()))] {
+      conv_planar_pool<6, 2>({}, x, w, y, scratch, p, Epilogue<Keep>{}, Epilogue<Keep>{});
     };
   });
 }

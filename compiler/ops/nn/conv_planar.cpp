@@ -1,6 +1,7 @@
 #include "compiler/ops/nn/conv_planar.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "compiler/ops/nn/conv_call.h"
 #include "compiler/ops/nn/conv_chain.h"
@@ -10,14 +11,51 @@ namespace {
 
 constexpr int64_t kBand = 16;  // as in conv_planar.hpp
 
-/// Vectors of pixels at a time: enough multiply-adds between loads, and few pixels beyond the row.
-int choose_vectors(int64_t width, int64_t channels, int vector_floats) {
-  const int64_t vectors = (width + vector_floats - 1) / vector_floats;
-  for (const int nv : {4, 3, 2}) {
-    if (nv * channels <= 24 && vectors % nv == 0) return nv;
-  }
-  return vectors == 1 ? 1 : 2;
+/// Rows of outputs at a time, and vectors of each; no rows: what one pass takes does not fit the registers.
+struct PlanarTile {
+  int rows = 0, vectors = 1;
+};
+
+/// Accumulators, the vectors of the image that they share, and one for a weight.
+bool in_registers(const Target& target, int64_t channels, PlanarTile tile) {
+  const int registers = target.isa == Isa::Avx512 || target.isa == Isa::Neon ? 32 : 16;
+  return (channels + 1) * tile.rows * tile.vectors + 1 <= registers;
 }
+
+/// Enough multiply-adds between loads, and few pixels beyond the row.
+PlanarTile choose_tile(const Target& target, int64_t width, int64_t channels) {
+  const int64_t vectors = (width + target.vector_floats - 1) / target.vector_floats;
+  PlanarTile tile{1, vectors == 1 ? 1 : 2};
+  if (vectors % 2 != 0 && vectors % 3 == 0 && in_registers(target, channels, {1, 3})) tile.vectors = 3;
+  if (in_registers(target, channels, {2, tile.vectors})) tile.rows = 2;
+  return tile;
+}
+
+/// For pools of two rows: two vectors, which become one, where the image has as many.
+PlanarTile choose_pooled_tile(const Target& target, int64_t width, int64_t channels) {
+  for (const int nv : {2, 1}) {
+    if (PlanarTile tile{2, nv}; (nv == 1 || width > target.vector_floats) && in_registers(target, channels, tile)) return tile;
+  }
+  return {};
+}
+
+/// Calls a kernel on the image that Conv `l` reads. `y`: where the results go. `finish` gives the step its epilogues.
+void call_planar(Lowering& l, std::string_view row, const PlanarTile& tile, const View& y, const std::function<void(StepBuilder&)>& finish) {
+  const ConvCall c(l);
+  const View x = l.in(0);
+  const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv_stem(conv_weights(l), {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = static_cast<int>(c.cout)}));
+  std::optional<PointerArg> bias;
+  if (l.has(2)) bias = l.in(2).pointer;
+  const int64_t floats = l.target().vector_floats, across = (c.ow.value() + tile.vectors * floats - 1) / (tile.vectors * floats) * (tile.vectors * floats);
+  const int64_t rows = (std::min(c.oh.value(), kBand) - 1) * c.window.strides[0] + (c.kh - 1) * c.window.dilations[0] + 1, pitch = across + (c.kw - 1) * c.window.dilations[1];
+  const PointerArg scratch = l.workspace("padded", ElementType::F32, Dim(c.cin * rows * pitch + floats) * l.threads());
+  StepBuilder step = l.call(row);
+  step.template_name(std::to_string(c.cout)).template_name(std::to_string(tile.vectors));
+  step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).specialised();
+  finish(step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw)));
+}
+
+EpilogueShape planes(const Extents& y) { return {.row_extents = {y[0], y[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}; }
 
 }  // namespace
 
@@ -30,20 +68,30 @@ PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
   return {.reads = true, .writes = narrow && window.strides[1] == 1 && window.pads_begin[0].is_constant() && window.pads_begin[1].is_constant()};
 }
 
+bool planar_conv_pools(const Graph& graph, const Node& conv, const Target& target) {
+  const Extents& y = graph[conv.outputs[0]].type.extents;
+  return conv.is("Conv") && conv.epilogue_operands == 0 && planar_conv(graph, conv, target.vector_floats).writes && choose_pooled_tile(target, y[3].value(), y[1].value()).rows > 0;
+}
+
+void lower_planar_conv_pool(Lowering& pool) {
+  Lowering conv = pool.of(*pool.absorbed().front());
+  const ConvCall c(conv);
+  const View y = pool.out_any(0);
+  const PlanarTile tile = choose_pooled_tile(pool.target(), c.ow.value(), c.cout);
+  call_planar(conv, "conv_planar_pool", tile, y, [&](StepBuilder& step) {
+    step.epilogue(conv.epilogue(planes(conv.output_type(0).extents), step)).epilogue(pool.epilogue(planes(y.extents), step));
+  });
+}
+
 void consider_conv_planar(Lowering& l) {
   const ConvCall c(l);
-  const int nv = choose_vectors(c.ow.value(), c.cout, l.target().vector_floats);
-  const int64_t nr = int64_t{nv} * l.target().vector_floats, across = (c.ow.value() + nr - 1) / nr * nr;
-  l.consider("conv_planar", c.macs * static_cast<double>(across) / static_cast<double>(c.ow.value()), 0, [&l, c, nv, across] {
-    const View x = l.in(0), y = l.out_any(0);
-    const PointerArg w = l.weights(conv_weights_name(l), *l.constant(1));
-    std::optional<PointerArg> bias;
-    if (l.has(2)) bias = l.in(2).pointer;
-    const int64_t rows = (std::min(c.oh.value(), kBand) - 1) * c.window.strides[0] + (c.kh - 1) * c.window.dilations[0] + 1, pitch = across + (c.kw - 1) * c.window.dilations[1];
-    const PointerArg scratch = l.workspace("padded", ElementType::F32, Dim(c.cin * rows * pitch) * l.threads());
-    StepBuilder step = l.call("conv_planar");
-    step.template_name(std::to_string(c.cout)).template_name(std::to_string(nv)).pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias));
-    step.epilogue(l.epilogue({.row_extents = {c.n, Dim(c.cout)}, .row_axes = {0, 1}, .col_axes = {2, 3}}, step)).macs(c.pixels * (c.cout * c.cin * c.kh * c.kw));
+  const PlanarTile tile = choose_tile(l.target(), c.ow.value(), c.cout);
+  const int64_t nr = int64_t{tile.vectors} * l.target().vector_floats, across = (c.ow.value() + nr - 1) / nr * nr;
+  l.consider("conv_planar", c.macs * static_cast<double>(across) / static_cast<double>(c.ow.value()), 0, [&l, c, tile] {
+    const View y = l.out_any(0);
+    call_planar(l, "conv_planar", tile, y, [&](StepBuilder& step) {
+      step.template_name(std::to_string(tile.rows)).epilogue(l.epilogue(planes(y.extents), step));
+    });
   });
 }
 

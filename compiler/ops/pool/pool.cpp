@@ -6,6 +6,7 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/nn/conv_chain.h"
+#include "compiler/ops/nn/conv_planar.h"
 #include "compiler/ops/nn/conv_stem.h"
 #include "compiler/ops/nn/window.h"
 #include "runtime_stub/onnxc/scalar/pool.hpp"
@@ -145,12 +146,20 @@ std::vector<std::pair<std::string, Arg>> pool_params(Lowering& l, Dim x_pixel, D
   return params;
 }
 
-/// The stem before a max pooling, where what lies between would leave the L2 cache of the target.
+/// 2x2 windows side by side: planar_pool's, which planar convolutions do as well.
+bool pools_by_two(const Graph& graph, const Node& node) {
+  const Window window = window_of(node, graph[node.input(0)].type.extents);
+  return window.kernel == Extents{2, 2} && window.strides[0] == 2 && window.strides[1] == 2;
+}
+
+/// The convolution before a max pooling: of a planar image, which pools in registers, or a stem whose image would leave the L2 cache of the target.
 std::vector<const Node*> absorbed_by_pool(const Surroundings& around, const Node& node, const Target& target) {
   const Graph& graph = around.graph;
   const Extents &x = graph[node.input(0)].type.extents, &y = graph[node.outputs[0]].type.extents;
   if (!node.is("MaxPool") || !has_fast_kernel(graph, node) || x.size() != 4 || !y[2].is_constant() || !y[3].is_constant()) return {};
   const Node* const stem = around.only_producer(node.input(0));
+  const auto is_planar = [&](ValueId v) { return !around.layouts[static_cast<std::size_t>(v)].channels_last; };
+  if (stem != nullptr && is_planar(node.outputs[0]) && planar_pool(graph, node, target.vector_floats).writes && pools_by_two(graph, node) && is_planar(stem->outputs[0]) && planar_conv_pools(graph, *stem, target)) return {stem};
   constexpr int64_t kMostPoolRows = 8;  // as in pool.hpp
   if (!(window_of(node, x).kernel[0].value() <= kMostPoolRows) || stem == nullptr || stem->epilogue_operands != 0 || !is_stem(graph, *stem, target) || image_bytes(graph, node.input(0)) <= target.workspace_bytes()) return {};
   return {stem};
@@ -181,8 +190,9 @@ void lower_pool(Lowering& l) {
     lower_reference(l);
     return l.apply_epilogue(l.result());
   }
-  if (!l.absorbed().empty()) return lower_stem_pool(l);
-  if (!l.out_layout(0).channels_last && planar_pool(l.graph(), l.node(), 0).writes) return lower_planar(l);
+  const bool planar = !l.out_layout(0).channels_last && planar_pool(l.graph(), l.node(), 0).writes;
+  if (!l.absorbed().empty()) return planar ? lower_planar_conv_pool(l) : lower_stem_pool(l);
+  if (planar) return lower_planar(l);
   const Extents& extents = l.extents(0);
   const View given = l.in_any(0), x = l.in(0, given.layout.channels_last ? given.layout : channels_last(extents, l.target().vector_floats)),
              y = l.out_any(0);

@@ -35,6 +35,7 @@ class Lowerer {
     std::vector<Layout> layouts;
     std::vector<std::vector<View>> places;  ///< of each value, one for each layout it is held in; the first is the original
     std::map<ValueId, PartOf> parts{};         ///< values that are computed inside the result of a Concat
+    std::map<ValueId, PointerArg> row_sums{};  ///< of images; see Lowering::row_sums
     std::map<ValueId, const Node*> waiting{};  ///< onnxc.Extents whose value nothing has read yet
   };
 

@@ -57,6 +57,17 @@ PointerArg Lowering::workspace(const std::string& name, ElementType element, Dim
   return {b, true, 0, element};
 }
 
+void Lowering::keep_row_sums(PointerArg sums) { lowerer_.scope_->row_sums.emplace(node_.outputs[0], sums); }
+
+std::optional<View> Lowering::row_sums(int i) const {
+  const auto found = lowerer_.scope_->row_sums.find(node_.input(i));
+  if (found == lowerer_.scope_->row_sums.end()) return std::nullopt;
+  PointerArg sums = found->second;
+  sums.writes = false;
+  const Extents& image = extents(i);
+  return View{sums, ElementType::F32, {image[0], image[1], image[2], 1}, {true, image[1]}};
+}
+
 void Lowering::alias(int output, int input, Dim offset) {
   View view = in(input);
   const ValueId out = node_.output(output);

@@ -122,8 +122,12 @@ class Lowering {
   void pass_object(int output, int input);
   /// The symbols that this node binds, in the order in which its shape rule asked for them.
   Dim symbol(std::size_t i) const { return Dim::symbol(node_.binds.at(i)); }
-  /// Scratch memory that lives during this node's steps.
+  /// Scratch memory that lives during this node's steps, and those of others that read it.
   PointerArg workspace(const std::string& name, ElementType element, Dim elements);
+  /// Output 0 is an image [n, c, h, w], and a step of this node writes the sums of its rows of pixels there: [n, h, c].
+  void keep_row_sums(PointerArg sums);
+  /// These of input i, as a channels-last image [n, c, h, 1]; nothing where there are none.
+  std::optional<View> row_sums(int i) const;
 
   /// What the node's steps need beside onnxc's runtime: a header as `#include` takes it, a library by its name.
   void include(const std::string& header);

@@ -28,6 +28,7 @@ struct ConvParams {
   const float* scales = nullptr;            // where w is of int8_t: factors of the output channels, as bias has them
   const float* weights_end = nullptr;       // where the constants of the steps after this one end; null: w's are the last
   Slices slices{};
+  float* row_sums = nullptr;                // of depthwise convolutions that are asked for them: [n * oh][cout], the sums of the pixels of each row of y
 };
 
 namespace detail {

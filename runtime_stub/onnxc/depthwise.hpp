@@ -11,6 +11,9 @@
 // taken row by row, while the input rows that the next output row adds are prefetched in order: memory likes lines in sequence.
 // (96@112 stride 2: 281 us against 411 by blocks; 576@14: 23 us by blocks against 28 by rows. Sapphire Rapids, 2026-11.)
 //
+// kSums: p.row_sums gets the sum of each row of y for each channel, for a mean that comes next (squeeze-and-excite): the image need not be read again, and sums of whole
+// rows do not depend on the number of parts.
+//
 // `depthwise_any` takes all sizes at run time, a pixel at a time.
 #pragma once
 #include "conv.hpp"
@@ -20,10 +23,10 @@ namespace onnxc::inline ONNXC_ISA {
 namespace detail {
 
 /// `count` neighbours from column ox on, `lanes` channels. lines: the image rows under the kernel, null outside of the image. Edge: some taps lie beside
-/// the image or count < kPixels.
-template <int KH, int KW, int SX, int kPixels, bool Edge, bool Whole, class Epi>
+/// the image or count < kPixels. What is stored is added to `sum` with kSums.
+template <int KH, int KW, int SX, int kPixels, bool kSums, bool Edge, bool Whole, class Epi>
 ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)[KH][KW], Vec bias, float* y, int64_t row, int64_t ox, int64_t channel,
-                                 int64_t count, int64_t lanes, const ConvParams& p, const Epi& epi) {
+                                 int64_t count, int64_t lanes, Vec& sum, const ConvParams& p, const Epi& epi) {
   Vec acc[kPixels];
   ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) acc[t] = bias;
   const int64_t left = ox * SX - p.pad_left;
@@ -44,8 +47,8 @@ ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)
   ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) {
     if (!Edge || t < count) {
       float* const out = y + (row + t) * p.y_pixel + channel;
-      if (Whole) finish_vector(epi, acc[t], row + t, channel, out);
-      else finish_vector(epi, acc[t], row + t, channel, out, lanes);
+      const Vec result = Whole ? finish_vector(epi, acc[t], row + t, channel, out) : finish_vector(epi, acc[t], row + t, channel, out, lanes);
+      if constexpr (kSums) sum = sum + result;
     }
   }
 }
@@ -59,9 +62,9 @@ ONNXC_INLINE void depthwise_lines(const float* (&lines)[KH], int64_t oy, const C
   }
 }
 
-/// One output row, whose first pixel is `row`. Where `ahead` is not null, what it points to is fetched on the way, `lines_ahead` lines a step.
-template <int KH, int KW, int SX, int kPixels, bool Whole, class Epi>
-ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w, float* y, int64_t row, int64_t channel, int64_t lanes, const float* ahead,
+/// Row `line` of the output. Where `ahead` is not null, what it points to is fetched on the way, `lines_ahead` lines a step.
+template <int KH, int KW, int SX, int kPixels, bool kSums, bool Whole, class Epi>
+ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w, float* y, int64_t line, int64_t channel, int64_t lanes, const float* ahead,
                                 int64_t lines_ahead, const ConvParams& p, const Epi& epi) {
   Vec weights[KH][KW];
   ONNXC_UNROLL for (int ky = 0; ky < KH; ++ky) {
@@ -72,20 +75,27 @@ ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w,
   }
   const Vec bias = p.bias == nullptr ? Vec::all(0.0f) : Whole ? Vec::load(p.bias + channel) : Vec::load(p.bias + channel, lanes);
   constexpr int kSpan = (kPixels - 1) * SX + KW;
+  const int64_t row = line * p.ow;
+  Vec sum = Vec::all(0.0f);
   for (int64_t ox = 0; ox < p.ow; ox += kPixels) {
     const int64_t left = ox * SX - p.pad_left, count = p.ow - ox;
-    for (int64_t line = 0; line < lines_ahead; ++line, ahead += 16) __builtin_prefetch(ahead, 0, 2);
+    for (int64_t i = 0; i < lines_ahead; ++i, ahead += 16) __builtin_prefetch(ahead, 0, 2);
     if (left >= 0 && left + kSpan <= p.w && count >= kPixels)
-      depthwise_step<KH, KW, SX, kPixels, false, Whole>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, p, epi);
+      depthwise_step<KH, KW, SX, kPixels, kSums, false, Whole>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, sum, p, epi);
     else
-      depthwise_step<KH, KW, SX, kPixels, true, Whole>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, p, epi);
+      depthwise_step<KH, KW, SX, kPixels, kSums, true, Whole>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, sum, p, epi);
+  }
+  if constexpr (kSums) {
+    float* const to = p.row_sums + line * p.cout + channel;
+    if (Whole) sum.store(to);
+    else sum.store(to, lanes);
   }
 }
 
 }  // namespace detail
 
 /// See the head of the file. dilation_x is 1. x must not overlap y.
-template <int KH, int KW, int SX, int kPixels = 7, class Epi = Epilogue<Keep>>
+template <int KH, int KW, int SX, int kPixels = 7, bool kSums = false, class Epi = Epilogue<Keep>>
 void depthwise(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   const auto [first, last] = part.slice(p.n * p.oh);
   const bool large = p.h * p.w * p.x_pixel > int64_t{1} << 18;
@@ -101,8 +111,8 @@ void depthwise(Part part, const float* x, const float* w, float* y, ConvParams p
       const float* ahead = image + (oy * p.stride_y - p.pad_top + KH) * p.w * p.x_pixel;
       int64_t channel = from;
       for (; channel + Vec::width <= to; channel += Vec::width, ahead += groups * lines_ahead * 16)
-        detail::depthwise_row<KH, KW, SX, kPixels, true>(lines, w, y, line * p.ow, channel, Vec::width, ahead, lines_ahead, p, epi);
-      if (channel < to) detail::depthwise_row<KH, KW, SX, kPixels, false>(lines, w, y, line * p.ow, channel, to - channel, ahead, lines_ahead, p, epi);
+        detail::depthwise_row<KH, KW, SX, kPixels, kSums, true>(lines, w, y, line, channel, Vec::width, ahead, lines_ahead, p, epi);
+      if (channel < to) detail::depthwise_row<KH, KW, SX, kPixels, kSums, false>(lines, w, y, line, channel, to - channel, ahead, lines_ahead, p, epi);
     }
   }
 }

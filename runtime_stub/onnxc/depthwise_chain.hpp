@@ -9,7 +9,7 @@
 // For `band` output rows of the depthwise convolution: expand the input rows that they add into a ring of rows (row_bands.hpp), convolve into `band` rows, project
 // these.
 //
-// kPairs: of the panels of project_w, as gemm has it. MR = 0 leaves a 1x1 out: the depthwise convolution then reads x, or writes y. `conv` holds the depthwise parameters (group unused; x_pixel and y_pixel are
+// kPairs: of the panels of project_w, as gemm has it. kSums: where nothing is projected, conv.row_sums as depthwise has them. MR = 0 leaves a 1x1 out: the depthwise convolution then reads x, or writes y. `conv` holds the depthwise parameters (group unused; x_pixel and y_pixel are
 // those of x and y where there is no 1x1). Weights are packed as for gemm and depthwise. scratch: depthwise_chain_scratch floats for each part.
 #pragma once
 #include "depthwise.hpp"
@@ -38,30 +38,31 @@ constexpr int64_t panels(int64_t n) {
 
 /// The depthwise convolution and what follows, rows `top` to `bottom` of an image. line(iy): where a row of its input is, whose pixels lie x_pixel apart. MR = 0: `middle`
 /// is y.
-template <int KH, int KW, int SX, int MR, int NV, bool kPairs, class Line, class Epi1, class Epi2>
+template <int KH, int KW, int SX, int MR, int NV, bool kPairs, bool kSums, class Line, class Epi1, class Epi2>
 ONNXC_INLINE void depthwise_band(int64_t image, int64_t top, int64_t bottom, Line line, int64_t x_pixel, const float* w, const float* project_w, float* middle, float* y,
                                  const DepthwiseChainParams& p, const Epi1& epi, const Epi2& project_epi) {
   constexpr int kPixels = 7;
   constexpr bool kProjects = MR > 0;
+  static_assert(!kProjects || !kSums);
   ConvParams conv = p.conv;
   conv.x_pixel = x_pixel;
   conv.y_pixel = kProjects ? p.pitch : p.y_pixel;
-  const int64_t pixel = (image * conv.oh + top) * conv.ow;  // of the output, the band's first
+  const int64_t first = image * conv.oh + top;  // of the output's rows
   // Two vectors of channels at a time: three rows of them stay in L1 (112 pixels: 21 KiB; with four vectors mobilenet_v2 takes 3 % longer on Zen 5).
   for (int64_t block = 0; block < conv.cout; block += 2 * Vec::width) {
     const int64_t end = block + 2 * Vec::width < conv.cout ? block + 2 * Vec::width : conv.cout;
     for (int64_t oy = top; oy < bottom; ++oy) {
       const float* lines[KH];
       depthwise_lines<KH>(lines, oy, conv, line);
-      const int64_t row = (kProjects ? 0 : pixel) + (oy - top) * conv.ow;
+      const int64_t row = (kProjects ? 0 : first) + oy - top;
       int64_t channel = block;
       for (; channel + Vec::width <= end; channel += Vec::width)
-        depthwise_row<KH, KW, SX, kPixels, true>(lines, w, middle, row, channel, Vec::width, nullptr, 0, conv, epi);
-      if (channel < end) depthwise_row<KH, KW, SX, kPixels, false>(lines, w, middle, row, channel, end - channel, nullptr, 0, conv, epi);
+        depthwise_row<KH, KW, SX, kPixels, kSums, true>(lines, w, middle, row, channel, Vec::width, nullptr, 0, conv, epi);
+      if (channel < end) depthwise_row<KH, KW, SX, kPixels, kSums, false>(lines, w, middle, row, channel, end - channel, nullptr, 0, conv, epi);
     }
   }
   if constexpr (kProjects) {
-    gemm_block<MR, NV, kPairs>(pixel, (bottom - top) * conv.ow, 0, panels<NV, kPairs>(p.cout), middle, project_w, y, nullptr,
+    gemm_block<MR, NV, kPairs>(first * conv.ow, (bottom - top) * conv.ow, 0, panels<NV, kPairs>(p.cout), middle, project_w, y, nullptr,
                        {.m = 0, .n = p.cout, .k = conv.cout, .lda = p.pitch, .ldc = p.y_pixel, .bias = p.project_bias}, project_epi);
   }
 }
@@ -74,7 +75,7 @@ constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, bool ex
 }
 
 /// See the head of the file. x must not overlap y.
-template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, class Epi1, class Epi2, class Epi3>
+template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, class Epi1, class Epi2, class Epi3>
 void depthwise_chain(Part part, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* scratch, DepthwiseChainParams p,
                      Epi1 epi1, Epi2 epi2, Epi3 epi3) {
   constexpr bool kExpands = MR1 > 0, kProjects = MR2 > 0;
@@ -91,7 +92,7 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
   };
   detail::by_bands(part, conv, p.band, expand, [&](int64_t image, int64_t top, int64_t bottom) {
     const auto address = [&](int64_t iy) { return kExpands ? rows + iy % ring * line : x + (image * conv.h + iy) * conv.w * p.x_pixel; };
-    detail::depthwise_band<KH, KW, SX, MR2, NV2, kPairs>(image, top, bottom, address, kExpands ? p.pitch : p.x_pixel, w, project_w, middle, y, p, epi2, epi3);
+    detail::depthwise_band<KH, KW, SX, MR2, NV2, kPairs, kSums>(image, top, bottom, address, kExpands ? p.pitch : p.x_pixel, w, project_w, middle, y, p, epi2, epi3);
   });
 }
 

@@ -38,7 +38,7 @@ ONNXC_INLINE void stem_rows(const float* x, const float* w, float* ring, int64_t
 }  // namespace detail
 
 /// MR2 = 0: nothing is projected.
-template <int MR1, int NV1, int SX1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, class Epi1, class Epi2, class Epi3>
+template <int MR1, int NV1, int SX1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, class Epi1, class Epi2, class Epi3>
 void stem_depthwise(Part part, const float* x, const float* stem_w, const float* w, const float* project_w, float* y, float* scratch, StemDepthwiseParams p, Epi1 epi1,
                     Epi2 epi2, Epi3 epi3) {
   ConvParams& stem = p.stem;
@@ -49,7 +49,7 @@ void stem_depthwise(Part part, const float* x, const float* stem_w, const float*
   float* const middle = MR2 > 0 ? rows + ring * line : y;
   const auto make = [&](int64_t image, int64_t row, int64_t count, int64_t slot) { detail::stem_rows<MR1, NV1, SX1>(x, stem_w, rows, image, row, count, slot, stem, epi1); };
   detail::by_bands(part, chain.conv, chain.band, make, [&](int64_t image, int64_t top, int64_t bottom) {
-    detail::depthwise_band<KH, KW, SX, MR2, NV2, kPairs>(image, top, bottom, [&](int64_t iy) { return rows + iy % ring * line; }, chain.pitch, w, project_w, middle, y, chain, epi2, epi3);
+    detail::depthwise_band<KH, KW, SX, MR2, NV2, kPairs, kSums>(image, top, bottom, [&](int64_t iy) { return rows + iy % ring * line; }, chain.pitch, w, project_w, middle, y, chain, epi2, epi3);
   });
 }
 

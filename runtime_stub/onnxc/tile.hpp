@@ -24,20 +24,24 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Applies an epilogue at (row, col) to vector `acc` and stores it: whole, or its first n lanes.
+/// Applies an epilogue at (row, col) to vector `acc` and stores it: whole, or its first n lanes. Gives what it stored.
 template <class Epi>
-ONNXC_INLINE void finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c) {
-  epi(Lanes{}, acc, [&](const auto& operand) {
+ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c) {
+  const Vec result = epi(Lanes{}, acc, [&](const auto& operand) {
     if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return Vec::load(operand.at(row, col));
     else return Vec::all(*operand.at(row, col));
-  }).store(c);
+  });
+  result.store(c);
+  return result;
 }
 template <class Epi>
-ONNXC_INLINE void finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c, int64_t n) {
-  epi(Lanes{}, acc, [&](const auto& operand) {
+ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c, int64_t n) {
+  const Vec result = epi(Lanes{}, acc, [&](const auto& operand) {
     if constexpr (std::remove_cvref_t<decltype(operand)>::varies_by_col) return Vec::load(operand.at(row, col), n);
     else return Vec::all(*operand.at(row, col));
-  }).store(c, n);
+  });
+  result.store(c, n);
+  return result;
 }
 /// The same for n floats at `acc`, any n.
 template <class Epi>

@@ -235,6 +235,34 @@ void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
   check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_any(part, in, packed.data(), y, q, epi); }, answer);
 }
 
+/// The sums of rows against those of what is stored, which is as without them.
+template <int K, int SX>
+void check_row_sums(ConvParams p, int parts) {
+  p.kh = p.kw = K;
+  p.stride_x = p.stride_y = SX;
+  p.group = p.cout = p.cin;
+  p.pad_top = p.pad_left = K / 2;
+  p.oh = out_size(p.h, K, SX, 1, K - 1);
+  p.ow = out_size(p.w, K, SX, 1, K - 1);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = pack::depthwise(numbers(p.cout * K * K, 2), p.cin, K, K), bias = numbers(p.cout, 3);
+  p.bias = bias.data();
+  const int64_t rows = p.n * p.oh;
+  std::vector<float> plain(size_t(rows * p.ow * p.y_pixel), kGuard), y = plain, sums(size_t(rows * p.cout) + 1, kGuard);
+  depthwise<K, K, SX>(Part{}, x.data(), w.data(), plain.data(), p, Epilogue<Negate>{});
+  p.row_sums = sums.data();
+  for (int i = parts; i-- > 0;) depthwise<K, K, SX, 7, true>(Part{i, parts}, x.data(), w.data(), y.data(), p, Epilogue<Negate>{});
+  CHECK(y == plain);
+  int64_t wrong = sums.back() != kGuard;
+  for (int64_t i = 0; i < rows * p.cout; ++i) {
+    double sum = 0;
+    for (int64_t ox = 0; ox < p.ow; ++ox) sum += double(y[size_t((i / p.cout * p.ow + ox) * p.y_pixel + i % p.cout)]);
+    wrong += !(std::fabs(sums[size_t(i)] - sum) <= sum_tolerance(p.ow * K * K));
+  }
+  CHECK(wrong == 0);
+}
+
 }  // namespace
 
 TEST_CASE("conv agrees with the loop") {
@@ -330,5 +358,7 @@ TEST_CASE("depthwise agrees with the loop") {
     check_depthwise<3, 3, 1>({.h = 9, .w = 30, .cin = c, .dilation_y = 2, .dilation_x = 2, .pad_top = 2, .pad_left = 2}, 2);
     check_depthwise<3, 3, 1>({.h = 1, .w = 1, .cin = c, .pad_top = 1, .pad_left = 1}, 1);
     check_depthwise<1, 9, 1>({.h = 1, .w = 40, .cin = c}, 0);
+    check_row_sums<3, 1>({.n = 2, .h = 9, .w = 20, .cin = c}, 3);
+    check_row_sums<5, 2>({.h = 14, .w = 31, .cin = c}, 1);
   }
 }

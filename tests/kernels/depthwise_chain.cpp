@@ -50,20 +50,24 @@ void check_chain(Sizes s, int parts = 1) {
   inner.y_pixel = kProjects ? s.middle : y_pixel;
   if (kExpands) gemm<6, 2>(Part{}, x.data(), expand_w.data(), wide.data(), {.m = in_pixels, .n = s.middle, .k = cin, .lda = x_pixel, .ldc = s.middle, .bias = expand_bias.data()}, relu);
   const float* const depthwise_x = kExpands ? wide.data() : x.data();
+  std::vector<float> wanted_sums(size_t(s.n * conv.oh * s.middle), kGuard), sums = wanted_sums;
+  inner.row_sums = wanted_sums.data();
   if (kProjects) depthwise<K, K, SX>(Part{}, depthwise_x, w.data(), narrow.data(), inner, relu);
-  else depthwise<K, K, SX>(Part{}, depthwise_x, w.data(), wanted.data(), inner, add);
+  else depthwise<K, K, SX, 7, true>(Part{}, depthwise_x, w.data(), wanted.data(), inner, add);
   if (kProjects) gemm<6, 2, kPairs>(Part{}, narrow.data(), project_w.data(), wanted.data(), {.m = out_pixels, .n = cout, .k = s.middle, .lda = s.middle, .ldc = y_pixel, .bias = project_bias.data()}, add);
 
+  conv.row_sums = sums.data();
   const DepthwiseChainParams p{.conv = conv, .cin = cin, .cout = cout, .x_pixel = x_pixel, .y_pixel = y_pixel, .expand_bias = expand_bias.data(), .project_bias = project_bias.data(), .band = s.band, .pitch = (s.middle + 15) / 16 * 16};
   std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * depthwise_chain_scratch(p, kExpands, kProjects)), std::numeric_limits<float>::quiet_NaN());
   for (int i = parts; i-- > 0;) {
     const auto run = [&](auto second, auto last) {
-      depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2, kPairs>(Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data(), p, relu, second, last);
+      depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2, kPairs, !kProjects>(Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data(), p, relu, second, last);
     };
     if constexpr (kProjects) run(relu, add);
     else run(add, Epilogue<Keep>{});
   }
   CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
+  CHECK(sums == wanted_sums);
 }
 
 template <int K, int SX>

@@ -83,15 +83,20 @@ void check_depthwise(const Image& image, int64_t band) {
   const Epilogue<Clamp> relu{};
   std::vector<float> narrow(size_t(pixels * channels)), wanted(size_t(pixels * y_pixel), kGuard);
   if (!kProjects) conv.y_pixel = y_pixel;
-  depthwise<K, K, S>(Part{}, stem.wide<SX>().data(), w.data(), kProjects ? narrow.data() : wanted.data(), conv, relu);
+  std::vector<float> wanted_sums(size_t(conv.n * conv.oh * channels), kGuard);
+  conv.row_sums = wanted_sums.data();
+  depthwise<K, K, S, 7, !kProjects>(Part{}, stem.wide<SX>().data(), w.data(), kProjects ? narrow.data() : wanted.data(), conv, relu);
   if (kProjects) gemm<6, 2>(Part{}, narrow.data(), project_w.data(), wanted.data(), {.m = pixels, .n = cout, .k = channels, .lda = channels, .ldc = y_pixel, .bias = project_bias.data()}, relu);
   for (const int parts : {1, 3}) {
+    std::vector<float> sums(wanted_sums.size(), kGuard);
+    conv.row_sums = sums.data();
     INFO("h " << image.h << " w " << image.w << " channels " << channels << " k " << K << " stride " << S << " band " << band << " parts " << parts);
     const StemDepthwiseParams p{.stem = stem.p, .chain = {.conv = conv, .cin = 3, .cout = cout, .y_pixel = y_pixel, .project_bias = project_bias.data(), .band = band, .pitch = (channels + 15) / 16 * 16}};
     std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * depthwise_chain_scratch(p.chain, true, kProjects)), std::numeric_limits<float>::quiet_NaN());
     for (int i = parts; i-- > 0;)
-      stem_depthwise<6, 2, SX, K, K, S, kProjects ? 6 : 0, 2>(Part{i, parts}, stem.x.data(), stem.w.data(), w.data(), project_w.data(), got.data(), scratch.data(), p, relu, relu, relu);
+      stem_depthwise<6, 2, SX, K, K, S, kProjects ? 6 : 0, 2, false, !kProjects>(Part{i, parts}, stem.x.data(), stem.w.data(), w.data(), project_w.data(), got.data(), scratch.data(), p, relu, relu, relu);
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
+    CHECK(sums == wanted_sums);
   }
 }
 

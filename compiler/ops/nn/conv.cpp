@@ -19,6 +19,7 @@
 #include "compiler/ops/nn/conv_scaled.h"
 #include "compiler/ops/nn/conv_stem.h"
 #include "compiler/ops/nn/conv_winograd.h"
+#include "compiler/ops/nn/row_sums.h"
 #include "runtime_stub/onnxc/scalar/conv.hpp"
 
 namespace onnxc {
@@ -126,8 +127,15 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
     std::optional<PointerArg> bias;
     if (l.has(2)) bias = l.in(2).pointer;
     StepBuilder step = l.call(unrolled ? "depthwise" : "depthwise_any");
-    if (unrolled) step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1])).template_name("7");
-    step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias));
+    auto params = c.params(x, y, bias);
+    if (unrolled) {
+      step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1])).template_name("7");
+      if (const auto sums = wanted_row_sums(l)) {
+        step.template_name("true");
+        params.emplace_back("row_sums", *sums);
+      }
+    }
+    step.pointer(x).pointer(w).pointer(y).params(std::move(params));
     if (unrolled && c.kh < 7) step.specialised();  // rows are short against what it takes to find their edges: up to half of the time
     finish_conv(l, step, c, y);
   });

@@ -4,6 +4,7 @@
 
 #include "compiler/ops/nn/conv_call.h"
 #include "compiler/ops/nn/conv_stem.h"
+#include "compiler/ops/nn/row_sums.h"
 
 namespace onnxc {
 
@@ -122,15 +123,20 @@ void lower_conv_chain(Lowering& last) {
     const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32, pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
     std::optional<PointerArg> bias;
     if (depthwise.has(2)) bias = depthwise.in(2).pointer;
+    const std::optional<PointerArg> sums = project ? std::nullopt : wanted_row_sums(last);
     const PointerArg scratch = last.workspace("rows", ElementType::F32, Dim(room) * last.threads());
 
     StepBuilder step = last.call(row);
     if (stem) stem_args(step, *stem);
     else tile_args(step, first.tile);
     step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1]));
-    tile_args(step, end.tile, true).pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
+    tile_args(step, end.tile, true);
+    if (sums) step.template_name("false").template_name("true");
+    step.pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
+    auto conv = c.params(x, y, bias);
+    if (sums) conv.emplace_back("row_sums", *sums);
     std::vector<std::pair<std::string, Arg>> params{
-        {"conv", params_arg(c.params(x, y, bias))}, {"cin", dim_arg(expand ? ConvCall(front).cin : c.cin)}, {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
+        {"conv", params_arg(std::move(conv))}, {"cin", dim_arg(expand ? ConvCall(front).cin : c.cin)}, {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
         {"x_pixel", dim_arg(x.layout.pixel_stride)}, {"y_pixel", dim_arg(y.layout.pixel_stride)}};
     if (first.bias) params.emplace_back("expand_bias", *first.bias);
     if (end.bias) params.emplace_back("project_bias", *end.bias);

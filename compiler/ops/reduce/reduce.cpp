@@ -43,6 +43,10 @@ std::optional<std::vector<int>> reduced_axes(const Graph& graph, const Node& nod
   return list;
 }
 
+bool sums_pixels(const Graph& graph, const Node& node) {
+  return node.is("ReduceSum") && node.string("prologue", "").empty() && graph[node.input(0)].type.rank() == 4 && reduced_axes(graph, node) == std::vector{2, 3};
+}
+
 ValueId count_along(GraphBuilder& b, ValueId x, const std::vector<int64_t>& axes, ElementType type) {
   Dim n = 1;
   for (int64_t axis : axes) n *= b.extents(x)[static_cast<std::size_t>(axis)];
@@ -282,6 +286,7 @@ void lower_passes(Lowering& l, const std::vector<AxesPass>& passes, const View& 
       step.template_name(fmt::format("onnxc::{}", combine_name(l.node())))
           .template_name(k == 0 ? fmt::format("onnxc::{}", prologue_name(l.node(), "Keep")) : "onnxc::Keep");
       step.pointer(from).pointer(to);
+      step.step().bytes = p.outer * (p.reduced + 1) * p.inner * 4;
       if (p.is_last)
         step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}});
       else
@@ -311,6 +316,9 @@ void lower_reduce(Lowering& l) {
   const std::vector<int>& axes = *known_axes;
   const bool keep = l.node().integer("keepdims", 1) != 0;
   const Extents &in = l.extents(0), &out = l.output_type(0).extents;
+  if (const auto sums = l.row_sums(0); sums && sums_pixels(l.graph(), l.node())) {
+    if (const auto passes = passes_over_axes(sums->extents, sums->layout, out, l.out_layout(0), axes, keep)) return lower_passes(l, *passes, *sums, l.out_any(0));
+  }
   if (const auto passes = passes_over_axes(in, l.in_any(0).layout, out, l.out_layout(0), axes, keep))
     return lower_passes(l, *passes, l.in_any(0), l.out_any(0));
   const auto passes = passes_over_axes(in, {}, out, {}, axes, keep);

@@ -7,6 +7,9 @@ namespace onnxc {
 /// Which axes a Reduce* node reduces: sorted, without repetition; nothing where they are not known yet.
 std::optional<std::vector<int>> reduced_axes(const Graph& graph, const Node& node);
 
+/// ReduceSum of an image [n, c, h, w] over its pixels.
+bool sums_pixels(const Graph& graph, const Node& node);
+
 /// Means along `axes`, which stay with extent 1.
 ValueId mean_along(GraphBuilder& builder, ValueId x, std::vector<int64_t> axes);
 /// The number of elements along `axes`, as a scalar of `type`.

@@ -1,146 +1,16 @@
 #include "compiler/ir/dim.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
+#include "compiler/ir/dim_node.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {
 
-struct Dim::Node {
-  Kind kind;
-  int64_t value;     // Constant; Product: its coefficient
-  std::string name;  // Symbol
-  std::vector<Dim> args;
-  mutable int64_t min, max;
-  std::string text;
-  mutable uint64_t bounded_at = 0;  // the generation of symbols' bounds that min and max were computed from
-  mutable bool run_time = false;
-  mutable std::optional<Dim> limit{};
-};
-
 namespace {
-
-[[noreturn]] void overflow() { throw Error(ErrorKind::Invalid, "an extent does not fit in 64 bits"); }
-int64_t checked_add(int64_t a, int64_t b) {
-  int64_t r;
-  if (__builtin_add_overflow(a, b, &r)) overflow();
-  return r;
-}
-int64_t checked_mul(int64_t a, int64_t b) {
-  int64_t r;
-  if (__builtin_mul_overflow(a, b, &r)) overflow();
-  return r;
-}
-int64_t floor_of(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-int64_t ceil_of(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
-
-// Saturating arithmetic for bounds: INT64_MIN and INT64_MAX stand for the infinities.
-bool infinite(int64_t a) { return a == INT64_MAX || a == INT64_MIN; }
-int64_t bound_add(int64_t a, int64_t b) {
-  if (infinite(a)) return a;
-  if (infinite(b)) return b;
-  int64_t r;
-  return __builtin_add_overflow(a, b, &r) ? (a > 0 ? INT64_MAX : INT64_MIN) : r;
-}
-int64_t bound_mul(int64_t a, int64_t b) {
-  if (a == 0 || b == 0) return 0;
-  int64_t r;
-  if (infinite(a) || infinite(b) || __builtin_mul_overflow(a, b, &r)) return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
-  return r;
-}
-
-struct Bounds {
-  int64_t min, max;
-};
-/// Counts statements of symbols' bounds: bounds of expressions are kept until one changes.
-uint64_t generation = 1;
-Bounds bounds_mul(Bounds a, Bounds b) {
-  const int64_t c[] = {bound_mul(a.min, b.min), bound_mul(a.min, b.max), bound_mul(a.max, b.min), bound_mul(a.max, b.max)};
-  return {*std::min_element(c, c + 4), *std::max_element(c, c + 4)};
-}
-Bounds bounds_div(Bounds a, Bounds b, int64_t (*div)(int64_t, int64_t)) {
-  if (b.min <= 0) return {INT64_MIN, INT64_MAX};
-  const auto one = [&](int64_t n, int64_t d) { return infinite(n) ? n : infinite(d) ? (n < 0 ? -1 : int64_t{0}) : div(n, d); };
-  const int64_t c[] = {one(a.min, b.min), one(a.min, b.max), one(a.max, b.min), one(a.max, b.max)};
-  return {*std::min_element(c, c + 4), *std::max_element(c, c + 4)};
-}
-Bounds of(Dim d) { return {d.min_value(), d.max_value()}; }
-
-Bounds bounds_of(Dim::Kind kind, int64_t value, const std::vector<Dim>& args) {
-  switch (kind) {
-    case Dim::Kind::Constant: return {value, value};
-    case Dim::Kind::Symbol: return {1, INT64_MAX};
-    case Dim::Kind::Sum: {
-      Bounds sum{0, 0};
-      for (Dim a : args) sum = {bound_add(sum.min, a.min_value()), bound_add(sum.max, a.max_value())};
-      return sum;
-    }
-    case Dim::Kind::Product: {
-      Bounds product{value, value};
-      for (Dim a : args) product = bounds_mul(product, of(a));
-      return product;
-    }
-    case Dim::Kind::FloorDiv: return bounds_div(of(args[0]), of(args[1]), floor_of);
-    case Dim::Kind::CeilDiv: return bounds_div(of(args[0]), of(args[1]), ceil_of);
-    case Dim::Kind::Mod: return {0, bound_add(args[1].max_value(), -1)};
-    case Dim::Kind::Min:
-      return {std::min(args[0].min_value(), args[1].min_value()), std::min(args[0].max_value(), args[1].max_value())};
-    case Dim::Kind::Max:
-      return {std::max(args[0].min_value(), args[1].min_value()), std::max(args[0].max_value(), args[1].max_value())};
-  }
-  return {INT64_MIN, INT64_MAX};
-}
-
-bool needs_parentheses(Dim d) { return d.kind() == Dim::Kind::Sum; }
-
-std::string text_of(Dim::Kind kind, int64_t value, const std::string& name, const std::vector<Dim>& args) {
-  const auto call = [&](const char* f) { return fmt::format("{}({}, {})", f, args[0].text(), args[1].text()); };
-  switch (kind) {
-    case Dim::Kind::Constant: return std::to_string(value);
-    case Dim::Kind::Symbol: {
-      if (is_plain_symbol(name)) return name;
-      std::string quoted = "'";
-      for (char c : name) {
-        if (c == '\'' || c == '\\') quoted += '\\';
-        quoted += c;
-      }
-      return quoted + "'";
-    }
-    case Dim::Kind::Sum: {
-      std::string all;
-      for (Dim a : args) {
-        std::string term = a.text();
-        if (all.empty()) {
-          all = term;
-        } else if (term[0] == '-') {
-          all += " - " + term.substr(1);
-        } else {
-          all += " + " + term;
-        }
-      }
-      return all;
-    }
-    case Dim::Kind::Product: {
-      std::string all = value == 1 ? "" : value == -1 ? "-" : std::to_string(value);
-      for (std::size_t i = 0; i < args.size(); ++i) {
-        const bool first = i == 0 && (value == 1 || value == -1);
-        all += (first ? "" : "*") + (needs_parentheses(args[i]) ? "(" + args[i].text() + ")" : args[i].text());
-      }
-      return all;
-    }
-    case Dim::Kind::FloorDiv: return call("floordiv");
-    case Dim::Kind::CeilDiv: return call("ceildiv");
-    case Dim::Kind::Mod: return call("mod");
-    case Dim::Kind::Min: return call("min");
-    case Dim::Kind::Max: return call("max");
-  }
-  return "?";
-}
 
 /// A term of a sum as coefficient and factors: 3*a*b -> {3, [a, b]}.
 struct Term {
@@ -178,7 +48,7 @@ const Dim::Node* Dim::intern(Kind kind, int64_t value, std::string name, std::ve
   std::string text = text_of(kind, value, name, args);
   constexpr std::size_t kLongestText = 256 << 10;
   if (text.size() > kLongestText) throw Error(ErrorKind::Unsupported, "an extent is an expression too long to follow", "state dimensions with --dim");
-  const Bounds b = bounds_of(kind, value, args);
+  const DimBounds b = bounds_of(kind, value, args);
   if (kind == Kind::Product && value != 1) args.insert(args.begin(), Dim(value));
   const std::scoped_lock lock(mutex);
   auto& slot = table[text];
@@ -197,7 +67,7 @@ Dim Dim::symbol(std::string_view name) { return wrap(intern(Kind::Symbol, 0, std
 
 Dim Dim::symbol(std::string_view name, int64_t min, int64_t max) {
   const Dim d = symbol(name);
-  if (d.node_->min != min || d.node_->max != max) ++generation;
+  if (d.node_->min != min || d.node_->max != max) forget_bounds();
   d.node_->min = min;
   d.node_->max = max;
   return d;
@@ -210,88 +80,6 @@ Dim Dim::run_time_symbol(std::string_view name, int64_t min, int64_t max, std::o
   return d;
 }
 
-void Dim::state_limit(Dim expression, Dim limit) {
-  if (expression.depends_on_run()) expression.node_->limit = limit;
-}
-
-bool Dim::depends_on_run() const {
-  return is_symbol() ? node_->run_time : std::any_of(args().begin(), args().end(), [](Dim a) { return a.depends_on_run(); });
-}
-
-std::optional<Dim> Dim::upper_bound(const std::function<bool(const std::string&)>& known) const {
-  const auto range = range_of(*this, known);
-  return range.second;
-}
-
-std::pair<std::optional<Dim>, std::optional<Dim>> Dim::range_of(Dim d, const std::function<bool(const std::string&)>& known) {
-  using Bound = std::optional<Dim>;
-  using Range = std::pair<Bound, Bound>;
-  if (!d.depends_on_run()) return {d, d};
-  if (known) {
-    std::map<std::string, Dim> symbols;
-    d.collect_symbols(symbols);
-    if (std::all_of(symbols.begin(), symbols.end(), [&](const auto& s) { return !s.second.depends_on_run() || known(s.first); })) return {d, d};
-  }
-  const auto finite = [](int64_t v) { return v <= -kFar || v >= kFar ? Bound() : Bound(Dim(v)); };
-  std::vector<Range> args;
-  for (Dim a : d.args()) args.push_back(range_of(a, known));
-  const auto both = [](const Bound& a, const Bound& b, Dim (*f)(Dim, Dim)) { return a && b ? Bound(f(*a, *b)) : Bound(); };
-  const Range otherwise{finite(d.min_value()), finite(d.max_value())};
-  switch (d.kind()) {
-    case Kind::Constant: return {d, d};
-    case Kind::Symbol: {
-      if (known && known(d.name())) return {d, d};
-      Bound limit = d.node_->limit ? d.node_->limit->upper_bound(known) : std::nullopt;
-      if (!limit) limit = finite(d.node_->max);
-      return {finite(d.node_->min), limit};
-    }
-    case Kind::Sum: {
-      Range sum{Dim(0), Dim(0)};
-      const auto add = [](Dim a, Dim b) { return a + b; };
-      for (const Range& a : args) sum = {both(sum.first, a.first, add), both(sum.second, a.second, add)};
-      return sum;
-    }
-    case Kind::Product: {
-      const auto multiply = [](Dim a, Dim b) { return a * b; };
-      Dim coefficient = 1;
-      Range product{Dim(1), Dim(1)};
-      std::vector<Dim> factors;
-      for (Dim f : d.args()) {
-        if (f.is_constant()) coefficient = f;
-        else factors.push_back(f);
-      }
-      if (const Dim rest = make_product(factors); rest.node_->limit && coefficient.value() > 0) {
-        const Bound limit = rest.node_->limit->upper_bound(known);
-        if (limit) return {std::nullopt, *limit * coefficient};
-      }
-      for (std::size_t i = 0; i < args.size(); ++i) {
-        if (d.args()[i].is_constant()) continue;
-        if (d.args()[i].min_value() < 0) return otherwise;
-        product = {both(product.first, args[i].first, multiply), both(product.second, args[i].second, multiply)};
-      }
-      if (coefficient.value() < 0) std::swap(product.first, product.second);
-      return {both(product.first, coefficient, multiply), both(product.second, coefficient, multiply)};
-    }
-    case Kind::FloorDiv:
-    case Kind::CeilDiv: {
-      if (d.args()[0].min_value() < 0 || d.args()[1].min_value() <= 0)
-        return args[0].first && args[0].second ? otherwise : Range{};  // half of what has no bound has none, although its number is smaller
-      Dim (*const div)(Dim, Dim) = d.kind() == Kind::FloorDiv ? onnxc::floor_div : onnxc::ceil_div;
-      return {both(args[0].first, args[1].second, div), both(args[0].second, args[1].first, div)};
-    }
-    case Kind::Mod: return {Dim(0), args[1].second ? Bound(*args[1].second - 1) : finite(d.max_value())};
-    case Kind::Min: {
-      const Bound high = args[0].second && args[1].second ? Bound(onnxc::min(*args[0].second, *args[1].second)) : args[0].second ? args[0].second : args[1].second;
-      return {both(args[0].first, args[1].first, onnxc::min), high};
-    }
-    case Kind::Max: {
-      const Bound low = args[0].first && args[1].first ? Bound(onnxc::max(*args[0].first, *args[1].first)) : args[0].first ? args[0].first : args[1].first;
-      return {low, both(args[0].second, args[1].second, onnxc::max)};
-    }
-  }
-  return otherwise;
-}
-
 Dim::Kind Dim::kind() const { return node_->kind; }
 int64_t Dim::value() const {
   ONNXC_CHECK(is_constant(), "only a constant extent has a value");
@@ -299,22 +87,6 @@ int64_t Dim::value() const {
 }
 const std::string& Dim::name() const { return node_->name; }
 const std::vector<Dim>& Dim::args() const { return node_->args; }
-void Dim::update_bounds() const {
-  if (is_symbol() || node_->bounded_at == generation) return;
-  for (Dim a : node_->args) a.update_bounds();
-  const Bounds b = bounds_of(kind(), kind() == Kind::Product ? 1 : node_->value, node_->args);
-  node_->min = b.min;
-  node_->max = b.max;
-  node_->bounded_at = generation;
-}
-int64_t Dim::min_value() const {
-  update_bounds();
-  return node_->min;
-}
-int64_t Dim::max_value() const {
-  update_bounds();
-  return node_->max;
-}
 std::string Dim::text() const { return node_->text; }
 
 void Dim::collect_symbols(std::map<std::string, Dim>& into) const {
@@ -514,110 +286,6 @@ Dim max(Dim a, Dim b) {
 }
 
 bool always_at_least(Dim a, Dim b) { return (a - b).min_value() >= 0; }
-
-bool is_plain_symbol(std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  if (name.empty() || !letter(name[0])) return false;
-  if (name == "floordiv" || name == "ceildiv" || name == "mod" || name == "min" || name == "max") return false;
-  return std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.'; });
-}
-
-namespace {
-
-class DimParser {
- public:
-  explicit DimParser(std::string_view text) : text_(text) {}
-  Dim parse() {
-    const Dim d = sum();
-    skip();
-    if (pos_ != text_.size()) fail();
-    return d;
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    throw Error(ErrorKind::Invalid, fmt::format("'{}' is not an extent (stopped at column {})", text_, pos_ + 1));
-  }
-  void skip() {
-    while (pos_ < text_.size() && text_[pos_] == ' ') ++pos_;
-  }
-  bool take(char c) {
-    skip();
-    if (pos_ < text_.size() && text_[pos_] == c) return ++pos_, true;
-    return false;
-  }
-  void expect(char c) {
-    if (!take(c)) fail();
-  }
-  Dim sum() {
-    Dim d = product();
-    for (;;) {
-      if (take('+')) d = d + product();
-      else if (take('-')) d = d - product();
-      else return d;
-    }
-  }
-  Dim product() {
-    if (take('-')) return Dim(-1) * product();
-    Dim d = atom();
-    while (take('*')) d = d * atom();
-    return d;
-  }
-  Dim atom() {
-    if (++depth_ > 200) fail();
-    const Dim d = bare_atom();
-    --depth_;
-    return d;
-  }
-  Dim bare_atom() {
-    skip();
-    if (pos_ >= text_.size()) fail();
-    const char c = text_[pos_];
-    if (take('(')) {
-      const Dim d = sum();
-      expect(')');
-      return d;
-    }
-    if (take('\'')) return quoted();
-    if (c >= '0' && c <= '9') return number();
-    const std::size_t first = pos_;
-    while (pos_ < text_.size() && (isalnum(static_cast<unsigned char>(text_[pos_])) || text_[pos_] == '_' || text_[pos_] == '.')) ++pos_;
-    if (first == pos_) fail();
-    const std::string_view name = text_.substr(first, pos_ - first);
-    if (!take('(')) return Dim::symbol(name);
-    const Dim a = sum();
-    expect(',');
-    const Dim b = sum();
-    expect(')');
-    if (name == "floordiv") return floor_div(a, b);
-    if (name == "ceildiv") return ceil_div(a, b);
-    if (name == "mod") return onnxc::mod(a, b);
-    if (name == "min") return onnxc::min(a, b);
-    if (name == "max") return onnxc::max(a, b);
-    fail();
-  }
-  Dim quoted() {
-    std::string name;
-    while (pos_ < text_.size() && text_[pos_] != '\'') {
-      if (text_[pos_] == '\\') ++pos_;
-      if (pos_ < text_.size()) name += text_[pos_++];
-    }
-    expect('\'');
-    return Dim::symbol(name);
-  }
-  Dim number() {
-    int64_t v = 0;
-    while (pos_ < text_.size() && text_[pos_] >= '0' && text_[pos_] <= '9') v = checked_add(checked_mul(v, 10), text_[pos_++] - '0');
-    return Dim(v);
-  }
-  std::string_view text_;
-  std::size_t pos_ = 0;
-  int depth_ = 0;
-};
-
-}  // namespace
-
-Dim parse_dim(std::string_view text) { return DimParser(text).parse(); }
 
 Sizes likely_sizes(const std::map<std::string, Dim>& symbols) {
   Sizes sizes;

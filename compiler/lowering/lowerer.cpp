@@ -22,53 +22,6 @@ Step make_call(const Kernel& kernel, std::string what) {
   return step;
 }
 
-BufferId Lowerer::add_buffer(Buffer buffer) {
-  program_.buffers.push_back(std::move(buffer));
-  return static_cast<BufferId>(program_.buffers.size()) - 1;
-}
-
-PointerArg Lowerer::add_weights(Weights weights) {
-  const auto text_of = [](const Weights& w) { return std::string_view(reinterpret_cast<const char*>(w.bytes->data()), w.bytes->size()); };
-  const auto is_same = [&](BufferId id) {
-    const Weights& other = program_.weights[static_cast<std::size_t>(program_[id].index)];
-    if (other.element != weights.element || (other.strings == nullptr) != (weights.strings == nullptr)) return false;
-    return weights.strings ? *other.strings == *weights.strings : text_of(other) == text_of(weights);
-  };
-  std::vector<BufferId>& alike = weights_by_hash_[std::hash<std::string_view>()(text_of(weights))];
-  if (const auto known = std::ranges::find_if(alike, is_same); known != alike.end()) return {*known, false, 0, weights.element};
-  const auto number = program_.weights.size();
-  const auto size = static_cast<int64_t>(weights.bytes->size());
-  const int64_t count = weights.strings ? static_cast<int64_t>(weights.strings->size()) : size * 8 / held_bits(weights.element);
-  weights.name = fmt::format("w{}", number);
-  alike.push_back(add_buffer({.name = weights.from, .place = Buffer::Place::Weights, .element = weights.element, .extents = {count},
-                              .bytes = weights.strings ? storage_bytes(weights.element, count) : size, .index = static_cast<int>(number)}));
-  program_.weights.push_back(std::move(weights));
-  return {alike.back(), false, 0, program_.weights.back().element};
-}
-
-PointerArg Lowerer::add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, std::optional<int64_t> wide_bytes) {
-  return add_weights({.name = {}, .from = from, .element = element, .bytes = std::make_shared<std::vector<std::byte>>(std::move(bytes)), .wide_bytes = wide_bytes});
-}
-
-PointerArg Lowerer::add_weights(const std::string& from, const TensorData& tensor) {
-  if (tensor.type != ElementType::String) return add_weights(from, tensor.type, tensor.bytes);
-  return add_weights({.name = {}, .from = from, .element = tensor.type, .bytes = std::make_shared<std::vector<std::byte>>(),
-                      .strings = std::make_shared<const std::vector<std::string>>(tensor.strings)});
-}
-
-PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed, ElementType element) {
-  const auto [it, fresh] = drafts_.try_emplace({packed.source.data(), packed.count, element}, -1);
-  if (fresh) {
-    const auto number = program_.weights.size();
-    const int64_t bytes = storage_bytes(element, packed.count);
-    Weights weights{.name = fmt::format("w{}", number), .from = from, .element = element, .bytes = nullptr, .draft_bytes = bytes};
-    if (element != ElementType::F32) weights.wide_bytes = storage_bytes(ElementType::F32, packed.count);
-    program_.weights.push_back(std::move(weights));
-    it->second = add_buffer({.name = from, .place = Buffer::Place::Weights, .element = element, .extents = {packed.count}, .bytes = bytes, .index = static_cast<int>(number)});
-  }
-  return {it->second, false, 0, element};
-}
-
 int Lowerer::add_expr(const Expr& expr) {
   std::string key;
   for (const auto& t : expr.terms)
@@ -82,71 +35,6 @@ void Lowerer::emit(Step step) {
   for (Dim symbol : step.binds) bound_.insert(symbol.name());
   step.value = value_;
   steps_->push_back(std::move(step));
-}
-
-void Lowerer::need_heap(const Node& node) {
-  if (!options_.heap)
-    node.fail(ErrorKind::Unsupported, "needs memory whose size has no bound before the model runs", "leave out --no-heap, or state the dimensions it depends on with --dim");
-  program_.uses_heap = true;
-}
-
-void Lowerer::allocate(BufferId buffer, Dim bytes) {
-  const int64_t width = held_bits(program_[buffer].element) / 8;
-  Step step;
-  step.kind = Step::Kind::Allocate;
-  step.what = fmt::format("memory of '{}'", program_[buffer].name);
-  step.buffer = buffer;
-  step.values = {floor_div(bytes, width)};
-  emit(std::move(step));
-}
-
-BufferId Lowerer::declare(Buffer buffer) {
-  const BufferId id = add_buffer(std::move(buffer));
-  Step step;
-  step.kind = Step::Kind::Declare;
-  step.what = fmt::format("'{}'", program_[id].name);
-  step.buffer = id;
-  emit(std::move(step));
-  return id;
-}
-
-BufferId Lowerer::declare_pointer(Buffer buffer) {
-  buffer.place = Buffer::Place::Heap;
-  const bool owned = !buffer.borrowed;
-  const BufferId id = declare(std::move(buffer));
-  if (owned) owned_.push_back(id);
-  return id;
-}
-
-BufferId Lowerer::declare_object(const Value& value) {
-  return declare({.name = value.name, .place = Buffer::Place::Object, .is_value = true, .kind = value.type.kind});
-}
-
-BufferId Lowerer::add_storage(Buffer buffer) {
-  // Dimensions that do not fit together may ask for less than nothing; the run refuses them, but the plan holds for them too.
-  if (buffer.bytes.min_value() < 0) buffer.bytes = max(buffer.bytes, 0);
-  if (!buffer.bytes.depends_on_run()) return add_buffer(std::move(buffer));
-  if (const auto most = buffer.bytes.upper_bound()) {
-    buffer.bytes = *most;
-    return add_buffer(std::move(buffer));
-  }
-  const auto room = buffer.bytes.upper_bound([&](const std::string& symbol) { return bound_.count(symbol) != 0; });
-  ONNXC_CHECK(room && node_ != nullptr, "the size of a heap block is known when it is taken");
-  need_heap(*node_);
-  const BufferId id = declare_pointer(std::move(buffer));
-  allocate(id, *room);
-  return id;
-}
-
-void Lowerer::release_owned() {
-  for (BufferId id : owned_) {
-    Step step;
-    step.kind = Step::Kind::Release;
-    step.what = fmt::format("memory of '{}' is given back", program_[id].name);
-    step.buffer = id;
-    emit(std::move(step));
-  }
-  owned_.clear();
 }
 
 void Lowerer::assign(Step::Kind kind, std::vector<Dim> symbols, std::vector<Dim> values) {

@@ -1,0 +1,48 @@
+// What the parts of Dim share: dim.cpp makes expressions and simplifies them, dim_bounds.cpp bounds them, dim_text.cpp writes and reads them.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/dim.h"
+#include "compiler/support/error.h"
+
+namespace onnxc {
+
+struct Dim::Node {
+  Kind kind;
+  int64_t value;     // Constant; Product: its coefficient
+  std::string name;  // Symbol
+  std::vector<Dim> args;
+  mutable int64_t min, max;
+  std::string text;
+  mutable uint64_t bounded_at = 0;  // the generation of symbols' bounds that min and max were computed from
+  mutable bool run_time = false;
+  mutable std::optional<Dim> limit{};
+};
+
+/// Closed bounds; INT64_MIN and INT64_MAX stand for the infinities.
+struct DimBounds {
+  int64_t min, max;
+};
+DimBounds bounds_of(Dim::Kind kind, int64_t value, const std::vector<Dim>& args);
+/// Those of a symbol were stated anew: bounds of expressions are computed again when they are asked for.
+void forget_bounds();
+
+std::string text_of(Dim::Kind kind, int64_t value, const std::string& name, const std::vector<Dim>& args);
+
+[[noreturn]] inline void overflow() { throw Error(ErrorKind::Invalid, "an extent does not fit in 64 bits"); }
+inline int64_t checked_add(int64_t a, int64_t b) {
+  int64_t r;
+  if (__builtin_add_overflow(a, b, &r)) overflow();
+  return r;
+}
+inline int64_t checked_mul(int64_t a, int64_t b) {
+  int64_t r;
+  if (__builtin_mul_overflow(a, b, &r)) overflow();
+  return r;
+}
+inline int64_t floor_of(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+inline int64_t ceil_of(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
+
+}  // namespace onnxc

@@ -62,6 +62,16 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
   return {best->rows, best->vectors, columns_of(*best, target), best->pairs};
 }
 
+Tile choose_row_tile(const Target& target, int64_t n) {
+  const auto with = [&](int vectors) { return Tile{1, vectors, vectors * target.vector_floats}; };
+  const auto columns = [&](const Tile& tile) { return (n + tile.nr - 1) / tile.nr * tile.nr; };
+  Tile best = with(4);
+  for (const int vectors : {3, 2, 1}) {
+    if (columns(with(vectors)) < columns(best)) best = with(vectors);
+  }
+  return best;
+}
+
 int64_t padded_rows(int64_t rows, int tile_rows) {
   const int64_t half = (tile_rows + 1) / 2, rest = rows % tile_rows;
   return rows - rest + (rest + half - 1) / half * half;

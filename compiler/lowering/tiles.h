@@ -29,6 +29,9 @@ bool is_deep(const Target& target, int64_t k, int64_t nr);
 /// The tile that wastes least, weighted by what each reaches of the peak.
 Tile choose_tile(const Target& target, const TiledProduct& product);
 
+/// The same for one row, by gemv: as many vectors as leave few columns empty.
+Tile choose_row_tile(const Target& target, int64_t n);
+
 /// The same for Winograd's products, of `tiles` rows for each frequency, whose constants stream by. `relative`: what a padded multiply-add costs against
 /// the best tile's.
 struct WinogradTile {

@@ -92,10 +92,9 @@ std::vector<std::pair<std::string, Arg>> gemm_params(const Product& p, Dim rows)
 void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const TensorData& b = *l.constant(1);
   const TiledProduct product{.m = rows, .n = p.n.value(), .k = p.k.value()};
-  const Tile tile = choose_tile(l.target(), product);
   const bool one_row = rows == Dim(1);
-  const int vectors = one_row ? 4 : tile.vectors;
-  const int nr = vectors * l.target().vector_floats;
+  const Tile tile = one_row ? choose_row_tile(l.target(), product.n) : choose_tile(l.target(), product);
+  const int vectors = tile.vectors, nr = tile.nr;
   const double macs = known(rows) * static_cast<double>((product.n + nr - 1) / nr * nr) * known(p.k);
   const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
   const double tiles = one_row ? 1 : std::ceil(known(rows) / tile.rows);  // each widens the weights anew

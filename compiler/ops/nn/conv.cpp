@@ -108,14 +108,7 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
     strassen_args(step, plan, x, w, y, scratch, gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr}));
     finish_conv(l, step, c, y);
   });
-  if (!(c.pixels == Dim(1))) return;
-  // The two of squeeze-and-excite, above all.
-  Tile line{1, 4, 4 * l.target().vector_floats};
-  for (const int vectors : {3, 2}) {
-    const Tile other{1, vectors, vectors * l.target().vector_floats};
-    if (c.padded_columns(other) < c.padded_columns(line)) line = other;
-  }
-  consider_product(l, c, line, true);
+  if (c.pixels == Dim(1)) consider_product(l, c, choose_row_tile(l.target(), c.cout), true);  // the two of squeeze-and-excite, above all
 }
 
 void consider_depthwise(Lowering& l, const ConvCall& c) {

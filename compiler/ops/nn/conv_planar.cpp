@@ -23,7 +23,7 @@ bool in_registers(const Target& target, int64_t channels, PlanarTile tile) {
 }
 
 /// Enough multiply-adds between loads, and few pixels beyond the row.
-PlanarTile choose_tile(const Target& target, int64_t width, int64_t channels) {
+PlanarTile choose_planar_tile(const Target& target, int64_t width, int64_t channels) {
   const int64_t vectors = (width + target.vector_floats - 1) / target.vector_floats;
   PlanarTile tile{1, vectors == 1 ? 1 : 2};
   if (vectors % 2 != 0 && vectors % 3 == 0 && in_registers(target, channels, {1, 3})) tile.vectors = 3;
@@ -70,7 +70,7 @@ PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
 
 bool planar_conv_pools(const Graph& graph, const Node& conv, const Target& target) {
   const Extents& y = graph[conv.outputs[0]].type.extents;
-  return conv.is("Conv") && conv.epilogue_operands == 0 && planar_conv(graph, conv, target.vector_floats).writes && choose_pooled_tile(target, y[3].value(), y[1].value()).rows > 0;
+  return conv.is("Conv") && planar_conv(graph, conv, target.vector_floats).writes && choose_pooled_tile(target, y[3].value(), y[1].value()).rows > 0;
 }
 
 void lower_planar_conv_pool(Lowering& pool) {
@@ -85,7 +85,7 @@ void lower_planar_conv_pool(Lowering& pool) {
 
 void consider_conv_planar(Lowering& l) {
   const ConvCall c(l);
-  const PlanarTile tile = choose_tile(l.target(), c.ow.value(), c.cout);
+  const PlanarTile tile = choose_planar_tile(l.target(), c.ow.value(), c.cout);
   const int64_t nr = int64_t{tile.vectors} * l.target().vector_floats, across = (c.ow.value() + nr - 1) / nr * nr;
   l.consider("conv_planar", c.macs * static_cast<double>(across) / static_cast<double>(c.ow.value()), 0, [&l, c, tile] {
     const View y = l.out_any(0);

@@ -13,7 +13,7 @@ PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats);
 /// The only candidate where input and result lie planar.
 void consider_conv_planar(Lowering& l);
 
-/// Whether Conv `conv`, where it writes planar images, has a kernel that pools its results by 2x2, stride 2, in registers.
+/// Whether node `conv` is a Conv that, where it writes planar images and its epilogue has no operands, has a kernel that pools its results by 2x2, stride 2, in registers.
 bool planar_conv_pools(const Graph& graph, const Node& conv, const Target& target);
 /// Lowers MaxPool with such a Conv absorbed.
 void lower_planar_conv_pool(Lowering& pool);

@@ -157,12 +157,15 @@ std::vector<const Node*> absorbed_by_pool(const Surroundings& around, const Node
   const Graph& graph = around.graph;
   const Extents &x = graph[node.input(0)].type.extents, &y = graph[node.outputs[0]].type.extents;
   if (!node.is("MaxPool") || !has_fast_kernel(graph, node) || x.size() != 4 || !y[2].is_constant() || !y[3].is_constant()) return {};
-  const Node* const stem = around.only_producer(node.input(0));
+  const Node* const conv = around.only_producer(node.input(0));
+  if (conv == nullptr || conv->epilogue_operands != 0) return {};
   const auto is_planar = [&](ValueId v) { return !around.layouts[static_cast<std::size_t>(v)].channels_last; };
-  if (stem != nullptr && is_planar(node.outputs[0]) && planar_pool(graph, node, target.vector_floats).writes && pools_by_two(graph, node) && is_planar(stem->outputs[0]) && planar_conv_pools(graph, *stem, target)) return {stem};
+  const bool planar = is_planar(node.input(0)) && is_planar(node.outputs[0]) && planar_pool(graph, node, target.vector_floats).writes;
+  if (planar && !(pools_by_two(graph, node) && planar_conv_pools(graph, *conv, target))) return {};
+  if (planar) return {conv};
   constexpr int64_t kMostPoolRows = 8;  // as in pool.hpp
-  if (!(window_of(node, x).kernel[0].value() <= kMostPoolRows) || stem == nullptr || stem->epilogue_operands != 0 || !is_stem(graph, *stem, target) || image_bytes(graph, node.input(0)) <= target.workspace_bytes()) return {};
-  return {stem};
+  if (window_of(node, x).kernel[0].value() > kMostPoolRows || !is_stem(graph, *conv, target) || image_bytes(graph, node.input(0)) <= target.workspace_bytes()) return {};
+  return {conv};
 }
 
 /// As many rows of the pool as leave the stem's, which they read, half of L2.

@@ -86,13 +86,6 @@ ONNXC_INLINE void planar_tile(Vec (&acc)[MR][R * NV], const float* line, const f
   }
 }
 
-/// `lanes` of a vector, which may be more than it has, or none.
-template <class Epi>
-ONNXC_INLINE void finish_lanes(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c, int64_t lanes) {
-  if (lanes >= Vec::width) finish_vector(epi, acc, row, col, c);
-  else if (lanes > 0) finish_vector(epi, acc, row, col, c, lanes);
-}
-
 /// band(image, top, rows): for what a part takes of `units` rows of each image, by bands of at most `most`.
 template <class Band>
 ONNXC_INLINE void planar_bands(Part part, int64_t images, int64_t units, int64_t most, Band band) {
@@ -120,7 +113,7 @@ void conv_planar(Part part, const float* x, const float* w, float* y, float* scr
         ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
           ONNXC_UNROLL for (int j = 0; j < rows_of_tile * NV; ++j) {
             const int64_t row = n * MR + i, column = ox + j % NV * Vec::width, col = (top + oy + j / NV) * p.ow + column;
-            detail::finish_lanes(epi, acc[i][j], row, col, y + row * p.oh * p.ow + col, p.ow - column);
+            finish_lanes(epi, acc[i][j], row, col, y + row * p.oh * p.ow + col, p.ow - column);
           }
         }
       }
@@ -152,7 +145,7 @@ void conv_planar_pool(Part part, const float* x, const float* w, float* y, float
             const int64_t row = n * MR + i, column = ox + j / 2 * Vec::width, col = (top + oy) * width + column;
             const int64_t lanes = width - column, most = j + 1 < NV ? Vec::width : Vec::width / 2;
             const Vec pooled = fn::max(evens(larger[j], larger[j + 1]), odds(larger[j], larger[j + 1]));
-            detail::finish_lanes(then, pooled, row, col, y + row * height * width + col, lanes < most ? lanes : most);
+            finish_lanes(then, pooled, row, col, y + row * height * width + col, lanes < most ? lanes : most);
           }
         }
       }

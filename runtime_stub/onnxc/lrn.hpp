@@ -48,8 +48,7 @@ void window_squares(Part part, const float* x, float* y, ChannelWindowParams p, 
         }
       }
       float* const out = y + row * p.y_pixel + channel;
-      if (p.c - channel >= Vec::width) finish_vector(epi, sum, row, channel, out);
-      else finish_vector(epi, sum, row, channel, out, p.c - channel);
+      finish_lanes(epi, sum, row, channel, out, p.c - channel);
     }
   }
 }

@@ -70,8 +70,7 @@ ONNXC_INLINE void pool_pixel(int64_t top, int64_t left, int64_t row, Line line, 
     }
     if (factor != 1.0f) acc = acc * Vec::all(factor);
     float* const out = y + row * p.y_pixel + channel;
-    if (lanes == Vec::width) finish_vector(epi, acc, row, channel, out);
-    else finish_vector(epi, acc, row, channel, out, lanes);
+    finish_lanes(epi, acc, row, channel, out, lanes);
   }
 }
 

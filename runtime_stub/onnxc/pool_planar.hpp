@@ -31,8 +31,7 @@ void max_pool_planar(Part part, const float* x, float* y, PoolParams p, Epi epi 
       }
       const int64_t col = oy * p.ow + ox, lanes = p.ow - ox;
       float* const out = y + plane * p.oh * p.ow + col;
-      if (lanes >= Vec::width) finish_vector(epi, acc, plane, col, out);
-      else finish_vector(epi, acc, plane, col, out, lanes);
+      finish_lanes(epi, acc, plane, col, out, lanes);
     }
   }
 }

@@ -43,6 +43,12 @@ ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col
   result.store(c, n);
   return result;
 }
+/// The same for as many lanes as `left` says, which may be more than a vector has, or none.
+template <class Epi>
+ONNXC_INLINE void finish_lanes(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c, int64_t left) {
+  if (left >= Vec::width) finish_vector(epi, acc, row, col, c);
+  else if (left > 0) finish_vector(epi, acc, row, col, c, left);
+}
 /// The same for n floats at `acc`, any n.
 template <class Epi>
 ONNXC_INLINE void finish_row(const Epi& epi, const float* acc, int64_t row, int64_t col, float* c, int64_t n) {

@@ -264,8 +264,7 @@ ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, fl
             if (i / T < rows && i % T < columns) {
               const int64_t row = corner + i / T * p.ow + i % T;
               float* const to = y + row * p.y_pixel + channel;
-              if (lanes >= Vec::width) finish_vector(epi, out[i] + bias, row, channel, to);
-              else finish_vector(epi, out[i] + bias, row, channel, to, lanes);
+              finish_lanes(epi, out[i] + bias, row, channel, to, lanes);
             }
           }
         }

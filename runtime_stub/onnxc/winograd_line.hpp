@@ -109,8 +109,7 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
             if (ox + i * p.dilation_x < p.ow) {
               const int64_t row = line + ox + i * p.dilation_x;
               float* const to = y + row * p.y_pixel + channel;
-              if (lanes >= Vec::width) finish_vector(epi, out[i] + bias, row, channel, to);
-              else finish_vector(epi, out[i] + bias, row, channel, to, lanes);
+              finish_lanes(epi, out[i] + bias, row, channel, to, lanes);
             }
           }
         }

@@ -94,20 +94,19 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const TiledProduct product{.m = rows, .n = p.n.value(), .k = p.k.value()};
   const bool one_row = rows == Dim(1);
   const Tile tile = one_row ? choose_row_tile(l.target(), product.n) : choose_tile(l.target(), product);
-  const int vectors = tile.vectors, nr = tile.nr;
-  const double macs = known(rows) * static_cast<double>((product.n + nr - 1) / nr * nr) * known(p.k);
+  const double macs = known(rows) * static_cast<double>((product.n + tile.nr - 1) / tile.nr * tile.nr) * known(p.k);
   const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
   const double tiles = one_row ? 1 : std::ceil(known(rows) / tile.rows);  // each widens the weights anew
   const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
-  consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile, vectors, nr](const Storage& storage) {
+  consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile](const Storage& storage) {
     const View a = l.in(0), y = l.out(0);
     auto params = gemm_params(p, product.m);
-    const Packed panels{b.as<float>(), pack::panels_size(product.k, product.n, nr), [&b, product, nr] { return pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}); }};
-    const PointerArg w = add_stored(l, l.graph()[l.node().input(1)].name, panels, product.k, nr, storage, pack::padded(storage.scales, nr), params);
+    const Packed panels{b.as<float>(), pack::panels_size(product.k, product.n, tile.nr), [&b, product, nr = tile.nr] { return pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}); }};
+    const PointerArg w = add_stored(l, l.graph()[l.node().input(1)].name, panels, product.k, tile.nr, storage, pack::padded(storage.scales, tile.nr), params);
     if (!one_row) add_streaming(l, tile, product, 1, params);
     StepBuilder step = l.call(row);
     if (!one_row) step.template_name(std::to_string(tile.rows));
-    step.template_name(std::to_string(vectors));
+    step.template_name(std::to_string(tile.vectors));
     step.pointer(a).pointer(w).pointer(y);
     step.params(std::move(params));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k);

@@ -39,6 +39,12 @@ PlanarTile choose_pooled_tile(const Target& target, int64_t width, int64_t chann
   return {};
 }
 
+/// Floats of a row of outputs, filled up to whole tiles.
+int64_t padded_width(const Lowering& l, const ConvCall& c, const PlanarTile& tile) {
+  const int64_t floats = tile.vectors * l.target().vector_floats;
+  return (c.ow.value() + floats - 1) / floats * floats;
+}
+
 /// Calls a kernel on the image that Conv `l` reads. `y`: where the results go. `finish` gives the step its epilogues.
 void call_planar(Lowering& l, std::string_view row, const PlanarTile& tile, const View& y, const std::function<void(StepBuilder&)>& finish) {
   const ConvCall c(l);
@@ -46,9 +52,9 @@ void call_planar(Lowering& l, std::string_view row, const PlanarTile& tile, cons
   const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv_stem(conv_weights(l), {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = static_cast<int>(c.cout)}));
   std::optional<PointerArg> bias;
   if (l.has(2)) bias = l.in(2).pointer;
-  const int64_t floats = l.target().vector_floats, across = (c.ow.value() + tile.vectors * floats - 1) / (tile.vectors * floats) * (tile.vectors * floats);
-  const int64_t rows = (std::min(c.oh.value(), kBand) - 1) * c.window.strides[0] + (c.kh - 1) * c.window.dilations[0] + 1, pitch = across + (c.kw - 1) * c.window.dilations[1];
-  const PointerArg scratch = l.workspace("padded", ElementType::F32, Dim(c.cin * rows * pitch + floats) * l.threads());
+  const int64_t rows = (std::min(c.oh.value(), kBand) - 1) * c.window.strides[0] + (c.kh - 1) * c.window.dilations[0] + 1;
+  const int64_t pitch = padded_width(l, c, tile) + (c.kw - 1) * c.window.dilations[1];
+  const PointerArg scratch = l.workspace("padded", ElementType::F32, Dim(c.cin * rows * pitch + l.target().vector_floats) * l.threads());
   StepBuilder step = l.call(row);
   step.template_name(std::to_string(c.cout)).template_name(std::to_string(tile.vectors));
   step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).specialised();
@@ -86,8 +92,7 @@ void lower_planar_conv_pool(Lowering& pool) {
 void consider_conv_planar(Lowering& l) {
   const ConvCall c(l);
   const PlanarTile tile = choose_planar_tile(l.target(), c.ow.value(), c.cout);
-  const int64_t nr = int64_t{tile.vectors} * l.target().vector_floats, across = (c.ow.value() + nr - 1) / nr * nr;
-  l.consider("conv_planar", c.macs * static_cast<double>(across) / static_cast<double>(c.ow.value()), 0, [&l, c, tile] {
+  l.consider("conv_planar", c.macs * static_cast<double>(padded_width(l, c, tile)) / static_cast<double>(c.ow.value()), 0, [&l, c, tile] {
     const View y = l.out_any(0);
     call_planar(l, "conv_planar", tile, y, [&](StepBuilder& step) {
       step.template_name(std::to_string(tile.rows)).epilogue(l.epilogue(planes(y.extents), step));

@@ -1,5 +1,7 @@
 #include "pack.h"
 
+#include <algorithm>
+
 namespace onnxc::pack {
 
 namespace {
@@ -120,46 +122,60 @@ std::vector<float> conv_transpose(std::span<const float> w, ConvShape s) {
 }
 
 namespace {
-/// The rows of G for F(outputs, 3), outputs 2 or 4.
-const double (*winograd_g(int outputs))[3] {
-  static constexpr double g2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-  static constexpr double g4[6][3] = {{1.0 / 4, 0, 0},           {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                                      {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
-  return outputs == 4 ? g4 : g2;
+/// G of a kernel of `taps` with so many points, as in winograd_transform.hpp: row i holds the powers of point i over the product of its differences from the others.
+std::vector<std::vector<double>> winograd_g(int64_t points, int64_t taps) {
+  constexpr double kPoints[] = {0, 1, -1, 2, -2, 0.5, -0.5};
+  const auto finite = static_cast<std::size_t>(points - 1);
+  std::vector<std::vector<double>> g(finite + 1, std::vector<double>(static_cast<std::size_t>(taps), 0.0));
+  for (std::size_t i = 0; i < finite; ++i) {
+    double element = 1;
+    for (std::size_t j = 0; j < finite; ++j) element /= j == i ? 1.0 : kPoints[i] - kPoints[j];
+    for (double& at : g[i]) {
+      at = element;
+      element *= kPoints[i];
+    }
+  }
+  g[finite].back() = 1;
+  return g;
 }
 }  // namespace
 
-std::vector<float> winograd(std::span<const float> w, int64_t cout, int64_t cin, int64_t nr, int outputs) {
-  const double(*g)[3] = winograd_g(outputs);
-  const int size = outputs + 2;
-  auto element = [&](int64_t co, int64_t ci, int fy, int fx) {
+std::vector<float> winograd(std::span<const float> w, ConvShape s, int outputs) {
+  const int64_t size = outputs + s.kw - 1, depth = s.kh / s.kw, steps = depth * s.cin;
+  const auto g = winograd_g(size, s.kw);
+  const auto element = [&](int64_t slice, const std::vector<double>& gy, const std::vector<double>& gx) {
     double sum = 0;
-    for (int ky = 0; ky < 3; ++ky) {
-      for (int kx = 0; kx < 3; ++kx) sum += g[fy][ky] * g[fx][kx] * static_cast<double>(at(w, ((co * cin + ci) * 3 + ky) * 3 + kx));
+    auto tap = w.begin() + slice * s.kw * s.kw;
+    for (const double y : gy) {
+      for (const double x : gx) sum += y * x * static_cast<double>(*tap++);
     }
     return static_cast<float>(sum);
   };
   std::vector<float> out;
-  out.reserve(static_cast<std::size_t>(panels_size(cin * size * size, cout, nr)));
-  for (int64_t first = 0; first < cout; first += nr) {
-    append_panels(out, cin * size * size, cout - first < nr ? cout - first : nr, nr, [&](int64_t row, int64_t column) {
-      const auto frequency = static_cast<int>(row / cin);
-      return element(first + column, row % cin, frequency / size, frequency % size);
+  out.reserve(static_cast<std::size_t>(panels_size(steps * size * size, s.cout, s.nr)));
+  for (int64_t first = 0; first < s.cout; first += s.nr) {
+    append_panels(out, steps * size * size, std::min(s.nr, s.cout - first), s.nr, [&](int64_t row, int64_t column) {
+      const int64_t frequency = row / steps, kz = row % steps / s.cin, ci = row % s.cin;
+      return element(((first + column) * s.cin + ci) * depth + kz, g[static_cast<std::size_t>(frequency / size)], g[static_cast<std::size_t>(frequency % size)]);
     });
   }
   return out;
 }
 
-std::vector<float> winograd_line(std::span<const float> w, int64_t cout, int64_t cin, int64_t kh, int64_t nr, int outputs) {
-  const double(*g)[3] = winograd_g(outputs);
-  const int64_t taps = kh * cin;
+std::vector<float> winograd_line(std::span<const float> w, ConvShape s, int outputs, bool down) {
+  const int64_t taps = down ? s.kh : s.kw, across = down ? s.kw : s.kh, step = down ? s.kw : 1, step_across = down ? 1 : s.kw;
+  const int64_t size = outputs + taps - 1, steps = across * s.cin;
+  const auto g = winograd_g(size, taps);
   std::vector<float> out;
-  out.reserve(static_cast<std::size_t>(panels_size(taps * (outputs + 2), cout, nr)));
-  for (int64_t first = 0; first < cout; first += nr) {
-    append_panels(out, taps * (outputs + 2), cout - first < nr ? cout - first : nr, nr, [&](int64_t row, int64_t column) {
-      const int64_t frequency = row / taps, ky = row % taps / cin, ci = row % cin;
+  out.reserve(static_cast<std::size_t>(panels_size(steps * size, s.cout, s.nr)));
+  for (int64_t first = 0; first < s.cout; first += s.nr) {
+    append_panels(out, steps * size, std::min(s.nr, s.cout - first), s.nr, [&](int64_t row, int64_t column) {
+      int64_t tap = ((first + column) * s.cin + row % s.cin) * s.kh * s.kw + row % steps / s.cin * step_across;
       double sum = 0;
-      for (int kx = 0; kx < 3; ++kx) sum += g[frequency][kx] * static_cast<double>(at(w, (((first + column) * cin + ci) * kh + ky) * 3 + kx));
+      for (const double factor : g[static_cast<std::size_t>(row / steps)]) {
+        sum += factor * static_cast<double>(at(w, tap));
+        tap += step;
+      }
       return static_cast<float>(sum);
     });
   }

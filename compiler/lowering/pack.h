@@ -58,12 +58,14 @@ std::vector<float> conv_stem(std::span<const float> w, ConvShape shape);
 /// Transposed-convolution weights [cin, cout / group, kh, kw] (ONNX ConvTranspose) in the panels of `conv`; shape.cin is that of one group.
 std::vector<float> conv_transpose(std::span<const float> w, ConvShape shape);
 
-/// 3x3 weights [cout, cin, 3, 3] transformed for Winograd F(outputs, 3), outputs 2 or 4: u = G w G^T, computed in double and rounded once, as
-/// [ceil(cout / nr)][(outputs + 2)^2][cin][nr]. 16 / 9 or 4 times the size of the weights.
-std::vector<float> winograd(std::span<const float> w, int64_t cout, int64_t cin, int64_t nr, int outputs);
+/// Weights [cout, cin, R, R] transformed for Winograd F(outputs, R): u = G w G^T, computed in double and rounded once, as
+/// [ceil(cout / nr)][A * A][cin][nr], A = outputs + R - 1, which must be 4, 6 or 8: A^2 / R^2 times the size of the weights. Those of volumes
+/// [cout, cin, kd, R, R] have kh = kd * R and become [ceil(cout / nr)][A * A][kd][cin][nr].
+std::vector<float> winograd(std::span<const float> w, ConvShape shape, int outputs);
 
-/// Weights [cout, cin, kh, 3] transformed along their rows alone, as [ceil(cout / nr)][outputs + 2][kh][cin][nr]: 4 / 3 or 2 times their size.
-std::vector<float> winograd_line(std::span<const float> w, int64_t cout, int64_t cin, int64_t kh, int64_t nr, int outputs);
+/// Weights [cout, cin, kh, kw] transformed along their rows alone, as [ceil(cout / nr)][outputs + kw - 1][kh][cin][nr]; `down`: along their columns, kh and kw
+/// exchanged.
+std::vector<float> winograd_line(std::span<const float> w, ConvShape shape, int outputs, bool down = false);
 
 /// Depthwise weights [c, 1, kh, kw] as [kh * kw][c].
 std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw);

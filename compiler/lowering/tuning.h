@@ -3,10 +3,10 @@
 // Costs of the catalogue come from other machines and few shapes. What was measured here of nodes that are alike (signature.h) is better, so it becomes the
 // cost of their candidates, before the cheapest is taken; budgets of weights and goals of memory then work on it as on any cost.
 //
-//   candidate   predicted   measured   cost
-//   winograd_4       1000       3000   3000
-//   conv             2500       2600   2600, less a trifle: the pick
-//   winograd_2       4000          -   12000: three times too good a prediction, as the worst that was measured
+//   candidate      predicted   measured   cost
+//   winograd_4_3        1000       3000   3000
+//   conv                2500       2600   2600, less a trifle: the pick
+//   winograd_2_3        4000          -   12000: three times too good a prediction, as the worst that was measured
 #pragma once
 #include <functional>
 #include <map>

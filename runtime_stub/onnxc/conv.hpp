@@ -24,6 +24,7 @@ struct ConvParams {
   int64_t oh = 1, ow = 1, cout = 1;         // output
   int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
   int64_t x_pixel = 0, y_pixel = 0;         // elements between pixels
+  int64_t d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0;  // of volumes (conv_3d.hpp)
   const float* bias = nullptr;              // for each group cout_g values, padded to whole panels; or null
   const float* scales = nullptr;            // where w is of int8_t: factors of the output channels, as bias has them
   const float* weights_end = nullptr;       // where the constants of the steps after this one end; null: w's are the last
@@ -43,11 +44,14 @@ struct Taps {
 
 /// A grid of output pixels: grid pixel (n, gy, gx) has its origin at (gy * step_y, gx * step_x) of the input and is output pixel
 /// (gy * out_step_y + out_y, gx * out_step_x + out_x). A convolution is one grid, a transposed one a grid for each phase of its stride.
+/// Of volumes, an image is a slice of one depth, and all taps kz lie inside of the volume.
 struct PixelGrid {
   int64_t n, gh, gw;
+  int64_t image, out_image;  // from one image to the next: floats of x, pixels of y
   int64_t step_y, step_x;
-  int64_t out_step_y = 1, out_step_x = 1, out_y = 0, out_x = 0;
-  Taps ky, kx;
+  int64_t out_step_y = 1, out_step_x = 1, out_y = 0, out_x = 0, out_first = 0;  // out_first: the pixel of y where the first image begins
+  Taps ky, kx, kz{1, 0, 1, 0, 0};
+  int64_t slice = 0;  // floats from one depth to the next
 };
 
 /// Input origin and output row of the pixels of a tile; surplus pixels repeat the last.
@@ -61,10 +65,10 @@ struct PixelTile {
   /// The tile at `place`; `left` pixels are left from there on.
   ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, GridPlace place, int64_t left) {
     even = place.x + MR <= g.gw && MR <= left;
-    const auto row_of = [&](const GridPlace& at) { return (at.n * p.oh + at.y * g.out_step_y + g.out_y) * p.ow + at.x * g.out_step_x + g.out_x; };
+    const auto row_of = [&](const GridPlace& at) { return g.out_first + at.n * g.out_image + (at.y * g.out_step_y + g.out_y) * p.ow + at.x * g.out_step_x + g.out_x; };
     y[0] = place.y * g.step_y;
     x[0] = place.x * g.step_x;
-    image[0] = in + place.n * p.h * p.w * p.x_pixel;
+    image[0] = in + place.n * g.image;
     inside = even && y[0] + g.ky.low() >= 0 && y[0] + g.ky.high() < p.h && x[0] + g.kx.low() >= 0 && x[0] + (MR - 1) * g.step_x + g.kx.high() < p.w;
     if (inside) {  // the first pixel tells where the others are
       out[0] = row_of(place);
@@ -75,7 +79,7 @@ struct PixelTile {
     for (int64_t i = 0; i < MR; ++i) {
       y[i] = place.y * g.step_y;
       x[i] = place.x * g.step_x;
-      image[i] = in + place.n * p.h * p.w * p.x_pixel;
+      image[i] = in + place.n * g.image;
       out[i] = row_of(place);
       inside &= y[i] + g.ky.low() >= 0 && y[i] + g.ky.high() < p.h && x[i] + g.kx.low() >= 0 && x[i] + g.kx.high() < p.w;
       if (i + 1 < left) place.advance();
@@ -87,13 +91,13 @@ struct PixelTile {
     return inside || (y[0] + dy >= 0 && y[0] + dy < p.h && x[0] + dx >= 0 && x[MR - 1] + dx < p.w);
   }
 
-  /// The pixels that one tap reads, from a channel on. False when all lie outside.
-  ONNXC_INLINE bool tap(const ConvParams& p, int64_t dy, int64_t dx, int64_t channel, const float** rows) const {
+  /// The pixels that one tap reads, `at` floats further. False when all lie outside.
+  ONNXC_INLINE bool tap(const ConvParams& p, int64_t dy, int64_t dx, int64_t at, const float** rows) const {
     bool any = false;
     for (int i = 0; i < MR; ++i) {
       const int64_t iy = y[i] + dy, ix = x[i] + dx;
       const bool ok = inside || (iy >= 0 && iy < p.h && ix >= 0 && ix < p.w);
-      rows[i] = ok ? image[i] + (iy * p.w + ix) * p.x_pixel + channel : kZeros;
+      rows[i] = ok ? image[i] + (iy * p.w + ix) * p.x_pixel + at : kZeros;
       any |= ok;
     }
     return any;
@@ -107,21 +111,23 @@ ONNXC_INLINE void add_taps(Tile<MR, NV>& tile, const PixelTile<MR>& pixels, int6
   constexpr int NR = NV * Vec::width;
   const bool joined = p.x_pixel == cin && g.kx.step == 1 && g.kx.stride == 1 && pixels.inside;  // taps of a row are one run of floats
   const int64_t across = joined ? 1 : g.kx.count, channels = joined ? cin * g.kx.count : cin;
-  int64_t ty = 0, tx = 0, channel = 0;
+  int64_t tz = 0, ty = 0, tx = 0, channel = 0;
   if (from > 0) {
-    const int64_t tap = from / channels;
+    const int64_t tap = from / channels, row = tap / across;
     channel = from - tap * channels;
-    ty = tap / across;
-    tx = tap - ty * across;
+    tx = tap - row * across;
+    tz = row / g.ky.count;
+    ty = row - tz * g.ky.count;
   }
   for (int64_t left = to - from; left > 0;) {
     const int64_t run = channels - channel < left ? channels - channel : left;
     const int64_t dy = g.ky.offset + ty * g.ky.stride, dx = g.kx.offset + tx * g.kx.stride;
-    const Panel wt = w + (((g.ky.first + ty * g.ky.step) * p.kw + g.kx.first + tx * g.kx.step) * cin + channel) * NR;
+    const int64_t line = (g.kz.first + tz * g.kz.step) * p.kh + g.ky.first + ty * g.ky.step, at = (g.kz.offset + tz * g.kz.stride) * g.slice + channel;
+    const Panel wt = w + ((line * p.kw + g.kx.first + tx * g.kx.step) * cin + channel) * NR;
     if (pixels.even && pixels.inside_row(p, dy, dx)) {
-      tile.add(EvenRows{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel + channel, g.step_x * p.x_pixel}, run, wt, ahead);
+      tile.add(EvenRows{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel + at, g.step_x * p.x_pixel}, run, wt, ahead);
       ahead.advance(run);
-    } else if (const float* rows[MR]; pixels.tap(p, dy, dx, channel, rows)) {
+    } else if (const float* rows[MR]; pixels.tap(p, dy, dx, at, rows)) {
       for (int64_t c = 0; c < run; c += 1024) {  // as many channels as there are zeros
         const int64_t some = run - c < 1024 ? run - c : 1024;
         tile.add(rows, some, wt + c * NR, ahead);
@@ -135,7 +141,10 @@ ONNXC_INLINE void add_taps(Tile<MR, NV>& tile, const PixelTile<MR>& pixels, int6
     channel = 0;
     if (++tx == across) {
       tx = 0;
-      ++ty;
+      if (++ty == g.ky.count) {
+        ty = 0;
+        ++tz;
+      }
     }
   }
 }
@@ -146,7 +155,7 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
                              int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const float* scales, const ConvParams& p, const PixelGrid& g,
                              const Epi& epi) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
-  const int64_t k = p.kh * p.kw * cin, steps = g.ky.count * g.kx.count * cin, depth = p.slices.depth(steps);
+  const int64_t k = p.kd * p.kh * p.kw * cin, steps = g.kz.count * g.ky.count * g.kx.count * cin, depth = p.slices.depth(steps);
   Ahead ahead(w + (cout + NR - 1) / NR * k * NR, p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const auto wp = panel_of(w, scales, panel, k, NR);
@@ -185,7 +194,7 @@ ONNXC_INLINE void conv_pixels(Part part, int64_t first, int64_t last, int64_t fi
   for (int64_t group = first_panel / panels; group * panels < last_panel; ++group) {
     const int64_t from = first_panel > group * panels ? first_panel - group * panels : 0;
     const int64_t to = last_panel < (group + 1) * panels ? last_panel - group * panels : panels;
-    const T* const wg = w + group * panels * p.kh * p.kw * cin * NR;
+    const T* const wg = w + group * panels * p.kd * p.kh * p.kw * cin * NR;
     const float* const bias = p.bias != nullptr ? p.bias + group * panels * NR : nullptr;
     const float* const scales = p.scales != nullptr ? p.scales + group * panels * NR : nullptr;
     for (int64_t pixel = first; pixel < last; pixel += block) {
@@ -200,7 +209,7 @@ template <int MR, int NV, class T, class Epi>
 ONNXC_INLINE void conv_grid(Part part, const float* in, const T* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t cin = p.cin / p.group, panels = (p.cout / p.group + NR - 1) / NR * p.group, pixels = g.n * g.gh * g.gw;
-  const bool by_pixels = share_rows(part, pixels, p.cout, p.kh * p.kw * cin, MR);
+  const bool by_pixels = share_rows(part, pixels, p.cout, p.kd * p.kh * p.kw * cin, MR);
   const auto [first, last] = by_pixels ? part.slice(pixels, MR) : Part::Range{0, pixels};
   const auto [first_panel, last_panel] = by_pixels ? Part::Range{0, panels} : part.slice(panels);
   conv_pixels<MR, NV>(part, first, last, first_panel, last_panel, in, w, out, p, g, epi);
@@ -211,7 +220,7 @@ ONNXC_INLINE void conv_grid(Part part, const float* in, const T* w, float* out, 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
 template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
 void conv(Part part, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
-  const detail::PixelGrid grid{.n = p.n, .gh = p.oh, .gw = p.ow, .step_y = p.stride_y, .step_x = p.stride_x,
+  const detail::PixelGrid grid{.n = p.n, .gh = p.oh, .gw = p.ow, .image = p.h * p.w * p.x_pixel, .out_image = p.oh * p.ow, .step_y = p.stride_y, .step_x = p.stride_x,
                                .ky = {p.kh, 0, 1, -p.pad_top, p.dilation_y}, .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x}};
   detail::conv_grid<MR, NV>(part, x, w, y, p, grid, epi);
 }

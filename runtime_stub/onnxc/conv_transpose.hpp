@@ -43,6 +43,8 @@ ONNXC_INLINE void for_phases(const ConvParams& p, Visit visit) {
       visit(PixelGrid{.n = p.n,
                       .gh = (p.oh - phase_y + p.stride_y - 1) / p.stride_y,
                       .gw = (p.ow - phase_x + p.stride_x - 1) / p.stride_x,
+                      .image = p.h * p.w * p.x_pixel,
+                      .out_image = p.oh * p.ow,
                       .step_y = 1,
                       .step_x = 1,
                       .out_step_y = p.stride_y,

@@ -17,6 +17,7 @@ struct PoolParams {
   int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
   int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
   int64_t x_pixel = 0, y_pixel = 0;
+  int64_t d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0, pad_back = 0;  // of volumes (pool_3d.hpp)
   bool count_include_pad = false;
 };
 

@@ -9,6 +9,8 @@ I64 = np.int64
 def window(d, rank, opset, dilate=True, ceil=True):
     """kernel_shape and attributes of a window over `rank` axes, with the extents it needs at least."""
     kernel = d.ints(rank, 1, 3)
+    if rank < 3 and d.chance(0.15):
+        kernel[d.int(0, rank - 1)] = d.one(5, 7)
     attributes, dilations = {}, [1] * rank
     if d.chance(0.6):
         attributes["strides"] = d.ints(rank, 1, 3)
@@ -69,7 +71,7 @@ def conv(d, op):
     kernel, attributes, reach = window(d, rank, opset, ceil=False)
     kind = d.kind(op, opset)
     group = d.one(1, 1, 1, 2, 3)
-    c, m = group * d.int(1, 9 if rank < 3 else 3), group * d.one(1, 2, 3, 4, 8, 17)
+    c, m = group * d.int(1, 9), group * d.one(1, 2, 3, 4, 8, 17)
     if d.chance(0.2):  # depthwise
         group = c
         m = c * d.one(1, 1, 2)

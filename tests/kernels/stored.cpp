@@ -161,11 +161,11 @@ void check_winograd(ConvParams p, int parts) {
   const auto x = numbers(p.n * p.h * p.w * p.x_pixel, 1);
   p.scales = w.scales.data();
   constexpr int64_t kBlock = 2 * MR;
-  const Aligned scratch(std::vector<float>(size_t(parts * winograd_scratch<F, NV, true>(p.cin, kBlock)), kGuard));
+  const Aligned scratch(std::vector<float>(size_t(parts * winograd_scratch<F, 3, NV, true>(p.cin, kBlock)), kGuard));
   std::vector<float> narrow(size_t(p.n * p.oh * p.ow * p.cout) + 1, kGuard), wide = narrow;
   for (int i = 0; i < parts; ++i) {
-    winograd<F, MR, NV, true>(Part{i, parts}, x.data(), w.codes.data(), narrow.data(), scratch.p, p, kBlock);
-    winograd<F, MR, NV, true>(Part{i, parts}, x.data(), w.floats.data(), wide.data(), scratch.p, p, kBlock);
+    winograd<F, 3, MR, NV, true>(Part{i, parts}, x.data(), w.codes.data(), narrow.data(), scratch.p, p, kBlock);
+    winograd<F, 3, MR, NV, true>(Part{i, parts}, x.data(), w.floats.data(), wide.data(), scratch.p, p, kBlock);
   }
   CHECK(same(narrow, wide));
   CHECK(wide.back() == kGuard);

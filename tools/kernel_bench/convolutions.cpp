@@ -8,6 +8,7 @@
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/depthwise_chain.hpp>
 #include <onnxc/stem_chain.hpp>
+#include <onnxc/conv_3d.hpp>
 #include <onnxc/winograd.hpp>
 #include <onnxc/winograd_line.hpp>
 
@@ -153,10 +154,22 @@ void add_stem_chains(Suite& suite, Layer l) {
   });
 }
 
-/// Blocks as in compiler/ops/nn/conv_winograd.cpp.
-template <int T, bool plain = false>
-void add_winograd(Suite& suite, Layer l) {
-  constexpr int64_t kPlainTiles = 6, kPlanes = (T + 2) * (T + 2);
+/// A kernel of 3x3x3 on a volume.
+void add_conv_3d(Suite& suite, int64_t depth, int64_t size, int64_t channels) {
+  const ConvParams p{.h = size, .w = size, .cin = channels, .oh = size, .ow = size, .cout = channels, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1,
+                     .x_pixel = channels, .y_pixel = channels, .d = depth, .od = depth, .kd = 3, .pad_front = 1};
+  const int64_t pixels = depth * size * size, columns = padded_to(channels, kTile.nr), taps = 27 * channels;
+  suite.add("conv_3d", fmt::format("{}x{}x{}x{}_k3", depth, size, size, channels), {double(pixels * taps * columns), 4.0 * double(3 * taps * columns)}, [=](Data& d) {
+    const std::span<const float> weights{d.numbers(channels * taps), static_cast<std::size_t>(channels * taps)};
+    return [p, x = d.numbers(pixels * channels), &w = d.stream(pack::conv(weights, {.cout = channels, .cin = channels, .kh = 9, .kw = 3, .nr = kTile.nr})),
+            y = d.room(pixels * channels)] { conv_3d<kTile.mr, kTile.nv>({}, x, w.next(), y, p); };
+  });
+}
+
+/// Blocks as in compiler/ops/nn/conv_winograd.cpp; the kernel is R x R.
+template <int T, int R, bool plain = false>
+void add_winograd(Suite& suite, const char* row, Layer l) {
+  constexpr int64_t kPlainTiles = 6, kPlanes = (T + R - 1) * (T + R - 1);
   const int64_t tiles = (l.out() + T - 1) / T * ((l.out() + T - 1) / T),
                 fits = std::max<int64_t>(16, find_target("native")->l2_bytes * 3 / 4 / (4 * kPlanes * (l.cin + 16)));
   const int64_t blocks = (tiles + fits - 1) / fits,
@@ -164,40 +177,40 @@ void add_winograd(Suite& suite, Layer l) {
   const int64_t whole = tiles / block,
                 rows = whole * padded_rows(block, kWinogradTile.mr) + padded_rows(tiles - whole * block, kWinogradTile.mr),
                 columns = padded_to(l.cout, kWinogradTile.nr);
-  suite.add(T == 2 ? "winograd_2" : "winograd_4", l.name() + (plain ? "_plain" : ""),
-            {double((rows + (plain ? blocks * kPlainTiles : 0)) * kPlanes * l.cin) * double(columns), 4.0 * double((plain ? 9 : kPlanes) * l.cin * columns)}, [=](Data& d) {
-              const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = 3, .kw = 3, .nr = kWinogradTile.nr};
-              return [p = l.params(), block, x = l.image(d),
-                      &u = d.stream(plain ? pack::conv_stem(l.weights(d), shape) : pack::winograd(l.weights(d), l.cout, l.cin, kWinogradTile.nr, T)), y = l.result(d),
-                      scratch = d.room(winograd_scratch<T, kWinogradTile.nv, plain>(l.cin, block))] {
-                winograd<T, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
+  suite.add(row, l.name() + (plain ? "_plain" : ""),
+            {double((rows + (plain ? blocks * kPlainTiles : 0)) * kPlanes * l.cin) * double(columns), 4.0 * double((plain ? R * R : kPlanes) * l.cin * columns)}, [=](Data& d) {
+              const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = R, .kw = R, .nr = kWinogradTile.nr};
+              return [p = l.params(), block, x = l.image(d), &u = d.stream(plain ? pack::conv_stem(l.weights(d), shape) : pack::winograd(l.weights(d), shape, T)),
+                      y = l.result(d), scratch = d.room(winograd_scratch<T, R, kWinogradTile.nv, plain>(l.cin, block))] {
+                winograd<T, R, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
               };
             });
 }
 
 /// A line of `width` pixels, as networks on sound have them.
-template <int T>
-void add_winograd_line(Suite& suite, int64_t width, int64_t cin, int64_t cout, int64_t dilation) {
-  const int64_t tiles = winograd_line_tiles<T>(width, dilation),
-                fits = std::max<int64_t>(28, find_target("native")->l2_bytes * 3 / 4 / (4 * (T + 2) * (cin + 16)));
+template <int T, int R>
+void add_winograd_line(Suite& suite, const char* row, int64_t width, int64_t cin, int64_t cout, int64_t dilation) {
+  constexpr int64_t kPoints = T + R - 1;
+  const int64_t tiles = winograd_line_tiles(T, width, dilation),
+                fits = std::max<int64_t>(28, find_target("native")->l2_bytes * 3 / 4 / (4 * kPoints * (cin + 16)));
   const int64_t ranges = (tiles + fits - 1) / fits, block = ranges > 1 ? padded_to((tiles + ranges - 1) / ranges, kWinogradTile.mr) : tiles;
-  const int64_t columns = padded_to(cout, kWinogradTile.nr), blocks = (tiles + block - 1) / block, streamed = (T + 2) * cin * columns;
+  const int64_t columns = padded_to(cout, kWinogradTile.nr), blocks = (tiles + block - 1) / block, streamed = kPoints * cin * columns;
   const ConvParams p{.w = width,
                      .cin = cin,
                      .ow = width,
                      .cout = cout,
-                     .kw = 3,
+                     .kw = R,
                      .dilation_x = dilation,
-                     .pad_left = dilation,
+                     .pad_left = R / 2 * dilation,
                      .x_pixel = cin,
                      .y_pixel = cout};
-  suite.add(T == 2 ? "winograd_line_2" : "winograd_line_4", fmt::format("{}x{}-{}_k3_d{}", width, cin, cout, dilation),
+  suite.add(row, fmt::format("{}x{}-{}_k{}_d{}", width, cin, cout, R, dilation),
             {double(blocks * padded_rows(block, kWinogradTile.mr)) * double(streamed), 4.0 * double(blocks * streamed)}, [=](Data& d) {
-              const std::span<const float> weights{d.numbers(cout * cin * 3), static_cast<std::size_t>(cout * cin * 3)};
-              return [p, block, x = d.numbers(width * cin), &u = d.stream(pack::winograd_line(weights, cout, cin, 1, kWinogradTile.nr, T)),
-                      y = d.room(width * cout),
-                      scratch = d.room(winograd_line_scratch<T, kWinogradTile.nv>(cin, 1, 1, 1, block))] {
-                winograd_line<T, kWinogradTile.mr, kWinogradTile.nv>({}, x, u.next(), y, scratch, p, 1, block);
+              const std::span<const float> weights{d.numbers(cout * cin * R), static_cast<std::size_t>(cout * cin * R)};
+              const pack::ConvShape shape{.cout = cout, .cin = cin, .kh = 1, .kw = R, .nr = kWinogradTile.nr};
+              return [p, block, x = d.numbers(width * cin), &u = d.stream(pack::winograd_line(weights, shape, T)), y = d.room(width * cout),
+                      scratch = d.room(winograd_line_scratch<T, R, kWinogradTile.nv>(cin, 1, 1, 1, block))] {
+                winograd_line<T, R, kWinogradTile.mr, kWinogradTile.nv>({}, x, u.next(), y, scratch, p, 1, block);
               };
             });
 }
@@ -208,6 +221,8 @@ void add_convolutions(Suite& suite) {
   for (const Layer l :
        {Layer{56, 64, 64, 3}, {28, 128, 256, 3, 2}, {14, 256, 256, 3}, {7, 512, 512, 3}, {14, 256, 512, 1, 2}, {32, 16, 16, 3}})
     add_conv(suite, l);
+  add_conv_3d(suite, 16, 28, 64);
+  add_conv_3d(suite, 4, 7, 256);
   add_stem<2>(suite, {224, 3, 64, 7, 2});
   add_stem<2>(suite, {96, 3, 8, 3, 2});
   add_stem<1>(suite, {28, 1, 6, 5});
@@ -224,16 +239,25 @@ void add_convolutions(Suite& suite) {
   add_chain<2>(suite, 112, 16, 96, 24);
   add_stem_chains<2>(suite, {224, 3, 32, 3, 2});
   for (const Layer l : {Layer{56, 64, 64, 3}, {28, 128, 128, 3}, {14, 256, 256, 3}, {7, 512, 512, 3}, {32, 16, 16, 3}}) {
-    add_winograd<2>(suite, l);
-    add_winograd<4>(suite, l);
-    add_winograd<2, true>(suite, l);
-    add_winograd<4, true>(suite, l);
+    add_winograd<2, 3>(suite, "winograd_2_3", l);
+    add_winograd<4, 3>(suite, "winograd_4_3", l);
+    add_winograd<2, 3, true>(suite, "winograd_2_3", l);
+    add_winograd<4, 3, true>(suite, "winograd_4_3", l);
   }
-  for (const int64_t dilation : {1, 4}) {
-    add_winograd_line<2>(suite, 1000, 64, 64, dilation);
-    add_winograd_line<4>(suite, 1000, 64, 64, dilation);
-    add_winograd_line<2>(suite, 60, 256, 256, dilation);
-    add_winograd_line<4>(suite, 60, 256, 256, dilation);
+  for (const Layer l : {Layer{28, 16, 32, 5}, {28, 32, 96, 5}, {14, 32, 128, 5}, {7, 48, 128, 5}, {27, 64, 192, 5}}) {
+    add_conv(suite, l);
+    add_winograd<2, 5>(suite, "winograd_2_5", l);
+    add_winograd<2, 5, true>(suite, "winograd_2_5", l);
+  }
+  for (const auto& [width, channels] : {std::pair<int64_t, int64_t>{1000, 64}, {60, 256}}) {
+    for (const int64_t dilation : {1, 4}) {
+      add_winograd_line<2, 3>(suite, "winograd_line_2_3", width, channels, channels, dilation);
+      add_winograd_line<4, 3>(suite, "winograd_line_4_3", width, channels, channels, dilation);
+    }
+    add_winograd_line<6, 3>(suite, "winograd_line_6_3", width, channels, channels, 1);
+    add_winograd_line<2, 5>(suite, "winograd_line_2_5", width, channels, channels, 1);
+    add_winograd_line<4, 5>(suite, "winograd_line_4_5", width, channels, channels, 1);
+    add_winograd_line<2, 7>(suite, "winograd_line_2_7", width, channels, channels, 1);
   }
 }
 

@@ -1,6 +1,7 @@
 // targets/kernels/pool.inc: pooling, resizing, transposed convolution.
-#include <onnxc/conv_transpose.hpp>
+#include <onnxc/conv_3d.hpp>
 #include <onnxc/pool.hpp>
+#include <onnxc/pool_3d.hpp>
 #include <onnxc/pool_planar.hpp>
 #include <onnxc/resize.hpp>
 #include <onnxc/scalar/conv_transpose.hpp>
@@ -32,6 +33,22 @@ constexpr PoolParams kStemPool{.h = 112,
 constexpr PoolParams kTransitionPool{
     .h = 28, .w = 28, .c = 256, .oh = 14, .ow = 14, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2, .x_pixel = 256, .y_pixel = 256};
 
+constexpr PoolParams kVolumePool{.h = 32,
+                                 .w = 32,
+                                 .c = 32,
+                                 .oh = 16,
+                                 .ow = 16,
+                                 .kh = 2,
+                                 .kw = 2,
+                                 .stride_y = 2,
+                                 .stride_x = 2,
+                                 .x_pixel = 32,
+                                 .y_pixel = 32,
+                                 .d = 16,
+                                 .od = 8,
+                                 .kd = 2,
+                                 .stride_z = 2};
+
 /// An axis made twice as long, linearly.
 ResizeAxis twice(Data& d, int64_t size) {
   const ResizeTableParams p{.in = size, .out = 2 * size, .taps = 2};
@@ -57,6 +74,13 @@ void add_pool(Suite& suite) {
       return [p, x = d.numbers(p.h * p.w * p.c), y = d.room(p.oh * p.ow * p.c)] { average_pool({}, x, y, p); };
     });
   }
+  const Work volume{8.0 * 16 * 16 * 32 * 8};
+  suite.add("max_pool_3d", "16x32x32x32_k2_s2", volume, [](Data& d) {
+    return [x = d.numbers(16 * 32 * 32 * 32), y = d.room(8 * 16 * 16 * 32)] { max_pool_3d({}, x, y, kVolumePool); };
+  });
+  suite.add("average_pool_3d", "16x32x32x32_k2_s2", volume, [](Data& d) {
+    return [x = d.numbers(16 * 32 * 32 * 32), y = d.room(8 * 16 * 16 * 32)] { average_pool_3d({}, x, y, kVolumePool); };
+  });
   suite.add("resize", "28x28x64_linear_x2", {4.0 * 56 * 56 * 64}, [](Data& d) {
     return [x = d.numbers(28 * 28 * 64), y = d.room(56 * 56 * 64), axis = twice(d, 28)] {
       resize({}, x, y, {.h = 28, .w = 28, .c = 64, .x_pixel = 64, .y_pixel = 64, .y = axis, .x = axis});
@@ -82,6 +106,14 @@ void add_pool(Suite& suite) {
     return
         [p, x = d.numbers(784 * 64), w = d.copy(pack::conv_transpose(weights, {.cout = 32, .cin = 64, .kh = 2, .kw = 2, .nr = kTile.nr})),
          y = d.room(3136 * 32)] { conv_transpose<kTile.mr, kTile.nv>({}, x, w, y, p); };
+  });
+  suite.add("conv_transpose_3d", "8x16x16x64-32_k2_s2", {2048.0 * 8 * 64 * double(padded_to(32, kTile.nr))}, [](Data& d) {
+    const ConvParams p{.h = 16, .w = 16, .cin = 64, .oh = 32, .ow = 32, .cout = 32, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2, .x_pixel = 64, .y_pixel = 32,
+                       .d = 8, .od = 16, .kd = 2, .stride_z = 2};
+    const std::span<const float> weights{d.numbers(64 * 32 * 8), 64 * 32 * 8};
+    return
+        [p, x = d.numbers(2048 * 64), w = d.copy(pack::conv_transpose(weights, {.cout = 32, .cin = 64, .kh = 4, .kw = 2, .nr = kTile.nr})),
+         y = d.room(16384 * 32)] { conv_transpose_3d<kTile.mr, kTile.nv>({}, x, w, y, p); };
   });
 
   const scalar::PoolParams scalar_pool{.kernel = {2, 2}, .strides = {2, 2}, .dilations = {1, 1}, .pads = {0, 0}, .pads_end = {0, 0}};

@@ -2,7 +2,7 @@
 //
 //   {"format": "onnxc tune 1",
 //    "settings": {"Some CPU, native, 1 thread, onnxc 0.1.0 of 3f2a..., g++ 12.2": {
-//      "nodes": {"Conv {...} (...) -> (...)": {"ns": {"conv": 1234.5, "winograd_2": 987.6}, "pick": "winograd_2"}},
+//      "nodes": {"Conv {...} (...) -> (...)": {"ns": {"conv": 1234.5, "winograd_2_3": 987.6}, "pick": "winograd_2_3"}},
 //      "comparisons": {"5d41...": {"default_ns": 52340, "tuned_ns": 49120}}}}}
 //
 // A setting is all that times depend on beside the node. Files of several machines can be told apart by it, and times of kernels that have changed since are not used. To

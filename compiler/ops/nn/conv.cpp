@@ -1,4 +1,4 @@
-// Conv. With constant f32 weights in one or two dimensions it runs channels-last, by the cheapest of: a GEMM or GEMV (1x1), Winograd (3x3), depthwise, the
+// Conv. With constant f32 weights in one to three dimensions it runs channels-last, by the cheapest of: a GEMM or GEMV (1x1), Winograd, depthwise, the
 // planar stem, or an implicit GEMM. Anything else takes the reference kernel.
 #include "compiler/ops/nn/conv.h"
 
@@ -39,9 +39,9 @@ Extents conv_extents(Inference& n, int x_input, int w_input) {
 
 bool has_fast_conv(const Graph& graph, const Node& node) {
   const TensorData* w = graph.constant(node.input(1));
-  if (w == nullptr || w->type != ElementType::F32 || w->shape.size() > 4 || w->count() == 0) return false;
+  if (w == nullptr || w->type != ElementType::F32 || w->shape.size() > 5 || w->count() == 0) return false;
   if (node.has_input(2) && graph.constant(node.input(2)) == nullptr) return false;
-  return graph[node.outputs[0]].type.rank() <= 4;
+  return graph[node.outputs[0]].type.rank() <= 5;
 }
 
 namespace {
@@ -75,7 +75,7 @@ std::vector<Storage> storages(Lowering& l, const ConvCall& c, const Tile& tile) 
 
 /// What a tiled kernel takes, which reads the weights anew for each tile.
 StoredKernel stored_kernel(const ConvCall& c, const char* row, const Tile& tile) {
-  return {row, c.tiled_macs(tile), std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.kh * c.kw, c.padded_columns(tile) * c.group};
+  return {row, c.tiled_macs(tile), std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.taps(), c.padded_columns(tile) * c.group};
 }
 
 /// A 1x1 convolution as a product, of one row by gemv.
@@ -99,7 +99,7 @@ void consider_product(Lowering& l, const ConvCall& c, const Tile& tile, bool one
 }
 
 void consider_gemm(Lowering& l, const ConvCall& c) {
-  if (c.kh != 1 || c.kw != 1 || c.group != 1 || !c.plain_window() || !c.no_pads()) return;
+  if (c.is_deep() || c.kh != 1 || c.kw != 1 || c.group != 1 || !c.plain_window() || !c.no_pads()) return;
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
   consider_product(l, c, choose_tile(l.target(), product), false);
   consider_strassen(l, product, c.oh * c.ow, {conv_weights_name(l), conv_weights(l), true}, [&l, c](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
@@ -112,7 +112,7 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
 }
 
 void consider_depthwise(Lowering& l, const ConvCall& c) {
-  if (c.group != c.cin || c.cout != c.cin) return;
+  if (c.is_deep() || c.group != c.cin || c.cout != c.cin) return;
   const bool unrolled = c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] <= 2;
   l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs, 0, [&l, c, unrolled] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
@@ -135,17 +135,18 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
 }
 
 void consider_direct(Lowering& l, const ConvCall& c) {
-  const TiledProduct product{.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.kh * c.kw, .line = c.likely(c.ow), .likely = c.image_pixels()};
+  const TiledProduct product{.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.taps(), .line = c.likely(c.ow), .likely = c.image_pixels()};
   const Tile tile = choose_tile(l.target(), product);
-  consider_stored(l, stored_kernel(c, "conv", tile), storages(l, c, tile), [&l, c, tile, product](const Storage& storage) {
-    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
+  const char* const row = c.is_deep() ? "conv_3d" : "conv";
+  consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, row, tile, product](const Storage& storage) {
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kd() * c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     std::vector<std::pair<std::string, Arg>> scales;
     const PointerArg w = stored_weights(l, shape, tile, storage, scales);
     auto params = c.params(x, y, conv_bias(l, shape));
     params.insert(params.end(), scales.begin(), scales.end());
     add_streaming(l, tile, product, shape.cin, params);
-    StepBuilder step = l.call("conv");
+    StepBuilder step = l.call(row);
     tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(std::move(params));
     finish_conv(l, step, c, y);
   });

@@ -17,31 +17,38 @@ inline Extents conv_spatial(const Extents& extents) { return {extents.begin() + 
 
 inline Window conv_window(const Node& node, const Extents& x, const Extents& w) { return read_window(node, conv_spatial(x), conv_spatial(w)); }
 
-/// What all kernels of this family are told.
+/// What all kernels of this family are told. `window`: over rows and columns; `depth`: that of volumes, where it is not plain.
 struct ConvCall {
   Window window;
+  WindowAxis depth;
   Dim n, h, w, oh, ow, pixels;
   int64_t cin, cout, group, kh, kw;
   double likely_pixels = 0, macs = 0;
 
   explicit ConvCall(Lowering& l) {
-    const Extents &x = l.extents(0), &weights = l.extents(1), &y = l.output_type(0).extents;
-    const bool line = x.size() == 3;
-    window = as_two_dimensional(conv_window(l.node(), x, weights));
-    n = x[0];
-    h = line ? Dim(1) : x[2];
-    w = x.back();
-    oh = line ? Dim(1) : y[2];
-    ow = y.back();
-    pixels = n * oh * ow;
+    const Extents &x = l.extents(0), &weights = l.extents(1);
+    const Sliding s = sliding(conv_window(l.node(), x, weights), x, l.output_type(0).extents);
+    window = s.plane();
+    depth = s.z;
+    n = s.n;
+    h = s.y.in;
+    w = s.x.in;
+    oh = s.y.out;
+    ow = s.x.out;
+    pixels = n * depth.out * oh * ow;
     group = l.node().integer("group", 1);
     cout = weights[0].value();
     cin = weights[1].value() * group;
     kh = window.kernel[0].value();
     kw = window.kernel[1].value();
-    likely_pixels = static_cast<double>((n.is_constant() ? n.value() : 1) * likely(oh) * likely(ow));
-    macs = likely_pixels * static_cast<double>(cout * (cin / group) * kh * kw);
+    likely_pixels = static_cast<double>(likely_slices() * likely(oh) * likely(ow));
+    macs = likely_pixels * static_cast<double>(cout * (cin / group) * taps());
   }
+  bool is_deep() const { return !depth.is_plain(); }
+  int64_t kd() const { return depth.kernel.value(); }
+  int64_t taps() const { return kd() * kh * kw; }
+  /// Images, or slices of volumes.
+  int64_t likely_slices() const { return (n.is_constant() ? n.value() : 1) * likely(depth.out); }
   /// An extent for costs: of one that is not known, what an image is likely to have.
   static int64_t likely(Dim d) { return d.is_constant() ? d.value() : std::min<int64_t>(64, d.max_value()); }
   /// Pixels of one image, 0 where that is not known.
@@ -67,6 +74,10 @@ struct ConvCall {
         {"kh", dim_arg(kh)}, {"kw", dim_arg(kw)}, {"stride_y", dim_arg(window.strides[0])}, {"stride_x", dim_arg(window.strides[1])},
         {"dilation_y", dim_arg(window.dilations[0])}, {"dilation_x", dim_arg(window.dilations[1])}, {"pad_top", dim_arg(window.pads_begin[0])},
         {"pad_left", dim_arg(window.pads_begin[1])}, {"group", dim_arg(group)}, {"x_pixel", dim_arg(x.layout.pixel_stride)}, {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+    if (is_deep()) {
+      list.insert(list.end(), {{"d", dim_arg(depth.in)}, {"od", dim_arg(depth.out)}, {"kd", dim_arg(kd())}, {"stride_z", dim_arg(depth.stride)},
+                               {"dilation_z", dim_arg(depth.dilation)}, {"pad_front", dim_arg(depth.pad_begin)}});
+    }
     if (bias) list.emplace_back("bias", *bias);
     return list;
   }
@@ -97,7 +108,7 @@ inline std::vector<std::pair<std::string, Arg>> gemm_params(Lowering& l, const C
   return params;
 }
 inline void finish_conv(Lowering& l, StepBuilder& step, const ConvCall& c, const View& y) {
-  step.epilogue(l.epilogue(l.image_shape(y.extents), step)).macs(c.pixels * (c.cout * (c.cin / c.group) * c.kh * c.kw));
+  step.epilogue(l.epilogue(l.image_shape(y.extents), step)).macs(c.pixels * (c.cout * (c.cin / c.group) * c.taps()));
 }
 /// `pairs`: the kernel may be told of them, behind these.
 inline StepBuilder& tile_args(StepBuilder& step, const Tile& tile, bool pairs = false) {

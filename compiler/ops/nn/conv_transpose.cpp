@@ -1,4 +1,4 @@
-// ConvTranspose. With constant f32 weights in one or two dimensions it runs channels-last, a convolution for each phase of the stride; anything
+// ConvTranspose. With constant f32 weights in one to three dimensions it runs channels-last, a convolution for each phase of the stride; anything
 // else takes the reference kernel. f16 and bf16 are computed in f32.
 #include <fmt/format.h>
 
@@ -89,7 +89,7 @@ void evaluate_conv_transpose(Evaluation& e) {
 
 bool has_fast_kernel(const Graph& graph, const Node& node) {
   const TensorData* w = graph.constant(node.input(1));
-  if (w == nullptr || w->type != ElementType::F32 || w->shape.size() > 4 || w->count() == 0) return false;
+  if (w == nullptr || w->type != ElementType::F32 || w->shape.size() > 5 || w->count() == 0) return false;
   return !node.has_input(2) || graph.constant(node.input(2)) != nullptr;
 }
 
@@ -114,15 +114,14 @@ void lower_conv_transpose(Lowering& l) {
     return l.apply_epilogue(l.result());
   }
   const Extents &x_extents = l.extents(0), &w_extents = l.extents(1), &y_extents = l.output_type(0).extents;
-  const bool line = x_extents.size() == 3;
-  const Window window = as_two_dimensional(place(l.node(), x_extents, w_extents).window);
+  const Sliding s = sliding(place(l.node(), x_extents, w_extents).window, x_extents, y_extents);
+  const Window window = s.plane();
   const int64_t group = l.node().integer("group", 1), cin = w_extents[0].value(), cout = w_extents[1].value() * group,
-                kh = window.kernel[0].value(), kw = window.kernel[1].value();
-  const Dim n = x_extents[0], h = line ? Dim(1) : x_extents[2], w = x_extents.back(), oh = line ? Dim(1) : y_extents[2],
-            ow = y_extents.back();
-  const Tile tile = choose_tile(l.target(), {.m = n * ceil_div(oh, window.strides[0]) * ceil_div(ow, window.strides[1]), .n = cout / group, .k = cin / group * kh * kw});
+                kd = s.z.kernel.value(), kh = window.kernel[0].value(), kw = window.kernel[1].value();
+  const Dim n = s.n, h = s.y.in, w = s.x.in, oh = s.y.out, ow = s.x.out, phase_pixels = ceil_div(s.z.out, s.z.stride) * ceil_div(oh, window.strides[0]) * ceil_div(ow, window.strides[1]);
+  const Tile tile = choose_tile(l.target(), {.m = n * phase_pixels, .n = cout / group, .k = cin / group * kd * kh * kw});
   const std::span<const float> taps = l.constant(1)->as<float>();
-  const pack::ConvShape shape{.cout = cout, .cin = cin / group, .kh = kh, .kw = kw, .group = group, .nr = tile.nr};
+  const pack::ConvShape shape{.cout = cout, .cin = cin / group, .kh = kd * kh, .kw = kw, .group = group, .nr = tile.nr};
   const View given = l.in_any(0),
              x = l.in(0, given.layout.channels_last ? given.layout : channels_last(x_extents, l.target().vector_floats)), y = l.out_any(0);
   const PointerArg weights =
@@ -145,17 +144,21 @@ void lower_conv_transpose(Lowering& l) {
                                                   {"group", dim_arg(group)},
                                                   {"x_pixel", dim_arg(x.layout.pixel_stride)},
                                                   {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+  if (s.is_deep()) {
+    params.insert(params.end(), {{"d", dim_arg(s.z.in)}, {"od", dim_arg(s.z.out)}, {"kd", dim_arg(kd)}, {"stride_z", dim_arg(s.z.stride)},
+                                 {"dilation_z", dim_arg(s.z.dilation)}, {"pad_front", dim_arg(s.z.pad_begin)}});
+  }
   if (l.has(2))
     params.emplace_back("bias",
                         l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape)));
-  StepBuilder step = l.call("conv_transpose");
+  StepBuilder step = l.call(s.is_deep() ? "conv_transpose_3d" : "conv_transpose");
   step.template_name(std::to_string(tile.rows))
       .template_name(std::to_string(tile.vectors))
       .pointer(x)
       .pointer(weights)
       .pointer(y)
       .params(std::move(params));
-  step.epilogue(l.epilogue(l.image_shape(y_extents), step)).macs(n * h * w * (cin * (cout / group) * kh * kw));
+  step.epilogue(l.epilogue(l.image_shape(y_extents), step)).macs(n * s.z.in * h * w * (cin * (cout / group) * kd * kh * kw));
 }
 
 }  // namespace

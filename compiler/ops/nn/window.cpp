@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace onnxc {
 
 Window read_window(const Node& node, const Extents& spatial, const std::vector<Dim>& kernel) {
@@ -59,14 +61,31 @@ Extents window_output(const Node& node, const Window& w, const Extents& spatial,
   return out;
 }
 
-Window as_two_dimensional(Window w) {
-  if (w.rank() != 1) return w;
-  w.kernel.insert(w.kernel.begin(), 1);
-  w.strides.insert(w.strides.begin(), 1);
-  w.dilations.insert(w.dilations.begin(), 1);
-  w.pads_begin.insert(w.pads_begin.begin(), 0);
-  w.pads_end.insert(w.pads_end.begin(), 0);
-  return w;
+Window Sliding::plane() const {
+  return {.kernel = {y.kernel, x.kernel},
+          .strides = {y.stride, x.stride},
+          .dilations = {y.dilation, x.dilation},
+          .pads_begin = {y.pad_begin, x.pad_begin},
+          .pads_end = {y.pad_end, x.pad_end}};
+}
+
+Sliding sliding(const Window& window, const Extents& in, const Extents& out) {
+  const std::size_t rank = window.rank();
+  ONNXC_CHECK(rank >= 1 && rank <= 3, "a window of one to three axes");
+  const auto axis = [&](std::size_t from_last) {
+    if (from_last > rank) return WindowAxis{};
+    const std::size_t i = rank - from_last;
+    return WindowAxis{in[i + 2], out[i + 2], window.kernel[i], window.strides[i], window.dilations[i], window.pads_begin[i], window.pads_end[i]};
+  };
+  Sliding s{in[0], axis(3), axis(2), axis(1)};
+  if (s.z.is_plain()) {
+    s.n = s.n * s.z.in;
+    s.z = {};
+  } else if (s.y.is_plain() && s.x.is_plain()) {
+    s.x.in = s.x.out = s.y.in * s.x.in;
+    s.y = std::exchange(s.z, {});
+  }
+  return s;
 }
 
 }  // namespace onnxc

@@ -21,7 +21,26 @@ Window read_window(const Node& node, const Extents& spatial, const std::vector<D
 /// Throws Error{Invalid} where none ever does.
 Extents window_output(const Node& node, const Window& window, const Extents& spatial, bool ceil_mode = false);
 
-/// For kernels in two dimensions: a one-dimensional window gets a first axis of extent 1.
-Window as_two_dimensional(Window window);
+/// A window along one axis, and the extents there.
+struct WindowAxis {
+  Dim in = 1, out = 1, kernel = 1;
+  int64_t stride = 1, dilation = 1;
+  Dim pad_begin = 0, pad_end = 0;
+  /// Each position by itself.
+  bool is_plain() const { return kernel == Dim(1) && stride == 1 && pad_begin == Dim(0) && pad_end == Dim(0) && in == out; }
+};
+
+/// A window over lines, images or volumes as channels-last kernels are told of it: n images of y rows and x columns, and the depth z of volumes.
+struct Sliding {
+  Dim n;
+  WindowAxis z, y, x;
+  bool is_deep() const { return !z.is_plain(); }
+  /// Of y and x alone.
+  Window plane() const;
+};
+
+/// `x` and `y` are the extents of the operand and the result, of rank 3 to 5. Volumes whose slices do not meet are images; those whose pixels do not, images of
+/// `d` rows.
+Sliding sliding(const Window& window, const Extents& x, const Extents& y);
 
 }  // namespace onnxc

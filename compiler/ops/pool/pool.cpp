@@ -1,4 +1,4 @@
-// MaxPool, AveragePool, LpPool. f32 images in one or two dimensions run channels-last on vectors of channels; the rest takes the reference kernel.
+// MaxPool, AveragePool, LpPool. f32 images in one to three dimensions run channels-last on vectors of channels; the rest takes the reference kernel.
 // f16 and bf16 are computed in f32.
 #include <fmt/format.h>
 
@@ -69,7 +69,7 @@ void evaluate_pool(Evaluation& e) {
 
 bool has_fast_kernel(const Graph& graph, const Node& node) {
   const Type& x = graph[node.input(0)].type;
-  return x.element == ElementType::F32 && x.rank() <= 4 && node.op != "LpPool" && !node.has_output(1);
+  return x.element == ElementType::F32 && x.rank() <= 5 && node.op != "LpPool" && !node.has_output(1);
 }
 
 void lower_reference(Lowering& l) {
@@ -117,17 +117,20 @@ void lower_planar(Lowering& l) {
   step.epilogue(l.epilogue({.row_extents = {y.extents[0], y.extents[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}, step));
 }
 
+Sliding pool_sliding(Lowering& l) { return sliding(window_of(l.node(), l.extents(0)), l.extents(0), l.output_type(0).extents); }
+
 /// What the channels-last kernels are told.
 std::vector<std::pair<std::string, Arg>> pool_params(Lowering& l, Dim x_pixel, Dim y_pixel) {
-  const Extents &extents = l.extents(0), &out = l.output_type(0).extents;
-  const bool line = extents.size() == 3, average = l.node().op == "AveragePool";
-  const Window window = as_two_dimensional(window_of(l.node(), extents));
-  std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(extents[0])},
-                                                  {"h", dim_arg(line ? Dim(1) : extents[2])},
-                                                  {"w", dim_arg(extents.back())},
+  const Extents& extents = l.extents(0);
+  const bool average = l.node().op == "AveragePool";
+  const Sliding s = pool_sliding(l);
+  const Window window = s.plane();
+  std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(s.n)},
+                                                  {"h", dim_arg(s.y.in)},
+                                                  {"w", dim_arg(s.x.in)},
                                                   {"c", dim_arg(extents[1])},
-                                                  {"oh", dim_arg(line ? Dim(1) : out[2])},
-                                                  {"ow", dim_arg(out.back())},
+                                                  {"oh", dim_arg(s.y.out)},
+                                                  {"ow", dim_arg(s.x.out)},
                                                   {"kh", dim_arg(window.kernel[0])},
                                                   {"kw", dim_arg(window.kernel[1])},
                                                   {"stride_y", dim_arg(window.strides[0])},
@@ -142,6 +145,11 @@ std::vector<std::pair<std::string, Arg>> pool_params(Lowering& l, Dim x_pixel, D
   }
   params.emplace_back("x_pixel", dim_arg(x_pixel));
   params.emplace_back("y_pixel", dim_arg(y_pixel));
+  if (s.is_deep()) {
+    params.insert(params.end(), {{"d", dim_arg(s.z.in)}, {"od", dim_arg(s.z.out)}, {"kd", dim_arg(s.z.kernel)}, {"stride_z", dim_arg(s.z.stride)},
+                                 {"dilation_z", dim_arg(s.z.dilation)}, {"pad_front", dim_arg(s.z.pad_begin)}});
+    if (average) params.emplace_back("pad_back", dim_arg(s.z.pad_end));
+  }
   if (average && l.node().integer("count_include_pad", 0) != 0) params.emplace_back("count_include_pad", flag_arg(true));
   return params;
 }
@@ -201,7 +209,8 @@ void lower_pool(Lowering& l) {
              y = l.out_any(0);
   const bool average = l.node().op == "AveragePool";
   auto params = pool_params(l, x.layout.pixel_stride, y.layout.pixel_stride);
-  StepBuilder step = l.call(average ? "average_pool" : "max_pool");
+  const bool deep = pool_sliding(l).is_deep();
+  StepBuilder step = l.call(average ? deep ? "average_pool_3d" : "average_pool" : deep ? "max_pool_3d" : "max_pool");
   step.pointer(x).pointer(y).params(std::move(params)).epilogue(l.epilogue(l.image_shape(y.extents), step));
 }
 

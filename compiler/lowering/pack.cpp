@@ -182,6 +182,18 @@ std::vector<float> winograd_line(std::span<const float> w, ConvShape s, int outp
   return out;
 }
 
+std::vector<float> grouped(std::span<const float> w, ConvShape s, int64_t lanes) {
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(panels_size(s.kh * s.cin * s.kw, s.cout, lanes)));
+  for (int64_t first = 0; first < s.cout; first += lanes) {
+    append_panels(out, s.kh * s.cin * s.kw, std::min(lanes, s.cout - first), lanes, [&](int64_t row, int64_t column) {
+      const int64_t kx = row % s.kw, ci = row / s.kw % s.cin, ky = row / s.kw / s.cin;
+      return at(w, (((first + column) * s.cin + ci) * s.kh + ky) * s.kw + kx);
+    });
+  }
+  return out;
+}
+
 std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw) {
   const int64_t taps = kh * kw;
   std::vector<float> out(static_cast<std::size_t>(taps * c));

@@ -67,6 +67,9 @@ std::vector<float> winograd(std::span<const float> w, ConvShape shape, int outpu
 /// exchanged.
 std::vector<float> winograd_line(std::span<const float> w, ConvShape shape, int outputs, bool down = false);
 
+/// Weights of small groups [cout, cin of a group, kh, kw] as [ceil(cout / lanes)][ky][ci][kx][lanes], as conv_grouped reads them.
+std::vector<float> grouped(std::span<const float> w, ConvShape shape, int64_t lanes);
+
 /// Depthwise weights [c, 1, kh, kw] as [kh * kw][c].
 std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw);
 

@@ -14,7 +14,8 @@
 // kSums: p.row_sums gets the sum of each row of y for each channel, for a mean that comes next (squeeze-and-excite): the image need not be read again, and sums of whole
 // rows do not depend on the number of parts.
 //
-// `depthwise_any` takes all sizes at run time, a pixel at a time.
+// `depthwise_any` takes all sizes at run time: kernels of 9x9 and more, dilated ones. It copies what lies under kAnyColumns of a row, a vector of channels of it, so that
+// no tap is outside and pixels are neighbours: many channels, a power of two apart, would share a few sets of L1 (256@32 with 9x9: 3056 us from the image, 369 so; Zen 4).
 #pragma once
 #include "conv.hpp"
 
@@ -92,6 +93,81 @@ ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w,
   }
 }
 
+inline constexpr int kAnyPixels = 8, kAnyColumns = 64;
+
+/// Pixels of a row under `columns` of the output, in whole steps of kAnyPixels.
+constexpr int64_t depthwise_any_span(int64_t columns, int64_t kw, int64_t stride_x, int64_t dilation_x) {
+  return ((columns + kAnyPixels - 1) / kAnyPixels * kAnyPixels - 1) * stride_x + (kw - 1) * dilation_x + 1;
+}
+
+/// kAnyPixels neighbours from column ox on of the output row that begins with pixel `row`, `count` of them wanted, by kernels whose size is known at run time.
+/// line_of(ky): the copied row under that tap, where they are the output's `at` and following. Neighbouring taps go by fours, so that a pixel is loaded once for up to four outputs.
+template <bool Whole, class Line, class Epi>
+ONNXC_INLINE void depthwise_any_pixels(Line line_of, const float* w, Vec bias, float* y, int64_t row, Window wy, int64_t at, int64_t ox, int64_t count, int64_t channel,
+                                       int64_t lanes, const ConvParams& p, const Epi& epi) {
+  constexpr int kTaps = 4;
+  const int64_t step = p.stride_x * Vec::width, near = p.stride_x == 1 && p.dilation_x == 1 ? p.kw / kTaps * kTaps : 0;
+  const auto load = [&](const float* from) { return Whole ? Vec::load(from) : Vec::load(from, lanes); };
+  Vec acc[kAnyPixels];
+  ONNXC_UNROLL for (int t = 0; t < kAnyPixels; ++t) acc[t] = bias;
+  for (int64_t ky = wy.first; ky < wy.last; ++ky) {
+    const float* line = line_of(ky) + at * step;
+    const float* tap = w + ky * p.kw * p.cout + channel;
+    int64_t kx = 0;
+    for (; kx < near; kx += kTaps, line += kTaps * Vec::width, tap += kTaps * p.cout) {
+      Vec taps[kTaps];
+      ONNXC_UNROLL for (int k = 0; k < kTaps; ++k) taps[k] = load(tap + k * p.cout);
+      ONNXC_UNROLL for (int u = 0; u < kAnyPixels + kTaps - 1; ++u) {
+        Vec d = Vec::load(line + u * Vec::width);
+        pin(d);
+        ONNXC_UNROLL for (int k = 0; k < kTaps; ++k) {
+          if (u >= k && u - k < kAnyPixels) acc[u - k] = fma(d, taps[k], acc[u - k]);
+        }
+      }
+    }
+    const float* third[(kAnyPixels + 2) / 3];  // so that all pixels are addressed from few registers
+    ONNXC_UNROLL for (int g = 0; g < (kAnyPixels + 2) / 3; ++g) third[g] = line + 3 * g * step;
+    for (; kx < p.kw; ++kx, tap += p.cout) {
+      const Vec weight = load(tap);
+      ONNXC_UNROLL for (const float*& pixel : third) pixel = opaque(pixel);
+      ONNXC_UNROLL for (int t = 0; t < kAnyPixels; ++t) acc[t] = fma(Vec::load(third[t / 3] + t % 3 * step), weight, acc[t]);
+      ONNXC_UNROLL for (const float*& pixel : third) pixel += p.dilation_x * Vec::width;
+    }
+  }
+  ONNXC_UNROLL for (int t = 0; t < kAnyPixels; ++t) {
+    if (t < count) finish_lanes(epi, acc[t], row + ox + t, channel, y + (row + ox + t) * p.y_pixel + channel, lanes);
+  }
+}
+
+/// Columns [from, to) of output rows [first, last), `lanes` channels. The rows of the image under the kernel wait in `rows`, each copied once with zeros beside it.
+template <bool Whole, class Epi>
+ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, float* rows, int64_t first, int64_t last, int64_t from, int64_t to, int64_t channel, int64_t lanes,
+                                     const ConvParams& p, const Epi& epi) {
+  const Vec bias = p.bias == nullptr ? Vec::all(0.0f) : Whole ? Vec::load(p.bias + channel) : Vec::load(p.bias + channel, lanes);
+  const int64_t span = depthwise_any_span(to - from, p.kw, p.stride_x, p.dilation_x), held = (p.kh - 1) * p.dilation_y + 1;
+  const int64_t left = from * p.stride_x - p.pad_left;  // columns [begin, end) of a row lie in the image
+  const int64_t begin = left >= 0 ? 0 : -left < span ? -left : span, end = left + span <= p.w ? span : p.w - left > begin ? p.w - left : begin;
+  int64_t copied = 0;  // rows of this image before it are there, or not needed any more
+  for (int64_t line = first; line < last; ++line) {
+    const int64_t oy = line % p.oh, top = oy * p.stride_y - p.pad_top, below = top + held < p.h ? top + held : p.h;
+    if (line == first || oy == 0) copied = 0;
+    if (copied < top) copied = top;
+    const int64_t place = (top % held + held) % held;  // of row `top`: row iy is in slot iy % held
+    const auto slot = [&](int64_t down) { return rows + (place + down < held ? place + down : place + down - held) * span * Vec::width; };
+    for (; copied < below; ++copied) {
+      const float* const source = x + ((line / p.oh * p.h + copied) * p.w + left) * p.x_pixel + channel;
+      float* const padded = slot(copied - top);
+      int64_t i = 0;
+      for (; i < begin; ++i) Vec::all(0.0f).store(padded + i * Vec::width);
+      for (; i < end; ++i) (Whole ? Vec::load(source + i * p.x_pixel) : Vec::load(source + i * p.x_pixel, lanes)).store(padded + i * Vec::width);
+      for (; i < span; ++i) Vec::all(0.0f).store(padded + i * Vec::width);
+    }
+    const Window wy(top, p.kh, p.dilation_y, 0, p.h);
+    const auto line_of = [&](int64_t ky) { return slot(ky * p.dilation_y); };
+    for (int64_t ox = from; ox < to; ox += kAnyPixels) depthwise_any_pixels<Whole>(line_of, w, bias, y, line * p.ow, wy, ox - from, ox, to - ox, channel, lanes, p, epi);
+  }
+}
+
 }  // namespace detail
 
 /// See the head of the file. dilation_x is 1. x must not overlap y.
@@ -117,27 +193,25 @@ void depthwise(Part part, const float* x, const float* w, float* y, ConvParams p
   }
 }
 
-/// Any kernel, stride and dilation.
+/// Floats of scratch of depthwise_any for one part.
+constexpr int64_t depthwise_any_scratch(int64_t kh, int64_t kw, int64_t stride_x, int64_t dilation_y, int64_t dilation_x) {
+  return ((kh - 1) * dilation_y + 1) * detail::depthwise_any_span(detail::kAnyColumns, kw, stride_x, dilation_x) * Vec::width;
+}
+
+/// Any kernel, stride and dilation. scratch: depthwise_any_scratch floats for each part.
 template <class Epi = Epilogue<Keep>>
-void depthwise_any(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
-  const auto [first, last] = part.slice(p.n * p.oh * p.ow);
-  GridPlace place(first, p.oh, p.ow);
-  for (int64_t row = first; row < last; ++row, place.advance()) {
-    const int64_t top = place.y * p.stride_y - p.pad_top, left = place.x * p.stride_x - p.pad_left;
-    const float* const image = x + place.n * p.h * p.w * p.x_pixel;
-    for (int64_t channel = 0; channel < p.cout; channel += Vec::width) {
-      const int64_t lanes = p.cout - channel < Vec::width ? p.cout - channel : Vec::width;
-      Vec acc = p.bias != nullptr ? Vec::load(p.bias + channel, lanes) : Vec::all(0.0f);
-      for (int64_t ky = 0; ky < p.kh; ++ky) {
-        const int64_t iy = top + ky * p.dilation_y;
-        if (iy < 0 || iy >= p.h) continue;
-        for (int64_t kx = 0; kx < p.kw; ++kx) {
-          const int64_t ix = left + kx * p.dilation_x;
-          if (ix < 0 || ix >= p.w) continue;
-          acc = fma(Vec::load(image + (iy * p.w + ix) * p.x_pixel + channel, lanes), Vec::load(w + (ky * p.kw + kx) * p.cout + channel, lanes), acc);
-        }
-      }
-      finish_vector(epi, acc, row, channel, y + row * p.y_pixel + channel, lanes);
+void depthwise_any(Part part, const float* x, const float* w, float* y, float* scratch, ConvParams p, Epi epi = {}) {
+  const int64_t lines = p.n * p.oh;
+  const bool by_lines = lines >= part.count;  // signals have one: their channels are shared
+  const auto [first, last] = by_lines ? part.slice(lines) : Part::Range{0, lines};
+  const auto [first_vector, last_vector] = by_lines ? Part::Range{0, vectors(p.cout)} : part.slice(vectors(p.cout));
+  float* const rows = scratch + part.index * depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x);
+  for (int64_t from = 0; from < p.ow; from += detail::kAnyColumns) {
+    const int64_t to = from + detail::kAnyColumns < p.ow ? from + detail::kAnyColumns : p.ow;
+    for (int64_t channel = first_vector * Vec::width; channel < last_vector * Vec::width; channel += Vec::width) {
+      const int64_t lanes = p.cout - channel;
+      if (lanes >= Vec::width) detail::depthwise_any_rows<true>(x, w, y, rows, first, last, from, to, channel, Vec::width, p, epi);
+      else detail::depthwise_any_rows<false>(x, w, y, rows, first, last, from, to, channel, lanes, p, epi);
     }
   }
 }

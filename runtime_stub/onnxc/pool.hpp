@@ -23,17 +23,6 @@ struct PoolParams {
 
 namespace detail {
 
-/// Taps t in [first, last) of a window from `origin` fall into [low, high).
-struct Window {
-  int64_t first, last;
-  constexpr Window(int64_t origin, int64_t taps, int64_t dilation, int64_t low, int64_t high)
-      : first(origin >= low ? 0 : (low - origin + dilation - 1) / dilation), last(origin >= high ? 0 : (high - origin + dilation - 1) / dilation) {
-    if (last > taps) last = taps;
-    if (first > last) first = last;
-  }
-  constexpr int64_t count() const { return last - first; }
-};
-
 struct Larger {
   ONNXC_INLINE Vec operator()(Vec a, Vec b) const { return fn::max(a, b); }
 };
@@ -111,8 +100,8 @@ void average_pool(Part part, const float* x, float* y, PoolParams p, Epi epi = {
   detail::pool(part, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
                [&p](int64_t top, int64_t left, int64_t pixels) {
                  if (p.count_include_pad)
-                   pixels = detail::Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
-                            detail::Window(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
+                   pixels = Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
+                            Window(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
                  return 1.0f / static_cast<float>(pixels > 0 ? pixels : 1);
                },
                epi);

@@ -48,9 +48,9 @@ void average_pool_3d(Part part, const float* x, float* y, PoolParams p, Epi epi 
   detail::pool_3d(part, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
                   [&p](int64_t front, int64_t top, int64_t left, int64_t pixels) {
                     if (p.count_include_pad)
-                      pixels = detail::Window(front, p.kd, p.dilation_z, -p.pad_front, p.d + p.pad_back).count() *
-                               detail::Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
-                               detail::Window(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
+                      pixels = Window(front, p.kd, p.dilation_z, -p.pad_front, p.d + p.pad_back).count() *
+                               Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
+                               Window(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
                     return 1.0f / static_cast<float>(pixels > 0 ? pixels : 1);
                   },
                   epi);

@@ -1,4 +1,4 @@
-// Walking a box of any rank by a linear index: the batches of a matmul, the rows of a map.
+// Places in boxes of any rank: by a linear index (the batches of a matmul, the rows of a map), in grids of pixels, under a window.
 #pragma once
 #include "base.hpp"
 
@@ -29,6 +29,17 @@ struct GridPlace {
       ++n;
     }
   }
+};
+
+/// Taps t in [first, last) of a window from `origin` fall into [low, high).
+struct Window {
+  int64_t first, last;
+  constexpr Window(int64_t origin, int64_t taps, int64_t dilation, int64_t low, int64_t high)
+      : first(origin >= low ? 0 : (low - origin + dilation - 1) / dilation), last(origin >= high ? 0 : (high - origin + dilation - 1) / dilation) {
+    if (last > taps) last = taps;
+    if (first > last) first = last;
+  }
+  constexpr int64_t count() const { return last - first; }
 };
 
 /// What a walk moves: element 0, and a stride in elements for each axis.

@@ -1,4 +1,5 @@
 // Convolutions against a loop in double: strides, pads, dilations, groups, channel and pixel tails, pitches, threads, guard values.
+#include <onnxc/conv_grouped.hpp>
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/conv_transpose.hpp>
@@ -235,7 +236,27 @@ void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
   auto answer = [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); };
   if (p.dilation_x == 1)
     check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise<KH, KW, SX>(part, in, packed.data(), y, q, epi); }, answer);
-  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_any(part, in, packed.data(), y, q, epi); }, answer);
+  const Aligned scratch(std::vector<float>(size_t(parts * depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x)), kGuard));
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_any(part, in, packed.data(), y, scratch.p, q, epi); }, answer);
+}
+
+template <int KW, int SX, int GC, int pixels>
+void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
+  if constexpr (Vec::width % GC == 0) {
+    p.kw = KW;
+    p.stride_x = SX;
+    p.cout = p.cin;
+    p.group = p.cin / GC;
+    p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
+    p.ow = out_size(p.w, p.kw, p.stride_x, 1, p.pad_left + pad_end);
+    p.x_pixel = p.cin + 3;
+    p.y_pixel = p.cout + 5;
+    const auto x = image(p), w = numbers(p.cout * GC * p.kh * KW, 2), bias = numbers(p.cout, 3);
+    const auto packed = pack::grouped(w, {.cout = p.cout, .cin = GC, .kh = p.kh, .kw = KW}, Vec::width);
+    p.bias = bias.data();
+    check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_grouped<KW, SX, GC, pixels>(part, in, packed.data(), y, q, epi); },
+          [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  }
 }
 
 /// The sums of rows against those of what is stored, which is as without them.
@@ -363,7 +384,23 @@ TEST_CASE("winograd along lines agrees with the loop") {
   check_winograd_line<4, 5, 8, 1, true>({.h = 3, .w = 5, .cin = 9, .cout = 7, .kw = 1, .pad_top = 2}, 2, 2, 1);
 }
 
+TEST_CASE("small groups agree with the loop") {
+  check_grouped<3, 1, 2, 7>({.h = 9, .w = 20, .cin = 34, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 2);
+  check_grouped<3, 1, 4, 14>({.n = 2, .h = 5, .w = 31, .cin = 64, .kh = 3, .dilation_y = 2, .pad_top = 2, .pad_left = 1}, 1);
+  check_grouped<3, 2, 4, 7>({.h = 9, .w = 33, .cin = 44, .kh = 3, .stride_y = 2, .pad_top = 1, .pad_left = 1}, 1, 3);
+  check_grouped<5, 1, 8, 7>({.h = 7, .w = 18, .cin = 40, .kh = 5, .pad_top = 2, .pad_left = 2}, 2);
+  check_grouped<1, 1, 16, 14>({.h = 3, .w = 29, .cin = 48, .kh = 1}, 0);
+  check_grouped<3, 1, 16, 14>({.h = 4, .w = 3, .cin = 16, .kh = 3, .pad_top = 1, .pad_left = 1}, 1);
+}
+
 TEST_CASE("depthwise agrees with the loop") {
+  for (int64_t c : {1, Vec::width, Vec::width + 1}) {
+    check_depthwise<9, 9, 1>({.h = 9, .w = 31, .cin = c, .pad_top = 4, .pad_left = 4}, 4, 2);
+    check_depthwise<11, 6, 2>({.h = 20, .w = 30, .cin = c, .stride_y = 2, .pad_top = 5, .pad_left = 3}, 2);
+    check_depthwise<3, 3, 1>({.h = 9, .w = 13, .cin = c, .dilation_y = 3, .dilation_x = 3, .pad_top = 3, .pad_left = 3}, 3, 2);
+    check_depthwise<2, 1, 9>({.n = 2, .h = 3, .w = 1, .cin = c, .stride_y = 4, .pad_top = 3, .pad_left = 71}, 0);  // hardly a window meets the image
+  }
+
   for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 40}) {
     check_depthwise<3, 3, 1>({.h = 9, .w = 20, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 2);
     check_depthwise<3, 3, 2>({.n = 2, .h = 9, .w = 20, .cin = c, .stride_y = 2, .pad_top = 1, .pad_left = 1}, 1, 3);

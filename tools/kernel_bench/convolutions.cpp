@@ -9,6 +9,7 @@
 #include <onnxc/depthwise_chain.hpp>
 #include <onnxc/stem_chain.hpp>
 #include <onnxc/conv_3d.hpp>
+#include <onnxc/conv_grouped.hpp>
 #include <onnxc/winograd.hpp>
 #include <onnxc/winograd_line.hpp>
 
@@ -101,8 +102,9 @@ void add_depthwise(Suite& suite, Layer l) {
 
 void add_depthwise_any(Suite& suite, Layer l) {
   suite.add("depthwise_any", l.name(), {l.macs(l.cout), 0}, [l](Data& d) {
-    return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise(l.weights(d), l.cin, l.k, l.k)), y = l.result(d)] {
-      depthwise_any({}, x, w, y, p);
+    return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise(l.weights(d), l.cin, l.k, l.k)), y = l.result(d),
+            scratch = d.room(depthwise_any_scratch(l.k, l.k, l.params().stride_x, l.params().dilation_y, l.params().dilation_x))] {
+      depthwise_any({}, x, w, y, scratch, p);
     };
   });
 }
@@ -152,6 +154,19 @@ void add_stem_chains(Suite& suite, Layer l) {
       stem_depthwise<kTile.mr, kTile.nv, SX, 3, 3, 1, 0, 1>({}, x, w.next(), inner_w, nullptr, y, scratch, p, keep, keep, keep);
     };
   });
+}
+
+/// 3x3 in groups of GC channels.
+template <int GC>
+void add_grouped(Suite& suite, Layer l) {
+  if constexpr (Vec::width % GC == 0) {
+    suite.add("conv_grouped", fmt::format("{}_g{}", l.name(), GC), {double(l.out() * l.out() * l.cout * 9 * GC)}, [=](Data& d) {
+      const std::span<const float> weights{d.numbers(l.cout * 9 * GC), static_cast<std::size_t>(l.cout * 9 * GC)};
+      return [p = l.params(), x = l.image(d), w = d.copy(pack::grouped(weights, {.cout = l.cout, .cin = GC, .kh = 3, .kw = 3}, Vec::width)), y = l.result(d)] {
+        conv_grouped<3, 1, GC, 7>({}, x, w, y, p);
+      };
+    });
+  }
 }
 
 /// A kernel of 3x3x3 on a volume.
@@ -235,6 +250,9 @@ void add_convolutions(Suite& suite) {
   add_depthwise<5, 1>(suite, {7, 960, 960, 5, 1, 1, 960});
   add_depthwise_any(suite, {14, 576, 576, 3, 1, 2, 576});
   add_depthwise_any(suite, {28, 120, 120, 3, 1, 2, 120});
+  add_depthwise_any(suite, {32, 256, 256, 9, 1, 1, 256});
+  add_grouped<4>(suite, {56, 128, 128, 3, 1, 1, 32});
+  add_grouped<8>(suite, {28, 128, 128, 3, 1, 1, 16});
   add_chain<1>(suite, 56, 24, 144, 24);
   add_chain<2>(suite, 112, 16, 96, 24);
   add_stem_chains<2>(suite, {224, 3, 32, 3, 2});

@@ -1,5 +1,5 @@
-// Conv. With constant f32 weights in one to three dimensions it runs channels-last, by the cheapest of: a GEMM or GEMV (1x1), Winograd, depthwise, the
-// planar stem, or an implicit GEMM. Anything else takes the reference kernel.
+// Conv. With constant f32 weights in one to three dimensions it runs channels-last, by the cheapest of: a GEMM or GEMV (1x1), Winograd, depthwise, small
+// groups, the planar stem, or an implicit GEMM. Anything else takes the reference kernel.
 #include "compiler/ops/nn/conv.h"
 
 #include <fmt/format.h>
@@ -111,10 +111,19 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
   if (c.pixels == Dim(1)) consider_product(l, c, choose_row_tile(l.target(), c.cout), true);  // the two of squeeze-and-excite, above all
 }
 
+/// As in depthwise.hpp.
+int64_t depthwise_any_scratch(const ConvCall& c, int64_t lanes) {
+  constexpr int64_t kColumns = 64;
+  const int64_t span = (kColumns - 1) * c.window.strides[1] + (c.kw - 1) * c.window.dilations[1] + 1;
+  return ((c.kh - 1) * c.window.dilations[0] + 1) * span * lanes;
+}
+
 void consider_depthwise(Lowering& l, const ConvCall& c) {
   if (c.is_deep() || c.group != c.cin || c.cout != c.cin) return;
   const bool unrolled = c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] <= 2;
-  l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs, 0, [&l, c, unrolled] {
+  const int64_t scratch = unrolled ? 0 : depthwise_any_scratch(c, l.target().vector_floats);
+  if (4 * scratch > l.target().workspace_bytes()) return;  // a dilation beyond reason
+  l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs, 0, [&l, c, unrolled, scratch] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
     std::optional<PointerArg> bias;
@@ -128,8 +137,30 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
         params.emplace_back("row_sums", *sums);
       }
     }
-    step.pointer(x).pointer(w).pointer(y).params(std::move(params));
+    step.pointer(x).pointer(w).pointer(y);
+    if (!unrolled) step.pointer(l.workspace("rows", ElementType::F32, Dim(scratch) * l.threads()));
+    step.params(std::move(params));
     if (unrolled && c.kh < 7) step.specialised();  // rows are short against what it takes to find their edges: up to half of the time
+    finish_conv(l, step, c, y);
+  });
+}
+
+/// Groups that are a part of a vector, or one.
+void consider_grouped(Lowering& l, const ConvCall& c) {
+  const int64_t channels = c.cin / c.group, lanes = l.target().vector_floats;
+  const bool odd_width = c.kw % 2 == 1 && c.kw <= 7;
+  if (c.is_deep() || c.group == 1 || channels < 2 || c.cout != c.cin || lanes % channels != 0 || !odd_width || c.window.dilations[1] != 1 || c.window.strides[1] > 2) return;
+  // More pixels where nothing is to be shuffled, if there are registers.
+  const int pixels = channels == lanes && (l.target().isa == Isa::Avx512 || l.target().isa == Isa::Neon) ? 14 : 7;
+  const pack::ConvShape shape{.cout = c.cout, .cin = channels, .kh = c.kh, .kw = c.kw};
+  l.consider("conv_grouped", c.macs, 0, [&l, c, shape, lanes, pixels] {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::grouped(conv_weights(l), shape, lanes));
+    std::optional<PointerArg> bias;
+    if (l.has(2)) bias = l.in(2).pointer;
+    StepBuilder step = l.call("conv_grouped");
+    for (const int64_t value : {c.kw, c.window.strides[1], shape.cin, int64_t{pixels}}) step.template_name(std::to_string(value));
+    step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias));
     finish_conv(l, step, c, y);
   });
 }
@@ -181,6 +212,7 @@ void lower_conv(Lowering& l) {
   consider_winograd(l, c);
   consider_winograd_line(l, c);
   consider_depthwise(l, c);
+  consider_grouped(l, c);
   consider_stem(l);
   consider_direct(l, c);
   l.build_cheapest();

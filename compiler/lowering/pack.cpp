@@ -194,6 +194,18 @@ std::vector<float> grouped(std::span<const float> w, ConvShape s, int64_t lanes)
   return out;
 }
 
+std::vector<float> narrow(std::span<const float> w, ConvShape s, int64_t lanes, bool transposed) {
+  const int64_t taps = s.kh * s.kw, blocks = (s.cin + lanes - 1) / lanes;
+  std::vector<float> out(static_cast<std::size_t>(taps * blocks * s.cout * lanes));
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    for (int64_t ci = 0; ci < s.cin; ++ci) {
+      for (int64_t co = 0; co < s.cout; ++co)
+        out[static_cast<std::size_t>(((tap * blocks + ci / lanes) * s.cout + co) * lanes + ci % lanes)] = at(w, (transposed ? ci * s.cout + co : co * s.cin + ci) * taps + tap);
+    }
+  }
+  return out;
+}
+
 std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw) {
   const int64_t taps = kh * kw;
   std::vector<float> out(static_cast<std::size_t>(taps * c));

@@ -70,6 +70,10 @@ std::vector<float> winograd_line(std::span<const float> w, ConvShape shape, int 
 /// Weights of small groups [cout, cin of a group, kh, kw] as [ceil(cout / lanes)][ky][ci][kx][lanes], as conv_grouped reads them.
 std::vector<float> grouped(std::span<const float> w, ConvShape shape, int64_t lanes);
 
+/// Weights of few output channels [cout, cin, kh, kw], or [cin, cout, kh, kw] of a transposed convolution, as [kh * kw][ceil(cin / lanes)][cout][lanes], zeros beyond cin,
+/// as conv_narrow reads them.
+std::vector<float> narrow(std::span<const float> w, ConvShape shape, int64_t lanes, bool transposed = false);
+
 /// Depthwise weights [c, 1, kh, kw] as [kh * kw][c].
 std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw);
 

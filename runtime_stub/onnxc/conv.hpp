@@ -54,6 +54,12 @@ struct PixelGrid {
   int64_t slice = 0;  // floats from one depth to the next
 };
 
+/// The grid of a convolution of images.
+ONNXC_INLINE PixelGrid pixels_of(const ConvParams& p) {
+  return {.n = p.n, .gh = p.oh, .gw = p.ow, .image = p.h * p.w * p.x_pixel, .out_image = p.oh * p.ow, .step_y = p.stride_y, .step_x = p.stride_x,
+          .ky = {p.kh, 0, 1, -p.pad_top, p.dilation_y}, .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x}};
+}
+
 /// Input origin and output row of the pixels of a tile; surplus pixels repeat the last.
 template <int MR>
 struct PixelTile {
@@ -220,9 +226,7 @@ ONNXC_INLINE void conv_grid(Part part, const float* in, const T* w, float* out, 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
 template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
 void conv(Part part, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
-  const detail::PixelGrid grid{.n = p.n, .gh = p.oh, .gw = p.ow, .image = p.h * p.w * p.x_pixel, .out_image = p.oh * p.ow, .step_y = p.stride_y, .step_x = p.stride_x,
-                               .ky = {p.kh, 0, 1, -p.pad_top, p.dilation_y}, .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x}};
-  detail::conv_grid<MR, NV>(part, x, w, y, p, grid, epi);
+  detail::conv_grid<MR, NV>(part, x, w, y, p, detail::pixels_of(p), epi);
 }
 
 }  // namespace onnxc

@@ -1,5 +1,6 @@
 // Convolutions against a loop in double: strides, pads, dilations, groups, channel and pixel tails, pitches, threads, guard values.
 #include <onnxc/conv_grouped.hpp>
+#include <onnxc/conv_narrow.hpp>
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/conv_transpose.hpp>
@@ -240,6 +241,24 @@ void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
   check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_any(part, in, packed.data(), y, scratch.p, q, epi); }, answer);
 }
 
+template <int N>
+void check_narrow(ConvParams p, int64_t pad_end, int parts = 1) {
+  p.cout = N;
+  p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
+  p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = numbers(N * p.cin * p.kh * p.kw, 2), bias = numbers(N, 3);
+  const Aligned packed(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width)), spread(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width, true));
+  p.bias = bias.data();
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_narrow<N>(part, in, packed, y, q, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  p.oh = (p.h - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1 - p.pad_top;
+  p.ow = (p.w - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1 - p.pad_left;
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_transpose_narrow<N>(part, in, spread, y, q, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact_transposed(x, w, p, n, oy, ox, co); });
+}
+
 template <int KW, int SX, int GC, int pixels>
 void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
   if constexpr (Vec::width % GC == 0) {
@@ -382,6 +401,13 @@ TEST_CASE("winograd along lines agrees with the loop") {
   check_winograd_line<2, 7, 7, 4, true>({.h = 17, .w = 11, .cin = 40, .cout = 64, .kw = 1, .pad_top = 3}, 3, 6, 9, 2);
   check_winograd_line<4, 3, 14, 2, true>({.n = 2, .h = 19, .w = 12, .cin = 19, .cout = 33, .kw = 4, .dilation_y = 2, .dilation_x = 2, .pad_top = 1, .pad_left = 3}, 2, 2, 3, 2);
   check_winograd_line<4, 5, 8, 1, true>({.h = 3, .w = 5, .cin = 9, .cout = 7, .kw = 1, .pad_top = 2}, 2, 2, 1);
+}
+
+TEST_CASE("convolutions to a few channels agree with the loop") {
+  check_narrow<1>({.h = 9, .w = 20, .cin = 40, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2, 2);
+  check_narrow<2>({.n = 2, .h = 8, .w = 11, .cin = 16, .kh = 3, .kw = 2, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1, 3);
+  check_narrow<3>({.h = 6, .w = 9, .cin = 7, .kh = 3, .kw = 3, .dilation_y = 2, .dilation_x = 2, .pad_top = 2, .pad_left = 2}, 2);
+  check_narrow<4>({.h = 3, .w = 3, .cin = 33, .kh = 3, .kw = 3, .stride_y = 3, .stride_x = 3}, 0, 5);
 }
 
 TEST_CASE("small groups agree with the loop") {

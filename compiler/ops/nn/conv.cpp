@@ -165,6 +165,22 @@ void consider_grouped(Lowering& l, const ConvCall& c) {
   });
 }
 
+/// A few output channels, with vectors along the input's.
+void consider_narrow(Lowering& l, const ConvCall& c) {
+  if (c.is_deep() || !is_narrow(c.cout, c.group)) return;
+  const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;
+  l.consider("conv_narrow", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0, [&l, c, lanes] {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw};
+    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::narrow(conv_weights(l), shape, lanes));
+    std::optional<PointerArg> bias;
+    if (l.has(2)) bias = l.in(2).pointer;
+    StepBuilder step = l.call("conv_narrow");
+    step.template_name(std::to_string(c.cout)).pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias));
+    finish_conv(l, step, c, y);
+  });
+}
+
 void consider_direct(Lowering& l, const ConvCall& c) {
   const TiledProduct product{.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.taps(), .line = c.likely(c.ow), .likely = c.image_pixels()};
   const Tile tile = choose_tile(l.target(), product);
@@ -213,6 +229,7 @@ void lower_conv(Lowering& l) {
   consider_winograd_line(l, c);
   consider_depthwise(l, c);
   consider_grouped(l, c);
+  consider_narrow(l, c);
   consider_stem(l);
   consider_direct(l, c);
   l.build_cheapest();

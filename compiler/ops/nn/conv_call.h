@@ -107,6 +107,9 @@ inline std::vector<std::pair<std::string, Arg>> gemm_params(Lowering& l, const C
   if (const auto bias = conv_bias(l, shape)) params.emplace_back("bias", *bias);
   return params;
 }
+/// Whether conv_narrow has a kernel for so many output channels.
+inline bool is_narrow(int64_t cout, int64_t group) { return cout <= 4 && group == 1; }
+
 inline void finish_conv(Lowering& l, StepBuilder& step, const ConvCall& c, const View& y) {
   step.epilogue(l.epilogue(l.image_shape(y.extents), step)).macs(c.pixels * (c.cout * (c.cin / c.group) * c.taps()));
 }

@@ -7,6 +7,7 @@
 #include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/nn/conv_call.h"
 #include "compiler/ops/nn/window.h"
 #include "runtime_stub/onnxc/scalar/conv_transpose.hpp"
 
@@ -124,8 +125,11 @@ void lower_conv_transpose(Lowering& l) {
   const pack::ConvShape shape{.cout = cout, .cin = cin / group, .kh = kd * kh, .kw = kw, .group = group, .nr = tile.nr};
   const View given = l.in_any(0),
              x = l.in(0, given.layout.channels_last ? given.layout : channels_last(x_extents, l.target().vector_floats)), y = l.out_any(0);
-  const PointerArg weights =
-      l.weights(l.graph()[l.node().input(1)].name, {taps, pack::conv_size(shape), [taps, shape] { return pack::conv_transpose(taps, shape); }});
+  const int64_t lanes = l.target().vector_floats, channels = (cin + lanes - 1) / lanes * lanes;
+  const bool narrow = !s.is_deep() && is_narrow(cout, group) && 2 * cout * channels < tile.nr * cin;  // a step of it takes twice as long
+  const std::string& name = l.graph()[l.node().input(1)].name;
+  const PointerArg weights = narrow ? l.weights(name, ElementType::F32, pack::narrow(taps, shape, lanes, true))
+                                    : l.weights(name, {taps, pack::conv_size(shape), [taps, shape] { return pack::conv_transpose(taps, shape); }});
   std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(n)},
                                                   {"h", dim_arg(h)},
                                                   {"w", dim_arg(w)},
@@ -151,13 +155,10 @@ void lower_conv_transpose(Lowering& l) {
   if (l.has(2))
     params.emplace_back("bias",
                         l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape)));
-  StepBuilder step = l.call(s.is_deep() ? "conv_transpose_3d" : "conv_transpose");
-  step.template_name(std::to_string(tile.rows))
-      .template_name(std::to_string(tile.vectors))
-      .pointer(x)
-      .pointer(weights)
-      .pointer(y)
-      .params(std::move(params));
+  StepBuilder step = l.call(s.is_deep() ? "conv_transpose_3d" : narrow ? "conv_transpose_narrow" : "conv_transpose");
+  if (narrow) step.template_name(std::to_string(cout));
+  else tile_args(step, tile);
+  step.pointer(x).pointer(weights).pointer(y).params(std::move(params));
   step.epilogue(l.epilogue(l.image_shape(y_extents), step)).macs(n * s.z.in * h * w * (cin * (cout / group) * kd * kh * kw));
 }
 

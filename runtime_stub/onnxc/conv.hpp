@@ -6,7 +6,7 @@
 //                               .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
 //
 // w packed: [group][ceil(cout_g / NR)][(ky * kw + kx) * cin_g + ci][NR] (compiler/lowering/pack.h); of float, or of a narrower type that is read as the same
-// floats (stored.hpp). A pixel is cin floats, x_pixel elements from the next; rows of pixels follow each other without gaps. Only cin, and cout, floats of a
+// floats (stored.hpp). conv<8, 2, true>: the last vector of a panel holds pairs (tile.hpp); the channels of a group are even then. A pixel is cin floats, x_pixel elements from the next; rows of pixels follow each other without gaps. Only cin, and cout, floats of a
 // pixel are touched.
 //
 // A tile of MR pixels may span image rows and images. Where they are neighbours in a row, and a tap lies inside of the image for all, they are evenly
@@ -111,10 +111,10 @@ struct PixelTile {
 };
 
 /// Adds steps [from, to) of k, in the order of taps and channels; w: the panel, as panel_of gives it.
-template <int MR, int NV, class Panel>
-ONNXC_INLINE void add_taps(Tile<MR, NV>& tile, const PixelTile<MR>& pixels, int64_t from, int64_t to, Panel w, int64_t cin, const ConvParams& p,
+template <int MR, int NV, bool kPairs, class Panel>
+ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixels, int64_t from, int64_t to, Panel w, int64_t cin, const ConvParams& p,
                            const PixelGrid& g, Ahead& ahead) {
-  constexpr int NR = NV * Vec::width;
+  constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const bool joined = p.x_pixel == cin && g.kx.step == 1 && g.kx.stride == 1 && pixels.inside;  // taps of a row are one run of floats
   const int64_t across = joined ? 1 : g.kx.count, channels = joined ? cin * g.kx.count : cin;
   int64_t tz = 0, ty = 0, tx = 0, channel = 0;
@@ -156,12 +156,12 @@ ONNXC_INLINE void add_taps(Tile<MR, NV>& tile, const PixelTile<MR>& pixels, int6
 }
 
 /// Pixels [first, last) through panels [first_panel, last_panel).
-template <int MR, int NV, class T, class Epi>
+template <int MR, int NV, bool kPairs, class T, class Epi>
 ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out, float* sums,
                              int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const float* scales, const ConvParams& p, const PixelGrid& g,
                              const Epi& epi) {
-  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
-  const int64_t k = p.kd * p.kh * p.kw * cin, steps = g.kz.count * g.ky.count * g.kx.count * cin, depth = p.slices.depth(steps);
+  constexpr int NR = Tile<MR, NV, kPairs>::NR, kHalf = (MR + 1) / 2;
+  const int64_t k = p.kd * p.kh * p.kw * cin, steps = g.kz.count * g.ky.count * g.kx.count * cin, depth = kPairs ? steps : p.slices.depth(steps);
   Ahead ahead(w + (cout + NR - 1) / NR * k * NR, p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const auto wp = panel_of(w, scales, panel, k, NR);
@@ -171,14 +171,14 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
       to = from + depth < steps ? from + depth : steps;
       ahead.move(address_of(wp + (to < steps ? to : k) * NR), to - from < cin ? to - from : cin, NR * int64_t{sizeof(T)} * MR / (last - first));
       const auto product = [&]<int R>(int64_t pixel) ONNXC_INLINE_LAMBDA {
-        Tile<R, NV> tile;
+        Tile<R, NV, kPairs> tile;
         const PixelTile<R> pixels(p, g, in, place, last - pixel);
         place.advance(R);
         const auto at = [&](int64_t i) { return sums + ((pixel + i < last ? pixel + i : last - 1) - first) * NR; };
-        if (from == 0) tile.start(bias != nullptr ? bias + panel * NR : kZeros);
-        else tile.load(at);
+        if (kPairs || from == 0) tile.start(bias != nullptr ? bias + panel * NR : kZeros);
+        else if constexpr (!kPairs) tile.load(at);
         add_taps(tile, pixels, from, to, wp, cin, p, g, ahead);
-        if (to < steps) tile.store(at, last - pixel);
+        if (!kPairs && to < steps) tile.store(at, last - pixel);
         else tile.finish(out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR, [&](int64_t i) { return pixels.out[i]; }, epi);
       };
       int64_t pixel = first;
@@ -190,10 +190,10 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
 }
 
 /// Pixels [first, last) of the grid through panels [first_panel, last_panel) of all groups.
-template <int MR, int NV, class T, class Epi>
+template <int MR, int NV, bool kPairs = false, class T, class Epi>
 ONNXC_INLINE void conv_pixels(Part part, int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out,
                               const ConvParams& p, const PixelGrid& g, const Epi& epi) {
-  constexpr int NR = NV * Vec::width;
+  constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, panels = (cout + NR - 1) / NR;
   const int64_t block = p.slices.block(block_rows(cin * g.step_y * g.step_x, MR));
   float* const sums = p.slices.of(part, NR);
@@ -205,28 +205,28 @@ ONNXC_INLINE void conv_pixels(Part part, int64_t first, int64_t last, int64_t fi
     const float* const scales = p.scales != nullptr ? p.scales + group * panels * NR : nullptr;
     for (int64_t pixel = first; pixel < last; pixel += block) {
       const int64_t end = pixel + block < last ? pixel + block : last;
-      conv_block<MR, NV>(pixel, end, from, to, in + group * cin, wg, out, sums, group * cout, cin, cout, bias, scales, p, g, epi);
+      conv_block<MR, NV, kPairs>(pixel, end, from, to, in + group * cin, wg, out, sums, group * cout, cin, cout, bias, scales, p, g, epi);
     }
   }
 }
 
 /// All pixels of the grid, groups and panels of this part.
-template <int MR, int NV, class T, class Epi>
+template <int MR, int NV, bool kPairs = false, class T, class Epi>
 ONNXC_INLINE void conv_grid(Part part, const float* in, const T* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
-  constexpr int NR = NV * Vec::width;
+  constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t cin = p.cin / p.group, panels = (p.cout / p.group + NR - 1) / NR * p.group, pixels = g.n * g.gh * g.gw;
   const bool by_pixels = share_rows(part, pixels, p.cout, p.kd * p.kh * p.kw * cin, MR);
   const auto [first, last] = by_pixels ? part.slice(pixels, MR) : Part::Range{0, pixels};
   const auto [first_panel, last_panel] = by_pixels ? Part::Range{0, panels} : part.slice(panels);
-  conv_pixels<MR, NV>(part, first, last, first_panel, last_panel, in, w, out, p, g, epi);
+  conv_pixels<MR, NV, kPairs>(part, first, last, first_panel, last_panel, in, w, out, p, g, epi);
 }
 
 }  // namespace detail
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
-template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
+template <int MR, int NV, bool kPairs = false, class T, class Epi = Epilogue<Keep>>
 void conv(Part part, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
-  detail::conv_grid<MR, NV>(part, x, w, y, p, detail::pixels_of(p), epi);
+  detail::conv_grid<MR, NV, kPairs>(part, x, w, y, p, detail::pixels_of(p), epi);
 }
 
 }  // namespace onnxc

@@ -93,21 +93,21 @@ std::vector<float> image(const ConvParams& p) {
   return x;
 }
 
-template <int MR, int NV>
+template <int MR, int NV, bool kPairs = false>
 void check_conv(ConvParams p, int64_t pad_bottom, int64_t pad_right, int parts = 1) {
-  const int nr = NV * Vec::width;
+  constexpr int nr = Tile<MR, NV, kPairs>::NR;
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_bottom);
   p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_right);
   if (p.x_pixel == 0) p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
   const pack::ConvShape shape{.cout = p.cout, .cin = p.cin / p.group, .kh = p.kh, .kw = p.kw, .group = p.group, .nr = nr};
   const auto x = image(p), w = numbers(p.cout * shape.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
-  const Aligned packed(pack::conv(w, shape)), packed_bias(pack::conv_bias(bias, shape));
+  const Aligned packed(kPairs ? pack::pairs(pack::conv(w, shape), nr, Vec::width) : pack::conv(w, shape)), packed_bias(pack::conv_bias(bias, shape));
   p.bias = packed_bias;
   const Aligned sums(std::vector<float>(size_t(parts * 3 * MR * nr)));
   for (const int64_t steps : {0, 1, 4, 7, 1100}) {  // in one go, and in slices of k
     p.slices = {sums.p, steps, 3 * MR};
-    check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv<MR, NV>(part, in, packed.p, y, q, epi); },
+    check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv<MR, NV, kPairs>(part, in, packed.p, y, q, epi); },
           [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   }
 }
@@ -318,6 +318,10 @@ TEST_CASE("conv agrees with the loop") {
   check_conv<14, 2>({.h = 6, .w = 6, .cin = 6, .cout = 12, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .group = 6, .x_pixel = 6}, 1, 1);
   check_conv<14, 2>({.w = 50, .cin = 7, .cout = 9, .kw = 5, .dilation_x = 3, .pad_left = 12}, 0, 0);
   check_conv<14, 2>({.h = 2, .w = 2, .cin = 4, .cout = 5, .kh = 3, .kw = 3, .pad_top = 4, .pad_left = 4}, 4, 4);
+  check_conv<8, 2, true>({.h = 9, .w = 9, .cin = 6, .cout = 37, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 1);
+  check_conv<8, 3, true>({.h = 30, .w = 24, .cin = 8, .cout = 40, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .x_pixel = 8}, 1, 1, 3);
+  check_conv<14, 1, true>({.h = 12, .w = 12, .cin = 12, .cout = 18, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1, .group = 3}, 1, 1, 2);
+  check_conv<7, 2, true>({.w = 50, .cin = 14, .cout = 9, .kw = 5, .dilation_x = 3, .pad_left = 12}, 0, 0);
   check_conv<14, 2>({.h = 3, .w = 4, .cin = 2500, .cout = 5, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 1);
   check_conv<6, 2>({.h = 9, .w = 9, .cin = 5, .cout = 37, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 1);
   check_conv<6, 4>({.h = 9, .w = 9, .cin = 16, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .x_pixel = 16}, 1, 1);

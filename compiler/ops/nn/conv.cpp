@@ -182,7 +182,7 @@ void consider_narrow(Lowering& l, const ConvCall& c) {
 }
 
 void consider_direct(Lowering& l, const ConvCall& c) {
-  const TiledProduct product{.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.taps(), .line = c.likely(c.ow), .likely = c.image_pixels()};
+  const TiledProduct product{.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.taps(), .line = c.likely(c.ow), .pairs = !c.is_deep() && c.cin / c.group % 2 == 0, .likely = c.image_pixels()};
   const Tile tile = choose_tile(l.target(), product);
   const char* const row = c.is_deep() ? "conv_3d" : "conv";
   consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, row, tile, product](const Storage& storage) {
@@ -194,7 +194,7 @@ void consider_direct(Lowering& l, const ConvCall& c) {
     params.insert(params.end(), scales.begin(), scales.end());
     add_streaming(l, tile, product, shape.cin, params);
     StepBuilder step = l.call(row);
-    tile_args(step, tile).pointer(x).pointer(w).pointer(y).params(std::move(params));
+    tile_args(step, tile, true).pointer(x).pointer(w).pointer(y).params(std::move(params));
     finish_conv(l, step, c, y);
   });
 }

@@ -55,9 +55,11 @@ struct ConvCall {
   int64_t image_pixels() const { return oh.is_constant() && ow.is_constant() ? oh.value() * ow.value() : 0; }
   /// Output channels of a group, in whole panels.
   int64_t padded_columns(const Tile& tile) const { return (cout / group + tile.nr - 1) / tile.nr * tile.nr; }
-  /// Multiply-adds of a tiled kernel: those of the columns that only fill a panel included.
+  /// Multiply-adds of a tiled kernel: those of the columns that only fill a panel included, and those that a tap of a group takes to begin.
   double tiled_macs(const Tile& tile) const {
-    return macs * static_cast<double>(padded_columns(tile)) / static_cast<double>(cout / group);
+    constexpr double kTapSteps = 5;
+    const double taps_of_groups = group > 1 ? 1 + kTapSteps / static_cast<double>(cin / group) : 1;
+    return macs * taps_of_groups * static_cast<double>(padded_columns(tile)) / static_cast<double>(cout / group);
   }
   bool plain_window() const {
     for (std::size_t i = 0; i < 2; ++i) {

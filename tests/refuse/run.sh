@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Bad input ends in a clear error, hard input compiles; see cases.py and names.py.
+# Bad input ends in a clear error, hard input compiles; see cases/ and names.py.
 #
 #   tests/refuse/run.sh [BUILD_FOLDER [REGEX]]
 set -euo pipefail

@@ -1,0 +1,109 @@
+"""Use: large models, small budgets, options."""
+import numpy as np
+
+from .case import BUDGET, IO, USAGE, case
+from .models import good, model, node, tensor, value
+
+
+# ---- size
+
+
+@case(0, name="a chain of 100,000 nodes")
+def long_chain():
+    nodes = [node("Relu" if k % 2 else "Sigmoid", ["x" if k == 0 else f"v{k - 1}"], [f"v{k}"]) for k in range(99_999)]
+    return model([*nodes, node("Relu", ["v99998"], ["y"])])
+
+
+@case(0, name="a chain of 20,000 matrix products")
+def long_product():
+    nodes = [node("MatMul", ["x" if k == 0 else f"v{k - 1}", "w"], [f"v{k}"]) for k in range(20_000)]
+    return model([*nodes, node("Relu", ["v19999"], ["y"])], weights=[tensor("w", np.eye(3))])
+
+
+@case(0, name="20,000 constants")
+def many_constants():
+    nodes = [node("Add", ["x" if k == 0 else f"v{k - 1}", f"w{k}"], [f"v{k}"]) for k in range(20_000)]
+    return model([*nodes, node("Relu", ["v19999"], ["y"])], weights=[tensor(f"w{k}", np.full((2, 3), k)) for k in range(20_000)])
+
+
+@case(0, name="a value with 20,000 uses")
+def wide():
+    nodes = [node("Relu", ["x"], ["t"])] + [node("Exp", ["t"], [f"v{k}"]) for k in range(20_000)]
+    sums = [node("Add", ["v0" if k == 0 else f"s{k - 1}", f"v{k}"], [f"s{k}"]) for k in range(20_000)]
+    return model([*nodes, *sums, node("Relu", ["s19999"], ["y"])])
+
+
+@case(0, name="a fan of 20,000 branches")
+def fan():
+    nodes = [node("MatMul", ["x", f"w{k % 50}"], [f"v{k}"], name=f"m{k}") for k in range(20_000)]
+    sums = [node("Max", ["v0" if k == 0 else f"s{k - 1}", f"v{k}"], [f"s{k}"]) for k in range(20_000)]
+    return model([*nodes, *sums, node("Relu", ["s19999"], ["y"])], weights=[tensor(f"w{k}", np.eye(3) * k) for k in range(50)])
+
+
+# ---- usage
+
+
+@case(BUDGET, "arena", options=["--max-arena", "100"])
+def small_budget():
+    nodes = [node("MatMul", ["x", "w"], ["t"]), node("MatMul", ["t", "w"], ["y"])]
+    return model(nodes, [value("x", (30, 30))], [value("y", (30, 30))], [tensor("w", np.ones((30, 30)))])
+
+
+@case(BUDGET, "'t' (", options=["--max-arena", "1K"])
+def small_budget_names_what_lives():
+    return small_budget()
+
+
+@case(BUDGET, "'w' (", options=["--max-weights", "3000"])
+def small_budget_of_weights():
+    return small_budget()
+
+
+def chain_of_any_batch():
+    nodes = [node("MatMul", ["x", "w"], ["t"]), node("MatMul", ["t", "w"], ["y"])]
+    return model(nodes, [value("x", ("batch", 30))], [value("y", ("batch", 30))], [tensor("w", np.ones((30, 30)))])
+
+
+@case(BUDGET, "'batch'", "no upper bound", "--dim 'batch=1..MAX'", options=["--max-arena", "1M"])
+def budget_without_a_bound():
+    return chain_of_any_batch()
+
+
+@case(BUDGET, "up to 1200", "'t' (", options=["--max-arena", "100K", "--dim", "batch=1..1000"])
+def budget_at_the_upper_bound():
+    return chain_of_any_batch()
+
+
+@case(0, options=["--max-arena", "121K", "--dim", "batch=1..1000"])
+def budget_that_suffices_at_the_upper_bound():
+    return chain_of_any_batch()
+
+
+@case(USAGE, options=["--target", "pdp11"])
+def unknown_target():
+    return good()
+
+
+@case(USAGE, options=["--weights", "papyrus"])
+def unknown_weights_form():
+    return good()
+
+
+@case(USAGE, options=["--dim", "batch=many"])
+def bad_dim():
+    return good()
+
+
+@case(USAGE, options=["--dim", "batch=5..1"])
+def empty_dim():
+    return good()
+
+
+@case(USAGE, options=["--no-such-option"], lines=0)
+def unknown_option():
+    return good()
+
+
+@case(IO, options=["-o", "/nonexistent/folder/model.cpp"])
+def no_such_output_folder():
+    return good()

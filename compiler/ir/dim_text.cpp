@@ -5,6 +5,7 @@
 
 #include "compiler/ir/dim_node.h"
 #include "compiler/support/error.h"
+#include "compiler/support/text_cursor.h"
 
 namespace onnxc {
 namespace {
@@ -68,41 +69,32 @@ namespace {
 
 class DimParser {
  public:
-  explicit DimParser(std::string_view text) : text_(text) {}
+  explicit DimParser(std::string_view text) : in_(text) {}
   Dim parse() {
     const Dim d = sum();
-    skip();
-    if (pos_ != text_.size()) fail();
+    if (!in_.skip().empty()) fail();
     return d;
   }
 
  private:
   [[noreturn]] void fail() const {
-    throw Error(ErrorKind::Invalid, fmt::format("'{}' is not an extent (stopped at column {})", text_, pos_ + 1));
+    throw Error(ErrorKind::Invalid, fmt::format("'{}' is not an extent (stopped at column {})", in_.text(), in_.position() + 1));
   }
-  void skip() {
-    while (pos_ < text_.size() && text_[pos_] == ' ') ++pos_;
-  }
-  bool take(char c) {
-    skip();
-    if (pos_ < text_.size() && text_[pos_] == c) return ++pos_, true;
-    return false;
-  }
-  void expect(char c) {
-    if (!take(c)) fail();
+  void expect(std::string_view token) {
+    if (!in_.take(token)) fail();
   }
   Dim sum() {
     Dim d = product();
     for (;;) {
-      if (take('+')) d = d + product();
-      else if (take('-')) d = d - product();
+      if (in_.take("+")) d = d + product();
+      else if (in_.take("-")) d = d - product();
       else return d;
     }
   }
   Dim product() {
-    if (take('-')) return Dim(-1) * product();
+    if (in_.take("-")) return Dim(-1) * product();
     Dim d = atom();
-    while (take('*')) d = d * atom();
+    while (in_.take("*")) d = d * atom();
     return d;
   }
   Dim atom() {
@@ -112,25 +104,24 @@ class DimParser {
     return d;
   }
   Dim bare_atom() {
-    skip();
-    if (pos_ >= text_.size()) fail();
-    const char c = text_[pos_];
-    if (take('(')) {
+    if (in_.take("(")) {
       const Dim d = sum();
-      expect(')');
+      expect(")");
       return d;
     }
-    if (take('\'')) return quoted();
-    if (c >= '0' && c <= '9') return number();
-    const std::size_t first = pos_;
-    while (pos_ < text_.size() && (isalnum(static_cast<unsigned char>(text_[pos_])) || text_[pos_] == '_' || text_[pos_] == '.')) ++pos_;
-    if (first == pos_) fail();
-    const std::string_view name = text_.substr(first, pos_ - first);
-    if (!take('(')) return Dim::symbol(name);
+    if (in_.take("'")) return quoted();
+    if (const auto digits = in_.take_while([](char c) { return c >= '0' && c <= '9'; }); !digits.empty()) {
+      int64_t v = 0;
+      for (char c : digits) v = checked_add(checked_mul(v, 10), c - '0');
+      return Dim(v);
+    }
+    const auto name = in_.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; });
+    if (name.empty()) fail();
+    if (!in_.take("(")) return Dim::symbol(name);
     const Dim a = sum();
-    expect(',');
+    expect(",");
     const Dim b = sum();
-    expect(')');
+    expect(")");
     if (name == "floordiv") return floor_div(a, b);
     if (name == "ceildiv") return ceil_div(a, b);
     if (name == "mod") return onnxc::mod(a, b);
@@ -140,20 +131,14 @@ class DimParser {
   }
   Dim quoted() {
     std::string name;
-    while (pos_ < text_.size() && text_[pos_] != '\'') {
-      if (text_[pos_] == '\\') ++pos_;
-      if (pos_ < text_.size()) name += text_[pos_++];
+    while (!in_.rest().empty() && in_.rest()[0] != '\'') {
+      if (in_.rest()[0] == '\\') in_.advance(1);
+      name += in_.advance(1);
     }
-    expect('\'');
+    expect("'");
     return Dim::symbol(name);
   }
-  Dim number() {
-    int64_t v = 0;
-    while (pos_ < text_.size() && text_[pos_] >= '0' && text_[pos_] <= '9') v = checked_add(checked_mul(v, 10), text_[pos_++] - '0');
-    return Dim(v);
-  }
-  std::string_view text_;
-  std::size_t pos_ = 0;
+  TextCursor in_;
   int depth_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "compiler/support/text_cursor.h"
 #include "runtime_stub/onnxc/types.hpp"
 
 namespace onnxc {
@@ -234,47 +235,29 @@ namespace {
 
 class ExprParser {
  public:
-  ExprParser(std::string_view text, const std::vector<ElementType>& inputs) : text_(text), inputs_(inputs) {}
+  ExprParser(std::string_view text, const std::vector<ElementType>& inputs) : in_(text), inputs_(inputs) {}
   Expr parse() {
-    int root = -1;
-    for (;;) {
-      const std::size_t start = pos_;
-      const std::string word = identifier();
-      if (!word.empty() && word[0] == 't' && take('=')) {
-        named_[word] = term();
-        expect(';');
-        continue;
-      }
-      pos_ = start;
-      root = term();
-      break;
+    TextCursor start = in_;
+    for (std::string word; (word = identifier()).starts_with('t') && in_.take("="); start = in_) {
+      named_[word] = term();
+      expect(";");
     }
-    skip();
-    if (pos_ != text_.size()) fail("the end");
+    in_ = start;
+    const int root = term();
+    if (!in_.skip().empty()) fail("the end");
     expr_.finish(root);
     return expr_;
   }
 
  private:
-  [[noreturn]] void fail(const char* wanted) const {
-    throw Error(ErrorKind::Invalid, fmt::format("expression '{}': expected {} at column {}", text_, wanted, pos_ + 1));
+  [[noreturn]] void fail(std::string_view wanted) const {
+    throw Error(ErrorKind::Invalid, fmt::format("expression '{}': expected {} at column {}", in_.text(), wanted, in_.position() + 1));
   }
-  void skip() {
-    while (pos_ < text_.size() && text_[pos_] == ' ') ++pos_;
-  }
-  bool take(char c) {
-    skip();
-    if (pos_ < text_.size() && text_[pos_] == c) return ++pos_, true;
-    return false;
-  }
-  void expect(char c) {
-    if (!take(c)) fail(std::string(1, c).c_str());
+  void expect(std::string_view token) {
+    if (!in_.take(token)) fail(token);
   }
   std::string identifier() {
-    skip();
-    const std::size_t first = pos_;
-    while (pos_ < text_.size() && (isalnum(static_cast<unsigned char>(text_[pos_])) || text_[pos_] == '_')) ++pos_;
-    return std::string(text_.substr(first, pos_ - first));
+    return std::string(in_.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }));
   }
   int term() {
     if (++depth_ > 10000) fail("a smaller expression");
@@ -287,24 +270,24 @@ class ExprParser {
       return expr_.input(static_cast<int>(number), inputs_[number]);
     }
     if (const auto fn = cast_named(word)) {
-      expect('<');
+      expect("<");
       const auto type = element_type_named(identifier());
       if (!type) fail("an element type");
-      expect('>');
-      expect('(');
+      expect(">");
+      expect("(");
       const int a = term();
-      expect(')');
+      expect(")");
       return expr_.cast(*type, a, *fn);
     }
     if (const auto type = element_type_named(word)) return constant(*type);
-    expect('(');
+    expect("(");
     int args[3] = {-1, -1, -1};
     int n = 0;
     do {
       if (n == 3) fail("at most three operands");
       args[n++] = term();
-    } while (take(','));
-    expect(')');
+    } while (in_.take(","));
+    expect(")");
     for (int i = 0; i < static_cast<int>(Fn::Cast); ++i) {
       const auto fn = static_cast<Fn>(i);
       if (word == info(fn).name && info(fn).arity == n) return expr_.apply(fn, args[0], args[1], args[2]);
@@ -318,12 +301,11 @@ class ExprParser {
     return std::nullopt;
   }
   int constant(ElementType type) {
-    expect('(');
-    skip();
-    const std::size_t end = text_.find(')', pos_);
-    if (end == text_.npos) fail(")");
-    std::string body(text_.substr(pos_, end - pos_));
-    pos_ = end + 1;
+    expect("(");
+    const std::size_t end = in_.skip().find(')');
+    if (end == std::string_view::npos) fail(")");
+    const std::string body(in_.advance(end));
+    expect(")");
     if (body.rfind("bits ", 0) == 0) return expr_.constant_bits(type, std::strtoull(body.c_str() + 5, nullptr, 16));
     if (is_float(type)) return expr_.constant(type, std::strtod(body.c_str(), nullptr));
     const int bits = info(type).bits;
@@ -331,9 +313,8 @@ class ExprParser {
     const uint64_t value = body[0] == '-' ? static_cast<uint64_t>(std::strtoll(body.c_str(), nullptr, 10)) : std::strtoull(body.c_str(), nullptr, 10);
     return expr_.constant_bits(type, value & mask);
   }
-  std::string_view text_;
+  TextCursor in_;
   const std::vector<ElementType>& inputs_;
-  std::size_t pos_ = 0;
   int depth_ = 0;
   std::map<std::string, int> named_;
   Expr expr_;

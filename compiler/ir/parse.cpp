@@ -1,99 +1,86 @@
 // parse_graph: the inverse of print_graph; see text.cpp for the grammar.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
 
 #include "compiler/ir/graph.h"
+#include "compiler/support/text_cursor.h"
 
 namespace onnxc {
 namespace {
 
 class GraphParser {
  public:
-  explicit GraphParser(std::string_view text) : text_(text) {}
+  explicit GraphParser(std::string_view text) : in_(text, gap) {}
 
   Graph parse() {
     Graph graph = parse_graph_body();
-    skip();
-    if (pos_ != text_.size()) fail("the end");
+    if (!in_.skip().empty()) fail("the end");
     return graph;
   }
 
  private:
   [[noreturn]] void fail(std::string_view wanted) const {
-    int line = 1;
-    for (std::size_t i = 0; i < pos_ && i < text_.size(); ++i) line += text_[i] == '\n';
-    throw Error(ErrorKind::Invalid, fmt::format("graph text, line {}: expected {} before '{}'", line, wanted, text_.substr(pos_, 20)));
+    const std::string_view before = in_.text().substr(0, in_.position());
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    throw Error(ErrorKind::Invalid, fmt::format("graph text, line {}: expected {} before '{}'", line, wanted, in_.rest().substr(0, 20)));
   }
   /// White space and comments, but for the `# "name"` of a node.
-  void skip() {
-    while (pos_ < text_.size()) {
-      if (isspace(static_cast<unsigned char>(text_[pos_]))) ++pos_;
-      else if (text_[pos_] == '#' && text_.substr(pos_, 3) != "# \"") skip_line();
+  static std::size_t gap(std::string_view rest) {
+    std::size_t n = 0;
+    while (n < rest.size()) {
+      if (isspace(static_cast<unsigned char>(rest[n]))) ++n;
+      else if (rest[n] == '#' && rest.substr(n, 3) != "# \"") n = std::min(rest.find('\n', n), rest.size());
       else break;
     }
-  }
-  void skip_line() {
-    while (pos_ < text_.size() && text_[pos_] != '\n') ++pos_;
-  }
-  bool peek(std::string_view token) {
-    skip();
-    return text_.substr(pos_, token.size()) == token;
-  }
-  bool take(std::string_view token) {
-    if (!peek(token)) return false;
-    pos_ += token.size();
-    return true;
+    return n;
   }
   void expect(std::string_view token) {
-    if (!take(token)) fail(fmt::format("'{}'", token));
+    if (!in_.take(token)) fail(fmt::format("'{}'", token));
   }
-  static bool is_word_char(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/'; }
   std::string bare_word() {
-    skip();
-    const std::size_t first = pos_;
-    while (pos_ < text_.size() && is_word_char(text_[pos_])) ++pos_;
-    if (first == pos_) fail("a name");
-    return std::string(text_.substr(first, pos_ - first));
+    const auto name = in_.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/'; });
+    if (name.empty()) fail("a name");
+    return std::string(name);
   }
   std::string quoted() {
     expect("\"");
     std::string out;
-    while (pos_ < text_.size() && text_[pos_] != '"') {
-      if (text_[pos_] != '\\') {
-        out += text_[pos_++];
-      } else if (text_.substr(pos_, 2) == "\\x") {
+    while (!in_.rest().empty() && in_.rest()[0] != '"') {
+      if (in_.rest()[0] != '\\') {
+        out += in_.advance(1);
+      } else if (in_.rest().starts_with("\\x")) {
         unsigned value = 0;
-        std::from_chars(text_.data() + pos_ + 2, text_.data() + std::min(pos_ + 4, text_.size()), value, 16);
+        const std::string_view hex = in_.advance(4).substr(2);
+        std::from_chars(hex.data(), hex.data() + hex.size(), value, 16);
         out += static_cast<char>(value);
-        pos_ += 4;
       } else {
-        out += text_[pos_ + 1];
-        pos_ += 2;
+        out += in_.advance(2).substr(1);
       }
     }
     expect("\"");
     return out;
   }
-  std::string word() { return peek("\"") ? quoted() : bare_word(); }
+  std::string word() { return in_.peek("\"") ? quoted() : bare_word(); }
   /// The text up to the matching close, which is taken.
   std::string_view until(char open, char close) {
-    const std::size_t first = pos_;
+    const std::size_t first = in_.position();
     int depth = 1;
-    for (bool in_string = false; pos_ < text_.size(); ++pos_) {
-      const char c = text_[pos_];
+    for (bool in_string = false; !in_.rest().empty();) {
+      const char c = in_.advance(1)[0];
       if (c == '"') in_string = !in_string;
       if (in_string) continue;
       if (c == open) ++depth;
-      if (c == close && --depth == 0) return text_.substr(first, pos_++ - first);
+      if (c == close && --depth == 0) return in_.text().substr(first, in_.position() - 1 - first);
     }
     fail(std::string(1, close));
   }
 
   Type type() {
-    if (take("?")) return {};
+    if (in_.take("?")) return {};
     const std::string name = bare_word();
     if (name == "seq" || name == "optional") {
       expect("(");
@@ -104,7 +91,7 @@ class GraphParser {
     const auto element = element_type_named(name);
     if (!element) fail("an element type");
     expect("[");
-    if (take("*]")) return Type::unranked(*element);
+    if (in_.take("*]")) return Type::unranked(*element);
     std::string_view list = until('[', ']');
     Extents extents;
     int depth = 0;
@@ -122,33 +109,36 @@ class GraphParser {
   }
 
   double number() {
-    skip();
-    const std::size_t first = pos_;
-    while (pos_ < text_.size() && (isalnum(static_cast<unsigned char>(text_[pos_])) || text_[pos_] == '.' || text_[pos_] == '-' || text_[pos_] == '+')) ++pos_;
-    const std::string token(text_.substr(first, pos_ - first));
+    const std::string token(in_.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '+'; }));
     char* end = nullptr;
     const double value = std::strtod(token.c_str(), &end);
     if (token.empty() || *end != '\0') fail("a number");
     return value;
   }
   int64_t integer() {
-    skip();
+    const std::string_view rest = in_.skip();
     int64_t value = 0;
-    const bool unsigned_value = pos_ < text_.size() && text_[pos_] != '-';
     uint64_t large = 0;
-    const auto [end, error] = unsigned_value ? std::from_chars(text_.data() + pos_, text_.data() + text_.size(), large) : std::from_chars(text_.data() + pos_, text_.data() + text_.size(), value);
+    const bool negative = rest.starts_with('-');
+    const char *first = rest.data(), *last = first + rest.size();
+    const auto [end, error] = negative ? std::from_chars(first, last, value) : std::from_chars(first, last, large);
     if (error != std::errc()) fail("an integer");
-    pos_ = static_cast<std::size_t>(end - text_.data());
-    return unsigned_value ? static_cast<int64_t>(large) : value;
+    in_.advance(static_cast<std::size_t>(end - first));
+    return negative ? value : static_cast<int64_t>(large);
+  }
+  /// Calls `one` for each of what stands between `open` and `close`, with commas between.
+  template <class One>
+  void each(std::string_view open, std::string_view close, One&& one) {
+    expect(open);
+    while (!in_.take(close)) {
+      one();
+      if (!in_.peek(close)) expect(",");
+    }
   }
   template <class One>
   auto list(One&& one) {
     std::vector<decltype(one())> values;
-    expect("[");
-    while (!take("]")) {
-      values.push_back(one());
-      if (!peek("]")) expect(",");
-    }
+    each("[", "]", [&] { values.push_back(one()); });
     return values;
   }
 
@@ -158,7 +148,7 @@ class GraphParser {
       t->strings = list([&] { return quoted(); });
       return t;
     }
-    if (take("{")) {
+    if (in_.take("{")) {
       const std::string_view hex = until('{', '}');
       if (hex.size() != 2 * t->bytes.size()) fail("as many bytes as the type has");
       for (std::size_t i = 0; i < t->bytes.size(); ++i) {
@@ -181,29 +171,29 @@ class GraphParser {
   }
 
   Attribute attribute() {
-    if (peek("\"")) return quoted();
-    if (take("f[")) {
-      --pos_;
+    if (in_.peek("\"")) return quoted();
+    if (in_.peek("f[")) {
+      in_.take("f");
       std::vector<float> values;
       for (double v : list([&] { return number(); })) values.push_back(static_cast<float>(v));
       return values;
     }
-    if (take("s[")) {
-      --pos_;
+    if (in_.peek("s[")) {
+      in_.take("s");
       return list([&] { return quoted(); });
     }
-    if (peek("[")) return list([&] { return integer(); });
-    if (take("tensor ")) {
+    if (in_.peek("[")) return list([&] { return integer(); });
+    if (in_.take("tensor ")) {
       const Type t = type();
       return constant(t);
     }
-    if (take("type ")) return type();
-    skip();
-    const std::size_t first = pos_;
+    if (in_.take("type ")) return type();
+    in_.skip();
+    const TextCursor first = in_;
     const double value = number();
-    const std::string_view token = text_.substr(first, pos_ - first);
+    const std::string_view token = first.rest().substr(0, in_.position() - first.position());
     if (token.find_first_of(".enai") != token.npos) return static_cast<float>(value);
-    pos_ = first;
+    in_ = first;
     return integer();
   }
 
@@ -219,7 +209,7 @@ class GraphParser {
       return scope.at(name);
     };
     const auto use = [&] {
-      if (take("_")) return kAbsent;
+      if (in_.take("_")) return kAbsent;
       const std::string name = word();
       const auto it = scope.find(name);
       if (it == scope.end()) fail(fmt::format("a defined value instead of '{}'", name));
@@ -227,30 +217,20 @@ class GraphParser {
     };
     const auto values_in_parentheses = [&] {
       std::vector<ValueId> ids;
-      expect("(");
-      while (!take(")")) {
-        ids.push_back(use());
-        if (!peek(")")) expect(",");
-      }
+      each("(", ")", [&] { ids.push_back(use()); });
       return ids;
     };
-    expect("(");
-    while (!take(")")) {
+    each("(", ")", [&] {
       const std::string name = word();
       expect(":");
       graph.inputs.push_back(define(name, type()));
-      if (!peek(")")) expect(",");
-    }
+    });
     expect("->");
-    expect("(");
     std::vector<std::string> outputs;
-    while (!take(")")) {
-      outputs.push_back(word());
-      if (!peek(")")) expect(",");
-    }
+    each("(", ")", [&] { outputs.push_back(word()); });
     expect("{");
-    while (!take("}")) {
-      if (take("const ")) {
+    while (!in_.take("}")) {
+      if (in_.take("const ")) {
         const std::string name = word();
         expect(":");
         const Type t = type();
@@ -260,15 +240,15 @@ class GraphParser {
       }
       Node node;
       std::vector<std::pair<std::string, Type>> results;
-      if (!take("()")) do {
-        if (take("_")) {
+      if (!in_.take("()")) do {
+        if (in_.take("_")) {
           results.emplace_back("", Type());
           continue;
         }
         const std::string name = word();
         expect(":");
         results.emplace_back(name, type());
-      } while (take(","));
+      } while (in_.take(","));
       expect("=");
       const std::string full = word();
       const std::size_t dot = full.rfind('.');
@@ -276,15 +256,15 @@ class GraphParser {
       node.op = dot == full.npos ? full : full.substr(dot + 1);
       node.version = 1000;
       node.inputs = values_in_parentheses();
-      if (take("@")) node.version = static_cast<int>(integer());
-      if (take("[")) {
+      if (in_.take("@")) node.version = static_cast<int>(integer());
+      if (in_.take("[")) {
         const std::string_view expression = until('[', ']');
         std::vector<ElementType> types;
         if (node.is_map()) {
           for (ValueId v : node.inputs) types.push_back(graph[v].type.element);
         } else {
           types.push_back(results.at(0).second.element);
-          if (peek("(")) {
+          if (in_.peek("(")) {
             const auto operands = values_in_parentheses();
             for (ValueId v : operands) types.push_back(graph[v].type.element);
             node.inputs.insert(node.inputs.end(), operands.begin(), operands.end());
@@ -293,32 +273,30 @@ class GraphParser {
         }
         node.epilogue = parse_expr(expression, types);
       }
-      if (take("{")) {
-        while (!take("}")) {
+      if (in_.peek("{")) {
+        each("{", "}", [&] {
           const std::string name = word();
           expect("=");
           node.attributes[name] = attribute();
-          if (!peek("}")) expect(",");
-        }
+        });
       }
-      if (take("binds")) node.binds = list([&] { return quoted(); });
-      if (take("captures")) node.captures = values_in_parentheses();
-      while (pos_ < text_.size()) {
-        skip();
-        if (peek("#") || peek("}") || peek("const ")) break;
-        const std::size_t before = pos_;
+      if (in_.take("binds")) node.binds = list([&] { return quoted(); });
+      if (in_.take("captures")) node.captures = values_in_parentheses();
+      while (!in_.rest().empty()) {
+        if (in_.peek("#") || in_.peek("}") || in_.peek("const ")) break;
+        const TextCursor before = in_;
         const std::string name = word();
-        if (!peek("graph ")) {
-          pos_ = before;
+        if (!in_.peek("graph ")) {
+          in_ = before;
           break;
         }
         node.regions.emplace_back(name, std::make_shared<Graph>(parse_graph_body()));
       }
       for (auto& [name, t] : results) node.outputs.push_back(name.empty() ? kAbsent : define(name, std::move(t)));
       node.name = results.empty() ? "" : results[0].first;
-      if (take("# ")) {
+      if (in_.take("# ")) {
         node.name = quoted();
-        skip_line();
+        in_.advance(in_.rest().find('\n'));
       }
       graph.nodes.push_back(std::move(node));
     }
@@ -331,8 +309,7 @@ class GraphParser {
     return graph;
   }
 
-  std::string_view text_;
-  std::size_t pos_ = 0;
+  TextCursor in_;
   int depth_ = 0;
 };
 

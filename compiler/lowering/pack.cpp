@@ -162,20 +162,19 @@ std::vector<float> winograd(std::span<const float> w, ConvShape s, int outputs) 
   return out;
 }
 
-std::vector<float> winograd_line(std::span<const float> w, ConvShape s, int outputs, bool down) {
-  const int64_t taps = down ? s.kh : s.kw, across = down ? s.kw : s.kh, step = down ? s.kw : 1, step_across = down ? 1 : s.kw;
-  const int64_t size = outputs + taps - 1, steps = across * s.cin;
+std::vector<float> winograd_line(std::span<const float> w, ConvShape s, int outputs, int taps, bool down) {
+  const int64_t length = down ? s.kh : s.kw, across = down ? s.kw : s.kh, step = down ? s.kw : 1, step_across = down ? 1 : s.kw;
+  const int64_t size = outputs + taps - 1, pieces = (length + taps - 1) / taps, steps = across * pieces * s.cin;
   const auto g = winograd_g(size, taps);
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(panels_size(steps * size, s.cout, s.nr)));
   for (int64_t first = 0; first < s.cout; first += s.nr) {
     append_panels(out, steps * size, std::min(s.nr, s.cout - first), s.nr, [&](int64_t row, int64_t column) {
-      int64_t tap = ((first + column) * s.cin + row % s.cin) * s.kh * s.kw + row % steps / s.cin * step_across;
+      const int64_t line = row % steps / s.cin / pieces, from = row % steps / s.cin % pieces * taps;
+      const int64_t kernel = ((first + column) * s.cin + row % s.cin) * s.kh * s.kw + line * step_across;
+      const std::vector<double>& factors = g[static_cast<std::size_t>(row / steps)];
       double sum = 0;
-      for (const double factor : g[static_cast<std::size_t>(row / steps)]) {
-        sum += factor * static_cast<double>(at(w, tap));
-        tap += step;
-      }
+      for (int64_t k = 0; k < taps && from + k < length; ++k) sum += factors[static_cast<std::size_t>(k)] * static_cast<double>(at(w, kernel + (from + k) * step));
       return static_cast<float>(sum);
     });
   }

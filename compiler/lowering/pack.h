@@ -63,9 +63,9 @@ std::vector<float> conv_transpose(std::span<const float> w, ConvShape shape);
 /// [cout, cin, kd, R, R] have kh = kd * R and become [ceil(cout / nr)][A * A][kd][cin][nr].
 std::vector<float> winograd(std::span<const float> w, ConvShape shape, int outputs);
 
-/// Weights [cout, cin, kh, kw] transformed along their rows alone, as [ceil(cout / nr)][outputs + kw - 1][kh][cin][nr]; `down`: along their columns, kh and kw
-/// exchanged.
-std::vector<float> winograd_line(std::span<const float> w, ConvShape shape, int outputs, bool down = false);
+/// Weights [cout, cin, kh, kw] transformed along their rows alone, for F(outputs, taps), as [ceil(cout / nr)][outputs + taps - 1][kh][cin][nr]; `down`: along their
+/// columns, kh and kw exchanged. Where kh is 1, kw may be more than `taps`: [pieces] of so many taps then in the place of [kh], the last filled with zeros.
+std::vector<float> winograd_line(std::span<const float> w, ConvShape shape, int outputs, int taps, bool down = false);
 
 /// Weights of small groups [cout, cin of a group, kh, kw] as [ceil(cout / lanes)][ky][ci][kx][lanes], as conv_grouped reads them.
 std::vector<float> grouped(std::span<const float> w, ConvShape shape, int64_t lanes);

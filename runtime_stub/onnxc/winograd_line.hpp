@@ -1,6 +1,6 @@
 // Convolution of stride 1 after Winograd along one direction alone: F(T, R) makes T outputs of A = T + R - 1 inputs of a line with A products where T R are
-// needed: F(2,3) 4 for 6, F(4,3) 6 for 12, F(4,5) 8 for 20, F(2,7) 8 for 14. The kernel is R long along the line, and of any size across; any dilation, any
-// pads; signals are images of one row. Lines are the image's rows, or its columns where `down`.
+// needed: F(2,3) 4 for 6, F(4,3) 6 for 12, F(4,5) 8 for 20, F(2,7) 8 for 14. The kernel is R long along the line, and of any size across, or longer in pieces of R
+// taps, the last filled with zeros, and one across: F(4,5) has 24 products where 15 taps need 60. Any dilation, any pads; signals are images of one row. Lines are the image's rows, or its columns where `down`.
 //
 //   y(tile) = A^T [ sum over k of (G w(k)) * (B^T x(line + k, tile)) ],   * elementwise, summed over input channels: a GEMM for each frequency
 //
@@ -10,8 +10,8 @@
 // Against winograd.hpp its weights grow by A / R instead of by the square of that, so it suits layers that are bound by the stream of weights, and
 // kernels that are not square. With dilation d a tile takes every d-th pixel, and d tiles lie interlaced.
 //
-// u = G w is made at compile time, in double: [ceil(cout / NR)][A][taps across][cin][NR] (pack::winograd_line). group 1. Blocks of `lines` output lines by
-// `width` tiles: the input's lines are transformed to v [frequency][line][tile][cin], then for each panel all frequencies to m [frequency][line, tile][NR].
+// u = G w is made at compile time, in double: [ceil(cout / NR)][A][taps across or pieces][cin][NR] (pack::winograd_line). group 1. Blocks of `lines` output lines by
+// `width` tiles: the input's lines are transformed to v [frequency][piece][line][tile][cin], then for each panel all frequencies to m [frequency][line, tile][NR].
 // scratch: winograd_line_scratch floats for each part, 64-byte aligned.
 //
 // Row t of m is tile t % width of output line t / width. Error as winograd.hpp's for as many points, or less; with eight points as with six in both directions.
@@ -27,10 +27,10 @@ constexpr int64_t winograd_line_tiles(int T, int64_t outputs, int64_t dilation) 
   return (longest + T - 1) / T * dilation;
 }
 
-/// Floats of scratch for one part; `taps` and `dilation` across the lines.
+/// Floats of scratch for one part; `taps` and `dilation` across the lines, `length` of the kernel along them.
 template <int T, int R, int NV>
-constexpr int64_t winograd_line_scratch(int64_t cin, int64_t taps, int64_t dilation, int64_t lines, int64_t width) {
-  const int64_t read = lines + (taps - 1) * dilation;
+constexpr int64_t winograd_line_scratch(int64_t cin, int64_t taps, int64_t dilation, int64_t lines, int64_t width, int64_t length = R) {
+  const int64_t read = (lines + (taps - 1) * dilation) * ((length + R - 1) / R);
   return (T + R - 1) * (detail::winograd_plane(read * width * detail::winograd_pitch(cin)) + detail::winograd_plane(lines * width * NV * Vec::width));
 }
 
@@ -47,11 +47,11 @@ ONNXC_INLINE int64_t line_tile_start(int64_t tile, int64_t dilation) {
   return dilation == 1 ? tile * T : tile % dilation + tile / dilation * dilation * T;
 }
 
-/// Tiles [tile, tile + width) of one input line to v [tile][pitch] of each frequency; `line` is null outside of the image.
+/// Tiles [tile, tile + width) of one input line, from tap `from` on, to v [tile][pitch] of each frequency; `line` is null outside of the image.
 template <int A, int T>
-ONNXC_INLINE void winograd_line_forward(const float* line, const Direction& along, int64_t cin, int64_t tile, int64_t width, float* v, int64_t plane, int64_t pitch) {
+ONNXC_INLINE void winograd_line_forward(const float* line, const Direction& along, int64_t from, int64_t cin, int64_t tile, int64_t width, float* v, int64_t plane, int64_t pitch) {
   for (int64_t t = 0; t < width; ++t) {
-    const int64_t first = line_tile_start<T>(tile + t, along.dilation) - along.pad;
+    const int64_t first = line_tile_start<T>(tile + t, along.dilation) - along.pad + from * along.dilation;
     const float* pixel[A];
     for (int64_t i = 0; i < A; ++i) {
       const int64_t at = first + i * along.dilation;
@@ -77,31 +77,33 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
   const detail::Direction rows{p.h, p.oh, p.kh, p.dilation_y, p.pad_top, p.w * p.x_pixel, p.ow}, columns{p.w, p.ow, p.kw, p.dilation_x, p.pad_left, p.x_pixel, 1};
   const detail::Direction &along = down ? rows : columns, &across = down ? columns : rows;
   const int64_t pitch = detail::winograd_pitch(p.cin), panels = (p.cout + NR - 1) / NR, tiles = winograd_line_tiles(T, along.out, along.dilation);
-  const int64_t reach = (across.taps - 1) * across.dilation;
-  const int64_t plane = detail::winograd_plane((lines + reach) * width * pitch), m_plane = detail::winograd_plane(lines * width * NR);
+  const int64_t reach = (across.taps - 1) * across.dilation, pieces = (along.taps + R - 1) / R, taps = across.taps * pieces;
+  const int64_t plane = detail::winograd_plane(pieces * (lines + reach) * width * pitch), m_plane = detail::winograd_plane(lines * width * NR);
   const int64_t bands = (across.out + lines - 1) / lines, ranges = (tiles + width - 1) / width, blocks = p.n * bands * ranges;
   const bool by_blocks = blocks >= part.count;
   const auto [first, last] = by_blocks ? part.slice(blocks) : Part::Range{0, blocks};
   const auto [first_panel, last_panel] = by_blocks ? Part::Range{0, panels} : part.slice(panels);
-  float* const v = scratch + part.index * winograd_line_scratch<T, R, NV>(p.cin, across.taps, across.dilation, lines, width);
+  float* const v = scratch + part.index * winograd_line_scratch<T, R, NV>(p.cin, across.taps, across.dilation, lines, width, along.taps);
   float* const m = v + A * plane;
   for (int64_t block = first; block < last && first_panel < last_panel; ++block) {
     const int64_t n = block / (bands * ranges), top = block / ranges % bands * lines, from = block % ranges * width;
     const int64_t height = across.out - top < lines ? across.out - top : lines, wide = tiles - from < width ? tiles - from : width, count = height * wide;
     const float* const image = x + n * p.h * p.w * p.x_pixel;
-    for (int64_t line = 0; line < height + reach; ++line) {
-      const int64_t at = top + line - across.pad;
-      const float* const of = at >= 0 && at < across.in ? image + at * across.x_step : nullptr;
-      detail::winograd_line_forward<A, T>(of, along, p.cin, from, wide, v + line * wide * pitch, plane, pitch);
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      for (int64_t line = 0; line < height + reach; ++line) {
+        const int64_t at = top + line - across.pad;
+        const float* const of = at >= 0 && at < across.in ? image + at * across.x_step : nullptr;
+        detail::winograd_line_forward<A, T>(of, along, piece * R, p.cin, from, wide, v + (piece * height + line) * wide * pitch, plane, pitch);
+      }
     }
-    Ahead ahead(u + panels * A * across.taps * p.cin * NR, p.weights_end);
+    Ahead ahead(u + panels * A * taps * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int f = 0; f < A; ++f) {
-        const int64_t size = across.taps * p.cin * NR;
+        const int64_t size = taps * p.cin * NR;
         const float* const uf = u + (panel * A + f) * size;
         ahead.move(uf + size, p.cin, NR * 4 * MR / count);
-        const int64_t tap_step = across.dilation * wide * pitch;
-        detail::winograd_gemm<MR, NV>(v + f * plane, pitch, p.cin, across.taps, tap_step, uf, ahead, m + f * m_plane, count);
+        const int64_t tap_step = (pieces > 1 ? height : across.dilation) * wide * pitch;
+        detail::winograd_gemm<MR, NV>(v + f * plane, pitch, p.cin, taps, tap_step, uf, ahead, m + f * m_plane, count);
       }
       GridPlace place(0, height, wide);
       for (int64_t t = 0; t < count; ++t, place.advance()) {

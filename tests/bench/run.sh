@@ -43,6 +43,11 @@ expect 0 "$python" bench/regret.py samples/digits/digits.onnx --seconds 0.05 --o
 holds '^| digits |' "$out/regret/table.md"
 "$python" -c 'import json, sys; told = json.load(open(sys.argv[1])); assert told["machine"]["date"] and told["models"]["digits"]["regret"] >= 1' "$out/regret/regret.json"
 expect 1 "$python" bench/regret.py no-such-model.onnx
+"$python" bench/architectures.py "$out/models" regnet r2plus1d fsrcnn 2>"$out/said"
+holds fsrcnn/model.onnx "$out/said"
+expect 0 "$ONNXC_EXECUTABLE" "$out/models/regnet/model.onnx" -o "$out/regnet.cpp" --explain
+holds 'conv_grouped .*<--' "$out/said"
+expect 2 "$python" bench/architectures.py "$out/models" no-such-architecture
 expect 2 "$python" bench/peers.py
 expect 3 "$python" bench/peers.py no-such-model.onnx
 [ "$(wc -l <"$out/error")" = 1 ]

@@ -204,17 +204,17 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1)
 }
 
 template <int T, int R, int MR, int NV, bool down = false>
-void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t width, int parts = 1) {
+void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t width, int parts = 1, int64_t length = R) {
   const int nr = NV * Vec::width;
-  (down ? p.kh : p.kw) = R;
+  (down ? p.kh : p.kw) = length;
   p.oh = out_size(p.h, p.kh, 1, p.dilation_y, p.pad_top + (down ? pad_end : p.pad_top));
   p.ow = out_size(p.w, p.kw, 1, p.dilation_x, p.pad_left + (down ? p.pad_left : pad_end));
   p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
   const auto x = image(p), w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
-  const Aligned packed(pack::winograd_line(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr}, T, down)), packed_bias(pack::padded(bias, nr));
+  const Aligned packed(pack::winograd_line(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr}, T, R, down)), packed_bias(pack::padded(bias, nr));
   const int64_t taps = down ? p.kw : p.kh, dilation = down ? p.dilation_x : p.dilation_y;
-  const Aligned scratch(std::vector<float>(size_t(parts * winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width)), kGuard));
+  const Aligned scratch(std::vector<float>(size_t(parts * winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length)), kGuard));
   p.bias = packed_bias;
   check(p, parts, x, bias,
         [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.p, q, lines, width, epi); },
@@ -404,6 +404,9 @@ TEST_CASE("winograd along lines agrees with the loop") {
   check_winograd_line<2, 7, 7, 4>({.h = 17, .w = 17, .cin = 40, .cout = 64, .kh = 1, .pad_left = 3}, 3, 6, 9);
   check_winograd_line<2, 7, 7, 4, true>({.h = 17, .w = 11, .cin = 40, .cout = 64, .kw = 1, .pad_top = 3}, 3, 6, 9, 2);
   check_winograd_line<4, 3, 14, 2, true>({.n = 2, .h = 19, .w = 12, .cin = 19, .cout = 33, .kw = 4, .dilation_y = 2, .dilation_x = 2, .pad_top = 1, .pad_left = 3}, 2, 2, 3, 2);
+  check_winograd_line<4, 5, 14, 2>({.n = 2, .w = 70, .cin = 20, .cout = 33, .kh = 1, .pad_left = 7}, 7, 1, 6, 2, 15);
+  check_winograd_line<6, 3, 7, 4>({.h = 5, .w = 40, .cin = 16, .cout = 64, .kh = 1, .dilation_x = 2, .pad_left = 3}, 4, 2, 8, 1, 8);
+  check_winograd_line<4, 5, 7, 4, true>({.h = 31, .w = 6, .cin = 9, .cout = 12, .kw = 1, .pad_top = 5}, 5, 3, 7, 2, 11);
   check_winograd_line<4, 5, 8, 1, true>({.h = 3, .w = 5, .cin = 9, .cout = 7, .kw = 1, .pad_top = 2}, 2, 2, 1);
 }
 

@@ -234,7 +234,7 @@ void add_winograd_line(Suite& suite, const char* row, int64_t width, int64_t cin
             {double(blocks * padded_rows(block, kWinogradTile.mr)) * double(streamed), 4.0 * double(blocks * streamed)}, [=](Data& d) {
               const std::span<const float> weights{d.numbers(cout * cin * R), static_cast<std::size_t>(cout * cin * R)};
               const pack::ConvShape shape{.cout = cout, .cin = cin, .kh = 1, .kw = R, .nr = kWinogradTile.nr};
-              return [p, block, x = d.numbers(width * cin), &u = d.stream(pack::winograd_line(weights, shape, T)), y = d.room(width * cout),
+              return [p, block, x = d.numbers(width * cin), &u = d.stream(pack::winograd_line(weights, shape, T, R)), y = d.room(width * cout),
                       scratch = d.room(winograd_line_scratch<T, R, kWinogradTile.nv>(cin, 1, 1, 1, block))] {
                 winograd_line<T, R, kWinogradTile.mr, kWinogradTile.nv>({}, x, u.next(), y, scratch, p, 1, block);
               };

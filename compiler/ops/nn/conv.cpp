@@ -167,7 +167,7 @@ void consider_grouped(Lowering& l, const ConvCall& c) {
 
 /// A few output channels, with vectors along the input's.
 void consider_narrow(Lowering& l, const ConvCall& c) {
-  if (c.is_deep() || !is_narrow(c.cout, c.group)) return;
+  if (c.is_deep() || !is_narrow(c.cout, c.group) || c.taps() == 1) return;  // a product of so few steps for each sum is gemm's
   const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;
   l.consider("conv_narrow", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0, [&l, c, lanes] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);

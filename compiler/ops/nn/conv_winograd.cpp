@@ -84,10 +84,10 @@ struct Direction {
 void consider_winograd_line(Lowering& l, const ConvCall& c, const Form& form, bool down) {
   const Direction vertical{c.kh, c.window.dilations[0], c.likely(c.oh)}, horizontal{c.kw, c.window.dilations[1], c.likely(c.ow)};
   const Direction &along = down ? vertical : horizontal, &across = down ? horizontal : vertical;
-  const int64_t points = form.points(), n = c.n.is_constant() ? c.n.value() : 1;
+  const int64_t points = form.points(), n = c.n.is_constant() ? c.n.value() : 1, pieces = (along.taps + form.taps - 1) / form.taps, taps = across.taps * pieces;
   const int64_t tiles = std::max<int64_t>(1, ((along.outputs + along.dilation - 1) / along.dilation + form.outputs - 1) / form.outputs * along.dilation);
   // A block: tiles of one line if that is long, else lines, whose transformed input fits most of L2.
-  const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * points * (c.cin + 16)));
+  const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * points * pieces * (c.cin + 16)));
   const int64_t reach = (across.taps - 1) * across.dilation, ranges = (tiles + fits - 1) / fits, most = std::max<int64_t>(1, fits / tiles - reach);
   const int64_t bands = ranges > 1 ? across.outputs : (across.outputs + most - 1) / most;
   const int64_t lines = std::max<int64_t>(1, (across.outputs + bands - 1) / std::max<int64_t>(1, bands));
@@ -95,14 +95,14 @@ void consider_winograd_line(Lowering& l, const ConvCall& c, const Form& form, bo
   const auto [tile, relative] = choose_winograd_tile(l.target(), lines * even, c.cout);
   const int64_t width = ranges > 1 ? (even + tile.rows - 1) / tile.rows * tile.rows : tiles;
   const int64_t blocks = n * ((across.outputs + lines - 1) / lines) * ((tiles + width - 1) / width);
-  const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * points * across.taps * c.cin * columns;
-  const double macs = static_cast<double>(blocks * padded_rows(lines * width, tile.rows) * points) * static_cast<double>(across.taps * c.cin) * static_cast<double>(columns) * relative;
+  const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * points * taps * c.cin * columns;
+  const double macs = static_cast<double>(blocks * padded_rows(lines * width, tile.rows) * points) * static_cast<double>(taps * c.cin) * static_cast<double>(columns) * relative;
   const std::string row = form.name("winograd_line");
-  l.consider(row, macs, static_cast<double>(bytes * blocks), [&l, c, row, form, down, lines, width, reach, bytes, tile = tile] {
+  l.consider(row, macs, static_cast<double>(bytes * blocks), [&l, c, row, form, down, lines, width, reach, pieces, bytes, tile = tile] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
-    const PointerArg w = l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, form, down] { return pack::winograd_line(conv_weights(l), shape, form.outputs, down); }});
-    const int64_t floats = form.points() * (plane((lines + reach) * width * pitch(c.cin)) + plane(lines * width * tile.nr));
+    const PointerArg w = l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, form, down] { return pack::winograd_line(conv_weights(l), shape, form.outputs, form.taps, down); }});
+    const int64_t floats = form.points() * (plane(pieces * (lines + reach) * width * pitch(c.cin)) + plane(lines * width * tile.nr));
     const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(floats) * l.threads());
     auto params = c.params(x, y, conv_bias(l, shape));
     params.emplace_back("weights_end", name_arg("weights_end"));
@@ -114,13 +114,13 @@ void consider_winograd_line(Lowering& l, const ConvCall& c, const Form& form, bo
   }, bytes - 4 * c.kh * c.kw * c.cin * c.cout);
 }
 
-/// The forms with such a kernel along lines.
-std::vector<Form> line_forms(int64_t taps) {
-  switch (taps) {
+/// The forms for a kernel of such a length along lines; `pieces`: it may be cut.
+std::vector<Form> line_forms(int64_t length, bool pieces) {
+  switch (length) {
     case 3: return {{2, 3}, {4, 3}, {6, 3}};
     case 5: return {{2, 5}, {4, 5}};
     case 7: return {{2, 7}};
-    default: return {};
+    default: return length > 3 && pieces ? std::vector<Form>{{4, 3}, {6, 3}, {2, 5}, {4, 5}} : std::vector<Form>();
   }
 }
 
@@ -137,8 +137,8 @@ void consider_winograd(Lowering& l, const ConvCall& c) {
 
 void consider_winograd_line(Lowering& l, const ConvCall& c) {
   if (is_exact(l.node()) || c.is_deep() || c.group != 1 || c.window.strides[0] != 1 || c.window.strides[1] != 1 || c.cin < 8 || c.cout < 8) return;
-  const bool down = line_forms(c.kw).empty();
-  for (const Form& form : line_forms(down ? c.kh : c.kw)) consider_winograd_line(l, c, form, down);
+  const bool down = line_forms(c.kw, c.kh == 1).empty();
+  for (const Form& form : down ? line_forms(c.kh, c.kw == 1) : line_forms(c.kw, c.kh == 1)) consider_winograd_line(l, c, form, down);
 }
 
 }  // namespace onnxc

@@ -6,7 +6,7 @@ namespace onnxc {
 
 /// In both directions, for 3x3 and 5x5 kernels of stride 1: F(2,3), F(4,3), F(2,5).
 void consider_winograd(Lowering& l, const ConvCall& c);
-/// Along rows or columns alone: kernels that are 3, 5 or 7 long there and of any size across, any dilation, and layers whose transformed weights would be too many.
+/// Along rows or columns alone: kernels that are 3, 5 or 7 long there and of any size across, or of any length and one across, any dilation, and layers whose transformed weights would be too many.
 void consider_winograd_line(Lowering& l, const ConvCall& c);
 
 }  // namespace onnxc

@@ -10,7 +10,7 @@
 // w packed: [vector of channels][ky][i][kx][Vec::width] (pack::grouped), bias: cout values or null, read by lanes at the tail. Parameters are conv's with
 // dilation_x 1; the kernel's width, the stride along x, GC and the pixels of a step are template arguments.
 #pragma once
-#include "depthwise.hpp"
+#include "conv.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 

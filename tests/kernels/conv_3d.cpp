@@ -3,17 +3,13 @@
 #include <onnxc/pool_3d.hpp>
 #include <onnxc/winograd.hpp>
 
-#include <functional>
-
-#include "common.hpp"
 #include "compiler/lowering/pack.h"
+#include "conv_loop.hpp"
 
 using namespace onnxc;
 using namespace onnxc::test;
 
 namespace {
-
-int64_t out_size(int64_t in, int64_t k, int64_t stride, int64_t dilation, int64_t pads) { return (in + pads - (k - 1) * dilation - 1) / stride + 1; }
 
 /// visit(iz, iy, ix, kz, ky, kx) for the taps of one output of a convolution that lie inside.
 template <class P, class Visit>

@@ -1,5 +1,7 @@
 // What the kernels of Conv are told, and how its operands reach them: for conv.cpp and conv_chain.cpp.
 #pragma once
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +18,11 @@ namespace onnxc {
 inline Extents conv_spatial(const Extents& extents) { return {extents.begin() + 2, extents.end()}; }
 
 inline Window conv_window(const Node& node, const Extents& x, const Extents& w) { return read_window(node, conv_spatial(x), conv_spatial(w)); }
+
+/// What kernels of volumes are told of the depth, behind the strides of pixels.
+inline std::vector<std::pair<std::string, Arg>> depth_params(const WindowAxis& z) {
+  return {{"d", dim_arg(z.in)}, {"od", dim_arg(z.out)}, {"kd", dim_arg(z.kernel)}, {"stride_z", dim_arg(z.stride)}, {"dilation_z", dim_arg(z.dilation)}, {"pad_front", dim_arg(z.pad_begin)}};
+}
 
 /// What all kernels of this family are told. `window`: over rows and columns; `depth`: that of volumes, where it is not plain.
 struct ConvCall {
@@ -76,10 +83,7 @@ struct ConvCall {
         {"kh", dim_arg(kh)}, {"kw", dim_arg(kw)}, {"stride_y", dim_arg(window.strides[0])}, {"stride_x", dim_arg(window.strides[1])},
         {"dilation_y", dim_arg(window.dilations[0])}, {"dilation_x", dim_arg(window.dilations[1])}, {"pad_top", dim_arg(window.pads_begin[0])},
         {"pad_left", dim_arg(window.pads_begin[1])}, {"group", dim_arg(group)}, {"x_pixel", dim_arg(x.layout.pixel_stride)}, {"y_pixel", dim_arg(y.layout.pixel_stride)}};
-    if (is_deep()) {
-      list.insert(list.end(), {{"d", dim_arg(depth.in)}, {"od", dim_arg(depth.out)}, {"kd", dim_arg(kd())}, {"stride_z", dim_arg(depth.stride)},
-                               {"dilation_z", dim_arg(depth.dilation)}, {"pad_front", dim_arg(depth.pad_begin)}});
-    }
+    if (is_deep()) std::ranges::move(depth_params(depth), std::back_inserter(list));
     if (bias) list.emplace_back("bias", *bias);
     return list;
   }

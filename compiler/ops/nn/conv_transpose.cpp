@@ -148,10 +148,7 @@ void lower_conv_transpose(Lowering& l) {
                                                   {"group", dim_arg(group)},
                                                   {"x_pixel", dim_arg(x.layout.pixel_stride)},
                                                   {"y_pixel", dim_arg(y.layout.pixel_stride)}};
-  if (s.is_deep()) {
-    params.insert(params.end(), {{"d", dim_arg(s.z.in)}, {"od", dim_arg(s.z.out)}, {"kd", dim_arg(kd)}, {"stride_z", dim_arg(s.z.stride)},
-                                 {"dilation_z", dim_arg(s.z.dilation)}, {"pad_front", dim_arg(s.z.pad_begin)}});
-  }
+  if (s.is_deep()) std::ranges::move(depth_params(s.z), std::back_inserter(params));
   if (l.has(2))
     params.emplace_back("bias",
                         l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape)));

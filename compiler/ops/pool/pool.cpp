@@ -5,6 +5,7 @@
 #include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/nn/conv_call.h"
 #include "compiler/ops/nn/conv_chain.h"
 #include "compiler/ops/nn/conv_planar.h"
 #include "compiler/ops/nn/conv_stem.h"
@@ -146,8 +147,7 @@ std::vector<std::pair<std::string, Arg>> pool_params(Lowering& l, Dim x_pixel, D
   params.emplace_back("x_pixel", dim_arg(x_pixel));
   params.emplace_back("y_pixel", dim_arg(y_pixel));
   if (s.is_deep()) {
-    params.insert(params.end(), {{"d", dim_arg(s.z.in)}, {"od", dim_arg(s.z.out)}, {"kd", dim_arg(s.z.kernel)}, {"stride_z", dim_arg(s.z.stride)},
-                                 {"dilation_z", dim_arg(s.z.dilation)}, {"pad_front", dim_arg(s.z.pad_begin)}});
+    std::ranges::move(depth_params(s.z), std::back_inserter(params));
     if (average) params.emplace_back("pad_back", dim_arg(s.z.pad_end));
   }
   if (average && l.node().integer("count_include_pad", 0) != 0) params.emplace_back("count_include_pad", flag_arg(true));

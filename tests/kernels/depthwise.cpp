@@ -1,0 +1,136 @@
+// Convolutions whose lanes hold channels: depthwise, in small groups, to a few channels; against a loop in double.
+#include <onnxc/conv_grouped.hpp>
+#include <onnxc/conv_narrow.hpp>
+#include <onnxc/depthwise.hpp>
+
+#include "compiler/lowering/pack.h"
+#include "conv_loop.hpp"
+
+using namespace onnxc;
+using namespace onnxc::test;
+
+namespace {
+
+template <int KH, int KW, int SX>
+void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
+  p.kh = KH;
+  p.kw = KW;
+  p.stride_x = SX;
+  p.group = p.cout = p.cin;
+  p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
+  p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = numbers(p.cout * KH * KW, 2), bias = numbers(p.cout, 3);
+  const auto packed = pack::depthwise(w, p.cin, KH, KW);
+  p.bias = bias.data();
+  auto answer = [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); };
+  if (p.dilation_x == 1)
+    check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise<KH, KW, SX>(part, in, packed.data(), y, q, epi); }, answer);
+  const Aligned scratch(std::vector<float>(size_t(parts * depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x)), kGuard));
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_any(part, in, packed.data(), y, scratch.p, q, epi); }, answer);
+}
+
+template <int N>
+void check_narrow(ConvParams p, int64_t pad_end, int parts = 1) {
+  p.cout = N;
+  p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
+  p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = numbers(N * p.cin * p.kh * p.kw, 2), bias = numbers(N, 3);
+  const Aligned packed(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width)), spread(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width, true));
+  p.bias = bias.data();
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_narrow<N>(part, in, packed, y, q, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  p.oh = (p.h - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1 - p.pad_top;
+  p.ow = (p.w - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1 - p.pad_left;
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_transpose_narrow<N>(part, in, spread, y, q, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact_transposed(x, w, p, n, oy, ox, co); });
+}
+
+template <int KW, int SX, int GC, int pixels>
+void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
+  if constexpr (Vec::width % GC == 0) {
+    p.kw = KW;
+    p.stride_x = SX;
+    p.cout = p.cin;
+    p.group = p.cin / GC;
+    p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
+    p.ow = out_size(p.w, p.kw, p.stride_x, 1, p.pad_left + pad_end);
+    p.x_pixel = p.cin + 3;
+    p.y_pixel = p.cout + 5;
+    const auto x = image(p), w = numbers(p.cout * GC * p.kh * KW, 2), bias = numbers(p.cout, 3);
+    const auto packed = pack::grouped(w, {.cout = p.cout, .cin = GC, .kh = p.kh, .kw = KW}, Vec::width);
+    p.bias = bias.data();
+    check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_grouped<KW, SX, GC, pixels>(part, in, packed.data(), y, q, epi); },
+          [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  }
+}
+
+/// The sums of rows against those of what is stored, which is as without them.
+template <int K, int SX>
+void check_row_sums(ConvParams p, int parts) {
+  p.kh = p.kw = K;
+  p.stride_x = p.stride_y = SX;
+  p.group = p.cout = p.cin;
+  p.pad_top = p.pad_left = K / 2;
+  p.oh = out_size(p.h, K, SX, 1, K - 1);
+  p.ow = out_size(p.w, K, SX, 1, K - 1);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = pack::depthwise(numbers(p.cout * K * K, 2), p.cin, K, K), bias = numbers(p.cout, 3);
+  p.bias = bias.data();
+  const int64_t rows = p.n * p.oh;
+  std::vector<float> plain(size_t(rows * p.ow * p.y_pixel), kGuard), y = plain, sums(size_t(rows * p.cout) + 1, kGuard);
+  depthwise<K, K, SX>(Part{}, x.data(), w.data(), plain.data(), p, Epilogue<Negate>{});
+  p.row_sums = sums.data();
+  for (int i = parts; i-- > 0;) depthwise<K, K, SX, 7, true>(Part{i, parts}, x.data(), w.data(), y.data(), p, Epilogue<Negate>{});
+  CHECK(y == plain);
+  int64_t wrong = sums.back() != kGuard;
+  for (int64_t i = 0; i < rows * p.cout; ++i) {
+    double sum = 0;
+    for (int64_t ox = 0; ox < p.ow; ++ox) sum += double(y[size_t((i / p.cout * p.ow + ox) * p.y_pixel + i % p.cout)]);
+    wrong += !(std::fabs(sums[size_t(i)] - sum) <= sum_tolerance(p.ow * K * K) / (K * K));  // ow roundings of what is as large as a sum of ow * K * K products
+  }
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("convolutions to a few channels agree with the loop") {
+  check_narrow<1>({.h = 9, .w = 20, .cin = 40, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2, 2);
+  check_narrow<2>({.n = 2, .h = 8, .w = 11, .cin = 16, .kh = 3, .kw = 2, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1, 3);
+  check_narrow<3>({.h = 6, .w = 9, .cin = 7, .kh = 3, .kw = 3, .dilation_y = 2, .dilation_x = 2, .pad_top = 2, .pad_left = 2}, 2);
+  check_narrow<4>({.h = 3, .w = 3, .cin = 33, .kh = 3, .kw = 3, .stride_y = 3, .stride_x = 3}, 0, 5);
+}
+
+TEST_CASE("small groups agree with the loop") {
+  check_grouped<3, 1, 2, 7>({.h = 9, .w = 20, .cin = 34, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 2);
+  check_grouped<3, 1, 4, 14>({.n = 2, .h = 5, .w = 31, .cin = 64, .kh = 3, .dilation_y = 2, .pad_top = 2, .pad_left = 1}, 1);
+  check_grouped<3, 2, 4, 7>({.h = 9, .w = 33, .cin = 44, .kh = 3, .stride_y = 2, .pad_top = 1, .pad_left = 1}, 1, 3);
+  check_grouped<5, 1, 8, 7>({.h = 7, .w = 18, .cin = 40, .kh = 5, .pad_top = 2, .pad_left = 2}, 2);
+  check_grouped<1, 1, 16, 14>({.h = 3, .w = 29, .cin = 48, .kh = 1}, 0);
+  check_grouped<3, 1, 16, 14>({.h = 4, .w = 3, .cin = 16, .kh = 3, .pad_top = 1, .pad_left = 1}, 1);
+}
+
+TEST_CASE("depthwise agrees with the loop") {
+  for (int64_t c : {1, Vec::width, Vec::width + 1}) {
+    check_depthwise<9, 9, 1>({.h = 9, .w = 31, .cin = c, .pad_top = 4, .pad_left = 4}, 4, 2);
+    check_depthwise<11, 6, 2>({.h = 20, .w = 30, .cin = c, .stride_y = 2, .pad_top = 5, .pad_left = 3}, 2);
+    check_depthwise<3, 3, 1>({.h = 9, .w = 13, .cin = c, .dilation_y = 3, .dilation_x = 3, .pad_top = 3, .pad_left = 3}, 3, 2);
+    check_depthwise<2, 1, 9>({.n = 2, .h = 3, .w = 1, .cin = c, .stride_y = 4, .pad_top = 3, .pad_left = 71}, 0);  // hardly a window meets the image
+  }
+
+  for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 40}) {
+    check_depthwise<3, 3, 1>({.h = 9, .w = 20, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 2);
+    check_depthwise<3, 3, 2>({.n = 2, .h = 9, .w = 20, .cin = c, .stride_y = 2, .pad_top = 1, .pad_left = 1}, 1, 3);
+    check_depthwise<5, 5, 1>({.h = 7, .w = 7, .cin = c, .pad_top = 2, .pad_left = 2}, 2);
+    check_depthwise<5, 5, 2>({.h = 14, .w = 30, .cin = c, .stride_y = 2, .pad_top = 1, .pad_left = 1}, 2);
+    check_depthwise<3, 3, 1>({.h = 9, .w = 30, .cin = c, .dilation_y = 2, .dilation_x = 2, .pad_top = 2, .pad_left = 2}, 2);
+    check_depthwise<3, 3, 1>({.h = 1, .w = 1, .cin = c, .pad_top = 1, .pad_left = 1}, 1);
+    check_depthwise<1, 9, 1>({.h = 1, .w = 40, .cin = c}, 0);
+    check_row_sums<3, 1>({.n = 2, .h = 9, .w = 20, .cin = c}, 3);
+    check_row_sums<5, 2>({.h = 14, .w = 31, .cin = c}, 1);
+  }
+}

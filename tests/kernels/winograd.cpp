@@ -1,0 +1,88 @@
+// Winograd's convolutions against a loop in double, within the error that is allowed to any sum of so many products.
+#include <onnxc/winograd.hpp>
+#include <onnxc/winograd_line.hpp>
+
+#include "compiler/lowering/pack.h"
+#include "conv_loop.hpp"
+
+using namespace onnxc;
+using namespace onnxc::test;
+
+namespace {
+
+template <int T, int R, int MR, int NV, bool plain = false>
+void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1) {
+  const int nr = NV * Vec::width;
+  p.kh = p.kw = R;
+  p.oh = out_size(p.h, R, 1, 1, p.pad_top + pad_end);
+  p.ow = out_size(p.w, R, 1, 1, p.pad_left + pad_end);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = numbers(p.cout * p.cin * R * R, 2), bias = numbers(p.cout, 3);
+  const pack::ConvShape shape{.cout = p.cout, .cin = p.cin, .kh = R, .kw = R, .nr = nr};
+  const Aligned packed(plain ? pack::conv_stem(w, shape) : pack::winograd(w, shape, T));
+  const Aligned packed_bias(pack::padded(bias, nr)), scratch(std::vector<float>(size_t(parts * winograd_scratch<T, R, NV, plain>(p.cin, block)), kGuard));
+  p.bias = packed_bias;
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd<T, R, MR, NV, plain>(part, in, packed.p, y, scratch.p, q, block, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+}
+
+template <int T, int R, int MR, int NV, bool down = false>
+void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t width, int parts = 1, int64_t length = R) {
+  const int nr = NV * Vec::width;
+  (down ? p.kh : p.kw) = length;
+  p.oh = out_size(p.h, p.kh, 1, p.dilation_y, p.pad_top + (down ? pad_end : p.pad_top));
+  p.ow = out_size(p.w, p.kw, 1, p.dilation_x, p.pad_left + (down ? p.pad_left : pad_end));
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
+  const Aligned packed(pack::winograd_line(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr}, T, R, down)), packed_bias(pack::padded(bias, nr));
+  const int64_t taps = down ? p.kw : p.kh, dilation = down ? p.dilation_x : p.dilation_y;
+  const Aligned scratch(std::vector<float>(size_t(parts * winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length)), kGuard));
+  p.bias = packed_bias;
+  check(p, parts, x, bias,
+        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.p, q, lines, width, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+}
+
+}  // namespace
+
+TEST_CASE("winograd agrees with the loop") {
+  check_winograd<4, 3, 14, 2>({.h = 16, .w = 16, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 28);
+  check_winograd<4, 3, 14, 2>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 10, 2);
+  check_winograd<4, 3, 14, 2>({.h = 33, .w = 50, .cin = 20, .cout = 7, .pad_top = 0, .pad_left = 2}, 0, 21, 3);
+  check_winograd<2, 3, 14, 2>({.h = 7, .w = 7, .cin = 40, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
+  check_winograd<2, 3, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17}, 0, 7);
+  check_winograd<4, 3, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17, .pad_top = 1, .pad_left = 1}, 1, 100);
+  check_winograd<2, 5, 14, 2>({.h = 28, .w = 28, .cin = 16, .cout = 32, .pad_top = 2, .pad_left = 2}, 2, 28);
+  check_winograd<2, 5, 7, 4>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 1, .pad_left = 2}, 1, 10, 2);
+  check_winograd<2, 5, 8, 1>({.h = 5, .w = 6, .cin = 9, .cout = 7}, 0, 3);
+}
+
+TEST_CASE("winograd with plain weights agrees with the loop") {
+  check_winograd<4, 3, 14, 2, true>({.h = 16, .w = 16, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 28);
+  check_winograd<4, 3, 8, 2, true>({.n = 2, .h = 13, .w = 7, .cin = 137, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 10, 2);
+  check_winograd<2, 3, 8, 2, true>({.h = 7, .w = 7, .cin = 64, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
+  check_winograd<2, 3, 7, 4, true>({.h = 7, .w = 7, .cin = 65, .cout = 130, .pad_top = 1, .pad_left = 1}, 1, 16, 3);
+  check_winograd<2, 3, 6, 2, true>({.h = 9, .w = 8, .cin = 15, .cout = 17}, 0, 7);
+  check_winograd<2, 5, 7, 4, true>({.h = 14, .w = 9, .cin = 70, .cout = 48, .pad_top = 2, .pad_left = 2}, 2, 14, 2);
+}
+
+TEST_CASE("winograd along lines agrees with the loop") {
+  check_winograd_line<2, 3, 14, 2>({.h = 7, .w = 7, .cin = 40, .cout = 70, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 7, 4);
+  check_winograd_line<4, 3, 14, 2>({.n = 2, .h = 13, .w = 11, .cin = 37, .cout = 41, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 4, 3, 2);
+  check_winograd_line<4, 3, 7, 4>({.w = 100, .cin = 20, .cout = 7, .kh = 1, .pad_left = 2}, 0, 1, 10, 3);
+  check_winograd_line<4, 3, 14, 2>({.n = 2, .w = 61, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 4, .pad_left = 4}, 4, 1, 9);
+  check_winograd_line<2, 3, 8, 1>({.h = 12, .w = 20, .cin = 9, .cout = 17, .kh = 5, .dilation_y = 2, .dilation_x = 3, .pad_top = 3, .pad_left = 1}, 2, 2, 3, 2);
+  check_winograd_line<4, 3, 6, 2>({.h = 3, .w = 2, .cin = 15, .cout = 17, .kh = 2, .pad_left = 1}, 1, 5, 7);
+  check_winograd_line<6, 3, 14, 2>({.n = 2, .w = 61, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 2, .pad_left = 2}, 2, 1, 9);
+  check_winograd_line<2, 5, 7, 4>({.h = 9, .w = 17, .cin = 20, .cout = 65, .kh = 5, .pad_top = 2, .pad_left = 2}, 2, 3, 9, 2);
+  check_winograd_line<4, 5, 14, 2>({.n = 3, .w = 50, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 3, .pad_left = 6}, 6, 1, 5, 2);
+  check_winograd_line<2, 7, 7, 4>({.h = 17, .w = 17, .cin = 40, .cout = 64, .kh = 1, .pad_left = 3}, 3, 6, 9);
+  check_winograd_line<2, 7, 7, 4, true>({.h = 17, .w = 11, .cin = 40, .cout = 64, .kw = 1, .pad_top = 3}, 3, 6, 9, 2);
+  check_winograd_line<4, 3, 14, 2, true>({.n = 2, .h = 19, .w = 12, .cin = 19, .cout = 33, .kw = 4, .dilation_y = 2, .dilation_x = 2, .pad_top = 1, .pad_left = 3}, 2, 2, 3, 2);
+  check_winograd_line<4, 5, 14, 2>({.n = 2, .w = 70, .cin = 20, .cout = 33, .kh = 1, .pad_left = 7}, 7, 1, 6, 2, 15);
+  check_winograd_line<6, 3, 7, 4>({.h = 5, .w = 40, .cin = 16, .cout = 64, .kh = 1, .dilation_x = 2, .pad_left = 3}, 4, 2, 8, 1, 8);
+  check_winograd_line<4, 5, 7, 4, true>({.h = 31, .w = 6, .cin = 9, .cout = 12, .kw = 1, .pad_top = 5}, 5, 3, 7, 2, 11);
+  check_winograd_line<4, 5, 8, 1, true>({.h = 3, .w = 5, .cin = 9, .cout = 7, .kw = 1, .pad_top = 2}, 2, 2, 1);
+}

@@ -119,7 +119,7 @@ def check_edits(model, root, cache, setting):
         able = [value for value, winner in picked.items() if winner == kernel]
         expect(able, f"{kernel} is taken", picked)
         text = emitted(model, root / "edited", "--tune", cache=edited)
-        function = re.sub(r"_[24]$", "", kernel.split(",")[0])
+        function = re.sub(r"(_\d)+$", "", kernel.split(",")[0])
         expect("--tune" in text and f"onnxc::{function}<" in text, f"the emitted file calls {kernel}")
         call("run", model, "--tune", cache=edited)
         why = call("explain", model, able[0], "--tune=cached", cache=edited).stdout

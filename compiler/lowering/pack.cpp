@@ -1,7 +1,5 @@
 #include "pack.h"
 
-#include <algorithm>
-
 namespace onnxc::pack {
 
 namespace {
@@ -153,12 +151,10 @@ std::vector<float> winograd(std::span<const float> w, ConvShape s, int outputs) 
   };
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(panels_size(steps * size * size, s.cout, s.nr)));
-  for (int64_t first = 0; first < s.cout; first += s.nr) {
-    append_panels(out, steps * size * size, std::min(s.nr, s.cout - first), s.nr, [&](int64_t row, int64_t column) {
-      const int64_t frequency = row / steps, kz = row % steps / s.cin, ci = row % s.cin;
-      return element(((first + column) * s.cin + ci) * depth + kz, g[static_cast<std::size_t>(frequency / size)], g[static_cast<std::size_t>(frequency % size)]);
-    });
-  }
+  append_panels(out, steps * size * size, s.cout, s.nr, [&](int64_t row, int64_t column) {
+    const int64_t frequency = row / steps, kz = row % steps / s.cin, ci = row % s.cin;
+    return element((column * s.cin + ci) * depth + kz, g[static_cast<std::size_t>(frequency / size)], g[static_cast<std::size_t>(frequency % size)]);
+  });
   return out;
 }
 
@@ -168,28 +164,24 @@ std::vector<float> winograd_line(std::span<const float> w, ConvShape s, int outp
   const auto g = winograd_g(size, taps);
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(panels_size(steps * size, s.cout, s.nr)));
-  for (int64_t first = 0; first < s.cout; first += s.nr) {
-    append_panels(out, steps * size, std::min(s.nr, s.cout - first), s.nr, [&](int64_t row, int64_t column) {
-      const int64_t line = row % steps / s.cin / pieces, from = row % steps / s.cin % pieces * taps;
-      const int64_t kernel = ((first + column) * s.cin + row % s.cin) * s.kh * s.kw + line * step_across;
-      const std::vector<double>& factors = g[static_cast<std::size_t>(row / steps)];
-      double sum = 0;
-      for (int64_t k = 0; k < taps && from + k < length; ++k) sum += factors[static_cast<std::size_t>(k)] * static_cast<double>(at(w, kernel + (from + k) * step));
-      return static_cast<float>(sum);
-    });
-  }
+  append_panels(out, steps * size, s.cout, s.nr, [&](int64_t row, int64_t column) {
+    const int64_t line = row % steps / s.cin / pieces, from = row % steps / s.cin % pieces * taps;
+    const int64_t kernel = (column * s.cin + row % s.cin) * s.kh * s.kw + line * step_across;
+    const std::vector<double>& factors = g[static_cast<std::size_t>(row / steps)];
+    double sum = 0;
+    for (int64_t k = 0; k < taps && from + k < length; ++k) sum += factors[static_cast<std::size_t>(k)] * static_cast<double>(at(w, kernel + (from + k) * step));
+    return static_cast<float>(sum);
+  });
   return out;
 }
 
 std::vector<float> grouped(std::span<const float> w, ConvShape s, int64_t lanes) {
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(panels_size(s.kh * s.cin * s.kw, s.cout, lanes)));
-  for (int64_t first = 0; first < s.cout; first += lanes) {
-    append_panels(out, s.kh * s.cin * s.kw, std::min(lanes, s.cout - first), lanes, [&](int64_t row, int64_t column) {
-      const int64_t kx = row % s.kw, ci = row / s.kw % s.cin, ky = row / s.kw / s.cin;
-      return at(w, (((first + column) * s.cin + ci) * s.kh + ky) * s.kw + kx);
-    });
-  }
+  append_panels(out, s.kh * s.cin * s.kw, s.cout, lanes, [&](int64_t row, int64_t column) {
+    const int64_t kx = row % s.kw, ci = row / s.kw % s.cin, ky = row / s.kw / s.cin;
+    return at(w, ((column * s.cin + ci) * s.kh + ky) * s.kw + kx);
+  });
   return out;
 }
 

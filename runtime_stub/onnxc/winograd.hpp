@@ -86,6 +86,14 @@ ONNXC_INLINE void winograd_forward(const float* const (&row)[A], int64_t left, f
   }
 }
 
+/// The same of a tile in a slice outside of the volume.
+template <int A>
+ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {
+  for (int f = 0; f < A * A; ++f) {
+    for (int64_t c = 0; c < cin; c += Vec::width) Vec::all(0.0f).store(v + f * plane + c);
+  }
+}
+
 /// One vector of channels of one tile from m back to T x T outputs.
 template <int A, int T>
 ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]) {
@@ -186,7 +194,7 @@ ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, fl
           const int64_t z = front + kz * p.dilation_z;
           float* const to = v + (kz * block + t) * pitch;
           if (z >= 0 && z < p.d) forward(x + (first_slice + z) * p.h * p.w * p.x_pixel, to);
-          else for (int f = 0; f < A * A; ++f) std::fill_n(to + f * v_plane, pitch, 0.0f);
+          else detail::winograd_nothing<A>(to, v_plane, p.cin);
         }
       }
     }

@@ -126,10 +126,8 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
   l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs, 0, [&l, c, unrolled, scratch] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
-    std::optional<PointerArg> bias;
-    if (l.has(2)) bias = l.in(2).pointer;
     StepBuilder step = l.call(unrolled ? "depthwise" : "depthwise_any");
-    auto params = c.params(x, y, bias);
+    auto params = c.params(x, y, bias_as_given(l));
     if (unrolled) {
       step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1])).template_name("7");
       if (const auto sums = wanted_row_sums(l)) {
@@ -156,11 +154,9 @@ void consider_grouped(Lowering& l, const ConvCall& c) {
   l.consider("conv_grouped", c.macs, 0, [&l, c, shape, lanes, pixels] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::grouped(conv_weights(l), shape, lanes));
-    std::optional<PointerArg> bias;
-    if (l.has(2)) bias = l.in(2).pointer;
     StepBuilder step = l.call("conv_grouped");
     for (const int64_t value : {c.kw, c.window.strides[1], shape.cin, int64_t{pixels}}) step.template_name(std::to_string(value));
-    step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias));
+    step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
     finish_conv(l, step, c, y);
   });
 }
@@ -173,10 +169,8 @@ void consider_narrow(Lowering& l, const ConvCall& c) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw};
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::narrow(conv_weights(l), shape, lanes));
-    std::optional<PointerArg> bias;
-    if (l.has(2)) bias = l.in(2).pointer;
     StepBuilder step = l.call("conv_narrow");
-    step.template_name(std::to_string(c.cout)).pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias));
+    step.template_name(std::to_string(c.cout)).pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
     finish_conv(l, step, c, y);
   });
 }

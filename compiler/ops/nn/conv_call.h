@@ -107,6 +107,9 @@ inline std::optional<PointerArg> conv_bias(Lowering& l, const pack::ConvShape& s
   if (!l.has(2)) return std::nullopt;
   return l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape));
 }
+/// The same for kernels that read no more of it than there are channels.
+inline std::optional<PointerArg> bias_as_given(Lowering& l) { return l.has(2) ? std::optional(l.in(2).pointer) : std::nullopt; }
+
 /// What gemm is told of a 1x1 convolution.
 inline std::vector<std::pair<std::string, Arg>> gemm_params(Lowering& l, const ConvCall& c, const View& x, const View& y, const pack::ConvShape& shape) {
   std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(c.pixels)}, {"n", dim_arg(c.cout)}, {"k", dim_arg(c.cin)}, {"lda", dim_arg(x.layout.pixel_stride)}, {"ldc", dim_arg(y.layout.pixel_stride)}};

@@ -121,8 +121,7 @@ void lower_conv_chain(Lowering& last) {
     const View x = stem ? stem_input(front, *stem) : front.in(0, conv_input_layout(front)), y = last.out_any(0);
     if (stem) first.weights = stem_weights(front, *stem);
     const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32, pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
-    std::optional<PointerArg> bias;
-    if (depthwise.has(2)) bias = depthwise.in(2).pointer;
+    const auto bias = bias_as_given(depthwise);
     const std::optional<PointerArg> sums = project ? std::nullopt : wanted_row_sums(last);
     const PointerArg scratch = last.workspace("rows", ElementType::F32, Dim(room) * last.threads());
 

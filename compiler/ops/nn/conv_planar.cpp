@@ -50,8 +50,7 @@ void call_planar(Lowering& l, std::string_view row, const PlanarTile& tile, cons
   const ConvCall c(l);
   const View x = l.in(0);
   const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv_stem(conv_weights(l), {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = static_cast<int>(c.cout)}));
-  std::optional<PointerArg> bias;
-  if (l.has(2)) bias = l.in(2).pointer;
+  const auto bias = bias_as_given(l);
   const int64_t rows = (std::min(c.oh.value(), kBand) - 1) * c.window.strides[0] + (c.kh - 1) * c.window.dilations[0] + 1;
   const int64_t pitch = padded_width(l, c, tile) + (c.kw - 1) * c.window.dilations[1];
   const PointerArg scratch = l.workspace("padded", ElementType::F32, Dim(c.cin * rows * pitch + l.target().vector_floats) * l.threads());

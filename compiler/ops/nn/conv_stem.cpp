@@ -29,7 +29,8 @@ std::optional<Stem> stem_of(Lowering& l, bool pairs) {
   const ConvCall c(l);
   const Layout given = l.in_any(0).layout;
   const bool joined = given.channels_last && given.pixel_stride == Dim(c.cin) && c.window.dilations[1] == 1;
-  if (l.extents(0).size() > 4 || c.group != 1 || c.cin > (joined ? 4 : kFewChannels)) return std::nullopt;
+  const bool volume = l.extents(0).size() > 4;  // whose slices are no planar images: its channels come first
+  if (volume || c.group != 1 || c.cin > (joined ? 4 : kFewChannels)) return std::nullopt;
   const auto tile = stem_tile(l.target(), c.ow, c.cin, c.cout, c.window, pairs && fixed_stride(c.window, joined ? c.cin : 1) > 0);
   return tile ? std::optional<Stem>({c, *tile, joined}) : std::nullopt;
 }

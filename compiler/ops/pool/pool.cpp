@@ -121,15 +121,13 @@ void lower_planar(Lowering& l) {
 Sliding pool_sliding(Lowering& l) { return sliding(window_of(l.node(), l.extents(0)), l.extents(0), l.output_type(0).extents); }
 
 /// What the channels-last kernels are told.
-std::vector<std::pair<std::string, Arg>> pool_params(Lowering& l, Dim x_pixel, Dim y_pixel) {
-  const Extents& extents = l.extents(0);
+std::vector<std::pair<std::string, Arg>> pool_params(Lowering& l, const Sliding& s, Dim x_pixel, Dim y_pixel) {
   const bool average = l.node().op == "AveragePool";
-  const Sliding s = pool_sliding(l);
   const Window window = s.plane();
   std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(s.n)},
                                                   {"h", dim_arg(s.y.in)},
                                                   {"w", dim_arg(s.x.in)},
-                                                  {"c", dim_arg(extents[1])},
+                                                  {"c", dim_arg(l.extents(0)[1])},
                                                   {"oh", dim_arg(s.y.out)},
                                                   {"ow", dim_arg(s.x.out)},
                                                   {"kh", dim_arg(window.kernel[0])},
@@ -191,7 +189,7 @@ void lower_stem_pool(Lowering& l) {
   auto stem_arguments = stem_params(stem_part, *stem, x, y);
   StepBuilder step = l.call("stem_pool");
   stem_args(step, *stem).pointer(x).pointer(w).pointer(y).pointer(scratch);
-  step.params({{"stem", params_arg(std::move(stem_arguments))}, {"pool", params_arg(pool_params(l, pitch, y.layout.pixel_stride))}, {"band", dim_arg(band)}, {"pitch", dim_arg(pitch)}});
+  step.params({{"stem", params_arg(std::move(stem_arguments))}, {"pool", params_arg(pool_params(l, pool_sliding(l), pitch, y.layout.pixel_stride))}, {"band", dim_arg(band)}, {"pitch", dim_arg(pitch)}});
   step.epilogue(stem_part.epilogue(stem_part.image_shape(stem_part.output_type(0).extents), step)).epilogue(l.epilogue(l.image_shape(y.extents), step));
   step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw));
 }
@@ -208,9 +206,9 @@ void lower_pool(Lowering& l) {
   const View given = l.in_any(0), x = l.in(0, given.layout.channels_last ? given.layout : channels_last(extents, l.target().vector_floats)),
              y = l.out_any(0);
   const bool average = l.node().op == "AveragePool";
-  auto params = pool_params(l, x.layout.pixel_stride, y.layout.pixel_stride);
-  const bool deep = pool_sliding(l).is_deep();
-  StepBuilder step = l.call(average ? deep ? "average_pool_3d" : "average_pool" : deep ? "max_pool_3d" : "max_pool");
+  const Sliding s = pool_sliding(l);
+  auto params = pool_params(l, s, x.layout.pixel_stride, y.layout.pixel_stride);
+  StepBuilder step = l.call(average ? s.is_deep() ? "average_pool_3d" : "average_pool" : s.is_deep() ? "max_pool_3d" : "max_pool");
   step.pointer(x).pointer(y).params(std::move(params)).epilogue(l.epilogue(l.image_shape(y.extents), step));
 }
 

@@ -67,6 +67,7 @@ stage "real models" script tests/zoo/run.sh
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "random cases of each operator" script tests/differential/run.sh
 stage "values in place" script tests/placement/run.sh
+stage "threads" script tests/threads/run.sh
 stage "narrow weights" script tests/narrow/run.sh
 stage "kernels by measurement" script tests/tune/run.sh
 stage "hard memory plans" script tests/memory/minimalloc.sh

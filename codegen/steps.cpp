@@ -72,12 +72,6 @@ std::string StepsText::argument(const Arg& arg) const {
       arg);
 }
 
-/// A fork costs about as much as some ten thousand multiply-adds: smaller steps run on the calling thread. So do those that may fail.
-bool worth_sharing(const Step& step) {
-  constexpr int64_t kLeastMacs = 1 << 16, kLeastBytes = 1 << 17;
-  return step.parallel && !step.fallible && (step.macs.max_value() >= kLeastMacs || step.bytes.max_value() >= kLeastBytes);
-}
-
 std::string StepsText::call(const Step& step, bool shared) const {
   std::string types;
   for (const TemplateArg& t : step.template_args) types += (types.empty() ? "" : ", ") + (t.expr >= 0 ? fmt::format("E{}", t.expr) : t.text);
@@ -129,9 +123,33 @@ std::string StepsText::bookkeeping(const Step& step) const {
   return out;
 }
 
+/// The step and those that follow it without a wait. A profile tells the time of each step, so there threads wait after each.
+std::span<const Step> StepsText::concurrent_with(const std::vector<Step>& steps, std::size_t first) const {
+  std::size_t last = first + 1;
+  while (threads && profile == nullptr && last < steps.size() && steps[last].concurrent) ++last;
+  return std::span(steps).subspan(first, last - first);
+}
+
+std::string StepsText::share(const Step& step) const {
+  return fmt::format("threads.run([&](onnxc::Part part) {}{{ {}; }});\n", step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true));
+}
+
+std::string StepsText::share(std::span<const Step> group, const std::string& space) const {
+  std::string out = "threads.run([&](onnxc::Part part) {\n";
+  int whole = 0;
+  for (const Step& step : group) {
+    const bool shared = worth_sharing(step);
+    std::string statement = call(step, shared) + ";";
+    if (step.specialised) statement = fmt::format("[&]() ONNXC_SPECIALISED {{ {} }}();", statement);
+    out += fmt::format("{}  {}{}\n", space, shared ? "" : fmt::format("if (part.index == {} % part.count) ", ++whole), statement);
+  }
+  return out + space + "});\n";
+}
+
 void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& number, std::string& out) const {
   const std::string space(static_cast<std::size_t>(indent), ' ');
-  for (const Step& step : steps) {
+  for (std::size_t at = 0; at < steps.size(); ++at) {
+    const Step& step = steps[at];
     ++number;
     if (is_bookkeeping(step)) {
       std::istringstream lines(bookkeeping(step));
@@ -158,10 +176,16 @@ void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& num
         break;
       }
       default:
+        if (const auto group = concurrent_with(steps, at); group.size() > 1) {
+          for (const Step& other : group.subspan(1)) out += fmt::format("{}// {}: {}\n", space, ++number, comment_text(other.what, 200));
+          out += space + share(group, space);
+          at += group.size() - 1;
+          break;
+        }
         for (Dim symbol : step.binds) out += fmt::format("{}[[maybe_unused]] std::int64_t {} = 0;\n", space, cpp_dim(symbol, symbols));
         if (const bool shared = threads && worth_sharing(step); profile != nullptr)
           out += space + profile->statement(step, call(step, shared), shared, step.specialised ? "ONNXC_SPECIALISED " : "") + "\n";
-        else if (shared) out += fmt::format("{}threads.run([&](onnxc::Part part) {}{{ {}; }});\n", space, step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true));
+        else if (shared) out += space + share(step);
         else if (step.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, call(step, false));
         else if (step.specialised) out += fmt::format("{}[&]() ONNXC_SPECIALISED {{ {}; }}();\n", space, call(step, false));
         else out += fmt::format("{}{};\n", space, call(step, false));

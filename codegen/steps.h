@@ -1,14 +1,12 @@
 // Steps as C++ statements.
 #pragma once
+#include <span>
 #include <string>
 
 #include "codegen/cpp_text.h"
 #include "codegen/profile.h"
 
 namespace onnxc {
-
-/// The caller's threads share such a step, where a unit has them: it is large enough, and cannot fail.
-bool worth_sharing(const Step& step);
 
 struct StepsText {
   const Program& program;
@@ -23,6 +21,9 @@ struct StepsText {
 
  private:
   void print_steps(const std::vector<Step>& steps, int indent, int& number, std::string& out) const;
+  std::span<const Step> concurrent_with(const std::vector<Step>& steps, std::size_t first) const;
+  std::string share(const Step& step) const;
+  std::string share(std::span<const Step> group, const std::string& space) const;
   std::string bookkeeping(const Step& step) const;
   std::string pointer(const PointerArg& p) const;
   std::string form_members(const FormArg& form) const;

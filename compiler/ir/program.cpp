@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace onnxc {
 namespace {
 
@@ -57,6 +59,13 @@ const char* place_name(Buffer::Place place) {
   }
   return "?";
 }
+
+double forks_worth(int64_t macs, int64_t bytes) {
+  constexpr double kMacs = 1 << 16, kBytes = 1 << 17;
+  return std::max(static_cast<double>(macs) / kMacs, static_cast<double>(bytes) / kBytes);
+}
+
+bool worth_sharing(const Step& step) { return step.parallel && !step.fallible && forks_worth(step.macs.max_value(), step.bytes.max_value()) >= 1; }
 
 std::string step_label(const Step& step) { return step.kind == Step::Kind::Call ? step.row : kind_name(step.kind); }
 

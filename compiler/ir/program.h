@@ -70,6 +70,7 @@ struct PointerArg {
   bool writes = false;
   Dim offset = 0;  ///< elements
   ElementType as = ElementType::Undefined;  ///< Undefined: the buffer's own
+  Dim reach = 0;   ///< the step touches no more than so many elements from `offset` on, of each pixel where the buffer has pixels; 0: whatever of the buffer
 };
 /// onnxc::Tensor<T>{pointer, {extents}}
 struct TensorArg {
@@ -150,6 +151,7 @@ struct Step {
   bool parallel = false;  ///< takes onnxc::Part as its first argument
   bool fallible = false;  ///< gives a Status
   bool specialised = false;  ///< compiled for its own extents, not once for all calls of the kernel
+  bool concurrent = false;   ///< threads go on to it from the step before without waiting for each other; see lowering/concurrent_steps.h
 
   PointerArg condition;                    ///< If: a bool. Loop: a bool that is read before each iteration, or none
   std::vector<std::vector<Step>> blocks;   ///< If: then, else. Loop: the body
@@ -214,6 +216,11 @@ int for_each_step(Steps& steps, Visit&& visit, int number = 0) {
 /// Calls visit(PointerArg&) for every pointer among the step's own arguments, the condition included.
 void for_each_pointer(Step& step, const std::function<void(PointerArg&)>& visit);
 void for_each_pointer(const Step& step, const std::function<void(const PointerArg&)>& visit);
+
+/// What `macs` multiply-adds or `bytes` take on one thread, in units that are worth a fork of threads: a fork costs some ten thousand multiply-adds.
+double forks_worth(int64_t macs, int64_t bytes);
+/// The caller's threads share such a step, where a unit has them: it is large enough, and cannot fail.
+bool worth_sharing(const Step& step);
 
 /// The row that a step calls, or what it does instead: `if`, `loop`, `bind`.
 std::string step_label(const Step& step);

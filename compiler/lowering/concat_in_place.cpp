@@ -49,7 +49,8 @@ std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& l
       const Dim offset = at * *unit;
       at += part.extents[axis];
       if (parts.contains(v) || !is_computed(v) || !is_sized_before_the_run(part) || layout_of(v).channels_last != layout_of(whole).channels_last) continue;
-      parts.emplace(v, PartOf{whole, offset});
+      const Dim reach = !layout_of(v).channels_last ? part.extents[axis] * *unit : axis == 1 ? part.extents[1] : Dim(0);
+      parts.emplace(v, PartOf{whole, offset, reach});
       layout_of(v).pixel_stride = layout_of(whole).pixel_stride;
     }
   }

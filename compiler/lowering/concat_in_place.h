@@ -6,10 +6,10 @@
 
 namespace onnxc {
 
-/// A value's place in another: it begins `offset` elements into the storage of `whole`, and has the pixel stride of that.
+/// A value's place in another: it begins `offset` elements into the storage of `whole`, and has the pixel stride of that. `reach`: as in PointerArg.
 struct PartOf {
   ValueId whole;
-  Dim offset;
+  Dim offset, reach;
 };
 
 /// Inputs of Concat that their producers can write into its result: channels of an image in channels-last, or all of an axis with nothing but extents

@@ -74,6 +74,7 @@ void Lowering::alias(int output, int input, Dim offset) {
   const Type& type = graph_[out].type;
   if (offset.depends_on_run() || view.pointer.offset.depends_on_run()) {  // the place moves: an offset from the pointer
     view.pointer.offset += offset;
+    view.pointer.reach = 0;
     view.pointer.as = view.element = type.element;
     view.extents = type.extents;
     return lowerer_.define_view(*lowerer_.scope_, out, view);
@@ -90,6 +91,8 @@ void Lowering::out_view(int i, View view) {
   const Type& type = output_type(i);
   view.extents = type.extents;
   view.pointer.as = view.element = type.element;
+  const bool pixels = view.layout.channels_last && view.layout.pixel_stride == lowerer_.program_[view.pointer.buffer].pixel_stride;
+  view.pointer.reach = pixels ? type.extents[1] : Dim(0);  // it may be wider than what it was made from, as a Concat of neighbours is
   lowerer_.define_view(*lowerer_.scope_, node_.output(i), view);
 }
 

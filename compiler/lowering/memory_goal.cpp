@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "compiler/lowering/concurrent_steps.h"
 #include "compiler/lowering/narrow.h"
 #include "compiler/lowering/plan_memory.h"
 #include "compiler/lowering/weights_budget.h"
@@ -26,6 +27,7 @@ Planned lower(const Way& way) {
 
 void plan(Planned& planned, const LowerOptions& options) {
   if (options.optimise) alias_buffers(planned.program);
+  if (options.optimise && options.threads > 1) find_concurrent_steps(planned.program);
   plan_memory(planned.program);
 }
 

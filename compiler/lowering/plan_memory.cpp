@@ -21,11 +21,18 @@ int64_t aligned(int64_t bytes) { return std::max<int64_t>(0, bytes + kAlignment 
 
 void set_lifetimes(Program& program) {
   for (Buffer& b : program.buffers) b.first = b.last = -1;
+  std::vector<int> begin, end;  // of the steps that are concurrent with each
+  for_each_step(program.steps, [&](const Step& step, int number) {
+    begin.push_back(step.concurrent ? begin.back() : number);
+    end.resize(begin.size());
+    std::fill(end.begin() + begin.back(), end.end(), number + 1);
+  });
   for_each_step(program.steps, [&](const Step& step, int number) {
     for_each_pointer(step, [&](const PointerArg& p) {
       Buffer& b = program[root_of(program, p.buffer)];
-      if (b.first < 0) b.first = number;
-      b.last = std::max(b.last, number + 1);
+      const auto at = static_cast<std::size_t>(number);
+      if (b.first < 0) b.first = begin[at];
+      b.last = std::max(b.last, end[at]);
     });
   });
 }

@@ -13,40 +13,21 @@ import sys
 import tempfile
 
 import numpy as np
-import onnx
 import onnxc
 import onnxruntime as ort
-from onnx import helper as h
 from onnx import numpy_helper, parser
 
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+from networks import conv, make_model, node, values, weights  # noqa: E402
+
 RUNS = (("-O0", 1), ("-O3", 1), ("-O3", 2), ("--memory=min", 1))
-RANDOM = np.random.default_rng(3)
 NETWORKS = []
 # Of the arena at speed, at --memory=min.
 AT_MOST = {"a block by bands of rows": 0.75, "a cheap value for distant readers": 0.9, "an entry by stripes": 0.5, "branches by stripes": 0.6, "dilated, by stripes": 0.5}
 
 
-def node(op, inputs, outputs, **attributes):
-    return h.make_node(op, inputs.split(), outputs.split(), **attributes)
-
-
-def conv(inputs, output, kernel=3, **attributes):
-    return node("Conv", inputs, output, **{"pads": [kernel // 2] * 4, **attributes})
-
-
-def values(*shape):
-    return RANDOM.standard_normal(shape).astype(np.float32)
-
-
-def weights(cout, cin, *kernel):
-    return values(cout, cin, *kernel) * np.float32(0.12)
-
-
 def network(title, nodes, constants, outputs, **feeds):
-    info = lambda name, shape: h.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
-    graph = h.make_graph(nodes, title, [info(k, v.shape) for k, v in feeds.items()], [info(name, None) for name in outputs.split()],
-                         [numpy_helper.from_array(v, k) for k, v in constants.items()])
-    NETWORKS.append((title, h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8), feeds))
+    NETWORKS.append((title, make_model(title, nodes, constants, outputs, feeds), feeds))
 
 
 def dense_and_gated():

@@ -29,6 +29,14 @@ StepBuilder& form_args(StepBuilder& step, const Form& form, const Tile& tile) {
   return tile_args(step.template_name(std::to_string(form.outputs)).template_name(std::to_string(form.taps)), tile);
 }
 
+constexpr int64_t kLeastTiles = 28;  // of a block that is smaller than it need be: rows of a tile of registers, twice at the least
+
+/// Blocks of at most `fits` of `items`; so many that threads have equal shares, where blocks stay large enough.
+int64_t blocks_of(int64_t items, int64_t fits, int64_t least, int64_t threads) {
+  const int64_t needed = std::max<int64_t>(1, (items + fits - 1) / fits), even = (needed + threads - 1) / threads * threads;
+  return even * least <= items ? even : needed;
+}
+
 /// In both directions; `plain`: its kernel transforms the weights.
 void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool plain) {
   constexpr int64_t kPlainDepth = 64, kPlainTiles = 6;  // as in winograd.hpp; what the transform costs
@@ -39,7 +47,8 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
   // Blocks of one size. For each all constants stream by once, so the more these are, the more of L2 a block may take.
   const int64_t constants = 4 * frequencies * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
   const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * c.kd() * pitch(c.cin)));
-  const int64_t blocks = std::max<int64_t>(1, (tiles + fits - 1) / fits), even = (tiles + blocks - 1) / blocks;
+  const int64_t sharers = tiles > fits || constants <= l.target().workspace_bytes() ? l.threads() : 1;  // else each would stream them: its kernel shares panels
+  const int64_t blocks = blocks_of(tiles, fits, kLeastTiles, sharers), even = (tiles + blocks - 1) / blocks;
   const auto [tile, relative] = choose_winograd_tile(l.target(), even, c.cout);
   const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
   const int64_t transformed = plain ? plane(std::min(c.cin, kPlainDepth) * tile.nr) : 0;
@@ -88,8 +97,9 @@ void consider_winograd_line(Lowering& l, const ConvCall& c, const Form& form, bo
   const int64_t tiles = std::max<int64_t>(1, ((along.outputs + along.dilation - 1) / along.dilation + form.outputs - 1) / form.outputs * along.dilation);
   // A block: tiles of one line if that is long, else lines, whose transformed input fits most of L2.
   const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * points * pieces * (c.cin + 16)));
-  const int64_t reach = (across.taps - 1) * across.dilation, ranges = (tiles + fits - 1) / fits, most = std::max<int64_t>(1, fits / tiles - reach);
-  const int64_t bands = ranges > 1 ? across.outputs : (across.outputs + most - 1) / most;
+  const int64_t sharers = n * across.outputs == 1 ? l.threads() : 1, ranges = blocks_of(tiles, fits, kLeastTiles, sharers);
+  const int64_t reach = (across.taps - 1) * across.dilation, most = std::max<int64_t>(1, fits / tiles - reach);
+  const int64_t bands = ranges > 1 ? across.outputs : blocks_of(across.outputs, most, (kLeastTiles + tiles - 1) / tiles, l.threads());
   const int64_t lines = std::max<int64_t>(1, (across.outputs + bands - 1) / std::max<int64_t>(1, bands));
   const int64_t even = (tiles + ranges - 1) / ranges;
   const auto [tile, relative] = choose_winograd_tile(l.target(), lines * even, c.cout);

@@ -1,0 +1,32 @@
+"""Pieces of small networks for checks: nodes and weights with random values of the size of 1 after each layer."""
+import numpy as np
+import onnx
+from onnx import helper as h
+from onnx import numpy_helper
+
+RANDOM = np.random.default_rng(3)
+
+
+def node(op, inputs, outputs, **attributes):
+    return h.make_node(op, inputs.split(), outputs.split(), **attributes)
+
+
+def conv(inputs, output, kernel=3, **attributes):
+    return node("Conv", inputs, output, **{"pads": [kernel // 2] * 4, **attributes})
+
+
+def values(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def weights(cout, cin, *kernel):
+    return values(cout, cin, *kernel) * np.float32(0.12)
+
+
+def make_model(title, nodes, constants, outputs, feeds, batch=None):
+    """`batch`: the name of the first dimension of the inputs, where it is open."""
+    info = lambda name, shape: h.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+    shape = lambda v: v.shape if batch is None else (batch, *v.shape[1:])
+    graph = h.make_graph(nodes, title, [info(k, shape(v)) for k, v in feeds.items()], [info(name, None) for name in outputs.split()],
+                         [numpy_helper.from_array(v, k) for k, v in constants.items()])
+    return h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8)

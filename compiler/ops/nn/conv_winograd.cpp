@@ -47,8 +47,7 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
   // Blocks of one size. For each all constants stream by once, so the more these are, the more of L2 a block may take.
   const int64_t constants = 4 * frequencies * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
   const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * c.kd() * pitch(c.cin)));
-  const int64_t sharers = tiles > fits || constants <= l.target().workspace_bytes() ? l.threads() : 1;  // else each would stream them: its kernel shares panels
-  const int64_t blocks = blocks_of(tiles, fits, kLeastTiles, sharers), even = (tiles + blocks - 1) / blocks;
+  const int64_t blocks = blocks_of(tiles, fits, kLeastTiles, tiles > fits ? l.threads() : 1), even = (tiles + blocks - 1) / blocks;
   const auto [tile, relative] = choose_winograd_tile(l.target(), even, c.cout);
   const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
   const int64_t transformed = plain ? plane(std::min(c.cin, kPlainDepth) * tile.nr) : 0;

@@ -21,6 +21,7 @@ struct Pass {
   const char* name;
   Graph (*run)(Graph);
   bool optional;  ///< an optimisation: -O0 and --opt-bisect-limit leave it out
+  bool keeps_alive = false;  ///< values live longer for it: --memory=balanced and --memory=min leave it out
 };
 
 // clang-format off
@@ -34,6 +35,7 @@ constexpr Pass kPasses[] = {
     {"fold_parameters",                 fold_constants,                  true},   // expressions over weights, BatchNorm's above all
     {"eliminate_common_subexpressions", eliminate_common_subexpressions, true},   // computed twice, computed once; before fusion hides it
     {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
+    {"select_channels",                 select_channels,                 true, true},  // shuffles of channels move into weights; after BatchNorm, which stands between otherwise
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
     {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs
     {"order_nodes",                     order_nodes,                     true},   // fewer bytes live at once
@@ -125,6 +127,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   int optional_passes = 0;
   for (const Pass& pass : kPasses) {
     if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;
+    if (pass.keeps_alive && options.memory != MemoryGoal::Speed) continue;
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }

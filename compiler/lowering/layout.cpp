@@ -85,7 +85,7 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
     LayoutRule rule = LayoutRule::Follows;
     if (!node.is_map()) {
       const Operator* op = find_operator(node);
-      rule = op != nullptr ? op->layout : LayoutRule::RowMajor;
+      rule = op != nullptr && (op->has_layout == nullptr || op->has_layout(graph, node)) ? op->layout : LayoutRule::RowMajor;
     }
     if (rule == LayoutRule::RowMajor || (rule == LayoutRule::Prefers && stays_planar(node))) continue;
     for (ValueId out : node.outputs) {

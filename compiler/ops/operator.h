@@ -63,6 +63,8 @@ struct Operator {
   void (*evaluate)(Evaluation&) = nullptr;
   void (*lower)(Lowering&) = nullptr;
   LayoutRule layout = LayoutRule::RowMajor;
+  /// Where `layout` holds for some nodes alone; others are row-major.
+  bool (*has_layout)(const Graph&, const Node&) = nullptr;
   /// Where images of few channels are better left row-major: a node whose input is so, which `writes`, and whose users all `read`.
   PlanarUse (*planar)(const Graph&, const Node&, int vector_floats) = nullptr;
   /// The kernel applies an expression to each result in registers, so that elementwise consumers can be fused into the node.

@@ -24,6 +24,8 @@ Graph lower_elementwise(Graph graph);
 Graph simplify(Graph graph);
 /// Folds BatchNormalization, scales and biases behind a convolution or matrix product into its weights. Needs: lower_elementwise.
 Graph fold_scales(Graph graph);
+/// Moves the order of channels that a shuffle gives into the weights of the convolutions that read them. Needs: fold_scales.
+Graph select_channels(Graph graph);
 /// Merges elementwise groups into one expression, and attaches them to the operator that feeds them. Needs: lower_elementwise.
 Graph fuse_expressions(Graph graph);
 /// Computes equal expressions once. Needs: infer_shapes.

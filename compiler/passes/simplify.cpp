@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "compiler/lowering/layout.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 class Simplifier {
  public:
-  explicit Simplifier(Graph& graph) : graph_(graph), definition_(definitions(graph)) {}
+  explicit Simplifier(Graph& graph) : graph_(graph), definition_(definitions(graph)), uses_(use_counts(graph)) {}
 
   void run() {
     same_.resize(graph_.values.size());
@@ -113,6 +114,7 @@ class Simplifier {
 
   void reshape(Node& node) {
     if (graph_[node.inputs[0]].type == graph_[node.outputs[0]].type) return becomes(node, node.inputs[0]);
+    if (shuffle(node)) return;
     const Node* before = producer(node.inputs[0]);
     if (before == nullptr || !is_reshape(*before) || !graph_[node.outputs[0]].type.is_static()) return;
     // Two reshapes are one; written as a Reshape to the shape that is known by now.
@@ -125,13 +127,54 @@ class Simplifier {
     if (graph_[source].type == graph_[node.outputs[0]].type) becomes(node, source);
   }
 
+  /// Reshape, Transpose, Reshape back, which together move channels alone: a channel shuffle. As a Gather it leaves an image an image, and its channels where they lie.
+  bool shuffle(Node& node) {
+    const Node* turn = producer(node.inputs[0]);
+    if (turn == nullptr || !turn->is("Transpose") || uses_[static_cast<std::size_t>(node.inputs[0])] != 1) return false;
+    const Node* split = producer(turn->inputs[0]);
+    if (split == nullptr || !is_reshape(*split)) return false;
+    const ValueId x = split->inputs[0];
+    const Type& type = graph_[x].type;
+    if (!(type == graph_[node.outputs[0]].type) || type.element != ElementType::F32 || type.rank() < 3 || !type.extents[1].is_constant()) return false;
+    // Axes [first, last) of the Reshape are the channels: what comes before them is the batch.
+    const Extents& axes = graph_[turn->inputs[0]].type.extents;
+    const std::vector<int64_t> perm = turn->integers("perm");
+    std::size_t first = 0, last = 0;
+    Dim batch = 1, channels = 1;
+    while (first < axes.size() && !(batch == type.extents[0])) batch *= axes[first++];
+    for (last = first; last < axes.size() && !(channels == type.extents[1]); ++last) channels *= axes[last];
+    if (perm.size() != axes.size() || !(batch == type.extents[0]) || !(channels == type.extents[1])) return false;
+    Extents from, to;  // of the channels alone
+    std::vector<int64_t> turned;
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      const auto axis = static_cast<std::size_t>(perm[k]);
+      const bool inside = k >= first && k < last;
+      if (inside ? axis < first || axis >= last || !axes[axis].is_constant() : axis != k) return false;
+      if (inside) from.push_back(axes[k]), to.push_back(axes[axis]), turned.push_back(perm[k] - static_cast<int64_t>(first));
+    }
+    const std::vector<Dim> strides = strides_of(from, {});
+    std::vector<int64_t> picked{0};
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      std::vector<int64_t> finer;
+      for (int64_t at : picked) {
+        for (int64_t i = 0; i < to[k].value(); ++i) finer.push_back(at + i * strides[static_cast<std::size_t>(turned[k])].value());
+      }
+      picked = std::move(finer);
+    }
+    node.op = "Gather";
+    node.attributes = {{"axis", int64_t{1}}};
+    node.inputs = {x, graph_.add_constant(node.name + "_channels", std::move(picked))};
+    extend();
+    return true;
+  }
+
   void extend() {
     while (same_.size() < graph_.values.size()) same_.push_back(static_cast<ValueId>(same_.size()));
     definition_.resize(graph_.values.size(), -1);
   }
 
   Graph& graph_;
-  std::vector<int> definition_;
+  std::vector<int> definition_, uses_;
   std::vector<ValueId> same_;
 };
 

@@ -142,3 +142,57 @@ def chain(d, op):
     if all(x is None for i, x in enumerate(inputs) if i not in c.constants):
         return None
     return Spec(op, inputs, opset=d.one(18, 20, 21), nodes=c.nodes, outputs=len(ends + extra), constants=tuple(c.constants), rtol=1e-3, atol=1e-4)
+
+
+def grow_images(c, images):
+    """One more node of a network that splits, joins and shuffles channels."""
+    d = c.d
+    name, shape = images[-1] if d.chance(0.8) else d.among(images)
+    kind = d.one("unary", "conv", "conv", "depthwise", "shuffle", "shuffle", "shuffle", "concat", "concat", "split", "split", "slice", "gather")
+    channels, rest = shape[1], shape[2:]
+    constant = lambda *extents: c.constant(d.array(list(extents), c.kind, "plain", -0.5, 0.5))
+    if kind == "unary":
+        return [(c.node(d.one("Relu", "HardSwish", "Abs"), [name], shape), shape)]
+    if kind == "conv":
+        m = d.one(4, 8, 12, 16, 24)
+        return [(c.node("Conv", [name, constant(m, channels, *[1] * len(rest))], None), [shape[0], m] + rest)]
+    if kind == "depthwise":
+        inputs = [name, constant(channels, 1, *[3] * len(rest))] + ([constant(channels)] if d.chance(0.5) else [])
+        return [(c.node("Conv", inputs, shape, group=channels, pads=[1] * 2 * len(rest)), shape)]
+    if kind == "shuffle":
+        groups = d.among([g for g in range(1, channels + 1) if channels % g == 0])
+        split = c.node("Reshape", [name, c.ints([0, groups, channels // groups] + rest)], None)
+        turned = c.node("Transpose", [split], None, perm=[0, 2, 1] + list(range(3, 3 + len(rest))))
+        return [(c.node("Reshape", [turned, c.ints([d.one(-1, 0), channels] + rest)], None), shape)]
+    if kind == "concat":
+        parts = [(name, shape)] + [d.among(images) for _ in range(d.int(1, 2))]
+        joined = [shape[0], sum(s[1] for _, s in parts)] + rest
+        return [(c.node("Concat", [n for n, _ in parts], None, axis=d.one(1, 1 - len(shape))), joined)] if joined[1] <= 96 else []
+    if kind == "split" and channels > 1:
+        first = d.one(channels // 2, d.int(1, channels - 1))
+        a, b = f"v{len(c.nodes) + 1}", f"w{len(c.nodes) + 1}"
+        c.nodes.append(helper.make_node("Split", [name, c.ints([first, channels - first])], [a, b], axis=1))
+        return [(a, [shape[0], first] + rest), (b, [shape[0], channels - first] + rest)]
+    if kind == "slice" and channels > 1:
+        start = d.int(0, channels - 1)
+        end = d.int(start + 1, channels)
+        return [(c.node("Slice", [name, c.ints([d.one(start, start - channels)]), c.ints([end if end < channels else 2**62]), c.ints([1])], None), [shape[0], end - start] + rest)]
+    if kind == "gather":
+        picked = d.ints(d.one(channels, d.int(1, channels)), -channels, channels - 1)
+        return [(c.node("Gather", [name, c.ints(picked)], None, axis=1), [shape[0], len(picked)] + rest)]
+    return []
+
+
+@generator("Shuffle", weight=4)
+def shuffle(d, op):
+    c = Chain(d)
+    c.kind = np.float32
+    shape = [d.int(1, 2), d.one(4, 6, 8, 12, 16, 24)] + d.ints(d.one(1, 2, 2, 2), 1, 4)
+    images = [(c.add_input(d.array(shape, c.kind, "plain", -2, 2)), shape)]
+    while len(images) < d.int(6, 20):
+        images += grow_images(c, images)
+    used = {name for node in c.nodes for name in node.input}
+    ends = [name for name, _ in images if name not in used and name != "x0" or (name != "x0" and d.chance(0.05))]
+    for k, name in enumerate(ends):
+        c.nodes.append(helper.make_node("Identity", [name], [f"y{k}"]))
+    return Spec(op, c.inputs, opset=d.one(18, 20, 21), nodes=c.nodes, outputs=len(ends), rtol=1e-3, atol=1e-4) if ends else None

@@ -1,6 +1,7 @@
 // targets/kernels/movement.inc.
 #include <onnxc/gather_rows.hpp>
 #include <onnxc/packed.hpp>
+#include <onnxc/pick_channels.hpp>
 #include <onnxc/store_integers.hpp>
 #include <onnxc/strided_copy.hpp>
 #include <onnxc/transpose.hpp>
@@ -22,6 +23,23 @@ void add_movement(Suite& suite) {
   });
   suite.add("strided_copy", "slice_1000_of_2",
             [](Data& d) { return [x = d.numbers(2000), y = d.room(1000)] { strided_copy({}, {1000}, y, {1}, x, {2}); }; });
+  suite.add("strided_copy", "58_of_116_channels_784", [](Data& d) {
+    return [x = d.numbers(784 * 116), y = d.room(784 * 58)] { strided_copy({}, {784, 58}, y, {58, 1}, x, {116, 1}); };
+  });
+  suite.add("strided_copy", "15_of_58_channels_784", [](Data& d) {
+    return [x = d.numbers(784 * 58), y = d.room(784 * 58)] { strided_copy({}, {784, 15}, y, {58, 1}, x, {58, 1}); };
+  });
+  suite.add("interleave_channels", "2x58_784",
+            [](Data& d) { return [x = d.numbers(784 * 116), y = d.room(784 * 116)] { interleave_channels<2>({}, x, y, {784, 116, 116, 116}); }; });
+  suite.add("interleave_channels", "3x80_784",
+            [](Data& d) { return [x = d.numbers(784 * 240), y = d.room(784 * 240)] { interleave_channels<3>({}, x, y, {784, 240, 240, 240}); }; });
+  suite.add("interleave_channels", "4x116_196",
+            [](Data& d) { return [x = d.numbers(196 * 464), y = d.room(196 * 464)] { interleave_channels<4>({}, x, y, {196, 464, 464, 464}); }; });
+  suite.add("interleave_channels", "8x12_784",
+            [](Data& d) { return [x = d.numbers(784 * 96), y = d.room(784 * 96)] { interleave_channels<8>({}, x, y, {784, 96, 96, 96}); }; });
+  suite.add("pick_channels", "116_784", [](Data& d) {
+    return [x = d.numbers(784 * 116), channels = d.counting<int32_t>(116, 116), y = d.room(784 * 116)] { pick_channels({}, x, y, channels, {784, 116, 116, 116}); };
+  });
   suite.add("gather_rows", "f16_128_of_384", [](Data& d) {
     return [x = d.room<float16>(128 * 384), i = d.indices({128}, 128), y = d.room(128 * 384)] { return gather_rows(y, x, i.data, {.rows = 128, .columns = 384, .count = 128}); };
   });

@@ -1,4 +1,6 @@
 // Gather: picks slices along an axis by index.
+#include "compiler/ops/tensor/gather.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +11,39 @@
 #include "runtime_stub/onnxc/scalar/gather.hpp"
 
 namespace onnxc {
+namespace {
+
+int64_t axis_of(const Node& node, int rank) {
+  const int64_t axis = node.integer("axis", 0);
+  return axis < 0 ? axis + rank : axis;
+}
+
+}  // namespace
+
+std::optional<std::vector<int64_t>> picked_channels(const Graph& graph, const Node& node) {
+  if (!node.is("Gather")) return std::nullopt;
+  const Type& x = graph[node.input(0)].type;
+  const TensorData* indices = graph.constant(node.input(1));
+  if (indices == nullptr || indices->shape.size() != 1 || x.element != ElementType::F32 || x.rank() < 3 || x.rank() > 5 || axis_of(node, x.rank()) != 1 || !x.extents[1].is_constant())
+    return std::nullopt;
+  std::vector<int64_t> channels = to_integers(*indices);
+  const int64_t count = x.extents[1].value();
+  for (int64_t& channel : channels) {
+    if (channel < 0) channel += count;
+    if (channel < 0 || channel >= count) return std::nullopt;
+  }
+  return channels;
+}
+
+int64_t interleaved_groups(const std::vector<int64_t>& channels, int64_t count) {
+  if (static_cast<int64_t>(channels.size()) != count || count < 4 || channels[1] < 2 || count % channels[1] != 0) return 0;
+  const int64_t each = channels[1], groups = count / each;
+  for (int64_t i = 0; i < count; ++i) {
+    if (channels[static_cast<std::size_t>(i)] != i % groups * each + i / groups) return 0;
+  }
+  return groups;
+}
+
 namespace {
 
 void infer_gather(Inference& n) {
@@ -31,11 +66,6 @@ void infer_gather(Inference& n) {
     n.output_elements(0, std::move(list));
   }
   n.output(0, n.element(0), std::move(out));
-}
-
-int64_t axis_of(const Node& node, int rank) {
-  const int64_t axis = node.integer("axis", 0);
-  return axis < 0 ? axis + rank : axis;
 }
 
 void evaluate_gather(Evaluation& e) {
@@ -83,7 +113,40 @@ void lower_table(Lowering& l, const Storage& storage) {
   l.call("gather_rows").pointer(y).pointer(table).pointer(indices).params(std::move(params));
 }
 
+/// Channels of an image, pixel by pixel.
+void lower_channels_last(Lowering& l, const std::vector<int64_t>& channels) {
+  constexpr int64_t kMostGroups = 8;  // a register for each, and one for each result
+  const Extents &in = l.extents(0), &out = l.output_type(0).extents;
+  const int64_t groups = interleaved_groups(channels, in[1].value());
+  const bool interleaves = groups > 1 && groups <= kMostGroups;
+  const View x = l.in(0, channels_last(in, l.target().vector_floats)), y = l.out_any(0);
+  StepBuilder step = l.call(interleaves ? "interleave_channels" : "pick_channels");
+  if (interleaves) step.template_name(std::to_string(groups));
+  step.pointer(x).pointer(y);
+  if (!interleaves) step.pointer(l.weights("channels", ElementType::I32, std::vector<int32_t>(channels.begin(), channels.end())));
+  step.params({{"pixels", dim_arg(out[0] * element_count(Extents(out.begin() + 2, out.end())))},
+               {"channels", dim_arg(out[1])},
+               {"x_pixel", dim_arg(x.layout.pixel_stride)},
+               {"y_pixel", dim_arg(y.layout.pixel_stride)}});
+}
+
+/// A shuffle of the channels of a row-major image: two axes that change places.
+void lower_interleaved_planes(Lowering& l, int64_t groups) {
+  const View x = l.in(0), y = l.out(0);
+  const int64_t each = x.extents[1].value() / groups;
+  std::vector<Dim> extents = x.extents, to = y.strides(), from = x.strides();
+  extents[1] = groups;
+  extents.insert(extents.begin() + 1, each);
+  to.insert(to.begin() + 1, to[1] * groups);
+  from.insert(from.begin() + 2, from[1] * each);
+  l.copy(extents, y.pointer, to, x.pointer, from, y.element);
+}
+
 void lower_gather(Lowering& l) {
+  if (const auto channels = picked_channels(l.graph(), l.node()); channels && l.optimise()) {
+    if (l.out_layout(0).channels_last) return lower_channels_last(l, *channels);
+    if (const int64_t groups = interleaved_groups(*channels, l.extents(0)[1].value()); groups > 1) return lower_interleaved_planes(l, groups);
+  }
   const int64_t axis = axis_of(l.node(), static_cast<int>(l.extents(0).size()));
   if (axis == 0 && !l.graph()[l.node().input(0)].constant) {
     if (const auto index = known_index(l)) return l.alias(0, 0, *index * element_count(l.output_type(0).extents));
@@ -98,6 +161,7 @@ void lower_gather(Lowering& l) {
 }  // namespace
 
 extern const Operator op_Gather;
-const Operator op_Gather{.name = "Gather", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_gather, .evaluate = evaluate_gather, .lower = lower_gather};
+const Operator op_Gather{.name = "Gather", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_gather, .evaluate = evaluate_gather, .lower = lower_gather,
+                         .layout = LayoutRule::Follows, .has_layout = [](const Graph& graph, const Node& node) { return picked_channels(graph, node).has_value(); }};
 
 }  // namespace onnxc

@@ -1,0 +1,328 @@
+// Channel shuffles move into weights.
+//
+// Concat, Split, Slice and Gather along the channels of images only select: each channel of the result is a channel of one of the values that they are made of. Composed,
+// they say of each value which channels of which sources it has. A convolution over all channels does not mind their order, if its weights are in the same one, and
+// neither does what goes channel by channel before it: depthwise convolutions, elementwise functions. What it reads is then made of the sources themselves, by runs of
+// neighbouring channels, and the shuffles in between are not needed:
+//
+//   s = Gather c [0, 3, 1, 4, 2, 5]         c = Concat a b, of three channels each
+//   p, q = Split s                          p is a0 b0 a1, q is b1 a2 b2        becomes     r = Concat (Slice a [2, 3)) (Slice b [1, 3))
+//   y = Conv q w                                                                           y = Conv r w'
+//
+// with the input channels of w' in the order of r, a2 b1 b2. A slice of a channels-last image is a view, and a source that is wanted whole is computed in its place, so what is left
+// to copy are the slices. Units of ShuffleNet v2 split such a shuffle: of what passes a unit by, nothing is copied until a convolution reads it, and what a unit adds is
+// read in halves, quarters and so on.
+//
+// Values that selections connect are decided upon together, by the channels that are copied before and after; nothing happens where no Gather is among the nodes. What
+// something else reads keeps its order, and the nodes that make it. Results differ from before by the order of summation alone.
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "compiler/ops/operator.h"
+#include "compiler/ops/tensor/gather.h"
+#include "compiler/passes/passes.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kShortestRun = 4;   // channels of a run, on average; shorter ones cost more than a shuffle
+constexpr int64_t kMostSources = 16;  // channels of all sources for each that is read: they live until then
+
+struct Pick {
+  ValueId source;
+  int64_t channel;
+  auto operator<=>(const Pick&) const = default;
+};
+using Picks = std::vector<Pick>;
+
+/// Neighbouring channels [first, last) of a source.
+struct Run {
+  ValueId source;
+  int64_t first, last;
+};
+
+std::vector<Run> runs_of(const Picks& picks) {
+  std::vector<Run> runs;
+  for (const Pick& pick : picks) {
+    if (!runs.empty() && runs.back().source == pick.source && runs.back().last == pick.channel) ++runs.back().last;
+    else runs.push_back({pick.source, pick.channel, pick.channel + 1});
+  }
+  return runs;
+}
+
+bool is_image(const Type& type) {
+  return type.is_tensor() && type.ranked && type.element == ElementType::F32 && type.rank() >= 3 && type.rank() <= 5 && type.extents[1].is_constant() && type.extents[1].value() > 0;
+}
+
+/// A value that convolutions read whose channels may come in any order: `order` lists them, by their number in the value.
+struct Free {
+  ValueId value;
+  std::vector<int> readers;
+  std::vector<std::size_t> order;
+  std::vector<Run> runs;
+};
+
+class Selector {
+ public:
+  explicit Selector(Graph& graph) : graph_(graph), fresh_(first_fresh(graph)) {}
+
+  void run() {
+    for (Node& node : graph_.nodes) {
+      for (auto& [name, region] : node.regions) *region = select_channels(std::move(*region));
+    }
+    if (std::ranges::none_of(graph_.nodes, [&](const Node& node) { return picked_channels(graph_, node).has_value(); })) return;
+    look();
+    for (const std::vector<int>& nodes : connected()) {
+      if (std::ranges::any_of(nodes, [&](int i) { return graph_.nodes[index(i)].is("Gather"); })) decide(nodes);
+    }
+    std::vector<Node> nodes;
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      std::ranges::move(before_[i], std::back_inserter(nodes));
+      nodes.push_back(std::move(graph_.nodes[i]));
+    }
+    graph_.nodes = std::move(nodes);
+  }
+
+ private:
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  int64_t channels(ValueId v) const { return graph_[v].type.extents[1].value(); }
+  bool selects(int i) const {
+    const ValueId v = graph_.nodes[index(i)].output(0);
+    return v != kAbsent && !picks_[index(v)].empty();
+  }
+
+  // ---- What is there
+
+  void look() {
+    picks_.resize(graph_.values.size());
+    readers_.resize(graph_.values.size());
+    outside_.resize(graph_.values.size());
+    before_.resize(graph_.nodes.size());
+    definition_ = definitions(graph_);
+    for (ValueId v : graph_.outputs) outside_[index(v)] = true;
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      for (ValueId v : node.captures) outside_[index(v)] = true;
+      for (ValueId v : node.inputs) {
+        if (v != kAbsent && (readers_[index(v)].empty() || readers_[index(v)].back() != static_cast<int>(i))) readers_[index(v)].push_back(static_cast<int>(i));
+      }
+      select(node);
+    }
+  }
+
+  /// All channels of a value, as channels of its sources.
+  Picks whole(ValueId v) const {
+    Picks picks = picks_[index(v)];
+    if (!picks.empty()) return picks;
+    for (int64_t c = 0; c < channels(v); ++c) picks.push_back({v, c});
+    return picks;
+  }
+
+  /// The channels of the node's results, if it selects.
+  void select(const Node& node) {
+    if (node.epilogue || !node.domain.empty() || node.outputs.empty()) return;
+    const auto usable = [&](ValueId v) { return v != kAbsent && is_image(graph_[v].type) && graph_[v].constant == nullptr; };
+    if (!usable(node.input(0)) || std::ranges::any_of(node.outputs, [&](ValueId v) { return !usable(v); })) return;
+    const int rank = graph_[node.input(0)].type.rank();
+    const auto along_channels = [&](int64_t axis) { return axis == 1 || axis == 1 - rank; };
+    if (const auto picked = picked_channels(graph_, node)) {
+      const Picks all = whole(node.input(0));
+      for (int64_t c : *picked) picks_[index(node.outputs[0])].push_back(all[static_cast<std::size_t>(c)]);
+    } else if (node.is("Concat") && along_channels(node.integer("axis", 0)) && std::ranges::all_of(node.inputs, usable)) {
+      for (ValueId v : node.inputs) std::ranges::copy(whole(v), std::back_inserter(picks_[index(node.outputs[0])]));
+    } else if (node.is("Split") && along_channels(node.integer("axis", 0))) {
+      const Picks all = whole(node.input(0));
+      auto next = all.begin();
+      for (ValueId v : node.outputs) {
+        const auto first = next;
+        picks_[index(v)].assign(first, next += channels(v));
+      }
+    } else if (node.is("Slice")) {
+      const auto number = [&](int i) -> std::optional<int64_t> {
+        const TensorData* c = graph_.constant(node.input(i));
+        return c != nullptr && c->count() == 1 ? std::optional(to_integers(*c)[0]) : std::nullopt;
+      };
+      const auto start = number(1), axis = number(3);
+      if (!start || !number(2) || !axis || !along_channels(*axis) || (node.has_input(4) && number(4) != 1)) return;
+      const Picks all = whole(node.input(0));
+      const auto count = static_cast<int64_t>(all.size()), first = std::clamp<int64_t>(*start < 0 ? *start + count : *start, 0, count);
+      picks_[index(node.outputs[0])].assign(all.begin() + first, all.begin() + first + channels(node.outputs[0]));
+    }
+  }
+
+  /// Whether the order of the channels of `v`, which the node reads, is nobody's business: all of them go into sums, or into nothing but what goes into sums.
+  bool is_free(int reader, ValueId v) const {
+    const Node& node = graph_.nodes[index(reader)];
+    if (std::ranges::count(node.inputs, v) != 1) return false;
+    const auto passes_on = [&] {
+      const auto& next = readers_[index(node.outputs[0])];
+      return !outside_[index(node.outputs[0])] && !next.empty() && std::ranges::all_of(next, [&](int i) { return is_free(i, node.outputs[0]); });
+    };
+    if (node.is_map()) {
+      const auto is_number = [&](ValueId other) { return other == v || (graph_.constant(other) != nullptr && graph_.constant(other)->count() == 1); };
+      return graph_[node.outputs[0]].type == graph_[v].type && std::ranges::all_of(node.inputs, is_number) && passes_on();
+    }
+    if (!node.is("Conv") || node.epilogue || node.input(0) != v || node.integer("exact", 0) != 0) return false;
+    const TensorData* w = graph_.constant(node.input(1));
+    if (w == nullptr || w->type != ElementType::F32 || w->shape.size() < 3 || (node.has_input(2) && graph_.constant(node.input(2)) == nullptr)) return false;
+    const int64_t group = node.integer("group", 1);
+    return group == 1 || (group == channels(v) && w->shape[0] == group && w->shape[1] == 1 && passes_on());
+  }
+
+  /// The nodes that select, in the groups that their values connect.
+  std::vector<std::vector<int>> connected() const {
+    std::vector<int> group(graph_.nodes.size());
+    std::iota(group.begin(), group.end(), 0);
+    const auto find = [&](int i) {
+      while (group[index(i)] != i) i = group[index(i)] = group[index(group[index(i)])];
+      return i;
+    };
+    std::vector<std::vector<int>> groups(graph_.nodes.size());
+    const auto for_each_selecting = [&](auto&& visit) {
+      for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+        if (selects(i)) visit(i);
+      }
+    };
+    for_each_selecting([&](int i) {
+      for (ValueId v : graph_.nodes[index(i)].inputs) {
+        if (v != kAbsent && !picks_[index(v)].empty()) group[index(find(definition_[index(v)]))] = find(i);
+      }
+    });
+    for_each_selecting([&](int i) { groups[index(find(i))].push_back(i); });
+    std::erase_if(groups, [](const auto& nodes) { return nodes.empty(); });
+    return groups;
+  }
+
+  // ---- What to do
+
+  void decide(const std::vector<int>& nodes) {
+    std::vector<Free> all;
+    for (int i : nodes) {
+      for (ValueId v : graph_.nodes[index(i)].outputs) {
+        if (std::optional<Free> free = free_value(v)) all.push_back(std::move(*free));
+      }
+    }
+    const auto is_copied = [](const Free& free) { return free.runs.size() > 1; };
+    std::vector<Free> some = all, uncopied = all;
+    std::erase_if(uncopied, is_copied);
+    int64_t least = copied(nodes, all);
+    for (const Free& free : all) {  // a shuffle that stays for others may as well serve this one
+      if (!is_copied(free)) continue;
+      std::vector<Free> fewer = some;
+      std::erase_if(fewer, [&](const Free& other) { return other.value == free.value; });
+      if (const int64_t count = copied(nodes, fewer); count < least) some = std::move(fewer), least = count;
+    }
+    if (const int64_t count = copied(nodes, uncopied); count < least) some = std::move(uncopied), least = count;
+    if (least >= copied(nodes, {})) return;
+    for (const Free& free : some) rewrite(free);
+  }
+
+  std::optional<Free> free_value(ValueId v) const {
+    Free free{.value = v, .readers = {}, .order = {}, .runs = {}};
+    std::ranges::copy_if(readers_[index(v)], std::back_inserter(free.readers), [&](int i) { return is_free(i, v); });
+    if (free.readers.empty()) return std::nullopt;
+    const Picks& picks = picks_[index(v)];
+    free.order.resize(picks.size());
+    std::iota(free.order.begin(), free.order.end(), std::size_t{0});
+    std::ranges::stable_sort(free.order, {}, [&](std::size_t i) { return picks[i]; });
+    Picks sorted;
+    for (std::size_t i : free.order) sorted.push_back(picks[i]);
+    free.runs = runs_of(sorted);
+    int64_t sources = 0;
+    for (std::size_t i = 0; i < free.runs.size(); ++i) sources += i == 0 || free.runs[i].source != free.runs[i - 1].source ? channels(free.runs[i].source) : 0;
+    const auto count = static_cast<int64_t>(picks.size());
+    if (count < kShortestRun * static_cast<int64_t>(free.runs.size()) || sources > kMostSources * count) return std::nullopt;
+    return free;
+  }
+
+  /// The channels that are copied where these values are made of their sources, and the nodes make the rest. A Concat copies what it is not computed in: views, and
+  /// what another one has already.
+  int64_t copied(const std::vector<int>& nodes, const std::vector<Free>& rewritten) const {
+    int64_t count = 0;
+    std::set<ValueId> taken;  // what is computed inside of a Concat
+    const auto add = [&](ValueId v) {
+      const bool is_view = !picks_[index(v)].empty() && !graph_.nodes[index(definition_[index(v)])].is("Gather") && !graph_.nodes[index(definition_[index(v)])].is("Concat");
+      if (is_view || definition_[index(v)] < 0 || outside_[index(v)] || !taken.insert(v).second) count += channels(v);
+    };
+    for (const Free& free : rewritten) {
+      for (const Run& run : free.runs) {
+        if (free.runs.size() == 1) break;
+        if (run.last - run.first == channels(run.source)) add(run.source);
+        else count += run.last - run.first;
+      }
+    }
+    std::set<ValueId> wanted;
+    for (std::size_t k = nodes.size(); k-- > 0;) {
+      const Node& node = graph_.nodes[index(nodes[k])];
+      const auto is_wanted = [&](ValueId v) {
+        const auto free = std::ranges::find(rewritten, v, &Free::value);
+        return wanted.contains(v) || outside_[index(v)] || std::ranges::any_of(readers_[index(v)], [&](int i) {
+          return !selects(i) && (free == rewritten.end() || std::ranges::find(free->readers, i) == free->readers.end());
+        });
+      };
+      if (std::ranges::none_of(node.outputs, is_wanted)) continue;
+      wanted.insert(node.inputs.begin(), node.inputs.end());
+      if (node.is("Gather")) count += channels(node.outputs[0]);
+      if (node.is("Concat")) std::ranges::for_each(node.inputs, add);
+    }
+    return count;
+  }
+
+  // ---- Doing it
+
+  void rewrite(const Free& free) {
+    GraphBuilder b(graph_, graph_[free.value].name, fresh_);
+    std::vector<ValueId> parts;
+    for (const Run& run : free.runs) {
+      const bool all = run.last - run.first == channels(run.source);
+      parts.push_back(all ? run.source : b.op("Slice", {run.source, b.integers({run.first}), b.integers({run.last}), b.integers({1})}));
+    }
+    const ValueId value = parts.size() == 1 ? parts[0] : b.op("Concat", parts, {{"axis", int64_t{1}}});
+    std::ranges::move(b.take(), std::back_inserter(before_[index(definition_[index(free.value)])]));
+    for (int reader : free.readers) {
+      std::ranges::replace(graph_.nodes[index(reader)].inputs, free.value, value);
+      if (!std::ranges::is_sorted(free.order)) reorder(reader, free.order);
+    }
+  }
+
+  /// The node reads its channels in that order.
+  void reorder(int reader, const std::vector<std::size_t>& order) {
+    Node& node = graph_.nodes[index(reader)];
+    const bool sums = node.is("Conv") && node.integer("group", 1) == 1;
+    if (node.is("Conv")) permute(node.inputs[1], order, sums ? 1 : 0);
+    if (sums) return;
+    if (node.is("Conv") && node.has_input(2)) permute(node.inputs[2], order, 0);
+    for (int next : readers_[index(node.outputs[0])]) reorder(next, order);
+  }
+
+  void permute(ValueId& weights, const std::vector<std::size_t>& order, std::size_t axis) {
+    const TensorData& old = *graph_.constant(weights);
+    auto permuted = std::make_shared<TensorData>(old);
+    const std::span<const float> from = old.as<float>();
+    const std::span<float> to = permuted->as<float>();
+    const std::size_t inner = from.size() / (order.size() * (axis == 0 ? 1 : static_cast<std::size_t>(old.shape[0])));
+    for (std::size_t i = 0; i < from.size(); i += inner) {
+      const std::size_t row = i / inner / order.size() * order.size(), channel = i / inner % order.size();
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>((row + order[channel]) * inner), inner, to.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    weights = graph_.add_constant(graph_[weights].name + "_ordered", std::move(permuted));
+  }
+
+  Graph& graph_;
+  int fresh_;
+  std::vector<Picks> picks_;               // of each value that is selected; of others empty
+  std::vector<std::vector<int>> readers_;  // of each value, the nodes
+  std::vector<char> outside_;              // whether it is an output of the graph, or captured by a region
+  std::vector<int> definition_;
+  std::vector<std::vector<Node>> before_;  // nodes that are new, by the node before which they stand
+};
+
+}  // namespace
+
+Graph select_channels(Graph graph) {
+  Selector(graph).run();
+  return eliminate_dead_code(std::move(graph));
+}
+
+}  // namespace onnxc

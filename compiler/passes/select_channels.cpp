@@ -28,6 +28,8 @@ namespace {
 
 constexpr int64_t kShortestRun = 4;   // channels of a run, on average; shorter ones cost more than a shuffle
 constexpr int64_t kMostSources = 16;  // channels of all sources for each that is read: they live until then
+constexpr int64_t kMostPicks = 1 << 22;  // of all values together; what comes after them in the graph is taken as it is
+constexpr int kDeepest = 32;          // nodes between a value and the convolution whose weights take its order
 
 struct Pick {
   ValueId source;
@@ -121,9 +123,15 @@ class Selector {
 
   /// The channels of the node's results, if it selects.
   void select(const Node& node) {
-    if (node.epilogue || !node.domain.empty() || node.outputs.empty()) return;
+    const bool may_select = node.is("Gather") || node.is("Concat") || node.is("Split") || node.is("Slice");
+    if (!may_select || node.epilogue || !node.domain.empty() || node.outputs.empty()) return;
     const auto usable = [&](ValueId v) { return v != kAbsent && is_image(graph_[v].type) && graph_[v].constant == nullptr; };
     if (!usable(node.input(0)) || std::ranges::any_of(node.outputs, [&](ValueId v) { return !usable(v); })) return;
+    const auto fits = [&](ValueId v) {
+      left_ -= std::min(left_, channels(v));
+      return left_ > 0;
+    };
+    if (!fits(node.input(0)) || !std::ranges::all_of(node.outputs, fits)) return;
     const int rank = graph_[node.input(0)].type.rank();
     const auto along_channels = [&](int64_t axis) { return axis == 1 || axis == 1 - rank; };
     if (const auto picked = picked_channels(graph_, node)) {
@@ -152,12 +160,12 @@ class Selector {
   }
 
   /// Whether the order of the channels of `v`, which the node reads, is nobody's business: all of them go into sums, or into nothing but what goes into sums.
-  bool is_free(int reader, ValueId v) const {
+  bool is_free(int reader, ValueId v, int depth = 0) const {
     const Node& node = graph_.nodes[index(reader)];
-    if (std::ranges::count(node.inputs, v) != 1) return false;
+    if (depth > kDeepest || std::ranges::count(node.inputs, v) != 1) return false;
     const auto passes_on = [&] {
       const auto& next = readers_[index(node.outputs[0])];
-      return !outside_[index(node.outputs[0])] && !next.empty() && std::ranges::all_of(next, [&](int i) { return is_free(i, node.outputs[0]); });
+      return !outside_[index(node.outputs[0])] && !next.empty() && std::ranges::all_of(next, [&](int i) { return is_free(i, node.outputs[0], depth + 1); });
     };
     if (node.is_map()) {
       const auto is_number = [&](ValueId other) { return other == v || (graph_.constant(other) != nullptr && graph_.constant(other)->count() == 1); };
@@ -311,6 +319,7 @@ class Selector {
 
   Graph& graph_;
   int fresh_;
+  int64_t left_ = kMostPicks;              // channels that may still be listed
   std::vector<Picks> picks_;               // of each value that is selected; of others empty
   std::vector<std::vector<int>> readers_;  // of each value, the nodes
   std::vector<char> outside_;              // whether it is an output of the graph, or captured by a region

@@ -135,7 +135,8 @@ class Simplifier {
     if (split == nullptr || !is_reshape(*split)) return false;
     const ValueId x = split->inputs[0];
     const Type& type = graph_[x].type;
-    if (!(type == graph_[node.outputs[0]].type) || type.element != ElementType::F32 || type.rank() < 3 || !type.extents[1].is_constant()) return false;
+    constexpr int64_t kMostChannels = 1 << 16;  // indices for more would be a burden of their own
+    if (!(type == graph_[node.outputs[0]].type) || type.element != ElementType::F32 || type.rank() < 3 || !type.extents[1].is_constant() || type.extents[1].value() > kMostChannels) return false;
     // Axes [first, last) of the Reshape are the channels: what comes before them is the batch.
     const Extents& axes = graph_[turn->inputs[0]].type.extents;
     const std::vector<int64_t> perm = turn->integers("perm");

@@ -302,6 +302,8 @@ struct Tile {
   /// One step of k: a(i) is row i's value.
   template <class Row, class Value>
   ONNXC_INLINE void multiply(Row b, Ahead ahead, Value a) {
+    // 7x3, of 32 registers: the row of b is pinned with each value, or g++ 12 may keep it on the stack, for pointers (half the speed). 6x4 would lose by it.
+    constexpr bool kPinned = NV == 3 && MR * NV > 16 && MR < 8;
     Vec w[NV];
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
       w[j] = onnxc::load(b, j * Vec::width);
@@ -311,7 +313,10 @@ struct Tile {
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
       Vec value = Vec::all(a(i));
       if (NV > 2) pin(value);
-      ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j] = fma(value, w[j], acc[i][j]);
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
+        if (kPinned) pin(w[j]);
+        acc[i][j] = fma(value, w[j], acc[i][j]);
+      }
     }
   }
 };

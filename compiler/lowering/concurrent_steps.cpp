@@ -36,7 +36,12 @@ bool are_independent(const Program& program, const Step& a, const Step& b) {
   return independent;
 }
 
-bool is_plain(const Step& step) { return step.kind == Step::Kind::Call && !step.fallible && step.binds.empty(); }
+/// A call that cannot fail, tells no extents, and touches tensors alone.
+bool is_plain(const Program& program, const Step& step) {
+  bool plain = step.kind == Step::Kind::Call && !step.fallible && step.binds.empty();
+  for_each_pointer(step, [&](const PointerArg& p) { plain = plain && !program[root_of(program, p.buffer)].is_value; });
+  return plain;
+}
 
 /// Whether a group is worth a fork, or would be one already.
 bool is_worth_fork(std::span<const Step> group) {
@@ -61,7 +66,7 @@ void find_concurrent(const Program& program, std::vector<Step>& steps) {
     for (auto& block : step.blocks) find_concurrent(program, block);
     const bool is_large = forks_worth(step) >= kLarge;
     const auto group = std::span<const Step>(steps).subspan(first, i - first);
-    step.concurrent = i > 0 && is_plain(step) && is_plain(steps[first]) && !(is_large && large > 0) &&
+    step.concurrent = i > 0 && is_plain(program, step) && is_plain(program, steps[first]) && !(is_large && large > 0) &&
                       std::ranges::all_of(group, [&](const Step& other) { return are_independent(program, other, step); });
     if (step.concurrent) {
       large += is_large;

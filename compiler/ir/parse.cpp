@@ -67,16 +67,23 @@ class GraphParser {
   std::string word() { return in_.peek("\"") ? quoted() : bare_word(); }
   /// The text up to the matching close, which is taken.
   std::string_view until(char open, char close) {
-    const std::size_t first = in_.position();
+    const std::string_view ahead = in_.rest();
     int depth = 1;
-    for (bool in_string = false; !in_.rest().empty();) {
-      const char c = in_.advance(1)[0];
-      if (c == '"') in_string = !in_string;
-      if (in_string) continue;
-      if (c == open) ++depth;
-      if (c == close && --depth == 0) return in_.text().substr(first, in_.position() - 1 - first);
+    for (std::size_t i = 0; i < ahead.size(); ++i) {
+      if (is_quote(ahead[i])) i = closing_quote(ahead, i);
+      else if (ahead[i] == open) ++depth;
+      else if (ahead[i] == close && --depth == 0) return in_.advance(i + 1).substr(0, i);
     }
+    in_.advance(ahead.size());
     fail(std::string(1, close));
+  }
+  /// Names of values are quoted by one kind, names of symbols by the other.
+  static bool is_quote(char c) { return c == '"' || c == '\''; }
+  /// Where the name that begins at text[at] ends, or the text does.
+  static std::size_t closing_quote(std::string_view text, std::size_t at) {
+    std::size_t i = at + 1;
+    while (i < text.size() && text[i] != text[at]) i += text[i] == '\\' ? 2 : 1;
+    return std::min(i, text.size());
   }
 
   Type type() {
@@ -97,6 +104,7 @@ class GraphParser {
     int depth = 0;
     std::size_t first = 0;
     for (std::size_t i = 0; i <= list.size(); ++i) {
+      if (i < list.size() && is_quote(list[i])) i = closing_quote(list, i);
       if (i < list.size() && list[i] == '(') ++depth;
       if (i < list.size() && list[i] == ')') --depth;
       if (i == list.size() || (list[i] == ',' && depth == 0)) {

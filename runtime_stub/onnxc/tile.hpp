@@ -302,8 +302,9 @@ struct Tile {
   /// One step of k: a(i) is row i's value.
   template <class Row, class Value>
   ONNXC_INLINE void multiply(Row b, Ahead ahead, Value a) {
-    // 7x3, of 32 registers: the row of b is pinned with each value, or g++ 12 may keep it on the stack, for pointers (half the speed). 6x4 would lose by it.
-    constexpr bool kPinned = NV == 3 && MR * NV > 16 && MR < 8;
+    // 7x3, of 32 registers: the row of b is held with each value, or g++ 12 may keep it on the stack, for pointers (half the speed). 6x4 would lose by it; pinned with each,
+    // it may be stored each time.
+    constexpr bool kHeld = NV == 3 && MR * NV > 16 && MR < 8;
     Vec w[NV];
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
       w[j] = onnxc::load(b, j * Vec::width);
@@ -314,7 +315,7 @@ struct Tile {
       Vec value = Vec::all(a(i));
       if (NV > 2) pin(value);
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
-        if (kPinned) pin(w[j]);
+        if (kHeld) hold(w[j]);
         acc[i][j] = fma(value, w[j], acc[i][j]);
       }
     }

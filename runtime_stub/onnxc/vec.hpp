@@ -15,7 +15,8 @@
 //   quotient(a, b) = a / b, perhaps not the nearest float, for values far from the ends of the range
 //   pairs(p)                        p[0] and p[1] in turn; sum_pairs(x): lane i is x[2i] + x[2i + 1], of the first width / 2 lanes i:
 //                                   spread(x): lane 2i is x[i], the next 0; twice(x): both are x[i]
-//   scale(x, n) = x * 2^n, sum(x) over the lanes, pin(x) keeps x in a register: g++ folds loads into each operation that uses them
+//   scale(x, n) = x * 2^n, sum(x) over the lanes, pin(x) keeps x in a register: g++ folds loads into each operation that uses them;
+//   hold(x) wants it in one at that point, and does not change it
 //
 // fn::max and its like, with ONNX's rule for NaN, are in vfn.hpp.
 //

@@ -78,5 +78,6 @@ ONNXC_INLINE Vec round(Vec x) { return {vrndnq_f32(x.lanes)}; }
 ONNXC_INLINE Vec floor(Vec x) { return {vrndmq_f32(x.lanes)}; }
 ONNXC_INLINE Vec ceil(Vec x) { return {vrndpq_f32(x.lanes)}; }
 ONNXC_INLINE void pin(Vec& x) { asm("" : "+w"(x.lanes)); }
+ONNXC_INLINE void hold(Vec x) { asm("" : : "w"(x.lanes)); }
 
 }  // namespace onnxc::inline ONNXC_ISA

@@ -78,6 +78,13 @@ ONNXC_INLINE void pin(Vec& x) {
   asm("" : "+m"(x.lanes));
 #endif
 }
+ONNXC_INLINE void hold([[maybe_unused]] Vec x) {
+#if defined(__x86_64__)
+  asm("" : : "x"(x.lanes));
+#elif defined(__aarch64__)
+  asm("" : : "w"(x.lanes));
+#endif
+}
 
 namespace detail {
 template <class F>

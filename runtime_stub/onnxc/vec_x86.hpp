@@ -99,8 +99,10 @@ ONNXC_INLINE Vec pick(Vec low, Vec high, Vec index) { return {x86::pick(low.lane
 /// x * 2^n, rounded once; of n the whole part counts.
 ONNXC_INLINE Vec scale(Vec x, Vec n) { return {x86::scale(x.lanes, n.lanes)}; }
 ONNXC_INLINE void pin(Vec& x) { asm("" : "+v"(x.lanes)); }
+ONNXC_INLINE void hold(Vec x) { asm("" : : "v"(x.lanes)); }
 #else
 ONNXC_INLINE void pin(Vec& x) { asm("" : "+x"(x.lanes)); }
+ONNXC_INLINE void hold(Vec x) { asm("" : : "x"(x.lanes)); }
 #endif
 
 }  // namespace onnxc::inline ONNXC_ISA

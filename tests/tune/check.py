@@ -108,9 +108,14 @@ def check_edits(model, root, cache, setting):
     kept = json.loads(cache.read_text())
     (key,) = [name for name in kept["settings"] if ", 1 thread," in name]
     by_default = choices(model, GROWTH)
+    edited = root / "edited.json"
+    for comparison in kept["settings"][key]["comparisons"].values():
+        comparison.update(default_ns=1, tuned_ns=2)
+    edited.write_text(json.dumps(kept))
+    expect(choices(model, "--tune=cached", cache=edited) == by_default, "picks that are slower together than the default's are not taken")
+    kept["settings"][key]["comparisons"] = {}
     kernels = {label for node in setting["nodes"].values() for label in node["ns"]}
     expect(len(kernels) > 2, "there are kernels to choose from", kernels)
-    edited = root / "edited.json"
     for kernel in sorted(kernels):
         for node in kept["settings"][key]["nodes"].values():
             node["pick"] = kernel if kernel in node["ns"] else node["pick"]

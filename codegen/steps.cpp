@@ -130,8 +130,8 @@ std::span<const Step> StepsText::concurrent_with(const std::vector<Step>& steps,
   return std::span(steps).subspan(first, last - first);
 }
 
-std::string StepsText::share(const Step& step) const {
-  return fmt::format("threads.run([&](onnxc::Part part) {}{{ {}; }});\n", step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true));
+std::string StepsText::statement(const Step& step, bool shared) const {
+  return fmt::format(fmt::runtime(step.specialised ? "[&]() ONNXC_SPECIALISED {{ {}; }}();" : "{};"), call(step, shared));
 }
 
 std::string StepsText::share(std::span<const Step> group, const std::string& space) const {
@@ -139,9 +139,7 @@ std::string StepsText::share(std::span<const Step> group, const std::string& spa
   int whole = 0;
   for (const Step& step : group) {
     const bool shared = worth_sharing(step);
-    std::string statement = call(step, shared) + ";";
-    if (step.specialised) statement = fmt::format("[&]() ONNXC_SPECIALISED {{ {} }}();", statement);
-    out += fmt::format("{}  {}{}\n", space, shared ? "" : fmt::format("if (part.index == {} % part.count) ", ++whole), statement);
+    out += fmt::format("{}  {}{}\n", space, shared ? "" : fmt::format("if (part.index == {} % part.count) ", ++whole), statement(step, shared));
   }
   return out + space + "});\n";
 }
@@ -185,10 +183,9 @@ void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& num
         for (Dim symbol : step.binds) out += fmt::format("{}[[maybe_unused]] std::int64_t {} = 0;\n", space, cpp_dim(symbol, symbols));
         if (const bool shared = threads && worth_sharing(step); profile != nullptr)
           out += space + profile->statement(step, call(step, shared), shared, step.specialised ? "ONNXC_SPECIALISED " : "") + "\n";
-        else if (shared) out += space + share(step);
+        else if (shared) out += fmt::format("{}threads.run([&](onnxc::Part part) {}{{ {}; }});\n", space, step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true));
         else if (step.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, call(step, false));
-        else if (step.specialised) out += fmt::format("{}[&]() ONNXC_SPECIALISED {{ {}; }}();\n", space, call(step, false));
-        else out += fmt::format("{}{};\n", space, call(step, false));
+        else out += space + statement(step, false) + "\n";
         break;
     }
   }

@@ -22,7 +22,7 @@ struct StepsText {
  private:
   void print_steps(const std::vector<Step>& steps, int indent, int& number, std::string& out) const;
   std::span<const Step> concurrent_with(const std::vector<Step>& steps, std::size_t first) const;
-  std::string share(const Step& step) const;
+  std::string statement(const Step& step, bool shared) const;
   std::string share(std::span<const Step> group, const std::string& space) const;
   std::string bookkeeping(const Step& step) const;
   std::string pointer(const PointerArg& p) const;

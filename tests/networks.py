@@ -1,6 +1,7 @@
 """Pieces of small networks for checks: nodes and weights with random values of the size of 1 after each layer."""
 import numpy as np
 import onnx
+import onnxruntime as ort
 from onnx import helper as h
 from onnx import numpy_helper
 
@@ -30,3 +31,13 @@ def make_model(title, nodes, constants, outputs, feeds, batch=None):
     graph = h.make_graph(nodes, title, [info(k, shape(v)) for k, v in feeds.items()], [info(name, None) for name in outputs.split()],
                          [numpy_helper.from_array(v, k) for k, v in constants.items()])
     return h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8)
+
+
+def reference(model, feeds):
+    """ONNX Runtime's outputs."""
+    return ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
+
+
+def agree(actual, expected):
+    """Shapes are equal, and values within 1e-4 relative and 1e-5 absolute: they have the size of 1, and sums come in another order."""
+    return all(a.shape == e.shape and np.allclose(a, e, rtol=1e-4, atol=1e-5) for a, e in zip(actual, expected, strict=True))

@@ -8,7 +8,8 @@
 namespace onnxc {
 namespace {
 
-constexpr double kLarge = 64;  // forks' worth, some 70 microseconds: two such steps are not run together
+constexpr double kLarge = 64;       // forks' worth, some 70 microseconds: two such steps are not run together
+constexpr std::size_t kMost = 128;  // steps of a group: a wait among so many costs nothing, and each is compared with all
 
 /// At sizes that are likely.
 double forks_worth(const Step& step) { return onnxc::forks_worth(likely_value(step.macs), likely_value(step.bytes)); }
@@ -56,7 +57,7 @@ bool is_worth_fork(std::span<const Step> group) {
 
 void find_concurrent(const Program& program, std::vector<Step>& steps) {
   std::size_t first = 0;  // of the group
-  int large = 0;
+  bool has_large = false;
   const auto dissolve_if_small = [&](std::size_t last) {
     if (is_worth_fork(std::span(steps).subspan(first, last - first))) return;
     for (std::size_t k = first; k < last; ++k) steps[k].concurrent = false;
@@ -66,15 +67,15 @@ void find_concurrent(const Program& program, std::vector<Step>& steps) {
     for (auto& block : step.blocks) find_concurrent(program, block);
     const bool is_large = forks_worth(step) >= kLarge;
     const auto group = std::span<const Step>(steps).subspan(first, i - first);
-    step.concurrent = i > 0 && is_plain(program, step) && is_plain(program, steps[first]) && !(is_large && large > 0) &&
+    step.concurrent = i > 0 && group.size() < kMost && is_plain(program, step) && is_plain(program, steps[first]) && !(is_large && has_large) &&
                       std::ranges::all_of(group, [&](const Step& other) { return are_independent(program, other, step); });
     if (step.concurrent) {
-      large += is_large;
+      has_large = has_large || is_large;
       continue;
     }
     dissolve_if_small(i);
     first = i;
-    large = is_large;
+    has_large = is_large;
   }
   dissolve_if_small(steps.size());
 }

@@ -58,12 +58,10 @@ bool same_storage(const Extents& extents, const Layout& a, const Layout& b) {
   return a == b || same_strides(extents, strides_of(extents, a), strides_of(extents, b));
 }
 
+bool is_image(const Type& type) { return type.is_tensor() && type.ranked && type.rank() >= 3 && type.rank() <= 5 && type.element == ElementType::F32; }
+
 std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
   std::vector<Layout> layouts(graph.values.size());
-  const auto is_image = [&](ValueId v) {
-    const Type& t = graph[v].type;
-    return t.is_tensor() && t.ranked && t.rank() >= 3 && t.rank() <= 5 && t.element == ElementType::F32;
-  };
   std::vector<std::vector<const Node*>> users(graph.values.size());
   for (const Node& node : graph.nodes) {
     for (ValueId in : node.inputs) {
@@ -89,7 +87,7 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
     }
     if (rule == LayoutRule::RowMajor || (rule == LayoutRule::Prefers && stays_planar(node))) continue;
     for (ValueId out : node.outputs) {
-      if (out == kAbsent || !is_image(out)) continue;
+      if (out == kAbsent || !is_image(graph[out].type)) continue;
       bool last = rule == LayoutRule::Prefers;
       for (int i = 0; i < node.own_inputs() && !last; ++i) {
         const ValueId in = node.input(i);

@@ -27,6 +27,8 @@ bool same_strides(const Extents& extents, const std::vector<Dim>& a, const std::
 /// True when both layouts put every element at the same place.
 bool same_storage(const Extents& extents, const Layout& a, const Layout& b);
 
+/// Whether such a value may lie channels-last: floats [n, c, spatial...] of one to three spatial axes.
+bool is_image(const Type& type);
 /// The layout in which each value is computed: channels-last from convolutions on, through operators that follow. Row-major where
 /// --layout asks for it.
 std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats);

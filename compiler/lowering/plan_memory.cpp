@@ -24,9 +24,11 @@ void set_lifetimes(Program& program) {
   std::vector<int> begin, end;  // of the steps that are concurrent with each
   for_each_step(program.steps, [&](const Step& step, int number) {
     begin.push_back(step.concurrent ? begin.back() : number);
-    end.resize(begin.size());
-    std::fill(end.begin() + begin.back(), end.end(), number + 1);
+    end.push_back(number + 1);
   });
+  for (std::size_t at = end.size(); at-- > 1;) {
+    if (begin[at - 1] == begin[at]) end[at - 1] = end[at];
+  }
   for_each_step(program.steps, [&](const Step& step, int number) {
     for_each_pointer(step, [&](const PointerArg& p) {
       Buffer& b = program[root_of(program, p.buffer)];

@@ -16,9 +16,11 @@
 // Values that selections connect are decided upon together, by the channels that are copied before and after; nothing happens where no Gather is among the nodes. What
 // something else reads keeps its order, and the nodes that make it. Results differ from before by the order of summation alone.
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
+#include "compiler/lowering/layout.h"
 #include "compiler/ops/operator.h"
 #include "compiler/ops/tensor/gather.h"
 #include "compiler/passes/passes.h"
@@ -30,6 +32,7 @@ constexpr int64_t kShortestRun = 4;   // channels of a run, on average; shorter 
 constexpr int64_t kMostSources = 16;  // channels of all sources for each that is read: they live until then
 constexpr int64_t kMostPicks = 1 << 22;  // of all values together; what comes after them in the graph is taken as it is
 constexpr int kDeepest = 32;          // nodes between a value and the convolution whose weights take its order
+constexpr int kMostTrials = 512;      // values of a group that are tried without
 
 struct Pick {
   ValueId source;
@@ -53,17 +56,13 @@ std::vector<Run> runs_of(const Picks& picks) {
   return runs;
 }
 
-bool is_image(const Type& type) {
-  return type.is_tensor() && type.ranked && type.element == ElementType::F32 && type.rank() >= 3 && type.rank() <= 5 && type.extents[1].is_constant() && type.extents[1].value() > 0;
-}
-
-/// A value that convolutions read whose channels may come in any order: `order` lists them, by their number in the value.
+/// Of a value that convolutions read, whose channels may come in any order: `order` lists them, by their number in the value.
 struct Free {
-  ValueId value;
   std::vector<int> readers;
   std::vector<std::size_t> order;
   std::vector<Run> runs;
 };
+using Rewritten = std::map<ValueId, const Free*>;
 
 class Selector {
  public:
@@ -125,7 +124,9 @@ class Selector {
   void select(const Node& node) {
     const bool may_select = node.is("Gather") || node.is("Concat") || node.is("Split") || node.is("Slice");
     if (!may_select || node.epilogue || !node.domain.empty() || node.outputs.empty()) return;
-    const auto usable = [&](ValueId v) { return v != kAbsent && is_image(graph_[v].type) && graph_[v].constant == nullptr; };
+    const auto usable = [&](ValueId v) {
+      return v != kAbsent && is_image(graph_[v].type) && graph_[v].constant == nullptr && graph_[v].type.extents[1].is_constant() && channels(v) > 0;
+    };
     if (!usable(node.input(0)) || std::ranges::any_of(node.outputs, [&](ValueId v) { return !usable(v); })) return;
     const auto fits = [&](ValueId v) {
       left_ -= std::min(left_, channels(v));
@@ -205,29 +206,32 @@ class Selector {
   // ---- What to do
 
   void decide(const std::vector<int>& nodes) {
-    std::vector<Free> all;
+    std::map<ValueId, Free> free;
     for (int i : nodes) {
       for (ValueId v : graph_.nodes[index(i)].outputs) {
-        if (std::optional<Free> free = free_value(v)) all.push_back(std::move(*free));
+        if (std::optional<Free> one = free_value(v)) free.emplace(v, std::move(*one));
       }
     }
-    const auto is_copied = [](const Free& free) { return free.runs.size() > 1; };
-    std::vector<Free> some = all, uncopied = all;
-    std::erase_if(uncopied, is_copied);
-    int64_t least = copied(nodes, all);
-    for (const Free& free : all) {  // a shuffle that stays for others may as well serve this one
-      if (!is_copied(free)) continue;
-      std::vector<Free> fewer = some;
-      std::erase_if(fewer, [&](const Free& other) { return other.value == free.value; });
-      if (const int64_t count = copied(nodes, fewer); count < least) some = std::move(fewer), least = count;
+    Rewritten some, uncopied;
+    for (const auto& [v, one] : free) {
+      some.emplace(v, &one);
+      if (one.runs.size() == 1) uncopied.emplace(v, &one);
+    }
+    int64_t least = copied(nodes, some);
+    int trials = 0;
+    for (const auto& [v, one] : free) {  // a shuffle that stays for others may as well serve this one
+      if (one.runs.size() == 1 || trials++ >= kMostTrials) continue;
+      some.erase(v);
+      if (const int64_t count = copied(nodes, some); count < least) least = count;
+      else some.emplace(v, &one);
     }
     if (const int64_t count = copied(nodes, uncopied); count < least) some = std::move(uncopied), least = count;
     if (least >= copied(nodes, {})) return;
-    for (const Free& free : some) rewrite(free);
+    for (const auto& [v, one] : some) rewrite(v, *one);
   }
 
   std::optional<Free> free_value(ValueId v) const {
-    Free free{.value = v, .readers = {}, .order = {}, .runs = {}};
+    Free free;
     std::ranges::copy_if(readers_[index(v)], std::back_inserter(free.readers), [&](int i) { return is_free(i, v); });
     if (free.readers.empty()) return std::nullopt;
     const Picks& picks = picks_[index(v)];
@@ -246,16 +250,17 @@ class Selector {
 
   /// The channels that are copied where these values are made of their sources, and the nodes make the rest. A Concat copies what it is not computed in: views, and
   /// what another one has already.
-  int64_t copied(const std::vector<int>& nodes, const std::vector<Free>& rewritten) const {
+  int64_t copied(const std::vector<int>& nodes, const Rewritten& rewritten) const {
     int64_t count = 0;
     std::set<ValueId> taken;  // what is computed inside of a Concat
     const auto add = [&](ValueId v) {
-      const bool is_view = !picks_[index(v)].empty() && !graph_.nodes[index(definition_[index(v)])].is("Gather") && !graph_.nodes[index(definition_[index(v)])].is("Concat");
-      if (is_view || definition_[index(v)] < 0 || outside_[index(v)] || !taken.insert(v).second) count += channels(v);
+      const int defined = definition_[index(v)];
+      const bool is_view = !picks_[index(v)].empty() && !graph_.nodes[index(defined)].is("Gather") && !graph_.nodes[index(defined)].is("Concat");
+      if (is_view || defined < 0 || outside_[index(v)] || !taken.insert(v).second) count += channels(v);
     };
-    for (const Free& free : rewritten) {
-      for (const Run& run : free.runs) {
-        if (free.runs.size() == 1) break;
+    for (const auto& [v, free] : rewritten) {
+      for (const Run& run : free->runs) {
+        if (free->runs.size() == 1) break;
         if (run.last - run.first == channels(run.source)) add(run.source);
         else count += run.last - run.first;
       }
@@ -264,9 +269,9 @@ class Selector {
     for (std::size_t k = nodes.size(); k-- > 0;) {
       const Node& node = graph_.nodes[index(nodes[k])];
       const auto is_wanted = [&](ValueId v) {
-        const auto free = std::ranges::find(rewritten, v, &Free::value);
+        const auto free = rewritten.find(v);
         return wanted.contains(v) || outside_[index(v)] || std::ranges::any_of(readers_[index(v)], [&](int i) {
-          return !selects(i) && (free == rewritten.end() || std::ranges::find(free->readers, i) == free->readers.end());
+          return !selects(i) && (free == rewritten.end() || !std::ranges::binary_search(free->second->readers, i));
         });
       };
       if (std::ranges::none_of(node.outputs, is_wanted)) continue;
@@ -279,17 +284,17 @@ class Selector {
 
   // ---- Doing it
 
-  void rewrite(const Free& free) {
-    GraphBuilder b(graph_, graph_[free.value].name, fresh_);
+  void rewrite(ValueId shuffled, const Free& free) {
+    GraphBuilder b(graph_, graph_[shuffled].name, fresh_);
     std::vector<ValueId> parts;
     for (const Run& run : free.runs) {
       const bool all = run.last - run.first == channels(run.source);
       parts.push_back(all ? run.source : b.op("Slice", {run.source, b.integers({run.first}), b.integers({run.last}), b.integers({1})}));
     }
     const ValueId value = parts.size() == 1 ? parts[0] : b.op("Concat", parts, {{"axis", int64_t{1}}});
-    std::ranges::move(b.take(), std::back_inserter(before_[index(definition_[index(free.value)])]));
+    std::ranges::move(b.take(), std::back_inserter(before_[index(definition_[index(shuffled)])]));
     for (int reader : free.readers) {
-      std::ranges::replace(graph_.nodes[index(reader)].inputs, free.value, value);
+      std::ranges::replace(graph_.nodes[index(reader)].inputs, shuffled, value);
       if (!std::ranges::is_sorted(free.order)) reorder(reader, free.order);
     }
   }

@@ -27,7 +27,7 @@ ONNXC_INLINE Raw take_lanes(Raw all, Raw part, std::integer_sequence<int, lane..
 template <int groups, int result, int... number>
 ONNXC_INLINE Vec merge(const Vec* x, std::integer_sequence<int, number...>) {
   Vec::Raw all = x[0].raw();
-  ((all = take_lanes<groups, number, result>(number == 0 ? x[0].raw() : all, x[number].raw(), std::make_integer_sequence<int, Vec::width>())), ...);
+  ((all = take_lanes<groups, number, result>(all, x[number].raw(), std::make_integer_sequence<int, Vec::width>())), ...);
   return Vec::from_raw(all);
 }
 

@@ -14,11 +14,10 @@ import tempfile
 
 import numpy as np
 import onnxc
-import onnxruntime as ort
 from onnx import numpy_helper, parser
 
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
-from networks import conv, make_model, node, values, weights  # noqa: E402
+from networks import agree, conv, make_model, node, reference, values, weights  # noqa: E402
 
 RUNS = (("-O0", 1), ("-O3", 1), ("-O3", 2), ("--memory=min", 1))
 NETWORKS = []
@@ -134,14 +133,14 @@ def main():
         make()
     failed = 0
     for title, model, feeds in NETWORKS:
-        expected = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
+        expected = reference(model, feeds)
         least, most = arena(model, "--memory=min"), arena(model)
         if least is not None and least > AT_MOST.get(title, 1) * most:
             failed += 1
             print(f"FAILED {title}: an arena of {least} bytes at --memory=min, of {most} at speed")
         for options, threads in RUNS:
             actual = onnxc.InferenceSession(model, options=[options], threads=threads).run(None, feeds)
-            if not all(a.shape == e.shape and np.allclose(a, e, rtol=1e-4, atol=1e-5) for a, e in zip(actual, expected)):
+            if not agree(actual, expected):
                 failed += 1
                 print(f"FAILED {title} at {options} with {threads} threads")
     print(f"{len(NETWORKS)} networks, {failed} of {len(RUNS) * len(NETWORKS)} runs differ from ONNX Runtime, or take more memory than they may")

@@ -24,8 +24,7 @@ std::optional<std::vector<int64_t>> picked_channels(const Graph& graph, const No
   if (!node.is("Gather")) return std::nullopt;
   const Type& x = graph[node.input(0)].type;
   const TensorData* indices = graph.constant(node.input(1));
-  if (indices == nullptr || indices->shape.size() != 1 || x.element != ElementType::F32 || x.rank() < 3 || x.rank() > 5 || axis_of(node, x.rank()) != 1 || !x.extents[1].is_constant())
-    return std::nullopt;
+  if (indices == nullptr || indices->shape.size() != 1 || !is_image(x) || axis_of(node, x.rank()) != 1 || !x.extents[1].is_constant()) return std::nullopt;
   std::vector<int64_t> channels = to_integers(*indices);
   const int64_t count = x.extents[1].value();
   for (int64_t& channel : channels) {

@@ -46,7 +46,11 @@ ONNXC_INLINE void stem_row(Tile<MR, NV, kPairs>& tile, const float* line, int64_
       const float* const pixel = opaque(line);
       if constexpr (kWhole > 0) step(pixel, w);
       const Vec last = twice(Vec::load(w + kWhole * Vec::width, Vec::width / 2));
-      ONNXC_UNROLL for (int i = 0; i < MR; ++i) tile.acc[i][kWhole] = fma(spread(Vec::all(pixel[i * SX])), last, tile.acc[i][kWhole]);
+      const Mask even = spread(Vec::all(1.0f)) != Vec::all(0.0f);
+      ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
+        Vec& sum = tile.acc[i][kWhole];
+        sum = select(even, fma(Vec::all(pixel[i * SX]), last, sum), sum);
+      }
     }
   } else {
     for (; kw > 0; --kw, ++line, w += NR) step(opaque(line), w);  // opaque: g++ 12 would keep values for the step after next, on the stack
@@ -85,7 +89,7 @@ ONNXC_INLINE void stem_tile(StemRows x, const float* w, float* y, int64_t panel,
       }
     }
   }
-  tile.finish(y, p.y_pixel, panel * NR, count, p.cout - panel * NR, [row](int64_t i) { return row + i; }, epi);
+  tile.finish(y, p.y_pixel, panel * NR, count, p.cout - panel * NR, Consecutive{row}, epi);
 }
 
 /// The rows of an image under output row oy, `span` columns of them from `left` on, to row (ci, ky) at to + (ci * kh + ky) * pitch, with zeros beside the image and less than

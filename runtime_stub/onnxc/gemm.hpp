@@ -75,7 +75,7 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
         tile.add(rows_of_a, to - from, bp + from * NR, ahead);
         ahead.advance(to - from);
         if (!kPairs && to < p.k) tile.store(at, rows - i);
-        else tile.finish(c, p.ldc, col, rows - i, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
+        else tile.finish(c, p.ldc, col, rows - i, p.n - col, Consecutive{row + i}, epi);
       };
       int64_t i = 0;
       for (; i + MR <= rows; i += MR) product.template operator()<MR>(EvenRows{a + i * p.lda + from, p.lda}, i);

@@ -84,7 +84,7 @@ ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, flo
     Tile<MR, NV> tile;
     tile.start(kZeros);
     tile.add(EvenRows{a + i * p.lda, p.lda}, p.k, b, ahead, b_row);
-    tile.finish(c, p.ldc, col, MR, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
+    tile.finish(c, p.ldc, col, MR, p.n - col, Consecutive{row + i}, epi);
   }
   for (; i < p.m; i += kHalf) {
     const float* anywhere[kHalf];
@@ -92,7 +92,7 @@ ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, flo
     Tile<kHalf, NV> tile;
     tile.start(kZeros);
     tile.add(anywhere, p.k, b, ahead, b_row);
-    tile.finish(c, p.ldc, col, p.m - i, p.n - col, [first = row + i](int64_t r) { return first + r; }, epi);
+    tile.finish(c, p.ldc, col, p.m - i, p.n - col, Consecutive{row + i}, epi);
   }
 }
 

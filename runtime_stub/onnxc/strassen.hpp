@@ -104,7 +104,7 @@ ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64
         if (!finishes) return;
         if (product.quarter == Product::Quarter::C22) tile.plus(in(v));
         if (p.bias != nullptr) tile.plus([&](int64_t) { return p.bias + col; });
-        tile.finish(c, p.ldc, col, done - i, p.n - col, [at = row + (product.lower() ? upper : 0) + i](int64_t r) { return at + r; }, epi);
+        tile.finish(c, p.ldc, col, done - i, p.n - col, Consecutive{row + (product.lower() ? upper : 0) + i}, epi);
       };
       int64_t i = 0;
       for (; i + MR <= count; i += MR) multiply.template operator()<MR>(EvenRows{from + i * lda, lda}, i);

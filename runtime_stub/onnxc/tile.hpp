@@ -124,6 +124,12 @@ struct EvenRows {
   int64_t pitch;
 };
 
+/// Rows of an output, one after the other.
+struct Consecutive {
+  int64_t first;
+  ONNXC_INLINE int64_t operator()(int64_t i) const { return first + i; }
+};
+
 template <int MR, int NV, bool kPairs = false>
 struct Tile {
   static constexpr int kLast = kPairs ? Vec::width / 2 : Vec::width, NR = (NV - 1) * Vec::width + kLast;  // columns of the last vector, and of all
@@ -225,6 +231,16 @@ struct Tile {
   /// c + row * ldc + col; nothing else is written.
   template <class RowOf, class Epi>
   ONNXC_INLINE void finish(float* c, int64_t ldc, int64_t col, int64_t m, int64_t n, RowOf row_of, const Epi& epi) {
+    if constexpr (kPairs && NV == 1 && std::is_same_v<RowOf, Consecutive> && !has_operands<Epi>) {
+      if (m >= MR - 1 && n >= NR && ldc == NR) {  // two rows are one vector of c
+        ONNXC_UNROLL for (int i = 0; i < MR; i += 2) {
+          const Vec a = acc[i][0], b = acc[i + 1 < MR ? i + 1 : i][0];
+          const int64_t row = row_of(i), floats = (m - i < MR - i ? m - i : MR - i) * NR;
+          finish_lanes(epi, evens(a, b) + odds(a, b), row, col, c + row * ldc + col, floats);
+        }
+        return;
+      }
+    }
     if constexpr (kPairs) {
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][NV - 1] = sum_pairs(acc[i][NV - 1]);
     }

@@ -7,6 +7,7 @@
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/depthwise_chain.hpp>
+#include <onnxc/depthwise_narrow.hpp>
 #include <onnxc/stem_chain.hpp>
 #include <onnxc/conv_3d.hpp>
 #include <onnxc/conv_grouped.hpp>
@@ -97,6 +98,15 @@ void add_depthwise(Suite& suite, Layer l) {
   suite.add("depthwise", l.name(), {l.macs(l.cout), 0}, [l](Data& d) {
     return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise(l.weights(d), l.cin, K, K)), y = l.result(d)] {
       depthwise<K, K, SX>({}, x, w, y, p);
+    };
+  });
+}
+
+template <int C>
+void add_depthwise_narrow(Suite& suite, Layer l) {
+  suite.add("depthwise_narrow", l.name(), {l.macs(C), 0}, [l](Data& d) {
+    return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise(l.weights(d), C, 3, 3)), y = l.result(d)] {
+      depthwise_narrow<3, 3, C>({}, x, w, y, p);
     };
   });
 }
@@ -259,6 +269,7 @@ void add_convolutions(Suite& suite) {
   add_depthwise<3, 1>(suite, {14, 576, 576, 3, 1, 1, 576});
   add_depthwise<5, 1>(suite, {28, 120, 120, 5, 1, 1, 120});
   add_depthwise<5, 1>(suite, {7, 960, 960, 5, 1, 1, 960});
+  add_depthwise_narrow<Vec::width / 2>(suite, {48, Vec::width / 2, Vec::width / 2, 3, 1, 1, Vec::width / 2});
   add_depthwise_any(suite, {14, 576, 576, 3, 1, 2, 576});
   add_depthwise_any(suite, {28, 120, 120, 3, 1, 2, 120});
   add_depthwise_any(suite, {32, 256, 256, 9, 1, 1, 256});

@@ -123,7 +123,8 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
   const bool unrolled = c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] <= 2;
   const int64_t scratch = unrolled ? 0 : depthwise_any_scratch(c, l.target().vector_floats);
   if (4 * scratch > l.target().workspace_bytes()) return;  // a dilation beyond reason
-  l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs, 0, [&l, c, unrolled, scratch] {
+  const int64_t lanes = l.target().vector_floats;
+  l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs * static_cast<double>((c.cin + lanes - 1) / lanes * lanes) / static_cast<double>(c.cin), 0, [&l, c, unrolled, scratch] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
     StepBuilder step = l.call(unrolled ? "depthwise" : "depthwise_any");
@@ -139,6 +140,23 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
     if (!unrolled) step.pointer(l.workspace("rows", ElementType::F32, Dim(scratch) * l.threads()));
     step.params(std::move(params));
     if (unrolled && c.kh < 7) step.specialised();  // rows are short against what it takes to find their edges: up to half of the time
+    finish_conv(l, step, c, y);
+  });
+}
+
+/// Pixels that are a part of a vector, with nothing between them.
+void consider_depthwise_narrow(Lowering& l, const ConvCall& c) {
+  const int64_t lanes = l.target().vector_floats;
+  const bool unrolled = c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] == 1;
+  if (c.is_deep() || !unrolled || c.group != c.cin || c.cout != c.cin || c.cin >= lanes || lanes % c.cin != 0) return;
+  if (conv_input_layout(l).pixel_stride != Dim(c.cin) || l.out_layout(0) != Layout{true, c.cin} || l.node().epilogue_operands > 0 || wants_row_sums(l)) return;
+  l.consider("depthwise_narrow", c.macs, 0, [&l, c] {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
+    StepBuilder step = l.call("depthwise_narrow");
+    for (const int64_t value : {c.kh, c.kw, c.cin}) step.template_name(std::to_string(value));
+    step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
+    if (c.kh < 7) step.specialised();
     finish_conv(l, step, c, y);
   });
 }
@@ -222,6 +240,7 @@ void lower_conv(Lowering& l) {
   consider_winograd(l, c);
   consider_winograd_line(l, c);
   consider_depthwise(l, c);
+  consider_depthwise_narrow(l, c);
   consider_grouped(l, c);
   consider_narrow(l, c);
   consider_stem(l);

@@ -6,7 +6,9 @@
 
 namespace onnxc {
 
-/// Where a ReduceSum over the pixels reads output 0 of the node, a channels-last image: memory for the sums [n, h, c] of its rows, which that ReduceSum will read
+/// Whether a ReduceSum over the pixels reads output 0 of the node, a channels-last image.
+bool wants_row_sums(const Lowering& l);
+/// Where it does: memory for the sums [n, h, c] of its rows, which that ReduceSum will read
 /// instead (Lowering::row_sums).
 std::optional<PointerArg> wanted_row_sums(Lowering& l);
 

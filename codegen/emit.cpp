@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -226,7 +227,7 @@ class Emitter {
     return text + "\n";
   }
 
-  std::string source(Unit& unit) {
+  Text source(Unit& unit) {
     std::set<std::string> headers{"base.hpp"};
     for_each_program([&](const Program& program) {
       for_each_step(program.steps, [&](const Step& s, int) {
@@ -238,9 +239,12 @@ class Emitter {
     if (profile_) headers.insert("profile.hpp");
     if (options_.huge_pages) headers.insert("huge_pages.hpp");
     std::vector<WeightBlob> blobs;
+    std::vector<std::shared_ptr<const std::vector<std::byte>>> owners;
     const std::set<std::string> read = weights_read();
     for (const Weights* w : all_weights()) {
-      if (!w->strings && read.contains(w->name)) blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64});
+      if (w->strings || !read.contains(w->name)) continue;
+      blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64});
+      owners.push_back(w->bytes);
     }
     WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.machine, options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
@@ -252,12 +256,10 @@ class Emitter {
       unit.header = header();
     }
 
-    std::string text = banner(options_.name_space + ".cpp") + outline() + preamble(headers, weights);
-    text.reserve(text.size() + weights.declarations.size() + (std::size_t{1} << 20));  // the weights are most of it: one copy, no growth
-    text += fmt::format("\nnamespace {} {{\n\n", options_.name_space);
-    text += weights.declarations;
-    std::string().swap(weights.declarations);
-    text += "\nnamespace {\n\n";
+    Text all;
+    all += banner(options_.name_space + ".cpp") + outline() + preamble(headers, weights) + fmt::format("\nnamespace {} {{\n\n", options_.name_space);
+    all += [declarations = std::move(weights.declarations), owners](const Text::Sink& sink) { declarations.write(sink); };
+    std::string text = "\nnamespace {\n\n";
     for (const Weights* w : all_weights()) {
       if (w->strings && read.contains(w->name)) text += strings_text(*w);
     }
@@ -286,7 +288,8 @@ class Emitter {
     text += choices + fmt::format("  return {};\n}}\n\n}}  // namespace {}\n\n", call("steps", program_), options_.name_space);
     text += abi_text(interface_, program_, options_, weights.image_bytes);
     if (profile) text += "\n" + profile->abi_text(options_.name_space);
-    return text;
+    all += text;
+    return all;
   }
 
   /// What comes before the namespace.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/side_file.h"
+#include "codegen/text.h"
 #include "compiler/onnxc.h"
 
 namespace onnxc {
@@ -27,7 +28,8 @@ struct EmitOptions {
 
 struct Unit {
   std::string name_space;
-  std::string source, header;
+  Text source;  ///< keeps the weights that it is made of
+  std::string header;
   std::vector<SideFile> side_files;
   std::vector<std::string> libraries;  ///< what it is to be linked with: names, as after -l
   bool includes_others = false;        ///< headers that are neither its own nor onnxc's

@@ -1,7 +1,8 @@
 // Why these forms: a compiler parses every element of an array into a tree of its own (80 bytes and 0.25 us each), but an asm string
 // only into bytes, and the assembler then reads `.octa` at 50 MB/s and more. See weights.h for when each is used.
 //
-// Hexadecimal text is written by a table of byte pairs into one buffer of the final size: 100 MB of weights take a fraction of a second.
+// Hexadecimal text is made by a table of byte pairs, a MB at a time, as the file is written: 100 MB of weights take a fraction of a second, where pages of memory for all of
+// the text would take longer than the text.
 #include "codegen/weights.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,6 @@ namespace {
 constexpr std::size_t kArrayLimit = std::size_t{64} << 10, kStringLimit = std::size_t{1} << 20, kAsmLimit = std::size_t{256} << 20;
 constexpr std::size_t kImageAlignment = 64;
 constexpr std::size_t kColumns = 120;
-constexpr std::size_t kSlack = 4096;  // room behind an image for what follows, so that the text is not copied once more
 
 std::size_t round_up(std::size_t value, std::size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
@@ -179,7 +179,7 @@ constexpr std::string_view kLittleEndianOnly =
 
 void emit_arrays(WeightsText& text, std::span<const WeightBlob> blobs, std::string_view attribute) {
   bool raw = false;
-  std::string& out = text.declarations;
+  std::string out;
   for (const WeightBlob& blob : blobs) {
     const std::size_t alignment = std::max(kImageAlignment, static_cast<std::size_t>(blob.alignment));
     if (blob.bytes.empty()) {  // C++ has no empty arrays; nothing is read, but the address should be aligned all the same
@@ -200,7 +200,8 @@ void emit_arrays(WeightsText& text, std::span<const WeightBlob> blobs, std::stri
     out += elements;
     out += "\n};\n";
   }
-  if (raw) out.insert(0, kLittleEndianOnly);
+  if (raw) text.declarations += kLittleEndianOnly;
+  text.declarations += out;
 }
 
 // ---- one image
@@ -211,21 +212,25 @@ constexpr std::array<std::array<char, 2>, 256> kHexPairs = [] {
   return table;
 }();
 
-/// Appends `".octa 0x…,0x…\n"` lines, and `next_asm` after every few. What counts is characters: g++ 12 keeps each three times, so 170 MB of weights take 1.45 GB, and with
+/// Writes `".octa 0x…,0x…\n"` lines, and `next_asm` after every few. What counts is characters: g++ 12 keeps each three times, so 170 MB of weights take 1.45 GB, and with
 /// `.quad` 1.54. In short lines of one asm they took 2 GB and half as long again: literals lie in blocks of 8 KB, whose ends are lost to one that does not fit.
-void append_octas(std::string& out, std::span<const WeightBlob> blobs, const Layout& layout, std::string_view next_asm) {
+void write_octas(const Text::Sink& sink, std::span<const WeightBlob> blobs, const Layout& layout, std::string_view next_asm) {
   constexpr std::size_t kBytes = 16, kOctasInLine = 2048, kLinesInAsm = 12;
   constexpr std::string_view kBegin = "    \".octa ", kEnd = "\\n\"\n";
   constexpr std::size_t kChars = 35;  // 0x, 32 digits and a comma, which the last of a line lacks
-  const std::size_t octas = (layout.bytes + kBytes - 1) / kBytes, lines = (octas + kOctasInLine - 1) / kOctasInLine;
-  const std::size_t begin = out.size(), needed = begin + octas * kChars + lines * (kBegin.size() + kEnd.size() - 1) + lines / kLinesInAsm * next_asm.size();
-  out.reserve(needed + kSlack);
-  out.resize(needed);
-  char* to = out.data() + begin;
+  std::string block(kLinesInAsm * (kBegin.size() + kOctasInLine * kChars + kEnd.size()), '\0');
+  char* to = block.data();
   std::size_t column = 0, line = 0;
+  const auto flush = [&] {
+    sink({block.data(), static_cast<std::size_t>(to - block.data())});
+    to = block.data();
+  };
   const auto add_octa = [&](const unsigned char* bytes) {
     if (column == 0) {
-      if (line > 0 && line % kLinesInAsm == 0) to = write_text(to, next_asm);
+      if (line > 0 && line % kLinesInAsm == 0) {
+        flush();
+        sink(next_asm);
+      }
       ++line;
       to = write_text(to, kBegin);
     } else {
@@ -255,7 +260,7 @@ void append_octas(std::string& out, std::span<const WeightBlob> blobs, const Lay
     while (from != end) partial[held++] = *from++;
   });
   if (column != 0) to = write_text(to, kEnd);
-  out.resize(static_cast<std::size_t>(to - out.data()));
+  flush();
 }
 
 /// Appends the image as pieces of a string literal, 48 bytes a line. Octal escapes end by themselves, hexadecimal ones would not.
@@ -263,7 +268,6 @@ void append_string(std::string& out, std::span<const WeightBlob> blobs, const La
   constexpr std::size_t kBytesInLine = 48;
   const std::string image = make_image(blobs, layout);
   const std::size_t begin = out.size(), needed = begin + image.size() * 4 + (image.size() / kBytesInLine + 2) * 8;
-  out.reserve(needed + kSlack);
   out.resize(needed);
   char* to = out.data() + begin;
   for (std::size_t line = 0; line < image.size(); line += kBytesInLine) {
@@ -292,10 +296,10 @@ constexpr std::string_view kAllowLongLiteral =
     "#ifdef __clang__\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Woverlength-strings\"\n#endif\n";
 constexpr std::string_view kEndLongLiteral = "#ifdef __clang__\n#pragma clang diagnostic pop\n#endif\n";
 
-/// Appends the image in the section `section` (the usual read-only one where empty); append_content(out, next_asm) adds its asm strings, with `next_asm` where one asm may end
-/// and the next begin: they follow each other in the section.
-template <class AppendContent>
-void append_asm(std::string& out, const std::string& symbol, std::string_view section, const Layout& layout, AppendContent append_content) {
+/// Appends the image in the section `section` (the usual read-only one where empty); content(next_asm) is its asm strings, as text or as a part of one, with `next_asm` where
+/// one asm may end and the next begin: they follow each other in the section.
+template <class Content>
+void append_asm(Text& out, const std::string& symbol, std::string_view section, const Layout& layout, Content content) {
   const std::string apple = fmt::format(".pushsection {}\\n", section.empty() ? "__TEXT,__const" : section),
                     elf = fmt::format(".pushsection {},\\\"a\\\",%progbits\\n", section.empty() ? ".rodata.onnxc" : section);
   const auto begin = [&](std::string_view apple_symbol, std::string_view elf_symbol) {
@@ -304,7 +308,7 @@ void append_asm(std::string& out, const std::string& symbol, std::string_view se
   constexpr std::string_view kEnd = "    \".popsection\\n\");\n";
   out += begin(fmt::format(".private_extern _{0}\\n.globl _{0}\\n.p2align {1}\\n_{0}:\\n", symbol, std::countr_zero(layout.alignment)),
                fmt::format(".globl {0}\\n.hidden {0}\\n.type {0}, %object\\n.size {0}, {1}\\n.balign {2}\\n{0}:\\n", symbol, layout.bytes, layout.alignment));
-  append_content(out, std::string(kEnd) + begin("", ""));
+  out += content(std::string(kEnd) + begin("", ""));
   out += kEnd;
 }
 
@@ -314,11 +318,13 @@ std::string extern_image(const std::string& symbol) {
       symbol);
 }
 
-void append_string_image(std::string& out, const std::string& symbol, std::span<const WeightBlob> blobs, const Layout& layout) {
+void append_string_image(Text& text, const std::string& symbol, std::span<const WeightBlob> blobs, const Layout& layout) {
+  std::string out;
   out += fmt::format("alignas({}) const char {}[] =\n", layout.alignment, symbol);
   append_string(out, blobs, layout);
   if (layout.bytes == 0) out += "    \"\"\n";
   out += fmt::format("    ;\n[[maybe_unused]] const std::byte* const weights = reinterpret_cast<const std::byte*>({});\n", symbol);
+  text += out;
 }
 
 /// The function that copies the image at `pointer` into memory of huge pages. Gives what points to the image in use.
@@ -389,11 +395,13 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   text.end = fmt::format("onnxc::at<float>(weights, {})", layout.bytes);
   std::string pointer = "weights";  // to the image
   const std::string symbol = options.prefix + "_weights";
-  std::string& out = text.declarations;
-  out = kLittleEndianOnly;
+  Text& out = text.declarations;
+  out += kLittleEndianOnly;
   if (form == "asm") {
     out += fmt::format("#if {}\n{}", kHasAsm, kAllowLongLiteral);
-    append_asm(out, symbol, section, layout, [&](std::string& to, std::string_view next_asm) { append_octas(to, blobs, layout, next_asm); });
+    append_asm(out, symbol, section, layout, [&](const std::string& next_asm) -> Text::Part {
+      return [blobs = std::vector(blobs.begin(), blobs.end()), layout, next_asm](const Text::Sink& sink) { write_octas(sink, blobs, layout, next_asm); };
+    });
     out += kEndLongLiteral;
     out += extern_image(symbol);
     out += "#else\n";
@@ -412,8 +420,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   } else if (form == "incbin") {
     const std::string file = options.prefix + ".weights.bin";
     out += "#ifndef ONNXC_WEIGHTS_DIR\n#define ONNXC_WEIGHTS_DIR \"\"  // or a folder with a slash at its end\n#endif\n";
-    append_asm(out, symbol, section, layout,
-               [&](std::string& to, std::string_view) { to += fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
+    append_asm(out, symbol, section, layout, [&](const std::string&) { return fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
     out += extern_image(symbol);
     text.side_files.push_back({file, make_image(blobs, layout)});
   } else if (form == "object") {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "codegen/side_file.h"
+#include "codegen/text.h"
 
 namespace onnxc {
 
@@ -39,11 +40,11 @@ struct WeightsOptions {
 };
 
 /// The text that puts the weights into a unit. `declarations` goes into the unit's named namespace, after the includes and
-/// onnxc/base.hpp, outside of anonymous namespaces.
+/// onnxc/base.hpp, outside of anonymous namespaces. In the form `asm` it reads the blobs' bytes as it is written.
 struct WeightsText {
   std::string form;                   // the one that `auto` chose
   std::vector<std::string> includes;  // standard headers that the declarations need, such as "<bit>"
-  std::string declarations;
+  Text declarations;
   std::string header_declarations;  // for the unit's header: what the form `file` and huge pages have to say there
   std::string end = "nullptr";      // an expression of type const float*: where the image ends; null in the array forms
   std::string missing;              // a C++ condition that holds while the weights are not there, empty when they always are

@@ -38,7 +38,7 @@ BuildRequest build_request(Unit unit, const std::string& header_name) {
   request.libraries = unit.libraries;
   request.includes_others = unit.includes_others;
   const std::string source = unit.name_space + ".cpp";
-  request.files.push_back({source, std::move(unit.source)});
+  request.files.push_back({source, unit.source.str()});
   request.files.push_back({header_name, std::move(unit.header)});
   request.to_compile.push_back(source);
   for (SideFile& file : unit.side_files) {
@@ -52,7 +52,6 @@ namespace {
 
 struct Compiled {
   std::string name_space;
-  std::size_t source_bytes;
   BuildRequest request;
   std::vector<std::filesystem::path> files;
   bool uses_heap;
@@ -64,7 +63,7 @@ Compiled emit(const Compilation& compilation, CompileOptions options, const std:
   // What is linked at once has no need of one file: large weights skip the assembler, which takes some 20 s for 256 MiB.
   if (constexpr int64_t kLarge = 16 << 20; linked && options.weights == "auto" && weight_bytes(compilation.program) > kLarge) options.weights = "object";
   Unit unit = emit_compilation(compilation, options);
-  Compiled compiled{unit.name_space, unit.source.size(), {}, compilation.info.files, compilation.program.uses_heap};
+  Compiled compiled{unit.name_space, {}, compilation.info.files, compilation.program.uses_heap};
   compiled.request = build_request(std::move(unit), options.header_name);
   compiled.request.flags = target_flags(options.target);
   compiled.request.flags.insert(compiled.request.flags.end(), flags.begin(), flags.end());
@@ -121,7 +120,6 @@ CompiledModel build_and_load(const Compilation& compilation, const CompileOption
   const auto begin = std::chrono::steady_clock::now();
   const Compiled compiled = emit(compilation, options, flags, true);
   result.compile_seconds = seconds_since(begin);
-  result.source_bytes = compiled.source_bytes;
   const auto build_begin = std::chrono::steady_clock::now();
   const std::filesystem::path library = build(compiled.request);
   result.build_seconds = seconds_since(build_begin);

@@ -18,7 +18,6 @@ struct CompiledModel {
   const onnxc_model* model = nullptr;
   const onnxc_profile* profile = nullptr;  ///< where options.profile asked for it
   bool huge_pages = false;  ///< its weights are in memory of such
-  std::size_t source_bytes = 0;
   double compile_seconds = 0, build_seconds = 0;  ///< onnxc; the system's compiler, close to 0 when the cache has it
 };
 

@@ -23,21 +23,40 @@ std::string read_file(const fs::path& path) {
   return bytes;
 }
 
-void write_file(const fs::path& path, std::string_view bytes) {
+namespace {
+
+/// write(sink) gives what the file is to hold.
+template <class Write>
+void replace_file(const fs::path& path, Write write) {
   static std::atomic<int> counter = 0;
-  const fs::path temporary = fmt::format("{}.tmp{}_{}", path.string(), getpid(), counter++);
+  std::error_code error;
+  const bool is_file = fs::is_regular_file(path, error), is_device = !is_file && fs::exists(path, error);  // or a pipe
+  const fs::path place = is_file ? fs::canonical(path, error) : path;                                      // links stay: /dev/stdout is one
+  const fs::path temporary = is_device ? path : fs::path(fmt::format("{}.tmp{}_{}", place.string(), getpid(), counter++));
   {
     std::ofstream file(temporary, std::ios::binary);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    write([&](std::string_view bytes) { file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
     file.close();
-    if (!file) throw Error(ErrorKind::Io, fmt::format("{} cannot be written", path.string()));
+    if (!file) {
+      if (!is_device) fs::remove(temporary, error);
+      throw Error(ErrorKind::Io, fmt::format("{} cannot be written", path.string()));
+    }
   }
-  std::error_code error;
-  fs::rename(temporary, path, error);
+  if (is_device) return;
+  fs::rename(temporary, place, error);
   if (error) {
     fs::remove(temporary, error);
     throw Error(ErrorKind::Io, fmt::format("{} cannot be written", path.string()));
   }
+}
+
+}  // namespace
+
+void write_file(const fs::path& path, std::string_view bytes) {
+  replace_file(path, [&](const auto& sink) { sink(bytes); });
+}
+void write_file(const fs::path& path, const Text& text) {
+  replace_file(path, [&](const Text::Sink& sink) { text.write(sink); });
 }
 
 fs::path cache_folder() {

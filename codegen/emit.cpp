@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <set>
 
@@ -239,12 +238,9 @@ class Emitter {
     if (profile_) headers.insert("profile.hpp");
     if (options_.huge_pages) headers.insert("huge_pages.hpp");
     std::vector<WeightBlob> blobs;
-    std::vector<std::shared_ptr<const std::vector<std::byte>>> owners;
     const std::set<std::string> read = weights_read();
     for (const Weights* w : all_weights()) {
-      if (w->strings || !read.contains(w->name)) continue;
-      blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64});
-      owners.push_back(w->bytes);
+      if (!w->strings && read.contains(w->name)) blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes});
     }
     WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.machine, options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
@@ -258,7 +254,7 @@ class Emitter {
 
     Text all;
     all += banner(options_.name_space + ".cpp") + outline() + preamble(headers, weights) + fmt::format("\nnamespace {} {{\n\n", options_.name_space);
-    all += [declarations = std::move(weights.declarations), owners](const Text::Sink& sink) { declarations.write(sink); };
+    all += std::move(weights.declarations);
     std::string text = "\nnamespace {\n\n";
     for (const Weights* w : all_weights()) {
       if (w->strings && read.contains(w->name)) text += strings_text(*w);

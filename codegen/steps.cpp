@@ -131,7 +131,8 @@ std::span<const Step> StepsText::concurrent_with(const std::vector<Step>& steps,
 }
 
 std::string StepsText::statement(const Step& step, bool shared) const {
-  return fmt::format(fmt::runtime(step.specialised ? "[&]() ONNXC_SPECIALISED {{ {}; }}();" : "{};"), call(step, shared));
+  const std::string text = call(step, shared) + ";";
+  return step.specialised ? fmt::format("[&]() ONNXC_SPECIALISED {{ {} }}();", text) : text;
 }
 
 std::string StepsText::share(std::span<const Step> group, const std::string& space) const {

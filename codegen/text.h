@@ -1,6 +1,7 @@
 // Text of a file in parts, of which large ones are made as they are written: they never lie in memory as a whole.
 #pragma once
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,10 @@ class Text {
   }
   Text& operator+=(Part part) {
     parts_.emplace_back(std::move(part));
+    return *this;
+  }
+  Text& operator+=(Text&& text) {
+    parts_.insert(parts_.end(), std::make_move_iterator(text.parts_.begin()), std::make_move_iterator(text.parts_.end()));
     return *this;
   }
 

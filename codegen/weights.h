@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ struct WeightBlob {
   std::string elem_cpp_type;  // "float", "std::int8_t", "onnxc::bfloat16", ...
   std::span<const std::byte> bytes;
   int alignment = 1;
+  std::shared_ptr<const void> owner{};  // of the bytes, where nobody else keeps them until the text is written
 };
 
 struct WeightsOptions {
@@ -40,7 +42,7 @@ struct WeightsOptions {
 };
 
 /// The text that puts the weights into a unit. `declarations` goes into the unit's named namespace, after the includes and
-/// onnxc/base.hpp, outside of anonymous namespaces. In the form `asm` it reads the blobs' bytes as it is written.
+/// onnxc/base.hpp, outside of anonymous namespaces. In the form `asm` it reads the blobs' bytes as it is written, and keeps their owners.
 struct WeightsText {
   std::string form;                   // the one that `auto` chose
   std::vector<std::string> includes;  // standard headers that the declarations need, such as "<bit>"

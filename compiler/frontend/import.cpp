@@ -355,7 +355,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   std::vector<std::byte> bytes = read_file(path);
   Imported imported;
   ModelInfo& info = imported.info;
-  std::future<std::string> hash = std::async(std::launch::async, [&] { return sha256(bytes); });  // a quarter of a second for 100 MB
+  std::future<std::string> hash = std::async([&] { return sha256(bytes); });  // a quarter of a second for 100 MB, on another thread if there is one
   info.files.push_back(path);
   onnx::ModelProto model = parse(bytes);
   info.sha256 = hash.get();

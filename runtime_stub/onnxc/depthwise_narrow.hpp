@@ -33,8 +33,8 @@ ONNXC_INLINE Vec load_beside(const float* row, int64_t at, int64_t end) {
   return Vec::load(lanes);
 }
 
-/// `kVectors` neighbours from pixel ox of an output row on, which begins at y. lines: the image rows under the kernel, null outside of the image. Edge: some of what is read or
-/// written lies beside a row.
+/// `kVectors` vectors of neighbours from pixel ox on of the output row whose first is pixel `row` of y. lines: the image rows under the kernel, null outside of the image.
+/// Edge: some of what is read or written lies beside a row.
 template <int KH, int KW, int C, int kVectors, bool Edge, class Epi>
 ONNXC_INLINE void depthwise_narrow_step(const float* const (&lines)[KH], const Vec (&w)[KH][KW], Vec bias, float* y, int64_t row, int64_t ox, const ConvParams& p, const Epi& epi) {
   constexpr int kPixels = Vec::width / C;
@@ -65,6 +65,7 @@ ONNXC_INLINE void depthwise_narrow_step(const float* const (&lines)[KH], const V
 /// See the head of the file. x must not overlap y.
 template <int KH, int KW, int C, int kVectors = 8, class Epi = Epilogue<Keep>>
 void depthwise_narrow(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+  static_assert(std::is_empty_v<Epi>);
   if constexpr (Vec::width % C != 0) {  // compiled for other vectors than those that it was chosen for
     depthwise<KH, KW, 1>(part, x, w, y, p, epi);
   } else {

@@ -123,11 +123,6 @@ struct Epilogue<Expr, A, B, C, D> {
   }
 };
 
-template <class Epi>
-inline constexpr bool has_operands = true;
-template <class Expr>
-inline constexpr bool has_operands<Epilogue<Expr>> = false;
-
 /// The epilogue that changes nothing.
 struct Keep {
   template <class L, class V>

@@ -231,8 +231,8 @@ struct Tile {
   /// c + row * ldc + col; nothing else is written.
   template <class RowOf, class Epi>
   ONNXC_INLINE void finish(float* c, int64_t ldc, int64_t col, int64_t m, int64_t n, RowOf row_of, const Epi& epi) {
-    if constexpr (kPairs && NV == 1 && std::is_same_v<RowOf, Consecutive> && !has_operands<Epi>) {
-      if (m >= MR - 1 && n >= NR && ldc == NR) {  // two rows are one vector of c
+    if constexpr (kPairs && NV == 1 && std::is_same_v<RowOf, Consecutive> && std::is_empty_v<Epi>) {
+      if (m >= MR - 1 && n >= NR && ldc == NR) {  // two rows are one vector of c, and no operand tells them apart
         ONNXC_UNROLL for (int i = 0; i < MR; i += 2) {
           const Vec a = acc[i][0], b = acc[i + 1 < MR ? i + 1 : i][0];
           const int64_t row = row_of(i), floats = (m - i < MR - i ? m - i : MR - i) * NR;

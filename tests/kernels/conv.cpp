@@ -87,12 +87,12 @@ void check_planar(ConvParams p, int64_t pad_end, int parts = 1) {
   CHECK(wrong == 0);
 }
 
-template <int MR, int NV, int SX, bool kPairs = false>
+template <int MR, int NV, int SX, bool kPairs = false, bool kResidual = true>
 void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
   constexpr int nr = Tile<MR, NV, kPairs>::NR;
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
   p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
-  p.y_pixel = p.cout + 5;
+  p.y_pixel = p.cout + (kResidual ? 5 : 0);
   ConvParams last = p;  // the same image channels-last, for the answer
   last.x_pixel = p.cin;
   const auto x = image(last), w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
@@ -100,7 +100,7 @@ void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
   const auto panels = pack::conv_stem(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr});
   const Aligned packed(kPairs ? pack::pairs(panels, nr, Vec::width, p.kw) : panels), packed_bias(pack::padded(bias, nr));
   p.bias = packed_bias;
-  check(p, parts, planar, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_stem<MR, NV, SX, kPairs>(part, in, packed, y, q, epi); },
+  check<kResidual>(p, parts, planar, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_stem<MR, NV, SX, kPairs>(part, in, packed, y, q, epi); },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, last, n, oy, ox, co); });
 }
 
@@ -147,6 +147,10 @@ TEST_CASE("conv_stem agrees with the loop") {
   check_stem<14, 1, 2, true>({.h = 20, .w = 70, .cin = 3, .cout = 8, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1);
   check_stem<8, 2, 1, true>({.n = 2, .h = 9, .w = 41, .cin = 2, .cout = 47, .kh = 3, .kw = 4, .pad_top = 1, .pad_left = 2}, 1, 3);
   check_stem<5, 1, 3, true>({.h = 9, .w = 96, .cin = 1, .cout = 5, .kh = 3, .kw = 9, .stride_x = 3, .pad_top = 1, .pad_left = 3}, 3);
+  for (const int64_t w : {38, 40, 41, 97}) {
+    check_stem<14, 1, 2, true, false>({.h = 11, .w = w, .cin = 2, .cout = Vec::width / 2, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1, 2);
+    check_stem<5, 1, 1, true, false>({.h = 4, .w = w, .cin = 1, .cout = Vec::width / 2, .kh = 2, .kw = 4}, 0);
+  }
   check_stem<2, 1, 1, true>({.h = 5, .w = 4, .cin = 2, .cout = 3, .kh = 2, .kw = 1}, 0);
   check_stem<14, 2, 2>({.h = 40, .w = 300, .cin = 4, .cout = 40, .kh = 11, .kw = 11, .stride_y = 2, .stride_x = 2, .pad_top = 5, .pad_left = 5}, 5);
   check_stem<6, 4, 4>({.h = 40, .w = 40, .cin = 3, .cout = 64, .kh = 11, .kw = 11, .stride_y = 4, .stride_x = 4, .pad_top = 2, .pad_left = 2}, 2);

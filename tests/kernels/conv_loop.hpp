@@ -48,15 +48,18 @@ inline double exact_transposed(const std::vector<float>& x, const std::vector<fl
   return sum;
 }
 
-/// run(part, x, y, residual, p) against `answer(x, n, oy, ox, co)` + bias, then residual and relu.
-template <class Run, class Answer>
+/// run(part, x, y, epilogue, p) against `answer(n, oy, ox, co)` + bias, then residual and relu, or negated where there is no residual.
+template <bool kResidual = true, class Run, class Answer>
 void check(ConvParams p, int parts, const std::vector<float>& x, const std::vector<float>& bias, Run run, Answer answer) {
   INFO("h " << p.h << " w " << p.w << " cin " << p.cin << " oh " << p.oh << " ow " << p.ow << " cout " << p.cout << " k " << p.kh << "x" << p.kw << " stride " << p.stride_y << " "
             << p.stride_x << " dilation " << p.dilation_y << " " << p.dilation_x << " group " << p.group << " parts " << parts);
   const int64_t pixels = p.n * p.oh * p.ow;
   const auto residual = numbers(pixels * p.cout, 9);
   std::vector<float> y(size_t(pixels * p.y_pixel) + 1, kGuard);
-  for (int i = 0; i < parts; ++i) run(Part{i, parts}, x.data(), y.data() + 1, Epilogue<AddRelu, Rows<float>>{{residual.data(), p.cout}}, p);
+  for (int i = 0; i < parts; ++i) {
+    if constexpr (kResidual) run(Part{i, parts}, x.data(), y.data() + 1, Epilogue<AddRelu, Rows<float>>{{residual.data(), p.cout}}, p);
+    else run(Part{i, parts}, x.data(), y.data() + 1, Epilogue<Negate>{}, p);
+  }
   const double tolerance = sum_tolerance(p.kh * p.kw * p.cin / p.group);
   int64_t wrong = y[0] != kGuard;
   for (int64_t i = 0; i < pixels; ++i) {
@@ -67,7 +70,8 @@ void check(ConvParams p, int parts, const std::vector<float>& x, const std::vect
         continue;
       }
       const double sum = answer(i / p.ow / p.oh, i / p.ow % p.oh, i % p.ow, c) + double(bias[size_t(c)]);
-      wrong += !(std::fabs(got - std::fmax(sum + double(residual[size_t(i * p.cout + c)]), 0.0)) <= tolerance);
+      const double expected = kResidual ? std::fmax(sum + double(residual[size_t(i * p.cout + c)]), 0.0) : -sum;
+      wrong += !(std::fabs(got - expected) <= tolerance);
     }
   }
   CHECK(wrong == 0);

@@ -108,6 +108,7 @@ void check_pairs() {
     for (int64_t n : {1, Vec::width - 1, NR - 1, NR, NR + 1, 2 * NR + 3}) {
       for (int64_t k : {2, 18}) check({.m = m, .n = n, .k = k}, NR, run, Packing::Pairs);
     }
+    check({.m = m, .n = NR, .k = 6, .parts = m > MR ? 2 : 1, .residual = false, .gap = 0}, NR, run, Packing::Pairs);
   }
   check({.m = 2 * MR, .n = 2 * NR, .k = 4, .bias = false}, NR, run, Packing::Pairs);
   check({.m = 3 * MR + 1, .n = NR + 3, .k = 34, .parts = 3, .residual = false}, NR, run, Packing::Pairs);

@@ -105,6 +105,19 @@ def stripes():
     network("dilated, by stripes", dilated, dict(w0=weights(24, 4, 3, 3), w1=weights(24, 24, 3, 3), w2=weights(8, 6, 2, 2)), "y", x=values(1, 4, 77, 45))
 
 
+def few_channels():
+    """Pixels that are a part of a vector, with and without something between them."""
+    for c in 8, 4:
+        nodes = [conv("x w0", "a"), node("Relu", "a", "ra"), conv("ra k0", "b", group=c), node("Relu", "b", "rb"), conv("rb w1", "e"), node("Tanh", "e", "te"),
+                 conv("te k1", "d", group=c), node("Tanh", "d", "td"), node("Concat", "td rb", "cat", axis=1), conv("td k2", "f", group=c), conv("te k3", "g", group=c),
+                 node("Add", "g f", "h"), conv("h k0", "i", 3, group=c), node("Relu", "i", "ri"), node("GlobalAveragePool", "ri", "m"), conv("ri k1", "j", group=c)]
+        constants = {**{f"w{i}": weights(c, c, 3, 3) for i in range(2)}, **{f"k{i}": weights(c, 1, 3, 3) for i in range(4)}}
+        network(f"depthwise of {c} channels", nodes, constants, "cat h m j", x=values(2, c, 9, 23))
+        nodes = [conv("z w0", "p", 1), node("Add", "p x", "a"), conv("z w1", "q", 1), node("Concat", "a q", "c", axis=1), node("GlobalAveragePool", "c", "m"),
+                 conv("x k0", "y", group=c)]
+        network(f"{c} channels beside those of a Concat", nodes, dict(w0=weights(c, c, 1, 1), w1=weights(c, c, 1, 1), k0=weights(c, 1, 3, 3)), "m y", x=values(1, c, 20, 20), z=values(1, c, 20, 20))
+
+
 def carried_slice():
     model = parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
 shrink (float[N] x, int64 m) => (float[K] y) {
@@ -129,7 +142,7 @@ def arena(model, *options):
 
 
 def main():
-    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, winograd_along_rows, bands_and_orders, stripes, carried_slice:
+    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice:
         make()
     failed = 0
     for title, model, feeds in NETWORKS:

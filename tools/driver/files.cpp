@@ -25,29 +25,32 @@ std::string read_file(const fs::path& path) {
 
 namespace {
 
+/// A file that is removed at the end, unless it is kept.
+struct Temporary {
+  fs::path path;
+  bool keep = false;
+  ~Temporary() {
+    std::error_code error;
+    if (!keep) fs::remove(path, error);
+  }
+};
+
 /// write(sink) gives what the file is to hold.
 template <class Write>
 void replace_file(const fs::path& path, Write write) {
   static std::atomic<int> counter = 0;
   std::error_code error;
   const bool is_file = fs::is_regular_file(path, error), is_device = !is_file && fs::exists(path, error);  // or a pipe
-  const fs::path place = is_file ? fs::canonical(path, error) : path;                                      // links stay: /dev/stdout is one
-  const fs::path temporary = is_device ? path : fs::path(fmt::format("{}.tmp{}_{}", place.string(), getpid(), counter++));
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    write([&](std::string_view bytes) { file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
-    file.close();
-    if (!file) {
-      if (!is_device) fs::remove(temporary, error);
-      throw Error(ErrorKind::Io, fmt::format("{} cannot be written", path.string()));
-    }
-  }
-  if (is_device) return;
-  fs::rename(temporary, place, error);
-  if (error) {
-    fs::remove(temporary, error);
-    throw Error(ErrorKind::Io, fmt::format("{} cannot be written", path.string()));
-  }
+  fs::path place = is_file ? fs::canonical(path, error) : path;
+  if (place.empty()) place = path;
+  Temporary temporary{is_device ? path : fs::path(fmt::format("{}.tmp{}_{}", place.string(), getpid(), counter++)), is_device};
+  std::ofstream file(temporary.path, std::ios::binary);
+  write([&](std::string_view bytes) { file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
+  file.close();
+  error.clear();
+  if (file && !is_device) fs::rename(temporary.path, place, error);
+  if (!file || error) throw Error(ErrorKind::Io, fmt::format("{} cannot be written", path.string()));
+  temporary.keep = true;
 }
 
 }  // namespace

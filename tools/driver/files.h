@@ -10,7 +10,7 @@ namespace onnxc {
 
 /// Throws Error{Io}.
 std::string read_file(const std::filesystem::path& path);
-/// Through a temporary that is renamed: readers see the old bytes or the new ones. A link stays one; devices and pipes are written to. Throws Error{Io}.
+/// Through a temporary that is renamed: readers see the old bytes or the new ones. A link to a file stays one; devices and pipes are written to. Throws Error{Io}.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 void write_file(const std::filesystem::path& path, const Text& text);
 /// $ONNXC_CACHE, or onnxc in the user's cache folder.

@@ -118,13 +118,16 @@ int64_t depthwise_any_scratch(const ConvCall& c, int64_t lanes) {
   return ((c.kh - 1) * c.window.dilations[0] + 1) * span * lanes;
 }
 
+bool is_depthwise(const ConvCall& c) { return !c.is_deep() && c.group == c.cin && c.cout == c.cin; }
+/// Kernels whose rows are unrolled, with the stride along them.
+bool has_unrolled_rows(const ConvCall& c) { return c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] <= 2; }
+
 void consider_depthwise(Lowering& l, const ConvCall& c) {
-  if (c.is_deep() || c.group != c.cin || c.cout != c.cin) return;
-  const bool unrolled = c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] <= 2;
-  const int64_t scratch = unrolled ? 0 : depthwise_any_scratch(c, l.target().vector_floats);
+  if (!is_depthwise(c)) return;
+  const bool unrolled = has_unrolled_rows(c);
+  const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes, scratch = unrolled ? 0 : depthwise_any_scratch(c, lanes);
   if (4 * scratch > l.target().workspace_bytes()) return;  // a dilation beyond reason
-  const int64_t lanes = l.target().vector_floats;
-  l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs * static_cast<double>((c.cin + lanes - 1) / lanes * lanes) / static_cast<double>(c.cin), 0, [&l, c, unrolled, scratch] {
+  l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0, [&l, c, unrolled, scratch] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
     StepBuilder step = l.call(unrolled ? "depthwise" : "depthwise_any");
@@ -146,12 +149,15 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
 
 /// Pixels that are a part of a vector, with nothing between them.
 void consider_depthwise_narrow(Lowering& l, const ConvCall& c) {
+  constexpr int64_t kVectors = 8;  // of a step, as in depthwise_narrow.hpp
   const int64_t lanes = l.target().vector_floats;
-  const bool unrolled = c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] == 1;
-  if (c.is_deep() || !unrolled || c.group != c.cin || c.cout != c.cin || c.cin >= lanes || lanes % c.cin != 0) return;
-  if (conv_input_layout(l).pixel_stride != Dim(c.cin) || l.out_layout(0) != Layout{true, c.cin} || l.node().epilogue_operands > 0 || wants_row_sums(l)) return;
-  l.consider("depthwise_narrow", c.macs, 0, [&l, c] {
-    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+  if (!is_depthwise(c) || !has_unrolled_rows(c) || c.window.strides[1] != 1 || c.cin >= lanes || lanes % c.cin != 0) return;
+  const Layout dense{true, c.cin};
+  if (l.in_any(0).layout != dense || l.out_layout(0) != dense || l.node().epilogue_operands > 0 || wants_row_sums(l)) return;
+  const int64_t columns = ConvCall::likely(c.ow), together = kVectors * lanes / c.cin, padded = (columns + together - 1) / together * together;
+  l.consider("depthwise_narrow", c.macs * static_cast<double>(padded) / static_cast<double>(std::max<int64_t>(columns, 1)), 0, [&l, c, dense] {
+    const View x = l.in(0, dense), y = l.out_any(0);
+    ONNXC_CHECK(x.layout == dense && y.layout == dense, "nothing lies between the pixels of depthwise_narrow");
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
     StepBuilder step = l.call("depthwise_narrow");
     for (const int64_t value : {c.kh, c.kw, c.cin}) step.template_name(std::to_string(value));

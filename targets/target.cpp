@@ -1,5 +1,8 @@
 #include "targets/target.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,6 +32,16 @@ int64_t cache_bytes(int name, int64_t otherwise) {
   return bytes >= otherwise / 2 && bytes <= otherwise * 8 ? bytes : otherwise;
 }
 
+#if defined(__x86_64__)
+/// The family of an x86 processor as its maker counts them: CPUID's leaf 1.
+unsigned processor_family() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return 0;
+  const unsigned family = a >> 8 & 0xF;
+  return family == 0xF ? family + (a >> 20 & 0xFF) : family;
+}
+#endif
+
 Target host() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -36,7 +49,10 @@ Target host() {
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
   Target target = v4 ? kX86V4 : v3 ? kX86V3 : kX86V2;
-  if (__builtin_cpu_is("amd")) target.memory_cost = 0.45;  // Zen 4 and 5: 20 to 26 GB/s at 58 and 119 GMAC/s
+  if (__builtin_cpu_is("amd")) {
+    target.memory_cost = 0.45;  // Zen 4 and 5: 20 to 26 GB/s at 58 and 119 GMAC/s
+    if (processor_family() == 0x1A) target.core = Core::Zen5;  // compilers of before 2024 have no name for it
+  }
 #elif defined(__aarch64__)
   Target target = kAarch64;
 #else

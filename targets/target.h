@@ -17,6 +17,9 @@ constexpr bool includes(Isa isa, Isa needed) {
   return needed == Isa::Generic || needed == isa || (isa != Isa::Neon && needed != Isa::Neon && needed < isa);
 }
 
+/// Whose measurements a product's tiles are chosen by, where cores of one instruction set differ in them.
+enum class Core { Common, Zen5 };
+
 struct Target {
   std::string_view name;
   Isa isa = Isa::Generic;
@@ -31,6 +34,7 @@ struct Target {
   /// What a byte of constants from memory takes one core, against what the catalogue says, whose rows were fitted where that is most: 12 GB/s at 109 GMAC/s, on a mesh
   /// of many cores.
   double memory_cost = 1;
+  Core core = Core::Common;
 };
 
 /// x86-64-v2, -v3, -v4, aarch64, native (this host), generic. Empty for an unknown name.

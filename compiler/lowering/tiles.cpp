@@ -9,6 +9,7 @@ struct Candidate {
   int rows, vectors;
   double even, anywhere;  ///< of the FMA peak for whole tiles, rows evenly spaced or not
   bool pairs = false;
+  double ends = 0;  ///< what starting and finishing a tile takes, in steps of k; 0: by its size
 };
 
 // 16-wide on Sapphire Rapids, panels in L1, those with pairs on Zen 4; 8-wide with 16 registers; 2026-11.
@@ -17,6 +18,9 @@ constexpr Candidate kAvx512[] = {{14, 2, 0.97, 0.85}, {13, 2, 0.97, 0.84}, {12, 
                                  {3, 4, 0.85, 0.85},  {2, 4, 0.75, 0.75},  {1, 4, 0.5, 0.5},    {14, 1, 0.8, 0.59},  {10, 1, 0.77, 0.58}, {8, 1, 0.75, 0.57},
                                  {8, 2, 0.9, 0.7, true}, {7, 2, 0.89, 0.7, true}, {10, 2, 0.89, 0.7, true}, {8, 3, 0.91, 0.8, true}, {7, 3, 0.9, 0.8, true}, {6, 4, 0.95, 0.9, true},
                                  {5, 4, 0.94, 0.9, true},  {14, 1, 0.7, 0.5, true}, {10, 1, 0.68, 0.5, true},  {8, 1, 0.65, 0.5, true}};
+// What Zen 5 has otherwise, 2026-11. Beside multiply-adds it stores a vector in two cycles, so that the fewer a tile finishes at once the better they hide under the next one's: with
+// k = 16, 24, 40, 64 7x3 reaches 86, 89, 91, 96 % of the peak, 4x4 94, 94, 97, 97 (but stems lose a quarter by 4x4). 7x4 keeps a sum on the stack and waits for that.
+constexpr Candidate kZen5[] = {{7, 4, 0.94, 0.9}, {4, 4, 0.985, 0.91, false, 0.9}};
 constexpr Candidate kAvx2[] = {{6, 2, 0.97, 0.9}, {4, 3, 0.96, 0.92}, {8, 1, 0.75, 0.6}, {1, 4, 0.5, 0.5}, {2, 4, 0.7, 0.7}, {3, 3, 0.85, 0.85}};
 // AArch64 has 32 registers of 4 floats and multiplies by lanes, so a tile also holds a vector of each of its rows. Unmeasured: by the instructions that
 // g++ 12 makes of tile.hpp; it spills the rows of 7x3 and 6x4.
@@ -31,6 +35,15 @@ std::span<const Candidate> candidates(const Target& target) {
   return kNarrow;
 }
 
+/// The candidate as the target's core has it.
+const Candidate& of_core(const Candidate& candidate, const Target& target) {
+  if (target.core != Core::Zen5 || target.isa != Isa::Avx512 || candidate.pairs) return candidate;
+  for (const Candidate& c : kZen5) {
+    if (c.rows == candidate.rows && c.vectors == candidate.vectors) return c;
+  }
+  return candidate;
+}
+
 int columns_of(const Candidate& c, const Target& target) { return c.vectors * target.vector_floats - (c.pairs ? target.vector_floats / 2 : 0); }
 
 }  // namespace
@@ -43,7 +56,8 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
   const Candidate* best = nullptr;
   double least = 0;
   const auto waste = [](int64_t all, const Candidate& c) { return static_cast<double>(padded_rows(all, c.rows)) / static_cast<double>(all); };
-  for (const Candidate& c : candidates(target)) {
+  for (const Candidate& common : candidates(target)) {
+    const Candidate& c = product.short_runs ? common : of_core(common, target);
     const int64_t nr = columns_of(c, target), columns = (product.n + nr - 1) / nr * nr;
     if (c.pairs && (!product.pairs || product.k % 2 != 0 || 4 * product.k * nr > target.l2_bytes / 4)) continue;  // they do not go in slices
     const bool even = product.line == 0 || product.line % c.rows == 0;
@@ -51,7 +65,7 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
     // it goes in slices.
     const double waits = c.rows < 8 && c.rows < rows && nr * product.k * 4 > target.l1_bytes && !is_deep(target, product.k, nr) ? 1.15 : 1.0;
     // To start a tile and to finish it takes as long as so many steps of k; where little else is in flight, all the longer (Zen 4, k from 16 to 64).
-    const double ends = 1 + (c.rows * c.vectors > 21 ? 2.2 : 1.2) / static_cast<double>(std::max<int64_t>(1, product.k));
+    const double ends = 1 + (c.ends > 0 ? c.ends : c.rows * c.vectors > 21 ? 2.2 : 1.2) / static_cast<double>(std::max<int64_t>(1, product.k));
     const double wasted = waste(rows, c) + (product.likely > 0 && !product.m.is_constant() ? waste(product.likely, c) : 0);
     const double work = wasted * static_cast<double>(columns) * waits * ends / (even ? c.even : c.anywhere);
     if (best == nullptr || work < least) {
@@ -84,10 +98,12 @@ WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t c
     int rows, vectors;
     double efficiency;
   };
-  constexpr WinogradCandidate kTiles[] = {{7, 4, 1.0}, {6, 4, 1.0}, {5, 4, 0.97}, {4, 4, 0.86}, {14, 2, 0.93}, {8, 2, 0.87}, {14, 1, 0.76}, {8, 1, 0.7}};
+  static constexpr WinogradCandidate kCommon[] = {{7, 4, 1.0}, {6, 4, 1.0}, {5, 4, 0.97}, {4, 4, 0.86}, {14, 2, 0.93}, {8, 2, 0.87}, {14, 1, 0.76}, {8, 1, 0.7}};
+  static constexpr WinogradCandidate kZen5Tiles[] = {{7, 4, 0.96}, {6, 4, 1.0}, {5, 4, 0.99}, {4, 4, 0.94}, {7, 3, 0.97}, {6, 3, 0.97}, {14, 2, 0.91}, {8, 2, 0.97}, {14, 1, 0.76}, {8, 1, 0.72}};
+  const std::span<const WinogradCandidate> tiles_of_core = target.core == Core::Zen5 ? std::span<const WinogradCandidate>(kZen5Tiles) : kCommon;
   const WinogradCandidate* best = nullptr;
   double least = 0, relative = 1;
-  for (const WinogradCandidate& c : kTiles) {
+  for (const WinogradCandidate& c : tiles_of_core) {
     const int64_t nr = static_cast<int64_t>(c.vectors) * target.vector_floats, columns = (cout + nr - 1) / nr * nr;
     // Each tile of rows prefetches one line of the next panel a step: too few tiles leave a part of it to be waited for.
     const double waits = (tiles + c.rows - 1) / c.rows < c.vectors ? 1.2 : 1.0;

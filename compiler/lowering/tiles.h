@@ -20,6 +20,7 @@ struct TiledProduct {
   /// Rows are pixels of image rows so long, and evenly spaced only within one; 0: all rows are evenly spaced.
   int64_t line = 0;
   bool pairs = false;  ///< whether the kernel has tiles with pairs
+  bool short_runs = false;  ///< of k, for each of which a tile sets up anew, as stems do
   int64_t likely = 0;  ///< rows of a batch of one, where m is symbolic
 };
 

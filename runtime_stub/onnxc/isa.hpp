@@ -19,9 +19,10 @@
 #define ONNXC_SPECIALISED __attribute__((noinline, flatten))
 #endif
 
-// A large kernel that gains nothing from the constants of one call: g++ would make a copy of it for each.
+// A large kernel that gains nothing from the constants of its calls: g++ would make a copy of it for each or, where all calls agree in some, work these in, which moves
+// its choice of registers (an accumulator on the stack: 1.7 times the time of 7x7x512 after Winograd).
 #if defined(__GNUC__) && !defined(__clang__)
-#define ONNXC_ONE_COPY __attribute__((noclone))
+#define ONNXC_ONE_COPY __attribute__((noipa))
 #else
 #define ONNXC_ONE_COPY
 #endif

@@ -137,6 +137,7 @@ struct Tile {
 
   /// bias: NR values; kZeros where there is none.
   ONNXC_INLINE void start(const float* bias) {
+    bias = opaque(bias);
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
       const Vec first = kPairs && j == NV - 1 ? spread(Vec::load(bias + j * Vec::width, kLast)) : Vec::load(bias + j * Vec::width);
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][j] = first;

@@ -54,6 +54,9 @@ TEST_CASE("winograd agrees with the loop") {
   check_winograd<2, 3, 14, 2>({.h = 7, .w = 7, .cin = 40, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
   check_winograd<2, 3, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17}, 0, 7);
   check_winograd<4, 3, 6, 2>({.h = 9, .w = 8, .cin = 15, .cout = 17, .pad_top = 1, .pad_left = 1}, 1, 100);
+  check_winograd<4, 3, 7, 3>({.h = 14, .w = 13, .cin = 48, .cout = 90, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
+  check_winograd<4, 3, 6, 3>({.h = 13, .w = 13, .cin = 20, .cout = 48, .pad_top = 1, .pad_left = 1}, 1, 16);
+  check_winograd<2, 3, 4, 4>({.h = 7, .w = 7, .cin = 40, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
   check_winograd<2, 5, 14, 2>({.h = 28, .w = 28, .cin = 16, .cout = 32, .pad_top = 2, .pad_left = 2}, 2, 28);
   check_winograd<2, 5, 7, 4>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 1, .pad_left = 2}, 1, 10, 2);
   check_winograd<2, 5, 8, 1>({.h = 5, .w = 6, .cin = 9, .cout = 7}, 0, 3);

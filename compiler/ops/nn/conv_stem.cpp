@@ -17,7 +17,7 @@ std::optional<Tile> stem_tile(const Target& target, Dim width, int64_t cin, int6
   constexpr int64_t kStemFloats = 4096;  // as in conv_stem.hpp
   const int64_t kh = window.kernel[0].value(), kw = window.kernel[1].value(), k = cin * kh * kw;
   // With pairs the last of an odd row goes by itself.
-  const Tile tile = choose_tile(target, {.m = width, .n = cout, .k = pairs ? k + k % 2 : k, .pairs = pairs});
+  const Tile tile = choose_tile(target, {.m = width, .n = cout, .k = pairs ? k + k % 2 : k, .pairs = pairs, .short_runs = true});
   const int64_t span = (tile.rows - 1) * window.strides[1] + (kw - 1) * window.dilations[1] + 1;
   if (cin * kh * ((span + 15) / 16 * 16) > kStemFloats) return std::nullopt;
   return tile;

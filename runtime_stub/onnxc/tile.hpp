@@ -57,9 +57,9 @@ ONNXC_INLINE void finish_row(const Epi& epi, const float* acc, int64_t row, int6
   if (j < n) finish_vector(epi, Vec::load(acc + j, n - j), row, col + j, c + j, n - j);
 }
 
-/// Hides where a pointer came from, so that loads through it are not hoisted out of a loop.
+/// Hides where a pointer, or an offset, came from, so that loads through it are not hoisted out of a loop.
 template <class T>
-ONNXC_INLINE T* opaque(T* p) {
+ONNXC_INLINE T opaque(T p) {
   asm("" : "+r"(p));
   return p;
 }

@@ -42,7 +42,7 @@ constexpr int64_t winograd_plane(int64_t floats) { return ((floats + 15) / 16 | 
 
 /// Plain weights [steps][R * R][NR] of a panel, as panel_of gives it, to u: frequency f at u + f * plane.
 template <int A, int R, int NV, class Row>
-ONNXC_INLINE void winograd_weights(Row w, int64_t steps, float* u, int64_t plane) {
+ONNXC_ONE_COPY void winograd_weights(Row w, int64_t steps, float* u, int64_t plane) {
   constexpr int NR = NV * Vec::width;
   for (int64_t k = 0; k < steps; ++k, w += R * R * NR, u += NR) {
     for (int64_t j = 0; j < NR; j += Vec::width) {
@@ -53,40 +53,55 @@ ONNXC_INLINE void winograd_weights(Row w, int64_t steps, float* u, int64_t plane
         winograd_kernel<A, R>(column, turned);
         ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * R + x] = turned[i];
       }
-      ONNXC_UNROLL for (int i = 0; i < A; ++i) {
+      float* to = u + j;
+      ONNXC_UNROLL for (int i = 0; i < A; ++i, to += A * plane) {
         Vec turned[A];
+        to = opaque(to);
         winograd_kernel<A, R>(half + i * R, turned);
-        ONNXC_UNROLL for (int x = 0; x < A; ++x) turned[x].store(u + (i * A + x) * plane + j);
+        ONNXC_UNROLL for (int x = 0; x < A; ++x) turned[x].store(to + x * plane);
       }
     }
   }
 }
 
-/// The input of one tile to v: frequency f at v + f * plane. row[i]: the image row of the tile's row i, null outside; column 0 is pixel `left` of it.
-/// `inside`: no row or column is outside.
+/// The tile of `image` that begins at (top, left), which may lie beside the image, to v: frequency f at v + f * plane. `inside`: it does not.
+/// Pointers are hidden where a row or a column begins: g++ would keep one for each frequency, most of them on the stack.
 template <int A, bool inside>
-ONNXC_INLINE void winograd_forward(const float* const (&row)[A], int64_t left, float* v, int64_t plane, const ConvParams& p) {
+ONNXC_INLINE void winograd_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
+  const int64_t row = p.w * p.x_pixel;
+  const float* rows[A];  // null: beside the image
+  for (int64_t i = 0; i < A; ++i) rows[i] = inside || (top + i >= 0 && top + i < p.h) ? image + (top + i) * row : nullptr;
   for (int64_t c = 0; c < p.cin; c += Vec::width) {
     const int64_t lanes = p.cin - c < Vec::width ? p.cin - c : Vec::width;
     Vec half[A * A];
-    ONNXC_UNROLL for (int j = 0; j < A; ++j) {
-      const bool out = !inside && (left + j < 0 || left + j >= p.w);
-      const int64_t at = (left + j) * p.x_pixel + c;
+    int64_t at = left * p.x_pixel + c;
+    ONNXC_UNROLL for (int j = 0; j < A; ++j, at += p.x_pixel) {
       Vec column[A], turned[A];
-      ONNXC_UNROLL for (int i = 0; i < A; ++i)
-        column[i] = !inside && (out || row[i] == nullptr) ? Vec::all(0.0f) : lanes == Vec::width ? Vec::load(row[i] + at) : Vec::load(row[i] + at, lanes);
+      const bool out = !inside && (left + j < 0 || left + j >= p.w);
+      at = opaque(at);
+      ONNXC_UNROLL for (int i = 0; i < A; ++i) {
+        const auto pixel = [&] { return inside ? rows[0] + at + i * row : rows[i] + at; };
+        column[i] = !inside && (out || rows[i] == nullptr) ? Vec::all(0.0f) : lanes == Vec::width ? Vec::load(pixel()) : Vec::load(pixel(), lanes);
+      }
       winograd_input<A>(column, turned);
       ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * A + j] = turned[i];
     }
-    ONNXC_UNROLL for (int i = 0; i < A; ++i) {
+    float* to = v + c;
+    ONNXC_UNROLL for (int i = 0; i < A; ++i, to += A * plane) {
       Vec turned[A];
+      to = opaque(to);
       winograd_input<A>(half + i * A, turned);
-      ONNXC_UNROLL for (int j = 0; j < A; ++j) turned[j].store(v + (i * A + j) * plane + c);
+      ONNXC_UNROLL for (int j = 0; j < A; ++j) turned[j].store(to + j * plane);
     }
   }
 }
+template <int A>
+ONNXC_ONE_COPY void winograd_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
+  if (top >= 0 && top + A <= p.h && left >= 0 && left + A <= p.w && p.cin % Vec::width == 0) winograd_forward<A, true>(image, top, left, v, plane, p);
+  else winograd_forward<A, false>(image, top, left, v, plane, p);
+}
 
-/// The same of a tile in a slice outside of the volume.
+/// A tile in a slice outside of the volume.
 template <int A>
 ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {
   for (int f = 0; f < A * A; ++f) {
@@ -94,53 +109,120 @@ ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {
   }
 }
 
-/// One vector of channels of one tile from m back to T x T outputs.
+/// One vector of channels of one tile from m, frequency f at m + f * plane, to T x T outputs.
 template <int A, int T>
 ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]) {
   Vec half[T * A];
-  ONNXC_UNROLL for (int j = 0; j < A; ++j) {
+  ONNXC_UNROLL for (int j = 0; j < A; ++j, m += plane) {
     Vec column[A], turned[T];
-    ONNXC_UNROLL for (int i = 0; i < A; ++i) column[i] = Vec::load(m + (i * A + j) * plane);
+    m = opaque(m);
+    ONNXC_UNROLL for (int i = 0; i < A; ++i) column[i] = Vec::load(m + i * A * plane);
     winograd_output<A, T>(column, turned);
     ONNXC_UNROLL for (int i = 0; i < T; ++i) half[i * A + j] = turned[i];
   }
   ONNXC_UNROLL for (int i = 0; i < T; ++i) winograd_output<A, T>(half + i * A, out + i * T);
 }
 
-/// `count` rows of one frequency: m = the sum over taps of v(tap) u(tap), or that and what m holds. The rows of a tap lie `tap_step` after those of the one before.
-template <int MR, int NV>
-ONNXC_INLINE void winograd_gemm(const float* v, int64_t pitch, int64_t cin, int64_t taps, int64_t tap_step, const float* u, Ahead& ahead, float* m, int64_t count, bool onto = false) {
-  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
-  constexpr int64_t kFew = 8192;  // floats, which stay in L1; more go in slices, tap by tap, past all rows, with the sums in m
-  const bool deep = taps * cin * NR > kFew;
-  const int64_t together = deep ? 1 : taps, parts = deep ? (cin * NR + kFew - 1) / kFew : 1, depth = (cin + parts - 1) / parts;
-  for (int64_t slice = 0; slice < taps / together * parts; ++slice) {
-    const int64_t tap = slice / parts, c = slice % parts * depth, steps = cin - c < depth ? cin - c : depth;
-    const float* const vt = v + tap * tap_step + c;
-    const float* const ut = u + (tap * cin + c) * NR;
-    const auto product = [&]<int R>(auto rows, int64_t t) ONNXC_INLINE_LAMBDA {
-      Tile<R, NV> tile;
-      const auto sums = [&](int64_t i) { return m + (t + i < count ? t + i : count - 1) * NR; };
-      if (slice == 0 && !onto) tile.start(kZeros);
-      else tile.load(sums);
-      for (int64_t i = 0; i < together; ++i, ahead.advance(steps)) {
-        tile.add(rows, steps, ut + i * cin * NR, ahead);
-        if constexpr (std::is_pointer_v<decltype(rows)>) {
-          for (int r = 0; r < R; ++r) rows[r] += tap_step;
-        } else {
-          rows.first += tap_step;
+/// `count` tiles from `place` on, NR channels from `channel` on, from m to y.
+template <int A, int T, int NV, class Epi>
+ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace place, int64_t count, int64_t channel, float* y, const ConvParams& p, const Epi& epi) {
+  for (int64_t t = 0; t < count; ++t, place.advance()) {
+    const int64_t oy = place.y * T, ox = place.x * T, corner = (place.n * p.oh + oy) * p.ow + ox;
+    const int64_t rows = p.oh - oy < T ? p.oh - oy : T, columns = p.ow - ox < T ? p.ow - ox : T;
+    for (int64_t col = channel; col < channel + NV * Vec::width; col += Vec::width, m += Vec::width) {
+      const int64_t lanes = p.cout - col;
+      if (lanes <= 0) continue;
+      const Vec bias = p.bias != nullptr ? Vec::load(p.bias + col) : Vec::all(0.0f);
+      float* const to = y + corner * p.y_pixel + col;
+      Vec out[T * T];
+      winograd_back<A, T>(m, plane, out);
+      if (rows == T && columns == T && lanes >= Vec::width) {
+        ONNXC_UNROLL for (int i = 0; i < T * T; ++i) {
+          const int64_t pixel = i / T * p.ow + i % T;
+          finish_vector(epi, out[i] + bias, corner + pixel, col, to + pixel * p.y_pixel);
+        }
+      } else {
+        alignas(64) float whole[T * T * Vec::width];
+        ONNXC_UNROLL for (int i = 0; i < T * T; ++i) (out[i] + bias).store(whole + i * Vec::width);
+        for (int64_t i = 0; i < rows; ++i) {
+          for (int64_t j = 0; j < columns; ++j) {
+            const int64_t pixel = i * p.ow + j;
+            finish_lanes(epi, Vec::load(whole + (i * T + j) * Vec::width), corner + pixel, col, to + pixel * p.y_pixel, lanes);
+          }
         }
       }
-      tile.store(sums, count - t);
-    };
-    int64_t t = 0;
-    for (; t + MR <= count; t += MR) product.template operator()<MR>(EvenRows{vt + t * pitch, pitch}, t);
-    for (; t < count; t += kHalf) {
-      const float* rows[kHalf];
-      for (int64_t i = 0; i < kHalf; ++i) rows[i] = vt + (t + i < count ? t + i : count - 1) * pitch;
-      product.template operator()<kHalf>(static_cast<const float**>(rows), t);
     }
   }
+}
+
+/// What the products of a block read and write: of `count` tiles, frequency f at v + f * v_plane, rows of `steps` channels `pitch` apart, those of a tap `tap_step` after
+/// those of the one before, by u + f * u_plane [tap][steps][NR], to m + f * m_plane [tile][NR].
+struct WinogradProducts {
+  const float* v;
+  int64_t v_plane, pitch, count, steps, taps, tap_step;
+  const float* u;
+  int64_t u_plane;
+  float* m;
+  int64_t m_plane;
+};
+
+/// `count` rows of m, or what they hold and these, are the sum over `taps` of rows of v by u.
+template <int MR, int NV, bool onto>
+ONNXC_INLINE void winograd_rows(const float* v, int64_t pitch, int64_t steps, int64_t taps, int64_t tap_step, const float* u, Ahead& ahead, float* m, int64_t count) {
+  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  const float* const end = u + taps * steps * NR;
+  for (; count >= MR; count -= MR, v += MR * pitch, m += MR * NR) {
+    Tile<MR, NV> tile;
+    if (onto) tile.load([&](int64_t i) { return m + i * NR; });
+    else tile.start(kZeros);
+    const float* row = v;
+    const float* b = u;
+    do {  // there is one tap at least
+      tile.add(EvenRows{row, pitch}, steps, b, ahead);
+      ahead.advance(steps);
+      row += tap_step;
+      b += steps * NR;
+    } while (b < end);
+    m = opaque(m);
+    tile.store([&](int64_t i) { return m + i * NR; }, MR);
+  }
+  for (; count > 0; count -= kHalf, v += kHalf * pitch, m += kHalf * NR) {
+    const auto last = [&](int64_t i) { return i < count ? i : count - 1; };
+    Tile<kHalf, NV> tile;
+    if (onto) tile.load([&](int64_t i) { return m + last(i) * NR; });
+    else tile.start(kZeros);
+    for (int64_t tap = 0; tap < taps; ++tap, ahead.advance(steps)) {
+      const float* rows[kHalf];
+      for (int64_t i = 0; i < kHalf; ++i) rows[i] = v + last(i) * pitch + tap * tap_step;
+      tile.add(static_cast<const float* const*>(rows), steps, u + tap * steps * NR, ahead);
+    }
+    tile.store([&](int64_t i) { return m + i * NR; }, count);
+  }
+}
+
+/// All frequencies. Where `fetch`, u is what constants are fetched ahead of. A function of its own, and short: amid the transforms g++ 12 runs out of registers.
+template <int MR, int NV>
+ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Ahead& shared, bool fetch, bool onto) {
+  constexpr int NR = NV * Vec::width;
+  constexpr int64_t kFew = 8192;  // floats, which stay in L1; more go in slices, tap by tap, past all rows, with the sums in m
+  const int64_t parts = (g.steps * NR + kFew - 1) / kFew, depth = (g.steps + parts - 1) / parts, together = g.taps * g.steps * NR > kFew ? 1 : g.taps;
+  Ahead ahead = shared;
+  for (int f = 0; f < frequencies; ++f, g.v += g.v_plane, g.m += g.m_plane) {
+    const float* u = g.u;
+    g.u += g.u_plane;
+    if (fetch) ahead.move(g.u, g.steps, NR * 4 * MR / g.count);
+    bool more = onto;
+    for (int64_t tap = 0; tap < g.taps; tap += together) {
+      for (int64_t c = 0; c < g.steps; c += depth, more = true) {
+        const int64_t steps = g.steps - c < depth ? g.steps - c : depth;
+        const float* const v = g.v + tap * g.tap_step + c;
+        if (more) winograd_rows<MR, NV, true>(v, g.pitch, steps, together, g.tap_step, u, ahead, g.m, g.count);
+        else winograd_rows<MR, NV, false>(v, g.pitch, steps, together, g.tap_step, u, ahead, g.m, g.count);
+        u += together * steps * NR;
+      }
+    }
+  }
+  shared = ahead;
 }
 
 }  // namespace detail
@@ -180,12 +262,7 @@ ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, fl
     GridPlace place = start;
     for (int64_t t = 0; t < count; ++t, place.advance()) {
       const int64_t top = place.y * T - p.pad_top, left = place.x * T - p.pad_left;
-      const auto forward = [&](const float* image, float* to) ONNXC_INLINE_LAMBDA {
-        const float* rows[A];
-        for (int64_t i = 0; i < A; ++i) rows[i] = top + i >= 0 && top + i < p.h ? image + (top + i) * p.w * p.x_pixel : nullptr;
-        if (top >= 0 && top + A <= p.h && left >= 0 && left + A <= p.w) detail::winograd_forward<A, true>(rows, left, to, v_plane, p);
-        else detail::winograd_forward<A, false>(rows, left, to, v_plane, p);
-      };
+      const auto forward = [&](const float* image, float* to) { detail::winograd_forward<A>(image, top, left, to, v_plane, p); };
       if constexpr (!deep) {
         forward(x + place.n * p.h * p.w * p.x_pixel, v + t * pitch);
       } else {
@@ -210,31 +287,10 @@ ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, fl
         } else {
           frequencies = given;
         }
-        for (int f = 0; f < A * A; ++f) {
-          const float* const uf = frequencies + f * u_plane;
-          if constexpr (!plain) ahead.move(uf + u_plane, steps, NR * 4 * MR / count);
-          detail::winograd_gemm<MR, NV>(v + f * v_plane + c, pitch, steps, p.kd, block * pitch, uf, ahead, m + f * m_plane, count, c > 0);
-        }
+        const detail::WinogradProducts products{v + c, v_plane, pitch, count, steps, p.kd, block * pitch, frequencies, u_plane, m, m_plane};
+        detail::winograd_products<MR, NV>(products, A * A, ahead, !plain, c > 0);
       }
-      place = start;
-      for (int64_t t = 0; t < count; ++t, place.advance()) {
-        const int64_t oy = place.y * T, ox = place.x * T;
-        const int64_t corner = (place.n * p.oh + oy) * p.ow + ox, rows = p.oh - oy, columns = p.ow - ox;
-        for (int j = 0; j < NV; ++j) {
-          const int64_t channel = panel * NR + j * Vec::width, lanes = p.cout - channel;
-          if (lanes <= 0) break;
-          Vec out[T * T];
-          detail::winograd_back<A, T>(m + t * NR + j * Vec::width, m_plane, out);
-          const Vec bias = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
-          ONNXC_UNROLL for (int i = 0; i < T * T; ++i) {
-            if (i / T < rows && i % T < columns) {
-              const int64_t row = corner + i / T * p.ow + i % T;
-              float* const to = y + row * p.y_pixel + channel;
-              finish_lanes(epi, out[i] + bias, row, channel, to, lanes);
-            }
-          }
-        }
-      }
+      detail::winograd_finish<A, T, NV>(m, m_plane, start, count, panel * NR, y, p, epi);
     }
   }
 }

@@ -98,13 +98,8 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
     }
     Ahead ahead(u + panels * A * taps * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
-      for (int f = 0; f < A; ++f) {
-        const int64_t size = taps * p.cin * NR;
-        const float* const uf = u + (panel * A + f) * size;
-        ahead.move(uf + size, p.cin, NR * 4 * MR / count);
-        const int64_t tap_step = (pieces > 1 ? height : across.dilation) * wide * pitch;
-        detail::winograd_gemm<MR, NV>(v + f * plane, pitch, p.cin, taps, tap_step, uf, ahead, m + f * m_plane, count);
-      }
+      const int64_t size = taps * p.cin * NR, tap_step = (pieces > 1 ? height : across.dilation) * wide * pitch;
+      detail::winograd_products<MR, NV>({v, plane, pitch, count, p.cin, taps, tap_step, u + panel * A * size, size, m, m_plane}, A, ahead, true, false);
       GridPlace place(0, height, wide);
       for (int64_t t = 0; t < count; ++t, place.advance()) {
         const int64_t start = detail::line_tile_start<T>(from + place.x, along.dilation), line = n * p.oh * p.ow + (top + place.y) * across.y_step;

@@ -39,7 +39,7 @@ int64_t blocks_of(int64_t items, int64_t fits, int64_t least, int64_t threads) {
 
 /// In both directions; `plain`: its kernel transforms the weights.
 void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool plain) {
-  constexpr int64_t kPlainDepth = 64, kPlainTiles = 6;  // as in winograd.hpp; what the transform costs
+  constexpr int64_t kPlainDepth = 64, kPlainTiles = 4;  // as in winograd.hpp; what the transform costs (3 to 5, Zen 4)
   const int outputs = form.outputs;
   const int64_t frequencies = int64_t{form.points()} * form.points(), taps = int64_t{form.taps} * form.taps;
   const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;

@@ -136,26 +136,52 @@ std::vector<std::vector<double>> winograd_g(int64_t points, int64_t taps) {
   g[finite].back() = 1;
   return g;
 }
+
+/// What the taps of each row and of each column of a kernel count in a product.
+struct Frequency {
+  std::span<const double> y, x;
+};
+
+/// Panels [frequency][kz][cin][nr] of square kernels.
+std::vector<float> transformed(std::span<const float> w, ConvShape s, std::span<const Frequency> frequencies) {
+  const int64_t depth = s.kh / s.kw, steps = depth * s.cin, rows = steps * std::ssize(frequencies);
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(panels_size(rows, s.cout, s.nr)));
+  append_panels(out, rows, s.cout, s.nr, [&](int64_t row, int64_t column) {
+    const Frequency& f = frequencies[static_cast<std::size_t>(row / steps)];
+    const int64_t kz = row % steps / s.cin, ci = row % s.cin;
+    auto tap = w.begin() + ((column * s.cin + ci) * depth + kz) * s.kw * s.kw;
+    double sum = 0;
+    for (const double y : f.y) {
+      for (const double x : f.x) sum += y * x * static_cast<double>(*tap++);
+    }
+    return static_cast<float>(sum);
+  });
+  return out;
+}
 }  // namespace
 
 std::vector<float> winograd(std::span<const float> w, ConvShape s, int outputs) {
-  const int64_t size = outputs + s.kw - 1, depth = s.kh / s.kw, steps = depth * s.cin;
-  const auto g = winograd_g(size, s.kw);
-  const auto element = [&](int64_t slice, const std::vector<double>& gy, const std::vector<double>& gx) {
-    double sum = 0;
-    auto tap = w.begin() + slice * s.kw * s.kw;
-    for (const double y : gy) {
-      for (const double x : gx) sum += y * x * static_cast<double>(*tap++);
-    }
-    return static_cast<float>(sum);
-  };
-  std::vector<float> out;
-  out.reserve(static_cast<std::size_t>(panels_size(steps * size * size, s.cout, s.nr)));
-  append_panels(out, steps * size * size, s.cout, s.nr, [&](int64_t row, int64_t column) {
-    const int64_t frequency = row / steps, kz = row % steps / s.cin, ci = row % s.cin;
-    return element((column * s.cin + ci) * depth + kz, g[static_cast<std::size_t>(frequency / size)], g[static_cast<std::size_t>(frequency % size)]);
-  });
-  return out;
+  const auto g = winograd_g(outputs + s.kw - 1, s.kw);
+  std::vector<Frequency> frequencies;
+  for (const std::vector<double>& y : g) {
+    for (const std::vector<double>& x : g) frequencies.push_back({y, x});
+  }
+  return transformed(w, s, frequencies);
+}
+
+std::vector<float> winograd_stride2(std::span<const float> w, ConvShape s, int outputs) {
+  const std::vector<double> odd{0, 1, 0};
+  std::vector<std::vector<double>> even;  // of the outer taps
+  for (const std::vector<double>& row : winograd_g(outputs + 1, 2)) even.push_back({row[0], 0, row[1]});
+  std::vector<Frequency> frequencies;
+  for (const std::vector<double>& y : even) {
+    for (const std::vector<double>& x : even) frequencies.push_back({y, x});
+  }
+  for (const std::vector<double>& y : even) frequencies.push_back({y, odd});
+  for (const std::vector<double>& x : even) frequencies.push_back({odd, x});
+  frequencies.push_back({odd, odd});
+  return transformed(w, s, frequencies);
 }
 
 std::vector<float> winograd_line(std::span<const float> w, ConvShape s, int outputs, int taps, bool down) {

@@ -63,6 +63,9 @@ std::vector<float> conv_transpose(std::span<const float> w, ConvShape shape);
 /// [cout, cin, kd, R, R] have kh = kd * R and become [ceil(cout / nr)][A * A][kd][cin][nr].
 std::vector<float> winograd(std::span<const float> w, ConvShape shape, int outputs);
 
+/// Weights [cout, cin, 3, 3] of a convolution of stride 2, transformed by phases as winograd_stride2.hpp has it: [ceil(cout / nr)][(outputs + 2)^2][cin][nr]; outputs: 2 or 4.
+std::vector<float> winograd_stride2(std::span<const float> w, ConvShape shape, int outputs);
+
 /// Weights [cout, cin, kh, kw] transformed along their rows alone, for F(outputs, taps), as [ceil(cout / nr)][outputs + taps - 1][kh][cin][nr]; `down`: along their
 /// columns, kh and kw exchanged. Where kh is 1, kw may be more than `taps`: [pieces] of so many taps then in the place of [kh], the last filled with zeros.
 std::vector<float> winograd_line(std::span<const float> w, ConvShape shape, int outputs, int taps, bool down = false);

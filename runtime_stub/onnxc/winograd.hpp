@@ -102,9 +102,9 @@ ONNXC_ONE_COPY void winograd_forward(const float* image, int64_t top, int64_t le
 }
 
 /// A tile in a slice outside of the volume.
-template <int A>
+template <int frequencies>
 ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {
-  for (int f = 0; f < A * A; ++f) {
+  for (int f = 0; f < frequencies; ++f) {
     for (int64_t c = 0; c < cin; c += Vec::width) Vec::all(0.0f).store(v + f * plane + c);
   }
 }
@@ -124,8 +124,9 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
 }
 
 /// `count` tiles from `place` on, NR channels from `channel` on, from m to y.
-template <int A, int T, int NV, class Epi>
+template <class Form, int NV, class Epi>
 ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace place, int64_t count, int64_t channel, float* y, const ConvParams& p, const Epi& epi) {
+  constexpr int T = Form::outputs;
   for (int64_t t = 0; t < count; ++t, place.advance()) {
     const int64_t oy = place.y * T, ox = place.x * T, corner = (place.n * p.oh + oy) * p.ow + ox;
     const int64_t rows = p.oh - oy < T ? p.oh - oy : T, columns = p.ow - ox < T ? p.ow - ox : T;
@@ -135,7 +136,7 @@ ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace pla
       const Vec bias = p.bias != nullptr ? Vec::load(p.bias + col) : Vec::all(0.0f);
       float* const to = y + corner * p.y_pixel + col;
       Vec out[T * T];
-      winograd_back<A, T>(m, plane, out);
+      Form::back(m, plane, out);
       if (rows == T && columns == T && lanes >= Vec::width) {
         ONNXC_UNROLL for (int i = 0; i < T * T; ++i) {
           const int64_t pixel = i / T * p.ow + i % T;
@@ -156,7 +157,7 @@ ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace pla
 }
 
 /// What the products of a block read and write: of `count` tiles, frequency f at v + f * v_plane, rows of `steps` channels `pitch` apart, those of a tap `tap_step` after
-/// those of the one before, by u + f * u_plane [tap][steps][NR], to m + f * m_plane [tile][NR].
+/// those of the one before, by u [tap][steps][NR], to m + f * m_plane [tile][NR]. u is the next u_plane floats for each `same` frequencies.
 struct WinogradProducts {
   const float* v;
   int64_t v_plane, pitch, count, steps, taps, tap_step;
@@ -164,6 +165,17 @@ struct WinogradProducts {
   int64_t u_plane;
   float* m;
   int64_t m_plane;
+  int64_t same = 1;
+
+  /// What is left behind so many frequencies, of whose successors `next_same` share u.
+  WinogradProducts behind(int64_t frequencies, int64_t next_same) const {
+    WinogradProducts rest = *this;
+    rest.v += frequencies * v_plane;
+    rest.u += frequencies / same * u_plane;
+    rest.m += frequencies * m_plane;
+    rest.same = next_same;
+    return rest;
+  }
 };
 
 /// `count` rows of m, or what they hold and these, are the sum over `taps` of rows of v by u.
@@ -207,10 +219,10 @@ ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Ahead
   constexpr int64_t kFew = 8192;  // floats, which stay in L1; more go in slices, tap by tap, past all rows, with the sums in m
   const int64_t parts = (g.steps * NR + kFew - 1) / kFew, depth = (g.steps + parts - 1) / parts, together = g.taps * g.steps * NR > kFew ? 1 : g.taps;
   Ahead ahead = shared;
+  int64_t same = g.same;
   for (int f = 0; f < frequencies; ++f, g.v += g.v_plane, g.m += g.m_plane) {
     const float* u = g.u;
-    g.u += g.u_plane;
-    if (fetch) ahead.move(g.u, g.steps, NR * 4 * MR / g.count);
+    if (fetch) ahead.move(g.u + g.u_plane, g.steps, NR * 4 * MR / g.count);
     bool more = onto;
     for (int64_t tap = 0; tap < g.taps; tap += together) {
       for (int64_t c = 0; c < g.steps; c += depth, more = true) {
@@ -221,30 +233,52 @@ ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Ahead
         u += together * steps * NR;
       }
     }
+    if (--same == 0) {
+      g.u += g.u_plane;
+      same = g.same;
+    }
   }
   shared = ahead;
 }
+
+/// What F(T, R) is to the loops below: T x T outputs of a tile of A x A inputs, `step` of them from one tile to the next, by `kept` weights for each pair of channels.
+template <int T, int R>
+struct WinogradForm {
+  static constexpr int A = T + R - 1, outputs = T, step = T, frequencies = A * A, kept = A * A, taps = R * R;
+
+  static void forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) { winograd_forward<A>(image, top, left, v, plane, p); }
+  template <int NV, class Row>
+  static void weights(Row w, int64_t steps, float* u, int64_t plane) {
+    winograd_weights<A, R, NV>(w, steps, u, plane);
+  }
+  template <int MR, int NV>
+  static void products(const WinogradProducts& g, Ahead& ahead, bool fetch, bool onto) {
+    winograd_products<MR, NV>(g, frequencies, ahead, fetch, onto);
+  }
+  static ONNXC_INLINE void back(const float* m, int64_t plane, Vec (&out)[T * T]) { winograd_back<A, T>(m, plane, out); }
+};
 
 }  // namespace detail
 
 /// Channels whose plain weights are transformed at a time: u stays in L2.
 inline constexpr int64_t kPlainDepth = 64;
 
-/// Floats of scratch for one part; `block` tiles at a time, of kernels of kd slices.
-template <int T, int R, int NV, bool plain = false>
-constexpr int64_t winograd_scratch(int64_t cin, int64_t block, int64_t kd = 1) {
-  constexpr int A = T + R - 1;
-  const int64_t u = plain ? detail::winograd_plane((cin < kPlainDepth ? cin : kPlainDepth) * NV * Vec::width) : 0;
-  return A * A * (detail::winograd_plane(kd * block * detail::winograd_pitch(cin)) + detail::winograd_plane(block * NV * Vec::width) + u);
+namespace detail {
+
+/// Floats of scratch for one part.
+template <class Form, int NV, bool plain>
+constexpr int64_t winograd_room(int64_t cin, int64_t block, int64_t kd) {
+  const int64_t u = plain ? winograd_plane((cin < kPlainDepth ? cin : kPlainDepth) * NV * Vec::width) : 0;
+  return Form::frequencies * (winograd_plane(kd * block * winograd_pitch(cin)) + winograd_plane(block * NV * Vec::width)) + Form::kept * u;
 }
 
-/// See the head of the file. `plain`: u is w as it is. `deep`: x is a volume. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
-template <int T, int R, int MR, int NV, bool plain = false, bool deep = false, class W, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
+/// All blocks of this part. `plain`: u is w as it is. `deep`: x is a volume.
+template <class Form, int MR, int NV, bool plain, bool deep, class W, class Epi>
+ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* y, float* scratch, const ConvParams& p, int64_t block, const Epi& epi) {
   static_assert(plain ? !deep : std::is_same_v<W, float>);
-  constexpr int A = T + R - 1, NR = NV * Vec::width;
-  constexpr int kKept = plain ? R * R : A * A;  // weights for each pair of channels
-  const int64_t pitch = detail::winograd_pitch(p.cin), v_plane = detail::winograd_plane(p.kd * block * pitch), m_plane = detail::winograd_plane(block * NR);
+  constexpr int T = Form::outputs, NR = NV * Vec::width, kFrequencies = Form::frequencies;
+  constexpr int kKept = plain ? Form::taps : Form::kept;  // weights for each pair of channels
+  const int64_t pitch = winograd_pitch(p.cin), v_plane = winograd_plane(p.kd * block * pitch), m_plane = winograd_plane(block * NR);
   const int64_t panels = (p.cout + NR - 1) / NR;
   const int64_t down = (p.oh + T - 1) / T, across = (p.ow + T - 1) / T, tiles = p.n * p.od * down * across;
   // Parts take tiles, but for weights that no L2 holds: of those each reads as few as it can, though all transform the whole image then.
@@ -252,26 +286,25 @@ ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, fl
   const bool by_tiles = tiles >= int64_t{MR} * part.count && (kKept * p.kd * p.cin * p.cout < kMany || panels < part.count);
   const auto [first, last] = by_tiles ? part.slice(tiles) : Part::Range{0, tiles};
   const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
-  float* const v = scratch + part.index * winograd_scratch<T, R, NV, plain>(p.cin, block, p.kd);
-  float* const m = v + A * A * v_plane;
-  float* const transformed = m + A * A * m_plane;  // of plain weights
-  const int64_t depth = plain && kPlainDepth < p.cin ? kPlainDepth : p.cin, u_plane = plain ? detail::winograd_plane(depth * NR) : p.kd * depth * NR;
+  float* const v = scratch + part.index * winograd_room<Form, NV, plain>(p.cin, block, p.kd);
+  float* const m = v + kFrequencies * v_plane;
+  float* const transformed = m + kFrequencies * m_plane;  // of plain weights
+  const int64_t depth = plain && kPlainDepth < p.cin ? kPlainDepth : p.cin, u_plane = plain ? winograd_plane(depth * NR) : p.kd * depth * NR;
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;
     const GridPlace start(from, down, across);
     GridPlace place = start;
     for (int64_t t = 0; t < count; ++t, place.advance()) {
-      const int64_t top = place.y * T - p.pad_top, left = place.x * T - p.pad_left;
-      const auto forward = [&](const float* image, float* to) { detail::winograd_forward<A>(image, top, left, to, v_plane, p); };
+      const int64_t top = place.y * Form::step - p.pad_top, left = place.x * Form::step - p.pad_left;
       if constexpr (!deep) {
-        forward(x + place.n * p.h * p.w * p.x_pixel, v + t * pitch);
+        Form::forward(x + place.n * p.h * p.w * p.x_pixel, top, left, v + t * pitch, v_plane, p);
       } else {
         const int64_t first_slice = place.n / p.od * p.d, front = place.n % p.od - p.pad_front;
         for (int64_t kz = 0; kz < p.kd; ++kz) {
           const int64_t z = front + kz * p.dilation_z;
           float* const to = v + (kz * block + t) * pitch;
-          if (z >= 0 && z < p.d) forward(x + (first_slice + z) * p.h * p.w * p.x_pixel, to);
-          else detail::winograd_nothing<A>(to, v_plane, p.cin);
+          if (z >= 0 && z < p.d) Form::forward(x + (first_slice + z) * p.h * p.w * p.x_pixel, top, left, to, v_plane, p);
+          else winograd_nothing<kFrequencies>(to, v_plane, p.cin);
         }
       }
     }
@@ -282,17 +315,30 @@ ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, fl
         const auto given = panel_of(u, p.scales, panel, p.kd * p.cin * kKept, NR) + c * kKept * NR;
         const float* frequencies = transformed;
         if constexpr (plain) {
-          ahead.move(address_of(given + steps * kKept * NR), steps, kKept * NR * int64_t{sizeof(W)} * MR / (A * A * count));
-          detail::winograd_weights<A, R, NV>(given, steps, transformed, u_plane);
+          ahead.move(address_of(given + steps * kKept * NR), steps, kKept * NR * int64_t{sizeof(W)} * MR / (kFrequencies * count));
+          Form::template weights<NV>(given, steps, transformed, u_plane);
         } else {
           frequencies = given;
         }
-        const detail::WinogradProducts products{v + c, v_plane, pitch, count, steps, p.kd, block * pitch, frequencies, u_plane, m, m_plane};
-        detail::winograd_products<MR, NV>(products, A * A, ahead, !plain, c > 0);
+        Form::template products<MR, NV>({v + c, v_plane, pitch, count, steps, p.kd, block * pitch, frequencies, u_plane, m, m_plane}, ahead, !plain, c > 0);
       }
-      detail::winograd_finish<A, T, NV>(m, m_plane, start, count, panel * NR, y, p, epi);
+      winograd_finish<Form, NV>(m, m_plane, start, count, panel * NR, y, p, epi);
     }
   }
+}
+
+}  // namespace detail
+
+/// Floats of scratch for one part; `block` tiles at a time, of kernels of kd slices.
+template <int T, int R, int NV, bool plain = false>
+constexpr int64_t winograd_scratch(int64_t cin, int64_t block, int64_t kd = 1) {
+  return detail::winograd_room<detail::WinogradForm<T, R>, NV, plain>(cin, block, kd);
+}
+
+/// See the head of the file. `plain`: u is w as it is. `deep`: x is a volume. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
+template <int T, int R, int MR, int NV, bool plain = false, bool deep = false, class W, class Epi = Epilogue<Keep>>
+ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
+  detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, plain, deep>(part, x, u, y, scratch, p, block, epi);
 }
 
 }  // namespace onnxc

@@ -1,6 +1,7 @@
 // Winograd's convolutions against a loop in double, within the error that is allowed to any sum of so many products.
 #include <onnxc/winograd.hpp>
 #include <onnxc/winograd_line.hpp>
+#include <onnxc/winograd_stride2.hpp>
 
 #include "compiler/lowering/pack.h"
 #include "conv_loop.hpp"
@@ -42,6 +43,24 @@ void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t w
   p.bias = packed_bias;
   check(p, parts, x, bias,
         [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.p, q, lines, width, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+}
+
+template <int T, int MR, int NV, bool plain = false>
+void check_winograd_stride2(ConvParams p, int64_t pad_end, int64_t block, int parts = 1) {
+  const int nr = NV * Vec::width;
+  p.kh = p.kw = 3;
+  p.stride_y = p.stride_x = 2;
+  p.oh = out_size(p.h, 3, 2, 1, p.pad_top + pad_end);
+  p.ow = out_size(p.w, 3, 2, 1, p.pad_left + pad_end);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = numbers(p.cout * p.cin * 9, 2), bias = numbers(p.cout, 3);
+  const pack::ConvShape shape{.cout = p.cout, .cin = p.cin, .kh = 3, .kw = 3, .nr = nr};
+  const Aligned packed(plain ? pack::conv_stem(w, shape) : pack::winograd_stride2(w, shape, T)), packed_bias(pack::padded(bias, nr));
+  const Aligned scratch(std::vector<float>(size_t(parts * winograd_stride2_scratch<T, NV, plain>(p.cin, block)), kGuard));
+  p.bias = packed_bias;
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.p, q, block, epi); },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
@@ -88,4 +107,17 @@ TEST_CASE("winograd along lines agrees with the loop") {
   check_winograd_line<6, 3, 7, 4>({.h = 5, .w = 40, .cin = 16, .cout = 64, .kh = 1, .dilation_x = 2, .pad_left = 3}, 4, 2, 8, 1, 8);
   check_winograd_line<4, 5, 7, 4, true>({.h = 31, .w = 6, .cin = 9, .cout = 12, .kw = 1, .pad_top = 5}, 5, 3, 7, 2, 11);
   check_winograd_line<4, 5, 8, 1, true>({.h = 3, .w = 5, .cin = 9, .cout = 7, .kw = 1, .pad_top = 2}, 2, 2, 1);
+}
+
+TEST_CASE("winograd of stride 2 agrees with the loop") {
+  check_winograd_stride2<4, 14, 2>({.h = 32, .w = 32, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 16);
+  check_winograd_stride2<4, 7, 4>({.n = 2, .h = 25, .w = 13, .cin = 37, .cout = 65, .pad_top = 1, .pad_left = 1}, 1, 10, 2);
+  check_winograd_stride2<4, 8, 1>({.h = 17, .w = 30, .cin = 20, .cout = 7, .pad_left = 2}, 0, 5, 3);
+  check_winograd_stride2<4, 8, 2>({.h = 8, .w = 5, .cin = 15, .cout = 17}, 1, 100);
+  check_winograd_stride2<2, 14, 2>({.h = 28, .w = 28, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 28);
+  check_winograd_stride2<2, 7, 4>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 10, 2);
+  check_winograd_stride2<2, 4, 4>({.h = 14, .w = 14, .cin = 40, .cout = 130}, 1, 16, 3);
+  check_winograd_stride2<2, 8, 1>({.h = 3, .w = 6, .cin = 9, .cout = 7, .pad_top = 2}, 0, 3);
+  check_winograd_stride2<4, 7, 4, true>({.h = 33, .w = 25, .cin = 70, .cout = 48, .pad_top = 1, .pad_left = 1}, 1, 14, 2);
+  check_winograd_stride2<2, 8, 2, true>({.h = 14, .w = 14, .cin = 137, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
 }

@@ -18,15 +18,19 @@ bool is_exact(const Node& node) { return node.integer("exact", 0) != 0; }
 int64_t pitch(int64_t channels) { return (channels + 15) / 16 * 16 + 16; }
 int64_t plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
 
-/// F(outputs, taps).
+/// F(outputs, taps); of stride 2 by phases (winograd_stride2.hpp).
 struct Form {
-  int outputs, taps;
-  int points() const { return outputs + taps - 1; }
-  std::string name(std::string_view kernel) const { return fmt::format("{}_{}_{}", kernel, outputs, taps); }
+  int outputs, taps, stride = 1;
+  /// Products for each direction, and weights where products share them.
+  int points() const { return stride == 1 ? outputs + taps - 1 : 2 * outputs + 1; }
+  int kept() const { return stride == 1 ? points() : outputs + 2; }
+  std::string name(std::string_view kernel) const { return fmt::format("{}{}_{}_{}", kernel, stride == 1 ? "" : "_stride2", outputs, taps); }
 };
 
 StepBuilder& form_args(StepBuilder& step, const Form& form, const Tile& tile) {
-  return tile_args(step.template_name(std::to_string(form.outputs)).template_name(std::to_string(form.taps)), tile);
+  step.template_name(std::to_string(form.outputs));
+  if (form.stride == 1) step.template_name(std::to_string(form.taps));
+  return tile_args(step, tile);
 }
 
 constexpr int64_t kLeastTiles = 28;  // of a block that is smaller than it need be: rows of a tile of registers, twice at the least
@@ -41,27 +45,28 @@ int64_t blocks_of(int64_t items, int64_t fits, int64_t least, int64_t threads) {
 void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool plain) {
   constexpr int64_t kPlainDepth = 64, kPlainTiles = 4;  // as in winograd.hpp; what the transform costs (3 to 5, Zen 4)
   const int outputs = form.outputs;
-  const int64_t frequencies = int64_t{form.points()} * form.points(), taps = int64_t{form.taps} * form.taps;
+  const int64_t frequencies = int64_t{form.points()} * form.points(), kept = int64_t{form.kept()} * form.kept(), taps = int64_t{form.taps} * form.taps;
   const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
   const int64_t tiles = c.likely_slices() * down * across, channels = c.kd() * c.cin;
   // Blocks of one size. For each all constants stream by once, so the more these are, the more of L2 a block may take.
-  const int64_t constants = 4 * frequencies * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
+  const int64_t constants = 4 * kept * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
   const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * c.kd() * pitch(c.cin)));
   const int64_t blocks = blocks_of(tiles, fits, kLeastTiles, tiles > fits ? l.threads() : 1), even = (tiles + blocks - 1) / blocks;
   const auto [tile, relative] = choose_winograd_tile(l.target(), even, c.cout);
   const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
   const int64_t transformed = plain ? plane(std::min(c.cin, kPlainDepth) * tile.nr) : 0;
-  const int64_t room = frequencies * (plane(c.kd() * block * pitch(c.cin)) + plane(block * tile.nr) + transformed);  // floats
+  const int64_t room = frequencies * (plane(c.kd() * block * pitch(c.cin)) + plane(block * tile.nr)) + kept * transformed;  // floats
   if (room > l.target().workspace_bytes()) return;  // even the least block is far beyond what is to be spent
-  const int64_t whole = block == 0 ? 0 : tiles / block, rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows) + (plain ? kPlainTiles * blocks : 0);
-  const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? taps : frequencies) * channels * columns;
-  const double macs = static_cast<double>(rows * frequencies) * static_cast<double>(channels) * static_cast<double>(columns) * relative;
+  const int64_t whole = block == 0 ? 0 : tiles / block, rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
+  const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? taps : kept) * channels * columns;
+  const double macs = static_cast<double>(rows * frequencies + (plain ? kPlainTiles * blocks * kept : 0)) * static_cast<double>(channels) * static_cast<double>(columns) * relative;
   const std::string row = form.name("winograd");
   const auto build = [&l, c, row, form, taps, plain, block, room, bytes, tile = tile](const Storage& storage) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kd() * c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
     const Packed packed{conv_weights(l), bytes / 4, [&l, shape, plain, form] {
-                          return plain ? pack::conv_stem(conv_weights(l), shape) : pack::winograd(conv_weights(l), shape, form.outputs);
+                          if (plain) return pack::conv_stem(conv_weights(l), shape);
+                          return form.stride == 1 ? pack::winograd(conv_weights(l), shape, form.outputs) : pack::winograd_stride2(conv_weights(l), shape, form.outputs);
                         }};
     std::vector<std::pair<std::string, Arg>> scales;
     const std::vector<float> factors = storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape);
@@ -136,9 +141,11 @@ std::vector<Form> line_forms(int64_t length, bool pieces) {
 }  // namespace
 
 void consider_winograd(Lowering& l, const ConvCall& c) {
-  if (is_exact(l.node()) || c.kh != c.kw || c.group != 1 || !c.plain_window() || c.depth.stride != 1 || c.cin < 8 || c.cout < 8) return;
-  for (const Form& form : {Form{2, 3}, Form{4, 3}, Form{2, 5}}) {
-    if (form.taps != c.kw) continue;
+  if (is_exact(l.node()) || c.kh != c.kw || c.group != 1 || c.depth.stride != 1 || c.cin < 8 || c.cout < 8) return;
+  const std::vector<int64_t>&strides = c.window.strides, &dilations = c.window.dilations;
+  if (strides[0] != strides[1] || dilations[0] != 1 || dilations[1] != 1) return;
+  for (const Form& form : {Form{2, 3}, Form{4, 3}, Form{2, 5}, Form{2, 3, 2}, Form{4, 3, 2}}) {
+    if (form.taps != c.kw || form.stride != strides[0] || (form.stride != 1 && c.is_deep())) continue;
     consider_winograd(l, c, form, false);
     if (!c.is_deep()) consider_winograd(l, c, form, true);
   }

@@ -1,0 +1,220 @@
+// Convolution of stride 2 by 3x3 kernels after Winograd, by phases: of each direction, inputs at even places meet the outer taps, which is a convolution of stride 1 by two
+// taps, F(T, 2) of E = T + 1 points; those at odd places meet the middle tap alone. T outputs take 2 T + 1 products where 3 T are needed, in both directions 25 of 36
+// (T = 2) or 81 of 144 (T = 4).
+//
+//   y = A^T m_even + m_odd,   m_even = (G (w0, w2)) * (B^T (x0, x2, ...)),   m_odd = w1 * (x1, x3, ...)   in each direction
+//
+//   winograd_stride2<4, 7, 4>(part, x, u, y, scratch, {.h = 56, .w = 56, .cin = 64, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2,
+//                                                      .pad_top = 1, .pad_left = 1, .x_pixel = 64, .y_pixel = 128, .bias = w_bias}, 28, Epilogue<Relu>{});
+//
+// A product by the middle tap has the same weights at each place, so these are (E + 1)^2 times a pair of channels' where products are (2 T + 1)^2: 16 or 36 for 9, as without
+// the stride. u [ceil(cout / NR)][(E + 1)^2][cin][NR] (pack::winograd_stride2), in the order of use: both directions even [E][E]; even down, odd across [E]; odd down, even
+// across [E]; both odd. Planes of v and m are in that order too, with those that share weights next to each other: [E][E], [E][T], [E][T], [T][T].
+//
+// Parameters, blocks, scratch, plain weights and error: as winograd.hpp has them. Five points are 0, 1, -1, 2, infinity; three 0, 1, infinity.
+#pragma once
+#include "winograd.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
+
+namespace detail {
+
+/// o = B^T d of F(T, 2): E of E.
+template <int T>
+ONNXC_INLINE void winograd_even_input(const Vec* d, Vec* o) {
+  static_assert(T == 2 || T == 4);
+  if constexpr (T == 2) {
+    o[0] = d[1] - d[0];
+    o[1] = d[1];
+    o[2] = d[2] - d[1];
+  } else {
+    Vec e[4];  // by x - 2
+    ONNXC_UNROLL for (int k = 0; k < 4; ++k) e[k] = fnma(Vec::all(2.0f), d[k], d[k + 1]);
+    o[0] = e[2] - e[0];
+    o[1] = e[2] + e[1];
+    o[2] = e[2] - e[1];
+    o[3] = d[3] - d[1];
+    o[4] = e[3] - e[1];
+  }
+}
+
+/// o = A^T m of F(T, 2): T of E.
+template <int T>
+ONNXC_INLINE void winograd_even_output(const Vec* m, Vec* o) {
+  if constexpr (T == 2) {
+    o[0] = m[0] + m[1];
+    o[1] = m[1] + m[2];
+  } else {
+    const Vec sum = m[1] + m[2], difference = m[1] - m[2];
+    o[0] = (m[0] + sum) + m[3];
+    o[1] = fma(Vec::all(2.0f), m[3], difference);
+    o[2] = fma(Vec::all(4.0f), m[3], sum);
+    o[3] = fma(Vec::all(8.0f), m[3], difference) + m[4];
+  }
+}
+
+/// o = G (first, last) of F(T, 2): E of the outer taps.
+template <int T>
+ONNXC_INLINE void winograd_even_kernel(Vec first, Vec last, Vec* o) {
+  if constexpr (T == 2) {
+    o[0] = Vec::all(0.0f) - first;
+    o[1] = first + last;
+    o[2] = last;
+  } else {
+    const Vec sixth = first * Vec::all(1.0f / 6.0f);
+    o[0] = first * Vec::all(0.5f);
+    o[1] = (first + last) * Vec::all(-0.5f);
+    o[2] = (last - first) * Vec::all(1.0f / 6.0f);
+    o[3] = fma(Vec::all(1.0f / 3.0f), last, sixth);
+    o[4] = last;
+  }
+}
+
+/// As winograd_forward.
+template <int T, bool inside>
+ONNXC_INLINE void winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
+  constexpr int E = T + 1, A = 2 * T + 1;
+  const int64_t row = p.w * p.x_pixel;
+  const float* rows[A];  // null: beside the image
+  for (int64_t i = 0; i < A; ++i) rows[i] = inside || (top + i >= 0 && top + i < p.h) ? image + (top + i) * row : nullptr;
+  for (int64_t c = 0; c < p.cin; c += Vec::width) {
+    const int64_t lanes = p.cin - c < Vec::width ? p.cin - c : Vec::width;
+    // Row i of the pixel column j, which begins at `at`.
+    const auto load = [&](int i, int j, int64_t at) ONNXC_INLINE_LAMBDA {
+      const auto pixel = [&] { return inside ? rows[0] + at + i * row : rows[i] + at; };
+      if (!inside && (rows[i] == nullptr || left + j < 0 || left + j >= p.w)) return Vec::all(0.0f);
+      return lanes == Vec::width ? Vec::load(pixel()) : Vec::load(pixel(), lanes);
+    };
+    const auto column = [&](int j) { return opaque((left + j) * p.x_pixel + c); };
+    Vec half[E * E], d[E], o[E];
+    ONNXC_UNROLL for (int j = 0; j < E; ++j) {
+      const int64_t at = column(2 * j);
+      ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = load(2 * i, 2 * j, at);
+      winograd_even_input<T>(d, o);
+      ONNXC_UNROLL for (int i = 0; i < E; ++i) half[i * E + j] = o[i];
+    }
+    float* to = v + c;
+    ONNXC_UNROLL for (int i = 0; i < E; ++i, to += E * plane) {
+      to = opaque(to);
+      winograd_even_input<T>(half + i * E, o);
+      ONNXC_UNROLL for (int j = 0; j < E; ++j) o[j].store(to + j * plane);
+    }
+    ONNXC_UNROLL for (int j = 0; j < T; ++j) {  // odd columns: rows even, rows odd
+      const int64_t at = column(2 * j + 1);
+      ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = load(2 * i, 2 * j + 1, at);
+      winograd_even_input<T>(d, o);
+      float* const even = opaque(to + j * plane);
+      ONNXC_UNROLL for (int i = 0; i < E; ++i) o[i].store(even + i * T * plane);
+      float* const odd = opaque(to + (2 * E * T + j) * plane);
+      ONNXC_UNROLL for (int i = 0; i < T; ++i) load(2 * i + 1, 2 * j + 1, at).store(odd + i * T * plane);
+    }
+    to += E * T * plane;
+    ONNXC_UNROLL for (int i = 0; i < T; ++i) {  // odd rows of even columns
+      const int64_t at = column(0);
+      ONNXC_UNROLL for (int j = 0; j < E; ++j) d[j] = load(2 * i + 1, 2 * j, at + 2 * j * p.x_pixel);
+      winograd_even_input<T>(d, o);
+      float* const even = opaque(to + i * plane);
+      ONNXC_UNROLL for (int j = 0; j < E; ++j) o[j].store(even + j * T * plane);
+    }
+  }
+}
+template <int T>
+ONNXC_ONE_COPY void winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
+  constexpr int A = 2 * T + 1;
+  if (top >= 0 && top + A <= p.h && left >= 0 && left + A <= p.w && p.cin % Vec::width == 0) winograd_stride2_forward<T, true>(image, top, left, v, plane, p);
+  else winograd_stride2_forward<T, false>(image, top, left, v, plane, p);
+}
+
+/// Plain weights [steps][9][NR] of a panel to u, as winograd_weights.
+template <int T, int NV, class Row>
+ONNXC_ONE_COPY void winograd_stride2_weights(Row w, int64_t steps, float* u, int64_t plane) {
+  constexpr int E = T + 1, NR = NV * Vec::width;
+  for (int64_t k = 0; k < steps; ++k, w += 9 * NR, u += NR) {
+    for (int64_t j = 0; j < NR; j += Vec::width) {
+      const auto tap = [&](int y, int x) ONNXC_INLINE_LAMBDA { return onnxc::load(w + (y * 3 + x) * NR, j); };
+      Vec half[3][E + 1], o[E];  // down each column: E of the outer taps, the middle one
+      ONNXC_UNROLL for (int x = 0; x < 3; ++x) {
+        winograd_even_kernel<T>(tap(0, x), tap(2, x), half[x]);
+        half[x][E] = tap(1, x);
+      }
+      float* to = u + j;
+      ONNXC_UNROLL for (int i = 0; i <= E; ++i) {  // of row i: E of the outer taps, and the middle one, behind those of all even rows or behind those of this one
+        winograd_even_kernel<T>(half[0][i], half[2][i], o);
+        to = opaque(to);
+        float* const even = to + (i < E ? 0 : E) * plane;
+        ONNXC_UNROLL for (int x = 0; x < E; ++x) o[x].store(even + x * plane);
+        half[1][i].store(i < E ? opaque(u + j + (E * E + i) * plane) : even + E * plane);
+        to += E * plane;
+      }
+    }
+  }
+}
+
+/// One vector of channels of one tile from m to T x T outputs.
+template <int T>
+ONNXC_INLINE void winograd_stride2_back(const float* m, int64_t plane, Vec (&out)[T * T]) {
+  constexpr int E = T + 1;
+  Vec half[T * E], d[E], o[T];
+  ONNXC_UNROLL for (int j = 0; j < E; ++j) {
+    const float* const column = opaque(m + j * plane);
+    ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = Vec::load(column + i * E * plane);
+    winograd_even_output<T>(d, o);
+    ONNXC_UNROLL for (int i = 0; i < T; ++i) half[i * E + j] = o[i];
+  }
+  ONNXC_UNROLL for (int i = 0; i < T; ++i) winograd_even_output<T>(half + i * E, out + i * T);
+  m += E * E * plane;
+  ONNXC_UNROLL for (int j = 0; j < T; ++j) {
+    const float* const column = opaque(m + j * plane);
+    ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = Vec::load(column + i * T * plane);
+    winograd_even_output<T>(d, o);
+    ONNXC_UNROLL for (int i = 0; i < T; ++i) out[i * T + j] = out[i * T + j] + o[i];
+  }
+  m += E * T * plane;
+  ONNXC_UNROLL for (int i = 0; i < T; ++i) {
+    const float* const row = opaque(m + i * plane);
+    ONNXC_UNROLL for (int j = 0; j < E; ++j) d[j] = Vec::load(row + j * T * plane);
+    winograd_even_output<T>(d, o);
+    ONNXC_UNROLL for (int j = 0; j < T; ++j) out[i * T + j] = out[i * T + j] + o[j];
+  }
+  m += E * T * plane;
+  ONNXC_UNROLL for (int i = 0; i < T; ++i) {
+    const float* const row = opaque(m + i * T * plane);
+    ONNXC_UNROLL for (int j = 0; j < T; ++j) out[i * T + j] = out[i * T + j] + Vec::load(row + j * plane);
+  }
+}
+
+/// See WinogradForm.
+template <int T>
+struct WinogradStride2Form {
+  static constexpr int E = T + 1, outputs = T, step = 2 * T, frequencies = (2 * T + 1) * (2 * T + 1), kept = (E + 1) * (E + 1), taps = 9;
+
+  static void forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) { winograd_stride2_forward<T>(image, top, left, v, plane, p); }
+  template <int NV, class Row>
+  static void weights(Row w, int64_t steps, float* u, int64_t plane) {
+    winograd_stride2_weights<T, NV>(w, steps, u, plane);
+  }
+  template <int MR, int NV>
+  static void products(const WinogradProducts& even, Ahead& ahead, bool fetch, bool onto) {
+    winograd_products<MR, NV>(even, E * E, ahead, fetch, onto);
+    const WinogradProducts mixed = even.behind(E * E, T);
+    winograd_products<MR, NV>(mixed, 2 * E * T, ahead, fetch, onto);
+    winograd_products<MR, NV>(mixed.behind(2 * E * T, T * T), T * T, ahead, fetch, onto);
+  }
+  static ONNXC_INLINE void back(const float* m, int64_t plane, Vec (&out)[T * T]) { winograd_stride2_back<T>(m, plane, out); }
+};
+
+}  // namespace detail
+
+/// Floats of scratch for one part; `block` tiles at a time.
+template <int T, int NV, bool plain = false>
+constexpr int64_t winograd_stride2_scratch(int64_t cin, int64_t block) {
+  return detail::winograd_room<detail::WinogradStride2Form<T>, NV, plain>(cin, block, 1);
+}
+
+/// See the head of the file; `plain` and `block` as winograd has them.
+template <int T, int MR, int NV, bool plain = false, class W, class Epi = Epilogue<Keep>>
+ONNXC_ONE_COPY void winograd_stride2(Part part, const float* x, const W* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
+  detail::winograd_blocks<detail::WinogradStride2Form<T>, MR, NV, plain, false>(part, x, u, y, scratch, p, block, epi);
+}
+
+}  // namespace onnxc

@@ -5,6 +5,7 @@
 #include <onnxc/recurrent.hpp>
 #include <onnxc/scalar/gather.hpp>
 #include <onnxc/winograd.hpp>
+#include <onnxc/winograd_stride2.hpp>
 
 #include <cstring>
 
@@ -147,13 +148,14 @@ void check_convs() {
   check_conv<T, MR, NV>({.h = 1, .w = 1, .cin = 33, .cout = 9});
 }
 
-/// Winograd with plain weights.
-template <class T, int F, int MR, int NV>
+/// Winograd with plain weights, of stride S.
+template <class T, int F, int MR, int NV, int S = 1>
 void check_winograd(ConvParams p, int parts) {
   constexpr int NR = NV * Vec::width;
   p.kh = p.kw = 3;
-  p.oh = p.h + 2 * p.pad_top - 2;
-  p.ow = p.w + 2 * p.pad_left - 2;
+  p.stride_y = p.stride_x = S;
+  p.oh = (p.h + 2 * p.pad_top - 3) / S + 1;
+  p.ow = (p.w + 2 * p.pad_left - 3) / S + 1;
   p.x_pixel = p.cin;
   p.y_pixel = p.cout;
   const pack::ConvShape shape{.cout = p.cout, .cin = p.cin, .kh = 3, .kw = 3, .nr = NR};
@@ -161,11 +163,16 @@ void check_winograd(ConvParams p, int parts) {
   const auto x = numbers(p.n * p.h * p.w * p.x_pixel, 1);
   p.scales = w.scales.data();
   constexpr int64_t kBlock = 2 * MR;
-  const Aligned scratch(std::vector<float>(size_t(parts * winograd_scratch<F, 3, NV, true>(p.cin, kBlock)), kGuard));
+  const int64_t room = S == 1 ? winograd_scratch<F, 3, NV, true>(p.cin, kBlock) : winograd_stride2_scratch<F, NV, true>(p.cin, kBlock);
+  const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
   std::vector<float> narrow(size_t(p.n * p.oh * p.ow * p.cout) + 1, kGuard), wide = narrow;
+  const auto run = [&](int i, const auto* weights, float* y) {
+    if constexpr (S == 1) winograd<F, 3, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.p, p, kBlock);
+    else winograd_stride2<F, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.p, p, kBlock);
+  };
   for (int i = 0; i < parts; ++i) {
-    winograd<F, 3, MR, NV, true>(Part{i, parts}, x.data(), w.codes.data(), narrow.data(), scratch.p, p, kBlock);
-    winograd<F, 3, MR, NV, true>(Part{i, parts}, x.data(), w.floats.data(), wide.data(), scratch.p, p, kBlock);
+    run(i, w.codes.data(), narrow.data());
+    run(i, w.floats.data(), wide.data());
   }
   CHECK(same(narrow, wide));
   CHECK(wide.back() == kGuard);
@@ -240,6 +247,7 @@ void check_all() {
   check_convs<T, 14, 2>();
   check_winograd<T, 2, 8, 2>({.h = 7, .w = 7, .cin = 80, .cout = 70, .pad_top = 1, .pad_left = 1}, 2);
   check_winograd<T, 4, 6, 2>({.n = 2, .h = 13, .w = 9, .cin = 21, .cout = 17, .pad_top = 1}, 1);
+  check_winograd<T, 4, 6, 2, 2>({.n = 2, .h = 13, .w = 9, .cin = 21, .cout = 17, .pad_top = 1}, 1);
   check_convs<T, 6, 4>();
   check_convs<T, 4, 3>();
   check_recurrences<T>();

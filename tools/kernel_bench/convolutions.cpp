@@ -14,6 +14,7 @@
 #include <onnxc/conv_narrow.hpp>
 #include <onnxc/winograd.hpp>
 #include <onnxc/winograd_line.hpp>
+#include <onnxc/winograd_stride2.hpp>
 
 #include "compiler/lowering/pack.h"
 #include "targets/target.h"
@@ -203,24 +204,32 @@ void add_conv_3d(Suite& suite, int64_t depth, int64_t size, int64_t channels) {
 }
 
 /// Blocks as in compiler/ops/nn/conv_winograd.cpp; the kernel is R x R.
-template <int T, int R, bool plain = false>
+template <int T, int R, int S, bool plain>
 void add_winograd(Suite& suite, const char* row, Layer l) {
-  constexpr int64_t kPlainTiles = 6, kPlanes = (T + R - 1) * (T + R - 1);
+  constexpr int64_t kPlainTiles = 4, kPoints = S == 1 ? T + R - 1 : 2 * T + 1, kPlanes = kPoints * kPoints, kKept = S == 1 ? kPlanes : (T + 2) * (T + 2);
   const int64_t tiles = (l.out() + T - 1) / T * ((l.out() + T - 1) / T),
                 fits = std::max<int64_t>(16, find_target("native")->l2_bytes * 3 / 4 / (4 * kPlanes * (l.cin + 16)));
   const int64_t blocks = (tiles + fits - 1) / fits,
                 block = blocks == 1 ? tiles : padded_to((tiles + blocks - 1) / blocks, kWinogradTile.mr);
   const int64_t whole = tiles / block,
                 rows = whole * padded_rows(block, kWinogradTile.mr) + padded_rows(tiles - whole * block, kWinogradTile.mr),
-                columns = padded_to(l.cout, kWinogradTile.nr);
-  suite.add(row, l.name() + (plain ? "_plain" : ""),
-            {double((rows + (plain ? blocks * kPlainTiles : 0)) * kPlanes * l.cin) * double(columns), 4.0 * double((plain ? R * R : kPlanes) * l.cin * columns)}, [=](Data& d) {
-              const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = R, .kw = R, .nr = kWinogradTile.nr};
-              return [p = l.params(), block, x = l.image(d), &u = d.stream(plain ? pack::conv_stem(l.weights(d), shape) : pack::winograd(l.weights(d), shape, T)),
-                      y = l.result(d), scratch = d.room(winograd_scratch<T, R, kWinogradTile.nv, plain>(l.cin, block))] {
-                winograd<T, R, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
-              };
-            });
+                columns = padded_to(l.cout, kWinogradTile.nr), products = rows * kPlanes + (plain ? blocks * kPlainTiles * kKept : 0);
+  suite.add(row, l.name() + (plain ? "_plain" : ""), {double(products * l.cin) * double(columns), 4.0 * double((plain ? R * R : kKept) * l.cin * columns)}, [=](Data& d) {
+    const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = R, .kw = R, .nr = kWinogradTile.nr};
+    const std::span<const float> w = l.weights(d);
+    auto& u = d.stream(plain ? pack::conv_stem(w, shape) : S == 1 ? pack::winograd(w, shape, T) : pack::winograd_stride2(w, shape, T));
+    const int64_t room = S == 1 ? winograd_scratch<T, R, kWinogradTile.nv, plain>(l.cin, block) : winograd_stride2_scratch<T == 4 ? 4 : 2, kWinogradTile.nv, plain>(l.cin, block);
+    return [p = l.params(), block, x = l.image(d), &u, y = l.result(d), scratch = d.room(room)] {
+      if constexpr (S == 1) winograd<T, R, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
+      else winograd_stride2<T, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
+    };
+  });
+}
+/// With weights transformed by the compiler, and plain ones.
+template <int T, int R, int S = 1>
+void add_winograd(Suite& suite, const char* row, Layer l) {
+  add_winograd<T, R, S, false>(suite, row, l);
+  add_winograd<T, R, S, true>(suite, row, l);
 }
 
 /// A line of `width` pixels, as networks on sound have them.
@@ -283,13 +292,14 @@ void add_convolutions(Suite& suite) {
   for (const Layer l : {Layer{56, 64, 64, 3}, {28, 128, 128, 3}, {14, 256, 256, 3}, {7, 512, 512, 3}, {32, 16, 16, 3}}) {
     add_winograd<2, 3>(suite, "winograd_2_3", l);
     add_winograd<4, 3>(suite, "winograd_4_3", l);
-    add_winograd<2, 3, true>(suite, "winograd_2_3", l);
-    add_winograd<4, 3, true>(suite, "winograd_4_3", l);
+  }
+  for (const Layer l : {Layer{56, 64, 128, 3, 2}, {28, 128, 256, 3, 2}, {14, 256, 512, 3, 2}, {32, 16, 32, 3, 2}, {16, 32, 64, 3, 2}}) {
+    add_winograd<2, 3, 2>(suite, "winograd_stride2_2_3", l);
+    add_winograd<4, 3, 2>(suite, "winograd_stride2_4_3", l);
   }
   for (const Layer l : {Layer{28, 16, 32, 5}, {28, 32, 96, 5}, {14, 32, 128, 5}, {7, 48, 128, 5}, {27, 64, 192, 5}}) {
     add_conv(suite, l);
     add_winograd<2, 5>(suite, "winograd_2_5", l);
-    add_winograd<2, 5, true>(suite, "winograd_2_5", l);
   }
   for (const auto& [width, channels] : {std::pair<int64_t, int64_t>{1000, 64}, {60, 256}}) {
     for (const int64_t dilation : {1, 4}) {

@@ -1,0 +1,211 @@
+// The loops of Winograd's convolutions in two directions: winograd.hpp, winograd_stride2.hpp. Blocks of output tiles are transformed to v [frequency][tile][cin], then for each
+// panel of NR output channels all frequencies multiplied to m [frequency][tile][NR] and m transformed back at once. m stays in L1 or L2, v in L2; u streams by once a block.
+//
+// A form says what a tile, its transforms and its products are (WinogradForm in winograd.hpp). Transforms, products and the end of a block are functions of their own: in one
+// function g++ 12 keeps pointers and accumulators on the stack (a product takes 30 to 60 cycles beyond its multiply-adds, 13 so).
+#pragma once
+#include "conv.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
+
+/// Channels whose plain weights are transformed at a time: u stays in L2.
+inline constexpr int64_t kPlainDepth = 64;
+
+namespace detail {
+
+/// Channels of v, rounded up to vectors, and 16 more: rows a power of two apart would share cache sets.
+constexpr int64_t winograd_pitch(int64_t cin) { return (cin + 15) / 16 * 16 + 16; }
+/// Floats from one frequency to the next: an odd number of lines, as a transform touches all frequencies of a tile at once.
+constexpr int64_t winograd_plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
+
+/// A tile in a slice outside of the volume.
+template <int frequencies>
+ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {
+  for (int f = 0; f < frequencies; ++f) {
+    for (int64_t c = 0; c < cin; c += Vec::width) Vec::all(0.0f).store(v + f * plane + c);
+  }
+}
+
+/// `count` tiles from `place` on, NR channels from `channel` on, from m to y.
+template <class Form, int NV, class Epi>
+ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace place, int64_t count, int64_t channel, float* y, const ConvParams& p, const Epi& epi) {
+  constexpr int T = Form::outputs;
+  for (int64_t t = 0; t < count; ++t, place.advance()) {
+    const int64_t oy = place.y * T, ox = place.x * T, corner = (place.n * p.oh + oy) * p.ow + ox;
+    const int64_t rows = p.oh - oy < T ? p.oh - oy : T, columns = p.ow - ox < T ? p.ow - ox : T;
+    for (int64_t col = channel; col < channel + NV * Vec::width; col += Vec::width, m += Vec::width) {
+      const int64_t lanes = p.cout - col;
+      if (lanes <= 0) continue;
+      const Vec bias = p.bias != nullptr ? Vec::load(p.bias + col) : Vec::all(0.0f);
+      float* const to = y + corner * p.y_pixel + col;
+      Vec out[T * T];
+      Form::back(m, plane, out);
+      if (rows == T && columns == T && lanes >= Vec::width) {
+        ONNXC_UNROLL for (int i = 0; i < T * T; ++i) {
+          const int64_t pixel = i / T * p.ow + i % T;
+          finish_vector(epi, out[i] + bias, corner + pixel, col, to + pixel * p.y_pixel);
+        }
+      } else {
+        alignas(64) float whole[T * T * Vec::width];
+        ONNXC_UNROLL for (int i = 0; i < T * T; ++i) (out[i] + bias).store(whole + i * Vec::width);
+        for (int64_t i = 0; i < rows; ++i) {
+          for (int64_t j = 0; j < columns; ++j) {
+            const int64_t pixel = i * p.ow + j;
+            finish_lanes(epi, Vec::load(whole + (i * T + j) * Vec::width), corner + pixel, col, to + pixel * p.y_pixel, lanes);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// What the products of a block read and write: of `count` tiles, frequency f at v + f * v_plane, rows of `steps` channels `pitch` apart, those of a tap `tap_step` after
+/// those of the one before, by u [tap][steps][NR], to m + f * m_plane [tile][NR]. u is the next u_plane floats for each `same` frequencies.
+struct WinogradProducts {
+  const float* v;
+  int64_t v_plane, pitch, count, steps, taps, tap_step;
+  const float* u;
+  int64_t u_plane;
+  float* m;
+  int64_t m_plane;
+  int64_t same = 1;
+
+  /// What is left behind so many frequencies, of whose successors `next_same` share u.
+  WinogradProducts behind(int64_t frequencies, int64_t next_same) const {
+    WinogradProducts rest = *this;
+    rest.v += frequencies * v_plane;
+    rest.u += frequencies / same * u_plane;
+    rest.m += frequencies * m_plane;
+    rest.same = next_same;
+    return rest;
+  }
+};
+
+/// `count` rows of m, or what they hold and these, are the sum over `taps` of rows of v by u.
+template <int MR, int NV, bool onto>
+ONNXC_INLINE void winograd_rows(const float* v, int64_t pitch, int64_t steps, int64_t taps, int64_t tap_step, const float* u, Ahead& ahead, float* m, int64_t count) {
+  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  const float* const end = u + taps * steps * NR;
+  for (; count >= MR; count -= MR, v += MR * pitch, m += MR * NR) {
+    Tile<MR, NV> tile;
+    if (onto) tile.load([&](int64_t i) { return m + i * NR; });
+    else tile.start(kZeros);
+    const float* row = v;
+    const float* b = u;
+    do {  // there is one tap at least
+      tile.add(EvenRows{row, pitch}, steps, b, ahead);
+      ahead.advance(steps);
+      row += tap_step;
+      b += steps * NR;
+    } while (b < end);
+    m = opaque(m);
+    tile.store([&](int64_t i) { return m + i * NR; }, MR);
+  }
+  for (; count > 0; count -= kHalf, v += kHalf * pitch, m += kHalf * NR) {
+    const auto last = [&](int64_t i) { return i < count ? i : count - 1; };
+    Tile<kHalf, NV> tile;
+    if (onto) tile.load([&](int64_t i) { return m + last(i) * NR; });
+    else tile.start(kZeros);
+    for (int64_t tap = 0; tap < taps; ++tap, ahead.advance(steps)) {
+      const float* rows[kHalf];
+      for (int64_t i = 0; i < kHalf; ++i) rows[i] = v + last(i) * pitch + tap * tap_step;
+      tile.add(static_cast<const float* const*>(rows), steps, u + tap * steps * NR, ahead);
+    }
+    tile.store([&](int64_t i) { return m + i * NR; }, count);
+  }
+}
+
+/// All frequencies. Where `fetch`, u is what constants are fetched ahead of. A function of its own, and short: amid the transforms g++ 12 runs out of registers.
+template <int MR, int NV>
+ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Ahead& shared, bool fetch, bool onto) {
+  constexpr int NR = NV * Vec::width;
+  constexpr int64_t kFew = 8192;  // floats, which stay in L1; more go in slices, tap by tap, past all rows, with the sums in m
+  const int64_t parts = (g.steps * NR + kFew - 1) / kFew, depth = (g.steps + parts - 1) / parts, together = g.taps * g.steps * NR > kFew ? 1 : g.taps;
+  Ahead ahead = shared;
+  int64_t same = g.same;
+  for (int f = 0; f < frequencies; ++f, g.v += g.v_plane, g.m += g.m_plane) {
+    const float* u = g.u;
+    if (fetch) ahead.move(g.u + g.u_plane, g.steps, NR * 4 * MR / g.count);
+    bool more = onto;
+    for (int64_t tap = 0; tap < g.taps; tap += together) {
+      for (int64_t c = 0; c < g.steps; c += depth, more = true) {
+        const int64_t steps = g.steps - c < depth ? g.steps - c : depth;
+        const float* const v = g.v + tap * g.tap_step + c;
+        if (more) winograd_rows<MR, NV, true>(v, g.pitch, steps, together, g.tap_step, u, ahead, g.m, g.count);
+        else winograd_rows<MR, NV, false>(v, g.pitch, steps, together, g.tap_step, u, ahead, g.m, g.count);
+        u += together * steps * NR;
+      }
+    }
+    if (--same == 0) {
+      g.u += g.u_plane;
+      same = g.same;
+    }
+  }
+  shared = ahead;
+}
+
+/// Floats of scratch for one part.
+template <class Form, int NV, bool plain>
+constexpr int64_t winograd_room(int64_t cin, int64_t block, int64_t kd) {
+  const int64_t u = plain ? winograd_plane((cin < kPlainDepth ? cin : kPlainDepth) * NV * Vec::width) : 0;
+  return Form::frequencies * (winograd_plane(kd * block * winograd_pitch(cin)) + winograd_plane(block * NV * Vec::width)) + Form::kept * u;
+}
+
+/// All blocks of this part. `plain`: u is w as it is. `deep`: x is a volume.
+template <class Form, int MR, int NV, bool plain, bool deep, class W, class Epi>
+ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* y, float* scratch, const ConvParams& p, int64_t block, const Epi& epi) {
+  static_assert(plain ? !deep : std::is_same_v<W, float>);
+  constexpr int T = Form::outputs, NR = NV * Vec::width, kFrequencies = Form::frequencies;
+  constexpr int kKept = plain ? Form::taps : Form::kept;  // weights for each pair of channels
+  const int64_t pitch = winograd_pitch(p.cin), v_plane = winograd_plane(p.kd * block * pitch), m_plane = winograd_plane(block * NR);
+  const int64_t panels = (p.cout + NR - 1) / NR;
+  const int64_t down = (p.oh + T - 1) / T, across = (p.ow + T - 1) / T, tiles = p.n * p.od * down * across;
+  // Parts take tiles, but for weights that no L2 holds: of those each reads as few as it can, though all transform the whole image then.
+  constexpr int64_t kMany = int64_t{1} << 20;  // floats
+  const bool by_tiles = tiles >= int64_t{MR} * part.count && (kKept * p.kd * p.cin * p.cout < kMany || panels < part.count);
+  const auto [first, last] = by_tiles ? part.slice(tiles) : Part::Range{0, tiles};
+  const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
+  float* const v = scratch + part.index * winograd_room<Form, NV, plain>(p.cin, block, p.kd);
+  float* const m = v + kFrequencies * v_plane;
+  float* const transformed = m + kFrequencies * m_plane;  // of plain weights
+  const int64_t depth = plain && kPlainDepth < p.cin ? kPlainDepth : p.cin, u_plane = plain ? winograd_plane(depth * NR) : p.kd * depth * NR;
+  for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
+    const int64_t count = last - from < block ? last - from : block;
+    const GridPlace start(from, down, across);
+    GridPlace place = start;
+    for (int64_t t = 0; t < count; ++t, place.advance()) {
+      const int64_t top = place.y * Form::step - p.pad_top, left = place.x * Form::step - p.pad_left;
+      if constexpr (!deep) {
+        Form::forward(x + place.n * p.h * p.w * p.x_pixel, top, left, v + t * pitch, v_plane, p);
+      } else {
+        const int64_t first_slice = place.n / p.od * p.d, front = place.n % p.od - p.pad_front;
+        for (int64_t kz = 0; kz < p.kd; ++kz) {
+          const int64_t z = front + kz * p.dilation_z;
+          float* const to = v + (kz * block + t) * pitch;
+          if (z >= 0 && z < p.d) Form::forward(x + (first_slice + z) * p.h * p.w * p.x_pixel, top, left, to, v_plane, p);
+          else winograd_nothing<kFrequencies>(to, v_plane, p.cin);
+        }
+      }
+    }
+    Ahead ahead(u + panels * kKept * p.kd * p.cin * NR, p.weights_end);
+    for (int64_t panel = first_panel; panel < last_panel; ++panel) {
+      for (int64_t c = 0; c < p.cin; c += depth) {
+        const int64_t steps = p.cin - c < depth ? p.cin - c : depth;
+        const auto given = panel_of(u, p.scales, panel, p.kd * p.cin * kKept, NR) + c * kKept * NR;
+        const float* frequencies = transformed;
+        if constexpr (plain) {
+          ahead.move(address_of(given + steps * kKept * NR), steps, kKept * NR * int64_t{sizeof(W)} * MR / (kFrequencies * count));
+          Form::template weights<NV>(given, steps, transformed, u_plane);
+        } else {
+          frequencies = given;
+        }
+        Form::template products<MR, NV>({v + c, v_plane, pitch, count, steps, p.kd, block * pitch, frequencies, u_plane, m, m_plane}, ahead, !plain, c > 0);
+      }
+      winograd_finish<Form, NV>(m, m_plane, start, count, panel * NR, y, p, epi);
+    }
+  }
+}
+
+}  // namespace detail
+
+}  // namespace onnxc

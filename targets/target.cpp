@@ -51,7 +51,9 @@ Target host() {
   Target target = v4 ? kX86V4 : v3 ? kX86V3 : kX86V2;
   if (__builtin_cpu_is("amd")) {
     target.memory_cost = 0.45;  // Zen 4 and 5: 20 to 26 GB/s at 58 and 119 GMAC/s
-    if (processor_family() == 0x1A) target.core = Core::Zen5;  // compilers of before 2024 have no name for it
+    const unsigned family = processor_family();
+    if (family == 0x1A) target.core = Core::Zen5;  // compilers of before 2024 have no name for it
+    else if (family == 0x19 && v4) target.core = Core::Zen4;
   }
 #elif defined(__aarch64__)
   Target target = kAarch64;

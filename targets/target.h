@@ -18,7 +18,7 @@ constexpr bool includes(Isa isa, Isa needed) {
 }
 
 /// Whose measurements a product's tiles are chosen by, where cores of one instruction set differ in them.
-enum class Core { Common, Zen5 };
+enum class Core { Common, Zen4, Zen5 };
 
 struct Target {
   std::string_view name;

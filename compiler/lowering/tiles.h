@@ -33,13 +33,13 @@ Tile choose_tile(const Target& target, const TiledProduct& product);
 /// The same for one row, by gemv: as many vectors as leave few columns empty.
 Tile choose_row_tile(const Target& target, int64_t n);
 
-/// The same for Winograd's products, of `tiles` rows for each frequency, whose constants stream by. `relative`: what a padded multiply-add costs against
-/// the best tile's.
+/// The same for Winograd's products, of `tiles` rows for each frequency, whose constants stream by unless the kernel makes them. `relative`: what a padded multiply-add
+/// costs against the best tile's.
 struct WinogradTile {
   Tile tile;
   double relative;
 };
-WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cout);
+WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cout, bool streams = true);
 
 /// Rows that a product of `rows` rows really does: those beyond the last whole tile take one or two half tiles.
 int64_t padded_rows(int64_t rows, int tile_rows);

@@ -12,7 +12,7 @@
 // Of volumes (`deep`: stride_z 1) the depth is not transformed: a frequency has kd taps, v [frequency][kz][tile][cin] and u [..][A^2][kd][cin][NR].
 //
 // Weights may also come as they are, which is A^2 / R^2 times fewer bytes to keep and to stream, or fewer yet where a narrower type holds them (stored.hpp):
-// w [ceil(cout / NR)][cin][R^2][NR] (pack::conv_stem), of images alone. Then u is made here, of kPlainDepth channels of a panel at a time, for each block: in time as four more
+// w [ceil(cout / NR)][cin][R^2][NR] (pack::conv_stem), of images alone. Then u is made here, of kPlainDepth channels of a panel at a time, for each block: in time as three to five more
 // tiles in each block.
 //
 // Output tiles are taken in blocks: winograd_blocks.hpp.

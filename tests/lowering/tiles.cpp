@@ -37,7 +37,7 @@ TEST_CASE("short products take small tiles on Zen 5 alone") {
 }
 
 TEST_CASE("a tile is one of the kernels' whatever the core") {
-  for (const Core core : {Core::Common, Core::Zen5}) {
+  for (const Core core : {Core::Common, Core::Zen4, Core::Zen5}) {
     for (const int64_t m : {1, 7, 16, 49, 784}) {
       for (const int64_t n : {8, 16, 48, 96, 1000}) {
         const Tile tile = choose_tile(avx512(core), {.m = m, .n = n, .k = 64, .pairs = true});

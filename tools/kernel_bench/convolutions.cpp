@@ -206,7 +206,7 @@ void add_conv_3d(Suite& suite, int64_t depth, int64_t size, int64_t channels) {
 /// Blocks as in compiler/ops/nn/conv_winograd.cpp; the kernel is R x R.
 template <int T, int R, int S, bool plain>
 void add_winograd(Suite& suite, const char* row, Layer l) {
-  constexpr int64_t kPlainTiles = 4, kPoints = S == 1 ? T + R - 1 : 2 * T + 1, kPlanes = kPoints * kPoints, kKept = S == 1 ? kPlanes : (T + 2) * (T + 2);
+  constexpr int64_t kPlainTiles = 3, kPoints = S == 1 ? T + R - 1 : 2 * T + 1, kPlanes = kPoints * kPoints, kKept = S == 1 ? kPlanes : (T + 2) * (T + 2);
   const int64_t tiles = (l.out() + T - 1) / T * ((l.out() + T - 1) / T),
                 fits = std::max<int64_t>(16, find_target("native")->l2_bytes * 3 / 4 / (4 * kPlanes * (l.cin + 16)));
   const int64_t blocks = (tiles + fits - 1) / fits,
@@ -214,7 +214,8 @@ void add_winograd(Suite& suite, const char* row, Layer l) {
   const int64_t whole = tiles / block,
                 rows = whole * padded_rows(block, kWinogradTile.mr) + padded_rows(tiles - whole * block, kWinogradTile.mr),
                 columns = padded_to(l.cout, kWinogradTile.nr), products = rows * kPlanes + (plain ? blocks * kPlainTiles * kKept : 0);
-  suite.add(row, l.name() + (plain ? "_plain" : ""), {double(products * l.cin) * double(columns), 4.0 * double((plain ? R * R : kKept) * l.cin * columns)}, [=](Data& d) {
+  const double transforms = double(tiles * kPlanes) * (5.0 * double(padded_to(l.cin, 16)) + 3.2 * double(columns));  // as multiply-adds
+  suite.add(row, l.name() + (plain ? "_plain" : ""), {double(products * l.cin) * double(columns) + transforms, 4.0 * double((plain ? R * R : kKept) * l.cin * columns)}, [=](Data& d) {
     const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = R, .kw = R, .nr = kWinogradTile.nr};
     const std::span<const float> w = l.weights(d);
     auto& u = d.stream(plain ? pack::conv_stem(w, shape) : S == 1 ? pack::winograd(w, shape, T) : pack::winograd_stride2(w, shape, T));

@@ -43,7 +43,7 @@ int64_t blocks_of(int64_t items, int64_t fits, int64_t least, int64_t threads) {
 
 /// In both directions; `plain`: its kernel transforms the weights.
 void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool plain) {
-  constexpr int64_t kPlainDepth = 64, kPlainTiles = 4;  // as in winograd.hpp; what the transform costs (3 to 5, Zen 4)
+  constexpr int64_t kPlainDepth = 64;  // as in winograd_blocks.hpp
   const int outputs = form.outputs;
   const int64_t frequencies = int64_t{form.points()} * form.points(), kept = int64_t{form.kept()} * form.kept(), taps = int64_t{form.taps} * form.taps;
   const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
@@ -52,14 +52,18 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
   const int64_t constants = 4 * kept * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
   const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * c.kd() * pitch(c.cin)));
   const int64_t blocks = blocks_of(tiles, fits, kLeastTiles, tiles > fits ? l.threads() : 1), even = (tiles + blocks - 1) / blocks;
-  const auto [tile, relative] = choose_winograd_tile(l.target(), even, c.cout);
+  const auto [tile, relative] = choose_winograd_tile(l.target(), even, c.cout, !plain);
   const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
   const int64_t transformed = plain ? plane(std::min(c.cin, kPlainDepth) * tile.nr) : 0;
   const int64_t room = frequencies * (plane(c.kd() * block * pitch(c.cin)) + plane(block * tile.nr)) + kept * transformed;  // floats
   if (room > l.target().workspace_bytes()) return;  // even the least block is far beyond what is to be spent
+  // What plain weights cost, as tiles, by whether they fit L2 beside the block: 3.0 to 3.3 and 4.9 to 5.3 (Zen 4).
+  const int64_t plain_tiles = 4 * (frequencies * block * pitch(c.cin) + kept * transformed) <= 2 * l.target().l2_bytes ? 3 : 5;
   const int64_t whole = block == 0 ? 0 : tiles / block, rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? taps : kept) * channels * columns;
-  const double macs = static_cast<double>(rows * frequencies + (plain ? kPlainTiles * blocks * kept : 0)) * static_cast<double>(channels) * static_cast<double>(columns) * relative;
+  // Transforming takes 5 cycles for each frequency of a tile's vector of input channels, 3.2 of output channels (Zen 4): as many multiply-adds of a vector.
+  const double transforms = static_cast<double>(tiles * frequencies) * (5.0 * static_cast<double>((channels + 15) / 16 * 16) + 3.2 * static_cast<double>(columns));
+  const double macs = (static_cast<double>(rows * frequencies + (plain ? plain_tiles * blocks * kept : 0)) * static_cast<double>(channels) * static_cast<double>(columns) + transforms) * relative;
   const std::string row = form.name("winograd");
   const auto build = [&l, c, row, form, taps, plain, block, room, bytes, tile = tile](const Storage& storage) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);

@@ -30,6 +30,9 @@ TEST_CASE("functions lead to the steps that call them") {
   CHECK(steps("onnxc::isa::scalar::gemm_all<onnxc::isa::Epilogue<m::E12> >(float*)") == std::vector{3});
   CHECK(steps("onnxc::isa::tile<onnxc::isa::Epilogue<m::E12> >(float*)") == std::vector{3});  // what a kernel calls
   CHECK(steps("m::steps(m::Inputs const&)").empty());
+  program.steps = {call("conv", "4", 0), call("conv_wide", "4", 1)};  // functions of a kernel are named after it
+  CHECK(steps("void onnxc::isa::detail::conv_forward<6>(float*)") == std::vector{0});
+  CHECK(steps("void onnxc::isa::detail::conv_wide_forward<6>(float*)") == std::vector{1});
 }
 
 TEST_CASE("the code of an object is measured") {

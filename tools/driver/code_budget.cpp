@@ -132,7 +132,9 @@ std::vector<int> steps_of_function(const Program& program, const std::string& fu
     const bool is_kernel = name.ends_with(kernel) && (name.size() == kernel.size() || !is_word(name[name.size() - kernel.size() - 1]));
     std::string arguments;
     for (const TemplateArg& a : step.template_args) arguments += a.text + ", ";
-    std::size_t agrees = is_kernel ? 10 + (numbers == leading_numbers(arguments) ? 1u : 0u) : 0u;
+    // A kernel's own functions are named after it: winograd_forward.
+    const bool is_part = name.substr(name.rfind(':') + 1).starts_with(kernel + '_');
+    std::size_t agrees = is_kernel ? 1000 + (numbers == leading_numbers(arguments) ? 1u : 0u) : is_part ? 100 + kernel.size() : 0u;
     for (const int e : expressions(step)) agrees += names(function, fmt::format("::E{}", e)) ? 1u : 0u;
     if (agrees == 0 || agrees < best) return;
     if (agrees > best) steps.clear();

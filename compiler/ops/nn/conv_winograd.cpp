@@ -57,8 +57,8 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
   const int64_t transformed = plain ? plane(std::min(c.cin, kPlainDepth) * tile.nr) : 0;
   const int64_t room = frequencies * (plane(c.kd() * block * pitch(c.cin)) + plane(block * tile.nr)) + kept * transformed;  // floats
   if (room > l.target().workspace_bytes()) return;  // even the least block is far beyond what is to be spent
-  // What plain weights cost, as tiles, by whether they fit L2 beside the block: 3.0 to 3.3 and 4.9 to 5.3 (Zen 4).
-  const int64_t plain_tiles = 4 * (frequencies * block * pitch(c.cin) + kept * transformed) <= 2 * l.target().l2_bytes ? 3 : 5;
+  // What plain weights cost, as tiles, by whether all of it fits L2, of which l2_bytes are half: 2.9 to 3.3, and 4 to 6 (Zen 4).
+  const int64_t plain_tiles = 4 * (frequencies * block * pitch(c.cin) + kept * transformed + taps * c.cin * c.cout) <= 2 * l.target().l2_bytes ? 3 : 5;
   const int64_t whole = block == 0 ? 0 : tiles / block, rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? taps : kept) * channels * columns;
   // Transforming takes 5 cycles for each frequency of a tile's vector of input channels, 3.2 of output channels (Zen 4): as many multiply-adds of a vector.

@@ -63,7 +63,7 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? taps : kept) * channels * columns;
   // Transforming takes 5 cycles for each frequency of a tile's vector of input channels, 3.2 of output channels (Zen 4): as many multiply-adds of a vector.
   const double transforms = static_cast<double>(tiles * frequencies) * (5.0 * static_cast<double>((channels + 15) / 16 * 16) + 3.2 * static_cast<double>(columns));
-  constexpr double kEarned = 1.02;  // what it has to be quicker by than a direct convolution, whose weights and error are smaller
+  constexpr double kEarned = 1.05;  // what it has to be quicker by than a direct convolution, whose weights and error are smaller
   const double macs =
       (static_cast<double>(rows * frequencies + (plain ? plain_tiles * blocks * kept : 0)) * static_cast<double>(channels) * static_cast<double>(columns) + transforms) * relative * kEarned;
   const std::string row = form.name("winograd");

@@ -142,6 +142,15 @@ struct Frequency {
   std::span<const double> y, x;
 };
 
+using Factors = std::vector<std::vector<double>>;
+
+/// Each of y with each of x, which are referred to.
+void append_products(std::vector<Frequency>& frequencies, const Factors& ys, const Factors& xs) {
+  for (const std::vector<double>& y : ys) {
+    for (const std::vector<double>& x : xs) frequencies.push_back({y, x});
+  }
+}
+
 /// Panels [frequency][kz][cin][nr] of square kernels.
 std::vector<float> transformed(std::span<const float> w, ConvShape s, std::span<const Frequency> frequencies) {
   const int64_t depth = s.kh / s.kw, steps = depth * s.cin, rows = steps * std::ssize(frequencies);
@@ -162,25 +171,21 @@ std::vector<float> transformed(std::span<const float> w, ConvShape s, std::span<
 }  // namespace
 
 std::vector<float> winograd(std::span<const float> w, ConvShape s, int outputs) {
-  const auto g = winograd_g(outputs + s.kw - 1, s.kw);
+  const Factors g = winograd_g(outputs + s.kw - 1, s.kw);
   std::vector<Frequency> frequencies;
-  for (const std::vector<double>& y : g) {
-    for (const std::vector<double>& x : g) frequencies.push_back({y, x});
-  }
+  append_products(frequencies, g, g);
   return transformed(w, s, frequencies);
 }
 
 std::vector<float> winograd_stride2(std::span<const float> w, ConvShape s, int outputs) {
-  const std::vector<double> odd{0, 1, 0};
-  std::vector<std::vector<double>> even;  // of the outer taps
+  const Factors odd{{0, 1, 0}};
+  Factors even;  // of the outer taps
   for (const std::vector<double>& row : winograd_g(outputs + 1, 2)) even.push_back({row[0], 0, row[1]});
   std::vector<Frequency> frequencies;
-  for (const std::vector<double>& y : even) {
-    for (const std::vector<double>& x : even) frequencies.push_back({y, x});
+  const Factors* const phases[] = {&even, &odd};
+  for (const Factors* const ys : phases) {
+    for (const Factors* const xs : phases) append_products(frequencies, *ys, *xs);
   }
-  for (const std::vector<double>& y : even) frequencies.push_back({y, odd});
-  for (const std::vector<double>& x : even) frequencies.push_back({odd, x});
-  frequencies.push_back({odd, odd});
   return transformed(w, s, frequencies);
 }
 

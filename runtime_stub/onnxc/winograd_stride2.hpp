@@ -170,20 +170,18 @@ ONNXC_INLINE void winograd_stride2_back(const float* m, int64_t plane, Vec (&out
   }
   ONNXC_UNROLL for (int i = 0; i < T; ++i) winograd_even_output<T>(half + i * E, out + i * T);
   m += E * E * plane;
-  ONNXC_UNROLL for (int j = 0; j < T; ++j) {
-    const float* const column = opaque(m + j * plane);
-    ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = Vec::load(column + i * T * plane);
-    winograd_even_output<T>(d, o);
-    ONNXC_UNROLL for (int i = 0; i < T; ++i) out[i * T + j] = out[i * T + j] + o[i];
+  ONNXC_UNROLL for (int side = 0; side < 2; ++side) {  // even down, odd across; odd down, even across
+    ONNXC_UNROLL for (int j = 0; j < T; ++j) {
+      const float* const line = opaque(m + j * plane);
+      ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = Vec::load(line + i * T * plane);
+      winograd_even_output<T>(d, o);
+      ONNXC_UNROLL for (int i = 0; i < T; ++i) {
+        Vec& sum = side == 0 ? out[i * T + j] : out[j * T + i];
+        sum = sum + o[i];
+      }
+    }
+    m += E * T * plane;
   }
-  m += E * T * plane;
-  ONNXC_UNROLL for (int i = 0; i < T; ++i) {
-    const float* const row = opaque(m + i * plane);
-    ONNXC_UNROLL for (int j = 0; j < E; ++j) d[j] = Vec::load(row + j * T * plane);
-    winograd_even_output<T>(d, o);
-    ONNXC_UNROLL for (int j = 0; j < T; ++j) out[i * T + j] = out[i * T + j] + o[j];
-  }
-  m += E * T * plane;
   ONNXC_UNROLL for (int i = 0; i < T; ++i) {
     const float* const row = opaque(m + i * T * plane);
     ONNXC_UNROLL for (int j = 0; j < T; ++j) out[i * T + j] = out[i * T + j] + Vec::load(row + j * plane);

@@ -11,20 +11,30 @@ using namespace onnxc::test;
 
 namespace {
 
-template <int T, int R, int MR, int NV, bool plain = false>
+/// Of stride S.
+template <int T, int R, int MR, int NV, bool plain = false, int S = 1>
 void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1) {
   const int nr = NV * Vec::width;
   p.kh = p.kw = R;
-  p.oh = out_size(p.h, R, 1, 1, p.pad_top + pad_end);
-  p.ow = out_size(p.w, R, 1, 1, p.pad_left + pad_end);
+  p.stride_y = p.stride_x = S;
+  p.oh = out_size(p.h, R, S, 1, p.pad_top + pad_end);
+  p.ow = out_size(p.w, R, S, 1, p.pad_left + pad_end);
   p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
   const auto x = image(p), w = numbers(p.cout * p.cin * R * R, 2), bias = numbers(p.cout, 3);
   const pack::ConvShape shape{.cout = p.cout, .cin = p.cin, .kh = R, .kw = R, .nr = nr};
-  const Aligned packed(plain ? pack::conv_stem(w, shape) : pack::winograd(w, shape, T));
-  const Aligned packed_bias(pack::padded(bias, nr)), scratch(std::vector<float>(size_t(parts * winograd_scratch<T, R, NV, plain>(p.cin, block)), kGuard));
+  const Aligned packed(plain ? pack::conv_stem(w, shape) : S == 1 ? pack::winograd(w, shape, T) : pack::winograd_stride2(w, shape, T));
+  const auto room = [&] {
+    if constexpr (S == 1) return winograd_scratch<T, R, NV, plain>(p.cin, block);
+    else return winograd_stride2_scratch<T, NV, plain>(p.cin, block);
+  };
+  const Aligned packed_bias(pack::padded(bias, nr)), scratch(std::vector<float>(size_t(parts * room()), kGuard));
   p.bias = packed_bias;
-  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd<T, R, MR, NV, plain>(part, in, packed.p, y, scratch.p, q, block, epi); },
+  check(p, parts, x, bias,
+        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
+          if constexpr (S == 1) winograd<T, R, MR, NV, plain>(part, in, packed.p, y, scratch.p, q, block, epi);
+          else winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.p, q, block, epi);
+        },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
@@ -48,20 +58,7 @@ void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t w
 
 template <int T, int MR, int NV, bool plain = false>
 void check_winograd_stride2(ConvParams p, int64_t pad_end, int64_t block, int parts = 1) {
-  const int nr = NV * Vec::width;
-  p.kh = p.kw = 3;
-  p.stride_y = p.stride_x = 2;
-  p.oh = out_size(p.h, 3, 2, 1, p.pad_top + pad_end);
-  p.ow = out_size(p.w, 3, 2, 1, p.pad_left + pad_end);
-  p.x_pixel = p.cin + 3;
-  p.y_pixel = p.cout + 5;
-  const auto x = image(p), w = numbers(p.cout * p.cin * 9, 2), bias = numbers(p.cout, 3);
-  const pack::ConvShape shape{.cout = p.cout, .cin = p.cin, .kh = 3, .kw = 3, .nr = nr};
-  const Aligned packed(plain ? pack::conv_stem(w, shape) : pack::winograd_stride2(w, shape, T)), packed_bias(pack::padded(bias, nr));
-  const Aligned scratch(std::vector<float>(size_t(parts * winograd_stride2_scratch<T, NV, plain>(p.cin, block)), kGuard));
-  p.bias = packed_bias;
-  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.p, q, block, epi); },
-        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  check_winograd<T, 3, MR, NV, plain, 2>(p, pad_end, block, parts);
 }
 
 }  // namespace

@@ -59,41 +59,29 @@ ONNXC_ONE_COPY void winograd_weights(Row w, int64_t steps, float* u, int64_t pla
   }
 }
 
-/// The tile of `image` that begins at (top, left), which may lie beside the image, to v: frequency f at v + f * plane. `inside`: it does not.
-/// Pointers are hidden where a row or a column begins: g++ would keep one for each frequency, most of them on the stack.
+/// The tile of `image` that begins at (top, left), which may lie beside the image, to v: frequency f at v + f * plane.
 template <int A, bool inside>
-ONNXC_INLINE void winograd_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
-  const int64_t row = p.w * p.x_pixel;
-  const float* rows[A];  // null: beside the image
-  for (int64_t i = 0; i < A; ++i) rows[i] = inside || (top + i >= 0 && top + i < p.h) ? image + (top + i) * row : nullptr;
-  for (int64_t c = 0; c < p.cin; c += Vec::width) {
-    const int64_t lanes = p.cin - c < Vec::width ? p.cin - c : Vec::width;
-    Vec half[A * A];
-    int64_t at = left * p.x_pixel + c;
-    ONNXC_UNROLL for (int j = 0; j < A; ++j, at += p.x_pixel) {
-      Vec column[A], turned[A];
-      const bool out = !inside && (left + j < 0 || left + j >= p.w);
-      at = opaque(at);
-      ONNXC_UNROLL for (int i = 0; i < A; ++i) {
-        const auto pixel = [&] { return inside ? rows[0] + at + i * row : rows[i] + at; };
-        column[i] = !inside && (out || rows[i] == nullptr) ? Vec::all(0.0f) : lanes == Vec::width ? Vec::load(pixel()) : Vec::load(pixel(), lanes);
-      }
-      winograd_input<A>(column, turned);
-      ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * A + j] = turned[i];
+ONNXC_INLINE void winograd_forward(const WinogradPixels<A, inside>& pixels, float* v, int64_t plane) {
+  for (int64_t c = 0; c < pixels.p.cin; c += Vec::width) {
+    Vec half[A * A], d[A], o[A];
+    ONNXC_UNROLL for (int j = 0; j < A; ++j) {
+      const int64_t at = pixels.column(j, c);
+      ONNXC_UNROLL for (int i = 0; i < A; ++i) d[i] = pixels.load(i, j, at, c);
+      winograd_input<A>(d, o);
+      ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * A + j] = o[i];
     }
     float* to = v + c;
     ONNXC_UNROLL for (int i = 0; i < A; ++i, to += A * plane) {
-      Vec turned[A];
       to = opaque(to);
-      winograd_input<A>(half + i * A, turned);
-      ONNXC_UNROLL for (int j = 0; j < A; ++j) turned[j].store(to + j * plane);
+      winograd_input<A>(half + i * A, o);
+      ONNXC_UNROLL for (int j = 0; j < A; ++j) o[j].store(to + j * plane);
     }
   }
 }
 template <int A>
 ONNXC_ONE_COPY void winograd_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
-  if (top >= 0 && top + A <= p.h && left >= 0 && left + A <= p.w && p.cin % Vec::width == 0) winograd_forward<A, true>(image, top, left, v, plane, p);
-  else winograd_forward<A, false>(image, top, left, v, plane, p);
+  if (winograd_inside<A>(top, left, p)) winograd_forward(WinogradPixels<A, true>(image, top, left, p), v, plane);
+  else winograd_forward(WinogradPixels<A, false>(image, top, left, p), v, plane);
 }
 
 /// One vector of channels of one tile from m, frequency f at m + f * plane, to T x T outputs.

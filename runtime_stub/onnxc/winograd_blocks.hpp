@@ -18,6 +18,32 @@ constexpr int64_t winograd_pitch(int64_t cin) { return (cin + 15) / 16 * 16 + 16
 /// Floats from one frequency to the next: an odd number of lines, as a transform touches all frequencies of a tile at once.
 constexpr int64_t winograd_plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
 
+/// Whether a tile of A x A inputs has whole vectors of pixels of the image alone.
+template <int A>
+ONNXC_INLINE bool winograd_inside(int64_t top, int64_t left, const ConvParams& p) {
+  return top >= 0 && top + A <= p.h && left >= 0 && left + A <= p.w && p.cin % Vec::width == 0;
+}
+
+/// The inputs of the tile that begins at (top, left) of `image`; `inside`: winograd_inside.
+template <int A, bool inside>
+struct WinogradPixels {
+  const ConvParams& p;
+  int64_t left, row;
+  const float* rows[A];  // null: beside the image
+
+  ONNXC_INLINE WinogradPixels(const float* image, int64_t top, int64_t tile_left, const ConvParams& params) : p(params), left(tile_left), row(p.w * p.x_pixel) {
+    for (int64_t i = 0; i < A; ++i) rows[i] = inside || (top + i >= 0 && top + i < p.h) ? image + (top + i) * row : nullptr;
+  }
+  /// Where channel c of pixel column j lies in each row. Hidden: g++ would keep a pointer for each pixel, most of them on the stack.
+  ONNXC_INLINE int64_t column(int j, int64_t c) const { return opaque((left + j) * p.x_pixel + c); }
+  /// A vector of channels from c on of pixel (i, j), which lies at `at`, as `column` tells.
+  ONNXC_INLINE Vec load(int i, int j, int64_t at, int64_t c) const {
+    if (!inside && (rows[i] == nullptr || left + j < 0 || left + j >= p.w)) return Vec::all(0.0f);
+    const float* const pixel = inside ? rows[0] + at + i * row : rows[i] + at;
+    return inside || p.cin - c >= Vec::width ? Vec::load(pixel) : Vec::load(pixel, p.cin - c);
+  }
+};
+
 /// A tile in a slice outside of the volume.
 template <int frequencies>
 ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {

@@ -79,24 +79,13 @@ ONNXC_INLINE void winograd_even_kernel(Vec first, Vec last, Vec* o) {
 
 /// As winograd_forward.
 template <int T, bool inside>
-ONNXC_INLINE void winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
-  constexpr int E = T + 1, A = 2 * T + 1;
-  const int64_t row = p.w * p.x_pixel;
-  const float* rows[A];  // null: beside the image
-  for (int64_t i = 0; i < A; ++i) rows[i] = inside || (top + i >= 0 && top + i < p.h) ? image + (top + i) * row : nullptr;
-  for (int64_t c = 0; c < p.cin; c += Vec::width) {
-    const int64_t lanes = p.cin - c < Vec::width ? p.cin - c : Vec::width;
-    // Row i of the pixel column j, which begins at `at`.
-    const auto load = [&](int i, int j, int64_t at) ONNXC_INLINE_LAMBDA {
-      const auto pixel = [&] { return inside ? rows[0] + at + i * row : rows[i] + at; };
-      if (!inside && (rows[i] == nullptr || left + j < 0 || left + j >= p.w)) return Vec::all(0.0f);
-      return lanes == Vec::width ? Vec::load(pixel()) : Vec::load(pixel(), lanes);
-    };
-    const auto column = [&](int j) { return opaque((left + j) * p.x_pixel + c); };
+ONNXC_INLINE void winograd_stride2_forward(const WinogradPixels<2 * T + 1, inside>& pixels, float* v, int64_t plane) {
+  constexpr int E = T + 1;
+  for (int64_t c = 0; c < pixels.p.cin; c += Vec::width) {
     Vec half[E * E], d[E], o[E];
     ONNXC_UNROLL for (int j = 0; j < E; ++j) {
-      const int64_t at = column(2 * j);
-      ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = load(2 * i, 2 * j, at);
+      const int64_t at = pixels.column(2 * j, c);
+      ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = pixels.load(2 * i, 2 * j, at, c);
       winograd_even_input<T>(d, o);
       ONNXC_UNROLL for (int i = 0; i < E; ++i) half[i * E + j] = o[i];
     }
@@ -107,18 +96,18 @@ ONNXC_INLINE void winograd_stride2_forward(const float* image, int64_t top, int6
       ONNXC_UNROLL for (int j = 0; j < E; ++j) o[j].store(to + j * plane);
     }
     ONNXC_UNROLL for (int j = 0; j < T; ++j) {  // odd columns: rows even, rows odd
-      const int64_t at = column(2 * j + 1);
-      ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = load(2 * i, 2 * j + 1, at);
+      const int64_t at = pixels.column(2 * j + 1, c);
+      ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = pixels.load(2 * i, 2 * j + 1, at, c);
       winograd_even_input<T>(d, o);
       float* const even = opaque(to + j * plane);
       ONNXC_UNROLL for (int i = 0; i < E; ++i) o[i].store(even + i * T * plane);
       float* const odd = opaque(to + (2 * E * T + j) * plane);
-      ONNXC_UNROLL for (int i = 0; i < T; ++i) load(2 * i + 1, 2 * j + 1, at).store(odd + i * T * plane);
+      ONNXC_UNROLL for (int i = 0; i < T; ++i) pixels.load(2 * i + 1, 2 * j + 1, at, c).store(odd + i * T * plane);
     }
     to += E * T * plane;
     ONNXC_UNROLL for (int i = 0; i < T; ++i) {  // odd rows of even columns
-      const int64_t at = column(0);
-      ONNXC_UNROLL for (int j = 0; j < E; ++j) d[j] = load(2 * i + 1, 2 * j, at + 2 * j * p.x_pixel);
+      const int64_t at = pixels.column(0, c);
+      ONNXC_UNROLL for (int j = 0; j < E; ++j) d[j] = pixels.load(2 * i + 1, 2 * j, at + 2 * j * pixels.p.x_pixel, c);
       winograd_even_input<T>(d, o);
       float* const even = opaque(to + i * plane);
       ONNXC_UNROLL for (int j = 0; j < E; ++j) o[j].store(even + j * T * plane);
@@ -128,8 +117,8 @@ ONNXC_INLINE void winograd_stride2_forward(const float* image, int64_t top, int6
 template <int T>
 ONNXC_ONE_COPY void winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int A = 2 * T + 1;
-  if (top >= 0 && top + A <= p.h && left >= 0 && left + A <= p.w && p.cin % Vec::width == 0) winograd_stride2_forward<T, true>(image, top, left, v, plane, p);
-  else winograd_stride2_forward<T, false>(image, top, left, v, plane, p);
+  if (winograd_inside<A>(top, left, p)) winograd_stride2_forward<T>(WinogradPixels<A, true>(image, top, left, p), v, plane);
+  else winograd_stride2_forward<T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
 }
 
 /// Plain weights [steps][9][NR] of a panel to u, as winograd_weights.

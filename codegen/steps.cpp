@@ -18,7 +18,7 @@ Overloaded(F...) -> Overloaded<F...>;
 
 }  // namespace
 
-std::string StepsText::pointer(const PointerArg& p) const {
+std::string StepsText::pointer(const PointerArg& p, bool forked) const {
   const std::string& base = buffer_names[static_cast<std::size_t>(p.buffer)];
   const ElementType own = stored_element(program[p.buffer]);
   std::string text = base;
@@ -26,25 +26,27 @@ std::string StepsText::pointer(const PointerArg& p) const {
     const bool is_const = program[root_of(program, p.buffer)].place == Buffer::Place::Input || program[root_of(program, p.buffer)].place == Buffer::Place::Weights;
     text = fmt::format("reinterpret_cast<{}{}*>({})", is_const ? "const " : "", info(p.as).cpp_name, base);
   }
-  return p.offset == Dim(0) ? text : fmt::format("{} + {}", text, cpp_dim(p.offset, symbols));
+  if (!(p.offset == Dim(0))) text += " + " + cpp_dim(p.offset, symbols);
+  if (forked && !(p.part_stride == Dim(0))) text += fmt::format(" + std::int64_t{{part.index}} * {}", cpp_dim(p.part_stride, symbols));
+  return text;
 }
 
-std::string StepsText::form_members(const FormArg& form) const {
-  std::string text = pointer(form.pointer);
+std::string StepsText::form_members(const FormArg& form, bool forked) const {
+  std::string text = pointer(form.pointer, forked);
   for (Dim d : form.members) text += ", " + cpp_dim(d, symbols);
   if (form.has_list) text += ", " + cpp_list(form.list, symbols);
   return text;
 }
 
-std::string StepsText::argument(const Arg& arg) const {
+std::string StepsText::argument(const Arg& arg, bool forked) const {
   return std::visit(
       Overloaded{
-          [&](const PointerArg& p) { return pointer(p); },
+          [&](const PointerArg& p) { return pointer(p, forked); },
           [&](const TensorArg& t) {
             const ElementType type = t.pointer.as == ElementType::Undefined ? program[t.pointer.buffer].element : t.pointer.as;
-            return fmt::format("onnxc::Tensor<{}{}>{{{}, {}}}", t.pointer.writes ? "" : "const ", info(type).cpp_name, pointer(t.pointer), cpp_list(t.extents, symbols));
+            return fmt::format("onnxc::Tensor<{}{}>{{{}, {}}}", t.pointer.writes ? "" : "const ", info(type).cpp_name, pointer(t.pointer, forked), cpp_list(t.extents, symbols));
           },
-          [&](const FormArg& f) { return fmt::format("onnxc::{}{{{}}}", f.form, form_members(f)); },
+          [&](const FormArg& f) { return fmt::format("onnxc::{}{{{}}}", f.form, form_members(f, forked)); },
           [&](const DimArg& d) { return cpp_dim(d.value, symbols); },
           [&](const DimsArg& d) { return cpp_list(d.values, symbols); },
           [&](const NumberArg& n) { return cpp_constant(n.type, to_bits(n.type, n.value)); },
@@ -56,7 +58,7 @@ std::string StepsText::argument(const Arg& arg) const {
             for (const FormArg& f : e.operands) {
               const ElementType type = f.pointer.as == ElementType::Undefined ? program[f.pointer.buffer].element : f.pointer.as;
               types += fmt::format(", onnxc::{}<{}>", f.form, info(type).cpp_name);
-              values += fmt::format("{}{{{}}}", values.empty() ? "" : ", ", form_members(f));
+              values += fmt::format("{}{{{}}}", values.empty() ? "" : ", ", form_members(f, forked));
             }
             return fmt::format("onnxc::Epilogue<{}>{{{}}}", types, values);
           },
@@ -65,14 +67,14 @@ std::string StepsText::argument(const Arg& arg) const {
           [&](const std::shared_ptr<ParamsArg>& p) {
             std::string members;
             for (const auto& [name, value] : p->members)
-              members += fmt::format("{}{}{}", members.empty() ? "" : ", ", name.empty() ? "" : fmt::format(".{} = ", name), argument(value));
+              members += fmt::format("{}{}{}", members.empty() ? "" : ", ", name.empty() ? "" : fmt::format(".{} = ", name), argument(value, forked));
             return fmt::format("{}{{{}}}", p->type, members);
           },
       },
       arg);
 }
 
-std::string StepsText::call(const Step& step, bool shared) const {
+std::string StepsText::call(const Step& step, bool shared, bool forked) const {
   std::string types;
   for (const TemplateArg& t : step.template_args) types += (types.empty() ? "" : ", ") + (t.expr >= 0 ? fmt::format("E{}", t.expr) : t.text);
   // A row may fix some template arguments: gemm<14, 2>; others are appended.
@@ -82,7 +84,7 @@ std::string StepsText::call(const Step& step, bool shared) const {
     else function += "<" + types + ">";
   }
   std::string args = step.parallel ? (shared ? "part" : "onnxc::Part{}") : "";
-  for (const Arg& a : step.args) args += (args.empty() ? "" : ", ") + argument(a);
+  for (const Arg& a : step.args) args += (args.empty() ? "" : ", ") + argument(a, forked);
   return fmt::format("{}{}({})", function.starts_with("::") ? "" : "onnxc::", function, args);
 }
 
@@ -130,8 +132,8 @@ std::span<const Step> StepsText::concurrent_with(const std::vector<Step>& steps,
   return std::span(steps).subspan(first, last - first);
 }
 
-std::string StepsText::statement(const Step& step, bool shared) const {
-  const std::string text = call(step, shared) + ";";
+std::string StepsText::statement(const Step& step, bool shared, bool forked) const {
+  const std::string text = call(step, shared, forked) + ";";
   return step.specialised ? fmt::format("[&]() ONNXC_SPECIALISED {{ {} }}();", text) : text;
 }
 
@@ -140,7 +142,7 @@ std::string StepsText::share(std::span<const Step> group, const std::string& spa
   int whole = 0;
   for (const Step& step : group) {
     const bool shared = worth_sharing(step);
-    out += fmt::format("{}  {}{}\n", space, shared ? "" : fmt::format("if (part.index == {} % part.count) ", ++whole), statement(step, shared));
+    out += fmt::format("{}  {}{}\n", space, shared ? "" : fmt::format("if (part.index == {} % part.count) ", ++whole), statement(step, shared, true));
   }
   return out + space + "});\n";
 }
@@ -183,10 +185,10 @@ void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& num
         }
         for (Dim symbol : step.binds) out += fmt::format("{}[[maybe_unused]] std::int64_t {} = 0;\n", space, cpp_dim(symbol, symbols));
         if (const bool shared = threads && worth_sharing(step); profile != nullptr)
-          out += space + profile->statement(step, call(step, shared), shared, step.specialised ? "ONNXC_SPECIALISED " : "") + "\n";
-        else if (shared) out += fmt::format("{}threads.run([&](onnxc::Part part) {}{{ {}; }});\n", space, step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true));
-        else if (step.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, call(step, false));
-        else out += space + statement(step, false) + "\n";
+          out += space + profile->statement(step, call(step, shared, shared), shared, step.specialised ? "ONNXC_SPECIALISED " : "") + "\n";
+        else if (shared) out += fmt::format("{}threads.run([&](onnxc::Part part) {}{{ {}; }});\n", space, step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true, true));
+        else if (step.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, call(step, false, false));
+        else out += space + statement(step, false, false) + "\n";
         break;
     }
   }

@@ -22,13 +22,14 @@ struct StepsText {
  private:
   void print_steps(const std::vector<Step>& steps, int indent, int& number, std::string& out) const;
   std::span<const Step> concurrent_with(const std::vector<Step>& steps, std::size_t first) const;
-  std::string statement(const Step& step, bool shared) const;
+  // `forked`: inside of a fork, where `part` is this thread's; `shared`: the step is divided among its parts.
+  std::string statement(const Step& step, bool shared, bool forked) const;
   std::string share(std::span<const Step> group, const std::string& space) const;
   std::string bookkeeping(const Step& step) const;
-  std::string pointer(const PointerArg& p) const;
-  std::string form_members(const FormArg& form) const;
-  std::string argument(const Arg& arg) const;
-  std::string call(const Step& step, bool shared) const;
+  std::string pointer(const PointerArg& p, bool forked = false) const;
+  std::string form_members(const FormArg& form, bool forked) const;
+  std::string argument(const Arg& arg, bool forked) const;
+  std::string call(const Step& step, bool shared, bool forked) const;
 };
 
 }  // namespace onnxc

@@ -71,6 +71,7 @@ struct PointerArg {
   Dim offset = 0;  ///< elements
   ElementType as = ElementType::Undefined;  ///< Undefined: the buffer's own
   Dim reach = 0;   ///< the step touches no more than so many elements from `offset` on, of each pixel where the buffer has pixels; 0: whatever of the buffer
+  Dim part_stride = 0;  ///< elements: each part of a step has room of its own, so far from that of the part before; 0: the same for all
 };
 /// onnxc::Tensor<T>{pointer, {extents}}
 struct TensorArg {

@@ -57,6 +57,15 @@ PointerArg Lowering::workspace(const std::string& name, ElementType element, Dim
   return {b, true, 0, element};
 }
 
+PointerArg Lowering::part_workspace(const std::string& name, ElementType element, Dim elements) {
+  if (threads() <= 1) return workspace(name, element, elements);
+  constexpr int64_t kLine = 64;  // bytes
+  const Dim stride = round_up(elements, kLine * 8 / held_bits(element));
+  PointerArg room = workspace(name, element, stride * threads());
+  room.part_stride = stride;
+  return room;
+}
+
 void Lowering::keep_row_sums(PointerArg sums) { lowerer_.scope_->row_sums.emplace(node_.outputs[0], sums); }
 
 std::optional<View> Lowering::row_sums(int i) const {

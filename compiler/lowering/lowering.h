@@ -124,6 +124,8 @@ class Lowering {
   Dim symbol(std::size_t i) const { return Dim::symbol(node_.binds.at(i)); }
   /// Scratch memory that lives during this node's steps, and those of others that read it.
   PointerArg workspace(const std::string& name, ElementType element, Dim elements);
+  /// The same, so many elements for each part of a step that threads share.
+  PointerArg part_workspace(const std::string& name, ElementType element, Dim elements);
   /// Output 0 is an image [n, c, h, w], and a step of this node writes the sums of its rows of pixels there: [n, h, c].
   void keep_row_sums(PointerArg sums);
   /// These of input i, as a channels-last image [n, c, h, 1]; nothing where there are none.

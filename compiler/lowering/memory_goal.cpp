@@ -6,6 +6,7 @@
 
 #include "compiler/lowering/concurrent_steps.h"
 #include "compiler/lowering/narrow.h"
+#include "compiler/lowering/part_workspaces.h"
 #include "compiler/lowering/plan_memory.h"
 #include "compiler/lowering/weights_budget.h"
 
@@ -25,9 +26,10 @@ Planned lower(const Way& way) {
   return result;
 }
 
-void plan(Planned& planned, const LowerOptions& options) {
+void plan(Planned& planned, const LowerOptions& options, MemoryGoal goal) {
   if (options.optimise) alias_buffers(planned.program);
   if (options.optimise && options.threads > 1) find_concurrent_steps(planned.program);
+  if (goal == MemoryGoal::Speed && options.optimise && options.threads > 1) keep_part_workspaces(planned.program, options.threads);
   plan_memory(planned.program);
 }
 
@@ -60,7 +62,7 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
   best.options.storages = std::make_shared<KnownStorages>();
   Planned draft = pick_within(best, weights_growth);
   if (goal != MemoryGoal::Speed && options.optimise) {
-    plan(draft, options);
+    plan(draft, options, goal);
     const auto rank = [](const Planned& p) { return std::pair(likely_arena(p.program).bytes, plain_ns(p)); };
     const double slowest = goal == MemoryGoal::Balanced ? 1.1 * plain_ns(draft) : std::numeric_limits<double>::infinity();
     const bool has_concat = std::ranges::any_of(forms[0].nodes, [](const Node& node) { return node.is("Concat"); });
@@ -74,7 +76,7 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
           way.target.workspace = workspace;
           way.options.parts_in_place = parts_in_place;
           draft = pick_within(way, weights_growth);
-          plan(draft, options);
+          plan(draft, options, goal);
           if (plain_ns(draft) > slowest || rank(draft) >= least) continue;
           least = rank(draft);
           best = std::move(way);
@@ -83,7 +85,7 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
     }
   }
   Planned result = lower(best);
-  plan(result, options);
+  plan(result, options, goal);
   return result;
 }
 

@@ -22,7 +22,7 @@ void add_streaming(Lowering& l, const Tile& tile, const TiledProduct& product, i
   if (slicing.steps == 0) return;
   FormArg slices;
   slices.form = "Slices";
-  slices.pointer = l.workspace("sums", ElementType::F32, Dim(slicing.rows * tile.nr) * l.threads());
+  slices.pointer = l.part_workspace("sums", ElementType::F32, Dim(slicing.rows * tile.nr));
   slices.members = {slicing.steps, slicing.rows};
   params.emplace_back("slices", std::move(slices));
 }

@@ -191,12 +191,12 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
 
 /// Pixels [first, last) of the grid through panels [first_panel, last_panel) of all groups.
 template <int MR, int NV, bool kPairs = false, class T, class Epi>
-ONNXC_INLINE void conv_pixels(Part part, int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out,
+ONNXC_INLINE void conv_pixels(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out,
                               const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, panels = (cout + NR - 1) / NR;
   const int64_t block = p.slices.block(block_rows(cin * g.step_y * g.step_x, MR));
-  float* const sums = p.slices.of(part, NR);
+  float* const sums = p.slices.sums;
   for (int64_t group = first_panel / panels; group * panels < last_panel; ++group) {
     const int64_t from = first_panel > group * panels ? first_panel - group * panels : 0;
     const int64_t to = last_panel < (group + 1) * panels ? last_panel - group * panels : panels;
@@ -218,7 +218,7 @@ ONNXC_INLINE void conv_grid(Part part, const float* in, const T* w, float* out, 
   const bool by_pixels = share_rows(part, pixels, p.cout, p.kd * p.kh * p.kw * cin, MR);
   const auto [first, last] = by_pixels ? part.slice(pixels, MR) : Part::Range{0, pixels};
   const auto [first_panel, last_panel] = by_pixels ? Part::Range{0, panels} : part.slice(panels);
-  conv_pixels<MR, NV, kPairs>(part, first, last, first_panel, last_panel, in, w, out, p, g, epi);
+  conv_pixels<MR, NV, kPairs>(first, last, first_panel, last_panel, in, w, out, p, g, epi);
 }
 
 }  // namespace detail

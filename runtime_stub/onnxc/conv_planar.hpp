@@ -2,13 +2,13 @@
 // channels, most of which would stay empty. The first layer of a small network: 28x28x1 -> 6 by 5x5 takes 2.3 us where conv_stem takes 5.0 (Sapphire
 // Rapids, 2026-11).
 //
-//   conv_planar<6, 2, 2>(part, image, w, y, scratch, {.h = 28, .w = 28, .cin = 1, .oh = 28, .ow = 28, .cout = 6, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2,
+//   conv_planar<6, 2, 2>(part, image, w, y, padded, {.h = 28, .w = 28, .cin = 1, .oh = 28, .ow = 28, .cout = 6, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2,
 //                                                     .bias = w_bias}, Epilogue<Relu>{});
 //   conv_planar_pool<6, 2>(part, …, Epilogue<Relu>{}, Epilogue<Keep>{})     max pooling of 2x2, stride 2, behind it, in registers
 //
 // x: [n, cin, h, w], y: [n, cout, oh, ow], or [n, cout, oh / 2, ow / 2] pooled; w [cin * kh * kw][cout] (pack::conv_stem with panels of cout). MR is cout; stride_x 1,
 // group 1; x_pixel and y_pixel are not used. The epilogue sees the output as a matrix [n * cout, oh * ow]; pooled, the one of the convolution has no operands, and that of the
-// pool sees [n * cout, oh / 2 * (ow / 2)]. scratch: conv_planar_scratch floats for each part.
+// pool sees [n * cout, oh / 2 * (ow / 2)]. padded: conv_planar_scratch floats of this part.
 //
 // It is the register tile with the roles exchanged: its rows are output channels, its panel R rows of the image, each step of k a float further. R rows share the
 // broadcast weights. The rows that a band of outputs needs are copied with their padding first, so that every tap of every vector can be read.
@@ -101,9 +101,8 @@ ONNXC_INLINE void planar_bands(Part part, int64_t images, int64_t units, int64_t
 
 /// See the head of the file. R: output rows at a time.
 template <int MR, int NV, int R, class Epi = Epilogue<Keep>>
-void conv_planar(Part part, const float* x, const float* w, float* y, float* scratch, ConvParams p, Epi epi = {}) {
+void conv_planar(Part part, const float* x, const float* w, float* y, float* padded, ConvParams p, Epi epi = {}) {
   constexpr int64_t NR = NV * Vec::width;
-  float* const padded = scratch + part.index * conv_planar_scratch<NV>(p);
   detail::planar_bands(part, p.n, p.oh, kPlanarBand, [&](int64_t n, int64_t top, int64_t rows) {
     detail::planar_copy<NV>(x, n, top, rows, padded, p);
     const auto at = [&]<int rows_of_tile>(int64_t oy) ONNXC_INLINE_LAMBDA {
@@ -126,10 +125,9 @@ void conv_planar(Part part, const float* x, const float* w, float* y, float* scr
 
 /// See the head of the file. epi: of the convolution, without operands; then: of the pool.
 template <int MR, int NV, class Epi, class Then>
-void conv_planar_pool(Part part, const float* x, const float* w, float* y, float* scratch, ConvParams p, Epi epi, Then then) {
+void conv_planar_pool(Part part, const float* x, const float* w, float* y, float* padded, ConvParams p, Epi epi, Then then) {
   constexpr int64_t NR = NV * Vec::width;
   const int64_t height = p.oh / 2, width = p.ow / 2;
-  float* const padded = scratch + part.index * conv_planar_scratch<NV>(p);
   detail::planar_bands(part, p.n, height, kPlanarBand / 2, [&](int64_t n, int64_t top, int64_t rows) {
     detail::planar_copy<NV>(x, n, 2 * top, 2 * rows, padded, p);
     for (int64_t oy = 0; oy < rows; ++oy) {

@@ -198,14 +198,13 @@ constexpr int64_t depthwise_any_scratch(int64_t kh, int64_t kw, int64_t stride_x
   return ((kh - 1) * dilation_y + 1) * detail::depthwise_any_span(detail::kAnyColumns, kw, stride_x, dilation_x) * Vec::width;
 }
 
-/// Any kernel, stride and dilation. scratch: depthwise_any_scratch floats for each part.
+/// Any kernel, stride and dilation. rows: depthwise_any_scratch floats of this part.
 template <class Epi = Epilogue<Keep>>
-void depthwise_any(Part part, const float* x, const float* w, float* y, float* scratch, ConvParams p, Epi epi = {}) {
+void depthwise_any(Part part, const float* x, const float* w, float* y, float* rows, ConvParams p, Epi epi = {}) {
   const int64_t lines = p.n * p.oh;
   const bool by_lines = lines >= part.count;  // signals have one: their channels are shared
   const auto [first, last] = by_lines ? part.slice(lines) : Part::Range{0, lines};
   const auto [first_vector, last_vector] = by_lines ? Part::Range{0, vectors(p.cout)} : part.slice(vectors(p.cout));
-  float* const rows = scratch + part.index * depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x);
   for (int64_t from = 0; from < p.ow; from += detail::kAnyColumns) {
     const int64_t to = from + detail::kAnyColumns < p.ow ? from + detail::kAnyColumns : p.ow;
     for (int64_t channel = first_vector * Vec::width; channel < last_vector * Vec::width; channel += Vec::width) {

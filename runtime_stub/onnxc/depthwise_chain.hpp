@@ -3,14 +3,14 @@
 //
 //   expand 1x1 -> depthwise -> project 1x1          either 1x1 may be absent
 //
-//   depthwise_chain<8, 3, 3, 3, 1, 14, 2>(part, x, expand_w, w, project_w, y, scratch, {.conv = {.h = 56, .w = 56, .cin = 144, …}, .cin = 24, .cout = 24,
+//   depthwise_chain<8, 3, 3, 3, 1, 14, 2>(part, x, expand_w, w, project_w, y, rows, {.conv = {.h = 56, .w = 56, .cin = 144, …}, .cin = 24, .cout = 24,
 //                                         .x_pixel = 24, .y_pixel = 24, .expand_bias = b0, .project_bias = b2, .band = 6, .pitch = 144}, Relu6, Relu6, Add);
 //
 // For `band` output rows of the depthwise convolution: expand the input rows that they add into a ring of rows (row_bands.hpp), convolve into `band` rows, project
 // these.
 //
 // kPairs: of the panels of project_w, as gemm has it. kSums: where nothing is projected, conv.row_sums as depthwise has them. MR = 0 leaves a 1x1 out: the depthwise convolution then reads x, or writes y. `conv` holds the depthwise parameters (group unused; x_pixel and y_pixel are
-// those of x and y where there is no 1x1). Weights are packed as for gemm and depthwise. scratch: depthwise_chain_scratch floats for each part.
+// those of x and y where there is no 1x1). Weights are packed as for gemm and depthwise. rows: depthwise_chain_scratch floats of this part.
 #pragma once
 #include "depthwise.hpp"
 #include "gemm.hpp"
@@ -76,12 +76,11 @@ constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, bool ex
 
 /// See the head of the file. x must not overlap y.
 template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, class Epi1, class Epi2, class Epi3>
-void depthwise_chain(Part part, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* scratch, DepthwiseChainParams p,
+void depthwise_chain(Part part, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* rows, DepthwiseChainParams p,
                      Epi1 epi1, Epi2 epi2, Epi3 epi3) {
   constexpr bool kExpands = MR1 > 0, kProjects = MR2 > 0;
   const ConvParams& conv = p.conv;
   const int64_t ring = ring_rows(conv, p.band), line = conv.w * p.pitch;
-  float* const rows = scratch + part.index * depthwise_chain_scratch(p, kExpands, kProjects);
   float* const middle = kProjects ? rows + (kExpands ? ring * line : 0) : y;
   const auto expand = [&](int64_t image, int64_t row, int64_t count, int64_t slot) {
     if constexpr (kExpands) {

@@ -100,7 +100,7 @@ void gemm(Part part, const float* a, const T* b, float* c, GemmParams p, Epi epi
   const auto [first, last] = by_rows ? part.slice(p.m, MR) : Part::Range{0, p.m};
   const auto [first_panel, last_panel] = by_rows ? Part::Range{0, panels} : part.slice(panels);
   const int64_t block = p.slices.block(detail::block_rows(p.k, MR));
-  float* const sums = p.slices.of(part, NR);
+  float* const sums = p.slices.sums;
   for (int64_t row = first; row < last; row += block) {
     detail::gemm_block<MR, NV, kPairs>(row, last - row < block ? last - row : block, first_panel, last_panel, a + row * p.lda, b, c, sums, p, epi);
   }

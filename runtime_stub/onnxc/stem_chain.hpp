@@ -3,11 +3,11 @@
 //   stem_depthwise    stem -> depthwise [-> project 1x1]      MobileNet, EfficientNet
 //   stem_pool         stem -> max pooling                     ResNet, SqueezeNet
 //
-//   stem_pool<14, 2, 2>(part, image, w, y, scratch, {.stem = {.h = 224, .w = 224, .cin = 3, .oh = 112, …}, .pool = {.h = 112, .w = 112, .c = 64, .oh = 56, …,
+//   stem_pool<14, 2, 2>(part, image, w, y, rows, {.stem = {.h = 224, .w = 224, .cin = 3, .oh = 112, …}, .pool = {.h = 112, .w = 112, .c = 64, .oh = 56, …,
 //                       .y_pixel = 64}, .band = 8, .pitch = 64}, Epilogue<Relu>{}, Epilogue<Keep>{});
 //
 // x, weights and template arguments of the stem: as conv_stem has them; of the rest: as depthwise_chain and max_pool. y_pixel of the stem and x_pixel of what
-// reads it are `pitch`. scratch: for each part ring_rows * ow * pitch floats, and for stem_depthwise with a projection `band` rows more.
+// reads it are `pitch`. rows: of this part, ring_rows * ow * pitch floats, and for stem_depthwise with a projection `band` rows more.
 #pragma once
 #include "conv_stem.hpp"
 #include "depthwise_chain.hpp"
@@ -39,13 +39,12 @@ ONNXC_INLINE void stem_rows(const float* x, const float* w, float* ring, int64_t
 
 /// MR2 = 0: nothing is projected.
 template <int MR1, int NV1, int SX1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, class Epi1, class Epi2, class Epi3>
-void stem_depthwise(Part part, const float* x, const float* stem_w, const float* w, const float* project_w, float* y, float* scratch, StemDepthwiseParams p, Epi1 epi1,
+void stem_depthwise(Part part, const float* x, const float* stem_w, const float* w, const float* project_w, float* y, float* rows, StemDepthwiseParams p, Epi1 epi1,
                     Epi2 epi2, Epi3 epi3) {
   ConvParams& stem = p.stem;
   const DepthwiseChainParams& chain = p.chain;
   const int64_t ring = ring_rows(chain.conv, chain.band), line = stem.ow * chain.pitch;
   stem.y_pixel = chain.pitch;
-  float* const rows = scratch + part.index * depthwise_chain_scratch(chain, true, MR2 > 0);
   float* const middle = MR2 > 0 ? rows + ring * line : y;
   const auto make = [&](int64_t image, int64_t row, int64_t count, int64_t slot) { detail::stem_rows<MR1, NV1, SX1>(x, stem_w, rows, image, row, count, slot, stem, epi1); };
   detail::by_bands(part, chain.conv, chain.band, make, [&](int64_t image, int64_t top, int64_t bottom) {
@@ -54,12 +53,11 @@ void stem_depthwise(Part part, const float* x, const float* stem_w, const float*
 }
 
 template <int MR, int NV, int SX, class Epi1, class Epi2>
-void stem_pool(Part part, const float* x, const float* w, float* y, float* scratch, StemPoolParams p, Epi1 epi1, Epi2 epi2) {
+void stem_pool(Part part, const float* x, const float* w, float* y, float* rows, StemPoolParams p, Epi1 epi1, Epi2 epi2) {
   ConvParams& stem = p.stem;
   const PoolParams& pool = p.pool;
   const int64_t ring = ring_rows(pool, p.band), line = stem.ow * p.pitch;
   stem.y_pixel = p.pitch;
-  float* const rows = scratch + part.index * ring * line;
   const auto make = [&](int64_t image, int64_t row, int64_t count, int64_t slot) { detail::stem_rows<MR, NV, SX>(x, w, rows, image, row, count, slot, stem, epi1); };
   detail::by_bands(part, pool, p.band, make, [&](int64_t image, int64_t top, int64_t bottom) {
     for (int64_t oy = top; oy < bottom; ++oy) {

@@ -1,6 +1,6 @@
 // gemm by one level of Strassen's product in Winograd's form: 7 products of half the size in each direction instead of 8.
 //
-//   strassen<8, 4>(part, a, w, y, scratch, {.m = 128, .n = 1152, .k = 384, .lda = 384, .ldc = 1152}, 128);
+//   strassen<8, 4>(part, a, w, y, sums, {.m = 128, .n = 1152, .k = 384, .lda = 384, .ldc = 1152}, 128);
 //
 //     a = A11 A12    S1 = A21 + A22    b = B11 B12    T1 = B12 - B11    U = A11 B11           V = S1 T1
 //         A21 A22    S2 = S1 - A11         B21 B22    T2 = B22 - T1     C11 = U + A12 B21     C12 = U + V + S4 B22
@@ -10,7 +10,7 @@
 // (C12 takes U before S3 T3, C22 after.) T is made at compile time, in double, S at run time for a block of rows; U and V are panels of half a block that
 // stay near. b packed: [ceil(n / 2 NR)][B11 B21 T2 T1 B22 T3 T4][k / 2][NR] (pack::strassen), in order of use: 7/4 of its size; the second half of the
 // columns starts at a whole panel. k is even. Blocks of `block` rows, the last of which may have fewer, depend on nothing but the call, so that each value is the
-// same for any number of threads. scratch: strassen_scratch floats for each part, 64-byte aligned.
+// same for any number of threads. sums: strassen_scratch floats of this part, 64-byte aligned.
 //
 // Time against gemm's best tile, weights from beyond L2 (Zen 4, g++ 12, 2026-11):
 //
@@ -119,7 +119,7 @@ ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64
 
 }  // namespace detail
 
-/// Floats for each part.
+/// Floats of scratch for one part.
 template <int NV>
 constexpr int64_t strassen_scratch(int64_t k, int64_t block) {
   return (block + 1) / 2 * (4 * detail::strassen_pitch(k) + 2 * NV * Vec::width);
@@ -127,11 +127,10 @@ constexpr int64_t strassen_scratch(int64_t k, int64_t block) {
 
 /// See the head of the file. a must not overlap c; operands of the epilogue may be c itself.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void strassen(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
+ONNXC_ONE_COPY void strassen(Part part, const float* a, const float* b, float* c, float* sums, GemmParams p, int64_t block, Epi epi = {}) {
   constexpr int NR = NV * Vec::width;
   const int64_t pairs = (p.n + 2 * NR - 1) / (2 * NR), blocks = (p.m + block - 1) / block;
   const auto [first, last] = part.slice(blocks * pairs);  // of the pairs of panels of all blocks
-  float* const sums = scratch + part.index * strassen_scratch<NV>(p.k, block);
   for (int64_t at = first; at < last;) {
     const int64_t row = at / pairs * block, pair = at % pairs, until = pair + last - at < pairs ? pair + last - at : pairs;
     detail::strassen_block<MR, NV>(row, p.m - row < block ? p.m - row : block, pair, until, pairs, a + row * p.lda, b, c, sums, p, epi);

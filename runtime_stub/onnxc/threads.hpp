@@ -123,12 +123,13 @@ class ThreadPool {
   }
 
   const int count_, spins_;
+  // All that a worker waits for in one line: between processors without a common cache a line takes 170 ns.
   alignas(64) std::atomic<uint32_t> round_{0};  // each parallel_for is a round; workers wait for the next one
-  alignas(64) std::atomic<int> pending_{0};     // indices of this round that are not done
   std::atomic<bool> stop_{false};
   void (*body_)(void*, int32_t) = nullptr;
   void* context_ = nullptr;
-  std::unique_ptr<Lane[]> lanes_;
+  alignas(64) std::atomic<int> pending_{0};  // indices of this round that are not done
+  alignas(64) std::unique_ptr<Lane[]> lanes_;
   std::unique_ptr<std::thread[]> workers_;
 };
 

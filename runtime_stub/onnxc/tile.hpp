@@ -109,13 +109,12 @@ class Ahead {
 /// How a deep product goes through k: a slice of the panel stays in L1 for all rows of a block, with their sums in memory between two slices. Each value is
 /// the same chain of multiply-adds as without.
 struct Slices {
-  float* sums = nullptr;  // for each part rows * NR floats, 64-byte aligned
+  float* sums = nullptr;  // rows * NR floats of this part, 64-byte aligned
   int64_t steps = 0;      // of k at a time; 0: all of them
   int64_t rows = 0;       // in a block
 
   ONNXC_INLINE int64_t depth(int64_t k) const { return steps > 0 ? steps : k; }
   ONNXC_INLINE int64_t block(int64_t others) const { return steps > 0 ? rows : others; }
-  ONNXC_INLINE float* of(const Part& part, int64_t nr) const { return steps > 0 ? sums + part.index * rows * nr : nullptr; }
 };
 
 /// Rows of k floats, `pitch` floats from one to the next.

@@ -3,11 +3,11 @@
 //
 //   y = A^T [ (G w G^T) * (B^T x B) ] A,   * elementwise, summed over input channels: a GEMM for each of the A^2 frequencies
 //
-//   winograd<4, 3, 14, 2>(part, x, u, y, scratch, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .pad_top = 1, .pad_left = 1,
+//   winograd<4, 3, 14, 2>(part, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .pad_top = 1, .pad_left = 1,
 //                                                  .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, 28, Epilogue<Relu>{});
 //
 // u = G w G^T is made at compile time, in double: [ceil(cout / NR)][A^2][cin][NR] (pack::winograd), in the order of use. Parameters are
-// conv's with a kernel of R x R, strides and dilations 1, group 1; any pads. scratch: winograd_scratch floats for each part, 64-byte aligned.
+// conv's with a kernel of R x R, strides and dilations 1, group 1; any pads. v: winograd_scratch floats of this part, 64-byte aligned.
 //
 // Of volumes (`deep`: stride_z 1) the depth is not transformed: a frequency has kd taps, v [frequency][kz][tile][cin] and u [..][A^2][kd][cin][NR].
 //
@@ -125,8 +125,8 @@ constexpr int64_t winograd_scratch(int64_t cin, int64_t block, int64_t kd = 1) {
 
 /// See the head of the file. `plain`: u is w as it is. `deep`: x is a volume. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
 template <int T, int R, int MR, int NV, bool plain = false, bool deep = false, class W, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
-  detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, plain, deep>(part, x, u, y, scratch, p, block, epi);
+ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
+  detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, plain, deep>(part, x, u, y, v, p, block, epi);
 }
 
 }  // namespace onnxc

@@ -177,9 +177,9 @@ constexpr int64_t winograd_room(int64_t cin, int64_t block, int64_t kd) {
   return Form::frequencies * (winograd_plane(kd * block * winograd_pitch(cin)) + winograd_plane(block * NV * Vec::width)) + Form::kept * u;
 }
 
-/// All blocks of this part. `plain`: u is w as it is. `deep`: x is a volume.
+/// All blocks of this part. v: winograd_room floats, of this part. `plain`: u is w as it is. `deep`: x is a volume.
 template <class Form, int MR, int NV, bool plain, bool deep, class W, class Epi>
-ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* y, float* scratch, const ConvParams& p, int64_t block, const Epi& epi) {
+ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* y, float* v, const ConvParams& p, int64_t block, const Epi& epi) {
   static_assert(plain ? !deep : std::is_same_v<W, float>);
   constexpr int T = Form::outputs, NR = NV * Vec::width, kFrequencies = Form::frequencies;
   constexpr int kKept = plain ? Form::taps : Form::kept;  // weights for each pair of channels
@@ -191,7 +191,6 @@ ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* 
   const bool by_tiles = tiles >= int64_t{MR} * part.count && (kKept * p.kd * p.cin * p.cout < kMany || panels < part.count);
   const auto [first, last] = by_tiles ? part.slice(tiles) : Part::Range{0, tiles};
   const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
-  float* const v = scratch + part.index * winograd_room<Form, NV, plain>(p.cin, block, p.kd);
   float* const m = v + kFrequencies * v_plane;
   float* const transformed = m + kFrequencies * m_plane;  // of plain weights
   const int64_t depth = plain && kPlainDepth < p.cin ? kPlainDepth : p.cin, u_plane = plain ? winograd_plane(depth * NR) : p.kd * depth * NR;

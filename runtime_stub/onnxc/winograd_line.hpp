@@ -4,7 +4,7 @@
 //
 //   y(tile) = A^T [ sum over k of (G w(k)) * (B^T x(line + k, tile)) ],   * elementwise, summed over input channels: a GEMM for each frequency
 //
-//   winograd_line<2, 3, 14, 2>(part, x, u, y, scratch, {.h = 7, .w = 7, .cin = 512, .oh = 7, .ow = 7, .cout = 512, .kh = 3, .kw = 3, .pad_top = 1,
+//   winograd_line<2, 3, 14, 2>(part, x, u, y, v, {.h = 7, .w = 7, .cin = 512, .oh = 7, .ow = 7, .cout = 512, .kh = 3, .kw = 3, .pad_top = 1,
 //                                                       .pad_left = 1, .x_pixel = 512, .y_pixel = 512, .bias = w_bias}, 7, 4, Epilogue<Relu>{});
 //
 // Against winograd.hpp its weights grow by A / R instead of by the square of that, so it suits layers that are bound by the stream of weights, and
@@ -12,7 +12,7 @@
 //
 // u = G w is made at compile time, in double: [ceil(cout / NR)][A][taps across or pieces][cin][NR] (pack::winograd_line). group 1. Blocks of `lines` output lines by
 // `width` tiles: the input's lines are transformed to v [frequency][piece][line][tile][cin], then for each panel all frequencies to m [frequency][line, tile][NR].
-// scratch: winograd_line_scratch floats for each part, 64-byte aligned.
+// v: winograd_line_scratch floats of this part, 64-byte aligned.
 //
 // Row t of m is tile t % width of output line t / width. Error as winograd.hpp's for as many points, or less; with eight points as with six in both directions.
 // What it brought: docs/performance.md.
@@ -72,7 +72,7 @@ ONNXC_INLINE void winograd_line_forward(const float* line, const Direction& alon
 
 /// See the head of the file. `lines` and `width`: the size of a block, in output lines and tiles; A * lines * width * cin floats should fit half of L2.
 template <int T, int R, int MR, int NV, bool down = false, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, float* y, float* scratch, ConvParams p, int64_t lines, int64_t width, Epi epi = {}) {
+ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, float* y, float* v, ConvParams p, int64_t lines, int64_t width, Epi epi = {}) {
   constexpr int A = T + R - 1, NR = NV * Vec::width;
   const detail::Direction rows{p.h, p.oh, p.kh, p.dilation_y, p.pad_top, p.w * p.x_pixel, p.ow}, columns{p.w, p.ow, p.kw, p.dilation_x, p.pad_left, p.x_pixel, 1};
   const detail::Direction &along = down ? rows : columns, &across = down ? columns : rows;
@@ -83,7 +83,6 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
   const bool by_blocks = blocks >= part.count;
   const auto [first, last] = by_blocks ? part.slice(blocks) : Part::Range{0, blocks};
   const auto [first_panel, last_panel] = by_blocks ? Part::Range{0, panels} : part.slice(panels);
-  float* const v = scratch + part.index * winograd_line_scratch<T, R, NV>(p.cin, across.taps, across.dilation, lines, width, along.taps);
   float* const m = v + A * plane;
   for (int64_t block = first; block < last && first_panel < last_panel; ++block) {
     const int64_t n = block / (bands * ranges), top = block / ranges % bands * lines, from = block % ranges * width;

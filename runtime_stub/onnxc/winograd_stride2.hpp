@@ -4,7 +4,7 @@
 //
 //   y = A^T m_even + m_odd,   m_even = (G (w0, w2)) * (B^T (x0, x2, ...)),   m_odd = w1 * (x1, x3, ...)   in each direction
 //
-//   winograd_stride2<4, 7, 4>(part, x, u, y, scratch, {.h = 56, .w = 56, .cin = 64, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2,
+//   winograd_stride2<4, 7, 4>(part, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2,
 //                                                      .pad_top = 1, .pad_left = 1, .x_pixel = 64, .y_pixel = 128, .bias = w_bias}, 28, Epilogue<Relu>{});
 //
 // A product by the middle tap has the same weights at each place, so these are (E + 1)^2 times a pair of channels' where products are (2 T + 1)^2: 16 or 36 for 9, as without
@@ -207,8 +207,8 @@ constexpr int64_t winograd_stride2_scratch(int64_t cin, int64_t block) {
 
 /// See the head of the file; `plain` and `block` as winograd has them.
 template <int T, int MR, int NV, bool plain = false, class W, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd_stride2(Part part, const float* x, const W* u, float* y, float* scratch, ConvParams p, int64_t block, Epi epi = {}) {
-  detail::winograd_blocks<detail::WinogradStride2Form<T>, MR, NV, plain, false>(part, x, u, y, scratch, p, block, epi);
+ONNXC_ONE_COPY void winograd_stride2(Part part, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
+  detail::winograd_blocks<detail::WinogradStride2Form<T>, MR, NV, plain, false>(part, x, u, y, v, p, block, epi);
 }
 
 }  // namespace onnxc

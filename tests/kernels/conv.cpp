@@ -72,8 +72,8 @@ void check_planar(ConvParams p, int64_t pad_end, int parts = 1) {
   const auto residual = numbers(p.n * p.cout * pixels, 9);
   const Epilogue<AddRelu, Rows<float>> add{{residual.data(), pixels}};
   for (int i = parts; i-- > 0;) {
-    if constexpr (pooled) conv_planar_pool<MR, NV>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.p, p, Epilogue<Negate>{}, add);
-    else conv_planar<MR, NV, R>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.p, p, add);
+    if constexpr (pooled) conv_planar_pool<MR, NV>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.p + i * size, p, Epilogue<Negate>{}, add);
+    else conv_planar<MR, NV, R>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.p + i * size, p, add);
   }
   int64_t wrong = y.back() != kGuard;
   for (int64_t i = 0; i < p.n * p.cout * pixels; ++i) {

@@ -78,13 +78,14 @@ void check_conv(ConvParams given, int64_t pad_end, int parts = 1, int64_t block 
   const auto x = numbers(p.n * p.d * p.h * p.w * p.x_pixel, 1), w = numbers(p.cout * cin * taps, 2), bias = numbers(p.cout, 3);
   const Aligned packed(form == 0 ? pack::conv(w, shape) : pack::winograd(w, shape, form)), packed_bias(pack::conv_bias(bias, shape));
   constexpr int kForm = form == 0 ? 2 : form;
-  const Aligned scratch(std::vector<float>(size_t(parts * winograd_scratch<kForm, 3, NV>(p.cin, block, p.kd)), kGuard));
+  const int64_t room = winograd_scratch<kForm, 3, NV>(p.cin, block, p.kd);
+  const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
   ConvParams q = p;
   q.bias = packed_bias;
   check(p, p.cout, parts, sum_tolerance(taps * cin),
         [&](Part part, float* y) {
           if constexpr (form == 0) conv_3d<MR, NV>(part, x.data(), packed.p, y, q);
-          else winograd<form, 3, MR, NV, false, true>(part, x.data(), packed.p, y, scratch.p, q, block);
+          else winograd<form, 3, MR, NV, false, true>(part, x.data(), packed.p, y, scratch.p + part.index * room, q, block);
         },
         [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t co) {
           double sum = double(bias[size_t(co)]);

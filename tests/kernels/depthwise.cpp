@@ -27,8 +27,9 @@ void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
   auto answer = [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); };
   if (p.dilation_x == 1)
     check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise<KH, KW, SX>(part, in, packed.data(), y, q, epi); }, answer);
-  const Aligned scratch(std::vector<float>(size_t(parts * depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x)), kGuard));
-  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_any(part, in, packed.data(), y, scratch.p, q, epi); }, answer);
+  const int64_t room = depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x);
+  const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_any(part, in, packed.data(), y, scratch.p + part.index * room, q, epi); }, answer);
 }
 
 template <int K, int C>

@@ -58,10 +58,11 @@ void check_chain(Sizes s, int parts = 1) {
 
   conv.row_sums = sums.data();
   const DepthwiseChainParams p{.conv = conv, .cin = cin, .cout = cout, .x_pixel = x_pixel, .y_pixel = y_pixel, .expand_bias = expand_bias.data(), .project_bias = project_bias.data(), .band = s.band, .pitch = (s.middle + 15) / 16 * 16};
-  std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * depthwise_chain_scratch(p, kExpands, kProjects)), std::numeric_limits<float>::quiet_NaN());
+  const int64_t room = depthwise_chain_scratch(p, kExpands, kProjects);
+  std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
   for (int i = parts; i-- > 0;) {
     const auto run = [&](auto second, auto last) {
-      depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2, kPairs, !kProjects>(Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data(), p, relu, second, last);
+      depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2, kPairs, !kProjects>(Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data() + i * room, p, relu, second, last);
     };
     if constexpr (kProjects) run(relu, add);
     else run(add, Epilogue<Keep>{});

@@ -120,7 +120,7 @@ void check_strassen() {
   for (const int64_t block : {2, 7, 2 * MR, 6 * MR + 3}) {
     const auto run = [&](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
       const Aligned scratch(std::vector<float>(size_t(part.count * strassen_scratch<NV>(p.k, block)), kGuard));
-      strassen<MR, NV>(part, a, b, c, scratch.p, p, block, epi);
+      strassen<MR, NV>(part, a, b, c, scratch.p + part.index * strassen_scratch<NV>(p.k, block), p, block, epi);
     };
     for (int64_t m : {1, 2, MR, 2 * MR + 1, 65}) {
       for (int64_t n : {1, NR - 1, NR + 1, 2 * NR, 3 * NR + 5}) check({.m = m, .n = n, .k = 2 * Vec::width + 6}, NR, run, Packing::Strassen);
@@ -203,7 +203,7 @@ TEST_CASE("strassen gives the same for any number of threads") {
   const auto run = [&](int parts, int64_t block) {
     std::vector<float> c(size_t(m * n), kGuard);
     const Aligned scratch(std::vector<float>(size_t(parts * strassen_scratch<2>(k, block)), kGuard));
-    for (int i = 0; i < parts; ++i) strassen<8, 2>(Part{i, parts}, a.data(), b.p, c.data(), scratch.p, {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, block);
+    for (int i = 0; i < parts; ++i) strassen<8, 2>(Part{i, parts}, a.data(), b.p, c.data(), scratch.p + i * strassen_scratch<2>(k, block), {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, block);
     return c;
   };
   for (const int64_t block : {48, 300}) {

@@ -65,8 +65,9 @@ void check_pool(const Image& image, const PoolCase& c) {
   for (const int parts : {1, 3}) {
     INFO("h " << image.h << " w " << image.w << " channels " << image.channels << " k " << c.k << " stride " << c.stride << " band " << c.band << " parts " << parts);
     const StemPoolParams p{.stem = stem.p, .pool = pool, .band = c.band, .pitch = (image.channels + 15) / 16 * 16};
-    std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * ring_rows(pool, c.band) * stem.p.ow * p.pitch), std::numeric_limits<float>::quiet_NaN());
-    for (int i = parts; i-- > 0;) stem_pool<6, 2, SX>(Part{i, parts}, stem.x.data(), stem.w.data(), got.data(), scratch.data(), p, Epilogue<Clamp>{}, add);
+    const int64_t room = ring_rows(pool, c.band) * stem.p.ow * p.pitch;
+    std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
+    for (int i = parts; i-- > 0;) stem_pool<6, 2, SX>(Part{i, parts}, stem.x.data(), stem.w.data(), got.data(), scratch.data() + i * room, p, Epilogue<Clamp>{}, add);
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
   }
 }
@@ -92,9 +93,10 @@ void check_depthwise(const Image& image, int64_t band) {
     conv.row_sums = sums.data();
     INFO("h " << image.h << " w " << image.w << " channels " << channels << " k " << K << " stride " << S << " band " << band << " parts " << parts);
     const StemDepthwiseParams p{.stem = stem.p, .chain = {.conv = conv, .cin = 3, .cout = cout, .y_pixel = y_pixel, .project_bias = project_bias.data(), .band = band, .pitch = (channels + 15) / 16 * 16}};
-    std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * depthwise_chain_scratch(p.chain, true, kProjects)), std::numeric_limits<float>::quiet_NaN());
+    const int64_t room = depthwise_chain_scratch(p.chain, true, kProjects);
+    std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
     for (int i = parts; i-- > 0;)
-      stem_depthwise<6, 2, SX, K, K, S, kProjects ? 6 : 0, 2, false, !kProjects>(Part{i, parts}, stem.x.data(), stem.w.data(), w.data(), project_w.data(), got.data(), scratch.data(), p, relu, relu, relu);
+      stem_depthwise<6, 2, SX, K, K, S, kProjects ? 6 : 0, 2, false, !kProjects>(Part{i, parts}, stem.x.data(), stem.w.data(), w.data(), project_w.data(), got.data(), scratch.data() + i * room, p, relu, relu, relu);
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
     CHECK(sums == wanted_sums);
   }

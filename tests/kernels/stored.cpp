@@ -167,8 +167,8 @@ void check_winograd(ConvParams p, int parts) {
   const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
   std::vector<float> narrow(size_t(p.n * p.oh * p.ow * p.cout) + 1, kGuard), wide = narrow;
   const auto run = [&](int i, const auto* weights, float* y) {
-    if constexpr (S == 1) winograd<F, 3, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.p, p, kBlock);
-    else winograd_stride2<F, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.p, p, kBlock);
+    if constexpr (S == 1) winograd<F, 3, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.p + i * room, p, kBlock);
+    else winograd_stride2<F, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.p + i * room, p, kBlock);
   };
   for (int i = 0; i < parts; ++i) {
     run(i, w.codes.data(), narrow.data());

@@ -32,8 +32,8 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1)
   p.bias = packed_bias;
   check(p, parts, x, bias,
         [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-          if constexpr (S == 1) winograd<T, R, MR, NV, plain>(part, in, packed.p, y, scratch.p, q, block, epi);
-          else winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.p, q, block, epi);
+          if constexpr (S == 1) winograd<T, R, MR, NV, plain>(part, in, packed.p, y, scratch.p + part.index * room(), q, block, epi);
+          else winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.p + part.index * room(), q, block, epi);
         },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
@@ -49,10 +49,11 @@ void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t w
   const auto x = image(p), w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
   const Aligned packed(pack::winograd_line(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr}, T, R, down)), packed_bias(pack::padded(bias, nr));
   const int64_t taps = down ? p.kw : p.kh, dilation = down ? p.dilation_x : p.dilation_y;
-  const Aligned scratch(std::vector<float>(size_t(parts * winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length)), kGuard));
+  const int64_t room = winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length);
+  const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
   p.bias = packed_bias;
   check(p, parts, x, bias,
-        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.p, q, lines, width, epi); },
+        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.p + part.index * room, q, lines, width, epi); },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 

@@ -149,7 +149,7 @@ void matmul_candidate(Lowering& l, const Product& p, const Extents& batch) {
   const double macs = known(element_count(batch)) * known(p.m) * known(p.n) * known(p.k);
   l.consider("matmul", macs, 0, [&l, p, batch, tile] {
     const View a = l.in(0), b = l.in(1), y = l.out(0);
-    const PointerArg scratch = l.workspace("panel", ElementType::F32, p.k * tile.nr * l.threads());
+    const PointerArg scratch = l.part_workspace("panel", ElementType::F32, p.k * tile.nr);
     StepBuilder step = l.call("matmul");
     step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors));
     step.pointer(a).pointer(b).pointer(y).pointer(scratch);

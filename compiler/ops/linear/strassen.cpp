@@ -45,7 +45,7 @@ void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows
   if (4 * room > l.target().workspace_bytes()) return;
   const auto make = [&l, plan, n, k, floats, room, b, build] {
     const PointerArg w = l.weights(b.name, {b.values, floats, [b, plan, n, k] { return pack::strassen(b.values, {.k = k, .n = n, .nr = plan.tile.nr, .transposed = b.transposed}); }});
-    build(plan, w, l.workspace("sums", ElementType::F32, Dim(room) * l.threads()));
+    build(plan, w, l.part_workspace("sums", ElementType::F32, Dim(room)));
   };
   l.consider("strassen", macs, 4.0 * static_cast<double>(floats), make, 4 * (floats - k * n));
 }

@@ -72,7 +72,7 @@ void add_trees(StepBuilder& call, Lowering& l, const TreeTables& tables, int64_t
     forest.emplace_back("bases", dim_arg(static_cast<int64_t>(tables.base.size())));
   }
   params.insert(params.begin(), {"targets", dim_arg(targets)});
-  call.params(std::move(forest)).pointer(l.workspace("scores", type, targets * l.threads())).pointer(l.workspace("has", ElementType::Bool, targets * l.threads()));
+  call.params(std::move(forest)).pointer(l.part_workspace("scores", type, targets)).pointer(l.part_workspace("has", ElementType::Bool, targets));
   call.params(std::move(params));
 }
 

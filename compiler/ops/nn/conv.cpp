@@ -140,7 +140,7 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
       }
     }
     step.pointer(x).pointer(w).pointer(y);
-    if (!unrolled) step.pointer(l.workspace("rows", ElementType::F32, Dim(scratch) * l.threads()));
+    if (!unrolled) step.pointer(l.part_workspace("rows", ElementType::F32, Dim(scratch)));
     step.params(std::move(params));
     if (unrolled && c.kh < 7) step.specialised();  // rows are short against what it takes to find their edges: up to half of the time
     finish_conv(l, step, c, y);

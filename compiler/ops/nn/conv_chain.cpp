@@ -123,7 +123,7 @@ void lower_conv_chain(Lowering& last) {
     const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32, pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
     const auto bias = bias_as_given(depthwise);
     const std::optional<PointerArg> sums = project ? std::nullopt : wanted_row_sums(last);
-    const PointerArg scratch = last.workspace("rows", ElementType::F32, Dim(room) * last.threads());
+    const PointerArg scratch = last.part_workspace("rows", ElementType::F32, Dim(room));
 
     StepBuilder step = last.call(row);
     if (stem) stem_args(step, *stem);

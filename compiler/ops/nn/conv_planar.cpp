@@ -53,7 +53,7 @@ void call_planar(Lowering& l, std::string_view row, const PlanarTile& tile, cons
   const auto bias = bias_as_given(l);
   const int64_t rows = (std::min(c.oh.value(), kBand) - 1) * c.window.strides[0] + (c.kh - 1) * c.window.dilations[0] + 1;
   const int64_t pitch = padded_width(l, c, tile) + (c.kw - 1) * c.window.dilations[1];
-  const PointerArg scratch = l.workspace("padded", ElementType::F32, Dim(c.cin * rows * pitch + l.target().vector_floats) * l.threads());
+  const PointerArg scratch = l.part_workspace("padded", ElementType::F32, Dim(c.cin * rows * pitch + l.target().vector_floats));
   StepBuilder step = l.call(row);
   step.template_name(std::to_string(c.cout)).template_name(std::to_string(tile.vectors));
   step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).specialised();

@@ -77,7 +77,7 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
     std::vector<std::pair<std::string, Arg>> scales;
     const std::vector<float> factors = storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape);
     const PointerArg w = add_stored(l, conv_weights_name(l), packed, taps * c.cin, tile.nr, storage, factors, scales);
-    const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(room) * l.threads());
+    const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(room));
     auto params = c.params(x, y, conv_bias(l, shape));
     params.insert(params.end(), scales.begin(), scales.end());
     params.emplace_back("weights_end", name_arg("weights_end"));
@@ -123,7 +123,7 @@ void consider_winograd_line(Lowering& l, const ConvCall& c, const Form& form, bo
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
     const PointerArg w = l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, form, down] { return pack::winograd_line(conv_weights(l), shape, form.outputs, form.taps, down); }});
     const int64_t floats = form.points() * (plane(pieces * (lines + reach) * width * pitch(c.cin)) + plane(lines * width * tile.nr));
-    const PointerArg scratch = l.workspace("tiles", ElementType::F32, Dim(floats) * l.threads());
+    const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(floats));
     auto params = c.params(x, y, conv_bias(l, shape));
     params.emplace_back("weights_end", name_arg("weights_end"));
     StepBuilder step = l.call(row);

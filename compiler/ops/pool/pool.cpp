@@ -185,7 +185,7 @@ void lower_stem_pool(Lowering& l) {
   const auto floats = [&](int64_t band) { return ((band - 1) * window.strides[0] + reach) * c.ow.value() * pitch; };
   const int64_t band = choose_band(l.target(), l.output_type(0).extents[2].value(), floats);
   const View x = stem_input(stem_part, *stem), y = l.out_any(0);
-  const PointerArg w = stem_weights(stem_part, *stem), scratch = l.workspace("rows", ElementType::F32, Dim(floats(band)) * l.threads());
+  const PointerArg w = stem_weights(stem_part, *stem), scratch = l.part_workspace("rows", ElementType::F32, Dim(floats(band)));
   auto stem_arguments = stem_params(stem_part, *stem, x, y);
   StepBuilder step = l.call("stem_pool");
   stem_args(step, *stem).pointer(x).pointer(w).pointer(y).pointer(scratch);

@@ -84,12 +84,10 @@ void aggregate_trees(const Forest<T>& forest, const X* x, const TreeParams& para
   }
 }
 
-/// y[row, target]. x [rows, columns], y [rows, targets]; scores and has: room for `targets` elements for each part.
+/// y[row, target]. x [rows, columns], y [rows, targets]; scores and has: room for `targets` elements, of this part.
 template <class T, class Y, class X>
 void tree_regressor(Part part, Tensor<Y> y, Tensor<const X> x, Forest<T> forest, T* scores, bool* has, TreeParams params) {
   const int64_t n = params.targets, columns = x.shape[1];
-  scores += part.index * n;
-  has += part.index * n;
   const auto [begin, end] = part.slice(x.shape[0]);
   for (int64_t row = begin; row < end; ++row) {
     aggregate_trees(forest, x.data + row * columns, params, scores, has);
@@ -106,8 +104,6 @@ void tree_regressor(Part part, Tensor<Y> y, Tensor<const X> x, Forest<T> forest,
 template <class T, class X>
 void tree_classifier(Part part, Tensor<float> y, int64_t* classes, Tensor<const X> x, Forest<T> forest, T* scores, bool* has, TreeParams params) {
   const int64_t n = params.targets, columns = x.shape[1];
-  scores += part.index * n;
-  has += part.index * n;
   const auto [begin, end] = part.slice(x.shape[0]);
   for (int64_t row = begin; row < end; ++row) {
     aggregate_trees(forest, x.data + row * columns, params, scores, has);

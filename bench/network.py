@@ -45,7 +45,23 @@ class Network:
         w = self.normal(channels, cin, *kernel, fan_in=cin * np.prod(kernel))
         bias = self.constant((self.random.standard_normal(channels) * 0.01).astype(np.float32))
         y = self.op("Conv", x, w, bias, shape=(x.shape[0], channels, *out), kernel_shape=kernel, strides=stride, dilations=dilation, pads=pads * 2, group=group)
-        return self.op(activation, y) if activation else y
+        return self.activate(y, activation)
+
+    def activate(self, x, kind):
+        """An operator's name, None, or what exporters write with several: Silu, Gelu, and PRelu with a slope for each channel."""
+        if kind is None:
+            return x
+        if kind == "Silu":
+            return self.op("Mul", x, self.op("Sigmoid", x))
+        if kind == "Gelu":
+            erf = self.op("Erf", self.scalar("Div", x, 2**0.5))
+            return self.scalar("Mul", self.op("Mul", x, self.scalar("Add", erf, 1)), 0.5)
+        if kind == "PRelu":
+            return self.op("PRelu", x, self.constant(self.random.random((x.shape[1], *(1 for _ in x.shape[2:]))).astype(np.float32)))
+        return self.op(kind, x)
+
+    def scalar(self, kind, x, value):
+        return self.op(kind, x, self.constant(np.float32(value)))
 
     def depthwise(self, x, kernel, stride=1, dilation=1, activation="Relu"):
         return self.conv(x, x.shape[1], kernel, stride, dilation, group=x.shape[1], activation=activation)
@@ -80,16 +96,40 @@ class Network:
 
     def dense(self, x, size, activation="Relu"):
         w, bias = self.normal(x.shape[1], size, fan_in=x.shape[1]), self.constant(np.zeros(size, np.float32))
-        y = self.op("Gemm", x, w, bias, shape=(x.shape[0], size))
-        return self.op(activation, y) if activation else y
+        return self.activate(self.op("Gemm", x, w, bias, shape=(x.shape[0], size)), activation)
+
+    def linear(self, x, size, activation=None):
+        """A dense layer along the last axis, as exporters write it for more than two."""
+        w, bias = self.normal(x.shape[-1], size, fan_in=x.shape[-1]), self.constant(np.zeros(size, np.float32))
+        return self.activate(self.op("Add", self.op("MatMul", x, w, shape=(*x.shape[:-1], size)), bias), activation)
+
+    def layer_norm(self, x):
+        return self.op("LayerNormalization", x, self.constant(np.ones(x.shape[-1], np.float32)), self.constant(np.zeros(x.shape[-1], np.float32)), axis=-1)
 
     def reshape(self, x, *shape):
         return self.op("Reshape", x, self.constant(np.array(shape, np.int64)), shape=shape)
 
+    def transpose(self, x, *perm):
+        return self.op("Transpose", x, shape=[x.shape[p] for p in perm], perm=perm)
+
+    def split(self, x, *sizes):
+        """Pieces along the channels."""
+        parts = [Value(f"v{len(self.nodes)}_{i}", (x.shape[0], size, *x.shape[2:])) for i, size in enumerate(sizes)]
+        self.nodes.append(helper.make_node("Split", [x.name, self.constant(np.array(sizes, np.int64)).name], [p.name for p in parts], axis=1))
+        return parts
+
+    def mean(self, x):
+        """Of each channel."""
+        return self.op("GlobalAveragePool", x, shape=(*x.shape[:2], *(1 for _ in x.shape[2:])))
+
+    def excite(self, x, squeezed, gate="Sigmoid"):
+        """Squeeze and excitation."""
+        scale = self.conv(self.conv(self.mean(x), squeezed, 1), x.shape[1], 1, activation=gate)
+        return self.op("Mul", x, scale)
+
     def classify(self, x, classes):
         """The mean of each channel, and a dense layer."""
-        mean = self.op("GlobalAveragePool", x, shape=(*x.shape[:2], *(1 for _ in x.shape[2:])))
-        return self.dense(self.op("Flatten", mean, shape=x.shape[:2]), classes, activation=None)
+        return self.dense(self.op("Flatten", self.mean(x), shape=x.shape[:2]), classes, activation=None)
 
     def model(self, result):
         graph = helper.make_graph(self.nodes, "network", [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.x.shape)],

@@ -24,8 +24,8 @@ namespace onnxc::inline ONNXC_ISA {
 namespace detail {
 
 /// `count` neighbours from column ox on, `lanes` channels. lines: the image rows under the kernel, null outside of the image. Edge: some taps lie beside
-/// the image or count < kPixels. What is stored is added to `sum` with kSums.
-template <int KH, int KW, int SX, int kPixels, bool kSums, bool Edge, bool Whole, class Epi>
+/// the image or count < kPixels. What is stored is added to `sum` with kSums. kPitch: floats between pixels of lines that hold these channels alone; 0: lines are the image's.
+template <int KH, int KW, int SX, int kPixels, bool kSums, bool Edge, bool Whole, int kPitch = 0, class Epi>
 ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)[KH][KW], Vec bias, float* y, int64_t row, int64_t ox, int64_t channel,
                                  int64_t count, int64_t lanes, Vec& sum, const ConvParams& p, const Epi& epi) {
   Vec acc[kPixels];
@@ -33,9 +33,10 @@ ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)
   const int64_t left = ox * SX - p.pad_left;
   ONNXC_UNROLL for (int ky = 0; ky < KH; ++ky) {
     if (lines[ky] != nullptr) {
-      const float* const line = lines[ky] + left * p.x_pixel + channel;
+      const int64_t pitch = kPitch > 0 ? kPitch : p.x_pixel;
+      const float* const line = lines[ky] + left * pitch + (kPitch > 0 ? 0 : channel);
       ONNXC_UNROLL for (int u = 0; u < (kPixels - 1) * SX + KW; ++u) {
-        const float* pixel = line + u * p.x_pixel;
+        const float* pixel = line + u * pitch;
         if (Edge) pixel = left + u >= 0 && left + u < p.w ? pixel : kZeros;
         Vec d = Whole ? Vec::load(pixel) : Vec::load(pixel, lanes);
         pin(d);
@@ -64,7 +65,7 @@ ONNXC_INLINE void depthwise_lines(const float* (&lines)[KH], int64_t oy, const C
 }
 
 /// Row `line` of the output. Where `ahead` is not null, what it points to is fetched on the way, `lines_ahead` lines a step.
-template <int KH, int KW, int SX, int kPixels, bool kSums, bool Whole, class Epi>
+template <int KH, int KW, int SX, int kPixels, bool kSums, bool Whole, int kPitch = 0, class Epi>
 ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w, float* y, int64_t line, int64_t channel, int64_t lanes, const float* ahead,
                                 int64_t lines_ahead, const ConvParams& p, const Epi& epi) {
   Vec weights[KH][KW];
@@ -82,9 +83,9 @@ ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w,
     const int64_t left = ox * SX - p.pad_left, count = p.ow - ox;
     for (int64_t i = 0; i < lines_ahead; ++i, ahead += 16) __builtin_prefetch(ahead, 0, 2);
     if (left >= 0 && left + kSpan <= p.w && count >= kPixels)
-      depthwise_step<KH, KW, SX, kPixels, kSums, false, Whole>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, sum, p, epi);
+      depthwise_step<KH, KW, SX, kPixels, kSums, false, Whole, kPitch>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, sum, p, epi);
     else
-      depthwise_step<KH, KW, SX, kPixels, kSums, true, Whole>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, sum, p, epi);
+      depthwise_step<KH, KW, SX, kPixels, kSums, true, Whole, kPitch>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, sum, p, epi);
   }
   if constexpr (kSums) {
     float* const to = p.row_sums + line * p.cout + channel;

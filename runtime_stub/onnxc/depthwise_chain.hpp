@@ -3,14 +3,16 @@
 //
 //   expand 1x1 -> depthwise -> project 1x1          either 1x1 may be absent
 //
-//   depthwise_chain<8, 3, 3, 3, 1, 14, 2>(part, x, expand_w, w, project_w, y, rows, {.conv = {.h = 56, .w = 56, .cin = 144, …}, .cin = 24, .cout = 24,
+//   depthwise_chain<8, 3, 3, 3, 1, 14, 2>(part, x, expand_w, w, project_w, y, scratch, {.conv = {.h = 56, .w = 56, .cin = 144, …}, .cin = 24, .cout = 24,
 //                                         .x_pixel = 24, .y_pixel = 24, .expand_bias = b0, .project_bias = b2, .band = 6, .pitch = 144}, Relu6, Relu6, Add);
 //
 // For `band` output rows of the depthwise convolution: expand the input rows that they add into a ring of rows (row_bands.hpp), convolve into `band` rows, project
-// these.
+// these. Channels go by panels of the expanding product, each vector of them with a ring of its own, which is in L1 when it is convolved; where nothing is projected, all bands of a
+// panel come before the next panel, and there is one ring. (Zen 4, us, for bands of all channels at once and so: 112x112x16-96-24 of stride 2 563, 545; 56x56x24-144-24 479, 460.)
 //
-// kPairs: of the panels of project_w, as gemm has it. kSums: where nothing is projected, conv.row_sums as depthwise has them. MR = 0 leaves a 1x1 out: the depthwise convolution then reads x, or writes y. `conv` holds the depthwise parameters (group unused; x_pixel and y_pixel are
-// those of x and y where there is no 1x1). Weights are packed as for gemm and depthwise. rows: depthwise_chain_scratch floats of this part.
+// kPairs: of the panels of project_w, as gemm has it. kSums: where nothing is projected, conv.row_sums as depthwise has them. MR = 0 leaves a 1x1 out: the depthwise convolution then
+// reads x, or writes y. `conv` holds the depthwise parameters (group unused; x_pixel and y_pixel are those of x and y where there is no 1x1). Weights are packed as for gemm and
+// depthwise. scratch: depthwise_chain_scratch floats of this part.
 #pragma once
 #include "depthwise.hpp"
 #include "gemm.hpp"
@@ -25,7 +27,7 @@ struct DepthwiseChainParams {
   const float* expand_bias = nullptr;   // padded to whole panels, or null
   const float* project_bias = nullptr;
   int64_t band = 1;                     // rows
-  int64_t pitch = 0;                    // elements between pixels of the ring and the band; off multiples of 2 KiB, which share cache sets
+  int64_t pitch = 0;                    // elements between pixels of the band; off multiples of 2 KiB, which share cache sets
 };
 
 namespace detail {
@@ -36,63 +38,128 @@ constexpr int64_t panels(int64_t n) {
   return (n + NR - 1) / NR;
 }
 
-/// The depthwise convolution and what follows, rows `top` to `bottom` of an image. line(iy): where a row of its input is, whose pixels lie x_pixel apart. MR = 0: `middle`
-/// is y.
-template <int KH, int KW, int SX, int MR, int NV, bool kPairs, bool kSums, class Line, class Epi1, class Epi2>
-ONNXC_INLINE void depthwise_band(int64_t image, int64_t top, int64_t bottom, Line line, int64_t x_pixel, const float* w, const float* project_w, float* middle, float* y,
-                                 const DepthwiseChainParams& p, const Epi1& epi, const Epi2& project_epi) {
+/// The depthwise convolution of rows `top` to `bottom` of an image, of which the first is row `row` of y, two vectors of channels at a time: three rows of them stay in L1 (112
+/// pixels: 21 KiB; with four vectors mobilenet_v2 takes 3 % longer on Zen 5). line(iy): where a row of x is.
+template <int KH, int KW, int SX, bool kSums, class Line, class Epi>
+ONNXC_INLINE void depthwise_blocks(int64_t top, int64_t bottom, int64_t row, Line line, const float* w, float* y, const ConvParams& p, const Epi& epi) {
   constexpr int kPixels = 7;
-  constexpr bool kProjects = MR > 0;
-  static_assert(!kProjects || !kSums);
-  ConvParams conv = p.conv;
-  conv.x_pixel = x_pixel;
-  conv.y_pixel = kProjects ? p.pitch : p.y_pixel;
-  const int64_t first = image * conv.oh + top;  // of the output's rows
-  // Two vectors of channels at a time: three rows of them stay in L1 (112 pixels: 21 KiB; with four vectors mobilenet_v2 takes 3 % longer on Zen 5).
-  for (int64_t block = 0; block < conv.cout; block += 2 * Vec::width) {
-    const int64_t end = block + 2 * Vec::width < conv.cout ? block + 2 * Vec::width : conv.cout;
+  for (int64_t from = 0; from < p.cout; from += 2 * Vec::width) {
+    const int64_t to = from + 2 * Vec::width < p.cout ? from + 2 * Vec::width : p.cout;
     for (int64_t oy = top; oy < bottom; ++oy) {
       const float* lines[KH];
-      depthwise_lines<KH>(lines, oy, conv, line);
-      const int64_t row = (kProjects ? 0 : first) + oy - top;
-      int64_t channel = block;
-      for (; channel + Vec::width <= end; channel += Vec::width)
-        depthwise_row<KH, KW, SX, kPixels, kSums, true>(lines, w, middle, row, channel, Vec::width, nullptr, 0, conv, epi);
-      if (channel < end) depthwise_row<KH, KW, SX, kPixels, kSums, false>(lines, w, middle, row, channel, end - channel, nullptr, 0, conv, epi);
+      depthwise_lines<KH>(lines, oy, p, line);
+      int64_t channel = from;
+      for (; channel + Vec::width <= to; channel += Vec::width) depthwise_row<KH, KW, SX, kPixels, kSums, true>(lines, w, y, row + oy - top, channel, Vec::width, nullptr, 0, p, epi);
+      if (channel < to) depthwise_row<KH, KW, SX, kPixels, kSums, false>(lines, w, y, row + oy - top, channel, to - channel, nullptr, 0, p, epi);
     }
-  }
-  if constexpr (kProjects) {
-    gemm_block<MR, NV, kPairs>(first * conv.ow, (bottom - top) * conv.ow, 0, panels<NV, kPairs>(p.cout), middle, project_w, y, nullptr,
-                       {.m = 0, .n = p.cout, .k = conv.cout, .lda = p.pitch, .ldc = p.y_pixel, .bias = p.project_bias}, project_epi);
   }
 }
 
+/// A row of a vector of channels, from lines of these alone. A function of its own: amid the products around it g++ 12 keeps its pointers on the stack (56x56x144: 88 us, 72 so).
+template <int KH, int KW, int SX, bool kSums, class Epi>
+ONNXC_ONE_COPY void depthwise_line(const float* const (&lines)[KH], const float* w, float* y, int64_t row, int64_t channel, const ConvParams& p, const Epi& epi) {
+  constexpr int kPixels = 7;
+  const int64_t lanes = p.cout - channel;
+  if (lanes >= Vec::width) depthwise_row<KH, KW, SX, kPixels, kSums, true, Vec::width>(lines, w, y, row, channel, Vec::width, nullptr, 0, p, epi);
+  else depthwise_row<KH, KW, SX, kPixels, kSums, false, Vec::width>(lines, w, y, row, channel, lanes, nullptr, 0, p, epi);
+}
+
+/// `rows` pixels at x through one panel of w: vector j of pixel i to planes + j * plane + i * Vec::width.
+template <int MR, int NV, class Epi>
+ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes, int64_t plane, const Epi& epi) {
+  constexpr int kHalf = (MR + 1) / 2;
+  const Ahead ahead(w);
+  const auto store = [&]<int R, bool whole>(const Tile<R, NV>& tile, int64_t from) ONNXC_INLINE_LAMBDA {
+    float* to = planes + from * Vec::width;
+    ONNXC_UNROLL for (int j = 0; j < NV; ++j, to += plane) {
+      to = opaque(to);
+      ONNXC_UNROLL for (int i = 0; i < R; ++i) {
+        if (whole || from + i < rows) finish_vector(epi, tile.acc[i][j], from + i, j * Vec::width, to + i * Vec::width);
+      }
+    }
+  };
+  int64_t i = 0;
+  for (; i + MR <= rows; i += MR) {
+    Tile<MR, NV> tile;
+    tile.start(bias);
+    tile.add(EvenRows{x + i * x_pixel, x_pixel}, k, w, ahead);
+    store.template operator()<MR, true>(tile, i);
+  }
+  for (; i < rows; i += kHalf) {
+    const float* anywhere[kHalf];
+    for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = x + (i + r < rows ? i + r : rows - 1) * x_pixel;
+    Tile<kHalf, NV> tile;
+    tile.start(bias);
+    tile.add(static_cast<const float* const*>(anywhere), k, w, ahead);
+    store.template operator()<kHalf, false>(tile, i);
+  }
+}
+
+/// What follows: `rows` rows of pixels at `middle`, of which the first is row `row` of y.
+template <int MR, int NV, bool kPairs, class Epi>
+ONNXC_INLINE void project_band(int64_t row, int64_t rows, const float* middle, const float* w, float* y, const DepthwiseChainParams& p, const Epi& epi) {
+  gemm_block<MR, NV, kPairs>(row * p.conv.ow, rows * p.conv.ow, 0, panels<NV, kPairs>(p.cout), middle, w, y, nullptr,
+                             {.m = 0, .n = p.cout, .k = p.conv.cout, .lda = p.pitch, .ldc = p.y_pixel, .bias = p.project_bias}, epi);
+}
+
+/// The depthwise convolution's parameters within a chain, its input's pixels x_pixel apart.
+template <bool kProjects>
+ONNXC_INLINE ConvParams inner_params(const DepthwiseChainParams& p, int64_t x_pixel) {
+  ConvParams conv = p.conv;
+  conv.x_pixel = x_pixel;
+  conv.y_pixel = kProjects ? p.pitch : p.y_pixel;
+  return conv;
+}
+
+/// Floats of the ring of a vector of channels.
+constexpr int64_t ring_plane(const DepthwiseChainParams& p) { return ring_rows(p.conv, p.band) * p.conv.w * Vec::width; }
+
 }  // namespace detail
 
-/// Floats of scratch for one part. `expands`, `projects`: whether there is something before and behind.
-constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, bool expands, bool projects) {
-  return ((expands ? ring_rows(p.conv, p.band) * p.conv.w : 0) + (projects ? p.band * p.conv.ow : 0)) * p.pitch;
+/// Floats of scratch for one part. `expanding`: vectors of a panel of the 1x1 before, 0: none; `projects`: whether there is one behind.
+constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, int64_t expanding, bool projects) {
+  const int64_t panels = expanding == 0 ? 0 : projects ? (vectors(p.conv.cin) + expanding - 1) / expanding : 1;
+  return panels * expanding * detail::ring_plane(p) + (projects ? p.band * p.conv.ow * p.pitch : 0);
 }
 
 /// See the head of the file. x must not overlap y.
 template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, class Epi1, class Epi2, class Epi3>
-void depthwise_chain(Part part, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* rows, DepthwiseChainParams p,
+void depthwise_chain(Part part, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* scratch, DepthwiseChainParams p,
                      Epi1 epi1, Epi2 epi2, Epi3 epi3) {
   constexpr bool kExpands = MR1 > 0, kProjects = MR2 > 0;
-  const ConvParams& conv = p.conv;
-  const int64_t ring = ring_rows(conv, p.band), line = conv.w * p.pitch;
-  float* const middle = kProjects ? rows + (kExpands ? ring * line : 0) : y;
-  const auto expand = [&](int64_t image, int64_t row, int64_t count, int64_t slot) {
-    if constexpr (kExpands) {
-      const float* const in = x + (image * conv.h + row) * conv.w * p.x_pixel;
-      detail::gemm_block<MR1, NV1>(0, count * conv.w, 0, detail::panels<NV1>(conv.cin), in, expand_w, rows + slot * line, nullptr,
-                                   {.m = count * conv.w, .n = conv.cin, .k = p.cin, .lda = p.x_pixel, .ldc = p.pitch, .bias = p.expand_bias}, epi1);
+  constexpr int64_t NR = NV1 * Vec::width;
+  static_assert(!kProjects || !kSums);
+  float* const middle = kProjects ? scratch : y;
+  float* const rings = kProjects ? scratch + p.band * p.conv.ow * p.pitch : scratch;
+  const ConvParams conv = detail::inner_params<kProjects>(p, p.x_pixel);
+  const int64_t ring = ring_rows(conv, p.band), line = conv.w * Vec::width, plane = ring * line;
+  // The channels of a panel, from `from` on: expanded into a ring for each vector, and convolved while they are in L1.
+  [[maybe_unused]] const auto panel = [&](int64_t from, float* planes, int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
+    fresh([&](int64_t, int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA {
+      detail::expand_panel<MR1, NV1>(x + (image * conv.h + row) * conv.w * p.x_pixel, p.x_pixel, p.cin, count * conv.w, expand_w + from * p.cin,
+                                     p.expand_bias != nullptr ? p.expand_bias + from : kZeros, planes + slot * line, plane, epi1);
+    });
+    for (int64_t channel = from; channel < from + NR && channel < conv.cout; channel += Vec::width, planes += plane) {
+      for (int64_t oy = top; oy < bottom; ++oy) {
+        const float* lines[KH];
+        detail::depthwise_lines<KH>(lines, oy, conv, [&](int64_t iy) { return planes + iy % ring * line; });
+        detail::depthwise_line<KH, KW, SX, kSums>(lines, w, middle, kProjects ? oy - top : image * conv.oh + oy, channel, conv, epi2);
+      }
     }
   };
-  detail::by_bands(part, conv, p.band, expand, [&](int64_t image, int64_t top, int64_t bottom) {
-    const auto address = [&](int64_t iy) { return kExpands ? rows + iy % ring * line : x + (image * conv.h + iy) * conv.w * p.x_pixel; };
-    detail::depthwise_band<KH, KW, SX, MR2, NV2, kPairs, kSums>(image, top, bottom, address, kExpands ? p.pitch : p.x_pixel, w, project_w, middle, y, p, epi2, epi3);
-  });
+  if constexpr (kExpands && !kProjects) {
+    for (int64_t from = 0; from < conv.cin; from += NR)
+      detail::by_bands(part, conv, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA { panel(from, rings, image, top, bottom, fresh); });
+  } else {
+    detail::by_bands(part, conv, p.band, [&](int64_t image, int64_t top, int64_t bottom, [[maybe_unused]] const auto& fresh) ONNXC_INLINE_LAMBDA {
+      if constexpr (kExpands) {
+        for (int64_t from = 0; from < conv.cin; from += NR) panel(from, rings + from / Vec::width * plane, image, top, bottom, fresh);
+      } else {
+        detail::depthwise_blocks<KH, KW, SX, kSums>(top, bottom, kProjects ? 0 : image * conv.oh + top, [&](int64_t iy) { return x + (image * conv.h + iy) * conv.w * p.x_pixel; }, w, middle, conv, epi2);
+      }
+      if constexpr (kProjects) detail::project_band<MR2, NV2, kPairs>(image * conv.oh + top, bottom - top, middle, project_w, y, p, epi3);
+    });
+  }
 }
 
 }  // namespace onnxc

@@ -18,10 +18,10 @@ constexpr int64_t ring_rows(const Params& p, int64_t band) {
 
 namespace detail {
 
-/// make(image, row, count, slot): rows `row` to `row + count` of the first kernel's output to `slot` and on of the ring; take(image, top, bottom): these rows of the
-/// second's. p: of the second kernel.
-template <class Params, class Make, class Take>
-ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Make make, Take take) {
+/// take(image, top, bottom, fresh): these rows of the second's output. fresh(make) calls make(image, row, count, slot) for what they add: rows `row` to `row + count` of the first
+/// kernel's output to `slot` and on of the ring, up to where that begins anew. p: of the second kernel.
+template <class Params, class Take>
+ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Take take) {
   const int64_t ring = ring_rows(p, band);
   const auto [first, last] = part.slice(p.n * p.oh);
   int64_t made = 0;  // rows of the image so far
@@ -30,12 +30,14 @@ ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Make
     const int64_t above = top * p.stride_y - p.pad_top, below = (bottom - 1) * p.stride_y - p.pad_top + (p.kh - 1) * p.dilation_y + 1;
     const int64_t from = above > 0 ? above : 0, to = below < p.h ? below : p.h;
     if (row == first || top == 0 || made < from) made = from;
-    while (made < to) {  // up to where the ring begins anew
-      const int64_t slot = made % ring, count = ring - slot < to - made ? ring - slot : to - made;
-      make(image, made, count, slot);
-      made += count;
-    }
-    take(image, top, bottom);
+    take(image, top, bottom, [&](auto make) ONNXC_INLINE_LAMBDA {
+      for (int64_t at = made; at < to;) {
+        const int64_t slot = at % ring, count = ring - slot < to - at ? ring - slot : to - at;
+        make(image, at, count, slot);
+        at += count;
+      }
+    });
+    if (made < to) made = to;
     row += bottom - top;
   }
 }

@@ -7,7 +7,7 @@
 //                       .y_pixel = 64}, .band = 8, .pitch = 64}, Epilogue<Relu>{}, Epilogue<Keep>{});
 //
 // x, weights and template arguments of the stem: as conv_stem has them; of the rest: as depthwise_chain and max_pool. y_pixel of the stem and x_pixel of what
-// reads it are `pitch`. rows: of this part, ring_rows * ow * pitch floats, and for stem_depthwise with a projection `band` rows more.
+// reads it are `pitch`. rows: of this part, ring_rows * ow * pitch floats, and for stem_depthwise with a projection `band` rows more (stem_depthwise_scratch).
 #pragma once
 #include "conv_stem.hpp"
 #include "depthwise_chain.hpp"
@@ -37,18 +37,25 @@ ONNXC_INLINE void stem_rows(const float* x, const float* w, float* ring, int64_t
 
 }  // namespace detail
 
+/// Floats of scratch of stem_depthwise for one part.
+constexpr int64_t stem_depthwise_scratch(const StemDepthwiseParams& p, bool projects) {
+  return (ring_rows(p.chain.conv, p.chain.band) * p.stem.ow + (projects ? p.chain.band * p.chain.conv.ow : 0)) * p.chain.pitch;
+}
+
 /// MR2 = 0: nothing is projected.
 template <int MR1, int NV1, int SX1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, class Epi1, class Epi2, class Epi3>
 void stem_depthwise(Part part, const float* x, const float* stem_w, const float* w, const float* project_w, float* y, float* rows, StemDepthwiseParams p, Epi1 epi1,
                     Epi2 epi2, Epi3 epi3) {
   ConvParams& stem = p.stem;
   const DepthwiseChainParams& chain = p.chain;
-  const int64_t ring = ring_rows(chain.conv, chain.band), line = stem.ow * chain.pitch;
+  const ConvParams conv = detail::inner_params<(MR2 > 0)>(chain, chain.pitch);
+  const int64_t ring = ring_rows(conv, chain.band), line = stem.ow * chain.pitch;
   stem.y_pixel = chain.pitch;
   float* const middle = MR2 > 0 ? rows + ring * line : y;
-  const auto make = [&](int64_t image, int64_t row, int64_t count, int64_t slot) { detail::stem_rows<MR1, NV1, SX1>(x, stem_w, rows, image, row, count, slot, stem, epi1); };
-  detail::by_bands(part, chain.conv, chain.band, make, [&](int64_t image, int64_t top, int64_t bottom) {
-    detail::depthwise_band<KH, KW, SX, MR2, NV2, kPairs, kSums>(image, top, bottom, [&](int64_t iy) { return rows + iy % ring * line; }, chain.pitch, w, project_w, middle, y, chain, epi2, epi3);
+  detail::by_bands(part, conv, chain.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
+    fresh([&](int64_t, int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA { detail::stem_rows<MR1, NV1, SX1>(x, stem_w, rows, image, row, count, slot, stem, epi1); });
+    detail::depthwise_blocks<KH, KW, SX, kSums>(top, bottom, MR2 > 0 ? 0 : image * conv.oh + top, [&](int64_t iy) { return rows + iy % ring * line; }, w, middle, conv, epi2);
+    if constexpr (MR2 > 0) detail::project_band<MR2, NV2, kPairs>(image * conv.oh + top, bottom - top, middle, project_w, y, chain, epi3);
   });
 }
 
@@ -58,8 +65,8 @@ void stem_pool(Part part, const float* x, const float* w, float* y, float* rows,
   const PoolParams& pool = p.pool;
   const int64_t ring = ring_rows(pool, p.band), line = stem.ow * p.pitch;
   stem.y_pixel = p.pitch;
-  const auto make = [&](int64_t image, int64_t row, int64_t count, int64_t slot) { detail::stem_rows<MR, NV, SX>(x, w, rows, image, row, count, slot, stem, epi1); };
-  detail::by_bands(part, pool, p.band, make, [&](int64_t image, int64_t top, int64_t bottom) {
+  detail::by_bands(part, pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
+    fresh([&](int64_t, int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA { detail::stem_rows<MR, NV, SX>(x, w, rows, image, row, count, slot, stem, epi1); });
     for (int64_t oy = top; oy < bottom; ++oy) {
       const auto address = [&](int64_t iy) { return rows + iy % ring * line; };
       detail::pool_row(oy, (image * pool.oh + oy) * pool.ow, address, p.pitch, y, pool, detail::kMaxStart, detail::Larger{}, detail::unscaled, epi2);

@@ -58,7 +58,7 @@ void check_chain(Sizes s, int parts = 1) {
 
   conv.row_sums = sums.data();
   const DepthwiseChainParams p{.conv = conv, .cin = cin, .cout = cout, .x_pixel = x_pixel, .y_pixel = y_pixel, .expand_bias = expand_bias.data(), .project_bias = project_bias.data(), .band = s.band, .pitch = (s.middle + 15) / 16 * 16};
-  const int64_t room = depthwise_chain_scratch(p, kExpands, kProjects);
+  const int64_t room = depthwise_chain_scratch(p, kExpands ? 2 : 0, kProjects);
   std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
   for (int i = parts; i-- > 0;) {
     const auto run = [&](auto second, auto last) {

@@ -93,7 +93,7 @@ void check_depthwise(const Image& image, int64_t band) {
     conv.row_sums = sums.data();
     INFO("h " << image.h << " w " << image.w << " channels " << channels << " k " << K << " stride " << S << " band " << band << " parts " << parts);
     const StemDepthwiseParams p{.stem = stem.p, .chain = {.conv = conv, .cin = 3, .cout = cout, .y_pixel = y_pixel, .project_bias = project_bias.data(), .band = band, .pitch = (channels + 15) / 16 * 16}};
-    const int64_t room = depthwise_chain_scratch(p.chain, true, kProjects);
+    const int64_t room = stem_depthwise_scratch(p, kProjects);
     std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
     for (int i = parts; i-- > 0;)
       stem_depthwise<6, 2, SX, K, K, S, kProjects ? 6 : 0, 2, false, !kProjects>(Part{i, parts}, stem.x.data(), stem.w.data(), w.data(), project_w.data(), got.data(), scratch.data() + i * room, p, relu, relu, relu);

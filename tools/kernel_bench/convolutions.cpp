@@ -127,9 +127,7 @@ void add_chain(Suite& suite, int64_t side, int64_t cin, int64_t middle, int64_t 
   const Layer inner{side, middle, middle, 3, SX, 1, middle};
   DepthwiseChainParams p{
       .conv = inner.params(), .cin = cin, .cout = cout, .x_pixel = cin, .y_pixel = cout, .pitch = middle % 512 == 0 ? middle + 16 : middle};
-  const int64_t l2 = find_target("native")->l2_bytes;
-  const auto floats = [&](int64_t band) { return ((band - 1) * SX + 3) * side * p.pitch + band * inner.out() * p.pitch; };
-  while (p.band < inner.out() && floats(p.band + 1) * 4 <= l2 / 2) ++p.band;
+  p.band = std::min<int64_t>(4, inner.out());
   const double macs = inner.macs(middle) + double(side * side * cin * middle) + double(inner.out() * inner.out() * middle * cout);
   suite.add("depthwise_chain", fmt::format("{}x{}x{}-{}-{}_k3_s{}", side, side, cin, middle, cout, SX), {macs, 0}, [=](Data& d) {
     const auto panels = [&](int64_t k, int64_t n) {
@@ -137,7 +135,7 @@ void add_chain(Suite& suite, int64_t side, int64_t cin, int64_t middle, int64_t 
     };
     return [p, x = d.numbers(side * side * cin), expand = panels(cin, middle), project = panels(middle, cout),
             w = d.copy(pack::depthwise(inner.weights(d), middle, 3, 3)), y = d.room(inner.out() * inner.out() * cout),
-            scratch = d.room(depthwise_chain_scratch(p, true, true))] {
+            scratch = d.room(depthwise_chain_scratch(p, kTile.nv, true))] {
       const Epilogue<Keep> keep;
       depthwise_chain<kTile.mr, kTile.nv, 3, 3, SX, kTile.mr, kTile.nv>({}, x, expand, w, project, y, scratch, p, keep, keep, keep);
     };
@@ -161,7 +159,7 @@ void add_stem_chains(Suite& suite, Layer l) {
   suite.add("stem_depthwise", l.name(), {l.macs(l.cout) + inner.macs(l.cout), 0}, [=](Data& d) {
     const StemDepthwiseParams p{.stem = l.params(), .chain = {.conv = inner.params(), .cin = l.cin, .cout = l.cout, .y_pixel = l.cout, .band = kBand, .pitch = l.cout}};
     return [p, x = l.image(d), &w = d.stream(pack::conv_stem(l.weights(d), l.shape(kTile.nr))), inner_w = d.copy(pack::depthwise(inner.weights(d), l.cout, 3, 3)), y = inner.result(d),
-            scratch = d.room(depthwise_chain_scratch(p.chain, true, false))] {
+            scratch = d.room(stem_depthwise_scratch(p, false))] {
       const Epilogue<Keep> keep;
       stem_depthwise<kTile.mr, kTile.nv, SX, 3, 3, 1, 0, 1>({}, x, w.next(), inner_w, nullptr, y, scratch, p, keep, keep, keep);
     };

@@ -51,10 +51,10 @@ struct Pointwise {
   Arg weights = NameArg{"nullptr"};
   std::optional<PointerArg> bias;
 };
-Pointwise pointwise(Lowering& l, int64_t rows, bool pairs) {
+Pointwise pointwise(Lowering& l, const Tile& tile) {
   const ConvCall c(l);
   Pointwise p;
-  p.tile = choose_tile(l.target(), {.m = rows, .n = c.cout, .k = c.cin, .pairs = pairs});
+  p.tile = tile;
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = p.tile.nr};
   p.weights = l.weights(conv_weights_name(l), conv_panels(l, shape, p.tile));
   p.bias = conv_bias(l, shape);
@@ -99,25 +99,38 @@ void lower_conv_chain(Lowering& last) {
   Lowering* const project = middle + 1 == parts.end() ? nullptr : &*(middle + 1);
   const ConvCall c(*middle);
 
-  // As many rows as fit half of L2, in bands of one size.
+  const bool has_stem = expand != nullptr && !is_pointwise(expand->graph(), expand->node()), has_pointwise = expand != nullptr && !has_stem;
   const int64_t pitch = chain_pitch(c.cin), stride = c.window.strides[0], w_in = c.w.value(), w_out = c.ow.value();
-  const auto floats = [&](int64_t band) {
-    return ((expand != nullptr ? ((band - 1) * stride + c.kh) * w_in : 0) + (project != nullptr ? band * w_out : 0)) * pitch;
+  const auto choose_expanding = [&](int64_t rows) {
+    const ConvCall call(*expand);
+    return choose_tile(last.target(), {.m = rows * stride * w_in, .n = call.cout, .k = call.cin});
   };
-  const int64_t band = choose_band(last.target(), c.oh.value(), floats), bands = (c.oh.value() + band - 1) / band;
+  // Of what is expanded a panel has a ring at a time, or all have where the projection comes next. Of a stem all lies in one.
+  const auto floats = [&](int64_t band) {
+    const int64_t ring = expand != nullptr ? ((band - 1) * stride + c.kh) * w_in : 0, behind = project != nullptr ? band * w_out * pitch : 0;
+    if (!has_pointwise) return ring * pitch + behind;
+    const int64_t nr = choose_expanding(band).nr;
+    return ring * (project != nullptr ? (c.cin + nr - 1) / nr * nr : nr) + behind;
+  };
+  // Bands of one size: as many rows as fit half of L2, or a few of a ring for each vector of channels, which is to be in L1.
+  constexpr int64_t kFew = 4;
+  const int64_t fits = choose_band(last.target(), c.oh.value(), floats), most = has_pointwise ? std::min(fits, kFew) : fits;
+  const int64_t bands = (c.oh.value() + most - 1) / most, band = (c.oh.value() + bands - 1) / bands;
+  const Tile expanding = has_pointwise ? choose_expanding(band) : Tile{0, 1, 0};
 
-  // Rows at the seams of bands are expanded twice.
   double macs = c.macs;
-  if (expand != nullptr) macs += ConvCall(*expand).macs * static_cast<double>(bands * ((band - 1) * stride + c.kh)) / static_cast<double>(c.h.value());
+  if (expand != nullptr) macs += ConvCall(*expand).macs;
   if (project != nullptr) macs += ConvCall(*project).macs;
-  const bool has_stem = expand != nullptr && !is_pointwise(expand->graph(), expand->node());
   const char* const row = has_stem ? "stem_depthwise" : "depthwise_chain";
-  last.consider(row, macs, 0, [&last, parts, row, has_stem, expand = expand != nullptr, project = project != nullptr, c, band, pitch, room = floats(band)]() mutable {
+  last.consider(row, macs, 0, [&last, parts, row, has_stem, expand = expand != nullptr, project = project != nullptr, c, band, pitch, expanding, room = floats(band)]() mutable {
     Lowering &front = parts.front(), &depthwise = parts[expand ? 1 : 0];
     const std::optional<Stem> stem = has_stem ? stem_of(front) : std::nullopt;
     Pointwise first, end;
-    if (expand && !stem) first = pointwise(front, band * c.window.strides[0] * c.w.value(), false);
-    if (project) end = pointwise(parts.back(), band * c.ow.value(), true);
+    if (expand && !stem) first = pointwise(front, expanding);
+    if (project) {
+      const ConvCall call(parts.back());
+      end = pointwise(parts.back(), choose_tile(last.target(), {.m = band * c.ow.value(), .n = call.cout, .k = call.cin, .pairs = true}));
+    }
     const View x = stem ? stem_input(front, *stem) : front.in(0, conv_input_layout(front)), y = last.out_any(0);
     if (stem) first.weights = stem_weights(front, *stem);
     const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32, pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 namespace onnxc {
@@ -82,7 +83,18 @@ std::string cpp_constant(ElementType type, uint64_t bits) {
 
 namespace {
 
-/// For each term that is a product with a sigmoid which nothing else uses, the number of that factor; else -1. The pair is one function, fn::gate.
+/// The term u where this one is u * -ln 2, else -1.
+int exponent_of(const Expr& expr, int term) {
+  const Expr::Term& t = expr.terms[static_cast<std::size_t>(term)];
+  if (t.kind != Expr::Kind::Apply || t.fn != Fn::Mul || t.type != ElementType::F32) return -1;
+  for (int k = 0; k < 2; ++k) {
+    const Expr::Term& factor = expr.terms[static_cast<std::size_t>(t.args[k])];
+    if (factor.kind == Expr::Kind::Constant && factor.bits == to_bits(ElementType::F32, -std::numbers::ln2)) return t.args[1 - k];
+  }
+  return -1;
+}
+
+/// For each term that is a product with a sigmoid which nothing else uses, the number of that factor; else -1. The pair is one function, fn::gate, or fn::gate_exp2.
 std::vector<int> gates_of(const Expr& expr) {
   std::vector<int> uses(expr.terms.size()), gates(expr.terms.size(), -1);
   const auto used = [&](const Expr::Term& t, int k) { return static_cast<std::size_t>(t.args[k]); };
@@ -124,7 +136,9 @@ std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
     } else if (const int k = gates[i]; k >= 0) {
       const auto sigmoid = static_cast<std::size_t>(t.args[k]);
       statements[sigmoid].clear();
-      text = fmt::format("onnxc::fn::gate({}, {})", arg(1 - k), terms[static_cast<std::size_t>(expr.terms[sigmoid].args[0])]);
+      const int y = expr.terms[sigmoid].args[0], u = exponent_of(expr, y);
+      const auto name_of = [&](int term) { return terms[static_cast<std::size_t>(term)]; };
+      text = u >= 0 ? fmt::format("onnxc::fn::gate_exp2({}, {}, {})", arg(1 - k), name_of(y), name_of(u)) : fmt::format("onnxc::fn::gate({}, {})", arg(1 - k), name_of(y));
     } else {
       std::string args;
       for (int j = 0; j < info(t.fn).arity; ++j) args += (j == 0 ? "" : ", ") + arg(j);

@@ -22,6 +22,7 @@ struct Pass {
   Graph (*run)(Graph);
   bool optional;  ///< an optimisation: -O0 and --opt-bisect-limit leave it out
   bool keeps_alive = false;  ///< values live longer for it: --memory=balanced and --memory=min leave it out
+  Isa needs = Isa::Generic;  ///< machines without it are better off without the pass
 };
 
 // clang-format off
@@ -37,6 +38,7 @@ constexpr Pass kPasses[] = {
     {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
     {"select_channels",                 select_channels,                 true, true},  // shuffles of channels move into weights; after BatchNorm, which stands between otherwise
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
+    {"scale_gates",                     scale_gates,                     true, false, Isa::Avx512},  // weights give the exponents of SiLU's powers of two
     {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs
     {"order_nodes",                     order_nodes,                     true},   // fewer bytes live at once
 };
@@ -127,7 +129,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   int optional_passes = 0;
   for (const Pass& pass : kPasses) {
     if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;
-    if (pass.keeps_alive && options.memory != MemoryGoal::Speed) continue;
+    if ((pass.keeps_alive && options.memory != MemoryGoal::Speed) || !includes(result.target.isa, pass.needs)) continue;
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }

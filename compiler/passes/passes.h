@@ -28,6 +28,9 @@ Graph fold_scales(Graph graph);
 Graph select_channels(Graph graph);
 /// Merges elementwise groups into one expression, and attaches them to the operator that feeds them. Needs: lower_elementwise.
 Graph fuse_expressions(Graph graph);
+/// Multiplies the weights of convolutions whose SiLU follows so that they give the exponent of its power of two. Only for machines that compute it in fewer steps so (AVX-512).
+/// Needs: fuse_expressions.
+Graph scale_gates(Graph graph);
 /// Computes equal expressions once. Needs: infer_shapes.
 Graph eliminate_common_subexpressions(Graph graph);
 /// Drops nodes and constants that no output needs. Needs: nothing.

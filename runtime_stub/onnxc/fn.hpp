@@ -283,6 +283,11 @@ template <class T>
 ONNXC_INLINE constexpr T gate(T x, T y) {
   return mul(x, sigmoid(y));
 }
+/// The same, of u = -y log2(e) too, from which some machines have exp(-y) = 2^u in fewer steps.
+template <class T>
+ONNXC_INLINE constexpr T gate_exp2(T x, T y, [[maybe_unused]] T u) {
+  return gate(x, y);
+}
 /* log(1 + exp(x)) */
 ONNXC_FLOAT_UNARY(softplus, x > T(0) ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)))
 

@@ -1,0 +1,103 @@
+// x * sigmoid(x) behind a convolution: weights and bias are multiplied by -log2(e), so that what they give is the exponent of exp(-x) = 2^u.
+//
+//   y = Conv x w b   epilogue mul(x0, sigmoid(x0))       becomes       y = Conv x (-log2(e) w) (-log2(e) b)   epilogue mul(t, sigmoid(t)), t = mul(x0, -ln 2)
+//
+// Where y goes to another convolution alone, the factor -ln 2 goes to its weights: the epilogue is mul(x0, sigmoid(mul(x0, -ln 2))), whose sigmoid is found from x0.
+//
+// Code for such an epilogue is fn::gate_exp2 (codegen/cpp_text.cpp). Weights that a narrower type holds exactly stay as they are: multiplied, they would not fit it any more.
+#include <algorithm>
+#include <array>
+#include <numbers>
+#include <numeric>
+#include <vector>
+
+#include "compiler/lowering/narrow.h"
+#include "compiler/ops/operator.h"
+#include "compiler/passes/passes.h"
+
+namespace onnxc {
+namespace {
+
+bool is_x0(const Expr& expr, int term) {
+  const Expr::Term& t = expr.terms[static_cast<std::size_t>(term)];
+  return t.kind == Expr::Kind::Input && t.args[0] == 0 && t.type == ElementType::F32;
+}
+
+bool is_gate(const Expr& expr, const Expr::Term& t) {
+  if (t.kind != Expr::Kind::Apply || t.fn != Fn::Mul) return false;
+  for (int k = 0; k < 2; ++k) {
+    const Expr::Term& factor = expr.terms[static_cast<std::size_t>(t.args[k])];
+    if (factor.kind == Expr::Kind::Apply && factor.fn == Fn::Sigmoid && is_x0(expr, factor.args[0]) && is_x0(expr, t.args[1 - k])) return true;
+  }
+  return false;
+}
+
+class Scaler {
+ public:
+  explicit Scaler(Graph& graph) : graph_(graph), uses_(use_counts(graph)), reader_(uses_.size(), -1) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const Node& node = graph.nodes[i];
+      if (!node.inputs.empty() && node.inputs[0] >= 0) reader_[static_cast<std::size_t>(node.inputs[0])] = static_cast<int>(i);
+    }
+  }
+
+  void visit(Node& conv) {
+    if (!is_scalable(conv) || !conv.epilogue || !std::ranges::any_of(conv.epilogue->terms, [&](const Expr::Term& t) { return is_gate(*conv.epilogue, t); })) return;
+    const bool has_bias = conv.own_inputs() > 2 && conv.has_input(2);
+    if (has_bias && !is_plain(conv.inputs[2])) return;
+    scale(conv.inputs[1], -std::numbers::log2e);
+    if (has_bias) scale(conv.inputs[2], -std::numbers::log2e);
+    Expr expr;
+    const int x0 = expr.input(0, ElementType::F32), y = expr.apply(Fn::Mul, x0, expr.constant(ElementType::F32, -std::numbers::ln2));
+    const bool whole = conv.epilogue->terms.size() == 3 && is_gate(*conv.epilogue, conv.epilogue->terms.back());
+    if (Node* const next = whole ? only_reader(conv.outputs[0]) : nullptr; next != nullptr && is_scalable(*next)) {
+      scale(next->inputs[1], -std::numbers::ln2);
+      expr.finish(expr.apply(Fn::Mul, x0, expr.apply(Fn::Sigmoid, y)));
+      conv.epilogue = std::move(expr);
+      return;
+    }
+    expr.finish(y);
+    std::vector<int> same(static_cast<std::size_t>(conv.epilogue->input_count()));
+    std::iota(same.begin(), same.end(), 0);
+    conv.epilogue = compose(*conv.epilogue, 0, expr, same, {0});
+  }
+
+ private:
+  bool is_plain(ValueId v) const { return graph_.constant(v) != nullptr && graph_.constant(v)->type == ElementType::F32; }
+
+  /// A convolution whose weights may be multiplied.
+  bool is_scalable(const Node& node) const {
+    if (!node.is("Conv") || node.integer("exact", 0) != 0 || !is_plain(node.inputs[1])) return false;
+    const TensorData& w = *graph_.constant(node.inputs[1]);
+    return !w.shape.empty() && exact_storages(std::array{Columns{w.as<float>(), w.shape[0], true}}).empty();
+  }
+
+  /// The node that reads v as its first input, where nothing else reads it.
+  Node* only_reader(ValueId v) {
+    const auto at = static_cast<std::size_t>(v);
+    return uses_[at] == 1 && reader_[at] >= 0 ? &graph_.nodes[static_cast<std::size_t>(reader_[at])] : nullptr;
+  }
+
+  /// Each element rounded once.
+  void scale(ValueId& constant, double factor) {
+    auto tensor = std::make_shared<TensorData>(*graph_.constant(constant));
+    for (float& value : tensor->as<float>()) value = static_cast<float>(static_cast<double>(value) * factor);
+    constant = graph_.add_constant(graph_[constant].name + "_scaled", std::move(tensor));
+  }
+
+  Graph& graph_;
+  std::vector<int> uses_, reader_;
+};
+
+}  // namespace
+
+Graph scale_gates(Graph graph) {
+  Scaler scaler(graph);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (auto& [name, region] : graph.nodes[i].regions) *region = scale_gates(std::move(*region));
+    scaler.visit(graph.nodes[i]);
+  }
+  return graph;
+}
+
+}  // namespace onnxc

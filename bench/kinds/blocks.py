@@ -8,13 +8,14 @@ def kind(function):
     return function
 
 
+def joined(n, y, x, stride):
+    """relu(y + x), or a 1x1 convolution of x where that has another shape."""
+    return n.op("Relu", n.op("Add", y, x if y.shape == x.shape else n.conv(x, y.shape[1], 1, stride, pad=0, activation=None)))
+
+
 def residual(n, x, channels, stride, kernel=3):
-    y = n.conv(n.conv(x, channels, kernel, stride), channels, kernel, activation=None)
-    same = stride == 1 and x.shape[1] == channels
-    return n.op("Relu", n.op("Add", y, x if same else n.conv(x, channels, 1, stride, pad=0, activation=None)))
+    return joined(n, n.conv(n.conv(x, channels, kernel, stride), channels, kernel, activation=None), x, stride)
 
 
 def bottleneck(n, x, middle, out, stride, groups):
-    y = n.conv(n.conv(n.conv(x, middle, 1), middle, 3, stride, group=groups), out, 1, activation=None)
-    same = stride == 1 and x.shape[1] == out
-    return n.op("Relu", n.op("Add", y, x if same else n.conv(x, out, 1, stride, pad=0, activation=None)))
+    return joined(n, n.conv(n.conv(n.conv(x, middle, 1), middle, 3, stride, group=groups), out, 1, activation=None), x, stride)

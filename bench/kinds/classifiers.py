@@ -1,7 +1,7 @@
 """Classifiers of images, for servers."""
 import numpy as np
 
-from kinds.blocks import bottleneck, kind, residual
+from kinds.blocks import bottleneck, joined, kind, residual
 from network import Network
 
 
@@ -120,8 +120,7 @@ def se_resnet():
     x = n.pool(n.conv(n.x, 64, 7, 2), 3, 2, 1)
     for channels, stride in (64, 1), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1):
         y = n.excite(n.conv(n.conv(x, channels, 3, stride), channels, 3, activation=None), channels // 16)
-        same = y.shape == x.shape
-        x = n.op("Relu", n.op("Add", y, x if same else n.conv(x, channels, 1, stride, pad=0, activation=None)))
+        x = joined(n, y, x, stride)
     return n, n.classify(x, 1000)
 
 
@@ -136,8 +135,7 @@ def res2net():
         for part in parts[1:3]:
             done.append(n.conv(n.op("Add", part, done[-1]), width, 3))
         y = n.conv(n.concat(*done, parts[3]), out, 1, activation=None)
-        same = y.shape == x.shape
-        x = n.op("Relu", n.op("Add", y, x if same else n.conv(x, out, 1, stride, pad=0, activation=None)))
+        x = joined(n, y, x, stride)
     return n, n.classify(x, 1000)
 
 
@@ -204,6 +202,5 @@ def cbam_resnet():
         flat = (1, 1, *y.shape[2:])
         both = n.concat(n.op("ReduceMean", y, shape=flat, axes=[1]), n.op("ReduceMax", y, shape=flat, axes=[1]))
         y = n.op("Mul", y, n.conv(both, 1, 7, activation="Sigmoid"))
-        same = y.shape == x.shape
-        x = n.op("Relu", n.op("Add", y, x if same else n.conv(x, channels, 1, stride, pad=0, activation=None)))
+        x = joined(n, y, x, stride)
     return n, n.classify(x, 100)

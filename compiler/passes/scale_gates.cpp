@@ -7,8 +7,10 @@
 // Code for such an epilogue is fn::gate_exp2 (codegen/cpp_text.cpp). Weights that a narrower type holds exactly stay as they are: multiplied, they would not fit it any more.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numbers>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "compiler/lowering/narrow.h"
@@ -78,15 +80,20 @@ class Scaler {
     return uses_[at] == 1 && reader_[at] >= 0 ? &graph_.nodes[static_cast<std::size_t>(reader_[at])] : nullptr;
   }
 
-  /// Each element rounded once.
+  /// Each element rounded once. What several nodes share they share still.
   void scale(ValueId& constant, double factor) {
-    auto tensor = std::make_shared<TensorData>(*graph_.constant(constant));
-    for (float& value : tensor->as<float>()) value = static_cast<float>(static_cast<double>(value) * factor);
-    constant = graph_.add_constant(graph_[constant].name + "_scaled", std::move(tensor));
+    const auto [known, is_new] = scaled_.try_emplace({constant, factor}, -1);
+    if (is_new) {
+      auto tensor = std::make_shared<TensorData>(*graph_.constant(constant));
+      for (float& value : tensor->as<float>()) value = static_cast<float>(static_cast<double>(value) * factor);
+      known->second = graph_.add_constant(graph_[constant].name + "_scaled", std::move(tensor));
+    }
+    constant = known->second;
   }
 
   Graph& graph_;
   std::vector<int> uses_, reader_;
+  std::map<std::pair<ValueId, double>, ValueId> scaled_;
 };
 
 }  // namespace

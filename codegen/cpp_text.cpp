@@ -103,10 +103,8 @@ std::vector<int> gates_of(const Expr& expr) {
   }
   for (std::size_t i = 0; i < expr.terms.size(); ++i) {
     const Expr::Term& t = expr.terms[i];
-    if (t.kind != Expr::Kind::Apply || t.fn != Fn::Mul) continue;
     for (int k = 0; k < 2; ++k) {
-      const Expr::Term& factor = expr.terms[used(t, k)];
-      if (factor.kind == Expr::Kind::Apply && factor.fn == Fn::Sigmoid && uses[used(t, k)] == 1) gates[i] = k;
+      if (has_sigmoid_factor(expr, t, k) && uses[used(t, k)] == 1) gates[i] = k;
     }
   }
   return gates;

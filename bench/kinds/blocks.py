@@ -8,6 +8,11 @@ def kind(function):
     return function
 
 
+def upsample(n, x, times=2):
+    """Each pixel several times."""
+    return n.resize(x, times, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+
+
 def joined(n, y, x, stride):
     """relu(y + x), or a 1x1 convolution of x where that has another shape."""
     return n.op("Relu", n.op("Add", y, x if y.shape == x.shape else n.conv(x, y.shape[1], 1, stride, pad=0, activation=None)))

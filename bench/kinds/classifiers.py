@@ -1,7 +1,7 @@
 """Classifiers of images, for servers."""
 import numpy as np
 
-from kinds.blocks import bottleneck, joined, kind, residual
+from kinds.blocks import bottleneck, joined, kind, residual, upsample
 from network import Network
 
 
@@ -171,7 +171,7 @@ def hrnet():
                     total = n.op("Add", total, y)
                 elif j > i:
                     y = n.conv(source, to.shape[1], 1, activation=None)
-                    total = n.op("Add", total, n.resize(y, 2 ** (j - i), mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"))
+                    total = n.op("Add", total, upsample(n, y, 2 ** (j - i)))
             fused.append(n.op("Relu", total))
         branches = fused
     return n, n.conv(branches[0], 17, 1, activation=None)

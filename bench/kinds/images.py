@@ -1,5 +1,5 @@
 """Images from images: segmentation, detection, super-resolution, synthesis."""
-from kinds.blocks import kind, residual
+from kinds.blocks import kind, residual, upsample
 from network import Network
 
 
@@ -42,7 +42,7 @@ def style_transfer():
         y = n.op("Relu", normalised(n.conv(x, 128, 3, activation=None)))
         x = n.op("Add", x, normalised(n.conv(y, 128, 3, activation=None)))
     for channels in 64, 32:
-        x = n.resize(x, 2, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+        x = upsample(n, x)
         x = n.op("Relu", normalised(n.conv(x, channels, 3, activation=None)))
     return n, n.conv(x, 3, 9, activation=None)
 
@@ -70,10 +70,6 @@ def dcgan():
     for channels in 256, 128, 64:
         x = n.op("Relu", n.conv_transpose(x, channels, 4, 2, pad=1))
     return n, n.op("Tanh", n.conv_transpose(x, 3, 4, 2, pad=1))
-
-
-def upsample(n, x):
-    return n.resize(x, 2, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
 
 
 @kind

@@ -115,6 +115,12 @@ Expr compose(const Expr& outer, int number, const Expr& inner, const std::vector
   return result;
 }
 
+bool has_sigmoid_factor(const Expr& expr, const Expr::Term& term, int k) {
+  if (term.kind != Expr::Kind::Apply || term.fn != Fn::Mul) return false;
+  const Expr::Term& factor = expr.terms[static_cast<std::size_t>(term.args[k])];
+  return factor.kind == Expr::Kind::Apply && factor.fn == Fn::Sigmoid;
+}
+
 bool is_vectorisable(const Expr& expr) {
   for (const Expr::Term& t : expr.terms) {
     if (t.type == ElementType::F32) continue;

@@ -94,6 +94,9 @@ Expr compose(const Expr& outer, int number, const Expr& inner, const std::vector
 /// The inverse of Expr::text. `input_types[i]` is the type of x_i. Throws Error{Invalid}.
 Expr parse_expr(std::string_view text, const std::vector<ElementType>& input_types);
 
+/// Whether a term is a product whose factor k, 0 or 1, is a sigmoid.
+bool has_sigmoid_factor(const Expr& expr, const Expr::Term& term, int k);
+
 /// True when every term but conditions is f32, so that the SIMD overloads of fn apply.
 bool is_vectorisable(const Expr& expr);
 

@@ -25,13 +25,10 @@ bool is_x0(const Expr& expr, int term) {
   return t.kind == Expr::Kind::Input && t.args[0] == 0 && t.type == ElementType::F32;
 }
 
+/// x0 * sigmoid(x0)
 bool is_gate(const Expr& expr, const Expr::Term& t) {
-  if (t.kind != Expr::Kind::Apply || t.fn != Fn::Mul) return false;
-  for (int k = 0; k < 2; ++k) {
-    const Expr::Term& factor = expr.terms[static_cast<std::size_t>(t.args[k])];
-    if (factor.kind == Expr::Kind::Apply && factor.fn == Fn::Sigmoid && is_x0(expr, factor.args[0]) && is_x0(expr, t.args[1 - k])) return true;
-  }
-  return false;
+  const auto meets = [&](int k) { return has_sigmoid_factor(expr, t, k) && is_x0(expr, expr.terms[static_cast<std::size_t>(t.args[k])].args[0]) && is_x0(expr, t.args[1 - k]); };
+  return meets(0) || meets(1);
 }
 
 class Scaler {

@@ -55,7 +55,7 @@ ONNXC_INLINE void depthwise_blocks(int64_t top, int64_t bottom, int64_t row, Lin
   }
 }
 
-/// A row of a vector of channels, from lines of these alone. A function of its own: amid the products around it g++ 12 keeps its pointers on the stack (56x56x144: 88 us, 72 so).
+/// A row of a vector of channels, from lines of these alone. A function of its own: amid the products around it g++ 12 keeps its pointers on the stack (56x56x144: 88 us, 78 so).
 template <int KH, int KW, int SX, bool kSums, class Epi>
 ONNXC_ONE_COPY void depthwise_line(const float* const (&lines)[KH], const float* w, float* y, int64_t row, int64_t channel, const ConvParams& p, const Epi& epi) {
   constexpr int kPixels = 7;
@@ -67,32 +67,19 @@ ONNXC_ONE_COPY void depthwise_line(const float* const (&lines)[KH], const float*
 /// `rows` pixels at x through one panel of w: vector j of pixel i to planes + j * plane + i * Vec::width.
 template <int MR, int NV, class Epi>
 ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes, int64_t plane, const Epi& epi) {
-  constexpr int kHalf = (MR + 1) / 2;
   const Ahead ahead(w);
-  const auto store = [&]<int R, bool whole>(const Tile<R, NV>& tile, int64_t from) ONNXC_INLINE_LAMBDA {
-    float* to = planes + from * Vec::width;
+  for_each_tile<MR>(x, x_pixel, rows, [&]<int R>(const auto& pixels, int64_t i) ONNXC_INLINE_LAMBDA {
+    Tile<R, NV> tile;
+    tile.start(bias);
+    tile.add(pixels, k, w, ahead);
+    float* to = planes + i * Vec::width;
     ONNXC_UNROLL for (int j = 0; j < NV; ++j, to += plane) {
       to = opaque(to);
-      ONNXC_UNROLL for (int i = 0; i < R; ++i) {
-        if (whole || from + i < rows) finish_vector(epi, tile.acc[i][j], from + i, j * Vec::width, to + i * Vec::width);
+      ONNXC_UNROLL for (int r = 0; r < R; ++r) {
+        if (R == MR || i + r < rows) finish_vector(epi, tile.acc[r][j], i + r, j * Vec::width, to + r * Vec::width);
       }
     }
-  };
-  int64_t i = 0;
-  for (; i + MR <= rows; i += MR) {
-    Tile<MR, NV> tile;
-    tile.start(bias);
-    tile.add(EvenRows{x + i * x_pixel, x_pixel}, k, w, ahead);
-    store.template operator()<MR, true>(tile, i);
-  }
-  for (; i < rows; i += kHalf) {
-    const float* anywhere[kHalf];
-    for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = x + (i + r < rows ? i + r : rows - 1) * x_pixel;
-    Tile<kHalf, NV> tile;
-    tile.start(bias);
-    tile.add(static_cast<const float* const*>(anywhere), k, w, ahead);
-    store.template operator()<kHalf, false>(tile, i);
-  }
+  });
 }
 
 /// What follows: `rows` rows of pixels at `middle`, of which the first is row `row` of y.
@@ -135,7 +122,7 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
   const int64_t ring = ring_rows(conv, p.band), line = conv.w * Vec::width, plane = ring * line;
   // The channels of a panel, from `from` on: expanded into a ring for each vector, and convolved while they are in L1.
   [[maybe_unused]] const auto panel = [&](int64_t from, float* planes, int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
-    fresh([&](int64_t, int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA {
+    fresh([&](int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA {
       detail::expand_panel<MR1, NV1>(x + (image * conv.h + row) * conv.w * p.x_pixel, p.x_pixel, p.cin, count * conv.w, expand_w + from * p.cin,
                                      p.expand_bias != nullptr ? p.expand_bias + from : kZeros, planes + slot * line, plane, epi1);
     });

@@ -18,7 +18,7 @@ constexpr int64_t ring_rows(const Params& p, int64_t band) {
 
 namespace detail {
 
-/// take(image, top, bottom, fresh): these rows of the second's output. fresh(make) calls make(image, row, count, slot) for what they add: rows `row` to `row + count` of the first
+/// take(image, top, bottom, fresh): these rows of the second's output. fresh(make) calls make(row, count, slot) for what they add: rows `row` to `row + count` of the first
 /// kernel's output to `slot` and on of the ring, up to where that begins anew. p: of the second kernel.
 template <class Params, class Take>
 ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Take take) {
@@ -33,7 +33,7 @@ ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Take
     take(image, top, bottom, [&](auto make) ONNXC_INLINE_LAMBDA {
       for (int64_t at = made; at < to;) {
         const int64_t slot = at % ring, count = ring - slot < to - at ? ring - slot : to - at;
-        make(image, at, count, slot);
+        make(at, count, slot);
         at += count;
       }
     });

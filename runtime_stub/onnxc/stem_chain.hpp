@@ -53,7 +53,7 @@ void stem_depthwise(Part part, const float* x, const float* stem_w, const float*
   stem.y_pixel = chain.pitch;
   float* const middle = MR2 > 0 ? rows + ring * line : y;
   detail::by_bands(part, conv, chain.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
-    fresh([&](int64_t, int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA { detail::stem_rows<MR1, NV1, SX1>(x, stem_w, rows, image, row, count, slot, stem, epi1); });
+    fresh([&](int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA { detail::stem_rows<MR1, NV1, SX1>(x, stem_w, rows, image, row, count, slot, stem, epi1); });
     detail::depthwise_blocks<KH, KW, SX, kSums>(top, bottom, MR2 > 0 ? 0 : image * conv.oh + top, [&](int64_t iy) { return rows + iy % ring * line; }, w, middle, conv, epi2);
     if constexpr (MR2 > 0) detail::project_band<MR2, NV2, kPairs>(image * conv.oh + top, bottom - top, middle, project_w, y, chain, epi3);
   });
@@ -66,7 +66,7 @@ void stem_pool(Part part, const float* x, const float* w, float* y, float* rows,
   const int64_t ring = ring_rows(pool, p.band), line = stem.ow * p.pitch;
   stem.y_pixel = p.pitch;
   detail::by_bands(part, pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
-    fresh([&](int64_t, int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA { detail::stem_rows<MR, NV, SX>(x, w, rows, image, row, count, slot, stem, epi1); });
+    fresh([&](int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA { detail::stem_rows<MR, NV, SX>(x, w, rows, image, row, count, slot, stem, epi1); });
     for (int64_t oy = top; oy < bottom; ++oy) {
       const auto address = [&](int64_t iy) { return rows + iy % ring * line; };
       detail::pool_row(oy, (image * pool.oh + oy) * pool.ow, address, p.pitch, y, pool, detail::kMaxStart, detail::Larger{}, detail::unscaled, epi2);

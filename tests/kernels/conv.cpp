@@ -24,8 +24,11 @@ void check_conv(ConvParams p, int64_t pad_bottom, int64_t pad_right, int parts =
   p.bias = packed_bias;
   const Aligned sums(std::vector<float>(size_t(parts * 3 * MR * nr)));
   for (const int64_t steps : {0, 1, 4, 7, 1100}) {  // in one go, and in slices of k
-    p.slices = {sums.p, steps, 3 * MR};
-    check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv<MR, NV, kPairs>(part, in, packed.p, y, q, epi); },
+    check(p, parts, x, bias,
+          [&](Part part, const float* in, float* y, auto epi, ConvParams q) {
+            q.slices = {sums.p + part.index * 3 * MR * nr, steps, 3 * MR};
+            conv<MR, NV, kPairs>(part, in, packed.p, y, q, epi);
+          },
           [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   }
 }

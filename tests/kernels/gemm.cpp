@@ -90,7 +90,7 @@ void check_tile() {
   check({.m = 1000, .n = NR, .k = 700, .parts = 2}, NR, run);
   const Aligned sums(std::vector<float>(size_t(2 * 3 * MR * NR)));
   auto sliced = [&](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
-    p.slices = {sums.p, 7, 3 * MR};
+    p.slices = {sums.p + part.index * 3 * MR * NR, 7, 3 * MR};
     gemm<MR, NV>(part, a, b, c, p, epi);
   };
   for (int64_t m : {1, MR - 1, MR, MR + 1, 3 * MR, 3 * MR + 1, 65}) {

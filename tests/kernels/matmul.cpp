@@ -20,7 +20,7 @@ void check(int64_t m, int64_t n, int64_t k, int parts) {
   float* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64 / 4;
   const MatMulParams p{.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc, .batch = {2, 3},
                        .a_batch = {3 * m * lda, m * lda}, .b_batch = {0, b_rows * ldb}, .c_batch = {3 * m * ldc, m * ldc}};
-  for (int i = 0; i < parts; ++i) matmul<MR, NV, transposed>({i, parts}, a.data(), b.data(), c.data() + 1, aligned, p, Epilogue<AddRelu, Rows<float>>{{residual.data(), n}});
+  for (int i = 0; i < parts; ++i) matmul<MR, NV, transposed>({i, parts}, a.data(), b.data(), c.data() + 1, aligned + i * matmul_scratch(k, NR), p, Epilogue<AddRelu, Rows<float>>{{residual.data(), n}});
   int64_t wrong = c[0] != kGuard;
   for (int64_t batch = 0; batch < 6; ++batch) {
     for (int64_t i = 0; i < m; ++i) {

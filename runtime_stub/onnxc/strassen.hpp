@@ -74,7 +74,7 @@ template <int MR, int NV, class Epi>
 ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64_t last, int64_t pairs, const float* a, const float* b, float* c, float* sums,
                                  const GemmParams& p, const Epi& epi) {
   using Product = StrassenProduct;
-  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  constexpr int NR = NV * Vec::width;
   const int64_t upper = (rows + 1) / 2, depth = p.k / 2, pitch = strassen_pitch(p.k), plane = upper * pitch;
   float* const u = sums + 4 * plane;
   float* const v = u + upper * NR;
@@ -106,13 +106,7 @@ ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64
         if (p.bias != nullptr) tile.plus([&](int64_t) { return p.bias + col; });
         tile.finish(c, p.ldc, col, done - i, p.n - col, Consecutive{row + (product.lower() ? upper : 0) + i}, epi);
       };
-      int64_t i = 0;
-      for (; i + MR <= count; i += MR) multiply.template operator()<MR>(EvenRows{from + i * lda, lda}, i);
-      for (; i < count; i += kHalf) {
-        const float* anywhere[kHalf];
-        for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = from + (i + r < count ? i + r : count - 1) * lda;
-        multiply.template operator()<kHalf>(static_cast<const float* const*>(anywhere), i);
-      }
+      for_each_tile<MR>(from, lda, count, multiply);
     }
   }
 }

@@ -9,12 +9,14 @@ out="$(mktemp -d)"
 trap 'rm -rf "$out"' EXIT
 
 sample() {  # sample NAME ARGUMENT...; onnxc_options are for the compiler
-  local name="$1"
+  local name="$1" level
   shift
   "$build/onnxc" "samples/$name/$name.onnx" -o "$out/$name.cpp" --link-file "$out/$name.link" "${onnxc_options[@]}"
-  "${CXX:-g++}" -std=c++20 -O2 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror -Iruntime_stub "-I$out" "-Isamples/$name" \
-    "samples/$name/main.cpp" "$out/$name.cpp" "-Wl,@$out/$name.link" -o "$out/$name"
-  "$out/$name" "$@"
+  for level in -O2 -O3; do
+    "${CXX:-g++}" -std=c++20 $level -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror -Iruntime_stub "-I$out" "-Isamples/$name" \
+      "samples/$name/main.cpp" "$out/$name.cpp" "-Wl,@$out/$name.link" -o "$out/$name"
+    "$out/$name" "$@"
+  done
 }
 onnxc_options=()
 sample digits samples/digits/digit.pgm samples/digits/expected.txt

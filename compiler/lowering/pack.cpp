@@ -1,5 +1,7 @@
 #include "pack.h"
 
+#include <algorithm>
+
 namespace onnxc::pack {
 
 namespace {
@@ -30,6 +32,16 @@ std::vector<float> panels(std::span<const float> b, PanelShape s) {
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(panels_size(s.k, s.n, s.nr)));
   append_panels(out, s.k, s.n, s.nr, element_of(b, s));
+  return out;
+}
+
+std::vector<float> slices(std::span<const float> b, PanelShape s, int64_t depth) {
+  const auto element = element_of(b, s);
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(panels_size(s.k, s.n, s.nr)));
+  for (int64_t from = 0; from < s.k; from += depth) {
+    append_panels(out, std::min(depth, s.k - from), s.n, s.nr, [&](int64_t row, int64_t column) { return element(from + row, column); });
+  }
   return out;
 }
 

@@ -69,16 +69,17 @@ alignas(64) inline constexpr float kZeros[1024] = {};
 
 /// Where constants are prefetched from, ahead of those in use, in the order in which they lie, which is the order of use: behind those of one step lie those
 /// of the next. Never from behind the last: a prefetch of memory that is not mapped waits for a walk of page tables each time (Skylake: 1.3 to 1.6 times the
-/// time of whole networks).
-class Ahead {
+/// time of whole networks). `kLines`: cache lines for each step of k, at most.
+template <int kLines>
+class AheadBy {
  public:
-  static constexpr std::uintptr_t kFarthest = 128 << 10;  // bytes: a part of any L2
-  std::uintptr_t at = 0, stride = 0;                      // what a tile fetches, and bytes for each step of k
+  static constexpr std::uintptr_t kFarthest = (kLines > 1 ? 256 : 128) << 10;  // bytes: a part of any L2
+  std::uintptr_t at = 0, stride = 0;                                            // what a tile fetches, and bytes for each step of k
 
   /// Fetches nothing that is not in use anyway.
-  ONNXC_INLINE explicit Ahead(const void* in_use) : at(reinterpret_cast<std::uintptr_t>(in_use)) {}
+  ONNXC_INLINE explicit AheadBy(const void* in_use) : at(reinterpret_cast<std::uintptr_t>(in_use)) {}
   /// Constants that lie up to `own_end`, or up to `end` where that is not null.
-  ONNXC_INLINE Ahead(const void* own_end, const void* end) : end_(reinterpret_cast<std::uintptr_t>(end != nullptr ? end : own_end)) {}
+  ONNXC_INLINE AheadBy(const void* own_end, const void* end) : end_(reinterpret_cast<std::uintptr_t>(end != nullptr ? end : own_end)) {}
 
   /// The constants from `used_until` on come next; tiles of `steps` steps each fetch them. So many bytes of them for each step of k would be there in time: no
   /// more, since loads from L2 wait for those from memory (cold weights of 512 channels: 8 % of the time).
@@ -87,7 +88,7 @@ class Ahead {
     if (next_ < from || next_ >= from + kFarthest) next_ = from;
     farthest_ = from + kFarthest < end_ ? from + kFarthest : end_;
     in_use_ = from - 64;
-    pace_ = bytes < 28 ? 32 : bytes < 60 ? static_cast<std::uintptr_t>(bytes) + 4 : 64;
+    pace_ = bytes < 28 ? 32 : bytes < 64 * kLines - 4 ? static_cast<std::uintptr_t>(bytes) + 4 : 64 * kLines;
     aim(steps);
   }
   /// A tile of `steps` has been done; one as long comes next.
@@ -95,6 +96,13 @@ class Ahead {
     next_ += static_cast<std::uintptr_t>(steps) * stride;
     aim(steps);
   }
+
+  /// What the step of k that comes `later` fetches.
+  ONNXC_INLINE void fetch(int64_t later = 0) const {
+    ONNXC_UNROLL for (int line = 0; line < kLines; ++line) __builtin_prefetch(reinterpret_cast<const void*>(at + static_cast<std::uintptr_t>(later) * stride + 64 * line), 0, 2);
+  }
+  /// So many steps have been done.
+  ONNXC_INLINE void pass(int64_t steps = 1) { at += static_cast<std::uintptr_t>(steps) * stride; }
 
  private:
   ONNXC_INLINE void aim(int64_t steps) {
@@ -105,6 +113,7 @@ class Ahead {
 
   std::uintptr_t next_ = 0, farthest_ = 0, end_ = 0, in_use_ = 0, pace_ = 0;
 };
+using Ahead = AheadBy<1>;
 
 /// How a deep product goes through k: a slice of the panel stays in L1 for all rows of a block, with their sums in memory between two slices. Each value is
 /// the same chain of multiply-adds as without.
@@ -171,8 +180,8 @@ struct Tile {
   }
 
   /// acc[i][:] += rows[i][0..k) times b. `stride`: elements between the rows of b, where b is not a panel.
-  template <class Row>
-  ONNXC_INLINE void add(const float* const* rows, int64_t k, Row b, Ahead ahead, int64_t stride = NR) {
+  template <class Row, class Fetch>
+  ONNXC_INLINE void add(const float* const* rows, int64_t k, Row b, Fetch ahead, int64_t stride = NR) {
     int64_t step = 0;
     if constexpr (kPairs) {
       for (; step < k; step += 2, b += 2 * NR) {
@@ -182,18 +191,18 @@ struct Tile {
       return;
     }
     if constexpr (kByLanes) {
-      for (; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.at += Vec::width * ahead.stride) {
+      for (; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
         if (MR > 6) rows = opaque(rows);  // more pointers than this do not stay in registers: better loaded than moved about
         multiply_lanes(b, stride, ahead, [&](int i) { return rows[i] + step; });
       }
     }
-    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0; --left, ++step, b += stride, ahead.at += ahead.stride) {  // counted: GCC 12 warns of `step < k`
+    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0; --left, ++step, b += stride, ahead.pass()) {  // counted: GCC 12 warns of `step < k`
       if (MR > 6) rows = opaque(rows);
       multiply(b, ahead, [&](int i) { return rows[i][step]; });
     }
   }
-  template <class Row>
-  ONNXC_INLINE void add(EvenRows rows, int64_t k, Row b, Ahead ahead, int64_t stride = NR) {
+  template <class Row, class Fetch>
+  ONNXC_INLINE void add(EvenRows rows, int64_t k, Row b, Fetch ahead, int64_t stride = NR) {
     const float* third[(MR + 2) / 3];
     ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
     if constexpr (kPairs) {
@@ -205,7 +214,7 @@ struct Tile {
       return;
     }
     if constexpr (kByLanes) {
-      for (int64_t step = 0; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.at += Vec::width * ahead.stride) {
+      for (int64_t step = 0; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
         ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
         multiply_lanes(b, stride, ahead, [&](int i) { return third[i / 3] + i % 3 * rows.pitch; });
         ONNXC_UNROLL for (const float*& row : third) row += Vec::width;
@@ -216,11 +225,11 @@ struct Tile {
     if constexpr (constexpr int kSteps = 4; NV == 1 && MR > 6 && !kByLanes) {
       for (; left >= kSteps; left -= kSteps) {
         ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-        ONNXC_UNROLL for (int s = 0; s < kSteps; ++s, b += stride, ahead.at += ahead.stride) multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch + s]; });
+        ONNXC_UNROLL for (int s = 0; s < kSteps; ++s, b += stride, ahead.pass()) multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch + s]; });
         ONNXC_UNROLL for (const float*& row : third) row += kSteps;
       }
     }
-    for (; left > 0; --left, b += stride, ahead.at += ahead.stride) {
+    for (; left > 0; --left, b += stride, ahead.pass()) {
       ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
       multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch]; });
       ONNXC_UNROLL for (const float*& row : third) ++row;
@@ -274,8 +283,8 @@ struct Tile {
   static constexpr bool kByLanes = kHasLaneFma && Vec::width == 4;
 
   /// Four steps of k: a(i) is where row i's values are.
-  template <class Row, class Address>
-  ONNXC_INLINE void multiply_lanes(Row b, int64_t stride, Ahead ahead, Address a) {
+  template <class Row, class Fetch, class Address>
+  ONNXC_INLINE void multiply_lanes(Row b, int64_t stride, const Fetch& ahead, Address a) {
     Vec rows[MR];
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) rows[i] = Vec::load(a(i));
     multiply_lane<0>(rows, b, ahead);
@@ -283,9 +292,9 @@ struct Tile {
     multiply_lane<2>(rows, b + 2 * stride, ahead);
     multiply_lane<3>(rows, b + 3 * stride, ahead);
   }
-  template <int lane, class Row>
-  ONNXC_INLINE void multiply_lane(const Vec (&a)[MR], Row b, Ahead ahead) {
-    __builtin_prefetch(reinterpret_cast<const void*>(ahead.at + lane * ahead.stride), 0, 2);
+  template <int lane, class Row, class Fetch>
+  ONNXC_INLINE void multiply_lane(const Vec (&a)[MR], Row b, const Fetch& ahead) {
+    ahead.fetch(lane);
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
       const Vec w = onnxc::load(b, j * Vec::width);
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][j] = fma_lane<lane>(a[i], w, acc[i][j]);
@@ -293,8 +302,8 @@ struct Tile {
   }
 
   /// Two steps of k: a(i) is where row i's values are.
-  template <class Row, class Address>
-  ONNXC_INLINE void multiply_pairs(Row b, Ahead& ahead, Address a) {
+  template <class Row, class Fetch, class Address>
+  ONNXC_INLINE void multiply_pairs(Row b, Fetch& ahead, Address a) {
     constexpr int kWhole = NV - 1;
     ONNXC_UNROLL for (int step = 0; step < 2; ++step) {
       Vec w[NV];
@@ -302,8 +311,8 @@ struct Tile {
         w[j] = onnxc::load(b, (step * kWhole + j) * Vec::width, j * Vec::width);
         if (MR < 8 && MR > 1) pin(w[j]);
       }
-      __builtin_prefetch(reinterpret_cast<const void*>(ahead.at), 0, 2);
-      ahead.at += ahead.stride;
+      ahead.fetch();
+      ahead.pass();
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
         if (kWhole == 0) continue;
         Vec value = Vec::all(a(i)[step]);
@@ -316,8 +325,8 @@ struct Tile {
   }
 
   /// One step of k: a(i) is row i's value.
-  template <class Row, class Value>
-  ONNXC_INLINE void multiply(Row b, Ahead ahead, Value a) {
+  template <class Row, class Fetch, class Value>
+  ONNXC_INLINE void multiply(Row b, const Fetch& ahead, Value a) {
     // 7x3, of 32 registers: the row of b is held with each value, or g++ 12 may keep it on the stack, for pointers (half the speed). 6x4 would lose by it; pinned with each,
     // it may be stored each time.
     constexpr bool kHeld = NV == 3 && MR * NV > 16 && MR < 8;
@@ -326,7 +335,7 @@ struct Tile {
       w[j] = onnxc::load(b, j * Vec::width);
       if (MR < 8 && MR > 1) pin(w[j]);
     }
-    __builtin_prefetch(reinterpret_cast<const void*>(ahead.at), 0, 2);
+    ahead.fetch();
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
       Vec value = Vec::all(a(i));
       if (NV > 2) pin(value);

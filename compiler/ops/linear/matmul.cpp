@@ -11,6 +11,7 @@
 #include "compiler/lowering/slicing.h"
 #include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/linear/classifier.h"
 #include "compiler/ops/linear/strassen.h"
 #include "runtime_stub/onnxc/scalar/matmul.hpp"
 
@@ -167,6 +168,7 @@ void matmul_candidate(Lowering& l, const Product& p, const Extents& batch) {
 }
 
 void lower_matmul(Lowering& l) {
+  if (!l.absorbed().empty()) return lower_classifier(l);
   const Product p = product_of(l.extents(0), l.extents(1), [](const char*) {});
   Extents batch = l.output_type(0).extents;
   batch.resize(batch.size() - (p.a_vector ? 0 : 1) - (p.b_vector ? 0 : 1));
@@ -207,6 +209,6 @@ Extents matmul_extents(Inference& n, int a, int b) {
 
 extern const Operator op_MatMul;
 const Operator op_MatMul{.name = "MatMul", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_matmul, .evaluate = evaluate_matmul,
-                         .lower = lower_matmul, .takes_epilogue = has_fast_kernel};
+                         .lower = lower_matmul, .takes_epilogue = has_fast_kernel, .absorbs = absorbed_by_matmul};
 
 }  // namespace onnxc

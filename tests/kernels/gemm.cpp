@@ -1,7 +1,7 @@
 // GEMM and GEMV with packed b against a loop in double: every tail of m and n, pitches, bias, epilogue operands, threads.
 #include <onnxc/gemm_narrow.hpp>
+#include <onnxc/gemm_scaled.hpp>
 #include <onnxc/gemv.hpp>
-#include <onnxc/scale_panels.hpp>
 #include <onnxc/strassen.hpp>
 
 #include "common.hpp"
@@ -237,23 +237,41 @@ TEST_CASE("panels hold the matrix as their documentation shows") {
   CHECK(pack::conv(std::vector<float>{0, 1, 10, 11}, {.cout = 1, .cin = 2, .kh = 1, .kw = 2, .nr = 2}) == std::vector<float>{0, 0, 10, 0, 1, 0, 11, 0});
 }
 
-TEST_CASE("panels with pairs are scaled row by row") {
-  constexpr int64_t k = 6, panels = 3, nr = 2 * Vec::width - Vec::width / 2;
-  const auto w = numbers(panels * k * nr), s = numbers(k, 2);
-  auto expected = w;
-  for (size_t i = 0; i < w.size(); ++i) expected[i] *= s[i / nr % k];
-  const auto paired = pack::pairs(w, nr, Vec::width);
-  std::vector<float> scaled(w.size(), kGuard);
-  for (int i = 0; i < 2; ++i) scale_panels<nr>({i, 2}, paired.data(), s.data(), scaled.data(), k, panels);
-  CHECK(scaled == pack::pairs(expected, nr, Vec::width));
-}
-
-TEST_CASE("panels are scaled row by row") {
-  constexpr int64_t k = 5, panels = 3, nr = 2 * Vec::width;
-  const auto w = numbers(panels * k * nr), s = numbers(k, 2);
-  std::vector<float> scaled(w.size(), kGuard);
-  for (int i = 0; i < 2; ++i) scale_panels<nr>({i, 2}, w.data(), s.data(), scaled.data(), k, panels);
-  int64_t wrong = 0;
-  for (size_t i = 0; i < w.size(); ++i) wrong += scaled[i] != w[i] * s[i / nr % k];
-  CHECK(wrong == 0);
+TEST_CASE("gemm_scaled multiplies each image by weights scaled for it") {
+  const auto check_images = []<bool kPairs>(std::bool_constant<kPairs>, int64_t images, int64_t pixels, int64_t n, int64_t k) {
+    constexpr int MR = 6, NV = 2, NR = NV * Vec::width - (kPairs ? Vec::width / 2 : 0);
+    INFO("images " << images << " pixels " << pixels << " n " << n << " k " << k << " pairs " << kPairs);
+    const auto packed = [&](const std::vector<float>& matrix) {
+      const auto panels = pack::panels(matrix, {.k = k, .n = n, .nr = NR});
+      return kPairs ? pack::pairs(panels, NR, Vec::width) : panels;
+    };
+    const auto x = numbers(images * pixels * k, 1), w = numbers(k * n, 2), s = numbers(images * k, 3), bias = numbers(n, 4), residual = numbers(images * pixels * n, 5);
+    const Aligned panels(packed(w)), packed_bias(pack::padded(bias, NR));
+    const auto room = size_t(pack::panels_size(k, n, NR));
+    const GemmParams p{.m = images * pixels, .n = n, .k = k, .lda = k, .ldc = n, .bias = packed_bias.p};
+    const Epilogue<AddRelu, Rows<float>> epi{{residual.data(), n}};
+    std::vector<float> wanted(size_t(images * pixels * n), kGuard);
+    for (int64_t image = 0; image < images; ++image) {
+      auto scaled = w;
+      for (int64_t i = 0; i < k * n; ++i) scaled[size_t(i)] *= s[size_t(image * k + i / n)];
+      GemmParams of_image = p;
+      of_image.m = pixels;
+      const Aligned of(packed(scaled));
+      gemm<MR, NV, kPairs>(Part{}, x.data() + image * pixels * k, of.p, wanted.data() + image * pixels * n, of_image, Epilogue<AddRelu, Rows<float>>{{residual.data() + image * pixels * n, n}});
+    }
+    for (const int parts : {1, 3}) {
+      std::vector<float> got(wanted.size(), kGuard);
+      for (int i = 0; i < parts; ++i) {
+        const Aligned scaled(std::vector<float>(room, std::numeric_limits<float>::quiet_NaN()));
+        gemm_scaled<MR, NV, kPairs>(Part{i, parts}, x.data(), panels.p, s.data(), got.data(), scaled.p, p, pixels, epi);
+      }
+      CHECK(got == wanted);
+    }
+  };
+  for (const int64_t images : {0, 1, 3}) {
+    for (const int64_t pixels : {1, 25, 64}) {
+      check_images(std::false_type{}, images, pixels, 2 * Vec::width + 3, 5);
+      check_images(std::true_type{}, images, pixels, 2 * Vec::width + 3, 6);
+    }
+  }
 }

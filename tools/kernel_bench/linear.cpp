@@ -3,9 +3,9 @@
 
 #include <onnxc/classifier.hpp>
 #include <onnxc/gemm_narrow.hpp>
+#include <onnxc/gemm_scaled.hpp>
 #include <onnxc/gemv.hpp>
 #include <onnxc/matmul.hpp>
-#include <onnxc/scale_panels.hpp>
 #include <onnxc/strassen.hpp>
 
 #include "compiler/lowering/pack.h"
@@ -65,12 +65,12 @@ void add_linear(Suite& suite) {
       return [p = p.params(), a = d.numbers(p.k), &w = p.weights(d, kLine), y = d.room(p.n)] { gemv<4>({}, a, w.next(), y, p); };
     });
   }
-  for (const ClassifierParams p : {ClassifierParams{49, 320, 1280, 1000, 320}, {49, 96, 576, 1024, 96}}) {
-    const Product conv{p.pixels, p.channels, p.cin}, matrix{1, p.n, p.channels};
+  for (const ClassifierParams p : {ClassifierParams{1, 49, 320, 1280, 1000, 320}, {1, 49, 96, 576, 1024, 96}, {8, 49, 320, 1280, 1000, 320}}) {
+    const Product conv{p.images * p.pixels, p.channels, p.cin}, matrix{p.images, p.n, p.channels};
     const Work a = conv.work(kTile.nr), b = matrix.work(3 * Vec::width);
     suite.add("classifier", fmt::format("{}-{}", conv.name(), p.n), {a.macs + b.macs, a.bytes + b.bytes}, [=](Data& d) {
       const auto v = pack::slices({d.numbers(p.channels * p.n), static_cast<std::size_t>(p.channels * p.n)}, {.k = p.channels, .n = p.n, .nr = 3 * Vec::width}, kTile.nr);
-      return [p, x = d.numbers(p.pixels * p.cin), &w = conv.weights(d, kTile.nr), &v = d.stream(v), sums = d.room(kClassifierGroups * padded_to(p.n, 3 * Vec::width))] {
+      return [p, x = d.numbers(p.images * p.pixels * p.cin), &w = conv.weights(d, kTile.nr), &v = d.stream(v), sums = d.room(p.images * kClassifierGroups * padded_to(p.n, 3 * Vec::width))] {
         classifier<kTile.mr, kTile.nv, 3>({}, x, w.next(), v.next(), sums, p);
       };
     });
@@ -97,10 +97,10 @@ void add_linear(Suite& suite) {
                         scratch = d.room(matmul_scratch(p.k, kTile.nr))] { matmul<kTile.mr, kTile.nv>({}, a, b, y, scratch, params); };
               });
   }
-  for (const int64_t panels : {2, 8}) {
-    suite.add("scale_panels", fmt::format("480x{}", panels * kTile.nr), {0, 4.0 * 480 * double(panels * kTile.nr)}, [panels](Data& d) {
-      return [panels, w = d.numbers(480 * panels * kTile.nr), s = d.numbers(480), y = d.room(480 * panels * kTile.nr)] {
-        scale_panels<kTile.nr>({}, w, s, y, 480, panels);
+  for (const Product p : {Product{196, 40, 240}, {196, 112, 672}, {784, 40, 240}}) {
+    suite.add("gemm_scaled", p.name(), p.work(kTile.nr), [p](Data& d) {
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.weights(d, kTile.nr), s = d.numbers(p.k), y = d.room(p.m * p.n), scaled = d.room(p.k * padded_to(p.n, kTile.nr))] {
+        gemm_scaled<kTile.mr, kTile.nv>({}, a, w.next(), s, y, scaled, p, p.m);
       };
     });
   }

@@ -6,8 +6,8 @@
 
 namespace onnxc {
 
-/// Of 1x1 Conv -> ReduceSum of all pixels [-> Reshape] -> MatMul of one row by a constant matrix: what is before the MatMul, where that matrix would leave the L2 cache of
-/// the target. Empty where there is no such chain.
+/// Of 1x1 Conv -> ReduceSum of all pixels [-> Reshape] -> MatMul by a constant matrix: what is before the MatMul, where that matrix would leave the L2 cache of the
+/// target. Empty where there is no such chain.
 std::vector<const Node*> absorbed_by_matmul(const Surroundings& around, const Node& matmul, const Target& target);
 
 /// Lowers such a chain, as its MatMul.

@@ -78,6 +78,15 @@ void evaluate_matmul(Evaluation& e) {
 
 double known(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
 
+/// Rows of a stack of which a is one sample after the other: those of one sample.
+Dim sample_rows(const Product& p) {
+  Dim rows = 1;
+  for (std::size_t axis = 1; axis + 1 < p.a.size(); ++axis) rows *= p.a[axis];
+  return rows;
+}
+/// How many rows there are likely to be: of a number of samples that only a run tells, one with many rows, or many with few.
+double likely_rows(const Product& p, Dim rows) { return rows.is_constant() ? known(rows) : std::max(128.0, known(sample_rows(p))); }
+
 bool has_fast_kernel(const Graph& graph, const Node& node) {
   const Type& type = graph[node.outputs[0]].type;
   if (type.element != ElementType::F32 || type.rank() == 0) return false;
@@ -92,12 +101,13 @@ std::vector<std::pair<std::string, Arg>> gemm_params(const Product& p, Dim rows)
 /// b constant, one matrix: packed once, read by all rows of a.
 void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const TensorData& b = *l.constant(1);
-  const TiledProduct product{.m = rows, .n = p.n.value(), .k = p.k.value()};
+  const double likely = likely_rows(p, rows);
+  const TiledProduct product{.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = sample_rows(p).is_constant() && likely > 128 ? static_cast<int64_t>(likely) : 0};
   const bool one_row = rows == Dim(1);
   const Tile tile = one_row ? choose_row_tile(l.target(), product.n) : choose_tile(l.target(), product);
-  const double macs = known(rows) * static_cast<double>((product.n + tile.nr - 1) / tile.nr * tile.nr) * known(p.k);
+  const double macs = likely * static_cast<double>((product.n + tile.nr - 1) / tile.nr * tile.nr) * known(p.k);
   const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
-  const double tiles = one_row ? 1 : std::ceil(known(rows) / tile.rows);  // each widens the weights anew
+  const double tiles = one_row ? 1 : std::ceil(likely / tile.rows);  // each widens the weights anew
   const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
   consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile](const Storage& storage) {
     const View a = l.in(0), y = l.out(0);
@@ -116,9 +126,9 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
 
 /// b constant, one matrix and large. The first axis of a stack is taken for samples; the rows of one matrix may be such themselves.
 void strassen_candidate(Lowering& l, const Product& p, Dim rows) {
-  if (p.a.size() < 3 || !p.a[0].is_constant() || p.a[0].value() < 1) return;
+  if (p.a.size() < 3 || p.a[0] == Dim(0)) return;
   const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
-  consider_strassen(l, {.m = rows, .n = p.n.value(), .k = p.k.value()}, floor_div(rows, p.a[0].value()), b, [&l, p, rows](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
+  consider_strassen(l, {.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = static_cast<int64_t>(likely_rows(p, rows))}, sample_rows(p), b, [&l, p, rows](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
     const View a = l.in(0), y = l.out(0);
     StepBuilder step = l.call("strassen");
     strassen_args(step, plan, a, w, y, scratch, gemm_params(p, rows));
@@ -131,7 +141,7 @@ void narrow_candidate(Lowering& l, const Product& p, Dim rows) {
   const int64_t n = p.n.value(), k = p.k.value(), lanes = l.target().vector_floats;
   if (n > lanes / 4) return;
   const double row_macs = static_cast<double>((k + lanes - 1) / lanes * lanes * n) * 1.2 + 130 + 60 * static_cast<double>(n);  // measured: the sums over lanes
-  l.consider("gemm_narrow", known(rows) * row_macs, 4 * static_cast<double>(k * n), [&l, p, rows, n, k, lanes] {
+  l.consider("gemm_narrow", likely_rows(p, rows) * row_macs, 4 * static_cast<double>(k * n), [&l, p, rows, n, k, lanes] {
     const View a = l.in(0), y = l.out(0);
     const std::span<const float> b = l.constant(1)->as<float>();
     const Packed packed{b, pack::panels_size(n, k, lanes), [b, n, k, lanes] { return pack::panels(b, {.k = n, .n = k, .nr = lanes, .transposed = true, .ld = n}); }};

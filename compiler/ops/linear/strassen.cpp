@@ -5,11 +5,11 @@
 #include "compiler/lowering/pack.h"
 
 namespace onnxc {
-std::optional<StrassenPlan> plan_strassen(const Target& target, int64_t rows, int64_t sample_rows, int64_t n, int64_t k) {
+std::optional<StrassenPlan> plan_strassen(const Target& target, bool several, int64_t sample_rows, int64_t n, int64_t k) {
   constexpr int64_t kPanelRows = 448, kLeastRows = 40;
   const int64_t fits = std::clamp<int64_t>(target.l2_bytes * 3 / 2 / (8 * k), 96, kPanelRows);
   int64_t blocks = std::max<int64_t>((sample_rows + fits - 1) / fits, sample_rows >= 80 ? 2 : 1);
-  if (rows > sample_rows) {
+  if (several) {
     while (sample_rows % blocks != 0 && sample_rows / blocks >= kLeastRows) ++blocks;
     if (sample_rows / blocks < kLeastRows) return std::nullopt;
   }
@@ -32,10 +32,10 @@ double block_macs(const StrassenPlan& plan, int64_t rows, int64_t columns, int64
 void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows, const ConstantMatrix& b,
                        const std::function<void(const StrassenPlan&, PointerArg, PointerArg)>& build) {
   constexpr int64_t kLeast = 32;  // rows, columns and depth of a quarter below which there is nothing to win
-  if (l.node().integer("exact", 0) != 0 || !product.m.is_constant() || !sample_rows.is_constant() || product.k % 2 != 0) return;
-  const int64_t rows = product.m.value(), n = product.n, k = product.k;
+  if (l.node().integer("exact", 0) != 0 || !sample_rows.is_constant() || product.k % 2 != 0) return;
+  const int64_t rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k;
   if (std::min({sample_rows.value() / 2, n / 2, k / 2}) < kLeast) return;
-  const auto planned = plan_strassen(l.target(), rows, sample_rows.value(), n, k);
+  const auto planned = plan_strassen(l.target(), !(product.m == sample_rows), sample_rows.value(), n, k);
   if (!planned) return;
   const StrassenPlan plan = *planned;
   const int64_t pairs = (n + 2 * plan.tile.nr - 1) / (2 * plan.tile.nr), columns = pairs * 2 * plan.tile.nr, floats = pairs * 7 * (k / 2) * plan.tile.nr;

@@ -74,14 +74,14 @@ std::vector<Storage> storages(Lowering& l, const ConvCall& c, const Tile& tile) 
 }
 
 /// What a tiled kernel takes, which reads the weights anew for each tile.
-StoredKernel stored_kernel(const ConvCall& c, const char* row, const Tile& tile) {
+StoredKernel stored_kernel(const ConvCall& c, std::string_view row, const Tile& tile) {
   return {row, c.tiled_macs(tile), std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.taps(), c.padded_columns(tile) * c.group};
 }
 
-/// A 1x1 convolution as a product, of one row by gemv.
-void consider_product(Lowering& l, const ConvCall& c, const Tile& tile, bool one_row) {
+/// A 1x1 convolution as a product by the kernel of that row: gemm, gemv for one pixel, gemm_any for one pixel of each of so many images as only a run tells.
+void consider_product(Lowering& l, const ConvCall& c, const Tile& tile, std::string_view row) {
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin};
-  const char* const row = one_row ? "gemv" : "gemm";
+  const bool one_row = row == "gemv";
   consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, tile, product, row, one_row](const Storage& storage) {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
@@ -98,17 +98,19 @@ void consider_product(Lowering& l, const ConvCall& c, const Tile& tile, bool one
   });
 }
 
+bool is_product(const ConvCall& c) { return !c.is_deep() && c.kh == 1 && c.kw == 1 && c.group == 1 && c.plain_window() && c.no_pads(); }
+
 void consider_gemm(Lowering& l, const ConvCall& c) {
-  if (c.is_deep() || c.kh != 1 || c.kw != 1 || c.group != 1 || !c.plain_window() || !c.no_pads()) return;
+  if (!is_product(c)) return;
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
-  consider_product(l, c, choose_tile(l.target(), product), false);
+  consider_product(l, c, choose_tile(l.target(), product), "gemm");
   consider_strassen(l, product, c.oh * c.ow, {conv_weights_name(l), conv_weights(l), true}, [&l, c](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     StepBuilder step = l.call("strassen");
     strassen_args(step, plan, x, w, y, scratch, gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr}));
     finish_conv(l, step, c, y);
   });
-  if (c.pixels == Dim(1)) consider_product(l, c, choose_row_tile(l.target(), c.cout), true);  // the two of squeeze-and-excite, above all
+  if (c.pixels == Dim(1)) consider_product(l, c, choose_row_tile(l.target(), c.cout), "gemv");  // the two of squeeze-and-excite, above all
 }
 
 /// As in depthwise.hpp.
@@ -242,6 +244,10 @@ void lower_conv(Lowering& l) {
     return l.build_cheapest();
   }
   const ConvCall c(l);
+  if (is_product(c) && c.image_pixels() == 1 && !c.pixels.is_constant() && !is_narrow(c.cout, c.group)) {
+    consider_product(l, c, choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin}), "gemm_any");
+    return l.build_cheapest();
+  }
   consider_gemm(l, c);
   consider_winograd(l, c);
   consider_winograd_line(l, c);

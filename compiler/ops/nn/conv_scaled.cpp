@@ -11,9 +11,9 @@ bool is_product(const Expr& expr) {
   return expr.terms[0].kind == Expr::Kind::Input && expr.terms[1].kind == Expr::Kind::Input && expr.type() == ElementType::F32;
 }
 
-/// [1, c, 1, 1] beside an image of c channels.
+/// [n, c, 1, 1] beside n images of c channels.
 bool is_per_channel(const Extents& factor, const Extents& image) {
-  return factor == Extents{1, image[1], 1, 1} && !(factor == image);
+  return factor == Extents{image[0], image[1], 1, 1} && !(factor == image);
 }
 
 /// The number of the Map's input that is the factor.
@@ -28,7 +28,7 @@ const Node* scale_before(const Surroundings& around, const Node& conv) {
   if (map == nullptr || !map->is_map() || map->inputs.size() != 2 || !is_product(*map->epilogue)) return nullptr;
   const Extents& image = graph[map->outputs[0]].type.extents;
   const ValueId factor = map->inputs[static_cast<std::size_t>(factor_of(graph, *map))], scaled = map->inputs[static_cast<std::size_t>(1 - factor_of(graph, *map))];
-  if (!(image[0] == Dim(1)) || !is_per_channel(graph[factor].type.extents, image) || !(graph[scaled].type.extents == image)) return nullptr;
+  if (!is_per_channel(graph[factor].type.extents, image) || !(graph[scaled].type.extents == image)) return nullptr;
   if (graph.constant(factor) != nullptr || graph.constant(scaled) != nullptr) return nullptr;
   const bool few_weights = graph[conv.input(1)].type.extents[0].value() < image[2].value() * image[3].value();
   return few_weights ? map : nullptr;
@@ -38,20 +38,14 @@ void lower_scaled_conv(Lowering& l) {
   Lowering map = l.of(*l.absorbed().front());
   const int factor = factor_of(l.graph(), map.node());
   const ConvCall c(l);
-  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true});
+  const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()});
   const int64_t panels = (c.cout + tile.nr - 1) / tile.nr;
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
   const View x = map.in(1 - factor, conv_input_layout(map, 1 - factor)), s = map.in(factor), y = l.out_any(0);
   const PointerArg w = l.weights(conv_weights_name(l), conv_panels(l, shape, tile));
-  const PointerArg scaled = l.workspace("scaled", ElementType::F32, Dim(panels * c.cin * tile.nr));
-  {
-    StepBuilder step = map.call("scale_panels");
-    step.template_name(std::to_string(tile.nr)).pointer(w).pointer(s).pointer(scaled).dim(c.cin).dim(panels);
-  }
-  PointerArg read = scaled;
-  read.writes = false;
-  StepBuilder step = l.call("gemm");
-  tile_args(step, tile, true).pointer(x).pointer(read).pointer(y).params(gemm_params(l, c, x, y, shape));
+  const PointerArg scaled = l.part_workspace("scaled", ElementType::F32, Dim(panels * c.cin * tile.nr));
+  StepBuilder step = l.call("gemm_scaled");
+  tile_args(step, tile, true).pointer(x).pointer(w).pointer(s).pointer(y).pointer(scaled).params(gemm_params(l, c, x, y, shape)).dim(c.image_pixels());
   finish_conv(l, step, c, y);
 }
 

@@ -1,0 +1,52 @@
+// gemm of images whose channels are scaled first, as squeeze-and-excite does: what each pixel would be multiplied by goes into the few weights of the 1x1 convolution that follows.
+//
+//   gemm_scaled<8, 3>(part, x, w, s, y, scaled, {.m = 196, .n = 40, .k = 240, .lda = 240, .ldc = 40, .bias = w_bias}, 196, Epilogue<Relu>{});
+//
+//   y[i, j] = epilogue(bias[j] + x[i, :] (s[i / pixels, :] w[:, j]))
+//
+//   w       as gemm packs it
+//   s       [images, k], any alignment
+//   scaled  the panels of w for one image, of this part: each scales all of them, which takes less than to fetch from another core what that has scaled
+#pragma once
+#include "gemm.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
+
+namespace detail {
+
+/// Row r of each of the panels [panels][k][NR] times s[r]. Where NR is no whole number of vectors, the last holds pairs (tile.hpp), and k is even.
+template <int NR>
+ONNXC_ONE_COPY void scale_panels(const float* w, const float* s, float* scaled, int64_t k, int64_t panels) {
+  constexpr int kWhole = NR / Vec::width * Vec::width;
+  constexpr bool kPairs = NR != kWhole;
+  const auto scale = [](const float* from, float* to, Vec factor) { (Vec::load(from) * factor).store(to); };
+  for (int64_t row = 0; row < panels * k; row += kPairs ? 2 : 1) {
+    const float *const from = w + row * NR, *const factors = s + row % k;
+    float* const to = scaled + row * NR;
+    ONNXC_UNROLL for (int j = 0; j < kWhole; j += Vec::width) {
+      scale(from + j, to + j, Vec::all(factors[0]));
+      if constexpr (kPairs) scale(from + kWhole + j, to + kWhole + j, Vec::all(factors[1]));
+    }
+    if constexpr (kPairs) scale(from + 2 * kWhole, to + 2 * kWhole, pairs(factors));
+  }
+}
+
+}  // namespace detail
+
+/// See the head of the file. p.m: of all images; `pixels`: rows of one.
+template <int MR, int NV, bool kPairs = false, class Epi = Epilogue<Keep>>
+void gemm_scaled(Part part, const float* x, const float* w, const float* s, float* y, float* scaled, GemmParams p, int64_t pixels, Epi epi = {}) {
+  constexpr int NR = Tile<MR, NV, kPairs>::NR;
+  const int64_t panels = (p.n + NR - 1) / NR, block = detail::block_rows(p.k, MR);
+  const auto [first, last] = part.slice(p.m, MR);
+  for (int64_t row = first; row < last;) {
+    const int64_t image = row / pixels, end = (image + 1) * pixels < last ? (image + 1) * pixels : last;
+    detail::scale_panels<NR>(w, s + image * p.k, scaled, p.k, panels);
+    for (; row < end; row += block) {
+      detail::gemm_block<MR, NV, kPairs>(row, end - row < block ? end - row : block, 0, panels, x + row * p.lda, scaled, y, static_cast<float*>(nullptr), p, epi);
+    }
+    row = end;
+  }
+}
+
+}  // namespace onnxc

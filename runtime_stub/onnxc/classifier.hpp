@@ -11,7 +11,7 @@
 //
 //   x     [images, pixels, cin], x_pixel floats from one pixel to the next
 //   w     as gemm packs it, v as pack::slices does: of NR rows each
-//   sums  [images, kClassifierGroups, n], rows as long as whole panels of v
+//   sums  [images, kClassifierGroups, n], rows as long as whole panels of v; those of the first group begin with p.start
 #pragma once
 #include "gemm.hpp"
 
@@ -23,6 +23,7 @@ struct ClassifierParams {
   int64_t images = 1, pixels, cin, channels, n;
   int64_t x_pixel;
   const float* bias = nullptr;         // channels values, padded to whole panels, or null
+  const float* start = nullptr;        // n values, padded to whole panels of v, or null
   const float* weights_end = nullptr;  // as of GemmParams
 };
 
@@ -69,15 +70,16 @@ ONNXC_ONE_COPY void summed_panel(const float* x, const float* panel, const float
   });
 }
 
-/// rows[i, 0..pitch) += factors[i, 0..count) v, of panels [pitch / NR][count][NR], for R rows that are `apart`; `first`: there is nothing in them yet.
+/// rows[i, 0..pitch) += factors[i, 0..count) v, of panels [pitch / NR][count][NR], for R rows that are `apart`; `first`: there is nothing in them yet, and they begin with `start`,
+/// or null.
 template <int R, int NV>
-ONNXC_ONE_COPY void add_product(const float* factors, int64_t factors_pitch, int64_t count, const float* v, float* rows, int64_t apart, int64_t pitch, bool first) {
+ONNXC_ONE_COPY void add_product(const float* factors, int64_t factors_pitch, int64_t count, const float* v, float* rows, int64_t apart, int64_t pitch, bool first, const float* start) {
   constexpr int NR = NV * Vec::width;
   const Ahead ahead(v);
   for (int64_t col = 0; col < pitch; col += NR, v += count * NR) {
     const auto at = [&](int64_t i) { return rows + i * apart + col; };
     Tile<R, NV> tile;
-    if (first) tile.start(kZeros);
+    if (first) tile.start(start != nullptr ? start + col : kZeros);
     else tile.load(at);
     tile.add(EvenRows{factors, factors_pitch}, count, v, ahead);
     tile.store(at, R);
@@ -98,9 +100,10 @@ void classifier(Part part, const float* x, const float* w, const float* v, float
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t group = unit % kClassifierGroups, image = unit / kClassifierGroups * kTogether, images = p.images - image < kTogether ? p.images - image : kTogether;
     const int64_t first = panels * group / kClassifierGroups, last = panels * (group + 1) / kClassifierGroups;
+    const float* const start = group == 0 ? p.start : nullptr;
     float* const rows = sums + image * apart + group * pitch;
     for (int64_t i = 0; first == last && i < images; ++i) {
-      for (int64_t j = 0; j < pitch; ++j) rows[i * apart + j] = 0.0f;
+      for (int64_t j = 0; j < pitch; ++j) rows[i * apart + j] = start != nullptr ? start[j] : 0.0f;
     }
     for (int64_t panel = first; panel < last; ++panel) {
       const int64_t col = panel * NR, count = p.channels - col < NR ? p.channels - col : NR;
@@ -114,8 +117,8 @@ void classifier(Part part, const float* x, const float* w, const float* v, float
         finish_row(epi2, of_image, 0, col, of_image, count);
       }
       int64_t i = 0;
-      for (; i + kRows <= images; i += kRows) detail::add_product<kRows, NV2>(factors + i * NR, NR, count, meets, rows + i * apart, apart, pitch, panel == first);
-      for (; i < images; ++i) detail::add_product<1, NV2>(factors + i * NR, NR, count, meets, rows + i * apart, apart, pitch, panel == first);
+      for (; i + kRows <= images; i += kRows) detail::add_product<kRows, NV2>(factors + i * NR, NR, count, meets, rows + i * apart, apart, pitch, panel == first, start);
+      for (; i < images; ++i) detail::add_product<1, NV2>(factors + i * NR, NR, count, meets, rows + i * apart, apart, pitch, panel == first, start);
     }
   }
 }

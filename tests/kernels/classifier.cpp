@@ -36,10 +36,10 @@ void check(const Case& t) {
   constexpr int64_t NR = NV * Vec::width, NR2 = NV2 * Vec::width;
   INFO("images " << t.images << " pixels " << t.pixels << " cin " << t.cin << " channels " << t.channels << " n " << t.n << " parts " << t.parts << " tile " << MR << "x" << NV << ", " << NV2);
   const int64_t x_pixel = t.cin + 3, pitch = (t.n + NR2 - 1) / NR2 * NR2;
-  const auto x = numbers(t.images * t.pixels * x_pixel, 1), w = numbers(t.cin * t.channels, 2), v = numbers(t.channels * t.n, 3), bias = numbers(t.channels, 4);
+  const auto x = numbers(t.images * t.pixels * x_pixel, 1), w = numbers(t.cin * t.channels, 2), v = numbers(t.channels * t.n, 3), bias = numbers(t.channels, 4), start = numbers(t.n, 5);
   const Aligned packed_w(pack::panels(w, {.k = t.cin, .n = t.channels, .nr = NR})), packed_v(pack::slices(v, {.k = t.channels, .n = t.n, .nr = NR2}, NR));
-  const Aligned packed_bias(pack::padded(bias, NR));
-  const ClassifierParams p{.images = t.images, .pixels = t.pixels, .cin = t.cin, .channels = t.channels, .n = t.n, .x_pixel = x_pixel, .bias = t.bias ? packed_bias.p : nullptr};
+  const Aligned packed_bias(pack::padded(bias, NR)), packed_start(pack::padded(start, NR2));
+  const ClassifierParams p{.images = t.images, .pixels = t.pixels, .cin = t.cin, .channels = t.channels, .n = t.n, .x_pixel = x_pixel, .bias = t.bias ? packed_bias.p : nullptr, .start = t.bias ? packed_start.p : nullptr};
   std::vector<float> sums(size_t(t.images * kClassifierGroups * pitch + 1), kGuard);
   for (int i = t.parts; i-- > 0;) classifier<MR, NV, NV2>(Part{i, t.parts}, x.data(), packed_w.p, packed_v.p, sums.data(), p, Epilogue<Rectified>{}, Epilogue<Quarter>{});
 
@@ -55,7 +55,7 @@ void check(const Case& t) {
     }
     const double largest = *std::ranges::max_element(factors), tolerance = std::max(1.0, largest) * (sum_tolerance(t.channels) + sum_tolerance(t.pixels) + sum_tolerance(t.cin));
     for (int64_t j = 0; j < t.n; ++j) {
-      double wanted = 0, got = 0;
+      double wanted = t.bias ? double(start[size_t(j)]) : 0, got = 0;
       for (int64_t c = 0; c < t.channels; ++c) wanted += factors[size_t(c)] * double(v[size_t(c * t.n + j)]);
       for (int64_t g = 0; g < kClassifierGroups; ++g) got += double(sums[size_t((image * kClassifierGroups + g) * pitch + j)]);
       wrong += !(std::fabs(got - wanted) <= tolerance);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Small networks through ONNX Runtime and through onnxc, at -O0, at -O3, with two threads and at --memory=min.
 
-They aim at what lowering does with places and weights: Concat and Split in place, NHWC inputs as they lie, squeeze-and-excite in weights,
-Winograd along rows, slices of what a loop carries, bands of rows, the order of nodes, weights that grow from shapes, cheap values that are computed again,
+They aim at what lowering does with places and weights: Concat and Split in place, NHWC inputs as they lie, squeeze-and-excite in weights, ends of classifiers,
+Strassen's product by samples, Winograd along rows, slices of what a loop carries, bands of rows, the order of nodes, weights that grow from shapes, cheap values that are computed again,
 images by stripes. At --memory=min no arena is larger. Tolerance: 1e-4 relative and 1e-5 absolute, for
 values of the size of 1.
 """
@@ -27,6 +27,12 @@ AT_MOST = {"a block by bands of rows": 0.75, "a cheap value for distant readers"
 
 def network(title, nodes, constants, outputs, **feeds):
     NETWORKS.append((title, make_model(title, nodes, constants, outputs, feeds), feeds))
+
+
+def network_of_any_batch(title, nodes, constants, outputs, **feeds):
+    """Twice: for as many samples as there are, and for a number that only a run tells."""
+    network(title, nodes, constants, outputs, **feeds)
+    NETWORKS.append((f"{title}, any number", make_model(title, nodes, constants, outputs, feeds, batch="n"), feeds))
 
 
 def dense_and_gated():
@@ -59,10 +65,30 @@ def squeeze_and_excite():
     start = [conv("x w0", "a"), node("Relu", "a", "ra"), node("GlobalAveragePool", "ra", "m")]
     nodes = [*start, conv("m w1", "c1", 1), node("Relu", "c1", "rc"), conv("rc w2", "c2", 1), node("Sigmoid", "c2", "s"), node("Mul", "ra s", "sc"), conv("sc w3 b", "y", 1)]
     constants = dict(w0=weights(40, 24, 3, 3), w1=weights(10, 40, 1, 1), w2=weights(40, 10, 1, 1), w3=weights(19, 40, 1, 1), b=values(19))
-    network("squeeze and excite", nodes, constants, "y", x=values(1, 24, 14, 14))
+    network_of_any_batch("squeeze and excite", nodes, constants, "y", x=values(1, 24, 14, 14))
     nodes = [*start, node("Sigmoid", "m", "s"), node("Mul", "s ra", "sc"), conv("sc w3 b", "c3", 1), node("Add", "c3 x", "y")]
     network("excite, with a residual", nodes, dict(w0=weights(40, 24, 3, 3), w3=weights(24, 40, 1, 1), b=values(24)), "y s", x=values(1, 24, 14, 14))
+    network_of_any_batch("excite, three images", nodes, dict(w0=weights(40, 24, 3, 3), w3=weights(24, 40, 1, 1), b=values(24)), "y s", x=values(3, 24, 9, 9))
     network("more weights than pixels", nodes, dict(w0=weights(40, 24, 3, 3), w3=weights(24, 40, 1, 1), b=values(24)), "y s", x=values(1, 24, 3, 3))
+
+
+def classifiers():
+    """As networks for images end; the matrix is larger than half of an L2 cache."""
+    start = [conv("x w0 b0", "a", 1), node("Relu", "a", "ra"), node("GlobalAveragePool", "ra", "m")]
+    for images, side, channels, n in (1, 7, 500, 1100), (3, 5, 410, 1300), (17, 2, 420, 1290):
+        first = dict(w0=weights(channels, 24, 1, 1), b0=values(channels))
+        x = values(images, 24, side, side)
+        network_of_any_batch(f"classifier of {images} images, Gemm", [*start, node("Flatten", "m", "f"), node("Gemm", "f w1 b1", "l", transB=1), node("Softmax", "l", "y")],
+                dict(**first, w1=weights(n, channels), b1=values(n)), "y l", x=x)
+        network_of_any_batch(f"classifier of {images} images, Conv and Gemm", [*start, conv("m w1 b1", "c", 1), node("HardSwish", "c", "h"), node("Flatten", "h", "f"), node("Gemm", "f w2", "y", transB=1)],
+                dict(**first, w1=weights(n, channels, 1, 1), b1=values(n), w2=weights(10, n)), "y", x=x)
+        network_of_any_batch(f"classifier of {images} images, Conv as it is", [*start, conv("m w1", "y", 1)], dict(**first, w1=weights(n, channels, 1, 1)), "y", x=x)
+
+
+def strassen():
+    for samples in 1, 3:
+        network_of_any_batch(f"1x1 of {samples} images by blocks", [conv("x w0 b", "a", 1), node("Relu", "a", "y")], dict(w0=weights(256, 320, 1, 1), b=values(256)), "y", x=values(samples, 320, 14, 14))
+        network_of_any_batch(f"MatMul of {samples} samples by blocks", [node("MatMul", "x w0", "a"), node("Add", "a b", "y")], dict(w0=weights(320, 256), b=values(256)), "y", x=values(samples, 14, 16, 320))
 
 
 def winograd_along_rows():
@@ -142,7 +168,7 @@ def arena(model, *options):
 
 
 def main():
-    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice:
+    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, classifiers, strassen, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice:
         make()
     failed = 0
     for title, model, feeds in NETWORKS:

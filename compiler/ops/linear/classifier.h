@@ -6,11 +6,13 @@
 
 namespace onnxc {
 
-/// Of 1x1 Conv -> ReduceSum of all pixels [-> Reshape] -> MatMul by a constant matrix: what is before the MatMul, where that matrix would leave the L2 cache of the
-/// target. Empty where there is no such chain.
-std::vector<const Node*> absorbed_by_matmul(const Surroundings& around, const Node& matmul, const Target& target);
+/// Of 1x1 Conv -> ReduceSum of all pixels [-> Reshape] -> product by a constant matrix, a MatMul or a 1x1 Conv of what is one pixel now: what is before that `last`, where the
+/// matrix would leave the L2 cache of the target. Empty where there is no such chain.
+std::vector<const Node*> absorbed_by_classifier(const Surroundings& around, const Node& last, const Target& target);
 
-/// Lowers such a chain, as its MatMul.
-void lower_classifier(Lowering& matmul);
+/// Whether that is what the node absorbed.
+bool is_classifier(const Lowering& last);
+/// Lowers such a chain, as its last node.
+void lower_classifier(Lowering& last);
 
 }  // namespace onnxc

@@ -219,6 +219,6 @@ Extents matmul_extents(Inference& n, int a, int b) {
 
 extern const Operator op_MatMul;
 const Operator op_MatMul{.name = "MatMul", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_matmul, .evaluate = evaluate_matmul,
-                         .lower = lower_matmul, .takes_epilogue = has_fast_kernel, .absorbs = absorbed_by_matmul};
+                         .lower = lower_matmul, .takes_epilogue = has_fast_kernel, .absorbs = absorbed_by_classifier};
 
 }  // namespace onnxc

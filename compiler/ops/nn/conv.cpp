@@ -12,6 +12,7 @@
 #include "compiler/lowering/slicing.h"
 #include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/linear/classifier.h"
 #include "compiler/ops/linear/strassen.h"
 #include "compiler/ops/nn/conv_call.h"
 #include "compiler/ops/nn/conv_chain.h"
@@ -236,7 +237,8 @@ void lower_conv(Lowering& l) {
   }
   if (!l.absorbed().empty()) {
     if (l.absorbed().front()->is_map()) return lower_scaled_conv(l);
-    lower_conv_chain(l);
+    if (is_classifier(l)) lower_classifier(l);
+    else lower_conv_chain(l);
     return l.build_cheapest();
   }
   if (!l.out_layout(0).channels_last && planar_conv(l.graph(), l.node(), l.target().vector_floats).writes) {
@@ -262,6 +264,7 @@ void lower_conv(Lowering& l) {
 
 std::vector<const Node*> absorbed(const Surroundings& around, const Node& node, const Target& target) {
   if (const Node* scale = scale_before(around, node)) return {scale};
+  if (auto nodes = absorbed_by_classifier(around, node, target); !nodes.empty()) return nodes;
   return absorbed_by_conv(around, node, target);
 }
 

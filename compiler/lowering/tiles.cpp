@@ -1,5 +1,6 @@
 #include "compiler/lowering/tiles.h"
 
+#include <cmath>
 #include <span>
 
 namespace onnxc {
@@ -44,6 +45,9 @@ const Candidate& of_core(const Candidate& candidate, const Target& target) {
   return candidate;
 }
 
+/// What it takes to begin and to end a tile, in steps of k.
+double ends_of(int rows, int vectors) { return rows * vectors > 21 ? 2.2 : 1.2; }
+
 int columns_of(const Candidate& c, const Target& target) { return c.vectors * target.vector_floats - (c.pairs ? target.vector_floats / 2 : 0); }
 
 }  // namespace
@@ -65,7 +69,7 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
     // it goes in slices.
     const double waits = c.rows < 8 && c.rows < rows && nr * product.k * 4 > target.l1_bytes && !is_deep(target, product.k, nr) ? 1.15 : 1.0;
     // To start a tile and to finish it takes as long as so many steps of k; where little else is in flight, all the longer (Zen 4, k from 16 to 64).
-    const double ends = 1 + (c.ends > 0 ? c.ends : c.rows * c.vectors > 21 ? 2.2 : 1.2) / static_cast<double>(std::max<int64_t>(1, product.k));
+    const double ends = 1 + (c.ends > 0 ? c.ends : ends_of(c.rows, c.vectors)) / static_cast<double>(std::max<int64_t>(1, product.k));
     const double wasted = waste(rows, c) + (product.likely > 0 && !product.m.is_constant() ? waste(product.likely, c) : 0);
     const double work = wasted * static_cast<double>(columns) * waits * ends / (even ? c.even : c.anywhere);
     if (best == nullptr || work < least) {
@@ -74,6 +78,11 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
     }
   }
   return {best->rows, best->vectors, columns_of(*best, target), best->pairs};
+}
+
+double gemm_macs(const Tile& tile, double rows, int64_t n, int64_t k) {
+  const auto whole = static_cast<double>(padded_rows(std::llround(rows), tile.rows) * ((n + tile.nr - 1) / tile.nr) * tile.nr);
+  return whole * (static_cast<double>(k) + ends_of(tile.rows, tile.vectors)) * (tile.pairs ? 1.03 : 1);
 }
 
 Tile choose_row_tile(const Target& target, int64_t n) {

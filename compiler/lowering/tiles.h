@@ -30,7 +30,10 @@ bool is_deep(const Target& target, int64_t k, int64_t nr);
 /// The tile that wastes least, weighted by what each reaches of the peak.
 Tile choose_tile(const Target& target, const TiledProduct& product);
 
-/// The same for one row, by gemv: as many vectors as leave few columns empty.
+/// Multiply-adds of a product by gemm: of whole tiles, and what it takes to begin and to end each, measured in such.
+double gemm_macs(const Tile& tile, double rows, int64_t n, int64_t k);
+
+/// The tile for one row, by gemv: as many vectors as leave few columns empty.
 Tile choose_row_tile(const Target& target, int64_t n);
 
 /// The same for Winograd's products, of `tiles` rows for each frequency, whose constants stream by unless the kernel makes them. `relative`: what a padded multiply-add

@@ -1,21 +1,24 @@
 // gemm by one level of Strassen's product in Winograd's form: 7 products of half the size in each direction instead of 8.
 //
-//   strassen<8, 4>(part, a, w, y, sums, {.m = 128, .n = 1152, .k = 384, .lda = 384, .ldc = 1152}, 128);
+//   strassen<8, 2>(part, a, w, y, sums, {.m = 392, .n = 128, .k = 512, .lda = 512, .ldc = 128}, 196, 16);
 //
 //     a = A11 A12    S1 = A21 + A22    b = B11 B12    T1 = B12 - B11    U = A11 B11           V = S1 T1
 //         A21 A22    S2 = S1 - A11         B21 B22    T2 = B22 - T1     C11 = U + A12 B21     C12 = U + V + S4 B22
 //                    S3 = A11 - A21                   T3 = B22 - B12    U = U + S2 T2         C22 = U + V
 //                    S4 = A12 - S2                    T4 = B21 - T2     U = U + S3 T3         C21 = U + A22 T4
 //
-// (C12 takes U before S3 T3, C22 after.) T is made at compile time, in double, S at run time for a block of rows; U and V are panels of half a block that
-// stay near. b packed: [ceil(n / 2 NR)][B11 B21 T2 T1 B22 T3 T4][k / 2][NR] (pack::strassen), in order of use: 7/4 of its size; the second half of the
-// columns starts at a whole panel. k is even. Blocks of `block` rows, the last of which may have fewer, depend on nothing but the call, so that each value is the
-// same for any number of threads. sums: strassen_scratch floats of this part, 64-byte aligned.
+// T is made at compile time, in double, S at run time for a block of rows. A tile of sums goes from product to product in registers, in three stages, each of which
+// runs past the rows of half a block while its panels stay near: A11 B11 is U, and goes on to C11; U goes on by S2 T2, S1 T1 (now V) and S4 B22 to C12; S3 T3 and V are C22,
+// and go on with U + S2 T2 instead of V by A22 T4 to C21. b packed: [ceil(n / 2 NR)][B11 B21 T2 T1 B22 T3 T4][k / 2][NR] (pack::strassen), in order of use: 7/4 of its
+// size; the second half of the columns starts at a whole panel. k is even. Blocks of `block` rows, from each multiple of `sample` on, of which the last before the next
+// may have fewer, depend on nothing but the call, so that each value is the same for any number of threads. sums: strassen_scratch floats of this part, 64-byte aligned.
 //
-// Time against gemm's best tile, weights from beyond L2 (Zen 4, g++ 12, 2026-11):
+// Time against gemm's best tile, weights in L2 or L3 (Zen 4, g++ 12, 2026-11):
 //
-//   m x n x k    128x384x1536  128x384x384  196x256x1024  784x128x512  784x768x192  3136x384x96  196x384x64  49x512x2048
-//                        0.89         0.93          0.92         0.94         0.92         0.95        0.98         1.00
+//   m x n x k    128x384x1536  196x256x1024  784x128x512  784x768x192  49x512x2048  196x64x384  196x384x64  112x64x64
+//                        0.89          0.89         0.90         0.91         0.91        0.91        0.95       0.94
+//
+// Blocks of one or two tiles' height are best where the weights stay in L2. What is lost there: a product of k = 64 spends 5 % on S, 3 % on storing c, 1 % on U and V.
 //
 // Values are added that the product keeps apart: an error is one of the largest value in a block, not in a row, 2.2 to 2.9 times gemm's (root mean square, random
 // values, all or positive ones; k from 64 to 1536); an infinity or NaN in one row spreads to the block's. References: V. Strassen 1969; S. Winograd 1971.
@@ -28,32 +31,25 @@ namespace detail {
 
 constexpr int64_t strassen_pitch(int64_t k) { return (k / 2 + 15) / 16 * 16 + 16; }
 
-/// One of the seven products: what its panel of b is multiplied by, what the sums start from, where they are kept, and the quarter of c that they become.
-struct StrassenProduct {
-  enum class Rows { A11, A12, A22, Sum } rows;
-  enum class Start { Zero, U, UAndV } start;
-  enum class Keep { No, U, V } keep;
-  enum class Quarter { No, C11, C12, C21, C22 } quarter;
+/// Rows of a block as its tiles take them: those of its upper half, of which the last tile may be half as high, and has rows that are the last one again.
+template <int MR>
+struct StrassenRows {
+  int64_t rows, upper = (rows + 1) / 2, lower = rows - upper, whole = lower / MR * MR;  // whole: rows of tiles that lack none, above or below
 
-  constexpr bool lower() const { return quarter == Quarter::C21 || quarter == Quarter::C22; }
-  constexpr bool right() const { return quarter == Quarter::C12 || quarter == Quarter::C22; }
-};
-inline constexpr StrassenProduct kStrassenProducts[7] = {
-    {StrassenProduct::Rows::A11, StrassenProduct::Start::Zero, StrassenProduct::Keep::U, StrassenProduct::Quarter::No},
-    {StrassenProduct::Rows::A12, StrassenProduct::Start::U, StrassenProduct::Keep::No, StrassenProduct::Quarter::C11},
-    {StrassenProduct::Rows::Sum, StrassenProduct::Start::U, StrassenProduct::Keep::U, StrassenProduct::Quarter::No},
-    {StrassenProduct::Rows::Sum, StrassenProduct::Start::Zero, StrassenProduct::Keep::V, StrassenProduct::Quarter::No},
-    {StrassenProduct::Rows::Sum, StrassenProduct::Start::UAndV, StrassenProduct::Keep::No, StrassenProduct::Quarter::C12},
-    {StrassenProduct::Rows::Sum, StrassenProduct::Start::U, StrassenProduct::Keep::U, StrassenProduct::Quarter::C22},  // and V
-    {StrassenProduct::Rows::A22, StrassenProduct::Start::U, StrassenProduct::Keep::No, StrassenProduct::Quarter::C21},
+  ONNXC_INLINE int64_t padded() const {
+    constexpr int kHalf = (MR + 1) / 2;
+    const int64_t rest = upper % MR;
+    return upper + (rest == 0 ? 0 : rest <= kHalf ? kHalf - rest : MR - rest);
+  }
 };
 
-/// S2, S1, S4, S3 of a block of `rows` rows: planes of its upper half's rows. Of an odd number of rows the last is also the one that is missing below.
-ONNXC_INLINE void strassen_sums(const float* a, int64_t lda, int64_t rows, int64_t depth, float* sums, int64_t pitch) {
-  const int64_t upper = (rows + 1) / 2, plane = upper * pitch;
-  for (int64_t i = 0; i < upper; ++i) {
-    const float* const top = a + i * lda;
-    const float* const bottom = a + (upper + i < rows ? upper + i : rows - 1) * lda;
+/// S2, S1, S4, S3 of a block: planes of `padded` rows; behind them A11, A12, A22 of the rows after the whole tiles.
+template <int MR>
+ONNXC_INLINE void strassen_sums(const float* a, int64_t lda, StrassenRows<MR> block, int64_t depth, float* sums, int64_t pitch) {
+  const int64_t padded = block.padded(), plane = padded * pitch;
+  for (int64_t i = 0; i < padded; ++i) {
+    const float* const top = a + (i < block.upper ? i : block.upper - 1) * lda;
+    const float* const bottom = a + (block.upper + i < block.rows ? block.upper + i : block.rows - 1) * lda;
     const auto sum = [&](int64_t k, auto... lanes) ONNXC_INLINE_LAMBDA {
       const Vec a11 = Vec::load(top + k, lanes...), a21 = Vec::load(bottom + k, lanes...);
       const Vec s1 = a21 + Vec::load(bottom + depth + k, lanes...), s2 = s1 - a11;
@@ -63,71 +59,192 @@ ONNXC_INLINE void strassen_sums(const float* a, int64_t lda, int64_t rows, int64
       (Vec::load(top + depth + k, lanes...) - s2).store(s + 2 * plane);
       (a11 - a21).store(s + 3 * plane);
     };
+    const auto copy = [&](int64_t k, auto... lanes) ONNXC_INLINE_LAMBDA {
+      float* const s = sums + 4 * plane + (i - block.whole) * pitch + k;
+      Vec::load(top + k, lanes...).store(s);
+      Vec::load(top + depth + k, lanes...).store(s + MR * pitch);
+      Vec::load(bottom + depth + k, lanes...).store(s + 2 * MR * pitch);
+    };
     int64_t k = 0;
     for (; k + Vec::width <= depth; k += Vec::width) sum(k);
     if (k < depth) sum(k, depth - k);
+    if (i < block.whole) continue;
+    for (k = 0; k + Vec::width <= depth; k += Vec::width) copy(k);
+    if (k < depth) copy(k, depth - k);
   }
 }
 
-/// `rows` rows, the first of which is row `row` of c and at `a`, through pairs of panels [first, last) of `pairs`.
+/// A block and a pair of panels: where all of it is.
+struct StrassenPair {
+  const float* a;  // the block's first row
+  int64_t lda, whole, lower_quarter;  // rows in whole tiles; elements from a to A22
+  const float *tail, *sums;  // S2; the others `plane` apart
+  int64_t plane, pitch, depth;
+  const float* b;  // the seven panels
+  float *u, *v, *spare;  // U, then U + S2 T2; U + S2 T2 + V; a tile
+  float* c;
+  int64_t ldc, n, left, right, row, upper, lower;  // left, right: first columns; upper, lower: rows of each half, the first of which is `row` of c
+  const float *bias_left, *bias_right;
+
+  /// Rows of a quarter of a, `from` elements from the block's first, or those copied behind the sums as the `copy`th.
+  ONNXC_INLINE EvenRows quarter(int64_t i, int64_t from, int64_t copy, int64_t rows) const {
+    return i < whole ? EvenRows{a + i * lda + from, lda} : EvenRows{tail + copy * rows * pitch, pitch};
+  }
+  ONNXC_INLINE EvenRows sum(int64_t i, int64_t plane_of) const { return {sums + plane_of * plane + i * pitch, pitch}; }
+};
+
+/// What a tile at the edges of c holds, row by row; c: where its first value goes.
+template <int NR, class Epi>
+ONNXC_ONE_COPY void strassen_edge(const float* tile, float* c, int64_t ldc, int64_t row, int64_t rows, int64_t col, int64_t columns, const Epi& epi) {
+  for (int64_t i = 0; i < rows; ++i) finish_row(epi, tile + i * NR, row + i, col, c + i * ldc, columns);
+}
+
+template <int NR>
+ONNXC_INLINE auto rows_at(float* panel) {
+  return [panel](int64_t r) { return panel + r * NR; };
+}
+
+/// tile + bias, and what lies at `also` where that is not null, through the epilogue; `rows` of it are left, from row `row` of c on. The tile stays as it is.
+template <bool kAlso, int R, int NV, class Epi>
+ONNXC_INLINE void strassen_finish(Tile<R, NV>& tile, const StrassenPair& s, float* also, int64_t row, int64_t rows, int64_t col, const float* bias, const Epi& epi) {
+  constexpr int NR = NV * Vec::width;
+  const auto value = [&](int i, int j) ONNXC_INLINE_LAMBDA {
+    const Vec x = tile.acc[i][j] + Vec::load(bias + j * Vec::width);
+    return kAlso ? x + Vec::load(also + i * NR + j * Vec::width) : x;
+  };
+  float* const c = s.c + row * s.ldc + col;
+  const int64_t columns = s.n - col < NR ? s.n - col : NR;
+  if (rows >= R && columns == NR) {
+    ONNXC_UNROLL for (int i = 0; i < R; ++i) {
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) finish_vector(epi, value(i, j), row + i, col + j * Vec::width, c + i * s.ldc + j * Vec::width);
+    }
+    return;
+  }
+  if (NV <= 2 && rows >= R) {
+    ONNXC_UNROLL for (int i = 0; i < R; ++i) {
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
+        const int64_t lanes = columns - j * Vec::width;
+        if (lanes > 0) finish_vector(epi, value(i, j), row + i, col + j * Vec::width, c + i * s.ldc + j * Vec::width, lanes < Vec::width ? lanes : Vec::width);
+      }
+    }
+    return;
+  }
+  float* const to = kAlso ? also : s.spare;
+  ONNXC_UNROLL for (int i = 0; i < R; ++i) {
+    ONNXC_UNROLL for (int j = 0; j < NV; ++j) value(i, j).store(to + i * NR + j * Vec::width);
+  }
+  if (kAlso) tile.store(rows_at<NR>(s.spare), R);
+  strassen_edge<NR>(to, c, s.ldc, row, rows < R ? rows : R, col, columns, epi);
+  if (kAlso) tile.load(rows_at<NR>(s.spare));
+}
+
+/// U = A11 B11, then C11: rows [i, i + R).
+template <int MR, int R, int NV, class Epi>
+ONNXC_ONE_COPY void strassen_c11(const StrassenPair& s, int64_t i, const Ahead& fetched, const Epi& epi) {
+  constexpr int NR = NV * Vec::width;
+  const int64_t depth = s.depth;
+  Ahead ahead = fetched;
+  Tile<R, NV> tile;
+  tile.start(kZeros);
+  tile.add(s.quarter(i, 0, 0, MR), depth, s.b, ahead);
+  tile.store(rows_at<NR>(s.u + i * NR), R);
+  ahead.pass(depth);
+  tile.add(s.quarter(i, depth, 1, MR), depth, s.b + depth * NR, ahead);
+  strassen_finish<false>(tile, s, nullptr, s.row + i, s.upper - i, s.left, s.bias_left, epi);
+}
+
+/// U += S2 T2, V = U + S1 T1, then C12.
+template <int MR, int R, int NV, class Epi>
+ONNXC_ONE_COPY void strassen_c12(const StrassenPair& s, int64_t i, const Ahead& fetched, const Epi& epi) {
+  constexpr int NR = NV * Vec::width;
+  const int64_t depth = s.depth;
+  const float* const b = s.b + 2 * depth * NR;
+  Ahead ahead = fetched;
+  Tile<R, NV> tile;
+  tile.load(rows_at<NR>(s.u + i * NR));
+  tile.add(s.sum(i, 0), depth, b, ahead);
+  tile.store(rows_at<NR>(s.u + i * NR), R);
+  ahead.pass(depth);
+  tile.add(s.sum(i, 1), depth, b + depth * NR, ahead);
+  tile.store(rows_at<NR>(s.v + i * NR), R);
+  if (s.right >= s.n) return;
+  ahead.pass(depth);
+  tile.add(s.sum(i, 2), depth, b + 2 * depth * NR, ahead);
+  strassen_finish<false>(tile, s, nullptr, s.row + i, s.upper - i, s.right, s.bias_right, epi);
+}
+
+/// S3 T3, then C22 and C21.
+template <int MR, int R, int NV, class Epi>
+ONNXC_ONE_COPY void strassen_c2(const StrassenPair& s, int64_t i, const Ahead& fetched, const Epi& epi) {
+  constexpr int NR = NV * Vec::width;
+  const int64_t depth = s.depth, row = s.row + s.upper + i, rows = s.lower - i;
+  const float* const b = s.b + 5 * depth * NR;
+  Ahead ahead = fetched;
+  Tile<R, NV> tile;
+  tile.start(kZeros);
+  tile.add(s.sum(i, 3), depth, b, ahead);
+  ahead.pass(depth);
+  if (s.right < s.n) strassen_finish<true>(tile, s, s.v + i * NR, row, rows, s.right, s.bias_right, epi);
+  tile.plus(rows_at<NR>(s.u + i * NR));
+  tile.add(s.quarter(i, s.lower_quarter, 2, MR), depth, b + depth * NR, ahead);
+  strassen_finish<false>(tile, s, nullptr, row, rows, s.left, s.bias_left, epi);
+}
+
+/// `rows` rows, the first of which is row `row` of c and at `a`, through pairs of panels [first, last) of `pairs`. weights_in_use: where those end that are near already;
+/// null: they are fetched as they are used.
 template <int MR, int NV, class Epi>
 ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64_t last, int64_t pairs, const float* a, const float* b, float* c, float* sums,
-                                 const GemmParams& p, const Epi& epi) {
-  using Product = StrassenProduct;
-  constexpr int NR = NV * Vec::width;
-  const int64_t upper = (rows + 1) / 2, depth = p.k / 2, pitch = strassen_pitch(p.k), plane = upper * pitch;
-  float* const u = sums + 4 * plane;
-  float* const v = u + upper * NR;
-  Ahead ahead(b + pairs * 7 * depth * NR, p.weights_end);
-  strassen_sums(a, p.lda, rows, depth, sums, pitch);
+                                 const GemmParams& p, Ahead& ahead, const float* weights_in_use, const Epi& epi) {
+  constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
+  const StrassenRows<MR> block{rows};
+  const int64_t depth = p.k / 2, pitch = strassen_pitch(p.k), panel = depth * NR, padded = block.padded(), plane = padded * pitch;
+  float* const tail = sums + 4 * plane;
+  float* const u = tail + 3 * MR * pitch;
+  strassen_sums<MR>(a, p.lda, block, depth, sums, pitch);
+  StrassenPair s{.a = a, .lda = p.lda, .whole = block.whole, .lower_quarter = block.upper * p.lda + depth, .tail = tail,
+                 .sums = sums, .plane = plane, .pitch = pitch, .depth = depth, .b = nullptr, .u = u, .v = u + padded * NR, .spare = u + 2 * padded * NR, .c = c,
+                 .ldc = p.ldc, .n = p.n, .left = 0, .right = 0, .row = row, .upper = block.upper, .lower = block.lower, .bias_left = kZeros, .bias_right = kZeros};
   for (int64_t pair = first; pair < last; ++pair) {
-    const float* sum = sums;
-    for (int64_t number = 0; number < 7; ++number) {
-      const StrassenProduct product = kStrassenProducts[number];
-      const float* const bp = b + (pair * 7 + number) * depth * NR;
-      const int64_t col = (product.right() ? pairs + pair : pair) * NR;
-      const bool is_sum = product.rows == Product::Rows::Sum, finishes = product.quarter != Product::Quarter::No && col < p.n;
-      const int64_t lda = is_sum ? pitch : p.lda, done = product.lower() ? rows - upper : upper, count = product.rows == Product::Rows::A22 ? done : upper;
-      const float* const from = is_sum ? sum : a + (product.rows == Product::Rows::A22 ? upper * p.lda : 0) + (product.rows == Product::Rows::A11 ? 0 : depth);
-      if (is_sum) sum += plane;
-      if (!finishes && product.keep == Product::Keep::No) continue;
-      ahead.move(bp + depth * NR, depth, NR * int64_t{sizeof(float)} * MR / upper);
-      const auto multiply = [&]<int R>(const auto& rows_of_a, int64_t i) ONNXC_INLINE_LAMBDA {
-        const auto in = [&](float* panel) { return [=](int64_t r) { return panel + (i + r < upper ? i + r : upper - 1) * NR; }; };
-        Tile<R, NV> tile;
-        if (product.start == Product::Start::Zero) tile.start(kZeros);
-        else tile.load(in(u));
-        if (product.start == Product::Start::UAndV) tile.plus(in(v));
-        tile.add(rows_of_a, depth, bp, ahead);
-        ahead.advance(depth);
-        if (product.keep != Product::Keep::No) tile.store(in(product.keep == Product::Keep::U ? u : v), upper - i);
-        if (!finishes) return;
-        if (product.quarter == Product::Quarter::C22) tile.plus(in(v));
-        if (p.bias != nullptr) tile.plus([&](int64_t) { return p.bias + col; });
-        tile.finish(c, p.ldc, col, done - i, p.n - col, Consecutive{row + (product.lower() ? upper : 0) + i}, epi);
-      };
-      for_each_tile<MR>(from, lda, count, multiply);
+    s.b = b + pair * 7 * panel;
+    s.left = pair * NR;
+    s.right = (pairs + pair) * NR;
+    if (p.bias != nullptr) {
+      s.bias_left = p.bias + s.left;
+      s.bias_right = p.bias + s.right;
     }
+    const auto stage = [&](int64_t until, int64_t panels, const auto& tile) ONNXC_INLINE_LAMBDA {
+      ahead.move(weights_in_use != nullptr ? weights_in_use : s.b + until * panel, panels * depth, NR * int64_t{sizeof(float)} * MR / padded);
+      int64_t i = 0;
+      for (; i + kHalf < padded; i += MR, ahead.advance(panels * depth)) tile.template operator()<MR>(i);
+      if (i < padded) tile.template operator()<kHalf>(i);
+    };
+    stage(2, 2, [&]<int R>(int64_t i) ONNXC_INLINE_LAMBDA { strassen_c11<MR, R, NV>(s, i, ahead, epi); });
+    stage(5, 3, [&]<int R>(int64_t i) ONNXC_INLINE_LAMBDA { strassen_c12<MR, R, NV>(s, i, ahead, epi); });
+    stage(7, 2, [&]<int R>(int64_t i) ONNXC_INLINE_LAMBDA { strassen_c2<MR, R, NV>(s, i, ahead, epi); });
   }
 }
 
 }  // namespace detail
 
 /// Floats of scratch for one part.
-template <int NV>
+template <int MR, int NV>
 constexpr int64_t strassen_scratch(int64_t k, int64_t block) {
-  return (block + 1) / 2 * (4 * detail::strassen_pitch(k) + 2 * NV * Vec::width);
+  const int64_t padded = ((block + 1) / 2 + MR - 1) / MR * MR;
+  return (4 * padded + 3 * MR) * detail::strassen_pitch(k) + (2 * padded + MR) * NV * Vec::width;
 }
 
-/// See the head of the file. a must not overlap c; operands of the epilogue may be c itself.
+/// See the head of the file. a must not overlap c; operands of the epilogue may be c itself. m: a multiple of `sample`.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void strassen(Part part, const float* a, const float* b, float* c, float* sums, GemmParams p, int64_t block, Epi epi = {}) {
+ONNXC_ONE_COPY void strassen(Part part, const float* a, const float* b, float* c, float* sums, GemmParams p, int64_t sample, int64_t block, Epi epi = {}) {
   constexpr int NR = NV * Vec::width;
-  const int64_t pairs = (p.n + 2 * NR - 1) / (2 * NR), blocks = (p.m + block - 1) / block;
-  const auto [first, last] = part.slice(blocks * pairs);  // of the pairs of panels of all blocks
+  const int64_t pairs = (p.n + 2 * NR - 1) / (2 * NR), blocks = (sample + block - 1) / block;
+  const auto [first, last] = part.slice(p.m / sample * blocks * pairs);  // of the pairs of panels of all blocks
+  const float* const end = b + pairs * 7 * (p.k / 2) * NR;
+  Ahead ahead(end, p.weights_end);
   for (int64_t at = first; at < last;) {
-    const int64_t row = at / pairs * block, pair = at % pairs, until = pair + last - at < pairs ? pair + last - at : pairs;
-    detail::strassen_block<MR, NV>(row, p.m - row < block ? p.m - row : block, pair, until, pairs, a + row * p.lda, b, c, sums, p, epi);
+    const int64_t from = at / pairs % blocks * block, row = at / pairs / blocks * sample + from, rows = sample - from < block ? sample - from : block;
+    const int64_t pair = at % pairs, until = pair + last - at < pairs ? pair + last - at : pairs;
+    detail::strassen_block<MR, NV>(row, rows, pair, until, pairs, a + row * p.lda, b, c, sums, p, ahead, at >= first + pairs ? end : nullptr, epi);
     at += until - pair;
   }
 }

@@ -119,8 +119,8 @@ void check_strassen() {
   constexpr int NR = NV * Vec::width;
   for (const int64_t block : {2, 7, 2 * MR, 6 * MR + 3}) {
     const auto run = [&](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
-      const Aligned scratch(std::vector<float>(size_t(part.count * strassen_scratch<NV>(p.k, block)), kGuard));
-      strassen<MR, NV>(part, a, b, c, scratch.p + part.index * strassen_scratch<NV>(p.k, block), p, block, epi);
+      const Aligned scratch(std::vector<float>(size_t(part.count * strassen_scratch<MR, NV>(p.k, block)), kGuard));
+      strassen<MR, NV>(part, a, b, c, scratch.p + part.index * strassen_scratch<MR, NV>(p.k, block), p, p.m % 2 == 0 ? p.m / 2 : p.m, block, epi);
     };
     for (int64_t m : {1, 2, MR, 2 * MR + 1, 65}) {
       for (int64_t n : {1, NR - 1, NR + 1, 2 * NR, 3 * NR + 5}) check({.m = m, .n = n, .k = 2 * Vec::width + 6}, NR, run, Packing::Strassen);
@@ -187,9 +187,9 @@ TEST_CASE("a NaN in a block of strassen reaches that block alone") {
   constexpr int64_t m = 24, n = 2 * Vec::width, k = 8, block = 12;
   auto a = numbers(m * k);
   a[3] = std::numeric_limits<float>::quiet_NaN();
-  const Aligned b(pack::strassen(numbers(k * n, 2), {.k = k, .n = n, .nr = Vec::width})), scratch(std::vector<float>(size_t(strassen_scratch<1>(k, block))));
+  const Aligned b(pack::strassen(numbers(k * n, 2), {.k = k, .n = n, .nr = Vec::width})), scratch(std::vector<float>(size_t(strassen_scratch<6, 1>(k, block))));
   std::vector<float> c(size_t(m * n));
-  strassen<6, 1>({}, a.data(), b.p, c.data(), scratch.p, {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, block);
+  strassen<6, 1>({}, a.data(), b.p, c.data(), scratch.p, {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
   int64_t wrong = 0;
   for (int64_t j = 0; j < n; ++j) wrong += !std::isnan(c[size_t(j)]);
   for (int64_t i = block * n; i < m * n; ++i) wrong += std::isnan(c[size_t(i)]);
@@ -202,8 +202,8 @@ TEST_CASE("strassen gives the same for any number of threads") {
   const Aligned b(pack::strassen(numbers(k * n, 2), {.k = k, .n = n, .nr = 2 * Vec::width}));
   const auto run = [&](int parts, int64_t block) {
     std::vector<float> c(size_t(m * n), kGuard);
-    const Aligned scratch(std::vector<float>(size_t(parts * strassen_scratch<2>(k, block)), kGuard));
-    for (int i = 0; i < parts; ++i) strassen<8, 2>(Part{i, parts}, a.data(), b.p, c.data(), scratch.p + i * strassen_scratch<2>(k, block), {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, block);
+    const Aligned scratch(std::vector<float>(size_t(parts * strassen_scratch<8, 2>(k, block)), kGuard));
+    for (int i = 0; i < parts; ++i) strassen<8, 2>(Part{i, parts}, a.data(), b.p, c.data(), scratch.p + i * strassen_scratch<8, 2>(k, block), {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
     return c;
   };
   for (const int64_t block : {48, 300}) {

@@ -41,8 +41,8 @@ void add_linear(Suite& suite) {
     suite.add("strassen", p.name(), p.work(kTile.nr), [p](Data& d) {
       const auto w = pack::strassen({d.numbers(p.k * p.n), static_cast<std::size_t>(p.k * p.n)}, {.k = p.k, .n = p.n, .nr = kTile.nr});
       const int64_t block = p.m > 448 ? 112 : p.m;
-      return [p = p.params(), block, a = d.numbers(p.m * p.k), &w = d.stream(w), y = d.room(p.m * p.n), scratch = d.room(strassen_scratch<kTile.nv>(p.k, block))] {
-        strassen<kTile.mr, kTile.nv>({}, a, w.next(), y, scratch, p, block);
+      return [p = p.params(), block, a = d.numbers(p.m * p.k), &w = d.stream(w), y = d.room(p.m * p.n), scratch = d.room(strassen_scratch<kTile.mr, kTile.nv>(p.k, block))] {
+        strassen<kTile.mr, kTile.nv>({}, a, w.next(), y, scratch, p, p.m, block);
       };
     });
   }

@@ -105,8 +105,8 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const TiledProduct product{.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = sample_rows(p).is_constant() && likely > 128 ? static_cast<int64_t>(likely) : 0};
   const bool one_row = rows == Dim(1);
   const Tile tile = one_row ? choose_row_tile(l.target(), product.n) : choose_tile(l.target(), product);
-  const double macs = likely * static_cast<double>((product.n + tile.nr - 1) / tile.nr * tile.nr) * known(p.k);
   const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
+  const double macs = one_row ? static_cast<double>((product.n + tile.nr - 1) / tile.nr * tile.nr) * known(p.k) : gemm_macs(tile, likely, product.n, product.k);
   const double tiles = one_row ? 1 : std::ceil(likely / tile.rows);  // each widens the weights anew
   const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
   consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile](const Storage& storage) {
@@ -131,7 +131,7 @@ void strassen_candidate(Lowering& l, const Product& p, Dim rows) {
   consider_strassen(l, {.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = static_cast<int64_t>(likely_rows(p, rows))}, sample_rows(p), b, [&l, p, rows](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
     const View a = l.in(0), y = l.out(0);
     StepBuilder step = l.call("strassen");
-    strassen_args(step, plan, a, w, y, scratch, gemm_params(p, rows));
+    strassen_args(step, plan, a, w, y, scratch, gemm_params(p, rows), sample_rows(p));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
   });
 }

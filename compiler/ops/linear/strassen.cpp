@@ -1,59 +1,110 @@
 #include "compiler/ops/linear/strassen.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 #include "compiler/lowering/pack.h"
 
 namespace onnxc {
-std::optional<StrassenPlan> plan_strassen(const Target& target, bool several, int64_t sample_rows, int64_t n, int64_t k) {
-  constexpr int64_t kPanelRows = 448, kLeastRows = 40;
-  const int64_t fits = std::clamp<int64_t>(target.l2_bytes * 3 / 2 / (8 * k), 96, kPanelRows);
-  int64_t blocks = std::max<int64_t>((sample_rows + fits - 1) / fits, sample_rows >= 80 ? 2 : 1);
-  if (several) {
-    while (sample_rows % blocks != 0 && sample_rows / blocks >= kLeastRows) ++blocks;
-    if (sample_rows / blocks < kLeastRows) return std::nullopt;
-  }
-  const int64_t even = (sample_rows + blocks - 1) / blocks;
-  const Tile tile = choose_tile(target, {.m = (even + 1) / 2, .n = (n + 1) / 2, .k = k / 2});
-  const int64_t grain = 2 * int64_t{tile.rows};
-  return StrassenPlan{tile, sample_rows % blocks == 0 ? even : (even + grain - 1) / grain * grain};
-}
-
 namespace {
 
-/// Multiply-adds of a block: those of seven products, and what the sums before them and between them cost, measured in such.
-double block_macs(const StrassenPlan& plan, int64_t rows, int64_t columns, int64_t k) {
-  const auto upper = static_cast<double>((rows + 1) / 2), padded = static_cast<double>(padded_rows((rows + 1) / 2, plan.tile.rows)), depth = static_cast<double>(k / 2);
-  return padded * static_cast<double>(columns / 2) * (7 * depth + 20) + upper * depth * 12;
+struct Candidate {
+  int rows, vectors;
+  double efficiency;  ///< of the FMA peak, panels in L1 or L2
+};
+
+// Zen 4, 2026-11, k from 32 to 512; tiles of more sums only take longer to begin and to end.
+constexpr Candidate kAvx512[] = {{8, 2, 0.98}, {7, 2, 0.98}, {5, 3, 0.98}, {6, 3, 0.98}, {7, 3, 0.97}, {4, 4, 0.98}, {5, 4, 0.975}, {5, 5, 0.97}, {8, 1, 0.93}};
+constexpr Candidate kNeon[] = {{6, 3, 0.97}, {8, 2, 0.95}, {5, 4, 0.95}, {4, 4, 0.93}};  // as gemm
+constexpr Candidate kNarrow[] = {{6, 2, 0.97}, {4, 3, 0.96}};
+
+std::span<const Candidate> candidates(const Target& target) {
+  if (target.isa == Isa::Avx512) return kAvx512;
+  if (target.isa == Isa::Neon) return kNeon;
+  return kNarrow;
+}
+
+/// Rows of tiles for half a block: the last may be half as high.
+int64_t tiled_rows(int64_t rows, int tile_rows) {
+  const int64_t half = (tile_rows + 1) / 2, rest = rows % tile_rows;
+  return rows - rest + (rest == 0 ? 0 : rest <= half ? half : tile_rows);
+}
+
+int64_t pairs_of(const Tile& tile, int64_t n) { return (n + 2 * tile.nr - 1) / (2 * tile.nr); }
+
+/// Multiply-adds of a block: those of seven products, and what the sums before them and between them and each pair of panels cost, measured in such.
+double block_macs(const Candidate& c, const Tile& tile, int64_t rows, int64_t n, int64_t k) {
+  if (rows == 0) return 0;
+  const auto upper = static_cast<double>((rows + 1) / 2), padded = static_cast<double>(tiled_rows((rows + 1) / 2, tile.rows)), depth = static_cast<double>(k / 2);
+  const auto pairs = static_cast<double>(pairs_of(tile, n));
+  const double ends = (c.rows * c.vectors > 18 ? 25 : 15) + (n % tile.nr != 0 ? 3 : 0);
+  return padded * pairs * tile.nr * (7 * depth / c.efficiency + ends) + 300 * pairs + upper * depth * 11;
+}
+
+double sample_macs(const Candidate& c, const Tile& tile, int64_t rows, int64_t block, int64_t n, int64_t k) {
+  return static_cast<double>(rows / block) * block_macs(c, tile, block, n, k) + block_macs(c, tile, rows % block, n, k);
 }
 
 }  // namespace
 
+StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
+  constexpr int64_t kPanelRows = 448;
+  const int64_t fits = std::clamp<int64_t>(target.l2_bytes * 3 / 2 / (8 * p.k), 96, kPanelRows);
+  const int64_t large = std::max<int64_t>((p.sample_rows + fits - 1) / fits, p.sample_rows >= 80 ? 2 : 1);  // blocks of them
+  const bool by_rows = p.n <= p.sample_rows || p.n * p.k < int64_t{1} << 18;  // as gemm shares them: else each thread reads as few of the weights as it can
+  std::optional<StrassenPlan> best;
+  for (const Candidate& c : candidates(target)) {
+    const Tile tile{c.rows, c.vectors, c.vectors * target.vector_floats};
+    const int64_t pairs = pairs_of(tile, p.n), grain = 2 * int64_t{tile.rows};
+    const auto consider = [&](int64_t block, int64_t tiles) {
+      const int64_t blocks = p.samples * ((p.sample_rows + block - 1) / block), units = blocks * pairs, longest = (units + p.threads - 1) / p.threads;  // of the first thread
+      const double macs = std::max(sample_macs(c, tile, p.sample_rows, block, p.n, p.k),
+                                   static_cast<double>(longest * p.threads) * block_macs(c, tile, block, p.n, p.k) / static_cast<double>(p.samples * pairs));
+      double kept = 1 + 0.004 * static_cast<double>(tiles);  // what one leaves in L1, more would not
+      if (by_rows && blocks % p.threads != 0) kept += 0.2 * static_cast<double>(p.threads) / static_cast<double>(blocks);  // a block that two threads read
+      if (!best || macs * kept < best->sample_macs) best = {tile, block, macs * kept};
+    };
+    if (4 * pairs * 7 * (p.k / 2) * tile.nr <= target.l2_bytes) {
+      for (int64_t tiles = 1; tiles <= 4; ++tiles) {
+        consider(std::min(tiles * grain, p.sample_rows), tiles);
+        const int64_t blocks = (p.sample_rows + tiles * grain - 1) / (tiles * grain);
+        consider((p.sample_rows + blocks - 1) / blocks, tiles);
+      }
+    } else {
+      for (int64_t blocks = large; blocks < large + p.threads; ++blocks) {
+        const int64_t even = (p.sample_rows + blocks - 1) / blocks;
+        consider(even, 1);
+        if (p.sample_rows % blocks != 0) consider(std::min((even + grain - 1) / grain * grain, p.sample_rows), 1);
+      }
+    }
+  }
+  return *best;
+}
+
 void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows, const ConstantMatrix& b,
                        const std::function<void(const StrassenPlan&, PointerArg, PointerArg)>& build) {
-  constexpr int64_t kLeast = 32;  // rows, columns and depth of a quarter below which there is nothing to win
+  constexpr int64_t kLeast = 16;  // rows, columns and depth of a quarter below which there is nothing to win
   if (l.node().integer("exact", 0) != 0 || !sample_rows.is_constant() || product.k % 2 != 0) return;
-  const int64_t rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k;
-  if (std::min({sample_rows.value() / 2, n / 2, k / 2}) < kLeast) return;
-  const auto planned = plan_strassen(l.target(), !(product.m == sample_rows), sample_rows.value(), n, k);
-  if (!planned) return;
-  const StrassenPlan plan = *planned;
-  const int64_t pairs = (n + 2 * plan.tile.nr - 1) / (2 * plan.tile.nr), columns = pairs * 2 * plan.tile.nr, floats = pairs * 7 * (k / 2) * plan.tile.nr;
-  const int64_t whole = rows / plan.block, rest = rows % plan.block;
-  const double macs = static_cast<double>(whole) * block_macs(plan, plan.block, columns, k) + (rest > 0 ? block_macs(plan, rest, columns, k) : 0);
-  const int64_t pitch = (k / 2 + 15) / 16 * 16 + 16, room = (plan.block + 1) / 2 * (4 * pitch + 2 * plan.tile.nr);  // as in strassen.hpp
+  const int64_t sample = sample_rows.value(), rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k;
+  if (std::min({sample / 2, n / 2, k / 2}) < kLeast) return;
+  const int64_t samples = std::max<int64_t>(rows / sample, 1);
+  const StrassenPlan plan = plan_strassen(l.target(), {.samples = samples, .sample_rows = sample, .n = n, .k = k, .threads = l.threads()});
+  const int64_t padded = ((plan.block + 1) / 2 + plan.tile.rows - 1) / plan.tile.rows * plan.tile.rows, pitch = (k / 2 + 15) / 16 * 16 + 16;
+  const int64_t room = (4 * padded + 3 * plan.tile.rows) * pitch + (2 * padded + plan.tile.rows) * plan.tile.nr;  // as in strassen.hpp
   if (4 * room > l.target().workspace_bytes()) return;
+  const int64_t floats = pairs_of(plan.tile, n) * 7 * (k / 2) * plan.tile.nr;
   const auto make = [&l, plan, n, k, floats, room, b, build] {
     const PointerArg w = l.weights(b.name, {b.values, floats, [b, plan, n, k] { return pack::strassen(b.values, {.k = k, .n = n, .nr = plan.tile.nr, .transposed = b.transposed}); }});
     build(plan, w, l.part_workspace("sums", ElementType::F32, Dim(room)));
   };
-  l.consider("strassen", macs, 4.0 * static_cast<double>(floats), make, 4 * (floats - k * n));
+  l.consider("strassen", static_cast<double>(samples) * plan.sample_macs, 4.0 * static_cast<double>(floats), make, 4 * (floats - k * n));
 }
 
-void strassen_args(StepBuilder& step, const StrassenPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch, std::vector<std::pair<std::string, Arg>> params) {
+void strassen_args(StepBuilder& step, const StrassenPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch, std::vector<std::pair<std::string, Arg>> params, Dim sample) {
   params.emplace_back("weights_end", name_arg("weights_end"));
   step.template_name(std::to_string(plan.tile.rows)).template_name(std::to_string(plan.tile.vectors));
-  step.pointer(a).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(plan.block);
+  step.pointer(a).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(sample).dim(plan.block);
 }
 
 }  // namespace onnxc

@@ -74,9 +74,12 @@ std::vector<Storage> storages(Lowering& l, const ConvCall& c, const Tile& tile) 
   return candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows);
 }
 
+bool is_product(const ConvCall& c) { return !c.is_deep() && c.kh == 1 && c.kw == 1 && c.group == 1 && c.plain_window() && c.no_pads(); }
+
 /// What a tiled kernel takes, which reads the weights anew for each tile.
 StoredKernel stored_kernel(const ConvCall& c, std::string_view row, const Tile& tile) {
-  return {row, c.tiled_macs(tile), std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.taps(), c.padded_columns(tile) * c.group};
+  const double macs = is_product(c) && row != "gemv" ? gemm_macs(tile, c.likely_pixels, c.cout, c.cin) : c.tiled_macs(tile);
+  return {row, macs, std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.taps(), c.padded_columns(tile) * c.group};
 }
 
 /// A 1x1 convolution as a product by the kernel of that row: gemm, gemv for one pixel, gemm_any for one pixel of each of so many images as only a run tells.
@@ -99,8 +102,6 @@ void consider_product(Lowering& l, const ConvCall& c, const Tile& tile, std::str
   });
 }
 
-bool is_product(const ConvCall& c) { return !c.is_deep() && c.kh == 1 && c.kw == 1 && c.group == 1 && c.plain_window() && c.no_pads(); }
-
 void consider_gemm(Lowering& l, const ConvCall& c) {
   if (!is_product(c)) return;
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
@@ -108,7 +109,7 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
   consider_strassen(l, product, c.oh * c.ow, {conv_weights_name(l), conv_weights(l), true}, [&l, c](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     StepBuilder step = l.call("strassen");
-    strassen_args(step, plan, x, w, y, scratch, gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr}));
+    strassen_args(step, plan, x, w, y, scratch, gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr}), c.oh * c.ow);
     finish_conv(l, step, c, y);
   });
   if (c.pixels == Dim(1)) consider_product(l, c, choose_row_tile(l.target(), c.cout), "gemv");  // the two of squeeze-and-excite, above all

@@ -249,4 +249,16 @@ std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, in
   return out;
 }
 
+std::vector<float> depthwise_winograd(std::span<const float> w, int64_t c) {
+  std::vector<float> out(static_cast<std::size_t>(12 * c));
+  for (int64_t ch = 0; ch < c; ++ch) {
+    for (int64_t kx = 0; kx < 3; ++kx) {
+      const double g0 = at(w, ch * 9 + kx), g1 = at(w, ch * 9 + 3 + kx), g2 = at(w, ch * 9 + 6 + kx);
+      const double transformed[] = {g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2};
+      for (int64_t j = 0; j < 4; ++j) out[static_cast<std::size_t>((kx * 4 + j) * c + ch)] = static_cast<float>(transformed[j]);
+    }
+  }
+  return out;
+}
+
 }  // namespace onnxc::pack

@@ -83,4 +83,7 @@ std::vector<float> narrow(std::span<const float> w, ConvShape shape, int64_t lan
 /// Depthwise weights [c, 1, kh, kw] as [kh * kw][c].
 std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw);
 
+/// Those of 3x3, transformed along their columns for F(2,3), as [kw][4][c].
+std::vector<float> depthwise_winograd(std::span<const float> w, int64_t c);
+
 }  // namespace onnxc::pack

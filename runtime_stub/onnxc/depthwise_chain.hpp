@@ -10,11 +10,12 @@
 // these. Channels go by panels of the expanding product, each vector of them with a ring of its own, which is in L1 when it is convolved; where nothing is projected, all bands of a
 // panel come before the next panel, and there is one ring. (Zen 4, us, for bands of all channels at once and so: 112x112x16-96-24 of stride 2 563, 545; 56x56x24-144-24 479, 460.)
 //
+// kWinograd: behind a 1x1, w, of a 3x3 kernel and stride 1, is as depthwise_winograd has it, and `band` is even (56x56x144 of 56x56x24-144-24: 74, 60 us).
 // kPairs: of the panels of project_w, as gemm has it. kSums: where nothing is projected, conv.row_sums as depthwise has them. MR = 0 leaves a 1x1 out: the depthwise convolution then
 // reads x, or writes y. `conv` holds the depthwise parameters (group unused; x_pixel and y_pixel are those of x and y where there is no 1x1). Weights are packed as for gemm and
 // depthwise. scratch: depthwise_chain_scratch floats of this part.
 #pragma once
-#include "depthwise.hpp"
+#include "depthwise_winograd.hpp"
 #include "gemm.hpp"
 #include "row_bands.hpp"
 
@@ -64,6 +65,17 @@ ONNXC_ONE_COPY void depthwise_line(const float* const (&lines)[KH], const float*
   else depthwise_row<KH, KW, SX, kPixels, kSums, false, Vec::width>(lines, w, y, row, channel, lanes, nullptr, 0, p, epi);
 }
 
+/// Rows `top` to `bottom` of it. line(iy): where a row of these channels is.
+template <int KH, int KW, int SX, bool kSums, bool kWinograd, class Line, class Epi>
+ONNXC_INLINE void depthwise_vector(int64_t top, int64_t bottom, int64_t row, Line line, const float* w, float* y, int64_t channel, const ConvParams& p, const Epi& epi) {
+  if constexpr (kWinograd) return depthwise_winograd_band<kSums>(top, bottom, row, line, Vec::width, w, y, channel, p, epi);
+  for (int64_t oy = top; oy < bottom; ++oy) {
+    const float* lines[KH];
+    depthwise_lines<KH>(lines, oy, p, line);
+    depthwise_line<KH, KW, SX, kSums>(lines, w, y, row + oy - top, channel, p, epi);
+  }
+}
+
 /// `rows` pixels at x through one panel of w: vector j of pixel i to planes + j * plane + i * Vec::width.
 template <int MR, int NV, class Epi>
 ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes, int64_t plane, const Epi& epi) {
@@ -110,12 +122,13 @@ constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, int64_t
 }
 
 /// See the head of the file. x must not overlap y.
-template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, class Epi1, class Epi2, class Epi3>
+template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, bool kWinograd = false, class Epi1, class Epi2, class Epi3>
 void depthwise_chain(Part part, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* scratch, DepthwiseChainParams p,
                      Epi1 epi1, Epi2 epi2, Epi3 epi3) {
   constexpr bool kExpands = MR1 > 0, kProjects = MR2 > 0;
   constexpr int64_t NR = NV1 * Vec::width;
   static_assert(!kProjects || !kSums);
+  static_assert(!kWinograd || (kExpands && KH == 3 && KW == 3 && SX == 1));
   float* const middle = kProjects ? scratch : y;
   float* const rings = kProjects ? scratch + p.band * p.conv.ow * p.pitch : scratch;
   const ConvParams conv = detail::inner_params<kProjects>(p, p.x_pixel);
@@ -127,18 +140,14 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
                                      p.expand_bias != nullptr ? p.expand_bias + from : kZeros, planes + slot * line, plane, epi1);
     });
     for (int64_t channel = from; channel < from + NR && channel < conv.cout; channel += Vec::width, planes += plane) {
-      for (int64_t oy = top; oy < bottom; ++oy) {
-        const float* lines[KH];
-        detail::depthwise_lines<KH>(lines, oy, conv, [&](int64_t iy) { return planes + iy % ring * line; });
-        detail::depthwise_line<KH, KW, SX, kSums>(lines, w, middle, kProjects ? oy - top : image * conv.oh + oy, channel, conv, epi2);
-      }
+      detail::depthwise_vector<KH, KW, SX, kSums, kWinograd>(top, bottom, kProjects ? 0 : image * conv.oh + top, [&](int64_t iy) { return planes + iy % ring * line; }, w, middle, channel, conv, epi2);
     }
   };
   if constexpr (kExpands && !kProjects) {
     for (int64_t from = 0; from < conv.cin; from += NR)
-      detail::by_bands(part, conv, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA { panel(from, rings, image, top, bottom, fresh); });
+      detail::by_bands<kWinograd ? 2 : 1>(part, conv, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA { panel(from, rings, image, top, bottom, fresh); });
   } else {
-    detail::by_bands(part, conv, p.band, [&](int64_t image, int64_t top, int64_t bottom, [[maybe_unused]] const auto& fresh) ONNXC_INLINE_LAMBDA {
+    detail::by_bands<kWinograd ? 2 : 1>(part, conv, p.band, [&](int64_t image, int64_t top, int64_t bottom, [[maybe_unused]] const auto& fresh) ONNXC_INLINE_LAMBDA {
       if constexpr (kExpands) {
         for (int64_t from = 0; from < conv.cin; from += NR) panel(from, rings + from / Vec::width * plane, image, top, bottom, fresh);
       } else {

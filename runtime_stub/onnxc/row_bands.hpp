@@ -19,11 +19,14 @@ constexpr int64_t ring_rows(const Params& p, int64_t band) {
 namespace detail {
 
 /// take(image, top, bottom, fresh): these rows of the second's output. fresh(make) calls make(row, count, slot) for what they add: rows `row` to `row + count` of the first
-/// kernel's output to `slot` and on of the ring, up to where that begins anew. p: of the second kernel.
-template <class Params, class Take>
+/// kernel's output to `slot` and on of the ring, up to where that begins anew. p: of the second kernel. Parts begin at rows of an image that `kGrain` divides.
+template <int kGrain = 1, class Params, class Take>
 ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Take take) {
   const int64_t ring = ring_rows(p, band);
-  const auto [first, last] = part.slice(p.n * p.oh);
+  const int64_t grains = (p.oh + kGrain - 1) / kGrain;  // of an image
+  const auto row_of = [&](int64_t grain) { return grain / grains * p.oh + grain % grains * kGrain; };
+  const auto slice = part.slice(p.n * grains);
+  const int64_t first = row_of(slice.begin), last = row_of(slice.end);
   int64_t made = 0;  // rows of the image so far
   for (int64_t row = first; row < last;) {
     const int64_t image = row / p.oh, top = row % p.oh, end = last - row < p.oh - top ? last - row + top : p.oh, bottom = top + band < end ? top + band : end;

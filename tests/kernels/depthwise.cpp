@@ -2,6 +2,7 @@
 #include <onnxc/conv_grouped.hpp>
 #include <onnxc/conv_narrow.hpp>
 #include <onnxc/depthwise_narrow.hpp>
+#include <onnxc/depthwise_winograd.hpp>
 
 #include "compiler/lowering/pack.h"
 #include "conv_loop.hpp"
@@ -30,6 +31,20 @@ void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
   const int64_t room = depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x);
   const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
   check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_any(part, in, packed.data(), y, scratch.p + part.index * room, q, epi); }, answer);
+}
+
+void check_depthwise_winograd(ConvParams p, int64_t pad_end, int parts = 1) {
+  p.kh = p.kw = 3;
+  p.group = p.cout = p.cin;
+  p.oh = out_size(p.h, 3, 1, 1, p.pad_top + pad_end);
+  p.ow = out_size(p.w, 3, 1, 1, p.pad_left + pad_end);
+  p.x_pixel = p.cin + 3;
+  p.y_pixel = p.cout + 5;
+  const auto x = image(p), w = numbers(p.cout * 9, 2), bias = numbers(p.cout, 3);
+  const auto packed = pack::depthwise_winograd(w, p.cin);
+  p.bias = bias.data();
+  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_winograd(part, in, packed.data(), y, q, epi); },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int K, int C>
@@ -84,7 +99,7 @@ void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
 }
 
 /// The sums of rows against those of what is stored, which is as without them.
-template <int K, int SX>
+template <int K, int SX, bool kWinograd = false>
 void check_row_sums(ConvParams p, int parts) {
   p.kh = p.kw = K;
   p.stride_x = p.stride_y = SX;
@@ -94,13 +109,17 @@ void check_row_sums(ConvParams p, int parts) {
   p.ow = out_size(p.w, K, SX, 1, K - 1);
   p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
-  const auto x = image(p), w = pack::depthwise(numbers(p.cout * K * K, 2), p.cin, K, K), bias = numbers(p.cout, 3);
+  const auto x = image(p), taps = numbers(p.cout * K * K, 2), w = kWinograd ? pack::depthwise_winograd(taps, p.cin) : pack::depthwise(taps, p.cin, K, K), bias = numbers(p.cout, 3);
   p.bias = bias.data();
   const int64_t rows = p.n * p.oh;
   std::vector<float> plain(size_t(rows * p.ow * p.y_pixel), kGuard), y = plain, sums(size_t(rows * p.cout) + 1, kGuard);
-  depthwise<K, K, SX>(Part{}, x.data(), w.data(), plain.data(), p, Epilogue<Negate>{});
+  const auto run = [&]<bool kSums>(Part part, std::vector<float>& to) {
+    if constexpr (kWinograd) depthwise_winograd<kSums>(part, x.data(), w.data(), to.data(), p, Epilogue<Negate>{});
+    else depthwise<K, K, SX, 7, kSums>(part, x.data(), w.data(), to.data(), p, Epilogue<Negate>{});
+  };
+  run.template operator()<false>(Part{}, plain);
   p.row_sums = sums.data();
-  for (int i = parts; i-- > 0;) depthwise<K, K, SX, 7, true>(Part{i, parts}, x.data(), w.data(), y.data(), p, Epilogue<Negate>{});
+  for (int i = parts; i-- > 0;) run.template operator()<true>(Part{i, parts}, y);
   CHECK(y == plain);
   int64_t wrong = sums.back() != kGuard;
   for (int64_t i = 0; i < rows * p.cout; ++i) {
@@ -142,6 +161,19 @@ TEST_CASE("depthwise with neighbours in a vector agrees with the loop") {
   check_channels(std::integral_constant<int, 3>{});  // of no vector a part
   check_channels(std::integral_constant<int, 4>{});
   check_channels(std::integral_constant<int, 8>{});
+}
+
+TEST_CASE("depthwise by Winograd agrees with the loop") {
+  for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 70}) {
+    check_depthwise_winograd({.h = 9, .w = 20, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 2);
+    check_depthwise_winograd({.n = 2, .h = 5, .w = 7, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 3);
+    check_depthwise_winograd({.h = 6, .w = 5, .cin = c}, 0, 2);
+    check_depthwise_winograd({.h = 6, .w = 5, .cin = c, .pad_top = 0, .pad_left = 2}, 1);
+    check_depthwise_winograd({.h = 4, .w = 4, .cin = c, .pad_top = 3, .pad_left = 4}, 4);
+    check_depthwise_winograd({.h = 1, .w = 1, .cin = c, .pad_top = 1, .pad_left = 1}, 1);
+    check_depthwise_winograd({.h = 3, .w = 1, .cin = c, .pad_top = 1, .pad_left = 1}, 1, 5);
+    check_row_sums<3, 1, true>({.n = 2, .h = 9, .w = 20, .cin = c}, 3);
+  }
 }
 
 TEST_CASE("depthwise agrees with the loop") {

@@ -22,7 +22,7 @@ struct Sizes {
   int64_t n = 1, h, w, cin, middle, cout, pad = 1, band = 2;
 };
 
-template <bool kExpands, bool kProjects, int K, int SX, bool kPairs = false>
+template <bool kExpands, bool kProjects, int K, int SX, bool kPairs = false, bool kWinograd = false>
 void check_chain(Sizes s, int parts = 1) {
   INFO("h " << s.h << " w " << s.w << " channels " << s.cin << " " << s.middle << " " << s.cout << " k " << K << " stride " << SX << " band " << s.band << " parts " << parts);
   constexpr int NR = 2 * Vec::width, kProjectNR = kPairs ? NR - Vec::width / 2 : NR;
@@ -37,7 +37,7 @@ void check_chain(Sizes s, int parts = 1) {
   const auto expand_w = pack::panels(numbers(cin * s.middle, 2), {.k = cin, .n = s.middle, .nr = NR});
   auto project_w = pack::panels(numbers(s.middle * cout, 4), {.k = s.middle, .n = cout, .nr = kProjectNR});
   if (kPairs) project_w = pack::pairs(project_w, kProjectNR, Vec::width);
-  const auto w = numbers(s.middle * K * K, 3), expand_bias = pack::padded(numbers(s.middle, 5), NR), project_bias = pack::padded(numbers(cout, 6), kProjectNR), bias = numbers(s.middle, 7);
+  const auto taps = numbers(s.middle * K * K, 3), w = kWinograd ? pack::depthwise_winograd(taps, s.middle) : taps, expand_bias = pack::padded(numbers(s.middle, 5), NR), project_bias = pack::padded(numbers(cout, 6), kProjectNR), bias = numbers(s.middle, 7);
   const auto residual = numbers(out_pixels * cout, 8);
   conv.bias = bias.data();
   const Epilogue<Clamp> relu{};
@@ -52,8 +52,12 @@ void check_chain(Sizes s, int parts = 1) {
   const float* const depthwise_x = kExpands ? wide.data() : x.data();
   std::vector<float> wanted_sums(size_t(s.n * conv.oh * s.middle), kGuard), sums = wanted_sums;
   inner.row_sums = wanted_sums.data();
-  if (kProjects) depthwise<K, K, SX>(Part{}, depthwise_x, w.data(), narrow.data(), inner, relu);
-  else depthwise<K, K, SX, 7, true>(Part{}, depthwise_x, w.data(), wanted.data(), inner, add);
+  const auto convolve = [&]<bool kSums>(float* to, auto epi) {
+    if constexpr (kWinograd) depthwise_winograd<kSums>(Part{}, depthwise_x, w.data(), to, inner, epi);
+    else depthwise<K, K, SX, 7, kSums>(Part{}, depthwise_x, w.data(), to, inner, epi);
+  };
+  if (kProjects) convolve.template operator()<false>(narrow.data(), relu);
+  else convolve.template operator()<true>(wanted.data(), add);
   if (kProjects) gemm<6, 2, kPairs>(Part{}, narrow.data(), project_w.data(), wanted.data(), {.m = out_pixels, .n = cout, .k = s.middle, .lda = s.middle, .ldc = y_pixel, .bias = project_bias.data()}, add);
 
   conv.row_sums = sums.data();
@@ -62,7 +66,7 @@ void check_chain(Sizes s, int parts = 1) {
   std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
   for (int i = parts; i-- > 0;) {
     const auto run = [&](auto second, auto last) {
-      depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2, kPairs, !kProjects>(Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data() + i * room, p, relu, second, last);
+      depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2, kPairs, !kProjects, kWinograd>(Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data() + i * room, p, relu, second, last);
     };
     if constexpr (kProjects) run(relu, add);
     else run(add, Epilogue<Keep>{});
@@ -78,6 +82,11 @@ void check_chains(Sizes s) {
     check_chain<true, false, K, SX>(s, parts);
     check_chain<false, true, K, SX>(s, parts);
     if (s.middle % 2 == 0) check_chain<true, true, K, SX, true>(s, parts);
+    if constexpr (K == 3 && SX == 1) {
+      if (s.band % 2 != 0) ++s.band;
+      check_chain<true, true, K, SX, false, true>(s, parts);
+      check_chain<true, false, K, SX, false, true>(s, parts);
+    }
   }
 }
 

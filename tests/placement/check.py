@@ -2,7 +2,7 @@
 """Small networks through ONNX Runtime and through onnxc, at -O0, at -O3, with two threads and at --memory=min.
 
 They aim at what lowering does with places and weights: Concat and Split in place, NHWC inputs as they lie, squeeze-and-excite in weights, ends of classifiers,
-Strassen's product by samples, Winograd along rows, slices of what a loop carries, bands of rows, the order of nodes, weights that grow from shapes, cheap values that are computed again,
+Strassen's product by samples, depthwise convolutions by pairs of rows, Winograd along rows, slices of what a loop carries, bands of rows, the order of nodes, weights that grow from shapes, cheap values that are computed again,
 images by stripes. At --memory=min no arena is larger. Tolerance: 1e-4 relative and 1e-5 absolute, for
 values of the size of 1.
 """
@@ -86,9 +86,19 @@ def classifiers():
 
 
 def strassen():
+    half = lambda *shape: weights(*shape) * np.float32(0.5)  # of 320 products a sum of the size of 1
     for samples in 1, 3:
-        network_of_any_batch(f"1x1 of {samples} images by blocks", [conv("x w0 b", "a", 1), node("Relu", "a", "y")], dict(w0=weights(256, 320, 1, 1), b=values(256)), "y", x=values(samples, 320, 14, 14))
-        network_of_any_batch(f"MatMul of {samples} samples by blocks", [node("MatMul", "x w0", "a"), node("Add", "a b", "y")], dict(w0=weights(320, 256), b=values(256)), "y", x=values(samples, 14, 16, 320))
+        network_of_any_batch(f"1x1 of {samples} images by blocks", [conv("x w0 b", "a", 1), node("Relu", "a", "y")], dict(w0=half(256, 320, 1, 1), b=values(256)), "y", x=values(samples, 320, 14, 14))
+        network_of_any_batch(f"MatMul of {samples} samples by blocks", [node("MatMul", "x w0", "a"), node("Add", "a b", "y")], dict(w0=half(320, 256), b=values(256)), "y", x=values(samples, 14, 16, 320))
+
+
+def depthwise_pairs():
+    """3x3 of stride 1, by two rows: alone, in chains, with sums of rows."""
+    for h, w in (9, 23), (12, 7), (1, 5), (56, 56):
+        nodes = [conv("x w0", "a", 1), node("Relu", "a", "ra"), conv("ra w1 b1", "d", group=96), node("Clip", "d zero six", "cd"), conv("cd w2", "p", 1), node("Add", "p x", "s"),
+                 conv("s w3", "e", group=40), node("Sigmoid", "e", "se"), node("GlobalAveragePool", "se", "m"), node("Mul", "se m", "y")]
+        network(f"depthwise of {h}x{w} by pairs of rows", nodes, dict(w0=weights(96, 40, 1, 1), w1=weights(96, 1, 3, 3), b1=values(96), w2=weights(40, 96, 1, 1), w3=weights(40, 1, 3, 3),
+                                                                      zero=np.float32(0), six=np.float32(6)), "y", x=values(2, 40, h, w))
 
 
 def winograd_along_rows():
@@ -168,7 +178,7 @@ def arena(model, *options):
 
 
 def main():
-    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, classifiers, strassen, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice:
+    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, classifiers, strassen, depthwise_pairs, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice:
         make()
     failed = 0
     for title, model, feeds in NETWORKS:

@@ -103,6 +103,12 @@ void add_depthwise(Suite& suite, Layer l) {
   });
 }
 
+void add_depthwise_winograd(Suite& suite, Layer l) {
+  suite.add("depthwise_winograd", l.name(), {l.macs(l.cout), 0}, [l](Data& d) {
+    return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise_winograd(l.weights(d), l.cin)), y = l.result(d)] { depthwise_winograd({}, x, w, y, p); };
+  });
+}
+
 template <int C>
 void add_depthwise_narrow(Suite& suite, Layer l) {
   suite.add("depthwise_narrow", l.name(), {l.macs(C), 0}, [l](Data& d) {
@@ -277,6 +283,8 @@ void add_convolutions(Suite& suite) {
   add_depthwise<3, 1>(suite, {14, 576, 576, 3, 1, 1, 576});
   add_depthwise<5, 1>(suite, {28, 120, 120, 5, 1, 1, 120});
   add_depthwise<5, 1>(suite, {7, 960, 960, 5, 1, 1, 960});
+  add_depthwise_winograd(suite, {112, 32, 32, 3, 1, 1, 32});
+  add_depthwise_winograd(suite, {14, 576, 576, 3, 1, 1, 576});
   add_depthwise_narrow<Vec::width / 2>(suite, {48, Vec::width / 2, Vec::width / 2, 3, 1, 1, Vec::width / 2});
   add_depthwise_any(suite, {14, 576, 576, 3, 1, 2, 576});
   add_depthwise_any(suite, {28, 120, 120, 3, 1, 2, 120});

@@ -49,24 +49,27 @@ double sample_macs(const Candidate& c, const Tile& tile, int64_t rows, int64_t b
 }  // namespace
 
 StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
-  constexpr int64_t kPanelRows = 448;
+  constexpr int64_t kPanelRows = 448, kFewRows = 80;
   const int64_t fits = std::clamp<int64_t>(target.l2_bytes * 3 / 2 / (8 * p.k), 96, kPanelRows);
-  const int64_t large = std::max<int64_t>((p.sample_rows + fits - 1) / fits, p.sample_rows >= 80 ? 2 : 1);  // blocks of them
+  const int64_t large = std::max<int64_t>((p.sample_rows + fits - 1) / fits, p.sample_rows >= kFewRows ? 2 : 1);  // blocks of them
   const bool by_rows = p.n <= p.sample_rows || p.n * p.k < int64_t{1} << 18;  // as gemm shares them: else each thread reads as few of the weights as it can
   std::optional<StrassenPlan> best;
   for (const Candidate& c : candidates(target)) {
     const Tile tile{c.rows, c.vectors, c.vectors * target.vector_floats};
-    const int64_t pairs = pairs_of(tile, p.n), grain = 2 * int64_t{tile.rows};
+    const int64_t pairs = pairs_of(tile, p.n), grain = 2 * int64_t{tile.rows}, weight_bytes = 4 * pairs * 7 * (p.k / 2) * tile.nr;
     const auto consider = [&](int64_t block, int64_t tiles) {
       const int64_t blocks = p.samples * ((p.sample_rows + block - 1) / block), units = blocks * pairs, longest = (units + p.threads - 1) / p.threads;  // of the first thread
       const double macs = std::max(sample_macs(c, tile, p.sample_rows, block, p.n, p.k),
                                    static_cast<double>(longest * p.threads) * block_macs(c, tile, block, p.n, p.k) / static_cast<double>(p.samples * pairs));
-      double kept = 1 + 0.004 * static_cast<double>(tiles);  // what one leaves in L1, more would not
+      // Where weights come from beyond L2, the first block waits for those that come slower than it multiplies.
+      const double waits = p.weights_stream ? std::max(0.0, 3.5 * static_cast<double>(weight_bytes) - block_macs(c, tile, block, p.n, p.k)) / static_cast<double>(p.samples) : 0;
+      double kept = 1 + 0.004 * static_cast<double>(std::min<int64_t>(tiles, 3));  // what one leaves in L1, more would not
       if (by_rows && blocks % p.threads != 0) kept += 0.2 * static_cast<double>(p.threads) / static_cast<double>(blocks);  // a block that two threads read
-      if (!best || macs * kept < best->sample_macs) best = {tile, block, macs * kept};
+      if (!best || macs * kept + waits < best->sample_macs) best = {tile, block, macs * kept + waits};
     };
-    if (4 * pairs * 7 * (p.k / 2) * tile.nr <= target.l2_bytes) {
-      for (int64_t tiles = 1; tiles <= 4; ++tiles) {
+    if (weight_bytes <= target.l2_bytes) {
+      for (int64_t tiles = 1; tiles <= 8; ++tiles) {
+        if (p.sample_rows >= kFewRows && tiles * grain >= p.sample_rows) break;
         consider(std::min(tiles * grain, p.sample_rows), tiles);
         const int64_t blocks = (p.sample_rows + tiles * grain - 1) / (tiles * grain);
         consider((p.sample_rows + blocks - 1) / blocks, tiles);
@@ -89,7 +92,7 @@ void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows
   const int64_t sample = sample_rows.value(), rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k;
   if (std::min({sample / 2, n / 2, k / 2}) < kLeast) return;
   const int64_t samples = std::max<int64_t>(rows / sample, 1);
-  const StrassenPlan plan = plan_strassen(l.target(), {.samples = samples, .sample_rows = sample, .n = n, .k = k, .threads = l.threads()});
+  const StrassenPlan plan = plan_strassen(l.target(), {.samples = samples, .sample_rows = sample, .n = n, .k = k, .threads = l.threads(), .weights_stream = l.weights_stream()});
   const int64_t padded = ((plan.block + 1) / 2 + plan.tile.rows - 1) / plan.tile.rows * plan.tile.rows, pitch = (k / 2 + 15) / 16 * 16 + 16;
   const int64_t room = (4 * padded + 3 * plan.tile.rows) * pitch + (2 * padded + plan.tile.rows) * plan.tile.nr;  // as in strassen.hpp
   if (4 * room > l.target().workspace_bytes()) return;

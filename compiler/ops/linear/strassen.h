@@ -21,6 +21,7 @@ struct ConstantMatrix {
 /// The rows of each sample by k rows and n columns of weights.
 struct StrassenProduct {
   int64_t samples, sample_rows, n, k, threads = 1;
+  bool weights_stream = false;  ///< from beyond L2
 };
 
 /// How they are multiplied: the tile, the rows of a block, and what a sample takes, in multiply-adds at the FMA peak.

@@ -151,6 +151,27 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
   });
 }
 
+/// Pairs of rows, and of columns the two beside them.
+void consider_depthwise_winograd(Lowering& l, const ConvCall& c) {
+  if (!is_depthwise(c) || !has_depthwise_winograd(l.target(), l.node(), c)) return;
+  constexpr double kBegin = 20;  // multiply-adds of vectors that two rows of one take to begin
+  const double beside = 4 * c.cin < 1024 ? 0 : 2;  // what a pixel waits for L2, where the next is in another line of each page
+  const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;
+  const double pairs = static_cast<double>(c.likely_slices() * ((ConvCall::likely(c.oh) + 1) / 2)), steps = (12 + beside) * static_cast<double>(ConvCall::likely(c.ow)) + kBegin;
+  l.consider("depthwise_winograd", pairs * steps * static_cast<double>(channels), 0, [&l, c] {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise_winograd(conv_weights(l), c.cin));
+    StepBuilder step = l.call("depthwise_winograd");
+    auto params = c.params(x, y, bias_as_given(l));
+    if (const auto sums = wanted_row_sums(l)) {
+      step.template_name("true");
+      params.emplace_back("row_sums", *sums);
+    }
+    step.pointer(x).pointer(w).pointer(y).params(std::move(params)).specialised();
+    finish_conv(l, step, c, y);
+  }, 4 * 3 * c.cin);
+}
+
 /// Pixels that are a part of a vector, with nothing between them.
 void consider_depthwise_narrow(Lowering& l, const ConvCall& c) {
   constexpr int64_t kVectors = 8;  // of a step, as in depthwise_narrow.hpp
@@ -255,6 +276,7 @@ void lower_conv(Lowering& l) {
   consider_winograd(l, c);
   consider_winograd_line(l, c);
   consider_depthwise(l, c);
+  consider_depthwise_winograd(l, c);
   consider_depthwise_narrow(l, c);
   consider_grouped(l, c);
   consider_narrow(l, c);

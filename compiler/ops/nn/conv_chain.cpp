@@ -115,14 +115,16 @@ void lower_conv_chain(Lowering& last) {
   // Bands of one size: as many rows as fit half of L2, or a few of a ring for each vector of channels, which is to be in L1.
   constexpr int64_t kFew = 4;
   const int64_t fits = choose_band(last.target(), c.oh.value(), floats), most = has_pointwise ? std::min(fits, kFew) : fits;
-  const int64_t bands = (c.oh.value() + most - 1) / most, band = (c.oh.value() + bands - 1) / bands;
+  const bool winograd = has_pointwise && has_depthwise_winograd(middle->target(), middle->node(), c) && fits >= 2;
+  const int64_t bands = (c.oh.value() + most - 1) / most, equal = (c.oh.value() + bands - 1) / bands;
+  const int64_t band = !winograd || equal % 2 == 0 ? equal : equal < fits ? equal + 1 : equal - 1;  // pairs of rows
   const Tile expanding = has_pointwise ? choose_expanding(band) : Tile{0, 1, 0};
 
   double macs = c.macs;
   if (expand != nullptr) macs += ConvCall(*expand).macs;
   if (project != nullptr) macs += ConvCall(*project).macs;
   const char* const row = has_stem ? "stem_depthwise" : "depthwise_chain";
-  last.consider(row, macs, 0, [&last, parts, row, has_stem, expand = expand != nullptr, project = project != nullptr, c, band, pitch, expanding, room = floats(band)]() mutable {
+  last.consider(row, macs, 0, [&last, parts, row, has_stem, winograd, expand = expand != nullptr, project = project != nullptr, c, band, pitch, expanding, room = floats(band)]() mutable {
     Lowering &front = parts.front(), &depthwise = parts[expand ? 1 : 0];
     const std::optional<Stem> stem = has_stem ? stem_of(front) : std::nullopt;
     Pointwise first, end;
@@ -133,7 +135,8 @@ void lower_conv_chain(Lowering& last) {
     }
     const View x = stem ? stem_input(front, *stem) : front.in(0, conv_input_layout(front)), y = last.out_any(0);
     if (stem) first.weights = stem_weights(front, *stem);
-    const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32, pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
+    const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32,
+                                           winograd ? pack::depthwise_winograd(conv_weights(depthwise), c.cin) : pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
     const auto bias = bias_as_given(depthwise);
     const std::optional<PointerArg> sums = project ? std::nullopt : wanted_row_sums(last);
     const PointerArg scratch = last.part_workspace("rows", ElementType::F32, Dim(room));
@@ -143,7 +146,11 @@ void lower_conv_chain(Lowering& last) {
     else tile_args(step, first.tile);
     step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1]));
     tile_args(step, end.tile, true);
-    if (sums) step.template_name("false").template_name("true");
+    if (sums || winograd) {
+      if (!end.tile.pairs) step.template_name("false");
+      step.template_name(sums ? "true" : "false");
+      if (winograd) step.template_name("true");
+    }
     step.pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
     auto conv = c.params(x, y, bias);
     if (sums) conv.emplace_back("row_sums", *sums);

@@ -1,0 +1,139 @@
+// Depthwise 3x3 convolutions of stride 1 by Winograd's F(2,3) along columns: two output rows at a time, 12 multiplications a pixel of both instead of 18.
+//
+//   depthwise_winograd(part, x, w, y, {.h = 14, .w = 14, .cin = 384, .oh = 14, .ow = 14, .cout = 384, .pad_top = 1, .pad_left = 1, .x_pixel = 384, .y_pixel = 384,
+//                                      .bias = w_bias}, Epilogue<Relu6>{});
+//
+//   d: four pixels of a column       t = d0 - d2, d1 + d2, d2 - d1, d1 - d3      m += t g for the three columns of taps       y = m0 + m1 + m2, m1 - m2 - m3
+//
+// The sums m of three output columns, and the twelve vectors of g, stay in registers while the columns of the image pass by. The eight additions a column go to other units than
+// the multiplications where a core has such (Zen 4: two each); elsewhere, nothing is gained. Microseconds, depthwise and this, compiled for their extents (Zen 4, g++ 12, 2026-11):
+//
+//     25x5x64     24x24x32    12x12x64    6x6x128     28x28x192   56x56x144   14x14x384   7x7x960     3x3x256
+//     1.21 1.03   3.23 1.98   1.55 1.03   0.65 0.53   23.6 19.3   74.0 60.4   11.6 9.1    6.9 6.8     0.32 0.37
+//
+// Parameters are depthwise's; w packed: [kx][4][c] (pack::depthwise_winograd), g made at compile time, in double. Pairs of rows begin at even rows of an image, whatever the number of
+// parts. An error is one of the sum of magnitudes of three rows of taps, 1.2 to 1.4 times depthwise's (root mean square, positive values and any), and an infinity or NaN reaches both rows. Reference: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
+#pragma once
+#include "depthwise.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
+
+namespace detail {
+
+/// A vector of channels of output rows [top, bottom) of an image, of which the first is row `line` of y. row_at(iy): where a row of the image is, at these channels; `pitch` floats from
+/// one pixel to the next.
+template <bool kSums, bool Whole, class RowAt, class Epi>
+ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t line, RowAt row_at, int64_t pitch, const float* w, float* y, int64_t channel, int64_t lanes,
+                                          const ConvParams& p, const Epi& epi) {
+  const auto load = [&](const float* from) ONNXC_INLINE_LAMBDA { return Whole ? Vec::load(from) : Vec::load(from, lanes); };
+  const auto store = [&](Vec value, float* to) ONNXC_INLINE_LAMBDA { return Whole ? value.store(to) : value.store(to, lanes); };
+  Vec g[3][4];
+  ONNXC_UNROLL for (int kx = 0; kx < 3; ++kx) {
+    ONNXC_UNROLL for (int j = 0; j < 4; ++j) g[kx][j] = load(w + (kx * 4 + j) * p.cout + channel);
+  }
+  const Vec zero = Vec::all(0.0f), bias = p.bias == nullptr ? zero : load(p.bias + channel);
+  const int64_t first = p.pad_left, last = first + p.w, pixel = p.y_pixel, below = p.ow * pixel;
+  for (int64_t oy = top; oy < bottom; oy += 2, line += 2) {
+    const bool both = oy + 1 < bottom;
+    // Of a row outside of the image no lane is loaded, from where another row is.
+    const float *at[4], *inside = nullptr;
+    int64_t loaded[4];
+    ONNXC_UNROLL for (int r = 0; r < 4; ++r) {
+      const int64_t iy = oy - p.pad_top + r;
+      const bool is_inside = iy >= 0 && iy < p.h && (r < 3 || both);
+      at[r] = is_inside ? row_at(iy) : nullptr;
+      loaded[r] = is_inside ? lanes : 0;
+      if (is_inside) inside = at[r];
+    }
+    ONNXC_UNROLL for (const float*& row : at) row = row != nullptr ? row : inside != nullptr ? inside : kZeros;
+    const int64_t step = inside != nullptr ? pitch : 0;
+    int64_t row = line * p.ow;
+    float* out = y + row * pixel + channel;
+    [[maybe_unused]] Vec sums[2] = {zero, zero};
+    const auto finish = [&](Vec value, int64_t down) ONNXC_INLINE_LAMBDA {
+      float* const to = out + down * below;
+      const Vec result = Whole ? finish_vector(epi, value, row + down * p.ow, channel, to) : finish_vector(epi, value, row + down * p.ow, channel, to, lanes);
+      if constexpr (kSums) sums[down] = sums[down] + result;
+    };
+    // Column u of the padded image ends the sums of output column u - 2 and begins those of u. Results wait for the loads of the next column: a core takes one for a load of what was
+    // just stored where the addresses agree in their last 12 bits (25x5x64: 1.03 us, 1.3 at such distances).
+    Vec upper = zero, lower = zero;
+    const auto finish_both = [&]() ONNXC_INLINE_LAMBDA {
+      finish(upper, 0);
+      if (both) finish(lower, 1);
+      ++row;
+      out += pixel;
+    };
+    const auto column = [&](Vec (&ended)[4], Vec (&amid)[4], Vec (&begun)[4], int64_t u) ONNXC_INLINE_LAMBDA {
+      if (u >= first && u < last) {
+        const Vec d0 = Vec::load(at[0], loaded[0]), d1 = Vec::load(at[1], loaded[1]), d2 = Vec::load(at[2], loaded[2]), d3 = Vec::load(at[3], loaded[3]);
+        ONNXC_UNROLL for (int r = 0; r < 4; ++r) at[r] += step;
+        if (u > 2) finish_both();
+        const Vec t[4] = {d0 - d2, d1 + d2, d2 - d1, d1 - d3};
+        ONNXC_UNROLL for (int j = 0; j < 4; ++j) {
+          amid[j] = fma(t[j], g[1][j], amid[j]);
+          begun[j] = j == 1 ? fma(t[j], g[0][j], bias) : t[j] * g[0][j];
+        }
+        if (u < 2) return;
+        ONNXC_UNROLL for (int j = 0; j < 4; ++j) ended[j] = fma(t[j], g[2][j], ended[j]);
+      } else {
+        if (u > 2) finish_both();
+        ONNXC_UNROLL for (int j = 0; j < 4; ++j) begun[j] = j == 1 ? bias : zero;
+        if (u < 2) return;
+      }
+      upper = ended[0] + (ended[1] + ended[2]);
+      lower = (ended[1] - ended[2]) - ended[3];
+    };
+    Vec a[4] = {zero, zero, zero, zero}, b[4] = {zero, zero, zero, zero}, c[4];
+    for (int64_t u = 0, end = p.ow + 2;;) {
+      column(a, b, c, u);
+      if (++u == end) break;
+      column(b, c, a, u);
+      if (++u == end) break;
+      column(c, a, b, u);
+      if (++u == end) break;
+    }
+    finish_both();
+    if constexpr (kSums) {
+      store(sums[0], p.row_sums + line * p.cout + channel);
+      if (both) store(sums[1], p.row_sums + (line + 1) * p.cout + channel);
+    }
+  }
+}
+
+/// A function of its own, as depthwise_line.
+template <bool kSums, class RowAt, class Epi>
+ONNXC_ONE_COPY void depthwise_winograd_band(int64_t top, int64_t bottom, int64_t line, const RowAt& row_at, int64_t pitch, const float* w, float* y, int64_t channel, const ConvParams& p,
+                                            const Epi& epi) {
+  const int64_t lanes = p.cout - channel;
+  if (lanes >= Vec::width) depthwise_winograd_rows<kSums, true>(top, bottom, line, row_at, pitch, w, y, channel, Vec::width, p, epi);
+  else depthwise_winograd_rows<kSums, false>(top, bottom, line, row_at, pitch, w, y, channel, lanes, p, epi);
+}
+
+}  // namespace detail
+
+/// See the head of the file. Dilations are 1. x must not overlap y.
+template <bool kSums = false, class Epi = Epilogue<Keep>>
+void depthwise_winograd(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+  constexpr int64_t kNear = 16 << 10;  // bytes of the rows of a block of channels
+  const int64_t pairs = (p.oh + 1) / 2, image = p.h * p.w * p.x_pixel, block = image > int64_t{1} << 18 ? p.cout : 4 * Vec::width;  // as depthwise
+  const int64_t fit = kNear / (2 * p.w * block * int64_t{sizeof(float)}), band = fit > 0 ? fit : 1;
+  const auto [first, last] = part.slice(p.n * pairs);
+  for (int64_t from = 0; from < p.cout; from += block) {
+    const int64_t to = from + block < p.cout ? from + block : p.cout;
+    for (int64_t pair = first; pair < last;) {
+      const int64_t begin = pair % pairs, rest = last - pair < pairs - begin ? last - pair : pairs - begin, count = rest < band ? rest : band;
+      const int64_t top = begin * 2, bottom = top + 2 * count < p.oh ? top + 2 * count : p.oh, line = pair / pairs * p.oh + top;
+      const float* const source = x + pair / pairs * image;
+      const auto rows = [&]<bool Whole>(int64_t channel, int64_t lanes) ONNXC_INLINE_LAMBDA {
+        detail::depthwise_winograd_rows<kSums, Whole>(top, bottom, line, [&](int64_t iy) { return source + iy * p.w * p.x_pixel + channel; }, p.x_pixel, w, y, channel, lanes, p, epi);
+      };
+      int64_t channel = from;
+      for (; channel + Vec::width <= to; channel += Vec::width) rows.template operator()<true>(channel, Vec::width);
+      if (channel < to) rows.template operator()<false>(channel, to - channel);
+      pair += count;
+    }
+  }
+}
+
+}  // namespace onnxc

@@ -93,7 +93,7 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
       column(c, a, b, u);
       if (++u == end) break;
     }
-    finish_both();
+    if (p.ow > 0) finish_both();
     if constexpr (kSums) {
       store(sums[0], p.row_sums + line * p.cout + channel);
       if (both) store(sums[1], p.row_sums + (line + 1) * p.cout + channel);
@@ -117,7 +117,7 @@ template <bool kSums = false, class Epi = Epilogue<Keep>>
 void depthwise_winograd(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   constexpr int64_t kNear = 16 << 10;  // bytes of the rows of a block of channels
   const int64_t pairs = (p.oh + 1) / 2, image = p.h * p.w * p.x_pixel, block = image > int64_t{1} << 18 ? p.cout : 4 * Vec::width;  // as depthwise
-  const int64_t fit = kNear / (2 * p.w * block * int64_t{sizeof(float)}), band = fit > 0 ? fit : 1;
+  const int64_t bytes = 2 * p.ow * block * int64_t{sizeof(float)}, band = bytes > 0 && bytes < kNear ? kNear / bytes : 1;  // pairs of rows
   const auto [first, last] = part.slice(p.n * pairs);
   for (int64_t from = 0; from < p.cout; from += block) {
     const int64_t to = from + block < p.cout ? from + block : p.cout;

@@ -104,7 +104,8 @@ ONNXC_INLINE auto rows_at(float* panel) {
   return [panel](int64_t r) { return panel + r * NR; };
 }
 
-/// tile + bias, and what lies at `also` where that is not null, through the epilogue; `rows` of it are left, from row `row` of c on. The tile stays as it is.
+/// tile + bias, and with kAlso what lies at `also`, through the epilogue; `rows` of it are left, from row `row` of c on. The tile stays as it is. Tile::finish would keep a tile on the
+/// stack for the edges of c, which each of these functions would pay for when it begins (112x64x64: 1.5 %).
 template <bool kAlso, int R, int NV, class Epi>
 ONNXC_INLINE void strassen_finish(Tile<R, NV>& tile, const StrassenPair& s, float* also, int64_t row, int64_t rows, int64_t col, const float* bias, const Epi& epi) {
   constexpr int NR = NV * Vec::width;

@@ -176,6 +176,20 @@ TEST_CASE("depthwise by Winograd agrees with the loop") {
   }
 }
 
+TEST_CASE("depthwise by Winograd of an image without columns writes what lies beside it alone") {
+  constexpr int64_t c = Vec::width + 1, rows = 3;
+  const std::vector<float> x(c), w(12 * c, 1.0f), bias = numbers(c, 3);
+  for (const int64_t ow : {0, 2}) {
+    std::vector<float> y(size_t(rows * ow * c + 2), kGuard), sums(size_t(rows * c), kGuard);
+    depthwise_winograd<true>(Part{}, x.data(), w.data(), y.data() + 1, {.h = rows, .w = 0, .cin = c, .oh = rows, .ow = ow, .cout = c, .pad_top = 1, .pad_left = 1 + ow / 2,
+                                                                        .x_pixel = c, .y_pixel = c, .bias = bias.data(), .row_sums = sums.data()});
+    int64_t wrong = (y.front() != kGuard) + (y.back() != kGuard);
+    for (size_t i = 1; i + 1 < y.size(); ++i) wrong += y[i] != bias[(i - 1) % size_t(c)];
+    for (size_t i = 0; i < sums.size(); ++i) wrong += sums[i] != float(ow) * bias[i % size_t(c)];
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("depthwise agrees with the loop") {
   for (int64_t c : {1, Vec::width, Vec::width + 1}) {
     check_depthwise<9, 9, 1>({.h = 9, .w = 31, .cin = c, .pad_top = 4, .pad_left = 4}, 4, 2);

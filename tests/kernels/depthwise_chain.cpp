@@ -83,9 +83,10 @@ void check_chains(Sizes s) {
     check_chain<false, true, K, SX>(s, parts);
     if (s.middle % 2 == 0) check_chain<true, true, K, SX, true>(s, parts);
     if constexpr (K == 3 && SX == 1) {
-      if (s.band % 2 != 0) ++s.band;
-      check_chain<true, true, K, SX, false, true>(s, parts);
-      check_chain<true, false, K, SX, false, true>(s, parts);
+      Sizes pairs = s;
+      pairs.band += s.band % 2;
+      check_chain<true, true, K, SX, false, true>(pairs, parts);
+      check_chain<true, false, K, SX, false, true>(pairs, parts);
     }
   }
 }

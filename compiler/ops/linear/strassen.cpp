@@ -25,7 +25,7 @@ std::span<const Candidate> candidates(const Target& target) {
   return kNarrow;
 }
 
-/// Rows of tiles for half a block: the last may be half as high.
+/// Rows of tiles for half a block: the last may be half as high. Where gemm would take two such (padded_rows), this takes a whole one.
 int64_t tiled_rows(int64_t rows, int tile_rows) {
   const int64_t half = (tile_rows + 1) / 2, rest = rows % tile_rows;
   return rows - rest + (rest == 0 ? 0 : rest <= half ? half : tile_rows);

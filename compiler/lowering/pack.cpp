@@ -218,6 +218,37 @@ std::vector<float> winograd_line(std::span<const float> w, ConvShape s, int outp
   return out;
 }
 
+std::vector<float> stem_winograd(std::span<const float> w, ConvShape s, int outputs, int taps, int64_t stride, bool joined) {
+  if (joined) {  // [cout, kh, kw, cin] in memory: a kernel of one channel
+    std::vector<float> turned;
+    turned.reserve(w.size());
+    for (int64_t row = 0; row < s.cout * s.kh; ++row) {
+      for (int64_t i = 0; i < s.kw * s.cin; ++i) turned.push_back(at(w, ((row / s.kh * s.cin + i % s.cin) * s.kh + row % s.kh) * s.kw + i / s.cin));
+    }
+    return stem_winograd(turned, {.cout = s.cout, .cin = 1, .kh = s.kh, .kw = s.kw * s.cin, .nr = s.nr}, outputs, taps, stride);
+  }
+  const int64_t points = outputs + taps - 1;
+  const Factors g = winograd_g(points, taps);
+  std::vector<int64_t> pieces;  // their first taps
+  for (int64_t tap = 0; tap < s.kh; ++tap) {
+    if (tap % (taps * stride) < stride) pieces.push_back(tap);
+  }
+  const int64_t rows = std::ssize(pieces) * s.cin * s.kw * points;
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(panels_size(rows, s.cout, s.nr)));
+  append_panels(out, rows, s.cout, s.nr, [&](int64_t row, int64_t column) {
+    const std::vector<double>& factors = g[static_cast<std::size_t>(row % points)];
+    const int64_t kx = row / points % s.kw, ci = row / points / s.kw % s.cin, first = pieces[static_cast<std::size_t>(row / points / s.kw / s.cin)];
+    double sum = 0;
+    for (int64_t k = 0; k < taps; ++k) {
+      const int64_t ky = first + k * stride;
+      if (ky < s.kh) sum += factors[static_cast<std::size_t>(k)] * static_cast<double>(at(w, ((column * s.cin + ci) * s.kh + ky) * s.kw + kx));
+    }
+    return static_cast<float>(sum);
+  });
+  return out;
+}
+
 std::vector<float> grouped(std::span<const float> w, ConvShape s, int64_t lanes) {
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(panels_size(s.kh * s.cin * s.kw, s.cout, lanes)));

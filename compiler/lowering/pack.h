@@ -73,6 +73,11 @@ std::vector<float> winograd_stride2(std::span<const float> w, ConvShape shape, i
 /// columns, kh and kw exchanged. Where kh is 1, kw may be more than `taps`: [pieces] of so many taps then in the place of [kh], the last filled with zeros.
 std::vector<float> winograd_line(std::span<const float> w, ConvShape shape, int outputs, int taps, bool down = false);
 
+/// Weights [cout, cin, kh, kw] of a convolution of so many rows at a time, transformed along their columns for F(outputs, taps), as
+/// [ceil(cout / nr)][pieces][cin][kw][outputs + taps - 1][nr]: pieces of every `stride`-th tap, at most `taps` of them, by their first (stem_winograd.hpp). `joined`: for a
+/// channels-last image, as one of one channel and rows that are cin times as long.
+std::vector<float> stem_winograd(std::span<const float> w, ConvShape shape, int outputs, int taps, int64_t stride, bool joined = false);
+
 /// Weights of small groups [cout, cin of a group, kh, kw] as [ceil(cout / lanes)][ky][ci][kx][lanes], as conv_grouped reads them.
 std::vector<float> grouped(std::span<const float> w, ConvShape shape, int64_t lanes);
 

@@ -19,7 +19,7 @@ constexpr int64_t ring_rows(const Params& p, int64_t band) {
 namespace detail {
 
 /// take(image, top, bottom, fresh): these rows of the second's output. fresh(make) calls make(row, count, slot) for what they add: rows `row` to `row + count` of the first
-/// kernel's output to `slot` and on of the ring, up to where that begins anew. p: of the second kernel. Parts begin at rows of an image that `kGrain` divides.
+/// kernel's output to `slot` and on of the ring, up to where that begins anew; or make(from, to) once for all of them. p: of the second kernel. Parts begin at rows of an image that `kGrain` divides.
 template <int kGrain = 1, class Params, class Take>
 ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Take take) {
   const int64_t ring = ring_rows(p, band);
@@ -34,7 +34,8 @@ ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Take
     const int64_t from = above > 0 ? above : 0, to = below < p.h ? below : p.h;
     if (row == first || top == 0 || made < from) made = from;
     take(image, top, bottom, [&](auto make) ONNXC_INLINE_LAMBDA {
-      for (int64_t at = made; at < to;) {
+      if constexpr (requires { make(made, to); }) return make(made, to);
+      else for (int64_t at = made; at < to;) {
         const int64_t slot = at % ring, count = ring - slot < to - at ? ring - slot : to - at;
         make(at, count, slot);
         at += count;

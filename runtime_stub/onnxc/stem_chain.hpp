@@ -2,16 +2,19 @@
 //
 //   stem_depthwise    stem -> depthwise [-> project 1x1]      MobileNet, EfficientNet
 //   stem_pool         stem -> max pooling                     ResNet, SqueezeNet
+//   stem_winograd_pool  the same, the stem as stem_winograd has it
 //
 //   stem_pool<14, 2, 2>(part, image, w, y, rows, {.stem = {.h = 224, .w = 224, .cin = 3, .oh = 112, …}, .pool = {.h = 112, .w = 112, .c = 64, .oh = 56, …,
 //                       .y_pixel = 64}, .band = 8, .pitch = 64}, Epilogue<Relu>{}, Epilogue<Keep>{});
 //
 // x, weights and template arguments of the stem: as conv_stem has them; of the rest: as depthwise_chain and max_pool. y_pixel of the stem and x_pixel of what
-// reads it are `pitch`. rows: of this part, ring_rows * ow * pitch floats, and for stem_depthwise with a projection `band` rows more (stem_depthwise_scratch).
+// reads it are `pitch`. rows: of this part, ring_rows * ow * pitch floats, and for stem_depthwise with a projection `band` rows more (stem_depthwise_scratch). Winograd makes T
+// rows at a time, the same ones for any part: its ring has T - 1 rows more.
 #pragma once
 #include "conv_stem.hpp"
 #include "depthwise_chain.hpp"
 #include "pool.hpp"
+#include "stem_winograd.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -33,6 +36,15 @@ namespace detail {
 template <int MR, int NV, int SX, class Epi>
 ONNXC_INLINE void stem_rows(const float* x, const float* w, float* ring, int64_t image, int64_t row, int64_t count, int64_t slot, const ConvParams& p, const Epi& epi) {
   for (int64_t i = 0; i < count; ++i) stem_line<MR, NV, SX>(x + image * p.cin * p.h * p.w, w, ring, (slot + i) * p.ow, row + i, p, epi);
+}
+
+/// Rows [top, bottom) of the pool from the ring.
+template <class Epi>
+ONNXC_INLINE void pool_ring(const float* ring, int64_t rows, int64_t image, int64_t top, int64_t bottom, float* y, const StemPoolParams& p, const Epi& epi) {
+  for (int64_t oy = top; oy < bottom; ++oy) {
+    const auto address = [&](int64_t iy) { return ring + iy % rows * p.stem.ow * p.pitch; };
+    pool_row(oy, (image * p.pool.oh + oy) * p.pool.ow, address, p.pitch, y, p.pool, kMaxStart, Larger{}, unscaled, epi);
+  }
 }
 
 }  // namespace detail
@@ -61,16 +73,33 @@ void stem_depthwise(Part part, const float* x, const float* stem_w, const float*
 
 template <int MR, int NV, int SX, class Epi1, class Epi2>
 void stem_pool(Part part, const float* x, const float* w, float* y, float* rows, StemPoolParams p, Epi1 epi1, Epi2 epi2) {
+  const int64_t ring = ring_rows(p.pool, p.band);
+  p.stem.y_pixel = p.pitch;
+  detail::by_bands(part, p.pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
+    fresh([&](int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA { detail::stem_rows<MR, NV, SX>(x, w, rows, image, row, count, slot, p.stem, epi1); });
+    detail::pool_ring(rows, ring, image, top, bottom, y, p, epi2);
+  });
+}
+
+/// u, v and template arguments as stem_winograd has them.
+template <int T, int R, int P, int SX, class Epi1, class Epi2>
+void stem_winograd_pool(Part part, const float* x, const float* u, float* y, float* rows, float* v, StemPoolParams p, Epi1 epi1, Epi2 epi2) {
   ConvParams& stem = p.stem;
-  const PoolParams& pool = p.pool;
-  const int64_t ring = ring_rows(pool, p.band), line = stem.ow * p.pitch;
+  const detail::StemPlanes planes(stem, R, P);
+  const int64_t ring = ring_rows(p.pool, p.band) + T - 1;
   stem.y_pixel = p.pitch;
-  detail::by_bands(part, pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
-    fresh([&](int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA { detail::stem_rows<MR, NV, SX>(x, w, rows, image, row, count, slot, stem, epi1); });
-    for (int64_t oy = top; oy < bottom; ++oy) {
-      const auto address = [&](int64_t iy) { return rows + iy % ring * line; };
-      detail::pool_row(oy, (image * pool.oh + oy) * pool.ow, address, p.pitch, y, pool, detail::kMaxStart, detail::Larger{}, detail::unscaled, epi2);
-    }
+  int64_t current = -1, ready = 0;  // rows up to `ready` of image `current` are made
+  detail::by_bands(part, p.pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
+    fresh([&](int64_t from, int64_t to) ONNXC_INLINE_LAMBDA {
+      if (image != current) current = image, ready = 0;
+      if (ready + T <= from) ready = from / T * T;
+      for (; ready < to; ready += T) {
+        int64_t at[T];
+        for (int64_t t = 0; t < T; ++t) at[t] = (ready + t) % ring * stem.ow;
+        detail::stem_winograd_band<T, R, P, SX>(x + image * stem.cin * stem.h * stem.w, u, rows, v, ready, stem.oh - ready < T ? stem.oh - ready : T, at, planes, stem, epi1);
+      }
+    });
+    detail::pool_ring(rows, ring, image, top, bottom, y, p, epi2);
   });
 }
 

@@ -72,6 +72,37 @@ void check_pool(const Image& image, const PoolCase& c) {
   }
 }
 
+/// A stem of seven rows of kernel, of T rows of outputs at a time; its results do not depend on where a part, or a band of the pool, begins.
+template <int T>
+void check_winograd_pool(Image image, const PoolCase& c) {
+  constexpr int R = 4, P = 3, SX = 2;
+  image.pad = 3;
+  StemCase stem(image);
+  ConvParams& q = stem.p;
+  q.kh = q.kw = 7;
+  q.oh = (q.h + 6 - 7) / 2 + 1;
+  q.ow = (q.w + 6 - 7) / 2 + 1;
+  const std::vector<float> panels = pack::stem_winograd(numbers(q.cout * 3 * 49, 2), {.cout = q.cout, .cin = 3, .kh = 7, .kw = 7, .nr = Vec::width}, T, R, 2);
+  const int64_t reach = (c.k - 1) * c.dilation + 1, transformed = stem_winograd_scratch<T, R, P>(q);
+  PoolParams pool{.n = image.n, .h = q.oh, .w = q.ow, .c = image.channels, .oh = (q.oh + 2 * c.pad - reach) / c.stride + 1, .ow = (q.ow + 2 * c.pad - reach) / c.stride + 1,
+                  .kh = c.k, .kw = c.k, .stride_y = c.stride, .stride_x = c.stride, .dilation_y = c.dilation, .dilation_x = c.dilation, .pad_top = c.pad, .pad_left = c.pad,
+                  .x_pixel = image.channels, .y_pixel = image.channels + 5};
+  const std::vector<float> room_for_v(static_cast<std::size_t>(transformed));
+  const Aligned u(panels), v(room_for_v);
+  std::vector<float> wide(size_t(q.n * q.oh * q.ow * q.cout)), wanted(size_t(pool.n * pool.oh * pool.ow * pool.y_pixel), kGuard);
+  stem_winograd<T, R, P, SX>(Part{}, stem.x.data(), u.p, wide.data(), v.p, q, Epilogue<Clamp>{});
+  max_pool(Part{}, wide.data(), wanted.data(), pool);
+  for (const int parts : {1, 2, 3}) {
+    INFO("h " << image.h << " w " << image.w << " channels " << image.channels << " k " << c.k << " stride " << c.stride << " band " << c.band << " parts " << parts);
+    const StemPoolParams p{.stem = q, .pool = pool, .band = c.band, .pitch = (image.channels + 15) / 16 * 16};
+    const int64_t room = (ring_rows(pool, c.band) + T - 1) * q.ow * p.pitch;
+    std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
+    for (int i = parts; i-- > 0;)
+      stem_winograd_pool<T, R, P, SX>(Part{i, parts}, stem.x.data(), u.p, got.data(), scratch.data() + i * room, v.p, p, Epilogue<Clamp>{}, Epilogue<Keep>{});
+    CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
+  }
+}
+
 template <int SX, int K, int S, bool kProjects>
 void check_depthwise(const Image& image, int64_t band) {
   const StemCase stem(image);
@@ -110,6 +141,15 @@ TEST_CASE("stem_pool gives what its two kernels give") {
   check_pool<1>({.h = 11, .w = 17, .channels = 16, .stride = 1}, {.k = 2, .pad = 0, .band = 3});
   check_pool<1>({.h = 14, .w = 13, .channels = 20, .stride = 1, .pad = 0}, {.k = 3, .stride = 1, .dilation = 2, .band = 2});
   check_pool<2>({.h = 30, .w = 30, .channels = 9}, {.k = 5, .stride = 3, .pad = 2, .band = 100});
+}
+
+TEST_CASE("stem_winograd_pool gives what its two kernels give") {
+  check_winograd_pool<5>({.h = 64, .w = 40}, {});
+  check_winograd_pool<5>({.n = 2, .h = 51, .w = 27, .channels = 37}, {.band = 1});
+  check_winograd_pool<3>({.n = 3, .h = 40, .w = 33, .channels = 16}, {.k = 2, .pad = 0, .band = 3});
+  check_winograd_pool<3>({.h = 60, .w = 21, .channels = 20}, {.k = 3, .stride = 1, .pad = 0, .dilation = 2, .band = 4});
+  check_winograd_pool<5>({.h = 90, .w = 30, .channels = 9}, {.k = 2, .stride = 5, .pad = 0, .band = 2});  // rows that no window reads
+  check_winograd_pool<5>({.h = 30, .w = 30, .channels = 9}, {.k = 5, .stride = 3, .pad = 2, .band = 100});
 }
 
 TEST_CASE("stem_depthwise gives what its kernels give") {

@@ -9,6 +9,7 @@
 #include <onnxc/depthwise_chain.hpp>
 #include <onnxc/depthwise_narrow.hpp>
 #include <onnxc/stem_chain.hpp>
+#include <onnxc/stem_winograd.hpp>
 #include <onnxc/conv_3d.hpp>
 #include <onnxc/conv_grouped.hpp>
 #include <onnxc/conv_narrow.hpp>
@@ -76,6 +77,28 @@ void add_stem(Suite& suite, Layer l) {
   suite.add("conv_stem", l.name(), l.tiled(), [l](Data& d) {
     return [p = l.params(), x = l.image(d), &w = d.stream(pack::conv_stem(l.weights(d), l.shape(kTile.nr))), y = l.result(d)] {
       conv_stem<kTile.mr, kTile.nv, SX>({}, x, w.next(), y, p);
+    };
+  });
+}
+
+/// F(T, R), P pixels at a time; and with 3x3 max pooling of stride 2, in bands of four rows.
+template <int T, int R, int P, int SX>
+void add_stem_winograd(Suite& suite, Layer l) {
+  const auto weights = [l](Data& d) -> auto& { return d.stream(pack::stem_winograd(l.weights(d), l.shape(Vec::width), T, R, SX)); };
+  const Work work{l.macs(padded_to(l.cout, Vec::width)), 0};
+  suite.add("stem_winograd", l.name(), work, [l, weights](Data& d) {
+    return [p = l.params(), x = l.image(d), &u = weights(d), y = l.result(d), v = d.room(stem_winograd_scratch<T, R, P>(l.params()))] {
+      stem_winograd<T, R, P, SX>({}, x, u.next(), y, v, p);
+    };
+  });
+  suite.add("stem_winograd_pool", l.name(), work, [l, weights](Data& d) {
+    constexpr int64_t kBand = 4;
+    const int64_t out = (l.out() - 3) / 2 + 1;
+    const StemPoolParams p{.stem = l.params(), .pool = {.h = l.out(), .w = l.out(), .c = l.cout, .oh = out, .ow = out, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .y_pixel = l.cout},
+                           .band = kBand, .pitch = l.cout};
+    return [p, x = l.image(d), &u = weights(d), y = d.room(out * out * l.cout), ring = d.room((ring_rows(p.pool, kBand) + T - 1) * l.out() * l.cout),
+            v = d.room(stem_winograd_scratch<T, R, P>(l.params()))] {
+      stem_winograd_pool<T, R, P, SX>({}, x, u.next(), y, ring, v, p, Epilogue<Keep>{}, Epilogue<Keep>{});
     };
   });
 }
@@ -276,6 +299,9 @@ void add_convolutions(Suite& suite) {
   add_stem<2>(suite, {224, 3, 64, 7, 2});
   add_stem<2>(suite, {96, 3, 8, 3, 2});
   add_stem<1>(suite, {28, 1, 6, 5});
+  add_stem_winograd<5, 4, 3, 2>(suite, {224, 3, 64, 7, 2});
+  add_stem_winograd<4, 3, 4, 1>(suite, {112, 3, 64, 3});
+  add_stem_winograd<4, 5, 3, 1>(suite, {96, 1, 64, 5});
   add_planar(suite, {28, 1, 6, 5});
   add_planar(suite, {96, 3, 6, 3});
   add_depthwise<3, 1>(suite, {112, 32, 32, 3, 1, 1, 32});

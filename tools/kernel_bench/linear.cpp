@@ -65,7 +65,7 @@ void add_linear(Suite& suite) {
       return [p = p.params(), a = d.numbers(p.k), &w = p.weights(d, kLine), y = d.room(p.n)] { gemv<4>({}, a, w.next(), y, p); };
     });
   }
-  for (const ClassifierParams p : {ClassifierParams{1, 49, 320, 1280, 1000, 320}, {1, 49, 96, 576, 1024, 96}, {8, 49, 320, 1280, 1000, 320}}) {
+  for (const ClassifierParams& p : {ClassifierParams{1, 49, 320, 1280, 1000, 320}, {1, 49, 96, 576, 1024, 96}, {8, 49, 320, 1280, 1000, 320}}) {
     const Product conv{p.images * p.pixels, p.channels, p.cin}, matrix{p.images, p.n, p.channels};
     const Work a = conv.work(kTile.nr), b = matrix.work(3 * Vec::width);
     suite.add("classifier", fmt::format("{}-{}", conv.name(), p.n), {a.macs + b.macs, a.bytes + b.bytes}, [=](Data& d) {

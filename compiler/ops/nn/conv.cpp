@@ -21,6 +21,7 @@
 #include "compiler/ops/nn/conv_stem.h"
 #include "compiler/ops/nn/conv_winograd.h"
 #include "compiler/ops/nn/row_sums.h"
+#include "compiler/ops/nn/stem_winograd.h"
 #include "runtime_stub/onnxc/scalar/conv.hpp"
 
 namespace onnxc {
@@ -281,6 +282,7 @@ void lower_conv(Lowering& l) {
   consider_grouped(l, c);
   consider_narrow(l, c);
   consider_stem(l);
+  consider_stem_winograd(l);
   consider_direct(l, c);
   l.build_cheapest();
 }

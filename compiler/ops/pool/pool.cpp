@@ -1,6 +1,7 @@
 // MaxPool, AveragePool, LpPool. f32 images in one to three dimensions run channels-last on vectors of channels; the rest takes the reference kernel.
 // f16 and bf16 are computed in f32.
 #include <fmt/format.h>
+#include <functional>
 
 #include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
@@ -9,6 +10,7 @@
 #include "compiler/ops/nn/conv_chain.h"
 #include "compiler/ops/nn/conv_planar.h"
 #include "compiler/ops/nn/conv_stem.h"
+#include "compiler/ops/nn/stem_winograd.h"
 #include "compiler/ops/nn/window.h"
 #include "runtime_stub/onnxc/scalar/pool.hpp"
 
@@ -182,16 +184,28 @@ void lower_stem_pool(Lowering& l) {
   const ConvCall& c = stem->call;
   const Window window = window_of(l.node(), l.extents(0));
   const int64_t pitch = chain_pitch(c.cout), reach = (window.kernel[0].value() - 1) * window.dilations[0] + 1;
-  const auto floats = [&](int64_t band) { return ((band - 1) * window.strides[0] + reach) * c.ow.value() * pitch; };
-  const int64_t band = choose_band(l.target(), l.output_type(0).extents[2].value(), floats);
-  const View x = stem_input(stem_part, *stem), y = l.out_any(0);
-  const PointerArg w = stem_weights(stem_part, *stem), scratch = l.part_workspace("rows", ElementType::F32, Dim(floats(band)));
-  auto stem_arguments = stem_params(stem_part, *stem, x, y);
-  StepBuilder step = l.call("stem_pool");
-  stem_args(step, *stem).pointer(x).pointer(w).pointer(y).pointer(scratch);
-  step.params({{"stem", params_arg(std::move(stem_arguments))}, {"pool", params_arg(pool_params(l, pool_sliding(l), pitch, y.layout.pixel_stride))}, {"band", dim_arg(band)}, {"pitch", dim_arg(pitch)}});
-  step.epilogue(stem_part.epilogue(stem_part.image_shape(stem_part.output_type(0).extents), step)).epilogue(l.epilogue(l.image_shape(y.extents), step));
-  step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw));
+  /// `more`: rows of the ring beyond those that a band of the pool reads.
+  const auto build = [&l, &stem_part, &stem, &c, window, pitch, reach](const char* row, int64_t more, PointerArg w, const std::function<void(StepBuilder&)>& arguments, Dim transformed) {
+    const auto floats = [&](int64_t band) { return ((band - 1) * window.strides[0] + reach + more) * c.ow.value() * pitch; };
+    const int64_t band = choose_band(l.target(), l.output_type(0).extents[2].value(), floats);
+    const View x = stem_input(stem_part, *stem), y = l.out_any(0);
+    const PointerArg ring = l.part_workspace("rows", ElementType::F32, Dim(floats(band)));
+    auto stem_arguments = stem_params(stem_part, *stem, x, y);
+    StepBuilder step = l.call(row);
+    arguments(step);
+    step.pointer(x).pointer(w).pointer(y).pointer(ring);
+    if (!(transformed == Dim(0))) step.pointer(l.part_workspace("transformed", ElementType::F32, transformed));
+    step.params({{"stem", params_arg(std::move(stem_arguments))}, {"pool", params_arg(pool_params(l, pool_sliding(l), pitch, y.layout.pixel_stride))}, {"band", dim_arg(band)}, {"pitch", dim_arg(pitch)}});
+    step.epilogue(stem_part.epilogue(stem_part.image_shape(stem_part.output_type(0).extents), step)).epilogue(l.epilogue(l.image_shape(y.extents), step));
+    step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw));
+  };
+  l.consider("stem_pool", c.tiled_macs(stem->tile), 0, [&] { build("stem_pool", 0, stem_weights(stem_part, *stem), [&](StepBuilder& step) { stem_args(step, *stem); }, 0); });
+  if (const auto plan = plan_stem_winograd(stem_part, *stem)) {
+    const auto arguments = [&stem, plan](StepBuilder& step) { stem_winograd_args(step, *stem, *plan); };
+    l.consider("stem_winograd_pool", plan->macs, 0, [&, plan, arguments] { build("stem_winograd_pool", plan->outputs - 1, stem_winograd_weights(stem_part, *stem, *plan), arguments, plan->scratch); },
+               plan->growth(c));
+  }
+  l.build_cheapest();
 }
 
 void lower_pool(Lowering& l) {

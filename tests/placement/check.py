@@ -101,6 +101,14 @@ def depthwise_pairs():
                                                                       zero=np.float32(0), six=np.float32(6)), "y", x=values(2, 40, h, w))
 
 
+def stems():
+    """Images of few channels, whose columns are transformed, with a pool: phases and pieces of the kernel."""
+    for channels, size, stride, pads in (3, [7, 7], [2, 2], [3] * 4), (1, [10, 4], [2, 2], [4, 1, 4, 1]), (3, [11, 11], [4, 4], [2] * 4), (2, [9, 9], [1, 1], [4] * 4):
+        nodes = [node("Conv", "x w b", "c", strides=stride, pads=pads), node("Relu", "c", "r"), node("MaxPool", "r", "p", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4), node("Sigmoid", "p", "y")]
+        make = network_of_any_batch if stride == [4, 4] else network
+        make(f"stem of {size}", nodes, dict(w=weights(40, channels, *size), b=values(40)), "y", x=values(2, channels, 121, 161))
+
+
 def winograd_along_rows():
     for kernel, pads, dilation in ([1, 3], [0, 1, 0, 1], 1), ([3, 3], [3] * 4, 3), ([5, 3], [2, 1, 2, 1], 1):
         network(f"kernel {kernel}, dilation {dilation}", [node("Conv", "x w", "y", pads=pads, dilations=[dilation] * 2), node("Tanh", "y", "z")], dict(w=weights(32, 24, *kernel)),
@@ -178,7 +186,7 @@ def arena(model, *options):
 
 
 def main():
-    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, classifiers, strassen, depthwise_pairs, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice:
+    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, classifiers, strassen, depthwise_pairs, stems, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice:
         make()
     failed = 0
     for title, model, feeds in NETWORKS:

@@ -8,8 +8,8 @@
 // frequencies; so do pieces of R taps of one that has more. A piece that ends early is filled with zeros.
 //
 // x, and the parameters, as conv_stem has them: SX is stride_x, dilations and group are 1. u: [ceil(cout / NR)][piece][ci][kx][A][NR], NR a vector, made at compile time, in
-// double (pack::stem_winograd). v: stem_winograd_scratch floats of this part, 64-byte aligned: [piece][ci][A][pitch], a band of T output rows. P neighbours of a row at a time:
-// A P accumulators, which become T P outputs in registers.
+// double (pack::stem_winograd). v: stem_winograd_scratch floats of this part, 64-byte aligned: [piece][ci][A][pitch], a band of T output rows. P neighbours of a row at a time,
+// or half of them at its end: A P accumulators, which become T P outputs in registers.
 #pragma once
 #include "conv.hpp"
 #include "winograd_transform.hpp"
@@ -81,37 +81,45 @@ ONNXC_INLINE void stem_winograd_products(const float* v, int64_t pitch, int64_t 
   }
 }
 
+/// P pixels of a row from ox on, of one vector of output channels, in T rows at most: row t to pixels at[t] and on of y.
+template <int T, int R, int P, int SX, class Epi>
+ONNXC_INLINE void stem_winograd_tile(const float* u, float* y, const float* v, int64_t ox, int64_t channel, int64_t height, const int64_t (&at)[T], const StemPlanes& planes,
+                                     const ConvParams& p, const Epi& epi) {
+  constexpr int A = T + R - 1, NR = Vec::width;
+  const int64_t lines = planes.pieces * p.cin;
+  const Vec bias = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
+  Vec acc[P][A], out[T];
+  stem_winograd_products<A, P, SX>(v + planes.lead - p.pad_left + ox * SX, planes.pitch, lines, p.kw, u + channel * lines * p.kw * A, bias, acc);
+  if (height == T && ox + P <= p.ow && channel + NR <= p.cout) {
+    ONNXC_UNROLL for (int i = 0; i < P; ++i) {
+      winograd_output<A, T>(acc[i], out);
+      ONNXC_UNROLL for (int t = 0; t < T; ++t) finish_vector(epi, out[t], at[t] + ox + i, channel, opaque(y + (at[t] + ox + i) * p.y_pixel + channel));
+    }
+    return;
+  }
+  alignas(64) float tile[T][P * NR];
+  ONNXC_UNROLL for (int i = 0; i < P; ++i) {
+    winograd_output<A, T>(acc[i], out);
+    ONNXC_UNROLL for (int t = 0; t < T; ++t) out[t].store(tile[t] + i * NR);
+  }
+  for (int64_t t = 0; t < height; ++t) {
+    for (int64_t i = 0; i < P && ox + i < p.ow; ++i) {
+      const int64_t row = at[t] + ox + i;
+      finish_lanes(epi, Vec::load(tile[t] + i * NR), row, channel, y + row * p.y_pixel + channel, p.cout - channel);
+    }
+  }
+}
+
 /// Output rows [top, top + height) of `image`, at most T: row top + t to pixels at[t] and on of y.
 template <int T, int R, int P, int SX, class Epi>
 ONNXC_INLINE void stem_winograd_band(const float* image, const float* u, float* y, float* v, int64_t top, int64_t height, const int64_t (&at)[T], const StemPlanes& planes,
                                      const ConvParams& p, const Epi& epi) {
-  constexpr int A = T + R - 1, NR = Vec::width;
-  const int64_t lines = planes.pieces * p.cin;
-  stem_winograd_forward<A, R>(image, top * p.stride_y - p.pad_top, v, planes, p);
-  for (int64_t channel = 0; channel < p.cout; channel += NR) {
-    const Vec bias = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
-    for (int64_t ox = 0; ox < p.ow; ox += P) {
-      Vec acc[P][A], out[T];
-      stem_winograd_products<A, P, SX>(v + planes.lead - p.pad_left + ox * SX, planes.pitch, lines, p.kw, u + channel * lines * p.kw * A, bias, acc);
-      if (height == T && ox + P <= p.ow && channel + NR <= p.cout) {
-        ONNXC_UNROLL for (int i = 0; i < P; ++i) {
-          winograd_output<A, T>(acc[i], out);
-          ONNXC_UNROLL for (int t = 0; t < T; ++t) finish_vector(epi, out[t], at[t] + ox + i, channel, opaque(y + (at[t] + ox + i) * p.y_pixel + channel));
-        }
-        continue;
-      }
-      alignas(64) float tile[T][P * NR];
-      ONNXC_UNROLL for (int i = 0; i < P; ++i) {
-        winograd_output<A, T>(acc[i], out);
-        ONNXC_UNROLL for (int t = 0; t < T; ++t) out[t].store(tile[t] + i * NR);
-      }
-      for (int64_t t = 0; t < height; ++t) {
-        for (int64_t i = 0; i < P && ox + i < p.ow; ++i) {
-          const int64_t row = at[t] + ox + i;
-          finish_lanes(epi, Vec::load(tile[t] + i * NR), row, channel, y + row * p.y_pixel + channel, p.cout - channel);
-        }
-      }
-    }
+  constexpr int kHalf = (P + 1) / 2;
+  stem_winograd_forward<T + R - 1, R>(image, top * p.stride_y - p.pad_top, v, planes, p);
+  for (int64_t channel = 0; channel < p.cout; channel += Vec::width) {
+    int64_t ox = 0;
+    for (; ox + kHalf < p.ow; ox += P) stem_winograd_tile<T, R, P, SX>(u, y, v, ox, channel, height, at, planes, p, epi);
+    if (ox < p.ow) stem_winograd_tile<T, R, kHalf, SX>(u, y, v, ox, channel, height, at, planes, p, epi);
   }
 }
 

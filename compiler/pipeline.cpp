@@ -37,6 +37,7 @@ constexpr Pass kPasses[] = {
     {"eliminate_common_subexpressions", eliminate_common_subexpressions, true},   // computed twice, computed once; before fusion hides it
     {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
     {"select_channels",                 select_channels,                 true, true},  // shuffles of channels move into weights; after BatchNorm, which stands between otherwise
+    {"turn_flattened",                  turn_flattened,                  true},   // weights behind a flattened image take its order; their bias is theirs still
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
     {"scale_gates",                     scale_gates,                     true, false, Isa::Avx512},  // weights give the exponents of SiLU's powers of two
     {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs

@@ -78,8 +78,19 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
     const auto& readers = users[static_cast<std::size_t>(node.outputs[0])];
     return std::all_of(readers.begin(), readers.end(), [&](const Node* reader) { return reader->input(0) == node.outputs[0] && planar(*reader).reads; });
   };
+  /// [n, spatial..., c], as ONNX has it, to [n, c, spatial...]: a view of it.
+  const auto is_view_of_pixels = [&](const Node& node) {
+    if (!node.is("Transpose") || !node.domain.empty() || node.epilogue || !is_image(graph[node.outputs[0]].type)) return false;
+    std::vector<int64_t> perm{0, graph[node.outputs[0]].type.rank() - 1};
+    for (int64_t axis = 1; axis + 1 < graph[node.outputs[0]].type.rank(); ++axis) perm.push_back(axis);
+    return node.integers("perm") == perm && !layouts[static_cast<std::size_t>(node.inputs[0])].channels_last;
+  };
   for (const Node& node : graph.nodes) {
     if (!node.regions.empty()) continue;
+    if (is_view_of_pixels(node)) {
+      layouts[static_cast<std::size_t>(node.outputs[0])] = {true, graph[node.outputs[0]].type.extents[1]};
+      continue;
+    }
     LayoutRule rule = LayoutRule::Follows;
     if (!node.is_map()) {
       const Operator* op = find_operator(node);

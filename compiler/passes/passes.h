@@ -26,6 +26,8 @@ Graph simplify(Graph graph);
 Graph fold_scales(Graph graph);
 /// Moves the order of channels that a shuffle gives into the weights of the convolutions that read them. Needs: fold_scales.
 Graph select_channels(Graph graph);
+/// Brings the weights behind a flattened image into the order in which that lies. Needs: fold_scales.
+Graph turn_flattened(Graph graph);
 /// Merges elementwise groups into one expression, and attaches them to the operator that feeds them. Needs: lower_elementwise.
 Graph fuse_expressions(Graph graph);
 /// Multiplies the weights of convolutions whose SiLU follows so that they give the exponent of its power of two. Only for machines that compute it in fewer steps so (AVX-512).

@@ -61,6 +61,17 @@ def nhwc():
         network(f"NHWC of {c} channels, kernel {kernel}", nodes, dict(w=weights(20, c, kernel, kernel), b=values(20)), "y z same", x=values(2, 19, 33, c))
 
 
+def turned():
+    """Images that lie with their channels last, and what reads them by rows: matrices behind a flattened one, blocks in NHWC between images."""
+    flat = [conv("x w0 b0", "a"), node("Relu", "a", "r"), node("MaxPool", "r", "p", kernel_shape=[2, 2], strides=[2, 2]), node("Flatten", "p", "f"), node("Gemm", "f w1 b1", "g", transB=1), node("Tanh", "g", "y")]
+    for channels in 20, 16:  # with and without gaps between pixels
+        network_of_any_batch(f"{channels} channels, flattened", flat, dict(w0=weights(channels, 3, 3, 3), b0=values(channels), w1=weights(30, channels * 42), b1=values(30)), "y", x=values(3, 3, 12, 15))
+    nodes = [conv("x w0", "c", 1), node("Transpose", "c", "n0", perm=[0, 2, 3, 1]), node("MatMul", "n0 w1", "m0"), node("Transpose", "m0", "i0", perm=[0, 3, 1, 2]), conv("i0 w2", "d", group=24),
+             node("Transpose", "d", "n1", perm=[0, 2, 3, 1]), node("MatMul", "n1 w1", "m1"), node("Tanh", "m1", "t1"), node("Transpose", "t1", "i1", perm=[0, 3, 1, 2]), node("Add", "i1 i0", "s"),
+             node("Sigmoid", "s", "y"), node("ReduceMean", "i0", "z", axes=[2, 3])]
+    network_of_any_batch("blocks in NHWC", nodes, dict(w0=weights(24, 8, 1, 1), w1=weights(24, 24), w2=weights(24, 1, 3, 3)), "y z i0", x=values(2, 8, 9, 10))
+
+
 def squeeze_and_excite():
     start = [conv("x w0", "a"), node("Relu", "a", "ra"), node("GlobalAveragePool", "ra", "m")]
     nodes = [*start, conv("m w1", "c1", 1), node("Relu", "c1", "rc"), conv("rc w2", "c2", 1), node("Sigmoid", "c2", "s"), node("Mul", "ra s", "sc"), conv("sc w3 b", "y", 1)]
@@ -186,7 +197,7 @@ def arena(model, *options):
 
 
 def main():
-    for make in dense_and_gated, row_major, nhwc, squeeze_and_excite, classifiers, strassen, depthwise_pairs, stems, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice:
+    for make in dense_and_gated, row_major, nhwc, turned, squeeze_and_excite, classifiers, strassen, depthwise_pairs, stems, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice:
         make()
     failed = 0
     for title, model, feeds in NETWORKS:

@@ -13,6 +13,9 @@ struct Form {
 };
 constexpr Form kForms[] = {{4, 3}, {6, 3}, {3, 4}, {5, 4}, {2, 5}, {4, 5}};
 
+constexpr int64_t kMostStride = 16;  // floats from one pixel of a tile to the next: displacements in the code
+constexpr int64_t kMostPad = 1024;   // beyond reason
+
 int64_t round_up_to(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 /// As StemPlanes in stem_winograd.hpp has them.
@@ -40,8 +43,9 @@ StemWinograd plan_form(const Stem& stem, const Form& form, int pixels, int64_t l
 
 std::optional<StemWinograd> plan_stem_winograd(const Lowering& l, const Stem& stem) {
   const ConvCall& c = stem.call;
-  const bool plain = c.window.dilations[0] == 1 && c.window.dilations[1] == 1 && c.window.strides[1] * stem.pixel() <= 16;
-  const bool known = c.window.pads_begin[1].is_constant() && ConvCall::likely(c.ow) > 0;
+  const Dim pad = c.window.pads_begin[1];
+  const bool plain = c.window.dilations[0] == 1 && c.window.dilations[1] == 1 && c.window.strides[0] <= kMostStride && c.window.strides[1] <= kMostStride / stem.pixel();
+  const bool known = pad.is_constant() && pad.value() >= 0 && pad.value() <= kMostPad && ConvCall::likely(c.ow) > 0;
   // Its tiles need 32 registers, and each multiply-add a broadcast of its own, which costs nothing in AVX-512. `exact` sums of integers do not survive transforms.
   if (l.target().isa != Isa::Avx512 || !plain || !known || l.node().integer("exact", 0) != 0) return std::nullopt;
   std::optional<StemWinograd> best;

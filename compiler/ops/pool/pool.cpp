@@ -1,7 +1,8 @@
 // MaxPool, AveragePool, LpPool. f32 images in one to three dimensions run channels-last on vectors of channels; the rest takes the reference kernel.
 // f16 and bf16 are computed in f32.
 #include <fmt/format.h>
-#include <functional>
+
+#include <optional>
 
 #include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
@@ -184,27 +185,24 @@ void lower_stem_pool(Lowering& l) {
   const ConvCall& c = stem->call;
   const Window window = window_of(l.node(), l.extents(0));
   const int64_t pitch = chain_pitch(c.cout), reach = (window.kernel[0].value() - 1) * window.dilations[0] + 1;
-  /// `more`: rows of the ring beyond those that a band of the pool reads.
-  const auto build = [&l, &stem_part, &stem, &c, window, pitch, reach](const char* row, int64_t more, PointerArg w, const std::function<void(StepBuilder&)>& arguments, Dim transformed) {
-    const auto floats = [&](int64_t band) { return ((band - 1) * window.strides[0] + reach + more) * c.ow.value() * pitch; };
+  const auto build = [&](const std::optional<StemWinograd>& plan) {
+    const int64_t together = plan ? plan->outputs : 1;  // rows of the stem that are made at a time
+    const auto floats = [&](int64_t band) { return ((band - 1) * window.strides[0] + reach + together - 1) * c.ow.value() * pitch; };
     const int64_t band = choose_band(l.target(), l.output_type(0).extents[2].value(), floats);
     const View x = stem_input(stem_part, *stem), y = l.out_any(0);
-    const PointerArg ring = l.part_workspace("rows", ElementType::F32, Dim(floats(band)));
+    const PointerArg w = plan ? stem_winograd_weights(stem_part, *stem, *plan) : stem_weights(stem_part, *stem), ring = l.part_workspace("rows", ElementType::F32, Dim(floats(band)));
     auto stem_arguments = stem_params(stem_part, *stem, x, y);
-    StepBuilder step = l.call(row);
-    arguments(step);
+    StepBuilder step = l.call(plan ? "stem_winograd_pool" : "stem_pool");
+    if (plan) stem_winograd_args(step, *stem, *plan);
+    else stem_args(step, *stem);
     step.pointer(x).pointer(w).pointer(y).pointer(ring);
-    if (!(transformed == Dim(0))) step.pointer(l.part_workspace("transformed", ElementType::F32, transformed));
+    if (plan) step.pointer(l.part_workspace("transformed", ElementType::F32, plan->scratch));
     step.params({{"stem", params_arg(std::move(stem_arguments))}, {"pool", params_arg(pool_params(l, pool_sliding(l), pitch, y.layout.pixel_stride))}, {"band", dim_arg(band)}, {"pitch", dim_arg(pitch)}});
     step.epilogue(stem_part.epilogue(stem_part.image_shape(stem_part.output_type(0).extents), step)).epilogue(l.epilogue(l.image_shape(y.extents), step));
     step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw));
   };
-  l.consider("stem_pool", c.tiled_macs(stem->tile), 0, [&] { build("stem_pool", 0, stem_weights(stem_part, *stem), [&](StepBuilder& step) { stem_args(step, *stem); }, 0); });
-  if (const auto plan = plan_stem_winograd(stem_part, *stem)) {
-    const auto arguments = [&stem, plan](StepBuilder& step) { stem_winograd_args(step, *stem, *plan); };
-    l.consider("stem_winograd_pool", plan->macs, 0, [&, plan, arguments] { build("stem_winograd_pool", plan->outputs - 1, stem_winograd_weights(stem_part, *stem, *plan), arguments, plan->scratch); },
-               plan->growth(c));
-  }
+  l.consider("stem_pool", c.tiled_macs(stem->tile), 0, [&] { build(std::nullopt); });
+  if (const auto plan = plan_stem_winograd(stem_part, *stem)) l.consider("stem_winograd_pool", plan->macs, 0, [&, plan] { build(plan); }, plan->growth(c));
   l.build_cheapest();
 }
 

@@ -100,6 +100,11 @@ int64_t padded_rows(int64_t rows, int tile_rows) {
   return rows - rest + (rest + half - 1) / half * half;
 }
 
+int64_t tiled_rows(int64_t rows, int tile_rows) {
+  const int64_t half = (tile_rows + 1) / 2, rest = rows % tile_rows;
+  return rows - rest + (rest == 0 ? 0 : rest <= half ? half : tile_rows);
+}
+
 WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cout, bool streams) {
   if (target.isa != Isa::Avx512) return {choose_tile(target, {.m = tiles, .n = cout, .k = 1}), 1};
   // Few loads for each multiply-add matter more than in a plain product, as rows come from L2.

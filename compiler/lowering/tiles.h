@@ -46,5 +46,7 @@ WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t c
 
 /// Rows that a product of `rows` rows really does: those beyond the last whole tile take one or two half tiles.
 int64_t padded_rows(int64_t rows, int tile_rows);
+/// The same where the last tile is a half one or a whole one: never two halves.
+int64_t tiled_rows(int64_t rows, int tile_rows);
 
 }  // namespace onnxc

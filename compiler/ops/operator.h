@@ -28,6 +28,9 @@ struct Layout;
 struct Target;
 class GraphBuilder;
 
+/// `exact`: our own attribute, of products and convolutions of integers that f32 holds. Sums of products are exact then; transforms, and factors moved into weights, are not.
+inline bool is_exact(const Node& node) { return node.integer("exact", 0) != 0; }
+
 /// Which layouts of images [n, c, spatial...] an operator's kernels take.
 enum class LayoutRule {
   RowMajor,  ///< plain tensors only

@@ -65,7 +65,7 @@ class Folder {
   }
 
   bool fold(Node& product, Fn fn, const TensorData& c) {
-    if (product.epilogue || product.integer("exact", 0) != 0) return false;
+    if (product.epilogue || is_exact(product)) return false;
     const bool conv = product.is("Conv");
     if (!conv && !(product.is("MatMul") && (fn == Fn::Mul || fn == Fn::Div))) return false;
     const Extents& result = graph_[product.outputs[0]].type.extents;

@@ -66,7 +66,7 @@ class Scaler {
 
   /// A convolution whose weights may be multiplied.
   bool is_scalable(const Node& node) const {
-    if (!node.is("Conv") || node.integer("exact", 0) != 0 || !is_plain(node.inputs[1])) return false;
+    if (!node.is("Conv") || is_exact(node) || !is_plain(node.inputs[1])) return false;
     const TensorData& w = *graph_.constant(node.inputs[1]);
     return !w.shape.empty() && exact_storages(std::array{Columns{w.as<float>(), w.shape[0], true}}).empty();
   }

@@ -172,7 +172,7 @@ class Selector {
       const auto is_number = [&](ValueId other) { return other == v || (graph_.constant(other) != nullptr && graph_.constant(other)->count() == 1); };
       return graph_[node.outputs[0]].type == graph_[v].type && std::ranges::all_of(node.inputs, is_number) && passes_on();
     }
-    if (!node.is("Conv") || node.epilogue || node.input(0) != v || node.integer("exact", 0) != 0) return false;
+    if (!node.is("Conv") || node.epilogue || node.input(0) != v || is_exact(node)) return false;
     const TensorData* w = graph_.constant(node.input(1));
     if (w == nullptr || w->type != ElementType::F32 || w->shape.size() < 3 || (node.has_input(2) && graph_.constant(node.input(2)) == nullptr)) return false;
     const int64_t group = node.integer("group", 1);

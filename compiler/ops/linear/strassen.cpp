@@ -25,12 +25,6 @@ std::span<const Candidate> candidates(const Target& target) {
   return kNarrow;
 }
 
-/// Rows of tiles for half a block: the last may be half as high. Where gemm would take two such (padded_rows), this takes a whole one.
-int64_t tiled_rows(int64_t rows, int tile_rows) {
-  const int64_t half = (tile_rows + 1) / 2, rest = rows % tile_rows;
-  return rows - rest + (rest == 0 ? 0 : rest <= half ? half : tile_rows);
-}
-
 int64_t pairs_of(const Tile& tile, int64_t n) { return (n + 2 * tile.nr - 1) / (2 * tile.nr); }
 
 /// Multiply-adds of a block: those of seven products, and what the sums before them and between them and each pair of panels cost, measured in such.
@@ -88,7 +82,7 @@ StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
 void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows, const ConstantMatrix& b,
                        const std::function<void(const StrassenPlan&, PointerArg, PointerArg)>& build) {
   constexpr int64_t kLeast = 16;  // rows, columns and depth of a quarter below which there is nothing to win
-  if (l.node().integer("exact", 0) != 0 || !sample_rows.is_constant() || product.k % 2 != 0) return;
+  if (is_exact(l.node()) || !sample_rows.is_constant() || product.k % 2 != 0) return;
   const int64_t sample = sample_rows.value(), rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k;
   if (std::min({sample / 2, n / 2, k / 2}) < kLeast) return;
   const int64_t samples = std::max<int64_t>(rows / sample, 1);

@@ -62,10 +62,14 @@ StepBuilder& stem_args(StepBuilder& step, const Stem& stem) {
   return tile_args(step, stem.tile).template_name(std::to_string(fixed_stride(stem.call.window, stem.pixel())));
 }
 
+std::optional<Stem> stem_in_place(Lowering& l, bool pairs) {
+  auto stem = stem_of(l, pairs);
+  return stem && (stem->joined || !l.in_any(0).layout.channels_last) ? stem : std::nullopt;
+}
+
 void consider_stem(Lowering& l) {
-  const Layout given = l.in_any(0).layout;
-  const auto stem = stem_of(l, true);
-  if (!stem || (given.channels_last && !stem->joined)) return;
+  const auto stem = stem_in_place(l, true);
+  if (!stem) return;
   l.consider("conv_stem", stem->call.tiled_macs(stem->tile), 0, [&l, stem = *stem] {
     const View x = stem_input(l, stem), y = l.out_any(0);
     const PointerArg w = stem_weights(l, stem);

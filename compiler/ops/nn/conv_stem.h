@@ -19,6 +19,9 @@ struct Stem {
 /// Nothing where the kernel does not take it. `pairs`: it may get a tile with pairs.
 std::optional<Stem> stem_of(Lowering& l, bool pairs = false);
 
+/// The same, and nothing where the image would have to be turned first.
+std::optional<Stem> stem_in_place(Lowering& l, bool pairs = false);
+
 /// A candidate where the kernel takes it.
 void consider_stem(Lowering& l);
 

@@ -11,9 +11,6 @@
 namespace onnxc {
 namespace {
 
-/// `exact`: our own attribute, of convolutions of integers that f32 holds. Sums of products are exact then, transforms are not.
-bool is_exact(const Node& node) { return node.integer("exact", 0) != 0; }
-
 /// As in winograd.hpp: floats from one tile to the next, from one frequency to the next.
 int64_t pitch(int64_t channels) { return (channels + 15) / 16 * 16 + 16; }
 int64_t plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }

@@ -29,8 +29,7 @@ Dim choose_pitch(const Stem& stem, int pixels) {
 
 StemWinograd plan_form(const Stem& stem, const Form& form, int pixels, int64_t lanes) {
   const ConvCall& c = stem.call;
-  const int64_t kw = c.kw * stem.pixel(), ow = ConvCall::likely(c.ow), half = (pixels + 1) / 2, rest = ow % pixels;
-  const int64_t across = ow - rest + (rest == 0 ? 0 : rest <= half ? half : pixels), columns = round_up_to(c.cout, lanes);
+  const int64_t kw = c.kw * stem.pixel(), across = tiled_rows(ConvCall::likely(c.ow), pixels), columns = round_up_to(c.cout, lanes);
   const int64_t lines = count_pieces(c.kh, form.taps, c.window.strides[0]) * c.cin / stem.pixel(), rows = lines * form.points();
   const int64_t bands = c.likely_slices() * ((ConvCall::likely(c.oh) + form.outputs - 1) / form.outputs);
   // Steps that a tile takes to begin and end, and vectors of multiply-adds for each that is transformed (Zen 4).
@@ -47,7 +46,7 @@ std::optional<StemWinograd> plan_stem_winograd(const Lowering& l, const Stem& st
   const bool plain = c.window.dilations[0] == 1 && c.window.dilations[1] == 1 && c.window.strides[0] <= kMostStride && c.window.strides[1] <= kMostStride / stem.pixel();
   const bool known = pad.is_constant() && pad.value() >= 0 && pad.value() <= kMostPad && ConvCall::likely(c.ow) > 0;
   // Its tiles need 32 registers, and each multiply-add a broadcast of its own, which costs nothing in AVX-512. `exact` sums of integers do not survive transforms.
-  if (l.target().isa != Isa::Avx512 || !plain || !known || l.node().integer("exact", 0) != 0) return std::nullopt;
+  if (l.target().isa != Isa::Avx512 || !plain || !known || is_exact(l.node())) return std::nullopt;
   std::optional<StemWinograd> best;
   for (const Form& form : kForms) {
     if (c.kh < form.taps) continue;
@@ -74,9 +73,8 @@ StepBuilder& stem_winograd_args(StepBuilder& step, const Stem& stem, const StemW
 }
 
 void consider_stem_winograd(Lowering& l) {
-  const Layout given = l.in_any(0).layout;
-  const auto stem = stem_of(l);
-  if (!stem || (given.channels_last && !stem->joined)) return;
+  const auto stem = stem_in_place(l);
+  if (!stem) return;
   const auto plan = plan_stem_winograd(l, *stem);
   if (!plan) return;
   l.consider("stem_winograd", plan->macs, 0, [&l, stem = *stem, plan = *plan] {

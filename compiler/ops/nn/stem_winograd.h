@@ -11,7 +11,7 @@ struct StemWinograd {
   int outputs, taps, pixels;
   Dim scratch;      ///< floats of each part
   int64_t weights;  ///< floats
-  double macs;               ///< with what it takes to begin and end
+  double macs;      ///< with what it takes to begin and end
 
   int64_t growth(const ConvCall& c) const { return 4 * (weights - c.cout * c.cin * c.kh * c.kw); }
 };

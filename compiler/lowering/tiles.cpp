@@ -13,7 +13,7 @@ struct Candidate {
   double ends = 0;  ///< what starting and finishing a tile takes, in steps of k; 0: by its size
 };
 
-// 16-wide on Sapphire Rapids, panels in L1, those with pairs on Zen 4; 8-wide with 16 registers; 2026-11.
+// 16-wide on Sapphire Rapids, panels in L1, those with pairs on Zen 4; 2026-11.
 constexpr Candidate kAvx512[] = {{14, 2, 0.97, 0.85}, {13, 2, 0.97, 0.84}, {12, 2, 0.96, 0.84}, {11, 2, 0.96, 0.84}, {10, 2, 0.95, 0.83}, {9, 2, 0.94, 0.83}, {8, 2, 0.93, 0.82},
                                  {7, 3, 0.982, 0.92}, {8, 3, 0.98, 0.93},  {9, 3, 0.98, 0.93},  {6, 4, 0.98, 0.97},  {7, 4, 0.97, 0.9},   {5, 4, 0.96, 0.95},  {4, 4, 0.92, 0.91},
                                  {3, 4, 0.85, 0.85},  {2, 4, 0.75, 0.75},  {1, 4, 0.5, 0.5},    {14, 1, 0.8, 0.59},  {10, 1, 0.77, 0.58}, {8, 1, 0.75, 0.57},
@@ -22,7 +22,10 @@ constexpr Candidate kAvx512[] = {{14, 2, 0.97, 0.85}, {13, 2, 0.97, 0.84}, {12, 
 // What Zen 5 has otherwise, 2026-11. Beside multiply-adds it stores a vector in two cycles, so that the fewer a tile finishes at once the better they hide under the next one's: with
 // k = 16, 24, 40, 64 7x3 reaches 86, 89, 91, 96 % of the peak, 4x4 94, 94, 97, 97 (but stems lose a quarter by 4x4). 7x4 keeps a sum on the stack and waits for that.
 constexpr Candidate kZen5[] = {{7, 4, 0.94, 0.9}, {4, 4, 0.985, 0.91, false, 0.9}};
-constexpr Candidate kAvx2[] = {{6, 2, 0.97, 0.9}, {4, 3, 0.96, 0.92}, {8, 1, 0.75, 0.6}, {1, 4, 0.5, 0.5}, {2, 4, 0.7, 0.7}, {3, 3, 0.85, 0.85}};
+// 8-wide with 16 registers: Zen 3, k from 16 to 1152, 2026-11. To begin and to end a tile takes some 18 cycles, of which those of 6x2 have 6 a step of k.
+constexpr Candidate kAvx2[] = {{6, 2, 0.97, 0.9, false, 3.0},   {5, 2, 0.965, 0.9, false, 2.9}, {4, 2, 0.96, 0.9, false, 2.8}, {4, 3, 0.96, 0.92, false, 2.6},
+                               {3, 3, 0.95, 0.85, false, 2.6}, {2, 4, 0.7, 0.7, false, 1.8}, {12, 1, 0.76, 0.62},           {10, 1, 0.74, 0.61},
+                               {8, 1, 0.61, 0.56},             {1, 4, 0.5, 0.5}};
 // AArch64 has 32 registers of 4 floats and multiplies by lanes, so a tile also holds a vector of each of its rows. Unmeasured: by the instructions that
 // g++ 12 makes of tile.hpp; it spills the rows of 7x3 and 6x4.
 constexpr Candidate kNeon[] = {{6, 3, 0.97, 0.97}, {8, 2, 0.95, 0.95}, {6, 2, 0.94, 0.94},  {5, 4, 0.95, 0.95}, {4, 4, 0.93, 0.93},
@@ -59,7 +62,15 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
   const int64_t rows = product.m.is_constant() ? (product.m.value() < 1 ? 1 : product.m.value()) : kLarge;
   const Candidate* best = nullptr;
   double least = 0;
-  const auto waste = [](int64_t all, const Candidate& c) { return static_cast<double>(padded_rows(all, c.rows)) / static_cast<double>(all); };
+  const auto waste = [&](int64_t all, const Candidate& c) {
+    double done = static_cast<double>(padded_rows(all, c.rows));
+    if (target.isa == Isa::Avx2) {  // two multiply-adds a cycle, four cycles each: the few of a half tile wait for one another
+      const int half = (c.rows + 1) / 2;
+      const double step = half * c.vectors / 2.0;
+      if (step < 4) done += (done - static_cast<double>(all / c.rows * c.rows)) * (4 / step - 1);
+    }
+    return done / static_cast<double>(all);
+  };
   for (const Candidate& common : candidates(target)) {
     const Candidate& c = product.short_runs ? common : of_core(common, target);
     const int64_t nr = columns_of(c, target), columns = (product.n + nr - 1) / nr * nr;
@@ -69,7 +80,9 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
     // it goes in slices.
     const double waits = c.rows < 8 && c.rows < rows && nr * product.k * 4 > target.l1_bytes && !is_deep(target, product.k, nr) ? 1.15 : 1.0;
     // To start a tile and to finish it takes as long as so many steps of k; where little else is in flight, all the longer (Zen 4, k from 16 to 64).
-    const double ends = 1 + (c.ends > 0 ? c.ends : ends_of(c.rows, c.vectors)) / static_cast<double>(std::max<int64_t>(1, product.k));
+    // And the three runs of a stem's kernel of 3x3, or more, some 12 cycles each, where two multiply-adds are one.
+    const double runs = product.short_runs && target.isa == Isa::Avx2 ? 72.0 / (c.rows * c.vectors) : 0;
+    const double ends = 1 + ((c.ends > 0 ? c.ends : ends_of(c.rows, c.vectors)) + runs) / static_cast<double>(std::max<int64_t>(1, product.k));
     const double wasted = waste(rows, c) + (product.likely > 0 && !product.m.is_constant() ? waste(product.likely, c) : 0);
     const double work = wasted * static_cast<double>(columns) * waits * ends / (even ? c.even : c.anywhere);
     if (best == nullptr || work < least) {
@@ -105,8 +118,8 @@ int64_t tiled_rows(int64_t rows, int tile_rows) {
   return rows - rest + (rest == 0 ? 0 : rest <= half ? half : tile_rows);
 }
 
-WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cout, bool streams) {
-  if (target.isa != Isa::Avx512) return {choose_tile(target, {.m = tiles, .n = cout, .k = 1}), 1};
+WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cin, int64_t cout, bool streams) {
+  if (target.isa != Isa::Avx512) return {choose_tile(target, {.m = tiles, .n = cout, .k = cin}), 1};
   // Few loads for each multiply-add matter more than in a plain product, as rows come from L2.
   struct WinogradCandidate {
     int rows, vectors;

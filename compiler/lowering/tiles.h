@@ -42,7 +42,7 @@ struct WinogradTile {
   Tile tile;
   double relative;
 };
-WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cout, bool streams = true);
+WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cin, int64_t cout, bool streams = true);
 
 /// Rows that a product of `rows` rows really does: those beyond the last whole tile take one or two half tiles.
 int64_t padded_rows(int64_t rows, int tile_rows);

@@ -34,14 +34,23 @@ ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)
   ONNXC_UNROLL for (int ky = 0; ky < KH; ++ky) {
     if (lines[ky] != nullptr) {
       const int64_t pitch = kPitch > 0 ? kPitch : p.x_pixel;
-      const float* const line = lines[ky] + left * pitch + (kPitch > 0 ? 0 : channel);
+      const float* pixel = lines[ky] + left * pitch + (kPitch > 0 ? 0 : channel);
+      Vec taps[KW];
+      const Vec* const row_of_w = kRegisters < 32 ? opaque(&w[ky][0]) : &w[ky][0];
+      ONNXC_UNROLL for (int kx = 0; kx < KW; ++kx) {
+        taps[kx] = row_of_w[kx];
+        if (kRegisters < 32) pin(taps[kx]);
+      }
       ONNXC_UNROLL for (int u = 0; u < (kPixels - 1) * SX + KW; ++u) {
-        const float* pixel = line + u * pitch;
-        if (Edge) pixel = left + u >= 0 && left + u < p.w ? pixel : kZeros;
-        Vec d = Whole ? Vec::load(pixel) : Vec::load(pixel, lanes);
+        if (kPitch == 0 && u > 0 && u % 3 == 0) pixel = opaque(pixel + 3 * pitch);  // all pixels are addressed from one register
+        const float* from = pixel + (kPitch > 0 ? u : u % 3) * pitch;
+        if (Edge) from = left + u >= 0 && left + u < p.w ? from : kZeros;
+        Vec d;
+        if constexpr (Whole) d = Vec::load(from);
+        else d = Vec::load(from, lanes);
         pin(d);
         ONNXC_UNROLL for (int kx = 0; kx < KW; ++kx) {
-          if ((u - kx) % SX == 0 && u >= kx && (u - kx) / SX < kPixels) acc[(u - kx) / SX] = fma(d, w[ky][kx], acc[(u - kx) / SX]);
+          if ((u - kx) % SX == 0 && u >= kx && (u - kx) / SX < kPixels) acc[(u - kx) / SX] = fma(d, taps[kx], acc[(u - kx) / SX]);
         }
       }
     }

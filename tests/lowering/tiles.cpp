@@ -43,7 +43,7 @@ TEST_CASE("a tile is one of the kernels' whatever the core") {
         const Tile tile = choose_tile(avx512(core), {.m = m, .n = n, .k = 64, .pairs = true});
         CHECK(tile.rows * tile.vectors <= 28);  // of 32 registers, with a row of the weights
         CHECK(tile.nr == tile.vectors * 16 - (tile.pairs ? 8 : 0));
-        const WinogradTile winograd = choose_winograd_tile(avx512(core), m, n);
+        const WinogradTile winograd = choose_winograd_tile(avx512(core), m, 64, n);
         CHECK(winograd.tile.rows * winograd.tile.vectors <= 28);
         CHECK(winograd.relative >= 1);
       }

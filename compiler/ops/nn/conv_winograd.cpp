@@ -49,7 +49,7 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
   const int64_t constants = 4 * kept * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
   const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * c.kd() * pitch(c.cin)));
   const int64_t blocks = blocks_of(tiles, fits, kLeastTiles, tiles > fits ? l.threads() : 1), even = (tiles + blocks - 1) / blocks;
-  const auto [tile, relative] = choose_winograd_tile(l.target(), even, c.cout, !plain);
+  const auto [tile, relative] = choose_winograd_tile(l.target(), even, channels, c.cout, !plain);
   const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
   const int64_t transformed = plain ? plane(std::min(c.cin, kPlainDepth) * tile.nr) : 0;
   const int64_t room = frequencies * (plane(c.kd() * block * pitch(c.cin)) + plane(block * tile.nr)) + kept * transformed;  // floats
@@ -109,7 +109,7 @@ void consider_winograd_line(Lowering& l, const ConvCall& c, const Form& form, bo
   const int64_t bands = ranges > 1 ? across.outputs : blocks_of(across.outputs, most, (kLeastTiles + tiles - 1) / tiles, l.threads());
   const int64_t lines = std::max<int64_t>(1, (across.outputs + bands - 1) / std::max<int64_t>(1, bands));
   const int64_t even = (tiles + ranges - 1) / ranges;
-  const auto [tile, relative] = choose_winograd_tile(l.target(), lines * even, c.cout);
+  const auto [tile, relative] = choose_winograd_tile(l.target(), lines * even, taps * c.cin, c.cout);
   const int64_t width = ranges > 1 ? (even + tile.rows - 1) / tile.rows * tile.rows : tiles;
   const int64_t blocks = n * ((across.outputs + lines - 1) / lines) * ((tiles + width - 1) / width);
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * points * taps * c.cin * columns;

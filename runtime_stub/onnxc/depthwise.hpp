@@ -5,7 +5,8 @@
 //
 // w packed: [kh * kw][c] (pack::depthwise), bias: c values or null; both read by lanes at the tail. Parameters are conv's; cout = cin = c, group
 // is not used. KH, KW and the stride along x are template arguments, so that a row of taps is unrolled: a step computes kPixels neighbours, and
-// each input pixel is loaded once for all of the outputs that it reaches. The weights of a 3x3 kernel stay in registers along an output row.
+// each input pixel is loaded once for all of the outputs that it reaches. The weights of a 3x3 kernel stay in registers along an output row
+// where there are 32; where there are 16, those of a row of the kernel come from L1 for each step.
 //
 // An image that fits L2 is taken by blocks of four vectors of channels, whose rows stay in L1 from one output row to the next. A larger one is
 // taken row by row, while the input rows that the next output row adds are prefetched in order: memory likes lines in sequence.
@@ -31,19 +32,20 @@ ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)
   Vec acc[kPixels];
   ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) acc[t] = bias;
   const int64_t left = ox * SX - p.pad_left;
+  constexpr bool kFew = kRegisters < 32, kByThrees = kFew && kPitch == 0;  // all pixels are addressed from one register then
   ONNXC_UNROLL for (int ky = 0; ky < KH; ++ky) {
     if (lines[ky] != nullptr) {
       const int64_t pitch = kPitch > 0 ? kPitch : p.x_pixel;
       const float* pixel = lines[ky] + left * pitch + (kPitch > 0 ? 0 : channel);
       Vec taps[KW];
-      const Vec* const row_of_w = kRegisters < 32 ? opaque(&w[ky][0]) : &w[ky][0];
+      const Vec* const row_of_w = kFew ? opaque(&w[ky][0]) : &w[ky][0];
       ONNXC_UNROLL for (int kx = 0; kx < KW; ++kx) {
         taps[kx] = row_of_w[kx];
-        if (kRegisters < 32) pin(taps[kx]);
+        if (kFew) pin(taps[kx]);
       }
       ONNXC_UNROLL for (int u = 0; u < (kPixels - 1) * SX + KW; ++u) {
-        if (kPitch == 0 && u > 0 && u % 3 == 0) pixel = opaque(pixel + 3 * pitch);  // all pixels are addressed from one register
-        const float* from = pixel + (kPitch > 0 ? u : u % 3) * pitch;
+        if (kByThrees && u > 0 && u % 3 == 0) pixel = opaque(pixel + 3 * pitch);
+        const float* from = pixel + (kByThrees ? u % 3 : u) * pitch;
         if (Edge) from = left + u >= 0 && left + u < p.w ? from : kZeros;
         Vec d;
         if constexpr (Whole) d = Vec::load(from);

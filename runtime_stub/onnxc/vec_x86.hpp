@@ -35,10 +35,19 @@ struct Vec {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
 #endif
-  // Not memcpy: g++ 12 makes it a move of an integer of 256 bits, which may go to a register of floats by way of the stack.
+#if defined(__AVX512F__)
+  static ONNXC_INLINE Vec load(const float* p) {
+    Vec x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+  }
+  ONNXC_INLINE void store(float* p) const { __builtin_memcpy(p, &lanes, sizeof lanes); }
+#else
+  // Not memcpy: g++ 12 makes it a move of an integer of 256 bits, which may come to a register of floats by way of the stack.
   typedef Raw Anywhere __attribute__((aligned(4), may_alias));
   static ONNXC_INLINE Vec load(const float* p) { return {*reinterpret_cast<const Anywhere*>(p)}; }
   ONNXC_INLINE void store(float* p) const { *reinterpret_cast<Anywhere*>(p) = lanes; }
+#endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif

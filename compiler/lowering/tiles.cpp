@@ -23,7 +23,7 @@ constexpr Candidate kAvx512[] = {{14, 2, 0.97, 0.85}, {13, 2, 0.97, 0.84}, {12, 
 // k = 16, 24, 40, 64 7x3 reaches 86, 89, 91, 96 % of the peak, 4x4 94, 94, 97, 97 (but stems lose a quarter by 4x4). 7x4 keeps a sum on the stack and waits for that.
 constexpr Candidate kZen5[] = {{7, 4, 0.94, 0.9}, {4, 4, 0.985, 0.91, false, 0.9}};
 // 8-wide with 16 registers: Zen 3, k from 16 to 1152, 2026-11. To begin and to end a tile takes some 18 cycles, of which those of 6x2 have 6 a step of k.
-constexpr Candidate kAvx2[] = {{6, 2, 0.97, 0.9, false, 3.0},   {5, 2, 0.965, 0.9, false, 2.9}, {4, 2, 0.96, 0.9, false, 2.8}, {4, 3, 0.96, 0.92, false, 2.6},
+constexpr Candidate kAvx2[] = {{6, 2, 0.97, 0.9, false, 3.0},   {5, 2, 0.955, 0.9, false, 3.0}, {4, 2, 0.93, 0.88, false, 3.0}, {4, 3, 0.96, 0.92, false, 2.6},
                                {3, 3, 0.95, 0.85, false, 2.6}, {2, 4, 0.7, 0.7, false, 1.8}, {12, 1, 0.76, 0.62},           {10, 1, 0.74, 0.61},
                                {8, 1, 0.61, 0.56},             {1, 4, 0.5, 0.5}};
 // AArch64 has 32 registers of 4 floats and multiplies by lanes, so a tile also holds a vector of each of its rows. Unmeasured: by the instructions that
@@ -119,7 +119,10 @@ int64_t tiled_rows(int64_t rows, int tile_rows) {
 }
 
 WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cin, int64_t cout, bool streams) {
-  if (target.isa != Isa::Avx512) return {choose_tile(target, {.m = tiles, .n = cout, .k = cin}), 1};
+  if (target.isa != Isa::Avx512) {  // blocks of many tiles are made whole numbers of the register tile's rows
+    constexpr int64_t kWhole = 60;
+    return {choose_tile(target, {.m = tiles < kWhole / 2 ? tiles : (tiles + kWhole - 1) / kWhole * kWhole, .n = cout, .k = cin}), 1};
+  }
   // Few loads for each multiply-add matter more than in a plain product, as rows come from L2.
   struct WinogradCandidate {
     int rows, vectors;

@@ -22,7 +22,7 @@ constexpr Candidate kAvx512[] = {{14, 2, 0.97, 0.85}, {13, 2, 0.97, 0.84}, {12, 
 // What Zen 5 has otherwise, 2026-11. Beside multiply-adds it stores a vector in two cycles, so that the fewer a tile finishes at once the better they hide under the next one's: with
 // k = 16, 24, 40, 64 7x3 reaches 86, 89, 91, 96 % of the peak, 4x4 94, 94, 97, 97 (but stems lose a quarter by 4x4). 7x4 keeps a sum on the stack and waits for that.
 constexpr Candidate kZen5[] = {{7, 4, 0.94, 0.9}, {4, 4, 0.985, 0.91, false, 0.9}};
-// 8-wide with 16 registers: Zen 3, k from 16 to 1152, 2026-11. To begin and to end a tile takes some 18 cycles, of which those of 6x2 have 6 a step of k.
+// 8-wide with 16 registers: Zen 3, k from 16 to 1152, 2026-11. 2x4 does as well in a product alone, and worse in each network that had it.
 constexpr Candidate kAvx2[] = {{6, 2, 0.97, 0.9, false, 3.0},   {5, 2, 0.955, 0.9, false, 3.0}, {4, 2, 0.93, 0.88, false, 3.0}, {4, 3, 0.96, 0.92, false, 2.6},
                                {3, 3, 0.95, 0.85, false, 2.6}, {2, 4, 0.7, 0.7, false, 1.8}, {12, 1, 0.76, 0.62},           {10, 1, 0.74, 0.61},
                                {8, 1, 0.61, 0.56},             {1, 4, 0.5, 0.5}};
@@ -51,6 +51,15 @@ const Candidate& of_core(const Candidate& candidate, const Target& target) {
 /// What it takes to begin and to end a tile, in steps of k.
 double ends_of(int rows, int vectors) { return rows * vectors > 21 ? 2.2 : 1.2; }
 
+/// Rows that a product of `rows` rows takes the time of.
+double rows_taken(const Target& target, const Candidate& c, int64_t rows) {
+  const auto whole = static_cast<double>(rows / c.rows * c.rows), halves = static_cast<double>(padded_rows(rows, c.rows)) - whole;
+  if (target.isa != Isa::Avx2) return whole + halves;
+  // Two multiply-adds a cycle, of four cycles each: the few of a half tile wait for one another.
+  const double step = (c.rows + 1) / 2 * c.vectors / 2.0;  // cycles
+  return whole + halves * std::max(1.0, 4 / step);
+}
+
 int columns_of(const Candidate& c, const Target& target) { return c.vectors * target.vector_floats - (c.pairs ? target.vector_floats / 2 : 0); }
 
 }  // namespace
@@ -62,15 +71,7 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
   const int64_t rows = product.m.is_constant() ? (product.m.value() < 1 ? 1 : product.m.value()) : kLarge;
   const Candidate* best = nullptr;
   double least = 0;
-  const auto waste = [&](int64_t all, const Candidate& c) {
-    double done = static_cast<double>(padded_rows(all, c.rows));
-    if (target.isa == Isa::Avx2) {  // two multiply-adds a cycle, four cycles each: the few of a half tile wait for one another
-      const int half = (c.rows + 1) / 2;
-      const double step = half * c.vectors / 2.0;
-      if (step < 4) done += (done - static_cast<double>(all / c.rows * c.rows)) * (4 / step - 1);
-    }
-    return done / static_cast<double>(all);
-  };
+  const auto waste = [&](int64_t all, const Candidate& c) { return rows_taken(target, c, all) / static_cast<double>(all); };
   for (const Candidate& common : candidates(target)) {
     const Candidate& c = product.short_runs ? common : of_core(common, target);
     const int64_t nr = columns_of(c, target), columns = (product.n + nr - 1) / nr * nr;

@@ -36,7 +36,7 @@ double gemm_macs(const Tile& tile, double rows, int64_t n, int64_t k);
 /// The tile for one row, by gemv: as many vectors as leave few columns empty.
 Tile choose_row_tile(const Target& target, int64_t n);
 
-/// The same for Winograd's products, of `tiles` rows for each frequency, whose constants stream by unless the kernel makes them. `relative`: what a padded multiply-add
+/// The same for Winograd's products, of `tiles` rows for each frequency and depth cin, whose constants stream by unless the kernel makes them. `relative`: what a padded multiply-add
 /// costs against the best tile's.
 struct WinogradTile {
   Tile tile;

@@ -32,7 +32,8 @@ ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)
   Vec acc[kPixels];
   ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) acc[t] = bias;
   const int64_t left = ox * SX - p.pad_left;
-  constexpr bool kFew = kRegisters < 32, kByThrees = kFew && kPitch == 0;  // all pixels are addressed from one register then
+  // With few registers a row of taps is loaded when it is its turn, and all pixels are addressed from one register.
+  constexpr bool kFew = ONNXC_VECTOR_REGISTERS < 32, kByThrees = kFew && kPitch == 0;
   ONNXC_UNROLL for (int ky = 0; ky < KH; ++ky) {
     if (lines[ky] != nullptr) {
       const int64_t pitch = kPitch > 0 ? kPitch : p.x_pixel;
@@ -47,7 +48,7 @@ ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)
         if (kByThrees && u > 0 && u % 3 == 0) pixel = opaque(pixel + 3 * pitch);
         const float* from = pixel + (kByThrees ? u % 3 : u) * pitch;
         if (Edge) from = left + u >= 0 && left + u < p.w ? from : kZeros;
-        Vec d;
+        Vec d;  // of a conditional expression g++ 12 makes a temporary in memory
         if constexpr (Whole) d = Vec::load(from);
         else d = Vec::load(from, lanes);
         pin(d);

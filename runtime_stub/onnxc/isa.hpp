@@ -27,6 +27,15 @@
 #define ONNXC_ONE_COPY
 #endif
 
+// Registers that hold vectors; and a part of a kernel that is a function of its own where they are few: amid the rest g++ 12 keeps some of its sums on the stack.
+#if defined(__AVX512F__) || defined(__aarch64__)
+#define ONNXC_VECTOR_REGISTERS 32
+#define ONNXC_APART ONNXC_INLINE
+#else
+#define ONNXC_VECTOR_REGISTERS 16
+#define ONNXC_APART ONNXC_ONE_COPY
+#endif
+
 #if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_XSIMD)
 #error "ONNXC_VECTOR_FLOATS needs ONNXC_NO_XSIMD: with intrinsics the width is the machine's"
 #endif

@@ -165,13 +165,6 @@ struct Lanes {
   ONNXC_INLINE Mask operator()(bool value) const { return value ? Vec::all(0.0f) == Vec::all(0.0f) : Vec::all(0.0f) != Vec::all(0.0f); }
 };
 
-/// Registers that hold vectors.
-#if defined(__AVX512F__) || defined(__aarch64__)
-inline constexpr int kRegisters = 32;
-#else
-inline constexpr int kRegisters = 16;
-#endif
-
 /// Number of vectors that hold n floats.
 constexpr int64_t vectors(int64_t n) { return (n + Vec::width - 1) / Vec::width; }
 

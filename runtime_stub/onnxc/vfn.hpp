@@ -4,7 +4,7 @@
 //
 //   exp 1.1 ULP   log 1.0   sigmoid 4   gate 4.5   tanh 6   erf 1.5   softplus 3   sin, cos 1.6   pow, tan, asin, ... as the C library
 //
-// Results of sigmoid and softplus below 2^-126 may be off by more, sigmoid's may be 0; nothing else is flushed to zero, NaN and infinity are as in C.
+// Results of sigmoid and softplus below 2^-126 may be off by more; sigmoid's may be 0, and gate's with it. Nothing else is flushed to zero, NaN and infinity are as in C.
 // References: range reduction after W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980); polynomials fitted by
 // Lawson's iteration with coefficients rounded to float one by one; tanh is the 13/6 rational that Eigen uses.
 #pragma once
@@ -157,10 +157,13 @@ ONNXC_INLINE Vec log(Vec x) {
   return select(x > Vec::all(0.0f), select(x < infinity, y, x), edge);
 }
 
+namespace detail {
+/// Below it the C library's sigmoid is subnormal.
+inline constexpr float kLeastSigmoid = -87.3f;
+}  // namespace detail
+
 #if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)
 namespace detail {
-inline constexpr float kLeastSigmoid = -87.3f;
-
 /// 2^(i/32)
 alignas(64) inline constexpr float kPowers[32] = {1.0f, 1.0218972f, 1.04427373f, 1.06714046f, 1.09050775f, 1.1143868f, 1.13878858f, 1.1637249f,
                                                   1.18920708f, 1.21524739f, 1.24185777f, 1.26905096f, 1.29683959f, 1.32523668f, 1.35425556f, 1.38390994f,
@@ -206,9 +209,7 @@ ONNXC_INLINE Vec gate_exp2(Vec x, Vec y, Vec u) {
 }
 #else
 namespace detail {
-inline constexpr float kLeastSigmoid = -87.3f;
-
-/// 1 + e^-x, infinite below kLeastSigmoid, where the C library's sigmoid is subnormal: values that take a processor with no fast way for them 150 cycles a vector. e^-x = 2^n e^-r, |r| < 0.347;
+/// 1 + e^-x, infinite below kLeastSigmoid: subnormal values take a processor that has no fast way for them 150 cycles a vector. e^-x = 2^n e^-r, |r| < 0.347;
 /// n from -44 to 127 is added to the exponent. The polynomial is within 9.2e-8.
 ONNXC_INLINE Vec one_plus_exp_of_minus(Vec x) {
   const Vec z = onnxc::min(Vec::all(30.0f), onnxc::max(Vec::all(-88.0f), x)), magic = Vec::all(12582912.0f);  // 1.5 * 2^23: the low bits of a float beside it are a whole number

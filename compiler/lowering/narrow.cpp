@@ -201,7 +201,7 @@ void consider_stored(Lowering& l, const StoredKernel& kernel, const std::vector<
     const bool narrow = storage.element != ElementType::F32;
     const int64_t count = kernel.k * kernel.n, bytes = width(storage) * count + (storage.element == ElementType::I8 ? 4 * kernel.n : 0);
     const double widening = widening_macs(storage.element, l.target().isa) * static_cast<double>(count);
-    l.consider(kernel.row, kernel.macs + kernel.readings * widening, static_cast<double>(bytes), [build, storage] { build(storage); }, bytes - 4 * count,
+    l.consider(kernel.row, kernel.macs + kernel.readings * widening, static_cast<double>(bytes), [build, storage] { build(storage); }, bytes - 4 * (count - kernel.added),
                narrow ? fmt::format("{} as {}", kernel.note.empty() ? "weights" : kernel.note, name(storage.element)) : kernel.note, narrow);
   }
 }

@@ -68,6 +68,7 @@ struct StoredKernel {
   double readings;  ///< how often it widens the weights
   int64_t k, n;     ///< with what fills panels
   std::string note{};  ///< what sets the candidate apart from others of its row
+  int64_t added = 0;   ///< weights of n * k that are zeros of the kernel's own
 };
 /// Lowering::consider for each storage; `build` gets the one that is chosen.
 void consider_stored(Lowering& l, const StoredKernel& kernel, const std::vector<Storage>& storages, const std::function<void(const Storage&)>& build);

@@ -189,6 +189,21 @@ std::vector<float> winograd(std::span<const float> w, ConvShape s, int outputs) 
   return transformed(w, s, frequencies);
 }
 
+std::vector<float> square_pieces(std::span<const float> w, int64_t kd, int64_t kh, int64_t kw, int64_t r) {
+  const int64_t down = (kh + r - 1) / r, across = (kw + r - 1) / r, kernels = std::ssize(w) / (kd * kh * kw);
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(kernels * kd * down * across * r * r));
+  for (int64_t slice = 0; slice < kernels * kd; ++slice) {
+    for (int64_t piece = 0; piece < down * across; ++piece) {
+      for (int64_t i = 0; i < r * r; ++i) {
+        const int64_t y = piece / across * r + i / r, x = piece % across * r + i % r;
+        out.push_back(y < kh && x < kw ? at(w, (slice * kh + y) * kw + x) : 0.0f);
+      }
+    }
+  }
+  return out;
+}
+
 std::vector<float> winograd_stride2(std::span<const float> w, ConvShape s, int outputs) {
   const Factors odd{{0, 1, 0}};
   Factors even;  // of the outer taps

@@ -66,6 +66,9 @@ std::vector<float> conv_transpose(std::span<const float> w, ConvShape shape);
 /// [cout, cin, kd, R, R] have kh = kd * R and become [ceil(cout / nr)][A * A][kd][cin][nr].
 std::vector<float> winograd(std::span<const float> w, ConvShape shape, int outputs);
 
+/// Weights [cout, cin, kd, kh, kw] cut into pieces of R x R, the last ones filled with zeros: [cout, cin, kd * pieces down * pieces across, R, R], as `winograd` takes them.
+std::vector<float> square_pieces(std::span<const float> w, int64_t kd, int64_t kh, int64_t kw, int64_t r);
+
 /// Weights [cout, cin, 3, 3] of a convolution of stride 2, transformed by phases as winograd_stride2.hpp has it: [ceil(cout / nr)][(outputs + 2)^2][cin][nr]; outputs: 2 or 4.
 std::vector<float> winograd_stride2(std::span<const float> w, ConvShape shape, int outputs);
 

@@ -1,5 +1,5 @@
 // Convolution of stride 1 after Winograd, F(T, R) in both directions: T x T outputs of A x A inputs, A = T + R - 1, with A^2 products where T^2 R^2 are
-// needed: F(2,3) 16 for 36, F(4,3) 36 for 144, F(2,5) 36 for 100.
+// needed: F(2,3) 16 for 36, F(4,3) 36 for 144, F(3,4) 36 for 144, F(2,5) 36 for 100.
 //
 //   y = A^T [ (G w G^T) * (B^T x B) ] A,   * elementwise, summed over input channels: a GEMM for each of the A^2 frequencies
 //
@@ -9,10 +9,11 @@
 // u = G w G^T is made at compile time, in double: [ceil(cout / NR)][A^2][cin][NR] (pack::winograd), in the order of use. Parameters are
 // conv's with a kernel of R x R, strides and dilations 1, group 1; any pads. v: winograd_scratch floats of this part, 64-byte aligned.
 //
-// Of volumes (`deep`: stride_z 1) the depth is not transformed: a frequency has kd taps, v [frequency][kz][tile][cin] and u [..][A^2][kd][cin][NR].
+// A frequency may have `several` taps, v [frequency][tap][tile][cin] and u [..][A^2][tap][cin][NR]: the slices of a volume's kernel (stride_z 1), whose depth is not transformed;
+// and the pieces of R x R of a larger kernel, of any size, the last of them filled with zeros: 6x6 by F(4,3) has 144 products for 576.
 //
 // Weights may also come as they are, which is A^2 / R^2 times fewer bytes to keep and to stream, or fewer yet where a narrower type holds them (stored.hpp):
-// w [ceil(cout / NR)][cin][R^2][NR] (pack::conv_stem), of images alone. Then u is made here, of kPlainDepth channels of a panel at a time, for each block: in time as three to five more
+// w [ceil(cout / NR)][cin][tap][R^2][NR] (pack::conv_stem). Then u is made here, of winograd_depth channels of a panel at a time, for each block: in time as three to five more
 // tiles in each block.
 //
 // Output tiles are taken in blocks: winograd_blocks.hpp.
@@ -35,11 +36,11 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// Plain weights [steps][R * R][NR] of a panel, as panel_of gives it, to u: frequency f at u + f * plane.
+/// Plain weights of `steps` channels of a panel, as panel_of gives it, to u: frequency f at u + f * plane. A channel has [R * R][NR], the next one `next` behind.
 template <int A, int R, int NV, class Row>
-ONNXC_ONE_COPY void winograd_weights(Row w, int64_t steps, float* u, int64_t plane) {
+ONNXC_ONE_COPY void winograd_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
   constexpr int NR = NV * Vec::width;
-  for (int64_t k = 0; k < steps; ++k, w += R * R * NR, u += NR) {
+  for (int64_t k = 0; k < steps; ++k, w += next, u += NR) {
     for (int64_t j = 0; j < NR; j += Vec::width) {
       Vec half[A * R];
       ONNXC_UNROLL for (int x = 0; x < R; ++x) {
@@ -101,12 +102,12 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
 /// F(T, R) as winograd_blocks asks for it: T x T outputs of a tile, tiles `step` inputs apart, by `kept` weights for each pair of channels, or `taps` plain ones.
 template <int T, int R>
 struct WinogradForm {
-  static constexpr int A = T + R - 1, outputs = T, step = T, frequencies = A * A, kept = A * A, taps = R * R;
+  static constexpr int A = T + R - 1, outputs = T, reach = R, step = T, frequencies = A * A, kept = A * A, taps = R * R;
 
   static void forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) { winograd_forward<A>(image, top, left, v, plane, p); }
   template <int NV, class Row>
-  static void weights(Row w, int64_t steps, float* u, int64_t plane) {
-    winograd_weights<A, R, NV>(w, steps, u, plane);
+  static void weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
+    winograd_weights<A, R, NV>(w, next, steps, u, plane);
   }
   template <int MR, int NV>
   static void products(const WinogradProducts& g, Ahead& ahead, bool fetch, bool onto) {
@@ -119,14 +120,14 @@ struct WinogradForm {
 
 /// Floats of scratch for one part; `block` tiles at a time, of kernels of kd slices.
 template <int T, int R, int NV, bool plain = false>
-constexpr int64_t winograd_scratch(int64_t cin, int64_t block, int64_t kd = 1) {
-  return detail::winograd_room<detail::WinogradForm<T, R>, NV, plain>(cin, block, kd);
+constexpr int64_t winograd_scratch(int64_t cin, int64_t block, int64_t taps = 1) {
+  return detail::winograd_room<detail::WinogradForm<T, R>, NV, plain>(cin, block, taps);
 }
 
-/// See the head of the file. `plain`: u is w as it is. `deep`: x is a volume. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
-template <int T, int R, int MR, int NV, bool plain = false, bool deep = false, class W, class Epi = Epilogue<Keep>>
+/// See the head of the file. `plain`: u is w as it is. `several`: slices or pieces. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
+template <int T, int R, int MR, int NV, bool plain = false, bool several = false, class W, class Epi = Epilogue<Keep>>
 ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
-  detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, plain, deep>(part, x, u, y, v, p, block, epi);
+  detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, plain, several>(part, x, u, y, v, p, block, epi);
 }
 
 }  // namespace onnxc

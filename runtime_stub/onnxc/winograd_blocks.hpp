@@ -8,10 +8,14 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Channels whose plain weights are transformed at a time: u stays in L2.
-inline constexpr int64_t kPlainDepth = 64;
-
 namespace detail {
+
+/// Channels whose plain weights of so many taps are transformed at a time: u stays in L2.
+constexpr int64_t winograd_depth(int64_t cin, int64_t taps) {
+  constexpr int64_t kMost = 64, kLeast = 8;
+  const int64_t fits = kMost / taps < kLeast ? kLeast : kMost / taps;
+  return cin < fits ? cin : fits;
+}
 
 /// Channels of v, rounded up to vectors, and 16 more: rows a power of two apart would share cache sets.
 constexpr int64_t winograd_pitch(int64_t cin) { return (cin + 15) / 16 * 16 + 16; }
@@ -172,59 +176,77 @@ ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Ahead
 
 /// Floats of scratch for one part.
 template <class Form, int NV, bool plain>
-constexpr int64_t winograd_room(int64_t cin, int64_t block, int64_t kd) {
-  const int64_t u = plain ? winograd_plane((cin < kPlainDepth ? cin : kPlainDepth) * NV * Vec::width) : 0;
-  return Form::frequencies * (winograd_plane(kd * block * winograd_pitch(cin)) + winograd_plane(block * NV * Vec::width)) + Form::kept * u;
+constexpr int64_t winograd_room(int64_t cin, int64_t block, int64_t taps) {
+  const int64_t u = plain ? winograd_plane(taps * winograd_depth(cin, taps) * NV * Vec::width) : 0;
+  return Form::frequencies * (winograd_plane(taps * block * winograd_pitch(cin)) + winograd_plane(block * NV * Vec::width)) + Form::kept * u;
 }
 
-/// All blocks of this part. v: winograd_room floats, of this part. `plain`: u is w as it is. `deep`: x is a volume.
-template <class Form, int MR, int NV, bool plain, bool deep, class W, class Epi>
+/// The taps of a frequency: of each slice of a volume's kernel its pieces of R x R.
+struct WinogradTaps {
+  int64_t slices = 1, down = 1, across = 1;
+  int64_t count() const { return slices * down * across; }
+};
+template <class Form, bool several>
+ONNXC_INLINE WinogradTaps winograd_taps(const ConvParams& p) {
+  if constexpr (several) return {p.kd, (p.kh + Form::reach - 1) / Form::reach, (p.kw + Form::reach - 1) / Form::reach};
+  else return {};
+}
+
+/// The tile that begins at (top, left) of image `place.n`, for all taps, the next one's `next` floats behind.
+template <class Form, bool several>
+ONNXC_INLINE void winograd_inputs(const float* x, GridPlace place, const WinogradTaps& taps, float* v, int64_t next, int64_t plane, const ConvParams& p) {
+  const int64_t top = place.y * Form::step - p.pad_top, left = place.x * Form::step - p.pad_left, image = p.h * p.w * p.x_pixel;
+  if constexpr (several) {
+    const int64_t first_slice = place.n / p.od * p.d, front = place.n % p.od - p.pad_front;
+    for (int64_t kz = 0; kz < taps.slices; ++kz) {
+      const int64_t z = front + kz * p.dilation_z;
+      for (int64_t piece = 0; piece < taps.down * taps.across; ++piece, v += next) {
+        const int64_t below = piece / taps.across * Form::reach, beside = piece % taps.across * Form::reach;
+        if (z >= 0 && z < p.d) Form::forward(x + (first_slice + z) * image, top + below, left + beside, v, plane, p);
+        else winograd_nothing<Form::frequencies>(v, plane, p.cin);
+      }
+    }
+  } else {
+    Form::forward(x + place.n * image, top, left, v, plane, p);
+  }
+}
+
+/// All blocks of this part. v: winograd_room floats, of this part. `plain`: u is w as it is. `several`: there may be more than one tap.
+template <class Form, int MR, int NV, bool plain, bool several, class W, class Epi>
 ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* y, float* v, const ConvParams& p, int64_t block, const Epi& epi) {
-  static_assert(plain ? !deep : std::is_same_v<W, float>);
+  static_assert(plain || std::is_same_v<W, float>);
   constexpr int T = Form::outputs, NR = NV * Vec::width, kFrequencies = Form::frequencies;
   constexpr int kKept = plain ? Form::taps : Form::kept;  // weights for each pair of channels
-  const int64_t pitch = winograd_pitch(p.cin), v_plane = winograd_plane(p.kd * block * pitch), m_plane = winograd_plane(block * NR);
+  const WinogradTaps all = winograd_taps<Form, several>(p);
+  const int64_t taps = all.count(), pitch = winograd_pitch(p.cin), v_plane = winograd_plane(taps * block * pitch), m_plane = winograd_plane(block * NR);
   const int64_t panels = (p.cout + NR - 1) / NR;
   const int64_t down = (p.oh + T - 1) / T, across = (p.ow + T - 1) / T, tiles = p.n * p.od * down * across;
   // Parts take tiles, but for weights that no L2 holds: of those each reads as few as it can, though all transform the whole image then.
   constexpr int64_t kMany = int64_t{1} << 20;  // floats
-  const bool by_tiles = tiles >= int64_t{MR} * part.count && (kKept * p.kd * p.cin * p.cout < kMany || panels < part.count);
+  const bool by_tiles = tiles >= int64_t{MR} * part.count && (kKept * taps * p.cin * p.cout < kMany || panels < part.count);
   const auto [first, last] = by_tiles ? part.slice(tiles) : Part::Range{0, tiles};
   const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
   float* const m = v + kFrequencies * v_plane;
   float* const transformed = m + kFrequencies * m_plane;  // of plain weights
-  const int64_t depth = plain && kPlainDepth < p.cin ? kPlainDepth : p.cin, u_plane = plain ? winograd_plane(depth * NR) : p.kd * depth * NR;
+  const int64_t depth = plain ? winograd_depth(p.cin, taps) : p.cin, u_plane = plain ? winograd_plane(taps * depth * NR) : taps * depth * NR;
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;
     const GridPlace start(from, down, across);
     GridPlace place = start;
-    for (int64_t t = 0; t < count; ++t, place.advance()) {
-      const int64_t top = place.y * Form::step - p.pad_top, left = place.x * Form::step - p.pad_left;
-      if constexpr (!deep) {
-        Form::forward(x + place.n * p.h * p.w * p.x_pixel, top, left, v + t * pitch, v_plane, p);
-      } else {
-        const int64_t first_slice = place.n / p.od * p.d, front = place.n % p.od - p.pad_front;
-        for (int64_t kz = 0; kz < p.kd; ++kz) {
-          const int64_t z = front + kz * p.dilation_z;
-          float* const to = v + (kz * block + t) * pitch;
-          if (z >= 0 && z < p.d) Form::forward(x + (first_slice + z) * p.h * p.w * p.x_pixel, top, left, to, v_plane, p);
-          else winograd_nothing<kFrequencies>(to, v_plane, p.cin);
-        }
-      }
-    }
-    Ahead ahead(u + panels * kKept * p.kd * p.cin * NR, p.weights_end);
+    for (int64_t t = 0; t < count; ++t, place.advance()) winograd_inputs<Form, several>(x, place, all, v + t * pitch, block * pitch, v_plane, p);
+    Ahead ahead(u + panels * kKept * taps * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int64_t c = 0; c < p.cin; c += depth) {
         const int64_t steps = p.cin - c < depth ? p.cin - c : depth;
-        const auto given = panel_of(u, p.scales, panel, p.kd * p.cin * kKept, NR) + c * kKept * NR;
+        const auto given = panel_of(u, p.scales, panel, taps * p.cin * kKept, NR) + c * taps * kKept * NR;
         const float* frequencies = transformed;
         if constexpr (plain) {
-          ahead.move(address_of(given + steps * kKept * NR), steps, kKept * NR * int64_t{sizeof(W)} * MR / (kFrequencies * count));
-          Form::template weights<NV>(given, steps, transformed, u_plane);
+          ahead.move(address_of(given + steps * taps * kKept * NR), steps, taps * kKept * NR * int64_t{sizeof(W)} * MR / (kFrequencies * count));
+          for (int64_t tap = 0; tap < taps; ++tap) Form::template weights<NV>(given + tap * kKept * NR, taps * kKept * NR, steps, transformed + tap * steps * NR, u_plane);
         } else {
           frequencies = given;
         }
-        Form::template products<MR, NV>({v + c, v_plane, pitch, count, steps, p.kd, block * pitch, frequencies, u_plane, m, m_plane}, ahead, !plain, c > 0);
+        Form::template products<MR, NV>({v + c, v_plane, pitch, count, steps, taps, block * pitch, frequencies, u_plane, m, m_plane}, ahead, !plain, c > 0);
       }
       winograd_finish<Form, NV>(m, m_plane, start, count, panel * NR, y, p, epi);
     }

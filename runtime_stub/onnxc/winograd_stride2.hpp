@@ -121,11 +121,11 @@ ONNXC_ONE_COPY void winograd_stride2_forward(const float* image, int64_t top, in
   else winograd_stride2_forward<T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
 }
 
-/// Plain weights [steps][9][NR] of a panel to u, as winograd_weights.
+/// Plain weights of a panel to u, as winograd_weights has them.
 template <int T, int NV, class Row>
-ONNXC_ONE_COPY void winograd_stride2_weights(Row w, int64_t steps, float* u, int64_t plane) {
+ONNXC_ONE_COPY void winograd_stride2_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
   constexpr int E = T + 1, NR = NV * Vec::width;
-  for (int64_t k = 0; k < steps; ++k, w += 9 * NR, u += NR) {
+  for (int64_t k = 0; k < steps; ++k, w += next, u += NR) {
     for (int64_t j = 0; j < NR; j += Vec::width) {
       const auto tap = [&](int y, int x) ONNXC_INLINE_LAMBDA { return onnxc::load(w + (y * 3 + x) * NR, j); };
       Vec half[3][E + 1], o[E];  // down each column: E of the outer taps, the middle one
@@ -184,8 +184,8 @@ struct WinogradStride2Form {
 
   static void forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) { winograd_stride2_forward<T>(image, top, left, v, plane, p); }
   template <int NV, class Row>
-  static void weights(Row w, int64_t steps, float* u, int64_t plane) {
-    winograd_stride2_weights<T, NV>(w, steps, u, plane);
+  static void weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
+    winograd_stride2_weights<T, NV>(w, next, steps, u, plane);
   }
   template <int MR, int NV>
   static void products(const WinogradProducts& even, Ahead& ahead, bool fetch, bool onto) {

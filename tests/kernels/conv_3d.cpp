@@ -70,22 +70,28 @@ ConvParams sized(ConvParams p, int64_t pad_end) {
 }
 
 /// `form` of them: 0 the direct kernel, else Winograd's outputs.
-template <int form, int MR, int NV>
+template <int form, int MR, int NV, bool plain = false>
 void check_conv(ConvParams given, int64_t pad_end, int parts = 1, int64_t block = 10) {
   const ConvParams p = sized(given, pad_end);
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, taps = p.kd * p.kh * p.kw;
   const pack::ConvShape shape{.cout = p.cout, .cin = cin, .kh = p.kd * p.kh, .kw = p.kw, .group = p.group, .nr = NV * Vec::width};
   const auto x = numbers(p.n * p.d * p.h * p.w * p.x_pixel, 1), w = numbers(p.cout * cin * taps, 2), bias = numbers(p.cout, 3);
-  const Aligned packed(form == 0 ? pack::conv(w, shape) : pack::winograd(w, shape, form)), packed_bias(pack::conv_bias(bias, shape));
+  const int64_t pieces = p.kd * ((p.kh + 2) / 3) * ((p.kw + 2) / 3);
+  const auto transformed = [&] {
+    const auto cut = pack::square_pieces(w, p.kd, p.kh, p.kw, 3);
+    const pack::ConvShape of_pieces{.cout = p.cout, .cin = cin, .kh = pieces * 3, .kw = 3, .nr = shape.nr};
+    return plain ? pack::conv_stem(cut, of_pieces) : pack::winograd(cut, of_pieces, form);
+  };
+  const Aligned packed(form == 0 ? pack::conv(w, shape) : transformed()), packed_bias(pack::conv_bias(bias, shape));
   constexpr int kForm = form == 0 ? 2 : form;
-  const int64_t room = winograd_scratch<kForm, 3, NV>(p.cin, block, p.kd);
+  const int64_t room = winograd_scratch<kForm, 3, NV, plain>(p.cin, block, pieces);
   const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
   ConvParams q = p;
   q.bias = packed_bias;
   check(p, p.cout, parts, sum_tolerance(taps * cin),
         [&](Part part, float* y) {
           if constexpr (form == 0) conv_3d<MR, NV>(part, x.data(), packed.p, y, q);
-          else winograd<form, 3, MR, NV, false, true>(part, x.data(), packed.p, y, scratch.p + part.index * room, q, block);
+          else winograd<form, 3, MR, NV, plain, true>(part, x.data(), packed.p, y, scratch.p + part.index * room, q, block);
         },
         [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t co) {
           double sum = double(bias[size_t(co)]);
@@ -161,6 +167,12 @@ TEST_CASE("winograd of volumes agrees with the loop") {
   check_conv<4, 7, 4>({.h = 9, .w = 10, .cin = 16, .cout = 40, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .d = 6, .kd = 3, .pad_front = 1}, 1, 2);
   check_conv<2, 14, 2>({.n = 2, .h = 8, .w = 5, .cin = 37, .cout = 17, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .d = 4, .kd = 2, .dilation_z = 2, .pad_front = 1}, 1, 1, 7);
   check_conv<4, 6, 2>({.h = 6, .w = 6, .cin = 300, .cout = 33, .kh = 3, .kw = 3, .d = 3, .kd = 3}, 0);
+  check_conv<4, 14, 1>({.h = 24, .w = 20, .cin = 16, .cout = 12, .kh = 6, .kw = 6, .pad_top = 2, .pad_left = 2}, 3, 2);  // in pieces
+  check_conv<4, 6, 2>({.n = 2, .h = 11, .w = 9, .cin = 20, .cout = 33, .kh = 4, .kw = 7, .pad_top = 1, .pad_left = 5, .d = 3, .kd = 2, .pad_front = 1}, 2, 3, 4);
+  check_conv<2, 8, 1>({.h = 9, .w = 4, .cin = 9, .cout = 7, .kh = 8, .kw = 3}, 1);
+  check_conv<4, 14, 1, true>({.h = 24, .w = 20, .cin = 16, .cout = 12, .kh = 6, .kw = 6, .pad_top = 2, .pad_left = 2}, 3, 2);
+  check_conv<4, 6, 2, true>({.n = 2, .h = 11, .w = 9, .cin = 20, .cout = 33, .kh = 4, .kw = 7, .pad_top = 1, .pad_left = 5, .d = 3, .kd = 2, .pad_front = 1}, 2, 3, 4);
+  check_conv<2, 7, 4, true>({.h = 8, .w = 5, .cin = 37, .cout = 17, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .d = 4, .kd = 2}, 1);
 }
 
 TEST_CASE("transposed convolutions of volumes agree with the loop") {

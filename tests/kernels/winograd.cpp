@@ -77,6 +77,8 @@ TEST_CASE("winograd agrees with the loop") {
   check_winograd<2, 5, 14, 2>({.h = 28, .w = 28, .cin = 16, .cout = 32, .pad_top = 2, .pad_left = 2}, 2, 28);
   check_winograd<2, 5, 7, 4>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 1, .pad_left = 2}, 1, 10, 2);
   check_winograd<2, 5, 8, 1>({.h = 5, .w = 6, .cin = 9, .cout = 7}, 0, 3);
+  check_winograd<3, 4, 8, 1>({.h = 12, .w = 10, .cin = 12, .cout = 16, .pad_top = 1, .pad_left = 1}, 2, 16);
+  check_winograd<3, 4, 7, 4>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 2, .pad_left = 1}, 1, 10, 2);
 }
 
 TEST_CASE("winograd with plain weights agrees with the loop") {
@@ -85,6 +87,7 @@ TEST_CASE("winograd with plain weights agrees with the loop") {
   check_winograd<2, 3, 8, 2, true>({.h = 7, .w = 7, .cin = 64, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
   check_winograd<2, 3, 7, 4, true>({.h = 7, .w = 7, .cin = 65, .cout = 130, .pad_top = 1, .pad_left = 1}, 1, 16, 3);
   check_winograd<2, 3, 6, 2, true>({.h = 9, .w = 8, .cin = 15, .cout = 17}, 0, 7);
+  check_winograd<3, 4, 8, 1, true>({.h = 12, .w = 10, .cin = 70, .cout = 16, .pad_top = 1, .pad_left = 1}, 2, 16, 2);
   check_winograd<2, 5, 7, 4, true>({.h = 14, .w = 9, .cin = 70, .cout = 48, .pad_top = 2, .pad_left = 2}, 2, 14, 2);
 }
 

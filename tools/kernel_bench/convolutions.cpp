@@ -334,6 +334,10 @@ void add_convolutions(Suite& suite) {
     add_conv(suite, l);
     add_winograd<2, 5>(suite, "winograd_2_5", l);
   }
+  for (const Layer l : {Layer{31, 64, 64, 4}, {12, 16, 16, 4}}) {
+    add_conv(suite, l);
+    add_winograd<3, 4>(suite, "winograd_3_4", l);
+  }
   for (const auto& [width, channels] : {std::pair<int64_t, int64_t>{1000, 64}, {60, 256}}) {
     for (const int64_t dilation : {1, 4}) {
       add_winograd_line<2, 3>(suite, "winograd_line_2_3", width, channels, channels, dilation);

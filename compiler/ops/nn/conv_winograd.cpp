@@ -14,13 +14,16 @@ namespace {
 /// As in winograd.hpp: floats from one tile to the next, from one frequency to the next.
 int64_t pitch(int64_t channels) { return (channels + 15) / 16 * 16 + 16; }
 int64_t plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
+/// And channels whose plain weights are transformed at a time.
+int64_t plain_depth(int64_t cin, int64_t taps) { return std::min(cin, std::max<int64_t>(8, 64 / taps)); }
 
-/// F(outputs, taps); of stride 2 by phases (winograd_stride2.hpp).
+/// F(outputs, taps), of larger kernels for each piece; of stride 2 by phases (winograd_stride2.hpp).
 struct Form {
   int outputs, taps, stride = 1;
   /// Products for each direction, and weights where products share them.
   int points() const { return stride == 1 ? outputs + taps - 1 : 2 * outputs + 1; }
   int kept() const { return stride == 1 ? points() : outputs + 2; }
+  int64_t pieces(int64_t length) const { return (length + taps - 1) / taps; }
   std::string name(std::string_view kernel) const { return fmt::format("{}{}_{}_{}", kernel, stride == 1 ? "" : "_stride2", outputs, taps); }
 };
 
@@ -40,22 +43,22 @@ int64_t blocks_of(int64_t items, int64_t fits, int64_t least, int64_t threads) {
 
 /// In both directions; `plain`: its kernel transforms the weights.
 void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool plain) {
-  constexpr int64_t kPlainDepth = 64;  // as in winograd_blocks.hpp
   const int outputs = form.outputs;
   const int64_t frequencies = int64_t{form.points()} * form.points(), kept = int64_t{form.kept()} * form.kept(), taps = int64_t{form.taps} * form.taps;
+  const int64_t several = c.kd() * form.pieces(c.kh) * form.pieces(c.kw);  // taps of a frequency
   const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
-  const int64_t tiles = c.likely_slices() * down * across, channels = c.kd() * c.cin;
+  const int64_t tiles = c.likely_slices() * down * across, channels = several * c.cin;
   // Blocks of one size. For each all constants stream by once, so the more these are, the more of L2 a block may take.
   const int64_t constants = 4 * kept * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
-  const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * c.kd() * pitch(c.cin)));
+  const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * several * pitch(c.cin)));
   const int64_t blocks = blocks_of(tiles, fits, kLeastTiles, tiles > fits ? l.threads() : 1), even = (tiles + blocks - 1) / blocks;
   const auto [tile, relative] = choose_winograd_tile(l.target(), even, channels, c.cout, !plain);
   const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
-  const int64_t transformed = plain ? plane(std::min(c.cin, kPlainDepth) * tile.nr) : 0;
-  const int64_t room = frequencies * (plane(c.kd() * block * pitch(c.cin)) + plane(block * tile.nr)) + kept * transformed;  // floats
+  const int64_t transformed = plain ? plane(several * plain_depth(c.cin, several) * tile.nr) : 0;
+  const int64_t room = frequencies * (plane(several * block * pitch(c.cin)) + plane(block * tile.nr)) + kept * transformed;  // floats
   if (room > l.target().workspace_bytes()) return;  // even the least block is far beyond what is to be spent
   // What plain weights cost, as tiles, by whether all of it fits L2, of which l2_bytes are half: 2.9 to 3.3, and 4 to 6 (Zen 4).
-  const int64_t plain_tiles = 4 * (frequencies * block * pitch(c.cin) + kept * transformed + taps * c.cin * c.cout) <= 2 * l.target().l2_bytes ? 3 : 5;
+  const int64_t plain_tiles = 4 * (frequencies * block * pitch(c.cin) + kept * transformed + taps * channels * c.cout) <= 2 * l.target().l2_bytes ? 3 : 5;
   const int64_t whole = block == 0 ? 0 : tiles / block, rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? taps : kept) * channels * columns;
   // Transforming takes 5 cycles for each frequency of a tile's vector of input channels, 3.2 of output channels (Zen 4): as many multiply-adds of a vector.
@@ -64,31 +67,32 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
   const double macs =
       (static_cast<double>(rows * frequencies + (plain ? plain_tiles * blocks * kept : 0)) * static_cast<double>(channels) * static_cast<double>(columns) + transforms) * relative * kEarned;
   const std::string row = form.name("winograd");
-  const auto build = [&l, c, row, form, taps, plain, block, room, bytes, tile = tile](const Storage& storage) {
+  const auto build = [&l, c, row, form, taps, several, channels, plain, block, room, bytes, tile = tile](const Storage& storage) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kd() * c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
-    const Packed packed{conv_weights(l), bytes / 4, [&l, shape, plain, form] {
-                          if (plain) return pack::conv_stem(conv_weights(l), shape);
-                          return form.stride == 1 ? pack::winograd(conv_weights(l), shape, form.outputs) : pack::winograd_stride2(conv_weights(l), shape, form.outputs);
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = several * form.taps, .kw = form.taps, .group = 1, .nr = tile.nr};
+    const Packed packed{conv_weights(l), bytes / 4, [&l, c, shape, plain, form] {
+                          const std::vector<float> pieces = pack::square_pieces(conv_weights(l), c.kd(), c.kh, c.kw, form.taps);
+                          if (plain) return pack::conv_stem(pieces, shape);
+                          return form.stride == 1 ? pack::winograd(pieces, shape, form.outputs) : pack::winograd_stride2(pieces, shape, form.outputs);
                         }};
     std::vector<std::pair<std::string, Arg>> scales;
     const std::vector<float> factors = storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape);
-    const PointerArg w = add_stored(l, conv_weights_name(l), packed, taps * c.cin, tile.nr, storage, factors, scales);
+    const PointerArg w = add_stored(l, conv_weights_name(l), packed, taps * channels, tile.nr, storage, factors, scales);
     const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(room));
     auto params = c.params(x, y, conv_bias(l, shape));
     params.insert(params.end(), scales.begin(), scales.end());
     params.emplace_back("weights_end", name_arg("weights_end"));
     StepBuilder step = l.call(row);
     form_args(step, form, tile);
-    if (plain || c.is_deep()) step.template_name(plain ? "true" : "false");
-    if (c.is_deep()) step.template_name("true");
+    if (plain || several > 1) step.template_name(plain ? "true" : "false");
+    if (several > 1) step.template_name("true");
     step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(block);
     finish_conv(l, step, c, y);
   };
   if (plain)
-    consider_stored(l, {row, macs, static_cast<double>(blocks), taps * c.cin, columns, "plain weights"}, candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows), build);
+    consider_stored(l, {row, macs, static_cast<double>(blocks), taps * channels, columns, "plain weights", (taps * several - c.taps()) * c.cin * c.cout}, candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows), build);
   else
-    l.consider(row, macs, static_cast<double>(bytes), [build] { build(Storage()); }, bytes - 4 * taps * channels * c.cout);
+    l.consider(row, macs, static_cast<double>(bytes), [build] { build(Storage()); }, bytes - 4 * c.taps() * c.cin * c.cout);
 }
 
 /// What is known of a direction; `taps`, `dilation` and `outputs` of the kernel and of the result.
@@ -144,14 +148,19 @@ std::vector<Form> line_forms(int64_t length, bool pieces) {
 }  // namespace
 
 void consider_winograd(Lowering& l, const ConvCall& c) {
-  if (is_exact(l.node()) || c.kh != c.kw || c.group != 1 || c.depth.stride != 1 || c.cin < 8 || c.cout < 8) return;
+  if (is_exact(l.node()) || c.group != 1 || c.depth.stride != 1 || c.cin < 8 || c.cout < 8) return;
   const std::vector<int64_t>&strides = c.window.strides, &dilations = c.window.dilations;
   if (strides[0] != strides[1] || dilations[0] != 1 || dilations[1] != 1) return;
-  for (const Form& form : {Form{2, 3}, Form{4, 3}, Form{2, 5}, Form{2, 3, 2}, Form{4, 3, 2}}) {
-    if (form.taps != c.kw || form.stride != strides[0] || (form.stride != 1 && c.is_deep())) continue;
-    consider_winograd(l, c, form, false);
-    if (!c.is_deep()) consider_winograd(l, c, form, true);
+  const auto consider = [&](const Form& form) {
+    for (const bool plain : {false, true}) consider_winograd(l, c, form, plain);
+  };
+  bool whole = false;  // a form takes all of the kernel
+  for (const Form& form : {Form{2, 3}, Form{4, 3}, Form{3, 4}, Form{2, 5}, Form{2, 3, 2}, Form{4, 3, 2}}) {
+    if (form.taps != c.kh || form.taps != c.kw || form.stride != strides[0] || (form.stride != 1 && c.is_deep())) continue;
+    whole = true;
+    consider(form);
   }
+  if (!whole && strides[0] == 1 && std::min(c.kh, c.kw) >= 3) consider({4, 3});
 }
 
 void consider_winograd_line(Lowering& l, const ConvCall& c) {

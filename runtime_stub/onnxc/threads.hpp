@@ -1,7 +1,8 @@
 // A small pool of threads for hosts: parallel_for(count, body) runs body(0) ... body(count - 1) and returns when all are done.
 //
 // A worker that has nothing to do spins for a while and then sleeps: a hand-over to a spinning worker costs a tenth of a microsecond, one to a
-// sleeping worker twenty. Thread t begins with index t, so that it finds the neighbours of what it did before in its cache; what nobody has begun
+// sleeping worker twenty. Who wakes a worker keeps it from its own processor, where it would wait until the system finds that another is idle: some ten
+// milliseconds on virtual machines that pack threads. Thread t begins with index t, so that it finds the neighbours of what it did before in its cache; what nobody has begun
 // is done by whoever is free. So a worker that the system has not scheduled, or that sleeps too deep, costs its help but stalls nobody. The caller is
 // thread 0. One caller at a time; parallel_for must not be called from inside a body, and bodies must not throw.
 //
@@ -13,9 +14,58 @@
 #include <memory>
 #include <thread>
 
+#if defined(__linux__)
+#include <sched.h>
+#include <unistd.h>
+#endif
+
 #include "model.h"
 
 namespace onnxc {
+
+namespace detail {
+
+/// Where a worker may run, which are the processors that it begins with, for who wakes it.
+class Placement {
+ public:
+#if defined(__linux__)
+  /// The worker begins.
+  void begins() {
+    thread_ = gettid();
+    known_ = sched_getaffinity(0, sizeof allowed_, &allowed_) == 0;
+  }
+  /// It is about to sleep.
+  void sleeps() { asleep_.store(known_, std::memory_order_release); }
+  /// It is awake, and may go anywhere again.
+  void wakes() {
+    asleep_.store(false, std::memory_order_relaxed);
+    if (confined_.exchange(false, std::memory_order_acquire)) sched_setaffinity(0, sizeof allowed_, &allowed_);
+  }
+  /// The caller is about to wake it: if it sleeps, elsewhere.
+  void keep_from_here() {
+    if (!asleep_.load(std::memory_order_acquire)) return;
+    const int here = sched_getcpu();
+    cpu_set_t others = allowed_;
+    if (here < 0 || here >= CPU_SETSIZE || CPU_COUNT(&others) < 2) return;
+    CPU_CLR(here, &others);
+    confined_.store(true, std::memory_order_release);
+    sched_setaffinity(thread_, sizeof others, &others);
+  }
+
+ private:
+  pid_t thread_ = 0;
+  bool known_ = false;
+  cpu_set_t allowed_{};
+  std::atomic<bool> confined_{false}, asleep_{false};
+#else
+  void begins() {}
+  void sleeps() {}
+  void wakes() {}
+  void keep_from_here() {}
+#endif
+};
+
+}  // namespace detail
 
 class ThreadPool {
  public:
@@ -78,6 +128,7 @@ class ThreadPool {
   /// What is left of the indices t, t + threads, ...: the round in the upper half, their number in the lower. The last is taken first.
   struct alignas(64) Lane {
     std::atomic<uint64_t> left{0};
+    alignas(64) detail::Placement placement;
   };
 
   /// Begins a round of so many indices and gives its number.
@@ -87,6 +138,7 @@ class ThreadPool {
       const auto left = static_cast<uint64_t>(indices > t ? (indices - t + count_ - 1) / count_ : 0);
       lanes_[static_cast<std::size_t>(t)].left.store(uint64_t{round} << 32 | left, std::memory_order_release);
     }
+    for (int t = 1; t < count_; ++t) lanes_[static_cast<std::size_t>(t)].placement.keep_from_here();
     round_.store(round, std::memory_order_release);
     round_.notify_all();
     return round;
@@ -107,13 +159,17 @@ class ThreadPool {
   }
 
   void work(int thread) {
+    detail::Placement& placement = lanes_[static_cast<std::size_t>(thread)].placement;
+    placement.begins();
     for (uint32_t seen = 0;;) {
       for (int spin = 0; round_.load(std::memory_order_acquire) == seen;) {
         if (spin < spins_) {
           ++spin;
           pause();
         } else {
+          placement.sleeps();
           round_.wait(seen, std::memory_order_acquire);
+          placement.wakes();
         }
       }
       seen = round_.load(std::memory_order_acquire);

@@ -23,3 +23,17 @@ TEST_CASE("every index runs once") {
     }
   }
 }
+
+#if defined(__linux__)
+TEST_CASE("workers that were woken may run wherever the caller may") {
+  cpu_set_t allowed;
+  REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  onnxc::ThreadPool threads(3, 10);
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::vector<cpu_set_t> at(6);
+    threads.parallel_for(6, [&](int32_t i) { sched_getaffinity(0, sizeof at[size_t(i)], &at[size_t(i)]); });
+    for (const cpu_set_t& one : at) CHECK(CPU_EQUAL(&one, &allowed));
+  }
+}
+#endif

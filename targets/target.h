@@ -36,7 +36,7 @@ struct Target {
   double memory_cost = 1;
   Core core = Core::Common;
   /// Whether additions of vectors go to other units than multiply-adds, so that a kernel which trades these for those gains.
-  bool adds_beside_products() const { return isa == Isa::Avx512 && (core == Core::Zen4 || core == Core::Zen5); }
+  bool adds_beside_products() const { return isa == Isa::Avx512 && core == Core::Zen4; }
 };
 
 /// x86-64-v2, -v3, -v4, aarch64, native (this host), generic. Empty for an unknown name.

@@ -132,7 +132,7 @@ WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t c
   static constexpr WinogradCandidate kCommon[] = {{7, 4, 1.0}, {6, 4, 1.0}, {5, 4, 0.97}, {4, 4, 0.86}, {14, 2, 0.93}, {8, 2, 0.87}, {14, 1, 0.76}, {8, 1, 0.7}};
   // Measured at 16, 64 and 256 channels, 2026-11: 6x3, 7x3 and 8x2 reach 92 to 98 % of the peak, 7x4 87 to 97, 8x1 89 to 95.
   static constexpr WinogradCandidate kZen4Tiles[] = {{7, 4, 0.985}, {6, 4, 1.0}, {5, 4, 0.99}, {4, 4, 0.985}, {7, 3, 1.0}, {6, 3, 1.0}, {14, 2, 0.99}, {8, 2, 1.0}, {14, 1, 0.935}, {8, 1, 0.965}};
-  static constexpr WinogradCandidate kZen5Tiles[] = {{7, 4, 0.96}, {6, 4, 1.0}, {5, 4, 0.99}, {4, 4, 0.94}, {7, 3, 0.97}, {6, 3, 0.97}, {14, 2, 0.91}, {8, 2, 0.97}, {14, 1, 0.76}, {8, 1, 0.72}};
+  static constexpr WinogradCandidate kZen5Tiles[] = {{7, 4, 0.96}, {6, 4, 1.0}, {5, 4, 0.99}, {4, 4, 0.94}, {7, 3, 0.97}, {6, 3, 0.97}, {14, 2, 0.91}, {8, 2, 0.97}, {16, 1, 0.78}, {14, 1, 0.76}, {8, 1, 0.75}};
   const std::span<const WinogradCandidate> tiles_of_core = target.core == Core::Zen5   ? std::span<const WinogradCandidate>(kZen5Tiles)
                                                            : target.core == Core::Zen4 ? std::span<const WinogradCandidate>(kZen4Tiles)
                                                                                        : kCommon;

@@ -12,7 +12,7 @@ namespace detail {
 
 /// Channels whose plain weights of so many taps are transformed at a time: u stays in L2.
 constexpr int64_t winograd_depth(int64_t cin, int64_t taps) {
-  constexpr int64_t kMost = 64, kLeast = 8;
+  constexpr int64_t kMost = 32, kLeast = 8;
   const int64_t fits = kMost / taps < kLeast ? kLeast : kMost / taps;
   return cin < fits ? cin : fits;
 }

@@ -16,28 +16,36 @@ struct Candidate {
 
 // Zen 4, 2026-11, k from 32 to 512; tiles of more sums only take longer to begin and to end.
 constexpr Candidate kAvx512[] = {{8, 2, 0.98}, {7, 2, 0.98}, {5, 3, 0.98}, {6, 3, 0.98}, {7, 3, 0.97}, {4, 4, 0.98}, {5, 4, 0.975}, {5, 5, 0.97}, {8, 1, 0.93}};
+// Zen 5, likewise: twice the multiply-adds in a cycle, for which a tile of one vector has too few sums.
+constexpr Candidate kZen5[] = {{8, 2, 0.97}, {7, 2, 0.975}, {5, 3, 0.98}, {6, 3, 0.98}, {7, 3, 0.98}, {4, 4, 0.98}, {5, 4, 0.98}, {5, 5, 0.975}, {8, 1, 0.72}};
 constexpr Candidate kNeon[] = {{6, 3, 0.97}, {8, 2, 0.95}, {5, 4, 0.95}, {4, 4, 0.93}};  // as gemm
 constexpr Candidate kNarrow[] = {{6, 2, 0.97}, {5, 2, 0.965}, {4, 2, 0.93}, {4, 3, 0.96}};
 
 std::span<const Candidate> candidates(const Target& target) {
-  if (target.isa == Isa::Avx512) return kAvx512;
+  if (target.isa == Isa::Avx512) return target.core == Core::Zen5 ? kZen5 : kAvx512;
   if (target.isa == Isa::Neon) return kNeon;
   return kNarrow;
 }
 
+/// What is not multiplying, in multiply-adds: to begin and to end a tile of up to 18 sums, or of more, for each of its values; the sums of a, for each value of a quarter.
+struct Overheads {
+  double small_tile, large_tile, sums;
+};
+Overheads overheads(const Target& target) { return target.core == Core::Zen5 ? Overheads{16, 20, 33} : Overheads{15, 25, 11}; }
+
 int64_t pairs_of(const Tile& tile, int64_t n) { return (n + 2 * tile.nr - 1) / (2 * tile.nr); }
 
 /// Multiply-adds of a block: those of seven products, and what the sums before them and between them and each pair of panels cost, measured in such.
-double block_macs(const Candidate& c, const Tile& tile, int64_t rows, int64_t n, int64_t k) {
+double block_macs(const Overheads& lost, const Candidate& c, const Tile& tile, int64_t rows, int64_t n, int64_t k) {
   if (rows == 0) return 0;
   const auto upper = static_cast<double>((rows + 1) / 2), padded = static_cast<double>(tiled_rows((rows + 1) / 2, tile.rows)), depth = static_cast<double>(k / 2);
   const auto pairs = static_cast<double>(pairs_of(tile, n));
-  const double ends = (c.rows * c.vectors > 18 ? 25 : 15) + (n % tile.nr != 0 ? 3 : 0);
-  return padded * pairs * tile.nr * (7 * depth / c.efficiency + ends) + 300 * pairs + upper * depth * 11;
+  const double ends = (c.rows * c.vectors > 18 ? lost.large_tile : lost.small_tile) + (n % tile.nr != 0 ? 3 : 0);
+  return padded * pairs * tile.nr * (7 * depth / c.efficiency + ends) + 300 * pairs + upper * depth * lost.sums;
 }
 
-double sample_macs(const Candidate& c, const Tile& tile, int64_t rows, int64_t block, int64_t n, int64_t k) {
-  return static_cast<double>(rows / block) * block_macs(c, tile, block, n, k) + block_macs(c, tile, rows % block, n, k);
+double sample_macs(const Overheads& lost, const Candidate& c, const Tile& tile, int64_t rows, int64_t block, int64_t n, int64_t k) {
+  return static_cast<double>(rows / block) * block_macs(lost, c, tile, block, n, k) + block_macs(lost, c, tile, rows % block, n, k);
 }
 
 }  // namespace
@@ -47,16 +55,17 @@ StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
   const int64_t fits = std::clamp<int64_t>(target.l2_bytes * 3 / 2 / (8 * p.k), 96, kPanelRows);
   const int64_t large = std::max<int64_t>((p.sample_rows + fits - 1) / fits, p.sample_rows >= kFewRows ? 2 : 1);  // blocks of them
   const bool by_rows = p.n <= p.sample_rows || p.n * p.k < int64_t{1} << 18;  // as gemm shares them: else each thread reads as few of the weights as it can
+  const Overheads lost = overheads(target);
   std::optional<StrassenPlan> best;
   for (const Candidate& c : candidates(target)) {
     const Tile tile{c.rows, c.vectors, c.vectors * target.vector_floats};
     const int64_t pairs = pairs_of(tile, p.n), grain = 2 * int64_t{tile.rows}, weight_bytes = 4 * pairs * 7 * (p.k / 2) * tile.nr;
     const auto consider = [&](int64_t block, int64_t tiles) {
       const int64_t blocks = p.samples * ((p.sample_rows + block - 1) / block), units = blocks * pairs, longest = (units + p.threads - 1) / p.threads;  // of the first thread
-      const double macs = std::max(sample_macs(c, tile, p.sample_rows, block, p.n, p.k),
-                                   static_cast<double>(longest * p.threads) * block_macs(c, tile, block, p.n, p.k) / static_cast<double>(p.samples * pairs));
+      const double macs = std::max(sample_macs(lost, c, tile, p.sample_rows, block, p.n, p.k),
+                                   static_cast<double>(longest * p.threads) * block_macs(lost, c, tile, block, p.n, p.k) / static_cast<double>(p.samples * pairs));
       // Where weights come from beyond L2, the first block waits for those that come slower than it multiplies.
-      const double waits = p.weights_stream ? std::max(0.0, 3.5 * static_cast<double>(weight_bytes) - block_macs(c, tile, block, p.n, p.k)) / static_cast<double>(p.samples) : 0;
+      const double waits = p.weights_stream ? std::max(0.0, 3.5 * static_cast<double>(weight_bytes) - block_macs(lost, c, tile, block, p.n, p.k)) / static_cast<double>(p.samples) : 0;
       double kept = 1 + 0.004 * static_cast<double>(std::min<int64_t>(tiles, 3));  // what one leaves in L1, more would not
       if (by_rows && blocks % p.threads != 0) kept += 0.2 * static_cast<double>(p.threads) / static_cast<double>(blocks);  // a block that two threads read
       if (!best || macs * kept + waits < best->sample_macs) best = {tile, block, macs * kept + waits};

@@ -36,10 +36,13 @@ class Placement {
   }
   /// It is about to sleep.
   void sleeps() { asleep_.store(known_, std::memory_order_release); }
-  /// It is awake, and may go anywhere again.
-  void wakes() {
-    asleep_.store(false, std::memory_order_relaxed);
-    if (confined_.exchange(false, std::memory_order_acquire)) sched_setaffinity(0, sizeof allowed_, &allowed_);
+  /// It is awake.
+  void wakes() { asleep_.store(false, std::memory_order_relaxed); }
+  /// It has seen a round, whose caller may have kept it from a processor: it may go anywhere again. Also if it woke by itself just before.
+  void roams() {
+    if (!confined_.load(std::memory_order_acquire)) return;
+    confined_.store(false, std::memory_order_relaxed);
+    sched_setaffinity(0, sizeof allowed_, &allowed_);
   }
   /// The caller is about to wake it: if it sleeps, elsewhere.
   void keep_from_here() {
@@ -61,6 +64,7 @@ class Placement {
   void begins() {}
   void sleeps() {}
   void wakes() {}
+  void roams() {}
   void keep_from_here() {}
 #endif
 };
@@ -173,6 +177,7 @@ class ThreadPool {
         }
       }
       seen = round_.load(std::memory_order_acquire);
+      placement.roams();
       if (stop_.load(std::memory_order_relaxed)) return;
       share(thread, seen);
     }

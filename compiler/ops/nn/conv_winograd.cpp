@@ -23,7 +23,10 @@ struct Form {
   /// Products for each direction, and weights where products share them.
   int points() const { return stride == 1 ? outputs + taps - 1 : 2 * outputs + 1; }
   int kept() const { return stride == 1 ? points() : outputs + 2; }
+  /// That a kernel of such a length is cut into, with zeros where it ends.
   int64_t pieces(int64_t length) const { return (length + taps - 1) / taps; }
+  /// Whether these are the convolution's kernel and stride.
+  bool takes_all_of(const ConvCall& c) const { return taps == c.kh && taps == c.kw && stride == c.window.strides[0] && (stride == 1 || !c.is_deep()); }
   std::string name(std::string_view kernel) const { return fmt::format("{}{}_{}_{}", kernel, stride == 1 ? "" : "_stride2", outputs, taps); }
 };
 
@@ -75,9 +78,11 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = several * form.taps, .kw = form.taps, .group = 1, .nr = tile.nr};
     const Packed packed{conv_weights(l), bytes / 4, [&l, c, shape, plain, form] {
-                          const std::vector<float> pieces = pack::square_pieces(conv_weights(l), c.kd(), c.kh, c.kw, form.taps);
-                          if (plain) return pack::conv_stem(pieces, shape);
-                          return form.stride == 1 ? pack::winograd(pieces, shape, form.outputs) : pack::winograd_stride2(pieces, shape, form.outputs);
+                          const auto panels = [&](std::span<const float> weights) {
+                            if (plain) return pack::conv_stem(weights, shape);
+                            return form.stride == 1 ? pack::winograd(weights, shape, form.outputs) : pack::winograd_stride2(weights, shape, form.outputs);
+                          };
+                          return form.takes_all_of(c) ? panels(conv_weights(l)) : panels(pack::square_pieces(conv_weights(l), c.kd(), c.kh, c.kw, form.taps));
                         }};
     std::vector<std::pair<std::string, Arg>> scales;
     const std::vector<float> factors = storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape);
@@ -108,7 +113,7 @@ struct Direction {
 void consider_winograd_line(Lowering& l, const ConvCall& c, const Form& form, bool down) {
   const Direction vertical{c.kh, c.window.dilations[0], c.likely(c.oh)}, horizontal{c.kw, c.window.dilations[1], c.likely(c.ow)};
   const Direction &along = down ? vertical : horizontal, &across = down ? horizontal : vertical;
-  const int64_t points = form.points(), n = c.n.is_constant() ? c.n.value() : 1, pieces = (along.taps + form.taps - 1) / form.taps, taps = across.taps * pieces;
+  const int64_t points = form.points(), n = c.n.is_constant() ? c.n.value() : 1, pieces = form.pieces(along.taps), taps = across.taps * pieces;
   const int64_t tiles = std::max<int64_t>(1, ((along.outputs + along.dilation - 1) / along.dilation + form.outputs - 1) / form.outputs * along.dilation);
   // A block: tiles of one line if that is long, else lines, whose transformed input fits most of L2.
   const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * points * pieces * (c.cin + 16)));
@@ -160,7 +165,7 @@ void consider_winograd(Lowering& l, const ConvCall& c) {
   };
   bool whole = false;  // a form takes all of the kernel
   for (const Form& form : {Form{2, 3}, Form{4, 3}, Form{3, 4}, Form{2, 5}, Form{2, 3, 2}, Form{4, 3, 2}}) {
-    if (form.taps != c.kh || form.taps != c.kw || form.stride != strides[0] || (form.stride != 1 && c.is_deep())) continue;
+    if (!form.takes_all_of(c)) continue;
     whole = true;
     consider(form);
   }

@@ -34,27 +34,27 @@ struct Overheads {
 };
 Overheads overheads(const Target& target) { return target.core == Core::Zen5 ? Overheads{16, 20, 33, 1.04} : Overheads{15, 25, 11, 1}; }
 
-/// A panel beyond L1 is read from L2 for each tile of rows, for a low one as fast as L2 gives it: in a network 49x160x960 takes 141 us by 5x5, 132 by gemm (Zen 4, 2026-11).
-double waits_for_panels(const Target& target, const Candidate& c, const Tile& tile, int64_t k) {
+/// Time against what the efficiency says: a panel beyond L1 is read from L2 for each tile of rows, for a low one as fast as L2 gives it. In a network 49x160x960 takes 141 us
+/// by 5x5, 132 by gemm (Zen 4, 2026-11).
+double waits_for_panels(const Target& target, const Tile& tile, int64_t k) {
   constexpr int kHigh = 7;
   constexpr double kForEachRow = 0.03;
-  return 4 * (k / 2) * tile.nr > target.l1_bytes && c.rows < kHigh ? 1 + kForEachRow * (kHigh - c.rows) : 1;
+  return 4 * (k / 2) * tile.nr > target.l1_bytes && tile.rows < kHigh ? 1 + kForEachRow * (kHigh - tile.rows) : 1;
 }
 
 int64_t pairs_of(const Tile& tile, int64_t n) { return (n + 2 * tile.nr - 1) / (2 * tile.nr); }
 
 /// Multiply-adds of a block: those of seven products, and what the sums before them and between them and each pair of panels cost, measured in such.
-double block_macs(const Target& target, const Candidate& c, const Tile& tile, int64_t rows, int64_t n, int64_t k) {
+double block_macs(const Overheads& lost, const Candidate& c, const Tile& tile, int64_t rows, int64_t n, int64_t k) {
   if (rows == 0) return 0;
-  const Overheads lost = overheads(target);
   const auto upper = static_cast<double>((rows + 1) / 2), padded = static_cast<double>(tiled_rows((rows + 1) / 2, tile.rows)), depth = static_cast<double>(k / 2);
   const auto pairs = static_cast<double>(pairs_of(tile, n));
   const double ends = (c.rows * c.vectors > 18 ? lost.large_tile : lost.small_tile) + (n % tile.nr != 0 ? 3 : 0);
-  return padded * pairs * tile.nr * (7 * depth / c.efficiency * waits_for_panels(target, c, tile, k) + ends) + 300 * pairs + upper * depth * lost.sums;
+  return padded * pairs * tile.nr * (7 * depth / c.efficiency + ends) + 300 * pairs + upper * depth * lost.sums;
 }
 
-double sample_macs(const Target& target, const Candidate& c, const Tile& tile, int64_t rows, int64_t block, int64_t n, int64_t k) {
-  return static_cast<double>(rows / block) * block_macs(target, c, tile, block, n, k) + block_macs(target, c, tile, rows % block, n, k);
+double sample_macs(const Overheads& lost, const Candidate& c, const Tile& tile, int64_t rows, int64_t block, int64_t n, int64_t k) {
+  return static_cast<double>(rows / block) * block_macs(lost, c, tile, block, n, k) + block_macs(lost, c, tile, rows % block, n, k);
 }
 
 }  // namespace
@@ -64,16 +64,18 @@ StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
   const int64_t fits = std::clamp<int64_t>(target.l2_bytes * 3 / 2 / (8 * p.k), 96, kPanelRows);
   const int64_t large = std::max<int64_t>((p.sample_rows + fits - 1) / fits, p.sample_rows >= kFewRows ? 2 : 1);  // blocks of them
   const bool by_rows = p.n <= p.sample_rows || p.n * p.k < int64_t{1} << 18;  // as gemm shares them: else each thread reads as few of the weights as it can
+  const Overheads lost = overheads(target);
   std::optional<StrassenPlan> best;
-  for (const Candidate& c : candidates(target)) {
+  for (Candidate c : candidates(target)) {
     const Tile tile{c.rows, c.vectors, c.vectors * target.vector_floats};
+    c.efficiency /= waits_for_panels(target, tile, p.k);
     const int64_t pairs = pairs_of(tile, p.n), grain = 2 * int64_t{tile.rows}, weight_bytes = 4 * pairs * 7 * (p.k / 2) * tile.nr;
     const auto consider = [&](int64_t block, int64_t tiles) {
       const int64_t blocks = p.samples * ((p.sample_rows + block - 1) / block), units = blocks * pairs, longest = (units + p.threads - 1) / p.threads;  // of the first thread
-      const double macs = std::max(sample_macs(target, c, tile, p.sample_rows, block, p.n, p.k),
-                                   static_cast<double>(longest * p.threads) * block_macs(target, c, tile, block, p.n, p.k) / static_cast<double>(p.samples * pairs));
+      const double macs = std::max(sample_macs(lost, c, tile, p.sample_rows, block, p.n, p.k),
+                                   static_cast<double>(longest * p.threads) * block_macs(lost, c, tile, block, p.n, p.k) / static_cast<double>(p.samples * pairs));
       // Where weights come from beyond L2, the first block waits for those that come slower than it multiplies.
-      const double waits = p.weights_stream ? std::max(0.0, 3.5 * static_cast<double>(weight_bytes) - block_macs(target, c, tile, block, p.n, p.k)) / static_cast<double>(p.samples) : 0;
+      const double waits = p.weights_stream ? std::max(0.0, 3.5 * static_cast<double>(weight_bytes) - block_macs(lost, c, tile, block, p.n, p.k)) / static_cast<double>(p.samples) : 0;
       double kept = 1 + 0.004 * static_cast<double>(std::min<int64_t>(tiles, 3));  // what one leaves in L1, more would not
       if (by_rows && blocks % p.threads != 0) kept += 0.2 * static_cast<double>(p.threads) / static_cast<double>(blocks);  // a block that two threads read
       if (!best || macs * kept + waits < best->sample_macs) best = {tile, block, macs * kept + waits};

@@ -1,6 +1,9 @@
 #include "pack.h"
 
 #include <algorithm>
+#include <cmath>
+#include <ranges>
+#include <utility>
 
 namespace onnxc::pack {
 
@@ -22,6 +25,45 @@ float at(std::span<const float> values, int64_t i) { return values[static_cast<s
 auto element_of(std::span<const float> b, PanelShape s) {
   const int64_t ld = s.ld != 0 ? s.ld : s.transposed ? s.k : s.n;
   return [b, ld, transposed = s.transposed](int64_t row, int64_t column) { return transposed ? at(b, column * ld + row) : at(b, row * ld + column); };
+}
+
+/// Exponents of two by which the rows and the columns of a matrix are to be divided.
+struct Equilibrated {
+  std::vector<int> rows, columns;
+};
+
+/// Those after which each column has a norm of about 1, and so have rows, but for one factor. Rows have the exponent 0 at most, so that nothing gets too large that is multiplied by their powers.
+template <class At>
+Equilibrated equilibrate(int64_t k, int64_t n, At at) {
+  constexpr int kMost = 100;
+  const auto rows = static_cast<std::size_t>(k), columns = static_cast<std::size_t>(n);
+  std::vector<double> squares;
+  squares.reserve(rows * columns);
+  for (int64_t row = 0; row < k; ++row) {
+    for (int64_t column = 0; column < n; ++column) squares.push_back(static_cast<double>(at(row, column)) * static_cast<double>(at(row, column)));
+  }
+  const auto exponent_of_root = [=](double square, int of_zero) { return square > 0 ? std::clamp(static_cast<int>(std::lround(std::log2(square) / 2)), -kMost, kMost) : of_zero; };
+  Equilibrated e{std::vector<int>(rows), std::vector<int>(columns)};
+  std::vector<double> per_column(columns, 1.0), sums(columns);  // what a column's squares are multiplied by, and their sum by rows so divided
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      double sum = 0;
+      for (std::size_t column = 0; column < columns; ++column) sum += squares[row * columns + column] * per_column[column];
+      e.rows[row] = exponent_of_root(sum, -kMost);
+    }
+    const int most = *std::ranges::max_element(e.rows);
+    for (int& row : e.rows) row = std::max(row - most, -kMost);
+    std::ranges::fill(sums, 0.0);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const double by = std::ldexp(1.0, -2 * e.rows[row]);
+      for (std::size_t column = 0; column < columns; ++column) sums[column] += squares[row * columns + column] * by;
+    }
+    for (std::size_t column = 0; column < columns; ++column) {
+      e.columns[column] = exponent_of_root(sums[column], 0);
+      per_column[column] = std::ldexp(1.0, -2 * e.columns[column]);
+    }
+  }
+  return e;
 }
 
 }  // namespace
@@ -85,6 +127,47 @@ std::vector<float> strassen(std::span<const float> b, PanelShape s) {
       default: return static_cast<float>(quarter(1, 0) - t2());
     }
   });
+  return out;
+}
+
+int64_t fast_inner_product_size(int64_t k, int64_t n, int64_t nr) { return panels_size(k + 2, n, nr) + k + nr; }
+
+std::vector<float> fast_inner_product(std::span<const float> b, PanelShape s) {
+  const auto element = element_of(b, s);
+  const Equilibrated scales = equilibrate(s.k, s.n, element);
+  const auto powers = [](const std::vector<int>& exponents) {
+    std::vector<double> out;
+    for (const int exponent : exponents) out.push_back(std::ldexp(1.0, -exponent));
+    return out;
+  };
+  const auto scaled = [&element, by_row = powers(scales.rows), by_column = powers(scales.columns)](int64_t row, int64_t column) {
+    return static_cast<float>(static_cast<double>(element(row, column)) * by_row[static_cast<std::size_t>(row)] * by_column[static_cast<std::size_t>(column)]);
+  };
+
+  std::vector<int64_t> order;                           // of the rows in a panel
+  std::vector<std::pair<int64_t, int64_t>> pairs;  // of rows
+  for (int64_t from = 0; from < s.k; from += 3 * s.nr) {
+    const int64_t steps = std::min(3 * s.nr, s.k - from), paired = (steps + 1) / 3, single = steps - 2 * paired;
+    for (int64_t g = 0; g < std::max(paired, single); ++g) {
+      if (g < paired) {
+        pairs.emplace_back(from + g, from + paired + g);
+        order.insert(order.end(), {from + paired + g, from + g});
+      }
+      if (g < single) order.push_back(from + 2 * paired + g);
+    }
+  }
+
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(fast_inner_product_size(s.k, s.n, s.nr)));
+  append_panels(out, s.k + 2, s.n, s.nr, [&](int64_t row, int64_t column) {
+    if (row < s.k) return scaled(order[static_cast<std::size_t>(row)], column);
+    if (row > s.k) return std::ldexp(1.0f, scales.columns[static_cast<std::size_t>(column)]);
+    double products = 0;
+    for (const auto& [first, second] : pairs) products -= static_cast<double>(scaled(first, column)) * static_cast<double>(scaled(second, column));
+    return static_cast<float>(products);
+  });
+  for (const int exponent : scales.rows) out.push_back(std::ldexp(1.0f, exponent));
+  out.resize(out.size() + static_cast<std::size_t>(s.nr));
   return out;
 }
 

@@ -1,8 +1,12 @@
 // GEMM and GEMV with packed b against a loop in double: every tail of m and n, pitches, bias, epilogue operands, threads.
+#include <onnxc/fast_inner_product.hpp>
 #include <onnxc/gemm_narrow.hpp>
 #include <onnxc/gemm_scaled.hpp>
 #include <onnxc/gemv.hpp>
 #include <onnxc/strassen.hpp>
+
+#include <algorithm>
+#include <cstring>
 
 #include "common.hpp"
 #include "compiler/lowering/pack.h"
@@ -19,11 +23,12 @@ struct Case {
   int64_t gap = 5;  // behind each row of c
 };
 
-/// How b comes: as gemm, gemm with pairs, gemm_narrow or strassen has it.
-enum class Packing { Panels, Pairs, Narrow, Strassen };
+/// How b comes: as gemm, gemm with pairs, gemm_narrow, strassen or fast_inner_product has it.
+enum class Packing { Panels, Pairs, Narrow, Strassen, InnerProduct };
 std::vector<float> packed_as(Packing packing, const std::vector<float>& b, int64_t k, int64_t n, int64_t nr) {
   if (packing == Packing::Narrow) return pack::panels(b, {.k = n, .n = k, .nr = nr, .transposed = true, .ld = n});
   if (packing == Packing::Strassen) return pack::strassen(b, {.k = k, .n = n, .nr = nr});
+  if (packing == Packing::InnerProduct) return pack::fast_inner_product(b, {.k = k, .n = n, .nr = nr});
   const auto panels = pack::panels(b, {.k = k, .n = n, .nr = nr});
   return packing == Packing::Pairs ? pack::pairs(panels, nr, Vec::width) : panels;
 }
@@ -43,8 +48,8 @@ void check(const Case& t, int nr, Run run, Packing packing = Packing::Panels) {
     if (t.residual) run(Part{i, t.parts}, x.data(), packed, c.data() + 1, p, Epilogue<AddRelu, Rows<float>>{{r.data(), ldc}});
     else run(Part{i, t.parts}, x.data(), packed, c.data() + 1, p, Epilogue<Keep>{});
   }
-  // Strassen multiplies sums of up to four values by such: their products are up to four times as large, root mean square.
-  const double tolerance = (packing == Packing::Strassen ? 4 : 1) * sum_tolerance(t.k);
+  // Strassen multiplies sums of up to four values by such, and pairs of an inner product two by two: their products are up to four times as large, root mean square.
+  const double tolerance = (packing == Packing::Strassen || packing == Packing::InnerProduct ? 4 : 1) * sum_tolerance(t.k);
   int64_t wrong = c[0] != kGuard;
   for (int64_t i = 0; i < t.m; ++i) {
     for (int64_t j = 0; j < ldc; ++j) {
@@ -131,6 +136,24 @@ void check_strassen() {
   }
 }
 
+template <int MR>
+void check_fast_inner_product() {
+  constexpr int NR = Vec::width;
+  for (const int64_t block : {1, MR, 3 * MR, 65}) {
+    const auto run = [&](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
+      const auto room = size_t(fast_inner_product_scratch(p.k, block));
+      const Aligned scratch(std::vector<float>(size_t(part.count) * room, kGuard));
+      fast_inner_product<MR>(part, a, b, c, scratch.p + size_t(part.index) * room, p, block, epi);
+    };
+    for (const int64_t m : {1, MR - 1, MR, 2 * MR + 3, 65}) {
+      for (const int64_t n : {1, NR - 1, NR + 1, 3 * NR}) check({.m = m, .n = n, .k = 3 * NR + 5}, NR, run, Packing::InnerProduct);
+    }
+    for (const int64_t k : {1, 2, 3, 4, 3 * NR - 2, 3 * NR - 1, 3 * NR, 3 * NR + 1, 3 * NR + 2, 6 * NR, 200}) check({.m = 7, .n = NR + 2, .k = k, .bias = k % 2 == 0, .residual = false}, NR, run, Packing::InnerProduct);
+    check({.m = 4 * MR + 1, .n = 4 * NR, .k = 130, .parts = 3, .residual = false, .gap = 0}, NR, run, Packing::InnerProduct);
+    check({.m = 3, .n = 6 * NR + 1, .k = 64, .parts = 5}, NR, run, Packing::InnerProduct);
+  }
+}
+
 template <int NV>
 void check_gemv() {
   constexpr int NR = NV * Vec::width;
@@ -141,6 +164,58 @@ void check_gemv() {
 }
 
 }  // namespace
+
+TEST_CASE("inner products in pairs agree with the loop for every tile and tail") {
+  check_fast_inner_product<14>();
+  check_fast_inner_product<12>();
+  check_fast_inner_product<8>();
+}
+
+TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of rows and columns, and rows to themselves") {
+  constexpr int64_t m = 60, n = 2 * Vec::width + 3, k = 100;
+  auto a = numbers(m * k, 1), b = numbers(k * n, 2);
+  const auto power = [](int64_t i, int64_t most) { return std::ldexp(1.0f, int(i * 7919 % (2 * most + 1) - most)); };
+  for (int64_t i = 0; i < m * k; ++i) a[size_t(i)] *= power(i / k, 40) / power(i % k, 30);  // what is large in a is small in b
+  for (int64_t i = 0; i < k * n; ++i) b[size_t(i)] *= power(i / n, 30) * power(i % n, 40);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto row = [&](int64_t i) { return a.begin() + i * k; };
+  std::fill_n(row(5), k, 0.0f);
+  row(17)[3] = kInfinity;
+  row(18)[k - 1] = -kInfinity;
+  row(30)[50] = kNan;
+  for (int64_t j = 0; j < k; ++j) row(40)[j] *= 0x1p-120f, row(41)[j] = std::ldexp(row(41)[j], 60);
+  const Aligned packed(pack::fast_inner_product(b, {.k = k, .n = n, .nr = Vec::width}));
+  const auto run = [&](const std::vector<float>& from, Part part, std::vector<float>& c) {
+    constexpr int64_t kBlock = 24;
+    const Aligned scratch(std::vector<float>(size_t(fast_inner_product_scratch(k, kBlock))));
+    fast_inner_product<12>(part, from.data(), packed.p, c.data(), scratch.p, {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, kBlock);
+  };
+  std::vector<float> c(m * n), parts(m * n), alone(m * n);
+  run(a, {}, c);
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0, row_squares = 0, column_squares = 0;
+      for (int64_t s = 0; s < k; ++s) {
+        const double x = row(i)[s], w = b[size_t(s * n + j)], scale = power(s, 30);
+        sum += x * w;
+        row_squares += x * scale * x * scale;
+        column_squares += w / scale * w / scale;
+      }
+      const float got = c[size_t(i * n + j)];
+      // Powers of two are rounded, so that w' may be twice as large, or as small, as it would be.
+      const double bound = 13 * 4 * double(k) * 0x1p-24 * std::sqrt(row_squares * column_squares);
+      const bool right = i == 5 ? got == 0 : std::isnan(sum) ? std::isnan(got) : std::isinf(sum) ? double(got) == sum : std::fabs(double(got) - sum) <= bound + 0x1p-126;
+      wrong += !right;
+    }
+  }
+  CHECK(wrong == 0);
+  for (int part = 0; part < 3; ++part) run(a, {part, 3}, parts);
+  CHECK(std::memcmp(c.data(), parts.data(), c.size() * sizeof(float)) == 0);
+  for (const int64_t odd : {17, 18, 30}) std::fill_n(row(odd), k, 1.0f);
+  run(a, {}, alone);
+  for (const int64_t i : {0, 16, 19, 31, 59}) CHECK(std::memcmp(&c[size_t(i * n)], &alone[size_t(i * n)], n * sizeof(float)) == 0);
+}
 
 TEST_CASE("products of a few columns") {
   check_narrow<1>();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <onnxc/classifier.hpp>
+#include <onnxc/fast_inner_product.hpp>
 #include <onnxc/gemm_narrow.hpp>
 #include <onnxc/gemm_scaled.hpp>
 #include <onnxc/gemv.hpp>
@@ -43,6 +44,15 @@ void add_linear(Suite& suite) {
       const int64_t block = p.m > 448 ? 112 : p.m;
       return [p = p.params(), block, a = d.numbers(p.m * p.k), &w = d.stream(w), y = d.room(p.m * p.n), scratch = d.room(strassen_scratch<kTile.mr, kTile.nv>(p.k, block))] {
         strassen<kTile.mr, kTile.nv>({}, a, w.next(), y, scratch, p, p.m, block);
+      };
+    });
+  }
+  for (const Product p : {Product{784, 128, 512}, {784, 192, 32}, {49, 1024, 512}, {196, 256, 1024}, {1000, 128, 30}, {1000, 64, 128}}) {
+    suite.add("fast_inner_product", p.name(), p.work(Vec::width), [p](Data& d) {
+      constexpr int64_t kBlock = 48;
+      const auto w = pack::fast_inner_product({d.numbers(p.k * p.n), static_cast<std::size_t>(p.k * p.n)}, {.k = p.k, .n = p.n, .nr = Vec::width});
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = d.stream(w), y = d.room(p.m * p.n), scratch = d.room(fast_inner_product_scratch(p.k, kBlock))] {
+        fast_inner_product<12>({}, a, w.next(), y, scratch, p, kBlock);
       };
     });
   }

@@ -12,6 +12,7 @@
 #include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/linear/classifier.h"
+#include "compiler/ops/linear/fast_inner_product.h"
 #include "compiler/ops/linear/strassen.h"
 #include "runtime_stub/onnxc/scalar/matmul.hpp"
 
@@ -136,6 +137,19 @@ void strassen_candidate(Lowering& l, const Product& p, Dim rows) {
   });
 }
 
+/// b constant, one matrix, and so many rows as are known, or those of a sample are.
+void fast_inner_product_candidate(Lowering& l, const Product& p, Dim rows) {
+  const Dim sample = sample_rows(p);
+  if (!rows.is_constant() && (!sample.is_constant() || sample == Dim(1))) return;  // then gemm_any has one row in mind
+  const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
+  consider_fast_inner_product(l, {.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = static_cast<int64_t>(likely_rows(p, rows))}, b, [&l, p, rows](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
+    const View a = l.in(0), y = l.out(0);
+    StepBuilder step = l.call("fast_inner_product");
+    fast_inner_product_args(step, plan, a, w, y, scratch, gemm_params(p, rows));
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
+  });
+}
+
 /// b constant, one matrix of so few columns that they would leave most lanes of a panel empty.
 void narrow_candidate(Lowering& l, const Product& p, Dim rows) {
   const int64_t n = p.n.value(), k = p.k.value(), lanes = l.target().vector_floats;
@@ -189,6 +203,7 @@ void lower_matmul(Lowering& l) {
     if (one_matrix && l.constant(1) != nullptr && p.n.is_constant() && p.k.is_constant() && p.n.value() > 0) {
       gemm_candidate(l, p, rows);
       strassen_candidate(l, p, rows);
+      fast_inner_product_candidate(l, p, rows);
       return narrow_candidate(l, p, rows);
     }
     if (one_matrix) {  // one b for all: the stack is one tall matrix

@@ -1,22 +1,15 @@
 // Large products by a constant matrix in seven products of half the size: a candidate beside gemm, for MatMul and for convolutions of one pixel.
 #pragma once
 #include <functional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compiler/lowering/lowering.h"
 #include "compiler/lowering/tiles.h"
+#include "compiler/ops/linear/constant_matrix.h"
 
 namespace onnxc {
-
-/// A constant matrix of k rows and n columns. `transposed`: it is stored as n rows of k, as the weights of a convolution are.
-struct ConstantMatrix {
-  std::string name;
-  std::span<const float> values;
-  bool transposed = false;
-};
 
 /// The rows of each sample by k rows and n columns of weights.
 struct StrassenProduct {

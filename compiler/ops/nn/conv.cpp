@@ -13,6 +13,7 @@
 #include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/linear/classifier.h"
+#include "compiler/ops/linear/fast_inner_product.h"
 #include "compiler/ops/linear/strassen.h"
 #include "compiler/ops/nn/conv_call.h"
 #include "compiler/ops/nn/conv_chain.h"
@@ -107,7 +108,15 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
   if (!is_product(c)) return;
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
   consider_product(l, c, choose_tile(l.target(), product), "gemm");
-  consider_strassen(l, product, c.oh * c.ow, {conv_weights_name(l), conv_weights(l), true}, [&l, c](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
+  const ConstantMatrix weights{conv_weights_name(l), conv_weights(l), true};
+  consider_fast_inner_product(l, product, weights, [&l, c](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    StepBuilder step = l.call("fast_inner_product");
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = l.target().vector_floats};
+    fast_inner_product_args(step, plan, x, w, y, scratch, gemm_params(l, c, x, y, shape));
+    finish_conv(l, step, c, y);
+  });
+  consider_strassen(l, product, c.oh * c.ow, weights, [&l, c](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     StepBuilder step = l.call("strassen");
     strassen_args(step, plan, x, w, y, scratch, gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr}), c.oh * c.ow);

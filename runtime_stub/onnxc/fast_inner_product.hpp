@@ -1,0 +1,240 @@
+// c[m, n] = epilogue(bias + a[m, k] b[k, n]) with two multiply-adds for three steps of k: Winograd's inner product (IEEE Trans. Computers C-17, 1968), of a constant b.
+//
+//   x0 w0 + x1 w1  =  (x0 + w1) (x1 + w0)  -  x0 x1  -  w0 w1
+//
+// The sums of x0 x1 are made once for each row and serve all columns, those of w0 w1 are constants. So a pair of steps takes one multiply-add and two additions. A core that adds in
+// other units than it multiplies in (Target::adds_beside_products) does both at a time: of three steps, two are a pair and one is a multiply-add as ever, which makes two and two.
+// GMAC/s of one Zen 4 core, whose multiply-adds make 59 (2026-11, g++ 12, all of it):
+//
+//    1000 x  128 x   30    67       196 x  256 x 1024    76
+//    1000 x   64 x  128    71      3136 x   64 x  256    66
+//
+// Errors are those of values as large as (|x| + |w|)^2, so both sides are brought to one size first, exactly, by powers of two: b by rows and by columns when it is packed, each row
+// of a when it comes, x' = x d s with s so that its norm is from 1 to 2; |w'| is from 0.7 to 1.5. Then they are at most k 2^-24 9 / s for a column of e = 1, 13 times the bound of a
+// sum of products by the norms, and 5 to 8 times what gemm has in practice, with k from 32 to 1024. A row that has no such s, for it holds an infinity, NaN or values near the ends
+// of the range, takes multiply-adds alone; one of zeros has the bias. No row has a part in another's result.
+//
+// a is copied, row by row, in chunks of three vectors, as x0, x1 and x2 of Vec::width groups of steps; the last chunk has what is left, up to one group of x0 and x1 or of x2 alone.
+// b packed: panels [ceil(n / Vec::width)][k + 2][Vec::width]: for each group w1, w0 and w2, in the end -sum(w0 w1) and what the column is to be multiplied by; behind them d, k
+// floats and zeros (pack::fast_inner_product).
+#pragma once
+#include "gemm.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
+
+/// How k steps are divided into chunks, and those into groups.
+struct StepGroups {
+  static constexpr int64_t kChunk = 3 * Vec::width;
+  int64_t pairs, singles;
+
+  /// Those of a chunk of so many steps.
+  constexpr explicit StepGroups(int64_t steps) : pairs((steps + 1) / 3), singles(steps - 2 * pairs) {}
+  /// Floats of a row of k steps.
+  static constexpr int64_t row(int64_t k) { return (k + kChunk - 1) / kChunk * kChunk; }
+};
+
+/// Floats from one row of a's copy to the next: none of which meet in L1.
+constexpr int64_t prepared_pitch(int64_t k) { return StepGroups::row(k) + (StepGroups::row(k) % 64 == 0 ? Vec::width : 0); }
+/// Floats of scratch memory that a part needs for blocks of so many rows.
+constexpr int64_t fast_inner_product_scratch(int64_t k, int64_t block) { return (block + 16) * (prepared_pitch(k) + 2); }
+
+namespace detail {
+
+/// A block's rows as tiles read them: x', sum(x0 x1) and 1 / s of each, 0 for zeros. One that takes multiply-adds alone has s = 1 and a negative `unscale`.
+struct PreparedRows {
+  float *values, *sums, *unscale;
+  int64_t pitch;
+};
+
+/// sums[i] = the sum over the lanes of x[i].
+ONNXC_INLINE void sum_lanes(const Vec (&x)[8], float (&sums)[8]) {
+  if constexpr (Vec::width == 16) {
+    const auto halves = [](Vec a, Vec b) ONNXC_INLINE_LAMBDA { return evens(a, b) + odds(a, b); };
+    sum_pairs(halves(halves(halves(x[0], x[1]), halves(x[2], x[3])), halves(halves(x[4], x[5]), halves(x[6], x[7])))).store(sums, 8);
+  } else {
+    for (int i = 0; i < 8; ++i) sums[i] = sum(x[i]);
+  }
+}
+
+/// Rows `row` to `row` + 4 of a block from those of a at from[i]: x d, its squared norm in the place of `unscale`, its sum of pairs.
+ONNXC_INLINE void copy_rows(const float* const (&from)[4], const float* d, int64_t k, const PreparedRows& to, int64_t row) {
+  float* const out = to.values + row * to.pitch;
+  Vec totals[8];
+  ONNXC_UNROLL for (Vec& x : totals) x = Vec::all(0.0f);
+  const auto chunk = [&](int64_t at, int64_t pairs, const auto& load) ONNXC_INLINE_LAMBDA {
+    const int64_t first[] = {at, at + pairs, at + 2 * pairs};
+    ONNXC_UNROLL for (int i = 0; i < 4; ++i) {
+      Vec x[3];
+      ONNXC_UNROLL for (int v = 0; v < 3; ++v) {
+        x[v] = load(from[i] + first[v], v < 2 ? pairs : k - first[2]) * Vec::load(d + first[v]);
+        x[v].store(out + i * to.pitch + at + v * Vec::width);
+        totals[i] = fma(x[v], x[v], totals[i]);
+      }
+      totals[4 + i] = fma(x[0], x[1], totals[4 + i]);
+    }
+  };
+  int64_t at = 0;
+  for (; at + StepGroups::kChunk <= k; at += StepGroups::kChunk) chunk(at, Vec::width, [](const float* p, int64_t) ONNXC_INLINE_LAMBDA { return Vec::load(p); });
+  if (at < k) chunk(at, StepGroups(k - at).pairs, [](const float* p, int64_t n) ONNXC_INLINE_LAMBDA { return Vec::load(p, n); });
+  float found[8];
+  sum_lanes(totals, found);
+  ONNXC_UNROLL for (int i = 0; i < 4; ++i) to.unscale[row + i] = found[i], to.sums[row + i] = found[4 + i];
+}
+
+ONNXC_INLINE bool is_zero(const float* x, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    if (x[i] != 0) return false;
+  }
+  return true;
+}
+
+/// Brings such rows to norms from 1 to 2. Whether all take pairs.
+ONNXC_INLINE bool scale_rows(int64_t k, const PreparedRows& rows, int64_t count) {
+  constexpr float kLeast = 0x1p-100f, kMost = 0x1p100f;  // of the squared norm
+  bool all = true;
+  for (int64_t i = 0; i < count; ++i) {
+    float* const x = rows.values + i * rows.pitch;
+    const float norm = rows.unscale[i];
+    const bool usable = norm >= kLeast && norm <= kMost, zero = norm == 0 && is_zero(x, StepGroups::row(k));
+    const int32_t exponent = usable ? ((__builtin_bit_cast(int32_t, norm) >> 23) - 127) >> 1 : 0;  // of the norm, rounded down
+    const float s = __builtin_bit_cast(float, (127 - exponent) << 23);
+    rows.unscale[i] = usable ? __builtin_bit_cast(float, (127 + exponent) << 23) : zero ? 0 : -1;
+    rows.sums[i] = usable ? rows.sums[i] * s * s : 0;
+    all = all && (usable || zero);
+    for (int64_t j = 0; j < StepGroups::row(k); j += Vec::width) (Vec::load(x + j) * Vec::all(s)).store(x + j);
+  }
+  return all;
+}
+
+/// A tile of MR prepared rows by one panel.
+template <int MR>
+struct InnerProductTile : Tile<MR, 1> {
+  using Tile<MR, 1>::acc;
+
+  template <class Fetch>
+  ONNXC_INLINE void multiply(EvenRows rows, const float* sums, int64_t k, const float* b, Fetch ahead) {
+    const float* third[(MR + 2) / 3];
+    ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
+    const auto at = [&](int i) ONNXC_INLINE_LAMBDA { return third[i / 3] + i % 3 * rows.pitch; };
+    const auto advance = [&](int64_t by) ONNXC_INLINE_LAMBDA {
+      ONNXC_UNROLL for (const float*& row : third) row = opaque(row + by);
+    };
+    const auto pair = [&] ONNXC_INLINE_LAMBDA {
+      Vec w1 = Vec::load(b), w0 = Vec::load(b + Vec::width);
+      pin(w1);
+      pin(w0);
+      ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][0] = fma(Vec::all(at(i)[0]) + w1, Vec::all(at(i)[Vec::width]) + w0, acc[i][0]);
+      b += 2 * Vec::width;
+    };
+    const auto single = [&] ONNXC_INLINE_LAMBDA {
+      Vec w2 = Vec::load(b);
+      pin(w2);
+      ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][0] = fma(Vec::all(at(i)[2 * Vec::width]), w2, acc[i][0]);
+      b += Vec::width;
+    };
+
+    const Vec constant = Vec::load(b + k * Vec::width);
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][0] = constant - Vec::all(sums[i]);
+    for (int64_t left = k; left > 0; left -= StepGroups::kChunk) {
+      const StepGroups steps(left < StepGroups::kChunk ? left : StepGroups::kChunk);
+      const int64_t groups = steps.pairs < steps.singles ? steps.pairs : steps.singles;
+      for (int64_t g = groups; g > 0; --g) {
+        ahead.fetch();
+        ahead.pass();
+        pair();
+        single();
+        advance(1);
+      }
+      if (steps.pairs > groups) pair();
+      if (steps.singles > groups) single();
+      advance(StepGroups::kChunk - groups);
+    }
+  }
+
+  /// acc = bias + acc * by[row] * columns[column]
+  ONNXC_INLINE void unscale(const float* by, const float* columns, const float* bias) {
+    const Vec scale = Vec::load(columns), add = Vec::load(opaque(bias));
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][0] = fma(acc[i][0] * Vec::all(by[i]), scale, add);
+  }
+};
+
+/// x' with s = 1 by a panel, from the bias on, by multiply-adds alone.
+inline Vec multiply_plainly(const float* x, int64_t k, const float* b, const float* bias) {
+  const Vec scale = Vec::load(b + (k + 1) * Vec::width);
+  Vec sum = Vec::load(bias);
+  const auto add = [&](int64_t i) ONNXC_INLINE_LAMBDA {
+    sum = fma(Vec::all(x[i]), Vec::load(b) * scale, sum);
+    b += Vec::width;
+  };
+  for (int64_t left = k; left > 0; left -= StepGroups::kChunk, x += StepGroups::kChunk) {
+    const StepGroups steps(left < StepGroups::kChunk ? left : StepGroups::kChunk);
+    for (int64_t g = 0; g < steps.pairs || g < steps.singles; ++g) {
+      if (g < steps.pairs) add(Vec::width + g), add(g);
+      if (g < steps.singles) add(2 * Vec::width + g);
+    }
+  }
+  return sum;
+}
+
+/// Rows one by one, some of which take multiply-adds alone.
+template <class Epi>
+ONNXC_ONE_COPY void multiply_each_row(const PreparedRows& a, int64_t rows, int64_t row, const float* b, float* c, int64_t col, const float* bias, const GemmParams& p, const Epi& epi) {
+  for (int64_t i = 0; i < rows; ++i) {
+    const float* const x = a.values + i * a.pitch;
+    InnerProductTile<1> tile;
+    if (a.unscale[i] < 0) {
+      tile.acc[0][0] = multiply_plainly(x, p.k, b, bias);
+    } else {
+      tile.multiply({x, a.pitch}, a.sums + i, p.k, b, Ahead(b));
+      tile.unscale(a.unscale + i, b + (p.k + 1) * Vec::width, bias);
+    }
+    tile.finish(c, p.ldc, col, 1, p.n - col, Consecutive{row + i}, epi);
+  }
+}
+
+}  // namespace detail
+
+/// See the head of the file; a, c and the epilogue as in gemm. `scratch`: fast_inner_product_scratch(k, block) floats of this part, `block` the rows that are copied at a time.
+template <int MR, class Epi = Epilogue<Keep>>
+void fast_inner_product(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
+  constexpr int NR = Vec::width, kHalf = (MR + 1) / 2;
+  const int64_t panels = vectors(p.n), panel_floats = (p.k + 2) * NR;
+  const float* const d = b + panels * panel_floats;
+  const bool by_rows = detail::share_rows(part, p.m, p.n, p.k, MR);
+  const auto [first, last] = by_rows ? part.slice(p.m, MR) : Part::Range{0, p.m};
+  const auto [first_panel, last_panel] = by_rows ? Part::Range{0, panels} : part.slice(panels);
+  const int64_t pitch = prepared_pitch(p.k);
+  const detail::PreparedRows rows{scratch, scratch + (block + 16) * pitch, scratch + (block + 16) * (pitch + 1), pitch};
+  Ahead ahead(d + p.k, p.weights_end);
+  for (int64_t row = first; row < last; row += block) {
+    const int64_t count = last - row < block ? last - row : block, whole = count / MR * MR, padded = whole + (count - whole + kHalf - 1) / kHalf * kHalf;
+    for (int64_t i = 0; i < padded; i += 4) {
+      const auto at = [&](int64_t r) ONNXC_INLINE_LAMBDA { return a + (row + (i + r < count ? i + r : count - 1)) * p.lda; };
+      detail::copy_rows({at(0), at(1), at(2), at(3)}, d, p.k, rows, i);
+    }
+    const bool all = detail::scale_rows(p.k, rows, padded);
+    for (int64_t panel = first_panel; panel < last_panel; ++panel) {
+      const float* const bp = b + panel * panel_floats;
+      const int64_t col = panel * NR;
+      const float* const bias = p.bias != nullptr ? p.bias + col : kZeros;
+      if (!all) {
+        detail::multiply_each_row(rows, count, row, bp, c, col, bias, p, epi);
+        continue;
+      }
+      ahead.move(bp + panel_floats, p.k / 3, 3 * NR * int64_t{sizeof(float)} * MR / count);
+      const auto tile = [&]<int R>(int64_t i) ONNXC_INLINE_LAMBDA {
+        detail::InnerProductTile<R> t;
+        ONNXC_UNROLL for (int r = 0; r < R; ++r) __builtin_prefetch(c + (row + (i + r < count ? i + r : i)) * p.ldc + col, 1);  // 3136 x 64 x 64 291 us before, 253 so
+        t.multiply(EvenRows{rows.values + i * pitch, pitch}, rows.sums + i, p.k, bp, ahead);
+        ahead.advance(p.k / 3);
+        t.unscale(rows.unscale + i, bp + (p.k + 1) * NR, bias);
+        t.finish(c, p.ldc, col, count - i, p.n - col, Consecutive{row + i}, epi);
+      };
+      int64_t i = 0;
+      for (; i < whole; i += MR) tile.template operator()<MR>(i);
+      for (; i < count; i += kHalf) tile.template operator()<kHalf>(i);
+    }
+  }
+}
+
+}  // namespace onnxc

@@ -35,8 +35,8 @@ struct Target {
   /// of many cores.
   double memory_cost = 1;
   Core core = Core::Common;
-  /// Whether additions of vectors go to other units than multiply-adds, so that a kernel which trades these for those gains. Zen 5 multiplies twice a cycle, and stores half
-  /// as often: there it loses.
+  /// Whether additions of vectors go to other units than multiply-adds, so that a kernel which trades these for those gains. So they do on Zen 5 too, but it multiplies twice a cycle and
+  /// stores half as often: depthwise convolutions lose there; products have not been measured, and need tiles of two vectors, as two broadcasts a cycle are all that it loads.
   bool adds_beside_products() const { return isa == Isa::Avx512 && core == Core::Zen4; }
 };
 

@@ -103,6 +103,18 @@ def strassen():
         network_of_any_batch(f"MatMul of {samples} samples by blocks", [node("MatMul", "x w0", "a"), node("Add", "a b", "y")], dict(w0=half(320, 256), b=values(256)), "y", x=values(samples, 14, 16, 320))
 
 
+def inner_products():
+    """Products by rows that are copied: with rows of zeros, steps that fill no chunk, rows of a matrix and pixels of images."""
+    for k, n, m in (30, 128, 100), (96, 40, 61), (49, 17, 9):
+        x = values(m, k)
+        x[:, ::7], x[3] = 0, 0
+        network(f"matrix of {m} rows by {k}x{n}", [node("MatMul", "x w0", "a"), node("Add", "a b", "c"), node("Relu", "c", "r"), node("MatMul", "r w1", "y")], dict(w0=weights(k, n), b=values(n), w1=weights(n, 24)), "y", x=x)
+        image = np.maximum(values(2, k, 11, 7), np.float32(0))
+        image[0, :, 2:5] = 0
+        network_of_any_batch(f"1x1 convolution of {k} to {n} channels", [conv("x w0 b", "a", 1), node("Relu", "a", "r"), conv("r w1", "c", 1), node("Add", "c x", "y")],
+                             dict(w0=weights(n, k, 1, 1), b=values(n), w1=weights(k, n, 1, 1)), "y", x=image)
+
+
 def depthwise_pairs():
     """3x3 of stride 1, by two rows: alone, in chains, with sums of rows."""
     for h, w in (9, 23), (12, 7), (1, 5), (56, 56):
@@ -197,7 +209,7 @@ def arena(model, *options):
 
 
 def main():
-    for make in dense_and_gated, row_major, nhwc, turned, squeeze_and_excite, classifiers, strassen, depthwise_pairs, stems, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice:
+    for make in dense_and_gated, row_major, nhwc, turned, squeeze_and_excite, classifiers, strassen, depthwise_pairs, stems, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice, inner_products:
         make()
     failed = 0
     for title, model, feeds in NETWORKS:

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <onnxc/classifier.hpp>
-#include <onnxc/fast_inner_product.hpp>
+#include <onnxc/fast_inner_product_any.hpp>
 #include <onnxc/gemm_narrow.hpp>
 #include <onnxc/gemm_scaled.hpp>
 #include <onnxc/gemv.hpp>
@@ -53,6 +53,15 @@ void add_linear(Suite& suite) {
       const auto w = pack::fast_inner_product({d.numbers(p.k * p.n), static_cast<std::size_t>(p.k * p.n)}, {.k = p.k, .n = p.n, .nr = Vec::width});
       return [p = p.params(), a = d.numbers(p.m * p.k), &w = d.stream(w), y = d.room(p.m * p.n), scratch = d.room(fast_inner_product_scratch(p.k, kBlock))] {
         fast_inner_product<12>({}, a, w.next(), y, scratch, p, kBlock);
+      };
+    });
+  }
+  for (const Product p : {Product{1, 128, 30}, {1, 384, 384}, {7, 384, 384}, {128, 384, 384}}) {
+    suite.add("fast_inner_product_any", p.name(), p.work(Vec::width), [p](Data& d) {
+      constexpr int64_t kBlock = 48;
+      const auto w = pack::fast_inner_product({d.numbers(p.k * p.n), static_cast<std::size_t>(p.k * p.n)}, {.k = p.k, .n = p.n, .nr = Vec::width});
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = d.stream(w), y = d.room(p.m * p.n), scratch = d.room(fast_inner_product_scratch(p.k, kBlock))] {
+        fast_inner_product_any<12>({}, a, w.next(), y, scratch, p, kBlock);
       };
     });
   }

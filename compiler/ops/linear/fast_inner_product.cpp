@@ -14,7 +14,7 @@ struct Height {
   double efficiency;  ///< of what additions and multiply-adds side by side can do: 1.5 times the FMA peak
 };
 // Zen 4, 2026-11, k from 30 to 1024.
-constexpr Height kHeights[] = {{14, 0.985}, {12, 0.985}, {10, 0.985}, {8, 0.955}};
+constexpr Height kHeights[] = {{12, 0.985}, {14, 0.985}, {10, 0.985}, {8, 0.955}};
 constexpr double kHalfTile = 0.92;  ///< what a tile of half as many rows reaches of that
 
 /// Floats from one copied row to the next, and of a part's scratch: as in fast_inner_product.hpp.
@@ -37,30 +37,37 @@ InnerProductPlan plan_fast_inner_product(const Target& target, int64_t rows, int
     const double macs = sums * (depth / 1.5 / h.efficiency + kEnds) + static_cast<double>(rows) * (kRow + kValue * depth);
     if (!best || macs < best->macs) best = InnerProductPlan{.rows = h.rows, .macs = macs};
   }
-  // Weights that stay in L2 are read anew for each block, of rows that stay in L1; others are read as seldom as rows fit into L2 beside them.
+  // Weights that stay in L2 are read anew for each block, of a few tiles; others are read as seldom as rows fit into L2 beside them.
   const bool stay = static_cast<double>(target.vector_floats) * panels * depth * 4 <= static_cast<double>(target.l2_bytes) / 2;
-  const int64_t room = stay ? target.l1_bytes / 2 : target.workspace_bytes(), tile = 4 * (prepared_pitch(k, target.vector_floats) + 2) * best->rows;
+  const int64_t room = stay ? 2 * target.l1_bytes : target.workspace_bytes(), tile = 4 * (prepared_pitch(k, target.vector_floats) + 2) * best->rows;
   const int64_t tiles = std::max<int64_t>((room - 2 * tile) / tile, 1), blocks = (rows + tiles * best->rows - 1) / (tiles * best->rows);
   best->block = std::min(((rows + blocks - 1) / blocks + best->rows - 1) / best->rows * best->rows, rows);
   best->readings = stay ? 1 : blocks;
   return *best;
 }
 
-void consider_fast_inner_product(Lowering& l, const TiledProduct& product, const ConstantMatrix& b, const std::function<void(const InnerProductPlan&, PointerArg, PointerArg)>& build) {
+void consider_fast_inner_product(Lowering& l, std::string_view row, const TiledProduct& product, const ConstantMatrix& b,
+                                 const std::function<void(const InnerProductPlan&, PointerArg, PointerArg)>& build) {
   constexpr double kEarned = 1.03;  // what it has to be quicker by than gemm, which is nearer to the exact result
-  constexpr int64_t kLeastDepth = 16;
+  constexpr int64_t kLeastRows = 7, kLeastDepth = 16;
   const Target& target = l.target();
+  const bool any = row == "fast_inner_product_any";
   const int64_t rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k, lanes = target.vector_floats;
-  if (!target.adds_beside_products() || is_exact(l.node()) || rows < kHeights[0].rows / 2 || k < kLeastDepth) return;
+  if (!target.adds_beside_products() || is_exact(l.node()) || rows < kLeastRows || k < kLeastDepth) return;
   if (!std::ranges::all_of(b.values, [](float w) { return std::fabs(w) <= pack::kMostInnerProductWeight; })) return;
-  const InnerProductPlan plan = plan_fast_inner_product(target, rows, n, k);
+  InnerProductPlan plan = plan_fast_inner_product(target, rows, n, k);
+  if (any) {  // tiles for many rows, at the cost of as many as are likely
+    constexpr int64_t kMany = 14 * 12 * 10;
+    plan = plan_fast_inner_product(target, kMany, n, k);
+    plan.macs *= static_cast<double>(rows) / kMany;
+  }
   const int64_t room = scratch_floats(k, plan.block, lanes), floats = pack::fast_inner_product_size(k, n, lanes);
   if (4 * room > target.workspace_bytes()) return;
   const auto make = [&l, n, k, lanes, floats, room, b, plan, build] {
     const PointerArg w = l.weights(b.name, {b.values, floats, [b, n, k, lanes] { return pack::fast_inner_product(b.values, {.k = k, .n = n, .nr = lanes, .transposed = b.transposed}); }});
     build(plan, w, l.part_workspace("rows", ElementType::F32, Dim(room)));
   };
-  l.consider("fast_inner_product", kEarned * plan.macs, 4.0 * static_cast<double>(floats * plan.readings), make, 4 * (floats - k * n));
+  l.consider(row, kEarned * plan.macs, 4.0 * static_cast<double>(floats * plan.readings), make, 4 * (floats - k * n));
 }
 
 void fast_inner_product_args(StepBuilder& step, const InnerProductPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch, std::vector<std::pair<std::string, Arg>> params) {

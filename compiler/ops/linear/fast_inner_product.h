@@ -1,6 +1,7 @@
 // Products by a constant matrix with additions in the place of a third of the multiply-adds: a candidate beside gemm, for MatMul and for convolutions of one pixel.
 #pragma once
 #include <functional>
+#include <string_view>
 
 #include "compiler/lowering/lowering.h"
 #include "compiler/lowering/tiles.h"
@@ -19,8 +20,10 @@ struct InnerProductPlan {
 /// The cheapest.
 InnerProductPlan plan_fast_inner_product(const Target& target, int64_t rows, int64_t n, int64_t k);
 
-/// Where the product is one that the kernel takes. `build` gets the plan, the packed matrix and the kernel's scratch, and calls "fast_inner_product" with their arguments.
-void consider_fast_inner_product(Lowering& l, const TiledProduct& product, const ConstantMatrix& b, const std::function<void(const InnerProductPlan&, PointerArg, PointerArg)>& build);
+/// Where the product is one that the kernel of that row takes, fast_inner_product or fast_inner_product_any, with as many rows as are likely. `build` gets the plan, the packed matrix
+/// and the kernel's scratch, and calls the kernel with their arguments.
+void consider_fast_inner_product(Lowering& l, std::string_view row, const TiledProduct& product, const ConstantMatrix& b,
+                                 const std::function<void(const InnerProductPlan&, PointerArg, PointerArg)>& build);
 
 /// The arguments of a call of it but for the epilogue; `params`: those of gemm.
 void fast_inner_product_args(StepBuilder& step, const InnerProductPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch, std::vector<std::pair<std::string, Arg>> params);

@@ -137,14 +137,18 @@ void strassen_candidate(Lowering& l, const Product& p, Dim rows) {
   });
 }
 
-/// b constant, one matrix, and so many rows as are known, or those of a sample are.
+/// The same by inner products in pairs. Where one row may come, weights stay within L2: from beyond it, one row reads them best in the order of gemv.
 void fast_inner_product_candidate(Lowering& l, const Product& p, Dim rows) {
   const Dim sample = sample_rows(p);
-  if (!rows.is_constant() && (!sample.is_constant() || sample == Dim(1))) return;  // then gemm_any has one row in mind
+  const int64_t n = p.n.value(), k = p.k.value();
+  const bool any = !rows.is_constant() && (!sample.is_constant() || sample == Dim(1));
+  if (any && 4 * n * k > l.target().l2_bytes) return;
+  const char* const row = any ? "fast_inner_product_any" : "fast_inner_product";
   const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
-  consider_fast_inner_product(l, {.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = static_cast<int64_t>(likely_rows(p, rows))}, b, [&l, p, rows](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
+  const TiledProduct product{.m = rows, .n = n, .k = k, .likely = static_cast<int64_t>(likely_rows(p, rows))};
+  consider_fast_inner_product(l, row, product, b, [&l, p, rows, row](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
     const View a = l.in(0), y = l.out(0);
-    StepBuilder step = l.call("fast_inner_product");
+    StepBuilder step = l.call(row);
     fast_inner_product_args(step, plan, a, w, y, scratch, gemm_params(p, rows));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
   });

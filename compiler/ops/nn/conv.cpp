@@ -109,7 +109,7 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
   consider_product(l, c, choose_tile(l.target(), product), "gemm");
   const ConstantMatrix weights{conv_weights_name(l), conv_weights(l), true};
-  consider_fast_inner_product(l, product, weights, [&l, c](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
+  consider_fast_inner_product(l, "fast_inner_product", product, weights, [&l, c](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     StepBuilder step = l.call("fast_inner_product");
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = l.target().vector_floats};

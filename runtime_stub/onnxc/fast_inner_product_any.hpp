@@ -1,0 +1,49 @@
+// fast_inner_product for a number of rows that only a run tells: one row takes multiply-adds alone, of the same weights, as gemv does; a few take a low tile.
+#pragma once
+#include "fast_inner_product.hpp"
+
+namespace onnxc::inline ONNXC_ISA {
+
+namespace detail {
+
+/// One row by NP panels side by side, in three chains of multiply-adds each. The columns' powers of two come last; a sum that left the range before is made anew.
+template <int NP, class Epi>
+ONNXC_INLINE void multiply_row(const float* x, const float* d, const float* b, float* y, int64_t col, const GemmParams& p, const Epi& epi) {
+  const int64_t panel = (p.k + 2) * Vec::width;
+  Vec sums[3][NP];
+  ONNXC_UNROLL for (Vec(&chain)[NP] : sums) {
+    ONNXC_UNROLL for (Vec& sum : chain) sum = Vec::all(0.0f);
+  }
+  const float* w = b;
+  for_each_step(p.k, [&](int chain, int64_t i) ONNXC_INLINE_LAMBDA {
+    const Vec value = Vec::all(x[i] * d[i]);
+    ONNXC_UNROLL for (int j = 0; j < NP; ++j) sums[chain][j] = fma(value, Vec::load(w + j * panel), sums[chain][j]);
+    w += Vec::width;
+  });
+  ONNXC_UNROLL for (int j = 0; j < NP; ++j) {
+    const int64_t at = col + j * Vec::width;
+    const float* const bj = b + j * panel;
+    const float* const bias = p.bias != nullptr ? p.bias + at : kZeros;
+    const Vec sum = sums[0][j] + sums[1][j] + sums[2][j];
+    Tile<1, 1> tile;
+    tile.acc[0][0] = fma(sum, Vec::load(bj + (p.k + 1) * Vec::width), Vec::load(bias));
+    if (any(sum - sum != Vec::all(0.0f))) tile.acc[0][0] = multiply_plainly(x, d, p.k, bj, bias);
+    tile.finish(y, 0, at, 1, p.n - at, Consecutive{0}, epi);
+  }
+}
+
+}  // namespace detail
+
+template <int MR, class Epi = Epilogue<Keep>>
+void fast_inner_product_any(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
+  if (p.m > 4) return fast_inner_product<MR>(part, a, b, c, scratch, p, block, epi);
+  if (p.m > 1) return fast_inner_product<8>(part, a, b, c, scratch, p, block, epi);
+  constexpr int NP = 4;
+  const int64_t panels = vectors(p.n), floats = (p.k + 2) * Vec::width;
+  const float* const d = b + panels * floats;
+  auto [panel, last] = part.slice(panels);
+  for (; panel + NP <= last; panel += NP) detail::multiply_row<NP>(a, d, b + panel * floats, c, panel * Vec::width, p, epi);
+  for (; panel < last; ++panel) detail::multiply_row<1>(a, d, b + panel * floats, c, panel * Vec::width, p, epi);
+}
+
+}  // namespace onnxc

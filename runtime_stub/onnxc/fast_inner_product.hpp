@@ -40,7 +40,7 @@ constexpr int64_t fast_inner_product_scratch(int64_t k, int64_t block) { return 
 
 namespace detail {
 
-/// A block's rows as tiles read them: x', sum(x0 x1) and 1 / s of each, 0 for zeros. One that takes multiply-adds alone has a negative `unscale`.
+/// A block's rows as tiles read them: x', -sum(x0 x1) / s and 1 / s of each, 0 for zeros. One that takes multiply-adds alone has a negative `unscale`.
 struct PreparedRows {
   float *values, *sums, *unscale;
   int64_t pitch;
@@ -99,7 +99,7 @@ ONNXC_INLINE bool scale_rows(int64_t k, const PreparedRows& rows, int64_t count)
     const int32_t exponent = usable ? ((__builtin_bit_cast(int32_t, norm) >> 23) - 127) >> 1 : 0;  // of the norm, rounded down
     const float s = __builtin_bit_cast(float, (127 - exponent) << 23);
     rows.unscale[i] = usable ? __builtin_bit_cast(float, (127 + exponent) << 23) : zero ? 0 : -1;
-    rows.sums[i] = usable ? rows.sums[i] * s * s : 0;
+    rows.sums[i] = usable ? -rows.sums[i] * s : 0;
     all = all && (usable || zero);
     for (int64_t j = 0; j < StepGroups::row(k); j += Vec::width) (Vec::load(x + j) * Vec::all(s)).store(x + j);
   }
@@ -112,7 +112,7 @@ struct InnerProductTile : Tile<MR, 1> {
   using Tile<MR, 1>::acc;
 
   template <class Fetch>
-  ONNXC_INLINE void multiply(EvenRows rows, const float* sums, int64_t k, const float* b, Fetch ahead) {
+  ONNXC_INLINE void multiply(EvenRows rows, int64_t k, const float* b, Fetch ahead) {
     const float* third[(MR + 2) / 3];
     ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
     const auto at = [&](int i) ONNXC_INLINE_LAMBDA { return third[i / 3] + i % 3 * rows.pitch; };
@@ -134,7 +134,7 @@ struct InnerProductTile : Tile<MR, 1> {
     };
 
     const Vec constant = Vec::load(b + k * Vec::width);
-    ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][0] = constant - Vec::all(sums[i]);
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][0] = constant;
     for (int64_t left = k; left > 0; left -= StepGroups::kChunk) {
       const StepGroups steps(left < StepGroups::kChunk ? left : StepGroups::kChunk);
       const int64_t groups = steps.pairs < steps.singles ? steps.pairs : steps.singles;
@@ -151,10 +151,10 @@ struct InnerProductTile : Tile<MR, 1> {
     }
   }
 
-  /// acc = bias + acc * by[row] * columns[column]
-  ONNXC_INLINE void unscale(const float* by, const float* columns, const float* bias) {
+  /// acc = bias + (acc * by[row] + sums[row]) * columns[column]
+  ONNXC_INLINE void unscale(const float* by, const float* sums, const float* columns, const float* bias) {
     const Vec scale = Vec::load(columns), add = Vec::load(opaque(bias));
-    ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][0] = fma(acc[i][0] * Vec::all(by[i]), scale, add);
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][0] = fma(fma(acc[i][0], Vec::all(by[i]), Vec::all(sums[i])), scale, add);
   }
 };
 
@@ -189,8 +189,8 @@ ONNXC_ONE_COPY void multiply_each_row(const float* a, const float* d, const Prep
     if (prepared.unscale[i] < 0) {
       tile.acc[0][0] = multiply_plainly(a + i * p.lda, d, p.k, b, bias);
     } else {
-      tile.multiply({prepared.values + i * prepared.pitch, prepared.pitch}, prepared.sums + i, p.k, b, Ahead(b));
-      tile.unscale(prepared.unscale + i, b + (p.k + 1) * Vec::width, bias);
+      tile.multiply({prepared.values + i * prepared.pitch, prepared.pitch}, p.k, b, Ahead(b));
+      tile.unscale(prepared.unscale + i, prepared.sums + i, b + (p.k + 1) * Vec::width, bias);
     }
     tile.finish(c, p.ldc, col, 1, p.n - col, Consecutive{row + i}, epi);
   }
@@ -232,9 +232,9 @@ void fast_inner_product(Part part, const float* a, const float* b, float* c, flo
         if (far) {
           ONNXC_UNROLL for (int r = 0; r < R; ++r) __builtin_prefetch(c + (row + (i + r < count ? i + r : i)) * p.ldc + col, 1);
         }
-        t.multiply(EvenRows{rows.values + i * pitch, pitch}, rows.sums + i, p.k, bp, ahead);
+        t.multiply({rows.values + i * pitch, pitch}, p.k, bp, ahead);
         ahead.advance(p.k / 3);
-        t.unscale(rows.unscale + i, bp + (p.k + 1) * NR, bias);
+        t.unscale(rows.unscale + i, rows.sums + i, bp + (p.k + 1) * NR, bias);
         t.finish(c, p.ldc, col, count - i, p.n - col, Consecutive{row + i}, epi);
       };
       int64_t i = 0;

@@ -81,6 +81,9 @@ ONNXC_INLINE void copy_rows(const float* const (&from)[4], const float* d, int64
   ONNXC_UNROLL for (int i = 0; i < 4; ++i) to.unscale[row + i] = found[i], to.sums[row + i] = found[4 + i];
 }
 
+/// Whether a squared norm says that a row's values, and sums of their products, are far from the ends of what floats hold.
+constexpr bool in_range(float norm) { return norm >= 0x1p-100f && norm <= 0x1p100f; }
+
 ONNXC_INLINE bool is_zero(const float* x, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     if (x[i] != 0) return false;
@@ -90,12 +93,11 @@ ONNXC_INLINE bool is_zero(const float* x, int64_t n) {
 
 /// Brings such rows to norms from 1 to 2. Whether all take pairs.
 ONNXC_INLINE bool scale_rows(int64_t k, const PreparedRows& rows, int64_t count) {
-  constexpr float kLeast = 0x1p-100f, kMost = 0x1p100f;  // of the squared norm
   bool all = true;
   for (int64_t i = 0; i < count; ++i) {
     float* const x = rows.values + i * rows.pitch;
     const float norm = rows.unscale[i];
-    const bool usable = norm >= kLeast && norm <= kMost, zero = norm == 0 && is_zero(x, StepGroups::row(k));
+    const bool usable = in_range(norm), zero = norm == 0 && is_zero(x, StepGroups::row(k));
     const int32_t exponent = usable ? ((__builtin_bit_cast(int32_t, norm) >> 23) - 127) >> 1 : 0;  // of the norm, rounded down
     const float s = __builtin_bit_cast(float, (127 - exponent) << 23);
     rows.unscale[i] = usable ? __builtin_bit_cast(float, (127 + exponent) << 23) : zero ? 0 : -1;
@@ -170,12 +172,12 @@ ONNXC_INLINE void for_each_step(int64_t k, const Step& step) {
   }
 }
 
-/// A row of a by a panel, from the bias on, by multiply-adds of x d and w' e: nothing gets larger than x w.
+/// A row of a by a panel, from the bias on, by multiply-adds of x and w, as gemm has it.
 inline Vec multiply_plainly(const float* x, const float* d, int64_t k, const float* b, const float* bias) {
   const Vec columns = Vec::load(b + (k + 1) * Vec::width);
   Vec sum = Vec::load(bias);
   for_each_step(k, [&](int, int64_t i) ONNXC_INLINE_LAMBDA {
-    sum = fma(Vec::all(x[i] * d[i]), Vec::load(b) * columns, sum);
+    sum = fma(Vec::all(x[i]), Vec::load(b) * (columns * Vec::all(d[i])), sum);
     b += Vec::width;
   });
   return sum;

@@ -70,7 +70,7 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--weights-growth", weights_growth_, "How many times the model's weights the unit's may be: Winograd's are 1.8 or 4 times as large. 2 by default, 1 at -Os")
       ->check(CLI::Range(1.0, 100.0));
   app.add_option("--narrow-weights", narrow_weights_, "Weights that f16, bf16 or 8-bit codes with a scale for each column hold exactly are stored as these, with the same results to the bit: "
-                                                      "off, auto (where that is faster) or all (wherever kernels can read them: products, convolutions but Winograd's, "
+                                                      "off, auto (where that is faster) or all (wherever kernels can read them: products and convolutions but by Winograd's and Strassen's algorithms, "
                                                       "recurrences, tables of Gather)")
       ->capture_default_str()
       ->check(CLI::IsMember({"off", "auto", "all"}));

@@ -144,7 +144,7 @@ std::vector<float> fast_inner_product(std::span<const float> b, PanelShape s) {
     return static_cast<float>(static_cast<double>(element(row, column)) * by_row[static_cast<std::size_t>(row)] * by_column[static_cast<std::size_t>(column)]);
   };
 
-  std::vector<int64_t> order;                           // of the rows in a panel
+  std::vector<int64_t> order;                       // of the rows in a panel
   std::vector<std::pair<int64_t, int64_t>> pairs;  // of rows
   for (int64_t from = 0; from < s.k; from += 3 * s.nr) {
     const int64_t steps = std::min(3 * s.nr, s.k - from), paired = (steps + 1) / 3, single = steps - 2 * paired;

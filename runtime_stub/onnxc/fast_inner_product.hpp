@@ -91,18 +91,22 @@ ONNXC_INLINE bool is_zero(const float* x, int64_t n) {
   return true;
 }
 
-/// Brings such rows to norms from 1 to 2. Whether all take pairs.
-ONNXC_INLINE bool scale_rows(int64_t k, const PreparedRows& rows, int64_t count) {
+/// Whether a row that is at x and has such a norm takes multiply-adds alone.
+ONNXC_INLINE bool is_plain(float norm, const float* x, int64_t k) { return !in_range(norm) && !(norm == 0 && is_zero(x, k)); }
+
+/// Brings such rows, copies of those at at(i), to norms from 1 to 2. Whether all take pairs.
+template <class At>
+ONNXC_INLINE bool scale_rows(int64_t k, const PreparedRows& rows, int64_t count, const At& at) {
   bool all = true;
   for (int64_t i = 0; i < count; ++i) {
     float* const x = rows.values + i * rows.pitch;
     const float norm = rows.unscale[i];
-    const bool usable = in_range(norm), zero = norm == 0 && is_zero(x, StepGroups::row(k));
+    const bool usable = in_range(norm), plain = is_plain(norm, at(i), k);
     const int32_t exponent = usable ? ((__builtin_bit_cast(int32_t, norm) >> 23) - 127) >> 1 : 0;  // of the norm, rounded down
     const float s = __builtin_bit_cast(float, (127 - exponent) << 23);
-    rows.unscale[i] = usable ? __builtin_bit_cast(float, (127 + exponent) << 23) : zero ? 0 : -1;
+    rows.unscale[i] = usable ? __builtin_bit_cast(float, (127 + exponent) << 23) : plain ? -1 : 0;
     rows.sums[i] = usable ? -rows.sums[i] * s : 0;
-    all = all && (usable || zero);
+    all = all && !plain;
     for (int64_t j = 0; j < StepGroups::row(k); j += Vec::width) (Vec::load(x + j) * Vec::all(s)).store(x + j);
   }
   return all;
@@ -215,11 +219,9 @@ void fast_inner_product(Part part, const float* a, const float* b, float* c, flo
   Ahead ahead(d + p.k, p.weights_end);
   for (int64_t row = first; row < last; row += block) {
     const int64_t count = last - row < block ? last - row : block, whole = count / MR * MR, padded = whole + (count - whole + kHalf - 1) / kHalf * kHalf;
-    for (int64_t i = 0; i < padded; i += 4) {
-      const auto at = [&](int64_t r) ONNXC_INLINE_LAMBDA { return a + (row + (i + r < count ? i + r : count - 1)) * p.lda; };
-      detail::copy_rows({at(0), at(1), at(2), at(3)}, d, p.k, rows, i);
-    }
-    const bool all = detail::scale_rows(p.k, rows, padded);
+    const auto at = [&](int64_t i) ONNXC_INLINE_LAMBDA { return a + (row + (i < count ? i : count - 1)) * p.lda; };
+    for (int64_t i = 0; i < padded; i += 4) detail::copy_rows({at(i), at(i + 1), at(i + 2), at(i + 3)}, d, p.k, rows, i);
+    const bool all = detail::scale_rows(p.k, rows, padded, at);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       const float* const bp = b + panel * panel_floats;
       const int64_t col = panel * NR;

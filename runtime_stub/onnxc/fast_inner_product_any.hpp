@@ -16,9 +16,9 @@ ONNXC_INLINE float squared_norm(const float* x, const float* d, int64_t k) {
   return sum(squares);
 }
 
-/// One row by NP panels side by side, in three chains of multiply-adds each, of x d and w'; the columns' powers of two come last. `plainly`: of x and w, as such a norm may want it.
+/// One row by NP panels side by side, in three chains of multiply-adds each, of x d and w'; the columns' powers of two come last.
 template <int NP, class Epi>
-ONNXC_INLINE void multiply_row(bool plainly, const float* x, const float* d, const float* b, float* y, int64_t col, const GemmParams& p, const Epi& epi) {
+ONNXC_INLINE void multiply_row(const float* x, const float* d, const float* b, float* y, int64_t col, const GemmParams& p, const Epi& epi) {
   const int64_t panel = (p.k + 2) * Vec::width;
   Vec sums[3][NP];
   ONNXC_UNROLL for (Vec(&chain)[NP] : sums) {
@@ -36,7 +36,7 @@ ONNXC_INLINE void multiply_row(bool plainly, const float* x, const float* d, con
     const float* const bias = p.bias != nullptr ? p.bias + at : kZeros;
     const Vec sum = sums[0][j] + sums[1][j] + sums[2][j];
     Tile<1, 1> tile;
-    tile.acc[0][0] = plainly ? multiply_plainly(x, d, p.k, bj, bias) : fma(sum, Vec::load(bj + (p.k + 1) * Vec::width), Vec::load(bias));
+    tile.acc[0][0] = fma(sum, Vec::load(bj + (p.k + 1) * Vec::width), Vec::load(bias));
     tile.finish(y, 0, at, 1, p.n - at, Consecutive{0}, epi);
   }
 }
@@ -50,11 +50,18 @@ void fast_inner_product_any(Part part, const float* a, const float* b, float* c,
   constexpr int NP = 4;
   const int64_t panels = vectors(p.n), floats = (p.k + 2) * Vec::width;
   const float* const d = b + panels * floats;
-  const float norm = detail::squared_norm(a, d, p.k);
-  const bool plainly = !detail::in_range(norm) && !(norm == 0 && detail::is_zero(a, p.k));
   auto [panel, last] = part.slice(panels);
-  for (; panel + NP <= last; panel += NP) detail::multiply_row<NP>(plainly, a, d, b + panel * floats, c, panel * Vec::width, p, epi);
-  for (; panel < last; ++panel) detail::multiply_row<1>(plainly, a, d, b + panel * floats, c, panel * Vec::width, p, epi);
+  if (detail::is_plain(detail::squared_norm(a, d, p.k), a, p.k)) {
+    for (; panel < last; ++panel) {
+      const int64_t col = panel * Vec::width;
+      Tile<1, 1> tile;
+      tile.acc[0][0] = detail::multiply_plainly(a, d, p.k, b + panel * floats, p.bias != nullptr ? p.bias + col : kZeros);
+      tile.finish(c, 0, col, 1, p.n - col, Consecutive{0}, epi);
+    }
+    return;
+  }
+  for (; panel + NP <= last; panel += NP) detail::multiply_row<NP>(a, d, b + panel * floats, c, panel * Vec::width, p, epi);
+  for (; panel < last; ++panel) detail::multiply_row<1>(a, d, b + panel * floats, c, panel * Vec::width, p, epi);
 }
 
 }  // namespace onnxc

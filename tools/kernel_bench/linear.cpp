@@ -24,6 +24,9 @@ struct Product {
   WeightStream& weights(Data& d, int64_t nr) const {
     return d.stream(pack::panels({d.numbers(k * n), static_cast<std::size_t>(k * n)}, {.k = k, .n = n, .nr = nr}));
   }
+  WeightStream& inner_product_weights(Data& d) const {
+    return d.stream(pack::fast_inner_product({d.numbers(k * n), static_cast<std::size_t>(k * n)}, {.k = k, .n = n, .nr = Vec::width}));
+  }
 };
 
 }  // namespace
@@ -50,8 +53,7 @@ void add_linear(Suite& suite) {
   for (const Product p : {Product{784, 128, 512}, {784, 192, 32}, {49, 1024, 512}, {196, 256, 1024}, {1000, 128, 30}, {1000, 64, 128}}) {
     suite.add("fast_inner_product", p.name(), p.work(Vec::width), [p](Data& d) {
       constexpr int64_t kBlock = 48;
-      const auto w = pack::fast_inner_product({d.numbers(p.k * p.n), static_cast<std::size_t>(p.k * p.n)}, {.k = p.k, .n = p.n, .nr = Vec::width});
-      return [p = p.params(), a = d.numbers(p.m * p.k), &w = d.stream(w), y = d.room(p.m * p.n), scratch = d.room(fast_inner_product_scratch(p.k, kBlock))] {
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.inner_product_weights(d), y = d.room(p.m * p.n), scratch = d.room(fast_inner_product_scratch(p.k, kBlock))] {
         fast_inner_product<12>({}, a, w.next(), y, scratch, p, kBlock);
       };
     });
@@ -59,8 +61,7 @@ void add_linear(Suite& suite) {
   for (const Product p : {Product{1, 128, 30}, {1, 384, 384}, {7, 384, 384}, {128, 384, 384}}) {
     suite.add("fast_inner_product_any", p.name(), p.work(Vec::width), [p](Data& d) {
       constexpr int64_t kBlock = 48;
-      const auto w = pack::fast_inner_product({d.numbers(p.k * p.n), static_cast<std::size_t>(p.k * p.n)}, {.k = p.k, .n = p.n, .nr = Vec::width});
-      return [p = p.params(), a = d.numbers(p.m * p.k), &w = d.stream(w), y = d.room(p.m * p.n), scratch = d.room(fast_inner_product_scratch(p.k, kBlock))] {
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.inner_product_weights(d), y = d.room(p.m * p.n), scratch = d.room(fast_inner_product_scratch(p.k, kBlock))] {
         fast_inner_product_any<12>({}, a, w.next(), y, scratch, p, kBlock);
       };
     });

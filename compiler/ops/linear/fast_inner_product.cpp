@@ -51,16 +51,14 @@ void consider_fast_inner_product(Lowering& l, std::string_view row, const TiledP
   constexpr double kEarned = 1.03;  // what it has to be quicker by than gemm, which is nearer to the exact result
   constexpr int64_t kLeastRows = 7, kLeastDepth = 16;
   const Target& target = l.target();
-  const bool any = row == "fast_inner_product_any";
+  const bool any = row == "fast_inner_product_any";  // number of rows
   const int64_t rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k, lanes = target.vector_floats;
   if (!target.adds_beside_products() || is_exact(l.node()) || rows < kLeastRows || k < kLeastDepth) return;
   if (!std::ranges::all_of(b.values, [](float w) { return std::fabs(w) <= pack::kMostInnerProductWeight; })) return;
-  InnerProductPlan plan = plan_fast_inner_product(target, rows, n, k);
-  if (any) {  // tiles for many rows, at the cost of as many as are likely
-    constexpr int64_t kMany = 14 * 12 * 10;
-    plan = plan_fast_inner_product(target, kMany, n, k);
-    plan.macs *= static_cast<double>(rows) / kMany;
-  }
+  constexpr int64_t kMany = 14 * 12 * 10;
+  const int64_t planned = any ? kMany : rows;  // tiles for many rows, at the cost of as many as are likely
+  InnerProductPlan plan = plan_fast_inner_product(target, planned, n, k);
+  plan.macs *= static_cast<double>(rows) / static_cast<double>(planned);
   const int64_t room = scratch_floats(k, plan.block, lanes), floats = pack::fast_inner_product_size(k, n, lanes);
   if (4 * room > target.workspace_bytes()) return;
   const auto make = [&l, n, k, lanes, floats, room, b, plan, build] {

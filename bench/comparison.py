@@ -2,6 +2,8 @@
 
     {"model": name, "file": path, "threads": n, "macs": n or None,
      "engines": {name: {"median", "best", "p90", "blocks", "calls_a_block"}},          seconds a call
+     "handover": [before, after] all that, where there are several threads            seconds for a cache line from one to another
+     "one_thread": the same of onnxc on one thread, where it took its turn beside the others,
      "weights_bytes", "model_weights_bytes", "arena_bytes",                            of onnxc
      "onnxc_to_ort_rel_l2": the largest relative L2 difference of an output,
      "first_result": {name: {...}},                                                    see first_result.py
@@ -14,6 +16,7 @@ import subprocess
 import numpy as np
 
 import first_result
+import native
 from engines import PEERS, Onnxc, OnnxRuntime
 from measuring import measure
 from model_data import make_inputs, read_inputs
@@ -49,6 +52,10 @@ def look_inside(model_path, symbols, onnxc):
     return int(macs) if macs.isdigit() else None, info["weight_bytes"]
 
 
+def near_by(threads):
+    return native.handover() if threads > 1 else None
+
+
 def compare(model_path, options, onnxc):
     """The figures of one model; `onnxc` is the executable. An engine that cannot run the model is a note."""
     name = model_path.parent.name if model_path.name == "model.onnx" else model_path.stem
@@ -69,8 +76,14 @@ def compare(model_path, options, onnxc):
             engines[key] = make()
         except Exception as error:
             result["notes"][key] = one_line(error)
+    taking_turns = list(engines.values())
+    if options.scaling and "onnxc" in engines:
+        taking_turns.append(Onnxc(model_path, feeds, 1, options.option, options.native_loop, name="one_thread"))
     if engines:
-        result["engines"] = measure(list(engines.values()), options.seconds, options.threads)
+        result["handover"] = [near_by(options.threads)]
+        result["engines"] = measure(taking_turns, options.seconds, options.threads)
+        result["one_thread"] = result["engines"].pop("one_thread", None)
+        result["handover"].append(near_by(options.threads))
 
     if "onnxc" in engines:
         ours = engines["onnxc"]

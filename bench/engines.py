@@ -23,9 +23,10 @@ sys.path.insert(0, str(ROOT / "python"))
 class Onnxc:
     name, title = "onnxc", "onnxc"
 
-    def __init__(self, model_path, feeds, threads, options=(), native_loop=False):
+    def __init__(self, model_path, feeds, threads, options=(), native_loop=False, name="onnxc"):
         import onnxc
 
+        self.name = name
         self.session = onnxc.InferenceSession(str(model_path), threads=threads, options=options)
         self._binding = self.session.bind({i.name: feeds[i.name] for i in self.session.get_inputs()})
         if native_loop:

@@ -1,7 +1,10 @@
-// What the comparison of engines needs beyond Python, as a library: calls without Python's cost for each, and the machine's peak.
+// What the comparison of engines needs beyond Python, as a library: calls without Python's cost for each, the machine's peak, and how near its processors are to each other.
 #include <onnxc/fma_peak.hpp>
 #include <onnxc/model.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -14,6 +17,30 @@ extern "C" double onnxc_bench_fma_peak(int32_t threads, double seconds) {
   rates[0] = onnxc::bench::fma_peak(seconds);
   for (std::thread& other : others) other.join();
   return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+/// Seconds that a cache line takes from one of two threads to the other, the quickest of some rounds.
+extern "C" double onnxc_bench_handover() {
+  constexpr int kRounds = 20, kTurns = 2000;
+  struct alignas(64) Line {
+    std::atomic<int> turn{0};
+  } line;
+  const auto play = [&line](int first, int end) {
+    for (int i = first; i < end; i += 2) {
+      while (line.turn.load(std::memory_order_acquire) != i) {}
+      line.turn.store(i + 1, std::memory_order_release);
+    }
+  };
+  std::thread other(play, 1, 2 * kRounds * kTurns);
+  double best = 1;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    play(2 * round * kTurns, 2 * (round + 1) * kTurns);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, took.count() / (2 * kTurns));
+  }
+  other.join();
+  return best;
 }
 
 /// The first status that is not 0.

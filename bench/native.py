@@ -1,4 +1,4 @@
-"""bench/native.cpp from Python: calls without Python's cost for each, and the peak of the machine."""
+"""bench/native.cpp from Python: calls without Python's cost for each, the peak of the machine, and how near its processors are to each other."""
 import ctypes
 import functools
 import os
@@ -22,13 +22,18 @@ def library():
         subprocess.run([os.environ.get("CXX", "c++"), *flags, source, "-o", fresh], check=True)
         fresh.replace(built)
     loaded = ctypes.CDLL(str(built))
-    loaded.onnxc_bench_fma_peak.restype = ctypes.c_double
+    loaded.onnxc_bench_fma_peak.restype = loaded.onnxc_bench_handover.restype = ctypes.c_double
     return loaded
 
 
 def fma_peak(threads, seconds=0.5):
     """f32 multiply-adds a second that `threads` threads reach together: the best of many short blocks on each."""
     return library().onnxc_bench_fma_peak(threads, ctypes.c_double(seconds))
+
+
+def handover():
+    """Seconds that a cache line takes from one thread to another, which on a virtual machine may change as its host moves the processors; None on one processor."""
+    return library().onnxc_bench_handover() if len(os.sched_getaffinity(0)) > 1 else None
 
 
 def loop(model, call):

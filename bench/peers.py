@@ -39,6 +39,7 @@ def parse():
     parser.add_argument("--all", action="store_true", help="with --zoo: all its models")
     parser.add_argument("--filter", metavar="REGEX", default="", help="with --zoo: models whose name contains this")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="of each engine (default: 1)")
+    parser.add_argument("--scaling", action="store_true", help="with --threads: onnxc on one thread takes its turns, too; how many times slower is a column")
     parser.add_argument("--seconds", type=float, default=3, metavar="S", help="of measuring for each engine and model (default: 3)")
     parser.add_argument("--peers", default="ort,ov", metavar="LIST", help="which of ort, ov (default: both)")
     parser.add_argument("--full", action="store_true", help="also first result, memory and size, in processes of their own: costs a compilation a model")
@@ -53,6 +54,8 @@ def parse():
         fail("which models? (--help tells)")
     if options.threads < 1 or options.seconds <= 0:
         fail("--threads and --seconds are positive")
+    if options.scaling and options.threads == 1:
+        fail("--scaling compares several --threads with one")
     return options
 
 
@@ -114,6 +117,7 @@ def main():
         ratio = report.factor(result)
         said = [f"{name} {report.plain(1e6 * f['median'], 4)} us" for name, f in result["engines"].items()]
         said += [f"ratio {ratio:.2f}"] if ratio else []
+        said += [f"{report.scaling(result):.2f} times one thread"] if report.scaling(result) else []
         said += [f"{what}: {note}" for what, note in result["notes"].items()]
         colour = "31" if "onnxc" not in result["engines"] else "" if ratio is None else "32" if ratio >= 1 else "33"
         say(f"[{number}/{len(models)}] {result['model']}: {', '.join(said)} ({time.monotonic() - start:.0f} s)", colour)

@@ -15,6 +15,17 @@ def factor(result, figure="median", peers=None):
     return min(others) / engines["onnxc"][figure] if others and "onnxc" in engines else None
 
 
+def scaling(result, figure="median"):
+    """How many times faster onnxc is than on one thread; None where that did not run."""
+    one = result.get("one_thread")
+    return one[figure] / result["engines"]["onnxc"][figure] if one else None
+
+
+def handovers(result):
+    """Seconds for a cache line from one thread to another, before and after; nothing where there is one thread."""
+    return [s for s in result.get("handover", ()) if s]
+
+
 def share_of_peak(result, peak):
     """Of the machine's multiply-adds a second; None where the model's are not known. More than 1 is possible: Winograd needs fewer."""
     if not result["macs"] or "onnxc" not in result["engines"]:
@@ -42,16 +53,20 @@ def table(head, rows):
 
 
 def times_table(results, peers, peak):
-    rows = []
+    rows, scaled, several = [], any(scaling(r) for r in results), any(handovers(r) for r in results)
     for r in results:
         median = {name: 1e6 * figures["median"] for name, figures in r["engines"].items()}
         growth = r["weights_bytes"] / r["model_weights_bytes"] if r.get("model_weights_bytes") and "weights_bytes" in r else None
         rows.append([r["model"], *(plain(median.get(name), 4) for name in ("onnxc", *peers)),
                      text(factor(r), "{:.2f}"), text(factor(r, "best"), "{:.2f}"),
+                     *([text(scaling(r), "{:.2f}"), text(scaling(r, "best"), "{:.2f}")] if scaled else []),
+                     *([" to ".join(plain(1e9 * s) for s in handovers(r)) or "-"] if several else []),
                      plain(r["macs"] and r["macs"] / 1e6, 4), text(share_of_peak(r, peak), "{:.0%}"), text(growth, "{:.2f}"),
                      plain(r["arena_bytes"] / KIB if "arena_bytes" in r else None, 4), text(r.get("onnxc_to_ort_rel_l2"), "{:.0e}")])
     engines = [f"{TITLES[name]} us" for name in ("onnxc", *peers)]
-    return table(["model", *engines, "ratio", "of bests", "MMAC", "of peak", "weights x", "arena KiB", "rel L2"], rows)
+    own = ["times own one thread", "of bests"] if scaled else []
+    own += ["handover ns"] if several else []
+    return table(["model", *engines, "ratio", "of bests", *own, "MMAC", "of peak", "weights x", "arena KiB", "rel L2"], rows)
 
 
 def first_result_table(results, peers):

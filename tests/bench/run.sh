@@ -23,7 +23,7 @@ expect() {  # expect STATUS COMMAND...: it ends with that status and says at mos
 }
 holds() { grep -q -- "$1" "$2" || { echo "no '$1' in $2:"; cat "$2"; exit 1; }; }
 
-expect 0 "$python" bench/peers.py samples/digits/digits.onnx --threads 2 --native-loop --seconds 0.05 --out "$out/run"
+expect 0 "$python" bench/peers.py samples/digits/digits.onnx --threads 2 --scaling --native-loop --seconds 0.05 --out "$out/run"
 holds '^| digits |' "$out/run/table.md"
 holds '</svg>' "$out/run/ratios.svg"
 cmp "$out/run/table.md" "$out/said"
@@ -34,6 +34,7 @@ result, = run["results"]
 assert set(result["engines"]) == {"onnxc", "ort", "ov"} and not result["notes"], result
 assert all(0 < figures["best"] <= figures["median"] for figures in result["engines"].values()), result
 assert result["macs"] > 0 and result["weights_bytes"] > 0 and result["arena_bytes"] > 0 and run["peak_macs"] > 0, result
+assert result["one_thread"]["median"] > 0 and len(result["handover"]) == 2, result
 assert result["onnxc_to_ort_rel_l2"] < 1e-5, result
 END
 expect 0 bench/compare.py "$out/run/results.json" "$out/run/results.json"

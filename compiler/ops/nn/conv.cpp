@@ -208,7 +208,7 @@ void consider_grouped(Lowering& l, const ConvCall& c) {
   const bool odd_width = c.kw % 2 == 1 && c.kw <= 7;
   if (c.is_deep() || c.group == 1 || channels < 2 || c.cout != c.cin || lanes % channels != 0 || !odd_width || c.window.dilations[1] != 1 || c.window.strides[1] > 2) return;
   // More pixels where nothing is to be shuffled, if there are registers.
-  const int pixels = channels == lanes && (l.target().isa == Isa::Avx512 || l.target().isa == Isa::Neon) ? 14 : 7;
+  const int pixels = channels == lanes && l.target().vector_registers() >= 32 ? 14 : 7;
   const pack::ConvShape shape{.cout = c.cout, .cin = channels, .kh = c.kh, .kw = c.kw};
   l.consider("conv_grouped", c.macs, 0, [&l, c, shape, lanes, pixels] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);

@@ -18,8 +18,7 @@ struct PlanarTile {
 
 /// Accumulators, the vectors of the image that they share, and one for a weight.
 bool in_registers(const Target& target, int64_t channels, PlanarTile tile) {
-  const int registers = target.isa == Isa::Avx512 || target.isa == Isa::Neon ? 32 : 16;
-  return (channels + 1) * tile.rows * tile.vectors + 1 <= registers;
+  return (channels + 1) * tile.rows * tile.vectors + 1 <= target.vector_registers();
 }
 
 /// Enough multiply-adds between loads, and few pixels beyond the row.

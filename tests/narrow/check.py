@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnx
@@ -106,6 +107,13 @@ def described(model, *options):
         return json.loads(subprocess.run([os.environ["ONNXC_EXECUTABLE"], "info", file.name, "--json", *options], check=True, capture_output=True).stdout)
 
 
+def outputs(model, feeds, ways, *options):
+    """The first output for each --narrow-weights; units compile side by side."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        sessions = list(pool.map(lambda narrow: onnxc.InferenceSession(model, options=[f"--narrow-weights={narrow}", *options]), ways))
+    return [session.run(None, feeds)[0] for session in sessions]
+
+
 def main():
     failed = count = 0
 
@@ -136,7 +144,7 @@ def main():
             expect(own[0] == own[1], f"{title}, native: other kernels: {own}")
             for target, ways in TARGETS.items():
                 feeds = {"x": values(40 if rows == "rows" else rows, k) if k else RANDOM.integers(-50, 50, (STEPS, 1))}
-                results = [onnxc.InferenceSession(model, options=[f"--narrow-weights={narrow}", f"--target={target}"]).run(None, feeds)[0] for narrow in ways]
+                results = outputs(model, feeds, ways, f"--target={target}")
                 expect(np.isfinite(results[0]).all() and results[0].any(), f"{title} for {target}: no numbers")
                 expect(all(r.tobytes() == results[0].tobytes() for r in results), f"{title} for {target}: results differ")
             if not k:  # no weights are larger than the model's: Winograd's are plain ones
@@ -144,7 +152,7 @@ def main():
                 plain = [layer["what"] for layer in small["all"]["layers"] if "plain weights" in layer["what"]]
                 expect(plain and all(("weights as" in what) == (width < 4) for what in plain), f"{title}, -Os: {plain}")
                 expect(small["all"]["packed_weight_bytes"] <= small["off"]["packed_weight_bytes"] * (width + 1) / 4, f"{title}, -Os: {small['all']['packed_weight_bytes']} bytes")
-                results = [onnxc.InferenceSession(model, options=["-Os", f"--narrow-weights={narrow}"]).run(None, feeds)[0] for narrow in ("off", "all")]
+                results = outputs(model, feeds, ("off", "all"), "-Os")
                 expect(results[0].any() and results[0].tobytes() == results[1].tobytes(), f"{title}, -Os: results differ")
     print(f"{count} expectations, {failed} failed")
     return 1 if failed else 0

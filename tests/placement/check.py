@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnxc
@@ -208,21 +209,28 @@ def arena(model, *options):
     return json.loads(told)["arena"].get("bytes")
 
 
+def faults_of(title, model, feeds):
+    """What is wrong with a network, a line each."""
+    expected, faults = reference(model, feeds), []
+    least, most = arena(model, "--memory=min"), arena(model)
+    if least is not None and least > AT_MOST.get(title, 1) * most:
+        faults.append(f"{title}: an arena of {least} bytes at --memory=min, of {most} at speed")
+    for options, threads in RUNS:
+        actual = onnxc.InferenceSession(model, options=[options], threads=threads).run(None, feeds)
+        if not agree(actual, expected):
+            faults.append(f"{title} at {options} with {threads} threads")
+    return faults
+
+
 def main():
     for make in dense_and_gated, row_major, nhwc, turned, squeeze_and_excite, classifiers, strassen, depthwise_pairs, stems, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice, inner_products:
         make()
     failed = 0
-    for title, model, feeds in NETWORKS:
-        expected = reference(model, feeds)
-        least, most = arena(model, "--memory=min"), arena(model)
-        if least is not None and least > AT_MOST.get(title, 1) * most:
-            failed += 1
-            print(f"FAILED {title}: an arena of {least} bytes at --memory=min, of {most} at speed")
-        for options, threads in RUNS:
-            actual = onnxc.InferenceSession(model, options=[options], threads=threads).run(None, feeds)
-            if not agree(actual, expected):
-                failed += 1
-                print(f"FAILED {title} at {options} with {threads} threads")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for faults in pool.map(lambda each: faults_of(*each), NETWORKS):
+            failed += len(faults)
+            for fault in faults:
+                print(f"FAILED {fault}", flush=True)
     print(f"{len(NETWORKS)} networks, {failed} of {len(RUNS) * len(NETWORKS)} runs differ from ONNX Runtime, or take more memory than they may")
     return 1 if failed else 0
 

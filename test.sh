@@ -64,6 +64,7 @@ stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh
 stage "real models" script tests/zoo/run.sh
+stage "real models, on two threads" script tests/zoo/run.sh --threads 2
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "random cases of each operator" script tests/differential/run.sh
 stage "values in place" script tests/placement/run.sh

@@ -24,10 +24,11 @@ def weights(cout, cin, *kernel):
     return values(cout, cin, *kernel) * np.float32(0.12)
 
 
-def make_model(title, nodes, constants, outputs, feeds, batch=None):
-    """`batch`: the name of the first dimension of the inputs, where it is open."""
+def make_model(title, nodes, constants, outputs, feeds, batch=None, dims=None):
+    """`dims`: names of dimensions of the inputs that are open, by axis; `batch`: of the first alone."""
+    names = dims or ({0: batch} if batch else {})
     info = lambda name, shape: h.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
-    shape = lambda v: v.shape if batch is None else (batch, *v.shape[1:])
+    shape = lambda v: [names.get(axis, extent) for axis, extent in enumerate(v.shape)]
     graph = h.make_graph(nodes, title, [info(k, shape(v)) for k, v in feeds.items()], [info(name, None) for name in outputs.split()],
                          [numpy_helper.from_array(v, k) for k, v in constants.items()])
     return h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8)

@@ -20,12 +20,12 @@ THREADS = 4
 RUNS = 5  # of each: a race need not show in the first
 
 
-def inception(batch=None):
+def inception(dims=None):
     nodes = [conv("x w0", "a", 1), node("Relu", "a", "ra"), conv("ra w1", "b1", 1), conv("ra w2", "b2", 1), conv("b2 w3", "c2"), conv("ra w4", "b3", 1),
              conv("b3 w5", "c3", 5), node("MaxPool", "ra", "b4", kernel_shape=[3, 3], pads=[1] * 4), conv("b4 w6", "c4", 1), node("Concat", "b1 c2 c3 c4", "y", axis=1)]
     constants = dict(w0=weights(48, 16, 1, 1), w1=weights(20, 48, 1, 1), w2=weights(24, 48, 1, 1), w3=weights(36, 24, 3, 3), w4=weights(10, 48, 1, 1),
                      w5=weights(12, 10, 5, 5), w6=weights(15, 48, 1, 1))
-    return nodes, constants, "y", dict(x=values(2, 16, 5, 6) if batch else values(1, 16, 19, 23)), batch
+    return nodes, constants, "y", dict(x=values(2, 16, 5, 6) if dims else values(1, 16, 19, 23)), dims
 
 
 def dilated():
@@ -62,6 +62,14 @@ def towers():
     return nodes, constants, "y z", dict(a=values(37, 96), b=values(37, 96)), None
 
 
+def images():
+    """Of any height and width, on which the scratch of each thread depends: stems by Winograd, and kernels that copy bands of rows."""
+    nodes = [conv("x w0", "a", 5), node("Tanh", "a", "ta"), conv("x w1", "b"), node("Relu", "b", "rb"), conv("ta w2", "c"), conv("rb w3", "d"), node("Concat", "c d", "e", axis=1),
+             conv("e w4", "f", dilations=[2, 2], pads=[2] * 4, group=40), conv("f w5", "y", 1), conv("e w6", "z", 1)]
+    constants = dict(w0=weights(64, 1, 5, 5), w1=weights(24, 1, 3, 3), w2=weights(32, 64, 3, 3), w3=weights(8, 24, 3, 3), w4=weights(40, 1, 3, 3), w5=weights(12, 40, 1, 1), w6=weights(7, 40, 1, 1) / 4)
+    return nodes, constants, "y z", dict(x=values(1, 1, 61, 107)), {2: "height", 3: "width"}
+
+
 def groups(model):
     """Forks with several steps in the emitted unit."""
     with tempfile.TemporaryDirectory() as folder:
@@ -74,10 +82,10 @@ def groups(model):
 
 
 def main():
-    networks = {"inception": inception(), "inception of any batch": inception("batch"), "dilated": dilated(), "heads": heads(), "towers": towers()}
+    networks = {"inception": inception(), "inception of any batch": inception({0: "batch"}), "dilated": dilated(), "heads": heads(), "towers": towers(), "images of any size": images()}
     failed, found = 0, 0
-    for title, (nodes, constants, outputs, feeds, batch) in networks.items():
-        model = make_model(title.replace(" ", "_"), nodes, constants, outputs, feeds, batch)
+    for title, (nodes, constants, outputs, feeds, dims) in networks.items():
+        model = make_model(title.replace(" ", "_"), nodes, constants, outputs, feeds, dims=dims)
         forks = groups(model)
         found += forks
         if forks == 0:

@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
-# Runs real models on their data: tests/zoo/run.sh [--all] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
+# Runs real models on their data: tests/zoo/run.sh [--all] [--threads N] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
 # Without one, ../shared/zoo is materialised where it exists; else there is nothing to test. --all takes every model, not the usual choice.
 set -uo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 . "$root/tools/env.sh"
 onnxc="${ONNXC_EXECUTABLE:-$root/build/onnxc}"
-all=no
-[ "${1:-}" != --all ] || { all=yes; shift; }
+all=no threads=1
+while true; do
+  case "${1:-}" in
+    --all) all=yes; shift ;;
+    --threads) threads="$2"; shift 2 ;;
+    *) break ;;
+  esac
+done
 folder="${1:-}"
 [ $# -gt 0 ] && shift
 if [ -z "$folder" ]; then
@@ -35,7 +41,7 @@ fi
 # One line for each, as it ends; as many at a time as there are processors.
 run_model() {
   local model="$1" output
-  if output="$(timeout 900 "$onnxc" run "$folder/$model/model.onnx" 2>&1)"; then
+  if output="$(timeout 900 "$onnxc" run "$folder/$model/model.onnx" --threads "$threads" 2>&1)"; then
     printf 'ok      %-26s %s\n' "$model" "$(grep -o 'largest error [0-9.e+-]*' <<<"$output" | sort -g -k3 | tail -n 1)"
   else
     printf 'FAILED  %-26s %s\n' "$model" "$(tail -n 1 <<<"$output" | cut -c1-300)"
@@ -43,7 +49,7 @@ run_model() {
   fi
 }
 export -f run_model
-export onnxc folder
+export onnxc folder threads
 exec 3>&1
 lines="$(printf '%s\n' "${models[@]}" | xargs -d '\n' -P "${ONNXC_JOBS:-$(nproc)}" -I{} bash -c 'run_model "$1"' _ {} | tee >(cat >&3))"
 passed=$(grep -c '^ok ' <<<"$lines") failed=$((${#models[@]} - passed))

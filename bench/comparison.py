@@ -2,8 +2,8 @@
 
     {"model": name, "file": path, "threads": n, "macs": n or None,
      "engines": {name: {"median", "best", "p90", "blocks", "calls_a_block"}},          seconds a call
-     "handover": [before, after] all that, where there are several threads            seconds for a cache line from one to another
-     "one_thread": the same of onnxc on one thread, where it took its turn beside the others,
+     "handover": [before, after] all that, of several threads on several processors,  seconds for a cache line from one to another
+     "one_thread": the figures of onnxc on one thread, where it took its turns beside the others,
      "weights_bytes", "model_weights_bytes", "arena_bytes",                            of onnxc
      "onnxc_to_ort_rel_l2": the largest relative L2 difference of an output,
      "first_result": {name: {...}},                                                    see first_result.py
@@ -52,10 +52,6 @@ def look_inside(model_path, symbols, onnxc):
     return int(macs) if macs.isdigit() else None, info["weight_bytes"]
 
 
-def near_by(threads):
-    return native.handover() if threads > 1 else None
-
-
 def compare(model_path, options, onnxc):
     """The figures of one model; `onnxc` is the executable. An engine that cannot run the model is a note."""
     name = model_path.parent.name if model_path.name == "model.onnx" else model_path.stem
@@ -71,19 +67,19 @@ def compare(model_path, options, onnxc):
     engines = {}
     makers = {"onnxc": lambda: Onnxc(model_path, feeds, options.threads, options.option, options.native_loop)}
     makers |= {peer: lambda peer=peer: PEERS[peer](model_path, feeds, options.threads) for peer in options.peers}
+    if options.scaling:
+        makers["one_thread"] = lambda: Onnxc(model_path, feeds, 1, options.option, options.native_loop, name="one_thread")
     for key, make in makers.items():
         try:
             engines[key] = make()
         except Exception as error:
             result["notes"][key] = one_line(error)
-    taking_turns = list(engines.values())
-    if options.scaling and "onnxc" in engines:
-        taking_turns.append(Onnxc(model_path, feeds, 1, options.option, options.native_loop, name="one_thread"))
     if engines:
-        result["handover"] = [near_by(options.threads)]
-        result["engines"] = measure(taking_turns, options.seconds, options.threads)
-        result["one_thread"] = result["engines"].pop("one_thread", None)
-        result["handover"].append(near_by(options.threads))
+        before = native.handover(options.threads)
+        result["engines"] = measure(list(engines.values()), options.seconds, options.threads)
+        result["handover"] = [seconds for seconds in (before, native.handover(options.threads)) if seconds]
+    if engines.pop("one_thread", None):
+        result["one_thread"] = result["engines"].pop("one_thread")
 
     if "onnxc" in engines:
         ours = engines["onnxc"]

@@ -31,9 +31,9 @@ def fma_peak(threads, seconds=0.5):
     return library().onnxc_bench_fma_peak(threads, ctypes.c_double(seconds))
 
 
-def handover():
-    """Seconds that a cache line takes from one thread to another, which on a virtual machine may change as its host moves the processors; None on one processor."""
-    return library().onnxc_bench_handover() if len(os.sched_getaffinity(0)) > 1 else None
+def handover(threads):
+    """Seconds that a cache line takes from one thread to another, which on a virtual machine may change as its host moves the processors; None of one thread or on one processor."""
+    return library().onnxc_bench_handover() if min(threads, len(os.sched_getaffinity(0))) > 1 else None
 
 
 def loop(model, call):

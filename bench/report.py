@@ -17,13 +17,8 @@ def factor(result, figure="median", peers=None):
 
 def scaling(result, figure="median"):
     """How many times faster onnxc is than on one thread; None where that did not run."""
-    one = result.get("one_thread")
-    return one[figure] / result["engines"]["onnxc"][figure] if one else None
-
-
-def handovers(result):
-    """Seconds for a cache line from one thread to another, before and after; nothing where there is one thread."""
-    return [s for s in result.get("handover", ()) if s]
+    one, several = result.get("one_thread"), result["engines"].get("onnxc")
+    return one[figure] / several[figure] if one and several else None
 
 
 def share_of_peak(result, peak):
@@ -53,14 +48,14 @@ def table(head, rows):
 
 
 def times_table(results, peers, peak):
-    rows, scaled, several = [], any(scaling(r) for r in results), any(handovers(r) for r in results)
+    rows, scaled, several = [], any(scaling(r) for r in results), any(r.get("handover") for r in results)
     for r in results:
         median = {name: 1e6 * figures["median"] for name, figures in r["engines"].items()}
         growth = r["weights_bytes"] / r["model_weights_bytes"] if r.get("model_weights_bytes") and "weights_bytes" in r else None
         rows.append([r["model"], *(plain(median.get(name), 4) for name in ("onnxc", *peers)),
                      text(factor(r), "{:.2f}"), text(factor(r, "best"), "{:.2f}"),
                      *([text(scaling(r), "{:.2f}"), text(scaling(r, "best"), "{:.2f}")] if scaled else []),
-                     *([" to ".join(plain(1e9 * s) for s in handovers(r)) or "-"] if several else []),
+                     *([" to ".join(plain(1e9 * s) for s in r.get("handover", ())) or "-"] if several else []),
                      plain(r["macs"] and r["macs"] / 1e6, 4), text(share_of_peak(r, peak), "{:.0%}"), text(growth, "{:.2f}"),
                      plain(r["arena_bytes"] / KIB if "arena_bytes" in r else None, 4), text(r.get("onnxc_to_ort_rel_l2"), "{:.0e}")])
     engines = [f"{TITLES[name]} us" for name in ("onnxc", *peers)]

@@ -31,10 +31,7 @@ std::string cpp_dim(Dim dim, const SymbolNames& symbols) {
         return all;
       }
       std::string all;
-      for (std::size_t i = 0; i < dim.args().size(); ++i) {
-        const bool sum = dim.args()[i].kind() == Dim::Kind::Sum;
-        all += (i == 0 ? "" : " * ") + (sum ? "(" + arg(i) + ")" : arg(i));
-      }
+      for (Dim factor : dim.args()) all += (all.empty() ? "" : " * ") + cpp_factor(factor, symbols);
       return all;
     }
     case Dim::Kind::FloorDiv: return call("floor_div");
@@ -44,6 +41,11 @@ std::string cpp_dim(Dim dim, const SymbolNames& symbols) {
     case Dim::Kind::Max: return call("max_of");
   }
   return "0";
+}
+
+std::string cpp_factor(Dim dim, const SymbolNames& symbols) {
+  const std::string text = cpp_dim(dim, symbols);
+  return dim.kind() == Dim::Kind::Sum ? "(" + text + ")" : text;
 }
 
 std::string cpp_list(const std::vector<Dim>& dims, const SymbolNames& symbols) {

@@ -12,6 +12,8 @@ using SymbolNames = std::map<std::string, std::string>;
 
 /// An int64_t expression.
 std::string cpp_dim(Dim dim, const SymbolNames& symbols);
+/// The same to multiply with: a sum is in parentheses.
+std::string cpp_factor(Dim dim, const SymbolNames& symbols);
 /// `{1, 2, dims.batch}`
 std::string cpp_list(const std::vector<Dim>& dims, const SymbolNames& symbols);
 /// A literal of that type with exactly those bits.

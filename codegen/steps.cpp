@@ -27,7 +27,7 @@ std::string StepsText::pointer(const PointerArg& p, bool forked) const {
     text = fmt::format("reinterpret_cast<{}{}*>({})", is_const ? "const " : "", info(p.as).cpp_name, base);
   }
   if (!(p.offset == Dim(0))) text += " + " + cpp_dim(p.offset, symbols);
-  if (forked && !(p.part_stride == Dim(0))) text += fmt::format(" + std::int64_t{{part.index}} * ({})", cpp_dim(p.part_stride, symbols));
+  if (forked && !(p.part_stride == Dim(0))) text += fmt::format(" + std::int64_t{{part.index}} * {}", cpp_factor(p.part_stride, symbols));
   return text;
 }
 

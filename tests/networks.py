@@ -24,9 +24,9 @@ def weights(cout, cin, *kernel):
     return values(cout, cin, *kernel) * np.float32(0.12)
 
 
-def make_model(title, nodes, constants, outputs, feeds, batch=None, dims=None):
-    """`dims`: names of dimensions of the inputs that are open, by axis; `batch`: of the first alone."""
-    names = dims or ({0: batch} if batch else {})
+def make_model(title, nodes, constants, outputs, feeds, dims=None):
+    """`dims`: names of dimensions of the inputs that are open, by axis."""
+    names = dims or {}
     info = lambda name, shape: h.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
     shape = lambda v: [names.get(axis, extent) for axis, extent in enumerate(v.shape)]
     graph = h.make_graph(nodes, title, [info(k, shape(v)) for k, v in feeds.items()], [info(name, None) for name in outputs.split()],

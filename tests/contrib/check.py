@@ -9,7 +9,6 @@ import importlib
 import pathlib
 import re
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnxruntime
@@ -63,12 +62,11 @@ def main():
     pattern = re.compile(sys.argv[1] if len(sys.argv) > 1 else "")
     cases = [case for path in sorted(FOLDER.glob("cases_*.py")) for case in importlib.import_module(path.stem).cases() if pattern.search(case.name)]
     failed = 0
-    with ThreadPoolExecutor(2) as pool:
-        for case, problem in zip(cases, pool.map(run, cases)):
-            record("contrib", case.name, case.model, not problem)
-            if problem:
-                failed += 1
-                print(f"failed {case.name}: {problem[:400]}", flush=True)
+    for case, problem in zip(cases, side_by_side(run, cases)):
+        record("contrib", case.name, case.model, not problem)
+        if problem:
+            failed += 1
+            print(f"failed {case.name}: {problem[:400]}", flush=True)
     print(f"contrib: {len(cases) - failed} passed, {failed} failed of {len(cases)}")
     return 1 if failed else 0
 

@@ -9,7 +9,6 @@ and `rows` how many of the axis 2 of all outputs but the first mean something.
 import pathlib
 import re
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnx
@@ -19,6 +18,7 @@ import onnxc
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from record import record  # noqa: E402
+from side_by_side import side_by_side  # noqa: E402
 
 CHECKS = []
 
@@ -132,12 +132,11 @@ def main():
             return f"{type(error).__name__}: {error}"
 
     failed = 0
-    with ThreadPoolExecutor(2) as pool:
-        for c, fault in zip(chosen, pool.map(run, chosen)):
-            if not c.refused:
-                record("contrib", c.name, c.model(), not fault)
-            if fault:
-                failed += 1
-                print(f"FAILED {c.name}: {fault}")
+    for c, fault in zip(chosen, side_by_side(run, chosen)):
+        if not c.refused:
+            record("contrib", c.name, c.model(), not fault)
+        if fault:
+            failed += 1
+            print(f"FAILED {c.name}: {fault}")
     print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {len(chosen) - failed} of {len(chosen)} passed")
     sys.exit(failed != 0)

@@ -10,17 +10,18 @@
   - a unit compiled for another machine than it was made for is refused by the compiler.
 """
 import itertools
-import os
 import re
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import models
 import numpy as np
 import onnx
+
+sys.path.append(str(Path(__file__).parents[1]))
+from side_by_side import executor  # noqa: E402
 
 WARNINGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 HERE = Path(__file__).resolve().parent
@@ -75,7 +76,7 @@ class Checks:
         self.onnxc, self.runtime, self.root = onnxc, runtime, root
         self.compilers = found("g++", "clang++-14", "clang++-19") or found("c++")
         self.libm = libm_symbols()
-        self.pool = ThreadPoolExecutor(int(os.environ.get("ONNXC_JOBS", os.cpu_count())))
+        self.pool = executor()
 
     def emit(self, model, out, *options):
         out.parent.mkdir(parents=True, exist_ok=True)

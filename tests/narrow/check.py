@@ -5,13 +5,15 @@ import os
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnx
 import onnxc
 from onnx import helper as h
 from onnx import numpy_helper
+
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+from side_by_side import side_by_side  # noqa: E402
 
 RANDOM = np.random.default_rng(4)
 COMMON = "x86-64-v4"  # of what is told about: this machine may have kernels that read no narrow weights, and choose them
@@ -109,9 +111,7 @@ def described(model, *options):
 
 def outputs(model, feeds, ways, *options):
     """The first output for each --narrow-weights; units compile side by side."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        sessions = list(pool.map(lambda narrow: onnxc.InferenceSession(model, options=[f"--narrow-weights={narrow}", *options]), ways))
-    return [session.run(None, feeds)[0] for session in sessions]
+    return list(side_by_side(lambda narrow: onnxc.InferenceSession(model, options=[f"--narrow-weights={narrow}", *options]).run(None, feeds)[0], ways))
 
 
 def main():

@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnxc
@@ -19,6 +18,7 @@ from onnx import numpy_helper, parser
 
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
 from networks import agree, conv, make_model, node, reference, values, weights  # noqa: E402
+from side_by_side import side_by_side  # noqa: E402
 
 RUNS = (("-O0", 1), ("-O3", 1), ("-O3", 2), ("--memory=min", 1))
 NETWORKS = []
@@ -33,7 +33,7 @@ def network(title, nodes, constants, outputs, **feeds):
 def network_of_any_batch(title, nodes, constants, outputs, **feeds):
     """Twice: for as many samples as there are, and for a number that only a run tells."""
     network(title, nodes, constants, outputs, **feeds)
-    NETWORKS.append((f"{title}, any number", make_model(title, nodes, constants, outputs, feeds, batch="n"), feeds))
+    NETWORKS.append((f"{title}, any number", make_model(title, nodes, constants, outputs, feeds, {0: "n"}), feeds))
 
 
 def dense_and_gated():
@@ -226,11 +226,10 @@ def main():
     for make in dense_and_gated, row_major, nhwc, turned, squeeze_and_excite, classifiers, strassen, depthwise_pairs, stems, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice, inner_products:
         make()
     failed = 0
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for faults in pool.map(lambda each: faults_of(*each), NETWORKS):
-            failed += len(faults)
-            for fault in faults:
-                print(f"FAILED {fault}", flush=True)
+    for faults in side_by_side(lambda each: faults_of(*each), NETWORKS):
+        failed += len(faults)
+        for fault in faults:
+            print(f"FAILED {fault}", flush=True)
     print(f"{len(NETWORKS)} networks, {failed} of {len(RUNS) * len(NETWORKS)} runs differ from ONNX Runtime, or take more memory than they may")
     return 1 if failed else 0
 

@@ -2,7 +2,7 @@
 """Small networks, made for four threads and run with one to four: results are the same to the bit, and ONNX Runtime's.
 
 They have branches whose steps go without waiting for each other (compiler/lowering/concurrent_steps.h): parts of a Concat side by side, in channels-last images and in
-rows, steps too small to be shared, dilated kernels, heads with outputs of their own; that such steps are there is counted.
+rows, steps too small to be shared, dilated kernels, heads with outputs of their own; that such steps are there is counted. Images of any size have scratch whose size a run tells.
 """
 import os
 import re
@@ -66,7 +66,7 @@ def images():
     """Of any height and width, on which the scratch of each thread depends: stems by Winograd, and kernels that copy bands of rows."""
     nodes = [conv("x w0", "a", 5), node("Tanh", "a", "ta"), conv("x w1", "b"), node("Relu", "b", "rb"), conv("ta w2", "c"), conv("rb w3", "d"), node("Concat", "c d", "e", axis=1),
              conv("e w4", "f", dilations=[2, 2], pads=[2] * 4, group=40), conv("f w5", "y", 1), conv("e w6", "z", 1)]
-    constants = dict(w0=weights(64, 1, 5, 5), w1=weights(24, 1, 3, 3), w2=weights(32, 64, 3, 3), w3=weights(8, 24, 3, 3), w4=weights(40, 1, 3, 3), w5=weights(12, 40, 1, 1), w6=weights(7, 40, 1, 1) / 4)
+    constants = dict(w0=weights(64, 1, 5, 5), w1=weights(24, 1, 3, 3), w2=weights(32, 64, 3, 3), w3=weights(8, 24, 3, 3), w4=weights(40, 1, 3, 3), w5=weights(12, 40, 1, 1), w6=weights(7, 40, 1, 1) / 4)  # values of the size of 1 again
     return nodes, constants, "y z", dict(x=values(1, 1, 61, 107)), {2: "height", 3: "width"}
 
 
@@ -85,7 +85,7 @@ def main():
     networks = {"inception": inception(), "inception of any batch": inception({0: "batch"}), "dilated": dilated(), "heads": heads(), "towers": towers(), "images of any size": images()}
     failed, found = 0, 0
     for title, (nodes, constants, outputs, feeds, dims) in networks.items():
-        model = make_model(title.replace(" ", "_"), nodes, constants, outputs, feeds, dims=dims)
+        model = make_model(title.replace(" ", "_"), nodes, constants, outputs, feeds, dims)
         forks = groups(model)
         found += forks
         if forks == 0:

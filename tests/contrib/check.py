@@ -18,6 +18,7 @@ import onnxc
 FOLDER = pathlib.Path(__file__).parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
 from record import record  # noqa: E402
+from side_by_side import side_by_side  # noqa: E402
 
 
 def expected(case):

@@ -51,7 +51,7 @@ struct AheadOfBoth {
 template <int MR, int NV, class Epi>
 ONNXC_ONE_COPY void summed_panel(const float* x, const float* panel, const float* bias, int64_t col, float* sums, const ClassifierParams& p, AheadOfBoth& ahead, const Epi& epi) {
   ONNXC_UNROLL for (int j = 0; j < NV; ++j) Vec::all(0.0f).store(sums + j * Vec::width);
-  for_each_tile<MR>(x, p.x_pixel, p.pixels, [&]<int R>(const auto& pixels, int64_t i) ONNXC_INLINE_LAMBDA {
+  for_each_tile<MR>(x, p.x_pixel, p.pixels, TileOrder{}, [&]<int R>(const auto& pixels, int64_t i) ONNXC_INLINE_LAMBDA {
     Tile<R, NV> tile;
     tile.start(bias);
     tile.add(pixels, p.cin, panel, ahead);

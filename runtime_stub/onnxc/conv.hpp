@@ -159,7 +159,7 @@ ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixe
 template <int MR, int NV, bool kPairs, class T, class Epi>
 ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out, float* sums,
                              int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const float* scales, const ConvParams& p, const PixelGrid& g,
-                             const Epi& epi) {
+                             TileOrder order, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR, kHalf = (MR + 1) / 2;
   const int64_t k = p.kd * p.kh * p.kw * cin, steps = g.kz.count * g.ky.count * g.kx.count * cin, depth = kPairs ? steps : p.slices.depth(steps);
   Ahead ahead(w + (cout + NR - 1) / NR * k * NR, p.weights_end);
@@ -181,9 +181,14 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
         if (!kPairs && to < steps) tile.store(at, last - pixel);
         else tile.finish(out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR, [&](int64_t i) { return pixels.out[i]; }, epi);
       };
-      int64_t pixel = first;
-      for (; last - pixel > (MR > 3 ? kHalf : 0); pixel += MR) product.template operator()<MR>(pixel);
-      if (MR > 3 && pixel < last) product.template operator()<kHalf>(pixel);
+      const int64_t pixels = last - first, tiles = MR > 3 ? (pixels + MR - 1 - kHalf) / MR : (pixels + MR - 1) / MR, rest = first + tiles * MR;
+      for (int64_t t = 0; t < tiles; ++t) {
+        const int64_t pixel = first + order(t, tiles) * MR;
+        if (order.turned) place = GridPlace(pixel, g.gh, g.gw);
+        product.template operator()<MR>(pixel);
+      }
+      if (order.turned) place = GridPlace(rest, g.gh, g.gw);
+      if (MR > 3 && rest < last) product.template operator()<kHalf>(rest);
       from = to;
     } while (from < steps);
   }
@@ -192,7 +197,7 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
 /// Pixels [first, last) of the grid through panels [first_panel, last_panel) of all groups.
 template <int MR, int NV, bool kPairs = false, class T, class Epi>
 ONNXC_INLINE void conv_pixels(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out,
-                              const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+                              const ConvParams& p, const PixelGrid& g, TileOrder order, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, panels = (cout + NR - 1) / NR;
   const int64_t block = p.slices.block(block_rows(cin * g.step_y * g.step_x, MR));
@@ -205,7 +210,7 @@ ONNXC_INLINE void conv_pixels(int64_t first, int64_t last, int64_t first_panel, 
     const float* const scales = p.scales != nullptr ? p.scales + group * panels * NR : nullptr;
     for (int64_t pixel = first; pixel < last; pixel += block) {
       const int64_t end = pixel + block < last ? pixel + block : last;
-      conv_block<MR, NV, kPairs>(pixel, end, from, to, in + group * cin, wg, out, sums, group * cout, cin, cout, bias, scales, p, g, epi);
+      conv_block<MR, NV, kPairs>(pixel, end, from, to, in + group * cin, wg, out, sums, group * cout, cin, cout, bias, scales, p, g, order, epi);
     }
   }
 }
@@ -218,7 +223,7 @@ ONNXC_INLINE void conv_grid(Part part, const float* in, const T* w, float* out, 
   const bool by_pixels = share_rows(part, pixels, p.cout, p.kd * p.kh * p.kw * cin, MR);
   const auto [first, last] = by_pixels ? part.slice(pixels, MR) : Part::Range{0, pixels};
   const auto [first_panel, last_panel] = by_pixels ? Part::Range{0, panels} : part.slice(panels);
-  conv_pixels<MR, NV, kPairs>(first, last, first_panel, last_panel, in, w, out, p, g, epi);
+  conv_pixels<MR, NV, kPairs>(first, last, first_panel, last_panel, in, w, out, p, g, TileOrder(part, pixels * p.y_pixel), epi);
 }
 
 }  // namespace detail

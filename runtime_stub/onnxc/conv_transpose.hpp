@@ -76,7 +76,7 @@ void conv_transpose(Part part, const float* x, const float* w, float* y, ConvPar
     const int64_t image = band / bands, top = band % bands * height;
     detail::for_phases(p, [&](const detail::PixelGrid& g) {
       const int64_t from = top < g.gh ? top : g.gh, to = top + height < g.gh ? top + height : g.gh;
-      detail::conv_pixels<MR, NV>((image * g.gh + from) * g.gw, (image * g.gh + to) * g.gw, own_panels.begin, own_panels.end, x, w, y, p, g, epi);
+      detail::conv_pixels<MR, NV>((image * g.gh + from) * g.gw, (image * g.gh + to) * g.gw, own_panels.begin, own_panels.end, x, w, y, p, g, TileOrder{}, epi);
     });
   }
 }

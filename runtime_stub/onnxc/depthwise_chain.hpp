@@ -80,7 +80,7 @@ ONNXC_INLINE void depthwise_vector(int64_t top, int64_t bottom, int64_t row, Lin
 template <int MR, int NV, class Epi>
 ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes, int64_t plane, const Epi& epi) {
   const Ahead ahead(w);
-  for_each_tile<MR>(x, x_pixel, rows, [&]<int R>(const auto& pixels, int64_t i) ONNXC_INLINE_LAMBDA {
+  for_each_tile<MR>(x, x_pixel, rows, TileOrder{}, [&]<int R>(const auto& pixels, int64_t i) ONNXC_INLINE_LAMBDA {
     Tile<R, NV> tile;
     tile.start(bias);
     tile.add(pixels, k, w, ahead);
@@ -98,7 +98,7 @@ ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int
 template <int MR, int NV, bool kPairs, class Epi>
 ONNXC_APART void project_band(int64_t row, int64_t rows, const float* middle, const float* w, float* y, const DepthwiseChainParams& p, const Epi& epi) {
   gemm_block<MR, NV, kPairs>(row * p.conv.ow, rows * p.conv.ow, 0, panels<NV, kPairs>(p.cout), middle, w, y, nullptr,
-                             {.m = 0, .n = p.cout, .k = p.conv.cout, .lda = p.pitch, .ldc = p.y_pixel, .bias = p.project_bias}, epi);
+                             {.m = 0, .n = p.cout, .k = p.conv.cout, .lda = p.pitch, .ldc = p.y_pixel, .bias = p.project_bias}, TileOrder{}, epi);
 }
 
 /// The depthwise convolution's parameters within a chain, its input's pixels x_pixel apart.

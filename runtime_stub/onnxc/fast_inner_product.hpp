@@ -216,6 +216,7 @@ void fast_inner_product(Part part, const float* a, const float* b, float* c, flo
   const int64_t pitch = prepared_pitch(p.k);
   const detail::PreparedRows rows{scratch, scratch + (block + 16) * pitch, scratch + (block + 16) * (pitch + 1), pitch};
   const bool far = p.m * p.n > int64_t{3} << 16;  // c is not in L2: what a tile will store to is fetched as it begins. 3136 x 64 x 64 291 us before, 253 so; nearer, it takes a tenth more
+  const TileOrder order(part, p.m * p.n);
   Ahead ahead(d + p.k, p.weights_end);
   for (int64_t row = first; row < last; row += block) {
     const int64_t count = last - row < block ? last - row : block, whole = count / MR * MR, padded = whole + (count - whole + kHalf - 1) / kHalf * kHalf;
@@ -241,9 +242,8 @@ void fast_inner_product(Part part, const float* a, const float* b, float* c, flo
         t.unscale(rows.unscale + i, rows.sums + i, bp + (p.k + 1) * NR, bias);
         t.finish(c, p.ldc, col, count - i, p.n - col, Consecutive{row + i}, epi);
       };
-      int64_t i = 0;
-      for (; i < whole; i += MR) tile.template operator()<MR>(i);
-      for (; i < count; i += kHalf) tile.template operator()<kHalf>(i);
+      for (int64_t t = 0; t < whole / MR; ++t) tile.template operator()<MR>(order(t, whole / MR) * MR);
+      for (int64_t i = whole; i < count; i += kHalf) tile.template operator()<kHalf>(i);
     }
   }
 }

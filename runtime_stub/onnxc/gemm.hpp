@@ -51,13 +51,16 @@ constexpr bool share_rows(const Part& part, int64_t m, int64_t n, int64_t k, int
   return m >= tile * part.count && (n <= m || n * k < int64_t{1} << 18);
 }
 
-/// product.operator()<R>(rows of a, i) for rows i to i + R of a, in tiles of MR; then of half as many, whose rows beyond the last are the last one.
+/// product.operator()<R>(rows of a, i) for rows i to i + R of a, in tiles of MR in that order; then of half as many, whose rows beyond the last are the last one.
 template <int MR, class Product>
-ONNXC_INLINE void for_each_tile(const float* a, int64_t lda, int64_t rows, const Product& product) {
+ONNXC_INLINE void for_each_tile(const float* a, int64_t lda, int64_t rows, TileOrder order, const Product& product) {
   constexpr int kHalf = (MR + 1) / 2;
-  int64_t i = 0;
-  for (; i + MR <= rows; i += MR) product.template operator()<MR>(EvenRows{a + i * lda, lda}, i);
-  for (; i < rows; i += kHalf) {
+  const int64_t tiles = rows / MR;
+  for (int64_t t = 0; t < tiles; ++t) {
+    const int64_t i = order(t, tiles) * MR;
+    product.template operator()<MR>(EvenRows{a + i * lda, lda}, i);
+  }
+  for (int64_t i = tiles * MR; i < rows; i += kHalf) {
     const float* anywhere[kHalf];
     for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = a + (i + r < rows ? i + r : rows - 1) * lda;
     product.template operator()<kHalf>(static_cast<const float* const*>(anywhere), i);
@@ -67,7 +70,7 @@ ONNXC_INLINE void for_each_tile(const float* a, int64_t lda, int64_t rows, const
 /// `rows` rows, the first of which is row `row` of c and at `a`, through panels [first_panel, last_panel).
 template <int MR, int NV, bool kPairs = false, class T, class Epi>
 ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const T* b, float* c, float* sums,
-                             const GemmParams& p, const Epi& epi) {
+                             const GemmParams& p, TileOrder order, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t depth = kPairs ? p.k : p.slices.depth(p.k);
   Ahead ahead(b + (p.n + NR - 1) / NR * p.k * NR, p.weights_end);
@@ -90,7 +93,7 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
         if (!kPairs && to < p.k) tile.store(at, rows - i);
         else tile.finish(c, p.ldc, col, rows - i, p.n - col, Consecutive{row + i}, epi);
       };
-      for_each_tile<MR>(a + from, p.lda, rows, product);
+      for_each_tile<MR>(a + from, p.lda, rows, order, product);
       from = to;
     } while (from < p.k);
   }
@@ -108,8 +111,9 @@ void gemm(Part part, const float* a, const T* b, float* c, GemmParams p, Epi epi
   const auto [first_panel, last_panel] = by_rows ? Part::Range{0, panels} : part.slice(panels);
   const int64_t block = p.slices.block(detail::block_rows(p.k, MR));
   float* const sums = p.slices.sums;
+  const TileOrder order(part, p.m * p.n);
   for (int64_t row = first; row < last; row += block) {
-    detail::gemm_block<MR, NV, kPairs>(row, last - row < block ? last - row : block, first_panel, last_panel, a + row * p.lda, b, c, sums, p, epi);
+    detail::gemm_block<MR, NV, kPairs>(row, last - row < block ? last - row : block, first_panel, last_panel, a + row * p.lda, b, c, sums, p, order, epi);
   }
 }
 

@@ -43,7 +43,7 @@ void gemm_scaled(Part part, const float* x, const float* w, const float* s, floa
     const int64_t image = row / pixels, end = (image + 1) * pixels < last ? (image + 1) * pixels : last;
     detail::scale_panels<NR>(w, s + image * p.k, scaled, p.k, panels);
     for (; row < end; row += block) {
-      detail::gemm_block<MR, NV, kPairs>(row, end - row < block ? end - row : block, 0, panels, x + row * p.lda, scaled, y, static_cast<float*>(nullptr), p, epi);
+      detail::gemm_block<MR, NV, kPairs>(row, end - row < block ? end - row : block, 0, panels, x + row * p.lda, scaled, y, static_cast<float*>(nullptr), p, TileOrder(part, p.m * p.n), epi);
     }
     row = end;
   }

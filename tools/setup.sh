@@ -20,6 +20,7 @@ test_packages=(clang-14 clang-format-14 clang-tidy-14 libonnx-testdata
                chromium)  # opens the pages of `onnxc report`
 cross_packages=(g++-aarch64-linux-gnu qemu-user)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
+lint_wheels=(ruff==0.17.6)
 bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2)
 
 test_deps=no cross_deps=no bench_deps=no quiet=no
@@ -144,7 +145,7 @@ exec 9>"$ONNXC_CACHE/.lock"
 flock -n 9 || { say "waiting for another setup to finish ..."; flock 9; }
 find "$ONNXC_CACHE" -maxdepth 1 -name 'building.*' -exec rm -rf {} +  # of runs that were interrupted; we hold the lock
 build_onnx
-[ $test_deps = no ] || make_venv "$ONNXC_TEST_VENV" "Python packages of the tests" "${test_wheels[@]}"
+[ $test_deps = no ] || make_venv "$ONNXC_TEST_VENV" "Python packages of the tests" "${test_wheels[@]}" "${lint_wheels[@]}"
 [ $bench_deps = no ] || make_venv "$ONNXC_BENCH_VENV" "Python packages of the benchmarks" "${bench_wheels[@]}"
 
 if [ $quiet = no ]; then

@@ -160,7 +160,7 @@ template <int MR, int NV, bool kPairs, class T, class Epi>
 ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out, float* sums,
                              int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const float* scales, const ConvParams& p, const PixelGrid& g,
                              TileOrder order, const Epi& epi) {
-  constexpr int NR = Tile<MR, NV, kPairs>::NR, kHalf = (MR + 1) / 2;
+  constexpr int NR = Tile<MR, NV, kPairs>::NR, kHalf = (MR + 1) / 2, kMostRest = MR > 3 ? kHalf : 0;  // pixels that are left for a half tile
   const int64_t k = p.kd * p.kh * p.kw * cin, steps = g.kz.count * g.ky.count * g.kx.count * cin, depth = kPairs ? steps : p.slices.depth(steps);
   Ahead ahead(w + (cout + NR - 1) / NR * k * NR, p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
@@ -181,14 +181,14 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
         if (!kPairs && to < steps) tile.store(at, last - pixel);
         else tile.finish(out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR, [&](int64_t i) { return pixels.out[i]; }, epi);
       };
-      const int64_t pixels = last - first, tiles = MR > 3 ? (pixels + MR - 1 - kHalf) / MR : (pixels + MR - 1) / MR, rest = first + tiles * MR;
+      const int64_t tiles = (last - first - kMostRest + MR - 1) / MR, rest = first + tiles * MR;
       for (int64_t t = 0; t < tiles; ++t) {
         const int64_t pixel = first + order(t, tiles) * MR;
         if (order.turned) place = GridPlace(pixel, g.gh, g.gw);
         product.template operator()<MR>(pixel);
       }
       if (order.turned) place = GridPlace(rest, g.gh, g.gw);
-      if (MR > 3 && rest < last) product.template operator()<kHalf>(rest);
+      if (kMostRest > 0 && rest < last) product.template operator()<kHalf>(rest);
       from = to;
     } while (from < steps);
   }

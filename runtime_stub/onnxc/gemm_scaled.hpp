@@ -39,11 +39,12 @@ void gemm_scaled(Part part, const float* x, const float* w, const float* s, floa
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t panels = (p.n + NR - 1) / NR, block = detail::block_rows(p.k, MR);
   const auto [first, last] = part.slice(p.m, MR);
+  const TileOrder order(part, p.m * p.n);
   for (int64_t row = first; row < last;) {
     const int64_t image = row / pixels, end = (image + 1) * pixels < last ? (image + 1) * pixels : last;
     detail::scale_panels<NR>(w, s + image * p.k, scaled, p.k, panels);
     for (; row < end; row += block) {
-      detail::gemm_block<MR, NV, kPairs>(row, end - row < block ? end - row : block, 0, panels, x + row * p.lda, scaled, y, static_cast<float*>(nullptr), p, TileOrder(part, p.m * p.n), epi);
+      detail::gemm_block<MR, NV, kPairs>(row, end - row < block ? end - row : block, 0, panels, x + row * p.lda, scaled, y, static_cast<float*>(nullptr), p, order, epi);
     }
     row = end;
   }

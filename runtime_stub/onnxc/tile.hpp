@@ -126,7 +126,10 @@ struct Slices {
   ONNXC_INLINE int64_t block(int64_t others) const { return steps > 0 ? rows : others; }
 };
 
-/// In which order a part goes through the tiles of a panel: 0, 1, 2, ..., or in turned pairs, 1, 0, 3, 2, ... A core's prefetcher follows what stores lie a constant stride apart, on
+/// Whether a result of so many floats is too large to wait in L2.
+constexpr bool is_beyond_l2(int64_t floats) { return floats > int64_t{3} << 16; }
+
+/// In which order a part goes through the tiles of a panel: 0, 1, 2, ..., or in turned pairs, 1, 0, 3, 2, ... A core's prefetcher follows stores that lie a constant stride apart, on
 /// Zen 4 six tiles ahead: beyond the part's own rows into those of the next part, and behind the last into whatever lies there. So lines change owners for which nobody asked, and each
 /// has to be called back when it is stored to (14x14x384 behind 196 x 384 x 64, two threads: 13 us, 9.7 so; 45 and 25 where the threads have no common cache). In turned pairs there is
 /// no such stride. A result that no L2 holds needs the prefetcher (50176 x 32 x 32 takes 2.4 times as long without), as does a part that is alone.
@@ -135,7 +138,7 @@ struct TileOrder {
 
   TileOrder() = default;
   /// For a part of a result of so many floats.
-  constexpr TileOrder(const Part& part, int64_t floats) : turned(part.count > 1 && floats <= int64_t{3} << 16) {}
+  constexpr TileOrder(const Part& part, int64_t floats) : turned(part.count > 1 && !is_beyond_l2(floats)) {}
 
   /// The tile that is the t-th of so many.
   constexpr int64_t operator()(int64_t t, int64_t tiles) const { return (t ^ int64_t{turned}) < tiles ? t ^ int64_t{turned} : t; }

@@ -44,12 +44,11 @@ std::string FunctionText::plan() const {
   const auto bytes = [&](BufferId id) { return fmt::format("onnxc::aligned({})", cpp_dim(program_[id].bytes, symbol_names_)); };
   const auto body = [&](const Placement& placement) {
     std::string text;
-    for (const auto& [id, below] : placement.places) {
+    for (const auto& [id, below, centre] : placement.places) {
       std::string offset = "0";
-      for (const BufferId c : below) {
-        const std::string end = fmt::format("p.b{} + {}", c, bytes(c));
-        offset = offset == "0" ? end : fmt::format("onnxc::max_of({}, {})", offset, end);
-      }
+      const auto at_least = [&](const std::string& place) { offset = offset == "0" ? place : fmt::format("onnxc::max_of({}, {})", offset, place); };
+      for (const BufferId c : below) at_least(fmt::format("p.b{} + {}", c, bytes(c)));
+      if (centre >= 0) at_least(fmt::format("p.b{} + onnxc::aligned(({} - {}) / 2)", centre, bytes(centre), bytes(id)));
       text += fmt::format("  p.b{} = {};\n  p.bytes = onnxc::max_of(p.bytes, p.b{} + {});\n", id, offset, id, bytes(id));
     }
     return text;

@@ -17,13 +17,13 @@ void Profile::add(const Program& program, const std::string& variant) {
   });
 }
 
-std::string Profile::statement(const Step& step, const std::string& call, bool shared, const std::string& lambda) const {
+std::string Profile::statement(const Step& step, const std::string& call, const std::string& threads, const std::string& lambda) const {
   const std::size_t at = index_.at(&step);
-  if (shared) {
+  if (!threads.empty()) {
     return fmt::format(
-        "onnxc::timed(counters[{}], [&] {{ threads.run([&](onnxc::Part part) {}{{ onnxc::timed(part_counters[{}], part, [&] {{ {}; }}); "
+        "onnxc::timed(counters[{}], [&] {{ {}.run([&](onnxc::Part part) {}{{ onnxc::timed(part_counters[{}], part, [&] {{ {}; }}); "
         "}}); }});",
-        at, lambda, steps_[at].parts, call);
+        at, threads, lambda, steps_[at].parts, call);
   }
   if (step.fallible)
     return fmt::format("if (const auto status = onnxc::timed(counters[{}], [&] {{ return {}; }})) return status;", at, call);

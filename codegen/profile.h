@@ -16,8 +16,9 @@ class Profile {
   /// Counts the calls of kernels in `program`, which stays where it is. `variant`: the namespace of its code, empty for the general one.
   void add(const Program& program, const std::string& variant);
 
-  /// A call of the step's kernel as a statement, measured. `call`: the expression; `lambda`: the attributes of what calls it.
-  std::string statement(const Step& step, const std::string& call, bool shared, const std::string& lambda) const;
+  /// A call of the step's kernel as a statement, measured. `call`: the expression; `lambda`: the attributes of what calls it;
+  /// `threads`: those that share the step, empty where it runs on one.
+  std::string statement(const Step& step, const std::string& call, const std::string& threads, const std::string& lambda) const;
 
   /// The counters, for the inside of the unit's anonymous namespace.
   std::string counters() const;

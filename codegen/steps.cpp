@@ -147,6 +147,14 @@ std::string StepsText::share(std::span<const Step> group, const std::string& spa
   return out + space + "});\n";
 }
 
+std::string StepsText::threads_of(const Step& step) const {
+  if (always_worth_sharing(step)) return "threads";
+  std::string worth;
+  for (const auto& [work, fork] : {std::pair(step.macs, kForkMacs), std::pair(step.bytes, kForkBytes)})
+    if (work.max_value() >= fork) worth += fmt::format("{}{} >= {}", worth.empty() ? "" : " || ", cpp_dim(work, symbols), fork);
+  return fmt::format("threads.where({})", worth);
+}
+
 void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& number, std::string& out) const {
   const std::string space(static_cast<std::size_t>(indent), ' ');
   for (std::size_t at = 0; at < steps.size(); ++at) {
@@ -185,8 +193,8 @@ void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& num
         }
         for (Dim symbol : step.binds) out += fmt::format("{}[[maybe_unused]] std::int64_t {} = 0;\n", space, cpp_dim(symbol, symbols));
         if (const bool shared = threads && worth_sharing(step); profile != nullptr)
-          out += space + profile->statement(step, call(step, shared, shared), shared, step.specialised ? "ONNXC_SPECIALISED " : "") + "\n";
-        else if (shared) out += fmt::format("{}threads.run([&](onnxc::Part part) {}{{ {}; }});\n", space, step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true, true));
+          out += space + profile->statement(step, call(step, shared, shared), shared ? threads_of(step) : "", step.specialised ? "ONNXC_SPECIALISED " : "") + "\n";
+        else if (shared) out += fmt::format("{}{}.run([&](onnxc::Part part) {}{{ {}; }});\n", space, threads_of(step), step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true, true));
         else if (step.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, call(step, false, false));
         else out += space + statement(step, false, false) + "\n";
         break;

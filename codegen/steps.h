@@ -24,6 +24,8 @@ struct StepsText {
   std::span<const Step> concurrent_with(const std::vector<Step>& steps, std::size_t first) const;
   // `forked`: inside of a fork, where `part` is this thread's; `shared`: the step is divided among its parts.
   std::string statement(const Step& step, bool shared, bool forked) const;
+  // The threads that share a step by itself: `threads`, under a condition where the sizes of a run may be too small for a fork.
+  std::string threads_of(const Step& step) const;
   std::string share(std::span<const Step> group, const std::string& space) const;
   std::string bookkeeping(const Step& step) const;
   std::string pointer(const PointerArg& p, bool forked = false) const;

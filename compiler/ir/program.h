@@ -173,11 +173,12 @@ struct Step {
 };
 
 /// Where the arena's buffers lie in a program with symbolic sizes: offset = max over those `below` of (their offset + their bytes, rounded up to the
-/// alignment), else 0. The arena ends where the highest buffer does.
+/// alignment), else 0; at least where it has one middle with `centre`. The arena ends where the highest buffer does.
 struct Placement {
   struct Place {
     BufferId buffer;
     std::vector<BufferId> below;  ///< of earlier places
+    BufferId centre = -1;         ///< likewise, or none: threads then write where they wrote before
   };
   std::vector<Place> places;  ///< in the order in which offsets are computed
 };
@@ -218,10 +219,14 @@ int for_each_step(Steps& steps, Visit&& visit, int number = 0) {
 void for_each_pointer(Step& step, const std::function<void(PointerArg&)>& visit);
 void for_each_pointer(const Step& step, const std::function<void(const PointerArg&)>& visit);
 
-/// What `macs` multiply-adds or `bytes` take on one thread, in units that are worth a fork of threads: a fork costs some ten thousand multiply-adds.
+/// As many multiply-adds, or bytes moved, are worth a fork of threads, which costs some ten thousand multiply-adds.
+inline constexpr int64_t kForkMacs = 1 << 16, kForkBytes = 1 << 17;
+/// What `macs` multiply-adds or `bytes` take on one thread, in units that are worth a fork of threads.
 double forks_worth(int64_t macs, int64_t bytes);
-/// The caller's threads share such a step, where a unit has them: it is large enough, and cannot fail.
+/// The caller's threads share such a step, where a unit has them: it can be large enough, and cannot fail.
 bool worth_sharing(const Step& step);
+/// It is large enough at the least sizes that its dimensions allow, empty ones apart.
+bool always_worth_sharing(const Step& step);
 
 /// The row that a step calls, or what it does instead: `if`, `loop`, `bind`.
 std::string step_label(const Step& step);

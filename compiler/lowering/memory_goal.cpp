@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "compiler/lowering/align_shares.h"
 #include "compiler/lowering/concurrent_steps.h"
 #include "compiler/lowering/narrow.h"
 #include "compiler/lowering/part_workspaces.h"
@@ -31,6 +32,7 @@ void plan(Planned& planned, const LowerOptions& options, MemoryGoal goal) {
   if (options.optimise && options.threads > 1) find_concurrent_steps(planned.program);
   if (goal == MemoryGoal::Speed && options.optimise && options.threads > 1) keep_part_workspaces(planned.program, options.threads);
   plan_memory(planned.program);
+  if (options.optimise && options.threads > 1) align_shares(planned.program, options.threads);
 }
 
 /// Some kernels gain time by larger weights. Where they gain too much of that, others take their place: picks them. Gives a draft with the picks.

@@ -1,7 +1,5 @@
 #include "compiler/lowering/plan_memory.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -9,15 +7,10 @@
 #include "compiler/lowering/check_coloring.h"
 #include "compiler/lowering/interval_coloring.h"
 #include "compiler/lowering/interval_stacking.h"
-#include "compiler/support/random.h"
+#include "compiler/lowering/placements.h"
 
 namespace onnxc {
 namespace {
-
-constexpr int64_t kAlignment = 64;
-
-/// What a buffer takes in the arena. Extents may come out negative at sizes that a run refuses.
-int64_t aligned(int64_t bytes) { return std::max<int64_t>(0, bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 void set_lifetimes(Program& program) {
   for (Buffer& b : program.buffers) b.first = b.last = -1;
@@ -61,73 +54,12 @@ void extend_over_loops(Program& program) {
   }
 }
 
-/// What the sizes of the arena's buffers depend on.
-std::map<std::string, Dim> symbols_of(const Program& program, const std::vector<BufferId>& list) {
-  std::map<std::string, Dim> symbols;
-  for (BufferId id : list) program[id].bytes.collect_symbols(symbols);
-  return symbols;
-}
-
-/// Sizes at which symbolic plans are compared and checked, all within bounds: what is likely; every symbol small, middling, large; some small where others
-/// are large; then at random, where each order of magnitude is as likely as another. None where buffers would not fit into any machine.
-std::vector<Sizes> samples(const Program& program, const std::vector<BufferId>& list, std::size_t count) {
-  const auto symbols = symbols_of(program, list);
-  std::vector<Sizes> samples;
-  const auto fits = [&](const Sizes& sample) {
-    try {
-      return program.unshared_bytes.evaluate(sample) <= kEndless;
-    } catch (const Error&) {  // more than 64 bits hold
-      return false;
-    }
-  };
-  const auto add = [&](auto&& wanted) {
-    Sizes sample;
-    for (const auto& [name, symbol] : symbols) sample[name] = std::clamp<int64_t>(wanted(sample.size()), symbol.min_value(), symbol.max_value());
-    if (std::ranges::find(samples, sample) == samples.end() && fits(sample)) samples.push_back(std::move(sample));
-  };
-  for (int64_t n : {64, 1, 1000, 7}) add([&](std::size_t k) { return n + static_cast<int64_t>(k % 3); });
-  for (std::size_t large : {0, 1}) add([&](std::size_t k) { return k % 2 == large ? 300 : 2; });
-  for (int64_t n : {16, 200}) add([&](std::size_t) { return n; });
-  Random random(symbols.size());
-  for (std::size_t i = samples.size(); i < count; ++i) {
-    add([&](std::size_t) {
-      const int64_t magnitude = int64_t{1} << random.below(11);
-      return magnitude + static_cast<int64_t>(random.below(static_cast<std::size_t>(magnitude)));
-    });
-  }
-  return samples;
-}
-
-std::vector<Interval> intervals_of(const Program& program, const std::vector<BufferId>& list, const std::function<int64_t(Dim)>& size) {
-  std::vector<Interval> intervals;
-  for (BufferId id : list) {
-    const Buffer& b = program[id];
-    intervals.push_back({aligned(size(b.bytes)), b.first, b.last, kAlignment});
-  }
-  return intervals;
-}
-
-struct Placed {
-  std::map<BufferId, int64_t> offsets;
-  int64_t bytes = 0;
-};
-
-Placed place(const Program& program, const Placement& placement, const std::function<int64_t(Dim)>& size) {
-  const auto bytes = [&](BufferId id) { return aligned(size(program[id].bytes)); };
-  Placed placed;
-  for (const auto& [id, below] : placement.places) {
-    int64_t& offset = placed.offsets[id];
-    for (BufferId c : below) offset = std::max(offset, placed.offsets[c] + bytes(c));
-    placed.bytes = std::max(placed.bytes, offset + bytes(id));
-  }
-  return placed;
-}
-
 /// In the lowest of the placements.
-int64_t least_bytes(const Program& program, const std::function<int64_t(Dim)>& size) {
+int64_t least_bytes(const Program& program, const SizeOf& size) {
   if (program.placements.empty()) return program.arena_bytes.value();
+  const std::vector<int64_t> sizes = sizes_of(program, planned_buffers(program), size);
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (const Placement& placement : program.placements) least = std::min(least, place(program, placement, size).bytes);
+  for (const Placement& placement : program.placements) least = std::min(least, place(placement, sizes).bytes);
   return least;
 }
 
@@ -199,7 +131,7 @@ Coloring plan_at(const Program& program, const Sizes& sizes, const ColoringOptio
 
 void check_plan(const Program& program) {
   const std::vector<BufferId> list = planned_buffers(program);
-  const auto check = [&](const std::vector<int64_t>& offsets, int64_t bytes, const std::function<int64_t(Dim)>& value) {
+  const auto check = [&](const std::vector<int64_t>& offsets, int64_t bytes, const SizeOf& value) {
     if (const auto breach = find_coloring_error(intervals_of(program, list, value), offsets, bytes))
       throw Error(ErrorKind::Internal, "check_plan: " + *breach, "this is a bug in onnxc; please report it with the model");
   };
@@ -216,9 +148,10 @@ void check_plan(const Program& program) {
   constexpr std::size_t kChecked = 16;
   for (const Sizes& sample : samples(program, list, kChecked)) {
     const auto value = [&](Dim d) { return d.evaluate(sample); };
+    const std::vector<int64_t> sizes = sizes_of(program, list, value);
     for (const Placement& placement : program.placements) {
-      Placed placed = place(program, placement, value);
-      std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return placed.offsets[id]; });
+      const Placed placed = place(placement, sizes);
+      std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return placed.offsets[static_cast<std::size_t>(id)]; });
       check(offsets, placed.bytes, value);
     }
   }

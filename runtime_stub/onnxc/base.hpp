@@ -99,6 +99,9 @@ struct Part {
 struct Threads {
   const onnxc_executor* executor = nullptr;
 
+  /// These threads, or none: a step's sizes in a run may be too small to be worth a fork.
+  Threads where(bool worth) const { return worth ? *this : Threads{}; }
+
   template <class Work>
   void run(Work&& work) const {
     if (executor == nullptr || executor->threads <= 1) return work(Part{});

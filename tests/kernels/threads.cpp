@@ -1,4 +1,5 @@
 // The pool: every index once, in rounds that follow each other closely and after sleep.
+#include <onnxc/base.hpp>
 #include <onnxc/threads.hpp>
 
 #include <catch2/catch.hpp>
@@ -21,6 +22,17 @@ TEST_CASE("every index runs once") {
       executor.parallel_for(executor.self, 10, [](void* context, int32_t i) { ++(*static_cast<std::vector<int>*>(context))[size_t(i)]; }, &hits);
       CHECK(hits == std::vector<int>(10, 1));
     }
+  }
+}
+
+TEST_CASE("work that is not worth a fork stays with the caller") {
+  onnxc::ThreadPool pool(3);
+  const onnxc_executor executor = pool.executor();
+  const onnxc::Threads threads{&executor};
+  for (bool worth : {false, true}) {
+    std::vector<int> counts(3);
+    threads.where(worth).run([&](onnxc::Part part) { counts[size_t(part.index)] = part.count; });
+    CHECK(counts == (worth ? std::vector<int>{3, 3, 3} : std::vector<int>{1, 0, 0}));
   }
 }
 

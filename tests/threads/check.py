@@ -2,7 +2,8 @@
 """Small networks, made for four threads and run with one to four: results are the same to the bit, and ONNX Runtime's.
 
 They have branches whose steps go without waiting for each other (compiler/lowering/concurrent_steps.h): parts of a Concat side by side, in channels-last images and in
-rows, steps too small to be shared, dilated kernels, heads with outputs of their own; that such steps are there is counted. Images of any size have scratch whose size a run tells.
+rows, steps too small to be shared, dilated kernels, heads with outputs of their own; that such steps are there is counted. Images of any size have scratch whose size a run tells,
+and rows of any number are shared where they are enough.
 """
 import os
 import re
@@ -70,15 +71,46 @@ def images():
     return nodes, constants, "y z", dict(x=values(1, 1, 61, 107)), {2: "height", 3: "width"}
 
 
-def groups(model):
-    """Forks with several steps in the emitted unit."""
+def perceptron(rows=None):
+    nodes = [node("MatMul", "x w0", "a"), node("Relu", "a", "ra"), node("MatMul", "ra w1", "b"), node("Softmax", "b", "y")]
+    return nodes, dict(w0=weights(64, 128), w1=weights(128, 10)), "y", dict(x=values(700, 64)), rows
+
+
+def emitted(model):
+    """The unit's text."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.onnx")
         with open(path, "wb") as file:
             file.write(model.SerializeToString())
         subprocess.run([os.environ["ONNXC_EXECUTABLE"], path, "--threads", str(THREADS), "-o", os.path.join(folder, "unit.cpp")], check=True)
         with open(os.path.join(folder, "unit.cpp")) as file:
-            return len(re.findall(r"threads\.run\(\[&\]\(onnxc::Part part\) \{\n", file.read()))
+            return file.read()
+
+
+def groups(model):
+    """Forks with several steps in the emitted unit."""
+    return len(re.findall(r"threads\.run\(\[&\]\(onnxc::Part part\) \{\n", emitted(model)))
+
+
+def check_rows():
+    """A step of any number of rows is shared on a condition that a run tells, one of many rows always; what it gives is the same. Gives the number of failures."""
+    failed = 0
+    condition = re.compile(r"threads\.where\(\d+ \* dims\.rows >= \d+")
+    for dims in None, {0: "rows"}:
+        nodes, constants, outputs, feeds, _ = perceptron(dims)
+        model = make_model("perceptron", nodes, constants, outputs, feeds, dims)
+        if bool(condition.search(emitted(model))) != (dims is not None):
+            failed += 1
+            print(f"FAILED perceptron with {dims}: shared on a condition where its rows are known, or always where they are not")
+    library = onnxc.compile(model, threads=THREADS)
+    for rows in 1, 3, 40, 700:
+        some = {"x": feeds["x"][:rows]}
+        expected = reference(model, some)
+        for threads in 1, 2, THREADS:
+            if not agree(onnxc.InferenceSession(library, threads=threads).run(None, some), expected):
+                failed += 1
+                print(f"FAILED perceptron: {rows} rows on {threads} threads give other values than ONNX Runtime's")
+    return failed
 
 
 def main():
@@ -102,6 +134,7 @@ def main():
             if not all(np.array_equal(a, e) for _ in range(RUNS) for a, e in zip(session.run(None, feeds), first)):
                 failed += 1
                 print(f"FAILED {title}: {threads} threads give other values than one")
+    failed += check_rows()
     print(f"{len(networks)} networks with {found} groups of concurrent steps, on 1 to {THREADS} threads: {failed} failed")
     return 1 if failed else 0
 

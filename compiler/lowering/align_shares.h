@@ -1,0 +1,10 @@
+// A memory plan for several threads.
+#pragma once
+#include "compiler/ir/program.h"
+
+namespace onnxc {
+
+/// Moves buffers of a plan so that each of `threads` writes where it wrote before. Takes no more memory: with symbolic sizes, at those that plans are compared at. After plan_memory.
+void align_shares(Program& program, int threads);
+
+}  // namespace onnxc

@@ -1,6 +1,7 @@
 #include "compiler/lowering/align_shares.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -11,10 +12,10 @@
 namespace onnxc {
 namespace {
 
-constexpr std::size_t kSamples = 64;   // at which a symbolic arena does not grow
-constexpr std::size_t kLikely = 2;     // of them, the first: at which shares are compared
-constexpr std::size_t kCentres = 8;    // that are tried for a buffer
+constexpr std::size_t kLikely = 2;     // samples, the first, at which shares are compared
+constexpr std::size_t kTried = 8;      // buffers, the largest, by which another is placed
 constexpr std::size_t kMostPlaces = 200;
+constexpr int64_t kFetched = 4;        // bytes that an added byte of arena has to spare threads from fetching in a run
 constexpr double kWorth = 0.995;       // of what is fetched: less gain is not worth a line in the unit
 
 /// How threads write and read each buffer of the list.
@@ -33,19 +34,31 @@ std::vector<Sharing> sharing_of(const Program& program, const std::vector<Buffer
   return sharing;
 }
 
-void align_fixed(Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing) {
-  std::vector<int64_t> offsets;
-  for (BufferId id : list) offsets.push_back(program[id].offset.value());
+void align_fixed(Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing, double growth) {
   const auto intervals = intervals_of(program, list, [](Dim d) { return d.value(); });
-  offsets = align_shares(intervals, sharing, offsets, program.arena_bytes.value());
-  for (std::size_t i = 0; i < list.size(); ++i) program[list[i]].offset = offsets[i];
+  std::vector<int64_t> planned;
+  for (BufferId id : list) planned.push_back(program[id].offset.value());
+  const int64_t height = program.arena_bytes.value();
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const double more : {0.0, growth / 4, growth}) {
+    const auto allowed = aligned(height + static_cast<int64_t>(more * static_cast<double>(height)));
+    const std::vector<int64_t> offsets = align_shares(intervals, sharing, planned, allowed);
+    int64_t end = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) end = std::max(end, offsets[i] + intervals[i].size);
+    if (const int64_t cost = foreign_bytes(intervals, sharing, offsets) + std::max<int64_t>(0, end - height) / kFetched; cost < least) {
+      least = cost;
+      for (std::size_t i = 0; i < list.size(); ++i) program[list[i]].offset = offsets[i];
+      program.arena_bytes = std::max(end, height);
+    }
+    if (growth == 0 || foreign_bytes(intervals, sharing, offsets) == 0) return;
+  }
 }
 
-/// Symbolic sizes: a buffer may rise to the middle of an earlier one, which moves whatever lies above it.
-class Centring {
+/// Symbolic sizes: a buffer may rise to the middle of an earlier one or above it, which moves whatever lies above.
+class Raising {
  public:
-  Centring(const Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing, Placement& placement) : list_(list), sharing_(sharing), placement_(placement) {
-    for (const Sizes& sizes : samples(program, list, kSamples)) {
+  Raising(const Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing, double growth, Placement& placement) : growth_(growth), list_(list), sharing_(sharing), placement_(placement) {
+    for (const Sizes& sizes : samples(program, list, std::clamp<std::size_t>(10'000 / list.size(), 16, 400))) {
       const auto value = [&](Dim d) { return d.evaluate(sizes); };
       samples_.push_back({intervals_of(program, list, value), sizes_of(program, list, value), 0});
       samples_.back().most = place(placement, samples_.back().sizes).bytes;
@@ -54,7 +67,7 @@ class Centring {
 
   void run() {
     if (samples_.empty() || placement_.places.size() > kMostPlaces) return;
-    for (double least = foreign_share(); centre_each(least);) {
+    for (double least = cost(); move_each(least);) {
     }
   }
 
@@ -68,11 +81,11 @@ class Centring {
   int64_t size(BufferId id) const { return samples_[0].sizes[static_cast<std::size_t>(id)]; }
 
   bool fits() const {
-    return std::ranges::all_of(samples_, [&](const Sample& s) { return place(placement_, s.sizes).bytes <= s.most; });
+    return std::ranges::all_of(samples_, [&](const Sample& s) { return static_cast<double>(place(placement_, s.sizes).bytes) <= (1 + growth_) * static_cast<double>(s.most); });
   }
 
-  /// Bytes that threads fetch before they write, against all: the sum of likely samples'.
-  double foreign_share() const {
+  /// What threads fetch before they write and what the arena has grown by, against all that is written: the sum of likely samples'.
+  double cost() const {
     double sum = 0;
     for (const Sample& s : std::span(samples_).first(std::min(kLikely, samples_.size()))) {
       const Placed placed = place(placement_, s.sizes);
@@ -82,45 +95,50 @@ class Centring {
         offsets.push_back(placed.offsets[static_cast<std::size_t>(list_[i])]);
         written += s.intervals[i].size;
       }
-      sum += static_cast<double>(foreign_bytes(s.intervals, sharing_, offsets)) / static_cast<double>(written);
+      sum += static_cast<double>(foreign_bytes(s.intervals, sharing_, offsets) + (placed.bytes - s.most) / kFetched) / static_cast<double>(written);
     }
     return sum;
   }
 
-  /// Places of buffers before place `end` that are at least as large as `id`, the largest first.
-  std::vector<BufferId> larger_before(std::size_t end, BufferId id) const {
-    std::vector<BufferId> found;
-    for (std::size_t i = 0; i < end; ++i) {
-      const BufferId c = placement_.places[i].buffer;
-      if (std::ranges::all_of(samples_, [&](const Sample& s) { return s.sizes[static_cast<std::size_t>(c)] >= s.sizes[static_cast<std::size_t>(id)]; })) found.push_back(c);
+  /// Other ways to place the i-th buffer: in the middle of a larger one, or above one that is not live with it.
+  std::vector<Placement::Place> ways(std::size_t i) const {
+    const Placement::Place& now = placement_.places[i];
+    std::vector<BufferId> before;
+    for (std::size_t k = 0; k < i; ++k) before.push_back(placement_.places[k].buffer);
+    std::ranges::stable_sort(before, std::greater{}, [&](BufferId c) { return size(c); });
+    before.resize(std::min(before.size(), kTried));
+    std::vector<Placement::Place> ways;
+    for (BufferId c : before) {
+      const auto index = [](BufferId id) { return static_cast<std::size_t>(id); };
+      if (std::ranges::all_of(samples_, [&](const Sample& s) { return s.sizes[index(c)] >= s.sizes[index(now.buffer)]; })) ways.push_back({now.buffer, now.below, c});
+      if (std::ranges::find(now.below, c) != now.below.end()) continue;
+      ways.push_back(now);
+      ways.back().below.push_back(c);
     }
-    std::ranges::stable_sort(found, std::greater{}, [&](BufferId c) { return size(c); });
-    found.resize(std::min(found.size(), kCentres));
-    return found;
+    if (now.centre >= 0) ways.push_back({now.buffer, now.below});
+    return ways;
   }
 
-  /// Centres buffers, each where that costs least; false where nothing is better. Those that lie on others come first: they push the fewest up.
-  bool centre_each(double& least) {
+  /// Moves buffers, each to where that costs least; false where nothing is better. Those that lie on others come first: they push the fewest up.
+  bool move_each(double& least) {
     bool better = false;
     for (std::size_t i = placement_.places.size(); i-- > 0;) {
-      Placement::Place& place = placement_.places[i];
-      std::vector<BufferId> centres = larger_before(i, place.buffer);
-      centres.push_back(-1);
-      BufferId best = place.centre;
-      for (BufferId c : centres) {
-        place.centre = c;
+      Placement::Place best = placement_.places[i];
+      for (const Placement::Place& way : ways(i)) {
+        placement_.places[i] = way;
         if (!fits()) continue;
-        if (const double share = foreign_share(); share < least * kWorth) {
-          least = share;
-          best = c;
+        if (const double c = cost(); c < least * kWorth) {
+          least = c;
+          best = way;
           better = true;
         }
       }
-      place.centre = best;
+      placement_.places[i] = std::move(best);
     }
     return better;
   }
 
+  double growth_;
   const std::vector<BufferId>& list_;
   const std::vector<Sharing>& sharing_;
   Placement& placement_;
@@ -129,12 +147,12 @@ class Centring {
 
 }  // namespace
 
-void align_shares(Program& program, int threads) {
+void align_shares(Program& program, int threads, double growth) {
   const std::vector<BufferId> list = planned_buffers(program);
   const std::vector<Sharing> sharing = sharing_of(program, list, threads);
-  if (program.placements.empty()) return align_fixed(program, list, sharing);
+  if (program.placements.empty()) return align_fixed(program, list, sharing, growth);
   std::vector<Placement> placements = program.placements;
-  for (Placement& placement : placements) Centring(program, list, sharing, placement).run();
+  for (Placement& placement : placements) Raising(program, list, sharing, growth, placement).run();
   program.placements = std::move(placements);
 }
 

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kLikely = 2;     // samples, the first, at which shares are compared
 constexpr std::size_t kTried = 8;      // buffers, the largest, by which another is placed
 constexpr std::size_t kMostPlaces = 200;
+constexpr int64_t kQuarter = 4, kLittle = 16;  // the arena grows by at most this part of it
+constexpr int64_t kCaches = 2 << 20;   // bytes of two processors' L2: what does not fit may only grow a little, as lines that were used before are the more likely to be in one
 constexpr int64_t kFetched = 4;        // bytes that an added byte of arena has to spare threads from fetching in a run
 constexpr double kWorth = 0.995;       // of what is fetched: less gain is not worth a line in the unit
 
@@ -34,34 +36,37 @@ std::vector<Sharing> sharing_of(const Program& program, const std::vector<Buffer
   return sharing;
 }
 
-void align_fixed(Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing, double growth) {
+void align_fixed(Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing, bool may_grow) {
   const auto intervals = intervals_of(program, list, [](Dim d) { return d.value(); });
   std::vector<int64_t> planned;
   for (BufferId id : list) planned.push_back(program[id].offset.value());
   const int64_t height = program.arena_bytes.value();
+  std::vector<int64_t> heights{height};
+  if (may_grow) heights.push_back(aligned(height + height / kLittle));
+  if (may_grow && height + height / kQuarter <= kCaches) heights.push_back(aligned(height + height / kQuarter));
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (const double more : {0.0, growth / 4, growth}) {
-    const auto allowed = aligned(height + static_cast<int64_t>(more * static_cast<double>(height)));
-    const std::vector<int64_t> offsets = align_shares(intervals, sharing, planned, allowed);
-    int64_t end = 0;
+  for (const int64_t most : heights) {
+    const std::vector<int64_t> offsets = align_shares(intervals, sharing, planned, most);
+    int64_t end = height;
     for (std::size_t i = 0; i < list.size(); ++i) end = std::max(end, offsets[i] + intervals[i].size);
-    if (const int64_t cost = foreign_bytes(intervals, sharing, offsets) + std::max<int64_t>(0, end - height) / kFetched; cost < least) {
+    if (const int64_t cost = foreign_bytes(intervals, sharing, offsets) + (end - height) / kFetched; cost < least) {
       least = cost;
       for (std::size_t i = 0; i < list.size(); ++i) program[list[i]].offset = offsets[i];
-      program.arena_bytes = std::max(end, height);
+      program.arena_bytes = end;
     }
-    if (growth == 0 || foreign_bytes(intervals, sharing, offsets) == 0) return;
   }
 }
 
-/// Symbolic sizes: a buffer may rise to the middle of an earlier one or above it, which moves whatever lies above.
+/// Symbolic sizes: a buffer may rise to the middle of an earlier one or above it, which moves whatever lies above. The arena may grow by a quarter at any size: small ones gain by it, and
+/// large ones, which no cache holds, lose nothing.
 class Raising {
  public:
-  Raising(const Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing, double growth, Placement& placement) : growth_(growth), list_(list), sharing_(sharing), placement_(placement) {
+  Raising(const Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing, bool may_grow, Placement& placement) : list_(list), sharing_(sharing), placement_(placement) {
     for (const Sizes& sizes : samples(program, list, std::clamp<std::size_t>(10'000 / list.size(), 16, 400))) {
       const auto value = [&](Dim d) { return d.evaluate(sizes); };
-      samples_.push_back({intervals_of(program, list, value), sizes_of(program, list, value), 0});
-      samples_.back().most = place(placement, samples_.back().sizes).bytes;
+      samples_.push_back({intervals_of(program, list, value), sizes_of(program, list, value), 0, 0});
+      samples_.back().planned = place(placement, samples_.back().sizes).bytes;
+      samples_.back().most = samples_.back().planned + (may_grow ? samples_.back().planned / kQuarter : 0);
     }
   }
 
@@ -75,13 +80,13 @@ class Raising {
   struct Sample {
     std::vector<Interval> intervals;  // by list_
     std::vector<int64_t> sizes;       // by BufferId
-    int64_t most;                     // bytes of the arena
+    int64_t planned, most;            // bytes of the arena: before anything is moved, and at most
   };
 
   int64_t size(BufferId id) const { return samples_[0].sizes[static_cast<std::size_t>(id)]; }
 
   bool fits() const {
-    return std::ranges::all_of(samples_, [&](const Sample& s) { return static_cast<double>(place(placement_, s.sizes).bytes) <= (1 + growth_) * static_cast<double>(s.most); });
+    return std::ranges::all_of(samples_, [&](const Sample& s) { return place(placement_, s.sizes).bytes <= s.most; });
   }
 
   /// What threads fetch before they write and what the arena has grown by, against all that is written: the sum of likely samples'.
@@ -95,7 +100,7 @@ class Raising {
         offsets.push_back(placed.offsets[static_cast<std::size_t>(list_[i])]);
         written += s.intervals[i].size;
       }
-      sum += static_cast<double>(foreign_bytes(s.intervals, sharing_, offsets) + (placed.bytes - s.most) / kFetched) / static_cast<double>(written);
+      sum += static_cast<double>(foreign_bytes(s.intervals, sharing_, offsets) + (placed.bytes - s.planned) / kFetched) / static_cast<double>(written);
     }
     return sum;
   }
@@ -138,7 +143,6 @@ class Raising {
     return better;
   }
 
-  double growth_;
   const std::vector<BufferId>& list_;
   const std::vector<Sharing>& sharing_;
   Placement& placement_;
@@ -147,12 +151,12 @@ class Raising {
 
 }  // namespace
 
-void align_shares(Program& program, int threads, double growth) {
+void align_shares(Program& program, int threads, bool may_grow) {
   const std::vector<BufferId> list = planned_buffers(program);
   const std::vector<Sharing> sharing = sharing_of(program, list, threads);
-  if (program.placements.empty()) return align_fixed(program, list, sharing, growth);
+  if (program.placements.empty()) return align_fixed(program, list, sharing, may_grow);
   std::vector<Placement> placements = program.placements;
-  for (Placement& placement : placements) Raising(program, list, sharing, growth, placement).run();
+  for (Placement& placement : placements) Raising(program, list, sharing, may_grow, placement).run();
   program.placements = std::move(placements);
 }
 

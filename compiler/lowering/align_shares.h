@@ -4,8 +4,8 @@
 
 namespace onnxc {
 
-/// Moves buffers of a plan so that each of `threads` writes where it wrote before. The arena grows by at most `growth` of its size, where that is worth it; with symbolic sizes, at those that
-/// plans are compared at. After plan_memory.
-void align_shares(Program& program, int threads, double growth = 0);
+/// Moves buffers of a plan so that each of `threads` writes where it wrote before. Where the arena `may_grow`, it does where that is worth it, by a quarter at most; with symbolic sizes, at
+/// those that plans are compared at. After plan_memory.
+void align_shares(Program& program, int threads, bool may_grow = false);
 
 }  // namespace onnxc

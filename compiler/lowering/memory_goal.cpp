@@ -14,8 +14,6 @@
 namespace onnxc {
 namespace {
 
-constexpr double kGrowthForThreads = 0.25;  // of the arena, at most: nearly all of what threads would fetch from each other can be spared with it
-
 /// A way to lower.
 struct Way {
   const Graph* graph;
@@ -34,7 +32,7 @@ void plan(Planned& planned, const LowerOptions& options, MemoryGoal goal) {
   if (options.optimise && options.threads > 1) find_concurrent_steps(planned.program);
   if (goal == MemoryGoal::Speed && options.optimise && options.threads > 1) keep_part_workspaces(planned.program, options.threads);
   plan_memory(planned.program);
-  if (options.optimise && options.threads > 1) align_shares(planned.program, options.threads, goal == MemoryGoal::Speed ? kGrowthForThreads : 0);
+  if (options.optimise && options.threads > 1) align_shares(planned.program, options.threads, goal == MemoryGoal::Speed);
 }
 
 /// Some kernels gain time by larger weights. Where they gain too much of that, others take their place: picks them. Gives a draft with the picks.

@@ -13,8 +13,10 @@ namespace onnxc {
 namespace {
 
 constexpr std::size_t kLikely = 2;     // samples, the first, at which shares are compared
-constexpr std::size_t kTried = 8;      // buffers, the largest, by which another is placed
-constexpr std::size_t kMostPlaces = 200;
+constexpr std::size_t kTried = 5;      // buffers, the largest, by which another is placed
+constexpr std::size_t kMostPlaces = 100;
+constexpr int kPasses = 4;
+constexpr int64_t kSmall = 64;         // what is smaller than the largest buffer by this factor stays
 constexpr int64_t kQuarter = 4, kLittle = 16;  // the arena grows by at most this part of it
 constexpr int64_t kCaches = 2 << 20;   // bytes of two processors' L2: what does not fit may only grow a little, as lines that were used before are the more likely to be in one
 constexpr int64_t kFetched = 4;        // bytes that an added byte of arena has to spare threads from fetching in a run
@@ -72,8 +74,8 @@ class Raising {
 
   void run() {
     if (samples_.empty() || placement_.places.size() > kMostPlaces) return;
-    for (double least = cost(); move_each(least);) {
-    }
+    double least = cost();
+    for (int pass = 0; pass < kPasses && move_each(least);) ++pass;
   }
 
  private:
@@ -127,7 +129,9 @@ class Raising {
   /// Moves buffers, each to where that costs least; false where nothing is better. Those that lie on others come first: they push the fewest up.
   bool move_each(double& least) {
     bool better = false;
+    const int64_t largest = std::ranges::max(samples_[0].sizes);
     for (std::size_t i = placement_.places.size(); i-- > 0;) {
+      if (size(placement_.places[i].buffer) < largest / kSmall) continue;
       Placement::Place best = placement_.places[i];
       for (const Placement::Place& way : ways(i)) {
         placement_.places[i] = way;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kUnplaced = -1;
 constexpr int kPasses = 4;
-constexpr std::size_t kMost = 600;    // intervals
+constexpr std::size_t kMost = 300;    // intervals: a search takes time with their square
 constexpr std::size_t kNearest = 20;  // intervals before and after one, and largest of all, beside which places for it are looked for
 
 struct Piece {
@@ -38,13 +38,16 @@ class Aligner {
     by_size_ = by_time_;
     std::ranges::stable_sort(by_size_, std::greater{}, [&](int i) { return at(i).size; });
     for (std::size_t k = 0; k < by_time_.size(); ++k) rank_[static_cast<std::size_t>(by_time_[k])] = k;
+  }
+
+  /// Before anything is placed.
+  void find_live() {
     for (int a : by_time_) {
       for (int b : by_time_) {
         if (a != b && at(a).first < at(b).last && at(b).first < at(a).last) live_with_[static_cast<std::size_t>(a)].push_back(b);
       }
     }
   }
-
   /// Places all from nothing; false where one finds no room.
   bool place_all(std::vector<int64_t>& offsets) {
     for (int i : by_time_) offset(i) = kUnplaced;
@@ -214,6 +217,7 @@ std::vector<int64_t> align_shares(std::span<const Interval> intervals, std::span
   std::vector<int64_t> best(offsets.begin(), offsets.end());
   if (intervals.size() > kMost) return best;
   Aligner aligner(intervals, sharing, height);
+  aligner.find_live();
   int64_t least = aligner.total(best);
   const auto take = [&](const std::vector<int64_t>& found) {
     if (const int64_t bytes = aligner.total(found); bytes < least) {

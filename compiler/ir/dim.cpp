@@ -287,16 +287,22 @@ Dim max(Dim a, Dim b) {
 
 bool always_at_least(Dim a, Dim b) { return (a - b).min_value() >= 0; }
 
-Sizes likely_sizes(const std::map<std::string, Dim>& symbols) {
+Sizes sizes_near(int64_t n, const std::map<std::string, Dim>& symbols) {
   Sizes sizes;
-  for (const auto& [name, symbol] : symbols) sizes[name] = std::clamp<int64_t>(64, symbol.min_value(), symbol.max_value());
+  for (const auto& [name, symbol] : symbols) sizes[name] = std::clamp(n, symbol.min_value(), symbol.max_value());
   return sizes;
 }
 
-int64_t likely_value(Dim dim) {
+int64_t value_near(int64_t n, Dim dim) {
   std::map<std::string, Dim> symbols;
   dim.collect_symbols(symbols);
-  return dim.evaluate(likely_sizes(symbols));
+  return dim.evaluate(sizes_near(n, symbols));
 }
+
+constexpr int64_t kLikely = 64;
+
+Sizes likely_sizes(const std::map<std::string, Dim>& symbols) { return sizes_near(kLikely, symbols); }
+
+int64_t likely_value(Dim dim) { return value_near(kLikely, dim); }
 
 }  // namespace onnxc

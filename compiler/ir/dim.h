@@ -109,7 +109,11 @@ inline bool always_equal(Dim a, Dim b) { return a == b; }
 /// True when a >= b for every value of the symbols within their bounds, as far as interval arithmetic can tell.
 bool always_at_least(Dim a, Dim b);
 
-/// Sizes to judge by where they are not known: each symbol is 64, or what of its bounds is nearest.
+/// Sizes where each symbol is n, or what of its bounds is nearest.
+Sizes sizes_near(int64_t n, const std::map<std::string, Dim>& symbols);
+/// The value at these sizes.
+int64_t value_near(int64_t n, Dim dim);
+/// Sizes to judge by where they are not known: near 64.
 Sizes likely_sizes(const std::map<std::string, Dim>& symbols);
 /// The value at these sizes.
 int64_t likely_value(Dim dim);

@@ -60,22 +60,11 @@ const char* place_name(Buffer::Place place) {
   return "?";
 }
 
-double forks_worth(int64_t macs, int64_t bytes) {
-  return std::max(static_cast<double>(macs) / kForkMacs, static_cast<double>(bytes) / kForkBytes);
-}
+double forks_worth(int64_t macs, int64_t bytes) { return std::max(static_cast<double>(macs) / kForkMacs, static_cast<double>(bytes) / kForkBytes); }
 
 bool worth_sharing(const Step& step) { return step.parallel && !step.fallible && forks_worth(step.macs.max_value(), step.bytes.max_value()) >= 1; }
 
-bool always_worth_sharing(const Step& step) {
-  const auto least = [](Dim d) {
-    std::map<std::string, Dim> symbols;
-    d.collect_symbols(symbols);
-    Sizes sizes;
-    for (const auto& [name, symbol] : symbols) sizes[name] = std::max<int64_t>(1, symbol.min_value());
-    return d.evaluate(sizes);
-  };
-  return worth_sharing(step) && forks_worth(least(step.macs), least(step.bytes)) >= 1;
-}
+bool always_worth_sharing(const Step& step) { return worth_sharing(step) && forks_worth(value_near(1, step.macs), value_near(1, step.bytes)) >= 1; }
 
 std::string step_label(const Step& step) { return step.kind == Step::Kind::Call ? step.row : kind_name(step.kind); }
 

@@ -56,6 +56,7 @@ void align_fixed(Program& program, const std::vector<BufferId>& list, const std:
       for (std::size_t i = 0; i < list.size(); ++i) program[list[i]].offset = offsets[i];
       program.arena_bytes = end;
     }
+    if (least == 0) return;
   }
 }
 
@@ -159,9 +160,7 @@ void align_shares(Program& program, int threads, bool may_grow) {
   const std::vector<BufferId> list = planned_buffers(program);
   const std::vector<Sharing> sharing = sharing_of(program, list, threads);
   if (program.placements.empty()) return align_fixed(program, list, sharing, may_grow);
-  std::vector<Placement> placements = program.placements;
-  for (Placement& placement : placements) Raising(program, list, sharing, may_grow, placement).run();
-  program.placements = std::move(placements);
+  for (Placement& placement : program.placements) Raising(program, list, sharing, may_grow, placement).run();
 }
 
 }  // namespace onnxc

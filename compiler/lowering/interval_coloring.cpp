@@ -26,8 +26,6 @@
 namespace onnxc {
 namespace {
 
-bool is_live(const Interval& interval) { return interval.first < interval.last && interval.size > 0; }
-
 /// Groups of intervals that are connected through overlapping lifetimes, in the order of time.
 std::vector<std::vector<int>> split_in_time(std::span<const Interval> intervals) {
   std::vector<int> by_first;

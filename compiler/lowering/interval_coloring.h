@@ -13,6 +13,10 @@ struct Interval {
   int64_t alignment;  // of the offset; a power of two
 };
 
+inline bool is_live(const Interval& interval) { return interval.first < interval.last && interval.size > 0; }
+/// Of two that are live at all.
+inline bool live_together(const Interval& a, const Interval& b) { return a.first < b.last && b.first < a.last; }
+
 struct ColoringOptions {
   int64_t effort = 3'000'000;  // of the exact search, as search_canonical counts it: about a second at most. 0: greedy alone
   int64_t good_enough = 0;     // bytes: a height that need not be improved

@@ -16,10 +16,6 @@
 namespace onnxc {
 namespace {
 
-bool is_live(const Interval& interval) { return interval.first < interval.last && interval.size > 0; }
-
-bool live_together(const Interval& a, const Interval& b) { return a.first < b.last && b.first < a.last; }
-
 /// One region in the making.
 class Filling {
  public:

@@ -24,8 +24,6 @@ namespace {
 using Order = std::vector<int>;
 using Heights = std::vector<double>;  // bytes, one for each active sample; as numbers that the machine compares two or more at a time
 
-bool live_together(const Interval& a, const Interval& b) { return a.first < b.last && b.first < a.last; }
-
 /// Who overlaps whom in time, as one flat list for each member.
 std::vector<std::vector<int>> find_conflicts(std::span<const Interval> intervals) {
   std::vector<int> by_first(intervals.size());

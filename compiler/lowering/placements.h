@@ -1,5 +1,6 @@
 // Where buffers of symbolic sizes lie, as numbers for some of these sizes.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>

@@ -12,6 +12,7 @@
 #include "compiler/lowering/share_alignment.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace onnxc {
@@ -30,9 +31,9 @@ struct Piece {
 class Aligner {
  public:
   Aligner(std::span<const Interval> intervals, std::span<const Sharing> sharing, int64_t height)
-      : intervals_(intervals), sharing_(sharing), height_(height), rank_(intervals.size()), live_with_(intervals.size()), offsets_(intervals.size()) {
+      : intervals_(intervals), sharing_(sharing), height_(height), rank_(intervals.size()), offsets_(intervals.size()) {
     for (int i = 0; i < static_cast<int>(intervals.size()); ++i) {
-      if (at(i).first < at(i).last && at(i).size > 0) by_time_.push_back(i);
+      if (is_live(at(i))) by_time_.push_back(i);
     }
     std::ranges::stable_sort(by_time_, {}, [&](int i) { return at(i).first; });
     by_size_ = by_time_;
@@ -40,14 +41,6 @@ class Aligner {
     for (std::size_t k = 0; k < by_time_.size(); ++k) rank_[static_cast<std::size_t>(by_time_[k])] = k;
   }
 
-  /// Before anything is placed.
-  void find_live() {
-    for (int a : by_time_) {
-      for (int b : by_time_) {
-        if (a != b && at(a).first < at(b).last && at(b).first < at(a).last) live_with_[static_cast<std::size_t>(a)].push_back(b);
-      }
-    }
-  }
   /// Places all from nothing; false where one finds no room.
   bool place_all(std::vector<int64_t>& offsets) {
     for (int i : by_time_) offset(i) = kUnplaced;
@@ -144,18 +137,22 @@ class Aligner {
     return sum;
   }
 
-  bool is_free(int i, int64_t place) const {
-    if (place < 0 || place + at(i).size > height_) return false;
-    return std::ranges::none_of(live_with_[static_cast<std::size_t>(i)], [&](int c) { return offset(c) != kUnplaced && place < offset(c) + at(c).size && offset(c) < place + at(i).size; });
+  /// Those placed that are live in some step of interval i.
+  std::vector<int> live_with(int i) const {
+    std::vector<int> found;
+    std::ranges::copy_if(by_time_, std::back_inserter(found), [&](int c) { return c != i && offset(c) != kUnplaced && live_together(at(c), at(i)); });
+    return found;
   }
 
   /// Free ones in the middle of another, at one of its ends, beside it.
   std::vector<int64_t> places(int i) const {
     const int64_t size = at(i).size, alignment = std::max<int64_t>(at(i).alignment, 1);
+    const std::vector<int> others = live_with(i);
     std::vector<int64_t> list;
     const auto add = [&](int64_t place) {
       place = place / alignment * alignment;
-      if (is_free(i, place)) list.push_back(place);
+      const bool is_inside = place >= 0 && place + size <= height_;
+      if (is_inside && std::ranges::none_of(others, [&](int c) { return place < offset(c) + at(c).size && offset(c) < place + size; })) list.push_back(place);
     };
     const auto add_beside = [&](int c) {
       if (c == i || offset(c) == kUnplaced) return;
@@ -205,7 +202,6 @@ class Aligner {
   int64_t height_;
   std::vector<int> by_time_, by_size_;  // those that are live at all
   std::vector<std::size_t> rank_;       // in time, by interval
-  std::vector<std::vector<int>> live_with_;
   std::vector<int64_t> offsets_;
 };
 
@@ -217,7 +213,6 @@ std::vector<int64_t> align_shares(std::span<const Interval> intervals, std::span
   std::vector<int64_t> best(offsets.begin(), offsets.end());
   if (intervals.size() > kMost) return best;
   Aligner aligner(intervals, sharing, height);
-  aligner.find_live();
   int64_t least = aligner.total(best);
   const auto take = [&](const std::vector<int64_t>& found) {
     if (const int64_t bytes = aligner.total(found); bytes < least) {

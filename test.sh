@@ -75,6 +75,7 @@ stage "kernels by measurement" script tests/tune/run.sh
 stage "hard memory plans" script tests/memory/minimalloc.sh
 stage "arenas of symbolic sizes" script tests/memory/symbolic.sh
 stage "memory of the compiler" script tests/memory/peak.sh
+stage "functions, broadcasting, branches" script tests/language/run.sh
 stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
 stage "a model from inside" script tests/sight/run.sh

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "compiler/frontend/expand_functions.h"
+#include "compiler/frontend/function_defaults.h"
 #include "compiler/frontend/tensors.h"
 #include "compiler/ops/custom/custom_operator.h"
 #include "compiler/support/sha256.h"
@@ -137,6 +138,7 @@ class TypeImporter {
     }
     const std::string name = proto.has_dim_param() && !proto.dim_param().empty() ? proto.dim_param() : fmt::format("{}_{}", value, axis);
     check_name(name);
+    if (const auto other = options_.same.find(name); other != options_.same.end()) return other->second;
     const auto it = options_.dims.find(name);
     if (it == options_.dims.end()) return Dim::symbol(name, 0, INT64_MAX);
     if (it->second.min == it->second.max) return it->second.min;
@@ -375,7 +377,10 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   }
   check_function_growth(model);
   try {
-    if (model.functions_size() > 0) onnx::inliner::InlineLocalFunctions(model, true);
+    if (model.functions_size() > 0) {
+      complete_calls(model);
+      onnx::inliner::InlineLocalFunctions(model, true);
+    }
     expand_functions(model, options.knows);
   } catch (const std::exception& e) {
     throw Error(ErrorKind::Invalid, fmt::format("functions cannot be inlined: {}", e.what()));

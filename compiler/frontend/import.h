@@ -31,6 +31,8 @@ struct ImportOptions {
     int64_t min, max;
   };
   std::map<std::string, Range> dims;
+  /// Named dimensions that are other extents.
+  std::map<std::string, Dim> same{};
   /// True for operators that the compiler knows itself; others are replaced by their ONNX function body where there is one.
   std::function<bool(const std::string& domain, const std::string& op)> knows;
   /// True for operators that are the caller's: a function of the model that has such a name is left out.

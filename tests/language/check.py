@@ -1,0 +1,61 @@
+"""Runs each case on every target that this machine has. Equal shapes and types; values equal, but for sums, whose tolerance the case states."""
+import pathlib
+import sys
+
+import numpy as np
+
+import onnxc
+
+FOLDER = pathlib.Path(__file__).parent
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
+import functions  # noqa: E402, F401
+from case import CASES  # noqa: E402
+from side_by_side import side_by_side  # noqa: E402
+
+TARGETS = ("native", "x86-64-v3", "generic") if "avx2" in pathlib.Path("/proc/cpuinfo").read_text() else ("native", "generic")
+
+
+def same(actual, wanted, near):
+    actual, wanted = np.asarray(actual), np.asarray(wanted)
+    if actual.shape != wanted.shape or actual.dtype != wanted.dtype:
+        return f"{actual.dtype}{list(actual.shape)} where {wanted.dtype}{list(wanted.shape)} is right"
+    equal = np.array_equal(actual, wanted) if wanted.dtype == object else np.allclose(actual, wanted, rtol=near, atol=near, equal_nan=True)
+    if not equal:
+        return f"{actual.tolist()} where {wanted.tolist()} is right"
+    return None
+
+
+def run(job):
+    case, target = job
+    try:
+        session = onnxc.InferenceSession(case.model.SerializeToString(), options=["-O2", f"--target={target}", *case.options])
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    for number, (feeds, wanted) in enumerate(case.runs):
+        try:
+            outputs = session.run(None, feeds)
+        except Exception as error:
+            if isinstance(wanted, str) and wanted in str(error):
+                continue
+            return f"run {number}: {error}"
+        if isinstance(wanted, str):
+            return f"run {number} ends well, where '{wanted}' is to be said"
+        for actual, expected in zip(outputs, wanted, strict=True):
+            if problem := same(actual, expected, case.near):
+                return f"run {number}: {problem}"
+    return None
+
+
+def main():
+    jobs = [(case, target) for case in CASES for target in TARGETS]
+    failed = 0
+    for (case, target), problem in zip(jobs, side_by_side(run, jobs), strict=True):
+        if problem is not None:
+            print(f"FAILED {case.title} on {target}: {problem}")
+            failed += 1
+    print(f"{len(jobs) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -39,7 +39,7 @@ std::string abi_text(const Interface& interface, const Program& program, const E
       text += fmt::format("constexpr std::int64_t {}_{}_{}_shape[] = {{{}}};\n", ns, what, i, shape.empty() ? "0" : shape);
       const int kind = list[i].buffer->kind == Type::Kind::Sequence ? ONNXC_SEQUENCE : list[i].buffer->kind == Type::Kind::Optional ? ONNXC_OPTIONAL : list[i].buffer->kind == Type::Kind::Map ? ONNXC_MAP : ONNXC_TENSOR;
       rows += fmt::format("    {{{}, {}, {}, {}, {}_{}_{}_shape, {}, {}}},\n", name_text(list[i].buffer->name), string_literal(list[i].name),
-                          static_cast<int>(list[i].buffer->element), list[i].buffer->extents.size(), ns, what, i, list[i].form(), kind);
+                          static_cast<int>(list[i].buffer->element), list[i].buffer->is_ranked ? static_cast<int>(list[i].buffer->extents.size()) : -1, ns, what, i, list[i].form(), kind);
     }
     if (list.empty()) rows = "    {nullptr, nullptr, 0, 0, nullptr, 0, 0},\n";
     text += fmt::format("constexpr onnxc_tensor_info {}_{}s[] = {{\n{}}};\n", ns, what, rows);
@@ -93,18 +93,13 @@ std::string abi_text(const Interface& interface, const Program& program, const E
   text += fmt::format("std::int32_t {}_run(const onnxc_call* call) {{\n  if (call == nullptr) return ONNXC_NULL_POINTER;\n", ns);
   if (interface.dynamic()) {
     text += "  const std::int64_t* const symbols = call->symbols;\n  if (symbols == nullptr) return ONNXC_NULL_POINTER;\n" + make_dims;
-    std::string bad;
-    for (Dim s : interface.symbols) {
-      const std::string name = interface.symbol_names.at(s.name());
-      bad += fmt::format("{}{} < {}", bad.empty() ? "" : " || ", name, s.min_value());
-    }
-    text += fmt::format("  if ({}) return ONNXC_BAD_DIMENSION;\n", bad);
+    text += fmt::format("  if (const auto status = {}::check(dims)) return onnxc::tell(status, *call);\n", ns);
   }
   text += fmt::format("  const {}::Inputs in{{\n{}  }};\n  const {}::Outputs out{{\n{}  }};\n", ns, in, ns, out);
   text += fmt::format("  if (call->output_shapes != nullptr) {{\n    for (std::int32_t k = 0; k < {}; ++k) {{\n      if ({}call->output_shapes[k] != nullptr) {}_output_shape(call->symbols, k, call->output_shapes[k]);\n    }}\n  }}\n",
                       interface.outputs.size(), told.empty() ? "" : told + " && ", ns);
   if (program.uses_heap) text += "  if (call->allocator == nullptr) return ONNXC_NULL_POINTER;\n";
-  text += fmt::format("  return {}::run({}in, out, {{static_cast<std::byte*>(call->arena), call->arena_bytes}}{}{}).code;\n}}\n\n", ns, interface.dynamic() ? "dims, " : "",
+  text += fmt::format("  return onnxc::tell({}::run({}in, out, {{static_cast<std::byte*>(call->arena), call->arena_bytes}}{}{}), *call);\n}}\n\n", ns, interface.dynamic() ? "dims, " : "",
                       program.uses_heap ? ", *call->allocator" : "", options.threads > 1 ? ", call->executor" : "");
   text += fmt::format(
       "constexpr onnxc_model {0}_description = {{\n    sizeof(onnxc_model), {1}, {2}, {3}, {4}, {5}, {6}, {7},\n    {0}_inputs, {0}_outputs, {0}_symbols, {8}, {9}, {0}_arena_bytes, {0}_output_shape, {0}_run, {10},\n}};\n\n",

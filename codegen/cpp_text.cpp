@@ -39,6 +39,7 @@ std::string cpp_dim(Dim dim, const SymbolNames& symbols) {
     case Dim::Kind::Mod: return call("mod");
     case Dim::Kind::Min: return call("min_of");
     case Dim::Kind::Max: return call("max_of");
+    case Dim::Kind::Broadcast: return call("broadcast_of");
   }
   return "0";
 }

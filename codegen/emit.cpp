@@ -11,6 +11,7 @@
 #include "codegen/function.h"
 #include "codegen/names.h"
 #include "codegen/profile.h"
+#include "codegen/requirements.h"
 #include "codegen/standalone.h"
 #include "codegen/steps.h"
 #include "codegen/variants.h"
@@ -124,7 +125,9 @@ class Emitter {
   /// `dims.batch == 8 && dims.sequence == 128`
   std::string condition(const Variant& variant) const {
     std::string text;
-    for (const auto& [symbol, extent] : variant.dims) text += fmt::format("{}{} == {}", text.empty() ? "" : " && ", interface_.symbol_names.at(symbol), extent);
+    const auto both = [&](const std::string& test) { text += (text.empty() ? "" : " && ") + test; };
+    for (const auto& [symbol, extent] : variant.dims) both(fmt::format("{} == {}", interface_.symbol_names.at(symbol), extent));
+    for (const auto& [a, b] : variant.equal) both(equality_text(a, b, interface_.symbol_names));
     return text;
   }
 
@@ -153,7 +156,9 @@ class Emitter {
     if (interface_.dynamic()) {
       text += "/// The dynamic dimensions of the inputs.\nstruct Dims {\n";
       for (Dim s : interface_.symbols) text += fmt::format("  std::int64_t {};  // {}\n", interface_.symbol_members.at(s.name()), bounds_text(s));
-      text += "};\n\ninline constexpr std::size_t arena_alignment = 64;\n/// Bytes of arena that a run needs at these dimensions.\n"
+      for (const Requirement& r : requirements_of_dims(program_.requirements, interface_))
+        text += fmt::format("  // The model needs that {} ({}).\n", comment_text(onnxc::text(r), 300), comment_text(r.who, 120));
+      text += "};\n/// ok, or which of the dimensions does not fit; `run` asks it first.\nonnxc::Status check(const Dims& dims) noexcept;\n\ninline constexpr std::size_t arena_alignment = 64;\n/// Bytes of arena that a run needs at these dimensions.\n"
               "std::size_t arena_bytes(const Dims& dims) noexcept;\n\n";
     } else {
       text += fmt::format("inline constexpr std::size_t arena_bytes = {}, arena_alignment = {};\n\n", program_.arena_bytes.value(), program_.arena_alignment);
@@ -163,7 +168,7 @@ class Emitter {
       for (const Member& m : list)
       {
         const std::string type = m.plain() ? m.span_type(output) : output ? "onnxc_value&" : "const onnxc_value&";
-        const std::string shape = m.buffer->kind == Type::Kind::Tensor ? onnxc::text(m.buffer->extents) : m.buffer->kind == Type::Kind::Sequence ? "a sequence" : m.buffer->kind == Type::Kind::Map ? "a map" : "an optional";
+        const std::string shape = m.buffer->kind == Type::Kind::Tensor && !m.buffer->is_ranked ? "a tensor of a rank that the run tells" : m.buffer->kind == Type::Kind::Tensor ? onnxc::text(m.buffer->extents) : m.buffer->kind == Type::Kind::Sequence ? "a sequence" : m.buffer->kind == Type::Kind::Map ? "a map" : "an optional";
         text += fmt::format("  {} {};  // {}{}\n", type, m.name, comment_text(shape), m.buffer->name == m.name ? "" : " '" + comment_text(m.buffer->name) + "'");
         if (m.bounded) text += fmt::format("  std::int64_t* {}_shape = nullptr;  // room for {} extents, which run tells\n", m.name, m.buffer->extents.size());
       }
@@ -270,15 +275,22 @@ class Emitter {
       text += fmt::format("namespace {} {{\n\n{}\n}}  // namespace {}\n\n", scopes_[i], function.print(weights), scopes_[i]);
       const std::string test = condition(variants_[i]);
       sizes += fmt::format("  if ({}) return static_cast<std::size_t>(onnxc::nothrow({}::plan)(dims).bytes);\n", test, scopes_[i]);
-      choices += fmt::format("  if ({}) {{\n{}    return {};\n  }}\n", test, function.constraints("    "), call(scopes_[i] + "::steps", program));
+      std::string checks;
+      for (const Requirement& r : requirements_of_dims(program.requirements, interface_)) {
+        if (std::ranges::find(program_.requirements, r) == program_.requirements.end()) checks += "    " + requirement_check(r, interface_.symbol_names);
+      }
+      choices += fmt::format("  if ({}) {{\n{}    return {};\n  }}\n", test, checks, call(scopes_[i] + "::steps", program));
     }
     text += "}  // namespace\n\n";
 
-    if (interface_.dynamic())
+    if (interface_.dynamic()) {
+      text += fmt::format("onnxc::Status check(const Dims& dims) noexcept {{\n{}  return {{}};\n}}\n\n", dims_checks());
       text += fmt::format("std::size_t arena_bytes(const Dims& dims) noexcept {{\n{}  return static_cast<std::size_t>(onnxc::nothrow(plan)(dims).bytes);\n}}\n\n", sizes);
+    }
     text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n", interface_.dynamic() ? "const Dims& dims, " : "",
                         memory_parameter(), options_.threads > 1 ? ", const onnxc_executor* executor" : "");
-    text += bounds_checks() + general.constraints("  ") + size_checks();
+    if (interface_.dynamic()) text += "  if (const auto status = check(dims)) return status;\n";
+    text += size_checks();
     text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n", interface_.dynamic() ? "(dims)" : "");
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
     text += choices + fmt::format("  return {};\n}}\n\n}}  // namespace {}\n\n", call("steps", program_), options_.name_space);
@@ -338,14 +350,10 @@ class Emitter {
     return text + fmt::format("constexpr onnxc_string {}[] = {{  // {}\n{}\n}};\n\n", w.name, comment_text(w.from, 60), rows);
   }
 
-  std::string bounds_checks() const {
+  std::string dims_checks() const {
     std::string text;
-    for (Dim s : interface_.symbols) {
-      const std::string name = interface_.symbol_names.at(s.name());
-      std::string condition = fmt::format("{} < {}", name, s.min_value());
-      if (s.max_value() != INT64_MAX) condition += fmt::format(" || {} > {}", name, s.max_value());
-      text += fmt::format("  if ({}) return {{ONNXC_BAD_DIMENSION}};\n", condition);
-    }
+    for (Dim s : interface_.symbols) text += "  " + bounds_check(s, interface_.symbol_names);
+    for (const Requirement& r : requirements_of_dims(program_.requirements, interface_)) text += "  " + requirement_check(r, interface_.symbol_names);
     return text;
   }
 

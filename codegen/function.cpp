@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "codegen/steps.h"
 
@@ -153,20 +152,6 @@ std::string FunctionText::buffers(const WeightsText& weights) {
   if (!output) text = "  static_cast<void>(out);\n" + text;
   if (interface_.dynamic()) text = "  static_cast<void>(dims);\n" + text;
   if (threads_) text = "  static_cast<void>(threads);\n" + text;
-  return text;
-}
-
-std::string FunctionText::constraints(std::string_view indent) const {
-  std::string text;
-  std::set<std::string> seen;
-  for (const auto& [a, b] : program_.constraints) {
-    std::map<std::string, Dim> used;
-    a.collect_symbols(used);
-    b.collect_symbols(used);
-    if (used.empty() || std::any_of(used.begin(), used.end(), [&](const auto& u) { return interface_.symbol_members.count(u.first) == 0; })) continue;
-    const std::string condition = fmt::format("{} != {}", cpp_dim(a, symbol_names_), cpp_dim(b, symbol_names_));
-    if (seen.insert(condition).second) text += fmt::format("{}if ({}) return {{ONNXC_BAD_DIMENSION}};\n", indent, condition);
-  }
   return text;
 }
 

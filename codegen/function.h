@@ -18,8 +18,6 @@ class FunctionText {
 
   /// Everything, for the inside of an anonymous namespace. `weights` knows the names of the program's constants.
   std::string print(const WeightsText& weights);
-  /// `if (…) return {ONNXC_BAD_DIMENSION};` for what must hold between the dimensions.
-  std::string constraints(std::string_view indent) const;
 
  private:
   std::string plan() const;

@@ -38,7 +38,7 @@ class Names {
 };
 
 /// What emitted units and their interfaces call their own things.
-inline constexpr std::string_view kInterfaceNames[] = {"Dims",        "Inputs",  "Outputs", "Status",   "arena", "arena_alignment",
+inline constexpr std::string_view kInterfaceNames[] = {"check", "Dims",        "Inputs",  "Outputs", "Status",   "arena", "arena_alignment",
                                                        "arena_bytes", "call",    "dims",    "executor", "in",    "max_arena_bytes",
                                                        "onnxc",       "out",     "parts",   "run",      "std",   "steps",
                                                        "part",        "symbols", "weights"};

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "codegen/names.h"
+#include "codegen/requirements.h"
 
 namespace onnxc {
 namespace {
@@ -110,8 +111,7 @@ std::string StepsText::bookkeeping(const Step& step) const {
       for (std::size_t i = 0; i < step.binds.size(); ++i)
         out += fmt::format("[[maybe_unused]] const std::int64_t {} = onnxc::extent_of(({})[{}]);\n", text(step.binds[i]), pointer(step.condition), i);
       return out;
-    case Step::Kind::Require:
-      return fmt::format("if ({} {}) return {{ONNXC_BAD_DIMENSION}};\n", text(step.values[0]), step.values.size() > 1 ? "!= " + text(step.values[1]) : "< 0");
+    case Step::Kind::Require: return requirement_check(*step.requirement, symbols);
     case Step::Kind::Allocate: return fmt::format("if (const auto status = heap.allocate({}, {})) return status;\n", buffer, text(step.values[0]));
     case Step::Kind::Move:
       if (program[step.buffer].is_value) return fmt::format("*{} = *{};\n", buffer, pointer(step.condition));

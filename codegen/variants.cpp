@@ -14,6 +14,7 @@ std::vector<std::string> variant_names(const std::vector<Variant>& variants) {
   for (const Variant& variant : variants) {
     std::string name;
     for (const auto& [symbol, extent] : variant.dims) name += fmt::format("{}{}_{}", name.empty() ? "" : "_", make_identifier(symbol, "dim"), extent);
+    if (!variant.equal.empty()) name += name.empty() ? "equal_extents" : "_equal_extents";
     names.push_back(scopes.add(name));
   }
   return names;
@@ -24,9 +25,15 @@ std::size_t variant_at(const std::vector<Variant>& variants, const Sizes& dimens
     return std::ranges::all_of(variant.dims, [&](const auto& dim) {
       const auto found = dimensions.find(dim.first);
       return found != dimensions.end() && found->second == dim.second;
-    });
+    }) && std::ranges::all_of(variant.equal, [&](const auto& pair) { return pair.first.evaluate(dimensions) == pair.second.evaluate(dimensions); });
   };
   return static_cast<std::size_t>(std::ranges::find_if(variants, fits) - variants.begin());
+}
+
+std::string condition_text(const Variant& variant) {
+  std::string text = sizes_text(variant.dims);
+  for (const auto& [a, b] : variant.equal) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", a.text(), b.text());
+  return text;
 }
 
 std::string sizes_text(const Sizes& sizes) {

@@ -13,6 +13,7 @@
 #include "compiler/ir/program.h"
 #include "compiler/lowering/lowering.h"
 #include "compiler/lowering/memory_goal.h"
+#include "compiler/equal_extents.h"
 #include "compiler/ops/custom/custom_operator.h"
 #include "compiler/support/error.h"
 
@@ -45,9 +46,10 @@ struct CompilerOptions {
   std::function<void(const std::string& pass, const Graph& graph)> watch{};
 };
 
-/// The same model with some dimensions fixed: what runs when a caller's are these.
+/// The same model with some dimensions fixed, or taken to be as large as others: what runs when a caller's are so.
 struct Variant {
   Sizes dims;
+  std::vector<std::pair<Dim, Dim>> equal;  ///< extents of the inputs
   Program program;
   std::vector<Choice> choices{};
 };
@@ -58,7 +60,8 @@ struct Compilation {
   Graph graph;      ///< after the passes
   Program program;  ///< empty when stop_after was given
   std::vector<Choice> choices;
-  std::vector<Variant> variants;  ///< of `specialize`: each combination
+  EqualExtents equal;  ///< of extents of the inputs that meet in broadcasting
+  std::vector<Variant> variants;  ///< the first whose condition holds runs, else `program`
 };
 
 /// Import, passes, lowering, memory plan. Throws Error.

@@ -65,11 +65,11 @@ void refuse_unknown_operators(const Graph& graph) {
   if (!missing.empty()) throw Error(ErrorKind::Unsupported, std::move(missing));
 }
 
-ImportOptions import_options(const CompilerOptions& options) {
+ImportOptions import_options(const CompilerOptions& options, std::map<std::string, Dim> same = {}) {
   const auto is_custom = [&options](const std::string& domain, const std::string& op) {
     return std::ranges::any_of(options.custom_operators, [&](const CustomOperator& custom) { return custom.domain == domain && custom.op == op; });
   };
-  return {options.dims, [is_custom](const std::string& domain, const std::string& op) { return is_custom(domain, op) || find_operator(domain, op) != nullptr; },
+  return {options.dims, std::move(same), [is_custom](const std::string& domain, const std::string& op) { return is_custom(domain, op) || find_operator(domain, op) != nullptr; },
           is_custom};
 }
 
@@ -107,12 +107,12 @@ Imported read_model(const std::filesystem::path& model, const CompilerOptions& o
 
 namespace {
 
-/// Import, passes, lowering and memory plan, for every size that the dimensions may have.
-Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options) {
+/// Import, passes, lowering and memory plan, for every size that the dimensions may have. `same`: symbols of the inputs that are other extents.
+Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options, std::map<std::string, Dim> same = {}) {
   const auto target = find_target(options.target);
   if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
-  Imported imported = import_model(model, import_options(options));
-  Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}, {}};
+  Imported imported = import_model(model, import_options(options, std::move(same)));
+  Compilation result{std::move(imported.info), *target, std::move(imported.graph), {}, {}, {}, {}};
   Graph& graph = result.graph;
   take_custom_operators(graph, options.custom_operators);
   refuse_unknown_operators(graph);
@@ -136,6 +136,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   }
   const LowerOptions lower{.optimise = options.level > 0, .narrow_weights = options.narrow_weights, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
                      .threads = options.threads, .tuning = options.tuning.get(), .output_names = std::move(output_names)};
+  result.equal = equal_extents(graph);
   const std::vector<Graph> forms = forms_for(options.level > 0 ? options.memory : MemoryGoal::Speed, std::move(graph));
   Planned planned = plan_for(options.memory, forms, result.target, lower, options.weights_growth);
   result.program = std::move(planned.program);
@@ -146,6 +147,15 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
 }
 
 constexpr std::size_t kMostVariants = 64;
+
+/// The variant for sizes at which extents that meet in broadcasting are equal, where there are such.
+void add_equal_variant(std::vector<Variant>& variants, const std::filesystem::path& model, CompilerOptions options, const EqualExtents& equal, const Sizes& dims) {
+  if (equal.same.empty()) return;
+  options.print_after.clear();
+  options.watch = {};
+  Compilation compiled = compile_general(model, options, equal.same);
+  variants.push_back({dims, equal.equal, std::move(compiled.program), std::move(compiled.choices)});
+}
 
 /// Each combination of the extents that the user names, compiled by itself.
 std::vector<Variant> compile_variants(const std::filesystem::path& model, const CompilerOptions& options, const Program& general) {
@@ -179,7 +189,8 @@ std::vector<Variant> compile_variants(const std::filesystem::path& model, const 
       fixed.dims[name] = {extent, extent};
     }
     Compilation compiled = compile_general(model, fixed);
-    variants.push_back({std::move(dims), std::move(compiled.program), std::move(compiled.choices)});
+    add_equal_variant(variants, model, fixed, compiled.equal, dims);
+    variants.push_back({std::move(dims), {}, std::move(compiled.program), std::move(compiled.choices)});
   }
   return variants;
 }
@@ -188,7 +199,9 @@ std::vector<Variant> compile_variants(const std::filesystem::path& model, const 
 
 Compilation compile_model(const std::filesystem::path& model, const CompilerOptions& options) {
   Compilation result = compile_general(model, options);
-  if (options.stop_after.empty()) result.variants = compile_variants(model, options, result.program);
+  if (!options.stop_after.empty()) return result;
+  result.variants = compile_variants(model, options, result.program);
+  add_equal_variant(result.variants, model, options, result.equal, {});
   return result;
 }
 

@@ -118,6 +118,10 @@ int64_t Dim::evaluate(const Sizes& values) const {
     case Kind::Mod: return arg(1) == 0 ? 0 : arg(0) - arg(1) * floor_of(arg(0), arg(1));
     case Kind::Min: return std::min(arg(0), arg(1));
     case Kind::Max: return std::max(arg(0), arg(1));
+    case Kind::Broadcast: {
+      const int64_t a = arg(0);
+      return a == 1 ? arg(1) : a;
+    }
   }
   return 0;
 }
@@ -145,6 +149,7 @@ Dim Dim::substitute(const std::map<std::string, Dim>& replacements) const {
     case Kind::Mod: return onnxc::mod(arg(0), arg(1));
     case Kind::Min: return onnxc::min(arg(0), arg(1));
     case Kind::Max: return onnxc::max(arg(0), arg(1));
+    case Kind::Broadcast: return onnxc::broadcast(arg(0), arg(1));
   }
   return *this;
 }
@@ -283,6 +288,25 @@ Dim max(Dim a, Dim b) {
   if (always_at_least(a, b)) return a;
   if (always_at_least(b, a)) return b;
   return a.text() < b.text() ? make_binary(Dim::Kind::Max, a, b) : make_binary(Dim::Kind::Max, b, a);
+}
+
+void collect_broadcast(Dim d, std::vector<Dim>& into) {
+  if (d.kind() != Dim::Kind::Broadcast) return into.push_back(d);
+  for (Dim a : d.args()) collect_broadcast(a, into);
+}
+
+Dim broadcast(Dim a, Dim b) {
+  std::vector<Dim> all;  // each once, by their text: broadcast(broadcast(a, b), a) is broadcast(a, b)
+  collect_broadcast(a, all);
+  collect_broadcast(b, all);
+  std::erase(all, Dim(1));
+  if (all.empty()) return 1;
+  if (const auto known = std::find_if(all.begin(), all.end(), [](Dim d) { return d.min_value() > 1; }); known != all.end()) return *known;
+  std::sort(all.begin(), all.end(), [](Dim x, Dim y) { return x.text() < y.text(); });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  Dim result = all[0];
+  for (std::size_t i = 1; i < all.size(); ++i) result = make_binary(Dim::Kind::Broadcast, result, all[i]);
+  return result;
 }
 
 bool always_at_least(Dim a, Dim b) { return (a - b).min_value() >= 0; }

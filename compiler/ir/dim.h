@@ -25,7 +25,7 @@ using Sizes = std::map<std::string, int64_t, std::less<>>;
 
 class Dim {
  public:
-  enum class Kind { Constant, Symbol, Sum, Product, FloorDiv, CeilDiv, Mod, Min, Max };
+  enum class Kind { Constant, Symbol, Sum, Product, FloorDiv, CeilDiv, Mod, Min, Max, Broadcast };
   struct Node;
 
   Dim() : Dim(int64_t{0}) {}
@@ -81,6 +81,8 @@ class Dim {
   friend Dim mod(Dim a, Dim b);
   friend Dim min(Dim a, Dim b);
   friend Dim max(Dim a, Dim b);
+  /// What extents that meet in broadcasting come to: b where a is 1, else a.
+  friend Dim broadcast(Dim a, Dim b);
 
  private:
   static Dim wrap(const Node* node) {
@@ -102,6 +104,9 @@ Dim ceil_div(Dim a, Dim b);
 Dim mod(Dim a, Dim b);
 Dim min(Dim a, Dim b);
 Dim max(Dim a, Dim b);
+Dim broadcast(Dim a, Dim b);
+/// Appends the extents that meet in `d`, which may be one alone.
+void collect_broadcast(Dim d, std::vector<Dim>& into);
 inline Dim round_up(Dim a, int64_t multiple) { return ceil_div(a, multiple) * multiple; }
 
 /// True when a == b for every value of the symbols (their normal forms are equal).

@@ -58,6 +58,8 @@ DimBounds bounds_of(Dim::Kind kind, int64_t value, const std::vector<Dim>& args)
     case Dim::Kind::Mod: return {0, bound_add(args[1].max_value(), -1)};
     case Dim::Kind::Min:
       return {std::min(args[0].min_value(), args[1].min_value()), std::min(args[0].max_value(), args[1].max_value())};
+    case Dim::Kind::Broadcast:
+      return {std::min(args[0].min_value(), args[1].min_value()), std::max(args[0].max_value(), args[1].max_value())};
     case Dim::Kind::Max:
       return {std::max(args[0].min_value(), args[1].min_value()), std::max(args[0].max_value(), args[1].max_value())};
   }
@@ -155,6 +157,7 @@ std::pair<std::optional<Dim>, std::optional<Dim>> Dim::range_of(Dim d, const std
       const Bound high = args[0].second && args[1].second ? Bound(onnxc::min(*args[0].second, *args[1].second)) : args[0].second ? args[0].second : args[1].second;
       return {both(args[0].first, args[1].first, onnxc::min), high};
     }
+    case Kind::Broadcast: return {both(args[0].first, args[1].first, onnxc::min), both(args[0].second, args[1].second, onnxc::max)};
     case Kind::Max: {
       const Bound low = args[0].first && args[1].first ? Bound(onnxc::max(*args[0].first, *args[1].first)) : args[0].first ? args[0].first : args[1].first;
       return {low, both(args[0].second, args[1].second, onnxc::max)};

@@ -54,6 +54,7 @@ std::string text_of(Dim::Kind kind, int64_t value, const std::string& name, cons
     case Dim::Kind::Mod: return call("mod");
     case Dim::Kind::Min: return call("min");
     case Dim::Kind::Max: return call("max");
+    case Dim::Kind::Broadcast: return call("broadcast");
   }
   return "?";
 }
@@ -61,7 +62,7 @@ std::string text_of(Dim::Kind kind, int64_t value, const std::string& name, cons
 bool is_plain_symbol(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   if (name.empty() || !letter(name[0])) return false;
-  if (name == "floordiv" || name == "ceildiv" || name == "mod" || name == "min" || name == "max") return false;
+  if (name == "floordiv" || name == "ceildiv" || name == "mod" || name == "min" || name == "max" || name == "broadcast") return false;
   return std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.'; });
 }
 
@@ -127,6 +128,7 @@ class DimParser {
     if (name == "mod") return onnxc::mod(a, b);
     if (name == "min") return onnxc::min(a, b);
     if (name == "max") return onnxc::max(a, b);
+    if (name == "broadcast") return onnxc::broadcast(a, b);
     fail();
   }
   Dim quoted() {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "compiler/ir/expr.h"
+#include "compiler/ir/requirement.h"
 #include "compiler/ir/tensor.h"
 #include "compiler/ir/type.h"
 
@@ -78,8 +79,10 @@ struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<ValueId> inputs, outputs;
-  /// Pairs of extents that the model needs to be equal; checked at the start of a run.
-  std::vector<std::pair<Dim, Dim>> constraints;
+  /// What the model asks of the extents of its inputs; checked at the start of a run.
+  std::vector<Requirement> requirements;
+  /// Pairs of these that meet in broadcasting, and need not be equal where one is 1.
+  std::vector<std::pair<Dim, Dim>> meetings;
   std::map<std::string, std::string> metadata;  ///< sha256: of the model's file
 
   Value& operator[](ValueId id) { return values[static_cast<std::size_t>(id)]; }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "compiler/ir/expr.h"
+#include "compiler/ir/requirement.h"
 #include "compiler/ir/tensor.h"
 #include "compiler/ir/type.h"
 
@@ -45,6 +46,7 @@ struct Buffer {
   bool borrowed = false;
   /// Input, Output: passed as an onnxc_value. Object: always.
   bool is_value = false;
+  bool is_ranked = true;  ///< false: a tensor, as an onnxc_value, that tells its rank
   Type::Kind kind = Type::Kind::Tensor;
 };
 
@@ -138,7 +140,7 @@ struct Step {
     Declare,   ///< variables: `binds` with `values` as their first ones (else 0), and the pointer of `buffer`
     Assign,    ///< `binds` become `values`
     Bind,      ///< `binds` become the elements of `condition`, an integer tensor; they are variables from here on
-    Require,   ///< ends the run where values[0] != values[1], or, of one value, where it is negative
+    Require,   ///< ends the run where `requirement` does not hold
     Allocate,  ///< room for `values[0]` elements of `buffer`
     Move,      ///< `buffer`, a heap pointer or an object, becomes what `condition` points to; a heap block it owned is given back
     Release,   ///< gives `buffer`'s heap block back
@@ -160,6 +162,7 @@ struct Step {
   std::vector<Dim> values;                 ///< Loop: at most so many iterations; of one that has no such number, the limit beyond which the run ends
   BufferId buffer = -1;
   bool limited = false;                    ///< Loop: values[0] is a limit whose excess is an error
+  std::optional<Requirement> requirement{};
 
   /// Pairs (written, read) that may be the same memory when the read buffer dies here: each element is read before it is written.
   std::vector<std::pair<BufferId, BufferId>> may_share;
@@ -190,7 +193,7 @@ struct Program {
   std::vector<Expr> exprs;
   std::vector<Step> steps;
   std::vector<BufferId> inputs, outputs;  ///< by number
-  std::vector<std::pair<Dim, Dim>> constraints;
+  std::vector<Requirement> requirements;
 
   std::vector<Placement> placements;  ///< where sizes are symbolic: a run takes the one that needs the least arena
   Dim arena_bytes = 0;     ///< where all sizes are constant

@@ -25,6 +25,8 @@ struct Type {
   static Type optional(Type of) { return {Kind::Optional, ElementType::Undefined, false, {}, {std::move(of)}}; }
 
   bool is_tensor() const { return kind == Kind::Tensor; }
+  /// What a run handles as an onnxc_value: no tensor, or one that tells its rank.
+  bool is_object() const { return !is_tensor() || !ranked; }
   int rank() const { return static_cast<int>(extents.size()); }
   bool is_static() const;
   friend bool operator==(const Type&, const Type&) = default;

@@ -68,7 +68,7 @@ void Lowerer::lower_if(Scope& scope, const Node& node) {
     const Type& type = graph[v].type;
     std::vector<Dim> own, unused;
     collect_extents(node, type, Type::tensor(type.element, Extents(type.extents.size(), -1)), own, unused);
-    if (!type.is_tensor()) {
+    if (type.is_object()) {
       results[i] = define_object(scope, v);
     } else if (own.empty() || bytes_of(type).upper_bound()) {
       results[i] = define(scope, v, kPlain);

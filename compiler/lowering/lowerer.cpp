@@ -181,7 +181,8 @@ void Lowerer::copy(const Extents& extents, PointerArg to, std::vector<Dim> to_st
 }
 
 void Lowerer::write_output(Scope& scope, ValueId value, const View& to) {
-  if (!(*scope.graph)[value].type.is_tensor()) return move_object(to.pointer, place(scope, value, nullptr).pointer);
+  if ((*scope.graph)[value].type.is_object()) return move_object(to.pointer, place(scope, value, nullptr).pointer);
+  if (program_[to.pointer.buffer].is_value) return give_tensor(scope, value, to.pointer);
   const View from = place(scope, value, nullptr);
   if (stored_element(program_[to.pointer.buffer]) != program_[to.pointer.buffer].element) {
     const Layout plain;
@@ -287,8 +288,9 @@ void Lowerer::define_interface(Scope& scope) {
     const Value& value = graph[v];
     const bool renamed = where == Buffer::Place::Output && number < options_.output_names.size();
     const std::string& own_name = renamed ? options_.output_names[number] : value.name;
-    if (!value.type.is_tensor())
-      return add_buffer({.name = own_name, .place = where, .alignment = 1, .index = static_cast<int>(number), .is_value = true, .kind = value.type.kind});
+    if (!value.type.is_tensor() || (where == Buffer::Place::Output && !value.type.ranked))
+      return add_buffer({.name = own_name, .place = where, .element = value.type.is_tensor() ? value.type.element : ElementType::Undefined, .alignment = 1, .index = static_cast<int>(number),
+                         .is_value = true, .is_ranked = value.type.ranked, .kind = value.type.kind});
     if (!value.type.ranked)
       throw Error(ErrorKind::Unsupported, fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
     std::optional<Dim> most = Dim(1);
@@ -314,7 +316,7 @@ void Lowerer::define_interface(Scope& scope) {
     const BufferId b = interface(v, Buffer::Place::Output, i);
     program_.outputs.push_back(b);
     // The producer writes straight into the caller's memory.
-    if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || !graph[v].type.is_tensor()) && stored_element(program_[b]) == program_[b].element)
+    if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || graph[v].type.is_object()) && stored_element(program_[b]) == program_[b].element)
       output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
 }
@@ -328,7 +330,7 @@ void Lowerer::write_results(Scope& scope) {
     const Type& type = graph[v].type;
     const BufferId b = program_.outputs[i];
     const View to{{b, true, 0, type.element}, type.element, type.extents, {}};
-    if (type.is_tensor() && program_[b].is_value) {
+    if (!type.is_object() && program_[b].is_value) {
       give_tensor(scope, v, to.pointer);
       continue;
     }
@@ -380,7 +382,7 @@ double streaming_share(const Graph& graph, const Target& target) {
 
 Program Lowerer::run(const Graph& graph) {
   program_.name = graph.name;
-  program_.constraints = graph.constraints;
+  program_.requirements = graph.requirements;
   steps_ = &program_.steps;
   Scope scope{&graph, assign_layouts(graph, target_.vector_floats), std::vector<std::vector<View>>(graph.values.size())};
   if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/lowering/lowerer.h"
+#include "compiler/ops/broadcast.h"
 #include "compiler/lowering/signature.h"
 
 namespace onnxc {
@@ -119,18 +120,15 @@ void Lowering::bind(PointerArg elements, std::vector<Dim> symbols) {
 void Lowering::let(Dim symbol, Dim value) {
   lowerer_.assign(Step::Kind::Declare, {symbol}, {value});
   if (value.min_value() >= 0) return;
-  Step step;
-  step.kind = Step::Kind::Require;
-  step.what = fmt::format("{} is no less than 0", symbol.text());
-  step.values = {symbol};
-  lowerer_.emit(std::move(step));
+  require({symbol, 0, Requirement::Kind::NotNegative, fmt::format("{} '{}'", node_.full_op(), node_.name)});
 }
 
-void Lowering::require(Dim a, Dim b) {
+void Lowering::require(Requirement requirement) {
   Step step;
   step.kind = Step::Kind::Require;
-  step.what = fmt::format("{} = {}", a.text(), b.text());
-  step.values = {a, b};
+  step.what = text(requirement);
+  step.values = {requirement.a, requirement.b};
+  step.requirement = std::move(requirement);
   lowerer_.emit(std::move(step));
 }
 
@@ -182,9 +180,8 @@ EpilogueShape Lowering::image_shape(const Extents& extents) const {
 }
 
 std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand, const std::vector<Dim>& operand_strides) {
-  for (std::size_t k = 0; k < operand.size(); ++k) {  // may be 1 where the result is more: a loop of its own reads that
-    const Dim own = operand[k];
-    if (own.depends_on_run() && own.min_value() <= 1 && !(own == result[result.size() - operand.size() + k])) return std::nullopt;
+  for (std::size_t k = 0; k < operand.size(); ++k) {
+    if (may_repeat(operand[k], result[result.size() - operand.size() + k])) return std::nullopt;  // a loop of its own reads that
   }
   const auto stride_of = [&](int axis) {
     const int at = axis - static_cast<int>(result.size() - operand.size());

@@ -111,8 +111,8 @@ class Lowering {
   void bind(PointerArg elements, std::vector<Dim> symbols);
   /// Binds a symbol to an extent; ends the run where that is negative.
   void let(Dim symbol, Dim value);
-  /// Ends the run where a and b differ.
-  void require(Dim a, Dim b);
+  /// Ends the run where that does not hold.
+  void require(Requirement requirement);
   /// Output i as memory that the step finds or takes itself: pass it with StepBuilder::address. `borrowed`: it belongs to another value.
   View out_address(int i, bool borrowed);
   /// Input i or output i, a sequence, an optional or a map, as a pointer to its onnxc_value.

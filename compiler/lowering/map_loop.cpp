@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/lowering/lowerer.h"
+#include "compiler/ops/broadcast.h"
 
 namespace onnxc {
 namespace {
@@ -11,26 +12,11 @@ struct Axis {
   std::vector<Dim> strides;  ///< of y, then of each operand
 };
 
-/// Stride of an operand along each axis of the result; 0 where it is repeated.
-std::vector<Dim> broadcast_strides(const Extents& result, const View& operand) {
-  std::vector<Dim> strides(result.size(), 0);
-  const std::vector<Dim> own = operand.strides();
-  const std::size_t shift = result.size() - operand.extents.size();
-  for (std::size_t axis = 0; axis < operand.extents.size(); ++axis) {
-    const Dim extent = operand.extents[axis];
-    if (extent == Dim(1)) continue;
-    // An extent that only the run knows may be 1 where the result's is more.
-    const bool may_repeat = extent.depends_on_run() && extent.min_value() <= 1 && !(extent == result[axis + shift]);
-    strides[axis + shift] = may_repeat ? own[axis] * min(1, max(extent - 1, 0)) : own[axis];
-  }
-  return strides;
-}
-
 }  // namespace
 
 void Lowering::map_loop(const Expr& expr, View y, const std::vector<View>& x) {
   std::vector<std::vector<Dim>> strides{y.strides()};
-  for (const View& operand : x) strides.push_back(broadcast_strides(y.extents, operand));
+  for (const View& operand : x) strides.push_back(broadcast_strides(y.extents, operand.extents, operand.strides()));
   std::vector<Axis> axes;
   for (int axis : memory_order(static_cast<int>(y.extents.size()), y.layout)) {
     const auto a = static_cast<std::size_t>(axis);

@@ -89,7 +89,7 @@ BufferId Lowerer::declare_pointer(Buffer buffer) {
 }
 
 BufferId Lowerer::declare_object(const Value& value) {
-  return declare({.name = value.name, .place = Buffer::Place::Object, .is_value = true, .kind = value.type.kind});
+  return declare({.name = value.name, .place = Buffer::Place::Object, .is_value = true, .is_ranked = value.type.ranked, .kind = value.type.kind});
 }
 
 BufferId Lowerer::add_storage(Buffer buffer) {

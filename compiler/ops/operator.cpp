@@ -131,33 +131,14 @@ int first_fresh(const Graph& graph) {
 Dim Inference::unify(Dim a, Dim b, const char* what) {
   if (a == b) return a;
   if ((a - b).min_value() > 0 || (b - a).min_value() > 0) fail(fmt::format("{}: {} and {} do not match", what, a.text(), b.text()));
-  if (a.depends_on_run() || b.depends_on_run()) before_.push_back(make_require_node(a, b));
-  else graph_.constraints.emplace_back(a, b);
+  require({a, b}, what);
   return a.is_constant() || (!b.is_constant() && a.text().size() <= b.text().size()) ? a : b;
 }
 
-Extents Inference::broadcast(const std::vector<Extents>& shapes, bool may_repeat) {
-  const auto may_be_one = [&](Dim d) { return may_repeat && d.depends_on_run() && d.min_value() <= 1; };
-  const auto meet = [&](Dim a, Dim b) {
-    const char* const what = "the shapes cannot be broadcast";
-    if (!may_be_one(a) && !may_be_one(b)) return unify(a, b, what);
-    if (!may_be_one(a)) std::swap(a, b);
-    const Dim both = may_be_one(b) ? let(select(indicator_equal(a, 1), b, a), "wide") : b;
-    unify(select(indicator_equal(a, 1), both, a), both, what);
-    if (may_be_one(b)) unify(select(indicator_equal(b, 1), both, b), both, what);
-    return both;
-  };
-  std::size_t rank = 0;
-  for (const Extents& s : shapes) rank = std::max(rank, s.size());
-  Extents result(rank, Dim(1));
-  for (const Extents& s : shapes) {
-    for (std::size_t k = 0; k < s.size(); ++k) {
-      Dim& r = result[rank - s.size() + k];
-      if (s[k] == r || s[k] == Dim(1)) continue;
-      r = r == Dim(1) ? s[k] : meet(r, s[k]);
-    }
-  }
-  return result;
+void Inference::require(Requirement requirement, const char* what) {
+  requirement.who = fmt::format("{} '{}': {}", is_assume(node_) ? "If" : node_.full_op(), node_.name, what);
+  if (requirement.a.depends_on_run() || requirement.b.depends_on_run()) return before_.push_back(make_require_node(requirement));
+  if (std::ranges::find(graph_.requirements, requirement) == graph_.requirements.end()) graph_.requirements.push_back(std::move(requirement));
 }
 
 int Inference::axis(int64_t axis, int rank) const {
@@ -173,7 +154,7 @@ void infer_expression(Inference& n, const Expr& expr) {
   for (int i = 0; i < n.node().own_inputs(); ++i) {
     if (n.has(i)) shapes.push_back(n.extents(i));
   }
-  Extents extents = n.broadcast(shapes, true);
+  Extents extents = n.broadcast(shapes);
   infer_expression_elements(n, expr, extents);
   n.output(0, expr.type(), std::move(extents));
 }

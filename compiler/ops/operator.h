@@ -128,11 +128,14 @@ class Inference {
   Dim let(Dim expression, std::string_view hint, std::optional<Dim> limit = std::nullopt);
   /// True when all are constants.
   static bool are_constant(const std::vector<Dim>& dims);
+  /// The model needs that, which is checked when it runs. `what`: of the node.
+  void require(Requirement requirement, const char* what);
   /// The model needs a == b, which is checked when it runs. Gives the simpler one; an error where they never are equal.
   Dim unify(Dim a, Dim b, const char* what);
-  /// Numpy's rule, over any number of shapes. Extents that only a run knows must be equal where they meet others; with `may_repeat` they may also be 1
-  /// then, for kernels that read such an axis with stride 0: elementwise loops.
-  Extents broadcast(const std::vector<Extents>& shapes, bool may_repeat = false);
+  /// Numpy's rule, over any number of shapes; see broadcast.h. Kernels step by repeat_factor along an axis of an operand.
+  Extents broadcast(const std::vector<Extents>& shapes);
+  /// The same of two shapes, the first of which must spread to the second.
+  Extents spread(const Extents& from, const Extents& to, const char* what);
   /// Infers a region of the node, formals typed beforehand.
   void walk(Graph& region);
   /// A negative axis counts from the end; an error outside [-rank, rank).
@@ -143,6 +146,8 @@ class Inference {
   }
 
  private:
+  Dim meet(Dim a, Dim b);
+
   Graph& graph_;
   Node& node_;
   int& fresh_;

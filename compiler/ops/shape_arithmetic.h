@@ -19,11 +19,11 @@ bool is_bind(const Node& node);
 /// onnxc.Let: binds a symbol to an expression; the run ends where that is negative. It lives from one walk over the graph to the next.
 Node make_let_node(Dim expression, std::string symbol);
 bool is_let(const Node& node);
-/// onnxc.Require: ends the run where two extents differ. Shape rules state it; it lives from one walk over the graph to the next.
-Node make_require_node(Dim a, Dim b);
+/// onnxc.Require: ends the run where extents are not as required. Shape rules state it; it lives from one walk over the graph to the next.
+Node make_require_node(const Requirement& requirement);
 bool is_require(const Node& node);
-/// onnxc.Assume: an integer tensor of one element must be `value`, which each walk over the graph states anew.
-Node make_assume_node(const Graph& graph, ValueId integer, int64_t value);
+/// onnxc.Assume: the condition of the If of that name, as an integer, must be `value`, which each walk over the graph states anew.
+Node make_assume_node(const std::string& name, ValueId integer, int64_t value);
 bool is_assume(const Node& node);
 
 /// Tensors of more elements are data, not shapes.

@@ -52,6 +52,8 @@ class Call(c.Structure):
         ("arena_bytes", c.c_size_t),
         ("executor", c.POINTER(Executor)),
         ("allocator", c.POINTER(Allocator)),
+        ("message", c.c_void_p),
+        ("message_bytes", c.c_size_t),
     ]
 
 
@@ -75,19 +77,6 @@ class Model(c.Structure):
         ("run", c.CFUNCTYPE(c.c_int32, c.POINTER(Call))),
         ("needs_allocator", c.c_int32),
     ]
-
-
-STATUS = {
-    1: "the arena is smaller than arena_bytes",
-    2: "the arena is not aligned to arena_alignment",
-    3: "an input or output has the wrong size",
-    4: "a dimension is out of its bounds or does not fit the others",
-    5: "an index is out of range",
-    6: "a loop ran longer than its limit",
-    7: "a pointer is null",
-    8: "there is no more memory",
-    9: "the data has no defined result",
-}
 
 
 def load(path, namespace):

@@ -186,6 +186,8 @@ class Binding:
             arena_bytes=len(arena),
             executor=session._executor,
         )
+        self._message = c.create_string_buffer(1024)
+        self._call.message, self._call.message_bytes = c.addressof(self._message), len(self._message)
         self._memory = abi.Memory(session._library) if model.needs_allocator else None
         if self._memory:
             self._call.allocator = self._memory.allocator
@@ -211,7 +213,7 @@ class Binding:
             self._memory.clear()
         status = self._run(self._reference)
         if status:
-            raise RunError(f"{self._session.name}: {abi.STATUS.get(status, f'status {status}')}", status)
+            raise RunError(f"{self._session.name}: {self._message.value.decode(errors='replace') or f'status {status}'}", status)
 
     def _renew(self, feeds):
         """Takes other inputs of the same shapes, and new arrays for the outputs; false when that is not what these are."""

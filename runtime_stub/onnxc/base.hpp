@@ -13,10 +13,16 @@ namespace onnxc {
 /// The answer of a run. Converts to true when something went wrong: `if (auto s = step()) return s;`
 struct [[nodiscard]] Status {
   int32_t code = ONNXC_OK;
+  /// Of ONNXC_BAD_DIMENSION: what the unit asks of which extents, or null. Each kFound in it stands for one of `found`, in order.
+  const char* what = nullptr;
+  int64_t found[2] = {};
+
+  static constexpr char kFound = '\1';  // no text of a unit holds a control character otherwise
   ONNXC_INLINE constexpr explicit operator bool() const noexcept { return code != ONNXC_OK; }
-  constexpr bool operator==(const Status&) const noexcept = default;
+  constexpr bool operator==(const Status& other) const noexcept { return code == other.code; }
 };
 
+/// What a code means. The values that a status tells are in the text of the other `describe`.
 constexpr const char* describe(Status status) noexcept {
   switch (status.code) {
     case ONNXC_OK: return "ok";
@@ -31,6 +37,42 @@ constexpr const char* describe(Status status) noexcept {
     case ONNXC_BAD_VALUE: return "no result is defined for this data";
   }
   return "unknown status";
+}
+
+/// Writes what went wrong, with the extents that were found, as a string that is cut where there is no more room. Gives the length of the whole.
+///   "a dimension is out of its bounds or does not fit the others: MatMul 'scores': keys = 7 must equal depth = 8"
+constexpr std::size_t describe(Status status, char* text, std::size_t room) noexcept {
+  std::size_t length = 0;
+  const auto put = [&](char c) {
+    if (length + 1 < room) text[length] = c;
+    ++length;
+  };
+  const auto put_number = [&](int64_t value) {
+    char digits[20] = {};
+    int count = 0;
+    const bool negative = value < 0;
+    for (uint64_t left = negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); count == 0 || left != 0; left /= 10) digits[count++] = static_cast<char>('0' + left % 10);
+    if (negative) put('-');
+    while (count > 0) put(digits[--count]);
+  };
+  for (const char* c = describe(status); *c != 0; ++c) put(*c);
+  if (status.what != nullptr) {
+    put(':');
+    put(' ');
+    int next = 0;
+    for (const char* c = status.what; *c != 0; ++c) {
+      if (*c != Status::kFound) put(*c);
+      else put_number(status.found[next++ & 1]);
+    }
+  }
+  if (room > 0) text[length < room ? length : room - 1] = 0;
+  return length;
+}
+
+/// The code of a status, whose text goes to the caller that has room for it.
+constexpr int32_t tell(Status status, const onnxc_call& call) noexcept {
+  if (status && call.message != nullptr) describe(status, call.message, call.message_bytes);
+  return status.code;
 }
 
 }  // namespace onnxc
@@ -125,6 +167,8 @@ constexpr int64_t ceil_div(int64_t a, int64_t b) noexcept { return -floor_div(-a
 constexpr int64_t mod(int64_t a, int64_t b) noexcept { return a - b * floor_div(a, b); }
 constexpr int64_t min_of(int64_t a, int64_t b) noexcept { return a < b ? a : b; }
 constexpr int64_t max_of(int64_t a, int64_t b) noexcept { return a > b ? a : b; }
+/// Of two extents that are equal, or of which one is 1.
+constexpr int64_t broadcast_of(int64_t a, int64_t b) noexcept { return a == 1 ? b : a; }
 /// Arithmetic on extents that a run finds in its data: what overflows stays at a size that no memory has.
 constexpr int64_t kHuge = int64_t{1} << 60;
 constexpr int64_t clamp_extent(int64_t a) noexcept { return a < -kHuge ? -kHuge : a > kHuge ? kHuge : a; }

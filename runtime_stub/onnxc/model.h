@@ -49,7 +49,7 @@ typedef struct onnxc_tensor_info {
   const char* name;     /* ONNX name, UTF-8 */
   const char* cpp_name; /* the member of Inputs or Outputs */
   int32_t elem_type;    /* ONNX TensorProto.DataType; 0 for what is not a tensor */
-  int32_t rank;
+  int32_t rank;         /* -1: of an output that tells it */
   const int64_t* shape; /* rank extents: d >= 0 is constant, d = -1 - k is symbol k, INT64_MIN is an expression of symbols */
   int32_t form;         /* onnxc_form */
   int32_t kind;         /* onnxc_kind */
@@ -87,6 +87,8 @@ typedef struct onnxc_call {
   size_t arena_bytes;
   const onnxc_executor* executor; /* null: the calling thread alone */
   const onnxc_allocator* allocator; /* null where the model's needs_allocator is 0 */
+  char* message;                  /* null, or room for `message_bytes` characters: a run that fails writes what went wrong, as a string */
+  size_t message_bytes;
 } onnxc_call;
 
 typedef struct onnxc_model {

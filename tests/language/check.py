@@ -8,6 +8,8 @@ import onnxc
 
 FOLDER = pathlib.Path(__file__).parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
+import branches  # noqa: E402, F401
+import broadcasting  # noqa: E402, F401
 import functions  # noqa: E402, F401
 from case import CASES  # noqa: E402
 from side_by_side import side_by_side  # noqa: E402

@@ -56,7 +56,7 @@ std::string find_fault(const onnxc_model& unit, const ModelSummary& model, const
                        const onnxc_executor* executor) {
   ModelCall call(unit, feeds(unit, model, data), executor);
   const auto begin = std::chrono::steady_clock::now();
-  if (const int32_t status = call.run(); status != 0) return fmt::format("run: {}", status_text(status));
+  if (call.run() != 0) return fmt::format("run: {}", call.message());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   if (std::string stray = call.find_stray_write(); !stray.empty()) return stray;
   std::vector<HostValue> first;
@@ -76,7 +76,7 @@ std::string find_fault(const onnxc_model& unit, const ModelSummary& model, const
   }
   // All state is in the arena, so a second run on the used arena gives the same bytes.
   if (took.count() > 1) return "";
-  if (const int32_t status = call.run(); status != 0) return fmt::format("second run: {}", status_text(status));
+  if (call.run() != 0) return fmt::format("second run: {}", call.message());
   for (std::size_t k = 0; k < first.size(); ++k) {
     if (!(call.output(static_cast<int32_t>(k)) == first[k]))
       return fmt::format("output '{}' of a second run differs", model.outputs[k].name);

@@ -50,7 +50,7 @@ ModelCall::ModelCall(const onnxc_model& model, std::span<const HostValue* const>
   bind_inputs(inputs);
   for (int32_t k = 0; k < model.output_count; ++k) {
     const onnxc_tensor_info& wanted = model.outputs[k];
-    std::vector<int64_t>& shape = shapes_.emplace_back(static_cast<std::size_t>(wanted.rank));
+    std::vector<int64_t>& shape = shapes_.emplace_back(static_cast<std::size_t>(std::max(wanted.rank, 0)));
     shape.reserve(1);  // a pointer even for scalars
     if (wanted.form == ONNXC_VALUE) {
       outputs_.emplace_back(sizeof(onnxc_value), kAlignment, kUnwritten);
@@ -68,7 +68,7 @@ ModelCall::ModelCall(const onnxc_model& model, std::span<const HostValue* const>
   for (std::vector<int64_t>& shape : shapes_) shape_pointers_.push_back(shape.data());
   arena_ = GuardedBuffer(model.arena_bytes(symbols_.data()), model.arena_alignment, kUnwritten);
   call_ = {symbols_.data(), input_pointers_.data(), output_pointers_.data(), shape_pointers_.data(), arena_.data(), arena_.size(),
-           executor, &memory_.allocator()};
+           executor, &memory_.allocator(), message_.data(), message_.size()};
 }
 
 void ModelCall::bind_inputs(std::span<const HostValue* const> inputs) {
@@ -155,7 +155,5 @@ std::string ModelCall::find_stray_write() const {
   }
   return arena_.is_intact() ? "" : "bytes behind the arena were written";
 }
-
-std::string status_text(int32_t status) { return describe(Status{status}); }
 
 }  // namespace onnxc

@@ -3,6 +3,7 @@
 #include <onnxc/memory.hpp>
 #include <onnxc/model.h>
 
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -43,6 +44,8 @@ class ModelCall {
     memory_.clear();
     return model_.run(&call_);
   }
+  /// What went wrong in the last run, which failed.
+  std::string message() const { return message_.data(); }
 
   /// The outputs of the last run.
   HostValue output(int32_t k) const;
@@ -67,10 +70,8 @@ class ModelCall {
   std::vector<int64_t*> shape_pointers_;
   GuardedBuffer arena_;
   Memory memory_;  // of what a run takes for itself
+  std::array<char, 1024> message_{};
   onnxc_call call_{};
 };
-
-/// The text of an onnxc_status.
-std::string status_text(int32_t status);
 
 }  // namespace onnxc

@@ -114,7 +114,7 @@ class Bisection {
     const CompiledModel compiled = build_and_load(described.compilation, tapped);
     const Feed feed = find_feed(options_.model, options_.data, *compiled.model);
     ModelCall call(*compiled.model, feed.inputs, team_.executor());
-    if (const int32_t status = call.run(); status != 0) throw Error(ErrorKind::Invalid, fmt::format("run: {}", status_text(status)));
+    if (call.run() != 0) throw Error(ErrorKind::Invalid, fmt::format("run: {}", call.message()));
     Values values;
     for (int32_t k = 0; k < compiled.model->output_count; ++k) values.emplace(compiled.model->outputs[k].name, call.output(k));
     return values;

@@ -11,7 +11,7 @@ namespace onnxc {
 double time_block(ModelCall& call, int64_t calls) {
   const auto begin = std::chrono::steady_clock::now();
   for (int64_t i = 0; i < calls; ++i) {
-    if (const int32_t status = call.run(); status != 0) throw Error(ErrorKind::Invalid, fmt::format("run: {}", status_text(status)));
+    if (call.run() != 0) throw Error(ErrorKind::Invalid, fmt::format("run: {}", call.message()));
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }

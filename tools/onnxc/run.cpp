@@ -49,7 +49,7 @@ int run_and_judge(const CompiledModel& compiled, int32_t own_outputs, const std:
                   const Tolerance& tolerance, const onnxc_executor* executor, const std::optional<fs::path>& output) {
   const onnxc_model& unit = *compiled.model;
   ModelCall call(unit, inputs, executor);
-  if (const int32_t status = call.run(); status != 0) throw Error(ErrorKind::Invalid, fmt::format("run: {}", status_text(status)));
+  if (call.run() != 0) throw Error(ErrorKind::Invalid, fmt::format("run: {}", call.message()));
   if (const std::string stray = call.find_stray_write(); !stray.empty()) throw Error(ErrorKind::Internal, stray);
   if (output) fs::create_directories(*output);
   std::set<std::string> files;

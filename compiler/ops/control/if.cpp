@@ -31,9 +31,9 @@ void infer_if(Inference& n) {
       n.output(static_cast<int>(i), a.element, std::move(extents));
       continue;
     }
-    // One element either way: a scalar is as good as a list of one, which broadcasts alike.
-    if (a.is_tensor() && b.is_tensor() && a.element == b.element && a.ranked && b.ranked && element_count(a.extents) == Dim(1) && element_count(b.extents) == Dim(1)) {
-      n.output(static_cast<int>(i), a.rank() > b.rank() ? a : b);
+    // A value that tells its rank: no node reads it, see passes/propagate.cpp.
+    if (a.is_tensor() && b.is_tensor() && a.element == b.element) {
+      n.output(static_cast<int>(i), Type::unranked(a.element));
       continue;
     }
     if (a.kind == b.kind && !a.is_tensor()) {
@@ -42,8 +42,7 @@ void infer_if(Inference& n) {
       n.output(static_cast<int>(i), std::move(both));
       continue;
     }
-    if (a.kind != b.kind || a.element != b.element) n.fail(fmt::format("output {} is {} in one branch and {} in the other", i, a.text(), b.text()));
-    n.unsupported(fmt::format("output {} is {} in one branch and {} in the other, ranks that only a run tells", i, a.text(), b.text()));
+    n.fail(fmt::format("output {} is {} in one branch and {} in the other", i, a.text(), b.text()));
   }
 }
 

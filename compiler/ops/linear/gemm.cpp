@@ -19,7 +19,7 @@ void infer_gemm(Inference& n) {
   if (n.has(2)) {
     const Extents& c = n.extents(2);
     if (c.size() > 2) n.fail(fmt::format("C has rank {}", c.size()));
-    static_cast<void>(n.broadcast({out, c}));
+    out = n.spread(c, out, "C");
   }
   n.output(0, n.element(0), std::move(out));
 }

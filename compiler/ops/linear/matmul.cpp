@@ -10,6 +10,7 @@
 #include "compiler/lowering/pack.h"
 #include "compiler/lowering/slicing.h"
 #include "compiler/lowering/tiles.h"
+#include "compiler/ops/broadcast.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/linear/classifier.h"
 #include "compiler/ops/linear/fast_inner_product.h"
@@ -51,13 +52,14 @@ void infer_matmul(Inference& n) {
 }
 
 /// Strides of an operand's matrices along the batch axes of the result.
-std::vector<Dim> batch_strides(const Extents& operand, std::size_t batch_rank) {
-  std::vector<Dim> strides(batch_rank, 0);
+std::vector<Dim> batch_strides(const Extents& operand, const Extents& batch) {
+  std::vector<Dim> strides(batch.size(), 0);
   Dim stride = operand[operand.size() - 1] * operand[operand.size() - 2];
   const std::size_t own = operand.size() - 2;
   for (std::size_t k = 0; k < own; ++k) {
     const std::size_t axis = own - 1 - k;
-    if (!(operand[axis] == Dim(1))) strides[batch_rank - 1 - k] = stride;
+    const std::size_t of_result = batch.size() - 1 - k;
+    strides[of_result] = stride * repeat_factor(operand[axis], batch[of_result]);
     stride *= operand[axis];
   }
   return strides;
@@ -72,8 +74,8 @@ void evaluate_matmul(Evaluation& e) {
     for (Dim d : dims) list[size++] = d.value();
   };
   fill(params.batch.dims, params.batch.rank, batch);
-  fill(params.a_strides.values, params.a_strides.size, batch_strides(p.a, batch.size()));
-  fill(params.b_strides.values, params.b_strides.size, batch_strides(p.b, batch.size()));
+  fill(params.a_strides.values, params.a_strides.size, batch_strides(p.a, batch));
+  fill(params.b_strides.values, params.b_strides.size, batch_strides(p.b, batch));
   for_number(e.type(0), [&]<class T>() { scalar::matmul<T>(e.out<T>().data, e.in<T>(0).data, e.in<T>(1).data, params); });
 }
 
@@ -189,8 +191,8 @@ void matmul_candidate(Lowering& l, const Product& p, const Extents& batch) {
       stride *= batch[k];
     }
     step.params({{"m", dim_arg(p.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldb", dim_arg(p.n)}, {"ldc", dim_arg(p.n)},
-                 {"batch", dims_arg(batch)}, {"a_batch", dims_arg(batch_strides(p.a, batch.size()))},
-                 {"b_batch", dims_arg(batch_strides(p.b, batch.size()))}, {"c_batch", dims_arg(c_strides)}});
+                 {"batch", dims_arg(batch)}, {"a_batch", dims_arg(batch_strides(p.a, batch))},
+                 {"b_batch", dims_arg(batch_strides(p.b, batch))}, {"c_batch", dims_arg(c_strides)}});
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(batch) * p.m * p.n * p.k);
   });
 }
@@ -220,8 +222,8 @@ void lower_matmul(Lowering& l) {
   }
   const View a = l.in(0), b = l.in(1), y = l.out(0);
   l.call("scalar_matmul").pointer(y).pointer(a).pointer(b).params(
-      {{"m", dim_arg(p.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"batch", dims_arg(batch)}, {"a_strides", dims_arg(batch_strides(p.a, batch.size()))},
-       {"b_strides", dims_arg(batch_strides(p.b, batch.size()))}}).macs(element_count(y.extents) * p.k);
+      {{"m", dim_arg(p.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"batch", dims_arg(batch)}, {"a_strides", dims_arg(batch_strides(p.a, batch))},
+       {"b_strides", dims_arg(batch_strides(p.b, batch))}}).macs(element_count(y.extents) * p.k);
   l.apply_epilogue(y);
 }
 

@@ -29,13 +29,12 @@ ElementType stash_of(const Node& node, ElementType x) {
 }
 
 void infer_layer_norm(Inference& n) {
-  const Extents& x = n.extents(0);
+  Extents x = n.extents(0);
   const int axis = axis_of(n.node(), n.rank(0));
   Extents rows = x;
   for (std::size_t k = static_cast<std::size_t>(axis); k < rows.size(); ++k) rows[k] = 1;
   for (int i = 1; i <= 2; ++i) {
-    if (n.has(i) && n.broadcast({x, n.extents(i)}).size() != x.size())
-      n.fail(fmt::format("input {} {} does not broadcast to {}", i, text(n.extents(i)), text(x)));
+    if (n.has(i)) x = n.spread(n.extents(i), x, i == 1 ? "the scale" : "the bias");
   }
   const auto stash = element_type_numbered(static_cast<int32_t>(n.node().integer("stash_type", 1)));
   n.output(1, stash.value_or(ElementType::F32), rows);

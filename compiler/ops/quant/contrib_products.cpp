@@ -41,9 +41,9 @@ void infer_qgemm(Inference& n) {
   if (n.rank(0) != 2 || n.rank(3) != 2) n.fail(fmt::format("A and B have ranks {} and {}; matrices are needed", n.rank(0), n.rank(3)));
   const bool a = n.node().integer("transA", 0) != 0, b = n.node().integer("transB", 0) != 0;
   n.unify(n.extents(0)[a ? 0 : 1], n.extents(3)[b ? 1 : 0], "the inner extents");
-  const Extents out{n.extents(0)[a ? 1 : 0], n.extents(3)[b ? 0 : 1]};
+  Extents out{n.extents(0)[a ? 1 : 0], n.extents(3)[b ? 0 : 1]};
   for (int i : {4, 5}) need_columns(n, i, out[1]);
-  if (n.has(6)) static_cast<void>(n.broadcast({out, n.extents(6)}));
+  if (n.has(6)) out = n.spread(n.extents(6), out, "C");
   if (n.has(7)) need_byte(n, 8);
   n.output(0, n.has(7) ? n.element(8) : n.element(1), out);
 }

@@ -26,7 +26,7 @@ Type told_by_run(Inference& n, const Type& declared) {
 
 void require_declared(Lowering& l, const Type& type) {
   for (std::size_t axis = 0; axis < type.extents.size(); ++axis) {
-    if (type.extents[axis].is_constant()) l.require(l.symbol(axis), type.extents[axis]);
+    if (type.extents[axis].is_constant()) l.require({l.symbol(axis), type.extents[axis], Requirement::Kind::Equal, fmt::format("{} '{}': an element's extent {}", l.node().full_op(), l.node().name, axis)});
   }
 }
 

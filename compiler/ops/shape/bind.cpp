@@ -2,7 +2,7 @@
 //
 //   () = onnxc.Bind(starts) binds ["@starts1", "@starts2"]                reads the elements of a tensor; from here on they are extents
 //   () = onnxc.Let() {value = ["max(0, @ends2 - @starts1)"]} binds ["@slice3"]   gives an expression a name
-//   () = onnxc.Require() {equal = ["@starts1 + 1", "batch"]}              ends the run where two extents differ
+//   () = onnxc.Require() {extents = ["@starts1 + 1", "batch"], kind = 0}  ends the run where two extents differ; other kinds: see requirement.h
 //   () = onnxc.Assume(condition) {value = 1}                              ends the run where an integer is not what the graph is written for
 //
 // An element beyond kFar is clamped: as an extent it is one that no tensor has, as a bound of a slice it means "to the end".
@@ -55,16 +55,20 @@ Node make_let_node(Dim expression, std::string symbol) {
 
 bool is_let(const Node& node) { return is_own(node, "Let"); }
 
-Node make_require_node(Dim a, Dim b) {
+Node make_require_node(const Requirement& requirement) {
   Node node = make_own_node("Require");
-  node.attributes["equal"] = std::vector<std::string>{a.text(), b.text()};
+  node.attributes["extents"] = std::vector<std::string>{requirement.a.text(), requirement.b.text()};
+  node.attributes["kind"] = static_cast<int64_t>(requirement.kind);
+  node.attributes["who"] = requirement.who;
   return node;
 }
 
 bool is_require(const Node& node) { return is_own(node, "Require"); }
 
-Node make_assume_node(const Graph& graph, ValueId integer, int64_t value) {
-  Node node = make_own_node("Assume", &graph, integer);
+Node make_assume_node(const std::string& name, ValueId integer, int64_t value) {
+  Node node = make_own_node("Assume");
+  node.name = name;
+  node.inputs = {integer};
   node.attributes["value"] = value;
   return node;
 }
@@ -98,12 +102,12 @@ void lower_let(Lowering& l) {
 void infer_require(Inference&) {}
 
 void lower_require(Lowering& l) {
-  const auto& texts = std::get<std::vector<std::string>>(l.node().attributes.at("equal"));
-  l.require(parse_dim(texts.at(0)), parse_dim(texts.at(1)));
+  const auto& texts = std::get<std::vector<std::string>>(l.node().attributes.at("extents"));
+  l.require({parse_dim(texts.at(0)), parse_dim(texts.at(1)), static_cast<Requirement::Kind>(l.node().integer("kind", 0)), l.node().string("who", "")});
 }
 
 void infer_assume(Inference& n) {
-  n.unify(n.known_elements(0, "the condition").at(0), std::get<int64_t>(n.node().attributes.at("value")), "the only condition that what follows fits");
+  n.unify(n.known_elements(0, "the condition").at(0), std::get<int64_t>(n.node().attributes.at("value")), "what follows fits one branch alone, the condition");
 }
 
 /// The shape rule's onnxc.Require does it.

@@ -1,7 +1,7 @@
 // Expand and Tile: repetition, by broadcasting and by copies side by side.
 #include <fmt/format.h>
 
-#include "compiler/ops/run_time_axes.h"
+#include "compiler/ops/broadcast.h"
 #include "compiler/ops/tensor/moves.h"
 
 namespace onnxc {
@@ -14,8 +14,8 @@ Moves move_expand(const Operands& operands) {
   Move move;
   const int ahead = static_cast<int>(out.size() - in.size());
   for (int k = 0; k < static_cast<int>(out.size()); ++k) {
-    const bool repeats = k < ahead || in[static_cast<std::size_t>(k - ahead)] == Dim(1);
-    move.axes.push_back({.extent = out[static_cast<std::size_t>(k)], .from = repeats ? -1 : k - ahead, .to = k});
+    const Dim extent = out[static_cast<std::size_t>(k)], step = k < ahead ? Dim(0) : repeat_factor(in[static_cast<std::size_t>(k - ahead)], extent);
+    move.axes.push_back({.extent = extent, .from = step == Dim(0) ? -1 : k - ahead, .to = k, .from_step = step});
   }
   return {{std::move(move)}, nullptr};
 }
@@ -25,18 +25,7 @@ void infer_expand(Inference& n) {
   for (Dim d : shape) {
     if (d.max_value() < 0) n.fail(fmt::format("the shape has extent {}", d.text()));
   }
-  // An extent that only the run knows may be 1, which repeats nothing.
-  const Extents& in = n.extents(0);
-  std::vector<Dim> wanted = shape;
-  for (std::size_t k = 0; k < std::min(in.size(), wanted.size()); ++k) {
-    const Dim own = in[in.size() - 1 - k];
-    Dim& given = wanted[wanted.size() - 1 - k];
-    if (!given.depends_on_run() || own == given || own == Dim(1)) continue;
-    if (own.min_value() <= 1 && own.depends_on_run()) continue;  // then both must be equal
-    n.unify(select(indicator_equal(given, 1), own, given), own, "the shapes cannot be broadcast");
-    given = own;
-  }
-  n.output(0, n.element(0), n.broadcast({in, wanted}));
+  n.output(0, n.element(0), n.broadcast({n.extents(0), shape}));
   infer_moved_elements(n, move_expand);
 }
 

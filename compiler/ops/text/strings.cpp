@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/lowering/lowering.h"
+#include "compiler/ops/broadcast.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/ml/classes.h"
 #include "runtime_stub/onnxc/scalar/text/cast.hpp"
@@ -51,14 +52,7 @@ void infer_string_concat(Inference& n) {
   n.output(0, ElementType::String, n.broadcast({n.extents(0), n.extents(1)}));
 }
 
-std::vector<Dim> broadcast_strides(const Extents& x, const Extents& y) {
-  const std::vector<Dim> own = strides_of(x, {});
-  std::vector<Dim> strides(y.size(), 0);
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    if (!(x[k] == Dim(1))) strides[y.size() - x.size() + k] = own[k];
-  }
-  return strides;
-}
+std::vector<Dim> operand_strides(const Extents& x, const Extents& y) { return broadcast_strides(y, x, strides_of(x, {})); }
 
 Ints integers(const std::vector<Dim>& list) {
   Ints result;
@@ -68,13 +62,13 @@ Ints integers(const std::vector<Dim>& list) {
 
 void evaluate_string_concat(Evaluation& e) {
   const Extents y = to_extents(e.output(0).shape);
-  e.check(scalar::string_concat(e.heap(), e.out<onnxc_string>(), e.in<onnxc_string>(0).data, integers(broadcast_strides(to_extents(e.input(0).shape), y)),
-                                e.in<onnxc_string>(1).data, integers(broadcast_strides(to_extents(e.input(1).shape), y))));
+  e.check(scalar::string_concat(e.heap(), e.out<onnxc_string>(), e.in<onnxc_string>(0).data, integers(operand_strides(to_extents(e.input(0).shape), y)),
+                                e.in<onnxc_string>(1).data, integers(operand_strides(to_extents(e.input(1).shape), y))));
 }
 
 void lower_string_concat(Lowering& l) {
   const View a = l.in(0), b = l.in(1), y = l.out(0);
-  l.call("scalar_string_concat").heap().tensor(y).pointer(a).dims(broadcast_strides(a.extents, y.extents)).pointer(b).dims(broadcast_strides(b.extents, y.extents));
+  l.call("scalar_string_concat").heap().tensor(y).pointer(a).dims(operand_strides(a.extents, y.extents)).pointer(b).dims(operand_strides(b.extents, y.extents));
 }
 
 // ---- StringNormalizer

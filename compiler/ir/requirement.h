@@ -1,0 +1,26 @@
+// Requirement: what a model asks of extents that only a run tells. The emitted unit checks it, and names it where it does not hold.
+#pragma once
+#include <string>
+
+#include "compiler/ir/dim.h"
+
+namespace onnxc {
+
+struct Requirement {
+  enum class Kind {
+    Equal,       ///< a == b
+    OneOrEqual,  ///< a is 1, or as b: it spreads to b
+    Broadcast,   ///< a == b, or either is 1
+    NotNegative  ///< a >= 0; b means nothing
+  };
+  Dim a, b;
+  Kind kind = Kind::Equal;
+  std::string who{};  ///< asks for it: `MatMul 'scores'`
+
+  friend bool operator==(const Requirement& x, const Requirement& y) { return x.a == y.a && x.b == y.b && x.kind == y.kind; }
+};
+
+/// `mask_batch is 1 or batch`
+std::string text(const Requirement& requirement);
+
+}  // namespace onnxc

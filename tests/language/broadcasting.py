@@ -1,0 +1,90 @@
+"""Extents that only a run tells meet in broadcasting: equal, or one of them 1."""
+import itertools
+
+import numpy as np
+
+from case import Case, f32, i64, values
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def pairs(shapes, function, names="pq", constants=None):
+    """A run for each list of shapes."""
+    runs = []
+    for number, list in enumerate(shapes):
+        feeds = {name: values(*shape, seed=number + 10 * k) for k, (name, shape) in enumerate(zip(names, list))}
+        runs.append((feeds, function(*feeds.values())))
+    return runs
+
+
+TWO = [((4, 3), (4, 1)), ((4, 1), (4, 3)), ((4, 3), (4, 3)), ((1, 3), (4, 1)), ((1, 1), (1, 1)), ((1, 1), (5, 2))]
+Case("named symbols", "g (float[a, b] p, float[c, d] q) => (float[m, n] y) { y = Sub (p, q) }", pairs(TWO, lambda p, q: [p - q]))
+Case("a symbol and a rank less", "g (float[a, b] p, float[c] q) => (float[m, n] y) { y = Mul (p, q) }", pairs([((4, 3), (3,)), ((4, 1), (3,)), ((4, 3), (1,))], lambda p, q: [p * q]))
+Case("extents without a name", "g (float[?, ?] p, float[?, ?] q) => (float[?, ?] y) { y = Add (p, q) }", pairs(TWO, lambda p, q: [p + q]))
+W = values(2, 3)
+Case("a symbol and a constant", "g (float[n, 3] p) => (float[m, 3] y) { y = Max (p, w) }", pairs([((1, 3),), ((2, 3),)], lambda p: [np.maximum(p, W)], "p"), {"w": W})
+Case("an expression and a symbol", "g (float[n, 3] p, float[k, 3] q) => (float[m, 3] y) { d = Concat <axis = 0> (p, p)  y = Add (d, q) }",
+     pairs([((2, 3), (4, 3)), ((2, 3), (1, 3))], lambda p, q: [np.concatenate([p, p]) + q]))
+Case("more than two, and what follows", """g (float[a, 3] p, float[b, 3] q, float[c, 3] r) => (float[m, 3] y, float[n, 3] z, float[k] s) {
+  y = Sum (p, q, r)  t = Mul (y, p)  u = Exp (q)  z = Sub (t, u)  s = ReduceSum <keepdims = 0> (z, one) }""",
+     pairs([((4, 3), (1, 3), (4, 3)), ((1, 3), (1, 3), (4, 3)), ((4, 3), (4, 3), (4, 3)), ((1, 3), (4, 3), (1, 3))],
+           lambda p, q, r: [p + q + r, (p + q + r) * p - np.exp(q), ((p + q + r) * p - np.exp(q)).sum(1)], "pqr"), {"one": i64([1])}, near=1e-5)
+Case("a condition of another shape", "g (bool[a, b] c, float[d, e] p, float[f, g] q) => (float[m, n] y) { y = Where (c, p, q) }",
+     [({"c": values(*c) > 0, "p": (p := values(*ps)), "q": (q := values(*qs, seed=3))}, [np.where(values(*c) > 0, p, q)])
+      for c, ps, qs in [((4, 3), (4, 3), (4, 3)), ((4, 1), (1, 3), (4, 3)), ((1, 1), (4, 3), (1, 3)), ((4, 3), (1, 1), (1, 1))]])
+Case("slopes of a PRelu", "g (float[a, b, c] p, float[b2, 1] q) => (float[a, m, c] y) { y = PRelu (p, q) }",
+     pairs([((2, 4, 3), (4, 1)), ((2, 4, 3), (1, 1))], lambda p, q: [np.where(p < 0, p * q, p)]))
+Case("zeros", "g (float[a, b] p, float[c, d] q) => (float[m, n] y) { y = Add (p, q) }", pairs([((0, 3), (1, 3)), ((1, 3), (0, 3)), ((2, 0), (2, 1))], lambda p, q: [p + q]))
+Case("what does not fit", "g (float[a, 3] p, float[b, 3] q) => (float[m, 3] y) { y = Add (p, q) }", [({"p": values(4, 3), "q": values(3, 3)}, "a = 4 must equal b = 3, or one of them be 1")])
+Case("an inner extent that does not fit", "g (float[2, a] p, float[b, 3] q) => (float[2, 3] y) { y = MatMul (p, q) }",
+     [({"p": values(2, 4), "q": values(1, 3)}, "a = 4 must equal b = 1"), ({"p": (p := values(2, 4)), "q": (q := values(4, 3))}, [p @ q])], near=1e-5)
+
+# Images, whose channels lie last inside.
+FILTER = values(4, 4, 3, 3)
+
+
+def conv(x):
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    return sum(np.einsum("nchw,oc->nohw", padded[:, :, i : i + x.shape[2], j : j + x.shape[3]], FILTER[:, :, i, j]) for i in range(3) for j in range(3))
+
+
+Case("images", "g (float[n, 4, h, w] p, float[m, c, k, l] q) => (float[a, b, d, e] y) { u = Conv <pads = [1, 1, 1, 1]> (p, f)  v = Add (u, q)  y = Relu (v) }",
+     pairs([((2, 4, 5, 6), (2, 4, 5, 6)), ((2, 4, 5, 6), (1, 4, 1, 1)), ((1, 4, 5, 6), (2, 1, 5, 6)), ((2, 4, 1, 6), (2, 4, 5, 1))], lambda p, q: [np.maximum(conv(p) + q, 0)]), {"f": FILTER}, near=1e-4)
+
+# Products of stacks of matrices.
+Case("stacks of matrices", "g (float[a, b, 2, 4] p, float[c, d, 4, 3] q) => (float[m, n, 2, 3] y) { y = MatMul (p, q) }",
+     pairs([((2, 3, 2, 4), (2, 3, 4, 3)), ((1, 3, 2, 4), (2, 1, 4, 3)), ((2, 3, 2, 4), (1, 1, 4, 3)), ((1, 1, 2, 4), (2, 3, 4, 3))], lambda p, q: [p @ q]), near=1e-5)
+Case("a matrix of constants and a stack", "g (float[a, 2, 4] p) => (float[3, 2, 3] y) { y = MatMul (p, w) }", pairs([((1, 2, 4),), ((3, 2, 4),)], lambda p: [p @ values(3, 4, 3)], "p"),
+     {"w": values(3, 4, 3)}, near=1e-5)
+Case("C of a Gemm", "g (float[a, 4] p, float[4, b] q, float[c, d] r) => (float[a, b] y) { y = Gemm (p, q, r) }",
+     pairs([((2, 4), (4, 3), (2, 3)), ((2, 4), (4, 3), (1, 3)), ((2, 4), (4, 3), (2, 1)), ((1, 4), (4, 3), (1, 1))], lambda p, q, r: [p @ q + r], "pqr"), near=1e-5)
+Case("C of a Gemm that is larger", "g (float[a, 4] p, float[4, b] q, float[c, d] r) => (float[a, b] y) { y = Gemm (p, q, r) }",
+     [({"p": values(1, 4), "q": values(4, 3), "r": values(2, 3)}, "must equal")])
+Case("the scale of a LayerNormalization", "g (float[a, b] p, float[c] q) => (float[a, b] y) { y = LayerNormalization (p, q) }",
+     pairs([((2, 4), (4,)), ((2, 4), (1,))], lambda p, q: [(p - p.mean(-1, keepdims=True)) / np.sqrt(p.var(-1, keepdims=True) + 1e-5) * q]), near=1e-5)
+
+MASK = """g (float[batch, 4, q, k] s, float[mb, 1, mq, mk] mask, float[vb, 4, k, 3] v) => (float[batch, 4, q, 3] y) {
+  t = Add (s, mask)  u = Softmax <axis = -1> (t)  y = MatMul (u, v) }"""
+Case("an attention mask", MASK, pairs([((2, 4, 5, 6), m, v) for m, v in [((2, 1, 5, 6), (2, 4, 6, 3)), ((1, 1, 5, 6), (1, 4, 6, 3)), ((1, 1, 1, 6), (2, 4, 6, 3)), ((2, 1, 5, 1), (1, 4, 6, 3)), ((1, 1, 1, 1), (2, 4, 6, 3))]],
+                                      lambda s, m, v: [softmax(s + m) @ v], ("s", "mask", "v")), near=1e-5)
+
+# Expand.
+Case("Expand by a shape", "g (float[a, b] p, float[c, d] q) => (float[m, n] y) { s = Shape (q)  y = Expand (p, s) }", pairs(TWO, lambda p, q: [p + 0 * q]))
+Case("Expand by data", "g (float[a, 3] p, int64[2] s) => (float[m, n] y) { y = Expand (p, s) }",
+     [({"p": (p := values(*shape)), "s": i64(s)}, [p + np.zeros(s, np.float32)]) for shape, s in [((1, 3), [4, 1]), ((4, 3), [1, 3]), ((4, 3), [4, 3]), ((1, 3), [1, 1])]])
+
+# What a NonZero counts.
+COUNT = "g (float[n] x, float[k, 2] q) => (float[m, 2] y) { i = NonZero (x)  t = Transpose (i)  p = Cast <to = 1> (t)  y = Add (p, q) }"
+Case("a count of data", COUNT, [({"x": f32(x), "q": (q := values(k, 2))}, [np.argwhere(f32(x)).astype(np.float32) + q]) for x, k in [([0, 1, 2], 2), ([0, 1, 0], 5), ([3, 1, 0], 1), ([3, 0, 0], 1), ([0, 0], 1)]])
+Case("a count of data in a stack of matrices", "g (float[n] x, float[k, 1, 2] q) => (float[m, 1, 2] y) { i = NonZero (x)  t = Transpose (i)  p = Cast <to = 1> (t)  u = Unsqueeze (p, one)  y = MatMul (u, q) }",
+     [({"x": f32(x), "q": (q := values(k, 1, 2))}, [np.argwhere(f32(x)).astype(np.float32)[:, None] @ q]) for x, k in [([0, 1, 2], 2), ([0, 1, 0], 5), ([3, 1, 0, 2], 1)]], {"one": i64([1])})
+
+# In a branch, and in the body of a loop.
+Case("in a branch", """g (float[a, 3] p, float[b, 3] q, bool c) => (float[m, 3] y) {
+  y = If (c) <then_branch = t () => (float[e, 3] u) { u = Add (p, q) }, else_branch = e () => (float[f, 3] v) { v = Mul (p, q) }> }""",
+     [({"p": (p := values(*s)), "q": (q := values(*t, seed=2)), "c": np.array(c)}, [p + q if c else p * q]) for (s, t), c in itertools.product([((4, 3), (4, 3)), ((1, 3), (4, 3)), ((4, 3), (1, 3))], (True, False))])
+Case("strings", "g (string[a] p, string[b] q) => (string[m] y) { y = StringConcat (p, q) }",
+     [({"p": np.array(p, object), "q": np.array(q, object)}, [np.array([x + y for x, y in zip(p * len(q) if len(p) == 1 else p, q * len(p) if len(q) == 1 else q)], object)]) for p, q in [(["a", "b"], ["c", "d"]), (["a"], ["c", "d"]), (["a", "b"], ["c"])]])

@@ -136,8 +136,10 @@ class TypeImporter {
       if (proto.dim_value() < 0) throw Error(ErrorKind::Invalid, fmt::format("'{}' has extent {}", value, proto.dim_value()));
       return proto.dim_value();
     }
-    const std::string name = proto.has_dim_param() && !proto.dim_param().empty() ? proto.dim_param() : fmt::format("{}_{}", value, axis);
+    const std::string own = fmt::format("{}_{}", value, axis);
+    std::string name = proto.has_dim_param() && !proto.dim_param().empty() ? proto.dim_param() : own;
     check_name(name);
+    if (const auto stated = options_.dims.find(name); stated != options_.dims.end() && !stated->second.is_one) name = own;
     if (const auto other = options_.same.find(name); other != options_.same.end()) return other->second;
     const auto it = options_.dims.find(name);
     if (it == options_.dims.end()) return Dim::symbol(name, 0, INT64_MAX);
@@ -351,7 +353,10 @@ void check_function_growth(const onnx::ModelProto& model) {
 
 }  // namespace
 
-std::string text(const ImportOptions::Range& range) { return range.min == range.max ? std::to_string(range.min) : fmt::format("{}..{}", range.min, range.max); }
+std::string text(const ImportOptions::Range& range) {
+  if (!range.is_one) return "*";
+  return range.min == range.max ? std::to_string(range.min) : fmt::format("{}..{}", range.min, range.max);
+}
 
 Imported import_model(const std::filesystem::path& path, const ImportOptions& options) {
   std::vector<std::byte> bytes = read_file(path);

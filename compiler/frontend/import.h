@@ -29,6 +29,7 @@ struct ImportOptions {
   /// Named dimensions: a value, or bounds.
   struct Range {
     int64_t min, max;
+    bool is_one = true;  ///< false: each extent of that name is one of its own
   };
   std::map<std::string, Range> dims;
   /// Named dimensions that are other extents.
@@ -38,7 +39,7 @@ struct ImportOptions {
   /// True for operators that are the caller's: a function of the model that has such a name is left out.
   std::function<bool(const std::string& domain, const std::string& op)> replaces{};
 };
-/// `8` or `1..64`, as --dim has it.
+/// `8`, `1..64` or `*`, as --dim has it.
 std::string text(const ImportOptions::Range& range);
 
 /// Reads, checks and inlines. Throws Error{Io, Invalid, Unsupported}.

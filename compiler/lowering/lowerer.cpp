@@ -70,6 +70,15 @@ void Lowerer::move_object(PointerArg to, PointerArg from) {
   emit(std::move(step));
 }
 
+void Lowerer::require(Requirement requirement) {
+  Step step;
+  step.kind = Step::Kind::Require;
+  step.what = text(requirement);
+  step.values = {requirement.a, requirement.b};
+  step.requirement = std::move(requirement);
+  emit(std::move(step));
+}
+
 View Lowerer::define_part(Scope& scope, ValueId value, const PartOf& part) {
   const Value& v = (*scope.graph)[value];
   View view = define(scope, part.whole, scope.layouts[static_cast<std::size_t>(part.whole)]);
@@ -88,12 +97,7 @@ View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
     return define_part(scope, value, part->second);
   View view{{-1, true, 0, v.type.element}, v.type.element, v.type.extents, layout};
   for (Dim d : v.type.extents) {
-    if (!d.depends_on_run() || d.min_value() >= 0) continue;
-    Step step;
-    step.kind = Step::Kind::Require;
-    step.what = fmt::format("{} of '{}' is no less than 0", d.text(), v.name);
-    step.values = {d};
-    emit(std::move(step));
+    if (d.depends_on_run() && d.min_value() < 0) require({d, 0, Requirement::Kind::NotNegative, fmt::format("an extent of '{}'", v.name)});
   }
   const auto output = output_places_.find({scope.graph, value});
   if (output != output_places_.end() && same_storage(v.type.extents, layout, {}) && places.empty()) {

@@ -53,6 +53,7 @@ class Lowerer {
   std::vector<Step> lower_block(Scope& inner, const std::function<void()>& finish);
   /// The value in that layout; converts it where needed.
   View place(Scope& scope, ValueId value, const Layout* layout);
+  void require(Requirement requirement);
   View define(Scope& scope, ValueId value, const Layout& layout);
   /// The value inside of what it is a part of, which is defined here where it is not yet.
   View define_part(Scope& scope, ValueId value, const PartOf& part);

@@ -123,14 +123,7 @@ void Lowering::let(Dim symbol, Dim value) {
   require({symbol, 0, Requirement::Kind::NotNegative, fmt::format("{} '{}'", node_.full_op(), node_.name)});
 }
 
-void Lowering::require(Requirement requirement) {
-  Step step;
-  step.kind = Step::Kind::Require;
-  step.what = text(requirement);
-  step.values = {requirement.a, requirement.b};
-  step.requirement = std::move(requirement);
-  lowerer_.emit(std::move(step));
-}
+void Lowering::require(Requirement requirement) { lowerer_.require(std::move(requirement)); }
 
 View Lowering::out_address(int i, bool borrowed) {
   const ValueId value = node_.output(i);

@@ -4,6 +4,7 @@
 #include <onnxc/base.hpp>
 
 #include <algorithm>
+#include <map>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -71,6 +72,21 @@ ModelCall::ModelCall(const onnxc_model& model, std::span<const HostValue* const>
            executor, &memory_.allocator(), message_.data(), message_.size()};
 }
 
+std::set<std::string> names_of_several_extents(const onnxc_model& model, std::span<const HostValue* const> inputs) {
+  std::map<int64_t, int64_t> extents;  // of symbols, as shapes number them
+  std::set<std::string> names;
+  for (std::size_t k = 0; k < inputs.size() && k < static_cast<std::size_t>(model.input_count); ++k) {
+    const onnxc_tensor_info& wanted = model.inputs[k];
+    const std::vector<int64_t>& shape = inputs[k]->tensor.shape;
+    if (wanted.form == ONNXC_VALUE || shape.size() != static_cast<std::size_t>(wanted.rank)) continue;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const int64_t symbol = wanted.shape[axis];
+      if (symbol < 0 && symbol != INT64_MIN && extents.emplace(symbol, shape[axis]).first->second != shape[axis]) names.insert(model.symbols[-1 - symbol].name);
+    }
+  }
+  return names;
+}
+
 void ModelCall::bind_inputs(std::span<const HostValue* const> inputs) {
   if (inputs.size() != static_cast<std::size_t>(model_.input_count)) {
     throw Error(ErrorKind::Invalid, fmt::format("the model takes {} inputs, {} were given", model_.input_count, inputs.size()));
@@ -114,7 +130,7 @@ void ModelCall::bind_tensor(const onnxc_tensor_info& wanted, const TensorData& g
     if (extent >= 0 || extent == INT64_MIN) continue;
     const auto symbol = static_cast<std::size_t>(-1 - extent);
     const onnxc_symbol_info& info = model_.symbols[symbol];
-    if (symbols_[symbol] != kNotBound && symbols_[symbol] != actual) throw misfit(fmt::format("{} is {} elsewhere", info.name, symbols_[symbol]));
+    if (symbols_[symbol] != kNotBound && symbols_[symbol] != actual) throw misfit(fmt::format("{0} is {1} elsewhere; where that name stands for extents that differ, compile with --dim {0}=*", info.name, symbols_[symbol]));
     if (actual < info.min || actual > info.max) throw misfit(fmt::format("{} lies in {}..{}", info.name, info.min, info.max));
     symbols_[symbol] = actual;
   }

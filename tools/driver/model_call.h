@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ class GuardedBuffer {
   std::size_t bytes_;
   std::unique_ptr<std::byte[], Free> data_;
 };
+
+/// The dimensions of the model to which `inputs` give more than one extent, as ONNX does not allow and other engines take.
+std::set<std::string> names_of_several_extents(const onnxc_model& model, std::span<const HostValue* const> inputs);
 
 class ModelCall {
  public:

@@ -14,9 +14,9 @@
 namespace onnxc {
 namespace {
 
-/// `batch=8`, `batch=1..64`
+/// `batch=8`, `batch=1..64`, `batch=*`
 std::pair<std::string, ImportOptions::Range> parse_dim(const std::string& text) {
-  const auto bad = [&] { return Error(ErrorKind::Usage, fmt::format("--dim {} is neither name=value nor name=min..max", text)); };
+  const auto bad = [&] { return Error(ErrorKind::Usage, fmt::format("--dim {} is none of name=value, name=min..max and name=*", text)); };
   const std::size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) throw bad();
   const auto number = [&](std::string_view digits) {
@@ -28,7 +28,9 @@ std::pair<std::string, ImportOptions::Range> parse_dim(const std::string& text) 
   const std::string_view value = std::string_view(text).substr(equals + 1);
   const std::size_t dots = value.find("..");
   ImportOptions::Range range{};
-  if (dots == std::string_view::npos) {
+  if (value == "*") {
+    range = {0, INT64_MAX, false};
+  } else if (dots == std::string_view::npos) {
     range.min = range.max = number(value);
   } else {
     range = {number(value.substr(0, dots)), number(value.substr(dots + 2))};
@@ -58,7 +60,7 @@ std::pair<std::string, std::vector<int64_t>> parse_extents(const std::string& te
 void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--target", target_, "Machine: native, x86-64-v4, x86-64-v3, x86-64-v2, aarch64 or generic (plain C++)")
       ->capture_default_str();
-  app.add_option("--dim", dims_, "A named dimension: name=8 fixes it, name=1..64 bounds it. May be repeated.");
+  app.add_option("--dim", dims_, "A named dimension: name=8 fixes it, name=1..64 bounds it, name=* gives each extent of that name one of its own. May be repeated.");
   app.add_option("--specialize", specialize_, "A variant for each of these sizes, behind the same function: name=1,8. Several dimensions give every combination.")
       ->allow_extra_args(false);
   app.add_option("-O", opt_level_, "Optimisation: 0 (reference kernels, no passes) to 3, or s")

@@ -21,6 +21,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.threads = options.threads;
   emit.profile = options.profile;
   emit.huge_pages = options.huge_pages;
+  emit.flush_subnormals = options.subnormals == Subnormals::Flush;
   emit.standalone = options.standalone;
   emit.vector_floats = options.level > 0 ? compilation.target.vector_floats : 0;
   emit.portable = compilation.target.isa == Isa::Generic;
@@ -34,6 +35,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.flags = fmt::format("-O{}", options.level);
   if (options.memory != MemoryGoal::Speed) emit.flags += fmt::format(" --memory {}", name(options.memory));
   if (options.narrow_weights != NarrowWeights::Auto) emit.flags += fmt::format(" --narrow-weights {}", name(options.narrow_weights));
+  if (options.subnormals != Subnormals::Flush) emit.flags += fmt::format(" --subnormals {}", name(options.subnormals));
   if (options.tuning) emit.flags += " --tune";
   if (options.huge_pages) emit.flags += " --huge-pages";
   if (options.profile) emit.flags += " --profile";

@@ -322,8 +322,9 @@ class Emitter {
   }
 
   std::string call(const std::string& steps, const Program& program) const {
-    return fmt::format("onnxc::nothrow({})({}in, out, arena.data(){}{})", steps, interface_.dynamic() ? "dims, " : "", program.uses_heap ? ", onnxc::Heap{&memory}" : "",
-                       options_.threads > 1 ? ", {executor}" : "");
+    const std::string run = fmt::format("onnxc::nothrow({})({}in, out, arena.data(){}{})", steps, interface_.dynamic() ? "dims, " : "", program.uses_heap ? ", onnxc::Heap{&memory}" : "",
+                                        options_.threads == 1 ? "" : options_.flush_subnormals ? ", {executor, true}" : ", {executor}");
+    return options_.flush_subnormals ? fmt::format("onnxc::flushing_subnormals([&]() noexcept {{ return {}; }})", run) : run;
   }
 
   template <class Visit>

@@ -17,6 +17,7 @@ struct EmitOptions {
   int threads = 1;                       ///< that the unit may be run with; steps are shared between them
   bool profile = false;                  ///< the unit measures its steps
   bool huge_pages = false;               ///< the unit can copy its weights into memory of huge pages
+  bool flush_subnormals = true;          ///< a run has them as zeros
   bool standalone = false;               ///< paste the runtime headers in
   int vector_floats = 0;                 ///< what weights and images are packed for; 0: any width will do
   bool portable = false;                 ///< plain C++ with vectors of that width, whatever machine it is compiled for

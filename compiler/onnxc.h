@@ -21,6 +21,11 @@ namespace onnxc {
 
 inline constexpr int64_t kMostArena = int64_t{1} << 36;  ///< bytes
 
+/// What a run makes of floats below the smallest normal number: see onnxc/subnormals.hpp.
+enum class Subnormals { Flush, Keep };
+/// As --subnormals has it.
+const char* name(Subnormals subnormals);
+
 struct CompilerOptions {
   std::string target = "native";
   int level = 3;                                     ///< -O0 to -O3
@@ -31,6 +36,7 @@ struct CompilerOptions {
   int threads = 1;                                   ///< the unit may be run with so many
   MemoryGoal memory = MemoryGoal::Speed;
   NarrowWeights narrow_weights = NarrowWeights::Auto;
+  Subnormals subnormals = Subnormals::Flush;         ///< Flush: packed weights among them are zeros, too
   double weights_growth = 2;                         ///< packed weights are at most so many times the model's
   std::optional<int64_t> max_arena;                  ///< bytes; a model that may need more is refused. Without: kMostArena where sizes are known
   int64_t max_weights = int64_t{1} << 40;            ///< bytes of packed constants; a model that needs more is refused

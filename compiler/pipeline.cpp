@@ -87,6 +87,8 @@ std::vector<Graph> forms_for(MemoryGoal goal, Graph graph) {
 
 }  // namespace
 
+const char* name(Subnormals subnormals) { return subnormals == Subnormals::Flush ? "flush" : "keep"; }
+
 std::vector<std::string> pass_names() {
   std::vector<std::string> names{"import"};
   for (const Pass& pass : kPasses) names.emplace_back(pass.name);
@@ -134,7 +136,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
-  const LowerOptions lower{.optimise = options.level > 0, .narrow_weights = options.narrow_weights, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
+  const LowerOptions lower{.optimise = options.level > 0, .narrow_weights = options.narrow_weights, .flush_weights = options.subnormals == Subnormals::Flush, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
                      .threads = options.threads, .tuning = options.tuning.get(), .output_names = std::move(output_names)};
   result.equal = equal_extents(graph);
   const std::vector<Graph> forms = forms_for(options.level > 0 ? options.memory : MemoryGoal::Speed, std::move(graph));

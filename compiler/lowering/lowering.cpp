@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/lowering/lowerer.h"
 #include "compiler/ops/broadcast.h"
@@ -37,8 +38,11 @@ PointerArg Lowering::weights(const std::string& from, ElementType element, std::
 }
 PointerArg Lowering::weights(const std::string& from, const Packed& packed) {
   if (const auto place = draft(from, packed, ElementType::F32)) return *place;
-  const std::vector<float> floats = packed.make();
+  std::vector<float> floats = packed.make();
   ONNXC_CHECK(static_cast<int64_t>(floats.size()) == packed.count, "packed weights have the size that was foreseen");
+  if (lowerer_.options_.flush_weights) {
+    for (float& x : floats) x = std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
+  }
   return weights(from, ElementType::F32, floats);
 }
 std::optional<PointerArg> Lowering::draft(const std::string& from, const Packed& packed, ElementType element) {

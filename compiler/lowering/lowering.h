@@ -244,6 +244,7 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
 struct LowerOptions {
   bool optimise = true;
   NarrowWeights narrow_weights = NarrowWeights::Auto;
+  bool flush_weights = false;     ///< packed weights below the smallest normal number are zeros
   bool heap = true;               ///< false: refuse what has no bound
   int64_t max_trip = 1'000'000'000;  ///< of loops that have no number of iterations
   bool channels_last = true;

@@ -7,6 +7,7 @@
 
 #include "isa.hpp"
 #include "model.h"
+#include "subnormals.hpp"
 
 namespace onnxc {
 
@@ -140,6 +141,7 @@ struct Part {
 /// The caller's threads, or none: gives each its Part of a step and waits for all.
 struct Threads {
   const onnxc_executor* executor = nullptr;
+  bool flush = false;  ///< each has subnormal numbers as zeros; the caller's own has already
 
   /// These threads, or none: a step's sizes in a run may be too small to be worth a fork.
   Threads where(bool worth) const { return worth ? *this : Threads{}; }
@@ -150,12 +152,17 @@ struct Threads {
     struct Shared {
       Work& work;
       int count;
-    } shared{work, executor->threads};
+      bool flush;
+    } shared{work, executor->threads, flush};
     executor->parallel_for(
         executor->self, executor->threads,
         [](void* context, int32_t i) {
           const auto& all = *static_cast<const Shared*>(context);
-          all.work(Part{i, all.count});
+          if (!all.flush) return all.work(Part{i, all.count});
+          flushing_subnormals([&] {
+            all.work(Part{i, all.count});
+            return true;
+          });
         },
         &shared);
   }

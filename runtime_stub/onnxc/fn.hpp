@@ -256,11 +256,17 @@ ONNXC_INLINE T pow(T base, U exponent) {
 
 // ---- functions of the reals
 
+/// 0 for what lies below the smallest normal number, as exp and softmax give it.
+template <class T>
+ONNXC_INLINE constexpr T flushed(T x) {
+  return x < std::numeric_limits<T>::min() ? T(0) : x;
+}
+
 ONNXC_FLOAT_UNARY(ceil, std::ceil(x))
 ONNXC_FLOAT_UNARY(floor, std::floor(x))
 ONNXC_FLOAT_UNARY(round, std::nearbyint(x)) /* half to even, in the default rounding mode */
 ONNXC_FLOAT_UNARY(sqrt, std::sqrt(x))
-ONNXC_FLOAT_UNARY(exp, std::exp(x))
+ONNXC_FLOAT_UNARY(exp, flushed(std::exp(x)))
 ONNXC_FLOAT_UNARY(log, std::log(x))
 ONNXC_FLOAT_UNARY(sin, std::sin(x))
 ONNXC_FLOAT_UNARY(cos, std::cos(x))

@@ -59,9 +59,13 @@ ONNXC_INLINE float softmax_sum(const float* y, float* out, int64_t n, float shif
   return reduce_row<Sum>(n, Value{y, out, Vec::all(shift)});
 }
 
+/// Below the smallest normal number 0, as exp.
 struct MulBy {
   Vec factor;
-  ONNXC_INLINE Vec operator()(Vec v) const { return v * factor; }
+  ONNXC_INLINE Vec operator()(Vec v) const {
+    const Vec share = v * factor;
+    return select(share < Vec::all(std::numeric_limits<float>::min()), Vec::all(0.0f), share);
+  }
 };
 struct Minus {
   Vec shift, log_sum;
@@ -94,7 +98,7 @@ ONNXC_INLINE void softmax_short_rows(const float* x, float* y, int64_t first, in
       total = total + power;
     }
     const Vec last_step = kLog ? fn::log(total) : Vec::all(1.0f) / total;
-    for (int64_t i = 0; i < p.n; ++i) (kLog ? Vec::load(v[i]) - last_step : Vec::load(v[i]) * last_step).store(v[i]);
+    for (int64_t i = 0; i < p.n; ++i) (kLog ? Vec::load(v[i]) - last_step : MulBy{last_step}(Vec::load(v[i]))).store(v[i]);
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t i = 0; i < p.n; ++i) y[(row + r) * p.y_row + i] = v[i][r];
     }

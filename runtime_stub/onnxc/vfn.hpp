@@ -4,7 +4,7 @@
 //
 //   exp 1.1 ULP   log 1.0   sigmoid 4   gate 4.5   tanh 6   erf 1.5   softplus 3   sin, cos 1.6   pow, tan, asin, ... as the C library
 //
-// Results of sigmoid and softplus below 2^-126 may be off by more; sigmoid's may be 0, and gate's with it. Nothing else is flushed to zero, NaN and infinity are as in C.
+// Results of sigmoid and softplus below 2^-126 may be off by more; sigmoid's may be 0, and gate's with it; exp's are 0. Nothing else is flushed to zero here, NaN and infinity are as in C.
 // References: range reduction after W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980); polynomials fitted by
 // Lawson's iteration with coefficients rounded to float one by one; tanh is the 13/6 rational that Eigen uses.
 #pragma once
@@ -135,8 +135,11 @@ ONNXC_INLINE Vec exp_of_minus_abs(Vec x) {
 }
 }  // namespace detail
 
+/// 0 below 2^-126, the smallest normal number: what reads the result would take the slow way of subnormal ones.
 ONNXC_INLINE Vec exp(Vec x) {
-  return detail::exp_in_range(onnxc::max(Vec::all(-104.0f), onnxc::min(Vec::all(89.0f), x)));  // both ends give 0 and infinity; NaN stays, being second
+  constexpr float kLeast = -87.3365f;
+  const Vec power = detail::exp_in_range(onnxc::max(Vec::all(-88.0f), onnxc::min(Vec::all(89.0f), x)));  // infinity at the upper end; NaN stays, being second
+  return select(x < Vec::all(kLeast), Vec::all(0.0f), power);
 }
 
 /// x = 2^e (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); log x = e ln2 + f - f^2 / 2 + f^3 P(f).

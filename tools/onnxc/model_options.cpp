@@ -76,6 +76,10 @@ void ModelOptions::add_to(CLI::App& app) {
                                                       "recurrences, tables of Gather)")
       ->capture_default_str()
       ->check(CLI::IsMember({"off", "auto", "all"}));
+  app.add_option("--subnormals", subnormals_, "Floats below the smallest normal number, which most processors compute slowly: flush (a run and the weights have zeros for them; the caller's mode of "
+                                              "the processor is restored) or keep")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"flush", "keep"}));
   app.add_option("--memory", memory_, "What gives way where time and memory are at odds: speed (memory), balanced (up to a tenth of the time) or min (time)")
       ->capture_default_str()
       ->check(CLI::IsMember({"speed", "balanced", "min"}));
@@ -121,6 +125,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.target = target_;
   rest.weights = weights_;
   rest.huge_pages = huge_pages_;
+  rest.subnormals = subnormals_ == "keep" ? Subnormals::Keep : Subnormals::Flush;
   rest.threads = threads_;
   const auto limit = [](std::optional<uint64_t> bytes, int64_t otherwise) {
     return bytes ? static_cast<int64_t>(std::min<uint64_t>(*bytes, std::numeric_limits<int64_t>::max())) : otherwise;

@@ -22,9 +22,14 @@ void softmax_lines(Part part, T* y, const T* x, int64_t outer, int64_t n, int64_
 
 /// y = exp(x - max x) / sum exp(x - max x), along the middle axis of [outer, n, inner], row-major. In place if wished. Computed in double.
 /// NaN in a line, or a line of -infinity alone, makes the line NaN.
+/// 0 below the smallest normal number of float and double, as fn::exp.
 template <class T>
 void softmax(Part part, T* y, const T* x, int64_t outer, int64_t n, int64_t inner) {
-  detail::softmax_lines(part, y, x, outer, n, inner, [](double v, double top, double sum) { return std::exp(v - top) / sum; });
+  detail::softmax_lines(part, y, x, outer, n, inner, [](double v, double top, double sum) {
+    const double share = std::exp(v - top) / sum;
+    if constexpr (std::is_floating_point_v<T>) return share < double{std::numeric_limits<T>::min()} ? 0.0 : share;
+    else return share;
+  });
 }
 /// y = x - max x - log(sum exp(x - max x)).
 template <class T>

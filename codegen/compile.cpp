@@ -33,6 +33,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.target = compilation.target.name;
   emit.flags = fmt::format("-O{}", options.level);
   if (options.memory != MemoryGoal::Speed) emit.flags += fmt::format(" --memory {}", name(options.memory));
+  if (options.math != Math::Default) emit.flags += fmt::format(" --math {}", name(options.math));
   if (options.narrow_weights != NarrowWeights::Auto) emit.flags += fmt::format(" --narrow-weights {}", name(options.narrow_weights));
   if (options.tuning) emit.flags += " --tune";
   if (options.huge_pages) emit.flags += " --huge-pages";

@@ -30,6 +30,7 @@ struct CompilerOptions {
   std::string stop_after;                            ///< name of a pass: the graph is what it left
   int threads = 1;                                   ///< the unit may be run with so many
   MemoryGoal memory = MemoryGoal::Speed;
+  Math math = Math::Default;
   NarrowWeights narrow_weights = NarrowWeights::Auto;
   double weights_growth = 2;                         ///< packed weights are at most so many times the model's
   std::optional<int64_t> max_arena;                  ///< bytes; a model that may need more is refused. Without: kMostArena where sizes are known

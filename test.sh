@@ -69,6 +69,7 @@ stage "real models, on two threads" script tests/zoo/run.sh --threads 2
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "random cases of each operator" script tests/differential/run.sh
 stage "values in place" script tests/placement/run.sh
+stage "numerics" script tests/numerics/run.sh
 stage "threads" script tests/threads/run.sh
 stage "narrow weights" script tests/narrow/run.sh
 stage "kernels by measurement" script tests/tune/run.sh

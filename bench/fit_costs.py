@@ -32,7 +32,7 @@ except ImportError:
     sys.exit("fit_costs: needs numpy; tools/setup.sh --bench-deps makes a Python that has it")
 
 ROOT = Path(__file__).resolve().parents[1]
-ROW = re.compile(r'ONNXC_KERNEL\("(?P<name>[^"]+)", (?P<what>"[^"]+", "[^"]*", Isa::\w+, \w+, \w+), (?P<costs>[^"]+), "(?P<provenance>[^"]*)"\)')
+ROW = re.compile(r'ONNXC_KERNEL\("(?P<name>[^"]+)", (?P<what>"[^"]+", "[^"]*", Isa::\w+, \w+, \w+), (?P<costs>[^"]+), "(?P<provenance>[^"]*)"(?P<rest>[^)]*)\)')
 NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -121,7 +121,7 @@ def main():
         file, match = rows[row]
         for shape, error in zip(shapes, errors):
             print(f"//   {row}/{shape}: {shapes[shape][0] / 1e3:.3g} us, predicted {error:+.0%}")
-        print(f'ONNXC_KERNEL("{row}", {match["what"]}, {", ".join(map(significant, costs))}, "{provenance}")  // was {match["costs"]}; {file.name}')
+        print(f'ONNXC_KERNEL("{row}", {match["what"]}, {", ".join(map(significant, costs))}, "{provenance}"{match["rest"]})  // was {match["costs"]}; {file.name}')
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.target = compilation.target.name;
   emit.flags = fmt::format("-O{}", options.level);
   if (options.memory != MemoryGoal::Speed) emit.flags += fmt::format(" --memory {}", name(options.memory));
+  if (options.math != Math::Default) emit.flags += fmt::format(" --math {}", name(options.math));
   if (options.narrow_weights != NarrowWeights::Auto) emit.flags += fmt::format(" --narrow-weights {}", name(options.narrow_weights));
   if (options.subnormals != Subnormals::Flush) emit.flags += fmt::format(" --subnormals {}", name(options.subnormals));
   if (options.tuning) emit.flags += " --tune";

@@ -35,6 +35,7 @@ struct CompilerOptions {
   std::string stop_after;                            ///< name of a pass: the graph is what it left
   int threads = 1;                                   ///< the unit may be run with so many
   MemoryGoal memory = MemoryGoal::Speed;
+  Math math = Math::Default;
   NarrowWeights narrow_weights = NarrowWeights::Auto;
   Subnormals subnormals = Subnormals::Flush;         ///< Flush: packed weights among them are zeros, too
   double weights_growth = 2;                         ///< packed weights are at most so many times the model's

@@ -23,6 +23,7 @@ struct Pass {
   bool optional;  ///< an optimisation: -O0 and --opt-bisect-limit leave it out
   bool keeps_alive = false;  ///< values live longer for it: --memory=balanced and --memory=min leave it out
   Isa needs = Isa::Generic;  ///< machines without it are better off without the pass
+  Math math = Math::Strict;  ///< Default: --math=strict leaves it out
 };
 
 // clang-format off
@@ -39,7 +40,8 @@ constexpr Pass kPasses[] = {
     {"select_channels",                 select_channels,                 true, true},  // shuffles of channels move into weights; after BatchNorm, which stands between otherwise
     {"turn_flattened",                  turn_flattened,                  true},   // weights behind a flattened image take its order; their bias is theirs still
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
-    {"scale_gates",                     scale_gates,                     true, false, Isa::Avx512},  // weights give the exponents of SiLU's powers of two
+    {"scale_gates",                     scale_gates,                     true, false, Isa::Avx512, Math::Default},  // weights give the exponents of SiLU's powers of two
+    {"mark_direct",                     mark_direct,                     false},  // products whose readers magnify errors at zero; after fusion, when expressions are whole
     {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs
     {"order_nodes",                     order_nodes,                     true},   // fewer bytes live at once
 };
@@ -132,11 +134,13 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   int optional_passes = 0;
   for (const Pass& pass : kPasses) {
     if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;
+    if (pass.math == Math::Default && options.math == Math::Strict) continue;
     if ((pass.keeps_alive && options.memory != MemoryGoal::Speed) || !includes(result.target.isa, pass.needs)) continue;
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
-  const LowerOptions lower{.optimise = options.level > 0, .narrow_weights = options.narrow_weights, .flush_weights = options.subnormals == Subnormals::Flush, .heap = options.heap, .max_trip = options.max_trip, .channels_last = options.level > 0,
+  const LowerOptions lower{.optimise = options.level > 0, .math = options.math, .narrow_weights = options.narrow_weights, .flush_weights = options.subnormals == Subnormals::Flush, .heap = options.heap,
+                     .max_trip = options.max_trip, .channels_last = options.level > 0,
                      .threads = options.threads, .tuning = options.tuning.get(), .output_names = std::move(output_names)};
   result.equal = equal_extents(graph);
   const std::vector<Graph> forms = forms_for(options.level > 0 ? options.memory : MemoryGoal::Speed, std::move(graph));

@@ -47,6 +47,9 @@ std::optional<Target> find_target(std::string_view name);
 /// Names for --help and error messages.
 std::span<const std::string_view> target_names();
 
+/// Kernel::mixes, as rows have it.
+inline constexpr bool kMixes = true;
+
 /// One row of the catalogue: a kernel, and what it costs.
 ///
 /// Costs are in nanoseconds on one core of the machine named by `provenance`; only ratios between rows matter.
@@ -59,6 +62,8 @@ struct Kernel {
   bool fallible;              ///< gives a Status
   double per_call, per_mac, per_byte;
   std::string_view provenance;
+  /// Its algorithm adds values that the operator keeps apart (Winograd's, Strassen's, inner products in pairs): fewer multiplications, and errors relative to the largest of these values.
+  bool mixes = false;
 
   /// Arithmetic and the stream of constants overlap, but for a part of the lesser (measured on Sapphire Rapids with convolutions of 256 to 512 channels).
   double cost(double macs, double bytes) const {

@@ -50,6 +50,10 @@ std::optional<PointerArg> Lowering::draft(const std::string& from, const Packed&
 }
 KnownStorages* Lowering::known_storages() const { return lowerer_.options_.storages.get(); }
 NarrowWeights Lowering::narrow_weights() const { return lowerer_.options_.narrow_weights; }
+bool Lowering::may_mix() const {
+  const auto may = [](const Node& node) { return !is_exact(node) && !is_direct(node); };
+  return lowerer_.options_.math == Math::Default && may(node_) && std::ranges::all_of(absorbed(), [&](const Node* node) { return may(*node); });
+}
 bool Lowering::weights_stream() const { return lowerer_.streaming_ > kStaysInL2; }
 
 void Lowering::include(const std::string& header) { add_once(lowerer_.program_.includes, header); }
@@ -279,7 +283,7 @@ const std::vector<const Node*>& Lowering::absorbed() const {
 
 void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth, std::string note, bool narrow) {
   const Kernel& kernel = find_kernel(row);
-  if (!includes(target().isa, kernel.isa)) return;
+  if (!includes(target().isa, kernel.isa) || (kernel.mixes && !may_mix())) return;
   considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(note), narrow, std::move(build)});
 }
 

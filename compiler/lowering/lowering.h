@@ -46,6 +46,14 @@ enum class NarrowWeights {
   Auto,  ///< where that is faster, as predicted
   All,   ///< wherever kernels can read them
 };
+/// What results promise; docs/numerics.md has it for users.
+enum class Math {
+  Strict,  ///< each element of a product within the bound of a sum of products: no kernel that mixes values
+  Default  ///< kernels that mix values, where what reads a result does not magnify their errors
+};
+/// As --math has it.
+const char* name(Math math);
+
 /// As --narrow-weights has it.
 const char* name(NarrowWeights narrow);
 
@@ -69,6 +77,7 @@ class Lowering {
   int64_t threads() const;  ///< scratch memory is needed once for each
   bool optimise() const;  ///< false at -O0: reference kernels only
   NarrowWeights narrow_weights() const;
+  bool may_mix() const;  ///< kernels may take part whose algorithm mixes values (Kernel::mixes)
   KnownStorages* known_storages() const;  ///< or null
   bool weights_stream() const;  ///< they are too many to stay in L2 from one run to the next
 
@@ -161,7 +170,7 @@ class Lowering {
   /// y = expr(x0, x1, ...) for every element of y, as a loop; each x broadcasts to y. y may be one of them.
   void map_loop(const Expr& expr, View y, const std::vector<View>& x);
 
-  /// States a candidate; `build` emits its steps. The cheapest row that the target can run wins when the node is done. `growth`: bytes by which its
+  /// States a candidate, unless its kernel mixes values that may not be; `build` emits its steps. The cheapest row that the target can run wins when the node is done. `growth`: bytes by which its
   /// weights exceed the model's. `note` and `narrow`: as Choice::Candidate. What is narrow takes no part in the choice of the kernel, so that results do not depend
   /// on it, only in how the chosen one's weights are stored.
   void consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth = 0, std::string note = {}, bool narrow = false);
@@ -243,6 +252,7 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
 
 struct LowerOptions {
   bool optimise = true;
+  Math math = Math::Default;
   NarrowWeights narrow_weights = NarrowWeights::Auto;
   bool flush_weights = false;     ///< packed weights below the smallest normal number are zeros
   bool heap = true;               ///< false: refuse what has no bound

@@ -130,6 +130,7 @@ double widening_macs(ElementType element, Isa isa) {
 
 }  // namespace
 
+const char* name(Math math) { return math == Math::Strict ? "strict" : "default"; }
 const char* name(NarrowWeights narrow) { return narrow == NarrowWeights::Off ? "off" : narrow == NarrowWeights::All ? "all" : "auto"; }
 
 bool is_bf16(float x) { return (bits_of(x) & 0xffff) == 0 && (bits_of(x) & kMagnitude) <= kInfinity; }

@@ -31,6 +31,9 @@ class GraphBuilder;
 /// `exact`: our own attribute, of products and convolutions of integers that f32 holds. Sums of products are exact then; transforms, and factors moved into weights, are not.
 inline bool is_exact(const Node& node) { return node.integer("exact", 0) != 0; }
 
+/// `direct`: likewise, of products and convolutions whose readers magnify errors without limit (passes/mark_direct.cpp): computed as they are written.
+inline bool is_direct(const Node& node) { return node.integer("direct", 0) != 0; }
+
 /// Which layouts of images [n, c, spatial...] an operator's kernels take.
 enum class LayoutRule {
   RowMajor,  ///< plain tensors only

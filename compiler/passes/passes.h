@@ -33,6 +33,8 @@ Graph fuse_expressions(Graph graph);
 /// Multiplies the weights of convolutions whose SiLU follows so that they give the exponent of its power of two. Only for machines that compute it in fewer steps so (AVX-512).
 /// Needs: fuse_expressions.
 Graph scale_gates(Graph graph);
+/// Gives products and convolutions `direct` where what reads them magnifies errors at zero without limit. Needs: fuse_expressions.
+Graph mark_direct(Graph graph);
 /// Computes equal expressions once. Needs: infer_shapes.
 Graph eliminate_common_subexpressions(Graph graph);
 /// Drops nodes and constants that no output needs. Needs: nothing.

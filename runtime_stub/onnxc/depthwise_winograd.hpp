@@ -12,7 +12,7 @@
 //     1.21 1.03   3.23 1.98   1.55 1.03   0.65 0.53   23.6 19.3   74.0 60.4   11.6 9.1    6.9 6.8     0.32 0.37
 //
 // Parameters are depthwise's; w packed: [kx][4][c] (pack::depthwise_winograd), g made at compile time, in double. Pairs of rows begin at even rows of an image, whatever the number of
-// parts. An error is one of the sum of magnitudes of three rows of taps, 1.2 to 1.4 times depthwise's (root mean square, positive values and any), and an infinity or NaN reaches both rows. Reference: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
+// parts. An error is one of the sum of magnitudes of three rows of taps, 1.2 to 1.4 times depthwise's (root mean square, positive values and any), of which no row is beside its window (as F(2, R) has it, winograd_spoilt.hpp): NaN stays where it is, and an infinity gives NaN there. Reference: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
 #pragma once
 #include "depthwise.hpp"
 

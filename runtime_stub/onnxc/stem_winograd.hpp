@@ -9,10 +9,10 @@
 //
 // x, and the parameters, as conv_stem has them: SX is stride_x, dilations and group are 1. u: [ceil(cout / NR)][piece][ci][kx][A][NR], NR a vector, made at compile time, in
 // double (pack::stem_winograd). v: stem_winograd_scratch floats of this part, 64-byte aligned: [piece][ci][A][pitch], a band of T output rows. P neighbours of a row at a time,
-// or half of them at its end: A P accumulators, which become T P outputs in registers.
+// or half of them at its end: A P accumulators, which become T P outputs in registers. A band that the transforms would spoil (winograd_spoilt.hpp) is made of sums over its windows.
 #pragma once
 #include "conv.hpp"
-#include "winograd_transform.hpp"
+#include "winograd_spoilt.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -32,9 +32,40 @@ struct StemPlanes {
   }
 };
 
-/// Rows of `image` from `top` on, which may lie beside it, to v.
+/// Whether outputs of a band, its rows from `top` of the image on, have windows of values that are far less than others of their columns, or whether something is not finite.
+template <int T>
+ONNXC_ONE_COPY bool stem_winograd_is_spoilt(const float* image, int64_t top, const ConvParams& p) {
+  const int64_t rows = (T - 1) * p.stride_y + p.kh;
+  for (int64_t ox = 0; ox < p.ow; ++ox) {
+    const auto squares = [&](int64_t from, int64_t to) {
+      float total = 0;
+      for (int64_t r = from; r < to; ++r) {
+        for (int64_t k = 0; k < p.cin * p.kw; ++k) {
+          const int64_t iy = top + r, ix = ox * p.stride_x - p.pad_left + k % p.kw;
+          if (iy < 0 || iy >= p.h || ix < 0 || ix >= p.w) continue;
+          const float x = image[(k / p.kw * p.h + iy) * p.w + ix];
+          total += x * x;
+        }
+      }
+      return total;
+    };
+    const float all = squares(0, rows);
+    if (!(all <= std::numeric_limits<float>::max())) return true;
+    for (int64_t t = 0; t < T; ++t) {
+      const float window = squares(t * p.stride_y, t * p.stride_y + p.kh);
+      if (window > 0 && all > kWinogradSpread * window) return true;
+    }
+  }
+  return false;
+}
+
+/// Rows of `image` from `top` on, which may lie beside it, to v. Tells whether the band is spoilt.
 template <int A, int R>
-ONNXC_INLINE void stem_winograd_forward(const float* image, int64_t top, float* v, const StemPlanes& planes, const ConvParams& p) {
+ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* v, const StemPlanes& planes, const ConvParams& p) {
+  constexpr int T = A - R + 1;
+  using Probes = WinogradProbes<T, R>;
+  constexpr float kLimit = kWinogradSpread * winograd_gain<A>() / R;
+  bool suspect = false;
   for (int64_t tap = 0; tap < p.kh; ++tap) {
     if (tap % (R * p.stride_y) >= p.stride_y) continue;
     for (int64_t ci = 0; ci < p.cin; ++ci, v += A * planes.pitch) {
@@ -55,10 +86,46 @@ ONNXC_INLINE void stem_winograd_forward(const float* image, int64_t top, float* 
         Vec in[A], out[A];
         ONNXC_UNROLL for (int i = 0; i < A; ++i) in[i] = rows[i] == nullptr ? Vec::all(0.0f) : lanes >= Vec::width ? Vec::load(rows[i] + c) : Vec::load(rows[i] + c, lanes);
         winograd_input<A>(in, out);
-        ONNXC_UNROLL for (int i = 0; i < A; ++i) out[i].store(v + i * planes.pitch + planes.lead + c);
+        WinogradSquares<Probes::count> squares;
+        ONNXC_UNROLL for (int i = 0; i < A; ++i) {
+          out[i].store(v + i * planes.pitch + planes.lead + c);
+          if (Probes::at(i) >= 0) squares.probe(Probes::at(i), in[i]);
+          if (winograd_is_added<A, T>(i)) squares.add(out[i]);
+        }
+        suspect |= squares.suspect(kLimit);
       }
       zeros(planes.lead + c, planes.pitch);
     }
+  }
+  return suspect && stem_winograd_is_spoilt<T>(image, top, p);
+}
+
+/// Rows [top, top + height) of P pixels from ox on, of one vector of output channels, by the taps that u was made of; `image`, `at`: as stem_winograd_band has them.
+template <int T, int R, int P, class Epi>
+ONNXC_ONE_COPY void stem_winograd_direct(const float* image, const float* u, float* y, int64_t ox, int64_t top, int64_t channel, int64_t height, const int64_t (&at)[T], const StemPlanes& planes,
+                                         const ConvParams& p, const Epi& epi) {
+  constexpr int A = T + R - 1;
+  Vec sums[T * P], frequencies[A], w[R];
+  for (Vec& sum : sums) sum = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
+  u += channel * planes.pieces * p.cin * p.kw * A;
+  for (int64_t tap = 0; tap < p.kh; ++tap) {
+    if (tap % (R * p.stride_y) >= p.stride_y) continue;
+    for (int64_t k = 0; k < p.cin * p.kw; ++k, u += A * Vec::width) {
+      for (int f = 0; f < A; ++f) frequencies[f] = Vec::load(u + f * Vec::width);
+      winograd_taps_of<A, R>(frequencies, w);
+      winograd_clear_zeros(w, R);
+      for (int64_t i = 0; i < T * P; ++i) {
+        const int64_t ix = (ox + i % P) * p.stride_x - p.pad_left + k % p.kw;
+        for (int64_t r = 0; r < R && tap + r * p.stride_y < p.kh; ++r) {
+          const int64_t iy = (top + i / P + r) * p.stride_y - p.pad_top + tap;
+          if (iy >= 0 && iy < p.h && ix >= 0 && ix < p.w) sums[i] = fma(Vec::all(image[(k / p.kw * p.h + iy) * p.w + ix]), w[r], sums[i]);
+        }
+      }
+    }
+  }
+  for (int64_t i = 0; i < T * P; ++i) {
+    const int64_t row = at[i / P < height ? i / P : 0] + ox + i % P;
+    if (i / P < height && ox + i % P < p.ow) finish_lanes(epi, sums[i], row, channel, y + row * p.y_pixel + channel, p.cout - channel);
   }
 }
 
@@ -115,9 +182,10 @@ template <int T, int R, int P, int SX, class Epi>
 ONNXC_INLINE void stem_winograd_band(const float* image, const float* u, float* y, float* v, int64_t top, int64_t height, const int64_t (&at)[T], const StemPlanes& planes,
                                      const ConvParams& p, const Epi& epi) {
   constexpr int kHalf = (P + 1) / 2;
-  stem_winograd_forward<T + R - 1, R>(image, top * p.stride_y - p.pad_top, v, planes, p);
+  const bool spoilt = stem_winograd_forward<T + R - 1, R>(image, top * p.stride_y - p.pad_top, v, planes, p);
   for (int64_t channel = 0; channel < p.cout; channel += Vec::width) {
     int64_t ox = 0;
+    for (; spoilt && ox < p.ow; ox += P) stem_winograd_direct<T, R, P>(image, u, y, ox, top, channel, height, at, planes, p, epi);
     for (; ox + kHalf < p.ow; ox += P) stem_winograd_tile<T, R, P, SX>(u, y, v, ox, channel, height, at, planes, p, epi);
     if (ox < p.ow) stem_winograd_tile<T, R, kHalf, SX>(u, y, v, ox, channel, height, at, planes, p, epi);
   }

@@ -20,8 +20,9 @@
 //
 // Blocks of one or two tiles' height are best where the weights stay in L2. What is lost there: a product of k = 64 spends 5 % on S, 3 % on storing c, 1 % on U and V.
 //
-// Values are added that the product keeps apart: an error is one of the largest value in a block, not in a row, 2.2 to 2.9 times gemm's (root mean square, random
-// values, all or positive ones; k from 64 to 1536); an infinity or NaN in one row spreads to the block's. References: V. Strassen 1969; S. Winograd 1971.
+// Values are added that the product keeps apart, of a row in the upper half of a block and one in the lower: an error is one of the larger of the two, 2.2 to 2.9 times gemm's (root mean
+// square, random values, all or positive ones; k from 64 to 1536). A block with an infinity or NaN, or a pair of rows whose sums of squares are far apart, is multiplied as gemm does: all of b is
+// there, but for B12, which is T1 + B11. References: V. Strassen 1969; S. Winograd 1971.
 #pragma once
 #include "gemm.hpp"
 
@@ -43,20 +44,27 @@ struct StrassenRows {
   }
 };
 
-/// S2, S1, S4, S3 of a block: planes of `padded` rows; behind them A11, A12, A22 of the rows after the whole tiles.
+/// How far the sums of squares of two rows may be apart that are added to each other.
+constexpr float kStrassenSpread = 512;
+
+/// S2, S1, S4, S3 of a block: planes of `padded` rows; behind them A11, A12, A22 of the rows after the whole tiles. Tells whether a product by them would spoil rows.
 template <int MR>
-ONNXC_INLINE void strassen_sums(const float* a, int64_t lda, StrassenRows<MR> block, int64_t depth, float* sums, int64_t pitch) {
+ONNXC_INLINE bool strassen_sums(const float* a, int64_t lda, StrassenRows<MR> block, int64_t depth, float* sums, int64_t pitch) {
   const int64_t padded = block.padded(), plane = padded * pitch;
+  bool apart = false;
   for (int64_t i = 0; i < padded; ++i) {
+    Vec upper = Vec::all(0.0f), lower = Vec::all(0.0f);  // squares
     const float* const top = a + (i < block.upper ? i : block.upper - 1) * lda;
     const float* const bottom = a + (block.upper + i < block.rows ? block.upper + i : block.rows - 1) * lda;
     const auto sum = [&](int64_t k, auto... lanes) ONNXC_INLINE_LAMBDA {
-      const Vec a11 = Vec::load(top + k, lanes...), a21 = Vec::load(bottom + k, lanes...);
-      const Vec s1 = a21 + Vec::load(bottom + depth + k, lanes...), s2 = s1 - a11;
+      const Vec a11 = Vec::load(top + k, lanes...), a21 = Vec::load(bottom + k, lanes...), a12 = Vec::load(top + depth + k, lanes...), a22 = Vec::load(bottom + depth + k, lanes...);
+      upper = fma(a12, a12, fma(a11, a11, upper));
+      lower = fma(a22, a22, fma(a21, a21, lower));
+      const Vec s1 = a21 + a22, s2 = s1 - a11;
       float* const s = sums + i * pitch + k;
       s2.store(s);
       s1.store(s + plane);
-      (Vec::load(top + depth + k, lanes...) - s2).store(s + 2 * plane);
+      (a12 - s2).store(s + 2 * plane);
       (a11 - a21).store(s + 3 * plane);
     };
     const auto copy = [&](int64_t k, auto... lanes) ONNXC_INLINE_LAMBDA {
@@ -68,10 +76,13 @@ ONNXC_INLINE void strassen_sums(const float* a, int64_t lda, StrassenRows<MR> bl
     int64_t k = 0;
     for (; k + Vec::width <= depth; k += Vec::width) sum(k);
     if (k < depth) sum(k, depth - k);
+    const float above = onnxc::sum(upper), below = onnxc::sum(lower), less = above < below ? above : below;
+    apart |= !(above + below <= std::numeric_limits<float>::max()) || (less > 0 && above + below > kStrassenSpread * less);
     if (i < block.whole) continue;
     for (k = 0; k + Vec::width <= depth; k += Vec::width) copy(k);
     if (k < depth) copy(k, depth - k);
   }
+  return apart;
 }
 
 /// A block and a pair of panels: where all of it is.
@@ -191,6 +202,35 @@ ONNXC_ONE_COPY void strassen_c2(const StrassenPair& s, int64_t i, const Ahead& f
   strassen_finish<false>(tile, s, nullptr, row, rows, s.left, s.bias_left, epi);
 }
 
+/// R rows of the block at `a`, the first of which is row `row` of c, as gemm has them, of which `rows` are left; `room`: floats for `chunk` rows of a panel.
+template <int R, int NV, class Epi>
+ONNXC_ONE_COPY void strassen_direct(const StrassenPair& s, int64_t i, int64_t rows, float* room, int64_t chunk, Ahead ahead, const Epi& epi) {
+  constexpr int NR = NV * Vec::width;
+  const int64_t depth = s.depth, panel = depth * NR;
+  const auto rows_from = [&](int64_t k, const float* (&at)[R]) {
+    for (int64_t r = 0; r < R; ++r) at[r] = s.a + (i + (r < rows ? r : rows - 1)) * s.lda + k;
+  };
+  const float* at[R];
+  const auto add = [&](Tile<R, NV>& tile, int64_t k, int64_t steps, const float* b) {
+    rows_from(k, at);
+    tile.add(static_cast<const float* const*>(at), steps, b, ahead);
+  };
+  Tile<R, NV> tile;
+  tile.start(kZeros);
+  add(tile, 0, depth, s.b);
+  add(tile, depth, depth, s.b + panel);
+  strassen_finish<false>(tile, s, nullptr, s.row + i, rows, s.left, s.bias_left, epi);
+  if (s.right >= s.n) return;
+  tile.start(kZeros);
+  for (int64_t k = 0; k < depth; k += chunk) {
+    const int64_t steps = depth - k < chunk ? depth - k : chunk;
+    for (int64_t e = 0; e < steps * NR; e += Vec::width) (Vec::load(s.b + 3 * panel + k * NR + e) + Vec::load(s.b + k * NR + e)).store(room + e);
+    add(tile, k, steps, room);
+  }
+  add(tile, depth, depth, s.b + 4 * panel);
+  strassen_finish<false>(tile, s, nullptr, s.row + i, rows, s.right, s.bias_right, epi);
+}
+
 /// `rows` rows, the first of which is row `row` of c and at `a`, through pairs of panels [first, last) of `pairs`. weights_in_use: where those end that are near already;
 /// null: they are fetched as they are used.
 template <int MR, int NV, class Epi>
@@ -201,7 +241,7 @@ ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64
   const int64_t depth = p.k / 2, pitch = strassen_pitch(p.k), panel = depth * NR, padded = block.padded(), plane = padded * pitch;
   float* const tail = sums + 4 * plane;
   float* const u = tail + 3 * MR * pitch;
-  strassen_sums<MR>(a, p.lda, block, depth, sums, pitch);
+  const bool apart = strassen_sums<MR>(a, p.lda, block, depth, sums, pitch);
   StrassenPair s{.a = a, .lda = p.lda, .whole = block.whole, .lower_quarter = block.upper * p.lda + depth, .tail = tail,
                  .sums = sums, .plane = plane, .pitch = pitch, .depth = depth, .b = nullptr, .u = u, .v = u + padded * NR, .spare = u + 2 * padded * NR, .c = c,
                  .ldc = p.ldc, .n = p.n, .left = 0, .right = 0, .row = row, .upper = block.upper, .lower = block.lower, .bias_left = kZeros, .bias_right = kZeros};
@@ -212,6 +252,10 @@ ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64
     if (p.bias != nullptr) {
       s.bias_left = p.bias + s.left;
       s.bias_right = p.bias + s.right;
+    }
+    if (apart) {
+      for (int64_t i = 0; i < rows; i += MR) strassen_direct<MR, NV>(s, i, rows - i, u, 2 * padded, ahead, epi);
+      continue;
     }
     const auto stage = [&](int64_t until, int64_t panels, const auto& tile) ONNXC_INLINE_LAMBDA {
       ahead.move(weights_in_use != nullptr ? weights_in_use : s.b + until * panel, panels * depth, NR * int64_t{sizeof(float)} * MR / padded);

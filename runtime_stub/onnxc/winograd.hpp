@@ -30,7 +30,6 @@
 // References: winograd_transform.hpp.
 #pragma once
 #include "winograd_blocks.hpp"
-#include "winograd_transform.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -60,14 +59,19 @@ ONNXC_ONE_COPY void winograd_weights(Row w, int64_t next, int64_t steps, float* 
   }
 }
 
-/// The tile of `image` that begins at (top, left), which may lie beside the image, to v: frequency f at v + f * plane.
-template <int A, bool inside>
-ONNXC_INLINE void winograd_forward(const WinogradPixels<A, inside>& pixels, float* v, int64_t plane) {
+/// The tile of `image` that begins at (top, left), which may lie beside the image, to v: frequency f at v + f * plane. Gives the squares of what it held.
+template <int A, int T, bool inside>
+ONNXC_INLINE auto winograd_forward(const WinogradPixels<A, inside>& pixels, float* v, int64_t plane) {
+  using Probes = WinogradProbes<T, A - T + 1>;
+  WinogradSquares<Probes::count * Probes::count> squares;
   for (int64_t c = 0; c < pixels.p.cin; c += Vec::width) {
     Vec half[A * A], d[A], o[A];
     ONNXC_UNROLL for (int j = 0; j < A; ++j) {
       const int64_t at = pixels.column(j, c);
-      ONNXC_UNROLL for (int i = 0; i < A; ++i) d[i] = pixels.load(i, j, at, c);
+      ONNXC_UNROLL for (int i = 0; i < A; ++i) {
+        d[i] = pixels.load(i, j, at, c);
+        if (Probes::at(i) >= 0 && Probes::at(j) >= 0) squares.probe(Probes::at(i) * Probes::count + Probes::at(j), d[i]);
+      }
       winograd_input<A>(d, o);
       ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * A + j] = o[i];
     }
@@ -75,14 +79,38 @@ ONNXC_INLINE void winograd_forward(const WinogradPixels<A, inside>& pixels, floa
     ONNXC_UNROLL for (int i = 0; i < A; ++i, to += A * plane) {
       to = opaque(to);
       winograd_input<A>(half + i * A, o);
-      ONNXC_UNROLL for (int j = 0; j < A; ++j) o[j].store(to + j * plane);
+      ONNXC_UNROLL for (int j = 0; j < A; ++j) {
+        o[j].store(to + j * plane);
+        if (winograd_is_added<A, T>(i) && winograd_is_added<A, T>(j)) squares.add(o[j]);
+      }
     }
   }
+  return squares;
 }
-template <int A>
-ONNXC_ONE_COPY void winograd_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
-  if (winograd_inside<A>(top, left, p)) winograd_forward(WinogradPixels<A, true>(image, top, left, p), v, plane);
-  else winograd_forward(WinogradPixels<A, false>(image, top, left, p), v, plane);
+/// The same; whether the tile is spoilt.
+template <int A, int T>
+ONNXC_ONE_COPY bool winograd_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
+  constexpr int R = A - T + 1;
+  constexpr float kLimit = kWinogradSpread * winograd_gain<A>() * winograd_gain<A>() / (R * R);
+  const auto squares = winograd_inside<A>(top, left, p) ? winograd_forward<A, T>(WinogradPixels<A, true>(image, top, left, p), v, plane)
+                                                        : winograd_forward<A, T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
+  return squares.suspect(kLimit) && winograd_is_spoilt<A, T, R, 1>(image, top, left, p, sum(squares.all), kLimit);
+}
+
+/// A vector of output channels of transformed weights, frequency f at u + f * plane, to the R x R taps that they were made of.
+template <int A, int R>
+ONNXC_INLINE void winograd_kernel_of(const float* u, int64_t plane, Vec* taps) {
+  Vec half[A * R], line[A], found[R];
+  for (int i = 0; i < A; ++i) {
+    for (int j = 0; j < A; ++j) line[j] = Vec::load(u + (i * A + j) * plane);
+    winograd_taps_of<A, R>(line, half + i * R);
+  }
+  for (int x = 0; x < R; ++x) {
+    for (int i = 0; i < A; ++i) line[i] = half[i * R + x];
+    winograd_taps_of<A, R>(line, found);
+    for (int y = 0; y < R; ++y) taps[y * R + x] = found[y];
+  }
+  winograd_clear_zeros(taps, R * R);
 }
 
 /// One vector of channels of one tile from m, frequency f at m + f * plane, to T x T outputs.
@@ -102,9 +130,11 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
 /// F(T, R) as winograd_blocks asks for it: T x T outputs of a tile, tiles `step` inputs apart, by `kept` weights for each pair of channels, or `taps` plain ones.
 template <int T, int R>
 struct WinogradForm {
-  static constexpr int A = T + R - 1, outputs = T, reach = R, step = T, frequencies = A * A, kept = A * A, taps = R * R;
+  static constexpr int A = T + R - 1, outputs = T, reach = R, step = T, stride = 1, frequencies = A * A, kept = A * A, taps = R * R;
 
-  static void forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) { winograd_forward<A>(image, top, left, v, plane, p); }
+  /// Whether the tile is spoilt.
+  static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) { return winograd_forward<A, T>(image, top, left, v, plane, p); }
+  static ONNXC_INLINE void kernel_of(const float* u, int64_t plane, Vec* w) { winograd_kernel_of<A, R>(u, plane, w); }
   template <int NV, class Row>
   static void weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
     winograd_weights<A, R, NV>(w, next, steps, u, plane);

@@ -4,7 +4,7 @@
 // A form says what a tile, its transforms and its products are (WinogradForm in winograd.hpp). Transforms, products and the end of a block are functions of their own: in one
 // function g++ 12 keeps pointers and accumulators on the stack (a product takes 30 to 60 cycles beyond its multiply-adds, 13 so).
 #pragma once
-#include "conv.hpp"
+#include "winograd_spoilt.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -17,8 +17,9 @@ constexpr int64_t winograd_depth(int64_t cin, int64_t taps) {
   return cin < fits ? cin : fits;
 }
 
-/// Channels of v, rounded up to vectors, and 16 more: rows a power of two apart would share cache sets.
+/// Channels of v, rounded up to vectors, and 16 more: rows a power of two apart would share cache sets. The first of those of frequency 0 says whether the tile is spoilt.
 constexpr int64_t winograd_pitch(int64_t cin) { return (cin + 15) / 16 * 16 + 16; }
+constexpr int64_t winograd_mark(int64_t cin) { return winograd_pitch(cin) - 16; }
 /// Floats from one frequency to the next: an odd number of lines, as a transform touches all frequencies of a tile at once.
 constexpr int64_t winograd_plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
 
@@ -56,11 +57,12 @@ ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {
   }
 }
 
-/// `count` tiles from `place` on, NR channels from `channel` on, from m to y.
+/// `count` tiles from `place` on, NR channels from `channel` on, from m to y. marks: null, or where those of the tiles are, `next` apart; of spoilt ones m holds the outputs.
 template <class Form, int NV, class Epi>
-ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace place, int64_t count, int64_t channel, float* y, const ConvParams& p, const Epi& epi) {
+ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace place, int64_t count, int64_t channel, float* y, const ConvParams& p, const float* marks, int64_t next, const Epi& epi) {
   constexpr int T = Form::outputs;
   for (int64_t t = 0; t < count; ++t, place.advance()) {
+    const bool spoilt = marks != nullptr && marks[t * next] != 0;
     const int64_t oy = place.y * T, ox = place.x * T, corner = (place.n * p.oh + oy) * p.ow + ox;
     const int64_t rows = p.oh - oy < T ? p.oh - oy : T, columns = p.ow - ox < T ? p.ow - ox : T;
     for (int64_t col = channel; col < channel + NV * Vec::width; col += Vec::width, m += Vec::width) {
@@ -69,7 +71,11 @@ ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace pla
       const Vec bias = p.bias != nullptr ? Vec::load(p.bias + col) : Vec::all(0.0f);
       float* const to = y + corner * p.y_pixel + col;
       Vec out[T * T];
-      Form::back(m, plane, out);
+      if (spoilt) {
+        ONNXC_UNROLL for (int i = 0; i < T * T; ++i) out[i] = Vec::load(m + i * plane);
+      } else {
+        Form::back(m, plane, out);
+      }
       if (rows == T && columns == T && lanes >= Vec::width) {
         ONNXC_UNROLL for (int i = 0; i < T * T; ++i) {
           const int64_t pixel = i / T * p.ow + i % T;
@@ -192,22 +198,76 @@ ONNXC_INLINE WinogradTaps winograd_taps(const ConvParams& p) {
   else return {};
 }
 
-/// The tile that begins at (top, left) of image `place.n`, for all taps, the next one's `next` floats behind.
-template <class Form, bool several>
-ONNXC_INLINE void winograd_inputs(const float* x, GridPlace place, const WinogradTaps& taps, float* v, int64_t next, int64_t plane, const ConvParams& p) {
+/// visit(tap, image, top, left) for all taps of the tile at `place`: where its inputs begin, in an image that is null outside of the volume.
+template <class Form, bool several, class Visit>
+ONNXC_INLINE void winograd_each_tap(const float* x, GridPlace place, const WinogradTaps& taps, const ConvParams& p, Visit visit) {
   const int64_t top = place.y * Form::step - p.pad_top, left = place.x * Form::step - p.pad_left, image = p.h * p.w * p.x_pixel;
   if constexpr (several) {
     const int64_t first_slice = place.n / p.od * p.d, front = place.n % p.od - p.pad_front;
+    int64_t tap = 0;
     for (int64_t kz = 0; kz < taps.slices; ++kz) {
       const int64_t z = front + kz * p.dilation_z;
-      for (int64_t piece = 0; piece < taps.down * taps.across; ++piece, v += next) {
+      for (int64_t piece = 0; piece < taps.down * taps.across; ++piece, ++tap) {
         const int64_t below = piece / taps.across * Form::reach, beside = piece % taps.across * Form::reach;
-        if (z >= 0 && z < p.d) Form::forward(x + (first_slice + z) * image, top + below, left + beside, v, plane, p);
-        else winograd_nothing<Form::frequencies>(v, plane, p.cin);
+        visit(tap, z >= 0 && z < p.d ? x + (first_slice + z) * image : nullptr, top + below, left + beside);
       }
     }
   } else {
-    Form::forward(x + place.n * image, top, left, v, plane, p);
+    visit(int64_t{0}, x + place.n * image, top, left);
+  }
+}
+
+/// The tile at `place`, for all taps, the next one's `next` floats behind. Marks it, and tells, where it is spoilt.
+template <class Form, bool several>
+ONNXC_INLINE bool winograd_inputs(const float* x, GridPlace place, const WinogradTaps& taps, float* v, int64_t next, int64_t plane, const ConvParams& p) {
+  bool spoilt = false;
+  winograd_each_tap<Form, several>(x, place, taps, p, [&](int64_t tap, const float* image, int64_t top, int64_t left) ONNXC_INLINE_LAMBDA {
+    if (image != nullptr) spoilt |= Form::forward(image, top, left, v + tap * next, plane, p);
+    else winograd_nothing<Form::frequencies>(v + tap * next, plane, p.cin);
+  });
+  v[winograd_mark(p.cin)] = spoilt ? 1.0f : 0.0f;
+  return spoilt;
+}
+
+/// The outputs of a spoilt tile at `place`, NR channels of a panel, to m: output i at m + i * plane. kernel(tap, c, j, w): the taps of input channel c of vector j of the panel.
+template <class Form, int NV, bool several, class Kernel>
+ONNXC_INLINE void winograd_direct(const float* x, GridPlace place, const WinogradTaps& all, float* m, int64_t plane, const ConvParams& p, Kernel kernel) {
+  constexpr int T = Form::outputs, R = Form::reach;
+  for (int j = 0; j < NV; ++j) {
+    Vec sums[T * T], w[R * R];
+    for (Vec& sum : sums) sum = Vec::all(0.0f);
+    winograd_each_tap<Form, several>(x, place, all, p, [&](int64_t tap, const float* image, int64_t top, int64_t left) ONNXC_INLINE_LAMBDA {
+      if (image == nullptr) return;
+      const int64_t piece = tap % (all.down * all.across), rows = several ? p.kh - piece / all.across * R : R, columns = several ? p.kw - piece % all.across * R : R;  // of the kernel
+      for (int64_t c = 0; c < p.cin; ++c) {
+        kernel(tap, c, j, w);
+        for (int i = 0; i < T * T; ++i) {
+          for (int k = 0; k < R * R; ++k) {
+            const int64_t iy = top + i / T * Form::stride + k / R, ix = left + i % T * Form::stride + k % R;
+            if (iy < 0 || iy >= p.h || ix < 0 || ix >= p.w || k / R >= rows || k % R >= columns) continue;
+            sums[i] = fma(Vec::all(image[(iy * p.w + ix) * p.x_pixel + c]), w[k], sums[i]);
+          }
+        }
+      }
+    });
+    for (int i = 0; i < T * T; ++i) sums[i].store(m + i * plane + j * Vec::width);
+  }
+}
+
+/// Those of all that are marked, of the `count` tiles from `place` on; w: the weights of the panel, frequencies of them u_plane apart, or plain ones.
+template <class Form, int NV, bool plain, bool several, class Row>
+ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPlace place, int64_t count, const WinogradTaps& all, const float* v, Row w, int64_t u_plane, float* m, int64_t plane, const ConvParams& p) {
+  constexpr int NR = NV * Vec::width;
+  const int64_t taps = all.count();
+  for (int64_t t = 0; t < count; ++t, place.advance()) {
+    if (v[t * winograd_pitch(p.cin) + winograd_mark(p.cin)] == 0) continue;
+    winograd_direct<Form, NV, several>(x, place, all, m + t * NR, plane, p, [&](int64_t tap, int64_t c, int j, Vec* kernel) ONNXC_INLINE_LAMBDA {
+      if constexpr (plain) {
+        for (int i = 0; i < Form::taps; ++i) kernel[i] = onnxc::load(w + ((c * taps + tap) * Form::taps + i) * NR, j * Vec::width);
+      } else {
+        Form::kernel_of(w + (tap * p.cin + c) * NR + j * Vec::width, u_plane, kernel);
+      }
+    });
   }
 }
 
@@ -233,7 +293,8 @@ ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* 
     const int64_t count = last - from < block ? last - from : block;
     const GridPlace start(from, down, across);
     GridPlace place = start;
-    for (int64_t t = 0; t < count; ++t, place.advance()) winograd_inputs<Form, several>(x, place, all, v + t * pitch, block * pitch, v_plane, p);
+    bool spoilt = false;
+    for (int64_t t = 0; t < count; ++t, place.advance()) spoilt |= winograd_inputs<Form, several>(x, place, all, v + t * pitch, block * pitch, v_plane, p);
     Ahead ahead(u + panels * kKept * taps * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int64_t c = 0; c < p.cin; c += depth) {
@@ -248,7 +309,8 @@ ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* 
         }
         Form::template products<MR, NV>({v + c, v_plane, pitch, count, steps, taps, block * pitch, frequencies, u_plane, m, m_plane}, ahead, !plain, c > 0);
       }
-      winograd_finish<Form, NV>(m, m_plane, start, count, panel * NR, y, p, epi);
+      if (spoilt) winograd_direct_tiles<Form, NV, plain, several>(x, start, count, all, v, panel_of(u, p.scales, panel, taps * p.cin * kKept, NR), u_plane, m, m_plane, p);
+      winograd_finish<Form, NV>(m, m_plane, start, count, panel * NR, y, p, spoilt ? v + winograd_mark(p.cin) : nullptr, pitch, epi);
     }
   }
 }

@@ -47,10 +47,22 @@ ONNXC_INLINE int64_t line_tile_start(int64_t tile, int64_t dilation) {
   return dilation == 1 ? tile * T : tile % dilation + tile / dilation * dilation * T;
 }
 
-/// Tiles [tile, tile + width) of one input line, from tap `from` on, to v [tile][pitch] of each frequency; `line` is null outside of the image.
+/// Of the tile of A pixels, null ones outside of the image.
 template <int A, int T>
-ONNXC_INLINE void winograd_line_forward(const float* line, const Direction& along, int64_t from, int64_t cin, int64_t tile, int64_t width, float* v, int64_t plane, int64_t pitch) {
+ONNXC_ONE_COPY bool winograd_line_is_spoilt(const float* const* pixel, int64_t cin, float all, float limit) {
+  float squares[1][A];
+  for (int i = 0; i < A; ++i) squares[0][i] = pixel[i] == nullptr ? 0.0f : winograd_square(pixel[i], cin);
+  return winograd_is_spoilt(squares, 1, T, 1, A - T + 1, 1, all, limit);
+}
+
+/// Tiles [tile, tile + width) of one input line, from tap `from` on, to v [tile][pitch] of each frequency; `line` is null outside of the image. Marks what is spoilt, and tells whether something is.
+template <int A, int T>
+ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& along, int64_t from, int64_t cin, int64_t tile, int64_t width, float* v, int64_t plane, int64_t pitch) {
+  using Probes = WinogradProbes<T, A - T + 1>;
+  constexpr float kLimit = kWinogradSpread * winograd_gain<A>() / (A - T + 1);
+  bool any = false;
   for (int64_t t = 0; t < width; ++t) {
+    WinogradSquares<Probes::count> squares;
     const int64_t first = line_tile_start<T>(tile + t, along.dilation) - along.pad + from * along.dilation;
     const float* pixel[A];
     for (int64_t i = 0; i < A; ++i) {
@@ -60,10 +72,44 @@ ONNXC_INLINE void winograd_line_forward(const float* line, const Direction& alon
     for (int64_t c = 0; c < cin; c += Vec::width) {
       const int64_t lanes = cin - c < Vec::width ? cin - c : Vec::width;
       Vec in[A], out[A];
-      ONNXC_UNROLL for (int i = 0; i < A; ++i)
+      ONNXC_UNROLL for (int i = 0; i < A; ++i) {
         in[i] = pixel[i] == nullptr ? Vec::all(0.0f) : lanes == Vec::width ? Vec::load(pixel[i] + c) : Vec::load(pixel[i] + c, lanes);
+        if (Probes::at(i) >= 0) squares.probe(Probes::at(i), in[i]);
+      }
       winograd_input<A>(in, out);
-      ONNXC_UNROLL for (int i = 0; i < A; ++i) out[i].store(v + i * plane + t * pitch + c);
+      ONNXC_UNROLL for (int i = 0; i < A; ++i) {
+        out[i].store(v + i * plane + t * pitch + c);
+        if (winograd_is_added<A, T>(i)) squares.add(out[i]);
+      }
+    }
+    const bool spoilt = squares.suspect(kLimit) && (T == 2 || winograd_line_is_spoilt<A, T>(pixel, cin, sum(squares.all), kLimit));
+    v[t * pitch + winograd_mark(cin)] = spoilt ? 1.0f : 0.0f;
+    any |= spoilt;
+  }
+  return any;
+}
+
+/// The tile from output `start` of line `line` on, a vector of output channels, without bias: u are its weights, frequencies `u_plane` apart, [tap or piece][cin][NR].
+template <int T, int R, int NR>
+ONNXC_ONE_COPY void winograd_line_direct(const float* image, const Direction& along, const Direction& across, int64_t start, int64_t line, int64_t cin, const float* u, int64_t u_plane, Vec* out) {
+  constexpr int A = T + R - 1;
+  for (int i = 0; i < T; ++i) out[i] = Vec::all(0.0f);
+  for (int64_t k = 0; k < across.taps; ++k) {
+    for (int64_t piece = 0; piece < along.taps; piece += R) {
+      const int64_t iy = line - across.pad + k * across.dilation, tap = across.taps > 1 ? k : piece / R;
+      if (iy < 0 || iy >= across.in) continue;
+      for (int64_t c = 0; c < cin; ++c) {
+        Vec frequencies[A], w[R];
+        for (int f = 0; f < A; ++f) frequencies[f] = Vec::load(u + f * u_plane + (tap * cin + c) * NR);
+        winograd_taps_of<A, R>(frequencies, w);
+        winograd_clear_zeros(w, R);
+        for (int i = 0; i < T; ++i) {
+          for (int r = 0; r < R && piece + r < along.taps; ++r) {
+            const int64_t ix = start + (i + piece + r) * along.dilation - along.pad;
+            if (ix >= 0 && ix < along.in) out[i] = fma(Vec::all(image[iy * across.x_step + ix * along.x_step + c]), w[r], out[i]);
+          }
+        }
+      }
     }
   }
 }
@@ -88,11 +134,12 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
     const int64_t n = block / (bands * ranges), top = block / ranges % bands * lines, from = block % ranges * width;
     const int64_t height = across.out - top < lines ? across.out - top : lines, wide = tiles - from < width ? tiles - from : width, count = height * wide;
     const float* const image = x + n * p.h * p.w * p.x_pixel;
+    bool spoilt = false;
     for (int64_t piece = 0; piece < pieces; ++piece) {
       for (int64_t line = 0; line < height + reach; ++line) {
         const int64_t at = top + line - across.pad;
         const float* const of = at >= 0 && at < across.in ? image + at * across.x_step : nullptr;
-        detail::winograd_line_forward<A, T>(of, along, piece * R, p.cin, from, wide, v + (piece * height + line) * wide * pitch, plane, pitch);
+        spoilt |= detail::winograd_line_forward<A, T>(of, along, piece * R, p.cin, from, wide, v + (piece * height + line) * wide * pitch, plane, pitch);
       }
     }
     Ahead ahead(u + panels * A * taps * p.cin * NR, p.weights_end);
@@ -102,12 +149,20 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
       GridPlace place(0, height, wide);
       for (int64_t t = 0; t < count; ++t, place.advance()) {
         const int64_t start = detail::line_tile_start<T>(from + place.x, along.dilation), line = n * p.oh * p.ow + (top + place.y) * across.y_step;
+        bool direct = false;
+        for (int64_t k = 0; spoilt && k < taps; ++k) direct |= v[t * pitch + k * tap_step + detail::winograd_mark(p.cin)] != 0;
         for (int j = 0; j < NV; ++j) {
           const int64_t channel = panel * NR + j * Vec::width, lanes = p.cout - channel;
           if (lanes <= 0) break;
           Vec in[A], out[T];
-          ONNXC_UNROLL for (int i = 0; i < A; ++i) in[i] = Vec::load(m + i * m_plane + t * NR + j * Vec::width);
-          detail::winograd_output<A, T>(in, out);
+          if (direct) {
+            Vec sums[T];
+            detail::winograd_line_direct<T, R, NR>(image, along, across, start, top + place.y, p.cin, u + panel * A * size + j * Vec::width, size, sums);
+            ONNXC_UNROLL for (int i = 0; i < T; ++i) out[i] = sums[i];
+          } else {
+            ONNXC_UNROLL for (int i = 0; i < A; ++i) in[i] = Vec::load(m + i * m_plane + t * NR + j * Vec::width);
+            detail::winograd_output<A, T>(in, out);
+          }
           const Vec bias = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
           ONNXC_UNROLL for (int i = 0; i < T; ++i) {
             const int64_t at = start + i * along.dilation;

@@ -77,15 +77,27 @@ ONNXC_INLINE void winograd_even_kernel(Vec first, Vec last, Vec* o) {
   }
 }
 
+/// As winograd_gain: both directions even, or one of them, whose other is T pixels as they are.
+template <int T>
+constexpr float winograd_stride2_gain() {
+  constexpr float kEven = 10 + 6 + 10;  // of T = 4
+  return kEven * kEven + 2 * kEven * T;
+}
+
 /// As winograd_forward.
 template <int T, bool inside>
-ONNXC_INLINE void winograd_stride2_forward(const WinogradPixels<2 * T + 1, inside>& pixels, float* v, int64_t plane) {
+ONNXC_INLINE auto winograd_stride2_forward(const WinogradPixels<2 * T + 1, inside>& pixels, float* v, int64_t plane) {
   constexpr int E = T + 1;
+  using Probes = WinogradProbes<T, 3, 2>;  // of even pixels
+  WinogradSquares<Probes::count * Probes::count> squares;
   for (int64_t c = 0; c < pixels.p.cin; c += Vec::width) {
     Vec half[E * E], d[E], o[E];
     ONNXC_UNROLL for (int j = 0; j < E; ++j) {
       const int64_t at = pixels.column(2 * j, c);
-      ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = pixels.load(2 * i, 2 * j, at, c);
+      ONNXC_UNROLL for (int i = 0; i < E; ++i) {
+        d[i] = pixels.load(2 * i, 2 * j, at, c);
+        if (Probes::at(2 * i) >= 0 && Probes::at(2 * j) >= 0) squares.probe(Probes::at(2 * i) * Probes::count + Probes::at(2 * j), d[i]);
+      }
       winograd_even_input<T>(d, o);
       ONNXC_UNROLL for (int i = 0; i < E; ++i) half[i * E + j] = o[i];
     }
@@ -93,14 +105,20 @@ ONNXC_INLINE void winograd_stride2_forward(const WinogradPixels<2 * T + 1, insid
     ONNXC_UNROLL for (int i = 0; i < E; ++i, to += E * plane) {
       to = opaque(to);
       winograd_even_input<T>(half + i * E, o);
-      ONNXC_UNROLL for (int j = 0; j < E; ++j) o[j].store(to + j * plane);
+      ONNXC_UNROLL for (int j = 0; j < E; ++j) {
+        o[j].store(to + j * plane);
+        if (winograd_is_added<E, T>(i) && winograd_is_added<E, T>(j)) squares.add(o[j]);
+      }
     }
     ONNXC_UNROLL for (int j = 0; j < T; ++j) {  // odd columns: rows even, rows odd
       const int64_t at = pixels.column(2 * j + 1, c);
       ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = pixels.load(2 * i, 2 * j + 1, at, c);
       winograd_even_input<T>(d, o);
       float* const even = opaque(to + j * plane);
-      ONNXC_UNROLL for (int i = 0; i < E; ++i) o[i].store(even + i * T * plane);
+      ONNXC_UNROLL for (int i = 0; i < E; ++i) {
+        o[i].store(even + i * T * plane);
+        if (winograd_is_added<E, T>(i)) squares.add(o[i]);
+      }
       float* const odd = opaque(to + (2 * E * T + j) * plane);
       ONNXC_UNROLL for (int i = 0; i < T; ++i) pixels.load(2 * i + 1, 2 * j + 1, at, c).store(odd + i * T * plane);
     }
@@ -110,15 +128,36 @@ ONNXC_INLINE void winograd_stride2_forward(const WinogradPixels<2 * T + 1, insid
       ONNXC_UNROLL for (int j = 0; j < E; ++j) d[j] = pixels.load(2 * i + 1, 2 * j, at + 2 * j * pixels.p.x_pixel, c);
       winograd_even_input<T>(d, o);
       float* const even = opaque(to + i * plane);
-      ONNXC_UNROLL for (int j = 0; j < E; ++j) o[j].store(even + j * T * plane);
+      ONNXC_UNROLL for (int j = 0; j < E; ++j) {
+        o[j].store(even + j * T * plane);
+        if (winograd_is_added<E, T>(j)) squares.add(o[j]);
+      }
     }
   }
+  return squares;
 }
 template <int T>
-ONNXC_ONE_COPY void winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
+ONNXC_ONE_COPY bool winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int A = 2 * T + 1;
-  if (winograd_inside<A>(top, left, p)) winograd_stride2_forward<T>(WinogradPixels<A, true>(image, top, left, p), v, plane);
-  else winograd_stride2_forward<T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
+  constexpr float kLimit = kWinogradSpread * winograd_stride2_gain<T>() / 9;
+  const auto squares = winograd_inside<A>(top, left, p) ? winograd_stride2_forward<T>(WinogradPixels<A, true>(image, top, left, p), v, plane)
+                                                        : winograd_stride2_forward<T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
+  return squares.suspect(kLimit) && winograd_is_spoilt<A, T, 3, 2>(image, top, left, p, sum(squares.all), kLimit);
+}
+
+/// As winograd_kernel_of: the outer taps of each direction are those of the points 0 and infinity, the middle one is kept as it is.
+template <int T>
+ONNXC_INLINE void winograd_stride2_kernel_of(const float* u, int64_t plane, Vec* taps) {
+  constexpr int E = T + 1;
+  constexpr float kFirst = T == 2 ? -1.0f : 2.0f;
+  const auto frequency = [&](int y, int x) ONNXC_INLINE_LAMBDA {  // of taps y and x
+    const int i = y == 0 ? 0 : E - 1, j = x == 0 ? 0 : E - 1;
+    const int at = y == 1 ? (x == 1 ? E * E + 2 * E : E * E + E + j) : x == 1 ? E * E + i : i * E + j;
+    return Vec::load(u + at * plane);
+  };
+  for (int y = 0; y < 3; ++y) {
+    for (int x = 0; x < 3; ++x) taps[y * 3 + x] = frequency(y, x) * Vec::all((y == 0 ? kFirst : 1.0f) * (x == 0 ? kFirst : 1.0f));
+  }
 }
 
 /// Plain weights of a panel to u, as winograd_weights has them.
@@ -180,9 +219,10 @@ ONNXC_INLINE void winograd_stride2_back(const float* m, int64_t plane, Vec (&out
 /// See WinogradForm.
 template <int T>
 struct WinogradStride2Form {
-  static constexpr int E = T + 1, outputs = T, step = 2 * T, frequencies = (2 * T + 1) * (2 * T + 1), kept = (E + 1) * (E + 1), taps = 9;
+  static constexpr int E = T + 1, outputs = T, reach = 3, step = 2 * T, stride = 2, frequencies = (2 * T + 1) * (2 * T + 1), kept = (E + 1) * (E + 1), taps = 9;
 
-  static void forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) { winograd_stride2_forward<T>(image, top, left, v, plane, p); }
+  static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) { return winograd_stride2_forward<T>(image, top, left, v, plane, p); }
+  static ONNXC_INLINE void kernel_of(const float* u, int64_t plane, Vec* w) { winograd_stride2_kernel_of<T>(u, plane, w); }
   template <int NV, class Row>
   static void weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
     winograd_stride2_weights<T, NV>(w, next, steps, u, plane);

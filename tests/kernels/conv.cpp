@@ -109,20 +109,23 @@ void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
 }
 
 template <int T, int R, int P, int SX, bool kResidual = true>
-void check_stem_winograd(ConvParams p, int64_t pad_end, int parts = 1) {
+void check_stem_winograd(ConvParams p, int64_t pad_end, int parts = 1, bool spoilt = false) {
   p.stride_x = SX;
   p.oh = out_size(p.h, p.kh, p.stride_y, 1, p.pad_top + pad_end);
   p.ow = out_size(p.w, p.kw, SX, 1, p.pad_left + pad_end);
   p.y_pixel = p.cout + (kResidual ? 5 : 0);
   ConvParams last = p;  // the same image channels-last, for the answer
   last.x_pixel = p.cin;
-  const auto x = image(last), w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
+  auto x = image(last);
+  if (spoilt) spoil(x, last);
+  const auto w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
   const std::vector<float> planar = to_planar(x, p.n, p.cin, p.h * p.w);
   const Aligned packed(pack::stem_winograd(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = Vec::width}, T, R, p.stride_y)), packed_bias(pack::padded(bias, Vec::width));
   const int64_t room = stem_winograd_scratch<T, R, P>(p);
   const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
-  p.bias = packed_bias;
-  const auto run = [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { stem_winograd<T, R, P, SX>(part, in, packed.p, y, scratch.p + part.index * room, q, epi); };
+  p.bias = last.bias = packed_bias;
+  const auto run = [&](Part part, const float*, float* y, auto epi, const ConvParams& q) { stem_winograd<T, R, P, SX>(part, planar.data(), packed.p, y, scratch.p + part.index * room, q, epi); };
+  if (spoilt) return check_spoilt(last, parts, x, w, bias, run);
   check<kResidual>(p, parts, planar, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, last, n, oy, ox, co); });
 }
 
@@ -191,6 +194,15 @@ TEST_CASE("stem_winograd agrees with the loop") {
   check_stem_winograd<4, 3, 4, 4>({.h = 43, .w = 43, .cin = 3, .cout = 40, .kh = 11, .kw = 11, .stride_y = 4, .pad_top = 2, .pad_left = 2}, 2);   // phases of 3, 3, 3 and 2
   check_stem_winograd<2, 5, 4, 3>({.h = 30, .w = 60, .cin = 2, .cout = 33, .kh = 14, .kw = 5, .stride_y = 1, .pad_top = 20, .pad_left = 17}, 3);  // pads beyond the kernel
   check_stem_winograd<4, 3, 4, 1>({.h = 5, .w = 31, .cin = 4, .cout = 16, .kh = 3, .kw = 1}, 0);
+}
+
+TEST_CASE("stem_winograd leaves infinities, NaN and outliers where they are") {
+  check_stem_winograd<5, 4, 3, 2>({.n = 2, .h = 62, .w = 65, .cin = 3, .cout = 64, .kh = 7, .kw = 7, .stride_y = 2, .pad_top = 3, .pad_left = 3}, 3, 2, true);
+  check_stem_winograd<4, 3, 5, 1>({.n = 2, .h = 44, .w = 33, .cin = 3, .cout = 20, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 2, true);
+  check_stem_winograd<6, 3, 3, 1>({.h = 43, .w = 56, .cin = 3, .cout = 32, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1}, 1, 1, true);
+  check_stem_winograd<2, 5, 5, 2>({.h = 89, .w = 30, .cin = 1, .cout = 64, .kh = 10, .kw = 4, .stride_y = 2, .pad_top = 4, .pad_left = 1}, 1, 1, true);
+  check_stem_winograd<4, 5, 3, 1>({.h = 62, .w = 40, .cin = 1, .cout = 17, .kh = 9, .kw = 9, .pad_top = 4, .pad_left = 4}, 4, 2, true);
+  check_stem_winograd<4, 3, 4, 4>({.h = 63, .w = 43, .cin = 3, .cout = 40, .kh = 11, .kw = 11, .stride_y = 4, .pad_top = 2, .pad_left = 2}, 2, 1, true);
 }
 
 TEST_CASE("conv_planar agrees with the loop") {

@@ -77,6 +77,55 @@ void check(ConvParams p, int parts, const std::vector<float>& x, const std::vect
   CHECK(wrong == 0);
 }
 
+/// Infinities, NaN and outliers at some places of x, which algorithms that mix values may carry to others.
+inline void spoil(std::vector<float>& x, const ConvParams& p) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float values[] = {1e7f, std::numeric_limits<float>::quiet_NaN(), -9999.0f, kInfinity, 3e20f, -kInfinity, -2e5f};
+  const int64_t pixels = p.n * p.h * p.w;
+  int64_t pixel = 1;
+  for (int i = 0; pixel < pixels; ++i, pixel += 17 + pixel % 5) x[size_t(pixel * p.x_pixel + i * 7 % p.cin)] = values[i % 7];
+}
+
+/// run as check has it, without residual, of images with such values. What is not finite is so where the loop in double has it; the rest is within a share of the norms of its window and its
+/// weights: 22 times the error of a tile of values that are alike, as winograd_spoilt.hpp has it.
+template <class Run>
+void check_spoilt(ConvParams p, int parts, const std::vector<float>& x, const std::vector<float>& w, const std::vector<float>& bias, Run run) {
+  INFO("h " << p.h << " w " << p.w << " cin " << p.cin << " oh " << p.oh << " ow " << p.ow << " cout " << p.cout << " k " << p.kh << "x" << p.kw << " stride " << p.stride_y << " parts " << parts);
+  constexpr double kShare = 2e-5;
+  const int64_t pixels = p.n * p.oh * p.ow;
+  std::vector<float> y(size_t(pixels * p.y_pixel) + 1, kGuard);
+  for (int i = 0; i < parts; ++i) run(Part{i, parts}, x.data(), y.data() + 1, Epilogue<Negate>{}, p);
+  std::vector<double> norms(size_t(p.cout));
+  const int64_t taps = p.cin * p.kh * p.kw;
+  for (int64_t i = 0; i < p.cout * taps; ++i) norms[size_t(i / taps)] += double(w[size_t(i)]) * double(w[size_t(i)]);
+  const auto window_norm = [&](int64_t n, int64_t oy, int64_t ox) {
+    double sum = 0;
+    for (int64_t i = 0; i < taps; ++i) {
+      const int64_t iy = oy * p.stride_y - p.pad_top + i / p.cin / p.kw * p.dilation_y, ix = ox * p.stride_x - p.pad_left + i / p.cin % p.kw * p.dilation_x;
+      if (iy < 0 || iy >= p.h || ix < 0 || ix >= p.w) continue;
+      const auto value = double(x[size_t(((n * p.h + iy) * p.w + ix) * p.x_pixel + i % p.cin)]);
+      sum += value * value;
+    }
+    return std::sqrt(sum);
+  };
+  int64_t wrong = 0, finite = 0;
+  for (int64_t i = 0; i < pixels; ++i) {
+    for (int64_t c = 0; c < p.cout; ++c) {
+      const float got = y[size_t(i * p.y_pixel + c) + 1];
+      const int64_t n = i / p.ow / p.oh, oy = i / p.ow % p.oh, ox = i % p.ow;
+      const double expected = -(exact(x, w, p, n, oy, ox, c) + double(bias[size_t(c)]));
+      if (!std::isfinite(expected)) {
+        wrong += std::isnan(expected) ? !std::isnan(got) : !(double(got) == expected);
+        continue;
+      }
+      ++finite;
+      wrong += !(std::fabs(got - expected) <= kShare * (window_norm(n, oy, ox) * std::sqrt(norms[size_t(c)]) + std::fabs(double(bias[size_t(c)]))));
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(finite > 0);
+}
+
 /// The input image with a gap after each pixel that holds NaN: reading it would show.
 inline std::vector<float> image(const ConvParams& p) {
   auto x = numbers(p.n * p.h * p.w * p.x_pixel, 1);

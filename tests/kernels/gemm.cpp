@@ -267,17 +267,37 @@ TEST_CASE("strassen agrees with the loop") {
   check_strassen<1, 4>();
 }
 
-TEST_CASE("a NaN in a block of strassen reaches that block alone") {
-  constexpr int64_t m = 24, n = 2 * Vec::width, k = 8, block = 12;
-  auto a = numbers(m * k);
-  a[3] = std::numeric_limits<float>::quiet_NaN();
-  const Aligned b(pack::strassen(numbers(k * n, 2), {.k = k, .n = n, .nr = Vec::width})), scratch(std::vector<float>(size_t(strassen_scratch<6, 1>(k, block))));
-  std::vector<float> c(size_t(m * n));
-  strassen<6, 1>({}, a.data(), b.p, c.data(), scratch.p, {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
-  int64_t wrong = 0;
-  for (int64_t j = 0; j < n; ++j) wrong += !std::isnan(c[size_t(j)]);
-  for (int64_t i = block * n; i < m * n; ++i) wrong += std::isnan(c[size_t(i)]);
-  CHECK(wrong == 0);
+TEST_CASE("strassen leaves infinities, NaN and outliers in their rows") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr int NR = 2 * Vec::width;
+  constexpr int64_t m = 61, n = 3 * NR + 5, k = 54;
+  const auto w = numbers(k * n, 2);
+  const Aligned b(pack::strassen(w, {.k = k, .n = n, .nr = NR}));
+  for (const int64_t block : {7, 24, 61}) {
+    for (const float value : {kNan, kInfinity, -kInfinity, 1e8f, -9999.0f, 1e20f}) {
+      auto a = numbers(m * k);
+      for (int64_t row = 0, column = 3; row < m; row += 13, column += 17) a[size_t(row * k + column % k)] = value;
+      const Aligned scratch(std::vector<float>(size_t(strassen_scratch<6, 2>(k, block))));
+      std::vector<float> c(size_t(m * n));
+      strassen<6, 2>({}, a.data(), b.p, c.data(), scratch.p, {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
+      int64_t wrong = 0;
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          double sum = 0, squares = 0, weights = 0;
+          for (int64_t e = 0; e < k; ++e) {
+            const double x = double(a[size_t(i * k + e)]), y = double(w[size_t(e * n + j)]);
+            sum += x * y;
+            squares += x * x;
+            weights += y * y;
+          }
+          const auto got = double(c[size_t(i * n + j)]);
+          wrong += std::isnan(sum) ? !std::isnan(got) : std::isinf(sum) ? got != sum : !(std::fabs(got - sum) <= 2e-5 * std::sqrt(squares * weights));
+        }
+      }
+      INFO("block " << block << " value " << value);
+      CHECK(wrong == 0);
+    }
+  }
 }
 
 TEST_CASE("strassen gives the same for any number of threads") {

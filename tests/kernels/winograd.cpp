@@ -13,7 +13,7 @@ namespace {
 
 /// Of stride S.
 template <int T, int R, int MR, int NV, bool plain = false, int S = 1>
-void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1) {
+void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1, bool spoilt = false) {
   const int nr = NV * Vec::width;
   p.kh = p.kw = R;
   p.stride_y = p.stride_x = S;
@@ -21,7 +21,9 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1)
   p.ow = out_size(p.w, R, S, 1, p.pad_left + pad_end);
   p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
-  const auto x = image(p), w = numbers(p.cout * p.cin * R * R, 2), bias = numbers(p.cout, 3);
+  auto x = image(p);
+  if (spoilt) spoil(x, p);
+  const auto w = numbers(p.cout * p.cin * R * R, 2), bias = numbers(p.cout, 3);
   const pack::ConvShape shape{.cout = p.cout, .cin = p.cin, .kh = R, .kw = R, .nr = nr};
   const Aligned packed(plain ? pack::conv_stem(w, shape) : S == 1 ? pack::winograd(w, shape, T) : pack::winograd_stride2(w, shape, T));
   const auto room = [&] {
@@ -30,36 +32,40 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1)
   };
   const Aligned packed_bias(pack::padded(bias, nr)), scratch(std::vector<float>(size_t(parts * room()), kGuard));
   p.bias = packed_bias;
-  check(p, parts, x, bias,
-        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-          if constexpr (S == 1) winograd<T, R, MR, NV, plain>(part, in, packed.p, y, scratch.p + part.index * room(), q, block, epi);
-          else winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.p + part.index * room(), q, block, epi);
-        },
+  const auto run = [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
+    if constexpr (S == 1) winograd<T, R, MR, NV, plain>(part, in, packed.p, y, scratch.p + part.index * room(), q, block, epi);
+    else winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.p + part.index * room(), q, block, epi);
+  };
+  if (spoilt) return check_spoilt(p, parts, x, w, bias, run);
+  check(p, parts, x, bias, run,
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int T, int R, int MR, int NV, bool down = false>
-void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t width, int parts = 1, int64_t length = R) {
+void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t width, int parts = 1, int64_t length = R, bool spoilt = false) {
   const int nr = NV * Vec::width;
   (down ? p.kh : p.kw) = length;
   p.oh = out_size(p.h, p.kh, 1, p.dilation_y, p.pad_top + (down ? pad_end : p.pad_top));
   p.ow = out_size(p.w, p.kw, 1, p.dilation_x, p.pad_left + (down ? p.pad_left : pad_end));
   p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
-  const auto x = image(p), w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
+  auto x = image(p);
+  if (spoilt) spoil(x, p);
+  const auto w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
   const Aligned packed(pack::winograd_line(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr}, T, R, down)), packed_bias(pack::padded(bias, nr));
   const int64_t taps = down ? p.kw : p.kh, dilation = down ? p.dilation_x : p.dilation_y;
   const int64_t room = winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length);
   const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
   p.bias = packed_bias;
-  check(p, parts, x, bias,
-        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.p + part.index * room, q, lines, width, epi); },
+  const auto run = [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.p + part.index * room, q, lines, width, epi); };
+  if (spoilt) return check_spoilt(p, parts, x, w, bias, run);
+  check(p, parts, x, bias, run,
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int T, int MR, int NV, bool plain = false>
-void check_winograd_stride2(ConvParams p, int64_t pad_end, int64_t block, int parts = 1) {
-  check_winograd<T, 3, MR, NV, plain, 2>(p, pad_end, block, parts);
+void check_winograd_stride2(ConvParams p, int64_t pad_end, int64_t block, int parts = 1, bool spoilt = false) {
+  check_winograd<T, 3, MR, NV, plain, 2>(p, pad_end, block, parts, spoilt);
 }
 
 }  // namespace
@@ -121,4 +127,30 @@ TEST_CASE("winograd of stride 2 agrees with the loop") {
   check_winograd_stride2<2, 8, 1>({.h = 3, .w = 6, .cin = 9, .cout = 7, .pad_top = 2}, 0, 3);
   check_winograd_stride2<4, 7, 4, true>({.h = 33, .w = 25, .cin = 70, .cout = 48, .pad_top = 1, .pad_left = 1}, 1, 14, 2);
   check_winograd_stride2<2, 8, 2, true>({.h = 14, .w = 14, .cin = 137, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
+}
+
+TEST_CASE("winograd leaves infinities, NaN and outliers where they are") {
+  check_winograd<4, 3, 14, 2>({.n = 2, .h = 33, .w = 29, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 28, 2, true);
+  check_winograd<4, 3, 8, 2, true>({.h = 30, .w = 31, .cin = 37, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 10, 2, true);
+  check_winograd<4, 3, 6, 2>({.h = 40, .w = 41, .cin = 8, .cout = 17}, 0, 100, 1, true);
+  check_winograd<2, 3, 7, 4>({.h = 29, .w = 17, .cin = 40, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2, true);
+  check_winograd<2, 3, 8, 2, true>({.h = 27, .w = 27, .cin = 64, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 1, true);
+  check_winograd<2, 5, 14, 2>({.n = 2, .h = 28, .w = 28, .cin = 16, .cout = 32, .pad_top = 2, .pad_left = 2}, 2, 28, 1, true);
+  check_winograd<3, 4, 8, 1>({.h = 32, .w = 30, .cin = 12, .cout = 16, .pad_top = 1, .pad_left = 1}, 2, 16, 2, true);
+  check_winograd<3, 4, 8, 1, true>({.h = 42, .w = 30, .cin = 9, .cout = 16, .pad_top = 2, .pad_left = 1}, 1, 16, 1, true);
+  check_winograd_stride2<4, 14, 2>({.h = 52, .w = 52, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 16, 2, true);
+  check_winograd_stride2<4, 8, 1, true>({.n = 2, .h = 47, .w = 40, .cin = 20, .cout = 7, .pad_left = 2}, 0, 5, 1, true);
+  check_winograd_stride2<2, 7, 4>({.n = 2, .h = 33, .w = 27, .cin = 37, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 10, 2, true);
+  check_winograd_stride2<2, 8, 2, true>({.h = 34, .w = 34, .cin = 17, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 16, 1, true);
+}
+
+TEST_CASE("winograd along lines leaves infinities, NaN and outliers where they are") {
+  check_winograd_line<2, 3, 14, 2>({.h = 27, .w = 27, .cin = 40, .cout = 70, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 7, 4, 2, 3, true);
+  check_winograd_line<4, 3, 14, 2>({.n = 2, .h = 23, .w = 31, .cin = 37, .cout = 41, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 4, 3, 2, 3, true);
+  check_winograd_line<4, 3, 14, 2>({.n = 2, .w = 161, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 4, .pad_left = 4}, 4, 1, 9, 1, 3, true);
+  check_winograd_line<4, 3, 7, 4, true>({.n = 2, .h = 29, .w = 22, .cin = 19, .cout = 33, .kw = 4, .dilation_y = 2, .dilation_x = 2, .pad_top = 1, .pad_left = 3}, 2, 2, 3, 2, 3, true);
+  check_winograd_line<6, 3, 7, 4>({.h = 15, .w = 80, .cin = 16, .cout = 64, .kh = 1, .dilation_x = 2, .pad_left = 3}, 4, 2, 8, 1, 8, true);
+  check_winograd_line<2, 5, 7, 4>({.h = 19, .w = 37, .cin = 20, .cout = 65, .kh = 5, .pad_top = 2, .pad_left = 2}, 2, 3, 9, 2, 5, true);
+  check_winograd_line<4, 5, 14, 2>({.n = 2, .w = 170, .cin = 20, .cout = 33, .kh = 1, .pad_left = 7}, 7, 1, 6, 2, 15, true);
+  check_winograd_line<2, 7, 7, 4, true>({.h = 37, .w = 21, .cin = 40, .cout = 64, .kw = 1, .pad_top = 3}, 3, 6, 9, 2, 7, true);
 }

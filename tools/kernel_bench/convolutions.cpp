@@ -158,17 +158,20 @@ void add_chain(Suite& suite, int64_t side, int64_t cin, int64_t middle, int64_t 
       .conv = inner.params(), .cin = cin, .cout = cout, .x_pixel = cin, .y_pixel = cout, .pitch = middle % 512 == 0 ? middle + 16 : middle};
   p.band = std::min<int64_t>(4, inner.out());
   const double macs = inner.macs(middle) + double(side * side * cin * middle) + double(inner.out() * inner.out() * middle * cout);
-  suite.add("depthwise_chain", fmt::format("{}x{}x{}-{}-{}_k3_s{}", side, side, cin, middle, cout, SX), {macs, 0}, [=](Data& d) {
+  const auto chain = [=]<bool kWinograd>(Data& d, std::bool_constant<kWinograd>) {
     const auto panels = [&](int64_t k, int64_t n) {
       return d.copy(pack::panels({d.numbers(k * n), static_cast<std::size_t>(k * n)}, {.k = k, .n = n, .nr = kTile.nr}));
     };
     return [p, x = d.numbers(side * side * cin), expand = panels(cin, middle), project = panels(middle, cout),
-            w = d.copy(pack::depthwise(inner.weights(d), middle, 3, 3)), y = d.room(inner.out() * inner.out() * cout),
+            w = d.copy(kWinograd ? pack::depthwise_winograd(inner.weights(d), middle) : pack::depthwise(inner.weights(d), middle, 3, 3)), y = d.room(inner.out() * inner.out() * cout),
             scratch = d.room(depthwise_chain_scratch(p, kTile.nv, true))] {
       const Epilogue<Keep> keep;
-      depthwise_chain<kTile.mr, kTile.nv, 3, 3, SX, kTile.mr, kTile.nv>({}, x, expand, w, project, y, scratch, p, keep, keep, keep);
+      depthwise_chain<kTile.mr, kTile.nv, 3, 3, SX, kTile.mr, kTile.nv, false, false, kWinograd>({}, x, expand, w, project, y, scratch, p, keep, keep, keep);
     };
-  });
+  };
+  const std::string layer = fmt::format("{}x{}x{}-{}-{}_k3_s{}", side, side, cin, middle, cout, SX);
+  suite.add("depthwise_chain", layer, {macs, 0}, [=](Data& d) { return chain(d, std::false_type()); });
+  if constexpr (SX == 1) suite.add("depthwise_winograd_chain", layer, {macs, 0}, [=](Data& d) { return chain(d, std::true_type()); });
 }
 
 /// A stem and what it is fused with, in bands of four rows: 3x3 max pooling of stride 2, a 3x3 depthwise convolution.

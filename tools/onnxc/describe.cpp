@@ -30,7 +30,7 @@ ordered_json describe_step(const Program& program, const Step& step, int number,
   });
   return {{"number", number + 1}, {"depth", depth}, {"label", step_label(step)}, {"what", step.what}, {"value", step.value},
           {"macs", size(step.macs)}, {"bytes", size(step.bytes)}, {"weight_bytes", size(weight_bytes)}, {"cost_ns", step.cost_ns},
-          {"parallel", step.parallel}, {"concurrent", step.concurrent}, {"reads", reads}, {"writes", writes}};
+          {"mixes", !step.row.empty() && find_kernel(step.row).mixes}, {"parallel", step.parallel}, {"concurrent", step.concurrent}, {"reads", reads}, {"writes", writes}};
 }
 
 void describe_steps(const Program& program, const std::vector<Step>& steps, int& number, int depth, ordered_json& list) {

@@ -26,8 +26,8 @@ Described compile_described(const std::filesystem::path& model, const CompileOpt
 ///            more as f32
 ///   arena:   {bytes, lower_bound, proved, unshared_bytes}; where sizes depend on dimensions {likely: {dims: {name: size}, bytes, lower_bound, proved,
 ///            unshared_bytes}, unshared_bytes}, at sizes that are likely
-///   steps:   [{number, depth, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, parallel, concurrent, reads: [buffer],
-///            writes: [buffer]}], in pre-order, `number` from 1 as in the comments of the emitted file
+///   steps:   [{number, depth, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, mixes, parallel, concurrent, reads: [buffer],
+///            writes: [buffer]}], in pre-order, `number` from 1 as in the comments of the emitted file; `mixes`: by an algorithm that mixes values (docs/numerics.md)
 ///   buffers: [{id, name, place, type, bytes, index, pixel_stride, parent, offset, first, last}]: `index` is the number of an input or output, or of an entry of
 ///            `weights`; `pixel_stride` where channels lie last; `first` and `last` are a half-open range of steps, counted from 0; offset and
 ///            lifetime only in the arena

@@ -41,7 +41,7 @@ ordered_json layers_of(const ordered_json& description) {
   for (const ordered_json& step : description.at("steps")) {
     ordered_json nodes = ordered_json::array();
     for (const ordered_json& origin : step.at("origins")) nodes.push_back(label_of(origin));
-    layers.push_back({{"step", step.at("number")}, {"kernel", step.at("label")}, {"macs", step.at("macs")}, {"bytes", step.at("bytes")}, {"weight_bytes", step.at("weight_bytes")},
+    layers.push_back({{"step", step.at("number")}, {"kernel", step.at("label")}, {"macs", step.at("macs")}, {"bytes", step.at("bytes")}, {"weight_bytes", step.at("weight_bytes")}, {"mixes", step.at("mixes")},
                       {"what", step.at("what")}, {"nodes", std::move(nodes)}});
   }
   return layers;
@@ -93,12 +93,25 @@ void print_layers(const ordered_json& layers) {
     fmt::print("    {:>5} {:>14} {:>12} {:>12}  {}\n", line_of(layer->at("step")), line_of(layer->at("macs")), line_of(layer->at("bytes")), line_of(layer->at("weight_bytes")), line_of(layer->at("what")));
 }
 
+/// Which steps go by algorithms that mix values.
+void print_mixing(const ordered_json& layers) {
+  std::map<std::string, std::string> numbers;  // of the steps, by kernel
+  for (const ordered_json& layer : layers) {
+    if (!layer.at("mixes")) continue;
+    std::string& of_kernel = numbers[layer.at("kernel")];
+    of_kernel += fmt::format("{}{}", of_kernel.empty() ? "" : ", ", line_of(layer.at("step")));
+  }
+  if (numbers.empty()) fmt::print("  mixing      no step goes by an algorithm that mixes values\n");
+  bool first = true;
+  for (const auto& [kernel, list] : numbers) fmt::print("  {}{}: steps {}\n", std::exchange(first, false) ? "mixing      " : "            ", kernel, list);
+}
+
 void print_csv(const ordered_json& layers) {
-  std::string csv = csv_line({"step", "kernel", "macs", "bytes", "weight_bytes", "what", "nodes"});
+  std::string csv = csv_line({"step", "kernel", "macs", "bytes", "weight_bytes", "mixes", "what", "nodes"});
   for (const ordered_json& layer : layers) {
     std::string nodes;
     for (const ordered_json& node : layer.at("nodes")) nodes += (nodes.empty() ? "" : "; ") + node.get<std::string>();
-    csv += csv_line({layer.at("step"), layer.at("kernel"), layer.at("macs"), layer.at("bytes"), layer.at("weight_bytes"), layer.at("what"), nodes});
+    csv += csv_line({layer.at("step"), layer.at("kernel"), layer.at("macs"), layer.at("bytes"), layer.at("weight_bytes"), layer.at("mixes") ? "yes" : "no", layer.at("what"), nodes});
   }
   std::fwrite(csv.data(), 1, csv.size(), stdout);
 }
@@ -150,6 +163,7 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     const std::string saved = saved_weight_bytes > 0 ? fmt::format("; {} saved by narrower types that hold the same values", saved_weight_bytes) : "";
     fmt::print("  MACs        {}\n  packed      {} bytes of weights, as the kernels read them{}\n", macs, packed_weight_bytes, saved);
     print_arena(arena);
+    print_mixing(layers);
   } else fmt::print("  MACs        unknown: {}\n", obstacle);
   for (const std::string& library : libraries) fmt::print("  links with  -l{}\n", library);
   std::vector<std::pair<std::string, int64_t>> sorted(operators.begin(), operators.end());

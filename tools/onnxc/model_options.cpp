@@ -71,6 +71,10 @@ void ModelOptions::add_to(CLI::App& app) {
       ->check(CLI::Range(1, 256));
   app.add_option("--weights-growth", weights_growth_, "How many times the model's weights the unit's may be: Winograd's are 1.8 or 4 times as large. 2 by default, 1 at -Os")
       ->check(CLI::Range(1.0, 100.0));
+  app.add_option("--math", math_, "What results promise: default (faster algorithms that mix values, Winograd's and Strassen's among them, where nothing magnifies their errors) or strict (none of them: "
+                                  "each element of a product within the bound of its sum); see docs/numerics.md")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"strict", "default"}));
   app.add_option("--narrow-weights", narrow_weights_, "Weights that f16, bf16 or 8-bit codes with a scale for each column hold exactly are stored as these, with the same results to the bit: "
                                                       "off, auto (where that is faster) or all (wherever kernels can read them: products and convolutions but by Winograd's and Strassen's algorithms, "
                                                       "recurrences, tables of Gather)")
@@ -137,6 +141,7 @@ CompileOptions ModelOptions::options(CompileOptions rest) const {
   rest.max_trip = max_trip_;
   rest.zip_maps = zipmap_ == "map";
   rest.memory = memory_ == "min" ? MemoryGoal::Min : memory_ == "balanced" ? MemoryGoal::Balanced : MemoryGoal::Speed;
+  rest.math = math_ == "strict" ? Math::Strict : Math::Default;
   rest.narrow_weights = narrow_weights_ == "off" ? NarrowWeights::Off : narrow_weights_ == "all" ? NarrowWeights::All : NarrowWeights::Auto;
   rest.weights_growth = weights_growth_ ? *weights_growth_ : opt_level_ == "s" ? 1.0 : CompilerOptions().weights_growth;
   rest.level = opt_level_ == "s" ? 2 : opt_level_[0] - '0';

@@ -54,7 +54,7 @@ void consider_fast_inner_product(Lowering& l, std::string_view row, const TiledP
   const Target& target = l.target();
   const bool any = row == "fast_inner_product_any";  // number of rows
   const int64_t rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k, lanes = target.vector_floats;
-  if (!target.adds_beside_products() || is_exact(l.node()) || rows < kLeastRows || k < kLeastDepth) return;
+  if (!target.adds_beside_products() || rows < kLeastRows || k < kLeastDepth) return;
   if (!std::ranges::all_of(b.values, [](float w) { return std::fabs(w) <= pack::kMostInnerProductWeight; })) return;
   constexpr int64_t kMany = 14 * 12 * 10;
   const int64_t planned = any ? kMany : rows;  // tiles for many rows, at the cost of as many as are likely

@@ -101,7 +101,7 @@ StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
 void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows, const ConstantMatrix& b,
                        const std::function<void(const StrassenPlan&, PointerArg, PointerArg)>& build) {
   constexpr int64_t kLeast = 16;  // rows, columns and depth of a quarter below which there is nothing to win
-  if (is_exact(l.node()) || !sample_rows.is_constant() || product.k % 2 != 0) return;
+  if (!sample_rows.is_constant() || product.k % 2 != 0) return;
   const int64_t sample = sample_rows.value(), rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k;
   if (std::min({sample / 2, n / 2, k / 2}) < kLeast) return;
   const int64_t samples = std::max<int64_t>(rows / sample, 1);

@@ -163,7 +163,7 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
 
 /// Pairs of rows, and of columns the two beside them.
 void consider_depthwise_winograd(Lowering& l, const ConvCall& c) {
-  if (!is_depthwise(c) || !has_depthwise_winograd(l.target(), l.node(), c)) return;
+  if (!is_depthwise(c) || !has_depthwise_winograd(l.target(), c)) return;
   constexpr double kBegin = 20;  // multiply-adds of vectors that two rows of one take to begin
   const double beside = 4 * c.cin < 1024 ? 0 : 2;  // what a pixel waits for L2, where the next is in another line of each page
   const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;

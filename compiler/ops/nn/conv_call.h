@@ -117,8 +117,8 @@ inline std::vector<std::pair<std::string, Arg>> gemm_params(Lowering& l, const C
   return params;
 }
 /// Whether a depthwise convolution goes by Winograd's F(2,3), two rows at a time.
-inline bool has_depthwise_winograd(const Target& target, const Node& node, const ConvCall& c) {
-  return target.adds_beside_products() && !is_exact(node) && c.kh == 3 && c.kw == 3 && c.plain_window() && c.cin >= target.vector_floats;
+inline bool has_depthwise_winograd(const Target& target, const ConvCall& c) {
+  return target.adds_beside_products() && c.kh == 3 && c.kw == 3 && c.plain_window() && c.cin >= target.vector_floats;
 }
 /// Whether conv_narrow has a kernel for so many output channels.
 inline bool is_narrow(int64_t cout, int64_t group) { return cout <= 4 && group == 1; }

@@ -115,7 +115,7 @@ void lower_conv_chain(Lowering& last) {
   // Bands of one size: as many rows as fit half of L2, or a few of a ring for each vector of channels, which is to be in L1.
   constexpr int64_t kFew = 4;
   const int64_t fits = choose_band(last.target(), c.oh.value(), floats), most = has_pointwise ? std::min(fits, kFew) : fits;
-  const bool winograd = has_pointwise && has_depthwise_winograd(middle->target(), middle->node(), c) && fits >= 2;
+  const bool winograd = has_pointwise && last.may_mix() && has_depthwise_winograd(last.target(), c) && fits >= 2;
   const int64_t bands = (c.oh.value() + most - 1) / most, equal = (c.oh.value() + bands - 1) / bands;
   const int64_t band = !winograd || equal % 2 == 0 ? equal : equal < fits ? equal + 1 : equal - 1;  // pairs of rows
   const Tile expanding = has_pointwise ? choose_expanding(band) : Tile{0, 1, 0};
@@ -123,7 +123,7 @@ void lower_conv_chain(Lowering& last) {
   double macs = c.macs;
   if (expand != nullptr) macs += ConvCall(*expand).macs;
   if (project != nullptr) macs += ConvCall(*project).macs;
-  const char* const row = has_stem ? "stem_depthwise" : "depthwise_chain";
+  const char* const row = has_stem ? "stem_depthwise" : winograd ? "depthwise_winograd_chain" : "depthwise_chain";
   last.consider(row, macs, 0, [&last, parts, row, has_stem, winograd, expand = expand != nullptr, project = project != nullptr, c, band, pitch, expanding, room = floats(band)]() mutable {
     Lowering &front = parts.front(), &depthwise = parts[expand ? 1 : 0];
     const std::optional<Stem> stem = has_stem ? stem_of(front) : std::nullopt;

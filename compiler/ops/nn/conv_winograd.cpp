@@ -157,7 +157,7 @@ std::vector<Form> line_forms(int64_t length, bool pieces) {
 }  // namespace
 
 void consider_winograd(Lowering& l, const ConvCall& c) {
-  if (is_exact(l.node()) || c.group != 1 || c.depth.stride != 1 || c.cin < 8 || c.cout < 8) return;
+  if (c.group != 1 || c.depth.stride != 1 || c.cin < 8 || c.cout < 8) return;
   const std::vector<int64_t>&strides = c.window.strides, &dilations = c.window.dilations;
   if (strides[0] != strides[1] || dilations[0] != 1 || dilations[1] != 1) return;
   const auto consider = [&](const Form& form) {
@@ -173,7 +173,7 @@ void consider_winograd(Lowering& l, const ConvCall& c) {
 }
 
 void consider_winograd_line(Lowering& l, const ConvCall& c) {
-  if (is_exact(l.node()) || c.is_deep() || c.group != 1 || c.window.strides[0] != 1 || c.window.strides[1] != 1 || c.cin < 8 || c.cout < 8) return;
+  if (c.is_deep() || c.group != 1 || c.window.strides[0] != 1 || c.window.strides[1] != 1 || c.cin < 8 || c.cout < 8) return;
   const bool down = line_forms(c.kw, c.kh == 1).empty();
   for (const Form& form : down ? line_forms(c.kh, c.kw == 1) : line_forms(c.kw, c.kh == 1)) consider_winograd_line(l, c, form, down);
 }

@@ -45,8 +45,8 @@ std::optional<StemWinograd> plan_stem_winograd(const Lowering& l, const Stem& st
   const Dim pad = c.window.pads_begin[1];
   const bool plain = c.window.dilations[0] == 1 && c.window.dilations[1] == 1 && c.window.strides[0] <= kMostStride && c.window.strides[1] <= kMostStride / stem.pixel();
   const bool known = pad.is_constant() && pad.value() >= 0 && pad.value() <= kMostPad && ConvCall::likely(c.ow) > 0;
-  // Its tiles need 32 registers, and each multiply-add a broadcast of its own, which costs nothing in AVX-512. `exact` sums of integers do not survive transforms.
-  if (l.target().isa != Isa::Avx512 || !plain || !known || is_exact(l.node())) return std::nullopt;
+  // Its tiles need 32 registers, and each multiply-add a broadcast of its own, which costs nothing in AVX-512.
+  if (l.target().isa != Isa::Avx512 || !plain || !known) return std::nullopt;
   std::optional<StemWinograd> best;
   for (const Form& form : kForms) {
     if (c.kh < form.taps) continue;

@@ -25,7 +25,7 @@ ordered_json describe_model(const ModelInfo& info, const std::filesystem::path& 
 ordered_json describe_options(const CompileOptions& options) {
   ordered_json dims = ordered_json::object();
   for (const auto& [dim, range] : options.dims) dims[dim] = text(range);
-  return {{"level", options.level}, {"memory", name(options.memory)}, {"narrow_weights", name(options.narrow_weights)}, {"weights_growth", options.weights_growth}, {"dims", std::move(dims)}};
+  return {{"level", options.level}, {"memory", name(options.memory)}, {"math", name(options.math)}, {"narrow_weights", name(options.narrow_weights)}, {"weights_growth", options.weights_growth}, {"dims", std::move(dims)}};
 }
 
 /// What the fastest rows of the catalogue that the target runs are predicted to reach.

@@ -1,0 +1,185 @@
+// Tiles that Winograd's convolutions would spoil, and what is done with them instead.
+//
+// The transforms of a tile add its pixels before they are multiplied, and take them apart again afterwards. An infinity or NaN would come out at all outputs of the tile, an outlier
+// would leave a rounding error of its own size in those whose windows do not hold it:
+//
+//   x:  1  2  -9999  1  2  1        F(4,3) adds  4 x0 - 5 x2 + x4, ...;        y3 = 1 w0 + 2 w1 + 1 w2 has lost the digits that -9999 took
+//
+// A tile is *spoilt* where it is not finite, or where the squares of its transformed values add up to far more than those of some window would: `all` > limit * window. It goes the direct
+// way: its outputs are made by sums over their windows, of weights that are found from the transformed ones, since those are the only ones there are. At T + R - 1 points R values are enough for
+// that: points 0 and infinity give the first and the last tap to the bit, others the rest with a rounding error relative to the kernel's largest weight. What is less than 2^-20 of that counts as
+// zero, so that a zero by infinity is NaN.
+//
+// To see it costs a multiply-add for each pixel that is probed, so few are: on the one hand the transformed values at points 0, 1 and infinity, which hold every pixel of the tile, on the other a
+// pixel of each window, every R-th, which is less than its window. Only a tile that this suspects is looked at window by window (winograd_is_spoilt). F(2, R) keeps windows apart by itself: points
+// 0 and infinity have a part in one output each, and all others hold no pixel that only one of the windows has. There only what is not finite is looked for, as infinity must not become NaN.
+//
+// Windows of zeros do not count: they are common behind Relu, and have the small error of their tile.
+#pragma once
+#include "conv.hpp"
+#include "winograd_transform.hpp"
+
+namespace onnxc::inline ONNXC_ISA::detail {
+
+/// How far the squares of a tile may be above those of a window, against what they are in a tile whose values are all alike.
+constexpr float kWinogradSpread = 512;
+
+/// Of F(T, R) along one direction with windows `stride` apart: pixels of which each window holds one.
+template <int T, int R, int stride = 1>
+struct WinogradProbes {
+  static constexpr int each = (R + stride - 1) / stride;  // windows that hold a probe
+  static constexpr int count = T > 2 ? (T + each - 1) / each : 0;
+  static constexpr int pixel(int probe) { return (each * (probe + 1) < T ? each * (probe + 1) - 1 : T - 1) * stride; }
+  /// The probe that a pixel is, or -1.
+  static constexpr int at(int place) {
+    for (int i = 0; i < count; ++i) {
+      if (pixel(i) == place) return i;
+    }
+    return -1;
+  }
+};
+
+/// Whether frequency f of A is one of those that are added up: points 0 and infinity, and 1 where sizes matter.
+template <int A, int T>
+constexpr bool winograd_is_added(int f) {
+  return f == 0 || f == A - 1 || (T > 2 && f == 1);
+}
+
+/// The sum of their squares where those of each of A pixels are 1.
+template <int A>
+constexpr float winograd_gain() {
+  float ends = 0, one = 0;
+  for (float c : kWinograd<A>.all.c) ends += c * c;
+  for (float c : kWinograd<A>.others[0].c) one += c * c;
+  return 2 * ends + 2 * one;
+}
+
+/// Squares that are added while a tile is transformed.
+template <int kProbes>
+struct WinogradSquares {
+  Vec all = Vec::all(0.0f), probes[kProbes > 0 ? kProbes : 1];
+
+  ONNXC_INLINE WinogradSquares() {
+    for (Vec& probe : probes) probe = Vec::all(0.0f);
+  }
+  ONNXC_INLINE void add(Vec transformed) { all = fma(transformed, transformed, all); }
+  ONNXC_INLINE void probe(int i, Vec pixel) { probes[i] = fma(pixel, pixel, probes[i]); }
+  /// Whether the tile may be spoilt. NaN is in every comparison.
+  ONNXC_INLINE bool suspect(float limit) const {
+    if constexpr (kProbes == 0) return !(sum(all) <= std::numeric_limits<float>::max());
+    Vec least = probes[0];
+    ONNXC_UNROLL for (int i = 1; i < kProbes; ++i) least = min(least, probes[i]);
+    if (sum(fma(Vec::all(limit), least, Vec::all(0.0f) - all)) >= 0.0f) return false;  // even the least of each lane is enough
+    const float total = sum(all);
+    bool enough = true;
+    for (const Vec& probe : probes) enough &= sum(probe) * limit >= total;
+    return !enough;
+  }
+};
+
+/// Whether a tile is spoilt whose transformed squares are `all`: squares [H][W] of its pixels, windows of KH x KW, so many down and across, `stride` apart.
+template <int H, int W>
+ONNXC_INLINE bool winograd_is_spoilt(const float (&squares)[H][W], int down, int across, int kh, int kw, int stride, float all, float limit) {
+  if (!(all <= std::numeric_limits<float>::max())) return true;
+  for (int i = 0; i < down; ++i) {
+    for (int j = 0; j < across; ++j) {
+      float window = 0;
+      for (int y = 0; y < kh; ++y) {
+        for (int x = 0; x < kw; ++x) window += squares[i * stride + y][j * stride + x];
+      }
+      if (window > 0 && !(all <= limit * window)) return true;
+    }
+  }
+  return false;
+}
+
+/// The sum of squares of a pixel's channels.
+ONNXC_INLINE float winograd_square(const float* pixel, int64_t cin) {
+  Vec total = Vec::all(0.0f);
+  int64_t c = 0;
+  for (; c + Vec::width <= cin; c += Vec::width) {
+    const Vec x = Vec::load(pixel + c);
+    total = fma(x, x, total);
+  }
+  if (c < cin) {
+    const Vec x = Vec::load(pixel + c, cin - c);
+    total = fma(x, x, total);
+  }
+  return sum(total);
+}
+
+/// Of the tile of A x A pixels of `image` from (top, left) on, T x T windows of R x R.
+template <int A, int T, int R, int stride>
+ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t left, const ConvParams& p, float all, float limit) {
+  float squares[A][A];
+  for (int i = 0; i < A; ++i) {
+    for (int j = 0; j < A; ++j) {
+      const int64_t y = top + i, x = left + j;
+      squares[i][j] = y >= 0 && y < p.h && x >= 0 && x < p.w ? winograd_square(image + (y * p.w + x) * p.x_pixel, p.cin) : 0.0f;
+    }
+  }
+  return winograd_is_spoilt(squares, T, T, R, R, stride, all, limit);
+}
+
+/// R taps as sums of A frequencies: the inverse of those rows of G that have the points 0, infinity, 1, -1, 2, -2, 1/2, R of them.
+template <int A, int R>
+struct WinogradTapSums {
+  float of[R][A] = {};
+
+  constexpr WinogradTapSums() {
+    constexpr const WinogradPoints<A>& points = kWinograd<A>;
+    double rows[R][2 * R] = {};  // G and the unit matrix, which become the unit matrix and the inverse
+    for (int i = 0; i < R; ++i) {
+      const int f = frequency(i);
+      for (int k = 0; k < R; ++k) {
+        const int pair = (f - 1) / 2;
+        if (f == 0) rows[i][k] = k == 0 ? 1.0 / static_cast<double>(points.all.c[0]) : 0;
+        else if (f == A - 1) rows[i][k] = k == R - 1;
+        else rows[i][k] = static_cast<double>(points.weight[pair] * points.power[pair][k]) * (f % 2 == 0 && k % 2 == 1 ? -1 : 1);
+      }
+      rows[i][R + i] = 1;
+    }
+    for (int k = 0; k < R; ++k) {
+      int pivot = k;
+      while (rows[pivot][k] == 0) ++pivot;
+      for (int j = 0; j < 2 * R; ++j) {
+        const double other = rows[pivot][j];
+        rows[pivot][j] = rows[k][j];
+        rows[k][j] = other;
+      }
+      const double first = rows[k][k];
+      for (int j = 0; j < 2 * R; ++j) rows[k][j] /= first;
+      for (int i = 0; i < R; ++i) {
+        const double factor = rows[i][k];
+        for (int j = 0; i != k && j < 2 * R; ++j) rows[i][j] -= factor * rows[k][j];
+      }
+    }
+    for (int k = 0; k < R; ++k) {
+      for (int i = 0; i < R; ++i) of[k][frequency(i)] = static_cast<float>(rows[k][R + i]);
+    }
+  }
+  static constexpr int frequency(int i) { return i == 0 ? 0 : i == 1 ? A - 1 : i - 1; }
+};
+template <int A, int R>
+inline constexpr WinogradTapSums<A, R> kWinogradTaps;
+
+/// Frequencies u of a direction, `plane` floats apart, to R taps.
+template <int A, int R>
+ONNXC_INLINE void winograd_taps_of(const Vec* u, Vec* taps) {
+  for (int k = 0; k < R; ++k) {
+    taps[k] = Vec::all(0.0f);
+    for (int f = 0; f < A; ++f) {
+      if (const float c = kWinogradTaps<A, R>.of[k][f]; c != 0) taps[k] = fma(Vec::all(c), u[f], taps[k]);
+    }
+  }
+}
+
+/// What is found of `count` taps of a kernel, without what rounding left of zeros.
+ONNXC_INLINE void winograd_clear_zeros(Vec* taps, int count) {
+  Vec largest = Vec::all(0.0f);
+  for (int i = 0; i < count; ++i) largest = max(largest, abs(taps[i]));
+  largest = largest * Vec::all(0x1p-20f);
+  for (int i = 0; i < count; ++i) taps[i] = select(abs(taps[i]) > largest, taps[i], Vec::all(0.0f));
+}
+
+}  // namespace onnxc::inline ONNXC_ISA::detail

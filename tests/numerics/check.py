@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""What docs/numerics.md promises, on small networks for this machine, x86-64-v3 and plain C++.
+
+Images with NaN, infinities and outliers: what is not finite is where ONNX Runtime has it, with the same sign, and the rest is within a share of the norms of its window and the weights, by sums in double.
+Readers that have no limit at zero (comparisons, Log, Sqrt, Reciprocal, Sign, Floor, NonZero): where windows are zero, results are those of zero. --math=strict: each element is within gamma(k + 2) times
+the sum of its magnitudes, and no step mixes values.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnx.reference
+import onnxc
+import onnxruntime as ort
+
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+from networks import conv, make_model, node, values, weights  # noqa: E402
+from side_by_side import side_by_side  # noqa: E402
+
+TARGETS = ("native", "x86-64-v3", "generic")
+NORMS = 2e-5  # 22 times the error of a tile of alike values
+SPECIAL = dict(nan=[np.nan], infinities=[np.inf, -np.inf], outliers=[1e7, -9999, 3e18], all=[np.nan, 1e7, np.inf, -9999, -np.inf])
+
+
+def reference(model, feeds):
+    """ONNX Runtime's outputs, of its plain kernels."""
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run(None, feeds)
+
+
+def in_double(model, feeds):
+    """The same network with f64 in the place of f32."""
+    double = onnx.ModelProto()
+    double.CopyFrom(model)
+    for value in list(double.graph.input) + list(double.graph.output):
+        value.type.tensor_type.elem_type = onnx.TensorProto.DOUBLE
+    for tensor in double.graph.initializer:
+        if tensor.data_type == onnx.TensorProto.FLOAT:
+            tensor.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(tensor).astype(np.float64), tensor.name))
+    return onnx.reference.ReferenceEvaluator(double).run(None, {k: v.astype(np.float64) for k, v in feeds.items()})[0]
+
+
+def magnitudes(model, feeds):
+    """Of the network of one product, the sums of the magnitudes of what it adds."""
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    for tensor in changed.graph.initializer:
+        tensor.CopyFrom(onnx.numpy_helper.from_array(np.abs(onnx.numpy_helper.to_array(tensor)), tensor.name))
+    return in_double(changed, {k: np.abs(v) for k, v in feeds.items()})
+
+
+def norms_of(title, x):
+    """Of each element of the result, the norm of its window times that of its weights."""
+    nodes, constants, _ = PRODUCTS[title]
+    w = constants["w"].astype(np.float64)
+    of_weights = np.sqrt((w * w).sum(axis=0)) if title == "MatMul" else np.sqrt((w * w).reshape(w.shape[0], -1).sum(axis=1)).reshape(1, -1, *[1] * (x.ndim - 2))
+    ones = model_of(nodes, dict(w=np.ones_like(constants["w"])), onnx.TensorProto.FLOAT, x)
+    return np.sqrt(in_double(ones, dict(x=x.astype(np.float64) ** 2))) * of_weights
+
+
+def layers_of(model, *options):
+    """What `onnxc info` says of each step."""
+    with tempfile.TemporaryDirectory() as work:
+        path = os.path.join(work, "model.onnx")
+        onnx.save(model, path)
+        return json.loads(subprocess.run([os.environ["ONNXC_EXECUTABLE"], "info", path, "--json", *options], check=True, capture_output=True, text=True).stdout)["layers"]
+
+
+def kernels_of(model):
+    """Of the steps that multiply."""
+    return ", ".join(layer["kernel"] for layer in layers_of(model) if layer["macs"] != 0)
+
+
+def session(model, *options, target="native", threads=1):
+    return onnxc.InferenceSession(model, options=[f"--target={target}", *options], threads=threads)
+
+
+def spoiled(x, specials):
+    """Specials at some pixels of each channel-first image, or rows of a matrix."""
+    x = x.copy()
+    flat = x.reshape(-1)
+    at = np.random.default_rng(11).choice(flat.size, max(1, flat.size // 1500) * len(specials), replace=False)
+    flat[at] = np.resize(np.float32(specials), at.size)
+    return x
+
+
+PRODUCTS = {  # what a model has, and its input
+    "3x3": ([conv("x w", "y")], dict(w=weights(32, 16, 3, 3)), values(2, 16, 30, 29)),
+    "3x3, many channels": ([conv("x w", "y")], dict(w=weights(64, 64, 3, 3)), values(1, 64, 14, 14)),
+    "3x3 of stride 2": ([conv("x w", "y", strides=[2, 2])], dict(w=weights(32, 16, 3, 3)), values(2, 16, 41, 40)),
+    "5x5": ([conv("x w", "y", 5)], dict(w=weights(32, 16, 5, 5)), values(1, 16, 33, 28)),
+    "4x4": ([conv("x w", "y", 4)], dict(w=weights(16, 16, 4, 4)), values(1, 16, 24, 25)),
+    "7x7, in pieces": ([conv("x w", "y", 7)], dict(w=weights(24, 16, 7, 7)), values(1, 16, 22, 23)),
+    "1x7": ([node("Conv", "x w", "y", pads=[0, 3, 0, 3])], dict(w=weights(32, 32, 1, 7)), values(1, 32, 17, 34)),
+    "a signal": ([node("Conv", "x w", "y", pads=[7, 7])], dict(w=weights(32, 16, 15)), values(2, 16, 300)),
+    "a dilated signal": ([node("Conv", "x w", "y", pads=[4, 4], dilations=[4])], dict(w=weights(32, 16, 3)), values(2, 16, 300)),
+    "a volume": ([node("Conv", "x w", "y", pads=[1] * 6)], dict(w=weights(16, 8, 3, 3, 3)), values(1, 8, 6, 18, 20)),
+    "a stem": ([conv("x w", "y", 7, strides=[2, 2])], dict(w=weights(64, 3, 7, 7)), values(2, 3, 64, 60)),
+    "a stem of 3x3": ([conv("x w", "y")], dict(w=weights(32, 1, 3, 3)), values(1, 1, 50, 64)),
+    "depthwise": ([conv("x w", "y", group=32)], dict(w=weights(32, 1, 3, 3)), values(1, 32, 30, 28)),
+    "groups": ([conv("x w", "y", group=2)], dict(w=weights(32, 16, 3, 3)), values(1, 32, 30, 28)),
+    "1x1": ([conv("x w", "y", 1)], dict(w=weights(128, 128, 1, 1)), values(2, 128, 14, 14)),
+    "MatMul": ([node("MatMul", "x w", "y")], dict(w=values(256, 128) * np.float32(.1)), values(3, 98, 256)),
+}
+
+READERS = {  # behind a convolution c of windows of zeros and others
+    "Greater": [node("Greater", "c nil", "y")],
+    "Log of Relu": [node("Relu", "c", "r"), node("Add", "r tiny", "s"), node("Log", "s", "y")],
+    "Sqrt": [node("Sqrt", "c", "y")],
+    "Reciprocal": [node("Reciprocal", "c", "y")],
+    "Div": [node("Div", "one c", "y")],
+    "Sign of a pool": [node("MaxPool", "c", "p", kernel_shape=[2, 2]), node("Sign", "p", "y")],
+    "Floor of a scale": [node("Mul", "c two", "s"), node("Neg", "s", "n"), node("Floor", "n", "y")],
+    "Equal of a Concat": [node("Concat", "c c", "d", axis=1), node("Equal", "d nil", "y")],
+    "NonZero": [node("NonZero", "c", "y")],
+    "a cast to bool": [node("Cast", "c", "y", to=onnx.TensorProto.BOOL)],
+    "a second convolution": [node("Relu", "c", "r"), conv("r v", "d"), node("Greater", "d nil", "y")],
+    "Where, not continuous": [node("Greater", "c nil", "g"), node("Where", "g one nil", "y")],
+}
+
+
+def model_of(nodes, constants, output_type, x):
+    model = make_model("numerics", nodes, constants, "y", dict(x=x))
+    model.graph.output[0].type.tensor_type.elem_type = output_type
+    return model
+
+
+def spoilt_faults(item):
+    title, target, threads = item
+    nodes, constants, x = PRODUCTS[title]
+    model, faults = model_of(nodes, constants, onnx.TensorProto.FLOAT, x), []
+    compiled = session(model, target=target, threads=threads)
+    for special, values_of in SPECIAL.items():
+        feeds = dict(x=spoiled(x, values_of))
+        got, expected = compiled.run(None, feeds)[0], reference(model, feeds)[0]
+        finite = np.isfinite(expected)
+        same = (got == expected) | (np.isnan(got) & np.isnan(expected))
+        if not finite.any() or not same[~finite].all():
+            faults.append(f"{title}, {special}, {target}: {np.sum(~same[~finite])} of {np.sum(~finite)} places that are not finite differ")
+        clean = dict(x=np.where(np.isfinite(feeds["x"]), feeds["x"], 0).astype(np.float64))
+        wrong = ~(np.abs(got - in_double(model, clean)) <= NORMS * norms_of(title, clean["x"]))[finite]
+        if wrong.any():
+            faults.append(f"{title}, {special}, {target}: {wrong.sum()} of {wrong.size} elements are further off than their windows allow")
+    return faults
+
+
+def reader_faults(item):
+    title, target = item
+    random = np.random.default_rng(5)
+    x = ((random.random((1, 32, 28, 28)) < .02) * 255).astype(np.float32)
+    x[..., 9:19] = 0
+    eighths = np.ceil(random.random((32, 32, 3, 3)) * 8).astype(np.float32) / 8  # sums in any order are exact
+    constants = dict(w=eighths, v=eighths, nil=np.float32(0), one=np.float32(1), two=np.float32(2), tiny=np.float32(1e-6))
+    nodes = [conv("x w", "c"), *READERS[title]]
+    used = {name for each in nodes for name in each.input}
+    types = {"Greater": onnx.TensorProto.BOOL, "Equal": onnx.TensorProto.BOOL, "Cast": onnx.TensorProto.BOOL, "NonZero": onnx.TensorProto.INT64}
+    model = model_of(nodes, {k: v for k, v in constants.items() if k in used}, types.get(nodes[-1].op_type, onnx.TensorProto.FLOAT), x)
+    got, expected = session(model, target=target).run(None, dict(x=x))[0], reference(model, dict(x=x))[0]
+    same = got.shape == expected.shape and np.allclose(got, expected, rtol=1e-5, atol=0, equal_nan=True)
+    return [] if same else [f"{title}, {target}: differs where windows are zero"]
+
+
+def strict_faults(item):
+    title, target = item
+    nodes, constants, x = PRODUCTS[title]
+    model, feeds = model_of(nodes, constants, onnx.TensorProto.FLOAT, x), dict(x=spoiled(x, SPECIAL["outliers"]))
+    got = session(model, "--math=strict", target=target).run(None, feeds)[0]
+    k, unit = constants["w"].size // got.shape[-1 if title == "MatMul" else 1], 2.0**-24
+    bound = (k + 2) * unit / (1 - (k + 2) * unit) * magnitudes(model, feeds)
+    wrong = np.abs(got - in_double(model, feeds)) > bound
+    return [f"{title}, {target}, strict: {wrong.sum()} of {wrong.size} elements are out of bounds"] if wrong.any() else []
+
+
+def info_faults():
+    nodes, constants, x = PRODUCTS["3x3, many channels"]
+    model = model_of(nodes, constants, onnx.TensorProto.FLOAT, x)
+    mixing = {math: any(layer["mixes"] for layer in layers_of(model, f"--math={math}")) for math in ("default", "strict")}
+    return [] if mixing == {"default": True, "strict": False} else [f"info says of steps that mix: {mixing}"]
+
+
+def main():
+    few = lambda of, step: [(title, target) for title in list(of)[::step] for target in TARGETS[1:]]
+    spoilt = [(title, target, threads) for title in PRODUCTS for target, threads in (("native", 2), ("x86-64-v3", 1), ("generic", 1))]
+    checks = [(spoilt_faults, spoilt), (reader_faults, [(title, "native") for title in READERS] + few(READERS, 5)), (strict_faults, [(title, "native") for title in PRODUCTS] + few(PRODUCTS, 5))]
+    failed = total = 0
+    for check, items in checks:
+        for faults in side_by_side(check, items):
+            total += 1
+            failed += len(faults)
+            for fault in faults:
+                print(f"FAILED {fault}", flush=True)
+    for fault in info_faults():
+        failed += 1
+        print(f"FAILED {fault}")
+    print(f"{total} runs, {failed} of them not as docs/numerics.md promises")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -67,8 +67,9 @@ void name_axes(GraphBuilder& b, Node& node) {
   if (node.inputs.size() != 2 || !node.has_input(0) || !node.has_input(1)) return;
   const Type &x = b.type(node.input(0)), &axes = b.type(node.input(1));
   if (!x.is_tensor() || !x.ranked || !axes.is_tensor() || !axes.ranked || axes.rank() != 1 || axes.is_static() || !is_integer(axes.element)) return;
+  const auto rank = static_cast<std::size_t>(x.rank());
   const ValueId one = b.number(ElementType::I64, 1), given = cast_to(b, node.input(1), ElementType::I64), count = b.op("Shape", {given});
-  const ValueId none = b.integers(std::vector<int64_t>(static_cast<std::size_t>(x.rank()), 0));
+  const ValueId none = b.integers(std::vector<int64_t>(rank, 0));
   ValueId named = b.op("ScatterElements", {none, given, b.op("Expand", {one, count})});
   if (node.integer("noop_with_empty_axes", 0) == 0) named = b.op("Max", {named, b.op("Sub", {one, b.op("Min", {count, one})})});
   node.inputs.push_back(named);
@@ -103,13 +104,17 @@ void infer_elements(Inference& n) {
   n.output_elements(0, {total});
 }
 
+/// Elements of the hidden input as indicators.
+std::vector<Dim> indicators_named(std::vector<Dim> elements) {
+  for (Dim& d : elements) d = min(1, max(0, d));
+  return elements;
+}
+
 /// Of each axis, 1 where it is reduced, for axes that only a run knows. There is at least one, or the hidden input tells: none would be known from the length.
 std::vector<Dim> run_time_axes(const Graph& graph, const Node& node) {
   const int rank = graph[node.input(0)].type.rank();
   if (!node.has_input(2)) return axis_indicators(*graph[node.input(1)].elements, rank);
-  std::vector<Dim> named = *graph[node.input(2)].elements;
-  for (Dim& d : named) d = min(1, max(0, d));
-  return named;
+  return indicators_named(*graph[node.input(2)].elements);
 }
 
 void infer_run_time_axes(Inference& n) {
@@ -117,8 +122,7 @@ void infer_run_time_axes(Inference& n) {
   if (n.has(2)) {
     if (n.node().integer("keepdims", 1) == 0)
       n.unsupported(fmt::format("keepdims is 0, and only a run knows the number of axes (input 1, '{}')", n.value(1).name), "give the axes a known length, or set keepdims");
-    static_cast<void>(n.known_elements(2, "the axes"));
-    const std::vector<Dim> named = run_time_axes(n.graph(), n.node());
+    const std::vector<Dim> named = indicators_named(n.known_elements(2, "the axes"));
     Extents out;
     for (std::size_t axis = 0; axis < in.size(); ++axis) out.push_back(n.let(select(named[axis], 1, in[axis]), "kept", max(in[axis], 1)));
     return n.output(0, n.element(0), std::move(out));

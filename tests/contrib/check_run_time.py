@@ -9,10 +9,10 @@ node, tensor = helper.make_node, helper.make_tensor_value_info
 kind = lambda x: helper.np_dtype_to_tensor_dtype(np.asarray(x).dtype)
 
 
-def model(name, nodes, feeds, expect, shapes=None, types=None, opset=21):
-    """`shapes`: what inputs are declared as, where that is not what they are; None for no shape. `types`: of inputs that are sequences."""
-    infos = [helper.make_tensor_sequence_value_info(k, *types[k]) if types and k in types else tensor(k, kind(x), shapes[k] if shapes and k in shapes else np.shape(x)) for k, x in feeds.items()]
-    results = [tensor(f"y{i}", kind(y), None) for i, y in enumerate(expect)]
+def model(name, nodes, feeds, expect, shapes=None, stated=None, opset=21):
+    """`shapes`: what inputs are declared as, where that is not what they are. A list is a sequence that declares no shapes. `stated`: the result's shape."""
+    infos = [helper.make_tensor_sequence_value_info(k, kind(x[0]), None) if isinstance(x, list) else tensor(k, kind(x), shapes[k] if shapes and k in shapes else np.shape(x)) for k, x in feeds.items()]
+    results = [tensor(f"y{i}", kind(y), stated) for i, y in enumerate(expect)]
     graph = helper.make_graph(nodes, "run_time", infos, results)
     check_model(name, helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10), feeds, expect)
 
@@ -73,6 +73,9 @@ model("SplitToSequence, SequenceAt", [node("SplitToSequence", ["a"], ["s"], axis
 twice = helper.make_graph([node("Add", ["v", "v"], ["w"])], "twice", [tensor("v", T.FLOAT, None)], [tensor("w", T.FLOAT, None)])
 model("SequenceMap", [*grown, node("SequenceMap", ["s"], ["m"], body=twice), node("SequenceAt", ["m", "i"], ["y0"])], {"a": a, "b": b, **at}, [2 * b])
 model("Optional of a sequence", [*grown, node("Optional", ["s"], ["o"]), node("OptionalGetElement", ["o"], ["u"]), node("SequenceAt", ["u", "i"], ["y0"])], {"a": a, "b": b, **at}, [b])
+
+model("SequenceAt, the result's rank is stated", [node("SequenceAt", ["s", "i"], ["y0"])], {"s": [a, b[:1]], **at}, [b[:1]], stated=["n", 3])
+model("ConcatFromSequence, the result's rank is stated", [node("ConcatFromSequence", ["s"], ["y0"], axis=0)], {"s": [a, b[:1]]}, [np.concatenate([a, b[:1]])], stated=["n", "m"])
 
 if __name__ == "__main__":
     main()

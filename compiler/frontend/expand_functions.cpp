@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "compiler/frontend/function_precision.h"
 #include "compiler/support/error.h"
 #include "onnx/defs/function.h"
 #include "onnx/defs/schema.h"
@@ -88,6 +89,8 @@ class Expander {
         continue;
       }
       expanded_ = true;
+      for (auto& inner : *body.mutable_node()) bind_attributes(inner, node);
+      if (reads_f64(node, types)) widen_own_numbers(body);
       inline_body(node, body, graph);
     }
   }
@@ -118,6 +121,14 @@ class Expander {
     }
     const onnx::FunctionBodyBuildContextImpl context(node, inputs);
     return schema.BuildContextDependentFunction(context, body, version);
+  }
+
+  static bool reads_f64(const onnx::NodeProto& node, const Types& types) {
+    for (const auto& name : node.input()) {
+      const auto it = types.find(name);
+      if (it != types.end() && it->second.tensor_type().elem_type() == onnx::TensorProto::DOUBLE) return true;
+    }
+    return false;
   }
 
   /// Attributes that refer to the call's, bound; those the call does not give are dropped.
@@ -177,7 +188,6 @@ class Expander {
       if (i < node.output_size() && !node.output(i).empty()) names[body.output(i)] = node.output(i);
     }
     for (auto& inner : *body.mutable_node()) {
-      bind_attributes(inner, node);
       rename(inner, names);
       if (inner.name().empty()) inner.set_name(node.name().empty() ? node.op_type() : node.name());
       graph.add_node()->Swap(&inner);

@@ -14,6 +14,7 @@
 #include "compiler/frontend/function_defaults.h"
 #include "compiler/frontend/tensors.h"
 #include "compiler/ops/custom/custom_operator.h"
+#include "compiler/ops/operator.h"
 #include "compiler/support/sha256.h"
 #include "onnx/inliner/inliner.h"
 #include "onnx/onnx_pb.h"
@@ -189,12 +190,24 @@ class GraphImporter {
       const auto it = scope.find(output.name());
       if (it == scope.end()) throw Error(ErrorKind::Invalid, fmt::format("output '{}' of graph '{}' is never computed", output.name(), proto.name()));
       graph.outputs.push_back(it->second);
+      state_rank(graph[it->second].type, output.type());
+    }
+    for (const auto& value : proto.value_info()) {
+      if (const auto it = scope.find(value.name()); it != scope.end()) state_rank(graph[it->second].type, value.type());
     }
     if (graph.outputs.empty()) throw Error(ErrorKind::Invalid, fmt::format("graph '{}' has no output", proto.name()));
     return graph;
   }
 
  private:
+  /// What a model states of a computed value, for rules that cannot tell its rank. Extents are theirs to find.
+  static void state_rank(Type& type, const onnx::TypeProto& stated) {
+    const auto& tensor = stated.tensor_type();
+    const auto element = element_type_numbered(tensor.elem_type());
+    if (type.kind != Type::Kind::Unknown || !stated.has_tensor_type() || !tensor.has_shape() || tensor.shape().dim_size() > kMaxRank || !element) return;
+    type = Type::tensor(*element, Extents(static_cast<std::size_t>(tensor.shape().dim_size()), unknown_extent()));
+  }
+
   /// Names that a graph uses and does not define, in order of their first use.
   static void free_names(const onnx::GraphProto& proto, std::vector<std::string>& names, std::set<std::string>& seen, int depth) {
     if (depth > 64) throw Error(ErrorKind::Invalid, "graphs are nested too deeply");

@@ -101,8 +101,9 @@ BufferId Lowerer::add_storage(Buffer buffer) {
     return add_buffer(std::move(buffer));
   }
   const auto room = buffer.bytes.upper_bound([&](const std::string& symbol) { return bound_.count(symbol) != 0; });
-  ONNXC_CHECK(room && node_ != nullptr, "the size of a heap block is known when it is taken");
-  need_heap(*node_);
+  ONNXC_CHECK(room, "the size of a heap block is known when it is taken");
+  if (node_ != nullptr) need_heap(*node_);  // what an output is made of needs no more than the node that gives it
+  program_.uses_heap = true;
   const BufferId id = declare_pointer(std::move(buffer));
   allocate(id, *room);
   return id;

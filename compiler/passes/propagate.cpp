@@ -24,6 +24,7 @@ class Propagation {
     forget(graph);  // an earlier walk, or another graph that stood at this address
     std::deque<Node> work(std::make_move_iterator(graph.nodes.begin()), std::make_move_iterator(graph.nodes.end()));
     graph.nodes.clear();
+    collect_written(work);
     std::deque<Node>* const outer_work = std::exchange(work_, &work);
     while (!work.empty()) {
       Node node = std::move(work.front());
@@ -46,8 +47,23 @@ class Propagation {
     std::erase_if(superseded_, [&](const Place& place) { return place.first == &graph; });
   }
 
-  /// Shape rules state these anew on each walk.
-  static bool is_restated(const Node& node) { return is_require(node) || is_let(node); }
+  using Symbols = std::map<std::string, Dim>;
+
+  static void collect_dims(const Node& node, const char* attribute, Symbols& into) {
+    for (const std::string& text : std::get<std::vector<std::string>>(node.attributes.at(attribute))) parse_dim(text).collect_symbols(into);
+  }
+  /// The symbols by which onnxc.Extents of a decomposition name the sizes that a run tells, and those that these stand on.
+  template <class Nodes>
+  void collect_written(const Nodes& nodes) {
+    for (std::size_t i = nodes.size(); i-- > 0;) {
+      if (is_extents(nodes[i])) collect_dims(nodes[i], "elements", written_);
+      if (is_let(nodes[i]) && written_.contains(nodes[i].binds[0])) collect_dims(nodes[i], "value", written_);
+      for (const auto& [name, region] : nodes[i].regions) collect_written(region->nodes);
+    }
+  }
+
+  /// Shape rules state these anew on each walk, but for symbols that are written in the graph already.
+  bool is_restated(const Node& node) const { return is_require(node) || (is_let(node) && !written_.contains(node.binds[0])); }
 
   /// What a region asks of the caller's extents binds only a run that enters it, so it is asked there and not of the whole model.
   static void require_on_entry(Graph& region) {
@@ -274,6 +290,7 @@ class Propagation {
       for (ValueId& v : list) v = v == kAbsent ? kAbsent : outer[static_cast<std::size_t>(v)];
     };
     std::vector<Node> nodes;
+    collect_written(branch->nodes);
     for (Node inner : branch->nodes) {
       if (is_restated(inner)) continue;
       move(inner.inputs);
@@ -408,6 +425,7 @@ class Propagation {
   FoldBudget budget_;
   int64_t spent_ = 0;
   std::map<Place, Deferred> deferred_;  // depend on no input, but are or read what is too large to be folded for itself
+  Symbols written_;
   std::set<Place> superseded_;          // were deferred, and are constants now; their nodes go at the end of the walk
   std::vector<std::pair<Dim, Dim>> meetings_;  // of extents, in the graph and its regions
   std::deque<Node>* work_ = nullptr;     // of the graph that is walked: the nodes to come

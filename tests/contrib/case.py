@@ -3,6 +3,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 
@@ -50,4 +51,13 @@ def case(name, op, inputs, outputs=1, constants=(), domain="com.microsoft", opse
     return Case(name, model, feeds, **tolerance)
 
 
-__all__ = ["Case", "case", "np", "helper", "TensorProto", "onnx", "numpy_helper"]
+def expected(case):
+    """What ONNX Runtime gives."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(case.model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return session.run(None, case.feeds)
+
+
+__all__ = ["Case", "case", "expected", "np", "helper", "TensorProto", "onnx", "numpy_helper"]

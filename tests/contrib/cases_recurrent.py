@@ -1,7 +1,7 @@
 """RNN, GRU and LSTM in all their forms."""
 from onnx.reference import ReferenceEvaluator
 
-from case import case, np
+from case import case, expected, np
 
 STEPS, BATCH, INPUT, HIDDEN = 5, 3, 4, 6
 
@@ -13,15 +13,15 @@ def weights(rng, op, directions, dtype=np.float32, hidden=HIDDEN):
 
 
 def form(name, op, direction="forward", layout=None, lengths=False, initial=False, bias=True, peepholes=False, outputs=None, dtype=np.float32, opset=14, constant=True,
-         hidden=HIDDEN, rtol=1e-4, **attributes):
+         hidden=HIDDEN, rtol=1e-4, steps=STEPS, **attributes):
     rng = np.random.default_rng(sum(map(ord, name)))
     directions = 2 if direction == "bidirectional" else 1
     w = weights(rng, op, directions, dtype, hidden)
     first = layout == 1
-    x = rng.standard_normal((BATCH, STEPS, INPUT) if first else (STEPS, BATCH, INPUT)).astype(dtype)
+    x = rng.standard_normal((BATCH, steps, INPUT) if first else (steps, BATCH, INPUT)).astype(dtype)
     state = (BATCH, directions, hidden) if first else (directions, BATCH, hidden)
     make_state = lambda: (rng.standard_normal(state) * 0.5).astype(dtype)
-    inputs = [x, w["W"], w["R"], w["B"] if bias else None, np.array([5, 2, 4], np.int32) if lengths else None, make_state() if initial else None]
+    inputs = [x, w["W"], w["R"], w["B"] if bias else None, np.array([5, 2, 4] if lengths is True else lengths, np.int32) if lengths else None, make_state() if initial else None]
     if op == "LSTM":
         inputs += [make_state() if initial else None, (rng.standard_normal((directions, 3 * hidden)) * 0.3).astype(dtype) if peepholes else None]
     while inputs[-1] is None:
@@ -32,6 +32,19 @@ def form(name, op, direction="forward", layout=None, lengths=False, initial=Fals
     made = case(f"{op.lower()}_{name}", op, inputs, outputs or (3 if op == "LSTM" else 2), (1, 2, 3) if constant else (), "", opset, attributes, rtol=rtol, atol=2e-3 if dtype == np.float16 else 1e-5)
     if dtype != np.float32 or first:  # ONNX Runtime has neither
         made.wanted = ReferenceEvaluator(made.model).run(None, made.feeds)
+    return made
+
+
+def without_steps(name, op, steps, lengths=None, **more):
+    """Sequences of length 0 leave the state as it was, so a sequence may be run in parts of any lengths. ONNX Runtime forgets the state."""
+    made = form(name, op, "bidirectional", steps=steps, lengths=lengths, initial=True, **more)
+    states = [made.feeds[f"x{i}"] for i in ((5, 6) if op == "LSTM" else (5,))]
+    if steps == 0 or not any(lengths):
+        made.wanted = [np.zeros((steps, 2, BATCH, HIDDEN), np.float32), *states]
+    else:
+        made.wanted = expected(made)
+        for result, state in zip(made.wanted[1:], states):
+            result[:, np.array(lengths) == 0] = state[:, np.array(lengths) == 0]
     return made
 
 
@@ -47,6 +60,9 @@ def cases():
         yield form("clip", op, clip=0.25, initial=True)
         yield form("wide", op, hidden=40)
         yield form("opset_7", op, opset=7, initial=True)
+        yield without_steps("no_steps", op, 0)
+        yield without_steps("lengths_of_none", op, 4, [0, 0, 0])
+        yield without_steps("one_of_length_0", op, 4, [0, 4, 2])
         yield form("activations", op, activations=["HardSigmoid", "LeakyRelu", "Softsign"][:f], activation_alpha=[0.3, 0.1][:f], activation_beta=[0.4])
         yield form("activations_both", op, "bidirectional", activations=(["ScaledTanh", "Elu", "Relu"][:f] + ["Affine", "ThresholdedRelu", "Softplus"][:f]),
                    activation_alpha=([0.7, 1.1][:f] + [0.5, 0.6][:f]), activation_beta=[0.9, 0.2])

@@ -11,22 +11,13 @@ import re
 import sys
 
 import numpy as np
-import onnxruntime
-
 import onnxc
 
 FOLDER = pathlib.Path(__file__).parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
+from case import expected  # noqa: E402
 from record import record  # noqa: E402
 from side_by_side import side_by_side  # noqa: E402
-
-
-def expected(case):
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(case.model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return session.run(None, case.feeds)
 
 
 def difference(actual, wanted, case):

@@ -95,3 +95,42 @@ def tensors(d, op):
         return ms(op, [d.array(d.shape(2, 4), d.one(np.float32, np.int64)), np.array(d.int(-3, 3), I64)], {"upper": d.int(0, 1)}, constants=(1,))
     x = d.array(d.shape(0, 3), np.float32)
     return ms(op, [x, np.array(d.int(-x.ndim - 1, x.ndim), np.int32)], constants=(1,))
+
+
+@generator("ScaledSiLU", "GatedAdd", "CDist")
+def scaled(d, op):
+    shape = d.shape(1, 3, 7)
+    if op == "ScaledSiLU":
+        return ms(op, [d.array(shape, np.float32, "plain"), d.maybe(0.5, lambda: d.array([], np.float32, "plain", -2, 2))], {"alpha": d.uniform(0.5, 2)})
+    if op == "GatedAdd":
+        return ms(op, [d.array(shape, np.float32, "plain"), d.array(shape, np.float32, "plain"), d.array([*shape[:-1], 1], np.float32, "plain")])
+    columns = d.int(1, 9)
+    return ms(op, [d.array([d.int(1, 5), columns], np.float32, "plain"), d.array([d.int(1, 5), columns], np.float32, "plain")], {"metric": d.one("euclidean", "sqeuclidean")})
+
+
+@generator("UnfoldTensor", "com.microsoft.GatherND", "com.microsoft.Pad")
+def moved(d, op):
+    op = op.split(".")[-1]
+    shape = d.shape(1, 3, 7, zero=0)
+    x = d.array(shape, np.float32)
+    if op == "UnfoldTensor":
+        axis = d.axis(len(shape))
+        return ms(op, [x], {"dim": axis, "size": d.int(1, shape[axis]), "step": d.int(1, 3)})
+    if op == "GatherND":
+        depth, rows = d.int(1, len(shape)), d.int(1, 4)
+        return ms(op, [x, np.array([[d.int(0, n - 1) for n in shape[:depth]] for _ in range(rows)], d.one(np.int32, I64))])
+    return ms(op, [x, np.array(d.ints(2 * len(shape), 0, 2), I64), d.maybe(0.5, lambda: d.array([], np.float32, "plain"))])
+
+
+@generator("CropAndResize", "MaxpoolWithMask", "NGramRepeatBlock")
+def window(d, op):
+    if op == "NGramRepeatBlock":
+        batch = d.int(1, 3)
+        return ms(op, [np.array([d.ints(8, 0, 3) for _ in range(batch)], I64), d.array([batch, 5], np.float32, "plain")], {"ngram_size": d.int(1, 4)}, rigid=(0,))
+    image = d.array([d.int(1, 2), d.int(1, 3), d.int(2, 6), d.int(2, 6)], np.float32, "plain")
+    if op == "CropAndResize":
+        boxes = d.int(1, 4)
+        return ms(op, [image, d.array([boxes, 4], np.float32, "plain", -0.2, 1.2), np.array(d.ints(boxes, 0, image.shape[0] - 1), np.int32), np.array(d.ints(2, 1, 5), np.int32)],
+                  {"extrapolation_value": d.uniform(-2, 2)}, constants=(3,), rigid=(2,))
+    mask = (d.array([1, 1, *image.shape[2:]], np.float32, "plain", 0, 1) < 0.8).astype(np.int32)
+    return ms(op, [image, mask], {"kernel_shape": d.ints(2, 1, 2), "strides": d.ints(2, 1, 2), "pads": [0, 0, 0, 0]}, rigid=(1,))

@@ -1,6 +1,7 @@
 // targets/kernels/text.inc: 64 short strings.
 #include <onnxc/scalar/text/cast.hpp>
 #include <onnxc/scalar/text/concat.hpp>
+#include <onnxc/scalar/text/murmur_hash.hpp>
 #include <onnxc/scalar/text/normalize.hpp>
 #include <onnxc/scalar/text/regex.hpp>
 #include <onnxc/scalar/text/split.hpp>
@@ -43,6 +44,9 @@ void add_text(Suite& suite) {
   suite.add("scalar_string_split", "64", [](Data& d) {
     return [&heap = d.heap(), x = d.words({kStrings}), by = d.words({1}, {" "}), y = d.room<onnxc_string*>(1),
             counts = d.room<int64_t>(kStrings), n = d.room<int64_t>(1)] { return string_split(heap.fresh(), y, counts, n, x, by.data, 0); };
+  });
+  suite.add("scalar_murmur_hash", "64", [](Data& d) {
+    return [x = d.words({kStrings}), y = d.room<uint32_t>(kStrings)] { murmur_hash(y, x, 0); };
   });
   suite.add("scalar_regex_full_match", "64", [](Data& d) {
     return [regex = word(d), x = d.words({kStrings}), y = d.room<bool>(kStrings), room = d.room<int64_t>(regex_room(3))] {

@@ -20,10 +20,18 @@ Results quick_gelu(GraphBuilder& b, const Node& node) {
   const ValueId x = c.in(0);
   return {{c.out(c.mul(x, c.op("Sigmoid", {c.mul(c.c(c.number("alpha", 1.702f)), x)})))}};
 }
+/// As a tensor of the node's type holds it: where the operator is said to round in between.
+ValueId rounded(Composition& c, ValueId x) { return cast_to(c.b, c.out(x), c.type); }
+
 Results scaled_silu(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   const ValueId scale = c.has(1) ? cast_to(b, c.in(1), c.type) : c.c(c.number("alpha", 1));
-  return {{c.out(c.mul(scale, c.sigmoid_gate(c.in(0))))}};
+  const ValueId z = rounded(c, c.mul(scale, c.in(0)));
+  return {{c.out(c.mul(z, rounded(c, c.op("Sigmoid", {z}))))}};
+}
+Results gated_add(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  return {{c.out(c.add(c.in(0), rounded(c, c.mul(c.in(1), c.in(2)))))}};
 }
 Results bias_add(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
@@ -71,6 +79,7 @@ std::span<const Operator> table_contrib_activations() {
       row("BiasGelu", 2, 2, bias_gelu),           row("FastGelu", 1, 2, fast_gelu),        row("QuickGelu", 1, 1, quick_gelu),
       row("ScaledSiLU", 1, 2, scaled_silu),       row("BiasAdd", 3, 3, bias_add),          row("BiasSplitGelu", 2, 2, bias_split_gelu),
       row("BiasSoftmax", 2, 2, bias_softmax),     row("ComplexMul", 2, 2, complex_mul),    row("ComplexMulConj", 2, 2, complex_mul),
+      row("GatedAdd", 3, 3, gated_add),
   };
   return rows;
 }

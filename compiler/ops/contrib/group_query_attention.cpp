@@ -33,6 +33,17 @@ void check_attributes(const Composition& c) {
   if (node.has_output(3) && qk != 1 && qk != 2) c.fail(fmt::format("output_qk is wanted, and qk_output is {}", qk));
 }
 
+/// A cache with room for all tokens stays as long as it is; another grows to the total. Where only a run knows that, it grows by the call's tokens at most, so that
+/// the memory it takes is known before.
+Dim present_length(Composition& c, Dim before, Dim tokens) {
+  const Value& total = c.b.graph()[c.raw(6)];
+  if (total.type.is_tensor() && total.type.ranked && !(element_count(total.type.extents) == Dim(1))) c.fail("total_sequence_length is not one number");
+  if (total.elements || total.constant) return max(before, c.elements(6, "total_sequence_length")[0]);
+  const ValueId all = c.op("Reshape", {cast_to(c.b, c.raw(6), ElementType::I64), c.b.integers({1})}), none = c.b.integers({0});
+  const ValueId more = c.op("Max", {c.sub(all, c.b.shape({before})), none});
+  return before + c.extent(c.op("Slice", {c.count(tokens), none, more}), 0);
+}
+
 Results group_query_attention(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_float();
@@ -80,9 +91,7 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
     at = c.unsqueeze(cache.positions(c, tokens), {1, 2});
   } else {
     if (c.has(3)) {
-      const std::vector<Dim> total = c.elements(6, "total_sequence_length");
-      if (total.size() != 1) c.fail("total_sequence_length is not one number");
-      const Dim before = c.extent(c.raw(3), 2), length = max(before, total[0]);
+      const Dim length = present_length(c, c.extent(c.raw(3), 2), tokens);
       present_k = h.k = extended(c, k_form ? c.raw(3) : c.in(3), h.k, start, length);
       present_v = h.v = extended(c, v_form ? c.raw(4) : c.in(4), h.v, start, length);
     }

@@ -1,4 +1,4 @@
-// com.microsoft: forms of ONNX's operators that came before them, transforms of real signals, and T5's relative positions.
+// com.microsoft: forms of ONNX's operators that came before them, windows and distances, transforms of real signals, and T5's relative positions.
 #include <cmath>
 
 #include "compiler/ops/contrib/composition.h"
@@ -24,13 +24,70 @@ Results range(GraphBuilder& b, const Node& node) {
 
 Results pad(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
-  const ValueId pads = b.shape(c.elements(1, "the pads"));
-  return {{c.op("Pad", {c.raw(0), pads, c.raw(2)}, {{"mode", node.string("mode", "constant")}})}};
+  const ValueId pads = b.op("Reshape", {c.raw(1), b.integers({2 * static_cast<int64_t>(c.rank(c.raw(0)))})}), value = c.has(2) ? b.op("Reshape", {c.raw(2), b.integers({})}) : kAbsent;
+  return {{c.op("Pad", {c.raw(0), pads, value}, {{"mode", node.string("mode", "constant")}})}};
 }
 
 Results trilu(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   return {{c.op("Trilu", {c.raw(0), c.raw(1)}, {{"upper", c.integer("upper", 1)}})}};
+}
+
+Results gather_nd(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  return {{c.op("GatherND", {c.raw(0), cast_to(b, c.raw(1), ElementType::I64)})}};
+}
+
+Results grid_sample(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  return {{c.op("GridSample", {c.raw(0), c.raw(1)}, node.attributes)}};
+}
+
+/// In the order in which they come; without the indices that ONNX's Unique gives.
+Results unique(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  c.need_rank(0, 1, "[n]");
+  const auto all = b.ops("Unique", {c.raw(0)}, 4, {{"sorted", int64_t{0}}});
+  return {{all[0], all[2], all[3]}};
+}
+
+Results sample_op(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  return {{c.op("Identity", {c.raw(0)})}};
+}
+
+// ---- UnfoldTensor: the windows of an axis, their elements along a new last one
+
+Results unfold_tensor(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  const int64_t rank = c.rank(c.raw(0)), given = c.integer("dim", -1), axis = given < 0 ? given + rank : given, size = c.positive("size"), step = c.integer("step", 1);
+  if (axis < 0 || axis >= rank) c.fail(fmt::format("dim {} is out of range for rank {}", given, rank));
+  if (step < 1) c.fail(fmt::format("step is {}", step));
+  const Dim windows = floor_div(max(c.extent(c.raw(0), static_cast<int>(axis)) - (size - step), 0), step);
+  const ValueId first = c.mul(c.unsqueeze(c.count(windows), {1}), b.number(ElementType::I64, static_cast<double>(step)));
+  const ValueId picked = c.op("Gather", {c.raw(0), c.add(first, c.unsqueeze(c.count(size), {0}))}, {{"axis", axis}});
+  std::vector<int64_t> perm;
+  for (int64_t k = 0; k <= rank; ++k) {
+    if (k != axis + 1) perm.push_back(k);
+  }
+  perm.push_back(axis + 1);
+  return {{c.transpose(picked, std::move(perm))}};
+}
+
+// ---- CDist: of each row of the first matrix to each of the second. From differences: products of rows would cancel where rows are near each other.
+
+Results cdist(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  c.need_float();
+  for (int i : {0, 1}) c.need_rank(i, 2, "[rows, columns]");
+  const ValueId d = c.sub(c.unsqueeze(c.in(0), {1}), c.unsqueeze(c.in(1), {0})), last = b.integers({2});
+  const Attributes drop{{"keepdims", int64_t{0}}};
+  const std::string metric = node.string("metric", "sqeuclidean");
+  if (metric == "sqeuclidean") return {{c.out(c.op("ReduceSumSquare", {d, last}, drop))}};
+  if (metric == "euclidean") return {{c.out(c.op("ReduceL2", {d, last}, drop))}};
+  if (metric == "cityblock") return {{c.out(c.op("ReduceL1", {d, last}, drop))}};
+  if (metric == "chebyshev") return {{c.out(c.op("ReduceMax", {c.op("Abs", {d}), last}, drop))}};
+  c.unsupported(fmt::format("metric is '{}'", metric), "sqeuclidean, euclidean, cityblock and chebyshev are supported");
 }
 
 // ---- Rfft, Irfft: over the last signal_ndim axes; the last of them has half of the spectrum
@@ -106,6 +163,8 @@ std::span<const Operator> table_contrib_tensors() {
   };
   static const Operator rows[] = {
       row("ExpandDims", 2, 2, expand_dims), row("Range", 2, 3, range), row("Pad", 2, 3, pad), row("Trilu", 1, 2, trilu),
+      row("GatherND", 2, 2, gather_nd), row("GridSample", 2, 2, grid_sample), row("SampleOp", 1, 1, sample_op), row("UnfoldTensor", 1, 1, unfold_tensor),
+      row("CDist", 2, 2, cdist), {.name = "Unique", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 1, .max_outputs = 3, .decompose = unique},
       row("Rfft", 1, 1, rfft), row("Irfft", 1, 1, irfft), row("RelativePositionBias", 3, 3, relative_position_bias),
   };
   return rows;

@@ -62,9 +62,22 @@ ValueId mean_along(GraphBuilder& b, ValueId x, std::vector<int64_t> axes) {
 
 namespace {
 
+/// Where only a run knows how many axes there are, a hidden input 2 tells of each axis of the input whether it is reduced.
+void name_axes(GraphBuilder& b, Node& node) {
+  if (node.inputs.size() != 2 || !node.has_input(0) || !node.has_input(1)) return;
+  const Type &x = b.type(node.input(0)), &axes = b.type(node.input(1));
+  if (!x.is_tensor() || !x.ranked || !axes.is_tensor() || !axes.ranked || axes.rank() != 1 || axes.is_static() || !is_integer(axes.element)) return;
+  const auto rank = static_cast<std::size_t>(x.rank());
+  const ValueId one = b.number(ElementType::I64, 1), given = cast_to(b, node.input(1), ElementType::I64), count = b.op("Shape", {given});
+  const ValueId none = b.integers(std::vector<int64_t>(rank, 0));
+  ValueId named = b.op("ScatterElements", {none, given, b.op("Expand", {one, count})});
+  if (node.integer("noop_with_empty_axes", 0) == 0) named = b.op("Max", {named, b.op("Sub", {one, b.op("Min", {count, one})})});
+  node.inputs.push_back(named);
+}
+
 /// Before opset 13 (ReduceSum) or 18 the axes were an attribute.
 void resolve_reduce(GraphBuilder& b, Node& node) {
-  if (!node.has("axes")) return;
+  if (!node.has("axes")) return name_axes(b, node);
   node.inputs.resize(1);
   node.inputs.push_back(b.integers(node.integers("axes")));
   node.attributes.erase("axes");
@@ -91,11 +104,29 @@ void infer_elements(Inference& n) {
   n.output_elements(0, {total});
 }
 
-/// Axes that only a run knows. There is at least one: none would be known from the length.
-std::vector<Dim> run_time_axes(const Graph& graph, const Node& node) { return *graph[node.input(1)].elements; }
+/// Elements of the hidden input as indicators.
+std::vector<Dim> indicators_named(std::vector<Dim> elements) {
+  for (Dim& d : elements) d = min(1, max(0, d));
+  return elements;
+}
+
+/// Of each axis, 1 where it is reduced, for axes that only a run knows. There is at least one, or the hidden input tells: none would be known from the length.
+std::vector<Dim> run_time_axes(const Graph& graph, const Node& node) {
+  const int rank = graph[node.input(0)].type.rank();
+  if (!node.has_input(2)) return axis_indicators(*graph[node.input(1)].elements, rank);
+  return indicators_named(*graph[node.input(2)].elements);
+}
 
 void infer_run_time_axes(Inference& n) {
   const Extents& in = n.extents(0);
+  if (n.has(2)) {
+    if (n.node().integer("keepdims", 1) == 0)
+      n.unsupported(fmt::format("keepdims is 0, and only a run knows the number of axes (input 1, '{}')", n.value(1).name), "give the axes a known length, or set keepdims");
+    const std::vector<Dim> named = indicators_named(n.known_elements(2, "the axes"));
+    Extents out;
+    for (std::size_t axis = 0; axis < in.size(); ++axis) out.push_back(n.let(select(named[axis], 1, in[axis]), "kept", max(in[axis], 1)));
+    return n.output(0, n.element(0), std::move(out));
+  }
   const std::vector<Dim> axes = n.known_elements(1, "the axes");
   const std::vector<Dim> reduced = checked_axis_indicators(n, axes, n.rank(0));
   if (n.node().integer("keepdims", 1) == 0) return n.output(0, n.element(0), drop_axes(n, in, reduced, axes.size()));
@@ -131,7 +162,7 @@ ValueId reduce(GraphBuilder& b, const Node& node, std::string_view op, ValueId x
   std::map<std::string, Attribute> attributes{{"keepdims", keep ? int64_t{1} : node.integer("keepdims", 1)},
                                               {"noop_with_empty_axes", node.integer("noop_with_empty_axes", 0)}};
   if (prologue != nullptr) attributes["prologue"] = std::string(prologue);
-  return b.op(op, {x, node.input(1)}, std::move(attributes));
+  return b.op(op, {x, node.input(1), node.input(2)}, std::move(attributes));
 }
 
 /// log(sum(exp(x))) = m + log(sum(exp(x - m))), m the largest value, or 0 where that is infinite.
@@ -149,7 +180,7 @@ ValueId log_sum_exp(GraphBuilder& b, const Node& node) {
 /// The number of values that are reduced to one, along axes that only a run knows.
 ValueId count_reduced(GraphBuilder& b, const Node& node) {
   const Extents& in = b.extents(node.input(0));
-  const std::vector<Dim> reduced = axis_indicators(run_time_axes(b.graph(), node), static_cast<int>(in.size()));
+  const std::vector<Dim> reduced = run_time_axes(b.graph(), node);
   Dim n = 1;
   for (std::size_t axis = 0; axis < in.size(); ++axis) n *= select(reduced[axis], in[axis], 1);
   const ValueId count = b.op("Squeeze", {b.shape({n})});
@@ -164,7 +195,7 @@ std::optional<std::vector<ValueId>> decompose_reduce(GraphBuilder& b, const Node
   const std::string prologue = node.string("prologue", "");
   if (is_half(type) && op != "ReduceMax" && op != "ReduceMin") return compute_in(b, node, ElementType::F32);
   if (is_integer(type) && (op == "ReduceL2" || op == "ReduceLogSum" || op == "ReduceLogSumExp"))
-    return std::vector{cast_to(b, b.op(op, {cast_to(b, x, ElementType::F64), node.input(1)}, node.attributes), type)};
+    return std::vector{cast_to(b, b.op(op, {cast_to(b, x, ElementType::F64), node.input(1), node.input(2)}, node.attributes), type)};
   if (is_kernel(node)) {
     if (!axes || !axes->empty()) return std::nullopt;
     if (prologue == "abs") return std::vector{b.op("Abs", {x})};
@@ -249,8 +280,7 @@ void lower_scalar(Lowering& l) {
   const View x = l.in_any(0), y = l.out(0);
   const std::vector<Dim> strides = x.strides();
   const auto axes = reduced_axes(l.graph(), l.node());
-  const std::vector<Dim> indicators = axis_indicators(
-      axes ? std::vector<Dim>(axes->begin(), axes->end()) : run_time_axes(l.graph(), l.node()), static_cast<int>(x.extents.size()));
+  const std::vector<Dim> indicators = axes ? axis_indicators({axes->begin(), axes->end()}, static_cast<int>(x.extents.size())) : run_time_axes(l.graph(), l.node());
   std::vector<Dim> kept, kept_strides, reduced, reduced_strides;
   for (std::size_t axis = 0; axis < x.extents.size(); ++axis) {
     const bool known = indicators[axis].is_constant();
@@ -338,7 +368,7 @@ std::span<const Operator> table_reductions() {
                              "ReduceLogSumExp", "ReduceSumSquare"}) {
       Operator row{.name = name,
                    .min_inputs = 1,
-                   .max_inputs = 2,
+                   .max_inputs = 3,
                    .max_outputs = 1,
                    .resolve = resolve_reduce,
                    .infer = infer_reduce,

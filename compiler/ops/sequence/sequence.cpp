@@ -13,9 +13,22 @@ const Type& element_of(Inference& n, int i, Type::Kind kind, const char* what) {
   return t.nested[0];
 }
 
-Type told_by_run(Inference& n, const Type& declared) {
-  if (!declared.is_tensor()) return declared;
-  if (!declared.ranked) n.unsupported("takes a tensor of unknown rank out of a sequence or an optional", "give the model's input the shape of its elements");
+namespace {
+
+/// The type that the model states of the node's result, where it is a tensor of this element type and has a rank; else null.
+const Type* stated_type(Inference& n, ElementType element) {
+  if (!n.node().has_output(0)) return nullptr;
+  const Type& stated = n.graph()[n.node().output(0)].type;
+  return stated.is_tensor() && stated.ranked && stated.element == element ? &stated : nullptr;
+}
+
+}  // namespace
+
+Type told_by_run(Inference& n, const Type& of_elements) {
+  if (!of_elements.is_tensor()) return of_elements;
+  const Type* const stated = of_elements.ranked ? nullptr : stated_type(n, of_elements.element);
+  const Type declared = stated != nullptr ? *stated : of_elements;
+  if (!declared.ranked) n.unsupported("takes a tensor of unknown rank out of a sequence or an optional", "give the model's input the shape of its elements, or this result its own");
   Extents extents;
   for (Dim d : declared.extents) {
     const Dim symbol = n.fresh("x");
@@ -178,10 +191,11 @@ int64_t joined_axis(const Node& node, std::size_t rank) {
 
 void infer_concat_from_sequence(Inference& n) {
   const Type element = element_of(n, 0, Type::Kind::Sequence, "a sequence");
-  if (!element.ranked) n.unsupported("joins tensors of unknown rank", "give the model's input the shape of its elements");
+  const Type* const stated = element.ranked ? nullptr : stated_type(n, element.element);
+  if (!element.ranked && stated == nullptr) n.unsupported("joins tensors of unknown rank", "give the model's input the shape of its elements, or this result its own");
   if (!n.node().has("axis")) n.fail("has no axis");
   const bool adds = n.node().integer("new_axis", 0) != 0;
-  const int rank = element.rank() + (adds ? 1 : 0);
+  const int rank = stated != nullptr ? stated->rank() : element.rank() + (adds ? 1 : 0);
   static_cast<void>(n.axis(n.node().integer("axis", 0), rank));
   Extents extents;
   for (int k = 0; k < rank; ++k) extents.push_back(n.fresh("joined"));

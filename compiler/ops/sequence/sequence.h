@@ -6,8 +6,9 @@ namespace onnxc {
 
 /// The type in input i, which must be of that kind.
 const Type& element_of(Inference& n, int i, Type::Kind kind, const char* what);
-/// A tensor taken out of a value: its extents are the node's first symbols; those that were declared as constants are these.
-Type told_by_run(Inference& n, const Type& declared);
+/// A tensor taken out of a value: its extents are the node's first symbols; those that were declared as constants are these. Where the value's elements have no
+/// rank, the model may state the result's.
+Type told_by_run(Inference& n, const Type& of_elements);
 /// Ends the run where the extents found are not the declared ones.
 void require_declared(Lowering& l, const Type& type);
 /// The node's symbols as the kernel's last arguments.

@@ -217,15 +217,16 @@ std::vector<float> conv_transpose(std::span<const float> w, ConvShape s) {
 namespace {
 /// G of a kernel of `taps` with so many points, as in winograd_transform.hpp: row i holds the powers of point i over the product of its differences from the others.
 std::vector<std::vector<double>> winograd_g(int64_t points, int64_t taps) {
-  constexpr double kPoints[] = {0, 1, -1, 2, -2, 0.5, -0.5};
+  constexpr double kSix[] = {0, 0.75, -0.75, 1.5, -1.5}, kOther[] = {0, 1, -1, 2, -2, 0.5, -0.5};
+  const double* const p = points == 6 ? kSix : kOther;
   const auto finite = static_cast<std::size_t>(points - 1);
   std::vector<std::vector<double>> g(finite + 1, std::vector<double>(static_cast<std::size_t>(taps), 0.0));
   for (std::size_t i = 0; i < finite; ++i) {
     double element = 1;
-    for (std::size_t j = 0; j < finite; ++j) element /= j == i ? 1.0 : kPoints[i] - kPoints[j];
+    for (std::size_t j = 0; j < finite; ++j) element /= j == i ? 1.0 : p[i] - p[j];
     for (double& at : g[i]) {
       at = element;
-      element *= kPoints[i];
+      element *= p[i];
     }
   }
   g[finite].back() = 1;

@@ -129,11 +129,11 @@ ONNXC_ONE_COPY void stem_winograd_direct(const float* image, const float* u, flo
   }
 }
 
-/// The frequencies of P pixels, the first of which meets the first tap at `v`; `lines` times kw taps. At the point 1 the bias is the bias of all outputs.
+/// The frequencies of P pixels, the first of which meets the first tap at `v`; `lines` times kw taps.
 template <int A, int P, int SX>
-ONNXC_INLINE void stem_winograd_products(const float* v, int64_t pitch, int64_t lines, int64_t kw, const float* u, Vec bias, Vec (&acc)[P][A]) {
+ONNXC_INLINE void stem_winograd_products(const float* v, int64_t pitch, int64_t lines, int64_t kw, const float* u, Vec (&acc)[P][A]) {
   ONNXC_UNROLL for (int i = 0; i < P; ++i) {
-    ONNXC_UNROLL for (int f = 0; f < A; ++f) acc[i][f] = f == 1 ? bias : Vec::all(0.0f);
+    ONNXC_UNROLL for (int f = 0; f < A; ++f) acc[i][f] = Vec::all(0.0f);
   }
   for (int64_t line = 0; line < lines; ++line, v += A * pitch) {
     for (int64_t kx = 0; kx < kw; ++kx, u += A * Vec::width) {
@@ -156,18 +156,18 @@ ONNXC_INLINE void stem_winograd_tile(const float* u, float* y, const float* v, i
   const int64_t lines = planes.pieces * p.cin;
   const Vec bias = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
   Vec acc[P][A], out[T];
-  stem_winograd_products<A, P, SX>(v + planes.lead - p.pad_left + ox * SX, planes.pitch, lines, p.kw, u + channel * lines * p.kw * A, bias, acc);
+  stem_winograd_products<A, P, SX>(v + planes.lead - p.pad_left + ox * SX, planes.pitch, lines, p.kw, u + channel * lines * p.kw * A, acc);
   if (height == T && ox + P <= p.ow && channel + NR <= p.cout) {
     ONNXC_UNROLL for (int i = 0; i < P; ++i) {
       winograd_output<A, T>(acc[i], out);
-      ONNXC_UNROLL for (int t = 0; t < T; ++t) finish_vector(epi, out[t], at[t] + ox + i, channel, opaque(y + (at[t] + ox + i) * p.y_pixel + channel));
+      ONNXC_UNROLL for (int t = 0; t < T; ++t) finish_vector(epi, out[t] + bias, at[t] + ox + i, channel, opaque(y + (at[t] + ox + i) * p.y_pixel + channel));
     }
     return;
   }
   alignas(64) float tile[T][P * NR];
   ONNXC_UNROLL for (int i = 0; i < P; ++i) {
     winograd_output<A, T>(acc[i], out);
-    ONNXC_UNROLL for (int t = 0; t < T; ++t) out[t].store(tile[t] + i * NR);
+    ONNXC_UNROLL for (int t = 0; t < T; ++t) (out[t] + bias).store(tile[t] + i * NR);
   }
   for (int64_t t = 0; t < height; ++t) {
     for (int64_t i = 0; i < P && ox + i < p.ow; ++i) {

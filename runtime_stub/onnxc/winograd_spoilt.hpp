@@ -71,7 +71,7 @@ struct WinogradSquares {
     ONNXC_UNROLL for (int i = 1; i < kProbes; ++i) least = min(least, probes[i]);
     if (sum(fma(Vec::all(limit), least, Vec::all(0.0f) - all)) >= 0.0f) return false;  // even the least of each lane is enough
     const float total = sum(all);
-    bool enough = true;
+    bool enough = total <= std::numeric_limits<float>::max();
     for (const Vec& probe : probes) enough &= sum(probe) * limit >= total;
     return !enough;
   }
@@ -121,7 +121,7 @@ ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t 
   return winograd_is_spoilt(squares, T, T, R, R, stride, all, limit);
 }
 
-/// R taps as sums of A frequencies: the inverse of those rows of G that have the points 0, infinity, 1, -1, 2, -2, 1/2, R of them.
+/// R taps as sums of A frequencies: the inverse of those rows of G that have the points 0, infinity, p, -p of the first pair, and so on, R of them.
 template <int A, int R>
 struct WinogradTapSums {
   float of[R][A] = {};

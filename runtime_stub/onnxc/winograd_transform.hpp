@@ -1,10 +1,11 @@
 // The transforms of Winograd's convolutions F(T, R), T outputs of A = T + R - 1 inputs with a kernel of R: 4, 6 or 8 points.
 //
-//   y = A^T [ (G w) * (B^T d) ],   A = 4: points 0, 1, -1, infinity;   6: also 2, -2;   8: also 1/2, -1/2
+//   y = A^T [ (G w) * (B^T d) ],   A = 4: points 0, 1, -1, infinity;   6: 0, 3/4, -3/4, 3/2, -3/2, infinity;   8: 0, 1, -1, 2, -2, 1/2, -1/2, infinity
 //
 // After Toom and Cook: row i of B^T has the coefficients of M_i(x), the product of x - p_j over all finite points but p_i, and the last row those of the
 // product over all; column i of A^T and row i of G have the powers of p_i, those of G over M_i(p_i). B^T depends on the points alone, so a transformed
 // image is the same for all kernels with so many points. Points come in pairs p, -p, whose rows share all sums: even powers, odd powers.
+// With six points, both directions multiply the error; 3/4 and 3/2, whose powers are exact, have half of the error of 1 and 2 there.
 // References: S. Winograd 1980; A. Lavin, S. Gray, arXiv 1509.09308; B. Barabasz et al., arXiv 1803.10986 (points).
 #pragma once
 #include "vec.hpp"
@@ -37,7 +38,7 @@ struct WinogradPoints {
   float power[pairs][kMostTaps] = {}, weight[pairs] = {};
 
   constexpr WinogradPoints() {
-    constexpr float kPoints[] = {1.0f, 2.0f, 0.5f};
+    constexpr float kPoints[] = {A == 6 ? 0.75f : 1.0f, A == 6 ? 1.5f : 2.0f, 0.5f};
     for (int i = 0; i < pairs; ++i) {
       all.times_root(kPoints[i] * kPoints[i]);
       for (int j = 0; j < pairs; ++j) {
@@ -91,7 +92,7 @@ ONNXC_INLINE void winograd_output(const Vec* m, Vec* o) {
   }
   ONNXC_UNROLL for (int k = 0; k < T; ++k) {
     const Vec* const of = k % 2 == 0 ? sum : difference;
-    Vec total = k == 0 ? m[0] + of[0] : of[0];
+    Vec total = k == 0 ? m[0] + of[0] : points.power[0][k] == 1.0f ? of[0] : of[0] * Vec::all(points.power[0][k]);
     ONNXC_UNROLL for (int i = 1; i < points.pairs; ++i) total = add_times(points.power[i][k], of[i], total);
     o[k] = k == T - 1 ? total + m[A - 1] : total;
   }

@@ -88,6 +88,8 @@ function(onnxc_add_model target)
     target_compile_options(${target} PRIVATE -march=native)
   elseif(ARG_TARGET MATCHES "^x86-64(-v[234])?$")
     target_compile_options(${target} PRIVATE -march=${ARG_TARGET})
+  elseif(ARG_TARGET MATCHES "^zen[45]$" AND NOT CMAKE_CROSSCOMPILING)
+    target_compile_options(${target} PRIVATE -march=x86-64-v4)
   endif()  # else the toolchain file has chosen the processor
 endfunction()
 

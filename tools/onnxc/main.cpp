@@ -84,6 +84,7 @@ int compile_command(Arguments& a) {
 /// One line for each thing that is wrong, with the model's file.
 void report(const Error& error, const std::string& model) {
   const bool colour = isatty(STDERR_FILENO) != 0;
+  std::fflush(stdout);  // what was said before the error stands before it, where both go to one file
   for (const Diagnostic& d : error.diagnostics()) {
     fmt::print(stderr, "onnxc: {}error:{} ", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "");
     if (error.kind() != ErrorKind::Usage) fmt::print(stderr, "{}: ", one_line(model));

@@ -24,7 +24,6 @@ std::string system_reason(int error) { return error != 0 ? std::generic_category
 std::string why_not_made(const fs::path& path, int error) {
   std::error_code ignored;
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (path.empty()) return "a file needs a name";
   if (!fs::exists(folder, ignored) && !ignored) return fmt::format("the folder {} does not exist", folder.string());
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) return fmt::format("{} is no folder", folder.string());
   return fmt::format("no file can be made in {}: {}", folder.string(), system_reason(error));
@@ -66,6 +65,7 @@ struct Temporary {
 template <class Write>
 void replace_file(const fs::path& path, Write write) {
   static std::atomic<int> counter = 0;
+  if (path.empty()) fail_to_write(path, "a file needs a name");
   std::error_code error;
   const bool is_file = fs::is_regular_file(path, error), is_device = !is_file && fs::exists(path, error);  // or a pipe
   fs::path place = is_file ? fs::canonical(path, error) : path;

@@ -66,6 +66,10 @@ std::vector<ValueId> equal_values(const Graph& graph) {
       if (node.outputs[i] != kAbsent) same[static_cast<std::size_t>(node.outputs[i])] = first->second->outputs[i];
     }
   }
+  // A constant may stand for another that is the output of a node, which an earlier one equals.
+  for (ValueId& first : same) {
+    while (same[static_cast<std::size_t>(first)] != first) first = same[static_cast<std::size_t>(first)];
+  }
   return same;
 }
 

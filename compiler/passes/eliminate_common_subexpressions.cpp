@@ -10,10 +10,13 @@ Graph eliminate_common_subexpressions(Graph graph) {
   const auto current = [&](std::vector<ValueId>& list) {
     for (ValueId& v : list) v = v == kAbsent ? kAbsent : same[static_cast<std::size_t>(v)];
   };
-  const auto is_another = [&](const Node& node) {
-    return std::ranges::any_of(node.outputs, [&](ValueId v) { return v != kAbsent && same[static_cast<std::size_t>(v)] != v; });
+  // Another value stands for each of its outputs.
+  const auto is_replaced = [&](const Node& node) {
+    const auto kept = [&](ValueId v) { return v != kAbsent && same[static_cast<std::size_t>(v)] == v; };
+    const bool gives = std::ranges::any_of(node.outputs, [](ValueId v) { return v != kAbsent; });
+    return gives && std::ranges::none_of(node.outputs, kept);
   };
-  std::erase_if(graph.nodes, is_another);
+  std::erase_if(graph.nodes, is_replaced);
   for (Node& node : graph.nodes) {
     current(node.inputs);
     current(node.captures);

@@ -51,6 +51,7 @@ kernel_benchmarks() {  # each runs for a moment; times are not looked at
 summary() {
   printf '\n==== summary\n'
   printf '  %s\n' "${results[@]}"
+  printf '  in all   %d min %02d s\n' $((SECONDS / 60)) $((SECONDS % 60))
   if [ $failed = 0 ]; then echo "all stages passed"; else echo "some stages FAILED"; fi
   exit $failed
 }
@@ -64,8 +65,8 @@ stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh
-stage "real models" script tests/zoo/run.sh
-stage "real models, on two threads" script tests/zoo/run.sh --threads 2
+stage "whole networks" script tests/zoo/run.sh
+stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "random cases of each operator" script tests/differential/run.sh
 stage "values in place" script tests/placement/run.sh
@@ -81,7 +82,7 @@ stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
 stage "a model from inside" script tests/sight/run.sh
 stage "reports in a browser" script tests/report/run.sh
-long_stage "real models, all of them" script tests/zoo/run.sh --all
+long_stage "whole networks, all of them" script tests/zoo/run.sh --all
 long_stage "emitted code" script tests/emitted/run.sh
 stage "AArch64 in an emulator" script tests/cross/aarch64.sh
 stage "refusals" script tests/refuse/run.sh
@@ -95,4 +96,5 @@ long_stage "random cases of each operator, thousands" script tests/differential/
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
 long_stage "AArch64 in an emulator, all of it" script tests/cross/aarch64.sh --all
 long_stage "conformance through ONNX's Python runner" script tests/python/node_suite.sh
+long_stage "both commands in a bare Debian 12" script tests/bare/run.sh
 summary

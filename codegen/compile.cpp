@@ -9,9 +9,22 @@
 
 namespace onnxc {
 
+namespace {
+
+/// What was asked for, as it is, or what the file's name gives.
+std::string name_space_of(const Compilation& compilation, const std::string& asked) {
+  if (asked.empty()) return make_namespace(compilation.info.files.front().stem().string());
+  const NamespaceProblem problem = namespace_problem(asked);
+  if (!problem.why.empty() && !problem.elsewhere)
+    throw Error(ErrorKind::Usage, fmt::format("the unit's namespace cannot be '{}', which {}", one_line(asked), problem.why), fmt::format("--namespace={} would do", make_namespace(asked)));
+  return asked;
+}
+
+}  // namespace
+
 Unit emit_compilation(const Compilation& compilation, const CompileOptions& options) {
   EmitOptions emit;
-  emit.name_space = make_namespace(options.name_space.empty() ? compilation.info.files.front().stem().string() : options.name_space);
+  emit.name_space = name_space_of(compilation, options.name_space);
   emit.header_name = options.header_name.empty() ? emit.name_space + ".h" : options.header_name;
   if (std::any_of(emit.header_name.begin(), emit.header_name.end(), [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }))
     throw Error(ErrorKind::Usage, fmt::format("no #include can name the header '{}'", one_line(emit.header_name)), "choose another name with -o or --header");

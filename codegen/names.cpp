@@ -29,6 +29,15 @@ constexpr std::string_view kReserved[] = {
 // clang-format on
 static_assert(std::ranges::is_sorted(kReserved));
 
+// Of these, those that C++20 as most systems have it does not know: small is a macro on Windows, synchronized a word of transactions.
+constexpr std::string_view kElsewhere[] = {"atomic_cancel", "atomic_commit", "atomic_noexcept", "far",   "final",       "interface",
+                                           "major",         "minor",         "near",            "override", "small", "synchronized"};
+static_assert(std::ranges::is_sorted(kElsewhere));
+
+// Macros in capitals, which make_identifier never gives.
+constexpr std::string_view kMacros[] = {"BUFSIZ", "EOF", "HUGE_VAL", "INFINITY", "NAN", "NDEBUG", "NULL", "RAND_MAX"};
+static_assert(std::ranges::is_sorted(kMacros));
+
 // Functions, types and objects of the C library that lie in the global namespace, where a namespace must not have their name; and xsimd.
 // clang-format off
 constexpr std::string_view kGlobalNames[] = {
@@ -128,14 +137,26 @@ std::string make_identifier(std::string_view name, std::string_view when_empty) 
   return text;
 }
 
-std::string make_namespace(std::string_view name) {
-  std::string text = make_identifier(name, "model");
+NamespaceProblem namespace_problem(std::string_view name) {
+  const auto is_letter = [](char c) { return is_lower(c) || is_upper(c) || c == '_'; };
+  if (name.empty() || !is_letter(name[0]) || !std::ranges::all_of(name, [&](char c) { return is_letter(c) || is_digit(c); })) return {"is no identifier of C++"};
+  if (name[0] == '_' || name.find("__") != name.npos) return {"is a name that C++ keeps for compilers and libraries"};
+  if (name.back() == '_') return {"ends with an underscore, so that C symbols would have two"};
+  if (name.starts_with("onnxc")) return {"begins with onnxc, as the names of the runtime do"};
+  if (std::ranges::binary_search(kElsewhere, name)) return {"is a macro of some systems' headers, or a word of some forms of C++", true};
+  if (std::ranges::binary_search(kReserved, name)) return {"is a word of C++ or a macro of its library"};
+  if (std::ranges::binary_search(kMacros, name)) return {"is a macro of the C library"};
   const auto is_global = [](std::string_view word) { return std::ranges::binary_search(kGlobalNames, word); };
   // expf and expl are exp's brothers.
-  const bool brother = (text.back() == 'f' || text.back() == 'l') && is_global(std::string_view(text).substr(0, text.size() - 1));
-  const bool keyword = text.back() == '_';  // as make_identifier leaves it; the C symbol would have two underscores
-  if (keyword) text.pop_back();
-  return keyword || brother || is_global(text) || text.starts_with("onnxc") ? "model_" + text : text;
+  const bool brother = (name.back() == 'f' || name.back() == 'l') && is_global(name.substr(0, name.size() - 1));
+  if (brother || is_global(name)) return {"is a function or an object of the C library"};
+  return {};
+}
+
+std::string make_namespace(std::string_view name) {
+  std::string text = make_identifier(name, "model");
+  if (text.back() == '_') text.pop_back();  // a keyword, as make_identifier leaves it; the C symbol would have two underscores
+  return namespace_problem(text).why.empty() ? text : "model_" + text;
 }
 
 std::string Names::add(std::string_view name, std::string_view when_empty) {

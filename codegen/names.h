@@ -16,7 +16,14 @@ inline constexpr std::size_t kLongestLiteral = 65'535;
 ///   "/layer1/conv.0:weight" → layer1_conv_0_weight     "int" → int_     "7" → v7     "INPUT__0" → input_0     "X" → X
 std::string make_identifier(std::string_view name, std::string_view when_empty = "v");
 
-/// A name for a unit's namespace: an identifier that is no name of the C library, of xsimd or of onnxc itself.
+/// What is wrong with a name for a unit's namespace.
+struct NamespaceProblem {
+  std::string_view why{};  ///< to be read behind the name: `is a function or an object of the C library`; empty where nothing is wrong
+  bool elsewhere = false;  ///< not here: who asks for the name may have it
+};
+NamespaceProblem namespace_problem(std::string_view name);
+
+/// A name for a unit's namespace that has no problem.
 ///   "mnist-12" → mnist_12     "exp" → model_exp     "class" → model_class     "onnxc" → model_onnxc
 std::string make_namespace(std::string_view name);
 

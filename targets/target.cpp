@@ -19,12 +19,25 @@ constexpr std::string_view kHostMachine = "aarch64";
 constexpr std::string_view kHostMachine = "x86-64";
 #endif
 
+/// Zen 4 and 5: 20 to 26 GB/s at 58 and 119 GMAC/s.
+constexpr double kAmdMemoryCost = 0.45;
+
 // AArch64: caches of a Cortex-A76 or a Neoverse N1, the smaller ones.
 constexpr Target kGeneric{"generic", Isa::Generic, "", 4, 32 << 10, 256 << 10, kHostMachine},
     kX86V2{"x86-64-v2", Isa::Sse4, "x86-64-v2", 4, 32 << 10, 256 << 10, "x86-64"},
     kX86V3{"x86-64-v3", Isa::Avx2, "x86-64-v3", 8, 32 << 10, 512 << 10, "x86-64"},
     kX86V4{"x86-64-v4", Isa::Avx512, "x86-64-v4", 16, 32 << 10, 1 << 20, "x86-64"},
     kAarch64{"aarch64", Isa::Neon, "armv8-a", 4, 64 << 10, 512 << 10, "aarch64"};
+
+/// kX86V4 on such a core: its set of instructions is the same, what it does fast is not.
+constexpr Target on_core(std::string_view name, Core core) {
+  Target target = kX86V4;
+  target.name = name;
+  target.core = core;
+  target.memory_cost = kAmdMemoryCost;
+  return target;
+}
+constexpr Target kZen4 = on_core("zen4", Core::Zen4), kZen5 = on_core("zen5", Core::Zen5);
 
 /// What the system says of a cache of this machine; `otherwise` where it says nothing, or nothing credible.
 int64_t cache_bytes(int name, int64_t otherwise) {
@@ -50,7 +63,7 @@ Target host() {
                   __builtin_cpu_supports("avx512vl");
   Target target = v4 ? kX86V4 : v3 ? kX86V3 : kX86V2;
   if (__builtin_cpu_is("amd")) {
-    target.memory_cost = 0.45;  // Zen 4 and 5: 20 to 26 GB/s at 58 and 119 GMAC/s
+    target.memory_cost = kAmdMemoryCost;
     const unsigned family = processor_family();
     if (family == 0x1A) target.core = Core::Zen5;  // compilers of before 2024 have no name for it
     else if (family == 0x19 && v4) target.core = Core::Zen4;
@@ -73,14 +86,14 @@ Target host() {
 
 std::optional<Target> find_target(std::string_view name) {
   if (name == "native") return host();
-  for (const Target* t : {&kGeneric, &kX86V2, &kX86V3, &kX86V4, &kAarch64}) {
+  for (const Target* t : {&kGeneric, &kX86V2, &kX86V3, &kX86V4, &kZen4, &kZen5, &kAarch64}) {
     if (t->name == name) return *t;
   }
   return std::nullopt;
 }
 
 std::span<const std::string_view> target_names() {
-  static constexpr std::string_view names[] = {"native", "x86-64-v4", "x86-64-v3", "x86-64-v2", "aarch64", "generic"};
+  static constexpr std::string_view names[] = {"native", "zen5", "zen4", "x86-64-v4", "x86-64-v3", "x86-64-v2", "aarch64", "generic"};
   return names;
 }
 

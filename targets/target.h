@@ -42,7 +42,7 @@ struct Target {
   bool adds_beside_products() const { return isa == Isa::Avx512 && core == Core::Zen4; }
 };
 
-/// x86-64-v2, -v3, -v4, aarch64, native (this host), generic. Empty for an unknown name.
+/// x86-64-v2, -v3, -v4, zen4 and zen5 (v4 as these cores like it), aarch64, native (this host), generic. Empty for an unknown name.
 std::optional<Target> find_target(std::string_view name);
 /// Names for --help and error messages.
 std::span<const std::string_view> target_names();

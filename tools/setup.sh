@@ -15,7 +15,7 @@ set -euo pipefail
 packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libprotobuf-dev protobuf-compiler
           libcli11-dev libfmt-dev nlohmann-json3-dev catch2 libbenchmark-dev
           graphviz)  # dot: the graphs of `onnxc report`; without it they are plainer
-test_packages=(clang-14 clang-format-14 clang-tidy-14 libonnx-testdata
+test_packages=(clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 libonnx-testdata  # the second is clang's sanitizers
                libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev  # what a unit with ImageDecoder links with
                chromium)  # opens the pages of `onnxc report`
 cross_packages=(g++-aarch64-linux-gnu qemu-user)

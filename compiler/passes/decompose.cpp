@@ -1,4 +1,5 @@
 #include "compiler/ops/operator.h"
+#include "compiler/passes/hand_over_name.h"
 #include "compiler/passes/passes.h"
 
 namespace onnxc {
@@ -8,13 +9,17 @@ void decompose_into(Graph& graph, Node node, int& fresh, int depth) {
   const Operator* op = node.is_map() ? nullptr : find_operator(node);
   if (op != nullptr && op->decompose != nullptr) {
     ONNXC_CHECK(depth < 32, "decompositions end");
+    const std::size_t before = graph.values.size();
     GraphBuilder builder(graph, node.name, fresh);
     if (const auto results = op->decompose(builder, node)) {
       ONNXC_CHECK(results->size() <= node.outputs.size(), "a decomposition gives the node's outputs");
+      for (std::size_t i = 0; i < results->size(); ++i) {
+        if (node.outputs[i] != kAbsent && (*results)[i] >= static_cast<ValueId>(before)) hand_over_name(graph, node.outputs[i], (*results)[i]);
+      }
       for (Node& part : builder.take()) decompose_into(graph, std::move(part), fresh, depth + 1);
       for (std::size_t i = 0; i < results->size(); ++i) {
         if (node.outputs[i] == kAbsent || (*results)[i] == kAbsent) continue;
-        // The result takes over the name and the place of the node's output.
+        // The result takes the place of the node's output.
         Node identity;
         identity.op = "Identity";
         identity.name = node.name;

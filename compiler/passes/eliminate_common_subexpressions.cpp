@@ -1,82 +1,27 @@
-#include <fmt/format.h>
+#include <algorithm>
 
-#include <map>
-
+#include "compiler/ir/equal_values.h"
 #include "compiler/passes/passes.h"
 
 namespace onnxc {
-namespace {
-
-/// Operators whose results differ from run to run or call to call.
-bool is_random(const Node& node) {
-  return node.op.starts_with("Random") || node.op == "Bernoulli" || node.op == "Multinomial" || (node.op == "Dropout" && node.inputs.size() > 2);
-}
-
-std::string key_of(const Graph& graph, const Node& node) {
-  std::string key = node.domain + ":" + node.op + "(";
-  for (ValueId v : node.inputs) key += fmt::format("{},", v);
-  key += fmt::format("){}:{}", node.outputs.size(), node.epilogue_operands);
-  for (ValueId v : node.outputs) key += v == kAbsent ? '-' : '+';
-  if (node.epilogue) key += node.epilogue->text();
-  for (const auto& [name, attribute] : node.attributes) {
-    key += ";" + name + "=";
-    if (const auto* i = std::get_if<int64_t>(&attribute)) key += fmt::format("i{}", *i);
-    else if (const auto* f = std::get_if<float>(&attribute)) key += fmt::format("f{}", *f);
-    else if (const auto* s = std::get_if<std::string>(&attribute)) key += fmt::format("s{}:{}", s->size(), *s);
-    else if (const auto* l = std::get_if<std::vector<int64_t>>(&attribute)) key += fmt::format("l{}", fmt::join(*l, ","));
-    else if (const auto* m = std::get_if<std::vector<float>>(&attribute)) key += fmt::format("m{}", fmt::join(*m, ","));
-    else if (const auto* t = std::get_if<std::vector<std::string>>(&attribute)) {
-      for (const std::string& text : *t) key += fmt::format("t{}:{}", text.size(), text);
-    } else return "";  // rare attributes: not compared
-  }
-  // Expr::text leaves out the types of inputs; the value ids imply them. Constants are compared by their bytes through the ids after merging.
-  static_cast<void>(graph);
-  return key;
-}
-
-/// Of equal constants the first stands for all.
-void merge_constants(const Graph& graph, std::vector<ValueId>& same) {
-  std::map<std::string, ValueId> seen;
-  for (std::size_t v = 0; v < graph.values.size(); ++v) {
-    const Constant& c = graph.values[v].constant;
-    if (!c || c->type == ElementType::String || c->bytes.size() > 4096) continue;
-    std::string key = fmt::format("{}[{}]", name(c->type), fmt::join(c->shape, ","));
-    key.append(reinterpret_cast<const char*>(c->bytes.data()), c->bytes.size());
-    const auto [it, fresh] = seen.emplace(std::move(key), static_cast<ValueId>(v));
-    if (!fresh) same[v] = it->second;
-  }
-}
-
-}  // namespace
 
 Graph eliminate_common_subexpressions(Graph graph) {
-  std::vector<ValueId> same(graph.values.size());
-  for (std::size_t v = 0; v < same.size(); ++v) same[v] = static_cast<ValueId>(v);
-  merge_constants(graph, same);
+  const std::vector<ValueId> same = equal_values(graph);
   const auto current = [&](std::vector<ValueId>& list) {
     for (ValueId& v : list) v = v == kAbsent ? kAbsent : same[static_cast<std::size_t>(v)];
   };
-  std::map<std::string, std::size_t> seen;
-  std::vector<Node> kept;
+  // Another value stands for each of its outputs.
+  const auto is_replaced = [&](const Node& node) {
+    const auto kept = [&](ValueId v) { return v != kAbsent && same[static_cast<std::size_t>(v)] == v; };
+    const bool gives = std::ranges::any_of(node.outputs, [](ValueId v) { return v != kAbsent; });
+    return gives && std::ranges::none_of(node.outputs, kept);
+  };
+  std::erase_if(graph.nodes, is_replaced);
   for (Node& node : graph.nodes) {
     current(node.inputs);
     current(node.captures);
     for (auto& [name, region] : node.regions) *region = eliminate_common_subexpressions(std::move(*region));
-    if (node.regions.empty() && node.binds.empty() && !node.outputs.empty() && !is_random(node)) {
-      if (const std::string key = key_of(graph, node); !key.empty()) {
-        const auto [it, fresh] = seen.emplace(key, kept.size());
-        if (!fresh) {
-          const Node& first = kept[it->second];
-          for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-            if (node.outputs[i] != kAbsent) same[static_cast<std::size_t>(node.outputs[i])] = first.outputs[i];
-          }
-          continue;
-        }
-      }
-    }
-    kept.push_back(std::move(node));
   }
-  graph.nodes = std::move(kept);
   current(graph.outputs);
   return graph;
 }

@@ -1,5 +1,7 @@
 #include "compiler/passes/propagate.h"
 
+#include "compiler/passes/hand_over_name.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,9 +107,13 @@ class Propagation {
   /// A composition: its parts, whose last give the node's outputs.
   void take_apart(Graph& graph, const Operator& op, const Node& node) {
     check_arity(op, node);
+    const std::size_t before = graph.values.size();
     GraphBuilder builder(graph, node.name, fresh_);
     const auto results = op.decompose(builder, node);
     ONNXC_CHECK(results.has_value(), "a composition has parts");
+    for (std::size_t i = 0; i < results->size() && i < node.outputs.size(); ++i) {
+      if (node.outputs[i] != kAbsent && (*results)[i] >= static_cast<ValueId>(before)) hand_over_name(graph, node.outputs[i], (*results)[i]);
+    }
     for (Node& part : builder.take()) settle(graph, std::move(part));
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kAbsent) continue;

@@ -289,10 +289,11 @@ template <class T>
 ONNXC_INLINE constexpr T gate(T x, T y) {
   return mul(x, sigmoid(y));
 }
-/// The same, of u = -y log2(e) too, from which some machines have exp(-y) = 2^u in fewer steps.
+/// The same from u = -y log2(e), as exp(-y) = 2^u; y is rounded once more than u, which far from 0 is a factor of the result.
 template <class T>
-ONNXC_INLINE constexpr T gate_exp2(T x, T y, [[maybe_unused]] T u) {
-  return gate(x, y);
+ONNXC_INLINE constexpr T gate_exp2(T x, [[maybe_unused]] T y, T u) {
+  const T e = std::exp2(u > T(0) ? -u : u);
+  return mul(x, (u > T(0) ? e : T(1)) / (T(1) + e));
 }
 /* log(1 + exp(x)) */
 ONNXC_FLOAT_UNARY(softplus, x > T(0) ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)))

@@ -103,9 +103,10 @@ inline constexpr bool kDivides = true;
 #else
 inline constexpr bool kDivides = false;
 #endif
-/// a / b within 0.6 ULP for quotients and b far from the ends of the range.
+/// a / b within 0.6 ULP for quotients and b far from the ends of the range. Functions that have two forms are templates of which one, so that tests reach both on every machine.
+template <bool divides = kDivides>
 ONNXC_INLINE Vec quotient(Vec a, Vec b) {
-  if constexpr (kDivides) return a / b;
+  if constexpr (divides) return a / b;
   const Vec r = reciprocal_14(b), q = a * r;
   return fma(fnma(b, q, a), r, q);
 }

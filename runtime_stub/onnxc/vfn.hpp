@@ -163,6 +163,8 @@ ONNXC_INLINE Vec log(Vec x) {
 namespace detail {
 /// Below it the C library's sigmoid is subnormal.
 inline constexpr float kLeastSigmoid = -87.3f;
+/// -kLeastSigmoid log2(e)
+inline constexpr float kMostPower = 125.9f;
 }  // namespace detail
 
 #if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)
@@ -178,37 +180,49 @@ inline constexpr float kMagic = 393216.0f;  // 1.5 * 2^18: a float beside it is 
 ONNXC_INLINE Vec one_plus_power(Vec t, Vec n, Vec p) { return onnxc::fma(scale(pick(Vec::load(kPowers), Vec::load(kPowers + 16), t), n), p, Vec::all(1.0f)); }
 
 /// 1 + e^-x, of x from -200 or, where it is not divided by, -87.3 to 30, with e^-x = 2^n e^-r, |r| < 0.011, for which few powers do. Of the 4 ULP of its reciprocal one is the polynomial's, 5.3e-8 at most, the others are roundings; with a third power there are 3.05, in 10 % more time.
+template <bool divides>
 ONNXC_INLINE Vec one_plus_exp_of_minus(Vec x) {
   // Far below, where the C library's sigmoid is subnormal: an infinite divisor, or 0 where one is not divided by.
-  const Vec z = onnxc::min(Vec::all(30.0f), onnxc::max(Vec::all(kDivides ? -200.0f : kLeastSigmoid), x));  // NaN stays, being second
+  const Vec z = onnxc::min(Vec::all(30.0f), onnxc::max(Vec::all(divides ? -200.0f : kLeastSigmoid), x));  // NaN stays, being second
   const Vec t = onnxc::fnma(z, Vec::all(1.44269502f), Vec::all(kMagic)), n = t - Vec::all(kMagic);
   const Vec r = onnxc::fma(n, Vec::all(-1.90465421e-9f), onnxc::fma(n, Vec::all(0.693147182f), z));
   return one_plus_power(t, n, polynomial(r, {1.0f, -1.00001466f, 0.5f}));
 }
 
-/// 1 + 2^u, of u from -44 to 288: with the same powers, and a remainder that is exact.
+/// 1 + 2^u, of u from -44 to 288 or, where it is not divided by, kMostPower: with the same powers, and a remainder that is exact.
+template <bool divides>
 ONNXC_INLINE Vec one_plus_exp2(Vec u) {
-  const Vec z = onnxc::min(Vec::all(288.0f), onnxc::max(Vec::all(-44.0f), u));
+  const Vec z = onnxc::min(Vec::all(divides ? 288.0f : kMostPower), onnxc::max(Vec::all(-44.0f), u));
   const Vec t = z + Vec::all(kMagic), n = t - Vec::all(kMagic);
   return one_plus_power(t, n, polynomial(z - n, {1.0f, 0.693157343f, 0.240226507f}));
 }
+
+/// 1 / d of a d from 1 to 2^126, or 0 where the mask says so.
+ONNXC_INLINE Vec reciprocal_or_0(Vec d, Mask zero) {
+  const Vec s = select(zero, Vec::all(0.0f), reciprocal_14(d));
+  return onnxc::fma(onnxc::fnma(d, s, Vec::all(1.0f)), s, s);
+}
 }  // namespace detail
 
+template <bool divides = kDivides>
 ONNXC_INLINE Vec sigmoid(Vec x) {
-  const Vec d = detail::one_plus_exp_of_minus(x), one = Vec::all(1.0f);
-  if constexpr (kDivides) return one / d;
-  const Vec s = select(x < Vec::all(detail::kLeastSigmoid), Vec::all(0.0f), reciprocal_14(d));
-  return onnxc::fma(onnxc::fnma(d, s, one), s, s);
+  const Vec d = detail::one_plus_exp_of_minus<divides>(x);
+  if constexpr (divides) return Vec::all(1.0f) / d;
+  return detail::reciprocal_or_0(d, x < Vec::all(detail::kLeastSigmoid));
 }
-/// x * sigmoid(y), without the multiplication: SiLU in a product's epilogue takes 7.2 cycles a vector, and 9.1 with it (Zen 4).
+/// x * sigmoid(y), without the multiplication where one divides.
+template <bool divides = kDivides>
 ONNXC_INLINE Vec gate(Vec x, Vec y) {
-  if constexpr (kDivides) return x / detail::one_plus_exp_of_minus(y);
-  return x * sigmoid(y);
+  if constexpr (divides) return x / detail::one_plus_exp_of_minus<divides>(y);
+  return x * sigmoid<divides>(y);
 }
-/// The same from u = -y log2(e): three multiply-adds fewer, for whose ports SiLU waits behind a product (Zen 4, cycles a vector of it: 10.2; 8.7 with the product that gives x from u, 8.4 without).
-ONNXC_INLINE Vec gate_exp2(Vec x, Vec y, Vec u) {
-  if constexpr (kDivides) return x / detail::one_plus_exp2(u);
-  return x * sigmoid(y);
+/// The same from u = -y log2(e): three multiply-adds fewer, for whose ports SiLU waits behind a product. y is not looked at: it is rounded, and far from 0 that is a
+/// factor of the result.
+template <bool divides = kDivides>
+ONNXC_INLINE Vec gate_exp2(Vec x, Vec, Vec u) {
+  const Vec d = detail::one_plus_exp2<divides>(u);
+  if constexpr (divides) return x / d;
+  return x * detail::reciprocal_or_0(d, u > Vec::all(detail::kMostPower));
 }
 #else
 namespace detail {
@@ -223,12 +237,23 @@ ONNXC_INLINE Vec one_plus_exp_of_minus(Vec x) {
   const Vec d = from_bits(bits(p) + (bits(t) << 23)) + Vec::all(1.0f);
   return select(x < Vec::all(kLeastSigmoid), Vec::all(std::numeric_limits<float>::infinity()), d);  // NaN stays, being second in max and min
 }
+
+/// 1 + 2^u, infinite above kMostPower: with the same polynomial, of a remainder that is exact.
+ONNXC_INLINE Vec one_plus_exp2(Vec u) {
+  const Vec z = onnxc::min(Vec::all(127.0f), onnxc::max(Vec::all(-44.0f), u)), magic = Vec::all(12582912.0f);
+  Vec t = z + magic;
+  pin(t);
+  const Vec p = polynomial(z - (t - magic), {1.0f, 0.693146974f, 0.240222412f, 0.0555073954f, 0.00967156961f, 0.00132629723f});
+  const Vec d = from_bits(bits(p) + (bits(t) << 23)) + Vec::all(1.0f);
+  return select(u > Vec::all(kMostPower), Vec::all(std::numeric_limits<float>::infinity()), d);
+}
 }  // namespace detail
 
 ONNXC_INLINE Vec sigmoid(Vec x) { return Vec::all(1.0f) / detail::one_plus_exp_of_minus(x); }
 /// x * sigmoid(y)
 ONNXC_INLINE Vec gate(Vec x, Vec y) { return x / detail::one_plus_exp_of_minus(y); }
-ONNXC_INLINE Vec gate_exp2(Vec x, Vec y, Vec) { return gate(x, y); }
+/// The same from u = -y log2(e), in fewer steps; see above for why y does not do.
+ONNXC_INLINE Vec gate_exp2(Vec x, Vec, Vec u) { return x / detail::one_plus_exp2(u); }
 #endif
 
 /// log(1 + exp(x)) = max(x, 0) + log1p(e), e = exp(-|x|); log1p(e) = log(u) + (e - (u - 1)) / u with u = 1 + e rounded.

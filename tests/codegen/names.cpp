@@ -34,6 +34,24 @@ TEST_CASE("namespaces keep clear of global names") {
                                                        {"class", "model_class"}, {"", "model"},        {"onnxc", "model_onnxc"}, {"onnxc_model", "model_onnxc_model"},
                                                        {"expo", "expo"},         {"model", "model"}};
   for (const auto& [name, expected] : table) CHECK(make_namespace(name) == expected);
+  for (const std::string& name : nasty_names()) CHECK(namespace_problem(make_namespace(name)).why.empty());
+}
+
+TEST_CASE("a namespace that is asked for has a problem or none") {
+  for (const char* name : {"mnist", "Mnist12", "MNIST", "model", "run", "expo"}) {
+    INFO(name);
+    CHECK(namespace_problem(name).why.empty());
+  }
+  for (const char* name : {"small", "near", "far", "interface", "major", "final"}) {
+    INFO(name);
+    CHECK(namespace_problem(name).elsewhere);
+    CHECK(make_namespace(name) == std::string("model_") + name);
+  }
+  for (const char* name : {"", "a-b", "7a", "a.b", "_a", "a__b", "a_", "class", "errno", "std", "exp", "expf", "index", "onnxc_a", "NULL", "linux"}) {
+    INFO(name);
+    CHECK_FALSE(namespace_problem(name).why.empty());
+    CHECK_FALSE(namespace_problem(name).elsewhere);
+  }
 }
 
 TEST_CASE("identifiers resemble their names") {

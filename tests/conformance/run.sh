@@ -24,4 +24,10 @@ cp -r "$cases/test_add" "$folder/right"
 verdict="$("$build/conformance" "$folder" | tail -n 1)" && { echo "a wrong output passed"; exit 1; }
 [[ "$verdict" == *": 1 passed, 1 failed, 0 unsupported of 2" ]] || { echo "unexpected: $verdict"; exit 1; }
 
+# A header that is not installed fails the units that need it, says so, and fails no other of their group.
+mkdir "$folder/headers"
+echo '#include <not_installed.h>' >"$folder/headers/tiffio.h"
+output="$("$build/conformance" node --filter '^test_(image_decoder_decode_(jpeg|png)_rgb|add|relu)$' --jobs 1 --cxxflags "-O1 -w -isystem $folder/headers")" && { echo "a unit without its header passed"; exit 1; }
+[[ "$output" == *"is not installed"*": 2 passed, 2 failed, 0 unsupported of 4" ]] || { echo "unexpected: $output"; exit 1; }
+
 "$build/conformance" "${suites[@]}" --report "$build/conformance.json"

@@ -42,7 +42,7 @@ run_units() {  # run_units SUITE_OR_FOLDER FILTER
 }
 echo "-- ONNX's node tests"
 run_units node "$filter"
-if [ $all = yes ] && [ -e "$ONNXC_CACHE/zoo/.complete" ]; then
-  echo "-- real models"
-  run_units "$ONNXC_CACHE/zoo" '^(lenet5_digits|churn_mlp|mlperf_tiny_kws_fp32|mobilenet_v3_small|tcn_audio)$'
+if [ $all = yes ]; then
+  echo "-- whole networks: real ones, or those that are made"
+  run_units "$(tests/zoo/folder.sh)" '^(lenet5_digits|churn_mlp|mlperf_tiny_kws_fp32|mobilenet_v3_small|tcn_audio|human_activity|deep_cross|blazeface|encoder|lstm_tagger)$'
 fi

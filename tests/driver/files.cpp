@@ -40,5 +40,32 @@ TEST_CASE("files are replaced, and what they are stays") {
   CHECK(count_in(work) == 2);  // nothing is left behind
 }
 
+std::string why_not_written(const fs::path& path) {
+  try {
+    write_file(path, "text");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::Io);
+    return error.what();
+  }
+  return "written";
+}
+
+TEST_CASE("what cannot be written or read says why") {
+  const test::TemporaryFolder folder;
+  const fs::path work = folder.path(), file = work / "a.txt";
+  write_file(file, "a");
+  const auto contains = [](const fs::path& path, const std::string& why) { return Catch::Matchers::Contains(path.string() + " cannot be written: " + why); };
+  CHECK_THAT(why_not_written(work / "none" / "r.html"), contains(work / "none" / "r.html", "the folder " + (work / "none").string() + " does not exist"));
+  CHECK_THAT(why_not_written(file / "r.html"), contains(file / "r.html", file.string() + " is no folder"));
+  CHECK_THAT(why_not_written(work), contains(work, "it is a folder"));
+  CHECK_THAT(why_not_written("/dev/full"), contains("/dev/full", "No space left on device"));
+  CHECK_THAT(why_not_written("/proc/r.html"), contains("/proc/r.html", "no file can be made in /proc: "));
+  CHECK_THAT(why_not_written(work / std::string(250, 'n')), Catch::Matchers::Contains("File name too long"));
+  CHECK_THAT(why_not_written(""), Catch::Matchers::Contains("'' cannot be written: a file needs a name"));
+  CHECK_THROWS_WITH(read_file(work / "none"), Catch::Matchers::Contains("cannot be read: No such file or directory"));
+  CHECK_THROWS_WITH(read_file(work), Catch::Matchers::Contains("cannot be read: it is a folder"));
+  CHECK_THROWS_WITH(make_folder(file / "sub"), Catch::Matchers::Contains((file / "sub").string() + " cannot be made: "));
+}
+
 }  // namespace
 }  // namespace onnxc

@@ -3,7 +3,7 @@
 #
 #   tests/emitted/run.sh [BUILD_FOLDER [MODEL.onnx...]]
 #
-# Without models: small ones that are made here, the samples, and a few real ones where tests/zoo/run.sh has materialised them.
+# Without models: small ones that are made here, the samples, and a few whole networks of tests/zoo.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tools/env.sh
@@ -13,8 +13,9 @@ build="${1:-build}"
 "$ONNXC_PYTHON" -c 'import onnx, numpy' 2>/dev/null || { echo "(no Python with onnx; tools/setup.sh --test-deps makes one)"; exit 77; }
 models=("$@")
 if [ ${#models[@]} = 0 ]; then
-  for name in lenet5_digits mobilenet_v2 minilm_l6_arch; do
-    [ ! -e "$ONNXC_CACHE/zoo/$name/model.onnx" ] || models+=("$ONNXC_CACHE/zoo/$name/model.onnx")
+  folder="$(tests/zoo/folder.sh)"
+  for name in lenet5_digits mobilenet_v2 minilm_l6_arch human_activity mobilenet_v1_025 encoder; do  # real ones, or those that are made
+    [ ! -e "$folder/$name/model.onnx" ] || models+=("$folder/$name/model.onnx")
   done
 fi
 "$ONNXC_PYTHON" -B tests/emitted/check.py "$build/onnxc" runtime_stub samples "${models[@]}"

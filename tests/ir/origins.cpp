@@ -62,3 +62,67 @@ TEST_CASE("a step that writes an output is known by the output's name where pass
   program.steps = {step_of("product", 0, 1)};
   CHECK(names(find_origins(model, program)) == std::vector<std::vector<std::string>>{{"Gemm"}});
 }
+
+namespace {
+
+/// Adds a node under a name of its own.
+ValueId add(Graph& model, const std::string& op, std::vector<ValueId> inputs, const std::string& output, const std::string& name = "") {
+  const ValueId value = model.add_value(output);
+  model.nodes.push_back(node(op, std::move(inputs), value));
+  model.nodes.back().name = name.empty() ? output : name;
+  return value;
+}
+
+}  // namespace
+
+TEST_CASE("nodes of constants are nobody's, and a part of a node is known by the node's name") {
+  Graph model;
+  ValueId x = model.add_value("x");
+  model.inputs = {x};
+  for (const std::string i : {"0", "1", "2"}) {
+    const ValueId w = model.add_constant("w" + i, std::vector<int64_t>{1, 2, 3});
+    x = add(model, "Conv", {x, add(model, "DequantizeLinear", {w}, "wd" + i)}, "c" + i, "conv" + i);
+    x = add(model, "DequantizeLinear", {add(model, "QuantizeLinear", {x}, "q" + i, "quantise" + i)}, "d" + i, "dequantise" + i);
+  }
+  model.outputs = {x};
+  Program program;
+  program.buffers.resize(7);
+  const std::vector<std::vector<std::string>> expected = {{"Conv", "QuantizeLinear"}, {"DequantizeLinear"}, {"Conv", "QuantizeLinear"}, {"DequantizeLinear"}, {"Conv", "QuantizeLinear"}, {"DequantizeLinear"}};
+  program.steps = {step_of("q0", 0, 1), step_of("d0", 1, 2), step_of("q1", 2, 3), step_of("d1", 3, 4), step_of("q2", 4, 5), step_of("d2", 5, 6)};
+  CHECK(names(find_origins(model, program)) == expected);
+  // Parts of the nodes that were taken apart, whose values have no name in the model.
+  program.steps = {step_of("quantise0.3", 0, 1), step_of("dequantise0", 1, 2), step_of("quantise1.3", 2, 3), step_of("dequantise1.2", 3, 4), step_of("quantise2.3", 4, 5), step_of("dequantise2.3", 5, 6)};
+  for (const auto& nodes : names(find_origins(model, program))) CHECK(nodes.size() <= 3);
+}
+
+TEST_CASE("nodes of extents alone are nobody's") {
+  Graph model;
+  const ValueId x = model.add_value("x");
+  model.inputs = {x};
+  const ValueId a = add(model, "Relu", {x}, "a"), index = model.add_constant("index", std::vector<int64_t>{0});
+  const ValueId shape = add(model, "Concat", {add(model, "Gather", {add(model, "Shape", {a}, "s"), index}, "g")}, "shape");
+  model.outputs = {add(model, "Exp", {add(model, "Reshape", {a, shape}, "r")}, "y")};
+  Program program;
+  program.buffers.resize(3);
+  program.steps = {step_of("a", 0, 1), step_of("y", 1, 2)};
+  CHECK(names(find_origins(model, program)) == std::vector<std::vector<std::string>>{{"Relu"}, {"Reshape", "Exp"}});
+  // Where a run computes them after all, the step that does so stands for them.
+  program.steps = {step_of("a", 0, 1), step_of("shape", 1, 2)};
+  CHECK(names(find_origins(model, program)) == std::vector<std::vector<std::string>>{{"Relu"}, {"Shape", "Gather", "Concat"}});
+}
+
+TEST_CASE("of equal nodes the step that computes one stands for all, and its readers for none") {
+  Graph model;
+  const ValueId x = model.add_value("x");
+  model.inputs = {x};
+  ValueId left = x, right = x;
+  for (const std::string i : {"0", "1", "2"}) {
+    left = add(model, "Sin", {left}, "l" + i);
+    right = add(model, "Sin", {right}, "r" + i);
+  }
+  model.outputs = {add(model, "Exp", {left}, "y"), add(model, "Cos", {right}, "z")};
+  Program program;
+  program.buffers.resize(4);
+  program.steps = {step_of("l2", 0, 1), step_of("y", 1, 2), step_of("z", 1, 3)};
+  CHECK(names(find_origins(model, program)) == std::vector<std::vector<std::string>>{std::vector<std::string>(6, "Sin"), {"Exp"}, {"Cos"}});
+}

@@ -2,6 +2,7 @@
 #include <onnxc/fn.hpp>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 using namespace onnxc;
 
@@ -51,6 +52,16 @@ void check_integer_edges() {
   }
 }
 }  // namespace
+
+TEST_CASE("a gate by an exponent is as exact as that exponent") {
+  for (const float u : {-3e38f, -104.3f, -1.0f, 0.0f, 0.7f, 24.2f, 105.0f, 120.6f}) {
+    INFO(u);
+    const float x = u * -0.693147182f;
+    CHECK(double(fn::gate_exp2(x, x, u)) == Approx(double(x) / (1 + std::exp2(double(u)))).epsilon(4e-7));
+  }
+  CHECK(std::isnan(fn::gate_exp2(1.0f, kNan, kNan)));
+  CHECK(fn::gate_exp2(-3.0f, -kInf, kInf) == 0.0f);
+}
 
 TEST_CASE("integer arithmetic wraps and is defined at its edges") {
   check_integer_edges<int8_t>();

@@ -68,14 +68,24 @@ TEST_CASE("functions stay within their stated error") {
   auto check = [](const char* name, Worst worst, double bound) {
     INFO(name << ": " << worst.ulp << " ULP at " << worst.at);
     CHECK(worst.ulp <= bound * kSlack);
-    if (const char* show = std::getenv("ONNXC_SHOW"); show != nullptr) std::printf("%-10s %.2f ULP at %g\n", name, worst.ulp, double(worst.at));
+    if (const char* show = std::getenv("ONNXC_SHOW"); show != nullptr) std::printf("%-21s %.2f ULP at %g\n", name, worst.ulp, double(worst.at));
   };
   check("exp", sweep([](Vec x) { return fn::exp(x); }, [](double x) { return std::exp(x) < 0x1p-126 ? 0 : std::exp(x); }, -1e30f, 1e30f), 1.1);
   check("log", sweep([](Vec x) { return fn::log(x); }, [](double x) { return std::log(x); }, 1e-45f, 3e38f), 1.0);
-  check("sigmoid", sweep([](Vec x) { return fn::sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); }, -87.0f, 3e38f), 4.0);
-  check("gate", sweep([](Vec x) { return fn::gate(x, x); }, [](double x) { return x / (1 + std::exp(-x)); }, -80.0f, 3e38f), 4.5);
-#if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)  // elsewhere it is gate, of a y that is rounded
-  check("gate_exp2", sweep([](Vec u) { const Vec x = u * Vec::all(-0.693147182f); return fn::gate_exp2(x, x, u); }, [](double u) { return -0.69314718055994530942 * u / (1 + std::exp2(u)); }, -3e38f, 115.0f), 4.5);
+  const auto exact_sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const auto exact_gate = [](double x) { return x / (1 + std::exp(-x)); };
+  const auto exact_gate_exp2 = [](double u) { return -0.69314718055994530942 * u / (1 + std::exp2(u)); };
+  const auto x_of = [](Vec u) { return u * Vec::all(-0.693147182f); };
+  check("sigmoid", sweep([](Vec x) { return fn::sigmoid(x); }, exact_sigmoid, -87.0f, 3e38f), 4.0);
+  check("gate", sweep([](Vec x) { return fn::gate(x, x); }, exact_gate, -80.0f, 3e38f), 4.5);
+  check("gate_exp2", sweep([&](Vec u) { return fn::gate_exp2(x_of(u), x_of(u), u); }, exact_gate_exp2, -3e38f, 115.0f), 4.5);
+#if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)  // the form that this machine does not take
+  constexpr bool kOther = !kDivides;
+  check("sigmoid, other form", sweep([](Vec x) { return fn::sigmoid<kOther>(x); }, exact_sigmoid, -87.0f, 3e38f), 4.0);
+  check("gate, other form", sweep([](Vec x) { return fn::gate<kOther>(x, x); }, exact_gate, -80.0f, 3e38f), 4.5);
+  check("gate_exp2, other form", sweep([&](Vec u) { return fn::gate_exp2<kOther>(x_of(u), x_of(u), u); }, exact_gate_exp2, -3e38f, 115.0f), 4.5);
+  check("quotient", sweep([](Vec x) { return quotient<true>(Vec::all(3.0f), x); }, [](double x) { return 3 / x; }, 1e-30f, 1e30f), 0.6);
+  check("quotient, other form", sweep([](Vec x) { return quotient<false>(Vec::all(3.0f), x); }, [](double x) { return 3 / x; }, 1e-30f, 1e30f), 0.6);
 #endif
   check("tanh", sweep([](Vec x) { return fn::tanh(x); }, [](double x) { return std::tanh(x); }, -3e38f, 3e38f), 6.0);
   check("erf", sweep([](Vec x) { return fn::erf(x); }, [](double x) { return std::erf(x); }, -3e38f, 3e38f), 1.5);
@@ -109,20 +119,31 @@ TEST_CASE("NaN and infinity pass through the functions as in C") {
       else CHECK(y == Approx(expected));
     }
   }
-  CHECK(std::isnan(one(fn::sigmoid(Vec::all(kNan)))));
-  CHECK(one(fn::sigmoid(Vec::all(-kInf))) == 0.0f);
-  CHECK(one(fn::sigmoid(Vec::all(kInf))) == 1.0f);
-  CHECK(one(fn::sigmoid(Vec::all(-1e38f))) == 0.0f);
-  CHECK(one(fn::sigmoid(Vec::all(1e38f))) == 1.0f);
-  for (float gate : {-kInf, -1e38f, -150.0f, 0.0f, 1e38f, kInf}) {
-    CHECK(std::isnan(one(fn::gate(Vec::all(kNan), Vec::all(gate)))));
-    CHECK(std::isnan(one(fn::gate(Vec::all(gate), Vec::all(kNan)))));
-    const float open = one(fn::gate(Vec::all(kInf), Vec::all(gate)));
-    CHECK((gate < -87 ? std::isnan(open) : open == kInf));
-    CHECK(std::isnan(one(fn::gate_exp2(Vec::all(kNan), Vec::all(-gate), Vec::all(gate)))));
-    CHECK(std::isnan(one(fn::gate_exp2(Vec::all(gate), Vec::all(kNan), Vec::all(kNan)))));
-    CHECK(one(fn::gate(Vec::all(-3.0f), Vec::all(gate))) == Approx(-3.0 / (1.0 + std::exp(-double(gate)))).margin(1e-37));
-  }
+  const auto check_gates = [](auto sigmoid, auto gate, auto gate_exp2) {
+    CHECK(std::isnan(one(sigmoid(Vec::all(kNan)))));
+    CHECK(one(sigmoid(Vec::all(-kInf))) == 0.0f);
+    CHECK(one(sigmoid(Vec::all(kInf))) == 1.0f);
+    CHECK(one(sigmoid(Vec::all(-1e38f))) == 0.0f);
+    CHECK(one(sigmoid(Vec::all(1e38f))) == 1.0f);
+    for (float y : {-kInf, -1e38f, -150.0f, 0.0f, 1e38f, kInf}) {
+      INFO(y);
+      const float u = y * -1.44269504f;
+      CHECK(std::isnan(one(gate(Vec::all(kNan), Vec::all(y)))));
+      CHECK(std::isnan(one(gate(Vec::all(y), Vec::all(kNan)))));
+      CHECK(std::isnan(one(gate_exp2(Vec::all(kNan), Vec::all(y), Vec::all(u)))));
+      CHECK(std::isnan(one(gate_exp2(Vec::all(y), Vec::all(kNan), Vec::all(kNan)))));
+      for (const float open : {one(gate(Vec::all(kInf), Vec::all(y))), one(gate_exp2(Vec::all(kInf), Vec::all(y), Vec::all(u)))}) {
+        CHECK((y < -87 ? std::isnan(open) : open == kInf));
+      }
+      CHECK(one(gate(Vec::all(-3.0f), Vec::all(y))) == Approx(-3.0 / (1.0 + std::exp(-double(y)))).margin(1e-37));
+      CHECK(one(gate_exp2(Vec::all(-3.0f), Vec::all(y), Vec::all(u))) == Approx(-3.0 / (1.0 + std::exp(-double(y)))).margin(1e-37));
+    }
+  };
+  check_gates([](Vec x) { return fn::sigmoid(x); }, [](Vec x, Vec y) { return fn::gate(x, y); }, [](Vec x, Vec y, Vec u) { return fn::gate_exp2(x, y, u); });
+#if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)
+  constexpr bool kOther = !kDivides;
+  check_gates([](Vec x) { return fn::sigmoid<kOther>(x); }, [](Vec x, Vec y) { return fn::gate<kOther>(x, y); }, [](Vec x, Vec y, Vec u) { return fn::gate_exp2<kOther>(x, y, u); });
+#endif
   CHECK(std::isnan(one(fn::softplus(Vec::all(kNan)))));
   CHECK(one(fn::softplus(Vec::all(kInf))) == kInf);
   CHECK(one(fn::softplus(Vec::all(-kInf))) == 0.0f);

@@ -6,7 +6,7 @@
 using namespace onnxc;
 
 TEST_CASE("slices of deep products fit a cache, and their sums are bounded") {
-  for (const char* name : {"x86-64-v4", "x86-64-v3", "aarch64", "generic"}) {
+  for (const char* name : {"x86-64-v4", "zen4", "zen5", "x86-64-v3", "aarch64", "generic"}) {
     const Target target = *find_target(name);
     for (const Dim m : {Dim(1), Dim(49), Dim(100'000), Dim::symbol("batch"), Dim::symbol("batch") * 125}) {
       for (const int64_t k : {16, 300, 640, 4608, 100'000}) {

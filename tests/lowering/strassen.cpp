@@ -6,7 +6,7 @@
 using namespace onnxc;
 
 TEST_CASE("blocks fit a cache, and leave work for two threads") {
-  for (const char* name : {"x86-64-v4", "x86-64-v3", "aarch64", "generic"}) {
+  for (const char* name : {"x86-64-v4", "zen4", "zen5", "x86-64-v3", "aarch64", "generic"}) {
     const Target target = *find_target(name);
     for (const int64_t sample_rows : {32, 49, 81, 97, 196, 784, 3136, 50'021}) {
       for (const int64_t k : {32, 64, 384, 4096}) {

@@ -3,13 +3,12 @@
 #
 #   tests/memory/symbolic.sh [FOLDER]
 #
-# FOLDER holds one folder a model, with model.onnx. Without one, $ONNXC_CACHE/zoo is taken where it exists (tests/zoo/run.sh fills it); else there is nothing to test.
+# FOLDER holds one folder a model, with model.onnx. Without one, tests/zoo/folder.sh says which.
 # ONNXC_BUILD is the build folder, `build` by default.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 . "$root/tools/env.sh"
-folder="${1:-$ONNXC_CACHE/zoo}"
-if [ $# = 0 ] && [ ! -d "$folder" ]; then echo "skipped: no folder of models was given and there is none in the cache"; exit 77; fi
+folder="${1:-$("$root/tests/zoo/folder.sh")}" || exit $?
 shopt -s nullglob
 models=("$folder"/*/model.onnx)
 if [ ${#models[@]} = 0 ]; then echo "symbolic.sh: no NAME/model.onnx in $folder" >&2; exit 2; fi

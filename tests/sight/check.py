@@ -293,6 +293,39 @@ def check_bisect(root, folder, proto):
         expect(f"{len(wrong)} depart" in said, f"{wrong}: counted", said)
 
 
+def quantised(folder):
+    """Convolutions between QuantizeLinear and DequantizeLinear, whose weights have a scale for each channel."""
+    draw, nodes, constants, x = np.random.default_rng(5), [], {"scale": np.float32(0.02), "zero": np.uint8(128)}, "x"
+    for i in range(3):
+        constants |= {f"w{i}": draw.integers(-127, 128, (16, 16, 3, 3)).astype(np.int8), f"s{i}": np.full(16, 0.003, np.float32), f"z{i}": np.zeros(16, np.int8)}
+        nodes += [helper.make_node("DequantizeLinear", [f"w{i}", f"s{i}", f"z{i}"], [f"wd{i}"], f"weights{i}", axis=0), helper.make_node("Conv", [x, f"wd{i}"], [f"c{i}"], f"conv{i}", pads=[1] * 4),
+                  helper.make_node("QuantizeLinear", [f"c{i}", "scale", "zero"], [f"q{i}"], f"quantise{i}"), helper.make_node("DequantizeLinear", [f"q{i}", "scale", "zero"], [f"d{i}"], f"dequantise{i}")]
+        x = f"d{i}"
+    save(folder, nodes, [("x", (1, 16, 20, 20))], [(x, None)], constants)
+
+
+def check_origins(folder):
+    """A step stands for the nodes that it does: not for constants, nor for what other steps do."""
+    rows = list(csv.DictReader(call(ONNXC, "info", folder / "model.onnx", "--csv").splitlines()))
+    expect(rows and not any("weights" in row["nodes"] for row in rows), "nodes of constants belong to no step", [row["nodes"] for row in rows])
+    for row in rows:
+        numbers = {number for number in "012" for kind in ("conv", "quantise") if kind + number in row["nodes"]}
+        expect(len(numbers) == 1, "a step does nodes of one layer", row["nodes"])
+    expect("computed while compiling" in call(ONNXC, "explain", folder / "model.onnx", "weights0"), "what became of a constant's node is said")
+
+
+def check_ended_run(folder):
+    """A run that a status ends: what the status says, the step, and its node, behind what was said before."""
+    save(folder, [helper.make_node("Relu", ["x"], ["a"], "first"), helper.make_node("Cast", ["a"], ["i"], "index", to=T.INT64), helper.make_node("Gather", ["table", "i"], ["b"], "pick"), helper.make_node("Exp", ["b"], ["y"], "last")],
+         [("x", (4,))], [("y", None)], {"table": random(3, 5)})
+    data = folder / "test_data_set_0"
+    data.mkdir()
+    (data / "input_0.pb").write_bytes(numpy_helper.from_array(np.array([0, 1, 2, 9], np.float32), "x").SerializeToString())
+    done = subprocess.run([ONNXC, "run", folder / "model.onnx"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    last = done.stdout.splitlines()[-1]
+    expect(done.returncode == 1 and "error:" in last and "Gather 'pick': run: an index is out of range; the run ended in step " in last, "the status, the step and the node", done.stdout)
+
+
 def main():
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
@@ -309,6 +342,9 @@ def main():
         check_explain(models["branches"])
         check_taps(root, models, proto)
         check_bisect(root, models["branches"], proto)
+        quantised(root / "quantised")
+        check_origins(root / "quantised")
+        check_ended_run(root / "ended")
     print(f"a model from inside: {failures} failed")
     sys.exit(1 if failures else 0)
 

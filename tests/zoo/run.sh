@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs real models on their data: tests/zoo/run.sh [--all] [--threads N] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
-# Without one, ../shared/zoo is materialised where it exists; else there is nothing to test. --all takes every model, not the usual choice.
+# Runs whole models on their data: tests/zoo/run.sh [--all] [--threads N] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
+# Without one, folder.sh says which: real models where there are some, else networks with random weights. --all takes every model, not the usual choice.
 set -uo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 . "$root/tools/env.sh"
@@ -16,10 +16,8 @@ done
 folder="${1:-}"
 [ $# -gt 0 ] && shift
 if [ -z "$folder" ]; then
-  zoo="$root/../shared/zoo"
-  if [ ! -e "$zoo/materialise.py" ]; then echo "skipped: no folder of models was given and ../shared/zoo does not exist"; exit 77; fi
-  folder="$ONNXC_CACHE/zoo"
-  [ -e "$folder/.complete" ] || { "$ONNXC_PYTHON" "$zoo/materialise.py" "$folder" >/dev/null && touch "$folder/.complete"; } || exit 1
+  folder="$("$root/tests/zoo/folder.sh" $([ $all = no ] || echo --all))" || exit $?
+  case "$folder" in */networks-*) all=yes; echo "no real models here: networks with random weights, against ONNX Runtime" ;; esac
 fi
 models=("$@")
 if [ $all = yes ]; then

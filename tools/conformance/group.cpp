@@ -1,15 +1,15 @@
 #include "tools/conformance/group.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <optional>
-#include <regex>
 #include <set>
-#include <sstream>
 
 #include "compiler/support/error.h"
+#include "tools/conformance/blame.h"
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/files.h"
 
@@ -35,35 +35,6 @@ Verdict verdict_from(const json& answer) {
   return word == "passed" ? Verdict::Passed : word == "unsupported" ? Verdict::Unsupported : Verdict::Failed;
 }
 
-/// The first error of each case in a compiler's output, by namespace. An error belongs to the last unit that was named before or in it, as
-/// an error inside the runtime's headers is introduced by the lines that led there; clang names the unit in notes that follow.
-std::map<std::string, std::string> blame(const std::string& log) {
-  static const std::regex unit("(case_[0-9]{4,})\\.(cpp|h):[0-9]+");
-  static const std::regex error("(^|[ :])(fatal )?error: .*");
-  std::map<std::string, std::string> errors;
-  std::string last_unit, unclaimed;
-  std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    const bool includes = line.find("n file included from") != std::string::npos || line.starts_with("                 from ");
-    if (!includes && std::regex_search(line, match, unit)) {
-      last_unit = match[1];
-      if (!unclaimed.empty()) errors.try_emplace(last_unit, unclaimed);
-      unclaimed.clear();
-    }
-    if (!std::regex_search(line, match, error)) continue;
-    const std::string text = match.str().substr(match.str().find("error: "));
-    if (line.find(last_unit) != std::string::npos || line.find("case_") == std::string::npos) {
-      if (last_unit.empty()) {
-        unclaimed = text;
-      } else {
-        errors.try_emplace(last_unit, text);
-      }
-    }
-  }
-  return errors;
-}
-
 BuildRequest request_for(const std::vector<Pending*>& cases, const std::string& group_name, const GroupOptions& options) {
   BuildRequest request;
   std::string all = "// Several units in one translation unit, to read the runtime's headers once.\n";
@@ -85,6 +56,14 @@ BuildRequest request_for(const std::vector<Pending*>& cases, const std::string& 
   return request;
 }
 
+/// Why a case did not build, where `error` is what the compiler or the linker said.
+std::string reason_of(const Pending& pending, const std::string& error) {
+  if (const std::string missing = missing_of_system(error); !missing.empty() && !pending.libraries.empty()) {
+    return fmt::format("{} is not installed, which the unit needs from one of the libraries {}; tools/setup.sh --test-deps installs them", missing, fmt::join(pending.libraries, ", "));
+  }
+  return "the C++ does not compile: " + error;
+}
+
 /// Builds the cases together; takes out and marks those whose C++ does not compile. Null when none is left.
 std::optional<fs::path> build(std::vector<Pending*>& cases, const std::string& group_name, const GroupOptions& options) {
   while (!cases.empty()) {
@@ -92,29 +71,30 @@ std::optional<fs::path> build(std::vector<Pending*>& cases, const std::string& g
       return build_library(request_for(cases, group_name, options));
     } catch (const BuildError& error) {
       const std::map<std::string, std::string> errors = blame(error.what());
-      const auto is_blamed = [&](const Pending* p) { return cases.size() == 1 || errors.contains(p->of.name_space); };
+      const std::string missing = missing_of_system(error.what());  // a library, where a linker said so
+      const auto is_blamed = [&](const Pending* p) {
+        return cases.size() == 1 || errors.contains(p->of.name_space) || (errors.empty() && std::ranges::find(p->libraries, missing) != p->libraries.end());
+      };
       if (std::ranges::none_of(cases, is_blamed)) {
         // Nobody is named: each alone.
         for (Pending* pending : cases) {
           std::vector<Pending*> alone = {pending};
           build(alone, pending->of.name_space + "_alone", options);
         }
-        std::erase_if(cases, [](const Pending* p) { return p->result.verdict == Verdict::Failed; });
-        if (!cases.empty() && errors.empty()) {  // they only fail together
-          for (Pending* pending : cases) {
-            pending->result.verdict = Verdict::Failed;
-            pending->result.reason = "the C++ does not compile beside that of other models: " + std::string(error.what()).substr(0, 300);
-          }
-          cases.clear();
+        const auto failed_alone = std::erase_if(cases, [](const Pending* p) { return p->result.verdict == Verdict::Failed; });
+        if (failed_alone != 0) continue;  // the others may do without these
+        for (Pending* pending : cases) {
+          pending->result.verdict = Verdict::Failed;
+          pending->result.reason = "the C++ does not compile beside that of other models: " + std::string(error.what()).substr(0, 300);
         }
+        cases.clear();
         continue;
       }
       for (Pending* pending : cases) {
         if (!is_blamed(pending)) continue;
         const auto found = errors.find(pending->of.name_space);
         pending->result.verdict = Verdict::Failed;
-        pending->result.reason =
-            "the C++ does not compile: " + (found != errors.end() ? found->second : std::string(error.what()).substr(0, 300));
+        pending->result.reason = reason_of(*pending, found != errors.end() ? found->second : std::string(error.what()).substr(0, 300));
       }
       std::erase_if(cases, is_blamed);
     }

@@ -106,7 +106,7 @@ std::vector<std::string> compile_command(const BuildRequest& request, const fs::
 }
 
 void write_files(const BuildRequest& request, const fs::path& folder) {
-  fs::create_directories(folder);
+  make_folder(folder);
   for (const SideFile& file : request.files) write_file(folder / file.name, file.bytes);
 }
 
@@ -163,7 +163,7 @@ std::string runtime_fingerprint() { return runtime_hash().substr(0, 12); }
 fs::path build_library(const BuildRequest& request) {
   const std::string compiler = system_compiler();
   const fs::path cache = cache_folder() / "units";
-  fs::create_directories(cache);
+  make_folder(cache);
   const std::string key = cache_key(request, compiler);
   const fs::path library = cache / (key + (request.shared ? ".so" : ".o"));
   if (request.keep_in.empty() && fs::exists(library)) {

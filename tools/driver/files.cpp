@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <system_error>
 
 #include "compiler/support/error.h"
 
@@ -13,13 +15,37 @@ namespace onnxc {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Why opening or writing failed, in the system's words.
+std::string system_reason(int error) { return error != 0 ? std::generic_category().message(error) : "the system does not say why"; }
+
+/// Why there can be no new file of that path, whose making ended with `error`.
+std::string why_not_made(const fs::path& path, int error) {
+  std::error_code ignored;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (!fs::exists(folder, ignored) && !ignored) return fmt::format("the folder {} does not exist", folder.string());
+  if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) return fmt::format("{} is no folder", folder.string());
+  return fmt::format("no file can be made in {}: {}", folder.string(), system_reason(error));
+}
+
+[[noreturn]] void fail_to_write(const fs::path& path, const std::string& why) { throw Error(ErrorKind::Io, fmt::format("{} cannot be written: {}", path.empty() ? "''" : path.string(), why)); }
+
+}  // namespace
+
 std::string read_file(const fs::path& path) {
+  const auto fail = [&](const std::string& why) { throw Error(ErrorKind::Io, fmt::format("{} cannot be read: {}", path.string(), why)); };
+  std::error_code error;
+  if (fs::is_directory(path, error)) fail("it is a folder");
+  errno = 0;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const auto size = file ? static_cast<std::streamoff>(file.tellg()) : std::streamoff{-1};
-  if (size < 0 || !fs::is_regular_file(path)) throw Error(ErrorKind::Io, fmt::format("{} cannot be read", path.string()));
+  if (size < 0) fail(system_reason(errno));
+  if (!fs::is_regular_file(path)) fail("it is no regular file");
   std::string bytes(static_cast<std::size_t>(size), '\0');
   file.seekg(0);
-  if (!file.read(bytes.data(), size)) throw Error(ErrorKind::Io, fmt::format("{} cannot be read", path.string()));
+  errno = 0;
+  if (!file.read(bytes.data(), size)) fail(system_reason(errno));
   return bytes;
 }
 
@@ -39,17 +65,28 @@ struct Temporary {
 template <class Write>
 void replace_file(const fs::path& path, Write write) {
   static std::atomic<int> counter = 0;
+  if (path.empty()) fail_to_write(path, "a file needs a name");
   std::error_code error;
   const bool is_file = fs::is_regular_file(path, error), is_device = !is_file && fs::exists(path, error);  // or a pipe
   fs::path place = is_file ? fs::canonical(path, error) : path;
   if (place.empty()) place = path;
   Temporary temporary{is_device ? path : fs::path(fmt::format("{}.tmp{}_{}", place.string(), getpid(), counter++)), is_device};
+  if (fs::is_directory(path, error)) fail_to_write(path, "it is a folder");
+  errno = 0;
   std::ofstream file(temporary.path, std::ios::binary);
-  write([&](std::string_view bytes) { file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
+  if (!file) fail_to_write(path, is_device ? system_reason(errno) : why_not_made(place, errno));
+  write([&](std::string_view bytes) {
+    if (!file) return;  // errno is of the first write that failed
+    errno = 0;
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  });
+  const int write_error = errno;
+  const bool written = static_cast<bool>(file);
   file.close();
+  if (!file) fail_to_write(path, system_reason(written ? errno : write_error));
   error.clear();
-  if (file && !is_device) fs::rename(temporary.path, place, error);
-  if (!file || error) throw Error(ErrorKind::Io, fmt::format("{} cannot be written", path.string()));
+  if (!is_device) fs::rename(temporary.path, place, error);
+  if (error) fail_to_write(path, error.message());
   temporary.keep = true;
 }
 
@@ -60,6 +97,12 @@ void write_file(const fs::path& path, std::string_view bytes) {
 }
 void write_file(const fs::path& path, const Text& text) {
   replace_file(path, [&](const Text::Sink& sink) { text.write(sink); });
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw Error(ErrorKind::Io, fmt::format("the folder {} cannot be made: {}", path.string(), error.message()));
 }
 
 fs::path cache_folder() {

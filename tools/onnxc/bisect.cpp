@@ -12,6 +12,7 @@
 #include "tools/driver/files.h"
 #include "tools/driver/session.h"
 #include "tools/onnxc/describe.h"
+#include "tools/onnxc/ended_run.h"
 
 namespace onnxc {
 namespace {
@@ -114,7 +115,7 @@ class Bisection {
     const CompiledModel compiled = build_and_load(described.compilation, tapped);
     const Feed feed = find_feed(options_.model, options_.data, *compiled.model);
     ModelCall call(*compiled.model, feed.inputs, team_.executor());
-    if (call.run() != 0) throw Error(ErrorKind::Invalid, fmt::format("run: {}", call.message()));
+    if (call.run() != 0) throw ended_run(call.message(), options_.model, tapped, feed.inputs);
     Values values;
     for (int32_t k = 0; k < compiled.model->output_count; ++k) values.emplace(compiled.model->outputs[k].name, call.output(k));
     return values;

@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "codegen/compile.h"
+#include "codegen/names.h"
 #include "tools/driver/compile_unit.h"
 #include "tools/driver/files.h"
 #include "tools/onnxc/commands.h"
@@ -41,9 +42,17 @@ void write_depfile(const Arguments& a, const std::vector<std::filesystem::path>&
   write_file(a.depfile, text + "\n");
 }
 
+/// The namespace of a unit that is written to a file of that stem; says so where the stem itself would not do.
+std::string name_space_from(const std::string& stem) {
+  const std::string result = make_namespace(stem);
+  if (const NamespaceProblem problem = namespace_problem(stem); !problem.why.empty() && result.ends_with(stem))
+    fmt::print(stderr, "onnxc: note: the namespace is {}, as '{}' {}; --namespace chooses another\n", result, one_line(stem), problem.why);
+  return result;
+}
+
 int compile_command(Arguments& a) {
   CompileOptions o = a.shared.options_for(a.model, a.options);
-  if (o.name_space.empty() && !a.output.empty()) o.name_space = std::filesystem::path(a.output).stem().string();
+  if (o.name_space.empty() && !a.output.empty()) o.name_space = name_space_from(std::filesystem::path(a.output).stem().string());
   if (!a.output.empty() && o.header_name.empty()) o.header_name = std::filesystem::path(a.output).replace_extension(".h").filename().string();
   if (a.emit == "shared" || a.emit == "object") {
     if (a.output.empty()) throw Error(ErrorKind::Usage, "-o OUT is missing");
@@ -84,6 +93,7 @@ int compile_command(Arguments& a) {
 /// One line for each thing that is wrong, with the model's file.
 void report(const Error& error, const std::string& model) {
   const bool colour = isatty(STDERR_FILENO) != 0;
+  std::fflush(stdout);  // what was said before the error stands before it, where both go to one file
   for (const Diagnostic& d : error.diagnostics()) {
     fmt::print(stderr, "onnxc: {}error:{} ", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "");
     if (error.kind() != ErrorKind::Usage) fmt::print(stderr, "{}: ", one_line(model));

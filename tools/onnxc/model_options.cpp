@@ -58,7 +58,7 @@ std::pair<std::string, std::vector<int64_t>> parse_extents(const std::string& te
 }  // namespace
 
 void ModelOptions::add_to(CLI::App& app) {
-  app.add_option("--target", target_, "Machine: native, x86-64-v4, x86-64-v3, x86-64-v2, aarch64 or generic (plain C++)")
+  app.add_option("--target", target_, "Machine: native, zen5, zen4, x86-64-v4, x86-64-v3, x86-64-v2, aarch64 or generic (plain C++)")
       ->capture_default_str();
   app.add_option("--dim", dims_, "A named dimension: name=8 fixes it, name=1..64 bounds it, name=* gives each extent of that name one of its own. May be repeated.");
   app.add_option("--specialize", specialize_, "A variant for each of these sizes, behind the same function: name=1,8. Several dimensions give every combination.")

@@ -7,6 +7,7 @@
 
 #include "tools/driver/files.h"
 #include "tools/driver/session.h"
+#include "tools/onnxc/ended_run.h"
 #include "tools/onnxc/run.h"
 
 namespace onnxc {
@@ -45,13 +46,13 @@ std::string described_inputs(const onnxc_model& unit, const std::vector<const Ho
 }
 
 /// Runs once and prints each output with its error or its statistics; the number of outputs that are wrong. Those after the model's own are tapped.
-int run_and_judge(const CompiledModel& compiled, int32_t own_outputs, const std::vector<const HostValue*>& inputs, const DataSet* data,
+int run_and_judge(const RunOptions& options, const CompiledModel& compiled, int32_t own_outputs, const std::vector<const HostValue*>& inputs, const DataSet* data,
                   const Tolerance& tolerance, const onnxc_executor* executor, const std::optional<fs::path>& output) {
   const onnxc_model& unit = *compiled.model;
   ModelCall call(unit, inputs, executor);
-  if (call.run() != 0) throw Error(ErrorKind::Invalid, fmt::format("run: {}", call.message()));
+  if (call.run() != 0) throw ended_run(call.message(), options.model, options.compile, inputs);
   if (const std::string stray = call.find_stray_write(); !stray.empty()) throw Error(ErrorKind::Internal, stray);
-  if (output) fs::create_directories(*output);
+  if (output) make_folder(*output);
   std::set<std::string> files;
   int wrong = 0;
   for (int32_t k = 0; k < unit.output_count; ++k) {
@@ -121,7 +122,7 @@ int run_command(const RunOptions& options) {
     std::vector<const HostValue*> inputs;
     for (const HostValue& value : made_up) inputs.push_back(&value);
     fmt::print("made-up inputs: {}\n", described_inputs(*compiled.model, inputs));
-    run_and_judge(compiled, own_outputs, inputs, nullptr, tolerance, team.executor(), options.output);
+    run_and_judge(options, compiled, own_outputs, inputs, nullptr, tolerance, team.executor(), options.output);
     return 0;
   }
   int wrong = 0;
@@ -130,16 +131,16 @@ int run_command(const RunOptions& options) {
     const std::vector<const HostValue*> inputs = feeds(*compiled.model, model, data);
     fmt::print("{}: {}\n", set.filename().string(), described_inputs(*compiled.model, inputs));
     const std::set<std::string> names = names_of_several_extents(*compiled.model, inputs);
+    RunOptions own = options;
     std::optional<CompiledModel> apart;
     if (!names.empty()) {
-      CompileOptions own = options.compile;
-      for (const std::string& name : names) own.dims[name] = {0, INT64_MAX, false};
+      for (const std::string& name : names) own.compile.dims[name] = {0, INT64_MAX, false};
       fmt::print("  {} has several extents here, which ONNX does not allow: compiled anew with --dim NAME=*\n", fmt::join(names, ", "));
-      apart = compile_and_load(options.model, own);
+      apart = compile_and_load(options.model, own.compile);
     }
     std::optional<fs::path> output = options.output;
     if (output && sets.size() > 1) *output /= set.filename();
-    wrong += run_and_judge(apart ? *apart : compiled, own_outputs, inputs, &data, tolerance, team.executor(), output);
+    wrong += run_and_judge(own, apart ? *apart : compiled, own_outputs, inputs, &data, tolerance, team.executor(), output);
   }
   if (wrong > 0) fmt::print("{} outputs are wrong\n", wrong);
   return wrong == 0 ? 0 : 1;

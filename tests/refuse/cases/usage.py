@@ -79,6 +79,21 @@ def budget_that_suffices_at_the_upper_bound():
     return chain_of_any_batch()
 
 
+@case(USAGE, "'class'", "a word of C++", "--namespace=model_class would do", options=["--namespace", "class"])
+def namespace_is_a_keyword():
+    return good()
+
+
+@case(USAGE, "'a-b'", "no identifier", "--namespace=a_b would do", options=["--namespace", "a-b"])
+def namespace_is_no_identifier():
+    return good()
+
+
+@case(0, options=["--namespace", "small"])
+def namespace_that_is_a_macro_elsewhere():
+    return good()
+
+
 @case(USAGE, options=["--target", "pdp11"])
 def unknown_target():
     return good()

@@ -1,0 +1,76 @@
+#include "compiler/ir/equal_values.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <numeric>
+#include <string>
+
+namespace onnxc {
+namespace {
+
+/// Operators whose results differ from run to run or call to call.
+bool is_random(const Node& node) {
+  return node.op.starts_with("Random") || node.op == "Bernoulli" || node.op == "Multinomial" || (node.op == "Dropout" && node.inputs.size() > 2);
+}
+
+/// Equal for nodes that are, where `same` is known of what they read; empty for those that are not compared.
+std::string key_of(const Node& node, const std::vector<ValueId>& same) {
+  if (!node.regions.empty() || !node.binds.empty() || node.outputs.empty() || is_random(node)) return "";
+  std::string key = node.domain + ":" + node.op + "(";
+  for (ValueId v : node.inputs) key += fmt::format("{},", v == kAbsent ? kAbsent : same[static_cast<std::size_t>(v)]);
+  key += fmt::format("){}:{}", node.outputs.size(), node.epilogue_operands);
+  for (ValueId v : node.outputs) key += v == kAbsent ? '-' : '+';
+  if (node.epilogue) key += node.epilogue->text();
+  for (const auto& [name, attribute] : node.attributes) {
+    key += ";" + name + "=";
+    if (const auto* i = std::get_if<int64_t>(&attribute)) key += fmt::format("i{}", *i);
+    else if (const auto* f = std::get_if<float>(&attribute)) key += fmt::format("f{}", *f);
+    else if (const auto* s = std::get_if<std::string>(&attribute)) key += fmt::format("s{}:{}", s->size(), *s);
+    else if (const auto* l = std::get_if<std::vector<int64_t>>(&attribute)) key += fmt::format("l{}", fmt::join(*l, ","));
+    else if (const auto* m = std::get_if<std::vector<float>>(&attribute)) key += fmt::format("m{}", fmt::join(*m, ","));
+    else if (const auto* t = std::get_if<std::vector<std::string>>(&attribute)) {
+      for (const std::string& text : *t) key += fmt::format("t{}:{}", text.size(), text);
+    } else return "";  // rare attributes: not compared
+  }
+  // Expr::text leaves out the types of inputs; the value ids imply them. Constants are compared by their bytes through the ids after merging.
+  return key;
+}
+
+/// Of equal constants the first stands for all.
+void merge_constants(const Graph& graph, std::vector<ValueId>& same) {
+  std::map<std::string, ValueId> seen;
+  for (std::size_t v = 0; v < graph.values.size(); ++v) {
+    const Constant& c = graph.values[v].constant;
+    if (!c || c->type == ElementType::String || c->bytes.size() > 4096) continue;
+    std::string key = fmt::format("{}[{}]", name(c->type), fmt::join(c->shape, ","));
+    key.append(reinterpret_cast<const char*>(c->bytes.data()), c->bytes.size());
+    const auto [it, fresh] = seen.emplace(std::move(key), static_cast<ValueId>(v));
+    if (!fresh) same[v] = it->second;
+  }
+}
+
+}  // namespace
+
+std::vector<ValueId> equal_values(const Graph& graph) {
+  std::vector<ValueId> same(graph.values.size());
+  std::iota(same.begin(), same.end(), ValueId{0});
+  merge_constants(graph, same);
+  std::map<std::string, const Node*> seen;
+  for (const Node& node : graph.nodes) {
+    const std::string key = key_of(node, same);
+    if (key.empty()) continue;
+    const auto [first, fresh] = seen.emplace(key, &node);
+    for (std::size_t i = 0; !fresh && i < node.outputs.size(); ++i) {
+      if (node.outputs[i] != kAbsent) same[static_cast<std::size_t>(node.outputs[i])] = first->second->outputs[i];
+    }
+  }
+  // A constant may stand for another that is the output of a node, which an earlier one equals.
+  for (ValueId& first : same) {
+    while (same[static_cast<std::size_t>(first)] != first) first = same[static_cast<std::size_t>(first)];
+  }
+  return same;
+}
+
+}  // namespace onnxc

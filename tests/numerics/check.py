@@ -3,7 +3,7 @@
 
 Images with NaN, infinities and outliers: what is not finite is where ONNX Runtime has it, with the same sign, and the rest is within a share of the norms of its window and the weights, by sums in double.
 Readers that have no limit at zero (comparisons, Log, Sqrt, Reciprocal, Sign, Floor, NonZero): where windows are zero, results are those of zero. --math=strict: each element is within gamma(k + 2) times
-the sum of its magnitudes, and no step mixes values.
+the sum of its magnitudes, and no step mixes values. Numbers below the smallest normal one: zeros by --subnormals=flush, and in what exp and softmax give.
 """
 import json
 import os
@@ -176,6 +176,35 @@ def strict_faults(item):
     return [f"{title}, {target}, strict: {wrong.sum()} of {wrong.size} elements are out of bounds"] if wrong.any() else []
 
 
+def subnormal_faults(item):
+    """exp and softmax end at the smallest normal number; with `flush` so do operands, results and packed weights, on every thread; the caller's mode is as it was."""
+    target, threads = item
+    faults = []
+    least, x = np.finfo(np.float32).tiny, np.linspace(-110, 5, 3 * 128).astype(np.float32).reshape(3, 128)
+    small = np.resize(np.float32([1e-39, -3e-42, 1e-38, 2.0]), (64, 1024))
+    taps = np.where(values(32, 16, 3, 3) > 0, np.float32(1e-39), np.float32(0.25))
+    image, zeros = values(1, 16, 24, 24), np.where(np.abs(taps) < least, 0, taps).astype(np.float32)
+    networks = {
+        "Exp": ([node("Exp", "x", "y")], {}, x, lambda x: np.where(np.exp(x.astype(np.float64)) < least, 0, np.exp(x.astype(np.float64))), None),
+        "Softmax": ([node("Softmax", "x", "y", axis=-1)], {}, x * 2, lambda x: np.where((s := np.exp(x.astype(np.float64) - x.max(-1, keepdims=True)) / np.exp(x.astype(np.float64) - x.max(-1, keepdims=True)).sum(-1, keepdims=True)) < least, 0, s), None),
+        "operands, flushed": ([node("Mul", "x one", "y")], dict(one=np.full(1024, 1.5, np.float32)), small, lambda x: np.where(np.abs(x) < least, 0, x * 1.5), "flush"),
+        "operands, kept": ([node("Mul", "x one", "y")], dict(one=np.full(1024, 1.5, np.float32)), small, lambda x: x * np.float32(1.5), "keep"),
+        "weights, flushed": ([conv("x w", "y")], dict(w=taps), image, lambda x: in_double(model_of([conv("x w", "y")], dict(w=zeros), onnx.TensorProto.FLOAT, x), dict(x=x)), "flush"),
+    }
+    has_mode = os.uname().machine in ("x86_64", "aarch64")
+    for title, (nodes, constants, x, right, mode) in networks.items():
+        if mode == "flush" and not has_mode and "weights" not in title:
+            continue
+        model = model_of(nodes, constants, onnx.TensorProto.FLOAT, x)
+        got = session(model, *([f"--subnormals={mode}"] if mode else []), target=target, threads=threads).run(None, dict(x=x))[0]
+        expected = right(x)
+        if not np.array_equal(got == 0, expected == 0) and "weights" not in title or not np.allclose(got, expected, rtol=2e-6, atol=0 if "weights" not in title else 1e-5):
+            faults.append(f"{title}, {target}, {threads} threads: {np.sum((got == 0) != (expected == 0))} places are zero on one side alone")
+        if np.float32(1e-39) * np.float32(1.0) == 0:
+            faults.append(f"{title}, {target}, {threads} threads: the caller's mode was not restored")
+    return faults
+
+
 def info_faults():
     nodes, constants, x = PRODUCTS["3x3, many channels"]
     model = model_of(nodes, constants, onnx.TensorProto.FLOAT, x)
@@ -186,7 +215,7 @@ def info_faults():
 def main():
     few = lambda of, step: [(title, target) for title in list(of)[::step] for target in TARGETS[1:]]
     spoilt = [(title, target, threads) for title in PRODUCTS for target, threads in (("native", 2), ("x86-64-v3", 1), ("generic", 1))]
-    checks = [(spoilt_faults, spoilt), (reader_faults, [(title, "native") for title in READERS] + few(READERS, 5)), (strict_faults, [(title, "native") for title in PRODUCTS] + few(PRODUCTS, 5))]
+    checks = [(spoilt_faults, spoilt), (reader_faults, [(title, "native") for title in READERS] + few(READERS, 5)), (strict_faults, [(title, "native") for title in PRODUCTS] + few(PRODUCTS, 5)), (subnormal_faults, [("native", 1), ("native", 2), ("x86-64-v3", 1), ("generic", 1)])]
     failed = total = 0
     for check, items in checks:
         for faults in side_by_side(check, items):

@@ -191,7 +191,7 @@ class Propagation {
       return false;
     }
     results.erase(kAbsent);
-    constexpr std::size_t kMostTakenIn = 20'000;
+    constexpr std::size_t kMostTakenIn = 100'000;
     taken_in_ += rest.size();
     if (taken_in_ > kMostTakenIn)
       node.fail(ErrorKind::Unsupported, "its branches differ in rank, as those of others before it do: what follows would be compiled for too many combinations",

@@ -44,11 +44,11 @@ constexpr const char* describe(Status status) noexcept {
 ///   "a dimension is out of its bounds or does not fit the others: MatMul 'scores': keys = 7 must equal depth = 8"
 constexpr std::size_t describe(Status status, char* text, std::size_t room) noexcept {
   std::size_t length = 0;
-  const auto put = [&](char c) {
+  const auto put = [&](char c) noexcept {
     if (length + 1 < room) text[length] = c;
     ++length;
   };
-  const auto put_number = [&](int64_t value) {
+  const auto put_number = [&](int64_t value) noexcept {
     char digits[20] = {};
     int count = 0;
     const bool negative = value < 0;

@@ -4,19 +4,24 @@
 #pragma once
 #include <cstdint>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
-
 #include "isa.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
 #if defined(__SSE2__)
-/// MXCSR's flush-to-zero (results) and denormals-are-zeros (operands).
+/// MXCSR's flush-to-zero (results) and denormals-are-zeros (operands). Not by intrinsics: to g++ these may throw, so that noexcept functions around them would
+/// refer to the C++ library's exception handling.
 inline constexpr uint32_t kFlushBits = 0x8040;
-ONNXC_INLINE uint32_t flush_bits() noexcept { return _mm_getcsr() & kFlushBits; }
-ONNXC_INLINE void set_flush_bits(uint32_t set) noexcept { _mm_setcsr((_mm_getcsr() & ~kFlushBits) | set); }
+ONNXC_INLINE uint32_t control_register() noexcept {
+  uint32_t value = 0;
+  __asm__ volatile("stmxcsr %0" : "=m"(value));
+  return value;
+}
+ONNXC_INLINE uint32_t flush_bits() noexcept { return control_register() & kFlushBits; }
+ONNXC_INLINE void set_flush_bits(uint32_t set) noexcept {
+  const uint32_t value = (control_register() & ~kFlushBits) | set;
+  __asm__ volatile("ldmxcsr %0" : : "m"(value) : "memory");
+}
 #elif defined(__aarch64__)
 /// FPCR's FZ.
 inline constexpr uint64_t kFlushBits = uint64_t{1} << 24;
@@ -35,7 +40,7 @@ ONNXC_INLINE void set_flush_bits(uint32_t) noexcept {}
 
 /// work(), with subnormal numbers as zeros on this thread meanwhile. What it throws would leave the mode set: a run throws nothing.
 template <class Work>
-ONNXC_INLINE auto flushing_subnormals(Work&& work) noexcept {
+ONNXC_INLINE auto flushing_subnormals(Work&& work) noexcept(noexcept(work())) {
   const auto before = flush_bits();
   if (before == kFlushBits) return work();
   set_flush_bits(kFlushBits);

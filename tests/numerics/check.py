@@ -198,7 +198,9 @@ def subnormal_faults(item):
         model = model_of(nodes, constants, onnx.TensorProto.FLOAT, x)
         got = session(model, *([f"--subnormals={mode}"] if mode else []), target=target, threads=threads).run(None, dict(x=x))[0]
         expected = right(x)
-        if not np.array_equal(got == 0, expected == 0) and "weights" not in title or not np.allclose(got, expected, rtol=2e-6, atol=0 if "weights" not in title else 1e-5):
+        # An exponent is rounded once, by 2^-24 of up to 230; sums of a convolution come in another order.
+        rtol, atol = (2e-6 if title == "Exp" else 1.5e-5), (1e-5 if "weights" in title else 0)
+        if not np.allclose(got, expected, rtol=rtol, atol=atol) or (atol == 0 and not np.array_equal(got == 0, expected == 0)):
             faults.append(f"{title}, {target}, {threads} threads: {np.sum((got == 0) != (expected == 0))} places are zero on one side alone")
         if np.float32(1e-39) * np.float32(1.0) == 0:
             faults.append(f"{title}, {target}, {threads} threads: the caller's mode was not restored")

@@ -166,9 +166,9 @@ std::string csv_text(const Profiled& profiled) {
   return text;
 }
 
-/// The program that ran, where there are several.
-std::string program_text(const Sizes& variant, const Sizes& dimensions) {
-  return one_line(variant.empty() ? " of the general program, as no variant is for " + sizes_text(dimensions) : " of the variant " + sizes_text(variant));
+/// The program that ran, where there are several; null: the general one.
+std::string program_text(const Variant* variant, const Sizes& dimensions) {
+  return one_line(variant == nullptr ? " of the general program, as no variant is for " + sizes_text(dimensions) : " of the variant " + condition_text(*variant));
 }
 
 std::string json_text(const ordered_json& json) { return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n'; }
@@ -198,7 +198,7 @@ int profile_command(const ProfileOptions& options) {
   for (const Row& row : profiled.rows) profiled.steps_ns += row.time.run_ns;
 
   fmt::print("{}: {} runs{}, {} thread{}, target {}, data {}; the machine's peak is {:.1f} GMAC/s\n", options.model.string(),
-             profiled.times.runs, variants.empty() ? "" : program_text(profiled.variant, dimensions), compile.threads, compile.threads == 1 ? "" : "s",
+             profiled.times.runs, variants.empty() ? "" : program_text(is_variant ? &variants[ran] : nullptr, dimensions), compile.threads, compile.threads == 1 ? "" : "s",
              compiled.model->target, feed.source(), profiled.peak_gmacs);
   print_table(profiled, options.top, compile.threads > 1);
   if (options.json) write_file(*options.json, json_text(figures(profiled, options, description, feed.source())));

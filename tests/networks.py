@@ -24,14 +24,14 @@ def weights(cout, cin, *kernel):
     return values(cout, cin, *kernel) * np.float32(0.12)
 
 
-def make_model(title, nodes, constants, outputs, feeds, dims=None):
+def make_model(title, nodes, constants, outputs, feeds, dims=None, opset=17):
     """`dims`: names of dimensions of the inputs that are open, by axis."""
     names = dims or {}
     info = lambda name, shape: h.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
     shape = lambda v: [names.get(axis, extent) for axis, extent in enumerate(v.shape)]
     graph = h.make_graph(nodes, title, [info(k, shape(v)) for k, v in feeds.items()], [info(name, None) for name in outputs.split()],
                          [numpy_helper.from_array(v, k) for k, v in constants.items()])
-    return h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8)
+    return h.make_model(graph, opset_imports=[h.make_opsetid("", opset)], ir_version=8)
 
 
 def reference(model, feeds):

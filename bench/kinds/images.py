@@ -236,3 +236,20 @@ def nafnet():
         x = n.op("Add", x, n.conv(y, c, 1, activation=None))
         x = n.op("Add", x, n.conv(halves(n.conv(normalised(x), 2 * c, 1, activation=None)), c, 1, activation=None))
     return n, n.op("Add", n.x, n.conv(x, 3, 3, activation=None))
+
+
+@kind
+def segformer_head():
+    """Rows of pixels become images of one size, side by side for a convolution; the classes go out as large as the image."""
+    n = Network(1, 3, 256, 256)
+    x, parts = n.x, []
+    for channels, stride in (32, 4), (64, 2), (160, 2), (256, 2):
+        x = n.conv(x, channels, 7 if stride == 4 else 3, stride, activation=None)
+        side = x.shape[2]
+        rows = n.transpose(n.reshape(x, 1, channels, side * side), 0, 2, 1)
+        rows = n.op("Add", rows, n.linear(n.layer_norm(rows), channels))
+        x = n.reshape(n.transpose(rows, 0, 2, 1), 1, channels, side, side)
+        part = n.reshape(n.transpose(n.linear(rows, 128), 0, 2, 1), 1, 128, side, side)
+        parts.append(n.resize(part, 64 // side, mode="linear", coordinate_transformation_mode="half_pixel") if side != 64 else part)
+    y = n.conv(n.conv(n.concat(*parts), 128, 1), 21, 1, activation=None)
+    return n, n.resize(y, 4, mode="linear", coordinate_transformation_mode="half_pixel")

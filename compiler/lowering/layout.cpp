@@ -78,6 +78,15 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
     const auto& readers = users[static_cast<std::size_t>(node.outputs[0])];
     return std::all_of(readers.begin(), readers.end(), [&](const Node* reader) { return reader->input(0) == node.outputs[0] && planar(*reader).reads; });
   };
+  /// A Concat copies each input wherever the result wants it, so that one which only convolutions and their like read is written as they read it.
+  const auto is_read_by_pixels = [&](ValueId value) {
+    const auto& readers = users[static_cast<std::size_t>(value)];
+    const bool goes_out = std::find(graph.outputs.begin(), graph.outputs.end(), value) != graph.outputs.end();
+    return !goes_out && !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](const Node* reader) {
+      const Operator* op = reader->is_map() || !reader->regions.empty() || reader->input(0) != value ? nullptr : find_operator(*reader);
+      return op != nullptr && op->layout == LayoutRule::Prefers && (op->has_layout == nullptr || op->has_layout(graph, *reader)) && !planar(*reader).reads;
+    });
+  };
   /// [n, spatial..., c], as ONNX has it, to [n, c, spatial...]: a view of it.
   const auto is_view_of_pixels = [&](const Node& node) {
     if (!node.is("Transpose") || !node.domain.empty() || node.epilogue || !is_image(graph[node.outputs[0]].type)) return false;
@@ -99,7 +108,7 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
     if (rule == LayoutRule::RowMajor || (rule == LayoutRule::Prefers && stays_planar(node))) continue;
     for (ValueId out : node.outputs) {
       if (out == kAbsent || !is_image(graph[out].type)) continue;
-      bool last = rule == LayoutRule::Prefers;
+      bool last = rule == LayoutRule::Prefers || (node.is("Concat") && is_read_by_pixels(out));
       for (int i = 0; i < node.own_inputs() && !last; ++i) {
         const ValueId in = node.input(i);
         last = in != kAbsent && !graph[in].constant && layouts[static_cast<std::size_t>(in)].channels_last &&

@@ -93,6 +93,7 @@ class Simplifier {
         node.attributes["perm"] = perm;
       }
     }
+    if (tokens_of_image(node, perm)) return;
     bool identity = true;
     for (int i = 0; i < rank; ++i) identity = identity && perm[static_cast<std::size_t>(i)] == i;
     if (identity) return becomes(node, node.inputs[0]);
@@ -114,7 +115,7 @@ class Simplifier {
 
   void reshape(Node& node) {
     if (graph_[node.inputs[0]].type == graph_[node.outputs[0]].type) return becomes(node, node.inputs[0]);
-    if (shuffle(node)) return;
+    if (shuffle(node) || image_of_tokens(node)) return;
     const Node* before = producer(node.inputs[0]);
     if (before == nullptr || !is_reshape(*before) || !graph_[node.outputs[0]].type.is_static()) return;
     // Two reshapes are one; written as a Reshape to the shape that is known by now.
@@ -125,6 +126,67 @@ class Simplifier {
     node.inputs = {source, graph_.add_constant(node.name + "_shape", values(graph_[node.outputs[0]].type.extents))};
     extend();
     if (graph_[source].type == graph_[node.outputs[0]].type) becomes(node, source);
+  }
+
+  /// Between an image [n, c, spatial...] and its pixels as rows, [n, pixels, c], exporters go by way of [n, c, pixels]. By way of [n, spatial..., c] the Transpose is of an image, and
+  /// nothing is moved where that lies channels-last.
+  ///
+  ///   Reshape to [n, c, pixels], Transpose [0, 2, 1]      becomes     Transpose [0, 2, ..., 1], Reshape to [n, pixels, c]
+  ///   Transpose [0, 2, 1], Reshape to [n, c, spatial...]  becomes     Reshape to [n, spatial..., c], Transpose [0, last, 1, ...]
+  bool tokens_of_image(Node& turn, const std::vector<int64_t>& perm) {
+    Node* flatten = producer(turn.inputs[0]);
+    if (perm != std::vector<int64_t>{0, 2, 1} || flatten == nullptr || !is_reshape(*flatten) || !splits_pixels(graph_[flatten->inputs[0]].type, graph_[turn.inputs[0]].type)) return false;
+    if (uses_[static_cast<std::size_t>(turn.inputs[0])] != 1) return false;
+    Type pixels = graph_[flatten->inputs[0]].type;
+    std::rotate(pixels.extents.begin() + 1, pixels.extents.begin() + 2, pixels.extents.end());
+    std::vector<int64_t> to_last{0};
+    for (int64_t axis = 2; axis < pixels.rank(); ++axis) to_last.push_back(axis);
+    to_last.push_back(1);
+    becomes_transpose(*flatten, flatten->inputs[0], to_last);
+    gives(*flatten, pixels);
+    becomes_reshape(turn, flatten->outputs[0]);
+    return true;
+  }
+  bool image_of_tokens(Node& shape) {
+    Node* turn = producer(shape.inputs[0]);
+    if (turn == nullptr || !turn->is("Transpose") || turn->integers("perm") != std::vector<int64_t>{0, 2, 1} || !splits_pixels(graph_[shape.outputs[0]].type, graph_[shape.inputs[0]].type)) return false;
+    if (uses_[static_cast<std::size_t>(shape.inputs[0])] != 1) return false;
+    Type pixels = graph_[shape.outputs[0]].type;
+    std::rotate(pixels.extents.begin() + 1, pixels.extents.begin() + 2, pixels.extents.end());
+    std::vector<int64_t> to_first{0, pixels.rank() - 1};
+    for (int64_t axis = 1; axis + 1 < pixels.rank(); ++axis) to_first.push_back(axis);
+    gives(*turn, pixels);
+    becomes_reshape(*turn, turn->inputs[0]);
+    becomes_transpose(shape, turn->outputs[0], to_first);
+    return true;
+  }
+  /// Whether `image` is [n, c, spatial...] and `flat` the same as [n, c, pixels], all of it known but the number of images.
+  bool splits_pixels(const Type& image, const Type& flat) const {
+    const auto known = [](const Type& t) { return std::all_of(t.extents.begin() + 1, t.extents.end(), [](Dim d) { return d.is_constant() && d.value() > 0; }); };
+    return is_image(image) && image.rank() > 3 && flat.rank() == 3 && known(image) && known(flat) && image.extents[0] == flat.extents[0] && image.extents[1] == flat.extents[1] &&
+           element_count({image.extents.begin() + 2, image.extents.end()}) == flat.extents[2];
+  }
+  /// A new value, in the place of the one that the node gave.
+  void gives(Node& node, const Type& type) {
+    const ValueId fresh = graph_.add_value(node.name + "_pixels", type);
+    extend();
+    std::swap(definition_[static_cast<std::size_t>(fresh)], definition_[static_cast<std::size_t>(node.outputs[0])]);
+    node.outputs[0] = fresh;
+  }
+  void becomes_transpose(Node& node, ValueId input, std::vector<int64_t> perm) {
+    node.op = "Transpose";
+    node.inputs = {input};
+    node.attributes = {{"perm", std::move(perm)}};
+  }
+  /// To the type that its output has; the first extent is the input's.
+  void becomes_reshape(Node& node, ValueId input) {
+    std::vector<int64_t> shape{0};
+    const Extents& extents = graph_[node.outputs[0]].type.extents;
+    for (std::size_t axis = 1; axis < extents.size(); ++axis) shape.push_back(extents[axis].value());
+    node.op = "Reshape";
+    node.inputs = {input, graph_.add_constant(node.name + "_shape", std::move(shape))};
+    node.attributes.clear();
+    extend();
   }
 
   /// Reshape, Transpose, Reshape back, which together move channels alone: a channel shuffle. As a Gather it leaves an image an image, and its channels where they lie.
@@ -172,6 +234,7 @@ class Simplifier {
   void extend() {
     while (same_.size() < graph_.values.size()) same_.push_back(static_cast<ValueId>(same_.size()));
     definition_.resize(graph_.values.size(), -1);
+    uses_.resize(graph_.values.size(), 1);
   }
 
   Graph& graph_;

@@ -74,6 +74,11 @@ ONNXC_INLINE Vec min(Vec a, Vec b) { return select(a < b, a, b); }
 ONNXC_INLINE Vec max_or_nan(Vec a, Vec b) { return {vmaxq_f32(a.lanes, b.lanes)}; }
 ONNXC_INLINE Vec min_or_nan(Vec a, Vec b) { return {vminq_f32(a.lanes, b.lanes)}; }
 ONNXC_INLINE Vec sqrt(Vec x) { return {vsqrtq_f32(x.lanes)}; }
+ONNXC_INLINE Vec pick(Vec low, Vec high, Vec index) {
+  const uint8x16x2_t bytes = {{vreinterpretq_u8_f32(low.lanes), vreinterpretq_u8_f32(high.lanes)}};
+  const uint32x4_t lane = vandq_u32(vreinterpretq_u32_f32(index.lanes), vdupq_n_u32(7));
+  return {vreinterpretq_f32_u8(vqtbl2q_u8(bytes, vreinterpretq_u8_u32(vmlaq_n_u32(vdupq_n_u32(0x03020100), lane, 0x04040404))))};
+}
 ONNXC_INLINE Vec round(Vec x) { return {vrndnq_f32(x.lanes)}; }
 ONNXC_INLINE Vec floor(Vec x) { return {vrndmq_f32(x.lanes)}; }
 ONNXC_INLINE Vec ceil(Vec x) { return {vrndpq_f32(x.lanes)}; }

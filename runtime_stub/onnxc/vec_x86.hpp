@@ -110,13 +110,15 @@ ONNXC_INLINE Vec quotient(Vec a, Vec b) {
   const Vec r = reciprocal_14(b), q = a * r;
   return fma(fnma(b, q, a), r, q);
 }
-/// Of each lane of `index` the low five bits tell which lane of `low` and `high` it becomes.
 ONNXC_INLINE Vec pick(Vec low, Vec high, Vec index) { return {x86::pick(low.lanes, high.lanes, (x86::Ints)index.lanes)}; }
 /// x * 2^n, rounded once; of n the whole part counts.
 ONNXC_INLINE Vec scale(Vec x, Vec n) { return {x86::scale(x.lanes, n.lanes)}; }
 ONNXC_INLINE void pin(Vec& x) { asm("" : "+v"(x.lanes)); }
 ONNXC_INLINE void hold(Vec x) { asm("" : : "v"(x.lanes)); }
 #else
+#if defined(__AVX2__)
+ONNXC_INLINE Vec pick(Vec low, Vec high, Vec index) { return {x86::pick(low.lanes, high.lanes, (x86::Ints)index.lanes)}; }
+#endif
 ONNXC_INLINE void pin(Vec& x) { asm("" : "+x"(x.lanes)); }
 ONNXC_INLINE void hold(Vec x) { asm("" : : "x"(x.lanes)); }
 #endif

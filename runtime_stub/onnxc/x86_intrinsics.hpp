@@ -70,6 +70,10 @@ ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm256_sqrt_ps((__m256)x); }
 #if defined(__AVX2__)
 ONNXC_INLINE Ints widen_bytes(Bytes x) { return (Ints)_mm256_cvtepi8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen_unsigned(Halves x) { return (Ints)_mm256_cvtepu16_epi32((__m128i)x); }
+ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
+  const Floats a = (Floats)_mm256_permutevar8x32_ps((__m256)low, (__m256i)index), b = (Floats)_mm256_permutevar8x32_ps((__m256)high, (__m256i)index);
+  return select(index << 28, b, a);  // the sign of a lane selects
+}
 #endif
 #if defined(__F16C__)
 ONNXC_INLINE Floats widen_halves(Halves x) { return (Floats)_mm256_cvtph_ps((__m128i)x); }

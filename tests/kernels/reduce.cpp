@@ -3,7 +3,6 @@
 #include <onnxc/lrn.hpp>
 #include <onnxc/pool.hpp>
 #include <onnxc/pool_planar.hpp>
-#include <onnxc/resize.hpp>
 #include <onnxc/scalar/reduce.hpp>
 
 #include "common.hpp"
@@ -309,43 +308,6 @@ TEST_CASE("max_pool_planar agrees with the loop") {
   check_planar_pool<2>({.n = 2, .h = 28, .w = 28, .c = 3, .oh = 14, .ow = 14, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2}, 3);
   check_planar_pool<2>({.h = 9, .w = 81, .c = 2, .oh = 3, .ow = 40, .kh = 3, .kw = 3, .stride_y = 3, .stride_x = 2}, 1);
   check_planar_pool<1>({.h = 6, .w = 37, .c = 2, .oh = 5, .ow = 35, .kh = 2, .kw = 3, .stride_x = 1}, 2);
-}
-
-TEST_CASE("resizing by tables") {
-  const int64_t h = 3, w = 4;
-  for (int64_t c : {1, Vec::width, Vec::width + 3}) {
-    const int64_t x_pixel = c + 1, y_pixel = c + 2;
-    const auto x = numbers(2 * h * w * x_pixel);
-    const int32_t ny[] = {0, 0, 1, 2, 2}, nx[] = {3, 2, 1}, ly[] = {0, 1, 1, 2}, lx[] = {0, 1, 2, 3, 1, 1};
-    const float wy[] = {0.25f, 0.75f, 0.5f, 0.5f}, wx[] = {0.1f, 0.9f, 1.0f, 0.0f, 0.3f, 0.7f};
-    std::vector<float> y(size_t(2 * 5 * 3 * y_pixel), kGuard), z(size_t(2 * 2 * 3 * y_pixel), kGuard), mixed = z;
-    for (int part = 0; part < 2; ++part) {
-      resize({part, 2}, x.data(), y.data(), {.n = 2, .h = h, .w = w, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .y = {5, 1, ny, nullptr}, .x = {3, 1, nx, nullptr}});
-      resize({part, 2}, x.data(), z.data(), {.n = 2, .h = h, .w = w, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .y = {2, 2, ly, wy}, .x = {3, 2, lx, wx}});
-    }
-    resize({}, x.data(), mixed.data(), {.n = 2, .h = h, .w = w, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .y = {2, 2, ly, wy}, .x = {3, 1, nx, nullptr}});
-    auto at = [&](int64_t n, int64_t iy, int64_t ix, int64_t ch) { return x[size_t(((n * h + iy) * w + ix) * x_pixel + ch)]; };
-    int64_t wrong = 0;
-    for (int64_t n = 0; n < 2; ++n) {
-      for (int64_t ox = 0; ox < 3; ++ox) {
-        for (int64_t ch = 0; ch < y_pixel; ++ch) {
-          for (int64_t oy = 0; oy < 5; ++oy) wrong += y[size_t(((n * 5 + oy) * 3 + ox) * y_pixel + ch)] != (ch < c ? at(n, ny[oy], nx[ox], ch) : kGuard);
-          for (int64_t oy = 0; oy < 2; ++oy) {
-            double v = 0, one_axis = 0;
-            for (int ty = 0; ty < 2 && ch < c; ++ty) {
-              one_axis += double(wy[oy * 2 + ty]) * double(at(n, ly[oy * 2 + ty], nx[ox], ch));
-              for (int tx = 0; tx < 2; ++tx) v += double(wy[oy * 2 + ty]) * double(wx[ox * 2 + tx]) * double(at(n, ly[oy * 2 + ty], lx[ox * 2 + tx], ch));
-            }
-            const float got = z[size_t(((n * 2 + oy) * 3 + ox) * y_pixel + ch)];
-            wrong += ch < c ? !(std::fabs(got - v) <= 1e-6) : got != kGuard;
-            const float got_mixed = mixed[size_t(((n * 2 + oy) * 3 + ox) * y_pixel + ch)];
-            wrong += ch < c ? !(std::fabs(got_mixed - one_axis) <= 1e-6) : got_mixed != kGuard;
-          }
-        }
-      }
-    }
-    CHECK(wrong == 0);
-  }
 }
 
 TEST_CASE("sums of squares over neighbouring channels, at the edges and with windows wider than the pixel") {

@@ -14,6 +14,7 @@ import tempfile
 
 import numpy as np
 import onnxc
+from onnx import helper as h
 from onnx import numpy_helper, parser
 
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
@@ -34,6 +35,14 @@ def network_of_any_batch(title, nodes, constants, outputs, **feeds):
     """Twice: for as many samples as there are, and for a number that only a run tells."""
     network(title, nodes, constants, outputs, **feeds)
     NETWORKS.append((f"{title}, any number", make_model(title, nodes, constants, outputs, feeds, {0: "n"}), feeds))
+
+
+def resize(x, y, scales="", sizes="", **attributes):
+    return h.make_node("Resize", [x, "", scales, sizes] if sizes else [x, "", scales], [y], **attributes)
+
+
+def conv3d(inputs, output):
+    return node("Conv", inputs, output, pads=[1] * 6)
 
 
 def dense_and_gated():
@@ -200,6 +209,47 @@ shrink (float[N] x, int64 m) => (float[K] y) {
     NETWORKS.append(("a slice of what a loop carries", model, dict(x=values(10), m=np.array(3))))
 
 
+def resized():
+    """Images that are made larger and smaller: as they come, between convolutions, and on their way out; one axis of many; volumes; sizes that a run tells."""
+    w0, w1 = weights(20, 3, 3, 3), weights(6, 20, 3, 3)
+    # align_corners by whole numbers alone: of other lengths ONNX takes the fraction, ONNX Runtime what is left of it.
+    for mode, coordinates, scales in (("linear", "half_pixel", [(2, 4), (0.5, 0.4), (3, 0.2)]), ("linear", "align_corners", [(1, 3), (4, 1)]), ("cubic", "half_pixel", [(1.7, 1), (0.2, 2.6)]),
+                                      ("nearest", "asymmetric", [(2, 4), (0.5, 0.4), (1, 2.6)])):
+        nodes, constants = [conv("x w0", "a")], dict(w0=w0, w1=w1)
+        for i, pair in enumerate(scales):
+            by = lambda x, y, i=i: resize(x, y, f"scales{i}", mode=mode, coordinate_transformation_mode=coordinates)
+            constants[f"scales{i}"] = np.array([1, 1, *pair], np.float32)
+            nodes += [by("x", f"r{i}"), node("Sigmoid", f"r{i}", f"planar{i}"), by("a", f"ra{i}"), conv(f"ra{i} w1", f"b{i}"), node("Tanh", f"b{i}", f"between{i}"), by(f"b{i}", f"rb{i}"), node("Relu", f"rb{i}", f"out{i}")]
+        outputs = " ".join(f"planar{i} between{i} out{i}" for i in range(len(scales)))
+        make = network_of_any_batch if coordinates == "half_pixel" and mode == "linear" else network
+        make(f"{mode}, {coordinates}", nodes, constants, outputs, x=values(2, 3, 20, 30))
+    for mode, sizes in ("linear", [2, 3, 9, 20, 41]), ("nearest", [2, 3, 3, 12, 17]):
+        nodes = [resize("x", "planar", sizes="sizes", mode=mode), conv3d("x w", "a"), resize("a", "r", sizes="more", mode=mode), node("Relu", "r", "ra"), conv3d("ra v", "y")]
+        network(f"volumes, {mode}, to {sizes[2:]}", nodes, dict(w=weights(20, 3, 3, 3, 3), v=weights(4, 20, 3, 3, 3), sizes=np.array(sizes), more=np.array([2, 20, *sizes[2:]])), "planar y", x=values(2, 3, 5, 12, 17))
+    for sizes in [1, 3, 9, 11], [1, 3, 4, 63]:
+        nodes = [resize("x", "planar", sizes="sizes", mode="linear", antialias=1), conv("x w0", "a"), resize("a", "r", sizes="more", mode="cubic", antialias=1), conv("r w1", "y")]
+        feeds = dict(x=values(1, 3, 32, 61))
+        NETWORKS.append((f"antialiased to {sizes[2:]}", make_model("antialiased", nodes, dict(w0=w0, w1=w1, sizes=np.array(sizes), more=np.array([1, 20, *sizes[2:]])), "planar y", feeds, opset=18), feeds))
+    open_sides = [conv("x w0", "a"), resize("a", "r", "scales", mode="linear"), conv("r w1", "y"), resize("x", "planar", "scales", mode="linear"), resize("x", "told", "given", mode="linear")]
+    feeds = dict(x=values(1, 3, 13, 21), given=np.array([1, 1, 1.5, 2.3], np.float32))
+    constants = dict(w0=w0, w1=w1, scales=np.array([1, 1, 2, 3], np.float32))
+    network("scales that a run tells", open_sides, constants, "y planar told", **feeds)
+    NETWORKS.append(("sides that a run tells", make_model("open", open_sides[:4], constants, "y planar", dict(x=feeds["x"]), {2: "h", 3: "w"}), dict(x=feeds["x"])))
+
+
+def pixels_and_rows():
+    """Images whose pixels are rows of a matrix in between, as transformers have them, and Concat of what lies in both ways before a convolution."""
+    for order, title in ([0, 2, 1], "by way of [n, c, pixels]"), ([0, 2, 3, 1], "by way of [n, h, w, c]"):
+        to_rows = [node("Reshape", "a flat", "f"), node("Transpose", "f", "t", perm=order)] if len(order) == 3 else [node("Transpose", "a", "f", perm=order), node("Reshape", "f flat", "t")]
+        nodes = [conv("x w0", "a"), *to_rows, node("MatMul", "t m", "u"), node("Add", "u t", "s"), node("Transpose", "s", "st", perm=[0, 2, 1]), node("Reshape", "st image", "i"), conv("i w1", "b"),
+                 resize("i", "r", "scales", mode="linear"), node("Concat", "x2 r", "c", axis=1), conv("c w2", "y"), node("Relu", "f", "z")]
+        constants = dict(w0=weights(24, 3, 3, 3), m=weights(24, 24), w1=weights(9, 24, 3, 3), w2=weights(10, 27, 3, 3), flat=np.array([0, 24, -1] if len(order) == 3 else [0, -1, 24]),
+                         image=np.array([0, 24, 10, 12]), scales=np.array([1, 1, 2, 2], np.float32))
+        network_of_any_batch(f"pixels as rows, {title}", nodes, constants, "y b s", x=values(2, 3, 10, 12), x2=values(2, 3, 20, 24))
+    joined = [node("Concat", "x y", "c", axis=1), conv("c w0", "a"), node("Concat", "x x", "d", axis=2), conv("d w1", "b", group=8), node("Concat", "y x", "e", axis=1), node("Neg", "e", "z")]
+    network_of_any_batch("images as they come, joined for convolutions", joined, dict(w0=weights(12, 17, 3, 3), w1=weights(16, 1, 3, 3)), "a b z", x=values(2, 8, 9, 11), y=values(2, 9, 9, 11))
+
+
 def arena(model, *options):
     """Bytes, or None where sizes are not known."""
     with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
@@ -223,7 +273,7 @@ def faults_of(title, model, feeds):
 
 
 def main():
-    for make in dense_and_gated, row_major, nhwc, turned, squeeze_and_excite, classifiers, strassen, depthwise_pairs, stems, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice, inner_products:
+    for make in dense_and_gated, row_major, nhwc, turned, squeeze_and_excite, classifiers, strassen, depthwise_pairs, stems, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice, inner_products, resized, pixels_and_rows:
         make()
     failed = 0
     for faults in side_by_side(lambda each: faults_of(*each), NETWORKS):

@@ -4,7 +4,7 @@
 #include <onnxc/pool.hpp>
 #include <onnxc/pool_3d.hpp>
 #include <onnxc/pool_planar.hpp>
-#include <onnxc/resize.hpp>
+#include <onnxc/resize_planar.hpp>
 #include <onnxc/scalar/conv_transpose.hpp>
 #include <onnxc/scalar/max_unpool.hpp>
 #include <onnxc/scalar/pool.hpp>
@@ -50,14 +50,15 @@ constexpr PoolParams kVolumePool{.h = 32,
                                  .kd = 2,
                                  .stride_z = 2};
 
-/// An axis made twice as long, linearly.
-ResizeAxis twice(Data& d, int64_t size) {
-  const ResizeTableParams p{.in = size, .out = 2 * size, .taps = 2};
-  int32_t* const index = d.room<int32_t>(4 * size);
-  float* const weight = d.room(4 * size);
+ResizeAxis resized(Data& d, ResizeTableParams p) {
+  p.taps = resize_taps(p.filter, p.antialias, static_cast<double>(p.out) / static_cast<double>(p.in));
+  int32_t* const index = d.room<int32_t>(p.taps * p.out);
+  float* const weight = d.room(p.taps * p.out);
   resize_table(p, index, weight);
-  return {2 * size, 2, index, weight};
+  return {p.out, p.taps, index, weight};
 }
+/// An axis made twice as long, linearly.
+ResizeAxis twice(Data& d, int64_t size) { return resized(d, {.in = size, .out = 2 * size}); }
 
 }  // namespace
 
@@ -84,9 +85,25 @@ void add_pool(Suite& suite) {
   });
   suite.add("resize", "28x28x64_linear_x2", {4.0 * 56 * 56 * 64}, [](Data& d) {
     return [x = d.numbers(28 * 28 * 64), y = d.room(56 * 56 * 64), axis = twice(d, 28)] {
-      resize({}, x, y, {.h = 28, .w = 28, .c = 64, .x_pixel = 64, .y_pixel = 64, .y = axis, .x = axis});
+      resize<2, 2>({}, x, y, {.h = 28, .w = 28, .c = 64, .x_pixel = 64, .y_pixel = 64, .y = axis, .x = axis});
     };
   });
+  suite.add("resize", "28x28x64_cubic_x2", {16.0 * 56 * 56 * 64}, [](Data& d) {
+    return [x = d.numbers(28 * 28 * 64), y = d.room(56 * 56 * 64), axis = resized(d, {.in = 28, .out = 56, .filter = Filter::cubic})] {
+      resize<4, 4>({}, x, y, {.h = 28, .w = 28, .c = 64, .x_pixel = 64, .y_pixel = 64, .y = axis, .x = axis});
+    };
+  });
+  const auto add_planar = [&]<int down, int across>(const char* name, int64_t from, int64_t to, Filter filter) {
+    suite.add("resize_planar", name, {double(down * across * 8 * to * to)}, [=](Data& d) {
+      return [=, x = d.numbers(8 * from * from), y = d.room(8 * to * to), axis = resized(d, {.in = from, .out = to, .filter = filter})] {
+        resize_planar<down, across>({}, x, y, {.planes = 8, .h = from, .w = from, .y = axis, .x = axis});
+      };
+    });
+  };
+  add_planar.template operator()<2, 2>("8x32x32_linear_x4", 32, 128, Filter::linear);
+  add_planar.template operator()<2, 2>("8x128x128_linear_half", 128, 64, Filter::linear);
+  add_planar.template operator()<2, 2>("8x256x256_linear_quarter", 256, 64, Filter::linear);
+  add_planar.template operator()<4, 4>("8x64x64_cubic_x2", 64, 128, Filter::cubic);
   suite.add("resize_table", "224_to_448", {2.0 * 448}, [](Data& d) {
     return [index = d.room<int32_t>(896), weight = d.room(896)] { resize_table({.in = 224, .out = 448, .taps = 2}, index, weight); };
   });

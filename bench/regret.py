@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """How far the kernels that onnxc chooses by predicted costs are from the best that are measured: bench/regret.py MODEL... [--out FOLDER]
+With --steps, how far the predictions themselves are off: bench/regret.py --steps MODEL... [--out FOLDER]
 
 A model is an .onnx file, a folder with model.onnx, or a folder of models, of which the dense networks are taken (f32, products by constant weights alone). For each, `onnxc tune --regret`
 measures the candidates of every node in the whole model. Regret is the time of the chosen ones over that of the best ones, of the nodes that have a choice; 1 is perfect. What --weights-growth
@@ -7,11 +8,18 @@ forbids is part of it: "within growth" is the same against what --tune takes. Be
 
 Prints a Markdown table, and the nodes with the most regret. --out writes table.md and regret.json, with the machine, the date and the commit.
 
+--steps takes all models of a folder, ONNX's test cases among them, profiles each, and tells which share of the steps takes between half and twice of what is predicted (the best time of a step: what
+disturbs a machine only ever adds), for each kernel as well. Steps of sizes that only a run tells have no prediction, and are counted beside. Steps below --least nanoseconds are left out: a clock
+tells nothing of them.
+
 Measure on an idle machine. --fresh measures what the cache knows, too. Exit status: 0, 1 where onnxc failed on a model, 2 for no model.
 """
 import argparse
+import collections
+import csv
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,11 +31,13 @@ ROOT = Path(__file__).resolve().parent.parent
 ONNXC = os.environ.get("ONNXC_EXECUTABLE", str(ROOT / "build" / "onnxc"))
 
 
-def models_at(path):
+def models_at(path, every=False):
     if not path.is_dir():
         return [path]
     if (path / "model.onnx").exists():
         return [path / "model.onnx"]
+    if every:
+        return sorted(path.glob("**/model.onnx"))
     import zoo
 
     return [model for model in zoo.models(path) if zoo.is_dense(model)]
@@ -85,6 +95,55 @@ def worst_kinds(results, count):
     return "\n".join(lines) + "\n"
 
 
+def profiled(model, options):
+    """The rows of `onnxc profile --csv`, or the error's text."""
+    with tempfile.TemporaryDirectory() as folder:
+        figures = Path(folder) / "steps.csv"
+        data = ["--data", str(model.parent)] if list(model.parent.glob("test_data_set_*")) else []
+        done = subprocess.run([ONNXC, "profile", str(model), *data, "--csv", str(figures), *options], capture_output=True, text=True, errors="replace")
+        return list(csv.DictReader(figures.open())) if done.returncode == 0 else (done.stderr.strip() or "failed").splitlines()[-1]
+
+
+def off_by(row):
+    """Measured over predicted, or None."""
+    return float(row["best_ns"]) / float(row["predicted_ns"]) if row["predicted_ns"] else None
+
+
+def near(ratios):
+    return sum(0.5 <= r <= 2 for r in ratios) / max(len(ratios), 1)
+
+
+def steps_table(rows):
+    """Of steps with a prediction: how many there are, how many are within twice, and the same for each kernel, with the ratio's quartiles."""
+    ratios = [off_by(row) for row in rows]
+    known = [r for r in ratios if r is not None]
+    time = sum(float(row["run_ns"]) for row in rows)
+    near_time = sum(float(row["run_ns"]) for row, r in zip(rows, ratios, strict=True) if r is not None and 0.5 <= r <= 2)
+    lines = [f"{len(known)} steps with a prediction, {near(known):.1%} between half and twice of it, with {near_time / max(time, 1e-9):.1%} of the time; {len(rows) - len(known)} without one.", "",
+             "| kernel | steps | within twice | measured over predicted: quartiles | |", "|---|---:|---:|---:|---:|"]
+    kernels = collections.defaultdict(list)
+    for row, r in zip(rows, ratios, strict=True):
+        if r is not None:
+            kernels[row["kernel"]].append(r)
+    for kernel, list_ in sorted(kernels.items(), key=lambda item: -sum(not 0.5 <= r <= 2 for r in item[1])):
+        quartiles = statistics.quantiles(list_, n=4, method="inclusive") if len(list_) > 1 else list_ * 3
+        lines.append(f"| {kernel} | {len(list_)} | {near(list_):.0%} | {' '.join(f'{q:.2f}' for q in quartiles)} | {min(list_):.2f} to {max(list_):.2f} |")
+    return "\n".join(lines) + "\n"
+
+
+def measure_steps(given):
+    rows, failed = [], 0
+    for model in [m for path in given.models for m in models_at(path, every=True)][:: given.every]:
+        told = profiled(model, [f"--seconds={given.seconds}", *given.option])
+        if isinstance(told, str):
+            failed += 1
+            print(f"{title(model)}: {told}", file=sys.stderr)
+            continue
+        rows += [{**row, "model": title(model)} for row in told if float(row["best_ns"]) >= given.least]
+        print(f"{title(model)}: {len(told)} steps", file=sys.stderr, flush=True)
+    return rows, failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", metavar="MODEL", type=Path)
@@ -93,7 +152,20 @@ def main():
     parser.add_argument("--fresh", action="store_true", help="measure what is known, too")
     parser.add_argument("--seconds", type=float, default=2, help="for each build of a model (default 2)")
     parser.add_argument("--option", action="append", default=[], metavar="OPTION", help="for onnxc tune: --option=--threads=2; may be repeated")
+    parser.add_argument("--steps", action="store_true", help="how far predictions are off, of all steps")
+    parser.add_argument("--least", type=float, default=100, metavar="NS", help="with --steps: of steps that take so long (default 100)")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="with --steps: each N-th model alone")
     given = parser.parse_args()
+    if given.steps:
+        rows, failed = measure_steps(given)
+        about = machine.describe(ONNXC, {})
+        text = f"{steps_table(rows)}\n{about['processor']}, {about['cores']} cores, {about['compiler']}, {about['date']}, {about['commit']}.\n"
+        print(text, end="")
+        if given.out:
+            given.out.mkdir(parents=True, exist_ok=True)
+            (given.out / "steps.md").write_text(text)
+            (given.out / "steps.json").write_text(json.dumps({"machine": about, "steps": rows}, indent=1) + "\n")
+        return 1 if failed else 0 if rows else 2
     results, failed = {}, 0
     for model in [m for path in given.models for m in models_at(path)]:
         told = measure(model, [f"--seconds={given.seconds}", *(["--fresh"] if given.fresh else []), *given.option])

@@ -83,6 +83,7 @@ stage "images" script tests/images/run.sh
 stage "a model from inside" script tests/sight/run.sh
 stage "reports in a browser" script tests/report/run.sh
 long_stage "whole networks, all of them" script tests/zoo/run.sh --all
+long_stage "operators against ONNX Runtime, built with -O3" script tests/contrib/run.sh -O3
 long_stage "emitted code" script tests/emitted/run.sh
 stage "AArch64 in an emulator" script tests/cross/aarch64.sh
 stage "refusals" script tests/refuse/run.sh

@@ -24,7 +24,6 @@ from side_by_side import side_by_side
 
 FLAGS = ["-std=c++20", "-fPIC", "-shared", os.environ.get("ONNXC_UNITS_LEVEL", "-O1"), "-w"]
 RUNTIME = pathlib.Path(__file__).resolve().parents[1] / "runtime_stub"
-UNITS_IN_GROUP = 32
 
 
 class Unit(NamedTuple):
@@ -120,12 +119,12 @@ def sessions(units):
     return results
 
 
-def in_groups(items, wanted):
-    """Neighbours together, since they use the same kernels: lists of (item, its Units)."""
+def in_groups(items, wanted, most):
+    """Neighbours together, since they use the same kernels: lists of (item, its Units), with so many Units at most where an item has not more."""
     group, count = [], 0
     for item in items:
         units = wanted(item)
-        if group and count + len(units) > UNITS_IN_GROUP:
+        if group and count + len(units) > most:
             yield group
             group, count = [], 0
         group.append((item, units))
@@ -134,12 +133,12 @@ def in_groups(items, wanted):
         yield group
 
 
-def judged_in_groups(items, wanted, judge):
-    """What judge(item, *sessions) says of each item, in order, with the session, or the CompileError, of each Unit in wanted(item)."""
+def judged_in_groups(items, wanted, judge, of=32):
+    """What judge(item, *sessions) says of each item, in order, with the session, or the CompileError, of each Unit in wanted(item); groups of `of` Units."""
 
     def judge_group(group):
         made = iter(sessions([unit for _, units in group for unit in units]))
         return [judge(item, *[next(made) for _ in units]) for item, units in group]
 
-    for verdicts in side_by_side(judge_group, in_groups(items, wanted)):
+    for verdicts in side_by_side(judge_group, in_groups(items, wanted, of)):
         yield from verdicts

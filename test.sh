@@ -37,6 +37,8 @@ long_stage() { [ $all = no ] || stage "$@"; }
 # script FILE ARGUMENT...: runs a script of the tests when it is there.
 script() { if [ -x "$1" ]; then "$@"; else echo "(no $1)"; return 77; fi; }
 
+units_for_use() { ONNXC_UNITS_LEVEL=-O3 script "$@"; }  # what tests/units.py builds otherwise with -O1
+
 setup() { tools/setup.sh --test-deps --quiet; }
 build() { cmake --preset "$1" -DONNXC_BUILD_TESTS=ON >/dev/null && cmake --build --preset "$1" -j "$jobs"; }
 run_ctest() { ctest --preset "$1" -j "$jobs" "${@:2}"; }
@@ -83,7 +85,9 @@ stage "images" script tests/images/run.sh
 stage "a model from inside" script tests/sight/run.sh
 stage "reports in a browser" script tests/report/run.sh
 long_stage "whole networks, all of them" script tests/zoo/run.sh --all
-long_stage "operators against ONNX Runtime, built with -O3" script tests/contrib/run.sh -O3
+long_stage "operators against ONNX Runtime, built with -O3" units_for_use tests/contrib/run.sh
+long_stage "values in place, built with -O3" units_for_use tests/placement/run.sh
+long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
 stage "AArch64 in an emulator" script tests/cross/aarch64.sh
 stage "refusals" script tests/refuse/run.sh

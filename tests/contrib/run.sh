@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Operators that ONNX's backend tests do not hold, or hold in few forms, against ONNX Runtime, onnx.reference or numpy.
 #
-# Many units are built in one (tests/units.py), with -O1. With -O3, as units are built for use, the compiler takes half as long again.
+# Many units are built in one, with -O1 (tests/units.py). With ONNXC_UNITS_LEVEL=-O3, as units are built for use, the compiler takes half as long again.
 #
-#   tests/contrib/run.sh [-O3] [BUILD_FOLDER [REGEX]]
+#   tests/contrib/run.sh [BUILD_FOLDER [REGEX]]
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 . tools/env.sh
-case "${1:-}" in -O?) export ONNXC_UNITS_LEVEL="$1"; shift ;; esac
 build="$(cd "${1:-build}" && pwd)"
 [ -x "$build/onnxc" ] || { echo "(no $build/onnxc)"; exit 77; }
 "$ONNXC_PYTHON" -c 'import numpy, onnx, onnxruntime' 2>/dev/null || { echo "no Python with onnxruntime: tools/setup.sh --test-deps"; exit 77; }

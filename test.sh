@@ -89,6 +89,7 @@ long_stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2
 long_stage "operators against ONNX Runtime, built with -O3" units_for_use tests/contrib/run.sh
 long_stage "values in place, built with -O3" units_for_use tests/placement/run.sh
 long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
+long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
 stage "AArch64 in an emulator" script tests/cross/aarch64.sh
 stage "refusals" script tests/refuse/run.sh

@@ -37,6 +37,8 @@ long_stage() { [ $all = no ] || stage "$@"; }
 # script FILE ARGUMENT...: runs a script of the tests when it is there.
 script() { if [ -x "$1" ]; then "$@"; else echo "(no $1)"; return 77; fi; }
 
+units_for_use() { ONNXC_UNITS_LEVEL=-O3 script "$@"; }  # what tests/units.py builds otherwise with -O1
+
 setup() { tools/setup.sh --test-deps --quiet; }
 build() { cmake --preset "$1" -DONNXC_BUILD_TESTS=ON >/dev/null && cmake --build --preset "$1" -j "$jobs"; }
 run_ctest() { ctest --preset "$1" -j "$jobs" "${@:2}"; }
@@ -66,7 +68,7 @@ stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh
 stage "whole networks" script tests/zoo/run.sh
-stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2
+stage "whole networks, half of them on two threads" script tests/zoo/run.sh --half --threads 2  # "threads" shows on small ones that results are the same
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "random cases of each operator" script tests/differential/run.sh
 stage "values in place" script tests/placement/run.sh
@@ -83,6 +85,11 @@ stage "images" script tests/images/run.sh
 stage "a model from inside" script tests/sight/run.sh
 stage "reports in a browser" script tests/report/run.sh
 long_stage "whole networks, all of them" script tests/zoo/run.sh --all
+long_stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2
+long_stage "operators against ONNX Runtime, built with -O3" units_for_use tests/contrib/run.sh
+long_stage "values in place, built with -O3" units_for_use tests/placement/run.sh
+long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
+long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
 stage "AArch64 in an emulator" script tests/cross/aarch64.sh
 stage "refusals" script tests/refuse/run.sh

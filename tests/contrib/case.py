@@ -1,10 +1,15 @@
 """A small model, what it is fed and how exactly its results are known."""
+import pathlib
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from units import Unit  # noqa: E402
 
 
 @dataclass
@@ -16,6 +21,23 @@ class Case:
     atol: float = 1e-5
     off: int = 0  # integers: how many steps apart
     wanted: list = None  # where ONNX Runtime is not the oracle
+    refused = None  # as a Check has it: onnxc takes all of these
+
+    def unit(self):
+        return Unit(self.model, ("-O2",))
+
+    def judge(self, session):
+        """What is wrong with the session, which may be why there is none; or nothing."""
+        if isinstance(session, Exception):
+            return str(session)
+        try:
+            wanted = self.wanted if self.wanted is not None else expected(self)
+        except Exception as error:  # a case that the oracle refuses shows nothing
+            return f"ONNX Runtime refuses it: {error}"
+        for info, a, e in zip(self.model.graph.output, session.run(None, self.feeds), wanted):
+            if problem := difference(np.asarray(a), np.asarray(e), self):
+                return f"{info.name}: {problem}"
+        return None
 
 
 def number_type(array):
@@ -49,6 +71,21 @@ def case(name, op, inputs, outputs=1, constants=(), domain="com.microsoft", opse
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     return Case(name, model, feeds, **tolerance)
+
+
+def difference(actual, wanted, case):
+    """What is wrong with an output, or nothing."""
+    if actual.dtype != wanted.dtype or actual.shape != wanted.shape:
+        return f"{actual.dtype}{list(actual.shape)}, expected {wanted.dtype}{list(wanted.shape)}"
+    a, e = actual.astype(np.float64), wanted.astype(np.float64)
+    if np.issubdtype(wanted.dtype, np.integer):
+        wrong = np.abs(a - e) > case.off
+    else:
+        wrong = ~(np.isclose(a, e, rtol=case.rtol, atol=case.atol, equal_nan=True))
+    if not wrong.any():
+        return None
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return f"{int(wrong.sum())} of {wrong.size} elements differ; {list(at)} is {a[at]}, expected {e[at]}"
 
 
 def expected(case):

@@ -18,7 +18,7 @@ import onnxc
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from record import record  # noqa: E402
-from side_by_side import side_by_side  # noqa: E402
+from units import Unit, judged_in_groups  # noqa: E402
 
 CHECKS = []
 
@@ -82,20 +82,19 @@ class Check:
         session.run_with_iobinding(binding)
         return binding.copy_outputs_to_cpu()
 
-    def run(self):
-        """Empty, or what is wrong."""
-        model = self.model()
-        try:
-            got = onnxc.InferenceSession(model).run(None, self.feeds())
-        except onnxc.CompileError as error:
-            if self.refused and re.search(self.refused, str(error)):
-                return ""
-            return str(error)
+    def unit(self):
+        return Unit(self.model())
+
+    def judge(self, session):
+        """Empty, or what is wrong with the session, which may be why there is none."""
+        if isinstance(session, onnxc.CompileError):
+            return "" if self.refused and re.search(self.refused, str(session)) else str(session)
         if self.refused:
             return "was not refused"
+        got = session.run(None, self.feeds())
         if self.verify:
             return self.verify(*got) or ""
-        for i, (a, b) in enumerate(zip(got, self.expected(model), strict=True)):
+        for i, (a, b) in enumerate(zip(got, self.expected(self.model()), strict=True)):
             if self.compared is not None and i not in self.compared:
                 continue
             if self.rows is not None and i:
@@ -122,21 +121,25 @@ def numbers(*shape, seed=0, dtype=np.float32, scale=1.0):
     return (np.random.default_rng(seed + 7 * len(shape) + sum(shape)).standard_normal(shape) * scale).astype(dtype)
 
 
-def main():
-    chosen = [c for c in CHECKS if len(sys.argv) < 2 or re.search(sys.argv[1], c.name)]
+def run_all(checks):
+    """Checks, or Cases of case.py: tells which fail. Returns the exit status."""
 
-    def run(c):
+    def judge(each, session):
         try:
-            return c.run()
+            return each.judge(session)
         except Exception as error:  # of ONNX Runtime, or of the check
             return f"{type(error).__name__}: {error}"
 
     failed = 0
-    for c, fault in zip(chosen, side_by_side(run, chosen)):
-        if not c.refused:
-            record("contrib", c.name, c.model(), not fault)
+    for each, fault in zip(checks, judged_in_groups(checks, lambda each: [each.unit()], judge), strict=True):
+        if not each.refused:
+            record("contrib", each.name, each.unit().model, not fault)
         if fault:
             failed += 1
-            print(f"FAILED {c.name}: {fault}")
-    print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {len(chosen) - failed} of {len(chosen)} passed")
-    sys.exit(failed != 0)
+            print(f"FAILED {each.name}: {fault[:400]}", flush=True)
+    print(f"{len(checks) - failed} of {len(checks)} passed")
+    return 1 if failed else 0
+
+
+def main():
+    sys.exit(run_all([c for c in CHECKS if len(sys.argv) < 2 or re.search(sys.argv[1], c.name)]))

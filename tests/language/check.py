@@ -12,7 +12,7 @@ import branches  # noqa: E402, F401
 import broadcasting  # noqa: E402, F401
 import functions  # noqa: E402, F401
 from case import CASES  # noqa: E402
-from side_by_side import side_by_side  # noqa: E402
+from units import Unit, judged_in_groups  # noqa: E402
 
 TARGETS = ("native", "x86-64-v3", "generic") if "avx2" in pathlib.Path("/proc/cpuinfo").read_text() else ("native", "generic")
 
@@ -27,12 +27,16 @@ def same(actual, wanted, near):
     return None
 
 
-def run(job):
+def units(job):
     case, target = job
-    try:
-        session = onnxc.InferenceSession(case.model.SerializeToString(), options=["-O2", f"--target={target}", *case.options])
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
+    return [Unit(case.model, ("-O2", f"--target={target}", *case.options))]
+
+
+def judge(job, session):
+    """What is wrong with the session, which may be why there is none; or nothing."""
+    case, _ = job
+    if isinstance(session, onnxc.CompileError):
+        return f"{type(session).__name__}: {session}"
     for number, (feeds, wanted) in enumerate(case.runs):
         try:
             outputs = session.run(None, feeds)
@@ -49,9 +53,9 @@ def run(job):
 
 
 def main():
-    jobs = [(case, target) for case in CASES for target in TARGETS]
+    jobs = [(case, target) for target in TARGETS for case in CASES]
     failed = 0
-    for (case, target), problem in zip(jobs, side_by_side(run, jobs), strict=True):
+    for (case, target), problem in zip(jobs, judged_in_groups(jobs, units, judge), strict=True):
         if problem is not None:
             print(f"FAILED {case.title} on {target}: {problem}")
             failed += 1

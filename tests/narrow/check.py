@@ -13,7 +13,7 @@ from onnx import helper as h
 from onnx import numpy_helper
 
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
-from side_by_side import side_by_side  # noqa: E402
+from units import Unit, judged_in_groups  # noqa: E402
 
 RANDOM = np.random.default_rng(4)
 COMMON = "x86-64-v4"  # of what is told about: this machine may have kernels that read no narrow weights, and choose them
@@ -109,51 +109,64 @@ def described(model, *options):
         return json.loads(subprocess.run([os.environ["ONNXC_EXECUTABLE"], "info", file.name, "--json", *options], check=True, capture_output=True).stdout)
 
 
-def outputs(model, feeds, ways, *options):
-    """The first output for each --narrow-weights; units compile side by side."""
-    return list(side_by_side(lambda narrow: onnxc.InferenceSession(model, options=[f"--narrow-weights={narrow}", *options]).run(None, feeds)[0], ways))
+class Case:
+    """A network of one kind of weights: products of that size, or without one everything else."""
+
+    def __init__(self, kind, rows, k, n):
+        make, self.width = WEIGHTS[kind]
+        self.k, self.n = k, n
+        self.model = products(make, rows, k, n) if k else everything_else(make)
+        self.title = f"{kind}, {rows} x {k} x {n}" if k else f"{kind}, all but products"
+        self.feeds = {"x": values(40 if rows == "rows" else rows, k) if k else RANDOM.integers(-50, 50, (STEPS, 1))}
+        self.ways = [(f"--target={target}", narrow) for target, ways in TARGETS.items() for narrow in ways]
+        if not k:  # no weights are larger than the model's: Winograd's are plain ones
+            self.ways += [("-Os", "off"), ("-Os", "all")]
+
+    def units(self):
+        return [Unit(self.model, (option, f"--narrow-weights={narrow}")) for option, narrow in self.ways]
+
+    def expectations(self, *sessions):
+        """Pairs: whether it holds, and what to say where it does not."""
+        title, width, k = self.title, self.width, self.k
+        infos = {narrow: described(self.model, f"--narrow-weights={narrow}", f"--target={COMMON}") for narrow in ("off", "auto", "all")}
+        saved = {narrow: info["saved_weight_bytes"] for narrow, info in infos.items()}
+        packed = {narrow: info["packed_weight_bytes"] for narrow, info in infos.items()}
+        yield saved["off"] == 0 and all(packed[narrow] + saved[narrow] == packed["off"] for narrow in packed), f"{title}: bytes {packed}, saved {saved}"
+        yield (saved["all"] > 0) == (width < 4) and saved["all"] >= (4 - width) * 2 * k * self.n, f"{title}: {saved} bytes saved"
+        yield (saved["auto"] > 0) == (width < 4 and (not k or k > 500)), f"{title}: {saved} bytes saved where that is faster"  # beyond L2, and few rows
+        kernels = {narrow: [layer["kernel"].replace("gather_rows", "scalar_gather") for layer in info["layers"]] for narrow, info in infos.items()}
+        yield kernels["off"] == kernels["auto"] == kernels["all"], f"{title}: other kernels: {kernels}"
+        for layer in infos["all"]["layers"]:
+            reads = layer["kernel"] in ("gemm", "gemm_any", "gemv", "conv", "lstm", "gru", "rnn") or "plain weights" in layer["what"]
+            yield ("weights as" in layer["what"]) == (reads and width < 4), f"{title}: {layer['kernel']}: {layer['what']}"
+            yield layer["kernel"] != ("scalar_gather" if width < 4 else "gather_rows"), f"{title}: {layer['kernel']}"
+        own = [[layer["kernel"].replace("gather_rows", "scalar_gather") for layer in described(self.model, f"--narrow-weights={narrow}")["layers"]] for narrow in ("off", "all")]
+        yield own[0] == own[1], f"{title}, native: other kernels: {own}"
+        first = {}
+        for (option, narrow), session in zip(self.ways, sessions, strict=True):
+            if isinstance(session, onnxc.CompileError):
+                yield False, f"{title}, {option}, {narrow}: {session}"
+                continue
+            result = session.run(None, self.feeds)[0]
+            wanted = first.setdefault(option, result)
+            yield np.isfinite(result).all() and result.any(), f"{title}, {option}, {narrow}: no numbers"
+            yield result.tobytes() == wanted.tobytes(), f"{title}, {option}: results of {narrow} differ"
+        if not k:
+            small = {narrow: described(self.model, "-Os", f"--narrow-weights={narrow}") for narrow in ("off", "all")}
+            plain = [layer["what"] for layer in small["all"]["layers"] if "plain weights" in layer["what"]]
+            yield plain and all(("weights as" in what) == (width < 4) for what in plain), f"{title}, -Os: {plain}"
+            yield small["all"]["packed_weight_bytes"] <= small["off"]["packed_weight_bytes"] * (width + 1) / 4, f"{title}, -Os: {small['all']['packed_weight_bytes']} bytes"
 
 
 def main():
     failed = count = 0
-
-    def expect(holds, what):
-        nonlocal failed, count
-        count += 1
-        if not holds:
-            failed += 1
-            print("FAILED", what)
-
-    for kind, (make, width) in WEIGHTS.items():
-        for rows, k, n in (1, 530, 1025), (3, 530, 1025), ("rows", 70, 65), (0, 0, 0):
-            model = products(make, rows, k, n) if k else everything_else(make)
-            title = f"{kind}, {rows} x {k} x {n}" if k else f"{kind}, all but products"
-            infos = {narrow: described(model, f"--narrow-weights={narrow}", f"--target={COMMON}") for narrow in ("off", "auto", "all")}
-            saved = {narrow: info["saved_weight_bytes"] for narrow, info in infos.items()}
-            packed = {narrow: info["packed_weight_bytes"] for narrow, info in infos.items()}
-            expect(saved["off"] == 0 and all(packed[narrow] + saved[narrow] == packed["off"] for narrow in packed), f"{title}: bytes {packed}, saved {saved}")
-            expect((saved["all"] > 0) == (width < 4) and saved["all"] >= (4 - width) * 2 * k * n, f"{title}: {saved} bytes saved")
-            expect((saved["auto"] > 0) == (width < 4 and (not k or k > 500)), f"{title}: {saved} bytes saved where that is faster")  # beyond L2, and few rows
-            kernels = {narrow: [layer["kernel"].replace("gather_rows", "scalar_gather") for layer in info["layers"]] for narrow, info in infos.items()}
-            expect(kernels["off"] == kernels["auto"] == kernels["all"], f"{title}: other kernels: {kernels}")
-            for layer in infos["all"]["layers"]:
-                reads = layer["kernel"] in ("gemm", "gemm_any", "gemv", "conv", "lstm", "gru", "rnn") or "plain weights" in layer["what"]
-                expect(("weights as" in layer["what"]) == (reads and width < 4), f"{title}: {layer['kernel']}: {layer['what']}")
-                expect(layer["kernel"] != ("scalar_gather" if width < 4 else "gather_rows"), f"{title}: {layer['kernel']}")
-            own = [[layer["kernel"].replace("gather_rows", "scalar_gather") for layer in described(model, f"--narrow-weights={narrow}")["layers"]] for narrow in ("off", "all")]
-            expect(own[0] == own[1], f"{title}, native: other kernels: {own}")
-            for target, ways in TARGETS.items():
-                feeds = {"x": values(40 if rows == "rows" else rows, k) if k else RANDOM.integers(-50, 50, (STEPS, 1))}
-                results = outputs(model, feeds, ways, f"--target={target}")
-                expect(np.isfinite(results[0]).all() and results[0].any(), f"{title} for {target}: no numbers")
-                expect(all(r.tobytes() == results[0].tobytes() for r in results), f"{title} for {target}: results differ")
-            if not k:  # no weights are larger than the model's: Winograd's are plain ones
-                small = {narrow: described(model, "-Os", f"--narrow-weights={narrow}") for narrow in ("off", "all")}
-                plain = [layer["what"] for layer in small["all"]["layers"] if "plain weights" in layer["what"]]
-                expect(plain and all(("weights as" in what) == (width < 4) for what in plain), f"{title}, -Os: {plain}")
-                expect(small["all"]["packed_weight_bytes"] <= small["off"]["packed_weight_bytes"] * (width + 1) / 4, f"{title}, -Os: {small['all']['packed_weight_bytes']} bytes")
-                results = outputs(model, feeds, ("off", "all"), "-Os")
-                expect(results[0].any() and results[0].tobytes() == results[1].tobytes(), f"{title}, -Os: results differ")
+    cases = [Case(kind, *size) for kind in WEIGHTS for size in ((1, 530, 1025), (3, 530, 1025), ("rows", 70, 65), (0, 0, 0))]
+    for expectations in judged_in_groups(cases, Case.units, lambda case, *sessions: list(case.expectations(*sessions)), of=8):
+        for holds, what in expectations:
+            count += 1
+            if not holds:
+                failed += 1
+                print("FAILED", what, flush=True)
     print(f"{count} expectations, {failed} failed")
     return 1 if failed else 0
 

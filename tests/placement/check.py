@@ -19,7 +19,7 @@ from onnx import numpy_helper, parser
 
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
 from networks import agree, conv, make_model, node, reference, values, weights  # noqa: E402
-from side_by_side import side_by_side  # noqa: E402
+from units import Unit, judged_in_groups  # noqa: E402
 
 RUNS = (("-O0", 1), ("-O3", 1), ("-O3", 2), ("--memory=min", 1))
 NETWORKS = []
@@ -259,15 +259,17 @@ def arena(model, *options):
     return json.loads(told)["arena"].get("bytes")
 
 
-def faults_of(title, model, feeds):
+def faults_of(each, *sessions):
     """What is wrong with a network, a line each."""
+    title, model, feeds = each
     expected, faults = reference(model, feeds), []
     least, most = arena(model, "--memory=min"), arena(model)
     if least is not None and least > AT_MOST.get(title, 1) * most:
         faults.append(f"{title}: an arena of {least} bytes at --memory=min, of {most} at speed")
-    for options, threads in RUNS:
-        actual = onnxc.InferenceSession(model, options=[options], threads=threads).run(None, feeds)
-        if not agree(actual, expected):
+    for (options, threads), session in zip(RUNS, sessions, strict=True):
+        if isinstance(session, onnxc.CompileError):
+            faults.append(f"{title} at {options} with {threads} threads: {session}")
+        elif not agree(session.run(None, feeds), expected):
             faults.append(f"{title} at {options} with {threads} threads")
     return faults
 
@@ -276,7 +278,7 @@ def main():
     for make in dense_and_gated, row_major, nhwc, turned, squeeze_and_excite, classifiers, strassen, depthwise_pairs, stems, winograd_along_rows, bands_and_orders, stripes, few_channels, carried_slice, inner_products, resized, pixels_and_rows:
         make()
     failed = 0
-    for faults in side_by_side(lambda each: faults_of(*each), NETWORKS):
+    for faults in judged_in_groups(NETWORKS, lambda each: [Unit(each[1], (options,), threads) for options, threads in RUNS], faults_of):
         failed += len(faults)
         for fault in faults:
             print(f"FAILED {fault}", flush=True)

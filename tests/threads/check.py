@@ -16,6 +16,7 @@ import onnxc
 
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
 from networks import agree, conv, make_model, node, reference, values, weights  # noqa: E402
+from side_by_side import side_by_side  # noqa: E402
 
 THREADS = 4
 RUNS = 5  # of each: a race need not show in the first
@@ -115,15 +116,15 @@ def check_rows():
 
 def main():
     networks = {"inception": inception(), "inception of any batch": inception({0: "batch"}), "dilated": dilated(), "heads": heads(), "towers": towers(), "images of any size": images()}
+    models = {title: make_model(title.replace(" ", "_"), nodes, constants, outputs, feeds, dims) for title, (nodes, constants, outputs, feeds, dims) in networks.items()}
     failed, found = 0, 0
-    for title, (nodes, constants, outputs, feeds, dims) in networks.items():
-        model = make_model(title.replace(" ", "_"), nodes, constants, outputs, feeds, dims)
+    for (title, model), library in zip(models.items(), side_by_side(lambda model: onnxc.compile(model, threads=THREADS), models.values())):
+        feeds = networks[title][3]
         forks = groups(model)
         found += forks
         if forks == 0:
             failed += 1
             print(f"FAILED {title}: no steps are concurrent")
-        library = onnxc.compile(model, threads=THREADS)
         first = onnxc.InferenceSession(library).run(None, feeds)
         expected = reference(model, feeds)
         if not agree(first, expected):

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Runs whole models on their data: tests/zoo/run.sh [--all] [--threads N] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
+# Runs whole models on their data: tests/zoo/run.sh [--all] [--half] [--threads N] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
 # Without one, folder.sh says which: real models where there are some, else networks with random weights. --all takes every model, not the usual choice.
+# --half takes every other one, from the first on; neighbours in the list of real models are of one kind.
 set -uo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 . "$root/tools/env.sh"
 onnxc="${ONNXC_EXECUTABLE:-$root/build/onnxc}"
-all=no threads=1
+all=no half=no threads=1
 while true; do
   case "${1:-}" in
     --all) all=yes; shift ;;
+    --half) half=yes; shift ;;
     --threads) threads="$2"; shift 2 ;;
     *) break ;;
   esac
@@ -35,6 +37,10 @@ elif [ ${#models[@]} = 0 ]; then
     cond_if loop_scan silero_vad gpt2_mini_kv llama_mini_kv_op23 bilstm_tagger gru_classifier lstm_classifier tcn_audio
     # Few bits.
     bf16_mlp mlp_matmul4bits lenet5_digits_qdq mlperf_tiny_kws_int8 emx_micro_kws_qdq bert_mini_dynamic_int8)
+fi
+if [ $half = yes ]; then
+  for ((i = 1, count = ${#models[@]}; i < count; i += 2)); do unset "models[i]"; done
+  models=("${models[@]}")
 fi
 # One line for each, as it ends; as many at a time as there are processors.
 run_model() {

@@ -12,13 +12,34 @@
 //     1.21 1.03   3.23 1.98   1.55 1.03   0.65 0.53   23.6 19.3   74.0 60.4   11.6 9.1    6.9 6.8     0.32 0.37
 //
 // Parameters are depthwise's; w packed: [kx][4][c] (pack::depthwise_winograd), g made at compile time, in double. Pairs of rows begin at even rows of an image, whatever the number of
-// parts. An error is one of the sum of magnitudes of three rows of taps, 1.2 to 1.4 times depthwise's (root mean square, positive values and any), of which no row is beside its window (as F(2, R) has it, winograd_spoilt.hpp): NaN stays where it is, and an infinity gives NaN there. Reference: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
+// parts. An error is one of the sum of magnitudes of three rows of taps, 1.2 to 1.4 times depthwise's (root mean square, positive values and any), of which no row is beside its window (as F(2, R) has it, winograd_spoilt.hpp), so that NaN stays where it is.
+// An infinity would become NaN: where results are not finite, they are made by sums over windows. Where the epilogue reads nothing that may lie in y, that is seen once for a pair of rows, in
+// two additions a column. Reference: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
 #pragma once
 #include "depthwise.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
+
+/// A vector of channels of output (oy, ox), as a sum over its window. The middle taps come of g1 - g2, which is exact where they are zero.
+template <bool Whole, class RowAt>
+ONNXC_ONE_COPY Vec depthwise_winograd_window(int64_t oy, int64_t ox, const RowAt& row_at, int64_t pitch, const float* w, int64_t channel, int64_t lanes, const ConvParams& p) {
+  const auto load = [&](const float* from) { return Whole ? Vec::load(from) : Vec::load(from, lanes); };
+  Vec sum = p.bias == nullptr ? Vec::all(0.0f) : load(p.bias + channel);
+  for (int64_t kx = 0; kx < 3; ++kx) {
+    const float* const g = w + kx * 4 * p.cout + channel;
+    const Vec taps[3] = {load(g), load(g + p.cout) - load(g + 2 * p.cout), load(g + 3 * p.cout)};
+    for (int64_t ky = 0; ky < 3; ++ky) {
+      const int64_t iy = oy - p.pad_top + ky, ix = ox - p.pad_left + kx;
+      if (iy >= 0 && iy < p.h && ix >= 0 && ix < p.w) sum = fma(load(row_at(iy) + ix * pitch), taps[ky], sum);
+    }
+  }
+  return sum;
+}
+
+/// Whether a lane is infinite or NaN.
+ONNXC_INLINE bool has_special(Vec x) { return any(~(abs(x) <= Vec::all(std::numeric_limits<float>::max()))); }
 
 /// A vector of channels of output rows [top, bottom) of an image, of which the first is row `line` of y. row_at(iy): where a row of the image is, at these channels; `pitch` floats from
 /// one pixel to the next.
@@ -57,8 +78,18 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
     };
     // Column u of the padded image ends the sums of output column u - 2 and begins those of u. Results wait for the loads of the next column: a core takes one for a load of what was
     // just stored where the addresses agree in their last 12 bits (25x5x64: 1.03 us, 1.3 at such distances).
-    Vec upper = zero, lower = zero;
+    Vec upper = zero, lower = zero, seen = zero;
+    const auto direct = [&](int64_t down, int64_t ox) { return depthwise_winograd_window<Whole>(oy + down, ox, row_at, pitch, w, channel, lanes, p); };
     const auto finish_both = [&]() ONNXC_INLINE_LAMBDA {
+      if constexpr (Epi::kReads) {
+        if (has_special(upper + lower)) [[unlikely]] {
+          const int64_t ox = row - line * p.ow;
+          upper = direct(0, ox);
+          if (both) lower = direct(1, ox);
+        }
+      } else {
+        seen = seen + (upper + lower);
+      }
       finish(upper, 0);
       if (both) finish(lower, 1);
       ++row;
@@ -94,6 +125,15 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
       if (++u == end) break;
     }
     if (p.ow > 0) finish_both();
+    if (!Epi::kReads && has_special(seen)) [[unlikely]] {
+      row = line * p.ow;
+      out = y + row * pixel + channel;
+      sums[0] = sums[1] = zero;
+      for (int64_t ox = 0; ox < p.ow; ++ox, ++row, out += pixel) {
+        finish(direct(0, ox), 0);
+        if (both) finish(direct(1, ox), 1);
+      }
+    }
     if constexpr (kSums) {
       store(sums[0], p.row_sums + line * p.cout + channel);
       if (both) store(sums[1], p.row_sums + (line + 1) * p.cout + channel);

@@ -79,6 +79,7 @@ struct Epilogue;
 
 template <class Expr>
 struct Epilogue<Expr> {
+  static constexpr bool kReads = false;
   template <class L, class V, class Load>
   ONNXC_INLINE V operator()(L lanes, V acc, Load&&) const {
     return Expr::apply(lanes, acc);
@@ -86,6 +87,7 @@ struct Epilogue<Expr> {
 };
 template <class Expr, class A>
 struct Epilogue<Expr, A> {
+  static constexpr bool kReads = true;
   A a;
   template <class L, class V, class Load>
   ONNXC_INLINE V operator()(L lanes, V acc, Load&& load) const {
@@ -94,6 +96,7 @@ struct Epilogue<Expr, A> {
 };
 template <class Expr, class A, class B>
 struct Epilogue<Expr, A, B> {
+  static constexpr bool kReads = true;
   A a;
   B b;
   template <class L, class V, class Load>
@@ -103,6 +106,7 @@ struct Epilogue<Expr, A, B> {
 };
 template <class Expr, class A, class B, class C>
 struct Epilogue<Expr, A, B, C> {
+  static constexpr bool kReads = true;
   A a;
   B b;
   C c;
@@ -113,6 +117,7 @@ struct Epilogue<Expr, A, B, C> {
 };
 template <class Expr, class A, class B, class C, class D>
 struct Epilogue<Expr, A, B, C, D> {
+  static constexpr bool kReads = true;
   A a;
   B b;
   C c;

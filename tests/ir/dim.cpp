@@ -87,6 +87,13 @@ TEST_CASE("a limit that stands on what it limits says nothing", "[dim]") {
   CHECK(a.upper_bound() == n);
 }
 
+TEST_CASE("extents that meet are one list", "[dim]") {
+  const Dim d = parse_dim("broadcast(c, broadcast(a, b), a)");
+  CHECK(d.text() == "broadcast(a, b, c)");
+  CHECK(d == parse_dim("broadcast(a, b, c)"));
+  CHECK(d == broadcast(parse_dim("b"), parse_dim("broadcast(c, a)")));
+}
+
 TEST_CASE("bounds of nested extents", "[dim]") {
   Dim d = Dim::run_time_symbol("@deep", -kFar, kFar);
   for (int i = 0; i < 8; ++i) d = min(1, max(0, Dim(1) - max(d - i, Dim(i) - d)));

@@ -165,11 +165,10 @@ class Emitter {
     }
     const auto members = [&](const char* name, const std::vector<Member>& list, bool output) {
       text += fmt::format("struct {} {{\n", name);
-      for (const Member& m : list)
-      {
+      for (const Member& m : list) {
         const std::string type = m.plain() ? m.span_type(output) : output ? "onnxc_value&" : "const onnxc_value&";
-        const std::string shape = m.buffer->kind == Type::Kind::Tensor && !m.buffer->is_ranked ? "a tensor of a rank that the run tells" : m.buffer->kind == Type::Kind::Tensor ? onnxc::text(m.buffer->extents) : m.buffer->kind == Type::Kind::Sequence ? "a sequence" : m.buffer->kind == Type::Kind::Map ? "a map" : "an optional";
-        text += fmt::format("  {} {};  // {}{}\n", type, m.name, comment_text(shape), m.buffer->name == m.name ? "" : " '" + comment_text(m.buffer->name) + "'");
+        const std::string real_name = m.buffer->name == m.name ? "" : " '" + comment_text(m.buffer->name) + "'";
+        text += fmt::format("  {} {};  // {}{}\n", type, m.name, comment_text(shape_text(*m.buffer)), real_name);
         if (m.bounded) text += fmt::format("  std::int64_t* {}_shape = nullptr;  // room for {} extents, which run tells\n", m.name, m.buffer->extents.size());
       }
       text += "};\n";
@@ -186,6 +185,18 @@ class Emitter {
                         options_.name_space);
     if (profile_) text += fmt::format("/// How long each step takes: see onnxc/profile.h.\nextern \"C\" const onnxc_profile* {}_profile(void);\n", options_.name_space);
     return text;
+  }
+
+  /// What the comment at an input or output says of its shape.
+  static std::string shape_text(const Buffer& b) {
+    switch (b.kind) {
+      case Type::Kind::Tensor: return b.is_ranked ? onnxc::text(b.extents) : "a tensor of a rank that the run tells";
+      case Type::Kind::Sequence: return "a sequence";
+      case Type::Kind::Map: return "a map";
+      case Type::Kind::Optional: return "an optional";
+      case Type::Kind::Unknown: break;
+    }
+    return "a value";
   }
 
   static std::string bounds_text(Dim symbol) {

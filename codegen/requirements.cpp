@@ -23,16 +23,28 @@ std::string statement(const std::string& violated, const std::string& who, const
 }  // namespace
 
 std::string requirement_check(const Requirement& r, const SymbolNames& symbols) {
-  const std::string a = cpp_dim(r.a, symbols), b = cpp_dim(r.b, symbols);
+  std::string a = cpp_dim(r.a, symbols), b = cpp_dim(r.b, symbols);
+  // Expressions that the check has several times are computed first, under names that no symbol has.
+  std::string first;
+  const auto name_once = [&](Dim d, std::string& text, const char* name) {
+    if (d.is_constant() || d.is_symbol()) return;
+    first += fmt::format("{}{} = {}", first.empty() ? "const std::int64_t " : ", ", name, text);
+    text = name;
+  };
+  if (r.kind == Requirement::Kind::OneOrEqual || r.kind == Requirement::Kind::Broadcast) {
+    name_once(r.a, a, "extent");
+    name_once(r.b, b, "other");
+    if (!first.empty()) first += "; ";
+  }
   std::vector<std::string> values;
   if (!r.a.is_constant()) values.push_back(a);
   if (!r.b.is_constant()) values.push_back(b);
   switch (r.kind) {
     case Requirement::Kind::Equal: return statement(fmt::format("{} != {}", a, b), r.who, fmt::format("{} must equal {}", found(r.a), found(r.b)), values);
     case Requirement::Kind::OneOrEqual:
-      return statement(fmt::format("{0} != 1 && {0} != {1}", cpp_factor(r.a, symbols), b), r.who, fmt::format("{} must be 1 or equal {}", found(r.a), found(r.b)), values);
+      return statement(fmt::format("{2}{0} != 1 && {0} != {1}", a, b, first), r.who, fmt::format("{} must be 1 or equal {}", found(r.a), found(r.b)), values);
     case Requirement::Kind::Broadcast:
-      return statement(fmt::format("{0} != {1} && {0} != 1 && {1} != 1", cpp_factor(r.a, symbols), cpp_factor(r.b, symbols)), r.who,
+      return statement(fmt::format("{2}{0} != {1} && {0} != 1 && {1} != 1", a, b, first), r.who,
                        fmt::format("{} must equal {}, or one of them be 1", found(r.a), found(r.b)), values);
     case Requirement::Kind::NotNegative: return statement(fmt::format("{} < 0", a), r.who, fmt::format("{} must not be negative", found(r.a)), {a});
   }

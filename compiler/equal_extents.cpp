@@ -26,9 +26,9 @@ EqualExtents equal_extents(const Graph& graph) {
     if (!is_known(a) || !is_known(b)) continue;
     Dim from = a.substitute(result.same), to = b.substitute(result.same);
     if (!from.is_symbol() || symbols_of(to).contains(from.name())) std::swap(from, to);
-    if (from != to && (!from.is_symbol() || symbols_of(to).contains(from.name()))) continue;
-    result.equal.emplace_back(a, b);
-    if (from == to) continue;
+    if (from == to) continue;  // what is equal already makes them so
+    if (!from.is_symbol() || symbols_of(to).contains(from.name())) continue;
+    result.equal.emplace_back(from, to);
     for (auto& [name, replacement] : result.same) replacement = replacement.substitute({{from.name(), to}});
     result.same[from.name()] = to;
   }

@@ -12,7 +12,7 @@ namespace onnxc {
 
 struct EqualExtents {
   std::map<std::string, Dim> same;           ///< symbols of the inputs, and what takes their place
-  std::vector<std::pair<Dim, Dim>> equal;    ///< holds for the sizes for which that is so
+  std::vector<std::pair<Dim, Dim>> equal;    ///< what must hold for that, each in terms of what is left by those before it
 };
 
 /// What makes as many of the graph's `meetings` equal as there are symbols to replace.

@@ -84,7 +84,13 @@ int64_t Dim::max_value() const {
 }
 
 void Dim::state_limit(Dim expression, Dim limit) {
-  if (expression.depends_on_run()) expression.node_->limit = limit;
+  if (!expression.depends_on_run()) return;
+  // A limit that stands on the expression itself says nothing, and upper_bound would never come to an end.
+  const auto stands_on = [&](auto&& self, Dim d) -> bool {
+    if (d == expression || (d.node_->limit && self(self, *d.node_->limit))) return true;
+    return std::any_of(d.args().begin(), d.args().end(), [&](Dim a) { return self(self, a); });
+  };
+  if (!stands_on(stands_on, limit)) expression.node_->limit = limit;
 }
 
 bool Dim::depends_on_run() const {

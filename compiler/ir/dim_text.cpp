@@ -54,7 +54,13 @@ std::string text_of(Dim::Kind kind, int64_t value, const std::string& name, cons
     case Dim::Kind::Mod: return call("mod");
     case Dim::Kind::Min: return call("min");
     case Dim::Kind::Max: return call("max");
-    case Dim::Kind::Broadcast: return call("broadcast");
+    case Dim::Kind::Broadcast: {  // of all extents that meet
+      std::vector<Dim> met;
+      for (Dim a : args) collect_broadcast(a, met);
+      std::string all;
+      for (Dim d : met) all += (all.empty() ? "" : ", ") + d.text();
+      return "broadcast(" + all + ")";
+    }
   }
   return "?";
 }
@@ -121,7 +127,8 @@ class DimParser {
     if (!in_.take("(")) return Dim::symbol(name);
     const Dim a = sum();
     expect(",");
-    const Dim b = sum();
+    Dim b = sum();
+    while (name == "broadcast" && in_.take(",")) b = onnxc::broadcast(b, sum());
     expect(")");
     if (name == "floordiv") return floor_div(a, b);
     if (name == "ceildiv") return ceil_div(a, b);

@@ -23,7 +23,7 @@ void collect(const Graph& graph, const Node& node, Symbols& into) {
     if (v == kAbsent || !graph[v].elements || is_bind(node)) continue;
     for (Dim d : *graph[v].elements) d.collect_symbols(into);
   }
-  for (const char* name : {"elements", "equal", "value"}) {
+  for (const char* name : {"elements", "extents", "value"}) {
     const auto it = node.attributes.find(name);
     if (node.domain != "onnxc" || it == node.attributes.end()) continue;
     if (const auto* texts = std::get_if<std::vector<std::string>>(&it->second)) {

@@ -13,6 +13,7 @@
 #include "compiler/ops/control/scan.h"
 #include "compiler/ops/operator.h"
 #include "compiler/ops/shape_arithmetic.h"
+#include "compiler/passes/branch_ranks.h"
 
 namespace onnxc {
 namespace {
@@ -43,6 +44,17 @@ class Propagation {
 
  private:
   static constexpr int kLatest = 1000;
+
+  /// Walks over a branch; where that throws, the walk goes on behind it as if it had not been entered.
+  void attempt(Graph& branch) {
+    const auto [depth, work, meetings] = std::tuple{depth_, work_, meetings_};
+    try {
+      run(branch);
+    } catch (const Error&) {
+      std::tie(depth_, work_, meetings_) = std::tuple{depth, work, meetings};
+      throw;
+    }
+  }
 
   void forget(const Graph& graph) {
     std::erase_if(deferred_, [&](const auto& entry) { return entry.first.first == &graph; });
@@ -95,8 +107,8 @@ class Propagation {
     if (node.is("If") && !node.inputs.empty() && graph.constant(node.inputs[0]) != nullptr) return take_branch(graph, node);
     if (!node.regions.empty()) enter_regions(graph, node);
     if (node.is("If")) {
-      if (const std::optional<bool> condition = enter_branches(node)) return assume_branch(graph, node, *condition);
-      if (ranks_differ(graph, node) && take_in_rest(graph, node)) return;
+      if (const std::optional<bool> condition = branch_ranks_.enter(node, [&](Graph& branch) { attempt(branch); })) return assume_branch(graph, node, *condition);
+      if (ranks_differ(graph, node) && branch_ranks_.take_in_rest(graph, node, *work_)) return;
     }
     if (const Operator* op = node.is_map() ? nullptr : find_operator(node); op != nullptr && is_composition(*op)) return take_apart(graph, *op, node);
     const RegionWalk walk = [this](Graph& region) { run(region); };
@@ -145,124 +157,6 @@ class Propagation {
         region->inputs.erase(region->inputs.begin() + static_cast<std::ptrdiff_t>(region->inputs.size() - node.captures.size() + i));
       node.captures.erase(node.captures.begin() + static_cast<std::ptrdiff_t>(i));
     }
-  }
-
-  // ---- an If whose branches differ in rank
-  //
-  // What reads such an output is written for one rank, so each branch takes in the nodes that depend on the If, which has the graph's results then:
-  //
-  //   r = If(c) {Squeeze(x)} {x}                        y, s = If(c) {r = Squeeze(x)  y = Mul(r, two)  s = Shape(r)}
-  //   y = Mul(r, two)   s = Shape(r)       becomes                   {y = Mul(x, two)  s = Shape(x)}
-  //
-  // A result that still differs in rank leaves the graph as a value that tells its rank. A branch whose rest is not valid is one that no run of the
-  // model can take: the other is taken, and a run in which the condition says otherwise ends with a status.
-
-  static bool ranks_differ(const Graph& graph, const Node& node) {
-    const Graph *then_branch = node.region("then_branch"), *else_branch = node.region("else_branch");
-    if (then_branch == nullptr || else_branch == nullptr || node.inputs.size() != 1 || graph[node.inputs[0]].type.element != ElementType::Bool) return false;
-    const std::size_t count = std::min({node.outputs.size(), then_branch->outputs.size(), else_branch->outputs.size()});
-    for (std::size_t i = 0; i < count; ++i) {
-      const Type &a = (*then_branch)[then_branch->outputs[i]].type, &b = (*else_branch)[else_branch->outputs[i]].type;
-      if (!a.is_tensor() || !b.is_tensor() || a.element != b.element) continue;
-      if (a.ranked != b.ranked || (a.ranked ? a.rank() != b.rank() : true)) return true;
-    }
-    return false;
-  }
-
-  /// Moves the nodes to come that depend on the If's results into its branches, and puts it behind all others. False where there are none.
-  bool take_in_rest(Graph& graph, Node& node) {
-    std::set<ValueId> results;
-    for (ValueId v : node.outputs) {
-      if (v != kAbsent) results.insert(v);
-    }
-    std::deque<Node> others;
-    std::vector<Node> rest;
-    for (Node& next : *work_) {
-      const auto depends = [&](ValueId v) { return results.contains(v); };
-      if (!std::ranges::any_of(next.inputs, depends) && !std::ranges::any_of(next.captures, depends)) {
-        others.push_back(std::move(next));
-        continue;
-      }
-      results.insert(next.outputs.begin(), next.outputs.end());
-      rest.push_back(std::move(next));
-    }
-    if (rest.empty()) {
-      *work_ = std::move(others);
-      return false;
-    }
-    results.erase(kAbsent);
-    constexpr std::size_t kMostTakenIn = 100'000;
-    taken_in_ += rest.size();
-    if (taken_in_ > kMostTakenIn)
-      node.fail(ErrorKind::Unsupported, "its branches differ in rank, as those of others before it do: what follows would be compiled for too many combinations",
-                "fix the dimensions that decide it with --dim");
-    std::vector<ValueId> given;  // by the graph
-    for (ValueId v : graph.outputs) {
-      if (results.contains(v) && std::ranges::find(given, v) == given.end()) given.push_back(v);
-    }
-    std::vector<ValueId> captures = node.captures;
-    for (const Node& next : rest) {
-      for (const auto* list : {&next.inputs, &next.captures}) {
-        for (ValueId v : *list) {
-          if (v != kAbsent && !results.contains(v) && std::ranges::find(captures, v) == captures.end()) captures.push_back(v);
-        }
-      }
-    }
-    for (auto& [name, region] : node.regions) continue_in(graph, node, *region, rest, captures, given);
-    node.captures = std::move(captures);
-    node.outputs = std::move(given);
-    node.binds.clear();
-    others.push_back(std::move(node));
-    *work_ = std::move(others);
-    return true;
-  }
-
-  /// Appends `rest` to a branch, whose results become what `given` are there.
-  void continue_in(const Graph& graph, const Node& node, Graph& region, const std::vector<Node>& rest, const std::vector<ValueId>& captures, const std::vector<ValueId>& given) {
-    std::map<ValueId, ValueId> inside{{kAbsent, kAbsent}};
-    const std::size_t formals = region.inputs.size() - node.captures.size();
-    for (std::size_t i = 0; i < captures.size(); ++i) {
-      if (i >= node.captures.size()) region.inputs.push_back(region.add_value(graph[captures[i]].name, graph[captures[i]].type));
-      inside[captures[i]] = region.inputs[formals + i];
-    }
-    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] != kAbsent) inside[node.outputs[i]] = region.outputs.at(i);
-    }
-    for (const Node& next : rest) {
-      if (next.domain == "onnxc" && !next.binds.empty()) node.fail(ErrorKind::Unsupported, "its branches differ in rank, and what follows has sizes that depend on data");
-      Node copy = next;
-      copy.binds.clear();
-      for (auto& [name, inner] : copy.regions) inner = std::make_shared<Graph>(clone(*inner));
-      for (ValueId v : next.outputs) {
-        if (v != kAbsent) inside[v] = region.add_value(graph[v].name, graph[v].type);
-      }
-      for (auto* list : {&copy.inputs, &copy.outputs, &copy.captures}) {
-        for (ValueId& v : *list) v = inside.at(v);
-      }
-      region.nodes.push_back(std::move(copy));
-    }
-    region.outputs.clear();
-    for (ValueId v : given) region.outputs.push_back(inside.at(v));
-    continued_.insert(&region);
-  }
-
-  /// Infers the branches. Of those that took in the rest of the graph one may not be valid: then gives the condition of the other.
-  std::optional<bool> enter_branches(Node& node) {
-    std::optional<bool> only;
-    std::optional<Error> first;
-    for (auto& [name, region] : node.regions) {
-      const auto [depth, work, meetings] = std::tuple{depth_, work_, meetings_};
-      try {
-        run(*region);
-      } catch (const Error& error) {
-        if (!continued_.contains(region.get()) || error.kind() != ErrorKind::Invalid) throw;
-        if (first) throw *first;
-        first = error;
-        only = name == "else_branch";
-        std::tie(depth_, work_, meetings_) = std::tuple{depth, work, meetings};
-      }
-    }
-    return only;
   }
 
   /// An If whose condition is known: the nodes of its branch, in the outer graph.
@@ -435,8 +329,7 @@ class Propagation {
   std::set<Place> superseded_;          // were deferred, and are constants now; their nodes go at the end of the walk
   std::vector<std::pair<Dim, Dim>> meetings_;  // of extents, in the graph and its regions
   std::deque<Node>* work_ = nullptr;     // of the graph that is walked: the nodes to come
-  std::set<const Graph*> continued_;     // branches that took in what followed their If
-  std::size_t taken_in_ = 0;             // nodes, into the branches of all Ifs
+  BranchRanks branch_ranks_;
   int fresh_ = 0, depth_ = 0;
 };
 

@@ -125,14 +125,14 @@ struct InnerProductTile : Tile<MR, 1> {
     const auto advance = [&](int64_t by) ONNXC_INLINE_LAMBDA {
       ONNXC_UNROLL for (const float*& row : third) row = opaque(row + by);
     };
-    const auto pair = [&] ONNXC_INLINE_LAMBDA {
+    const auto pair = [&]() ONNXC_INLINE_LAMBDA {
       Vec w1 = Vec::load(b), w0 = Vec::load(b + Vec::width);
       pin(w1);
       pin(w0);
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][0] = fma(Vec::all(at(i)[0]) + w1, Vec::all(at(i)[Vec::width]) + w0, acc[i][0]);
       b += 2 * Vec::width;
     };
-    const auto single = [&] ONNXC_INLINE_LAMBDA {
+    const auto single = [&]() ONNXC_INLINE_LAMBDA {
       Vec w2 = Vec::load(b);
       pin(w2);
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][0] = fma(Vec::all(at(i)[2 * Vec::width]), w2, acc[i][0]);

@@ -63,6 +63,10 @@ def einsum(d, op):
         else:
             shape = [extent[c] for c in term]
         shapes.append(shape)
+    # Labels broadcast from operand to operand, but not within one. Onnx's shape inference refuses ellipses of extents that differ.
+    for term, shape in zip(equation.split("->")[0].replace(" ", "").split(","), shapes):
+        if "." not in term and len(set(term)) == len(term):
+            shape[:] = [1 if d.chance(0.1) else n for n in shape]
     return Spec(op, [d.array(s, kind, "grid", *(() if is_float(kind) else (0, 3))) for s in shapes], {"equation": equation}, opset=opset, atol=near(kind, 4))
 
 

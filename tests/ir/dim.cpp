@@ -77,6 +77,23 @@ TEST_CASE("run-time symbols are bounded by their limits", "[dim]") {
   CHECK((free * count).upper_bound([](const std::string& s) { return s == "@free"; }) == free * n * 4);
 }
 
+TEST_CASE("a limit that stands on what it limits says nothing", "[dim]") {
+  const Dim n = Dim::symbol("rows", 1, INT64_MAX), a = Dim::run_time_symbol("@round1", 0, kFar, n), b = Dim::run_time_symbol("@round2", 0, kFar);
+  Dim::state_limit(a, a);
+  CHECK(a.upper_bound() == n);
+  Dim::state_limit(b, a * 2);
+  CHECK(b.upper_bound() == n * 2);
+  Dim::state_limit(a, b + 1);
+  CHECK(a.upper_bound() == n);
+}
+
+TEST_CASE("extents that meet are one list", "[dim]") {
+  const Dim d = parse_dim("broadcast(c, broadcast(a, b), a)");
+  CHECK(d.text() == "broadcast(a, b, c)");
+  CHECK(d == parse_dim("broadcast(a, b, c)"));
+  CHECK(d == broadcast(parse_dim("b"), parse_dim("broadcast(c, a)")));
+}
+
 TEST_CASE("bounds of nested extents", "[dim]") {
   Dim d = Dim::run_time_symbol("@deep", -kFar, kFar);
   for (int i = 0; i < 8; ++i) d = min(1, max(0, Dim(1) - max(d - i, Dim(i) - d)));

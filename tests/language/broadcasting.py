@@ -71,6 +71,45 @@ MASK = """g (float[batch, 4, q, k] s, float[mb, 1, mq, mk] mask, float[vb, 4, k,
 Case("an attention mask", MASK, pairs([((2, 4, 5, 6), m, v) for m, v in [((2, 1, 5, 6), (2, 4, 6, 3)), ((1, 1, 5, 6), (1, 4, 6, 3)), ((1, 1, 1, 6), (2, 4, 6, 3)), ((2, 1, 5, 1), (1, 4, 6, 3)), ((1, 1, 1, 1), (2, 4, 6, 3))]],
                                       lambda s, m, v: [softmax(s + m) @ v], ("s", "mask", "v")), near=1e-5)
 
+# Labels of an Einsum: their extents broadcast from operand to operand, and are equal within one.
+
+
+def einsum(title, equation, declared, shapes, constants=None, near=1e-5):
+    names = "pqr"[: len(declared)]
+    inputs = ", ".join(f"float[{extents}] {name}" for extents, name in zip(declared, names))
+    operands = ", ".join([*names, *(constants or {})])
+    rank = ", ".join("m%d" % k for k in range(np.einsum(equation, *(np.zeros(s) for s in shapes[0]), *(constants or {}).values()).ndim))
+    Case(f"Einsum {equation}, {title}", f'g ({inputs}) => (float[{rank}] y) {{ y = Einsum <equation = "{equation}"> ({operands}) }}',
+         pairs(shapes, lambda *list: [np.einsum(equation, *list, *(constants or {}).values())], names), constants, near=near)
+
+
+einsum("constants, summed", "ij,jk->ik", ["2, 1", "3, 4"], [((2, 1), (3, 4))])
+einsum("constants, summed, in the second", "ij,jk->ik", ["2, 3", "1, 4"], [((2, 3), (1, 4))])
+einsum("constants, of a batch", "bij,bjk->bik", ["1, 2, 3", "5, 3, 4"], [((1, 2, 3), (5, 3, 4))])
+einsum("constants, in both", "ij,ij->ij", ["1, 3", "2, 1"], [((1, 3), (2, 1))], near=0)
+einsum("constants, a diagonal", "ii,i->i", ["1, 1", "3"], [((1, 1), (3,))], near=0)
+einsum("constants, along a diagonal", "iij,ij->j", ["3, 3, 1", "1, 4"], [((3, 3, 1), (1, 4))])
+einsum("constants, three", "ij,jk,jl->il", ["2, 1", "1, 4", "3, 5"], [((2, 1), (1, 4), (3, 5))])
+TWO_SUMS = [((2, 3), (3, 4)), ((2, 1), (3, 4)), ((2, 3), (1, 4)), ((2, 1), (1, 4)), ((2, 0), (1, 4))]
+einsum("summed", "ij,jk->ik", ["2, a", "b, 4"], TWO_SUMS)
+einsum("summed, all named", "ij,jk->ki", ["a, b", "c, d"], [*TWO_SUMS, ((1, 1), (1, 1)), ((1, 1), (5, 1))])
+einsum("summed to a scalar", "ij,ij->", ["a, b", "c, d"], [((2, 3), (2, 3)), ((1, 3), (2, 1)), ((2, 1), (1, 1)), ((1, 1), (1, 1))])
+einsum("summed with constants", "ij,jk->ik", ["n, k"], [((2, 3),), ((2, 1),), ((1, 1),)], {"w": values(3, 4)})
+einsum("a batch", "bij,bjk->bik", ["a, 2, k", "b, k, 4"], [((5, 2, 3), (5, 3, 4)), ((1, 2, 3), (5, 3, 4)), ((5, 2, 3), (1, 3, 4)), ((1, 2, 3), (1, 3, 4))])
+einsum("nothing summed", "ij,kj->kij", ["a, b", "c, d"], [((2, 3), (4, 3)), ((2, 1), (4, 3)), ((2, 3), (4, 1))], near=0)
+einsum("an ellipsis", "...ij,...jk->...ik", ["a, b, 2, c", "d, e, f, 4"], [((5, 6, 2, 3), (5, 6, 3, 4)), ((1, 6, 2, 3), (5, 1, 3, 4)), ((5, 6, 2, 1), (1, 1, 3, 4)), ((1, 1, 2, 1), (1, 6, 1, 4))])
+einsum("an ellipsis of ranks that differ", "...ij,...jk->...ik", ["a, b, 2, 3", "c, 3, 4"], [((5, 6, 2, 3), (6, 3, 4)), ((5, 1, 2, 3), (6, 3, 4)), ((5, 6, 2, 3), (1, 3, 4))])
+einsum("a diagonal", "ii,i->i", ["a, b", "c"], [((3, 3), (3,)), ((3, 3), (1,)), ((1, 1), (3,)), ((1, 1), (1,))], near=0)
+einsum("a diagonal that is summed", "iij,ij->j", ["a, a, b", "c, d"], [((3, 3, 4), (3, 4)), ((3, 3, 1), (3, 4)), ((1, 1, 4), (3, 1)), ((3, 3, 4), (1, 4))])
+einsum("three", "ij,jk,jl->il", ["2, a", "b, 4", "c, 5"], [(((2, i), (j, 4), (k, 5))) for i, j, k in itertools.product((1, 3), repeat=3)])
+einsum("three, of which the second ends a sum", "ij,jk,kl->il", ["2, a", "b, c", "d, 5"], [(((2, i), (j, k), (m, 5))) for i, j, k, m in itertools.product((1, 3), (1, 3), (1, 4), (1, 4))])
+Case("Einsum, what does not fit", 'g (float[2, a] p, float[b, 4] q) => (float[2, 4] y) { y = Einsum <equation = "ij,jk->ik"> (p, q) }', [({"p": values(2, 3), "q": values(2, 4)}, "a = 3 must equal b = 2, or one of them be 1")])
+Case("Einsum, a diagonal that is none", 'g (float[a, b] p, float[c] q) => (float[c] y) { y = Einsum <equation = "ii,i->i"> (p, q) }', [({"p": values(1, 3), "q": values(3)}, "must equal"), ({"p": values(3, 1), "q": values(3)}, "must equal")])
+Case("Einsum, a count of data", """g (float[n] x, float[k, 2] q) => (float[2] y, float[m, 2] z) {
+  i = NonZero (x)  t = Transpose (i)  p = Cast <to = 1> (t)  y = Einsum <equation = "ij,ik->k"> (p, q)  z = Einsum <equation = "ij,ik->ik"> (p, q) }""",
+     [({"x": f32(x), "q": (q := values(k, 2))}, [np.einsum("ij,ik->k", p := np.argwhere(f32(x)).astype(np.float32), q), np.einsum("ij,ik->ik", p, q)])
+      for x, k in [([0, 1, 2], 2), ([0, 1, 0], 5), ([3, 1, 0], 1), ([3, 0, 0], 1), ([0, 0], 1)]], near=1e-5)
+
 # Expand.
 Case("Expand by a shape", "g (float[a, b] p, float[c, d] q) => (float[m, n] y) { s = Shape (q)  y = Expand (p, s) }", pairs(TWO, lambda p, q: [p + 0 * q]))
 Case("Expand by data", "g (float[a, 3] p, int64[2] s) => (float[m, n] y) { y = Expand (p, s) }",

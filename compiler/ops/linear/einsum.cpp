@@ -3,13 +3,20 @@
 // Any equation becomes a chain of two operands at a time, and each of those, where no label repeats within an operand,
 //   - a product that broadcasts, where no label is summed:             "bi,bj->bij"   b: both   i: left   j: right
 //   - a MatMul of [b, i, k] and [b, k, j] where labels k are summed:   "bik,jkb->bij"
-// with Transposes and Reshapes around it; axes that one operand alone sums are summed first. What remains (diagonals, broadcast axes) is a
-// kernel that walks strides.
+// with Transposes and Reshapes around it; axes that one operand alone sums are summed first. What remains (diagonals) is a kernel that walks strides.
+//
+// Extents of one label broadcast from operand to operand, as numpy and ONNX Runtime have it; within an operand they are equal. Where one is the
+// constant 1 that operand loses the label: "ij,jk->ik" of [2, 1] and [3, 4] is "i,jk->ik". Where only a run tells, the product broadcasts, and what is
+// summed is expanded first, since a MatMul's inner extents are equal:
+//
+//   "ij,jk->ik" of [2, n] and [m, 4]      MatMul(Expand([2, n], [2, broadcast(n, m)]), Expand([m, 4], [broadcast(n, m), 4]))
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/lowering/lowering.h"
+#include "compiler/ops/broadcast.h"
 #include "compiler/ops/dispatch.h"
 #include "runtime_stub/onnxc/scalar/einsum.hpp"
 
@@ -97,14 +104,32 @@ Equation equation_of(const Graph& graph, const Node& node) {
   return parse_equation(node, ranks);
 }
 
-/// The extent of a label: of the first axis that is not 1.
-Dim extent_of(const Equation& e, const std::vector<Extents>& in, Label label) {
-  for (std::size_t i = 0; i < e.terms.size(); ++i) {
-    for (std::size_t k = 0; k < e.terms[i].size(); ++k) {
-      if (e.terms[i][k] == label && !(in[i][k] == Dim(1))) return in[i][k];
-    }
+std::size_t place_of(const Labels& labels, Label l) { return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), l) - labels.begin()); }
+
+/// The extent of a label within an operand, whose axes of one label are equal: the constant one, if there is one.
+Dim own_extent(const Labels& labels, const Extents& extents, Label l) {
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    if (labels[k] == l && extents[k].is_constant()) return extents[k];
   }
-  return 1;
+  return extents[place_of(labels, l)];
+}
+
+/// What two extents come to that have met, as shape rules had it.
+Dim wider(Dim a, Dim b) {
+  if (b == Dim(1) || a == b) return a;
+  if (a == Dim(1)) return b;
+  const bool repeats_a = may_repeat(a, b), repeats_b = may_repeat(b, a);
+  if (repeats_a && repeats_b) return broadcast(a, b);
+  return repeats_a || (!repeats_b && b.is_constant()) ? b : a;
+}
+
+/// The extent of a label, of all operands.
+Dim extent_of(const Equation& e, const std::vector<Extents>& in, Label l) {
+  Dim extent = 1;
+  for (std::size_t i = 0; i < e.terms.size(); ++i) {
+    if (contains(e.terms[i], l)) extent = wider(extent, own_extent(e.terms[i], in[i], l));
+  }
+  return extent;
 }
 
 void infer_einsum(Inference& n) {
@@ -116,13 +141,20 @@ void infer_einsum(Inference& n) {
     ranks.push_back(n.rank(i));
   }
   const Equation e = parse_equation(n.node(), ranks);
+  std::map<Label, std::vector<Extents>> of_label;  // one of each operand that has the label
   for (std::size_t i = 0; i < in.size(); ++i) {
-    for (std::size_t k = 0; k < in[i].size(); ++k) {
-      if (!(in[i][k] == Dim(1))) n.unify(in[i][k], extent_of(e, in, e.terms[i][k]), "axes of one label differ");
+    const Labels& labels = e.terms[i];
+    for (std::size_t k = 0; k < labels.size(); ++k) {
+      const Dim own = own_extent(labels, in[i], labels[k]);
+      n.unify(in[i][k], own, "axes of one label differ");
+      if (place_of(labels, labels[k]) == k) of_label[labels[k]].push_back({own});
     }
   }
-  Extents out;
-  for (Label l : e.output) out.push_back(extent_of(e, in, l));
+  Extents out(e.output.size());
+  for (const auto& [label, operands] : of_label) {
+    const Dim extent = n.broadcast(operands)[0];
+    if (contains(e.output, label)) out[place_of(e.output, label)] = extent;
+  }
   n.output(0, n.element(0), std::move(out));
 }
 
@@ -150,8 +182,8 @@ Loops loops_of(const Node& node, const Equation& e, const std::vector<Extents>& 
     const std::vector<Dim> strides = strides_of(in[i], {});
     std::vector<Dim> of_label(order.size(), 0);
     for (std::size_t k = 0; k < in[i].size(); ++k) {
-      const auto at = static_cast<std::size_t>(std::find(order.begin(), order.end(), e.terms[i][k]) - order.begin());
-      if (!(in[i][k] == Dim(1))) of_label[at] += strides[k];  // a label that repeats walks the diagonal
+      const std::size_t at = place_of(order, e.terms[i][k]);
+      of_label[at] += strides[k] * repeat_factor(own_extent(e.terms[i], in[i], e.terms[i][k]), loops.extents[at]);  // a label that is twice walks the diagonal
     }
     loops.strides.push_back(std::move(of_label));
   }
@@ -217,7 +249,7 @@ std::string text_of(const Equation& e) {
 /// The operand with its axes in the order of `wanted`, which are its own.
 ValueId transposed(GraphBuilder& b, ValueId x, const Labels& from, const Labels& wanted) {
   std::vector<int64_t> perm;
-  for (Label l : wanted) perm.push_back(std::find(from.begin(), from.end(), l) - from.begin());
+  for (Label l : wanted) perm.push_back(static_cast<int64_t>(place_of(from, l)));
   return std::is_sorted(perm.begin(), perm.end()) ? x : b.op("Transpose", {x}, {{"perm", perm}});
 }
 
@@ -240,7 +272,37 @@ bool sum_alone(GraphBuilder& b, ValueId& x, Labels& labels, const Labels& other,
   return true;
 }
 
+/// Takes from an operand the axes of constant extent 1 that broadcast to what the other has.
+void squeeze_broadcast(GraphBuilder& b, ValueId& x, Labels& labels, ValueId other, const Labels& other_labels) {
+  std::vector<int64_t> axes;
+  Labels rest;
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    const std::size_t at = place_of(other_labels, labels[k]);
+    if (at < other_labels.size() && b.extents(x)[k] == Dim(1) && !(b.extents(other)[at] == Dim(1))) axes.push_back(static_cast<int64_t>(k));
+    else rest.push_back(labels[k]);
+  }
+  if (axes.empty()) return;
+  x = b.op("Squeeze", {x, b.integers(std::move(axes))});
+  labels = std::move(rest);
+}
+
+/// The operand with what it shares with the other and is not in the output as wide as the other has it, or may.
+ValueId expanded(GraphBuilder& b, ValueId x, const Labels& labels, ValueId other, const Labels& other_labels, const Labels& output) {
+  Extents wide = b.extents(x);
+  bool repeats = false;
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    const std::size_t at = place_of(other_labels, labels[k]);
+    if (at == other_labels.size() || contains(output, labels[k])) continue;
+    const Dim extent = wider(wide[k], b.extents(other)[at]);
+    repeats = repeats || may_repeat(wide[k], extent);
+    wide[k] = extent;
+  }
+  return repeats ? b.op("Expand", {x, b.shape(wide)}) : x;
+}
+
 std::optional<ValueId> contract(GraphBuilder& b, ValueId x, Labels left, ValueId y, Labels right, const Labels& output) {
+  squeeze_broadcast(b, x, left, y, right);
+  squeeze_broadcast(b, y, right, x, left);
   if (!sum_alone(b, x, left, right, output) || !sum_alone(b, y, right, left, output)) return std::nullopt;
   Labels batch, m, n, k;
   for (Label l : output) (contains(left, l) ? contains(right, l) ? batch : m : n).push_back(l);
@@ -274,21 +336,27 @@ std::optional<ValueId> contract(GraphBuilder& b, ValueId x, Labels left, ValueId
   }
   const auto extents_of = [&](ValueId v, const Labels& labels, const Labels& wanted) {
     Extents extents;
-    for (Label l : wanted) extents.push_back(b.extents(v)[static_cast<std::size_t>(std::find(labels.begin(), labels.end(), l) - labels.begin())]);
+    for (Label l : wanted) extents.push_back(b.extents(v)[place_of(labels, l)]);
     return extents;
   };
-  const Extents batch_extents = extents_of(x, left, batch), m_extents = extents_of(x, left, m), k_extents = extents_of(x, left, k), n_extents = extents_of(y, right, n);
-  const auto matrix = [&](Dim rows, Dim columns) {
-    Extents extents = batch_extents;
-    extents.insert(extents.end(), {rows, columns});
-    return extents;
+  x = expanded(b, x, left, y, right, output);
+  y = expanded(b, y, right, x, left, output);
+  const Extents m_extents = extents_of(x, left, m), n_extents = extents_of(y, right, n);
+  // The axes of the matrices joined to two; those of the batch stay, and broadcast.
+  const auto matrix = [&](ValueId v, const Labels& labels, const Labels& rows, const Labels& columns) {
+    Extents extents = extents_of(v, labels, batch);
+    extents.push_back(element_count(extents_of(v, labels, rows)));
+    extents.push_back(element_count(extents_of(v, labels, columns)));
+    return reshaped(b, transposed(b, v, labels, joined({batch, rows, columns})), extents);
   };
-  x = reshaped(b, transposed(b, x, left, joined({batch, m, k})), matrix(element_count(m_extents), element_count(k_extents)));
-  y = reshaped(b, transposed(b, y, right, joined({batch, k, n})), matrix(element_count(k_extents), element_count(n_extents)));
-  Extents result = batch_extents;
+  x = matrix(x, left, m, k);
+  y = matrix(y, right, k, n);
+  const ValueId product = b.op("MatMul", {x, y});
+  Extents result = b.extents(product);
+  result.resize(batch.size());
   result.insert(result.end(), m_extents.begin(), m_extents.end());
   result.insert(result.end(), n_extents.begin(), n_extents.end());
-  return transposed(b, reshaped(b, b.op("MatMul", {x, y}), result), joined({batch, m, n}), output);
+  return transposed(b, reshaped(b, product, result), joined({batch, m, n}), output);
 }
 
 std::optional<std::vector<ValueId>> decompose_einsum(GraphBuilder& b, const Node& node) {
@@ -321,10 +389,6 @@ std::optional<std::vector<ValueId>> decompose_einsum(GraphBuilder& b, const Node
     Labels labels = e.terms[0];
     if (!sum_alone(b, x, labels, {}, e.output)) return std::nullopt;
     return std::vector<ValueId>{transposed(b, x, labels, e.output)};
-  }
-  for (std::size_t k = 0; k < e.terms[0].size(); ++k) {
-    const auto at = static_cast<std::size_t>(std::find(e.terms[1].begin(), e.terms[1].end(), e.terms[0][k]) - e.terms[1].begin());
-    if (at < e.terms[1].size() && !(b.extents(node.inputs[0])[k] == b.extents(node.inputs[1])[at])) return std::nullopt;  // broadcasts, or may
   }
   if (const auto result = contract(b, node.inputs[0], e.terms[0], node.inputs[1], e.terms[1], e.output)) return std::vector<ValueId>{*result};
   return std::nullopt;

@@ -118,7 +118,7 @@ def moved(d, op):
         return ms(op, [x], {"dim": axis, "size": d.int(1, shape[axis]), "step": d.int(1, 3)})
     if op == "GatherND":
         depth, rows = d.int(1, len(shape)), d.int(1, 4)
-        return ms(op, [x, np.array([[d.int(0, n - 1) for n in shape[:depth]] for _ in range(rows)], d.one(np.int32, I64))])
+        return ms(op, [x, np.array([[d.int(0, n - 1) for n in shape[:depth]] for _ in range(rows)], d.one(np.int32, I64))], rigid=(1,))
     return ms(op, [x, np.array(d.ints(2 * len(shape), 0, 2), I64), d.maybe(0.5, lambda: d.array([], np.float32, "plain"))])
 
 

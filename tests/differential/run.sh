@@ -18,6 +18,6 @@ cases=400
 
 "$ONNXC_PYTHON" tests/differential/generate.py "$build/differential" --cases "$cases" "$@"
 code=0
-"$build/conformance" "$build/differential" --report "$build/differential.json" || code=$?
+"$build/conformance" "$build/differential" --keep-subnormals --report "$build/differential.json" || code=$?
 "$ONNXC_PYTHON" tests/differential/refusals.py "$build/differential.json" || code=1
 exit $code

@@ -25,6 +25,7 @@ json compile_case(const json& request) {
     options.name_space = request["namespace"];
     options.target = request["target"];
     options.threads = request["threads"];
+    options.subnormals = request["keeps_subnormals"] ? Subnormals::Keep : Subnormals::Flush;
     const auto begin = std::chrono::steady_clock::now();
     const Compilation compilation = compile_model(model, options);
     Unit unit = emit_compilation(compilation, options);

@@ -150,7 +150,8 @@ void run_group(const std::vector<Case>& cases, const std::string& group_name, co
                                     {"namespace", c.name_space},
                                     {"out", scratch.path.string()},
                                     {"target", options.target},
-                                    {"threads", options.threads}},
+                                    {"threads", options.threads},
+                                    {"keeps_subnormals", options.keeps_subnormals}},
                                    options.compile_limit);
     pending.result.verdict = verdict_from(answer);
     pending.result.reason = answer.value("reason", "");

@@ -15,6 +15,7 @@ struct GroupOptions {
   std::string target = "native";
   int threads = 1;                                 ///< of compilation and run
   std::vector<std::string> flags = {"-O1", "-w"};  ///< of the system's compiler
+  bool keeps_subnormals = false;                   ///< as --subnormals=keep has it
   double compile_limit = 60, run_limit = 60;       ///< seconds a case
   std::filesystem::path keep;                      ///< where to leave sources, or empty
   std::vector<std::string> runner;                 ///< the command that runs units of another machine, or empty

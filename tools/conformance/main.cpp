@@ -103,6 +103,7 @@ int main_with(int argc, char** argv) {
   app.add_option("--target", options.group.target, "target to compile for");
   app.add_option("--runner", options.runner, "the command that runs units for another machine: an emulator and conformance_runner built for that machine");
   app.add_option("--threads", options.group.threads, "threads of the emitted code")->check(CLI::PositiveNumber);
+  app.add_flag("--keep-subnormals", options.group.keeps_subnormals, "compile with --subnormals=keep");
   app.add_option("--cxxflags", options.flags, fmt::format("flags of the system's compiler instead of {}", fmt::join(options.group.flags, " ")));
   app.add_option("--compile-limit", options.group.compile_limit, "seconds that onnxc may take for a case");
   app.add_option("--run-limit", options.group.run_limit, "seconds that a case may run");

@@ -1,7 +1,7 @@
 // The part of the runner that may crash: compiling models and running units happen in a process of their own, which the runner starts again
 // when it dies. They talk in lines of JSON over one socket.
 //
-//   {"do": "compile", "model": PATH, "namespace": N, "out": FOLDER, "target": T, "threads": K}
+//   {"do": "compile", "model": PATH, "namespace": N, "out": FOLDER, "target": T, "threads": K, "keeps_subnormals": B}
 //       → {"verdict": "passed", "reason": "", "operators": […], "opsets": {…}, "files": […],
 //          "libraries": […], "seconds": S}
 //   {"do": "run", "library": PATH, "namespace": N, "case": FOLDER, "threads": K}

@@ -121,6 +121,40 @@ bool has_sigmoid_factor(const Expr& expr, const Expr::Term& term, int k) {
   return factor.kind == Expr::Kind::Apply && factor.fn == Fn::Sigmoid;
 }
 
+int64_t operations(const Expr& expr) {
+  int64_t count = 0;
+  for (const Expr::Term& term : expr.terms) {
+    if (term.kind != Expr::Kind::Apply) continue;
+    switch (term.fn) {
+      case Fn::Div:
+      case Fn::Sqrt:
+      case Fn::Reciprocal: count += 4; break;
+      case Fn::Exp:
+      case Fn::Log:
+      case Fn::Sigmoid:
+      case Fn::Tanh:
+      case Fn::Erf: count += 16; break;
+      case Fn::Softplus:
+      case Fn::Sin:
+      case Fn::Cos:
+      case Fn::Tan:
+      case Fn::Asin:
+      case Fn::Acos:
+      case Fn::Atan:
+      case Fn::Sinh:
+      case Fn::Cosh:
+      case Fn::Asinh:
+      case Fn::Acosh:
+      case Fn::Atanh:
+      case Fn::Mod:
+      case Fn::Fmod: count += 30; break;
+      case Fn::Pow: count += 60; break;
+      default: ++count;
+    }
+  }
+  return count;
+}
+
 bool is_vectorisable(const Expr& expr) {
   for (const Expr::Term& t : expr.terms) {
     if (t.type == ElementType::F32) continue;

@@ -99,6 +99,8 @@ bool has_sigmoid_factor(const Expr& expr, const Expr::Term& term, int k);
 
 /// True when every term but conditions is f32, so that the SIMD overloads of fn apply.
 bool is_vectorisable(const Expr& expr);
+/// What an element takes, in additions or multiplications: for predictions. A function counts as the multiply-adds of its polynomial.
+int64_t operations(const Expr& expr);
 
 /// Bits of a number as an element of `type`, rounded to nearest even; and back.
 uint64_t to_bits(ElementType type, double value);

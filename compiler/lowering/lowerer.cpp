@@ -181,6 +181,7 @@ void Lowerer::copy(const Extents& extents, PointerArg to, std::vector<Dim> to_st
   step.args = {DimsArg{shape}, to, DimsArg{to_list}, from, DimsArg{from_list}};
   if (turns) step.args.insert(step.args.begin() + 1, DimArg{static_cast<int64_t>(unit)});
   step.bytes = element_count(extents) * ((info(element).bits + 7) / 8) * 2;
+  if (step.bytes.is_constant()) step.cost_ns = find_kernel(step.row).cost(0, static_cast<double>(step.bytes.value()));
   emit(std::move(step));
 }
 

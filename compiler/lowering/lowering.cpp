@@ -346,8 +346,9 @@ StepBuilder::StepBuilder(Lowering& lowering, const Kernel& kernel) : lowering_(l
 
 StepBuilder::~StepBuilder() noexcept(false) {
   if (step_.bytes == Dim(0)) step_.bytes = bytes_moved(lowering_.graph_, lowering_.node_);
-  if (step_.macs.is_constant() && step_.bytes.is_constant())
-    step_.cost_ns = find_kernel(step_.row).cost(static_cast<double>(step_.macs.value()), static_cast<double>(step_.bytes.value()));
+  const Dim operations = step_.macs + work_;
+  if (operations.is_constant() && step_.bytes.is_constant())
+    step_.cost_ns = find_kernel(step_.row).cost(static_cast<double>(operations.value()), static_cast<double>(step_.bytes.value()));
   lowering_.lowerer_.emit(std::move(step_));
 }
 
@@ -427,6 +428,10 @@ StepBuilder& StepBuilder::specialised() {
 
 StepBuilder& StepBuilder::macs(Dim macs) {
   step_.macs = macs;
+  return *this;
+}
+StepBuilder& StepBuilder::work(Dim operations) {
+  work_ = operations;
   return *this;
 }
 StepBuilder& StepBuilder::may_share(const View& written, const View& read) {

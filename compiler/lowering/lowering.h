@@ -225,6 +225,7 @@ class StepBuilder {
   StepBuilder& template_name(std::string cpp_text);
   StepBuilder& expr(int number);
   StepBuilder& macs(Dim macs);
+  StepBuilder& work(Dim operations);  ///< others than multiply-adds of tensors: its prediction alone counts them
   StepBuilder& specialised();  ///< see Step
   StepBuilder& may_share(const View& written, const View& read);
   Step& step() { return step_; }
@@ -232,6 +233,7 @@ class StepBuilder {
  private:
   Lowering& lowering_;
   Step step_;
+  Dim work_ = 0;
 };
 
 /// Arguments of params.

@@ -62,6 +62,7 @@ void Lowering::map_loop(const Expr& expr, View y, const std::vector<View>& x) {
   for (std::size_t k = 0; k < x.size(); ++k) {
     if (x[k].extents == y.extents && held_bits(x[k].element) == held_bits(y.element)) step.may_share(y, x[k]);
   }
+  step.work(element_count(y.extents) * operations(expr));
   step.step().bytes = element_count(y.extents) * 4 * static_cast<int64_t>(x.size() + 1);
 }
 

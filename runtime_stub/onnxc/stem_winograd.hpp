@@ -35,25 +35,37 @@ struct StemPlanes {
 /// Whether outputs of a band, its rows from `top` of the image on, have windows of values that are far less than others of their columns, or whether something is not finite.
 template <int T>
 ONNXC_ONE_COPY bool stem_winograd_is_spoilt(const float* image, int64_t top, const ConvParams& p) {
-  const int64_t rows = (T - 1) * p.stride_y + p.kh;
-  for (int64_t ox = 0; ox < p.ow; ++ox) {
-    const auto squares = [&](int64_t from, int64_t to) {
-      float total = 0;
-      for (int64_t r = from; r < to; ++r) {
-        for (int64_t k = 0; k < p.cin * p.kw; ++k) {
-          const int64_t iy = top + r, ix = ox * p.stride_x - p.pad_left + k % p.kw;
-          if (iy < 0 || iy >= p.h || ix < 0 || ix >= p.w) continue;
-          const float x = image[(k / p.kw * p.h + iy) * p.w + ix];
-          total += x * x;
+  constexpr int64_t kOutputs = 16, kColumns = 512;
+  if (kOutputs * p.stride_x + p.kw > kColumns) return true;  // wider than any stem
+  const int64_t rows = (T - 1) * p.stride_y + p.kh, columns = (kOutputs - 1) * p.stride_x + p.kw;
+  const float limit = winograd_spread(p.cin);
+  for (int64_t ox = 0; ox < p.ow; ox += kOutputs) {
+    // Squares of the columns of a row, of windows of columns, and what they add up to for all rows and for the rows of each output.
+    const int64_t left = ox * p.stride_x - p.pad_left, outputs = p.ow - ox < kOutputs ? p.ow - ox : kOutputs;
+    const int64_t first = left < 0 ? -left : 0, last = p.w - left < columns ? p.w - left : columns;
+    float all[kOutputs] = {}, windows[T][kOutputs] = {};
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t iy = top + r;
+      if (iy < 0 || iy >= p.h) continue;
+      float squares[kColumns] = {};
+      for (int64_t ci = 0; ci < p.cin; ++ci) {
+        const float* const x = image + (ci * p.h + iy) * p.w + left;
+        for (int64_t c = first; c < last; ++c) squares[c] += x[c] * x[c];
+      }
+      for (int64_t i = 0; i < outputs; ++i) {
+        float sum = 0;
+        for (int64_t k = 0; k < p.kw; ++k) sum += squares[i * p.stride_x + k];
+        all[i] += sum;
+        for (int64_t t = 0; t < T; ++t) {
+          if (r >= t * p.stride_y && r < t * p.stride_y + p.kh) windows[t][i] += sum;
         }
       }
-      return total;
-    };
-    const float all = squares(0, rows);
-    if (!(all <= std::numeric_limits<float>::max())) return true;
-    for (int64_t t = 0; t < T; ++t) {
-      const float window = squares(t * p.stride_y, t * p.stride_y + p.kh);
-      if (window > 0 && all > kWinogradSpread * window) return true;
+    }
+    for (int64_t i = 0; i < outputs; ++i) {
+      if (!(all[i] <= std::numeric_limits<float>::max())) return true;
+      for (int64_t t = 0; t < T; ++t) {
+        if (windows[t][i] > 0 && all[i] > limit * windows[t][i]) return true;
+      }
     }
   }
   return false;
@@ -64,7 +76,7 @@ template <int A, int R>
 ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* v, const StemPlanes& planes, const ConvParams& p) {
   constexpr int T = A - R + 1;
   using Probes = WinogradProbes<T, R>;
-  constexpr float kLimit = kWinogradSpread * winograd_gain<A>() / R;
+  const float limit = winograd_spread(p.cin) * winograd_gain<A>() / R;
   bool suspect = false;
   for (int64_t tap = 0; tap < p.kh; ++tap) {
     if (tap % (R * p.stride_y) >= p.stride_y) continue;
@@ -92,7 +104,7 @@ ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* 
           if (Probes::at(i) >= 0) squares.probe(Probes::at(i), in[i]);
           if (winograd_is_added<A, T>(i)) squares.add(out[i]);
         }
-        suspect |= squares.suspect(kLimit);
+        suspect |= squares.suspect(limit);
       }
       zeros(planes.lead + c, planes.pitch);
     }

@@ -10,7 +10,7 @@
 // that: points 0 and infinity give the first and the last tap to the bit, others the rest with a rounding error relative to the kernel's largest weight. What is less than 2^-20 of that counts as
 // zero, so that a zero by infinity is NaN.
 //
-// To see it costs a multiply-add for each pixel that is probed, so few are: on the one hand the transformed values at points 0, 1 and infinity, which hold every pixel of the tile, on the other a
+// To see it costs a multiply-add for each pixel that is probed, so few are: on the one hand the transformed values at points 0 and infinity, which hold every pixel of the tile once, on the other a
 // pixel of each window, every R-th, which is less than its window. Only a tile that this suspects is looked at window by window (winograd_is_spoilt). F(2, R) keeps windows apart by itself: points
 // 0 and infinity have a part in one output each, and all others hold no pixel that only one of the windows has. There only what is not finite is looked for, as infinity must not become NaN.
 //
@@ -21,8 +21,9 @@
 
 namespace onnxc::inline ONNXC_ISA::detail {
 
-/// How far the squares of a tile may be above those of a window, against what they are in a tile whose values are all alike.
-constexpr float kWinogradSpread = 512;
+/// How far the squares of a tile of `cin` channels may be above those of a window, against what they are in a tile whose values are all alike. A "no data" value of -9999 in one channel is
+/// beyond that where other values are less than 4.6, the edge between 255 and 3 in an image of bytes is not: such edges are everywhere, and their error is a part of a step. Channels level out.
+constexpr float winograd_spread(int64_t cin) { return cin < 256 ? 0x1p17f / static_cast<float>(cin) : 512.0f; }
 
 /// Of F(T, R) along one direction with windows `stride` apart: pixels of which each window holds one.
 template <int T, int R, int stride = 1>
@@ -39,19 +40,22 @@ struct WinogradProbes {
   }
 };
 
-/// Whether frequency f of A is one of those that are added up: points 0 and infinity, and 1 where sizes matter.
+/// Whether frequency f of A is one of those that are added up: points 0 and infinity, and 1 where at 0 values that are all alike add up to nothing.
 template <int A, int T>
 constexpr bool winograd_is_added(int f) {
-  return f == 0 || f == A - 1 || (T > 2 && f == 1);
+  if constexpr (T > 2) {
+    if (f == 1) return kWinograd<A>.all.at(1.0f) == 0.0f;
+  }
+  return f == 0 || f == A - 1;
 }
 
-/// The sum of their squares where those of each of A pixels are 1.
+/// The sum of their squares where those of each of A pixels are 1 and of any signs.
 template <int A>
 constexpr float winograd_gain() {
   float ends = 0, one = 0;
   for (float c : kWinograd<A>.all.c) ends += c * c;
   for (float c : kWinograd<A>.others[0].c) one += c * c;
-  return 2 * ends + 2 * one;
+  return 2 * ends + (winograd_is_added<A, 3>(1) ? 2 * one : 0);
 }
 
 /// Squares that are added while a tile is transformed.
@@ -81,44 +85,54 @@ struct WinogradSquares {
 template <int H, int W>
 ONNXC_INLINE bool winograd_is_spoilt(const float (&squares)[H][W], int down, int across, int kh, int kw, int stride, float all, float limit) {
   if (!(all <= std::numeric_limits<float>::max())) return true;
+  float lines[H][W];  // sums of kw neighbours
+  for (int y = 0; y < (down - 1) * stride + kh; ++y) {
+    for (int j = 0; j < across; ++j) {
+      lines[y][j] = 0;
+      for (int x = 0; x < kw; ++x) lines[y][j] += squares[y][j * stride + x];
+    }
+  }
   for (int i = 0; i < down; ++i) {
     for (int j = 0; j < across; ++j) {
       float window = 0;
-      for (int y = 0; y < kh; ++y) {
-        for (int x = 0; x < kw; ++x) window += squares[i * stride + y][j * stride + x];
-      }
+      for (int y = 0; y < kh; ++y) window += lines[i * stride + y][j];
       if (window > 0 && !(all <= limit * window)) return true;
     }
   }
   return false;
 }
 
-/// The sum of squares of a pixel's channels.
-ONNXC_INLINE float winograd_square(const float* pixel, int64_t cin) {
+/// The sum of squares of a pixel's channels, times `scale` each.
+ONNXC_INLINE float winograd_square(const float* pixel, int64_t cin, float scale) {
   Vec total = Vec::all(0.0f);
   int64_t c = 0;
   for (; c + Vec::width <= cin; c += Vec::width) {
-    const Vec x = Vec::load(pixel + c);
+    const Vec x = Vec::load(pixel + c) * Vec::all(scale);
     total = fma(x, x, total);
   }
   if (c < cin) {
-    const Vec x = Vec::load(pixel + c, cin - c);
+    const Vec x = Vec::load(pixel + c, cin - c) * Vec::all(scale);
     total = fma(x, x, total);
   }
   return sum(total);
 }
 
-/// Of the tile of A x A pixels of `image` from (top, left) on, T x T windows of R x R.
+/// Values above 1e19, whose squares overflow, are looked at by squares of smaller ones; those above 2e34 overflow then as well, before transforms and products do.
+constexpr float kWinogradScale = 0x1p-50f;
+
+/// Of the tile of A x A pixels of `image` from (top, left) on, T x T windows of R x R; `gain`: how far squares of the tile are above those of its pixels.
 template <int A, int T, int R, int stride>
-ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t left, const ConvParams& p, float all, float limit) {
-  float squares[A][A];
+ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t left, const ConvParams& p, float all, float limit, float gain) {
+  const bool overflows = !(all <= std::numeric_limits<float>::max());
+  float squares[A][A], total = 0;
   for (int i = 0; i < A; ++i) {
     for (int j = 0; j < A; ++j) {
       const int64_t y = top + i, x = left + j;
-      squares[i][j] = y >= 0 && y < p.h && x >= 0 && x < p.w ? winograd_square(image + (y * p.w + x) * p.x_pixel, p.cin) : 0.0f;
+      squares[i][j] = y >= 0 && y < p.h && x >= 0 && x < p.w ? winograd_square(image + (y * p.w + x) * p.x_pixel, p.cin, overflows ? kWinogradScale : 1.0f) : 0.0f;
+      total += squares[i][j];
     }
   }
-  return winograd_is_spoilt(squares, T, T, R, R, stride, all, limit);
+  return winograd_is_spoilt(squares, T, T, R, R, stride, overflows ? total * gain : all, limit);
 }
 
 /// R taps as sums of A frequencies: the inverse of those rows of G that have the points 0, infinity, p, -p of the first pair, and so on, R of them.

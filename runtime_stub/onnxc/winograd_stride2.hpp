@@ -139,10 +139,11 @@ ONNXC_INLINE auto winograd_stride2_forward(const WinogradPixels<2 * T + 1, insid
 template <int T>
 ONNXC_ONE_COPY bool winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int A = 2 * T + 1;
-  constexpr float kLimit = kWinogradSpread * winograd_stride2_gain<T>() / 9;
+  constexpr float kGain = winograd_stride2_gain<T>() / (A * A);
+  const float limit = winograd_spread(p.cin) * kGain * (A * A) / 9;
   const auto squares = winograd_inside<A>(top, left, p) ? winograd_stride2_forward<T>(WinogradPixels<A, true>(image, top, left, p), v, plane)
                                                         : winograd_stride2_forward<T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
-  return squares.suspect(kLimit) && winograd_is_spoilt<A, T, 3, 2>(image, top, left, p, sum(squares.all), kLimit);
+  return squares.suspect(limit) && winograd_is_spoilt<A, T, 3, 2>(image, top, left, p, sum(squares.all), limit, kGain);
 }
 
 /// As winograd_kernel_of: the outer taps of each direction are those of the points 0 and infinity, the middle one is kept as it is.

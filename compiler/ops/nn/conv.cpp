@@ -256,7 +256,7 @@ void lower_reference(Lowering& l) {
   const Window window = conv_window(l.node(), l.extents(0), l.extents(1));
   const View x = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_conv");
-  step.tensor(y).tensor(x).tensor(w);
+  step.tensor(y).tensor(x).tensor(w).macs(element_count(l.extents(1)) * element_count({y.extents.begin() + 2, y.extents.end()}) * y.extents[0]);
   if (l.has(2)) step.pointer(l.in(2));
   else step.name(fmt::format("static_cast<const {}*>(nullptr)", info(y.element).cpp_name));
   step.params({{"strides", dims_arg(window.strides)}, {"dilations", dims_arg(window.dilations)}, {"pads", dims_arg(window.pads_begin)}, {"group", dim_arg(l.node().integer("group", 1))}});

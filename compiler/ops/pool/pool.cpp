@@ -76,13 +76,20 @@ bool has_fast_kernel(const Graph& graph, const Node& node) {
   return x.element == ElementType::F32 && x.rank() <= 5 && node.op != "LpPool" && !node.has_output(1);
 }
 
+/// Elements of windows, all together.
+Dim taken(const Window& window, const Extents& y) {
+  Dim n = element_count(y);
+  for (const auto& k : window.kernel) n *= k;
+  return n;
+}
+
 void lower_reference(Lowering& l) {
   const Node& node = l.node();
   const Window window = window_of(node, l.extents(0));
   const View x = l.in(0), y = l.out(0);
   const bool is_max = node.op == "MaxPool";
   StepBuilder step = l.call(is_max ? "scalar_max_pool" : node.op == "AveragePool" ? "scalar_average_pool" : "scalar_lp_pool");
-  step.type(y.element).tensor(y);
+  step.type(y.element).tensor(y).work(taken(window, y.extents));
   if (is_max && l.has_output(1))
     step.pointer(l.out(1));
   else if (is_max)
@@ -114,7 +121,7 @@ void lower_planar(Lowering& l) {
   const Window window = window_of(l.node(), l.extents(0));
   const View x = l.in(0), y = l.out_any(0);
   StepBuilder step = l.call("max_pool_planar");
-  step.template_name(std::to_string(window.strides[1])).pointer(x).pointer(y);
+  step.template_name(std::to_string(window.strides[1])).pointer(x).pointer(y).work(taken(window, y.extents));
   step.params({{"n", dim_arg(x.extents[0])}, {"h", dim_arg(x.extents[2])}, {"w", dim_arg(x.extents[3])}, {"c", dim_arg(x.extents[1])}, {"oh", dim_arg(y.extents[2])},
                {"ow", dim_arg(y.extents[3])}, {"kh", dim_arg(window.kernel[0])}, {"kw", dim_arg(window.kernel[1])}, {"stride_y", dim_arg(window.strides[0])},
                {"stride_x", dim_arg(window.strides[1])}});
@@ -221,7 +228,7 @@ void lower_pool(Lowering& l) {
   const Sliding s = pool_sliding(l);
   auto params = pool_params(l, s, x.layout.pixel_stride, y.layout.pixel_stride);
   StepBuilder step = l.call(average ? s.is_deep() ? "average_pool_3d" : "average_pool" : s.is_deep() ? "max_pool_3d" : "max_pool");
-  step.pointer(x).pointer(y).params(std::move(params)).epilogue(l.epilogue(l.image_shape(y.extents), step));
+  step.pointer(x).pointer(y).params(std::move(params)).epilogue(l.epilogue(l.image_shape(y.extents), step)).work(taken(window_of(l.node(), extents), y.extents));
 }
 
 Operator pool_operator(std::string_view name, int outputs) {

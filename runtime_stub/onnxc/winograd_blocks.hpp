@@ -239,13 +239,22 @@ ONNXC_INLINE void winograd_direct(const float* x, GridPlace place, const Winogra
     winograd_each_tap<Form, several>(x, place, all, p, [&](int64_t tap, const float* image, int64_t top, int64_t left) ONNXC_INLINE_LAMBDA {
       if (image == nullptr) return;
       const int64_t piece = tap % (all.down * all.across), rows = several ? p.kh - piece / all.across * R : R, columns = several ? p.kw - piece % all.across * R : R;  // of the kernel
+      constexpr int kSide = (T - 1) * Form::stride + R;
+      const float* pixel[kSide * kSide];  // a zero where it is outside of the image, which then stays for all channels
+      int64_t step[kSide * kSide];
+      for (int i = 0; i < kSide * kSide; ++i) {
+        const int64_t iy = top + i / kSide, ix = left + i % kSide;
+        const bool inside = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w;
+        pixel[i] = inside ? image + (iy * p.w + ix) * p.x_pixel : kZeros;
+        step[i] = inside ? 1 : 0;
+      }
       for (int64_t c = 0; c < p.cin; ++c) {
         kernel(tap, c, j, w);
-        for (int i = 0; i < T * T; ++i) {
-          for (int k = 0; k < R * R; ++k) {
-            const int64_t iy = top + i / T * Form::stride + k / R, ix = left + i % T * Form::stride + k % R;
-            if (iy < 0 || iy >= p.h || ix < 0 || ix >= p.w || k / R >= rows || k % R >= columns) continue;
-            sums[i] = fma(Vec::all(image[(iy * p.w + ix) * p.x_pixel + c]), w[k], sums[i]);
+        ONNXC_UNROLL for (int k = 0; k < R * R; ++k) {
+          if (several && (k / R >= rows || k % R >= columns)) continue;
+          ONNXC_UNROLL for (int i = 0; i < T * T; ++i) {
+            const int at = (i / T * Form::stride + k / R) * kSide + i % T * Form::stride + k % R;
+            sums[i] = fma(Vec::all(pixel[at][c * step[at]]), w[k], sums[i]);
           }
         }
       }

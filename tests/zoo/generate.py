@@ -21,9 +21,9 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests")]
 from kinds import KINDS  # noqa: E402
 from networks import node, values  # noqa: E402
 
-# Layers of many shapes, in networks that a test can afford.
+# Layers of many shapes, in networks that a test can afford. Not tabular_resnet of one row: its one result is a Sigmoid of -14, where ONNX Runtime's own is 4 % off.
 USUAL = ["resnet10_batch8", "cbam_resnet", "deeplab", "fsrcnn", "bifpn", "retinanet", "esrgan", "pspnet", "nafnet", "shufflenet_v1", "mobilenet_v1_025", "blazeface",
-         "mobilefacenet", "mlp_batch32", "tabular_resnet", "deep_cross", "siren", "controller", "quartznet", "inception_time", "pointnet", "human_activity", "volume_cnn"]
+         "mobilefacenet", "mlp_batch32", "tabular_resnet_batch64", "deep_cross", "siren", "controller", "quartznet", "inception_time", "pointnet", "human_activity", "volume_cnn"]
 
 
 def model(title, nodes, constants, inputs, outputs):

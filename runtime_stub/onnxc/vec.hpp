@@ -15,7 +15,7 @@
 //   quotient(a, b) = a / b, perhaps not the nearest float, for values far from the ends of the range
 //   pairs(p)                        p[0] and p[1] in turn; sum_pairs(x): lane i is x[2i] + x[2i + 1], of the first width / 2 lanes i:
 //                                   spread(x): lane 2i is x[i], the next 0; twice(x): both are x[i]
-//   pick(low, high, index)          lane i is that lane of low, then high, which bits(index)[i] modulo 2 * width tells; some instructions where kPicksLanes
+//   pick(low, high, index)          lane i is that lane of low, then high, which bits(index)[i] modulo 2 * width tells; a few instructions from AVX2 on and with NEON
 //   scale(x, n) = x * 2^n, sum(x) over the lanes, pin(x) keeps x in a register: g++ folds loads into each operation that uses them;
 //   hold(x) wants it in one at that point, and does not change it
 //
@@ -81,7 +81,6 @@ ONNXC_INLINE Vec min_or_nan(Vec a, Vec b) { return select(a == a, min(a, b), a);
 #endif
 
 #if (!defined(__AVX2__) && !defined(__aarch64__)) || defined(ONNXC_NO_XSIMD)
-constexpr bool kPicksLanes = false;
 ONNXC_INLINE Vec pick(Vec low, Vec high, Vec index) {
   const IntVec lane = bits(index) & IntVec::all(2 * Vec::width - 1);
   float from[2 * Vec::width], to[Vec::width];
@@ -90,8 +89,6 @@ ONNXC_INLINE Vec pick(Vec low, Vec high, Vec index) {
   for (int i = 0; i < Vec::width; ++i) to[i] = from[lane.raw[i]];
   return Vec::load(to);
 }
-#else
-constexpr bool kPicksLanes = true;
 #endif
 
 #if !defined(__AVX512F__) || defined(ONNXC_NO_XSIMD)

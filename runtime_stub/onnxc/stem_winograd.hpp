@@ -76,7 +76,7 @@ template <int A, int R>
 ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* v, const StemPlanes& planes, const ConvParams& p) {
   constexpr int T = A - R + 1;
   using Probes = WinogradProbes<T, R>;
-  const float limit = winograd_spread(p.cin) * winograd_gain<A>() / R;
+  const float limit = winograd_spread(p.cin) * winograd_gain<A>();  // a column that no window is far above is in none
   bool suspect = false;
   for (int64_t tap = 0; tap < p.kh; ++tap) {
     if (tap % (R * p.stride_y) >= p.stride_y) continue;
@@ -104,7 +104,7 @@ ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* 
           if (Probes::at(i) >= 0) squares.probe(Probes::at(i), in[i]);
           if (winograd_is_added<A, T>(i)) squares.add(out[i]);
         }
-        suspect |= squares.suspect(limit);
+        suspect |= squares.suspect_lanes(limit);
       }
       zeros(planes.lead + c, planes.pitch);
     }

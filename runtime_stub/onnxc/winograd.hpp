@@ -91,11 +91,10 @@ ONNXC_INLINE auto winograd_forward(const WinogradPixels<A, inside>& pixels, floa
 template <int A, int T>
 ONNXC_ONE_COPY bool winograd_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int R = A - T + 1;
-  constexpr float kGain = winograd_gain<A>() * winograd_gain<A>() / (A * A);
-  const float limit = winograd_spread(p.cin) * kGain * (A * A) / (R * R);
+  const float limit = winograd_spread(p.cin) * (winograd_gain<A>() * winograd_gain<A>() * (A * A) / (R * R));
   const auto squares = winograd_inside<A>(top, left, p) ? winograd_forward<A, T>(WinogradPixels<A, true>(image, top, left, p), v, plane)
                                                         : winograd_forward<A, T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
-  return squares.suspect(limit) && winograd_is_spoilt<A, T, R, 1>(image, top, left, p, sum(squares.all), limit, kGain);
+  return squares.suspect(limit) && winograd_is_spoilt<A, T, R, 1>(image, top, left, p, sum(squares.all));
 }
 
 /// A vector of output channels of transformed weights, frequency f at u + f * plane, to the R x R taps that they were made of.

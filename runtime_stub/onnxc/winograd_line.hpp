@@ -56,14 +56,14 @@ ONNXC_ONE_COPY bool winograd_line_is_spoilt(const float* const* pixel, int64_t c
     squares[0][i] = pixel[i] == nullptr ? 0.0f : winograd_square(pixel[i], cin, overflows ? kWinogradScale : 1.0f);
     total += squares[0][i];
   }
-  return winograd_is_spoilt(squares, 1, T, 1, A - T + 1, 1, overflows ? total * (winograd_gain<A>() / A) : all, limit);
+  return winograd_is_spoilt(squares, 1, T, 1, A - T + 1, 1, total, limit);
 }
 
 /// Tiles [tile, tile + width) of one input line, from tap `from` on, to v [tile][pitch] of each frequency; `line` is null outside of the image. Marks what is spoilt, and tells whether something is.
 template <int A, int T>
 ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& along, int64_t from, int64_t cin, int64_t tile, int64_t width, float* v, int64_t plane, int64_t pitch) {
   using Probes = WinogradProbes<T, A - T + 1>;
-  const float limit = winograd_spread(cin) * winograd_gain<A>() / (A - T + 1);
+  const float limit = winograd_spread(cin) * A / (A - T + 1);
   bool any = false;
   for (int64_t t = 0; t < width; ++t) {
     WinogradSquares<Probes::count> squares;
@@ -86,7 +86,7 @@ ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& alon
         if (winograd_is_added<A, T>(i)) squares.add(out[i]);
       }
     }
-    const bool spoilt = squares.suspect(limit) && winograd_line_is_spoilt<A, T>(pixel, cin, sum(squares.all), T == 2 ? std::numeric_limits<float>::infinity() : limit);
+    const bool spoilt = squares.suspect(limit * winograd_gain<A>()) && winograd_line_is_spoilt<A, T>(pixel, cin, sum(squares.all), T == 2 ? std::numeric_limits<float>::infinity() : limit);
     v[t * pitch + winograd_mark(cin)] = spoilt ? 1.0f : 0.0f;
     any |= spoilt;
   }

@@ -49,13 +49,15 @@ constexpr bool winograd_is_added(int f) {
   return f == 0 || f == A - 1;
 }
 
-/// The sum of their squares where those of each of A pixels are 1 and of any signs.
+/// The least that a pixel of square 1 has in the sum of their squares: the pixel whose coefficient is the smallest.
 template <int A>
 constexpr float winograd_gain() {
-  float ends = 0, one = 0;
-  for (float c : kWinograd<A>.all.c) ends += c * c;
-  for (float c : kWinograd<A>.others[0].c) one += c * c;
-  return 2 * ends + (winograd_is_added<A, 3>(1) ? 2 * one : 0);
+  float least = 1;
+  for (int k = 0; k <= kWinograd<A>.all.degree; ++k) {
+    const float c = kWinograd<A>.all.c[k];
+    least = c * c < least ? c * c : least;
+  }
+  return least;
 }
 
 /// Squares that are added while a tile is transformed.
@@ -68,6 +70,12 @@ struct WinogradSquares {
   }
   ONNXC_INLINE void add(Vec transformed) { all = fma(transformed, transformed, all); }
   ONNXC_INLINE void probe(int i, Vec pixel) { probes[i] = fma(pixel, pixel, probes[i]); }
+  /// Whether one of the tiles, a lane each, may be spoilt.
+  ONNXC_INLINE bool suspect_lanes(float limit) const {
+    Mask doubtful = ~(all <= Vec::all(std::numeric_limits<float>::max()));
+    ONNXC_UNROLL for (int i = 0; i < kProbes; ++i) doubtful = doubtful | (all > probes[i] * Vec::all(limit));
+    return any(doubtful);
+  }
   /// Whether the tile may be spoilt. NaN is in every comparison.
   ONNXC_INLINE bool suspect(float limit) const {
     if constexpr (kProbes == 0) return !(sum(all) <= std::numeric_limits<float>::max());
@@ -120,9 +128,9 @@ ONNXC_INLINE float winograd_square(const float* pixel, int64_t cin, float scale)
 /// Values above 1e19, whose squares overflow, are looked at by squares of smaller ones; those above 2e34 overflow then as well, before transforms and products do.
 constexpr float kWinogradScale = 0x1p-50f;
 
-/// Of the tile of A x A pixels of `image` from (top, left) on, T x T windows of R x R; `gain`: how far squares of the tile are above those of its pixels.
+/// Of the tile of A x A pixels of `image` from (top, left) on, T x T windows of R x R.
 template <int A, int T, int R, int stride>
-ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t left, const ConvParams& p, float all, float limit, float gain) {
+ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t left, const ConvParams& p, float all) {
   const bool overflows = !(all <= std::numeric_limits<float>::max());
   float squares[A][A], total = 0;
   for (int i = 0; i < A; ++i) {
@@ -132,7 +140,7 @@ ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t 
       total += squares[i][j];
     }
   }
-  return winograd_is_spoilt(squares, T, T, R, R, stride, overflows ? total * gain : all, limit);
+  return winograd_is_spoilt(squares, T, T, R, R, stride, total, winograd_spread(p.cin) * (A * A) / (R * R));
 }
 
 /// R taps as sums of A frequencies: the inverse of those rows of G that have the points 0, infinity, p, -p of the first pair, and so on, R of them.

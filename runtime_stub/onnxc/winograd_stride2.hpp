@@ -77,13 +77,6 @@ ONNXC_INLINE void winograd_even_kernel(Vec first, Vec last, Vec* o) {
   }
 }
 
-/// As winograd_gain: both directions even, or one of them, whose other is T pixels as they are.
-template <int T>
-constexpr float winograd_stride2_gain() {
-  constexpr float kEven = 10 + 6 + 10;  // of T = 4
-  return kEven * kEven + 2 * kEven * T;
-}
-
 /// As winograd_forward.
 template <int T, bool inside>
 ONNXC_INLINE auto winograd_stride2_forward(const WinogradPixels<2 * T + 1, inside>& pixels, float* v, int64_t plane) {
@@ -139,11 +132,10 @@ ONNXC_INLINE auto winograd_stride2_forward(const WinogradPixels<2 * T + 1, insid
 template <int T>
 ONNXC_ONE_COPY bool winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int A = 2 * T + 1;
-  constexpr float kGain = winograd_stride2_gain<T>() / (A * A);
-  const float limit = winograd_spread(p.cin) * kGain * (A * A) / 9;
+  const float limit = winograd_spread(p.cin) * (A * A) / 9;  // each pixel has a part of at least its square
   const auto squares = winograd_inside<A>(top, left, p) ? winograd_stride2_forward<T>(WinogradPixels<A, true>(image, top, left, p), v, plane)
                                                         : winograd_stride2_forward<T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
-  return squares.suspect(limit) && winograd_is_spoilt<A, T, 3, 2>(image, top, left, p, sum(squares.all), limit, kGain);
+  return squares.suspect(limit) && winograd_is_spoilt<A, T, 3, 2>(image, top, left, p, sum(squares.all));
 }
 
 /// As winograd_kernel_of: the outer taps of each direction are those of the points 0 and infinity, the middle one is kept as it is.

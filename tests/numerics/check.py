@@ -214,10 +214,24 @@ def info_faults():
     return [] if mixing == {"default": True, "strict": False} else [f"info says of steps that mix: {mixing}"]
 
 
+def edge_faults(item):
+    """Images of bytes with outliers in rows and columns of their own, which must not vouch for each other, and at the corner of a tile, which has the least part in what is looked at."""
+    channels, places, outlier = item
+    x = np.random.default_rng(0).integers(0, 256, (1, channels, 28, 28)).astype(np.float32)
+    for row, column in places:
+        x[0, 0, row, column] = outlier
+    title = f"bytes of {channels} channels"
+    PRODUCTS[title] = ([conv("x w", "y")], dict(w=weights(16, channels, 3, 3)), x)
+    model = model_of(*PRODUCTS[title][:2], onnx.TensorProto.FLOAT, x)
+    error = np.abs(session(model).run(None, dict(x=x))[0] - in_double(model, dict(x=x))) / norms_of(title, x.astype(np.float64))
+    return [f"{title}, {outlier:g} at {places}: off by {error.max():.2g} of the norms"] if error.max() > NORMS else []
+
+
 def main():
     few = lambda of, step: [(title, target) for title in list(of)[::step] for target in TARGETS[1:]]
     spoilt = [(title, target, threads) for title in PRODUCTS for target, threads in (("native", 2), ("x86-64-v3", 1), ("generic", 1))]
-    checks = [(spoilt_faults, spoilt), (reader_faults, [(title, "native") for title in READERS] + few(READERS, 5)), (strict_faults, [(title, "native") for title in PRODUCTS] + few(PRODUCTS, 5)), (subnormal_faults, [("native", 1), ("native", 2), ("x86-64-v3", 1), ("generic", 1)])]
+    checks = [(spoilt_faults, spoilt), (reader_faults, [(title, "native") for title in READERS] + few(READERS, 5)), (strict_faults, [(title, "native") for title in PRODUCTS] + few(PRODUCTS, 5)), (edge_faults, [(1, [(9, 6), (10, 10)], 1e7), (1, [(12, 12)], 4e5), (3, [(9, 6), (10, 10)], 1e8), (16, [(15, 23)], 1e6), (64, [(16, 20)], 1e6)]),
+              (subnormal_faults, [("native", 1), ("native", 2), ("x86-64-v3", 1), ("generic", 1)])]
     failed = total = 0
     for check, items in checks:
         for faults in side_by_side(check, items):

@@ -47,7 +47,8 @@ ONNXC_ONE_COPY bool stem_winograd_is_spoilt(const float* image, int64_t top, con
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t iy = top + r;
       if (iy < 0 || iy >= p.h) continue;
-      float squares[kColumns] = {};
+      float squares[kColumns];
+      for (int64_t c = 0; c < columns; ++c) squares[c] = 0;
       for (int64_t ci = 0; ci < p.cin; ++ci) {
         const float* const x = image + (ci * p.h + iy) * p.w + left;
         for (int64_t c = first; c < last; ++c) squares[c] += x[c] * x[c];

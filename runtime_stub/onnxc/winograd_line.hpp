@@ -50,13 +50,9 @@ ONNXC_INLINE int64_t line_tile_start(int64_t tile, int64_t dilation) {
 /// Of the tile of A pixels, null ones outside of the image.
 template <int A, int T>
 ONNXC_ONE_COPY bool winograd_line_is_spoilt(const float* const* pixel, int64_t cin, float all, float limit) {
-  const bool overflows = !(all <= std::numeric_limits<float>::max());
-  float squares[1][A], total = 0;
-  for (int i = 0; i < A; ++i) {
-    squares[0][i] = pixel[i] == nullptr ? 0.0f : winograd_square(pixel[i], cin, overflows ? kWinogradScale : 1.0f);
-    total += squares[0][i];
-  }
-  return winograd_is_spoilt(squares, 1, T, 1, A - T + 1, 1, total, limit);
+  float squares[1][A];
+  for (int i = 0; i < A; ++i) squares[0][i] = pixel[i] == nullptr ? 0.0f : winograd_square(pixel[i], cin, winograd_scale(all));
+  return winograd_is_spoilt(squares, 1, T, 1, A - T + 1, 1, limit);
 }
 
 /// Tiles [tile, tile + width) of one input line, from tap `from` on, to v [tile][pitch] of each frequency; `line` is null outside of the image. Marks what is spoilt, and tells whether something is.

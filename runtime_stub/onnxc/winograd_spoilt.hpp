@@ -21,9 +21,9 @@
 
 namespace onnxc::inline ONNXC_ISA::detail {
 
-/// How far the squares of a tile of `cin` channels may be above those of a window, against what they are in a tile whose values are all alike. A "no data" value of -9999 in one channel is
-/// beyond that where other values are less than 4.6, the edge between 255 and 3 in an image of bytes is not: such edges are everywhere, and their error is a part of a step. Channels level out.
-constexpr float winograd_spread(int64_t cin) { return cin < 256 ? 0x1p17f / static_cast<float>(cin) : 512.0f; }
+/// How far the squares of a tile of `cin` channels may be above those of a window, against what they are in a tile whose values are all alike: so far that errors of windows stay within some 2^-16 of
+/// their norms. Channels level out, so that fewer need more: edges in images of bytes, and strokes on nothing, are no outliers.
+inline float winograd_spread(int64_t cin) { return cin < 256 ? 0x1p13f / __builtin_sqrtf(static_cast<float>(cin)) : 512.0f; }
 
 /// Of F(T, R) along one direction with windows `stride` apart: pixels of which each window holds one.
 template <int T, int R, int stride = 1>
@@ -89,9 +89,13 @@ struct WinogradSquares {
   }
 };
 
-/// Whether a tile is spoilt whose transformed squares are `all`: squares [H][W] of its pixels, windows of KH x KW, so many down and across, `stride` apart.
+/// Whether a tile is spoilt that has these squares of pixels: windows of kh x kw, so many down and across, `stride` apart.
 template <int H, int W>
-ONNXC_INLINE bool winograd_is_spoilt(const float (&squares)[H][W], int down, int across, int kh, int kw, int stride, float all, float limit) {
+ONNXC_INLINE bool winograd_is_spoilt(const float (&squares)[H][W], int down, int across, int kh, int kw, int stride, float limit) {
+  float all = 0;
+  for (const auto& line : squares) {
+    for (float square : line) all += square;
+  }
   if (!(all <= std::numeric_limits<float>::max())) return true;
   float lines[H][W];  // sums of kw neighbours
   for (int y = 0; y < (down - 1) * stride + kh; ++y) {
@@ -125,22 +129,22 @@ ONNXC_INLINE float winograd_square(const float* pixel, int64_t cin, float scale)
   return sum(total);
 }
 
-/// Values above 1e19, whose squares overflow, are looked at by squares of smaller ones; those above 2e34 overflow then as well, before transforms and products do.
-constexpr float kWinogradScale = 0x1p-50f;
+/// By what the values of a tile are scaled before they are squared. Those above 1e19 need it, whose squares overflow as `all`, the transformed ones, has; those above 2e34 overflow then as well, before
+/// transforms and products do.
+constexpr float winograd_scale(float all) { return all <= std::numeric_limits<float>::max() ? 1.0f : 0x1p-50f; }
 
-/// Of the tile of A x A pixels of `image` from (top, left) on, T x T windows of R x R.
+/// Of the tile of A x A pixels of `image` from (top, left) on, T x T windows of R x R. `all`: its transformed squares.
 template <int A, int T, int R, int stride>
 ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t left, const ConvParams& p, float all) {
-  const bool overflows = !(all <= std::numeric_limits<float>::max());
-  float squares[A][A], total = 0;
+  const float scale = winograd_scale(all);
+  float squares[A][A];
   for (int i = 0; i < A; ++i) {
     for (int j = 0; j < A; ++j) {
       const int64_t y = top + i, x = left + j;
-      squares[i][j] = y >= 0 && y < p.h && x >= 0 && x < p.w ? winograd_square(image + (y * p.w + x) * p.x_pixel, p.cin, overflows ? kWinogradScale : 1.0f) : 0.0f;
-      total += squares[i][j];
+      squares[i][j] = y >= 0 && y < p.h && x >= 0 && x < p.w ? winograd_square(image + (y * p.w + x) * p.x_pixel, p.cin, scale) : 0.0f;
     }
   }
-  return winograd_is_spoilt(squares, T, T, R, R, stride, total, winograd_spread(p.cin) * (A * A) / (R * R));
+  return winograd_is_spoilt(squares, T, T, R, R, stride, winograd_spread(p.cin) * (A * A) / (R * R));
 }
 
 /// R taps as sums of A frequencies: the inverse of those rows of G that have the points 0, infinity, p, -p of the first pair, and so on, R of them.

@@ -144,6 +144,17 @@ def measure_steps(given):
     return rows, failed
 
 
+def tell(text, folder, page, figures, what, measured):
+    """Prints the text with the machine below it, and writes it and what was measured to the folder, if any."""
+    about = machine.describe(ONNXC, {})
+    text = f"{text}\n{about['processor']}, {about['cores']} cores, {about['compiler']}, {about['date']}, {about['commit']}.\n"
+    print(text, end="")
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / page).write_text(text)
+        (folder / figures).write_text(json.dumps({"machine": about, what: measured}, indent=1) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", metavar="MODEL", type=Path)
@@ -158,13 +169,7 @@ def main():
     given = parser.parse_args()
     if given.steps:
         rows, failed = measure_steps(given)
-        about = machine.describe(ONNXC, {})
-        text = f"{steps_table(rows)}\n{about['processor']}, {about['cores']} cores, {about['compiler']}, {about['date']}, {about['commit']}.\n"
-        print(text, end="")
-        if given.out:
-            given.out.mkdir(parents=True, exist_ok=True)
-            (given.out / "steps.md").write_text(text)
-            (given.out / "steps.json").write_text(json.dumps({"machine": about, "steps": rows}, indent=1) + "\n")
+        tell(steps_table(rows), given.out, "steps.md", "steps.json", "steps", rows)
         return 1 if failed else 0 if rows else 2
     results, failed = {}, 0
     for model in [m for path in given.models for m in models_at(path)]:
@@ -178,13 +183,7 @@ def main():
     if not results and not failed:
         print("regret: no model with a choice of kernels", file=sys.stderr)
         return 2
-    about = machine.describe(ONNXC, {})
-    text = f"{table(results)}\n{worst_kinds(results, given.worst)}\n{about['processor']}, {about['cores']} cores, {about['compiler']}, {about['date']}, {about['commit']}.\n"
-    print(text, end="")
-    if given.out:
-        given.out.mkdir(parents=True, exist_ok=True)
-        (given.out / "table.md").write_text(text)
-        (given.out / "regret.json").write_text(json.dumps({"machine": about, "models": results}, indent=1) + "\n")
+    tell(f"{table(results)}\n{worst_kinds(results, given.worst)}", given.out, "table.md", "regret.json", "models", results)
     return 1 if failed else 0
 
 

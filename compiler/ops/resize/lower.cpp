@@ -62,13 +62,15 @@ struct AxisArgs {
   Arg params;
   std::string taps;
   Dim sources = 1;  ///< of a position
+  bool stays = false;
 };
+constexpr const char* kAny = "onnxc::kAnyTaps";
 AxisArgs axis_args(Lowering& l, const ResizePlan& plan, const ResizedAxis* a, Dim extent) {
-  if (a == nullptr) return {params_arg({{"size", dim_arg(extent)}}), "1"};
+  if (a == nullptr) return {params_arg({{"size", dim_arg(extent)}}), "1", 1, true};
   const ResizeTableArgs table = place_table(l, plan, *a);
   const bool held = table.taps.is_constant() && is_held(table.taps.value());
   return {params_arg({{"size", dim_arg(a->out)}, {"taps", dim_arg(table.taps)}, {"index", table.index}, {"weight", table.weight_or_null()}}),
-          held ? table.taps.text() : "onnxc::kAnyTaps", table.taps};
+          held ? table.taps.text() : kAny, table.taps};
 }
 
 /// The extents once a pass has been done.
@@ -79,17 +81,49 @@ Extents after(Extents extents, const Pass& pass) {
   return extents;
 }
 
-/// `step` writes `to`, in the last pass the result, with the node's epilogue where it fits.
-void finish(Lowering& l, StepBuilder& step, const EpilogueShape& shape, bool last, bool& applied) {
-  applied = last && l.node().epilogue && epilogue_fits(l, shape);
-  if (applied) step.epilogue(l.epilogue(shape, step));
+/// What the two kernels, of rows of planes and of pixels, are told in ways of their own.
+struct Placed {
+  const View &from, &to;
+  std::size_t at, behind;  ///< the axis that goes down, or the last; the first one across
+  const AxisArgs &down, &across;
+};
+void call_planar(StepBuilder& step, const Placed& p) {
+  step.template_name(p.down.taps).template_name(p.across.stays ? "onnxc::kStays" : p.across.taps).pointer(p.from).pointer(p.to);
+  step.params({{"planes", dim_arg(product(p.from.extents, 0, p.at))},
+               {"h", dim_arg(product(p.from.extents, p.at, p.behind))},
+               {"w", dim_arg(product(p.from.extents, p.behind, p.from.extents.size()))},
+               {"y", p.down.params},
+               {"x", p.across.params}});
+}
+void call_pixels(StepBuilder& step, const Placed& p) {
+  const bool held = p.down.taps != kAny && p.across.taps != kAny;
+  step.template_name(held ? p.down.taps : kAny).template_name(held ? p.across.taps : kAny).pointer(p.from).pointer(p.to);
+  step.params({{"n", dim_arg(p.from.extents[0] * product(p.from.extents, 2, p.at))},
+               {"h", dim_arg(product(p.from.extents, p.at, p.behind))},
+               {"w", dim_arg(product(p.from.extents, p.behind, p.from.extents.size()))},
+               {"c", dim_arg(p.from.extents[1])},
+               {"x_pixel", dim_arg(p.from.layout.pixel_stride)},
+               {"y_pixel", dim_arg(p.to.layout.pixel_stride)},
+               {"y", p.down.params},
+               {"x", p.across.params}});
 }
 
-void lower_planar(Lowering& l, const ResizePlan& plan) {
-  View from = l.in(0);
-  const View y = l.out(0);
-  const int rank = static_cast<int>(from.extents.size());
-  const std::vector<Pass> passes = passes_of(l.node(), plan, rank - 1);
+/// Rows of planes: the axes before `at` are rows of the epilogue's matrix.
+EpilogueShape planes_shape(const Extents& extents, std::size_t at) {
+  EpilogueShape shape;
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    if (axis < at) shape.row_extents.push_back(extents[axis]), shape.row_axes.push_back(static_cast<int>(axis));
+    else shape.col_axes.push_back(static_cast<int>(axis));
+  }
+  return shape;
+}
+
+/// Of images that lie channels-last, `pixels`, or of row-major tensors.
+void lower_vectors(Lowering& l, const ResizePlan& plan, bool pixels) {
+  View from = pixels ? l.in_any(0) : l.in(0);
+  const View y = pixels ? l.out_any(0) : l.out(0);
+  const std::size_t end = from.extents.size();
+  const std::vector<Pass> passes = passes_of(l.node(), plan, static_cast<int>(end) - 1);
   bool applied = false;
   for (std::size_t k = 0; k < passes.size(); ++k) {
     const Pass& pass = passes[k];
@@ -97,65 +131,22 @@ void lower_planar(Lowering& l, const ResizePlan& plan) {
     View to = y;
     if (!last) {
       to.extents = after(from.extents, pass);
-      to.pointer = l.workspace(fmt::format("pass{}", k), ElementType::F32, element_count(to.extents));
+      if (pixels) to.layout = channels_last(to.extents, l.target().vector_floats);
+      to.pointer = l.workspace(fmt::format("pass{}", k), ElementType::F32, storage_elements(to.extents, to.layout));
     }
-    // Rows of planes: [outer, down, all behind it]. An axis alone that is the last has planes of one row.
-    const auto at = static_cast<std::size_t>(pass.down != nullptr ? pass.down->axis : rank - 1), behind = pass.down != nullptr ? at + 1 : at, end = from.extents.size();
+    // The axis that goes down, and all behind it across. An axis alone that is the last goes across rows that are planes of their own.
+    const std::size_t at = pass.down != nullptr ? static_cast<std::size_t>(pass.down->axis) : end - 1, behind = pass.down != nullptr ? at + 1 : at;
     const AxisArgs down = axis_args(l, plan, pass.down, 1), across = axis_args(l, plan, pass.across, product(to.extents, behind, end));
-    EpilogueShape shape;
-    for (std::size_t axis = 0; axis < end; ++axis) {
-      if (axis < at) shape.row_extents.push_back(to.extents[axis]), shape.row_axes.push_back(static_cast<int>(axis));
-      else shape.col_axes.push_back(static_cast<int>(axis));
-    }
-    StepBuilder step = l.call("resize_planar");
-    step.template_name(down.taps).template_name(pass.across != nullptr ? across.taps : "onnxc::kStays").pointer(from).pointer(to);
-    step.params({{"planes", dim_arg(product(from.extents, 0, at))},
-                 {"h", dim_arg(product(from.extents, at, behind))},
-                 {"w", dim_arg(product(from.extents, behind, end))},
-                 {"y", down.params},
-                 {"x", across.params}}).macs(element_count(to.extents) * down.sources * across.sources);
-    finish(l, step, shape, last, applied);
+    StepBuilder step = l.call(pixels ? "resize" : "resize_planar");
+    (pixels ? call_pixels : call_planar)(step, {from, to, at, behind, down, across});
+    step.macs(element_count(to.extents) * down.sources * across.sources);
+    const EpilogueShape shape = pixels ? l.image_shape(to.extents) : planes_shape(to.extents, at);
+    applied = last && l.node().epilogue && epilogue_fits(l, shape);
+    if (applied) step.epilogue(l.epilogue(shape, step));
     from = to;
     from.pointer.writes = false;
   }
   if (!applied) l.apply_epilogue(l.result());
-}
-
-void lower_channels_last(Lowering& l, const ResizePlan& plan) {
-  View from = l.in_any(0);
-  const View y = l.out_any(0);
-  const int rank = static_cast<int>(from.extents.size());
-  const std::vector<Pass> passes = passes_of(l.node(), plan, rank - 1);
-  bool applied = false;
-  for (std::size_t k = 0; k < passes.size(); ++k) {
-    const Pass& pass = passes[k];
-    const bool last = k + 1 == passes.size();
-    View to = y;
-    if (!last) {
-      to.extents = after(from.extents, pass);
-      to.layout = channels_last(to.extents, l.target().vector_floats);
-      to.pointer = l.workspace(fmt::format("pass{}", k), ElementType::F32, storage_elements(to.extents, to.layout));
-    }
-    // Images of pixels: [n and what lies before, down, all spatial axes behind it].
-    const auto at = static_cast<std::size_t>(pass.down != nullptr ? pass.down->axis : rank - 1), behind = pass.down != nullptr ? at + 1 : at, end = from.extents.size();
-    const AxisArgs down = axis_args(l, plan, pass.down, 1), across = axis_args(l, plan, pass.across, product(to.extents, behind, end));
-    const std::string any = "onnxc::kAnyTaps";
-    const bool held = down.taps != any && across.taps != any;
-    StepBuilder step = l.call("resize");
-    step.template_name(held ? down.taps : any).template_name(held ? across.taps : any).pointer(from).pointer(to);
-    step.params({{"n", dim_arg(from.extents[0] * product(from.extents, 2, at))},
-                 {"h", dim_arg(product(from.extents, at, behind))},
-                 {"w", dim_arg(product(from.extents, behind, end))},
-                 {"c", dim_arg(from.extents[1])},
-                 {"x_pixel", dim_arg(from.layout.pixel_stride)},
-                 {"y_pixel", dim_arg(to.layout.pixel_stride)},
-                 {"y", down.params},
-                 {"x", across.params}}).macs(element_count(to.extents) * down.sources * across.sources);
-    finish(l, step, l.image_shape(to.extents), last, applied);
-    from = to;
-    from.pointer.writes = false;
-  }
-  if (!applied) l.apply_epilogue(y);
 }
 
 /// One axis after the other, in the order of the plan.
@@ -204,7 +195,7 @@ void lower_resize(Lowering& l) {
   if (!is_nearest(l.node()) && !is_float(type) && !is_integer(type)) l.unsupported(fmt::format("interpolation of {}", name(type)));
   if (!takes_vectors(l, plan)) return lower_scalar(l, plan);
   const bool pixels = l.in_any(0).layout.channels_last && l.out_layout(0).channels_last && std::ranges::all_of(plan.axes, [](const ResizedAxis& a) { return a.axis >= 2; });
-  pixels ? lower_channels_last(l, plan) : lower_planar(l, plan);
+  lower_vectors(l, plan, pixels);
 }
 
 bool resizes_to_output(const Graph& graph, const Node& node) {

@@ -32,40 +32,70 @@ struct StemPlanes {
   }
 };
 
-/// Whether outputs of a band, its rows from `top` of the image on, have windows of values that are far less than others of their columns, or whether something is not finite.
+/// Parts of the columns of an image, 64 at most and whole vectors each, as bits: where a band may be spoilt.
+struct StemSuspects {
+  int64_t columns;  // of a part
+  uint64_t parts = 0;
+
+  explicit StemSuspects(int64_t width) : columns((width + 64 * Vec::width - 1) / (64 * Vec::width) * Vec::width) {}
+  void add(int64_t column) { parts |= uint64_t{1} << column / columns; }
+  /// Whether one of these columns is in such a part.
+  bool in(int64_t first, int64_t last) const {
+    for (int64_t part = first / columns; part * columns < last; ++part) {
+      if (parts >> part & 1) return true;
+    }
+    return false;
+  }
+};
+
+/// Whether outputs of a band, its rows from `top` of the image on, have windows of values that are far less than others of their columns, or whether something is not finite. `suspects`: where to look.
 template <int T>
-ONNXC_ONE_COPY bool stem_winograd_is_spoilt(const float* image, int64_t top, const ConvParams& p) {
+ONNXC_ONE_COPY bool stem_winograd_is_spoilt(const float* image, int64_t top, const StemSuspects& suspects, const ConvParams& p) {
   constexpr int64_t kOutputs = 16, kColumns = 512;
-  if (kOutputs * p.stride_x + p.kw > kColumns) return true;  // wider than any stem
-  const int64_t rows = (T - 1) * p.stride_y + p.kh, columns = (kOutputs - 1) * p.stride_x + p.kw;
-  const float limit = winograd_spread(p.cin);
+  const int64_t columns = (kOutputs - 1) * p.stride_x + p.kw;
+  if (columns > kColumns) return true;  // wider than any stem
+  const float limit = winograd_spread(p.cin), finite = std::numeric_limits<float>::max();
   for (int64_t ox = 0; ox < p.ow; ox += kOutputs) {
-    // Squares of the columns of a row, of windows of columns, and what they add up to for all rows and for the rows of each output.
-    const int64_t left = ox * p.stride_x - p.pad_left, outputs = p.ow - ox < kOutputs ? p.ow - ox : kOutputs;
-    const int64_t first = left < 0 ? -left : 0, last = p.w - left < columns ? p.w - left : columns;
-    float all[kOutputs] = {}, windows[T][kOutputs] = {};
-    for (int64_t r = 0; r < rows; ++r) {
-      const int64_t iy = top + r;
-      if (iy < 0 || iy >= p.h) continue;
-      float squares[kColumns];
-      for (int64_t c = 0; c < columns; ++c) squares[c] = 0;
-      for (int64_t ci = 0; ci < p.cin; ++ci) {
-        const float* const x = image + (ci * p.h + iy) * p.w + left;
-        for (int64_t c = first; c < last; ++c) squares[c] += x[c] * x[c];
-      }
-      for (int64_t i = 0; i < outputs; ++i) {
-        float sum = 0;
-        for (int64_t k = 0; k < p.kw; ++k) sum += squares[i * p.stride_x + k];
-        all[i] += sum;
-        for (int64_t t = 0; t < T; ++t) {
-          if (r >= t * p.stride_y && r < t * p.stride_y + p.kh) windows[t][i] += sum;
+    const int64_t left = ox * p.stride_x - p.pad_left, first = left < 0 ? 0 : left, last = left + columns < p.w ? left + columns : p.w;
+    if (!suspects.in(first, last)) continue;
+    // Squares of each column: of all rows, and of those of each output; then of kw columns from each on.
+    alignas(64) float sums[T + 1][kColumns + 2 * Vec::width] = {};
+    for (int64_t c = first; c < last; c += Vec::width) {
+      const int64_t lanes = last - c;
+      Vec of[T + 1];
+      for (Vec& v : of) v = Vec::all(0.0f);
+      for (int64_t r = 0; r < (T - 1) * p.stride_y + p.kh; ++r) {
+        if (top + r < 0 || top + r >= p.h) continue;
+        const float* x = image + (top + r) * p.w + c;
+        Vec squares = Vec::all(0.0f);
+        for (int64_t ci = 0; ci < p.cin; ++ci, x += p.h * p.w) {
+          const Vec v = lanes >= Vec::width ? Vec::load(x) : Vec::load(x, lanes);
+          squares = fma(v, v, squares);
+        }
+        of[T] = of[T] + squares;
+        ONNXC_UNROLL for (int t = 0; t < T; ++t) {
+          if (r >= t * p.stride_y && r < t * p.stride_y + p.kh) of[t] = of[t] + squares;
         }
       }
+      for (int t = 0; t <= T; ++t) of[t].store(sums[t] + (c - left));
     }
-    for (int64_t i = 0; i < outputs; ++i) {
-      if (!(all[i] <= std::numeric_limits<float>::max())) return true;
-      for (int64_t t = 0; t < T; ++t) {
-        if (windows[t][i] > 0 && all[i] > limit * windows[t][i]) return true;
+    for (int64_t c = 0; c < columns - p.kw + 1; c += Vec::width) {
+      Vec of[T + 1];
+      for (int t = 0; t <= T; ++t) {
+        of[t] = Vec::load(sums[t] + c);
+        for (int64_t k = 1; k < p.kw; ++k) of[t] = of[t] + Vec::load(sums[t] + c + k);
+      }
+      Mask doubtful = ~(of[T] <= Vec::all(finite));
+      for (int t = 0; t < T; ++t) doubtful = doubtful | ((of[t] > Vec::all(0.0f)) & (of[T] > of[t] * Vec::all(limit)));
+      if (!any(doubtful)) continue;
+      alignas(64) float windows[T + 1][Vec::width];
+      for (int t = 0; t <= T; ++t) of[t].store(windows[t]);
+      for (int64_t i = 0; i < Vec::width; ++i) {
+        if ((c + i) % p.stride_x != 0 || (c + i) / p.stride_x >= (p.ow - ox < kOutputs ? p.ow - ox : kOutputs)) continue;  // no output
+        if (!(windows[T][i] <= finite)) return true;
+        for (int t = 0; t < T; ++t) {
+          if (windows[t][i] > 0 && windows[T][i] > limit * windows[t][i]) return true;
+        }
       }
     }
   }
@@ -78,39 +108,39 @@ ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* 
   constexpr int T = A - R + 1;
   using Probes = WinogradProbes<T, R>;
   const float limit = winograd_spread(p.cin) * winograd_gain<A>();  // a column that no window is far above is in none
-  bool suspect = false;
-  for (int64_t tap = 0; tap < p.kh; ++tap) {
-    if (tap % (R * p.stride_y) >= p.stride_y) continue;
-    for (int64_t ci = 0; ci < p.cin; ++ci, v += A * planes.pitch) {
-      const float* rows[A];
-      for (int64_t i = 0; i < A; ++i) {
-        const int64_t iy = top + tap + i * p.stride_y;
-        rows[i] = iy >= 0 && iy < p.h ? image + (ci * p.h + iy) * p.w : nullptr;
-      }
-      const auto zeros = [&](int64_t from, int64_t to) ONNXC_INLINE_LAMBDA {
-        for (; from < to; from += Vec::width) {
-          for (int i = 0; i < A; ++i) Vec::all(0.0f).store(v + i * planes.pitch + from);
-        }
-      };
-      zeros(0, planes.lead);
-      int64_t c = 0;
-      for (; c < p.w; c += Vec::width) {
-        const int64_t lanes = p.w - c;
+  StemSuspects suspects(p.w);
+  const auto zeros = [&](int64_t from, int64_t to) ONNXC_INLINE_LAMBDA {
+    for (int64_t line = 0; line < planes.pieces * p.cin * A; ++line) {
+      for (int64_t c = from; c < to; c += Vec::width) Vec::all(0.0f).store(v + line * planes.pitch + c);
+    }
+  };
+  zeros(0, planes.lead);
+  int64_t c = 0;
+  for (; c < p.w; c += Vec::width) {
+    const int64_t lanes = p.w - c;
+    float* to = v + planes.lead + c;
+    WinogradSquares<Probes::count> squares;  // of all pieces and channels: the more there are, the fewer columns look like outliers by chance
+    for (int64_t tap = 0; tap < p.kh; ++tap) {
+      if (tap % (R * p.stride_y) >= p.stride_y) continue;
+      for (int64_t ci = 0; ci < p.cin; ++ci, to += A * planes.pitch) {
         Vec in[A], out[A];
-        ONNXC_UNROLL for (int i = 0; i < A; ++i) in[i] = rows[i] == nullptr ? Vec::all(0.0f) : lanes >= Vec::width ? Vec::load(rows[i] + c) : Vec::load(rows[i] + c, lanes);
-        winograd_input<A>(in, out);
-        WinogradSquares<Probes::count> squares;
         ONNXC_UNROLL for (int i = 0; i < A; ++i) {
-          out[i].store(v + i * planes.pitch + planes.lead + c);
+          const int64_t iy = top + tap + i * p.stride_y;
+          const float* const x = image + (ci * p.h + iy) * p.w + c;
+          in[i] = iy < 0 || iy >= p.h ? Vec::all(0.0f) : lanes >= Vec::width ? Vec::load(x) : Vec::load(x, lanes);
+        }
+        winograd_input<A>(in, out);
+        ONNXC_UNROLL for (int i = 0; i < A; ++i) {
+          out[i].store(to + i * planes.pitch);
           if (Probes::at(i) >= 0) squares.probe(Probes::at(i), in[i]);
           if (winograd_is_added<A, T>(i)) squares.add(out[i]);
         }
-        suspect |= squares.suspect_lanes(limit);
       }
-      zeros(planes.lead + c, planes.pitch);
     }
+    if (squares.suspect_lanes(limit)) suspects.add(c);
   }
-  return suspect && stem_winograd_is_spoilt<T>(image, top, p);
+  zeros(planes.lead + c, planes.pitch);
+  return suspects.parts != 0 && stem_winograd_is_spoilt<T>(image, top, suspects, p);
 }
 
 /// Rows [top, top + height) of P pixels from ox on, of one vector of output channels, by the taps that u was made of; `image`, `at`: as stem_winograd_band has them.

@@ -73,7 +73,10 @@ ONNXC_INLINE auto winograd_forward(const WinogradPixels<A, inside>& pixels, floa
         if (Probes::at(i) >= 0 && Probes::at(j) >= 0) squares.probe(Probes::at(i) * Probes::count + Probes::at(j), d[i]);
       }
       winograd_input<A>(d, o);
-      ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * A + j] = o[i];
+      ONNXC_UNROLL for (int i = 0; i < A; ++i) {
+        half[i * A + j] = o[i];
+        if (T > 2 && winograd_is_added<A, T>(i)) squares.add(o[i]);
+      }
     }
     float* to = v + c;
     ONNXC_UNROLL for (int i = 0; i < A; ++i, to += A * plane) {
@@ -81,7 +84,7 @@ ONNXC_INLINE auto winograd_forward(const WinogradPixels<A, inside>& pixels, floa
       winograd_input<A>(half + i * A, o);
       ONNXC_UNROLL for (int j = 0; j < A; ++j) {
         o[j].store(to + j * plane);
-        if (winograd_is_added<A, T>(i) && winograd_is_added<A, T>(j)) squares.add(o[j]);
+        if (T == 2 && winograd_is_added<A, T>(i) && winograd_is_added<A, T>(j)) squares.add(o[j]);
       }
     }
   }
@@ -91,10 +94,10 @@ ONNXC_INLINE auto winograd_forward(const WinogradPixels<A, inside>& pixels, floa
 template <int A, int T>
 ONNXC_ONE_COPY bool winograd_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int R = A - T + 1;
-  const float limit = winograd_spread(p.cin) * (winograd_gain<A>() * winograd_gain<A>() * (A * A) / (R * R));
+  const float limit = winograd_spread(p.cin) * (winograd_gain<A>() * (A * A) / (R * R));
   const auto squares = winograd_inside<A>(top, left, p) ? winograd_forward<A, T>(WinogradPixels<A, true>(image, top, left, p), v, plane)
                                                         : winograd_forward<A, T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
-  return squares.suspect(limit) && winograd_is_spoilt<A, T, R, 1>(image, top, left, p, sum(squares.all));
+  return squares.suspect(limit) && winograd_is_spoilt<A, T, R, 1>(image, top, left, p, sum(squares.all), squares.least());
 }
 
 /// A vector of output channels of transformed weights, frequency f at u + f * plane, to the R x R taps that they were made of.

@@ -10,8 +10,8 @@
 // that: points 0 and infinity give the first and the last tap to the bit, others the rest with a rounding error relative to the kernel's largest weight. What is less than 2^-20 of that counts as
 // zero, so that a zero by infinity is NaN.
 //
-// To see it costs a multiply-add for each pixel that is probed, so few are: on the one hand the transformed values at points 0 and infinity, which hold every pixel of the tile once, on the other a
-// pixel of each window, every R-th, which is less than its window. Only a tile that this suspects is looked at window by window (winograd_is_spoilt). F(2, R) keeps windows apart by itself: points
+// To see it costs a multiply-add for each pixel that is probed, so few are: on the one hand the columns' transformed values at points 0 and infinity, which hold every pixel of the tile once, on the other
+// a pixel of each window, every R-th, which is less than its window. Only a tile that this suspects is looked at by its own pixels, and window by window (winograd_is_spoilt). F(2, R) keeps windows apart by itself: points
 // 0 and infinity have a part in one output each, and all others hold no pixel that only one of the windows has. There only what is not finite is looked for, as infinity must not become NaN.
 //
 // Windows of zeros do not count: they are common behind Relu, and have the small error of their tile.
@@ -87,6 +87,12 @@ struct WinogradSquares {
     for (const Vec& probe : probes) enough &= sum(probe) * limit >= total;
     return !enough;
   }
+  /// What the window with the least probe holds at the least.
+  ONNXC_INLINE float least() const {
+    float least = std::numeric_limits<float>::max();
+    for (const Vec& probe : probes) least = sum(probe) < least ? sum(probe) : least;
+    return least;
+  }
 };
 
 /// Whether a tile is spoilt that has these squares of pixels: windows of kh x kw, so many down and across, `stride` apart.
@@ -133,10 +139,23 @@ ONNXC_INLINE float winograd_square(const float* pixel, int64_t cin, float scale)
 /// transforms and products do.
 constexpr float winograd_scale(float all) { return all <= std::numeric_limits<float>::max() ? 1.0f : 0x1p-50f; }
 
-/// Of the tile of A x A pixels of `image` from (top, left) on, T x T windows of R x R. `all`: its transformed squares.
+/// Of the tile of A x A pixels of `image` from (top, left) on, T x T windows of R x R. `all`: its transformed squares; `least`: no window holds less.
 template <int A, int T, int R, int stride>
-ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t left, const ConvParams& p, float all) {
-  const float scale = winograd_scale(all);
+ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t left, const ConvParams& p, float all, float least) {
+  const float scale = winograd_scale(all), limit = winograd_spread(p.cin) * (A * A) / (R * R);
+  if (scale == 1.0f && T > 2) {  // transformed squares may be hundreds of times those of the pixels
+    Vec pixels = Vec::all(0.0f);
+    for (int64_t y = top < 0 ? 0 : top; y < (top + A < p.h ? top + A : p.h); ++y) {
+      for (int64_t x = left < 0 ? 0 : left; x < (left + A < p.w ? left + A : p.w); ++x) {
+        const float* const pixel = image + (y * p.w + x) * p.x_pixel;
+        for (int64_t c = 0; c < p.cin; c += Vec::width) {
+          const Vec v = p.cin - c >= Vec::width ? Vec::load(pixel + c) : Vec::load(pixel + c, p.cin - c);
+          pixels = fma(v, v, pixels);
+        }
+      }
+    }
+    if (sum(pixels) <= limit * least) return false;
+  }
   float squares[A][A];
   for (int i = 0; i < A; ++i) {
     for (int j = 0; j < A; ++j) {
@@ -144,7 +163,7 @@ ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t 
       squares[i][j] = y >= 0 && y < p.h && x >= 0 && x < p.w ? winograd_square(image + (y * p.w + x) * p.x_pixel, p.cin, scale) : 0.0f;
     }
   }
-  return winograd_is_spoilt(squares, T, T, R, R, stride, winograd_spread(p.cin) * (A * A) / (R * R));
+  return winograd_is_spoilt(squares, T, T, R, R, stride, limit);
 }
 
 /// R taps as sums of A frequencies: the inverse of those rows of G that have the points 0, infinity, p, -p of the first pair, and so on, R of them.

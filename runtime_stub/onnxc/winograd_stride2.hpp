@@ -92,7 +92,10 @@ ONNXC_INLINE auto winograd_stride2_forward(const WinogradPixels<2 * T + 1, insid
         if (Probes::at(2 * i) >= 0 && Probes::at(2 * j) >= 0) squares.probe(Probes::at(2 * i) * Probes::count + Probes::at(2 * j), d[i]);
       }
       winograd_even_input<T>(d, o);
-      ONNXC_UNROLL for (int i = 0; i < E; ++i) half[i * E + j] = o[i];
+      ONNXC_UNROLL for (int i = 0; i < E; ++i) {
+        half[i * E + j] = o[i];
+        if (T > 2 && winograd_is_added<E, T>(i)) squares.add(o[i]);
+      }
     }
     float* to = v + c;
     ONNXC_UNROLL for (int i = 0; i < E; ++i, to += E * plane) {
@@ -100,7 +103,7 @@ ONNXC_INLINE auto winograd_stride2_forward(const WinogradPixels<2 * T + 1, insid
       winograd_even_input<T>(half + i * E, o);
       ONNXC_UNROLL for (int j = 0; j < E; ++j) {
         o[j].store(to + j * plane);
-        if (winograd_is_added<E, T>(i) && winograd_is_added<E, T>(j)) squares.add(o[j]);
+        if (T == 2 && winograd_is_added<E, T>(i) && winograd_is_added<E, T>(j)) squares.add(o[j]);
       }
     }
     ONNXC_UNROLL for (int j = 0; j < T; ++j) {  // odd columns: rows even, rows odd
@@ -135,7 +138,7 @@ ONNXC_ONE_COPY bool winograd_stride2_forward(const float* image, int64_t top, in
   const float limit = winograd_spread(p.cin) * (A * A) / 9;  // each pixel has a part of at least its square
   const auto squares = winograd_inside<A>(top, left, p) ? winograd_stride2_forward<T>(WinogradPixels<A, true>(image, top, left, p), v, plane)
                                                         : winograd_stride2_forward<T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
-  return squares.suspect(limit) && winograd_is_spoilt<A, T, 3, 2>(image, top, left, p, sum(squares.all));
+  return squares.suspect(limit) && winograd_is_spoilt<A, T, 3, 2>(image, top, left, p, sum(squares.all), squares.least());
 }
 
 /// As winograd_kernel_of: the outer taps of each direction are those of the points 0 and infinity, the middle one is kept as it is.

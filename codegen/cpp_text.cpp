@@ -49,7 +49,7 @@ std::string cpp_factor(Dim dim, const SymbolNames& symbols) {
   return dim.kind() == Dim::Kind::Sum ? "(" + text + ")" : text;
 }
 
-std::string cpp_list(const std::vector<Dim>& dims, const SymbolNames& symbols) {
+std::string cpp_list(const DimList& dims, const SymbolNames& symbols) {
   std::string list;
   for (Dim d : dims) list += (list.empty() ? "" : ", ") + cpp_dim(d, symbols);
   return "{" + list + "}";

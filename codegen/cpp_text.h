@@ -15,7 +15,7 @@ std::string cpp_dim(Dim dim, const SymbolNames& symbols);
 /// The same to multiply with: a sum is in parentheses.
 std::string cpp_factor(Dim dim, const SymbolNames& symbols);
 /// `{1, 2, dims.batch}`
-std::string cpp_list(const std::vector<Dim>& dims, const SymbolNames& symbols);
+std::string cpp_list(const DimList& dims, const SymbolNames& symbols);
 /// A literal of that type with exactly those bits.
 std::string cpp_constant(ElementType type, uint64_t bits);
 /// `struct E0 { template <class L, ...> static ONNXC_INLINE auto apply(L lanes, ...) { ... } };`

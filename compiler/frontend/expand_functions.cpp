@@ -23,6 +23,9 @@ class Expander {
   }
 
   void run() {
+    onnx::OperatorSetIdProto& own = *model_.add_opset_import();  // ONNX's inference stops at domains that are not imported
+    own.set_domain(kVerifyDomain);
+    own.set_version(1);
     constexpr int kMostRounds = 12;  // functions made of functions; none in ONNX nests deeper than a few
     for (int round = 0; round < kMostRounds; ++round) {
       if (!any_to_expand(model_.graph())) return;
@@ -187,6 +190,12 @@ class Expander {
     for (int i = 0; i < body.output_size(); ++i) {
       if (i < node.output_size() && !node.output(i).empty()) names[body.output(i)] = node.output(i);
     }
+    onnx::NodeProto& verify = *graph.add_node();
+    verify.set_domain(kVerifyDomain);
+    verify.set_overload(normal(node.domain()));
+    verify.set_op_type(node.op_type());
+    verify.set_name(node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name());
+    *verify.mutable_input() = node.input();
     for (auto& inner : *body.mutable_node()) {
       rename(inner, names);
       if (inner.name().empty()) inner.set_name(node.name().empty() ? node.op_type() : node.name());

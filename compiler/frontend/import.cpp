@@ -12,6 +12,7 @@
 
 #include "compiler/frontend/expand_functions.h"
 #include "compiler/frontend/function_defaults.h"
+#include "compiler/frontend/schemas.h"
 #include "compiler/frontend/tensors.h"
 #include "compiler/ops/custom/custom_operator.h"
 #include "compiler/ops/operator.h"
@@ -25,8 +26,6 @@ namespace {
 
 constexpr int64_t kNewestOpset = 28, kNewestMlOpset = 5, kNewestIr = 14;
 constexpr int64_t kMostFileBytes = INT32_MAX;  // protobuf's limit
-
-std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 std::vector<std::byte> read_file(const std::filesystem::path& path) {
   struct stat status {};
@@ -153,7 +152,8 @@ class TypeImporter {
 
 class GraphImporter {
  public:
-  GraphImporter(const ModelInfo& info, TypeImporter& types, ExternalData& external) : info_(info), types_(types), external_(external) {}
+  GraphImporter(const ModelInfo& info, Schemas& schemas, TypeImporter& types, ExternalData& external)
+      : info_(info), schemas_(schemas), types_(types), external_(external) {}
 
   /// `captures`: names of the outside that the graph may use, each an input after the graph's own.
   Graph import(const onnx::GraphProto& proto, const std::vector<std::string>& captures, const Graph* outer,
@@ -180,6 +180,7 @@ class GraphImporter {
       const auto initialised = scope.find(input.name());
       if (initialised != scope.end() && graph[initialised->second].constant) continue;  // the initialiser is the input's default
       graph.inputs.push_back(define(input.name(), types_.import(input.type(), input.name()), "an input"));
+      graph[graph.inputs.back()].stated = kind_of(input.type());
     }
     for (const auto& name : captures) {
       if (scope.count(name) != 0) throw Error(ErrorKind::Invalid, fmt::format("'{}' of graph '{}' hides a value outside", name, proto.name()));
@@ -190,22 +191,25 @@ class GraphImporter {
       const auto it = scope.find(output.name());
       if (it == scope.end()) throw Error(ErrorKind::Invalid, fmt::format("output '{}' of graph '{}' is never computed", output.name(), proto.name()));
       graph.outputs.push_back(it->second);
-      state_rank(graph[it->second].type, output.type());
+      state_type(graph[it->second], output.type());
     }
     for (const auto& value : proto.value_info()) {
-      if (const auto it = scope.find(value.name()); it != scope.end()) state_rank(graph[it->second].type, value.type());
+      if (const auto it = scope.find(value.name()); it != scope.end()) state_type(graph[it->second], value.type());
     }
     if (graph.outputs.empty()) throw Error(ErrorKind::Invalid, fmt::format("graph '{}' has no output", proto.name()));
     return graph;
   }
 
  private:
-  /// What a model states of a computed value, for rules that cannot tell its rank. Extents are theirs to find.
-  static void state_rank(Type& type, const onnx::TypeProto& stated) {
+  /// What a model states of a computed value: its kind must be right; its rank is for rules that cannot tell it. Extents are theirs to find.
+  static void state_type(Value& value, const onnx::TypeProto& stated) {
+    value.stated = kind_of(stated);
+    if (differ_in_kind(value.type, value.stated))
+      throw Error(ErrorKind::Invalid, fmt::format("'{}' is {}, and the model states {}", value.name, kind_text(value.type), kind_text(value.stated)));
     const auto& tensor = stated.tensor_type();
     const auto element = element_type_numbered(tensor.elem_type());
-    if (type.kind != Type::Kind::Unknown || !stated.has_tensor_type() || !tensor.has_shape() || tensor.shape().dim_size() > kMaxRank || !element) return;
-    type = Type::tensor(*element, Extents(static_cast<std::size_t>(tensor.shape().dim_size()), unknown_extent()));
+    if (value.type.kind != Type::Kind::Unknown || !stated.has_tensor_type() || !tensor.has_shape() || tensor.shape().dim_size() > kMaxRank || !element) return;
+    value.type = Type::tensor(*element, Extents(static_cast<std::size_t>(tensor.shape().dim_size()), unknown_extent()));
   }
 
   /// Names that a graph uses and does not define, in order of their first use.
@@ -238,10 +242,13 @@ class GraphImporter {
     node.domain = normal_domain(proto.domain());
     node.op = proto.op_type();
     node.name = !proto.name().empty() ? proto.name() : proto.output_size() > 0 ? proto.output(0) : "";
-    const auto opset = info_.opsets.find(node.domain.empty() ? "ai.onnx" : node.domain);
-    node.version = opset == info_.opsets.end() ? 1 : static_cast<int>(std::min<int64_t>(opset->second, 1000));
-    if (opset == info_.opsets.end() && node.domain != "com.microsoft") node.fail(ErrorKind::Invalid, fmt::format("domain '{}' is not imported", node.domain));
-    if (node.domain == "onnxc" || node.domain.starts_with(kCustomDomain)) node.fail(ErrorKind::Invalid, fmt::format("domain '{}' is the compiler's own", node.domain));
+    node.version = schemas_.version_of(node.domain);
+    node.schema = schemas_.schema_of(node.domain, node.op);
+    if (node.domain == kVerifyDomain) {
+      node.schema = schemas_.schema_of(proto.overload(), proto.op_type());
+      node.domain = "onnxc";
+      node.op = "Verify";
+    }
     std::vector<std::string> captured;
     std::set<std::string> seen;
     for (const auto& a : proto.attribute()) {
@@ -329,6 +336,7 @@ class GraphImporter {
   }
 
   const ModelInfo& info_;
+  Schemas& schemas_;
   TypeImporter& types_;
   ExternalData& external_;
 };
@@ -364,6 +372,17 @@ void check_function_growth(const onnx::ModelProto& model) {
   count_nodes(model.graph().node());
 }
 
+/// Checks every node of the graph and its regions by itself, before anything is made of it.
+void verify_nodes(const onnx::GraphProto& graph, const Schemas& schemas, int depth) {
+  if (depth > 64) throw Error(ErrorKind::Invalid, fmt::format("graph '{}' is nested too deeply", graph.name()));
+  for (const auto& node : graph.node()) {
+    schemas.verify(node);
+    for (const auto& a : node.attribute()) {
+      if (a.has_g()) verify_nodes(a.g(), schemas, depth + 1);
+    }
+  }
+}
+
 }  // namespace
 
 std::string text(const ImportOptions::Range& range) {
@@ -394,18 +413,22 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
     if (options.replaces(normal_domain(function.domain()), function.name())) model.mutable_functions()->DeleteSubrange(i, 1);
   }
   check_function_growth(model);
+  Schemas schemas(info.opsets, options.knows, options.replaces);
   try {
     if (model.functions_size() > 0) {
       complete_calls(model);
       onnx::inliner::InlineLocalFunctions(model, true);
     }
+    verify_nodes(model.graph(), schemas, 0);
     expand_functions(model, options.knows);
+  } catch (const Error&) {
+    throw;
   } catch (const std::exception& e) {
     throw Error(ErrorKind::Invalid, fmt::format("functions cannot be inlined: {}", e.what()));
   }
   ExternalData external{path.parent_path(), {}};
   TypeImporter types(options);
-  imported.graph = GraphImporter(info, types, external).import(model.graph(), {}, nullptr, nullptr, 0);
+  imported.graph = GraphImporter(info, schemas, types, external).import(model.graph(), {}, nullptr, nullptr, 0);
   info.files.insert(info.files.end(), external.files.begin(), external.files.end());
   return imported;
 }

@@ -22,6 +22,7 @@
 
 #include "compiler/ir/expr.h"
 #include "compiler/ir/requirement.h"
+#include "compiler/ir/schema.h"
 #include "compiler/ir/tensor.h"
 #include "compiler/ir/type.h"
 
@@ -39,7 +40,8 @@ struct Value {
   Type type;
   Constant constant;  ///< the value itself when it is known
   /// What is known of the elements of a small integer tensor (a shape, an axis): one Dim an element. See infer_shapes.
-  std::optional<std::vector<Dim>> elements;
+  std::optional<DimList> elements;
+  Type stated{};  ///< what the model says of a computed value's type: held against what is inferred, extents aside
 };
 
 struct Node {
@@ -54,6 +56,7 @@ struct Node {
   std::optional<Expr> epilogue;  ///< Map: the expression itself, x_i being input i
   int epilogue_operands = 0;     ///< how many of the last inputs belong to the epilogue
   std::vector<std::string> binds{};  ///< run-time symbols that running this node binds, in the order in which its shape rule asks for them
+  std::shared_ptr<const Schema> schema{};  ///< what its operator asks of its inputs; null once they are verified
 
   bool is(std::string_view type) const { return domain.empty() && op == type; }
   bool is_map() const { return domain == "onnxc" && op == "Map"; }
@@ -85,8 +88,11 @@ struct Graph {
   std::vector<std::pair<Dim, Dim>> meetings;
   std::map<std::string, std::string> metadata;  ///< sha256: of the model's file
 
-  Value& operator[](ValueId id) { return values[static_cast<std::size_t>(id)]; }
-  const Value& operator[](ValueId id) const { return values[static_cast<std::size_t>(id)]; }
+  Value& operator[](ValueId id) {
+    ONNXC_CHECK(id >= 0 && static_cast<std::size_t>(id) < values.size(), "a value that is read is there");
+    return values[static_cast<std::size_t>(id)];
+  }
+  const Value& operator[](ValueId id) const { return const_cast<Graph&>(*this)[id]; }
 
   /// A new value under a name that is made unique by a suffix.
   ValueId add_value(std::string_view name, Type type = {});

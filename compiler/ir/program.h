@@ -84,15 +84,15 @@ struct TensorArg {
 struct FormArg {
   std::string form;  ///< Stream, Fixed, Strided; Rows, PerCol, PerRow, PerGroup, Repeat, Single
   PointerArg pointer;
-  std::vector<Dim> members;
-  std::vector<Dim> list;  ///< printed in braces where `has_list`
+  DimList members;
+  DimList list;  ///< printed in braces where `has_list`
   bool has_list = false;
 };
 struct DimArg {
   Dim value;
 };
 struct DimsArg {
-  std::vector<Dim> values;
+  DimList values;
 };
 struct NumberArg {
   double value = 0;
@@ -158,8 +158,8 @@ struct Step {
 
   PointerArg condition;                    ///< If: a bool. Loop: a bool that is read before each iteration, or none
   std::vector<std::vector<Step>> blocks;   ///< If: then, else. Loop: the body
-  std::vector<Dim> binds;                  ///< symbols that the step binds. Loop: the number of the iteration; it is a variable of the body
-  std::vector<Dim> values;                 ///< Loop: at most so many iterations; of one that has no such number, the limit beyond which the run ends
+  DimList binds;                  ///< symbols that the step binds. Loop: the number of the iteration; it is a variable of the body
+  DimList values;                 ///< Loop: at most so many iterations; of one that has no such number, the limit beyond which the run ends
   BufferId buffer = -1;
   bool limited = false;                    ///< Loop: values[0] is a limit whose excess is an error
   std::optional<Requirement> requirement{};

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/dim.h"
+#include "compiler/ir/dim_list.h"
 #include "compiler/ir/element_type.h"
 
 namespace onnxc {
 
-using Extents = std::vector<Dim>;
+using Extents = DimList;
 
 struct Type {
   enum class Kind { Unknown, Tensor, Sequence, Optional, Map };

@@ -15,7 +15,7 @@ namespace {
 const Layout kPlain;
 
 /// The extents of `outer` that are symbols of the node, with what they are inside a block.
-void collect_extents(const Node& node, const Type& outer, const Type& inner, std::vector<Dim>& symbols, std::vector<Dim>& values) {
+void collect_extents(const Node& node, const Type& outer, const Type& inner, DimList& symbols, DimList& values) {
   for (std::size_t axis = 0; axis < outer.extents.size() && outer.extents.size() == inner.extents.size(); ++axis) {
     const Dim d = outer.extents[axis];
     if (!d.is_symbol() || d == inner.extents[axis] || std::find(node.binds.begin(), node.binds.end(), d.name()) == node.binds.end()) continue;
@@ -57,16 +57,16 @@ void Lowerer::lower_if(Scope& scope, const Node& node) {
   step.condition = place(scope, node.inputs[0], &kPlain).pointer;
   // Captures are made available before the branch, in the layouts they have.
   for (ValueId v : node.captures) place(scope, v, nullptr);
-  std::vector<Dim> symbols;
+  DimList symbols;
   for (const std::string& s : node.binds) symbols.push_back(Dim::symbol(s));
-  assign(Step::Kind::Declare, symbols, std::vector<Dim>(symbols.size(), 0));
+  assign(Step::Kind::Declare, symbols, DimList(symbols.size(), 0));
   std::vector<View> results(node.outputs.size());
   std::vector<char> in_branch(node.outputs.size(), 0);  // the branch takes the memory
   for (std::size_t i = 0; i < results.size(); ++i) {
     const ValueId v = node.outputs[i];
     if (v == kAbsent) continue;
     const Type& type = graph[v].type;
-    std::vector<Dim> own, unused;
+    DimList own, unused;
     collect_extents(node, type, Type::tensor(type.element, Extents(type.extents.size(), -1)), own, unused);
     if (type.is_object()) {
       results[i] = define_object(scope, v);
@@ -88,7 +88,7 @@ void Lowerer::lower_if(Scope& scope, const Node& node) {
       for (std::size_t i = 0; i < region->outputs.size() && i < results.size(); ++i) {
         if (results[i].pointer.buffer < 0) continue;
         const Type& type = (*region)[region->outputs[i]].type;
-        std::vector<Dim> own, values;
+        DimList own, values;
         collect_extents(node, graph[node.outputs[i]].type, type, own, values);
         assign(Step::Kind::Assign, own, values);
         if (in_branch[i]) allocate(results[i].pointer.buffer, bytes_of(type));
@@ -129,7 +129,7 @@ void Lowerer::lower_loop(Scope& scope, const Node& node) {
   }
 
   // What is carried: its extents as variables, and its storage, with the first value.
-  std::vector<Dim> symbols{trips}, first_values{0};
+  DimList symbols{trips}, first_values{0};
   for (std::size_t i = 0; i < carried; ++i)
     collect_extents(node, body[body.inputs[2 + i]].type, graph[node.inputs[2 + i]].type, symbols, first_values);
   assign(Step::Kind::Declare, symbols, first_values);
@@ -192,12 +192,12 @@ void Lowerer::lower_loop(Scope& scope, const Node& node) {
       define_view(scope, result, scanned[k].whole);
     }
   }
-  std::vector<Dim> scan_symbols;
+  DimList scan_symbols;
   for (std::size_t s = 2; s < node.binds.size(); ++s) {
     const Dim symbol = Dim::symbol(node.binds[s]);
     if (std::find(symbols.begin(), symbols.end(), symbol) == symbols.end()) scan_symbols.push_back(symbol);
   }
-  assign(Step::Kind::Declare, scan_symbols, std::vector<Dim>(scan_symbols.size(), 0));
+  assign(Step::Kind::Declare, scan_symbols, DimList(scan_symbols.size(), 0));
 
   Scope inner = region_scope(body, scope, node);
   const auto as_read = [](View view) {
@@ -252,7 +252,7 @@ void Lowerer::lower_loop(Scope& scope, const Node& node) {
 void Lowerer::store_slice(Scope& inner, const Node& node, const View& whole, bool grows, const Type& type, ValueId value, Dim iteration) {
   const View from = place(inner, value, &kPlain);
   const Type slice = (*inner.graph)[value].type;
-  std::vector<Dim> symbols, values;
+  DimList symbols, values;
   collect_extents(node, Type::tensor(type.element, Extents(type.extents.begin() + 1, type.extents.end())), slice, symbols, values);
   assign(Step::Kind::Assign, symbols, values);
   if (grows) {
@@ -289,7 +289,7 @@ void Lowerer::store_carried(Scope& inner, const Node& node, const std::vector<Vi
     copy(type.extents, to.pointer, to.strides(), next[i].pointer, next[i].strides(), type.element, fmt::format("{}: saved", body[v].name));
     next[i] = to;
   }
-  std::vector<Dim> symbols, values;
+  DimList symbols, values;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const ValueId v = body.outputs[1 + i];
     const Type& type = body[v].type;

@@ -15,8 +15,8 @@ std::vector<int> memory_order(int rank, const Layout& layout) {
   return order;
 }
 
-std::vector<Dim> strides_of(const Extents& extents, const Layout& layout) {
-  std::vector<Dim> strides(extents.size(), 1);
+DimList strides_of(const Extents& extents, const Layout& layout) {
+  DimList strides(extents.size(), 1);
   const std::vector<int> order = memory_order(static_cast<int>(extents.size()), layout);
   Dim stride = 1;
   for (std::size_t k = order.size(); k-- > 0;) {
@@ -47,7 +47,7 @@ Layout channels_last(const Extents& extents, int vector_floats) {
   return {true, stride};
 }
 
-bool same_strides(const Extents& extents, const std::vector<Dim>& a, const std::vector<Dim>& b) {
+bool same_strides(const Extents& extents, const DimList& a, const DimList& b) {
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     if (!(extents[axis] == Dim(1)) && !(a[axis] == b[axis])) return false;
   }

@@ -15,7 +15,7 @@ struct Layout {
 };
 
 /// Stride in elements of each of ONNX's axes.
-std::vector<Dim> strides_of(const Extents& extents, const Layout& layout);
+DimList strides_of(const Extents& extents, const Layout& layout);
 /// Elements of storage.
 Dim storage_elements(const Extents& extents, const Layout& layout);
 /// Axes from the outermost to the innermost in memory.
@@ -23,7 +23,7 @@ std::vector<int> memory_order(int rank, const Layout& layout);
 /// Channels-last with pixels padded to a multiple of `vector_floats` where that costs at most a fifth, and off multiples of 2 KiB.
 Layout channels_last(const Extents& extents, int vector_floats);
 /// True when both strides lead to the same places; those of axes of extent 1 do not matter.
-bool same_strides(const Extents& extents, const std::vector<Dim>& a, const std::vector<Dim>& b);
+bool same_strides(const Extents& extents, const DimList& a, const DimList& b);
 /// True when both layouts put every element at the same place.
 bool same_storage(const Extents& extents, const Layout& a, const Layout& b);
 

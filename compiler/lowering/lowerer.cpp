@@ -37,7 +37,7 @@ void Lowerer::emit(Step step) {
   steps_->push_back(std::move(step));
 }
 
-void Lowerer::assign(Step::Kind kind, std::vector<Dim> symbols, std::vector<Dim> values) {
+void Lowerer::assign(Step::Kind kind, DimList symbols, DimList values) {
   if (symbols.empty()) return;
   Step step;
   step.kind = kind;
@@ -146,14 +146,14 @@ View Lowerer::place(Scope& scope, ValueId value, const Layout* layout) {
   return as_read(to);
 }
 
-void Lowerer::copy(const Extents& extents, PointerArg to, std::vector<Dim> to_strides, PointerArg from, std::vector<Dim> from_strides, ElementType element,
+void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, PointerArg from, DimList from_strides, ElementType element,
                    std::string what) {
   if (to.buffer == from.buffer && to.offset == from.offset && to_strides == from_strides) return;  // it lies there
   // Neighbouring axes that both sides walk in one go are one; axes of extent 1 vanish.
   std::vector<std::size_t> order(extents.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t axis) { return likely_value(to_strides[axis]); });
-  std::vector<Dim> shape, to_list, from_list;
+  DimList shape, to_list, from_list;
   for (std::size_t i : order) {
     if (extents[i] == Dim(1)) continue;
     if (!shape.empty() && to_list.back() == to_strides[i] * extents[i] && from_list.back() == from_strides[i] * extents[i]) {

@@ -64,7 +64,7 @@ class Lowerer {
   void pack(PointerArg to, const View& from, const std::string& name);
   void emit_packing(const char* row, PointerArg to, PointerArg from, const View& view, const std::string& name);
   void place_packed_constant(Scope& scope, ValueId value);
-  void copy(const Extents& extents, PointerArg to, std::vector<Dim> to_strides, PointerArg from, std::vector<Dim> from_strides, ElementType element,
+  void copy(const Extents& extents, PointerArg to, DimList to_strides, PointerArg from, DimList from_strides, ElementType element,
             std::string what);
   BufferId add_buffer(Buffer buffer);
   /// Arena memory, at its upper bound where the size depends on data; where that has none, a heap block that is taken here.
@@ -80,7 +80,7 @@ class Lowerer {
   void need_heap(const Node& node);
   void allocate(BufferId buffer, Dim bytes);
   void release_owned();
-  void assign(Step::Kind kind, std::vector<Dim> symbols, std::vector<Dim> values);
+  void assign(Step::Kind kind, DimList symbols, DimList values);
   void define_interface(Scope& scope);
   void write_results(Scope& scope);
   void give_tensor(Scope& scope, ValueId value, PointerArg to);

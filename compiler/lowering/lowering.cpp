@@ -116,7 +116,7 @@ void Lowering::out_view(int i, View view) {
 
 bool Lowering::is_defined(int output) const { return !lowerer_.scope_->places[static_cast<std::size_t>(node_.output(output))].empty(); }
 
-void Lowering::bind(PointerArg elements, std::vector<Dim> symbols) {
+void Lowering::bind(PointerArg elements, DimList symbols) {
   Step step;
   step.kind = Step::Kind::Bind;
   step.what = fmt::format("the elements of '{}' as extents", node_.name);
@@ -153,7 +153,7 @@ void Lowering::pass_object(int output, int input) {
 
 StepBuilder Lowering::call(std::string_view row) { return StepBuilder(*this, find_kernel(row)); }
 
-void Lowering::copy(const Extents& extents, PointerArg to, const std::vector<Dim>& to_strides, PointerArg from, const std::vector<Dim>& from_strides,
+void Lowering::copy(const Extents& extents, PointerArg to, const DimList& to_strides, PointerArg from, const DimList& from_strides,
                     ElementType element) {
   lowerer_.copy(extents, to, to_strides, from, from_strides, element,
                 fmt::format("{} '{}': {}", node_.full_op(), node_.name, text(extents)));
@@ -180,7 +180,7 @@ EpilogueShape Lowering::image_shape(const Extents& extents) const {
   return shape;
 }
 
-std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand, const std::vector<Dim>& operand_strides) {
+std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand, const DimList& operand_strides) {
   for (std::size_t k = 0; k < operand.size(); ++k) {
     if (may_repeat(operand[k], result[result.size() - operand.size() + k])) return std::nullopt;  // a loop of its own reads that
   }
@@ -217,7 +217,7 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
     }
   }
   FormArg form;
-  const auto make = [&](const char* name, std::vector<Dim> members) {
+  const auto make = [&](const char* name, DimList members) {
     form.form = name;
     form.members = std::move(members);
     return form;
@@ -370,7 +370,7 @@ StepBuilder& StepBuilder::dim(Dim value) {
   step_.args.emplace_back(DimArg{value});
   return *this;
 }
-StepBuilder& StepBuilder::dims(std::vector<Dim> values) {
+StepBuilder& StepBuilder::dims(DimList values) {
   step_.args.emplace_back(DimsArg{std::move(values)});
   return *this;
 }

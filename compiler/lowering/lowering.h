@@ -30,12 +30,12 @@ struct View {
   ElementType element = ElementType::Undefined;
   Extents extents;
   Layout layout;
-  std::vector<Dim> strides() const { return strides_of(extents, layout); }
+  DimList strides() const { return strides_of(extents, layout); }
 };
 
 /// How an epilogue addresses the result as a matrix: the axes (in memory order) that make rows, then those that make columns.
 struct EpilogueShape {
-  std::vector<Dim> row_extents;  ///< outermost first
+  DimList row_extents;  ///< outermost first
   std::vector<int> row_axes;     ///< ONNX's axis of each
   std::vector<int> col_axes;
 };
@@ -117,7 +117,7 @@ class Lowering {
   /// Null but for a draft: the place of weights that are stored as `element`.
   std::optional<PointerArg> draft(const std::string& from, const Packed& packed, ElementType element);
   /// Binds symbols to the elements of an integer tensor.
-  void bind(PointerArg elements, std::vector<Dim> symbols);
+  void bind(PointerArg elements, DimList symbols);
   /// Binds a symbol to an extent; ends the run where that is negative.
   void let(Dim symbol, Dim value);
   /// Ends the run where that does not hold.
@@ -155,7 +155,7 @@ class Lowering {
   /// A call of the kernel of that row.
   StepBuilder call(std::string_view row);
   /// Copies between any two placements of the same extents; `from` and `to` are element strides.
-  void copy(const Extents& extents, PointerArg to, const std::vector<Dim>& to_strides, PointerArg from, const std::vector<Dim>& from_strides,
+  void copy(const Extents& extents, PointerArg to, const DimList& to_strides, PointerArg from, const DimList& from_strides,
             ElementType element);
 
   /// The node's epilogue as an argument, over the result seen as `shape` in `layout`; Keep where there is none.
@@ -210,7 +210,7 @@ class StepBuilder {
   /// A tensor that may be absent: an empty Tensor<const T>.
   StepBuilder& optional_tensor(int input);
   StepBuilder& dim(Dim value);
-  StepBuilder& dims(std::vector<Dim> values);
+  StepBuilder& dims(DimList values);
   StepBuilder& arg(Arg a);
   StepBuilder& name(std::string cpp_text);
   StepBuilder& number(double value, ElementType type = ElementType::F32);
@@ -238,7 +238,7 @@ class StepBuilder {
 
 /// Arguments of params.
 inline Arg dim_arg(Dim value) { return DimArg{value}; }
-inline Arg dims_arg(std::vector<Dim> values) { return DimsArg{std::move(values)}; }
+inline Arg dims_arg(DimList values) { return DimsArg{std::move(values)}; }
 inline Arg dims_arg(const std::vector<int64_t>& values) { return DimsArg{{values.begin(), values.end()}}; }
 inline Arg params_arg(std::vector<std::pair<std::string, Arg>> members) { return std::make_shared<ParamsArg>(ParamsArg{std::move(members)}); }
 inline Arg flag_arg(bool value) { return NameArg{value ? "true" : "false"}; }
@@ -250,7 +250,7 @@ void lower_map(Lowering& l);
 
 /// The form and members with which an operand of `extents` (aligned to the result's axes from the right) is read in an epilogue, or nothing
 /// where its broadcast has no form. Without the pointer.
-std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand, const std::vector<Dim>& operand_strides);
+std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand, const DimList& operand_strides);
 
 struct LowerOptions {
   bool optimise = true;

@@ -9,13 +9,13 @@ namespace {
 
 struct Axis {
   Dim extent;
-  std::vector<Dim> strides;  ///< of y, then of each operand
+  DimList strides;  ///< of y, then of each operand
 };
 
 }  // namespace
 
 void Lowering::map_loop(const Expr& expr, View y, const std::vector<View>& x) {
-  std::vector<std::vector<Dim>> strides{y.strides()};
+  std::vector<DimList> strides{y.strides()};
   for (const View& operand : x) strides.push_back(broadcast_strides(y.extents, operand.extents, operand.strides()));
   std::vector<Axis> axes;
   for (int axis : memory_order(static_cast<int>(y.extents.size()), y.layout)) {
@@ -34,8 +34,8 @@ void Lowering::map_loop(const Expr& expr, View y, const std::vector<View>& x) {
       axes.push_back(std::move(next));
     }
   }
-  if (axes.empty()) axes.push_back({1, std::vector<Dim>(strides.size(), 1)});
-  std::vector<Dim> shape;
+  if (axes.empty()) axes.push_back({1, DimList(strides.size(), 1)});
+  DimList shape;
   for (const Axis& axis : axes) shape.push_back(axis.extent);
   const auto operand = [&](std::size_t k, PointerArg pointer) {
     FormArg form;

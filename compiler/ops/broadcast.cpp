@@ -37,7 +37,7 @@ bool found_apart(Dim a, Dim b) {
 
 /// Whether `small` is one of the extents whose meeting gave `large`.
 bool is_part(Dim small, Dim large) {
-  std::vector<Dim> met;
+  DimList met;
   collect_broadcast(large, met);
   return std::ranges::find(met, small) != met.end();
 }
@@ -56,8 +56,8 @@ Dim repeat_factor(Dim own, Dim result) {
   return may_repeat(own, result) ? min(1, max(own - 1, 0)) : Dim(1);
 }
 
-std::vector<Dim> broadcast_strides(const Extents& result, const Extents& extents, const std::vector<Dim>& strides) {
-  std::vector<Dim> list(result.size(), 0);
+DimList broadcast_strides(const Extents& result, const Extents& extents, const DimList& strides) {
+  DimList list(result.size(), 0);
   const std::size_t ahead = result.size() - extents.size();
   for (std::size_t axis = 0; axis < extents.size(); ++axis) list[axis + ahead] = strides[axis] * repeat_factor(extents[axis], result[axis + ahead]);
   return list;

@@ -17,6 +17,6 @@ bool may_repeat(Dim own, Dim result);
 Dim repeat_factor(Dim own, Dim result);
 
 /// The strides along the axes of the result of an operand of `extents`, which lies with `strides`; 0 where it repeats.
-std::vector<Dim> broadcast_strides(const Extents& result, const Extents& extents, const std::vector<Dim>& strides);
+DimList broadcast_strides(const Extents& result, const Extents& extents, const DimList& strides);
 
 }  // namespace onnxc

@@ -44,16 +44,16 @@ const Extents& Inference::extents(int i) const {
   return t.extents;
 }
 
-std::optional<std::vector<Dim>> Inference::elements(int i) const {
+std::optional<DimList> Inference::elements(int i) const {
   const Value& v = value(i);
   if (v.elements) return v.elements;
   if (!v.constant || !is_integer(v.constant->type)) return std::nullopt;
-  std::vector<Dim> list;
+  DimList list;
   for (int64_t x : to_integers(*v.constant)) list.push_back(x);
   return list;
 }
 
-std::vector<Dim> Inference::known_elements(int i, const char* what) const {
+DimList Inference::known_elements(int i, const char* what) const {
   if (auto list = elements(i)) return *list;
   const Value& v = value(i);
   const bool listed = v.type.is_tensor() && v.type.is_static() && v.type.rank() <= 1 && is_integer(v.type.element) && !is_sub_byte(v.type.element);
@@ -83,7 +83,7 @@ void Inference::output(int i, Type type) {
   graph_[node_.output(i)].type = std::move(type);
 }
 
-void Inference::output_elements(int i, std::vector<Dim> elements) {
+void Inference::output_elements(int i, DimList elements) {
   if (node_.has_output(i)) graph_[node_.output(i)].elements = std::move(elements);
 }
 
@@ -103,7 +103,7 @@ Dim Inference::let(Dim expression, std::string_view hint, std::optional<Dim> lim
   return Dim::run_time_symbol(before_.back().binds[0], 0, kFar, limit);
 }
 
-bool Inference::are_constant(const std::vector<Dim>& dims) {
+bool Inference::are_constant(const DimList& dims) {
   return std::all_of(dims.begin(), dims.end(), [](Dim d) { return d.is_constant(); });
 }
 

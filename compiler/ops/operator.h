@@ -112,16 +112,16 @@ class Inference {
   int rank(int i) const { return static_cast<int>(extents(i).size()); }
   const TensorData* constant(int i) const { return has(i) ? value(i).constant.get() : nullptr; }
   /// Elements of an integer input as Dims, where they are known (a constant, or shape arithmetic).
-  std::optional<std::vector<Dim>> elements(int i) const;
+  std::optional<DimList> elements(int i) const;
   /// The same; where they are not known, run-time symbols that an onnxc.Bind node before this one reads from the tensor. An error where the number of
   /// elements is not known, or large.
-  std::vector<Dim> known_elements(int i, const char* what) const;
+  DimList known_elements(int i, const char* what) const;
   /// The same as constants.
   std::vector<int64_t> known_integers(int i, const char* what) const;
 
   void output(int i, Type type);
   void output(int i, ElementType element, Extents extents) { output(i, Type::tensor(element, std::move(extents))); }
-  void output_elements(int i, std::vector<Dim> elements);
+  void output_elements(int i, DimList elements);
 
   /// A symbol for an extent that only running this node tells, with closed bounds and perhaps an upper bound that is an extent. The node binds it.
   /// Each inference of a node gives the same symbols, in the order of the calls.
@@ -130,7 +130,7 @@ class Inference {
   /// short or does not depend on the run. Never negative.
   Dim let(Dim expression, std::string_view hint, std::optional<Dim> limit = std::nullopt);
   /// True when all are constants.
-  static bool are_constant(const std::vector<Dim>& dims);
+  static bool are_constant(const DimList& dims);
   /// The model needs that, which is checked when it runs. `what`: of the node.
   void require(Requirement requirement, const char* what);
   /// The model needs a == b, which is checked when it runs. Gives the simpler one; an error where they never are equal.

@@ -16,8 +16,8 @@ Dim counted_from_front(Dim axis, int rank) {
 
 }  // namespace
 
-std::vector<Dim> axis_indicators(const std::vector<Dim>& axes, int rank) {
-  std::vector<Dim> indicators(static_cast<std::size_t>(rank), Dim(0));
+DimList axis_indicators(const DimList& axes, int rank) {
+  DimList indicators(static_cast<std::size_t>(rank), Dim(0));
   for (Dim given : axes) {
     const Dim axis = counted_from_front(given, rank);
     for (int k = 0; k < rank; ++k) indicators[static_cast<std::size_t>(k)] = max(indicators[static_cast<std::size_t>(k)], indicator_equal(axis, k));
@@ -25,11 +25,11 @@ std::vector<Dim> axis_indicators(const std::vector<Dim>& axes, int rank) {
   return indicators;
 }
 
-std::vector<Dim> checked_axis_indicators(Inference& n, const std::vector<Dim>& axes, int rank) {
+DimList checked_axis_indicators(Inference& n, const DimList& axes, int rank) {
   for (Dim axis : axes) {
     if (axis.is_constant()) static_cast<void>(n.axis(axis.value(), rank));
   }
-  std::vector<Dim> indicators = axis_indicators(axes, rank);
+  DimList indicators = axis_indicators(axes, rank);
   // As many axes are named as are given: none is out of range, none is named twice.
   Dim named = 0;
   for (Dim& i : indicators) {
@@ -42,7 +42,7 @@ std::vector<Dim> checked_axis_indicators(Inference& n, const std::vector<Dim>& a
   return indicators;
 }
 
-Extents drop_axes(Inference& n, const Extents& extents, const std::vector<Dim>& dropped, std::size_t count) {
+Extents drop_axes(Inference& n, const Extents& extents, const DimList& dropped, std::size_t count) {
   Extents out(extents.size() - count, Dim(0));
   Dim place = 0;  // of the next axis that is kept
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
@@ -54,7 +54,7 @@ Extents drop_axes(Inference& n, const Extents& extents, const std::vector<Dim>& 
   return out;
 }
 
-Extents insert_axes(Inference& n, const Extents& extents, const std::vector<Dim>& added) {
+Extents insert_axes(Inference& n, const Extents& extents, const DimList& added) {
   Extents out;
   Dim next = 0;  // axis of `extents`
   for (std::size_t axis = 0; axis < added.size(); ++axis) {

@@ -15,13 +15,13 @@ Dim indicator_negative(Dim a);
 inline Dim select(Dim indicator, Dim a, Dim b) { return b + indicator * (a - b); }
 
 /// For each axis of a tensor of `rank`, 1 where `axes` names it (negative ones count from the end).
-std::vector<Dim> axis_indicators(const std::vector<Dim>& axes, int rank);
+DimList axis_indicators(const DimList& axes, int rank);
 /// The same for a shape rule: axes out of range or named twice are errors, of the model or of the run.
-std::vector<Dim> checked_axis_indicators(Inference& inference, const std::vector<Dim>& axes, int rank);
+DimList checked_axis_indicators(Inference& inference, const DimList& axes, int rank);
 
 /// The extents that are left when `count` axes, those of indicator 1, are dropped.
-Extents drop_axes(Inference& inference, const Extents& extents, const std::vector<Dim>& dropped, std::size_t count);
+Extents drop_axes(Inference& inference, const Extents& extents, const DimList& dropped, std::size_t count);
 /// The extents with axes of extent 1 at the places of indicator 1.
-Extents insert_axes(Inference& inference, const Extents& extents, const std::vector<Dim>& added);
+Extents insert_axes(Inference& inference, const Extents& extents, const DimList& added);
 
 }  // namespace onnxc

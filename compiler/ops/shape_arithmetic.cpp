@@ -74,13 +74,13 @@ void infer_expression_elements(Inference& n, const Expr& expr, const Extents& ex
       if (t.type == ElementType::Bool) return;
     }
   }
-  std::vector<std::vector<Dim>> inputs;
+  std::vector<DimList> inputs;
   for (int i = 0; i < n.node().own_inputs(); ++i) {
     if (!n.has(i)) {
       inputs.emplace_back();
       continue;
     }
-    std::optional<std::vector<Dim>> list = n.elements(i);
+    std::optional<DimList> list = n.elements(i);
     if (!list && n.value(i).constant && n.element(i) == ElementType::Bool) {
       list.emplace();
       for (int64_t v : to_integers(*n.value(i).constant)) list->push_back(v);
@@ -88,9 +88,9 @@ void infer_expression_elements(Inference& n, const Expr& expr, const Extents& ex
     if (!list || list->empty()) return;
     inputs.push_back(std::move(*list));
   }
-  std::vector<Dim> elements;
+  DimList elements;
   for (int64_t e = 0; e < count; ++e) {
-    std::vector<Dim> values;
+    DimList values;
     for (const auto& t : expr.terms) {
       if (t.kind == Expr::Kind::Input) {
         const auto& list = inputs[static_cast<std::size_t>(t.args[0])];

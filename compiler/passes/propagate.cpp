@@ -24,6 +24,10 @@ class Propagation {
 
   void run(Graph& graph) {
     if (depth_++ == 0) fresh_ = first_fresh(graph);
+    for (ValueId v : graph.inputs) {
+      if (differ_in_kind(graph[v].stated, graph[v].type))
+        throw Error(ErrorKind::Invalid, fmt::format("'{}' of graph '{}' is {}, and the model states {}", graph[v].name, graph.name, kind_text(graph[v].type), kind_text(graph[v].stated)));
+    }
     forget(graph);  // an earlier walk, or another graph that stood at this address
     std::deque<Node> work(std::make_move_iterator(graph.nodes.begin()), std::make_move_iterator(graph.nodes.end()));
     graph.nodes.clear();
@@ -87,7 +91,19 @@ class Propagation {
     region.nodes.insert(region.nodes.begin(), std::make_move_iterator(required.begin()), std::make_move_iterator(required.end()));
   }
 
+  /// Rules read what they ask of tensors of any rank: an extent that is not there is the model's mistake.
   void visit(Graph& graph, Node node) {
+    const auto [name, op] = std::pair{node.name, node.full_op()};
+    try {
+      visit_node(graph, std::move(node));
+    } catch (const OutsideOfList&) {
+      throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{name, op, "an input has another rank, or other numbers of elements, than the operator works on"}});
+    }
+  }
+
+  void visit_node(Graph& graph, Node node) {
+    if (const std::shared_ptr<const Schema> schema = std::exchange(node.schema, nullptr)) verify_inputs(*schema, graph, node);
+    if (node.domain == "onnxc" && node.op == "Verify") return;
     for (ValueId v : node.outputs) {
       if (v != kAbsent) graph[v].elements.reset();
     }
@@ -113,6 +129,10 @@ class Propagation {
     if (const Operator* op = node.is_map() ? nullptr : find_operator(node); op != nullptr && is_composition(*op)) return take_apart(graph, *op, node);
     const RegionWalk walk = [this](Graph& region) { run(region); };
     infer_node(graph, node, fresh_, graph.nodes, &walk);
+    for (ValueId v : node.outputs) {
+      if (v != kAbsent && differ_in_kind(graph[v].stated, graph[v].type))
+        node.fail(ErrorKind::Invalid, fmt::format("'{}' is {}, and the model states {}", graph[v].name, kind_text(graph[v].type), kind_text(graph[v].stated)));
+    }
     settle(graph, std::move(node));
   }
 
@@ -185,6 +205,7 @@ class Propagation {
       if (outer[v] != kAbsent) continue;
       outer[v] = graph.add_value(branch->values[v].name, branch->values[v].type);
       graph[outer[v]].constant = branch->values[v].constant;
+      graph[outer[v]].stated = branch->values[v].stated;
     }
     const auto move = [&](std::vector<ValueId>& list) {
       for (ValueId& v : list) v = v == kAbsent ? kAbsent : outer[static_cast<std::size_t>(v)];

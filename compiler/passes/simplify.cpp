@@ -215,7 +215,7 @@ class Simplifier {
       if (inside ? axis < first || axis >= last || !axes[axis].is_constant() : axis != k) return false;
       if (inside) from.push_back(axes[k]), to.push_back(axes[axis]), turned.push_back(perm[k] - static_cast<int64_t>(first));
     }
-    const std::vector<Dim> strides = strides_of(from, {});
+    const DimList strides = strides_of(from, {});
     std::vector<int64_t> picked{0};
     for (std::size_t k = 0; k < to.size(); ++k) {
       std::vector<int64_t> finer;

@@ -11,7 +11,7 @@ bool is_window(const Node& node) { return node.is("Conv") || node.is("MaxPool") 
 
 Window window_of(const Graph& graph, const Node& node) {
   const auto spatial = [&](int i) { return Extents(graph[node.input(i)].type.extents.begin() + kRowAxis, graph[node.input(i)].type.extents.end()); };
-  return read_window(node, spatial(0), node.is("Conv") ? spatial(1) : std::vector<Dim>{});
+  return read_window(node, spatial(0), node.is("Conv") ? spatial(1) : DimList{});
 }
 
 /// The first axis of windows, with constants only.

@@ -19,7 +19,7 @@ namespace onnxc {
 namespace {
 
 /// A program whose steps write and read its buffers as the intervals say.
-Program program_of(const std::vector<Interval>& intervals, const std::vector<Dim>& bytes, const std::vector<Dim>& symbols) {
+Program program_of(const std::vector<Interval>& intervals, const DimList& bytes, const DimList& symbols) {
   Program program;
   program.inputs = {0};
   program.buffers.push_back({.name = "x", .place = Buffer::Place::Input, .element = ElementType::F32, .extents = symbols});
@@ -40,7 +40,7 @@ Program program_of(const std::vector<Interval>& intervals, const std::vector<Dim
 
 struct RandomProgram {
   Program program;
-  std::vector<Dim> symbols;
+  DimList symbols;
 };
 
 /// Sizes are constant, linear or quadratic in up to three symbols, with a constant now and then.
@@ -52,7 +52,7 @@ RandomProgram random_program(unsigned seed) {
   const int count = 3 + static_cast<int>(below(38));
   const auto intervals = below(3) == 0 ? random_intervals(random, count, 20, 6) : network_intervals(random, count);
   const auto any = [&] { return result.symbols[static_cast<std::size_t>(below(static_cast<unsigned>(result.symbols.size())))]; };
-  std::vector<Dim> bytes;
+  DimList bytes;
   for (int i = 0; i < count; ++i) {
     switch (below(4)) {
       case 0: bytes.emplace_back(64 * (1 + below(500))); break;
@@ -66,7 +66,7 @@ RandomProgram random_program(unsigned seed) {
 }
 
 /// Each order of magnitude up to 2000 is as likely as another.
-Sizes random_sizes(const std::vector<Dim>& symbols, std::mt19937& random) {
+Sizes random_sizes(const DimList& symbols, std::mt19937& random) {
   Sizes sizes;
   for (Dim symbol : symbols) {
     const int64_t magnitude = int64_t{1} << (random() % 11);
@@ -101,7 +101,7 @@ TEST_CASE("a symbolic arena takes at most 2 % more than a plan for its size alon
 }
 
 /// The function `plan` of the unit, which tells the arena for the dimensions.
-UnitLibrary build_plan(const Program& program, const std::vector<Dim>& symbols) {
+UnitLibrary build_plan(const Program& program, const DimList& symbols) {
   const Interface interface(program);
   const std::string text = FunctionText(program, interface, false, nullptr).print({});
   std::string source = "#include <onnxc/base.hpp>\nstruct Dims {\n";

@@ -56,7 +56,7 @@ struct Composition {
     return v;
   }
   /// The elements of an integer input, as constants or extents.
-  std::vector<Dim> elements(int i, const char* what) const {
+  DimList elements(int i, const char* what) const {
     const Value& v = b.graph()[node.input(i)];
     if (v.elements) return *v.elements;
     if (!v.constant || !is_integer(v.constant->type))

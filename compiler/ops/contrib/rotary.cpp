@@ -18,6 +18,7 @@ Results rotary_embedding(GraphBuilder& b, const Node& node) {
     if (c.integer("rotary_embedding_dim", 0) > 0 && heads < 1) c.fail("rotary_embedding_dim without num_heads");
     const Dim size = 2 * c.extent(c.raw(2), 1), channels = c.extent(x, 2);
     if (heads < 1 && (!channels.is_constant() || !size.is_constant() || size.value() < 1)) c.unsupported("the number of heads is not known", "set num_heads");
+    if (heads < 1 && (channels.value() < 1 || channels.value() % size.value() != 0)) c.fail(fmt::format("{} channels are not whole heads of {}", channels.value(), size.value()));
     x = split_heads(c, x, heads > 0 ? heads : channels.value() / size.value());
   }
   const Dim tokens = c.extent(x, 2);

@@ -12,7 +12,7 @@ Results expand_dims(GraphBuilder& b, const Node& node) {
     const ValueId axes = b.op("Reshape", {c.raw(1), b.integers({1})});
     return {{b.op("Unsqueeze", {c.raw(0), b.op("Cast", {axes}, {{"to", static_cast<int64_t>(ElementType::I64)}})})}};
   }
-  const std::vector<Dim> axis = c.elements(1, "the axis");
+  const DimList axis = c.elements(1, "the axis");
   if (axis.size() != 1 || !axis[0].is_constant()) c.fail("the axis is not one number");
   return {{c.unsqueeze(c.raw(0), {axis[0].value()})}};
 }
@@ -140,7 +140,7 @@ Results relative_position_bias(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_rank(0, 2, "[buckets, heads]");
   const auto length = [&](int i, const char* what) {
-    const std::vector<Dim> list = c.elements(i, what);
+    const DimList list = c.elements(i, what);
     if (list.size() != 1 || !list[0].is_constant() || list[0].value() < 1 || list[0].value() > 1 << 14) c.unsupported(fmt::format("{} is not one constant", what), "fix the dimension with --dim");
     return list[0].value();
   };

@@ -63,7 +63,7 @@ void set_formals(Graph& body, const std::vector<Type>& types, Dim iteration) {
   Value& number = body[body.inputs[0]];
   const bool listed = number.type.is_tensor() && number.type.ranked && number.type.rank() == 1;
   number.type = Type::tensor(ElementType::I64, listed ? Extents{1} : Extents{});
-  number.elements = std::vector<Dim>{iteration};
+  number.elements = DimList{iteration};
   Value& condition = body[body.inputs[1]];
   const bool list_of_one = condition.type.is_tensor() && condition.type.ranked && condition.type.rank() == 1;
   condition.type = Type::tensor(ElementType::Bool, list_of_one ? Extents{1} : Extents{});

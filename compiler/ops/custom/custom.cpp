@@ -22,7 +22,7 @@ Dim meaning_of(Inference& n, const std::string& name) {
   const char kind = what[0];
   const int at = std::stoi(kind == 'm' || kind == 'e' ? what.substr(1) : what);
   if (kind == 'e') {
-    const std::vector<Dim> elements = n.known_elements(input, "an extent");
+    const DimList elements = n.known_elements(input, "an extent");
     if (at >= static_cast<int>(elements.size())) n.fail(fmt::format("the rule of --custom-op reads x{}[{}]; the input has {} elements", input, at, elements.size()));
     return elements[static_cast<std::size_t>(at)];
   }

@@ -161,8 +161,8 @@ void infer_einsum(Inference& n) {
 // ---- The kernel, for one or two operands
 
 struct Loops {
-  std::vector<Dim> extents;
-  std::vector<std::vector<Dim>> strides;  ///< of each operand
+  DimList extents;
+  std::vector<DimList> strides;  ///< of each operand
   int64_t kept = 0;
 };
 
@@ -179,8 +179,8 @@ Loops loops_of(const Node& node, const Equation& e, const std::vector<Extents>& 
   loops.kept = static_cast<int64_t>(e.output.size());
   for (Label l : order) loops.extents.push_back(extent_of(e, in, l));
   for (std::size_t i = 0; i < in.size(); ++i) {
-    const std::vector<Dim> strides = strides_of(in[i], {});
-    std::vector<Dim> of_label(order.size(), 0);
+    const DimList strides = strides_of(in[i], {});
+    DimList of_label(order.size(), 0);
     for (std::size_t k = 0; k < in[i].size(); ++k) {
       const std::size_t at = place_of(order, e.terms[i][k]);
       of_label[at] += strides[k] * repeat_factor(own_extent(e.terms[i], in[i], e.terms[i][k]), loops.extents[at]);  // a label that is twice walks the diagonal
@@ -191,7 +191,7 @@ Loops loops_of(const Node& node, const Equation& e, const std::vector<Extents>& 
   return loops;
 }
 
-Ints to_ints(const std::vector<Dim>& list) {
+Ints to_ints(const DimList& list) {
   Ints ints;
   for (Dim d : list) ints[ints.size++] = d.value();
   return ints;

@@ -52,8 +52,8 @@ void infer_matmul(Inference& n) {
 }
 
 /// Strides of an operand's matrices along the batch axes of the result.
-std::vector<Dim> batch_strides(const Extents& operand, const Extents& batch) {
-  std::vector<Dim> strides(batch.size(), 0);
+DimList batch_strides(const Extents& operand, const Extents& batch) {
+  DimList strides(batch.size(), 0);
   Dim stride = operand[operand.size() - 1] * operand[operand.size() - 2];
   const std::size_t own = operand.size() - 2;
   for (std::size_t k = 0; k < own; ++k) {
@@ -70,7 +70,7 @@ void evaluate_matmul(Evaluation& e) {
   Extents batch = to_extents(e.output(0).shape);
   batch.resize(batch.size() - (p.a_vector ? 0 : 1) - (p.b_vector ? 0 : 1));
   scalar::MatMulParams params{.m = p.m.value(), .n = p.n.value(), .k = p.k.value(), .batch = {}, .a_strides = {}, .b_strides = {}};
-  const auto fill = [](auto& list, auto& size, const std::vector<Dim>& dims) {
+  const auto fill = [](auto& list, auto& size, const DimList& dims) {
     for (Dim d : dims) list[size++] = d.value();
   };
   fill(params.batch.dims, params.batch.rank, batch);
@@ -184,7 +184,7 @@ void matmul_candidate(Lowering& l, const Product& p, const Extents& batch) {
     StepBuilder step = l.call("matmul");
     step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors));
     step.pointer(a).pointer(b).pointer(y).pointer(scratch);
-    std::vector<Dim> c_strides(batch.size(), 0);
+    DimList c_strides(batch.size(), 0);
     Dim stride = p.m * p.n;
     for (std::size_t k = batch.size(); k-- > 0;) {
       c_strides[k] = stride;

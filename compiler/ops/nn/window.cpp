@@ -6,7 +6,7 @@
 
 namespace onnxc {
 
-Window read_window(const Node& node, const Extents& spatial, const std::vector<Dim>& kernel) {
+Window read_window(const Node& node, const Extents& spatial, const DimList& kernel) {
   const std::size_t rank = spatial.size();
   Window w;
   const auto list = [&](const char* name, std::size_t length, int64_t otherwise, int64_t least) {

@@ -6,16 +6,16 @@ namespace onnxc {
 
 /// One window over the spatial axes, with auto_pad resolved.
 struct Window {
-  std::vector<Dim> kernel;
+  DimList kernel;
   std::vector<int64_t> strides, dilations;
-  std::vector<Dim> pads_begin, pads_end;
+  DimList pads_begin, pads_end;
   std::size_t rank() const { return kernel.size(); }
   bool is_static() const { return onnxc::is_static(pads_begin) && onnxc::is_static(pads_end) && onnxc::is_static(kernel); }
 };
 
 /// Reads kernel_shape (or `kernel` where it is absent), strides, dilations, pads and auto_pad; throws Error{Invalid} on lengths and values that
 /// do not fit. `spatial`: the input's spatial extents.
-Window read_window(const Node& node, const Extents& spatial, const std::vector<Dim>& kernel);
+Window read_window(const Node& node, const Extents& spatial, const DimList& kernel);
 
 /// Extents of the output: floor (or ceil, where the last window must start inside the input or its begin padding) of the windows that fit.
 /// Throws Error{Invalid} where none ever does.

@@ -67,7 +67,7 @@ void lower_pixels(Lowering& l, const View& x, const View& y) {
 void lower_lrn(Lowering& l) {
   const View x = l.in(0, l.out_layout(0)), y = l.out_any(0);
   if (l.optimise() && y.layout.channels_last && y.element == ElementType::F32) return lower_pixels(l, x, y);
-  const std::vector<Dim> strides = y.strides();
+  const DimList strides = y.strides();
   Dim inner = 1;
   for (std::size_t axis = 2; axis < y.extents.size(); ++axis) inner *= y.extents[axis];
   const Dim step = y.layout.channels_last ? y.layout.pixel_stride : Dim(1);

@@ -26,7 +26,7 @@ void infer_max_unpool(Inference& n) {
   for (std::size_t k = 0; k < x.size(); ++k) n.unify(n.extents(1)[k], x[k], "the shapes of input and indices");
   Extents out = unpooled(n.node(), x);
   if (n.has(2)) {
-    const std::vector<Dim> wanted = n.known_elements(2, "the output's shape");
+    const DimList wanted = n.known_elements(2, "the output's shape");
     if (wanted.size() != x.size()) n.fail(fmt::format("output_shape has {} values for rank {}", wanted.size(), x.size()));
     out = wanted;
   }

@@ -29,7 +29,7 @@ std::optional<std::pair<Dim, Dim>> as_one(const std::vector<Run>& runs, std::siz
 
 std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const Layout& x_layout, const Extents& y, const Layout& y_layout,
                                                       const std::vector<int>& axes, bool keep) {
-  const std::vector<Dim> x_strides = strides_of(x, x_layout), y_strides = strides_of(y, y_layout);
+  const DimList x_strides = strides_of(x, x_layout), y_strides = strides_of(y, y_layout);
   std::vector<Run> runs;
   for (int axis : memory_order(static_cast<int>(x.size()), x_layout)) {
     const auto at = static_cast<std::size_t>(axis);

@@ -105,13 +105,13 @@ void infer_elements(Inference& n) {
 }
 
 /// Elements of the hidden input as indicators.
-std::vector<Dim> indicators_named(std::vector<Dim> elements) {
+DimList indicators_named(DimList elements) {
   for (Dim& d : elements) d = min(1, max(0, d));
   return elements;
 }
 
 /// Of each axis, 1 where it is reduced, for axes that only a run knows. There is at least one, or the hidden input tells: none would be known from the length.
-std::vector<Dim> run_time_axes(const Graph& graph, const Node& node) {
+DimList run_time_axes(const Graph& graph, const Node& node) {
   const int rank = graph[node.input(0)].type.rank();
   if (!node.has_input(2)) return axis_indicators(*graph[node.input(1)].elements, rank);
   return indicators_named(*graph[node.input(2)].elements);
@@ -122,13 +122,13 @@ void infer_run_time_axes(Inference& n) {
   if (n.has(2)) {
     if (n.node().integer("keepdims", 1) == 0)
       n.unsupported(fmt::format("keepdims is 0, and only a run knows the number of axes (input 1, '{}')", n.value(1).name), "give the axes a known length, or set keepdims");
-    const std::vector<Dim> named = indicators_named(n.known_elements(2, "the axes"));
+    const DimList named = indicators_named(n.known_elements(2, "the axes"));
     Extents out;
     for (std::size_t axis = 0; axis < in.size(); ++axis) out.push_back(n.let(select(named[axis], 1, in[axis]), "kept", max(in[axis], 1)));
     return n.output(0, n.element(0), std::move(out));
   }
-  const std::vector<Dim> axes = n.known_elements(1, "the axes");
-  const std::vector<Dim> reduced = checked_axis_indicators(n, axes, n.rank(0));
+  const DimList axes = n.known_elements(1, "the axes");
+  const DimList reduced = checked_axis_indicators(n, axes, n.rank(0));
   if (n.node().integer("keepdims", 1) == 0) return n.output(0, n.element(0), drop_axes(n, in, reduced, axes.size()));
   Extents out;
   for (std::size_t axis = 0; axis < in.size(); ++axis) out.push_back(n.let(select(reduced[axis], 1, in[axis]), "kept"));
@@ -180,7 +180,7 @@ ValueId log_sum_exp(GraphBuilder& b, const Node& node) {
 /// The number of values that are reduced to one, along axes that only a run knows.
 ValueId count_reduced(GraphBuilder& b, const Node& node) {
   const Extents& in = b.extents(node.input(0));
-  const std::vector<Dim> reduced = run_time_axes(b.graph(), node);
+  const DimList reduced = run_time_axes(b.graph(), node);
   Dim n = 1;
   for (std::size_t axis = 0; axis < in.size(); ++axis) n *= select(reduced[axis], in[axis], 1);
   const ValueId count = b.op("Squeeze", {b.shape({n})});
@@ -278,10 +278,10 @@ const char* prologue_name(const Node& node, const char* none) {
 
 void lower_scalar(Lowering& l) {
   const View x = l.in_any(0), y = l.out(0);
-  const std::vector<Dim> strides = x.strides();
+  const DimList strides = x.strides();
   const auto axes = reduced_axes(l.graph(), l.node());
-  const std::vector<Dim> indicators = axes ? axis_indicators({axes->begin(), axes->end()}, static_cast<int>(x.extents.size())) : run_time_axes(l.graph(), l.node());
-  std::vector<Dim> kept, kept_strides, reduced, reduced_strides;
+  const DimList indicators = axes ? axis_indicators({axes->begin(), axes->end()}, static_cast<int>(x.extents.size())) : run_time_axes(l.graph(), l.node());
+  DimList kept, kept_strides, reduced, reduced_strides;
   for (std::size_t axis = 0; axis < x.extents.size(); ++axis) {
     const bool known = indicators[axis].is_constant();
     if (!known || indicators[axis] == Dim(1)) {

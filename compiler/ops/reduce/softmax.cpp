@@ -28,7 +28,8 @@ void resolve_softmax(GraphBuilder& b, Node& node) {
 }
 
 void infer_softmax(Inference& n) {
-  if (n.rank(0) > 0) n.axis(n.node().integer("axis", -1), n.rank(0));
+  const int64_t axis = n.node().integer("axis", -1);
+  if (n.rank(0) > 0 || axis < -1 || axis > 0) n.axis(axis, n.rank(0));  // of a scalar, 1
   n.output(0, n.type(0));
 }
 
@@ -77,7 +78,7 @@ void lower_softmax(Lowering& l) {
   if (inner == Dim(1)) return call_rows(l, x.pointer, y.pointer, outer, n, n, n);
   const PointerArg rows = l.workspace("rows", ElementType::F32, outer * n * inner);
   const Extents box{outer, inner, n};
-  const std::vector<Dim> here{n * inner, 1, inner}, there{inner * n, n, 1};
+  const DimList here{n * inner, 1, inner}, there{inner * n, n, 1};
   l.copy(box, rows, there, x.pointer, here, ElementType::F32);
   call_rows(l, rows, rows, outer * inner, n, n, n);
   l.copy(box, y.pointer, here, rows, there, ElementType::F32);

@@ -27,10 +27,10 @@ Dim scaled(const Node& node, Dim extent, float scale) {
             "fix the dimension with --dim");
 }
 
-std::optional<std::vector<Dim>> sizes_of(const Value& value) {
+std::optional<DimList> sizes_of(const Value& value) {
   if (value.elements) return value.elements;
   if (!value.constant) return std::nullopt;
-  std::vector<Dim> list;
+  DimList list;
   for (int64_t v : to_integers(*value.constant)) list.push_back(v);
   return list;
 }

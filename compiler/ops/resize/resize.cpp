@@ -56,6 +56,10 @@ void resolve_resize(GraphBuilder& b, Node& node) {
   }
   if (node.has_input(1) && b.type(node.input(1)).is_tensor() && is_float(b.type(node.input(1)).element) && b.type(node.input(1)).element != ElementType::F32 && !is_known(b.graph()[node.input(1)]))
     node.inputs[1] = b.op("Cast", {node.input(1)}, {{"to", static_cast<int64_t>(ElementType::F32)}});  // a region that only a run knows
+  for (const auto& [i, what] : {std::pair{1, "corners of the region"}, {2, "scales"}, {3, "sizes"}}) {
+    if (node.has_input(i) && b.type(node.input(i)).ranked && b.rank(node.input(i)) != 1)
+      node.fail(ErrorKind::Invalid, fmt::format("{} (input {}) have rank {}; one for each axis is needed", what, i, b.rank(node.input(i))));
+  }
   resolve_run_time(b, node);
 }
 

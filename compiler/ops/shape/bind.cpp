@@ -35,7 +35,7 @@ bool is_own(const Node& node, std::string_view op) { return node.domain == "onnx
 Node make_bind_node(Graph& graph, ValueId value, int& fresh) {
   Node node = make_own_node("Bind", &graph, value);
   const int64_t count = element_count(graph[value].type.extents).value();
-  std::vector<Dim> elements;
+  DimList elements;
   for (int64_t i = 0; i < count; ++i) {
     node.binds.push_back(fmt::format("@{}{}", "e", ++fresh));
     elements.push_back(Dim::run_time_symbol(node.binds.back(), -kFar, kFar));
@@ -78,7 +78,7 @@ bool is_assume(const Node& node) { return is_own(node, "Assume"); }
 namespace {
 
 void infer_bind(Inference& n) {
-  std::vector<Dim> elements;
+  DimList elements;
   for (const std::string& symbol : n.node().binds) elements.push_back(Dim::run_time_symbol(symbol, -kFar, kFar));
   Value& value = n.graph()[n.node().inputs[0]];
   // What has become known since is better than a symbol.
@@ -87,7 +87,7 @@ void infer_bind(Inference& n) {
 
 void lower_bind(Lowering& l) {
   const View x = l.in(0);
-  std::vector<Dim> symbols;
+  DimList symbols;
   for (const std::string& symbol : l.node().binds) symbols.push_back(Dim::symbol(symbol));
   l.bind(x.pointer, std::move(symbols));
 }

@@ -35,21 +35,21 @@ void infer_extents(Inference& n) {
   const auto* texts = it == n.node().attributes.end() ? nullptr : std::get_if<std::vector<std::string>>(&it->second);
   const auto type = element_type_numbered(static_cast<int32_t>(n.node().integer("type", 7)));
   if (texts == nullptr || !type) n.fail("has no elements");
-  std::vector<Dim> elements;
+  DimList elements;
   for (const std::string& text : *texts) elements.push_back(parse_dim(text));
   n.output(0, *type, to_extents(n.node().integers("shape", {static_cast<int64_t>(texts->size())})));
   n.output_elements(0, std::move(elements));
 }
 
 void lower_extents(Lowering& l) {
-  const std::vector<Dim>& elements = *l.graph()[l.node().outputs[0]].elements;
+  const DimList& elements = *l.graph()[l.node().outputs[0]].elements;
   View y = l.out(0);
   constexpr std::size_t kMostOfCall = 2 * kMaxRank;  // what Ints holds
   for (std::size_t first = 0; first < elements.size(); first += kMostOfCall) {
     PointerArg to = y.pointer;
     to.offset += static_cast<int64_t>(first);
     const std::size_t last = std::min(elements.size(), first + kMostOfCall);
-    l.call("store_integers").pointer(to).dims(std::vector<Dim>(elements.begin() + static_cast<std::ptrdiff_t>(first), elements.begin() + static_cast<std::ptrdiff_t>(last)));
+    l.call("store_integers").pointer(to).dims(DimList(elements.begin() + static_cast<std::ptrdiff_t>(first), elements.begin() + static_cast<std::ptrdiff_t>(last)));
   }
 }
 

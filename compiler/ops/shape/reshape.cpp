@@ -34,7 +34,7 @@ void resolve_reshape(GraphBuilder& b, Node& node) {
 
 void infer_reshape(Inference& n) {
   const Extents& in = n.extents(0);
-  const std::vector<Dim> wanted = n.known_elements(1, "the new shape");
+  const DimList wanted = n.known_elements(1, "the new shape");
   const bool allow_zero = n.node().integer("allowzero", 0) != 0;
   Extents out;
   int unknown = -1;
@@ -69,7 +69,7 @@ void infer_reshape(Inference& n) {
       const Dim copied = allow_zero || k >= in.size() ? Dim(0) : in[k];
       if (!(copied == Dim(0))) out[k] = n.let(select(indicator_equal(out[k], 0), copied, out[k]) + 1, "asked") - 1;  // -1 is kept
     }
-    std::vector<Dim> open;
+    DimList open;
     Dim negatives = unknown >= 0 ? 1 : 0, positive = rest;
     for (std::size_t k : maybe) {
       const Dim negative = n.let(indicator_equal(out[k], -1), "open");
@@ -132,8 +132,8 @@ void infer_squeeze(Inference& n) {
   const Extents& in = n.extents(0);
   std::vector<char> drop(in.size(), 0);
   if (n.has(1) && !n.are_constant(n.known_elements(1, "the axes"))) {
-    const std::vector<Dim> axes = n.known_elements(1, "the axes");
-    const std::vector<Dim> dropped = checked_axis_indicators(n, axes, n.rank(0));
+    const DimList axes = n.known_elements(1, "the axes");
+    const DimList dropped = checked_axis_indicators(n, axes, n.rank(0));
     for (std::size_t k = 0; k < in.size(); ++k) n.unify(select(dropped[k], in[k], 1), 1, "a squeezed axis");
     pass_elements(n);
     return n.output(0, n.element(0), drop_axes(n, in, dropped, axes.size()));
@@ -154,9 +154,9 @@ void infer_squeeze(Inference& n) {
 
 void infer_unsqueeze(Inference& n) {
   const Extents& in = n.extents(0);
-  if (const std::vector<Dim> axes = n.known_elements(1, "the axes"); !n.are_constant(axes)) {
+  if (const DimList axes = n.known_elements(1, "the axes"); !n.are_constant(axes)) {
     const std::size_t rank = in.size() + axes.size();
-    const std::vector<Dim> added = checked_axis_indicators(n, axes, static_cast<int>(rank));
+    const DimList added = checked_axis_indicators(n, axes, static_cast<int>(rank));
     Extents out = insert_axes(n, in, added);
     pass_elements(n);
     return n.output(0, n.element(0), std::move(out));

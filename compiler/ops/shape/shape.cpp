@@ -11,7 +11,7 @@ void infer_shape(Inference& n) {
   const auto rank = static_cast<int64_t>(in.size());
   const auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
   const int64_t start = clamp(n.node().integer("start", 0)), end = std::max(start, clamp(n.node().integer("end", rank)));
-  std::vector<Dim> elements(in.begin() + start, in.begin() + end);
+  DimList elements(in.begin() + start, in.begin() + end);
   n.output(0, ElementType::I64, {end - start});
   n.output_elements(0, std::move(elements));
 }

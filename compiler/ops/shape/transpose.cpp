@@ -46,8 +46,8 @@ void evaluate_transpose(Evaluation& e) {
 void lower_transpose(Lowering& l) {
   View x = l.in_any(0);
   const Extents& extents = l.output_type(0).extents;
-  const std::vector<Dim> strides = x.strides();
-  std::vector<Dim> from;
+  const DimList strides = x.strides();
+  DimList from;
   for (int64_t p : permutation(l.node(), static_cast<int>(x.extents.size()))) from.push_back(strides[static_cast<std::size_t>(p)]);
   if (l.optimise() && !l.is_defined(0)) {
     // [n, h, w, c] of what lies channels-last, and the other way about, is there already.

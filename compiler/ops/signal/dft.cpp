@@ -34,15 +34,15 @@ int64_t parts_of(const Node& node, const Extents& x) {
 }
 
 /// For each signal axis, 1 where it is the one that is transformed, else 0.
-std::vector<Dim> chosen_axis(Dim axis, std::size_t rank) {
+DimList chosen_axis(Dim axis, std::size_t rank) {
   const Dim a = axis + static_cast<int64_t>(rank) * min(1, max(0, 0 - axis));  // a negative axis counts from the end
-  std::vector<Dim> chosen;
+  DimList chosen;
   for (int64_t k = 0; k + 1 < static_cast<int64_t>(rank); ++k) chosen.push_back(max(0, 1 - max(a - k, k - a)));
   return chosen;
 }
 
 /// Of the transform: dft_length, or what the extent of the chosen axis gives.
-Dim length_of(const Node& node, const Extents& x, const std::vector<Dim>& chosen, const std::optional<Dim>& given) {
+Dim length_of(const Node& node, const Extents& x, const DimList& chosen, const std::optional<Dim>& given) {
   if (given) return *given;
   const Form form = form_of(node);
   Dim length = 0;
@@ -67,10 +67,10 @@ void infer_dft(Inference& n) {
   Extents y = x;
   y.back() = form.inverse && form.onesided ? 1 : 2;
   if (shape_depends_on_axis(n.node())) {
-    const std::vector<Dim> chosen = chosen_axis(n.known_elements(2, "the axis")[0], x.size());
+    const DimList chosen = chosen_axis(n.known_elements(2, "the axis")[0], x.size());
     std::optional<Dim> given;
     if (n.has(1)) {
-      const std::vector<Dim> wanted = n.known_elements(1, "dft_length");
+      const DimList wanted = n.known_elements(1, "dft_length");
       if (wanted.size() != 1) n.fail(fmt::format("dft_length has {} elements; it is a scalar", wanted.size()));
       if (wanted[0].max_value() < 1) n.fail(fmt::format("dft_length is {}", wanted[0].text()));
       given = wanted[0];

@@ -23,7 +23,7 @@ void infer_stft(Inference& n) {
   if (parts != 1 && parts != 2) n.fail(fmt::format("the last axis has extent {}; 1 (real) or 2 (complex) is needed", parts));
   const bool onesided = n.node().integer("onesided", 1) != 0;
   if (onesided && parts == 2) n.fail("onesided=1 needs a real signal", "use onesided=0");
-  const std::vector<Dim> step = n.known_elements(1, "frame_step");
+  const DimList step = n.known_elements(1, "frame_step");
   if (step.size() != 1 || step[0].max_value() < 1) n.fail("frame_step is not one positive number");
   n.unify(step[0], max(step[0], 1), "frame_step is positive");
   if (n.has(2)) {
@@ -31,7 +31,7 @@ void infer_stft(Inference& n) {
     if (n.element(2) != n.element(0)) n.fail(fmt::format("the window is {}, the signal {}", name(n.element(2)), name(n.element(0))));
   }
   if (n.has(3)) {
-    const std::vector<Dim> given = n.known_elements(3, "frame_length");
+    const DimList given = n.known_elements(3, "frame_length");
     if (given.size() != 1 || given[0].max_value() < 1) n.fail("frame_length is not one positive number");
     n.unify(given[0], max(given[0], 1), "frame_length is positive");
     if (n.has(2)) n.unify(n.extents(2)[0], given[0], "the lengths of window and frame");

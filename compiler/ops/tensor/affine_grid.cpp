@@ -10,7 +10,7 @@ namespace {
 
 void infer_affine_grid(Inference& n) {
   const Extents& theta = n.extents(0);
-  const std::vector<Dim> size = n.known_elements(1, "the size");
+  const DimList size = n.known_elements(1, "the size");
   const auto axes = static_cast<int64_t>(size.size()) - 2;
   if (axes != 2 && axes != 3) n.fail(fmt::format("the size has {} extents; (n, c, h, w) or (n, c, d, h, w) are allowed", size.size()));
   if (theta.size() != 3) n.fail(fmt::format("theta has rank {}, not 3", theta.size()));

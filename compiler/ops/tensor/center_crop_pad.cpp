@@ -16,7 +16,7 @@ Moves move_center(const Operands& operands) {
     box.axes[k].extent = min(in, out);
     extents.push_back(box.axes[k].extent);
   }
-  const std::vector<Dim> to = box.to;
+  const DimList to = box.to;
   Moves moves{{std::move(box)}, nullptr};
   fill_around(moves, operands.out[0], to, extents, Move::kFill);
   return moves;
@@ -24,7 +24,7 @@ Moves move_center(const Operands& operands) {
 
 void infer_center_crop_pad(Inference& n) {
   Extents out = n.extents(0);
-  const std::vector<Dim> shape = n.known_elements(1, "the shape");
+  const DimList shape = n.known_elements(1, "the shape");
   std::vector<int64_t> axes = n.node().integers("axes");
   if (!n.node().has("axes")) {
     for (int k = 0; k < n.rank(0); ++k) axes.push_back(k);

@@ -9,12 +9,12 @@ namespace onnxc {
 namespace {
 
 struct Geometry {
-  std::vector<Dim> block;
+  DimList block;
   std::vector<int64_t> strides, dilations, pads;
-  std::vector<Dim> columns;
+  DimList columns;
 };
 
-Geometry geometry_of(const Node& node, const std::vector<Dim>& image, std::vector<Dim> block) {
+Geometry geometry_of(const Node& node, const DimList& image, DimList block) {
   const std::size_t axes = image.size();
   Geometry g{std::move(block), node.integers("strides", std::vector<int64_t>(axes, 1)), node.integers("dilations", std::vector<int64_t>(axes, 1)),
              node.integers("pads", std::vector<int64_t>(2 * axes, 0)), {}};
@@ -28,7 +28,7 @@ Geometry geometry_of(const Node& node, const std::vector<Dim>& image, std::vecto
   return g;
 }
 
-std::vector<Dim> block_of(const TensorData& tensor) {
+DimList block_of(const TensorData& tensor) {
   const std::vector<int64_t> list = to_integers(tensor);
   return {list.begin(), list.end()};
 }
@@ -36,7 +36,7 @@ std::vector<Dim> block_of(const TensorData& tensor) {
 void infer_col2im(Inference& n) {
   const Extents& x = n.extents(0);
   if (x.size() != 3) n.fail(fmt::format("the input has rank {}, not 3", x.size()));
-  const std::vector<Dim> image = n.known_elements(1, "the image's shape");
+  const DimList image = n.known_elements(1, "the image's shape");
   const Geometry g = geometry_of(n.node(), image, n.known_elements(2, "the block's shape"));
   Dim elements = 1;
   for (Dim b : g.block) elements *= b;
@@ -50,7 +50,7 @@ void infer_col2im(Inference& n) {
 
 void evaluate_col2im(Evaluation& e) {
   const std::vector<int64_t>& shape = e.output(0).shape;
-  const Geometry g = geometry_of(e.node(), std::vector<Dim>(shape.begin() + 2, shape.end()), block_of(e.input(2)));
+  const Geometry g = geometry_of(e.node(), DimList(shape.begin() + 2, shape.end()), block_of(e.input(2)));
   scalar::Col2ImParams params;
   for (std::size_t k = 0; k < g.block.size(); ++k) {
     params.block[params.block.size++] = g.block[k].value();
@@ -65,7 +65,7 @@ void evaluate_col2im(Evaluation& e) {
 void lower_col2im(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
   const Operands operands(l.graph(), l.node());
-  const Geometry g = geometry_of(l.node(), std::vector<Dim>(y.extents.begin() + 2, y.extents.end()), operands.known(2));
+  const Geometry g = geometry_of(l.node(), DimList(y.extents.begin() + 2, y.extents.end()), operands.known(2));
   l.call("scalar_col2im").tensor(y).pointer(x).params({{"block", dims_arg(g.block)}, {"columns", dims_arg(g.columns)}, {"strides", dims_arg(g.strides)},
                                                         {"dilations", dims_arg(g.dilations)}, {"pads", dims_arg(g.pads)}});
 }

@@ -18,7 +18,7 @@ std::size_t axis_of(const Node& node, std::size_t rank) {
 Moves move_concat(const Operands& operands) {
   Moves moves;
   const std::size_t rank = operands.out[0].size(), axis = axis_of(operands.node, rank);
-  std::vector<Dim> at(rank, 0);
+  DimList at(rank, 0);
   for (int i = 0; i < static_cast<int>(operands.in.size()); ++i) {
     moves.list.push_back(move_all(operands, i, 0, at));
     at[axis] += operands.in[static_cast<std::size_t>(i)][axis];

@@ -21,7 +21,7 @@ Moves move_expand(const Operands& operands) {
 }
 
 void infer_expand(Inference& n) {
-  const std::vector<Dim> shape = n.known_elements(1, "the shape");
+  const DimList shape = n.known_elements(1, "the shape");
   for (Dim d : shape) {
     if (d.max_value() < 0) n.fail(fmt::format("the shape has extent {}", d.text()));
   }
@@ -59,7 +59,7 @@ Moves move_tile(const Operands& operands) {
 }
 
 void infer_tile(Inference& n) {
-  const std::vector<Dim> repeats = n.known_elements(1, "the repeats");
+  const DimList repeats = n.known_elements(1, "the repeats");
   Extents out = n.extents(0);
   if (repeats.size() != out.size()) n.fail(fmt::format("has {} repeats for rank {}", repeats.size(), out.size()));
   for (std::size_t k = 0; k < out.size(); ++k) {

@@ -30,7 +30,7 @@ Moves move_constant(const Operands& operands) {
 }
 
 void infer_constant_of_shape(Inference& n) {
-  const std::vector<Dim> shape = n.known_elements(0, "the shape");
+  const DimList shape = n.known_elements(0, "the shape");
   n.output(0, filler_of(n.node())->type, shape);
   infer_moved_elements(n, move_constant);
 }
@@ -129,7 +129,7 @@ void infer_range(Inference& n) {
   const Dim length = max(0, step > 0 ? ceil_div(*limit - *start, step) : ceil_div(*start - *limit, -step));
   n.output(0, n.element(0), {length});
   if (!is_integer(n.element(0)) || !length.is_constant() || length.value() > 256) return;
-  std::vector<Dim> elements;
+  DimList elements;
   for (int64_t i = 0; i < length.value(); ++i) elements.push_back(*start + *delta * i);
   n.output_elements(0, std::move(elements));
 }

@@ -56,7 +56,7 @@ void infer_gather(Inference& n) {
   const auto elements = n.value(0).elements;
   const TensorData* picked = n.constant(1);
   if (elements && picked != nullptr && x.size() == 1) {
-    std::vector<Dim> list;
+    DimList list;
     const auto count = static_cast<int64_t>(elements->size());
     for (int64_t i : to_integers(*picked)) {
       if (i < -count || i >= count) n.fail("an index is out of range");
@@ -133,7 +133,7 @@ void lower_channels_last(Lowering& l, const std::vector<int64_t>& channels) {
 void lower_interleaved_planes(Lowering& l, int64_t groups) {
   const View x = l.in(0), y = l.out(0);
   const int64_t each = x.extents[1].value() / groups;
-  std::vector<Dim> extents = x.extents, to = y.strides(), from = x.strides();
+  DimList extents = x.extents, to = y.strides(), from = x.strides();
   extents[1] = groups;
   extents.insert(extents.begin() + 1, each);
   to.insert(to.begin() + 1, to[1] * groups);

@@ -11,11 +11,11 @@ namespace {
 
 /// A move over memory: one loop an axis, in elements.
 struct Loops {
-  std::vector<Dim> extents, to, from;
+  DimList extents, to, from;
   Dim to_offset = 0, from_offset = 0;
 };
 
-Loops loops_of(const Move& move, const std::vector<Dim>& to_strides, const std::vector<Dim>& from_strides) {
+Loops loops_of(const Move& move, const DimList& to_strides, const DimList& from_strides) {
   Loops loops;
   for (const Move::Axis& axis : move.axes) {
     loops.extents.push_back(axis.extent);
@@ -67,8 +67,8 @@ int64_t width_of(const Node& node, ElementType type) {
   return held_bits(type) / 8;
 }
 
-std::vector<Dim> from_strides_of(const Operands& operands, const Move& move) {
-  return move.input == Move::kFill ? std::vector<Dim>{} : strides_of(operands.in[index(move.input)], {});
+DimList from_strides_of(const Operands& operands, const Move& move) {
+  return move.input == Move::kFill ? DimList{} : strides_of(operands.in[index(move.input)], {});
 }
 
 /// True where the move is the whole output, and its elements lie in the input in the same order without gaps.
@@ -105,25 +105,25 @@ Operands::Operands(Evaluation& e) : node(e.node()) {
   for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) out.push_back(node.has_output(i) ? to_extents(e.output(i).shape) : Extents{});
 }
 
-const std::vector<Dim>& Operands::known(int i) const {
+const DimList& Operands::known(int i) const {
   ONNXC_CHECK(elements[index(i)].has_value(), "the shape rule refuses what it does not know");
   return *elements[index(i)];
 }
 
-Move move_all(const Operands& operands, int input, int output, std::vector<Dim> to) {
+Move move_all(const Operands& operands, int input, int output, DimList to) {
   Move move{.input = input, .output = output, .axes = {}, .from = {}, .to = std::move(to)};
   const Extents& extents = operands.in[index(input)];
   for (int k = 0; k < static_cast<int>(extents.size()); ++k) move.axes.push_back({.extent = extents[index(k)], .from = k, .to = k});
   return move;
 }
 
-void fill_around(Moves& moves, const Extents& output, const std::vector<Dim>& from, const Extents& extents, int source) {
+void fill_around(Moves& moves, const Extents& output, const DimList& from, const Extents& extents, int source) {
   // Before and after the box on axis k: within the box on the axes before k, all of the output on those after it.
   for (std::size_t k = 0; k < output.size(); ++k) {
     for (const bool after : {false, true}) {
       const Dim start = after ? from[k] + extents[k] : Dim(0), length = after ? output[k] - start : from[k];
       if (length.max_value() <= 0) continue;
-      Move move{.input = source, .output = 0, .axes = {}, .from = {}, .to = std::vector<Dim>(output.size(), 0)};
+      Move move{.input = source, .output = 0, .axes = {}, .from = {}, .to = DimList(output.size(), 0)};
       for (std::size_t j = 0; j < output.size(); ++j) {
         move.axes.push_back({.extent = j < k ? extents[j] : j > k ? output[j] : length, .from = -1, .to = static_cast<int>(j)});
         if (j < k) move.to[j] = from[j];
@@ -136,7 +136,7 @@ void fill_around(Moves& moves, const Extents& output, const std::vector<Dim>& fr
 
 void infer_moved_elements(Inference& n, MoveRule rule) {
   const Node& node = n.node();
-  std::vector<std::vector<Dim>> results;
+  std::vector<DimList> results;
   for (ValueId v : node.outputs) {
     results.emplace_back();
     if (v == kAbsent) continue;
@@ -153,7 +153,7 @@ void infer_moved_elements(Inference& n, MoveRule rule) {
     if (!fill && !operands.elements[index(move.input)]) return;
     const Dim filler = moves.fill ? Dim(to_integers(*moves.fill)[0]) : Dim(0);
     const Loops loops = loops_of(move, strides_of(operands.out[index(move.output)], {}), from_strides_of(operands, move));
-    const auto constant = [](const std::vector<Dim>& list) { return std::all_of(list.begin(), list.end(), [](Dim d) { return d.is_constant(); }); };
+    const auto constant = [](const DimList& list) { return std::all_of(list.begin(), list.end(), [](Dim d) { return d.is_constant(); }); };
     if (!constant(loops.extents) || !loops.to_offset.is_constant() || !loops.from_offset.is_constant()) return;
     for_each_row(loops, [&](int64_t to, int64_t from, int64_t length, int64_t to_step, int64_t from_step) {
       for (int64_t i = 0; i < length; ++i) {

@@ -23,7 +23,7 @@ struct Move {
   int input = 0;  ///< or kFill: the scalar `Moves::fill`
   int output = 0;
   std::vector<Axis> axes;
-  std::vector<Dim> from, to;  ///< the corner of the box in input and output, an index for each of their axes; empty: all zeros
+  DimList from, to;  ///< the corner of the box in input and output, an index for each of their axes; empty: all zeros
 };
 
 struct Moves {
@@ -35,20 +35,20 @@ struct Moves {
 struct Operands {
   const Node& node;
   std::vector<Extents> in, out;  ///< of absent ones: empty
-  std::vector<std::optional<std::vector<Dim>>> elements;
+  std::vector<std::optional<DimList>> elements;
 
   Operands(const Graph& graph, const Node& node);
   explicit Operands(Evaluation& evaluation);
   bool has(int i) const { return node.has_input(i); }
   /// Elements that the shape rule has asked for, so they are known.
-  const std::vector<Dim>& known(int i) const;
+  const DimList& known(int i) const;
 };
 using MoveRule = Moves (*)(const Operands&);
 
 /// The whole of input i as a box that lies at `to` in the output.
-Move move_all(const Operands& operands, int input, int output, std::vector<Dim> to);
+Move move_all(const Operands& operands, int input, int output, DimList to);
 /// Appends what is not in the box [from, from + extents) of output 0: moves of `source`, a scalar input or kFill.
-void fill_around(Moves& moves, const Extents& output, const std::vector<Dim>& from, const Extents& extents, int source);
+void fill_around(Moves& moves, const Extents& output, const DimList& from, const Extents& extents, int source);
 
 /// To be called by the shape rule once all outputs have their types.
 void infer_moved_elements(Inference& inference, MoveRule rule);

@@ -19,7 +19,7 @@ int64_t axis_of(const Node& node, int rank_of_result) {
 Dim depth_of(Inference& n) {
   const TensorData* c = n.constant(1);
   if (c == nullptr || is_integer(c->type)) {
-    const std::vector<Dim> list = n.known_elements(n.has(3) ? 3 : 1, "the depth");
+    const DimList list = n.known_elements(n.has(3) ? 3 : 1, "the depth");
     if (list.size() != 1) n.fail("the depth is one number");
     return list[0];
   }

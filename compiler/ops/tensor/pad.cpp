@@ -34,15 +34,15 @@ void resolve_pad(GraphBuilder& b, Node& node) {
 
 /// Pads before and after every axis of the input.
 struct Pads {
-  std::vector<Dim> before, after;
+  DimList before, after;
 };
 Pads pads_of(const Operands& operands) {
   const std::size_t rank = operands.in[0].size();
-  Pads pads{std::vector<Dim>(rank, 0), std::vector<Dim>(rank, 0)};
+  Pads pads{DimList(rank, 0), DimList(rank, 0)};
   const auto& list = operands.known(1);
   if (operands.has(3) && !Inference::are_constant(operands.known(3))) {
     for (std::size_t k = 0; k < list.size() / 2; ++k) {
-      const std::vector<Dim> named = axis_indicators({operands.known(3)[k]}, static_cast<int>(rank));
+      const DimList named = axis_indicators({operands.known(3)[k]}, static_cast<int>(rank));
       for (std::size_t axis = 0; axis < rank; ++axis) {
         pads.before[axis] = select(named[axis], list[k], pads.before[axis]);
         pads.after[axis] = select(named[axis], list[list.size() / 2 + k], pads.after[axis]);
@@ -69,7 +69,7 @@ Moves move_pad(const Operands& operands) {
     box.axes[k].extent = max(0, box.axes[k].extent + min(0, pads.before[k]) + min(0, pads.after[k]));
     extents.push_back(box.axes[k].extent);
   }
-  const std::vector<Dim> to = box.to;
+  const DimList to = box.to;
   Moves moves{{std::move(box)}, nullptr};
   fill_around(moves, operands.out[0], to, extents, operands.has(2) ? 2 : Move::kFill);
   return moves;
@@ -84,7 +84,7 @@ void infer_pad(Inference& n) {
   Extents out = n.extents(0);
   std::size_t axes = out.size();
   if (n.has(3)) {
-    const std::vector<Dim> list = n.known_elements(3, "the axes");
+    const DimList list = n.known_elements(3, "the axes");
     static_cast<void>(checked_axis_indicators(n, list, n.rank(0)));
     axes = list.size();
   }

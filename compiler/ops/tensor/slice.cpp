@@ -113,14 +113,14 @@ void infer_slice(Inference& n) {
   const std::size_t count = n.known_elements(1, "the starts").size();
   if (n.known_elements(2, "the ends").size() != count) n.fail("has as many starts as ends");
   if (n.has(3)) {
-    const std::vector<Dim> axes = n.known_elements(3, "the axes");
+    const DimList axes = n.known_elements(3, "the axes");
     if (axes.size() != count) n.fail(fmt::format("has {} axes for {} starts", axes.size(), count));
     static_cast<void>(checked_axis_indicators(n, axes, n.rank(0)));
   } else if (count > n.extents(0).size()) {
     n.fail(fmt::format("has {} starts for a tensor of rank {}", count, n.rank(0)));
   }
   if (n.has(4)) {
-    const std::vector<Dim> steps = n.known_elements(4, "the steps");
+    const DimList steps = n.known_elements(4, "the steps");
     if (steps.size() != count) n.fail(fmt::format("has {} steps for {} starts", steps.size(), count));
     for (Dim step : steps) {
       if (step == Dim(0)) n.fail("a step is 0");

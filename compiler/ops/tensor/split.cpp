@@ -48,7 +48,7 @@ void infer_split(Inference& n) {
   const auto count = static_cast<int>(n.node().outputs.size());
   const int64_t wanted = n.node().integer("num_outputs", count);
   if (n.has(1)) {
-    const std::vector<Dim> sizes = n.known_elements(1, "the sizes of the parts");
+    const DimList sizes = n.known_elements(1, "the sizes of the parts");
     if (static_cast<int>(sizes.size()) != count) n.fail(fmt::format("has {} outputs for {} sizes", count, sizes.size()));
     Dim sum = 0;
     for (Dim size : sizes) {

@@ -22,7 +22,7 @@ int64_t axis_of(const Node& node, int rank) {
 }
 
 void infer_top_k(Inference& n) {
-  const std::vector<Dim> k = n.known_elements(1, "k");
+  const DimList k = n.known_elements(1, "k");
   if (k.size() != 1 || k[0].max_value() < 0) n.fail("k is one number that is not negative");
   Extents out = n.extents(0);
   Dim& extent = out[static_cast<std::size_t>(n.axis(n.node().integer("axis", -1), n.rank(0)))];

@@ -52,9 +52,9 @@ void infer_string_concat(Inference& n) {
   n.output(0, ElementType::String, n.broadcast({n.extents(0), n.extents(1)}));
 }
 
-std::vector<Dim> operand_strides(const Extents& x, const Extents& y) { return broadcast_strides(y, x, strides_of(x, {})); }
+DimList operand_strides(const Extents& x, const Extents& y) { return broadcast_strides(y, x, strides_of(x, {})); }
 
-Ints integers(const std::vector<Dim>& list) {
+Ints integers(const DimList& list) {
   Ints result;
   for (Dim d : list) result.values[result.size++] = d.value();
   return result;

@@ -17,6 +17,9 @@ if(ONNXC_SANITIZE)
   target_link_options(onnxc_settings INTERFACE -fsanitize=${ONNXC_SANITIZE})
 endif()
 
+# A model is a stranger's: what still reads beside a vector or string of the standard library's ends the program, and reads no other memory.
+target_compile_definitions(onnxc_settings INTERFACE _GLIBCXX_ASSERTIONS)
+
 # Includes are written from the root of the source tree: #include "compiler/ir/graph.h". tests/includes checks their direction.
 target_include_directories(onnxc_settings INTERFACE ${PROJECT_SOURCE_DIR})
 

@@ -4,7 +4,8 @@
 
 namespace onnxc {
 
-OutsideOfList::OutsideOfList(std::size_t index, std::size_t size)
-    : Error(ErrorKind::Internal, fmt::format("element {} of a list of {} is read", static_cast<std::ptrdiff_t>(index), size), "this is a bug in onnxc; please report it with the model") {}
+void DimList::refuse(std::size_t i, std::size_t size) {
+  throw Misread(fmt::format("element {} is asked of {}: an input has another rank, or another number of elements, than the operator works on", static_cast<std::ptrdiff_t>(i), size));
+}
 
 }  // namespace onnxc

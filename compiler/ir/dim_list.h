@@ -8,14 +8,7 @@
 
 namespace onnxc {
 
-/// A model's tensor has another rank, or another number of elements, than what reads it asked for. The walk that infers types makes an error of the node of it
-/// (passes/propagate.cpp); anywhere else it is our bug.
-class OutsideOfList : public Error {
- public:
-  OutsideOfList(std::size_t index, std::size_t size);
-};
-
-/// A list whose elements are only reached within its bounds: rules read extents of tensors whose rank a stranger's model states. Throws OutsideOfList.
+/// A list whose elements are only reached within its bounds: rules read extents of tensors whose rank a stranger's model states. Throws Misread.
 class DimList : public std::vector<Dim> {
  public:
   using vector::vector;
@@ -35,9 +28,10 @@ class DimList : public std::vector<Dim> {
 
  private:
   std::size_t checked(std::size_t i) const {
-    if (i >= size()) throw OutsideOfList(i, size());
+    if (i >= size()) refuse(i, size());
     return i;
   }
+  [[noreturn]] static void refuse(std::size_t i, std::size_t size);
 };
 
 }  // namespace onnxc

@@ -194,7 +194,7 @@ uint64_t to_bits(ElementType type, double value) {
     case ElementType::Bool: return value != 0;
     default: break;
   }
-  ONNXC_CHECK(is_integer(type), "the type has numbers");
+  if (!is_integer(type)) throw Misread(std::string(name(type)) + " is no type of numbers");
   if (!is_signed(type)) return integer(0, std::ldexp(1.0, bits)) & mask;
   return integer(-std::ldexp(1.0, bits - 1), bits == 64 ? 9223372036854774784.0 : std::ldexp(1.0, bits - 1) - 1) & mask;
 }
@@ -214,7 +214,7 @@ double from_bits(ElementType type, uint64_t bits) {
     case ElementType::Bool: return bits != 0 ? 1 : 0;
     default: break;
   }
-  ONNXC_CHECK(is_integer(type), "the type has numbers");
+  if (!is_integer(type)) throw Misread(std::string(name(type)) + " is no type of numbers");
   const int width = info(type).bits;
   if (!is_signed(type)) return static_cast<double>(bits);
   if (width < 64 && (bits >> (width - 1)) != 0) bits |= ~uint64_t{0} << width;

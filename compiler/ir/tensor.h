@@ -23,7 +23,7 @@ struct TensorData {
   int64_t count() const;
   template <class T>
   std::span<const T> as() const {
-    ONNXC_CHECK(bytes.size() % sizeof(T) == 0, "the bytes of a constant are whole elements");
+    if (bytes.size() % sizeof(T) != 0) throw Misread("a tensor of " + std::string(name(type)) + " is read as another type");
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
   template <class T>

@@ -39,6 +39,10 @@ class Propagation {
       if (!is_restated(node)) visit(graph, std::move(node));
     }
     work_ = outer_work;
+    for (ValueId v : graph.outputs) {
+      if (graph[v].type.kind == Type::Kind::Unknown)
+        throw Error(ErrorKind::Invalid, fmt::format("output '{}' of graph '{}' is never computed: its node does not give it", graph[v].name, graph.name));
+    }
     std::erase_if(graph.nodes, [&](const Node& node) { return node.outputs.size() == 1 && superseded_.contains({&graph, node.outputs[0]}); });
     meetings_.insert(meetings_.end(), graph.meetings.begin(), graph.meetings.end());
     graph.meetings.clear();
@@ -91,13 +95,12 @@ class Propagation {
     region.nodes.insert(region.nodes.begin(), std::make_move_iterator(required.begin()), std::make_move_iterator(required.end()));
   }
 
-  /// Rules read what they ask of tensors of any rank: an extent that is not there is the model's mistake.
   void visit(Graph& graph, Node node) {
     const auto [name, op] = std::pair{node.name, node.full_op()};
     try {
       visit_node(graph, std::move(node));
-    } catch (const OutsideOfList&) {
-      throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{name, op, "an input has another rank, or other numbers of elements, than the operator works on"}});
+    } catch (const Misread& e) {
+      throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{name, op, e.diagnostics()[0].found}});
     }
   }
 

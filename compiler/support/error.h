@@ -43,6 +43,13 @@ class Error : public std::runtime_error {
   std::vector<Diagnostic> diagnostics_;
 };
 
+/// What a rule takes for granted of a tensor, its rank or the number or type of its elements, is not so. Where a node of a stranger's model is inferred that is the
+/// model's mistake (passes/propagate.cpp makes it the node's error); anywhere else it is our bug.
+class Misread : public Error {
+ public:
+  explicit Misread(std::string found) : Error(ErrorKind::Internal, std::move(found), "this is a bug in onnxc; please report it with the model") {}
+};
+
 [[noreturn]] void internal_error(const char* condition, const char* what, const char* file, int line);
 
 }  // namespace onnxc

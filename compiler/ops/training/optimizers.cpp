@@ -16,6 +16,7 @@ void infer_optimizer(Inference& n) {
   const int groups = groups_of(n.node()), tensors = tensors_of(n.node());
   if (n.node().own_inputs() != 2 + groups * tensors)
     n.fail(fmt::format("has {} inputs; R, T and {} lists of equal length are needed", n.node().own_inputs(), groups));
+  if (static_cast<int>(n.node().outputs.size()) > (groups - 1) * tensors) n.fail(fmt::format("has {} outputs, of which it gives {}", n.node().outputs.size(), (groups - 1) * tensors));
   for (int i = 0; i < 2; ++i) {
     if (!(element_count(n.extents(i)) == Dim(1))) n.fail(fmt::format("input {} has shape {}; R and T are scalars", i, text(n.extents(i))));
   }

@@ -23,7 +23,10 @@ class Propagation {
   explicit Propagation(FoldBudget budget) : budget_(budget) {}
 
   void run(Graph& graph) {
-    if (depth_++ == 0) fresh_ = first_fresh(graph);
+    if (depth_++ == 0) {
+      fresh_ = first_fresh(graph);
+      refuse_endless_inputs(graph);
+    }
     forget(graph);  // an earlier walk, or another graph that stood at this address
     std::deque<Node> work(std::make_move_iterator(graph.nodes.begin()), std::make_move_iterator(graph.nodes.end()));
     graph.nodes.clear();
@@ -87,7 +90,19 @@ class Propagation {
     region.nodes.insert(region.nodes.begin(), std::make_move_iterator(required.begin()), std::make_move_iterator(required.end()));
   }
 
+  static void refuse_endless_inputs(const Graph& graph) {
+    for (ValueId v : graph.inputs) {
+      if (std::string error = size_error(graph[v]); !error.empty()) throw Error(ErrorKind::Invalid, std::move(error));
+    }
+  }
+
   void visit(Graph& graph, Node node) {
+    // The node goes into the graph, or becomes others.
+    Node who;
+    std::tie(who.domain, who.op, who.name) = std::tie(node.domain, node.op, node.name);
+    who.guard([&] { visit_unguarded(graph, std::move(node)); });
+  }
+  void visit_unguarded(Graph& graph, Node node) {
     for (ValueId v : node.outputs) {
       if (v != kAbsent) graph[v].elements.reset();
     }
@@ -252,10 +267,10 @@ class Propagation {
         int64_t n = 0;
         try {
           n = storage_bytes(value.type.element, element_count(value.type.extents).value());
-        } catch (const Error&) {
+        } catch (const SizeOverflow&) {
           return false;  // too many to count, so too many to fold
         }
-        if (n < 0 || n > budget_.most_bytes || spent_ + bytes + n > budget_.total_bytes) return false;
+        if (n > budget_.most_bytes || spent_ + bytes + n > budget_.total_bytes) return false;
         bytes += n;
       }
     }

@@ -73,6 +73,13 @@ def endless_arena():
     return model(nodes, [value("x", [2**26, 2**26])], [value("y", [])])
 
 
+# A size without end is told as one, not beside a total that is larger.
+@case(BUDGET, "bytes or more, more than 1000; live together", "(17592186044416 bytes or more)", options=["--max-arena", "1000", "--dim", "batch=1..1099511627776"])
+def arena_of_a_wide_dimension():
+    nodes = [node("Transpose", ["x"], ["t"], perm=[0, 2, 1]), node("MatMul", ["x", "t"], ["m"]), node("Softmax", ["m"], ["s"]), node("MatMul", ["s", "x"], ["y"])]
+    return model(nodes, [value("x", ["batch", 4, 2**20])], [value("y", ["batch", 4, 2**20])])
+
+
 @case(0)
 def integers_that_are_no_extents():
     weights = [tensor("a", [2**63 - 1, -(2**63)], np.int64), tensor("b", [2**63 - 1, 4], np.int64)]

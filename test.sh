@@ -71,6 +71,7 @@ stage "whole networks" script tests/zoo/run.sh
 stage "whole networks, half of them on two threads" script tests/zoo/run.sh --half --threads 2  # "threads" shows on small ones that results are the same
 stage "operators against ONNX Runtime" script tests/contrib/run.sh
 stage "random cases of each operator" script tests/differential/run.sh
+stage "sizes that no memory holds" script tests/sizes/run.sh
 stage "values in place" script tests/placement/run.sh
 stage "numerics" script tests/numerics/run.sh
 stage "threads" script tests/threads/run.sh

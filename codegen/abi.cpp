@@ -13,7 +13,7 @@ std::string character_array(const std::string& name, const std::string& value) {
   return fmt::format("constexpr char {}[] = {{{}0}};\n", name, characters);
 }
 
-std::string abi_text(const Interface& interface, const Program& program, const EmitOptions& options, std::size_t weights_bytes) {
+std::string abi_text(const Interface& interface, const SizeLimits& limits, const Program& program, const EmitOptions& options, std::size_t weights_bytes) {
   const std::string& ns = options.name_space;
   std::string text = "namespace {\n\n";
   // A name as an expression; one that is too long for a literal as an array of its own.
@@ -47,8 +47,10 @@ std::string abi_text(const Interface& interface, const Program& program, const E
   infos(interface.inputs, "input");
   infos(interface.outputs, "output");
   std::string rows;
-  for (Dim s : interface.symbols)
-    rows += fmt::format("    {{{}, {}, {}}},\n", name_text(s.name()), s.min_value(), s.max_value() == INT64_MAX ? "INT64_MAX" : std::to_string(s.max_value()));
+  for (Dim s : interface.symbols) {
+    const int64_t most = limits.most.at(s.name());
+    rows += fmt::format("    {{{}, {}, {}}},\n", name_text(s.name()), s.min_value(), most == INT64_MAX ? "INT64_MAX" : std::to_string(most));
+  }
   if (rows.empty()) rows = "    {nullptr, 0, 0},\n";
   text += fmt::format("constexpr onnxc_symbol_info {}_symbols[] = {{\n{}}};\n\n", ns, rows);
 
@@ -57,19 +59,21 @@ std::string abi_text(const Interface& interface, const Program& program, const E
   const std::string make_dims = interface.dynamic() ? fmt::format("  const {}::Dims dims{{{}}};\n", ns, dims) : "";
   text += fmt::format("std::size_t {}_arena_bytes({}const std::int64_t* symbols) {{\n{}  return {}::arena_bytes{};\n}}\n\n", ns, interface.dynamic() ? "" : "[[maybe_unused]] ", make_dims, ns,
                       interface.dynamic() ? "(dims)" : "");
+  const std::string refusal = fmt::format("  if ({}::check(dims)) {{\n    for (std::int32_t i = 0; k >= 0 && k < {} && i < {}_outputs[k].rank; ++i) extents[i] = -1;\n    return;\n  }}\n", ns, interface.outputs.size(), ns);
   std::string cases;
-  bool reads = false;
+  bool reads = false, computes = false;
   for (std::size_t i = 0; i < interface.outputs.size(); ++i) {
     cases += fmt::format("    case {}:\n", i);
     for (std::size_t axis = 0; axis < interface.outputs[i].buffer->extents.size(); ++axis) {
       const Dim most = interface.outputs[i].buffer->extents[axis].upper_bound().value_or(Dim(-1));
       reads = reads || !most.is_constant();
+      computes = computes || !(most.is_constant() || most.is_symbol());
       cases += fmt::format("      extents[{}] = {};\n", axis, cpp_dim(most, interface.symbol_names));
     }
     cases += "      break;\n";
   }
   text += fmt::format("void {}_output_shape([[maybe_unused]] const std::int64_t* symbols, std::int32_t k, [[maybe_unused]] std::int64_t* extents) {{\n{}  switch (k) {{\n{}    default: break;\n  }}\n}}\n\n", ns,
-                      reads ? make_dims : "", cases);
+                      (reads ? make_dims : "") + (computes ? refusal : ""), cases);
 
   std::string in, out, shapes;
   for (std::size_t i = 0; i < interface.inputs.size(); ++i) {

@@ -9,6 +9,40 @@
 
 namespace onnxc {
 
+namespace {
+
+constexpr double kSafeSum = 7;
+
+double most_of(Dim dim);
+double sum_of_most(Dim sum) {
+  double all = 0;
+  for (Dim a : sum.args()) all += most_of(a);
+  return all;
+}
+
+/// What an expression of run-time symbols may come to, in onnxc::kHuge, at which its products stop.
+double most_of(Dim dim) {
+  const auto arg = [&](std::size_t i) { return most_of(dim.args()[i]); };
+  switch (dim.kind()) {
+    case Dim::Kind::Constant: return std::abs(static_cast<double>(dim.value())) * 0x1p-60;
+    case Dim::Kind::Symbol: return 0x1p-4;  // of the caller's the sizes that they stand in are checked; integers that are read stop at 2^40
+    case Dim::Kind::Product: return 1;
+    case Dim::Kind::Sum: {
+      const double all = sum_of_most(dim);
+      return all >= kSafeSum ? 1 : all;  // it stops itself
+    }
+    case Dim::Kind::FloorDiv:
+    case Dim::Kind::CeilDiv: return arg(0);
+    case Dim::Kind::Mod: return arg(1);
+    case Dim::Kind::Min:
+    case Dim::Kind::Max:
+    case Dim::Kind::Broadcast: return std::max(arg(0), arg(1));
+  }
+  return 1;
+}
+
+}  // namespace
+
 std::string cpp_dim(Dim dim, const SymbolNames& symbols) {
   const auto arg = [&](std::size_t i) { return cpp_dim(dim.args()[i], symbols); };
   const auto call = [&](const char* f) { return fmt::format("onnxc::{}({}, {})", f, arg(0), arg(1)); };
@@ -17,6 +51,10 @@ std::string cpp_dim(Dim dim, const SymbolNames& symbols) {
     case Dim::Kind::Symbol: return symbols.at(dim.name());
     case Dim::Kind::Sum: {
       std::string all;
+      if (dim.depends_on_run() && sum_of_most(dim) >= kSafeSum) {
+        for (std::size_t i = 0; i < dim.args().size(); ++i) all = i == 0 ? arg(i) : fmt::format("onnxc::sum_of({}, {})", all, arg(i));
+        return all;
+      }
       for (std::size_t i = 0; i < dim.args().size(); ++i) {
         const std::string term = arg(i);
         if (i == 0) all = term;

@@ -12,6 +12,7 @@
 #include "codegen/names.h"
 #include "codegen/profile.h"
 #include "codegen/requirements.h"
+#include "codegen/size_limits.h"
 #include "codegen/standalone.h"
 #include "codegen/steps.h"
 #include "codegen/variants.h"
@@ -54,6 +55,7 @@ class Emitter {
  public:
   Emitter(const Program& program, std::vector<Variant> variants, const EmitOptions& options)
       : program_(program), variants_(std::move(variants)), scopes_(variant_names(variants_)), options_(options), interface_(program) {
+    if (interface_.dynamic()) limits_ = size_limits(program, interface_.symbols, options.threads > 1);
     for (const Weights& w : program.weights) weight_names_.add(w.name);
     for (std::size_t i = 0; i < variants_.size(); ++i) {
       fit_to_interface(variants_[i].program);
@@ -155,10 +157,11 @@ class Emitter {
     text += fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     if (interface_.dynamic()) {
       text += "/// The dynamic dimensions of the inputs.\nstruct Dims {\n";
-      for (Dim s : interface_.symbols) text += fmt::format("  std::int64_t {};  // {}\n", interface_.symbol_members.at(s.name()), bounds_text(s));
+      for (Dim s : interface_.symbols) text += fmt::format("  std::int64_t {};  // {}\n", interface_.symbol_members.at(s.name()), bounds_text(s, limits_.most.at(s.name())));
+      for (const SizeLimits::Product& p : limits_.products) text += fmt::format("  // {} is at most {}: sizes fit in 64 bits.\n", comment_text(onnxc::text(p), 300), p.most);
       for (const Requirement& r : requirements_of_dims(program_.requirements, interface_))
         text += fmt::format("  // The model needs that {} ({}).\n", comment_text(onnxc::text(r), 300), comment_text(r.who, 120));
-      text += "};\n/// ok, or which of the dimensions does not fit; `run` asks it first.\nonnxc::Status check(const Dims& dims) noexcept;\n\ninline constexpr std::size_t arena_alignment = 64;\n/// Bytes of arena that a run needs at these dimensions.\n"
+      text += "};\n/// ok, or which of the dimensions does not fit; `run` asks it first.\nonnxc::Status check(const Dims& dims) noexcept;\n\ninline constexpr std::size_t arena_alignment = 64;\n/// Bytes of arena that a run needs at these dimensions; SIZE_MAX where `check` refuses them, or this machine cannot address so many.\n"
               "std::size_t arena_bytes(const Dims& dims) noexcept;\n\n";
     } else {
       text += fmt::format("inline constexpr std::size_t arena_bytes = {}, arena_alignment = {};\n\n", program_.arena_bytes.value(), program_.arena_alignment);
@@ -199,9 +202,9 @@ class Emitter {
     return "a value";
   }
 
-  static std::string bounds_text(Dim symbol) {
+  static std::string bounds_text(Dim symbol, int64_t most) {
     std::string text = symbol.name() + ", at least " + std::to_string(symbol.min_value());
-    if (symbol.max_value() != INT64_MAX) text += ", at most " + std::to_string(symbol.max_value());
+    if (most != INT64_MAX) text += ", at most " + std::to_string(most);
     return comment_text(text);
   }
 
@@ -233,8 +236,8 @@ class Emitter {
                             comment_text(b.name, 60), name(b.element), comment_text(onnxc::text(b.extents)));
       }
     }
-    Dim macs = 0;
-    int count = for_each_step(program_.steps, [&](const Step& s, int) { macs += s.macs; });
+    const Dim macs = total_macs(program_);
+    const int count = for_each_step(program_.steps, [](const Step&, int) {});
     text += fmt::format("// Steps: {}, {} multiply-adds.\n", count, macs.is_constant() ? thousands(macs.value()) : comment_text(macs.text(), 200));
     for_each_step(program_.steps, [&](const Step& s, int number) {
       text += fmt::format("//   {:>4}  {:<20} {}\n", number + 1, step_label(s), comment_text(s.what, 140));
@@ -285,7 +288,7 @@ class Emitter {
       FunctionText function(program, interface_, options_.threads > 1, profile);
       text += fmt::format("namespace {} {{\n\n{}\n}}  // namespace {}\n\n", scopes_[i], function.print(weights), scopes_[i]);
       const std::string test = condition(variants_[i]);
-      sizes += fmt::format("  if ({}) return static_cast<std::size_t>(onnxc::nothrow({}::plan)(dims).bytes);\n", test, scopes_[i]);
+      sizes += fmt::format("  if ({}) return onnxc::size_of(onnxc::nothrow({}::plan)(dims).bytes);\n", test, scopes_[i]);
       std::string checks;
       for (const Requirement& r : requirements_of_dims(program.requirements, interface_)) {
         if (std::ranges::find(program_.requirements, r) == program_.requirements.end()) checks += "    " + requirement_check(r, interface_.symbol_names);
@@ -296,7 +299,7 @@ class Emitter {
 
     if (interface_.dynamic()) {
       text += fmt::format("onnxc::Status check(const Dims& dims) noexcept {{\n{}  return {{}};\n}}\n\n", dims_checks());
-      text += fmt::format("std::size_t arena_bytes(const Dims& dims) noexcept {{\n{}  return static_cast<std::size_t>(onnxc::nothrow(plan)(dims).bytes);\n}}\n\n", sizes);
+      text += fmt::format("std::size_t arena_bytes(const Dims& dims) noexcept {{\n  if (check(dims)) return SIZE_MAX;\n{}  return onnxc::size_of(onnxc::nothrow(plan)(dims).bytes);\n}}\n\n", sizes);
     }
     text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n", interface_.dynamic() ? "const Dims& dims, " : "",
                         memory_parameter(), options_.threads > 1 ? ", const onnxc_executor* executor" : "");
@@ -305,7 +308,7 @@ class Emitter {
     text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n", interface_.dynamic() ? "(dims)" : "");
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
     text += choices + fmt::format("  return {};\n}}\n\n}}  // namespace {}\n\n", call("steps", program_), options_.name_space);
-    text += abi_text(interface_, program_, options_, weights.image_bytes);
+    text += abi_text(interface_, limits_, program_, options_, weights.image_bytes);
     if (profile) text += "\n" + profile->abi_text(options_.name_space);
     all += text;
     return all;
@@ -319,7 +322,7 @@ class Emitter {
       if (options_.vector_floats > 0) text += fmt::format("#define ONNXC_VECTOR_FLOATS {}\n", options_.vector_floats);
       text += "\n";
     }
-    text += fmt::format("#include \"{}\"\n\n#include <bit>\n#include <limits>\n", options_.header_name);
+    text += fmt::format("#include \"{}\"\n\n#include <bit>\n#include <limits>\n{}", options_.header_name, interface_.dynamic() ? "#include <utility>\n" : "");
     for (const auto& i : weights.includes) {
       if (i != "<bit>") text += "#include " + i + "\n";
     }
@@ -364,7 +367,8 @@ class Emitter {
 
   std::string dims_checks() const {
     std::string text;
-    for (Dim s : interface_.symbols) text += "  " + bounds_check(s, interface_.symbol_names);
+    for (Dim s : interface_.symbols) text += "  " + bounds_check(s, limits_.most.at(s.name()), interface_.symbol_names);
+    for (const SizeLimits::Product& p : limits_.products) text += "  " + product_check(p, interface_.symbol_names);
     for (const Requirement& r : requirements_of_dims(program_.requirements, interface_)) text += "  " + requirement_check(r, interface_.symbol_names);
     return text;
   }
@@ -373,7 +377,7 @@ class Emitter {
     std::string text;
     const auto check = [&](const std::vector<Member>& list, const char* of) {
       for (const Member& m : list) {
-        if (!m.fixed && m.plain()) text += fmt::format("  if ({}.{}.size() {} static_cast<std::size_t>({})) return {{ONNXC_WRONG_SIZE}};\n", of, m.name, m.bounded ? "<" : "!=", m.size);
+        if (!m.fixed && m.plain()) text += fmt::format("  if (std::cmp_{}({}.{}.size(), {})) return {{ONNXC_WRONG_SIZE}};\n", m.bounded ? "less" : "not_equal", of, m.name, m.size);
       }
     };
     check(interface_.inputs, "in");
@@ -389,6 +393,7 @@ class Emitter {
   std::optional<Profile> profile_;
   const EmitOptions& options_;
   Interface interface_;
+  SizeLimits limits_;
   std::string weights_header_;
 };
 

@@ -65,11 +65,21 @@ std::vector<Requirement> requirements_of_dims(const std::vector<Requirement>& re
   return kept;
 }
 
-std::string bounds_check(Dim symbol, const SymbolNames& symbols) {
+std::string bounds_check(Dim symbol, int64_t most, const SymbolNames& symbols) {
   const std::string name = symbols.at(symbol.name());
-  const bool bounded = symbol.max_value() != INT64_MAX;
-  return statement(fmt::format("{} < {}{}", name, symbol.min_value(), bounded ? fmt::format(" || {} > {}", name, symbol.max_value()) : ""), "",
-                   fmt::format("{} must be at least {}{}", found(symbol), symbol.min_value(), bounded ? fmt::format(" and at most {}", symbol.max_value()) : ""), {name});
+  const bool bounded = most != INT64_MAX;
+  return statement(fmt::format("{} < {}{}", name, symbol.min_value(), bounded ? fmt::format(" || {} > {}", name, most) : ""), "",
+                   fmt::format("{} must be at least {}{}", found(symbol), symbol.min_value(), bounded ? fmt::format(" and at most {}", most) : ""), {name});
+}
+
+std::string violation(const std::string& violated, const std::string& must, const std::vector<Dim>& shown, const SymbolNames& symbols) {
+  std::string text = comment_text(must, kLongestText);
+  std::vector<std::string> values;
+  for (Dim d : shown) {
+    text += (values.empty() ? "; " : ", ") + found(d);
+    values.push_back(cpp_dim(d, symbols));
+  }
+  return statement(violated, "", text, values);
 }
 
 }  // namespace onnxc

@@ -19,6 +19,7 @@ namespace {
 struct Share {
   int64_t bytes;
   std::string name;
+  bool endless = false;  ///< it may be more
 };
 
 /// The largest of them, largest first: "'fc.weight' (4,096 bytes), ...".
@@ -26,7 +27,7 @@ std::string largest(std::vector<Share> shares) {
   constexpr std::size_t kMost = 3;
   std::ranges::stable_sort(shares, std::ranges::greater(), &Share::bytes);
   std::string text;
-  for (std::size_t i = 0; i < std::min(kMost, shares.size()); ++i) text += fmt::format("{}'{}' ({} bytes)", i == 0 ? "" : ", ", shares[i].name, shares[i].bytes);
+  for (std::size_t i = 0; i < std::min(kMost, shares.size()); ++i) text += fmt::format("{}'{}' ({} bytes{})", i == 0 ? "" : ", ", shares[i].name, shares[i].bytes, shares[i].endless ? " or more" : "");
   return text + (shares.size() > kMost ? fmt::format(" and {} more", shares.size() - kMost) : "");
 }
 
@@ -35,7 +36,10 @@ void for_each_arena_buffer(const Program& program, Visit&& visit) {
   for (BufferId id : planned_buffers(program)) visit(program[id]);
 }
 
-int64_t most_bytes(const Buffer& buffer) { return std::clamp<int64_t>(buffer.bytes.max_value(), 0, kEndless); }
+/// Of a size that depends on dimensions, no more than kEndless.
+int64_t most_bytes(const Buffer& buffer) { return buffer.bytes.is_constant() ? buffer.bytes.value() : std::clamp<int64_t>(buffer.bytes.max_value(), 0, kEndless); }
+
+bool is_endless(const Buffer& buffer) { return !buffer.bytes.is_constant() && buffer.bytes.max_value() > kEndless; }
 
 /// What lies in the arena in the step in which most does, where all extents are as large as their bounds allow.
 std::vector<Share> fullest_step(const Program& program) {
@@ -55,7 +59,7 @@ std::vector<Share> fullest_step(const Program& program) {
   }
   std::vector<Share> shares;
   for_each_arena_buffer(program, [&](const Buffer& b) {
-    if (b.first <= fullest && fullest < b.last) shares.push_back({most_bytes(b), b.name});
+    if (b.first <= fullest && fullest < b.last) shares.push_back({most_bytes(b), b.name, is_endless(b)});
   });
   return shares;
 }
@@ -83,7 +87,9 @@ void check_arena(const Program& program, const CompilerOptions& options) {
   }
   const int64_t most = options.max_arena.value_or(kMostArena), bytes = fixed ? program.arena_bytes.value() : most_arena_bytes(program);
   if (bytes <= most) return;
-  throw Error(ErrorKind::Budget, fmt::format("the arena would take {}{} bytes, more than {}; live together: {}", fixed ? "" : "up to ", bytes, most, largest(fullest_step(program))),
+  const bool endless = std::ranges::any_of(planned_buffers(program), [&](BufferId id) { return is_endless(program[id]); });
+  throw Error(ErrorKind::Budget,
+              fmt::format("the arena would take {}{} bytes{}, more than {}; live together: {}", fixed || endless ? "" : "up to ", bytes, endless ? " or more" : "", most, largest(fullest_step(program))),
               fixed ? "see --max-arena" : "see --max-arena, and --dim for the bounds of dimensions");
 }
 
@@ -95,13 +101,13 @@ int64_t weight_bytes_saved(const Weights& weights) { return weights.wide_bytes ?
 
 int64_t weight_bytes_saved(const Program& program) {
   int64_t bytes = 0;
-  for (const Weights& w : program.weights) bytes += weight_bytes_saved(w);
+  for (const Weights& w : program.weights) bytes = checked_add(bytes, weight_bytes_saved(w));
   return bytes;
 }
 
 int64_t weight_bytes(const Program& program) {
   int64_t bytes = 0;
-  for (const Weights& w : program.weights) bytes += weight_bytes(w);
+  for (const Weights& w : program.weights) bytes = checked_add(bytes, weight_bytes(w));
   return bytes;
 }
 

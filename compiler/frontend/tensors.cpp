@@ -19,7 +19,7 @@ namespace {
 }
 
 /// Largest constant that is read: the limit of a 32-bit offset in most formats, and far beyond real single tensors.
-constexpr int64_t kMostBytes = int64_t{1} << 36;
+constexpr int64_t kMostTensorBytes = int64_t{1} << 36;
 
 /// Largest sparse tensor that is made dense: a few bytes of a file could ask for any amount.
 constexpr int64_t kMostDenseBytes = int64_t{1} << 28;
@@ -111,7 +111,7 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
   int64_t count = 1;
   if (proto.dims_size() > 64) invalid(proto, fmt::format("has rank {}", proto.dims_size()));
   for (int64_t d : proto.dims()) {
-    if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > kMostBytes) invalid(proto, "has an impossible shape");
+    if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > kMostTensorBytes) invalid(proto, "has an impossible shape");
     t->shape.push_back(d);
   }
   if (*type == ElementType::String) {
@@ -123,7 +123,7 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
   const int64_t typed = int64_t{proto.float_data_size()} + proto.double_data_size() + proto.int32_data_size() + proto.int64_data_size() + proto.uint64_data_size();
   if ((proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL) && typed > 0) invalid(proto, "holds its data twice");
   const int64_t size = storage_bytes(*type, count);
-  if (size > kMostBytes) invalid(proto, "has an impossible shape");
+  if (size > kMostTensorBytes) invalid(proto, "has an impossible shape");
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
     t->bytes = read_external(proto, external, size);
   } else if (proto.has_raw_data()) {

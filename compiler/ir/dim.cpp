@@ -270,6 +270,7 @@ Dim floor_div(Dim a, Dim b) {
   return quotient + make_binary(Dim::Kind::FloorDiv, rest, b);
 }
 Dim ceil_div(Dim a, Dim b) {
+  if (a.is_constant() && b.is_constant() && b.value() > 0) return ceil_of(a.value(), b.value());
   if (b.is_constant()) return floor_div(a + (b - 1), b);
   const auto [quotient, rest] = split_quotient(a, b);
   return rest == Dim(0) ? quotient : quotient + make_binary(Dim::Kind::CeilDiv, rest, b);
@@ -309,7 +310,23 @@ Dim broadcast(Dim a, Dim b) {
   return result;
 }
 
-bool always_at_least(Dim a, Dim b) { return (a - b).min_value() >= 0; }
+bool always_at_least(Dim a, Dim b) {
+  if (a.is_constant() && b.is_constant()) return a.value() >= b.value();
+  try {
+    return (a - b).min_value() >= 0;
+  } catch (const SizeOverflow&) {  // a constant near the end of 64 bits, as exporters write infinities
+    return false;
+  }
+}
+
+bool never_equal(Dim a, Dim b) {
+  if (a.is_constant() && b.is_constant()) return a.value() != b.value();
+  try {
+    return (a - b).min_value() > 0 || (b - a).min_value() > 0;
+  } catch (const SizeOverflow&) {
+    return false;
+  }
+}
 
 Sizes sizes_near(int64_t n, const std::map<std::string, Dim>& symbols) {
   Sizes sizes;
@@ -320,7 +337,11 @@ Sizes sizes_near(int64_t n, const std::map<std::string, Dim>& symbols) {
 int64_t value_near(int64_t n, Dim dim) {
   std::map<std::string, Dim> symbols;
   dim.collect_symbols(symbols);
-  return dim.evaluate(sizes_near(n, symbols));
+  try {
+    return dim.evaluate(sizes_near(n, symbols));
+  } catch (const SizeOverflow&) {
+    return kMostBytes;
+  }
 }
 
 constexpr int64_t kLikely = 64;

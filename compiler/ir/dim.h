@@ -5,7 +5,7 @@
 //   floordiv(h - 1, 2) + 1
 //
 // Dims are immutable and hash-consed: comparing two is comparing two pointers. Integer arithmetic is exact; an overflow of 64 bits throws
-// Error{Invalid}, since no tensor has such an extent.
+// SizeOverflow, since no tensor has such an extent.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -113,10 +113,12 @@ inline Dim round_up(Dim a, int64_t multiple) { return ceil_div(a, multiple) * mu
 inline bool always_equal(Dim a, Dim b) { return a == b; }
 /// True when a >= b for every value of the symbols within their bounds, as far as interval arithmetic can tell.
 bool always_at_least(Dim a, Dim b);
+/// True when a != b likewise.
+bool never_equal(Dim a, Dim b);
 
 /// Sizes where each symbol is n, or what of its bounds is nearest.
 Sizes sizes_near(int64_t n, const std::map<std::string, Dim>& symbols);
-/// The value at these sizes.
+/// The value at these sizes; kMostBytes where 64 bits do not hold it.
 int64_t value_near(int64_t n, Dim dim);
 /// Sizes to judge by where they are not known: near 64.
 Sizes likely_sizes(const std::map<std::string, Dim>& symbols);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/ir/dim.h"
-#include "compiler/support/error.h"
+#include "compiler/support/checked.h"
 
 namespace onnxc {
 
@@ -31,18 +31,13 @@ void forget_bounds();
 
 std::string text_of(Dim::Kind kind, int64_t value, const std::string& name, const std::vector<Dim>& args);
 
-[[noreturn]] inline void overflow() { throw Error(ErrorKind::Invalid, "an extent does not fit in 64 bits"); }
-inline int64_t checked_add(int64_t a, int64_t b) {
-  int64_t r;
-  if (__builtin_add_overflow(a, b, &r)) overflow();
-  return r;
+inline int64_t floor_of(int64_t a, int64_t b) {
+  if (b == -1) return checked_mul(a, b);
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
-inline int64_t checked_mul(int64_t a, int64_t b) {
-  int64_t r;
-  if (__builtin_mul_overflow(a, b, &r)) overflow();
-  return r;
+inline int64_t ceil_of(int64_t a, int64_t b) {
+  if (b == -1) return checked_mul(a, b);
+  return a / b + (a % b != 0 && (a < 0) == (b < 0));
 }
-inline int64_t floor_of(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-inline int64_t ceil_of(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
 
 }  // namespace onnxc

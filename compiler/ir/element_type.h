@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "compiler/support/checked.h"
+
 namespace onnxc {
 
 enum class ElementType : int32_t {
@@ -29,8 +31,13 @@ std::optional<ElementType> element_type_numbered(int32_t data_type);
 inline std::string_view name(ElementType type) { return info(type).name; }
 /// Bits of an element in the arena and among kernels' operands: those of sub-byte types have a byte each.
 inline int held_bits(ElementType type) { return info(type).bits > 0 && info(type).bits < 8 ? 8 : info(type).bits; }
-/// Storage of n elements in a file, an input or an output; sub-byte types are packed, two or four to a byte.
-inline int64_t storage_bytes(ElementType type, int64_t n) { return (n * info(type).bits + 7) / 8; }
+/// Storage of n elements in a file, an input or an output; sub-byte types are packed, two or four to a byte. Throws SizeOverflow.
+inline int64_t storage_bytes(ElementType type, int64_t n) {
+  const int bits = info(type).bits;
+  if (bits == 0 || bits >= 8) return checked_mul(n, bits / 8);
+  const int64_t per_byte = 8 / bits;
+  return n / per_byte + (n % per_byte != 0);
+}
 
 inline bool is_float(ElementType t) {
   switch (t) {

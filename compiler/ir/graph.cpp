@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace onnxc {
@@ -36,6 +37,12 @@ Graph* Node::region(const std::string& attribute) const {
 
 void Node::fail(ErrorKind kind, std::string found, std::string remedy) const {
   throw Error(kind, std::vector<Diagnostic>{{name, full_op(), std::move(found), std::move(remedy)}});
+}
+
+std::string size_error(const Value& value) {
+  const double bytes = least_bytes(value.type);
+  if (bytes <= static_cast<double>(kMostBytes)) return {};
+  return fmt::format("value '{}' is {}: 2^{} bytes or more, which no machine can address", value.name, value.type.text(), std::ilogb(bytes));
 }
 
 std::string Graph::unique_name(std::string_view base) {

@@ -75,6 +75,15 @@ struct Node {
   std::string full_op() const { return domain.empty() ? op : domain + "." + op; }
   /// Error{kind} that names this node.
   [[noreturn]] void fail(ErrorKind kind, std::string found, std::string remedy = {}) const;
+  /// The result of `work`; an extent that overflows in it is this node's.
+  template <class Work>
+  auto guard(Work&& work) const {
+    try {
+      return work();
+    } catch (const SizeOverflow& overflow) {
+      fail(overflow.kind(), overflow.diagnostics()[0].found);
+    }
+  }
 };
 
 struct Graph {
@@ -125,6 +134,8 @@ Graph clone(const Graph& graph);
 
 /// Checks the contract above; throws Error{Internal} naming the first breach and `after`, the pass that left it.
 void verify_graph(const Graph& graph, std::string_view after);
+/// What is wrong with the size of a value that no memory can hold, whatever its symbols are; empty where nothing is.
+std::string size_error(const Value& value);
 
 /// Text form; see text.cpp for the grammar. parse_graph(print_graph(g)) prints the same text.
 std::string print_graph(const Graph& graph);

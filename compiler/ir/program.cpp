@@ -42,6 +42,16 @@ const char* kind_name(Step::Kind kind) {
 
 }  // namespace
 
+Dim total_macs(const Program& program) {
+  Dim macs = 0;
+  try {
+    for_each_step(program.steps, [&](const Step& step, int) { macs += step.macs; });
+  } catch (const SizeOverflow&) {
+    return INT64_MAX;
+  }
+  return macs;
+}
+
 double predicted_ns(const Program& program) {
   double sum = 0;
   for_each_step(program.steps, [&](const Step& step, int) { sum += step.cost_ns; });

@@ -236,6 +236,8 @@ std::string step_label(const Step& step);
 
 /// Of all steps, each once.
 double predicted_ns(const Program& program);
+/// Multiply-adds of all steps; INT64_MAX where 64 bits do not hold them.
+Dim total_macs(const Program& program);
 
 /// `input`, `arena`.
 const char* place_name(Buffer::Place place);

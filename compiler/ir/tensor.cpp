@@ -1,23 +1,25 @@
 #include "compiler/ir/tensor.h"
 
+#include <fmt/format.h>
+
 #include "compiler/ir/expr.h"
 
 namespace onnxc {
 
 TensorData TensorData::zeros(ElementType type, std::vector<int64_t> shape) {
   TensorData t{type, std::move(shape), {}, {}};
-  if (type == ElementType::String) {
-    t.strings.resize(static_cast<std::size_t>(t.count()));
-  } else {
-    t.bytes.resize(static_cast<std::size_t>(storage_bytes(type, t.count())));
-  }
+  const int64_t bytes = storage_bytes(type, t.count());
+  if (bytes > kMostBytes) throw Error(ErrorKind::Budget, fmt::format("a constant would take {} bytes", bytes));
+  if (type == ElementType::String) t.strings.resize(static_cast<std::size_t>(t.count()));
+  else t.bytes.resize(static_cast<std::size_t>(bytes));
   return t;
 }
 
 int64_t TensorData::count() const {
   int64_t n = 1;
   for (int64_t d : shape) {
-    if (d < 0 || __builtin_mul_overflow(n, d, &n)) throw Error(ErrorKind::Invalid, "a constant has an impossible shape");
+    if (d < 0) throw Error(ErrorKind::Invalid, "a constant has an impossible shape");
+    n = checked_mul(n, d);
   }
   return n;
 }

@@ -18,8 +18,10 @@ struct TensorData {
   std::vector<std::byte> bytes;      ///< row-major; sub-byte types packed as ONNX packs them; none of strings
   std::vector<std::string> strings;  ///< only for String
 
+  /// Throws SizeOverflow, and Error{Budget} where there can be no such memory.
   static TensorData zeros(ElementType type, std::vector<int64_t> shape);
 
+  /// Throws SizeOverflow.
   int64_t count() const;
   template <class T>
   std::span<const T> as() const {

@@ -12,6 +12,13 @@ bool is_static(const Extents& extents) {
 
 bool Type::is_static() const { return is_tensor() && ranked && onnxc::is_static(extents); }
 
+double least_bytes(const Type& type) {
+  if (!type.is_tensor() || !type.ranked) return 0;
+  double bytes = held_bits(type.element) / 8;
+  for (Dim d : type.extents) bytes *= static_cast<double>(std::max<int64_t>(1, d.min_value()));
+  return bytes;
+}
+
 Dim element_count(const Extents& extents) {
   Dim n = 1;
   for (Dim d : extents) n *= d;

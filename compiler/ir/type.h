@@ -34,7 +34,10 @@ struct Type {
   std::string text() const;
 };
 
-/// Product of all extents.
+/// A lower bound of what a tensor of this type takes, whatever its symbols are; an extent of 0 counts as 1, since products of the others are computed
+/// all the same. 0 of other types.
+double least_bytes(const Type& type);
+/// Product of all extents. Throws SizeOverflow.
 Dim element_count(const Extents& extents);
 /// `[batch, 3, 224]`
 std::string text(const Extents& extents);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/lowering/plan_memory.h"
+#include "compiler/support/checked.h"
 #include "compiler/support/random.h"
 
 namespace onnxc {
@@ -13,20 +14,21 @@ std::map<std::string, Dim> symbols_of(const Program& program, const std::vector<
   return symbols;
 }
 
+bool are_plausible(const Program& program, const Sizes& sizes) {
+  try {
+    return program.unshared_bytes.evaluate(sizes) <= kEndless;
+  } catch (const SizeOverflow&) {
+    return false;
+  }
+}
+
 std::vector<Sizes> samples(const Program& program, const std::vector<BufferId>& list, std::size_t count) {
   const auto symbols = symbols_of(program, list);
   std::vector<Sizes> samples;
-  const auto fits = [&](const Sizes& sample) {
-    try {
-      return program.unshared_bytes.evaluate(sample) <= kEndless;
-    } catch (const Error&) {  // more than 64 bits hold
-      return false;
-    }
-  };
   const auto add = [&](auto&& wanted) {
     Sizes sample;
     for (const auto& [name, symbol] : symbols) sample[name] = std::clamp<int64_t>(wanted(sample.size()), symbol.min_value(), symbol.max_value());
-    if (std::ranges::find(samples, sample) == samples.end() && fits(sample)) samples.push_back(std::move(sample));
+    if (std::ranges::find(samples, sample) == samples.end() && are_plausible(program, sample)) samples.push_back(std::move(sample));
   };
   for (int64_t n : {64, 1, 1000, 7}) add([&](std::size_t k) { return n + static_cast<int64_t>(k % 3); });
   for (std::size_t large : {0, 1}) add([&](std::size_t k) { return k % 2 == large ? 300 : 2; });
@@ -38,6 +40,7 @@ std::vector<Sizes> samples(const Program& program, const std::vector<BufferId>& 
       return magnitude + static_cast<int64_t>(random.below(static_cast<std::size_t>(magnitude)));
     });
   }
+  if (samples.empty()) add([](std::size_t) { return 0; });
   return samples;
 }
 

@@ -19,8 +19,11 @@ inline int64_t aligned(int64_t bytes) { return std::max<int64_t>(0, bytes + kAli
 /// What the sizes of these buffers depend on.
 std::map<std::string, Dim> symbols_of(const Program& program, const std::vector<BufferId>& list);
 
+/// True where all buffers together would fit into some machine.
+bool are_plausible(const Program& program, const Sizes& sizes);
+
 /// At most `count` sizes at which symbolic plans are compared and checked, all within bounds: what is likely; every symbol small, middling, large; some small where others
-/// are large; then at random, where each order of magnitude is as likely as another. None where buffers would not fit into any machine.
+/// are large; then at random, where each order of magnitude is as likely as another. None but plausible ones.
 std::vector<Sizes> samples(const Program& program, const std::vector<BufferId>& list, std::size_t count);
 
 using SizeOf = std::function<int64_t(Dim)>;  // of extents, at some sizes

@@ -1,5 +1,7 @@
 #include "compiler/lowering/plan_memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -54,6 +56,12 @@ void extend_over_loops(Program& program) {
   }
 }
 
+/// Even at the least sizes. Names the largest of the buffers.
+[[noreturn]] void refuse_endless(const Program& program, const std::vector<BufferId>& list) {
+  const BufferId largest = *std::ranges::max_element(list, {}, [&](BufferId id) { return program[id].bytes.min_value(); });
+  throw Error(ErrorKind::Budget, fmt::format("the arena would take more than {} bytes, '{}' alone {}", kEndless, program[largest].name, program[largest].bytes.text()), "see --max-arena");
+}
+
 /// In the lowest of the placements.
 int64_t least_bytes(const Program& program, const SizeOf& size) {
   if (program.placements.empty()) return program.arena_bytes.value();
@@ -80,7 +88,11 @@ void plan_memory(Program& program) {
   const std::vector<BufferId> list = planned_buffers(program);
   program.arena_alignment = kAlignment;
   program.unshared_bytes = 0;
-  for (BufferId id : list) program.unshared_bytes += round_up(program[id].bytes, kAlignment);
+  try {
+    for (BufferId id : list) program.unshared_bytes += round_up(program[id].bytes, kAlignment);
+  } catch (const SizeOverflow&) {
+    refuse_endless(program, list);
+  }
   const bool fixed = std::all_of(list.begin(), list.end(), [&](BufferId id) { return program[id].bytes.is_constant(); });
   if (fixed) {
     const auto intervals = intervals_of(program, list, [](Dim d) { return d.value(); });
@@ -97,6 +109,7 @@ void plan_memory(Program& program) {
     sizes.emplace_back();
     for (const Interval& i : intervals_of(program, list, [&](Dim d) { return d.evaluate(sample); })) sizes.back().push_back(i.size);
   }
+  if (sizes.empty()) refuse_endless(program, list);
   program.placements.clear();
   for (const Stacking& stacking : stack_intervals(intervals, sizes)) {
     Placement& placement = program.placements.emplace_back();
@@ -115,11 +128,13 @@ int64_t arena_bytes_at(const Program& program, const Sizes& sizes) {
 }
 
 int64_t most_arena_bytes(const Program& program) {
-  return least_bytes(program, [](Dim d) { return std::min(d.max_value(), kEndless); });
+  return least_bytes(program, [](Dim d) { return d.is_constant() ? d.value() : std::min(d.max_value(), kEndless); });
 }
 
 LikelyArena likely_arena(const Program& program) {
-  LikelyArena result{likely_sizes(symbols_of(program, planned_buffers(program)))};
+  const std::vector<BufferId> list = planned_buffers(program);
+  LikelyArena result{likely_sizes(symbols_of(program, list))};
+  for (int64_t n = 16; n > 0 && !are_plausible(program, result.sizes); n /= 2) result.sizes = sizes_near(n, symbols_of(program, list));
   result.bytes = arena_bytes_at(program, result.sizes);
   result.lower_bound = program.placements.empty() ? program.lower_bound.value() : plan_at(program, result.sizes).lower_bound;
   return result;

@@ -134,7 +134,7 @@ int first_fresh(const Graph& graph) {
 
 Dim Inference::unify(Dim a, Dim b, const char* what) {
   if (a == b) return a;
-  if ((a - b).min_value() > 0 || (b - a).min_value() > 0) fail(fmt::format("{}: {} and {} do not match", what, a.text(), b.text()));
+  if (never_equal(a, b)) fail(fmt::format("{}: {} and {} do not match", what, a.text(), b.text()));
   require({a, b}, what);
   return a.is_constant() || (!b.is_constant() && a.text().size() <= b.text().size()) ? a : b;
 }
@@ -181,7 +181,9 @@ void check_arity(const Operator& op, const Node& node) {
   }
 }
 
-void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk) {
+namespace {
+
+void infer_outputs(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk) {
   Inference inference(graph, node, fresh, before, walk);
   if (node.is_map()) return infer_expression(inference, *node.epilogue);
   const Operator* op = find_operator(node);
@@ -197,6 +199,16 @@ void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before,
     op->infer(inference);
   }
   if (node.epilogue) infer_epilogue(graph, node);
+}
+
+}  // namespace
+
+void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk) {
+  node.guard([&] { infer_outputs(graph, node, fresh, before, walk); });
+  for (ValueId v : node.outputs) {
+    if (v == kAbsent) continue;
+    if (std::string error = size_error(graph[v]); !error.empty()) node.fail(ErrorKind::Invalid, std::move(error));
+  }
 }
 
 Shape Evaluation::shape_of(const TensorData& tensor) {

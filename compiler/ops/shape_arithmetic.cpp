@@ -34,7 +34,7 @@ std::optional<Dim> apply(Fn fn, Dim a, Dim b, Dim c) {
     case Fn::Round: return a;
     case Fn::Equal:
       if (a == b) return Dim(1);
-      if ((a - b).min_value() > 0 || (b - a).min_value() > 0) return Dim(0);
+      if (never_equal(a, b)) return Dim(0);
       return std::nullopt;
     case Fn::Less:
       if (always_at_least(b, a + 1)) return Dim(1);
@@ -61,9 +61,7 @@ std::optional<Dim> apply(Fn fn, Dim a, Dim b, Dim c) {
 /// True when `type` holds the values exactly as integers, so that Dims say all.
 bool integral(ElementType type) { return type == ElementType::I64 || type == ElementType::I32 || type == ElementType::Bool; }
 
-}  // namespace
-
-void infer_expression_elements(Inference& n, const Expr& expr, const Extents& extents) {
+void infer_elements(Inference& n, const Expr& expr, const Extents& extents) {
   if (!is_static(extents)) return;
   const int64_t count = element_count(extents).value();
   if (count > kMostShapeElements || extents.size() > 1) return;
@@ -110,6 +108,15 @@ void infer_expression_elements(Inference& n, const Expr& expr, const Extents& ex
     elements.push_back(values.back());
   }
   n.output_elements(0, std::move(elements));
+}
+
+}  // namespace
+
+void infer_expression_elements(Inference& n, const Expr& expr, const Extents& extents) {
+  try {
+    infer_elements(n, expr, extents);
+  } catch (const SizeOverflow&) {  // integers that are no extents: they wrap, and Dims do not
+  }
 }
 
 }  // namespace onnxc

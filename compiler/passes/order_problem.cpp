@@ -11,7 +11,7 @@ int64_t likely_bytes(const Type& type) {
   if (!type.is_tensor() || !type.ranked) return 0;
   double bytes = held_bits(type.element) / 8;
   for (Dim d : type.extents) bytes *= static_cast<double>(std::max<int64_t>(0, likely_value(d)));
-  return static_cast<int64_t>(std::min(bytes, 1e15));
+  return static_cast<int64_t>(std::min(bytes, 1e13));
 }
 
 }  // namespace

@@ -24,10 +24,7 @@ class Propagation {
 
   void run(Graph& graph) {
     if (depth_++ == 0) fresh_ = first_fresh(graph);
-    for (ValueId v : graph.inputs) {
-      if (differ_in_kind(graph[v].stated, graph[v].type))
-        throw Error(ErrorKind::Invalid, fmt::format("'{}' of graph '{}' is {}, and the model states {}", graph[v].name, graph.name, kind_text(graph[v].type), kind_text(graph[v].stated)));
-    }
+    refuse_inputs(graph);
     forget(graph);  // an earlier walk, or another graph that stood at this address
     std::deque<Node> work(std::make_move_iterator(graph.nodes.begin()), std::make_move_iterator(graph.nodes.end()));
     graph.nodes.clear();
@@ -95,16 +92,26 @@ class Propagation {
     region.nodes.insert(region.nodes.begin(), std::make_move_iterator(required.begin()), std::make_move_iterator(required.end()));
   }
 
-  void visit(Graph& graph, Node node) {
-    const auto [name, op] = std::pair{node.name, node.full_op()};
-    try {
-      visit_node(graph, std::move(node));
-    } catch (const Misread& e) {
-      throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{name, op, e.diagnostics()[0].found}});
+  /// Formals of a region have what the model states of them, and what flows in.
+  static void refuse_inputs(const Graph& graph) {
+    for (ValueId v : graph.inputs) {
+      if (std::string error = size_error(graph[v]); !error.empty()) throw Error(ErrorKind::Invalid, std::move(error));
+      if (differ_in_kind(graph[v].stated, graph[v].type))
+        throw Error(ErrorKind::Invalid, fmt::format("'{}' of graph '{}' is {}, and the model states {}", graph[v].name, graph.name, kind_text(graph[v].type), kind_text(graph[v].stated)));
     }
   }
 
-  void visit_node(Graph& graph, Node node) {
+  void visit(Graph& graph, Node node) {
+    // The node goes into the graph, or becomes others.
+    Node who;
+    std::tie(who.domain, who.op, who.name) = std::tie(node.domain, node.op, node.name);
+    try {
+      who.guard([&] { visit_unguarded(graph, std::move(node)); });
+    } catch (const Misread& e) {
+      who.fail(ErrorKind::Invalid, e.diagnostics()[0].found);
+    }
+  }
+  void visit_unguarded(Graph& graph, Node node) {
     if (const std::shared_ptr<const Schema> schema = std::exchange(node.schema, nullptr)) verify_inputs(*schema, graph, node);
     if (node.domain == "onnxc" && node.op == "Verify") return;
     for (ValueId v : node.outputs) {
@@ -276,10 +283,10 @@ class Propagation {
         int64_t n = 0;
         try {
           n = storage_bytes(value.type.element, element_count(value.type.extents).value());
-        } catch (const Error&) {
+        } catch (const SizeOverflow&) {
           return false;  // too many to count, so too many to fold
         }
-        if (n < 0 || n > budget_.most_bytes || spent_ + bytes + n > budget_.total_bytes) return false;
+        if (n > budget_.most_bytes || spent_ + bytes + n > budget_.total_bytes) return false;
         bytes += n;
       }
     }

@@ -7,7 +7,7 @@
 //
 // with row (i, ci) of w' being row (ci, i) of w. The Transpose of an image that lies channels-last without gaps is a view of it.
 //
-// Results differ from before by the order of summation alone. Weights beyond kMostBytes stay: what reading them takes is far more than turning one image.
+// Results differ from before by the order of summation alone. Weights beyond kMostWeightBytes stay: what reading them takes is far more than turning one image.
 #include <algorithm>
 #include <vector>
 
@@ -18,7 +18,7 @@
 namespace onnxc {
 namespace {
 
-constexpr std::size_t kMostBytes = 16 << 20;
+constexpr std::size_t kMostWeightBytes = 16 << 20;
 // Layouts depend on it for the narrowest of images, which are cheap to turn.
 constexpr int kLanes = 16;
 
@@ -38,7 +38,7 @@ bool flattens(const Graph& graph, const Node& node) {
 bool takes_any_order(const Graph& graph, const Node& node, ValueId flat) {
   if (!node.is("MatMul") || !node.domain.empty() || node.input(0) != flat || node.input(1) == flat || node.epilogue) return false;
   const TensorData* const w = graph.constant(node.input(1));
-  return w != nullptr && w->type == ElementType::F32 && w->shape.size() == 2 && w->bytes.size() <= kMostBytes;
+  return w != nullptr && w->type == ElementType::F32 && w->shape.size() == 2 && w->bytes.size() <= kMostWeightBytes;
 }
 
 /// The rows of w in the order in which a channels-last image has them.

@@ -1,5 +1,6 @@
 """Runs a compiled model: InferenceSession as onnxruntime users know it, and Binding for loops."""
 import ctypes as c
+import math
 import threading
 import weakref
 from collections import namedtuple
@@ -46,7 +47,7 @@ class _Slot:
         if self.is_string:
             return np.zeros(shape, STRING), None
         if self.bits:
-            return np.zeros(-(-int(np.prod(shape, dtype=np.int64)) * self.bits // 8), np.uint8), None
+            return np.zeros(-(-math.prod(shape) * self.bits // 8), np.uint8), None
         array = np.empty(shape, self.dtype)
         return array, array
 
@@ -153,6 +154,9 @@ class Binding:
         model = session._model
         self._symbol_values = (c.c_int64 * max(len(symbols), 1))(*symbols)
 
+        size = model.arena_bytes(self._symbol_values)
+        if size == _REFUSED:
+            _refuse(session, self._symbol_values)
         self._kept = []  # what values and strings among the inputs point to
         stored = [self._store(s, self.inputs[s.name]) for s in session._inputs]
         self._shapes, outputs = [], []
@@ -172,7 +176,6 @@ class Binding:
             self._output_forms = [(seen.shape, seen.dtype) for _, seen in outputs]
             self._output_names = self._fixed.keys()
 
-        size = model.arena_bytes(self._symbol_values)
         arena = arena_maker(size, model.arena_alignment)
         self._input_pointers, self._output_pointers = _pointers(stored), _pointers(self._stored_outputs)
         shape_pointers = (c.POINTER(c.c_int64) * max(len(self._shapes), 1))(*[c.cast(s, c.POINTER(c.c_int64)) for s in self._shapes])
@@ -251,10 +254,21 @@ class Binding:
                 arrays.append(from_value(abi.Value.from_buffer(stored)))
                 continue
             shape = tuple(shape[: len(slot.dims)])
-            count = int(np.prod(shape, dtype=np.int64))
+            count = math.prod(shape)
             flat = unpack(stored, slot.bits, count, slot.dtype) if slot.bits else stored.reshape(-1)[:count]
             arrays.append(from_strings(flat, shape) if slot.is_string else flat.reshape(shape))
         return Outputs((slot.name for slot in self._session._outputs), arrays)
+
+
+_REFUSED = c.c_size_t(-1).value  # what arena_bytes tells of dimensions that a run refuses
+
+
+def _refuse(session, symbol_values):
+    """Raises what a run says of dimensions that it refuses, before it looks at anything else."""
+    message = c.create_string_buffer(1024)
+    call = abi.Call(symbols=symbol_values, message=c.addressof(message), message_bytes=len(message))
+    status = session._model.run(c.byref(call))
+    raise RunError(f"{session.name}: {message.value.decode(errors='replace') or f'status {status}'}", status)
 
 
 def _check_feeds(slots, feeds):

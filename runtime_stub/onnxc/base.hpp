@@ -183,6 +183,7 @@ constexpr int64_t product_of(int64_t a, int64_t b) noexcept {
   int64_t r = 0;
   return __builtin_mul_overflow(a, b, &r) ? ((a < 0) == (b < 0) ? kHuge : -kHuge) : clamp_extent(r);
 }
+constexpr int64_t sum_of(int64_t a, int64_t b) noexcept { return clamp_extent(clamp_extent(a) + clamp_extent(b)); }
 /// An element of an integer tensor as an extent: beyond 2^40 either way it is clamped. No tensor is that large, and sums of such extents do not overflow.
 template <class T>
 constexpr int64_t extent_of(T element) noexcept {
@@ -196,6 +197,11 @@ constexpr int64_t extent_of(T element) noexcept {
 /// Tells the shape of an output; `to` may be null.
 constexpr void store_shape(int64_t* to, const Shape& shape) noexcept {
   for (int i = 0; to != nullptr && i < shape.rank; ++i) to[i] = shape.dims[i];
+}
+/// What this machine can address, or SIZE_MAX.
+constexpr std::size_t size_of(int64_t bytes) noexcept {
+  const auto size = static_cast<std::size_t>(bytes);
+  return bytes >= 0 && static_cast<uint64_t>(size) == static_cast<uint64_t>(bytes) ? size : SIZE_MAX;
 }
 /// The next multiple of the arena's alignment, 64, and at least 0.
 constexpr int64_t aligned(int64_t bytes) noexcept { return bytes > 0 ? (bytes + 63) / 64 * 64 : 0; }

@@ -11,7 +11,7 @@ struct Heap {
   /// Room for `count` elements, 64-byte aligned. `count` may be 0 or what clamp_extent made of an overflow.
   template <class T>
   Status allocate(T*& memory, int64_t count) const {
-    constexpr int64_t most = (int64_t{1} << 46) / static_cast<int64_t>(sizeof(T));
+    constexpr int64_t bytes = int64_t{1} << 46, most = (bytes < PTRDIFF_MAX ? bytes : PTRDIFF_MAX) / static_cast<int64_t>(sizeof(T));
     if (count < 0) return {ONNXC_BAD_DIMENSION};
     if (count > most) return {ONNXC_OUT_OF_MEMORY};
     void* const block = allocator->allocate(allocator->self, static_cast<std::size_t>(count == 0 ? 1 : count) * sizeof(T));

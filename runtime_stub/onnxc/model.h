@@ -58,7 +58,7 @@ typedef struct onnxc_tensor_info {
 /* A dynamic dimension, in the order in which `symbols` arrays hold their values. */
 typedef struct onnxc_symbol_info {
   const char* name; /* ONNX dim_param, or a made name */
-  int64_t min, max; /* closed bounds; max = INT64_MAX where none was declared */
+  int64_t min, max; /* closed bounds; where none was declared, max is the largest with which sizes fit in 64 bits */
 } onnxc_symbol_info;
 
 /* The caller's threads: run body(context, i) for i in [0, count), in any order, at once or in turn, and return when all are done. */
@@ -103,8 +103,8 @@ typedef struct onnxc_model {
   const onnxc_symbol_info* symbols;
   size_t arena_alignment;
   size_t weights_bytes;
-  size_t (*arena_bytes)(const int64_t* symbols);
-  /* Extents of output k before it is run (an upper bound where they depend on data). */
+  size_t (*arena_bytes)(const int64_t* symbols); /* SIZE_MAX where a run would refuse the symbols */
+  /* Extents of output k before it is run (an upper bound where they depend on data); -1 where a run would refuse the symbols. */
   void (*output_shape)(const int64_t* symbols, int32_t k, int64_t* extents);
   /* 0, or an onnxc_status. */
   int32_t (*run)(const onnxc_call* call);

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "compiler/support/error.h"
+#include "compiler/support/checked.h"
 
 namespace onnxc {
 namespace {
@@ -20,6 +20,23 @@ TEST_CASE("equal extents are the same Dim", "[dim]") {
   CHECK(max(a, 0) == a);
   CHECK(min(a + 1, a) == a);
   CHECK_FALSE(a == b);
+}
+
+TEST_CASE("integers near the ends of 64 bits are compared, not subtracted", "[dim]") {
+  const Dim far = INT64_MAX, near = INT64_MIN, n = Dim::symbol("far_n", 1, INT64_MAX);
+  CHECK(always_at_least(far, near));
+  CHECK_FALSE(always_at_least(near, far));
+  CHECK(never_equal(far, near));
+  CHECK_FALSE(never_equal(far, far));
+  CHECK_FALSE(always_at_least(near, n));
+  CHECK_FALSE(never_equal(n - 5, near + 3));
+  CHECK(max(far, near) == far);
+  CHECK(min(far, near) == near);
+  CHECK(ceil_div(far, 2) == Dim(int64_t{1} << 62));
+  CHECK_THROWS_AS(floor_div(near, -1), SizeOverflow);
+  CHECK_THROWS_AS(far + 1, SizeOverflow);
+  CHECK_THROWS_AS(far * n * 2, SizeOverflow);
+  CHECK(value_near(64, n * n * n * n * n * n * n * n * n * n * n) == kMostBytes);
 }
 
 TEST_CASE("text and parse are inverse", "[dim]") {

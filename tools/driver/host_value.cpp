@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <limits>
-
 #include "tools/driver/files.h"
 #include "tools/driver/wire_reader.h"
 
@@ -31,8 +29,7 @@ void put_bytes(std::string& out, uint32_t field, std::string_view bytes) {
 int64_t checked_count(const std::vector<int64_t>& shape) {
   int64_t count = 1;
   for (int64_t d : shape) {
-    if (d < 0 || (d > 0 && count > std::numeric_limits<int64_t>::max() / 32 / d))
-      throw Error(ErrorKind::Invalid, fmt::format("a tensor of shape {}", shape));
+    if (d < 0 || (d > 0 && count > kMostBytes / d)) throw Error(ErrorKind::Invalid, fmt::format("a tensor of shape {}", shape));
     count *= d;
   }
   return count;

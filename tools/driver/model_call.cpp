@@ -22,8 +22,20 @@ ElementType element_type(const onnxc_tensor_info& tensor) {
   return *type;
 }
 
+/// Throws SizeOverflow.
 std::size_t bytes_of(ElementType type, int64_t count) {
-  return type == ElementType::String ? static_cast<std::size_t>(count) * sizeof(onnxc_string) : static_cast<std::size_t>(storage_bytes(type, count));
+  return static_cast<std::size_t>(type == ElementType::String ? checked_mul(count, int64_t{sizeof(onnxc_string)}) : storage_bytes(type, count));
+}
+
+/// Room for an output of that shape.
+std::size_t output_bytes(const onnxc_tensor_info& output, const std::vector<int64_t>& shape) {
+  try {
+    int64_t count = 1;
+    for (int64_t d : shape) count = checked_mul(count, d);
+    if (std::ranges::none_of(shape, [](int64_t d) { return d < 0; })) return bytes_of(element_type(output), count);
+  } catch (const SizeOverflow&) {  // as impossible as a negative extent
+  }
+  throw Error(ErrorKind::Invalid, fmt::format("output '{}' gets an impossible shape", output.name));
 }
 
 /// The arena before the first run: NaN in every floating-point type, so that bytes that are read before they are written show.
@@ -33,6 +45,7 @@ constexpr std::byte kUnwritten{0xff};
 
 GuardedBuffer::GuardedBuffer(std::size_t bytes, std::size_t alignment, std::byte fill) : bytes_(bytes) {
   alignment = std::max(alignment, kAlignment);
+  if (bytes > static_cast<std::size_t>(kMostBytes)) throw Error(ErrorKind::Budget, fmt::format("no memory for {} bytes", bytes));
   const std::size_t total = (bytes + kGuardBytes + alignment - 1) / alignment * alignment;
   data_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, total)));
   if (data_ == nullptr) throw Error(ErrorKind::Budget, fmt::format("no memory for {} bytes", bytes));
@@ -49,6 +62,8 @@ bool GuardedBuffer::is_intact() const {
 ModelCall::ModelCall(const onnxc_model& model, std::span<const HostValue* const> inputs, const onnxc_executor* executor)
     : model_(model), symbols_(static_cast<std::size_t>(model.symbol_count), kNotBound), arena_(0, 1, kUnwritten) {
   bind_inputs(inputs);
+  const std::size_t arena_bytes = model.arena_bytes(symbols_.data());
+  const bool refused = arena_bytes == SIZE_MAX;  // `run` says why, before it touches anything
   for (int32_t k = 0; k < model.output_count; ++k) {
     const onnxc_tensor_info& wanted = model.outputs[k];
     std::vector<int64_t>& shape = shapes_.emplace_back(static_cast<std::size_t>(std::max(wanted.rank, 0)));
@@ -57,17 +72,12 @@ ModelCall::ModelCall(const onnxc_model& model, std::span<const HostValue* const>
       outputs_.emplace_back(sizeof(onnxc_value), kAlignment, kUnwritten);
     } else {
       model.output_shape(symbols_.data(), k, shape.data());
-      int64_t count = 1;
-      for (int64_t d : shape) {
-        if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > (int64_t{1} << 58))
-          throw Error(ErrorKind::Invalid, fmt::format("output '{}' gets an impossible shape", wanted.name));
-      }
-      outputs_.emplace_back(bytes_of(element_type(wanted), count), kAlignment, kUnwritten);
+      outputs_.emplace_back(refused ? 0 : output_bytes(wanted, shape), kAlignment, kUnwritten);
     }
     output_pointers_.push_back(outputs_.back().data());
   }
   for (std::vector<int64_t>& shape : shapes_) shape_pointers_.push_back(shape.data());
-  arena_ = GuardedBuffer(model.arena_bytes(symbols_.data()), model.arena_alignment, kUnwritten);
+  arena_ = GuardedBuffer(refused ? 0 : arena_bytes, model.arena_alignment, kUnwritten);
   call_ = {symbols_.data(), input_pointers_.data(), output_pointers_.data(), shape_pointers_.data(), arena_.data(), arena_.size(),
            executor, &memory_.allocator(), message_.data(), message_.size()};
 }

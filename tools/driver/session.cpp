@@ -54,7 +54,7 @@ std::vector<HostValue> random_inputs(const onnxc_model& unit) {
       uint64_t bits = random() >> 16;
       if (type != ElementType::U8 && type != ElementType::I8) bits &= 1;
       if (is_float(type)) bits = to_bits(type, static_cast<double>(random() >> 11) * 0x1p-52 - 1);
-      std::memcpy(tensor.bytes.data() + i * width, &bits, width);
+      for (std::size_t part = 0; part < width; part += sizeof bits) std::memcpy(tensor.bytes.data() + i * width + part, &bits, std::min(width, sizeof bits));
     }
   }
   return values;

@@ -52,9 +52,7 @@ ordered_json describe_buffer(const Program& program, BufferId id) {
 }
 
 ordered_json describe_totals(const Program& program) {
-  Dim macs = 0;
-  for_each_step(program.steps, [&](const Step& step, int) { macs += step.macs; });
-  return {{"macs", size(macs)}, {"weight_bytes", weight_bytes(program)}, {"weight_bytes_saved", weight_bytes_saved(program)}, {"cost_ns", predicted_ns(program)}};
+  return {{"macs", size(total_macs(program))}, {"weight_bytes", weight_bytes(program)}, {"weight_bytes_saved", weight_bytes_saved(program)}, {"cost_ns", predicted_ns(program)}};
 }
 
 ordered_json describe_arena(const Program& program) {

@@ -83,8 +83,8 @@ void resolve_reduce(GraphBuilder& b, Node& node) {
   node.attributes.erase("axes");
 }
 
-/// The elements of a shape, reduced to one.
-void infer_elements(Inference& n) {
+/// The elements of a shape, reduced to one. Throws SizeOverflow.
+void infer_exact_elements(Inference& n) {
   const auto elements = n.value(0).elements;
   if (!elements || n.rank(0) != 1 || elements->empty() || n.node().has("prologue")) return;
   Dim total = elements->front();
@@ -102,6 +102,12 @@ void infer_elements(Inference& n) {
       return;
   }
   n.output_elements(0, {total});
+}
+void infer_elements(Inference& n) {
+  try {
+    infer_exact_elements(n);
+  } catch (const SizeOverflow&) {  // integers that are no extents: they wrap, and Dims do not
+  }
 }
 
 /// Elements of the hidden input as indicators.

@@ -80,10 +80,13 @@ int64_t range_length(Inference& n) {
     const T start = n.constant(0)->as<T>()[0], limit = n.constant(1)->as<T>()[0], delta = n.constant(2)->as<T>()[0];
     if (!(static_cast<double>(delta) < 0) && !(static_cast<double>(delta) > 0)) n.fail("delta is 0 or no number");
     if constexpr (std::is_integral_v<T>) {
-      int64_t difference, step = static_cast<int64_t>(delta);
-      if (__builtin_sub_overflow(limit, start, &difference) || difference == INT64_MIN) n.fail("is too long");
-      const int64_t count = difference / step + (difference % step != 0 && (difference < 0) == (step < 0) ? 1 : 0);
-      length = count > 0 ? count : 0;
+      if ((limit > start) != (delta > 0)) return;  // none: also where limit is start
+      // The distances as magnitudes, which 64 bits hold whatever the numbers are.
+      const auto distance = [](T from, T to) { return static_cast<uint64_t>(static_cast<int64_t>(to)) - static_cast<uint64_t>(static_cast<int64_t>(from)); };
+      const uint64_t whole = limit > start ? distance(start, limit) : distance(limit, start), step = delta > 0 ? distance(0, delta) : distance(delta, 0);
+      const uint64_t count = whole / step + (whole % step != 0);
+      if (count > static_cast<uint64_t>(INT64_MAX)) n.fail("is too long");
+      length = static_cast<int64_t>(count);
     } else {
       double difference;
       if constexpr (std::is_same_v<T, double>) difference = limit - start;

@@ -1,5 +1,6 @@
 """Shapes: of inputs, and what operators make of them."""
 import numpy as np
+from onnx import TensorProto as T
 
 from .case import BUDGET, INVALID, case
 from .models import model, node, one, tensor, value
@@ -10,16 +11,88 @@ def negative_dim():
     return one("Relu", inputs=[value("x", (2, -3))])
 
 
-@case({INVALID, BUDGET})
+@case(INVALID, "'x'", "f32[1099511627776, 1099511627776]", "2^82 bytes")
 def overflowing_dims():
     big = (1 << 40, 1 << 40)
     return one("Relu", inputs=[value("x", big)], outputs=[value("y", big)])
 
 
-@case({INVALID, BUDGET})
+@case(INVALID, "'x'", "2^65 bytes")
 def overflowing_product():
     big = (1 << 31, 1 << 31, 2)
     return one("Add", extra=["x"], inputs=[value("x", big)], outputs=[value("y", big)])
+
+
+@case(INVALID, "'x'", "c128", "2^62 bytes")
+def wide_elements():
+    big = (2**58 + 2,)
+    return one("Identity", inputs=[value("x", big, T.COMPLEX128)], outputs=[value("y", big, T.COMPLEX128)])
+
+
+# 2^64 bits are none where they wrap.
+@case(INVALID, "ConstantOfShape 'n'", "'y'", "2^61 bytes")
+def wrapping_constant():
+    return model([node("ConstantOfShape", ["s"], ["y"], name="n")], [], [value("y", None)], [tensor("s", [2**59 + 2], np.int64)])
+
+
+@case(INVALID, "Expand 'n'", "'y'", "2^61 bytes")
+def wrapping_expand():
+    return model([node("Expand", ["c", "s"], ["y"], name="n")], [], [value("y", None)], [tensor("c", [1.0]), tensor("s", [2**59 + 2], np.int64)])
+
+
+@case(INVALID, "Tile 'n'", "2^62 bytes")
+def wrapping_tile():
+    return model([node("Tile", ["c", "s"], ["y"], name="n")], [], [value("y", None)], [tensor("c", [1.0, 2.0]), tensor("s", [2**59], np.int64)])
+
+
+@case(INVALID, "Pad 'n'", "2^61 bytes")
+def wrapping_pad():
+    return model([node("Pad", ["c", "s"], ["y"], name="n")], [], [value("y", None)], [tensor("c", [1.0, 2.0]), tensor("s", [0, 2**59], np.int64)])
+
+
+@case(INVALID, "Range 'n'", "2^63 bytes")
+def wrapping_range():
+    return model([node("Range", ["a", "b", "d"], ["y"], name="n")], [], [value("y", None, T.INT64)], [tensor("a", 0, np.int64), tensor("b", 2**60, np.int64), tensor("d", 1, np.int64)])
+
+
+@case(INVALID, "OneHot 'n'", "bytes")
+def wrapping_one_hot():
+    weights = [tensor("i", [[0, 1]], np.int64), tensor("d", 2**58, np.int64), tensor("v", [0.0, 1.0])]
+    return model([node("OneHot", ["i", "d", "v"], ["y"], name="n")], [], [value("y", None)], weights)
+
+
+@case(INVALID, "Add 'n'", "'t'", "2^62 bytes")
+def endless_with_a_symbol():
+    nodes = [node("Add", ["x", "w"], ["t"], name="n"), node("ReduceMax", ["t"], ["y"], keepdims=0)]
+    return model(nodes, [value("x", ["batch", 2**30, 1]), value("w", [2**30])], [value("y", [])])
+
+
+@case(BUDGET, "the arena")
+def endless_arena():
+    nodes = [node("Tanh", ["x"], ["t0"]), *(node("Concat", ["x", f"t{k}"], [f"t{k + 1}"], axis=0) for k in range(3)), node("ReduceMax", ["t3"], ["y"], keepdims=0)]
+    return model(nodes, [value("x", [2**26, 2**26])], [value("y", [])])
+
+
+# A size without end is told as one, not beside a total that is larger.
+@case(BUDGET, "bytes or more, more than 1000; live together", "(17592186044416 bytes or more)", options=["--max-arena", "1000", "--dim", "batch=1..1099511627776"])
+def arena_of_a_wide_dimension():
+    nodes = [node("Transpose", ["x"], ["t"], perm=[0, 2, 1]), node("MatMul", ["x", "t"], ["m"]), node("Softmax", ["m"], ["s"]), node("MatMul", ["s", "x"], ["y"])]
+    return model(nodes, [value("x", ["batch", 4, 2**20])], [value("y", ["batch", 4, 2**20])])
+
+
+@case(0)
+def integers_that_are_no_extents():
+    weights = [tensor("a", [2**63 - 1, -(2**63)], np.int64), tensor("b", [2**63 - 1, 4], np.int64)]
+    nodes = [node("Equal", ["a", "b"], ["e"]), node("Mul", ["a", "b"], ["m"]), node("Sub", ["a", "b"], ["d"]), node("Neg", ["a"], ["g"]), node("ReduceSum", ["a"], ["s"]),
+             node("Less", ["a", "b"], ["l"]), node("Max", ["a", "b"], ["h"])]
+    outputs = [value("e", [2], T.BOOL), *(value(name, [2], T.INT64) for name in "mdgh"), value("s", [1], T.INT64), value("l", [2], T.BOOL)]
+    return model(nodes, [], outputs, weights)
+
+
+@case(0)
+def range_over_all_of_int64():
+    return model([node("Range", ["a", "b", "d"], ["y"])], [], [value("y", [4], T.INT64)],
+                 [tensor("a", -(2**63), np.int64), tensor("b", 2**63 - 1, np.int64), tensor("d", 2**62, np.int64)])
 
 
 @case(INVALID, "rank 1000")

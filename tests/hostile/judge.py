@@ -1,0 +1,86 @@
+"""Runs onnxc on files of strangers and says what is wrong with how it ended."""
+import os
+import pathlib
+import re
+import resource
+import signal
+import threading
+from dataclasses import dataclass
+
+SECONDS = 2            # of processor time
+MEBIBYTES = 512        # of memory
+LIMIT_MEBIBYTES = 3072  # where a run is stopped, so that it does not take the machine down
+SANITIZED_FACTOR = 4   # what a build with sanitizers may take more
+
+
+@dataclass
+class Ended:
+    fault: str         # what is wrong, or nothing
+    status: int        # exit status, or minus a signal
+    said: str          # on standard error
+    seconds: float
+    mebibytes: float
+
+
+class Runner:
+    """One process after another in a folder of its own."""
+
+    def __init__(self, binary, folder, sanitized=False):
+        self.binary, self.folder, self.sanitized = str(binary), pathlib.Path(folder), sanitized
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.model, self.errors = self.folder / "form.onnx", self.folder / "errors"
+        self.environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:hard_rss_limit_mb=2048", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=0"}
+        self.environment.pop("COLUMNS", None)
+
+    def run(self, data, options=()):
+        """Of the serialized model."""
+        self.model.write_bytes(data)
+        for path in self.folder.glob("unit*"):
+            path.unlink()
+        factor = SANITIZED_FACTOR if self.sanitized else 1
+        out = os.open(self.errors, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        command = [self.binary, str(self.model), "-o", str(self.folder / "unit.cpp"), *options]
+        pid = os.posix_spawn(self.binary, command, self.environment, file_actions=[(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, out, 1), (os.POSIX_SPAWN_DUP2, out, 2)])
+        seconds = int(SECONDS * factor)
+        try:
+            resource.prlimit(pid, resource.RLIMIT_CPU, (seconds + 1, seconds + 2))
+            resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (1 << 28, 1 << 28))
+            if not self.sanitized:
+                resource.prlimit(pid, resource.RLIMIT_AS, (LIMIT_MEBIBYTES << 20, LIMIT_MEBIBYTES << 20))
+        except ProcessLookupError:  # it has ended
+            pass
+        watch = threading.Timer(30 * factor, lambda: os.kill(pid, signal.SIGKILL))  # it may wait instead of computing
+        watch.start()
+        _, status, usage = os.wait4(pid, 0)
+        watch.cancel()
+        os.lseek(out, 0, os.SEEK_SET)
+        said = os.read(out, 20000).decode(errors="replace").strip()
+        os.close(out)
+        code = os.waitstatus_to_exitcode(status)
+        spent, mebibytes = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+        return Ended(self.fault_of(code, said, spent / factor, mebibytes / factor), code, said, spent, mebibytes)
+
+    def fault_of(self, code, said, seconds, mebibytes):
+        if "Sanitizer" in said or "runtime error: " in said:
+            found = re.search(r"(runtime error: .*|(?:Address|UndefinedBehavior|Leak)Sanitizer[^\n]*)", said)
+            return "sanitizer: " + (found.group(1) if found else said[:200])
+        if seconds > SECONDS or code in (-signal.SIGXCPU, -signal.SIGKILL):
+            return f"time: more than {SECONDS} s"
+        if code < 0:
+            return "signal: " + signal.Signals(-code).name
+        if mebibytes > MEBIBYTES or "out of memory" in said or "bad_alloc" in said:
+            return f"memory: more than {MEBIBYTES} MB"
+        if code == 70:
+            return "internal error"
+        if code not in (0, 1, 4):
+            return f"exit status {code}"
+        lines = said.splitlines()
+        if code:
+            if len(lines) != 1:
+                return f"message: {'no' if not lines else 'several'} lines"
+            if not lines[0].startswith("onnxc: error: "):
+                return "message: does not begin with onnxc: error:"
+            if not re.sub(r"^onnxc: error: \S*form.onnx:?", "", lines[0]).strip():
+                return "message: says nothing"
+        return ""

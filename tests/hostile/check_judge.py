@@ -26,6 +26,18 @@ ENDS = {  # what stands in for onnxc -> the fault
 }
 
 
+# A unit as the C ABI has it, with an output of two floats.
+STUB = """#include <onnxc/model.h>
+namespace { constexpr std::int64_t NAME_shape[] = {2};
+constexpr onnxc_tensor_info NAME_outputs[] = {{"y", "y", 1, 1, NAME_shape, 0, 0}};
+std::size_t NAME_arena(const std::int64_t*) { return 0; }
+void NAME_output_shape(const std::int64_t*, std::int32_t, std::int64_t* e) { e[0] = 2; }
+std::int32_t NAME_run(const onnxc_call* call) { static_cast<volatile float*>(call->outputs[0])[INDEX] = 1; return 0; }
+constexpr onnxc_model NAME_description = {sizeof(onnxc_model), "", "", "", "", 0, 1, 0, nullptr, NAME_outputs, nullptr, 64, 0, NAME_arena, NAME_output_shape, NAME_run, 0}; }
+extern "C" const onnxc_model* NAME_model(void) { return &NAME_description; }
+"""
+
+
 def main():
     wrong = []
     with tempfile.TemporaryDirectory() as name:
@@ -45,7 +57,12 @@ def main():
             wrong.append("of three units, the one that does not compile is not told")
         if emitted.check(folder, ["ugood", "uother"]):
             wrong.append("units that compile do not")
-    print("\n".join(wrong) or f"{len(ENDS)} ends and {len(units)} units are judged as they should be")
+        for unit, index in (("uinside", 1), ("ubeyond", 2)):
+            (folder / f"{unit}.cpp").write_text("#include <cstddef>\n#include <cstdint>\n" + STUB.replace("NAME", unit).replace("INDEX", str(index)))
+        astray, ran = emitted.run(folder, ["uinside", "ubeyond"], folder)
+        if list(astray) != ["ubeyond"] or "heap-buffer-overflow" not in astray["ubeyond"] or ran != 1:
+            wrong.append(f"of two units, the one that writes beyond its output is not told: {astray}")
+    print("\n".join(wrong) or f"{len(ENDS)} ends and {len(units) + 2} units are judged as they should be")
     return 1 if wrong else 0
 
 

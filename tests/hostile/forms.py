@@ -4,7 +4,7 @@
     forms.py --only NAME [--write FILE]     one of them: writes it and says what becomes of it
 
 A form is one valid node (seeds.py), changed in one place (bends.py). A run of onnxc must end with exit status 0 and C++ that compiles, or with 1 or 4 and one line that says
-why; in 2 s and 512 MB. All else is a fault: a signal, an internal error, several lines, no line.
+why; in 2 s and 512 MB. All else is a fault: a signal, an internal error, several lines, no line. Some of the units are run too, in buffers of exactly the sizes that they state.
 """
 import argparse
 import collections
@@ -84,6 +84,10 @@ class Worker:
     def compile(cls, names):
         return emitted.check(cls.units.folder, names)
 
+    @classmethod
+    def run_units(cls, names):
+        return emitted.run(cls.units.folder, names, cls.runner.folder)
+
 
 def kind_of(name):
     """operator, kind of bend"""
@@ -134,7 +138,7 @@ def one(options):
             if ended.status == 0 and not ended.fault:
                 units = emitted.Units(pathlib.Path(options.work) / "units")
                 unit = units.add(runner.folder)
-                ended.fault = "; ".join(emitted.check(units.folder, [unit]).values()) if unit else ""
+                ended.fault = "; ".join(emitted.check(units.folder, [unit]).values() or emitted.run(units.folder, [unit], options.work)[0].values()) if unit else ""
             print(ended.fault or "no fault")
             return 1 if ended.fault else 0
     print("no such form")
@@ -152,6 +156,7 @@ def main():
     parser.add_argument("--write")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--no-compile", action="store_true")
+    parser.add_argument("--run", type=int, default=60, help="how many units are also run, under the address sanitizer")
     parser.add_argument("--invalid", action="store_true", help="also list forms that were taken though ONNX's checker refuses them")
     parser.add_argument("--show", type=int, default=200)
     parser.add_argument("--results", help="file for a line of JSON for each form that has a fault")
@@ -169,7 +174,7 @@ def main():
             return 0
         Worker.forms, Worker.options = forms, options
         print(f"{len(forms)} forms, made in {time.time() - start:.0f} s", flush=True)
-        results, wrong = [], {}
+        results, wrong, astray = [], {}, {}
         with multiprocessing.get_context("fork").Pool(options.jobs, Worker.start) as pool:
             for part in pool.imap(Worker.run, range(0, len(forms), CHUNK)):
                 results += part
@@ -177,6 +182,14 @@ def main():
             print(f"{len(units)} different units, after {time.time() - start:.0f} s", flush=True)
             for part in pool.imap(Worker.compile, [units[i:i + emitted.GROUP] for i in range(0, len(units), emitted.GROUP)]):
                 wrong |= part
+            sound = [unit for unit in units if unit not in wrong]
+            sample = sound[:: max(1, -(-len(sound) // options.run))] if options.run else []
+            ran = 0
+            for part, number in pool.imap(Worker.run_units, [sample[i:i + emitted.RUN_GROUP] for i in range(0, len(sample), emitted.RUN_GROUP)]):
+                astray |= part
+                ran += number
+            print(f"{len(units) - len(sound)} of them do not compile; of {len(sample)} others {ran} ran, {len(astray)} badly, after {time.time() - start:.0f} s", flush=True)
+        results = [(name, "runs badly: " + astray[unit], said, status, unit) if unit in astray else (name, fault, said, status, unit) for name, fault, said, status, unit in results]
         results = [(name, "does not compile", wrong[unit], status, unit) if unit in wrong else (name, fault, said, status, unit) for name, fault, said, status, unit in results]
     if options.results:
         import json

@@ -4,7 +4,7 @@ import sys
 import tempfile
 
 import emitted
-from judge import Runner
+from judge import Runner, built_server
 
 ENDS = {  # what stands in for onnxc -> the fault
     "exit 0": "",
@@ -49,6 +49,10 @@ def main():
             fault = Runner(program, folder / "work").run(b"").fault
             if not fault.startswith(wanted) or bool(fault) != bool(wanted):
                 wrong.append(f"{script}: {fault or 'no fault'}, not {wanted or 'none'}")
+        if server := built_server(folder):  # true and false end as they do when they are started
+            ends = [Runner(f"/bin/{name}", folder / "served", server=server).run(b"") for name in ("true", "false")]
+            if [(e.status, e.fault) for e in ends] != [(0, ""), (1, "message: no lines")]:
+                wrong.append(f"served: {ends}")
         units = {"ugood": "namespace ugood { inline int f() { return 1; } }", "ubad": "template <class T> void g(T x) { x.bogus(); }\ninline void ubad() { g(1); }",
                  "uother": "namespace uother { inline int f() { return 2; } }"}
         for unit, text in units.items():

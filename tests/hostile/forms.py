@@ -20,7 +20,7 @@ import time
 
 import emitted
 from bends import forms_of
-from judge import Runner
+from judge import Runner, built_server
 from seeds import all_seeds
 
 CHUNK = 100
@@ -46,7 +46,7 @@ class Worker:
 
     @classmethod
     def start(cls):
-        cls.runner = Runner(cls.options.binary, pathlib.Path(cls.options.work) / str(os.getpid()), cls.options.sanitized)
+        cls.runner = Runner(cls.options.binary, pathlib.Path(cls.options.work) / str(os.getpid()), cls.options.sanitized, cls.options.server)
         cls.units = emitted.Units(pathlib.Path(cls.options.work) / "units")
 
     @classmethod
@@ -160,6 +160,7 @@ def main():
     parser.add_argument("--invalid", action="store_true", help="also list forms that were taken though ONNX's checker refuses them")
     parser.add_argument("--show", type=int, default=200)
     parser.add_argument("--results", help="file for a line of JSON for each form that has a fault")
+    parser.add_argument("--every", action="store_true", help="lines for all forms, so that two compilers can be compared")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("ONNXC_JOBS", os.cpu_count())))
     options = parser.parse_args()
     options.binary = str(pathlib.Path(options.binary).resolve())
@@ -167,6 +168,7 @@ def main():
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as options.work:
         if options.only:
             return one(options)
+        options.server = built_server(options.work)
         start = time.time()
         forms = chosen(options)
         if options.list:
@@ -196,7 +198,7 @@ def main():
 
         with open(options.results, "w") as file:
             for name, fault, said, status, _ in results:
-                if fault:
+                if fault or options.every:
                     print(json.dumps([name, fault, said, status]), file=file)
     report(results, time.time() - start, options.show)
     if options.invalid:

@@ -55,9 +55,10 @@ class Runner:
         self.factor = SANITIZED_FACTOR if sanitized else 1
         self.served = None
         if server and not sanitized:
-            self.model.write_bytes(warm_up())
-            self.served = subprocess.Popen([self.binary, str(self.model), "-o", str(self.folder / "unit.cpp")], env={**self.environment, "LD_PRELOAD": str(server)},
-                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            first = self.folder / "first.onnx"
+            first.write_bytes(warm_up())
+            self.served = subprocess.Popen([self.binary, str(first), "-o", str(self.folder / "first.cpp")], env={**self.environment, "LD_PRELOAD": str(server)},
+                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
     def run(self, data, options=()):
         """Of the serialized model."""

@@ -45,6 +45,7 @@ run_ctest() { ctest --preset "$1" -j "$jobs" "${@:2}"; }
 sanitized() {
   build asan-ubsan && run_ctest asan-ubsan --label-exclude integration && ONNXC_BUILD=build-asan tests/conformance/run.sh --all
 }
+on_sanitized() { ONNXC_BUILD=build-asan "$@"; }  # what `sanitized` built
 
 kernel_benchmarks() {  # each runs for a moment; times are not looked at
   cmake --build --preset release --target kernel_bench -j "$jobs" && ! build/kernel_bench --benchmark_min_time=0.001 | grep 'ERROR OCCURRED'
@@ -94,12 +95,17 @@ long_stage "functions, broadcasting, branches, built with -O3" units_for_use tes
 long_stage "emitted code" script tests/emitted/run.sh
 stage "AArch64 in an emulator" script tests/cross/aarch64.sh
 stage "refusals" script tests/refuse/run.sh
+stage "files that lie" script tests/hostile/run.sh
+stage "random graphs" script tests/hostile/graphs.sh
 stage "a CMake project that uses onnxc" script tests/downstream/run.sh
 stage "python" script tests/python/run.sh
 stage "benchmarks against other engines" script tests/bench/run.sh
 long_stage "kernel benchmarks" kernel_benchmarks
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized
+long_stage "files that lie, with sanitizers" on_sanitized script tests/hostile/run.sh
+long_stage "files that lie, all of them" script tests/hostile/run.sh --all
+long_stage "random graphs, hundreds" script tests/hostile/graphs.sh --all
 long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
 long_stage "AArch64 in an emulator, all of it" script tests/cross/aarch64.sh --all

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Files that lie end in one line that says so, or in C++ that compiles; see cases.py and forms.py.
+#
+#   tests/hostile/run.sh                   the named cases, and one form of 60
+#   tests/hostile/run.sh --all             all forms: most of an hour on two processors
+#   tests/hostile/run.sh --stride 7 --offset 3 --filter '^Conv'
+#
+# ONNXC_BUILD names the build folder (default: build).
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+. tools/env.sh
+build="${ONNXC_BUILD:-build}"
+[ -x "$build/onnxc" ] || { echo "(no $build/onnxc)"; exit 77; }
+"$ONNXC_PYTHON" -c 'import ml_dtypes, onnx, onnxruntime' 2>/dev/null || { echo "no Python with onnxruntime: tools/setup.sh --test-deps"; exit 77; }
+export PYTHONDONTWRITEBYTECODE=1 ONNXC_EXECUTABLE="$PWD/$build/onnxc"
+"$ONNXC_PYTHON" tests/hostile/check_judge.py || exit 1
+code=0
+"$ONNXC_PYTHON" tests/hostile/cases.py --binary "$build/onnxc" || code=1
+"$ONNXC_PYTHON" -W ignore tests/hostile/forms.py --binary "$build/onnxc" --stride 60 "$@" || code=1
+exit $code

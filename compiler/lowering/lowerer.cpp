@@ -244,10 +244,12 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
       if (!type.is_tensor()) continue;
       if (!type.ranked) node.fail(ErrorKind::Unsupported, fmt::format("output '{}' is {}", (*scope.graph)[v].name, type.text()));
     }
+    const int begun = begun_;  // by those who wait for a value of this node
     Lowering lowering(*this, *scope.graph, node);
     if (node.is_map()) lower_map(lowering);
     else op->lower(lowering);
     lowering.build_cheapest();
+    ONNXC_CHECK(begun_ == begun, "each step that a kernel query begins is emitted, once");
     for (ValueId v : node.outputs) {
       if (v != kAbsent) ONNXC_CHECK(!scope.places[static_cast<std::size_t>(v)].empty(), "a kernel query defines every output");
     }

@@ -109,6 +109,7 @@ class Lowerer {
   std::vector<BufferId> owned_;   ///< heap blocks that the block in the making gives back at its end
   const Node* node_ = nullptr;    ///< being lowered; regions within are other graphs
   std::string value_;             ///< its first output
+  int begun_ = 0;                 ///< steps that are not emitted yet
 };
 
 }  // namespace onnxc

@@ -335,6 +335,7 @@ Dim bytes_moved(const Graph& graph, const Node& node) {
 }  // namespace
 
 StepBuilder::StepBuilder(Lowering& lowering, const Kernel& kernel) : lowering_(lowering) {
+  ++lowering.lowerer_.begun_;
   const Node& node = lowering.node_;
   std::string shapes;
   for (int i = 0; i < node.own_inputs() && i < 2; ++i) {
@@ -344,11 +345,12 @@ StepBuilder::StepBuilder(Lowering& lowering, const Kernel& kernel) : lowering_(l
                            node.epilogue && !node.is_map() ? " + epilogue" : "", shapes, node.has_output(0) ? lowering.graph_[node.output(0)].type.text() : ""));
 }
 
-StepBuilder::~StepBuilder() noexcept(false) {
+void StepBuilder::emit() {
   if (step_.bytes == Dim(0)) step_.bytes = bytes_moved(lowering_.graph_, lowering_.node_);
   const Dim operations = step_.macs + work_;
   if (operations.is_constant() && step_.bytes.is_constant())
     step_.cost_ns = find_kernel(step_.row).cost(static_cast<double>(operations.value()), static_cast<double>(step_.bytes.value()));
+  --lowering_.lowerer_.begun_;
   lowering_.lowerer_.emit(std::move(step_));
 }
 

@@ -152,8 +152,8 @@ class Lowering {
   void out_view(int i, View view);
   bool is_defined(int output) const;  ///< by one of its parts; see concat_in_place.h
 
-  /// A call of the kernel of that row.
-  StepBuilder call(std::string_view row);
+  /// A call of the kernel of that row; ends with StepBuilder::emit.
+  [[nodiscard]] StepBuilder call(std::string_view row);
   /// Copies between any two placements of the same extents; `from` and `to` are element strides.
   void copy(const Extents& extents, PointerArg to, const DimList& to_strides, PointerArg from, const DimList& from_strides,
             ElementType element);
@@ -197,12 +197,11 @@ class Lowering {
   std::string signature() const;
 };
 
-/// Fills one step; it is emitted when the builder goes out of scope.
+/// Fills one step, which `emit` states. None is forgotten: Lowerer::lower_node looks.
 class StepBuilder {
  public:
   StepBuilder(Lowering& lowering, const Kernel& kernel);
   StepBuilder(const StepBuilder&) = delete;
-  ~StepBuilder() noexcept(false);
 
   StepBuilder& pointer(PointerArg p);
   StepBuilder& pointer(const View& v) { return pointer(v.pointer); }
@@ -229,6 +228,7 @@ class StepBuilder {
   StepBuilder& specialised();  ///< see Step
   StepBuilder& may_share(const View& written, const View& read);
   Step& step() { return step_; }
+  void emit();
 
  private:
   Lowering& lowering_;

@@ -64,6 +64,7 @@ void Lowering::map_loop(const Expr& expr, View y, const std::vector<View>& x) {
   }
   step.work(element_count(y.extents) * operations(expr));
   step.step().bytes = element_count(y.extents) * 4 * static_cast<int64_t>(x.size() + 1);
+  step.emit();
 }
 
 void lower_map(Lowering& l) {

@@ -362,7 +362,7 @@ Graph with_stripes(const Graph& graph, const Search& search, const std::vector<R
 
 std::vector<Graph> stripe(const Graph& graph, std::span<const double> most_extra) {
   constexpr std::size_t kMostNodes = 4000;
-  if (binds_extents(graph) || graph.nodes.size() > kMostNodes) return {};
+  if (graph.nodes.empty() || binds_extents(graph) || graph.nodes.size() > kMostNodes) return {};
   const Search search(graph);
   std::vector<Graph> results;
   std::vector<Run> last;

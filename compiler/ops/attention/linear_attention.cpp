@@ -83,7 +83,7 @@ void lower_linear_attention(Lowering& l) {
   call.type(y.element).type(state).tensor(y).tensor(present).tensor(q).tensor(k).tensor(v);
   for (int i = 3; i < 6; ++i) call.optional_tensor(i);
   call.pointer(work).params({{"q_heads", dim_arg(heads.q)}, {"k_heads", dim_arg(heads.k)}, {"kv_heads", dim_arg(heads.kv)},
-                             {"scale", Arg(NumberArg{scale_of(l.node(), dk.value()), ElementType::F64})}, {"window", dim_arg(window)}});
+                             {"scale", Arg(NumberArg{scale_of(l.node(), dk.value()), ElementType::F64})}, {"window", dim_arg(window)}}).emit();
 }
 
 }  // namespace

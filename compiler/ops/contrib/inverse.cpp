@@ -29,7 +29,7 @@ void evaluate_inverse(Evaluation& e) {
 void lower_inverse(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
   const Dim n = x.extents.back();
-  l.call("scalar_inverse").pointer(y).pointer(x).pointer(l.workspace("scratch", ElementType::F64, 2 * n * n)).dim(matrices(x.extents)).dim(n).may_share(y, x);
+  l.call("scalar_inverse").pointer(y).pointer(x).pointer(l.workspace("scratch", ElementType::F64, 2 * n * n)).dim(matrices(x.extents)).dim(n).may_share(y, x).emit();
 }
 
 }  // namespace

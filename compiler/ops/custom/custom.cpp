@@ -129,7 +129,7 @@ void lower_custom(Lowering& l) {
     if (operand) call.tensor(*operand);
     else call.name("onnxc::Absent{}");
   }
-  call.arg(attributes);
+  call.arg(attributes).emit();
 }
 
 }  // namespace

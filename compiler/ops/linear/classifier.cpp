@@ -95,14 +95,14 @@ void lower_classifier(Lowering& last) {
       params.emplace_back("weights_end", name_arg("weights_end"));
       step.params(std::move(params));
       step.epilogue(conv.epilogue(conv.image_shape(conv.output_type(0).extents), step));
-      step.epilogue(sum.epilogue({.row_extents = {c.n}, .row_axes = {0}, .col_axes = {1}}, step)).macs(c.pixels * (c.cout * c.cin) + c.n * (c.cout * n));
+      step.epilogue(sum.epilogue({.row_extents = {c.n}, .row_axes = {0}, .col_axes = {1}}, step)).macs(c.pixels * (c.cout * c.cin) + c.n * (c.cout * n)).emit();
     }
     sums.writes = false;
     StepBuilder step = last.call("reduce_middle");
     step.template_name("onnxc::Sum").template_name("onnxc::Keep").pointer(sums).pointer(y);
     step.params({{"outer", dim_arg(c.n)}, {"r", dim_arg(kGroups)}, {"inner", dim_arg(n)}, {"x_row", dim_arg(pitch)}, {"x_outer", dim_arg(kGroups * pitch)},
                  {"y_outer", dim_arg(matrix.transposed ? y.layout.pixel_stride : Dim(n))}});
-    step.epilogue(last.epilogue(matrix.transposed ? last.image_shape(y.extents) : last.matrix_shape(y.extents), step));
+    step.epilogue(last.epilogue(matrix.transposed ? last.image_shape(y.extents) : last.matrix_shape(y.extents), step)).emit();
   });
 }
 

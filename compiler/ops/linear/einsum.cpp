@@ -220,7 +220,7 @@ void lower_einsum(Lowering& l) {
   step.pointer(y).dim(loops.kept).dims(loops.extents).pointer(a).dims(loops.strides[0]);
   if (in.size() > 1) step.pointer(b);
   else step.name("nullptr");
-  step.dims(loops.strides[1]).macs(element_count(loops.extents));
+  step.dims(loops.strides[1]).macs(element_count(loops.extents)).emit();
 }
 
 // ---- Decomposition

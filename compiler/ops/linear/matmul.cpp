@@ -123,7 +123,7 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
     step.template_name(std::to_string(tile.vectors));
     step.pointer(a).pointer(w).pointer(y);
     step.params(std::move(params));
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k);
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k).emit();
   });
 }
 
@@ -135,7 +135,7 @@ void strassen_candidate(Lowering& l, const Product& p, Dim rows) {
     const View a = l.in(0), y = l.out(0);
     StepBuilder step = l.call("strassen");
     strassen_args(step, plan, a, w, y, scratch, gemm_params(p, rows), sample_rows(p));
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
   });
 }
 
@@ -152,7 +152,7 @@ void fast_inner_product_candidate(Lowering& l, const Product& p, Dim rows) {
     const View a = l.in(0), y = l.out(0);
     StepBuilder step = l.call(row);
     fast_inner_product_args(step, plan, a, w, y, scratch, gemm_params(p, rows));
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
   });
 }
 
@@ -169,7 +169,7 @@ void narrow_candidate(Lowering& l, const Product& p, Dim rows) {
     StepBuilder step = l.call("gemm_narrow");
     step.template_name(std::to_string(n)).pointer(a).pointer(w).pointer(y);
     step.params(gemm_params(p, rows));
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k);
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
   });
 }
 
@@ -193,7 +193,7 @@ void matmul_candidate(Lowering& l, const Product& p, const Extents& batch) {
     step.params({{"m", dim_arg(p.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldb", dim_arg(p.n)}, {"ldc", dim_arg(p.n)},
                  {"batch", dims_arg(batch)}, {"a_batch", dims_arg(batch_strides(p.a, batch))},
                  {"b_batch", dims_arg(batch_strides(p.b, batch))}, {"c_batch", dims_arg(c_strides)}});
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(batch) * p.m * p.n * p.k);
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(batch) * p.m * p.n * p.k).emit();
   });
 }
 
@@ -223,7 +223,7 @@ void lower_matmul(Lowering& l) {
   const View a = l.in(0), b = l.in(1), y = l.out(0);
   l.call("scalar_matmul").pointer(y).pointer(a).pointer(b).params(
       {{"m", dim_arg(p.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"batch", dims_arg(batch)}, {"a_strides", dims_arg(batch_strides(p.a, batch))},
-       {"b_strides", dims_arg(batch_strides(p.b, batch))}}).macs(element_count(y.extents) * p.k);
+       {"b_strides", dims_arg(batch_strides(p.b, batch))}}).macs(element_count(y.extents) * p.k).emit();
   l.apply_epilogue(y);
 }
 

@@ -171,7 +171,7 @@ void lower_normalizer(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
   static constexpr const char* kNames[] = {"max", "l1", "l2"};
   l.call("scalar_normalizer").pointer(y).pointer(x).dim(x.extents.size() == 1 ? Dim(1) : x.extents[0]).dim(x.extents.back())
-      .name(fmt::format("onnxc::scalar::RowNorm::{}", kNames[norm_of(l.node())])).may_share(y, x);
+      .name(fmt::format("onnxc::scalar::RowNorm::{}", kNames[norm_of(l.node())])).may_share(y, x).emit();
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void infer_post_transform(Inference& n) { n.output(0, n.type(0)); }
 
 void lower_post_transform(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
-  l.call("scalar_post_transform").tensor(y).tensor(x).params({{"post", post_transform_arg(l.node())}}).may_share(y, x);
+  l.call("scalar_post_transform").tensor(y).tensor(x).params({{"post", post_transform_arg(l.node())}}).may_share(y, x).emit();
 }
 
 // ---- onnxc.ClassScores: the number of the class with the largest score, and the scores of all classes; of one score, that of the second of two classes
@@ -94,7 +94,7 @@ void infer_class_scores(Inference& n) {
 
 void lower_class_scores(Lowering& l) {
   const View x = l.in(0), classes = l.out(0), y = l.out(1);
-  l.call("scalar_class_scores").tensor(y).pointer(classes).tensor(x).params({{"post", post_transform_arg(l.node())}});
+  l.call("scalar_class_scores").tensor(y).pointer(classes).tensor(x).params({{"post", post_transform_arg(l.node())}}).emit();
 }
 
 }  // namespace

@@ -148,6 +148,7 @@ void lower_label_encoder(Lowering& l) {
   call.type(x.element).type(y.element).pointer(y).tensor(x).pointer(l.weights("keys", s.keys)).pointer(l.weights("values", taken(e.values, s.order))).dim(s.keys.count()).pointer(l.weights("default", e.otherwise));
   if (s.nan >= 0) call.pointer(l.weights("value of NaN", taken(e.values, {s.nan})));
   else call.name("nullptr");
+  call.emit();
 }
 
 // ---- CategoryMapper
@@ -194,7 +195,7 @@ void lower_one_hot_encoder(Lowering& l) {
   const TensorData cats = categories(l.node(), x.element);
   const Sorted s = sorted(cats, true);
   l.call("scalar_one_hot_encoder").pointer(y).tensor(x).pointer(l.weights("categories", s.keys)).pointer(l.weights("positions", ElementType::I64, s.order)).dim(s.keys.count())
-      .dim(cats.count()).name(l.node().integer("zeros", 1) != 0 ? "true" : "false");
+      .dim(cats.count()).name(l.node().integer("zeros", 1) != 0 ? "true" : "false").emit();
 }
 
 // ---- DictVectorizer
@@ -219,7 +220,7 @@ void lower_dict_vectorizer(Lowering& l) {
   const Sorted s = sorted(words, true);
   const PointerArg map = l.object(0);
   l.call("scalar_dict_vectorizer").type(words.type).pointer(l.out(0)).pointer(map).pointer(l.weights("vocabulary", s.keys)).pointer(l.weights("positions", ElementType::I64, s.order))
-      .dim(s.keys.count()).dim(words.count());
+      .dim(s.keys.count()).dim(words.count()).emit();
 }
 
 }  // namespace

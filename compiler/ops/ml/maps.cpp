@@ -24,7 +24,7 @@ void lower_zip_map(Lowering& l) {
   const PointerArg keys = labels.strings.empty() ? l.weights("labels", ElementType::I64, labels.integers) : l.weights("labels", *string_constant(labels.strings, {labels.count()}));
   if (x.extents.size() == 1) x.extents.insert(x.extents.begin(), 1);
   const PointerArg y = l.out_object(0);
-  l.call("scalar_zip_map").heap().pointer(y).tensor(x).pointer(keys);
+  l.call("scalar_zip_map").heap().pointer(y).tensor(x).pointer(keys).emit();
 }
 
 // ---- CastMap
@@ -61,7 +61,7 @@ void lower_cast_map(Lowering& l) {
   call.type(l.type(0).nested[0].element).heap().address(y);
   if (length_of(l.node()) > 0) call.name("nullptr");
   else call.binds(l.symbol(0));
-  call.pointer(map).dim(length_of(l.node()));
+  call.pointer(map).dim(length_of(l.node())).emit();
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ std::optional<std::vector<ValueId>> decompose_regressor(GraphBuilder& b, const N
 
 void lower_regressor(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
-  l.call("scalar_svm_regressor").tensor(y).tensor(x).params(svm_params(l, model_of(l.node()))).name(l.node().integer("one_class", 0) != 0 ? "true" : "false");
+  l.call("scalar_svm_regressor").tensor(y).tensor(x).params(svm_params(l, model_of(l.node()))).name(l.node().integer("one_class", 0) != 0 ? "true" : "false").emit();
 }
 
 // ---- The classifier
@@ -145,7 +145,7 @@ void lower_classes(Lowering& l) {
   params.emplace_back("post", post_transform_arg(l.node()));
   if (std::ranges::all_of(m.coefficients, [](float c) { return c >= 0; })) params.emplace_back("positive", flag_arg(true));
   l.call("scalar_svm_classifier").tensor(y).pointer(classes).tensor(x).params(svm_params(l, m)).params(std::move(params))
-      .pointer(l.workspace("room", ElementType::F32, m.vector_count + 4 * m.classes * m.classes + 4 * m.classes));
+      .pointer(l.workspace("room", ElementType::F32, m.vector_count + 4 * m.classes * m.classes + 4 * m.classes)).emit();
 }
 
 }  // namespace

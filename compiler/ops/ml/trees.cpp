@@ -56,7 +56,7 @@ PointerArg numbers(Lowering& l, const std::string& what, ElementType type, const
   return l.weights(what, type, std::vector<float>(values.begin(), values.end()));
 }
 
-/// Forest{...}, scores, has, TreeParams{...}
+/// The last arguments: Forest{...}, scores, has, TreeParams{...}
 void add_trees(StepBuilder& call, Lowering& l, const TreeTables& tables, int64_t targets, std::vector<std::pair<std::string, Arg>> params) {
   const ElementType type = number_type(l.type(0).element);
   std::vector<std::pair<std::string, Arg>> forest{{"nodes", l.weights("nodes", ElementType::I32, tables.nodes)},
@@ -73,7 +73,7 @@ void add_trees(StepBuilder& call, Lowering& l, const TreeTables& tables, int64_t
   }
   params.insert(params.begin(), {"targets", dim_arg(targets)});
   call.params(std::move(forest)).pointer(l.part_workspace("scores", type, targets)).pointer(l.part_workspace("has", ElementType::Bool, targets));
-  call.params(std::move(params));
+  call.params(std::move(params)).emit();
 }
 
 View x_as_rows(Lowering& l) {

@@ -259,7 +259,7 @@ void lower_reference(Lowering& l) {
   step.tensor(y).tensor(x).tensor(w).macs(element_count(l.extents(1)) * element_count({y.extents.begin() + 2, y.extents.end()}) * y.extents[0]);
   if (l.has(2)) step.pointer(l.in(2));
   else step.name(fmt::format("static_cast<const {}*>(nullptr)", info(y.element).cpp_name));
-  step.params({{"strides", dims_arg(window.strides)}, {"dilations", dims_arg(window.dilations)}, {"pads", dims_arg(window.pads_begin)}, {"group", dim_arg(l.node().integer("group", 1))}});
+  step.params({{"strides", dims_arg(window.strides)}, {"dilations", dims_arg(window.dilations)}, {"pads", dims_arg(window.pads_begin)}, {"group", dim_arg(l.node().integer("group", 1))}}).emit();
 }
 
 void lower_conv(Lowering& l) {

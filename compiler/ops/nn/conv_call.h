@@ -123,8 +123,9 @@ inline bool has_depthwise_winograd(const Target& target, const ConvCall& c) {
 /// Whether conv_narrow has a kernel for so many output channels.
 inline bool is_narrow(int64_t cout, int64_t group) { return cout <= 4 && group == 1; }
 
+/// What is last of a step that convolves.
 inline void finish_conv(Lowering& l, StepBuilder& step, const ConvCall& c, const View& y) {
-  step.epilogue(l.epilogue(l.image_shape(y.extents), step)).macs(c.pixels * (c.cout * (c.cin / c.group) * c.taps()));
+  step.epilogue(l.epilogue(l.image_shape(y.extents), step)).macs(c.pixels * (c.cout * (c.cin / c.group) * c.taps())).emit();
 }
 /// `pairs`: the kernel may be told of them, behind these.
 inline StepBuilder& tile_args(StepBuilder& step, const Tile& tile, bool pairs = false) {

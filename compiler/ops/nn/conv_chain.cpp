@@ -174,7 +174,7 @@ void lower_conv_chain(Lowering& last) {
     epilogue(expand ? &front : nullptr);
     epilogue(&depthwise);
     epilogue(project ? &parts.back() : nullptr);
-    step.macs(all_macs);
+    step.macs(all_macs).emit();
   });
 }
 

@@ -57,6 +57,7 @@ void call_planar(Lowering& l, std::string_view row, const PlanarTile& tile, cons
   step.template_name(std::to_string(c.cout)).template_name(std::to_string(tile.vectors));
   step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).specialised();
   finish(step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw)));
+  step.emit();
 }
 
 EpilogueShape planes(const Extents& y) { return {.row_extents = {y[0], y[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}; }

@@ -106,7 +106,7 @@ void lower_reference(Lowering& l) {
   step.params({{"strides", dims_arg(window.strides)},
                {"dilations", dims_arg(window.dilations)},
                {"pads", dims_arg(window.pads_begin)},
-               {"group", dim_arg(l.node().integer("group", 1))}});
+               {"group", dim_arg(l.node().integer("group", 1))}}).emit();
 }
 
 void lower_conv_transpose(Lowering& l) {
@@ -156,7 +156,7 @@ void lower_conv_transpose(Lowering& l) {
   if (narrow) step.template_name(std::to_string(cout));
   else tile_args(step, tile);
   step.pointer(x).pointer(weights).pointer(y).params(std::move(params));
-  step.epilogue(l.epilogue(l.image_shape(y_extents), step)).macs(n * s.z.in * h * w * (cin * (cout / group) * kd * kh * kw));
+  step.epilogue(l.epilogue(l.image_shape(y_extents), step)).macs(n * s.z.in * h * w * (cin * (cout / group) * kd * kh * kw)).emit();
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ void lower_deform_conv(Lowering& l) {
     else call.name("nullptr");
   }
   call.pointer(work).params({{"strides", dims_arg(window.strides)}, {"dilations", dims_arg(window.dilations)}, {"pads", dims_arg(window.pads_begin)},
-                             {"group", dim_arg(l.node().integer("group", 1))}, {"offset_group", dim_arg(l.node().integer("offset_group", 1))}});
+                             {"group", dim_arg(l.node().integer("group", 1))}, {"offset_group", dim_arg(l.node().integer("offset_group", 1))}}).emit();
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ void lower_layer_norm(Lowering& l) {
                             : is_centred(node) ? "scalar_layer_norm"
                                                : "scalar_rms_norm");
   if (!fast) step.type(y.element);
-  step.pointer(x).pointer(y).params(std::move(params));
+  step.pointer(x).pointer(y).params(std::move(params)).emit();
 }
 
 Operator norm_operator(std::string_view name) {

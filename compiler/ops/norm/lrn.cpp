@@ -61,7 +61,7 @@ void lower_pixels(Lowering& l, const View& x, const View& y) {
   self.form = "Rows";
   self.pointer = x.pointer;
   self.members = {x.layout.pixel_stride};
-  step.epilogue(l.epilogue(quotient(l.node(), y.element), {self})).macs(pixels * y.extents[1] * l.node().integer("size", 1));
+  step.epilogue(l.epilogue(quotient(l.node(), y.element), {self})).macs(pixels * y.extents[1] * l.node().integer("size", 1)).emit();
 }
 
 void lower_lrn(Lowering& l) {
@@ -83,7 +83,7 @@ void lower_lrn(Lowering& l) {
     }
     params.emplace_back("before", dim_arg(before(l.node())));
     params.emplace_back("after", dim_arg(after(l.node())));
-    l.call("scalar_window_squares").type(y.element).pointer(sums).pointer(x).params(std::move(params));
+    l.call("scalar_window_squares").type(y.element).pointer(sums).pointer(x).params(std::move(params)).emit();
   }
   sums.pointer.writes = false;
   l.map_loop(quotient(l.node(), y.element), y, {sums, x});

@@ -102,7 +102,7 @@ void lower_reference(Lowering& l) {
   if (node.op == "AveragePool" && node.integer("count_include_pad", 0) != 0) params.emplace_back("count_include_pad", flag_arg(true));
   if (is_max && node.integer("storage_order", 0) != 0) params.emplace_back("column_major", flag_arg(true));
   if (node.op == "LpPool") params.emplace_back("p", NumberArg{norm_of(node), ElementType::F64});
-  step.tensor(x).params(std::move(params));
+  step.tensor(x).params(std::move(params)).emit();
 }
 
 /// max_pool_planar takes it.
@@ -125,7 +125,7 @@ void lower_planar(Lowering& l) {
   step.params({{"n", dim_arg(x.extents[0])}, {"h", dim_arg(x.extents[2])}, {"w", dim_arg(x.extents[3])}, {"c", dim_arg(x.extents[1])}, {"oh", dim_arg(y.extents[2])},
                {"ow", dim_arg(y.extents[3])}, {"kh", dim_arg(window.kernel[0])}, {"kw", dim_arg(window.kernel[1])}, {"stride_y", dim_arg(window.strides[0])},
                {"stride_x", dim_arg(window.strides[1])}});
-  step.epilogue(l.epilogue({.row_extents = {y.extents[0], y.extents[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}, step));
+  step.epilogue(l.epilogue({.row_extents = {y.extents[0], y.extents[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}, step)).emit();
 }
 
 Sliding pool_sliding(Lowering& l) { return sliding(window_of(l.node(), l.extents(0)), l.extents(0), l.output_type(0).extents); }
@@ -206,7 +206,7 @@ void lower_stem_pool(Lowering& l) {
     if (plan) step.pointer(l.part_workspace("transformed", ElementType::F32, plan->scratch));
     step.params({{"stem", params_arg(std::move(stem_arguments))}, {"pool", params_arg(pool_params(l, pool_sliding(l), pitch, y.layout.pixel_stride))}, {"band", dim_arg(band)}, {"pitch", dim_arg(pitch)}});
     step.epilogue(stem_part.epilogue(stem_part.image_shape(stem_part.output_type(0).extents), step)).epilogue(l.epilogue(l.image_shape(y.extents), step));
-    step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw));
+    step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw)).emit();
   };
   l.consider("stem_pool", c.tiled_macs(stem->tile), 0, [&] { build(std::nullopt); });
   if (const auto plan = plan_stem_winograd(stem_part, *stem)) l.consider("stem_winograd_pool", plan->macs, 0, [&, plan] { build(plan); }, plan->growth(c));
@@ -228,7 +228,7 @@ void lower_pool(Lowering& l) {
   const Sliding s = pool_sliding(l);
   auto params = pool_params(l, s, x.layout.pixel_stride, y.layout.pixel_stride);
   StepBuilder step = l.call(average ? s.is_deep() ? "average_pool_3d" : "average_pool" : s.is_deep() ? "max_pool_3d" : "max_pool");
-  step.pointer(x).pointer(y).params(std::move(params)).epilogue(l.epilogue(l.image_shape(y.extents), step)).work(taken(window_of(l.node(), extents), y.extents));
+  step.pointer(x).pointer(y).params(std::move(params)).epilogue(l.epilogue(l.image_shape(y.extents), step)).work(taken(window_of(l.node(), extents), y.extents)).emit();
 }
 
 Operator pool_operator(std::string_view name, int outputs) {

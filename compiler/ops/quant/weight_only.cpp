@@ -95,7 +95,7 @@ void lower_matmul_nbits(Lowering& l) {
   if (l.has(5)) step.pointer(l.in(5));
   else step.name(fmt::format("static_cast<const {}*>(nullptr)", info(type).cpp_name));
   step.params({{"m", dim_arg(m)}, {"n", dim_arg(n)}, {"k", dim_arg(k)}, {"block", dim_arg(node.integer("block_size", 0))}});
-  step.macs(m * (n * k));
+  step.macs(m * (n * k)).emit();
 }
 
 /// With g_idx, which says of each row of weights whose scale and zero point it has: the weights as numbers, which fold, and a product.

@@ -50,7 +50,7 @@ void lower_random(Lowering& l) {
       .tensor(l.out(0))
       .dim(l.node().integer("stream", 0))
       .number(normal ? number("mean", 0) : number("low", 0), ElementType::F64)
-      .number(normal ? number("scale", 1) : number("high", 1), ElementType::F64);
+      .number(normal ? number("scale", 1) : number("high", 1), ElementType::F64).emit();
 }
 
 // ---- Multinomial
@@ -67,7 +67,7 @@ void infer_multinomial(Inference& n) {
 
 void lower_multinomial(Lowering& l) {
   const View x = l.in(0);
-  l.call("scalar_multinomial").tensor(l.out(0)).tensor(x).dim(l.node().integer("stream", 0));
+  l.call("scalar_multinomial").tensor(l.out(0)).tensor(x).dim(l.node().integer("stream", 0)).emit();
 }
 
 // ---- Bernoulli: 1 with probability x. (The body in ONNX's schema compares the other way round; its text and ONNX Runtime agree with this.)

@@ -246,7 +246,7 @@ std::vector<std::pair<std::string, Arg>> params_of(Lowering& l, const Kind& kind
           {"activations", name_arg("{" + list + "}")}};
 }
 
-/// The arguments of either kind of kernel, whose r differs.
+/// The call of either kind of kernel, whose r differs.
 void call_kernel(Lowering& l, const Kind& kind, StepBuilder& step, PointerArg r, const std::vector<std::pair<std::string, Arg>>& scales = {}) {
   const ElementType type = l.type(0).element;
   const Extents x = l.extents(0);
@@ -267,7 +267,7 @@ void call_kernel(Lowering& l, const Kind& kind, StepBuilder& step, PointerArg r,
   else step.name("nullptr");
   auto params = params_of(l, kind);
   params.insert(params.end(), scales.begin(), scales.end());
-  step.pointer(l.workspace("gates", type, x[1] * (4 * hidden))).params(std::move(params)).macs(x[0] * x[1] * element_count(l.extents(1)));
+  step.pointer(l.workspace("gates", type, x[1] * (4 * hidden))).params(std::move(params)).macs(x[0] * x[1] * element_count(l.extents(1))).emit();
 }
 
 /// The matrices [hidden, columns] of every direction.

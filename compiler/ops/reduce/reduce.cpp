@@ -307,7 +307,7 @@ void lower_scalar(Lowering& l) {
       .dims(kept)
       .dims(kept_strides)
       .dims(reduced)
-      .dims(reduced_strides);
+      .dims(reduced_strides).emit();
 }
 
 /// Reads x once for each pass; sums in between go to scratch memory.
@@ -317,26 +317,24 @@ void lower_passes(Lowering& l, const std::vector<AxesPass>& passes, const View& 
     const AxesPass& p = passes[k];
     const bool last = k + 1 == passes.size();
     const PointerArg to = last ? y.pointer : l.workspace(fmt::format("pass{}", k), ElementType::F32, p.outer * p.inner);
-    {
-      StepBuilder step = l.call(p.is_last ? "reduce_last" : "reduce_middle");
-      step.template_name(fmt::format("onnxc::{}", combine_name(l.node())))
-          .template_name(k == 0 ? fmt::format("onnxc::{}", prologue_name(l.node(), "Keep")) : "onnxc::Keep");
-      step.pointer(from).pointer(to);
-      step.step().bytes = p.outer * (p.reduced + 1) * p.inner * 4;
-      if (p.is_last)
-        step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}});
-      else
-        step.params({{"outer", dim_arg(p.outer)},
-                     {"r", dim_arg(p.reduced)},
-                     {"inner", dim_arg(p.inner)},
-                     {"x_row", dim_arg(p.x_row)},
-                     {"x_outer", dim_arg(p.x_outer)},
-                     {"y_outer", dim_arg(last ? p.y_outer : p.inner)}});
-      if (last && l.node().epilogue && epilogue_fits(l, p.epilogue)) {
-        step.epilogue(l.epilogue(p.epilogue, step));
-        return;
-      }
-    }
+    StepBuilder step = l.call(p.is_last ? "reduce_last" : "reduce_middle");
+    step.template_name(fmt::format("onnxc::{}", combine_name(l.node())))
+        .template_name(k == 0 ? fmt::format("onnxc::{}", prologue_name(l.node(), "Keep")) : "onnxc::Keep");
+    step.pointer(from).pointer(to);
+    step.step().bytes = p.outer * (p.reduced + 1) * p.inner * 4;
+    if (p.is_last)
+      step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}});
+    else
+      step.params({{"outer", dim_arg(p.outer)},
+                   {"r", dim_arg(p.reduced)},
+                   {"inner", dim_arg(p.inner)},
+                   {"x_row", dim_arg(p.x_row)},
+                   {"x_outer", dim_arg(p.x_outer)},
+                   {"y_outer", dim_arg(last ? p.y_outer : p.inner)}});
+    const bool applied = last && l.node().epilogue && epilogue_fits(l, p.epilogue);
+    if (applied) step.epilogue(l.epilogue(p.epilogue, step));
+    step.emit();
+    if (applied) return;
     from = to;
     from.writes = false;
   }

@@ -56,7 +56,7 @@ void call_rows(Lowering& l, PointerArg x, PointerArg y, Dim rows, Dim n, Dim x_r
   l.call(is_log(l.node()) ? "log_softmax" : "softmax")
       .pointer(x)
       .pointer(y)
-      .params({{"rows", dim_arg(rows)}, {"n", dim_arg(n)}, {"x_row", dim_arg(x_row)}, {"y_row", dim_arg(y_row)}});
+      .params({{"rows", dim_arg(rows)}, {"n", dim_arg(n)}, {"x_row", dim_arg(x_row)}, {"y_row", dim_arg(y_row)}}).emit();
 }
 
 void lower_softmax(Lowering& l) {
@@ -66,7 +66,7 @@ void lower_softmax(Lowering& l) {
             inner = product(extents, axis + 1, rank);
   if (!l.optimise() || l.type(0).element != ElementType::F32) {
     const View x = l.in(0), y = l.out(0);
-    l.call(is_log(l.node()) ? "scalar_log_softmax" : "scalar_softmax").pointer(y).pointer(x).dim(outer).dim(n).dim(inner);
+    l.call(is_log(l.node()) ? "scalar_log_softmax" : "scalar_softmax").pointer(y).pointer(x).dim(outer).dim(n).dim(inner).emit();
     return;
   }
   const Layout layout = l.out_layout(0);

@@ -143,6 +143,7 @@ void lower_vectors(Lowering& l, const ResizePlan& plan, bool pixels) {
     const EpilogueShape shape = pixels ? l.image_shape(to.extents) : planes_shape(to.extents, at);
     applied = last && l.node().epilogue && epilogue_fits(l, shape);
     if (applied) step.epilogue(l.epilogue(shape, step));
+    step.emit();
     from = to;
     from.pointer.writes = false;
   }
@@ -175,7 +176,7 @@ void lower_scalar(Lowering& l, const ResizePlan& plan) {
     if (reads_region(p))
       params.emplace_back("extrapolation", NumberArg{static_cast<double>(l.node().number("extrapolation_value", 0)), ElementType::F64});
     if (p.antialias && is_integer(to.element)) params.emplace_back("rounds", flag_arg(true));  // as ONNX Runtime does
-    l.call("scalar_resize").type(to.element).type(from.element).type(weight).pointer(to).pointer(from).pointer(table.index).arg(table.weight_or_null()).params(std::move(params));
+    l.call("scalar_resize").type(to.element).type(from.element).type(weight).pointer(to).pointer(from).pointer(table.index).arg(table.weight_or_null()).params(std::move(params)).emit();
     from = to;
     from.pointer.writes = false;
   }

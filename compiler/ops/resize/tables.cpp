@@ -90,6 +90,7 @@ ResizeTableArgs place_table(Lowering& l, const ResizePlan& plan, const ResizedAx
     step.pointer(*args.weight);
   else
     step.name("nullptr");
+  step.emit();
   args.index.writes = false;
   if (args.weight) args.weight->writes = false;
   return args;

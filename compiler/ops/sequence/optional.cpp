@@ -15,14 +15,14 @@ void infer_optional(Inference& n) {
 }
 void lower_optional(Lowering& l) {
   if (!l.has(0)) {
-    l.call("optional_empty").pointer(l.out_object(0));
+    l.call("optional_empty").pointer(l.out_object(0)).emit();
   } else if (l.type(0).is_tensor()) {
     const View x = l.in(0);
     const PointerArg y = l.out_object(0);
-    l.call("optional_of_tensor").heap().pointer(y).arg(element_number(x.element)).tensor(x);
+    l.call("optional_of_tensor").heap().pointer(y).arg(element_number(x.element)).tensor(x).emit();
   } else {
     const PointerArg x = l.object(0), y = l.out_object(0);
-    l.call("optional_of").heap().pointer(y).pointer(x);
+    l.call("optional_of").heap().pointer(y).pointer(x).emit();
   }
 }
 
@@ -30,7 +30,7 @@ void infer_has_element(Inference& n) { n.output(0, ElementType::Bool, {}); }
 void lower_has_element(Lowering& l) {
   if (l.has(0) && !l.type(0).is_tensor()) {
     const PointerArg x = l.object(0);
-    l.call("optional_has_element").pointer(l.out(0)).pointer(x);
+    l.call("optional_has_element").pointer(l.out(0)).pointer(x).emit();
     return;
   }
   const View y = l.out(0);
@@ -45,15 +45,13 @@ void lower_get_element(Lowering& l) {
   if (l.type(0).is_tensor()) return l.alias(0, 0);
   const PointerArg x = l.object(0);
   if (!l.output_type(0).is_tensor()) {
-    l.call("optional_get").pointer(l.out_object(0)).pointer(x);
+    l.call("optional_get").pointer(l.out_object(0)).pointer(x).emit();
     return;
   }
   const View y = l.out_address(0, true);
-  {
-    StepBuilder step = l.call("optional_get_tensor");
-    step.pointer(x).arg(element_number(y.element)).address(y);
-    bind_extents(step, l);
-  }
+  StepBuilder step = l.call("optional_get_tensor");
+  step.pointer(x).arg(element_number(y.element)).address(y);
+  bind_extents(step, l).emit();
   require_declared(l, l.output_type(0));
 }
 

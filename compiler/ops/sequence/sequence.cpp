@@ -76,7 +76,7 @@ void infer_empty(Inference& n) {
   if (!element || *element == ElementType::Undefined) n.fail(fmt::format("dtype {} does not exist", n.node().integer("dtype", 1)));
   n.output(0, Type::sequence(Type::unranked(*element)));
 }
-void lower_empty(Lowering& l) { l.call("sequence_empty").pointer(l.out_object(0)); }
+void lower_empty(Lowering& l) { l.call("sequence_empty").pointer(l.out_object(0)).emit(); }
 
 void infer_construct(Inference& n) {
   Type element = n.type(0);
@@ -88,13 +88,13 @@ void infer_construct(Inference& n) {
 }
 void lower_construct(Lowering& l) {
   const PointerArg y = l.out_object(0);
-  l.call("sequence_empty").pointer(y);
+  l.call("sequence_empty").pointer(y).emit();
   PointerArg so_far = y;
   so_far.writes = false;
   for (int i = 0; i < l.node().own_inputs(); ++i) {
     const View x = l.in(i);
     StepBuilder step = l.call("sequence_insert");
-    step.heap().pointer(y).pointer(so_far).arg(element_number(x.element)).tensor(x).name("static_cast<const std::int64_t*>(nullptr)");
+    step.heap().pointer(y).pointer(so_far).arg(element_number(x.element)).tensor(x).name("static_cast<const std::int64_t*>(nullptr)").emit();
   }
 }
 
@@ -111,6 +111,7 @@ void lower_insert(Lowering& l) {
   StepBuilder step = l.call("sequence_insert");
   step.heap().pointer(y).pointer(x).arg(element_number(item.element)).tensor(item);
   position(l, step, 2);
+  step.emit();
 }
 
 void infer_erase(Inference& n) {
@@ -123,6 +124,7 @@ void lower_erase(Lowering& l) {
   StepBuilder step = l.call("sequence_erase");
   step.heap().pointer(y).pointer(x);
   position(l, step, 1);
+  step.emit();
 }
 
 // ---- reading them
@@ -135,11 +137,9 @@ void infer_at(Inference& n) {
 void lower_at(Lowering& l) {
   const PointerArg x = l.object(0);
   const View at = l.in(1), y = l.out_address(0, true);
-  {
-    StepBuilder step = l.call("sequence_at");
-    step.pointer(x).pointer(at).arg(element_number(y.element)).address(y);
-    bind_extents(step, l);
-  }
+  StepBuilder step = l.call("sequence_at");
+  step.pointer(x).pointer(at).arg(element_number(y.element)).address(y);
+  bind_extents(step, l).emit();
   require_declared(l, l.output_type(0));
 }
 
@@ -149,7 +149,7 @@ void infer_length(Inference& n) {
 }
 void lower_length(Lowering& l) {
   const PointerArg x = l.object(0);
-  l.call("sequence_length").pointer(l.out(0)).pointer(x);
+  l.call("sequence_length").pointer(l.out(0)).pointer(x).emit();
 }
 
 // ---- SplitToSequence, ConcatFromSequence
@@ -181,7 +181,7 @@ void lower_split_to_sequence(Lowering& l) {
   position(l, step, 1);
   const Dim parts = !l.has(1) ? Dim(0) : l.extents(1).empty() ? Dim(-1) : l.extents(1)[0];
   step.params({{"elem_type", element_number(x.element)}, {"axis", dim_arg(axis)}, {"parts", dim_arg(parts)},
-               {"keep_axis", flag_arg(l.has(1) || l.node().integer("keepdims", 1) != 0)}});
+               {"keep_axis", flag_arg(l.has(1) || l.node().integer("keepdims", 1) != 0)}}).emit();
 }
 
 int64_t joined_axis(const Node& node, std::size_t rank) {
@@ -206,13 +206,11 @@ void lower_concat_from_sequence(Lowering& l) {
   const std::size_t rank = l.output_type(0).extents.size();
   const int64_t axis = joined_axis(l.node(), rank);
   const char* const adds = l.node().integer("new_axis", 0) != 0 ? "true" : "false";
-  {
-    StepBuilder step = l.call("concat_extents");
-    step.pointer(x).dim(axis).name(adds);
-    bind_extents(step, l);
-  }
+  StepBuilder step = l.call("concat_extents");
+  step.pointer(x).dim(axis).name(adds);
+  bind_extents(step, l).emit();
   const View y = l.out(0);
-  l.call("concat_items").tensor(y).pointer(x).arg(element_number(y.element)).dim(axis).name(adds);
+  l.call("concat_items").tensor(y).pointer(x).arg(element_number(y.element)).dim(axis).name(adds).emit();
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ void lower_extents(Lowering& l) {
     PointerArg to = y.pointer;
     to.offset += static_cast<int64_t>(first);
     const std::size_t last = std::min(elements.size(), first + kMostOfCall);
-    l.call("store_integers").pointer(to).dims(DimList(elements.begin() + static_cast<std::ptrdiff_t>(first), elements.begin() + static_cast<std::ptrdiff_t>(last)));
+    l.call("store_integers").pointer(to).dims(DimList(elements.begin() + static_cast<std::ptrdiff_t>(first), elements.begin() + static_cast<std::ptrdiff_t>(last))).emit();
   }
 }
 

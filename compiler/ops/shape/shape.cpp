@@ -36,7 +36,7 @@ void evaluate_elements(Evaluation& e) {
 void lower_elements(Lowering& l) {
   const auto& elements = l.graph()[l.node().outputs[0]].elements;
   ONNXC_CHECK(elements.has_value(), "Shape knows its elements");
-  l.call("store_integers").pointer(l.out(0)).dims(*elements);
+  l.call("store_integers").pointer(l.out(0)).dims(*elements).emit();
 }
 
 }  // namespace

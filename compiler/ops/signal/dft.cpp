@@ -122,7 +122,7 @@ void lower_dft(Lowering& l) {
   const View in = l.in(0), axis = l.in(2);
   const PointerArg work = l.workspace("spectrum", ElementType::F64, numbers);
   l.call("scalar_dft").tensor(l.out(0)).tensor(in).tensor(axis).pointer(work)
-      .params({{"length", dim_arg(length)}, {"inverse", flag_arg(form.inverse)}, {"onesided", flag_arg(form.onesided)}, {"chirp", flag_arg(chirp)}});
+      .params({{"length", dim_arg(length)}, {"inverse", flag_arg(form.inverse)}, {"onesided", flag_arg(form.onesided)}, {"chirp", flag_arg(chirp)}}).emit();
 }
 
 }  // namespace

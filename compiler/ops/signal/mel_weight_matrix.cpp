@@ -31,7 +31,7 @@ void evaluate_mel_weight_matrix(Evaluation& e) {
 
 void lower_mel_weight_matrix(Lowering& l) {
   const View length = l.in(1), rate = l.in(2), low = l.in(3), high = l.in(4);
-  l.call("scalar_mel_weight_matrix").tensor(l.out(0)).pointer(length).pointer(rate).pointer(low).pointer(high);
+  l.call("scalar_mel_weight_matrix").tensor(l.out(0)).pointer(length).pointer(rate).pointer(low).pointer(high).emit();
 }
 
 }  // namespace

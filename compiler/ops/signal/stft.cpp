@@ -63,7 +63,7 @@ void lower_stft(Lowering& l) {
   call.type(y.element).tensor(y).tensor(x);
   if (l.has(2)) call.pointer(window);
   else call.name("nullptr");
-  call.pointer(work).dim(length).dim(o.known(1)[0]).name(chirp ? "true" : "false");
+  call.pointer(work).dim(length).dim(o.known(1)[0]).name(chirp ? "true" : "false").emit();
 }
 
 }  // namespace

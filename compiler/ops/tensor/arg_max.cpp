@@ -44,7 +44,7 @@ void lower_arg(Lowering& l) {
   auto params = params_of(x.extents, axis, axis + 1);
   if (l.node().is("ArgMin")) params.emplace_back("least", flag_arg(true));
   if (l.node().integer("select_last_index", 0) != 0) params.emplace_back("last", flag_arg(true));
-  l.call("scalar_arg_max").pointer(l.out(0)).pointer(x).params(std::move(params));
+  l.call("scalar_arg_max").pointer(l.out(0)).pointer(x).params(std::move(params)).emit();
 }
 
 // ---- Hardmax. Before opset 13 it took all axes from `axis` (1 where absent) on as one; `flattens` says so.
@@ -77,7 +77,7 @@ void evaluate_hardmax(Evaluation& e) {
 void lower_hardmax(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
   const auto [first, last] = row_axes(l.node(), static_cast<int>(x.extents.size()));
-  l.call("scalar_hardmax").pointer(y).pointer(x).params(params_of(x.extents, first, last)).may_share(y, x);
+  l.call("scalar_hardmax").pointer(y).pointer(x).params(params_of(x.extents, first, last)).may_share(y, x).emit();
 }
 
 }  // namespace

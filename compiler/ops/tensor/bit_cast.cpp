@@ -24,7 +24,7 @@ void evaluate_bit_cast(Evaluation& e) {
 
 void lower_bit_cast(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
-  l.call("scalar_bit_cast").pointer(y).pointer(x).dim(element_count(y.extents));
+  l.call("scalar_bit_cast").pointer(y).pointer(x).dim(element_count(y.extents)).emit();
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ void lower_col2im(Lowering& l) {
   const Operands operands(l.graph(), l.node());
   const Geometry g = geometry_of(l.node(), DimList(y.extents.begin() + 2, y.extents.end()), operands.known(2));
   l.call("scalar_col2im").tensor(y).pointer(x).params({{"block", dims_arg(g.block)}, {"columns", dims_arg(g.columns)}, {"strides", dims_arg(g.strides)},
-                                                        {"dilations", dims_arg(g.dilations)}, {"pads", dims_arg(g.pads)}});
+                                                        {"dilations", dims_arg(g.dilations)}, {"pads", dims_arg(g.pads)}}).emit();
 }
 
 }  // namespace

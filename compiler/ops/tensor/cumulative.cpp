@@ -28,7 +28,7 @@ void lower_cumulative(Lowering& l) {
   const View x = l.in(0), axis = l.in(1), y = l.out(0);
   l.call(l.node().is("CumProd") ? "scalar_cum_prod" : "scalar_cum_sum").tensor(y).tensor(x).tensor(axis)
       .params({{"exclusive", flag_arg(l.node().integer("exclusive", 0) != 0)}, {"reverse", flag_arg(l.node().integer("reverse", 0) != 0)}})
-      .may_share(y, x);
+      .may_share(y, x).emit();
 }
 
 }  // namespace

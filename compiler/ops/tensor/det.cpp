@@ -25,7 +25,7 @@ void evaluate_det(Evaluation& e) {
 void lower_det(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
   const Dim n = x.extents.back();
-  l.call("scalar_det").pointer(y).pointer(x).pointer(l.workspace("scratch", ElementType::F64, n * n)).dim(element_count(y.extents)).dim(n).macs(element_count(x.extents) * n);
+  l.call("scalar_det").pointer(y).pointer(x).pointer(l.workspace("scratch", ElementType::F64, n * n)).dim(element_count(y.extents)).dim(n).macs(element_count(x.extents) * n).emit();
 }
 
 }  // namespace

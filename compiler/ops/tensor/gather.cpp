@@ -109,7 +109,7 @@ void lower_table(Lowering& l, const Storage& storage) {
   std::vector<std::pair<std::string, Arg>> params{{"rows", dim_arg(rows)}, {"columns", dim_arg(columns)}, {"count", dim_arg(element_count(indices.extents))}};
   const Packed floats{values, rows * columns, [values] { return std::vector<float>(values.begin(), values.end()); }};
   const PointerArg table = add_stored(l, l.graph()[l.node().input(0)].name, floats, columns, 1, storage, storage.scales, params);
-  l.call("gather_rows").pointer(y).pointer(table).pointer(indices).params(std::move(params));
+  l.call("gather_rows").pointer(y).pointer(table).pointer(indices).params(std::move(params)).emit();
 }
 
 /// Channels of an image, pixel by pixel.
@@ -126,7 +126,7 @@ void lower_channels_last(Lowering& l, const std::vector<int64_t>& channels) {
   step.params({{"pixels", dim_arg(out[0] * element_count(Extents(out.begin() + 2, out.end())))},
                {"channels", dim_arg(out[1])},
                {"x_pixel", dim_arg(x.layout.pixel_stride)},
-               {"y_pixel", dim_arg(y.layout.pixel_stride)}});
+               {"y_pixel", dim_arg(y.layout.pixel_stride)}}).emit();
 }
 
 /// A shuffle of the channels of a row-major image: two axes that change places.
@@ -154,7 +154,7 @@ void lower_gather(Lowering& l) {
     if (const Storage storage = table_storage(l); storage.element != ElementType::F32) return lower_table(l, storage);
   }
   const View x = l.in(0), indices = l.in(1);
-  l.call("scalar_gather").tensor(l.out(0)).tensor(x).tensor(indices).params({{"axis", dim_arg(axis)}});
+  l.call("scalar_gather").tensor(l.out(0)).tensor(x).tensor(indices).params({{"axis", dim_arg(axis)}}).emit();
 }
 
 }  // namespace

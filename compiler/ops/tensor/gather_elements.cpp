@@ -32,7 +32,7 @@ void evaluate_gather_elements(Evaluation& e) {
 
 void lower_gather_elements(Lowering& l) {
   const View x = l.in(0), indices = l.in(1);
-  l.call("scalar_gather_elements").tensor(l.out(0)).tensor(x).tensor(indices).dim(axis_of(l.node(), static_cast<int>(x.extents.size())));
+  l.call("scalar_gather_elements").tensor(l.out(0)).tensor(x).tensor(indices).dim(axis_of(l.node(), static_cast<int>(x.extents.size()))).emit();
 }
 
 void infer_gather_nd(Inference& n) {
@@ -58,7 +58,7 @@ void evaluate_gather_nd(Evaluation& e) {
 
 void lower_gather_nd(Lowering& l) {
   const View x = l.in(0), indices = l.in(1);
-  l.call("scalar_gather_nd").tensor(l.out(0)).tensor(x).tensor(indices).dim(l.node().integer("batch_dims", 0));
+  l.call("scalar_gather_nd").tensor(l.out(0)).tensor(x).tensor(indices).dim(l.node().integer("batch_dims", 0)).emit();
 }
 
 }  // namespace

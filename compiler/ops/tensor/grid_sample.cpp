@@ -55,7 +55,7 @@ void lower_grid_sample(Lowering& l) {
       .params({{"mode", name_arg(fmt::format("onnxc::GridMode::{}", modes[static_cast<int>(mode_of(l.node()))]))},
                {"padding", name_arg(fmt::format("onnxc::GridPadding::{}", paddings[static_cast<int>(padding_of(l.node()))]))},
                {"align_corners", flag_arg(l.node().integer("align_corners", 0) != 0)}})
-      .macs(macs);
+      .macs(macs).emit();
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ void evaluate_one_hot(Evaluation& e) {
 
 void lower_one_hot(Lowering& l) {
   const View indices = l.in(0), values = l.in(2), y = l.out(0);
-  l.call("scalar_one_hot").tensor(y).tensor(indices).tensor(values).dim(axis_of(l.node(), static_cast<int>(y.extents.size())));
+  l.call("scalar_one_hot").tensor(y).tensor(indices).tensor(values).dim(axis_of(l.node(), static_cast<int>(y.extents.size()))).emit();
 }
 
 }  // namespace

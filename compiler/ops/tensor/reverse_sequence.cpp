@@ -33,7 +33,7 @@ void evaluate_reverse_sequence(Evaluation& e) {
 void lower_reverse_sequence(Lowering& l) {
   const View x = l.in(0), lengths = l.in(1);
   const int rank = static_cast<int>(x.extents.size());
-  l.call("scalar_reverse_sequence").tensor(l.out(0)).tensor(x).tensor(lengths).dim(axis_of(l.node(), "time_axis", 0, rank)).dim(axis_of(l.node(), "batch_axis", 1, rank));
+  l.call("scalar_reverse_sequence").tensor(l.out(0)).tensor(x).tensor(lengths).dim(axis_of(l.node(), "time_axis", 0, rank)).dim(axis_of(l.node(), "batch_axis", 1, rank)).emit();
 }
 
 }  // namespace

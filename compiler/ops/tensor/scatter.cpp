@@ -55,7 +55,7 @@ void evaluate_scatter_elements(Evaluation& e) {
 void lower_scatter_elements(Lowering& l) {
   const View x = l.in(0), indices = l.in(1), updates = l.in(2), y = l.out(0);
   l.call("scalar_scatter_elements").tensor(y).tensor(x).tensor(indices).tensor(updates).dim(axis_of(l.node(), 0, static_cast<int>(x.extents.size())))
-      .name(reduction_name(l.node())).may_share(y, x);
+      .name(reduction_name(l.node())).may_share(y, x).emit();
 }
 
 // ---- ScatterND
@@ -83,7 +83,7 @@ void evaluate_scatter_nd(Evaluation& e) {
 
 void lower_scatter_nd(Lowering& l) {
   const View x = l.in(0), indices = l.in(1), updates = l.in(2), y = l.out(0);
-  l.call("scalar_scatter_nd").tensor(y).tensor(x).tensor(indices).tensor(updates).name(reduction_name(l.node())).may_share(y, x);
+  l.call("scalar_scatter_nd").tensor(y).tensor(x).tensor(indices).tensor(updates).name(reduction_name(l.node())).may_share(y, x).emit();
 }
 
 // ---- TensorScatter: updates of a key-value cache, at an index for each element of the batch.
@@ -123,7 +123,7 @@ void lower_tensor_scatter(Lowering& l) {
   const View x = l.in(0), updates = l.in(1), y = l.out(0);
   if (l.has(2)) l.in(2);
   l.call("scalar_tensor_scatter").tensor(y).tensor(x).tensor(updates).optional_tensor(2).dim(axis_of(l.node(), -2, static_cast<int>(x.extents.size())))
-      .name(is_circular(l.node()) ? "true" : "false").may_share(y, x);
+      .name(is_circular(l.node()) ? "true" : "false").may_share(y, x).emit();
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ void infer_nonzero(Inference& n) {
 
 void lower_nonzero(Lowering& l) {
   const View x = l.in(0);
-  l.call("scalar_nonzero").binds(l.symbol(0)).pointer(l.out(0)).tensor(x);
+  l.call("scalar_nonzero").binds(l.symbol(0)).pointer(l.out(0)).tensor(x).emit();
 }
 
 // ---- Compress: the slices whose condition holds.
@@ -57,7 +57,7 @@ void lower_compress(Lowering& l) {
   const View x = l.in(0), condition = l.in(1);
   const Slices s = slices_of(x.extents, axis_of(l.node(), static_cast<int>(x.extents.size())));
   l.call("scalar_compress").binds(l.symbol(0)).pointer(l.out(0)).pointer(x).pointer(condition)
-      .params({{"outer", dim_arg(s.outer)}, {"extent", dim_arg(s.extent)}, {"inner", dim_arg(s.inner)}, {"conditions", dim_arg(condition.extents[0])}});
+      .params({{"outer", dim_arg(s.outer)}, {"extent", dim_arg(s.extent)}, {"inner", dim_arg(s.inner)}, {"conditions", dim_arg(condition.extents[0])}}).emit();
 }
 
 // ---- Unique
@@ -82,7 +82,7 @@ void lower_unique(Lowering& l) {
   step.type(x.element).binds(l.symbol(0));
   for (Arg& arg : out) step.step().args.push_back(std::move(arg));
   step.pointer(x).pointer(order).pointer(rank).params({{"outer", dim_arg(s.outer)}, {"extent", dim_arg(s.extent)}, {"inner", dim_arg(s.inner)},
-                                                       {"sorted", flag_arg(l.node().integer("sorted", 1) != 0)}});
+                                                       {"sorted", flag_arg(l.node().integer("sorted", 1) != 0)}}).emit();
 }
 
 // ---- NonMaxSuppression
@@ -113,7 +113,7 @@ void lower_suppression(Lowering& l) {
   step.binds(l.symbol(0)).pointer(y).pointer(boxes).pointer(scores);
   for (Arg& arg : limits) step.step().args.push_back(std::move(arg));
   step.pointer(order).params({{"batches", dim_arg(scores.extents[0])}, {"classes", dim_arg(scores.extents[1])}, {"boxes", dim_arg(boxes.extents[1])},
-                              {"center", flag_arg(l.node().integer("center_point_box", 0) != 0)}});
+                              {"center", flag_arg(l.node().integer("center_point_box", 0) != 0)}}).emit();
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ void lower_top_k(Lowering& l) {
   };
   const View values = out(0, "values", x.element), indices = out(1, "indices", ElementType::I64);
   l.call("scalar_top_k").tensor(values).tensor(indices).tensor(x).dim(axis_of(l.node(), static_cast<int>(x.extents.size())))
-      .name(l.node().integer("largest", 1) != 0 ? "true" : "false");
+      .name(l.node().integer("largest", 1) != 0 ? "true" : "false").emit();
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ void evaluate_murmur_hash(Evaluation& e) {
 
 void lower_murmur_hash(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
-  l.call("scalar_murmur_hash").pointer(y).tensor(x).arg(NumberArg{static_cast<double>(seed_of(l.node())), ElementType::U32});
+  l.call("scalar_murmur_hash").pointer(y).tensor(x).arg(NumberArg{static_cast<double>(seed_of(l.node())), ElementType::U32}).emit();
 }
 
 }  // namespace

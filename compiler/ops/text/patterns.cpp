@@ -45,7 +45,7 @@ void evaluate_regex_full_match(Evaluation& e) {
 void lower_regex_full_match(Lowering& l) {
   const RegexProgram p = pattern_of(l.node());
   const View x = l.in(0), y = l.out(0);
-  l.call("scalar_regex_full_match").pointer(y).tensor(x).params(regex_params(l, p)).pointer(room(l, p));
+  l.call("scalar_regex_full_match").pointer(y).tensor(x).params(regex_params(l, p)).pointer(room(l, p)).emit();
 }
 
 // ---- com.microsoft.Tokenizer
@@ -84,7 +84,7 @@ void lower_tokenizer(Lowering& l) {
   const View x = l.in(0), y = l.out_address(0, false);
   l.call("scalar_tokenizer").heap().address(y).binds(l.symbol(0)).tensor(x).params(regex_params(l, tokens.program))
       .params({{"separates", flag_arg(tokens.separates)}, {"marks", flag_arg(l.node().integer("mark", 0) != 0)}, {"least", dim_arg(l.node().integer("mincharnum", 1))}})
-      .pointer(l.weights("pad", *string_constant({l.node().string("pad_value", "")}, {1}))).pointer(room(l, tokens.program));
+      .pointer(l.weights("pad", *string_constant({l.node().string("pad_value", "")}, {1}))).pointer(room(l, tokens.program)).emit();
 }
 
 }  // namespace

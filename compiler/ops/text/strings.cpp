@@ -40,8 +40,8 @@ void evaluate_cast_text(Evaluation& e) {
 
 void lower_cast_text(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
-  if (x.element == ElementType::String) l.call("scalar_cast_from_strings").pointer(y).tensor(x);
-  else l.call("scalar_cast_to_strings").heap().pointer(y).tensor(x);
+  if (x.element == ElementType::String) l.call("scalar_cast_from_strings").pointer(y).tensor(x).emit();
+  else l.call("scalar_cast_to_strings").heap().pointer(y).tensor(x).emit();
 }
 
 // ---- StringConcat
@@ -68,7 +68,7 @@ void evaluate_string_concat(Evaluation& e) {
 
 void lower_string_concat(Lowering& l) {
   const View a = l.in(0), b = l.in(1), y = l.out(0);
-  l.call("scalar_string_concat").heap().tensor(y).pointer(a).dims(operand_strides(a.extents, y.extents)).pointer(b).dims(operand_strides(b.extents, y.extents));
+  l.call("scalar_string_concat").heap().tensor(y).pointer(a).dims(operand_strides(a.extents, y.extents)).pointer(b).dims(operand_strides(b.extents, y.extents)).emit();
 }
 
 // ---- StringNormalizer
@@ -135,7 +135,7 @@ void lower_string_normalizer(Lowering& l) {
   call.tensor(x);
   if (n.params.stop_words > 0) call.pointer(l.weights("stop words", n.stop_words));
   else call.name("nullptr");
-  call.params({{"action", named(n.params.action)}, {"compare", named(n.params.compare)}, {"stop_words", dim_arg(n.params.stop_words)}});
+  call.params({{"action", named(n.params.action)}, {"compare", named(n.params.compare)}, {"stop_words", dim_arg(n.params.stop_words)}}).emit();
 }
 
 // ---- StringSplit
@@ -172,7 +172,7 @@ void lower_string_split(Lowering& l) {
   const View x = l.in(0), y = l.out_address(0, false);
   const PointerArg counts = l.has_output(1) ? l.out(1).pointer : l.workspace("counts", ElementType::I64, element_count(x.extents));
   l.call("scalar_string_split").heap().address(y).pointer(counts).binds(l.symbol(0)).tensor(x)
-      .pointer(l.weights("delimiter", *string_constant({l.node().string("delimiter", "")}, {1}))).dim(most_pieces(l.node()));
+      .pointer(l.weights("delimiter", *string_constant({l.node().string("delimiter", "")}, {1}))).dim(most_pieces(l.node())).emit();
 }
 
 }  // namespace

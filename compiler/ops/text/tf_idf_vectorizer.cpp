@@ -136,7 +136,7 @@ void lower_tf_idf(Lowering& l) {
   call.type(x.element).tensor(y).tensor(x).params({{"keys", Arg(keys)}, {"begin", Arg(begin)}, {"column", Arg(column)}});
   if (p.weights.empty()) call.name("nullptr");
   else call.pointer(l.weights("weights", ElementType::F32, p.weights));
-  call.params({{"least", dim_arg(p.least)}, {"most", dim_arg(p.most)}, {"skips", dim_arg(p.skips)}, {"counts", flag_arg(p.mode != "IDF")}});
+  call.params({{"least", dim_arg(p.least)}, {"most", dim_arg(p.most)}, {"skips", dim_arg(p.skips)}, {"counts", flag_arg(p.mode != "IDF")}}).emit();
 }
 
 }  // namespace

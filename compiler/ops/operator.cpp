@@ -181,7 +181,9 @@ void check_arity(const Operator& op, const Node& node) {
   }
 }
 
-void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk) {
+namespace {
+
+void infer_outputs(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk) {
   Inference inference(graph, node, fresh, before, walk);
   if (node.is_map()) return infer_expression(inference, *node.epilogue);
   const Operator* op = find_operator(node);
@@ -197,6 +199,12 @@ void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before,
     op->infer(inference);
   }
   if (node.epilogue) infer_epilogue(graph, node);
+}
+
+}  // namespace
+
+void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk) {
+  node.guard([&] { infer_outputs(graph, node, fresh, before, walk); });
 }
 
 Shape Evaluation::shape_of(const TensorData& tensor) {

@@ -11,4 +11,5 @@ build="$(cd "${1:-build}" && pwd)"
 [ -x "$build/onnxc" ] || { echo "(no $build/onnxc)"; exit 77; }
 "$ONNXC_PYTHON" -c 'import numpy, onnx, onnxruntime' 2>/dev/null || { echo "no Python with onnxruntime: tools/setup.sh --test-deps"; exit 77; }
 export ONNXC_EXECUTABLE="$build/onnxc" PYTHONPATH="$PWD/python${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
+"$ONNXC_PYTHON" tests/contrib/schemas.py || exit 1
 exec "$ONNXC_PYTHON" tests/contrib/check.py ${2:+"$2"}

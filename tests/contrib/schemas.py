@@ -1,7 +1,7 @@
 """Holds the schemas that onnxc has of ONNX Runtime's operators (compiler/frontend/contrib_schemas.inc) against those of ONNX Runtime's Python package: inputs and
 outputs with their options and types, and attributes. What the package lists further, a newer input or attribute, must be in the table too.
 
-    check_schemas.py
+    schemas.py
 """
 import pathlib
 import re

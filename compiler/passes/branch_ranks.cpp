@@ -35,8 +35,8 @@ void BranchRanks::continue_in(const Graph& graph, const Node& node, Graph& branc
     copy.trials.reset();  // types differ from one branch to the other
     for (auto& [name, inner] : copy.regions) {
       inner = std::make_shared<Graph>(clone(*inner));
-      for_each_graph(*inner, [](Graph& graph) {
-        for (Node& node : graph.nodes) node.trials.reset();
+      for_each_graph(*inner, [](Graph& deeper) {
+        for (Node& other : deeper.nodes) other.trials.reset();
       });
     }
     for (ValueId v : next.outputs) {

@@ -10,6 +10,7 @@
 
 #include "onnx/checker.h"
 #include "onnx/onnx_pb.h"
+#include "runtime_stub/onnxc/base.hpp"
 
 namespace onnxc {
 namespace {
@@ -109,7 +110,7 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
   auto t = std::make_shared<TensorData>();
   t->type = *type;
   int64_t count = 1;
-  if (proto.dims_size() > 64) invalid(proto, fmt::format("has rank {}", proto.dims_size()));
+  if (proto.dims_size() > kMaxRank) invalid(proto, fmt::format("has rank {}; at most {} is supported", proto.dims_size(), kMaxRank));
   for (int64_t d : proto.dims()) {
     if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > kMostTensorBytes) invalid(proto, "has an impossible shape");
     t->shape.push_back(d);

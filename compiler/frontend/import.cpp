@@ -350,9 +350,24 @@ class GraphImporter {
   ExternalData& external_;
 };
 
-/// Nodes that the functions would become, counted before anything is inlined: 2^k functions must not eat the memory.
+/// As the file has them, those of regions included.
+int64_t nodes_written(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+  int64_t count = nodes.size();
+  for (const auto& node : nodes) {
+    for (const auto& a : node.attribute()) {
+      if (a.has_g()) count += nodes_written(a.g().node());
+      for (const auto& g : a.graphs()) count += nodes_written(g.node());
+    }
+  }
+  return count;
+}
+
+/// Nodes that the functions would become, counted before anything is inlined: 2^k functions must eat neither memory nor time.
 void check_function_growth(const onnx::ModelProto& model) {
-  constexpr int64_t kMostNodes = 2'000'000;
+  constexpr int64_t kLeast = 40'000, kMost = 2'000'000, kGrowth = 100;
+  int64_t written = nodes_written(model.graph().node());
+  for (const auto& f : model.functions()) written += nodes_written(f.node());
+  const int64_t most_nodes = std::clamp(kGrowth * written, kLeast, kMost);
   constexpr std::size_t kMostOpen = 100;  // as many as ONNX's inliner takes
   std::map<std::string, const onnx::FunctionProto*> functions;
   for (const auto& f : model.functions()) functions[normal_domain(f.domain()) + ":" + f.name() + ":" + f.overload()] = &f;
@@ -364,7 +379,7 @@ void check_function_growth(const onnx::ModelProto& model) {
     if (!open.insert(key).second) throw Error(ErrorKind::Invalid, fmt::format("function '{}' calls itself", key));
     if (open.size() > kMostOpen) throw Error(ErrorKind::Unsupported, fmt::format("function '{}' is called by a function that another calls, and so on, more than {} of them", key, kMostOpen));
     const int64_t size = count_nodes(functions.at(key)->node());
-    if (size > kMostNodes) throw Error(ErrorKind::Budget, fmt::format("function '{}' expands to more than {} nodes", key, kMostNodes));
+    if (size > most_nodes) throw Error(ErrorKind::Budget, fmt::format("function '{}' expands to more than {} nodes", key, most_nodes));
     open.erase(key);
     return sizes[key] = size;
   };
@@ -377,12 +392,12 @@ void check_function_growth(const onnx::ModelProto& model) {
         if (a.has_g()) count += count_nodes(a.g().node());
         for (const auto& g : a.graphs()) count += count_nodes(g.node());
       }
-      if (count > kMostNodes) break;
+      if (count > most_nodes) break;
     }
     return count;
   };
-  if (count_nodes(model.graph().node()) > kMostNodes)
-    throw Error(ErrorKind::Budget, fmt::format("the model's functions expand graph '{}' to more than {} nodes", model.graph().name(), kMostNodes));
+  if (count_nodes(model.graph().node()) > most_nodes)
+    throw Error(ErrorKind::Budget, fmt::format("the model's functions expand graph '{}' to more than {} nodes", model.graph().name(), most_nodes));
 }
 
 /// Checks every node of the graph and its regions by itself, before anything is made of it.

@@ -162,9 +162,28 @@ def table_of_a_resize():
 
 @case(0)
 def symbolic_parts():
-    parts = [f"p{k}" for k in range(600)]
+    parts = [f"p{k}" for k in range(300)]
     nodes = [node("Split", ["x"], parts, axis=0, num_outputs=len(parts)), node("Concat", parts, ["y"], axis=0)]
     return model(nodes, [value("x", ("n", 2))], [value("y", UNKNOWN)], opsets=(("", 18),))
+
+
+def functions_that_double(count):
+    opsets = (("", 17), ("local", 1))
+    ids = [helper.make_opsetid(*o) for o in opsets]
+    functions = [helper.make_function("local", "f0", ["a"], ["b"], [node("Relu", ["a"], ["b"])], ids)]
+    functions += [helper.make_function("local", f"f{k}", ["a"], ["b"], [node(f"f{k - 1}", ["a"], ["t"], domain="local"), node(f"f{k - 1}", ["t"], ["b"], domain="local")], ids)
+                  for k in range(1, count)]
+    return model([node(f"f{count - 1}", ["x"], ["y"], domain="local")], functions=functions, opsets=opsets)
+
+
+@case(0)
+def functions_of_many_nodes():
+    return functions_that_double(15)
+
+
+@case(BUDGET, "function 'local:f", "nodes")
+def functions_of_too_many_nodes():
+    return functions_that_double(19)
 
 
 # ---- what a message says

@@ -53,6 +53,8 @@ row("Mod", [x, positive(3, 7)], dict(fmod=1))
 row("Clip", [x, np.array(-0.3), np.array(0.7)])
 row("Where", [x > 0, x, normal(3, 7)])
 other = normal(3, 7)
+for alpha in (1.0, 0.7):
+    row("Celu", [x], dict(alpha=alpha), opset=28, name=f"alpha={alpha}", expect=[np.maximum(x, 0) + np.minimum(0, np.float32(alpha).astype(D) * np.expm1(x / np.float32(alpha).astype(D)))])
 row("SwiGLU", [x, other], opset=28, expect=[x / (1 + np.exp(-x)) * other])
 row("BitCast", [x], dict(to=T.DOUBLE), opset=26)
 row("CastLike", [i64(1, 3), normal(1)])

@@ -12,6 +12,7 @@
 
 #include "compiler/frontend/expand_functions.h"
 #include "compiler/frontend/function_defaults.h"
+#include "compiler/frontend/nesting.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/frontend/tensors.h"
 #include "compiler/ops/custom/custom_operator.h"
@@ -59,14 +60,20 @@ std::string guess_format(const std::vector<std::byte>& bytes) {
   return "it is damaged, truncated or of another format";
 }
 
+constexpr int kDeepestMessage = 400;
+
 onnx::ModelProto parse(const std::vector<std::byte>& bytes) {
-  const auto refuse = [&] { throw Error(ErrorKind::Invalid, fmt::format("not an ONNX model: {}", guess_format(bytes))); };
+  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::Invalid, fmt::format("not an ONNX model: {}", what)); };
   google::protobuf::LogSilencer quiet;
   onnx::ModelProto model;
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
-  stream.SetRecursionLimit(400);
-  if (bytes.empty() || !model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) refuse();
-  if (!model.has_graph() || (model.ir_version() == 0 && model.opset_import_size() == 0)) refuse();
+  stream.SetRecursionLimit(kDeepestMessage);
+  if (bytes.empty() || !model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
+    if (const auto deep = find_deep_nesting(bytes, kDeepestMessage)) throw Error(ErrorKind::Unsupported, std::vector<Diagnostic>{*deep});
+    refuse(guess_format(bytes));
+  }
+  if (model.ir_version() == 0 && model.opset_import_size() == 0) refuse(guess_format(bytes));
+  if (!model.has_graph()) refuse("it has no graph");
   return model;
 }
 
@@ -251,10 +258,12 @@ class GraphImporter {
     }
     std::vector<std::string> captured;
     std::set<std::string> seen;
-    for (const auto& a : proto.attribute()) {
-      if (a.has_g()) free_names(a.g(), captured, seen, depth);
-      for (const auto& g : a.graphs()) free_names(g, captured, seen, depth);
-    }
+    node.guard([&] {
+      for (const auto& a : proto.attribute()) {
+        if (a.has_g()) free_names(a.g(), captured, seen, depth);
+        for (const auto& g : a.graphs()) free_names(g, captured, seen, depth);
+      }
+    });
     for (const auto& name : captured) {
       const auto it = scope.find(name);
       if (it == scope.end()) node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name), unsorted_remedy());
@@ -341,9 +350,25 @@ class GraphImporter {
   ExternalData& external_;
 };
 
-/// Nodes that the functions would become, counted before anything is inlined: 2^k functions must not eat the memory.
+/// As the file has them, those of regions included.
+int64_t nodes_written(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+  int64_t count = nodes.size();
+  for (const auto& node : nodes) {
+    for (const auto& a : node.attribute()) {
+      if (a.has_g()) count += nodes_written(a.g().node());
+      for (const auto& g : a.graphs()) count += nodes_written(g.node());
+    }
+  }
+  return count;
+}
+
+/// Nodes that the functions would become, counted before anything is inlined: 2^k functions must eat neither memory nor time.
 void check_function_growth(const onnx::ModelProto& model) {
-  constexpr int64_t kMostNodes = 2'000'000;
+  constexpr int64_t kLeast = 40'000, kMost = 2'000'000, kGrowth = 100;
+  int64_t written = nodes_written(model.graph().node());
+  for (const auto& f : model.functions()) written += nodes_written(f.node());
+  const int64_t most_nodes = std::clamp(kGrowth * written, kLeast, kMost);
+  constexpr std::size_t kMostOpen = 100;  // as many as ONNX's inliner takes
   std::map<std::string, const onnx::FunctionProto*> functions;
   for (const auto& f : model.functions()) functions[normal_domain(f.domain()) + ":" + f.name() + ":" + f.overload()] = &f;
   std::map<std::string, int64_t> sizes;
@@ -351,8 +376,10 @@ void check_function_growth(const onnx::ModelProto& model) {
   std::function<int64_t(const google::protobuf::RepeatedPtrField<onnx::NodeProto>&)> count_nodes;
   const auto size_of = [&](const std::string& key) {
     if (const auto it = sizes.find(key); it != sizes.end()) return it->second;
-    if (!open.insert(key).second || open.size() > 500) throw Error(ErrorKind::Invalid, fmt::format("function '{}' calls itself", key));
+    if (!open.insert(key).second) throw Error(ErrorKind::Invalid, fmt::format("function '{}' calls itself", key));
+    if (open.size() > kMostOpen) throw Error(ErrorKind::Unsupported, fmt::format("function '{}' is called by a function that another calls, and so on, more than {} of them", key, kMostOpen));
     const int64_t size = count_nodes(functions.at(key)->node());
+    if (size > most_nodes) throw Error(ErrorKind::Budget, fmt::format("function '{}' expands to more than {} nodes", key, most_nodes));
     open.erase(key);
     return sizes[key] = size;
   };
@@ -365,11 +392,12 @@ void check_function_growth(const onnx::ModelProto& model) {
         if (a.has_g()) count += count_nodes(a.g().node());
         for (const auto& g : a.graphs()) count += count_nodes(g.node());
       }
-      if (count > kMostNodes) throw Error(ErrorKind::Budget, fmt::format("the model's functions expand to more than {} nodes", kMostNodes));
+      if (count > most_nodes) break;
     }
     return count;
   };
-  count_nodes(model.graph().node());
+  if (count_nodes(model.graph().node()) > most_nodes)
+    throw Error(ErrorKind::Budget, fmt::format("the model's functions expand graph '{}' to more than {} nodes", model.graph().name(), most_nodes));
 }
 
 /// Checks every node of the graph and its regions by itself, before anything is made of it.

@@ -10,6 +10,7 @@
 
 #include "onnx/checker.h"
 #include "onnx/onnx_pb.h"
+#include "runtime_stub/onnxc/base.hpp"
 
 namespace onnxc {
 namespace {
@@ -21,8 +22,8 @@ namespace {
 /// Largest constant that is read: the limit of a 32-bit offset in most formats, and far beyond real single tensors.
 constexpr int64_t kMostTensorBytes = int64_t{1} << 36;
 
-/// Largest sparse tensor that is made dense: a few bytes of a file could ask for any amount.
-constexpr int64_t kMostDenseBytes = int64_t{1} << 28;
+/// Largest sparse tensor that is made dense: a few bytes of a file could ask for any amount. All together may be larger by so many times what the file has of them.
+constexpr int64_t kMostDenseBytes = int64_t{1} << 28, kMostDenseGrowth = 64;
 
 struct Descriptor {
   int fd = -1;
@@ -109,7 +110,7 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
   auto t = std::make_shared<TensorData>();
   t->type = *type;
   int64_t count = 1;
-  if (proto.dims_size() > 64) invalid(proto, fmt::format("has rank {}", proto.dims_size()));
+  if (proto.dims_size() > kMaxRank) invalid(proto, fmt::format("has rank {}; at most {} is supported", proto.dims_size(), kMaxRank));
   for (int64_t d : proto.dims()) {
     if (d < 0 || __builtin_mul_overflow(count, d, &count) || count > kMostTensorBytes) invalid(proto, "has an impossible shape");
     t->shape.push_back(d);
@@ -156,6 +157,10 @@ Constant import_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalData
   }
   if (count > kMostDenseBytes * 8 / info(values->type).bits)
     throw Error(ErrorKind::Budget, std::vector<Diagnostic>{{name.name(), "tensor", fmt::format("is sparse, and dense it would have {} elements", count)}});
+  external.dense_bytes += storage_bytes(values->type, count);
+  external.sparse_bytes += bytes_held(*values) + bytes_held(*indices);
+  if (external.dense_bytes > kMostDenseBytes + kMostDenseGrowth * external.sparse_bytes)
+    throw Error(ErrorKind::Budget, std::vector<Diagnostic>{{name.name(), "tensor", fmt::format("is sparse, and with those before it would take {} bytes if dense", external.dense_bytes)}});
   auto t = std::make_shared<TensorData>(TensorData::zeros(values->type, shape));
   const auto width = static_cast<std::size_t>(info(t->type).bits / 8);
   const auto list = indices->as<int64_t>();

@@ -15,6 +15,7 @@ namespace onnxc {
 struct ExternalData {
   std::filesystem::path folder;
   std::vector<std::filesystem::path> files;
+  int64_t dense_bytes = 0, sparse_bytes = 0;  ///< of all sparse tensors, as they are used and as the file has them
 };
 
 /// Checks that the data fits the shape; throws Error{Invalid} that names the tensor.

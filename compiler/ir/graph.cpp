@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <set>
+#include <stdexcept>
 
 namespace onnxc {
 namespace {
@@ -43,6 +45,27 @@ std::string size_error(const Value& value) {
   const double bytes = least_bytes(value.type);
   if (bytes <= static_cast<double>(kMostBytes)) return {};
   return fmt::format("value '{}' is {}: 2^{} bytes or more, which no machine can address", value.name, value.type.text(), std::ilogb(bytes));
+}
+
+void Node::rethrow_as_own() const {
+  constexpr const char* kTooMuch = "takes more memory than there is";
+  try {
+    throw;
+  } catch (const Misread&) {
+    throw;  // the walk that infers types knows whose it is
+  } catch (const Error& error) {
+    std::vector<Diagnostic> diagnostics = error.diagnostics();
+    for (Diagnostic& d : diagnostics) {
+      if (!d.node.empty() || !d.op.empty()) continue;
+      d.node = name;
+      d.op = full_op();
+    }
+    throw Error(error.kind(), std::move(diagnostics));
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::Budget, kTooMuch);
+  } catch (const std::length_error&) {  // more elements than a vector can have
+    fail(ErrorKind::Budget, kTooMuch);
+  }
 }
 
 std::string Graph::unique_name(std::string_view base) {

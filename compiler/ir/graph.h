@@ -32,6 +32,7 @@ using ValueId = int32_t;
 inline constexpr ValueId kAbsent = -1;
 
 struct Graph;
+struct LoopTrials;
 
 using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>, Constant, Type>;
 
@@ -55,6 +56,7 @@ struct Node {
   std::vector<ValueId> captures;
   std::optional<Expr> epilogue;  ///< Map: the expression itself, x_i being input i
   int epilogue_operands = 0;     ///< how many of the last inputs belong to the epilogue
+  std::shared_ptr<LoopTrials> trials{};  ///< Loop, Scan: what copies of the node found while the body of a Loop around them is tried; see ops/control/loop.h
   std::vector<std::string> binds{};  ///< run-time symbols that running this node binds, in the order in which its shape rule asks for them
   std::shared_ptr<const Schema> schema{};  ///< what its operator asks of its inputs; null once they are verified
 
@@ -75,15 +77,18 @@ struct Node {
   std::string full_op() const { return domain.empty() ? op : domain + "." + op; }
   /// Error{kind} that names this node.
   [[noreturn]] void fail(ErrorKind kind, std::string found, std::string remedy = {}) const;
-  /// The result of `work`; an extent that overflows in it is this node's.
+  /// The result of `work`; an error in it that names no node is this one's.
   template <class Work>
   auto guard(Work&& work) const {
     try {
       return work();
-    } catch (const SizeOverflow& overflow) {
-      fail(overflow.kind(), overflow.diagnostics()[0].found);
+    } catch (...) {
+      rethrow_as_own();
     }
   }
+
+ private:
+  [[noreturn]] void rethrow_as_own() const;
 };
 
 struct Graph {

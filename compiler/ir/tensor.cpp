@@ -24,6 +24,12 @@ int64_t TensorData::count() const {
   return n;
 }
 
+int64_t bytes_held(const TensorData& tensor) {
+  std::size_t bytes = tensor.bytes.size();
+  for (const std::string& s : tensor.strings) bytes += sizeof s + s.size();
+  return static_cast<int64_t>(bytes);
+}
+
 Constant make_constant(std::vector<int64_t> values) {
   auto t = std::make_shared<TensorData>(TensorData::zeros(ElementType::I64, {static_cast<int64_t>(values.size())}));
   if (!values.empty()) std::memcpy(t->bytes.data(), values.data(), t->bytes.size());

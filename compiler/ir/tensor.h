@@ -52,6 +52,9 @@ Constant make_scalar(ElementType type, T value, std::vector<int64_t> shape = {})
   return t;
 }
 
+/// What the value takes in memory.
+int64_t bytes_held(const TensorData& tensor);
+
 /// The integers of an integer or bool tensor, widened (u64 keeps its bits).
 std::vector<int64_t> to_integers(const TensorData& tensor);
 /// The numbers of any numeric tensor as doubles (f16, bf16 and smaller floats exactly).

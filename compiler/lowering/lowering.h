@@ -1,7 +1,7 @@
 // Lowering: what an operator's kernel query sees. It turns one node into steps, and asks for operands in the form its kernels read.
 //
 //   void lower(Lowering& l) {
-//     l.call("gather").tensor(l.out(0)).tensor(l.in(0)).tensor(l.in(1)).params({{"axis", l.dim(axis)}});
+//     l.call("gather").tensor(l.out(0)).tensor(l.in(0)).tensor(l.in(1)).params({{"axis", l.dim(axis)}}).emit();
 //   }
 //
 // Where several kernels could do it, `consider` states each with its work, and the cheapest is built:

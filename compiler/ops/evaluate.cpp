@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/shape_arithmetic.h"
 #include "compiler/passes/propagate.h"
@@ -280,7 +282,7 @@ std::vector<Constant> evaluate_graph(const Graph& graph, const std::vector<Const
     }
   });
   copy.inputs.clear();
-  propagate(copy, {.most_bytes = INT64_MAX, .total_bytes = INT64_MAX});
+  propagate(copy, {.most_bytes = INT64_MAX, .total_bytes = INT64_MAX, .work = std::numeric_limits<double>::infinity()});
   std::vector<Constant> outputs;
   for (ValueId v : copy.outputs) {
     if (!copy[v].constant) throw Error(ErrorKind::Unsupported, fmt::format("'{}' has no reference value", copy[v].name));

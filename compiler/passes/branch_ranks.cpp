@@ -32,7 +32,13 @@ void BranchRanks::continue_in(const Graph& graph, const Node& node, Graph& branc
     if (next.domain == "onnxc" && !next.binds.empty()) node.fail(ErrorKind::Unsupported, "its branches differ in rank, and what follows has sizes that depend on data");
     Node copy = next;
     copy.binds.clear();
-    for (auto& [name, inner] : copy.regions) inner = std::make_shared<Graph>(clone(*inner));
+    copy.trials.reset();  // types differ from one branch to the other
+    for (auto& [name, inner] : copy.regions) {
+      inner = std::make_shared<Graph>(clone(*inner));
+      for_each_graph(*inner, [](Graph& deeper) {
+        for (Node& other : deeper.nodes) other.trials.reset();
+      });
+    }
     for (ValueId v : next.outputs) {
       if (v != kAbsent) inside[v] = branch.add_value(graph[v].name, graph[v].type);
     }

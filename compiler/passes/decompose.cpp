@@ -11,7 +11,7 @@ void decompose_into(Graph& graph, Node node, int& fresh, int depth) {
     ONNXC_CHECK(depth < 32, "decompositions end");
     const std::size_t before = graph.values.size();
     GraphBuilder builder(graph, node.name, fresh);
-    if (const auto results = op->decompose(builder, node)) {
+    if (const auto results = node.guard([&] { return op->decompose(builder, node); })) {
       ONNXC_CHECK(results->size() <= node.outputs.size(), "a decomposition gives the node's outputs");
       for (std::size_t i = 0; i < results->size(); ++i) {
         if (node.outputs[i] != kAbsent && (*results)[i] >= static_cast<ValueId>(before)) hand_over_name(graph, node.outputs[i], (*results)[i]);

@@ -8,7 +8,7 @@ Graph lower_elementwise(Graph graph) {
     for (auto& [name, region] : node.regions) *region = lower_elementwise(std::move(*region));
     const Operator* op = node.is_map() ? nullptr : find_operator(node);
     if (op == nullptr || op->express == nullptr) continue;
-    const Expr expr = op->express(graph, node);
+    const Expr expr = node.guard([&] { return op->express(graph, node); });
     // Inputs that the expression does not read still take part in the broadcast; all present ones stay, renumbered.
     std::vector<int> number(node.inputs.size(), 0);
     std::vector<ValueId> inputs;

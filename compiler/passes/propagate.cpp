@@ -14,6 +14,7 @@
 #include "compiler/ops/operator.h"
 #include "compiler/ops/shape_arithmetic.h"
 #include "compiler/passes/branch_ranks.h"
+#include "compiler/passes/fold_work.h"
 
 namespace onnxc {
 namespace {
@@ -50,13 +51,14 @@ class Propagation {
  private:
   static constexpr int kLatest = 1000;
 
-  /// Walks over a branch; where that throws, the walk goes on behind it as if it had not been entered.
+  /// Walks over a region; where that throws, the walk goes on behind it as if it had not been entered.
   void attempt(Graph& branch) {
-    const auto [depth, work, meetings] = std::tuple{depth_, work_, meetings_};
+    const auto [depth, work, meetings] = std::tuple{depth_, work_, meetings_.size()};
     try {
       run(branch);
     } catch (const Error&) {
-      std::tie(depth_, work_, meetings_) = std::tuple{depth, work, meetings};
+      std::tie(depth_, work_) = std::tuple{depth, work};
+      meetings_.erase(meetings_.begin() + static_cast<std::ptrdiff_t>(meetings), meetings_.end());
       throw;
     }
   }
@@ -137,7 +139,7 @@ class Propagation {
       if (ranks_differ(graph, node) && branch_ranks_.take_in_rest(graph, node, *work_)) return;
     }
     if (const Operator* op = node.is_map() ? nullptr : find_operator(node); op != nullptr && is_composition(*op)) return take_apart(graph, *op, node);
-    const RegionWalk walk = [this](Graph& region) { run(region); };
+    const RegionWalk walk = [this](Graph& region) { attempt(region); };
     infer_node(graph, node, fresh_, graph.nodes, &walk);
     for (ValueId v : node.outputs) {
       if (v != kAbsent && differ_in_kind(graph[v].stated, graph[v].type))
@@ -289,6 +291,11 @@ class Propagation {
         if (n > budget_.most_bytes || spent_ + bytes + n > budget_.total_bytes) return false;
         bytes += n;
       }
+      if (value.type.element == ElementType::String) {
+        const double most = most_text(graph, node, value.type);
+        if (most > static_cast<double>(std::min(budget_.most_bytes, budget_.total_bytes - spent_ - bytes))) return false;
+        bytes += static_cast<int64_t>(most);
+      }
     }
     if (fold_elements(graph, node)) return true;
     std::vector<Constant> inputs;
@@ -298,7 +305,7 @@ class Propagation {
       inputs.push_back(v == kAbsent ? nullptr : graph[v].constant);
       if (v == kAbsent) continue;
       if (inputs.back() != nullptr) {
-        input_bytes += storage_bytes(inputs.back()->type, inputs.back()->count());
+        input_bytes += bytes_held(*inputs.back());
       } else if (const auto found = deferred_.find({&graph, v}); found != deferred_.end()) {
         deferrals = std::max(deferrals, found->second.deferrals);
       } else {
@@ -309,6 +316,9 @@ class Propagation {
       if (constexpr int kMostDeferrals = 8; node.outputs.size() == 1 && deferrals < kMostDeferrals) deferred_[{&graph, node.outputs[0]}] = {graph.nodes.size(), deferrals + 1};
       return false;
     }
+    const double work = evaluation_work(graph, node, inputs);
+    if (work > budget_.work - worked_) return false;
+    worked_ += work;
     std::optional<std::vector<TensorData>> outputs;
     try {
       outputs = evaluate_node(graph, node, std::move(inputs));
@@ -317,15 +327,40 @@ class Propagation {
       return false;  // a run will say what is wrong
     }
     if (!outputs) return false;
-    spent_ += bytes;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kAbsent) continue;
       Value& value = graph[node.outputs[i]];
       value.constant = std::make_shared<TensorData>(std::move((*outputs)[i]));
+      spent_ += bytes_held(*value.constant);
       value.type = Type::tensor(value.constant->type, to_extents(value.constant->shape));
       value.elements.reset();
     }
     return true;
+  }
+
+  /// The bytes of a result of type `type`, strings, at most: each is no longer than one of each operand and attribute together, in another case, or a number.
+  /// Where extents are not known, strings are cut to pieces.
+  static double most_text(const Graph& graph, const Node& node, const Type& type) {
+    constexpr double kNumber = 64, kCases = 3;
+    double longest = 0, strings = 0;
+    const auto add = [&](const std::vector<std::string>& list) {
+      std::size_t most = 0;
+      for (const std::string& s : list) most = std::max(most, s.size());
+      longest += static_cast<double>(most);
+    };
+    for (ValueId v : node.inputs) {
+      const TensorData* const c = graph.constant(v);
+      if (c == nullptr) continue;
+      add(c->strings);
+      strings += static_cast<double>(c->strings.size());
+    }
+    for (const auto& [name, attribute] : node.attributes) {
+      if (const auto* s = std::get_if<std::string>(&attribute)) add({*s});
+      if (const auto* list = std::get_if<std::vector<std::string>>(&attribute)) add(*list);
+      if (const auto* c = std::get_if<Constant>(&attribute)) add((*c)->strings);
+    }
+    const double count = type.is_static() ? static_cast<double>(element_count(type.extents).value()) : strings * (longest + 1);
+    return count * (kNumber + kCases * longest);
   }
 
   /// Shape arithmetic that came to constants, whatever its inputs were.
@@ -355,6 +390,7 @@ class Propagation {
   };
   FoldBudget budget_;
   int64_t spent_ = 0;
+  double worked_ = 0;
   std::map<Place, Deferred> deferred_;  // depend on no input, but are or read what is too large to be folded for itself
   Symbols written_;
   std::set<Place> superseded_;          // were deferred, and are constants now; their nodes go at the end of the walk

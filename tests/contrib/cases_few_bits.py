@@ -1,4 +1,4 @@
-"""Elements of 4 and 2 bits through operators that move them: packed where they go in and come out, odd counts, constants small and large."""
+"""Elements of 4 and 2 bits through the operators whose schemas allow them: packed where they go in and come out, odd counts, constants small and large."""
 import ml_dtypes
 from onnx.reference import ReferenceEvaluator
 
@@ -29,13 +29,8 @@ def cases():
         yield made(f"identity_{kind}", [node("Identity", ["x"], ["y"])], {"x": x})
         yield made(f"transpose_{kind}", [node("Transpose", ["x"], ["y"], perm=[2, 0, 1])], {"x": x})
         yield made(f"reshape_{kind}", [node("Reshape", ["x", "s"], ["y"])], {"x": x}, {"s": I(15, -1)})
-        yield made(f"slice_{kind}", [node("Slice", ["x", "a", "b", "c", "d"], ["y"])], {"x": x}, {"a": I(3, 5), "b": I(0, 0), "c": I(1, 2), "d": I(-1, -2)})
-        yield made(f"gather_{kind}", [node("Gather", ["x", "i"], ["y"], axis=1)], {"x": x, "i": I(4, 0, -2)})
-        yield made(f"concat_{kind}", [node("Concat", ["x", "c", "x"], ["y"], axis=2)], {"x": x}, {"c": values(3, 5, 2)})
-        yield made(f"split_{kind}", [node("Split", ["x"], ["y", "z"], axis=2, num_outputs=2)], {"x": x}, outputs=("y", "z"))
-        yield made(f"expand_{kind}", [node("Unsqueeze", ["x", "a"], ["u"]), node("Expand", ["u", "s"], ["y"])], {"x": x}, {"a": I(0), "s": I(2, 1, 1, 1)})
         yield made(f"flatten_{kind}", [node("Flatten", ["x"], ["y"], axis=2)], {"x": x})
         yield made(f"two_outputs_{kind}", [node("Identity", ["x"], ["y"]), node("Cast", ["x"], ["z"], to=1)], {"x": x}, outputs=("y", "z"))
         large = values(5, 1801)
-        yield made(f"large_constant_{kind}", [node("Gather", ["w", "i"], ["g"]), node("Cast", ["g"], ["y"], to=1)], {"i": I(4, 1)}, {"w": large})
+        yield made(f"large_constant_{kind}", [node("Cast", ["w"], ["g"], to=1), node("Gather", ["g", "i"], ["y"])], {"i": I(4, 1)}, {"w": large})
         yield made(f"constant_out_{kind}", [node("Identity", ["w"], ["y"]), node("Identity", ["i"], ["z"])], {"i": I(4, 1)}, {"w": x}, outputs=("y", "z"))

@@ -31,7 +31,7 @@ erf = np.vectorize(__import__("math").erf)
 x = normal(3, 7)
 
 # ---- elementwise
-for op in ("Abs Neg Sin Cos Tan Sinh Cosh Tanh Atan Asinh Exp Floor Ceil Round Sign Sigmoid Softplus Softsign Relu Elu Selu Celu HardSigmoid LeakyRelu Mish "
+for op in ("Abs Neg Sin Cos Tan Sinh Cosh Tanh Atan Asinh Exp Floor Ceil Round Sign Sigmoid Softplus Softsign Relu Elu Selu HardSigmoid LeakyRelu Mish "
            "ThresholdedRelu Identity Swish").split():
     row(op, [x])
 for op in "Log Sqrt Reciprocal".split():
@@ -43,7 +43,7 @@ row("HardSwish", [x], expect=[x * np.clip(x / 6 + 0.5, 0, 1)])
 row("Erf", [x], expect=[erf(x)])
 row("Gelu", [x], expect=[0.5 * x * (1 + erf(x / np.sqrt(2)))])
 row("Gelu", [x], dict(approximate="tanh"), name="tanh", expect=[0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))])
-for op, attributes in (("Elu", dict(alpha=0.3)), ("Celu", dict(alpha=0.7)), ("LeakyRelu", dict(alpha=0.1)), ("Selu", dict(alpha=1.3, gamma=0.9)), ("HardSigmoid", dict(alpha=0.3, beta=0.4)),
+for op, attributes in (("Elu", dict(alpha=0.3)), ("LeakyRelu", dict(alpha=0.1)), ("Selu", dict(alpha=1.3, gamma=0.9)), ("HardSigmoid", dict(alpha=0.3, beta=0.4)),
                        ("ThresholdedRelu", dict(alpha=0.3)), ("Shrink", dict(lambd=0.2, bias=0.1)), ("Swish", dict(alpha=0.7))):
     row(op, [x], attributes, name="attributes")
 for op in "Add Sub Mul Div Max Min Mean Sum PRelu".split():
@@ -53,6 +53,8 @@ row("Mod", [x, positive(3, 7)], dict(fmod=1))
 row("Clip", [x, np.array(-0.3), np.array(0.7)])
 row("Where", [x > 0, x, normal(3, 7)])
 other = normal(3, 7)
+for alpha in (1.0, 0.7):
+    row("Celu", [x], dict(alpha=alpha), opset=28, name=f"alpha={alpha}", expect=[np.maximum(x, 0) + np.minimum(0, np.float32(alpha).astype(D) * np.expm1(x / np.float32(alpha).astype(D)))])
 row("SwiGLU", [x, other], opset=28, expect=[x / (1 + np.exp(-x)) * other])
 row("BitCast", [x], dict(to=T.DOUBLE), opset=26)
 row("CastLike", [i64(1, 3), normal(1)])

@@ -49,7 +49,7 @@ def f64(*shape, seed=0, low=None):
     return x if low is None else np.abs(x) + low
 
 
-for op in ("Neg Exp Sin Cos Tan Atan Sinh Cosh Tanh Asinh Sigmoid Softplus Relu Abs Softsign Elu Selu Celu LeakyRelu HardSigmoid HardSwish Mish Identity Floor "
+for op in ("Neg Exp Sin Cos Tan Atan Sinh Cosh Tanh Asinh Sigmoid Softplus Relu Abs Softsign Elu Selu LeakyRelu HardSigmoid HardSwish Mish Identity Floor "
            ).split():
     gradient_check(op, [node(op, ["x"], ["y"])], opset=20, x=f64(3, 4))
 for op in ("Erf", "Gelu"):  # which the reference computes in single precision

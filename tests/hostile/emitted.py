@@ -27,12 +27,14 @@ class Units:
     def add(self, unit_folder):
         """The name of the unit."""
         source, header = text_of(unit_folder)
-        sides = [p for p in sorted(unit_folder.glob("unit*")) if p.suffix not in (".cpp", ".h")]
+        sides = [p for p in sorted(unit_folder.glob("unit*")) if p.suffix not in (".cpp", ".h", ".link")]
         digest = hashlib.sha256((source + header).encode()).hexdigest()[:20]
         name = f"u{digest}"
         path = self.folder / f"{name}.cpp"
         if not path.exists() and not sides:
             (self.folder / f"{name}.h").write_text(re.sub(r"\bunit(?=\b|_)", name, header))
+            libraries = (unit_folder / "unit.link").read_text() if (unit_folder / "unit.link").exists() else ""
+            (self.folder / f"{name}.link").write_text(libraries)
             path.with_suffix(".tmp").write_text(re.sub(r"\bunit(?=\b|_)", name, source))
             path.with_suffix(".tmp").rename(path)
         return name if not sides else ""
@@ -76,7 +78,9 @@ def run(folder, names, work):
     table += f'#define ONNXC_EXECUTE_TABLE {", ".join("{%s, %s_model}" % (chr(34) + name + chr(34), name) for name in names)}\n#include "{hpp}"\n'
     program = pathlib.Path(work) / f"run_{names[0]}"
     compiler = os.environ.get("ONNXC_CXX") or os.environ.get("CXX") or "c++"
-    command = [compiler, "-std=c++20", "-march=native", "-O1", "-g1", "-w", "-fsanitize=address", f"-I{RUNTIME}", f"-I{folder}", "-x", "c++", "-", "-o", str(program)]
+    links = [pathlib.Path(folder) / f"{name}.link" for name in names]
+    libraries = sorted({option for link in links if link.exists() for option in link.read_text().split()})
+    command = [compiler, "-std=c++20", "-march=native", "-O1", "-g1", "-w", "-fsanitize=address", f"-I{RUNTIME}", f"-I{folder}", "-x", "c++", "-", "-o", str(program), "-x", "none", *libraries]
     done = subprocess.run(command, input=table, capture_output=True, text=True, errors="replace", env={**os.environ, "LC_ALL": "C"})
     if done.returncode:
         if len(names) == 1:

@@ -50,7 +50,7 @@ class Runner:
         self.binary, self.folder, self.sanitized = str(binary), pathlib.Path(folder), sanitized
         self.folder.mkdir(parents=True, exist_ok=True)
         self.model, self.errors = self.folder / "form.onnx", self.folder / "errors"
-        self.environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:hard_rss_limit_mb=2048", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=0"}
+        self.environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:detect_container_overflow=0:allocator_may_return_null=1:hard_rss_limit_mb=2048", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=0"}
         self.environment.pop("COLUMNS", None)
         self.factor = SANITIZED_FACTOR if sanitized else 1
         self.served = None

@@ -2,7 +2,7 @@
 # Files that lie end in one line that says so, or in C++ that compiles; see cases.py and forms.py.
 #
 #   tests/hostile/run.sh                   the named cases, and one form of 60
-#   tests/hostile/run.sh --all             all forms: most of an hour on two processors
+#   tests/hostile/run.sh --all             all 430,000 forms: more than an hour on two processors
 #   tests/hostile/run.sh --stride 7 --offset 3 --filter '^Conv'
 #
 # ONNXC_BUILD names the build folder (default: build).

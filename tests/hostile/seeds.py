@@ -239,8 +239,18 @@ def adapted(seed, schema):
             array = np.asarray(helper.get_attribute_value(attribute), np.int64 if attribute.type in (AttributeProto.INT, AttributeProto.INTS) else np.float32)
             inputs += [None] * (wanted.index(name) - len(inputs))
             inputs.append(Value(tensor_type(helper.np_dtype_to_tensor_dtype(array.dtype), list(array.shape)), numpy_helper.from_array(array)))
+    for then, now in (("pads", "paddings"),):  # as the first version of Pad calls them
+        if then in attributes and now in schema.attributes:
+            attributes[now] = helper.make_attribute(now, list(attributes[then].ints))
+    attributes = {name: as_kind(a, schema.attributes[name][0]) for name, a in attributes.items() if name in schema.attributes}
+    for i, value in enumerate(inputs):  # types that came later
+        types = schema.inputs[min(i, len(schema.inputs) - 1)][1] if schema.inputs else []
+        if value is not None and value.type.HasField("tensor_type") and TYPE_NAMES.get(value.type.tensor_type.elem_type) not in types:
+            other = next((t for t in DTYPES if t in types), None)
+            if other is not None:
+                inputs[i] = as_type(value, np.dtype(DTYPES[other]))
     del node.attribute[:], node.input[:]
-    node.attribute.extend(a for name, a in attributes.items() if name in schema.attributes)
+    node.attribute.extend(attributes.values())
     node.input.extend(f"x{i}" if value else "" for i, value in enumerate(inputs))
     del node.output[schema.most_outputs:]
     constants = {i for i, value in enumerate(inputs) if value and value.tensor is not None and (is_parameter(value.tensor, i) or i in seed.constants and len(inputs) == len(seed.inputs))}
@@ -249,6 +259,32 @@ def adapted(seed, schema):
 
 DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(uint8)": np.uint8, "tensor(int8)": np.int8, "tensor(bool)": np.bool_,
           "tensor(float16)": np.float16, "tensor(string)": object, "tensor(uint64)": np.uint64, "tensor(uint32)": np.uint32}
+
+
+TYPE_NAMES = {helper.np_dtype_to_tensor_dtype(np.dtype(dtype)): name for name, dtype in DTYPES.items()} | {TensorProto.STRING: "tensor(string)", TensorProto.BFLOAT16: "tensor(bfloat16)"}
+TYPE_NAMES |= {TensorProto.INT16: "tensor(int16)", TensorProto.UINT16: "tensor(uint16)", TensorProto.COMPLEX64: "tensor(complex64)", TensorProto.COMPLEX128: "tensor(complex128)"}
+
+
+def as_kind(attribute, kind):
+    """The attribute as another version of its operator types it: Cast's `to` was a name, p of LpPool a float."""
+    if attribute.type == AttributeProto.INT and kind == AttributeProto.FLOAT:
+        return helper.make_attribute(attribute.name, float(attribute.i))
+    if attribute.type == AttributeProto.INT and kind == AttributeProto.STRING:
+        return helper.make_attribute(attribute.name, TensorProto.DataType.Name(attribute.i))
+    return attribute
+
+
+def as_type(value, dtype):
+    """The input as one of another element type; small integers where numpy cannot tell its values."""
+    extents = [d.dim_value for d in value.type.tensor_type.shape.dim]
+    kind = TensorProto.STRING if dtype == object else helper.np_dtype_to_tensor_dtype(dtype)
+    if value.tensor is None:
+        return Value(tensor_type(kind, extents))
+    try:
+        array = numpy_helper.to_array(value.tensor).astype(dtype)
+    except Exception:
+        array = np.ones(extents, dtype)
+    return Value(tensor_type(kind, extents), numpy_helper.from_array(array))
 
 
 def made(schema):

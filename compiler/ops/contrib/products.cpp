@@ -55,6 +55,7 @@ Attributes only(const Node& node, std::initializer_list<const char*> names) {
 
 Results fused_gemm(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
+  if (!is_float(b.type(c.raw(0)).element)) c.unsupported(fmt::format("products of {} with an activation", name(b.type(c.raw(0)).element)));
   const ValueId y = c.op("Gemm", {c.in(0), c.in(1), c.in(2)}, only(node, {"transA", "transB", "alpha", "beta"}));
   std::vector<float> parameters;
   for (const char* name : {"activation_alpha", "activation_beta"}) {

@@ -4,13 +4,13 @@
 //
 // The node binds the number of the iteration, the number of iterations that ran, and the extents that differ from one iteration to the next. Those are
 // found by trying: the body is inferred with the types of the initial values; where it gives other extents, they become symbols, until
-// nothing changes.
+// nothing changes. What the last trial made of the body is the body. Loops inside of each other would try 2^depth times, were it not for what LoopTrials keep.
 #include "compiler/ops/control/loop.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "compiler/ops/operator.h"
 
@@ -30,26 +30,78 @@ bool always_true(const Graph& body, ValueId value) {
   }
 }
 
-/// Where `next` has other extents than `type`, the extents become symbols. True when something changed.
-bool generalise(Inference& n, Type& type, const Type& next, std::size_t number, int& made) {
-  if (type.kind == Type::Kind::Optional && next.kind == type.nested.at(0).kind) return generalise_nested(type.nested[0], next);  // as one that is there
-  if (type.kind != next.kind || type.element != next.element || type.nested.size() != next.nested.size())
-    n.fail(fmt::format("carried value {} is {} before an iteration and {} after it", number, type.text(), next.text()));
-  if (!type.is_tensor()) {
+/// The types of the carried values, in trials.
+class Carried {
+ public:
+  Carried(Inference& n, LoopTrials& trials, std::size_t count) : n_(n), trials_(trials) {
+    for (std::size_t i = 0; i < count; ++i) initial_.push_back(n.type(static_cast<int>(2 + i)));
+    begin(true);
+  }
+  const std::vector<Type>& types() const { return types_; }
+  /// Some are not known to follow from the initial ones.
+  bool is_guess() const { return is_guess_; }
+
+  /// The initial types, with symbols where extents are known to vary. `guess`: sequences and optionals are what they were before.
+  void begin(bool guess) {
+    types_ = initial_;
+    is_guess_ = false;
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      if (types_[i].is_tensor() || !guess || i >= trials_.settled.size() || trials_.settled[i].kind != types_[i].kind || trials_.settled[i] == types_[i]) continue;
+      types_[i] = trials_.settled[i];
+      is_guess_ = true;
+    }
+    for (const auto& [i, axis] : trials_.varying) {
+      if (i < types_.size() && types_[i].is_tensor() && axis < types_[i].extents.size()) types_[i].extents[axis] = symbol(i, axis);
+    }
+  }
+
+  /// Where `next` of value i has other extents, these become symbols. True when something changed.
+  bool generalise(std::size_t i, const Type& next) {
+    Type& type = types_[i];
+    if (type.kind == Type::Kind::Optional && next.kind == type.nested.at(0).kind) return generalise_nested(type.nested[0], next);  // as one that is there
+    if (type.kind != next.kind || type.element != next.element || type.nested.size() != next.nested.size())
+      n_.fail(fmt::format("carried value {} is {} before an iteration and {} after it", i, type.text(), next.text()));
     bool changed = false;
-    for (std::size_t i = 0; i < type.nested.size(); ++i) changed = generalise_nested(type.nested[i], next.nested[i]) || changed;
+    if (!type.is_tensor()) {
+      for (std::size_t k = 0; k < type.nested.size(); ++k) changed = generalise_nested(type.nested[k], next.nested[k]) || changed;
+      return changed;
+    }
+    if (type.ranked != next.ranked || type.extents.size() != next.extents.size())
+      n_.unsupported(fmt::format("carried value {} is {} before an iteration and {} after it: the rank changes", i, type.text(), next.text()));
+    for (std::size_t axis = 0; axis < type.extents.size(); ++axis) {
+      if (type.extents[axis] == next.extents[axis] || symbols_.contains({i, axis})) continue;
+      trials_.varying.emplace(i, axis);
+      type.extents[axis] = symbol(i, axis);
+      changed = true;
+    }
     return changed;
   }
-  if (type.ranked != next.ranked || type.extents.size() != next.extents.size())
-    n.unsupported(fmt::format("carried value {} is {} before an iteration and {} after it: the rank changes", number, type.text(), next.text()));
-  bool changed = false;
-  for (std::size_t axis = 0; axis < type.extents.size(); ++axis) {
-    const bool varies = type.extents[axis].is_symbol() && type.extents[axis].name().starts_with("@trial");
-    if (varies || type.extents[axis] == next.extents[axis]) continue;
-    type.extents[axis] = Dim::run_time_symbol(fmt::format("@trial{}", ++made), 0, kFar);
-    changed = true;
+
+  void settle() { trials_.settled = types_; }
+
+ private:
+  Dim symbol(std::size_t i, std::size_t axis) {
+    const auto known = symbols_.find({i, axis});
+    return known != symbols_.end() ? known->second : symbols_.emplace(std::pair{i, axis}, n_.fresh("c")).first->second;
   }
-  return changed;
+
+  Inference& n_;
+  LoopTrials& trials_;
+  std::vector<Type> initial_, types_;
+  std::map<std::pair<std::size_t, std::size_t>, Dim> symbols_;  // of the extents that vary
+  bool is_guess_ = false;
+};
+
+/// Gives all Loops inside of a body that is to be tried what they keep from one trial to the next, or takes it from them.
+void keep_trials(Graph& body, bool keep) {
+  for_each_graph(body, [&](Graph& graph) {
+    for (Node& node : graph.nodes) {
+      node.trials = nullptr;
+      if (!keep || node.regions.empty() || node.is("If")) continue;
+      node.trials = std::make_shared<LoopTrials>();
+      node.trials->inner = std::make_shared<LoopTrials>();
+    }
+  });
 }
 
 void collect_binds(const Graph& graph, std::set<std::string>& into) {
@@ -91,25 +143,30 @@ void infer_loop(Inference& n) {
   const Dim iteration = n.fresh("i", 0, first_limit.most ? std::optional<Dim>(max(*first_limit.most - 1, 0)) : std::nullopt);
   const Dim trips = n.fresh("trips", 0, first_limit.most ? std::optional<Dim>(max(*first_limit.most, 0)) : std::nullopt);
 
-  std::vector<Type> types;
-  for (std::size_t i = 0; i < carried; ++i) types.push_back(n.type(static_cast<int>(2 + i)));
-  int made = 0;
+  const bool outermost = node.trials == nullptr;
+  const std::shared_ptr<LoopTrials> trials = outermost ? std::make_shared<LoopTrials>() : node.trials;
+  if (outermost) keep_trials(*body, true);
+  Carried values(n, *trials, carried);
+  Graph tried;
   for (int trial = 0;; ++trial) {
     if (trial == kMostTrials) n.unsupported("the shapes of the carried values do not settle");
-    Graph copy = clone(*body);
-    set_formals(copy, types, iteration);
-    n.walk(copy);
+    tried = clone(*body);
+    set_formals(tried, values.types(), iteration);
     bool changed = false;
-    for (std::size_t i = 0; i < carried; ++i) changed = generalise(n, types[i], copy[copy.outputs[1 + i]].type, i, made) || changed;
-    if (!changed) break;
-  }
-  for (std::size_t i = 0; i < carried; ++i) {
-    for (Dim& d : types[i].extents) {
-      if (d.is_symbol() && d.name().starts_with("@trial")) d = n.fresh("c");
+    try {
+      n.walk(tried);
+      for (std::size_t i = 0; i < carried; ++i) changed = values.generalise(i, tried[tried.outputs[1 + i]].type) || changed;
+    } catch (const Error& error) {
+      if (!values.is_guess() || error.kind() == ErrorKind::Internal) throw;
+      changed = true;
     }
+    if (!changed) break;
+    if (values.is_guess()) values.begin(false);
   }
-  set_formals(*body, types, iteration);
-  n.walk(*body);
+  *body = std::move(tried);
+  values.settle();
+  if (outermost) keep_trials(*body, false);
+  const std::vector<Type>& types = values.types();
   for (std::size_t i = 0; i < carried; ++i) {
     const Type& next = (*body)[body->outputs[1 + i]].type;
     n.output(static_cast<int>(i), types[i].kind == Type::Kind::Optional && next.kind != types[i].kind ? types[i].nested[0] : types[i]);

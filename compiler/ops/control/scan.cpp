@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/ops/control/loop.h"
 #include "compiler/ops/operator.h"
 
 namespace onnxc {
@@ -86,6 +87,7 @@ void expand_latest(Graph& graph, const Node& node, const std::function<void(Node
   visit(make_node("Gather", node.name, {extents, add_scalar(graph, axes[0])}, {length}));
 
   Node loop = make_node("Loop", node.name, {length, kAbsent}, {});
+  loop.trials = node.trials;
   loop.inputs.insert(loop.inputs.end(), node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(shape.states));
   loop.captures = node.captures;
   loop.captures.insert(loop.captures.end(), node.inputs.begin() + static_cast<std::ptrdiff_t>(shape.states), node.inputs.end());
@@ -162,6 +164,7 @@ void expand_batched(Graph& graph, Node node, const std::function<void(Node)>& vi
   const ValueId number = batch_body->add_value("sample", Type::tensor(ElementType::I64, {})), condition = batch_body->add_value("condition", Type::tensor(ElementType::Bool, {}));
   batch_body->inputs = {number, condition};
   Node scan = make_node("Scan", node.name, {}, {}, {{"num_scan_inputs", static_cast<int64_t>(shape.inputs)}});
+  if (node.trials) scan.trials = node.trials->inner;
   if (node.has("directions")) scan.attributes["scan_input_directions"] = node.integers("directions");
   scan.regions.emplace_back("body", lengths ? body_of_length(body, shape.states) : std::make_shared<Graph>(clone(body)));
   for (std::size_t i = 0; i < node.captures.size(); ++i) {
@@ -187,6 +190,7 @@ void expand_batched(Graph& graph, Node node, const std::function<void(Node)>& vi
   visit(make_node("Shape", node.name, {node.inputs[1]}, {extents}));
   visit(make_node("Gather", node.name, {extents, add_scalar(graph, 0)}, {length}));
   Node loop = make_node("Loop", node.name, {length}, node.outputs);
+  loop.trials = node.trials;
   loop.captures = node.captures;
   loop.captures.insert(loop.captures.end(), node.inputs.begin() + (lengths ? 0 : 1), node.inputs.end());
   loop.regions.emplace_back("body", std::move(batch_body));

@@ -61,7 +61,7 @@ std::optional<std::vector<ValueId>> decompose_softmax(GraphBuilder& b, const Nod
   // Over all axes from `axis` on.
   const Extents extents = b.extents(node.input(0));
   const ValueId flat = b.op("Softmax", {b.op("Flatten", {x}, {{"axis", axis}})}, {{"axis", int64_t{1}}});
-  return quantised(b, node, b.op("Reshape", {flat, b.shape(extents)}), 3);
+  return quantised(b, node, b.op("Reshape", {flat, b.shape(extents)}, {{"allowzero", int64_t{1}}}), 3);
 }
 
 void infer_where(Inference& n) {

@@ -106,7 +106,7 @@ ValueId spread(GraphBuilder& b, const Node& node, ValueId v) {
   wide.insert(wide.begin() + axis + 1, block);
   flat[at] *= block;
   const ValueId apart = b.op("Unsqueeze", {v, b.integers({axis + 1})});
-  const ValueId repeated = b.op("Reshape", {b.op("Expand", {apart, b.shape(wide)}), b.shape(flat)});
+  const ValueId repeated = b.op("Reshape", {b.op("Expand", {apart, b.shape(wide)}), b.shape(flat)}, {{"allowzero", int64_t{1}}});
   if (flat[at] == x[at]) return repeated;
   return b.op("Slice", {repeated, b.integers({0}), b.shape({x[at]}), b.integers({axis})});
 }

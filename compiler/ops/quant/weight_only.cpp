@@ -246,7 +246,7 @@ ValueId of_blocks(GraphBuilder& b, ValueId scales, int64_t axis, int64_t block, 
   Extents apart = wide;
   apart.insert(apart.begin() + axis + 1, Dim(block));
   count *= block;
-  const ValueId all = b.op("Reshape", {b.op("Expand", {b.op("Unsqueeze", {scales, b.integers({axis + 1})}), b.shape(apart)}), b.shape(wide)});
+  const ValueId all = b.op("Reshape", {b.op("Expand", {b.op("Unsqueeze", {scales, b.integers({axis + 1})}), b.shape(apart)}), b.shape(wide)}, {{"allowzero", int64_t{1}}});
   return count == length ? all : b.op("Slice", {all, b.integers({0}), b.shape({length}), b.integers({axis})});
 }
 
@@ -266,7 +266,7 @@ std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, con
     if (!look.in_bytes) return v;
     Extents wide = b.extents(v);
     wide.back() *= 8 / look.bits;
-    const ValueId list = b.op("Reshape", {packed_codes(b, v, look.bits), b.shape(wide)});
+    const ValueId list = b.op("Reshape", {packed_codes(b, v, look.bits), b.shape(wide)}, {{"allowzero", int64_t{1}}});
     if (wide.back() == elements) return list;
     return b.op("Slice", {list, b.integers({0}), b.shape({elements}), b.integers({-1})});
   };

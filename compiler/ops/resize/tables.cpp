@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace onnxc {
 namespace {
 
@@ -16,6 +18,8 @@ const char* name_of(Filter f) {
 }
 
 }  // namespace
+
+constexpr int64_t kMostEntries = int64_t{1} << 22;  // of a table that is a constant; a run makes larger ones
 
 bool wide_weights(ElementType type) { return type == ElementType::F64 || (is_integer(type) && info(type).bits >= 32); }
 
@@ -49,7 +53,8 @@ ResizeTableArgs place_table(Lowering& l, const ResizePlan& plan, const ResizedAx
   const ElementType weight = wide ? ElementType::F64 : ElementType::F32;
   const TensorData* roi = l.has(1) ? l.constant(1) : nullptr;
   const std::string what = fmt::format("{} axis {}", l.node().name, a.axis);
-  if (a.is_static() && !a.run_time_scale && (!reads_region(p) || !l.has(1) || roi != nullptr)) {
+  const bool is_small = a.is_static() && p.out <= kMostEntries / std::max<int64_t>(1, p.taps);
+  if (is_small && !a.run_time_scale && (!reads_region(p) || !l.has(1) || roi != nullptr)) {
     if (reads_region(p)) set_region(p, l.node(), roi, plan, a);
     const ResizeTable t = make_table(p, wide);
     ResizeTableArgs args{p.taps, l.weights(what + " sources", ElementType::I32, t.index), std::nullopt};

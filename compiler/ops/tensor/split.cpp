@@ -29,7 +29,7 @@ Moves move_split(const Operands& operands) {
   const auto axis = static_cast<std::size_t>(given < 0 ? given + static_cast<int64_t>(in.size()) : given);
   const auto count = static_cast<int>(operands.out.size());
   const Dim chunk = ceil_div(in[axis], count);
-  Dim at = 0;
+  Dim at = 0;  // closed: the sum of a thousand parts would be an expression of as many
   for (int i = 0; i < count; ++i) {
     const Dim length = operands.has(1) ? operands.known(1)[static_cast<std::size_t>(i)] : max(0, min(chunk, in[axis] - chunk * i));
     Move move = move_all(operands, 0, i, {});
@@ -37,7 +37,7 @@ Moves move_split(const Operands& operands) {
     move.from.assign(in.size(), 0);
     move.from[axis] = at;
     moves.list.push_back(std::move(move));
-    at += length;
+    at = operands.has(1) ? at + length : min(chunk * (i + 1), in[axis]);
   }
   return moves;
 }

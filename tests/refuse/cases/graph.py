@@ -10,7 +10,7 @@ from .models import model, node, one, tensor, value
 # ---- the header
 
 
-@case(INVALID, NOT_ONNX)
+@case(INVALID, NOT_ONNX, "no graph")
 def no_graph():
     return onnx.ModelProto(ir_version=8, opset_import=[helper.make_opsetid("", 17)])
 

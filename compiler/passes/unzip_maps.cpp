@@ -15,6 +15,9 @@ Graph unzip_maps(Graph graph) {
     graph[node.outputs[0]].type = {};
     node = std::move(identity);
   }
+  for (Value& value : graph.values) {  // what the model states of maps is not so any more
+    if (value.stated.kind == Type::Kind::Sequence && value.stated.nested[0].kind == Type::Kind::Map) value.stated = {};
+  }
   return graph;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "compiler/frontend/function_precision.h"
+#include "compiler/frontend/schemas.h"
 #include "compiler/support/error.h"
 #include "onnx/defs/function.h"
 #include "onnx/defs/schema.h"
@@ -19,7 +20,7 @@ using Types = std::map<std::string, onnx::TypeProto>;
 class Expander {
  public:
   Expander(onnx::ModelProto& model, const std::function<bool(const std::string&, const std::string&)>& knows) : model_(model), knows_(knows) {
-    for (const auto& import : model.opset_import()) versions_[normal(import.domain())] = static_cast<int>(import.version());
+    for (const auto& import : model.opset_import()) versions_[normal_domain(import.domain())] = static_cast<int>(import.version());
   }
 
   void run() {
@@ -38,10 +39,8 @@ class Expander {
   }
 
  private:
-  static std::string normal(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
-
   const onnx::OpSchema* schema_of(const onnx::NodeProto& node) const {
-    const std::string domain = normal(node.domain());
+    const std::string domain = normal_domain(node.domain());
     const auto version = versions_.find(domain);
     if (version == versions_.end() || knows_(domain, node.op_type())) return nullptr;
     const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Instance()->GetSchema(node.op_type(), version->second, domain);
@@ -109,7 +108,7 @@ class Expander {
         a->set_name(name);
       }
     }
-    const int version = versions_.at(normal(node.domain()));
+    const int version = versions_.at(normal_domain(node.domain()));
     if (schema.HasFunction()) {
       const onnx::FunctionProto* f = schema.GetFunction(version, false);
       if (f == nullptr) return false;
@@ -192,9 +191,9 @@ class Expander {
     }
     onnx::NodeProto& verify = *graph.add_node();
     verify.set_domain(kVerifyDomain);
-    verify.set_overload(normal(node.domain()));
+    verify.set_overload(normal_domain(node.domain()));
     verify.set_op_type(node.op_type());
-    verify.set_name(node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name());
+    verify.set_name(node_name(node));
     *verify.mutable_input() = node.input();
     for (auto& inner : *body.mutable_node()) {
       rename(inner, names);

@@ -15,7 +15,6 @@
 #include "compiler/frontend/nesting.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/frontend/tensors.h"
-#include "compiler/ops/custom/custom_operator.h"
 #include "compiler/ops/operator.h"
 #include "compiler/support/sha256.h"
 #include "onnx/inliner/inliner.h"
@@ -211,8 +210,7 @@ class GraphImporter {
   /// What a model states of a computed value: its kind must be right; its rank is for rules that cannot tell it. Extents are theirs to find.
   static void state_type(Value& value, const onnx::TypeProto& stated) {
     value.stated = kind_of(stated);
-    if (differ_in_kind(value.type, value.stated))
-      throw Error(ErrorKind::Invalid, fmt::format("'{}' is {}, and the model states {}", value.name, kind_text(value.type), kind_text(value.stated)));
+    if (std::string error = stated_error(value); !error.empty()) throw Error(ErrorKind::Invalid, std::move(error));
     const auto& tensor = stated.tensor_type();
     const auto element = element_type_numbered(tensor.elem_type());
     if (value.type.kind != Type::Kind::Unknown || !stated.has_tensor_type() || !tensor.has_shape() || tensor.shape().dim_size() > kMaxRank || !element) return;
@@ -248,11 +246,11 @@ class GraphImporter {
     Node node;
     node.domain = normal_domain(proto.domain());
     node.op = proto.op_type();
-    node.name = !proto.name().empty() ? proto.name() : proto.output_size() > 0 ? proto.output(0) : "";
+    node.name = node_name(proto);
     node.version = schemas_.version_of(node.domain);
-    node.schema = schemas_.schema_of(node.domain, node.op);
-    if (node.domain == kVerifyDomain) {
-      node.schema = schemas_.schema_of(proto.overload(), proto.op_type());
+    const bool verifies = node.domain == kVerifyDomain;
+    node.schema = schemas_.schema_of(verifies ? proto.overload() : node.domain, node.op);
+    if (verifies) {
       node.domain = "onnxc";
       node.op = "Verify";
     }

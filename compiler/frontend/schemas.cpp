@@ -5,11 +5,13 @@
 #include <algorithm>
 
 #include "compiler/frontend/contrib_schemas.h"
+#include "compiler/ir/graph.h"
 #include "compiler/ops/custom/custom_operator.h"
 #include "onnx/defs/data_type_utils.h"
 #include "onnx/onnx_pb.h"
 
 namespace onnxc {
+
 Type kind_of(const onnx::TypeProto& proto) {
   switch (proto.value_case()) {
     case onnx::TypeProto::kTensorType: return Type::unranked(element_type_numbered(proto.tensor_type().elem_type()).value_or(ElementType::Undefined));
@@ -26,17 +28,16 @@ Type kind_of(const onnx::TypeProto& proto) {
 
 namespace {
 
-Schema to_schema(const onnx::OpSchema& schema, const std::vector<uint32_t>& ranks) {
-  Schema made{.op = schema.domain().empty() ? schema.Name() : schema.domain() + "." + schema.Name(), .inputs = {}};
+Schema to_schema(const onnx::OpSchema& schema, const std::vector<uint32_t>* ranks) {
+  Schema made{.op = full_op(schema.domain(), schema.Name()), .inputs = {}};
   for (const auto& input : schema.inputs()) {
     Schema::Operand operand;
     operand.name = input.GetName();
-    operand.variadic = input.GetOption() == onnx::OpSchema::Variadic;
     for (const auto& type : input.GetTypes()) operand.types.push_back(kind_of(onnx::Utils::DataTypeUtils::ToTypeProto(type)));
     std::erase_if(operand.types, [](const Type& type) { return type.kind == Type::Kind::Unknown; });  // sparse tensors
     std::ranges::sort(operand.types, {}, [](const Type& type) { return std::pair{type.kind, type.element}; });
     if (input.GetIsHomogeneous()) operand.variable = input.GetTypeStr();
-    if (made.inputs.size() < ranks.size()) operand.ranks = ranks[made.inputs.size()];
+    if (ranks != nullptr) operand.ranks = ranks->at(made.inputs.size());
     made.inputs.push_back(std::move(operand));
   }
   return made;
@@ -44,13 +45,13 @@ Schema to_schema(const onnx::OpSchema& schema, const std::vector<uint32_t>& rank
 
 bool is_own(const Schemas::Predicate& predicate, const std::string& domain, const std::string& op) { return predicate && predicate(domain, op); }
 
-[[noreturn]] void refuse(const onnx::NodeProto& proto, std::string found, std::string remedy = {}) {
-  const std::string domain = normal_domain(proto.domain());
-  const std::string name = !proto.name().empty() ? proto.name() : proto.output_size() > 0 ? proto.output(0) : "";
-  throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{name, domain.empty() ? proto.op_type() : domain + "." + proto.op_type(), std::move(found), std::move(remedy)}});
+[[noreturn]] void refuse(const onnx::NodeProto& proto, std::string found) {
+  throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(proto), full_op(normal_domain(proto.domain()), proto.op_type()), std::move(found)}});
 }
 
 }  // namespace
+
+std::string node_name(const onnx::NodeProto& node) { return !node.name().empty() ? node.name() : node.output_size() > 0 ? node.output(0) : ""; }
 
 std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -59,19 +60,18 @@ int Schemas::version_of(const std::string& domain) const {
   return opset == opsets_.end() ? 1 : static_cast<int>(std::min<int64_t>(opset->second, 1000));
 }
 
-const onnx::OpSchema* Schemas::find(const std::string& domain, const std::string& op) const {
-  if (is_own(replaces_, domain, op)) return nullptr;
-  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(op, version_of(domain), domain);
-  if (schema != nullptr) return schema;
+Schemas::Found Schemas::find(const std::string& domain, const std::string& op) const {
+  if (is_own(replaces_, domain, op)) return {};
+  if (const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(op, version_of(domain), domain)) return {schema};
   const ContribSchema* contrib = find_contrib_schema(domain, op);
-  return contrib != nullptr ? &contrib->schema : nullptr;
+  return contrib != nullptr ? Found{&contrib->schema, &contrib->ranks} : Found{};
 }
 
 void Schemas::verify(const onnx::NodeProto& node) const {
   const std::string domain = normal_domain(node.domain());
   if (domain.starts_with("onnxc") || domain.starts_with(kCustomDomain)) refuse(node, fmt::format("domain '{}' is the compiler's own", domain));
   if (domain != "com.microsoft" && !opsets_.contains(domain.empty() ? "ai.onnx" : domain)) refuse(node, fmt::format("domain '{}' is not imported", domain));
-  const onnx::OpSchema* schema = find(domain, node.op_type());
+  const onnx::OpSchema* schema = find(domain, node.op_type()).schema;
   if (schema == nullptr) {
     if (is_own(replaces_, domain, node.op_type())) return;
     if (const onnx::OpSchema* latest = onnx::OpSchemaRegistry::Schema(node.op_type(), domain))
@@ -92,11 +92,9 @@ void Schemas::verify(const onnx::NodeProto& node) const {
 std::shared_ptr<const Schema> Schemas::schema_of(const std::string& domain, const std::string& op) {
   const auto [entry, is_new] = made_.try_emplace({domain, op});
   if (!is_new) return entry->second;
-  const onnx::OpSchema* schema = find(domain, op);
-  if (schema == nullptr) return nullptr;
-  const ContribSchema* contrib = find_contrib_schema(domain, op);
-  const bool is_contrib = contrib != nullptr && &contrib->schema == schema;
-  return entry->second = std::make_shared<const Schema>(to_schema(*schema, is_contrib ? contrib->ranks : std::vector<uint32_t>{}));
+  const Found found = find(domain, op);
+  if (found.schema != nullptr) entry->second = std::make_shared<const Schema>(to_schema(*found.schema, found.ranks));
+  return entry->second;
 }
 
 }  // namespace onnxc

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "compiler/ir/schema.h"
 
@@ -34,7 +35,11 @@ class Schemas {
   std::shared_ptr<const Schema> schema_of(const std::string& domain, const std::string& op);
 
  private:
-  const onnx::OpSchema* find(const std::string& domain, const std::string& op) const;
+  struct Found {
+    const onnx::OpSchema* schema = nullptr;
+    const std::vector<uint32_t>* ranks = nullptr;  ///< of the inputs of a contributed operator
+  };
+  Found find(const std::string& domain, const std::string& op) const;
 
   const std::map<std::string, int64_t>& opsets_;
   const Predicate knows_, replaces_;
@@ -43,6 +48,8 @@ class Schemas {
 
 /// The type without its extents; what ONNX does not define is unknown.
 Type kind_of(const onnx::TypeProto& proto);
+/// What diagnostics call a node: its name, or its first output's.
+std::string node_name(const onnx::NodeProto& node);
 /// `ai.onnx` and the empty name are one domain.
 std::string normal_domain(const std::string& domain);
 

@@ -36,6 +36,9 @@ struct LoopTrials;
 
 using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>, Constant, Type>;
 
+/// `Conv` or `com.microsoft.Gelu`
+inline std::string full_op(const std::string& domain, const std::string& op) { return domain.empty() ? op : domain + "." + op; }
+
 struct Value {
   std::string name;  ///< the ONNX name where there is one
   Type type;
@@ -73,8 +76,7 @@ struct Node {
   std::string string(const std::string& attribute, std::string otherwise) const;
   std::vector<int64_t> integers(const std::string& attribute, std::vector<int64_t> otherwise = {}) const;
   Graph* region(const std::string& attribute) const;
-  /// `Conv` or `com.microsoft.Gelu`
-  std::string full_op() const { return domain.empty() ? op : domain + "." + op; }
+  std::string full_op() const { return onnxc::full_op(domain, op); }
   /// Error{kind} that names this node.
   [[noreturn]] void fail(ErrorKind kind, std::string found, std::string remedy = {}) const;
   /// The result of `work`; an error in it that names no node is this one's.

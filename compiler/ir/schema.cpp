@@ -45,6 +45,11 @@ std::string kind_text(const Type& type) {
   return "?";
 }
 
+std::string stated_error(const Value& value) {
+  if (!differ_in_kind(value.type, value.stated)) return {};
+  return fmt::format("'{}' is {}, and the model states {}", value.name, kind_text(value.type), kind_text(value.stated));
+}
+
 void verify_inputs(const Schema& schema, const Graph& graph, const Node& node) {
   std::map<std::string, std::pair<int, Type>> bound;  // of a type variable: the first input that has it
   for (int i = 0; i < node.own_inputs() && !schema.inputs.empty(); ++i) {

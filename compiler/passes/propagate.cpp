@@ -98,8 +98,7 @@ class Propagation {
   static void refuse_inputs(const Graph& graph) {
     for (ValueId v : graph.inputs) {
       if (std::string error = size_error(graph[v]); !error.empty()) throw Error(ErrorKind::Invalid, std::move(error));
-      if (differ_in_kind(graph[v].stated, graph[v].type))
-        throw Error(ErrorKind::Invalid, fmt::format("'{}' of graph '{}' is {}, and the model states {}", graph[v].name, graph.name, kind_text(graph[v].type), kind_text(graph[v].stated)));
+      if (const std::string error = stated_error(graph[v]); !error.empty()) throw Error(ErrorKind::Invalid, fmt::format("graph '{}': {}", graph.name, error));
     }
   }
 
@@ -142,8 +141,8 @@ class Propagation {
     const RegionWalk walk = [this](Graph& region) { attempt(region); };
     infer_node(graph, node, fresh_, graph.nodes, &walk);
     for (ValueId v : node.outputs) {
-      if (v != kAbsent && differ_in_kind(graph[v].stated, graph[v].type))
-        node.fail(ErrorKind::Invalid, fmt::format("'{}' is {}, and the model states {}", graph[v].name, kind_text(graph[v].type), kind_text(graph[v].stated)));
+      if (v == kAbsent) continue;
+      if (std::string error = stated_error(graph[v]); !error.empty()) node.fail(ErrorKind::Invalid, std::move(error));
     }
     settle(graph, std::move(node));
   }

@@ -62,6 +62,8 @@ inline bool is_signed(ElementType t) {
     default: return is_float(t);
   }
 }
+/// Neither text nor complex: what arithmetic in one word stands for.
+inline bool is_number(ElementType t) { return is_float(t) || is_integer(t) || t == ElementType::Bool; }
 inline bool is_sub_byte(ElementType t) { return info(t).bits > 0 && info(t).bits < 8; }
 
 }  // namespace onnxc

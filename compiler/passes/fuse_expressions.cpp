@@ -25,7 +25,7 @@ void absorb_scalars(Graph& graph, Node& node) {
   for (int i = static_cast<int>(node.inputs.size()) - 1; i >= 0 && node.inputs.size() > 1; --i) {
     const ValueId v = node.inputs[static_cast<std::size_t>(i)];
     const TensorData* c = graph.constant(v);
-    if (c == nullptr || c->count() != 1 || !(is_float(c->type) || is_integer(c->type) || c->type == ElementType::Bool)) continue;  // expressions have numbers alone
+    if (c == nullptr || c->count() != 1 || !is_number(c->type)) continue;  // expressions have numbers alone
     // Its rank must not be what gives the result its own.
     const Extents& result = graph[node.outputs[0]].type.extents;
     const bool others_cover = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId o) { return o != v && graph[o].type.extents.size() == result.size(); });

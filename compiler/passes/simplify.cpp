@@ -38,7 +38,7 @@ class Simplifier {
   }
   bool is_number(ValueId v, double wanted) const {
     const TensorData* c = graph_.constant(v);
-    if (c == nullptr || !(is_float(c->type) || is_integer(c->type) || c->type == ElementType::Bool) || c->count() == 0 || c->count() > 1 << 16) return false;
+    if (c == nullptr || !onnxc::is_number(c->type) || c->count() == 0 || c->count() > 1 << 16) return false;
     const auto list = to_doubles(*c);
     return std::all_of(list.begin(), list.end(), [&](double x) { return x == wanted && std::signbit(x) == std::signbit(wanted); });
   }

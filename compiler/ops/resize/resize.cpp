@@ -64,7 +64,7 @@ void resolve_resize(GraphBuilder& b, Node& node) {
 }
 
 void infer_resize(Inference& n) {
-  if (!is_float(n.element(0)) && !is_integer(n.element(0)) && n.element(0) != ElementType::Bool) n.unsupported(fmt::format("images of {}", name(n.element(0))));
+  if (!is_number(n.element(0))) n.unsupported(fmt::format("images of {}", name(n.element(0))));
   static_cast<void>(n.extents(0));
   if (n.has(3) && !(element_count(n.extents(3)) == Dim(0))) static_cast<void>(n.known_elements(3, "the sizes"));
   if (n.has(2) && n.constant(2) == nullptr && n.element(2) != ElementType::F32) n.fail(fmt::format("the scales are {}, not f32", name(n.element(2))));

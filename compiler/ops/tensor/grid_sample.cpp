@@ -28,7 +28,7 @@ GridPadding padding_of(const Node& node) {
 void infer_grid_sample(Inference& n) {
   const Extents &x = n.extents(0), &grid = n.extents(1);
   if (x.size() < 3) n.fail(fmt::format("the input has rank {}; images have 3 or more", x.size()));
-  if (!is_float(n.element(0)) && !is_integer(n.element(0)) && n.element(0) != ElementType::Bool) n.unsupported(fmt::format("images of {}", name(n.element(0))));
+  if (!is_number(n.element(0))) n.unsupported(fmt::format("images of {}", name(n.element(0))));
   if (grid.size() != x.size()) n.fail(fmt::format("the grid has rank {}, the input {}", grid.size(), x.size()));
   n.unify(grid.back(), static_cast<int64_t>(x.size()) - 2, "the grid has a coordinate for each spatial axis");
   mode_of(n.node());

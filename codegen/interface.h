@@ -29,7 +29,7 @@ struct Interface {
 
   bool dynamic() const { return !symbols.empty(); }
 
-  DimList symbols;                           ///< the dimensions that a caller names, in order
+  DimList symbols;                                    ///< the dimensions that a caller names, in order
   std::map<std::string, std::string> symbol_members;  ///< by symbol: the member of Dims
   SymbolNames symbol_names;                           ///< by symbol: dims.MEMBER
   std::vector<Member> inputs, outputs;

@@ -107,7 +107,7 @@ class Collection {
   Polynomial size_of(Dim d) {
     const auto [it, fresh] = sizes_.try_emplace(d.text());
     if (fresh) it->second = size_of_new(d);
-    return sizes_.at(d.text());
+    return it->second;
   }
   Polynomial size_of_new(Dim d) {
     if (d.is_constant()) return constant(static_cast<double>(d.value()));
@@ -162,8 +162,6 @@ class Collection {
   std::map<Powers, double> limits_;
 };
 
-/// Every extent and size among a step's arguments.
-void need_arg(Collection& sizes, const Program& program, const Arg& arg);
 void need_pointer(Collection& sizes, const PointerArg& pointer) {
   for (Dim d : {pointer.offset, pointer.reach, pointer.part_stride}) sizes.need(d);
 }
@@ -172,6 +170,7 @@ void need_form(Collection& sizes, const FormArg& form) {
   for (Dim d : form.members) sizes.need(d);
   for (Dim d : form.list) sizes.need(d);
 }
+/// Every extent and size among a step's arguments.
 void need_arg(Collection& sizes, const Program& program, const Arg& arg) {
   if (const auto* p = std::get_if<PointerArg>(&arg)) need_pointer(sizes, *p);
   if (const auto* f = std::get_if<FormArg>(&arg)) need_form(sizes, *f);

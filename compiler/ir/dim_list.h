@@ -8,7 +8,7 @@
 
 namespace onnxc {
 
-/// A list whose elements are only reached within its bounds: rules read extents of tensors whose rank a stranger's model states. Throws Misread.
+/// A list whose [], front and back stay within its bounds: rules read extents of tensors whose rank a stranger's model states. Throws Misread.
 class DimList : public std::vector<Dim> {
  public:
   using vector::vector;

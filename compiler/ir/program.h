@@ -158,8 +158,8 @@ struct Step {
 
   PointerArg condition;                    ///< If: a bool. Loop: a bool that is read before each iteration, or none
   std::vector<std::vector<Step>> blocks;   ///< If: then, else. Loop: the body
-  DimList binds;                  ///< symbols that the step binds. Loop: the number of the iteration; it is a variable of the body
-  DimList values;                 ///< Loop: at most so many iterations; of one that has no such number, the limit beyond which the run ends
+  DimList binds;                           ///< symbols that the step binds. Loop: the number of the iteration; it is a variable of the body
+  DimList values;                          ///< Loop: at most so many iterations; of one that has no such number, the limit beyond which the run ends
   BufferId buffer = -1;
   bool limited = false;                    ///< Loop: values[0] is a limit whose excess is an error
   std::optional<Requirement> requirement{};

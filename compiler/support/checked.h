@@ -9,7 +9,7 @@ namespace onnxc {
 /// No machine addresses so many bytes. What has this size can be neither made nor read, and a few of them can be added.
 inline constexpr int64_t kMostBytes = int64_t{1} << 56;
 
-/// A size that 64 bits do not hold. Whoever knows the node or value adds it: see Node::fail.
+/// A size that 64 bits do not hold. Whoever knows the node or value adds it: see Node::guard.
 struct SizeOverflow : Error {
   SizeOverflow() : Error(ErrorKind::Invalid, "an extent does not fit in 64 bits") {}
 };

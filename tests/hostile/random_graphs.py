@@ -23,6 +23,8 @@ import onnxc  # noqa: E402
 import grow  # noqa: E402
 from units import Unit, judged_in_groups  # noqa: E402
 
+# Graphs of which onnxc gets a value wrong, which, and why. Nothing else of them may be wrong, and one that passes is to be taken out.
+KNOWN = {18: ("v31_0", "Squeeze without axes keeps an extent that is 1 only at run time")}
 VARIANTS = {"default": (), "memory": ("--memory=min",), "O0": ("-O0",)}
 
 
@@ -99,6 +101,11 @@ def main():
         return found or ([] if case.sees(sessions[0]) else [("default", "a result that is wrong would not be seen")])
 
     for case, faults in zip(usable, judged_in_groups(usable, lambda case: [Unit(case.model, flags) for flags in VARIANTS.values()], judge, of=24), strict=True):
+        if case.seed in KNOWN:
+            value, why = KNOWN[case.seed]
+            print(f"graph {case.seed}: known: {value}: {why}")
+            others = [fault for fault in faults if not fault[1].startswith(f"{value}:")]
+            faults = others if faults else [("default", "passes now: take it out of KNOWN")]
         for variant, fault in faults:
             print(f"FAILED graph {case.seed} {' '.join(VARIANTS[variant])}: {fault[:300]}", flush=True)
         failed += bool(faults)

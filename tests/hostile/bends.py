@@ -2,6 +2,7 @@
 
 A name says the kind first, then where: `type/x1/string`, `attribute/axis/twice`. What a bend must find (an input, an attribute) the form has: no bend is without effect.
 """
+import functools
 import math
 from dataclasses import dataclass
 
@@ -240,14 +241,18 @@ def value_bends(where, number, tensor):
 # ---- numbers of inputs and outputs --------------------------------------------------------------------------------------------------
 
 
-def arity_bends(draft):
-    def names(change):
-        def apply(d):
-            wanted = change(list(d.node.input))
-            del d.node.input[:]
-            d.node.input.extend(wanted)
-        return apply
+def on_names(of, change):
+    """Puts what `change` makes of the names of the node's inputs or outputs (`of`) in their place."""
+    def apply(d):
+        names = getattr(d.node, of)
+        wanted = change(list(names))
+        del names[:]
+        names.extend(wanted)
+    return apply
 
+
+def arity_bends(draft):
+    names = functools.partial(on_names, "input")
     count = len(draft.node.input)
     if count:
         yield Bend("arity/none", names(lambda n: []))
@@ -272,13 +277,7 @@ def arity_bends(draft):
 
 
 def output_bends(draft):
-    def names(change):
-        def apply(d):
-            wanted = change(list(d.node.output))
-            del d.node.output[:]
-            d.node.output.extend(wanted)
-        return apply
-
+    names = functools.partial(on_names, "output")
     yield Bend("output/none", names(lambda n: []))
     yield Bend("output/all_blank", names(lambda n: [""] * len(n)))
     for k, name in enumerate(draft.node.output):

@@ -160,14 +160,19 @@ def doubling():
     return constant_grows([*nodes, node("Identity", ["v50"], ["bomb"])], [tensor("w", [1.0])])
 
 
+def sum_of_constants(count, elements):
+    """y = x and the sums of so many constants, of so many elements each."""
+    nodes = []
+    for k in range(count):
+        nodes += [node("ConstantOfShape", ["s"], [f"c{k}"], value=helper.make_tensor("", F, [1], [float(k)])),
+                  node("ReduceSum", [f"c{k}"], [f"r{k}"], keepdims=0), node("Add", ["x" if k == 0 else f"a{k - 1}", f"r{k}"], [f"a{k}"])]
+    return model([*nodes, node("Identity", [f"a{count - 1}"], ["y"])], weights=[tensor("s", [elements], np.int64)])
+
+
 @case({0, BUDGET})
 def many_large_constants():
     """Each is small enough to be folded; all together are not."""
-    nodes = []
-    for k in range(200):
-        nodes += [node("ConstantOfShape", ["s"], [f"c{k}"], value=helper.make_tensor("", F, [1], [float(k)])),
-                  node("ReduceSum", [f"c{k}"], [f"r{k}"], keepdims=0), node("Add", ["x" if k == 0 else f"a{k - 1}", f"r{k}"], [f"a{k}"])]
-    return model([*nodes, node("Identity", ["a199"], ["y"])], weights=[tensor("s", [1 << 24], np.int64)])
+    return sum_of_constants(200, 1 << 24)
 
 
 # ---- arithmetic on constants

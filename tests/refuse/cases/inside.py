@@ -3,6 +3,7 @@ import numpy as np
 from onnx import TensorProto as T
 from onnx import helper
 
+from .bombs import sum_of_constants
 from .case import BUDGET, INVALID, case
 from .models import F, message, model, node, one, tensor, value
 
@@ -123,11 +124,7 @@ def strings_in_pieces():
 @case(0)
 def many_constants():
     """400 of 4 MB."""
-    nodes = []
-    for k in range(400):
-        nodes += [node("ConstantOfShape", ["s"], [f"c{k}"], value=helper.make_tensor("", F, [1], [float(k)])),
-                  node("ReduceSum", [f"c{k}"], [f"r{k}"], keepdims=0), node("Add", ["x" if k == 0 else f"a{k - 1}", f"r{k}"], [f"a{k}"])]
-    return model([*nodes, node("Identity", ["a399"], ["y"])], weights=[tensor("s", [1 << 20], np.int64)])
+    return sum_of_constants(400, 1 << 20)
 
 
 @case(BUDGET, "tensor 'w", "sparse")

@@ -51,8 +51,8 @@ class Placement {
     cpu_set_t others = allowed_;
     if (here < 0 || here >= CPU_SETSIZE || CPU_COUNT(&others) < 2) return;
     CPU_CLR(here, &others);
-    confined_.store(true, std::memory_order_release);
     sched_setaffinity(thread_, sizeof others, &others);
+    confined_.store(true, std::memory_order_release);  // after it: a worker late from the round before may roam at this moment
   }
 
  private:

@@ -46,6 +46,7 @@ std::string requirement_check(const Requirement& r, const SymbolNames& symbols) 
     case Requirement::Kind::Broadcast:
       return statement(fmt::format("{2}{0} != {1} && {0} != 1 && {1} != 1", a, b, first), r.who,
                        fmt::format("{} must equal {}, or one of them be 1", found(r.a), found(r.b)), values);
+    case Requirement::Kind::Differ: return statement(fmt::format("{} == {}", a, b), r.who, fmt::format("{} must not be {}", found(r.a), found(r.b)), values);
     case Requirement::Kind::NotNegative: return statement(fmt::format("{} < 0", a), r.who, fmt::format("{} must not be negative", found(r.a)), {a});
   }
   return "";

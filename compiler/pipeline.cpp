@@ -111,8 +111,15 @@ Imported read_model(const std::filesystem::path& model, const CompilerOptions& o
 
 namespace {
 
+std::vector<bool> are_values(const Program& program) {
+  std::vector<bool> list;
+  for (const BufferId output : program.outputs) list.push_back(program[output].is_value);
+  return list;
+}
+
 /// Import, passes, lowering and memory plan, for every size that the dimensions may have. `same`: symbols of the inputs that are other extents.
-Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options, std::map<std::string, Dim> same = {}) {
+/// `general`: the program for all sizes, if this is to be a variant of it: it has the same interface.
+Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options, const Program* general = nullptr, std::map<std::string, Dim> same = {}) {
   const auto target = find_target(options.target);
   if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
   Imported imported = import_model(model, import_options(options, std::move(same)));
@@ -141,13 +148,15 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   }
   const LowerOptions lower{.optimise = options.level > 0, .math = options.math, .narrow_weights = options.narrow_weights, .flush_weights = options.subnormals == Subnormals::Flush, .heap = options.heap,
                      .max_trip = options.max_trip, .channels_last = options.level > 0,
-                     .threads = options.threads, .tuning = options.tuning.get(), .output_names = std::move(output_names)};
+                     .threads = options.threads, .tuning = options.tuning.get(), .output_names = std::move(output_names),
+                     .value_outputs = general != nullptr ? are_values(*general) : std::vector<bool>{}};
   result.equal = equal_extents(graph);
   const std::vector<Graph> forms = forms_for(options.level > 0 ? options.memory : MemoryGoal::Speed, std::move(graph));
   Planned planned = plan_for(options.memory, forms, result.target, lower, options.weights_growth);
   result.program = std::move(planned.program);
   result.choices = std::move(planned.choices);
   check_plan(result.program);
+  ONNXC_CHECK(general == nullptr || are_values(result.program) == are_values(*general), "a variant has the interface of the program for all sizes");
   check_budgets(result.program, options);
   return result;
 }
@@ -155,11 +164,11 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
 constexpr std::size_t kMostVariants = 64;
 
 /// The variant for sizes at which extents that meet in broadcasting are equal, where there are such.
-void add_equal_variant(std::vector<Variant>& variants, const std::filesystem::path& model, CompilerOptions options, const EqualExtents& equal, const Sizes& dims) {
+void add_equal_variant(std::vector<Variant>& variants, const std::filesystem::path& model, CompilerOptions options, const Program& general, const EqualExtents& equal, const Sizes& dims) {
   if (equal.same.empty()) return;
   options.print_after.clear();
   options.watch = {};
-  Compilation compiled = compile_general(model, options, equal.same);
+  Compilation compiled = compile_general(model, options, &general, equal.same);
   variants.push_back({dims, equal.equal, std::move(compiled.program), std::move(compiled.choices)});
 }
 
@@ -194,8 +203,8 @@ std::vector<Variant> compile_variants(const std::filesystem::path& model, const 
         throw Error(ErrorKind::Usage, fmt::format("--specialize {}={} is out of the bounds of --dim", name, extent));
       fixed.dims[name] = {extent, extent};
     }
-    Compilation compiled = compile_general(model, fixed);
-    add_equal_variant(variants, model, fixed, compiled.equal, dims);
+    Compilation compiled = compile_general(model, fixed, &general);
+    add_equal_variant(variants, model, fixed, general, compiled.equal, dims);
     variants.push_back({std::move(dims), {}, std::move(compiled.program), std::move(compiled.choices)});
   }
   return variants;
@@ -207,7 +216,7 @@ Compilation compile_model(const std::filesystem::path& model, const CompilerOpti
   Compilation result = compile_general(model, options);
   if (!options.stop_after.empty()) return result;
   result.variants = compile_variants(model, options, result.program);
-  add_equal_variant(result.variants, model, options, result.equal, {});
+  add_equal_variant(result.variants, model, options, result.program, result.equal, {});
   return result;
 }
 

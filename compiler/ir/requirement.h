@@ -11,6 +11,7 @@ struct Requirement {
     Equal,       ///< a == b
     OneOrEqual,  ///< a is 1, or as b: it spreads to b
     Broadcast,   ///< a == b, or either is 1
+    Differ,      ///< a != b
     NotNegative  ///< a >= 0; b means nothing
   };
   Dim a, b;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "compiler/ir/graph.h"
 
@@ -64,8 +65,10 @@ void verify_inputs(const Schema& schema, const Graph& graph, const Node& node) {
     if (operand.ranks != 0 && value.type.is_tensor() && value.type.ranked && (operand.ranks >> value.type.rank() & 1) == 0)
       refuse(fmt::format("has rank {}; {} is allowed", value.type.rank(), rank_text(operand.ranks)));
     if (operand.variable.empty()) continue;
-    const auto& [first, type] = bound.try_emplace(operand.variable, i, value.type).first->second;
+    auto& [first, type] = bound.try_emplace(operand.variable, i, value.type).first->second;
     if (differ_in_kind(type, value.type)) refuse(fmt::format("is {}, and input {} is {}; they must be of one type", kind_text(value.type), first, kind_text(type)));
+    const bool is_open = type.kind == Type::Kind::Unknown || (type.kind == Type::Kind::Tensor && type.element == ElementType::Undefined);
+    if (is_open) std::tie(first, type) = std::pair(i, value.type);
   }
 }
 

@@ -305,10 +305,11 @@ void Lowerer::define_interface(Scope& scope) {
       const auto bound = d.upper_bound();
       most = most && bound ? std::optional<Dim>(*most * *bound) : std::nullopt;
     }
+    const bool is_value = where == Buffer::Place::Output && number < options_.value_outputs.size() && options_.value_outputs[number];
     const int bits = info(value.type.element).bits;
     const Dim count = most.value_or(0);
     return add_buffer({.name = own_name, .place = where, .element = value.type.element, .extents = value.type.extents,
-                       .bytes = bits < 8 ? ceil_div(count * bits, 8) : count * (bits / 8), .alignment = 1, .index = static_cast<int>(number), .is_value = !most});
+                       .bytes = bits < 8 ? ceil_div(count * bits, 8) : count * (bits / 8), .alignment = 1, .index = static_cast<int>(number), .is_value = !most || is_value});
   };
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const ValueId v = graph.inputs[i];

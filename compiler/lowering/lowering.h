@@ -267,6 +267,7 @@ struct LowerOptions {
   std::shared_ptr<KnownStorages> storages{};  ///< what several lowerings of the same constants find out about them; may be null
   std::vector<std::size_t> picks{};  ///< the candidate to take, by the number of the choice; the cheapest where there is none
   std::vector<std::string> output_names{};  ///< of the interface; empty: those of the values
+  std::vector<bool> value_outputs{};  ///< outputs that callers pass as an onnxc_value though their size has a bound; empty: none
 };
 
 /// assign layouts, select kernels, pack weights, schedule. `choices` may be null.

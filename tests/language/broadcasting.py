@@ -39,6 +39,11 @@ Case("slopes of a PRelu", "g (float[a, b, c] p, float[b2, 1] q) => (float[a, m, 
      pairs([((2, 4, 3), (4, 1)), ((2, 4, 3), (1, 1))], lambda p, q: [np.where(p < 0, p * q, p)]))
 Case("zeros", "g (float[a, b] p, float[c, d] q) => (float[m, n] y) { y = Add (p, q) }", pairs([((0, 3), (1, 3)), ((1, 3), (0, 3)), ((2, 0), (2, 1))], lambda p, q: [p + q]))
 Case("what does not fit", "g (float[a, 3] p, float[b, 3] q) => (float[m, 3] y) { y = Add (p, q) }", [({"p": values(4, 3), "q": values(3, 3)}, "a = 4 must equal b = 3, or one of them be 1")])
+Case("an extent that would be dropped", "g (float[a, 1, b] p) => (float[m, n] y) { y = Squeeze (p) }",
+     [({"p": values(1, 1, 3)}, "without axes it would drop an extent of 1, and the rank of its result is fixed: a = 1 must not be 1"), ({"p": values(2, 1, 1)}, "b = 1 must not be 1"),
+      ({"p": (p := values(2, 1, 3))}, [p[:, 0]]), ({"p": (p := values(0, 1, 3))}, [p[:, 0]])])
+Case("a number of elements that would be dropped", "g (float[a] p) => (int64[n] y) { z = NonZero (p)  y = Squeeze (z) }",
+     [({"p": f32([0, 1, 0])}, "must not be 1"), ({"p": f32([0, 1, 2])}, [i64([1, 2])]), ({"p": f32([0, 0])}, [i64([])])])
 Case("an inner extent that does not fit", "g (float[2, a] p, float[b, 3] q) => (float[2, 3] y) { y = MatMul (p, q) }",
      [({"p": values(2, 4), "q": values(1, 3)}, "a = 4 must equal b = 1"), ({"p": (p := values(2, 4)), "q": (q := values(4, 3))}, [p @ q])], near=1e-5)
 

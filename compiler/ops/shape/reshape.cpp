@@ -141,7 +141,11 @@ void infer_squeeze(Inference& n) {
   if (n.has(1)) {
     for (int64_t a : n.known_integers(1, "the axes")) drop[static_cast<std::size_t>(n.axis(a, static_cast<int>(in.size())))] = 1;
   } else {
-    for (std::size_t k = 0; k < in.size(); ++k) drop[k] = in[k] == Dim(1);
+    for (std::size_t k = 0; k < in.size(); ++k) {
+      drop[k] = in[k] == Dim(1);
+      // In a run in which it is 1 it would go, and the rank with it.
+      if (!drop[k] && in[k].min_value() <= 1 && in[k].max_value() >= 1) n.require({in[k], 1, Requirement::Kind::Differ}, "without axes it would drop an extent of 1, and the rank of its result is fixed");
+    }
   }
   Extents out;
   for (std::size_t k = 0; k < in.size(); ++k) {

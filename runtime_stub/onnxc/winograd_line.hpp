@@ -15,7 +15,7 @@
 // v: winograd_line_scratch floats of this part, 64-byte aligned.
 //
 // Row t of m is tile t % width of output line t / width. Error as winograd.hpp's for as many points, or less; with eight points as with six in both directions.
-// What it brought: docs/performance.md.
+// What it brought: docs/measurements/.
 #pragma once
 #include "winograd.hpp"
 

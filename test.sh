@@ -64,6 +64,7 @@ stage "setup" setup || summary
 . tools/env.sh
 stage "build" build release || summary
 stage "names in Python" "$ONNXC_TEST_VENV/bin/ruff" check --quiet --no-cache --select E9,F63,F7,F82 .  # what ends a script when it gets there: names that nothing defines
+stage "layout of C++" script tests/style/run.sh
 stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh

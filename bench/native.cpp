@@ -1,6 +1,6 @@
 // What the comparison of engines needs beyond Python, as a library: calls without Python's cost for each, the machine's peak, and how near its processors are to each other.
-#include <onnxc/fma_peak.hpp>
 #include <onnxc/model.h>
+#include <onnxc/fma_peak.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -27,7 +27,8 @@ extern "C" double onnxc_bench_handover() {
   } line;
   const auto play = [&line](int first, int end) {
     for (int i = first; i < end; i += 2) {
-      while (line.turn.load(std::memory_order_acquire) != i) {}
+      while (line.turn.load(std::memory_order_acquire) != i) {
+      }
       line.turn.store(i + 1, std::memory_order_release);
     }
   };

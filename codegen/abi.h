@@ -7,7 +7,8 @@
 namespace onnxc {
 
 /// Text for the end of the unit. `weights_bytes`: what onnxc_model states.
-std::string abi_text(const Interface& interface, const SizeLimits& limits, const Program& program, const EmitOptions& options, std::size_t weights_bytes);
+std::string abi_text(const Interface& interface, const SizeLimits& limits, const Program& program, const EmitOptions& options,
+                     std::size_t weights_bytes);
 
 /// `constexpr char NAME[] = {…, 0};`, for text that is too long for a literal.
 std::string character_array(const std::string& name, const std::string& value);

@@ -16,7 +16,8 @@ std::string name_space_of(const Compilation& compilation, const std::string& ask
   if (asked.empty()) return make_namespace(compilation.info.files.front().stem().string());
   const NamespaceProblem problem = namespace_problem(asked);
   if (!problem.why.empty() && !problem.elsewhere)
-    throw Error(ErrorKind::Usage, fmt::format("the unit's namespace cannot be '{}', which {}", one_line(asked), problem.why), fmt::format("--namespace={} would do", make_namespace(asked)));
+    throw Error(ErrorKind::Usage, fmt::format("the unit's namespace cannot be '{}', which {}", one_line(asked), problem.why),
+                fmt::format("--namespace={} would do", make_namespace(asked)));
   return asked;
 }
 
@@ -26,10 +27,13 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   EmitOptions emit;
   emit.name_space = name_space_of(compilation, options.name_space);
   emit.header_name = options.header_name.empty() ? emit.name_space + ".h" : options.header_name;
-  if (std::any_of(emit.header_name.begin(), emit.header_name.end(), [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }))
-    throw Error(ErrorKind::Usage, fmt::format("no #include can name the header '{}'", one_line(emit.header_name)), "choose another name with -o or --header");
+  if (std::any_of(emit.header_name.begin(), emit.header_name.end(),
+                  [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }))
+    throw Error(ErrorKind::Usage, fmt::format("no #include can name the header '{}'", one_line(emit.header_name)),
+                "choose another name with -o or --header");
   if (options.standalone && !compilation.program.includes.empty())
-    throw Error(ErrorKind::Usage, "--standalone cannot paste in the headers of custom operators", "leave --standalone out; the unit then includes onnxc's headers and yours");
+    throw Error(ErrorKind::Usage, "--standalone cannot paste in the headers of custom operators",
+                "leave --standalone out; the unit then includes onnxc's headers and yours");
   emit.weights = options.weights;
   emit.threads = options.threads;
   emit.profile = options.profile;
@@ -43,7 +47,8 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.version = ONNXC_VERSION;
   emit.model_file = compilation.info.files.front().filename().string();
   emit.model_sha256 = compilation.info.sha256;
-  for (const auto& [domain, version] : compilation.info.opsets) emit.opsets += fmt::format("{}{} {}", emit.opsets.empty() ? "" : ", ", domain, version);
+  for (const auto& [domain, version] : compilation.info.opsets)
+    emit.opsets += fmt::format("{}{} {}", emit.opsets.empty() ? "" : ", ", domain, version);
   emit.target = compilation.target.name;
   emit.flags = fmt::format("-O{}", options.level);
   if (options.memory != MemoryGoal::Speed) emit.flags += fmt::format(" --memory {}", name(options.memory));
@@ -62,6 +67,8 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   }
 }
 
-Unit compile_file(const std::filesystem::path& model, const CompileOptions& options) { return emit_compilation(compile_model(model, options), options); }
+Unit compile_file(const std::filesystem::path& model, const CompileOptions& options) {
+  return emit_compilation(compile_model(model, options), options);
+}
 
 }  // namespace onnxc

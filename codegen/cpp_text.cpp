@@ -115,7 +115,8 @@ std::string cpp_constant(ElementType type, uint64_t bits) {
     }
     case ElementType::U64: return fmt::format("std::uint64_t{{{}u}}", bits);
     case ElementType::I32:
-      return value == -2147483648.0 ? "std::numeric_limits<std::int32_t>::min()" : fmt::format("std::int32_t{{{}}}", static_cast<int64_t>(value));
+      return value == -2147483648.0 ? "std::numeric_limits<std::int32_t>::min()"
+                                    : fmt::format("std::int32_t{{{}}}", static_cast<int64_t>(value));
     default: break;
   }
   if (is_integer(type)) return fmt::format("{}{{{}}}", info(type).cpp_name, static_cast<int64_t>(value));
@@ -177,17 +178,19 @@ std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
       statements[sigmoid].clear();
       const int y = expr.terms[sigmoid].args[0], u = exponent_of(expr, y);
       const auto name_of = [&](int term) { return terms[static_cast<std::size_t>(term)]; };
-      text = u >= 0 ? fmt::format("onnxc::fn::gate_exp2({}, {}, {})", arg(1 - k), name_of(y), name_of(u)) : fmt::format("onnxc::fn::gate({}, {})", arg(1 - k), name_of(y));
+      text = u >= 0 ? fmt::format("onnxc::fn::gate_exp2({}, {}, {})", arg(1 - k), name_of(y), name_of(u))
+                    : fmt::format("onnxc::fn::gate({}, {})", arg(1 - k), name_of(y));
     } else {
       std::string args;
       for (int j = 0; j < info(t.fn).arity; ++j) args += (j == 0 ? "" : ", ") + arg(j);
-      text = is_cast(t.fn) ? fmt::format("onnxc::fn::{}<{}>({})", info(t.fn).name, info(t.type).cpp_name, args) : fmt::format("onnxc::fn::{}({})", info(t.fn).name, args);
+      text = is_cast(t.fn) ? fmt::format("onnxc::fn::{}<{}>({})", info(t.fn).name, info(t.type).cpp_name, args)
+                           : fmt::format("onnxc::fn::{}({})", info(t.fn).name, args);
     }
     terms[i] = fmt::format("t{}", i);
     statements[i] = fmt::format("    const auto {} = {};\n", terms[i], text);
   }
-  return fmt::format("struct {} {{  // {}\n  template <{}>\n  static ONNXC_INLINE auto apply({}) {{\n{}    return {};\n  }}\n}};\n", name, expr.text(), classes,
-                     parameters, fmt::join(statements, ""), terms.back());
+  return fmt::format("struct {} {{  // {}\n  template <{}>\n  static ONNXC_INLINE auto apply({}) {{\n{}    return {};\n  }}\n}};\n", name,
+                     expr.text(), classes, parameters, fmt::join(statements, ""), terms.back());
 }
 
 }  // namespace onnxc

@@ -61,8 +61,8 @@ struct Strings {
 
 }  // namespace
 
-std::string write_elf_object(std::span<const std::string_view> image, uint64_t alignment, const std::string& image_symbol, const std::string& pointer_symbol,
-                             std::string_view machine) {
+std::string write_elf_object(std::span<const std::string_view> image, uint64_t alignment, const std::string& image_symbol,
+                             const std::string& pointer_symbol, std::string_view machine) {
   uint64_t image_bytes = 0;
   for (std::string_view piece : image) image_bytes += piece.size();
   Header header;

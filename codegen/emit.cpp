@@ -47,7 +47,8 @@ void check_symbols(const Program& program) {
   }
   for (const auto& [name, dim] : used) {
     if (!bound.contains(name))
-      throw Error(ErrorKind::Unsupported, fmt::format("extent '{}' is only known when the model runs", name), "sizes that depend on data are not supported yet");
+      throw Error(ErrorKind::Unsupported, fmt::format("extent '{}' is only known when the model runs", name),
+                  "sizes that depend on data are not supported yet");
   }
 }
 
@@ -95,7 +96,8 @@ class Emitter {
   void share_weights(Program& variant, const std::string& scope) {
     for (Weights& w : variant.weights) {
       const auto equal = [&](const Weights* other) {
-        return other->element == w.element && (w.strings ? other->strings && *other->strings == *w.strings : other->bytes && !other->strings && *other->bytes == *w.bytes);
+        return other->element == w.element &&
+               (w.strings ? other->strings && *other->strings == *w.strings : other->bytes && !other->strings && *other->bytes == *w.bytes);
       };
       std::vector<const Weights*> all = all_weights();
       const auto found = std::ranges::find_if(all, equal);
@@ -117,7 +119,8 @@ class Emitter {
     for_each_program([&](const Program& program) {
       for_each_step(program.steps, [&](const Step& s, int) {
         for_each_pointer(s, [&](const PointerArg& p) {
-          if (const Buffer& root = program[root_of(program, p.buffer)]; root.place == Buffer::Place::Weights) names.insert(program.weights[static_cast<std::size_t>(root.index)].name);
+          if (const Buffer& root = program[root_of(program, p.buffer)]; root.place == Buffer::Place::Weights)
+            names.insert(program.weights[static_cast<std::size_t>(root.index)].name);
         });
       });
     });
@@ -138,8 +141,9 @@ class Emitter {
   std::string banner(const std::string& file) const {
     std::string links;
     for (const std::string& library : program_.libraries) links += " -l" + library;
-    return fmt::format("// {}: made by onnxc {} from {} (sha256 {}),\n// opset {}, target {}{}{}. Do not edit.\n{}", comment_text(file), options_.version, comment_text(options_.model_file),
-                       options_.model_sha256, comment_text(options_.opsets), options_.target, options_.flags.empty() ? "" : ", ", comment_text(options_.flags, 300),
+    return fmt::format("// {}: made by onnxc {} from {} (sha256 {}),\n// opset {}, target {}{}{}. Do not edit.\n{}", comment_text(file),
+                       options_.version, comment_text(options_.model_file), options_.model_sha256, comment_text(options_.opsets),
+                       options_.target, options_.flags.empty() ? "" : ", ", comment_text(options_.flags, 300),
                        links.empty() ? "" : "// Links with:" + links + "\n");
   }
 
@@ -157,14 +161,21 @@ class Emitter {
     text += fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     if (interface_.dynamic()) {
       text += "/// The dynamic dimensions of the inputs.\nstruct Dims {\n";
-      for (Dim s : interface_.symbols) text += fmt::format("  std::int64_t {};  // {}\n", interface_.symbol_members.at(s.name()), bounds_text(s, limits_.most.at(s.name())));
-      for (const SizeLimits::Product& p : limits_.products) text += fmt::format("  // {} is at most {}: sizes fit in 64 bits.\n", comment_text(onnxc::text(p), 300), p.most);
+      for (Dim s : interface_.symbols)
+        text +=
+            fmt::format("  std::int64_t {};  // {}\n", interface_.symbol_members.at(s.name()), bounds_text(s, limits_.most.at(s.name())));
+      for (const SizeLimits::Product& p : limits_.products)
+        text += fmt::format("  // {} is at most {}: sizes fit in 64 bits.\n", comment_text(onnxc::text(p), 300), p.most);
       for (const Requirement& r : requirements_of_dims(program_.requirements, interface_))
         text += fmt::format("  // The model needs that {} ({}).\n", comment_text(onnxc::text(r), 300), comment_text(r.who, 120));
-      text += "};\n/// ok, or which of the dimensions does not fit; `run` asks it first.\nonnxc::Status check(const Dims& dims) noexcept;\n\ninline constexpr std::size_t arena_alignment = 64;\n/// Bytes of arena that a run needs at these dimensions; SIZE_MAX where `check` refuses them, or this machine cannot address so many.\n"
-              "std::size_t arena_bytes(const Dims& dims) noexcept;\n\n";
+      text +=
+          "};\n/// ok, or which of the dimensions does not fit; `run` asks it first.\nonnxc::Status check(const Dims& dims) "
+          "noexcept;\n\ninline constexpr std::size_t arena_alignment = 64;\n/// Bytes of arena that a run needs at these dimensions; "
+          "SIZE_MAX where `check` refuses them, or this machine cannot address so many.\n"
+          "std::size_t arena_bytes(const Dims& dims) noexcept;\n\n";
     } else {
-      text += fmt::format("inline constexpr std::size_t arena_bytes = {}, arena_alignment = {};\n\n", program_.arena_bytes.value(), program_.arena_alignment);
+      text += fmt::format("inline constexpr std::size_t arena_bytes = {}, arena_alignment = {};\n\n", program_.arena_bytes.value(),
+                          program_.arena_alignment);
     }
     const auto members = [&](const char* name, const std::vector<Member>& list, bool output) {
       text += fmt::format("struct {} {{\n", name);
@@ -172,21 +183,31 @@ class Emitter {
         const std::string type = m.plain() ? m.span_type(output) : output ? "onnxc_value&" : "const onnxc_value&";
         const std::string real_name = m.buffer->name == m.name ? "" : " '" + comment_text(m.buffer->name) + "'";
         text += fmt::format("  {} {};  // {}{}\n", type, m.name, comment_text(shape_text(*m.buffer)), real_name);
-        if (m.bounded) text += fmt::format("  std::int64_t* {}_shape = nullptr;  // room for {} extents, which run tells\n", m.name, m.buffer->extents.size());
+        if (m.bounded)
+          text += fmt::format("  std::int64_t* {}_shape = nullptr;  // room for {} extents, which run tells\n", m.name,
+                              m.buffer->extents.size());
       }
       text += "};\n";
     };
     members("Inputs", interface_.inputs, false);
     members("Outputs", interface_.outputs, true);
     const std::string dims = interface_.dynamic() ? "const Dims& dims, " : "";
-    if (program_.uses_heap) text += "\n/// `memory` gives scratch memory, which is given back, and memory for outputs, which stays the caller's: see onnxc/memory.hpp.";
-    text += fmt::format("\n/// Runs the model. `arena` is scratch memory; nothing in it needs to be kept between runs.\n"
-                        "onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept;\n",
-                        dims, memory_parameter(), options_.threads > 1 ? ", const onnxc_executor* executor = nullptr" : "");
+    if (program_.uses_heap)
+      text +=
+          "\n/// `memory` gives scratch memory, which is given back, and memory for outputs, which stays the caller's: see "
+          "onnxc/memory.hpp.";
+    text += fmt::format(
+        "\n/// Runs the model. `arena` is scratch memory; nothing in it needs to be kept between runs.\n"
+        "onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept;\n",
+        dims, memory_parameter(), options_.threads > 1 ? ", const onnxc_executor* executor = nullptr" : "");
     if (!weights_header_.empty()) text += "\n" + weights_header_;
-    text += fmt::format("\n}}  // namespace {}\n\n/// The same for any language: names, types, shapes, sizes, run.\nextern \"C\" const onnxc_model* {}_model(void);\n", options_.name_space,
-                        options_.name_space);
-    if (profile_) text += fmt::format("/// How long each step takes: see onnxc/profile.h.\nextern \"C\" const onnxc_profile* {}_profile(void);\n", options_.name_space);
+    text += fmt::format(
+        "\n}}  // namespace {}\n\n/// The same for any language: names, types, shapes, sizes, run.\nextern \"C\" const onnxc_model* "
+        "{}_model(void);\n",
+        options_.name_space, options_.name_space);
+    if (profile_)
+      text += fmt::format("/// How long each step takes: see onnxc/profile.h.\nextern \"C\" const onnxc_profile* {}_profile(void);\n",
+                          options_.name_space);
     return text;
   }
 
@@ -224,21 +245,25 @@ class Emitter {
       const LikelyArena likely = likely_arena(program_);
       std::string sizes;
       for (const auto& [symbol, size] : likely.sizes) sizes += fmt::format("{}{} = {}", sizes.empty() ? "" : ", ", symbol, size);
-      text += fmt::format("// Memory: see plan() for the arena's layout; {} buffers. At {}: {} bytes, {}.\n", program_.placements.front().places.size(), comment_text(sizes),
-                          thousands(likely.bytes), quality(likely.bytes, likely.lower_bound));
+      text += fmt::format("// Memory: see plan() for the arena's layout; {} buffers. At {}: {} bytes, {}.\n",
+                          program_.placements.front().places.size(), comment_text(sizes), thousands(likely.bytes),
+                          quality(likely.bytes, likely.lower_bound));
     } else {
       const int64_t arena = program_.arena_bytes.value();
-      text += fmt::format("// Memory: {} bytes of arena, {} ({} without sharing).\n", thousands(arena), quality(arena, program_.lower_bound.value()), thousands(program_.unshared_bytes.value()));
+      text += fmt::format("// Memory: {} bytes of arena, {} ({} without sharing).\n", thousands(arena),
+                          quality(arena, program_.lower_bound.value()), thousands(program_.unshared_bytes.value()));
       text += "//     offset        bytes   live       tensor\n";
       for (BufferId id : planned_buffers(program_)) {
         const Buffer& b = program_[id];
-        text += fmt::format("// {:>10} {:>12}   {:<10} {} {} {}\n", thousands(b.offset.value()), thousands(b.bytes.value()), fmt::format("[{}, {})", b.first + 1, b.last + 1),
-                            comment_text(b.name, 60), name(b.element), comment_text(onnxc::text(b.extents)));
+        text += fmt::format("// {:>10} {:>12}   {:<10} {} {} {}\n", thousands(b.offset.value()), thousands(b.bytes.value()),
+                            fmt::format("[{}, {})", b.first + 1, b.last + 1), comment_text(b.name, 60), name(b.element),
+                            comment_text(onnxc::text(b.extents)));
       }
     }
     const Dim macs = total_macs(program_);
     const int count = for_each_step(program_.steps, [](const Step&, int) {});
-    text += fmt::format("// Steps: {}, {} multiply-adds.\n", count, macs.is_constant() ? thousands(macs.value()) : comment_text(macs.text(), 200));
+    text += fmt::format("// Steps: {}, {} multiply-adds.\n", count,
+                        macs.is_constant() ? thousands(macs.value()) : comment_text(macs.text(), 200));
     for_each_step(program_.steps, [&](const Step& s, int number) {
       text += fmt::format("//   {:>4}  {:<20} {}\n", number + 1, step_label(s), comment_text(s.what, 140));
     });
@@ -259,7 +284,8 @@ class Emitter {
     std::vector<WeightBlob> blobs;
     const std::set<std::string> read = weights_read();
     for (const Weights* w : all_weights()) {
-      if (!w->strings && read.contains(w->name)) blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes});
+      if (!w->strings && read.contains(w->name))
+        blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes});
     }
     WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.machine, options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
@@ -272,7 +298,8 @@ class Emitter {
     }
 
     Text all;
-    all += banner(options_.name_space + ".cpp") + outline() + preamble(headers, weights) + fmt::format("\nnamespace {} {{\n\n", options_.name_space);
+    all += banner(options_.name_space + ".cpp") + outline() + preamble(headers, weights) +
+           fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     all += std::move(weights.declarations);
     std::string text = "\nnamespace {\n\n";
     for (const Weights* w : all_weights()) {
@@ -291,7 +318,8 @@ class Emitter {
       sizes += fmt::format("  if ({}) return onnxc::size_of(onnxc::nothrow({}::plan)(dims).bytes);\n", test, scopes_[i]);
       std::string checks;
       for (const Requirement& r : requirements_of_dims(program.requirements, interface_)) {
-        if (std::ranges::find(program_.requirements, r) == program_.requirements.end()) checks += "    " + requirement_check(r, interface_.symbol_names);
+        if (std::ranges::find(program_.requirements, r) == program_.requirements.end())
+          checks += "    " + requirement_check(r, interface_.symbol_names);
       }
       choices += fmt::format("  if ({}) {{\n{}    return {};\n  }}\n", test, checks, call(scopes_[i] + "::steps", program));
     }
@@ -299,13 +327,18 @@ class Emitter {
 
     if (interface_.dynamic()) {
       text += fmt::format("onnxc::Status check(const Dims& dims) noexcept {{\n{}  return {{}};\n}}\n\n", dims_checks());
-      text += fmt::format("std::size_t arena_bytes(const Dims& dims) noexcept {{\n  if (check(dims)) return SIZE_MAX;\n{}  return onnxc::size_of(onnxc::nothrow(plan)(dims).bytes);\n}}\n\n", sizes);
+      text += fmt::format(
+          "std::size_t arena_bytes(const Dims& dims) noexcept {{\n  if (check(dims)) return SIZE_MAX;\n{}  return "
+          "onnxc::size_of(onnxc::nothrow(plan)(dims).bytes);\n}}\n\n",
+          sizes);
     }
-    text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n", interface_.dynamic() ? "const Dims& dims, " : "",
-                        memory_parameter(), options_.threads > 1 ? ", const onnxc_executor* executor" : "");
+    text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n",
+                        interface_.dynamic() ? "const Dims& dims, " : "", memory_parameter(),
+                        options_.threads > 1 ? ", const onnxc_executor* executor" : "");
     if (interface_.dynamic()) text += "  if (const auto status = check(dims)) return status;\n";
     text += size_checks();
-    text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n", interface_.dynamic() ? "(dims)" : "");
+    text += fmt::format("  if (const auto status = onnxc::check_arena(arena, arena_bytes{}, arena_alignment)) return status;\n",
+                        interface_.dynamic() ? "(dims)" : "");
     if (!weights.missing.empty()) text += fmt::format("  if ({}) return {{ONNXC_NULL_POINTER}};\n", weights.missing);
     text += choices + fmt::format("  return {};\n}}\n\n}}  // namespace {}\n\n", call("steps", program_), options_.name_space);
     text += abi_text(interface_, limits_, program_, options_, weights.image_bytes);
@@ -322,7 +355,8 @@ class Emitter {
       if (options_.vector_floats > 0) text += fmt::format("#define ONNXC_VECTOR_FLOATS {}\n", options_.vector_floats);
       text += "\n";
     }
-    text += fmt::format("#include \"{}\"\n\n#include <bit>\n#include <limits>\n{}", options_.header_name, interface_.dynamic() ? "#include <utility>\n" : "");
+    text += fmt::format("#include \"{}\"\n\n#include <bit>\n#include <limits>\n{}", options_.header_name,
+                        interface_.dynamic() ? "#include <utility>\n" : "");
     for (const auto& i : weights.includes) {
       if (i != "<bit>") text += "#include " + i + "\n";
     }
@@ -330,14 +364,18 @@ class Emitter {
     for (const std::string& include : program_.includes) text += "#include " + include + "\n";
     if (options_.vector_floats > 0)
       text += fmt::format("\nstatic_assert(onnxc::kVectorFloats == {}, {});\n", options_.vector_floats,
-                          string_literal(options_.march.empty() ? "another unit before this one has chosen other vectors: compile it alone"
-                                                                : "compile this unit with -march=" + options_.march + ", or ask onnxc for another --target"));
+                          string_literal(options_.march.empty()
+                                             ? "another unit before this one has chosen other vectors: compile it alone"
+                                             : "compile this unit with -march=" + options_.march + ", or ask onnxc for another --target"));
     return text;
   }
 
   std::string call(const std::string& steps, const Program& program) const {
-    const std::string run = fmt::format("onnxc::nothrow({})({}in, out, arena.data(){}{})", steps, interface_.dynamic() ? "dims, " : "", program.uses_heap ? ", onnxc::Heap{&memory}" : "",
-                                        options_.threads == 1 ? "" : options_.flush_subnormals ? ", {executor, true}" : ", {executor}");
+    const std::string run = fmt::format("onnxc::nothrow({})({}in, out, arena.data(){}{})", steps, interface_.dynamic() ? "dims, " : "",
+                                        program.uses_heap ? ", onnxc::Heap{&memory}" : "",
+                                        options_.threads == 1       ? ""
+                                        : options_.flush_subnormals ? ", {executor, true}"
+                                                                    : ", {executor}");
     return options_.flush_subnormals ? fmt::format("onnxc::flushing_subnormals([&]() noexcept {{ return {}; }})", run) : run;
   }
 
@@ -369,7 +407,8 @@ class Emitter {
     std::string text;
     for (Dim s : interface_.symbols) text += "  " + bounds_check(s, limits_.most.at(s.name()), interface_.symbol_names);
     for (const SizeLimits::Product& p : limits_.products) text += "  " + product_check(p, interface_.symbol_names);
-    for (const Requirement& r : requirements_of_dims(program_.requirements, interface_)) text += "  " + requirement_check(r, interface_.symbol_names);
+    for (const Requirement& r : requirements_of_dims(program_.requirements, interface_))
+      text += "  " + requirement_check(r, interface_.symbol_names);
     return text;
   }
 
@@ -377,7 +416,9 @@ class Emitter {
     std::string text;
     const auto check = [&](const std::vector<Member>& list, const char* of) {
       for (const Member& m : list) {
-        if (!m.fixed && m.plain()) text += fmt::format("  if (std::cmp_{}({}.{}.size(), {})) return {{ONNXC_WRONG_SIZE}};\n", m.bounded ? "less" : "not_equal", of, m.name, m.size);
+        if (!m.fixed && m.plain())
+          text += fmt::format("  if (std::cmp_{}({}.{}.size(), {})) return {{ONNXC_WRONG_SIZE}};\n", m.bounded ? "less" : "not_equal", of,
+                              m.name, m.size);
       }
     };
     check(interface_.inputs, "in");
@@ -387,7 +428,7 @@ class Emitter {
 
   const Program& program_;
   std::vector<Variant> variants_;
-  std::vector<std::string> scopes_;  ///< a namespace for each variant
+  std::vector<std::string> scopes_;    ///< a namespace for each variant
   std::vector<Weights> more_weights_;  ///< of variants alone
   Names weight_names_;
   std::optional<Profile> profile_;

@@ -28,13 +28,16 @@ std::string FunctionText::print(const WeightsText& weights) {
   std::string text;
   for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(fmt::format("E{}", i), program_.exprs[i]) + "\n";
   if (interface_.dynamic()) text += plan();
-  text += fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}{}) {{\n", interface_.dynamic() ? "const Dims& dims, " : "",
-                      program_.uses_heap ? ", onnxc::Heap heap" : "", threads_ ? ", onnxc::Threads threads" : "");
+  text += fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}{}) {{\n",
+                      interface_.dynamic() ? "const Dims& dims, " : "", program_.uses_heap ? ", onnxc::Heap heap" : "",
+                      threads_ ? ", onnxc::Threads threads" : "");
   text += buffers(weights);
   StepsText steps{program_, symbol_names_, buffer_names_, threads_, profile_, {}};
-  for (std::size_t i = 0; i < interface_.outputs.size(); ++i) steps.shape_pointers[program_.outputs[i]] = "out." + interface_.outputs[i].name + "_shape";
+  for (std::size_t i = 0; i < interface_.outputs.size(); ++i)
+    steps.shape_pointers[program_.outputs[i]] = "out." + interface_.outputs[i].name + "_shape";
   const std::string body = steps.print();
-  if (body.find(".weights_end") != std::string::npos) text += fmt::format("  [[maybe_unused]] const float* const weights_end = {};\n", weights.end);
+  if (body.find(".weights_end") != std::string::npos)
+    text += fmt::format("  [[maybe_unused]] const float* const weights_end = {};\n", weights.end);
   return text + body + "  return {};\n}\n";
 }
 
@@ -45,7 +48,9 @@ std::string FunctionText::plan() const {
     std::string text;
     for (const auto& [id, below, centre] : placement.places) {
       std::string offset = "0";
-      const auto at_least = [&](const std::string& place) { offset = offset == "0" ? place : fmt::format("onnxc::max_of({}, {})", offset, place); };
+      const auto at_least = [&](const std::string& place) {
+        offset = offset == "0" ? place : fmt::format("onnxc::max_of({}, {})", offset, place);
+      };
       for (const BufferId c : below) at_least(fmt::format("p.b{} + {}", c, bytes(c)));
       if (centre >= 0) at_least(fmt::format("p.b{} + onnxc::aligned(({} - {}) / 2)", centre, bytes(centre), bytes(id)));
       text += fmt::format("  p.b{} = {};\n  p.bytes = onnxc::max_of(p.bytes, p.b{} + {});\n", id, offset, id, bytes(id));
@@ -60,10 +65,12 @@ std::string FunctionText::plan() const {
   if (!placements.empty()) {
     for (const auto& place : placements.front().places) {
       const Buffer& b = program_[place.buffer];
-      members += fmt::format("  std::int64_t b{} = 0;  // {}: {}\n", place.buffer, comment_text(b.name, 60), comment_text(onnxc::text(b.extents)));
+      members +=
+          fmt::format("  std::int64_t b{} = 0;  // {}: {}\n", place.buffer, comment_text(b.name, 60), comment_text(onnxc::text(b.extents)));
     }
   }
-  std::string text = fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\n", placements.empty() ? program_.arena_bytes.value() : 0, members);
+  std::string text = fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\n",
+                                 placements.empty() ? program_.arena_bytes.value() : 0, members);
   if (placements.empty()) return text + function("plan", "[[maybe_unused]] const Dims& dims", "") + "\n";
   if (placements.size() == 1) return text + function("plan", "const Dims& dims", body(placements.front())) + "\n";
   std::string choice;
@@ -77,7 +84,9 @@ std::string FunctionText::plan() const {
 /// A constant pointer for each buffer that a step uses.
 std::string FunctionText::buffers(const WeightsText& weights) {
   std::vector<char> used(program_.buffers.size(), 0);
-  for_each_step(program_.steps, [&](const Step& s, int) { for_each_pointer(s, [&](const PointerArg& p) { used[static_cast<std::size_t>(p.buffer)] = 1; }); });
+  for_each_step(program_.steps, [&](const Step& s, int) {
+    for_each_pointer(s, [&](const PointerArg& p) { used[static_cast<std::size_t>(p.buffer)] = 1; });
+  });
   buffer_names_.assign(program_.buffers.size(), "");
   std::string text;
   bool arena = false, input = false, output = false, planned = false;
@@ -104,7 +113,8 @@ std::string FunctionText::buffers(const WeightsText& weights) {
       auto& root_name = buffer_names_[static_cast<std::size_t>(root)];
       if (root_name.empty()) root_name = names.add(r.name, "v");
       if (b.parent < 0) continue;
-      std::string view = b.element == r.element ? root_name : fmt::format("reinterpret_cast<{}{}*>({})", r.borrowed ? "const " : "", type, root_name);
+      std::string view =
+          b.element == r.element ? root_name : fmt::format("reinterpret_cast<{}{}*>({})", r.borrowed ? "const " : "", type, root_name);
       const Dim elements = floor_div(offset, held_bits(b.element) / 8);
       buffer_names_[i] = elements == Dim(0) ? view : fmt::format("({} + {})", view, cpp_dim(elements, symbol_names_));
       continue;
@@ -142,7 +152,8 @@ std::string FunctionText::buffers(const WeightsText& weights) {
       text += fmt::format("  {}* const {} = onnxc::at<{}>(arena, {});\n", type, name, type, at);
     } else {
       const Dim elements = floor_div(offset, held_bits(b.element) / 8);
-      text += fmt::format("  {}{}* const {} = {}{};\n", is_const ? "const " : "", type, name, base, offset == Dim(0) ? "" : " + " + cpp_dim(elements, symbol_names_));
+      text += fmt::format("  {}{}* const {} = {}{};\n", is_const ? "const " : "", type, name, base,
+                          offset == Dim(0) ? "" : " + " + cpp_dim(elements, symbol_names_));
     }
     buffer_names_[i] = name;
   }

@@ -30,8 +30,9 @@ constexpr std::string_view kReserved[] = {
 static_assert(std::ranges::is_sorted(kReserved));
 
 // Of these, those that C++20 as most systems have it does not know: small is a macro on Windows, synchronized a word of transactions.
-constexpr std::string_view kElsewhere[] = {"atomic_cancel", "atomic_commit", "atomic_noexcept", "far",   "final",       "interface",
-                                           "major",         "minor",         "near",            "override", "small", "synchronized"};
+constexpr std::string_view kElsewhere[] = {"atomic_cancel", "atomic_commit", "atomic_noexcept", "far",
+                                           "final",         "interface",     "major",           "minor",
+                                           "near",          "override",      "small",           "synchronized"};
 static_assert(std::ranges::is_sorted(kElsewhere));
 
 // Macros in capitals, which make_identifier never gives.
@@ -139,7 +140,8 @@ std::string make_identifier(std::string_view name, std::string_view when_empty) 
 
 NamespaceProblem namespace_problem(std::string_view name) {
   const auto is_letter = [](char c) { return is_lower(c) || is_upper(c) || c == '_'; };
-  if (name.empty() || !is_letter(name[0]) || !std::ranges::all_of(name, [&](char c) { return is_letter(c) || is_digit(c); })) return {"is no identifier of C++"};
+  if (name.empty() || !is_letter(name[0]) || !std::ranges::all_of(name, [&](char c) { return is_letter(c) || is_digit(c); }))
+    return {"is no identifier of C++"};
   if (name[0] == '_' || name.find("__") != name.npos) return {"is a name that C++ keeps for compilers and libraries"};
   if (name.back() == '_') return {"ends with an underscore, so that C symbols would have two"};
   if (name.starts_with("onnxc")) return {"begins with onnxc, as the names of the runtime do"};

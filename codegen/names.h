@@ -45,9 +45,9 @@ class Names {
 };
 
 /// What emitted units and their interfaces call their own things.
-inline constexpr std::string_view kInterfaceNames[] = {"check", "Dims",        "Inputs",  "Outputs", "Status",   "arena", "arena_alignment",
-                                                       "arena_bytes", "call",    "dims",    "executor", "extent", "in",   "max_arena_bytes",
-                                                       "onnxc",       "other",   "out",     "parts",    "run",    "std",  "steps",
+inline constexpr std::string_view kInterfaceNames[] = {"check",       "Dims",    "Inputs", "Outputs",  "Status", "arena", "arena_alignment",
+                                                       "arena_bytes", "call",    "dims",   "executor", "extent", "in",    "max_arena_bytes",
+                                                       "onnxc",       "other",   "out",    "parts",    "run",    "std",   "steps",
                                                        "part",        "symbols", "weights"};
 
 /// `text` as one line for a `//` comment (or inside a /* */ one): no control characters, no marks that reorder or hide text, no

@@ -31,8 +31,8 @@ class Profile {
  private:
   struct Counted {
     const Step* step;
-    int number;    ///< as in the comments of the unit
-    int parts;     ///< its row of part_counters, or -1
+    int number;  ///< as in the comments of the unit
+    int parts;   ///< its row of part_counters, or -1
     std::string variant;
   };
   int threads_;

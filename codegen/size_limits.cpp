@@ -140,9 +140,7 @@ class Collection {
       }
       case Dim::Kind::FloorDiv:
       case Dim::Kind::CeilDiv: return divided();
-      case Dim::Kind::Mod:
-        divided();
-        return args[1];
+      case Dim::Kind::Mod: divided(); return args[1];
       case Dim::Kind::Min:
         need(d.args()[0]);
         need(d.args()[1]);
@@ -243,8 +241,10 @@ SizeLimits size_limits(const Program& program, const std::vector<Dim>& symbols, 
     }
   }
   for (const auto& [powers, limit] : sizes.limits()) {
-    if (powers.size() < 2 || value(powers, [&](const std::string& name) { return static_cast<double>(result.most.at(name)); }) <= limit) continue;
-    const bool follows = std::ranges::any_of(sizes.limits(), [&](const auto& other) { return other.first != powers && divides(powers, other.first) && other.second <= limit; });
+    if (powers.size() < 2 || value(powers, [&](const std::string& name) { return static_cast<double>(result.most.at(name)); }) <= limit)
+      continue;
+    const bool follows = std::ranges::any_of(
+        sizes.limits(), [&](const auto& other) { return other.first != powers && divides(powers, other.first) && other.second <= limit; });
     if (follows) continue;
     SizeLimits::Product& product = result.products.emplace_back();
     product.most = static_cast<int64_t>(std::max(limit, value(powers, least)));
@@ -271,7 +271,8 @@ std::string product_check(const SizeLimits::Product& product, const SymbolNames&
     all = all.empty() ? factor : fmt::format("onnxc::product_of({}, {})", all, factor);
     if (std::ranges::find(shown, s) == shown.end() && shown.size() < 2) shown.push_back(s);
   }
-  return violation(fmt::format("{} > {}", all, product.most), fmt::format("{} must be at most {}", text(product), product.most), shown, symbols);
+  return violation(fmt::format("{} > {}", all, product.most), fmt::format("{} must be at most {}", text(product), product.most), shown,
+                   symbols);
 }
 
 }  // namespace onnxc

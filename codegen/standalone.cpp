@@ -28,7 +28,9 @@ class Paster {
  private:
   std::string paste(const fs::path& relative, int depth) {
     std::ifstream in(fs::path(runtime_folder()) / "onnxc" / relative);
-    if (!in) throw Error(ErrorKind::Io, fmt::format("runtime header onnxc/{} is missing", relative.string()), "set ONNXC_RUNTIME_DIR to the folder that holds onnxc/");
+    if (!in)
+      throw Error(ErrorKind::Io, fmt::format("runtime header onnxc/{} is missing", relative.string()),
+                  "set ONNXC_RUNTIME_DIR to the folder that holds onnxc/");
     std::string guard = "ONNXC_PASTED_" + relative.string();
     for (char& c : guard) c = isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(toupper(static_cast<unsigned char>(c))) : '_';
     std::string body, line;

@@ -24,7 +24,8 @@ std::string StepsText::pointer(const PointerArg& p, bool forked) const {
   const ElementType own = stored_element(program[p.buffer]);
   std::string text = base;
   if (p.as != ElementType::Undefined && p.as != own) {
-    const bool is_const = program[root_of(program, p.buffer)].place == Buffer::Place::Input || program[root_of(program, p.buffer)].place == Buffer::Place::Weights;
+    const bool is_const = program[root_of(program, p.buffer)].place == Buffer::Place::Input ||
+                          program[root_of(program, p.buffer)].place == Buffer::Place::Weights;
     text = fmt::format("reinterpret_cast<{}{}*>({})", is_const ? "const " : "", info(p.as).cpp_name, base);
   }
   if (!(p.offset == Dim(0))) text += " + " + cpp_dim(p.offset, symbols);
@@ -45,7 +46,8 @@ std::string StepsText::argument(const Arg& arg, bool forked) const {
           [&](const PointerArg& p) { return pointer(p, forked); },
           [&](const TensorArg& t) {
             const ElementType type = t.pointer.as == ElementType::Undefined ? program[t.pointer.buffer].element : t.pointer.as;
-            return fmt::format("onnxc::Tensor<{}{}>{{{}, {}}}", t.pointer.writes ? "" : "const ", info(type).cpp_name, pointer(t.pointer, forked), cpp_list(t.extents, symbols));
+            return fmt::format("onnxc::Tensor<{}{}>{{{}, {}}}", t.pointer.writes ? "" : "const ", info(type).cpp_name,
+                               pointer(t.pointer, forked), cpp_list(t.extents, symbols));
           },
           [&](const FormArg& f) { return fmt::format("onnxc::{}{{{}}}", f.form, form_members(f, forked)); },
           [&](const DimArg& d) { return cpp_dim(d.value, symbols); },
@@ -68,7 +70,8 @@ std::string StepsText::argument(const Arg& arg, bool forked) const {
           [&](const std::shared_ptr<ParamsArg>& p) {
             std::string members;
             for (const auto& [name, value] : p->members)
-              members += fmt::format("{}{}{}", members.empty() ? "" : ", ", name.empty() ? "" : fmt::format(".{} = ", name), argument(value, forked));
+              members += fmt::format("{}{}{}", members.empty() ? "" : ", ", name.empty() ? "" : fmt::format(".{} = ", name),
+                                     argument(value, forked));
             return fmt::format("{}{{{}}}", p->type, members);
           },
       },
@@ -77,7 +80,8 @@ std::string StepsText::argument(const Arg& arg, bool forked) const {
 
 std::string StepsText::call(const Step& step, bool shared, bool forked) const {
   std::string types;
-  for (const TemplateArg& t : step.template_args) types += (types.empty() ? "" : ", ") + (t.expr >= 0 ? fmt::format("E{}", t.expr) : t.text);
+  for (const TemplateArg& t : step.template_args)
+    types += (types.empty() ? "" : ", ") + (t.expr >= 0 ? fmt::format("E{}", t.expr) : t.text);
   // A row may fix some template arguments: gemm<14, 2>; others are appended.
   std::string function = step.function;
   if (!types.empty()) {
@@ -90,7 +94,9 @@ std::string StepsText::call(const Step& step, bool shared, bool forked) const {
 }
 
 /// Steps that say for themselves what they do.
-bool is_bookkeeping(const Step& step) { return step.kind != Step::Kind::Call && step.kind != Step::Kind::If && step.kind != Step::Kind::Loop; }
+bool is_bookkeeping(const Step& step) {
+  return step.kind != Step::Kind::Call && step.kind != Step::Kind::If && step.kind != Step::Kind::Loop;
+}
 
 std::string StepsText::bookkeeping(const Step& step) const {
   const auto text = [&](Dim d) { return cpp_dim(d, symbols); };
@@ -98,26 +104,32 @@ std::string StepsText::bookkeeping(const Step& step) const {
   std::string out;
   switch (step.kind) {
     case Step::Kind::Declare:
-      for (std::size_t i = 0; i < step.binds.size(); ++i) out += fmt::format("[[maybe_unused]] std::int64_t {} = {};\n", text(step.binds[i]), text(step.values[i]));
+      for (std::size_t i = 0; i < step.binds.size(); ++i)
+        out += fmt::format("[[maybe_unused]] std::int64_t {} = {};\n", text(step.binds[i]), text(step.values[i]));
       if (step.buffer < 0) return out;
       if (program[step.buffer].place == Buffer::Place::Object) return out + fmt::format("onnxc_value {}{{}};\n", buffer.substr(1));
-      return out + fmt::format("{}{}* {} = nullptr;\n", program[step.buffer].borrowed ? "const " : "", info(program[step.buffer].element).cpp_name, buffer);
+      return out + fmt::format("{}{}* {} = nullptr;\n", program[step.buffer].borrowed ? "const " : "",
+                               info(program[step.buffer].element).cpp_name, buffer);
     case Step::Kind::Assign:
       if (step.binds.size() == 1) return fmt::format("{} = {};\n", text(step.binds[0]), text(step.values[0]));
-      for (std::size_t i = 0; i < step.binds.size(); ++i) out += fmt::format("{}const std::int64_t next_{} = {};\n", i == 0 ? "{\n  " : "  ", i, text(step.values[i]));
+      for (std::size_t i = 0; i < step.binds.size(); ++i)
+        out += fmt::format("{}const std::int64_t next_{} = {};\n", i == 0 ? "{\n  " : "  ", i, text(step.values[i]));
       for (std::size_t i = 0; i < step.binds.size(); ++i) out += fmt::format("  {} = next_{};\n", text(step.binds[i]), i);
       return out + "}\n";
     case Step::Kind::Bind:
       for (std::size_t i = 0; i < step.binds.size(); ++i)
-        out += fmt::format("[[maybe_unused]] const std::int64_t {} = onnxc::extent_of(({})[{}]);\n", text(step.binds[i]), pointer(step.condition), i);
+        out += fmt::format("[[maybe_unused]] const std::int64_t {} = onnxc::extent_of(({})[{}]);\n", text(step.binds[i]),
+                           pointer(step.condition), i);
       return out;
     case Step::Kind::Require: return requirement_check(*step.requirement, symbols);
-    case Step::Kind::Allocate: return fmt::format("if (const auto status = heap.allocate({}, {})) return status;\n", buffer, text(step.values[0]));
+    case Step::Kind::Allocate:
+      return fmt::format("if (const auto status = heap.allocate({}, {})) return status;\n", buffer, text(step.values[0]));
     case Step::Kind::Move:
       if (program[step.buffer].is_value) return fmt::format("*{} = *{};\n", buffer, pointer(step.condition));
       return fmt::format("heap.release({});\n{} = {};\n", buffer, buffer, pointer(step.condition));
     case Step::Kind::Release: return fmt::format("heap.release({});\n", buffer);
-    case Step::Kind::Shape: return fmt::format("onnxc::store_shape({}, {});\n", shape_pointers.at(step.buffer), cpp_list(step.values, symbols));
+    case Step::Kind::Shape:
+      return fmt::format("onnxc::store_shape({}, {});\n", shape_pointers.at(step.buffer), cpp_list(step.values, symbols));
     case Step::Kind::Call:
     case Step::Kind::If:
     case Step::Kind::Loop: break;
@@ -142,7 +154,8 @@ std::string StepsText::share(std::span<const Step> group, const std::string& spa
   int whole = 0;
   for (const Step& step : group) {
     const bool shared = worth_sharing(step);
-    out += fmt::format("{}  {}{}\n", space, shared ? "" : fmt::format("if (part.index == {} % part.count) ", ++whole), statement(step, shared, true));
+    out += fmt::format("{}  {}{}\n", space, shared ? "" : fmt::format("if (part.index == {} % part.count) ", ++whole),
+                       statement(step, shared, true));
   }
   return out + space + "});\n";
 }
@@ -193,8 +206,13 @@ void StepsText::print_steps(const std::vector<Step>& steps, int indent, int& num
         }
         for (Dim symbol : step.binds) out += fmt::format("{}[[maybe_unused]] std::int64_t {} = 0;\n", space, cpp_dim(symbol, symbols));
         if (const bool shared = threads && worth_sharing(step); profile != nullptr)
-          out += space + profile->statement(step, call(step, shared, shared), shared ? threads_of(step) : "", step.specialised ? "ONNXC_SPECIALISED " : "") + "\n";
-        else if (shared) out += fmt::format("{}{}.run([&](onnxc::Part part) {}{{ {}; }});\n", space, threads_of(step), step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true, true));
+          out += space +
+                 profile->statement(step, call(step, shared, shared), shared ? threads_of(step) : "",
+                                    step.specialised ? "ONNXC_SPECIALISED " : "") +
+                 "\n";
+        else if (shared)
+          out += fmt::format("{}{}.run([&](onnxc::Part part) {}{{ {}; }});\n", space, threads_of(step),
+                             step.specialised ? "ONNXC_SPECIALISED " : "", call(step, true, true));
         else if (step.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, call(step, false, false));
         else out += space + statement(step, false, false) + "\n";
         break;

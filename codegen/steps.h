@@ -13,7 +13,7 @@ struct StepsText {
   const SymbolNames& symbols;
   std::vector<std::string> buffer_names;  ///< the C++ expression of each buffer: a pointer to its element type, const where it is read only
   bool threads = false;
-  const Profile* profile = nullptr;       ///< what steps are measured with, or nothing
+  const Profile* profile = nullptr;                  ///< what steps are measured with, or nothing
   std::map<BufferId, std::string> shape_pointers{};  ///< where outputs whose shape depends on data tell it
 
   /// All steps, one call each with a comment, indented by two.

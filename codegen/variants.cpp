@@ -13,7 +13,8 @@ std::vector<std::string> variant_names(const std::vector<Variant>& variants) {
   std::vector<std::string> names;
   for (const Variant& variant : variants) {
     std::string name;
-    for (const auto& [symbol, extent] : variant.dims) name += fmt::format("{}{}_{}", name.empty() ? "" : "_", make_identifier(symbol, "dim"), extent);
+    for (const auto& [symbol, extent] : variant.dims)
+      name += fmt::format("{}{}_{}", name.empty() ? "" : "_", make_identifier(symbol, "dim"), extent);
     if (!variant.equal.empty()) name += name.empty() ? "equal_extents" : "_equal_extents";
     names.push_back(scopes.add(name));
   }
@@ -22,10 +23,13 @@ std::vector<std::string> variant_names(const std::vector<Variant>& variants) {
 
 std::size_t variant_at(const std::vector<Variant>& variants, const Sizes& dimensions) {
   const auto fits = [&](const Variant& variant) {
-    return std::ranges::all_of(variant.dims, [&](const auto& dim) {
-      const auto found = dimensions.find(dim.first);
-      return found != dimensions.end() && found->second == dim.second;
-    }) && std::ranges::all_of(variant.equal, [&](const auto& pair) { return pair.first.evaluate(dimensions) == pair.second.evaluate(dimensions); });
+    return std::ranges::all_of(variant.dims,
+                               [&](const auto& dim) {
+                                 const auto found = dimensions.find(dim.first);
+                                 return found != dimensions.end() && found->second == dim.second;
+                               }) &&
+           std::ranges::all_of(variant.equal,
+                               [&](const auto& pair) { return pair.first.evaluate(dimensions) == pair.second.evaluate(dimensions); });
   };
   return static_cast<std::size_t>(std::ranges::find_if(variants, fits) - variants.begin());
 }

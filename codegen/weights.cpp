@@ -70,7 +70,8 @@ void for_each_piece(std::span<const WeightBlob> blobs, const Layout& layout, Add
 
 std::vector<std::string_view> image_pieces(std::span<const WeightBlob> blobs, const Layout& layout) {
   std::vector<std::string_view> pieces;
-  for_each_piece(blobs, layout, [&](std::span<const std::byte> piece) { pieces.emplace_back(reinterpret_cast<const char*>(piece.data()), piece.size()); });
+  for_each_piece(blobs, layout,
+                 [&](std::span<const std::byte> piece) { pieces.emplace_back(reinterpret_cast<const char*>(piece.data()), piece.size()); });
   return pieces;
 }
 
@@ -307,7 +308,8 @@ void append_asm(Text& out, const std::string& symbol, std::string_view section, 
   };
   constexpr std::string_view kEnd = "    \".popsection\\n\");\n";
   out += begin(fmt::format(".private_extern _{0}\\n.globl _{0}\\n.p2align {1}\\n_{0}:\\n", symbol, std::countr_zero(layout.alignment)),
-               fmt::format(".globl {0}\\n.hidden {0}\\n.type {0}, %object\\n.size {0}, {1}\\n.balign {2}\\n{0}:\\n", symbol, layout.bytes, layout.alignment));
+               fmt::format(".globl {0}\\n.hidden {0}\\n.type {0}, %object\\n.size {0}, {1}\\n.balign {2}\\n{0}:\\n", symbol, layout.bytes,
+                           layout.alignment));
   out += content(std::string(kEnd) + begin("", ""));
   out += kEnd;
 }
@@ -330,7 +332,8 @@ void append_string_image(Text& text, const std::string& symbol, std::span<const 
 /// The function that copies the image at `pointer` into memory of huge pages. Gives what points to the image in use.
 std::string add_huge_pages(WeightsText& text, const std::string& prefix, const std::string& pointer, std::size_t bytes) {
   text.header_declarations += fmt::format(
-      "/// Has the {0} bytes of weights copied into memory of huge pages: 1, or 0 where the system has none, or weights lie in small arrays. Call it before the\n"
+      "/// Has the {0} bytes of weights copied into memory of huge pages: 1, or 0 where the system has none, or weights lie in small "
+      "arrays. Call it before the\n"
       "/// first run; results are the same. The copy is this process's own, and stays.\n"
       "extern \"C\" int {1}_use_huge_pages() noexcept;\n",
       bytes, prefix);
@@ -339,8 +342,10 @@ std::string add_huge_pages(WeightsText& text, const std::string& prefix, const s
     return pointer;
   }
   text.declarations += fmt::format(
-      "namespace {{\nconst std::byte* huge_weights = nullptr;\n[[maybe_unused]] const std::byte* weights_in_use() {{ return huge_weights != nullptr ? huge_weights : {0}; }}\n}}\n"
-      "extern \"C\" {{\nint {1}_use_huge_pages() noexcept {{\n  if (huge_weights == nullptr) huge_weights = onnxc::copy_to_huge_pages({0}, {2});\n  return huge_weights != nullptr;\n}}\n}}\n",
+      "namespace {{\nconst std::byte* huge_weights = nullptr;\n[[maybe_unused]] const std::byte* weights_in_use() {{ return huge_weights "
+      "!= nullptr ? huge_weights : {0}; }}\n}}\n"
+      "extern \"C\" {{\nint {1}_use_huge_pages() noexcept {{\n  if (huge_weights == nullptr) huge_weights = onnxc::copy_to_huge_pages({0}, "
+      "{2});\n  return huge_weights != nullptr;\n}}\n}}\n",
       pointer, prefix, bytes);
   return "weights_in_use()";
 }
@@ -400,7 +405,9 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   if (form == "asm") {
     out += fmt::format("#if {}\n{}", kHasAsm, kAllowLongLiteral);
     append_asm(out, symbol, section, layout, [&](const std::string& next_asm) -> Text::Part {
-      return [blobs = std::vector(blobs.begin(), blobs.end()), layout, next_asm](const Text::Sink& sink) { write_octas(sink, blobs, layout, next_asm); };
+      return [blobs = std::vector(blobs.begin(), blobs.end()), layout, next_asm](const Text::Sink& sink) {
+        write_octas(sink, blobs, layout, next_asm);
+      };
     });
     out += kEndLongLiteral;
     out += extern_image(symbol);
@@ -420,7 +427,8 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
   } else if (form == "incbin") {
     const std::string file = options.prefix + ".weights.bin";
     out += "#ifndef ONNXC_WEIGHTS_DIR\n#define ONNXC_WEIGHTS_DIR \"\"  // or a folder with a slash at its end\n#endif\n";
-    append_asm(out, symbol, section, layout, [&](const std::string&) { return fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
+    append_asm(out, symbol, section, layout,
+               [&](const std::string&) { return fmt::format("    \".incbin \\\"\" ONNXC_WEIGHTS_DIR \"{}\\\"\\n\"\n", file); });
     out += extern_image(symbol);
     text.side_files.push_back({file, make_image(blobs, layout)});
   } else if (form == "object") {

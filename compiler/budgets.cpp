@@ -27,7 +27,8 @@ std::string largest(std::vector<Share> shares) {
   constexpr std::size_t kMost = 3;
   std::ranges::stable_sort(shares, std::ranges::greater(), &Share::bytes);
   std::string text;
-  for (std::size_t i = 0; i < std::min(kMost, shares.size()); ++i) text += fmt::format("{}'{}' ({} bytes{})", i == 0 ? "" : ", ", shares[i].name, shares[i].bytes, shares[i].endless ? " or more" : "");
+  for (std::size_t i = 0; i < std::min(kMost, shares.size()); ++i)
+    text += fmt::format("{}'{}' ({} bytes{})", i == 0 ? "" : ", ", shares[i].name, shares[i].bytes, shares[i].endless ? " or more" : "");
   return text + (shares.size() > kMost ? fmt::format(" and {} more", shares.size() - kMost) : "");
 }
 
@@ -37,7 +38,9 @@ void for_each_arena_buffer(const Program& program, Visit&& visit) {
 }
 
 /// Of a size that depends on dimensions, no more than kEndless.
-int64_t most_bytes(const Buffer& buffer) { return buffer.bytes.is_constant() ? buffer.bytes.value() : std::clamp<int64_t>(buffer.bytes.max_value(), 0, kEndless); }
+int64_t most_bytes(const Buffer& buffer) {
+  return buffer.bytes.is_constant() ? buffer.bytes.value() : std::clamp<int64_t>(buffer.bytes.max_value(), 0, kEndless);
+}
 
 bool is_endless(const Buffer& buffer) { return !buffer.bytes.is_constant() && buffer.bytes.max_value() > kEndless; }
 
@@ -82,20 +85,25 @@ void check_arena(const Program& program, const CompilerOptions& options) {
   const bool fixed = program.placements.empty();
   if (!fixed && !options.max_arena) return;
   if (const std::set<std::string> names = unbounded_symbols(program); !names.empty()) {
-    throw Error(ErrorKind::Budget, fmt::format("the arena grows with '{}', which {} no upper bound, so it may take more than {} bytes", fmt::join(names, "' and '"), names.size() == 1 ? "has" : "have", *options.max_arena),
+    throw Error(ErrorKind::Budget,
+                fmt::format("the arena grows with '{}', which {} no upper bound, so it may take more than {} bytes",
+                            fmt::join(names, "' and '"), names.size() == 1 ? "has" : "have", *options.max_arena),
                 fmt::format("--dim '{}=1..MAX' gives it one; see --max-arena", *names.begin()));
   }
   const int64_t most = options.max_arena.value_or(kMostArena), bytes = fixed ? program.arena_bytes.value() : most_arena_bytes(program);
   if (bytes <= most) return;
   const bool endless = std::ranges::any_of(planned_buffers(program), [&](BufferId id) { return is_endless(program[id]); });
   throw Error(ErrorKind::Budget,
-              fmt::format("the arena would take {}{} bytes{}, more than {}; live together: {}", fixed || endless ? "" : "up to ", bytes, endless ? " or more" : "", most, largest(fullest_step(program))),
+              fmt::format("the arena would take {}{} bytes{}, more than {}; live together: {}", fixed || endless ? "" : "up to ", bytes,
+                          endless ? " or more" : "", most, largest(fullest_step(program))),
               fixed ? "see --max-arena" : "see --max-arena, and --dim for the bounds of dimensions");
 }
 
 }  // namespace
 
-int64_t weight_bytes(const Weights& weights) { return weights.strings ? 0 : weights.bytes == nullptr ? weights.draft_bytes : static_cast<int64_t>(weights.bytes->size()); }
+int64_t weight_bytes(const Weights& weights) {
+  return weights.strings ? 0 : weights.bytes == nullptr ? weights.draft_bytes : static_cast<int64_t>(weights.bytes->size());
+}
 
 int64_t weight_bytes_saved(const Weights& weights) { return weights.wide_bytes ? *weights.wide_bytes - weight_bytes(weights) : 0; }
 
@@ -116,7 +124,8 @@ void check_budgets(const Program& program, const CompilerOptions& options) {
   if (const int64_t bytes = weight_bytes(program); bytes > options.max_weights) {
     std::vector<Share> shares;
     for (const Weights& w : program.weights) shares.push_back({weight_bytes(w), w.from});
-    throw Error(ErrorKind::Budget, fmt::format("the weights would take {} bytes, more than {}: {}", bytes, options.max_weights, largest(std::move(shares))),
+    throw Error(ErrorKind::Budget,
+                fmt::format("the weights would take {} bytes, more than {}: {}", bytes, options.max_weights, largest(std::move(shares))),
                 "see --max-weights, and --weights-growth, by which kernels may enlarge them");
   }
 }

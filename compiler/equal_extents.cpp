@@ -20,7 +20,9 @@ EqualExtents equal_extents(const Graph& graph) {
   for (const ValueId v : graph.inputs) {
     for (const Dim d : graph[v].type.extents) d.collect_symbols(of_inputs);
   }
-  const auto is_known = [&](Dim d) { return std::ranges::all_of(symbols_of(d), [&](const auto& symbol) { return of_inputs.contains(symbol.first); }); };
+  const auto is_known = [&](Dim d) {
+    return std::ranges::all_of(symbols_of(d), [&](const auto& symbol) { return of_inputs.contains(symbol.first); });
+  };
   EqualExtents result;
   for (const auto& [a, b] : graph.meetings) {
     if (!is_known(a) || !is_known(b)) continue;

@@ -11,8 +11,8 @@
 namespace onnxc {
 
 struct EqualExtents {
-  std::map<std::string, Dim> same;           ///< symbols of the inputs, and what takes their place
-  std::vector<std::pair<Dim, Dim>> equal;    ///< what must hold for that, each in terms of what is left by those before it
+  std::map<std::string, Dim> same;         ///< symbols of the inputs, and what takes their place
+  std::vector<std::pair<Dim, Dim>> equal;  ///< what must hold for that, each in terms of what is left by those before it
 };
 
 /// What makes as many of the graph's `meetings` equal as there are symbols to replace.

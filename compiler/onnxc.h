@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "compiler/equal_extents.h"
 #include "compiler/frontend/import.h"
 #include "compiler/ir/program.h"
 #include "compiler/lowering/lowering.h"
 #include "compiler/lowering/memory_goal.h"
-#include "compiler/equal_extents.h"
 #include "compiler/ops/custom/custom_operator.h"
 #include "compiler/support/error.h"
 
@@ -28,26 +28,27 @@ const char* name(Subnormals subnormals);
 
 struct CompilerOptions {
   std::string target = "native";
-  int level = 3;                                     ///< -O0 to -O3
-  std::map<std::string, ImportOptions::Range> dims;  ///< named dimensions: a value or bounds
+  int level = 3;                                           ///< -O0 to -O3
+  std::map<std::string, ImportOptions::Range> dims;        ///< named dimensions: a value or bounds
   std::map<std::string, std::vector<int64_t>> specialize;  ///< named dimensions: extents for which the unit gets a variant of its own
-  std::string print_after;                           ///< name of a pass, or "all": its result goes to `log`
-  std::string stop_after;                            ///< name of a pass: the graph is what it left
-  int threads = 1;                                   ///< the unit may be run with so many
+  std::string print_after;                                 ///< name of a pass, or "all": its result goes to `log`
+  std::string stop_after;                                  ///< name of a pass: the graph is what it left
+  int threads = 1;                                         ///< the unit may be run with so many
   MemoryGoal memory = MemoryGoal::Speed;
   Math math = Math::Default;
   NarrowWeights narrow_weights = NarrowWeights::Auto;
-  Subnormals subnormals = Subnormals::Flush;         ///< Flush: packed weights among them are zeros, too
-  double weights_growth = 2;                         ///< packed weights are at most so many times the model's
-  std::optional<int64_t> max_arena;                  ///< bytes; a model that may need more is refused. Without: kMostArena where sizes are known
-  int64_t max_weights = int64_t{1} << 40;            ///< bytes of packed constants; a model that needs more is refused
-  bool heap = true;                                  ///< false: what has no bound before the model runs is refused
-  int64_t max_trip = LowerOptions().max_trip;        ///< iterations of a loop that has no number of them
-  bool zip_maps = true;                              ///< false: the scores that ZipMap makes maps of stay tensors
-  std::shared_ptr<const Tuning> tuning{};            ///< what was measured on the machine that runs the unit; null: kernels are chosen by predicted costs
-  std::vector<CustomOperator> custom_operators{};    ///< the user's own
-  std::vector<std::string> taps{};                   ///< names of values that become outputs as well, after the model's own
-  int bisect_limit = -1;                             ///< run only so many optional passes
+  Subnormals subnormals = Subnormals::Flush;   ///< Flush: packed weights among them are zeros, too
+  double weights_growth = 2;                   ///< packed weights are at most so many times the model's
+  std::optional<int64_t> max_arena;            ///< bytes; a model that may need more is refused. Without: kMostArena where sizes are known
+  int64_t max_weights = int64_t{1} << 40;      ///< bytes of packed constants; a model that needs more is refused
+  bool heap = true;                            ///< false: what has no bound before the model runs is refused
+  int64_t max_trip = LowerOptions().max_trip;  ///< iterations of a loop that has no number of them
+  bool zip_maps = true;                        ///< false: the scores that ZipMap makes maps of stay tensors
+  std::shared_ptr<const Tuning>
+      tuning{};  ///< what was measured on the machine that runs the unit; null: kernels are chosen by predicted costs
+  std::vector<CustomOperator> custom_operators{};  ///< the user's own
+  std::vector<std::string> taps{};                 ///< names of values that become outputs as well, after the model's own
+  int bisect_limit = -1;                           ///< run only so many optional passes
   std::ostream* log = nullptr;
   /// Sees the graph after import ("import") and after each pass that ran.
   std::function<void(const std::string& pass, const Graph& graph)> watch{};
@@ -67,7 +68,7 @@ struct Compilation {
   Graph graph;      ///< after the passes
   Program program;  ///< empty when stop_after was given
   std::vector<Choice> choices;
-  EqualExtents equal;  ///< of extents of the inputs that meet in broadcasting
+  EqualExtents equal;             ///< of extents of the inputs that meet in broadcasting
   std::vector<Variant> variants;  ///< the first whose condition holds runs, else `program`
 };
 

@@ -20,7 +20,7 @@ namespace {
 struct Pass {
   const char* name;
   Graph (*run)(Graph);
-  bool optional;  ///< an optimisation: -O0 and --opt-bisect-limit leave it out
+  bool optional;             ///< an optimisation: -O0 and --opt-bisect-limit leave it out
   bool keeps_alive = false;  ///< values live longer for it: --memory=balanced and --memory=min leave it out
   Isa needs = Isa::Generic;  ///< machines without it are better off without the pass
   Math math = Math::Strict;  ///< Default: --math=strict leaves it out
@@ -54,12 +54,14 @@ void refuse_unknown_operators(const Graph& graph) {
   const std::function<void(const Graph&)> walk = [&](const Graph& g) {
     for (const Node& node : g.nodes) {
       if (!node.is_map() && find_operator(node) == nullptr && missing.size() < 100)
-        missing.push_back({node.name, node.full_op(), "this operator is not supported",
-                           !seen.insert(node.full_op()).second        ? ""
-                           : node.domain == "com.microsoft.nchwc" ? "save the model with ONNX Runtime's optimization level extended or lower"
-                           : node.domain.empty() || node.domain.starts_with("ai.onnx")
-                               ? "see docs/operators.md"
-                               : fmt::format("write it in C++ and say where with --custom-op {}=HEADER:FUNCTION; see docs/custom-operators.md", one_line(node.full_op()))});
+        missing.push_back(
+            {node.name, node.full_op(), "this operator is not supported",
+             !seen.insert(node.full_op()).second    ? ""
+             : node.domain == "com.microsoft.nchwc" ? "save the model with ONNX Runtime's optimization level extended or lower"
+             : node.domain.empty() || node.domain.starts_with("ai.onnx")
+                 ? "see docs/operators.md"
+                 : fmt::format("write it in C++ and say where with --custom-op {}=HEADER:FUNCTION; see docs/custom-operators.md",
+                               one_line(node.full_op()))});
       for (const auto& [name, region] : node.regions) walk(*region);
     }
   };
@@ -69,9 +71,13 @@ void refuse_unknown_operators(const Graph& graph) {
 
 ImportOptions import_options(const CompilerOptions& options, std::map<std::string, Dim> same = {}) {
   const auto is_custom = [&options](const std::string& domain, const std::string& op) {
-    return std::ranges::any_of(options.custom_operators, [&](const CustomOperator& custom) { return custom.domain == domain && custom.op == op; });
+    return std::ranges::any_of(options.custom_operators,
+                               [&](const CustomOperator& custom) { return custom.domain == domain && custom.op == op; });
   };
-  return {options.dims, std::move(same), [is_custom](const std::string& domain, const std::string& op) { return is_custom(domain, op) || find_operator(domain, op) != nullptr; },
+  return {options.dims, std::move(same),
+          [is_custom](const std::string& domain, const std::string& op) {
+            return is_custom(domain, op) || find_operator(domain, op) != nullptr;
+          },
           is_custom};
 }
 
@@ -107,7 +113,9 @@ Graph run_pass(const std::string& name, Graph graph) {
   throw Error(ErrorKind::Usage, fmt::format("there is no pass '{}'", name));
 }
 
-Imported read_model(const std::filesystem::path& model, const CompilerOptions& options) { return import_model(model, import_options(options)); }
+Imported read_model(const std::filesystem::path& model, const CompilerOptions& options) {
+  return import_model(model, import_options(options));
+}
 
 namespace {
 
@@ -119,7 +127,8 @@ std::vector<bool> are_values(const Program& program) {
 
 /// Import, passes, lowering and memory plan, for every size that the dimensions may have. `same`: symbols of the inputs that are other extents.
 /// `general`: the program for all sizes, if this is to be a variant of it: it has the same interface.
-Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options, const Program* general = nullptr, std::map<std::string, Dim> same = {}) {
+Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options, const Program* general = nullptr,
+                            std::map<std::string, Dim> same = {}) {
   const auto target = find_target(options.target);
   if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
   Imported imported = import_model(model, import_options(options, std::move(same)));
@@ -131,7 +140,8 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   const auto after = [&](const char* name) {
     verify_graph(graph, name);
     if (options.watch) options.watch(name, graph);
-    if (options.log != nullptr && (options.print_after == "all" || options.print_after == name)) *options.log << "# after " << name << "\n" << print_graph(graph);
+    if (options.log != nullptr && (options.print_after == "all" || options.print_after == name))
+      *options.log << "# after " << name << "\n" << print_graph(graph);
     return options.stop_after == name;
   };
   std::vector<std::string> output_names;  // passes may let one value stand for another
@@ -146,17 +156,25 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }
-  const LowerOptions lower{.optimise = options.level > 0, .math = options.math, .narrow_weights = options.narrow_weights, .flush_weights = options.subnormals == Subnormals::Flush, .heap = options.heap,
-                     .max_trip = options.max_trip, .channels_last = options.level > 0,
-                     .threads = options.threads, .tuning = options.tuning.get(), .output_names = std::move(output_names),
-                     .value_outputs = general != nullptr ? are_values(*general) : std::vector<bool>{}};
+  const LowerOptions lower{.optimise = options.level > 0,
+                           .math = options.math,
+                           .narrow_weights = options.narrow_weights,
+                           .flush_weights = options.subnormals == Subnormals::Flush,
+                           .heap = options.heap,
+                           .max_trip = options.max_trip,
+                           .channels_last = options.level > 0,
+                           .threads = options.threads,
+                           .tuning = options.tuning.get(),
+                           .output_names = std::move(output_names),
+                           .value_outputs = general != nullptr ? are_values(*general) : std::vector<bool>{}};
   result.equal = equal_extents(graph);
   const std::vector<Graph> forms = forms_for(options.level > 0 ? options.memory : MemoryGoal::Speed, std::move(graph));
   Planned planned = plan_for(options.memory, forms, result.target, lower, options.weights_growth);
   result.program = std::move(planned.program);
   result.choices = std::move(planned.choices);
   check_plan(result.program);
-  ONNXC_CHECK(general == nullptr || are_values(result.program) == are_values(*general), "a variant has the interface of the program for all sizes");
+  ONNXC_CHECK(general == nullptr || are_values(result.program) == are_values(*general),
+              "a variant has the interface of the program for all sizes");
   check_budgets(result.program, options);
   return result;
 }
@@ -164,7 +182,8 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
 constexpr std::size_t kMostVariants = 64;
 
 /// The variant for sizes at which extents that meet in broadcasting are equal, where there are such.
-void add_equal_variant(std::vector<Variant>& variants, const std::filesystem::path& model, CompilerOptions options, const Program& general, const EqualExtents& equal, const Sizes& dims) {
+void add_equal_variant(std::vector<Variant>& variants, const std::filesystem::path& model, CompilerOptions options, const Program& general,
+                       const EqualExtents& equal, const Sizes& dims) {
   if (equal.same.empty()) return;
   options.print_after.clear();
   options.watch = {};
@@ -180,7 +199,9 @@ std::vector<Variant> compile_variants(const std::filesystem::path& model, const 
     const std::string& name = dimension.first;
     const auto is_named = [&](Dim d) { return d.is_symbol() && d.name() == name; };
     const bool known = std::ranges::any_of(general.inputs, [&](BufferId id) { return std::ranges::any_of(general[id].extents, is_named); });
-    if (!known) throw Error(ErrorKind::Usage, fmt::format("--specialize names '{}', which is no dynamic dimension of the model", name), "see onnxc info for their names");
+    if (!known)
+      throw Error(ErrorKind::Usage, fmt::format("--specialize names '{}', which is no dynamic dimension of the model", name),
+                  "see onnxc info for their names");
     std::vector<Sizes> longer;
     for (const auto& dims : combinations) {
       for (const int64_t extent : dimension.second) {
@@ -189,7 +210,8 @@ std::vector<Variant> compile_variants(const std::filesystem::path& model, const 
       }
     }
     combinations = std::move(longer);
-    if (combinations.size() > kMostVariants) throw Error(ErrorKind::Usage, fmt::format("--specialize asks for {} variants, more than {}", combinations.size(), kMostVariants));
+    if (combinations.size() > kMostVariants)
+      throw Error(ErrorKind::Usage, fmt::format("--specialize asks for {} variants, more than {}", combinations.size(), kMostVariants));
   }
   std::vector<Variant> variants;
   for (auto& dims : combinations) {

@@ -77,7 +77,8 @@ Target host() {
   target.march = "native";
 #if defined(_SC_LEVEL1_DCACHE_SIZE) && defined(_SC_LEVEL2_CACHE_SIZE)
   target.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1_bytes);
-  target.l2_bytes = std::max(target.l2_bytes, cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2_bytes) / 2);  // the other half is for what streams by, or a second thread
+  target.l2_bytes = std::max(target.l2_bytes, cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2_bytes) /
+                                                  2);  // the other half is for what streams by, or a second thread
 #endif
   return target;
 }

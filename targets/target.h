@@ -23,10 +23,10 @@ enum class Core { Common, Zen4, Zen5 };
 struct Target {
   std::string_view name;
   Isa isa = Isa::Generic;
-  std::string_view march;     ///< what the C++ compiler is told with -march=, empty: nothing
+  std::string_view march;  ///< what the C++ compiler is told with -march=, empty: nothing
   int vector_floats = 1;
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10;
-  std::string_view machine;   ///< of object files: x86-64 or aarch64
+  std::string_view machine;    ///< of object files: x86-64 or aarch64
   int64_t l3_bytes = 8 << 20;  ///< what one core can count on of what all share
   /// As ONNXC_VECTOR_REGISTERS in the runtime.
   int vector_registers() const { return isa == Isa::Avx512 || isa == Isa::Neon ? 32 : 16; }

@@ -1,8 +1,8 @@
 // graph_opt: text graph in, passes, text graph out.
 //
 //   graph_opt --passes=simplify,eliminate_dead_code in.graph > out.graph
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <fstream>
 #include <iostream>

@@ -15,12 +15,12 @@ set -euo pipefail
 packages=(g++ cmake ninja-build ccache git ca-certificates python3-venv libprotobuf-dev protobuf-compiler
           libcli11-dev libfmt-dev nlohmann-json3-dev catch2 libbenchmark-dev
           graphviz)  # dot: the graphs of `onnxc report`; without it they are plainer
-test_packages=(clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 libonnx-testdata  # the second is clang's sanitizers
+test_packages=(clang-14 libclang-rt-14-dev clang-tidy-14 libonnx-testdata  # the second is clang's sanitizers
                libtiff-dev libwebp-dev libpng-dev libjpeg-dev libopenjp2-7-dev  # what a unit with ImageDecoder links with
                chromium)  # opens the pages of `onnxc report`
 cross_packages=(g++-aarch64-linux-gnu qemu-user)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
-lint_wheels=(ruff==0.17.6)
+lint_wheels=(ruff==0.17.6 clang-format==19.1.7)
 bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2)
 
 test_deps=no cross_deps=no bench_deps=no quiet=no

@@ -23,7 +23,8 @@ class Reader {
     for (skip_space(); !rest_.empty(); skip_space()) {
       const std::string full_name = word();
       const std::size_t dot = full_name.rfind('.');
-      const std::pair key{dot == full_name.npos ? "" : full_name.substr(0, dot), dot == full_name.npos ? full_name : full_name.substr(dot + 1)};
+      const std::pair key{dot == full_name.npos ? "" : full_name.substr(0, dot),
+                          dot == full_name.npos ? full_name : full_name.substr(dot + 1)};
       ONNXC_CHECK(schemas.emplace(key, row(key.first, key.second)).second, "an operator has one row");
     }
     return schemas;

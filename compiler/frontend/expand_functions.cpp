@@ -19,7 +19,8 @@ using Types = std::map<std::string, onnx::TypeProto>;
 
 class Expander {
  public:
-  Expander(onnx::ModelProto& model, const std::function<bool(const std::string&, const std::string&)>& knows) : model_(model), knows_(knows) {
+  Expander(onnx::ModelProto& model, const std::function<bool(const std::string&, const std::string&)>& knows)
+      : model_(model), knows_(knows) {
     for (const auto& import : model.opset_import()) versions_[normal_domain(import.domain())] = static_cast<int>(import.version());
   }
 
@@ -212,6 +213,8 @@ class Expander {
 
 }  // namespace
 
-void expand_functions(onnx::ModelProto& model, const std::function<bool(const std::string& domain, const std::string& op)>& knows) { Expander(model, knows).run(); }
+void expand_functions(onnx::ModelProto& model, const std::function<bool(const std::string& domain, const std::string& op)>& knows) {
+  Expander(model, knows).run();
+}
 
 }  // namespace onnxc

@@ -28,7 +28,7 @@ constexpr int64_t kNewestOpset = 28, kNewestMlOpset = 5, kNewestIr = 14;
 constexpr int64_t kMostFileBytes = INT32_MAX;  // protobuf's limit
 
 std::vector<std::byte> read_file(const std::filesystem::path& path) {
-  struct stat status {};
+  struct stat status{};
   if (stat(path.c_str(), &status) != 0) throw Error(ErrorKind::Io, "no such file");
   if (!S_ISREG(status.st_mode)) throw Error(ErrorKind::Io, "not a regular file");
   if (status.st_size > kMostFileBytes)
@@ -48,7 +48,8 @@ std::string guess_format(const std::vector<std::byte>& bytes) {
   if (bytes.empty()) return "the file is empty";
   if (starts("PK\x03\x04")) return "it is a zip archive (a PyTorch .pt file?); export the model to ONNX first";
   if (starts("TFL3", 4)) return "it is a TensorFlow Lite model; convert it to ONNX first";
-  if (starts("\x80\x02") || starts("\x80\x03") || starts("\x80\x04") || starts("\x80\x05")) return "it is a Python pickle; export the model to ONNX first";
+  if (starts("\x80\x02") || starts("\x80\x03") || starts("\x80\x04") || starts("\x80\x05"))
+    return "it is a Python pickle; export the model to ONNX first";
   if (starts("\x89HDF")) return "it is an HDF5 file (a Keras model?); convert it to ONNX first";
   if (starts("version https://git-lfs")) return "it is a Git LFS pointer; fetch the real file with 'git lfs pull'";
   if (std::all_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(bytes.size(), 256)), [](std::byte b) {
@@ -78,16 +79,19 @@ onnx::ModelProto parse(const std::vector<std::byte>& bytes) {
 
 void check_header(const onnx::ModelProto& model, ModelInfo& info) {
   const auto refuse = [](const std::string& what, const std::string& remedy = {}) { throw Error(ErrorKind::Invalid, what, remedy); };
-  if (model.ir_version() > kNewestIr) refuse(fmt::format("IR version {} is newer than {}, the newest known", model.ir_version(), kNewestIr));
+  if (model.ir_version() > kNewestIr)
+    refuse(fmt::format("IR version {} is newer than {}, the newest known", model.ir_version(), kNewestIr));
   std::set<std::string> seen;
   for (const auto& import : model.opset_import()) {
     const std::string domain = normal_domain(import.domain());
     const std::string shown = domain.empty() ? "ai.onnx" : domain;
-    if (!seen.insert(domain).second && info.opsets[shown] != import.version()) refuse(fmt::format("domain '{}' is imported with two opsets", shown));
+    if (!seen.insert(domain).second && info.opsets[shown] != import.version())
+      refuse(fmt::format("domain '{}' is imported with two opsets", shown));
     const int64_t newest = domain.empty() ? kNewestOpset : domain == "ai.onnx.ml" ? kNewestMlOpset : INT64_MAX;
     if (import.version() < 1) refuse(fmt::format("opset {} of domain '{}' does not exist", import.version(), shown));
     if (import.version() > newest)
-      refuse(fmt::format("opset {} of domain '{}' is newer than {}, the newest known", import.version(), shown, newest), "export with an older opset");
+      refuse(fmt::format("opset {} of domain '{}' is newer than {}, the newest known", import.version(), shown, newest),
+             "export with an older opset");
     info.opsets[shown] = import.version();
   }
   // Before IR version 3 there was one opset and no field to name it.
@@ -109,7 +113,8 @@ class TypeImporter {
     if (depth > 16) throw Error(ErrorKind::Invalid, fmt::format("'{}' has a type nested too deeply", value));
     const auto element = [&](int32_t number) {
       const auto type = element_type_numbered(number);
-      if (!type || *type == ElementType::Undefined) throw Error(ErrorKind::Invalid, fmt::format("'{}' has the unknown element type {}", value, number));
+      if (!type || *type == ElementType::Undefined)
+        throw Error(ErrorKind::Invalid, fmt::format("'{}' has the unknown element type {}", value, number));
       return *type;
     };
     switch (proto.value_case()) {
@@ -118,7 +123,8 @@ class TypeImporter {
         const ElementType type = element(tensor.elem_type());
         if (!tensor.has_shape()) return Type::unranked(type);
         if (tensor.shape().dim_size() > kMaxRank)
-          throw Error(ErrorKind::Unsupported, fmt::format("'{}' has rank {}; at most {} is supported", value, tensor.shape().dim_size(), kMaxRank));
+          throw Error(ErrorKind::Unsupported,
+                      fmt::format("'{}' has rank {}; at most {} is supported", value, tensor.shape().dim_size(), kMaxRank));
         Extents extents;
         for (int axis = 0; axis < tensor.shape().dim_size(); ++axis) extents.push_back(dim(tensor.shape().dim(axis), value, axis));
         return Type::tensor(type, std::move(extents));
@@ -189,13 +195,15 @@ class GraphImporter {
       graph[graph.inputs.back()].stated = kind_of(input.type());
     }
     for (const auto& name : captures) {
-      if (scope.count(name) != 0) throw Error(ErrorKind::Invalid, fmt::format("'{}' of graph '{}' hides a value outside", name, proto.name()));
+      if (scope.count(name) != 0)
+        throw Error(ErrorKind::Invalid, fmt::format("'{}' of graph '{}' hides a value outside", name, proto.name()));
       graph.inputs.push_back(define(name, (*outer)[outer_scope->at(name)].type, "a capture"));
     }
     for (const auto& node : proto.node()) import_node(node, graph, scope, define, depth);
     for (const auto& output : proto.output()) {
       const auto it = scope.find(output.name());
-      if (it == scope.end()) throw Error(ErrorKind::Invalid, fmt::format("output '{}' of graph '{}' is never computed", output.name(), proto.name()));
+      if (it == scope.end())
+        throw Error(ErrorKind::Invalid, fmt::format("output '{}' of graph '{}' is never computed", output.name(), proto.name()));
       graph.outputs.push_back(it->second);
       state_type(graph[it->second], output.type());
     }
@@ -213,7 +221,9 @@ class GraphImporter {
     if (std::string error = stated_error(value); !error.empty()) throw Error(ErrorKind::Invalid, std::move(error));
     const auto& tensor = stated.tensor_type();
     const auto element = element_type_numbered(tensor.elem_type());
-    if (value.type.kind != Type::Kind::Unknown || !stated.has_tensor_type() || !tensor.has_shape() || tensor.shape().dim_size() > kMaxRank || !element) return;
+    if (value.type.kind != Type::Kind::Unknown || !stated.has_tensor_type() || !tensor.has_shape() ||
+        tensor.shape().dim_size() > kMaxRank || !element)
+      return;
     value.type = Type::tensor(*element, Extents(static_cast<std::size_t>(tensor.shape().dim_size()), unknown_extent()));
   }
 
@@ -264,7 +274,8 @@ class GraphImporter {
     });
     for (const auto& name : captured) {
       const auto it = scope.find(name);
-      if (it == scope.end()) node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name), unsorted_remedy());
+      if (it == scope.end())
+        node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name), unsorted_remedy());
       node.captures.push_back(it->second);
     }
     for (const auto& a : proto.attribute()) import_attribute(a, node, graph, scope, captured, depth);
@@ -274,7 +285,8 @@ class GraphImporter {
         continue;
       }
       const auto it = scope.find(name);
-      if (it == scope.end()) node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name), unsorted_remedy());
+      if (it == scope.end())
+        node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name), unsorted_remedy());
       node.inputs.push_back(it->second);
     }
     while (!node.inputs.empty() && node.inputs.back() == kAbsent) node.inputs.pop_back();
@@ -375,7 +387,9 @@ void check_function_growth(const onnx::ModelProto& model) {
   const auto size_of = [&](const std::string& key) {
     if (const auto it = sizes.find(key); it != sizes.end()) return it->second;
     if (!open.insert(key).second) throw Error(ErrorKind::Invalid, fmt::format("function '{}' calls itself", key));
-    if (open.size() > kMostOpen) throw Error(ErrorKind::Unsupported, fmt::format("function '{}' is called by a function that another calls, and so on, more than {} of them", key, kMostOpen));
+    if (open.size() > kMostOpen)
+      throw Error(ErrorKind::Unsupported,
+                  fmt::format("function '{}' is called by a function that another calls, and so on, more than {} of them", key, kMostOpen));
     const int64_t size = count_nodes(functions.at(key)->node());
     if (size > most_nodes) throw Error(ErrorKind::Budget, fmt::format("function '{}' expands to more than {} nodes", key, most_nodes));
     open.erase(key);
@@ -395,7 +409,8 @@ void check_function_growth(const onnx::ModelProto& model) {
     return count;
   };
   if (count_nodes(model.graph().node()) > most_nodes)
-    throw Error(ErrorKind::Budget, fmt::format("the model's functions expand graph '{}' to more than {} nodes", model.graph().name(), most_nodes));
+    throw Error(ErrorKind::Budget,
+                fmt::format("the model's functions expand graph '{}' to more than {} nodes", model.graph().name(), most_nodes));
 }
 
 /// Checks every node of the graph and its regions by itself, before anything is made of it.
@@ -420,7 +435,8 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   std::vector<std::byte> bytes = read_file(path);
   Imported imported;
   ModelInfo& info = imported.info;
-  std::future<std::string> hash = std::async([&] { return sha256(bytes); });  // a quarter of a second for 100 MB, on another thread if there is one
+  std::future<std::string> hash =
+      std::async([&] { return sha256(bytes); });  // a quarter of a second for 100 MB, on another thread if there is one
   info.files.push_back(path);
   onnx::ModelProto model = parse(bytes);
   info.sha256 = hash.get();

@@ -14,11 +14,17 @@ std::optional<Kind> message_in(Kind kind, uint64_t field) {
   switch (kind) {
     case Kind::Model: return field == 7 ? std::optional(Kind::Graph) : field == 25 ? std::optional(Kind::Function) : std::nullopt;
     case Kind::Function: return field == 7 ? std::optional(Kind::Node) : std::nullopt;
-    case Kind::Graph: return field == 1 ? std::optional(Kind::Node) : field >= 11 && field <= 13 ? std::optional(Kind::Value) : std::nullopt;
+    case Kind::Graph:
+      return field == 1 ? std::optional(Kind::Node) : field >= 11 && field <= 13 ? std::optional(Kind::Value) : std::nullopt;
     case Kind::Node: return field == 5 ? std::optional(Kind::Attribute) : std::nullopt;
-    case Kind::Attribute: return field == 6 || field == 11 ? std::optional(Kind::Graph) : field == 14 || field == 15 ? std::optional(Kind::Type) : std::nullopt;
+    case Kind::Attribute:
+      return field == 6 || field == 11 ? std::optional(Kind::Graph) : field == 14 || field == 15 ? std::optional(Kind::Type) : std::nullopt;
     case Kind::Value: return field == 2 ? std::optional(Kind::Type) : std::nullopt;
-    case Kind::Type: return field == 4 ? std::optional(Kind::Sequence) : field == 5 ? std::optional(Kind::Map) : field == 9 ? std::optional(Kind::Optional) : std::nullopt;
+    case Kind::Type:
+      return field == 4   ? std::optional(Kind::Sequence)
+             : field == 5 ? std::optional(Kind::Map)
+             : field == 9 ? std::optional(Kind::Optional)
+                          : std::nullopt;
     case Kind::Map: return field == 2 ? std::optional(Kind::Type) : std::nullopt;
     case Kind::Sequence:
     case Kind::Optional: return field == 1 ? std::optional(Kind::Type) : std::nullopt;

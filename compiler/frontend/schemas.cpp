@@ -14,7 +14,8 @@ namespace onnxc {
 
 Type kind_of(const onnx::TypeProto& proto) {
   switch (proto.value_case()) {
-    case onnx::TypeProto::kTensorType: return Type::unranked(element_type_numbered(proto.tensor_type().elem_type()).value_or(ElementType::Undefined));
+    case onnx::TypeProto::kTensorType:
+      return Type::unranked(element_type_numbered(proto.tensor_type().elem_type()).value_or(ElementType::Undefined));
     case onnx::TypeProto::kSequenceType: return Type::sequence(kind_of(proto.sequence_type().elem_type()));
     case onnx::TypeProto::kOptionalType: return Type::optional(kind_of(proto.optional_type().elem_type()));
     case onnx::TypeProto::kMapType: {
@@ -43,15 +44,20 @@ Schema to_schema(const onnx::OpSchema& schema, const std::vector<uint32_t>* rank
   return made;
 }
 
-bool is_own(const Schemas::Predicate& predicate, const std::string& domain, const std::string& op) { return predicate && predicate(domain, op); }
+bool is_own(const Schemas::Predicate& predicate, const std::string& domain, const std::string& op) {
+  return predicate && predicate(domain, op);
+}
 
 [[noreturn]] void refuse(const onnx::NodeProto& proto, std::string found) {
-  throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(proto), full_op(normal_domain(proto.domain()), proto.op_type()), std::move(found)}});
+  throw Error(ErrorKind::Invalid,
+              std::vector<Diagnostic>{{node_name(proto), full_op(normal_domain(proto.domain()), proto.op_type()), std::move(found)}});
 }
 
 }  // namespace
 
-std::string node_name(const onnx::NodeProto& node) { return !node.name().empty() ? node.name() : node.output_size() > 0 ? node.output(0) : ""; }
+std::string node_name(const onnx::NodeProto& node) {
+  return !node.name().empty() ? node.name() : node.output_size() > 0 ? node.output(0) : "";
+}
 
 std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -69,13 +75,16 @@ Schemas::Found Schemas::find(const std::string& domain, const std::string& op) c
 
 void Schemas::verify(const onnx::NodeProto& node) const {
   const std::string domain = normal_domain(node.domain());
-  if (domain.starts_with("onnxc") || domain.starts_with(kCustomDomain)) refuse(node, fmt::format("domain '{}' is the compiler's own", domain));
-  if (domain != "com.microsoft" && !opsets_.contains(domain.empty() ? "ai.onnx" : domain)) refuse(node, fmt::format("domain '{}' is not imported", domain));
+  if (domain.starts_with("onnxc") || domain.starts_with(kCustomDomain))
+    refuse(node, fmt::format("domain '{}' is the compiler's own", domain));
+  if (domain != "com.microsoft" && !opsets_.contains(domain.empty() ? "ai.onnx" : domain))
+    refuse(node, fmt::format("domain '{}' is not imported", domain));
   const onnx::OpSchema* schema = find(domain, node.op_type()).schema;
   if (schema == nullptr) {
     if (is_own(replaces_, domain, node.op_type())) return;
     if (const onnx::OpSchema* latest = onnx::OpSchemaRegistry::Schema(node.op_type(), domain))
-      refuse(node, fmt::format("is not in opset {}, which the model imports; the operator's form of today came with opset {}", version_of(domain), latest->SinceVersion()));
+      refuse(node, fmt::format("is not in opset {}, which the model imports; the operator's form of today came with opset {}",
+                               version_of(domain), latest->SinceVersion()));
     ONNXC_CHECK(!is_own(knows_, domain, node.op_type()), "every operator that is known has a schema");
     return;
   }

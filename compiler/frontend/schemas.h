@@ -23,7 +23,8 @@ class Schemas {
 
   /// `opsets`: by domain, the default one being "ai.onnx".
   /// `replaces`: operators that are the caller's own, of which nothing is stated. `knows`: those that the compiler knows.
-  Schemas(const std::map<std::string, int64_t>& opsets, Predicate knows, Predicate replaces) : opsets_(opsets), knows_(std::move(knows)), replaces_(std::move(replaces)) {}
+  Schemas(const std::map<std::string, int64_t>& opsets, Predicate knows, Predicate replaces)
+      : opsets_(opsets), knows_(std::move(knows)), replaces_(std::move(replaces)) {}
 
   /// The opset of a domain; 1 where the model imports none (com.microsoft goes without).
   int version_of(const std::string& domain) const;

@@ -57,7 +57,7 @@ std::vector<std::byte> read_external(const onnx::TensorProto& proto, ExternalDat
     std::replace(what.begin(), what.end(), '\n', ' ');
     invalid(proto, "external data: " + what);
   }
-  struct stat status {};
+  struct stat status{};
   if (file.fd < 0 || fstat(file.fd, &status) != 0) invalid(proto, fmt::format("external data '{}' cannot be read", location));
   if (length >= 0 && length != wanted) invalid(proto, fmt::format("external data holds {} bytes where the shape needs {}", length, wanted));
   if (offset > status.st_size || status.st_size - offset < wanted)
@@ -77,7 +77,8 @@ std::vector<std::byte> read_external(const onnx::TensorProto& proto, ExternalDat
 template <class Target, class Field>
 void copy_field(const onnx::TensorProto& proto, const Field& field, std::vector<std::byte>& bytes) {
   const std::size_t n = bytes.size() / sizeof(Target);
-  if (static_cast<std::size_t>(field.size()) != n) invalid(proto, fmt::format("holds {} elements where the shape needs {}", field.size(), n));
+  if (static_cast<std::size_t>(field.size()) != n)
+    invalid(proto, fmt::format("holds {} elements where the shape needs {}", field.size(), n));
   for (std::size_t i = 0; i < n; ++i) {
     const auto value = static_cast<Target>(field[static_cast<int>(i)]);
     std::memcpy(bytes.data() + i * sizeof(Target), &value, sizeof(Target));
@@ -116,12 +117,14 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
     t->shape.push_back(d);
   }
   if (*type == ElementType::String) {
-    if (proto.string_data_size() != count) invalid(proto, fmt::format("holds {} strings where the shape needs {}", proto.string_data_size(), count));
+    if (proto.string_data_size() != count)
+      invalid(proto, fmt::format("holds {} strings where the shape needs {}", proto.string_data_size(), count));
     t->strings.assign(proto.string_data().begin(), proto.string_data().end());
     return t;
   }
   // Elements in the fields for types, as opposed to raw_data.
-  const int64_t typed = int64_t{proto.float_data_size()} + proto.double_data_size() + proto.int32_data_size() + proto.int64_data_size() + proto.uint64_data_size();
+  const int64_t typed = int64_t{proto.float_data_size()} + proto.double_data_size() + proto.int32_data_size() + proto.int64_data_size() +
+                        proto.uint64_data_size();
   if ((proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL) && typed > 0) invalid(proto, "holds its data twice");
   const int64_t size = storage_bytes(*type, count);
   if (size > kMostTensorBytes) invalid(proto, "has an impossible shape");
@@ -140,7 +143,8 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
     read_fields(proto, *t);
   }
   // Any other byte than 0 and 1 is no bool of C++.
-  if (*type == ElementType::Bool) std::ranges::transform(t->bytes, t->bytes.begin(), [](std::byte b) { return b == std::byte{0} ? b : std::byte{1}; });
+  if (*type == ElementType::Bool)
+    std::ranges::transform(t->bytes, t->bytes.begin(), [](std::byte b) { return b == std::byte{0} ? b : std::byte{1}; });
   return t;
 }
 
@@ -148,7 +152,8 @@ Constant import_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalData
   const Constant values = import_tensor(proto.values(), external);
   const Constant indices = import_tensor(proto.indices(), external);
   const auto& name = proto.values();
-  if (values->type == ElementType::String || is_sub_byte(values->type)) invalid(name, "is a sparse tensor of an element type that is not supported");
+  if (values->type == ElementType::String || is_sub_byte(values->type))
+    invalid(name, "is a sparse tensor of an element type that is not supported");
   if (indices->type != ElementType::I64) invalid(name, "sparse indices are not int64");
   std::vector<int64_t> shape(proto.dims().begin(), proto.dims().end());
   int64_t count = 1;
@@ -156,11 +161,15 @@ Constant import_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalData
     if (d < 0 || __builtin_mul_overflow(count, d, &count)) invalid(name, "has an impossible shape");
   }
   if (count > kMostDenseBytes * 8 / info(values->type).bits)
-    throw Error(ErrorKind::Budget, std::vector<Diagnostic>{{name.name(), "tensor", fmt::format("is sparse, and dense it would have {} elements", count)}});
+    throw Error(ErrorKind::Budget,
+                std::vector<Diagnostic>{{name.name(), "tensor", fmt::format("is sparse, and dense it would have {} elements", count)}});
   external.dense_bytes += storage_bytes(values->type, count);
   external.sparse_bytes += bytes_held(*values) + bytes_held(*indices);
   if (external.dense_bytes > kMostDenseBytes + kMostDenseGrowth * external.sparse_bytes)
-    throw Error(ErrorKind::Budget, std::vector<Diagnostic>{{name.name(), "tensor", fmt::format("is sparse, and with those before it would take {} bytes if dense", external.dense_bytes)}});
+    throw Error(
+        ErrorKind::Budget,
+        std::vector<Diagnostic>{{name.name(), "tensor",
+                                 fmt::format("is sparse, and with those before it would take {} bytes if dense", external.dense_bytes)}});
   auto t = std::make_shared<TensorData>(TensorData::zeros(values->type, shape));
   const auto width = static_cast<std::size_t>(info(t->type).bits / 8);
   const auto list = indices->as<int64_t>();

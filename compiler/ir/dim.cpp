@@ -47,7 +47,8 @@ const Dim::Node* Dim::intern(Kind kind, int64_t value, std::string name, std::ve
   static std::unordered_map<std::string, std::unique_ptr<Node>> table;
   std::string text = text_of(kind, value, name, args);
   constexpr std::size_t kLongestText = 256 << 10;
-  if (text.size() > kLongestText) throw Error(ErrorKind::Unsupported, "an extent is an expression too long to follow", "state dimensions with --dim");
+  if (text.size() > kLongestText)
+    throw Error(ErrorKind::Unsupported, "an extent is an expression too long to follow", "state dimensions with --dim");
   const DimBounds b = bounds_of(kind, value, args);
   if (kind == Kind::Product && value != 1) args.insert(args.begin(), Dim(value));
   const std::scoped_lock lock(mutex);

@@ -29,7 +29,7 @@ class Dim {
   struct Node;
 
   Dim() : Dim(int64_t{0}) {}
-  Dim(int64_t value);  // NOLINT: integers are extents
+  Dim(int64_t value);                      // NOLINT: integers are extents
   Dim(int value) : Dim(int64_t{value}) {}  // NOLINT
   /// A symbol is known by its name: the same name gives the same Dim. Its bounds are [1, INT64_MAX] until they are stated.
   static Dim symbol(std::string_view name);

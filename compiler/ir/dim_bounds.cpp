@@ -56,12 +56,10 @@ DimBounds bounds_of(Dim::Kind kind, int64_t value, const std::vector<Dim>& args)
     case Dim::Kind::FloorDiv: return bounds_div(of(args[0]), of(args[1]), floor_of);
     case Dim::Kind::CeilDiv: return bounds_div(of(args[0]), of(args[1]), ceil_of);
     case Dim::Kind::Mod: return {0, bound_add(args[1].max_value(), -1)};
-    case Dim::Kind::Min:
-      return {std::min(args[0].min_value(), args[1].min_value()), std::min(args[0].max_value(), args[1].max_value())};
+    case Dim::Kind::Min: return {std::min(args[0].min_value(), args[1].min_value()), std::min(args[0].max_value(), args[1].max_value())};
     case Dim::Kind::Broadcast:
       return {std::min(args[0].min_value(), args[1].min_value()), std::max(args[0].max_value(), args[1].max_value())};
-    case Dim::Kind::Max:
-      return {std::max(args[0].min_value(), args[1].min_value()), std::max(args[0].max_value(), args[1].max_value())};
+    case Dim::Kind::Max: return {std::max(args[0].min_value(), args[1].min_value()), std::max(args[0].max_value(), args[1].max_value())};
   }
   return {INT64_MIN, INT64_MAX};
 }
@@ -109,7 +107,8 @@ std::pair<std::optional<Dim>, std::optional<Dim>> Dim::range_of(Dim d, const std
   if (known) {
     std::map<std::string, Dim> symbols;
     d.collect_symbols(symbols);
-    if (std::all_of(symbols.begin(), symbols.end(), [&](const auto& s) { return !s.second.depends_on_run() || known(s.first); })) return {d, d};
+    if (std::all_of(symbols.begin(), symbols.end(), [&](const auto& s) { return !s.second.depends_on_run() || known(s.first); }))
+      return {d, d};
   }
   const auto finite = [](int64_t v) { return v <= -kFar || v >= kFar ? Bound() : Bound(Dim(v)); };
   std::vector<Range> args;
@@ -160,12 +159,16 @@ std::pair<std::optional<Dim>, std::optional<Dim>> Dim::range_of(Dim d, const std
     }
     case Kind::Mod: return {Dim(0), args[1].second ? Bound(*args[1].second - 1) : finite(d.max_value())};
     case Kind::Min: {
-      const Bound high = args[0].second && args[1].second ? Bound(onnxc::min(*args[0].second, *args[1].second)) : args[0].second ? args[0].second : args[1].second;
+      const Bound high = args[0].second && args[1].second ? Bound(onnxc::min(*args[0].second, *args[1].second))
+                         : args[0].second                 ? args[0].second
+                                                          : args[1].second;
       return {both(args[0].first, args[1].first, onnxc::min), high};
     }
     case Kind::Broadcast: return {both(args[0].first, args[1].first, onnxc::min), both(args[0].second, args[1].second, onnxc::max)};
     case Kind::Max: {
-      const Bound low = args[0].first && args[1].first ? Bound(onnxc::max(*args[0].first, *args[1].first)) : args[0].first ? args[0].first : args[1].first;
+      const Bound low = args[0].first && args[1].first ? Bound(onnxc::max(*args[0].first, *args[1].first))
+                        : args[0].first                ? args[0].first
+                                                       : args[1].first;
       return {low, both(args[0].second, args[1].second, onnxc::max)};
     }
   }

@@ -12,7 +12,8 @@ namespace {
 
 /// Operators whose results differ from run to run or call to call.
 bool is_random(const Node& node) {
-  return node.op.starts_with("Random") || node.op == "Bernoulli" || node.op == "Multinomial" || (node.op == "Dropout" && node.inputs.size() > 2);
+  return node.op.starts_with("Random") || node.op == "Bernoulli" || node.op == "Multinomial" ||
+         (node.op == "Dropout" && node.inputs.size() > 2);
 }
 
 /// Equal for nodes that are, where `same` is known of what they read; empty for those that are not compared.

@@ -161,15 +161,23 @@ bool is_vectorisable(const Expr& expr) {
     if (t.type != ElementType::Bool || t.kind != Expr::Kind::Apply) return false;
     if (is_cast(t.fn)) return false;
   }
-  return std::none_of(expr.terms.begin(), expr.terms.end(), [](const Expr::Term& t) {
-    if (t.kind != Expr::Kind::Apply) return false;
-    if (is_cast(t.fn)) return true;
-    switch (t.fn) {  // no vector overload
-      case Fn::Mod: case Fn::Fmod: case Fn::BitAnd: case Fn::BitOr: case Fn::BitXor: case Fn::BitNot: case Fn::ShiftLeft:
-      case Fn::ShiftRight: return true;
-      default: return false;
-    }
-  }) && expr.type() == ElementType::F32;
+  return std::none_of(expr.terms.begin(), expr.terms.end(),
+                      [](const Expr::Term& t) {
+                        if (t.kind != Expr::Kind::Apply) return false;
+                        if (is_cast(t.fn)) return true;
+                        switch (t.fn) {  // no vector overload
+                          case Fn::Mod:
+                          case Fn::Fmod:
+                          case Fn::BitAnd:
+                          case Fn::BitOr:
+                          case Fn::BitXor:
+                          case Fn::BitNot:
+                          case Fn::ShiftLeft:
+                          case Fn::ShiftRight: return true;
+                          default: return false;
+                        }
+                      }) &&
+         expr.type() == ElementType::F32;
 }
 
 uint64_t to_bits(ElementType type, double value) {
@@ -350,7 +358,8 @@ class ExprParser {
     if (is_float(type)) return expr_.constant(type, std::strtod(body.c_str(), nullptr));
     const int bits = info(type).bits;
     const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-    const uint64_t value = body[0] == '-' ? static_cast<uint64_t>(std::strtoll(body.c_str(), nullptr, 10)) : std::strtoull(body.c_str(), nullptr, 10);
+    const uint64_t value =
+        body[0] == '-' ? static_cast<uint64_t>(std::strtoll(body.c_str(), nullptr, 10)) : std::strtoull(body.c_str(), nullptr, 10);
     return expr_.constant_bits(type, value & mask);
   }
   TextCursor in_;

@@ -17,6 +17,7 @@ namespace onnxc {
 /// The functions expressions are made of; each is one overload set onnxc::fn::NAME in runtime_stub/onnxc/fn.hpp.
 /// Columns: enumerator, name, arity, kind of result.
 ///   same: the type of the operands.  boolean: bool.  first: the type of operand 0 (others may differ).  explicit: the type that the term names.
+// clang-format off
 #define ONNXC_FUNCTIONS(F)                                                                                              \
   F(Neg, neg, 1, Same) F(Abs, abs, 1, Same) F(Sign, sign, 1, Same) F(Ceil, ceil, 1, Same) F(Floor, floor, 1, Same)      \
   F(Round, round, 1, Same) F(Sqrt, sqrt, 1, Same) F(Exp, exp, 1, Same) F(Log, log, 1, Same) F(Sin, sin, 1, Same)        \
@@ -38,6 +39,7 @@ namespace onnxc {
   F(CastSpecial, cast_special, 1, Explicit) F(CastDown, cast_down, 1, Explicit)                                         \
   F(CastNearest, cast_nearest, 1, Explicit) F(CastSpecialDown, cast_special_down, 1, Explicit)                          \
   F(CastSpecialNearest, cast_special_nearest, 1, Explicit)
+// clang-format on
 
 enum class Fn : uint8_t {
 #define ONNXC_FN(id, name, arity, result) id,
@@ -58,9 +60,9 @@ struct Expr {
   struct Term {
     Kind kind;
     ElementType type;
-    Fn fn{};                       ///< Apply
-    int args[3] = {-1, -1, -1};    ///< Apply: indices of earlier terms. Input: args[0] is the number of the input.
-    uint64_t bits = 0;             ///< Constant: its bytes, little-endian, in the lowest bits
+    Fn fn{};                     ///< Apply
+    int args[3] = {-1, -1, -1};  ///< Apply: indices of earlier terms. Input: args[0] is the number of the input.
+    uint64_t bits = 0;           ///< Constant: its bytes, little-endian, in the lowest bits
     friend bool operator==(const Term&, const Term&) = default;
   };
   std::vector<Term> terms;

@@ -44,7 +44,8 @@ void Node::fail(ErrorKind kind, std::string found, std::string remedy) const {
 std::string size_error(const Value& value) {
   const double bytes = least_bytes(value.type);
   if (bytes <= static_cast<double>(kMostBytes)) return {};
-  return fmt::format("value '{}' is {}: 2^{} bytes or more, which no machine can address", value.name, value.type.text(), std::ilogb(bytes));
+  return fmt::format("value '{}' is {}: 2^{} bytes or more, which no machine can address", value.name, value.type.text(),
+                     std::ilogb(bytes));
 }
 
 void Node::rethrow_as_own() const {
@@ -134,7 +135,8 @@ Graph clone(const Graph& graph) {
 
 void verify_graph(const Graph& graph, std::string_view after) {
   const auto breach = [&](const std::string& what) {
-    throw Error(ErrorKind::Internal, fmt::format("after {}: graph '{}': {}", after, graph.name, what), "this is a bug in onnxc; please report it with the model");
+    throw Error(ErrorKind::Internal, fmt::format("after {}: graph '{}': {}", after, graph.name, what),
+                "this is a bug in onnxc; please report it with the model");
   };
   const auto count = static_cast<ValueId>(graph.values.size());
   std::vector<char> defined(graph.values.size(), 0);
@@ -166,9 +168,12 @@ void verify_graph(const Graph& graph, std::string_view after) {
     for (ValueId v : node.outputs) {
       if (v != kAbsent) define(v, who);
     }
-    if (node.epilogue_operands < 0 || node.epilogue_operands > static_cast<int>(node.inputs.size())) breach(who + " has too many epilogue operands");
-    if (node.epilogue && !node.is_map() && node.epilogue->input_count() > node.epilogue_operands + 1) breach(who + ": its epilogue reads too much");
-    if (node.is_map() && (!node.epilogue || node.epilogue->input_count() > static_cast<int>(node.inputs.size()))) breach(who + ": bad expression");
+    if (node.epilogue_operands < 0 || node.epilogue_operands > static_cast<int>(node.inputs.size()))
+      breach(who + " has too many epilogue operands");
+    if (node.epilogue && !node.is_map() && node.epilogue->input_count() > node.epilogue_operands + 1)
+      breach(who + ": its epilogue reads too much");
+    if (node.is_map() && (!node.epilogue || node.epilogue->input_count() > static_cast<int>(node.inputs.size())))
+      breach(who + ": bad expression");
     for (const auto& [name, region] : node.regions) {
       if (region->inputs.size() < node.captures.size()) breach(who + ": a region has fewer inputs than captures");
       verify_graph(*region, after);

@@ -34,7 +34,8 @@ inline constexpr ValueId kAbsent = -1;
 struct Graph;
 struct LoopTrials;
 
-using Attribute = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>, Constant, Type>;
+using Attribute =
+    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>, Constant, Type>;
 
 /// `Conv` or `com.microsoft.Gelu`
 inline std::string full_op(const std::string& domain, const std::string& op) { return domain.empty() ? op : domain + "." + op; }
@@ -59,7 +60,8 @@ struct Node {
   std::vector<ValueId> captures;
   std::optional<Expr> epilogue;  ///< Map: the expression itself, x_i being input i
   int epilogue_operands = 0;     ///< how many of the last inputs belong to the epilogue
-  std::shared_ptr<LoopTrials> trials{};  ///< Loop, Scan: what copies of the node found while the body of a Loop around them is tried; see ops/control/loop.h
+  std::shared_ptr<LoopTrials>
+      trials{};  ///< Loop, Scan: what copies of the node found while the body of a Loop around them is tried; see ops/control/loop.h
   std::vector<std::string> binds{};  ///< run-time symbols that running this node binds, in the order in which its shape rule asks for them
   std::shared_ptr<const Schema> schema{};  ///< what its operator asks of its inputs; null once they are verified
 

@@ -107,7 +107,8 @@ class Origins {
     std::optional<std::size_t> start = node_of_value(step.value);
     // An output of the model may have another name in the graph after the passes.
     for_each_pointer(step, [&](const PointerArg& p) {
-      if (const Buffer& buffer = program_[p.buffer]; !start && p.writes && buffer.place == Buffer::Place::Output) start = node_of_value(buffer.name);
+      if (const Buffer& buffer = program_[p.buffer]; !start && p.writes && buffer.place == Buffer::Place::Output)
+        start = node_of_value(buffer.name);
     });
     const std::string base = without_number(step.value);
     if (!start) start = node_of_part(step.value);
@@ -137,10 +138,10 @@ class Origins {
   std::vector<const Step*> steps_;
   std::vector<std::optional<std::size_t>> starts_;  // of the steps
   std::vector<ModelNode> nodes_;
-  std::map<std::string, std::string> names_;                        // of values; the first that is equal
-  std::map<std::string, std::size_t> producers_;                    // of those first ones
-  std::map<std::string, std::optional<std::size_t>> by_name_;       // nodes; nothing where several have the name
-  std::set<std::string> kept_;                                      // values that steps compute, by the first equal one
+  std::map<std::string, std::string> names_;                   // of values; the first that is equal
+  std::map<std::string, std::size_t> producers_;               // of those first ones
+  std::map<std::string, std::optional<std::size_t>> by_name_;  // nodes; nothing where several have the name
+  std::set<std::string> kept_;                                 // values that steps compute, by the first equal one
 };
 
 }  // namespace

@@ -117,7 +117,8 @@ class GraphParser {
   }
 
   double number() {
-    const std::string token(in_.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '+'; }));
+    const std::string token(
+        in_.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '+'; }));
     char* end = nullptr;
     const double value = std::strtod(token.c_str(), &end);
     if (token.empty() || *end != '\0') fail("a number");
@@ -249,14 +250,14 @@ class GraphParser {
       Node node;
       std::vector<std::pair<std::string, Type>> results;
       if (!in_.take("()")) do {
-        if (in_.take("_")) {
-          results.emplace_back("", Type());
-          continue;
-        }
-        const std::string name = word();
-        expect(":");
-        results.emplace_back(name, type());
-      } while (in_.take(","));
+          if (in_.take("_")) {
+            results.emplace_back("", Type());
+            continue;
+          }
+          const std::string name = word();
+          expect(":");
+          results.emplace_back(name, type());
+        } while (in_.take(","));
       expect("=");
       const std::string full = word();
       const std::size_t dot = full.rfind('.');

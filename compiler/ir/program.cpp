@@ -70,11 +70,17 @@ const char* place_name(Buffer::Place place) {
   return "?";
 }
 
-double forks_worth(int64_t macs, int64_t bytes) { return std::max(static_cast<double>(macs) / kForkMacs, static_cast<double>(bytes) / kForkBytes); }
+double forks_worth(int64_t macs, int64_t bytes) {
+  return std::max(static_cast<double>(macs) / kForkMacs, static_cast<double>(bytes) / kForkBytes);
+}
 
-bool worth_sharing(const Step& step) { return step.parallel && !step.fallible && forks_worth(step.macs.max_value(), step.bytes.max_value()) >= 1; }
+bool worth_sharing(const Step& step) {
+  return step.parallel && !step.fallible && forks_worth(step.macs.max_value(), step.bytes.max_value()) >= 1;
+}
 
-bool always_worth_sharing(const Step& step) { return worth_sharing(step) && forks_worth(value_near(1, step.macs), value_near(1, step.bytes)) >= 1; }
+bool always_worth_sharing(const Step& step) {
+  return worth_sharing(step) && forks_worth(value_near(1, step.macs), value_near(1, step.bytes)) >= 1;
+}
 
 std::string step_label(const Step& step) { return step.kind == Step::Kind::Call ? step.row : kind_name(step.kind); }
 
@@ -114,12 +120,13 @@ BufferId root_of(const Program& program, BufferId buffer) {
 }
 
 std::string print_program(const Program& program) {
-  std::string out = fmt::format("program '{}'\narena {} bytes, lower bound {}, {} without sharing\n", program.name, program.arena_bytes.text(),
-                                program.lower_bound.text(), program.unshared_bytes.text());
+  std::string out = fmt::format("program '{}'\narena {} bytes, lower bound {}, {} without sharing\n", program.name,
+                                program.arena_bytes.text(), program.lower_bound.text(), program.unshared_bytes.text());
   out += "buffers\n";
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];
-    out += fmt::format("  %{:<4} {:<8} {:>12} bytes  {}{} '{}'", i, place_name(b.place), b.bytes.text(), name(b.element), text(b.extents), b.name);
+    out += fmt::format("  %{:<4} {:<8} {:>12} bytes  {}{} '{}'", i, place_name(b.place), b.bytes.text(), name(b.element), text(b.extents),
+                       b.name);
     if (b.parent >= 0) out += fmt::format(" in %{} at {}", b.parent, b.offset.text());
     else if (b.place == Buffer::Place::Arena) out += fmt::format(" at {} live [{}, {})", b.offset.text(), b.first, b.last);
     out += "\n";

@@ -34,13 +34,13 @@ struct Buffer {
   std::string name;  ///< of the value it holds
   Place place = Place::Arena;
   ElementType element = ElementType::Undefined;  ///< Input, Output: sub-byte elements lie packed, as ONNX packs them
-  Extents extents{};      ///< of the value, in ONNX's order, for comments and interfaces
-  Dim bytes{};            ///< storage, with padding
-  Dim pixel_stride = 0;   ///< elements from one pixel to the next where channels lie last; 0: row-major
+  Extents extents{};                             ///< of the value, in ONNX's order, for comments and interfaces
+  Dim bytes{};                                   ///< storage, with padding
+  Dim pixel_stride = 0;                          ///< elements from one pixel to the next where channels lie last; 0: row-major
   int64_t alignment = 64;
-  int index = 0;          ///< Input, Output: its number. Weights: of the constant
-  BufferId parent = -1;   ///< a view: lives inside `parent`, from byte `offset` on
-  Dim offset = 0;         ///< Arena: place in the arena, set by plan_memory where sizes are constant. View: bytes into the parent
+  int index = 0;              ///< Input, Output: its number. Weights: of the constant
+  BufferId parent = -1;       ///< a view: lives inside `parent`, from byte `offset` on
+  Dim offset = 0;             ///< Arena: place in the arena, set by plan_memory where sizes are constant. View: bytes into the parent
   int first = -1, last = -1;  ///< Arena: live in steps [first, last)
   /// Heap: points to what is not its own: an element of a sequence, a part of another buffer.
   bool borrowed = false;
@@ -63,16 +63,17 @@ struct Weights {
   ElementType element = ElementType::Undefined;
   std::shared_ptr<const std::vector<std::byte>> bytes;
   std::shared_ptr<const std::vector<std::string>> strings{};  ///< where the elements are strings, instead of bytes
-  int64_t draft_bytes = 0;  ///< where the program is a draft, and `bytes` is null: how many there would be
+  int64_t draft_bytes = 0;              ///< where the program is a draft, and `bytes` is null: how many there would be
   std::optional<int64_t> wide_bytes{};  ///< where they are stored narrower: so many as f32. Of their scales none; see lowering/narrow.h
 };
 
 struct PointerArg {
   BufferId buffer = -1;
   bool writes = false;
-  Dim offset = 0;  ///< elements
+  Dim offset = 0;                           ///< elements
   ElementType as = ElementType::Undefined;  ///< Undefined: the buffer's own
-  Dim reach = 0;   ///< the step touches no more than so many elements from `offset` on, of each pixel where the buffer has pixels; 0: whatever of the buffer
+  Dim reach =
+      0;  ///< the step touches no more than so many elements from `offset` on, of each pixel where the buffer has pixels; 0: whatever of the buffer
   Dim part_stride = 0;  ///< elements: each part of a step has room of its own, so far from that of the part before; 0: the same for all
 };
 /// onnxc::Tensor<T>{pointer, {extents}}
@@ -120,7 +121,8 @@ struct AddressArg {
   BufferId buffer = -1;
 };
 struct ParamsArg;
-using Arg = std::variant<PointerArg, TensorArg, FormArg, DimArg, DimsArg, NumberArg, NameArg, TextArg, EpilogueArg, SymbolArg, AddressArg, std::shared_ptr<ParamsArg>>;
+using Arg = std::variant<PointerArg, TensorArg, FormArg, DimArg, DimsArg, NumberArg, NameArg, TextArg, EpilogueArg, SymbolArg, AddressArg,
+                         std::shared_ptr<ParamsArg>>;
 /// type{.name = value, ...}; a member without a name is its value alone.
 struct ParamsArg {
   std::vector<std::pair<std::string, Arg>> members;
@@ -151,28 +153,28 @@ struct Step {
   std::string function;  ///< in namespace onnxc; from `::` on, whatever namespace that names
   std::vector<TemplateArg> template_args;
   std::vector<Arg> args;
-  bool parallel = false;  ///< takes onnxc::Part as its first argument
-  bool fallible = false;  ///< gives a Status
+  bool parallel = false;     ///< takes onnxc::Part as its first argument
+  bool fallible = false;     ///< gives a Status
   bool specialised = false;  ///< compiled for its own extents, not once for all calls of the kernel
   bool concurrent = false;   ///< threads go on to it from the step before without waiting for each other; see lowering/concurrent_steps.h
 
-  PointerArg condition;                    ///< If: a bool. Loop: a bool that is read before each iteration, or none
-  std::vector<std::vector<Step>> blocks;   ///< If: then, else. Loop: the body
-  DimList binds;                           ///< symbols that the step binds. Loop: the number of the iteration; it is a variable of the body
-  DimList values;                          ///< Loop: at most so many iterations; of one that has no such number, the limit beyond which the run ends
+  PointerArg condition;                   ///< If: a bool. Loop: a bool that is read before each iteration, or none
+  std::vector<std::vector<Step>> blocks;  ///< If: then, else. Loop: the body
+  DimList binds;                          ///< symbols that the step binds. Loop: the number of the iteration; it is a variable of the body
+  DimList values;  ///< Loop: at most so many iterations; of one that has no such number, the limit beyond which the run ends
   BufferId buffer = -1;
-  bool limited = false;                    ///< Loop: values[0] is a limit whose excess is an error
+  bool limited = false;  ///< Loop: values[0] is a limit whose excess is an error
   std::optional<Requirement> requirement{};
 
   /// Pairs (written, read) that may be the same memory when the read buffer dies here: each element is read before it is written.
   std::vector<std::pair<BufferId, BufferId>> may_share;
 
-  std::string row;       ///< name of the catalogue row
-  std::string what;      ///< for the comment: `Conv 'conv1' + relu: [1,1,28,28] -> [1,14,14,16]`
-  std::string value{};   ///< of the graph: the first output of the node that it belongs to; see origins.h
-  Dim macs = 0;          ///< multiply-adds
-  Dim bytes = 0;         ///< read and written
-  double cost_ns = 0;    ///< predicted, on one thread; 0 where that takes sizes that are not known
+  std::string row;      ///< name of the catalogue row
+  std::string what;     ///< for the comment: `Conv 'conv1' + relu: [1,1,28,28] -> [1,14,14,16]`
+  std::string value{};  ///< of the graph: the first output of the node that it belongs to; see origins.h
+  Dim macs = 0;         ///< multiply-adds
+  Dim bytes = 0;        ///< read and written
+  double cost_ns = 0;   ///< predicted, on one thread; 0 where that takes sizes that are not known
 };
 
 /// Where the arena's buffers lie in a program with symbolic sizes: offset = max over those `below` of (their offset + their bytes, rounded up to the
@@ -196,8 +198,9 @@ struct Program {
   std::vector<Requirement> requirements;
 
   std::vector<Placement> placements;  ///< where sizes are symbolic: a run takes the one that needs the least arena
-  Dim arena_bytes = 0;     ///< where all sizes are constant
-  Dim lower_bound = 0;     ///< no plan takes less: max of live bytes over the steps, or more where a search has shown it; only where all sizes are constant
+  Dim arena_bytes = 0;                ///< where all sizes are constant
+  Dim lower_bound =
+      0;  ///< no plan takes less: max of live bytes over the steps, or more where a search has shown it; only where all sizes are constant
   Dim unshared_bytes = 0;  ///< sum of all arena buffers
   int64_t arena_alignment = 64;
   bool uses_heap = false;  ///< takes an allocator

@@ -58,7 +58,8 @@ void verify_inputs(const Schema& schema, const Graph& graph, const Node& node) {
     const Schema::Operand& operand = schema.inputs[std::min(static_cast<std::size_t>(i), schema.inputs.size() - 1)];
     const Value& value = graph[node.input(i)];
     const auto refuse = [&](const std::string& what) {
-      throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node.name, schema.op, fmt::format("input {} ({}, '{}') {}", i, operand.name, value.name, what)}});
+      throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node.name, schema.op,
+                                                               fmt::format("input {} ({}, '{}') {}", i, operand.name, value.name, what)}});
     };
     if (std::ranges::all_of(operand.types, [&](const Type& type) { return differ_in_kind(type, value.type); }) && !operand.types.empty())
       refuse(fmt::format("is {}; {} is allowed", kind_text(value.type), list_text(operand.types)));
@@ -66,7 +67,8 @@ void verify_inputs(const Schema& schema, const Graph& graph, const Node& node) {
       refuse(fmt::format("has rank {}; {} is allowed", value.type.rank(), rank_text(operand.ranks)));
     if (operand.variable.empty()) continue;
     auto& [first, type] = bound.try_emplace(operand.variable, i, value.type).first->second;
-    if (differ_in_kind(type, value.type)) refuse(fmt::format("is {}, and input {} is {}; they must be of one type", kind_text(value.type), first, kind_text(type)));
+    if (differ_in_kind(type, value.type))
+      refuse(fmt::format("is {}, and input {} is {}; they must be of one type", kind_text(value.type), first, kind_text(type)));
     const bool is_open = type.kind == Type::Kind::Unknown || (type.kind == Type::Kind::Tensor && type.element == ElementType::Undefined);
     if (is_open) std::tie(first, type) = std::pair(i, value.type);
   }

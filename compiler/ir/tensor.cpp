@@ -83,7 +83,8 @@ TensorData unpacked_zeros(ElementType type, std::vector<int64_t> shape) {
 }
 
 std::vector<int64_t> to_integers(const TensorData& tensor) {
-  if (!is_integer(tensor.type) && tensor.type != ElementType::Bool) throw Misread("a tensor of " + std::string(name(tensor.type)) + " is read as integers");
+  if (!is_integer(tensor.type) && tensor.type != ElementType::Bool)
+    throw Misread("a tensor of " + std::string(name(tensor.type)) + " is read as integers");
   std::vector<int64_t> result(static_cast<std::size_t>(tensor.count()));
   const int bits = info(tensor.type).bits;
   for (std::size_t i = 0; i < result.size(); ++i) {

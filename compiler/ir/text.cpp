@@ -39,7 +39,9 @@ std::string quoted(std::string_view text) {
 
 bool is_word(std::string_view text) {
   if (text.empty() || text == "_" || isdigit(static_cast<unsigned char>(text[0]))) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/'; }) && text != "const" && text != "graph" && text != "captures" && text != "binds";
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/'; }) &&
+         text != "const" && text != "graph" && text != "captures" && text != "binds";
 }
 
 std::string word(std::string_view text) { return is_word(text) ? std::string(text) : quoted(text); }
@@ -56,16 +58,19 @@ std::string constant_text(const TensorData& t) {
     return "[" + list + "]";
   }
   constexpr int64_t kReadable = 64;
-  const bool exact = t.type == ElementType::F32 || t.type == ElementType::F64 || t.type == ElementType::Bool || (is_integer(t.type) && !is_sub_byte(t.type));
+  const bool exact = t.type == ElementType::F32 || t.type == ElementType::F64 || t.type == ElementType::Bool ||
+                     (is_integer(t.type) && !is_sub_byte(t.type));
   if (t.count() <= kReadable && exact) {
     std::string list;
     if (is_integer(t.type)) {
-      for (int64_t v : to_integers(t)) list += (list.empty() ? "" : ", ") + (t.type == ElementType::U64 ? std::to_string(static_cast<uint64_t>(v)) : std::to_string(v));
+      for (int64_t v : to_integers(t))
+        list += (list.empty() ? "" : ", ") + (t.type == ElementType::U64 ? std::to_string(static_cast<uint64_t>(v)) : std::to_string(v));
       return "[" + list + "]";
     }
     const auto values = to_doubles(t);
     if (std::none_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) {
-      for (double v : values) list += (list.empty() ? "" : ", ") + (t.type == ElementType::F32 ? fmt::format("{}", static_cast<float>(v)) : fmt::format("{}", v));
+      for (double v : values)
+        list += (list.empty() ? "" : ", ") + (t.type == ElementType::F32 ? fmt::format("{}", static_cast<float>(v)) : fmt::format("{}", v));
       return "[" + list + "]";
     }
   }
@@ -87,7 +92,8 @@ std::string attribute_text(const Attribute& attribute) {
   if (const auto* s = std::get_if<std::string>(&attribute)) return quoted(*s);
   if (const auto* l = std::get_if<std::vector<int64_t>>(&attribute)) return list(*l, [](int64_t v) { return std::to_string(v); });
   if (const auto* m = std::get_if<std::vector<float>>(&attribute)) return "f" + list(*m, [](float v) { return number(v); });
-  if (const auto* n = std::get_if<std::vector<std::string>>(&attribute)) return "s" + list(*n, [](const std::string& v) { return quoted(v); });
+  if (const auto* n = std::get_if<std::vector<std::string>>(&attribute))
+    return "s" + list(*n, [](const std::string& v) { return quoted(v); });
   if (const auto* c = std::get_if<Constant>(&attribute))
     return fmt::format("tensor {}{} {}", name((*c)->type), text(to_extents((*c)->shape)), constant_text(**c));
   return "type " + std::get<Type>(attribute).text();
@@ -124,7 +130,8 @@ void print(const Graph& graph, int indent, std::string& out) {
     }
     if (!node.attributes.empty()) {
       std::string all;
-      for (const auto& [name, value] : node.attributes) all += fmt::format("{}{} = {}", all.empty() ? "" : ", ", word(name), attribute_text(value));
+      for (const auto& [name, value] : node.attributes)
+        all += fmt::format("{}{} = {}", all.empty() ? "" : ", ", word(name), attribute_text(value));
       out += " {" + all + "}";
     }
     if (!node.binds.empty()) {

@@ -17,7 +17,7 @@ struct Type {
   ElementType element = ElementType::Undefined;  ///< Tensor: of the elements. Map: of the keys.
   bool ranked = false;                           ///< Tensor: whether `extents` is known
   Extents extents;
-  std::vector<Type> nested;                      ///< Sequence, Optional: the one inside. Map: of the values.
+  std::vector<Type> nested;  ///< Sequence, Optional: the one inside. Map: of the values.
 
   static Type tensor(ElementType element, Extents extents) { return {Kind::Tensor, element, true, std::move(extents), {}}; }
   static Type unranked(ElementType element) { return {Kind::Tensor, element, false, {}, {}}; }

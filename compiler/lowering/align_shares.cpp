@@ -12,15 +12,17 @@
 namespace onnxc {
 namespace {
 
-constexpr std::size_t kLikely = 2;     // samples, the first, at which shares are compared
-constexpr std::size_t kTried = 5;      // buffers, the largest, by which another is placed
+constexpr std::size_t kLikely = 2;  // samples, the first, at which shares are compared
+constexpr std::size_t kTried = 5;   // buffers, the largest, by which another is placed
 constexpr std::size_t kMostPlaces = 100;
 constexpr int kPasses = 4;
-constexpr int64_t kSmall = 64;         // what is smaller than the largest buffer by this factor stays
+constexpr int64_t kSmall = 64;                 // what is smaller than the largest buffer by this factor stays
 constexpr int64_t kQuarter = 4, kLittle = 16;  // the arena grows by at most this part of it
-constexpr int64_t kCaches = 2 << 20;   // bytes of two processors' L2: what does not fit may only grow a little, as lines that were used before are the more likely to be in one
-constexpr int64_t kFetched = 4;        // bytes that an added byte of arena has to spare threads from fetching in a run
-constexpr double kWorth = 0.995;       // of what is fetched: less gain is not worth a line in the unit
+constexpr int64_t kCaches =
+    2
+    << 20;  // bytes of two processors' L2: what does not fit may only grow a little, as lines that were used before are the more likely to be in one
+constexpr int64_t kFetched = 4;   // bytes that an added byte of arena has to spare threads from fetching in a run
+constexpr double kWorth = 0.995;  // of what is fetched: less gain is not worth a line in the unit
 
 /// How threads write and read each buffer of the list.
 std::vector<Sharing> sharing_of(const Program& program, const std::vector<BufferId>& list, int threads) {
@@ -64,7 +66,9 @@ void align_fixed(Program& program, const std::vector<BufferId>& list, const std:
 /// large ones, which no cache holds, lose nothing.
 class Raising {
  public:
-  Raising(const Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing, bool may_grow, Placement& placement) : list_(list), sharing_(sharing), placement_(placement) {
+  Raising(const Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing, bool may_grow,
+          Placement& placement)
+      : list_(list), sharing_(sharing), placement_(placement) {
     for (const Sizes& sizes : samples(program, list, std::clamp<std::size_t>(10'000 / list.size(), 16, 400))) {
       const auto value = [&](Dim d) { return d.evaluate(sizes); };
       samples_.push_back({intervals_of(program, list, value), sizes_of(program, list, value), 0, 0});
@@ -103,7 +107,8 @@ class Raising {
         offsets.push_back(placed.offsets[static_cast<std::size_t>(list_[i])]);
         written += s.intervals[i].size;
       }
-      sum += static_cast<double>(foreign_bytes(s.intervals, sharing_, offsets) + (placed.bytes - s.planned) / kFetched) / static_cast<double>(written);
+      sum += static_cast<double>(foreign_bytes(s.intervals, sharing_, offsets) + (placed.bytes - s.planned) / kFetched) /
+             static_cast<double>(written);
     }
     return sum;
   }
@@ -118,7 +123,8 @@ class Raising {
     std::vector<Placement::Place> ways;
     for (BufferId c : before) {
       const auto index = [](BufferId id) { return static_cast<std::size_t>(id); };
-      if (std::ranges::all_of(samples_, [&](const Sample& s) { return s.sizes[index(c)] >= s.sizes[index(now.buffer)]; })) ways.push_back({now.buffer, now.below, c});
+      if (std::ranges::all_of(samples_, [&](const Sample& s) { return s.sizes[index(c)] >= s.sizes[index(now.buffer)]; }))
+        ways.push_back({now.buffer, now.below, c});
       if (std::ranges::find(now.below, c) != now.below.end()) continue;
       ways.push_back(now);
       ways.back().below.push_back(c);

@@ -16,9 +16,9 @@ struct Choice {
   std::string value;  ///< as Step::value
   struct Candidate {
     std::string kernel;
-    double cost_ns;      ///< as the catalogue predicts it, or as it was measured; see tuning.h
-    int64_t growth;      ///< bytes by which its weights exceed the model's
-    std::string note{};  ///< what sets it apart from others of its kernel: `weights as f16`
+    double cost_ns;       ///< as the catalogue predicts it, or as it was measured; see tuning.h
+    int64_t growth;       ///< bytes by which its weights exceed the model's
+    std::string note{};   ///< what sets it apart from others of its kernel: `weights as f16`
     bool narrow = false;  ///< the candidate before it that is none of these, with its weights stored narrower: the same results
     std::optional<double> predicted_ns{};  ///< where cost_ns was measured
     /// `gemv, weights as f16`

@@ -6,7 +6,8 @@ namespace onnxc {
 namespace {
 
 bool is_sized_before_the_run(const Type& type) {
-  return type.is_tensor() && type.ranked && std::none_of(type.extents.begin(), type.extents.end(), [](Dim d) { return d.depends_on_run(); });
+  return type.is_tensor() && type.ranked &&
+         std::none_of(type.extents.begin(), type.extents.end(), [](Dim d) { return d.depends_on_run(); });
 }
 
 /// Elements from one index of `axis` to the next, where the parts of a Concat along it lie one after the other inside each pixel, or in all.
@@ -29,7 +30,8 @@ std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& l
   const auto layout_of = [&](ValueId v) -> Layout& { return layouts[static_cast<std::size_t>(v)]; };
   const auto is_computed = [&](ValueId v) {
     const int node = definition[static_cast<std::size_t>(v)];
-    return node >= 0 && graph.nodes[static_cast<std::size_t>(node)].regions.empty() && std::ranges::find(graph.outputs, v) == graph.outputs.end();
+    return node >= 0 && graph.nodes[static_cast<std::size_t>(node)].regions.empty() &&
+           std::ranges::find(graph.outputs, v) == graph.outputs.end();
   };
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
@@ -48,7 +50,9 @@ std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& l
       const Type& part = graph[v].type;
       const Dim offset = at * *unit;
       at += part.extents[axis];
-      if (parts.contains(v) || !is_computed(v) || !is_sized_before_the_run(part) || layout_of(v).channels_last != layout_of(whole).channels_last) continue;
+      if (parts.contains(v) || !is_computed(v) || !is_sized_before_the_run(part) ||
+          layout_of(v).channels_last != layout_of(whole).channels_last)
+        continue;
       const Dim reach = !layout_of(v).channels_last ? part.extents[axis] * *unit : axis == 1 ? part.extents[1] : Dim(0);
       parts.emplace(v, PartOf{whole, offset, reach});
       layout_of(v).pixel_stride = layout_of(whole).pixel_stride;

@@ -67,7 +67,8 @@ void find_concurrent(const Program& program, std::vector<Step>& steps) {
     for (auto& block : step.blocks) find_concurrent(program, block);
     const bool is_large = forks_worth(step) >= kLarge;
     const auto group = std::span<const Step>(steps).subspan(first, i - first);
-    step.concurrent = i > 0 && group.size() < kMost && is_plain(program, step) && is_plain(program, steps[first]) && !(is_large && has_large) &&
+    step.concurrent = i > 0 && group.size() < kMost && is_plain(program, step) && is_plain(program, steps[first]) &&
+                      !(is_large && has_large) &&
                       std::ranges::all_of(group, [&](const Step& other) { return are_independent(program, other, step); });
     if (step.concurrent) {
       has_large = has_large || is_large;

@@ -18,7 +18,8 @@ const Layout kPlain;
 void collect_extents(const Node& node, const Type& outer, const Type& inner, DimList& symbols, DimList& values) {
   for (std::size_t axis = 0; axis < outer.extents.size() && outer.extents.size() == inner.extents.size(); ++axis) {
     const Dim d = outer.extents[axis];
-    if (!d.is_symbol() || d == inner.extents[axis] || std::find(node.binds.begin(), node.binds.end(), d.name()) == node.binds.end()) continue;
+    if (!d.is_symbol() || d == inner.extents[axis] || std::find(node.binds.begin(), node.binds.end(), d.name()) == node.binds.end())
+      continue;
     symbols.push_back(d);
     values.push_back(inner.extents[axis]);
   }
@@ -27,10 +28,12 @@ void collect_extents(const Node& node, const Type& outer, const Type& inner, Dim
 }  // namespace
 
 Lowerer::Scope Lowerer::region_scope(const Graph& region, Scope& outer, const Node& node) {
-  Scope inner{&region, assign_layouts(region, options_.channels_last ? target_.vector_floats : 1), std::vector<std::vector<View>>(region.values.size())};
+  Scope inner{&region, assign_layouts(region, options_.channels_last ? target_.vector_floats : 1),
+              std::vector<std::vector<View>>(region.values.size())};
   if (!options_.channels_last) std::fill(inner.layouts.begin(), inner.layouts.end(), Layout{});
   const std::size_t formals = region.inputs.size() - node.captures.size();
-  for (std::size_t i = 0; i < node.captures.size(); ++i) define_view(inner, region.inputs[formals + i], place(outer, node.captures[i], nullptr));
+  for (std::size_t i = 0; i < node.captures.size(); ++i)
+    define_view(inner, region.inputs[formals + i], place(outer, node.captures[i], nullptr));
   return inner;
 }
 
@@ -74,7 +77,8 @@ void Lowerer::lower_if(Scope& scope, const Node& node) {
       results[i] = define(scope, v, kPlain);
     } else {
       need_heap(node);
-      const BufferId b = declare_pointer({.name = graph[v].name, .element = type.element, .extents = type.extents, .bytes = bytes_of(type)});
+      const BufferId b =
+          declare_pointer({.name = graph[v].name, .element = type.element, .extents = type.extents, .bytes = bytes_of(type)});
       results[i] = {{b, true, 0, type.element}, type.element, type.extents, {}};
       define_view(scope, v, results[i]);
       in_branch[i] = 1;
@@ -120,9 +124,11 @@ void Lowerer::lower_loop(Scope& scope, const Node& node) {
   View condition;
   if (limit.conditional) {
     condition = {{-1, true, 0, ElementType::Bool}, ElementType::Bool, {}, {}};
-    condition.pointer.buffer = add_buffer({.name = node.name + ".condition", .place = Buffer::Place::Arena, .element = ElementType::Bool, .bytes = 1});
+    condition.pointer.buffer =
+        add_buffer({.name = node.name + ".condition", .place = Buffer::Place::Arena, .element = ElementType::Bool, .bytes = 1});
     View first{{}, ElementType::Bool, {}, {}};
-    first.pointer = node.has_input(1) ? place(scope, node.inputs[1], &kPlain).pointer : add_weights(node.name + ".true", ElementType::Bool, {std::byte{1}});
+    first.pointer = node.has_input(1) ? place(scope, node.inputs[1], &kPlain).pointer
+                                      : add_weights(node.name + ".true", ElementType::Bool, {std::byte{1}});
     copy({}, condition.pointer, {}, first.pointer, {}, ElementType::Bool, "the loop's first condition");
     step.condition = condition.pointer;
     step.condition.writes = false;
@@ -150,10 +156,10 @@ void Lowerer::lower_loop(Scope& scope, const Node& node) {
     const View from = place(scope, initial, &kPlain);
     const Dim bytes = bytes_of(type);
     const bool grows = bytes.depends_on_run() && std::any_of(node.binds.begin(), node.binds.end(), [&](const std::string& s) {
-      std::map<std::string, Dim> used;
-      bytes.collect_symbols(used);
-      return used.count(s) != 0;
-    });
+                         std::map<std::string, Dim> used;
+                         bytes.collect_symbols(used);
+                         return used.count(s) != 0;
+                       });
     if (grows) {
       need_heap(node);
       const BufferId b = declare_pointer({.name = body[formal].name, .element = type.element, .extents = type.extents, .bytes = bytes});
@@ -163,11 +169,13 @@ void Lowerer::lower_loop(Scope& scope, const Node& node) {
     } else if (result != kAbsent) {
       places[i] = define(scope, result, kPlain);
     } else {
-      const BufferId b = add_storage({.name = body[formal].name, .place = Buffer::Place::Arena, .element = type.element, .extents = type.extents, .bytes = bytes});
+      const BufferId b = add_storage(
+          {.name = body[formal].name, .place = Buffer::Place::Arena, .element = type.element, .extents = type.extents, .bytes = bytes});
       places[i] = {{b, true, 0, type.element}, type.element, type.extents, {}};
     }
     const View to{places[i].pointer, type.element, first.extents, {}};
-    copy(first.extents, to.pointer, to.strides(), from.pointer, from.strides(), type.element, fmt::format("{}: the first value", body[formal].name));
+    copy(first.extents, to.pointer, to.strides(), from.pointer, from.strides(), type.element,
+         fmt::format("{}: the first value", body[formal].name));
   }
 
   // Scan outputs: one slice an iteration, in place where the room is known before the loop.
@@ -210,24 +218,28 @@ void Lowerer::lower_loop(Scope& scope, const Node& node) {
   for (std::size_t k = 0; k < scanned.size(); ++k) {
     const ValueId v = body.outputs[1 + carried + k];
     const Type& slice = body[v].type;
-    if (scanned[k].whole.pointer.buffer < 0 || scanned[k].grows || definition[static_cast<std::size_t>(v)] < 0 || !slice.is_tensor()) continue;
+    if (scanned[k].whole.pointer.buffer < 0 || scanned[k].grows || definition[static_cast<std::size_t>(v)] < 0 || !slice.is_tensor())
+      continue;
     if (std::any_of(slice.extents.begin(), slice.extents.end(), [](Dim d) { return d.depends_on_run(); })) continue;
     PointerArg at = scanned[k].whole.pointer;
     at.offset += iteration * element_count(slice.extents);
     output_places_.emplace(std::pair{&body, v}, at);
   }
   bound_.insert(iteration.name());
-  const auto formal_numbers = [&] {  // the number of the iteration and, where it is always true, the condition, as tensors where the body reads them
-    const auto uses = use_counts(body);
-    if (uses[static_cast<std::size_t>(body.inputs[0])] > 0) {
-      const View number = define(inner, body.inputs[0], kPlain);
-      Step store = make_call(find_kernel("store_integers"), fmt::format("'{}': the number of the iteration", body[body.inputs[0]].name));
-      store.args = {number.pointer, DimsArg{{iteration}}};
-      emit(std::move(store));
-    }
-    if (!limit.conditional && uses[static_cast<std::size_t>(body.inputs[1])] > 0)
-      define_view(inner, body.inputs[1], {add_weights(node.name + ".true", ElementType::Bool, {std::byte{1}}), ElementType::Bool, {}, {}});
-  };
+  const auto formal_numbers =
+      [&] {  // the number of the iteration and, where it is always true, the condition, as tensors where the body reads them
+        const auto uses = use_counts(body);
+        if (uses[static_cast<std::size_t>(body.inputs[0])] > 0) {
+          const View number = define(inner, body.inputs[0], kPlain);
+          Step store =
+              make_call(find_kernel("store_integers"), fmt::format("'{}': the number of the iteration", body[body.inputs[0]].name));
+          store.args = {number.pointer, DimsArg{{iteration}}};
+          emit(std::move(store));
+        }
+        if (!limit.conditional && uses[static_cast<std::size_t>(body.inputs[1])] > 0)
+          define_view(inner, body.inputs[1],
+                      {add_weights(node.name + ".true", ElementType::Bool, {std::byte{1}}), ElementType::Bool, {}, {}});
+      };
   std::vector<Step> head;
   {
     std::vector<Step>* const outer = std::exchange(steps_, &head);
@@ -237,7 +249,8 @@ void Lowerer::lower_loop(Scope& scope, const Node& node) {
   std::vector<Step> block = lower_block(inner, [&] {
     for (std::size_t k = 0; k < scanned.size(); ++k) {
       if (scanned[k].whole.pointer.buffer < 0) continue;
-      store_slice(inner, node, scanned[k].whole, scanned[k].grows, graph[node.outputs[carried + k]].type, body.outputs[1 + carried + k], iteration);
+      store_slice(inner, node, scanned[k].whole, scanned[k].grows, graph[node.outputs[carried + k]].type, body.outputs[1 + carried + k],
+                  iteration);
     }
     store_carried(inner, node, places);
     if (limit.conditional) write_output(inner, body.outputs[0], condition);
@@ -264,15 +277,20 @@ void Lowerer::store_slice(Scope& inner, const Node& node, const View& whole, boo
   View to = whole;
   to.pointer.offset += iteration * element_count(slice.extents);
   to.extents = slice.extents;
-  copy(slice.extents, to.pointer, to.strides(), from.pointer, from.strides(), type.element, fmt::format("{}: a slice of the result", (*inner.graph)[value].name));
+  copy(slice.extents, to.pointer, to.strides(), from.pointer, from.strides(), type.element,
+       fmt::format("{}: a slice of the result", (*inner.graph)[value].name));
 }
 
 /// Stores what the next iteration reads. Values that are read from the place of another carried value are saved first.
 void Lowerer::store_carried(Scope& inner, const Node& node, const std::vector<View>& places) {
   const Graph& body = *inner.graph;
   std::vector<View> next(places.size());
-  const auto is_carried = [&](BufferId b) { return std::any_of(places.begin(), places.end(), [&](const View& p) { return p.pointer.buffer == b; }); };
-  const auto stays = [&](std::size_t i) { return next[i].pointer.buffer == places[i].pointer.buffer && next[i].pointer.offset == places[i].pointer.offset; };
+  const auto is_carried = [&](BufferId b) {
+    return std::any_of(places.begin(), places.end(), [&](const View& p) { return p.pointer.buffer == b; });
+  };
+  const auto stays = [&](std::size_t i) {
+    return next[i].pointer.buffer == places[i].pointer.buffer && next[i].pointer.offset == places[i].pointer.offset;
+  };
   for (std::size_t i = 0; i < places.size(); ++i) {
     const ValueId v = body.outputs[1 + i];
     const Type& type = body[v].type;
@@ -284,7 +302,8 @@ void Lowerer::store_carried(Scope& inner, const Node& node, const std::vector<Vi
       next[i].pointer.buffer = saved;
       continue;
     }
-    const BufferId saved = add_storage({.name = body[v].name, .place = Buffer::Place::Arena, .element = type.element, .extents = type.extents, .bytes = bytes_of(type)});
+    const BufferId saved = add_storage(
+        {.name = body[v].name, .place = Buffer::Place::Arena, .element = type.element, .extents = type.extents, .bytes = bytes_of(type)});
     const View to{{saved, true, 0, type.element}, type.element, type.extents, {}};
     copy(type.extents, to.pointer, to.strides(), next[i].pointer, next[i].strides(), type.element, fmt::format("{}: saved", body[v].name));
     next[i] = to;
@@ -305,13 +324,15 @@ void Lowerer::store_carried(Scope& inner, const Node& node, const std::vector<Vi
         block = declare_pointer({.name = body[v].name, .element = type.element, .extents = type.extents, .bytes = bytes_of(type)});
         allocate(block, bytes_of(type));
         const View to{{block, true, 0, type.element}, type.element, type.extents, {}};
-        copy(type.extents, to.pointer, to.strides(), next[i].pointer, next[i].strides(), type.element, fmt::format("{}: for the next iteration", body[v].name));
+        copy(type.extents, to.pointer, to.strides(), next[i].pointer, next[i].strides(), type.element,
+             fmt::format("{}: for the next iteration", body[v].name));
       }
       owned_.erase(std::find(owned_.begin(), owned_.end(), block));
       move_object(places[i].pointer, {block, false, 0, type.element});
     } else {
       const View to{places[i].pointer, type.element, type.extents, {}};
-      copy(type.extents, to.pointer, to.strides(), next[i].pointer, next[i].strides(), type.element, fmt::format("{}: for the next iteration", body[v].name));
+      copy(type.extents, to.pointer, to.strides(), next[i].pointer, next[i].strides(), type.element,
+           fmt::format("{}: for the next iteration", body[v].name));
     }
     collect_extents(node, body[body.inputs[2 + i]].type, type, symbols, values);
   }

@@ -83,8 +83,13 @@ std::vector<std::vector<int>> reduce_predecessors(const Order& order, const std:
 class Search {
  public:
   Search(std::span<const Interval> intervals, std::span<const std::vector<int64_t>> sizes, const StackingOptions& options)
-      : intervals_(intervals.begin(), intervals.end()), sizes_(sizes), options_(options), conflicts_(find_conflicts(intervals)), position_(intervals.size()),
-        is_active_(sizes.size()), random_(intervals.size()) {
+      : intervals_(intervals.begin(), intervals.end()),
+        sizes_(sizes),
+        options_(options),
+        conflicts_(find_conflicts(intervals)),
+        position_(intervals.size()),
+        is_active_(sizes.size()),
+        random_(intervals.size()) {
     for (const auto& list : conflicts_) edges_ += list.size();
   }
 
@@ -247,7 +252,8 @@ class Search {
     }
     const auto at = order.begin();
     const auto begin = static_cast<std::ptrdiff_t>(from);
-    if (const auto to = static_cast<std::ptrdiff_t>(random_.below(order.size())); to < begin) std::rotate(at + to, at + begin, at + begin + 1);
+    if (const auto to = static_cast<std::ptrdiff_t>(random_.below(order.size())); to < begin)
+      std::rotate(at + to, at + begin, at + begin + 1);
     else std::rotate(at + begin, at + begin + 1, at + to + 1);
   }
 
@@ -273,7 +279,8 @@ class Search {
     for (std::size_t round = 0; round < kMostMoves && best_cost > 0 && work_left_ >= work; ++round) {
       work_left_ -= work;
       std::size_t k = random_.below(active_.size());
-      for (std::size_t step = 0; step < active_.size() && excess(std::min(current_heights[k], others[k]), k) == 0; ++step) k = (k + 1) % active_.size();
+      for (std::size_t step = 0; step < active_.size() && excess(std::min(current_heights[k], others[k]), k) == 0; ++step)
+        k = (k + 1) % active_.size();
       if (std::exchange(stale, false)) heights(current);
       Order order = current;
       move_one(order, k);
@@ -335,16 +342,17 @@ class Search {
   std::vector<std::size_t> active_;  ///< samples that orders are made for
   Heights target_;
   std::vector<Order> candidates_;
-  std::size_t stride_ = 0;                  ///< active samples, and some that are always 0
-  std::vector<double> flat_sizes_, tops_;   ///< [buffer][active sample]
+  std::size_t stride_ = 0;                 ///< active samples, and some that are always 0
+  std::vector<double> flat_sizes_, tops_;  ///< [buffer][active sample]
   std::vector<Order> chosen_;
-  std::size_t work_left_ = 1'000'000'000;    ///< for moves: each costs the pairs and samples that it looks at. About a second
+  std::size_t work_left_ = 1'000'000'000;  ///< for moves: each costs the pairs and samples that it looks at. About a second
   Random random_;
 };
 
 }  // namespace
 
-std::vector<Stacking> stack_intervals(std::span<const Interval> intervals, std::span<const std::vector<int64_t>> sizes_per_sample, const StackingOptions& options) {
+std::vector<Stacking> stack_intervals(std::span<const Interval> intervals, std::span<const std::vector<int64_t>> sizes_per_sample,
+                                      const StackingOptions& options) {
   return Search(intervals, sizes_per_sample, options).run();
 }
 

@@ -18,7 +18,7 @@ struct Stacking {
 };
 
 struct StackingOptions {
-  std::size_t most = 4;      // stackings
+  std::size_t most = 4;     // stackings
   double tolerance = 0.01;  // of the height that a coloring of one sample alone has: another stacking is worth more than that
 };
 

@@ -58,7 +58,9 @@ bool same_storage(const Extents& extents, const Layout& a, const Layout& b) {
   return a == b || same_strides(extents, strides_of(extents, a), strides_of(extents, b));
 }
 
-bool is_image(const Type& type) { return type.is_tensor() && type.ranked && type.rank() >= 3 && type.rank() <= 5 && type.element == ElementType::F32; }
+bool is_image(const Type& type) {
+  return type.is_tensor() && type.ranked && type.rank() >= 3 && type.rank() <= 5 && type.element == ElementType::F32;
+}
 
 std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
   std::vector<Layout> layouts(graph.values.size());
@@ -76,7 +78,8 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
     const ValueId in = node.input(0);
     if (in == kAbsent || layouts[static_cast<std::size_t>(in)].channels_last || !planar(node).writes) return false;
     const auto& readers = users[static_cast<std::size_t>(node.outputs[0])];
-    return std::all_of(readers.begin(), readers.end(), [&](const Node* reader) { return reader->input(0) == node.outputs[0] && planar(*reader).reads; });
+    return std::all_of(readers.begin(), readers.end(),
+                       [&](const Node* reader) { return reader->input(0) == node.outputs[0] && planar(*reader).reads; });
   };
   /// A Concat copies each input wherever the result wants it, so that one which only convolutions and their like read is written as they read it.
   const auto is_read_by_pixels = [&](ValueId value) {
@@ -84,7 +87,8 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
     const bool goes_out = std::find(graph.outputs.begin(), graph.outputs.end(), value) != graph.outputs.end();
     return !goes_out && !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](const Node* reader) {
       const Operator* op = reader->is_map() || !reader->regions.empty() || reader->input(0) != value ? nullptr : find_operator(*reader);
-      return op != nullptr && op->layout == LayoutRule::Prefers && (op->has_layout == nullptr || op->has_layout(graph, *reader)) && !planar(*reader).reads;
+      return op != nullptr && op->layout == LayoutRule::Prefers && (op->has_layout == nullptr || op->has_layout(graph, *reader)) &&
+             !planar(*reader).reads;
     });
   };
   /// [n, spatial..., c], as ONNX has it, to [n, c, spatial...]: a view of it.
@@ -113,7 +117,8 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
         const ValueId in = node.input(i);
         last = in != kAbsent && !graph[in].constant && layouts[static_cast<std::size_t>(in)].channels_last &&
                graph[in].type.rank() == graph[out].type.rank() && graph[in].type.extents[1] == graph[out].type.extents[1];
-        if (!node.is_map() && in != kAbsent) last = last || (layouts[static_cast<std::size_t>(in)].channels_last && graph[in].type.rank() == graph[out].type.rank());
+        if (!node.is_map() && in != kAbsent)
+          last = last || (layouts[static_cast<std::size_t>(in)].channels_last && graph[in].type.rank() == graph[out].type.rank());
         if (!node.is_map()) break;
       }
       if (last) layouts[static_cast<std::size_t>(out)] = channels_last(graph[out].type.extents, vector_floats);

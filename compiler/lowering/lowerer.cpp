@@ -25,7 +25,8 @@ Step make_call(const Kernel& kernel, std::string what) {
 int Lowerer::add_expr(const Expr& expr) {
   std::string key;
   for (const auto& t : expr.terms)
-    key += fmt::format("{},{},{},{},{},{},{};", static_cast<int>(t.kind), static_cast<int>(t.type), static_cast<int>(t.fn), t.args[0], t.args[1], t.args[2], t.bits);
+    key += fmt::format("{},{},{},{},{},{},{};", static_cast<int>(t.kind), static_cast<int>(t.type), static_cast<int>(t.fn), t.args[0],
+                       t.args[1], t.args[2], t.bits);
   const auto [it, fresh] = exprs_by_text_.emplace(key, static_cast<int>(program_.exprs.size()));
   if (fresh) program_.exprs.push_back(expr);
   return it->second;
@@ -93,7 +94,8 @@ View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
   const Value& v = (*scope.graph)[value];
   auto& places = scope.places[static_cast<std::size_t>(value)];
   if (!places.empty() && places.front().layout == layout && places.front().pointer.writes) return places.front();  // by one of its parts
-  if (const auto part = scope.parts.find(value); part != scope.parts.end() && places.empty() && layout == scope.layouts[static_cast<std::size_t>(value)])
+  if (const auto part = scope.parts.find(value);
+      part != scope.parts.end() && places.empty() && layout == scope.layouts[static_cast<std::size_t>(value)])
     return define_part(scope, value, part->second);
   View view{{-1, true, 0, v.type.element}, v.type.element, v.type.extents, layout};
   for (Dim d : v.type.extents) {
@@ -103,7 +105,10 @@ View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
   if (output != output_places_.end() && same_storage(v.type.extents, layout, {}) && places.empty()) {
     view.pointer = output->second;
   } else {
-    view.pointer.buffer = add_storage({.name = v.name, .place = Buffer::Place::Arena, .element = v.type.element, .extents = v.type.extents,
+    view.pointer.buffer = add_storage({.name = v.name,
+                                       .place = Buffer::Place::Arena,
+                                       .element = v.type.element,
+                                       .extents = v.type.extents,
                                        .bytes = storage_elements(v.type.extents, layout) * (held_bits(v.type.element) / 8),
                                        .pixel_stride = layout.channels_last ? layout.pixel_stride : Dim(0)});
   }
@@ -142,7 +147,8 @@ View Lowerer::place(Scope& scope, ValueId value, const Layout* layout) {
   const View from = as_read(places[0]);
   const View to = define(scope, value, *layout);
   copy(v.type.extents, to.pointer, to.strides(), from.pointer, from.strides(), v.type.element,
-       fmt::format("{}: {} to {}", v.name, from.layout.channels_last ? "channels-last" : "row-major", layout->channels_last ? "channels-last" : "row-major"));
+       fmt::format("{}: {} to {}", v.name, from.layout.channels_last ? "channels-last" : "row-major",
+                   layout->channels_last ? "channels-last" : "row-major"));
   return as_read(to);
 }
 
@@ -193,7 +199,8 @@ void Lowerer::write_output(Scope& scope, ValueId value, const View& to) {
     const Layout plain;
     return pack(to.pointer, place(scope, value, &plain), (*scope.graph)[value].name);
   }
-  copy((*scope.graph)[value].type.extents, to.pointer, to.strides(), from.pointer, from.strides(), to.element, (*scope.graph)[value].name + ": to the output");
+  copy((*scope.graph)[value].type.extents, to.pointer, to.strides(), from.pointer, from.strides(), to.element,
+       (*scope.graph)[value].name + ": to the output");
 }
 
 void Lowerer::emit_packing(const char* row, PointerArg to, PointerArg from, const View& view, const std::string& name) {
@@ -222,7 +229,8 @@ void Lowerer::place_packed_constant(Scope& scope, ValueId value) {
   constexpr int64_t kFewElements = 4096;
   const Value& v = (*scope.graph)[value];
   if (v.constant->count() <= kFewElements)
-    return define_view(scope, value, {add_weights(v.name, v.type.element, unpacked(*v.constant).bytes), v.type.element, v.type.extents, {}});
+    return define_view(scope, value,
+                       {add_weights(v.name, v.type.element, unpacked(*v.constant).bytes), v.type.element, v.type.extents, {}});
   const PointerArg from = add_weights(v.name, ElementType::U8, v.constant->bytes);
   unpack(define(scope, value, {}), from, v.name);
 }
@@ -296,10 +304,17 @@ void Lowerer::define_interface(Scope& scope) {
     const bool renamed = where == Buffer::Place::Output && number < options_.output_names.size();
     const std::string& own_name = renamed ? options_.output_names[number] : value.name;
     if (!value.type.is_tensor() || (where == Buffer::Place::Output && !value.type.ranked))
-      return add_buffer({.name = own_name, .place = where, .element = value.type.is_tensor() ? value.type.element : ElementType::Undefined, .alignment = 1, .index = static_cast<int>(number),
-                         .is_value = true, .is_ranked = value.type.ranked, .kind = value.type.kind});
+      return add_buffer({.name = own_name,
+                         .place = where,
+                         .element = value.type.is_tensor() ? value.type.element : ElementType::Undefined,
+                         .alignment = 1,
+                         .index = static_cast<int>(number),
+                         .is_value = true,
+                         .is_ranked = value.type.ranked,
+                         .kind = value.type.kind});
     if (!value.type.ranked)
-      throw Error(ErrorKind::Unsupported, fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
+      throw Error(ErrorKind::Unsupported,
+                  fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
     std::optional<Dim> most = Dim(1);
     for (Dim d : value.type.extents) {
       const auto bound = d.upper_bound();
@@ -308,8 +323,14 @@ void Lowerer::define_interface(Scope& scope) {
     const bool is_value = where == Buffer::Place::Output && number < options_.value_outputs.size() && options_.value_outputs[number];
     const int bits = info(value.type.element).bits;
     const Dim count = most.value_or(0);
-    return add_buffer({.name = own_name, .place = where, .element = value.type.element, .extents = value.type.extents,
-                       .bytes = bits < 8 ? ceil_div(count * bits, 8) : count * (bits / 8), .alignment = 1, .index = static_cast<int>(number), .is_value = !most || is_value});
+    return add_buffer({.name = own_name,
+                       .place = where,
+                       .element = value.type.element,
+                       .extents = value.type.extents,
+                       .bytes = bits < 8 ? ceil_div(count * bits, 8) : count * (bits / 8),
+                       .alignment = 1,
+                       .index = static_cast<int>(number),
+                       .is_value = !most || is_value});
   };
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const ValueId v = graph.inputs[i];
@@ -324,7 +345,8 @@ void Lowerer::define_interface(Scope& scope) {
     const BufferId b = interface(v, Buffer::Place::Output, i);
     program_.outputs.push_back(b);
     // The producer writes straight into the caller's memory.
-    if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || graph[v].type.is_object()) && stored_element(program_[b]) == program_[b].element)
+    if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || graph[v].type.is_object()) &&
+        stored_element(program_[b]) == program_[b].element)
       output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
 }
@@ -364,11 +386,13 @@ void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
     owned_.erase(own);
   } else {
     const Dim bytes = bytes_of(type);
-    const BufferId block = declare_pointer({.name = (*scope.graph)[value].name, .element = type.element, .extents = type.extents, .bytes = bytes});
+    const BufferId block =
+        declare_pointer({.name = (*scope.graph)[value].name, .element = type.element, .extents = type.extents, .bytes = bytes});
     allocate(block, bytes);
     owned_.pop_back();
     const View copy_of{{block, true, 0, type.element}, type.element, type.extents, {}};
-    copy(type.extents, copy_of.pointer, copy_of.strides(), from.pointer, from.strides(), type.element, (*scope.graph)[value].name + ": to the output");
+    copy(type.extents, copy_of.pointer, copy_of.strides(), from.pointer, from.strides(), type.element,
+         (*scope.graph)[value].name + ": to the output");
     from = copy_of;
   }
   program_.uses_heap = true;

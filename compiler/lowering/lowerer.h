@@ -21,7 +21,8 @@ inline Dim bytes_of(const Type& type) { return element_count(type.extents) * (he
 
 class Lowerer {
  public:
-  Lowerer(const Target& target, const LowerOptions& options, std::vector<Choice>* choices) : target_(target), options_(options), choices_(choices) {}
+  Lowerer(const Target& target, const LowerOptions& options, std::vector<Choice>* choices)
+      : target_(target), options_(options), choices_(choices) {}
 
   Program run(const Graph& graph);
 
@@ -33,7 +34,7 @@ class Lowerer {
   struct Scope {
     const Graph* graph;
     std::vector<Layout> layouts;
-    std::vector<std::vector<View>> places;  ///< of each value, one for each layout it is held in; the first is the original
+    std::vector<std::vector<View>> places;     ///< of each value, one for each layout it is held in; the first is the original
     std::map<ValueId, PartOf> parts{};         ///< values that are computed inside the result of a Concat
     std::map<ValueId, PointerArg> row_sums{};  ///< of images; see Lowering::row_sums
     std::map<ValueId, const Node*> waiting{};  ///< onnxc.Extents whose value nothing has read yet
@@ -85,7 +86,8 @@ class Lowerer {
   void write_results(Scope& scope);
   void give_tensor(Scope& scope, ValueId value, PointerArg to);
   PointerArg add_weights(Weights weights);  ///< those there already, where the bytes are equal
-  PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, std::optional<int64_t> wide_bytes = std::nullopt);
+  PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes,
+                         std::optional<int64_t> wide_bytes = std::nullopt);
   PointerArg add_weights(const std::string& from, const TensorData& tensor);
   /// Takes constants of one size that are made of the same ones to be equal.
   PointerArg draft_weights(const std::string& from, const Packed& packed, ElementType element);
@@ -96,20 +98,20 @@ class Lowerer {
   const LowerOptions& options_;
   std::vector<Choice>* choices_;
   std::map<const Node*, std::vector<const Node*>> absorbed_;  ///< by node: those that its kernel does as well
-  std::size_t choice_ = 0;  ///< the number of the next one
-  double streaming_ = 1;    ///< what a byte of weights costs against one that comes from memory
+  std::size_t choice_ = 0;                                    ///< the number of the next one
+  double streaming_ = 1;                                      ///< what a byte of weights costs against one that comes from memory
   Program program_;
   std::vector<Step>* steps_ = nullptr;
   Scope* scope_ = nullptr;
-  std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;  ///< of their bytes
+  std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;     ///< of their bytes
   std::map<std::tuple<const float*, int64_t, ElementType>, BufferId> drafts_;  ///< by source and count
   std::map<std::string, int> exprs_by_text_;
   std::map<std::pair<const Graph*, ValueId>, PointerArg> output_places_;  ///< where a value that leaves its graph is wanted
-  std::set<std::string> bound_;   ///< run-time symbols that steps so far have bound
-  std::vector<BufferId> owned_;   ///< heap blocks that the block in the making gives back at its end
-  const Node* node_ = nullptr;    ///< being lowered; regions within are other graphs
-  std::string value_;             ///< its first output
-  int begun_ = 0;                 ///< steps that are not emitted yet
+  std::set<std::string> bound_;                                           ///< run-time symbols that steps so far have bound
+  std::vector<BufferId> owned_;  ///< heap blocks that the block in the making gives back at its end
+  const Node* node_ = nullptr;   ///< being lowered; regions within are other graphs
+  std::string value_;            ///< its first output
+  int begun_ = 0;                ///< steps that are not emitted yet
 };
 
 }  // namespace onnxc

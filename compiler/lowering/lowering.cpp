@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "compiler/lowering/lowerer.h"
-#include "compiler/ops/broadcast.h"
 #include "compiler/lowering/signature.h"
+#include "compiler/ops/broadcast.h"
 
 namespace onnxc {
 namespace {
@@ -33,7 +33,8 @@ Layout Lowering::out_layout(int i) const { return lowerer_.scope_->layouts[stati
 View Lowering::out(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), {}); }
 View Lowering::out_any(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), out_layout(i)); }
 
-PointerArg Lowering::weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, std::optional<int64_t> wide_bytes) {
+PointerArg Lowering::weights(const std::string& from, ElementType element, std::vector<std::byte> bytes,
+                             std::optional<int64_t> wide_bytes) {
   return lowerer_.add_weights(from, element, std::move(bytes), wide_bytes);
 }
 PointerArg Lowering::weights(const std::string& from, const Packed& packed) {
@@ -52,7 +53,8 @@ KnownStorages* Lowering::known_storages() const { return lowerer_.options_.stora
 NarrowWeights Lowering::narrow_weights() const { return lowerer_.options_.narrow_weights; }
 bool Lowering::may_mix() const {
   const auto may = [](const Node& node) { return !is_exact(node) && !is_direct(node); };
-  return lowerer_.options_.math == Math::Default && may(node_) && std::ranges::all_of(absorbed(), [&](const Node* node) { return may(*node); });
+  return lowerer_.options_.math == Math::Default && may(node_) &&
+         std::ranges::all_of(absorbed(), [&](const Node* node) { return may(*node); });
 }
 bool Lowering::weights_stream() const { return lowerer_.streaming_ > kStaysInL2; }
 
@@ -61,7 +63,10 @@ void Lowering::link(const std::string& library) { add_once(lowerer_.program_.lib
 PointerArg Lowering::weights(const std::string& from, const TensorData& tensor) { return lowerer_.add_weights(from, tensor); }
 
 PointerArg Lowering::workspace(const std::string& name, ElementType element, Dim elements) {
-  const BufferId b = lowerer_.add_storage({.name = node_.name + "." + name, .place = Buffer::Place::Arena, .element = element, .extents = {elements},
+  const BufferId b = lowerer_.add_storage({.name = node_.name + "." + name,
+                                           .place = Buffer::Place::Arena,
+                                           .element = element,
+                                           .extents = {elements},
                                            .bytes = elements * (held_bits(element) / 8)});
   return {b, true, 0, element};
 }
@@ -99,8 +104,13 @@ void Lowering::alias(int output, int input, Dim offset) {
   }
   const BufferId parent = view.pointer.buffer;
   const Dim bytes = bytes_of(type);
-  const BufferId b = lowerer_.add_buffer({.name = graph_[out].name, .place = lowerer_.program_[parent].place, .element = type.element, .extents = type.extents,
-                                          .bytes = bytes, .index = lowerer_.program_[parent].index, .parent = parent,
+  const BufferId b = lowerer_.add_buffer({.name = graph_[out].name,
+                                          .place = lowerer_.program_[parent].place,
+                                          .element = type.element,
+                                          .extents = type.extents,
+                                          .bytes = bytes,
+                                          .index = lowerer_.program_[parent].index,
+                                          .parent = parent,
                                           .offset = (offset + view.pointer.offset) * (held_bits(view.element) / 8)});
   lowerer_.define_view(*lowerer_.scope_, out, {{b, true, 0, type.element}, type.element, type.extents, {}});
 }
@@ -136,8 +146,12 @@ void Lowering::require(Requirement requirement) { lowerer_.require(std::move(req
 View Lowering::out_address(int i, bool borrowed) {
   const ValueId value = node_.output(i);
   const Value& v = graph_[value];
-  const BufferId b = lowerer_.declare_pointer({.name = v.name, .place = Buffer::Place::Heap, .element = v.type.element, .extents = v.type.extents,
-                                               .bytes = element_count(v.type.extents) * (held_bits(v.type.element) / 8), .borrowed = borrowed});
+  const BufferId b = lowerer_.declare_pointer({.name = v.name,
+                                               .place = Buffer::Place::Heap,
+                                               .element = v.type.element,
+                                               .extents = v.type.extents,
+                                               .bytes = element_count(v.type.extents) * (held_bits(v.type.element) / 8),
+                                               .borrowed = borrowed});
   const View view{{b, true, 0, v.type.element}, v.type.element, v.type.extents, {}};
   lowerer_.define_view(*lowerer_.scope_, value, view);
   return view;
@@ -180,7 +194,8 @@ EpilogueShape Lowering::image_shape(const Extents& extents) const {
   return shape;
 }
 
-std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand, const DimList& operand_strides) {
+std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand,
+                                        const DimList& operand_strides) {
   for (std::size_t k = 0; k < operand.size(); ++k) {
     if (may_repeat(operand[k], result[result.size() - operand.size() + k])) return std::nullopt;  // a loop of its own reads that
   }
@@ -210,7 +225,8 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
   for (std::size_t k = shape.row_axes.size(); k-- > 0;) {
     const Dim extent = extent_of(shape.row_axes[k]), stride = stride_of(shape.row_axes[k]);
     if (extent == Dim(1)) continue;
-    if (!rows.empty() && ((rows.back().stride == Dim(0) && stride == Dim(0)) || (!(rows.back().stride == Dim(0)) && stride == rows.back().stride * rows.back().extent))) {
+    if (!rows.empty() && ((rows.back().stride == Dim(0) && stride == Dim(0)) ||
+                          (!(rows.back().stride == Dim(0)) && stride == rows.back().stride * rows.back().extent))) {
       rows.back().extent *= extent;
     } else {
       rows.push_back({extent, stride});
@@ -281,7 +297,8 @@ const std::vector<const Node*>& Lowering::absorbed() const {
   return it == lowerer_.absorbed_.end() ? kNone : it->second;
 }
 
-void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth, std::string note, bool narrow) {
+void Lowering::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth, std::string note,
+                        bool narrow) {
   const Kernel& kernel = find_kernel(row);
   if (!includes(target().isa, kernel.isa) || (kernel.mixes && !may_mix())) return;
   considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(note), narrow, std::move(build)});
@@ -299,7 +316,8 @@ void Lowering::build_cheapest() {
   Choice choice{fmt::format("{} '{}'", node_.full_op(), node_.name), graph_[node_.outputs[0]].name, {}, 0, signature()};
   for (const auto& c : considered_) choice.candidates.push_back({std::string(c.kernel->name), c.cost, c.growth, c.note, c.narrow});
   if (options.tuning != nullptr) {
-    if (const auto known = options.tuning->find(choice.signature); known != options.tuning->end()) apply_measured(choice.candidates, known->second);
+    if (const auto known = options.tuning->find(choice.signature); known != options.tuning->end())
+      apply_measured(choice.candidates, known->second);
   }
   const std::size_t number = lowerer_.choice_++;
   const std::size_t pick = number < options.picks.size() ? options.picks[number] : cheapest(choice);
@@ -312,7 +330,8 @@ void Lowering::build_cheapest() {
   std::vector<Step>& steps = *lowerer_.steps_;
   const std::size_t first = steps.size();
   build();
-  const auto step = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(first), steps.end(), [&, row = kernel->name](const Step& s) { return s.row == row; });
+  const auto step = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(first), steps.end(),
+                                 [&, row = kernel->name](const Step& s) { return s.row == row; });
   if (step == steps.end()) return;
   step->cost_ns = cost;
   if (!note.empty()) step->what += ", " + note;
@@ -339,10 +358,12 @@ StepBuilder::StepBuilder(Lowering& lowering, const Kernel& kernel) : lowering_(l
   const Node& node = lowering.node_;
   std::string shapes;
   for (int i = 0; i < node.own_inputs() && i < 2; ++i) {
-    if (node.has_input(i) && !lowering.graph_[node.input(i)].constant) shapes += (shapes.empty() ? "" : ", ") + lowering.graph_[node.input(i)].type.text();
+    if (node.has_input(i) && !lowering.graph_[node.input(i)].constant)
+      shapes += (shapes.empty() ? "" : ", ") + lowering.graph_[node.input(i)].type.text();
   }
   step_ = make_call(kernel, fmt::format("{} '{}'{}: {} -> {}", node.is_map() ? "elementwise" : node.full_op(), node.name,
-                           node.epilogue && !node.is_map() ? " + epilogue" : "", shapes, node.has_output(0) ? lowering.graph_[node.output(0)].type.text() : ""));
+                                        node.epilogue && !node.is_map() ? " + epilogue" : "", shapes,
+                                        node.has_output(0) ? lowering.graph_[node.output(0)].type.text() : ""));
 }
 
 void StepBuilder::emit() {
@@ -439,7 +460,8 @@ StepBuilder& StepBuilder::work(Dim operations) {
 StepBuilder& StepBuilder::may_share(const View& written, const View& read) {
   // In a part of a larger buffer others live.
   const bool whole = written.pointer.offset == Dim(0) && read.pointer.offset == Dim(0);
-  if (whole && same_storage(written.extents, written.layout, read.layout)) step_.may_share.emplace_back(written.pointer.buffer, read.pointer.buffer);
+  if (whole && same_storage(written.extents, written.layout, read.layout))
+    step_.may_share.emplace_back(written.pointer.buffer, read.pointer.buffer);
   return *this;
 }
 

@@ -35,8 +35,8 @@ struct View {
 
 /// How an epilogue addresses the result as a matrix: the axes (in memory order) that make rows, then those that make columns.
 struct EpilogueShape {
-  DimList row_extents;  ///< outermost first
-  std::vector<int> row_axes;     ///< ONNX's axis of each
+  DimList row_extents;        ///< outermost first
+  std::vector<int> row_axes;  ///< ONNX's axis of each
   std::vector<int> col_axes;
 };
 
@@ -75,11 +75,11 @@ class Lowering {
   const Node& node() const { return node_; }
   const Target& target() const;
   int64_t threads() const;  ///< scratch memory is needed once for each
-  bool optimise() const;  ///< false at -O0: reference kernels only
+  bool optimise() const;    ///< false at -O0: reference kernels only
   NarrowWeights narrow_weights() const;
-  bool may_mix() const;  ///< kernels may take part whose algorithm mixes values (Kernel::mixes)
+  bool may_mix() const;                   ///< kernels may take part whose algorithm mixes values (Kernel::mixes)
   KnownStorages* known_storages() const;  ///< or null
-  bool weights_stream() const;  ///< they are too many to stay in L2 from one run to the next
+  bool weights_stream() const;            ///< they are too many to stay in L2 from one run to the next
 
   /// The nodes before this one that it does as well; see Operator::absorbs.
   const std::vector<const Node*>& absorbed() const;
@@ -106,7 +106,8 @@ class Lowering {
   Layout out_layout(int i) const;
   /// A packed constant.
   PointerArg weights(const std::string& from, const TensorData& tensor);
-  PointerArg weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, std::optional<int64_t> wide_bytes = std::nullopt);
+  PointerArg weights(const std::string& from, ElementType element, std::vector<std::byte> bytes,
+                     std::optional<int64_t> wide_bytes = std::nullopt);
   template <class T>
   PointerArg weights(const std::string& from, ElementType element, const std::vector<T>& values) {
     const auto* first = reinterpret_cast<const std::byte*>(values.data());
@@ -162,8 +163,8 @@ class Lowering {
   EpilogueArg epilogue(const EpilogueShape& shape, StepBuilder& step);
   /// An expression that a kernel applies of its own accord: x0 is what it computes, x_i (i > 0) the i-th operand.
   EpilogueArg epilogue(const Expr& expr, std::vector<FormArg> operands);
-  EpilogueShape matrix_shape(const Extents& extents) const;                ///< all axes but the last are rows
-  EpilogueShape image_shape(const Extents& extents) const;                ///< channels are columns
+  EpilogueShape matrix_shape(const Extents& extents) const;  ///< all axes but the last are rows
+  EpilogueShape image_shape(const Extents& extents) const;   ///< channels are columns
   /// For kernels that have no epilogue: applies the node's epilogue in a loop of its own, in place.
   void apply_epilogue(View result);
 
@@ -173,7 +174,8 @@ class Lowering {
   /// States a candidate, unless its kernel mixes values that may not be; `build` emits its steps. The cheapest row that the target can run wins when the node is done. `growth`: bytes by which its
   /// weights exceed the model's. `note` and `narrow`: as Choice::Candidate. What is narrow takes no part in the choice of the kernel, so that results do not depend
   /// on it, only in how the chosen one's weights are stored.
-  void consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth = 0, std::string note = {}, bool narrow = false);
+  void consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth = 0, std::string note = {},
+                bool narrow = false);
   void build_cheapest();
 
   [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
@@ -217,15 +219,15 @@ class StepBuilder {
   StepBuilder& form(FormArg f);
   /// {.name = value, ...}
   StepBuilder& params(std::vector<std::pair<std::string, Arg>> members);
-  StepBuilder& binds(Dim symbol);        ///< &symbol: the kernel stores the extent
-  StepBuilder& address(const View& v);   ///< &pointer: the kernel stores where the elements are
-  StepBuilder& heap();                   ///< the caller's allocator
+  StepBuilder& binds(Dim symbol);       ///< &symbol: the kernel stores the extent
+  StepBuilder& address(const View& v);  ///< &pointer: the kernel stores where the elements are
+  StepBuilder& heap();                  ///< the caller's allocator
   StepBuilder& type(ElementType type);  ///< a template argument
   StepBuilder& template_name(std::string cpp_text);
   StepBuilder& expr(int number);
   StepBuilder& macs(Dim macs);
   StepBuilder& work(Dim operations);  ///< others than multiply-adds of tensors: its prediction alone counts them
-  StepBuilder& specialised();  ///< see Step
+  StepBuilder& specialised();         ///< see Step
   StepBuilder& may_share(const View& written, const View& read);
   Step& step() { return step_; }
   void emit();
@@ -240,7 +242,9 @@ class StepBuilder {
 inline Arg dim_arg(Dim value) { return DimArg{value}; }
 inline Arg dims_arg(DimList values) { return DimsArg{std::move(values)}; }
 inline Arg dims_arg(const std::vector<int64_t>& values) { return DimsArg{{values.begin(), values.end()}}; }
-inline Arg params_arg(std::vector<std::pair<std::string, Arg>> members) { return std::make_shared<ParamsArg>(ParamsArg{std::move(members)}); }
+inline Arg params_arg(std::vector<std::pair<std::string, Arg>> members) {
+  return std::make_shared<ParamsArg>(ParamsArg{std::move(members)});
+}
 inline Arg flag_arg(bool value) { return NameArg{value ? "true" : "false"}; }
 inline Arg name_arg(std::string text) { return NameArg{std::move(text)}; }
 inline Arg number_arg(double value) { return NumberArg{value}; }
@@ -250,24 +254,26 @@ void lower_map(Lowering& l);
 
 /// The form and members with which an operand of `extents` (aligned to the result's axes from the right) is read in an epilogue, or nothing
 /// where its broadcast has no form. Without the pointer.
-std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand, const DimList& operand_strides);
+std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand,
+                                        const DimList& operand_strides);
 
 struct LowerOptions {
   bool optimise = true;
   Math math = Math::Default;
   NarrowWeights narrow_weights = NarrowWeights::Auto;
-  bool flush_weights = false;     ///< packed weights below the smallest normal number are zeros
-  bool heap = true;               ///< false: refuse what has no bound
+  bool flush_weights = false;        ///< packed weights below the smallest normal number are zeros
+  bool heap = true;                  ///< false: refuse what has no bound
   int64_t max_trip = 1'000'000'000;  ///< of loops that have no number of iterations
   bool channels_last = true;
   int threads = 1;
-  bool parts_in_place = true;     ///< what a Concat wants is computed inside its result, which then lives as long as the first of them; false: only where it joins rows of an image
-  const Tuning* tuning = nullptr;    ///< what was measured, in the place of predicted costs
-  bool draft = false;             ///< for costs and places alone: large constants are not packed
+  bool parts_in_place =
+      true;  ///< what a Concat wants is computed inside its result, which then lives as long as the first of them; false: only where it joins rows of an image
+  const Tuning* tuning = nullptr;             ///< what was measured, in the place of predicted costs
+  bool draft = false;                         ///< for costs and places alone: large constants are not packed
   std::shared_ptr<KnownStorages> storages{};  ///< what several lowerings of the same constants find out about them; may be null
-  std::vector<std::size_t> picks{};  ///< the candidate to take, by the number of the choice; the cheapest where there is none
-  std::vector<std::string> output_names{};  ///< of the interface; empty: those of the values
-  std::vector<bool> value_outputs{};  ///< outputs that callers pass as an onnxc_value though their size has a bound; empty: none
+  std::vector<std::size_t> picks{};           ///< the candidate to take, by the number of the choice; the cheapest where there is none
+  std::vector<std::string> output_names{};    ///< of the interface; empty: those of the values
+  std::vector<bool> value_outputs{};          ///< outputs that callers pass as an onnxc_value though their size has a bound; empty: none
 };
 
 /// assign layouts, select kernels, pack weights, schedule. `choices` may be null.

@@ -86,7 +86,8 @@ class Magnitudes {
 /// The scales of all columns, a strip of columns at a time: where rows are what lies together, the strip's values are in one line of the cache.
 bool find_scales(const Columns& b, std::vector<float>& scales) {
   constexpr int64_t kStrip = 16;
-  const int64_t length = b.count > 0 ? static_cast<int64_t>(b.values.size()) / b.count : 0, row = b.whole ? 1 : b.count, column = b.whole ? length : 1;
+  const int64_t length = b.count > 0 ? static_cast<int64_t>(b.values.size()) / b.count : 0, row = b.whole ? 1 : b.count,
+                column = b.whole ? length : 1;
   std::vector<Magnitudes> strip;
   for (int64_t first = 0; first < b.count; first += kStrip) {
     const int64_t columns = std::min(kStrip, b.count - first);
@@ -156,7 +157,8 @@ std::vector<Storage> exact_storages(std::span<const Columns> all) {
 
 int8_t code_of(float weight, float scale) { return static_cast<int8_t>(std::nearbyint(weight / scale)); }
 
-std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, ElementType element, std::span<const float> scales, int64_t lanes) {
+std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, ElementType element, std::span<const float> scales,
+                             int64_t lanes) {
   const int64_t whole = nr / lanes * lanes;
   const auto column = [&](int64_t i) {
     if (whole == nr) return i % nr;
@@ -197,24 +199,31 @@ std::vector<Storage> candidate_storages(const Lowering& l, const std::vector<Col
   return candidates;
 }
 
-void consider_stored(Lowering& l, const StoredKernel& kernel, const std::vector<Storage>& storages, const std::function<void(const Storage&)>& build) {
+void consider_stored(Lowering& l, const StoredKernel& kernel, const std::vector<Storage>& storages,
+                     const std::function<void(const Storage&)>& build) {
   for (const Storage& storage : storages) {
     const bool narrow = storage.element != ElementType::F32;
     const int64_t count = kernel.k * kernel.n, bytes = width(storage) * count + (storage.element == ElementType::I8 ? 4 * kernel.n : 0);
     const double widening = widening_macs(storage.element, l.target().isa) * static_cast<double>(count);
-    l.consider(kernel.row, kernel.macs + kernel.readings * widening, static_cast<double>(bytes), [build, storage] { build(storage); }, bytes - 4 * (count - kernel.added),
-               narrow ? fmt::format("{} as {}", kernel.note.empty() ? "weights" : kernel.note, name(storage.element)) : kernel.note, narrow);
+    l.consider(
+        kernel.row, kernel.macs + kernel.readings * widening, static_cast<double>(bytes), [build, storage] { build(storage); },
+        bytes - 4 * (count - kernel.added),
+        narrow ? fmt::format("{} as {}", kernel.note.empty() ? "weights" : kernel.note, name(storage.element)) : kernel.note, narrow);
   }
 }
 
-PointerArg add_stored(Lowering& l, const std::string& from, const Packed& panels, int64_t k, int64_t nr, const Storage& storage, std::vector<float> scales,
-                      std::vector<std::pair<std::string, Arg>>& params) {
+PointerArg add_stored(Lowering& l, const std::string& from, const Packed& panels, int64_t k, int64_t nr, const Storage& storage,
+                      std::vector<float> scales, std::vector<std::pair<std::string, Arg>>& params) {
   if (storage.element == ElementType::F32) return l.weights(from, panels);
   const auto drafted = l.draft(from, panels, storage.element);
-  const PointerArg stored = drafted ? *drafted : l.weights(from, storage.element, store(panels.make(), k, nr, storage.element, scales, l.target().vector_floats), panels.count * 4);
+  const PointerArg stored =
+      drafted ? *drafted
+              : l.weights(from, storage.element, store(panels.make(), k, nr, storage.element, scales, l.target().vector_floats),
+                          panels.count * 4);
   if (storage.element == ElementType::I8) {
     const auto* const first = reinterpret_cast<const std::byte*>(scales.data());
-    params.emplace_back("scales", l.weights(from, ElementType::F32, std::vector<std::byte>(first, first + scales.size() * sizeof(float)), 0));
+    params.emplace_back("scales",
+                        l.weights(from, ElementType::F32, std::vector<std::byte>(first, first + scales.size() * sizeof(float)), 0));
   }
   return stored;
 }

@@ -37,7 +37,7 @@ struct Columns {
   bool whole = false;  ///< each column's values follow each other; else a row's do, one of each column
 };
 
-bool is_f16(float x);   ///< one of f16's values, NaN aside
+bool is_f16(float x);  ///< one of f16's values, NaN aside
 bool is_bf16(float x);
 
 /// The types narrower than f32 that hold all of them exactly: F16, BF16, I8, those of them that do. Scales: one set of columns after the other.
@@ -54,7 +54,8 @@ int8_t code_of(float weight, float scale);
 
 /// Panels [number][k][nr] with elements of that type; `scales`: I8: of the columns of all panels, 0 for those that are padding. `lanes`: of a vector; where nr is no
 /// multiple, the last holds pairs (pack::pairs).
-std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, ElementType element, std::span<const float> scales, int64_t lanes);
+std::vector<std::byte> store(std::span<const float> panels, int64_t k, int64_t nr, ElementType element, std::span<const float> scales,
+                             int64_t lanes);
 
 /// How the right operand of a product of `rows` rows may be stored, or several that are stored alike: f32, and behind it as what else --narrow-weights says. All: what
 /// takes least. Auto: what is exact, for weights that come from beyond L2 and rows of one tile at most, which wait for them; for more rows the gain is
@@ -65,16 +66,17 @@ std::vector<Storage> candidate_storages(const Lowering& l, const std::vector<Col
 struct StoredKernel {
   std::string_view row;
   double macs;
-  double readings;  ///< how often it widens the weights
-  int64_t k, n;     ///< with what fills panels
+  double readings;     ///< how often it widens the weights
+  int64_t k, n;        ///< with what fills panels
   std::string note{};  ///< what sets the candidate apart from others of its row
   int64_t added = 0;   ///< weights of n * k that are zeros of the kernel's own
 };
 /// Lowering::consider for each storage; `build` gets the one that is chosen.
-void consider_stored(Lowering& l, const StoredKernel& kernel, const std::vector<Storage>& storages, const std::function<void(const Storage&)>& build);
+void consider_stored(Lowering& l, const StoredKernel& kernel, const std::vector<Storage>& storages,
+                     const std::function<void(const Storage&)>& build);
 
 /// Adds packed weights, and their scales to `params` where they have any. `scales`: as the kernel reads them, a panel's side by side.
-PointerArg add_stored(Lowering& l, const std::string& from, const Packed& panels, int64_t k, int64_t nr, const Storage& storage, std::vector<float> scales,
-                      std::vector<std::pair<std::string, Arg>>& params);
+PointerArg add_stored(Lowering& l, const std::string& from, const Packed& panels, int64_t k, int64_t nr, const Storage& storage,
+                      std::vector<float> scales, std::vector<std::pair<std::string, Arg>>& params);
 
 }  // namespace onnxc

@@ -81,7 +81,8 @@ class Search {
 
   bool is_ready(const State& state, int node) {
     effort_ -= std::ssize(problem_.nodes[index(node)].reads);
-    return std::ranges::all_of(problem_.nodes[index(node)].reads, [&](int v) { return writer_[index(v)] < 0 || state.done[index(writer_[index(v)])]; });
+    return std::ranges::all_of(problem_.nodes[index(node)].reads,
+                               [&](int v) { return writer_[index(v)] < 0 || state.done[index(writer_[index(v)])]; });
   }
 
   /// Whether no node but `node` is left to read the value.
@@ -158,7 +159,7 @@ class Search {
   const OrderProblem& problem_;
   int64_t limit_;  // peaks from here on are of no use
   std::size_t width_;
-  int64_t effort_;  // left: nodes and values that may still be looked at
+  int64_t effort_;                         // left: nodes and values that may still be looked at
   std::vector<std::vector<int>> readers_;  // of each value
   std::vector<int> writer_;
   std::vector<uint64_t> marks_;

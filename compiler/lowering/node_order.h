@@ -14,7 +14,7 @@ struct OrderedNode {
 };
 
 struct OrderProblem {
-  std::vector<int64_t> bytes;  ///< of each value; 0 where it takes no memory of ours: inputs, outputs, constants
+  std::vector<int64_t> bytes;      ///< of each value; 0 where it takes no memory of ours: inputs, outputs, constants
   std::vector<OrderedNode> nodes;  ///< in an order in which every value is written, if at all, before it is read
 };
 

@@ -24,7 +24,9 @@ float at(std::span<const float> values, int64_t i) { return values[static_cast<s
 /// The elements of a matrix, by row and column.
 auto element_of(std::span<const float> b, PanelShape s) {
   const int64_t ld = s.ld != 0 ? s.ld : s.transposed ? s.k : s.n;
-  return [b, ld, transposed = s.transposed](int64_t row, int64_t column) { return transposed ? at(b, column * ld + row) : at(b, row * ld + column); };
+  return [b, ld, transposed = s.transposed](int64_t row, int64_t column) {
+    return transposed ? at(b, column * ld + row) : at(b, row * ld + column);
+  };
 }
 
 /// Exponents of two by which the rows and the columns of a matrix are to be divided.
@@ -40,11 +42,15 @@ Equilibrated equilibrate(int64_t k, int64_t n, At at) {
   std::vector<double> squares;
   squares.reserve(rows * columns);
   for (int64_t row = 0; row < k; ++row) {
-    for (int64_t column = 0; column < n; ++column) squares.push_back(static_cast<double>(at(row, column)) * static_cast<double>(at(row, column)));
+    for (int64_t column = 0; column < n; ++column)
+      squares.push_back(static_cast<double>(at(row, column)) * static_cast<double>(at(row, column)));
   }
-  const auto exponent_of_root = [=](double square, int of_zero) { return square > 0 ? std::clamp(static_cast<int>(std::lround(std::log2(square) / 2)), -kMost, kMost) : of_zero; };
+  const auto exponent_of_root = [=](double square, int of_zero) {
+    return square > 0 ? std::clamp(static_cast<int>(std::lround(std::log2(square) / 2)), -kMost, kMost) : of_zero;
+  };
   Equilibrated e{std::vector<int>(rows), std::vector<int>(columns)};
-  std::vector<double> per_column(columns, 1.0), sums(columns);  // what a column's squares are multiplied by, and their sum by rows so divided
+  std::vector<double> per_column(columns, 1.0),
+      sums(columns);  // what a column's squares are multiplied by, and their sum by rows so divided
   for (int round = 0; round < 2; ++round) {
     for (std::size_t row = 0; row < rows; ++row) {
       double sum = 0;
@@ -141,10 +147,11 @@ std::vector<float> fast_inner_product(std::span<const float> b, PanelShape s) {
     return out;
   };
   const auto scaled = [&element, by_row = powers(scales.rows), by_column = powers(scales.columns)](int64_t row, int64_t column) {
-    return static_cast<float>(static_cast<double>(element(row, column)) * by_row[static_cast<std::size_t>(row)] * by_column[static_cast<std::size_t>(column)]);
+    return static_cast<float>(static_cast<double>(element(row, column)) * by_row[static_cast<std::size_t>(row)] *
+                              by_column[static_cast<std::size_t>(column)]);
   };
 
-  std::vector<int64_t> order;                       // of the rows in a panel
+  std::vector<int64_t> order;                      // of the rows in a panel
   std::vector<std::pair<int64_t, int64_t>> pairs;  // of rows
   for (int64_t from = 0; from < s.k; from += 3 * s.nr) {
     const int64_t steps = std::min(3 * s.nr, s.k - from), paired = (steps + 1) / 3, single = steps - 2 * paired;
@@ -163,7 +170,8 @@ std::vector<float> fast_inner_product(std::span<const float> b, PanelShape s) {
     if (row < s.k) return scaled(order[static_cast<std::size_t>(row)], column);
     if (row > s.k) return std::ldexp(1.0f, scales.columns[static_cast<std::size_t>(column)]);
     double products = 0;
-    for (const auto& [first, second] : pairs) products -= static_cast<double>(scaled(first, column)) * static_cast<double>(scaled(second, column));
+    for (const auto& [first, second] : pairs)
+      products -= static_cast<double>(scaled(first, column)) * static_cast<double>(scaled(second, column));
     return static_cast<float>(products);
   });
   for (const int exponent : scales.rows) out.push_back(std::ldexp(1.0f, exponent));
@@ -185,7 +193,8 @@ std::vector<float> conv(std::span<const float> w, ConvShape s) {
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(conv_size(s)));
   for (int64_t g = 0; g < s.group; ++g) {
-    append_panels(out, taps * s.cin, cout_g, s.nr, [&](int64_t k, int64_t co) { return at(w, ((g * cout_g + co) * s.cin + k % s.cin) * taps + k / s.cin); });
+    append_panels(out, taps * s.cin, cout_g, s.nr,
+                  [&](int64_t k, int64_t co) { return at(w, ((g * cout_g + co) * s.cin + k % s.cin) * taps + k / s.cin); });
   }
   return out;
 }
@@ -209,7 +218,8 @@ std::vector<float> conv_transpose(std::span<const float> w, ConvShape s) {
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(conv_size(s)));
   for (int64_t g = 0; g < s.group; ++g) {
-    append_panels(out, taps * s.cin, cout_g, s.nr, [&](int64_t k, int64_t co) { return at(w, ((g * s.cin + k % s.cin) * cout_g + co) * taps + k / s.cin); });
+    append_panels(out, taps * s.cin, cout_g, s.nr,
+                  [&](int64_t k, int64_t co) { return at(w, ((g * s.cin + k % s.cin) * cout_g + co) * taps + k / s.cin); });
   }
   return out;
 }
@@ -311,7 +321,8 @@ std::vector<float> winograd_line(std::span<const float> w, ConvShape s, int outp
     const int64_t kernel = (column * s.cin + row % s.cin) * s.kh * s.kw + line * step_across;
     const std::vector<double>& factors = g[static_cast<std::size_t>(row / steps)];
     double sum = 0;
-    for (int64_t k = 0; k < taps && from + k < length; ++k) sum += factors[static_cast<std::size_t>(k)] * static_cast<double>(at(w, kernel + (from + k) * step));
+    for (int64_t k = 0; k < taps && from + k < length; ++k)
+      sum += factors[static_cast<std::size_t>(k)] * static_cast<double>(at(w, kernel + (from + k) * step));
     return static_cast<float>(sum);
   });
   return out;
@@ -322,7 +333,8 @@ std::vector<float> stem_winograd(std::span<const float> w, ConvShape s, int outp
     std::vector<float> turned;
     turned.reserve(w.size());
     for (int64_t row = 0; row < s.cout * s.kh; ++row) {
-      for (int64_t i = 0; i < s.kw * s.cin; ++i) turned.push_back(at(w, ((row / s.kh * s.cin + i % s.cin) * s.kh + row % s.kh) * s.kw + i / s.cin));
+      for (int64_t i = 0; i < s.kw * s.cin; ++i)
+        turned.push_back(at(w, ((row / s.kh * s.cin + i % s.cin) * s.kh + row % s.kh) * s.kw + i / s.cin));
     }
     return stem_winograd(turned, {.cout = s.cout, .cin = 1, .kh = s.kh, .kw = s.kw * s.cin, .nr = s.nr}, outputs, taps, stride);
   }
@@ -337,11 +349,13 @@ std::vector<float> stem_winograd(std::span<const float> w, ConvShape s, int outp
   out.reserve(static_cast<std::size_t>(panels_size(rows, s.cout, s.nr)));
   append_panels(out, rows, s.cout, s.nr, [&](int64_t row, int64_t column) {
     const std::vector<double>& factors = g[static_cast<std::size_t>(row % points)];
-    const int64_t kx = row / points % s.kw, ci = row / points / s.kw % s.cin, first = pieces[static_cast<std::size_t>(row / points / s.kw / s.cin)];
+    const int64_t kx = row / points % s.kw, ci = row / points / s.kw % s.cin,
+                  first = pieces[static_cast<std::size_t>(row / points / s.kw / s.cin)];
     double sum = 0;
     for (int64_t k = 0; k < taps; ++k) {
       const int64_t ky = first + k * stride;
-      if (ky < s.kh) sum += factors[static_cast<std::size_t>(k)] * static_cast<double>(at(w, ((column * s.cin + ci) * s.kh + ky) * s.kw + kx));
+      if (ky < s.kh)
+        sum += factors[static_cast<std::size_t>(k)] * static_cast<double>(at(w, ((column * s.cin + ci) * s.kh + ky) * s.kw + kx));
     }
     return static_cast<float>(sum);
   });
@@ -364,7 +378,8 @@ std::vector<float> narrow(std::span<const float> w, ConvShape s, int64_t lanes, 
   for (int64_t tap = 0; tap < taps; ++tap) {
     for (int64_t ci = 0; ci < s.cin; ++ci) {
       for (int64_t co = 0; co < s.cout; ++co)
-        out[static_cast<std::size_t>(((tap * blocks + ci / lanes) * s.cout + co) * lanes + ci % lanes)] = at(w, (transposed ? ci * s.cout + co : co * s.cin + ci) * taps + tap);
+        out[static_cast<std::size_t>(((tap * blocks + ci / lanes) * s.cout + co) * lanes + ci % lanes)] =
+            at(w, (transposed ? ci * s.cout + co : co * s.cin + ci) * taps + tap);
     }
   }
   return out;

@@ -12,10 +12,14 @@ namespace {
 
 constexpr int64_t kPage = 4096;  // bytes: what one thread writes, the prefetchers of others do not touch
 
-int64_t bytes_of_part(const Program& program, const PointerArg& p) { return p.part_stride.value() * held_bits(program[p.buffer].element) / 8; }
+int64_t bytes_of_part(const Program& program, const PointerArg& p) {
+  return p.part_stride.value() * held_bits(program[p.buffer].element) / 8;
+}
 
 /// Whether this is scratch of a known size, of a buffer that nothing else touches.
-bool is_private(const std::vector<int>& steps, const PointerArg& p) { return p.part_stride.is_constant() && p.part_stride.value() > 0 && steps[static_cast<std::size_t>(p.buffer)] == 1; }
+bool is_private(const std::vector<int>& steps, const PointerArg& p) {
+  return p.part_stride.is_constant() && p.part_stride.value() > 0 && steps[static_cast<std::size_t>(p.buffer)] == 1;
+}
 
 }  // namespace
 
@@ -39,7 +43,11 @@ void keep_part_workspaces(Program& program, int threads) {
     part_bytes = std::max(part_bytes, (end + kPage - 1) / kPage * kPage);
   });
   if (places.empty()) return;
-  program.buffers.push_back({.name = "scratch of each part", .place = Buffer::Place::Arena, .element = ElementType::F32, .extents = {part_bytes / 4 * threads}, .bytes = part_bytes * threads});
+  program.buffers.push_back({.name = "scratch of each part",
+                             .place = Buffer::Place::Arena,
+                             .element = ElementType::F32,
+                             .extents = {part_bytes / 4 * threads},
+                             .bytes = part_bytes * threads});
   for_each_step(program.steps, [&](Step& step, int) {
     for_each_pointer(step, [&](PointerArg& p) {
       const auto place = places.find(p.buffer);

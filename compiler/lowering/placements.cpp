@@ -27,7 +27,8 @@ std::vector<Sizes> samples(const Program& program, const std::vector<BufferId>& 
   std::vector<Sizes> samples;
   const auto add = [&](auto&& wanted) {
     Sizes sample;
-    for (const auto& [name, symbol] : symbols) sample[name] = std::clamp<int64_t>(wanted(sample.size()), symbol.min_value(), symbol.max_value());
+    for (const auto& [name, symbol] : symbols)
+      sample[name] = std::clamp<int64_t>(wanted(sample.size()), symbol.min_value(), symbol.max_value());
     if (std::ranges::find(samples, sample) == samples.end() && are_plausible(program, sample)) samples.push_back(std::move(sample));
   };
   for (int64_t n : {64, 1, 1000, 7}) add([&](std::size_t k) { return n + static_cast<int64_t>(k % 3); });

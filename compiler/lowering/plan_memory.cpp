@@ -59,7 +59,10 @@ void extend_over_loops(Program& program) {
 /// Even at the least sizes. Names the largest of the buffers.
 [[noreturn]] void refuse_endless(const Program& program, const std::vector<BufferId>& list) {
   const BufferId largest = *std::ranges::max_element(list, {}, [&](BufferId id) { return program[id].bytes.min_value(); });
-  throw Error(ErrorKind::Budget, fmt::format("the arena would take more than {} bytes, '{}' alone {}", kEndless, program[largest].name, program[largest].bytes.text()), "see --max-arena");
+  throw Error(
+      ErrorKind::Budget,
+      fmt::format("the arena would take more than {} bytes, '{}' alone {}", kEndless, program[largest].name, program[largest].bytes.text()),
+      "see --max-arena");
 }
 
 /// In the lowest of the placements.
@@ -153,7 +156,8 @@ void check_plan(const Program& program) {
   // Views stay inside what they view.
   for (const Buffer& b : program.buffers) {
     if (b.parent < 0 || !b.bytes.is_constant() || !b.offset.is_constant() || !program[b.parent].bytes.is_constant()) continue;
-    ONNXC_CHECK(b.offset.value() >= 0 && b.offset.value() + b.bytes.value() <= program[b.parent].bytes.value(), "a view lies inside its parent");
+    ONNXC_CHECK(b.offset.value() >= 0 && b.offset.value() + b.bytes.value() <= program[b.parent].bytes.value(),
+                "a view lies inside its parent");
   }
   std::vector<int64_t> offsets(list.size());
   if (program.placements.empty()) {

@@ -17,7 +17,7 @@ std::vector<BufferId> planned_buffers(const Program& program);
 
 /// Of a planned program; with symbolic sizes, at what a run is likely to have.
 struct LikelyArena {
-  Sizes sizes{};            ///< of the dimensions that the arena depends on
+  Sizes sizes{};  ///< of the dimensions that the arena depends on
   int64_t bytes = 0;
   int64_t lower_bound = 0;  ///< no plan for these sizes takes less
 };

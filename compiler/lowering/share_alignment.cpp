@@ -116,7 +116,8 @@ class Aligner {
         const auto [self, self_end] = share_at(i, from);
         const auto [other, other_end] = share_at(piece.interval, from);
         const int64_t to = std::min({piece.end, self_end, other_end});
-        if (self != other || (other > 0 && sharing_[static_cast<std::size_t>(piece.interval)].gathered)) bytes[static_cast<std::size_t>(self)] += to - from;
+        if (self != other || (other > 0 && sharing_[static_cast<std::size_t>(piece.interval)].gathered))
+          bytes[static_cast<std::size_t>(self)] += to - from;
         from = to;
       }
     }
@@ -140,7 +141,8 @@ class Aligner {
   /// Those placed that are live in some step of interval i.
   std::vector<int> live_with(int i) const {
     std::vector<int> found;
-    std::ranges::copy_if(by_time_, std::back_inserter(found), [&](int c) { return c != i && offset(c) != kUnplaced && live_together(at(c), at(i)); });
+    std::ranges::copy_if(by_time_, std::back_inserter(found),
+                         [&](int c) { return c != i && offset(c) != kUnplaced && live_together(at(c), at(i)); });
     return found;
   }
 
@@ -152,7 +154,8 @@ class Aligner {
     const auto add = [&](int64_t place) {
       place = place / alignment * alignment;
       const bool is_inside = place >= 0 && place + size <= height_;
-      if (is_inside && std::ranges::none_of(others, [&](int c) { return place < offset(c) + at(c).size && offset(c) < place + size; })) list.push_back(place);
+      if (is_inside && std::ranges::none_of(others, [&](int c) { return place < offset(c) + at(c).size && offset(c) < place + size; }))
+        list.push_back(place);
     };
     const auto add_beside = [&](int c) {
       if (c == i || offset(c) == kUnplaced) return;
@@ -207,9 +210,12 @@ class Aligner {
 
 }  // namespace
 
-int64_t foreign_bytes(std::span<const Interval> intervals, std::span<const Sharing> sharing, std::span<const int64_t> offsets) { return Aligner(intervals, sharing, 0).total(offsets); }
+int64_t foreign_bytes(std::span<const Interval> intervals, std::span<const Sharing> sharing, std::span<const int64_t> offsets) {
+  return Aligner(intervals, sharing, 0).total(offsets);
+}
 
-std::vector<int64_t> align_shares(std::span<const Interval> intervals, std::span<const Sharing> sharing, std::span<const int64_t> offsets, int64_t height) {
+std::vector<int64_t> align_shares(std::span<const Interval> intervals, std::span<const Sharing> sharing, std::span<const int64_t> offsets,
+                                  int64_t height) {
   std::vector<int64_t> best(offsets.begin(), offsets.end());
   if (intervals.size() > kMost) return best;
   Aligner aligner(intervals, sharing, height);

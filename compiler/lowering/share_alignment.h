@@ -20,6 +20,7 @@ int64_t foreign_bytes(std::span<const Interval> intervals, std::span<const Shari
 
 /// Moves intervals of a coloring within its height so that foreign_bytes falls, by centring them on each other where lifetimes allow it. Gives the offsets, those that came
 /// where none are better. The same input gives the same answer.
-std::vector<int64_t> align_shares(std::span<const Interval> intervals, std::span<const Sharing> sharing, std::span<const int64_t> offsets, int64_t height);
+std::vector<int64_t> align_shares(std::span<const Interval> intervals, std::span<const Sharing> sharing, std::span<const int64_t> offsets,
+                                  int64_t height);
 
 }  // namespace onnxc

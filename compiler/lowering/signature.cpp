@@ -17,7 +17,8 @@ class Signature {
     text_ += node.full_op();
     if (!node.attributes.empty()) {
       std::string all;
-      for (const auto& [name, value] : node.attributes) all += fmt::format("{}{} = {}", all.empty() ? "" : ", ", name, attribute_text(value));
+      for (const auto& [name, value] : node.attributes)
+        all += fmt::format("{}{} = {}", all.empty() ? "" : ", ", name, attribute_text(value));
       text_ += " {" + all + "}";
     }
     const auto own = static_cast<std::size_t>(node.own_inputs());
@@ -48,7 +49,8 @@ class Signature {
     const Value& value = graph_[v];
     for (const Dim extent : value.type.extents) extent.collect_symbols(symbols_);
     std::string text = (value.constant ? "const " : "") + value.type.text();
-    if (const Layout& layout = layouts_[static_cast<std::size_t>(v)]; layout.channels_last && !value.constant) text += " pixels " + layout.pixel_stride.text();
+    if (const Layout& layout = layouts_[static_cast<std::size_t>(v)]; layout.channels_last && !value.constant)
+      text += " pixels " + layout.pixel_stride.text();
     return text;
   }
 
@@ -60,7 +62,8 @@ class Signature {
 
 }  // namespace
 
-std::string signature_of(const Graph& graph, const Node& node, std::span<const Node* const> absorbed, const std::vector<Layout>& layouts, double streaming) {
+std::string signature_of(const Graph& graph, const Node& node, std::span<const Node* const> absorbed, const std::vector<Layout>& layouts,
+                         double streaming) {
   Signature signature(graph, layouts);
   for (const Node* before : absorbed) {
     signature.add(*before);

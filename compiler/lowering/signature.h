@@ -15,6 +15,7 @@ namespace onnxc {
 
 /// The node's operator, attributes, types and layouts of what it reads and writes, its epilogue, and the same of the nodes that its kernel `absorbed`. `streaming`: as
 /// Lowerer has it. One line of text that a person can read, with a hash in the place of its end where it would be long.
-std::string signature_of(const Graph& graph, const Node& node, std::span<const Node* const> absorbed, const std::vector<Layout>& layouts, double streaming);
+std::string signature_of(const Graph& graph, const Node& node, std::span<const Node* const> absorbed, const std::vector<Layout>& layouts,
+                         double streaming);
 
 }  // namespace onnxc

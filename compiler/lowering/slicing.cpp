@@ -16,7 +16,8 @@ Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduc
   return slicing;
 }
 
-void add_streaming(Lowering& l, const Tile& tile, const TiledProduct& product, int64_t run, std::vector<std::pair<std::string, Arg>>& params) {
+void add_streaming(Lowering& l, const Tile& tile, const TiledProduct& product, int64_t run,
+                   std::vector<std::pair<std::string, Arg>>& params) {
   params.emplace_back("weights_end", name_arg("weights_end"));
   const Slicing slicing = choose_slicing(l.target(), tile, product, run);
   if (slicing.steps == 0) return;

@@ -25,19 +25,31 @@ PointerArg Lowerer::add_weights(Weights weights) {
   const auto size = static_cast<int64_t>(weights.bytes->size());
   const int64_t count = weights.strings ? static_cast<int64_t>(weights.strings->size()) : size * 8 / held_bits(weights.element);
   weights.name = fmt::format("w{}", number);
-  alike.push_back(add_buffer({.name = weights.from, .place = Buffer::Place::Weights, .element = weights.element, .extents = {count},
-                              .bytes = weights.strings ? storage_bytes(weights.element, count) : size, .index = static_cast<int>(number)}));
+  alike.push_back(add_buffer({.name = weights.from,
+                              .place = Buffer::Place::Weights,
+                              .element = weights.element,
+                              .extents = {count},
+                              .bytes = weights.strings ? storage_bytes(weights.element, count) : size,
+                              .index = static_cast<int>(number)}));
   program_.weights.push_back(std::move(weights));
   return {alike.back(), false, 0, program_.weights.back().element};
 }
 
-PointerArg Lowerer::add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes, std::optional<int64_t> wide_bytes) {
-  return add_weights({.name = {}, .from = from, .element = element, .bytes = std::make_shared<std::vector<std::byte>>(std::move(bytes)), .wide_bytes = wide_bytes});
+PointerArg Lowerer::add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes,
+                                std::optional<int64_t> wide_bytes) {
+  return add_weights({.name = {},
+                      .from = from,
+                      .element = element,
+                      .bytes = std::make_shared<std::vector<std::byte>>(std::move(bytes)),
+                      .wide_bytes = wide_bytes});
 }
 
 PointerArg Lowerer::add_weights(const std::string& from, const TensorData& tensor) {
   if (tensor.type != ElementType::String) return add_weights(from, tensor.type, tensor.bytes);
-  return add_weights({.name = {}, .from = from, .element = tensor.type, .bytes = std::make_shared<std::vector<std::byte>>(),
+  return add_weights({.name = {},
+                      .from = from,
+                      .element = tensor.type,
+                      .bytes = std::make_shared<std::vector<std::byte>>(),
                       .strings = std::make_shared<const std::vector<std::string>>(tensor.strings)});
 }
 
@@ -49,14 +61,20 @@ PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed,
     Weights weights{.name = fmt::format("w{}", number), .from = from, .element = element, .bytes = nullptr, .draft_bytes = bytes};
     if (element != ElementType::F32) weights.wide_bytes = storage_bytes(ElementType::F32, packed.count);
     program_.weights.push_back(std::move(weights));
-    it->second = add_buffer({.name = from, .place = Buffer::Place::Weights, .element = element, .extents = {packed.count}, .bytes = bytes, .index = static_cast<int>(number)});
+    it->second = add_buffer({.name = from,
+                             .place = Buffer::Place::Weights,
+                             .element = element,
+                             .extents = {packed.count},
+                             .bytes = bytes,
+                             .index = static_cast<int>(number)});
   }
   return {it->second, false, 0, element};
 }
 
 void Lowerer::need_heap(const Node& node) {
   if (!options_.heap)
-    node.fail(ErrorKind::Unsupported, "needs memory whose size has no bound before the model runs", "leave out --no-heap, or state the dimensions it depends on with --dim");
+    node.fail(ErrorKind::Unsupported, "needs memory whose size has no bound before the model runs",
+              "leave out --no-heap, or state the dimensions it depends on with --dim");
   program_.uses_heap = true;
 }
 
@@ -89,7 +107,8 @@ BufferId Lowerer::declare_pointer(Buffer buffer) {
 }
 
 BufferId Lowerer::declare_object(const Value& value) {
-  return declare({.name = value.name, .place = Buffer::Place::Object, .is_value = true, .is_ranked = value.type.ranked, .kind = value.type.kind});
+  return declare(
+      {.name = value.name, .place = Buffer::Place::Object, .is_value = true, .is_ranked = value.type.ranked, .kind = value.type.kind});
 }
 
 BufferId Lowerer::add_storage(Buffer buffer) {

@@ -14,22 +14,31 @@ struct Candidate {
 };
 
 // 16-wide on Sapphire Rapids, panels in L1, those with pairs on Zen 4; 2026-11.
-constexpr Candidate kAvx512[] = {{14, 2, 0.97, 0.85}, {13, 2, 0.97, 0.84}, {12, 2, 0.96, 0.84}, {11, 2, 0.96, 0.84}, {10, 2, 0.95, 0.83}, {9, 2, 0.94, 0.83}, {8, 2, 0.93, 0.82},
-                                 {7, 3, 0.982, 0.92}, {8, 3, 0.98, 0.93},  {9, 3, 0.98, 0.93},  {6, 4, 0.98, 0.97},  {7, 4, 0.97, 0.9},   {5, 4, 0.96, 0.95},  {4, 4, 0.92, 0.91},
-                                 {3, 4, 0.85, 0.85},  {2, 4, 0.75, 0.75},  {1, 4, 0.5, 0.5},    {14, 1, 0.8, 0.59},  {10, 1, 0.77, 0.58}, {8, 1, 0.75, 0.57},
-                                 {8, 2, 0.9, 0.7, true}, {7, 2, 0.89, 0.7, true}, {10, 2, 0.89, 0.7, true}, {8, 3, 0.92, 0.8, true}, {7, 3, 0.9, 0.8, true}, {6, 4, 0.95, 0.9, true},
-                                 {5, 4, 0.94, 0.9, true},  {14, 1, 0.7, 0.5, true}, {10, 1, 0.68, 0.5, true},  {8, 1, 0.65, 0.5, true}};
+constexpr Candidate kAvx512[] = {
+    {14, 2, 0.97, 0.85},     {13, 2, 0.97, 0.84},     {12, 2, 0.96, 0.84},      {11, 2, 0.96, 0.84},      {10, 2, 0.95, 0.83},
+    {9, 2, 0.94, 0.83},      {8, 2, 0.93, 0.82},      {7, 3, 0.982, 0.92},      {8, 3, 0.98, 0.93},       {9, 3, 0.98, 0.93},
+    {6, 4, 0.98, 0.97},      {7, 4, 0.97, 0.9},       {5, 4, 0.96, 0.95},       {4, 4, 0.92, 0.91},       {3, 4, 0.85, 0.85},
+    {2, 4, 0.75, 0.75},      {1, 4, 0.5, 0.5},        {14, 1, 0.8, 0.59},       {10, 1, 0.77, 0.58},      {8, 1, 0.75, 0.57},
+    {8, 2, 0.9, 0.7, true},  {7, 2, 0.89, 0.7, true}, {10, 2, 0.89, 0.7, true}, {8, 3, 0.92, 0.8, true},  {7, 3, 0.9, 0.8, true},
+    {6, 4, 0.95, 0.9, true}, {5, 4, 0.94, 0.9, true}, {14, 1, 0.7, 0.5, true},  {10, 1, 0.68, 0.5, true}, {8, 1, 0.65, 0.5, true}};
 // What Zen 5 has otherwise, 2026-11. Beside multiply-adds it stores a vector in two cycles, so that the fewer a tile finishes at once the better they hide under the next one's: with
 // k = 16, 24, 40, 64 7x3 reaches 86, 89, 91, 96 % of the peak, 4x4 94, 94, 97, 97 (but stems lose a quarter by 4x4). 7x4 keeps a sum on the stack and waits for that.
 constexpr Candidate kZen5[] = {{7, 4, 0.94, 0.9}, {4, 4, 0.985, 0.91, false, 0.9}};
 // 8-wide with 16 registers: Zen 3, k from 16 to 1152, 2026-11. 2x4 does as well in a product alone, and worse in each network that had it.
-constexpr Candidate kAvx2[] = {{6, 2, 0.97, 0.9, false, 3.0},   {5, 2, 0.955, 0.9, false, 3.0}, {4, 2, 0.93, 0.88, false, 3.0}, {4, 3, 0.96, 0.92, false, 2.6},
-                               {3, 3, 0.95, 0.85, false, 2.6}, {2, 4, 0.7, 0.7, false, 1.8}, {12, 1, 0.76, 0.62},           {10, 1, 0.74, 0.61},
-                               {8, 1, 0.61, 0.56},             {1, 4, 0.5, 0.5}};
+constexpr Candidate kAvx2[] = {{6, 2, 0.97, 0.9, false, 3.0},
+                               {5, 2, 0.955, 0.9, false, 3.0},
+                               {4, 2, 0.93, 0.88, false, 3.0},
+                               {4, 3, 0.96, 0.92, false, 2.6},
+                               {3, 3, 0.95, 0.85, false, 2.6},
+                               {2, 4, 0.7, 0.7, false, 1.8},
+                               {12, 1, 0.76, 0.62},
+                               {10, 1, 0.74, 0.61},
+                               {8, 1, 0.61, 0.56},
+                               {1, 4, 0.5, 0.5}};
 // AArch64 has 32 registers of 4 floats and multiplies by lanes, so a tile also holds a vector of each of its rows. Unmeasured: by the instructions that
 // g++ 12 makes of tile.hpp; it spills the rows of 7x3 and 6x4.
-constexpr Candidate kNeon[] = {{6, 3, 0.97, 0.97}, {8, 2, 0.95, 0.95}, {6, 2, 0.94, 0.94},  {5, 4, 0.95, 0.95}, {4, 4, 0.93, 0.93},
-                               {12, 1, 0.9, 0.9},  {8, 1, 0.85, 0.85}, {1, 4, 0.5, 0.5},    {2, 4, 0.7, 0.7},   {3, 4, 0.85, 0.85}};
+constexpr Candidate kNeon[] = {{6, 3, 0.97, 0.97}, {8, 2, 0.95, 0.95}, {6, 2, 0.94, 0.94}, {5, 4, 0.95, 0.95}, {4, 4, 0.93, 0.93},
+                               {12, 1, 0.9, 0.9},  {8, 1, 0.85, 0.85}, {1, 4, 0.5, 0.5},   {2, 4, 0.7, 0.7},   {3, 4, 0.85, 0.85}};
 constexpr Candidate kNarrow[] = {{6, 2, 0.95, 0.9}, {4, 3, 0.94, 0.9}, {8, 1, 0.75, 0.6}, {1, 4, 0.5, 0.5}, {2, 4, 0.7, 0.7}};
 
 std::span<const Candidate> candidates(const Target& target) {
@@ -60,7 +69,9 @@ double rows_taken(const Target& target, const Candidate& c, int64_t rows) {
   return whole + halves * std::max(1.0, 4 / step);
 }
 
-int columns_of(const Candidate& c, const Target& target) { return c.vectors * target.vector_floats - (c.pairs ? target.vector_floats / 2 : 0); }
+int columns_of(const Candidate& c, const Target& target) {
+  return c.vectors * target.vector_floats - (c.pairs ? target.vector_floats / 2 : 0);
+}
 
 }  // namespace
 
@@ -75,15 +86,18 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
   for (const Candidate& common : candidates(target)) {
     const Candidate& c = product.short_runs ? common : of_core(common, target);
     const int64_t nr = columns_of(c, target), columns = (product.n + nr - 1) / nr * nr;
-    if (c.pairs && (!product.pairs || product.k % 2 != 0 || 4 * product.k * nr > target.l2_bytes / 4)) continue;  // they do not go in slices
+    if (c.pairs && (!product.pairs || product.k % 2 != 0 || 4 * product.k * nr > target.l2_bytes / 4))
+      continue;  // they do not go in slices
     const bool even = product.line == 0 || product.line % c.rows == 0;
     // A panel that leaves L1 is read from L2 once for each tile of rows, 128 / rows bytes for each cycle of two multiply-adds, of which some 16 come; unless
     // it goes in slices.
-    const double waits = c.rows < 8 && c.rows < rows && nr * product.k * 4 > target.l1_bytes && !is_deep(target, product.k, nr) ? 1.15 : 1.0;
+    const double waits =
+        c.rows < 8 && c.rows < rows && nr * product.k * 4 > target.l1_bytes && !is_deep(target, product.k, nr) ? 1.15 : 1.0;
     // To start a tile and to finish it takes as long as so many steps of k; where little else is in flight, all the longer (Zen 4, k from 16 to 64).
     // And the three runs of a stem's kernel of 3x3, or more, some 12 cycles each, where two multiply-adds are one.
     const double runs = product.short_runs && target.isa == Isa::Avx2 ? 72.0 / (c.rows * c.vectors) : 0;
-    const double ends = 1 + ((c.ends > 0 ? c.ends : ends_of(c.rows, c.vectors)) + runs) / static_cast<double>(std::max<int64_t>(1, product.k));
+    const double ends =
+        1 + ((c.ends > 0 ? c.ends : ends_of(c.rows, c.vectors)) + runs) / static_cast<double>(std::max<int64_t>(1, product.k));
     const double wasted = waste(rows, c) + (product.likely > 0 && !product.m.is_constant() ? waste(product.likely, c) : 0);
     const double work = wasted * static_cast<double>(columns) * waits * ends / (even ? c.even : c.anywhere);
     if (best == nullptr || work < least) {
@@ -129,10 +143,13 @@ WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t c
     int rows, vectors;
     double efficiency;
   };
-  static constexpr WinogradCandidate kCommon[] = {{7, 4, 1.0}, {6, 4, 1.0}, {5, 4, 0.97}, {4, 4, 0.86}, {14, 2, 0.93}, {8, 2, 0.87}, {14, 1, 0.76}, {8, 1, 0.7}};
+  static constexpr WinogradCandidate kCommon[] = {{7, 4, 1.0},   {6, 4, 1.0},  {5, 4, 0.97},  {4, 4, 0.86},
+                                                  {14, 2, 0.93}, {8, 2, 0.87}, {14, 1, 0.76}, {8, 1, 0.7}};
   // Measured at 16, 64 and 256 channels, 2026-11: 6x3, 7x3 and 8x2 reach 92 to 98 % of the peak, 7x4 87 to 97, 8x1 89 to 95.
-  static constexpr WinogradCandidate kZen4Tiles[] = {{7, 4, 0.985}, {6, 4, 1.0}, {5, 4, 0.99}, {4, 4, 0.985}, {7, 3, 1.0}, {6, 3, 1.0}, {14, 2, 0.99}, {8, 2, 1.0}, {14, 1, 0.935}, {8, 1, 0.965}};
-  static constexpr WinogradCandidate kZen5Tiles[] = {{7, 4, 0.96}, {6, 4, 1.0}, {5, 4, 0.99}, {4, 4, 0.94}, {7, 3, 0.97}, {6, 3, 0.97}, {14, 2, 0.91}, {8, 2, 0.97}, {16, 1, 0.78}, {14, 1, 0.76}, {8, 1, 0.75}};
+  static constexpr WinogradCandidate kZen4Tiles[] = {{7, 4, 0.985}, {6, 4, 1.0},   {5, 4, 0.99}, {4, 4, 0.985},  {7, 3, 1.0},
+                                                     {6, 3, 1.0},   {14, 2, 0.99}, {8, 2, 1.0},  {14, 1, 0.935}, {8, 1, 0.965}};
+  static constexpr WinogradCandidate kZen5Tiles[] = {{7, 4, 0.96},  {6, 4, 1.0},  {5, 4, 0.99},  {4, 4, 0.94},  {7, 3, 0.97}, {6, 3, 0.97},
+                                                     {14, 2, 0.91}, {8, 2, 0.97}, {16, 1, 0.78}, {14, 1, 0.76}, {8, 1, 0.75}};
   const std::span<const WinogradCandidate> tiles_of_core = target.core == Core::Zen5   ? std::span<const WinogradCandidate>(kZen5Tiles)
                                                            : target.core == Core::Zen4 ? std::span<const WinogradCandidate>(kZen4Tiles)
                                                                                        : kCommon;

@@ -8,9 +8,9 @@
 namespace onnxc {
 
 struct Tile {
-  int rows, vectors;  ///< MR and NV of runtime_stub/onnxc/tile.hpp
-  int nr;             ///< columns: vectors * the target's vector width, less half of one where the last holds pairs
-  bool pairs = false; ///< kPairs of tile.hpp
+  int rows, vectors;   ///< MR and NV of runtime_stub/onnxc/tile.hpp
+  int nr;              ///< columns: vectors * the target's vector width, less half of one where the last holds pairs
+  bool pairs = false;  ///< kPairs of tile.hpp
 };
 
 /// A product for which a tile is chosen: m rows by n columns of depth k.
@@ -19,9 +19,9 @@ struct TiledProduct {
   int64_t n, k;
   /// Rows are pixels of image rows so long, and evenly spaced only within one; 0: all rows are evenly spaced.
   int64_t line = 0;
-  bool pairs = false;  ///< whether the kernel has tiles with pairs
+  bool pairs = false;       ///< whether the kernel has tiles with pairs
   bool short_runs = false;  ///< of k, for each of which a tile sets up anew, as stems do
-  int64_t likely = 0;  ///< rows of a batch of one, where m is symbolic
+  int64_t likely = 0;       ///< rows of a batch of one, where m is symbolic
 };
 
 /// Whether panels of so many columns are large against L2: then they go in slices (slicing.h).

@@ -22,7 +22,8 @@ void apply_measured(std::span<Choice::Candidate> candidates, const Measured& mea
     }
     least = std::min(least, candidate.cost_ns);
   }
-  const auto pick = std::ranges::find_if(candidates, [&](const Choice::Candidate& candidate) { return candidate.label() == measured.pick; });
+  const auto pick =
+      std::ranges::find_if(candidates, [&](const Choice::Candidate& candidate) { return candidate.label() == measured.pick; });
   if (pick != candidates.end()) pick->cost_ns = std::nextafter(least, 0.0);
 }
 

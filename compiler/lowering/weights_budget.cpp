@@ -20,7 +20,8 @@ int64_t weights_growth(const std::vector<Choice>& choices) {
 }
 
 int64_t growth_limit(const Program& program, const std::vector<Choice>& choices, double most_times) {
-  return static_cast<int64_t>((most_times - 1) * static_cast<double>(weight_bytes(program) + weight_bytes_saved(program) - weights_growth(choices)));
+  return static_cast<int64_t>((most_times - 1) *
+                              static_cast<double>(weight_bytes(program) + weight_bytes_saved(program) - weights_growth(choices)));
 }
 
 std::vector<std::size_t> picks_within(const std::vector<Choice>& choices, int64_t most_bytes) {

@@ -59,7 +59,8 @@ Dim repeat_factor(Dim own, Dim result) {
 DimList broadcast_strides(const Extents& result, const Extents& extents, const DimList& strides) {
   DimList list(result.size(), 0);
   const std::size_t ahead = result.size() - extents.size();
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) list[axis + ahead] = strides[axis] * repeat_factor(extents[axis], result[axis + ahead]);
+  for (std::size_t axis = 0; axis < extents.size(); ++axis)
+    list[axis + ahead] = strides[axis] * repeat_factor(extents[axis], result[axis + ahead]);
   return list;
 }
 

@@ -66,19 +66,19 @@ void apply_same(Fn fn, TensorData& out, const TensorData& a, const TensorData* b
   const T* p = elements<T>(a);
   const T* q = b != nullptr ? elements<T>(*b) : nullptr;
   switch (fn) {
-#define ONNXC_UNARY(id, name)                                   \
-  case Fn::id:                                                  \
-    if constexpr (takes<T>(Fn::id) && requires(T x) { T(fn::name(x)); }) {          \
-      for (int64_t i = 0; i < n; ++i) y[i] = T(fn::name(p[i])); \
-      return;                                                   \
-    }                                                           \
+#define ONNXC_UNARY(id, name)                                              \
+  case Fn::id:                                                             \
+    if constexpr (takes<T>(Fn::id) && requires(T x) { T(fn::name(x)); }) { \
+      for (int64_t i = 0; i < n; ++i) y[i] = T(fn::name(p[i]));            \
+      return;                                                              \
+    }                                                                      \
     break;
-#define ONNXC_BINARY(id, name)                                        \
-  case Fn::id:                                                        \
-    if constexpr (takes<T>(Fn::id) && requires(T x) { T(fn::name(x, x)); }) {             \
-      for (int64_t i = 0; i < n; ++i) y[i] = T(fn::name(p[i], q[i])); \
-      return;                                                         \
-    }                                                                 \
+#define ONNXC_BINARY(id, name)                                                \
+  case Fn::id:                                                                \
+    if constexpr (takes<T>(Fn::id) && requires(T x) { T(fn::name(x, x)); }) { \
+      for (int64_t i = 0; i < n; ++i) y[i] = T(fn::name(p[i], q[i]));         \
+      return;                                                                 \
+    }                                                                         \
     break;
 #define ONNXC_CHOOSE_1(id, name) ONNXC_UNARY(id, name)
 #define ONNXC_CHOOSE_2(id, name) ONNXC_BINARY(id, name)
@@ -177,7 +177,8 @@ TensorData apply(const Expr::Term& term, const TensorData* a, const TensorData* 
 Constant with_views(const Constant& tensor) {
   if (tensor == nullptr || tensor->type != ElementType::String) return tensor;
   auto views = std::make_shared<TensorData>(evaluation_room(tensor->type, tensor->shape));
-  for (std::size_t i = 0; i < tensor->strings.size(); ++i) elements<onnxc_string>(*views)[i] = {tensor->strings[i].data(), tensor->strings[i].size()};
+  for (std::size_t i = 0; i < tensor->strings.size(); ++i)
+    elements<onnxc_string>(*views)[i] = {tensor->strings[i].data(), tensor->strings[i].size()};
   return views;
 }
 

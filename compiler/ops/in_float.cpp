@@ -18,10 +18,8 @@ std::vector<ValueId> compute_in(GraphBuilder& b, const Node& node, ElementType t
   while (outputs > 1 && node.outputs[outputs - 1] == kAbsent) --outputs;
   std::vector<ValueId> results = b.ops(node.full_op(), std::move(inputs), static_cast<int>(outputs), node.attributes);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (node.outputs[i] == kAbsent)
-      results[i] = kAbsent;
-    else
-      results[i] = cast_to(b, results[i], b.type(node.outputs[i]).element);
+    if (node.outputs[i] == kAbsent) results[i] = kAbsent;
+    else results[i] = cast_to(b, results[i], b.type(node.outputs[i]).element);
   }
   return results;
 }

@@ -2,7 +2,7 @@
 
 namespace onnxc {
 
-#define ONNXC_OPERATOR(name) extern const Operator op_##name;
+#define ONNXC_OPERATOR(name)       extern const Operator op_##name;
 #define ONNXC_OPERATOR_TABLE(name) std::span<const Operator> table_##name();
 #include "compiler/ops/op_list.inc"
 #undef ONNXC_OPERATOR

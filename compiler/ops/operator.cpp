@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/ops/custom/custom_operator.h"
 #include "compiler/ops/op_list.h"
 #include "compiler/ops/run_time_axes.h"
-#include "compiler/ops/custom/custom_operator.h"
 #include "compiler/ops/shape_arithmetic.h"
 
 namespace onnxc {
@@ -56,9 +56,11 @@ std::optional<DimList> Inference::elements(int i) const {
 DimList Inference::known_elements(int i, const char* what) const {
   if (auto list = elements(i)) return *list;
   const Value& v = value(i);
-  const bool listed = v.type.is_tensor() && v.type.is_static() && v.type.rank() <= 1 && is_integer(v.type.element) && !is_sub_byte(v.type.element);
+  const bool listed =
+      v.type.is_tensor() && v.type.is_static() && v.type.rank() <= 1 && is_integer(v.type.element) && !is_sub_byte(v.type.element);
   if (!listed || element_count(v.type.extents).value() > kMostShapeElements)
-    unsupported(fmt::format("{} (input {}, '{}') is {}, known only when the model runs", what, i, v.name, v.type.text()), "make it a constant of the model, or give it a known length");
+    unsupported(fmt::format("{} (input {}, '{}') is {}, known only when the model runs", what, i, v.name, v.type.text()),
+                "make it a constant of the model, or give it a known length");
   before_.push_back(make_bind_node(graph_, node_.input(i), fresh_));
   return *value(i).elements;
 }
@@ -66,7 +68,9 @@ DimList Inference::known_elements(int i, const char* what) const {
 std::vector<int64_t> Inference::known_integers(int i, const char* what) const {
   std::vector<int64_t> list;
   for (Dim d : known_elements(i, what)) {
-    if (!d.is_constant()) unsupported(fmt::format("{} (input {}, '{}') is {}, not a constant", what, i, value(i).name, d.text()), "fix the dimension with --dim");
+    if (!d.is_constant())
+      unsupported(fmt::format("{} (input {}, '{}') is {}, not a constant", what, i, value(i).name, d.text()),
+                  "fix the dimension with --dim");
     list.push_back(d.value());
   }
   return list;
@@ -97,7 +101,8 @@ Dim Inference::let(Dim expression, std::string_view hint, std::optional<Dim> lim
   if (!limit) limit = expression.upper_bound();
   // An earlier walk may have stated it right here.
   for (std::size_t i = before_.size(); i-- > 0 && before_[i].outputs.empty();) {
-    if (is_let(before_[i]) && std::get<std::vector<std::string>>(before_[i].attributes.at("value"))[0] == expression.text()) return Dim::run_time_symbol(before_[i].binds[0], 0, kFar, limit);
+    if (is_let(before_[i]) && std::get<std::vector<std::string>>(before_[i].attributes.at("value"))[0] == expression.text())
+      return Dim::run_time_symbol(before_[i].binds[0], 0, kFar, limit);
   }
   before_.push_back(make_let_node(expression, fmt::format("@{}{}", hint, ++fresh_)));
   return Dim::run_time_symbol(before_.back().binds[0], 0, kFar, limit);
@@ -142,7 +147,8 @@ Dim Inference::unify(Dim a, Dim b, const char* what) {
 void Inference::require(Requirement requirement, const char* what) {
   requirement.who = fmt::format("{} '{}': {}", is_assume(node_) ? "If" : node_.full_op(), node_.name, what);
   if (requirement.a.depends_on_run() || requirement.b.depends_on_run()) return before_.push_back(make_require_node(requirement));
-  if (std::ranges::find(graph_.requirements, requirement) == graph_.requirements.end()) graph_.requirements.push_back(std::move(requirement));
+  if (std::ranges::find(graph_.requirements, requirement) == graph_.requirements.end())
+    graph_.requirements.push_back(std::move(requirement));
 }
 
 int Inference::axis(int64_t axis, int rank) const {
@@ -226,7 +232,8 @@ ValueId GraphBuilder::op(std::string_view op, std::vector<ValueId> inputs, std::
   return ops(op, std::move(inputs), 1, std::move(attributes))[0];
 }
 
-std::vector<ValueId> GraphBuilder::ops(std::string_view op, std::vector<ValueId> inputs, int outputs, std::map<std::string, Attribute> attributes) {
+std::vector<ValueId> GraphBuilder::ops(std::string_view op, std::vector<ValueId> inputs, int outputs,
+                                       std::map<std::string, Attribute> attributes) {
   Node node;
   const std::size_t dot = op.rfind('.');
   node.domain = dot == op.npos ? "" : op.substr(0, dot);

@@ -52,7 +52,8 @@ struct Surroundings {
   const std::vector<Layout>& layouts;  ///< of each value, as assign_layouts has it
   std::vector<int> definitions, uses;  ///< of each value: the index of its node or -1, and how often it is used
 
-  Surroundings(const Graph& g, const std::vector<Layout>& assigned) : graph(g), layouts(assigned), definitions(onnxc::definitions(g)), uses(use_counts(g)) {}
+  Surroundings(const Graph& g, const std::vector<Layout>& assigned)
+      : graph(g), layouts(assigned), definitions(onnxc::definitions(g)), uses(use_counts(g)) {}
   /// The node that makes `value` for one use alone, or null.
   const Node* only_producer(ValueId value) const;
 };
@@ -143,7 +144,9 @@ class Inference {
   void walk(Graph& region);
   /// A negative axis counts from the end; an error outside [-rank, rank).
   int axis(int64_t axis, int rank) const;
-  [[noreturn]] void fail(std::string found, std::string remedy = {}) const { node_.fail(ErrorKind::Invalid, std::move(found), std::move(remedy)); }
+  [[noreturn]] void fail(std::string found, std::string remedy = {}) const {
+    node_.fail(ErrorKind::Invalid, std::move(found), std::move(remedy));
+  }
   [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
     node_.fail(ErrorKind::Unsupported, std::move(found), std::move(remedy));
   }

@@ -20,7 +20,8 @@ DimList axis_indicators(const DimList& axes, int rank) {
   DimList indicators(static_cast<std::size_t>(rank), Dim(0));
   for (Dim given : axes) {
     const Dim axis = counted_from_front(given, rank);
-    for (int k = 0; k < rank; ++k) indicators[static_cast<std::size_t>(k)] = max(indicators[static_cast<std::size_t>(k)], indicator_equal(axis, k));
+    for (int k = 0; k < rank; ++k)
+      indicators[static_cast<std::size_t>(k)] = max(indicators[static_cast<std::size_t>(k)], indicator_equal(axis, k));
   }
   return indicators;
 }

@@ -25,7 +25,8 @@ void bind_names(const Graph& graph, Node& node, const std::vector<int>& defined,
     const auto it = values.find(name);
     if (it == values.end()) node.fail(ErrorKind::Invalid, fmt::format("'{}' is no value of its graph", name));
     if (defined[static_cast<std::size_t>(it->second)] >= at)
-      node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name), "the nodes of a model must be in topological order");
+      node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name),
+                "the nodes of a model must be in topological order");
     node.inputs.push_back(it->second);
   };
   const auto xs = names_in(node, "xs"), zs = names_in(node, "zs");

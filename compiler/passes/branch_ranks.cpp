@@ -7,7 +7,9 @@ namespace onnxc {
 
 bool ranks_differ(const Graph& graph, const Node& node) {
   const Graph *then_branch = node.region("then_branch"), *else_branch = node.region("else_branch");
-  if (then_branch == nullptr || else_branch == nullptr || node.inputs.size() != 1 || graph[node.inputs[0]].type.element != ElementType::Bool) return false;
+  if (then_branch == nullptr || else_branch == nullptr || node.inputs.size() != 1 ||
+      graph[node.inputs[0]].type.element != ElementType::Bool)
+    return false;
   const std::size_t count = std::min({node.outputs.size(), then_branch->outputs.size(), else_branch->outputs.size()});
   for (std::size_t i = 0; i < count; ++i) {
     const Type &a = (*then_branch)[then_branch->outputs[i]].type, &b = (*else_branch)[else_branch->outputs[i]].type;
@@ -18,7 +20,8 @@ bool ranks_differ(const Graph& graph, const Node& node) {
 }
 
 /// Appends `rest` to a branch, whose results become what `given` are there.
-void BranchRanks::continue_in(const Graph& graph, const Node& node, Graph& branch, const std::vector<Node>& rest, const std::vector<ValueId>& captures, const std::vector<ValueId>& given) {
+void BranchRanks::continue_in(const Graph& graph, const Node& node, Graph& branch, const std::vector<Node>& rest,
+                              const std::vector<ValueId>& captures, const std::vector<ValueId>& given) {
   std::map<ValueId, ValueId> inside{{kAbsent, kAbsent}};
   const std::size_t formals = branch.inputs.size() - node.captures.size();
   for (std::size_t i = 0; i < captures.size(); ++i) {
@@ -29,7 +32,8 @@ void BranchRanks::continue_in(const Graph& graph, const Node& node, Graph& branc
     if (node.outputs[i] != kAbsent) inside[node.outputs[i]] = branch.outputs.at(i);
   }
   for (const Node& next : rest) {
-    if (next.domain == "onnxc" && !next.binds.empty()) node.fail(ErrorKind::Unsupported, "its branches differ in rank, and what follows has sizes that depend on data");
+    if (next.domain == "onnxc" && !next.binds.empty())
+      node.fail(ErrorKind::Unsupported, "its branches differ in rank, and what follows has sizes that depend on data");
     Node copy = next;
     copy.binds.clear();
     copy.trials.reset();  // types differ from one branch to the other
@@ -76,7 +80,8 @@ bool BranchRanks::take_in_rest(const Graph& graph, Node& node, std::deque<Node>&
   constexpr std::size_t kMostTakenIn = 100'000;
   taken_in_ += rest.size();
   if (taken_in_ > kMostTakenIn)
-    node.fail(ErrorKind::Unsupported, "its branches differ in rank, as those of others before it do: what follows would be compiled for too many combinations",
+    node.fail(ErrorKind::Unsupported,
+              "its branches differ in rank, as those of others before it do: what follows would be compiled for too many combinations",
               "fix the dimensions that decide it with --dim");
   std::vector<ValueId> given;  // by the graph
   for (ValueId v : graph.outputs) {

@@ -33,7 +33,8 @@ class BranchRanks {
   std::optional<bool> enter(Node& node, const std::function<void(Graph&)>& walk) const;
 
  private:
-  void continue_in(const Graph& graph, const Node& node, Graph& branch, const std::vector<Node>& rest, const std::vector<ValueId>& captures, const std::vector<ValueId>& given);
+  void continue_in(const Graph& graph, const Node& node, Graph& branch, const std::vector<Node>& rest, const std::vector<ValueId>& captures,
+                   const std::vector<ValueId>& given);
 
   std::set<const Graph*> continued_;  // branches that took in what followed their If
   std::size_t taken_in_ = 0;          // nodes, into the branches of all Ifs

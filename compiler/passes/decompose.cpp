@@ -14,7 +14,8 @@ void decompose_into(Graph& graph, Node node, int& fresh, int depth) {
     if (const auto results = node.guard([&] { return op->decompose(builder, node); })) {
       ONNXC_CHECK(results->size() <= node.outputs.size(), "a decomposition gives the node's outputs");
       for (std::size_t i = 0; i < results->size(); ++i) {
-        if (node.outputs[i] != kAbsent && (*results)[i] >= static_cast<ValueId>(before)) hand_over_name(graph, node.outputs[i], (*results)[i]);
+        if (node.outputs[i] != kAbsent && (*results)[i] >= static_cast<ValueId>(before))
+          hand_over_name(graph, node.outputs[i], (*results)[i]);
       }
       for (Node& part : builder.take()) decompose_into(graph, std::move(part), fresh, depth + 1);
       for (std::size_t i = 0; i < results->size(); ++i) {

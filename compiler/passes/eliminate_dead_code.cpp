@@ -49,7 +49,8 @@ Graph eliminate_dead_code(Graph graph) {
   std::vector<Node> kept;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     Node& node = graph.nodes[i];
-    bool used = is_require(node) || is_assume(node) || std::any_of(node.binds.begin(), node.binds.end(), [&](const std::string& s) { return symbols.count(s) != 0; });
+    bool used = is_require(node) || is_assume(node) ||
+                std::any_of(node.binds.begin(), node.binds.end(), [&](const std::string& s) { return symbols.count(s) != 0; });
     for (ValueId& v : node.outputs) {
       if (v != kAbsent && needed[static_cast<std::size_t>(v)]) used = true;
     }

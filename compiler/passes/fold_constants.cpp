@@ -7,12 +7,14 @@ namespace onnxc {
 
 Graph fold_constants(Graph graph) {
   constexpr int64_t kLeast = int64_t{1} << 27, kMost = int64_t{1} << 31, kGrowth = 16;  // as codes of two bits grow that become floats
-  constexpr double kLeastWork = 1e9, kWork = 64;  // for a byte
+  constexpr double kLeastWork = 1e9, kWork = 64;                                        // for a byte
   int64_t given = 0;
   for_each_graph(graph, [&](const Graph& part) {
     for (const Value& value : part.values) given += value.constant ? bytes_held(*value.constant) : 0;
   });
-  propagate(graph, {.most_bytes = int64_t{1} << 29, .total_bytes = std::clamp(kGrowth * std::min(given, kMost), kLeast, kMost), .growth_bytes = int64_t{1} << 24,
+  propagate(graph, {.most_bytes = int64_t{1} << 29,
+                    .total_bytes = std::clamp(kGrowth * std::min(given, kMost), kLeast, kMost),
+                    .growth_bytes = int64_t{1} << 24,
                     .work = std::max(kLeastWork, kWork * static_cast<double>(given))});
   return graph;
 }

@@ -14,7 +14,8 @@ namespace {
 
 /// The constant as one value for each channel on `axis` of a value with these extents, or nothing.
 std::optional<std::vector<double>> per_channel(const TensorData& c, const Extents& result, int axis) {
-  if (c.type != ElementType::F32 || c.shape.size() > result.size() || !result[static_cast<std::size_t>(axis)].is_constant()) return std::nullopt;
+  if (c.type != ElementType::F32 || c.shape.size() > result.size() || !result[static_cast<std::size_t>(axis)].is_constant())
+    return std::nullopt;
   const int64_t channels = result[static_cast<std::size_t>(axis)].value();
   const auto values = c.as<float>();
   if (c.count() == 1) return std::vector<double>(static_cast<std::size_t>(channels), static_cast<double>(values[0]));
@@ -47,7 +48,8 @@ class Folder {
     if (input_of(0).kind != Expr::Kind::Input || input_of(1).kind != Expr::Kind::Input) return;
     for (int side = 0; side < 2; ++side) {
       if (side == 1 && (root.fn == Fn::Sub || root.fn == Fn::Div)) break;
-      const ValueId v = map.inputs[static_cast<std::size_t>(input_of(side).args[0])], other = map.inputs[static_cast<std::size_t>(input_of(1 - side).args[0])];
+      const ValueId v = map.inputs[static_cast<std::size_t>(input_of(side).args[0])],
+                    other = map.inputs[static_cast<std::size_t>(input_of(1 - side).args[0])];
       const TensorData* c = graph_.constant(other);
       if (c == nullptr || v == other) continue;
       const int d = definition_[static_cast<std::size_t>(v)];

@@ -70,7 +70,9 @@ double evaluation_work(const Graph& graph, const Node& node, const std::vector<C
   if (op == "Recurrence") return moved + extent(0, 0) * extent(0, 1) * all(1);
   if (op == "Det" || op == "Inverse") return moved + all(0) * last(0);
   if (op == "NonMaxSuppression") return moved + all(1) * extent(0, 1);
-  if (op == "TfIdfVectorizer") return moved + moved * static_cast<double>(node.integer("max_gram_length", 1)) * static_cast<double>(node.integer("max_skip_count", 0) + 1);
+  if (op == "TfIdfVectorizer")
+    return moved +
+           moved * static_cast<double>(node.integer("max_gram_length", 1)) * static_cast<double>(node.integer("max_skip_count", 0) + 1);
   return moved;
 }
 

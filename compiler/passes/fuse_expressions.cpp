@@ -16,7 +16,7 @@
 namespace onnxc {
 namespace {
 
-constexpr int kMostOperands = 4;   // beside the accumulator: as many as Epilogue has forms for
+constexpr int kMostOperands = 4;  // beside the accumulator: as many as Epilogue has forms for
 constexpr int kMostMapInputs = 8;
 constexpr std::size_t kMostTerms = 64;
 
@@ -28,7 +28,8 @@ void absorb_scalars(Graph& graph, Node& node) {
     if (c == nullptr || c->count() != 1 || !is_number(c->type)) continue;  // expressions have numbers alone
     // Its rank must not be what gives the result its own.
     const Extents& result = graph[node.outputs[0]].type.extents;
-    const bool others_cover = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId o) { return o != v && graph[o].type.extents.size() == result.size(); });
+    const bool others_cover = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                          [&](ValueId o) { return o != v && graph[o].type.extents.size() == result.size(); });
     if (!others_cover) continue;
     uint64_t bits = 0;
     std::memcpy(&bits, c->bytes.data(), std::min<std::size_t>(8, c->bytes.size()));
@@ -138,7 +139,11 @@ Graph fuse_expressions(Graph graph) {
   std::vector<char> gone(graph.nodes.size(), 0);
   std::vector<int> standing(graph.nodes.size());  // where the node that defines a value stands now
   for (std::size_t i = 0; i < standing.size(); ++i) standing[i] = static_cast<int>(i);
-  const auto producer_of = [&](ValueId v) { return v == kAbsent || definition[static_cast<std::size_t>(v)] < 0 ? -1 : standing[static_cast<std::size_t>(definition[static_cast<std::size_t>(v)])]; };
+  const auto producer_of = [&](ValueId v) {
+    return v == kAbsent || definition[static_cast<std::size_t>(v)] < 0
+               ? -1
+               : standing[static_cast<std::size_t>(definition[static_cast<std::size_t>(v)])];
+  };
   // A value read several times by one Map counts once.
   const auto only_use = [&](const Node& map, ValueId v) {
     return uses[static_cast<std::size_t>(v)] == static_cast<int>(std::count(map.inputs.begin(), map.inputs.end(), v));

@@ -32,7 +32,8 @@ constexpr double kEpsilon = 0x1p-10;  // a constant up to which a sum is still n
 /// An expression, and the tensors among its inputs that are constants.
 class Needs {
  public:
-  Needs(const Expr& expr, std::vector<const TensorData*> constants) : expr_(expr), constants_(std::move(constants)), need_(expr.terms.size(), Need::None) {}
+  Needs(const Expr& expr, std::vector<const TensorData*> constants)
+      : expr_(expr), constants_(std::move(constants)), need_(expr.terms.size(), Need::None) {}
 
   /// Of each input, where the result has the need `of_result`.
   std::vector<Need> inputs(Need of_result) {
@@ -50,7 +51,9 @@ class Needs {
   const Expr::Term& term(int i) const { return expr_.terms[static_cast<std::size_t>(i)]; }
   void ask(int arg, Need need) { raise(need_[static_cast<std::size_t>(arg)], need); }
 
-  const TensorData* tensor(int i) const { return term(i).kind == Expr::Kind::Input ? constants_[static_cast<std::size_t>(term(i).args[0])] : nullptr; }
+  const TensorData* tensor(int i) const {
+    return term(i).kind == Expr::Kind::Input ? constants_[static_cast<std::size_t>(term(i).args[0])] : nullptr;
+  }
   /// The number that a term is, where it is one.
   std::optional<double> number(int i) const {
     if (term(i).kind == Expr::Kind::Constant) return from_bits(term(i).type, term(i).bits);
@@ -68,40 +71,74 @@ class Needs {
     const Need need = need_[static_cast<std::size_t>(at)];
     const int a = t.args[0], b = t.args[1];
     switch (t.fn) {
-      case Fn::Neg: case Fn::Abs: case Fn::Relu: case Fn::Tanh: case Fn::Erf: case Fn::Sin: case Fn::Tan: case Fn::Asin: case Fn::Atan: case Fn::Sinh: case Fn::Asinh: case Fn::Atanh:
-        return ask(a, need);
-      case Fn::Log: case Fn::Sqrt: case Fn::Reciprocal: case Fn::Sign: case Fn::Floor: case Fn::Ceil:
-        return ask(a, Need::AtZero);
-      case Fn::Mul: case Fn::Min: case Fn::Max:
-        ask(a, need);
-        return ask(b, need);
-      case Fn::Add: case Fn::Sub:
-        ask(a, beside(b, need));
-        return ask(b, beside(a, need));
-      case Fn::Div: case Fn::Fmod:
-        ask(a, need);
-        return ask(b, Need::AtZero);
-      case Fn::Mod:
-        ask(a, Need::AtZero);
-        return ask(b, Need::AtZero);
+      case Fn::Neg:
+      case Fn::Abs:
+      case Fn::Relu:
+      case Fn::Tanh:
+      case Fn::Erf:
+      case Fn::Sin:
+      case Fn::Tan:
+      case Fn::Asin:
+      case Fn::Atan:
+      case Fn::Sinh:
+      case Fn::Asinh:
+      case Fn::Atanh: return ask(a, need);
+      case Fn::Log:
+      case Fn::Sqrt:
+      case Fn::Reciprocal:
+      case Fn::Sign:
+      case Fn::Floor:
+      case Fn::Ceil: return ask(a, Need::AtZero);
+      case Fn::Mul:
+      case Fn::Min:
+      case Fn::Max: ask(a, need); return ask(b, need);
+      case Fn::Add:
+      case Fn::Sub: ask(a, beside(b, need)); return ask(b, beside(a, need));
+      case Fn::Div:
+      case Fn::Fmod: ask(a, need); return ask(b, Need::AtZero);
+      case Fn::Mod: ask(a, Need::AtZero); return ask(b, Need::AtZero);
       case Fn::Pow: {
         const auto power = number(b);
         return ask(a, power && *power >= 1 && *power == std::floor(*power) ? need : Need::AtZero);
       }
-      case Fn::Less: case Fn::LessOrEqual: case Fn::Greater: case Fn::GreaterOrEqual: case Fn::Equal:
+      case Fn::Less:
+      case Fn::LessOrEqual:
+      case Fn::Greater:
+      case Fn::GreaterOrEqual:
+      case Fn::Equal:
         if (is_continuous(at, t)) return;
         if (t.fn == Fn::Equal || !is_never_zero(b)) ask(a, Need::AtZero);
         if (t.fn == Fn::Equal || !is_never_zero(a)) ask(b, Need::AtZero);
         return;
-      case Fn::Where:
-        ask(b, need);
-        return ask(t.args[2], need);
-      case Fn::Cast: case Fn::CastSpecial: case Fn::CastDown: case Fn::CastNearest: case Fn::CastSpecialDown: case Fn::CastSpecialNearest:
-        return ask(a, t.type == ElementType::Bool ? Need::AtZero : is_float(t.type) ? need : Need::None);
-      case Fn::Round: case Fn::Exp: case Fn::Cos: case Fn::Acos: case Fn::Cosh: case Fn::Acosh: case Fn::Sigmoid: case Fn::Softplus: case Fn::LogicalNot: case Fn::BitNot:
-      case Fn::IsNan: case Fn::IsInf: case Fn::IsPosInf: case Fn::IsNegInf: case Fn::LogicalAnd: case Fn::LogicalOr: case Fn::LogicalXor: case Fn::BitAnd: case Fn::BitOr: case Fn::BitXor:
-      case Fn::ShiftLeft: case Fn::ShiftRight:
-        return;
+      case Fn::Where: ask(b, need); return ask(t.args[2], need);
+      case Fn::Cast:
+      case Fn::CastSpecial:
+      case Fn::CastDown:
+      case Fn::CastNearest:
+      case Fn::CastSpecialDown:
+      case Fn::CastSpecialNearest: return ask(a, t.type == ElementType::Bool ? Need::AtZero : is_float(t.type) ? need : Need::None);
+      case Fn::Round:
+      case Fn::Exp:
+      case Fn::Cos:
+      case Fn::Acos:
+      case Fn::Cosh:
+      case Fn::Acosh:
+      case Fn::Sigmoid:
+      case Fn::Softplus:
+      case Fn::LogicalNot:
+      case Fn::BitNot:
+      case Fn::IsNan:
+      case Fn::IsInf:
+      case Fn::IsPosInf:
+      case Fn::IsNegInf:
+      case Fn::LogicalAnd:
+      case Fn::LogicalOr:
+      case Fn::LogicalXor:
+      case Fn::BitAnd:
+      case Fn::BitOr:
+      case Fn::BitXor:
+      case Fn::ShiftLeft:
+      case Fn::ShiftRight: return;
     }
   }
 
@@ -162,12 +199,32 @@ class Needs {
   std::vector<Need> need_;
 };
 
-constexpr std::array kKeepZeros = {
-    std::string_view("AveragePool"), std::string_view("Compress"), std::string_view("Concat"), std::string_view("DepthToSpace"), std::string_view("Expand"), std::string_view("Flatten"),
-    std::string_view("Gather"), std::string_view("GatherElements"), std::string_view("GatherND"), std::string_view("GlobalMaxPool"), std::string_view("Identity"), std::string_view("MaxPool"),
-    std::string_view("Pad"), std::string_view("Reshape"), std::string_view("Resize"), std::string_view("ReverseSequence"),
-    std::string_view("ScatterElements"), std::string_view("ScatterND"), std::string_view("Slice"), std::string_view("SpaceToDepth"), std::string_view("Split"), std::string_view("Squeeze"),
-    std::string_view("Tile"), std::string_view("Transpose"), std::string_view("Trilu"), std::string_view("Unsqueeze")};
+constexpr std::array kKeepZeros = {std::string_view("AveragePool"),
+                                   std::string_view("Compress"),
+                                   std::string_view("Concat"),
+                                   std::string_view("DepthToSpace"),
+                                   std::string_view("Expand"),
+                                   std::string_view("Flatten"),
+                                   std::string_view("Gather"),
+                                   std::string_view("GatherElements"),
+                                   std::string_view("GatherND"),
+                                   std::string_view("GlobalMaxPool"),
+                                   std::string_view("Identity"),
+                                   std::string_view("MaxPool"),
+                                   std::string_view("Pad"),
+                                   std::string_view("Reshape"),
+                                   std::string_view("Resize"),
+                                   std::string_view("ReverseSequence"),
+                                   std::string_view("ScatterElements"),
+                                   std::string_view("ScatterND"),
+                                   std::string_view("Slice"),
+                                   std::string_view("SpaceToDepth"),
+                                   std::string_view("Split"),
+                                   std::string_view("Squeeze"),
+                                   std::string_view("Tile"),
+                                   std::string_view("Transpose"),
+                                   std::string_view("Trilu"),
+                                   std::string_view("Unsqueeze")};
 
 bool is_product(const Node& node) { return node.is("Conv") || node.is("MatMul"); }
 
@@ -186,7 +243,9 @@ std::vector<Need> mark(Graph& graph, const std::vector<Need>& of_outputs) {
       if (v != kAbsent) raise(result, of(v));
     }
     if (node.epilogue) {
-      std::vector<ValueId> operands(node.inputs.end() - (node.is_map() ? static_cast<std::ptrdiff_t>(node.inputs.size()) : node.epilogue_operands), node.inputs.end());
+      std::vector<ValueId> operands(
+          node.inputs.end() - (node.is_map() ? static_cast<std::ptrdiff_t>(node.inputs.size()) : node.epilogue_operands),
+          node.inputs.end());
       if (!node.is_map()) operands.insert(operands.begin(), kAbsent);
       std::vector<const TensorData*> constants;
       for (const ValueId v : operands) constants.push_back(graph.constant(v));

@@ -39,9 +39,11 @@ class Propagation {
     work_ = outer_work;
     for (ValueId v : graph.outputs) {
       if (graph[v].type.kind == Type::Kind::Unknown)
-        throw Error(ErrorKind::Invalid, fmt::format("output '{}' of graph '{}' is never computed: its node does not give it", graph[v].name, graph.name));
+        throw Error(ErrorKind::Invalid,
+                    fmt::format("output '{}' of graph '{}' is never computed: its node does not give it", graph[v].name, graph.name));
     }
-    std::erase_if(graph.nodes, [&](const Node& node) { return node.outputs.size() == 1 && superseded_.contains({&graph, node.outputs[0]}); });
+    std::erase_if(graph.nodes,
+                  [&](const Node& node) { return node.outputs.size() == 1 && superseded_.contains({&graph, node.outputs[0]}); });
     meetings_.insert(meetings_.end(), graph.meetings.begin(), graph.meetings.end());
     graph.meetings.clear();
     if (--depth_ > 0) return require_on_entry(graph);
@@ -98,7 +100,8 @@ class Propagation {
   static void refuse_inputs(const Graph& graph) {
     for (ValueId v : graph.inputs) {
       if (std::string error = size_error(graph[v]); !error.empty()) throw Error(ErrorKind::Invalid, std::move(error));
-      if (const std::string error = stated_error(graph[v]); !error.empty()) throw Error(ErrorKind::Invalid, fmt::format("graph '{}': {}", graph.name, error));
+      if (const std::string error = stated_error(graph[v]); !error.empty())
+        throw Error(ErrorKind::Invalid, fmt::format("graph '{}': {}", graph.name, error));
     }
   }
 
@@ -134,10 +137,12 @@ class Propagation {
     if (node.is("If") && !node.inputs.empty() && graph.constant(node.inputs[0]) != nullptr) return take_branch(graph, node);
     if (!node.regions.empty()) enter_regions(graph, node);
     if (node.is("If")) {
-      if (const std::optional<bool> condition = branch_ranks_.enter(node, [&](Graph& branch) { attempt(branch); })) return assume_branch(graph, node, *condition);
+      if (const std::optional<bool> condition = branch_ranks_.enter(node, [&](Graph& branch) { attempt(branch); }))
+        return assume_branch(graph, node, *condition);
       if (ranks_differ(graph, node) && branch_ranks_.take_in_rest(graph, node, *work_)) return;
     }
-    if (const Operator* op = node.is_map() ? nullptr : find_operator(node); op != nullptr && is_composition(*op)) return take_apart(graph, *op, node);
+    if (const Operator* op = node.is_map() ? nullptr : find_operator(node); op != nullptr && is_composition(*op))
+      return take_apart(graph, *op, node);
     const RegionWalk walk = [this](Graph& region) { attempt(region); };
     infer_node(graph, node, fresh_, graph.nodes, &walk);
     for (ValueId v : node.outputs) {
@@ -155,7 +160,8 @@ class Propagation {
     const auto results = op.decompose(builder, node);
     ONNXC_CHECK(results.has_value(), "a composition has parts");
     for (std::size_t i = 0; i < results->size() && i < node.outputs.size(); ++i) {
-      if (node.outputs[i] != kAbsent && (*results)[i] >= static_cast<ValueId>(before)) hand_over_name(graph, node.outputs[i], (*results)[i]);
+      if (node.outputs[i] != kAbsent && (*results)[i] >= static_cast<ValueId>(before))
+        hand_over_name(graph, node.outputs[i], (*results)[i]);
     }
     for (Node& part : builder.take()) settle(graph, std::move(part));
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
@@ -208,7 +214,8 @@ class Propagation {
 
   void inline_branch(Graph& graph, const Node& node, bool condition) {
     const Graph* branch = node.region(condition ? "then_branch" : "else_branch");
-    if (branch == nullptr || branch->outputs.size() != node.outputs.size()) node.fail(ErrorKind::Invalid, "a branch does not give the node's outputs");
+    if (branch == nullptr || branch->outputs.size() != node.outputs.size())
+      node.fail(ErrorKind::Invalid, "a branch does not give the node's outputs");
     std::vector<ValueId> outer(branch->values.size(), kAbsent);
     const std::size_t formals = branch->inputs.size() - node.captures.size();
     for (std::size_t i = 0; i < node.captures.size(); ++i) outer[static_cast<std::size_t>(branch->inputs[formals + i])] = node.captures[i];
@@ -248,10 +255,14 @@ class Propagation {
     if (fold(graph, node)) return;
     // Products by constants are much faster, so their weights may grow.
     if (node.is("MatMul") || node.is("Gemm") || node.is("Conv") || node.is("ConvTranspose")) fold_deferred(graph, node.input(1));
-    const bool known = node.regions.empty() && !is_extents(node) && !node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
-      if (v != kAbsent && graph[v].elements && std::any_of(graph[v].elements->begin(), graph[v].elements->end(), [](Dim d) { return d.depends_on_run(); })) return false;
-      return v != kAbsent && graph[v].elements && graph[v].type.is_static() && static_cast<int64_t>(graph[v].elements->size()) == element_count(graph[v].type.extents).value();
-    });
+    const bool known = node.regions.empty() && !is_extents(node) && !node.outputs.empty() &&
+                       std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
+                         if (v != kAbsent && graph[v].elements &&
+                             std::any_of(graph[v].elements->begin(), graph[v].elements->end(), [](Dim d) { return d.depends_on_run(); }))
+                           return false;
+                         return v != kAbsent && graph[v].elements && graph[v].type.is_static() &&
+                                static_cast<int64_t>(graph[v].elements->size()) == element_count(graph[v].type.extents).value();
+                       });
     if (!known) return graph.nodes.push_back(std::move(node));
     // Shape arithmetic needs no tensors.
     for (ValueId v : node.outputs) {
@@ -266,7 +277,8 @@ class Propagation {
     if (found == deferred_.end()) return value == kAbsent || graph[value].constant != nullptr;
     const Node node = graph.nodes[found->second.node];
     deferred_.erase(found);  // it is tried once
-    if (!std::ranges::all_of(node.inputs, [&](ValueId v) { return fold_deferred(graph, v); }) || !fold(graph, node, INT64_MAX)) return false;
+    if (!std::ranges::all_of(node.inputs, [&](ValueId v) { return fold_deferred(graph, v); }) || !fold(graph, node, INT64_MAX))
+      return false;
     superseded_.insert({&graph, value});
     return true;
   }
@@ -312,7 +324,8 @@ class Propagation {
       }
     }
     if (deferrals > 0 || (bytes > growth_bytes && bytes > input_bytes)) {
-      if (constexpr int kMostDeferrals = 8; node.outputs.size() == 1 && deferrals < kMostDeferrals) deferred_[{&graph, node.outputs[0]}] = {graph.nodes.size(), deferrals + 1};
+      if (constexpr int kMostDeferrals = 8; node.outputs.size() == 1 && deferrals < kMostDeferrals)
+        deferred_[{&graph, node.outputs[0]}] = {graph.nodes.size(), deferrals + 1};
       return false;
     }
     const double work = evaluation_work(graph, node, inputs);
@@ -392,9 +405,9 @@ class Propagation {
   double worked_ = 0;
   std::map<Place, Deferred> deferred_;  // depend on no input, but are or read what is too large to be folded for itself
   Symbols written_;
-  std::set<Place> superseded_;          // were deferred, and are constants now; their nodes go at the end of the walk
+  std::set<Place> superseded_;                 // were deferred, and are constants now; their nodes go at the end of the walk
   std::vector<std::pair<Dim, Dim>> meetings_;  // of extents, in the graph and its regions
-  std::deque<Node>* work_ = nullptr;     // of the graph that is walked: the nodes to come
+  std::deque<Node>* work_ = nullptr;           // of the graph that is walked: the nodes to come
   BranchRanks branch_ranks_;
   int fresh_ = 0, depth_ = 0;
 };

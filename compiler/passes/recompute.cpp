@@ -18,7 +18,8 @@ namespace onnxc {
 namespace {
 
 bool is_cheap(const Node& node) {
-  return node.outputs.size() == 1 && node.regions.empty() && (node.is_map() || node.is("Expand") || node.is("Tile") || node.is("ConstantOfShape"));
+  return node.outputs.size() == 1 && node.regions.empty() &&
+         (node.is_map() || node.is("Expand") || node.is("Tile") || node.is("ConstantOfShape"));
 }
 
 int64_t peak_of(const OrderProblem& problem) {

@@ -27,7 +27,10 @@ bool is_x0(const Expr& expr, int term) {
 
 /// x0 * sigmoid(x0)
 bool is_gate(const Expr& expr, const Expr::Term& t) {
-  const auto meets = [&](int k) { return has_sigmoid_factor(expr, t, k) && is_x0(expr, expr.terms[static_cast<std::size_t>(t.args[k])].args[0]) && is_x0(expr, t.args[1 - k]); };
+  const auto meets = [&](int k) {
+    return has_sigmoid_factor(expr, t, k) && is_x0(expr, expr.terms[static_cast<std::size_t>(t.args[k])].args[0]) &&
+           is_x0(expr, t.args[1 - k]);
+  };
   return meets(0) || meets(1);
 }
 
@@ -41,7 +44,9 @@ class Scaler {
   }
 
   void visit(Node& conv) {
-    if (!is_scalable(conv) || !conv.epilogue || !std::ranges::any_of(conv.epilogue->terms, [&](const Expr::Term& t) { return is_gate(*conv.epilogue, t); })) return;
+    if (!is_scalable(conv) || !conv.epilogue ||
+        !std::ranges::any_of(conv.epilogue->terms, [&](const Expr::Term& t) { return is_gate(*conv.epilogue, t); }))
+      return;
     const bool has_bias = conv.own_inputs() > 2 && conv.has_input(2);
     if (has_bias && !is_plain(conv.inputs[2])) return;
     scale(conv.inputs[1], -std::numbers::log2e);

@@ -28,11 +28,11 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kShortestRun = 4;   // channels of a run, on average; shorter ones cost more than a shuffle
-constexpr int64_t kMostSources = 16;  // channels of all sources for each that is read: they live until then
+constexpr int64_t kShortestRun = 4;      // channels of a run, on average; shorter ones cost more than a shuffle
+constexpr int64_t kMostSources = 16;     // channels of all sources for each that is read: they live until then
 constexpr int64_t kMostPicks = 1 << 22;  // of all values together; what comes after them in the graph is taken as it is
-constexpr int kDeepest = 32;          // nodes between a value and the convolution whose weights take its order
-constexpr int kMostTrials = 512;      // values of a group that are tried without
+constexpr int kDeepest = 32;             // nodes between a value and the convolution whose weights take its order
+constexpr int kMostTrials = 512;         // values of a group that are tried without
 
 struct Pick {
   ValueId source;
@@ -106,7 +106,8 @@ class Selector {
       const Node& node = graph_.nodes[i];
       for (ValueId v : node.captures) outside_[index(v)] = true;
       for (ValueId v : node.inputs) {
-        if (v != kAbsent && (readers_[index(v)].empty() || readers_[index(v)].back() != static_cast<int>(i))) readers_[index(v)].push_back(static_cast<int>(i));
+        if (v != kAbsent && (readers_[index(v)].empty() || readers_[index(v)].back() != static_cast<int>(i)))
+          readers_[index(v)].push_back(static_cast<int>(i));
       }
       select(node);
     }
@@ -125,7 +126,8 @@ class Selector {
     const bool may_select = node.is("Gather") || node.is("Concat") || node.is("Split") || node.is("Slice");
     if (!may_select || node.epilogue || !node.domain.empty() || node.outputs.empty()) return;
     const auto usable = [&](ValueId v) {
-      return v != kAbsent && is_image(graph_[v].type) && graph_[v].constant == nullptr && graph_[v].type.extents[1].is_constant() && channels(v) > 0;
+      return v != kAbsent && is_image(graph_[v].type) && graph_[v].constant == nullptr && graph_[v].type.extents[1].is_constant() &&
+             channels(v) > 0;
     };
     if (!usable(node.input(0)) || std::ranges::any_of(node.outputs, [&](ValueId v) { return !usable(v); })) return;
     const auto fits = [&](ValueId v) {
@@ -166,15 +168,20 @@ class Selector {
     if (depth > kDeepest || std::ranges::count(node.inputs, v) != 1) return false;
     const auto passes_on = [&] {
       const auto& next = readers_[index(node.outputs[0])];
-      return !outside_[index(node.outputs[0])] && !next.empty() && std::ranges::all_of(next, [&](int i) { return is_free(i, node.outputs[0], depth + 1); });
+      return !outside_[index(node.outputs[0])] && !next.empty() &&
+             std::ranges::all_of(next, [&](int i) { return is_free(i, node.outputs[0], depth + 1); });
     };
     if (node.is_map()) {
-      const auto is_number = [&](ValueId other) { return other == v || (graph_.constant(other) != nullptr && graph_.constant(other)->count() == 1); };
+      const auto is_number = [&](ValueId other) {
+        return other == v || (graph_.constant(other) != nullptr && graph_.constant(other)->count() == 1);
+      };
       return graph_[node.outputs[0]].type == graph_[v].type && std::ranges::all_of(node.inputs, is_number) && passes_on();
     }
     if (!node.is("Conv") || node.epilogue || node.input(0) != v || is_exact(node)) return false;
     const TensorData* w = graph_.constant(node.input(1));
-    if (w == nullptr || w->type != ElementType::F32 || w->shape.size() < 3 || (node.has_input(2) && graph_.constant(node.input(2)) == nullptr)) return false;
+    if (w == nullptr || w->type != ElementType::F32 || w->shape.size() < 3 ||
+        (node.has_input(2) && graph_.constant(node.input(2)) == nullptr))
+      return false;
     const int64_t group = node.integer("group", 1);
     return group == 1 || (group == channels(v) && w->shape[0] == group && w->shape[1] == 1 && passes_on());
   }
@@ -242,7 +249,8 @@ class Selector {
     for (std::size_t i : free.order) sorted.push_back(picks[i]);
     free.runs = runs_of(sorted);
     int64_t sources = 0;
-    for (std::size_t i = 0; i < free.runs.size(); ++i) sources += i == 0 || free.runs[i].source != free.runs[i - 1].source ? channels(free.runs[i].source) : 0;
+    for (std::size_t i = 0; i < free.runs.size(); ++i)
+      sources += i == 0 || free.runs[i].source != free.runs[i - 1].source ? channels(free.runs[i].source) : 0;
     const auto count = static_cast<int64_t>(picks.size());
     if (count < kShortestRun * static_cast<int64_t>(free.runs.size()) || sources > kMostSources * count) return std::nullopt;
     return free;
@@ -255,7 +263,8 @@ class Selector {
     std::set<ValueId> taken;  // what is computed inside of a Concat
     const auto add = [&](ValueId v) {
       const int defined = definition_[index(v)];
-      const bool is_view = !picks_[index(v)].empty() && !graph_.nodes[index(defined)].is("Gather") && !graph_.nodes[index(defined)].is("Concat");
+      const bool is_view =
+          !picks_[index(v)].empty() && !graph_.nodes[index(defined)].is("Gather") && !graph_.nodes[index(defined)].is("Concat");
       if (is_view || defined < 0 || outside_[index(v)] || !taken.insert(v).second) count += channels(v);
     };
     for (const auto& [v, free] : rewritten) {
@@ -271,8 +280,8 @@ class Selector {
       const auto is_wanted = [&](ValueId v) {
         const auto free = rewritten.find(v);
         return wanted.contains(v) || outside_[index(v)] || std::ranges::any_of(readers_[index(v)], [&](int i) {
-          return !selects(i) && (free == rewritten.end() || !std::ranges::binary_search(free->second->readers, i));
-        });
+                 return !selects(i) && (free == rewritten.end() || !std::ranges::binary_search(free->second->readers, i));
+               });
       };
       if (std::ranges::none_of(node.outputs, is_wanted)) continue;
       wanted.insert(node.inputs.begin(), node.inputs.end());
@@ -317,7 +326,8 @@ class Selector {
     const std::size_t inner = from.size() / (order.size() * (axis == 0 ? 1 : static_cast<std::size_t>(old.shape[0])));
     for (std::size_t i = 0; i < from.size(); i += inner) {
       const std::size_t row = i / inner / order.size() * order.size(), channel = i / inner % order.size();
-      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>((row + order[channel]) * inner), inner, to.begin() + static_cast<std::ptrdiff_t>(i));
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>((row + order[channel]) * inner), inner,
+                  to.begin() + static_cast<std::ptrdiff_t>(i));
     }
     weights = graph_.add_constant(graph_[weights].name + "_ordered", std::move(permuted));
   }

@@ -46,7 +46,8 @@ class Simplifier {
   void visit(Node& node) {
     if (node.outputs.empty() || node.outputs[0] == kAbsent || !node.domain.empty()) return;
     if (node.is("Identity")) return becomes(node, node.inputs[0]);
-    if (node.is("Cast") && graph_[node.inputs[0]].type.element == graph_[node.outputs[0]].type.element) return becomes(node, node.inputs[0]);
+    if (node.is("Cast") && graph_[node.inputs[0]].type.element == graph_[node.outputs[0]].type.element)
+      return becomes(node, node.inputs[0]);
     if (node.is("Dropout") && node.outputs.size() == 1 && node.inputs.size() < 3) return becomes(node, node.inputs[0]);
     if (node.is("Transpose")) return transpose(node);
     if (is_reshape(node)) return reshape(node);
@@ -111,7 +112,9 @@ class Simplifier {
     }
   }
 
-  static bool is_reshape(const Node& node) { return node.is("Reshape") || node.is("Flatten") || node.is("Squeeze") || node.is("Unsqueeze"); }
+  static bool is_reshape(const Node& node) {
+    return node.is("Reshape") || node.is("Flatten") || node.is("Squeeze") || node.is("Unsqueeze");
+  }
 
   void reshape(Node& node) {
     if (graph_[node.inputs[0]].type == graph_[node.outputs[0]].type) return becomes(node, node.inputs[0]);
@@ -135,7 +138,9 @@ class Simplifier {
   ///   Transpose [0, 2, 1], Reshape to [n, c, spatial...]  becomes     Reshape to [n, spatial..., c], Transpose [0, last, 1, ...]
   bool tokens_of_image(Node& turn, const std::vector<int64_t>& perm) {
     Node* flatten = producer(turn.inputs[0]);
-    if (perm != std::vector<int64_t>{0, 2, 1} || flatten == nullptr || !is_reshape(*flatten) || !splits_pixels(graph_[flatten->inputs[0]].type, graph_[turn.inputs[0]].type)) return false;
+    if (perm != std::vector<int64_t>{0, 2, 1} || flatten == nullptr || !is_reshape(*flatten) ||
+        !splits_pixels(graph_[flatten->inputs[0]].type, graph_[turn.inputs[0]].type))
+      return false;
     if (uses_[static_cast<std::size_t>(turn.inputs[0])] != 1) return false;
     Type pixels = graph_[flatten->inputs[0]].type;
     std::rotate(pixels.extents.begin() + 1, pixels.extents.begin() + 2, pixels.extents.end());
@@ -149,7 +154,9 @@ class Simplifier {
   }
   bool image_of_tokens(Node& shape) {
     Node* turn = producer(shape.inputs[0]);
-    if (turn == nullptr || !turn->is("Transpose") || turn->integers("perm") != std::vector<int64_t>{0, 2, 1} || !splits_pixels(graph_[shape.outputs[0]].type, graph_[shape.inputs[0]].type)) return false;
+    if (turn == nullptr || !turn->is("Transpose") || turn->integers("perm") != std::vector<int64_t>{0, 2, 1} ||
+        !splits_pixels(graph_[shape.outputs[0]].type, graph_[shape.inputs[0]].type))
+      return false;
     if (uses_[static_cast<std::size_t>(shape.inputs[0])] != 1) return false;
     Type pixels = graph_[shape.outputs[0]].type;
     std::rotate(pixels.extents.begin() + 1, pixels.extents.begin() + 2, pixels.extents.end());
@@ -162,9 +169,11 @@ class Simplifier {
   }
   /// Whether `image` is [n, c, spatial...] and `flat` the same as [n, c, pixels], all of it known but the number of images.
   bool splits_pixels(const Type& image, const Type& flat) const {
-    const auto known = [](const Type& t) { return std::all_of(t.extents.begin() + 1, t.extents.end(), [](Dim d) { return d.is_constant() && d.value() > 0; }); };
-    return is_image(image) && image.rank() > 3 && flat.rank() == 3 && known(image) && known(flat) && image.extents[0] == flat.extents[0] && image.extents[1] == flat.extents[1] &&
-           element_count({image.extents.begin() + 2, image.extents.end()}) == flat.extents[2];
+    const auto known = [](const Type& t) {
+      return std::all_of(t.extents.begin() + 1, t.extents.end(), [](Dim d) { return d.is_constant() && d.value() > 0; });
+    };
+    return is_image(image) && image.rank() > 3 && flat.rank() == 3 && known(image) && known(flat) && image.extents[0] == flat.extents[0] &&
+           image.extents[1] == flat.extents[1] && element_count({image.extents.begin() + 2, image.extents.end()}) == flat.extents[2];
   }
   /// A new value, in the place of the one that the node gave.
   void gives(Node& node, const Type& type) {
@@ -198,7 +207,9 @@ class Simplifier {
     const ValueId x = split->inputs[0];
     const Type& type = graph_[x].type;
     constexpr int64_t kMostChannels = 1 << 16;  // indices for more would be a burden of their own
-    if (!(type == graph_[node.outputs[0]].type) || type.element != ElementType::F32 || type.rank() < 3 || !type.extents[1].is_constant() || type.extents[1].value() > kMostChannels) return false;
+    if (!(type == graph_[node.outputs[0]].type) || type.element != ElementType::F32 || type.rank() < 3 || !type.extents[1].is_constant() ||
+        type.extents[1].value() > kMostChannels)
+      return false;
     // Axes [first, last) of the Reshape are the channels: what comes before them is the batch.
     const Extents& axes = graph_[turn->inputs[0]].type.extents;
     const std::vector<int64_t> perm = turn->integers("perm");

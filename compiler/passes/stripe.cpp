@@ -32,7 +32,9 @@ struct Run {
   friend bool operator==(const Run&, const Run&) = default;
 };
 
-bool joins_rows(const Graph& graph, const Node& node) { return node.is("Concat") && node.integer("axis", 0) == kRowAxis && image_rows(graph[node.outputs[0]].type); }
+bool joins_rows(const Graph& graph, const Node& node) {
+  return node.is("Concat") && node.integer("axis", 0) == kRowAxis && image_rows(graph[node.outputs[0]].type);
+}
 
 /// As order_problem has it, but rows that a Concat joins lie inside of its result.
 OrderProblem problem_of(const Graph& graph) {
@@ -73,7 +75,8 @@ class Search {
     carried_.assign(n + 1, 0);
     for (std::size_t k = 0; k < n; ++k) {
       for (int v : problem_.nodes[k].writes) {
-        for (int at = static_cast<int>(k) + 1; at <= last_use_[static_cast<std::size_t>(v)]; ++at) carried_[static_cast<std::size_t>(at)] += problem_.bytes[static_cast<std::size_t>(v)];
+        for (int at = static_cast<int>(k) + 1; at <= last_use_[static_cast<std::size_t>(v)]; ++at)
+          carried_[static_cast<std::size_t>(at)] += problem_.bytes[static_cast<std::size_t>(v)];
       }
     }
     candidates_ = find_candidates();
@@ -147,9 +150,7 @@ class Search {
 
   int64_t rows_of(ValueId v) const { return *image_rows(graph_[v].type); }
 
-  int64_t row_bytes(ValueId v) const {
-    return row_elements(graph_[v].type) * held_bits(graph_[v].type.element) / 8;
-  }
+  int64_t row_bytes(ValueId v) const { return row_elements(graph_[v].type) * held_bits(graph_[v].type.element) / 8; }
 
   std::vector<Run> find_candidates() const {
     constexpr std::size_t kMostCandidates = 30'000, kLongest = 40;
@@ -181,9 +182,11 @@ class Search {
       const auto rows = demands(run, s);
       if (!rows) return false;
       run.peak = std::max(run.peak, around + stripe_peak(run, s, *rows));
-      for (std::size_t k = run.first; k <= run.last; ++k) run.extra += row_work_[k] * static_cast<double>(rows->at(graph_.nodes[k].outputs[0]).count()) + kCallWork;
+      for (std::size_t k = run.first; k <= run.last; ++k)
+        run.extra += row_work_[k] * static_cast<double>(rows->at(graph_.nodes[k].outputs[0]).count()) + kCallWork;
     }
-    for (std::size_t k = run.first; k <= run.last; ++k) run.extra -= row_work_[k] * static_cast<double>(rows_of(graph_.nodes[k].outputs[0])) + kCallWork;
+    for (std::size_t k = run.first; k <= run.last; ++k)
+      run.extra -= row_work_[k] * static_cast<double>(rows_of(graph_.nodes[k].outputs[0])) + kCallWork;
     return true;
   }
 
@@ -206,7 +209,8 @@ class Search {
         const int last = last_use_[static_cast<std::size_t>(v)];
         if (last != static_cast<int>(k) && !(last > static_cast<int>(run.last) && last_reader(v, run) == k)) continue;
         dead += bytes(v);
-        if (reused == 0 && std::ranges::find(problem_.nodes[k].reuses, v) != problem_.nodes[k].reuses.end()) reused = std::min(made, bytes(v));
+        if (reused == 0 && std::ranges::find(problem_.nodes[k].reuses, v) != problem_.nodes[k].reuses.end())
+          reused = std::min(made, bytes(v));
       }
       peak = std::max(peak, live + made - reused);
       live += made - dead;
@@ -337,15 +341,16 @@ class Striper {
   const Graph& graph_;
   const Search& search_;
   Graph& result_;
-  std::map<ValueId, Rows> rows_;   // that the stripe at hand needs
-  std::map<Key, ValueId> here_;    // what of them there is
+  std::map<ValueId, Rows> rows_;  // that the stripe at hand needs
+  std::map<Key, ValueId> here_;   // what of them there is
 };
 
 Graph with_stripes(const Graph& graph, const Search& search, const std::vector<Run>& runs) {
   Graph result = graph;
   result.nodes.clear();
   const auto keep = [&](std::size_t first, std::size_t end) {
-    result.nodes.insert(result.nodes.end(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(first), graph.nodes.begin() + static_cast<std::ptrdiff_t>(end));
+    result.nodes.insert(result.nodes.end(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(first),
+                        graph.nodes.begin() + static_cast<std::ptrdiff_t>(end));
   };
   Striper striper(graph, search, result);
   std::size_t next = 0;

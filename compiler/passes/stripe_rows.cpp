@@ -10,7 +10,9 @@ namespace {
 bool is_window(const Node& node) { return node.is("Conv") || node.is("MaxPool") || node.is("AveragePool"); }
 
 Window window_of(const Graph& graph, const Node& node) {
-  const auto spatial = [&](int i) { return Extents(graph[node.input(i)].type.extents.begin() + kRowAxis, graph[node.input(i)].type.extents.end()); };
+  const auto spatial = [&](int i) {
+    return Extents(graph[node.input(i)].type.extents.begin() + kRowAxis, graph[node.input(i)].type.extents.end());
+  };
   return read_window(node, spatial(0), node.is("Conv") ? spatial(1) : DimList{});
 }
 
@@ -46,7 +48,8 @@ std::size_t first_operand(const Node& node) { return node.is_map() ? 0 : static_
 
 bool window_works_by_rows(const Graph& graph, const Node& node) {
   if (!image_rows(graph[node.input(0)].type) || node.outputs.size() != 1) return false;
-  if (node.is("Conv") && (graph.constant(node.input(1)) == nullptr || (node.has_input(2) && graph.constant(node.input(2)) == nullptr))) return false;
+  if (node.is("Conv") && (graph.constant(node.input(1)) == nullptr || (node.has_input(2) && graph.constant(node.input(2)) == nullptr)))
+    return false;
   // Windows that end behind the padding would count fewer elements.
   return node.integer("ceil_mode", 0) == 0 || !node.is("AveragePool") || node.integer("count_include_pad", 0) == 0;
 }
@@ -54,7 +57,8 @@ bool window_works_by_rows(const Graph& graph, const Node& node) {
 }  // namespace
 
 std::optional<int64_t> image_rows(const Type& type) {
-  if (!type.is_tensor() || !type.ranked || type.rank() < 3 || type.rank() > 5 || !is_static(type.extents) || !(type.extents[0] == Dim(1))) return std::nullopt;
+  if (!type.is_tensor() || !type.ranked || type.rank() < 3 || type.rank() > 5 || !is_static(type.extents) || !(type.extents[0] == Dim(1)))
+    return std::nullopt;
   return type.extents[kRowAxis].value();
 }
 

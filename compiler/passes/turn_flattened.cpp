@@ -48,7 +48,8 @@ Constant turned(const TensorData& w, int64_t channels) {
   const std::span<float> to = result->as<float>();
   const int64_t columns = w.shape[1], pixels = w.shape[0] / channels;
   for (int64_t row = 0; row < w.shape[0]; ++row) {
-    const auto source = from.subspan(static_cast<std::size_t>((row % channels * pixels + row / channels) * columns), static_cast<std::size_t>(columns));
+    const auto source =
+        from.subspan(static_cast<std::size_t>((row % channels * pixels + row / channels) * columns), static_cast<std::size_t>(columns));
     std::ranges::copy(source, to.begin() + static_cast<std::ptrdiff_t>(row * columns));
   }
   return result;

@@ -47,7 +47,8 @@ class Error : public std::runtime_error {
 /// model's mistake (passes/propagate.cpp makes it the node's error); anywhere else it is our bug.
 class Misread : public Error {
  public:
-  explicit Misread(std::string found) : Error(ErrorKind::Internal, std::move(found), "this is a bug in onnxc; please report it with the model") {}
+  explicit Misread(std::string found)
+      : Error(ErrorKind::Internal, std::move(found), "this is a bug in onnxc; please report it with the model") {}
 };
 
 [[noreturn]] void internal_error(const char* condition, const char* what, const char* file, int line);
@@ -55,5 +56,4 @@ class Misread : public Error {
 }  // namespace onnxc
 
 /// States an invariant. User mistakes never trip it.
-#define ONNXC_CHECK(condition, what) \
-  ((condition) ? static_cast<void>(0) : ::onnxc::internal_error(#condition, what, __FILE__, __LINE__))
+#define ONNXC_CHECK(condition, what) ((condition) ? static_cast<void>(0) : ::onnxc::internal_error(#condition, what, __FILE__, __LINE__))

@@ -52,7 +52,8 @@ constexpr std::size_t describe(Status status, char* text, std::size_t room) noex
     char digits[20] = {};
     int count = 0;
     const bool negative = value < 0;
-    for (uint64_t left = negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); count == 0 || left != 0; left /= 10) digits[count++] = static_cast<char>('0' + left % 10);
+    for (uint64_t left = negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); count == 0 || left != 0; left /= 10)
+      digits[count++] = static_cast<char>('0' + left % 10);
     if (negative) put('-');
     while (count > 0) put(digits[--count]);
   };

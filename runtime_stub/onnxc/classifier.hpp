@@ -49,7 +49,8 @@ struct AheadOfBoth {
 
 /// sums[j] = over all pixels of an image, epilogue(bias[j] + x[i, :] panel[:, j]), for the channels from `col` on.
 template <int MR, int NV, class Epi>
-ONNXC_ONE_COPY void summed_panel(const float* x, const float* panel, const float* bias, int64_t col, float* sums, const ClassifierParams& p, AheadOfBoth& ahead, const Epi& epi) {
+ONNXC_ONE_COPY void summed_panel(const float* x, const float* panel, const float* bias, int64_t col, float* sums, const ClassifierParams& p,
+                                 AheadOfBoth& ahead, const Epi& epi) {
   ONNXC_UNROLL for (int j = 0; j < NV; ++j) Vec::all(0.0f).store(sums + j * Vec::width);
   for_each_tile<MR>(x, p.x_pixel, p.pixels, TileOrder{}, [&]<int R>(const auto& pixels, int64_t i) ONNXC_INLINE_LAMBDA {
     Tile<R, NV> tile;
@@ -73,7 +74,8 @@ ONNXC_ONE_COPY void summed_panel(const float* x, const float* panel, const float
 /// rows[i, 0..pitch) += factors[i, 0..count) v, of panels [pitch / NR][count][NR], for R rows that are `apart`; `first`: there is nothing in them yet, and they begin with `start`,
 /// or null.
 template <int R, int NV>
-ONNXC_ONE_COPY void add_product(const float* factors, int64_t factors_pitch, int64_t count, const float* v, float* rows, int64_t apart, int64_t pitch, bool first, const float* start) {
+ONNXC_ONE_COPY void add_product(const float* factors, int64_t factors_pitch, int64_t count, const float* v, float* rows, int64_t apart,
+                                int64_t pitch, bool first, const float* start) {
   constexpr int NR = NV * Vec::width;
   const Ahead ahead(v);
   for (int64_t col = 0; col < pitch; col += NR, v += count * NR) {
@@ -90,15 +92,18 @@ ONNXC_ONE_COPY void add_product(const float* factors, int64_t factors_pitch, int
 
 /// See the head of the file. MR, NV: the tile of the convolution; NV2: vectors of a panel of v.
 template <int MR, int NV, int NV2, class Epi1 = Epilogue<Keep>, class Epi2 = Epilogue<Keep>>
-void classifier(Part part, const float* x, const float* w, const float* v, float* sums, ClassifierParams p, Epi1 epi1 = {}, Epi2 epi2 = {}) {
+void classifier(Part part, const float* x, const float* w, const float* v, float* sums, ClassifierParams p, Epi1 epi1 = {},
+                Epi2 epi2 = {}) {
   constexpr int NR = NV * Vec::width, NR2 = NV2 * Vec::width, kRows = 4;
   constexpr int64_t kTogether = 16;  // images, whose rows meet v while it is near
   const int64_t panels = (p.channels + NR - 1) / NR, pitch = (p.n + NR2 - 1) / NR2 * NR2, apart = kClassifierGroups * pitch;
-  const int64_t steps = (p.pixels + MR - 1) / MR * p.cin, panel_bytes = NR * p.cin * int64_t{sizeof(float)}, rows_bytes = NR * pitch * int64_t{sizeof(float)};
+  const int64_t steps = (p.pixels + MR - 1) / MR * p.cin, panel_bytes = NR * p.cin * int64_t{sizeof(float)},
+                rows_bytes = NR * pitch * int64_t{sizeof(float)};
   const auto [begin, end] = part.slice((p.images + kTogether - 1) / kTogether * kClassifierGroups);
   detail::AheadOfBoth ahead{Ahead(w + panels * NR * p.cin, nullptr), AheadBy<4>(v + p.channels * pitch, p.weights_end)};
   for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t group = unit % kClassifierGroups, image = unit / kClassifierGroups * kTogether, images = p.images - image < kTogether ? p.images - image : kTogether;
+    const int64_t group = unit % kClassifierGroups, image = unit / kClassifierGroups * kTogether,
+                  images = p.images - image < kTogether ? p.images - image : kTogether;
     const int64_t first = panels * group / kClassifierGroups, last = panels * (group + 1) / kClassifierGroups;
     const float* const start = group == 0 ? p.start : nullptr;
     float* const rows = sums + image * apart + group * pitch;
@@ -113,12 +118,15 @@ void classifier(Part part, const float* x, const float* w, const float* v, float
       ahead.v.move(meets, p.cin, rows_bytes / (steps * images));
       for (int64_t i = 0; i < images; ++i) {
         float* const of_image = factors + i * NR;
-        detail::summed_panel<MR, NV>(x + (image + i) * p.pixels * p.x_pixel, w + col * p.cin, p.bias != nullptr ? p.bias + col : kZeros, col, of_image, p, ahead, epi1);
+        detail::summed_panel<MR, NV>(x + (image + i) * p.pixels * p.x_pixel, w + col * p.cin, p.bias != nullptr ? p.bias + col : kZeros,
+                                     col, of_image, p, ahead, epi1);
         finish_row(epi2, of_image, 0, col, of_image, count);
       }
       int64_t i = 0;
-      for (; i + kRows <= images; i += kRows) detail::add_product<kRows, NV2>(factors + i * NR, NR, count, meets, rows + i * apart, apart, pitch, panel == first, start);
-      for (; i < images; ++i) detail::add_product<1, NV2>(factors + i * NR, NR, count, meets, rows + i * apart, apart, pitch, panel == first, start);
+      for (; i + kRows <= images; i += kRows)
+        detail::add_product<kRows, NV2>(factors + i * NR, NR, count, meets, rows + i * apart, apart, pitch, panel == first, start);
+      for (; i < images; ++i)
+        detail::add_product<1, NV2>(factors + i * NR, NR, count, meets, rows + i * apart, apart, pitch, panel == first, start);
     }
   }
 }

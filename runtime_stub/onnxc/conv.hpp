@@ -20,16 +20,16 @@
 namespace onnxc::inline ONNXC_ISA {
 
 struct ConvParams {
-  int64_t n = 1, h = 1, w = 1, cin = 1;     // input
-  int64_t oh = 1, ow = 1, cout = 1;         // output
+  int64_t n = 1, h = 1, w = 1, cin = 1;  // input
+  int64_t oh = 1, ow = 1, cout = 1;      // output
   int64_t kh = 1, kw = 1, stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1, pad_top = 0, pad_left = 0, group = 1;
-  int64_t x_pixel = 0, y_pixel = 0;         // elements between pixels
+  int64_t x_pixel = 0, y_pixel = 0;                                            // elements between pixels
   int64_t d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0;  // of volumes (conv_3d.hpp)
-  const float* bias = nullptr;              // for each group cout_g values, padded to whole panels; or null
-  const float* scales = nullptr;            // where w is of int8_t: factors of the output channels, as bias has them
-  const float* weights_end = nullptr;       // where the constants of the steps after this one end; null: w's are the last
+  const float* bias = nullptr;         // for each group cout_g values, padded to whole panels; or null
+  const float* scales = nullptr;       // where w is of int8_t: factors of the output channels, as bias has them
+  const float* weights_end = nullptr;  // where the constants of the steps after this one end; null: w's are the last
   Slices slices{};
-  float* row_sums = nullptr;                // of depthwise convolutions that are asked for them: [n * oh][cout], the sums of the pixels of each row of y
+  float* row_sums = nullptr;  // of depthwise convolutions that are asked for them: [n * oh][cout], the sums of the pixels of each row of y
 };
 
 namespace detail {
@@ -56,8 +56,15 @@ struct PixelGrid {
 
 /// The grid of a convolution of images.
 ONNXC_INLINE PixelGrid pixels_of(const ConvParams& p) {
-  return {.n = p.n, .gh = p.oh, .gw = p.ow, .image = p.h * p.w * p.x_pixel, .out_image = p.oh * p.ow, .step_y = p.stride_y, .step_x = p.stride_x,
-          .ky = {p.kh, 0, 1, -p.pad_top, p.dilation_y}, .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x}};
+  return {.n = p.n,
+          .gh = p.oh,
+          .gw = p.ow,
+          .image = p.h * p.w * p.x_pixel,
+          .out_image = p.oh * p.ow,
+          .step_y = p.stride_y,
+          .step_x = p.stride_x,
+          .ky = {p.kh, 0, 1, -p.pad_top, p.dilation_y},
+          .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x}};
 }
 
 /// Input origin and output row of the pixels of a tile; surplus pixels repeat the last.
@@ -71,11 +78,14 @@ struct PixelTile {
   /// The tile at `place`; `left` pixels are left from there on.
   ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, GridPlace place, int64_t left) {
     even = place.x + MR <= g.gw && MR <= left;
-    const auto row_of = [&](const GridPlace& at) { return g.out_first + at.n * g.out_image + (at.y * g.out_step_y + g.out_y) * p.ow + at.x * g.out_step_x + g.out_x; };
+    const auto row_of = [&](const GridPlace& at) {
+      return g.out_first + at.n * g.out_image + (at.y * g.out_step_y + g.out_y) * p.ow + at.x * g.out_step_x + g.out_x;
+    };
     y[0] = place.y * g.step_y;
     x[0] = place.x * g.step_x;
     image[0] = in + place.n * g.image;
-    inside = even && y[0] + g.ky.low() >= 0 && y[0] + g.ky.high() < p.h && x[0] + g.kx.low() >= 0 && x[0] + (MR - 1) * g.step_x + g.kx.high() < p.w;
+    inside = even && y[0] + g.ky.low() >= 0 && y[0] + g.ky.high() < p.h && x[0] + g.kx.low() >= 0 &&
+             x[0] + (MR - 1) * g.step_x + g.kx.high() < p.w;
     if (inside) {  // the first pixel tells where the others are
       out[0] = row_of(place);
       for (int64_t i = 1; i < MR; ++i) out[i] = out[0] + i * g.out_step_x;
@@ -112,8 +122,8 @@ struct PixelTile {
 
 /// Adds steps [from, to) of k, in the order of taps and channels; w: the panel, as panel_of gives it.
 template <int MR, int NV, bool kPairs, class Panel>
-ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixels, int64_t from, int64_t to, Panel w, int64_t cin, const ConvParams& p,
-                           const PixelGrid& g, Ahead& ahead) {
+ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixels, int64_t from, int64_t to, Panel w, int64_t cin,
+                           const ConvParams& p, const PixelGrid& g, Ahead& ahead) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const bool joined = p.x_pixel == cin && g.kx.step == 1 && g.kx.stride == 1 && pixels.inside;  // taps of a row are one run of floats
   const int64_t across = joined ? 1 : g.kx.count, channels = joined ? cin * g.kx.count : cin;
@@ -128,10 +138,12 @@ ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixe
   for (int64_t left = to - from; left > 0;) {
     const int64_t run = channels - channel < left ? channels - channel : left;
     const int64_t dy = g.ky.offset + ty * g.ky.stride, dx = g.kx.offset + tx * g.kx.stride;
-    const int64_t line = (g.kz.first + tz * g.kz.step) * p.kh + g.ky.first + ty * g.ky.step, at = (g.kz.offset + tz * g.kz.stride) * g.slice + channel;
+    const int64_t line = (g.kz.first + tz * g.kz.step) * p.kh + g.ky.first + ty * g.ky.step,
+                  at = (g.kz.offset + tz * g.kz.stride) * g.slice + channel;
     const Panel wt = w + ((line * p.kw + g.kx.first + tx * g.kx.step) * cin + channel) * NR;
     if (pixels.even && pixels.inside_row(p, dy, dx)) {
-      tile.add(EvenRows{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel + at, g.step_x * p.x_pixel}, run, wt, ahead);
+      tile.add(EvenRows{pixels.image[0] + ((pixels.y[0] + dy) * p.w + pixels.x[0] + dx) * p.x_pixel + at, g.step_x * p.x_pixel}, run, wt,
+               ahead);
       ahead.advance(run);
     } else if (const float* rows[MR]; pixels.tap(p, dy, dx, at, rows)) {
       for (int64_t c = 0; c < run; c += 1024) {  // as many channels as there are zeros
@@ -157,11 +169,13 @@ ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixe
 
 /// Pixels [first, last) through panels [first_panel, last_panel).
 template <int MR, int NV, bool kPairs, class T, class Epi>
-ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out, float* sums,
-                             int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const float* scales, const ConvParams& p, const PixelGrid& g,
-                             TileOrder order, const Epi& epi) {
-  constexpr int NR = Tile<MR, NV, kPairs>::NR, kHalf = (MR + 1) / 2, kMostRest = MR > 3 ? kHalf : 0;  // pixels that are left for a half tile
-  const int64_t k = p.kd * p.kh * p.kw * cin, steps = g.kz.count * g.ky.count * g.kx.count * cin, depth = kPairs ? steps : p.slices.depth(steps);
+ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out,
+                             float* sums, int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const float* scales,
+                             const ConvParams& p, const PixelGrid& g, TileOrder order, const Epi& epi) {
+  constexpr int NR = Tile<MR, NV, kPairs>::NR, kHalf = (MR + 1) / 2,
+                kMostRest = MR > 3 ? kHalf : 0;  // pixels that are left for a half tile
+  const int64_t k = p.kd * p.kh * p.kw * cin, steps = g.kz.count * g.ky.count * g.kx.count * cin,
+                depth = kPairs ? steps : p.slices.depth(steps);
   Ahead ahead(w + (cout + NR - 1) / NR * k * NR, p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const auto wp = panel_of(w, scales, panel, k, NR);
@@ -169,7 +183,8 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
     do {
       GridPlace place(first, g.gh, g.gw);
       to = from + depth < steps ? from + depth : steps;
-      ahead.move(address_of(wp + (to < steps ? to : k) * NR), to - from < cin ? to - from : cin, NR * int64_t{sizeof(T)} * MR / (last - first));
+      ahead.move(address_of(wp + (to < steps ? to : k) * NR), to - from < cin ? to - from : cin,
+                 NR * int64_t{sizeof(T)} * MR / (last - first));
       const auto product = [&]<int R>(int64_t pixel) ONNXC_INLINE_LAMBDA {
         Tile<R, NV, kPairs> tile;
         const PixelTile<R> pixels(p, g, in, place, last - pixel);
@@ -179,7 +194,9 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
         else if constexpr (!kPairs) tile.load(at);
         add_taps(tile, pixels, from, to, wp, cin, p, g, ahead);
         if (!kPairs && to < steps) tile.store(at, last - pixel);
-        else tile.finish(out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR, [&](int64_t i) { return pixels.out[i]; }, epi);
+        else
+          tile.finish(
+              out, p.y_pixel, first_channel + panel * NR, last - pixel, cout - panel * NR, [&](int64_t i) { return pixels.out[i]; }, epi);
       };
       const int64_t tiles = (last - first - kMostRest + MR - 1) / MR, rest = first + tiles * MR;
       for (int64_t t = 0; t < tiles; ++t) {
@@ -210,7 +227,8 @@ ONNXC_INLINE void conv_pixels(int64_t first, int64_t last, int64_t first_panel, 
     const float* const scales = p.scales != nullptr ? p.scales + group * panels * NR : nullptr;
     for (int64_t pixel = first; pixel < last; pixel += block) {
       const int64_t end = pixel + block < last ? pixel + block : last;
-      conv_block<MR, NV, kPairs>(pixel, end, from, to, in + group * cin, wg, out, sums, group * cout, cin, cout, bias, scales, p, g, order, epi);
+      conv_block<MR, NV, kPairs>(pixel, end, from, to, in + group * cin, wg, out, sums, group * cout, cin, cout, bias, scales, p, g, order,
+                                 epi);
     }
   }
 }

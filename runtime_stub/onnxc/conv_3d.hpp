@@ -44,12 +44,22 @@ template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
 void conv_3d(Part part, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
   const int64_t slice = p.h * p.w * p.x_pixel, pixels = p.oh * p.ow;
   for (int64_t n = 0; n < p.n; ++n) {
-    detail::for_depths(p.od, p.stride_z, p.d, {p.kd, 0, 1, -p.pad_front, p.dilation_z}, [&](int64_t first, int64_t count, const detail::Taps& kz) {
-      const detail::PixelGrid grid{.n = count, .gh = p.oh, .gw = p.ow, .image = p.stride_z * slice, .out_image = pixels, .step_y = p.stride_y, .step_x = p.stride_x,
-                                   .out_first = (n * p.od + first) * pixels,
-                                   .ky = {p.kh, 0, 1, -p.pad_top, p.dilation_y}, .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x}, .kz = kz, .slice = slice};
-      detail::conv_grid<MR, NV>(part, x + (n * p.d + first * p.stride_z) * slice, w, y, p, grid, epi);
-    });
+    detail::for_depths(p.od, p.stride_z, p.d, {p.kd, 0, 1, -p.pad_front, p.dilation_z},
+                       [&](int64_t first, int64_t count, const detail::Taps& kz) {
+                         const detail::PixelGrid grid{.n = count,
+                                                      .gh = p.oh,
+                                                      .gw = p.ow,
+                                                      .image = p.stride_z * slice,
+                                                      .out_image = pixels,
+                                                      .step_y = p.stride_y,
+                                                      .step_x = p.stride_x,
+                                                      .out_first = (n * p.od + first) * pixels,
+                                                      .ky = {p.kh, 0, 1, -p.pad_top, p.dilation_y},
+                                                      .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x},
+                                                      .kz = kz,
+                                                      .slice = slice};
+                         detail::conv_grid<MR, NV>(part, x + (n * p.d + first * p.stride_z) * slice, w, y, p, grid, epi);
+                       });
   }
 }
 
@@ -60,16 +70,17 @@ void conv_transpose_3d(Part part, const float* x, const float* w, float* y, Conv
   for (int64_t n = 0; n < p.n; ++n) {
     for (int64_t phase = 0; phase < p.stride_z && phase < p.od; ++phase) {
       const detail::Taps taps = detail::phase_taps(p.kd, p.stride_z, p.dilation_z, p.pad_front, phase);
-      detail::for_depths((p.od - phase + p.stride_z - 1) / p.stride_z, 1, p.d, taps, [&](int64_t first, int64_t count, const detail::Taps& kz) {
-        detail::for_phases(p, [&](detail::PixelGrid g) {
-          g.n = count;
-          g.image = g.slice = slice;
-          g.out_image = p.stride_z * pixels;
-          g.out_first = (n * p.od + first * p.stride_z + phase) * pixels;
-          g.kz = kz;
-          detail::conv_grid<MR, NV>(part, x + (n * p.d + first) * slice, w, y, p, g, epi);
-        });
-      });
+      detail::for_depths((p.od - phase + p.stride_z - 1) / p.stride_z, 1, p.d, taps,
+                         [&](int64_t first, int64_t count, const detail::Taps& kz) {
+                           detail::for_phases(p, [&](detail::PixelGrid g) {
+                             g.n = count;
+                             g.image = g.slice = slice;
+                             g.out_image = p.stride_z * pixels;
+                             g.out_first = (n * p.od + first * p.stride_z + phase) * pixels;
+                             g.kz = kz;
+                             detail::conv_grid<MR, NV>(part, x + (n * p.d + first) * slice, w, y, p, g, epi);
+                           });
+                         });
     }
   }
 }

@@ -24,8 +24,8 @@ ONNXC_INLINE Vec channel_of_groups(Vec x, std::index_sequence<lane...>) {
 
 /// kPixels neighbours from column ox on. Edge: some taps lie beside the image or count < kPixels.
 template <int KW, int SX, int GC, int kPixels, bool Edge, class Epi>
-ONNXC_INLINE void grouped_step(const float* image, const float* w, Vec bias, float* y, int64_t row, int64_t top, int64_t ox, int64_t channel, int64_t lanes, const ConvParams& p,
-                               const Epi& epi) {
+ONNXC_INLINE void grouped_step(const float* image, const float* w, Vec bias, float* y, int64_t row, int64_t top, int64_t ox,
+                               int64_t channel, int64_t lanes, const ConvParams& p, const Epi& epi) {
   constexpr int kSpan = (kPixels - 1) * SX + KW;
   const int64_t left = ox * SX - p.pad_left, count = p.ow - ox;
   Vec acc[kPixels];
@@ -41,13 +41,15 @@ ONNXC_INLINE void grouped_step(const float* image, const float* w, Vec bias, flo
       ONNXC_UNROLL for (int u = 0; u < kSpan; ++u) {
         const float* pixel = pixels + u * p.x_pixel;
         if (Edge) pixel = left + u >= 0 && left + u < p.w ? pixel : kZeros;
-        const Vec d = channel_of_groups<GC, static_cast<int>(i)>(lanes >= Vec::width ? Vec::load(pixel) : Vec::load(pixel, lanes), std::make_index_sequence<Vec::width>());
+        const Vec d = channel_of_groups<GC, static_cast<int>(i)>(lanes >= Vec::width ? Vec::load(pixel) : Vec::load(pixel, lanes),
+                                                                 std::make_index_sequence<Vec::width>());
         ONNXC_UNROLL for (int kx = 0; kx < KW; ++kx) {
           if ((u - kx) % SX == 0 && u >= kx && (u - kx) / SX < kPixels) acc[(u - kx) / SX] = fma(d, weights[kx], acc[(u - kx) / SX]);
         }
       }
     };
-    [&]<std::size_t... i>(std::index_sequence<i...>) ONNXC_INLINE_LAMBDA { (add(std::integral_constant<std::size_t, i>()), ...); }(std::make_index_sequence<GC>());
+    [&]<std::size_t... i>(std::index_sequence<i...>)
+        ONNXC_INLINE_LAMBDA { (add(std::integral_constant<std::size_t, i>()), ...); }(std::make_index_sequence<GC>());
   }
   ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) {
     if (!Edge || t < count) finish_lanes(epi, acc[t], row + t, channel, y + (row + t) * p.y_pixel + channel, lanes);
@@ -73,8 +75,7 @@ void conv_grouped(Part part, const float* x, const float* w, float* y, ConvParam
         const int64_t left = ox * SX - p.pad_left;
         if (left >= 0 && left + kSpan <= p.w && ox + kPixels <= p.ow && lanes >= Vec::width)
           detail::grouped_step<KW, SX, GC, kPixels, false>(image, panel, bias, y, line * p.ow + ox, top, ox, channel, Vec::width, p, epi);
-        else
-          detail::grouped_step<KW, SX, GC, kPixels, true>(image, panel, bias, y, line * p.ow + ox, top, ox, channel, lanes, p, epi);
+        else detail::grouped_step<KW, SX, GC, kPixels, true>(image, panel, bias, y, line * p.ow + ox, top, ox, channel, lanes, p, epi);
       }
     }
   }

@@ -15,13 +15,11 @@ namespace detail {
 
 /// Neighbours of grid row (n, gy) from column gx on, `count` of them wanted. Edge: some taps lie beside the image or count < kPixels.
 template <int N, int kPixels, bool Edge, class Epi>
-ONNXC_INLINE void narrow_step(const float* image, const float* w, float* y, int64_t row, int64_t gy, int64_t gx, int64_t count, const ConvParams& p, const PixelGrid& g,
-                              const Epi& epi) {
+ONNXC_INLINE void narrow_step(const float* image, const float* w, float* y, int64_t row, int64_t gy, int64_t gx, int64_t count,
+                              const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   const int64_t tap_floats = vectors(p.cin) * N * Vec::width, pitch = g.step_x * p.x_pixel;
   Vec acc[kPixels][N];
-  ONNXC_UNROLL for (int i = 0; i < kPixels; ++i) {
-    ONNXC_UNROLL for (int j = 0; j < N; ++j) acc[i][j] = Vec::all(0.0f);
-  }
+  ONNXC_UNROLL for (int i = 0; i < kPixels; ++i) { ONNXC_UNROLL for (int j = 0; j < N; ++j) acc[i][j] = Vec::all(0.0f); }
   for (int64_t ty = 0; ty < g.ky.count; ++ty) {
     const int64_t iy = gy * g.step_y + g.ky.offset + ty * g.ky.stride;
     if (iy < 0 || iy >= p.h) continue;
@@ -49,12 +47,14 @@ ONNXC_INLINE void narrow_step(const float* image, const float* w, float* y, int6
   ONNXC_UNROLL for (int i = 0; i < kPixels; ++i) {
     ONNXC_UNROLL for (int j = 0; j < N; ++j) sums[i][j] = (p.bias != nullptr ? p.bias[j] : 0.0f) + sum(acc[i][j]);
   }
-  for (int64_t i = 0; i < kPixels && i < count; ++i) finish_row(epi, sums[i], row + i * g.out_step_x, 0, y + (row + i * g.out_step_x) * p.y_pixel, N);
+  for (int64_t i = 0; i < kPixels && i < count; ++i)
+    finish_row(epi, sums[i], row + i * g.out_step_x, 0, y + (row + i * g.out_step_x) * p.y_pixel, N);
 }
 
 /// All pixels of the grid that are this part's.
 template <int N, class Epi>
-ONNXC_INLINE void narrow_grid(Part part, const float* x, const float* w, float* y, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+ONNXC_INLINE void narrow_grid(Part part, const float* x, const float* w, float* y, const ConvParams& p, const PixelGrid& g,
+                              const Epi& epi) {
   constexpr int kPixels = N == 1 ? 8 : 4;
   const auto [first, last] = part.slice(g.n * g.gh);
   for (int64_t line = first; line < last; ++line) {
@@ -63,8 +63,7 @@ ONNXC_INLINE void narrow_grid(Part part, const float* x, const float* w, float* 
       const int64_t left = gx * g.step_x + g.kx.low(), right = (gx + kPixels - 1) * g.step_x + g.kx.high(), count = g.gw - gx;
       if (left >= 0 && right < p.w && count >= kPixels)
         narrow_step<N, kPixels, false>(x + n * g.image, w, y, row + gx * g.out_step_x, gy, gx, count, p, g, epi);
-      else
-        narrow_step<N, kPixels, true>(x + n * g.image, w, y, row + gx * g.out_step_x, gy, gx, count, p, g, epi);
+      else narrow_step<N, kPixels, true>(x + n * g.image, w, y, row + gx * g.out_step_x, gy, gx, count, p, g, epi);
     }
   }
 }

@@ -57,7 +57,8 @@ ONNXC_INLINE void planar_copy(const float* x, int64_t n, int64_t top, int64_t ro
       zeros(row, row + (inside ? p.pad_left : pitch));
       if (!inside) continue;
       const float* const from = x + ((n * p.cin + ci) * p.h + iy) * p.w;
-      for (int64_t i = 0; i < width; i += Vec::width) Vec::load(from + i, width - i < Vec::width ? width - i : Vec::width).store(row + p.pad_left + i);
+      for (int64_t i = 0; i < width; i += Vec::width)
+        Vec::load(from + i, width - i < Vec::width ? width - i : Vec::width).store(row + p.pad_left + i);
       zeros(row + p.pad_left + (width + Vec::width - 1) / Vec::width * Vec::width, row + pitch);
     }
   }

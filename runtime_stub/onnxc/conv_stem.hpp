@@ -65,7 +65,8 @@ struct StemRows {
 
 /// MR neighbours of output row oy, whose first is pixel `row` of y.
 template <int MR, int NV, int SX, bool kPairs, class Epi>
-ONNXC_INLINE void stem_tile(StemRows x, const float* w, float* y, int64_t panel, int64_t row, int64_t oy, int64_t count, const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void stem_tile(StemRows x, const float* w, float* y, int64_t panel, int64_t row, int64_t oy, int64_t count,
+                            const ConvParams& p, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const float* wt = w + panel * p.cin * p.kh * p.kw * NR;
   Tile<MR, NV, kPairs> tile;
@@ -116,7 +117,8 @@ ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_
   const int64_t panels = (p.cout + NR - 1) / NR;
   // The rows of x that the next output row adds come in pieces too short for the processor to see them coming: each tile fetches what will be under it, as all at once would
   // hold up what follows. Inlined at once: of a function that prefetches alone g++ 12 thinks that it does nothing, and leaves its calls out.
-  const int64_t below = oy * p.stride_y - p.pad_top + (p.kh - 1) * p.dilation_y + 1, end = below + p.stride_y < p.h ? below + p.stride_y : p.h;
+  const int64_t below = oy * p.stride_y - p.pad_top + (p.kh - 1) * p.dilation_y + 1,
+                end = below + p.stride_y < p.h ? below + p.stride_y : p.h;
   const auto fetch = [&](int64_t from, int64_t to) ONNXC_INLINE_LAMBDA {
     for (int64_t ci = 0; ci < p.cin; ++ci) {
       for (int64_t iy = below > 0 ? below : 0; iy < end; ++iy) {
@@ -154,7 +156,8 @@ ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_
 template <int MR, int NV, int SX, bool kPairs = false, class Epi = Epilogue<Keep>>
 void conv_stem(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   const auto [first, last] = part.slice(p.n * p.oh);
-  for (int64_t line = first; line < last; ++line) detail::stem_line<MR, NV, SX, kPairs>(x + line / p.oh * p.cin * p.h * p.w, w, y, line * p.ow, line % p.oh, p, epi);
+  for (int64_t line = first; line < last; ++line)
+    detail::stem_line<MR, NV, SX, kPairs>(x + line / p.oh * p.cin * p.h * p.w, w, y, line * p.ow, line % p.oh, p, epi);
 }
 
 }  // namespace onnxc

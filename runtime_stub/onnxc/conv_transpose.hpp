@@ -64,10 +64,13 @@ template <int MR, int NV, class Epi = Epilogue<Keep>>
 void conv_transpose(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   if (p.n * p.oh * p.ow <= 0) return;
   constexpr int64_t kBandFloats = int64_t{64} << 10;  // of input and output together: a part of L2
-  const int64_t row_floats = p.w * p.x_pixel + p.stride_y * p.ow * p.y_pixel, rows = (p.oh + p.stride_y - 1) / p.stride_y;  // of the longest phase
+  const int64_t row_floats = p.w * p.x_pixel + p.stride_y * p.ow * p.y_pixel,
+                rows = (p.oh + p.stride_y - 1) / p.stride_y;  // of the longest phase
   const int64_t panels = (p.cout / p.group + NV * Vec::width - 1) / (NV * Vec::width) * p.group;
-  const bool by_rows = detail::share_rows(part, p.n * rows * ((p.ow + p.stride_x - 1) / p.stride_x), p.cout, p.kh * p.kw * p.cin / p.group, MR);
-  const int64_t fits = kBandFloats / row_floats, share = by_rows ? (p.n * rows + part.count - 1) / part.count : rows, most = fits < share ? fits : share;
+  const bool by_rows =
+      detail::share_rows(part, p.n * rows * ((p.ow + p.stride_x - 1) / p.stride_x), p.cout, p.kh * p.kw * p.cin / p.group, MR);
+  const int64_t fits = kBandFloats / row_floats, share = by_rows ? (p.n * rows + part.count - 1) / part.count : rows,
+                most = fits < share ? fits : share;
   const int64_t height = most < 1 ? 1 : most < rows ? most : rows, bands = (rows + height - 1) / height;
   const bool by_bands = by_rows && p.n * bands >= part.count;
   const Part::Range own_bands = by_bands ? part.slice(p.n * bands) : Part::Range{0, p.n * bands};
@@ -76,7 +79,8 @@ void conv_transpose(Part part, const float* x, const float* w, float* y, ConvPar
     const int64_t image = band / bands, top = band % bands * height;
     detail::for_phases(p, [&](const detail::PixelGrid& g) {
       const int64_t from = top < g.gh ? top : g.gh, to = top + height < g.gh ? top + height : g.gh;
-      detail::conv_pixels<MR, NV>((image * g.gh + from) * g.gw, (image * g.gh + to) * g.gw, own_panels.begin, own_panels.end, x, w, y, p, g, TileOrder{}, epi);
+      detail::conv_pixels<MR, NV>((image * g.gh + from) * g.gw, (image * g.gh + to) * g.gw, own_panels.begin, own_panels.end, x, w, y, p, g,
+                                  TileOrder{}, epi);
     });
   }
 }

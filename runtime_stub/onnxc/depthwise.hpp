@@ -27,8 +27,8 @@ namespace detail {
 /// `count` neighbours from column ox on, `lanes` channels. lines: the image rows under the kernel, null outside of the image. Edge: some taps lie beside
 /// the image or count < kPixels. What is stored is added to `sum` with kSums. kPitch: floats between pixels of lines that hold these channels alone; 0: lines are the image's.
 template <int KH, int KW, int SX, int kPixels, bool kSums, bool Edge, bool Whole, int kPitch = 0, class Epi>
-ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)[KH][KW], Vec bias, float* y, int64_t row, int64_t ox, int64_t channel,
-                                 int64_t count, int64_t lanes, Vec& sum, const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)[KH][KW], Vec bias, float* y, int64_t row, int64_t ox,
+                                 int64_t channel, int64_t count, int64_t lanes, Vec& sum, const ConvParams& p, const Epi& epi) {
   Vec acc[kPixels];
   ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) acc[t] = bias;
   const int64_t left = ox * SX - p.pad_left;
@@ -61,7 +61,8 @@ ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)
   ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) {
     if (!Edge || t < count) {
       float* const out = y + (row + t) * p.y_pixel + channel;
-      const Vec result = Whole ? finish_vector(epi, acc[t], row + t, channel, out) : finish_vector(epi, acc[t], row + t, channel, out, lanes);
+      const Vec result =
+          Whole ? finish_vector(epi, acc[t], row + t, channel, out) : finish_vector(epi, acc[t], row + t, channel, out, lanes);
       if constexpr (kSums) sum = sum + result;
     }
   }
@@ -78,8 +79,8 @@ ONNXC_INLINE void depthwise_lines(const float* (&lines)[KH], int64_t oy, const C
 
 /// Row `line` of the output. Where `ahead` is not null, what it points to is fetched on the way, `lines_ahead` lines a step.
 template <int KH, int KW, int SX, int kPixels, bool kSums, bool Whole, int kPitch = 0, class Epi>
-ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w, float* y, int64_t line, int64_t channel, int64_t lanes, const float* ahead,
-                                int64_t lines_ahead, const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w, float* y, int64_t line, int64_t channel, int64_t lanes,
+                                const float* ahead, int64_t lines_ahead, const ConvParams& p, const Epi& epi) {
   Vec weights[KH][KW];
   ONNXC_UNROLL for (int ky = 0; ky < KH; ++ky) {
     ONNXC_UNROLL for (int kx = 0; kx < KW; ++kx) {
@@ -95,9 +96,11 @@ ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w,
     const int64_t left = ox * SX - p.pad_left, count = p.ow - ox;
     for (int64_t i = 0; i < lines_ahead; ++i, ahead += 16) __builtin_prefetch(ahead, 0, 2);
     if (left >= 0 && left + kSpan <= p.w && count >= kPixels)
-      depthwise_step<KH, KW, SX, kPixels, kSums, false, Whole, kPitch>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, sum, p, epi);
+      depthwise_step<KH, KW, SX, kPixels, kSums, false, Whole, kPitch>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, sum, p,
+                                                                       epi);
     else
-      depthwise_step<KH, KW, SX, kPixels, kSums, true, Whole, kPitch>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, sum, p, epi);
+      depthwise_step<KH, KW, SX, kPixels, kSums, true, Whole, kPitch>(lines, weights, bias, y, row + ox, ox, channel, count, lanes, sum, p,
+                                                                      epi);
   }
   if constexpr (kSums) {
     float* const to = p.row_sums + line * p.cout + channel;
@@ -116,8 +119,8 @@ constexpr int64_t depthwise_any_span(int64_t columns, int64_t kw, int64_t stride
 /// kAnyPixels neighbours from column ox on of the output row that begins with pixel `row`, `count` of them wanted, by kernels whose size is known at run time.
 /// line_of(ky): the copied row under that tap, where they are the output's `at` and following. Neighbouring taps go by fours, so that a pixel is loaded once for up to four outputs.
 template <bool Whole, class Line, class Epi>
-ONNXC_INLINE void depthwise_any_pixels(Line line_of, const float* w, Vec bias, float* y, int64_t row, Window wy, int64_t at, int64_t ox, int64_t count, int64_t channel,
-                                       int64_t lanes, const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void depthwise_any_pixels(Line line_of, const float* w, Vec bias, float* y, int64_t row, Window wy, int64_t at, int64_t ox,
+                                       int64_t count, int64_t channel, int64_t lanes, const ConvParams& p, const Epi& epi) {
   constexpr int kTaps = 4;
   const int64_t step = p.stride_x * Vec::width, near = p.stride_x == 1 && p.dilation_x == 1 ? p.kw / kTaps * kTaps : 0;
   const auto load = [&](const float* from) { return Whole ? Vec::load(from) : Vec::load(from, lanes); };
@@ -154,12 +157,17 @@ ONNXC_INLINE void depthwise_any_pixels(Line line_of, const float* w, Vec bias, f
 
 /// Columns [from, to) of output rows [first, last), `lanes` channels. The rows of the image under the kernel wait in `rows`, each copied once with zeros beside it.
 template <bool Whole, class Epi>
-ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, float* rows, int64_t first, int64_t last, int64_t from, int64_t to, int64_t channel, int64_t lanes,
-                                     const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, float* rows, int64_t first, int64_t last, int64_t from,
+                                     int64_t to, int64_t channel, int64_t lanes, const ConvParams& p, const Epi& epi) {
   const Vec bias = p.bias == nullptr ? Vec::all(0.0f) : Whole ? Vec::load(p.bias + channel) : Vec::load(p.bias + channel, lanes);
   const int64_t span = depthwise_any_span(to - from, p.kw, p.stride_x, p.dilation_x), held = (p.kh - 1) * p.dilation_y + 1;
   const int64_t left = from * p.stride_x - p.pad_left;  // columns [begin, end) of a row lie in the image
-  const int64_t begin = left >= 0 ? 0 : -left < span ? -left : span, end = left + span <= p.w ? span : p.w - left > begin ? p.w - left : begin;
+  const int64_t begin = left >= 0      ? 0
+                        : -left < span ? -left
+                                       : span,
+                end = left + span <= p.w   ? span
+                      : p.w - left > begin ? p.w - left
+                                           : begin;
   int64_t copied = 0;  // rows of this image before it are there, or not needed any more
   for (int64_t line = first; line < last; ++line) {
     const int64_t oy = line % p.oh, top = oy * p.stride_y - p.pad_top, below = top + held < p.h ? top + held : p.h;
@@ -172,12 +180,14 @@ ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, f
       float* const padded = slot(copied - top);
       int64_t i = 0;
       for (; i < begin; ++i) Vec::all(0.0f).store(padded + i * Vec::width);
-      for (; i < end; ++i) (Whole ? Vec::load(source + i * p.x_pixel) : Vec::load(source + i * p.x_pixel, lanes)).store(padded + i * Vec::width);
+      for (; i < end; ++i)
+        (Whole ? Vec::load(source + i * p.x_pixel) : Vec::load(source + i * p.x_pixel, lanes)).store(padded + i * Vec::width);
       for (; i < span; ++i) Vec::all(0.0f).store(padded + i * Vec::width);
     }
     const Window wy(top, p.kh, p.dilation_y, 0, p.h);
     const auto line_of = [&](int64_t ky) { return slot(ky * p.dilation_y); };
-    for (int64_t ox = from; ox < to; ox += kAnyPixels) depthwise_any_pixels<Whole>(line_of, w, bias, y, line * p.ow, wy, ox - from, ox, to - ox, channel, lanes, p, epi);
+    for (int64_t ox = from; ox < to; ox += kAnyPixels)
+      depthwise_any_pixels<Whole>(line_of, w, bias, y, line * p.ow, wy, ox - from, ox, to - ox, channel, lanes, p, epi);
   }
 }
 
@@ -201,7 +211,8 @@ void depthwise(Part part, const float* x, const float* w, float* y, ConvParams p
       int64_t channel = from;
       for (; channel + Vec::width <= to; channel += Vec::width, ahead += groups * lines_ahead * 16)
         detail::depthwise_row<KH, KW, SX, kPixels, kSums, true>(lines, w, y, line, channel, Vec::width, ahead, lines_ahead, p, epi);
-      if (channel < to) detail::depthwise_row<KH, KW, SX, kPixels, kSums, false>(lines, w, y, line, channel, to - channel, ahead, lines_ahead, p, epi);
+      if (channel < to)
+        detail::depthwise_row<KH, KW, SX, kPixels, kSums, false>(lines, w, y, line, channel, to - channel, ahead, lines_ahead, p, epi);
     }
   }
 }

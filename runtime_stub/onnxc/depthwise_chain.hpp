@@ -23,12 +23,12 @@ namespace onnxc::inline ONNXC_ISA {
 
 struct DepthwiseChainParams {
   ConvParams conv;
-  int64_t cin = 0, cout = 0;            // of the 1x1 convolutions: input and output channels
-  int64_t x_pixel = 0, y_pixel = 0;     // elements between pixels of x and y
-  const float* expand_bias = nullptr;   // padded to whole panels, or null
+  int64_t cin = 0, cout = 0;           // of the 1x1 convolutions: input and output channels
+  int64_t x_pixel = 0, y_pixel = 0;    // elements between pixels of x and y
+  const float* expand_bias = nullptr;  // padded to whole panels, or null
   const float* project_bias = nullptr;
-  int64_t band = 1;                     // rows
-  int64_t pitch = 0;                    // elements between pixels of the band; off multiples of 2 KiB, which share cache sets
+  int64_t band = 1;   // rows
+  int64_t pitch = 0;  // elements between pixels of the band; off multiples of 2 KiB, which share cache sets
 };
 
 namespace detail {
@@ -42,7 +42,8 @@ constexpr int64_t panels(int64_t n) {
 /// The depthwise convolution of rows `top` to `bottom` of an image, of which the first is row `row` of y, two vectors of channels at a time: three rows of them stay in L1 (112
 /// pixels: 21 KiB; with four vectors mobilenet_v2 takes 3 % longer on Zen 5). line(iy): where a row of x is.
 template <int KH, int KW, int SX, bool kSums, class Line, class Epi>
-ONNXC_INLINE void depthwise_blocks(int64_t top, int64_t bottom, int64_t row, Line line, const float* w, float* y, const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void depthwise_blocks(int64_t top, int64_t bottom, int64_t row, Line line, const float* w, float* y, const ConvParams& p,
+                                   const Epi& epi) {
   constexpr int kPixels = 7;
   for (int64_t from = 0; from < p.cout; from += 2 * Vec::width) {
     const int64_t to = from + 2 * Vec::width < p.cout ? from + 2 * Vec::width : p.cout;
@@ -50,24 +51,29 @@ ONNXC_INLINE void depthwise_blocks(int64_t top, int64_t bottom, int64_t row, Lin
       const float* lines[KH];
       depthwise_lines<KH>(lines, oy, p, line);
       int64_t channel = from;
-      for (; channel + Vec::width <= to; channel += Vec::width) depthwise_row<KH, KW, SX, kPixels, kSums, true>(lines, w, y, row + oy - top, channel, Vec::width, nullptr, 0, p, epi);
-      if (channel < to) depthwise_row<KH, KW, SX, kPixels, kSums, false>(lines, w, y, row + oy - top, channel, to - channel, nullptr, 0, p, epi);
+      for (; channel + Vec::width <= to; channel += Vec::width)
+        depthwise_row<KH, KW, SX, kPixels, kSums, true>(lines, w, y, row + oy - top, channel, Vec::width, nullptr, 0, p, epi);
+      if (channel < to)
+        depthwise_row<KH, KW, SX, kPixels, kSums, false>(lines, w, y, row + oy - top, channel, to - channel, nullptr, 0, p, epi);
     }
   }
 }
 
 /// A row of a vector of channels, from lines of these alone. A function of its own: amid the products around it g++ 12 keeps its pointers on the stack (56x56x144: 88 us, 78 so).
 template <int KH, int KW, int SX, bool kSums, class Epi>
-ONNXC_ONE_COPY void depthwise_line(const float* const (&lines)[KH], const float* w, float* y, int64_t row, int64_t channel, const ConvParams& p, const Epi& epi) {
+ONNXC_ONE_COPY void depthwise_line(const float* const (&lines)[KH], const float* w, float* y, int64_t row, int64_t channel,
+                                   const ConvParams& p, const Epi& epi) {
   constexpr int kPixels = 7;
   const int64_t lanes = p.cout - channel;
-  if (lanes >= Vec::width) depthwise_row<KH, KW, SX, kPixels, kSums, true, Vec::width>(lines, w, y, row, channel, Vec::width, nullptr, 0, p, epi);
+  if (lanes >= Vec::width)
+    depthwise_row<KH, KW, SX, kPixels, kSums, true, Vec::width>(lines, w, y, row, channel, Vec::width, nullptr, 0, p, epi);
   else depthwise_row<KH, KW, SX, kPixels, kSums, false, Vec::width>(lines, w, y, row, channel, lanes, nullptr, 0, p, epi);
 }
 
 /// Rows `top` to `bottom` of it. line(iy): where a row of these channels is.
 template <int KH, int KW, int SX, bool kSums, bool kWinograd, class Line, class Epi>
-ONNXC_INLINE void depthwise_vector(int64_t top, int64_t bottom, int64_t row, Line line, const float* w, float* y, int64_t channel, const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void depthwise_vector(int64_t top, int64_t bottom, int64_t row, Line line, const float* w, float* y, int64_t channel,
+                                   const ConvParams& p, const Epi& epi) {
   if constexpr (kWinograd) return depthwise_winograd_band<kSums>(top, bottom, row, line, Vec::width, w, y, channel, p, epi);
   for (int64_t oy = top; oy < bottom; ++oy) {
     const float* lines[KH];
@@ -78,7 +84,8 @@ ONNXC_INLINE void depthwise_vector(int64_t top, int64_t bottom, int64_t row, Lin
 
 /// `rows` pixels at x through one panel of w: vector j of pixel i to planes + j * plane + i * Vec::width.
 template <int MR, int NV, class Epi>
-ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes, int64_t plane, const Epi& epi) {
+ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes,
+                                 int64_t plane, const Epi& epi) {
   const Ahead ahead(w);
   for_each_tile<MR>(x, x_pixel, rows, TileOrder{}, [&]<int R>(const auto& pixels, int64_t i) ONNXC_INLINE_LAMBDA {
     Tile<R, NV> tile;
@@ -96,9 +103,11 @@ ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int
 
 /// What follows: `rows` rows of pixels at `middle`, of which the first is row `row` of y. (mobilenet_v2's first step on Zen 3: 824 us, 660 with this apart.)
 template <int MR, int NV, bool kPairs, class Epi>
-ONNXC_APART void project_band(int64_t row, int64_t rows, const float* middle, const float* w, float* y, const DepthwiseChainParams& p, const Epi& epi) {
+ONNXC_APART void project_band(int64_t row, int64_t rows, const float* middle, const float* w, float* y, const DepthwiseChainParams& p,
+                              const Epi& epi) {
   gemm_block<MR, NV, kPairs>(row * p.conv.ow, rows * p.conv.ow, 0, panels<NV, kPairs>(p.cout), middle, w, y, nullptr,
-                             {.m = 0, .n = p.cout, .k = p.conv.cout, .lda = p.pitch, .ldc = p.y_pixel, .bias = p.project_bias}, TileOrder{}, epi);
+                             {.m = 0, .n = p.cout, .k = p.conv.cout, .lda = p.pitch, .ldc = p.y_pixel, .bias = p.project_bias}, TileOrder{},
+                             epi);
 }
 
 /// The depthwise convolution's parameters within a chain, its input's pixels x_pixel apart.
@@ -122,9 +131,10 @@ constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, int64_t
 }
 
 /// See the head of the file. x must not overlap y.
-template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, bool kWinograd = false, class Epi1, class Epi2, class Epi3>
-void depthwise_chain(Part part, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* scratch, DepthwiseChainParams p,
-                     Epi1 epi1, Epi2 epi2, Epi3 epi3) {
+template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, bool kWinograd = false,
+          class Epi1, class Epi2, class Epi3>
+void depthwise_chain(Part part, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* scratch,
+                     DepthwiseChainParams p, Epi1 epi1, Epi2 epi2, Epi3 epi3) {
   constexpr bool kExpands = MR1 > 0, kProjects = MR2 > 0;
   constexpr int64_t NR = NV1 * Vec::width;
   static_assert(!kProjects || !kSums);
@@ -134,27 +144,37 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
   const ConvParams conv = detail::inner_params<kProjects>(p, p.x_pixel);
   const int64_t ring = ring_rows(conv, p.band), line = conv.w * Vec::width, plane = ring * line;
   // The channels of a panel, from `from` on: expanded into a ring for each vector, and convolved while they are in L1.
-  [[maybe_unused]] const auto panel = [&](int64_t from, float* planes, int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
+  [[maybe_unused]] const auto panel = [&](int64_t from, float* planes, int64_t image, int64_t top, int64_t bottom,
+                                          const auto& fresh) ONNXC_INLINE_LAMBDA {
     fresh([&](int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA {
-      detail::expand_panel<MR1, NV1>(x + (image * conv.h + row) * conv.w * p.x_pixel, p.x_pixel, p.cin, count * conv.w, expand_w + from * p.cin,
-                                     p.expand_bias != nullptr ? p.expand_bias + from : kZeros, planes + slot * line, plane, epi1);
+      detail::expand_panel<MR1, NV1>(x + (image * conv.h + row) * conv.w * p.x_pixel, p.x_pixel, p.cin, count * conv.w,
+                                     expand_w + from * p.cin, p.expand_bias != nullptr ? p.expand_bias + from : kZeros,
+                                     planes + slot * line, plane, epi1);
     });
     for (int64_t channel = from; channel < from + NR && channel < conv.cout; channel += Vec::width, planes += plane) {
-      detail::depthwise_vector<KH, KW, SX, kSums, kWinograd>(top, bottom, kProjects ? 0 : image * conv.oh + top, [&](int64_t iy) { return planes + iy % ring * line; }, w, middle, channel, conv, epi2);
+      detail::depthwise_vector<KH, KW, SX, kSums, kWinograd>(
+          top, bottom, kProjects ? 0 : image * conv.oh + top, [&](int64_t iy) { return planes + iy % ring * line; }, w, middle, channel,
+          conv, epi2);
     }
   };
   if constexpr (kExpands && !kProjects) {
     for (int64_t from = 0; from < conv.cin; from += NR)
-      detail::by_bands<kWinograd ? 2 : 1>(part, conv, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA { panel(from, rings, image, top, bottom, fresh); });
+      detail::by_bands<kWinograd ? 2 : 1>(part, conv, p.band,
+                                          [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh)
+                                              ONNXC_INLINE_LAMBDA { panel(from, rings, image, top, bottom, fresh); });
   } else {
-    detail::by_bands<kWinograd ? 2 : 1>(part, conv, p.band, [&](int64_t image, int64_t top, int64_t bottom, [[maybe_unused]] const auto& fresh) ONNXC_INLINE_LAMBDA {
-      if constexpr (kExpands) {
-        for (int64_t from = 0; from < conv.cin; from += NR) panel(from, rings + from / Vec::width * plane, image, top, bottom, fresh);
-      } else {
-        detail::depthwise_blocks<KH, KW, SX, kSums>(top, bottom, kProjects ? 0 : image * conv.oh + top, [&](int64_t iy) { return x + (image * conv.h + iy) * conv.w * p.x_pixel; }, w, middle, conv, epi2);
-      }
-      if constexpr (kProjects) detail::project_band<MR2, NV2, kPairs>(image * conv.oh + top, bottom - top, middle, project_w, y, p, epi3);
-    });
+    detail::by_bands<kWinograd ? 2 : 1>(
+        part, conv, p.band, [&](int64_t image, int64_t top, int64_t bottom, [[maybe_unused]] const auto& fresh) ONNXC_INLINE_LAMBDA {
+          if constexpr (kExpands) {
+            for (int64_t from = 0; from < conv.cin; from += NR) panel(from, rings + from / Vec::width * plane, image, top, bottom, fresh);
+          } else {
+            detail::depthwise_blocks<KH, KW, SX, kSums>(
+                top, bottom, kProjects ? 0 : image * conv.oh + top,
+                [&](int64_t iy) { return x + (image * conv.h + iy) * conv.w * p.x_pixel; }, w, middle, conv, epi2);
+          }
+          if constexpr (kProjects)
+            detail::project_band<MR2, NV2, kPairs>(image * conv.oh + top, bottom - top, middle, project_w, y, p, epi3);
+        });
   }
 }
 

@@ -25,7 +25,8 @@ ONNXC_INLINE Vec repeat(const float* values) {
 
 /// The vector that begins with float `at` of a row of `end` floats, zeros beside it.
 ONNXC_INLINE Vec load_beside(const float* row, int64_t at, int64_t end) {
-  if (at >= 0 || at <= -Vec::width) return at < 0 || at >= end ? Vec::all(0.0f) : Vec::load(row + at, end - at < Vec::width ? end - at : Vec::width);
+  if (at >= 0 || at <= -Vec::width)
+    return at < 0 || at >= end ? Vec::all(0.0f) : Vec::load(row + at, end - at < Vec::width ? end - at : Vec::width);
   const int64_t inside = Vec::width + at;
   alignas(64) float lanes[2 * Vec::width];
   Vec::all(0.0f).store(lanes);
@@ -36,7 +37,8 @@ ONNXC_INLINE Vec load_beside(const float* row, int64_t at, int64_t end) {
 /// `kVectors` vectors of neighbours from pixel ox on of the output row whose first is pixel `row` of y. lines: the image rows under the kernel, null outside of the image.
 /// Edge: some of what is read or written lies beside a row.
 template <int KH, int KW, int C, int kVectors, bool Edge, class Epi>
-ONNXC_INLINE void depthwise_narrow_step(const float* const (&lines)[KH], const Vec (&w)[KH][KW], Vec bias, float* y, int64_t row, int64_t ox, const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void depthwise_narrow_step(const float* const (&lines)[KH], const Vec (&w)[KH][KW], Vec bias, float* y, int64_t row,
+                                        int64_t ox, const ConvParams& p, const Epi& epi) {
   constexpr int kPixels = Vec::width / C;
   Vec acc[kVectors];
   ONNXC_UNROLL for (int t = 0; t < kVectors; ++t) acc[t] = bias;
@@ -48,7 +50,8 @@ ONNXC_INLINE void depthwise_narrow_step(const float* const (&lines)[KH], const V
         Vec d = Edge ? load_beside(lines[ky], left + u * C, p.w * C) : Vec::load(lines[ky] + left + u * C);
         pin(d);
         ONNXC_UNROLL for (int kx = 0; kx < KW; ++kx) {
-          if ((u - kx) % kPixels == 0 && u >= kx && (u - kx) / kPixels < kVectors) acc[(u - kx) / kPixels] = fma(d, w[ky][kx], acc[(u - kx) / kPixels]);
+          if ((u - kx) % kPixels == 0 && u >= kx && (u - kx) / kPixels < kVectors)
+            acc[(u - kx) / kPixels] = fma(d, w[ky][kx], acc[(u - kx) / kPixels]);
         }
       }
     }
@@ -84,8 +87,7 @@ void depthwise_narrow(Part part, const float* x, const float* w, float* y, ConvP
         const int64_t left = ox - p.pad_left;
         if (left >= 0 && left + kSpan <= p.w && ox + kVectors * kPixels <= p.ow)
           detail::depthwise_narrow_step<KH, KW, C, kVectors, false>(lines, weights, bias, y, line * p.ow, ox, p, epi);
-        else
-          detail::depthwise_narrow_step<KH, KW, C, kVectors, true>(lines, weights, bias, y, line * p.ow, ox, p, epi);
+        else detail::depthwise_narrow_step<KH, KW, C, kVectors, true>(lines, weights, bias, y, line * p.ow, ox, p, epi);
       }
     }
   }

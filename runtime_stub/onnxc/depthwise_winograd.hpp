@@ -24,7 +24,8 @@ namespace detail {
 
 /// A vector of channels of output (oy, ox), as a sum over its window. The middle taps come of g1 - g2, which is exact where they are zero.
 template <bool Whole, class RowAt>
-ONNXC_ONE_COPY Vec depthwise_winograd_window(int64_t oy, int64_t ox, const RowAt& row_at, int64_t pitch, const float* w, int64_t channel, int64_t lanes, const ConvParams& p) {
+ONNXC_ONE_COPY Vec depthwise_winograd_window(int64_t oy, int64_t ox, const RowAt& row_at, int64_t pitch, const float* w, int64_t channel,
+                                             int64_t lanes, const ConvParams& p) {
   const auto load = [&](const float* from) { return Whole ? Vec::load(from) : Vec::load(from, lanes); };
   Vec sum = p.bias == nullptr ? Vec::all(0.0f) : load(p.bias + channel);
   for (int64_t kx = 0; kx < 3; ++kx) {
@@ -44,8 +45,8 @@ ONNXC_INLINE bool has_special(Vec x) { return any(~(abs(x) <= Vec::all(std::nume
 /// A vector of channels of output rows [top, bottom) of an image, of which the first is row `line` of y. row_at(iy): where a row of the image is, at these channels; `pitch` floats from
 /// one pixel to the next.
 template <bool kSums, bool Whole, class RowAt, class Epi>
-ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t line, RowAt row_at, int64_t pitch, const float* w, float* y, int64_t channel, int64_t lanes,
-                                          const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t line, RowAt row_at, int64_t pitch, const float* w, float* y,
+                                          int64_t channel, int64_t lanes, const ConvParams& p, const Epi& epi) {
   const auto load = [&](const float* from) ONNXC_INLINE_LAMBDA { return Whole ? Vec::load(from) : Vec::load(from, lanes); };
   const auto store = [&](Vec value, float* to) ONNXC_INLINE_LAMBDA { return Whole ? value.store(to) : value.store(to, lanes); };
   Vec g[3][4];
@@ -73,13 +74,16 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
     [[maybe_unused]] Vec sums[2] = {zero, zero};
     const auto finish = [&](Vec value, int64_t down) ONNXC_INLINE_LAMBDA {
       float* const to = out + down * below;
-      const Vec result = Whole ? finish_vector(epi, value, row + down * p.ow, channel, to) : finish_vector(epi, value, row + down * p.ow, channel, to, lanes);
+      const Vec result = Whole ? finish_vector(epi, value, row + down * p.ow, channel, to)
+                               : finish_vector(epi, value, row + down * p.ow, channel, to, lanes);
       if constexpr (kSums) sums[down] = sums[down] + result;
     };
     // Column u of the padded image ends the sums of output column u - 2 and begins those of u. Results wait for the loads of the next column: a core takes one for a load of what was
     // just stored where the addresses agree in their last 12 bits (25x5x64: 1.03 us, 1.3 at such distances).
     Vec upper = zero, lower = zero, seen = zero;
-    const auto direct = [&](int64_t down, int64_t ox) { return depthwise_winograd_window<Whole>(oy + down, ox, row_at, pitch, w, channel, lanes, p); };
+    const auto direct = [&](int64_t down, int64_t ox) {
+      return depthwise_winograd_window<Whole>(oy + down, ox, row_at, pitch, w, channel, lanes, p);
+    };
     const auto finish_both = [&]() ONNXC_INLINE_LAMBDA {
       if constexpr (Epi::kReads) {
         if (has_special(upper + lower)) [[unlikely]] {
@@ -95,9 +99,10 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
       ++row;
       out += pixel;
     };
-    const auto column = [&](Vec (&ended)[4], Vec (&amid)[4], Vec (&begun)[4], int64_t u) ONNXC_INLINE_LAMBDA {
+    const auto column = [&](Vec(&ended)[4], Vec(&amid)[4], Vec(&begun)[4], int64_t u) ONNXC_INLINE_LAMBDA {
       if (u >= first && u < last) {
-        const Vec d0 = Vec::load(at[0], loaded[0]), d1 = Vec::load(at[1], loaded[1]), d2 = Vec::load(at[2], loaded[2]), d3 = Vec::load(at[3], loaded[3]);
+        const Vec d0 = Vec::load(at[0], loaded[0]), d1 = Vec::load(at[1], loaded[1]), d2 = Vec::load(at[2], loaded[2]),
+                  d3 = Vec::load(at[3], loaded[3]);
         ONNXC_UNROLL for (int r = 0; r < 4; ++r) at[r] += step;
         if (u > 2) finish_both();
         const Vec t[4] = {d0 - d2, d1 + d2, d2 - d1, d1 - d3};
@@ -143,8 +148,8 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
 
 /// A function of its own, as depthwise_line.
 template <bool kSums, class RowAt, class Epi>
-ONNXC_ONE_COPY void depthwise_winograd_band(int64_t top, int64_t bottom, int64_t line, const RowAt& row_at, int64_t pitch, const float* w, float* y, int64_t channel, const ConvParams& p,
-                                            const Epi& epi) {
+ONNXC_ONE_COPY void depthwise_winograd_band(int64_t top, int64_t bottom, int64_t line, const RowAt& row_at, int64_t pitch, const float* w,
+                                            float* y, int64_t channel, const ConvParams& p, const Epi& epi) {
   const int64_t lanes = p.cout - channel;
   if (lanes >= Vec::width) depthwise_winograd_rows<kSums, true>(top, bottom, line, row_at, pitch, w, y, channel, Vec::width, p, epi);
   else depthwise_winograd_rows<kSums, false>(top, bottom, line, row_at, pitch, w, y, channel, lanes, p, epi);
@@ -156,17 +161,21 @@ ONNXC_ONE_COPY void depthwise_winograd_band(int64_t top, int64_t bottom, int64_t
 template <bool kSums = false, class Epi = Epilogue<Keep>>
 void depthwise_winograd(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   constexpr int64_t kNear = 16 << 10;  // bytes of the rows of a block of channels
-  const int64_t pairs = (p.oh + 1) / 2, image = p.h * p.w * p.x_pixel, block = image > int64_t{1} << 18 ? p.cout : 4 * Vec::width;  // as depthwise
+  const int64_t pairs = (p.oh + 1) / 2, image = p.h * p.w * p.x_pixel,
+                block = image > int64_t{1} << 18 ? p.cout : 4 * Vec::width;                                                // as depthwise
   const int64_t bytes = 2 * p.ow * block * int64_t{sizeof(float)}, band = bytes > 0 && bytes < kNear ? kNear / bytes : 1;  // pairs of rows
   const auto [first, last] = part.slice(p.n * pairs);
   for (int64_t from = 0; from < p.cout; from += block) {
     const int64_t to = from + block < p.cout ? from + block : p.cout;
     for (int64_t pair = first; pair < last;) {
-      const int64_t begin = pair % pairs, rest = last - pair < pairs - begin ? last - pair : pairs - begin, count = rest < band ? rest : band;
+      const int64_t begin = pair % pairs, rest = last - pair < pairs - begin ? last - pair : pairs - begin,
+                    count = rest < band ? rest : band;
       const int64_t top = begin * 2, bottom = top + 2 * count < p.oh ? top + 2 * count : p.oh, line = pair / pairs * p.oh + top;
       const float* const source = x + pair / pairs * image;
       const auto rows = [&]<bool Whole>(int64_t channel, int64_t lanes) ONNXC_INLINE_LAMBDA {
-        detail::depthwise_winograd_rows<kSums, Whole>(top, bottom, line, [&](int64_t iy) { return source + iy * p.w * p.x_pixel + channel; }, p.x_pixel, w, y, channel, lanes, p, epi);
+        detail::depthwise_winograd_rows<kSums, Whole>(
+            top, bottom, line, [&](int64_t iy) { return source + iy * p.w * p.x_pixel + channel; }, p.x_pixel, w, y, channel, lanes, p,
+            epi);
       };
       int64_t channel = from;
       for (; channel + Vec::width <= to; channel += Vec::width) rows.template operator()<true>(channel, Vec::width);

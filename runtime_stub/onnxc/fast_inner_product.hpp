@@ -74,7 +74,8 @@ ONNXC_INLINE void copy_rows(const float* const (&from)[4], const float* d, int64
     }
   };
   int64_t at = 0;
-  for (; at + StepGroups::kChunk <= k; at += StepGroups::kChunk) chunk(at, Vec::width, [](const float* p, int64_t) ONNXC_INLINE_LAMBDA { return Vec::load(p); });
+  for (; at + StepGroups::kChunk <= k; at += StepGroups::kChunk)
+    chunk(at, Vec::width, [](const float* p, int64_t) ONNXC_INLINE_LAMBDA { return Vec::load(p); });
   if (at < k) chunk(at, StepGroups(k - at).pairs, [](const float* p, int64_t n) ONNXC_INLINE_LAMBDA { return Vec::load(p, n); });
   float found[8];
   sum_lanes(totals, found);
@@ -122,9 +123,7 @@ struct InnerProductTile : Tile<MR, 1> {
     const float* third[(MR + 2) / 3];
     ONNXC_UNROLL for (int g = 0; g < (MR + 2) / 3; ++g) third[g] = rows.first + 3 * g * rows.pitch;
     const auto at = [&](int i) ONNXC_INLINE_LAMBDA { return third[i / 3] + i % 3 * rows.pitch; };
-    const auto advance = [&](int64_t by) ONNXC_INLINE_LAMBDA {
-      ONNXC_UNROLL for (const float*& row : third) row = opaque(row + by);
-    };
+    const auto advance = [&](int64_t by) ONNXC_INLINE_LAMBDA { ONNXC_UNROLL for (const float*& row : third) row = opaque(row + by); };
     const auto pair = [&]() ONNXC_INLINE_LAMBDA {
       Vec w1 = Vec::load(b), w0 = Vec::load(b + Vec::width);
       pin(w1);
@@ -169,7 +168,8 @@ template <class Step>
 ONNXC_INLINE void for_each_step(int64_t k, const Step& step) {
   for (int64_t from = 0; from < k; from += StepGroups::kChunk) {
     const StepGroups steps(k - from < StepGroups::kChunk ? k - from : StepGroups::kChunk);
-    const int64_t groups = steps.pairs < steps.singles ? steps.pairs : steps.singles, second = from + steps.pairs, third = second + steps.pairs;
+    const int64_t groups = steps.pairs < steps.singles ? steps.pairs : steps.singles, second = from + steps.pairs,
+                  third = second + steps.pairs;
     for (int64_t g = 0; g < groups; ++g) step(0, second + g), step(1, from + g), step(2, third + g);
     if (steps.pairs > groups) step(0, second + groups), step(1, from + groups);
     if (steps.singles > groups) step(2, third + groups);
@@ -189,7 +189,8 @@ inline Vec multiply_plainly(const float* x, const float* d, int64_t k, const flo
 
 /// Rows one by one, some of which take multiply-adds alone; those of a from `a` on.
 template <class Epi>
-ONNXC_ONE_COPY void multiply_each_row(const float* a, const float* d, const PreparedRows& prepared, int64_t rows, int64_t row, const float* b, float* c, int64_t col, const float* bias, const GemmParams& p, const Epi& epi) {
+ONNXC_ONE_COPY void multiply_each_row(const float* a, const float* d, const PreparedRows& prepared, int64_t rows, int64_t row,
+                                      const float* b, float* c, int64_t col, const float* bias, const GemmParams& p, const Epi& epi) {
   for (int64_t i = 0; i < rows; ++i) {
     InnerProductTile<1> tile;
     if (prepared.unscale[i] < 0) {
@@ -215,11 +216,13 @@ void fast_inner_product(Part part, const float* a, const float* b, float* c, flo
   const auto [first_panel, last_panel] = by_rows ? Part::Range{0, panels} : part.slice(panels);
   const int64_t pitch = prepared_pitch(p.k);
   const detail::PreparedRows rows{scratch, scratch + (block + 16) * pitch, scratch + (block + 16) * (pitch + 1), pitch};
-  const bool far = is_beyond_l2(p.m * p.n);  // what a tile will store to is fetched as it begins. 3136 x 64 x 64 291 us before, 253 so; nearer, it takes a tenth more
+  const bool far = is_beyond_l2(
+      p.m * p.n);  // what a tile will store to is fetched as it begins. 3136 x 64 x 64 291 us before, 253 so; nearer, it takes a tenth more
   const TileOrder order(part, p.m * p.n);
   Ahead ahead(d + p.k, p.weights_end);
   for (int64_t row = first; row < last; row += block) {
-    const int64_t count = last - row < block ? last - row : block, whole = count / MR * MR, padded = whole + (count - whole + kHalf - 1) / kHalf * kHalf;
+    const int64_t count = last - row < block ? last - row : block, whole = count / MR * MR,
+                  padded = whole + (count - whole + kHalf - 1) / kHalf * kHalf;
     const auto at = [&](int64_t i) ONNXC_INLINE_LAMBDA { return a + (row + (i < count ? i : count - 1)) * p.lda; };
     for (int64_t i = 0; i < padded; i += 4) detail::copy_rows({at(i), at(i + 1), at(i + 2), at(i + 3)}, d, p.k, rows, i);
     const bool all = detail::scale_rows(p.k, rows, padded, at);

@@ -21,9 +21,7 @@ template <int NP, class Epi>
 ONNXC_INLINE void multiply_row(const float* x, const float* d, const float* b, float* y, int64_t col, const GemmParams& p, const Epi& epi) {
   const int64_t panel = (p.k + 2) * Vec::width;
   Vec sums[3][NP];
-  ONNXC_UNROLL for (Vec(&chain)[NP] : sums) {
-    ONNXC_UNROLL for (Vec& sum : chain) sum = Vec::all(0.0f);
-  }
+  ONNXC_UNROLL for (Vec(&chain)[NP] : sums) { ONNXC_UNROLL for (Vec& sum : chain) sum = Vec::all(0.0f); }
   const float* w = b;
   for_each_step(p.k, [&](int chain, int64_t i) ONNXC_INLINE_LAMBDA {
     const Vec value = Vec::all(x[i] * d[i]);
@@ -44,7 +42,8 @@ ONNXC_INLINE void multiply_row(const float* x, const float* d, const float* b, f
 }  // namespace detail
 
 template <int MR, class Epi = Epilogue<Keep>>
-void fast_inner_product_any(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
+void fast_inner_product_any(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block,
+                            Epi epi = {}) {
   if (p.m > 4) return fast_inner_product<MR>(part, a, b, c, scratch, p, block, epi);
   if (p.m > 1) return fast_inner_product<8>(part, a, b, c, scratch, p, block, epi);
   constexpr int NP = 4;

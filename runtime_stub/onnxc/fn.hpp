@@ -65,8 +65,8 @@ ONNXC_INLINE constexpr T cast(X x) {
     else return T(static_cast<Via>(x));
   } else if constexpr (floating<X> && integer<T>) {
     using Limits = std::numeric_limits<T>;
-    constexpr X low = static_cast<X>(Limits::min());                                  // a power of two or zero: exact
-    constexpr X end = X(2) * static_cast<X>(T(1) << (Limits::digits - 1));            // one past the largest: exact
+    constexpr X low = static_cast<X>(Limits::min());                        // a power of two or zero: exact
+    constexpr X end = X(2) * static_cast<X>(T(1) << (Limits::digits - 1));  // one past the largest: exact
     return x >= end ? Limits::max() : x > low ? static_cast<T>(x) : x != x ? T(0) : Limits::min();
   } else {
     return static_cast<T>(x);
@@ -97,34 +97,34 @@ ONNXC_INLINE constexpr T cast_special_nearest(X x) {
 
 // ---- arithmetic
 
-#define ONNXC_FLOAT_UNARY(name, expression)                   \
-  template <floating T>                                       \
-  ONNXC_INLINE T name(T x) {                                  \
-    return expression;                                        \
-  }                                                           \
-  template <small_float T>                                    \
-  ONNXC_INLINE T name(T x) {                                  \
-    return T(name(static_cast<float>(x)));                    \
+#define ONNXC_FLOAT_UNARY(name, expression) \
+  template <floating T>                     \
+  ONNXC_INLINE T name(T x) {                \
+    return expression;                      \
+  }                                         \
+  template <small_float T>                  \
+  ONNXC_INLINE T name(T x) {                \
+    return T(name(static_cast<float>(x)));  \
   }
-#define ONNXC_SMALL_UNARY(name)                               \
-  template <small_float T>                                    \
-  ONNXC_INLINE constexpr T name(T x) {                        \
-    return T(name(static_cast<float>(x)));                    \
+#define ONNXC_SMALL_UNARY(name)            \
+  template <small_float T>                 \
+  ONNXC_INLINE constexpr T name(T x) {     \
+    return T(name(static_cast<float>(x))); \
   }
-#define ONNXC_SMALL_BINARY(name)                              \
-  template <small_float T>                                    \
-  ONNXC_INLINE T name(T a, T b) {                             \
+#define ONNXC_SMALL_BINARY(name)                                  \
+  template <small_float T>                                        \
+  ONNXC_INLINE T name(T a, T b) {                                 \
     return T(name(static_cast<float>(a), static_cast<float>(b))); \
   }
-#define ONNXC_ARITHMETIC(name, symbol)                        \
-  template <floating T>                                       \
-  ONNXC_INLINE constexpr T name(T a, T b) {                   \
-    return a symbol b;                                        \
-  }                                                           \
-  template <integer T>                                        \
-  ONNXC_INLINE constexpr T name(T a, T b) {                   \
+#define ONNXC_ARITHMETIC(name, symbol)                                     \
+  template <floating T>                                                    \
+  ONNXC_INLINE constexpr T name(T a, T b) {                                \
+    return a symbol b;                                                     \
+  }                                                                        \
+  template <integer T>                                                     \
+  ONNXC_INLINE constexpr T name(T a, T b) {                                \
     return static_cast<T>(detail::wrapping(a) symbol detail::wrapping(b)); \
-  }                                                           \
+  }                                                                        \
   ONNXC_SMALL_BINARY(name)
 
 ONNXC_ARITHMETIC(add, +)
@@ -241,7 +241,8 @@ ONNXC_INLINE T pow(T base, U exponent) {
   } else if constexpr (small_float<U>) {
     return fn::pow(base, static_cast<float>(exponent));
   } else if constexpr (integer<T> && integer<U>) {
-    if (exponent < U(0)) return base == T(1) ? T(1) : static_cast<T>(base + T(1)) == T(0) && std::is_signed_v<T> ? T(exponent % 2 == 0 ? 1 : -1) : T(0);
+    if (exponent < U(0))
+      return base == T(1) ? T(1) : static_cast<T>(base + T(1)) == T(0) && std::is_signed_v<T> ? T(exponent % 2 == 0 ? 1 : -1) : T(0);
     detail::Wrapping<T> result = 1, square = detail::wrapping(base);
     for (auto e = static_cast<uint64_t>(exponent); e != 0; e >>= 1, square *= square) {
       if ((e & 1) != 0) result *= square;
@@ -316,21 +317,21 @@ template <floating T>
 ONNXC_INLINE constexpr bool is_inf(T x) {
   return is_pos_inf(x) || is_neg_inf(x);
 }
-#define ONNXC_SMALL_TEST(name)                                \
-  template <small_float T>                                    \
-  ONNXC_INLINE constexpr bool name(T x) {                     \
-    return name(static_cast<float>(x));                       \
+#define ONNXC_SMALL_TEST(name)            \
+  template <small_float T>                \
+  ONNXC_INLINE constexpr bool name(T x) { \
+    return name(static_cast<float>(x));   \
   }
 ONNXC_SMALL_TEST(is_nan)
 ONNXC_SMALL_TEST(is_pos_inf)
 ONNXC_SMALL_TEST(is_neg_inf)
 ONNXC_SMALL_TEST(is_inf)
 
-#define ONNXC_COMPARISON(name, symbol)                        \
-  template <scalar T>                                         \
-  ONNXC_INLINE constexpr bool name(T a, T b) {                \
+#define ONNXC_COMPARISON(name, symbol)                                                       \
+  template <scalar T>                                                                        \
+  ONNXC_INLINE constexpr bool name(T a, T b) {                                               \
     if constexpr (small_float<T>) return static_cast<float>(a) symbol static_cast<float>(b); \
-    else return a symbol b;                                   \
+    else return a symbol b;                                                                  \
   }
 ONNXC_COMPARISON(equal, ==)
 ONNXC_COMPARISON(less, <)
@@ -345,7 +346,9 @@ ONNXC_INLINE constexpr T where(bool condition, T a, T b) {
 
 // ---- strings, which are data like any other to what only moves them
 
-ONNXC_INLINE bool equal(onnxc_string a, onnxc_string b) { return a.size == b.size && (a.size == 0 || __builtin_memcmp(a.data, b.data, a.size) == 0); }
+ONNXC_INLINE bool equal(onnxc_string a, onnxc_string b) {
+  return a.size == b.size && (a.size == 0 || __builtin_memcmp(a.data, b.data, a.size) == 0);
+}
 ONNXC_INLINE onnxc_string where(bool condition, onnxc_string a, onnxc_string b) { return condition ? a : b; }
 
 // ---- complex numbers: only what operators that move elements may do to them

@@ -30,9 +30,9 @@ namespace onnxc::inline ONNXC_ISA {
 
 struct GemmParams {
   int64_t m, n, k;
-  int64_t lda = 0, ldc = 0;      // elements between rows
-  const float* bias = nullptr;   // n values, padded to whole panels, or null
-  const float* scales = nullptr;  // where b is of int8_t: n factors, padded to whole panels
+  int64_t lda = 0, ldc = 0;            // elements between rows
+  const float* bias = nullptr;         // n values, padded to whole panels, or null
+  const float* scales = nullptr;       // where b is of int8_t: n factors, padded to whole panels
   const float* weights_end = nullptr;  // where the constants of the steps after this one end; null: b's are the last
   Slices slices{};
 };
@@ -69,8 +69,8 @@ ONNXC_INLINE void for_each_tile(const float* a, int64_t lda, int64_t rows, TileO
 
 /// `rows` rows, the first of which is row `row` of c and at `a`, through panels [first_panel, last_panel).
 template <int MR, int NV, bool kPairs = false, class T, class Epi>
-ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const T* b, float* c, float* sums,
-                             const GemmParams& p, TileOrder order, const Epi& epi) {
+ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const T* b, float* c,
+                             float* sums, const GemmParams& p, TileOrder order, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t depth = kPairs ? p.k : p.slices.depth(p.k);
   Ahead ahead(b + (p.n + NR - 1) / NR * p.k * NR, p.weights_end);
@@ -113,7 +113,8 @@ void gemm(Part part, const float* a, const T* b, float* c, GemmParams p, Epi epi
   float* const sums = p.slices.sums;
   const TileOrder order(part, p.m * p.n);
   for (int64_t row = first; row < last; row += block) {
-    detail::gemm_block<MR, NV, kPairs>(row, last - row < block ? last - row : block, first_panel, last_panel, a + row * p.lda, b, c, sums, p, order, epi);
+    detail::gemm_block<MR, NV, kPairs>(row, last - row < block ? last - row : block, first_panel, last_panel, a + row * p.lda, b, c, sums,
+                                       p, order, epi);
   }
 }
 

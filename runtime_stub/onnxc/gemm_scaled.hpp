@@ -35,7 +35,8 @@ ONNXC_ONE_COPY void scale_panels(const float* w, const float* s, float* scaled, 
 
 /// See the head of the file. p.m: of all images; `pixels`: rows of one.
 template <int MR, int NV, bool kPairs = false, class Epi = Epilogue<Keep>>
-void gemm_scaled(Part part, const float* x, const float* w, const float* s, float* y, float* scaled, GemmParams p, int64_t pixels, Epi epi = {}) {
+void gemm_scaled(Part part, const float* x, const float* w, const float* s, float* y, float* scaled, GemmParams p, int64_t pixels,
+                 Epi epi = {}) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t panels = (p.n + NR - 1) / NR, block = detail::block_rows(p.k, MR);
   const auto [first, last] = part.slice(p.m, MR);
@@ -44,7 +45,8 @@ void gemm_scaled(Part part, const float* x, const float* w, const float* s, floa
     const int64_t image = row / pixels, end = (image + 1) * pixels < last ? (image + 1) * pixels : last;
     detail::scale_panels<NR>(w, s + image * p.k, scaled, p.k, panels);
     for (; row < end; row += block) {
-      detail::gemm_block<MR, NV, kPairs>(row, end - row < block ? end - row : block, 0, panels, x + row * p.lda, scaled, y, static_cast<float*>(nullptr), p, order, epi);
+      detail::gemm_block<MR, NV, kPairs>(row, end - row < block ? end - row : block, 0, panels, x + row * p.lda, scaled, y,
+                                         static_cast<float*>(nullptr), p, order, epi);
     }
     row = end;
   }

@@ -27,8 +27,10 @@ void gemv(Part part, const float* x, const T* b, float* y, GemmParams p, Epi epi
     int64_t step = 0;
     for (; step + kChains <= p.k; step += kChains, w += kChains * NR) {
       if (streams) {
-        const std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(address_of(w)) + 4096;  // as an integer: past the end there is no pointer to form
-        ONNXC_UNROLL for (std::uintptr_t line = 0; line < kChains * NR * sizeof(T); line += 64) __builtin_prefetch(reinterpret_cast<const void*>(ahead + line), 0, 3);
+        const std::uintptr_t ahead =
+            reinterpret_cast<std::uintptr_t>(address_of(w)) + 4096;  // as an integer: past the end there is no pointer to form
+        ONNXC_UNROLL for (std::uintptr_t line = 0; line < kChains * NR * sizeof(T); line += 64)
+            __builtin_prefetch(reinterpret_cast<const void*>(ahead + line), 0, 3);
       }
       ONNXC_UNROLL for (int u = 0; u < kChains; ++u) {
         const Vec v = Vec::all(x[step + u]);

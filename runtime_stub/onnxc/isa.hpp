@@ -9,7 +9,7 @@
 // ONNXC_VECTOR_FLOATS  their width, whatever the machine has: 4, 8 or 16. Only without intrinsics.
 #pragma once
 
-#define ONNXC_INLINE inline __attribute__((always_inline))
+#define ONNXC_INLINE        inline __attribute__((always_inline))
 #define ONNXC_INLINE_LAMBDA __attribute__((always_inline))
 
 // A function whose calls are compiled into it, with the extents that they pass as constants: for kernels that short rows would spend in deciding.
@@ -30,10 +30,10 @@
 // Registers that hold vectors; and a part of a kernel that is a function of its own where they are few: amid the rest g++ 12 keeps some of its sums on the stack.
 #if defined(__AVX512F__) || defined(__aarch64__)
 #define ONNXC_VECTOR_REGISTERS 32
-#define ONNXC_APART ONNXC_INLINE
+#define ONNXC_APART            ONNXC_INLINE
 #else
 #define ONNXC_VECTOR_REGISTERS 16
-#define ONNXC_APART ONNXC_ONE_COPY
+#define ONNXC_APART            ONNXC_ONE_COPY
 #endif
 
 #if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_XSIMD)
@@ -88,8 +88,8 @@
 #define ONNXC_ISA_MATH
 #endif
 #define ONNXC_ISA_JOIN_AGAIN(base, fma, f16c, vectors, width, math) base##fma##f16c##vectors##width##math
-#define ONNXC_ISA_JOIN(base, fma, f16c, vectors, width, math) ONNXC_ISA_JOIN_AGAIN(base, fma, f16c, vectors, width, math)
-#define ONNXC_ISA ONNXC_ISA_JOIN(ONNXC_ISA_BASE, ONNXC_ISA_FMA, ONNXC_ISA_F16C, ONNXC_ISA_VECTORS, ONNXC_VECTOR_FLOATS, ONNXC_ISA_MATH)
+#define ONNXC_ISA_JOIN(base, fma, f16c, vectors, width, math)       ONNXC_ISA_JOIN_AGAIN(base, fma, f16c, vectors, width, math)
+#define ONNXC_ISA                                                   ONNXC_ISA_JOIN(ONNXC_ISA_BASE, ONNXC_ISA_FMA, ONNXC_ISA_F16C, ONNXC_ISA_VECTORS, ONNXC_VECTOR_FLOATS, ONNXC_ISA_MATH)
 
 namespace onnxc::inline ONNXC_ISA {
 /// Vec::width, known without a look at vectors: what weights must be packed for.

@@ -47,7 +47,10 @@ ONNXC_INLINE void pack_panel(const float* b, int64_t ldb, int64_t k, int64_t n, 
     for (int64_t s = 0; s < k; ++s) {
       for (int64_t j = 0; j < NR; j += Vec::width) {
         const int64_t cols = n - j < Vec::width ? n - j : Vec::width;
-        (cols <= 0 ? Vec::all(0.0f) : cols == Vec::width ? Vec::load(b + s * ldb + j) : Vec::load(b + s * ldb + j, cols)).store(panel + s * NR + j);
+        (cols <= 0            ? Vec::all(0.0f)
+         : cols == Vec::width ? Vec::load(b + s * ldb + j)
+                              : Vec::load(b + s * ldb + j, cols))
+            .store(panel + s * NR + j);
       }
     }
   }
@@ -76,7 +79,8 @@ ONNXC_INLINE void dot_rows(const float* a, const float* b, int64_t ldb, int64_t 
 
 /// All rows of one matrix through one panel of b, packed or in place. `row`: of the first, in c.
 template <int MR, int NV, class Epi>
-ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, float* c, int64_t row, int64_t col, const MatMulParams& p, const Epi& epi) {
+ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, float* c, int64_t row, int64_t col, const MatMulParams& p,
+                              const Epi& epi) {
   constexpr int kHalf = (MR + 1) / 2;
   const Ahead ahead(b);
   int64_t i = 0;

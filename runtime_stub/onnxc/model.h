@@ -39,9 +39,10 @@ typedef struct onnxc_value {
 
 /* How an input or output is passed. */
 enum onnxc_form {
-  ONNXC_PLAIN = 0,   /* a pointer to the elements */
-  ONNXC_BOUNDED = 1, /* an output whose shape depends on data: a pointer to room for the shape that output_shape gives; the run tells the shape */
-  ONNXC_VALUE = 2    /* a pointer to an onnxc_value; of an output the run sets it, and what it points to is memory of the caller's allocator */
+  ONNXC_PLAIN = 0, /* a pointer to the elements */
+  ONNXC_BOUNDED =
+      1, /* an output whose shape depends on data: a pointer to room for the shape that output_shape gives; the run tells the shape */
+  ONNXC_VALUE = 2 /* a pointer to an onnxc_value; of an output the run sets it, and what it points to is memory of the caller's allocator */
 };
 
 /* One input or output. */
@@ -79,15 +80,15 @@ typedef struct onnxc_allocator {
 
 /* One call. All pointers are the caller's; nothing is kept. Tensors are contiguous, row-major. */
 typedef struct onnxc_call {
-  const int64_t* symbols;         /* values of the model's symbols; may be null when it has none */
-  const void* const* inputs;      /* one pointer for each input */
-  void* const* outputs;           /* one pointer for each output, sized by output_shape */
-  int64_t* const* output_shapes;  /* null, or for each output null or room for `rank` extents, written by run */
-  void* arena;                    /* arena_bytes(symbols) bytes, aligned to arena_alignment */
+  const int64_t* symbols;        /* values of the model's symbols; may be null when it has none */
+  const void* const* inputs;     /* one pointer for each input */
+  void* const* outputs;          /* one pointer for each output, sized by output_shape */
+  int64_t* const* output_shapes; /* null, or for each output null or room for `rank` extents, written by run */
+  void* arena;                   /* arena_bytes(symbols) bytes, aligned to arena_alignment */
   size_t arena_bytes;
-  const onnxc_executor* executor; /* null: the calling thread alone */
+  const onnxc_executor* executor;   /* null: the calling thread alone */
   const onnxc_allocator* allocator; /* null where the model's needs_allocator is 0 */
-  char* message;                  /* null, or room for `message_bytes` characters: a run that fails writes what went wrong, as a string */
+  char* message;                    /* null, or room for `message_bytes` characters: a run that fails writes what went wrong, as a string */
   size_t message_bytes;
 } onnxc_call;
 
@@ -114,15 +115,15 @@ typedef struct onnxc_model {
 /* What `run` may answer. onnxc::Status wraps it. */
 enum onnxc_status {
   ONNXC_OK = 0,
-  ONNXC_SMALL_ARENA = 1,        /* fewer than arena_bytes bytes */
+  ONNXC_SMALL_ARENA = 1, /* fewer than arena_bytes bytes */
   ONNXC_MISALIGNED_ARENA = 2,
   ONNXC_WRONG_SIZE = 3,         /* a span has not the size that the model states */
   ONNXC_BAD_DIMENSION = 4,      /* a symbol lies outside its bounds, or dimensions do not fit together */
   ONNXC_INDEX_OUT_OF_RANGE = 5, /* Gather, Scatter, OneHot, ... */
   ONNXC_TRIP_LIMIT = 6,         /* a Loop ran longer than allowed */
   ONNXC_NULL_POINTER = 7,
-  ONNXC_OUT_OF_MEMORY = 8,      /* the caller's allocator has no more, or a size overflows */
-  ONNXC_BAD_VALUE = 9           /* data that no result is defined for: an empty optional that is read, an image that cannot be decoded, ... */
+  ONNXC_OUT_OF_MEMORY = 8, /* the caller's allocator has no more, or a size overflows */
+  ONNXC_BAD_VALUE = 9      /* data that no result is defined for: an empty optional that is read, an image that cannot be decoded, ... */
 };
 
 #ifdef __cplusplus

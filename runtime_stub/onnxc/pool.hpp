@@ -43,21 +43,24 @@ ONNXC_INLINE Vec combine_all(Line line, int64_t first, int64_t at, int64_t step,
 /// combine(pixel vectors of the window) for one pixel of the output, which is `row` of y. line(ky): where the row under that tap is, whose pixels lie x_pixel
 /// apart; asked for rows of the image alone.
 template <class Line, class Combine, class Scale, class Epi>
-ONNXC_INLINE void pool_pixel(int64_t top, int64_t left, int64_t row, Line line, int64_t x_pixel, float* y, const PoolParams& p, float start, Combine combine, Scale scale,
-                             const Epi& epi) {
+ONNXC_INLINE void pool_pixel(int64_t top, int64_t left, int64_t row, Line line, int64_t x_pixel, float* y, const PoolParams& p, float start,
+                             Combine combine, Scale scale, const Epi& epi) {
   const Window wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
   const float factor = scale(top, left, wy.count() * wx.count());
-  const bool near = p.dilation_y == 1 && p.dilation_x == 1, is_three = near && wy.count() == 3 && wx.count() == 3, is_two = near && wy.count() == 2 && wx.count() == 2;
+  const bool near = p.dilation_y == 1 && p.dilation_x == 1, is_three = near && wy.count() == 3 && wx.count() == 3,
+             is_two = near && wy.count() == 2 && wx.count() == 2;
   for (int64_t channel = 0; channel < p.c; channel += Vec::width) {
     const int64_t lanes = p.c - channel < Vec::width ? p.c - channel : Vec::width;
     const int64_t at = (left + wx.first * p.dilation_x) * x_pixel + channel;
     Vec acc = Vec::all(start);
     if (is_three && lanes == Vec::width) acc = combine_all<3, 3>(line, wy.first, at, x_pixel, combine);
     else if (is_two && lanes == Vec::width) acc = combine_all<2, 2>(line, wy.first, at, x_pixel, combine);
-    else for (int64_t ky = wy.first; ky < wy.last; ++ky) {
-      const float* pixel = line(ky) + at;
-      for (int64_t kx = wx.first; kx < wx.last; ++kx, pixel += p.dilation_x * x_pixel) acc = combine(acc, lanes == Vec::width ? Vec::load(pixel) : Vec::load(pixel, lanes));
-    }
+    else
+      for (int64_t ky = wy.first; ky < wy.last; ++ky) {
+        const float* pixel = line(ky) + at;
+        for (int64_t kx = wx.first; kx < wx.last; ++kx, pixel += p.dilation_x * x_pixel)
+          acc = combine(acc, lanes == Vec::width ? Vec::load(pixel) : Vec::load(pixel, lanes));
+      }
     if (factor != 1.0f) acc = acc * Vec::all(factor);
     float* const out = y + row * p.y_pixel + channel;
     finish_lanes(epi, acc, row, channel, out, lanes);
@@ -67,17 +70,20 @@ ONNXC_INLINE void pool_pixel(int64_t top, int64_t left, int64_t row, Line line, 
 /// One row of the output, whose first pixel is `row` of y, by kernels of kMostPoolRows rows at most. address(iy): where a row of the image is.
 inline constexpr int64_t kMostPoolRows = 8;
 template <class Address, class Combine, class Scale, class Epi>
-ONNXC_INLINE void pool_row(int64_t oy, int64_t row, Address address, int64_t x_pixel, float* y, const PoolParams& p, float start, Combine combine, Scale scale, const Epi& epi) {
+ONNXC_INLINE void pool_row(int64_t oy, int64_t row, Address address, int64_t x_pixel, float* y, const PoolParams& p, float start,
+                           Combine combine, Scale scale, const Epi& epi) {
   const int64_t top = oy * p.stride_y - p.pad_top;
   const float* lines[kMostPoolRows];
   const Window inside(top, p.kh, p.dilation_y, 0, p.h);
   for (int64_t ky = inside.first; ky < inside.last; ++ky) lines[ky] = address(top + ky * p.dilation_y);
   const auto line = [&](int64_t ky) { return lines[ky]; };
-  for (int64_t ox = 0; ox < p.ow; ++ox) pool_pixel(top, ox * p.stride_x - p.pad_left, row + ox, line, x_pixel, y, p, start, combine, scale, epi);
+  for (int64_t ox = 0; ox < p.ow; ++ox)
+    pool_pixel(top, ox * p.stride_x - p.pad_left, row + ox, line, x_pixel, y, p, start, combine, scale, epi);
 }
 
 template <class Combine, class Scale, class Epi>
-ONNXC_INLINE void pool(Part part, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale, const Epi& epi) {
+ONNXC_INLINE void pool(Part part, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale,
+                       const Epi& epi) {
   const auto [begin, end] = part.slice(p.n * p.oh * p.ow);
   GridPlace place(begin, p.oh, p.ow);
   for (int64_t row = begin; row < end; ++row, place.advance()) {
@@ -97,14 +103,15 @@ void max_pool(Part part, const float* x, float* y, PoolParams p, Epi epi = {}) {
 
 template <class Epi = Epilogue<Keep>>
 void average_pool(Part part, const float* x, float* y, PoolParams p, Epi epi = {}) {
-  detail::pool(part, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
-               [&p](int64_t top, int64_t left, int64_t pixels) {
-                 if (p.count_include_pad)
-                   pixels = Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
-                            Window(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
-                 return 1.0f / static_cast<float>(pixels > 0 ? pixels : 1);
-               },
-               epi);
+  detail::pool(
+      part, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
+      [&p](int64_t top, int64_t left, int64_t pixels) {
+        if (p.count_include_pad)
+          pixels = Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
+                   Window(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
+        return 1.0f / static_cast<float>(pixels > 0 ? pixels : 1);
+      },
+      epi);
 }
 
 }  // namespace onnxc

@@ -11,11 +11,13 @@ namespace detail {
 
 /// scale(front, top, left, pixels): what the combined values of a window of so many pixels are multiplied by.
 template <class Combine, class Scale, class Epi>
-ONNXC_INLINE void pool_3d(Part part, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale, const Epi& epi) {
+ONNXC_INLINE void pool_3d(Part part, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale,
+                          const Epi& epi) {
   const auto [begin, end] = part.slice(p.n * p.od * p.oh * p.ow);
   GridPlace place(begin, p.oh, p.ow);
   for (int64_t row = begin; row < end; ++row, place.advance()) {
-    const int64_t front = place.n % p.od * p.stride_z - p.pad_front, top = place.y * p.stride_y - p.pad_top, left = place.x * p.stride_x - p.pad_left;
+    const int64_t front = place.n % p.od * p.stride_z - p.pad_front, top = place.y * p.stride_y - p.pad_top,
+                  left = place.x * p.stride_x - p.pad_left;
     const Window wz(front, p.kd, p.dilation_z, 0, p.d), wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
     const float factor = scale(front, top, left, wz.count() * wy.count() * wx.count());
     const float* const volume = x + place.n / p.od * p.d * p.h * p.w * p.x_pixel;
@@ -45,15 +47,16 @@ void max_pool_3d(Part part, const float* x, float* y, PoolParams p, Epi epi = {}
 
 template <class Epi = Epilogue<Keep>>
 void average_pool_3d(Part part, const float* x, float* y, PoolParams p, Epi epi = {}) {
-  detail::pool_3d(part, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
-                  [&p](int64_t front, int64_t top, int64_t left, int64_t pixels) {
-                    if (p.count_include_pad)
-                      pixels = Window(front, p.kd, p.dilation_z, -p.pad_front, p.d + p.pad_back).count() *
-                               Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
-                               Window(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
-                    return 1.0f / static_cast<float>(pixels > 0 ? pixels : 1);
-                  },
-                  epi);
+  detail::pool_3d(
+      part, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
+      [&p](int64_t front, int64_t top, int64_t left, int64_t pixels) {
+        if (p.count_include_pad)
+          pixels = Window(front, p.kd, p.dilation_z, -p.pad_front, p.d + p.pad_back).count() *
+                   Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *
+                   Window(left, p.kw, p.dilation_x, -p.pad_left, p.w + p.pad_right).count();
+        return 1.0f / static_cast<float>(pixels > 0 ? pixels : 1);
+      },
+      epi);
 }
 
 }  // namespace onnxc

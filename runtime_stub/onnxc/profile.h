@@ -39,9 +39,9 @@ typedef struct onnxc_profile {
   int32_t step_count;
   int32_t part_count; /* of a shared step: those of more threads than the unit was made for are not measured */
   const onnxc_profiled_step* steps;
-  void (*read)(int32_t step, onnxc_step_ticks* ticks); /* step: in [0, step_count) */
+  void (*read)(int32_t step, onnxc_step_ticks* ticks);                    /* step: in [0, step_count) */
   void (*read_part)(int32_t step, int32_t part, onnxc_part_ticks* ticks); /* of a step that is not shared: zeros */
-  void (*reset)(void); /* not while the model runs */
+  void (*reset)(void);                                                    /* not while the model runs */
   uint64_t (*clock)(void);
 } onnxc_profile;
 

@@ -59,17 +59,20 @@ struct VectorMath {
 
 /// As scalar::rnn, scalar::gru and scalar::lstm.
 template <int MR, int NV, class T>
-void rnn(float* y, float* h, const float* x, const T* r, const float* initial_h, const int32_t* lengths, float* gates, scalar::RecurrentParams p) {
+void rnn(float* y, float* h, const float* x, const T* r, const float* initial_h, const int32_t* lengths, float* gates,
+         scalar::RecurrentParams p) {
   scalar::rnn<float, detail::VectorMath<MR, NV>>(y, h, x, detail::matrices_of(r, p), initial_h, lengths, gates, p);
 }
 template <int MR, int NV, class T>
-void gru(float* y, float* h, const float* x, const T* r, const float* bias, const float* initial_h, const int32_t* lengths, float* gates, scalar::RecurrentParams p) {
+void gru(float* y, float* h, const float* x, const T* r, const float* bias, const float* initial_h, const int32_t* lengths, float* gates,
+         scalar::RecurrentParams p) {
   scalar::gru<float, detail::VectorMath<MR, NV>>(y, h, x, detail::matrices_of(r, p), bias, initial_h, lengths, gates, p);
 }
 template <int MR, int NV, class T>
-void lstm(float* y, float* h, float* c, const float* x, const T* r, const float* peepholes, const float* initial_h, const float* initial_c, const int32_t* lengths,
-          float* gates, scalar::RecurrentParams p) {
-  scalar::lstm<float, detail::VectorMath<MR, NV>>(y, h, c, x, detail::matrices_of(r, p), peepholes, initial_h, initial_c, lengths, gates, p);
+void lstm(float* y, float* h, float* c, const float* x, const T* r, const float* peepholes, const float* initial_h, const float* initial_c,
+          const int32_t* lengths, float* gates, scalar::RecurrentParams p) {
+  scalar::lstm<float, detail::VectorMath<MR, NV>>(y, h, c, x, detail::matrices_of(r, p), peepholes, initial_h, initial_c, lengths, gates,
+                                                  p);
 }
 
 }  // namespace onnxc

@@ -65,8 +65,8 @@ struct Exponential {
 
 struct ReduceParams {
   int64_t outer = 1, r, inner = 1;
-  int64_t x_row;            // elements between rows of the last axis; between the r values of the middle one
-  int64_t x_outer = 0;      // reduce_middle: elements between outer positions of x, and of y
+  int64_t x_row;        // elements between rows of the last axis; between the r values of the middle one
+  int64_t x_outer = 0;  // reduce_middle: elements between outer positions of x, and of y
   int64_t y_outer = 0;
 };
 
@@ -132,7 +132,8 @@ ONNXC_INLINE void reduce_strip(const float* column, int64_t r, int64_t x_row, Lo
     Vec acc[wide];
     ONNXC_UNROLL for (int u = 0; u < wide; ++u) acc[u] = Vec::all(Op::start);
     for (; i < end; ++i) {
-      ONNXC_UNROLL for (int u = 0; u < wide; ++u) acc[u] = Op::combine(acc[u], Prologue::apply(Lanes{}, load(column + i * x_row + u * Vec::width)));
+      ONNXC_UNROLL for (int u = 0; u < wide; ++u) acc[u] =
+          Op::combine(acc[u], Prologue::apply(Lanes{}, load(column + i * x_row + u * Vec::width)));
     }
     ONNXC_UNROLL for (int u = 0; u < wide; ++u) total[u] = Op::combine(total[u], acc[u]);
   }

@@ -92,7 +92,8 @@ template <>
 class ResizeWindow<kAnyTaps> {
  public:
   ResizeWindow() = default;
-  ResizeWindow(const ResizePlanarParams& p, int64_t ox, int64_t count) : index_(p.x.index + ox * p.x.taps), weight_(p.x.weight + ox * p.x.taps), taps_(p.x.taps), count_(count) {}
+  ResizeWindow(const ResizePlanarParams& p, int64_t ox, int64_t count)
+      : index_(p.x.index + ox * p.x.taps), weight_(p.x.weight + ox * p.x.taps), taps_(p.x.taps), count_(count) {}
   ONNXC_INLINE Vec value(const float* row) const {
     float values[Vec::width] = {};
     for (int64_t t = 0; t < taps_; ++t) {
@@ -134,8 +135,10 @@ void resize_planar(Part part, const float* x, float* y, ResizePlanarParams p, Ep
       const auto weight = [&](int64_t t) { return p.y.factor(oy, t); };
       float* const out = y + unit * p.x.size;
       int64_t ox = 0;
-      for (; ox + Vec::width <= p.x.size; ox += Vec::width) finish_vector(epi, detail::sum_rows<down>(row, weight, p.y.taps, ox), plane, oy * p.x.size + ox, out + ox);
-      if (const int64_t rest = p.x.size - ox; rest > 0) finish_vector(epi, detail::sum_rows<down>(row, weight, p.y.taps, ox, rest), plane, oy * p.x.size + ox, out + ox, rest);
+      for (; ox + Vec::width <= p.x.size; ox += Vec::width)
+        finish_vector(epi, detail::sum_rows<down>(row, weight, p.y.taps, ox), plane, oy * p.x.size + ox, out + ox);
+      if (const int64_t rest = p.x.size - ox; rest > 0)
+        finish_vector(epi, detail::sum_rows<down>(row, weight, p.y.taps, ox, rest), plane, oy * p.x.size + ox, out + ox, rest);
       if (++oy == p.y.size) oy = 0, ++plane;
     }
   } else {
@@ -143,7 +146,8 @@ void resize_planar(Part part, const float* x, float* y, ResizePlanarParams p, Ep
     for (int64_t begin = 0; begin < p.x.size; begin += kBlock * Vec::width) {
       const int64_t columns = p.x.size - begin < kBlock * Vec::width ? p.x.size - begin : kBlock * Vec::width;
       detail::ResizeWindow<across> windows[kBlock];
-      for (int64_t at = 0; at < columns; at += Vec::width) windows[at / Vec::width] = {p, begin + at, columns - at < Vec::width ? columns - at : Vec::width};
+      for (int64_t at = 0; at < columns; at += Vec::width)
+        windows[at / Vec::width] = {p, begin + at, columns - at < Vec::width ? columns - at : Vec::width};
       // Row i of x lies in i % down, so that neighbours are side by side; `held` says which that are, of all planes.
       alignas(64) float rows[down][kBlock * Vec::width];
       int64_t held[down];
@@ -157,7 +161,8 @@ void resize_planar(Part part, const float* x, float* y, ResizePlanarParams p, Ep
           weight[t] = p.y.factor(oy, t);
           if (held[source % down] == row) continue;
           held[source % down] = row;
-          for (int64_t at = 0; at < columns; at += Vec::width) windows[at / Vec::width].value(x + row * p.w).store(rows[source % down] + at);
+          for (int64_t at = 0; at < columns; at += Vec::width)
+            windows[at / Vec::width].value(x + row * p.w).store(rows[source % down] + at);
         }
         float* const out = y + unit * p.x.size + begin;
         for (int64_t at = 0; at < columns; at += Vec::width) {

@@ -29,17 +29,19 @@ ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Take
   const int64_t first = row_of(slice.begin), last = row_of(slice.end);
   int64_t made = 0;  // rows of the image so far
   for (int64_t row = first; row < last;) {
-    const int64_t image = row / p.oh, top = row % p.oh, end = last - row < p.oh - top ? last - row + top : p.oh, bottom = top + band < end ? top + band : end;
+    const int64_t image = row / p.oh, top = row % p.oh, end = last - row < p.oh - top ? last - row + top : p.oh,
+                  bottom = top + band < end ? top + band : end;
     const int64_t above = top * p.stride_y - p.pad_top, below = (bottom - 1) * p.stride_y - p.pad_top + (p.kh - 1) * p.dilation_y + 1;
     const int64_t from = above > 0 ? above : 0, to = below < p.h ? below : p.h;
     if (row == first || top == 0 || made < from) made = from;
     take(image, top, bottom, [&](auto make) ONNXC_INLINE_LAMBDA {
       if constexpr (requires { make(made, to); }) return make(made, to);
-      else for (int64_t at = made; at < to;) {
-        const int64_t slot = at % ring, count = ring - slot < to - at ? ring - slot : to - at;
-        make(at, count, slot);
-        at += count;
-      }
+      else
+        for (int64_t at = made; at < to;) {
+          const int64_t slot = at % ring, count = ring - slot < to - at ? ring - slot : to - at;
+          make(at, count, slot);
+          at += count;
+        }
     });
     if (made < to) made = to;
     row += bottom - top;

@@ -34,13 +34,15 @@ namespace detail {
 
 /// Output rows `row` to `row + count` of an image to `slot` and on of a ring.
 template <int MR, int NV, int SX, class Epi>
-ONNXC_INLINE void stem_rows(const float* x, const float* w, float* ring, int64_t image, int64_t row, int64_t count, int64_t slot, const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void stem_rows(const float* x, const float* w, float* ring, int64_t image, int64_t row, int64_t count, int64_t slot,
+                            const ConvParams& p, const Epi& epi) {
   for (int64_t i = 0; i < count; ++i) stem_line<MR, NV, SX>(x + image * p.cin * p.h * p.w, w, ring, (slot + i) * p.ow, row + i, p, epi);
 }
 
 /// Rows [top, bottom) of the pool from the ring.
 template <class Epi>
-ONNXC_INLINE void pool_ring(const float* ring, int64_t rows, int64_t image, int64_t top, int64_t bottom, float* y, const StemPoolParams& p, const Epi& epi) {
+ONNXC_INLINE void pool_ring(const float* ring, int64_t rows, int64_t image, int64_t top, int64_t bottom, float* y, const StemPoolParams& p,
+                            const Epi& epi) {
   for (int64_t oy = top; oy < bottom; ++oy) {
     const auto address = [&](int64_t iy) { return ring + iy % rows * p.stem.ow * p.pitch; };
     pool_row(oy, (image * p.pool.oh + oy) * p.pool.ow, address, p.pitch, y, p.pool, kMaxStart, Larger{}, unscaled, epi);
@@ -55,9 +57,10 @@ constexpr int64_t stem_depthwise_scratch(const StemDepthwiseParams& p, bool proj
 }
 
 /// MR2 = 0: nothing is projected.
-template <int MR1, int NV1, int SX1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, class Epi1, class Epi2, class Epi3>
-void stem_depthwise(Part part, const float* x, const float* stem_w, const float* w, const float* project_w, float* y, float* rows, StemDepthwiseParams p, Epi1 epi1,
-                    Epi2 epi2, Epi3 epi3) {
+template <int MR1, int NV1, int SX1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, class Epi1,
+          class Epi2, class Epi3>
+void stem_depthwise(Part part, const float* x, const float* stem_w, const float* w, const float* project_w, float* y, float* rows,
+                    StemDepthwiseParams p, Epi1 epi1, Epi2 epi2, Epi3 epi3) {
   ConvParams& stem = p.stem;
   const DepthwiseChainParams& chain = p.chain;
   const ConvParams conv = detail::inner_params<(MR2 > 0)>(chain, chain.pitch);
@@ -65,8 +68,10 @@ void stem_depthwise(Part part, const float* x, const float* stem_w, const float*
   stem.y_pixel = chain.pitch;
   float* const middle = MR2 > 0 ? rows + ring * line : y;
   detail::by_bands(part, conv, chain.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
-    fresh([&](int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA { detail::stem_rows<MR1, NV1, SX1>(x, stem_w, rows, image, row, count, slot, stem, epi1); });
-    detail::depthwise_blocks<KH, KW, SX, kSums>(top, bottom, MR2 > 0 ? 0 : image * conv.oh + top, [&](int64_t iy) { return rows + iy % ring * line; }, w, middle, conv, epi2);
+    fresh([&](int64_t row, int64_t count, int64_t slot)
+              ONNXC_INLINE_LAMBDA { detail::stem_rows<MR1, NV1, SX1>(x, stem_w, rows, image, row, count, slot, stem, epi1); });
+    detail::depthwise_blocks<KH, KW, SX, kSums>(
+        top, bottom, MR2 > 0 ? 0 : image * conv.oh + top, [&](int64_t iy) { return rows + iy % ring * line; }, w, middle, conv, epi2);
     if constexpr (MR2 > 0) detail::project_band<MR2, NV2, kPairs>(image * conv.oh + top, bottom - top, middle, project_w, y, chain, epi3);
   });
 }
@@ -76,14 +81,16 @@ void stem_pool(Part part, const float* x, const float* w, float* y, float* rows,
   const int64_t ring = ring_rows(p.pool, p.band);
   p.stem.y_pixel = p.pitch;
   detail::by_bands(part, p.pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
-    fresh([&](int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA { detail::stem_rows<MR, NV, SX>(x, w, rows, image, row, count, slot, p.stem, epi1); });
+    fresh([&](int64_t row, int64_t count, int64_t slot)
+              ONNXC_INLINE_LAMBDA { detail::stem_rows<MR, NV, SX>(x, w, rows, image, row, count, slot, p.stem, epi1); });
     detail::pool_ring(rows, ring, image, top, bottom, y, p, epi2);
   });
 }
 
 /// u, v and template arguments as stem_winograd has them.
 template <int T, int R, int P, int SX, class Epi1, class Epi2>
-void stem_winograd_pool(Part part, const float* x, const float* u, float* y, float* rows, float* v, StemPoolParams p, Epi1 epi1, Epi2 epi2) {
+void stem_winograd_pool(Part part, const float* x, const float* u, float* y, float* rows, float* v, StemPoolParams p, Epi1 epi1,
+                        Epi2 epi2) {
   ConvParams& stem = p.stem;
   const detail::StemPlanes planes(stem, R, P);
   const int64_t ring = ring_rows(p.pool, p.band) + T - 1;
@@ -96,7 +103,8 @@ void stem_winograd_pool(Part part, const float* x, const float* u, float* y, flo
       for (; ready < to; ready += T) {
         int64_t at[T];
         for (int64_t t = 0; t < T; ++t) at[t] = (ready + t) % ring * stem.ow;
-        detail::stem_winograd_band<T, R, P, SX>(x + image * stem.cin * stem.h * stem.w, u, rows, v, ready, stem.oh - ready < T ? stem.oh - ready : T, at, planes, stem, epi1);
+        detail::stem_winograd_band<T, R, P, SX>(x + image * stem.cin * stem.h * stem.w, u, rows, v, ready,
+                                                stem.oh - ready < T ? stem.oh - ready : T, at, planes, stem, epi1);
       }
     });
     detail::pool_ring(rows, ring, image, top, bottom, y, p, epi2);

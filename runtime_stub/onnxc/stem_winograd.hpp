@@ -119,7 +119,8 @@ ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* 
   for (; c < p.w; c += Vec::width) {
     const int64_t lanes = p.w - c;
     float* to = v + planes.lead + c;
-    WinogradSquares<Probes::count> squares;  // of all pieces and channels: the more there are, the fewer columns look like outliers by chance
+    WinogradSquares<Probes::count>
+        squares;  // of all pieces and channels: the more there are, the fewer columns look like outliers by chance
     for (int64_t tap = 0; tap < p.kh; ++tap) {
       if (tap % (R * p.stride_y) >= p.stride_y) continue;
       for (int64_t ci = 0; ci < p.cin; ++ci, to += A * planes.pitch) {
@@ -145,8 +146,9 @@ ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* 
 
 /// Rows [top, top + height) of P pixels from ox on, of one vector of output channels, by the taps that u was made of; `image`, `at`: as stem_winograd_band has them.
 template <int T, int R, int P, class Epi>
-ONNXC_ONE_COPY void stem_winograd_direct(const float* image, const float* u, float* y, int64_t ox, int64_t top, int64_t channel, int64_t height, const int64_t (&at)[T], const StemPlanes& planes,
-                                         const ConvParams& p, const Epi& epi) {
+ONNXC_ONE_COPY void stem_winograd_direct(const float* image, const float* u, float* y, int64_t ox, int64_t top, int64_t channel,
+                                         int64_t height, const int64_t (&at)[T], const StemPlanes& planes, const ConvParams& p,
+                                         const Epi& epi) {
   constexpr int A = T + R - 1;
   Vec sums[T * P], frequencies[A], w[R];
   for (Vec& sum : sums) sum = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
@@ -175,9 +177,7 @@ ONNXC_ONE_COPY void stem_winograd_direct(const float* image, const float* u, flo
 /// The frequencies of P pixels, the first of which meets the first tap at `v`; `lines` times kw taps.
 template <int A, int P, int SX>
 ONNXC_INLINE void stem_winograd_products(const float* v, int64_t pitch, int64_t lines, int64_t kw, const float* u, Vec (&acc)[P][A]) {
-  ONNXC_UNROLL for (int i = 0; i < P; ++i) {
-    ONNXC_UNROLL for (int f = 0; f < A; ++f) acc[i][f] = Vec::all(0.0f);
-  }
+  ONNXC_UNROLL for (int i = 0; i < P; ++i) { ONNXC_UNROLL for (int f = 0; f < A; ++f) acc[i][f] = Vec::all(0.0f); }
   for (int64_t line = 0; line < lines; ++line, v += A * pitch) {
     for (int64_t kx = 0; kx < kw; ++kx, u += A * Vec::width) {
       const float* pixel = v + kx;
@@ -193,8 +193,8 @@ ONNXC_INLINE void stem_winograd_products(const float* v, int64_t pitch, int64_t 
 
 /// P pixels of a row from ox on, of one vector of output channels, in T rows at most: row t to pixels at[t] and on of y.
 template <int T, int R, int P, int SX, class Epi>
-ONNXC_INLINE void stem_winograd_tile(const float* u, float* y, const float* v, int64_t ox, int64_t channel, int64_t height, const int64_t (&at)[T], const StemPlanes& planes,
-                                     const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void stem_winograd_tile(const float* u, float* y, const float* v, int64_t ox, int64_t channel, int64_t height,
+                                     const int64_t (&at)[T], const StemPlanes& planes, const ConvParams& p, const Epi& epi) {
   constexpr int A = T + R - 1, NR = Vec::width;
   const int64_t lines = planes.pieces * p.cin;
   const Vec bias = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
@@ -203,14 +203,15 @@ ONNXC_INLINE void stem_winograd_tile(const float* u, float* y, const float* v, i
   if (height == T && ox + P <= p.ow && channel + NR <= p.cout) {
     ONNXC_UNROLL for (int i = 0; i < P; ++i) {
       winograd_output<A, T>(acc[i], out);
-      ONNXC_UNROLL for (int t = 0; t < T; ++t) finish_vector(epi, out[t] + bias, at[t] + ox + i, channel, opaque(y + (at[t] + ox + i) * p.y_pixel + channel));
+      ONNXC_UNROLL for (int t = 0; t < T; ++t)
+          finish_vector(epi, out[t] + bias, at[t] + ox + i, channel, opaque(y + (at[t] + ox + i) * p.y_pixel + channel));
     }
     return;
   }
   alignas(64) float tile[T][P * NR];
   ONNXC_UNROLL for (int i = 0; i < P; ++i) {
     winograd_output<A, T>(acc[i], out);
-    ONNXC_UNROLL for (int t = 0; t < T; ++t) (out[t] + bias).store(tile[t] + i * NR);
+    ONNXC_UNROLL for (int t = 0; t < T; ++t)(out[t] + bias).store(tile[t] + i * NR);
   }
   for (int64_t t = 0; t < height; ++t) {
     for (int64_t i = 0; i < P && ox + i < p.ow; ++i) {
@@ -222,8 +223,8 @@ ONNXC_INLINE void stem_winograd_tile(const float* u, float* y, const float* v, i
 
 /// Output rows [top, top + height) of `image`, at most T: row top + t to pixels at[t] and on of y.
 template <int T, int R, int P, int SX, class Epi>
-ONNXC_INLINE void stem_winograd_band(const float* image, const float* u, float* y, float* v, int64_t top, int64_t height, const int64_t (&at)[T], const StemPlanes& planes,
-                                     const ConvParams& p, const Epi& epi) {
+ONNXC_INLINE void stem_winograd_band(const float* image, const float* u, float* y, float* v, int64_t top, int64_t height,
+                                     const int64_t (&at)[T], const StemPlanes& planes, const ConvParams& p, const Epi& epi) {
   constexpr int kHalf = (P + 1) / 2;
   const bool spoilt = stem_winograd_forward<T + R - 1, R>(image, top * p.stride_y - p.pad_top, v, planes, p);
   for (int64_t channel = 0; channel < p.cout; channel += Vec::width) {

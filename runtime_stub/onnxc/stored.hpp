@@ -63,7 +63,7 @@ ONNXC_INLINE IntVec load_unsigned(const T* p) {
 #if defined(__AVX2__) && !defined(ONNXC_NO_XSIMD)
   return {(IntVec::Raw)x86::widen_unsigned(load_raw<x86::Halves>(p))};
 #else
-  return {(IntVec::Raw)__builtin_convertvector(load_raw<Halves>(p), IntVec::Unsigned)};
+  return {(IntVec::Raw) __builtin_convertvector(load_raw<Halves>(p), IntVec::Unsigned)};
 #endif
 }
 
@@ -71,7 +71,8 @@ ONNXC_INLINE IntVec load_unsigned(const T* p) {
 /// 2^-24.
 ONNXC_INLINE Vec widen_halves(IntVec code) {
   const IntVec magnitude = (code & IntVec::all(0x7fff)) << 13, sign = (code & IntVec::all(0x8000)) << 16;
-  const IntVec special = {(IntVec::Raw)(magnitude.raw >= IntVec::all(0x1f << 23).raw)}, subnormal = {(IntVec::Raw)(magnitude.raw < IntVec::all(1 << 23).raw)};
+  const IntVec special = {(IntVec::Raw)(magnitude.raw >= IntVec::all(0x1f << 23).raw)},
+               subnormal = {(IntVec::Raw)(magnitude.raw < IntVec::all(1 << 23).raw)};
   const IntVec moved = magnitude + IntVec::all(112 << 23) + (special & IntVec::all(112 << 23));
   const IntVec small = bits(to_float(magnitude >> 13) * Vec::all(0x1p-24f));
   return from_bits((subnormal & small) | (~subnormal & moved) | sign);
@@ -80,9 +81,7 @@ ONNXC_INLINE Vec widen_halves(IntVec code) {
 }  // namespace detail
 
 /// Vec::width elements from p on.
-ONNXC_INLINE Vec widen(const bfloat16* p) {
-  return from_bits(detail::load_unsigned(p) << 16);
-}
+ONNXC_INLINE Vec widen(const bfloat16* p) { return from_bits(detail::load_unsigned(p) << 16); }
 ONNXC_INLINE Vec widen(const float16* p) {
 #if defined(__F16C__) && defined(__AVX__) && !defined(ONNXC_NO_XSIMD)
   return {x86::widen_halves(detail::load_raw<x86::Halves>(p))};
@@ -95,8 +94,10 @@ ONNXC_INLINE Vec widen(const float16* p) {
 ONNXC_INLINE Vec widen(const int8_t* p) {
 #if defined(__SSE4_1__) && (defined(__AVX2__) || !defined(__AVX__)) && !defined(ONNXC_NO_XSIMD)
   if constexpr (Vec::width == 16) return to_float({x86::widen_bytes(detail::load_raw<x86::Bytes>(p))});
-  else return to_float({x86::widen_bytes((x86::Bytes)detail::Words{detail::load_raw<detail::Word>(p)})});  // a copy into half a register goes through memory
-#else  // in two steps: g++ 12 takes one apart
+  else
+    return to_float({x86::widen_bytes(
+        (x86::Bytes)detail::Words{detail::load_raw<detail::Word>(p)})});  // a copy into half a register goes through memory
+#else                                                                     // in two steps: g++ 12 takes one apart
   const auto halves = __builtin_convertvector(detail::load_raw<detail::Bytes>(p), detail::SignedHalves);
   return to_float({__builtin_convertvector(halves, IntVec::Raw)});
 #endif
@@ -110,10 +111,16 @@ ONNXC_INLINE Vec load(Codes row, int64_t j) { return widen(row.codes + j) * Vec:
 
 /// Of two rows that lie in pairs (tile.hpp): what stands at j, of the columns from `column` on, or of half as many in two lanes each.
 template <class T>
-ONNXC_INLINE Vec load(const T* rows, int64_t j, int64_t) { return load(rows, j); }
+ONNXC_INLINE Vec load(const T* rows, int64_t j, int64_t) {
+  return load(rows, j);
+}
 ONNXC_INLINE Vec load(Codes rows, int64_t j, int64_t column) { return widen(rows.codes + j) * Vec::load(rows.scales + column); }
 template <class T>
-ONNXC_INLINE Vec load_pairs(const T* rows, int64_t j, int64_t) { return load(rows, j); }
-ONNXC_INLINE Vec load_pairs(Codes rows, int64_t j, int64_t column) { return widen(rows.codes + j) * twice(Vec::load(rows.scales + column, Vec::width / 2)); }
+ONNXC_INLINE Vec load_pairs(const T* rows, int64_t j, int64_t) {
+  return load(rows, j);
+}
+ONNXC_INLINE Vec load_pairs(Codes rows, int64_t j, int64_t column) {
+  return widen(rows.codes + j) * twice(Vec::load(rows.scales + column, Vec::width / 2));
+}
 
 }  // namespace onnxc

@@ -35,7 +35,8 @@ constexpr int64_t strassen_pitch(int64_t k) { return (k / 2 + 15) / 16 * 16 + 16
 /// Rows of a block as its tiles take them: those of its upper half, of which the last tile may be half as high, and has rows that are the last one again.
 template <int MR>
 struct StrassenRows {
-  int64_t rows, upper = (rows + 1) / 2, lower = rows - upper, whole = lower / MR * MR;  // whole: rows of tiles that lack none, above or below
+  int64_t rows, upper = (rows + 1) / 2, lower = rows - upper,
+                whole = lower / MR * MR;  // whole: rows of tiles that lack none, above or below
 
   ONNXC_INLINE int64_t padded() const {
     constexpr int kHalf = (MR + 1) / 2;
@@ -57,7 +58,8 @@ ONNXC_INLINE bool strassen_sums(const float* a, int64_t lda, StrassenRows<MR> bl
     const float* const top = a + (i < block.upper ? i : block.upper - 1) * lda;
     const float* const bottom = a + (block.upper + i < block.rows ? block.upper + i : block.rows - 1) * lda;
     const auto sum = [&](int64_t k, auto... lanes) ONNXC_INLINE_LAMBDA {
-      const Vec a11 = Vec::load(top + k, lanes...), a21 = Vec::load(bottom + k, lanes...), a12 = Vec::load(top + depth + k, lanes...), a22 = Vec::load(bottom + depth + k, lanes...);
+      const Vec a11 = Vec::load(top + k, lanes...), a21 = Vec::load(bottom + k, lanes...), a12 = Vec::load(top + depth + k, lanes...),
+                a22 = Vec::load(bottom + depth + k, lanes...);
       upper = fma(a12, a12, fma(a11, a11, upper));
       lower = fma(a22, a22, fma(a21, a21, lower));
       const Vec s1 = a21 + a22, s2 = s1 - a11;
@@ -87,14 +89,15 @@ ONNXC_INLINE bool strassen_sums(const float* a, int64_t lda, StrassenRows<MR> bl
 
 /// A block and a pair of panels: where all of it is.
 struct StrassenPair {
-  const float* a;  // the block's first row
+  const float* a;                     // the block's first row
   int64_t lda, whole, lower_quarter;  // rows in whole tiles; elements from a to A22
-  const float *tail, *sums;  // S2; the others `plane` apart
+  const float *tail, *sums;           // S2; the others `plane` apart
   int64_t plane, pitch, depth;
-  const float* b;  // the seven panels
+  const float* b;        // the seven panels
   float *u, *v, *spare;  // U, then U + S2 T2; U + S2 T2 + V; a tile
   float* c;
-  int64_t ldc, n, left, right, row, upper, lower;  // left, right: first columns; upper, lower: rows of each half, the first of which is `row` of c
+  int64_t ldc, n, left, right, row, upper,
+      lower;  // left, right: first columns; upper, lower: rows of each half, the first of which is `row` of c
   const float *bias_left, *bias_right;
 
   /// Rows of a quarter of a, `from` elements from the block's first, or those copied behind the sums as the `copy`th.
@@ -106,7 +109,8 @@ struct StrassenPair {
 
 /// What a tile at the edges of c holds, row by row; c: where its first value goes.
 template <int NR, class Epi>
-ONNXC_ONE_COPY void strassen_edge(const float* tile, float* c, int64_t ldc, int64_t row, int64_t rows, int64_t col, int64_t columns, const Epi& epi) {
+ONNXC_ONE_COPY void strassen_edge(const float* tile, float* c, int64_t ldc, int64_t row, int64_t rows, int64_t col, int64_t columns,
+                                  const Epi& epi) {
   for (int64_t i = 0; i < rows; ++i) finish_row(epi, tile + i * NR, row + i, col, c + i * ldc, columns);
 }
 
@@ -118,7 +122,8 @@ ONNXC_INLINE auto rows_at(float* panel) {
 /// tile + bias, and with kAlso what lies at `also`, through the epilogue; `rows` of it are left, from row `row` of c on. The tile stays as it is. Tile::finish would keep a tile on the
 /// stack for the edges of c, which each of these functions would pay for when it begins (112x64x64: 1.5 %).
 template <bool kAlso, int R, int NV, class Epi>
-ONNXC_INLINE void strassen_finish(Tile<R, NV>& tile, const StrassenPair& s, float* also, int64_t row, int64_t rows, int64_t col, const float* bias, const Epi& epi) {
+ONNXC_INLINE void strassen_finish(Tile<R, NV>& tile, const StrassenPair& s, float* also, int64_t row, int64_t rows, int64_t col,
+                                  const float* bias, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const auto value = [&](int i, int j) ONNXC_INLINE_LAMBDA {
     const Vec x = tile.acc[i][j] + Vec::load(bias + j * Vec::width);
@@ -128,7 +133,8 @@ ONNXC_INLINE void strassen_finish(Tile<R, NV>& tile, const StrassenPair& s, floa
   const int64_t columns = s.n - col < NR ? s.n - col : NR;
   if (rows >= R && columns == NR) {
     ONNXC_UNROLL for (int i = 0; i < R; ++i) {
-      ONNXC_UNROLL for (int j = 0; j < NV; ++j) finish_vector(epi, value(i, j), row + i, col + j * Vec::width, c + i * s.ldc + j * Vec::width);
+      ONNXC_UNROLL for (int j = 0; j < NV; ++j)
+          finish_vector(epi, value(i, j), row + i, col + j * Vec::width, c + i * s.ldc + j * Vec::width);
     }
     return;
   }
@@ -136,15 +142,15 @@ ONNXC_INLINE void strassen_finish(Tile<R, NV>& tile, const StrassenPair& s, floa
     ONNXC_UNROLL for (int i = 0; i < R; ++i) {
       ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
         const int64_t lanes = columns - j * Vec::width;
-        if (lanes > 0) finish_vector(epi, value(i, j), row + i, col + j * Vec::width, c + i * s.ldc + j * Vec::width, lanes < Vec::width ? lanes : Vec::width);
+        if (lanes > 0)
+          finish_vector(epi, value(i, j), row + i, col + j * Vec::width, c + i * s.ldc + j * Vec::width,
+                        lanes < Vec::width ? lanes : Vec::width);
       }
     }
     return;
   }
   float* const to = kAlso ? also : s.spare;
-  ONNXC_UNROLL for (int i = 0; i < R; ++i) {
-    ONNXC_UNROLL for (int j = 0; j < NV; ++j) value(i, j).store(to + i * NR + j * Vec::width);
-  }
+  ONNXC_UNROLL for (int i = 0; i < R; ++i) { ONNXC_UNROLL for (int j = 0; j < NV; ++j) value(i, j).store(to + i * NR + j * Vec::width); }
   if (kAlso) tile.store(rows_at<NR>(s.spare), R);
   strassen_edge<NR>(to, c, s.ldc, row, rows < R ? rows : R, col, columns, epi);
   if (kAlso) tile.load(rows_at<NR>(s.spare));
@@ -204,10 +210,11 @@ ONNXC_ONE_COPY void strassen_c2(const StrassenPair& s, int64_t i, const Ahead& f
 
 /// R rows of the block at `a`, the first of which is row `row` of c, as gemm has them, of which `rows` are left; `room`: floats for `chunk` rows of a panel.
 template <int R, int NV, class Epi>
-ONNXC_ONE_COPY void strassen_direct(const StrassenPair& s, int64_t i, int64_t rows, float* room, int64_t chunk, Ahead ahead, const Epi& epi) {
+ONNXC_ONE_COPY void strassen_direct(const StrassenPair& s, int64_t i, int64_t rows, float* room, int64_t chunk, Ahead ahead,
+                                    const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t depth = s.depth, panel = depth * NR;
-  const auto rows_from = [&](int64_t k, const float* (&at)[R]) {
+  const auto rows_from = [&](int64_t k, const float*(&at)[R]) {
     for (int64_t r = 0; r < R; ++r) at[r] = s.a + (i + (r < rows ? r : rows - 1)) * s.lda + k;
   };
   const float* at[R];
@@ -224,7 +231,8 @@ ONNXC_ONE_COPY void strassen_direct(const StrassenPair& s, int64_t i, int64_t ro
   tile.start(kZeros);
   for (int64_t k = 0; k < depth; k += chunk) {
     const int64_t steps = depth - k < chunk ? depth - k : chunk;
-    for (int64_t e = 0; e < steps * NR; e += Vec::width) (Vec::load(s.b + 3 * panel + k * NR + e) + Vec::load(s.b + k * NR + e)).store(room + e);
+    for (int64_t e = 0; e < steps * NR; e += Vec::width)
+      (Vec::load(s.b + 3 * panel + k * NR + e) + Vec::load(s.b + k * NR + e)).store(room + e);
     add(tile, k, steps, room);
   }
   add(tile, depth, depth, s.b + 4 * panel);
@@ -234,17 +242,37 @@ ONNXC_ONE_COPY void strassen_direct(const StrassenPair& s, int64_t i, int64_t ro
 /// `rows` rows, the first of which is row `row` of c and at `a`, through pairs of panels [first, last) of `pairs`. weights_in_use: where those end that are near already;
 /// null: they are fetched as they are used.
 template <int MR, int NV, class Epi>
-ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64_t last, int64_t pairs, const float* a, const float* b, float* c, float* sums,
-                                 const GemmParams& p, Ahead& ahead, const float* weights_in_use, const Epi& epi) {
+ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64_t last, int64_t pairs, const float* a, const float* b,
+                                 float* c, float* sums, const GemmParams& p, Ahead& ahead, const float* weights_in_use, const Epi& epi) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const StrassenRows<MR> block{rows};
   const int64_t depth = p.k / 2, pitch = strassen_pitch(p.k), panel = depth * NR, padded = block.padded(), plane = padded * pitch;
   float* const tail = sums + 4 * plane;
   float* const u = tail + 3 * MR * pitch;
   const bool apart = strassen_sums<MR>(a, p.lda, block, depth, sums, pitch);
-  StrassenPair s{.a = a, .lda = p.lda, .whole = block.whole, .lower_quarter = block.upper * p.lda + depth, .tail = tail,
-                 .sums = sums, .plane = plane, .pitch = pitch, .depth = depth, .b = nullptr, .u = u, .v = u + padded * NR, .spare = u + 2 * padded * NR, .c = c,
-                 .ldc = p.ldc, .n = p.n, .left = 0, .right = 0, .row = row, .upper = block.upper, .lower = block.lower, .bias_left = kZeros, .bias_right = kZeros};
+  StrassenPair s{.a = a,
+                 .lda = p.lda,
+                 .whole = block.whole,
+                 .lower_quarter = block.upper * p.lda + depth,
+                 .tail = tail,
+                 .sums = sums,
+                 .plane = plane,
+                 .pitch = pitch,
+                 .depth = depth,
+                 .b = nullptr,
+                 .u = u,
+                 .v = u + padded * NR,
+                 .spare = u + 2 * padded * NR,
+                 .c = c,
+                 .ldc = p.ldc,
+                 .n = p.n,
+                 .left = 0,
+                 .right = 0,
+                 .row = row,
+                 .upper = block.upper,
+                 .lower = block.lower,
+                 .bias_left = kZeros,
+                 .bias_right = kZeros};
   for (int64_t pair = first; pair < last; ++pair) {
     s.b = b + pair * 7 * panel;
     s.left = pair * NR;
@@ -258,7 +286,8 @@ ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64
       continue;
     }
     const auto stage = [&](int64_t until, int64_t panels, const auto& tile) ONNXC_INLINE_LAMBDA {
-      ahead.move(weights_in_use != nullptr ? weights_in_use : s.b + until * panel, panels * depth, NR * int64_t{sizeof(float)} * MR / padded);
+      ahead.move(weights_in_use != nullptr ? weights_in_use : s.b + until * panel, panels * depth,
+                 NR * int64_t{sizeof(float)} * MR / padded);
       int64_t i = 0;
       for (; i + kHalf < padded; i += MR, ahead.advance(panels * depth)) tile.template operator()<MR>(i);
       if (i < padded) tile.template operator()<kHalf>(i);
@@ -280,16 +309,19 @@ constexpr int64_t strassen_scratch(int64_t k, int64_t block) {
 
 /// See the head of the file. a must not overlap c; operands of the epilogue may be c itself. m: a multiple of `sample`.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void strassen(Part part, const float* a, const float* b, float* c, float* sums, GemmParams p, int64_t sample, int64_t block, Epi epi = {}) {
+ONNXC_ONE_COPY void strassen(Part part, const float* a, const float* b, float* c, float* sums, GemmParams p, int64_t sample, int64_t block,
+                             Epi epi = {}) {
   constexpr int NR = NV * Vec::width;
   const int64_t pairs = (p.n + 2 * NR - 1) / (2 * NR), blocks = (sample + block - 1) / block;
   const auto [first, last] = part.slice(p.m / sample * blocks * pairs);  // of the pairs of panels of all blocks
   const float* const end = b + pairs * 7 * (p.k / 2) * NR;
   Ahead ahead(end, p.weights_end);
   for (int64_t at = first; at < last;) {
-    const int64_t from = at / pairs % blocks * block, row = at / pairs / blocks * sample + from, rows = sample - from < block ? sample - from : block;
+    const int64_t from = at / pairs % blocks * block, row = at / pairs / blocks * sample + from,
+                  rows = sample - from < block ? sample - from : block;
     const int64_t pair = at % pairs, until = pair + last - at < pairs ? pair + last - at : pairs;
-    detail::strassen_block<MR, NV>(row, rows, pair, until, pairs, a + row * p.lda, b, c, sums, p, ahead, at >= first + pairs ? end : nullptr, epi);
+    detail::strassen_block<MR, NV>(row, rows, pair, until, pairs, a + row * p.lda, b, c, sums, p, ahead,
+                                   at >= first + pairs ? end : nullptr, epi);
     at += until - pair;
   }
 }

@@ -20,7 +20,11 @@ ONNXC_INLINE int64_t strided_offset(const Shape& shape, int axes, const Ints& st
 struct GridPlace {
   int64_t rows, columns, x, y, n;
   ONNXC_INLINE GridPlace(int64_t index, int64_t grid_rows, int64_t grid_columns)
-      : rows(grid_rows > 0 ? grid_rows : 1), columns(grid_columns > 0 ? grid_columns : 1), x(index % columns), y(index / columns % rows), n(index / columns / rows) {}
+      : rows(grid_rows > 0 ? grid_rows : 1),
+        columns(grid_columns > 0 ? grid_columns : 1),
+        x(index % columns),
+        y(index / columns % rows),
+        n(index / columns / rows) {}
   ONNXC_INLINE void advance(int64_t by = 1) {
     for (x += by; x >= columns;) {
       x -= columns;
@@ -35,7 +39,8 @@ struct GridPlace {
 struct Window {
   int64_t first, last;
   constexpr Window(int64_t origin, int64_t taps, int64_t dilation, int64_t low, int64_t high)
-      : first(origin >= low ? 0 : (low - origin + dilation - 1) / dilation), last(origin >= high ? 0 : (high - origin + dilation - 1) / dilation) {
+      : first(origin >= low ? 0 : (low - origin + dilation - 1) / dilation),
+        last(origin >= high ? 0 : (high - origin + dilation - 1) / dilation) {
     if (last > taps) last = taps;
     if (first > last) first = last;
   }

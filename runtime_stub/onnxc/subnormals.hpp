@@ -31,7 +31,9 @@ ONNXC_INLINE uint64_t control_register() noexcept {
   return value;
 }
 ONNXC_INLINE uint64_t flush_bits() noexcept { return control_register() & kFlushBits; }
-ONNXC_INLINE void set_flush_bits(uint64_t set) noexcept { __asm__ volatile("msr fpcr, %0" : : "r"((control_register() & ~kFlushBits) | set) : "memory"); }
+ONNXC_INLINE void set_flush_bits(uint64_t set) noexcept {
+  __asm__ volatile("msr fpcr, %0" : : "r"((control_register() & ~kFlushBits) | set) : "memory");
+}
 #else
 inline constexpr uint32_t kFlushBits = 0;
 ONNXC_INLINE uint32_t flush_bits() noexcept { return 0; }

@@ -75,7 +75,9 @@ class ThreadPool {
  public:
   /// `spins`: checks before a worker sleeps; 10,000 take 50 to 200 microseconds.
   explicit ThreadPool(int count, int spins = 10'000)
-      : count_(count < 1 ? 1 : count), spins_(spins), lanes_(std::make_unique<Lane[]>(static_cast<std::size_t>(count_))),
+      : count_(count < 1 ? 1 : count),
+        spins_(spins),
+        lanes_(std::make_unique<Lane[]>(static_cast<std::size_t>(count_))),
         workers_(std::make_unique<std::thread[]>(static_cast<std::size_t>(count_ - 1))) {
     for (int t = 1; t < count_; ++t) workers_[static_cast<std::size_t>(t - 1)] = std::thread([this, t] { work(t); });
   }
@@ -113,11 +115,14 @@ class ThreadPool {
   /// parallel_for with any callable of int32_t.
   template <class F>
   void parallel_for(int32_t count, F&& body) {
-    parallel_for(count, [](void* context, int32_t i) { (*static_cast<std::remove_reference_t<F>*>(context))(i); }, static_cast<void*>(&body));
+    parallel_for(
+        count, [](void* context, int32_t i) { (*static_cast<std::remove_reference_t<F>*>(context))(i); }, static_cast<void*>(&body));
   }
 
   onnxc_executor executor() {
-    return {count_, this, [](void* self, int32_t count, void (*body)(void*, int32_t), void* context) { static_cast<ThreadPool*>(self)->parallel_for(count, body, context); }};
+    return {count_, this, [](void* self, int32_t count, void (*body)(void*, int32_t), void* context) {
+              static_cast<ThreadPool*>(self)->parallel_for(count, body, context);
+            }};
   }
 
  private:

@@ -74,7 +74,7 @@ template <int kLines>
 class AheadBy {
  public:
   static constexpr std::uintptr_t kFarthest = (kLines > 1 ? 256 : 128) << 10;  // bytes: a part of any L2
-  std::uintptr_t at = 0, stride = 0;                                            // what a tile fetches, and bytes for each step of k
+  std::uintptr_t at = 0, stride = 0;                                           // what a tile fetches, and bytes for each step of k
 
   /// Fetches nothing that is not in use anyway.
   ONNXC_INLINE explicit AheadBy(const void* in_use) : at(reinterpret_cast<std::uintptr_t>(in_use)) {}
@@ -99,7 +99,8 @@ class AheadBy {
 
   /// What the step of k that comes `later` fetches.
   ONNXC_INLINE void fetch(int64_t later = 0) const {
-    ONNXC_UNROLL for (int line = 0; line < kLines; ++line) __builtin_prefetch(reinterpret_cast<const void*>(at + static_cast<std::uintptr_t>(later) * stride + 64 * line), 0, 2);
+    ONNXC_UNROLL for (int line = 0; line < kLines; ++line)
+        __builtin_prefetch(reinterpret_cast<const void*>(at + static_cast<std::uintptr_t>(later) * stride + 64 * line), 0, 2);
   }
   /// So many steps have been done.
   ONNXC_INLINE void pass(int64_t steps = 1) { at += static_cast<std::uintptr_t>(steps) * stride; }
@@ -141,7 +142,9 @@ struct TileOrder {
   constexpr TileOrder(const Part& part, int64_t floats) : turned(part.count > 1 && !is_beyond_l2(floats)) {}
 
   /// The tile that is the t-th of so many.
-  constexpr int64_t operator()(int64_t t, int64_t tiles) const { return (t ^ int64_t{turned}) < tiles ? t ^ int64_t{turned} : t; }
+  constexpr int64_t operator()(int64_t t, int64_t tiles) const {
+    return (t ^ int64_t{turned}) < tiles ? t ^ int64_t { turned } : t;
+  }
 };
 
 /// Rows of k floats, `pitch` floats from one to the next.
@@ -158,7 +161,8 @@ struct Consecutive {
 
 template <int MR, int NV, bool kPairs = false>
 struct Tile {
-  static constexpr int kLast = kPairs ? Vec::width / 2 : Vec::width, NR = (NV - 1) * Vec::width + kLast;  // columns of the last vector, and of all
+  static constexpr int kLast = kPairs ? Vec::width / 2 : Vec::width,
+                       NR = (NV - 1) * Vec::width + kLast;  // columns of the last vector, and of all
   Vec acc[MR][NV];
 
   /// bias: NR values; kZeros where there is none.
@@ -214,7 +218,8 @@ struct Tile {
         multiply_lanes(b, stride, ahead, [&](int i) { return rows[i] + step; });
       }
     }
-    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0; --left, ++step, b += stride, ahead.pass()) {  // counted: GCC 12 warns of `step < k`
+    for (int64_t left = kByLanes ? k % Vec::width : k; left > 0;
+         --left, ++step, b += stride, ahead.pass()) {  // counted: GCC 12 warns of `step < k`
       if (MR > 6) rows = opaque(rows);
       multiply(b, ahead, [&](int i) { return rows[i][step]; });
     }
@@ -243,14 +248,15 @@ struct Tile {
     if constexpr (constexpr int kSteps = 4; NV == 1 && MR > 6 && !kByLanes) {
       for (; left >= kSteps; left -= kSteps) {
         ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
-        ONNXC_UNROLL for (int s = 0; s < kSteps; ++s, b += stride, ahead.pass()) multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch + s]; });
+        ONNXC_UNROLL for (int s = 0; s < kSteps; ++s, b += stride, ahead.pass())
+            multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch + s]; });
         ONNXC_UNROLL for (const float*& row : third) row += kSteps;
       }
     }
     for (; left > 0; --left, b += stride, ahead.pass()) {
       ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
       multiply(b, ahead, [&](int i) { return third[i / 3][i % 3 * rows.pitch]; });
-      ONNXC_UNROLL for (const float*& row : third) ++row;
+      ONNXC_UNROLL for (const float*& row : third)++ row;
     }
   }
 
@@ -274,7 +280,8 @@ struct Tile {
     if (m >= MR && n >= NR) {
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
         const int64_t row = row_of(i);
-        ONNXC_UNROLL for (int j = 0; j < NV - kPairs; ++j) finish_vector(epi, acc[i][j], row, col + j * Vec::width, c + row * ldc + col + j * Vec::width);
+        ONNXC_UNROLL for (int j = 0; j < NV - kPairs; ++j)
+            finish_vector(epi, acc[i][j], row, col + j * Vec::width, c + row * ldc + col + j * Vec::width);
         if constexpr (kPairs) finish_vector(epi, acc[i][NV - 1], row, col + NR - kLast, c + row * ldc + col + NR - kLast, kLast);
       }
       return;
@@ -284,15 +291,14 @@ struct Tile {
         const int64_t row = row_of(i);
         ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
           const int64_t lanes = n - j * Vec::width, most = j < NV - 1 ? Vec::width : kLast;
-          if (lanes > 0) finish_vector(epi, acc[i][j], row, col + j * Vec::width, c + row * ldc + col + j * Vec::width, lanes < most ? lanes : most);
+          if (lanes > 0)
+            finish_vector(epi, acc[i][j], row, col + j * Vec::width, c + row * ldc + col + j * Vec::width, lanes < most ? lanes : most);
         }
       }
       return;
     }
     alignas(64) float memory[MR][NV * Vec::width];  // an index that is not constant would push the accumulators out of their registers
-    ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
-      ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j].store(&memory[i][j * Vec::width]);
-    }
+    ONNXC_UNROLL for (int i = 0; i < MR; ++i) { ONNXC_UNROLL for (int j = 0; j < NV; ++j) acc[i][j].store(&memory[i][j * Vec::width]); }
     const int64_t columns = n < NR ? n : NR;
     for (int i = 0; i < MR && i < m; ++i) finish_row(epi, memory[i], row_of(i), col, c + row_of(i) * ldc + col, columns);
   }

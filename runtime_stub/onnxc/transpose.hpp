@@ -27,12 +27,10 @@ template <bool upper, class Raw>
 ONNXC_INLINE Raw zip(Raw a, Raw b) {
   constexpr int h = upper ? int(sizeof(Raw) / 8) : 0, w = int(sizeof(Raw) / 4);
   if constexpr (w == 16)
-    return __builtin_shufflevector(a, b, h, w + h, h + 1, w + h + 1, h + 2, w + h + 2, h + 3, w + h + 3, h + 4, w + h + 4, h + 5, w + h + 5, h + 6,
-                                   w + h + 6, h + 7, w + h + 7);
-  else if constexpr (w == 8)
-    return __builtin_shufflevector(a, b, h, w + h, h + 1, w + h + 1, h + 2, w + h + 2, h + 3, w + h + 3);
-  else
-    return __builtin_shufflevector(a, b, h, w + h, h + 1, w + h + 1);
+    return __builtin_shufflevector(a, b, h, w + h, h + 1, w + h + 1, h + 2, w + h + 2, h + 3, w + h + 3, h + 4, w + h + 4, h + 5, w + h + 5,
+                                   h + 6, w + h + 6, h + 7, w + h + 7);
+  else if constexpr (w == 8) return __builtin_shufflevector(a, b, h, w + h, h + 1, w + h + 1, h + 2, w + h + 2, h + 3, w + h + 3);
+  else return __builtin_shufflevector(a, b, h, w + h, h + 1, w + h + 1);
 }
 
 /// A square block: lane j of r[i] and lane i of r[j] change places. Each round zips the first half of the vectors with the second; after

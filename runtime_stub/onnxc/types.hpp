@@ -251,7 +251,9 @@ struct Complex {
   Part real = 0, imaginary = 0;
   friend constexpr bool operator==(const Complex&, const Complex&) = default;
   /// By the real part, then by the imaginary one, as numpy sorts.
-  friend constexpr bool operator<(const Complex& a, const Complex& b) { return a.real < b.real || (a.real == b.real && a.imaginary < b.imaginary); }
+  friend constexpr bool operator<(const Complex& a, const Complex& b) {
+    return a.real < b.real || (a.real == b.real && a.imaginary < b.imaginary);
+  }
 };
 using complex64 = Complex<float>;
 using complex128 = Complex<double>;

@@ -18,7 +18,8 @@ inline int32_t next_code(const char*& at, const char* end) {
     valid = (byte(i) & 0xc0) == 0x80;
     code = code << 6 | (byte(i) & 0x3f);
   }
-  valid = valid && !(more == 2 && (code < 0x800 || (code >= 0xd800 && code < 0xe000))) && !(more == 3 && (code < 0x10000 || code > 0x10ffff));
+  valid =
+      valid && !(more == 2 && (code < 0x800 || (code >= 0xd800 && code < 0xe000))) && !(more == 3 && (code < 0x10000 || code > 0x10ffff));
   if (!valid) {
     ++at;
     return -1 - first;

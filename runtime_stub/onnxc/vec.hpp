@@ -35,7 +35,7 @@
 #include "vec_plain.hpp"
 #endif
 
-#define ONNXC_UNROLL _Pragma("GCC unroll 64")
+#define ONNXC_UNROLL        _Pragma("GCC unroll 64")
 #define ONNXC_LAMBDA_INLINE __attribute__((always_inline))
 
 namespace onnxc::inline ONNXC_ISA {
@@ -107,12 +107,11 @@ namespace detail {
 template <int step, class Raw>
 ONNXC_INLINE Raw swap_lanes(Raw x) {
   if constexpr (sizeof(Raw) == 64)
-    return __builtin_shufflevector(x, x, 0 ^ step, 1 ^ step, 2 ^ step, 3 ^ step, 4 ^ step, 5 ^ step, 6 ^ step, 7 ^ step, 8 ^ step, 9 ^ step, 10 ^ step,
-                                   11 ^ step, 12 ^ step, 13 ^ step, 14 ^ step, 15 ^ step);
+    return __builtin_shufflevector(x, x, 0 ^ step, 1 ^ step, 2 ^ step, 3 ^ step, 4 ^ step, 5 ^ step, 6 ^ step, 7 ^ step, 8 ^ step, 9 ^ step,
+                                   10 ^ step, 11 ^ step, 12 ^ step, 13 ^ step, 14 ^ step, 15 ^ step);
   else if constexpr (sizeof(Raw) == 32)
     return __builtin_shufflevector(x, x, 0 ^ step, 1 ^ step, 2 ^ step, 3 ^ step, 4 ^ step, 5 ^ step, 6 ^ step, 7 ^ step);
-  else
-    return __builtin_shufflevector(x, x, 0 ^ step, 1 ^ step, 2 ^ step, 3 ^ step);
+  else return __builtin_shufflevector(x, x, 0 ^ step, 1 ^ step, 2 ^ step, 3 ^ step);
 }
 /// The even lanes of a, then those of b.
 template <class Raw>

@@ -90,9 +90,9 @@ ONNXC_INLINE Vec max(Vec a, Vec b) { return {x86::max(a.lanes, b.lanes)}; }
 ONNXC_INLINE Vec min(Vec a, Vec b) { return {x86::min(a.lanes, b.lanes)}; }
 ONNXC_INLINE Vec sqrt(Vec x) { return {x86::sqrt(x.lanes)}; }
 // The immediate of ROUNDPS and VRNDSCALEPS: the mode, 8 = raise no inexact.
-ONNXC_INLINE Vec round(Vec x) { return {x86::round<0 | 8>(x.lanes)}; }
-ONNXC_INLINE Vec floor(Vec x) { return {x86::round<1 | 8>(x.lanes)}; }
-ONNXC_INLINE Vec ceil(Vec x) { return {x86::round<2 | 8>(x.lanes)}; }
+ONNXC_INLINE Vec round(Vec x) { return {x86::round < 0 | 8 > (x.lanes)}; }
+ONNXC_INLINE Vec floor(Vec x) { return {x86::round < 1 | 8 > (x.lanes)}; }
+ONNXC_INLINE Vec ceil(Vec x) { return {x86::round < 2 | 8 > (x.lanes)}; }
 #if defined(__AVX512F__)
 /// 1 / x within 2^-14 of it.
 ONNXC_INLINE Vec reciprocal_14(Vec x) { return {x86::reciprocal_14(x.lanes)}; }

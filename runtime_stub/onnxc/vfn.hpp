@@ -138,7 +138,8 @@ ONNXC_INLINE Vec exp_of_minus_abs(Vec x) {
 /// 0 below 2^-126, the smallest normal number: what reads the result would take the slow way of subnormal ones.
 ONNXC_INLINE Vec exp(Vec x) {
   constexpr float kLeast = -87.3365f;
-  const Vec power = detail::exp_in_range(onnxc::max(Vec::all(-88.0f), onnxc::min(Vec::all(89.0f), x)));  // infinity at the upper end; NaN stays, being second
+  const Vec power = detail::exp_in_range(
+      onnxc::max(Vec::all(-88.0f), onnxc::min(Vec::all(89.0f), x)));  // infinity at the upper end; NaN stays, being second
   return select(x < Vec::all(kLeast), Vec::all(0.0f), power);
 }
 
@@ -150,8 +151,8 @@ ONNXC_INLINE Vec log(Vec x) {
   const IntVec exponent = shifted >> 23;
   const Vec f = from_bits(bits(normal) - (exponent << 23)) - Vec::all(1.0f), f2 = f * f;
   const Vec e = to_float(exponent) - select(tiny, Vec::all(25.0f), Vec::all(0.0f));
-  Vec p = detail::polynomial(f, {3.333333135e-01f, -2.500081956e-01f, 2.000123709e-01f, -1.662339717e-01f, 1.420170665e-01f, -1.315992922e-01f,
-                                 1.276136190e-01f, -7.634307444e-02f});
+  Vec p = detail::polynomial(f, {3.333333135e-01f, -2.500081956e-01f, 2.000123709e-01f, -1.662339717e-01f, 1.420170665e-01f,
+                                 -1.315992922e-01f, 1.276136190e-01f, -7.634307444e-02f});
   p = onnxc::fma(p * f, f2, e * Vec::all(-2.12194440e-4f));
   p = onnxc::fnma(f2, Vec::all(0.5f), p);
   const Vec y = onnxc::fma(e, Vec::all(0.693359375f), f + p);
@@ -170,14 +171,17 @@ inline constexpr float kMostPower = 125.9f;
 #if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)
 namespace detail {
 /// 2^(i/32)
-alignas(64) inline constexpr float kPowers[32] = {1.0f, 1.0218972f, 1.04427373f, 1.06714046f, 1.09050775f, 1.1143868f, 1.13878858f, 1.1637249f,
-                                                  1.18920708f, 1.21524739f, 1.24185777f, 1.26905096f, 1.29683959f, 1.32523668f, 1.35425556f, 1.38390994f,
-                                                  1.41421354f, 1.44518077f, 1.47682619f, 1.50916445f, 1.54221082f, 1.5759809f, 1.61049032f, 1.64575553f,
-                                                  1.68179286f, 1.71861935f, 1.75625217f, 1.79470909f, 1.8340081f, 1.87416768f, 1.91520655f, 1.95714414f};
+alignas(64) inline constexpr float kPowers[32] = {1.0f,        1.0218972f,  1.04427373f, 1.06714046f, 1.09050775f, 1.1143868f,  1.13878858f,
+                                                  1.1637249f,  1.18920708f, 1.21524739f, 1.24185777f, 1.26905096f, 1.29683959f, 1.32523668f,
+                                                  1.35425556f, 1.38390994f, 1.41421354f, 1.44518077f, 1.47682619f, 1.50916445f, 1.54221082f,
+                                                  1.5759809f,  1.61049032f, 1.64575553f, 1.68179286f, 1.71861935f, 1.75625217f, 1.79470909f,
+                                                  1.8340081f,  1.87416768f, 1.91520655f, 1.95714414f};
 inline constexpr float kMagic = 393216.0f;  // 1.5 * 2^18: a float beside it is a multiple of 1/32, and i are its low bits
 
 /// 1 + 2^n p, n = t - kMagic a multiple of 1/32: its fraction picks 2^(i/32).
-ONNXC_INLINE Vec one_plus_power(Vec t, Vec n, Vec p) { return onnxc::fma(scale(pick(Vec::load(kPowers), Vec::load(kPowers + 16), t), n), p, Vec::all(1.0f)); }
+ONNXC_INLINE Vec one_plus_power(Vec t, Vec n, Vec p) {
+  return onnxc::fma(scale(pick(Vec::load(kPowers), Vec::load(kPowers + 16), t), n), p, Vec::all(1.0f));
+}
 
 /// 1 + e^-x, of x from -200 or, where it is not divided by, -87.3 to 30, with e^-x = 2^n e^-r, |r| < 0.011, for which few powers do. Of the 4 ULP of its reciprocal one is the polynomial's, 5.3e-8 at most, the others are roundings; with a third power there are 3.05, in 10 % more time.
 template <bool divides>
@@ -229,13 +233,15 @@ namespace detail {
 /// 1 + e^-x, infinite below kLeastSigmoid: subnormal values take a processor that has no fast way for them 150 cycles a vector. e^-x = 2^n e^-r, |r| < 0.347;
 /// n from -44 to 127 is added to the exponent. The polynomial is within 9.2e-8.
 ONNXC_INLINE Vec one_plus_exp_of_minus(Vec x) {
-  const Vec z = onnxc::min(Vec::all(30.0f), onnxc::max(Vec::all(-88.0f), x)), magic = Vec::all(12582912.0f);  // 1.5 * 2^23: the low bits of a float beside it are a whole number
+  const Vec z = onnxc::min(Vec::all(30.0f), onnxc::max(Vec::all(-88.0f), x)),
+            magic = Vec::all(12582912.0f);  // 1.5 * 2^23: the low bits of a float beside it are a whole number
   Vec t = onnxc::fnma(z, Vec::all(1.44269504f), magic);
   pin(t);
   const Vec n = t - magic, r = onnxc::fma(n, Vec::all(-2.12194440e-4f), onnxc::fma(n, Vec::all(0.693359375f), z));
   const Vec p = polynomial(r, {1.0f, -0.999999702f, 0.499991477f, -0.166676536f, 0.0418981761f, -0.00828921795f});
   const Vec d = from_bits(bits(p) + (bits(t) << 23)) + Vec::all(1.0f);
-  return select(x < Vec::all(kLeastSigmoid), Vec::all(std::numeric_limits<float>::infinity()), d);  // NaN stays, being second in max and min
+  return select(x < Vec::all(kLeastSigmoid), Vec::all(std::numeric_limits<float>::infinity()),
+                d);  // NaN stays, being second in max and min
 }
 
 /// 1 + 2^u, infinite above kMostPower: with the same polynomial, of a remainder that is exact.
@@ -265,8 +271,8 @@ ONNXC_INLINE Vec softplus(Vec x) {
 /// x P(x^2) / Q(x^2), and x itself where the quotient would lose the bits of a tiny x.
 ONNXC_INLINE Vec tanh(Vec x) {
   const Vec end = Vec::all(7.90531110763549805f), v = onnxc::max(-end, onnxc::min(end, x)), z = v * v;
-  const Vec p = detail::polynomial(z, {4.89352455891786e-03f, 6.37261928875436e-04f, 1.48572235717979e-05f, 5.12229709037114e-08f, -8.60467152213735e-11f,
-                                       2.00018790482477e-13f, -2.76076847742355e-16f});
+  const Vec p = detail::polynomial(z, {4.89352455891786e-03f, 6.37261928875436e-04f, 1.48572235717979e-05f, 5.12229709037114e-08f,
+                                       -8.60467152213735e-11f, 2.00018790482477e-13f, -2.76076847742355e-16f});
   const Vec q = detail::polynomial(z, {4.89352518554385e-03f, 2.26843463243900e-03f, 1.18534705686654e-04f, 1.19825839466702e-06f});
   return select(onnxc::abs(x) < Vec::all(4e-4f), x, quotient(v * p, q));
 }
@@ -274,9 +280,11 @@ ONNXC_INLINE Vec tanh(Vec x) {
 /// |x| < 0.9277: x + x Q(x^2). Beyond: 1 - exp(t P(t)) with t = |x|, which is 1 from t = 4 on.
 ONNXC_INLINE Vec erf(Vec x) {
   const Vec t = onnxc::min(Vec::all(4.0f), onnxc::abs(x));
-  const Vec near = onnxc::fma(detail::polynomial(x * x, {1.283791512e-01f, -3.761248887e-01f, 1.128173098e-01f, -2.676296420e-02f, 4.987347405e-03f,
-                                                         -5.959549453e-04f}), x, x);
-  const Vec p = detail::polynomial(t, {-1.128514409e+00f, -6.357181668e-01f, -1.052620187e-01f, 2.289006300e-02f, -3.214981640e-03f, 2.139874414e-04f});
+  const Vec near = onnxc::fma(detail::polynomial(x * x, {1.283791512e-01f, -3.761248887e-01f, 1.128173098e-01f, -2.676296420e-02f,
+                                                         4.987347405e-03f, -5.959549453e-04f}),
+                              x, x);
+  const Vec p = detail::polynomial(
+      t, {-1.128514409e+00f, -6.357181668e-01f, -1.052620187e-01f, 2.289006300e-02f, -3.214981640e-03f, 2.139874414e-04f});
   const Vec far = Vec::all(1.0f) - fn::exp(t * p);
   return select(onnxc::abs(x) < Vec::all(0.927734375f), near, copysign(far, x));
 }
@@ -316,8 +324,10 @@ ONNXC_INLINE Vec cos(Vec x) {
   return detail::sine<1>(x);
 }
 
-#define ONNXC_EACH(name) \
-  ONNXC_INLINE Vec name(Vec x) { return detail::each(x, [](float v) { return fn::name(v); }); }
+#define ONNXC_EACH(name)                                         \
+  ONNXC_INLINE Vec name(Vec x) {                                 \
+    return detail::each(x, [](float v) { return fn::name(v); }); \
+  }
 ONNXC_EACH(tan)
 ONNXC_EACH(asin)
 ONNXC_EACH(acos)

@@ -136,7 +136,9 @@ struct WinogradForm {
   static constexpr int A = T + R - 1, outputs = T, reach = R, step = T, stride = 1, frequencies = A * A, kept = A * A, taps = R * R;
 
   /// Whether the tile is spoilt.
-  static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) { return winograd_forward<A, T>(image, top, left, v, plane, p); }
+  static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
+    return winograd_forward<A, T>(image, top, left, v, plane, p);
+  }
   static ONNXC_INLINE void kernel_of(const float* u, int64_t plane, Vec* w) { winograd_kernel_of<A, R>(u, plane, w); }
   template <int NV, class Row>
   static void weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {

@@ -36,7 +36,8 @@ struct WinogradPixels {
   int64_t left, row;
   const float* rows[A];  // null: beside the image
 
-  ONNXC_INLINE WinogradPixels(const float* image, int64_t top, int64_t tile_left, const ConvParams& params) : p(params), left(tile_left), row(p.w * p.x_pixel) {
+  ONNXC_INLINE WinogradPixels(const float* image, int64_t top, int64_t tile_left, const ConvParams& params)
+      : p(params), left(tile_left), row(p.w * p.x_pixel) {
     for (int64_t i = 0; i < A; ++i) rows[i] = inside || (top + i >= 0 && top + i < p.h) ? image + (top + i) * row : nullptr;
   }
   /// Where channel c of pixel column j lies in each row. Hidden: g++ would keep a pointer for each pixel, most of them on the stack.
@@ -59,7 +60,8 @@ ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {
 
 /// `count` tiles from `place` on, NR channels from `channel` on, from m to y. marks: null, or where those of the tiles are, `next` apart; of spoilt ones m holds the outputs.
 template <class Form, int NV, class Epi>
-ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace place, int64_t count, int64_t channel, float* y, const ConvParams& p, const float* marks, int64_t next, const Epi& epi) {
+ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace place, int64_t count, int64_t channel, float* y,
+                                    const ConvParams& p, const float* marks, int64_t next, const Epi& epi) {
   constexpr int T = Form::outputs;
   for (int64_t t = 0; t < count; ++t, place.advance()) {
     const bool spoilt = marks != nullptr && marks[t * next] != 0;
@@ -83,7 +85,7 @@ ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace pla
         }
       } else {
         alignas(64) float whole[T * T * Vec::width];
-        ONNXC_UNROLL for (int i = 0; i < T * T; ++i) (out[i] + bias).store(whole + i * Vec::width);
+        ONNXC_UNROLL for (int i = 0; i < T * T; ++i)(out[i] + bias).store(whole + i * Vec::width);
         for (int64_t i = 0; i < rows; ++i) {
           for (int64_t j = 0; j < columns; ++j) {
             const int64_t pixel = i * p.ow + j;
@@ -119,7 +121,8 @@ struct WinogradProducts {
 
 /// `count` rows of m, or what they hold and these, are the sum over `taps` of rows of v by u.
 template <int MR, int NV, bool onto>
-ONNXC_INLINE void winograd_rows(const float* v, int64_t pitch, int64_t steps, int64_t taps, int64_t tap_step, const float* u, Ahead& ahead, float* m, int64_t count) {
+ONNXC_INLINE void winograd_rows(const float* v, int64_t pitch, int64_t steps, int64_t taps, int64_t tap_step, const float* u, Ahead& ahead,
+                                float* m, int64_t count) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const float* const end = u + taps * steps * NR;
   for (; count >= MR; count -= MR, v += MR * pitch, m += MR * NR) {
@@ -156,7 +159,8 @@ template <int MR, int NV>
 ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Ahead& shared, bool fetch, bool onto) {
   constexpr int NR = NV * Vec::width;
   constexpr int64_t kFew = 8192;  // floats, which stay in L1; more go in slices, tap by tap, past all rows, with the sums in m
-  const int64_t parts = (g.steps * NR + kFew - 1) / kFew, depth = (g.steps + parts - 1) / parts, together = g.taps * g.steps * NR > kFew ? 1 : g.taps;
+  const int64_t parts = (g.steps * NR + kFew - 1) / kFew, depth = (g.steps + parts - 1) / parts,
+                together = g.taps * g.steps * NR > kFew ? 1 : g.taps;
   Ahead ahead = shared;
   int64_t same = g.same;
   for (int f = 0; f < frequencies; ++f, g.v += g.v_plane, g.m += g.m_plane) {
@@ -184,7 +188,8 @@ ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Ahead
 template <class Form, int NV, bool plain>
 constexpr int64_t winograd_room(int64_t cin, int64_t block, int64_t taps) {
   const int64_t u = plain ? winograd_plane(taps * winograd_depth(cin, taps) * NV * Vec::width) : 0;
-  return Form::frequencies * (winograd_plane(taps * block * winograd_pitch(cin)) + winograd_plane(block * NV * Vec::width)) + Form::kept * u;
+  return Form::frequencies * (winograd_plane(taps * block * winograd_pitch(cin)) + winograd_plane(block * NV * Vec::width)) +
+         Form::kept * u;
 }
 
 /// The taps of a frequency: of each slice of a volume's kernel its pieces of R x R.
@@ -219,7 +224,8 @@ ONNXC_INLINE void winograd_each_tap(const float* x, GridPlace place, const Winog
 
 /// The tile at `place`, for all taps, the next one's `next` floats behind. Marks it, and tells, where it is spoilt.
 template <class Form, bool several>
-ONNXC_INLINE bool winograd_inputs(const float* x, GridPlace place, const WinogradTaps& taps, float* v, int64_t next, int64_t plane, const ConvParams& p) {
+ONNXC_INLINE bool winograd_inputs(const float* x, GridPlace place, const WinogradTaps& taps, float* v, int64_t next, int64_t plane,
+                                  const ConvParams& p) {
   bool spoilt = false;
   winograd_each_tap<Form, several>(x, place, taps, p, [&](int64_t tap, const float* image, int64_t top, int64_t left) ONNXC_INLINE_LAMBDA {
     if (image != nullptr) spoilt |= Form::forward(image, top, left, v + tap * next, plane, p);
@@ -231,14 +237,16 @@ ONNXC_INLINE bool winograd_inputs(const float* x, GridPlace place, const Winogra
 
 /// The outputs of a spoilt tile at `place`, NR channels of a panel, to m: output i at m + i * plane. kernel(tap, c, j, w): the taps of input channel c of vector j of the panel.
 template <class Form, int NV, bool several, class Kernel>
-ONNXC_INLINE void winograd_direct(const float* x, GridPlace place, const WinogradTaps& all, float* m, int64_t plane, const ConvParams& p, Kernel kernel) {
+ONNXC_INLINE void winograd_direct(const float* x, GridPlace place, const WinogradTaps& all, float* m, int64_t plane, const ConvParams& p,
+                                  Kernel kernel) {
   constexpr int T = Form::outputs, R = Form::reach;
   for (int j = 0; j < NV; ++j) {
     Vec sums[T * T], w[R * R];
     for (Vec& sum : sums) sum = Vec::all(0.0f);
     winograd_each_tap<Form, several>(x, place, all, p, [&](int64_t tap, const float* image, int64_t top, int64_t left) ONNXC_INLINE_LAMBDA {
       if (image == nullptr) return;
-      const int64_t piece = tap % (all.down * all.across), rows = several ? p.kh - piece / all.across * R : R, columns = several ? p.kw - piece % all.across * R : R;  // of the kernel
+      const int64_t piece = tap % (all.down * all.across), rows = several ? p.kh - piece / all.across * R : R,
+                    columns = several ? p.kw - piece % all.across * R : R;  // of the kernel
       constexpr int kSide = (T - 1) * Form::stride + R;
       const float* pixel[kSide * kSide];  // a zero where it is outside of the image, which then stays for all channels
       int64_t step[kSide * kSide];
@@ -265,29 +273,34 @@ ONNXC_INLINE void winograd_direct(const float* x, GridPlace place, const Winogra
 
 /// Those of all that are marked, of the `count` tiles from `place` on; w: the weights of the panel, frequencies of them u_plane apart, or plain ones.
 template <class Form, int NV, bool plain, bool several, class Row>
-ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPlace place, int64_t count, const WinogradTaps& all, const float* v, Row w, int64_t u_plane, float* m, int64_t plane, const ConvParams& p) {
+ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPlace place, int64_t count, const WinogradTaps& all, const float* v, Row w,
+                                          int64_t u_plane, float* m, int64_t plane, const ConvParams& p) {
   constexpr int NR = NV * Vec::width;
   const int64_t taps = all.count();
   for (int64_t t = 0; t < count; ++t, place.advance()) {
     if (v[t * winograd_pitch(p.cin) + winograd_mark(p.cin)] == 0) continue;
-    winograd_direct<Form, NV, several>(x, place, all, m + t * NR, plane, p, [&](int64_t tap, int64_t c, int j, Vec* kernel) ONNXC_INLINE_LAMBDA {
-      if constexpr (plain) {
-        for (int i = 0; i < Form::taps; ++i) kernel[i] = onnxc::load(w + ((c * taps + tap) * Form::taps + i) * NR, j * Vec::width);
-      } else {
-        Form::kernel_of(w + (tap * p.cin + c) * NR + j * Vec::width, u_plane, kernel);
-      }
-    });
+    winograd_direct<Form, NV, several>(x, place, all, m + t * NR, plane, p,
+                                       [&](int64_t tap, int64_t c, int j, Vec* kernel) ONNXC_INLINE_LAMBDA {
+                                         if constexpr (plain) {
+                                           for (int i = 0; i < Form::taps; ++i)
+                                             kernel[i] = onnxc::load(w + ((c * taps + tap) * Form::taps + i) * NR, j * Vec::width);
+                                         } else {
+                                           Form::kernel_of(w + (tap * p.cin + c) * NR + j * Vec::width, u_plane, kernel);
+                                         }
+                                       });
   }
 }
 
 /// All blocks of this part. v: winograd_room floats, of this part. `plain`: u is w as it is. `several`: there may be more than one tap.
 template <class Form, int MR, int NV, bool plain, bool several, class W, class Epi>
-ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* y, float* v, const ConvParams& p, int64_t block, const Epi& epi) {
+ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* y, float* v, const ConvParams& p, int64_t block,
+                                  const Epi& epi) {
   static_assert(plain || std::is_same_v<W, float>);
   constexpr int T = Form::outputs, NR = NV * Vec::width, kFrequencies = Form::frequencies;
   constexpr int kKept = plain ? Form::taps : Form::kept;  // weights for each pair of channels
   const WinogradTaps all = winograd_taps<Form, several>(p);
-  const int64_t taps = all.count(), pitch = winograd_pitch(p.cin), v_plane = winograd_plane(taps * block * pitch), m_plane = winograd_plane(block * NR);
+  const int64_t taps = all.count(), pitch = winograd_pitch(p.cin), v_plane = winograd_plane(taps * block * pitch),
+                m_plane = winograd_plane(block * NR);
   const int64_t panels = (p.cout + NR - 1) / NR;
   const int64_t down = (p.oh + T - 1) / T, across = (p.ow + T - 1) / T, tiles = p.n * p.od * down * across;
   // Parts take tiles, but for weights that no L2 holds: of those each reads as few as it can, though all transform the whole image then.
@@ -297,13 +310,15 @@ ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* 
   const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
   float* const m = v + kFrequencies * v_plane;
   float* const transformed = m + kFrequencies * m_plane;  // of plain weights
-  const int64_t depth = plain ? winograd_depth(p.cin, taps) : p.cin, u_plane = plain ? winograd_plane(taps * depth * NR) : taps * depth * NR;
+  const int64_t depth = plain ? winograd_depth(p.cin, taps) : p.cin,
+                u_plane = plain ? winograd_plane(taps * depth * NR) : taps * depth * NR;
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;
     const GridPlace start(from, down, across);
     GridPlace place = start;
     bool spoilt = false;
-    for (int64_t t = 0; t < count; ++t, place.advance()) spoilt |= winograd_inputs<Form, several>(x, place, all, v + t * pitch, block * pitch, v_plane, p);
+    for (int64_t t = 0; t < count; ++t, place.advance())
+      spoilt |= winograd_inputs<Form, several>(x, place, all, v + t * pitch, block * pitch, v_plane, p);
     Ahead ahead(u + panels * kKept * taps * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int64_t c = 0; c < p.cin; c += depth) {
@@ -311,14 +326,19 @@ ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* 
         const auto given = panel_of(u, p.scales, panel, taps * p.cin * kKept, NR) + c * taps * kKept * NR;
         const float* frequencies = transformed;
         if constexpr (plain) {
-          ahead.move(address_of(given + steps * taps * kKept * NR), steps, taps * kKept * NR * int64_t{sizeof(W)} * MR / (kFrequencies * count));
-          for (int64_t tap = 0; tap < taps; ++tap) Form::template weights<NV>(given + tap * kKept * NR, taps * kKept * NR, steps, transformed + tap * steps * NR, u_plane);
+          ahead.move(address_of(given + steps * taps * kKept * NR), steps,
+                     taps * kKept * NR * int64_t{sizeof(W)} * MR / (kFrequencies * count));
+          for (int64_t tap = 0; tap < taps; ++tap)
+            Form::template weights<NV>(given + tap * kKept * NR, taps * kKept * NR, steps, transformed + tap * steps * NR, u_plane);
         } else {
           frequencies = given;
         }
-        Form::template products<MR, NV>({v + c, v_plane, pitch, count, steps, taps, block * pitch, frequencies, u_plane, m, m_plane}, ahead, !plain, c > 0);
+        Form::template products<MR, NV>({v + c, v_plane, pitch, count, steps, taps, block * pitch, frequencies, u_plane, m, m_plane}, ahead,
+                                        !plain, c > 0);
       }
-      if (spoilt) winograd_direct_tiles<Form, NV, plain, several>(x, start, count, all, v, panel_of(u, p.scales, panel, taps * p.cin * kKept, NR), u_plane, m, m_plane, p);
+      if (spoilt)
+        winograd_direct_tiles<Form, NV, plain, several>(x, start, count, all, v, panel_of(u, p.scales, panel, taps * p.cin * kKept, NR),
+                                                        u_plane, m, m_plane, p);
       winograd_finish<Form, NV>(m, m_plane, start, count, panel * NR, y, p, spoilt ? v + winograd_mark(p.cin) : nullptr, pitch, epi);
     }
   }

@@ -31,7 +31,8 @@ constexpr int64_t winograd_line_tiles(int T, int64_t outputs, int64_t dilation) 
 template <int T, int R, int NV>
 constexpr int64_t winograd_line_scratch(int64_t cin, int64_t taps, int64_t dilation, int64_t lines, int64_t width, int64_t length = R) {
   const int64_t read = (lines + (taps - 1) * dilation) * ((length + R - 1) / R);
-  return (T + R - 1) * (detail::winograd_plane(read * width * detail::winograd_pitch(cin)) + detail::winograd_plane(lines * width * NV * Vec::width));
+  return (T + R - 1) *
+         (detail::winograd_plane(read * width * detail::winograd_pitch(cin)) + detail::winograd_plane(lines * width * NV * Vec::width));
 }
 
 namespace detail {
@@ -57,7 +58,8 @@ ONNXC_ONE_COPY bool winograd_line_is_spoilt(const float* const* pixel, int64_t c
 
 /// Tiles [tile, tile + width) of one input line, from tap `from` on, to v [tile][pitch] of each frequency; `line` is null outside of the image. Marks what is spoilt, and tells whether something is.
 template <int A, int T>
-ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& along, int64_t from, int64_t cin, int64_t tile, int64_t width, float* v, int64_t plane, int64_t pitch) {
+ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& along, int64_t from, int64_t cin, int64_t tile, int64_t width,
+                                        float* v, int64_t plane, int64_t pitch) {
   using Probes = WinogradProbes<T, A - T + 1>;
   const float limit = winograd_spread(cin) * A / (A - T + 1);
   bool any = false;
@@ -82,7 +84,9 @@ ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& alon
         if (winograd_is_added<A, T>(i)) squares.add(out[i]);
       }
     }
-    const bool spoilt = squares.suspect(limit * winograd_gain<A>()) && winograd_line_is_spoilt<A, T>(pixel, cin, sum(squares.all), T == 2 ? std::numeric_limits<float>::infinity() : limit);
+    const bool spoilt =
+        squares.suspect(limit * winograd_gain<A>()) &&
+        winograd_line_is_spoilt<A, T>(pixel, cin, sum(squares.all), T == 2 ? std::numeric_limits<float>::infinity() : limit);
     v[t * pitch + winograd_mark(cin)] = spoilt ? 1.0f : 0.0f;
     any |= spoilt;
   }
@@ -91,7 +95,8 @@ ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& alon
 
 /// The tile from output `start` of line `line` on, a vector of output channels, without bias: u are its weights, frequencies `u_plane` apart, [tap or piece][cin][NR].
 template <int T, int R, int NR>
-ONNXC_ONE_COPY void winograd_line_direct(const float* image, const Direction& along, const Direction& across, int64_t start, int64_t line, int64_t cin, const float* u, int64_t u_plane, Vec* out) {
+ONNXC_ONE_COPY void winograd_line_direct(const float* image, const Direction& along, const Direction& across, int64_t start, int64_t line,
+                                         int64_t cin, const float* u, int64_t u_plane, Vec* out) {
   constexpr int A = T + R - 1;
   for (int i = 0; i < T; ++i) out[i] = Vec::all(0.0f);
   for (int64_t k = 0; k < across.taps; ++k) {
@@ -118,13 +123,17 @@ ONNXC_ONE_COPY void winograd_line_direct(const float* image, const Direction& al
 
 /// See the head of the file. `lines` and `width`: the size of a block, in output lines and tiles; A * lines * width * cin floats should fit half of L2.
 template <int T, int R, int MR, int NV, bool down = false, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, float* y, float* v, ConvParams p, int64_t lines, int64_t width, Epi epi = {}) {
+ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, float* y, float* v, ConvParams p, int64_t lines, int64_t width,
+                                  Epi epi = {}) {
   constexpr int A = T + R - 1, NR = NV * Vec::width;
-  const detail::Direction rows{p.h, p.oh, p.kh, p.dilation_y, p.pad_top, p.w * p.x_pixel, p.ow}, columns{p.w, p.ow, p.kw, p.dilation_x, p.pad_left, p.x_pixel, 1};
+  const detail::Direction rows{p.h, p.oh, p.kh, p.dilation_y, p.pad_top, p.w * p.x_pixel, p.ow},
+      columns{p.w, p.ow, p.kw, p.dilation_x, p.pad_left, p.x_pixel, 1};
   const detail::Direction &along = down ? rows : columns, &across = down ? columns : rows;
-  const int64_t pitch = detail::winograd_pitch(p.cin), panels = (p.cout + NR - 1) / NR, tiles = winograd_line_tiles(T, along.out, along.dilation);
+  const int64_t pitch = detail::winograd_pitch(p.cin), panels = (p.cout + NR - 1) / NR,
+                tiles = winograd_line_tiles(T, along.out, along.dilation);
   const int64_t reach = (across.taps - 1) * across.dilation, pieces = (along.taps + R - 1) / R, taps = across.taps * pieces;
-  const int64_t plane = detail::winograd_plane(pieces * (lines + reach) * width * pitch), m_plane = detail::winograd_plane(lines * width * NR);
+  const int64_t plane = detail::winograd_plane(pieces * (lines + reach) * width * pitch),
+                m_plane = detail::winograd_plane(lines * width * NR);
   const int64_t bands = (across.out + lines - 1) / lines, ranges = (tiles + width - 1) / width, blocks = p.n * bands * ranges;
   const bool by_blocks = blocks >= part.count;
   const auto [first, last] = by_blocks ? part.slice(blocks) : Part::Range{0, blocks};
@@ -132,23 +141,27 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
   float* const m = v + A * plane;
   for (int64_t block = first; block < last && first_panel < last_panel; ++block) {
     const int64_t n = block / (bands * ranges), top = block / ranges % bands * lines, from = block % ranges * width;
-    const int64_t height = across.out - top < lines ? across.out - top : lines, wide = tiles - from < width ? tiles - from : width, count = height * wide;
+    const int64_t height = across.out - top < lines ? across.out - top : lines, wide = tiles - from < width ? tiles - from : width,
+                  count = height * wide;
     const float* const image = x + n * p.h * p.w * p.x_pixel;
     bool spoilt = false;
     for (int64_t piece = 0; piece < pieces; ++piece) {
       for (int64_t line = 0; line < height + reach; ++line) {
         const int64_t at = top + line - across.pad;
         const float* const of = at >= 0 && at < across.in ? image + at * across.x_step : nullptr;
-        spoilt |= detail::winograd_line_forward<A, T>(of, along, piece * R, p.cin, from, wide, v + (piece * height + line) * wide * pitch, plane, pitch);
+        spoilt |= detail::winograd_line_forward<A, T>(of, along, piece * R, p.cin, from, wide, v + (piece * height + line) * wide * pitch,
+                                                      plane, pitch);
       }
     }
     Ahead ahead(u + panels * A * taps * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       const int64_t size = taps * p.cin * NR, tap_step = (pieces > 1 ? height : across.dilation) * wide * pitch;
-      detail::winograd_products<MR, NV>({v, plane, pitch, count, p.cin, taps, tap_step, u + panel * A * size, size, m, m_plane}, A, ahead, true, false);
+      detail::winograd_products<MR, NV>({v, plane, pitch, count, p.cin, taps, tap_step, u + panel * A * size, size, m, m_plane}, A, ahead,
+                                        true, false);
       GridPlace place(0, height, wide);
       for (int64_t t = 0; t < count; ++t, place.advance()) {
-        const int64_t start = detail::line_tile_start<T>(from + place.x, along.dilation), line = n * p.oh * p.ow + (top + place.y) * across.y_step;
+        const int64_t start = detail::line_tile_start<T>(from + place.x, along.dilation),
+                      line = n * p.oh * p.ow + (top + place.y) * across.y_step;
         bool direct = false;
         for (int64_t k = 0; spoilt && k < taps; ++k) direct |= v[t * pitch + k * tap_step + detail::winograd_mark(p.cin)] != 0;
         for (int j = 0; j < NV; ++j) {
@@ -157,7 +170,8 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
           Vec in[A], out[T];
           if (direct) {
             Vec sums[T];
-            detail::winograd_line_direct<T, R, NR>(image, along, across, start, top + place.y, p.cin, u + panel * A * size + j * Vec::width, size, sums);
+            detail::winograd_line_direct<T, R, NR>(image, along, across, start, top + place.y, p.cin, u + panel * A * size + j * Vec::width,
+                                                   size, sums);
             ONNXC_UNROLL for (int i = 0; i < T; ++i) out[i] = sums[i];
           } else {
             ONNXC_UNROLL for (int i = 0; i < A; ++i) in[i] = Vec::load(m + i * m_plane + t * NR + j * Vec::width);

@@ -136,8 +136,9 @@ template <int T>
 ONNXC_ONE_COPY bool winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int A = 2 * T + 1;
   const float limit = winograd_spread(p.cin) * (A * A) / 9;  // each pixel has a part of at least its square
-  const auto squares = winograd_inside<A>(top, left, p) ? winograd_stride2_forward<T>(WinogradPixels<A, true>(image, top, left, p), v, plane)
-                                                        : winograd_stride2_forward<T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
+  const auto squares = winograd_inside<A>(top, left, p)
+                           ? winograd_stride2_forward<T>(WinogradPixels<A, true>(image, top, left, p), v, plane)
+                           : winograd_stride2_forward<T>(WinogradPixels<A, false>(image, top, left, p), v, plane);
   return squares.suspect(limit) && winograd_is_spoilt<A, T, 3, 2>(image, top, left, p, sum(squares.all), squares.least());
 }
 
@@ -169,7 +170,9 @@ ONNXC_ONE_COPY void winograd_stride2_weights(Row w, int64_t next, int64_t steps,
         half[x][E] = tap(1, x);
       }
       float* to = u + j;
-      ONNXC_UNROLL for (int i = 0; i <= E; ++i) {  // of row i: E of the outer taps, and the middle one, behind those of all even rows or behind those of this one
+      ONNXC_UNROLL for (
+          int i = 0; i <= E;
+          ++i) {  // of row i: E of the outer taps, and the middle one, behind those of all even rows or behind those of this one
         winograd_even_kernel<T>(half[0][i], half[2][i], o);
         to = opaque(to);
         float* const even = to + (i < E ? 0 : E) * plane;
@@ -215,9 +218,12 @@ ONNXC_INLINE void winograd_stride2_back(const float* m, int64_t plane, Vec (&out
 /// See WinogradForm.
 template <int T>
 struct WinogradStride2Form {
-  static constexpr int E = T + 1, outputs = T, reach = 3, step = 2 * T, stride = 2, frequencies = (2 * T + 1) * (2 * T + 1), kept = (E + 1) * (E + 1), taps = 9;
+  static constexpr int E = T + 1, outputs = T, reach = 3, step = 2 * T, stride = 2, frequencies = (2 * T + 1) * (2 * T + 1),
+                       kept = (E + 1) * (E + 1), taps = 9;
 
-  static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) { return winograd_stride2_forward<T>(image, top, left, v, plane, p); }
+  static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
+    return winograd_stride2_forward<T>(image, top, left, v, plane, p);
+  }
   static ONNXC_INLINE void kernel_of(const float* u, int64_t plane, Vec* w) { winograd_stride2_kernel_of<T>(u, plane, w); }
   template <int NV, class Row>
   static void weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {

@@ -74,7 +74,9 @@ ONNXC_INLINE void winograd_input(const Vec* d, Vec* o) {
   o[0] = every_other(points.all, d);
   ONNXC_UNROLL for (int i = 0; i < points.pairs; ++i) {
     const Vec even = every_other(points.others[i], d + 2), steps = every_other(points.others[i], d + 1);
-    const Vec odd = points.power[i][1] == 1.0f ? steps : steps * Vec::all(points.power[i][1]);  // faster than two fused sums, which overwrite what both read
+    const Vec odd = points.power[i][1] == 1.0f
+                        ? steps
+                        : steps * Vec::all(points.power[i][1]);  // faster than two fused sums, which overwrite what both read
     o[2 * i + 1] = even + odd;
     o[2 * i + 2] = even - odd;
   }

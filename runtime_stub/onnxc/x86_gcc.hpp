@@ -68,7 +68,8 @@ ONNXC_INLINE Floats sqrt(Floats x) { return __builtin_ia32_sqrtps256(x); }
 ONNXC_INLINE Ints widen_bytes(Bytes x) { return __builtin_ia32_pmovsxbd256(x); }
 ONNXC_INLINE Ints widen_unsigned(Halves x) { return __builtin_ia32_pmovzxwd256(x); }
 ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
-  return select(index << 28, __builtin_ia32_permvarsf256(high, index), __builtin_ia32_permvarsf256(low, index));  // the sign of a lane selects
+  return select(index << 28, __builtin_ia32_permvarsf256(high, index),
+                __builtin_ia32_permvarsf256(low, index));  // the sign of a lane selects
 }
 #endif
 #if defined(__F16C__)

@@ -40,7 +40,9 @@ ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm512_min_ps((__m5
 ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm512_sqrt_ps((__m512)x); }
 ONNXC_INLINE Floats scale(Floats x, Floats n) { return (Floats)_mm512_scalef_ps((__m512)x, (__m512)n); }
 ONNXC_INLINE Floats reciprocal_14(Floats x) { return (Floats)_mm512_rcp14_ps((__m512)x); }
-ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) { return (Floats)_mm512_permutex2var_ps((__m512)low, (__m512i)index, (__m512)high); }
+ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
+  return (Floats)_mm512_permutex2var_ps((__m512)low, (__m512i)index, (__m512)high);
+}
 ONNXC_INLINE Ints widen_bytes(Bytes x) { return (Ints)_mm512_cvtepi8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen_unsigned(Halves x) { return (Ints)_mm512_cvtepu16_epi32((__m256i)x); }
 ONNXC_INLINE Floats widen_halves(Halves x) { return (Floats)_mm512_cvtph_ps((__m256i)x); }
@@ -71,7 +73,8 @@ ONNXC_INLINE Floats sqrt(Floats x) { return (Floats)_mm256_sqrt_ps((__m256)x); }
 ONNXC_INLINE Ints widen_bytes(Bytes x) { return (Ints)_mm256_cvtepi8_epi32((__m128i)x); }
 ONNXC_INLINE Ints widen_unsigned(Halves x) { return (Ints)_mm256_cvtepu16_epi32((__m128i)x); }
 ONNXC_INLINE Floats pick(Floats low, Floats high, Ints index) {
-  const Floats a = (Floats)_mm256_permutevar8x32_ps((__m256)low, (__m256i)index), b = (Floats)_mm256_permutevar8x32_ps((__m256)high, (__m256i)index);
+  const Floats a = (Floats)_mm256_permutevar8x32_ps((__m256)low, (__m256i)index),
+               b = (Floats)_mm256_permutevar8x32_ps((__m256)high, (__m256i)index);
   return select(index << 28, b, a);  // the sign of a lane selects
 }
 #endif

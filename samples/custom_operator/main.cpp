@@ -40,7 +40,8 @@ int main(int argc, char** argv) {
   const std::unique_ptr<std::byte, decltype(&std::free)> arena(static_cast<std::byte*>(std::aligned_alloc(alignment, bytes)), &std::free);
   std::vector<float> closeness(n * cities);
   std::vector<std::int64_t> nearest(n);
-  const onnxc::Status status = custom_operator::run(dims, {.places = places}, {.closeness = closeness, .nearest = nearest}, std::span(arena.get(), bytes));
+  const onnxc::Status status =
+      custom_operator::run(dims, {.places = places}, {.closeness = closeness, .nearest = nearest}, std::span(arena.get(), bytes));
   if (status) {
     std::fprintf(stderr, "custom_operator: %s\n", onnxc::describe(status));
     return 1;

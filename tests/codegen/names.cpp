@@ -30,9 +30,10 @@ std::vector<std::string> nasty_names() {
 }
 
 TEST_CASE("namespaces keep clear of global names") {
-  const std::pair<const char*, const char*> table[] = {{"mnist-12", "mnist_12"}, {"exp", "model_exp"}, {"sinf", "model_sinf"},   {"index", "model_index"},
-                                                       {"class", "model_class"}, {"", "model"},        {"onnxc", "model_onnxc"}, {"onnxc_model", "model_onnxc_model"},
-                                                       {"expo", "expo"},         {"model", "model"}};
+  const std::pair<const char*, const char*> table[] = {
+      {"mnist-12", "mnist_12"}, {"exp", "model_exp"}, {"sinf", "model_sinf"},   {"index", "model_index"},
+      {"class", "model_class"}, {"", "model"},        {"onnxc", "model_onnxc"}, {"onnxc_model", "model_onnxc_model"},
+      {"expo", "expo"},         {"model", "model"}};
   for (const auto& [name, expected] : table) CHECK(make_namespace(name) == expected);
   for (const std::string& name : nasty_names()) CHECK(namespace_problem(make_namespace(name)).why.empty());
 }
@@ -47,7 +48,8 @@ TEST_CASE("a namespace that is asked for has a problem or none") {
     CHECK(namespace_problem(name).elsewhere);
     CHECK(make_namespace(name) == std::string("model_") + name);
   }
-  for (const char* name : {"", "a-b", "7a", "a.b", "_a", "a__b", "a_", "class", "errno", "std", "exp", "expf", "index", "onnxc_a", "NULL", "linux"}) {
+  for (const char* name :
+       {"", "a-b", "7a", "a.b", "_a", "a__b", "a_", "class", "errno", "std", "exp", "expf", "index", "onnxc_a", "NULL", "linux"}) {
     INFO(name);
     CHECK_FALSE(namespace_problem(name).why.empty());
     CHECK_FALSE(namespace_problem(name).elsewhere);

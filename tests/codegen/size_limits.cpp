@@ -14,7 +14,12 @@ namespace {
 Program program_of(const std::vector<Dim>& symbols, const std::vector<Dim>& bytes) {
   Program program;
   program.inputs = {0};
-  program.buffers.push_back({.name = "x", .place = Buffer::Place::Input, .element = ElementType::U8, .extents = symbols, .bytes = element_count(symbols), .alignment = 1});
+  program.buffers.push_back({.name = "x",
+                             .place = Buffer::Place::Input,
+                             .element = ElementType::U8,
+                             .extents = symbols,
+                             .bytes = element_count(symbols),
+                             .alignment = 1});
   for (Dim b : bytes) program.buffers.push_back({.name = "b", .bytes = b});
   return program;
 }
@@ -54,8 +59,9 @@ TEST_CASE("products of several dimensions, but for those that others imply", "[s
   CHECK(limits.products[0].most == int64_t{1} << 54);
   CHECK(limits.most.at("limit_a") == kMostBytes / 4 / 4);
   CHECK(limits.most.at("limit_b") == int64_t{1} << 27);
-  CHECK(product_check(limits.products[0], {{"limit_a", "dims.a"}, {"limit_b", "dims.b"}}).starts_with(
-      "if (onnxc::product_of(onnxc::product_of(onnxc::max_of(dims.a, 1), dims.b), dims.b) > 18014398509481984) return {ONNXC_BAD_DIMENSION, "));
+  CHECK(product_check(limits.products[0], {{"limit_a", "dims.a"}, {"limit_b", "dims.b"}})
+            .starts_with("if (onnxc::product_of(onnxc::product_of(onnxc::max_of(dims.a, 1), dims.b), dims.b) > 18014398509481984) return "
+                         "{ONNXC_BAD_DIMENSION, "));
   const SizeLimits wide = size_limits(program_of({a, b}, {a * b * 4096, a * b * b * 4}), {a, b}, false);
   CHECK(wide.products.size() == 2);  // where b is less than 1024, a is bounded by the first
 }

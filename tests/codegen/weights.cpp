@@ -1,7 +1,7 @@
 #include "codegen/weights.h"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -83,7 +83,8 @@ std::string program(const Blobs& b, const WeightsText& text, const std::string& 
         "alignas(4096) static std::byte image[1 << 20];\nint main() {\n  if (m::dump()) return 1;\n  std::FILE* file = std::fopen(\"" +
         text.side_files[0].name +
         "\", \"rb\");\n  [[maybe_unused]] auto n = std::fread(image, 1, sizeof image, file);\n  m::m_weights = image;\n  "
-        "std::fclose(file);\n  " + std::string(huge_pages ? "m::m_use_huge_pages();\n  " : "") + "return m::dump() ? 0 : 1;\n}\n";
+        "std::fclose(file);\n  " +
+        std::string(huge_pages ? "m::m_use_huge_pages();\n  " : "") + "return m::dump() ? 0 : 1;\n}\n";
   }
   return source;
 }
@@ -94,7 +95,8 @@ std::string all_bytes(const Blobs& b) {
   return bytes;
 }
 
-void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false, bool huge_pages = false) {
+void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false,
+                      bool huge_pages = false) {
   const WeightsText text = emit_weights(b.blobs, {form, "m", "x86-64", huge_pages});
   std::string declarations = text.declarations.str();
   if (without_asm) {
@@ -131,7 +133,8 @@ TEST_CASE("every form gives the same bytes back") {
 
 TEST_CASE("in memory of huge pages every form gives the same bytes") {
   const Blobs b = nasty_blobs();
-  for (const char* form : {"array", "asm", "string", "incbin", "object", "file"}) check_round_trip(b, form, "-O1 -Wconversion", false, true);
+  for (const char* form : {"array", "asm", "string", "incbin", "object", "file"})
+    check_round_trip(b, form, "-O1 -Wconversion", false, true);
   check_round_trip(b, "asm", "-O1 -fsanitize=address,undefined", false, true);
 }
 
@@ -166,8 +169,8 @@ TEST_CASE("two units with weights link into one shared library") {
   TemporaryFolder folder;
   for (const std::string prefix : {"first", "second"}) {
     const WeightsText text = emit_weights(b.blobs, {"asm", prefix});
-    std::string source =
-        "#include <onnxc/base.hpp>\n#include <bit>\nnamespace " + prefix + " {\nstruct half { std::uint16_t bits; };\n" + text.declarations.str();
+    std::string source = "#include <onnxc/base.hpp>\n#include <bit>\nnamespace " + prefix + " {\nstruct half { std::uint16_t bits; };\n" +
+                         text.declarations.str();
     source += "const float* first_weight() { return " + text.access("w0") + "; }\n}\n";
     folder.write(prefix + ".cpp", source);
   }

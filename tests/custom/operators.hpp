@@ -18,7 +18,8 @@ Status twice(Tensor<const T> x, Tensor<T> y, const Attributes&) {
 }
 
 /// y = scale x + sum(offsets) + length(mode) + number of words + step; bias and sum are optional, so is the input between.
-inline Status affine(Tensor<const float> x, Tensor<const float> between, Tensor<const float> bias, Tensor<float> y, Tensor<double> sum, const Attributes& a) {
+inline Status affine(Tensor<const float> x, Tensor<const float> between, Tensor<const float> bias, Tensor<float> y, Tensor<double> sum,
+                     const Attributes& a) {
   float offset = static_cast<float>(a.integer("step", 100)) + static_cast<float>(a.string("mode", "").size() + a.strings("words").size());
   for (const float v : a.numbers("offsets")) offset += v;
   for (const std::int64_t v : a.integers("shifts")) offset += static_cast<float>(v);

@@ -51,7 +51,9 @@ TEST_CASE("the code of an object is measured") {
     CHECK_NOTHROW(check_code_budget(file, program, code.bytes));
     CHECK_THROWS_AS(check_code_budget(file, program, code.bytes - 1), Error);
   }
-  CHECK_THROWS_AS(code_size("\x7f" "ELF"), Error);
+  CHECK_THROWS_AS(code_size("\x7f"
+                            "ELF"),
+                  Error);
   CHECK_THROWS_AS(code_size(std::string(64, 'x')), Error);
 }
 

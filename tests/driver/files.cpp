@@ -54,8 +54,11 @@ TEST_CASE("what cannot be written or read says why") {
   const test::TemporaryFolder folder;
   const fs::path work = folder.path(), file = work / "a.txt";
   write_file(file, "a");
-  const auto contains = [](const fs::path& path, const std::string& why) { return Catch::Matchers::Contains(path.string() + " cannot be written: " + why); };
-  CHECK_THAT(why_not_written(work / "none" / "r.html"), contains(work / "none" / "r.html", "the folder " + (work / "none").string() + " does not exist"));
+  const auto contains = [](const fs::path& path, const std::string& why) {
+    return Catch::Matchers::Contains(path.string() + " cannot be written: " + why);
+  };
+  CHECK_THAT(why_not_written(work / "none" / "r.html"),
+             contains(work / "none" / "r.html", "the folder " + (work / "none").string() + " does not exist"));
   CHECK_THAT(why_not_written(file / "r.html"), contains(file / "r.html", file.string() + " is no folder"));
   CHECK_THAT(why_not_written(work), contains(work, "it is a folder"));
   CHECK_THAT(why_not_written("/dev/full"), contains("/dev/full", "No space left on device"));

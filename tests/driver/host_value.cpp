@@ -55,7 +55,7 @@ TEST_CASE("damaged tensors are refused") {
   CHECK_THROWS_AS(parse_tensor("\x10\x63"s), Error);                                                  // element type 99
   CHECK_THROWS_AS(parse_tensor("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x01"s), Error);      // a negative extent
   CHECK_THROWS_AS(parse_tensor("\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x08\x04\x10\x01"s), Error);  // an overflow
-  CHECK_THROWS_AS(parse_value("", ValueKind::Map), Error);  // no type of keys
+  CHECK_THROWS_AS(parse_value("", ValueKind::Map), Error);                                            // no type of keys
   CHECK(parse_value("", ValueKind::Sequence).items.empty());
 }
 
@@ -67,7 +67,8 @@ TEST_CASE("sequences and optionals") {
 }
 
 TEST_CASE("values of all kinds survive writing and reading, and the C ABI") {
-  TensorData numbers = TensorData::zeros(ElementType::F32, {3}), words = TensorData::zeros(ElementType::String, {3}), nibbles = TensorData::zeros(ElementType::U4, {3});
+  TensorData numbers = TensorData::zeros(ElementType::F32, {3}), words = TensorData::zeros(ElementType::String, {3}),
+             nibbles = TensorData::zeros(ElementType::U4, {3});
   for (std::size_t i = 0; i < 3; ++i) numbers.as<float>()[i] = static_cast<float>(i) + 0.5f;
   words.strings = {"b", "a\0c"s, ""};
   nibbles.bytes = {std::byte{0x51}, std::byte{0x0e}};

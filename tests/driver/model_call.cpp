@@ -7,9 +7,9 @@
 #include <cstdlib>
 
 #include "tests/codegen/compile_and_run.h"
+#include "tools/driver/build_library.h"
 #include "tools/driver/process.h"
 #include "tools/driver/thread_team.h"
-#include "tools/driver/build_library.h"
 #include "tools/driver/unit_library.h"
 
 namespace onnxc {

@@ -31,9 +31,16 @@ char* align(std::vector<char>& storage, std::size_t bytes, std::size_t alignment
 
 std::size_t element_bytes(int type) {
   switch (type) {
-    case 2: case 3: case 9: return 1;
-    case 4: case 5: case 10: case 16: return 2;
-    case 7: case 11: case 13: return 8;
+    case 2:
+    case 3:
+    case 9: return 1;
+    case 4:
+    case 5:
+    case 10:
+    case 16: return 2;
+    case 7:
+    case 11:
+    case 13: return 8;
     default: return 4;
   }
 }
@@ -57,7 +64,8 @@ void run(const onnxc_model& model, const std::string& name, const std::string& f
   char* const arena = align(storage, arena_bytes, model.arena_alignment);
   onnxc_call call{symbols.data(), input_pointers.data(), output_pointers.data(), nullptr, arena, arena_bytes, nullptr, nullptr};
   const auto expect = [&](const onnxc_call& c, int32_t status, const char* what) {
-    if (const int32_t got = model.run(&c); got != status) std::exit((std::fprintf(stderr, "%s: %s gives status %d, not %d\n", name.c_str(), what, got, status), 1));
+    if (const int32_t got = model.run(&c); got != status)
+      std::exit((std::fprintf(stderr, "%s: %s gives status %d, not %d\n", name.c_str(), what, got, status), 1));
   };
   expect(call, ONNXC_OK, "a run");
   if (arena_bytes > 0) {
@@ -69,7 +77,8 @@ void run(const onnxc_model& model, const std::string& name, const std::string& f
     expect(bad, ONNXC_MISALIGNED_ARENA, "an arena that is not aligned");
   }
   for (std::size_t k = 0; k < outputs.size(); ++k) {
-    std::ofstream(folder + "/" + name + "_output_" + std::to_string(k) + ".bin", std::ios::binary).write(outputs[k].data(), static_cast<std::streamsize>(outputs[k].size()));
+    std::ofstream(folder + "/" + name + "_output_" + std::to_string(k) + ".bin", std::ios::binary)
+        .write(outputs[k].data(), static_cast<std::streamsize>(outputs[k].size()));
   }
 }
 
@@ -77,9 +86,9 @@ void run(const onnxc_model& model, const std::string& name, const std::string& f
 
 #ifdef WEIGHTS_FILE
 #define JOIN_AGAIN(a, b) a##b
-#define JOIN(a, b) JOIN_AGAIN(a, b)
-#define TEXT_AGAIN(a) #a
-#define TEXT(a) TEXT_AGAIN(a)
+#define JOIN(a, b)       JOIN_AGAIN(a, b)
+#define TEXT_AGAIN(a)    #a
+#define TEXT(a)          TEXT_AGAIN(a)
 extern "C" const std::byte* JOIN(WEIGHTS_FILE, _weights);
 #endif
 

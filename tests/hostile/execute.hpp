@@ -24,12 +24,22 @@ enum class Data { Small, Extreme, Zero, Count };
 /// Bytes of an element, as the C ABI passes it; 0 where it is not known.
 inline std::size_t size_of(std::int32_t type) {
   switch (type) {
-    case 1: case 6: case 12: return 4;
-    case 7: case 11: case 13: case 14: return 8;
-    case 4: case 5: case 10: case 16: return 2;
+    case 1:
+    case 6:
+    case 12: return 4;
+    case 7:
+    case 11:
+    case 13:
+    case 14: return 8;
+    case 4:
+    case 5:
+    case 10:
+    case 16: return 2;
     case 15: return 16;
     case 8: return sizeof(onnxc_string);
-    case 2: case 3: case 9: return 1;
+    case 2:
+    case 3:
+    case 9: return 1;
     default: return type >= 17 && type <= 30 ? 1 : 0;
   }
 }
@@ -44,7 +54,9 @@ void integers(void* at, std::size_t count, Data data, std::uint64_t& state, std:
   T* const p = static_cast<T*>(at);
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t extremes[] = {low, high, -1, high / 2 + 1};
-    const std::int64_t value = data == Data::Zero ? 0 : data == Data::Small ? static_cast<std::int64_t>(next(state) % 12) - 3 : extremes[next(state) % 4];
+    const std::int64_t value = data == Data::Zero    ? 0
+                               : data == Data::Small ? static_cast<std::int64_t>(next(state) % 12) - 3
+                                                     : extremes[next(state) % 4];
     p[i] = static_cast<T>(std::clamp(value, low, high));
   }
 }
@@ -53,8 +65,11 @@ template <class T>
 void floats(void* at, std::size_t count, Data data, std::uint64_t& state) {
   T* const p = static_cast<T*>(at);
   for (std::size_t i = 0; i < count; ++i) {
-    const T extremes[] = {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(), std::numeric_limits<T>::max(), T(-1)};
-    p[i] = data == Data::Zero ? T(0) : data == Data::Small ? static_cast<T>(static_cast<double>(next(state) % 4001) / 1000 - 2) : extremes[next(state) % 5];
+    const T extremes[] = {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
+                          std::numeric_limits<T>::max(), T(-1)};
+    p[i] = data == Data::Zero    ? T(0)
+           : data == Data::Small ? static_cast<T>(static_cast<double>(next(state) % 4001) / 1000 - 2)
+                                 : extremes[next(state) % 5];
   }
 }
 
@@ -71,11 +86,13 @@ inline void fill(void* at, std::int32_t type, std::size_t count, Data data, std:
     case 13: return integers<std::uint64_t>(at, count, data, state, 0, INT64_MAX);
     case 5: return integers<std::int16_t>(at, count, data, state, INT16_MIN, INT16_MAX);
     case 4: return integers<std::uint16_t>(at, count, data, state, 0, UINT16_MAX);
-    case 10: case 16: return integers<std::uint16_t>(at, count, data, state, 0, 0x3fff);
+    case 10:
+    case 16: return integers<std::uint16_t>(at, count, data, state, 0, 0x3fff);
     case 3: return integers<std::int8_t>(at, count, data, state, L8::min(), L8::max());
     case 9: return integers<std::uint8_t>(at, count, data, state, 0, 1);
     case 22: return integers<std::int8_t>(at, count, data, state, -8, 7);
-    case 21: case 23: return integers<std::uint8_t>(at, count, data, state, 0, 15);
+    case 21:
+    case 23: return integers<std::uint8_t>(at, count, data, state, 0, 15);
     case 8:
       for (std::size_t i = 0; i < count; ++i) {
         const std::size_t size = data == Data::Zero ? 0 : next(state) % 5 + 1;
@@ -105,7 +122,10 @@ inline void release(void*, void* block) { std::free(block); }
 inline int run(const onnxc_model& m, Data data) {
   std::vector<std::int64_t> symbols(static_cast<std::size_t>(m.symbol_count) + 1);
   for (std::int32_t i = 0; i < m.symbol_count; ++i)
-    symbols[static_cast<std::size_t>(i)] = std::clamp<std::int64_t>(data == Data::Small ? 3 : data == Data::Extreme ? 1 : m.symbols[i].min, m.symbols[i].min, m.symbols[i].max);
+    symbols[static_cast<std::size_t>(i)] = std::clamp<std::int64_t>(data == Data::Small     ? 3
+                                                                    : data == Data::Extreme ? 1
+                                                                                            : m.symbols[i].min,
+                                                                    m.symbols[i].min, m.symbols[i].max);
   std::vector<const void*> inputs;
   for (std::int32_t k = 0; k < m.input_count; ++k) {
     const onnxc_tensor_info& t = m.inputs[k];
@@ -146,7 +166,8 @@ inline int run(const onnxc_model& m, Data data) {
   std::vector<std::int64_t*> shape_pointers;
   for (auto& shape : shapes) shape_pointers.push_back(shape.data());
   char message[200] = "";
-  const onnxc_call call{symbols.data(), inputs.data(), outputs.data(), shape_pointers.data(), arena, arena_bytes, nullptr, &allocator, message, sizeof message};
+  const onnxc_call call{symbols.data(), inputs.data(), outputs.data(), shape_pointers.data(), arena, arena_bytes,
+                        nullptr,        &allocator,    message,        sizeof message};
   return m.run(&call);
 }
 
@@ -177,12 +198,16 @@ inline void judge(const Entry& entry) {
     int status = 0;
     waitpid(child, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 40) return static_cast<void>(std::printf("%s\tskipped\n", entry.name));
-    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)) return static_cast<void>(std::printf("%s\tslow\n", entry.name));
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
+      return static_cast<void>(std::printf("%s\tslow\n", entry.name));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
     const std::size_t at = said.find("ERROR: AddressSanitizer"), frame = said.find(" in onnxc::");
     std::string line = at == std::string::npos ? "ends with status " + std::to_string(status) : said.substr(at, said.find(" on ", at) - at);
     if (frame != std::string::npos) line += said.substr(frame, said.find('\n', frame) - frame).substr(0, 120);
-    return static_cast<void>(std::printf("%s\tFAULT %s (%s data)\n", entry.name, line.c_str(), d == 0 ? "small" : d == 1 ? "extreme" : "zero"));
+    return static_cast<void>(std::printf("%s\tFAULT %s (%s data)\n", entry.name, line.c_str(),
+                                         d == 0   ? "small"
+                                         : d == 1 ? "extreme"
+                                                  : "zero"));
   }
   std::printf("%s\tran\n", entry.name);
 }

@@ -41,7 +41,8 @@ TEST_CASE("integers near the ends of 64 bits are compared, not subtracted", "[di
 }
 
 TEST_CASE("text and parse are inverse", "[dim]") {
-  for (const char* text : {"0", "17", "a", "2*a + 1", "a*b - 3", "floordiv(h - 1, 2) + 1", "max(a, b)", "'odd name'*2", "mod(a, 7)", "-a + 5"}) {
+  for (const char* text :
+       {"0", "17", "a", "2*a + 1", "a*b - 3", "floordiv(h - 1, 2) + 1", "max(a, b)", "'odd name'*2", "mod(a, 7)", "-a + 5"}) {
     const Dim d = parse_dim(text);
     INFO(text << " -> " << d.text());
     CHECK(parse_dim(d.text()) == d);
@@ -67,8 +68,12 @@ TEST_CASE("simplification keeps the value", "[dim]") {
         case 0: pool.emplace_back(a + b, x + y); break;
         case 1: pool.emplace_back(a - b, x - y); break;
         case 2: pool.emplace_back(a * b, x * y); break;
-        case 3: if (b.min_value() > 0) pool.emplace_back(floor_div(a, b), floor_of(x, y)); break;
-        case 4: if (b.min_value() > 0) pool.emplace_back(ceil_div(a, b), -floor_of(-x, y)); break;
+        case 3:
+          if (b.min_value() > 0) pool.emplace_back(floor_div(a, b), floor_of(x, y));
+          break;
+        case 4:
+          if (b.min_value() > 0) pool.emplace_back(ceil_div(a, b), -floor_of(-x, y));
+          break;
         case 5: pool.emplace_back(min(a, b), std::min(x, y)); break;
         case 6: pool.emplace_back(max(a, b), std::max(x, y)); break;
       }
@@ -83,7 +88,8 @@ TEST_CASE("simplification keeps the value", "[dim]") {
 }
 
 TEST_CASE("run-time symbols are bounded by their limits", "[dim]") {
-  const Dim n = Dim::symbol("rows", 1, INT64_MAX), count = Dim::run_time_symbol("@count", 0, kFar, n * 4), free = Dim::run_time_symbol("@free", 0, kFar);
+  const Dim n = Dim::symbol("rows", 1, INT64_MAX), count = Dim::run_time_symbol("@count", 0, kFar, n * 4),
+            free = Dim::run_time_symbol("@free", 0, kFar);
   CHECK_FALSE(n.depends_on_run());
   CHECK((count * 3 + 1).depends_on_run());
   CHECK((count * 3 + 1).upper_bound() == n * 12 + 1);
@@ -96,7 +102,8 @@ TEST_CASE("run-time symbols are bounded by their limits", "[dim]") {
 }
 
 TEST_CASE("a limit that stands on what it limits says nothing", "[dim]") {
-  const Dim n = Dim::symbol("rows", 1, INT64_MAX), a = Dim::run_time_symbol("@round1", 0, kFar, n), b = Dim::run_time_symbol("@round2", 0, kFar);
+  const Dim n = Dim::symbol("rows", 1, INT64_MAX), a = Dim::run_time_symbol("@round1", 0, kFar, n),
+            b = Dim::run_time_symbol("@round2", 0, kFar);
   Dim::state_limit(a, a);
   CHECK(a.upper_bound() == n);
   Dim::state_limit(b, a * 2);

@@ -35,7 +35,8 @@ std::vector<std::vector<std::string>> names(const std::vector<std::vector<Origin
 
 TEST_CASE("a step stands for the nodes between its value and those of other steps") {
   Graph model;
-  const ValueId x = model.add_value("x"), a = model.add_value("a"), b = model.add_value("b"), c = model.add_value("c"), d = model.add_value("d");
+  const ValueId x = model.add_value("x"), a = model.add_value("a"), b = model.add_value("b"), c = model.add_value("c"),
+                d = model.add_value("d");
   model.inputs = {x};
   model.nodes.push_back(node("Conv", {x}, a));
   model.nodes.push_back(node("Relu", {a}, b));
@@ -46,7 +47,8 @@ TEST_CASE("a step stands for the nodes between its value and those of other step
   program.buffers.resize(5);
   // Conv took Relu in; LayerNormalization was taken apart into a mean that has no name in the model and the rest, which took Add in.
   program.steps = {step_of("b", 0, 1), step_of("mean_0", 1, 2), step_of("d", 2, 3)};
-  CHECK(names(find_origins(model, program)) == std::vector<std::vector<std::string>>{{"Conv", "Relu"}, {"LayerNormalization", "Add"}, {"LayerNormalization", "Add"}});
+  CHECK(names(find_origins(model, program)) ==
+        std::vector<std::vector<std::string>>{{"Conv", "Relu"}, {"LayerNormalization", "Add"}, {"LayerNormalization", "Add"}});
 }
 
 TEST_CASE("a step that writes an output is known by the output's name where passes gave its value another") {
@@ -87,11 +89,15 @@ TEST_CASE("nodes of constants are nobody's, and a part of a node is known by the
   model.outputs = {x};
   Program program;
   program.buffers.resize(7);
-  const std::vector<std::vector<std::string>> expected = {{"Conv", "QuantizeLinear"}, {"DequantizeLinear"}, {"Conv", "QuantizeLinear"}, {"DequantizeLinear"}, {"Conv", "QuantizeLinear"}, {"DequantizeLinear"}};
-  program.steps = {step_of("q0", 0, 1), step_of("d0", 1, 2), step_of("q1", 2, 3), step_of("d1", 3, 4), step_of("q2", 4, 5), step_of("d2", 5, 6)};
+  const std::vector<std::vector<std::string>> expected = {{"Conv", "QuantizeLinear"}, {"DequantizeLinear"},
+                                                          {"Conv", "QuantizeLinear"}, {"DequantizeLinear"},
+                                                          {"Conv", "QuantizeLinear"}, {"DequantizeLinear"}};
+  program.steps = {step_of("q0", 0, 1), step_of("d0", 1, 2), step_of("q1", 2, 3),
+                   step_of("d1", 3, 4), step_of("q2", 4, 5), step_of("d2", 5, 6)};
   CHECK(names(find_origins(model, program)) == expected);
   // Parts of the nodes that were taken apart, whose values have no name in the model.
-  program.steps = {step_of("quantise0.3", 0, 1), step_of("dequantise0", 1, 2), step_of("quantise1.3", 2, 3), step_of("dequantise1.2", 3, 4), step_of("quantise2.3", 4, 5), step_of("dequantise2.3", 5, 6)};
+  program.steps = {step_of("quantise0.3", 0, 1),   step_of("dequantise0", 1, 2), step_of("quantise1.3", 2, 3),
+                   step_of("dequantise1.2", 3, 4), step_of("quantise2.3", 4, 5), step_of("dequantise2.3", 5, 6)};
   for (const auto& nodes : names(find_origins(model, program))) CHECK(nodes.size() <= 3);
 }
 

@@ -17,7 +17,8 @@ void for_taps(const P& p, int64_t oz, int64_t oy, int64_t ox, Visit visit) {
   for (int64_t kz = 0; kz < p.kd; ++kz) {
     for (int64_t ky = 0; ky < p.kh; ++ky) {
       for (int64_t kx = 0; kx < p.kw; ++kx) {
-        const int64_t iz = oz * p.stride_z - p.pad_front + kz * p.dilation_z, iy = oy * p.stride_y - p.pad_top + ky * p.dilation_y, ix = ox * p.stride_x - p.pad_left + kx * p.dilation_x;
+        const int64_t iz = oz * p.stride_z - p.pad_front + kz * p.dilation_z, iy = oy * p.stride_y - p.pad_top + ky * p.dilation_y,
+                      ix = ox * p.stride_x - p.pad_left + kx * p.dilation_x;
         if (iz >= 0 && iz < p.d && iy >= 0 && iy < p.h && ix >= 0 && ix < p.w) visit(iz, iy, ix, kz, ky, kx);
       }
     }
@@ -42,7 +43,8 @@ void for_transposed_taps(const ConvParams& p, int64_t oz, int64_t oy, int64_t ox
 /// run(part, x, y) against answer(n, oz, oy, ox, channel), of volumes whose pixels lie apart.
 template <class P, class Run, class Answer>
 void check(const P& p, int64_t channels, int parts, double tolerance, Run run, Answer answer) {
-  INFO("d " << p.d << " h " << p.h << " w " << p.w << " od " << p.od << " oh " << p.oh << " ow " << p.ow << " k " << p.kd << "x" << p.kh << "x" << p.kw << " channels " << channels);
+  INFO("d " << p.d << " h " << p.h << " w " << p.w << " od " << p.od << " oh " << p.oh << " ow " << p.ow << " k " << p.kd << "x" << p.kh
+            << "x" << p.kw << " channels " << channels);
   const int64_t pixels = p.n * p.od * p.oh * p.ow;
   std::vector<float> y(size_t(pixels * p.y_pixel), kGuard);
   for (int i = 0; i < parts; ++i) run(Part{i, parts}, y.data());
@@ -88,19 +90,21 @@ void check_conv(ConvParams given, int64_t pad_end, int parts = 1, int64_t block 
   const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
   ConvParams q = p;
   q.bias = packed_bias;
-  check(p, p.cout, parts, sum_tolerance(taps * cin),
-        [&](Part part, float* y) {
-          if constexpr (form == 0) conv_3d<MR, NV>(part, x.data(), packed.p, y, q);
-          else winograd<form, 3, MR, NV, plain, true>(part, x.data(), packed.p, y, scratch.p + part.index * room, q, block);
-        },
-        [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t co) {
-          double sum = double(bias[size_t(co)]);
-          for_taps(p, oz, oy, ox, [&](int64_t iz, int64_t iy, int64_t ix, int64_t kz, int64_t ky, int64_t kx) {
-            for (int64_t ci = 0; ci < cin; ++ci)
-              sum += double(x[size_t(at(p, n, iz, iy, ix) + co / cout * cin + ci)]) * double(w[size_t((((co * cin + ci) * p.kd + kz) * p.kh + ky) * p.kw + kx)]);
-          });
-          return sum;
+  check(
+      p, p.cout, parts, sum_tolerance(taps * cin),
+      [&](Part part, float* y) {
+        if constexpr (form == 0) conv_3d<MR, NV>(part, x.data(), packed.p, y, q);
+        else winograd<form, 3, MR, NV, plain, true>(part, x.data(), packed.p, y, scratch.p + part.index * room, q, block);
+      },
+      [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t co) {
+        double sum = double(bias[size_t(co)]);
+        for_taps(p, oz, oy, ox, [&](int64_t iz, int64_t iy, int64_t ix, int64_t kz, int64_t ky, int64_t kx) {
+          for (int64_t ci = 0; ci < cin; ++ci)
+            sum += double(x[size_t(at(p, n, iz, iy, ix) + co / cout * cin + ci)]) *
+                   double(w[size_t((((co * cin + ci) * p.kd + kz) * p.kh + ky) * p.kw + kx)]);
         });
+        return sum;
+      });
 }
 
 template <int MR, int NV>
@@ -116,15 +120,17 @@ void check_transposed(ConvParams p, int parts = 1) {
   const Aligned packed(pack::conv_transpose(w, shape)), packed_bias(pack::conv_bias(bias, shape));
   ConvParams q = p;
   q.bias = packed_bias;
-  check(p, p.cout, parts, sum_tolerance(taps * cin), [&](Part part, float* y) { conv_transpose_3d<MR, NV>(part, x.data(), packed.p, y, q); },
-        [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t co) {
-          double sum = double(bias[size_t(co)]);
-          for_transposed_taps(p, oz, oy, ox, [&](int64_t iz, int64_t iy, int64_t ix, int64_t kz, int64_t ky, int64_t kx) {
-            for (int64_t ci = co / cout * cin, end = ci + cin; ci < end; ++ci)
-              sum += double(x[size_t(at(p, n, iz, iy, ix) + ci)]) * double(w[size_t((((ci * cout + co % cout) * p.kd + kz) * p.kh + ky) * p.kw + kx)]);
-          });
-          return sum;
+  check(
+      p, p.cout, parts, sum_tolerance(taps * cin), [&](Part part, float* y) { conv_transpose_3d<MR, NV>(part, x.data(), packed.p, y, q); },
+      [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t co) {
+        double sum = double(bias[size_t(co)]);
+        for_transposed_taps(p, oz, oy, ox, [&](int64_t iz, int64_t iy, int64_t ix, int64_t kz, int64_t ky, int64_t kx) {
+          for (int64_t ci = co / cout * cin, end = ci + cin; ci < end; ++ci)
+            sum += double(x[size_t(at(p, n, iz, iy, ix) + ci)]) *
+                   double(w[size_t((((ci * cout + co % cout) * p.kd + kz) * p.kh + ky) * p.kw + kx)]);
         });
+        return sum;
+      });
 }
 
 void check_pools(PoolParams p, int64_t pad_end, int parts) {
@@ -135,53 +141,125 @@ void check_pools(PoolParams p, int64_t pad_end, int parts) {
   p.x_pixel = p.c + 3;
   p.y_pixel = p.c + 5;
   const auto x = numbers(p.n * p.d * p.h * p.w * p.x_pixel, 1);
-  const auto value = [&](int64_t n, int64_t z, int64_t y, int64_t ix, int64_t c) { return double(x[size_t((((n * p.d + z) * p.h + y) * p.w + ix) * p.x_pixel + c)]); };
-  check(p, p.c, parts, 0, [&](Part part, float* y) { max_pool_3d(part, x.data(), y, p); }, [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t c) {
-    double most = -std::numeric_limits<double>::infinity();
-    for_taps(p, oz, oy, ox, [&](int64_t iz, int64_t iy, int64_t ix, int64_t, int64_t, int64_t) { most = std::fmax(most, value(n, iz, iy, ix, c)); });
-    return most;
-  });
+  const auto value = [&](int64_t n, int64_t z, int64_t y, int64_t ix, int64_t c) {
+    return double(x[size_t((((n * p.d + z) * p.h + y) * p.w + ix) * p.x_pixel + c)]);
+  };
+  check(
+      p, p.c, parts, 0, [&](Part part, float* y) { max_pool_3d(part, x.data(), y, p); },
+      [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t c) {
+        double most = -std::numeric_limits<double>::infinity();
+        for_taps(p, oz, oy, ox,
+                 [&](int64_t iz, int64_t iy, int64_t ix, int64_t, int64_t, int64_t) { most = std::fmax(most, value(n, iz, iy, ix, c)); });
+        return most;
+      });
   for (const bool padded : {false, true}) {
     p.count_include_pad = padded;
-    check(p, p.c, parts, sum_tolerance(p.kd * p.kh * p.kw), [&](Part part, float* y) { average_pool_3d(part, x.data(), y, p); }, [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t c) {
-      double sum = 0, count = 0;
-      for_taps(p, oz, oy, ox, [&](int64_t iz, int64_t iy, int64_t ix, int64_t, int64_t, int64_t) {
-        sum += value(n, iz, iy, ix, c);
-        ++count;
-      });
-      return sum / (padded ? double(p.kd * p.kh * p.kw) : std::fmax(count, 1.0));
-    });
+    check(
+        p, p.c, parts, sum_tolerance(p.kd * p.kh * p.kw), [&](Part part, float* y) { average_pool_3d(part, x.data(), y, p); },
+        [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t c) {
+          double sum = 0, count = 0;
+          for_taps(p, oz, oy, ox, [&](int64_t iz, int64_t iy, int64_t ix, int64_t, int64_t, int64_t) {
+            sum += value(n, iz, iy, ix, c);
+            ++count;
+          });
+          return sum / (padded ? double(p.kd * p.kh * p.kw) : std::fmax(count, 1.0));
+        });
   }
 }
 
 }  // namespace
 
 TEST_CASE("convolutions of volumes agree with the loop") {
-  check_conv<0, 6, 2>({.h = 7, .w = 9, .cin = 10, .cout = 20, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .d = 5, .kd = 3, .pad_front = 1}, 1);
-  check_conv<0, 14, 2>({.n = 2, .h = 9, .w = 8, .cin = 3, .cout = 33, .kh = 3, .kw = 2, .stride_y = 2, .stride_x = 1, .pad_top = 1, .d = 7, .kd = 3, .stride_z = 2, .pad_front = 2}, 1, 3);
-  check_conv<0, 4, 1>({.h = 5, .w = 6, .cin = 8, .cout = 12, .kh = 1, .kw = 3, .dilation_x = 2, .group = 4, .d = 6, .kd = 2, .dilation_z = 3}, 0, 2);
-  check_conv<0, 6, 2>({.h = 3, .w = 3, .cin = 4, .cout = 8, .kh = 2, .kw = 2, .d = 1, .kd = 3, .pad_front = 4}, 4);  // windows that lie outside altogether
+  check_conv<0, 6, 2>(
+      {.h = 7, .w = 9, .cin = 10, .cout = 20, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .d = 5, .kd = 3, .pad_front = 1}, 1);
+  check_conv<0, 14, 2>({.n = 2,
+                        .h = 9,
+                        .w = 8,
+                        .cin = 3,
+                        .cout = 33,
+                        .kh = 3,
+                        .kw = 2,
+                        .stride_y = 2,
+                        .stride_x = 1,
+                        .pad_top = 1,
+                        .d = 7,
+                        .kd = 3,
+                        .stride_z = 2,
+                        .pad_front = 2},
+                       1, 3);
+  check_conv<0, 4, 1>(
+      {.h = 5, .w = 6, .cin = 8, .cout = 12, .kh = 1, .kw = 3, .dilation_x = 2, .group = 4, .d = 6, .kd = 2, .dilation_z = 3}, 0, 2);
+  check_conv<0, 6, 2>({.h = 3, .w = 3, .cin = 4, .cout = 8, .kh = 2, .kw = 2, .d = 1, .kd = 3, .pad_front = 4},
+                      4);  // windows that lie outside altogether
 }
 
 TEST_CASE("winograd of volumes agrees with the loop") {
-  check_conv<4, 7, 4>({.h = 9, .w = 10, .cin = 16, .cout = 40, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .d = 6, .kd = 3, .pad_front = 1}, 1, 2);
-  check_conv<2, 14, 2>({.n = 2, .h = 8, .w = 5, .cin = 37, .cout = 17, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .d = 4, .kd = 2, .dilation_z = 2, .pad_front = 1}, 1, 1, 7);
+  check_conv<4, 7, 4>(
+      {.h = 9, .w = 10, .cin = 16, .cout = 40, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .d = 6, .kd = 3, .pad_front = 1}, 1, 2);
+  check_conv<2, 14, 2>({.n = 2,
+                        .h = 8,
+                        .w = 5,
+                        .cin = 37,
+                        .cout = 17,
+                        .kh = 3,
+                        .kw = 3,
+                        .pad_top = 1,
+                        .pad_left = 1,
+                        .d = 4,
+                        .kd = 2,
+                        .dilation_z = 2,
+                        .pad_front = 1},
+                       1, 1, 7);
   check_conv<4, 6, 2>({.h = 6, .w = 6, .cin = 300, .cout = 33, .kh = 3, .kw = 3, .d = 3, .kd = 3}, 0);
   check_conv<4, 14, 1>({.h = 24, .w = 20, .cin = 16, .cout = 12, .kh = 6, .kw = 6, .pad_top = 2, .pad_left = 2}, 3, 2);  // in pieces
-  check_conv<4, 6, 2>({.n = 2, .h = 11, .w = 9, .cin = 20, .cout = 33, .kh = 4, .kw = 7, .pad_top = 1, .pad_left = 5, .d = 3, .kd = 2, .pad_front = 1}, 2, 3, 4);
+  check_conv<4, 6, 2>(
+      {.n = 2, .h = 11, .w = 9, .cin = 20, .cout = 33, .kh = 4, .kw = 7, .pad_top = 1, .pad_left = 5, .d = 3, .kd = 2, .pad_front = 1}, 2,
+      3, 4);
   check_conv<2, 8, 1>({.h = 9, .w = 4, .cin = 9, .cout = 7, .kh = 8, .kw = 3}, 1);
   check_conv<4, 14, 1, true>({.h = 24, .w = 20, .cin = 16, .cout = 12, .kh = 6, .kw = 6, .pad_top = 2, .pad_left = 2}, 3, 2);
-  check_conv<4, 6, 2, true>({.n = 2, .h = 11, .w = 9, .cin = 20, .cout = 33, .kh = 4, .kw = 7, .pad_top = 1, .pad_left = 5, .d = 3, .kd = 2, .pad_front = 1}, 2, 3, 4);
+  check_conv<4, 6, 2, true>(
+      {.n = 2, .h = 11, .w = 9, .cin = 20, .cout = 33, .kh = 4, .kw = 7, .pad_top = 1, .pad_left = 5, .d = 3, .kd = 2, .pad_front = 1}, 2,
+      3, 4);
   check_conv<2, 7, 4, true>({.h = 8, .w = 5, .cin = 37, .cout = 17, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .d = 4, .kd = 2}, 1);
 }
 
 TEST_CASE("transposed convolutions of volumes agree with the loop") {
-  check_transposed<6, 2>({.h = 4, .w = 5, .cin = 10, .cout = 20, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2, .d = 3, .kd = 2, .stride_z = 2}, 2);
-  check_transposed<14, 2>({.n = 2, .h = 3, .w = 4, .cin = 6, .cout = 9, .kh = 3, .kw = 4, .stride_y = 2, .stride_x = 1, .pad_top = 1, .d = 4, .kd = 3, .stride_z = 2, .pad_front = 1});
-  check_transposed<4, 1>({.h = 3, .w = 3, .cin = 4, .cout = 6, .kh = 2, .kw = 2, .dilation_x = 2, .group = 2, .d = 4, .kd = 2, .stride_z = 3, .dilation_z = 2}, 3);
+  check_transposed<6, 2>(
+      {.h = 4, .w = 5, .cin = 10, .cout = 20, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2, .d = 3, .kd = 2, .stride_z = 2}, 2);
+  check_transposed<14, 2>({.n = 2,
+                           .h = 3,
+                           .w = 4,
+                           .cin = 6,
+                           .cout = 9,
+                           .kh = 3,
+                           .kw = 4,
+                           .stride_y = 2,
+                           .stride_x = 1,
+                           .pad_top = 1,
+                           .d = 4,
+                           .kd = 3,
+                           .stride_z = 2,
+                           .pad_front = 1});
+  check_transposed<4, 1>(
+      {.h = 3, .w = 3, .cin = 4, .cout = 6, .kh = 2, .kw = 2, .dilation_x = 2, .group = 2, .d = 4, .kd = 2, .stride_z = 3, .dilation_z = 2},
+      3);
 }
 
 TEST_CASE("pools of volumes agree with the loop") {
   check_pools({.h = 8, .w = 6, .c = 20, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2, .d = 6, .kd = 2, .stride_z = 2}, 0, 1);
-  check_pools({.n = 2, .h = 7, .w = 9, .c = 5, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 1, .dilation_x = 2, .pad_top = 1, .pad_left = 1, .d = 5, .kd = 3, .pad_front = 1}, 1, 3);
+  check_pools({.n = 2,
+               .h = 7,
+               .w = 9,
+               .c = 5,
+               .kh = 3,
+               .kw = 3,
+               .stride_y = 2,
+               .stride_x = 1,
+               .dilation_x = 2,
+               .pad_top = 1,
+               .pad_left = 1,
+               .d = 5,
+               .kd = 3,
+               .pad_front = 1},
+              1, 3);
 }

@@ -13,10 +13,13 @@ struct Negate {
   }
 };
 
-inline int64_t out_size(int64_t in, int64_t k, int64_t stride, int64_t dilation, int64_t pad_both) { return (in + pad_both - (k - 1) * dilation - 1) / stride + 1; }
+inline int64_t out_size(int64_t in, int64_t k, int64_t stride, int64_t dilation, int64_t pad_both) {
+  return (in + pad_both - (k - 1) * dilation - 1) / stride + 1;
+}
 
 /// x: [n, h, w] pixels of x_pixel floats. w: OIHW. The exact answer at one output.
-inline double exact(const std::vector<float>& x, const std::vector<float>& w, const ConvParams& p, int64_t n, int64_t oy, int64_t ox, int64_t co) {
+inline double exact(const std::vector<float>& x, const std::vector<float>& w, const ConvParams& p, int64_t n, int64_t oy, int64_t ox,
+                    int64_t co) {
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, g = co / cout;
   double sum = 0;
   for (int64_t ky = 0; ky < p.kh; ++ky) {
@@ -24,13 +27,15 @@ inline double exact(const std::vector<float>& x, const std::vector<float>& w, co
       const int64_t iy = oy * p.stride_y - p.pad_top + ky * p.dilation_y, ix = ox * p.stride_x - p.pad_left + kx * p.dilation_x;
       if (iy < 0 || iy >= p.h || ix < 0 || ix >= p.w) continue;
       for (int64_t ci = 0; ci < cin; ++ci)
-        sum += double(x[size_t(((n * p.h + iy) * p.w + ix) * p.x_pixel + g * cin + ci)]) * double(w[size_t(((co * cin + ci) * p.kh + ky) * p.kw + kx)]);
+        sum += double(x[size_t(((n * p.h + iy) * p.w + ix) * p.x_pixel + g * cin + ci)]) *
+               double(w[size_t(((co * cin + ci) * p.kh + ky) * p.kw + kx)]);
     }
   }
   return sum;
 }
 /// w: [cin, cout / group, kh, kw].
-inline double exact_transposed(const std::vector<float>& x, const std::vector<float>& w, const ConvParams& p, int64_t n, int64_t oy, int64_t ox, int64_t co) {
+inline double exact_transposed(const std::vector<float>& x, const std::vector<float>& w, const ConvParams& p, int64_t n, int64_t oy,
+                               int64_t ox, int64_t co) {
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, g = co / cout;
   double sum = 0;
   for (int64_t iy = 0; iy < p.h; ++iy) {
@@ -40,7 +45,8 @@ inline double exact_transposed(const std::vector<float>& x, const std::vector<fl
         for (int64_t kx = 0; kx < p.kw; ++kx) {
           if (ix * p.stride_x - p.pad_left + kx * p.dilation_x != ox) continue;
           for (int64_t ci = 0; ci < cin; ++ci)
-            sum += double(x[size_t(((n * p.h + iy) * p.w + ix) * p.x_pixel + g * cin + ci)]) * double(w[size_t((((g * cin + ci) * cout + co % cout) * p.kh + ky) * p.kw + kx)]);
+            sum += double(x[size_t(((n * p.h + iy) * p.w + ix) * p.x_pixel + g * cin + ci)]) *
+                   double(w[size_t((((g * cin + ci) * cout + co % cout) * p.kh + ky) * p.kw + kx)]);
         }
       }
     }
@@ -51,8 +57,9 @@ inline double exact_transposed(const std::vector<float>& x, const std::vector<fl
 /// run(part, x, y, epilogue, p) against `answer(n, oy, ox, co)` + bias, then residual and relu, or negated where there is no residual.
 template <bool kResidual = true, class Run, class Answer>
 void check(ConvParams p, int parts, const std::vector<float>& x, const std::vector<float>& bias, Run run, Answer answer) {
-  INFO("h " << p.h << " w " << p.w << " cin " << p.cin << " oh " << p.oh << " ow " << p.ow << " cout " << p.cout << " k " << p.kh << "x" << p.kw << " stride " << p.stride_y << " "
-            << p.stride_x << " dilation " << p.dilation_y << " " << p.dilation_x << " group " << p.group << " parts " << parts);
+  INFO("h " << p.h << " w " << p.w << " cin " << p.cin << " oh " << p.oh << " ow " << p.ow << " cout " << p.cout << " k " << p.kh << "x"
+            << p.kw << " stride " << p.stride_y << " " << p.stride_x << " dilation " << p.dilation_y << " " << p.dilation_x << " group "
+            << p.group << " parts " << parts);
   const int64_t pixels = p.n * p.oh * p.ow;
   const auto residual = numbers(pixels * p.cout, 9);
   std::vector<float> y(size_t(pixels * p.y_pixel) + 1, kGuard);
@@ -89,8 +96,10 @@ inline void spoil(std::vector<float>& x, const ConvParams& p) {
 /// run as check has it, without residual, of images with such values. What is not finite is so where the loop in double has it; the rest is within a share of the norms of its window and its
 /// weights: 22 times the error of a tile of values that are alike, as winograd_spoilt.hpp has it.
 template <class Run>
-void check_spoilt(ConvParams p, int parts, const std::vector<float>& x, const std::vector<float>& w, const std::vector<float>& bias, Run run) {
-  INFO("h " << p.h << " w " << p.w << " cin " << p.cin << " oh " << p.oh << " ow " << p.ow << " cout " << p.cout << " k " << p.kh << "x" << p.kw << " stride " << p.stride_y << " parts " << parts);
+void check_spoilt(ConvParams p, int parts, const std::vector<float>& x, const std::vector<float>& w, const std::vector<float>& bias,
+                  Run run) {
+  INFO("h " << p.h << " w " << p.w << " cin " << p.cin << " oh " << p.oh << " ow " << p.ow << " cout " << p.cout << " k " << p.kh << "x"
+            << p.kw << " stride " << p.stride_y << " parts " << parts);
   constexpr double kShare = 2e-5;
   const int64_t pixels = p.n * p.oh * p.ow;
   std::vector<float> y(size_t(pixels * p.y_pixel) + 1, kGuard);
@@ -101,7 +110,8 @@ void check_spoilt(ConvParams p, int parts, const std::vector<float>& x, const st
   const auto window_norm = [&](int64_t n, int64_t oy, int64_t ox) {
     double sum = 0;
     for (int64_t i = 0; i < taps; ++i) {
-      const int64_t iy = oy * p.stride_y - p.pad_top + i / p.cin / p.kw * p.dilation_y, ix = ox * p.stride_x - p.pad_left + i / p.cin % p.kw * p.dilation_x;
+      const int64_t iy = oy * p.stride_y - p.pad_top + i / p.cin / p.kw * p.dilation_y,
+                    ix = ox * p.stride_x - p.pad_left + i / p.cin % p.kw * p.dilation_x;
       if (iy < 0 || iy >= p.h || ix < 0 || ix >= p.w) continue;
       const auto value = double(x[size_t(((n * p.h + iy) * p.w + ix) * p.x_pixel + i % p.cin)]);
       sum += value * value;
@@ -119,7 +129,8 @@ void check_spoilt(ConvParams p, int parts, const std::vector<float>& x, const st
         continue;
       }
       ++finite;
-      wrong += !(std::fabs(got - expected) <= kShare * (window_norm(n, oy, ox) * std::sqrt(norms[size_t(c)]) + std::fabs(double(bias[size_t(c)]))));
+      wrong += !(std::fabs(got - expected) <=
+                 kShare * (window_norm(n, oy, ox) * std::sqrt(norms[size_t(c)]) + std::fabs(double(bias[size_t(c)]))));
     }
   }
   CHECK(wrong == 0);

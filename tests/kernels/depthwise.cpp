@@ -27,10 +27,20 @@ void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
   p.bias = bias.data();
   auto answer = [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); };
   if (p.dilation_x == 1)
-    check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise<KH, KW, SX>(part, in, packed.data(), y, q, epi); }, answer);
+    check(
+        p, parts, x, bias,
+        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
+          depthwise<KH, KW, SX>(part, in, packed.data(), y, q, epi);
+        },
+        answer);
   const int64_t room = depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x);
   const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
-  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_any(part, in, packed.data(), y, scratch.p + part.index * room, q, epi); }, answer);
+  check(
+      p, parts, x, bias,
+      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
+        depthwise_any(part, in, packed.data(), y, scratch.p + part.index * room, q, epi);
+      },
+      answer);
 }
 
 void check_depthwise_winograd(ConvParams p, int64_t pad_end, int parts = 1) {
@@ -43,8 +53,10 @@ void check_depthwise_winograd(ConvParams p, int64_t pad_end, int parts = 1) {
   const auto x = image(p), w = numbers(p.cout * 9, 2), bias = numbers(p.cout, 3);
   const auto packed = pack::depthwise_winograd(w, p.cin);
   p.bias = bias.data();
-  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_winograd(part, in, packed.data(), y, q, epi); },
-        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  check(
+      p, parts, x, bias,
+      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_winograd(part, in, packed.data(), y, q, epi); },
+      [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int K, int C>
@@ -57,8 +69,12 @@ void check_depthwise_narrow(ConvParams p, int64_t pad_end, int parts = 1) {
   const auto x = image(p), w = numbers(C * K * K, 2), bias = biased ? numbers(C, 3) : std::vector<float>(C);
   const auto packed = pack::depthwise(w, C, K, K);
   p.bias = biased ? bias.data() : nullptr;
-  check<false>(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_narrow<K, K, C>(part, in, packed.data(), y, q, epi); },
-        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  check<false>(
+      p, parts, x, bias,
+      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
+        depthwise_narrow<K, K, C>(part, in, packed.data(), y, q, epi);
+      },
+      [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int N>
@@ -69,14 +85,19 @@ void check_narrow(ConvParams p, int64_t pad_end, int parts = 1) {
   p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
   const auto x = image(p), w = numbers(N * p.cin * p.kh * p.kw, 2), bias = numbers(N, 3);
-  const Aligned packed(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width)), spread(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width, true));
+  const Aligned packed(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width)),
+      spread(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width, true));
   p.bias = bias.data();
-  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_narrow<N>(part, in, packed, y, q, epi); },
-        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  check(
+      p, parts, x, bias,
+      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_narrow<N>(part, in, packed, y, q, epi); },
+      [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   p.oh = (p.h - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1 - p.pad_top;
   p.ow = (p.w - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1 - p.pad_left;
-  check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_transpose_narrow<N>(part, in, spread, y, q, epi); },
-        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact_transposed(x, w, p, n, oy, ox, co); });
+  check(
+      p, parts, x, bias,
+      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_transpose_narrow<N>(part, in, spread, y, q, epi); },
+      [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact_transposed(x, w, p, n, oy, ox, co); });
 }
 
 template <int KW, int SX, int GC, int pixels>
@@ -93,8 +114,12 @@ void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
     const auto x = image(p), w = numbers(p.cout * GC * p.kh * KW, 2), bias = numbers(p.cout, 3);
     const auto packed = pack::grouped(w, {.cout = p.cout, .cin = GC, .kh = p.kh, .kw = KW}, Vec::width);
     p.bias = bias.data();
-    check(p, parts, x, bias, [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_grouped<KW, SX, GC, pixels>(part, in, packed.data(), y, q, epi); },
-          [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+    check(
+        p, parts, x, bias,
+        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
+          conv_grouped<KW, SX, GC, pixels>(part, in, packed.data(), y, q, epi);
+        },
+        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   }
 }
 
@@ -109,7 +134,8 @@ void check_row_sums(ConvParams p, int parts) {
   p.ow = out_size(p.w, K, SX, 1, K - 1);
   p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
-  const auto x = image(p), taps = numbers(p.cout * K * K, 2), w = kWinograd ? pack::depthwise_winograd(taps, p.cin) : pack::depthwise(taps, p.cin, K, K), bias = numbers(p.cout, 3);
+  const auto x = image(p), taps = numbers(p.cout * K * K, 2),
+             w = kWinograd ? pack::depthwise_winograd(taps, p.cin) : pack::depthwise(taps, p.cin, K, K), bias = numbers(p.cout, 3);
   p.bias = bias.data();
   const int64_t rows = p.n * p.oh;
   std::vector<float> plain(size_t(rows * p.ow * p.y_pixel), kGuard), y = plain, sums(size_t(rows * p.cout) + 1, kGuard);
@@ -125,7 +151,8 @@ void check_row_sums(ConvParams p, int parts) {
   for (int64_t i = 0; i < rows * p.cout; ++i) {
     double sum = 0;
     for (int64_t ox = 0; ox < p.ow; ++ox) sum += double(y[size_t((i / p.cout * p.ow + ox) * p.y_pixel + i % p.cout)]);
-    wrong += !(std::fabs(sums[size_t(i)] - sum) <= sum_tolerance(p.ow * K * K) / (K * K));  // ow roundings of what is as large as a sum of ow * K * K products
+    wrong += !(std::fabs(sums[size_t(i)] - sum) <=
+               sum_tolerance(p.ow * K * K) / (K * K));  // ow roundings of what is as large as a sum of ow * K * K products
   }
   CHECK(wrong == 0);
 }
@@ -181,8 +208,19 @@ TEST_CASE("depthwise by Winograd of an image without columns writes what lies be
   const std::vector<float> x(c), w(12 * c, 1.0f), bias = numbers(c, 3);
   for (const int64_t ow : {0, 2}) {
     std::vector<float> y(size_t(rows * ow * c + 2), kGuard), sums(size_t(rows * c), kGuard);
-    depthwise_winograd<true>(Part{}, x.data(), w.data(), y.data() + 1, {.h = rows, .w = 0, .cin = c, .oh = rows, .ow = ow, .cout = c, .pad_top = 1, .pad_left = 1 + ow / 2,
-                                                                        .x_pixel = c, .y_pixel = c, .bias = bias.data(), .row_sums = sums.data()});
+    depthwise_winograd<true>(Part{}, x.data(), w.data(), y.data() + 1,
+                             {.h = rows,
+                              .w = 0,
+                              .cin = c,
+                              .oh = rows,
+                              .ow = ow,
+                              .cout = c,
+                              .pad_top = 1,
+                              .pad_left = 1 + ow / 2,
+                              .x_pixel = c,
+                              .y_pixel = c,
+                              .bias = bias.data(),
+                              .row_sums = sums.data()});
     int64_t wrong = (y.front() != kGuard) + (y.back() != kGuard);
     for (size_t i = 1; i + 1 < y.size(); ++i) wrong += y[i] != bias[(i - 1) % size_t(c)];
     for (size_t i = 0; i < sums.size(); ++i) wrong += sums[i] != float(ow) * bias[i % size_t(c)];
@@ -195,7 +233,8 @@ TEST_CASE("depthwise agrees with the loop") {
     check_depthwise<9, 9, 1>({.h = 9, .w = 31, .cin = c, .pad_top = 4, .pad_left = 4}, 4, 2);
     check_depthwise<11, 6, 2>({.h = 20, .w = 30, .cin = c, .stride_y = 2, .pad_top = 5, .pad_left = 3}, 2);
     check_depthwise<3, 3, 1>({.h = 9, .w = 13, .cin = c, .dilation_y = 3, .dilation_x = 3, .pad_top = 3, .pad_left = 3}, 3, 2);
-    check_depthwise<2, 1, 9>({.n = 2, .h = 3, .w = 1, .cin = c, .stride_y = 4, .pad_top = 3, .pad_left = 71}, 0);  // hardly a window meets the image
+    check_depthwise<2, 1, 9>({.n = 2, .h = 3, .w = 1, .cin = c, .stride_y = 4, .pad_top = 3, .pad_left = 71},
+                             0);  // hardly a window meets the image
   }
 
   for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 40}) {

@@ -24,11 +24,23 @@ struct Sizes {
 
 template <bool kExpands, bool kProjects, int K, int SX, bool kPairs = false, bool kWinograd = false>
 void check_chain(Sizes s, int parts = 1) {
-  INFO("h " << s.h << " w " << s.w << " channels " << s.cin << " " << s.middle << " " << s.cout << " k " << K << " stride " << SX << " band " << s.band << " parts " << parts);
+  INFO("h " << s.h << " w " << s.w << " channels " << s.cin << " " << s.middle << " " << s.cout << " k " << K << " stride " << SX
+            << " band " << s.band << " parts " << parts);
   constexpr int NR = 2 * Vec::width, kProjectNR = kPairs ? NR - Vec::width / 2 : NR;
   const int64_t cin = kExpands ? s.cin : s.middle, cout = kProjects ? s.cout : s.middle;
-  ConvParams conv{.n = s.n, .h = s.h, .w = s.w, .cin = s.middle, .oh = (s.h + 2 * s.pad - K) / SX + 1, .ow = (s.w + 2 * s.pad - K) / SX + 1, .cout = s.middle, .kh = K, .kw = K,
-                  .stride_y = SX, .stride_x = SX, .pad_top = s.pad, .pad_left = s.pad};
+  ConvParams conv{.n = s.n,
+                  .h = s.h,
+                  .w = s.w,
+                  .cin = s.middle,
+                  .oh = (s.h + 2 * s.pad - K) / SX + 1,
+                  .ow = (s.w + 2 * s.pad - K) / SX + 1,
+                  .cout = s.middle,
+                  .kh = K,
+                  .kw = K,
+                  .stride_y = SX,
+                  .stride_x = SX,
+                  .pad_top = s.pad,
+                  .pad_left = s.pad};
   const int64_t in_pixels = s.n * s.h * s.w, out_pixels = s.n * conv.oh * conv.ow, x_pixel = cin + 3, y_pixel = cout + 2;
   auto x = numbers(in_pixels * x_pixel, 1);
   for (size_t i = 0; i < x.size(); ++i) {
@@ -37,18 +49,23 @@ void check_chain(Sizes s, int parts = 1) {
   const auto expand_w = pack::panels(numbers(cin * s.middle, 2), {.k = cin, .n = s.middle, .nr = NR});
   auto project_w = pack::panels(numbers(s.middle * cout, 4), {.k = s.middle, .n = cout, .nr = kProjectNR});
   if (kPairs) project_w = pack::pairs(project_w, kProjectNR, Vec::width);
-  const auto taps = numbers(s.middle * K * K, 3), w = kWinograd ? pack::depthwise_winograd(taps, s.middle) : taps, expand_bias = pack::padded(numbers(s.middle, 5), NR), project_bias = pack::padded(numbers(cout, 6), kProjectNR), bias = numbers(s.middle, 7);
+  const auto taps = numbers(s.middle * K * K, 3), w = kWinograd ? pack::depthwise_winograd(taps, s.middle) : taps,
+             expand_bias = pack::padded(numbers(s.middle, 5), NR), project_bias = pack::padded(numbers(cout, 6), kProjectNR),
+             bias = numbers(s.middle, 7);
   const auto residual = numbers(out_pixels * cout, 8);
   conv.bias = bias.data();
   const Epilogue<Clamp> relu{};
   const Epilogue<AddRelu, Rows<float>> add{{residual.data(), cout}};
 
   // One after the other.
-  std::vector<float> wide(size_t(in_pixels * s.middle)), narrow(size_t(out_pixels * s.middle)), wanted(size_t(out_pixels * y_pixel), kGuard);
+  std::vector<float> wide(size_t(in_pixels * s.middle)), narrow(size_t(out_pixels * s.middle)),
+      wanted(size_t(out_pixels * y_pixel), kGuard);
   ConvParams inner = conv;
   inner.x_pixel = kExpands ? s.middle : x_pixel;
   inner.y_pixel = kProjects ? s.middle : y_pixel;
-  if (kExpands) gemm<6, 2>(Part{}, x.data(), expand_w.data(), wide.data(), {.m = in_pixels, .n = s.middle, .k = cin, .lda = x_pixel, .ldc = s.middle, .bias = expand_bias.data()}, relu);
+  if (kExpands)
+    gemm<6, 2>(Part{}, x.data(), expand_w.data(), wide.data(),
+               {.m = in_pixels, .n = s.middle, .k = cin, .lda = x_pixel, .ldc = s.middle, .bias = expand_bias.data()}, relu);
   const float* const depthwise_x = kExpands ? wide.data() : x.data();
   std::vector<float> wanted_sums(size_t(s.n * conv.oh * s.middle), kGuard), sums = wanted_sums;
   inner.row_sums = wanted_sums.data();
@@ -58,15 +75,27 @@ void check_chain(Sizes s, int parts = 1) {
   };
   if (kProjects) convolve.template operator()<false>(narrow.data(), relu);
   else convolve.template operator()<true>(wanted.data(), add);
-  if (kProjects) gemm<6, 2, kPairs>(Part{}, narrow.data(), project_w.data(), wanted.data(), {.m = out_pixels, .n = cout, .k = s.middle, .lda = s.middle, .ldc = y_pixel, .bias = project_bias.data()}, add);
+  if (kProjects)
+    gemm<6, 2, kPairs>(Part{}, narrow.data(), project_w.data(), wanted.data(),
+                       {.m = out_pixels, .n = cout, .k = s.middle, .lda = s.middle, .ldc = y_pixel, .bias = project_bias.data()}, add);
 
   conv.row_sums = sums.data();
-  const DepthwiseChainParams p{.conv = conv, .cin = cin, .cout = cout, .x_pixel = x_pixel, .y_pixel = y_pixel, .expand_bias = expand_bias.data(), .project_bias = project_bias.data(), .band = s.band, .pitch = (s.middle + 15) / 16 * 16};
+  const DepthwiseChainParams p{.conv = conv,
+                               .cin = cin,
+                               .cout = cout,
+                               .x_pixel = x_pixel,
+                               .y_pixel = y_pixel,
+                               .expand_bias = expand_bias.data(),
+                               .project_bias = project_bias.data(),
+                               .band = s.band,
+                               .pitch = (s.middle + 15) / 16 * 16};
   const int64_t room = depthwise_chain_scratch(p, kExpands ? 2 : 0, kProjects);
   std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
   for (int i = parts; i-- > 0;) {
     const auto run = [&](auto second, auto last) {
-      depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2, kPairs, !kProjects, kWinograd>(Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data() + i * room, p, relu, second, last);
+      depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2, kPairs, !kProjects, kWinograd>(
+          Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data() + i * room, p, relu, second,
+          last);
     };
     if constexpr (kProjects) run(relu, add);
     else run(add, Epilogue<Keep>{});

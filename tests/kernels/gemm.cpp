@@ -50,7 +50,10 @@ void check(const Case& t, int nr, Run run, Packing packing = Packing::Panels) {
   }
   // Strassen multiplies sums of up to four values by such: their products are up to four times as large, root mean square. Those of an inner product's pairs are r + 1 / r times as large,
   // where norms are as r to 1: after scaling r is at most 2 / 0.7.
-  const double larger = packing == Packing::Strassen ? 4 : packing == Packing::InnerProduct ? 2 / 0.7 + 0.7 / 2 : 1, tolerance = larger * sum_tolerance(t.k);
+  const double larger = packing == Packing::Strassen       ? 4
+                        : packing == Packing::InnerProduct ? 2 / 0.7 + 0.7 / 2
+                                                           : 1,
+               tolerance = larger * sum_tolerance(t.k);
   int64_t wrong = c[0] != kGuard;
   for (int64_t i = 0; i < t.m; ++i) {
     for (int64_t j = 0; j < ldc; ++j) {
@@ -70,7 +73,9 @@ void check(const Case& t, int nr, Run run, Packing packing = Packing::Panels) {
 
 template <int N>
 void check_narrow() {
-  const auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemm_narrow<N>(part, a, b, c, p, epi); };
+  const auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
+    gemm_narrow<N>(part, a, b, c, p, epi);
+  };
   for (const int64_t m : {1, 7, 8, 21}) {
     for (const int k : {0, 1, Vec::width, Vec::width + 3, 64}) {
       for (const int parts : {1, 3}) {
@@ -126,10 +131,12 @@ void check_strassen() {
   for (const int64_t block : {2, 7, 2 * MR, 6 * MR + 3}) {
     const auto run = [&](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
       const Aligned scratch(std::vector<float>(size_t(part.count * strassen_scratch<MR, NV>(p.k, block)), kGuard));
-      strassen<MR, NV>(part, a, b, c, scratch.p + part.index * strassen_scratch<MR, NV>(p.k, block), p, p.m % 2 == 0 ? p.m / 2 : p.m, block, epi);
+      strassen<MR, NV>(part, a, b, c, scratch.p + part.index * strassen_scratch<MR, NV>(p.k, block), p, p.m % 2 == 0 ? p.m / 2 : p.m, block,
+                       epi);
     };
     for (int64_t m : {1, 2, MR, 2 * MR + 1, 65}) {
-      for (int64_t n : {1, NR - 1, NR + 1, 2 * NR, 3 * NR + 5}) check({.m = m, .n = n, .k = 2 * Vec::width + 6}, NR, run, Packing::Strassen);
+      for (int64_t n : {1, NR - 1, NR + 1, 2 * NR, 3 * NR + 5})
+        check({.m = m, .n = n, .k = 2 * Vec::width + 6}, NR, run, Packing::Strassen);
     }
     check({.m = 4 * MR + 1, .n = 2 * NR + 3, .k = 2, .bias = false, .residual = false}, NR, run, Packing::Strassen);
     check({.m = 4 * MR + 1, .n = 4 * NR, .k = 130, .parts = 2, .residual = false, .gap = 0}, NR, run, Packing::Strassen);
@@ -148,15 +155,18 @@ void check_fast_inner_product() {
         kernel(part, a, b, c, scratch.p + size_t(part.index) * room, p, block, epi);
       };
     };
-    const auto run = with_scratch([](auto... args) { fast_inner_product<MR>(args...); }), any_number = with_scratch([](auto... args) { fast_inner_product_any<MR>(args...); });
+    const auto run = with_scratch([](auto... args) { fast_inner_product<MR>(args...); }),
+               any_number = with_scratch([](auto... args) { fast_inner_product_any<MR>(args...); });
     for (const int64_t m : {1, MR - 1, MR, 2 * MR + 3, 65}) {
       for (const int64_t n : {1, NR - 1, NR + 1, 3 * NR}) check({.m = m, .n = n, .k = 3 * NR + 5}, NR, run, Packing::InnerProduct);
     }
-    for (const int64_t k : {1, 2, 3, 4, 3 * NR - 2, 3 * NR - 1, 3 * NR, 3 * NR + 1, 3 * NR + 2, 6 * NR, 200}) check({.m = 7, .n = NR + 2, .k = k, .bias = k % 2 == 0, .residual = false}, NR, run, Packing::InnerProduct);
+    for (const int64_t k : {1, 2, 3, 4, 3 * NR - 2, 3 * NR - 1, 3 * NR, 3 * NR + 1, 3 * NR + 2, 6 * NR, 200})
+      check({.m = 7, .n = NR + 2, .k = k, .bias = k % 2 == 0, .residual = false}, NR, run, Packing::InnerProduct);
     check({.m = 4 * MR + 1, .n = 4 * NR, .k = 130, .parts = 3, .residual = false, .gap = 0}, NR, run, Packing::InnerProduct);
     check({.m = 3, .n = 6 * NR + 1, .k = 64, .parts = 5}, NR, run, Packing::InnerProduct);
     for (const int64_t m : {1, 2, 4, 5, 30}) {
-      for (const int64_t k : {1, 2, 3, 4, 3 * NR - 1, 3 * NR + 2}) check({.m = m, .n = 9 * NR + 1, .k = k, .parts = int(k % 3) + 1}, NR, any_number, Packing::InnerProduct);
+      for (const int64_t k : {1, 2, 3, 4, 3 * NR - 1, 3 * NR + 2})
+        check({.m = m, .n = 9 * NR + 1, .k = k, .parts = int(k % 3) + 1}, NR, any_number, Packing::InnerProduct);
     }
   }
 }
@@ -190,7 +200,9 @@ TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of ro
   row(17)[3] = kInfinity;
   row(18)[k - 1] = -kInfinity;
   row(30)[50] = kNan;
-  for (int64_t j = 0; j < k; ++j) row(40)[j] *= 0x1p-120f, row(41)[j] = std::ldexp(row(41)[j], 60), row(42)[j] = j == 20 ? 3e38f : 0, row(43)[j] = j == 0 ? 0x1p-130f : 0;  // the last times d is 0
+  for (int64_t j = 0; j < k; ++j)
+    row(40)[j] *= 0x1p-120f, row(41)[j] = std::ldexp(row(41)[j], 60), row(42)[j] = j == 20 ? 3e38f : 0,
+                             row(43)[j] = j == 0 ? 0x1p-130f : 0;  // the last times d is 0
   const Aligned packed(pack::fast_inner_product(b, {.k = k, .n = n, .nr = Vec::width}));
   const auto run = [&](const std::vector<float>& from, Part part, std::vector<float>& c) {
     constexpr int64_t kBlock = 24;
@@ -200,7 +212,9 @@ TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of ro
   std::vector<float> c(m * n), parts(m * n), alone(m * n);
   run(a, {}, c);
   // A row by itself comes with multiply-adds alone where only a run tells how many there are.
-  for (int64_t i = 0; i < m; ++i) fast_inner_product_any<12>({}, &a[size_t(i * k)], packed.p, &alone[size_t(i * n)], nullptr, {.m = 1, .n = n, .k = k, .lda = k, .ldc = n}, 1);
+  for (int64_t i = 0; i < m; ++i)
+    fast_inner_product_any<12>({}, &a[size_t(i * k)], packed.p, &alone[size_t(i * n)], nullptr,
+                               {.m = 1, .n = n, .k = k, .lda = k, .ldc = n}, 1);
   int64_t wrong = 0;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
@@ -214,7 +228,10 @@ TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of ro
       // 13 by the norms of x d and w / d, as the kernel's head has it. d is not this scale but a power of two near it: within 2 either way, for each of the two norms.
       const double bound = 13 * 4 * double(k) * 0x1p-24 * std::sqrt(row_squares * column_squares);
       for (const float got : {c[size_t(i * n + j)], alone[size_t(i * n + j)]}) {
-        wrong += !(i == 5 ? got == 0 : std::isnan(sum) ? std::isnan(got) : std::isinf(float(sum)) ? got == float(sum) : std::fabs(double(got) - sum) <= bound + 0x1p-126);
+        wrong += !(i == 5                   ? got == 0
+                   : std::isnan(sum)        ? std::isnan(got)
+                   : std::isinf(float(sum)) ? got == float(sum)
+                                            : std::fabs(double(got) - sum) <= bound + 0x1p-126);
       }
     }
   }
@@ -291,7 +308,9 @@ TEST_CASE("strassen leaves infinities, NaN and outliers in their rows") {
             weights += y * y;
           }
           const auto got = double(c[size_t(i * n + j)]);
-          wrong += std::isnan(sum) ? !std::isnan(got) : std::isinf(sum) ? got != sum : !(std::fabs(got - sum) <= 2e-5 * std::sqrt(squares * weights));
+          wrong += std::isnan(sum)   ? !std::isnan(got)
+                   : std::isinf(sum) ? got != sum
+                                     : !(std::fabs(got - sum) <= 2e-5 * std::sqrt(squares * weights));
         }
       }
       INFO("block " << block << " value " << value);
@@ -307,7 +326,9 @@ TEST_CASE("strassen gives the same for any number of threads") {
   const auto run = [&](int parts, int64_t block) {
     std::vector<float> c(size_t(m * n), kGuard);
     const Aligned scratch(std::vector<float>(size_t(parts * strassen_scratch<8, 2>(k, block)), kGuard));
-    for (int i = 0; i < parts; ++i) strassen<8, 2>(Part{i, parts}, a.data(), b.p, c.data(), scratch.p + i * strassen_scratch<8, 2>(k, block), {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
+    for (int i = 0; i < parts; ++i)
+      strassen<8, 2>(Part{i, parts}, a.data(), b.p, c.data(), scratch.p + i * strassen_scratch<8, 2>(k, block),
+                     {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
     return c;
   };
   for (const int64_t block : {48, 300}) {
@@ -332,13 +353,16 @@ TEST_CASE("a NaN in a reaches its row and no other") {
   for (int i = 0; i < 12; ++i) CHECK(std::isnan(c[size_t(i)]) == (i / 3 == 1));
 }
 
-TEST_CASE("pairs lie as their documentation shows") { CHECK(pack::pairs({1, 2, 3, 4, 5, 6}, 3, 2) == std::vector<float>{1, 2, 4, 5, 3, 6}); }
+TEST_CASE("pairs lie as their documentation shows") {
+  CHECK(pack::pairs({1, 2, 3, 4, 5, 6}, 3, 2) == std::vector<float>{1, 2, 4, 5, 3, 6});
+}
 
 TEST_CASE("panels hold the matrix as their documentation shows") {
   const std::vector<float> b = {1, 2, 3, 4, 5, 6}, bt = {1, 4, 2, 5, 3, 6}, expected = {1, 2, 4, 5, 3, 0, 6, 0};
   CHECK(pack::panels(b, {.k = 2, .n = 3, .nr = 2}) == expected);
   CHECK(pack::panels(bt, {.k = 2, .n = 3, .nr = 2, .transposed = true}) == expected);
-  CHECK(pack::conv(std::vector<float>{0, 1, 10, 11}, {.cout = 1, .cin = 2, .kh = 1, .kw = 2, .nr = 2}) == std::vector<float>{0, 0, 10, 0, 1, 0, 11, 0});
+  CHECK(pack::conv(std::vector<float>{0, 1, 10, 11}, {.cout = 1, .cin = 2, .kh = 1, .kw = 2, .nr = 2}) ==
+        std::vector<float>{0, 0, 10, 0, 1, 0, 11, 0});
 }
 
 TEST_CASE("gemm_scaled multiplies each image by weights scaled for it") {
@@ -349,7 +373,8 @@ TEST_CASE("gemm_scaled multiplies each image by weights scaled for it") {
       const auto panels = pack::panels(matrix, {.k = k, .n = n, .nr = NR});
       return kPairs ? pack::pairs(panels, NR, Vec::width) : panels;
     };
-    const auto x = numbers(images * pixels * k, 1), w = numbers(k * n, 2), s = numbers(images * k, 3), bias = numbers(n, 4), residual = numbers(images * pixels * n, 5);
+    const auto x = numbers(images * pixels * k, 1), w = numbers(k * n, 2), s = numbers(images * k, 3), bias = numbers(n, 4),
+               residual = numbers(images * pixels * n, 5);
     const Aligned panels(packed(w)), packed_bias(pack::padded(bias, NR));
     const auto room = size_t(pack::panels_size(k, n, NR));
     const GemmParams p{.m = images * pixels, .n = n, .k = k, .lda = k, .ldc = n, .bias = packed_bias.p};
@@ -361,7 +386,8 @@ TEST_CASE("gemm_scaled multiplies each image by weights scaled for it") {
       GemmParams of_image = p;
       of_image.m = pixels;
       const Aligned of(packed(scaled));
-      gemm<MR, NV, kPairs>(Part{}, x.data() + image * pixels * k, of.p, wanted.data() + image * pixels * n, of_image, Epilogue<AddRelu, Rows<float>>{{residual.data() + image * pixels * n, n}});
+      gemm<MR, NV, kPairs>(Part{}, x.data() + image * pixels * k, of.p, wanted.data() + image * pixels * n, of_image,
+                           Epilogue<AddRelu, Rows<float>>{{residual.data() + image * pixels * n, n}});
     }
     for (const int parts : {1, 3}) {
       std::vector<float> got(wanted.size(), kGuard);

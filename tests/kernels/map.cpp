@@ -87,7 +87,11 @@ TEST_CASE("map reads and writes bools as masks") {
     CHECK(y[a.size()] == -77.0f);
     const bool yes = true;
     map<Where>({}, {n}, Stream{y.data()}, Fixed{&yes}, Stream{a.data()}, Stream{b.data()});
-    CHECK(y == [&] { auto all = a; all.push_back(-77.0f); return all; }());
+    CHECK(y == [&] {
+      auto all = a;
+      all.push_back(-77.0f);
+      return all;
+    }());
     map<Constants>({}, {n}, Stream{y.data()}, Stream{a.data()});
     CHECK(y[0] == 2.0f);
   }

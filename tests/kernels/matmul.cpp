@@ -18,9 +18,19 @@ void check(int64_t m, int64_t n, int64_t k, int parts) {
   const auto a = numbers(6 * m * lda, 1), b = numbers(3 * b_rows * ldb, 2), residual = numbers(6 * m * n, 3);
   std::vector<float> c(size_t(6 * m * ldc) + 1, kGuard), scratch(size_t(parts * matmul_scratch(k, NR)) + 16);
   float* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64 / 4;
-  const MatMulParams p{.m = m, .n = n, .k = k, .lda = lda, .ldb = ldb, .ldc = ldc, .batch = {2, 3},
-                       .a_batch = {3 * m * lda, m * lda}, .b_batch = {0, b_rows * ldb}, .c_batch = {3 * m * ldc, m * ldc}};
-  for (int i = 0; i < parts; ++i) matmul<MR, NV, transposed>({i, parts}, a.data(), b.data(), c.data() + 1, aligned + i * matmul_scratch(k, NR), p, Epilogue<AddRelu, Rows<float>>{{residual.data(), n}});
+  const MatMulParams p{.m = m,
+                       .n = n,
+                       .k = k,
+                       .lda = lda,
+                       .ldb = ldb,
+                       .ldc = ldc,
+                       .batch = {2, 3},
+                       .a_batch = {3 * m * lda, m * lda},
+                       .b_batch = {0, b_rows * ldb},
+                       .c_batch = {3 * m * ldc, m * ldc}};
+  for (int i = 0; i < parts; ++i)
+    matmul<MR, NV, transposed>({i, parts}, a.data(), b.data(), c.data() + 1, aligned + i * matmul_scratch(k, NR), p,
+                               Epilogue<AddRelu, Rows<float>>{{residual.data(), n}});
   int64_t wrong = c[0] != kGuard;
   for (int64_t batch = 0; batch < 6; ++batch) {
     for (int64_t i = 0; i < m; ++i) {
@@ -32,7 +42,8 @@ void check(int64_t m, int64_t n, int64_t k, int parts) {
         }
         double y = 0;
         const float* const bm = b.data() + batch % 3 * b_rows * ldb;
-        for (int64_t s = 0; s < k; ++s) y += double(a[size_t((batch * m + i) * lda + s)]) * double(transposed ? bm[j * ldb + s] : bm[s * ldb + j]);
+        for (int64_t s = 0; s < k; ++s)
+          y += double(a[size_t((batch * m + i) * lda + s)]) * double(transposed ? bm[j * ldb + s] : bm[s * ldb + j]);
         y = std::fmax(y + double(residual[size_t((batch * m + i) * n + j)]), 0.0);
         wrong += !(std::fabs(got - y) <= sum_tolerance(k));
       }
@@ -61,7 +72,9 @@ TEST_CASE("a matrix is transposed in blocks and nothing else is touched") {
         const auto x = numbers(2 * cols * x_row);
         std::vector<float> y(size_t(2 * rows * y_row) + 1, kGuard);
         for (int i = 0; i < parts; ++i)
-          transpose_matrix({i, parts}, x.data(), y.data() + 1, {.batch = 2, .rows = rows, .cols = cols, .x_row = x_row, .y_row = y_row, .x_batch = cols * x_row, .y_batch = rows * y_row});
+          transpose_matrix(
+              {i, parts}, x.data(), y.data() + 1,
+              {.batch = 2, .rows = rows, .cols = cols, .x_row = x_row, .y_row = y_row, .x_batch = cols * x_row, .y_batch = rows * y_row});
         int64_t wrong = y[0] != kGuard;
         for (int64_t b = 0; b < 2; ++b) {
           for (int64_t i = 0; i < rows; ++i) {
@@ -111,7 +124,8 @@ TEST_CASE("boxes are copied between any two placements") {
     CHECK(turned == stepped);
     int64_t wrong = 0;
     for (int64_t i = 0; i < 2 * h * w; ++i) {
-      for (int64_t j = 0; j < pitch; ++j) wrong += stepped[size_t(i * pitch + j)] != (j < c ? x[size_t((i / (h * w) * c + j) * h * w + i % (h * w))] : kGuard);
+      for (int64_t j = 0; j < pitch; ++j)
+        wrong += stepped[size_t(i * pitch + j)] != (j < c ? x[size_t((i / (h * w) * c + j) * h * w + i % (h * w))] : kGuard);
     }
     CHECK(wrong == 0);
   }

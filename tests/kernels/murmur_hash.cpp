@@ -52,7 +52,8 @@ TEST_CASE("MurmurHash3 gives the published values") {
 
 TEST_CASE("MurmurHash3 of 0 to 8 bytes") {
   constexpr uint32_t kOfLength[] = {0, 0x3c2569b2, 0x9bbfd75f, 0xb3dd93fa, 0x43ed676a, 0xe89b9af6, 0x6181c085, 0x883c9b06, 0x49ddccc4};
-  constexpr uint32_t kWithSeed[] = {0xebb6c228, 0x7fa09ea6, 0x74875592, 0xc84a62dd, 0xf0478627, 0xe915b832, 0x53f930c5, 0xbf71efb0, 0xcf0266e4};
+  constexpr uint32_t kWithSeed[] = {0xebb6c228, 0x7fa09ea6, 0x74875592, 0xc84a62dd, 0xf0478627,
+                                    0xe915b832, 0x53f930c5, 0xbf71efb0, 0xcf0266e4};
   // Bytes above 127 are not negative.
   constexpr uint32_t kOfHighBytes[] = {0, 0x3233c4aa, 0xeb9673fa, 0x5a7f8421, 0xb155c48e, 0x5fe4d366, 0x03e2c0e5, 0x2df2d794};
   for (std::size_t length = 0; length <= 8; ++length) {

@@ -15,14 +15,18 @@ template <class Kernel>
 void check(const std::vector<int32_t>& channels, int64_t of, int64_t x_gap, int64_t y_gap, Kernel&& kernel) {
   const auto count = static_cast<int64_t>(channels.size()), x_pixel = of + x_gap, y_pixel = count + y_gap;
   std::vector<float> image = test::numbers(kPixels * x_pixel), picked(static_cast<std::size_t>(kPixels * count));
-  REQUIRE(!scalar::gather<float, int32_t>({picked.data(), {kPixels, count}}, {image.data(), {kPixels, x_pixel}}, {channels.data(), {count}}, {.axis = 1}));
+  REQUIRE(!scalar::gather<float, int32_t>({picked.data(), {kPixels, count}}, {image.data(), {kPixels, x_pixel}}, {channels.data(), {count}},
+                                          {.axis = 1}));
   image.resize(static_cast<std::size_t>(kPixels * x_pixel - x_gap));
   const test::Unaligned x(image);
   for (int parts : {1, 3, 8}) {
     INFO(count << " of " << of << " channels, gaps " << x_gap << ", " << y_gap << ", " << parts << " parts");
     std::vector<float> wanted(static_cast<std::size_t>((kPixels - 1) * y_pixel + count), test::kGuard), y = wanted;
-    for (int64_t i = 0; i < kPixels * count; ++i) wanted[static_cast<std::size_t>(i / count * y_pixel + i % count)] = picked[static_cast<std::size_t>(i)];
-    for (int part = 0; part < parts; ++part) kernel(Part{part, parts}, x.data(), y.data(), PickParams{.pixels = kPixels, .channels = count, .x_pixel = x_pixel, .y_pixel = y_pixel});
+    for (int64_t i = 0; i < kPixels * count; ++i)
+      wanted[static_cast<std::size_t>(i / count * y_pixel + i % count)] = picked[static_cast<std::size_t>(i)];
+    for (int part = 0; part < parts; ++part)
+      kernel(Part{part, parts}, x.data(), y.data(),
+             PickParams{.pixels = kPixels, .channels = count, .x_pixel = x_pixel, .y_pixel = y_pixel});
     REQUIRE(y == wanted);
   }
 }
@@ -34,7 +38,8 @@ void check_interleaved() {
     for (int64_t i = 0; i < each; ++i) {
       for (int64_t j = 0; j < groups; ++j) channels.push_back(static_cast<int32_t>(j * each + i));
     }
-    for (const auto& [x_gap, y_gap] : {std::pair{0, 0}, {5, 3}, {0, 64}}) check(channels, each * groups, x_gap, y_gap, interleave_channels<groups>);
+    for (const auto& [x_gap, y_gap] : {std::pair{0, 0}, {5, 3}, {0, 64}})
+      check(channels, each * groups, x_gap, y_gap, interleave_channels<groups>);
   }
 }
 
@@ -56,7 +61,8 @@ TEST_CASE("pick_channels takes any channels, some never and some twice") {
       std::vector<int32_t> channels;
       for (int32_t i = 0; i < count; ++i) channels.push_back((i * 7 + 3) % of);
       for (int64_t gap : {0, 9}) {
-        check(channels, of, gap, gap, [&](Part part, const float* x, float* y, PickParams p) { pick_channels(part, x, y, channels.data(), p); });
+        check(channels, of, gap, gap,
+              [&](Part part, const float* x, float* y, PickParams p) { pick_channels(part, x, y, channels.data(), p); });
       }
     }
   }

@@ -37,7 +37,8 @@ void check_last(F combine, double start, double relative) {
       for (float& v : x) v = 1.0f + v / 1000;
     }
     std::vector<float> y(4, kGuard);
-    for (int part = 0; part < 2; ++part) reduce_last<Op>({part, 2}, x.data(), y.data(), {.outer = 3, .r = r, .x_row = pitch}, Epilogue<Half>{});
+    for (int part = 0; part < 2; ++part)
+      reduce_last<Op>({part, 2}, x.data(), y.data(), {.outer = 3, .r = r, .x_row = pitch}, Epilogue<Half>{});
     CHECK(y[3] == kGuard);
     for (int64_t o = 0; o < 3; ++o) {
       double total = start;
@@ -135,7 +136,8 @@ TEST_CASE("softmax and its logarithm") {
           continue;
         }
         const double expected = std::exp(v(i) - top) / total, log_expected = v(i) - top - std::log(total);
-        wrong += !(std::fabs(y[at] - expected) <= (1e-6 + 1.2e-7 * (top - v(i))) * expected + 1e-30) || !(std::fabs(z[at] - log_expected) <= 1e-5);
+        wrong += !(std::fabs(y[at] - expected) <= (1e-6 + 1.2e-7 * (top - v(i))) * expected + 1e-30) ||
+                 !(std::fabs(z[at] - log_expected) <= 1e-5);
       }
     }
     INFO("n " << n);
@@ -159,7 +161,9 @@ TEST_CASE("softmax and its logarithm") {
       for (int64_t i = 0; i < y_row; ++i) {
         const size_t at = size_t(r * y_row + i);
         if (i >= n) wrong += y[at] != kGuard || z[at] != kGuard;
-        else wrong += !(std::fabs(y[at] - std::exp(double(v[i]) - top) / total) <= 1e-6) || !(std::fabs(z[at] - (double(v[i]) - top - std::log(total))) <= 1e-5);
+        else
+          wrong += !(std::fabs(y[at] - std::exp(double(v[i]) - top) / total) <= 1e-6) ||
+                   !(std::fabs(z[at] - (double(v[i]) - top - std::log(total))) <= 1e-5);
       }
     }
     INFO("n " << n);
@@ -182,7 +186,14 @@ TEST_CASE("layer and rms normalisation") {
     auto x = numbers(3 * pitch), residual = numbers(3 * n, 4), scale = numbers(n, 5), bias = numbers(n, 6);
     for (float& v : x) v += 100.0f;  // a mean that would cancel
     std::vector<float> y(size_t(3 * pitch), kGuard), z = y, values = y, w = y;
-    NormParams p{.rows = 3, .n = n, .x_row = pitch, .y_row = pitch, .epsilon = 1e-3f, .scale = scale.data(), .bias = bias.data(), .values = values.data()};
+    NormParams p{.rows = 3,
+                 .n = n,
+                 .x_row = pitch,
+                 .y_row = pitch,
+                 .epsilon = 1e-3f,
+                 .scale = scale.data(),
+                 .bias = bias.data(),
+                 .values = values.data()};
     const Epilogue<ScaleAdd, Rows<float>> prologue{{residual.data(), n}};
     for (int part = 0; part < 2; ++part) layer_norm({part, 2}, x.data(), y.data(), p, prologue);
     p.bias = nullptr;
@@ -243,9 +254,51 @@ TEST_CASE("pooling") {
   };
   for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 50}) {
     const Case cases[] = {
-        {{.h = 12, .w = 11, .c = c, .oh = 6, .ow = 6, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1, .x_pixel = c + 1, .y_pixel = c + 2}, 3},
-        {{.n = 2, .h = 9, .w = 9, .c = c, .oh = 5, .ow = 5, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2, .x_pixel = c, .y_pixel = c, .count_include_pad = true}, 1},  // ceil_mode
-        {{.h = 9, .w = 9, .c = c, .oh = 7, .ow = 5, .kh = 2, .kw = 3, .dilation_y = 3, .dilation_x = 2, .pad_top = 1, .pad_left = 0, .x_pixel = c, .y_pixel = c, .count_include_pad = true}, 2},
+        {{.h = 12,
+          .w = 11,
+          .c = c,
+          .oh = 6,
+          .ow = 6,
+          .kh = 3,
+          .kw = 3,
+          .stride_y = 2,
+          .stride_x = 2,
+          .pad_top = 1,
+          .pad_left = 1,
+          .pad_bottom = 1,
+          .pad_right = 1,
+          .x_pixel = c + 1,
+          .y_pixel = c + 2},
+         3},
+        {{.n = 2,
+          .h = 9,
+          .w = 9,
+          .c = c,
+          .oh = 5,
+          .ow = 5,
+          .kh = 2,
+          .kw = 2,
+          .stride_y = 2,
+          .stride_x = 2,
+          .x_pixel = c,
+          .y_pixel = c,
+          .count_include_pad = true},
+         1},  // ceil_mode
+        {{.h = 9,
+          .w = 9,
+          .c = c,
+          .oh = 7,
+          .ow = 5,
+          .kh = 2,
+          .kw = 3,
+          .dilation_y = 3,
+          .dilation_x = 2,
+          .pad_top = 1,
+          .pad_left = 0,
+          .x_pixel = c,
+          .y_pixel = c,
+          .count_include_pad = true},
+         2},
     };
     for (const auto& [p, parts] : cases) {
       auto x = numbers(p.n * p.h * p.w * p.x_pixel);
@@ -267,7 +320,8 @@ TEST_CASE("pooling") {
           int64_t count = 0;
           for (int64_t ky = 0; ky < p.kh; ++ky) {
             for (int64_t kx = 0; kx < p.kw; ++kx) {
-              const int64_t iy = o / p.ow % p.oh * p.stride_y - p.pad_top + ky * p.dilation_y, ix = o % p.ow * p.stride_x - p.pad_left + kx * p.dilation_x;
+              const int64_t iy = o / p.ow % p.oh * p.stride_y - p.pad_top + ky * p.dilation_y,
+                            ix = o % p.ow * p.stride_x - p.pad_left + kx * p.dilation_x;
               const bool inside = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w;
               count += inside || (p.count_include_pad && iy < p.h + p.pad_bottom && ix < p.w + p.pad_right);
               if (!inside) continue;
@@ -312,17 +366,20 @@ TEST_CASE("max_pool_planar agrees with the loop") {
 
 TEST_CASE("sums of squares over neighbouring channels, at the edges and with windows wider than the pixel") {
   for (int64_t c : std::initializer_list<int64_t>{1, 3, Vec::width - 1, Vec::width, Vec::width + 1, 3 * Vec::width, 5 * Vec::width + 3}) {
-    for (const auto& [before, after] : std::initializer_list<std::pair<int64_t, int64_t>>{{0, 0}, {2, 2}, {1, 2}, {Vec::width, Vec::width + 1}, {1000, 1000}}) {
+    for (const auto& [before, after] :
+         std::initializer_list<std::pair<int64_t, int64_t>>{{0, 0}, {2, 2}, {1, 2}, {Vec::width, Vec::width + 1}, {1000, 1000}}) {
       const int64_t pixels = 5, x_pixel = c + 1, y_pixel = c + 2;
       const Unaligned x(numbers((pixels - 1) * x_pixel + c));
       std::vector<float> y(size_t(pixels * y_pixel), kGuard);
       const ChannelWindowParams p{.pixels = pixels, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .before = before, .after = after};
-      for (int part = 0; part < 2; ++part) window_squares({part, 2}, x.data(), y.data(), p, Epilogue<ScaleAdd, Rows<float>>{{x.data(), x_pixel}});
+      for (int part = 0; part < 2; ++part)
+        window_squares({part, 2}, x.data(), y.data(), p, Epilogue<ScaleAdd, Rows<float>>{{x.data(), x_pixel}});
       INFO("c " << c << " before " << before << " after " << after);
       for (int64_t pixel = 0; pixel < pixels; ++pixel) {
         for (int64_t ch = 0; ch < c; ++ch) {
           double sum = 0;
-          for (int64_t k = std::max<int64_t>(0, ch - before); k <= std::min(c - 1, ch + after); ++k) sum += std::pow(double(x.data()[pixel * x_pixel + k]), 2);
+          for (int64_t k = std::max<int64_t>(0, ch - before); k <= std::min(c - 1, ch + after); ++k)
+            sum += std::pow(double(x.data()[pixel * x_pixel + k]), 2);
           CHECK(std::fabs(y[size_t(pixel * y_pixel + ch)] - (2 * sum + x.data()[pixel * x_pixel + ch])) <= 1e-6 * (1 + sum));
         }
         for (int64_t ch = c; ch < y_pixel; ++ch) CHECK(y[size_t(pixel * y_pixel + ch)] == kGuard);

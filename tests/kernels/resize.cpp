@@ -33,7 +33,8 @@ struct Axis {
 std::vector<double> resized(const std::vector<double>& x, int64_t outer, const Axis& axis, int64_t inner) {
   if (axis.index.empty()) return x;
   std::vector<double> y(size_t(outer * axis.out * inner)), weight(axis.weight.begin(), axis.weight.end());
-  scalar::resize<double, double, double>({}, y.data(), x.data(), axis.index.data(), weight.data(), {outer, axis.in, axis.out, inner, axis.taps});
+  scalar::resize<double, double, double>({}, y.data(), x.data(), axis.index.data(), weight.data(),
+                                         {outer, axis.in, axis.out, inner, axis.taps});
   return y;
 }
 
@@ -46,10 +47,12 @@ void check_planes(int64_t planes, const Axis& y, const Axis& x) {
   const test::Unaligned from(image);
   const std::vector<double> wanted = resized(resized({image.begin(), image.end()}, planes, y, x.in), planes * y.out, x, 1);
   for (int parts : {1, 3}) {
-    INFO(planes << " planes, " << y.in << "x" << x.in << " to " << y.out << "x" << x.out << ", taps " << y.taps << "x" << x.taps << ", " << parts << " parts");
+    INFO(planes << " planes, " << y.in << "x" << x.in << " to " << y.out << "x" << x.out << ", taps " << y.taps << "x" << x.taps << ", "
+                << parts << " parts");
     std::vector<float> got(wanted.size() + 1, kGuard);
     for (int part = 0; part < parts; ++part)
-      resize_planar<down, across>({part, parts}, from.data(), got.data(), {.planes = planes, .h = y.in, .w = x.in, .y = y.axis(), .x = x.axis()});
+      resize_planar<down, across>({part, parts}, from.data(), got.data(),
+                                  {.planes = planes, .h = y.in, .w = x.in, .y = y.axis(), .x = x.axis()});
     int64_t wrong = got.back() != kGuard;
     for (size_t i = 0; i < wanted.size(); ++i) wrong += !is_near(got[i], wanted[i]);
     CHECK(wrong == 0);
@@ -67,7 +70,8 @@ void check_pixels(int64_t n, const Axis& y, const Axis& x, int64_t c) {
   INFO(n << " images, " << y.in << "x" << x.in << "x" << c << " to " << y.out << "x" << x.out << ", taps " << y.taps << "x" << x.taps);
   std::vector<float> got(size_t(n * y.out * x.out * y_pixel), kGuard);
   for (int part = 0; part < 2; ++part)
-    resize<down, across>({part, 2}, from.data(), got.data(), {.n = n, .h = y.in, .w = x.in, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .y = y.axis(), .x = x.axis()});
+    resize<down, across>({part, 2}, from.data(), got.data(),
+                         {.n = n, .h = y.in, .w = x.in, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .y = y.axis(), .x = x.axis()});
   int64_t wrong = 0;
   for (int64_t i = 0; i < n * y.out * x.out; ++i) {
     for (int64_t ch = 0; ch < y_pixel; ++ch) {
@@ -82,8 +86,20 @@ void check_pixels(int64_t n, const Axis& y, const Axis& x, int64_t c) {
 
 TEST_CASE("planes are resized along both axes at once") {
   // Enlarged a little and much, made smaller so that a vector reaches over two registers or farther, and rows shorter than a vector.
-  for (const auto& [in, out] : std::initializer_list<std::pair<int64_t, int64_t>>{
-           {1, 5}, {3, 3}, {5, 40}, {7, 3}, {16, 17}, {17, 33}, {31, 16}, {32, 15}, {33, 17}, {40, 7}, {64, 512}, {100, 333}, {300, 141}, {300, 20}}) {
+  for (const auto& [in, out] : std::initializer_list<std::pair<int64_t, int64_t>>{{1, 5},
+                                                                                  {3, 3},
+                                                                                  {5, 40},
+                                                                                  {7, 3},
+                                                                                  {16, 17},
+                                                                                  {17, 33},
+                                                                                  {31, 16},
+                                                                                  {32, 15},
+                                                                                  {33, 17},
+                                                                                  {40, 7},
+                                                                                  {64, 512},
+                                                                                  {100, 333},
+                                                                                  {300, 141},
+                                                                                  {300, 20}}) {
     check_planes<2, 2>(3, {5, 8, Filter::linear}, {in, out, Filter::linear});
     check_planes<2, 2>(2, {in, out, Filter::linear}, {19, 38, Filter::linear});
     check_planes<4, 4>(2, {6, 9, Filter::cubic}, {in, out, Filter::cubic});

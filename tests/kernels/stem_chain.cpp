@@ -30,8 +30,19 @@ struct StemCase {
   std::vector<float> x, w, bias;
 
   explicit StemCase(const Image& i)
-      : p{.n = i.n, .h = i.h, .w = i.w, .cin = 3, .oh = (i.h + 2 * i.pad - 3) / i.stride + 1, .ow = (i.w + 2 * i.pad - 3) / i.stride + 1, .cout = i.channels, .kh = 3, .kw = 3,
-          .stride_y = i.stride, .stride_x = i.stride, .pad_top = i.pad, .pad_left = i.pad},
+      : p{.n = i.n,
+          .h = i.h,
+          .w = i.w,
+          .cin = 3,
+          .oh = (i.h + 2 * i.pad - 3) / i.stride + 1,
+          .ow = (i.w + 2 * i.pad - 3) / i.stride + 1,
+          .cout = i.channels,
+          .kh = 3,
+          .kw = 3,
+          .stride_y = i.stride,
+          .stride_x = i.stride,
+          .pad_top = i.pad,
+          .pad_left = i.pad},
         x(numbers(i.n * 3 * i.h * i.w, 1)),
         w(pack::conv_stem(numbers(i.channels * 27, 2), {.cout = i.channels, .cin = 3, .kh = 3, .kw = 3, .nr = kFill})),
         bias(pack::padded(numbers(i.channels, 3), kFill)) {
@@ -55,19 +66,34 @@ template <int SX>
 void check_pool(const Image& image, const PoolCase& c) {
   const StemCase stem(image);
   const int64_t reach = (c.k - 1) * c.dilation + 1;
-  PoolParams pool{.n = image.n, .h = stem.p.oh, .w = stem.p.ow, .c = image.channels, .oh = (stem.p.oh + 2 * c.pad - reach) / c.stride + 1, .ow = (stem.p.ow + 2 * c.pad - reach) / c.stride + 1,
-                  .kh = c.k, .kw = c.k, .stride_y = c.stride, .stride_x = c.stride, .dilation_y = c.dilation, .dilation_x = c.dilation, .pad_top = c.pad, .pad_left = c.pad,
-                  .x_pixel = image.channels, .y_pixel = image.channels + 5};
+  PoolParams pool{.n = image.n,
+                  .h = stem.p.oh,
+                  .w = stem.p.ow,
+                  .c = image.channels,
+                  .oh = (stem.p.oh + 2 * c.pad - reach) / c.stride + 1,
+                  .ow = (stem.p.ow + 2 * c.pad - reach) / c.stride + 1,
+                  .kh = c.k,
+                  .kw = c.k,
+                  .stride_y = c.stride,
+                  .stride_x = c.stride,
+                  .dilation_y = c.dilation,
+                  .dilation_x = c.dilation,
+                  .pad_top = c.pad,
+                  .pad_left = c.pad,
+                  .x_pixel = image.channels,
+                  .y_pixel = image.channels + 5};
   const auto operand = numbers(pool.n * pool.oh * pool.ow * pool.c, 4);
   const Epilogue<AddRelu, Rows<float>> add{{operand.data(), pool.c}};
   std::vector<float> wanted(size_t(pool.n * pool.oh * pool.ow * pool.y_pixel), kGuard);
   max_pool(Part{}, stem.wide<SX>().data(), wanted.data(), pool, add);
   for (const int parts : {1, 3}) {
-    INFO("h " << image.h << " w " << image.w << " channels " << image.channels << " k " << c.k << " stride " << c.stride << " band " << c.band << " parts " << parts);
+    INFO("h " << image.h << " w " << image.w << " channels " << image.channels << " k " << c.k << " stride " << c.stride << " band "
+              << c.band << " parts " << parts);
     const StemPoolParams p{.stem = stem.p, .pool = pool, .band = c.band, .pitch = (image.channels + 15) / 16 * 16};
     const int64_t room = ring_rows(pool, c.band) * stem.p.ow * p.pitch;
     std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
-    for (int i = parts; i-- > 0;) stem_pool<6, 2, SX>(Part{i, parts}, stem.x.data(), stem.w.data(), got.data(), scratch.data() + i * room, p, Epilogue<Clamp>{}, add);
+    for (int i = parts; i-- > 0;)
+      stem_pool<6, 2, SX>(Part{i, parts}, stem.x.data(), stem.w.data(), got.data(), scratch.data() + i * room, p, Epilogue<Clamp>{}, add);
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
   }
 }
@@ -82,23 +108,39 @@ void check_winograd_pool(Image image, const PoolCase& c) {
   q.kh = q.kw = 7;
   q.oh = (q.h + 6 - 7) / 2 + 1;
   q.ow = (q.w + 6 - 7) / 2 + 1;
-  const std::vector<float> panels = pack::stem_winograd(numbers(q.cout * 3 * 49, 2), {.cout = q.cout, .cin = 3, .kh = 7, .kw = 7, .nr = Vec::width}, T, R, 2);
+  const std::vector<float> panels =
+      pack::stem_winograd(numbers(q.cout * 3 * 49, 2), {.cout = q.cout, .cin = 3, .kh = 7, .kw = 7, .nr = Vec::width}, T, R, 2);
   const int64_t reach = (c.k - 1) * c.dilation + 1, transformed = stem_winograd_scratch<T, R, P>(q);
-  PoolParams pool{.n = image.n, .h = q.oh, .w = q.ow, .c = image.channels, .oh = (q.oh + 2 * c.pad - reach) / c.stride + 1, .ow = (q.ow + 2 * c.pad - reach) / c.stride + 1,
-                  .kh = c.k, .kw = c.k, .stride_y = c.stride, .stride_x = c.stride, .dilation_y = c.dilation, .dilation_x = c.dilation, .pad_top = c.pad, .pad_left = c.pad,
-                  .x_pixel = image.channels, .y_pixel = image.channels + 5};
+  PoolParams pool{.n = image.n,
+                  .h = q.oh,
+                  .w = q.ow,
+                  .c = image.channels,
+                  .oh = (q.oh + 2 * c.pad - reach) / c.stride + 1,
+                  .ow = (q.ow + 2 * c.pad - reach) / c.stride + 1,
+                  .kh = c.k,
+                  .kw = c.k,
+                  .stride_y = c.stride,
+                  .stride_x = c.stride,
+                  .dilation_y = c.dilation,
+                  .dilation_x = c.dilation,
+                  .pad_top = c.pad,
+                  .pad_left = c.pad,
+                  .x_pixel = image.channels,
+                  .y_pixel = image.channels + 5};
   const std::vector<float> room_for_v(static_cast<std::size_t>(transformed));
   const Aligned u(panels), v(room_for_v);
   std::vector<float> wide(size_t(q.n * q.oh * q.ow * q.cout)), wanted(size_t(pool.n * pool.oh * pool.ow * pool.y_pixel), kGuard);
   stem_winograd<T, R, P, SX>(Part{}, stem.x.data(), u.p, wide.data(), v.p, q, Epilogue<Clamp>{});
   max_pool(Part{}, wide.data(), wanted.data(), pool);
   for (const int parts : {1, 2, 3}) {
-    INFO("h " << image.h << " w " << image.w << " channels " << image.channels << " k " << c.k << " stride " << c.stride << " band " << c.band << " parts " << parts);
+    INFO("h " << image.h << " w " << image.w << " channels " << image.channels << " k " << c.k << " stride " << c.stride << " band "
+              << c.band << " parts " << parts);
     const StemPoolParams p{.stem = q, .pool = pool, .band = c.band, .pitch = (image.channels + 15) / 16 * 16};
     const int64_t room = (ring_rows(pool, c.band) + T - 1) * q.ow * p.pitch;
     std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
     for (int i = parts; i-- > 0;)
-      stem_winograd_pool<T, R, P, SX>(Part{i, parts}, stem.x.data(), u.p, got.data(), scratch.data() + i * room, v.p, p, Epilogue<Clamp>{}, Epilogue<Keep>{});
+      stem_winograd_pool<T, R, P, SX>(Part{i, parts}, stem.x.data(), u.p, got.data(), scratch.data() + i * room, v.p, p, Epilogue<Clamp>{},
+                                      Epilogue<Keep>{});
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
   }
 }
@@ -109,8 +151,22 @@ void check_depthwise(const Image& image, int64_t band) {
   const int64_t channels = image.channels, cout = kProjects ? 9 : channels, pad = K / 2;
   const auto w = numbers(channels * K * K, 5), bias = numbers(channels, 6), project_bias = pack::padded(numbers(cout, 7), kFill);
   const auto project_w = pack::panels(numbers(channels * cout, 8), {.k = channels, .n = cout, .nr = kFill});
-  ConvParams conv{.n = image.n, .h = stem.p.oh, .w = stem.p.ow, .cin = channels, .oh = (stem.p.oh + 2 * pad - K) / S + 1, .ow = (stem.p.ow + 2 * pad - K) / S + 1, .cout = channels, .kh = K,
-                  .kw = K, .stride_y = S, .stride_x = S, .pad_top = pad, .pad_left = pad, .x_pixel = channels, .y_pixel = channels, .bias = bias.data()};
+  ConvParams conv{.n = image.n,
+                  .h = stem.p.oh,
+                  .w = stem.p.ow,
+                  .cin = channels,
+                  .oh = (stem.p.oh + 2 * pad - K) / S + 1,
+                  .ow = (stem.p.ow + 2 * pad - K) / S + 1,
+                  .cout = channels,
+                  .kh = K,
+                  .kw = K,
+                  .stride_y = S,
+                  .stride_x = S,
+                  .pad_top = pad,
+                  .pad_left = pad,
+                  .x_pixel = channels,
+                  .y_pixel = channels,
+                  .bias = bias.data()};
   const int64_t pixels = conv.n * conv.oh * conv.ow, y_pixel = cout + 3;
   const Epilogue<Clamp> relu{};
   std::vector<float> narrow(size_t(pixels * channels)), wanted(size_t(pixels * y_pixel), kGuard);
@@ -118,16 +174,28 @@ void check_depthwise(const Image& image, int64_t band) {
   std::vector<float> wanted_sums(size_t(conv.n * conv.oh * channels), kGuard);
   conv.row_sums = wanted_sums.data();
   depthwise<K, K, S, 7, !kProjects>(Part{}, stem.wide<SX>().data(), w.data(), kProjects ? narrow.data() : wanted.data(), conv, relu);
-  if (kProjects) gemm<6, 2>(Part{}, narrow.data(), project_w.data(), wanted.data(), {.m = pixels, .n = cout, .k = channels, .lda = channels, .ldc = y_pixel, .bias = project_bias.data()}, relu);
+  if (kProjects)
+    gemm<6, 2>(Part{}, narrow.data(), project_w.data(), wanted.data(),
+               {.m = pixels, .n = cout, .k = channels, .lda = channels, .ldc = y_pixel, .bias = project_bias.data()}, relu);
   for (const int parts : {1, 3}) {
     std::vector<float> sums(wanted_sums.size(), kGuard);
     conv.row_sums = sums.data();
-    INFO("h " << image.h << " w " << image.w << " channels " << channels << " k " << K << " stride " << S << " band " << band << " parts " << parts);
-    const StemDepthwiseParams p{.stem = stem.p, .chain = {.conv = conv, .cin = 3, .cout = cout, .y_pixel = y_pixel, .project_bias = project_bias.data(), .band = band, .pitch = (channels + 15) / 16 * 16}};
+    INFO("h " << image.h << " w " << image.w << " channels " << channels << " k " << K << " stride " << S << " band " << band << " parts "
+              << parts);
+    const StemDepthwiseParams p{.stem = stem.p,
+                                .chain = {.conv = conv,
+                                          .cin = 3,
+                                          .cout = cout,
+                                          .y_pixel = y_pixel,
+                                          .project_bias = project_bias.data(),
+                                          .band = band,
+                                          .pitch = (channels + 15) / 16 * 16}};
     const int64_t room = stem_depthwise_scratch(p, kProjects);
     std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
     for (int i = parts; i-- > 0;)
-      stem_depthwise<6, 2, SX, K, K, S, kProjects ? 6 : 0, 2, false, !kProjects>(Part{i, parts}, stem.x.data(), stem.w.data(), w.data(), project_w.data(), got.data(), scratch.data() + i * room, p, relu, relu, relu);
+      stem_depthwise<6, 2, SX, K, K, S, kProjects ? 6 : 0, 2, false, !kProjects>(Part{i, parts}, stem.x.data(), stem.w.data(), w.data(),
+                                                                                 project_w.data(), got.data(), scratch.data() + i * room, p,
+                                                                                 relu, relu, relu);
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
     CHECK(sums == wanted_sums);
   }

@@ -30,7 +30,7 @@ std::vector<float> narrow_numbers(int64_t count, uint32_t seed) {
   auto numbers_of = numbers(count, seed);
   for (size_t i = 0; i < numbers_of.size(); ++i) {
     float& x = numbers_of[i];
-    x = std::is_same_v<T, int8_t> ? std::round(x * 127.5f - 0.5f) + 0.0f       // -128 to 127, and no -0
+    x = std::is_same_v<T, int8_t> ? std::round(x * 127.5f - 0.5f) + 0.0f            // -128 to 127, and no -0
                                   : float(T(i % 7 == 0 ? x * 3e-6f : x * 900.0f));  // subnormals of f16 among them
   }
   return numbers_of;
@@ -54,7 +54,9 @@ Stored<T> stored(const std::vector<float>& panels, int64_t k, int64_t nr, std::v
   return m;
 }
 
-bool same(const std::vector<float>& a, const std::vector<float>& b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0; }
+bool same(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
 
 /// run(part, a, b, c, params) with narrow panels and with those of floats; where nr is no whole number of vectors, with pairs.
 template <class T, class Run>
@@ -85,8 +87,10 @@ void check_tile() {
     if (m == 0) continue;
     for (int64_t n : {1, NR - 1, NR, 2 * NR + 5}) {
       for (int64_t k : {1, 4, 31}) {
-        check_same<T>(m, n, k, NR, int(k % 3) + 1, [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemm<MR, NV>(part, x, w, y, p); });
-        check_same<T>(m, n, k, NR, 1, [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemm_any<MR, NV>(part, x, w, y, p); });
+        check_same<T>(m, n, k, NR, int(k % 3) + 1,
+                      [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemm<MR, NV>(part, x, w, y, p); });
+        check_same<T>(m, n, k, NR, 1,
+                      [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemm_any<MR, NV>(part, x, w, y, p); });
         check_same<T>(m, n, k, NR, 2, [&](Part part, const float* x, const auto* w, float* y, GemmParams p) {
           p.slices = {sums.data(), 7, 3 * MR};
           gemm<MR, NV>(part, x, w, y, p);
@@ -101,7 +105,8 @@ void check_pairs() {
   constexpr int NR = NV * Vec::width - Vec::width / 2;
   for (int64_t n : {1, NR - 1, NR, 2 * NR + 5}) {
     for (int64_t k : {2, 30})
-      check_same<T>(2 * MR + 1, n, k, NR, 2, [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemm<MR, NV, true>(part, x, w, y, p); });
+      check_same<T>(2 * MR + 1, n, k, NR, 2,
+                    [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemm<MR, NV, true>(part, x, w, y, p); });
   }
 }
 
@@ -110,7 +115,8 @@ void check_gemv() {
   constexpr int NR = NV * Vec::width;
   for (int64_t n : {1, NR - 1, NR, 3 * NR + 5}) {
     for (int64_t k : {0, 1, 3, 4, 257})
-      check_same<T>(1, n, k, NR, int(k % 2) + 1, [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemv<NV>(part, x, w, y, p); });
+      check_same<T>(1, n, k, NR, int(k % 2) + 1,
+                    [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemv<NV>(part, x, w, y, p); });
   }
 }
 
@@ -142,7 +148,8 @@ void check_conv(ConvParams p, int parts = 1) {
 template <class T, int MR, int NV>
 void check_convs() {
   check_conv<T, MR, NV>({.h = 9, .w = 11, .cin = 5, .cout = 37, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1});
-  check_conv<T, MR, NV>({.n = 2, .h = 7, .w = 7, .cin = 16, .cout = 70, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 2);
+  check_conv<T, MR, NV>(
+      {.n = 2, .h = 7, .w = 7, .cin = 16, .cout = 70, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 2);
   check_conv<T, MR, NV>({.h = 8, .w = 8, .cin = 12, .cout = 18, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1, .group = 3}, 3);
   check_conv<T, MR, NV>({.h = 11, .w = 13, .cin = 3, .cout = 17, .kh = 5, .kw = 3, .stride_x = 3, .dilation_y = 2, .pad_top = 4});
   check_conv<T, MR, NV>({.h = 1, .w = 1, .cin = 33, .cout = 9});
@@ -159,7 +166,8 @@ void check_winograd(ConvParams p, int parts) {
   p.x_pixel = p.cin;
   p.y_pixel = p.cout;
   const pack::ConvShape shape{.cout = p.cout, .cin = p.cin, .kh = 3, .kw = 3, .nr = NR};
-  const auto w = stored<T>(pack::conv_stem(narrow_numbers<T>(p.cout * p.cin * 9, 2), shape), p.cin * 9, NR, pack::conv_bias(scales_of<T>(p.cout), shape));
+  const auto w = stored<T>(pack::conv_stem(narrow_numbers<T>(p.cout * p.cin * 9, 2), shape), p.cin * 9, NR,
+                           pack::conv_bias(scales_of<T>(p.cout), shape));
   const auto x = numbers(p.n * p.h * p.w * p.x_pixel, 1);
   p.scales = w.scales.data();
   constexpr int64_t kBlock = 2 * MR;
@@ -186,15 +194,18 @@ void check_recurrence(std::vector<int64_t> matrices, Run run) {
   std::vector<float> panels, scales;
   for (int64_t d = 0; d < kDirections; ++d) {
     for (const int64_t columns : matrices) {
-      const auto packed = pack::panels(narrow_numbers<T>(kHidden * columns, 2 + uint32_t(d)), {.k = kHidden, .n = columns, .nr = NR}), share = pack::padded(scales_of<T>(columns), NR);
+      const auto packed = pack::panels(narrow_numbers<T>(kHidden * columns, 2 + uint32_t(d)), {.k = kHidden, .n = columns, .nr = NR}),
+                 share = pack::padded(scales_of<T>(columns), NR);
       panels.insert(panels.end(), packed.begin(), packed.end());
       scales.insert(scales.end(), share.begin(), share.end());
     }
   }
   const auto r = stored<T>(panels, kHidden, NR, scales);
   const auto x = numbers(kSteps * kBatch * kDirections * 4 * kHidden, 1);
-  std::vector<float> gates(size_t(4 * kBatch * kHidden)), narrow(size_t(kSteps * kDirections * kBatch * kHidden)), wide = narrow, h(size_t(kDirections * kBatch * kHidden)), c = h;
-  const scalar::RecurrentParams p{.steps = kSteps, .batch = kBatch, .directions = kDirections, .hidden = kHidden, .scales = r.scales.data()};
+  std::vector<float> gates(size_t(4 * kBatch * kHidden)), narrow(size_t(kSteps * kDirections * kBatch * kHidden)),
+      wide = narrow, h(size_t(kDirections * kBatch * kHidden)), c = h;
+  const scalar::RecurrentParams p{
+      .steps = kSteps, .batch = kBatch, .directions = kDirections, .hidden = kHidden, .scales = r.scales.data()};
   run(narrow.data(), h.data(), c.data(), x.data(), r.codes.data(), gates.data(), p);
   run(wide.data(), h.data(), c.data(), x.data(), r.floats.data(), gates.data(), p);
   CHECK(same(narrow, wide));
@@ -203,8 +214,12 @@ void check_recurrence(std::vector<int64_t> matrices, Run run) {
 
 template <class T>
 void check_recurrences() {
-  check_recurrence<T>({13}, [](float* y, float* h, float*, const float* x, const auto* r, float* work, auto p) { rnn<6, 2>(y, h, x, r, nullptr, nullptr, work, p); });
-  check_recurrence<T>({26, 13}, [](float* y, float* h, float*, const float* x, const auto* r, float* work, auto p) { gru<6, 2>(y, h, x, r, nullptr, nullptr, nullptr, work, p); });
+  check_recurrence<T>({13}, [](float* y, float* h, float*, const float* x, const auto* r, float* work, auto p) {
+    rnn<6, 2>(y, h, x, r, nullptr, nullptr, work, p);
+  });
+  check_recurrence<T>({26, 13}, [](float* y, float* h, float*, const float* x, const auto* r, float* work, auto p) {
+    gru<6, 2>(y, h, x, r, nullptr, nullptr, nullptr, work, p);
+  });
   check_recurrence<T>({52}, [](float* y, float* h, float* c, const float* x, const auto* r, float* work, auto p) {
     lstm<6, 2>(y, h, c, x, r, nullptr, nullptr, nullptr, nullptr, work, p);
   });
@@ -220,11 +235,15 @@ void check_rows() {
     std::vector<float> narrow(size_t(count * columns) + 1, kGuard), wide = narrow;
     const GatherRowsParams p{.rows = kRows, .columns = columns, .count = count, .scales = table.scales.data()};
     CHECK(gather_rows(narrow.data(), table.codes.data(), indices.data(), p).code == 0);
-    CHECK(scalar::gather<float, int64_t>({wide.data(), {count, columns}}, {table.floats.data(), {kRows, columns}}, {indices.data(), {count}}, {}).code == 0);
+    CHECK(scalar::gather<float, int64_t>({wide.data(), {count, columns}}, {table.floats.data(), {kRows, columns}},
+                                         {indices.data(), {count}}, {})
+              .code == 0);
     CHECK(same(narrow, wide));
     for (const int32_t wrong : {9, -10}) {
       const int32_t list[] = {1, wrong};
-      CHECK(gather_rows(narrow.data(), table.codes.data(), list, {.rows = kRows, .columns = columns, .count = 2, .scales = table.scales.data()}).code == ONNXC_INDEX_OUT_OF_RANGE);
+      CHECK(gather_rows(narrow.data(), table.codes.data(), list,
+                        {.rows = kRows, .columns = columns, .count = 2, .scales = table.scales.data()})
+                .code == ONNXC_INDEX_OUT_OF_RANGE);
     }
   }
 }

@@ -19,7 +19,8 @@ TEST_CASE("every index runs once") {
       const onnxc_executor executor = threads.executor();
       CHECK(executor.threads == count);
       std::vector<int> hits(10);
-      executor.parallel_for(executor.self, 10, [](void* context, int32_t i) { ++(*static_cast<std::vector<int>*>(context))[size_t(i)]; }, &hits);
+      executor.parallel_for(
+          executor.self, 10, [](void* context, int32_t i) { ++(*static_cast<std::vector<int>*>(context))[size_t(i)]; }, &hits);
       CHECK(hits == std::vector<int>(10, 1));
     }
   }

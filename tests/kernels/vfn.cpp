@@ -68,9 +68,11 @@ TEST_CASE("functions stay within their stated error") {
   auto check = [](const char* name, Worst worst, double bound) {
     INFO(name << ": " << worst.ulp << " ULP at " << worst.at);
     CHECK(worst.ulp <= bound * kSlack);
-    if (const char* show = std::getenv("ONNXC_SHOW"); show != nullptr) std::printf("%-21s %.2f ULP at %g\n", name, worst.ulp, double(worst.at));
+    if (const char* show = std::getenv("ONNXC_SHOW"); show != nullptr)
+      std::printf("%-21s %.2f ULP at %g\n", name, worst.ulp, double(worst.at));
   };
-  check("exp", sweep([](Vec x) { return fn::exp(x); }, [](double x) { return std::exp(x) < 0x1p-126 ? 0 : std::exp(x); }, -1e30f, 1e30f), 1.1);
+  check("exp", sweep([](Vec x) { return fn::exp(x); }, [](double x) { return std::exp(x) < 0x1p-126 ? 0 : std::exp(x); }, -1e30f, 1e30f),
+        1.1);
   check("log", sweep([](Vec x) { return fn::log(x); }, [](double x) { return std::log(x); }, 1e-45f, 3e38f), 1.0);
   const auto exact_sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   const auto exact_gate = [](double x) { return x / (1 + std::exp(-x)); };
@@ -83,13 +85,18 @@ TEST_CASE("functions stay within their stated error") {
   constexpr bool kOther = !kDivides;
   check("sigmoid, other form", sweep([](Vec x) { return fn::sigmoid<kOther>(x); }, exact_sigmoid, -87.0f, 3e38f), 4.0);
   check("gate, other form", sweep([](Vec x) { return fn::gate<kOther>(x, x); }, exact_gate, -80.0f, 3e38f), 4.5);
-  check("gate_exp2, other form", sweep([&](Vec u) { return fn::gate_exp2<kOther>(x_of(u), x_of(u), u); }, exact_gate_exp2, -3e38f, 115.0f), 4.5);
+  check("gate_exp2, other form", sweep([&](Vec u) { return fn::gate_exp2<kOther>(x_of(u), x_of(u), u); }, exact_gate_exp2, -3e38f, 115.0f),
+        4.5);
   check("quotient", sweep([](Vec x) { return quotient<true>(Vec::all(3.0f), x); }, [](double x) { return 3 / x; }, 1e-30f, 1e30f), 0.6);
-  check("quotient, other form", sweep([](Vec x) { return quotient<false>(Vec::all(3.0f), x); }, [](double x) { return 3 / x; }, 1e-30f, 1e30f), 0.6);
+  check("quotient, other form",
+        sweep([](Vec x) { return quotient<false>(Vec::all(3.0f), x); }, [](double x) { return 3 / x; }, 1e-30f, 1e30f), 0.6);
 #endif
   check("tanh", sweep([](Vec x) { return fn::tanh(x); }, [](double x) { return std::tanh(x); }, -3e38f, 3e38f), 6.0);
   check("erf", sweep([](Vec x) { return fn::erf(x); }, [](double x) { return std::erf(x); }, -3e38f, 3e38f), 1.5);
-  check("softplus", sweep([](Vec x) { return fn::softplus(x); }, [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }, -87.0f, 3e38f), 3.0);
+  check("softplus",
+        sweep([](Vec x) { return fn::softplus(x); },
+              [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }, -87.0f, 3e38f),
+        3.0);
   check("sin", sweep([](Vec x) { return fn::sin(x); }, [](double x) { return std::sin(x); }, -100.0f, 100.0f), 1.6);
   check("cos", sweep([](Vec x) { return fn::cos(x); }, [](double x) { return std::cos(x); }, -100.0f, 100.0f), 1.6);
 }
@@ -109,8 +116,9 @@ TEST_CASE("NaN and infinity pass through the functions as in C") {
     const char* name;
     F f;
     G g;
-  } table[] = {{"exp", fn::exp, std::exp}, {"log", fn::log, std::log}, {"tanh", fn::tanh, std::tanh}, {"erf", fn::erf, std::erf},
-               {"sqrt", fn::sqrt, std::sqrt}, {"atan", fn::atan, std::atan}, {"floor", fn::floor, std::floor}, {"ceil", fn::ceil, std::ceil}};
+  } table[] = {{"exp", fn::exp, std::exp},       {"log", fn::log, std::log},    {"tanh", fn::tanh, std::tanh},
+               {"erf", fn::erf, std::erf},       {"sqrt", fn::sqrt, std::sqrt}, {"atan", fn::atan, std::atan},
+               {"floor", fn::floor, std::floor}, {"ceil", fn::ceil, std::ceil}};
   for (const auto& row : table) {
     for (float x : {kNan, kInf, -kInf, 0.0f, -0.0f, -1.0f}) {
       INFO(row.name << " of " << x);
@@ -139,10 +147,12 @@ TEST_CASE("NaN and infinity pass through the functions as in C") {
       CHECK(one(gate_exp2(Vec::all(-3.0f), Vec::all(y), Vec::all(u))) == Approx(-3.0 / (1.0 + std::exp(-double(y)))).margin(1e-37));
     }
   };
-  check_gates([](Vec x) { return fn::sigmoid(x); }, [](Vec x, Vec y) { return fn::gate(x, y); }, [](Vec x, Vec y, Vec u) { return fn::gate_exp2(x, y, u); });
+  check_gates([](Vec x) { return fn::sigmoid(x); }, [](Vec x, Vec y) { return fn::gate(x, y); },
+              [](Vec x, Vec y, Vec u) { return fn::gate_exp2(x, y, u); });
 #if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)
   constexpr bool kOther = !kDivides;
-  check_gates([](Vec x) { return fn::sigmoid<kOther>(x); }, [](Vec x, Vec y) { return fn::gate<kOther>(x, y); }, [](Vec x, Vec y, Vec u) { return fn::gate_exp2<kOther>(x, y, u); });
+  check_gates([](Vec x) { return fn::sigmoid<kOther>(x); }, [](Vec x, Vec y) { return fn::gate<kOther>(x, y); },
+              [](Vec x, Vec y, Vec u) { return fn::gate_exp2<kOther>(x, y, u); });
 #endif
   CHECK(std::isnan(one(fn::softplus(Vec::all(kNan)))));
   CHECK(one(fn::softplus(Vec::all(kInf))) == kInf);

@@ -37,12 +37,12 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1,
     else winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.p + part.index * room(), q, block, epi);
   };
   if (spoilt) return check_spoilt(p, parts, x, w, bias, run);
-  check(p, parts, x, bias, run,
-        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  check(p, parts, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int T, int R, int MR, int NV, bool down = false>
-void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t width, int parts = 1, int64_t length = R, bool spoilt = false) {
+void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t width, int parts = 1, int64_t length = R,
+                         bool spoilt = false) {
   const int nr = NV * Vec::width;
   (down ? p.kh : p.kw) = length;
   p.oh = out_size(p.h, p.kh, 1, p.dilation_y, p.pad_top + (down ? pad_end : p.pad_top));
@@ -52,15 +52,17 @@ void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t w
   auto x = image(p);
   if (spoilt) spoil(x, p);
   const auto w = numbers(p.cout * p.cin * p.kh * p.kw, 2), bias = numbers(p.cout, 3);
-  const Aligned packed(pack::winograd_line(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr}, T, R, down)), packed_bias(pack::padded(bias, nr));
+  const Aligned packed(pack::winograd_line(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr}, T, R, down)),
+      packed_bias(pack::padded(bias, nr));
   const int64_t taps = down ? p.kw : p.kh, dilation = down ? p.dilation_x : p.dilation_y;
   const int64_t room = winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length);
   const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
   p.bias = packed_bias;
-  const auto run = [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.p + part.index * room, q, lines, width, epi); };
+  const auto run = [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
+    winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.p + part.index * room, q, lines, width, epi);
+  };
   if (spoilt) return check_spoilt(p, parts, x, w, bias, run);
-  check(p, parts, x, bias, run,
-        [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  check(p, parts, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int T, int MR, int NV, bool plain = false>
@@ -102,14 +104,17 @@ TEST_CASE("winograd along lines agrees with the loop") {
   check_winograd_line<4, 3, 14, 2>({.n = 2, .h = 13, .w = 11, .cin = 37, .cout = 41, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 4, 3, 2);
   check_winograd_line<4, 3, 7, 4>({.w = 100, .cin = 20, .cout = 7, .kh = 1, .pad_left = 2}, 0, 1, 10, 3);
   check_winograd_line<4, 3, 14, 2>({.n = 2, .w = 61, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 4, .pad_left = 4}, 4, 1, 9);
-  check_winograd_line<2, 3, 8, 1>({.h = 12, .w = 20, .cin = 9, .cout = 17, .kh = 5, .dilation_y = 2, .dilation_x = 3, .pad_top = 3, .pad_left = 1}, 2, 2, 3, 2);
+  check_winograd_line<2, 3, 8, 1>(
+      {.h = 12, .w = 20, .cin = 9, .cout = 17, .kh = 5, .dilation_y = 2, .dilation_x = 3, .pad_top = 3, .pad_left = 1}, 2, 2, 3, 2);
   check_winograd_line<4, 3, 6, 2>({.h = 3, .w = 2, .cin = 15, .cout = 17, .kh = 2, .pad_left = 1}, 1, 5, 7);
   check_winograd_line<6, 3, 14, 2>({.n = 2, .w = 61, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 2, .pad_left = 2}, 2, 1, 9);
   check_winograd_line<2, 5, 7, 4>({.h = 9, .w = 17, .cin = 20, .cout = 65, .kh = 5, .pad_top = 2, .pad_left = 2}, 2, 3, 9, 2);
   check_winograd_line<4, 5, 14, 2>({.n = 3, .w = 50, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 3, .pad_left = 6}, 6, 1, 5, 2);
   check_winograd_line<2, 7, 7, 4>({.h = 17, .w = 17, .cin = 40, .cout = 64, .kh = 1, .pad_left = 3}, 3, 6, 9);
   check_winograd_line<2, 7, 7, 4, true>({.h = 17, .w = 11, .cin = 40, .cout = 64, .kw = 1, .pad_top = 3}, 3, 6, 9, 2);
-  check_winograd_line<4, 3, 14, 2, true>({.n = 2, .h = 19, .w = 12, .cin = 19, .cout = 33, .kw = 4, .dilation_y = 2, .dilation_x = 2, .pad_top = 1, .pad_left = 3}, 2, 2, 3, 2);
+  check_winograd_line<4, 3, 14, 2, true>(
+      {.n = 2, .h = 19, .w = 12, .cin = 19, .cout = 33, .kw = 4, .dilation_y = 2, .dilation_x = 2, .pad_top = 1, .pad_left = 3}, 2, 2, 3,
+      2);
   check_winograd_line<4, 5, 14, 2>({.n = 2, .w = 70, .cin = 20, .cout = 33, .kh = 1, .pad_left = 7}, 7, 1, 6, 2, 15);
   check_winograd_line<6, 3, 7, 4>({.h = 5, .w = 40, .cin = 16, .cout = 64, .kh = 1, .dilation_x = 2, .pad_left = 3}, 4, 2, 8, 1, 8);
   check_winograd_line<4, 5, 7, 4, true>({.h = 31, .w = 6, .cin = 9, .cout = 12, .kw = 1, .pad_top = 5}, 5, 3, 7, 2, 11);
@@ -146,9 +151,12 @@ TEST_CASE("winograd leaves infinities, NaN and outliers where they are") {
 
 TEST_CASE("winograd along lines leaves infinities, NaN and outliers where they are") {
   check_winograd_line<2, 3, 14, 2>({.h = 27, .w = 27, .cin = 40, .cout = 70, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 7, 4, 2, 3, true);
-  check_winograd_line<4, 3, 14, 2>({.n = 2, .h = 23, .w = 31, .cin = 37, .cout = 41, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 4, 3, 2, 3, true);
+  check_winograd_line<4, 3, 14, 2>({.n = 2, .h = 23, .w = 31, .cin = 37, .cout = 41, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 4, 3, 2, 3,
+                                   true);
   check_winograd_line<4, 3, 14, 2>({.n = 2, .w = 161, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 4, .pad_left = 4}, 4, 1, 9, 1, 3, true);
-  check_winograd_line<4, 3, 7, 4, true>({.n = 2, .h = 29, .w = 22, .cin = 19, .cout = 33, .kw = 4, .dilation_y = 2, .dilation_x = 2, .pad_top = 1, .pad_left = 3}, 2, 2, 3, 2, 3, true);
+  check_winograd_line<4, 3, 7, 4, true>(
+      {.n = 2, .h = 29, .w = 22, .cin = 19, .cout = 33, .kw = 4, .dilation_y = 2, .dilation_x = 2, .pad_top = 1, .pad_left = 3}, 2, 2, 3, 2,
+      3, true);
   check_winograd_line<6, 3, 7, 4>({.h = 15, .w = 80, .cin = 16, .cout = 64, .kh = 1, .dilation_x = 2, .pad_left = 3}, 4, 2, 8, 1, 8, true);
   check_winograd_line<2, 5, 7, 4>({.h = 19, .w = 37, .cin = 20, .cout = 65, .kh = 5, .pad_top = 2, .pad_left = 2}, 2, 3, 9, 2, 5, true);
   check_winograd_line<4, 5, 14, 2>({.n = 2, .w = 170, .cin = 20, .cout = 33, .kh = 1, .pad_left = 7}, 7, 1, 6, 2, 15, true);

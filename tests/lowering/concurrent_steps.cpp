@@ -19,7 +19,8 @@ struct Steps {
   explicit Steps(int buffers) {
     program.inputs = {0};
     program.buffers.push_back({.name = "x", .place = Buffer::Place::Input, .element = ElementType::F32, .extents = {256}});
-    for (int k = 1; k < buffers; ++k) program.buffers.push_back({.name = "b" + std::to_string(k), .element = ElementType::F32, .extents = {256}, .bytes = 1024});
+    for (int k = 1; k < buffers; ++k)
+      program.buffers.push_back({.name = "b" + std::to_string(k), .element = ElementType::F32, .extents = {256}, .bytes = 1024});
   }
   Step& add(std::vector<PointerArg> reads, std::vector<PointerArg> writes, int64_t macs = kFork) {
     Step& step = program.steps.emplace_back();

@@ -15,7 +15,8 @@ TEST_CASE("blocks of copied rows are whole tiles, few, and fit a cache") {
     for (const int64_t k : {16, 30, 64, 512, 3072}) {
       for (const int64_t n : {1, 16, 24, 64, 768}) {
         const InnerProductPlan plan = plan_fast_inner_product(target, rows, n, k);
-        INFO(rows << " rows, n " << n << ", k " << k << ": tiles of " << plan.rows << ", blocks of " << plan.block << ", weights read " << plan.readings << " times");
+        INFO(rows << " rows, n " << n << ", k " << k << ": tiles of " << plan.rows << ", blocks of " << plan.block << ", weights read "
+                  << plan.readings << " times");
         CHECK(plan.block >= 1);
         CHECK(plan.block <= rows);
         CHECK((plan.block % plan.rows == 0 || plan.block == rows));
@@ -30,7 +31,9 @@ TEST_CASE("blocks of copied rows are whole tiles, few, and fit a cache") {
 TEST_CASE("packed weights are exact multiples by powers of two") {
   constexpr int64_t k = 50, n = 19, nr = 16, panel = (k + 2) * nr;
   std::vector<float> b;
-  for (int64_t i = 0; i < k * n; ++i) b.push_back(i % 11 == 3 || i / n == 7 || i % n == 5 ? 0.0f : std::ldexp(static_cast<float>(i % 23 - 11), static_cast<int>(i * 31 % 50) - 25));
+  for (int64_t i = 0; i < k * n; ++i)
+    b.push_back(i % 11 == 3 || i / n == 7 || i % n == 5 ? 0.0f
+                                                        : std::ldexp(static_cast<float>(i % 23 - 11), static_cast<int>(i * 31 % 50) - 25));
   const std::vector<float> packed = pack::fast_inner_product(b, {.k = k, .n = n, .nr = nr});
   REQUIRE(static_cast<int64_t>(packed.size()) == pack::fast_inner_product_size(k, n, nr));
   const auto at = [&](int64_t row, int64_t column) { return double(packed[size_t(column / nr * panel + row * nr + column % nr)]); };
@@ -38,7 +41,8 @@ TEST_CASE("packed weights are exact multiples by powers of two") {
   std::vector<double> sums(n);
   int64_t place = 0, wrong = 0;
   const auto expect = [&](int64_t row) {
-    for (int64_t column = 0; column < n; ++column) wrong += at(place, column) * of_row(row) * at(k + 1, column) != double(b[size_t(row * n + column)]);
+    for (int64_t column = 0; column < n; ++column)
+      wrong += at(place, column) * of_row(row) * at(k + 1, column) != double(b[size_t(row * n + column)]);
     ++place;
   };
   // 48 steps are 16 pairs, of which w1 comes first, each with one step more; of the two that are left there is one pair.

@@ -19,7 +19,9 @@ constexpr float kInfinite = std::numeric_limits<float>::infinity(), kNan = std::
 
 bool same(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
 
-std::vector<Storage> exact(const std::vector<float>& b, int64_t n, bool whole = false) { return exact_storages(std::vector<Columns>{{b, n, whole}}); }
+std::vector<Storage> exact(const std::vector<float>& b, int64_t n, bool whole = false) {
+  return exact_storages(std::vector<Columns>{{b, n, whole}});
+}
 
 std::string types(const std::vector<float>& b, int64_t n = 1, bool whole = false) {
   std::string text;
@@ -63,7 +65,8 @@ int64_t wrong_elements(const std::vector<float>& b, int64_t n, int64_t nr, int64
 
 TEST_CASE("a type holds its own values") {
   for (uint32_t code = 0; code < 0x10000; ++code) {
-    const float half = static_cast<float>(float16::from_bits(static_cast<uint16_t>(code))), brain = static_cast<float>(bfloat16::from_bits(static_cast<uint16_t>(code)));
+    const float half = static_cast<float>(float16::from_bits(static_cast<uint16_t>(code))),
+                brain = static_cast<float>(bfloat16::from_bits(static_cast<uint16_t>(code)));
     if (is_f16(half) == std::isnan(half) || is_bf16(brain) == std::isnan(brain)) FAIL(code);
   }
 }
@@ -83,10 +86,14 @@ TEST_CASE("values at the edges of the types") {
     const char* types;
   };
   const Case cases[] = {
-      {0.0f, "f16 bf16 i8"},      {-0.0f, "f16 bf16"},       {1.0f, "f16 bf16 i8"},     {kInfinite, "f16 bf16"},  {-kInfinite, "f16 bf16"}, {kNan, ""},
-      {65504.0f, "f16 i8"},       {65505.0f, "i8"},          {65536.0f, "bf16 i8"},     {0x1p-14f, "f16 bf16 i8"}, {0x1p-24f, "f16 bf16 i8"}, {0x1p-25f, "bf16 i8"},
-      {0x1.8p-24f, "bf16 i8"},    {0x1.ff8p-15f, "f16 i8"},  {0x1.ffcp-15f, "i8"},      {0x1p-126f, "bf16 i8"},   {0x1p-133f, "bf16"},      {0x1p-149f, ""},
-      {0x1.02p0f, "f16 bf16 i8"}, {0x1.01p0f, "f16 i8"},     {0x1.001p0f, "i8"},        {0x1.fep127f, "bf16 i8"}, {0x1.fffffep127f, "i8"},
+      {0.0f, "f16 bf16 i8"},      {-0.0f, "f16 bf16"},       {1.0f, "f16 bf16 i8"},
+      {kInfinite, "f16 bf16"},    {-kInfinite, "f16 bf16"},  {kNan, ""},
+      {65504.0f, "f16 i8"},       {65505.0f, "i8"},          {65536.0f, "bf16 i8"},
+      {0x1p-14f, "f16 bf16 i8"},  {0x1p-24f, "f16 bf16 i8"}, {0x1p-25f, "bf16 i8"},
+      {0x1.8p-24f, "bf16 i8"},    {0x1.ff8p-15f, "f16 i8"},  {0x1.ffcp-15f, "i8"},
+      {0x1p-126f, "bf16 i8"},     {0x1p-133f, "bf16"},       {0x1p-149f, ""},
+      {0x1.02p0f, "f16 bf16 i8"}, {0x1.01p0f, "f16 i8"},     {0x1.001p0f, "i8"},
+      {0x1.fep127f, "bf16 i8"},   {0x1.fffffep127f, "i8"},
   };
   for (const Case& c : cases) {
     INFO(c.value);
@@ -116,7 +123,8 @@ TEST_CASE("codes times a scale of each column are found again") {
         std::uniform_int_distribution<int> code_of(least, least == -8 ? 7 : 127);
         std::vector<float> scales, b;
         for (int64_t j = 0; j < n; ++j) scales.push_back(scale_of(random));
-        for (int64_t i = 0; i < k * n; ++i) b.push_back(static_cast<float>(code_of(random)) * scales[static_cast<std::size_t>(i % n)] + 0.0f);
+        for (int64_t i = 0; i < k * n; ++i)
+          b.push_back(static_cast<float>(code_of(random)) * scales[static_cast<std::size_t>(i % n)] + 0.0f);
         const auto storages = exact(b, n);
         REQUIRE_FALSE(storages.empty());
         CHECK(storages.back().element == ElementType::I8);
@@ -130,11 +138,11 @@ TEST_CASE("codes times a scale of each column are found again") {
 TEST_CASE("what is no code times a scale") {
   const float s = 0.0123f;
   CHECK(types({127 * s, 3 * s, -128 * s}) == "i8");
-  CHECK(types({-127 * s, 3 * s, 128 * s, s}) == "");        // +128 is no code
-  CHECK(types({127 * s, -0.0f}) == "");                     // nor is -0
+  CHECK(types({-127 * s, 3 * s, 128 * s, s}) == "");  // +128 is no code
+  CHECK(types({127 * s, -0.0f}) == "");               // nor is -0
   CHECK(types({127 * s, 0.5f * s, s, 126 * s}) == "");
   CHECK(types({127 * s, kInfinite}) == "");
-  CHECK(types({127 * s, 1e-40f}) == "");                    // subnormals may be flushed
+  CHECK(types({127 * s, 1e-40f}) == "");  // subnormals may be flushed
   CHECK(types({127 * s, s, 127 * s, 2 * s, 0, 0}, 2) == "i8");
   std::vector<float> many;
   for (int i = 1; i < 200; ++i) many.push_back(static_cast<float>(i) * s);

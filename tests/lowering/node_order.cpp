@@ -117,7 +117,8 @@ TEST_CASE("wide graphs end with their effort") {
   }
   for (int i = 0; i < kBranches; ++i) {
     problem.bytes.push_back(1 + i % 5);
-    problem.nodes.push_back({i == i * 7 % kBranches ? std::vector<int>{1 + i} : std::vector<int>{1 + i, 1 + i * 7 % kBranches}, {1 + kBranches + i}});
+    problem.nodes.push_back(
+        {i == i * 7 % kBranches ? std::vector<int>{1 + i} : std::vector<int>{1 + i, 1 + i * 7 % kBranches}, {1 + kBranches + i}});
     last.reads.push_back(1 + kBranches + i);
   }
   problem.bytes.push_back(1);

@@ -19,7 +19,8 @@ struct Steps {
 
   Steps() { program.buffers.push_back({.name = "x", .place = Buffer::Place::Input, .element = ElementType::F32, .extents = {1 << 18}}); }
   BufferId room(Dim floats, ElementType element = ElementType::F32) {
-    program.buffers.push_back({.name = "scratch", .element = element, .extents = {floats * kThreads}, .bytes = floats * kThreads * (held_bits(element) / 8)});
+    program.buffers.push_back(
+        {.name = "scratch", .element = element, .extents = {floats * kThreads}, .bytes = floats * kThreads * (held_bits(element) / 8)});
     return static_cast<BufferId>(program.buffers.size() - 1);
   }
   void add(const std::vector<std::pair<BufferId, Dim>>& scratch) {
@@ -29,7 +30,8 @@ struct Steps {
     step.parallel = true;
     step.args.emplace_back(PointerArg{.buffer = read});
     step.args.emplace_back(PointerArg{.buffer = last, .writes = true});
-    for (const auto& [buffer, stride] : scratch) step.args.emplace_back(PointerArg{.buffer = buffer, .writes = true, .part_stride = stride});
+    for (const auto& [buffer, stride] : scratch)
+      step.args.emplace_back(PointerArg{.buffer = buffer, .writes = true, .part_stride = stride});
   }
   const PointerArg& scratch(std::size_t step, std::size_t i = 0) const { return std::get<PointerArg>(program.steps[step].args[2 + i]); }
 };

@@ -33,7 +33,8 @@ Program program_of(const std::vector<Interval>& intervals, const DimList& bytes,
   for (std::size_t k = 0; k < intervals.size(); ++k) {
     program.buffers.push_back({.name = "b" + std::to_string(k), .bytes = bytes[k]});
     for (const int step : {intervals[k].first, intervals[k].last - 1})
-      program.steps[static_cast<std::size_t>(step)].args.emplace_back(PointerArg{.buffer = static_cast<BufferId>(k + 1), .writes = step == intervals[k].first});
+      program.steps[static_cast<std::size_t>(step)].args.emplace_back(
+          PointerArg{.buffer = static_cast<BufferId>(k + 1), .writes = step == intervals[k].first});
   }
   return program;
 }
@@ -106,7 +107,8 @@ UnitLibrary build_plan(const Program& program, const DimList& symbols) {
   const std::string text = FunctionText(program, interface, false, nullptr).print({});
   std::string source = "#include <onnxc/base.hpp>\nstruct Dims {\n";
   for (Dim symbol : symbols) source += "  std::int64_t " + interface.symbol_members.at(symbol.name()) + ";\n";
-  source += "};\n" + text.substr(0, text.find("onnxc::Status steps")) + "extern \"C\" std::int64_t bytes_at(const Dims* dims) { return plan(*dims).bytes; }\n";
+  source += "};\n" + text.substr(0, text.find("onnxc::Status steps")) +
+            "extern \"C\" std::int64_t bytes_at(const Dims* dims) { return plan(*dims).bytes; }\n";
   BuildRequest request;
   request.files.push_back({"plan.cpp", source});
   request.to_compile.push_back("plan.cpp");
@@ -123,7 +125,8 @@ TEST_CASE("shares of a symbolic arena are aligned: it stays valid and hardly gro
     const Program before = program;
     align_shares(program, 2);
     check_plan(program);
-    for (const Placement& placement : program.placements) centred += static_cast<std::size_t>(std::ranges::count_if(placement.places, [](const auto& place) { return place.centre >= 0; }));
+    for (const Placement& placement : program.placements)
+      centred += static_cast<std::size_t>(std::ranges::count_if(placement.places, [](const auto& place) { return place.centre >= 0; }));
     CHECK(most_arena_bytes(program) >= most_arena_bytes(before));
     std::mt19937 random(2'000'000 + seed);
     for (int trial = 0; trial < 20; ++trial) {
@@ -147,7 +150,9 @@ TEST_CASE("the emitted plan takes what was planned") {
     auto [program, symbols] = random_program(seed);
     plan_memory(program);
     align_shares(program, 2);
-    const bool centred = std::ranges::any_of(program.placements, [](const Placement& p) { return std::ranges::any_of(p.places, [](const auto& place) { return place.centre >= 0; }); });
+    const bool centred = std::ranges::any_of(program.placements, [](const Placement& p) {
+      return std::ranges::any_of(p.places, [](const auto& place) { return place.centre >= 0; });
+    });
     if (!centred || !seen.insert(program.placements.size() > 1).second) continue;
     const UnitLibrary library = build_plan(program, symbols);
     const auto bytes_at = reinterpret_cast<int64_t (*)(const int64_t*)>(library.symbol("bytes_at"));

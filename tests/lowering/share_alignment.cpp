@@ -70,7 +70,8 @@ TEST_CASE("shares are aligned: a plan stays valid, as low as it was, and gets no
     const int count = 2 + static_cast<int>(random() % 30);
     for (int i = 0; i < count; ++i) {
       const int first = static_cast<int>(random() % 20);
-      intervals.push_back(lines(static_cast<int64_t>(random() % 40), first, first + static_cast<int>(random() % 4)));  // some empty, some never live
+      intervals.push_back(
+          lines(static_cast<int64_t>(random() % 40), first, first + static_cast<int>(random() % 4)));  // some empty, some never live
       sharing.push_back({1 + static_cast<int>(random() % 4), random() % 4 == 0});
     }
     const Coloring coloring = color_intervals(intervals);

@@ -46,7 +46,8 @@ TEST_CASE("a pick counts that is not the quickest, that was not measured, or wit
 }
 
 TEST_CASE("what says nothing changes nothing") {
-  for (const Measured& measured : {Measured{}, Measured{{}, "no such kernel"}, Measured{{{"no such kernel", 5}}, "no such kernel"}, Measured{{{"conv", 0}}, ""}}) {
+  for (const Measured& measured :
+       {Measured{}, Measured{{}, "no such kernel"}, Measured{{{"no such kernel", 5}}, "no such kernel"}, Measured{{{"conv", 0}}, ""}}) {
     auto candidates = three();
     apply_measured(candidates, measured);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -69,7 +70,8 @@ TEST_CASE("nodes are alike whose operators, attributes, types and layouts are") 
     return other;
   };
   const std::string own = signature(text);
-  CHECK(own == "Conv {group = 1, pads = [0, 0, 0, 0]} (f32[1, 16, 4, 4], f32[8, 16, 1, 1]) -> (f32[1, 8, 4, 4]) [max(x0, f32(0))] weights 1");
+  CHECK(own ==
+        "Conv {group = 1, pads = [0, 0, 0, 0]} (f32[1, 16, 4, 4], f32[8, 16, 1, 1]) -> (f32[1, 8, 4, 4]) [max(x0, f32(0))] weights 1");
   CHECK(signature(with("\"n\"", "\"another\"")) == own);
   CHECK(signature(with("mid", "other")) == own);
   CHECK(signature(with("group = 1", "group = 2")) != own);
@@ -85,7 +87,9 @@ TEST_CASE("nodes are alike whose operators, attributes, types and layouts are") 
 }
 
 TEST_CASE("long signatures are cut and stay apart") {
-  const auto long_one = [](char last) { return signature("graph \"g\" (x: f32[1]) -> (y) {\n  y: f32[1] = LRN(x) {a = \"" + std::string(2000, 'a') + last + "\"}  # \"\"\n}\n"); };
+  const auto long_one = [](char last) {
+    return signature("graph \"g\" (x: f32[1]) -> (y) {\n  y: f32[1] = LRN(x) {a = \"" + std::string(2000, 'a') + last + "\"}  # \"\"\n}\n");
+  };
   CHECK(long_one('b').size() < 700);
   CHECK(long_one('b') == long_one('b'));
   CHECK(long_one('b') != long_one('c'));

@@ -53,7 +53,8 @@ TEST_CASE("what costs least time for each byte is given up first, and only as mu
 }
 
 TEST_CASE("how weights are stored changes no choice of a kernel") {
-  std::vector<Choice> choices = {choice({{"direct", 20, 0}, {"direct", 5, -50, "weights as f16", true}, {"large", 10, 60}}), choice({{"direct", 20, 0}, {"large", 8, 70}})};
+  std::vector<Choice> choices = {choice({{"direct", 20, 0}, {"direct", 5, -50, "weights as f16", true}, {"large", 10, 60}}),
+                                 choice({{"direct", 20, 0}, {"large", 8, 70}})};
   CHECK(picks_within(choices, 200) == std::vector<std::size_t>{2, 1});
   CHECK(picks_within(choices, 100) == std::vector<std::size_t>{0, 1});
   CHECK(picks_within(choices, 0) == std::vector<std::size_t>{0, 0});
@@ -75,7 +76,8 @@ TEST_CASE("random budgets are kept, and cost little more than the best combinati
     for (Choice& c : choices) {
       const double direct = 10 + random() % 90;
       c.candidates = {{"direct", direct, 0}};
-      for (int k = 1 + static_cast<int>(random() % 2); k > 0; --k) c.candidates.push_back({"w", direct * (0.2 + 0.1 * (random() % 8)), static_cast<int64_t>(random() % 100)});
+      for (int k = 1 + static_cast<int>(random() % 2); k > 0; --k)
+        c.candidates.push_back({"w", direct * (0.2 + 0.1 * (random() % 8)), static_cast<int64_t>(random() % 100)});
       all += c.candidates.back().growth;
     }
     const int64_t most = static_cast<int64_t>(random() % static_cast<uint32_t>(all + 1));

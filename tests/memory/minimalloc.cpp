@@ -64,4 +64,6 @@ int run(const Numbers& numbers, const std::vector<std::string>& files) {
 }  // namespace
 }  // namespace onnxc
 
-int main(int argc, char** argv) { return onnxc::tool_main("minimalloc", argc, argv, {{"--capacity", 1'048'576}, {"--effort", 1'000'000'000}}, onnxc::run); }
+int main(int argc, char** argv) {
+  return onnxc::tool_main("minimalloc", argc, argv, {{"--capacity", 1'048'576}, {"--effort", 1'000'000'000}}, onnxc::run);
+}

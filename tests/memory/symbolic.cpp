@@ -67,8 +67,9 @@ double measure(const std::string& path, int64_t count) {
       worst_sizes = sizes;
     }
   }
-  fmt::print("{}: {} buffers, {} placement{}, compiled in {:.2f} s; {} of {} at the bound; at worst {:.2f} % more, at {}\n", path, program.placements.front().places.size(), program.placements.size(),
-             program.placements.size() == 1 ? "" : "s", seconds.count(), proved, count, 100 * worst, text(worst_sizes));
+  fmt::print("{}: {} buffers, {} placement{}, compiled in {:.2f} s; {} of {} at the bound; at worst {:.2f} % more, at {}\n", path,
+             program.placements.front().places.size(), program.placements.size(), program.placements.size() == 1 ? "" : "s",
+             seconds.count(), proved, count, 100 * worst, text(worst_sizes));
   std::fflush(stdout);
   return worst;
 }

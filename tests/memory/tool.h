@@ -25,7 +25,8 @@ int tool_main(const char* tool, int argc, char** argv, Numbers numbers, Run run)
         files.push_back(arguments[i]);
         continue;
       }
-      if (!numbers.contains(arguments[i]) || i + 1 == arguments.size()) throw std::runtime_error(arguments[i] + " is no option, or its number is missing");
+      if (!numbers.contains(arguments[i]) || i + 1 == arguments.size())
+        throw std::runtime_error(arguments[i] + " is no option, or its number is missing");
       int64_t& number = numbers.at(arguments[i]);
       number = std::stoll(arguments[++i]);
     }

@@ -15,8 +15,7 @@ std::string text(const std::optional<std::vector<AxesPass>>& passes) {
   std::string all;
   for (const AxesPass& p : *passes) {
     all += all.empty() ? "" : "; ";
-    if (p.is_last)
-      all += fmt::format("last {}x{} row {}", p.outer.text(), p.reduced.text(), p.x_row.text());
+    if (p.is_last) all += fmt::format("last {}x{} row {}", p.outer.text(), p.reduced.text(), p.x_row.text());
     else
       all += fmt::format("middle {}x{}x{} row {} outer {}", p.outer.text(), p.reduced.text(), p.inner.text(), p.x_row.text(),
                          p.x_outer.text());

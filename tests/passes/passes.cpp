@@ -71,7 +71,8 @@ TEST_CASE("passes on text", "[passes]") {
         const auto inputs = random_inputs(before);
         check_same(evaluate_graph(before, inputs), evaluate_graph(after, inputs));
       }
-      rewritten += fmt::format("# case: {}\n# passes: {}\n{}{}# expect\n{}\n", c.name, c.passes, c.values ? "" : "# values: no\n", c.input, printed);
+      rewritten +=
+          fmt::format("# case: {}\n# passes: {}\n{}{}# expect\n{}\n", c.name, c.passes, c.values ? "" : "# values: no\n", c.input, printed);
       ++count;
     }
     if (update) std::ofstream(entry.path()) << rewritten;

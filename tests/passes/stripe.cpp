@@ -40,7 +40,8 @@ Graph striped(const std::string& text, double most_extra = 1e4) {
 }
 
 TEST_CASE("windows with strides, dilations and padding see the same rows by stripes", "[passes]") {
-  const Graph after = striped(R"(graph "g" (x: f32[1, 2, 33, 20], w1: f32[8, 2, 3, 3], w2: f32[8, 1, 5, 5], w3: f32[3, 8, 3, 3], b: f32[8]) -> (z) {
+  const Graph after =
+      striped(R"(graph "g" (x: f32[1, 2, 33, 20], w1: f32[8, 2, 3, 3], w2: f32[8, 1, 5, 5], w3: f32[3, 8, 3, 3], b: f32[8]) -> (z) {
     a: f32[1, 8, 33, 20] = Conv(x, w1, b) {pads = [1, 1, 1, 1]}
     c: f32[1, 8, 17, 10] = Conv(a, w2) {group = 8, pads = [2, 2, 2, 2], strides = [2, 2]}
     d: f32[1, 3, 17, 10] = Conv(c, w3) {dilations = [2, 2], pads = [2, 2, 2, 2]}
@@ -63,7 +64,8 @@ TEST_CASE("auto_pad and a pool whose last window hangs over", "[passes]") {
 }
 
 TEST_CASE("values with several readers are cut from a stripe, and results inside of it are joined too", "[passes]") {
-  const Graph after = striped(R"(graph "g" (x: f32[1, 1, 32, 16], w1: f32[16, 1, 3, 3], w2: f32[16, 16, 3, 3], w3: f32[2, 32, 1, 1], s: f32[16, 1, 1]) -> (z, t) {
+  const Graph after = striped(
+      R"(graph "g" (x: f32[1, 1, 32, 16], w1: f32[16, 1, 3, 3], w2: f32[16, 16, 3, 3], w3: f32[2, 32, 1, 1], s: f32[16, 1, 1]) -> (z, t) {
     a: f32[1, 16, 32, 16] = Conv(x, w1) {pads = [1, 1, 1, 1]}
     b: f32[1, 16, 32, 16] = Conv(a, w2) [mul(add(x0, x1), x2)](a, s) {pads = [1, 1, 1, 1]}
     c: f32[1, 32, 32, 16] = Concat(a, b) {axis = 1}

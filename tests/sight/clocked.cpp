@@ -3,9 +3,9 @@
 // Compiled with -DUNIT=NAME and -DITERATIONS=N: the model's loop runs so often.
 #include <cstdint>
 static std::uint32_t now = 0xffff'fff0u;  // wraps around soon
-#define ONNXC_CLOCK() (++now)
+#define ONNXC_CLOCK()      (++now)
 #define INCLUDE_TEXT(name) #name
-#define INCLUDE(name) INCLUDE_TEXT(name)
+#define INCLUDE(name)      INCLUDE_TEXT(name)
 #include INCLUDE(UNIT_FILE)
 
 #include <cstdio>
@@ -21,7 +21,8 @@ static void expect(bool holds, const char* what) {
 int main() {
   const onnxc_profile& profile = *unit_profile();
   const onnxc_model& model = *unit_model();
-  expect(profile.struct_bytes == sizeof(onnxc_profile) && profile.step_count > 1 && profile.part_count == 1, "the profile describes itself");
+  expect(profile.struct_bytes == sizeof(onnxc_profile) && profile.step_count > 1 && profile.part_count == 1,
+         "the profile describes itself");
   alignas(64) static float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, y[8];
   alignas(64) static std::byte arena[1 << 16];
   if (model.arena_bytes(nullptr) > sizeof(arena)) return 2;
@@ -42,7 +43,9 @@ int main() {
     in_loop = in_loop || ticks.calls == std::uint64_t{kRuns} * ITERATIONS;
     expect(ticks.total == ticks.calls && ticks.least == 1, "each call takes one tick, also where the clock wraps around");
     expect(static_cast<std::uint32_t>(ticks.end - ticks.begin) == 1, "the latest call has begin and end");
-    expect(profile.steps[k].number > 0 && profile.steps[k].kernel[0] != 0 && profile.steps[k].what[0] != 0 && profile.steps[k].variant[0] == 0, "steps have labels");
+    expect(
+        profile.steps[k].number > 0 && profile.steps[k].kernel[0] != 0 && profile.steps[k].what[0] != 0 && profile.steps[k].variant[0] == 0,
+        "steps have labels");
     onnxc_part_ticks part{1, 1, 1};
     profile.read_part(k, 0, &part);
     expect(part.total == 0 && part.end == 0, "a step that is not shared has no parts");

@@ -15,7 +15,18 @@
 
 namespace {
 
-constexpr std::int64_t kExtents[] = {0, 1, 2, 7, std::int64_t{1} << 29, std::int64_t{1} << 31, (std::int64_t{1} << 32) + 1, std::int64_t{1} << 58, (std::int64_t{1} << 61) + 1, INT64_MAX, -1, INT64_MIN};
+constexpr std::int64_t kExtents[] = {0,
+                                     1,
+                                     2,
+                                     7,
+                                     std::int64_t{1} << 29,
+                                     std::int64_t{1} << 31,
+                                     (std::int64_t{1} << 32) + 1,
+                                     std::int64_t{1} << 58,
+                                     (std::int64_t{1} << 61) + 1,
+                                     INT64_MAX,
+                                     -1,
+                                     INT64_MIN};
 constexpr std::size_t kFew = 1 << 16;  // bytes that are worth allocating
 
 int failures = 0;
@@ -50,7 +61,8 @@ Room room_of(const std::vector<std::int64_t>& shape, std::size_t bits) {
 
 template <class T>
 struct Array {
-  explicit Array(const Room& room) : count(room.count / sizeof(T)), data(count == 0 ? nullptr : static_cast<T*>(std::malloc(count * sizeof(T)))) {}
+  explicit Array(const Room& room)
+      : count(room.count / sizeof(T)), data(count == 0 ? nullptr : static_cast<T*>(std::malloc(count * sizeof(T)))) {}
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
   ~Array() { std::free(data); }
@@ -59,7 +71,9 @@ struct Array {
   T* data;
 };
 
-void* allocate(void*, std::size_t bytes) { return bytes > (std::size_t{1} << 26) ? nullptr : std::aligned_alloc(64, (bytes + 63) / 64 * 64); }
+void* allocate(void*, std::size_t bytes) {
+  return bytes > (std::size_t{1} << 26) ? nullptr : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
 void release(void*, void* block) { std::free(block); }
 
 /// Empty tensors with billions of rows, which take a run long enough to walk past.

@@ -11,7 +11,8 @@ namespace {
 
 using Labels = std::vector<std::string>;
 
-Choice choice(const std::string& signature, std::vector<Choice::Candidate> candidates, std::size_t winner = 0, const std::string& value = "y") {
+Choice choice(const std::string& signature, std::vector<Choice::Candidate> candidates, std::size_t winner = 0,
+              const std::string& value = "y") {
   return {"Conv '" + value + "'", value, std::move(candidates), winner, signature};
 }
 
@@ -61,8 +62,8 @@ TEST_CASE("the predicted winner stays unless another is quicker by more than 3 %
     double first, second, third;
     const char* pick;
   };
-  for (const Case& c : {Case{100, 98, 99, "first"}, Case{100, 96, 99, "second"}, Case{100, 96, 95, "third"}, Case{100, 97, 97, "first"}, Case{100, 200, 300, "first"}, Case{0, 0, 0, "first"},
-                        Case{100, 0, 101, "first"}}) {
+  for (const Case& c : {Case{100, 98, 99, "first"}, Case{100, 96, 99, "second"}, Case{100, 96, 95, "third"}, Case{100, 97, 97, "first"},
+                        Case{100, 200, 300, "first"}, Case{0, 0, 0, "first"}, Case{100, 0, 101, "first"}}) {
     INFO(c.first << " " << c.second << " " << c.third);
     CHECK(decide(kind, {{"a", {{"first", {c.first}}, {"second", {c.second}}, {"third", {c.third}}}}}).pick == c.pick);
   }

@@ -38,13 +38,15 @@ TEST_CASE("a cache of times is written and read again") {
 
 TEST_CASE("what is no cache is refused") {
   const std::string text = print_tune_cache(some());
-  for (std::size_t length = 0; length + 2 < text.size(); ++length) CHECK_THROWS_AS(parse_tune_cache(text.substr(0, length)), std::invalid_argument);
+  for (std::size_t length = 0; length + 2 < text.size(); ++length)
+    CHECK_THROWS_AS(parse_tune_cache(text.substr(0, length)), std::invalid_argument);
   const std::string head = R"({"format": "onnxc tune 1", "settings": {"m": {"comparisons": {}, "nodes": )";
   for (const std::string& wrong :
-       {std::string("null"), std::string("[]"), std::string("{}"), std::string(R"({"format": "onnxc tune 2", "settings": {}})"), std::string(R"({"format": 1, "settings": {}})"),
-        std::string(R"({"format": "onnxc tune 1"})"), head + "[]}}}", head + R"({"s": 1}}}})", head + R"({"s": {"ns": {}}}}}})", head + R"({"s": {"ns": {"conv": "1"}, "pick": ""}}}}})",
-        head + R"({"s": {"ns": {"conv": -1}, "pick": ""}}}}})", head + R"({"s": {"ns": {"conv": 1e999}, "pick": ""}}}}})", head + R"({"s": {"ns": [1], "pick": ""}}}}})",
-        head + R"({"s": {"ns": {}, "pick": 1}}}}})", std::string(100'000, '[')}) {
+       {std::string("null"), std::string("[]"), std::string("{}"), std::string(R"({"format": "onnxc tune 2", "settings": {}})"),
+        std::string(R"({"format": 1, "settings": {}})"), std::string(R"({"format": "onnxc tune 1"})"), head + "[]}}}",
+        head + R"({"s": 1}}}})", head + R"({"s": {"ns": {}}}}}})", head + R"({"s": {"ns": {"conv": "1"}, "pick": ""}}}}})",
+        head + R"({"s": {"ns": {"conv": -1}, "pick": ""}}}}})", head + R"({"s": {"ns": {"conv": 1e999}, "pick": ""}}}}})",
+        head + R"({"s": {"ns": [1], "pick": ""}}}}})", head + R"({"s": {"ns": {}, "pick": 1}}}}})", std::string(100'000, '[')}) {
     INFO(wrong.substr(0, 200));
     CHECK_THROWS_AS(parse_tune_cache(wrong), std::invalid_argument);
   }

@@ -59,7 +59,8 @@ BuildRequest request_for(const std::vector<Pending*>& cases, const std::string& 
 /// Why a case did not build, where `error` is what the compiler or the linker said.
 std::string reason_of(const Pending& pending, const std::string& error) {
   if (const std::string missing = missing_of_system(error); !missing.empty() && !pending.libraries.empty()) {
-    return fmt::format("{} is not installed, which the unit needs from one of the libraries {}; tools/setup.sh --test-deps installs them", missing, fmt::join(pending.libraries, ", "));
+    return fmt::format("{} is not installed, which the unit needs from one of the libraries {}; tools/setup.sh --test-deps installs them",
+                       missing, fmt::join(pending.libraries, ", "));
   }
   return "the C++ does not compile: " + error;
 }
@@ -73,7 +74,8 @@ std::optional<fs::path> build(std::vector<Pending*>& cases, const std::string& g
       const std::map<std::string, std::string> errors = blame(error.what());
       const std::string missing = missing_of_system(error.what());  // a library, where a linker said so
       const auto is_blamed = [&](const Pending* p) {
-        return cases.size() == 1 || errors.contains(p->of.name_space) || (errors.empty() && std::ranges::find(p->libraries, missing) != p->libraries.end());
+        return cases.size() == 1 || errors.contains(p->of.name_space) ||
+               (errors.empty() && std::ranges::find(p->libraries, missing) != p->libraries.end());
       };
       if (std::ranges::none_of(cases, is_blamed)) {
         // Nobody is named: each alone.
@@ -146,13 +148,13 @@ void run_group(const std::vector<Case>& cases, const std::string& group_name, co
     pending.result.suite = c.suite;
     pending.result.name = c.name;
     const json answer = compiler.ask({{"do", "compile"},
-                                    {"model", (c.folder / "model.onnx").string()},
-                                    {"namespace", c.name_space},
-                                    {"out", scratch.path.string()},
-                                    {"target", options.target},
-                                    {"threads", options.threads},
-                                    {"keeps_subnormals", options.keeps_subnormals}},
-                                   options.compile_limit);
+                                      {"model", (c.folder / "model.onnx").string()},
+                                      {"namespace", c.name_space},
+                                      {"out", scratch.path.string()},
+                                      {"target", options.target},
+                                      {"threads", options.threads},
+                                      {"keeps_subnormals", options.keeps_subnormals}},
+                                     options.compile_limit);
     pending.result.verdict = verdict_from(answer);
     pending.result.reason = answer.value("reason", "");
     pending.result.operators = answer.value("operators", std::set<std::string>());

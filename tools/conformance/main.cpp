@@ -93,7 +93,8 @@ nlohmann::json answer_to(const nlohmann::json& request) { return request["do"] =
 int main_with(int argc, char** argv) {
   Options options;
   if (const std::string sanitizers = ONNXC_SANITIZE; !sanitizers.empty())  // what onnxc emits is built as onnxc itself
-    options.group.flags.insert(options.group.flags.end(), {"-fsanitize=" + sanitizers, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"});
+    options.group.flags.insert(options.group.flags.end(),
+                               {"-fsanitize=" + sanitizers, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"});
   CLI::App app("Runs ONNX's backend tests, or cases in their layout, on what onnxc emits.");
   app.add_option("suites", options.suites, "node, light, simple, pytorch-converted, pytorch-operator, or folders with cases")->required();
   app.add_option("--filter", options.filter, "only cases whose name matches this regular expression somewhere");
@@ -101,10 +102,12 @@ int main_with(int argc, char** argv) {
   app.add_option("--jobs", options.jobs, "groups at once; default: the number of cores")->check(CLI::PositiveNumber);
   app.add_option("--keep", options.keep, "leave the emitted sources in this folder");
   app.add_option("--target", options.group.target, "target to compile for");
-  app.add_option("--runner", options.runner, "the command that runs units for another machine: an emulator and conformance_runner built for that machine");
+  app.add_option("--runner", options.runner,
+                 "the command that runs units for another machine: an emulator and conformance_runner built for that machine");
   app.add_option("--threads", options.group.threads, "threads of the emitted code")->check(CLI::PositiveNumber);
   app.add_flag("--keep-subnormals", options.group.keeps_subnormals, "compile with --subnormals=keep");
-  app.add_option("--cxxflags", options.flags, fmt::format("flags of the system's compiler instead of {}", fmt::join(options.group.flags, " ")));
+  app.add_option("--cxxflags", options.flags,
+                 fmt::format("flags of the system's compiler instead of {}", fmt::join(options.group.flags, " ")));
   app.add_option("--compile-limit", options.group.compile_limit, "seconds that onnxc may take for a case");
   app.add_option("--run-limit", options.group.run_limit, "seconds that a case may run");
   app.add_flag("--by-operator", options.by_operator, "print a table of operators");

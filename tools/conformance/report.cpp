@@ -65,8 +65,8 @@ void Progress::add(const CaseResult& result) {
   const auto now = std::chrono::steady_clock::now();
   if (!on_terminal_ && now - said_ < kSilence) return;
   said_ = now;
-  fmt::print("{}{} of {}: {} passed, {} failed, {} unsupported{}", on_terminal_ ? "\r\033[K" : "", tally_.total(), total_, tally_.passed, tally_.failed,
-             tally_.unsupported, on_terminal_ ? "" : "\n");
+  fmt::print("{}{} of {}: {} passed, {} failed, {} unsupported{}", on_terminal_ ? "\r\033[K" : "", tally_.total(), total_, tally_.passed,
+             tally_.failed, tally_.unsupported, on_terminal_ ? "" : "\n");
   std::fflush(stdout);
 }
 

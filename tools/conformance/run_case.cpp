@@ -37,7 +37,8 @@ HostValue with_zeros_of(HostValue value, const HostValue& got, const ModelSummar
   const auto width = static_cast<std::size_t>(info(expected.type).bits) / 8;
   if (width == 0) return value;
   const auto is_zero = [&](const TensorData& t, std::size_t at) {  // of either sign
-    std::vector<std::byte> element(t.bytes.begin() + static_cast<std::ptrdiff_t>(at), t.bytes.begin() + static_cast<std::ptrdiff_t>(at + width));
+    std::vector<std::byte> element(t.bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                                   t.bytes.begin() + static_cast<std::ptrdiff_t>(at + width));
     if (is_float(t.type)) element.back() &= std::byte{0x7f};
     return std::all_of(element.begin(), element.end(), [](std::byte b) { return b == std::byte{0}; });
   };
@@ -71,7 +72,8 @@ std::string find_fault(const onnxc_model& unit, const ModelSummary& model, const
         return fmt::format("output '{}' is {}, expected {}", model.outputs[k].name, describe(first[k]), describe(expected));
       continue;
     }
-    const Comparison comparison = compare(first[k], expected.kind == ValueKind::Tensor ? with_zeros_of(expected, first[k], model) : expected, tolerance);
+    const Comparison comparison =
+        compare(first[k], expected.kind == ValueKind::Tensor ? with_zeros_of(expected, first[k], model) : expected, tolerance);
     if (!comparison.within) return fmt::format("output '{}': {}", model.outputs[k].name, comparison.reason);
   }
   // All state is in the arena, so a second run on the used arena gives the same bytes.

@@ -60,10 +60,12 @@ HostValue to_host(const onnxc_value& value) {
   HostValue result;
   if (value.kind < ONNXC_TENSOR || value.kind > ONNXC_MAP) broken(fmt::format("a value of kind {}", value.kind));
   result.kind = static_cast<ValueKind>(value.kind);
-  if (value.count < 0 || (value.count > 0 && value.data == nullptr)) broken(fmt::format("a value with {} items at no address", value.count));
+  if (value.count < 0 || (value.count > 0 && value.data == nullptr))
+    broken(fmt::format("a value with {} items at no address", value.count));
   const auto count = static_cast<std::size_t>(value.count);
   if (result.kind != ValueKind::Tensor) {
-    if ((result.kind == ValueKind::Optional && count > 1) || (result.kind == ValueKind::Map && count != 2)) broken(fmt::format("an optional or a map of {} values", count));
+    if ((result.kind == ValueKind::Optional && count > 1) || (result.kind == ValueKind::Map && count != 2))
+      broken(fmt::format("an optional or a map of {} values", count));
     const auto* const items = static_cast<const onnxc_value*>(value.data);
     for (std::size_t i = 0; i < count; ++i) result.items.push_back(to_host(items[i]));
     return result;

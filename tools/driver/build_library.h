@@ -10,14 +10,14 @@
 namespace onnxc {
 
 struct BuildRequest {
-  std::vector<SideFile> files;          ///< sources, headers and weights, written side by side
-  std::vector<std::string> to_compile;  ///< names of the .cpp files among them
-  std::vector<std::string> objects;     ///< names of the .o files among them
-  std::vector<std::string> flags;       ///< beyond -std=c++20, -fPIC and the folder of the runtime
-  std::vector<std::string> libraries{}; ///< to link with: names, as after -l
-  bool includes_others = false;         ///< headers that are neither among the files nor the runtime's
-  std::filesystem::path keep_in{};      ///< where to leave the sources, or empty
-  bool shared = true;                   ///< else one relocatable object
+  std::vector<SideFile> files;           ///< sources, headers and weights, written side by side
+  std::vector<std::string> to_compile;   ///< names of the .cpp files among them
+  std::vector<std::string> objects;      ///< names of the .o files among them
+  std::vector<std::string> flags;        ///< beyond -std=c++20, -fPIC and the folder of the runtime
+  std::vector<std::string> libraries{};  ///< to link with: names, as after -l
+  bool includes_others = false;          ///< headers that are neither among the files nor the runtime's
+  std::filesystem::path keep_in{};       ///< where to leave the sources, or empty
+  bool shared = true;                    ///< else one relocatable object
 };
 
 /// What the compiler said.

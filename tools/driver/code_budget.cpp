@@ -22,7 +22,9 @@ using namespace elf;
 constexpr uint64_t kExecutable = 4;
 constexpr unsigned char kFunction = 2;
 
-[[noreturn]] void refuse() { throw Error(ErrorKind::Unsupported, "the size of the code is only known for ELF files of 64 bits", "leave --max-code out"); }
+[[noreturn]] void refuse() {
+  throw Error(ErrorKind::Unsupported, "the size of the code is only known for ELF files of 64 bits", "leave --max-code out");
+}
 
 template <class T>
 T read(std::string_view file, uint64_t at) {
@@ -74,7 +76,8 @@ std::vector<int> expressions(const Step& step) {
     if (a.expr >= 0) list.push_back(a.expr);
   }
   for (const Arg& a : step.args) {
-    if (const auto* const epilogue = std::get_if<EpilogueArg>(&a); epilogue != nullptr && epilogue->expr >= 0) list.push_back(epilogue->expr);
+    if (const auto* const epilogue = std::get_if<EpilogueArg>(&a); epilogue != nullptr && epilogue->expr >= 0)
+      list.push_back(epilogue->expr);
   }
   return list;
 }
@@ -86,7 +89,8 @@ std::string share_text(const Program& program, const CodeSize::Function& functio
   std::string text = fmt::format("{} bytes in {}", function.bytes, steps.empty() ? one_line(name.substr(name.rfind(' ') + 1)) : "");
   for (std::size_t i = 0; i < std::min(kMost, steps.size()); ++i) {
     for_each_step(program.steps, [&](const Step& step, int number) {
-      if (number == steps[i]) text += fmt::format("{}step {} {}", i == 0 ? "" : ", ", number + 1, one_line(step.what.substr(0, step.what.find(": "))));
+      if (number == steps[i])
+        text += fmt::format("{}step {} {}", i == 0 ? "" : ", ", number + 1, one_line(step.what.substr(0, step.what.find(": "))));
     });
   }
   return text + (steps.size() > kMost ? fmt::format(" and {} more", steps.size() - kMost) : "");
@@ -97,7 +101,8 @@ std::string share_text(const Program& program, const CodeSize::Function& functio
 CodeSize code_size(std::string_view file) {
   const auto header = read<Header>(file, 0);
   if (std::memcmp(header.ident, Header().ident, 6) != 0) refuse();  // 64 bits, little endian
-  const auto count = header.section_count != 0 ? header.section_count : read<Section>(file, header.section_headers).size;  // more than 65,279 of them
+  const auto count =
+      header.section_count != 0 ? header.section_count : read<Section>(file, header.section_headers).size;  // more than 65,279 of them
   const auto section = [&](uint64_t i) { return read<Section>(file, header.section_headers + i * sizeof(Section)); };
   CodeSize result;
   std::map<std::pair<uint16_t, uint64_t>, CodeSize::Function> functions;  // by place
@@ -111,7 +116,8 @@ CodeSize code_size(std::string_view file) {
       if ((symbol.info & 0xf) != kFunction || symbol.section == 0 || symbol.size == 0) continue;
       if (names + symbol.name >= file.size()) refuse();
       const std::string_view rest = file.substr(names + symbol.name);
-      functions.try_emplace({symbol.section, symbol.value}, CodeSize::Function{demangled(std::string(rest.substr(0, rest.find('\0')))), static_cast<int64_t>(symbol.size)});
+      functions.try_emplace({symbol.section, symbol.value},
+                            CodeSize::Function{demangled(std::string(rest.substr(0, rest.find('\0')))), static_cast<int64_t>(symbol.size)});
     }
   }
   for (auto& [place, function] : functions) result.functions.push_back(std::move(function));
@@ -124,7 +130,8 @@ std::vector<int> steps_of_function(const Program& program, const std::string& fu
   std::size_t best = 0;
   const std::size_t end = std::min(function.find_first_of("<("), function.size());
   const std::string name = function.substr(0, end);
-  const std::vector<std::string> numbers = end < function.size() && function[end] == '<' ? leading_numbers(function.substr(end + 1)) : std::vector<std::string>();
+  const std::vector<std::string> numbers =
+      end < function.size() && function[end] == '<' ? leading_numbers(function.substr(end + 1)) : std::vector<std::string>();
   for_each_step(program.steps, [&](const Step& step, int number) {
     if (step.kind != Step::Kind::Call || step.function.empty()) return;
     // Of several steps with the same function those that agree in most. What a kernel calls in turn has only its expressions.
@@ -149,7 +156,8 @@ void check_code_budget(std::string_view file, const Program& program, int64_t ma
   const CodeSize code = code_size(file);
   if (code.bytes <= max_code) return;
   std::string text;
-  for (std::size_t i = 0; i < std::min(kMost, code.functions.size()); ++i) text += (i == 0 ? ": " : "; ") + share_text(program, code.functions[i]);
+  for (std::size_t i = 0; i < std::min(kMost, code.functions.size()); ++i)
+    text += (i == 0 ? ": " : "; ") + share_text(program, code.functions[i]);
   throw Error(ErrorKind::Budget, fmt::format("the code would take {} bytes, more than {}{}", code.bytes, max_code, text), "see --max-code");
 }
 

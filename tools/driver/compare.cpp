@@ -114,7 +114,8 @@ HostValue sorted_map(const HostValue& map) {
   std::vector<std::size_t> order(static_cast<std::size_t>(keys.count()));
   std::iota(order.begin(), order.end(), std::size_t{0});
   const std::vector<int64_t> numbers = keys.type == ElementType::String ? std::vector<int64_t>() : to_integers(keys);
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return numbers.empty() ? keys.strings[a] < keys.strings[b] : numbers[a] < numbers[b]; });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return numbers.empty() ? keys.strings[a] < keys.strings[b] : numbers[a] < numbers[b]; });
   const auto taken = [&](const TensorData& from) {
     TensorData to = from;
     const std::size_t width = from.type == ElementType::String ? 0 : from.bytes.size() / std::max<std::size_t>(1, order.size());
@@ -175,7 +176,8 @@ Comparison compare(const HostValue& actual, const HostValue& expected, const Tol
     }
     return differ(fmt::format("it is {}, expected {}", describe(actual), describe(expected)));
   }
-  if (expected.kind == ValueKind::Map && actual.items.size() == 2 && expected.items.size() == 2) return compare_maps(actual, expected, tolerance);
+  if (expected.kind == ValueKind::Map && actual.items.size() == 2 && expected.items.size() == 2)
+    return compare_maps(actual, expected, tolerance);
   if (expected.kind == ValueKind::Tensor) return compare(actual.tensor, expected.tensor, tolerance);
   if (actual.items.size() != expected.items.size())
     return differ(fmt::format("it has {} items, expected {}", actual.items.size(), expected.items.size()));

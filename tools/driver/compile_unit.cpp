@@ -61,14 +61,16 @@ Compiled emit(const Compilation& compilation, CompileOptions options, const std:
   if (options.name_space.empty()) options.name_space = "unit";
   if (options.header_name.empty()) options.header_name = options.name_space + ".h";
   // What is linked at once has no need of one file: large weights skip the assembler, which takes some 20 s for 256 MiB.
-  if (constexpr int64_t kLarge = 16 << 20; linked && options.weights == "auto" && weight_bytes(compilation.program) > kLarge) options.weights = "object";
+  if (constexpr int64_t kLarge = 16 << 20; linked && options.weights == "auto" && weight_bytes(compilation.program) > kLarge)
+    options.weights = "object";
   Unit unit = emit_compilation(compilation, options);
   Compiled compiled{unit.name_space, {}, compilation.info.files, compilation.program.uses_heap};
   compiled.request = build_request(std::move(unit), options.header_name);
   compiled.request.flags = target_flags(options.target);
   compiled.request.flags.insert(compiled.request.flags.end(), flags.begin(), flags.end());
   if (compiled.request.includes_others) {
-    for (const std::filesystem::path& folder : options.include_folders) compiled.request.flags.push_back("-I" + std::filesystem::absolute(folder).string());
+    for (const std::filesystem::path& folder : options.include_folders)
+      compiled.request.flags.push_back("-I" + std::filesystem::absolute(folder).string());
     compiled.request.flags.push_back("-I" + std::filesystem::current_path().string());
   }
   return compiled;
@@ -90,9 +92,11 @@ std::string first_error(const std::string& output) {
 [[noreturn]] void refuse_build(const BuildRequest& request, const BuildError& error) {
   const std::string said = one_line(first_error(error.what()));
   if (request.includes_others)
-    throw Error(ErrorKind::Usage, "the C++ does not build with the custom operators: " + said, "see docs/custom-operators.md; -I says where headers are");
+    throw Error(ErrorKind::Usage, "the C++ does not build with the custom operators: " + said,
+                "see docs/custom-operators.md; -I says where headers are");
   if (request.libraries.empty()) throw error;
-  throw Error(ErrorKind::Io, fmt::format("the C++ does not build with {}: {}", fmt::join(request.libraries, ", "), said), "install these libraries; see docs/emitted-interface.md");
+  throw Error(ErrorKind::Io, fmt::format("the C++ does not build with {}: {}", fmt::join(request.libraries, ", "), said),
+              "install these libraries; see docs/emitted-interface.md");
 }
 
 std::filesystem::path build(const BuildRequest& request) {

@@ -16,8 +16,8 @@ namespace onnxc {
 struct CompiledModel {
   std::unique_ptr<UnitLibrary> library;
   const onnxc_model* model = nullptr;
-  const onnxc_profile* profile = nullptr;  ///< where options.profile asked for it
-  bool huge_pages = false;  ///< its weights are in memory of such
+  const onnxc_profile* profile = nullptr;         ///< where options.profile asked for it
+  bool huge_pages = false;                        ///< its weights are in memory of such
   double compile_seconds = 0, build_seconds = 0;  ///< onnxc; the system's compiler, close to 0 when the cache has it
 };
 
@@ -38,7 +38,8 @@ BuildRequest build_request(Unit unit, const std::string& header_name);
 CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options,
                                const std::vector<std::string>& flags = {"-O3"});
 /// From a compilation on.
-CompiledModel build_and_load(const Compilation& compilation, const CompileOptions& options, const std::vector<std::string>& flags = {"-O3"});
+CompiledModel build_and_load(const Compilation& compilation, const CompileOptions& options,
+                             const std::vector<std::string>& flags = {"-O3"});
 
 struct BuiltBinary {
   std::vector<std::filesystem::path> files;  ///< that were read: the model, its external data, headers of custom operators

@@ -29,7 +29,9 @@ std::string why_not_made(const fs::path& path, int error) {
   return fmt::format("no file can be made in {}: {}", folder.string(), system_reason(error));
 }
 
-[[noreturn]] void fail_to_write(const fs::path& path, const std::string& why) { throw Error(ErrorKind::Io, fmt::format("{} cannot be written: {}", path.empty() ? "''" : path.string(), why)); }
+[[noreturn]] void fail_to_write(const fs::path& path, const std::string& why) {
+  throw Error(ErrorKind::Io, fmt::format("{} cannot be written: {}", path.empty() ? "''" : path.string(), why));
+}
 
 }  // namespace
 

@@ -133,13 +133,16 @@ HostValue parse_value(std::string_view proto, ValueKind kind) {
       default: break;
     }
   }
-  if (key_type != ElementType::String && (!is_integer(key_type) || is_sub_byte(key_type))) throw Error(ErrorKind::Invalid, "a map without a type of keys");
+  if (key_type != ElementType::String && (!is_integer(key_type) || is_sub_byte(key_type)))
+    throw Error(ErrorKind::Invalid, "a map without a type of keys");
   const std::size_t count = key_type == ElementType::String ? strings.size() : numbers.size();
   TensorData keys = TensorData::zeros(key_type, {static_cast<int64_t>(count)});
   const auto width = static_cast<std::size_t>(info(key_type).bits) / 8;
   if (key_type == ElementType::String) keys.strings = std::move(strings);
-  else for (std::size_t i = 0; i < count; ++i) std::memcpy(keys.bytes.data() + i * width, &numbers[i], width);
-  if (values.items.size() != count) throw Error(ErrorKind::Invalid, fmt::format("a map of {} keys and {} values", count, values.items.size()));
+  else
+    for (std::size_t i = 0; i < count; ++i) std::memcpy(keys.bytes.data() + i * width, &numbers[i], width);
+  if (values.items.size() != count)
+    throw Error(ErrorKind::Invalid, fmt::format("a map of {} keys and {} values", count, values.items.size()));
   value.items = {HostValue::of(std::move(keys)), joined(std::move(values))};
   return value;
 }
@@ -215,7 +218,8 @@ std::string describe(const HostValue& value) {
   if (value.items.size() > 4) items.emplace_back("...");
   switch (value.kind) {
     case ValueKind::Tensor: return describe(value.tensor);
-    case ValueKind::Sequence: return fmt::format("a sequence of {}{}{}", value.items.size(), items.empty() ? "" : ": ", fmt::join(items, ", "));
+    case ValueKind::Sequence:
+      return fmt::format("a sequence of {}{}{}", value.items.size(), items.empty() ? "" : ": ", fmt::join(items, ", "));
     case ValueKind::Optional: return items.empty() ? "an empty optional" : "an optional " + items[0];
     case ValueKind::Map: break;
   }

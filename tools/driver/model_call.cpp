@@ -4,9 +4,9 @@
 #include <onnxc/base.hpp>
 
 #include <algorithm>
-#include <map>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <new>
 
 namespace onnxc {
@@ -24,7 +24,8 @@ ElementType element_type(const onnxc_tensor_info& tensor) {
 
 /// Throws SizeOverflow.
 std::size_t bytes_of(ElementType type, int64_t count) {
-  return static_cast<std::size_t>(type == ElementType::String ? checked_mul(count, int64_t{sizeof(onnxc_string)}) : storage_bytes(type, count));
+  return static_cast<std::size_t>(type == ElementType::String ? checked_mul(count, int64_t{sizeof(onnxc_string)})
+                                                              : storage_bytes(type, count));
 }
 
 /// Room for an output of that shape.
@@ -79,7 +80,7 @@ ModelCall::ModelCall(const onnxc_model& model, std::span<const HostValue* const>
   for (std::vector<int64_t>& shape : shapes_) shape_pointers_.push_back(shape.data());
   arena_ = GuardedBuffer(refused ? 0 : arena_bytes, model.arena_alignment, kUnwritten);
   call_ = {symbols_.data(), input_pointers_.data(), output_pointers_.data(), shape_pointers_.data(), arena_.data(), arena_.size(),
-           executor, &memory_.allocator(), message_.data(), message_.size()};
+           executor,        &memory_.allocator(),   message_.data(),         message_.size()};
 }
 
 std::set<std::string> names_of_several_extents(const onnxc_model& model, std::span<const HostValue* const> inputs) {
@@ -91,7 +92,8 @@ std::set<std::string> names_of_several_extents(const onnxc_model& model, std::sp
     if (wanted.form == ONNXC_VALUE || shape.size() != static_cast<std::size_t>(wanted.rank)) continue;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       const int64_t symbol = wanted.shape[axis];
-      if (symbol < 0 && symbol != INT64_MIN && extents.emplace(symbol, shape[axis]).first->second != shape[axis]) names.insert(model.symbols[-1 - symbol].name);
+      if (symbol < 0 && symbol != INT64_MIN && extents.emplace(symbol, shape[axis]).first->second != shape[axis])
+        names.insert(model.symbols[-1 - symbol].name);
     }
   }
   return names;
@@ -131,7 +133,8 @@ void ModelCall::bind_tensor(const onnxc_tensor_info& wanted, const TensorData& g
   const auto misfit = [&](const std::string& why) {
     return Error(ErrorKind::Invalid, fmt::format("input '{}' was given {}: {}", wanted.name, describe(given), why));
   };
-  const bool bits_of_bf16 = given.type == ElementType::U16 && element_type(wanted) == ElementType::BF16;  // how ONNX's tests held bfloat16 before 1.13
+  const bool bits_of_bf16 =
+      given.type == ElementType::U16 && element_type(wanted) == ElementType::BF16;  // how ONNX's tests held bfloat16 before 1.13
   if (element_type(wanted) != given.type && !bits_of_bf16) throw misfit(fmt::format("its type is {}", name(element_type(wanted))));
   if (static_cast<std::size_t>(wanted.rank) != given.shape.size()) throw misfit(fmt::format("it has {} dimensions", wanted.rank));
   for (std::size_t axis = 0; axis < given.shape.size(); ++axis) {
@@ -140,7 +143,9 @@ void ModelCall::bind_tensor(const onnxc_tensor_info& wanted, const TensorData& g
     if (extent >= 0 || extent == INT64_MIN) continue;
     const auto symbol = static_cast<std::size_t>(-1 - extent);
     const onnxc_symbol_info& info = model_.symbols[symbol];
-    if (symbols_[symbol] != kNotBound && symbols_[symbol] != actual) throw misfit(fmt::format("{0} is {1} elsewhere; where that name stands for extents that differ, compile with --dim {0}=*", info.name, symbols_[symbol]));
+    if (symbols_[symbol] != kNotBound && symbols_[symbol] != actual)
+      throw misfit(fmt::format("{0} is {1} elsewhere; where that name stands for extents that differ, compile with --dim {0}=*", info.name,
+                               symbols_[symbol]));
     if (actual < info.min || actual > info.max) throw misfit(fmt::format("{} lies in {}..{}", info.name, info.min, info.max));
     symbols_[symbol] = actual;
   }
@@ -167,7 +172,8 @@ HostValue ModelCall::output(int32_t k) const {
     throw Error(ErrorKind::Internal,
                 fmt::format("output '{}' has the shape of {}, more than output_shape said", model_.outputs[k].name, describe(tensor)));
   }
-  if (tensor.type == ElementType::String) tensor.strings = to_host(reinterpret_cast<const onnxc_string*>(data), bytes / sizeof(onnxc_string));
+  if (tensor.type == ElementType::String)
+    tensor.strings = to_host(reinterpret_cast<const onnxc_string*>(data), bytes / sizeof(onnxc_string));
   else tensor.bytes.assign(data, data + bytes);
   return HostValue::of(std::move(tensor));
 }

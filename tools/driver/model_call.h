@@ -1,7 +1,7 @@
 // A call of a compiled model with host values: dimensions bound, outputs and arena allocated, ready to run many times.
 #pragma once
-#include <onnxc/memory.hpp>
 #include <onnxc/model.h>
+#include <onnxc/memory.hpp>
 
 #include <array>
 #include <cstddef>

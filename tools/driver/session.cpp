@@ -36,7 +36,8 @@ std::vector<HostValue> random_inputs(const onnxc_model& unit) {
   std::vector<HostValue> values;
   for (int32_t k = 0; k < unit.input_count; ++k) {
     const onnxc_tensor_info& input = unit.inputs[k];
-    if (input.form == ONNXC_VALUE) throw Error(ErrorKind::Unsupported, fmt::format("no made-up data for input '{}'", input.name), "give --data");
+    if (input.form == ONNXC_VALUE)
+      throw Error(ErrorKind::Unsupported, fmt::format("no made-up data for input '{}'", input.name), "give --data");
     std::vector<int64_t> shape;
     for (int32_t axis = 0; axis < input.rank; ++axis) {
       const int64_t extent = input.shape[axis];
@@ -54,7 +55,8 @@ std::vector<HostValue> random_inputs(const onnxc_model& unit) {
       uint64_t bits = random() >> 16;
       if (type != ElementType::U8 && type != ElementType::I8) bits &= 1;
       if (is_float(type)) bits = to_bits(type, static_cast<double>(random() >> 11) * 0x1p-52 - 1);
-      for (std::size_t part = 0; part < width; part += sizeof bits) std::memcpy(tensor.bytes.data() + i * width + part, &bits, std::min(width, sizeof bits));
+      for (std::size_t part = 0; part < width; part += sizeof bits)
+        std::memcpy(tensor.bytes.data() + i * width + part, &bits, std::min(width, sizeof bits));
     }
   }
   return values;

@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
+#include <onnxc/conv_3d.hpp>
+#include <onnxc/conv_grouped.hpp>
+#include <onnxc/conv_narrow.hpp>
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/depthwise_chain.hpp>
 #include <onnxc/depthwise_narrow.hpp>
 #include <onnxc/stem_chain.hpp>
 #include <onnxc/stem_winograd.hpp>
-#include <onnxc/conv_3d.hpp>
-#include <onnxc/conv_grouped.hpp>
-#include <onnxc/conv_narrow.hpp>
 #include <onnxc/winograd.hpp>
 #include <onnxc/winograd_line.hpp>
 #include <onnxc/winograd_stride2.hpp>
@@ -94,10 +94,21 @@ void add_stem_winograd(Suite& suite, Layer l) {
   suite.add("stem_winograd_pool", l.name(), work, [l, weights](Data& d) {
     constexpr int64_t kBand = 4;
     const int64_t out = (l.out() - 3) / 2 + 1;
-    const StemPoolParams p{.stem = l.params(), .pool = {.h = l.out(), .w = l.out(), .c = l.cout, .oh = out, .ow = out, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .y_pixel = l.cout},
-                           .band = kBand, .pitch = l.cout};
-    return [p, x = l.image(d), &u = weights(d), y = d.room(out * out * l.cout), ring = d.room((ring_rows(p.pool, kBand) + T - 1) * l.out() * l.cout),
-            v = d.room(stem_winograd_scratch<T, R, P>(l.params()))] {
+    const StemPoolParams p{.stem = l.params(),
+                           .pool = {.h = l.out(),
+                                    .w = l.out(),
+                                    .c = l.cout,
+                                    .oh = out,
+                                    .ow = out,
+                                    .kh = 3,
+                                    .kw = 3,
+                                    .stride_y = 2,
+                                    .stride_x = 2,
+                                    .y_pixel = l.cout},
+                           .band = kBand,
+                           .pitch = l.cout};
+    return [p, x = l.image(d), &u = weights(d), y = d.room(out * out * l.cout),
+            ring = d.room((ring_rows(p.pool, kBand) + T - 1) * l.out() * l.cout), v = d.room(stem_winograd_scratch<T, R, P>(l.params()))] {
       stem_winograd_pool<T, R, P, SX>({}, x, u.next(), y, ring, v, p, Epilogue<Keep>{}, Epilogue<Keep>{});
     };
   });
@@ -128,7 +139,9 @@ void add_depthwise(Suite& suite, Layer l) {
 
 void add_depthwise_winograd(Suite& suite, Layer l) {
   suite.add("depthwise_winograd", l.name(), {l.macs(l.cout), 0}, [l](Data& d) {
-    return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise_winograd(l.weights(d), l.cin)), y = l.result(d)] { depthwise_winograd({}, x, w, y, p); };
+    return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise_winograd(l.weights(d), l.cin)), y = l.result(d)] {
+      depthwise_winograd({}, x, w, y, p);
+    };
   });
 }
 
@@ -163,10 +176,11 @@ void add_chain(Suite& suite, int64_t side, int64_t cin, int64_t middle, int64_t 
       return d.copy(pack::panels({d.numbers(k * n), static_cast<std::size_t>(k * n)}, {.k = k, .n = n, .nr = kTile.nr}));
     };
     return [p, x = d.numbers(side * side * cin), expand = panels(cin, middle), project = panels(middle, cout),
-            w = d.copy(kWinograd ? pack::depthwise_winograd(inner.weights(d), middle) : pack::depthwise(inner.weights(d), middle, 3, 3)), y = d.room(inner.out() * inner.out() * cout),
-            scratch = d.room(depthwise_chain_scratch(p, kTile.nv, true))] {
+            w = d.copy(kWinograd ? pack::depthwise_winograd(inner.weights(d), middle) : pack::depthwise(inner.weights(d), middle, 3, 3)),
+            y = d.room(inner.out() * inner.out() * cout), scratch = d.room(depthwise_chain_scratch(p, kTile.nv, true))] {
       const Epilogue<Keep> keep;
-      depthwise_chain<kTile.mr, kTile.nv, 3, 3, SX, kTile.mr, kTile.nv, false, false, kWinograd>({}, x, expand, w, project, y, scratch, p, keep, keep, keep);
+      depthwise_chain<kTile.mr, kTile.nv, 3, 3, SX, kTile.mr, kTile.nv, false, false, kWinograd>({}, x, expand, w, project, y, scratch, p,
+                                                                                                 keep, keep, keep);
     };
   };
   const std::string layer = fmt::format("{}x{}x{}-{}-{}_k3_s{}", side, side, cin, middle, cout, SX);
@@ -181,16 +195,30 @@ void add_stem_chains(Suite& suite, Layer l) {
   const Layer inner{l.out(), l.cout, l.cout, 3, 1, 1, l.cout};
   suite.add("stem_pool", l.name(), l.tiled(), [=](Data& d) {
     const int64_t out = (l.out() - 3) / 2 + 1;
-    const StemPoolParams p{.stem = l.params(), .pool = {.h = l.out(), .w = l.out(), .c = l.cout, .oh = out, .ow = out, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .y_pixel = l.cout},
-                           .band = kBand, .pitch = l.cout};
+    const StemPoolParams p{.stem = l.params(),
+                           .pool = {.h = l.out(),
+                                    .w = l.out(),
+                                    .c = l.cout,
+                                    .oh = out,
+                                    .ow = out,
+                                    .kh = 3,
+                                    .kw = 3,
+                                    .stride_y = 2,
+                                    .stride_x = 2,
+                                    .y_pixel = l.cout},
+                           .band = kBand,
+                           .pitch = l.cout};
     return [p, x = l.image(d), &w = d.stream(pack::conv_stem(l.weights(d), l.shape(kTile.nr))), y = d.room(out * out * l.cout),
             scratch = d.room(ring_rows(p.pool, kBand) * l.out() * l.cout)] {
       stem_pool<kTile.mr, kTile.nv, SX>({}, x, w.next(), y, scratch, p, Epilogue<Keep>{}, Epilogue<Keep>{});
     };
   });
   suite.add("stem_depthwise", l.name(), {l.macs(l.cout) + inner.macs(l.cout), 0}, [=](Data& d) {
-    const StemDepthwiseParams p{.stem = l.params(), .chain = {.conv = inner.params(), .cin = l.cin, .cout = l.cout, .y_pixel = l.cout, .band = kBand, .pitch = l.cout}};
-    return [p, x = l.image(d), &w = d.stream(pack::conv_stem(l.weights(d), l.shape(kTile.nr))), inner_w = d.copy(pack::depthwise(inner.weights(d), l.cout, 3, 3)), y = inner.result(d),
+    const StemDepthwiseParams p{
+        .stem = l.params(),
+        .chain = {.conv = inner.params(), .cin = l.cin, .cout = l.cout, .y_pixel = l.cout, .band = kBand, .pitch = l.cout}};
+    return [p, x = l.image(d), &w = d.stream(pack::conv_stem(l.weights(d), l.shape(kTile.nr))),
+            inner_w = d.copy(pack::depthwise(inner.weights(d), l.cout, 3, 3)), y = inner.result(d),
             scratch = d.room(stem_depthwise_scratch(p, false))] {
       const Epilogue<Keep> keep;
       stem_depthwise<kTile.mr, kTile.nv, SX, 3, 3, 1, 0, 1>({}, x, w.next(), inner_w, nullptr, y, scratch, p, keep, keep, keep);
@@ -202,9 +230,9 @@ void add_stem_chains(Suite& suite, Layer l) {
 template <int N>
 void add_narrow(Suite& suite, Layer l) {
   suite.add("conv_narrow", l.name(), {l.macs(N) * double(padded_to(l.cin, Vec::width)) / double(l.cin)}, [l](Data& d) {
-    return [p = l.params(), x = l.image(d), w = d.copy(pack::narrow(l.weights(d), {.cout = N, .cin = l.cin, .kh = l.k, .kw = l.k}, Vec::width)), y = l.result(d)] {
-      conv_narrow<N>({}, x, w, y, p);
-    };
+    return [p = l.params(), x = l.image(d),
+            w = d.copy(pack::narrow(l.weights(d), {.cout = N, .cin = l.cin, .kh = l.k, .kw = l.k}, Vec::width)),
+            y = l.result(d)] { conv_narrow<N>({}, x, w, y, p); };
   });
 }
 
@@ -214,29 +242,45 @@ void add_grouped(Suite& suite, Layer l) {
   if constexpr (Vec::width % GC == 0) {
     suite.add("conv_grouped", fmt::format("{}_g{}", l.name(), GC), {double(l.out() * l.out() * l.cout * 9 * GC)}, [=](Data& d) {
       const std::span<const float> weights{d.numbers(l.cout * 9 * GC), static_cast<std::size_t>(l.cout * 9 * GC)};
-      return [p = l.params(), x = l.image(d), w = d.copy(pack::grouped(weights, {.cout = l.cout, .cin = GC, .kh = 3, .kw = 3}, Vec::width)), y = l.result(d)] {
-        conv_grouped<3, 1, GC, 7>({}, x, w, y, p);
-      };
+      return [p = l.params(), x = l.image(d), w = d.copy(pack::grouped(weights, {.cout = l.cout, .cin = GC, .kh = 3, .kw = 3}, Vec::width)),
+              y = l.result(d)] { conv_grouped<3, 1, GC, 7>({}, x, w, y, p); };
     });
   }
 }
 
 /// A kernel of 3x3x3 on a volume.
 void add_conv_3d(Suite& suite, int64_t depth, int64_t size, int64_t channels) {
-  const ConvParams p{.h = size, .w = size, .cin = channels, .oh = size, .ow = size, .cout = channels, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1,
-                     .x_pixel = channels, .y_pixel = channels, .d = depth, .od = depth, .kd = 3, .pad_front = 1};
+  const ConvParams p{.h = size,
+                     .w = size,
+                     .cin = channels,
+                     .oh = size,
+                     .ow = size,
+                     .cout = channels,
+                     .kh = 3,
+                     .kw = 3,
+                     .pad_top = 1,
+                     .pad_left = 1,
+                     .x_pixel = channels,
+                     .y_pixel = channels,
+                     .d = depth,
+                     .od = depth,
+                     .kd = 3,
+                     .pad_front = 1};
   const int64_t pixels = depth * size * size, columns = padded_to(channels, kTile.nr), taps = 27 * channels;
-  suite.add("conv_3d", fmt::format("{}x{}x{}x{}_k3", depth, size, size, channels), {double(pixels * taps * columns), 4.0 * double(3 * taps * columns)}, [=](Data& d) {
-    const std::span<const float> weights{d.numbers(channels * taps), static_cast<std::size_t>(channels * taps)};
-    return [p, x = d.numbers(pixels * channels), &w = d.stream(pack::conv(weights, {.cout = channels, .cin = channels, .kh = 9, .kw = 3, .nr = kTile.nr})),
-            y = d.room(pixels * channels)] { conv_3d<kTile.mr, kTile.nv>({}, x, w.next(), y, p); };
-  });
+  suite.add("conv_3d", fmt::format("{}x{}x{}x{}_k3", depth, size, size, channels),
+            {double(pixels * taps * columns), 4.0 * double(3 * taps * columns)}, [=](Data& d) {
+              const std::span<const float> weights{d.numbers(channels * taps), static_cast<std::size_t>(channels * taps)};
+              return [p, x = d.numbers(pixels * channels),
+                      &w = d.stream(pack::conv(weights, {.cout = channels, .cin = channels, .kh = 9, .kw = 3, .nr = kTile.nr})),
+                      y = d.room(pixels * channels)] { conv_3d<kTile.mr, kTile.nv>({}, x, w.next(), y, p); };
+            });
 }
 
 /// Blocks as in compiler/ops/nn/conv_winograd.cpp; the kernel is R x R.
 template <int T, int R, int S, bool plain>
 void add_winograd(Suite& suite, const char* row, Layer l) {
-  constexpr int64_t kPlainTiles = 3, kPoints = S == 1 ? T + R - 1 : 2 * T + 1, kPlanes = kPoints * kPoints, kKept = S == 1 ? kPlanes : (T + 2) * (T + 2);
+  constexpr int64_t kPlainTiles = 3, kPoints = S == 1 ? T + R - 1 : 2 * T + 1, kPlanes = kPoints * kPoints,
+                    kKept = S == 1 ? kPlanes : (T + 2) * (T + 2);
   const int64_t tiles = (l.out() + T - 1) / T * ((l.out() + T - 1) / T),
                 fits = std::max<int64_t>(16, find_target("native")->l2_bytes * 3 / 4 / (4 * kPlanes * (l.cin + 16)));
   const int64_t blocks = (tiles + fits - 1) / fits,
@@ -245,16 +289,21 @@ void add_winograd(Suite& suite, const char* row, Layer l) {
                 rows = whole * padded_rows(block, kWinogradTile.mr) + padded_rows(tiles - whole * block, kWinogradTile.mr),
                 columns = padded_to(l.cout, kWinogradTile.nr), products = rows * kPlanes + (plain ? blocks * kPlainTiles * kKept : 0);
   const double transforms = double(tiles * kPlanes) * (5.0 * double(padded_to(l.cin, 16)) + 3.2 * double(columns));  // as multiply-adds
-  suite.add(row, l.name() + (plain ? "_plain" : ""), {double(products * l.cin) * double(columns) + transforms, 4.0 * double((plain ? R * R : kKept) * l.cin * columns)}, [=](Data& d) {
-    const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = R, .kw = R, .nr = kWinogradTile.nr};
-    const std::span<const float> w = l.weights(d);
-    auto& u = d.stream(plain ? pack::conv_stem(w, shape) : S == 1 ? pack::winograd(w, shape, T) : pack::winograd_stride2(w, shape, T));
-    const int64_t room = S == 1 ? winograd_scratch<T, R, kWinogradTile.nv, plain>(l.cin, block) : winograd_stride2_scratch<T == 4 ? 4 : 2, kWinogradTile.nv, plain>(l.cin, block);
-    return [p = l.params(), block, x = l.image(d), &u, y = l.result(d), scratch = d.room(room)] {
-      if constexpr (S == 1) winograd<T, R, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
-      else winograd_stride2<T, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
-    };
-  });
+  suite.add(
+      row, l.name() + (plain ? "_plain" : ""),
+      {double(products * l.cin) * double(columns) + transforms, 4.0 * double((plain ? R * R : kKept) * l.cin * columns)}, [=](Data& d) {
+        const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = R, .kw = R, .nr = kWinogradTile.nr};
+        const std::span<const float> w = l.weights(d);
+        auto& u = d.stream(plain ? pack::conv_stem(w, shape) : S == 1 ? pack::winograd(w, shape, T) : pack::winograd_stride2(w, shape, T));
+        const int64_t room = S == 1                              ? winograd_scratch<T, R, kWinogradTile.nv, plain>(l.cin, block)
+                             : winograd_stride2_scratch < T == 4 ? 4
+                                                                 : 2,
+                      kWinogradTile.nv, plain > (l.cin, block);
+        return [p = l.params(), block, x = l.image(d), &u, y = l.result(d), scratch = d.room(room)] {
+          if constexpr (S == 1) winograd<T, R, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
+          else winograd_stride2<T, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
+        };
+      });
 }
 /// With weights transformed by the compiler, and plain ones.
 template <int T, int R, int S = 1>
@@ -284,8 +333,8 @@ void add_winograd_line(Suite& suite, const char* row, int64_t width, int64_t cin
             {double(blocks * padded_rows(block, kWinogradTile.mr)) * double(streamed), 4.0 * double(blocks * streamed)}, [=](Data& d) {
               const std::span<const float> weights{d.numbers(cout * cin * R), static_cast<std::size_t>(cout * cin * R)};
               const pack::ConvShape shape{.cout = cout, .cin = cin, .kh = 1, .kw = R, .nr = kWinogradTile.nr};
-              return [p, block, x = d.numbers(width * cin), &u = d.stream(pack::winograd_line(weights, shape, T, R)), y = d.room(width * cout),
-                      scratch = d.room(winograd_line_scratch<T, R, kWinogradTile.nv>(cin, 1, 1, 1, block))] {
+              return [p, block, x = d.numbers(width * cin), &u = d.stream(pack::winograd_line(weights, shape, T, R)),
+                      y = d.room(width * cout), scratch = d.room(winograd_line_scratch<T, R, kWinogradTile.nv>(cin, 1, 1, 1, block))] {
                 winograd_line<T, R, kWinogradTile.mr, kWinogradTile.nv>({}, x, u.next(), y, scratch, p, 1, block);
               };
             });

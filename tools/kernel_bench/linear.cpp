@@ -33,8 +33,14 @@ struct Product {
 
 void add_linear(Suite& suite) {
   // 1x1 convolutions of 28x28 and 7x7 images, layers of an encoder, a perceptron of 1000 rows, a short product.
-  for (const Product p :
-       {Product{784, 128, 512}, {784, 192, 32}, {49, 1024, 512}, {196, 256, 1024}, {128, 384, 384}, {128, 3072, 768}, {1000, 128, 30}, {14, 32, 64}}) {
+  for (const Product p : {Product{784, 128, 512},
+                          {784, 192, 32},
+                          {49, 1024, 512},
+                          {196, 256, 1024},
+                          {128, 384, 384},
+                          {128, 3072, 768},
+                          {1000, 128, 30},
+                          {14, 32, 64}}) {
     suite.add("gemm", p.name(), p.work(kTile.nr), [p](Data& d) {
       return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.weights(d, kTile.nr), y = d.room(p.m * p.n)] {
         gemm<kTile.mr, kTile.nv>({}, a, w.next(), y, p);
@@ -45,7 +51,8 @@ void add_linear(Suite& suite) {
     suite.add("strassen", p.name(), p.work(kTile.nr), [p](Data& d) {
       const auto w = pack::strassen({d.numbers(p.k * p.n), static_cast<std::size_t>(p.k * p.n)}, {.k = p.k, .n = p.n, .nr = kTile.nr});
       const int64_t block = p.m > 448 ? 112 : p.m;
-      return [p = p.params(), block, a = d.numbers(p.m * p.k), &w = d.stream(w), y = d.room(p.m * p.n), scratch = d.room(strassen_scratch<kTile.mr, kTile.nv>(p.k, block))] {
+      return [p = p.params(), block, a = d.numbers(p.m * p.k), &w = d.stream(w), y = d.room(p.m * p.n),
+              scratch = d.room(strassen_scratch<kTile.mr, kTile.nv>(p.k, block))] {
         strassen<kTile.mr, kTile.nv>({}, a, w.next(), y, scratch, p, p.m, block);
       };
     });
@@ -53,15 +60,16 @@ void add_linear(Suite& suite) {
   for (const Product p : {Product{784, 128, 512}, {784, 192, 32}, {49, 1024, 512}, {196, 256, 1024}, {1000, 128, 30}, {1000, 64, 128}}) {
     suite.add("fast_inner_product", p.name(), p.work(Vec::width), [p](Data& d) {
       constexpr int64_t kBlock = 48;
-      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.inner_product_weights(d), y = d.room(p.m * p.n), scratch = d.room(fast_inner_product_scratch(p.k, kBlock))] {
-        fast_inner_product<12>({}, a, w.next(), y, scratch, p, kBlock);
-      };
+      return
+          [p = p.params(), a = d.numbers(p.m * p.k), &w = p.inner_product_weights(d), y = d.room(p.m * p.n),
+           scratch = d.room(fast_inner_product_scratch(p.k, kBlock))] { fast_inner_product<12>({}, a, w.next(), y, scratch, p, kBlock); };
     });
   }
   for (const Product p : {Product{1, 128, 30}, {1, 384, 384}, {7, 384, 384}, {128, 384, 384}}) {
     suite.add("fast_inner_product_any", p.name(), p.work(Vec::width), [p](Data& d) {
       constexpr int64_t kBlock = 48;
-      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.inner_product_weights(d), y = d.room(p.m * p.n), scratch = d.room(fast_inner_product_scratch(p.k, kBlock))] {
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.inner_product_weights(d), y = d.room(p.m * p.n),
+              scratch = d.room(fast_inner_product_scratch(p.k, kBlock))] {
         fast_inner_product_any<12>({}, a, w.next(), y, scratch, p, kBlock);
       };
     });
@@ -85,12 +93,15 @@ void add_linear(Suite& suite) {
       return [p = p.params(), a = d.numbers(p.k), &w = p.weights(d, kLine), y = d.room(p.n)] { gemv<4>({}, a, w.next(), y, p); };
     });
   }
-  for (const ClassifierParams& p : {ClassifierParams{1, 49, 320, 1280, 1000, 320}, {1, 49, 96, 576, 1024, 96}, {8, 49, 320, 1280, 1000, 320}}) {
+  for (const ClassifierParams& p :
+       {ClassifierParams{1, 49, 320, 1280, 1000, 320}, {1, 49, 96, 576, 1024, 96}, {8, 49, 320, 1280, 1000, 320}}) {
     const Product conv{p.images * p.pixels, p.channels, p.cin}, matrix{p.images, p.n, p.channels};
     const Work a = conv.work(kTile.nr), b = matrix.work(3 * Vec::width);
     suite.add("classifier", fmt::format("{}-{}", conv.name(), p.n), {a.macs + b.macs, a.bytes + b.bytes}, [=](Data& d) {
-      const auto v = pack::slices({d.numbers(p.channels * p.n), static_cast<std::size_t>(p.channels * p.n)}, {.k = p.channels, .n = p.n, .nr = 3 * Vec::width}, kTile.nr);
-      return [p, x = d.numbers(p.images * p.pixels * p.cin), &w = conv.weights(d, kTile.nr), &v = d.stream(v), sums = d.room(p.images * kClassifierGroups * padded_to(p.n, 3 * Vec::width))] {
+      const auto v = pack::slices({d.numbers(p.channels * p.n), static_cast<std::size_t>(p.channels * p.n)},
+                                  {.k = p.channels, .n = p.n, .nr = 3 * Vec::width}, kTile.nr);
+      return [p, x = d.numbers(p.images * p.pixels * p.cin), &w = conv.weights(d, kTile.nr), &v = d.stream(v),
+              sums = d.room(p.images * kClassifierGroups * padded_to(p.n, 3 * Vec::width))] {
         classifier<kTile.mr, kTile.nv, 3>({}, x, w.next(), v.next(), sums, p);
       };
     });
@@ -119,9 +130,8 @@ void add_linear(Suite& suite) {
   }
   for (const Product p : {Product{196, 40, 240}, {196, 112, 672}, {784, 40, 240}}) {
     suite.add("gemm_scaled", p.name(), p.work(kTile.nr), [p](Data& d) {
-      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.weights(d, kTile.nr), s = d.numbers(p.k), y = d.room(p.m * p.n), scaled = d.room(p.k * padded_to(p.n, kTile.nr))] {
-        gemm_scaled<kTile.mr, kTile.nv>({}, a, w.next(), s, y, scaled, p, p.m);
-      };
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.weights(d, kTile.nr), s = d.numbers(p.k), y = d.room(p.m * p.n),
+              scaled = d.room(p.k * padded_to(p.n, kTile.nr))] { gemm_scaled<kTile.mr, kTile.nv>({}, a, w.next(), s, y, scaled, p, p.m); };
     });
   }
 }

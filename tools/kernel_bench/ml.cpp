@@ -23,8 +23,7 @@ Forest<float> forest(Data& d, int64_t trees, int depth) {
       const int32_t weight = tree * leaves + i - inner, left = tree * size + 2 * i + 1;
       if (i < inner)
         nodes.insert(nodes.end(), {static_cast<int32_t>((tree + 7 * i) % kFeatures), static_cast<int32_t>(TreeMode::leq), left, left + 1});
-      else
-        nodes.insert(nodes.end(), {0, static_cast<int32_t>(TreeMode::leaf), weight, 1});
+      else nodes.insert(nodes.end(), {0, static_cast<int32_t>(TreeMode::leaf), weight, 1});
     }
     for (int32_t i = 0; i < leaves; ++i) targets.push_back(tree % static_cast<int32_t>(kClasses));
   }
@@ -74,9 +73,8 @@ void add_ml(Suite& suite) {
             classes = d.room<int64_t>(kRows),
             room = d.room(300)] { svm_classifier(y, classes, x, svm, {.classes = kClasses, .vectors_of = of}, room); };
   });
-  suite.add("scalar_post_transform", "64x10", [](Data& d) {
-    return [x = d.in({64, 10}), y = d.out({64, 10})] { transform_rows(y, x, {PostTransform::softmax}); };
-  });
+  suite.add("scalar_post_transform", "64x10",
+            [](Data& d) { return [x = d.in({64, 10}), y = d.out({64, 10})] { transform_rows(y, x, {PostTransform::softmax}); }; });
   suite.add("scalar_class_scores", "64x10", [](Data& d) {
     return [x = d.in({64, 10}), y = d.out({64, 10}), c = d.room<int64_t>(64)] { class_scores(y, c, x, {PostTransform::softmax}); };
   });

@@ -29,19 +29,27 @@ void add_movement(Suite& suite) {
   suite.add("strided_copy", "15_of_58_channels_784", [](Data& d) {
     return [x = d.numbers(784 * 58), y = d.room(784 * 58)] { strided_copy({}, {784, 15}, y, {58, 1}, x, {58, 1}); };
   });
-  suite.add("interleave_channels", "2x58_784",
-            [](Data& d) { return [x = d.numbers(784 * 116), y = d.room(784 * 116)] { interleave_channels<2>({}, x, y, {784, 116, 116, 116}); }; });
-  suite.add("interleave_channels", "3x80_784",
-            [](Data& d) { return [x = d.numbers(784 * 240), y = d.room(784 * 240)] { interleave_channels<3>({}, x, y, {784, 240, 240, 240}); }; });
-  suite.add("interleave_channels", "4x116_196",
-            [](Data& d) { return [x = d.numbers(196 * 464), y = d.room(196 * 464)] { interleave_channels<4>({}, x, y, {196, 464, 464, 464}); }; });
-  suite.add("interleave_channels", "8x12_784",
-            [](Data& d) { return [x = d.numbers(784 * 96), y = d.room(784 * 96)] { interleave_channels<8>({}, x, y, {784, 96, 96, 96}); }; });
+  suite.add("interleave_channels", "2x58_784", [](Data& d) {
+    return [x = d.numbers(784 * 116), y = d.room(784 * 116)] { interleave_channels<2>({}, x, y, {784, 116, 116, 116}); };
+  });
+  suite.add("interleave_channels", "3x80_784", [](Data& d) {
+    return [x = d.numbers(784 * 240), y = d.room(784 * 240)] { interleave_channels<3>({}, x, y, {784, 240, 240, 240}); };
+  });
+  suite.add("interleave_channels", "4x116_196", [](Data& d) {
+    return [x = d.numbers(196 * 464), y = d.room(196 * 464)] { interleave_channels<4>({}, x, y, {196, 464, 464, 464}); };
+  });
+  suite.add("interleave_channels", "8x12_784", [](Data& d) {
+    return [x = d.numbers(784 * 96), y = d.room(784 * 96)] { interleave_channels<8>({}, x, y, {784, 96, 96, 96}); };
+  });
   suite.add("pick_channels", "116_784", [](Data& d) {
-    return [x = d.numbers(784 * 116), channels = d.counting<int32_t>(116, 116), y = d.room(784 * 116)] { pick_channels({}, x, y, channels, {784, 116, 116, 116}); };
+    return [x = d.numbers(784 * 116), channels = d.counting<int32_t>(116, 116), y = d.room(784 * 116)] {
+      pick_channels({}, x, y, channels, {784, 116, 116, 116});
+    };
   });
   suite.add("gather_rows", "f16_128_of_384", [](Data& d) {
-    return [x = d.room<float16>(128 * 384), i = d.indices({128}, 128), y = d.room(128 * 384)] { return gather_rows(y, x, i.data, {.rows = 128, .columns = 384, .count = 128}); };
+    return [x = d.room<float16>(128 * 384), i = d.indices({128}, 128), y = d.room(128 * 384)] {
+      return gather_rows(y, x, i.data, {.rows = 128, .columns = 384, .count = 128});
+    };
   });
   suite.add("gather_rows", "i8_128_of_384", [](Data& d) {
     return [x = d.counting<int8_t>(128 * 384, 100), scales = d.numbers(128), i = d.indices({128}, 128), y = d.room(128 * 384)] {
@@ -52,9 +60,8 @@ void add_movement(Suite& suite) {
             [](Data& d) { return [x = d.counting<uint8_t>(2048, 256), y = d.room<int4>(4096)] { unpack({}, y, x, 4096); }; });
   suite.add("pack", "int4_4096", [](Data& d) { return [x = d.room<int4>(4096), y = d.room<uint8_t>(2048)] { pack({}, y, x, 4096); }; });
   suite.add("store_integers", "4", [](Data& d) { return [y = d.room<int64_t>(4)] { store_integers(y, {1, 3, 224, 224}); }; });
-  suite.add("make_tensor", "4", {0, 0}, [](Data& d) {
-    return [y = d.room<onnxc_value>(1), x = d.room(8)] { make_tensor(y, 1, x, {1, 2, 2, 2}); };
-  });
+  suite.add("make_tensor", "4", {0, 0},
+            [](Data& d) { return [y = d.room<onnxc_value>(1), x = d.room(8)] { make_tensor(y, 1, x, {1, 2, 2, 2}); }; });
   suite.add("append_slice", "8_of_256", [](Data& d) {
     return [&heap = d.heap(), x = d.in({256})]() -> Status {
       const Heap fresh = heap.fresh();

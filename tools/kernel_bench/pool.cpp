@@ -126,16 +126,41 @@ void add_pool(Suite& suite) {
          y = d.room(3136 * 32)] { conv_transpose<kTile.mr, kTile.nv>({}, x, w, y, p); };
   });
   suite.add("conv_transpose_narrow", "64x64x64-1_k9_s2", {64.0 * 64 * 81 * 64}, [](Data& d) {
-    const ConvParams p{.h = 64, .w = 64, .cin = 64, .oh = 128, .ow = 128, .cout = 1, .kh = 9, .kw = 9, .stride_y = 2, .stride_x = 2, .pad_top = 4, .pad_left = 4,
-                       .x_pixel = 64, .y_pixel = 1};
+    const ConvParams p{.h = 64,
+                       .w = 64,
+                       .cin = 64,
+                       .oh = 128,
+                       .ow = 128,
+                       .cout = 1,
+                       .kh = 9,
+                       .kw = 9,
+                       .stride_y = 2,
+                       .stride_x = 2,
+                       .pad_top = 4,
+                       .pad_left = 4,
+                       .x_pixel = 64,
+                       .y_pixel = 1};
     const std::span<const float> weights{d.numbers(81 * 64), 81 * 64};
-    return [p, x = d.numbers(4096 * 64), w = d.copy(pack::narrow(weights, {.cout = 1, .cin = 64, .kh = 9, .kw = 9}, Vec::width, true)), y = d.room(16384)] {
-      conv_transpose_narrow<1>({}, x, w, y, p);
-    };
+    return [p, x = d.numbers(4096 * 64), w = d.copy(pack::narrow(weights, {.cout = 1, .cin = 64, .kh = 9, .kw = 9}, Vec::width, true)),
+            y = d.room(16384)] { conv_transpose_narrow<1>({}, x, w, y, p); };
   });
   suite.add("conv_transpose_3d", "8x16x16x64-32_k2_s2", {2048.0 * 8 * 64 * double(padded_to(32, kTile.nr))}, [](Data& d) {
-    const ConvParams p{.h = 16, .w = 16, .cin = 64, .oh = 32, .ow = 32, .cout = 32, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2, .x_pixel = 64, .y_pixel = 32,
-                       .d = 8, .od = 16, .kd = 2, .stride_z = 2};
+    const ConvParams p{.h = 16,
+                       .w = 16,
+                       .cin = 64,
+                       .oh = 32,
+                       .ow = 32,
+                       .cout = 32,
+                       .kh = 2,
+                       .kw = 2,
+                       .stride_y = 2,
+                       .stride_x = 2,
+                       .x_pixel = 64,
+                       .y_pixel = 32,
+                       .d = 8,
+                       .od = 16,
+                       .kd = 2,
+                       .stride_z = 2};
     const std::span<const float> weights{d.numbers(64 * 32 * 8), 64 * 32 * 8};
     return
         [p, x = d.numbers(2048 * 64), w = d.copy(pack::conv_transpose(weights, {.cout = 32, .cin = 64, .kh = 4, .kw = 2, .nr = kTile.nr})),

@@ -96,18 +96,15 @@ void add_indexing(Suite& suite) {
       return tensor_scatter(y, x, u, first, 2, false);
     };
   });
-  suite.add("scalar_one_hot", "64_of_100", [](Data& d) {
-    return [i = d.indices({64}, 100), v = d.in({2}), y = d.out({64, 100})] { one_hot(y, i, v, 1); };
-  });
+  suite.add("scalar_one_hot", "64_of_100",
+            [](Data& d) { return [i = d.indices({64}, 100), v = d.in({2}), y = d.out({64, 100})] { one_hot(y, i, v, 1); }; });
   suite.add("scalar_reverse_sequence", "64x64", [](Data& d) {
     return [x = d.in({64, 64}), n = d.indices({64}, 64), y = d.out({64, 64})] { return reverse_sequence(y, x, n, 0, 1); };
   });
-  suite.add("scalar_pad", "62x62_by_1", [](Data& d) {
-    return [x = d.in({62, 62}), y = d.out({64, 64})] { return pad(y, x, {1, 1}, PadMode::reflect); };
-  });
-  suite.add("scalar_trilu", "64x64", [](Data& d) {
-    return [x = d.in({64, 64}), k = d.indices({1}, 1), y = d.out({64, 64})] { trilu(y, x, k, true); };
-  });
+  suite.add("scalar_pad", "62x62_by_1",
+            [](Data& d) { return [x = d.in({62, 62}), y = d.out({64, 64})] { return pad(y, x, {1, 1}, PadMode::reflect); }; });
+  suite.add("scalar_trilu", "64x64",
+            [](Data& d) { return [x = d.in({64, 64}), k = d.indices({1}, 1), y = d.out({64, 64})] { trilu(y, x, k, true); }; });
   suite.add("scalar_bit_cast", "4096", [](Data& d) { return [x = d.numbers(4096), y = d.room<int32_t>(4096)] { bit_cast(y, x, 4096); }; });
   suite.add("scalar_eye_like", "64x64", [](Data& d) { return [y = d.out({64, 64})] { eye_like(y, 0); }; });
   suite.add("scalar_range", "4096",
@@ -173,9 +170,8 @@ void add_images(Suite& suite) {
   suite.add("scalar_grid_sample", "8x14x14", {4.0 * 8 * 196}, [](Data& d) {
     return [x = d.in({1, 8, 14, 14}), grid = d.in({1, 14, 14, 2}), y = d.out({1, 8, 14, 14})] { grid_sample(y, x, grid, {}); };
   });
-  suite.add("scalar_affine_grid", "28x28", {6.0 * 784}, [](Data& d) {
-    return [theta = d.numbers(6), y = d.out({1, 28, 28, 2})] { affine_grid<float>(y, theta, false); };
-  });
+  suite.add("scalar_affine_grid", "28x28", {6.0 * 784},
+            [](Data& d) { return [theta = d.numbers(6), y = d.out({1, 28, 28, 2})] { affine_grid<float>(y, theta, false); }; });
 }
 
 }  // namespace

@@ -24,9 +24,8 @@ void add_signal(Suite& suite) {
   });
   suite.add("scalar_random_normal", "4096", [](Data& d) { return [y = d.out({4096})] { scalar::random_normal(y, 1, 0.0, 1.0); }; });
   suite.add("scalar_random_uniform", "4096", [](Data& d) { return [y = d.out({4096})] { scalar::random_uniform(y, 1, 0.0, 1.0); }; });
-  suite.add("scalar_multinomial", "16_of_100", [](Data& d) {
-    return [x = d.in({1, 100}), y = d.out<int32_t>({1, 16})] { return scalar::multinomial(y, x, 1); };
-  });
+  suite.add("scalar_multinomial", "16_of_100",
+            [](Data& d) { return [x = d.in({1, 100}), y = d.out<int32_t>({1, 16})] { return scalar::multinomial(y, x, 1); }; });
 }
 
 }  // namespace onnxc::inline ONNXC_ISA::bench

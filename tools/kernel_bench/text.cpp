@@ -45,9 +45,8 @@ void add_text(Suite& suite) {
     return [&heap = d.heap(), x = d.words({kStrings}), by = d.words({1}, {" "}), y = d.room<onnxc_string*>(1),
             counts = d.room<int64_t>(kStrings), n = d.room<int64_t>(1)] { return string_split(heap.fresh(), y, counts, n, x, by.data, 0); };
   });
-  suite.add("scalar_murmur_hash", "64", [](Data& d) {
-    return [x = d.words({kStrings}), y = d.room<uint32_t>(kStrings)] { murmur_hash(y, x, 0); };
-  });
+  suite.add("scalar_murmur_hash", "64",
+            [](Data& d) { return [x = d.words({kStrings}), y = d.room<uint32_t>(kStrings)] { murmur_hash(y, x, 0); }; });
   suite.add("scalar_regex_full_match", "64", [](Data& d) {
     return [regex = word(d), x = d.words({kStrings}), y = d.room<bool>(kStrings), room = d.room<int64_t>(regex_room(3))] {
       regex_full_match(y, x, regex, room);

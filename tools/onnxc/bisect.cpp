@@ -74,12 +74,10 @@ class Bisection {
                   [&](const auto& file) { return std::ranges::find(candidates_, file.first, &Candidate::name) == candidates_.end(); });
     if (files_.empty())
       fmt::print("reference: onnxc's own build of the model at -O0, reference kernels without optimisation; not another program\n");
-    else
-      fmt::print("reference: {} values of the data set {}\n", files_.size(), sets[0].string());
+    else fmt::print("reference: {} values of the data set {}\n", files_.size(), sets[0].string());
 
     std::set<std::string> first_round;
-    if (files_.empty())
-      for_each_step(described.compilation.program.steps, [&](const Step& step, int) { first_round.insert(step.value); });
+    if (files_.empty()) for_each_step(described.compilation.program.steps, [&](const Step& step, int) { first_round.insert(step.value); });
     else
       for (const auto& [name, value] : files_) first_round.insert(name);
     const std::optional<Departure> departure = find_departure(first_round);
@@ -168,8 +166,7 @@ class Bisection {
                departure.type, departure.candidate.node);
     fmt::print("  errors    largest {:.3g}, relative L2 {:.3g}, NOT within {}\n            {}\n", departure.comparison.largest_error,
                departure.comparison.relative_l2, limits(tolerance_), one_line(departure.comparison.reason));
-    if (departure.step.is_null())
-      fmt::print("  step      none: it is computed while compiling\n");
+    if (departure.step.is_null()) fmt::print("  step      none: it is computed while compiling\n");
     else
       fmt::print("  step      {}: {}  {}\n", departure.step.at("number").get<int>(), departure.step.at("label").get<std::string>(),
                  one_line(departure.step.at("what").get<std::string>()));

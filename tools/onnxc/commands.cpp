@@ -43,7 +43,9 @@ void add_run(CLI::App& app, std::function<int()>& command) {
                  "Folder with test_data_set_*, or one data set; default: what lies beside the model, else made-up inputs");
   add_tolerance(run, held->options);
   run.add_option("--output", held->output, "Write output_K.pb to this folder, and NAME.pb for what is tapped");
-  run.add_option("--tap", held->options.taps, "Give this value of the model, by its ONNX name, as one more output. Fusion leaves it. May be repeated")->allow_extra_args(false);
+  run.add_option("--tap", held->options.taps,
+                 "Give this value of the model, by its ONNX name, as one more output. Fusion leaves it. May be repeated")
+      ->allow_extra_args(false);
   held->model.add_to(run);
   held->model.add_tune_to(run);
   run.callback([held, &command] {
@@ -82,7 +84,8 @@ void add_profile(CLI::App& app, std::function<int()>& command) {
     Held<ProfileOptions> held;
     std::string csv, trace;
   };
-  CLI::App& profile = *app.add_subcommand("profile", "Measure each step: a table of where the time goes, the slowest first; see docs/profiling.md");
+  CLI::App& profile =
+      *app.add_subcommand("profile", "Measure each step: a table of where the time goes, the slowest first; see docs/profiling.md");
   auto files = std::make_shared<Files>();
   auto& [options, model, data, output, json] = files->held;
   profile.add_option("model", options.model, "ONNX model")->required();
@@ -90,7 +93,8 @@ void add_profile(CLI::App& app, std::function<int()>& command) {
   profile.add_option("--seconds", options.seconds, "How long to measure")->capture_default_str();
   profile.add_option("--top", options.top, "Only so many steps in the table");
   profile.add_option("--json", json, "Write the figures to this file; onnxc report --profile reads it");
-  profile.add_option("--trace", files->trace, "Write one run to this file as Chrome's trace events, which ui.perfetto.dev and chrome://tracing show");
+  profile.add_option("--trace", files->trace,
+                     "Write one run to this file as Chrome's trace events, which ui.perfetto.dev and chrome://tracing show");
   profile.add_option("--csv", files->csv, "Write a line for each step to this file");
   model.add_to(profile);
   model.add_tune_to(profile);
@@ -112,7 +116,8 @@ void add_info(CLI::App& app, std::function<int()>& command) {
     std::string model;
     bool json = false, csv = false;
   };
-  CLI::App& info = *app.add_subcommand("info", "Say what is inside a model: opsets, inputs, outputs, operators, parameters, multiply-adds, memory, the work of each step");
+  CLI::App& info = *app.add_subcommand(
+      "info", "Say what is inside a model: opsets, inputs, outputs, operators, parameters, multiply-adds, memory, the work of each step");
   auto held = std::make_shared<Held<Info>>();
   info.add_option("model", held->options.model, "ONNX model")->required();
   auto* const json = info.add_flag("--json", held->options.json, "As JSON");
@@ -121,7 +126,11 @@ void add_info(CLI::App& app, std::function<int()>& command) {
   held->model.add_tune_to(info);
   info.callback([held, &command] {
     command = [held] {
-      return info_command(held->options.model, held->options.json ? InfoForm::Json : held->options.csv ? InfoForm::Csv : InfoForm::Text, held->model.options_for(held->options.model));
+      return info_command(held->options.model,
+                          held->options.json  ? InfoForm::Json
+                          : held->options.csv ? InfoForm::Csv
+                                              : InfoForm::Text,
+                          held->model.options_for(held->options.model));
     };
   });
 }
@@ -130,21 +139,27 @@ void add_explain(CLI::App& app, std::function<int()>& command) {
   struct Explain {
     std::string model, node;
   };
-  CLI::App& explain = *app.add_subcommand("explain", "Say what became of a model: for each step its nodes, its kernel and why that one, and where its values lie");
+  CLI::App& explain = *app.add_subcommand(
+      "explain", "Say what became of a model: for each step its nodes, its kernel and why that one, and where its values lie");
   auto held = std::make_shared<Held<Explain>>();
   explain.add_option("model", held->options.model, "ONNX model")->required();
   explain.add_option("node", held->options.node, "Only this node, by its name or an output's, or this step, by its number");
   held->model.add_to(explain);
   held->model.add_tune_to(explain);
-  explain.callback([held, &command] { command = [held] { return explain_command(held->options.model, held->options.node, held->model.options_for(held->options.model)); }; });
+  explain.callback([held, &command] {
+    command = [held] { return explain_command(held->options.model, held->options.node, held->model.options_for(held->options.model)); };
+  });
 }
 
 void add_bisect(CLI::App& app, std::function<int()>& command) {
-  CLI::App& bisect = *app.add_subcommand(
-      "bisect", "Find the first value inside of a model that departs from a reference: files NAME.pb of the data set, else the model built at -O0; exit status 0 when none does");
+  CLI::App& bisect = *app.add_subcommand("bisect",
+                                         "Find the first value inside of a model that departs from a reference: files NAME.pb of the data "
+                                         "set, else the model built at -O0; exit status 0 when none does");
   auto held = std::make_shared<Held<RunOptions>>();
   bisect.add_option("model", held->options.model, "ONNX model")->required();
-  bisect.add_option("--data", held->data, "Folder with test_data_set_*, or one data set; the first is used. Default: what lies beside the model, else made-up inputs");
+  bisect.add_option(
+      "--data", held->data,
+      "Folder with test_data_set_*, or one data set; the first is used. Default: what lies beside the model, else made-up inputs");
   add_tolerance(bisect, held->options);
   held->model.add_to(bisect);
   held->model.add_tune_to(bisect);
@@ -158,14 +173,16 @@ void add_bisect(CLI::App& app, std::function<int()>& command) {
 }
 
 void add_tune(CLI::App& app, std::function<int()>& command) {
-  CLI::App& tune = *app.add_subcommand("tune", "Measure the candidates of each node in the model, keep their times for --tune, and say what changes; see docs/tuning.md");
+  CLI::App& tune = *app.add_subcommand(
+      "tune", "Measure the candidates of each node in the model, keep their times for --tune, and say what changes; see docs/tuning.md");
   auto held = std::make_shared<Held<TuneCommandOptions>>();
   TuneOptions& options = held->options.tune;
   tune.add_option("model", options.model, "ONNX model")->required();
   tune.add_option("--data", held->data, "Folder with test_data_set_*, or one data set; the first is used");
   tune.add_option("--seconds", options.seconds, "How long to measure each build")->capture_default_str();
   tune.add_flag("--fresh", options.fresh, "Measure what is known already, too");
-  tune.add_flag("--regret", held->options.regret, "A line for each node that has a choice: what predicted costs chose against the best that was measured");
+  tune.add_flag("--regret", held->options.regret,
+                "A line for each node that has a choice: what predicted costs chose against the best that was measured");
   tune.add_option("--json", held->json, "Write the figures to this file");
   held->model.add_to(tune);
   held->model.add_tune_cache_to(tune);
@@ -187,7 +204,8 @@ void add_report(CLI::App& app, std::function<int()>& command) {
     std::string other, output, json, profile;
     bool difference = false;
   };
-  CLI::App& report = *app.add_subcommand("report", "Show what a model became: a page with its graphs, passes, memory plan, steps and weights");
+  CLI::App& report =
+      *app.add_subcommand("report", "Show what a model became: a page with its graphs, passes, memory plan, steps and weights");
   auto held = std::make_shared<Report>();
   report.add_option("model", held->options.model, "ONNX model; with --diff also a description that --json wrote")->required();
   CLI::Option* other = report.add_option("other", held->other, "With --diff: the model or description to compare with");

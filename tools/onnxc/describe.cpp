@@ -17,7 +17,8 @@ ordered_json size(Dim d) { return d.is_constant() ? ordered_json(d.value()) : or
 
 ordered_json describe_origins(const std::vector<Origin>& origins) {
   ordered_json list = ordered_json::array();
-  for (const Origin& origin : origins) list.push_back({{"op", origin.node->full_op()}, {"name", origin.node->name}, {"output", origin.output}});
+  for (const Origin& origin : origins)
+    list.push_back({{"op", origin.node->full_op()}, {"name", origin.node->name}, {"output", origin.output}});
   return list;
 }
 
@@ -28,9 +29,20 @@ ordered_json describe_step(const Program& program, const Step& step, int number,
     if (!(p.writes ? writes : reads).insert(p.buffer).second) return;
     if (const Buffer& root = program[root_of(program, p.buffer)]; root.place == Buffer::Place::Weights) weight_bytes += root.bytes;
   });
-  return {{"number", number + 1}, {"depth", depth}, {"label", step_label(step)}, {"what", step.what}, {"value", step.value},
-          {"macs", size(step.macs)}, {"bytes", size(step.bytes)}, {"weight_bytes", size(weight_bytes)}, {"cost_ns", step.cost_ns},
-          {"mixes", !step.row.empty() && find_kernel(step.row).mixes}, {"parallel", step.parallel}, {"concurrent", step.concurrent}, {"reads", reads}, {"writes", writes}};
+  return {{"number", number + 1},
+          {"depth", depth},
+          {"label", step_label(step)},
+          {"what", step.what},
+          {"value", step.value},
+          {"macs", size(step.macs)},
+          {"bytes", size(step.bytes)},
+          {"weight_bytes", size(weight_bytes)},
+          {"cost_ns", step.cost_ns},
+          {"mixes", !step.row.empty() && find_kernel(step.row).mixes},
+          {"parallel", step.parallel},
+          {"concurrent", step.concurrent},
+          {"reads", reads},
+          {"writes", writes}};
 }
 
 void describe_steps(const Program& program, const std::vector<Step>& steps, int& number, int depth, ordered_json& list) {
@@ -42,7 +54,11 @@ void describe_steps(const Program& program, const std::vector<Step>& steps, int&
 
 ordered_json describe_buffer(const Program& program, BufferId id) {
   const Buffer& b = program[id];
-  ordered_json json{{"id", id}, {"name", b.name}, {"place", place_name(b.place)}, {"type", b.is_value ? "value" : Type::tensor(b.element, b.extents).text()}, {"bytes", size(b.bytes)}};
+  ordered_json json{{"id", id},
+                    {"name", b.name},
+                    {"place", place_name(b.place)},
+                    {"type", b.is_value ? "value" : Type::tensor(b.element, b.extents).text()},
+                    {"bytes", size(b.bytes)}};
   if (!(b.pixel_stride == Dim(0))) json["pixel_stride"] = size(b.pixel_stride);
   if (b.place == Buffer::Place::Input || b.place == Buffer::Place::Output || b.place == Buffer::Place::Weights) json["index"] = b.index;
   if (b.parent >= 0) json.update({{"parent", b.parent}, {"offset", size(b.offset)}});
@@ -52,13 +68,22 @@ ordered_json describe_buffer(const Program& program, BufferId id) {
 }
 
 ordered_json describe_totals(const Program& program) {
-  return {{"macs", size(total_macs(program))}, {"weight_bytes", weight_bytes(program)}, {"weight_bytes_saved", weight_bytes_saved(program)}, {"cost_ns", predicted_ns(program)}};
+  return {{"macs", size(total_macs(program))},
+          {"weight_bytes", weight_bytes(program)},
+          {"weight_bytes_saved", weight_bytes_saved(program)},
+          {"cost_ns", predicted_ns(program)}};
 }
 
 ordered_json describe_arena(const Program& program) {
   const LikelyArena arena = likely_arena(program);
   ordered_json json{{"bytes", arena.bytes}, {"lower_bound", arena.lower_bound}, {"proved", arena.bytes == arena.lower_bound}};
-  if (!program.placements.empty()) json = {{"likely", {{"dims", arena.sizes}, {"bytes", arena.bytes}, {"lower_bound", arena.lower_bound}, {"proved", arena.bytes == arena.lower_bound}, {"unshared_bytes", program.unshared_bytes.evaluate(arena.sizes)}}}};
+  if (!program.placements.empty())
+    json = {{"likely",
+             {{"dims", arena.sizes},
+              {"bytes", arena.bytes},
+              {"lower_bound", arena.lower_bound},
+              {"proved", arena.bytes == arena.lower_bound},
+              {"unshared_bytes", program.unshared_bytes.evaluate(arena.sizes)}}}};
   json["unshared_bytes"] = size(program.unshared_bytes);
   return json;
 }
@@ -70,7 +95,10 @@ void describe_nodes(const Graph& graph, const std::map<const Node*, std::vector<
       if (v != kAbsent) outputs.push_back(graph[v].name);
     }
     const auto found = steps.find(&node);
-    list.push_back({{"op", node.full_op()}, {"name", node.name}, {"outputs", std::move(outputs)}, {"steps", found != steps.end() ? found->second : std::vector<int>()}});
+    list.push_back({{"op", node.full_op()},
+                    {"name", node.name},
+                    {"outputs", std::move(outputs)},
+                    {"steps", found != steps.end() ? found->second : std::vector<int>()}});
     for (const auto& [name, region] : node.regions) describe_nodes(*region, steps, list);
   }
 }
@@ -109,7 +137,8 @@ std::string label_of(const ordered_json& origin) {
 ordered_json describe(const Described& described, const CompileOptions& options, const Variant* variant) {
   const Compilation& c = described.compilation;
   const Program& program = variant != nullptr ? variant->program : c.program;
-  ordered_json steps = ordered_json::array(), buffers = ordered_json::array(), weights = ordered_json::array(), choices = ordered_json::array();
+  ordered_json steps = ordered_json::array(), buffers = ordered_json::array(), weights = ordered_json::array(),
+               choices = ordered_json::array();
   int number = 0;
   describe_steps(program, program.steps, number, 0, steps);
   const auto origins = find_origins(described.model, program);
@@ -122,18 +151,27 @@ ordered_json describe(const Described& described, const CompileOptions& options,
   describe_nodes(described.model, steps_of, nodes);
   for (std::size_t i = 0; i < program.buffers.size(); ++i) buffers.push_back(describe_buffer(program, static_cast<BufferId>(i)));
   for (const Weights& w : program.weights) {
-    weights.push_back({{"name", w.name}, {"from", w.from}, {"type", info(w.element).name}, {"bytes", weight_bytes(w)}, {"bytes_saved", weight_bytes_saved(w)}});
+    weights.push_back({{"name", w.name},
+                       {"from", w.from},
+                       {"type", info(w.element).name},
+                       {"bytes", weight_bytes(w)},
+                       {"bytes_saved", weight_bytes_saved(w)}});
   }
   for (const Choice& choice : variant != nullptr ? variant->choices : c.choices) {
     ordered_json candidates = ordered_json::array();
     for (const auto& candidate : choice.candidates) {
-      candidates.push_back({{"kernel", candidate.kernel}, {"cost_ns", candidate.cost_ns}, {"growth", candidate.growth}, {"note", candidate.note}, {"narrow", candidate.narrow}});
+      candidates.push_back({{"kernel", candidate.kernel},
+                            {"cost_ns", candidate.cost_ns},
+                            {"growth", candidate.growth},
+                            {"note", candidate.note},
+                            {"narrow", candidate.narrow}});
       if (candidate.predicted_ns) candidates.back()["predicted_ns"] = *candidate.predicted_ns;
     }
     choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
   }
-  return {{"target", c.target.name}, {"threads", options.threads}, {"totals", describe_totals(program)}, {"arena", describe_arena(program)},
-          {"steps", std::move(steps)}, {"buffers", std::move(buffers)}, {"weights", std::move(weights)}, {"nodes", std::move(nodes)}, {"choices", std::move(choices)}};
+  return {{"target", c.target.name},          {"threads", options.threads}, {"totals", describe_totals(program)},
+          {"arena", describe_arena(program)}, {"steps", std::move(steps)},  {"buffers", std::move(buffers)},
+          {"weights", std::move(weights)},    {"nodes", std::move(nodes)},  {"choices", std::move(choices)}};
 }
 
 }  // namespace onnxc

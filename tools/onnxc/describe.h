@@ -1,7 +1,7 @@
 // What a compilation made of a model, as JSON: the one source of `onnxc info`, `explain`, `profile` and `report`.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>

@@ -48,7 +48,8 @@ Diagnostic diagnostic(const std::string& said, const onnxc_profiled_step* last, 
 
 }  // namespace
 
-Error ended_run(const std::string& message, const std::filesystem::path& model, const CompileOptions& options, const std::vector<const HostValue*>& inputs) {
+Error ended_run(const std::string& message, const std::filesystem::path& model, const CompileOptions& options,
+                const std::vector<const HostValue*>& inputs) {
   CompileOptions measured = options;
   measured.profile = true;
   const Described described = compile_described(model, measured);

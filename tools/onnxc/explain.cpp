@@ -56,12 +56,9 @@ class Explanation {
     for (const ordered_json& output : node.at("outputs")) outputs.push_back(text(output));
     fmt::print("{}: ", node_text(text(node.at("op")), text(node.at("name")), fmt::format("{}", fmt::join(outputs, ", "))));
     const auto& steps = node.at("steps");
-    if (steps.empty())
-      fmt::print("no step; it is computed while compiling, or joined with another node, or nothing needs it\n");
-    else if (steps.size() == 1)
-      fmt::print("step {}\n", text(steps[0]));
-    else
-      fmt::print("steps {}\n", fmt::join(steps.get<std::vector<int>>(), ", "));
+    if (steps.empty()) fmt::print("no step; it is computed while compiling, or joined with another node, or nothing needs it\n");
+    else if (steps.size() == 1) fmt::print("step {}\n", text(steps[0]));
+    else fmt::print("steps {}\n", fmt::join(steps.get<std::vector<int>>(), ", "));
   }
 
   void print_all() const {
@@ -147,8 +144,8 @@ class Explanation {
     for (const std::size_t i : order) {
       if (candidates.size() == 1) break;
       const int64_t growth = candidates[i].at("growth");
-      fmt::print("            {} {:<28} {:>12.2f} us  {:>7}{}{}\n", i == winner ? "*" : " ", label(i),
-                 cost(i) / 1e3, fmt::format("{:.2f}x", cost(i) / lowest),
+      fmt::print("            {} {:<28} {:>12.2f} us  {:>7}{}{}\n", i == winner ? "*" : " ", label(i), cost(i) / 1e3,
+                 fmt::format("{:.2f}x", cost(i) / lowest),
                  tuned ? fmt::format("  predicted {:.2f} us", candidates[i].at("predicted_ns").get<double>() / 1e3) : "",
                  growth > 0   ? fmt::format("  weights larger by {} bytes", growth)
                  : growth < 0 ? fmt::format("  smaller by {} bytes", -growth)
@@ -162,8 +159,7 @@ class Explanation {
     if (buffer.contains("parent"))
       where = fmt::format("inside of '{}' from byte {} on",
                           line_of(all_.at("buffers").at(buffer.at("parent").get<std::size_t>()).at("name")), line_of(buffer.at("offset")));
-    else if (buffer.contains("offset"))
-      where += fmt::format(" at {}", line_of(buffer.at("offset")));
+    else if (buffer.contains("offset")) where += fmt::format(" at {}", line_of(buffer.at("offset")));
     std::string layout = buffer.contains("pixel_stride")
                              ? fmt::format(", channels last, a pixel every {} elements", line_of(buffer.at("pixel_stride")))
                              : "";
@@ -197,7 +193,8 @@ void print_choices(const std::vector<Choice>& choices) {
   for (const Choice& c : choices) {
     fmt::print("{}\n", c.node);
     for (std::size_t i = 0; i < c.candidates.size(); ++i)
-      fmt::print("    {:<24} {:>14.0f} ns{}\n", c.candidates[i].kernel + (c.candidates[i].note.empty() ? "" : ", " + c.candidates[i].note), c.candidates[i].cost_ns, i == c.winner ? "  <--" : "");
+      fmt::print("    {:<24} {:>14.0f} ns{}\n", c.candidates[i].kernel + (c.candidates[i].note.empty() ? "" : ", " + c.candidates[i].note),
+                 c.candidates[i].cost_ns, i == c.winner ? "  <--" : "");
   }
 }
 

@@ -41,8 +41,14 @@ ordered_json layers_of(const ordered_json& description) {
   for (const ordered_json& step : description.at("steps")) {
     ordered_json nodes = ordered_json::array();
     for (const ordered_json& origin : step.at("origins")) nodes.push_back(label_of(origin));
-    layers.push_back({{"step", step.at("number")}, {"kernel", step.at("label")}, {"macs", step.at("macs")}, {"bytes", step.at("bytes")}, {"weight_bytes", step.at("weight_bytes")}, {"mixes", step.at("mixes")},
-                      {"what", step.at("what")}, {"nodes", std::move(nodes)}});
+    layers.push_back({{"step", step.at("number")},
+                      {"kernel", step.at("label")},
+                      {"macs", step.at("macs")},
+                      {"bytes", step.at("bytes")},
+                      {"weight_bytes", step.at("weight_bytes")},
+                      {"mixes", step.at("mixes")},
+                      {"what", step.at("what")},
+                      {"nodes", std::move(nodes)}});
   }
   return layers;
 }
@@ -53,7 +59,13 @@ Compiled look_into(const std::string& path, const CompileOptions& options) {
     direct.level = 3;
     const Described described = compile_described(path, direct);
     const ordered_json description = describe(described, direct), &totals = description.at("totals");
-    return {line_of(totals.at("macs")), "", described.compilation.program.libraries, description.at("arena"), layers_of(description), totals.at("weight_bytes"), totals.at("weight_bytes_saved")};
+    return {line_of(totals.at("macs")),
+            "",
+            described.compilation.program.libraries,
+            description.at("arena"),
+            layers_of(description),
+            totals.at("weight_bytes"),
+            totals.at("weight_bytes_saved")};
   } catch (const Error& e) {
     return {"", e.diagnostics().front().text()};
   }
@@ -63,14 +75,18 @@ void print_arena(const ordered_json& arena) {
   const std::string unshared = line_of(arena.at("unshared_bytes"));
   const bool fixed = arena.contains("bytes");
   const ordered_json& told = fixed ? arena : arena.at("likely");
-  const std::string bytes = line_of(told.at("bytes")), bound = told.at("proved") ? "proved minimal" : fmt::format("no plan takes less than {}", line_of(told.at("lower_bound")));
+  const std::string bytes = line_of(told.at("bytes")),
+                    bound =
+                        told.at("proved") ? "proved minimal" : fmt::format("no plan takes less than {}", line_of(told.at("lower_bound")));
   if (fixed) {
     fmt::print("  arena       {} bytes, {}; all values together {}\n", bytes, bound, unshared);
     return;
   }
   std::string dims;
-  for (const auto& [name, size] : told.at("dims").items()) dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", one_line(name), size.get<int64_t>());
-  fmt::print("  arena       depends on the dimensions; at {}: {} bytes, {}\n              all values together {}\n", dims, bytes, bound, unshared);
+  for (const auto& [name, size] : told.at("dims").items())
+    dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", one_line(name), size.get<int64_t>());
+  fmt::print("  arena       depends on the dimensions; at {}: {} bytes, {}\n              all values together {}\n", dims, bytes, bound,
+             unshared);
 }
 
 /// The steps with most multiply-adds, or bytes where there are none, in their order.
@@ -88,9 +104,12 @@ void print_layers(const ordered_json& layers) {
   std::ranges::stable_sort(shown, std::ranges::greater{}, amount);
   shown.resize(std::min(all, kMost));
   std::ranges::sort(shown, {}, [](const ordered_json* layer) { return layer->at("step").get<int>(); });
-  fmt::print("  steps{}\n    {:>5} {:>14} {:>12} {:>12}  {}\n", all > kMost ? fmt::format(", the largest {} of {}; --csv tells all", kMost, all) : "", "step", "MACs", "bytes", "of weights", "what");
+  fmt::print("  steps{}\n    {:>5} {:>14} {:>12} {:>12}  {}\n",
+             all > kMost ? fmt::format(", the largest {} of {}; --csv tells all", kMost, all) : "", "step", "MACs", "bytes", "of weights",
+             "what");
   for (const ordered_json* layer : shown)
-    fmt::print("    {:>5} {:>14} {:>12} {:>12}  {}\n", line_of(layer->at("step")), line_of(layer->at("macs")), line_of(layer->at("bytes")), line_of(layer->at("weight_bytes")), line_of(layer->at("what")));
+    fmt::print("    {:>5} {:>14} {:>12} {:>12}  {}\n", line_of(layer->at("step")), line_of(layer->at("macs")), line_of(layer->at("bytes")),
+               line_of(layer->at("weight_bytes")), line_of(layer->at("what")));
 }
 
 /// Which steps go by algorithms that mix values.
@@ -103,7 +122,8 @@ void print_mixing(const ordered_json& layers) {
   }
   if (numbers.empty()) fmt::print("  mixing      no step goes by an algorithm that mixes values\n");
   bool first = true;
-  for (const auto& [kernel, list] : numbers) fmt::print("  {}{}: steps {}\n", std::exchange(first, false) ? "mixing      " : "            ", kernel, list);
+  for (const auto& [kernel, list] : numbers)
+    fmt::print("  {}{}: steps {}\n", std::exchange(first, false) ? "mixing      " : "            ", kernel, list);
 }
 
 void print_csv(const ordered_json& layers) {
@@ -111,7 +131,8 @@ void print_csv(const ordered_json& layers) {
   for (const ordered_json& layer : layers) {
     std::string nodes;
     for (const ordered_json& node : layer.at("nodes")) nodes += (nodes.empty() ? "" : "; ") + node.get<std::string>();
-    csv += csv_line({layer.at("step"), layer.at("kernel"), layer.at("macs"), layer.at("bytes"), layer.at("weight_bytes"), layer.at("mixes") ? "yes" : "no", layer.at("what"), nodes});
+    csv += csv_line({layer.at("step"), layer.at("kernel"), layer.at("macs"), layer.at("bytes"), layer.at("weight_bytes"),
+                     layer.at("mixes") ? "yes" : "no", layer.at("what"), nodes});
   }
   std::fwrite(csv.data(), 1, csv.size(), stdout);
 }
@@ -125,7 +146,8 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   count(model.graph, operators, parameters, weight_bytes, nodes);
   const auto [macs, obstacle, libraries, arena, layers, packed_weight_bytes, saved_weight_bytes] = look_into(path, options);
   if (form == InfoForm::Csv) {
-    if (!obstacle.empty()) throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
+    if (!obstacle.empty())
+      throw Error(ErrorKind::Unsupported, "--csv tells of steps, and the model does not compile: " + obstacle, "leave --csv out");
     print_csv(layers);
     return 0;
   }
@@ -134,10 +156,20 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
     for (ValueId v : ids) list.push_back({{"name", model.graph[v].name}, {"type", model.graph[v].type.text()}});
     return list;
   };
-  ordered_json all{{"file", path}, {"sha256", model.info.sha256}, {"ir_version", model.info.ir_version}, {"opsets", model.info.opsets},
-                   {"producer", model.info.producer_name}, {"producer_version", model.info.producer_version}, {"graph", model.info.graph_name},
-                   {"metadata", model.info.metadata}, {"inputs", values(model.graph.inputs)}, {"outputs", values(model.graph.outputs)},
-                   {"nodes", nodes}, {"operators", operators}, {"parameters", parameters}, {"weight_bytes", weight_bytes}};
+  ordered_json all{{"file", path},
+                   {"sha256", model.info.sha256},
+                   {"ir_version", model.info.ir_version},
+                   {"opsets", model.info.opsets},
+                   {"producer", model.info.producer_name},
+                   {"producer_version", model.info.producer_version},
+                   {"graph", model.info.graph_name},
+                   {"metadata", model.info.metadata},
+                   {"inputs", values(model.graph.inputs)},
+                   {"outputs", values(model.graph.outputs)},
+                   {"nodes", nodes},
+                   {"operators", operators},
+                   {"parameters", parameters},
+                   {"weight_bytes", weight_bytes}};
   if (obstacle.empty()) {
     all["macs"] = macs;
     all["libraries"] = libraries;
@@ -160,7 +192,8 @@ int info_command(const std::string& path, InfoForm form, const CompileOptions& o
   for (const auto& v : all["outputs"]) fmt::print("  output      {}: {}\n", v["name"].get<std::string>(), v["type"].get<std::string>());
   fmt::print("  nodes       {}\n  parameters  {} ({} bytes)\n", nodes, parameters, weight_bytes);
   if (obstacle.empty()) {
-    const std::string saved = saved_weight_bytes > 0 ? fmt::format("; {} saved by narrower types that hold the same values", saved_weight_bytes) : "";
+    const std::string saved =
+        saved_weight_bytes > 0 ? fmt::format("; {} saved by narrower types that hold the same values", saved_weight_bytes) : "";
     fmt::print("  MACs        {}\n  packed      {} bytes of weights, as the kernels read them{}\n", macs, packed_weight_bytes, saved);
     print_arena(arena);
     print_mixing(layers);

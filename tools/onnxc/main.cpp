@@ -1,7 +1,7 @@
 // The `onnxc` command.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -53,7 +53,8 @@ std::string name_space_from(const std::string& stem) {
 int compile_command(Arguments& a) {
   CompileOptions o = a.shared.options_for(a.model, a.options);
   if (o.name_space.empty() && !a.output.empty()) o.name_space = name_space_from(std::filesystem::path(a.output).stem().string());
-  if (!a.output.empty() && o.header_name.empty()) o.header_name = std::filesystem::path(a.output).replace_extension(".h").filename().string();
+  if (!a.output.empty() && o.header_name.empty())
+    o.header_name = std::filesystem::path(a.output).replace_extension(".h").filename().string();
   if (a.emit == "shared" || a.emit == "object") {
     if (a.output.empty()) throw Error(ErrorKind::Usage, "-o OUT is missing");
     const BuiltBinary built = build_binary(a.model, a.output, a.emit == "shared", o);
@@ -102,28 +103,33 @@ void report(const Error& error, const std::string& model) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"onnxc compiles ONNX models to self-contained C++.\n\n"
-               "  onnxc model.onnx -o model.cpp        writes model.cpp and model.h\n"
-               "  onnxc run model.onnx --data DIR      compiles, runs and compares with expected outputs\n"
-               "  onnxc bench model.onnx               measures it\n"
-               "  onnxc profile model.onnx             shows where its time goes\n"
-               "  onnxc tune model.onnx                finds the kernels that are quickest here, for --tune\n"
-               "  onnxc explain model.onnx [NODE]      says what became of each node\n"
-               "  onnxc bisect model.onnx              finds the first value that is wrong\n"
-               "  onnxc info model.onnx                says what is inside\n"
-               "  onnxc report model.onnx -o page.html shows what became of it"};
+  CLI::App app{
+      "onnxc compiles ONNX models to self-contained C++.\n\n"
+      "  onnxc model.onnx -o model.cpp        writes model.cpp and model.h\n"
+      "  onnxc run model.onnx --data DIR      compiles, runs and compares with expected outputs\n"
+      "  onnxc bench model.onnx               measures it\n"
+      "  onnxc profile model.onnx             shows where its time goes\n"
+      "  onnxc tune model.onnx                finds the kernels that are quickest here, for --tune\n"
+      "  onnxc explain model.onnx [NODE]      says what became of each node\n"
+      "  onnxc bisect model.onnx              finds the first value that is wrong\n"
+      "  onnxc info model.onnx                says what is inside\n"
+      "  onnxc report model.onnx -o page.html shows what became of it"};
   app.set_version_flag("--version", std::string("onnxc ") + ONNXC_VERSION);
   app.require_subcommand(0, 1);
   Arguments a;
   app.add_option("model", a.model, "ONNX model");
   app.add_option("-o,--output", a.output, "File to write; its name gives the namespace");
-  app.add_option("--emit", a.emit, "What to write: cpp, header, graph, program, object or shared")->capture_default_str()->check(CLI::IsMember({"cpp", "header", "graph", "program", "object", "shared"}));
+  app.add_option("--emit", a.emit, "What to write: cpp, header, graph, program, object or shared")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cpp", "header", "graph", "program", "object", "shared"}));
   app.add_option("--namespace", a.options.name_space, "Namespace of the unit");
   app.add_option("--header", a.options.header_name, "Name of the header");
   app.add_option("--depfile", a.depfile, "Writes the files the result depends on, as make does");
-  app.add_option("--link-file", a.link_file, "Writes the linker's options for the libraries that the unit needs, one on a line; most units need none");
+  app.add_option("--link-file", a.link_file,
+                 "Writes the linker's options for the libraries that the unit needs, one on a line; most units need none");
   app.add_flag("--standalone", a.options.standalone, "Paste the runtime headers in: the unit needs only the standard library");
-  app.add_flag("--profile", a.options.profile, "The unit measures how long each step takes, and NAME_profile() tells; see docs/profiling.md. Off, nothing is left of it");
+  app.add_flag("--profile", a.options.profile,
+               "The unit measures how long each step takes, and NAME_profile() tells; see docs/profiling.md. Off, nothing is left of it");
   app.add_flag("--explain", a.explain, "Print the candidates of each node with their predicted cost; `onnxc explain` tells more");
   app.add_option("--print-after", a.options.print_after, "Print the graph after a pass (or 'all') to standard error");
   app.add_option("--stop-after", a.options.stop_after, "Stop after a pass and write the graph");
@@ -162,7 +168,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 1 << 20);  // weights that are done with go back to the system; by default later ones fill their holes, or do not fit
+  mallopt(M_MMAP_THRESHOLD,
+          1 << 20);  // weights that are done with go back to the system; by default later ones fill their holes, or do not fit
 #endif
   try {
     return onnxc::run(argc, argv);

@@ -60,8 +60,11 @@ std::pair<std::string, std::vector<int64_t>> parse_extents(const std::string& te
 void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--target", target_, "Machine: native, zen5, zen4, x86-64-v4, x86-64-v3, x86-64-v2, aarch64 or generic (plain C++)")
       ->capture_default_str();
-  app.add_option("--dim", dims_, "A named dimension: name=8 fixes it, name=1..64 bounds it, name=* gives each extent of that name one of its own. May be repeated.");
-  app.add_option("--specialize", specialize_, "A variant for each of these sizes, behind the same function: name=1,8. Several dimensions give every combination.")
+  app.add_option(
+      "--dim", dims_,
+      "A named dimension: name=8 fixes it, name=1..64 bounds it, name=* gives each extent of that name one of its own. May be repeated.");
+  app.add_option("--specialize", specialize_,
+                 "A variant for each of these sizes, behind the same function: name=1,8. Several dimensions give every combination.")
       ->allow_extra_args(false);
   app.add_option("-O", opt_level_, "Optimisation: 0 (reference kernels, no passes) to 3, or s")
       ->capture_default_str()
@@ -69,60 +72,82 @@ void ModelOptions::add_to(CLI::App& app) {
   app.add_option("--threads", threads_, "Threads the unit may be run with; 1 leaves the code for more out")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
-  app.add_option("--weights-growth", weights_growth_, "How many times the model's weights the unit's may be: Winograd's are 1.8 or 4 times as large. 2 by default, 1 at -Os")
+  app.add_option("--weights-growth", weights_growth_,
+                 "How many times the model's weights the unit's may be: Winograd's are 1.8 or 4 times as large. 2 by default, 1 at -Os")
       ->check(CLI::Range(1.0, 100.0));
-  app.add_option("--math", math_, "What results promise: default (faster algorithms that mix values, Winograd's and Strassen's among them, where nothing magnifies their errors) or strict (none of them: "
-                                  "each element of a product within the bound of its sum); see docs/numerics.md")
+  app.add_option("--math", math_,
+                 "What results promise: default (faster algorithms that mix values, Winograd's and Strassen's among them, where nothing "
+                 "magnifies their errors) or strict (none of them: "
+                 "each element of a product within the bound of its sum); see docs/numerics.md")
       ->capture_default_str()
       ->check(CLI::IsMember({"strict", "default"}));
-  app.add_option("--narrow-weights", narrow_weights_, "Weights that f16, bf16 or 8-bit codes with a scale for each column hold exactly are stored as these, with the same results to the bit: "
-                                                      "off, auto (where that is faster) or all (wherever kernels can read them: products and convolutions but by Winograd's and Strassen's algorithms, "
-                                                      "recurrences, tables of Gather)")
+  app.add_option("--narrow-weights", narrow_weights_,
+                 "Weights that f16, bf16 or 8-bit codes with a scale for each column hold exactly are stored as these, with the same "
+                 "results to the bit: "
+                 "off, auto (where that is faster) or all (wherever kernels can read them: products and convolutions but by Winograd's and "
+                 "Strassen's algorithms, "
+                 "recurrences, tables of Gather)")
       ->capture_default_str()
       ->check(CLI::IsMember({"off", "auto", "all"}));
-  app.add_option("--subnormals", subnormals_, "Floats below the smallest normal number, which most processors compute slowly: flush (a run and the weights have zeros for them; the caller's mode of "
-                                              "the processor is restored) or keep")
+  app.add_option("--subnormals", subnormals_,
+                 "Floats below the smallest normal number, which most processors compute slowly: flush (a run and the weights have zeros "
+                 "for them; the caller's mode of "
+                 "the processor is restored) or keep")
       ->capture_default_str()
       ->check(CLI::IsMember({"flush", "keep"}));
-  app.add_option("--memory", memory_, "What gives way where time and memory are at odds: speed (memory), balanced (up to a tenth of the time) or min (time)")
+  app.add_option("--memory", memory_,
+                 "What gives way where time and memory are at odds: speed (memory), balanced (up to a tenth of the time) or min (time)")
       ->capture_default_str()
       ->check(CLI::IsMember({"speed", "balanced", "min"}));
   const auto limit = [&](const char* name, std::optional<uint64_t>& bytes, const char* help) {
     app.add_option(name, bytes, help)->transform(CLI::AsSizeValue(false))->type_name("BYTES");
   };
-  limit("--max-arena", max_arena_, "Refuse models that need more memory for their values, and name those that live together; 512K and 2MiB are understood. 64GiB by default");
+  limit("--max-arena", max_arena_,
+        "Refuse models that need more memory for their values, and name those that live together; 512K and 2MiB are understood. 64GiB by "
+        "default");
   limit("--max-weights", max_weights_, "Refuse models whose packed weights take more bytes, and name the largest");
-  limit("--max-code", max_code_, "Refuse units whose machine code takes more bytes, and name the steps that take most. The unit is compiled for that, with -O3, by $ONNXC_CXX, $CXX or c++");
+  limit("--max-code", max_code_,
+        "Refuse units whose machine code takes more bytes, and name the steps that take most. The unit is compiled for that, with -O3, by "
+        "$ONNXC_CXX, $CXX or c++");
   app.add_flag("--no-heap", no_heap_, "Refuse what needs memory whose size has no bound before the model runs");
   app.add_option("--max-trip", max_trip_, "Iterations after which a loop without a number of them ends the run with an error")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  app.add_option("--zipmap", zipmap_, "What ZipMap, the end of many classifiers, gives: map (a sequence of maps) or tensor (the scores, one row for each example)")
+  app.add_option(
+         "--zipmap", zipmap_,
+         "What ZipMap, the end of many classifiers, gives: map (a sequence of maps) or tensor (the scores, one row for each example)")
       ->capture_default_str()
       ->check(CLI::IsMember({"map", "tensor"}));
-  app.add_option("--custom-op", custom_operators_, "An operator of the model that a C++ function computes: domain.Op=header.hpp:function, y0 = x0[x0.0, 3]. "
-                                                   "May be repeated; see docs/custom-operators.md")
+  app.add_option("--custom-op", custom_operators_,
+                 "An operator of the model that a C++ function computes: domain.Op=header.hpp:function, y0 = x0[x0.0, 3]. "
+                 "May be repeated; see docs/custom-operators.md")
       ->allow_extra_args(false);
-  app.add_option("-I,--include-dir", include_folders_, "Where run, bench and --emit=shared or object find headers of custom operators, before the working directory")
+  app.add_option("-I,--include-dir", include_folders_,
+                 "Where run, bench and --emit=shared or object find headers of custom operators, before the working directory")
       ->allow_extra_args(false);
-  app.add_flag("--huge-pages", huge_pages_, "The unit gets a function that copies its weights into memory of huge pages, on Linux; run and bench call it");
+  app.add_flag("--huge-pages", huge_pages_,
+               "The unit gets a function that copies its weights into memory of huge pages, on Linux; run and bench call it");
   app.add_option("--weights", weights_, "How weights are written: auto, array, asm, string, incbin, object, file or section:NAME")
       ->capture_default_str();
 }
 
 void ModelOptions::add_tune_to(CLI::App& app) {
-  app.add_flag("--tune{measure}", tune_, "Take the kernels that are quickest on this machine, by `onnxc tune`: what its cache does not know is measured first, or, with --tune=cached, predicted; see docs/tuning.md")
+  app.add_flag("--tune{measure}", tune_,
+               "Take the kernels that are quickest on this machine, by `onnxc tune`: what its cache does not know is measured first, or, "
+               "with --tune=cached, predicted; see docs/tuning.md")
       ->check(CLI::IsMember({"measure", "cached"}));
   add_tune_cache_to(app);
 }
 
 void ModelOptions::add_tune_cache_to(CLI::App& app) {
-  app.add_option("--tune-cache", tune_cache_, "Where measured times are kept; default: tune.json in onnxc's folder of the user's cache")->type_name("FILE");
+  app.add_option("--tune-cache", tune_cache_, "Where measured times are kept; default: tune.json in onnxc's folder of the user's cache")
+      ->type_name("FILE");
 }
 
 CompileOptions ModelOptions::options_for(const std::filesystem::path& model, CompileOptions rest, const std::string& data) const {
   const TuneMode mode = tune_.empty() ? TuneMode::Off : tune_ == "cached" ? TuneMode::Cached : TuneMode::Measure;
-  return tuned_options(model, options(std::move(rest)), mode, data.empty() ? std::nullopt : std::optional<std::filesystem::path>(data), tune_cache_);
+  return tuned_options(model, options(std::move(rest)), mode, data.empty() ? std::nullopt : std::optional<std::filesystem::path>(data),
+                       tune_cache_);
 }
 
 CompileOptions ModelOptions::options(CompileOptions rest) const {

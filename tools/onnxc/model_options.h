@@ -25,7 +25,8 @@ class ModelOptions {
   std::filesystem::path tune_cache() const { return tune_cache_; }
 
  private:
-  std::string target_ = "native", weights_ = "auto", zipmap_ = "map", memory_ = "speed", narrow_weights_ = "auto", math_ = "default", subnormals_ = "flush", tune_, tune_cache_;
+  std::string target_ = "native", weights_ = "auto", zipmap_ = "map", memory_ = "speed", narrow_weights_ = "auto", math_ = "default",
+              subnormals_ = "flush", tune_, tune_cache_;
   int threads_ = 1;
   std::optional<uint64_t> max_arena_, max_weights_, max_code_;
   std::optional<double> weights_growth_;

@@ -146,10 +146,9 @@ ordered_json figures(const Profiled& profiled, const ProfileOptions& options, co
                      {"run_ns", row->time.run_ns}});
   return {{"model", options.model.string()},    {"data", data},
           {"target", description.at("target")}, {"threads", options.compile.threads},
-          {"variant", profiled.variant},
-          {"calls", profiled.times.runs},       {"run_ns", profiled.times.run_ns},
-          {"tick_ns", profiled.times.tick_ns},  {"peak_gmacs", profiled.peak_gmacs},
-          {"steps", std::move(steps)}};
+          {"variant", profiled.variant},        {"calls", profiled.times.runs},
+          {"run_ns", profiled.times.run_ns},    {"tick_ns", profiled.times.tick_ns},
+          {"peak_gmacs", profiled.peak_gmacs},  {"steps", std::move(steps)}};
 }
 
 std::string csv_text(const Profiled& profiled) {
@@ -168,7 +167,8 @@ std::string csv_text(const Profiled& profiled) {
 
 /// The program that ran, where there are several; null: the general one.
 std::string program_text(const Variant* variant, const Sizes& dimensions) {
-  return one_line(variant == nullptr ? " of the general program, as no variant is for " + sizes_text(dimensions) : " of the variant " + condition_text(*variant));
+  return one_line(variant == nullptr ? " of the general program, as no variant is for " + sizes_text(dimensions)
+                                     : " of the variant " + condition_text(*variant));
 }
 
 std::string json_text(const ordered_json& json) { return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n'; }
@@ -198,12 +198,14 @@ int profile_command(const ProfileOptions& options) {
   for (const Row& row : profiled.rows) profiled.steps_ns += row.time.run_ns;
 
   fmt::print("{}: {} runs{}, {} thread{}, target {}, data {}; the machine's peak is {:.1f} GMAC/s\n", options.model.string(),
-             profiled.times.runs, variants.empty() ? "" : program_text(is_variant ? &variants[ran] : nullptr, dimensions), compile.threads, compile.threads == 1 ? "" : "s",
-             compiled.model->target, feed.source(), profiled.peak_gmacs);
+             profiled.times.runs, variants.empty() ? "" : program_text(is_variant ? &variants[ran] : nullptr, dimensions), compile.threads,
+             compile.threads == 1 ? "" : "s", compiled.model->target, feed.source(), profiled.peak_gmacs);
   print_table(profiled, options.top, compile.threads > 1);
   if (options.json) write_file(*options.json, json_text(figures(profiled, options, description, feed.source())));
   if (options.csv) write_file(*options.csv, csv_text(profiled));
-  if (options.trace) write_file(*options.trace, json_text(trace_run(*compiled.profile, call, profiled.times.tick_ns, description, sizes_text(profiled.variant))));
+  if (options.trace)
+    write_file(*options.trace,
+               json_text(trace_run(*compiled.profile, call, profiled.times.tick_ns, description, sizes_text(profiled.variant))));
   return 0;
 }
 

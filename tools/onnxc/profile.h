@@ -11,9 +11,9 @@ namespace onnxc {
 struct ProfileOptions {
   std::filesystem::path model;
   CompileOptions compile;
-  std::optional<std::filesystem::path> data;  ///< as for run; the first data set is used
-  double seconds = 3;                         ///< of measuring
-  std::size_t top = 0;                        ///< so many steps in the table; 0: all
+  std::optional<std::filesystem::path> data;              ///< as for run; the first data set is used
+  double seconds = 3;                                     ///< of measuring
+  std::size_t top = 0;                                    ///< so many steps in the table; 0: all
   std::optional<std::filesystem::path> json, trace, csv;  ///< where to write the figures, one run as trace events, a line for each step
 };
 

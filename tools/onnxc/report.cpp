@@ -24,7 +24,8 @@ ordered_json description_of_other(const std::filesystem::path& path, const Compi
     return description_of(path, options);
   } catch (const Error& error) {
     std::vector<Diagnostic> diagnostics;
-    for (const Diagnostic& d : error.diagnostics()) diagnostics.push_back({"", "", fmt::format("compared with {}: {}", one_line(path.string()), d.text())});
+    for (const Diagnostic& d : error.diagnostics())
+      diagnostics.push_back({"", "", fmt::format("compared with {}: {}", one_line(path.string()), d.text())});
     throw Error(error.kind(), std::move(diagnostics));
   }
 }
@@ -36,10 +37,13 @@ void write_json(const ReportOptions& options, const ordered_json& data) {
 }  // namespace
 
 int report_command(const ReportOptions& options) {
-  if (!options.output && !options.json) throw Error(ErrorKind::Usage, "-o report.html or --json FILE is missing", "say where to write the report");
+  if (!options.output && !options.json)
+    throw Error(ErrorKind::Usage, "-o report.html or --json FILE is missing", "say where to write the report");
   if (options.other) {
-    if (options.profile) throw Error(ErrorKind::Usage, "--profile belongs to one model", "give it to onnxc report --json, and compare what that writes");
-    const ordered_json data = compare_descriptions(description_of(options.model, options.compile), description_of_other(*options.other, options.compile));
+    if (options.profile)
+      throw Error(ErrorKind::Usage, "--profile belongs to one model", "give it to onnxc report --json, and compare what that writes");
+    const ordered_json data =
+        compare_descriptions(description_of(options.model, options.compile), description_of_other(*options.other, options.compile));
     write_json(options, data);
     if (options.output) write_file(*options.output, difference_page(data));
     return 0;

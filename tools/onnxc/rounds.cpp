@@ -42,7 +42,8 @@ void Rounds::add_profiled(const Tuning& tuning) {
 Samples Rounds::measure(double seconds) {
   for (int turn = 0; turn < kTurns; ++turn) {
     for (Build& build : builds_) {
-      for (const auto& [value, time] : times_by_value(measure_steps(*build.compiled.profile, *build.call, seconds / kTurns, options_.threads, ""), build.values)) {
+      for (const auto& [value, time] :
+           times_by_value(measure_steps(*build.compiled.profile, *build.call, seconds / kTurns, options_.threads, ""), build.values)) {
         const auto [best, is_first] = build.best.try_emplace(value, time);
         best->second = std::min(best->second, time);
       }
@@ -54,7 +55,8 @@ Samples Rounds::measure(double seconds) {
     for (const Choice& choice : build.choices) ++choices_of[choice.value];
     for (const Choice& choice : build.choices) {
       const auto best = build.best.find(choice.value);
-      if (best != build.best.end() && choices_of[choice.value] == 1) samples[choice.signature][choice.candidates[choice.winner].label()].push_back(best->second);
+      if (best != build.best.end() && choices_of[choice.value] == 1)
+        samples[choice.signature][choice.candidates[choice.winner].label()].push_back(best->second);
     }
   }
   return samples;
@@ -67,7 +69,8 @@ TunedRun Rounds::compare(const Compilation& by_default, const Compilation& tuned
   std::vector<double> default_ns, tuned_ns, ratios;
   for (double total = 0; total < 2 * seconds || ratios.size() < 2 * kFewestBlocks;) {
     const bool is_even = ratios.size() % 2 == 0;
-    const double first = time_block(is_even ? *before.call : *after.call, calls), second = time_block(is_even ? *after.call : *before.call, calls);
+    const double first = time_block(is_even ? *before.call : *after.call, calls),
+                 second = time_block(is_even ? *after.call : *before.call, calls);
     total += first + second;
     default_ns.push_back(1e9 * (is_even ? first : second) / static_cast<double>(calls));
     tuned_ns.push_back(1e9 * (is_even ? second : first) / static_cast<double>(calls));

@@ -13,11 +13,12 @@
 namespace onnxc {
 
 struct StepTime {
-  int number = 0;        ///< as in the description
-  int64_t calls = 0;     ///< of all runs; a step in a loop has several a run, one in a branch perhaps none
-  double run_ns = 0;     ///< what a run spends in it: each block of runs gives a mean, and this is their median
+  int number = 0;                   ///< as in the description
+  int64_t calls = 0;                ///< of all runs; a step in a loop has several a run, one in a branch perhaps none
+  double run_ns = 0;                ///< what a run spends in it: each block of runs gives a mean, and this is their median
   double mean_ns = 0, best_ns = 0;  ///< of one call
-  std::optional<double> busy{};  ///< of a step that threads share: the part of their time that they work in it; 1 where all take equally long
+  std::optional<double>
+      busy{};  ///< of a step that threads share: the part of their time that they work in it; 1 where all take equally long
 };
 
 struct StepTimes {

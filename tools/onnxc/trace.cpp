@@ -45,7 +45,8 @@ ordered_json step_arguments(const ordered_json& description, const ordered_json&
 
 }  // namespace
 
-ordered_json trace_run(const onnxc_profile& profile, ModelCall& call, double tick_ns, const ordered_json& description, const std::string& variant) {
+ordered_json trace_run(const onnxc_profile& profile, ModelCall& call, double tick_ns, const ordered_json& description,
+                       const std::string& variant) {
   time_block(call, 1);
   profile.reset();
   const uint64_t start = profile.clock();
@@ -92,7 +93,11 @@ ordered_json trace_run(const onnxc_profile& profile, ModelCall& call, double tic
   for (const int lane : lanes)
     events.push_back(named("thread_name", lane, lane == 0 ? "calling thread" : "thread " + std::to_string(lane)));
   return {{"displayTimeUnit", "ns"},
-          {"otherData", {{"run_us", microseconds(stop)}, {"target", description.at("target")}, {"threads", description.at("threads")}, {"variant", variant}}},
+          {"otherData",
+           {{"run_us", microseconds(stop)},
+            {"target", description.at("target")},
+            {"threads", description.at("threads")},
+            {"variant", variant}}},
           {"traceEvents", events}};
 }
 

@@ -17,7 +17,8 @@ void check_target(const CompileOptions& options) {
   const auto target = find_target(options.target), host = find_target("native");
   if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
   if (target->machine != host->machine || !includes(host->isa, target->isa))
-    throw Error(ErrorKind::Usage, fmt::format("tuning measures on this machine, which does not run code for --target={}", options.target), "tune on a machine that does");
+    throw Error(ErrorKind::Usage, fmt::format("tuning measures on this machine, which does not run code for --target={}", options.target),
+                "tune on a machine that does");
 }
 
 Compilation compile_with(const std::filesystem::path& model, CompileOptions options, const Tuning* tuning) {
@@ -100,8 +101,8 @@ TunedModel tune(const TuneOptions& options) {
   return result;
 }
 
-CompileOptions tuned_options(const std::filesystem::path& model, const CompileOptions& options, TuneMode mode, const std::optional<std::filesystem::path>& data,
-                             const std::filesystem::path& cache) {
+CompileOptions tuned_options(const std::filesystem::path& model, const CompileOptions& options, TuneMode mode,
+                             const std::optional<std::filesystem::path>& data, const std::filesystem::path& cache) {
   if (mode == TuneMode::Off || !options.stop_after.empty()) return options;
   check_target(options);
   CompileOptions tuned = options, general = options;
@@ -112,7 +113,8 @@ CompileOptions tuned_options(const std::filesystem::path& model, const CompileOp
   const std::string setting = tune_setting(options.target, options.threads);
   Tuned known = read_tune_cache(file)[setting];
   Compilation compilation = compile_with(model, general, &known.nodes);
-  if (mode == TuneMode::Measure && !std::ranges::all_of(kinds_in(compilation, options), [&](const Kind& kind) { return is_known(known.nodes, kind); })) {
+  if (mode == TuneMode::Measure &&
+      !std::ranges::all_of(kinds_in(compilation, options), [&](const Kind& kind) { return is_known(known.nodes, kind); })) {
     tune({.model = model, .compile = general, .data = data, .cache = file});
     known = read_tune_cache(file)[setting];
     compilation = compile_with(model, general, &known.nodes);

@@ -24,7 +24,7 @@ struct TunedModel {
   std::vector<Choice> choices, tuned_choices;  ///< by predicted costs, by what was measured
   Tuning nodes;                                ///< all that is known in the setting
   std::size_t kinds = 0, measured = 0;         ///< of nodes that have several candidates; of them those that were measured now
-  std::optional<TunedRun> comparison;        ///< nothing where both choose the same, or an edited pick was not compared
+  std::optional<TunedRun> comparison;          ///< nothing where both choose the same, or an edited pick was not compared
   bool is_tuned() const { return !comparison || !comparison->keeps_default(); }
 };
 
@@ -40,7 +40,7 @@ enum class TuneMode {
 };
 
 /// `options` with what was measured: CompilerOptions::tuning. Without it where the model was found to be no faster by it. `data`, `cache`: as in TuneOptions.
-CompileOptions tuned_options(const std::filesystem::path& model, const CompileOptions& options, TuneMode mode, const std::optional<std::filesystem::path>& data,
-                             const std::filesystem::path& cache);
+CompileOptions tuned_options(const std::filesystem::path& model, const CompileOptions& options, TuneMode mode,
+                             const std::optional<std::filesystem::path>& data, const std::filesystem::path& cache);
 
 }  // namespace onnxc

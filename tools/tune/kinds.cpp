@@ -13,13 +13,15 @@ std::vector<std::string> finalists_of(const Choice& choice, int64_t most_growth)
   std::vector<const Choice::Candidate*> finalists;
   for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
     const Choice::Candidate& candidate = choice.candidates[i];
-    if (i == choice.winner || (predicted(candidate) <= kFinalistFactor * least && candidate.growth <= most_growth)) finalists.push_back(&candidate);
+    if (i == choice.winner || (predicted(candidate) <= kFinalistFactor * least && candidate.growth <= most_growth))
+      finalists.push_back(&candidate);
   }
   std::ranges::stable_sort(finalists, {}, [](const Choice::Candidate* candidate) { return predicted(*candidate); });
   std::vector<std::string> labels;
   for (const Choice::Candidate* candidate : finalists) {
     const bool is_winner = candidate == &choice.candidates[choice.winner];
-    if ((is_winner || labels.size() < kMostFinalists) && std::ranges::find(labels, candidate->label()) == labels.end()) labels.push_back(candidate->label());
+    if ((is_winner || labels.size() < kMostFinalists) && std::ranges::find(labels, candidate->label()) == labels.end())
+      labels.push_back(candidate->label());
   }
   return labels;
 }
@@ -45,7 +47,8 @@ std::vector<Kind> kinds_of(const std::vector<Choice>& choices, int64_t most_grow
 
 bool is_known(const Tuning& tuning, const Kind& kind) {
   const auto known = tuning.find(kind.signature);
-  return known != tuning.end() && std::ranges::all_of(kind.finalists, [&](const std::string& label) { return known->second.ns.contains(label); });
+  return known != tuning.end() &&
+         std::ranges::all_of(kind.finalists, [&](const std::string& label) { return known->second.ns.contains(label); });
 }
 
 Tuning picks_of_round(const std::vector<Kind>& kinds, std::size_t round) {

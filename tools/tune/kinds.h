@@ -20,9 +20,9 @@ struct Kind {
   std::size_t nodes = 0;               ///< so many in the model
 };
 
-inline constexpr double kFinalistFactor = 3;      ///< of the least predicted cost
+inline constexpr double kFinalistFactor = 3;  ///< of the least predicted cost
 inline constexpr std::size_t kMostFinalists = 5;
-inline constexpr double kHysteresis = 0.03;       ///< what the predicted winner may be slower by and stay
+inline constexpr double kHysteresis = 0.03;  ///< what the predicted winner may be slower by and stay
 
 /// The kinds of a model's choices, in the order in which it first has them. `most_growth`: bytes by which all weights together may exceed the model's; a candidate that takes more
 /// by itself is no finalist. What is chosen is one in any case.

@@ -40,7 +40,8 @@ Tuned tuned_of(const json& setting) {
 json json_of(const Tuned& tuned) {
   json nodes = json::object(), comparisons = json::object();
   for (const auto& [signature, measured] : tuned.nodes) nodes[signature] = {{"ns", measured.ns}, {"pick", measured.pick}};
-  for (const auto& [key, comparison] : tuned.comparisons) comparisons[key] = {{"default_ns", comparison.default_ns}, {"tuned_ns", comparison.tuned_ns}};
+  for (const auto& [key, comparison] : tuned.comparisons)
+    comparisons[key] = {{"default_ns", comparison.default_ns}, {"tuned_ns", comparison.tuned_ns}};
   return {{"nodes", std::move(nodes)}, {"comparisons", std::move(comparisons)}};
 }
 
@@ -57,7 +58,8 @@ std::string print_tune_cache(const TuneCache& cache) {
 TuneCache parse_tune_cache(const std::string& text) {
   try {
     const json file = json::parse(text);
-    if (const auto format = file.at("format").get<std::string>(); format != kFormat) throw std::invalid_argument(fmt::format("its format is '{}'", one_line(format)));
+    if (const auto format = file.at("format").get<std::string>(); format != kFormat)
+      throw std::invalid_argument(fmt::format("its format is '{}'", one_line(format)));
     TuneCache cache;
     for (const auto& [name, setting] : file.at("settings").get_ref<const json::object_t&>()) cache[name] = tuned_of(setting);
     return cache;
@@ -71,7 +73,8 @@ TuneCache read_tune_cache(const std::filesystem::path& path) {
   try {
     return parse_tune_cache(read_file(path));
   } catch (const std::invalid_argument& error) {
-    throw Error(ErrorKind::Io, fmt::format("{} is no cache of --tune, or is damaged: {}", path.string(), error.what()), "remove it, or name another with --tune-cache");
+    throw Error(ErrorKind::Io, fmt::format("{} is no cache of --tune, or is damaged: {}", path.string(), error.what()),
+                "remove it, or name another with --tune-cache");
   }
 }
 
@@ -92,7 +95,8 @@ std::string combination_key(const std::vector<Choice>& choices) {
 }
 
 std::string tune_setting(const std::string& target, int threads) {
-  return fmt::format("{}, {}, {} thread{}, onnxc {} of {}, {}", processor_name(), target, threads, threads == 1 ? "" : "s", ONNXC_VERSION, runtime_fingerprint(), compiler_name());
+  return fmt::format("{}, {}, {} thread{}, onnxc {} of {}, {}", processor_name(), target, threads, threads == 1 ? "" : "s", ONNXC_VERSION,
+                     runtime_fingerprint(), compiler_name());
 }
 
 }  // namespace onnxc

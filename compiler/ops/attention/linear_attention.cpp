@@ -20,9 +20,11 @@ Heads heads_of(const Node& node, const Extents& q, const Extents& k) {
   Heads h{node.integer("q_num_heads", 0), 0, node.integer("kv_num_heads", 0)};
   const bool general = !node.domain.empty();
   if (h.q < 1 || h.kv < 1 || (h.q % h.kv != 0 && !(general && h.kv % h.q == 0)))
-    node.fail(ErrorKind::Invalid, fmt::format("q_num_heads is {} and kv_num_heads {}; the first must be a multiple of the second", h.q, h.kv));
+    node.fail(ErrorKind::Invalid,
+              fmt::format("q_num_heads is {} and kv_num_heads {}; the first must be a multiple of the second", h.q, h.kv));
   h.k = h.kv;
-  if (const Dim size = floor_div(q[2], h.q); general && size.is_constant() && size.value() > 0 && k[2].is_constant()) h.k = k[2].value() / size.value();
+  if (const Dim size = floor_div(q[2], h.q); general && size.is_constant() && size.value() > 0 && k[2].is_constant())
+    h.k = k[2].value() / size.value();
   if (h.k < 1 || h.kv % h.k != 0) node.fail(ErrorKind::Invalid, fmt::format("the key has {} heads, and kv_num_heads is {}", h.k, h.kv));
   return h;
 }
@@ -43,7 +45,8 @@ void infer_linear_attention(Inference& n) {
     if (!n.has(i)) continue;
     if (n.rank(i) != 3) n.fail(fmt::format("input {} has rank {}; [batch, tokens, heads * size] is needed", i, n.rank(i)));
     if (n.element(i) != n.element(0)) n.fail(fmt::format("input {} is {}, the query {}", i, name(n.element(i)), name(n.element(0))));
-    for (std::size_t k = 0; k < 2; ++k) n.unify(n.extents(i)[k], n.extents(0)[k], "the batches and tokens of query, key, value, decay and beta");
+    for (std::size_t k = 0; k < 2; ++k)
+      n.unify(n.extents(i)[k], n.extents(0)[k], "the batches and tokens of query, key, value, decay and beta");
   }
   if (!is_float(n.element(0))) n.fail(fmt::format("the query is {}, not a float", name(n.element(0))));
   const Extents q = n.extents(0), v = n.extents(2);
@@ -57,7 +60,8 @@ void infer_linear_attention(Inference& n) {
     if (n.rank(3) != static_cast<int>(state.size())) n.fail(fmt::format("past_state has rank {}, not {}", n.rank(3), state.size()));
     for (std::size_t k = 0; k < state.size(); ++k) n.unify(n.extents(3)[k], state[k], "the shape of past_state");
   }
-  if (n.has(4) && !(n.extents(4)[2] == Dim(heads.kv))) n.unify(n.extents(4)[2], dk * heads.kv, "decay has a value for each head, or for each element of each head's key");
+  if (n.has(4) && !(n.extents(4)[2] == Dim(heads.kv)))
+    n.unify(n.extents(4)[2], dk * heads.kv, "decay has a value for each head, or for each element of each head's key");
   if (n.has(5) && !(n.extents(5)[2] == Dim(1))) n.unify(n.extents(5)[2], heads.kv, "beta has a value for each head, or one");
   n.output(0, n.element(0), {q[0], q[1], dv * heads.results()});
   n.output(1, n.has(3) ? n.element(3) : n.element(0), state);
@@ -82,15 +86,25 @@ void lower_linear_attention(Lowering& l) {
   StepBuilder call = l.call("scalar_linear_attention");
   call.type(y.element).type(state).tensor(y).tensor(present).tensor(q).tensor(k).tensor(v);
   for (int i = 3; i < 6; ++i) call.optional_tensor(i);
-  call.pointer(work).params({{"q_heads", dim_arg(heads.q)}, {"k_heads", dim_arg(heads.k)}, {"kv_heads", dim_arg(heads.kv)},
-                             {"scale", Arg(NumberArg{scale_of(l.node(), dk.value()), ElementType::F64})}, {"window", dim_arg(window)}}).emit();
+  call.pointer(work)
+      .params({{"q_heads", dim_arg(heads.q)},
+               {"k_heads", dim_arg(heads.k)},
+               {"kv_heads", dim_arg(heads.kv)},
+               {"scale", Arg(NumberArg{scale_of(l.node(), dk.value()), ElementType::F64})},
+               {"window", dim_arg(window)}})
+      .emit();
 }
 
 }  // namespace
 
 std::span<const Operator> table_linear_attention() {
   const auto row = [](std::string_view domain) {
-    return Operator{.name = "LinearAttention", .domain = domain, .min_inputs = 3, .max_inputs = 6, .max_outputs = 2, .infer = infer_linear_attention,
+    return Operator{.name = "LinearAttention",
+                    .domain = domain,
+                    .min_inputs = 3,
+                    .max_inputs = 6,
+                    .max_outputs = 2,
+                    .infer = infer_linear_attention,
                     .lower = lower_linear_attention};
   };
   static const Operator rows[] = {row(""), row("com.microsoft")};

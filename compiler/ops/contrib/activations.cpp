@@ -5,7 +5,9 @@ namespace onnxc {
 namespace {
 
 /// 0.5 x (1 + erf(x / sqrt 2)), or its tanh approximation.
-ValueId gelu(Composition& c, ValueId x, bool approximate = false) { return c.op("Gelu", {x}, {{"approximate", std::string(approximate ? "tanh" : "none")}}); }
+ValueId gelu(Composition& c, ValueId x, bool approximate = false) {
+  return c.op("Gelu", {x}, {{"approximate", std::string(approximate ? "tanh" : "none")}});
+}
 
 Results bias_gelu(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
@@ -61,7 +63,8 @@ Results bias_softmax(GraphBuilder& b, const Node& node) {
 Results complex_mul(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   for (int i = 0; i < 2; ++i) {
-    if (c.rank(c.raw(i)) < 1 || !(c.extent(c.raw(i), -1) == Dim(2))) c.unsupported(fmt::format("input {} has shape {}; a last axis of 2, real and imaginary, is needed", i, text(c.extents(c.raw(i)))));
+    if (c.rank(c.raw(i)) < 1 || !(c.extent(c.raw(i), -1) == Dim(2)))
+      c.unsupported(fmt::format("input {} has shape {}; a last axis of 2, real and imaginary, is needed", i, text(c.extents(c.raw(i)))));
   }
   const auto p = c.split(c.in(0), {1, 1}, -1), q = c.split(c.in(1), {1, 1}, -1);
   const bool conjugate = node.op == "ComplexMulConj";
@@ -76,9 +79,9 @@ std::span<const Operator> table_contrib_activations() {
     return Operator{.name = name, .domain = kMicrosoft, .min_inputs = least, .max_inputs = most, .max_outputs = 1, .decompose = decompose};
   };
   static const Operator rows[] = {
-      row("BiasGelu", 2, 2, bias_gelu),           row("FastGelu", 1, 2, fast_gelu),        row("QuickGelu", 1, 1, quick_gelu),
-      row("ScaledSiLU", 1, 2, scaled_silu),       row("BiasAdd", 3, 3, bias_add),          row("BiasSplitGelu", 2, 2, bias_split_gelu),
-      row("BiasSoftmax", 2, 2, bias_softmax),     row("ComplexMul", 2, 2, complex_mul),    row("ComplexMulConj", 2, 2, complex_mul),
+      row("BiasGelu", 2, 2, bias_gelu),       row("FastGelu", 1, 2, fast_gelu),     row("QuickGelu", 1, 1, quick_gelu),
+      row("ScaledSiLU", 1, 2, scaled_silu),   row("BiasAdd", 3, 3, bias_add),       row("BiasSplitGelu", 2, 2, bias_split_gelu),
+      row("BiasSoftmax", 2, 2, bias_softmax), row("ComplexMul", 2, 2, complex_mul), row("ComplexMulConj", 2, 2, complex_mul),
       row("GatedAdd", 3, 3, gated_add),
   };
   return rows;

@@ -36,7 +36,8 @@ ValueId shown_by_ends(Composition& c, ValueId mask, const Tokens& t) {
 
 ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, const Tokens& t) {
   GraphBuilder& b = c.b;
-  const ValueId zero = c.c(0), filter = c.c(c.number("mask_filter_value", -10000.0f)), lowest = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
+  const ValueId zero = c.c(0), filter = c.c(c.number("mask_filter_value", -10000.0f)),
+                lowest = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
   ValueId sum = kAbsent;
   const auto plus = [&](ValueId v) { sum = sum == kAbsent ? v : c.add(sum, v); };
   const int rank = mask == kAbsent ? 0 : c.rank(mask);
@@ -46,7 +47,8 @@ ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, cons
     if (rank > 4) c.unsupported(fmt::format("the mask has shape {}", text(c.extents(mask))), "use a mask of rank 1 to 4");
     if (rank == 4) mask = c.slice(c.slice(mask, t.before, t.before + t.queries, 2), 0, t.keys, 3);
     const ValueId seen = c.op("Greater", {filled(c, mask, t.keys), b.number(b.type(mask).element, 0)});
-    plus(c.op("Where", {rank == 4 ? seen : c.unsqueeze(seen, rank == 2 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1}), zero, filter}));
+    plus(c.op("Where",
+              {rank == 4 ? seen : c.unsqueeze(seen, rank == 2 ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1}), zero, filter}));
   }
   const ValueId at = c.unsqueeze(c.count(t.keys), {0});
   if (causal) {
@@ -91,7 +93,8 @@ Results attention(GraphBuilder& b, const Node& node) {
     h.v = with_past(c, c.op("Squeeze", {past[1], b.integers({0})}), h.v);
   }
   h.scale = attention_scale(c, c.extent(h.q, 3));
-  h.bias = score_bias(c, c.has(3) ? c.raw(3) : kAbsent, c.in(5), c.integer("unidirectional", 0) != 0, {x[0], x[1], c.extent(h.k, 2), c.has(4) ? c.extent(c.raw(4), 3) : Dim(0)});
+  h.bias = score_bias(c, c.has(3) ? c.raw(3) : kAbsent, c.in(5), c.integer("unidirectional", 0) != 0,
+                      {x[0], x[1], c.extent(h.k, 2), c.has(4) ? c.extent(c.raw(4), 3) : Dim(0)});
   std::vector<ValueId> results{c.out(join_heads(c, attend(c, h).y)), kAbsent};
   if (node.has_output(1)) results[1] = c.out(c.concat({c.unsqueeze(h.k, {0}), c.unsqueeze(h.v, {0})}, 0));
   return results;
@@ -103,7 +106,8 @@ Results attention(GraphBuilder& b, const Node& node) {
 
 /// The rows of the cache [batch * beams, heads, places, size] in which each row finds its places, of the same batch: [batch * beams, 1, places, 1].
 ValueId rows_of_beams(Composition& c, ValueId indirection, const Tokens& t) {
-  if (c.rank(indirection) != 3) c.fail(fmt::format("cache_indirection has shape {}; [batch, beams, places] is needed", text(c.extents(indirection))));
+  if (c.rank(indirection) != 3)
+    c.fail(fmt::format("cache_indirection has shape {}; [batch, beams, places] is needed", text(c.extents(indirection))));
   const ValueId beams = c.b.shape({c.extent(indirection, 1)}), own = c.unsqueeze(c.count(t.batch), {1});
   const ValueId first = c.mul(c.op("Div", {own, beams}), beams);
   const ValueId other = c.add(c.reshape(cast_to(c.b, indirection, ElementType::I64), {t.batch, t.keys}), first);
@@ -118,7 +122,8 @@ Results multi_head_attention(GraphBuilder& b, const Node& node) {
   c.need_float();
   const bool decoder = node.op == "DecoderMaskedMultiHeadAttention";
   // The inputs of the two stand in another order.
-  const int bias_input = decoder ? 10 : 3, mask_input = decoder ? 3 : 4, added_input = decoder ? 4 : 5, past_input = decoder ? 5 : 6, shared_input = decoder ? 7 : 8, beams_input = 9;
+  const int bias_input = decoder ? 10 : 3, mask_input = decoder ? 3 : 4, added_input = decoder ? 4 : 5, past_input = decoder ? 5 : 6,
+            shared_input = decoder ? 7 : 8, beams_input = 9;
   const int64_t heads = c.positive("num_heads");
   const bool shared = c.has(shared_input);
   if (shared && !c.has(past_input)) c.fail("past_sequence_length is given, and there is no past");
@@ -200,8 +205,18 @@ Results multi_head_attention(GraphBuilder& b, const Node& node) {
 std::span<const Operator> table_contrib_attention() {
   static const Operator rows[] = {
       {.name = "Attention", .domain = kMicrosoft, .min_inputs = 2, .max_inputs = 7, .max_outputs = 2, .decompose = attention},
-      {.name = "MultiHeadAttention", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 10, .max_outputs = 4, .decompose = multi_head_attention},
-      {.name = "DecoderMaskedMultiHeadAttention", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 11, .max_outputs = 4, .decompose = multi_head_attention},
+      {.name = "MultiHeadAttention",
+       .domain = kMicrosoft,
+       .min_inputs = 1,
+       .max_inputs = 10,
+       .max_outputs = 4,
+       .decompose = multi_head_attention},
+      {.name = "DecoderMaskedMultiHeadAttention",
+       .domain = kMicrosoft,
+       .min_inputs = 1,
+       .max_inputs = 11,
+       .max_outputs = 4,
+       .decompose = multi_head_attention},
   };
   return rows;
 }

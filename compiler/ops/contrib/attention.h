@@ -5,10 +5,11 @@
 namespace onnxc {
 
 struct Heads {
-  ValueId q = kAbsent, k = kAbsent, v = kAbsent;  ///< [batch, heads, tokens, size]; k and v may have fewer heads, each for as many of q in a row
-  ValueId bias = kAbsent;                         ///< added to the scores: broadcasts to [batch, heads, tokens of q, tokens of k]
-  double scale = 1, softcap = 0;                  ///< softcap: scores become softcap * tanh(scores / softcap), where it is not 0
-  ValueId sink = kAbsent;                         ///< [heads]: a further score of each row, whose value is 0
+  ValueId q = kAbsent, k = kAbsent,
+          v = kAbsent;            ///< [batch, heads, tokens, size]; k and v may have fewer heads, each for as many of q in a row
+  ValueId bias = kAbsent;         ///< added to the scores: broadcasts to [batch, heads, tokens of q, tokens of k]
+  double scale = 1, softcap = 0;  ///< softcap: scores become softcap * tanh(scores / softcap), where it is not 0
+  ValueId sink = kAbsent;         ///< [heads]: a further score of each row, whose value is 0
 };
 struct Attended {
   ValueId y;        ///< [batch, heads, tokens of q, size of v]

@@ -85,7 +85,8 @@ ValueId rotate(Composition& c, ValueId x, ValueId cosines, ValueId sines, bool i
     halves(turned, 3, pairs);
   }
   const ValueId re = c.sub(c.mul(first, cosines), c.mul(second, sines)), im = c.add(c.mul(first, sines), c.mul(second, cosines));
-  const ValueId y = interleaved ? c.reshape(c.concat({c.unsqueeze(re, {4}), c.unsqueeze(im, {4})}, 4), {e[0], e[1], e[2], 2 * pairs}) : c.concat({re, im}, 3);
+  const ValueId y = interleaved ? c.reshape(c.concat({c.unsqueeze(re, {4}), c.unsqueeze(im, {4})}, 4), {e[0], e[1], e[2], 2 * pairs})
+                                : c.concat({re, im}, 3);
   return rest == kAbsent ? y : c.concat({y, rest}, 3);
 }
 

@@ -56,8 +56,10 @@ ValueId WindowedCache::kept(Composition& c, ValueId both) const {
   shape[2] = room;
   const auto column = [&](ValueId v) { return c.unsqueeze(v, {1}); };
   const ValueId position = c.add(column(c.sub(after, count(c, after))), c.unsqueeze(c.count(room), {0}));  // [batch, room]
-  const ValueId old = c.sub(position, column(c.sub(before, count(c, before)))), now = c.add(c.sub(position, column(before)), c.b.shape({room}));
-  const ValueId from = c.op("Clip", {c.op("Where", {c.op("Less", {position, column(before)}), old, now}), whole(c, 0), c.op("Squeeze", {last, c.b.integers({0})})});
+  const ValueId old = c.sub(position, column(c.sub(before, count(c, before)))),
+                now = c.add(c.sub(position, column(before)), c.b.shape({room}));
+  const ValueId from = c.op("Clip", {c.op("Where", {c.op("Less", {position, column(before)}), old, now}), whole(c, 0),
+                                     c.op("Squeeze", {last, c.b.integers({0})})});
   return c.op("GatherElements", {both, c.op("Expand", {c.unsqueeze(from, {1, 3}), c.b.shape(shape)})}, {{"axis", int64_t{2}}});
 }
 

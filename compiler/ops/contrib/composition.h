@@ -23,23 +23,30 @@ struct Composition {
       if (!n.has_input(i)) continue;
       const Type& t = b.type(n.input(i));
       if (!t.is_tensor()) fail(fmt::format("input {} is {}, not a tensor", i, t.text()));
-      if (!t.ranked) unsupported(fmt::format("input {} ('{}') has no known rank", i, b.graph()[n.input(i)].name), "give the model's inputs shapes");
+      if (!t.ranked)
+        unsupported(fmt::format("input {} ('{}') has no known rank", i, b.graph()[n.input(i)].name), "give the model's inputs shapes");
     }
     if (n.has_input(0)) result = b.type(n.input(0)).element;
     type = is_half(result) ? ElementType::F32 : result;
   }
 
-  [[noreturn]] void fail(std::string found, std::string remedy = {}) const { node.fail(ErrorKind::Invalid, std::move(found), std::move(remedy)); }
-  [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const { node.fail(ErrorKind::Unsupported, std::move(found), std::move(remedy)); }
+  [[noreturn]] void fail(std::string found, std::string remedy = {}) const {
+    node.fail(ErrorKind::Invalid, std::move(found), std::move(remedy));
+  }
+  [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
+    node.fail(ErrorKind::Unsupported, std::move(found), std::move(remedy));
+  }
   void need_float() const {
     if (!is_float(result)) fail(fmt::format("input 0 is {}, not a float", name(result)));
   }
   void need_rank(int i, int rank, const char* shape) const {
-    if (has(i) && b.rank(node.input(i)) != rank) fail(fmt::format("input {} has shape {}; {} is needed", i, text(b.extents(node.input(i))), shape));
+    if (has(i) && b.rank(node.input(i)) != rank)
+      fail(fmt::format("input {} has shape {}; {} is needed", i, text(b.extents(node.input(i))), shape));
   }
   void need_same_type(std::initializer_list<int> inputs) const {
     for (int i : inputs) {
-      if (has(i) && b.type(node.input(i)).element != result) fail(fmt::format("input {} is {}, input 0 {}", i, name(b.type(node.input(i)).element), name(result)));
+      if (has(i) && b.type(node.input(i)).element != result)
+        fail(fmt::format("input {} is {}, input 0 {}", i, name(b.type(node.input(i)).element), name(result)));
     }
   }
 
@@ -74,7 +81,9 @@ struct Composition {
     return d.value();
   }
 
-  ValueId op(std::string_view name, std::vector<ValueId> inputs, Attributes attributes = {}) { return b.op(name, std::move(inputs), std::move(attributes)); }
+  ValueId op(std::string_view name, std::vector<ValueId> inputs, Attributes attributes = {}) {
+    return b.op(name, std::move(inputs), std::move(attributes));
+  }
   ValueId c(double v) { return b.number(type, v); }
   ValueId add(ValueId x, ValueId y) { return op("Add", {x, y}); }
   ValueId sub(ValueId x, ValueId y) { return op("Sub", {x, y}); }
@@ -91,9 +100,13 @@ struct Composition {
   }
   ValueId unsqueeze(ValueId x, std::vector<int64_t> axes) { return op("Unsqueeze", {x, b.integers(std::move(axes))}); }
   ValueId concat(std::vector<ValueId> parts, int64_t axis) { return op("Concat", std::move(parts), {{"axis", axis}}); }
-  std::vector<ValueId> split(ValueId x, const Extents& sizes, int64_t axis) { return b.ops("Split", {x, b.shape(sizes)}, static_cast<int>(sizes.size()), {{"axis", axis}}); }
+  std::vector<ValueId> split(ValueId x, const Extents& sizes, int64_t axis) {
+    return b.ops("Split", {x, b.shape(sizes)}, static_cast<int>(sizes.size()), {{"axis", axis}});
+  }
   /// x[first, last) along an axis.
-  ValueId slice(ValueId x, Dim first, Dim last, int64_t axis) { return op("Slice", {x, b.shape({first}), b.shape({last}), b.integers({axis})}); }
+  ValueId slice(ValueId x, Dim first, Dim last, int64_t axis) {
+    return op("Slice", {x, b.shape({first}), b.shape({last}), b.integers({axis})});
+  }
   /// 0, 1, ..., n - 1 as i64.
   ValueId count(Dim n) {
     const ValueId ones = op("ConstantOfShape", {b.shape({n})}, {{"value", make_scalar(ElementType::I64, int64_t{1}, {1})}});

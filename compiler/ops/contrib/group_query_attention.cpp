@@ -14,12 +14,14 @@ std::optional<QuantisedCache> quantised_form(Composition& c, const char* attribu
     return std::nullopt;
   }
   if (type != "PER_TENSOR" && type != "PER_CHANNEL") c.fail(fmt::format("{} is '{}'", attribute, type));
-  if (!c.has(scale) || c.rank(c.raw(scale)) > 4) c.fail(fmt::format("{} is '{}', and its scale (input {}) is missing or not of rank 1 to 4", attribute, type, scale));
+  if (!c.has(scale) || c.rank(c.raw(scale)) > 4)
+    c.fail(fmt::format("{} is '{}', and its scale (input {}) is missing or not of rank 1 to 4", attribute, type, scale));
   const int64_t bits = c.integer("kv_cache_bit_width", 8);
   if (bits != 4 && bits != 8) c.fail(fmt::format("kv_cache_bit_width is {}", bits));
   const ElementType needed = bits == 8 ? ElementType::I8 : ElementType::U8;
   if (c.has(cache) && c.b.type(c.raw(cache)).element != needed)
-    c.unsupported(fmt::format("a cache of {} with kv_cache_bit_width {}", name(c.b.type(c.raw(cache)).element), bits), fmt::format("one of {} is supported", name(needed)));
+    c.unsupported(fmt::format("a cache of {} with kv_cache_bit_width {}", name(c.b.type(c.raw(cache)).element), bits),
+                  fmt::format("one of {} is supported", name(needed)));
   return QuantisedCache{bits, cast_to(c.b, c.raw(scale), c.type)};
 }
 
@@ -37,7 +39,8 @@ void check_attributes(const Composition& c) {
 /// the memory it takes is known before.
 Dim present_length(Composition& c, Dim before, Dim tokens) {
   const Value& total = c.b.graph()[c.raw(6)];
-  if (total.type.is_tensor() && total.type.ranked && !(element_count(total.type.extents) == Dim(1))) c.fail("total_sequence_length is not one number");
+  if (total.type.is_tensor() && total.type.ranked && !(element_count(total.type.extents) == Dim(1)))
+    c.fail("total_sequence_length is not one number");
   if (total.elements || total.constant) return max(before, c.elements(6, "total_sequence_length")[0]);
   const ValueId all = c.op("Reshape", {cast_to(c.b, c.raw(6), ElementType::I64), c.b.integers({1})}), none = c.b.integers({0});
   const ValueId more = c.op("Max", {c.sub(all, c.b.shape({before})), none});
@@ -62,7 +65,8 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
     h.k = c.op("RMSNormalization", {h.k, c.in(15)}, norm);
   }
   // Where the call's first token stands, of each batch.
-  const ValueId there = c.add(c.op("Reshape", {cast_to(b, c.raw(5), ElementType::I64), b.shape({batch})}), b.number(ElementType::I64, 1));  // keys after the call
+  const ValueId there = c.add(c.op("Reshape", {cast_to(b, c.raw(5), ElementType::I64), b.shape({batch})}),
+                              b.number(ElementType::I64, 1));  // keys after the call
   const ValueId start = c.op("Max", {c.sub(there, b.shape({tokens})), b.number(ElementType::I64, 0)});
   const ValueId positions = c.add(c.unsqueeze(start, {1}), c.unsqueeze(c.count(tokens), {0}));  // [batch, tokens]
   if (c.integer("do_rotary", 0) != 0) {
@@ -83,7 +87,8 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
     if (!c.has(3) || window < 1) c.fail("sliding_window_cache needs past_key and local_window_size");
     if (c.has(10)) c.unsupported("attention_bias with sliding_window_cache");
     const WindowedCache cache{c.extent(c.raw(3), 2), window, start, there};
-    if (cache.room.is_constant() && cache.room.value() < window) c.fail(fmt::format("the cache has {} places for a window of {}", cache.room.value(), window));
+    if (cache.room.is_constant() && cache.room.value() < window)
+      c.fail(fmt::format("the cache has {} places for a window of {}", cache.room.value(), window));
     h.k = c.concat({k_form ? c.raw(3) : c.in(3), h.k}, 2);
     h.v = c.concat({v_form ? c.raw(4) : c.in(4), h.v}, 2);
     present_k = cache.kept(c, h.k);
@@ -126,7 +131,8 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
   if (c.has(11)) h.sink = c.in(11);
   else if (c.integer("smooth_softmax", 0) == 1) h.sink = c.zeros(c.type, {heads});
   const Attended a = attend(c, h);
-  std::vector<ValueId> results{c.out(join_heads(c, a.y)), k_form ? present_k : c.out(present_k), v_form ? present_v : c.out(present_v), kAbsent};
+  std::vector<ValueId> results{c.out(join_heads(c, a.y)), k_form ? present_k : c.out(present_k), v_form ? present_v : c.out(present_v),
+                               kAbsent};
   if (node.has_output(3)) results[3] = c.out(c.integer("qk_output", 0) == 1 ? a.scores : a.weights);
   return results;
 }
@@ -134,6 +140,11 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
 }  // namespace
 
 extern const Operator op_GroupQueryAttention;
-const Operator op_GroupQueryAttention{.name = "GroupQueryAttention", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 16, .max_outputs = 4, .decompose = group_query_attention};
+const Operator op_GroupQueryAttention{.name = "GroupQueryAttention",
+                                      .domain = kMicrosoft,
+                                      .min_inputs = 1,
+                                      .max_inputs = 16,
+                                      .max_outputs = 4,
+                                      .decompose = group_query_attention};
 
 }  // namespace onnxc

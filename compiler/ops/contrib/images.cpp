@@ -36,7 +36,8 @@ Results crop_and_resize(GraphBuilder& b, const Node& node) {
   const Dim rows = crop[0], columns = crop[1];
   const ValueId pixels = c.reshape(c.transpose(c.in(0), {0, 2, 3, 1}), {x[0] * x[2] * x[3], x[1]});
   const auto ends = c.split(c.in(1), {1, 1, 1, 1}, 1);
-  const ValueId y = c.unsqueeze(positions_in(c, ends[0], ends[2], x[2], rows), {2}), z = c.unsqueeze(positions_in(c, ends[1], ends[3], x[3], columns), {1});
+  const ValueId y = c.unsqueeze(positions_in(c, ends[0], ends[2], x[2], rows), {2}),
+                z = c.unsqueeze(positions_in(c, ends[1], ends[3], x[3], columns), {1});
   const auto outside = [&](ValueId at, Dim extent) {
     return c.op("Or", {c.op("Less", {at, c.c(0)}), c.op("Greater", {at, cast_to(b, b.shape({extent - 1}), c.type)})});
   };
@@ -60,7 +61,8 @@ Results crop_and_resize(GraphBuilder& b, const Node& node) {
     const ValueId top = c.op("Floor", {y}), left = c.op("Floor", {z}), bottom = c.op("Ceil", {y}), right = c.op("Ceil", {z});
     const auto mixed = [&](ValueId p, ValueId q, ValueId share) { return c.add(p, c.mul(c.sub(q, p), c.unsqueeze(share, {3}))); };
     const ValueId across = c.sub(z, left);
-    value = mixed(mixed(pixel(top, left), pixel(top, right), across), mixed(pixel(bottom, left), pixel(bottom, right), across), c.sub(y, top));
+    value =
+        mixed(mixed(pixel(top, left), pixel(top, right), across), mixed(pixel(bottom, left), pixel(bottom, right), across), c.sub(y, top));
   }
   value = c.op("Where", {out, c.c(c.number("extrapolation_value", 0)), value});
   return {{c.out(c.transpose(value, {0, 3, 1, 2}))}};
@@ -72,7 +74,8 @@ Results maxpool_with_mask(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_float();
   const int rank = c.rank(c.raw(0));
-  if (rank < 3 || c.rank(c.raw(1)) != rank) c.fail(fmt::format("the input has rank {}, the mask {}; [n, c, spatial...] is needed", rank, c.rank(c.raw(1))));
+  if (rank < 3 || c.rank(c.raw(1)) != rank)
+    c.fail(fmt::format("the input has rank {}, the mask {}; [n, c, spatial...] is needed", rank, c.rank(c.raw(1))));
   const Extents x = c.extents(c.raw(0)), spatial(x.begin() + 2, x.end());
   const std::vector<int64_t> kernel = node.integers("kernel_shape");
   if (kernel.size() != spatial.size()) c.fail(fmt::format("kernel_shape has {} values for rank {}", kernel.size(), rank));
@@ -91,8 +94,10 @@ Results maxpool_with_mask(GraphBuilder& b, const Node& node) {
   pads.insert(pads.end(), begins.begin(), begins.end());
   pads.insert(pads.end(), 2, Dim(0));
   pads.insert(pads.end(), ends.begin(), ends.end());
-  const ValueId lowest = c.c(c.type == ElementType::F64 ? std::numeric_limits<double>::lowest() : static_cast<double>(std::numeric_limits<float>::lowest()));
-  const ValueId padded = c.op("Pad", {c.in(0), b.shape(pads), lowest}), mask = c.op("Pad", {there, b.shape(pads), b.number(ElementType::Bool, 1)});
+  const ValueId lowest =
+      c.c(c.type == ElementType::F64 ? std::numeric_limits<double>::lowest() : static_cast<double>(std::numeric_limits<float>::lowest()));
+  const ValueId padded = c.op("Pad", {c.in(0), b.shape(pads), lowest}),
+                mask = c.op("Pad", {there, b.shape(pads), b.number(ElementType::Bool, 1)});
   std::vector<int64_t> axes, at(spatial.size(), 0);
   for (int64_t axis = 2; axis < rank; ++axis) axes.push_back(axis);
   const auto seen_at = [&](ValueId v) {  // element `at` of each window
@@ -124,9 +129,12 @@ Results conv_transpose(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   const int64_t spatial = std::max(c.rank(c.raw(0)) - 2, 0);
   const std::string auto_pad = node.string("auto_pad", "NOTSET");
-  const auto convolved = [&](Attributes attributes) { return c.op("ConvTranspose", {c.raw(0), c.raw(1), c.raw(3)}, std::move(attributes)); };
+  const auto convolved = [&](Attributes attributes) {
+    return c.op("ConvTranspose", {c.raw(0), c.raw(1), c.raw(3)}, std::move(attributes));
+  };
   if (!c.has(2) || (auto_pad != "NOTSET" && !auto_pad.empty())) return {{convolved(node.attributes)}};
-  if (!(element_count(c.extents(c.raw(2))) == Dim(2 * spatial))) c.fail(fmt::format("the pads have shape {} for {} axes", text(c.extents(c.raw(2))), spatial));
+  if (!(element_count(c.extents(c.raw(2))) == Dim(2 * spatial)))
+    c.fail(fmt::format("the pads have shape {} for {} axes", text(c.extents(c.raw(2))), spatial));
   Attributes attributes = node.attributes;
   attributes.erase("pads");
   if (const TensorData* pads = b.graph().constant(c.raw(2))) {

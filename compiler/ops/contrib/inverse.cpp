@@ -29,13 +29,26 @@ void evaluate_inverse(Evaluation& e) {
 void lower_inverse(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
   const Dim n = x.extents.back();
-  l.call("scalar_inverse").pointer(y).pointer(x).pointer(l.workspace("scratch", ElementType::F64, 2 * n * n)).dim(matrices(x.extents)).dim(n).may_share(y, x).emit();
+  l.call("scalar_inverse")
+      .pointer(y)
+      .pointer(x)
+      .pointer(l.workspace("scratch", ElementType::F64, 2 * n * n))
+      .dim(matrices(x.extents))
+      .dim(n)
+      .may_share(y, x)
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_Inverse;
-const Operator op_Inverse{.name = "Inverse", .domain = "com.microsoft", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_inverse,
-                          .evaluate = evaluate_inverse, .lower = lower_inverse};
+const Operator op_Inverse{.name = "Inverse",
+                          .domain = "com.microsoft",
+                          .min_inputs = 1,
+                          .max_inputs = 1,
+                          .max_outputs = 1,
+                          .infer = infer_inverse,
+                          .evaluate = evaluate_inverse,
+                          .lower = lower_inverse};
 
 }  // namespace onnxc

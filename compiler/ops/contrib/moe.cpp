@@ -120,15 +120,18 @@ ValueId quantised_layer(Composition& c, ValueId x, int number) {
   GraphBuilder& b = c.b;
   const int at = 3 * number - 1, zeros_at = 10 + number;
   const int64_t all = c.integer("expert_weight_bits", 4), bits = c.integer(fmt::format("fc{}_expert_weight_bits", number).c_str(), all);
-  if (bits != 2 && bits != 4 && bits != 8) c.unsupported(fmt::format("layer {} has weights of {} bits", number, bits), "2, 4 and 8 are supported");
+  if (bits != 2 && bits != 4 && bits != 8)
+    c.unsupported(fmt::format("layer {} has weights of {} bits", number, bits), "2, 4 and 8 are supported");
   for (int i : {at, at + 1}) {
     if (!c.has(i)) c.fail(fmt::format("input {} is missing", i));
   }
   for (int i : {at, zeros_at}) {
-    if (c.has(i) && b.type(c.raw(i)).element != ElementType::U8) c.unsupported(fmt::format("input {} is {}", i, name(b.type(c.raw(i)).element)), "weights of u8 are supported");
+    if (c.has(i) && b.type(c.raw(i)).element != ElementType::U8)
+      c.unsupported(fmt::format("input {} is {}", i, name(b.type(c.raw(i)).element)), "weights of u8 are supported");
   }
   c.need_rank(at, 3, "[experts, out, bytes]");
-  const int64_t experts = c.known_extent(c.raw(at), 0), rows = c.known_extent(c.raw(at), 1), bytes = c.known_extent(c.raw(at), 2), k = c.known_extent(x, 2);
+  const int64_t experts = c.known_extent(c.raw(at), 0), rows = c.known_extent(c.raw(at), 1), bytes = c.known_extent(c.raw(at), 2),
+                k = c.known_extent(x, 2);
   if (bytes != (k * bits + 7) / 8) c.fail(fmt::format("layer {} has {} bytes a row for {} elements of {} bits", number, bytes, k, bits));
   ValueId scales = cast_to(b, c.raw(at + 1), ElementType::F32), zeros = c.has(zeros_at) ? c.raw(zeros_at) : kAbsent;
   const bool in_blocks = c.rank(scales) == 3;
@@ -140,14 +143,16 @@ ValueId quantised_layer(Composition& c, ValueId x, int number) {
   if (block < 16 || (block & (block - 1)) != 0) c.fail(fmt::format("block_size is {}; a power of two from 16 on is needed", block));
   const int64_t blocks = (k + block - 1) / block, needed = blocks * block * bits / 8;
   const Extents wanted = in_blocks ? Extents{experts, rows, blocks} : Extents{experts, rows};
-  if (c.extents(scales) != wanted) c.fail(fmt::format("the scales of layer {} have shape {}; {} is needed", number, text(c.extents(scales)), text(wanted)));
+  if (c.extents(scales) != wanted)
+    c.fail(fmt::format("the scales of layer {} have shape {}; {} is needed", number, text(c.extents(scales)), text(wanted)));
   const auto repeated = [&](ValueId v) { return c.op("Expand", {c.unsqueeze(v, {2}), b.shape({experts, rows, blocks})}); };
   if (!in_blocks) scales = repeated(scales);
   if (zeros != kAbsent) {
     const bool of_rows = c.rank(zeros) == 2;
     const Extents codes = of_rows ? Extents{experts, (rows * bits + 7) / 8} : Extents{experts, rows, (blocks * bits + 7) / 8};
     if (c.extents(zeros) != codes || (of_rows && in_blocks && blocks > 1) || (!of_rows && !in_blocks))
-      c.fail(fmt::format("the zero points of layer {} have shape {}, the scales {}", number, text(c.extents(zeros)), text(c.extents(c.raw(at + 1)))));
+      c.fail(fmt::format("the zero points of layer {} have shape {}, the scales {}", number, text(c.extents(zeros)),
+                         text(c.extents(c.raw(at + 1)))));
     if (of_rows) {
       const ValueId list = c.slice(c.reshape(packed_codes(b, zeros, bits), {experts, codes[1] * (8 / bits)}), 0, rows, 1);
       zeros = repeated(cast_to(b, list, ElementType::F32));
@@ -155,12 +160,16 @@ ValueId quantised_layer(Composition& c, ValueId x, int number) {
   }
   ValueId weights = c.raw(at);
   if (bytes < needed) weights = c.concat({weights, c.zeros(ElementType::U8, {experts, rows, needed - bytes})}, 2);
-  const auto each = [&](ValueId v) { return v == kAbsent ? std::vector<ValueId>(static_cast<std::size_t>(experts), kAbsent) : c.split(v, Extents(static_cast<std::size_t>(experts), Dim(1)), 0); };
+  const auto each = [&](ValueId v) {
+    return v == kAbsent ? std::vector<ValueId>(static_cast<std::size_t>(experts), kAbsent)
+                        : c.split(v, Extents(static_cast<std::size_t>(experts), Dim(1)), 0);
+  };
   const bool shared = c.known_extent(x, 0) == 1;
   const auto w = each(weights), s = each(scales), z = each(zeros), from = shared ? std::vector<ValueId>{x} : each(x);
   const Attributes attributes{{"N", rows}, {"K", k}, {"bits", bits}, {"block_size", block}};
   std::vector<ValueId> parts;
-  for (std::size_t e = 0; e < w.size(); ++e) parts.push_back(c.op("com.microsoft.MatMulNBits", {from[shared ? 0 : e], w[e], s[e], z[e]}, attributes));
+  for (std::size_t e = 0; e < w.size(); ++e)
+    parts.push_back(c.op("com.microsoft.MatMulNBits", {from[shared ? 0 : e], w[e], s[e], z[e]}, attributes));
   const ValueId y = c.concat(std::move(parts), 0);
   return c.has(at + 2) ? c.add(y, c.unsqueeze(c.in(at + 2), {1})) : y;
 }
@@ -168,8 +177,10 @@ ValueId quantised_layer(Composition& c, ValueId x, int number) {
 Results quantised_moe(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   if (c.result == ElementType::F64) c.fail("the input is f64");
-  if (const std::string type = node.string("quant_type", "int"); type != "int") c.unsupported(fmt::format("quant_type is '{}'", type), "'int' is supported");
-  if (c.integer("weights_prepacked", -1) == 1) c.unsupported("the weights are packed for another machine", "export with weights_prepacked=0");
+  if (const std::string type = node.string("quant_type", "int"); type != "int")
+    c.unsupported(fmt::format("quant_type is '{}'", type), "'int' is supported");
+  if (c.integer("weights_prepacked", -1) == 1)
+    c.unsupported("the weights are packed for another machine", "export with weights_prepacked=0");
   for (int i = 15; i < node.own_inputs(); ++i) {
     if (c.has(i)) c.fail(fmt::format("input {}, a scale of float quantisation, is given with quant_type 'int'", i));
   }

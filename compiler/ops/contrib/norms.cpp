@@ -46,10 +46,12 @@ Results embed_layer_norm(GraphBuilder& b, const Node& node) {
   const ValueId positions = c.has(8) ? pick(3, c.raw(8)) : c.slice(c.in(3), 0, ids[1], 0);
   ValueId sum = c.add(pick(2, c.raw(0)), positions);
   if (c.has(4)) sum = c.add(sum, c.has(1) ? pick(4, c.raw(1)) : c.slice(c.in(4), 0, 1, 0));
-  const ValueId y = c.op("LayerNormalization", {sum, c.in(5), c.in(6)}, {{"axis", int64_t{-1}}, {"epsilon", node.number("epsilon", 1e-12f)}});
+  const ValueId y =
+      c.op("LayerNormalization", {sum, c.in(5), c.in(6)}, {{"axis", int64_t{-1}}, {"epsilon", node.number("epsilon", 1e-12f)}});
   std::vector<ValueId> results{c.out(y), kAbsent, kAbsent};
   if (node.has_output(1))
-    results[1] = c.has(7) ? c.op("ReduceSum", {cast_to(b, c.raw(7), ElementType::I32), b.integers({1})}, {{"keepdims", int64_t{0}}}) : c.zeros(ElementType::I32, {ids[0]});
+    results[1] = c.has(7) ? c.op("ReduceSum", {cast_to(b, c.raw(7), ElementType::I32), b.integers({1})}, {{"keepdims", int64_t{0}}})
+                          : c.zeros(ElementType::I32, {ids[0]});
   if (node.has_output(2)) results[2] = c.out(sum);
   return results;
 }
@@ -72,7 +74,8 @@ Results group_norm(GraphBuilder& b, const Node& node) {
   }
   const ValueId sum = x;
   const ValueId planar = last ? c.transpose(x, first) : x;
-  ValueId y = c.op("GroupNormalization", {planar, cast_to(b, c.in(1), c.type), cast_to(b, c.in(2), c.type)}, {{"num_groups", groups}, {"epsilon", node.number("epsilon", 1e-5f)}});
+  ValueId y = c.op("GroupNormalization", {planar, cast_to(b, c.in(1), c.type), cast_to(b, c.in(2), c.type)},
+                   {{"num_groups", groups}, {"epsilon", node.number("epsilon", 1e-5f)}});
   if (last) y = c.transpose(y, back);
   if (activation == 1) y = c.sigmoid_gate(y);
   return {{c.out(y), skips ? c.out(sum) : kAbsent}};
@@ -89,7 +92,8 @@ Results gated_rms_norm(GraphBuilder& b, const Node& node) {
   if (parts.empty() || channels < 1) c.fail(fmt::format("the input has shape {}, the scale {}", text(whole), channels));
   parts.back() = floor_div(parts.back(), channels);
   parts.push_back(channels);
-  const ValueId y = c.op("RMSNormalization", {c.reshape(c.in(0), parts), c.in(1)}, {{"axis", int64_t{-1}}, {"epsilon", node.number("epsilon", 1e-5f)}});
+  const ValueId y =
+      c.op("RMSNormalization", {c.reshape(c.in(0), parts), c.in(1)}, {{"axis", int64_t{-1}}, {"epsilon", node.number("epsilon", 1e-5f)}});
   const std::string activation = node.string("activation", "silu");
   if (activation != "silu" && activation != "swish" && activation != "sigmoid") c.fail(fmt::format("activation is '{}'", activation));
   const ValueId gate = activation == "sigmoid" ? c.op("Sigmoid", {c.in(2)}) : c.sigmoid_gate(c.in(2));
@@ -100,13 +104,21 @@ Results gated_rms_norm(GraphBuilder& b, const Node& node) {
 
 std::span<const Operator> table_contrib_norms() {
   const auto row = [](std::string_view name, int least, int most, int outputs, Results (*decompose)(GraphBuilder&, const Node&)) {
-    return Operator{.name = name, .domain = kMicrosoft, .min_inputs = least, .max_inputs = most, .max_outputs = outputs, .decompose = decompose};
+    return Operator{
+        .name = name, .domain = kMicrosoft, .min_inputs = least, .max_inputs = most, .max_outputs = outputs, .decompose = decompose};
   };
   // SkipSimplifiedLayerNormalization and its kin stand in the domain ai.onnx in some graphs that ONNX Runtime saved.
   static const Operator rows[] = {
-      row("SkipLayerNormalization", 3, 5, 4, skip_norm),   row("SkipSimplifiedLayerNormalization", 3, 4, 4, skip_norm),
-      {.name = "EmbedLayerNormalization", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 9, .max_outputs = 3, .decompose = embed_layer_norm},
-      row("GroupNorm", 3, 3, 1, group_norm),               row("SkipGroupNorm", 4, 5, 2, group_norm),
+      row("SkipLayerNormalization", 3, 5, 4, skip_norm),
+      row("SkipSimplifiedLayerNormalization", 3, 4, 4, skip_norm),
+      {.name = "EmbedLayerNormalization",
+       .domain = kMicrosoft,
+       .min_inputs = 1,
+       .max_inputs = 9,
+       .max_outputs = 3,
+       .decompose = embed_layer_norm},
+      row("GroupNorm", 3, 3, 1, group_norm),
+      row("SkipGroupNorm", 4, 5, 2, group_norm),
       row("GatedRMSNorm", 3, 3, 1, gated_rms_norm),
   };
   return rows;

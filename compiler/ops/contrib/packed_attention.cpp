@@ -30,7 +30,8 @@ struct Packing {
 
   Results attention(ValueId q, ValueId k, ValueId v, int64_t heads, ValueId bias) {
     Heads h{.q = split_heads(c, spread(q), heads), .k = split_heads(c, spread(k), heads), .v = split_heads(c, spread(v), heads)};
-    h.bias = c.op("Where", {seen, bias == kAbsent ? c.c(0) : bias, c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38)});
+    h.bias = c.op("Where", {seen, bias == kAbsent ? c.c(0) : bias,
+                            c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38)});
     h.scale = attention_scale(c, c.extent(h.q, 3));
     return {{c.out(packed(join_heads(c, attend(c, h).y)))}};
   }
@@ -83,7 +84,12 @@ Results packed_multi_head_attention(GraphBuilder& b, const Node& node) {
 std::span<const Operator> table_packed_attention() {
   static const Operator rows[] = {
       {.name = "PackedAttention", .domain = kMicrosoft, .min_inputs = 5, .max_inputs = 6, .max_outputs = 1, .decompose = packed_attention},
-      {.name = "PackedMultiHeadAttention", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 7, .max_outputs = 1, .decompose = packed_multi_head_attention},
+      {.name = "PackedMultiHeadAttention",
+       .domain = kMicrosoft,
+       .min_inputs = 1,
+       .max_inputs = 7,
+       .max_outputs = 1,
+       .decompose = packed_multi_head_attention},
   };
   return rows;
 }

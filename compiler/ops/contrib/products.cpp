@@ -36,12 +36,15 @@ Results fused_matmul(GraphBuilder& b, const Node& node) {
 ValueId activate(Composition& c, ValueId x, const std::string& name, const std::vector<float>& parameters) {
   const auto parameter = [&](std::size_t i, float otherwise) { return i < parameters.size() ? parameters[i] : otherwise; };
   if (name.empty()) return x;
-  if (name == "Relu" || name == "Sigmoid" || name == "Tanh" || name == "Softplus" || name == "Softsign" || name == "HardSwish" || name == "Identity") return c.op(name, {x});
+  if (name == "Relu" || name == "Sigmoid" || name == "Tanh" || name == "Softplus" || name == "Softsign" || name == "HardSwish" ||
+      name == "Identity")
+    return c.op(name, {x});
   if (name == "LeakyRelu") return c.op(name, {x}, {{"alpha", parameter(0, 0.01f)}});
   if (name == "ThresholdedRelu" || name == "Elu") return c.op(name, {x}, {{"alpha", parameter(0, 1)}});
   if (name == "HardSigmoid") return c.op(name, {x}, {{"alpha", parameter(0, 0.2f)}, {"beta", parameter(1, 0.5f)}});
   if (name == "Gelu") return c.op(name, {x});
-  if (name == "Clip") return c.op(name, {x, c.c(static_cast<double>(parameter(0, -3.4028235e38f))), c.c(static_cast<double>(parameter(1, 3.4028235e38f)))});
+  if (name == "Clip")
+    return c.op(name, {x, c.c(static_cast<double>(parameter(0, -3.4028235e38f))), c.c(static_cast<double>(parameter(1, 3.4028235e38f)))});
   c.unsupported(fmt::format("activation '{}'", name));
 }
 
@@ -81,7 +84,8 @@ Results fused_conv(GraphBuilder& b, const Node& node) {
 Results nhwc_conv(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   const int rank = c.rank(c.raw(0));
-  if (rank < 3 || c.rank(c.raw(1)) != rank) c.fail(fmt::format("input and weights have shapes {} and {}", text(c.extents(c.raw(0))), text(c.extents(c.raw(1)))));
+  if (rank < 3 || c.rank(c.raw(1)) != rank)
+    c.fail(fmt::format("input and weights have shapes {} and {}", text(c.extents(c.raw(0))), text(c.extents(c.raw(1)))));
   List first{0, rank - 1}, last{0};
   for (int64_t k = 1; k + 1 < rank; ++k) first.push_back(k);
   for (int64_t k = 2; k < rank; ++k) last.push_back(k);
@@ -107,7 +111,9 @@ Results causal_conv(GraphBuilder& b, const Node& node) {
   const Extents given = c.extents(c.raw(0));
   const int64_t channels = c.known_extent(c.raw(1), 0), kernel = c.known_extent(c.raw(1), 2), state = (kernel - 1) * dilation;
   /// To [batch, channels, positions] and back.
-  const auto planar = [&](ValueId v, Dim positions) { return last ? c.transpose(c.reshape(v, {given[0], positions, channels}), {0, 2, 1}) : v; };
+  const auto planar = [&](ValueId v, Dim positions) {
+    return last ? c.transpose(c.reshape(v, {given[0], positions, channels}), {0, 2, 1}) : v;
+  };
   const auto as_given = [&](ValueId v, Dim positions) {
     if (!last) return v;
     Extents to{given[0], positions};
@@ -120,7 +126,8 @@ Results causal_conv(GraphBuilder& b, const Node& node) {
   if (c.has(3) && window > 0) given_past = c.op("Squeeze", {c.slice(given_past, window - 1, window, 0), b.integers({0})});
   const ValueId past = c.has(3) ? planar(given_past, state) : c.zeros(c.type, {given[0], channels, state});
   const ValueId all = c.concat({past, x}, 2);
-  const ValueId y = c.op("Conv", {all, c.in(1), c.in(2)}, {{"group", channels}, {"dilations", List{dilation}}, {"kernel_shape", List{kernel}}});
+  const ValueId y =
+      c.op("Conv", {all, c.in(1), c.in(2)}, {{"group", channels}, {"dilations", List{dilation}}, {"kernel_shape", List{kernel}}});
   const std::string activation = node.string("activation", "none");
   if (activation != "none" && activation != "silu" && activation != "swish") c.fail(fmt::format("activation is '{}'", activation));
   ValueId present;
@@ -131,7 +138,8 @@ Results causal_conv(GraphBuilder& b, const Node& node) {
     std::vector<ValueId> states;
     for (int64_t back = window - 1; back >= 0; --back) {  // after `seen` positions of the call
       const Dim seen = positions - back;
-      const ValueId taken = c.op("Where", {c.op("Greater", {b.shape({seen}), b.number(ElementType::I64, 0)}), c.slice(padded, seen + window, seen + window + state, 2), c.c(0)});
+      const ValueId taken = c.op("Where", {c.op("Greater", {b.shape({seen}), b.number(ElementType::I64, 0)}),
+                                           c.slice(padded, seen + window, seen + window + state, 2), c.c(0)});
       states.push_back(c.unsqueeze(as_given(taken, state), {0}));
     }
     present = c.concat(std::move(states), 0);
@@ -143,7 +151,8 @@ Results causal_conv(GraphBuilder& b, const Node& node) {
 
 std::span<const Operator> table_fused_products() {
   const auto row = [](std::string_view name, int least, int most, Results (*decompose)(GraphBuilder&, const Node&), int outputs = 1) {
-    return Operator{.name = name, .domain = kMicrosoft, .min_inputs = least, .max_inputs = most, .max_outputs = outputs, .decompose = decompose};
+    return Operator{
+        .name = name, .domain = kMicrosoft, .min_inputs = least, .max_inputs = most, .max_outputs = outputs, .decompose = decompose};
   };
   static const Operator rows[] = {
       row("FusedMatMul", 2, 2, fused_matmul), row("TransposeMatMul", 2, 2, fused_matmul), row("FusedGemm", 2, 3, fused_gemm),

@@ -9,7 +9,9 @@ namespace {
 Results rotary_embedding(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   const int rank = c.rank(c.raw(0));
-  if (rank != 3 && rank != 4) c.fail(fmt::format("the input has shape {}; [batch, tokens, channels] or [batch, heads, tokens, size] is needed", text(c.extents(c.raw(0)))));
+  if (rank != 3 && rank != 4)
+    c.fail(fmt::format("the input has shape {}; [batch, tokens, channels] or [batch, heads, tokens, size] is needed",
+                       text(c.extents(c.raw(0)))));
   c.need_rank(2, 2, "[positions, pairs]");
   c.need_rank(3, 2, "[positions, pairs]");
   ValueId x = c.in(0);
@@ -17,8 +19,10 @@ Results rotary_embedding(GraphBuilder& b, const Node& node) {
     const int64_t heads = c.integer("num_heads", 0);
     if (c.integer("rotary_embedding_dim", 0) > 0 && heads < 1) c.fail("rotary_embedding_dim without num_heads");
     const Dim size = 2 * c.extent(c.raw(2), 1), channels = c.extent(x, 2);
-    if (heads < 1 && (!channels.is_constant() || !size.is_constant() || size.value() < 1)) c.unsupported("the number of heads is not known", "set num_heads");
-    if (heads < 1 && (channels.value() < 1 || channels.value() % size.value() != 0)) c.fail(fmt::format("{} channels are not whole heads of {}", channels.value(), size.value()));
+    if (heads < 1 && (!channels.is_constant() || !size.is_constant() || size.value() < 1))
+      c.unsupported("the number of heads is not known", "set num_heads");
+    if (heads < 1 && (channels.value() < 1 || channels.value() % size.value() != 0))
+      c.fail(fmt::format("{} channels are not whole heads of {}", channels.value(), size.value()));
     x = split_heads(c, x, heads > 0 ? heads : channels.value() / size.value());
   }
   const Dim tokens = c.extent(x, 2);

@@ -10,9 +10,11 @@ ValueId blocks_seen(Composition& c, ValueId rows, ValueId columns) {
   const Dim blocks = c.extent(rows, 1) - 1;
   const auto as_i64 = [&](ValueId v) { return cast_to(c.b, v, ElementType::I64); };
   const ValueId place = c.unsqueeze(c.count(c.extent(columns, 1)), {0, 1});  // [1, 1, places]
-  const ValueId first = c.unsqueeze(as_i64(c.slice(rows, 0, blocks, 1)), {2}), last = c.unsqueeze(as_i64(c.slice(rows, 1, blocks + 1, 1)), {2});
-  const ValueId of_row = c.op("And", {c.op("GreaterOrEqual", {place, first}), c.op("Less", {place, last})});                    // [layouts, rows, places]
-  const ValueId of_column = c.op("Equal", {c.unsqueeze(as_i64(columns), {2}), c.unsqueeze(c.count(blocks), {0, 1})});           // [layouts, places, columns]
+  const ValueId first = c.unsqueeze(as_i64(c.slice(rows, 0, blocks, 1)), {2}),
+                last = c.unsqueeze(as_i64(c.slice(rows, 1, blocks + 1, 1)), {2});
+  const ValueId of_row = c.op("And", {c.op("GreaterOrEqual", {place, first}), c.op("Less", {place, last})});  // [layouts, rows, places]
+  const ValueId of_column =
+      c.op("Equal", {c.unsqueeze(as_i64(columns), {2}), c.unsqueeze(c.count(blocks), {0, 1})});  // [layouts, places, columns]
   const auto f32 = [&](ValueId v) { return cast_to(c.b, v, ElementType::F32); };
   return c.op("Greater", {c.matmul(f32(of_row), f32(of_column)), c.b.number(ElementType::F32, 0)});
 }
@@ -51,9 +53,11 @@ Results sparse_attention(GraphBuilder& b, const Node& node) {
   const ValueId last = b.shape({c.extent(c.raw(5), 1) - 2});
   const auto block_of = [&](ValueId position) { return c.op("Min", {c.op("Div", {position, number(block)}), last}); };
   const ValueId at = c.count(keys);
-  ValueId seen = c.op("Gather", {blocks_seen(c, c.raw(5), c.raw(6)), block_of(positions)}, {{"axis", int64_t{1}}});  // [layouts, batch, tokens, blocks]
+  ValueId seen = c.op("Gather", {blocks_seen(c, c.raw(5), c.raw(6)), block_of(positions)},
+                      {{"axis", int64_t{1}}});  // [layouts, batch, tokens, blocks]
   seen = c.transpose(c.op("Gather", {seen, block_of(at)}, {{"axis", int64_t{3}}}), {1, 0, 2, 3});
-  if (layouts > 1 && layouts < heads) seen = c.concat(std::vector<ValueId>(static_cast<std::size_t>(heads / layouts), seen), 1);  // heads take turns
+  if (layouts > 1 && layouts < heads)
+    seen = c.concat(std::vector<ValueId>(static_cast<std::size_t>(heads / layouts), seen), 1);  // heads take turns
   seen = c.op("And", {seen, c.op("LessOrEqual", {at, c.unsqueeze(positions, {1, 3})})});
   h.bias = c.op("Where", {seen, c.c(0), c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38)});
   h.scale = attention_scale(c, c.extent(h.q, 3));
@@ -63,6 +67,7 @@ Results sparse_attention(GraphBuilder& b, const Node& node) {
 }  // namespace
 
 extern const Operator op_SparseAttention;
-const Operator op_SparseAttention{.name = "SparseAttention", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 11, .max_outputs = 3, .decompose = sparse_attention};
+const Operator op_SparseAttention{
+    .name = "SparseAttention", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 11, .max_outputs = 3, .decompose = sparse_attention};
 
 }  // namespace onnxc

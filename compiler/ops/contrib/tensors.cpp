@@ -24,7 +24,8 @@ Results range(GraphBuilder& b, const Node& node) {
 
 Results pad(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
-  const ValueId pads = b.op("Reshape", {c.raw(1), b.integers({2 * static_cast<int64_t>(c.rank(c.raw(0)))})}), value = c.has(2) ? b.op("Reshape", {c.raw(2), b.integers({})}) : kAbsent;
+  const ValueId pads = b.op("Reshape", {c.raw(1), b.integers({2 * static_cast<int64_t>(c.rank(c.raw(0)))})}),
+                value = c.has(2) ? b.op("Reshape", {c.raw(2), b.integers({})}) : kAbsent;
   return {{c.op("Pad", {c.raw(0), pads, value}, {{"mode", node.string("mode", "constant")}})}};
 }
 
@@ -60,7 +61,8 @@ Results sample_op(GraphBuilder& b, const Node& node) {
 
 Results unfold_tensor(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
-  const int64_t rank = c.rank(c.raw(0)), given = c.integer("dim", -1), axis = given < 0 ? given + rank : given, size = c.positive("size"), step = c.integer("step", 1);
+  const int64_t rank = c.rank(c.raw(0)), given = c.integer("dim", -1), axis = given < 0 ? given + rank : given, size = c.positive("size"),
+                step = c.integer("step", 1);
   if (axis < 0 || axis >= rank) c.fail(fmt::format("dim {} is out of range for rank {}", given, rank));
   if (step < 1) c.fail(fmt::format("step is {}", step));
   const Dim windows = floor_div(max(c.extent(c.raw(0), static_cast<int>(axis)) - (size - step), 0), step);
@@ -132,7 +134,8 @@ int64_t bucket_of(int64_t distance, int64_t buckets, int64_t furthest, bool both
   }
   const int64_t exact = buckets / 2;
   if (n < exact) return first + n;
-  const float along = std::log(static_cast<float>(n) / static_cast<float>(exact)) / std::log(static_cast<float>(furthest) / static_cast<float>(exact));
+  const float along =
+      std::log(static_cast<float>(n) / static_cast<float>(exact)) / std::log(static_cast<float>(furthest) / static_cast<float>(exact));
   return first + std::min(exact + static_cast<int64_t>(along * static_cast<float>(buckets - exact)), buckets - 1);
 }
 
@@ -141,15 +144,19 @@ Results relative_position_bias(GraphBuilder& b, const Node& node) {
   c.need_rank(0, 2, "[buckets, heads]");
   const auto length = [&](int i, const char* what) {
     const DimList list = c.elements(i, what);
-    if (list.size() != 1 || !list[0].is_constant() || list[0].value() < 1 || list[0].value() > 1 << 14) c.unsupported(fmt::format("{} is not one constant", what), "fix the dimension with --dim");
+    if (list.size() != 1 || !list[0].is_constant() || list[0].value() < 1 || list[0].value() > 1 << 14)
+      c.unsupported(fmt::format("{} is not one constant", what), "fix the dimension with --dim");
     return list[0].value();
   };
-  const int64_t q = length(1, "the query's length"), k = length(2, "the key's length"), buckets = c.known_extent(c.raw(0), 0), furthest = c.positive("max_distance");
+  const int64_t q = length(1, "the query's length"), k = length(2, "the key's length"), buckets = c.known_extent(c.raw(0), 0),
+                furthest = c.positive("max_distance");
   const bool both_ways = c.integer("is_bidirectional", 0) != 0;
-  if (buckets / (both_ways ? 4 : 2) < 1 || furthest <= buckets / (both_ways ? 4 : 2)) c.fail(fmt::format("{} buckets for distances up to {}", buckets, furthest));
+  if (buckets / (both_ways ? 4 : 2) < 1 || furthest <= buckets / (both_ways ? 4 : 2))
+    c.fail(fmt::format("{} buckets for distances up to {}", buckets, furthest));
   auto rows = std::make_shared<TensorData>(TensorData::zeros(ElementType::I64, {q, k}));
   for (int64_t i = 0; i < q; ++i) {
-    for (int64_t j = 0; j < k; ++j) rows->as<int64_t>()[static_cast<std::size_t>(i * k + j)] = bucket_of(j - i, buckets, furthest, both_ways);
+    for (int64_t j = 0; j < k; ++j)
+      rows->as<int64_t>()[static_cast<std::size_t>(i * k + j)] = bucket_of(j - i, buckets, furthest, both_ways);
   }
   const ValueId bias = c.op("Gather", {c.raw(0), b.graph().add_constant(node.name, std::move(rows))}, {{"axis", int64_t{0}}});
   return {{c.unsqueeze(c.transpose(bias, {2, 0, 1}), {0})}};
@@ -162,10 +169,19 @@ std::span<const Operator> table_contrib_tensors() {
     return Operator{.name = name, .domain = kMicrosoft, .min_inputs = least, .max_inputs = most, .max_outputs = 1, .decompose = decompose};
   };
   static const Operator rows[] = {
-      row("ExpandDims", 2, 2, expand_dims), row("Range", 2, 3, range), row("Pad", 2, 3, pad), row("Trilu", 1, 2, trilu),
-      row("GatherND", 2, 2, gather_nd), row("GridSample", 2, 2, grid_sample), row("SampleOp", 1, 1, sample_op), row("UnfoldTensor", 1, 1, unfold_tensor),
-      row("CDist", 2, 2, cdist), {.name = "Unique", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 1, .max_outputs = 3, .decompose = unique},
-      row("Rfft", 1, 1, rfft), row("Irfft", 1, 1, irfft), row("RelativePositionBias", 3, 3, relative_position_bias),
+      row("ExpandDims", 2, 2, expand_dims),
+      row("Range", 2, 3, range),
+      row("Pad", 2, 3, pad),
+      row("Trilu", 1, 2, trilu),
+      row("GatherND", 2, 2, gather_nd),
+      row("GridSample", 2, 2, grid_sample),
+      row("SampleOp", 1, 1, sample_op),
+      row("UnfoldTensor", 1, 1, unfold_tensor),
+      row("CDist", 2, 2, cdist),
+      {.name = "Unique", .domain = kMicrosoft, .min_inputs = 1, .max_inputs = 1, .max_outputs = 3, .decompose = unique},
+      row("Rfft", 1, 1, rfft),
+      row("Irfft", 1, 1, irfft),
+      row("RelativePositionBias", 3, 3, relative_position_bias),
   };
   return rows;
 }

@@ -18,7 +18,8 @@ Results ngram_repeat_block(GraphBuilder& b, const Node& node) {
   const auto behind = [&](int64_t k) { return column(c.add(number, b.number(ElementType::I64, static_cast<double>(k)))); };
   const Extents shape{c.extent(ids, 0), grams};
   ValueId repeats = b.op("Expand", {b.number(ElementType::Bool, 1), b.shape(shape)});
-  for (int64_t k = 0; k + 1 < n; ++k) repeats = c.op("And", {repeats, c.op("Equal", {behind(k), column(b.shape({max(tokens - (n - 1) + k, 0)}))})});
+  for (int64_t k = 0; k + 1 < n; ++k)
+    repeats = c.op("And", {repeats, c.op("Equal", {behind(k), column(b.shape({max(tokens - (n - 1) + k, 0)}))})});
   const double infinite = std::numeric_limits<double>::infinity();
   const auto bound = [&](double value) { return b.number(c.b.type(c.raw(1)).element, value); };
   const ValueId most = c.op("Where", {repeats, bound(-infinite), bound(infinite)});
@@ -42,12 +43,13 @@ Results word_conv_embedding(GraphBuilder& b, const Node& node) {
   const ElementType type = b.type(c.raw(1)).element;
   const ValueId ids = cast_to(b, c.raw(0), ElementType::I64);
   const Dim window = c.extent(c.raw(1), 2), places = c.extent(ids, 1) - window + 1;
-  const ValueId none = b.number(ElementType::I64, 0), is_char = c.op("Greater", {ids, none}), starts = c.slice(is_char, 0, 1, 1);  // [words, 1]
+  const ValueId none = b.number(ElementType::I64, 0), is_char = c.op("Greater", {ids, none}),
+                starts = c.slice(is_char, 0, 1, 1);  // [words, 1]
   const ValueId length = c.op("ReduceSum", {cast_to(b, is_char, ElementType::I64), b.integers({1})});
   const ValueId windows = c.op("Max", {c.add(length, b.shape({Dim(1) - window})), b.number(ElementType::I64, 1)});
   const ValueId embedded = c.op("Gather", {c.raw(3), c.op("Max", {ids, none})}, {{"axis", int64_t{0}}});
   const ValueId filtered = c.op("Tanh", {c.op("Conv", {c.unsqueeze(embedded, {1}), c.raw(1), c.raw(2)})});  // [words, filters, places, 1]
-  const ValueId within = c.op("Less", {c.unsqueeze(c.count(places), {0}), windows});                         // [words, places]
+  const ValueId within = c.op("Less", {c.unsqueeze(c.count(places), {0}), windows});                        // [words, places]
   const ValueId kept = c.op("Where", {c.unsqueeze(within, {1, 3}), filtered, b.number(type, -1e12)});
   const ValueId most = c.op("ReduceMax", {kept, b.integers({2, 3})}, {{"keepdims", int64_t{0}}});
   return {{c.op("Where", {starts, most, b.number(type, 0)})}};
@@ -57,8 +59,18 @@ Results word_conv_embedding(GraphBuilder& b, const Node& node) {
 
 std::span<const Operator> table_contrib_words() {
   static const Operator rows[] = {
-      {.name = "NGramRepeatBlock", .domain = kMicrosoft, .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .decompose = ngram_repeat_block},
-      {.name = "WordConvEmbedding", .domain = kMicrosoft, .min_inputs = 4, .max_inputs = 4, .max_outputs = 1, .decompose = word_conv_embedding},
+      {.name = "NGramRepeatBlock",
+       .domain = kMicrosoft,
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .max_outputs = 1,
+       .decompose = ngram_repeat_block},
+      {.name = "WordConvEmbedding",
+       .domain = kMicrosoft,
+       .min_inputs = 4,
+       .max_inputs = 4,
+       .max_outputs = 1,
+       .decompose = word_conv_embedding},
   };
   return rows;
 }

@@ -14,7 +14,8 @@ void infer_if(Inference& n) {
   if (n.element(0) != ElementType::Bool) n.fail(fmt::format("the condition is {}, not bool", name(n.element(0))));
   const std::size_t outputs = n.node().outputs.size();
   if (then_branch->outputs.size() != outputs || else_branch->outputs.size() != outputs)
-    n.fail(fmt::format("the branches give {} and {} values, the node has {} outputs", then_branch->outputs.size(), else_branch->outputs.size(), outputs));
+    n.fail(fmt::format("the branches give {} and {} values, the node has {} outputs", then_branch->outputs.size(),
+                       else_branch->outputs.size(), outputs));
   for (std::size_t i = 0; i < outputs; ++i) {
     const Type &a = (*then_branch)[then_branch->outputs[i]].type, &b = (*else_branch)[else_branch->outputs[i]].type;
     if (a == b) {

@@ -46,7 +46,9 @@ class Carried {
     types_ = initial_;
     is_guess_ = false;
     for (std::size_t i = 0; i < types_.size(); ++i) {
-      if (types_[i].is_tensor() || !guess || i >= trials_.settled.size() || trials_.settled[i].kind != types_[i].kind || trials_.settled[i] == types_[i]) continue;
+      if (types_[i].is_tensor() || !guess || i >= trials_.settled.size() || trials_.settled[i].kind != types_[i].kind ||
+          trials_.settled[i] == types_[i])
+        continue;
       types_[i] = trials_.settled[i];
       is_guess_ = true;
     }
@@ -58,7 +60,8 @@ class Carried {
   /// Where `next` of value i has other extents, these become symbols. True when something changed.
   bool generalise(std::size_t i, const Type& next) {
     Type& type = types_[i];
-    if (type.kind == Type::Kind::Optional && next.kind == type.nested.at(0).kind) return generalise_nested(type.nested[0], next);  // as one that is there
+    if (type.kind == Type::Kind::Optional && next.kind == type.nested.at(0).kind)
+      return generalise_nested(type.nested[0], next);  // as one that is there
     if (type.kind != next.kind || type.element != next.element || type.nested.size() != next.nested.size())
       n_.fail(fmt::format("carried value {} is {} before an iteration and {} after it", i, type.text(), next.text()));
     bool changed = false;
@@ -67,7 +70,8 @@ class Carried {
       return changed;
     }
     if (type.ranked != next.ranked || type.extents.size() != next.extents.size())
-      n_.unsupported(fmt::format("carried value {} is {} before an iteration and {} after it: the rank changes", i, type.text(), next.text()));
+      n_.unsupported(
+          fmt::format("carried value {} is {} before an iteration and {} after it: the rank changes", i, type.text(), next.text()));
     for (std::size_t axis = 0; axis < type.extents.size(); ++axis) {
       if (type.extents[axis] == next.extents[axis] || symbols_.contains({i, axis})) continue;
       trials_.varying.emplace(i, axis);
@@ -129,11 +133,15 @@ void infer_loop(Inference& n) {
   const Node& node = n.node();
   Graph* const body = node.region("body");
   if (body == nullptr) n.fail("has no body");
-  if (body->inputs.size() < node.captures.size() + 2 || body->outputs.empty()) n.fail("the body takes the number of the iteration and the condition, and gives a condition");
+  if (body->inputs.size() < node.captures.size() + 2 || body->outputs.empty())
+    n.fail("the body takes the number of the iteration and the condition, and gives a condition");
   const std::size_t carried = loop_carried(node), inputs = static_cast<std::size_t>(node.own_inputs());
-  if (std::max<std::size_t>(inputs, 2) != carried + 2) n.fail(fmt::format("the body carries {} values, the node has {} initial ones", carried, inputs < 2 ? 0 : inputs - 2));
-  if (body->outputs.size() < carried + 1) n.fail(fmt::format("the body gives {} values, fewer than the {} that it carries", body->outputs.size() - 1, carried));
-  if (body->outputs.size() - 1 != node.outputs.size()) n.fail(fmt::format("the body gives {} values, the node has {} outputs", body->outputs.size() - 1, node.outputs.size()));
+  if (std::max<std::size_t>(inputs, 2) != carried + 2)
+    n.fail(fmt::format("the body carries {} values, the node has {} initial ones", carried, inputs < 2 ? 0 : inputs - 2));
+  if (body->outputs.size() < carried + 1)
+    n.fail(fmt::format("the body gives {} values, fewer than the {} that it carries", body->outputs.size() - 1, carried));
+  if (body->outputs.size() - 1 != node.outputs.size())
+    n.fail(fmt::format("the body gives {} values, the node has {} outputs", body->outputs.size() - 1, node.outputs.size()));
   if (n.has(0)) {
     if (n.element(0) != ElementType::I64) n.fail(fmt::format("the number of iterations is {}, not i64", name(n.element(0))));
     static_cast<void>(n.known_elements(0, "the number of iterations"));
@@ -212,7 +220,8 @@ bool generalise_nested(Type& type, const Type& next) {
     type.extents.clear();
     changed = true;
   }
-  for (std::size_t i = 0; i < type.nested.size() && i < next.nested.size(); ++i) changed = generalise_nested(type.nested[i], next.nested[i]) || changed;
+  for (std::size_t i = 0; i < type.nested.size() && i < next.nested.size(); ++i)
+    changed = generalise_nested(type.nested[i], next.nested[i]) || changed;
   return changed;
 }
 

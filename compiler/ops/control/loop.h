@@ -17,8 +17,8 @@ std::size_t loop_carried(const Node& node);
 /// more general ones, so a later inference begins where an earlier one ended, and walks the body once.
 struct LoopTrials {
   std::set<std::pair<std::size_t, std::size_t>> varying;  ///< carried values, and axes of theirs
-  std::vector<Type> settled;          ///< the types of the carried values, of the last inference
-  std::shared_ptr<LoopTrials> inner;  ///< of a Scan of opset 8, which is two Loops: the inner one's
+  std::vector<Type> settled;                              ///< the types of the carried values, of the last inference
+  std::shared_ptr<LoopTrials> inner;                      ///< of a Scan of opset 8, which is two Loops: the inner one's
 };
 
 struct LoopTrips {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int kLatest = 1000;
 
-Node make_node(std::string op, std::string name, std::vector<ValueId> inputs, std::vector<ValueId> outputs, std::map<std::string, Attribute> attributes = {}) {
+Node make_node(std::string op, std::string name, std::vector<ValueId> inputs, std::vector<ValueId> outputs,
+               std::map<std::string, Attribute> attributes = {}) {
   Node node;
   node.op = std::move(op);
   node.name = std::move(name);
@@ -44,15 +45,18 @@ Shape shape_of(const Node& node, const Graph& body, std::size_t first) {
     node.fail(ErrorKind::Invalid, fmt::format("num_scan_inputs is {}, with {} inputs and a body of {}", scanned, given, formals));
   const std::size_t states = given - static_cast<std::size_t>(scanned);
   if (body.outputs.size() < states || body.outputs.size() != node.outputs.size())
-    node.fail(ErrorKind::Invalid, fmt::format("the body gives {} values, the node has {} outputs and {} states", body.outputs.size(), node.outputs.size(), states));
+    node.fail(ErrorKind::Invalid, fmt::format("the body gives {} values, the node has {} outputs and {} states", body.outputs.size(),
+                                              node.outputs.size(), states));
   return {states, static_cast<std::size_t>(scanned), body.outputs.size() - states};
 }
 
 /// A body that runs over slices: takes the number of the iteration, a condition, the states, the captures and what is scanned.
-std::shared_ptr<Graph> loop_body(const Graph& scan_body, const Shape& shape, const std::vector<int64_t>& axes, const std::vector<int64_t>& directions) {
+std::shared_ptr<Graph> loop_body(const Graph& scan_body, const Shape& shape, const std::vector<int64_t>& axes,
+                                 const std::vector<int64_t>& directions) {
   auto body = std::make_shared<Graph>(clone(scan_body));
   const std::vector<ValueId> formals = body->inputs;
-  const ValueId number = body->add_value("iteration", Type::tensor(ElementType::I64, {})), condition = body->add_value("condition", Type::tensor(ElementType::Bool, {}));
+  const ValueId number = body->add_value("iteration", Type::tensor(ElementType::I64, {})),
+                condition = body->add_value("condition", Type::tensor(ElementType::Bool, {}));
   body->inputs = {number, condition};
   body->inputs.insert(body->inputs.end(), formals.begin(), formals.begin() + static_cast<std::ptrdiff_t>(shape.states));
   body->inputs.insert(body->inputs.end(), formals.begin() + static_cast<std::ptrdiff_t>(shape.states + shape.inputs), formals.end());
@@ -76,8 +80,10 @@ std::shared_ptr<Graph> loop_body(const Graph& scan_body, const Shape& shape, con
 void expand_latest(Graph& graph, const Node& node, const std::function<void(Node)>& visit) {
   const Graph& body = *node.region("body");
   const Shape shape = shape_of(node, body, 0);
-  const std::vector<int64_t> axes = list_of(node, "scan_input_axes", shape.inputs), directions = list_of(node, "scan_input_directions", shape.inputs);
-  const std::vector<int64_t> out_axes = list_of(node, "scan_output_axes", shape.outputs), out_directions = list_of(node, "scan_output_directions", shape.outputs);
+  const std::vector<int64_t> axes = list_of(node, "scan_input_axes", shape.inputs),
+                             directions = list_of(node, "scan_input_directions", shape.inputs);
+  const std::vector<int64_t> out_axes = list_of(node, "scan_output_axes", shape.outputs),
+                             out_directions = list_of(node, "scan_output_directions", shape.outputs);
 
   const ValueId first = node.inputs[shape.states], extents = graph.add_value("extents"), length = graph.add_value("length");
   const Type& scanned = graph[first].type;
@@ -104,7 +110,8 @@ void expand_latest(Graph& graph, const Node& node, const std::function<void(Node
     if (stacked[k] == kAbsent) continue;
     const int rank = graph[stacked[k]].type.rank();
     const int64_t axis = out_axes[k] < 0 ? out_axes[k] + rank : out_axes[k];
-    if (axis < 0 || axis >= rank) node.fail(ErrorKind::Invalid, fmt::format("scan_output_axes has {} for a result of rank {}", out_axes[k], rank));
+    if (axis < 0 || axis >= rank)
+      node.fail(ErrorKind::Invalid, fmt::format("scan_output_axes has {} for a result of rank {}", out_axes[k], rank));
     const ValueId result = node.outputs[shape.states + k];
     ValueId turned = stacked[k];
     if (out_directions[k] != 0) {
@@ -154,14 +161,16 @@ void expand_batched(Graph& graph, Node node, const std::function<void(Node)>& vi
       if (std::exchange(directions[k], 0) == 0) continue;
       ValueId& in = node.inputs[1 + shape.states + k];
       const ValueId reversed = graph.add_value("reversed");
-      visit(make_node("ReverseSequence", node.name, {in, node.inputs[0]}, {reversed}, {{"batch_axis", int64_t{0}}, {"time_axis", int64_t{1}}}));
+      visit(make_node("ReverseSequence", node.name, {in, node.inputs[0]}, {reversed},
+                      {{"batch_axis", int64_t{0}}, {"time_axis", int64_t{1}}}));
       in = reversed;
     }
     node.attributes["directions"] = directions;
   }
   auto batch_body = std::make_shared<Graph>();
   batch_body->name = "batch";
-  const ValueId number = batch_body->add_value("sample", Type::tensor(ElementType::I64, {})), condition = batch_body->add_value("condition", Type::tensor(ElementType::Bool, {}));
+  const ValueId number = batch_body->add_value("sample", Type::tensor(ElementType::I64, {})),
+                condition = batch_body->add_value("condition", Type::tensor(ElementType::Bool, {}));
   batch_body->inputs = {number, condition};
   Node scan = make_node("Scan", node.name, {}, {}, {{"num_scan_inputs", static_cast<int64_t>(shape.inputs)}});
   if (node.trials) scan.trials = node.trials->inner;

@@ -23,11 +23,13 @@ Dim meaning_of(Inference& n, const std::string& name) {
   const int at = std::stoi(kind == 'm' || kind == 'e' ? what.substr(1) : what);
   if (kind == 'e') {
     const DimList elements = n.known_elements(input, "an extent");
-    if (at >= static_cast<int>(elements.size())) n.fail(fmt::format("the rule of --custom-op reads x{}[{}]; the input has {} elements", input, at, elements.size()));
+    if (at >= static_cast<int>(elements.size()))
+      n.fail(fmt::format("the rule of --custom-op reads x{}[{}]; the input has {} elements", input, at, elements.size()));
     return elements[static_cast<std::size_t>(at)];
   }
   const int rank = n.rank(input), axis = kind == 'm' ? rank - at : at;
-  if (axis < 0 || axis >= rank) n.fail(fmt::format("the rule of --custom-op reads x{}.{}{}; the input has rank {}", input, kind == 'm' ? "-" : "", at, rank));
+  if (axis < 0 || axis >= rank)
+    n.fail(fmt::format("the rule of --custom-op reads x{}.{}{}; the input has rank {}", input, kind == 'm' ? "-" : "", at, rank));
   return n.extents(input)[static_cast<std::size_t>(axis)];
 }
 
@@ -44,14 +46,17 @@ void append_extents(Inference& n, const ExtentRule& rule, Extents& extents) {
   for (auto& [name, dim] : meanings) dim = meaning_of(n, name);
   const Dim extent = rule.expression.substitute(meanings);
   // What may fall below 0 ends the run where it depends on data, and is 0 where it depends on the inputs' shapes.
-  extents.push_back(extent.depends_on_run() ? n.let(extent, "custom") : extent.is_constant() || extent.min_value() >= 0 ? extent : max(extent, 0));
+  extents.push_back(extent.depends_on_run()                           ? n.let(extent, "custom")
+                    : extent.is_constant() || extent.min_value() >= 0 ? extent
+                                                                      : max(extent, 0));
 }
 
 /// Only what the function can be given.
 void check_node(const Inference& n) {
   if (!n.node().regions.empty()) n.unsupported("it has a subgraph", "custom operators take tensors and plain attributes");
   for (int i = 0; i < n.node().own_inputs(); ++i) {
-    if (n.has(i) && !n.type(i).is_tensor()) n.unsupported(fmt::format("input {} is {}", i, n.type(i).text()), "custom operators take tensors");
+    if (n.has(i) && !n.type(i).is_tensor())
+      n.unsupported(fmt::format("input {} is {}", i, n.type(i).text()), "custom operators take tensors");
   }
   for (const auto& [name, value] : n.node().attributes) {
     if (std::holds_alternative<Constant>(value) || std::holds_alternative<Type>(value))
@@ -66,7 +71,9 @@ void infer_custom(Inference& n) {
     if (!n.node().has_output(k)) continue;
     const auto found = custom.rules.find(k);
     const OutputRule rule = found != custom.rules.end() ? found->second : OutputRule{.like = 0};
-    if (rule.like >= 0 && !n.has(rule.like)) n.fail(fmt::format("output {} is like input {}, which this node leaves out", k, rule.like), fmt::format("state its type and shape in --custom-op: y{} = float[...]", k));
+    if (rule.like >= 0 && !n.has(rule.like))
+      n.fail(fmt::format("output {} is like input {}, which this node leaves out", k, rule.like),
+             fmt::format("state its type and shape in --custom-op: y{} = float[...]", k));
     Extents extents;
     if (!rule.has_extents) extents = n.extents(rule.like);
     for (const ExtentRule& each : rule.extents) append_extents(n, each, extents);
@@ -93,11 +100,14 @@ Arg attribute_arg(Lowering& l, const std::string& name, const Attribute& value) 
       return l.weights(name, tensor);
     });
   };
-  if (const auto* i = std::get_if<int64_t>(&value)) arg->members.emplace_back("", NameArg{*i == INT64_MIN ? "INT64_MIN" : fmt::format("std::int64_t{{{}}}", *i)});
+  if (const auto* i = std::get_if<int64_t>(&value))
+    arg->members.emplace_back("", NameArg{*i == INT64_MIN ? "INT64_MIN" : fmt::format("std::int64_t{{{}}}", *i)});
   if (const auto* f = std::get_if<float>(&value)) arg->members.emplace_back("", NumberArg{*f, ElementType::F32});
   if (const auto* s = std::get_if<std::string>(&value)) strings({*s});
-  if (const auto* v = std::get_if<std::vector<int64_t>>(&value)) list(v->size(), ElementType::I64, [&] { return l.weights(name, ElementType::I64, *v); });
-  if (const auto* v = std::get_if<std::vector<float>>(&value)) list(v->size(), ElementType::F32, [&] { return l.weights(name, ElementType::F32, *v); });
+  if (const auto* v = std::get_if<std::vector<int64_t>>(&value))
+    list(v->size(), ElementType::I64, [&] { return l.weights(name, ElementType::I64, *v); });
+  if (const auto* v = std::get_if<std::vector<float>>(&value))
+    list(v->size(), ElementType::F32, [&] { return l.weights(name, ElementType::F32, *v); });
   if (const auto* v = std::get_if<std::vector<std::string>>(&value)) strings(*v);
   return arg;
 }
@@ -120,8 +130,10 @@ void lower_custom(Lowering& l) {
   l.include(custom.include);
   for (const std::string& library : custom.libraries) l.link(library);
   std::vector<std::optional<View>> operands;
-  for (int i = 0; i < std::max(l.node().own_inputs(), custom.inputs); ++i) operands.push_back(l.has(i) ? std::optional(l.in(i)) : std::nullopt);
-  for (int i = 0; i < std::max(static_cast<int>(l.node().outputs.size()), custom.outputs); ++i) operands.push_back(l.has_output(i) ? std::optional(l.out(i)) : std::nullopt);
+  for (int i = 0; i < std::max(l.node().own_inputs(), custom.inputs); ++i)
+    operands.push_back(l.has(i) ? std::optional(l.in(i)) : std::nullopt);
+  for (int i = 0; i < std::max(static_cast<int>(l.node().outputs.size()), custom.outputs); ++i)
+    operands.push_back(l.has_output(i) ? std::optional(l.out(i)) : std::nullopt);
   const Arg attributes = attributes_arg(l);
   StepBuilder call = l.call("custom");
   call.step().function = custom.function;
@@ -136,6 +148,12 @@ void lower_custom(Lowering& l) {
 
 /// Found by find_operator for every domain that begins with kCustomDomain.
 extern const Operator op_Custom;
-const Operator op_Custom{.name = "Custom", .domain = "custom:", .min_inputs = 0, .max_inputs = 1000, .min_outputs = 1, .infer = infer_custom, .lower = lower_custom};
+const Operator op_Custom{.name = "Custom",
+                         .domain = "custom:",
+                         .min_inputs = 0,
+                         .max_inputs = 1000,
+                         .min_outputs = 1,
+                         .infer = infer_custom,
+                         .lower = lower_custom};
 
 }  // namespace onnxc

@@ -59,7 +59,8 @@ class Parser {
     const std::size_t equals = text.find('=');
     if (equals == text.npos) fail("there is no '='");
     const std::string_view name = trimmed(text.substr(0, equals));
-    if (!matches(name, "([A-Za-z0-9_.-]+\\.)?[A-Za-z0-9_-]+")) fail(fmt::format("'{}' is not the name of an operator", one_line(std::string(name))));
+    if (!matches(name, "([A-Za-z0-9_.-]+\\.)?[A-Za-z0-9_-]+"))
+      fail(fmt::format("'{}' is not the name of an operator", one_line(std::string(name))));
     const std::size_t dot = name.rfind('.');
     result_.domain = dot == name.npos ? "" : name.substr(0, dot);
     result_.op = dot == name.npos ? name : name.substr(dot + 1);
@@ -74,21 +75,26 @@ class Parser {
     const bool quotes = header.size() > 2 && header.front() == '"' && header.back() == '"';
     const std::string_view path = brackets || quotes ? header.substr(1, header.size() - 2) : header;
     if (!matches(path, "[A-Za-z0-9_./+ -]+") || path.find("//") != path.npos)
-      fail(fmt::format("'{}' is not the path of a header that #include can name: letters, digits, '_', '.', '/', '+', '-' and spaces are allowed", one_line(std::string(header))));
+      fail(fmt::format(
+          "'{}' is not the path of a header that #include can name: letters, digits, '_', '.', '/', '+', '-' and spaces are allowed",
+          one_line(std::string(header))));
     result_.include = brackets ? fmt::format("<{}>", path) : fmt::format("\"{}\"", path);
-    if (!matches(function, "(::)?[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*")) fail(fmt::format("'{}' is not the name of a function, as my::foo is", one_line(std::string(function))));
+    if (!matches(function, "(::)?[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*"))
+      fail(fmt::format("'{}' is not the name of a function, as my::foo is", one_line(std::string(function))));
     result_.function = (function.starts_with("::") ? "" : "::") + std::string(function);
   }
 
   void parse_clause(std::string_view clause) {
     const std::size_t equals = clause.find('=');
-    if (equals == clause.npos) fail(fmt::format("'{}' is neither an output's rule (y0 = ...) nor inputs, outputs or link", one_line(std::string(clause))));
+    if (equals == clause.npos)
+      fail(fmt::format("'{}' is neither an output's rule (y0 = ...) nor inputs, outputs or link", one_line(std::string(clause))));
     const std::string key(trimmed(clause.substr(0, equals)));
     const std::string_view value = trimmed(clause.substr(equals + 1));
     if (key == "inputs" || key == "outputs") {
       (key == "inputs" ? result_.inputs : result_.outputs) = number(value, key);
     } else if (key == "link") {
-      if (!matches(value, "[A-Za-z0-9_][A-Za-z0-9_.+-]*")) fail(fmt::format("'{}' is not the name of a library, as after -l", one_line(std::string(value))));
+      if (!matches(value, "[A-Za-z0-9_][A-Za-z0-9_.+-]*"))
+        fail(fmt::format("'{}' is not the name of a library, as after -l", one_line(std::string(value))));
       result_.libraries.emplace_back(value);
     } else if (matches(key, "y[0-9]{1,3}")) {
       const int output = number(std::string_view(key).substr(1), "the number of an output");
@@ -99,7 +105,8 @@ class Parser {
   }
 
   int number(std::string_view digits, const std::string& what) const {
-    if (!matches(digits, "[0-9]{1,3}") || std::stoi(std::string(digits)) > kMostOperands) fail(fmt::format("{} is '{}', not a number up to {}", what, one_line(std::string(digits)), kMostOperands));
+    if (!matches(digits, "[0-9]{1,3}") || std::stoi(std::string(digits)) > kMostOperands)
+      fail(fmt::format("{} is '{}', not a number up to {}", what, one_line(std::string(digits)), kMostOperands));
     return std::stoi(std::string(digits));
   }
 
@@ -151,7 +158,8 @@ class Parser {
       std::map<std::string, Dim> symbols;
       rule.expression.collect_symbols(symbols);
       for (const auto& [name, dim] : symbols) {
-        if (!matches(name, "x[0-9]{1,3}\\.(m?[0-9]{1,2}|e[0-9]{1,3}|count)")) fail(fmt::format("in the extent '{}', '{}' is none of x0.1, x0.count and x0[1]", one_line(text), one_line(name)));
+        if (!matches(name, "x[0-9]{1,3}\\.(m?[0-9]{1,2}|e[0-9]{1,3}|count)"))
+          fail(fmt::format("in the extent '{}', '{}' is none of x0.1, x0.count and x0[1]", one_line(text), one_line(name)));
       }
       return rule;
     } catch (const Error& error) {

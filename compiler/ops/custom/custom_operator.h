@@ -29,10 +29,10 @@ struct OutputRule {
 };
 
 struct CustomOperator {
-  std::string text;        ///< all of it
-  std::string domain, op;  ///< of the nodes; the domain is empty for ai.onnx
-  std::string include;     ///< as #include takes it: "foo.hpp" or <foo.hpp>, with the marks
-  std::string function;    ///< ::my::foo
+  std::string text;                      ///< all of it
+  std::string domain, op;                ///< of the nodes; the domain is empty for ai.onnx
+  std::string include;                   ///< as #include takes it: "foo.hpp" or <foo.hpp>, with the marks
+  std::string function;                  ///< ::my::foo
   std::map<int, OutputRule> rules{};     ///< of outputs; one that has none is like input 0
   int inputs = 0, outputs = 0;           ///< the function takes at least so many; what a node leaves out is absent
   std::vector<std::string> libraries{};  ///< to link with
@@ -41,8 +41,8 @@ struct CustomOperator {
 /// Throws Error{Usage} that says what is wrong with the text.
 CustomOperator parse_custom_operator(std::string_view text);
 
-inline constexpr std::string_view kCustomDomain = "custom:";       ///< what domains of such nodes begin with
-inline constexpr const char* kCustomText = "onnxc:custom";         ///< the attribute with the text
+inline constexpr std::string_view kCustomDomain = "custom:";  ///< what domains of such nodes begin with
+inline constexpr const char* kCustomText = "onnxc:custom";    ///< the attribute with the text
 
 /// Gives the nodes that are such operators, in all regions, to them.
 void take_custom_operators(Graph& graph, const std::vector<CustomOperator>& operators);

@@ -105,9 +105,19 @@ std::span<const Operator> table_activations() {
     return Operator{.name = name, .domain = domain, .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .express = express};
   };
   static const Operator rows[] = {
-      row("LeakyRelu", leaky_relu), row("Elu", elu), row("Selu", selu), row("Celu", celu), row("HardSigmoid", hard_sigmoid),
-      row("HardSwish", hard_swish), row("Mish", mish), row("Softsign", softsign), row("ThresholdedRelu", thresholded_relu),
-      row("Swish", swish), row("Shrink", shrink), row("Gelu", gelu), row("Gelu", gelu, "com.microsoft"),
+      row("LeakyRelu", leaky_relu),
+      row("Elu", elu),
+      row("Selu", selu),
+      row("Celu", celu),
+      row("HardSigmoid", hard_sigmoid),
+      row("HardSwish", hard_swish),
+      row("Mish", mish),
+      row("Softsign", softsign),
+      row("ThresholdedRelu", thresholded_relu),
+      row("Swish", swish),
+      row("Shrink", shrink),
+      row("Gelu", gelu),
+      row("Gelu", gelu, "com.microsoft"),
   };
   return rows;
 }

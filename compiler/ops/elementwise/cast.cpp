@@ -9,7 +9,8 @@ namespace {
 
 /// Which of the casts the attributes `saturate` and `round_mode` ask for.
 Fn cast_function(const Node& node, ElementType to) {
-  const bool small = to == ElementType::F8E4M3FN || to == ElementType::F8E4M3FNUZ || to == ElementType::F8E5M2 || to == ElementType::F8E5M2FNUZ;
+  const bool small =
+      to == ElementType::F8E4M3FN || to == ElementType::F8E4M3FNUZ || to == ElementType::F8E5M2 || to == ElementType::F8E5M2FNUZ;
   const bool special = node.integer("saturate", 1) == 0;
   if (small && special) return Fn::CastSpecial;
   if (to != ElementType::F8E8M0) return Fn::Cast;
@@ -33,7 +34,8 @@ Expr cast_expression(const Graph& graph, const Node& node, ElementType to) {
 
 ElementType target(const Node& node) {
   const auto type = element_type_numbered(static_cast<int32_t>(node.integer("to", 0)));
-  if (!type || *type == ElementType::Undefined) node.fail(ErrorKind::Invalid, fmt::format("attribute 'to' is {}, not an element type", node.integer("to", 0)));
+  if (!type || *type == ElementType::Undefined)
+    node.fail(ErrorKind::Invalid, fmt::format("attribute 'to' is {}, not an element type", node.integer("to", 0)));
   return *type;
 }
 
@@ -88,7 +90,8 @@ void infer_cast_like(Inference& n) { n.output(0, n.element(1), n.extents(0)); }
 }  // namespace
 
 extern const Operator op_Cast, op_CastLike;
-const Operator op_Cast{.name = "Cast", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_cast, .express = express_cast};
+const Operator op_Cast{
+    .name = "Cast", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_cast, .express = express_cast};
 const Operator op_CastLike{
     .name = "CastLike", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_cast_like, .decompose = decompose_cast_like};
 

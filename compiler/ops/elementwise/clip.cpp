@@ -28,6 +28,7 @@ Expr express_clip(const Graph& graph, const Node& node) {
 }  // namespace
 
 extern const Operator op_Clip;
-const Operator op_Clip{.name = "Clip", .min_inputs = 1, .max_inputs = 3, .max_outputs = 1, .resolve = resolve_clip, .express = express_clip};
+const Operator op_Clip{
+    .name = "Clip", .min_inputs = 1, .max_inputs = 3, .max_outputs = 1, .resolve = resolve_clip, .express = express_clip};
 
 }  // namespace onnxc

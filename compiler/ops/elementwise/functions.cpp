@@ -56,18 +56,53 @@ struct Row {
   Fn fn;
 };
 constexpr Row kUnary[] = {
-    {"Abs", Fn::Abs},       {"Acos", Fn::Acos},   {"Acosh", Fn::Acosh},       {"Asin", Fn::Asin},         {"Asinh", Fn::Asinh},
-    {"Atan", Fn::Atan},     {"Atanh", Fn::Atanh}, {"BitwiseNot", Fn::BitNot}, {"Ceil", Fn::Ceil},         {"Cos", Fn::Cos},
-    {"Cosh", Fn::Cosh},     {"Erf", Fn::Erf},     {"Exp", Fn::Exp},           {"Floor", Fn::Floor},       {"IsNaN", Fn::IsNan},
-    {"Log", Fn::Log},       {"Neg", Fn::Neg},     {"Not", Fn::LogicalNot},    {"Reciprocal", Fn::Reciprocal}, {"Relu", Fn::Relu},
-    {"Round", Fn::Round},   {"Sigmoid", Fn::Sigmoid}, {"Sign", Fn::Sign},     {"Sin", Fn::Sin},           {"Sinh", Fn::Sinh},
-    {"Softplus", Fn::Softplus}, {"Sqrt", Fn::Sqrt}, {"Tan", Fn::Tan},         {"Tanh", Fn::Tanh},
+    {"Abs", Fn::Abs},
+    {"Acos", Fn::Acos},
+    {"Acosh", Fn::Acosh},
+    {"Asin", Fn::Asin},
+    {"Asinh", Fn::Asinh},
+    {"Atan", Fn::Atan},
+    {"Atanh", Fn::Atanh},
+    {"BitwiseNot", Fn::BitNot},
+    {"Ceil", Fn::Ceil},
+    {"Cos", Fn::Cos},
+    {"Cosh", Fn::Cosh},
+    {"Erf", Fn::Erf},
+    {"Exp", Fn::Exp},
+    {"Floor", Fn::Floor},
+    {"IsNaN", Fn::IsNan},
+    {"Log", Fn::Log},
+    {"Neg", Fn::Neg},
+    {"Not", Fn::LogicalNot},
+    {"Reciprocal", Fn::Reciprocal},
+    {"Relu", Fn::Relu},
+    {"Round", Fn::Round},
+    {"Sigmoid", Fn::Sigmoid},
+    {"Sign", Fn::Sign},
+    {"Sin", Fn::Sin},
+    {"Sinh", Fn::Sinh},
+    {"Softplus", Fn::Softplus},
+    {"Sqrt", Fn::Sqrt},
+    {"Tan", Fn::Tan},
+    {"Tanh", Fn::Tanh},
 };
 constexpr Row kBinary[] = {
-    {"Add", Fn::Add},           {"And", Fn::LogicalAnd},    {"BitwiseAnd", Fn::BitAnd},   {"BitwiseOr", Fn::BitOr},
-    {"BitwiseXor", Fn::BitXor}, {"Div", Fn::Div},           {"Equal", Fn::Equal},         {"Greater", Fn::Greater},
-    {"GreaterOrEqual", Fn::GreaterOrEqual}, {"Less", Fn::Less}, {"LessOrEqual", Fn::LessOrEqual}, {"Mul", Fn::Mul},
-    {"Or", Fn::LogicalOr},      {"Pow", Fn::Pow},           {"Sub", Fn::Sub},             {"Xor", Fn::LogicalXor},
+    {"Add", Fn::Add},
+    {"And", Fn::LogicalAnd},
+    {"BitwiseAnd", Fn::BitAnd},
+    {"BitwiseOr", Fn::BitOr},
+    {"BitwiseXor", Fn::BitXor},
+    {"Div", Fn::Div},
+    {"Equal", Fn::Equal},
+    {"Greater", Fn::Greater},
+    {"GreaterOrEqual", Fn::GreaterOrEqual},
+    {"Less", Fn::Less},
+    {"LessOrEqual", Fn::LessOrEqual},
+    {"Mul", Fn::Mul},
+    {"Or", Fn::LogicalOr},
+    {"Pow", Fn::Pow},
+    {"Sub", Fn::Sub},
+    {"Xor", Fn::LogicalXor},
 };
 
 Expr express_row(const Graph& graph, const Node& node) {
@@ -87,7 +122,8 @@ std::span<const Operator> table_functions() {
     std::vector<Operator> rows;
     for (const Row& r : kUnary) rows.push_back({.name = r.op, .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .express = express_row});
     for (const Row& r : kBinary)
-      rows.push_back({.name = r.op, .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .resolve = resolve_old_broadcast, .express = express_row});
+      rows.push_back(
+          {.name = r.op, .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .resolve = resolve_old_broadcast, .express = express_row});
     return rows;
   }();
   return table;

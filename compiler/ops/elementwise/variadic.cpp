@@ -30,7 +30,8 @@ Expr express_mod(const Graph& graph, const Node& node) {
 
 Expr express_bit_shift(const Graph& graph, const Node& node) {
   const std::string direction = node.string("direction", "");
-  if (direction != "LEFT" && direction != "RIGHT") node.fail(ErrorKind::Invalid, "direction is '" + direction + "'; LEFT or RIGHT are allowed");
+  if (direction != "LEFT" && direction != "RIGHT")
+    node.fail(ErrorKind::Invalid, "direction is '" + direction + "'; LEFT or RIGHT are allowed");
   return simple_expression(graph, node, direction == "LEFT" ? Fn::ShiftLeft : Fn::ShiftRight);
 }
 

@@ -23,12 +23,20 @@ void infer_image_decoder(Inference& n) {
 void lower_image_decoder(Lowering& l) {
   for (const char* library : {"tiff", "webp", "png", "jpeg", "openjp2"}) l.link(library);
   const View x = l.in(0), y = l.out_address(0, false);
-  l.call("decode_image").heap().address(y).binds(l.symbol(0)).binds(l.symbol(1)).tensor(x).name("onnxc::PixelFormat::" + pixel_format(l.node())).emit();
+  l.call("decode_image")
+      .heap()
+      .address(y)
+      .binds(l.symbol(0))
+      .binds(l.symbol(1))
+      .tensor(x)
+      .name("onnxc::PixelFormat::" + pixel_format(l.node()))
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_ImageDecoder;
-const Operator op_ImageDecoder{.name = "ImageDecoder", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_image_decoder, .lower = lower_image_decoder};
+const Operator op_ImageDecoder{
+    .name = "ImageDecoder", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_image_decoder, .lower = lower_image_decoder};
 
 }  // namespace onnxc

@@ -42,7 +42,9 @@ struct Equation {
 
 Equation parse_equation(const Node& node, const std::vector<int>& ranks) {
   std::string text = node.string("equation", "");
-  const auto bad = [&](const std::string& what) { node.fail(ErrorKind::Invalid, fmt::format("equation '{}': {}", node.string("equation", ""), what)); };
+  const auto bad = [&](const std::string& what) {
+    node.fail(ErrorKind::Invalid, fmt::format("equation '{}': {}", node.string("equation", ""), what));
+  };
   std::erase(text, ' ');
   const std::size_t arrow = text.find("->");
   const std::string left = text.substr(0, arrow);
@@ -53,7 +55,8 @@ Equation parse_equation(const Node& node, const std::vector<int>& ranks) {
   const auto parse_term = [&](std::string_view term, int rank) {
     const auto letters = static_cast<int>(std::count_if(term.begin(), term.end(), is_letter));
     const std::size_t dots = term.find("...");
-    if (static_cast<std::size_t>(letters) + (dots == term.npos ? 0 : 3) != term.size()) bad("only letters, '...', ',' and '->' are allowed");
+    if (static_cast<std::size_t>(letters) + (dots == term.npos ? 0 : 3) != term.size())
+      bad("only letters, '...', ',' and '->' are allowed");
     const int hidden = dots == term.npos ? 0 : rank - letters;
     if (rank != letters + hidden || hidden < 0) bad(fmt::format("'{}' has {} labels for {} axes", term, letters, rank));
     Labels labels;
@@ -104,7 +107,9 @@ Equation equation_of(const Graph& graph, const Node& node) {
   return parse_equation(node, ranks);
 }
 
-std::size_t place_of(const Labels& labels, Label l) { return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), l) - labels.begin()); }
+std::size_t place_of(const Labels& labels, Label l) {
+  return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), l) - labels.begin());
+}
 
 /// The extent of a label within an operand, whose axes of one label are equal: the constant one, if there is one.
 Dim own_extent(const Labels& labels, const Extents& extents, Label l) {
@@ -174,7 +179,8 @@ Loops loops_of(const Node& node, const Equation& e, const std::vector<Extents>& 
       if (!contains(order, l)) order.push_back(l);
     }
   }
-  if (order.size() > 2 * kMaxRank) node.fail(ErrorKind::Unsupported, fmt::format("has {} labels; at most {} are supported", order.size(), 2 * kMaxRank));
+  if (order.size() > 2 * kMaxRank)
+    node.fail(ErrorKind::Unsupported, fmt::format("has {} labels; at most {} are supported", order.size(), 2 * kMaxRank));
   Loops loops;
   loops.kept = static_cast<int64_t>(e.output.size());
   for (Label l : order) loops.extents.push_back(extent_of(e, in, l));
@@ -183,7 +189,8 @@ Loops loops_of(const Node& node, const Equation& e, const std::vector<Extents>& 
     DimList of_label(order.size(), 0);
     for (std::size_t k = 0; k < in[i].size(); ++k) {
       const std::size_t at = place_of(order, e.terms[i][k]);
-      of_label[at] += strides[k] * repeat_factor(own_extent(e.terms[i], in[i], e.terms[i][k]), loops.extents[at]);  // a label that is twice walks the diagonal
+      of_label[at] += strides[k] * repeat_factor(own_extent(e.terms[i], in[i], e.terms[i][k]),
+                                                 loops.extents[at]);  // a label that is twice walks the diagonal
     }
     loops.strides.push_back(std::move(of_label));
   }
@@ -206,8 +213,8 @@ void evaluate_einsum(Evaluation& e) {
   }
   const Loops loops = loops_of(e.node(), parse_equation(e.node(), ranks), in);
   for_number(e.type(0), [&]<class T>() {
-    scalar::einsum(e.out<T>().data, loops.kept, to_ints(loops.extents), e.in<T>(0).data, to_ints(loops.strides[0]), in.size() > 1 ? e.in<T>(1).data : nullptr,
-                   to_ints(loops.strides[1]));
+    scalar::einsum(e.out<T>().data, loops.kept, to_ints(loops.extents), e.in<T>(0).data, to_ints(loops.strides[0]),
+                   in.size() > 1 ? e.in<T>(1).data : nullptr, to_ints(loops.strides[1]));
   });
 }
 
@@ -390,14 +397,20 @@ std::optional<std::vector<ValueId>> decompose_einsum(GraphBuilder& b, const Node
     if (!sum_alone(b, x, labels, {}, e.output)) return std::nullopt;
     return std::vector<ValueId>{transposed(b, x, labels, e.output)};
   }
-  if (const auto result = contract(b, node.inputs[0], e.terms[0], node.inputs[1], e.terms[1], e.output)) return std::vector<ValueId>{*result};
+  if (const auto result = contract(b, node.inputs[0], e.terms[0], node.inputs[1], e.terms[1], e.output))
+    return std::vector<ValueId>{*result};
   return std::nullopt;
 }
 
 }  // namespace
 
 extern const Operator op_Einsum;
-const Operator op_Einsum{.name = "Einsum", .min_inputs = 1, .max_outputs = 1, .infer = infer_einsum, .decompose = decompose_einsum, .evaluate = evaluate_einsum,
+const Operator op_Einsum{.name = "Einsum",
+                         .min_inputs = 1,
+                         .max_outputs = 1,
+                         .infer = infer_einsum,
+                         .decompose = decompose_einsum,
+                         .evaluate = evaluate_einsum,
                          .lower = lower_einsum};
 
 }  // namespace onnxc

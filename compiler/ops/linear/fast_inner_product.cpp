@@ -39,7 +39,8 @@ InnerProductPlan plan_fast_inner_product(const Target& target, int64_t rows, int
   }
   // Weights that stay in L2 are read anew for each block, of a few tiles; others are read as seldom as rows fit into L2 beside them.
   const bool stay = static_cast<double>(target.vector_floats) * panels * depth * 4 <= static_cast<double>(target.l2_bytes) / 2;
-  const int64_t room = stay ? 2 * target.l1_bytes : target.workspace_bytes(), tile = 4 * (prepared_pitch(k, target.vector_floats) + 2) * best->rows;
+  const int64_t room = stay ? 2 * target.l1_bytes : target.workspace_bytes(),
+                tile = 4 * (prepared_pitch(k, target.vector_floats) + 2) * best->rows;
   const int64_t tiles = std::max<int64_t>((room - 2 * tile) / tile, 1), blocks = (rows + tiles * best->rows - 1) / (tiles * best->rows);
   best->block = std::min(((rows + blocks - 1) / blocks + best->rows - 1) / best->rows * best->rows, rows);
   best->readings = stay ? 1 : blocks;
@@ -53,7 +54,8 @@ void consider_fast_inner_product(Lowering& l, std::string_view row, const TiledP
   constexpr int64_t kLeastRows = 7, kLeastDepth = 16;
   const Target& target = l.target();
   const bool any = row == "fast_inner_product_any";  // number of rows
-  const int64_t rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k, lanes = target.vector_floats;
+  const int64_t rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k,
+                lanes = target.vector_floats;
   if (!target.adds_beside_products() || rows < kLeastRows || k < kLeastDepth) return;
   if (!std::ranges::all_of(b.values, [](float w) { return std::fabs(w) <= pack::kMostInnerProductWeight; })) return;
   constexpr int64_t kMany = 14 * 12 * 10;
@@ -63,13 +65,17 @@ void consider_fast_inner_product(Lowering& l, std::string_view row, const TiledP
   const int64_t room = scratch_floats(k, plan.block, lanes), floats = pack::fast_inner_product_size(k, n, lanes);
   if (4 * room > target.workspace_bytes()) return;
   const auto make = [&l, n, k, lanes, floats, room, b, plan, build] {
-    const PointerArg w = l.weights(b.name, {b.values, floats, [b, n, k, lanes] { return pack::fast_inner_product(b.values, {.k = k, .n = n, .nr = lanes, .transposed = b.transposed}); }});
+    const PointerArg w =
+        l.weights(b.name, {b.values, floats, [b, n, k, lanes] {
+                             return pack::fast_inner_product(b.values, {.k = k, .n = n, .nr = lanes, .transposed = b.transposed});
+                           }});
     build(plan, w, l.part_workspace("rows", ElementType::F32, Dim(room)));
   };
   l.consider(row, kEarned * plan.macs, 4.0 * static_cast<double>(floats * plan.readings), make, 4 * (floats - k * n));
 }
 
-void fast_inner_product_args(StepBuilder& step, const InnerProductPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch, std::vector<std::pair<std::string, Arg>> params) {
+void fast_inner_product_args(StepBuilder& step, const InnerProductPlan& plan, const View& a, PointerArg w, const View& y,
+                             PointerArg scratch, std::vector<std::pair<std::string, Arg>> params) {
   params.emplace_back("weights_end", name_arg("weights_end"));
   step.template_name(std::to_string(plan.rows)).pointer(a).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(plan.block);
 }

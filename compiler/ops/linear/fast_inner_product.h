@@ -26,6 +26,7 @@ void consider_fast_inner_product(Lowering& l, std::string_view row, const TiledP
                                  const std::function<void(const InnerProductPlan&, PointerArg, PointerArg)>& build);
 
 /// The arguments of a call of it but for the epilogue; `params`: those of gemm.
-void fast_inner_product_args(StepBuilder& step, const InnerProductPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch, std::vector<std::pair<std::string, Arg>> params);
+void fast_inner_product_args(StepBuilder& step, const InnerProductPlan& plan, const View& a, PointerArg w, const View& y,
+                             PointerArg scratch, std::vector<std::pair<std::string, Arg>> params);
 
 }  // namespace onnxc

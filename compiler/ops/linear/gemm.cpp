@@ -42,6 +42,12 @@ std::optional<std::vector<ValueId>> decompose_gemm(GraphBuilder& b, const Node& 
 }  // namespace
 
 extern const Operator op_Gemm;
-const Operator op_Gemm{.name = "Gemm", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .resolve = resolve_gemm, .infer = infer_gemm, .decompose = decompose_gemm};
+const Operator op_Gemm{.name = "Gemm",
+                       .min_inputs = 2,
+                       .max_inputs = 3,
+                       .max_outputs = 1,
+                       .resolve = resolve_gemm,
+                       .infer = infer_gemm,
+                       .decompose = decompose_gemm};
 
 }  // namespace onnxc

@@ -105,18 +105,24 @@ std::vector<std::pair<std::string, Arg>> gemm_params(const Product& p, Dim rows)
 void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
   const TensorData& b = *l.constant(1);
   const double likely = likely_rows(p, rows);
-  const TiledProduct product{.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = sample_rows(p).is_constant() && likely > 128 ? static_cast<int64_t>(likely) : 0};
+  const TiledProduct product{.m = rows,
+                             .n = p.n.value(),
+                             .k = p.k.value(),
+                             .likely = sample_rows(p).is_constant() && likely > 128 ? static_cast<int64_t>(likely) : 0};
   const bool one_row = rows == Dim(1);
   const Tile tile = one_row ? choose_row_tile(l.target(), product.n) : choose_tile(l.target(), product);
   const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
-  const double macs = one_row ? static_cast<double>((product.n + tile.nr - 1) / tile.nr * tile.nr) * known(p.k) : gemm_macs(tile, likely, product.n, product.k);
+  const double macs = one_row ? static_cast<double>((product.n + tile.nr - 1) / tile.nr * tile.nr) * known(p.k)
+                              : gemm_macs(tile, likely, product.n, product.k);
   const double tiles = one_row ? 1 : std::ceil(likely / tile.rows);  // each widens the weights anew
   const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
   consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile](const Storage& storage) {
     const View a = l.in(0), y = l.out(0);
     auto params = gemm_params(p, product.m);
-    const Packed panels{b.as<float>(), pack::panels_size(product.k, product.n, tile.nr), [&b, product, nr = tile.nr] { return pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}); }};
-    const PointerArg w = add_stored(l, l.graph()[l.node().input(1)].name, panels, product.k, tile.nr, storage, pack::padded(storage.scales, tile.nr), params);
+    const Packed panels{b.as<float>(), pack::panels_size(product.k, product.n, tile.nr),
+                        [&b, product, nr = tile.nr] { return pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}); }};
+    const PointerArg w = add_stored(l, l.graph()[l.node().input(1)].name, panels, product.k, tile.nr, storage,
+                                    pack::padded(storage.scales, tile.nr), params);
     if (!one_row) add_streaming(l, tile, product, 1, params);
     StepBuilder step = l.call(row);
     if (!one_row) step.template_name(std::to_string(tile.rows));
@@ -131,12 +137,13 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
 void strassen_candidate(Lowering& l, const Product& p, Dim rows) {
   if (p.a.size() < 3 || p.a[0] == Dim(0)) return;
   const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
-  consider_strassen(l, {.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = static_cast<int64_t>(likely_rows(p, rows))}, sample_rows(p), b, [&l, p, rows](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
-    const View a = l.in(0), y = l.out(0);
-    StepBuilder step = l.call("strassen");
-    strassen_args(step, plan, a, w, y, scratch, gemm_params(p, rows), sample_rows(p));
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
-  });
+  consider_strassen(l, {.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = static_cast<int64_t>(likely_rows(p, rows))},
+                    sample_rows(p), b, [&l, p, rows](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
+                      const View a = l.in(0), y = l.out(0);
+                      StepBuilder step = l.call("strassen");
+                      strassen_args(step, plan, a, w, y, scratch, gemm_params(p, rows), sample_rows(p));
+                      step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
+                    });
 }
 
 /// The same by inner products in pairs. Where one row may come, weights stay within L2: from beyond it, one row reads them best in the order of gemv.
@@ -160,11 +167,13 @@ void fast_inner_product_candidate(Lowering& l, const Product& p, Dim rows) {
 void narrow_candidate(Lowering& l, const Product& p, Dim rows) {
   const int64_t n = p.n.value(), k = p.k.value(), lanes = l.target().vector_floats;
   if (n > lanes / 4) return;
-  const double row_macs = static_cast<double>((k + lanes - 1) / lanes * lanes * n) * 1.2 + 130 + 60 * static_cast<double>(n);  // measured: the sums over lanes
+  const double row_macs =
+      static_cast<double>((k + lanes - 1) / lanes * lanes * n) * 1.2 + 130 + 60 * static_cast<double>(n);  // measured: the sums over lanes
   l.consider("gemm_narrow", likely_rows(p, rows) * row_macs, 4 * static_cast<double>(k * n), [&l, p, rows, n, k, lanes] {
     const View a = l.in(0), y = l.out(0);
     const std::span<const float> b = l.constant(1)->as<float>();
-    const Packed packed{b, pack::panels_size(n, k, lanes), [b, n, k, lanes] { return pack::panels(b, {.k = n, .n = k, .nr = lanes, .transposed = true, .ld = n}); }};
+    const Packed packed{b, pack::panels_size(n, k, lanes),
+                        [b, n, k, lanes] { return pack::panels(b, {.k = n, .n = k, .nr = lanes, .transposed = true, .ld = n}); }};
     const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, packed);
     StepBuilder step = l.call("gemm_narrow");
     step.template_name(std::to_string(n)).pointer(a).pointer(w).pointer(y);
@@ -190,9 +199,16 @@ void matmul_candidate(Lowering& l, const Product& p, const Extents& batch) {
       c_strides[k] = stride;
       stride *= batch[k];
     }
-    step.params({{"m", dim_arg(p.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldb", dim_arg(p.n)}, {"ldc", dim_arg(p.n)},
-                 {"batch", dims_arg(batch)}, {"a_batch", dims_arg(batch_strides(p.a, batch))},
-                 {"b_batch", dims_arg(batch_strides(p.b, batch))}, {"c_batch", dims_arg(c_strides)}});
+    step.params({{"m", dim_arg(p.m)},
+                 {"n", dim_arg(p.n)},
+                 {"k", dim_arg(p.k)},
+                 {"lda", dim_arg(p.k)},
+                 {"ldb", dim_arg(p.n)},
+                 {"ldc", dim_arg(p.n)},
+                 {"batch", dims_arg(batch)},
+                 {"a_batch", dims_arg(batch_strides(p.a, batch))},
+                 {"b_batch", dims_arg(batch_strides(p.b, batch))},
+                 {"c_batch", dims_arg(c_strides)}});
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(batch) * p.m * p.n * p.k).emit();
   });
 }
@@ -221,9 +237,18 @@ void lower_matmul(Lowering& l) {
     return matmul_candidate(l, p, batch);
   }
   const View a = l.in(0), b = l.in(1), y = l.out(0);
-  l.call("scalar_matmul").pointer(y).pointer(a).pointer(b).params(
-      {{"m", dim_arg(p.m)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"batch", dims_arg(batch)}, {"a_strides", dims_arg(batch_strides(p.a, batch))},
-       {"b_strides", dims_arg(batch_strides(p.b, batch))}}).macs(element_count(y.extents) * p.k).emit();
+  l.call("scalar_matmul")
+      .pointer(y)
+      .pointer(a)
+      .pointer(b)
+      .params({{"m", dim_arg(p.m)},
+               {"n", dim_arg(p.n)},
+               {"k", dim_arg(p.k)},
+               {"batch", dims_arg(batch)},
+               {"a_strides", dims_arg(batch_strides(p.a, batch))},
+               {"b_strides", dims_arg(batch_strides(p.b, batch))}})
+      .macs(element_count(y.extents) * p.k)
+      .emit();
   l.apply_epilogue(y);
 }
 
@@ -239,7 +264,14 @@ Extents matmul_extents(Inference& n, int a, int b) {
 }
 
 extern const Operator op_MatMul;
-const Operator op_MatMul{.name = "MatMul", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_matmul, .evaluate = evaluate_matmul,
-                         .lower = lower_matmul, .takes_epilogue = has_fast_kernel, .absorbs = absorbed_by_classifier};
+const Operator op_MatMul{.name = "MatMul",
+                         .min_inputs = 2,
+                         .max_inputs = 2,
+                         .max_outputs = 1,
+                         .infer = infer_matmul,
+                         .evaluate = evaluate_matmul,
+                         .lower = lower_matmul,
+                         .takes_epilogue = has_fast_kernel,
+                         .absorbs = absorbed_by_classifier};
 
 }  // namespace onnxc

@@ -30,9 +30,11 @@ StrassenPlan plan_strassen(const Target& target, const StrassenProduct& product)
 
 /// Where the product is one that the kernel takes: of rows that stand for parts of one sample, `sample_rows` for each, since it adds rows to others, and an infinity
 /// or NaN in one sample must not reach the next. `build` gets the plan, the packed matrix and the kernel's scratch, and calls "strassen" with strassen_args.
-void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows, const ConstantMatrix& b, const std::function<void(const StrassenPlan&, PointerArg, PointerArg)>& build);
+void consider_strassen(Lowering& l, const TiledProduct& product, Dim sample_rows, const ConstantMatrix& b,
+                       const std::function<void(const StrassenPlan&, PointerArg, PointerArg)>& build);
 
 /// The arguments of a call of it but for the epilogue; `params`: those of gemm; `sample`: rows of one.
-void strassen_args(StepBuilder& step, const StrassenPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch, std::vector<std::pair<std::string, Arg>> params, Dim sample);
+void strassen_args(StepBuilder& step, const StrassenPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch,
+                   std::vector<std::pair<std::string, Arg>> params, Dim sample);
 
 }  // namespace onnxc

@@ -28,7 +28,8 @@ Constant string_constant(std::vector<std::string> strings, std::vector<int64_t> 
 }
 
 ClassLabels class_labels(const Node& node) {
-  ClassLabels labels{strings_of(node, "classlabels_strings"), node.integers(node.has("classlabels_int64s") ? "classlabels_int64s" : "classlabels_ints")};
+  ClassLabels labels{strings_of(node, "classlabels_strings"),
+                     node.integers(node.has("classlabels_int64s") ? "classlabels_int64s" : "classlabels_ints")};
   if (!labels.strings.empty()) labels.integers.clear();
   if (labels.count() == 0) node.fail(ErrorKind::Invalid, "has no labels of classes");
   return labels;
@@ -50,7 +51,8 @@ Arg post_transform_arg(const Node& node) {
   for (const char* known : {"none", "softmax", "logistic", "softmax_zero", "probit"}) {
     if (word == known) return name_arg("onnxc::scalar::PostTransform::" + word);
   }
-  node.fail(ErrorKind::Invalid, "post_transform is '" + node.string("post_transform", "NONE") + "'; NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO and PROBIT are allowed");
+  node.fail(ErrorKind::Invalid, "post_transform is '" + node.string("post_transform", "NONE") +
+                                    "'; NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO and PROBIT are allowed");
 }
 
 }  // namespace onnxc

@@ -25,7 +25,8 @@ ValueId row(GraphBuilder& b, ElementType type, const std::vector<T>& values) {
   auto t = std::make_shared<TensorData>(TensorData::zeros(type, {static_cast<int64_t>(values.size())}));
   const auto width = static_cast<std::size_t>(info(type).bits) / 8;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const uint64_t bits = is_float(type) ? to_bits(type, static_cast<double>(values[i])) : static_cast<uint64_t>(static_cast<int64_t>(values[i]));
+    const uint64_t bits =
+        is_float(type) ? to_bits(type, static_cast<double>(values[i])) : static_cast<uint64_t>(static_cast<int64_t>(values[i]));
     std::memcpy(t->bytes.data() + i * width, &bits, width);
   }
   return b.graph().add_constant("values", std::move(t));
@@ -75,7 +76,8 @@ std::optional<std::vector<ValueId>> decompose_binarizer(GraphBuilder& b, const N
 void infer_feature_vectorizer(Inference& n) {
   const std::vector<int64_t> columns = n.node().integers("inputdimensions");
   const int inputs = n.node().own_inputs();
-  if (static_cast<int>(columns.size()) != inputs) n.fail(fmt::format("inputdimensions has {} values for {} inputs", columns.size(), inputs));
+  if (static_cast<int>(columns.size()) != inputs)
+    n.fail(fmt::format("inputdimensions has {} values for {} inputs", columns.size(), inputs));
   Dim rows = 1, sum = 0;
   for (int i = 0; i < inputs; ++i) {
     need_features(n, i);
@@ -170,21 +172,60 @@ std::optional<std::vector<ValueId>> decompose_normalizer(GraphBuilder& b, const 
 void lower_normalizer(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
   static constexpr const char* kNames[] = {"max", "l1", "l2"};
-  l.call("scalar_normalizer").pointer(y).pointer(x).dim(x.extents.size() == 1 ? Dim(1) : x.extents[0]).dim(x.extents.back())
-      .name(fmt::format("onnxc::scalar::RowNorm::{}", kNames[norm_of(l.node())])).may_share(y, x).emit();
+  l.call("scalar_normalizer")
+      .pointer(y)
+      .pointer(x)
+      .dim(x.extents.size() == 1 ? Dim(1) : x.extents[0])
+      .dim(x.extents.back())
+      .name(fmt::format("onnxc::scalar::RowNorm::{}", kNames[norm_of(l.node())]))
+      .may_share(y, x)
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_ArrayFeatureExtractor, op_Binarizer, op_FeatureVectorizer, op_Imputer, op_Scaler, op_Normalizer;
-const Operator op_ArrayFeatureExtractor{.name = "ArrayFeatureExtractor", .domain = "ai.onnx.ml", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1,
-                                        .infer = infer_array_feature_extractor, .decompose = decompose_array_feature_extractor};
-const Operator op_Binarizer{.name = "Binarizer", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_binarizer, .decompose = decompose_binarizer};
-const Operator op_FeatureVectorizer{.name = "FeatureVectorizer", .domain = "ai.onnx.ml", .min_inputs = 1, .max_outputs = 1, .infer = infer_feature_vectorizer,
+const Operator op_ArrayFeatureExtractor{.name = "ArrayFeatureExtractor",
+                                        .domain = "ai.onnx.ml",
+                                        .min_inputs = 2,
+                                        .max_inputs = 2,
+                                        .max_outputs = 1,
+                                        .infer = infer_array_feature_extractor,
+                                        .decompose = decompose_array_feature_extractor};
+const Operator op_Binarizer{.name = "Binarizer",
+                            .domain = "ai.onnx.ml",
+                            .min_inputs = 1,
+                            .max_inputs = 1,
+                            .max_outputs = 1,
+                            .infer = infer_binarizer,
+                            .decompose = decompose_binarizer};
+const Operator op_FeatureVectorizer{.name = "FeatureVectorizer",
+                                    .domain = "ai.onnx.ml",
+                                    .min_inputs = 1,
+                                    .max_outputs = 1,
+                                    .infer = infer_feature_vectorizer,
                                     .decompose = decompose_feature_vectorizer};
-const Operator op_Imputer{.name = "Imputer", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_imputer, .decompose = decompose_imputer};
-const Operator op_Scaler{.name = "Scaler", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_scaler, .decompose = decompose_scaler};
-const Operator op_Normalizer{.name = "Normalizer", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_normalizer,
-                             .decompose = decompose_normalizer, .lower = lower_normalizer};
+const Operator op_Imputer{.name = "Imputer",
+                          .domain = "ai.onnx.ml",
+                          .min_inputs = 1,
+                          .max_inputs = 1,
+                          .max_outputs = 1,
+                          .infer = infer_imputer,
+                          .decompose = decompose_imputer};
+const Operator op_Scaler{.name = "Scaler",
+                         .domain = "ai.onnx.ml",
+                         .min_inputs = 1,
+                         .max_inputs = 1,
+                         .max_outputs = 1,
+                         .infer = infer_scaler,
+                         .decompose = decompose_scaler};
+const Operator op_Normalizer{.name = "Normalizer",
+                             .domain = "ai.onnx.ml",
+                             .min_inputs = 1,
+                             .max_inputs = 1,
+                             .max_outputs = 1,
+                             .infer = infer_normalizer,
+                             .decompose = decompose_normalizer,
+                             .lower = lower_normalizer};
 
 }  // namespace onnxc

@@ -69,7 +69,8 @@ std::optional<std::vector<double>> read_tensor(const Node& node, const std::stri
   const auto it = node.attributes.find(name);
   if (it == node.attributes.end()) return std::nullopt;
   const auto* tensor = std::get_if<Constant>(&it->second);
-  if (tensor == nullptr || (*tensor)->type == ElementType::String) node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' is not a tensor of numbers", name));
+  if (tensor == nullptr || (*tensor)->type == ElementType::String)
+    node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' is not a tensor of numbers", name));
   return to_doubles(**tensor);
 }
 
@@ -85,12 +86,14 @@ std::vector<double> read_numbers(const Node& node, const std::string& name) {
 TreeTables read_trees(const Node& node, const std::string& weights, int64_t target_count) {
   const auto fail = [&](const std::string& found) { node.fail(ErrorKind::Invalid, found); };
   const auto trees = node.integers("nodes_treeids"), ids = node.integers("nodes_nodeids"), features = node.integers("nodes_featureids"),
-             yes = node.integers("nodes_truenodeids"), no = node.integers("nodes_falsenodeids"), missing = node.integers("nodes_missing_value_tracks_true");
+             yes = node.integers("nodes_truenodeids"), no = node.integers("nodes_falsenodeids"),
+             missing = node.integers("nodes_missing_value_tracks_true");
   const std::vector<double> values = read_numbers(node, "nodes_values");
   const std::vector<std::string> modes = read_strings(node, "nodes_modes");
   const std::size_t n = ids.size();
   if (n == 0 || n > kMostNodes) fail(fmt::format("there are {} nodes", n));
-  if (trees.size() != n || features.size() != n || yes.size() != n || no.size() != n || values.size() != n || modes.size() != n || (!missing.empty() && missing.size() != n))
+  if (trees.size() != n || features.size() != n || yes.size() != n || no.size() != n || values.size() != n || modes.size() != n ||
+      (!missing.empty() && missing.size() != n))
     fail("the attributes nodes_* have different lengths");
 
   using Id = std::pair<int64_t, int64_t>;  // tree, node
@@ -100,8 +103,9 @@ TreeTables read_trees(const Node& node, const std::string& weights, int64_t targ
   }
   TreeTables tables;
   std::vector<char> has_parent(n, 0);
-  static const std::map<std::string, TreeMode> kModes{{"BRANCH_LEQ", TreeMode::leq}, {"BRANCH_LT", TreeMode::lt}, {"BRANCH_GTE", TreeMode::gte}, {"BRANCH_GT", TreeMode::gt},
-                                                      {"BRANCH_EQ", TreeMode::eq}, {"BRANCH_NEQ", TreeMode::neq}, {"LEAF", TreeMode::leaf}};
+  static const std::map<std::string, TreeMode> kModes{
+      {"BRANCH_LEQ", TreeMode::leq}, {"BRANCH_LT", TreeMode::lt},   {"BRANCH_GTE", TreeMode::gte}, {"BRANCH_GT", TreeMode::gt},
+      {"BRANCH_EQ", TreeMode::eq},   {"BRANCH_NEQ", TreeMode::neq}, {"LEAF", TreeMode::leaf}};
   for (std::size_t i = 0; i < n; ++i) {
     const auto mode = kModes.find(modes[i]);
     if (mode == kModes.end()) fail(fmt::format("a node has mode '{}'", modes[i]));
@@ -116,7 +120,8 @@ TreeTables read_trees(const Node& node, const std::string& weights, int64_t targ
       return static_cast<int64_t>(it->second);
     };
     const int64_t first = child(yes[i]), second = child(no[i]);
-    add_node(tables, feature_id(node, tables, features[i]), static_cast<int32_t>(mode->second) | (!missing.empty() && missing[i] != 0 ? kMissingTracksTrue : 0), first, second, values[i]);
+    add_node(tables, feature_id(node, tables, features[i]),
+             static_cast<int32_t>(mode->second) | (!missing.empty() && missing[i] != 0 ? kMissingTracksTrue : 0), first, second, values[i]);
   }
   std::map<int64_t, bool> rooted;  // by tree
   for (std::size_t i = 0; i < n; ++i) {
@@ -130,14 +135,17 @@ TreeTables read_trees(const Node& node, const std::string& weights, int64_t targ
   }
   check_walks(node, tables);
 
-  const auto leaf_trees = node.integers(weights + "_treeids"), leaf_nodes = node.integers(weights + "_nodeids"), targets = node.integers(weights + "_ids");
+  const auto leaf_trees = node.integers(weights + "_treeids"), leaf_nodes = node.integers(weights + "_nodeids"),
+             targets = node.integers(weights + "_ids");
   const std::vector<double> numbers = read_numbers(node, weights + "_weights");
-  if (leaf_trees.size() != targets.size() || leaf_nodes.size() != targets.size() || numbers.size() != targets.size()) fail(fmt::format("the attributes {}_* have different lengths", weights));
+  if (leaf_trees.size() != targets.size() || leaf_nodes.size() != targets.size() || numbers.size() != targets.size())
+    fail(fmt::format("the attributes {}_* have different lengths", weights));
   std::vector<std::vector<std::size_t>> of_leaf(n);
   for (std::size_t w = 0; w < targets.size(); ++w) {
     const auto it = index.find({leaf_trees[w], leaf_nodes[w]});
     if (it == index.end()) fail(fmt::format("a weight is for node {} of tree {}, which there is not", leaf_nodes[w], leaf_trees[w]));
-    if (targets[w] < 0 || targets[w] >= target_count) fail(fmt::format("{}_ids holds {}, where {} are known", weights, targets[w], target_count));
+    if (targets[w] < 0 || targets[w] >= target_count)
+      fail(fmt::format("{}_ids holds {}, where {} are known", weights, targets[w], target_count));
     of_leaf[it->second].push_back(w);
   }
   for (std::size_t i = 0; i < n; ++i) {
@@ -155,15 +163,17 @@ TreeTables read_trees(const Node& node, const std::string& weights, int64_t targ
 
 TreeTables read_tree_ensemble(const Node& node) {
   const auto fail = [&](const std::string& found) { node.fail(ErrorKind::Invalid, found); };
-  const auto features = node.integers("nodes_featureids"), yes = node.integers("nodes_truenodeids"), no = node.integers("nodes_falsenodeids"),
-             yes_leaf = node.integers("nodes_trueleafs"), no_leaf = node.integers("nodes_falseleafs"), missing = node.integers("nodes_missing_value_tracks_true"),
+  const auto features = node.integers("nodes_featureids"), yes = node.integers("nodes_truenodeids"),
+             no = node.integers("nodes_falsenodeids"), yes_leaf = node.integers("nodes_trueleafs"),
+             no_leaf = node.integers("nodes_falseleafs"), missing = node.integers("nodes_missing_value_tracks_true"),
              roots = node.integers("tree_roots"), targets = node.integers("leaf_targetids");
   const int64_t target_count = node.integer("n_targets", 1);
-  const auto splits = read_tensor(node, "nodes_splits"), modes = read_tensor(node, "nodes_modes"), weights = read_tensor(node, "leaf_weights");
+  const auto splits = read_tensor(node, "nodes_splits"), modes = read_tensor(node, "nodes_modes"),
+             weights = read_tensor(node, "leaf_weights");
   if (!splits || !modes || !weights) fail("nodes_splits, nodes_modes or leaf_weights is missing");
   const std::size_t n = features.size();
-  if (n > kMostNodes || splits->size() != n || modes->size() != n || yes.size() != n || no.size() != n || yes_leaf.size() != n || no_leaf.size() != n ||
-      (!missing.empty() && missing.size() != n))
+  if (n > kMostNodes || splits->size() != n || modes->size() != n || yes.size() != n || no.size() != n || yes_leaf.size() != n ||
+      no_leaf.size() != n || (!missing.empty() && missing.size() != n))
     fail("the attributes nodes_* have different lengths");
   if (targets.size() != weights->size()) fail("leaf_targetids and leaf_weights have different lengths");
   for (int64_t t : targets) {
@@ -178,7 +188,8 @@ TreeTables read_tree_ensemble(const Node& node) {
   // Nodes 0 to n - 1, then the leaves, then what a set of several members needs more: one comparison for each.
   TreeTables tables;
   const auto at = [&](int64_t id, int64_t is_leaf) {
-    if (id < 0 || id >= static_cast<int64_t>(is_leaf != 0 ? targets.size() : n)) fail(fmt::format("a node leads to {} {}, which there is not", is_leaf != 0 ? "leaf" : "node", id));
+    if (id < 0 || id >= static_cast<int64_t>(is_leaf != 0 ? targets.size() : n))
+      fail(fmt::format("a node leads to {} {}, which there is not", is_leaf != 0 ? "leaf" : "node", id));
     return is_leaf != 0 ? static_cast<int64_t>(n) + id : id;
   };
   struct More {
@@ -210,7 +221,8 @@ TreeTables read_tree_ensemble(const Node& node) {
     tables.targets.push_back(static_cast<int32_t>(targets[k]));
   }
   for (const More& m : more) {
-    const std::vector<int32_t> first(tables.nodes.begin() + static_cast<std::ptrdiff_t>(4 * m.node), tables.nodes.begin() + static_cast<std::ptrdiff_t>(4 * m.node + 4));
+    const std::vector<int32_t> first(tables.nodes.begin() + static_cast<std::ptrdiff_t>(4 * m.node),
+                                     tables.nodes.begin() + static_cast<std::ptrdiff_t>(4 * m.node + 4));
     std::size_t last = m.node;
     for (double member : m.members) {
       const std::size_t added = tables.thresholds.size();

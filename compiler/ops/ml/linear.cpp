@@ -17,7 +17,8 @@ Linear linear_of(const Node& node) {
   Linear l{floats_of(node, "coefficients"), floats_of(node, "intercepts"), 1};
   const bool classifier = node.op == "LinearClassifier";
   // The number of scores of a classifier is that of its intercepts; where there are none, that of its labels.
-  l.rows = classifier ? l.intercepts.empty() ? class_labels(node).count() : static_cast<int64_t>(l.intercepts.size()) : node.integer("targets", 1);
+  l.rows = classifier ? l.intercepts.empty() ? class_labels(node).count() : static_cast<int64_t>(l.intercepts.size())
+                      : node.integer("targets", 1);
   if (l.rows < 1 || l.coefficients.empty() || static_cast<int64_t>(l.coefficients.size()) % l.rows != 0)
     node.fail(ErrorKind::Invalid, fmt::format("{} coefficients are no {} rows", l.coefficients.size(), l.rows));
   if (!l.intercepts.empty() && static_cast<int64_t>(l.intercepts.size()) != l.rows)
@@ -29,7 +30,8 @@ Linear linear_of(const Node& node) {
 Extents rows_of(Inference& n) {
   const Extents x = n.extents(0);
   const ElementType type = n.element(0);
-  if (type != ElementType::F32 && type != ElementType::F64 && type != ElementType::I64 && type != ElementType::I32) n.fail(fmt::format("the input is {}", name(type)));
+  if (type != ElementType::F32 && type != ElementType::F64 && type != ElementType::I64 && type != ElementType::I32)
+    n.fail(fmt::format("the input is {}", name(type)));
   if (x.size() != 1 && x.size() != 2) n.fail(fmt::format("the input has shape {}, not [rows, features]", text(x)));
   const Linear l = linear_of(n.node());
   n.unify(x.back(), static_cast<int64_t>(l.coefficients.size()) / l.rows, "the number of features");
@@ -71,7 +73,8 @@ std::optional<std::vector<ValueId>> decompose_linear_regressor(GraphBuilder& b, 
 }
 
 std::optional<std::vector<ValueId>> decompose_linear_classifier(GraphBuilder& b, const Node& node) {
-  const std::vector<ValueId> both = b.ops("onnxc.ClassScores", {product(b, node)}, 2, {{"post_transform", node.string("post_transform", "NONE")}});
+  const std::vector<ValueId> both =
+      b.ops("onnxc.ClassScores", {product(b, node)}, 2, {{"post_transform", node.string("post_transform", "NONE")}});
   return std::vector{pick_labels(b, node, both[0]), both[1]};
 }
 
@@ -100,13 +103,34 @@ void lower_class_scores(Lowering& l) {
 }  // namespace
 
 extern const Operator op_LinearRegressor, op_LinearClassifier, op_PostTransform, op_ClassScores;
-const Operator op_LinearRegressor{.name = "LinearRegressor", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_linear_regressor,
+const Operator op_LinearRegressor{.name = "LinearRegressor",
+                                  .domain = "ai.onnx.ml",
+                                  .min_inputs = 1,
+                                  .max_inputs = 1,
+                                  .max_outputs = 1,
+                                  .infer = infer_linear_regressor,
                                   .decompose = decompose_linear_regressor};
-const Operator op_LinearClassifier{.name = "LinearClassifier", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 2, .infer = infer_linear_classifier,
+const Operator op_LinearClassifier{.name = "LinearClassifier",
+                                   .domain = "ai.onnx.ml",
+                                   .min_inputs = 1,
+                                   .max_inputs = 1,
+                                   .max_outputs = 2,
+                                   .infer = infer_linear_classifier,
                                    .decompose = decompose_linear_classifier};
-const Operator op_PostTransform{.name = "PostTransform", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_post_transform,
+const Operator op_PostTransform{.name = "PostTransform",
+                                .domain = "onnxc",
+                                .min_inputs = 1,
+                                .max_inputs = 1,
+                                .max_outputs = 1,
+                                .infer = infer_post_transform,
                                 .lower = lower_post_transform};
-const Operator op_ClassScores{.name = "ClassScores", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 2, .max_outputs = 2, .infer = infer_class_scores,
+const Operator op_ClassScores{.name = "ClassScores",
+                              .domain = "onnxc",
+                              .min_inputs = 1,
+                              .max_inputs = 1,
+                              .min_outputs = 2,
+                              .max_outputs = 2,
+                              .infer = infer_class_scores,
                               .lower = lower_class_scores};
 
 }  // namespace onnxc

@@ -105,12 +105,14 @@ struct Encoding {
 Encoding encoding_of(const Node& node) {
   const auto keys = table(node, "keys"), values = table(node, "values");
   if (!keys || !values || keys->count() != values->count()) node.fail(ErrorKind::Invalid, "needs as many keys as values");
-  if (is_sub_byte(keys->type) || is_sub_byte(values->type)) node.fail(ErrorKind::Unsupported, fmt::format("encodes {} as {}", name(keys->type), name(values->type)));
+  if (is_sub_byte(keys->type) || is_sub_byte(values->type))
+    node.fail(ErrorKind::Unsupported, fmt::format("encodes {} as {}", name(keys->type), name(values->type)));
   Encoding e{*keys, *values, {}};
   e.keys.shape = e.values.shape = {e.keys.count()};
   if (const auto it = node.attributes.find("default_tensor"); it != node.attributes.end()) {
     const auto* tensor = std::get_if<Constant>(&it->second);
-    if (tensor == nullptr || (*tensor)->type != e.values.type || (*tensor)->count() != 1) node.fail(ErrorKind::Invalid, fmt::format("default_tensor is not one {}", name(e.values.type)));
+    if (tensor == nullptr || (*tensor)->type != e.values.type || (*tensor)->count() != 1)
+      node.fail(ErrorKind::Invalid, fmt::format("default_tensor is not one {}", name(e.values.type)));
     e.otherwise = **tensor;
     e.otherwise.shape = {1};
     return e;
@@ -130,7 +132,8 @@ Encoding encoding_of(const Node& node) {
 }
 
 bool is_key_type(ElementType t) {
-  return t == ElementType::String || t == ElementType::I64 || t == ElementType::I32 || t == ElementType::I16 || t == ElementType::F32 || t == ElementType::F64;
+  return t == ElementType::String || t == ElementType::I64 || t == ElementType::I32 || t == ElementType::I16 || t == ElementType::F32 ||
+         t == ElementType::F64;
 }
 
 void infer_label_encoder(Inference& n) {
@@ -145,7 +148,14 @@ void lower_label_encoder(Lowering& l) {
   const Sorted s = sorted(e.keys);
   const View x = l.in(0), y = l.out(0);
   StepBuilder call = l.call("scalar_label_encoder");
-  call.type(x.element).type(y.element).pointer(y).tensor(x).pointer(l.weights("keys", s.keys)).pointer(l.weights("values", taken(e.values, s.order))).dim(s.keys.count()).pointer(l.weights("default", e.otherwise));
+  call.type(x.element)
+      .type(y.element)
+      .pointer(y)
+      .tensor(x)
+      .pointer(l.weights("keys", s.keys))
+      .pointer(l.weights("values", taken(e.values, s.order)))
+      .dim(s.keys.count())
+      .pointer(l.weights("default", e.otherwise));
   if (s.nan >= 0) call.pointer(l.weights("value of NaN", taken(e.values, {s.nan})));
   else call.name("nullptr");
   call.emit();
@@ -154,7 +164,8 @@ void lower_label_encoder(Lowering& l) {
 // ---- CategoryMapper
 
 void infer_category_mapper(Inference& n) {
-  if (n.element(0) != ElementType::String && n.element(0) != ElementType::I64) n.fail(fmt::format("the input is {}, not a string or i64", name(n.element(0))));
+  if (n.element(0) != ElementType::String && n.element(0) != ElementType::I64)
+    n.fail(fmt::format("the input is {}, not a string or i64", name(n.element(0))));
   n.output(0, n.element(0) == ElementType::String ? ElementType::I64 : ElementType::String, n.extents(0));
 }
 
@@ -177,7 +188,8 @@ TensorData categories(const Node& node, ElementType x) {
 
 void infer_one_hot_encoder(Inference& n) {
   const ElementType x = n.element(0);
-  if (x != ElementType::String && x != ElementType::I64 && x != ElementType::I32 && x != ElementType::F32 && x != ElementType::F64) n.fail(fmt::format("the input is {}", name(x)));
+  if (x != ElementType::String && x != ElementType::I64 && x != ElementType::I32 && x != ElementType::F32 && x != ElementType::F64)
+    n.fail(fmt::format("the input is {}", name(x)));
   Extents out = n.extents(0);
   out.push_back(categories(n.node(), x).count());
   n.output(0, ElementType::F32, std::move(out));
@@ -187,31 +199,42 @@ void infer_one_hot_encoder(Inference& n) {
 std::optional<std::vector<ValueId>> decompose_one_hot_encoder(GraphBuilder& b, const Node& node) {
   const ElementType x = b.type(node.input(0)).element;
   if (x == ElementType::String || x == ElementType::I64) return std::nullopt;
-  return std::vector{b.op("ai.onnx.ml.OneHotEncoder", {b.op("Cast", {node.input(0)}, {{"to", static_cast<int64_t>(ElementType::I64)}})}, node.attributes)};
+  return std::vector{
+      b.op("ai.onnx.ml.OneHotEncoder", {b.op("Cast", {node.input(0)}, {{"to", static_cast<int64_t>(ElementType::I64)}})}, node.attributes)};
 }
 
 void lower_one_hot_encoder(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
   const TensorData cats = categories(l.node(), x.element);
   const Sorted s = sorted(cats, true);
-  l.call("scalar_one_hot_encoder").pointer(y).tensor(x).pointer(l.weights("categories", s.keys)).pointer(l.weights("positions", ElementType::I64, s.order)).dim(s.keys.count())
-      .dim(cats.count()).name(l.node().integer("zeros", 1) != 0 ? "true" : "false").emit();
+  l.call("scalar_one_hot_encoder")
+      .pointer(y)
+      .tensor(x)
+      .pointer(l.weights("categories", s.keys))
+      .pointer(l.weights("positions", ElementType::I64, s.order))
+      .dim(s.keys.count())
+      .dim(cats.count())
+      .name(l.node().integer("zeros", 1) != 0 ? "true" : "false")
+      .emit();
 }
 
 // ---- DictVectorizer
 
 TensorData vocabulary(const Node& node, ElementType key) {
-  const auto words = key == ElementType::String ? of_strings(strings_of(node, "string_vocabulary")) : of_integers(node.integers("int64_vocabulary"));
+  const auto words =
+      key == ElementType::String ? of_strings(strings_of(node, "string_vocabulary")) : of_integers(node.integers("int64_vocabulary"));
   if (words.count() == 0) node.fail(ErrorKind::Invalid, fmt::format("has no vocabulary of {}", name(key)));
   return words;
 }
 
 void infer_dict_vectorizer(Inference& n) {
   const Type& map = n.type(0);
-  if (map.kind != Type::Kind::Map || map.nested.size() != 1 || !map.nested[0].is_tensor()) n.fail(fmt::format("the input is {}, not a map to tensors", map.text()));
+  if (map.kind != Type::Kind::Map || map.nested.size() != 1 || !map.nested[0].is_tensor())
+    n.fail(fmt::format("the input is {}, not a map to tensors", map.text()));
   const ElementType key = map.element, value = map.nested[0].element;
   if (key != ElementType::String && key != ElementType::I64) n.fail(fmt::format("the keys are {}", name(key)));
-  if (value != ElementType::String && value != ElementType::I64 && value != ElementType::F32 && value != ElementType::F64) n.fail(fmt::format("the values are {}", name(value)));
+  if (value != ElementType::String && value != ElementType::I64 && value != ElementType::F32 && value != ElementType::F64)
+    n.fail(fmt::format("the values are {}", name(value)));
   n.output(0, value, {1, vocabulary(n.node(), key).count()});
 }
 
@@ -219,20 +242,49 @@ void lower_dict_vectorizer(Lowering& l) {
   const TensorData words = vocabulary(l.node(), l.type(0).element);
   const Sorted s = sorted(words, true);
   const PointerArg map = l.object(0);
-  l.call("scalar_dict_vectorizer").type(words.type).pointer(l.out(0)).pointer(map).pointer(l.weights("vocabulary", s.keys)).pointer(l.weights("positions", ElementType::I64, s.order))
-      .dim(s.keys.count()).dim(words.count()).emit();
+  l.call("scalar_dict_vectorizer")
+      .type(words.type)
+      .pointer(l.out(0))
+      .pointer(map)
+      .pointer(l.weights("vocabulary", s.keys))
+      .pointer(l.weights("positions", ElementType::I64, s.order))
+      .dim(s.keys.count())
+      .dim(words.count())
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_LabelEncoder, op_CategoryMapper, op_OneHotEncoder, op_DictVectorizer;
-const Operator op_LabelEncoder{.name = "LabelEncoder", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_label_encoder,
-                               .infer = infer_label_encoder, .lower = lower_label_encoder};
-const Operator op_CategoryMapper{.name = "CategoryMapper", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_category_mapper,
+const Operator op_LabelEncoder{.name = "LabelEncoder",
+                               .domain = "ai.onnx.ml",
+                               .min_inputs = 1,
+                               .max_inputs = 1,
+                               .max_outputs = 1,
+                               .resolve = resolve_label_encoder,
+                               .infer = infer_label_encoder,
+                               .lower = lower_label_encoder};
+const Operator op_CategoryMapper{.name = "CategoryMapper",
+                                 .domain = "ai.onnx.ml",
+                                 .min_inputs = 1,
+                                 .max_inputs = 1,
+                                 .max_outputs = 1,
+                                 .infer = infer_category_mapper,
                                  .decompose = decompose_category_mapper};
-const Operator op_OneHotEncoder{.name = "OneHotEncoder", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_one_hot_encoder,
-                                .decompose = decompose_one_hot_encoder, .lower = lower_one_hot_encoder};
-const Operator op_DictVectorizer{.name = "DictVectorizer", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_dict_vectorizer,
+const Operator op_OneHotEncoder{.name = "OneHotEncoder",
+                                .domain = "ai.onnx.ml",
+                                .min_inputs = 1,
+                                .max_inputs = 1,
+                                .max_outputs = 1,
+                                .infer = infer_one_hot_encoder,
+                                .decompose = decompose_one_hot_encoder,
+                                .lower = lower_one_hot_encoder};
+const Operator op_DictVectorizer{.name = "DictVectorizer",
+                                 .domain = "ai.onnx.ml",
+                                 .min_inputs = 1,
+                                 .max_inputs = 1,
+                                 .max_outputs = 1,
+                                 .infer = infer_dict_vectorizer,
                                  .lower = lower_dict_vectorizer};
 
 }  // namespace onnxc

@@ -21,7 +21,8 @@ void infer_zip_map(Inference& n) {
 void lower_zip_map(Lowering& l) {
   View x = l.in(0);
   const ClassLabels labels = class_labels(l.node());
-  const PointerArg keys = labels.strings.empty() ? l.weights("labels", ElementType::I64, labels.integers) : l.weights("labels", *string_constant(labels.strings, {labels.count()}));
+  const PointerArg keys = labels.strings.empty() ? l.weights("labels", ElementType::I64, labels.integers)
+                                                 : l.weights("labels", *string_constant(labels.strings, {labels.count()}));
   if (x.extents.size() == 1) x.extents.insert(x.extents.begin(), 1);
   const PointerArg y = l.out_object(0);
   l.call("scalar_zip_map").heap().pointer(y).tensor(x).pointer(keys).emit();
@@ -67,7 +68,19 @@ void lower_cast_map(Lowering& l) {
 }  // namespace
 
 extern const Operator op_ZipMap, op_CastMap;
-const Operator op_ZipMap{.name = "ZipMap", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_zip_map, .lower = lower_zip_map};
-const Operator op_CastMap{.name = "CastMap", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_cast_map, .lower = lower_cast_map};
+const Operator op_ZipMap{.name = "ZipMap",
+                         .domain = "ai.onnx.ml",
+                         .min_inputs = 1,
+                         .max_inputs = 1,
+                         .max_outputs = 1,
+                         .infer = infer_zip_map,
+                         .lower = lower_zip_map};
+const Operator op_CastMap{.name = "CastMap",
+                          .domain = "ai.onnx.ml",
+                          .min_inputs = 1,
+                          .max_inputs = 1,
+                          .max_outputs = 1,
+                          .infer = infer_cast_map,
+                          .lower = lower_cast_map};
 
 }  // namespace onnxc

@@ -34,7 +34,8 @@ Model model_of(const Node& node) {
     if (params.size() != 3) fail(fmt::format("kernel_params has {} values, not 3", params.size()));
     m.kernel = params;
   }
-  if (m.kernel_type != "LINEAR" && m.kernel_type != "POLY" && m.kernel_type != "RBF" && m.kernel_type != "SIGMOID") fail(fmt::format("kernel_type is '{}'", m.kernel_type));
+  if (m.kernel_type != "LINEAR" && m.kernel_type != "POLY" && m.kernel_type != "RBF" && m.kernel_type != "SIGMOID")
+    fail(fmt::format("kernel_type is '{}'", m.kernel_type));
   if (m.coefficients.empty() || m.rho.empty()) fail("has no coefficients or no rho");
   const bool classifier = node.op != "SVMRegressor";
   if (classifier) {
@@ -53,27 +54,34 @@ Model model_of(const Node& node) {
   if (m.vector_count <= 0) {
     m.vector_count = 0;
     m.prob_a.clear();
-    if (static_cast<int64_t>(m.coefficients.size()) % m.classes != 0) fail(fmt::format("{} coefficients for {} classes", m.coefficients.size(), m.classes));
+    if (static_cast<int64_t>(m.coefficients.size()) % m.classes != 0)
+      fail(fmt::format("{} coefficients for {} classes", m.coefficients.size(), m.classes));
     m.features = static_cast<int64_t>(m.coefficients.size()) / m.classes;
     return m;
   }
-  if (m.vectors.empty() || static_cast<int64_t>(m.vectors.size()) % m.vector_count != 0) fail(fmt::format("{} values are no {} support vectors", m.vectors.size(), m.vector_count));
+  if (m.vectors.empty() || static_cast<int64_t>(m.vectors.size()) % m.vector_count != 0)
+    fail(fmt::format("{} values are no {} support vectors", m.vectors.size(), m.vector_count));
   m.features = static_cast<int64_t>(m.vectors.size()) / m.vector_count;
   if (!classifier) {
-    if (!is(m.coefficients, m.vector_count)) fail(fmt::format("{} coefficients for {} support vectors", m.coefficients.size(), m.vector_count));
+    if (!is(m.coefficients, m.vector_count))
+      fail(fmt::format("{} coefficients for {} support vectors", m.coefficients.size(), m.vector_count));
     return m;
   }
-  if (m.classes < 2 || m.classes > 1 << 12 || !is(m.vectors_of, m.classes)) fail(fmt::format("vectors_per_class has {} values for {} classes", m.vectors_of.size(), m.classes));
-  if (!is(m.coefficients, (m.classes - 1) * m.vector_count)) fail(fmt::format("{} coefficients for {} support vectors and {} classes", m.coefficients.size(), m.vector_count, m.classes));
+  if (m.classes < 2 || m.classes > 1 << 12 || !is(m.vectors_of, m.classes))
+    fail(fmt::format("vectors_per_class has {} values for {} classes", m.vectors_of.size(), m.classes));
+  if (!is(m.coefficients, (m.classes - 1) * m.vector_count))
+    fail(fmt::format("{} coefficients for {} support vectors and {} classes", m.coefficients.size(), m.vector_count, m.classes));
   if (!is(m.rho, m.pairs())) fail(fmt::format("rho has {} values for {} pairs of classes", m.rho.size(), m.pairs()));
-  if (m.prob_a.size() != m.prob_b.size() || (!m.prob_a.empty() && !is(m.prob_a, m.pairs()))) fail(fmt::format("prob_a has {} values, prob_b {}, for {} pairs of classes", m.prob_a.size(), m.prob_b.size(), m.pairs()));
+  if (m.prob_a.size() != m.prob_b.size() || (!m.prob_a.empty() && !is(m.prob_a, m.pairs())))
+    fail(fmt::format("prob_a has {} values, prob_b {}, for {} pairs of classes", m.prob_a.size(), m.prob_b.size(), m.pairs()));
   return m;
 }
 
 Dim rows_of(Inference& n, const Model& m) {
   const Extents x = n.extents(0);
   const ElementType type = n.element(0);
-  if (type != ElementType::F32 && type != ElementType::F64 && type != ElementType::I64 && type != ElementType::I32) n.fail(fmt::format("the input is {}", name(type)));
+  if (type != ElementType::F32 && type != ElementType::F64 && type != ElementType::I64 && type != ElementType::I32)
+    n.fail(fmt::format("the input is {}", name(type)));
   if (x.size() != 1 && x.size() != 2) n.fail(fmt::format("the input has shape {}, not [rows, features]", text(x)));
   n.unify(x.back(), m.features, "the number of features");
   return x.size() == 1 ? Dim(1) : x[0];
@@ -88,8 +96,10 @@ ValueId rows(GraphBuilder& b, ValueId x) {
 std::vector<std::pair<std::string, Arg>> svm_params(Lowering& l, const Model& m) {
   std::string kernel = m.kernel_type;
   std::ranges::transform(kernel, kernel.begin(), [](char c) { return static_cast<char>(c + 32); });
-  std::vector<std::pair<std::string, Arg>> params{{"kernel", name_arg("onnxc::scalar::SvmKernel::" + kernel)}, {"gamma", number_arg(static_cast<double>(m.kernel[0]))},
-                                                  {"coef0", number_arg(static_cast<double>(m.kernel[1]))}, {"degree", number_arg(static_cast<double>(m.kernel[2]))}};
+  std::vector<std::pair<std::string, Arg>> params{{"kernel", name_arg("onnxc::scalar::SvmKernel::" + kernel)},
+                                                  {"gamma", number_arg(static_cast<double>(m.kernel[0]))},
+                                                  {"coef0", number_arg(static_cast<double>(m.kernel[1]))},
+                                                  {"degree", number_arg(static_cast<double>(m.kernel[2]))}};
   if (m.vector_count > 0) {
     params.emplace_back("vectors", l.weights("support_vectors", ElementType::F32, m.vectors));
     params.emplace_back("vector_count", dim_arg(m.vector_count));
@@ -111,7 +121,12 @@ std::optional<std::vector<ValueId>> decompose_regressor(GraphBuilder& b, const N
 
 void lower_regressor(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
-  l.call("scalar_svm_regressor").tensor(y).tensor(x).params(svm_params(l, model_of(l.node()))).name(l.node().integer("one_class", 0) != 0 ? "true" : "false").emit();
+  l.call("scalar_svm_regressor")
+      .tensor(y)
+      .tensor(x)
+      .params(svm_params(l, model_of(l.node())))
+      .name(l.node().integer("one_class", 0) != 0 ? "true" : "false")
+      .emit();
 }
 
 // ---- The classifier
@@ -144,18 +159,41 @@ void lower_classes(Lowering& l) {
   }
   params.emplace_back("post", post_transform_arg(l.node()));
   if (std::ranges::all_of(m.coefficients, [](float c) { return c >= 0; })) params.emplace_back("positive", flag_arg(true));
-  l.call("scalar_svm_classifier").tensor(y).pointer(classes).tensor(x).params(svm_params(l, m)).params(std::move(params))
-      .pointer(l.workspace("room", ElementType::F32, m.vector_count + 4 * m.classes * m.classes + 4 * m.classes)).emit();
+  l.call("scalar_svm_classifier")
+      .tensor(y)
+      .pointer(classes)
+      .tensor(x)
+      .params(svm_params(l, m))
+      .params(std::move(params))
+      .pointer(l.workspace("room", ElementType::F32, m.vector_count + 4 * m.classes * m.classes + 4 * m.classes))
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_SVMRegressor, op_SVMClassifier, op_SvmClasses;
-const Operator op_SVMRegressor{.name = "SVMRegressor", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_regressor,
-                               .decompose = decompose_regressor, .lower = lower_regressor};
-const Operator op_SVMClassifier{.name = "SVMClassifier", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 2, .infer = infer_classifier,
+const Operator op_SVMRegressor{.name = "SVMRegressor",
+                               .domain = "ai.onnx.ml",
+                               .min_inputs = 1,
+                               .max_inputs = 1,
+                               .max_outputs = 1,
+                               .infer = infer_regressor,
+                               .decompose = decompose_regressor,
+                               .lower = lower_regressor};
+const Operator op_SVMClassifier{.name = "SVMClassifier",
+                                .domain = "ai.onnx.ml",
+                                .min_inputs = 1,
+                                .max_inputs = 1,
+                                .max_outputs = 2,
+                                .infer = infer_classifier,
                                 .decompose = decompose_classifier};
-const Operator op_SvmClasses{.name = "SvmClasses", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 2, .max_outputs = 2, .infer = infer_classes,
+const Operator op_SvmClasses{.name = "SvmClasses",
+                             .domain = "onnxc",
+                             .min_inputs = 1,
+                             .max_inputs = 1,
+                             .min_outputs = 2,
+                             .max_outputs = 2,
+                             .infer = infer_classes,
                              .lower = lower_classes};
 
 }  // namespace onnxc

@@ -17,7 +17,8 @@ Extents as_rows(const Extents& x) { return x.size() == 1 ? Extents{1, x[0]} : x;
 Extents rows_of(Inference& n) {
   const Extents x = n.extents(0);
   const ElementType type = n.element(0);
-  if (type != ElementType::F32 && type != ElementType::F64 && type != ElementType::I64 && type != ElementType::I32 && type != ElementType::F16)
+  if (type != ElementType::F32 && type != ElementType::F64 && type != ElementType::I64 && type != ElementType::I32 &&
+      type != ElementType::F16)
     n.fail(fmt::format("the input is {}", name(type)));
   if (x.size() != 1 && x.size() != 2) n.fail(fmt::format("the input has shape {}, not [rows, features]", text(x)));
   return as_rows(x);
@@ -72,7 +73,9 @@ void add_trees(StepBuilder& call, Lowering& l, const TreeTables& tables, int64_t
     forest.emplace_back("bases", dim_arg(static_cast<int64_t>(tables.base.size())));
   }
   params.insert(params.begin(), {"targets", dim_arg(targets)});
-  call.params(std::move(forest)).pointer(l.part_workspace("scores", type, targets)).pointer(l.part_workspace("has", ElementType::Bool, targets));
+  call.params(std::move(forest))
+      .pointer(l.part_workspace("scores", type, targets))
+      .pointer(l.part_workspace("has", ElementType::Bool, targets));
   call.params(std::move(params)).emit();
 }
 
@@ -147,12 +150,34 @@ std::optional<std::vector<ValueId>> decompose_classifier(GraphBuilder& b, const 
 }  // namespace
 
 extern const Operator op_TreeEnsemble, op_TreeEnsembleRegressor, op_TreeEnsembleClassifier, op_TreeClasses;
-const Operator op_TreeEnsemble{.name = "TreeEnsemble", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_regressor, .lower = lower_regressor};
-const Operator op_TreeEnsembleRegressor{.name = "TreeEnsembleRegressor", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_regressor,
+const Operator op_TreeEnsemble{.name = "TreeEnsemble",
+                               .domain = "ai.onnx.ml",
+                               .min_inputs = 1,
+                               .max_inputs = 1,
+                               .max_outputs = 1,
+                               .infer = infer_regressor,
+                               .lower = lower_regressor};
+const Operator op_TreeEnsembleRegressor{.name = "TreeEnsembleRegressor",
+                                        .domain = "ai.onnx.ml",
+                                        .min_inputs = 1,
+                                        .max_inputs = 1,
+                                        .max_outputs = 1,
+                                        .infer = infer_regressor,
                                         .lower = lower_regressor};
-const Operator op_TreeEnsembleClassifier{.name = "TreeEnsembleClassifier", .domain = "ai.onnx.ml", .min_inputs = 1, .max_inputs = 1, .max_outputs = 2, .infer = infer_classifier,
+const Operator op_TreeEnsembleClassifier{.name = "TreeEnsembleClassifier",
+                                         .domain = "ai.onnx.ml",
+                                         .min_inputs = 1,
+                                         .max_inputs = 1,
+                                         .max_outputs = 2,
+                                         .infer = infer_classifier,
                                          .decompose = decompose_classifier};
-const Operator op_TreeClasses{.name = "TreeClasses", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 2, .max_outputs = 2, .infer = infer_classes,
+const Operator op_TreeClasses{.name = "TreeClasses",
+                              .domain = "onnxc",
+                              .min_inputs = 1,
+                              .max_inputs = 1,
+                              .min_outputs = 2,
+                              .max_outputs = 2,
+                              .infer = infer_classes,
                               .lower = lower_classes};
 
 }  // namespace onnxc

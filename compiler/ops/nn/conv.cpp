@@ -34,7 +34,8 @@ Extents conv_extents(Inference& n, int x_input, int w_input) {
   const int64_t group = n.node().integer("group", 1);
   if (group < 1) n.fail(fmt::format("group is {}", group));
   n.unify(x[1], w[1] * group, "the channels of the input and the weights");
-  if (w[0].is_constant() && w[0].value() % group != 0) n.fail(fmt::format("{} output channels do not divide by group {}", w[0].value(), group));
+  if (w[0].is_constant() && w[0].value() % group != 0)
+    n.fail(fmt::format("{} output channels do not divide by group {}", w[0].value(), group));
   Extents out{x[0], w[0]};
   for (Dim d : window_output(n.node(), conv_window(n.node(), x, w), conv_spatial(x))) out.push_back(d);
   return out;
@@ -50,7 +51,9 @@ bool has_fast_conv(const Graph& graph, const Node& node) {
 namespace {
 
 void infer_conv(Inference& n) {
-  if (n.has(2)) n.unify(n.extents(2).size() == 1 ? n.extents(2)[0] : Dim(-1), n.extents(1).empty() ? Dim(-1) : n.extents(1)[0], "the bias and the output channels");
+  if (n.has(2))
+    n.unify(n.extents(2).size() == 1 ? n.extents(2)[0] : Dim(-1), n.extents(1).empty() ? Dim(-1) : n.extents(1)[0],
+            "the bias and the output channels");
   n.output(0, n.element(0), conv_extents(n, 0, 1));
 }
 
@@ -67,7 +70,8 @@ void evaluate_conv(Evaluation& e) {
 }
 
 /// The weights as `storage` says; `scales` gets a parameter where they have any.
-PointerArg stored_weights(Lowering& l, const pack::ConvShape& shape, const Tile& tile, const Storage& storage, std::vector<std::pair<std::string, Arg>>& scales) {
+PointerArg stored_weights(Lowering& l, const pack::ConvShape& shape, const Tile& tile, const Storage& storage,
+                          std::vector<std::pair<std::string, Arg>>& scales) {
   return add_stored(l, conv_weights_name(l), conv_panels(l, shape, tile), shape.cin * shape.kh * shape.kw, shape.nr, storage,
                     storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape), scales);
 }
@@ -109,17 +113,19 @@ void consider_gemm(Lowering& l, const ConvCall& c) {
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
   consider_product(l, c, choose_tile(l.target(), product), "gemm");
   const ConstantMatrix weights{conv_weights_name(l), conv_weights(l), true};
-  consider_fast_inner_product(l, "fast_inner_product", product, weights, [&l, c](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
-    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    StepBuilder step = l.call("fast_inner_product");
-    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = l.target().vector_floats};
-    fast_inner_product_args(step, plan, x, w, y, scratch, gemm_params(l, c, x, y, shape));
-    finish_conv(l, step, c, y);
-  });
+  consider_fast_inner_product(
+      l, "fast_inner_product", product, weights, [&l, c](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
+        const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+        StepBuilder step = l.call("fast_inner_product");
+        const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = l.target().vector_floats};
+        fast_inner_product_args(step, plan, x, w, y, scratch, gemm_params(l, c, x, y, shape));
+        finish_conv(l, step, c, y);
+      });
   consider_strassen(l, product, c.oh * c.ow, weights, [&l, c](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     StepBuilder step = l.call("strassen");
-    strassen_args(step, plan, x, w, y, scratch, gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr}), c.oh * c.ow);
+    strassen_args(step, plan, x, w, y, scratch,
+                  gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr}), c.oh * c.ow);
     finish_conv(l, step, c, y);
   });
   if (c.pixels == Dim(1)) consider_product(l, c, choose_row_tile(l.target(), c.cout), "gemv");  // the two of squeeze-and-excite, above all
@@ -134,52 +140,64 @@ int64_t depthwise_any_scratch(const ConvCall& c, int64_t lanes) {
 
 bool is_depthwise(const ConvCall& c) { return !c.is_deep() && c.group == c.cin && c.cout == c.cin; }
 /// Kernels whose rows are unrolled, with the stride along them.
-bool has_unrolled_rows(const ConvCall& c) { return c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] <= 2; }
+bool has_unrolled_rows(const ConvCall& c) {
+  return c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] <= 2;
+}
 
 void consider_depthwise(Lowering& l, const ConvCall& c) {
   if (!is_depthwise(c)) return;
   const bool unrolled = has_unrolled_rows(c);
-  const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes, scratch = unrolled ? 0 : depthwise_any_scratch(c, lanes);
+  const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes,
+                scratch = unrolled ? 0 : depthwise_any_scratch(c, lanes);
   if (4 * scratch > l.target().workspace_bytes()) return;  // a dilation beyond reason
-  l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0, [&l, c, unrolled, scratch] {
-    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
-    StepBuilder step = l.call(unrolled ? "depthwise" : "depthwise_any");
-    auto params = c.params(x, y, bias_as_given(l));
-    if (unrolled) {
-      step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1])).template_name("7");
-      if (const auto sums = wanted_row_sums(l)) {
-        step.template_name("true");
-        params.emplace_back("row_sums", *sums);
-      }
-    }
-    step.pointer(x).pointer(w).pointer(y);
-    if (!unrolled) step.pointer(l.part_workspace("rows", ElementType::F32, Dim(scratch)));
-    step.params(std::move(params));
-    if (unrolled && c.kh < 7) step.specialised();  // rows are short against what it takes to find their edges: up to half of the time
-    finish_conv(l, step, c, y);
-  });
+  l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0,
+             [&l, c, unrolled, scratch] {
+               const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+               const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
+               StepBuilder step = l.call(unrolled ? "depthwise" : "depthwise_any");
+               auto params = c.params(x, y, bias_as_given(l));
+               if (unrolled) {
+                 step.template_name(std::to_string(c.kh))
+                     .template_name(std::to_string(c.kw))
+                     .template_name(std::to_string(c.window.strides[1]))
+                     .template_name("7");
+                 if (const auto sums = wanted_row_sums(l)) {
+                   step.template_name("true");
+                   params.emplace_back("row_sums", *sums);
+                 }
+               }
+               step.pointer(x).pointer(w).pointer(y);
+               if (!unrolled) step.pointer(l.part_workspace("rows", ElementType::F32, Dim(scratch)));
+               step.params(std::move(params));
+               if (unrolled && c.kh < 7)
+                 step.specialised();  // rows are short against what it takes to find their edges: up to half of the time
+               finish_conv(l, step, c, y);
+             });
 }
 
 /// Pairs of rows, and of columns the two beside them.
 void consider_depthwise_winograd(Lowering& l, const ConvCall& c) {
   if (!is_depthwise(c) || !has_depthwise_winograd(l.target(), c)) return;
-  constexpr double kBegin = 20;  // multiply-adds of vectors that two rows of one take to begin
+  constexpr double kBegin = 20;                    // multiply-adds of vectors that two rows of one take to begin
   const double beside = 4 * c.cin < 1024 ? 0 : 2;  // what a pixel waits for L2, where the next is in another line of each page
   const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;
-  const double pairs = static_cast<double>(c.likely_slices() * ((ConvCall::likely(c.oh) + 1) / 2)), steps = (12 + beside) * static_cast<double>(ConvCall::likely(c.ow)) + kBegin;
-  l.consider("depthwise_winograd", pairs * steps * static_cast<double>(channels), 0, [&l, c] {
-    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise_winograd(conv_weights(l), c.cin));
-    StepBuilder step = l.call("depthwise_winograd");
-    auto params = c.params(x, y, bias_as_given(l));
-    if (const auto sums = wanted_row_sums(l)) {
-      step.template_name("true");
-      params.emplace_back("row_sums", *sums);
-    }
-    step.pointer(x).pointer(w).pointer(y).params(std::move(params)).specialised();
-    finish_conv(l, step, c, y);
-  }, 4 * 3 * c.cin);
+  const double pairs = static_cast<double>(c.likely_slices() * ((ConvCall::likely(c.oh) + 1) / 2)),
+               steps = (12 + beside) * static_cast<double>(ConvCall::likely(c.ow)) + kBegin;
+  l.consider(
+      "depthwise_winograd", pairs * steps * static_cast<double>(channels), 0,
+      [&l, c] {
+        const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+        const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise_winograd(conv_weights(l), c.cin));
+        StepBuilder step = l.call("depthwise_winograd");
+        auto params = c.params(x, y, bias_as_given(l));
+        if (const auto sums = wanted_row_sums(l)) {
+          step.template_name("true");
+          params.emplace_back("row_sums", *sums);
+        }
+        step.pointer(x).pointer(w).pointer(y).params(std::move(params)).specialised();
+        finish_conv(l, step, c, y);
+      },
+      4 * 3 * c.cin);
 }
 
 /// Pixels that are a part of a vector, with nothing between them.
@@ -189,24 +207,28 @@ void consider_depthwise_narrow(Lowering& l, const ConvCall& c) {
   if (!is_depthwise(c) || !has_unrolled_rows(c) || c.window.strides[1] != 1 || c.cin >= lanes || lanes % c.cin != 0) return;
   const Layout dense{true, c.cin};
   if (l.in_any(0).layout != dense || l.out_layout(0) != dense || l.node().epilogue_operands > 0 || wants_row_sums(l)) return;
-  const int64_t columns = ConvCall::likely(c.ow), together = kVectors * lanes / c.cin, padded = (columns + together - 1) / together * together;
-  l.consider("depthwise_narrow", c.macs * static_cast<double>(padded) / static_cast<double>(std::max<int64_t>(columns, 1)), 0, [&l, c, dense] {
-    const View x = l.in(0, dense), y = l.out_any(0);
-    ONNXC_CHECK(x.layout == dense && y.layout == dense, "nothing lies between the pixels of depthwise_narrow");
-    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
-    StepBuilder step = l.call("depthwise_narrow");
-    for (const int64_t value : {c.kh, c.kw, c.cin}) step.template_name(std::to_string(value));
-    step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
-    if (c.kh < 7) step.specialised();
-    finish_conv(l, step, c, y);
-  });
+  const int64_t columns = ConvCall::likely(c.ow), together = kVectors * lanes / c.cin,
+                padded = (columns + together - 1) / together * together;
+  l.consider("depthwise_narrow", c.macs * static_cast<double>(padded) / static_cast<double>(std::max<int64_t>(columns, 1)), 0,
+             [&l, c, dense] {
+               const View x = l.in(0, dense), y = l.out_any(0);
+               ONNXC_CHECK(x.layout == dense && y.layout == dense, "nothing lies between the pixels of depthwise_narrow");
+               const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
+               StepBuilder step = l.call("depthwise_narrow");
+               for (const int64_t value : {c.kh, c.kw, c.cin}) step.template_name(std::to_string(value));
+               step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
+               if (c.kh < 7) step.specialised();
+               finish_conv(l, step, c, y);
+             });
 }
 
 /// Groups that are a part of a vector, or one.
 void consider_grouped(Lowering& l, const ConvCall& c) {
   const int64_t channels = c.cin / c.group, lanes = l.target().vector_floats;
   const bool odd_width = c.kw % 2 == 1 && c.kw <= 7;
-  if (c.is_deep() || c.group == 1 || channels < 2 || c.cout != c.cin || lanes % channels != 0 || !odd_width || c.window.dilations[1] != 1 || c.window.strides[1] > 2) return;
+  if (c.is_deep() || c.group == 1 || channels < 2 || c.cout != c.cin || lanes % channels != 0 || !odd_width || c.window.dilations[1] != 1 ||
+      c.window.strides[1] > 2)
+    return;
   // More pixels where nothing is to be shuffled, if there are registers.
   const int pixels = channels == lanes && l.target().vector_registers() >= 32 ? 14 : 7;
   const pack::ConvShape shape{.cout = c.cout, .cin = channels, .kh = c.kh, .kw = c.kw};
@@ -235,7 +257,12 @@ void consider_narrow(Lowering& l, const ConvCall& c) {
 }
 
 void consider_direct(Lowering& l, const ConvCall& c) {
-  const TiledProduct product{.m = c.pixels, .n = c.cout / c.group, .k = c.cin / c.group * c.taps(), .line = c.likely(c.ow), .pairs = !c.is_deep() && c.cin / c.group % 2 == 0, .likely = c.image_pixels()};
+  const TiledProduct product{.m = c.pixels,
+                             .n = c.cout / c.group,
+                             .k = c.cin / c.group * c.taps(),
+                             .line = c.likely(c.ow),
+                             .pairs = !c.is_deep() && c.cin / c.group % 2 == 0,
+                             .likely = c.image_pixels()};
   const Tile tile = choose_tile(l.target(), product);
   const char* const row = c.is_deep() ? "conv_3d" : "conv";
   consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, row, tile, product](const Storage& storage) {
@@ -256,10 +283,15 @@ void lower_reference(Lowering& l) {
   const Window window = conv_window(l.node(), l.extents(0), l.extents(1));
   const View x = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_conv");
-  step.tensor(y).tensor(x).tensor(w).macs(element_count(l.extents(1)) * element_count({y.extents.begin() + 2, y.extents.end()}) * y.extents[0]);
+  step.tensor(y).tensor(x).tensor(w).macs(element_count(l.extents(1)) * element_count({y.extents.begin() + 2, y.extents.end()}) *
+                                          y.extents[0]);
   if (l.has(2)) step.pointer(l.in(2));
   else step.name(fmt::format("static_cast<const {}*>(nullptr)", info(y.element).cpp_name));
-  step.params({{"strides", dims_arg(window.strides)}, {"dilations", dims_arg(window.dilations)}, {"pads", dims_arg(window.pads_begin)}, {"group", dim_arg(l.node().integer("group", 1))}}).emit();
+  step.params({{"strides", dims_arg(window.strides)},
+               {"dilations", dims_arg(window.dilations)},
+               {"pads", dims_arg(window.pads_begin)},
+               {"group", dim_arg(l.node().integer("group", 1))}})
+      .emit();
 }
 
 void lower_conv(Lowering& l) {
@@ -305,7 +337,16 @@ std::vector<const Node*> absorbed(const Surroundings& around, const Node& node, 
 }  // namespace
 
 extern const Operator op_Conv;
-const Operator op_Conv{.name = "Conv", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_conv, .evaluate = evaluate_conv, .lower = lower_conv,
-                       .layout = LayoutRule::Prefers, .planar = planar_conv, .takes_epilogue = has_fast_conv, .absorbs = absorbed};
+const Operator op_Conv{.name = "Conv",
+                       .min_inputs = 2,
+                       .max_inputs = 3,
+                       .max_outputs = 1,
+                       .infer = infer_conv,
+                       .evaluate = evaluate_conv,
+                       .lower = lower_conv,
+                       .layout = LayoutRule::Prefers,
+                       .planar = planar_conv,
+                       .takes_epilogue = has_fast_conv,
+                       .absorbs = absorbed};
 
 }  // namespace onnxc

@@ -17,11 +17,18 @@ namespace onnxc {
 
 inline Extents conv_spatial(const Extents& extents) { return {extents.begin() + 2, extents.end()}; }
 
-inline Window conv_window(const Node& node, const Extents& x, const Extents& w) { return read_window(node, conv_spatial(x), conv_spatial(w)); }
+inline Window conv_window(const Node& node, const Extents& x, const Extents& w) {
+  return read_window(node, conv_spatial(x), conv_spatial(w));
+}
 
 /// What kernels of volumes are told of the depth, behind the strides of pixels.
 inline std::vector<std::pair<std::string, Arg>> depth_params(const WindowAxis& z) {
-  return {{"d", dim_arg(z.in)}, {"od", dim_arg(z.out)}, {"kd", dim_arg(z.kernel)}, {"stride_z", dim_arg(z.stride)}, {"dilation_z", dim_arg(z.dilation)}, {"pad_front", dim_arg(z.pad_begin)}};
+  return {{"d", dim_arg(z.in)},
+          {"od", dim_arg(z.out)},
+          {"kd", dim_arg(z.kernel)},
+          {"stride_z", dim_arg(z.stride)},
+          {"dilation_z", dim_arg(z.dilation)},
+          {"pad_front", dim_arg(z.pad_begin)}};
 }
 
 /// What all kernels of this family are told. `window`: over rows and columns; `depth`: that of volumes, where it is not plain.
@@ -78,11 +85,24 @@ struct ConvCall {
     return window.pads_begin[0] == Dim(0) && window.pads_begin[1] == Dim(0) && window.pads_end[0] == Dim(0) && window.pads_end[1] == Dim(0);
   }
   std::vector<std::pair<std::string, Arg>> params(const View& x, const View& y, std::optional<PointerArg> bias) const {
-    std::vector<std::pair<std::string, Arg>> list{
-        {"n", dim_arg(n)}, {"h", dim_arg(h)}, {"w", dim_arg(w)}, {"cin", dim_arg(cin)}, {"oh", dim_arg(oh)}, {"ow", dim_arg(ow)}, {"cout", dim_arg(cout)},
-        {"kh", dim_arg(kh)}, {"kw", dim_arg(kw)}, {"stride_y", dim_arg(window.strides[0])}, {"stride_x", dim_arg(window.strides[1])},
-        {"dilation_y", dim_arg(window.dilations[0])}, {"dilation_x", dim_arg(window.dilations[1])}, {"pad_top", dim_arg(window.pads_begin[0])},
-        {"pad_left", dim_arg(window.pads_begin[1])}, {"group", dim_arg(group)}, {"x_pixel", dim_arg(x.layout.pixel_stride)}, {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+    std::vector<std::pair<std::string, Arg>> list{{"n", dim_arg(n)},
+                                                  {"h", dim_arg(h)},
+                                                  {"w", dim_arg(w)},
+                                                  {"cin", dim_arg(cin)},
+                                                  {"oh", dim_arg(oh)},
+                                                  {"ow", dim_arg(ow)},
+                                                  {"cout", dim_arg(cout)},
+                                                  {"kh", dim_arg(kh)},
+                                                  {"kw", dim_arg(kw)},
+                                                  {"stride_y", dim_arg(window.strides[0])},
+                                                  {"stride_x", dim_arg(window.strides[1])},
+                                                  {"dilation_y", dim_arg(window.dilations[0])},
+                                                  {"dilation_x", dim_arg(window.dilations[1])},
+                                                  {"pad_top", dim_arg(window.pads_begin[0])},
+                                                  {"pad_left", dim_arg(window.pads_begin[1])},
+                                                  {"group", dim_arg(group)},
+                                                  {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                                                  {"y_pixel", dim_arg(y.layout.pixel_stride)}};
     if (is_deep()) std::ranges::move(depth_params(depth), std::back_inserter(list));
     if (bias) list.emplace_back("bias", *bias);
     return list;
@@ -100,7 +120,9 @@ inline Layout conv_input_layout(Lowering& l, int input = 0) {
 inline Packed conv_panels(Lowering& l, const pack::ConvShape& shape, const Tile& tile) {
   const std::span<const float> w = conv_weights(l);
   const int64_t lanes = l.target().vector_floats;
-  return {w, pack::conv_size(shape), [w, shape, lanes, pairs = tile.pairs] { return pairs ? pack::pairs(pack::conv(w, shape), shape.nr, lanes) : pack::conv(w, shape); }};
+  return {w, pack::conv_size(shape), [w, shape, lanes, pairs = tile.pairs] {
+            return pairs ? pack::pairs(pack::conv(w, shape), shape.nr, lanes) : pack::conv(w, shape);
+          }};
 }
 
 inline std::optional<PointerArg> conv_bias(Lowering& l, const pack::ConvShape& shape) {
@@ -111,8 +133,13 @@ inline std::optional<PointerArg> conv_bias(Lowering& l, const pack::ConvShape& s
 inline std::optional<PointerArg> bias_as_given(Lowering& l) { return l.has(2) ? std::optional(l.in(2).pointer) : std::nullopt; }
 
 /// What gemm is told of a 1x1 convolution.
-inline std::vector<std::pair<std::string, Arg>> gemm_params(Lowering& l, const ConvCall& c, const View& x, const View& y, const pack::ConvShape& shape) {
-  std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(c.pixels)}, {"n", dim_arg(c.cout)}, {"k", dim_arg(c.cin)}, {"lda", dim_arg(x.layout.pixel_stride)}, {"ldc", dim_arg(y.layout.pixel_stride)}};
+inline std::vector<std::pair<std::string, Arg>> gemm_params(Lowering& l, const ConvCall& c, const View& x, const View& y,
+                                                            const pack::ConvShape& shape) {
+  std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(c.pixels)},
+                                                  {"n", dim_arg(c.cout)},
+                                                  {"k", dim_arg(c.cin)},
+                                                  {"lda", dim_arg(x.layout.pixel_stride)},
+                                                  {"ldc", dim_arg(y.layout.pixel_stride)}};
   if (const auto bias = conv_bias(l, shape)) params.emplace_back("bias", *bias);
   return params;
 }

@@ -45,10 +45,13 @@ int64_t padded_width(const Lowering& l, const ConvCall& c, const PlanarTile& til
 }
 
 /// Calls a kernel on the image that Conv `l` reads. `y`: where the results go. `finish` gives the step its epilogues.
-void call_planar(Lowering& l, std::string_view row, const PlanarTile& tile, const View& y, const std::function<void(StepBuilder&)>& finish) {
+void call_planar(Lowering& l, std::string_view row, const PlanarTile& tile, const View& y,
+                 const std::function<void(StepBuilder&)>& finish) {
   const ConvCall c(l);
   const View x = l.in(0);
-  const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::conv_stem(conv_weights(l), {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = static_cast<int>(c.cout)}));
+  const PointerArg w = l.weights(
+      conv_weights_name(l), ElementType::F32,
+      pack::conv_stem(conv_weights(l), {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = static_cast<int>(c.cout)}));
   const auto bias = bias_as_given(l);
   const int64_t rows = (std::min(c.oh.value(), kBand) - 1) * c.window.strides[0] + (c.kh - 1) * c.window.dilations[0] + 1;
   const int64_t pitch = padded_width(l, c, tile) + (c.kw - 1) * c.window.dilations[1];
@@ -66,16 +69,20 @@ EpilogueShape planes(const Extents& y) { return {.row_extents = {y[0], y[1]}, .r
 
 PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
   const Extents &x = graph[node.input(0)].type.extents, &y = graph[node.outputs[0]].type.extents;
-  if (!has_fast_conv(graph, node) || x.size() != 4 || node.integer("group", 1) != 1 || !x[1].is_constant() || x[1].value() > kFewChannels) return {};
+  if (!has_fast_conv(graph, node) || x.size() != 4 || node.integer("group", 1) != 1 || !x[1].is_constant() || x[1].value() > kFewChannels)
+    return {};
   const Window window = conv_window(node, x, graph[node.input(1)].type.extents);
   // Not more than half a vector of outputs, and rows that are worth vectors.
-  const bool narrow = y[1].value() <= kFewChannels && 2 * y[1].value() <= vector_floats && y[2].is_constant() && y[3].is_constant() && 2 * y[3].value() > vector_floats;
-  return {.reads = true, .writes = narrow && window.strides[1] == 1 && window.pads_begin[0].is_constant() && window.pads_begin[1].is_constant()};
+  const bool narrow = y[1].value() <= kFewChannels && 2 * y[1].value() <= vector_floats && y[2].is_constant() && y[3].is_constant() &&
+                      2 * y[3].value() > vector_floats;
+  return {.reads = true,
+          .writes = narrow && window.strides[1] == 1 && window.pads_begin[0].is_constant() && window.pads_begin[1].is_constant()};
 }
 
 bool planar_conv_pools(const Graph& graph, const Node& conv, const Target& target) {
   const Extents& y = graph[conv.outputs[0]].type.extents;
-  return conv.is("Conv") && planar_conv(graph, conv, target.vector_floats).writes && choose_pooled_tile(target, y[3].value(), y[1].value()).rows > 0;
+  return conv.is("Conv") && planar_conv(graph, conv, target.vector_floats).writes &&
+         choose_pooled_tile(target, y[3].value(), y[1].value()).rows > 0;
 }
 
 void lower_planar_conv_pool(Lowering& pool) {
@@ -93,9 +100,8 @@ void consider_conv_planar(Lowering& l) {
   const PlanarTile tile = choose_planar_tile(l.target(), c.ow.value(), c.cout);
   l.consider("conv_planar", c.macs * static_cast<double>(padded_width(l, c, tile)) / static_cast<double>(c.ow.value()), 0, [&l, c, tile] {
     const View y = l.out_any(0);
-    call_planar(l, "conv_planar", tile, y, [&](StepBuilder& step) {
-      step.template_name(std::to_string(tile.rows)).epilogue(l.epilogue(planes(y.extents), step));
-    });
+    call_planar(l, "conv_planar", tile, y,
+                [&](StepBuilder& step) { step.template_name(std::to_string(tile.rows)).epilogue(l.epilogue(planes(y.extents), step)); });
   });
 }
 

@@ -17,7 +17,9 @@ bool is_per_channel(const Extents& factor, const Extents& image) {
 }
 
 /// The number of the Map's input that is the factor.
-int factor_of(const Graph& graph, const Node& map) { return is_per_channel(graph[map.inputs[1]].type.extents, graph[map.outputs[0]].type.extents) ? 1 : 0; }
+int factor_of(const Graph& graph, const Node& map) {
+  return is_per_channel(graph[map.inputs[1]].type.extents, graph[map.outputs[0]].type.extents) ? 1 : 0;
+}
 
 }  // namespace
 
@@ -27,7 +29,8 @@ const Node* scale_before(const Surroundings& around, const Node& conv) {
   const Node* const map = around.only_producer(conv.input(0));
   if (map == nullptr || !map->is_map() || map->inputs.size() != 2 || !is_product(*map->epilogue)) return nullptr;
   const Extents& image = graph[map->outputs[0]].type.extents;
-  const ValueId factor = map->inputs[static_cast<std::size_t>(factor_of(graph, *map))], scaled = map->inputs[static_cast<std::size_t>(1 - factor_of(graph, *map))];
+  const ValueId factor = map->inputs[static_cast<std::size_t>(factor_of(graph, *map))],
+                scaled = map->inputs[static_cast<std::size_t>(1 - factor_of(graph, *map))];
   if (!is_per_channel(graph[factor].type.extents, image) || !(graph[scaled].type.extents == image)) return nullptr;
   if (graph.constant(factor) != nullptr || graph.constant(scaled) != nullptr) return nullptr;
   const bool few_weights = graph[conv.input(1)].type.extents[0].value() < image[2].value() * image[3].value();
@@ -45,7 +48,14 @@ void lower_scaled_conv(Lowering& l) {
   const PointerArg w = l.weights(conv_weights_name(l), conv_panels(l, shape, tile));
   const PointerArg scaled = l.part_workspace("scaled", ElementType::F32, Dim(panels * c.cin * tile.nr));
   StepBuilder step = l.call("gemm_scaled");
-  tile_args(step, tile, true).pointer(x).pointer(w).pointer(s).pointer(y).pointer(scaled).params(gemm_params(l, c, x, y, shape)).dim(c.image_pixels());
+  tile_args(step, tile, true)
+      .pointer(x)
+      .pointer(w)
+      .pointer(s)
+      .pointer(y)
+      .pointer(scaled)
+      .params(gemm_params(l, c, x, y, shape))
+      .dim(c.image_pixels());
   finish_conv(l, step, c, y);
 }
 

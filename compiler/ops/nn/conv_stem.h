@@ -10,7 +10,8 @@ namespace onnxc {
 struct Stem {
   ConvCall call;
   Tile tile;
-  bool joined;  ///< the image is channels-last without gaps: for the kernel, a planar one of one channel, whose rows, taps and strides are cin times as long
+  bool
+      joined;  ///< the image is channels-last without gaps: for the kernel, a planar one of one channel, whose rows, taps and strides are cin times as long
 
   /// Floats of the image between neighbours of a row.
   int64_t pixel() const { return joined ? call.cin : 1; }

@@ -99,14 +99,13 @@ void lower_reference(Lowering& l) {
   const View x = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_conv_transpose");
   step.type(y.element).tensor(y).tensor(x).tensor(w);
-  if (l.has(2))
-    step.pointer(l.in(2));
-  else
-    step.name("nullptr");
+  if (l.has(2)) step.pointer(l.in(2));
+  else step.name("nullptr");
   step.params({{"strides", dims_arg(window.strides)},
                {"dilations", dims_arg(window.dilations)},
                {"pads", dims_arg(window.pads_begin)},
-               {"group", dim_arg(l.node().integer("group", 1))}}).emit();
+               {"group", dim_arg(l.node().integer("group", 1))}})
+      .emit();
 }
 
 void lower_conv_transpose(Lowering& l) {
@@ -119,7 +118,8 @@ void lower_conv_transpose(Lowering& l) {
   const Window window = s.plane();
   const int64_t group = l.node().integer("group", 1), cin = w_extents[0].value(), cout = w_extents[1].value() * group,
                 kd = s.z.kernel.value(), kh = window.kernel[0].value(), kw = window.kernel[1].value();
-  const Dim n = s.n, h = s.y.in, w = s.x.in, oh = s.y.out, ow = s.x.out, phase_pixels = ceil_div(s.z.out, s.z.stride) * ceil_div(oh, window.strides[0]) * ceil_div(ow, window.strides[1]);
+  const Dim n = s.n, h = s.y.in, w = s.x.in, oh = s.y.out, ow = s.x.out,
+            phase_pixels = ceil_div(s.z.out, s.z.stride) * ceil_div(oh, window.strides[0]) * ceil_div(ow, window.strides[1]);
   const Tile tile = choose_tile(l.target(), {.m = n * phase_pixels, .n = cout / group, .k = cin / group * kd * kh * kw});
   const std::span<const float> taps = l.constant(1)->as<float>();
   const pack::ConvShape shape{.cout = cout, .cin = cin / group, .kh = kd * kh, .kw = kw, .group = group, .nr = tile.nr};
@@ -128,8 +128,9 @@ void lower_conv_transpose(Lowering& l) {
   const int64_t lanes = l.target().vector_floats, channels = (cin + lanes - 1) / lanes * lanes;
   const bool narrow = !s.is_deep() && is_narrow(cout, group) && 2 * cout * channels < tile.nr * cin;  // a step of it takes twice as long
   const std::string& name = l.graph()[l.node().input(1)].name;
-  const PointerArg weights = narrow ? l.weights(name, ElementType::F32, pack::narrow(taps, shape, lanes, true))
-                                    : l.weights(name, {taps, pack::conv_size(shape), [taps, shape] { return pack::conv_transpose(taps, shape); }});
+  const PointerArg weights =
+      narrow ? l.weights(name, ElementType::F32, pack::narrow(taps, shape, lanes, true))
+             : l.weights(name, {taps, pack::conv_size(shape), [taps, shape] { return pack::conv_transpose(taps, shape); }});
   std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(n)},
                                                   {"h", dim_arg(h)},
                                                   {"w", dim_arg(w)},

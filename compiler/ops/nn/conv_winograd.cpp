@@ -26,8 +26,12 @@ struct Form {
   /// That a kernel of such a length is cut into, with zeros where it ends.
   int64_t pieces(int64_t length) const { return (length + taps - 1) / taps; }
   /// Whether these are the convolution's kernel and stride.
-  bool takes_all_of(const ConvCall& c) const { return taps == c.kh && taps == c.kw && stride == c.window.strides[0] && (stride == 1 || !c.is_deep()); }
-  std::string name(std::string_view kernel) const { return fmt::format("{}{}_{}_{}", kernel, stride == 1 ? "" : "_stride2", outputs, taps); }
+  bool takes_all_of(const ConvCall& c) const {
+    return taps == c.kh && taps == c.kw && stride == c.window.strides[0] && (stride == 1 || !c.is_deep());
+  }
+  std::string name(std::string_view kernel) const {
+    return fmt::format("{}{}_{}_{}", kernel, stride == 1 ? "" : "_stride2", outputs, taps);
+  }
 };
 
 StepBuilder& form_args(StepBuilder& step, const Form& form, const Tile& tile) {
@@ -47,7 +51,8 @@ int64_t blocks_of(int64_t items, int64_t fits, int64_t least, int64_t threads) {
 /// In both directions; `plain`: its kernel transforms the weights.
 void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool plain) {
   const int outputs = form.outputs;
-  const int64_t frequencies = int64_t{form.points()} * form.points(), kept = int64_t{form.kept()} * form.kept(), taps = int64_t{form.taps} * form.taps;
+  const int64_t frequencies = int64_t{form.points()} * form.points(), kept = int64_t{form.kept()} * form.kept(),
+                taps = int64_t{form.taps} * form.taps;
   const int64_t several = c.kd() * form.pieces(c.kh) * form.pieces(c.kw);  // taps of a frequency
   const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
   const int64_t tiles = c.likely_slices() * down * across, channels = several * c.cin;
@@ -66,13 +71,17 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
   const bool in_l2 = 4 * (frequencies * block * pitch(c.cin) + kept * transformed + taps * channels * c.cout) <= 2 * l.target().l2_bytes;
   const bool in_l1 = 4 * kept * transformed <= 2 * l.target().l1_bytes;  // or nearly so: the rate is that of stores beyond
   const double plain_tiles = in_l1 ? 3 : (in_l2 ? 3 : 5) * rate;
-  const int64_t whole = block == 0 ? 0 : tiles / block, rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
+  const int64_t whole = block == 0 ? 0 : tiles / block,
+                rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? taps : kept) * channels * columns;
   // Transforming takes 5 cycles for each frequency of a tile's vector of input channels, 3.2 of output channels (Zen 4): as many multiply-adds of a vector.
-  const double transforms = rate * static_cast<double>(tiles * frequencies) * (5.0 * static_cast<double>((channels + 15) / 16 * 16) + 3.2 * static_cast<double>(columns));
+  const double transforms = rate * static_cast<double>(tiles * frequencies) *
+                            (5.0 * static_cast<double>((channels + 15) / 16 * 16) + 3.2 * static_cast<double>(columns));
   constexpr double kEarned = 1.05;  // what it has to be quicker by than a direct convolution, whose weights and error are smaller
-  const double macs =
-      ((static_cast<double>(rows * frequencies) + (plain ? plain_tiles * static_cast<double>(blocks * kept) : 0)) * static_cast<double>(channels) * static_cast<double>(columns) + transforms) * relative * kEarned;
+  const double macs = ((static_cast<double>(rows * frequencies) + (plain ? plain_tiles * static_cast<double>(blocks * kept) : 0)) *
+                           static_cast<double>(channels) * static_cast<double>(columns) +
+                       transforms) *
+                      relative * kEarned;
   const std::string row = form.name("winograd");
   const auto build = [&l, c, row, form, taps, several, channels, plain, block, room, bytes, tile = tile](const Storage& storage) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
@@ -80,9 +89,11 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
     const Packed packed{conv_weights(l), bytes / 4, [&l, c, shape, plain, form] {
                           const auto panels = [&](std::span<const float> weights) {
                             if (plain) return pack::conv_stem(weights, shape);
-                            return form.stride == 1 ? pack::winograd(weights, shape, form.outputs) : pack::winograd_stride2(weights, shape, form.outputs);
+                            return form.stride == 1 ? pack::winograd(weights, shape, form.outputs)
+                                                    : pack::winograd_stride2(weights, shape, form.outputs);
                           };
-                          return form.takes_all_of(c) ? panels(conv_weights(l)) : panels(pack::square_pieces(conv_weights(l), c.kd(), c.kh, c.kw, form.taps));
+                          return form.takes_all_of(c) ? panels(conv_weights(l))
+                                                      : panels(pack::square_pieces(conv_weights(l), c.kd(), c.kh, c.kw, form.taps));
                         }};
     std::vector<std::pair<std::string, Arg>> scales;
     const std::vector<float> factors = storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape);
@@ -99,9 +110,11 @@ void consider_winograd(Lowering& l, const ConvCall& c, const Form& form, bool pl
     finish_conv(l, step, c, y);
   };
   if (plain)
-    consider_stored(l, {row, macs, static_cast<double>(blocks), taps * channels, columns, "plain weights", (taps * several - c.taps()) * c.cin * c.cout}, candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows), build);
-  else
-    l.consider(row, macs, static_cast<double>(bytes), [build] { build(Storage()); }, bytes - 4 * c.taps() * c.cin * c.cout);
+    consider_stored(
+        l,
+        {row, macs, static_cast<double>(blocks), taps * channels, columns, "plain weights", (taps * several - c.taps()) * c.cin * c.cout},
+        candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows), build);
+  else l.consider(row, macs, static_cast<double>(bytes), [build] { build(Storage()); }, bytes - 4 * c.taps() * c.cin * c.cout);
 }
 
 /// What is known of a direction; `taps`, `dilation` and `outputs` of the kernel and of the result.
@@ -113,8 +126,10 @@ struct Direction {
 void consider_winograd_line(Lowering& l, const ConvCall& c, const Form& form, bool down) {
   const Direction vertical{c.kh, c.window.dilations[0], c.likely(c.oh)}, horizontal{c.kw, c.window.dilations[1], c.likely(c.ow)};
   const Direction &along = down ? vertical : horizontal, &across = down ? horizontal : vertical;
-  const int64_t points = form.points(), n = c.n.is_constant() ? c.n.value() : 1, pieces = form.pieces(along.taps), taps = across.taps * pieces;
-  const int64_t tiles = std::max<int64_t>(1, ((along.outputs + along.dilation - 1) / along.dilation + form.outputs - 1) / form.outputs * along.dilation);
+  const int64_t points = form.points(), n = c.n.is_constant() ? c.n.value() : 1, pieces = form.pieces(along.taps),
+                taps = across.taps * pieces;
+  const int64_t tiles =
+      std::max<int64_t>(1, ((along.outputs + along.dilation - 1) / along.dilation + form.outputs - 1) / form.outputs * along.dilation);
   // A block: tiles of one line if that is long, else lines, whose transformed input fits most of L2.
   const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * points * pieces * (c.cin + 16)));
   const int64_t sharers = n * across.outputs == 1 ? l.threads() : 1, ranges = blocks_of(tiles, fits, kLeastTiles, sharers);
@@ -126,22 +141,29 @@ void consider_winograd_line(Lowering& l, const ConvCall& c, const Form& form, bo
   const int64_t width = ranges > 1 ? (even + tile.rows - 1) / tile.rows * tile.rows : tiles;
   const int64_t blocks = n * ((across.outputs + lines - 1) / lines) * ((tiles + width - 1) / width);
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * points * taps * c.cin * columns;
-  const double macs = static_cast<double>(blocks * padded_rows(lines * width, tile.rows) * points) * static_cast<double>(taps * c.cin) * static_cast<double>(columns) * relative;
+  const double macs = static_cast<double>(blocks * padded_rows(lines * width, tile.rows) * points) * static_cast<double>(taps * c.cin) *
+                      static_cast<double>(columns) * relative;
   const std::string row = form.name("winograd_line");
-  l.consider(row, macs, static_cast<double>(bytes * blocks), [&l, c, row, form, down, lines, width, reach, pieces, bytes, tile = tile] {
-    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
-    const PointerArg w = l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, form, down] { return pack::winograd_line(conv_weights(l), shape, form.outputs, form.taps, down); }});
-    const int64_t floats = form.points() * (plane(pieces * (lines + reach) * width * pitch(c.cin)) + plane(lines * width * tile.nr));
-    const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(floats));
-    auto params = c.params(x, y, conv_bias(l, shape));
-    params.emplace_back("weights_end", name_arg("weights_end"));
-    StepBuilder step = l.call(row);
-    form_args(step, form, tile);
-    if (down) step.template_name("true");
-    step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(lines).dim(width);
-    finish_conv(l, step, c, y);
-  }, bytes - 4 * c.kh * c.kw * c.cin * c.cout);
+  l.consider(
+      row, macs, static_cast<double>(bytes * blocks),
+      [&l, c, row, form, down, lines, width, reach, pieces, bytes, tile = tile] {
+        const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+        const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
+        const PointerArg w =
+            l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, form, down] {
+                                               return pack::winograd_line(conv_weights(l), shape, form.outputs, form.taps, down);
+                                             }});
+        const int64_t floats = form.points() * (plane(pieces * (lines + reach) * width * pitch(c.cin)) + plane(lines * width * tile.nr));
+        const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(floats));
+        auto params = c.params(x, y, conv_bias(l, shape));
+        params.emplace_back("weights_end", name_arg("weights_end"));
+        StepBuilder step = l.call(row);
+        form_args(step, form, tile);
+        if (down) step.template_name("true");
+        step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(lines).dim(width);
+        finish_conv(l, step, c, y);
+      },
+      bytes - 4 * c.kh * c.kw * c.cin * c.cout);
 }
 
 /// The forms for a kernel of such a length along lines; `pieces`: it may be cut.

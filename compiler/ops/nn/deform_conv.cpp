@@ -14,15 +14,18 @@ Extents spatial(const Extents& extents) { return {extents.begin() + 2, extents.e
 void infer_deform_conv(Inference& n) {
   const Extents x = n.extents(0), w = n.extents(1), offset = n.extents(2);
   if (x.size() < 3 || x.size() > 8) n.fail(fmt::format("the input has rank {}; [n, c, spatial...] is needed", x.size()));
-  if (w.size() != x.size() || offset.size() != x.size()) n.fail(fmt::format("the input has rank {}, the weights {}, the offsets {}", x.size(), w.size(), offset.size()));
+  if (w.size() != x.size() || offset.size() != x.size())
+    n.fail(fmt::format("the input has rank {}, the weights {}, the offsets {}", x.size(), w.size(), offset.size()));
   if (!is_float(n.element(0))) n.fail(fmt::format("the input is {}, not a float", name(n.element(0))));
   for (int i = 1; i < 5; ++i) {
-    if (n.has(i) && n.element(i) != n.element(0)) n.fail(fmt::format("input {} is {}, input 0 {}", i, name(n.element(i)), name(n.element(0))));
+    if (n.has(i) && n.element(i) != n.element(0))
+      n.fail(fmt::format("input {} is {}, input 0 {}", i, name(n.element(i)), name(n.element(0))));
   }
   const int64_t group = n.node().integer("group", 1), offset_group = n.node().integer("offset_group", 1);
   if (group < 1 || offset_group < 1) n.fail(fmt::format("group is {}, offset_group {}", group, offset_group));
   n.unify(x[1], w[1] * group, "the channels of the input and the weights");
-  if (w[0].is_constant() && w[0].value() % group != 0) n.fail(fmt::format("{} output channels do not divide by group {}", w[0].value(), group));
+  if (w[0].is_constant() && w[0].value() % group != 0)
+    n.fail(fmt::format("{} output channels do not divide by group {}", w[0].value(), group));
   n.unify(x[1], floor_div(x[1], offset_group) * offset_group, "the channels do not divide by offset_group");
   const Extents out = window_output(n.node(), read_window(n.node(), spatial(x), spatial(w)), spatial(x));
   const Dim taps = element_count(spatial(w)) * offset_group;
@@ -43,7 +46,11 @@ void infer_deform_conv(Inference& n) {
 void evaluate_deform_conv(Evaluation& e) {
   const auto& w = e.input(1).shape;
   const Window window = read_window(e.node(), spatial(to_extents(e.input(0).shape)), spatial(to_extents(w)));
-  scalar::DeformConvParams p{.strides = {}, .dilations = {}, .pads = {}, .group = e.node().integer("group", 1), .offset_group = e.node().integer("offset_group", 1)};
+  scalar::DeformConvParams p{.strides = {},
+                             .dilations = {},
+                             .pads = {},
+                             .group = e.node().integer("group", 1),
+                             .offset_group = e.node().integer("offset_group", 1)};
   int64_t taps = e.input(0).shape[1];
   for (std::size_t i = 0; i < window.rank(); ++i) {
     p.strides[p.strides.size++] = window.strides[i];
@@ -53,7 +60,8 @@ void evaluate_deform_conv(Evaluation& e) {
   }
   std::vector<double> work(static_cast<std::size_t>(taps));
   for_float(e.type(0), [&]<class T>() {
-    scalar::deform_conv<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), e.in<T>(2).data, e.has(3) ? e.in<T>(3).data : nullptr, e.has(4) ? e.in<T>(4).data : nullptr, work.data(), p);
+    scalar::deform_conv<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), e.in<T>(2).data, e.has(3) ? e.in<T>(3).data : nullptr,
+                           e.has(4) ? e.in<T>(4).data : nullptr, work.data(), p);
   });
 }
 
@@ -71,14 +79,24 @@ void lower_deform_conv(Lowering& l) {
     if (l.has(i)) call.pointer(in[i]);
     else call.name("nullptr");
   }
-  call.pointer(work).params({{"strides", dims_arg(window.strides)}, {"dilations", dims_arg(window.dilations)}, {"pads", dims_arg(window.pads_begin)},
-                             {"group", dim_arg(l.node().integer("group", 1))}, {"offset_group", dim_arg(l.node().integer("offset_group", 1))}}).emit();
+  call.pointer(work)
+      .params({{"strides", dims_arg(window.strides)},
+               {"dilations", dims_arg(window.dilations)},
+               {"pads", dims_arg(window.pads_begin)},
+               {"group", dim_arg(l.node().integer("group", 1))},
+               {"offset_group", dim_arg(l.node().integer("offset_group", 1))}})
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_DeformConv;
-const Operator op_DeformConv{.name = "DeformConv", .min_inputs = 3, .max_inputs = 5, .max_outputs = 1, .infer = infer_deform_conv, .evaluate = evaluate_deform_conv,
+const Operator op_DeformConv{.name = "DeformConv",
+                             .min_inputs = 3,
+                             .max_inputs = 5,
+                             .max_outputs = 1,
+                             .infer = infer_deform_conv,
+                             .evaluate = evaluate_deform_conv,
                              .lower = lower_deform_conv};
 
 }  // namespace onnxc

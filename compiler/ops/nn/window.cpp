@@ -11,7 +11,8 @@ Window read_window(const Node& node, const Extents& spatial, const DimList& kern
   Window w;
   const auto list = [&](const char* name, std::size_t length, int64_t otherwise, int64_t least) {
     std::vector<int64_t> values = node.integers(name, std::vector<int64_t>(length, otherwise));
-    if (values.size() != length) node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' has {} values where {} are needed", name, values.size(), length));
+    if (values.size() != length)
+      node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' has {} values where {} are needed", name, values.size(), length));
     for (int64_t v : values) {
       if (v < least || v > INT32_MAX) node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' holds {}", name, v));
     }
@@ -21,12 +22,14 @@ Window read_window(const Node& node, const Extents& spatial, const DimList& kern
     for (int64_t k : list("kernel_shape", rank, 1, 1)) w.kernel.push_back(k);
     for (std::size_t i = 0; i < rank && !kernel.empty(); ++i) {
       if (kernel[i].is_constant() && !(kernel[i] == w.kernel[i]))
-        node.fail(ErrorKind::Invalid, fmt::format("kernel_shape[{}] is {} where the weights have {}", i, w.kernel[i].text(), kernel[i].text()));
+        node.fail(ErrorKind::Invalid,
+                  fmt::format("kernel_shape[{}] is {} where the weights have {}", i, w.kernel[i].text(), kernel[i].text()));
     }
   } else {
     w.kernel = kernel;
   }
-  if (w.kernel.size() != rank) node.fail(ErrorKind::Invalid, fmt::format("the kernel has {} axes, the input {} spatial ones", w.kernel.size(), rank));
+  if (w.kernel.size() != rank)
+    node.fail(ErrorKind::Invalid, fmt::format("the kernel has {} axes, the input {} spatial ones", w.kernel.size(), rank));
   w.strides = list("strides", rank, 1, 1);
   w.dilations = list("dilations", rank, 1, 1);
   const std::string auto_pad = node.string("auto_pad", "NOTSET");
@@ -52,7 +55,8 @@ Extents window_output(const Node& node, const Window& w, const Extents& spatial,
   for (std::size_t i = 0; i < spatial.size(); ++i) {
     const Dim reach = (w.kernel[i] - 1) * w.dilations[i] + 1, room = spatial[i] + w.pads_begin[i] + w.pads_end[i] - reach;
     if (room.max_value() < 0 && spatial[i].max_value() > 0)
-      node.fail(ErrorKind::Invalid, fmt::format("the window reaches over {} elements of axis {}, which has {} with its padding", reach.text(), i + 2, (room + reach).text()));
+      node.fail(ErrorKind::Invalid, fmt::format("the window reaches over {} elements of axis {}, which has {} with its padding",
+                                                reach.text(), i + 2, (room + reach).text()));
     Dim n = ceil_mode ? ceil_div(room, w.strides[i]) + 1 : floor_div(room, w.strides[i]) + 1;
     // A last window that would start in the padding at the end is dropped.
     if (ceil_mode) n = min(n, ceil_div(spatial[i] + w.pads_begin[i], w.strides[i]));
@@ -75,7 +79,8 @@ Sliding sliding(const Window& window, const Extents& in, const Extents& out) {
   const auto axis = [&](std::size_t from_last) {
     if (from_last > rank) return WindowAxis{};
     const std::size_t i = rank - from_last;
-    return WindowAxis{in[i + 2], out[i + 2], window.kernel[i], window.strides[i], window.dilations[i], window.pads_begin[i], window.pads_end[i]};
+    return WindowAxis{in[i + 2],           out[i + 2],           window.kernel[i],  window.strides[i],
+                      window.dilations[i], window.pads_begin[i], window.pads_end[i]};
   };
   Sliding s{in[0], axis(3), axis(2), axis(1)};
   if (s.z.is_plain()) {

@@ -28,7 +28,8 @@ void infer_batch_norm(Inference& n) {
       n.unify(n.rank(i) == 1 ? n.extents(i)[0] : Dim(-1), x[1], "the channels of the input and of the parameters");
   } else {  // of the parameters of each position; of channels alone where training does not need more
     for (int i = 1; i <= 4 && n.node().integer("training_mode", 0) != 0; ++i) {
-      if (n.rank(i) + 1 != static_cast<int>(x.size())) n.fail(fmt::format("input {} has shape {}; one for each position of {} is needed with spatial=0", i, text(n.extents(i)), text(x)));
+      if (n.rank(i) + 1 != static_cast<int>(x.size()))
+        n.fail(fmt::format("input {} has shape {}; one for each position of {} is needed with spatial=0", i, text(n.extents(i)), text(x)));
       for (std::size_t k = 1; k < x.size(); ++k) n.unify(n.extents(i)[k - 1], x[k], "the positions of the input and of the parameters");
     }
   }

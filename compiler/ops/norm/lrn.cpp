@@ -25,7 +25,9 @@ Expr quotient(const Node& node, ElementType type) {
   const int base = e.apply(Fn::Add, scaled, e.constant(type, number("bias", 1)));
   const double beta = number("beta", 0.75f);
   const int root = e.apply(Fn::Sqrt, base);
-  const int power = beta == 0.75 ? e.apply(Fn::Mul, root, e.apply(Fn::Sqrt, root)) : beta == 0.5 ? root : e.apply(Fn::Pow, base, e.constant(type, beta));
+  const int power = beta == 0.75  ? e.apply(Fn::Mul, root, e.apply(Fn::Sqrt, root))
+                    : beta == 0.5 ? root
+                                  : e.apply(Fn::Pow, base, e.constant(type, beta));
   e.finish(e.apply(Fn::Div, x, power));
   return e;
 }
@@ -41,12 +43,9 @@ void evaluate_lrn(Evaluation& e) {
     scalar::window_squares<T>(Part{}, reinterpret_cast<T*>(sums->bytes.data()), e.in<T>(0).data,
                               {s[0], s[1], inner, image, inner, 1, image, inner, 1, before(e.node()), after(e.node())});
   };
-  if (e.type(0) == ElementType::F32)
-    run.operator()<float>();
-  else if (e.type(0) == ElementType::F64)
-    run.operator()<double>();
-  else
-    e.node().fail(ErrorKind::Unsupported, "evaluated once it is decomposed");
+  if (e.type(0) == ElementType::F32) run.operator()<float>();
+  else if (e.type(0) == ElementType::F64) run.operator()<double>();
+  else e.node().fail(ErrorKind::Unsupported, "evaluated once it is decomposed");
   e.output(0) = evaluate_expression(quotient(e.node(), e.type(0)), {sums, std::make_shared<TensorData>(e.input(0))}, e.input(0).shape);
 }
 
@@ -55,8 +54,12 @@ void lower_pixels(Lowering& l, const View& x, const View& y) {
   Dim pixels = y.extents[0];
   for (std::size_t axis = 2; axis < y.extents.size(); ++axis) pixels *= y.extents[axis];
   StepBuilder step = l.call("window_squares");
-  step.pointer(x).pointer(y).params({{"pixels", dim_arg(pixels)}, {"c", dim_arg(y.extents[1])}, {"x_pixel", dim_arg(x.layout.pixel_stride)},
-                                     {"y_pixel", dim_arg(y.layout.pixel_stride)}, {"before", dim_arg(before(l.node()))}, {"after", dim_arg(after(l.node()))}});
+  step.pointer(x).pointer(y).params({{"pixels", dim_arg(pixels)},
+                                     {"c", dim_arg(y.extents[1])},
+                                     {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                                     {"y_pixel", dim_arg(y.layout.pixel_stride)},
+                                     {"before", dim_arg(before(l.node()))},
+                                     {"after", dim_arg(after(l.node()))}});
   FormArg self;
   self.form = "Rows";
   self.pointer = x.pointer;

@@ -90,10 +90,8 @@ void lower_reference(Lowering& l) {
   const bool is_max = node.op == "MaxPool";
   StepBuilder step = l.call(is_max ? "scalar_max_pool" : node.op == "AveragePool" ? "scalar_average_pool" : "scalar_lp_pool");
   step.type(y.element).tensor(y).work(taken(window, y.extents));
-  if (is_max && l.has_output(1))
-    step.pointer(l.out(1));
-  else if (is_max)
-    step.name("nullptr");
+  if (is_max && l.has_output(1)) step.pointer(l.out(1));
+  else if (is_max) step.name("nullptr");
   std::vector<std::pair<std::string, Arg>> params{{"kernel", dims_arg(window.kernel)},
                                                   {"strides", dims_arg(window.strides)},
                                                   {"dilations", dims_arg(window.dilations)},
@@ -111,7 +109,8 @@ PlanarUse planar_pool(const Graph& graph, const Node& node, int) {
   if (!has_fast_kernel(graph, node) || node.op != "MaxPool" || x.size() != 4 || !x[2].is_constant() || !x[3].is_constant()) return {};
   const Window window = window_of(node, x);
   for (std::size_t i = 0; i < 2; ++i) {
-    if (window.dilations[i] != 1 || !(window.pads_begin[i] == Dim(0)) || !(window.pads_end[i] == Dim(0)) || !y[i + 2].is_constant()) return {};
+    if (window.dilations[i] != 1 || !(window.pads_begin[i] == Dim(0)) || !(window.pads_end[i] == Dim(0)) || !y[i + 2].is_constant())
+      return {};
     if ((y[i + 2].value() - 1) * window.strides[i] + window.kernel[i].value() > x[i + 2].value()) return {};
   }
   return window.strides[1] <= 2 ? PlanarUse{.reads = true, .writes = true} : PlanarUse{};
@@ -122,8 +121,15 @@ void lower_planar(Lowering& l) {
   const View x = l.in(0), y = l.out_any(0);
   StepBuilder step = l.call("max_pool_planar");
   step.template_name(std::to_string(window.strides[1])).pointer(x).pointer(y).work(taken(window, y.extents));
-  step.params({{"n", dim_arg(x.extents[0])}, {"h", dim_arg(x.extents[2])}, {"w", dim_arg(x.extents[3])}, {"c", dim_arg(x.extents[1])}, {"oh", dim_arg(y.extents[2])},
-               {"ow", dim_arg(y.extents[3])}, {"kh", dim_arg(window.kernel[0])}, {"kw", dim_arg(window.kernel[1])}, {"stride_y", dim_arg(window.strides[0])},
+  step.params({{"n", dim_arg(x.extents[0])},
+               {"h", dim_arg(x.extents[2])},
+               {"w", dim_arg(x.extents[3])},
+               {"c", dim_arg(x.extents[1])},
+               {"oh", dim_arg(y.extents[2])},
+               {"ow", dim_arg(y.extents[3])},
+               {"kh", dim_arg(window.kernel[0])},
+               {"kw", dim_arg(window.kernel[1])},
+               {"stride_y", dim_arg(window.strides[0])},
                {"stride_x", dim_arg(window.strides[1])}});
   step.epilogue(l.epilogue({.row_extents = {y.extents[0], y.extents[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}, step)).emit();
 }
@@ -180,7 +186,9 @@ std::vector<const Node*> absorbed_by_pool(const Surroundings& around, const Node
   if (planar && !(pools_by_two(graph, node) && planar_conv_pools(graph, *conv, target))) return {};
   if (planar) return {conv};
   constexpr int64_t kMostPoolRows = 8;  // as in pool.hpp
-  if (window_of(node, x).kernel[0].value() > kMostPoolRows || !is_stem(graph, *conv, target) || image_bytes(graph, node.input(0)) <= target.workspace_bytes()) return {};
+  if (window_of(node, x).kernel[0].value() > kMostPoolRows || !is_stem(graph, *conv, target) ||
+      image_bytes(graph, node.input(0)) <= target.workspace_bytes())
+    return {};
   return {conv};
 }
 
@@ -197,19 +205,25 @@ void lower_stem_pool(Lowering& l) {
     const auto floats = [&](int64_t band) { return ((band - 1) * window.strides[0] + reach + together - 1) * c.ow.value() * pitch; };
     const int64_t band = choose_band(l.target(), l.output_type(0).extents[2].value(), floats);
     const View x = stem_input(stem_part, *stem), y = l.out_any(0);
-    const PointerArg w = plan ? stem_winograd_weights(stem_part, *stem, *plan) : stem_weights(stem_part, *stem), ring = l.part_workspace("rows", ElementType::F32, Dim(floats(band)));
+    const PointerArg w = plan ? stem_winograd_weights(stem_part, *stem, *plan) : stem_weights(stem_part, *stem),
+                     ring = l.part_workspace("rows", ElementType::F32, Dim(floats(band)));
     auto stem_arguments = stem_params(stem_part, *stem, x, y);
     StepBuilder step = l.call(plan ? "stem_winograd_pool" : "stem_pool");
     if (plan) stem_winograd_args(step, *stem, *plan);
     else stem_args(step, *stem);
     step.pointer(x).pointer(w).pointer(y).pointer(ring);
     if (plan) step.pointer(l.part_workspace("transformed", ElementType::F32, plan->scratch));
-    step.params({{"stem", params_arg(std::move(stem_arguments))}, {"pool", params_arg(pool_params(l, pool_sliding(l), pitch, y.layout.pixel_stride))}, {"band", dim_arg(band)}, {"pitch", dim_arg(pitch)}});
-    step.epilogue(stem_part.epilogue(stem_part.image_shape(stem_part.output_type(0).extents), step)).epilogue(l.epilogue(l.image_shape(y.extents), step));
+    step.params({{"stem", params_arg(std::move(stem_arguments))},
+                 {"pool", params_arg(pool_params(l, pool_sliding(l), pitch, y.layout.pixel_stride))},
+                 {"band", dim_arg(band)},
+                 {"pitch", dim_arg(pitch)}});
+    step.epilogue(stem_part.epilogue(stem_part.image_shape(stem_part.output_type(0).extents), step))
+        .epilogue(l.epilogue(l.image_shape(y.extents), step));
     step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw)).emit();
   };
   l.consider("stem_pool", c.tiled_macs(stem->tile), 0, [&] { build(std::nullopt); });
-  if (const auto plan = plan_stem_winograd(stem_part, *stem)) l.consider("stem_winograd_pool", plan->macs, 0, [&, plan] { build(plan); }, plan->growth(c));
+  if (const auto plan = plan_stem_winograd(stem_part, *stem))
+    l.consider("stem_winograd_pool", plan->macs, 0, [&, plan] { build(plan); }, plan->growth(c));
   l.build_cheapest();
 }
 
@@ -228,7 +242,12 @@ void lower_pool(Lowering& l) {
   const Sliding s = pool_sliding(l);
   auto params = pool_params(l, s, x.layout.pixel_stride, y.layout.pixel_stride);
   StepBuilder step = l.call(average ? s.is_deep() ? "average_pool_3d" : "average_pool" : s.is_deep() ? "max_pool_3d" : "max_pool");
-  step.pointer(x).pointer(y).params(std::move(params)).epilogue(l.epilogue(l.image_shape(y.extents), step)).work(taken(window_of(l.node(), extents), y.extents)).emit();
+  step.pointer(x)
+      .pointer(y)
+      .params(std::move(params))
+      .epilogue(l.epilogue(l.image_shape(y.extents), step))
+      .work(taken(window_of(l.node(), extents), y.extents))
+      .emit();
 }
 
 Operator pool_operator(std::string_view name, int outputs) {

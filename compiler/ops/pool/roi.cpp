@@ -73,7 +73,8 @@ void lower_roi_align(Lowering& l) {
       .params({{"spatial_scale", NumberArg{p.spatial_scale, ElementType::F64}},
                {"sampling_ratio", dim_arg(p.sampling_ratio)},
                {"half_pixel", flag_arg(p.half_pixel)},
-               {"maximum", flag_arg(p.maximum)}}).emit();
+               {"maximum", flag_arg(p.maximum)}})
+      .emit();
 }
 
 // ---- MaxRoiPool
@@ -99,7 +100,8 @@ void lower_max_roi_pool(Lowering& l) {
       .tensor(y)
       .tensor(x)
       .tensor(rois)
-      .number(static_cast<double>(l.node().number("spatial_scale", 1)), ElementType::F64).emit();
+      .number(static_cast<double>(l.node().number("spatial_scale", 1)), ElementType::F64)
+      .emit();
 }
 
 }  // namespace

@@ -11,13 +11,15 @@ namespace onnxc {
 namespace {
 
 void need_byte(Inference& n, int i) {
-  if (n.element(i) != ElementType::I8 && n.element(i) != ElementType::U8) n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
+  if (n.element(i) != ElementType::I8 && n.element(i) != ElementType::U8)
+    n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
 }
 void need_type(Inference& n, int i, ElementType type) {
   if (n.has(i) && n.element(i) != type) n.fail(fmt::format("input {} is {}, not {}", i, name(n.element(i)), name(type)));
 }
 void need_one(Inference& n, int i) {
-  if (n.has(i) && !(element_count(n.extents(i)) == Dim(1))) n.fail(fmt::format("input {} has shape {}; one value is needed", i, text(n.extents(i))));
+  if (n.has(i) && !(element_count(n.extents(i)) == Dim(1)))
+    n.fail(fmt::format("input {} has shape {}; one value is needed", i, text(n.extents(i))));
 }
 /// One value, or one for each column.
 void need_columns(Inference& n, int i, Dim columns) {
@@ -25,7 +27,9 @@ void need_columns(Inference& n, int i, Dim columns) {
   if (n.rank(i) == 0) n.fail(fmt::format("input {} is a scalar", i));
   n.unify(n.extents(i).back(), columns, "the values for each column");
 }
-ValueId transposed(GraphBuilder& b, ValueId v, bool yes) { return yes ? b.op("Transpose", {v}, {{"perm", std::vector<int64_t>{1, 0}}}) : v; }
+ValueId transposed(GraphBuilder& b, ValueId v, bool yes) {
+  return yes ? b.op("Transpose", {v}, {{"perm", std::vector<int64_t>{1, 0}}}) : v;
+}
 ValueId column(GraphBuilder& b, ValueId v) { return along(b, v, 0, 1); }
 ValueId times(GraphBuilder& b, ValueId x, ValueId y) { return b.op("Mul", {x, y}); }
 
@@ -48,11 +52,13 @@ void infer_qgemm(Inference& n) {
   n.output(0, n.has(7) ? n.element(8) : n.element(1), out);
 }
 std::optional<std::vector<ValueId>> decompose_qgemm(GraphBuilder& b, const Node& node) {
-  const ValueId left = transposed(b, node.input(0), node.integer("transA", 0) != 0), right = transposed(b, node.input(3), node.integer("transB", 0) != 0);
+  const ValueId left = transposed(b, node.input(0), node.integer("transA", 0) != 0),
+                right = transposed(b, node.input(3), node.integer("transB", 0) != 0);
   ValueId sum = integer_matmul(b, {left, as_scalar(b, node.input(2))}, {right, column(b, node.input(5))});
   if (node.has_input(6)) sum = b.op("Add", {cast_to(b, sum, ElementType::I32), node.input(6)});
   ValueId factor = times(b, as_scalar(b, node.input(1)), column(b, node.input(4)));
-  if (node.number("alpha", 1) != 1) factor = times(b, factor, b.number(b.type(factor).element, static_cast<double>(node.number("alpha", 1))));
+  if (node.number("alpha", 1) != 1)
+    factor = times(b, factor, b.number(b.type(factor).element, static_cast<double>(node.number("alpha", 1))));
   const bool quantised = node.has_input(7);
   if (quantised) factor = b.op("Div", {factor, as_scalar(b, node.input(7))});
   const ValueId y = times(b, cast_to(b, sum, ElementType::F32), cast_to(b, factor, ElementType::F32));
@@ -88,7 +94,9 @@ void infer_conv(Inference& n) {
   for (int i = 0; i < n.node().own_inputs(); ++i) inputs.push_back(n.has(i) ? scratch.add_value("x", n.type(i)) : kAbsent);
   n.output(0, b.type(plain_conv(b, n.node(), std::move(inputs))));
 }
-std::optional<std::vector<ValueId>> decompose_conv(GraphBuilder& b, const Node& node) { return std::vector{plain_conv(b, node, node.inputs)}; }
+std::optional<std::vector<ValueId>> decompose_conv(GraphBuilder& b, const Node& node) {
+  return std::vector{plain_conv(b, node, node.inputs)};
+}
 
 // ---- to floats
 
@@ -105,15 +113,17 @@ void infer_to_float(Inference& n) {  // A, B, a_scale, b_scale, a_zero, b_zero, 
   n.output(0, n.element(2), std::move(out));
 }
 /// (A - a_zero) (B - b_zero) a_scale b_scale + bias
-ValueId product_in_float(GraphBuilder& b, const Centred& left, const Centred& right, ValueId a_scale, ValueId b_scale, ValueId bias, ElementType type) {
+ValueId product_in_float(GraphBuilder& b, const Centred& left, const Centred& right, ValueId a_scale, ValueId b_scale, ValueId bias,
+                         ElementType type) {
   const ValueId factor = times(b, cast_to(b, a_scale, ElementType::F32), cast_to(b, b_scale, ElementType::F32));
   ValueId y = times(b, cast_to(b, integer_matmul(b, left, right), ElementType::F32), factor);
   if (bias != kAbsent) y = b.op("Add", {y, cast_to(b, bias, ElementType::F32)});
   return cast_to(b, y, type);
 }
 std::optional<std::vector<ValueId>> decompose_to_float(GraphBuilder& b, const Node& node) {
-  return std::vector{product_in_float(b, {node.input(0), as_scalar(b, node.input(4))}, {node.input(1), column(b, node.input(5))}, as_scalar(b, node.input(2)),
-                                      column(b, node.input(3)), node.input(6), b.type(node.outputs[0]).element)};
+  return std::vector{product_in_float(b, {node.input(0), as_scalar(b, node.input(4))}, {node.input(1), column(b, node.input(5))},
+                                      as_scalar(b, node.input(2)), column(b, node.input(3)), node.input(6),
+                                      b.type(node.outputs[0]).element)};
 }
 
 void infer_dynamic_matmul(Inference& n) {  // A, B, b_scale, b_zero, bias
@@ -128,14 +138,16 @@ void infer_dynamic_matmul(Inference& n) {  // A, B, b_scale, b_zero, bias
 }
 std::optional<std::vector<ValueId>> decompose_dynamic_matmul(GraphBuilder& b, const Node& node) {
   const std::vector<ValueId> a = b.ops("DynamicQuantizeLinear", {node.input(0)}, 3);
-  return std::vector{product_in_float(b, {a[0], a[2]}, {node.input(1), column(b, node.input(3))}, a[1], column(b, node.input(2)), node.input(4), ElementType::F32)};
+  return std::vector{product_in_float(b, {a[0], a[2]}, {node.input(1), column(b, node.input(3))}, a[1], column(b, node.input(2)),
+                                      node.input(4), ElementType::F32)};
 }
 
 // ---- MatMulInteger16
 
 void infer_matmul16(Inference& n) {
   for (int i : {0, 1}) {
-    if (n.element(i) != ElementType::I16 && n.element(i) != ElementType::U16) n.fail(fmt::format("input {} is {}; i16 or u16 is needed", i, name(n.element(i))));
+    if (n.element(i) != ElementType::I16 && n.element(i) != ElementType::U16)
+      n.fail(fmt::format("input {} is {}; i16 or u16 is needed", i, name(n.element(i))));
   }
   const bool is_unsigned = n.element(0) == ElementType::U16 && n.element(1) == ElementType::U16;
   n.output(0, is_unsigned ? ElementType::U32 : ElementType::I32, matmul_extents(n, 0, 1));
@@ -158,7 +170,8 @@ void infer_dynamic_lstm(Inference& n) {
     need_type(n, i, ElementType::F32);
     need_type(n, i + 1, n.element(i == 8 ? 1 : 2));
     for (int k : {i, i + 1}) {
-      if (n.rank(k) != 1 && n.rank(k) != 2) n.fail(fmt::format("input {} has rank {}; one value for each direction, or for each column too, is needed", k, n.rank(k)));
+      if (n.rank(k) != 1 && n.rank(k) != 2)
+        n.fail(fmt::format("input {} has rank {}; one value for each direction, or for each column too, is needed", k, n.rank(k)));
       n.unify(n.extents(k)[0], n.extents(1)[0], "the values for each direction");
       if (n.rank(k) == 2) n.unify(n.extents(k)[1], n.extents(1)[2], "the values for each column");
     }
@@ -177,8 +190,10 @@ std::optional<std::vector<ValueId>> decompose_dynamic_lstm(GraphBuilder& b, cons
     return b.op("Transpose", {w}, {{"perm", std::vector<int64_t>{0, 2, 1}}});
   };
   const std::vector<ValueId> x = b.ops("DynamicQuantizeLinear", {node.input(0)}, 3);
-  std::vector<ValueId> results = b.ops("LSTM", {to_real(b, x[0], x[1], x[2]), weights(1, 8), weights(2, 10), node.input(3), node.input(4), node.input(5), node.input(6), node.input(7)}, 3,
-                                       node.attributes);
+  std::vector<ValueId> results = b.ops("LSTM",
+                                       {to_real(b, x[0], x[1], x[2]), weights(1, 8), weights(2, 10), node.input(3), node.input(4),
+                                        node.input(5), node.input(6), node.input(7)},
+                                       3, node.attributes);
   results.resize(node.outputs.size());
   return results;
 }
@@ -188,12 +203,48 @@ std::optional<std::vector<ValueId>> decompose_dynamic_lstm(GraphBuilder& b, cons
 std::span<const Operator> table_contrib_products() {
   constexpr std::string_view kDomain = "com.microsoft";
   static const Operator list[] = {
-      {.name = "QGemm", .domain = kDomain, .min_inputs = 6, .max_inputs = 9, .max_outputs = 1, .infer = infer_qgemm, .decompose = decompose_qgemm},
-      {.name = "QLinearConv", .domain = kDomain, .min_inputs = 8, .max_inputs = 9, .max_outputs = 1, .infer = infer_conv, .decompose = decompose_conv},
-      {.name = "MatMulIntegerToFloat", .domain = kDomain, .min_inputs = 4, .max_inputs = 7, .max_outputs = 1, .infer = infer_to_float, .decompose = decompose_to_float},
-      {.name = "DynamicQuantizeMatMul", .domain = kDomain, .min_inputs = 3, .max_inputs = 5, .max_outputs = 1, .infer = infer_dynamic_matmul, .decompose = decompose_dynamic_matmul},
-      {.name = "MatMulInteger16", .domain = kDomain, .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_matmul16, .decompose = decompose_matmul16},
-      {.name = "DynamicQuantizeLSTM", .domain = kDomain, .min_inputs = 3, .max_inputs = 12, .min_outputs = 0, .max_outputs = 3, .infer = infer_dynamic_lstm,
+      {.name = "QGemm",
+       .domain = kDomain,
+       .min_inputs = 6,
+       .max_inputs = 9,
+       .max_outputs = 1,
+       .infer = infer_qgemm,
+       .decompose = decompose_qgemm},
+      {.name = "QLinearConv",
+       .domain = kDomain,
+       .min_inputs = 8,
+       .max_inputs = 9,
+       .max_outputs = 1,
+       .infer = infer_conv,
+       .decompose = decompose_conv},
+      {.name = "MatMulIntegerToFloat",
+       .domain = kDomain,
+       .min_inputs = 4,
+       .max_inputs = 7,
+       .max_outputs = 1,
+       .infer = infer_to_float,
+       .decompose = decompose_to_float},
+      {.name = "DynamicQuantizeMatMul",
+       .domain = kDomain,
+       .min_inputs = 3,
+       .max_inputs = 5,
+       .max_outputs = 1,
+       .infer = infer_dynamic_matmul,
+       .decompose = decompose_dynamic_matmul},
+      {.name = "MatMulInteger16",
+       .domain = kDomain,
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .max_outputs = 1,
+       .infer = infer_matmul16,
+       .decompose = decompose_matmul16},
+      {.name = "DynamicQuantizeLSTM",
+       .domain = kDomain,
+       .min_inputs = 3,
+       .max_inputs = 12,
+       .min_outputs = 0,
+       .max_outputs = 3,
+       .infer = infer_dynamic_lstm,
        .decompose = decompose_dynamic_lstm},
   };
   return list;

@@ -28,7 +28,12 @@ std::optional<std::vector<ValueId>> decompose_dynamic_quantize(GraphBuilder& b, 
 }  // namespace
 
 extern const Operator op_DynamicQuantizeLinear;
-const Operator op_DynamicQuantizeLinear{
-    .name = "DynamicQuantizeLinear", .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 3, .infer = infer_dynamic_quantize, .decompose = decompose_dynamic_quantize};
+const Operator op_DynamicQuantizeLinear{.name = "DynamicQuantizeLinear",
+                                        .min_inputs = 1,
+                                        .max_inputs = 1,
+                                        .min_outputs = 1,
+                                        .max_outputs = 3,
+                                        .infer = infer_dynamic_quantize,
+                                        .decompose = decompose_dynamic_quantize};
 
 }  // namespace onnxc

@@ -23,7 +23,8 @@ void need_type(Inference& n, int i, ElementType type) {
   if (n.has(i) && n.element(i) != type) n.fail(fmt::format("input {} is {}, not {}", i, name(n.element(i)), name(type)));
 }
 void need_one(Inference& n, int i) {
-  if (n.has(i) && !(element_count(n.extents(i)) == Dim(1))) n.fail(fmt::format("input {} has shape {}; one value is needed", i, text(n.extents(i))));
+  if (n.has(i) && !(element_count(n.extents(i)) == Dim(1)))
+    n.fail(fmt::format("input {} has shape {}; one value is needed", i, text(n.extents(i))));
 }
 /// One value, or one for each output channel.
 void need_channels(Inference& n, int i, Dim channels) {
@@ -74,7 +75,8 @@ std::optional<std::vector<ValueId>> decompose_matmul_integer(GraphBuilder& b, co
 
 ValueId convolve(GraphBuilder& b, const Node& node, int x, int x_zero, int w, int w_zero, ValueId bias = kAbsent) {
   const int64_t rank = b.rank(node.input(w));
-  return integer_conv(b, {node.input(x), as_scalar(b, node.input(x_zero))}, {node.input(w), along(b, node.input(w_zero), 0, rank)}, node.attributes, bias);
+  return integer_conv(b, {node.input(x), as_scalar(b, node.input(x_zero))}, {node.input(w), along(b, node.input(w_zero), 0, rank)},
+                      node.attributes, bias);
 }
 
 std::optional<std::vector<ValueId>> decompose_conv_integer(GraphBuilder& b, const Node& node) {
@@ -85,7 +87,8 @@ std::optional<std::vector<ValueId>> decompose_conv_integer(GraphBuilder& b, cons
 
 void infer_qlinear_matmul(Inference& n) {
   for (int i : {0, 3, 7}) {
-    if (!is_byte(n.element(i)) && !is_float8(n.element(i))) n.fail(fmt::format("input {} is {}; an integer or float of 8 bits is needed", i, name(n.element(i))));
+    if (!is_byte(n.element(i)) && !is_float8(n.element(i)))
+      n.fail(fmt::format("input {} is {}; an integer or float of 8 bits is needed", i, name(n.element(i))));
   }
   need_type(n, 2, n.element(0));
   need_type(n, 5, n.element(3));
@@ -125,27 +128,49 @@ std::optional<std::vector<ValueId>> decompose_qlinear_matmul(GraphBuilder& b, co
   if (is_byte(b.type(node.input(0)).element) && is_byte(b.type(node.input(3)).element)) {
     product = integer_matmul(b, {node.input(0), a_zero}, {node.input(3), b_zero});
   } else {
-    const auto centred = [&](ValueId v, ValueId zero) { return b.op("Sub", {cast_to(b, v, ElementType::F32), cast_to(b, zero, ElementType::F32)}); };
+    const auto centred = [&](ValueId v, ValueId zero) {
+      return b.op("Sub", {cast_to(b, v, ElementType::F32), cast_to(b, zero, ElementType::F32)});
+    };
     product = b.op("MatMul", {centred(node.input(0), a_zero), centred(node.input(3), b_zero)});
   }
   // Scales of the result's rows or columns: y_scale and its zero point are one value, a vector of rows, or broadcast.
-  return std::vector{requantise(b, product, by_row(b, node.input(1)), by_column(b, node.input(4)), by_row(b, node.input(6)), by_row(b, node.input(7)),
-                                b.type(node.outputs[0]).element)};
+  return std::vector{requantise(b, product, by_row(b, node.input(1)), by_column(b, node.input(4)), by_row(b, node.input(6)),
+                                by_row(b, node.input(7)), b.type(node.outputs[0]).element)};
 }
 
 std::optional<std::vector<ValueId>> decompose_qlinear_conv(GraphBuilder& b, const Node& node) {
   const int64_t rank = b.rank(node.input(0));
   const ValueId sum = convolve(b, node, 0, 2, 3, 5, node.input(8));
-  return std::vector{requantise(b, sum, as_scalar(b, node.input(1)), along(b, node.input(4), 1, rank), as_scalar(b, node.input(6)), as_scalar(b, node.input(7)),
-                                b.type(node.outputs[0]).element)};
+  return std::vector{requantise(b, sum, as_scalar(b, node.input(1)), along(b, node.input(4), 1, rank), as_scalar(b, node.input(6)),
+                                as_scalar(b, node.input(7)), b.type(node.outputs[0]).element)};
 }
 
 }  // namespace
 
 extern const Operator op_MatMulInteger, op_ConvInteger, op_QLinearMatMul, op_QLinearConv;
-const Operator op_MatMulInteger{.name = "MatMulInteger", .min_inputs = 2, .max_inputs = 4, .max_outputs = 1, .infer = infer_matmul_integer, .decompose = decompose_matmul_integer};
-const Operator op_ConvInteger{.name = "ConvInteger", .min_inputs = 2, .max_inputs = 4, .max_outputs = 1, .infer = infer_conv_integer, .decompose = decompose_conv_integer};
-const Operator op_QLinearMatMul{.name = "QLinearMatMul", .min_inputs = 8, .max_inputs = 8, .max_outputs = 1, .infer = infer_qlinear_matmul, .decompose = decompose_qlinear_matmul};
-const Operator op_QLinearConv{.name = "QLinearConv", .min_inputs = 8, .max_inputs = 9, .max_outputs = 1, .infer = infer_qlinear_conv, .decompose = decompose_qlinear_conv};
+const Operator op_MatMulInteger{.name = "MatMulInteger",
+                                .min_inputs = 2,
+                                .max_inputs = 4,
+                                .max_outputs = 1,
+                                .infer = infer_matmul_integer,
+                                .decompose = decompose_matmul_integer};
+const Operator op_ConvInteger{.name = "ConvInteger",
+                              .min_inputs = 2,
+                              .max_inputs = 4,
+                              .max_outputs = 1,
+                              .infer = infer_conv_integer,
+                              .decompose = decompose_conv_integer};
+const Operator op_QLinearMatMul{.name = "QLinearMatMul",
+                                .min_inputs = 8,
+                                .max_inputs = 8,
+                                .max_outputs = 1,
+                                .infer = infer_qlinear_matmul,
+                                .decompose = decompose_qlinear_matmul};
+const Operator op_QLinearConv{.name = "QLinearConv",
+                              .min_inputs = 8,
+                              .max_inputs = 9,
+                              .max_outputs = 1,
+                              .infer = infer_qlinear_conv,
+                              .decompose = decompose_qlinear_conv};
 
 }  // namespace onnxc

@@ -46,7 +46,8 @@ std::optional<std::vector<double>> magnitudes(Graph& graph, const Centred& w, st
 /// Where to cut [0, length) so that in every part the sums of each column stay below `limit`; those of the first part start from `sums`. `add` adds what step i
 /// brings to the columns' sums.
 /// Empty where one step alone is too much.
-std::vector<int64_t> cuts(int64_t length, std::vector<double> sums, double limit, const std::function<void(int64_t, std::vector<double>&)>& add) {
+std::vector<int64_t> cuts(int64_t length, std::vector<double> sums, double limit,
+                          const std::function<void(int64_t, std::vector<double>&)>& add) {
   std::vector<int64_t> ends;
   std::vector<double> next;
   const std::size_t columns = sums.size();
@@ -110,7 +111,8 @@ ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& righ
   const ValueId x = centre(b, left, ElementType::F32), w = centre(b, right, ElementType::F32);
   return add_parts(b, ends, [&](int64_t first, int64_t last) {
     if (ends.size() == 1) return b.op("MatMul", {x, w}, {{"exact", int64_t{1}}});
-    return b.op("MatMul", {slice(b, x, first, last, b.rank(x) - 1), slice(b, w, first, last, static_cast<int64_t>(axis))}, {{"exact", int64_t{1}}});
+    return b.op("MatMul", {slice(b, x, first, last, b.rank(x) - 1), slice(b, w, first, last, static_cast<int64_t>(axis))},
+                {{"exact", int64_t{1}}});
   });
 }
 

@@ -16,6 +16,7 @@ struct Centred {
 /// a b as MatMul has it: f32 that holds the exact integers, or i32.
 ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& right);
 /// The convolution of x by w with the window of `attributes`, and the i32 bias [channels] where there is one: f32 that holds the exact integers, or i32.
-ValueId integer_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes, ValueId bias = kAbsent);
+ValueId integer_conv(GraphBuilder& b, const Centred& x, const Centred& w, std::map<std::string, Attribute> attributes,
+                     ValueId bias = kAbsent);
 
 }  // namespace onnxc

@@ -45,7 +45,9 @@ ValueId packed_codes(GraphBuilder& b, ValueId bytes, int64_t bits) {
   const ValueId mask = b.number(ElementType::U8, static_cast<double>((1 << bits) - 1));
   std::vector<ValueId> parts;
   for (int64_t shift = 0; shift < 8; shift += bits) {
-    const ValueId shifted = shift == 0 ? bytes : b.op("BitShift", {bytes, b.number(ElementType::U8, static_cast<double>(shift))}, {{"direction", std::string("RIGHT")}});
+    const ValueId shifted = shift == 0 ? bytes
+                                       : b.op("BitShift", {bytes, b.number(ElementType::U8, static_cast<double>(shift))},
+                                              {{"direction", std::string("RIGHT")}});
     parts.push_back(b.op("Unsqueeze", {b.op("BitwiseAnd", {shifted, mask}), b.integers({rank})}));
   }
   return b.op("Concat", std::move(parts), {{"axis", rank}});

@@ -11,18 +11,24 @@ namespace onnxc {
 namespace {
 
 void need_byte(Inference& n, int i) {
-  if (n.element(i) != ElementType::I8 && n.element(i) != ElementType::U8) n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
+  if (n.element(i) != ElementType::I8 && n.element(i) != ElementType::U8)
+    n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
 }
 /// A scale and its zero point behind `scale`, of the type of input `of`.
 void need_scale(Inference& n, int scale, int of) {
-  if (!(element_count(n.extents(scale)) == Dim(1))) n.fail(fmt::format("input {} has shape {}; a scale is one value", scale, text(n.extents(scale))));
+  if (!(element_count(n.extents(scale)) == Dim(1)))
+    n.fail(fmt::format("input {} has shape {}; a scale is one value", scale, text(n.extents(scale))));
   if (n.element(scale) != ElementType::F32) n.fail(fmt::format("input {} is {}; a scale is f32", scale, name(n.element(scale))));
   if (!n.has(scale + 1)) return;
-  if (!(element_count(n.extents(scale + 1)) == Dim(1))) n.fail(fmt::format("input {} has shape {}; a zero point is one value", scale + 1, text(n.extents(scale + 1))));
-  if (of >= 0 && n.element(scale + 1) != n.element(of)) n.fail(fmt::format("input {} is {}, not {}", scale + 1, name(n.element(scale + 1)), name(n.element(of))));
+  if (!(element_count(n.extents(scale + 1)) == Dim(1)))
+    n.fail(fmt::format("input {} has shape {}; a zero point is one value", scale + 1, text(n.extents(scale + 1))));
+  if (of >= 0 && n.element(scale + 1) != n.element(of))
+    n.fail(fmt::format("input {} is {}, not {}", scale + 1, name(n.element(scale + 1)), name(n.element(of))));
 }
 
-ValueId real(GraphBuilder& b, const Node& node, int i) { return to_real(b, node.input(i), as_scalar(b, node.input(i + 1)), as_scalar(b, node.input(i + 2))); }
+ValueId real(GraphBuilder& b, const Node& node, int i) {
+  return to_real(b, node.input(i), as_scalar(b, node.input(i + 1)), as_scalar(b, node.input(i + 2)));
+}
 std::vector<ValueId> quantised(GraphBuilder& b, const Node& node, ValueId value, int scale) {
   return {to_quantised(b, value, as_scalar(b, node.input(scale)), as_scalar(b, node.input(scale + 1)), b.type(node.outputs[0]).element)};
 }
@@ -100,7 +106,8 @@ std::optional<std::vector<ValueId>> decompose_concat(GraphBuilder& b, const Node
   // Each is requantised before, so that what is large is moved as bytes.
   const ElementType type = b.type(node.outputs[0]).element;
   std::vector<ValueId> parts;
-  for (int i = 2; i < node.own_inputs(); i += 3) parts.push_back(to_quantised(b, real(b, node, i), as_scalar(b, node.input(0)), as_scalar(b, node.input(1)), type));
+  for (int i = 2; i < node.own_inputs(); i += 3)
+    parts.push_back(to_quantised(b, real(b, node, i), as_scalar(b, node.input(0)), as_scalar(b, node.input(1)), type));
   return std::vector{b.op("Concat", std::move(parts), {{"axis", node.integer("axis", 0)}})};
 }
 
@@ -176,7 +183,8 @@ void infer_reduce_mean(Inference& n) {
 std::optional<std::vector<ValueId>> decompose_reduce_mean(GraphBuilder& b, const Node& node) {
   const std::vector<int64_t> axes = node.integers("axes");
   const ValueId x = real(b, node, 0);
-  return quantised(b, node, b.op("ReduceMean", {x, axes.empty() ? kAbsent : b.integers(axes)}, {{"keepdims", node.integer("keepdims", 1)}}), 3);
+  return quantised(b, node, b.op("ReduceMean", {x, axes.empty() ? kAbsent : b.integers(axes)}, {{"keepdims", node.integer("keepdims", 1)}}),
+                   3);
 }
 
 }  // namespace
@@ -184,17 +192,77 @@ std::optional<std::vector<ValueId>> decompose_reduce_mean(GraphBuilder& b, const
 std::span<const Operator> table_qlinear() {
   constexpr std::string_view kDomain = "com.microsoft";
   static const Operator list[] = {
-      {.name = "QLinearAdd", .domain = kDomain, .min_inputs = 2, .max_inputs = 8, .max_outputs = 1, .infer = infer_binary, .decompose = decompose_binary},
-      {.name = "QLinearMul", .domain = kDomain, .min_inputs = 2, .max_inputs = 8, .max_outputs = 1, .infer = infer_binary, .decompose = decompose_binary},
-      {.name = "QLinearLeakyRelu", .domain = kDomain, .min_inputs = 2, .max_inputs = 5, .max_outputs = 1, .infer = infer_unary, .decompose = decompose_unary},
-      {.name = "QLinearSigmoid", .domain = kDomain, .min_inputs = 2, .max_inputs = 5, .max_outputs = 1, .infer = infer_unary, .decompose = decompose_unary},
-      {.name = "QLinearSoftmax", .domain = kDomain, .min_inputs = 2, .max_inputs = 5, .max_outputs = 1, .infer = infer_softmax, .decompose = decompose_softmax},
-      {.name = "QLinearWhere", .domain = kDomain, .min_inputs = 3, .max_inputs = 9, .max_outputs = 1, .infer = infer_where, .decompose = decompose_where},
+      {.name = "QLinearAdd",
+       .domain = kDomain,
+       .min_inputs = 2,
+       .max_inputs = 8,
+       .max_outputs = 1,
+       .infer = infer_binary,
+       .decompose = decompose_binary},
+      {.name = "QLinearMul",
+       .domain = kDomain,
+       .min_inputs = 2,
+       .max_inputs = 8,
+       .max_outputs = 1,
+       .infer = infer_binary,
+       .decompose = decompose_binary},
+      {.name = "QLinearLeakyRelu",
+       .domain = kDomain,
+       .min_inputs = 2,
+       .max_inputs = 5,
+       .max_outputs = 1,
+       .infer = infer_unary,
+       .decompose = decompose_unary},
+      {.name = "QLinearSigmoid",
+       .domain = kDomain,
+       .min_inputs = 2,
+       .max_inputs = 5,
+       .max_outputs = 1,
+       .infer = infer_unary,
+       .decompose = decompose_unary},
+      {.name = "QLinearSoftmax",
+       .domain = kDomain,
+       .min_inputs = 2,
+       .max_inputs = 5,
+       .max_outputs = 1,
+       .infer = infer_softmax,
+       .decompose = decompose_softmax},
+      {.name = "QLinearWhere",
+       .domain = kDomain,
+       .min_inputs = 3,
+       .max_inputs = 9,
+       .max_outputs = 1,
+       .infer = infer_where,
+       .decompose = decompose_where},
       {.name = "QLinearConcat", .domain = kDomain, .min_inputs = 1, .max_outputs = 1, .infer = infer_concat, .decompose = decompose_concat},
-      {.name = "QLinearAveragePool", .domain = kDomain, .min_inputs = 2, .max_inputs = 5, .max_outputs = 1, .infer = infer_pool, .decompose = decompose_pool},
-      {.name = "QLinearGlobalAveragePool", .domain = kDomain, .min_inputs = 2, .max_inputs = 5, .max_outputs = 1, .infer = infer_pool, .decompose = decompose_pool},
-      {.name = "QLinearReduceMean", .domain = kDomain, .min_inputs = 2, .max_inputs = 5, .max_outputs = 1, .infer = infer_reduce_mean, .decompose = decompose_reduce_mean},
-      {.name = "NhwcMaxPool", .domain = kDomain, .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_nhwc_max_pool, .decompose = decompose_nhwc_max_pool},
+      {.name = "QLinearAveragePool",
+       .domain = kDomain,
+       .min_inputs = 2,
+       .max_inputs = 5,
+       .max_outputs = 1,
+       .infer = infer_pool,
+       .decompose = decompose_pool},
+      {.name = "QLinearGlobalAveragePool",
+       .domain = kDomain,
+       .min_inputs = 2,
+       .max_inputs = 5,
+       .max_outputs = 1,
+       .infer = infer_pool,
+       .decompose = decompose_pool},
+      {.name = "QLinearReduceMean",
+       .domain = kDomain,
+       .min_inputs = 2,
+       .max_inputs = 5,
+       .max_outputs = 1,
+       .infer = infer_reduce_mean,
+       .decompose = decompose_reduce_mean},
+      {.name = "NhwcMaxPool",
+       .domain = kDomain,
+       .min_inputs = 1,
+       .max_inputs = 1,
+       .max_outputs = 1,
+       .infer = infer_nhwc_max_pool,
+       .decompose = decompose_nhwc_max_pool},
   };
   return list;
 }

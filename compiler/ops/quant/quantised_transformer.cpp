@@ -16,13 +16,15 @@ void need_type(Inference& n, int i, ElementType type) {
   if (n.has(i) && n.element(i) != type) n.fail(fmt::format("input {} is {}, not {}", i, name(n.element(i)), name(type)));
 }
 void need_byte(Inference& n, int i) {
-  if (n.element(i) != ElementType::I8 && n.element(i) != ElementType::U8) n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
+  if (n.element(i) != ElementType::I8 && n.element(i) != ElementType::U8)
+    n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
 }
 void need_rank(Inference& n, int i, int rank) {
   if (n.has(i) && n.rank(i) != rank) n.fail(fmt::format("input {} has rank {}; {} is needed", i, n.rank(i), rank));
 }
 void need_one(Inference& n, int i) {
-  if (n.has(i) && !(element_count(n.extents(i)) == Dim(1))) n.fail(fmt::format("input {} has shape {}; one value is needed", i, text(n.extents(i))));
+  if (n.has(i) && !(element_count(n.extents(i)) == Dim(1)))
+    n.fail(fmt::format("input {} has shape {}; one value is needed", i, text(n.extents(i))));
 }
 
 // ---- QAttention: input, weight, bias, input_scale, weight_scale, mask_index, input_zero, weight_zero, past
@@ -46,7 +48,8 @@ void infer_attention(Inference& n) {
   const Extents &x = n.extents(0), &w = n.extents(1);
   n.unify(x[2], w[0], "the input and the weight");
   n.unify(n.extents(2)[0], w[1], "the bias and the weight");
-  if (!w[1].is_constant() || w[1].value() % (3 * heads) != 0) n.fail(fmt::format("the weight has {} columns for {} heads", w[1].text(), heads));
+  if (!w[1].is_constant() || w[1].value() % (3 * heads) != 0)
+    n.fail(fmt::format("the weight has {} columns for {} heads", w[1].text(), heads));
   const Dim width = floor_div(w[1], 3), past = n.has(8) ? n.extents(8)[3] : Dim(0);
   if (n.has(8)) {
     const Extents wanted{2, x[0], heads, past, floor_div(width, heads)};
@@ -112,7 +115,8 @@ std::optional<std::vector<ValueId>> decompose_embed(GraphBuilder& b, const Node&
   const ValueId positions = b.op("Slice", {node.input(3), b.integers({0}), b.shape({ids[1]}), b.integers({0})});
   sum = b.op("Add", {sum, real(positions, 3)});
   if (node.has_input(1)) sum = b.op("Add", {sum, real(b.op("Gather", {node.input(4), node.input(1)}), 4)});
-  const ValueId y = b.op("LayerNormalization", {sum, real(node.input(5), 5), real(node.input(6), 6)}, {{"epsilon", node.number("epsilon", 1e-12f)}, {"axis", int64_t{-1}}});
+  const ValueId y = b.op("LayerNormalization", {sum, real(node.input(5), 5), real(node.input(6), 6)},
+                         {{"epsilon", node.number("epsilon", 1e-12f)}, {"axis", int64_t{-1}}});
   if (!node.has_output(1)) return std::vector{y};
   const ValueId lengths = node.has_input(7) ? b.op("ReduceSum", {node.input(7), b.integers({1})}, {{"keepdims", int64_t{0}}})
                                             : b.op("Expand", {b.number(ElementType::I32, 0), b.shape({ids[0]})});
@@ -124,8 +128,20 @@ std::optional<std::vector<ValueId>> decompose_embed(GraphBuilder& b, const Node&
 std::span<const Operator> table_quantised_transformer() {
   constexpr std::string_view kDomain = "com.microsoft";
   static const Operator list[] = {
-      {.name = "QAttention", .domain = kDomain, .min_inputs = 5, .max_inputs = 9, .max_outputs = 2, .infer = infer_attention, .decompose = decompose_attention},
-      {.name = "QEmbedLayerNormalization", .domain = kDomain, .min_inputs = 1, .max_inputs = 18, .max_outputs = 2, .infer = infer_embed, .decompose = decompose_embed},
+      {.name = "QAttention",
+       .domain = kDomain,
+       .min_inputs = 5,
+       .max_inputs = 9,
+       .max_outputs = 2,
+       .infer = infer_attention,
+       .decompose = decompose_attention},
+      {.name = "QEmbedLayerNormalization",
+       .domain = kDomain,
+       .min_inputs = 1,
+       .max_inputs = 18,
+       .max_outputs = 2,
+       .infer = infer_embed,
+       .decompose = decompose_embed},
   };
   return list;
 }

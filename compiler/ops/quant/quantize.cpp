@@ -29,7 +29,9 @@ ElementType named_type(const Node& node, const char* attribute) {
   return *type;
 }
 
-bool is_quantised(ElementType type) { return (is_integer(type) && info(type).bits <= 16) || (is_float(type) && info(type).bits <= 8 && type != ElementType::F8E8M0); }
+bool is_quantised(ElementType type) {
+  return (is_integer(type) && info(type).bits <= 16) || (is_float(type) && info(type).bits <= 8 && type != ElementType::F8E8M0);
+}
 bool is_real(ElementType type) { return is_float(type) && info(type).bits >= 16; }
 
 ElementType quantised_type(const Graph& graph, const Node& node) {
@@ -50,7 +52,8 @@ void check_scale(Inference& n) {
   if (one) return;
   if (axis < 0 || axis >= static_cast<int64_t>(x.size())) n.fail(fmt::format("axis {} is out of range for rank {}", axis, x.size()));
   if (block == 0) {
-    if (scale.size() != 1) n.fail(fmt::format("the scale has rank {}; one value or one for each slice of the axis is needed", scale.size()));
+    if (scale.size() != 1)
+      n.fail(fmt::format("the scale has rank {}; one value or one for each slice of the axis is needed", scale.size()));
     n.unify(scale[0], x[static_cast<std::size_t>(axis)], "the scale and the axis");
   } else if (scale.size() != x.size()) {
     n.fail(fmt::format("a blocked scale has rank {}, the input {}", scale.size(), x.size()));
@@ -66,7 +69,8 @@ void check_scale(Inference& n) {
 
 void infer_quantize(Inference& n) {
   check_scale(n);
-  const ElementType to = quantised_type(n.graph(), n.node()), given = named_type(n.node(), "output_dtype"), precision = named_type(n.node(), "precision");
+  const ElementType to = quantised_type(n.graph(), n.node()), given = named_type(n.node(), "output_dtype"),
+                    precision = named_type(n.node(), "precision");
   if (!is_quantised(to)) n.fail(fmt::format("{} is not a type to quantise to", name(to)));
   if (given != ElementType::Undefined && given != to) n.fail(fmt::format("output_dtype is {}, the zero point {}", name(given), name(to)));
   if (precision != ElementType::Undefined && !is_real(precision)) n.fail(fmt::format("precision is {}, not a float", name(precision)));
@@ -81,8 +85,10 @@ ElementType dequantised_type(const Graph& graph, const Node& node) {
 
 void infer_dequantize(Inference& n) {
   check_scale(n);
-  if (!is_quantised(n.element(0)) && n.element(0) != ElementType::I32) n.fail(fmt::format("the input is {}, not quantised", name(n.element(0))));
-  if (n.has(2) && n.element(2) != n.element(0)) n.fail(fmt::format("the zero point is {}, the input {}", name(n.element(2)), name(n.element(0))));
+  if (!is_quantised(n.element(0)) && n.element(0) != ElementType::I32)
+    n.fail(fmt::format("the input is {}, not quantised", name(n.element(0))));
+  if (n.has(2) && n.element(2) != n.element(0))
+    n.fail(fmt::format("the zero point is {}, the input {}", name(n.element(2)), name(n.element(0))));
   const ElementType to = dequantised_type(n.graph(), n.node());
   if (!is_real(to)) n.fail(fmt::format("the output would be {}", name(to)), "name a float in output_dtype");
   n.output(0, to, n.extents(0));
@@ -138,14 +144,31 @@ std::optional<std::vector<ValueId>> decompose_dequantize(GraphBuilder& b, const 
 }  // namespace
 
 extern const Operator op_QuantizeLinear, op_DequantizeLinear;
-const Operator op_QuantizeLinear{.name = "QuantizeLinear", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_quantize, .decompose = decompose_quantize};
-const Operator op_DequantizeLinear{.name = "DequantizeLinear", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_dequantize, .decompose = decompose_dequantize};
-
+const Operator op_QuantizeLinear{
+    .name = "QuantizeLinear", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_quantize, .decompose = decompose_quantize};
+const Operator op_DequantizeLinear{.name = "DequantizeLinear",
+                                   .min_inputs = 2,
+                                   .max_inputs = 3,
+                                   .max_outputs = 1,
+                                   .infer = infer_dequantize,
+                                   .decompose = decompose_dequantize};
 
 std::span<const Operator> table_microsoft_linear() {
   static const Operator list[] = {
-      {.name = "QuantizeLinear", .domain = "com.microsoft", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_quantize, .decompose = decompose_quantize},
-      {.name = "DequantizeLinear", .domain = "com.microsoft", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_dequantize, .decompose = decompose_dequantize},
+      {.name = "QuantizeLinear",
+       .domain = "com.microsoft",
+       .min_inputs = 2,
+       .max_inputs = 3,
+       .max_outputs = 1,
+       .infer = infer_quantize,
+       .decompose = decompose_quantize},
+      {.name = "DequantizeLinear",
+       .domain = "com.microsoft",
+       .min_inputs = 2,
+       .max_inputs = 3,
+       .max_outputs = 1,
+       .infer = infer_dequantize,
+       .decompose = decompose_dequantize},
   };
   return list;
 }

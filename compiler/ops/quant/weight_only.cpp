@@ -34,13 +34,16 @@ void need_count(Inference& n, int i, Dim count, const char* what) {
 // ---- MatMulNBits: A, B, scales, zero_points, g_idx, bias
 
 void infer_matmul_nbits(Inference& n) {
-  const int64_t columns = needed(n, "N"), k = needed(n, "K"), block = block_size(n), bits = n.node().integer("bits", 4), blocks = (k + block - 1) / block;
+  const int64_t columns = needed(n, "N"), k = needed(n, "K"), block = block_size(n), bits = n.node().integer("bits", 4),
+                blocks = (k + block - 1) / block;
   if (bits != 2 && bits != 4 && bits != 8) n.unsupported(fmt::format("bits is {}", bits), "2, 4 and 8 are supported");
   if (n.has(4)) {
     if (n.element(4) != ElementType::I32) n.fail(fmt::format("g_idx is {}", name(n.element(4))));
-    if (const Dim count = element_count(n.extents(4)); count != Dim(k) && count != Dim(blocks * block)) n.fail(fmt::format("g_idx has shape {} for K={}", text(n.extents(4)), k));
+    if (const Dim count = element_count(n.extents(4)); count != Dim(k) && count != Dim(blocks * block))
+      n.fail(fmt::format("g_idx has shape {} for K={}", text(n.extents(4)), k));
   }
-  if (n.node().integer("weight_prepacked", 0) != 0) n.unsupported("the weights are packed for another machine", "export with weight_prepacked=0");
+  if (n.node().integer("weight_prepacked", 0) != 0)
+    n.unsupported("the weights are packed for another machine", "export with weight_prepacked=0");
   if (!is_real(n.element(0)) || n.element(0) == ElementType::F64) n.fail(fmt::format("A is {}", name(n.element(0))));
   need_bytes(n, 1);
   for (int i : {2, 5}) {
@@ -67,7 +70,8 @@ void evaluate_matmul_nbits(Evaluation& e) {
   const scalar::MatMulNBitsParams p{.m = e.output(0).count() / n, .n = n, .k = k, .block = node.integer("block_size", 0)};
   for_float(e.type(0), [&]<class T>() {
     const auto with_bits = [&]<int Bits>(auto zeros) {
-      scalar::matmul_nbits<Bits, T>(Part{}, e.out<T>().data, e.in<T>(0).data, e.in<uint8_t>(1).data, e.in<T>(2).data, zeros, e.has(5) ? e.in<T>(5).data : nullptr, p);
+      scalar::matmul_nbits<Bits, T>(Part{}, e.out<T>().data, e.in<T>(0).data, e.in<uint8_t>(1).data, e.in<T>(2).data, zeros,
+                                    e.has(5) ? e.in<T>(5).data : nullptr, p);
     };
     const auto run = [&](auto zeros) {
       switch (node.integer("bits", 4)) {
@@ -101,7 +105,8 @@ void lower_matmul_nbits(Lowering& l) {
 /// With g_idx, which says of each row of weights whose scale and zero point it has: the weights as numbers, which fold, and a product.
 std::optional<std::vector<ValueId>> decompose_matmul_nbits(GraphBuilder& b, const Node& node) {
   if (!node.has_input(4)) return std::nullopt;
-  const int64_t n = node.integer("N", 0), k = node.integer("K", 0), bits = node.integer("bits", 4), block = node.integer("block_size", 0), blocks = (k + block - 1) / block;
+  const int64_t n = node.integer("N", 0), k = node.integer("K", 0), bits = node.integer("bits", 4), block = node.integer("block_size", 0),
+                blocks = (k + block - 1) / block;
   const auto f32 = [&](ValueId v) { return cast_to(b, v, ElementType::F32); };
   const auto shaped = [&](ValueId v, int64_t columns) { return b.op("Reshape", {v, b.integers({n, columns})}); };
   const auto first = [&](ValueId v, int64_t axis) { return b.op("Slice", {v, b.integers({0}), b.integers({k}), b.integers({axis})}); };
@@ -109,8 +114,10 @@ std::optional<std::vector<ValueId>> decompose_matmul_nbits(GraphBuilder& b, cons
   const ValueId groups = first(b.op("Reshape", {node.input(4), b.integers({-1})}), 0);
   const auto of_group = [&](ValueId v) { return b.op("Gather", {v, groups}, {{"axis", int64_t{1}}}); };
   ValueId zeros = b.number(ElementType::F32, static_cast<double>(1 << (bits - 1)));
-  if (node.has_input(3)) zeros = of_group(f32(b.type(node.input(3)).element == ElementType::U8 ? codes(node.input(3)) : shaped(node.input(3), blocks)));
-  const ValueId weights = b.op("Mul", {b.op("Sub", {f32(first(codes(node.input(1)), 1)), zeros}), of_group(f32(shaped(node.input(2), blocks)))});
+  if (node.has_input(3))
+    zeros = of_group(f32(b.type(node.input(3)).element == ElementType::U8 ? codes(node.input(3)) : shaped(node.input(3), blocks)));
+  const ValueId weights =
+      b.op("Mul", {b.op("Sub", {f32(first(codes(node.input(1)), 1)), zeros}), of_group(f32(shaped(node.input(2), blocks)))});
   ValueId y = b.op("MatMul", {f32(node.input(0)), b.op("Transpose", {weights}, {{"perm", std::vector<int64_t>{1, 0}}})});
   if (node.has_input(5)) y = b.op("Add", {y, f32(b.op("Reshape", {node.input(5), b.integers({n})}))});
   return std::vector{cast_to(b, y, b.type(node.outputs[0]).element)};
@@ -119,9 +126,11 @@ std::optional<std::vector<ValueId>> decompose_matmul_nbits(GraphBuilder& b, cons
 // ---- MatMulBnb4: A, B, absmax. B has two codes a byte, the first in the highest bits, of a table of 16 values.
 
 constexpr float kTables[2][16] = {
-    {0.0f, 5.208333333e-03f, 0.66666667f, 1.0f, 0.33333333f, 0.5f, 0.16666667f, 0.25f, -0.0f, -5.208333333e-03f, -0.66666667f, -1.0f, -0.33333333f, -0.5f, -0.16666667f, -0.25f},
-    {-1.0f, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f, -0.28444138169288635f, -0.18477343022823334f, -0.09105003625154495f, 0.0f, 0.07958029955625534f,
-     0.16093020141124725f, 0.24611230194568634f, 0.33791524171829224f, 0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1.0f}};
+    {0.0f, 5.208333333e-03f, 0.66666667f, 1.0f, 0.33333333f, 0.5f, 0.16666667f, 0.25f, -0.0f, -5.208333333e-03f, -0.66666667f, -1.0f,
+     -0.33333333f, -0.5f, -0.16666667f, -0.25f},
+    {-1.0f, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f, -0.28444138169288635f, -0.18477343022823334f,
+     -0.09105003625154495f, 0.0f, 0.07958029955625534f, 0.16093020141124725f, 0.24611230194568634f, 0.33791524171829224f,
+     0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1.0f}};
 
 void infer_matmul_bnb4(Inference& n) {
   const int64_t columns = needed(n, "N"), k = needed(n, "K"), block = block_size(n), type = n.node().integer("quant_type", -1);
@@ -139,15 +148,19 @@ void infer_matmul_bnb4(Inference& n) {
 }
 
 std::optional<std::vector<ValueId>> decompose_matmul_bnb4(GraphBuilder& b, const Node& node) {
-  const int64_t columns = node.integer("N", 0), k = node.integer("K", 0), block = node.integer("block_size", 0), count = columns * k, blocks = (count + block - 1) / block;
+  const int64_t columns = node.integer("N", 0), k = node.integer("K", 0), block = node.integer("block_size", 0), count = columns * k,
+                blocks = (count + block - 1) / block;
   auto table = std::make_shared<TensorData>(TensorData::zeros(ElementType::F32, {16}));
   std::memcpy(table->bytes.data(), kTables[node.integer("quant_type", 0)], table->bytes.size());
   const ValueId codes = packed_codes(b, b.op("Reshape", {node.input(1), b.integers({-1})}), 4);  // low, high
   const ValueId high_first = b.op("Slice", {codes, b.integers({1}), b.integers({-3}), b.integers({1}), b.integers({-1})});
   const ValueId indices = b.op("Reshape", {cast_to(b, high_first, ElementType::I32), b.integers({-1})});
   ValueId values = b.op("Gather", {b.graph().add_constant(node.name + "_table", std::move(table)), indices});
-  const ValueId scales = b.op("Expand", {b.op("Reshape", {cast_to(b, node.input(2), ElementType::F32), b.integers({blocks, 1})}), b.integers({blocks, block})});
-  const auto first = [&](ValueId v) { return b.op("Slice", {b.op("Reshape", {v, b.integers({-1})}), b.integers({0}), b.integers({count})}); };
+  const ValueId scales = b.op(
+      "Expand", {b.op("Reshape", {cast_to(b, node.input(2), ElementType::F32), b.integers({blocks, 1})}), b.integers({blocks, block})});
+  const auto first = [&](ValueId v) {
+    return b.op("Slice", {b.op("Reshape", {v, b.integers({-1})}), b.integers({0}), b.integers({count})});
+  };
   values = b.op("Reshape", {b.op("Mul", {first(values), first(scales)}), b.integers({columns, k})});
   if (node.integer("transB", 1) != 0) values = b.op("Transpose", {values}, {{"perm", std::vector<int64_t>{1, 0}}});
   const ElementType type = b.type(node.outputs[0]).element;
@@ -178,15 +191,20 @@ std::optional<std::vector<ValueId>> decompose_matmul_q4(GraphBuilder& b, const N
   const int64_t header = q4_header(node), n = b.extents(node.outputs[0]).back().value(), k = b.extents(node.input(0)).back().value();
   const int64_t blocks = (k + kQ4Block - 1) / kQ4Block;
   const ValueId blob = b.op("Reshape", {node.input(1), b.integers({n, blocks, header + kQ4Block / 2})});
-  const auto part = [&](int64_t first, int64_t last) { return b.op("Slice", {blob, b.integers({first}), b.integers({last}), b.integers({2})}); };
+  const auto part = [&](int64_t first, int64_t last) {
+    return b.op("Slice", {blob, b.integers({first}), b.integers({last}), b.integers({2})});
+  };
   auto places = std::make_shared<TensorData>(TensorData::zeros(ElementType::U32, {4}));
   for (int i = 0; i < 4; ++i) places->as<uint32_t>()[static_cast<std::size_t>(i)] = uint32_t{1} << (8 * i);
-  const ValueId weighted = b.op("Mul", {cast_to(b, part(0, 4), ElementType::U32), b.graph().add_constant(node.name + "_places", std::move(places))});
+  const ValueId weighted =
+      b.op("Mul", {cast_to(b, part(0, 4), ElementType::U32), b.graph().add_constant(node.name + "_places", std::move(places))});
   const ValueId scale = b.op("BitCast", {b.op("ReduceSum", {weighted, b.integers({2})})}, {{"to", static_cast<int64_t>(ElementType::F32)}});
   const ValueId codes = packed_codes(b, part(header, header + kQ4Block / 2), 4);  // [n, blocks, 16, 2]
-  const ValueId in_order = b.op("Reshape", {b.op("Transpose", {codes}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}}), b.integers({n, blocks, kQ4Block})});
+  const ValueId in_order =
+      b.op("Reshape", {b.op("Transpose", {codes}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}}), b.integers({n, blocks, kQ4Block})});
   const ValueId values = to_real(b, in_order, scale, header == 5 ? part(4, 5) : b.number(ElementType::U8, 8));
-  const ValueId columns = b.op("Slice", {b.op("Reshape", {values, b.integers({n, -1})}), b.integers({0}), b.integers({k}), b.integers({1})});
+  const ValueId columns =
+      b.op("Slice", {b.op("Reshape", {values, b.integers({n, -1})}), b.integers({0}), b.integers({k}), b.integers({1})});
   return std::vector{b.op("MatMul", {node.input(0), b.op("Transpose", {columns}, {{"perm", std::vector<int64_t>{1, 0}}})})};
 }
 
@@ -214,7 +232,8 @@ void infer_gather_blocks(Inference& n) {
   static_cast<void>(n.axis(n.node().integer("gather_axis", 0), rank));
   static_cast<void>(n.axis(n.node().integer("quantize_axis", 1), rank));
   const bool floats = is_small_float(type);
-  if (type != ElementType::U8 && type != ElementType::I4 && type != ElementType::U4 && !floats) n.fail(fmt::format("data is {}", name(type)));
+  if (type != ElementType::U8 && type != ElementType::I4 && type != ElementType::U4 && !floats)
+    n.fail(fmt::format("data is {}", name(type)));
   const Look look = look_of(n.graph(), n.node());
   if (look.gather_axis == look.quantize_axis) n.fail("gather_axis is quantize_axis");
   if (look.bits != 2 && look.bits != 4 && look.bits != 8) n.fail(fmt::format("bits is {}", look.bits));
@@ -230,7 +249,11 @@ void infer_gather_blocks(Inference& n) {
     const auto at = static_cast<std::size_t>(k);
     if (n.rank(2) != rank) n.fail(fmt::format("the scales have rank {}, data {}", n.rank(2), rank));
     if (floats && k != look.quantize_axis && n.extents(2)[at] == Dim(1)) continue;
-    n.unify(n.extents(2)[at], k != look.quantize_axis ? whole[at] : look.block == 0 ? Dim(1) : ceil_div(whole[at], look.block), "the scales and data");
+    n.unify(n.extents(2)[at],
+            k != look.quantize_axis ? whole[at]
+            : look.block == 0       ? Dim(1)
+                                    : ceil_div(whole[at], look.block),
+            "the scales and data");
   }
   Extents out(whole.begin(), whole.begin() + look.gather_axis);
   for (Dim d : n.extents(1)) out.push_back(d);
@@ -246,7 +269,9 @@ ValueId of_blocks(GraphBuilder& b, ValueId scales, int64_t axis, int64_t block, 
   Extents apart = wide;
   apart.insert(apart.begin() + axis + 1, Dim(block));
   count *= block;
-  const ValueId all = b.op("Reshape", {b.op("Expand", {b.op("Unsqueeze", {scales, b.integers({axis + 1})}), b.shape(apart)}), b.shape(wide)}, {{"allowzero", int64_t{1}}});
+  const ValueId all =
+      b.op("Reshape", {b.op("Expand", {b.op("Unsqueeze", {scales, b.integers({axis + 1})}), b.shape(apart)}), b.shape(wide)},
+           {{"allowzero", int64_t{1}}});
   return count == length ? all : b.op("Slice", {all, b.integers({0}), b.shape({length}), b.integers({axis})});
 }
 
@@ -279,7 +304,9 @@ std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, con
   const ValueId mask = inner.empty() ? inside : b.op("Unsqueeze", {inside, b.integers(inner)});
   const auto result = [&](ValueId y) { return std::vector{cast_to(b, b.op("Where", {mask, y, b.number(ElementType::F32, 0)}), out)}; };
   const ValueId bytes = gather(node.input(0));
-  if (is_small_float(type)) return result(b.op("Mul", {cast_to(b, bytes, ElementType::F32), of_blocks(b, scales, axis, look.block, b.extents(bytes)[static_cast<std::size_t>(axis)])}));
+  if (is_small_float(type))
+    return result(b.op("Mul", {cast_to(b, bytes, ElementType::F32),
+                               of_blocks(b, scales, axis, look.block, b.extents(bytes)[static_cast<std::size_t>(axis)])}));
   const ValueId codes = unpacked(bytes, b.extents(bytes).back() * (look.in_bytes ? 8 / look.bits : 1));
   ValueId zeros = kAbsent;
   if (node.has_input(3)) {
@@ -295,11 +322,36 @@ std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, con
 std::span<const Operator> table_weight_only() {
   constexpr std::string_view kDomain = "com.microsoft";
   static const Operator list[] = {
-      {.name = "MatMulNBits", .domain = kDomain, .min_inputs = 3, .max_inputs = 6, .max_outputs = 1, .infer = infer_matmul_nbits, .decompose = decompose_matmul_nbits,
-       .evaluate = evaluate_matmul_nbits, .lower = lower_matmul_nbits},
-      {.name = "MatMulBnb4", .domain = kDomain, .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_matmul_bnb4, .decompose = decompose_matmul_bnb4},
-      {.name = "MatMulFpQ4", .domain = kDomain, .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_matmul_q4, .decompose = decompose_matmul_q4},
-      {.name = "GatherBlockQuantized", .domain = kDomain, .min_inputs = 3, .max_inputs = 4, .max_outputs = 1, .infer = infer_gather_blocks, .decompose = decompose_gather_blocks},
+      {.name = "MatMulNBits",
+       .domain = kDomain,
+       .min_inputs = 3,
+       .max_inputs = 6,
+       .max_outputs = 1,
+       .infer = infer_matmul_nbits,
+       .decompose = decompose_matmul_nbits,
+       .evaluate = evaluate_matmul_nbits,
+       .lower = lower_matmul_nbits},
+      {.name = "MatMulBnb4",
+       .domain = kDomain,
+       .min_inputs = 3,
+       .max_inputs = 3,
+       .max_outputs = 1,
+       .infer = infer_matmul_bnb4,
+       .decompose = decompose_matmul_bnb4},
+      {.name = "MatMulFpQ4",
+       .domain = kDomain,
+       .min_inputs = 3,
+       .max_inputs = 3,
+       .max_outputs = 1,
+       .infer = infer_matmul_q4,
+       .decompose = decompose_matmul_q4},
+      {.name = "GatherBlockQuantized",
+       .domain = kDomain,
+       .min_inputs = 3,
+       .max_inputs = 4,
+       .max_outputs = 1,
+       .infer = infer_gather_blocks,
+       .decompose = decompose_gather_blocks},
   };
   return list;
 }

@@ -50,7 +50,8 @@ void lower_random(Lowering& l) {
       .tensor(l.out(0))
       .dim(l.node().integer("stream", 0))
       .number(normal ? number("mean", 0) : number("low", 0), ElementType::F64)
-      .number(normal ? number("scale", 1) : number("high", 1), ElementType::F64).emit();
+      .number(normal ? number("scale", 1) : number("high", 1), ElementType::F64)
+      .emit();
 }
 
 // ---- Multinomial
@@ -90,10 +91,34 @@ std::span<const Operator> table_random() {
   static const Operator rows[] = {
       {.name = "RandomNormal", .max_inputs = 0, .max_outputs = 1, .resolve = resolve_random, .infer = infer_random, .lower = lower_random},
       {.name = "RandomUniform", .max_inputs = 0, .max_outputs = 1, .resolve = resolve_random, .infer = infer_random, .lower = lower_random},
-      {.name = "RandomNormalLike", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_random, .infer = infer_random, .lower = lower_random},
-      {.name = "RandomUniformLike", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_random, .infer = infer_random, .lower = lower_random},
-      {.name = "Multinomial", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_random, .infer = infer_multinomial, .lower = lower_multinomial},
-      {.name = "Bernoulli", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_random, .infer = infer_bernoulli, .decompose = decompose_bernoulli},
+      {.name = "RandomNormalLike",
+       .min_inputs = 1,
+       .max_inputs = 1,
+       .max_outputs = 1,
+       .resolve = resolve_random,
+       .infer = infer_random,
+       .lower = lower_random},
+      {.name = "RandomUniformLike",
+       .min_inputs = 1,
+       .max_inputs = 1,
+       .max_outputs = 1,
+       .resolve = resolve_random,
+       .infer = infer_random,
+       .lower = lower_random},
+      {.name = "Multinomial",
+       .min_inputs = 1,
+       .max_inputs = 1,
+       .max_outputs = 1,
+       .resolve = resolve_random,
+       .infer = infer_multinomial,
+       .lower = lower_multinomial},
+      {.name = "Bernoulli",
+       .min_inputs = 1,
+       .max_inputs = 1,
+       .max_outputs = 1,
+       .resolve = resolve_random,
+       .infer = infer_bernoulli,
+       .decompose = decompose_bernoulli},
   };
   return rows;
 }

@@ -91,7 +91,8 @@ std::vector<std::pair<const ActivationRow*, ActivationParams>> activations_of(co
     ActivationParams params{row->kind, row->alpha, row->beta};
     if (row->numbers >= 1 && alpha < alphas.size()) params.alpha = static_cast<double>(alphas[alpha++]);
     if (row->numbers >= 2 && beta < betas.size()) params.beta = static_cast<double>(betas[beta++]);
-    if (!std::isfinite(params.alpha) || !std::isfinite(params.beta)) node.fail(ErrorKind::Invalid, fmt::format("activation '{}' has alpha {} and beta {}", name, params.alpha, params.beta));
+    if (!std::isfinite(params.alpha) || !std::isfinite(params.beta))
+      node.fail(ErrorKind::Invalid, fmt::format("activation '{}' has alpha {} and beta {}", name, params.alpha, params.beta));
     list.emplace_back(row, params);
   }
   return list;
@@ -121,7 +122,8 @@ void infer_recurrent(Inference& n) {
   const Extents x = n.extents(0);
   const Dim steps = x[batch_first ? 1 : 0], batch = x[batch_first ? 0 : 1], hidden = n.extents(2)[2];
   if (!hidden.is_constant()) n.unsupported("a hidden size that only a run tells", "fix the dimension with --dim");
-  if (node.has("hidden_size") && hidden != Dim(node.integer("hidden_size", 0))) n.fail(fmt::format("hidden_size is {}, R has {}", node.integer("hidden_size", 0), hidden.text()));
+  if (node.has("hidden_size") && hidden != Dim(node.integer("hidden_size", 0)))
+    n.fail(fmt::format("hidden_size is {}, R has {}", node.integer("hidden_size", 0), hidden.text()));
   const Extents state = batch_first ? Extents{batch, directions, hidden} : Extents{directions, batch, hidden};
   check(1, "W", {directions, hidden * kind.gates, x[2]});
   check(2, "R", {directions, hidden * kind.gates, hidden});
@@ -176,13 +178,14 @@ std::optional<std::vector<ValueId>> decompose_recurrent(GraphBuilder& b, const N
   attributes["kind"] = node.op;
   attributes["hidden_size"] = hidden;
   const ValueId peepholes = node.input(7);
-  std::vector<ValueId> results = b.ops("onnxc.Recurrence", {x, r, bias, node.input(4), to_steps_first(node.input(5)),
-                                                            to_steps_first(node.input(6)), peepholes},
-                                       node.op == "LSTM" ? 3 : 2, std::move(attributes));
+  std::vector<ValueId> results =
+      b.ops("onnxc.Recurrence", {x, r, bias, node.input(4), to_steps_first(node.input(5)), to_steps_first(node.input(6)), peepholes},
+            node.op == "LSTM" ? 3 : 2, std::move(attributes));
   results.resize(std::min(results.size(), node.outputs.size()));
   if (batch_first) {
     for (std::size_t i = 0; i < results.size(); ++i) {
-      if (node.outputs[i] != kAbsent) results[i] = transpose(b, results[i], i == 0 ? std::vector<int64_t>{2, 0, 1, 3} : std::vector<int64_t>{1, 0, 2});
+      if (node.outputs[i] != kAbsent)
+        results[i] = transpose(b, results[i], i == 0 ? std::vector<int64_t>{2, 0, 1, 3} : std::vector<int64_t>{1, 0, 2});
     }
   }
   return results;
@@ -236,18 +239,25 @@ std::vector<std::pair<std::string, Arg>> params_of(Lowering& l, const Kind& kind
   for (std::size_t i = 0; i < 6; ++i) {
     const std::size_t number = i / 3 * each + i % 3;
     const bool there = i % 3 < each && number < functions.size();
-    list += (list.empty() ? "" : ", ") + (there ? fmt::format("{{onnxc::scalar::Activation::{}, {}, {}}}", functions[number].first->cpp_name, functions[number].second.alpha,
-                                                              functions[number].second.beta)
-                                                : "{}");
+    list +=
+        (list.empty() ? "" : ", ") + (there ? fmt::format("{{onnxc::scalar::Activation::{}, {}, {}}}", functions[number].first->cpp_name,
+                                                          functions[number].second.alpha, functions[number].second.beta)
+                                            : "{}");
   }
-  return {{"steps", dim_arg(x[0])}, {"batch", dim_arg(x[1])}, {"directions", dim_arg(r[0])}, {"hidden", dim_arg(node.integer("hidden_size", 0))},
-          {"backward", flag_arg(is_backward(node))}, {"clip", NumberArg{static_cast<double>(node.number("clip", 0)), ElementType::F64}},
-          {"input_forget", flag_arg(node.integer("input_forget", 0) != 0)}, {"linear_before_reset", flag_arg(node.integer("linear_before_reset", 0) != 0)},
+  return {{"steps", dim_arg(x[0])},
+          {"batch", dim_arg(x[1])},
+          {"directions", dim_arg(r[0])},
+          {"hidden", dim_arg(node.integer("hidden_size", 0))},
+          {"backward", flag_arg(is_backward(node))},
+          {"clip", NumberArg{static_cast<double>(node.number("clip", 0)), ElementType::F64}},
+          {"input_forget", flag_arg(node.integer("input_forget", 0) != 0)},
+          {"linear_before_reset", flag_arg(node.integer("linear_before_reset", 0) != 0)},
           {"activations", name_arg("{" + list + "}")}};
 }
 
 /// The call of either kind of kernel, whose r differs.
-void call_kernel(Lowering& l, const Kind& kind, StepBuilder& step, PointerArg r, const std::vector<std::pair<std::string, Arg>>& scales = {}) {
+void call_kernel(Lowering& l, const Kind& kind, StepBuilder& step, PointerArg r,
+                 const std::vector<std::pair<std::string, Arg>>& scales = {}) {
   const ElementType type = l.type(0).element;
   const Extents x = l.extents(0);
   const int64_t hidden = l.node().integer("hidden_size", 0);
@@ -267,7 +277,10 @@ void call_kernel(Lowering& l, const Kind& kind, StepBuilder& step, PointerArg r,
   else step.name("nullptr");
   auto params = params_of(l, kind);
   params.insert(params.end(), scales.begin(), scales.end());
-  step.pointer(l.workspace("gates", type, x[1] * (4 * hidden))).params(std::move(params)).macs(x[0] * x[1] * element_count(l.extents(1))).emit();
+  step.pointer(l.workspace("gates", type, x[1] * (4 * hidden)))
+      .params(std::move(params))
+      .macs(x[0] * x[1] * element_count(l.extents(1)))
+      .emit();
 }
 
 /// The matrices [hidden, columns] of every direction.
@@ -288,7 +301,8 @@ std::vector<Columns> matrices_of(const TensorData& r, const Kind& kind, int64_t 
 /// Each in gemm's panels.
 std::vector<float> pack_matrices(const std::vector<Columns>& matrices, int64_t hidden, int64_t nr) {
   std::vector<float> packed;
-  for (const Columns& matrix : matrices) std::ranges::copy(pack::panels(matrix.values, {.k = hidden, .n = matrix.count, .nr = nr}), std::back_inserter(packed));
+  for (const Columns& matrix : matrices)
+    std::ranges::copy(pack::panels(matrix.values, {.k = hidden, .n = matrix.count, .nr = nr}), std::back_inserter(packed));
   return packed;
 }
 std::vector<float> pack_scales(const std::vector<Columns>& matrices, std::span<const float> scales, int64_t nr) {
@@ -318,18 +332,21 @@ void lower_recurrence(Lowering& l) {
   const Tile tile = choose_tile(l.target(), {.m = l.extents(0)[1], .n = hidden, .k = hidden});
   const int vectors = l.extents(0)[1] == Dim(1) && hidden >= 4 * l.target().vector_floats ? 4 : tile.vectors;
   const Dim steps = l.extents(0)[0];
-  const StoredKernel kernel{row, macs, steps.is_constant() ? static_cast<double>(steps.value()) : 1, hidden, element_count(l.extents(1)).value() / hidden};
+  const StoredKernel kernel{row, macs, steps.is_constant() ? static_cast<double>(steps.value()) : 1, hidden,
+                            element_count(l.extents(1)).value() / hidden};
   const std::vector<Columns> matrices = matrices_of(*l.constant(1), kind, hidden);
-  consider_stored(l, kernel, candidate_storages(l, matrices, l.extents(0)[1], 0), [&l, &kind, matrices, row, hidden, tile, vectors](const Storage& storage) {
-    const int64_t nr = vectors * l.target().vector_floats;
-    std::vector<std::pair<std::string, Arg>> scales;
-    const std::vector<float> panels = pack_matrices(matrices, hidden, nr);
-    const Packed packed{l.constant(1)->as<float>(), static_cast<int64_t>(panels.size()), [&panels] { return panels; }};
-    const PointerArg r = add_stored(l, l.graph()[l.node().input(1)].name, packed, hidden, nr, storage, pack_scales(matrices, storage.scales, nr), scales);
-    StepBuilder step = l.call(row);
-    step.template_name(std::to_string(tile.rows)).template_name(std::to_string(vectors));
-    call_kernel(l, kind, step, r, scales);
-  });
+  consider_stored(l, kernel, candidate_storages(l, matrices, l.extents(0)[1], 0),
+                  [&l, &kind, matrices, row, hidden, tile, vectors](const Storage& storage) {
+                    const int64_t nr = vectors * l.target().vector_floats;
+                    std::vector<std::pair<std::string, Arg>> scales;
+                    const std::vector<float> panels = pack_matrices(matrices, hidden, nr);
+                    const Packed packed{l.constant(1)->as<float>(), static_cast<int64_t>(panels.size()), [&panels] { return panels; }};
+                    const PointerArg r = add_stored(l, l.graph()[l.node().input(1)].name, packed, hidden, nr, storage,
+                                                    pack_scales(matrices, storage.scales, nr), scales);
+                    StepBuilder step = l.call(row);
+                    step.template_name(std::to_string(tile.rows)).template_name(std::to_string(vectors));
+                    call_kernel(l, kind, step, r, scales);
+                  });
 }
 
 }  // namespace
@@ -339,7 +356,13 @@ std::span<const Operator> table_recurrent() {
       {.name = "RNN", .min_inputs = 3, .max_inputs = 6, .max_outputs = 2, .infer = infer_recurrent, .decompose = decompose_recurrent},
       {.name = "GRU", .min_inputs = 3, .max_inputs = 6, .max_outputs = 2, .infer = infer_recurrent, .decompose = decompose_recurrent},
       {.name = "LSTM", .min_inputs = 3, .max_inputs = 8, .max_outputs = 3, .infer = infer_recurrent, .decompose = decompose_recurrent},
-      {.name = "Recurrence", .domain = "onnxc", .min_inputs = 2, .max_inputs = 7, .max_outputs = 3, .infer = infer_recurrence, .evaluate = evaluate_recurrence,
+      {.name = "Recurrence",
+       .domain = "onnxc",
+       .min_inputs = 2,
+       .max_inputs = 7,
+       .max_outputs = 3,
+       .infer = infer_recurrence,
+       .evaluate = evaluate_recurrence,
        .lower = lower_recurrence},
   };
   return list;

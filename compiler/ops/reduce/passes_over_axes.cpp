@@ -13,13 +13,11 @@ struct Run {
 };
 
 /// The extent and stride of runs [0, end) as one axis; `of` is a stride. Nothing where they are not evenly spaced.
-std::optional<std::pair<Dim, Dim>> as_one(const std::vector<Run>& runs, std::size_t end, Dim Run::*of) {
+std::optional<std::pair<Dim, Dim>> as_one(const std::vector<Run>& runs, std::size_t end, Dim Run::* of) {
   Dim extent = 1, stride = 0;
   for (std::size_t k = end; k-- > 0;) {
-    if (k + 1 == end)
-      stride = runs[k].*of;
-    else if (!(runs[k].*of == stride * extent))
-      return std::nullopt;
+    if (k + 1 == end) stride = runs[k].*of;
+    else if (!(runs[k].*of == stride * extent)) return std::nullopt;
     extent *= runs[k].extent;
   }
   return std::pair{extent, stride};

@@ -24,10 +24,8 @@ std::optional<std::vector<int>> reduced_axes(const Graph& graph, const Node& nod
   std::vector<int64_t> given;
   if (node.has_input(1)) {
     const Value& axes = graph[node.input(1)];
-    if (axes.constant)
-      given = to_integers(*axes.constant);
-    else if (!(axes.type.is_tensor() && axes.type.ranked && element_count(axes.type.extents) == Dim(0)))
-      return std::nullopt;
+    if (axes.constant) given = to_integers(*axes.constant);
+    else if (!(axes.type.is_tensor() && axes.type.ranked && element_count(axes.type.extents) == Dim(0))) return std::nullopt;
   }
   std::vector<int> list;
   if (given.empty()) {
@@ -44,7 +42,8 @@ std::optional<std::vector<int>> reduced_axes(const Graph& graph, const Node& nod
 }
 
 bool sums_pixels(const Graph& graph, const Node& node) {
-  return node.is("ReduceSum") && node.string("prologue", "").empty() && graph[node.input(0)].type.rank() == 4 && reduced_axes(graph, node) == std::vector{2, 3};
+  return node.is("ReduceSum") && node.string("prologue", "").empty() && graph[node.input(0)].type.rank() == 4 &&
+         reduced_axes(graph, node) == std::vector{2, 3};
 }
 
 ValueId count_along(GraphBuilder& b, ValueId x, const std::vector<int64_t>& axes, ElementType type) {
@@ -66,7 +65,8 @@ namespace {
 void name_axes(GraphBuilder& b, Node& node) {
   if (node.inputs.size() != 2 || !node.has_input(0) || !node.has_input(1)) return;
   const Type &x = b.type(node.input(0)), &axes = b.type(node.input(1));
-  if (!x.is_tensor() || !x.ranked || !axes.is_tensor() || !axes.ranked || axes.rank() != 1 || axes.is_static() || !is_integer(axes.element)) return;
+  if (!x.is_tensor() || !x.ranked || !axes.is_tensor() || !axes.ranked || axes.rank() != 1 || axes.is_static() || !is_integer(axes.element))
+    return;
   const auto rank = static_cast<std::size_t>(x.rank());
   const ValueId one = b.number(ElementType::I64, 1), given = cast_to(b, node.input(1), ElementType::I64), count = b.op("Shape", {given});
   const ValueId none = b.integers(std::vector<int64_t>(rank, 0));
@@ -90,16 +90,11 @@ void infer_exact_elements(Inference& n) {
   Dim total = elements->front();
   for (std::size_t i = 1; i < elements->size(); ++i) {
     const Dim d = (*elements)[i];
-    if (n.node().op == "ReduceSum")
-      total = total + d;
-    else if (n.node().op == "ReduceProd")
-      total = total * d;
-    else if (n.node().op == "ReduceMax")
-      total = max(total, d);
-    else if (n.node().op == "ReduceMin")
-      total = min(total, d);
-    else
-      return;
+    if (n.node().op == "ReduceSum") total = total + d;
+    else if (n.node().op == "ReduceProd") total = total * d;
+    else if (n.node().op == "ReduceMax") total = max(total, d);
+    else if (n.node().op == "ReduceMin") total = min(total, d);
+    else return;
   }
   n.output_elements(0, {total});
 }
@@ -127,7 +122,8 @@ void infer_run_time_axes(Inference& n) {
   const Extents& in = n.extents(0);
   if (n.has(2)) {
     if (n.node().integer("keepdims", 1) == 0)
-      n.unsupported(fmt::format("keepdims is 0, and only a run knows the number of axes (input 1, '{}')", n.value(1).name), "give the axes a known length, or set keepdims");
+      n.unsupported(fmt::format("keepdims is 0, and only a run knows the number of axes (input 1, '{}')", n.value(1).name),
+                    "give the axes a known length, or set keepdims");
     const DimList named = indicators_named(n.known_elements(2, "the axes"));
     Extents out;
     for (std::size_t axis = 0; axis < in.size(); ++axis) out.push_back(n.let(select(named[axis], 1, in[axis]), "kept", max(in[axis], 1)));
@@ -151,10 +147,8 @@ void infer_reduce(Inference& n) {
   for (std::size_t axis = 0; axis < in.size(); ++axis) {
     const bool reduced = next < axes->size() && (*axes)[next] == static_cast<int>(axis);
     if (reduced) ++next;
-    if (!reduced)
-      out.push_back(in[axis]);
-    else if (keep)
-      out.push_back(1);
+    if (!reduced) out.push_back(in[axis]);
+    else if (keep) out.push_back(1);
   }
   if (axes->size() == in.size()) infer_elements(n);
   n.output(0, n.element(0), std::move(out));
@@ -214,7 +208,8 @@ std::optional<std::vector<ValueId>> decompose_reduce(GraphBuilder& b, const Node
   if (op == "ReduceL2") return std::vector{b.op("Sqrt", {reduce(b, node, "ReduceSum", x, "square")})};
   if (op == "ReduceLogSum") return std::vector{b.op("Log", {reduce(b, node, "ReduceSum", x)})};
   if (op == "ReduceLogSumExp") return std::vector{log_sum_exp(b, node)};
-  return std::vector{b.op("Div", {reduce(b, node, "ReduceSum", x), axes ? count_along(b, x, {axes->begin(), axes->end()}, type) : count_reduced(b, node)})};
+  return std::vector{b.op(
+      "Div", {reduce(b, node, "ReduceSum", x), axes ? count_along(b, x, {axes->begin(), axes->end()}, type) : count_reduced(b, node)})};
 }
 
 // ---- the kernels
@@ -262,16 +257,11 @@ void evaluate_reduce(Evaluation& e) {
     strides[strides.size++] = in.count(axis + 1, in.rank);
   }
   const std::string& op = node.op;
-  if (op == "ReduceSum")
-    for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Sum, T>(e, w); });
-  else if (op == "ReduceProd")
-    for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Product, T>(e, w); });
-  else if (e.type(0) == ElementType::Bool)
-    op == "ReduceMax" ? evaluate_as<scalar::Max, bool>(e, w) : evaluate_as<scalar::Min, bool>(e, w);
-  else if (op == "ReduceMax")
-    for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Max, T>(e, w); });
-  else
-    for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Min, T>(e, w); });
+  if (op == "ReduceSum") for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Sum, T>(e, w); });
+  else if (op == "ReduceProd") for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Product, T>(e, w); });
+  else if (e.type(0) == ElementType::Bool) op == "ReduceMax" ? evaluate_as<scalar::Max, bool>(e, w) : evaluate_as<scalar::Min, bool>(e, w);
+  else if (op == "ReduceMax") for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Max, T>(e, w); });
+  else for_number(e.type(0), [&]<class T>() { evaluate_as<scalar::Min, T>(e, w); });
 }
 
 const char* combine_name(const Node& node) {
@@ -286,7 +276,8 @@ void lower_scalar(Lowering& l) {
   const View x = l.in_any(0), y = l.out(0);
   const DimList strides = x.strides();
   const auto axes = reduced_axes(l.graph(), l.node());
-  const DimList indicators = axes ? axis_indicators({axes->begin(), axes->end()}, static_cast<int>(x.extents.size())) : run_time_axes(l.graph(), l.node());
+  const DimList indicators =
+      axes ? axis_indicators({axes->begin(), axes->end()}, static_cast<int>(x.extents.size())) : run_time_axes(l.graph(), l.node());
   DimList kept, kept_strides, reduced, reduced_strides;
   for (std::size_t axis = 0; axis < x.extents.size(); ++axis) {
     const bool known = indicators[axis].is_constant();
@@ -307,7 +298,8 @@ void lower_scalar(Lowering& l) {
       .dims(kept)
       .dims(kept_strides)
       .dims(reduced)
-      .dims(reduced_strides).emit();
+      .dims(reduced_strides)
+      .emit();
 }
 
 /// Reads x once for each pass; sums in between go to scratch memory.
@@ -322,8 +314,7 @@ void lower_passes(Lowering& l, const std::vector<AxesPass>& passes, const View& 
         .template_name(k == 0 ? fmt::format("onnxc::{}", prologue_name(l.node(), "Keep")) : "onnxc::Keep");
     step.pointer(from).pointer(to);
     step.step().bytes = p.outer * (p.reduced + 1) * p.inner * 4;
-    if (p.is_last)
-      step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}});
+    if (p.is_last) step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}});
     else
       step.params({{"outer", dim_arg(p.outer)},
                    {"r", dim_arg(p.reduced)},
@@ -351,7 +342,8 @@ void lower_reduce(Lowering& l) {
   const bool keep = l.node().integer("keepdims", 1) != 0;
   const Extents &in = l.extents(0), &out = l.output_type(0).extents;
   if (const auto sums = l.row_sums(0); sums && sums_pixels(l.graph(), l.node())) {
-    if (const auto passes = passes_over_axes(sums->extents, sums->layout, out, l.out_layout(0), axes, keep)) return lower_passes(l, *passes, *sums, l.out_any(0));
+    if (const auto passes = passes_over_axes(sums->extents, sums->layout, out, l.out_layout(0), axes, keep))
+      return lower_passes(l, *passes, *sums, l.out_any(0));
   }
   if (const auto passes = passes_over_axes(in, l.in_any(0).layout, out, l.out_layout(0), axes, keep))
     return lower_passes(l, *passes, l.in_any(0), l.out_any(0));

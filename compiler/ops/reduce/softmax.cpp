@@ -38,10 +38,8 @@ void evaluate_softmax(Evaluation& e) {
   const int axis = axis_of(e.node(), shape.rank);
   const int64_t outer = shape.count(0, axis), n = shape.rank == 0 ? 1 : shape[axis], inner = shape.count(axis + 1, shape.rank);
   for_float(e.type(0), [&]<class T>() {
-    if (is_log(e.node()))
-      scalar::log_softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
-    else
-      scalar::softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
+    if (is_log(e.node())) scalar::log_softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
+    else scalar::softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
   });
 }
 
@@ -56,7 +54,8 @@ void call_rows(Lowering& l, PointerArg x, PointerArg y, Dim rows, Dim n, Dim x_r
   l.call(is_log(l.node()) ? "log_softmax" : "softmax")
       .pointer(x)
       .pointer(y)
-      .params({{"rows", dim_arg(rows)}, {"n", dim_arg(n)}, {"x_row", dim_arg(x_row)}, {"y_row", dim_arg(y_row)}}).emit();
+      .params({{"rows", dim_arg(rows)}, {"n", dim_arg(n)}, {"x_row", dim_arg(x_row)}, {"y_row", dim_arg(y_row)}})
+      .emit();
 }
 
 void lower_softmax(Lowering& l) {

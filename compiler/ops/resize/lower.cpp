@@ -69,8 +69,9 @@ AxisArgs axis_args(Lowering& l, const ResizePlan& plan, const ResizedAxis* a, Di
   if (a == nullptr) return {params_arg({{"size", dim_arg(extent)}}), "1", 1, true};
   const ResizeTableArgs table = place_table(l, plan, *a);
   const bool held = table.taps.is_constant() && is_held(table.taps.value());
-  return {params_arg({{"size", dim_arg(a->out)}, {"taps", dim_arg(table.taps)}, {"index", table.index}, {"weight", table.weight_or_null()}}),
-          held ? table.taps.text() : kAny, table.taps};
+  return {
+      params_arg({{"size", dim_arg(a->out)}, {"taps", dim_arg(table.taps)}, {"index", table.index}, {"weight", table.weight_or_null()}}),
+      held ? table.taps.text() : kAny, table.taps};
 }
 
 /// The extents once a pass has been done.
@@ -135,7 +136,8 @@ void lower_vectors(Lowering& l, const ResizePlan& plan, bool pixels) {
       to.pointer = l.workspace(fmt::format("pass{}", k), ElementType::F32, storage_elements(to.extents, to.layout));
     }
     // The axis that goes down, and all behind it across. An axis alone that is the last goes across rows that are planes of their own.
-    const std::size_t at = pass.down != nullptr ? static_cast<std::size_t>(pass.down->axis) : end - 1, behind = pass.down != nullptr ? at + 1 : at;
+    const std::size_t at = pass.down != nullptr ? static_cast<std::size_t>(pass.down->axis) : end - 1,
+                      behind = pass.down != nullptr ? at + 1 : at;
     const AxisArgs down = axis_args(l, plan, pass.down, 1), across = axis_args(l, plan, pass.across, product(to.extents, behind, end));
     StepBuilder step = l.call(pixels ? "resize" : "resize_planar");
     (pixels ? call_pixels : call_planar)(step, {from, to, at, behind, down, across});
@@ -176,7 +178,16 @@ void lower_scalar(Lowering& l, const ResizePlan& plan) {
     if (reads_region(p))
       params.emplace_back("extrapolation", NumberArg{static_cast<double>(l.node().number("extrapolation_value", 0)), ElementType::F64});
     if (p.antialias && is_integer(to.element)) params.emplace_back("rounds", flag_arg(true));  // as ONNX Runtime does
-    l.call("scalar_resize").type(to.element).type(from.element).type(weight).pointer(to).pointer(from).pointer(table.index).arg(table.weight_or_null()).params(std::move(params)).emit();
+    l.call("scalar_resize")
+        .type(to.element)
+        .type(from.element)
+        .type(weight)
+        .pointer(to)
+        .pointer(from)
+        .pointer(table.index)
+        .arg(table.weight_or_null())
+        .params(std::move(params))
+        .emit();
     from = to;
     from.pointer.writes = false;
   }
@@ -184,7 +195,8 @@ void lower_scalar(Lowering& l, const ResizePlan& plan) {
 }
 
 bool takes_vectors(Lowering& l, const ResizePlan& plan) {
-  return l.optimise() && l.type(0).element == ElementType::F32 && std::ranges::none_of(plan.axes, [&](const ResizedAxis& a) { return reads_region(table_params(l.node(), a)); });
+  return l.optimise() && l.type(0).element == ElementType::F32 &&
+         std::ranges::none_of(plan.axes, [&](const ResizedAxis& a) { return reads_region(table_params(l.node(), a)); });
 }
 
 }  // namespace
@@ -195,14 +207,16 @@ void lower_resize(Lowering& l) {
   const ElementType type = l.type(0).element;
   if (!is_nearest(l.node()) && !is_float(type) && !is_integer(type)) l.unsupported(fmt::format("interpolation of {}", name(type)));
   if (!takes_vectors(l, plan)) return lower_scalar(l, plan);
-  const bool pixels = l.in_any(0).layout.channels_last && l.out_layout(0).channels_last && std::ranges::all_of(plan.axes, [](const ResizedAxis& a) { return a.axis >= 2; });
+  const bool pixels = l.in_any(0).layout.channels_last && l.out_layout(0).channels_last &&
+                      std::ranges::all_of(plan.axes, [](const ResizedAxis& a) { return a.axis >= 2; });
   lower_vectors(l, plan, pixels);
 }
 
 bool resizes_to_output(const Graph& graph, const Node& node) {
   const ValueId y = node.outputs[0];
   if (std::ranges::find(graph.outputs, y) == graph.outputs.end()) return false;
-  if (std::ranges::any_of(graph.nodes, [&](const Node& reader) { return std::ranges::find(reader.inputs, y) != reader.inputs.end(); })) return false;
+  if (std::ranges::any_of(graph.nodes, [&](const Node& reader) { return std::ranges::find(reader.inputs, y) != reader.inputs.end(); }))
+    return false;
   const Extents &from = graph[node.input(0)].type.extents, &to = graph[y].type.extents;
   return likely_value(element_count(to)) > likely_value(element_count(from));
 }

@@ -8,8 +8,8 @@ namespace onnxc {
 struct ResizedAxis {
   int axis;
   Dim in, out;
-  float scale = 0;  ///< 0: out / in
-  int roi_at = -1;  ///< index of its start among the region's elements, and of its scale among the scales
+  float scale = 0;              ///< 0: out / in
+  int roi_at = -1;              ///< index of its start among the region's elements, and of its scale among the scales
   bool run_time_scale = false;  ///< input 2 tells the scale, when the model runs
   bool is_static() const { return in.is_constant() && out.is_constant(); }
 };

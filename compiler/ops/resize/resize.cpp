@@ -19,9 +19,12 @@ bool is_known(const Value& v) {
 /// sizes are computed from them.
 void resolve_run_time(GraphBuilder& b, Node& node) {
   const Type x = b.type(node.inputs[0]);
-  const auto given = [&](int i) { return node.has_input(i) && b.type(node.input(i)).ranked && !(element_count(b.extents(node.input(i))) == Dim(0)); };
+  const auto given = [&](int i) {
+    return node.has_input(i) && b.type(node.input(i)).ranked && !(element_count(b.extents(node.input(i))) == Dim(0));
+  };
   const bool scales = given(2) && !is_known(b.graph()[node.input(2)]);
-  const bool sizes = !given(2) && given(3) && !is_known(b.graph()[node.input(3)]) && node.string("keep_aspect_ratio_policy", "stretch") != "stretch";
+  const bool sizes =
+      !given(2) && given(3) && !is_known(b.graph()[node.input(3)]) && node.string("keep_aspect_ratio_policy", "stretch") != "stretch";
   if (!x.ranked || (!scales && !sizes)) return;
   std::vector<int64_t> axes = node.integers("axes");
   for (int k = 0; k < x.rank() && !node.has("axes"); ++k) axes.push_back(k);
@@ -39,11 +42,16 @@ void resolve_run_time(GraphBuilder& b, Node& node) {
     return;
   }
   const std::string policy = node.string("keep_aspect_ratio_policy", "");
-  if (policy != "not_larger" && policy != "not_smaller") node.fail(ErrorKind::Invalid, fmt::format("keep_aspect_ratio_policy is '{}'", policy));
+  if (policy != "not_larger" && policy != "not_smaller")
+    node.fail(ErrorKind::Invalid, fmt::format("keep_aspect_ratio_policy is '{}'", policy));
   const ValueId wide = cast(in, ElementType::F64);
-  const ValueId common = cast(b.op(policy == "not_larger" ? "ReduceMin" : "ReduceMax", {b.op("Div", {cast(node.inputs[3], ElementType::F64), wide})}), ElementType::F32);
+  const ValueId common =
+      cast(b.op(policy == "not_larger" ? "ReduceMin" : "ReduceMax", {b.op("Div", {cast(node.inputs[3], ElementType::F64), wide})}),
+           ElementType::F32);
   node.inputs[2] = b.op("Expand", {common, b.integers({static_cast<int64_t>(axes.size())})});
-  node.inputs[3] = cast(b.op("Floor", {b.op("Add", {b.op("Mul", {wide, cast(common, ElementType::F64)}), b.number(ElementType::F64, 0.5)})}), ElementType::I64);
+  node.inputs[3] =
+      cast(b.op("Floor", {b.op("Add", {b.op("Mul", {wide, cast(common, ElementType::F64)}), b.number(ElementType::F64, 0.5)})}),
+           ElementType::I64);
   node.attributes["resolved_policy"] = int64_t{1};
 }
 
@@ -54,7 +62,8 @@ void resolve_resize(GraphBuilder& b, Node& node) {
     node.attributes["coordinate_transformation_mode"] = std::string("asymmetric");
     node.attributes["nearest_mode"] = std::string("simple");
   }
-  if (node.has_input(1) && b.type(node.input(1)).is_tensor() && is_float(b.type(node.input(1)).element) && b.type(node.input(1)).element != ElementType::F32 && !is_known(b.graph()[node.input(1)]))
+  if (node.has_input(1) && b.type(node.input(1)).is_tensor() && is_float(b.type(node.input(1)).element) &&
+      b.type(node.input(1)).element != ElementType::F32 && !is_known(b.graph()[node.input(1)]))
     node.inputs[1] = b.op("Cast", {node.input(1)}, {{"to", static_cast<int64_t>(ElementType::F32)}});  // a region that only a run knows
   for (const auto& [i, what] : {std::pair{1, "corners of the region"}, {2, "scales"}, {3, "sizes"}}) {
     if (node.has_input(i) && b.type(node.input(i)).ranked && b.rank(node.input(i)) != 1)
@@ -67,12 +76,14 @@ void infer_resize(Inference& n) {
   if (!is_number(n.element(0))) n.unsupported(fmt::format("images of {}", name(n.element(0))));
   static_cast<void>(n.extents(0));
   if (n.has(3) && !(element_count(n.extents(3)) == Dim(0))) static_cast<void>(n.known_elements(3, "the sizes"));
-  if (n.has(2) && n.constant(2) == nullptr && n.element(2) != ElementType::F32) n.fail(fmt::format("the scales are {}, not f32", name(n.element(2))));
+  if (n.has(2) && n.constant(2) == nullptr && n.element(2) != ElementType::F32)
+    n.fail(fmt::format("the scales are {}, not f32", name(n.element(2))));
   ResizePlan plan = plan_resize(n.graph(), n.node());
   for (const ResizedAxis& a : plan.axes) {
     table_params(n.node(), a);
     // What is not empty is not made of nothing.
-    if (a.scale == 0 && a.in.min_value() < 1) n.unify(max(min(a.in, 1), Dim(1) - min(a.out, 1)), 1, "an axis of extent 0 cannot be enlarged");
+    if (a.scale == 0 && a.in.min_value() < 1)
+      n.unify(max(min(a.in, 1), Dim(1) - min(a.out, 1)), 1, "an axis of extent 0 cannot be enlarged");
   }
   n.output(0, n.element(0), plan.out);
 }
@@ -118,10 +129,8 @@ void evaluate_resize(Evaluation& e) {
                       std::is_same_v<Out, double>) {
           auto* const to = reinterpret_cast<Out*>(y.bytes.data());
           const auto* const from = reinterpret_cast<const In*>(x.bytes.data());
-          if (!table.wide.empty())
-            scalar::resize<Out, In, double>(Part{}, to, from, table.index.data(), table.wide.data(), q);
-          else
-            scalar::resize<Out, In, float>(Part{}, to, from, table.index.data(), table.narrow.data(), q);
+          if (!table.wide.empty()) scalar::resize<Out, In, double>(Part{}, to, from, table.index.data(), table.wide.data(), q);
+          else scalar::resize<Out, In, float>(Part{}, to, from, table.index.data(), table.narrow.data(), q);
         }
       });
     });

@@ -29,10 +29,8 @@ ResizeTable make_table(const ResizeTableParams& p, bool wide) {
   t.index.resize(n);
   if (p.taps > 1 && wide) t.wide.resize(n);
   if (p.taps > 1 && !wide) t.narrow.resize(n);
-  if (p.taps > 1 && wide)
-    resize_table<double>(p, t.index.data(), t.wide.data());
-  else
-    resize_table<float>(p, t.index.data(), t.narrow.data());
+  if (p.taps > 1 && wide) resize_table<double>(p, t.index.data(), t.wide.data());
+  else resize_table<float>(p, t.index.data(), t.narrow.data());
   return t;
 }
 
@@ -91,10 +89,8 @@ ResizeTableArgs place_table(Lowering& l, const ResizePlan& plan, const ResizedAx
   }
   StepBuilder step = l.call("resize_table");
   step.type(weight).params(std::move(params)).pointer(args.index);
-  if (args.weight)
-    step.pointer(*args.weight);
-  else
-    step.name("nullptr");
+  if (args.weight) step.pointer(*args.weight);
+  else step.name("nullptr");
   step.emit();
   args.index.writes = false;
   if (args.weight) args.weight->writes = false;

@@ -34,7 +34,9 @@ void lower_has_element(Lowering& l) {
     return;
   }
   const View y = l.out(0);
-  l.copy({}, y.pointer, {}, l.weights(l.has(0) ? "there" : "absent", ElementType::Bool, std::vector<std::byte>{l.has(0) ? std::byte{1} : std::byte{0}}), {}, ElementType::Bool);
+  l.copy({}, y.pointer, {},
+         l.weights(l.has(0) ? "there" : "absent", ElementType::Bool, std::vector<std::byte>{l.has(0) ? std::byte{1} : std::byte{0}}), {},
+         ElementType::Bool);
 }
 
 void infer_get_element(Inference& n) {
@@ -59,7 +61,13 @@ void lower_get_element(Lowering& l) {
 
 extern const Operator op_Optional, op_OptionalHasElement, op_OptionalGetElement;
 const Operator op_Optional{.name = "Optional", .max_inputs = 1, .max_outputs = 1, .infer = infer_optional, .lower = lower_optional};
-const Operator op_OptionalHasElement{.name = "OptionalHasElement", .max_inputs = 1, .max_outputs = 1, .infer = infer_has_element, .lower = lower_has_element};
-const Operator op_OptionalGetElement{.name = "OptionalGetElement", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_get_element, .lower = lower_get_element};
+const Operator op_OptionalHasElement{
+    .name = "OptionalHasElement", .max_inputs = 1, .max_outputs = 1, .infer = infer_has_element, .lower = lower_has_element};
+const Operator op_OptionalGetElement{.name = "OptionalGetElement",
+                                     .min_inputs = 1,
+                                     .max_inputs = 1,
+                                     .max_outputs = 1,
+                                     .infer = infer_get_element,
+                                     .lower = lower_get_element};
 
 }  // namespace onnxc

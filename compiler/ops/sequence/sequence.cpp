@@ -28,7 +28,9 @@ Type told_by_run(Inference& n, const Type& of_elements) {
   if (!of_elements.is_tensor()) return of_elements;
   const Type* const stated = of_elements.ranked ? nullptr : stated_type(n, of_elements.element);
   const Type declared = stated != nullptr ? *stated : of_elements;
-  if (!declared.ranked) n.unsupported("takes a tensor of unknown rank out of a sequence or an optional", "give the model's input the shape of its elements, or this result its own");
+  if (!declared.ranked)
+    n.unsupported("takes a tensor of unknown rank out of a sequence or an optional",
+                  "give the model's input the shape of its elements, or this result its own");
   Extents extents;
   for (Dim d : declared.extents) {
     const Dim symbol = n.fresh("x");
@@ -39,7 +41,9 @@ Type told_by_run(Inference& n, const Type& of_elements) {
 
 void require_declared(Lowering& l, const Type& type) {
   for (std::size_t axis = 0; axis < type.extents.size(); ++axis) {
-    if (type.extents[axis].is_constant()) l.require({l.symbol(axis), type.extents[axis], Requirement::Kind::Equal, fmt::format("{} '{}': an element's extent {}", l.node().full_op(), l.node().name, axis)});
+    if (type.extents[axis].is_constant())
+      l.require({l.symbol(axis), type.extents[axis], Requirement::Kind::Equal,
+                 fmt::format("{} '{}': an element's extent {}", l.node().full_op(), l.node().name, axis)});
   }
 }
 
@@ -54,7 +58,8 @@ namespace {
 
 void check_position(Inference& n, int i) {
   if (!n.has(i)) return;
-  if (n.element(i) != ElementType::I32 && n.element(i) != ElementType::I64) n.fail(fmt::format("the position is {}, not i32 or i64", name(n.element(i))));
+  if (n.element(i) != ElementType::I32 && n.element(i) != ElementType::I64)
+    n.fail(fmt::format("the position is {}, not i32 or i64", name(n.element(i))));
   n.unify(element_count(n.extents(i)), 1, "the position");
 }
 
@@ -81,7 +86,8 @@ void lower_empty(Lowering& l) { l.call("sequence_empty").pointer(l.out_object(0)
 void infer_construct(Inference& n) {
   Type element = n.type(0);
   for (int i = 0; i < n.node().own_inputs(); ++i) {
-    if (!n.type(i).is_tensor() || n.element(i) != n.element(0)) n.fail(fmt::format("element {} is {}, where the first is {}", i, n.type(i).text(), n.type(0).text()));
+    if (!n.type(i).is_tensor() || n.element(i) != n.element(0))
+      n.fail(fmt::format("element {} is {}, where the first is {}", i, n.type(i).text(), n.type(0).text()));
     element = holding(element, n.type(i));
   }
   n.output(0, Type::sequence(std::move(element)));
@@ -94,7 +100,13 @@ void lower_construct(Lowering& l) {
   for (int i = 0; i < l.node().own_inputs(); ++i) {
     const View x = l.in(i);
     StepBuilder step = l.call("sequence_insert");
-    step.heap().pointer(y).pointer(so_far).arg(element_number(x.element)).tensor(x).name("static_cast<const std::int64_t*>(nullptr)").emit();
+    step.heap()
+        .pointer(y)
+        .pointer(so_far)
+        .arg(element_number(x.element))
+        .tensor(x)
+        .name("static_cast<const std::int64_t*>(nullptr)")
+        .emit();
   }
 }
 
@@ -165,8 +177,10 @@ void infer_split_to_sequence(Inference& n) {
     if (n.element(1) != ElementType::I32 && n.element(1) != ElementType::I64) n.fail(fmt::format("the sizes are {}", name(n.element(1))));
     if (n.rank(1) > 1) n.fail(fmt::format("the sizes have shape {}", text(n.extents(1))));
     const auto sizes = n.elements(1);
-    const bool equal = sizes && !sizes->empty() && std::all_of(sizes->begin(), sizes->end(), [&](Dim d) { return d == sizes->front() && d.is_constant(); });
-    const bool whole = equal && (n.rank(1) == 1 || (element[axis].is_constant() && sizes->front().value() > 0 && element[axis].value() % sizes->front().value() == 0));
+    const bool equal = sizes && !sizes->empty() &&
+                       std::all_of(sizes->begin(), sizes->end(), [&](Dim d) { return d == sizes->front() && d.is_constant(); });
+    const bool whole = equal && (n.rank(1) == 1 || (element[axis].is_constant() && sizes->front().value() > 0 &&
+                                                    element[axis].value() % sizes->front().value() == 0));
     element[axis] = whole ? sizes->front() : unknown_extent();
   }
   if (drops) element.erase(element.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -180,8 +194,11 @@ void lower_split_to_sequence(Lowering& l) {
   step.heap().pointer(y).tensor(x);
   position(l, step, 1);
   const Dim parts = !l.has(1) ? Dim(0) : l.extents(1).empty() ? Dim(-1) : l.extents(1)[0];
-  step.params({{"elem_type", element_number(x.element)}, {"axis", dim_arg(axis)}, {"parts", dim_arg(parts)},
-               {"keep_axis", flag_arg(l.has(1) || l.node().integer("keepdims", 1) != 0)}}).emit();
+  step.params({{"elem_type", element_number(x.element)},
+               {"axis", dim_arg(axis)},
+               {"parts", dim_arg(parts)},
+               {"keep_axis", flag_arg(l.has(1) || l.node().integer("keepdims", 1) != 0)}})
+      .emit();
 }
 
 int64_t joined_axis(const Node& node, std::size_t rank) {
@@ -192,7 +209,8 @@ int64_t joined_axis(const Node& node, std::size_t rank) {
 void infer_concat_from_sequence(Inference& n) {
   const Type element = element_of(n, 0, Type::Kind::Sequence, "a sequence");
   const Type* const stated = element.ranked ? nullptr : stated_type(n, element.element);
-  if (!element.ranked && stated == nullptr) n.unsupported("joins tensors of unknown rank", "give the model's input the shape of its elements, or this result its own");
+  if (!element.ranked && stated == nullptr)
+    n.unsupported("joins tensors of unknown rank", "give the model's input the shape of its elements, or this result its own");
   if (!n.node().has("axis")) n.fail("has no axis");
   const bool adds = n.node().integer("new_axis", 0) != 0;
   const int rank = stated != nullptr ? stated->rank() : element.rank() + (adds ? 1 : 0);
@@ -215,15 +233,30 @@ void lower_concat_from_sequence(Lowering& l) {
 
 }  // namespace
 
-extern const Operator op_SequenceEmpty, op_SequenceConstruct, op_SequenceInsert, op_SequenceErase, op_SequenceAt, op_SequenceLength, op_SplitToSequence, op_ConcatFromSequence;
+extern const Operator op_SequenceEmpty, op_SequenceConstruct, op_SequenceInsert, op_SequenceErase, op_SequenceAt, op_SequenceLength,
+    op_SplitToSequence, op_ConcatFromSequence;
 const Operator op_SequenceEmpty{.name = "SequenceEmpty", .max_inputs = 0, .max_outputs = 1, .infer = infer_empty, .lower = lower_empty};
-const Operator op_SequenceConstruct{.name = "SequenceConstruct", .min_inputs = 1, .max_outputs = 1, .infer = infer_construct, .lower = lower_construct};
-const Operator op_SequenceInsert{.name = "SequenceInsert", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_insert, .lower = lower_insert};
-const Operator op_SequenceErase{.name = "SequenceErase", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .infer = infer_erase, .lower = lower_erase};
-const Operator op_SequenceAt{.name = "SequenceAt", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_at, .lower = lower_at};
-const Operator op_SequenceLength{.name = "SequenceLength", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_length, .lower = lower_length};
-const Operator op_SplitToSequence{.name = "SplitToSequence", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .infer = infer_split_to_sequence, .lower = lower_split_to_sequence};
-const Operator op_ConcatFromSequence{.name = "ConcatFromSequence", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_concat_from_sequence,
+const Operator op_SequenceConstruct{
+    .name = "SequenceConstruct", .min_inputs = 1, .max_outputs = 1, .infer = infer_construct, .lower = lower_construct};
+const Operator op_SequenceInsert{
+    .name = "SequenceInsert", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_insert, .lower = lower_insert};
+const Operator op_SequenceErase{
+    .name = "SequenceErase", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .infer = infer_erase, .lower = lower_erase};
+const Operator op_SequenceAt{
+    .name = "SequenceAt", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_at, .lower = lower_at};
+const Operator op_SequenceLength{
+    .name = "SequenceLength", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_length, .lower = lower_length};
+const Operator op_SplitToSequence{.name = "SplitToSequence",
+                                  .min_inputs = 1,
+                                  .max_inputs = 2,
+                                  .max_outputs = 1,
+                                  .infer = infer_split_to_sequence,
+                                  .lower = lower_split_to_sequence};
+const Operator op_ConcatFromSequence{.name = "ConcatFromSequence",
+                                     .min_inputs = 1,
+                                     .max_inputs = 1,
+                                     .max_outputs = 1,
+                                     .infer = infer_concat_from_sequence,
                                      .lower = lower_concat_from_sequence};
 
 }  // namespace onnxc

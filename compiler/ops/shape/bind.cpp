@@ -103,11 +103,13 @@ void infer_require(Inference&) {}
 
 void lower_require(Lowering& l) {
   const auto& texts = std::get<std::vector<std::string>>(l.node().attributes.at("extents"));
-  l.require({parse_dim(texts.at(0)), parse_dim(texts.at(1)), static_cast<Requirement::Kind>(l.node().integer("kind", 0)), l.node().string("who", "")});
+  l.require({parse_dim(texts.at(0)), parse_dim(texts.at(1)), static_cast<Requirement::Kind>(l.node().integer("kind", 0)),
+             l.node().string("who", "")});
 }
 
 void infer_assume(Inference& n) {
-  n.unify(n.known_elements(0, "the condition").at(0), std::get<int64_t>(n.node().attributes.at("value")), "what follows fits one branch alone, the condition");
+  n.unify(n.known_elements(0, "the condition").at(0), std::get<int64_t>(n.node().attributes.at("value")),
+          "what follows fits one branch alone, the condition");
 }
 
 /// The shape rule's onnxc.Require does it.
@@ -116,9 +118,30 @@ void lower_assume(Lowering&) {}
 }  // namespace
 
 extern const Operator op_Bind, op_Let, op_Require, op_Assume;
-const Operator op_Let{.name = "Let", .domain = "onnxc", .max_inputs = 0, .min_outputs = 0, .max_outputs = 0, .infer = infer_let, .lower = lower_let};
-const Operator op_Bind{.name = "Bind", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 0, .max_outputs = 0, .infer = infer_bind, .lower = lower_bind};
-const Operator op_Require{.name = "Require", .domain = "onnxc", .max_inputs = 0, .min_outputs = 0, .max_outputs = 0, .infer = infer_require, .lower = lower_require};
-const Operator op_Assume{.name = "Assume", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .min_outputs = 0, .max_outputs = 0, .infer = infer_assume, .lower = lower_assume};
+const Operator op_Let{
+    .name = "Let", .domain = "onnxc", .max_inputs = 0, .min_outputs = 0, .max_outputs = 0, .infer = infer_let, .lower = lower_let};
+const Operator op_Bind{.name = "Bind",
+                       .domain = "onnxc",
+                       .min_inputs = 1,
+                       .max_inputs = 1,
+                       .min_outputs = 0,
+                       .max_outputs = 0,
+                       .infer = infer_bind,
+                       .lower = lower_bind};
+const Operator op_Require{.name = "Require",
+                          .domain = "onnxc",
+                          .max_inputs = 0,
+                          .min_outputs = 0,
+                          .max_outputs = 0,
+                          .infer = infer_require,
+                          .lower = lower_require};
+const Operator op_Assume{.name = "Assume",
+                         .domain = "onnxc",
+                         .min_inputs = 1,
+                         .max_inputs = 1,
+                         .min_outputs = 0,
+                         .max_outputs = 0,
+                         .infer = infer_assume,
+                         .lower = lower_assume};
 
 }  // namespace onnxc

@@ -49,13 +49,17 @@ void lower_extents(Lowering& l) {
     PointerArg to = y.pointer;
     to.offset += static_cast<int64_t>(first);
     const std::size_t last = std::min(elements.size(), first + kMostOfCall);
-    l.call("store_integers").pointer(to).dims(DimList(elements.begin() + static_cast<std::ptrdiff_t>(first), elements.begin() + static_cast<std::ptrdiff_t>(last))).emit();
+    l.call("store_integers")
+        .pointer(to)
+        .dims(DimList(elements.begin() + static_cast<std::ptrdiff_t>(first), elements.begin() + static_cast<std::ptrdiff_t>(last)))
+        .emit();
   }
 }
 
 }  // namespace
 
 extern const Operator op_Extents;
-const Operator op_Extents{.name = "Extents", .domain = "onnxc", .max_inputs = 0, .max_outputs = 1, .infer = infer_extents, .lower = lower_extents};
+const Operator op_Extents{
+    .name = "Extents", .domain = "onnxc", .max_inputs = 0, .max_outputs = 1, .infer = infer_extents, .lower = lower_extents};
 
 }  // namespace onnxc

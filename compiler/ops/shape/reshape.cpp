@@ -96,7 +96,8 @@ void infer_reshape(Inference& n) {
     if (total.is_constant() && rest.is_constant() && total.value() % rest.value() != 0)
       n.fail(fmt::format("{} elements do not fit a multiple of {}", total.text(), rest.text()));
     out[static_cast<std::size_t>(unknown)] = floor_div(total, rest);
-    if (!(rest * out[static_cast<std::size_t>(unknown)] == total)) n.unify(total, rest * out[static_cast<std::size_t>(unknown)], "the number of elements changes");
+    if (!(rest * out[static_cast<std::size_t>(unknown)] == total))
+      n.unify(total, rest * out[static_cast<std::size_t>(unknown)], "the number of elements changes");
   } else if (!(total == rest)) {
     if (total.is_constant() && rest.is_constant()) n.fail(fmt::format("{} cannot become {}", text(in), text(out)));
     n.unify(total, rest, "the number of elements changes");
@@ -144,7 +145,8 @@ void infer_squeeze(Inference& n) {
     for (std::size_t k = 0; k < in.size(); ++k) {
       drop[k] = in[k] == Dim(1);
       // In a run in which it is 1 it would go, and the rank with it.
-      if (!drop[k] && in[k].min_value() <= 1 && in[k].max_value() >= 1) n.require({in[k], 1, Requirement::Kind::Differ}, "without axes it would drop an extent of 1, and the rank of its result is fixed");
+      if (!drop[k] && in[k].min_value() <= 1 && in[k].max_value() >= 1)
+        n.require({in[k], 1, Requirement::Kind::Differ}, "without axes it would drop an extent of 1, and the rank of its result is fixed");
     }
   }
   Extents out;
@@ -195,13 +197,43 @@ void infer_identity(Inference& n) {
 }  // namespace
 
 extern const Operator op_Reshape, op_Flatten, op_Squeeze, op_Unsqueeze, op_Identity;
-const Operator op_Reshape{.name = "Reshape", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .resolve = resolve_reshape, .infer = infer_reshape,
-                          .evaluate = copy_bytes, .lower = lower_as_view};
-const Operator op_Flatten{.name = "Flatten", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_flatten, .evaluate = copy_bytes, .lower = lower_as_view};
-const Operator op_Squeeze{.name = "Squeeze", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .resolve = resolve_axes, .infer = infer_squeeze,
-                          .evaluate = copy_bytes, .lower = lower_as_view};
-const Operator op_Unsqueeze{.name = "Unsqueeze", .min_inputs = 1, .max_inputs = 2, .max_outputs = 1, .resolve = resolve_axes, .infer = infer_unsqueeze,
-                            .evaluate = copy_bytes, .lower = lower_as_view};
-const Operator op_Identity{.name = "Identity", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_identity, .evaluate = copy_bytes, .lower = lower_identity};
+const Operator op_Reshape{.name = "Reshape",
+                          .min_inputs = 1,
+                          .max_inputs = 2,
+                          .max_outputs = 1,
+                          .resolve = resolve_reshape,
+                          .infer = infer_reshape,
+                          .evaluate = copy_bytes,
+                          .lower = lower_as_view};
+const Operator op_Flatten{.name = "Flatten",
+                          .min_inputs = 1,
+                          .max_inputs = 1,
+                          .max_outputs = 1,
+                          .infer = infer_flatten,
+                          .evaluate = copy_bytes,
+                          .lower = lower_as_view};
+const Operator op_Squeeze{.name = "Squeeze",
+                          .min_inputs = 1,
+                          .max_inputs = 2,
+                          .max_outputs = 1,
+                          .resolve = resolve_axes,
+                          .infer = infer_squeeze,
+                          .evaluate = copy_bytes,
+                          .lower = lower_as_view};
+const Operator op_Unsqueeze{.name = "Unsqueeze",
+                            .min_inputs = 1,
+                            .max_inputs = 2,
+                            .max_outputs = 1,
+                            .resolve = resolve_axes,
+                            .infer = infer_unsqueeze,
+                            .evaluate = copy_bytes,
+                            .lower = lower_as_view};
+const Operator op_Identity{.name = "Identity",
+                           .min_inputs = 1,
+                           .max_inputs = 1,
+                           .max_outputs = 1,
+                           .infer = infer_identity,
+                           .evaluate = copy_bytes,
+                           .lower = lower_identity};
 
 }  // namespace onnxc

@@ -42,7 +42,19 @@ void lower_elements(Lowering& l) {
 }  // namespace
 
 extern const Operator op_Shape, op_Size;
-const Operator op_Shape{.name = "Shape", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_shape, .evaluate = evaluate_elements, .lower = lower_elements};
-const Operator op_Size{.name = "Size", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_size, .evaluate = evaluate_elements, .lower = lower_elements};
+const Operator op_Shape{.name = "Shape",
+                        .min_inputs = 1,
+                        .max_inputs = 1,
+                        .max_outputs = 1,
+                        .infer = infer_shape,
+                        .evaluate = evaluate_elements,
+                        .lower = lower_elements};
+const Operator op_Size{.name = "Size",
+                       .min_inputs = 1,
+                       .max_inputs = 1,
+                       .max_outputs = 1,
+                       .infer = infer_size,
+                       .evaluate = evaluate_elements,
+                       .lower = lower_elements};
 
 }  // namespace onnxc

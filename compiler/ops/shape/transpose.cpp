@@ -13,7 +13,8 @@ std::vector<int64_t> permutation(const Node& node, int rank) {
   for (int k = rank; k-- > 0;) reversed.push_back(k);
   std::vector<int64_t> perm = node.integers("perm", reversed);
   std::vector<char> seen(static_cast<std::size_t>(rank), 0);
-  if (static_cast<int>(perm.size()) != rank) node.fail(ErrorKind::Invalid, fmt::format("perm has {} entries for rank {}", perm.size(), rank));
+  if (static_cast<int>(perm.size()) != rank)
+    node.fail(ErrorKind::Invalid, fmt::format("perm has {} entries for rank {}", perm.size(), rank));
   for (int64_t p : perm) {
     if (p < 0 || p >= rank || seen[static_cast<std::size_t>(p)]++) node.fail(ErrorKind::Invalid, "perm is not a permutation");
   }
@@ -66,6 +67,12 @@ void lower_transpose(Lowering& l) {
 }  // namespace
 
 extern const Operator op_Transpose;
-const Operator op_Transpose{.name = "Transpose", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_transpose, .evaluate = evaluate_transpose, .lower = lower_transpose};
+const Operator op_Transpose{.name = "Transpose",
+                            .min_inputs = 1,
+                            .max_inputs = 1,
+                            .max_outputs = 1,
+                            .infer = infer_transpose,
+                            .evaluate = evaluate_transpose,
+                            .lower = lower_transpose};
 
 }  // namespace onnxc

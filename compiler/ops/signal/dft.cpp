@@ -27,7 +27,8 @@ Form form_of(const Node& node) { return {node.integer("inverse", 0) != 0, node.i
 /// 1 or 2: the last axis, real numbers or complex ones.
 int64_t parts_of(const Node& node, const Extents& x) {
   const Dim parts = x.back();
-  if (!parts.is_constant()) node.fail(ErrorKind::Unsupported, fmt::format("the last axis has extent {}", parts.text()), "fix it to 1 or 2 with --dim");
+  if (!parts.is_constant())
+    node.fail(ErrorKind::Unsupported, fmt::format("the last axis has extent {}", parts.text()), "fix it to 1 or 2 with --dim");
   if (parts.value() != 1 && parts.value() != 2)
     node.fail(ErrorKind::Invalid, fmt::format("the last axis has extent {}; 1 (real) or 2 (complex) is needed", parts.value()));
   return parts.value();
@@ -91,7 +92,8 @@ void evaluate_dft(Evaluation& e) {
   std::vector<double> work(static_cast<std::size_t>(scalar::fft_numbers(length)));
   for_float(e.type(0), [&]<class T>() {
     for_index(e.type(2), [&]<class I>() {
-      e.check(scalar::dft(e.out<T>(), e.in<T>(0), e.in<I>(2), work.data(), {.length = length, .inverse = form.inverse, .onesided = form.onesided, .chirp = true}));
+      e.check(scalar::dft(e.out<T>(), e.in<T>(0), e.in<I>(2), work.data(),
+                          {.length = length, .inverse = form.inverse, .onesided = form.onesided, .chirp = true}));
     });
   });
 }
@@ -102,7 +104,8 @@ void lower_dft(Lowering& l) {
   const Extents& x = l.extents(0);
   Dim length = 0, longest = 0;  // 0: the extent of the axis
   if (shape_depends_on_axis(l.node())) {
-    length = length_of(l.node(), x, chosen_axis(operands.known(2)[0], x.size()), l.has(1) ? std::optional(operands.known(1)[0]) : std::nullopt);
+    length =
+        length_of(l.node(), x, chosen_axis(operands.known(2)[0], x.size()), l.has(1) ? std::optional(operands.known(1)[0]) : std::nullopt);
     longest = max(length, 0);
   } else {
     for (std::size_t k = 0; k + 1 < x.size(); ++k) longest = max(longest, x[k]);
@@ -117,18 +120,33 @@ void lower_dft(Lowering& l) {
   };
   if (longest.is_constant()) {
     if (shape_depends_on_axis(l.node())) visit(longest);
-    else for (std::size_t k = 0; k + 1 < x.size(); ++k) visit(x[k]);
+    else
+      for (std::size_t k = 0; k + 1 < x.size(); ++k) visit(x[k]);
   }
   const View in = l.in(0), axis = l.in(2);
   const PointerArg work = l.workspace("spectrum", ElementType::F64, numbers);
-  l.call("scalar_dft").tensor(l.out(0)).tensor(in).tensor(axis).pointer(work)
-      .params({{"length", dim_arg(length)}, {"inverse", flag_arg(form.inverse)}, {"onesided", flag_arg(form.onesided)}, {"chirp", flag_arg(chirp)}}).emit();
+  l.call("scalar_dft")
+      .tensor(l.out(0))
+      .tensor(in)
+      .tensor(axis)
+      .pointer(work)
+      .params({{"length", dim_arg(length)},
+               {"inverse", flag_arg(form.inverse)},
+               {"onesided", flag_arg(form.onesided)},
+               {"chirp", flag_arg(chirp)}})
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_DFT;
-const Operator op_DFT{.name = "DFT", .min_inputs = 1, .max_inputs = 3, .max_outputs = 1, .resolve = resolve_dft, .infer = infer_dft, .evaluate = evaluate_dft,
+const Operator op_DFT{.name = "DFT",
+                      .min_inputs = 1,
+                      .max_inputs = 3,
+                      .max_outputs = 1,
+                      .resolve = resolve_dft,
+                      .infer = infer_dft,
+                      .evaluate = evaluate_dft,
                       .lower = lower_dft};
 
 }  // namespace onnxc

@@ -18,7 +18,8 @@ void infer_stft(Inference& n) {
   const Extents& x = n.extents(0);
   if (x.size() != 2 && x.size() != 3) n.fail(fmt::format("the signal has rank {}; [batch, samples, 1 or 2] is needed", x.size()));
   if (!is_float(n.element(0))) n.fail(fmt::format("the signal is {}, not a float", name(n.element(0))));
-  if (x.size() == 3 && !x[2].is_constant()) n.unsupported(fmt::format("the last axis has extent {}", x[2].text()), "fix it to 1 or 2 with --dim");
+  if (x.size() == 3 && !x[2].is_constant())
+    n.unsupported(fmt::format("the last axis has extent {}", x[2].text()), "fix it to 1 or 2 with --dim");
   const int64_t parts = x.size() == 3 ? x[2].value() : 1;
   if (parts != 1 && parts != 2) n.fail(fmt::format("the last axis has extent {}; 1 (real) or 2 (complex) is needed", parts));
   const bool onesided = n.node().integer("onesided", 1) != 0;
@@ -38,7 +39,8 @@ void infer_stft(Inference& n) {
   }
   const Dim length = frame_length(Operands(n.graph(), n.node()));
   if ((x[1] - length).max_value() < 0) n.fail(fmt::format("a frame of {} is longer than the signal of {}", length.text(), x[1].text()));
-  const Dim frames = n.let(max(0, floor_div(x[1] - length, max(step[0], 1)) + 1), "frames"), bins = n.let(onesided ? floor_div(length, 2) + 1 : length, "bins");
+  const Dim frames = n.let(max(0, floor_div(x[1] - length, max(step[0], 1)) + 1), "frames"),
+            bins = n.let(onesided ? floor_div(length, 2) + 1 : length, "bins");
   n.output(0, n.element(0), {x[0], frames, bins, 2});
 }
 
@@ -69,6 +71,12 @@ void lower_stft(Lowering& l) {
 }  // namespace
 
 extern const Operator op_STFT;
-const Operator op_STFT{.name = "STFT", .min_inputs = 2, .max_inputs = 4, .max_outputs = 1, .infer = infer_stft, .evaluate = evaluate_stft, .lower = lower_stft};
+const Operator op_STFT{.name = "STFT",
+                       .min_inputs = 2,
+                       .max_inputs = 4,
+                       .max_outputs = 1,
+                       .infer = infer_stft,
+                       .evaluate = evaluate_stft,
+                       .lower = lower_stft};
 
 }  // namespace onnxc

@@ -13,7 +13,8 @@ Results cosine_window(GraphBuilder& b, const Node& node, double a0, double a1, d
     c.fail(fmt::format("the size is {}, not one integer", b.type(c.raw(0)).text()));
   const int64_t number = c.integer("output_datatype", 1);
   const auto result = element_type_numbered(static_cast<int32_t>(number));
-  if (!result || !(is_float(*result) || is_integer(*result))) c.fail(fmt::format("output_datatype is {}, which is no numeric type", number));
+  if (!result || !(is_float(*result) || is_integer(*result)))
+    c.fail(fmt::format("output_datatype is {}, which is no numeric type", number));
   c.type = *result == ElementType::F64 ? ElementType::F64 : ElementType::F32;
   const ValueId size = c.op("Reshape", {cast_to(b, c.raw(0), ElementType::I64), b.integers({})}), one = b.number(ElementType::I64, 1);
   const ValueId places = cast_to(b, c.count(c.extents(b.op("ConstantOfShape", {b.op("Reshape", {size, b.integers({1})})}))[0]), c.type);

@@ -34,7 +34,12 @@ void lower_affine_grid(Lowering& l) {
 }  // namespace
 
 extern const Operator op_AffineGrid;
-const Operator op_AffineGrid{.name = "AffineGrid", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_affine_grid, .evaluate = evaluate_affine_grid,
+const Operator op_AffineGrid{.name = "AffineGrid",
+                             .min_inputs = 2,
+                             .max_inputs = 2,
+                             .max_outputs = 1,
+                             .infer = infer_affine_grid,
+                             .evaluate = evaluate_affine_grid,
                              .lower = lower_affine_grid};
 
 }  // namespace onnxc

@@ -18,7 +18,8 @@ int axis_of(const Node& node, int64_t otherwise, int rank) {
 void infer_arg(Inference& n) {
   Extents out = n.extents(0);
   const int axis = n.axis(n.node().integer("axis", 0), n.rank(0));
-  if (out[static_cast<std::size_t>(axis)] == Dim(0) && element_count(out).max_value() != 0) n.fail("the axis is empty, so it has no largest element");
+  if (out[static_cast<std::size_t>(axis)] == Dim(0) && element_count(out).max_value() != 0)
+    n.fail("the axis is empty, so it has no largest element");
   if (n.node().integer("keepdims", 1) != 0) out[static_cast<std::size_t>(axis)] = 1;
   else out.erase(out.begin() + axis);
   n.output(0, ElementType::I64, std::move(out));
@@ -27,15 +28,20 @@ void infer_arg(Inference& n) {
 void evaluate_arg(Evaluation& e) {
   const Shape in = Evaluation::shape_of(e.input(0));
   const int axis = axis_of(e.node(), 0, in.rank);
-  const scalar::ArgParams params{.outer = in.count(0, axis), .n = in[axis], .inner = in.count(axis + 1, in.rank), .least = e.node().is("ArgMin"),
-                         .last = e.node().integer("select_last_index", 0) != 0};
+  const scalar::ArgParams params{.outer = in.count(0, axis),
+                                 .n = in[axis],
+                                 .inner = in.count(axis + 1, in.rank),
+                                 .least = e.node().is("ArgMin"),
+                                 .last = e.node().integer("select_last_index", 0) != 0};
   for_number(e.type(0), [&]<class T>() { e.check(scalar::arg_max(e.out<int64_t>().data, e.in<T>(0).data, params)); });
 }
 
 /// Extents before, at and after the axes [first, last).
 std::vector<std::pair<std::string, Arg>> params_of(const Extents& x, int first, int last) {
   const auto product = [&](int begin, int end) { return element_count(Extents(x.begin() + begin, x.begin() + end)); };
-  return {{"outer", dim_arg(product(0, first))}, {"n", dim_arg(product(first, last))}, {"inner", dim_arg(product(last, static_cast<int>(x.size())))}};
+  return {{"outer", dim_arg(product(0, first))},
+          {"n", dim_arg(product(first, last))},
+          {"inner", dim_arg(product(last, static_cast<int>(x.size())))}};
 }
 
 void lower_arg(Lowering& l) {
@@ -70,7 +76,8 @@ void infer_hardmax(Inference& n) {
 void evaluate_hardmax(Evaluation& e) {
   const Shape in = Evaluation::shape_of(e.input(0));
   const auto [first, last] = row_axes(e.node(), in.rank);
-  const scalar::ArgParams params{.outer = in.count(0, first), .n = in.count(first, last), .inner = in.count(last, in.rank), .least = false, .last = false};
+  const scalar::ArgParams params{
+      .outer = in.count(0, first), .n = in.count(first, last), .inner = in.count(last, in.rank), .least = false, .last = false};
   for_float(e.type(0), [&]<class T>() { scalar::hardmax(e.out<T>().data, e.in<T>(0).data, params); });
 }
 
@@ -83,9 +90,17 @@ void lower_hardmax(Lowering& l) {
 }  // namespace
 
 extern const Operator op_ArgMax, op_ArgMin, op_Hardmax;
-const Operator op_ArgMax{.name = "ArgMax", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_arg, .evaluate = evaluate_arg, .lower = lower_arg};
-const Operator op_ArgMin{.name = "ArgMin", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_arg, .evaluate = evaluate_arg, .lower = lower_arg};
-const Operator op_Hardmax{.name = "Hardmax", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .resolve = resolve_hardmax, .infer = infer_hardmax,
-                          .evaluate = evaluate_hardmax, .lower = lower_hardmax};
+const Operator op_ArgMax{
+    .name = "ArgMax", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_arg, .evaluate = evaluate_arg, .lower = lower_arg};
+const Operator op_ArgMin{
+    .name = "ArgMin", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_arg, .evaluate = evaluate_arg, .lower = lower_arg};
+const Operator op_Hardmax{.name = "Hardmax",
+                          .min_inputs = 1,
+                          .max_inputs = 1,
+                          .max_outputs = 1,
+                          .resolve = resolve_hardmax,
+                          .infer = infer_hardmax,
+                          .evaluate = evaluate_hardmax,
+                          .lower = lower_hardmax};
 
 }  // namespace onnxc

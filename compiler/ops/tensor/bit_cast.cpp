@@ -10,7 +10,8 @@ void infer_bit_cast(Inference& n) {
   const int64_t to = n.node().integer("to", 0);
   const auto type = element_type_numbered(static_cast<int32_t>(to));
   if (!type || *type == ElementType::Undefined || *type == ElementType::String) n.fail(fmt::format("to = {} is not a type of numbers", to));
-  if (info(*type).bits != info(n.element(0)).bits) n.fail(fmt::format("{} has {} bits, {} has {}", name(n.element(0)), info(n.element(0)).bits, name(*type), info(*type).bits));
+  if (info(*type).bits != info(n.element(0)).bits)
+    n.fail(fmt::format("{} has {} bits, {} has {}", name(n.element(0)), info(n.element(0)).bits, name(*type), info(*type).bits));
   n.output(0, *type, n.extents(0));
 }
 
@@ -30,6 +31,12 @@ void lower_bit_cast(Lowering& l) {
 }  // namespace
 
 extern const Operator op_BitCast;
-const Operator op_BitCast{.name = "BitCast", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_bit_cast, .evaluate = evaluate_bit_cast, .lower = lower_bit_cast};
+const Operator op_BitCast{.name = "BitCast",
+                          .min_inputs = 1,
+                          .max_inputs = 1,
+                          .max_outputs = 1,
+                          .infer = infer_bit_cast,
+                          .evaluate = evaluate_bit_cast,
+                          .lower = lower_bit_cast};
 
 }  // namespace onnxc

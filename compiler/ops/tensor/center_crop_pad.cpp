@@ -43,7 +43,13 @@ void infer_center_crop_pad(Inference& n) {
 }  // namespace
 
 extern const Operator op_CenterCropPad;
-const Operator op_CenterCropPad{.name = "CenterCropPad", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_center_crop_pad,
-                                .evaluate = evaluate_as<move_center>, .lower = lower_as<move_center>, .layout = LayoutRule::Follows};
+const Operator op_CenterCropPad{.name = "CenterCropPad",
+                                .min_inputs = 2,
+                                .max_inputs = 2,
+                                .max_outputs = 1,
+                                .infer = infer_center_crop_pad,
+                                .evaluate = evaluate_as<move_center>,
+                                .lower = lower_as<move_center>,
+                                .layout = LayoutRule::Follows};
 
 }  // namespace onnxc

@@ -16,13 +16,19 @@ struct Geometry {
 
 Geometry geometry_of(const Node& node, const DimList& image, DimList block) {
   const std::size_t axes = image.size();
-  Geometry g{std::move(block), node.integers("strides", std::vector<int64_t>(axes, 1)), node.integers("dilations", std::vector<int64_t>(axes, 1)),
-             node.integers("pads", std::vector<int64_t>(2 * axes, 0)), {}};
+  Geometry g{std::move(block),
+             node.integers("strides", std::vector<int64_t>(axes, 1)),
+             node.integers("dilations", std::vector<int64_t>(axes, 1)),
+             node.integers("pads", std::vector<int64_t>(2 * axes, 0)),
+             {}};
   if (g.block.size() != axes || g.strides.size() != axes || g.dilations.size() != axes || g.pads.size() != 2 * axes)
-    node.fail(ErrorKind::Invalid, fmt::format("image_shape, block_shape, strides, dilations and pads do not agree on the number of axes, {}", axes));
+    node.fail(ErrorKind::Invalid,
+              fmt::format("image_shape, block_shape, strides, dilations and pads do not agree on the number of axes, {}", axes));
   for (std::size_t k = 0; k < axes; ++k) {
-    if (g.block[k].max_value() < 1 || g.strides[k] < 1 || g.dilations[k] < 1) node.fail(ErrorKind::Invalid, "block_shape, strides and dilations are positive");
-    g.columns.push_back(max(0, floor_div(image[k] + g.pads[k] + g.pads[axes + k] - (g.block[k] - 1) * g.dilations[k] - 1, g.strides[k]) + 1));
+    if (g.block[k].max_value() < 1 || g.strides[k] < 1 || g.dilations[k] < 1)
+      node.fail(ErrorKind::Invalid, "block_shape, strides and dilations are positive");
+    g.columns.push_back(
+        max(0, floor_div(image[k] + g.pads[k] + g.pads[axes + k] - (g.block[k] - 1) * g.dilations[k] - 1, g.strides[k]) + 1));
   }
   g.pads.resize(axes);
   return g;
@@ -66,13 +72,26 @@ void lower_col2im(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
   const Operands operands(l.graph(), l.node());
   const Geometry g = geometry_of(l.node(), DimList(y.extents.begin() + 2, y.extents.end()), operands.known(2));
-  l.call("scalar_col2im").tensor(y).pointer(x).params({{"block", dims_arg(g.block)}, {"columns", dims_arg(g.columns)}, {"strides", dims_arg(g.strides)},
-                                                        {"dilations", dims_arg(g.dilations)}, {"pads", dims_arg(g.pads)}}).emit();
+  l.call("scalar_col2im")
+      .tensor(y)
+      .pointer(x)
+      .params({{"block", dims_arg(g.block)},
+               {"columns", dims_arg(g.columns)},
+               {"strides", dims_arg(g.strides)},
+               {"dilations", dims_arg(g.dilations)},
+               {"pads", dims_arg(g.pads)}})
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_Col2Im;
-const Operator op_Col2Im{.name = "Col2Im", .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_col2im, .evaluate = evaluate_col2im, .lower = lower_col2im};
+const Operator op_Col2Im{.name = "Col2Im",
+                         .min_inputs = 3,
+                         .max_inputs = 3,
+                         .max_outputs = 1,
+                         .infer = infer_col2im,
+                         .evaluate = evaluate_col2im,
+                         .lower = lower_col2im};
 
 }  // namespace onnxc

@@ -34,7 +34,8 @@ void infer_concat(Inference& n) {
     const Extents& in = n.extents(i);
     if (in.size() != out.size()) n.fail(fmt::format("input {} has rank {}, where input 0 has rank {}", i, in.size(), out.size()));
     if (n.element(i) != n.element(0)) n.fail(fmt::format("input {} is {}, where input 0 is {}", i, name(n.element(i)), name(n.element(0))));
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = k == axis ? out[k] + in[k] : n.unify(out[k], in[k], "the inputs differ beside the axis");
+    for (std::size_t k = 0; k < out.size(); ++k)
+      out[k] = k == axis ? out[k] + in[k] : n.unify(out[k], in[k], "the inputs differ beside the axis");
   }
   n.output(0, n.element(0), std::move(out));
   infer_moved_elements(n, move_concat);
@@ -43,7 +44,13 @@ void infer_concat(Inference& n) {
 }  // namespace
 
 extern const Operator op_Concat;
-const Operator op_Concat{.name = "Concat", .min_inputs = 1, .max_outputs = 1, .resolve = resolve_concat, .infer = infer_concat, .evaluate = evaluate_as<move_concat>,
-                         .lower = lower_as<move_concat>, .layout = LayoutRule::Follows};
+const Operator op_Concat{.name = "Concat",
+                         .min_inputs = 1,
+                         .max_outputs = 1,
+                         .resolve = resolve_concat,
+                         .infer = infer_concat,
+                         .evaluate = evaluate_as<move_concat>,
+                         .lower = lower_as<move_concat>,
+                         .layout = LayoutRule::Follows};
 
 }  // namespace onnxc

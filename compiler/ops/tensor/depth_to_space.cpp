@@ -32,8 +32,8 @@ Move rearrange(const Extents& wide, int64_t b, bool crd, bool to_wide) {
     Dim wide_step;
   };
   const Dim row_step = crd ? Dim(b) : depth * b, column_step = crd ? Dim(1) : depth, channel_step = crd ? Dim(b * b) : Dim(1);
-  const Loop loops[] = {{wide[0], 0, 1, 0, 1},           {depth, 1, channel_step, 1, 1}, {floor_div(wide[2], b), 2, 1, 2, b},
-                        {b, 1, row_step, 2, 1},          {floor_div(wide[3], b), 3, 1, 3, b}, {b, 1, column_step, 3, 1}};
+  const Loop loops[] = {{wide[0], 0, 1, 0, 1},  {depth, 1, channel_step, 1, 1},      {floor_div(wide[2], b), 2, 1, 2, b},
+                        {b, 1, row_step, 2, 1}, {floor_div(wide[3], b), 3, 1, 3, b}, {b, 1, column_step, 3, 1}};
   Move move;
   for (const Loop& l : loops) {
     if (to_wide) move.axes.push_back({.extent = l.extent, .from = l.deep, .to = l.wide, .from_step = l.deep_step, .to_step = l.wide_step});
@@ -76,9 +76,21 @@ void infer_space_to_depth(Inference& n) {
 }  // namespace
 
 extern const Operator op_DepthToSpace, op_SpaceToDepth;
-const Operator op_DepthToSpace{.name = "DepthToSpace", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_depth_to_space,
-                               .evaluate = evaluate_as<move_depth_to_space>, .lower = lower_as<move_depth_to_space>, .layout = LayoutRule::Follows};
-const Operator op_SpaceToDepth{.name = "SpaceToDepth", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_space_to_depth,
-                               .evaluate = evaluate_as<move_space_to_depth>, .lower = lower_as<move_space_to_depth>, .layout = LayoutRule::Follows};
+const Operator op_DepthToSpace{.name = "DepthToSpace",
+                               .min_inputs = 1,
+                               .max_inputs = 1,
+                               .max_outputs = 1,
+                               .infer = infer_depth_to_space,
+                               .evaluate = evaluate_as<move_depth_to_space>,
+                               .lower = lower_as<move_depth_to_space>,
+                               .layout = LayoutRule::Follows};
+const Operator op_SpaceToDepth{.name = "SpaceToDepth",
+                               .min_inputs = 1,
+                               .max_inputs = 1,
+                               .max_outputs = 1,
+                               .infer = infer_space_to_depth,
+                               .evaluate = evaluate_as<move_space_to_depth>,
+                               .lower = lower_as<move_space_to_depth>,
+                               .layout = LayoutRule::Follows};
 
 }  // namespace onnxc

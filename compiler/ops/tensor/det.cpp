@@ -25,12 +25,20 @@ void evaluate_det(Evaluation& e) {
 void lower_det(Lowering& l) {
   const View x = l.in(0), y = l.out(0);
   const Dim n = x.extents.back();
-  l.call("scalar_det").pointer(y).pointer(x).pointer(l.workspace("scratch", ElementType::F64, n * n)).dim(element_count(y.extents)).dim(n).macs(element_count(x.extents) * n).emit();
+  l.call("scalar_det")
+      .pointer(y)
+      .pointer(x)
+      .pointer(l.workspace("scratch", ElementType::F64, n * n))
+      .dim(element_count(y.extents))
+      .dim(n)
+      .macs(element_count(x.extents) * n)
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_Det;
-const Operator op_Det{.name = "Det", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_det, .evaluate = evaluate_det, .lower = lower_det};
+const Operator op_Det{
+    .name = "Det", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_det, .evaluate = evaluate_det, .lower = lower_det};
 
 }  // namespace onnxc

@@ -19,7 +19,8 @@ void resolve_dropout(GraphBuilder& b, Node& node) {
 
 void infer_dropout(Inference& n) {
   for (int i = 1; i <= 2; ++i) {
-    if (n.has(i) && !(element_count(n.extents(i)) == Dim(1))) n.fail(fmt::format("input {} has shape {}; ratio and training_mode are scalars", i, text(n.extents(i))));
+    if (n.has(i) && !(element_count(n.extents(i)) == Dim(1)))
+      n.fail(fmt::format("input {} has shape {}; ratio and training_mode are scalars", i, text(n.extents(i))));
   }
   if (n.has(1) && !is_float(n.element(1))) n.fail(fmt::format("the ratio is {}, not a float", name(n.element(1))));
   if (n.has(2) && n.element(2) != ElementType::Bool) n.fail(fmt::format("training_mode is {}, not bool", name(n.element(2))));
@@ -67,7 +68,12 @@ std::optional<std::vector<ValueId>> decompose_dropout(GraphBuilder& b, const Nod
 }  // namespace
 
 extern const Operator op_Dropout;
-const Operator op_Dropout{.name = "Dropout", .min_inputs = 1, .max_inputs = 3, .max_outputs = 2, .resolve = resolve_dropout, .infer = infer_dropout,
+const Operator op_Dropout{.name = "Dropout",
+                          .min_inputs = 1,
+                          .max_inputs = 3,
+                          .max_outputs = 2,
+                          .resolve = resolve_dropout,
+                          .infer = infer_dropout,
                           .decompose = decompose_dropout};
 
 }  // namespace onnxc

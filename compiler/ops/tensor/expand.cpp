@@ -14,7 +14,8 @@ Moves move_expand(const Operands& operands) {
   Move move;
   const int ahead = static_cast<int>(out.size() - in.size());
   for (int k = 0; k < static_cast<int>(out.size()); ++k) {
-    const Dim extent = out[static_cast<std::size_t>(k)], step = k < ahead ? Dim(0) : repeat_factor(in[static_cast<std::size_t>(k - ahead)], extent);
+    const Dim extent = out[static_cast<std::size_t>(k)],
+              step = k < ahead ? Dim(0) : repeat_factor(in[static_cast<std::size_t>(k - ahead)], extent);
     move.axes.push_back({.extent = extent, .from = step == Dim(0) ? -1 : k - ahead, .to = k, .from_step = step});
   }
   return {{std::move(move)}, nullptr};
@@ -34,7 +35,8 @@ void infer_expand(Inference& n) {
 void resolve_tile(GraphBuilder& b, Node& node) {
   if (node.version >= 6) return;
   const TensorData *tiles = b.graph().constant(node.input(1)), *axis = b.graph().constant(node.input(2));
-  if (tiles == nullptr || axis == nullptr) node.fail(ErrorKind::Unsupported, "tiles and axis are not constant", "convert the model to opset 13");
+  if (tiles == nullptr || axis == nullptr)
+    node.fail(ErrorKind::Unsupported, "tiles and axis are not constant", "convert the model to opset 13");
   const auto to_integer = [&](const TensorData& t) {
     const std::vector<double> list = to_doubles(t);
     if (list.size() != 1) node.fail(ErrorKind::Invalid, "tiles and axis are one number each");
@@ -42,7 +44,8 @@ void resolve_tile(GraphBuilder& b, Node& node) {
   };
   std::vector<int64_t> repeats(static_cast<std::size_t>(b.rank(node.inputs[0])), 1);
   const int64_t at = to_integer(*axis);
-  if (at < 0 || at >= static_cast<int64_t>(repeats.size())) node.fail(ErrorKind::Invalid, fmt::format("axis {} is out of range for rank {}", at, repeats.size()));
+  if (at < 0 || at >= static_cast<int64_t>(repeats.size()))
+    node.fail(ErrorKind::Invalid, fmt::format("axis {} is out of range for rank {}", at, repeats.size()));
   repeats[static_cast<std::size_t>(at)] = to_integer(*tiles);
   node.inputs = {node.inputs[0], b.integers(std::move(repeats))};
 }
@@ -73,9 +76,21 @@ void infer_tile(Inference& n) {
 }  // namespace
 
 extern const Operator op_Expand, op_Tile;
-const Operator op_Expand{.name = "Expand", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_expand, .evaluate = evaluate_as<move_expand>,
+const Operator op_Expand{.name = "Expand",
+                         .min_inputs = 2,
+                         .max_inputs = 2,
+                         .max_outputs = 1,
+                         .infer = infer_expand,
+                         .evaluate = evaluate_as<move_expand>,
                          .lower = lower_as<move_expand>};
-const Operator op_Tile{.name = "Tile", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .resolve = resolve_tile, .infer = infer_tile,
-                       .evaluate = evaluate_as<move_tile>, .lower = lower_as<move_tile>, .layout = LayoutRule::Follows};
+const Operator op_Tile{.name = "Tile",
+                       .min_inputs = 2,
+                       .max_inputs = 3,
+                       .max_outputs = 1,
+                       .resolve = resolve_tile,
+                       .infer = infer_tile,
+                       .evaluate = evaluate_as<move_tile>,
+                       .lower = lower_as<move_tile>,
+                       .layout = LayoutRule::Follows};
 
 }  // namespace onnxc

@@ -65,7 +65,8 @@ std::optional<Dim> integer_of(const Graph& graph, const Node& node, int i) {
   const auto& nodes = graph.nodes;
   for (std::size_t k = nodes.size(); k-- > 0;) {
     if (nodes[k].output(0) != node.input(i)) continue;
-    const bool casts = nodes[k].is("Cast") || (nodes[k].is_map() && nodes[k].epilogue->terms.size() == 2 && nodes[k].epilogue->terms[1].fn == Fn::Cast);
+    const bool casts =
+        nodes[k].is("Cast") || (nodes[k].is_map() && nodes[k].epilogue->terms.size() == 2 && nodes[k].epilogue->terms[1].fn == Fn::Cast);
     if (!casts || nodes[k].inputs.empty()) return std::nullopt;
     const auto& elements = graph[nodes[k].inputs[0]].elements;
     return elements && elements->size() == 1 ? std::optional<Dim>((*elements)[0]) : std::nullopt;
@@ -82,8 +83,11 @@ int64_t range_length(Inference& n) {
     if constexpr (std::is_integral_v<T>) {
       if ((limit > start) != (delta > 0)) return;  // none: also where limit is start
       // The distances as magnitudes, which 64 bits hold whatever the numbers are.
-      const auto distance = [](T from, T to) { return static_cast<uint64_t>(static_cast<int64_t>(to)) - static_cast<uint64_t>(static_cast<int64_t>(from)); };
-      const uint64_t whole = limit > start ? distance(start, limit) : distance(limit, start), step = delta > 0 ? distance(0, delta) : distance(delta, 0);
+      const auto distance = [](T from, T to) {
+        return static_cast<uint64_t>(static_cast<int64_t>(to)) - static_cast<uint64_t>(static_cast<int64_t>(from));
+      };
+      const uint64_t whole = limit > start ? distance(start, limit) : distance(limit, start),
+                     step = delta > 0 ? distance(0, delta) : distance(delta, 0);
       const uint64_t count = whole / step + (whole % step != 0);
       if (count > static_cast<uint64_t>(INT64_MAX)) n.fail("is too long");
       length = static_cast<int64_t>(count);
@@ -111,7 +115,9 @@ void resolve_range(GraphBuilder& b, Node& node) {
   const auto start = integer_of(graph, node, 0), limit = integer_of(graph, node, 1), delta = integer_of(graph, node, 2);
   if (constant || (start && limit && delta && delta->is_constant())) return;
   const auto cast = [&](ValueId v, ElementType type) { return b.op("Cast", {v}, {{"to", static_cast<int64_t>(type)}}); };
-  const ElementType type = b.type(node.inputs[0]).element, exact = is_half(type) ? ElementType::F32 : is_integer(type) ? ElementType::I64 : type;
+  const ElementType type = b.type(node.inputs[0]).element, exact = is_half(type)      ? ElementType::F32
+                                                                   : is_integer(type) ? ElementType::I64
+                                                                                      : type;
   const ValueId difference = cast(b.op("Sub", {cast(node.inputs[1], exact), cast(node.inputs[0], exact)}), ElementType::F64);
   const ValueId count = b.op("Ceil", {b.op("Div", {difference, cast(node.inputs[2], ElementType::F64)})});
   node.inputs.push_back(b.op("Reshape", {cast(b.op("Max", {count, b.number(ElementType::F64, 0)}), ElementType::I64), b.integers({1})}));
@@ -119,12 +125,14 @@ void resolve_range(GraphBuilder& b, Node& node) {
 
 void infer_range(Inference& n) {
   for (int i = 0; i < 3; ++i) {
-    if (!(element_count(n.extents(i)) == Dim(1))) n.fail(fmt::format("input {} has shape {}; start, limit and delta are scalars", i, text(n.extents(i))));
+    if (!(element_count(n.extents(i)) == Dim(1)))
+      n.fail(fmt::format("input {} has shape {}; start, limit and delta are scalars", i, text(n.extents(i))));
     if (n.element(i) != n.element(0)) n.fail("start, limit and delta differ in type");
   }
   if (n.constant(0) != nullptr && n.constant(1) != nullptr && n.constant(2) != nullptr) return n.output(0, n.element(0), {range_length(n)});
   if (n.has(3)) return n.output(0, n.element(0), {n.let(n.known_elements(3, "the length")[0], "range")});
-  const auto start = integer_of(n.graph(), n.node(), 0), limit = integer_of(n.graph(), n.node(), 1), delta = integer_of(n.graph(), n.node(), 2);
+  const auto start = integer_of(n.graph(), n.node(), 0), limit = integer_of(n.graph(), n.node(), 1),
+             delta = integer_of(n.graph(), n.node(), 2);
   if (!start || !limit || !delta || !delta->is_constant())
     n.unsupported("start, limit or delta is only known when the model runs", "make them constants of the model, or extents of its inputs");
   if (*delta == Dim(0)) n.fail("delta is 0");
@@ -149,10 +157,27 @@ void lower_range(Lowering& l) {
 }  // namespace
 
 extern const Operator op_ConstantOfShape, op_EyeLike, op_Range;
-const Operator op_ConstantOfShape{.name = "ConstantOfShape", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_constant_of_shape,
-                                  .evaluate = evaluate_as<move_constant>, .lower = lower_as<move_constant>};
-const Operator op_EyeLike{.name = "EyeLike", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_eye_like, .evaluate = evaluate_eye_like,
+const Operator op_ConstantOfShape{.name = "ConstantOfShape",
+                                  .min_inputs = 1,
+                                  .max_inputs = 1,
+                                  .max_outputs = 1,
+                                  .infer = infer_constant_of_shape,
+                                  .evaluate = evaluate_as<move_constant>,
+                                  .lower = lower_as<move_constant>};
+const Operator op_EyeLike{.name = "EyeLike",
+                          .min_inputs = 1,
+                          .max_inputs = 1,
+                          .max_outputs = 1,
+                          .infer = infer_eye_like,
+                          .evaluate = evaluate_eye_like,
                           .lower = lower_eye_like};
-const Operator op_Range{.name = "Range", .min_inputs = 3, .max_inputs = 4, .max_outputs = 1, .resolve = resolve_range, .infer = infer_range, .evaluate = evaluate_range, .lower = lower_range};
+const Operator op_Range{.name = "Range",
+                        .min_inputs = 3,
+                        .max_inputs = 4,
+                        .max_outputs = 1,
+                        .resolve = resolve_range,
+                        .infer = infer_range,
+                        .evaluate = evaluate_range,
+                        .lower = lower_range};
 
 }  // namespace onnxc

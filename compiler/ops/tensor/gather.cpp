@@ -24,7 +24,8 @@ std::optional<std::vector<int64_t>> picked_channels(const Graph& graph, const No
   if (!node.is("Gather")) return std::nullopt;
   const Type& x = graph[node.input(0)].type;
   const TensorData* indices = graph.constant(node.input(1));
-  if (indices == nullptr || indices->shape.size() != 1 || !is_image(x) || axis_of(node, x.rank()) != 1 || !x.extents[1].is_constant()) return std::nullopt;
+  if (indices == nullptr || indices->shape.size() != 1 || !is_image(x) || axis_of(node, x.rank()) != 1 || !x.extents[1].is_constant())
+    return std::nullopt;
   std::vector<int64_t> channels = to_integers(*indices);
   const int64_t count = x.extents[1].value();
   for (int64_t& channel : channels) {
@@ -48,7 +49,8 @@ namespace {
 void infer_gather(Inference& n) {
   const Extents &x = n.extents(0), &indices = n.extents(1);
   const int axis = n.axis(n.node().integer("axis", 0), n.rank(0));
-  if (n.element(1) != ElementType::I32 && n.element(1) != ElementType::I64) n.fail(fmt::format("the indices are {}, not i32 or i64", name(n.element(1))));
+  if (n.element(1) != ElementType::I32 && n.element(1) != ElementType::I64)
+    n.fail(fmt::format("the indices are {}, not i32 or i64", name(n.element(1))));
   Extents out(x.begin(), x.begin() + axis);
   out.insert(out.end(), indices.begin(), indices.end());
   out.insert(out.end(), x.begin() + axis + 1, x.end());
@@ -89,16 +91,18 @@ std::optional<Dim> known_index(const Lowering& l) {
 /// Whether nothing else reads the table as it is, which would then be there twice. A product packs its own.
 bool only_gathered(const Graph& graph, ValueId table) {
   return std::ranges::find(graph.outputs, table) == graph.outputs.end() && std::ranges::all_of(graph.nodes, [&](const Node& node) {
-    const bool reads = std::ranges::find(node.inputs, table) != node.inputs.end();
-    return !reads || node.is("MatMul") || (node.is("Gather") && axis_of(node, static_cast<int>(graph[table].type.extents.size())) == 0);
-  });
+           const bool reads = std::ranges::find(node.inputs, table) != node.inputs.end();
+           return !reads || node.is("MatMul") ||
+                  (node.is("Gather") && axis_of(node, static_cast<int>(graph[table].type.extents.size())) == 0);
+         });
 }
 
 /// How the rows of a table of constants are stored, each with a scale of its own: so tables are quantised, and the columns of a product that is tied to one.
 /// Never for time: what a run reads of a table is little.
 Storage table_storage(const Lowering& l) {
   const TensorData* table = l.constant(0);
-  const bool may = l.optimise() && table != nullptr && table->type == ElementType::F32 && table->count() > 0 && only_gathered(l.graph(), l.node().input(0));
+  const bool may = l.optimise() && table != nullptr && table->type == ElementType::F32 && table->count() > 0 &&
+                   only_gathered(l.graph(), l.node().input(0));
   return may ? candidate_storages(l, {{table->as<float>(), table->shape[0], true}}, 1, 0).back() : Storage();
 }
 
@@ -106,7 +110,8 @@ void lower_table(Lowering& l, const Storage& storage) {
   const std::span<const float> values = l.constant(0)->as<float>();
   const int64_t rows = l.constant(0)->shape[0], columns = static_cast<int64_t>(values.size()) / rows;
   const View indices = l.in(1), y = l.out(0);
-  std::vector<std::pair<std::string, Arg>> params{{"rows", dim_arg(rows)}, {"columns", dim_arg(columns)}, {"count", dim_arg(element_count(indices.extents))}};
+  std::vector<std::pair<std::string, Arg>> params{
+      {"rows", dim_arg(rows)}, {"columns", dim_arg(columns)}, {"count", dim_arg(element_count(indices.extents))}};
   const Packed floats{values, rows * columns, [values] { return std::vector<float>(values.begin(), values.end()); }};
   const PointerArg table = add_stored(l, l.graph()[l.node().input(0)].name, floats, columns, 1, storage, storage.scales, params);
   l.call("gather_rows").pointer(y).pointer(table).pointer(indices).params(std::move(params)).emit();
@@ -126,7 +131,8 @@ void lower_channels_last(Lowering& l, const std::vector<int64_t>& channels) {
   step.params({{"pixels", dim_arg(out[0] * element_count(Extents(out.begin() + 2, out.end())))},
                {"channels", dim_arg(out[1])},
                {"x_pixel", dim_arg(x.layout.pixel_stride)},
-               {"y_pixel", dim_arg(y.layout.pixel_stride)}}).emit();
+               {"y_pixel", dim_arg(y.layout.pixel_stride)}})
+      .emit();
 }
 
 /// A shuffle of the channels of a row-major image: two axes that change places.
@@ -144,7 +150,8 @@ void lower_interleaved_planes(Lowering& l, int64_t groups) {
 void lower_gather(Lowering& l) {
   if (const auto channels = picked_channels(l.graph(), l.node()); channels && l.optimise()) {
     if (l.out_layout(0).channels_last) return lower_channels_last(l, *channels);
-    if (const int64_t groups = interleaved_groups(*channels, l.extents(0)[1].value()); groups > 1) return lower_interleaved_planes(l, groups);
+    if (const int64_t groups = interleaved_groups(*channels, l.extents(0)[1].value()); groups > 1)
+      return lower_interleaved_planes(l, groups);
   }
   const int64_t axis = axis_of(l.node(), static_cast<int>(l.extents(0).size()));
   if (axis == 0 && !l.graph()[l.node().input(0)].constant) {
@@ -160,7 +167,14 @@ void lower_gather(Lowering& l) {
 }  // namespace
 
 extern const Operator op_Gather;
-const Operator op_Gather{.name = "Gather", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_gather, .evaluate = evaluate_gather, .lower = lower_gather,
-                         .layout = LayoutRule::Follows, .has_layout = [](const Graph& graph, const Node& node) { return picked_channels(graph, node).has_value(); }};
+const Operator op_Gather{.name = "Gather",
+                         .min_inputs = 2,
+                         .max_inputs = 2,
+                         .max_outputs = 1,
+                         .infer = infer_gather,
+                         .evaluate = evaluate_gather,
+                         .lower = lower_gather,
+                         .layout = LayoutRule::Follows,
+                         .has_layout = [](const Graph& graph, const Node& node) { return picked_channels(graph, node).has_value(); }};
 
 }  // namespace onnxc

@@ -39,10 +39,10 @@ void infer_grid_sample(Inference& n) {
 }
 
 void evaluate_grid_sample(Evaluation& e) {
-  const GridSampleParams params{.mode = mode_of(e.node()), .padding = padding_of(e.node()), .align_corners = e.node().integer("align_corners", 0) != 0};
-  for_number(e.type(0), [&]<class T>() {
-    for_float(e.type(1), [&]<class G>() { scalar::grid_sample(e.out<T>(), e.in<T>(0), e.in<G>(1), params); });
-  });
+  const GridSampleParams params{
+      .mode = mode_of(e.node()), .padding = padding_of(e.node()), .align_corners = e.node().integer("align_corners", 0) != 0};
+  for_number(e.type(0),
+             [&]<class T>() { for_float(e.type(1), [&]<class G>() { scalar::grid_sample(e.out<T>(), e.in<T>(0), e.in<G>(1), params); }); });
 }
 
 void lower_grid_sample(Lowering& l) {
@@ -52,17 +52,26 @@ void lower_grid_sample(Lowering& l) {
   const int taps = mode_of(l.node()) == GridMode::cubic ? 4 : 2;
   Dim macs = element_count(y.extents);
   for (std::size_t k = 2; k < y.extents.size(); ++k) macs *= taps;
-  l.call("scalar_grid_sample").tensor(y).tensor(x).tensor(grid)
+  l.call("scalar_grid_sample")
+      .tensor(y)
+      .tensor(x)
+      .tensor(grid)
       .params({{"mode", name_arg(fmt::format("onnxc::GridMode::{}", modes[static_cast<int>(mode_of(l.node()))]))},
                {"padding", name_arg(fmt::format("onnxc::GridPadding::{}", paddings[static_cast<int>(padding_of(l.node()))]))},
                {"align_corners", flag_arg(l.node().integer("align_corners", 0) != 0)}})
-      .macs(macs).emit();
+      .macs(macs)
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_GridSample;
-const Operator op_GridSample{.name = "GridSample", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_grid_sample, .evaluate = evaluate_grid_sample,
+const Operator op_GridSample{.name = "GridSample",
+                             .min_inputs = 2,
+                             .max_inputs = 2,
+                             .max_outputs = 1,
+                             .infer = infer_grid_sample,
+                             .evaluate = evaluate_grid_sample,
                              .lower = lower_grid_sample};
 
 }  // namespace onnxc

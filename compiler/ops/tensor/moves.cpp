@@ -62,8 +62,7 @@ void for_each_row(const Loops& loops, Visit&& visit) {
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 int64_t width_of(const Node& node, ElementType type) {
-  if (held_bits(type) == 0)
-    node.fail(ErrorKind::Unsupported, fmt::format("element type {} is not supported yet", name(type)));
+  if (held_bits(type) == 0) node.fail(ErrorKind::Unsupported, fmt::format("element type {} is not supported yet", name(type)));
   return held_bits(type) / 8;
 }
 
@@ -73,7 +72,8 @@ DimList from_strides_of(const Operands& operands, const Move& move) {
 
 /// True where the move is the whole output, and its elements lie in the input in the same order without gaps.
 bool is_contiguous(const Move& move, const Loops& loops) {
-  return std::all_of(move.to.begin(), move.to.end(), [](Dim d) { return d == Dim(0); }) && same_strides(loops.extents, loops.to, loops.from);
+  return std::all_of(move.to.begin(), move.to.end(), [](Dim d) { return d == Dim(0); }) &&
+         same_strides(loops.extents, loops.to, loops.from);
 }
 
 }  // namespace
@@ -102,7 +102,8 @@ Operands::Operands(Evaluation& e) : node(e.node()) {
     const auto list = to_integers(e.input(i));
     elements.back().emplace(list.begin(), list.end());
   }
-  for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i) out.push_back(node.has_output(i) ? to_extents(e.output(i).shape) : Extents{});
+  for (int i = 0; i < static_cast<int>(node.outputs.size()); ++i)
+    out.push_back(node.has_output(i) ? to_extents(e.output(i).shape) : Extents{});
 }
 
 const DimList& Operands::known(int i) const {
@@ -174,7 +175,9 @@ void evaluate_moves(Evaluation& e, MoveRule rule) {
     TensorData& y = e.output(move.output);
     const int64_t width = width_of(e.node(), y.type);
     const std::vector<std::byte> zero(16, std::byte{0});
-    const std::byte* source = move.input != Move::kFill ? e.input(move.input).bytes.data() : moves.fill && !filler.empty() ? filler.data() : zero.data();
+    const std::byte* source = move.input != Move::kFill       ? e.input(move.input).bytes.data()
+                              : moves.fill && !filler.empty() ? filler.data()
+                                                              : zero.data();
     std::byte* target = y.bytes.data();
     const Loops loops = loops_of(move, strides_of(operands.out[index(move.output)], {}), from_strides_of(operands, move));
     for_each_row(loops, [&](int64_t to, int64_t from, int64_t length, int64_t to_step, int64_t from_step) {
@@ -183,7 +186,8 @@ void evaluate_moves(Evaluation& e, MoveRule rule) {
       if (to_step == 1 && from_step == 1) {
         std::memcpy(t, f, static_cast<std::size_t>(length * width));
       } else {
-        for (int64_t i = 0; i < length; ++i) std::memcpy(t + i * to_step * width, f + i * from_step * width, static_cast<std::size_t>(width));
+        for (int64_t i = 0; i < length; ++i)
+          std::memcpy(t + i * to_step * width, f + i * from_step * width, static_cast<std::size_t>(width));
       }
     });
   }
@@ -201,7 +205,8 @@ std::optional<View> find_in_inputs(Lowering& l, const std::vector<const Move*>& 
     if (!same_strides(loops.extents, loops.to, loops.from)) return std::nullopt;
     x.layout = layout;
     x.pointer.offset += loops.from_offset - loops.to_offset;
-    if (found && !(found->pointer.buffer == x.pointer.buffer && found->pointer.offset == x.pointer.offset && found->layout == layout)) return std::nullopt;
+    if (found && !(found->pointer.buffer == x.pointer.buffer && found->pointer.offset == x.pointer.offset && found->layout == layout))
+      return std::nullopt;
     found = x;
   }
   return found;
@@ -214,7 +219,8 @@ void lower_moves(Lowering& l, MoveRule rule) {
     if (!l.has_output(output)) continue;
     std::vector<const Move*> parts;
     for (const Move& move : moves.list) {
-      if (move.output == output && !std::any_of(move.axes.begin(), move.axes.end(), [](const Move::Axis& a) { return a.extent == Dim(0); })) parts.push_back(&move);
+      if (move.output == output && !std::any_of(move.axes.begin(), move.axes.end(), [](const Move::Axis& a) { return a.extent == Dim(0); }))
+        parts.push_back(&move);
     }
     const ElementType element = l.output_type(output).element;
     // A part of the input that lies there as the output wants it needs no copy.

@@ -30,7 +30,9 @@ Dim depth_of(Inference& n) {
 
 /// A depth that is no integer and that only a run knows: as one in a hidden input 3.
 void resolve_one_hot(GraphBuilder& b, Node& node) {
-  if (node.inputs.size() != 3 || node.inputs[1] == kAbsent || b.graph()[node.inputs[1]].constant || !b.type(node.inputs[1]).is_tensor() || is_integer(b.type(node.inputs[1]).element)) return;
+  if (node.inputs.size() != 3 || node.inputs[1] == kAbsent || b.graph()[node.inputs[1]].constant || !b.type(node.inputs[1]).is_tensor() ||
+      is_integer(b.type(node.inputs[1]).element))
+    return;
   node.inputs.push_back(b.op("Cast", {node.inputs[1]}, {{"to", static_cast<int64_t>(ElementType::I64)}}));
 }
 
@@ -58,6 +60,13 @@ void lower_one_hot(Lowering& l) {
 }  // namespace
 
 extern const Operator op_OneHot;
-const Operator op_OneHot{.name = "OneHot", .min_inputs = 3, .max_inputs = 4, .max_outputs = 1, .resolve = resolve_one_hot, .infer = infer_one_hot, .evaluate = evaluate_one_hot, .lower = lower_one_hot};
+const Operator op_OneHot{.name = "OneHot",
+                         .min_inputs = 3,
+                         .max_inputs = 4,
+                         .max_outputs = 1,
+                         .resolve = resolve_one_hot,
+                         .infer = infer_one_hot,
+                         .evaluate = evaluate_one_hot,
+                         .lower = lower_one_hot};
 
 }  // namespace onnxc

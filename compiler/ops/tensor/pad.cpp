@@ -79,7 +79,8 @@ bool is_constant_mode(const Node& node) { return node.string("mode", "constant")
 
 void infer_pad(Inference& n) {
   const std::string mode = n.node().string("mode", "constant");
-  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") n.fail(fmt::format("mode is '{}'; constant, reflect, edge and wrap are allowed", mode));
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
+    n.fail(fmt::format("mode is '{}'; constant, reflect, edge and wrap are allowed", mode));
   const std::size_t count = n.known_elements(1, "the pads").size();
   Extents out = n.extents(0);
   std::size_t axes = out.size();
@@ -95,7 +96,8 @@ void infer_pad(Inference& n) {
   for (std::size_t k = 0; k < out.size(); ++k) {
     const Dim kept = out[k] + min(0, pads.before[k]) + min(0, pads.after[k]);
     out[k] = n.let(out[k] + pads.before[k] + pads.after[k], "pad");
-    if (mode != "constant" && kept.max_value() <= 0 && out[k].min_value() > 0) n.fail(fmt::format("mode {} has nothing to repeat along axis {}", mode, k));
+    if (mode != "constant" && kept.max_value() <= 0 && out[k].min_value() > 0)
+      n.fail(fmt::format("mode {} has nothing to repeat along axis {}", mode, k));
   }
   n.output(0, n.element(0), std::move(out));
   if (is_constant_mode(n.node())) infer_moved_elements(n, move_pad);
@@ -121,7 +123,14 @@ void lower_pad(Lowering& l) {
 }  // namespace
 
 extern const Operator op_Pad;
-const Operator op_Pad{.name = "Pad", .min_inputs = 2, .max_inputs = 4, .max_outputs = 1, .resolve = resolve_pad, .infer = infer_pad, .evaluate = evaluate_pad,
-                      .lower = lower_pad, .layout = LayoutRule::Follows};
+const Operator op_Pad{.name = "Pad",
+                      .min_inputs = 2,
+                      .max_inputs = 4,
+                      .max_outputs = 1,
+                      .resolve = resolve_pad,
+                      .infer = infer_pad,
+                      .evaluate = evaluate_pad,
+                      .lower = lower_pad,
+                      .layout = LayoutRule::Follows};
 
 }  // namespace onnxc

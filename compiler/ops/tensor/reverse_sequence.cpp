@@ -26,20 +26,32 @@ int64_t axis_of(const Node& node, const char* name, int64_t otherwise, int rank)
 void evaluate_reverse_sequence(Evaluation& e) {
   const int rank = e.rank(0);
   for_size(e.type(0), [&]<class T>() {
-    e.check(scalar::reverse_sequence(e.out<T>(), e.in<T>(0), e.in<int64_t>(1), axis_of(e.node(), "time_axis", 0, rank), axis_of(e.node(), "batch_axis", 1, rank)));
+    e.check(scalar::reverse_sequence(e.out<T>(), e.in<T>(0), e.in<int64_t>(1), axis_of(e.node(), "time_axis", 0, rank),
+                                     axis_of(e.node(), "batch_axis", 1, rank)));
   });
 }
 
 void lower_reverse_sequence(Lowering& l) {
   const View x = l.in(0), lengths = l.in(1);
   const int rank = static_cast<int>(x.extents.size());
-  l.call("scalar_reverse_sequence").tensor(l.out(0)).tensor(x).tensor(lengths).dim(axis_of(l.node(), "time_axis", 0, rank)).dim(axis_of(l.node(), "batch_axis", 1, rank)).emit();
+  l.call("scalar_reverse_sequence")
+      .tensor(l.out(0))
+      .tensor(x)
+      .tensor(lengths)
+      .dim(axis_of(l.node(), "time_axis", 0, rank))
+      .dim(axis_of(l.node(), "batch_axis", 1, rank))
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_ReverseSequence;
-const Operator op_ReverseSequence{.name = "ReverseSequence", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_reverse_sequence,
-                                  .evaluate = evaluate_reverse_sequence, .lower = lower_reverse_sequence};
+const Operator op_ReverseSequence{.name = "ReverseSequence",
+                                  .min_inputs = 2,
+                                  .max_inputs = 2,
+                                  .max_outputs = 1,
+                                  .infer = infer_reverse_sequence,
+                                  .evaluate = evaluate_reverse_sequence,
+                                  .lower = lower_reverse_sequence};
 
 }  // namespace onnxc

@@ -47,15 +47,23 @@ void infer_scatter_elements(Inference& n) {
 void evaluate_scatter_elements(Evaluation& e) {
   for_type(e.type(0), [&]<class T>() {
     for_index(e.type(1), [&]<class I>() {
-      e.check(scalar::scatter_elements(e.out<T>(), e.in<T>(0), e.in<I>(1), e.in<T>(2), axis_of(e.node(), 0, e.rank(0)), reduction_of(e.node())));
+      e.check(scalar::scatter_elements(e.out<T>(), e.in<T>(0), e.in<I>(1), e.in<T>(2), axis_of(e.node(), 0, e.rank(0)),
+                                       reduction_of(e.node())));
     });
   });
 }
 
 void lower_scatter_elements(Lowering& l) {
   const View x = l.in(0), indices = l.in(1), updates = l.in(2), y = l.out(0);
-  l.call("scalar_scatter_elements").tensor(y).tensor(x).tensor(indices).tensor(updates).dim(axis_of(l.node(), 0, static_cast<int>(x.extents.size())))
-      .name(reduction_name(l.node())).may_share(y, x).emit();
+  l.call("scalar_scatter_elements")
+      .tensor(y)
+      .tensor(x)
+      .tensor(indices)
+      .tensor(updates)
+      .dim(axis_of(l.node(), 0, static_cast<int>(x.extents.size())))
+      .name(reduction_name(l.node()))
+      .may_share(y, x)
+      .emit();
 }
 
 // ---- ScatterND
@@ -64,7 +72,8 @@ void infer_scatter_nd(Inference& n) {
   const Extents &x = n.extents(0), &indices = n.extents(1), &updates = n.extents(2);
   if (x.empty() || indices.empty()) n.fail("data and indices have rank 1 or more");
   if (n.element(2) != n.element(0)) n.fail("data and updates differ in type");
-  if (!indices.back().is_constant()) n.unsupported(fmt::format("the last axis of the indices has extent {}", indices.back().text()), "fix the dimension with --dim");
+  if (!indices.back().is_constant())
+    n.unsupported(fmt::format("the last axis of the indices has extent {}", indices.back().text()), "fix the dimension with --dim");
   const int64_t width = indices.back().value();
   if (width < 0 || width > static_cast<int64_t>(x.size())) n.fail(fmt::format("{} indices for {} axes", width, x.size()));
   Extents wanted(indices.begin(), indices.end() - 1);
@@ -77,7 +86,8 @@ void infer_scatter_nd(Inference& n) {
 
 void evaluate_scatter_nd(Evaluation& e) {
   for_type(e.type(0), [&]<class T>() {
-    for_index(e.type(1), [&]<class I>() { e.check(scalar::scatter_nd(e.out<T>(), e.in<T>(0), e.in<I>(1), e.in<T>(2), reduction_of(e.node()))); });
+    for_index(e.type(1),
+              [&]<class I>() { e.check(scalar::scatter_nd(e.out<T>(), e.in<T>(0), e.in<I>(1), e.in<T>(2), reduction_of(e.node()))); });
   });
 }
 
@@ -90,7 +100,8 @@ void lower_scatter_nd(Lowering& l) {
 
 bool is_circular(const Node& node) {
   const std::string mode = node.string("mode", "linear");
-  if (mode != "linear" && mode != "circular") node.fail(ErrorKind::Invalid, fmt::format("mode is '{}'; linear and circular are allowed", mode));
+  if (mode != "linear" && mode != "circular")
+    node.fail(ErrorKind::Invalid, fmt::format("mode is '{}'; linear and circular are allowed", mode));
   return mode == "circular";
 }
 
@@ -102,7 +113,8 @@ void infer_tensor_scatter(Inference& n) {
   if (n.element(1) != n.element(0)) n.fail("cache and update differ in type");
   for (std::size_t k = 0; k < x.size(); ++k) {
     if (static_cast<int>(k) != axis) n.unify(x[k], updates[k], "cache and update differ beside the axis");
-    else if ((updates[k] - x[k]).min_value() > 0) n.fail(fmt::format("the update has extent {} along the axis, the cache {}", updates[k].text(), x[k].text()));
+    else if ((updates[k] - x[k]).min_value() > 0)
+      n.fail(fmt::format("the update has extent {} along the axis, the cache {}", updates[k].text(), x[k].text()));
   }
   if (n.has(2)) {
     if (n.rank(2) != 1 || n.element(2) != ElementType::I64) n.fail(fmt::format("write_indices is {}, not an i64 vector", n.type(2).text()));
@@ -114,28 +126,56 @@ void infer_tensor_scatter(Inference& n) {
 
 void evaluate_tensor_scatter(Evaluation& e) {
   for_size(e.type(0), [&]<class T>() {
-    e.check(scalar::tensor_scatter<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<int64_t>(2) : Tensor<const int64_t>{}, axis_of(e.node(), -2, e.rank(0)),
-                                      is_circular(e.node())));
+    e.check(scalar::tensor_scatter<T>(e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<int64_t>(2) : Tensor<const int64_t>{},
+                                      axis_of(e.node(), -2, e.rank(0)), is_circular(e.node())));
   });
 }
 
 void lower_tensor_scatter(Lowering& l) {
   const View x = l.in(0), updates = l.in(1), y = l.out(0);
   if (l.has(2)) l.in(2);
-  l.call("scalar_tensor_scatter").tensor(y).tensor(x).tensor(updates).optional_tensor(2).dim(axis_of(l.node(), -2, static_cast<int>(x.extents.size())))
-      .name(is_circular(l.node()) ? "true" : "false").may_share(y, x).emit();
+  l.call("scalar_tensor_scatter")
+      .tensor(y)
+      .tensor(x)
+      .tensor(updates)
+      .optional_tensor(2)
+      .dim(axis_of(l.node(), -2, static_cast<int>(x.extents.size())))
+      .name(is_circular(l.node()) ? "true" : "false")
+      .may_share(y, x)
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_Scatter, op_ScatterElements, op_ScatterND, op_TensorScatter;
-const Operator op_Scatter{.name = "Scatter", .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .resolve = resolve_scatter, .infer = infer_scatter_elements,
-                          .evaluate = evaluate_scatter_elements, .lower = lower_scatter_elements};
-const Operator op_ScatterElements{.name = "ScatterElements", .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_scatter_elements,
-                                  .evaluate = evaluate_scatter_elements, .lower = lower_scatter_elements};
-const Operator op_ScatterND{.name = "ScatterND", .min_inputs = 3, .max_inputs = 3, .max_outputs = 1, .infer = infer_scatter_nd, .evaluate = evaluate_scatter_nd,
+const Operator op_Scatter{.name = "Scatter",
+                          .min_inputs = 3,
+                          .max_inputs = 3,
+                          .max_outputs = 1,
+                          .resolve = resolve_scatter,
+                          .infer = infer_scatter_elements,
+                          .evaluate = evaluate_scatter_elements,
+                          .lower = lower_scatter_elements};
+const Operator op_ScatterElements{.name = "ScatterElements",
+                                  .min_inputs = 3,
+                                  .max_inputs = 3,
+                                  .max_outputs = 1,
+                                  .infer = infer_scatter_elements,
+                                  .evaluate = evaluate_scatter_elements,
+                                  .lower = lower_scatter_elements};
+const Operator op_ScatterND{.name = "ScatterND",
+                            .min_inputs = 3,
+                            .max_inputs = 3,
+                            .max_outputs = 1,
+                            .infer = infer_scatter_nd,
+                            .evaluate = evaluate_scatter_nd,
                             .lower = lower_scatter_nd};
-const Operator op_TensorScatter{.name = "TensorScatter", .min_inputs = 2, .max_inputs = 3, .max_outputs = 1, .infer = infer_tensor_scatter,
-                                .evaluate = evaluate_tensor_scatter, .lower = lower_tensor_scatter};
+const Operator op_TensorScatter{.name = "TensorScatter",
+                                .min_inputs = 2,
+                                .max_inputs = 3,
+                                .max_outputs = 1,
+                                .infer = infer_tensor_scatter,
+                                .evaluate = evaluate_tensor_scatter,
+                                .lower = lower_tensor_scatter};
 
 }  // namespace onnxc

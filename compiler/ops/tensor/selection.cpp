@@ -34,7 +34,8 @@ struct Slices {
 };
 Slices slices_of(const Extents& x, int axis) {
   Slices s;
-  for (std::size_t k = 0; k < x.size(); ++k) (axis < 0 || static_cast<int>(k) == axis ? s.extent : static_cast<int>(k) < axis ? s.outer : s.inner) *= x[k];
+  for (std::size_t k = 0; k < x.size(); ++k)
+    (axis < 0 || static_cast<int>(k) == axis ? s.extent : static_cast<int>(k) < axis ? s.outer : s.inner) *= x[k];
   return s;
 }
 
@@ -56,8 +57,16 @@ void infer_compress(Inference& n) {
 void lower_compress(Lowering& l) {
   const View x = l.in(0), condition = l.in(1);
   const Slices s = slices_of(x.extents, axis_of(l.node(), static_cast<int>(x.extents.size())));
-  l.call("scalar_compress").binds(l.symbol(0)).pointer(l.out(0)).pointer(x).pointer(condition)
-      .params({{"outer", dim_arg(s.outer)}, {"extent", dim_arg(s.extent)}, {"inner", dim_arg(s.inner)}, {"conditions", dim_arg(condition.extents[0])}}).emit();
+  l.call("scalar_compress")
+      .binds(l.symbol(0))
+      .pointer(l.out(0))
+      .pointer(x)
+      .pointer(condition)
+      .params({{"outer", dim_arg(s.outer)},
+               {"extent", dim_arg(s.extent)},
+               {"inner", dim_arg(s.inner)},
+               {"conditions", dim_arg(condition.extents[0])}})
+      .emit();
 }
 
 // ---- Unique
@@ -81,8 +90,14 @@ void lower_unique(Lowering& l) {
   StepBuilder step = l.call("scalar_unique");
   step.type(x.element).binds(l.symbol(0));
   for (Arg& arg : out) step.step().args.push_back(std::move(arg));
-  step.pointer(x).pointer(order).pointer(rank).params({{"outer", dim_arg(s.outer)}, {"extent", dim_arg(s.extent)}, {"inner", dim_arg(s.inner)},
-                                                       {"sorted", flag_arg(l.node().integer("sorted", 1) != 0)}}).emit();
+  step.pointer(x)
+      .pointer(order)
+      .pointer(rank)
+      .params({{"outer", dim_arg(s.outer)},
+               {"extent", dim_arg(s.extent)},
+               {"inner", dim_arg(s.inner)},
+               {"sorted", flag_arg(l.node().integer("sorted", 1) != 0)}})
+      .emit();
 }
 
 // ---- NonMaxSuppression
@@ -112,17 +127,28 @@ void lower_suppression(Lowering& l) {
   StepBuilder step = l.call("scalar_non_max_suppression");
   step.binds(l.symbol(0)).pointer(y).pointer(boxes).pointer(scores);
   for (Arg& arg : limits) step.step().args.push_back(std::move(arg));
-  step.pointer(order).params({{"batches", dim_arg(scores.extents[0])}, {"classes", dim_arg(scores.extents[1])}, {"boxes", dim_arg(boxes.extents[1])},
-                              {"center", flag_arg(l.node().integer("center_point_box", 0) != 0)}}).emit();
+  step.pointer(order)
+      .params({{"batches", dim_arg(scores.extents[0])},
+               {"classes", dim_arg(scores.extents[1])},
+               {"boxes", dim_arg(boxes.extents[1])},
+               {"center", flag_arg(l.node().integer("center_point_box", 0) != 0)}})
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_NonZero, op_Compress, op_Unique, op_NonMaxSuppression;
-const Operator op_NonZero{.name = "NonZero", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_nonzero, .lower = lower_nonzero};
-const Operator op_Compress{.name = "Compress", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_compress, .lower = lower_compress};
-const Operator op_Unique{.name = "Unique", .min_inputs = 1, .max_inputs = 1, .max_outputs = 4, .infer = infer_unique, .lower = lower_unique};
-const Operator op_NonMaxSuppression{.name = "NonMaxSuppression", .min_inputs = 2, .max_inputs = 5, .max_outputs = 1, .infer = infer_suppression,
+const Operator op_NonZero{
+    .name = "NonZero", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_nonzero, .lower = lower_nonzero};
+const Operator op_Compress{
+    .name = "Compress", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_compress, .lower = lower_compress};
+const Operator op_Unique{
+    .name = "Unique", .min_inputs = 1, .max_inputs = 1, .max_outputs = 4, .infer = infer_unique, .lower = lower_unique};
+const Operator op_NonMaxSuppression{.name = "NonMaxSuppression",
+                                    .min_inputs = 2,
+                                    .max_inputs = 5,
+                                    .max_outputs = 1,
+                                    .infer = infer_suppression,
                                     .lower = lower_suppression};
 
 }  // namespace onnxc

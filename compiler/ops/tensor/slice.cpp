@@ -22,7 +22,8 @@ void name_all_axes(GraphBuilder& b, Node& node) {
   const auto all = [&](ValueId otherwise, ValueId given) { return b.op("ScatterElements", {otherwise, node.inputs[3], wide(given)}); };
   const ValueId starts = all(b.integers(std::vector<int64_t>(static_cast<std::size_t>(rank), 0)), node.inputs[1]);
   const ValueId ends = all(b.shape(extents), node.inputs[2]);
-  const ValueId steps = node.has_input(4) ? all(b.integers(std::vector<int64_t>(static_cast<std::size_t>(rank), 1)), node.inputs[4]) : kAbsent;
+  const ValueId steps =
+      node.has_input(4) ? all(b.integers(std::vector<int64_t>(static_cast<std::size_t>(rank), 1)), node.inputs[4]) : kAbsent;
   std::vector<int64_t> list;
   for (int axis = 0; axis < rank; ++axis) list.push_back(axis);
   node.inputs = {node.inputs[0], starts, ends, b.integers(std::move(list)), steps};
@@ -58,7 +59,8 @@ Range range_of(Dim starts, Dim ends, Dim step, Dim n) {
   if (n.min_value() < 1) back_start = min(back_start, n - 1);  // nothing to start from
   if (!step.is_constant()) {
     const Dim back = indicator_negative(step);
-    const Dim forward_extent = max(0, ceil_div(end - start, max(step, 1))), back_extent = max(0, ceil_div(back_start - back_end, max(Dim(0) - step, 1)));
+    const Dim forward_extent = max(0, ceil_div(end - start, max(step, 1))),
+              back_extent = max(0, ceil_div(back_start - back_end, max(Dim(0) - step, 1)));
     return {select(back, back_start, start), select(back, back_extent, forward_extent), step};
   }
   // A step as long as the axis takes one element at most, however long it is.
@@ -132,7 +134,8 @@ void infer_slice(Inference& n) {
   const auto ranges = ranges_of(operands);
   Extents out = n.extents(0);
   for (std::size_t axis = 0; axis < out.size(); ++axis) {
-    if (ranges[axis]) out[axis] = ranges[axis]->extent.depends_on_run() ? n.let(ranges[axis]->extent, "slice", out[axis]) : ranges[axis]->extent;
+    if (ranges[axis])
+      out[axis] = ranges[axis]->extent.depends_on_run() ? n.let(ranges[axis]->extent, "slice", out[axis]) : ranges[axis]->extent;
   }
   n.output(0, n.element(0), std::move(out));
   infer_moved_elements(n, move_slice);
@@ -141,7 +144,14 @@ void infer_slice(Inference& n) {
 }  // namespace
 
 extern const Operator op_Slice;
-const Operator op_Slice{.name = "Slice", .min_inputs = 3, .max_inputs = 5, .max_outputs = 1, .resolve = resolve_slice, .infer = infer_slice,
-                        .evaluate = evaluate_as<move_slice>, .lower = lower_as<move_slice>, .layout = LayoutRule::Follows};
+const Operator op_Slice{.name = "Slice",
+                        .min_inputs = 3,
+                        .max_inputs = 5,
+                        .max_outputs = 1,
+                        .resolve = resolve_slice,
+                        .infer = infer_slice,
+                        .evaluate = evaluate_as<move_slice>,
+                        .lower = lower_as<move_slice>,
+                        .layout = LayoutRule::Follows};
 
 }  // namespace onnxc

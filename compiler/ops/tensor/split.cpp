@@ -72,7 +72,13 @@ void infer_split(Inference& n) {
 }  // namespace
 
 extern const Operator op_Split;
-const Operator op_Split{.name = "Split", .min_inputs = 1, .max_inputs = 2, .resolve = resolve_split, .infer = infer_split, .evaluate = evaluate_as<move_split>,
-                        .lower = lower_as<move_split>, .layout = LayoutRule::Follows};
+const Operator op_Split{.name = "Split",
+                        .min_inputs = 1,
+                        .max_inputs = 2,
+                        .resolve = resolve_split,
+                        .infer = infer_split,
+                        .evaluate = evaluate_as<move_split>,
+                        .lower = lower_as<move_split>,
+                        .layout = LayoutRule::Follows};
 
 }  // namespace onnxc

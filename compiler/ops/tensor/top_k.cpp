@@ -38,8 +38,8 @@ void evaluate_top_k(Evaluation& e) {
   TensorData values = TensorData::zeros(e.type(0), shape), indices = TensorData::zeros(ElementType::I64, shape);
   const Shape out = Evaluation::shape_of(values);
   for_number(e.type(0), [&]<class T>() {
-    e.check(scalar::top_k(Tensor<T>{values.as<T>().data(), out}, Tensor<int64_t>{indices.as<int64_t>().data(), out}, e.in<T>(0), axis_of(e.node(), e.rank(0)),
-                          e.node().integer("largest", 1) != 0));
+    e.check(scalar::top_k(Tensor<T>{values.as<T>().data(), out}, Tensor<int64_t>{indices.as<int64_t>().data(), out}, e.in<T>(0),
+                          axis_of(e.node(), e.rank(0)), e.node().integer("largest", 1) != 0));
   });
   if (e.has_output(0)) e.output(0) = std::move(values);
   if (e.has_output(1)) e.output(1) = std::move(indices);
@@ -52,14 +52,25 @@ void lower_top_k(Lowering& l) {
     return l.has_output(i) ? l.out(i) : View{l.workspace(name, element, element_count(extents)), element, extents, {}};
   };
   const View values = out(0, "values", x.element), indices = out(1, "indices", ElementType::I64);
-  l.call("scalar_top_k").tensor(values).tensor(indices).tensor(x).dim(axis_of(l.node(), static_cast<int>(x.extents.size())))
-      .name(l.node().integer("largest", 1) != 0 ? "true" : "false").emit();
+  l.call("scalar_top_k")
+      .tensor(values)
+      .tensor(indices)
+      .tensor(x)
+      .dim(axis_of(l.node(), static_cast<int>(x.extents.size())))
+      .name(l.node().integer("largest", 1) != 0 ? "true" : "false")
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_TopK;
-const Operator op_TopK{.name = "TopK", .min_inputs = 1, .max_inputs = 2, .max_outputs = 2, .resolve = resolve_top_k, .infer = infer_top_k, .evaluate = evaluate_top_k,
+const Operator op_TopK{.name = "TopK",
+                       .min_inputs = 1,
+                       .max_inputs = 2,
+                       .max_outputs = 2,
+                       .resolve = resolve_top_k,
+                       .infer = infer_top_k,
+                       .evaluate = evaluate_top_k,
                        .lower = lower_top_k};
 
 }  // namespace onnxc

@@ -13,8 +13,10 @@ uint32_t seed_of(const Node& node) { return static_cast<uint32_t>(node.integer("
 
 void infer_murmur_hash(Inference& n) {
   const ElementType type = n.element(0);
-  const bool number = type == ElementType::I32 || type == ElementType::U32 || type == ElementType::I64 || type == ElementType::U64 || type == ElementType::F32 || type == ElementType::F64;
-  if (!number && type != ElementType::String) n.fail(fmt::format("input 0 is {}; strings, integers and floats of 32 or 64 bits are allowed", name(type)));
+  const bool number = type == ElementType::I32 || type == ElementType::U32 || type == ElementType::I64 || type == ElementType::U64 ||
+                      type == ElementType::F32 || type == ElementType::F64;
+  if (!number && type != ElementType::String)
+    n.fail(fmt::format("input 0 is {}; strings, integers and floats of 32 or 64 bits are allowed", name(type)));
   n.output(0, n.node().integer("positive", 1) != 0 ? ElementType::U32 : ElementType::I32, n.extents(0));
 }
 
@@ -35,7 +37,13 @@ void lower_murmur_hash(Lowering& l) {
 }  // namespace
 
 extern const Operator op_MurmurHash3;
-const Operator op_MurmurHash3{.name = "MurmurHash3", .domain = "com.microsoft", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_murmur_hash,
-                              .evaluate = evaluate_murmur_hash, .lower = lower_murmur_hash};
+const Operator op_MurmurHash3{.name = "MurmurHash3",
+                              .domain = "com.microsoft",
+                              .min_inputs = 1,
+                              .max_inputs = 1,
+                              .max_outputs = 1,
+                              .infer = infer_murmur_hash,
+                              .evaluate = evaluate_murmur_hash,
+                              .lower = lower_murmur_hash};
 
 }  // namespace onnxc

@@ -18,7 +18,9 @@ void need_strings(Inference& n) {
 scalar::Regex view(const RegexProgram& p) { return {p.code.data(), p.ranges.data(), static_cast<int64_t>(p.code.size() / 3)}; }
 
 std::vector<std::pair<std::string, Arg>> regex_params(Lowering& l, const RegexProgram& p) {
-  return {{"code", l.weights("pattern", ElementType::I32, p.code)}, {"ranges", l.weights("pattern", ElementType::I32, p.ranges)}, {"size", dim_arg(view(p).size)}};
+  return {{"code", l.weights("pattern", ElementType::I32, p.code)},
+          {"ranges", l.weights("pattern", ElementType::I32, p.ranges)},
+          {"size", dim_arg(view(p).size)}};
 }
 
 PointerArg room(Lowering& l, const RegexProgram& p) { return l.workspace("threads", ElementType::I64, scalar::regex_room(view(p).size)); }
@@ -82,16 +84,36 @@ void infer_tokenizer(Inference& n) {
 void lower_tokenizer(Lowering& l) {
   const Tokens tokens = tokens_of(l.node());
   const View x = l.in(0), y = l.out_address(0, false);
-  l.call("scalar_tokenizer").heap().address(y).binds(l.symbol(0)).tensor(x).params(regex_params(l, tokens.program))
-      .params({{"separates", flag_arg(tokens.separates)}, {"marks", flag_arg(l.node().integer("mark", 0) != 0)}, {"least", dim_arg(l.node().integer("mincharnum", 1))}})
-      .pointer(l.weights("pad", *string_constant({l.node().string("pad_value", "")}, {1}))).pointer(room(l, tokens.program)).emit();
+  l.call("scalar_tokenizer")
+      .heap()
+      .address(y)
+      .binds(l.symbol(0))
+      .tensor(x)
+      .params(regex_params(l, tokens.program))
+      .params({{"separates", flag_arg(tokens.separates)},
+               {"marks", flag_arg(l.node().integer("mark", 0) != 0)},
+               {"least", dim_arg(l.node().integer("mincharnum", 1))}})
+      .pointer(l.weights("pad", *string_constant({l.node().string("pad_value", "")}, {1})))
+      .pointer(room(l, tokens.program))
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_RegexFullMatch, op_Tokenizer;
-const Operator op_RegexFullMatch{.name = "RegexFullMatch", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_regex_full_match,
-                                 .evaluate = evaluate_regex_full_match, .lower = lower_regex_full_match};
-const Operator op_Tokenizer{.name = "Tokenizer", .domain = "com.microsoft", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_tokenizer, .lower = lower_tokenizer};
+const Operator op_RegexFullMatch{.name = "RegexFullMatch",
+                                 .min_inputs = 1,
+                                 .max_inputs = 1,
+                                 .max_outputs = 1,
+                                 .infer = infer_regex_full_match,
+                                 .evaluate = evaluate_regex_full_match,
+                                 .lower = lower_regex_full_match};
+const Operator op_Tokenizer{.name = "Tokenizer",
+                            .domain = "com.microsoft",
+                            .min_inputs = 1,
+                            .max_inputs = 1,
+                            .max_outputs = 1,
+                            .infer = infer_tokenizer,
+                            .lower = lower_tokenizer};
 
 }  // namespace onnxc

@@ -93,11 +93,20 @@ struct NamedClass {
   std::string_view name;
   Ranges set;
 };
-const NamedClass kNamedClasses[] = {
-    {"alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}}, {"alpha", {{'A', 'Z'}, {'a', 'z'}}}, {"ascii", {{0, 0x7f}}}, {"blank", {{'\t', '\t'}, {' ', ' '}}},
-    {"cntrl", {{0, 0x1f}, {0x7f, 0x7f}}}, {"digit", kDigits}, {"graph", {{'!', '~'}}}, {"lower", {{'a', 'z'}}}, {"print", {{' ', '~'}}},
-    {"punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}}, {"space", {{'\t', '\r'}, {' ', ' '}}}, {"upper", {{'A', 'Z'}}}, {"word", kWords},
-    {"xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}}};
+const NamedClass kNamedClasses[] = {{"alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}},
+                                    {"alpha", {{'A', 'Z'}, {'a', 'z'}}},
+                                    {"ascii", {{0, 0x7f}}},
+                                    {"blank", {{'\t', '\t'}, {' ', ' '}}},
+                                    {"cntrl", {{0, 0x1f}, {0x7f, 0x7f}}},
+                                    {"digit", kDigits},
+                                    {"graph", {{'!', '~'}}},
+                                    {"lower", {{'a', 'z'}}},
+                                    {"print", {{' ', '~'}}},
+                                    {"punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}},
+                                    {"space", {{'\t', '\r'}, {' ', ' '}}},
+                                    {"upper", {{'A', 'Z'}}},
+                                    {"word", kWords},
+                                    {"xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}}};
 
 /// The code points of a class that \p names: Any, a category (of one letter: all whose names begin with it; C without what is not assigned), a script.
 std::optional<Ranges> unicode_class(std::string_view name) {
@@ -105,7 +114,8 @@ std::optional<Ranges> unicode_class(std::string_view name) {
   const auto of = [&](std::span<const uint32_t> runs, std::span<const char* const> names, const auto& wanted) {
     Ranges set;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const auto first = static_cast<int32_t>(runs[i] >> 8), last = i + 1 < runs.size() ? static_cast<int32_t>(runs[i + 1] >> 8) - 1 : kLastCode;
+      const auto first = static_cast<int32_t>(runs[i] >> 8),
+                 last = i + 1 < runs.size() ? static_cast<int32_t>(runs[i + 1] >> 8) - 1 : kLastCode;
       if (const std::size_t number = runs[i] & 0xff; number < names.size()) {
         if (wanted(names[number])) set.emplace_back(first, last);
       } else if (wanted("Lu") && wanted("Ll")) {
@@ -118,16 +128,18 @@ std::optional<Ranges> unicode_class(std::string_view name) {
   };
   Ranges set;
   if (name.size() <= 2)
-    set = of(kCategoryRuns, kCategoryNames, [&](std::string_view category) { return category != "Cn" && (category == name || (name.size() == 1 && category.starts_with(name))); });
-  else if (name != "Unknown")
-    set = of(kScriptRuns, kScriptNames, [&](std::string_view script) { return script == name; });
+    set = of(kCategoryRuns, kCategoryNames, [&](std::string_view category) {
+      return category != "Cn" && (category == name || (name.size() == 1 && category.starts_with(name)));
+    });
+  else if (name != "Unknown") set = of(kScriptRuns, kScriptNames, [&](std::string_view script) { return script == name; });
   if (set.empty()) return std::nullopt;
   return set;
 }
 
 class Parser {
  public:
-  Parser(const Node& node, std::string_view pattern) : node_(node), at_(pattern.data()), end_(pattern.data() + pattern.size()), pattern_(pattern) {}
+  Parser(const Node& node, std::string_view pattern)
+      : node_(node), at_(pattern.data()), end_(pattern.data() + pattern.size()), pattern_(pattern) {}
 
   RegexProgram run() {
     Part all = alternation();
@@ -137,7 +149,8 @@ class Parser {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const bool jumps = all[i].op == RegexOp::split || all[i].op == RegexOp::jump;
       const auto here = static_cast<int32_t>(i);
-      program.code.insert(program.code.end(), {static_cast<int32_t>(all[i].op), all[i].a + (jumps ? here : 0), all[i].b + (all[i].op == RegexOp::split ? here : 0)});
+      program.code.insert(program.code.end(), {static_cast<int32_t>(all[i].op), all[i].a + (jumps ? here : 0),
+                                               all[i].b + (all[i].op == RegexOp::split ? here : 0)});
     }
     program.ranges = std::move(ranges_);
     if (program.ranges.empty()) program.ranges = {1, 0};
@@ -149,8 +162,12 @@ class Parser {
     bool ignore_case = false, lines = false, dot_all = false, lazy = false;
   };
 
-  [[noreturn]] void fail(const std::string& what) const { node_.fail(ErrorKind::Invalid, fmt::format("the pattern '{}' {}", shown(), what)); }
-  [[noreturn]] void unsupported(const std::string& what) const { node_.fail(ErrorKind::Unsupported, fmt::format("the pattern '{}' has {}", shown(), what)); }
+  [[noreturn]] void fail(const std::string& what) const {
+    node_.fail(ErrorKind::Invalid, fmt::format("the pattern '{}' {}", shown(), what));
+  }
+  [[noreturn]] void unsupported(const std::string& what) const {
+    node_.fail(ErrorKind::Unsupported, fmt::format("the pattern '{}' has {}", shown(), what));
+  }
 
   std::string shown() const { return pattern_.size() <= 60 ? std::string(pattern_) : std::string(pattern_.substr(0, 60)) + "..."; }
   bool take(std::string_view text) {
@@ -365,7 +382,10 @@ class Parser {
     }
     const auto digit = [&](int base) {
       if (!more()) return -1;
-      const int v = *at_ >= '0' && *at_ <= '9' ? *at_ - '0' : *at_ >= 'a' && *at_ <= 'f' ? *at_ - 'a' + 10 : *at_ >= 'A' && *at_ <= 'F' ? *at_ - 'A' + 10 : 99;
+      const int v = *at_ >= '0' && *at_ <= '9'   ? *at_ - '0'
+                    : *at_ >= 'a' && *at_ <= 'f' ? *at_ - 'a' + 10
+                    : *at_ >= 'A' && *at_ <= 'F' ? *at_ - 'A' + 10
+                                                 : 99;
       return v < base ? v : -1;
     };
     if (take("x")) {

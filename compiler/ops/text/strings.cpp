@@ -25,7 +25,8 @@ ElementType cast_target(const Node& node) { return static_cast<ElementType>(node
 
 void infer_cast_text(Inference& n) {
   const ElementType from = n.element(0), to = cast_target(n.node()), number = from == ElementType::String ? to : from;
-  if (is_sub_byte(number) || number == ElementType::C64 || number == ElementType::C128 || number == ElementType::F8E8M0 || (number == ElementType::String && from != to))
+  if (is_sub_byte(number) || number == ElementType::C64 || number == ElementType::C128 || number == ElementType::F8E8M0 ||
+      (number == ElementType::String && from != to))
     n.unsupported(fmt::format("cast from {} to {}", name(from), name(to)));
   n.output(0, to, n.extents(0));
 }
@@ -62,13 +63,21 @@ Ints integers(const DimList& list) {
 
 void evaluate_string_concat(Evaluation& e) {
   const Extents y = to_extents(e.output(0).shape);
-  e.check(scalar::string_concat(e.heap(), e.out<onnxc_string>(), e.in<onnxc_string>(0).data, integers(operand_strides(to_extents(e.input(0).shape), y)),
-                                e.in<onnxc_string>(1).data, integers(operand_strides(to_extents(e.input(1).shape), y))));
+  e.check(scalar::string_concat(e.heap(), e.out<onnxc_string>(), e.in<onnxc_string>(0).data,
+                                integers(operand_strides(to_extents(e.input(0).shape), y)), e.in<onnxc_string>(1).data,
+                                integers(operand_strides(to_extents(e.input(1).shape), y))));
 }
 
 void lower_string_concat(Lowering& l) {
   const View a = l.in(0), b = l.in(1), y = l.out(0);
-  l.call("scalar_string_concat").heap().tensor(y).pointer(a).dims(operand_strides(a.extents, y.extents)).pointer(b).dims(operand_strides(b.extents, y.extents)).emit();
+  l.call("scalar_string_concat")
+      .heap()
+      .tensor(y)
+      .pointer(a)
+      .dims(operand_strides(a.extents, y.extents))
+      .pointer(b)
+      .dims(operand_strides(b.extents, y.extents))
+      .emit();
 }
 
 // ---- StringNormalizer
@@ -88,12 +97,14 @@ struct Normalization {
 Normalization normalization_of(const Node& node) {
   Normalization n;
   n.params.action = text_case(node.string("case_change_action", "NONE"), node);
-  if (node.integer("is_case_sensitive", 0) == 0) n.params.compare = n.params.action == scalar::TextCase::keep ? scalar::TextCase::lower : n.params.action;
+  if (node.integer("is_case_sensitive", 0) == 0)
+    n.params.compare = n.params.action == scalar::TextCase::keep ? scalar::TextCase::lower : n.params.action;
   std::vector<std::string> words = strings_of(node, "stopwords");
   for (std::string& word : words) {
     std::string changed(word.size() * 2 + 1, '\0');
     char* to = changed.data();
-    for (const char* at = word.data(); at < word.data() + word.size();) to = put_code(scalar::in_case(n.params.compare, next_code(at, word.data() + word.size())), to);
+    for (const char* at = word.data(); at < word.data() + word.size();)
+      to = put_code(scalar::in_case(n.params.compare, next_code(at, word.data() + word.size())), to);
     word.assign(changed.data(), to);
   }
   std::ranges::sort(words);
@@ -106,7 +117,8 @@ Normalization normalization_of(const Node& node) {
 void infer_string_normalizer(Inference& n) {
   need_strings(n, 0);
   const Extents& x = n.extents(0);
-  if (x.size() != 1 && !(x.size() == 2 && !(x[0].is_constant() && x[0].value() != 1))) n.fail(fmt::format("the input has shape {}; [C] or [1, C] is needed", text(x)));
+  if (x.size() != 1 && !(x.size() == 2 && !(x[0].is_constant() && x[0].value() != 1)))
+    n.fail(fmt::format("the input has shape {}; [C] or [1, C] is needed", text(x)));
   if (x.size() == 2) n.unify(x[0], 1, "the number of rows");
   const bool removes = normalization_of(n.node()).params.stop_words > 0;
   Dim words = removes ? n.fresh("words", 1, max(x.back(), 1)) : max(x.back(), 1);
@@ -135,7 +147,8 @@ void lower_string_normalizer(Lowering& l) {
   call.tensor(x);
   if (n.params.stop_words > 0) call.pointer(l.weights("stop words", n.stop_words));
   else call.name("nullptr");
-  call.params({{"action", named(n.params.action)}, {"compare", named(n.params.compare)}, {"stop_words", dim_arg(n.params.stop_words)}}).emit();
+  call.params({{"action", named(n.params.action)}, {"compare", named(n.params.compare)}, {"stop_words", dim_arg(n.params.stop_words)}})
+      .emit();
 }
 
 // ---- StringSplit
@@ -171,20 +184,48 @@ void evaluate_string_split(Evaluation& e) {
 void lower_string_split(Lowering& l) {
   const View x = l.in(0), y = l.out_address(0, false);
   const PointerArg counts = l.has_output(1) ? l.out(1).pointer : l.workspace("counts", ElementType::I64, element_count(x.extents));
-  l.call("scalar_string_split").heap().address(y).pointer(counts).binds(l.symbol(0)).tensor(x)
-      .pointer(l.weights("delimiter", *string_constant({l.node().string("delimiter", "")}, {1}))).dim(most_pieces(l.node())).emit();
+  l.call("scalar_string_split")
+      .heap()
+      .address(y)
+      .pointer(counts)
+      .binds(l.symbol(0))
+      .tensor(x)
+      .pointer(l.weights("delimiter", *string_constant({l.node().string("delimiter", "")}, {1})))
+      .dim(most_pieces(l.node()))
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_CastText, op_StringConcat, op_StringNormalizer, op_StringSplit;
-const Operator op_CastText{.name = "CastText", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_cast_text, .evaluate = evaluate_cast_text,
+const Operator op_CastText{.name = "CastText",
+                           .domain = "onnxc",
+                           .min_inputs = 1,
+                           .max_inputs = 1,
+                           .max_outputs = 1,
+                           .infer = infer_cast_text,
+                           .evaluate = evaluate_cast_text,
                            .lower = lower_cast_text};
-const Operator op_StringConcat{.name = "StringConcat", .min_inputs = 2, .max_inputs = 2, .max_outputs = 1, .infer = infer_string_concat, .evaluate = evaluate_string_concat,
+const Operator op_StringConcat{.name = "StringConcat",
+                               .min_inputs = 2,
+                               .max_inputs = 2,
+                               .max_outputs = 1,
+                               .infer = infer_string_concat,
+                               .evaluate = evaluate_string_concat,
                                .lower = lower_string_concat};
-const Operator op_StringNormalizer{.name = "StringNormalizer", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_string_normalizer,
-                                   .evaluate = evaluate_string_normalizer, .lower = lower_string_normalizer};
-const Operator op_StringSplit{.name = "StringSplit", .min_inputs = 1, .max_inputs = 1, .max_outputs = 2, .infer = infer_string_split, .evaluate = evaluate_string_split,
+const Operator op_StringNormalizer{.name = "StringNormalizer",
+                                   .min_inputs = 1,
+                                   .max_inputs = 1,
+                                   .max_outputs = 1,
+                                   .infer = infer_string_normalizer,
+                                   .evaluate = evaluate_string_normalizer,
+                                   .lower = lower_string_normalizer};
+const Operator op_StringSplit{.name = "StringSplit",
+                              .min_inputs = 1,
+                              .max_inputs = 1,
+                              .max_outputs = 2,
+                              .infer = infer_string_split,
+                              .evaluate = evaluate_string_split,
                               .lower = lower_string_split};
 
 }  // namespace onnxc

@@ -47,7 +47,8 @@ Pool read_pool(const Node& node) {
   p.most = node.integer("max_gram_length", 1);
   p.skips = node.integer("max_skip_count", 0);
   p.mode = node.string("mode", "");
-  if (p.least < 1 || p.most < p.least || p.skips < 0) fail(fmt::format("n-grams of {} to {} items, {} of them skipped", p.least, p.most, p.skips));
+  if (p.least < 1 || p.most < p.least || p.skips < 0)
+    fail(fmt::format("n-grams of {} to {} items, {} of them skipped", p.least, p.most, p.skips));
   if (p.mode != "TF" && p.mode != "IDF" && p.mode != "TFIDF") fail(fmt::format("mode is '{}'; TF, IDF or TFIDF are allowed", p.mode));
   const std::vector<int64_t> counts = node.integers("ngram_counts"), indexes = node.integers("ngram_indexes"), pool = pool_of(node);
   if (indexes.empty() || counts.empty()) fail("ngram_indexes or ngram_counts is empty");
@@ -69,8 +70,10 @@ Pool read_pool(const Node& node) {
   } root;
   std::size_t id = 0;
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    const auto first = counts[k], last = k + 1 < counts.size() ? counts[k + 1] : static_cast<int64_t>(pool.size()), size = static_cast<int64_t>(k) + 1;
-    if (first < 0 || first > last || last > static_cast<int64_t>(pool.size())) fail(fmt::format("ngram_counts does not fit a pool of {} items", pool.size()));
+    const auto first = counts[k], last = k + 1 < counts.size() ? counts[k + 1] : static_cast<int64_t>(pool.size()),
+               size = static_cast<int64_t>(k) + 1;
+    if (first < 0 || first > last || last > static_cast<int64_t>(pool.size()))
+      fail(fmt::format("ngram_counts does not fit a pool of {} items", pool.size()));
     for (int64_t g = 0; g < (last - first) / size; ++g, ++id) {
       if (id >= indexes.size()) fail(fmt::format("the pool has more n-grams than ngram_indexes has values, {}", indexes.size()));
       if (size < p.least || size > p.most) continue;
@@ -108,7 +111,8 @@ std::optional<std::vector<ValueId>> decompose_tf_idf(GraphBuilder& b, const Node
   const std::vector<std::string> words = words_of(node);
   std::vector<int64_t> numbers(words.size());
   std::iota(numbers.begin(), numbers.end(), int64_t{0});
-  const ValueId x = b.op("ai.onnx.ml.LabelEncoder", {node.input(0)}, {{"keys_strings", words}, {"values_int64s", numbers}, {"default_int64", int64_t{-1}}});
+  const ValueId x = b.op("ai.onnx.ml.LabelEncoder", {node.input(0)},
+                         {{"keys_strings", words}, {"values_int64s", numbers}, {"default_int64", int64_t{-1}}});
   auto attributes = node.attributes;
   attributes["pool_int64s"] = pool_of(node);
   attributes.erase("pool_strings");
@@ -121,8 +125,9 @@ void evaluate_tf_idf(Evaluation& e) {
   const Pool p = read_pool(e.node());
   const auto rows = [](Shape s) { return s.rank == 2 ? s : Shape{1, s.count()}; };
   for_index(e.type(0), [&]<class I>() {
-    scalar::tf_idf<I>({e.out<float>().data, rows(e.out<float>().shape)}, {e.in<I>(0).data, rows(e.in<I>(0).shape)}, {p.keys.data(), p.begin.data(), p.column.data()},
-                      p.weights.empty() ? nullptr : p.weights.data(), {.least = p.least, .most = p.most, .skips = p.skips, .counts = p.mode != "IDF"});
+    scalar::tf_idf<I>({e.out<float>().data, rows(e.out<float>().shape)}, {e.in<I>(0).data, rows(e.in<I>(0).shape)},
+                      {p.keys.data(), p.begin.data(), p.column.data()}, p.weights.empty() ? nullptr : p.weights.data(),
+                      {.least = p.least, .most = p.most, .skips = p.skips, .counts = p.mode != "IDF"});
   });
 }
 
@@ -131,18 +136,26 @@ void lower_tf_idf(Lowering& l) {
   View x = l.in(0), y = l.out(0);
   x.extents = as_rows(x.extents);
   y.extents = as_rows(y.extents);
-  const PointerArg keys = l.weights("pool", ElementType::I64, p.keys), begin = l.weights("pool", ElementType::I64, p.begin), column = l.weights("pool", ElementType::I64, p.column);
+  const PointerArg keys = l.weights("pool", ElementType::I64, p.keys), begin = l.weights("pool", ElementType::I64, p.begin),
+                   column = l.weights("pool", ElementType::I64, p.column);
   StepBuilder call = l.call("scalar_tf_idf");
   call.type(x.element).tensor(y).tensor(x).params({{"keys", Arg(keys)}, {"begin", Arg(begin)}, {"column", Arg(column)}});
   if (p.weights.empty()) call.name("nullptr");
   else call.pointer(l.weights("weights", ElementType::F32, p.weights));
-  call.params({{"least", dim_arg(p.least)}, {"most", dim_arg(p.most)}, {"skips", dim_arg(p.skips)}, {"counts", flag_arg(p.mode != "IDF")}}).emit();
+  call.params({{"least", dim_arg(p.least)}, {"most", dim_arg(p.most)}, {"skips", dim_arg(p.skips)}, {"counts", flag_arg(p.mode != "IDF")}})
+      .emit();
 }
 
 }  // namespace
 
 extern const Operator op_TfIdfVectorizer;
-const Operator op_TfIdfVectorizer{.name = "TfIdfVectorizer", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_tf_idf, .decompose = decompose_tf_idf, .evaluate = evaluate_tf_idf,
+const Operator op_TfIdfVectorizer{.name = "TfIdfVectorizer",
+                                  .min_inputs = 1,
+                                  .max_inputs = 1,
+                                  .max_outputs = 1,
+                                  .infer = infer_tf_idf,
+                                  .decompose = decompose_tf_idf,
+                                  .evaluate = evaluate_tf_idf,
                                   .lower = lower_tf_idf};
 
 }  // namespace onnxc

@@ -75,7 +75,10 @@ struct Walk {
       case Fn::Cast:
         if (is_float(type(a))) add(a, d.cast(type(a), g));
         return;
-      case Fn::Sign: case Fn::Ceil: case Fn::Floor: case Fn::Round: return;
+      case Fn::Sign:
+      case Fn::Ceil:
+      case Fn::Floor:
+      case Fn::Round: return;
       default: throw Error(ErrorKind::Unsupported, fmt::format("function {} has no derivative rule", info(t.fn).name));
     }
   }

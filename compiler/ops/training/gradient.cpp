@@ -16,13 +16,17 @@ namespace {
 
 void infer_gradient(Inference& n) {
   const int count = static_cast<int>(n.node().integer("count", 0)), named = count + static_cast<int>(n.node().integer("held", 0));
-  if (n.node().own_inputs() != 2 * named + 1) n.fail(fmt::format("has {} inputs for {} names in xs and zs", n.node().own_inputs() - named - 1, named));
-  if (static_cast<int>(n.node().outputs.size()) > count) n.fail(fmt::format("has {} outputs for {} names in xs", n.node().outputs.size(), count));
+  if (n.node().own_inputs() != 2 * named + 1)
+    n.fail(fmt::format("has {} inputs for {} names in xs and zs", n.node().own_inputs() - named - 1, named));
+  if (static_cast<int>(n.node().outputs.size()) > count)
+    n.fail(fmt::format("has {} outputs for {} names in xs", n.node().outputs.size(), count));
   if (!is_float(n.element(2 * named))) n.fail(fmt::format("y is {}, not a float", name(n.element(2 * named))));
   for (int i = 0; i < named; ++i) {
     const Type value = n.type(i), variable = n.type(named + i);
-    if (value.element != variable.element || value.rank() != variable.rank()) n.fail(fmt::format("input {} is {}, the tensor that it stands for {}", i, value.text(), variable.text()));
-    for (std::size_t k = 0; k < value.extents.size(); ++k) n.unify(value.extents[k], variable.extents[k], "the shapes of a tensor and of its value");
+    if (value.element != variable.element || value.rank() != variable.rank())
+      n.fail(fmt::format("input {} is {}, the tensor that it stands for {}", i, value.text(), variable.text()));
+    for (std::size_t k = 0; k < value.extents.size(); ++k)
+      n.unify(value.extents[k], variable.extents[k], "the shapes of a tensor and of its value");
     if (i < count) {
       if (!is_float(value.element)) n.fail(fmt::format("x {} is {}, not a float", i, name(value.element)));
       n.output(i, value);
@@ -32,7 +36,8 @@ void infer_gradient(Inference& n) {
 
 class Differentiation {
  public:
-  Differentiation(GraphBuilder& b, const Node& node) : b_(b), node_(node), named_(static_cast<int>(node.integer("count", 0) + node.integer("held", 0))) {}
+  Differentiation(GraphBuilder& b, const Node& node)
+      : b_(b), node_(node), named_(static_cast<int>(node.integer("count", 0) + node.integer("held", 0))) {}
 
   std::vector<ValueId> run() {
     record();
@@ -87,11 +92,14 @@ class Differentiation {
       if (i < static_cast<int>(node_.integer("count", 0))) changing_.insert(given);
       if (given != variable) moved.insert(variable);
     }
-    const auto leaf = [&](const Node& n) { return std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return variables.count(v) != 0; }); };
+    const auto leaf = [&](const Node& n) {
+      return std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return variables.count(v) != 0; });
+    };
     std::vector<bool> use(nodes.size(), false);
     for (std::size_t k = nodes.size(); k-- > 0;) {
       const Node& n = nodes[k];
-      if (leaf(n) || std::none_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return v != kAbsent && needed.count(v) != 0; })) continue;
+      if (leaf(n) || std::none_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return v != kAbsent && needed.count(v) != 0; }))
+        continue;
       use[k] = true;
       needed.insert(n.inputs.begin(), n.inputs.end());
       needed.insert(n.captures.begin(), n.captures.end());
@@ -109,7 +117,8 @@ class Differentiation {
       TapeEntry entry{&n, {}, n.outputs};
       for (ValueId v : n.inputs) entry.inputs.push_back(v == kAbsent ? kAbsent : at(v));
       if (is_moved) {
-        entry.outputs = n.is_map() ? std::vector{b_.map(*n.epilogue, entry.inputs)} : b_.ops(n.full_op(), entry.inputs, static_cast<int>(n.outputs.size()), n.attributes);
+        entry.outputs = n.is_map() ? std::vector{b_.map(*n.epilogue, entry.inputs)}
+                                   : b_.ops(n.full_op(), entry.inputs, static_cast<int>(n.outputs.size()), n.attributes);
         for (std::size_t i = 0; i < n.outputs.size(); ++i) {
           if (n.outputs[i] == kAbsent) continue;
           moved.insert(n.outputs[i]);
@@ -128,7 +137,7 @@ class Differentiation {
   std::map<ValueId, ValueId> value_;  ///< of the graph's values, where they are others here
   std::set<ValueId> changing_;        ///< those that xs change
   std::vector<TapeEntry> tape_;
-  std::map<ValueId, ValueId> by_;     ///< derivatives of y
+  std::map<ValueId, ValueId> by_;  ///< derivatives of y
 };
 
 std::optional<std::vector<ValueId>> decompose_gradient(GraphBuilder& b, const Node& node) { return Differentiation(b, node).run(); }
@@ -136,14 +145,22 @@ std::optional<std::vector<ValueId>> decompose_gradient(GraphBuilder& b, const No
 // ---- Variable: a constant that something is differentiated by; it is not folded before that.
 
 void infer_variable(Inference& n) { n.output(0, n.type(0)); }
-std::optional<std::vector<ValueId>> decompose_variable(GraphBuilder& b, const Node& node) { return std::vector{b.op("Identity", {node.inputs[0]})}; }
+std::optional<std::vector<ValueId>> decompose_variable(GraphBuilder& b, const Node& node) {
+  return std::vector{b.op("Identity", {node.inputs[0]})};
+}
 
 }  // namespace
 
 std::span<const Operator> table_gradient() {
   static const Operator rows[] = {
       {.name = "Gradient", .domain = kTrainingDomain, .min_inputs = 1, .infer = infer_gradient, .decompose = decompose_gradient},
-      {.name = "Variable", .domain = "onnxc", .min_inputs = 1, .max_inputs = 1, .max_outputs = 1, .infer = infer_variable, .decompose = decompose_variable},
+      {.name = "Variable",
+       .domain = "onnxc",
+       .min_inputs = 1,
+       .max_inputs = 1,
+       .max_outputs = 1,
+       .infer = infer_variable,
+       .decompose = decompose_variable},
   };
   return rows;
 }

@@ -142,7 +142,9 @@ ValueId sum_to(GraphBuilder& b, const Node& node, ValueId g, Extents to) {
   for (std::size_t k = 0; k < from.size(); ++k) {
     if (k >= lead && to[k - lead] == from[k]) continue;
     if (k >= lead && !(to[k - lead] == Dim(1)))
-      node.fail(ErrorKind::Unsupported, fmt::format("Gradient: whether {} was broadcast to {} is only known when the model runs", text(to), text(from)), "fix the dimensions with --dim");
+      node.fail(ErrorKind::Unsupported,
+                fmt::format("Gradient: whether {} was broadcast to {} is only known when the model runs", text(to), text(from)),
+                "fix the dimensions with --dim");
     axes.push_back(static_cast<int64_t>(k));
   }
   if (!axes.empty()) g = b.op("ReduceSum", {g, b.integers(axes)}, {{"keepdims", int64_t{1}}});
@@ -155,7 +157,9 @@ ValueId differentiate(GraphBuilder& b, const TapeEntry& entry, int i, const std:
   if (node.is_map()) return rule.elementwise(*node.epilogue);
   const Operator* op = find_operator(node);
   if (op != nullptr && op->express != nullptr) return rule.elementwise(op->express(b.graph(), node));
-  const auto is_any = [&](std::initializer_list<std::string_view> names) { return node.domain.empty() && std::find(names.begin(), names.end(), node.op) != names.end(); };
+  const auto is_any = [&](std::initializer_list<std::string_view> names) {
+    return node.domain.empty() && std::find(names.begin(), names.end(), node.op) != names.end();
+  };
   if (is_any({"Shape", "Size"})) return kAbsent;
   if (node.is("Split")) {
     std::vector<ValueId> parts;
@@ -168,8 +172,8 @@ ValueId differentiate(GraphBuilder& b, const TapeEntry& entry, int i, const std:
   }
   if (is_any({"MatMul"})) return rule.matmul();
   if (is_any({"Concat"})) return rule.concat();
-  if (is_any({"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin", "Softmax", "LogSoftmax", "Expand",
-              "Gather"})) {
+  if (is_any({"Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin",
+              "Softmax", "LogSoftmax", "Expand", "Gather"})) {
     if (i != 0) return kAbsent;  // axes, shapes, indices
     if (node.op == "Transpose") return rule.transpose();
     if (node.op.starts_with("Reduce")) return rule.reduction();

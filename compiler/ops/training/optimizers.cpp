@@ -16,18 +16,23 @@ void infer_optimizer(Inference& n) {
   const int groups = groups_of(n.node()), tensors = tensors_of(n.node());
   if (n.node().own_inputs() != 2 + groups * tensors)
     n.fail(fmt::format("has {} inputs; R, T and {} lists of equal length are needed", n.node().own_inputs(), groups));
-  if (static_cast<int>(n.node().outputs.size()) > (groups - 1) * tensors) n.fail(fmt::format("has {} outputs, of which it gives {}", n.node().outputs.size(), (groups - 1) * tensors));
+  if (static_cast<int>(n.node().outputs.size()) > (groups - 1) * tensors)
+    n.fail(fmt::format("has {} outputs, of which it gives {}", n.node().outputs.size(), (groups - 1) * tensors));
   for (int i = 0; i < 2; ++i) {
     if (!(element_count(n.extents(i)) == Dim(1))) n.fail(fmt::format("input {} has shape {}; R and T are scalars", i, text(n.extents(i))));
   }
-  if (!is_float(n.element(0)) || n.element(1) != ElementType::I64) n.fail(fmt::format("R is {} and T is {}; a float and i64 are needed", name(n.element(0)), name(n.element(1))));
+  if (!is_float(n.element(0)) || n.element(1) != ElementType::I64)
+    n.fail(fmt::format("R is {} and T is {}; a float and i64 are needed", name(n.element(0)), name(n.element(1))));
   for (int k = 0; k < tensors; ++k) {
     const Type x = n.type(2 + k);
-    if (x.element != ElementType::F32 && x.element != ElementType::F64) n.fail(fmt::format("input {} is {}, not f32 or f64", 2 + k, name(x.element)));
+    if (x.element != ElementType::F32 && x.element != ElementType::F64)
+      n.fail(fmt::format("input {} is {}, not f32 or f64", 2 + k, name(x.element)));
     for (int g = 1; g < groups; ++g) {
       const int i = 2 + g * tensors + k;
-      if (n.element(i) != x.element || n.rank(i) != x.rank()) n.fail(fmt::format("input {} is {}, where {} belongs to it", i, n.type(i).text(), x.text()));
-      for (std::size_t a = 0; a < x.extents.size(); ++a) n.unify(x.extents[a], n.extents(i)[a], "the shapes of a tensor and its gradient or state");
+      if (n.element(i) != x.element || n.rank(i) != x.rank())
+        n.fail(fmt::format("input {} is {}, where {} belongs to it", i, n.type(i).text(), x.text()));
+      for (std::size_t a = 0; a < x.extents.size(); ++a)
+        n.unify(x.extents[a], n.extents(i)[a], "the shapes of a tensor and its gradient or state");
     }
     n.output(k, x);
     for (int g = 2; g < groups; ++g) n.output((g - 1) * tensors + k, x);
@@ -101,7 +106,8 @@ std::optional<std::vector<ValueId>> decompose_optimizer(GraphBuilder& b, const N
 
 std::span<const Operator> table_optimizers() {
   const auto row = [](std::string_view name, int least) {
-    return Operator{.name = name, .domain = kTrainingDomain, .min_inputs = least, .infer = infer_optimizer, .decompose = decompose_optimizer};
+    return Operator{
+        .name = name, .domain = kTrainingDomain, .min_inputs = least, .infer = infer_optimizer, .decompose = decompose_optimizer};
   };
   static const Operator rows[] = {row("Adagrad", 5), row("Adam", 6), row("Momentum", 5)};
   return rows;

@@ -129,7 +129,8 @@ inline Status decode_bmp(RgbImage& image, Bytes file) {
   const bool runs = (bmp.compression == Bmp::kRuns8 && bmp.bits == 8) || (bmp.compression == Bmp::kRuns4 && bmp.bits == 4);
   const bool fields = (bmp.compression == Bmp::kFields || bmp.compression == Bmp::kAlphaFields) && (bmp.bits == 16 || bmp.bits == 32);
   const uint32_t b = bmp.bits;
-  if (!runs && !fields && (bmp.compression != Bmp::kPlain || (b != 1 && b != 4 && b != 8 && b != 16 && b != 24 && b != 32))) return kBadImage;
+  if (!runs && !fields && (bmp.compression != Bmp::kPlain || (b != 1 && b != 4 && b != 8 && b != 16 && b != 24 && b != 32)))
+    return kBadImage;
   if (!is_allowed(bmp.width, bmp.height)) return kBadImage;
   if (!runs && !file.has(bmp.pixels_at, (bmp.width * b + 31) / 32 * 4 * bmp.height)) return kBadImage;
   if (const auto status = image.allocate(bmp.width, bmp.height)) return status;

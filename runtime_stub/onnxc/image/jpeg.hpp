@@ -6,6 +6,7 @@
 #include <cstdio>  // jpeglib.h wants FILE
 
 #include <jpeglib.h>
+
 #include <jerror.h>
 
 #include "rgb_image.hpp"
@@ -57,7 +58,9 @@ inline Status read_jpeg(jpeg_decompress_struct& jpeg, RgbImage& image, Bytes fil
   jpeg_start_decompress(&jpeg);
   if (jpeg.output_components != (cmyk ? 4 : 3)) return kBadImage;
   JSAMPROW row = nullptr;
-  if (cmyk) row = static_cast<JSAMPROW>(jpeg.mem->alloc_large(reinterpret_cast<j_common_ptr>(&jpeg), JPOOL_IMAGE, std::size_t{4} * jpeg.image_width));
+  if (cmyk)
+    row =
+        static_cast<JSAMPROW>(jpeg.mem->alloc_large(reinterpret_cast<j_common_ptr>(&jpeg), JPOOL_IMAGE, std::size_t{4} * jpeg.image_width));
   while (jpeg.output_scanline < jpeg.output_height) {
     uint8_t* const to = image.row(jpeg.output_scanline);
     if (!cmyk) row = to;

@@ -62,7 +62,8 @@ inline bool is_modest_codestream(Bytes file, int64_t at) {
   constexpr int64_t most_components = 4, most_tiles = 16384;
   if (at < 0 || !file.has(at, 44)) return false;
   const int64_t right = file.be32(at + 8), bottom = file.be32(at + 12), left = file.be32(at + 16), top = file.be32(at + 20);
-  const int64_t tile_width = file.be32(at + 24), tile_height = file.be32(at + 28), tiles_left = file.be32(at + 32), tiles_top = file.be32(at + 36);
+  const int64_t tile_width = file.be32(at + 24), tile_height = file.be32(at + 28), tiles_left = file.be32(at + 32),
+                tiles_top = file.be32(at + 36);
   if (tile_width == 0 || tile_height == 0 || tiles_left > left || tiles_top > top || !is_allowed(right - left, bottom - top)) return false;
   const int64_t across = ceil_div(right - tiles_left, tile_width), down = ceil_div(bottom - tiles_top, tile_height);
   return across <= most_tiles && down <= most_tiles / across && file.be16(at + 40) >= 1 && file.be16(at + 40) <= most_components;
@@ -85,7 +86,9 @@ inline Status put_jpeg2000(const opj_image_t& decoded, RgbImage& image) {
   const bool colour = decoded.numcomps >= 3;
   for (OPJ_UINT32 c = 0; c < (colour ? 3u : 1u); ++c) {
     const opj_image_comp_t& component = decoded.comps[c];
-    if (component.data == nullptr || component.w == 0 || component.h == 0 || component.dx == 0 || component.dy == 0 || component.prec < 1 || component.prec > 31) return kBadImage;
+    if (component.data == nullptr || component.w == 0 || component.h == 0 || component.dx == 0 || component.dy == 0 || component.prec < 1 ||
+        component.prec > 31)
+      return kBadImage;
   }
   if (const auto status = image.allocate(width, height)) return status;
   const bool luma = colour && decoded.color_space == OPJ_CLRSPC_SYCC;
@@ -96,7 +99,8 @@ inline Status put_jpeg2000(const opj_image_t& decoded, RgbImage& image) {
       uint8_t* const to = image.row(y) + 3 * x;
       if (luma) {  // JFIF's, in 16 bits after the point
         const int64_t l = int64_t{a} * 65536 + 32768, u = b - 128, v = c - 128;
-        put_rgb(to, clamp_to_byte((l + 91881 * v) >> 16), clamp_to_byte((l - 22554 * u - 46802 * v) >> 16), clamp_to_byte((l + 116130 * u) >> 16));
+        put_rgb(to, clamp_to_byte((l + 91881 * v) >> 16), clamp_to_byte((l - 22554 * u - 46802 * v) >> 16),
+                clamp_to_byte((l + 116130 * u) >> 16));
       } else {
         put_rgb(to, static_cast<uint32_t>(a), static_cast<uint32_t>(b), static_cast<uint32_t>(c));
       }

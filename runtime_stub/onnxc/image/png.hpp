@@ -16,7 +16,9 @@ struct PngReader {
   int64_t at;
 };
 
-[[noreturn]] inline void leave_png(png_structp png, png_const_charp) { std::longjmp(static_cast<PngReader*>(png_get_error_ptr(png))->out, 1); }
+[[noreturn]] inline void leave_png(png_structp png, png_const_charp) {
+  std::longjmp(static_cast<PngReader*>(png_get_error_ptr(png))->out, 1);
+}
 inline void ignore_png_warning(png_structp, png_const_charp) {}
 
 inline void give_png_bytes(png_structp png, png_bytep to, png_size_t count) {
@@ -34,7 +36,8 @@ inline Status read_png(PngReader& reader, RgbImage& image) {
   png_set_read_fn(reader.png, &reader, give_png_bytes);
   png_set_user_limits(reader.png, INT32_MAX, INT32_MAX);
   png_read_info(reader.png, reader.info);
-  if (const auto status = image.allocate(png_get_image_width(reader.png, reader.info), png_get_image_height(reader.png, reader.info))) return status;
+  if (const auto status = image.allocate(png_get_image_width(reader.png, reader.info), png_get_image_height(reader.png, reader.info)))
+    return status;
   png_set_expand(reader.png);
   png_set_strip_16(reader.png);
   png_set_gray_to_rgb(reader.png);

@@ -55,7 +55,9 @@ inline int64_t tiff_source(int orientation, int64_t width, int64_t height, int64
 inline Status read_tiff(TIFF* tiff, RgbImage& image) {
   uint32_t width = 0, height = 0;
   uint16_t extra = 0, *kinds = nullptr;
-  if (TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width) == 0 || TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height) == 0 || !is_allowed(width, height)) return kBadImage;
+  if (TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width) == 0 || TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height) == 0 ||
+      !is_allowed(width, height))
+    return kBadImage;
   // Colours are wanted as they are stored; said to be multiplied by alpha already, they are not multiplied again.
   if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &extra, &kinds) != 0 && extra > 0 && kinds[0] == EXTRASAMPLE_UNASSALPHA) {
     uint16_t associated[1] = {EXTRASAMPLE_ASSOCALPHA};
@@ -89,7 +91,8 @@ inline Status decode_tiff(RgbImage& image, Bytes bytes) {
   TIFFOpenOptionsSetErrorHandlerExtR(options, ignore_tiff_message, nullptr);
   TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_tiff_message, nullptr);
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, tmsize_t{8} * ONNXC_MAX_IMAGE_PIXELS);
-  TIFF* const tiff = TIFFClientOpenExt("image", "rm", &file, TiffFile::read, TiffFile::write, TiffFile::seek, TiffFile::close, TiffFile::size, nullptr, nullptr, options);
+  TIFF* const tiff = TIFFClientOpenExt("image", "rm", &file, TiffFile::read, TiffFile::write, TiffFile::seek, TiffFile::close,
+                                       TiffFile::size, nullptr, nullptr, options);
   TIFFOpenOptionsFree(options);
   if (tiff == nullptr) return kBadImage;
   const Status status = read_tiff(tiff, image);

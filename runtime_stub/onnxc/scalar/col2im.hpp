@@ -7,8 +7,8 @@
 namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct Col2ImParams {
-  Ints block, columns;             ///< extents of a block, and how many blocks there are along each spatial axis
-  Ints strides, dilations, pads;   ///< pads: those before each axis
+  Ints block, columns;            ///< extents of a block, and how many blocks there are along each spatial axis
+  Ints strides, dilations, pads;  ///< pads: those before each axis
 };
 
 /// y[n, c, i] = sum of x[n, c, b, l] over all elements b of blocks l that lie at pixel i: l * strides - pads + b * dilations == i. x is

@@ -16,8 +16,8 @@ template <class T>
 void conv(Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* bias, ConvParams p) {
   using Acc = accumulator<T>;
   const int rank = x.shape.rank - 2;
-  const int64_t cin = w.shape[1], cout = y.shape[1], per_group = cout / p.group, out_pixels = y.shape.count(2, y.shape.rank), in_pixels = x.shape.count(2, x.shape.rank),
-                taps = w.shape.count(2, w.shape.rank);
+  const int64_t cin = w.shape[1], cout = y.shape[1], per_group = cout / p.group, out_pixels = y.shape.count(2, y.shape.rank),
+                in_pixels = x.shape.count(2, x.shape.rank), taps = w.shape.count(2, w.shape.rank);
   for (int64_t n = 0; n < y.shape[0]; ++n) {
     for (int64_t co = 0; co < cout; ++co) {
       const T* image = x.data + (n * x.shape[1] + co / per_group * cin) * in_pixels;
@@ -39,7 +39,8 @@ void conv(Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* bias, Conv
             step *= x.shape[axis + 2];
           }
           if (!inside) continue;
-          for (int64_t ci = 0; ci < cin; ++ci) sum += static_cast<Acc>(image[ci * in_pixels + at]) * static_cast<Acc>(w.data[(co * cin + ci) * taps + tap]);
+          for (int64_t ci = 0; ci < cin; ++ci)
+            sum += static_cast<Acc>(image[ci * in_pixels + at]) * static_cast<Acc>(w.data[(co * cin + ci) * taps + tap]);
         }
         y.data[(n * cout + co) * out_pixels + o] = static_cast<T>(sum);
       }

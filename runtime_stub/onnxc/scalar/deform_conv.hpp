@@ -17,7 +17,8 @@ struct DeformConvParams {
 /// are multiplied by the mask where there is one. x [n, c, spatial...], w [oc, c / group, kernel...], offset [n, offset_group * kernel * axes, out...], mask
 /// [n, offset_group * kernel, out...]; bias may be null. work: c * kernel doubles. Summed in double. No aliasing.
 template <class T>
-void deform_conv(Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* offset, const T* bias, const T* mask, double* work, DeformConvParams params) {
+void deform_conv(Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* offset, const T* bias, const T* mask, double* work,
+                 DeformConvParams params) {
   const int axes = x.shape.rank - 2;
   Position at, tap;
   at.shape.rank = tap.shape.rank = axes;
@@ -54,7 +55,8 @@ void deform_conv(Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* off
               pixel = i < 0 || i >= x.shape[2 + k] ? -1 : pixel * x.shape[2 + k] + i;
             }
             if (pixel < 0) continue;
-            for (int64_t c = g * shared; c < (g + 1) * shared; ++c) work[c * taps + t] += weight * fn::cast<double>(x.data[(n * channels + c) * pixels + pixel]);
+            for (int64_t c = g * shared; c < (g + 1) * shared; ++c)
+              work[c * taps + t] += weight * fn::cast<double>(x.data[(n * channels + c) * pixels + pixel]);
           }
         }
       }

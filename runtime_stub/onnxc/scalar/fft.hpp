@@ -47,7 +47,7 @@ Complex<W> root_of_unity(int64_t k, int64_t n) {
 template <class W>
 struct Fft {
   int64_t n = 0;
-  Complex<W> *roots = nullptr, *x = nullptr, *other = nullptr;
+  Complex<W>*roots = nullptr, *x = nullptr, *other = nullptr;
 
   Fft(W* memory, int64_t length) : n(length), roots(reinterpret_cast<Complex<W>*>(memory)), x(roots + length), other(x + length) {
     for (int64_t k = 0; k < n; ++k) roots[k] = root_of_unity<W>(k, n);
@@ -100,7 +100,9 @@ struct Fft {
       odd.re = -odd.re;
       for (int64_t side = 0; side < (j == 0 || 2 * j == p ? 1 : 2); ++side) {
         const int64_t to_j = side == 0 ? j : p - j;
-        const Complex<W> v = j == 0 || 2 * j == p ? even : side == 0 ? Complex<W>{even.re + odd.re, even.im + odd.im} : Complex<W>{even.re - odd.re, even.im - odd.im};
+        const Complex<W> v = j == 0 || 2 * j == p ? even
+                             : side == 0          ? Complex<W>{even.re + odd.re, even.im + odd.im}
+                                                  : Complex<W>{even.re - odd.re, even.im - odd.im};
         const Complex<W> w = roots[to_j * k * done % n];
         const W im = sign * w.im;
         to[done * to_j] = to_j * k == 0 ? v : Complex<W>{v.re * w.re - v.im * im, v.re * im + v.im * w.re};
@@ -123,7 +125,7 @@ inline bool has_large_factor(int64_t n) {
 /// w[k], where w[k] = exp(-pi i k^2 / n). The convolution is a product of transforms of a power of two of at least 2 n - 1.
 struct ChirpFft {
   int64_t n = 0, m = 0;
-  Complex<double> *x = nullptr, *chirp = nullptr, *kernel = nullptr;
+  Complex<double>*x = nullptr, *chirp = nullptr, *kernel = nullptr;
   Fft<double> inner;
 
   static int64_t inner_length(int64_t n) {
@@ -135,7 +137,11 @@ struct ChirpFft {
   static int64_t numbers(int64_t n) { return 4 * n + 8 * inner_length(n); }
 
   ChirpFft(double* memory, int64_t length)
-      : n(length), m(inner_length(length)), x(reinterpret_cast<Complex<double>*>(memory)), chirp(x + length), kernel(chirp + length),
+      : n(length),
+        m(inner_length(length)),
+        x(reinterpret_cast<Complex<double>*>(memory)),
+        chirp(x + length),
+        kernel(chirp + length),
         inner(memory + 4 * length + 2 * inner_length(length), inner_length(length)) {
     for (int64_t k = 0; k < n; ++k) chirp[k] = root_of_unity<double>(k * k % (2 * n), 2 * n);
     for (int64_t k = 0; k < m; ++k) inner.x[k] = {};

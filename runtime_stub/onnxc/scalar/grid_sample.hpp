@@ -87,7 +87,8 @@ template <class T, class G>
 void grid_sample(Tensor<T> y, Tensor<const T> x, Tensor<const G> grid, GridSampleParams params) {
   using C = std::conditional_t<std::is_same_v<T, double> || std::is_same_v<G, double>, double, float>;
   const int axes = x.shape.rank - 2;
-  const int64_t batches = y.shape[0], channels = y.shape[1], pixels = y.shape.count(2, y.shape.rank), image = x.shape.count(2, x.shape.rank);
+  const int64_t batches = y.shape[0], channels = y.shape[1], pixels = y.shape.count(2, y.shape.rank),
+                image = x.shape.count(2, x.shape.rank);
   for (int64_t n = 0; n < batches; ++n) {
     for (int64_t p = 0; p < pixels; ++p) {
       GridTaps<C> taps[kMaxRank];

@@ -10,15 +10,16 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 struct LinearAttentionParams {
   int64_t q_heads = 1, k_heads = 1, kv_heads = 1;
   double scale = 1;
-  int64_t window = 0;  ///< states of the last tokens, before the batch: of past the last one is read, and those of present without a token are 0
+  int64_t window =
+      0;  ///< states of the last tokens, before the batch: of past the last one is read, and those of present without a token are 0
 };
 
 /// For each token: S = exp(decay) * S, v = beta * (v - S^T k), S = S + k v^T, y = scale * S^T q; without decay or beta (no elements) their step is left out.
 /// y [b, t, max(q_heads, kv_heads) * dv], present and past [b, kv_heads, dk, dv] (past without elements is 0), q [b, t, q_heads * dk], k [b, t, k_heads * dk],
 /// v [b, t, kv_heads * dv]: of two counts of heads one divides the other, and those of the fewer hold for as many of the others in a row; decay [b, t, kv_heads or kv_heads * dk], beta [b, t, kv_heads or 1]. work: (dk + 1) * dv floats. Computed in f32. No aliasing.
 template <class T, class S>
-void linear_attention(Tensor<T> y, Tensor<S> present, Tensor<const T> q, Tensor<const T> k, Tensor<const T> v, Tensor<const S> past, Tensor<const T> decay,
-                      Tensor<const T> beta, float* work, LinearAttentionParams params) {
+void linear_attention(Tensor<T> y, Tensor<S> present, Tensor<const T> q, Tensor<const T> k, Tensor<const T> v, Tensor<const S> past,
+                      Tensor<const T> decay, Tensor<const T> beta, float* work, LinearAttentionParams params) {
   const int64_t tokens = q.shape[1], heads = params.kv_heads, results = params.q_heads > heads ? params.q_heads : heads;
   const int64_t dk = q.shape[2] / params.q_heads, dv = v.shape[2] / heads, shared = results / heads;
   const int64_t slots = params.window > 0 ? params.window : 1, states = q.shape[0] * heads * dk * dv;
@@ -36,7 +37,8 @@ void linear_attention(Tensor<T> y, Tensor<S> present, Tensor<const T> q, Tensor<
       for (int64_t i = 0; i < dk * dv && past.data != nullptr; ++i) state[i] = fn::cast<float>(past.data[(slots - 1) * states + whole + i]);
       for (int64_t t = 0; t < tokens; ++t) {
         const int64_t token = b * tokens + t;
-        const T *const key = k.data + (token * params.k_heads + h * params.k_heads / heads) * dk, *const value = v.data + (token * heads + h) * dv;
+        const T *const key = k.data + (token * params.k_heads + h * params.k_heads / heads) * dk, *const value =
+                                                                                                      v.data + (token * heads + h) * dv;
         for (int64_t d = 0; d < dk && decays != 0; ++d) {
           const float factor = std::exp(fn::cast<float>(decay.data[token * decays + (decays == heads ? h : h * dk + d)]));
           for (int64_t m = 0; m < dv; ++m) state[d * dv + m] *= factor;

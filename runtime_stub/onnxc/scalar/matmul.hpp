@@ -7,8 +7,8 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct MatMulParams {
   int64_t m = 1, n = 1, k = 1;
-  Shape batch;                     ///< extents of the batch axes of y
-  Ints a_strides, b_strides;       ///< of the matrices of a and b along each batch axis, 0 where repeated
+  Shape batch;                ///< extents of the batch axes of y
+  Ints a_strides, b_strides;  ///< of the matrices of a and b along each batch axis, 0 where repeated
 };
 
 /// y[batch, i, j] = sum over s of a[batch, i, s] * b[batch, s, j]; y, and each matrix of a and b, row-major without gaps. Sums run in order of s in

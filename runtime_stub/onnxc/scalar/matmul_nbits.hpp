@@ -52,7 +52,8 @@ void matmul_nbits(Part part, T* y, const T* a, const uint8_t* w, const T* scales
         const int64_t start = number * p.block, length = p.k - start < p.block ? p.k - start : p.block;
         for (int64_t s = 0; s < length; s += kLanes) {
           float weights[kLanes];
-          for (int64_t lane = 0; lane < kLanes; ++lane) weights[lane] = (static_cast<float>(detail::packed_code<Bits>(codes, s + lane)) - zero) * scale;
+          for (int64_t lane = 0; lane < kLanes; ++lane)
+            weights[lane] = (static_cast<float>(detail::packed_code<Bits>(codes, s + lane)) - zero) * scale;
           const int64_t lanes = length - s < kLanes ? length - s : kLanes;
           for (int64_t r = 0; r < rows; ++r) {
             const T* const from = a + (row + r) * p.k + start + s;

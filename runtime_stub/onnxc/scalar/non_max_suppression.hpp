@@ -36,8 +36,8 @@ ONNXC_INLINE bool overlaps(Box a, Box b, float threshold) {
 
 /// y[*count, 3] = batch, class and box of those that are kept, best scores first in each class, at most `most` of each. Where a score has no
 /// threshold, `score` is null. order[boxes] is scratch memory.
-ONNXC_INLINE void non_max_suppression(int64_t* count, int64_t* y, const float* boxes, const float* scores, const int64_t* most, const float* iou,
-                                      const float* score, int64_t* order, SuppressionParams p) {
+ONNXC_INLINE void non_max_suppression(int64_t* count, int64_t* y, const float* boxes, const float* scores, const int64_t* most,
+                                      const float* iou, const float* score, int64_t* order, SuppressionParams p) {
   const int64_t limit = most == nullptr || *most < 0 ? 0 : *most;
   const float threshold = iou == nullptr ? 0.0f : *iou;
   int64_t n = 0;
@@ -73,7 +73,8 @@ ONNXC_INLINE void non_max_suppression(int64_t* count, int64_t* y, const float* b
       for (int64_t i = 0; i < candidates && n - first < limit; ++i) {
         const detail::Box box = detail::box_at(boxes + (b * p.boxes + order[i]) * 4, p.center);
         bool keep = true;
-        for (int64_t k = first; k < n && keep; ++k) keep = !detail::overlaps(detail::box_at(boxes + (b * p.boxes + y[3 * k + 2]) * 4, p.center), box, threshold);
+        for (int64_t k = first; k < n && keep; ++k)
+          keep = !detail::overlaps(detail::box_at(boxes + (b * p.boxes + y[3 * k + 2]) * 4, p.center), box, threshold);
         if (!keep) continue;
         y[3 * n] = b;
         y[3 * n + 1] = c;

@@ -69,10 +69,8 @@ void max_pool(Part part, Tensor<T> y, int64_t* indices, Tensor<const T> x, PoolP
         plane = x.data + offset;
         base = offset;
         best_at = -1;
-        if constexpr (std::is_integral_v<T>)
-          best = std::numeric_limits<T>::lowest();
-        else
-          best = fn::cast<T>(-std::numeric_limits<double>::infinity());
+        if constexpr (std::is_integral_v<T>) best = std::numeric_limits<T>::lowest();
+        else best = fn::cast<T>(-std::numeric_limits<double>::infinity());
       },
       [&](int64_t at, const int64_t* position) {
         const T v = plane[at];

@@ -23,12 +23,12 @@ struct ActivationParams {
 
 struct RecurrentParams {
   int64_t steps, batch, directions, hidden;
-  bool backward = false;             ///< of the first direction; a second one always is
-  double clip = 0;                   ///< bounds what enters the activations of gates to [-clip, clip]; 0: unbounded
-  bool input_forget = false;         ///< LSTM: f = 1 - i
-  bool linear_before_reset = false;  ///< GRU: the second form of n
-  ActivationParams activations[6] = {};   ///< f, g, k of the first direction, then of the second
-  const float* scales = nullptr;     ///< recurrent.hpp: of r's columns, where r is of int8_t
+  bool backward = false;                 ///< of the first direction; a second one always is
+  double clip = 0;                       ///< bounds what enters the activations of gates to [-clip, clip]; 0: unbounded
+  bool input_forget = false;             ///< LSTM: f = 1 - i
+  bool linear_before_reset = false;      ///< GRU: the second form of n
+  ActivationParams activations[6] = {};  ///< f, g, k of the first direction, then of the second
+  const float* scales = nullptr;         ///< recurrent.hpp: of r's columns, where r is of int8_t
 };
 
 template <class T>
@@ -87,7 +87,8 @@ namespace detail {
 /// For every direction and step: before(d), then row(d, b, row of x) for each sequence b that is not over, between(d), then last_row(d, b, row of x) for each.
 /// h of a step is copied to y.
 template <int Gates, class T, class Before, class Row, class Between, class LastRow>
-void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const RecurrentParams& p, Before before, Row row, Between between, LastRow last_row) {
+void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const RecurrentParams& p, Before before, Row row, Between between,
+                   LastRow last_row) {
   const int64_t width = Gates * p.hidden;
   const auto length_of = [&](int64_t b) {
     const int64_t given = lengths != nullptr ? lengths[b] : p.steps;
@@ -110,7 +111,8 @@ void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const R
       each([&](int64_t b, int64_t t, const T* xt) {
         last_row(d, b, xt);
         if (y == nullptr) return;
-        for (int64_t j = 0; j < p.hidden; ++j) y[((t * p.directions + d) * p.batch + b) * p.hidden + j] = h[(d * p.batch + b) * p.hidden + j];
+        for (int64_t j = 0; j < p.hidden; ++j)
+          y[((t * p.directions + d) * p.batch + b) * p.hidden + j] = h[(d * p.batch + b) * p.hidden + j];
       });
     }
     for (int64_t b = 0; y != nullptr && b < p.batch; ++b) {
@@ -141,8 +143,8 @@ void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* 
   const int64_t n = p.hidden, batch = p.batch;
   detail::start_from(h, initial_h, p);
   detail::for_each_step<1>(
-      y, h, x, lengths, p, [&](int64_t d) { Math::product(gates, h + d * batch * n, r + d * Math::matrix_size(n, n), batch, n, n); }, [](int64_t, int64_t, const T*) {},
-      [](int64_t) {},
+      y, h, x, lengths, p, [&](int64_t d) { Math::product(gates, h + d * batch * n, r + d * Math::matrix_size(n, n), batch, n, n); },
+      [](int64_t, int64_t, const T*) {}, [](int64_t) {},
       [&](int64_t d, int64_t b, const T* xt) {
         T *const g = gates + b * n, *const ht = h + (d * batch + b) * n;
         for (int64_t j = 0; j < n; ++j) g[j] += xt[j];
@@ -173,7 +175,8 @@ void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, 
       [&](int64_t d, int64_t b, const T* xt) {
         const T* const g = gates + b * 2 * n;
         T *const next = news + b * n, *const ht = h + (d * batch + b) * n;
-        for (int64_t j = 0; p.linear_before_reset && j < n; ++j) next[j] = g[n + j] * (next[j] + (bias != nullptr ? bias[d * n + j] : T(0)));
+        for (int64_t j = 0; p.linear_before_reset && j < n; ++j)
+          next[j] = g[n + j] * (next[j] + (bias != nullptr ? bias[d * n + j] : T(0)));
         for (int64_t j = 0; j < n; ++j) next[j] += xt[2 * n + j];
         detail::gate<Math>(p.activations[d * 3 + 1], next, n, p.clip);
         for (int64_t j = 0; j < n; ++j) ht[j] = (T(1) - g[j]) * next[j] + g[j] * ht[j];
@@ -182,12 +185,14 @@ void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, 
 
 /// gates: room for batch * 4 * hidden values. peepholes [directions, 3 * hidden] for i, o, f; they, initial_h, initial_c and lengths may be null.
 template <class T, class Math = PlainMath, class Matrices>
-void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peepholes, const T* initial_h, const T* initial_c, const int32_t* lengths, T* gates, RecurrentParams p) {
+void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peepholes, const T* initial_h, const T* initial_c, const int32_t* lengths,
+          T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch;
   detail::start_from(h, initial_h, p);
   detail::start_from(c, initial_c, p);
   detail::for_each_step<4>(
-      y, h, x, lengths, p, [&](int64_t d) { Math::product(gates, h + d * batch * n, r + d * Math::matrix_size(n, 4 * n), batch, n, 4 * n); },
+      y, h, x, lengths, p,
+      [&](int64_t d) { Math::product(gates, h + d * batch * n, r + d * Math::matrix_size(n, 4 * n), batch, n, 4 * n); },
       [](int64_t, int64_t, const T*) {}, [](int64_t) {},
       [&](int64_t d, int64_t b, const T* xt) {
         const ActivationParams &f = p.activations[d * 3], &g = p.activations[d * 3 + 1], &k = p.activations[d * 3 + 2];

@@ -47,7 +47,8 @@ void copy_all(Tensor<T> y, Tensor<const T> x) {
 /// y = x; y[i_0, ..., indices[i], ...] takes updates[i], with the index on `axis`. Updates are applied in order. y may be x's memory. A negative
 /// index counts from the end; one outside [-n, n) gives ONNXC_INDEX_OUT_OF_RANGE, indices wider than x on another axis ONNXC_BAD_DIMENSION.
 template <class T, class I>
-Status scatter_elements(Tensor<T> y, Tensor<const T> x, Tensor<const I> indices, Tensor<const T> updates, int64_t axis, Reduction reduction) {
+Status scatter_elements(Tensor<T> y, Tensor<const T> x, Tensor<const I> indices, Tensor<const T> updates, int64_t axis,
+                        Reduction reduction) {
   copy_all(y, x);
   const int rank = x.shape.rank;
   const int64_t count = indices.count(), n = x.shape[static_cast<int>(axis)];

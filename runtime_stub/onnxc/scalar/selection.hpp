@@ -8,7 +8,11 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 /// Is an element neither zero nor an empty string?
 template <class T>
 ONNXC_INLINE bool is_nonzero(const T& x) {
-  if constexpr (requires { x.data; x.size; }) return x.size != 0;
+  if constexpr (requires {
+                  x.data;
+                  x.size;
+                })
+    return x.size != 0;
   else if constexpr (small_integer<T>) return static_cast<int>(x) != 0;
   else if constexpr (requires { x.bits; }) return static_cast<float>(x) != 0;
   else return x != T{};
@@ -57,7 +61,10 @@ void compress(int64_t* count, T* y, const T* x, const bool* condition, CompressP
 /// -1, 0 or 1. NaN comes after all numbers and is equal to itself. Strings by their bytes.
 template <class T>
 ONNXC_INLINE int compare(const T& a, const T& b) {
-  if constexpr (requires { a.data; a.size; }) {
+  if constexpr (requires {
+                  a.data;
+                  a.size;
+                }) {
     const std::size_t n = a.size < b.size ? a.size : b.size;
     for (std::size_t i = 0; i < n; ++i) {
       const auto x = static_cast<unsigned char>(a.data[i]), y = static_cast<unsigned char>(b.data[i]);
@@ -81,7 +88,8 @@ struct UniqueParams {
 /// The unique slices along an axis of x [outer, extent, inner]: y [outer, *count, inner], and for each the index of its first occurrence and how often
 /// it occurs; for each slice of x the index of its equal in y. Null pointers are left out. order[extent] and rank[extent] are scratch memory.
 template <class T>
-void unique(int64_t* count, T* y, int64_t* indices, int64_t* inverse, int64_t* counts, const T* x, int64_t* order, int64_t* rank, UniqueParams p) {
+void unique(int64_t* count, T* y, int64_t* indices, int64_t* inverse, int64_t* counts, const T* x, int64_t* order, int64_t* rank,
+            UniqueParams p) {
   const auto compare_slices = [&](int64_t a, int64_t b) {
     for (int64_t o = 0; o < p.outer; ++o) {
       for (int64_t k = 0; k < p.inner; ++k) {

@@ -18,14 +18,23 @@ using nlohmann::ordered_json;
 constexpr const char* kProfileRemedy = "give what onnxc profile --json wrote for this model and these options";
 
 ordered_json describe_model(const ModelInfo& info, const std::filesystem::path& file) {
-  return {{"file", file.filename().string()}, {"sha256", info.sha256}, {"graph", info.graph_name}, {"ir_version", info.ir_version}, {"opsets", info.opsets},
+  return {{"file", file.filename().string()},
+          {"sha256", info.sha256},
+          {"graph", info.graph_name},
+          {"ir_version", info.ir_version},
+          {"opsets", info.opsets},
           {"producer", info.producer_version.empty() ? info.producer_name : info.producer_name + " " + info.producer_version}};
 }
 
 ordered_json describe_options(const CompileOptions& options) {
   ordered_json dims = ordered_json::object();
   for (const auto& [dim, range] : options.dims) dims[dim] = text(range);
-  return {{"level", options.level}, {"memory", name(options.memory)}, {"math", name(options.math)}, {"narrow_weights", name(options.narrow_weights)}, {"weights_growth", options.weights_growth}, {"dims", std::move(dims)}};
+  return {{"level", options.level},
+          {"memory", name(options.memory)},
+          {"math", name(options.math)},
+          {"narrow_weights", name(options.narrow_weights)},
+          {"weights_growth", options.weights_growth},
+          {"dims", std::move(dims)}};
 }
 
 /// What the fastest rows of the catalogue that the target runs are predicted to reach.
@@ -37,7 +46,9 @@ ordered_json describe_roofline(const Target& target) {
     if (row.per_mac > 0 && row.per_byte > 0 && (stream == nullptr || row.per_byte < stream->per_byte)) stream = &row;
   }
   if (arithmetic == nullptr || stream == nullptr) return nullptr;
-  return {{"peak_gmacs", 1 / arithmetic->per_mac}, {"gbytes", 1 / stream->per_byte}, {"from", fmt::format("{}, {}", arithmetic->name, stream->name)}};
+  return {{"peak_gmacs", 1 / arithmetic->per_mac},
+          {"gbytes", 1 / stream->per_byte},
+          {"from", fmt::format("{}, {}", arithmetic->name, stream->name)}};
 }
 
 /// The first type that is known of each value, by name.
@@ -71,7 +82,10 @@ ordered_json report_data(const std::filesystem::path& model, const CompileOption
     collect_types(graph, types);
   };
   const Described described = compile_described(model, watched);
-  ordered_json data{{"onnxc", ONNXC_VERSION}, {"kind", "report"}, {"model", describe_model(described.compilation.info, model)}, {"options", describe_options(options)}};
+  ordered_json data{{"onnxc", ONNXC_VERSION},
+                    {"kind", "report"},
+                    {"model", describe_model(described.compilation.info, model)},
+                    {"options", describe_options(options)}};
   data.update(describe(described, options));
   data["roofline"] = describe_roofline(described.compilation.target);
   data["graphs"] = {{"model", describe_model_graph(described.model, types)}, {"steps", describe_step_graph(described.compilation.program)}};
@@ -91,10 +105,15 @@ std::optional<ordered_json> read_description(const std::filesystem::path& path) 
 ordered_json read_profile(const std::filesystem::path& path) {
   const ordered_json all = parse_json(path, kProfileRemedy);
   try {
-    ordered_json profile{{"peak_gmacs", all.value("peak_gmacs", 0.0)}, {"variant", all.value("variant", std::map<std::string, int64_t>())}, {"steps", ordered_json::array()}};
+    ordered_json profile{{"peak_gmacs", all.value("peak_gmacs", 0.0)},
+                         {"variant", all.value("variant", std::map<std::string, int64_t>())},
+                         {"steps", ordered_json::array()}};
     for (const ordered_json& step : all.at("steps")) {
-      profile["steps"].push_back({{"number", step.at("number").get<std::size_t>()}, {"kernel", step.value("kernel", "")}, {"calls", step.value("calls", int64_t{1})},
-                                  {"mean_ns", step.at("mean_ns").get<double>()}, {"best_ns", step.value("best_ns", step.at("mean_ns").get<double>())}});
+      profile["steps"].push_back({{"number", step.at("number").get<std::size_t>()},
+                                  {"kernel", step.value("kernel", "")},
+                                  {"calls", step.value("calls", int64_t{1})},
+                                  {"mean_ns", step.at("mean_ns").get<double>()},
+                                  {"best_ns", step.value("best_ns", step.at("mean_ns").get<double>())}});
     }
     return profile;
   } catch (const nlohmann::json::exception&) {
@@ -107,7 +126,8 @@ CompileOptions options_of_profile(const CompileOptions& options, const ordered_j
   for (const auto& [dim, extent] : profile.at("variant").get<std::map<std::string, int64_t>>()) {
     const auto given = options.dims.find(dim);
     if (extent < 0 || (given != options.dims.end() && (extent < given->second.min || extent > given->second.max)))
-      throw Error(ErrorKind::Usage, fmt::format("the profile is of a variant with {}={}", one_line(dim), extent), fmt::format("leave --dim {} out, or measure what it asks for", one_line(dim)));
+      throw Error(ErrorKind::Usage, fmt::format("the profile is of a variant with {}={}", one_line(dim), extent),
+                  fmt::format("leave --dim {} out, or measure what it asks for", one_line(dim)));
     fixed.dims[dim] = {extent, extent};
     fixed.specialize.clear();
   }
@@ -118,10 +138,13 @@ void check_profile(const ordered_json& profile, const ordered_json& steps) {
   for (const ordered_json& step : profile.at("steps")) {
     const auto number = step.at("number").get<std::size_t>();
     if (number < 1 || number > steps.size())
-      throw Error(ErrorKind::Usage, fmt::format("the profile speaks of step {}, and the program has {}", number, steps.size()), kProfileRemedy);
+      throw Error(ErrorKind::Usage, fmt::format("the profile speaks of step {}, and the program has {}", number, steps.size()),
+                  kProfileRemedy);
     const std::string measured = step.at("kernel"), label = steps[number - 1].at("label");
     if (!measured.empty() && measured != label)
-      throw Error(ErrorKind::Usage, fmt::format("the profile's step {} calls {}, the program's {}", number, one_line(measured), one_line(label)), kProfileRemedy);
+      throw Error(ErrorKind::Usage,
+                  fmt::format("the profile's step {} calls {}, the program's {}", number, one_line(measured), one_line(label)),
+                  kProfileRemedy);
   }
 }
 

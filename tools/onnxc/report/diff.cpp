@@ -15,7 +15,8 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 ordered_json trimmed(const ordered_json& step) {
   ordered_json json;
-  for (const char* member : {"number", "label", "what", "value", "macs", "bytes", "weight_bytes", "cost_ns"}) json[member] = step.at(member);
+  for (const char* member : {"number", "label", "what", "value", "macs", "bytes", "weight_bytes", "cost_ns"})
+    json[member] = step.at(member);
   return json;
 }
 
@@ -23,7 +24,8 @@ std::vector<ordered_json> steps_of(const ordered_json& description) {
   std::vector<ordered_json> steps;
   for (const ordered_json& step : description.at("steps")) steps.push_back(trimmed(step));
   if (const auto profile = description.find("profile"); profile != description.end()) {
-    for (const ordered_json& measured : profile->at("steps")) steps.at(measured.at("number").get<std::size_t>() - 1)["measured_ns"] = measured.at("mean_ns");
+    for (const ordered_json& measured : profile->at("steps"))
+      steps.at(measured.at("number").get<std::size_t>() - 1)["measured_ns"] = measured.at("mean_ns");
   }
   return steps;
 }

@@ -86,7 +86,8 @@ class ModelView {
       if (v != kAbsent) outputs.push_back({{"name", graph[v].name}, {"type", type_of(graph, v)}});
     }
     const ordered_json type = outputs.empty() ? ordered_json("") : outputs[0]["type"];
-    ordered_json json{{"kind", "node"}, {"title", node.full_op()}, {"subtitle", type}, {"name", node.name}, {"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}};
+    ordered_json json{{"kind", "node"},    {"title", node.full_op()},     {"subtitle", type},
+                      {"name", node.name}, {"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}};
     if (inside >= 0) json["inside"] = inside;
     if (!node.attributes.empty()) json["attributes"] = attributes_text(node);
     return json;
@@ -193,8 +194,11 @@ class StepView {
       for_each_pointer(step, [&](const PointerArg& p) {
         if (p.writes) write(p.buffer, node);
       });
-      nodes_.push_back({{"kind", "step"}, {"title", fmt::format("{} {}", step_number_ + 1, step_label(step))}, {"subtitle", result == nullptr ? "" : type_text(*result)},
-                        {"name", step.value}, {"step", step_number_}});
+      nodes_.push_back({{"kind", "step"},
+                        {"title", fmt::format("{} {}", step_number_ + 1, step_label(step))},
+                        {"subtitle", result == nullptr ? "" : type_text(*result)},
+                        {"name", step.value},
+                        {"step", step_number_}});
       ++step_number_;
       if (latest_source_ < owner) edges_.add(owner, node);  // it reads nothing that its block makes
       for (const auto& block : step.blocks) {

@@ -50,7 +50,8 @@ std::vector<std::vector<int>> layers_of(const Neighbours& n) {
   return layers;
 }
 
-void place(std::vector<int>& layer, const std::vector<std::vector<int>>& toward, const std::vector<Point>& sizes, std::vector<Point>& centres) {
+void place(std::vector<int>& layer, const std::vector<std::vector<int>>& toward, const std::vector<Point>& sizes,
+           std::vector<Point>& centres) {
   const auto wanted = [&](int box) {
     const auto& near = toward[static_cast<std::size_t>(box)];
     if (near.empty()) return centres[static_cast<std::size_t>(box)].x;

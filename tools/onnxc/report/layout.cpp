@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kPoints = 72;              // an inch, dot's unit
-constexpr double kSeconds = 20;             // of dot
-constexpr std::size_t kMostForDot = 2000;   // edges; beyond, dot can take minutes
+constexpr double kPoints = 72;               // an inch, dot's unit
+constexpr double kSeconds = 20;              // of dot
+constexpr std::size_t kMostForDot = 2000;    // edges; beyond, dot can take minutes
 constexpr std::size_t kMostForCurves = 800;  // edges, beyond which routing takes longest
 
 /// A folder that goes with its owner.
@@ -27,7 +27,8 @@ struct Scratch {
   fs::path path;
   Scratch() {
     std::string name = (fs::temp_directory_path() / "onnxc-layout-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::Io, fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));
+    if (mkdtemp(name.data()) == nullptr)
+      throw Error(ErrorKind::Io, fmt::format("no folder can be made in {}", fs::temp_directory_path().string()));
     path = name;
   }
   ~Scratch() {
@@ -41,7 +42,8 @@ struct Scratch {
 /// Numbers for names: nothing of a model reaches dot. The limits on its iterations cost little of the picture; without them 500 nodes can take a minute.
 std::string dot_text(const Diagram& diagram) {
   const char* splines = diagram.edges.size() > kMostForCurves ? "line" : "true";
-  std::string text = fmt::format("digraph {{\ngraph [rankdir=TB nodesep=0.28 ranksep=0.38 nslimit=2 nslimit1=2 mclimit=0.5 splines={}]\n", splines);
+  std::string text =
+      fmt::format("digraph {{\ngraph [rankdir=TB nodesep=0.28 ranksep=0.38 nslimit=2 nslimit1=2 mclimit=0.5 splines={}]\n", splines);
   text += "node [shape=box fixedsize=true label=\"\"]\nedge [arrowhead=none]\n";
   for (std::size_t i = 0; i < diagram.sizes.size(); ++i)
     text += fmt::format("{} [width={:.3f} height={:.3f}]\n", i, diagram.sizes[i].x / kPoints, diagram.sizes[i].y / kPoints);

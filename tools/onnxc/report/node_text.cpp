@@ -17,15 +17,21 @@ std::string list_text(const List& values, One&& one, std::size_t most) {
   return text;
 }
 
-std::string quoted(const std::string& text) { return fmt::format("\"{}{}\"", text.substr(0, kMostText), text.size() > kMostText ? "..." : ""); }
+std::string quoted(const std::string& text) {
+  return fmt::format("\"{}{}\"", text.substr(0, kMostText), text.size() > kMostText ? "..." : "");
+}
 
 std::string text_of(const Attribute& attribute) {
   struct Visitor {
     std::string operator()(int64_t v) const { return fmt::format("{}", v); }
     std::string operator()(float v) const { return fmt::format("{}", v); }
     std::string operator()(const std::string& v) const { return quoted(v); }
-    std::string operator()(const std::vector<int64_t>& v) const { return '[' + list_text(v, [](int64_t i) { return fmt::format("{}", i); }, kMostElements) + ']'; }
-    std::string operator()(const std::vector<float>& v) const { return '[' + list_text(v, [](float f) { return fmt::format("{}", f); }, kMostElements) + ']'; }
+    std::string operator()(const std::vector<int64_t>& v) const {
+      return '[' + list_text(v, [](int64_t i) { return fmt::format("{}", i); }, kMostElements) + ']';
+    }
+    std::string operator()(const std::vector<float>& v) const {
+      return '[' + list_text(v, [](float f) { return fmt::format("{}", f); }, kMostElements) + ']';
+    }
     std::string operator()(const std::vector<std::string>& v) const { return '[' + list_text(v, quoted, kMostElements) + ']'; }
     std::string operator()(const Constant& v) const { return Type::tensor(v->type, to_extents(v->shape)).text(); }
     std::string operator()(const Type& v) const { return v.text(); }

@@ -70,7 +70,8 @@ Status cast_map(Heap heap, T** y, int64_t* columns, const onnxc_value* map, int6
   for (int64_t run = 1; run < count; run *= 2) {
     for (int64_t first = 0; first < count; first += 2 * run) {
       const int64_t middle = min_of(first + run, count), last = min_of(first + 2 * run, count);
-      for (int64_t i = first, a = first, b = middle; i < last; ++i) to[i] = b == last || (a < middle && !(keys[from[b]] < keys[from[a]])) ? from[a++] : from[b++];
+      for (int64_t i = first, a = first, b = middle; i < last; ++i)
+        to[i] = b == last || (a < middle && !(keys[from[b]] < keys[from[a]])) ? from[a++] : from[b++];
     }
     int64_t* const swapped = from;
     from = to;

@@ -110,7 +110,8 @@ inline void svm_classifier(Tensor<float> y, int64_t* classes, Tensor<const float
       for (int64_t i = 0, first_i = 0; i < k; first_i += p.vectors_of[i++]) {
         for (int64_t j = i + 1, first_j = first_i + p.vectors_of[i]; j < k; first_j += p.vectors_of[j++]) {
           float sum = 0;
-          for (int64_t v = first_i; v < first_i + p.vectors_of[i]; ++v) sum += svm.coefficients[(j - 1) * svm.vector_count + v] * kernels[v];
+          for (int64_t v = first_i; v < first_i + p.vectors_of[i]; ++v)
+            sum += svm.coefficients[(j - 1) * svm.vector_count + v] * kernels[v];
           for (int64_t v = first_j; v < first_j + p.vectors_of[j]; ++v) sum += svm.coefficients[i * svm.vector_count + v] * kernels[v];
           sum += svm.rho[count];
           scores[count++] = sum;

@@ -16,12 +16,12 @@ enum class TreeAggregate { sum, average, min, max };
 template <class T>
 struct Forest {
   const int32_t* nodes = nullptr;
-  const T* thresholds = nullptr;     ///< of the nodes
-  const int32_t* roots = nullptr;    ///< a node for each tree
+  const T* thresholds = nullptr;   ///< of the nodes
+  const int32_t* roots = nullptr;  ///< a node for each tree
   int64_t trees = 0;
   const int32_t* targets = nullptr;  ///< of the leaves' weights
   const T* weights = nullptr;
-  const T* base = nullptr;           ///< `bases` values, which are added to the sums
+  const T* base = nullptr;  ///< `bases` values, which are added to the sums
   int64_t bases = 0;
 };
 
@@ -102,7 +102,8 @@ void tree_regressor(Part part, Tensor<Y> y, Tensor<const X> x, Forest<T> forest,
 
 /// classes[row], the number of the class, and y[row, class]; otherwise as above. Of two classes only one may have weights.
 template <class T, class X>
-void tree_classifier(Part part, Tensor<float> y, int64_t* classes, Tensor<const X> x, Forest<T> forest, T* scores, bool* has, TreeParams params) {
+void tree_classifier(Part part, Tensor<float> y, int64_t* classes, Tensor<const X> x, Forest<T> forest, T* scores, bool* has,
+                     TreeParams params) {
   const int64_t n = params.targets, columns = x.shape[1];
   const auto [begin, end] = part.slice(x.shape[0]);
   for (int64_t row = begin; row < end; ++row) {

@@ -14,14 +14,15 @@ inline int32_t in_case(TextCase text_case, int32_t code) {
 }
 
 struct NormalizerParams {
-  TextCase action = TextCase::keep;    ///< of the result
-  TextCase compare = TextCase::keep;   ///< in which elements are compared with the stop words
+  TextCase action = TextCase::keep;   ///< of the result
+  TextCase compare = TextCase::keep;  ///< in which elements are compared with the stop words
   int64_t stop_words = 0;
 };
 
 /// The strings of x that are no stop words (sorted, in the case of `compare`), in the case of `action`. *count of them, unless count is null; at least one, perhaps empty. y has room
 /// for all of x and for one.
-inline Status string_normalizer(Heap heap, onnxc_string* y, int64_t* count, Tensor<const onnxc_string> x, const onnxc_string* stop_words, NormalizerParams params) {
+inline Status string_normalizer(Heap heap, onnxc_string* y, int64_t* count, Tensor<const onnxc_string> x, const onnxc_string* stop_words,
+                                NormalizerParams params) {
   const int64_t n = x.count();
   int64_t room = 0, longest = 0;
   for (int64_t i = 0; i < n; ++i) {

@@ -32,7 +32,9 @@ struct RegexThreads {
   int64_t count = 0;
 };
 
-inline bool is_word(const char* at) { return (*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z') || (*at >= 'a' && *at <= 'z') || *at == '_'; }
+inline bool is_word(const char* at) {
+  return (*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z') || (*at >= 'a' && *at <= 'z') || *at == '_';
+}
 
 inline bool place_holds(int32_t place, const char* text, const char* end, const char* at) {
   switch (static_cast<RegexPlace>(place)) {
@@ -52,7 +54,8 @@ inline bool place_holds(int32_t place, const char* text, const char* end, const 
 }  // namespace detail
 
 /// The leftmost match at or behind `from` in [text, end), of those the longest; with `whole`, whether all of it matches.
-inline bool find_match(const Regex& regex, const char* text, const char* end, const char* from, bool whole, int64_t* room, const char*& match_begin, const char*& match_end) {
+inline bool find_match(const Regex& regex, const char* text, const char* end, const char* from, bool whole, int64_t* room,
+                       const char*& match_begin, const char*& match_end) {
   const int64_t n = regex.size;
   detail::RegexThreads current{room, room + n}, next{room + 2 * n, room + 3 * n};
   int64_t* const marks = room + 4 * n;
@@ -134,9 +137,9 @@ inline void regex_full_match(bool* y, Tensor<const onnxc_string> x, Regex regex,
 }
 
 struct TokenizerParams {
-  bool separates = false;     ///< matches lie between the tokens, else they are the tokens
-  bool marks = false;         ///< rows begin with \x02 and end with \x03
-  int64_t least = 1;          ///< characters of a token; shorter ones are left out
+  bool separates = false;  ///< matches lie between the tokens, else they are the tokens
+  bool marks = false;      ///< rows begin with \x02 and end with \x03
+  int64_t least = 1;       ///< characters of a token; shorter ones are left out
 };
 
 namespace detail {
@@ -171,7 +174,8 @@ void for_each_token(const Regex& regex, onnxc_string text, const TokenizerParams
 }  // namespace detail
 
 /// *y: [count of x, *columns] tokens, which point into x, followed by *pad. room: regex_room elements.
-inline Status tokenizer(Heap heap, onnxc_string** y, int64_t* columns, Tensor<const onnxc_string> x, Regex regex, TokenizerParams params, const onnxc_string* pad, int64_t* room) {
+inline Status tokenizer(Heap heap, onnxc_string** y, int64_t* columns, Tensor<const onnxc_string> x, Regex regex, TokenizerParams params,
+                        const onnxc_string* pad, int64_t* room) {
   const int64_t n = x.count();
   int64_t most = 0;
   for (int64_t i = 0; i < n; ++i) {

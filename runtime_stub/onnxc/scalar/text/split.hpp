@@ -38,7 +38,8 @@ void for_each_piece(onnxc_string text, onnxc_string delimiter, int64_t limit, Pi
 }  // namespace detail
 
 /// counts[i]: pieces of x[i]; *y: [count, *columns] of them, which point into x, followed by empty strings. limit: of pieces, or 0.
-inline Status string_split(Heap heap, onnxc_string** y, int64_t* counts, int64_t* columns, Tensor<const onnxc_string> x, const onnxc_string* delimiter, int64_t limit) {
+inline Status string_split(Heap heap, onnxc_string** y, int64_t* counts, int64_t* columns, Tensor<const onnxc_string> x,
+                           const onnxc_string* delimiter, int64_t limit) {
   const int64_t n = x.count();
   *columns = 0;
   for (int64_t i = 0; i < n; ++i) {

@@ -17,7 +17,7 @@
 #include "codegen/steps.h"
 #include "codegen/variants.h"
 #include "codegen/weights.h"
-#include "compiler/lowering/plan_memory.h"
+#include "compiler/lowering/memory/plan_memory.h"
 
 namespace onnxc {
 namespace {
@@ -351,7 +351,7 @@ class Emitter {
   std::string preamble(const std::set<std::string>& headers, const WeightsText& weights) const {
     std::string text;
     if (options_.portable) {
-      text += "// Vectors of the compiler's own, of one width on every machine.\n#define ONNXC_NO_XSIMD 1\n";
+      text += "// Vectors of the compiler's own, of one width on every machine.\n#define ONNXC_NO_INTRINSICS 1\n";
       if (options_.vector_floats > 0) text += fmt::format("#define ONNXC_VECTOR_FLOATS {}\n", options_.vector_floats);
       text += "\n";
     }

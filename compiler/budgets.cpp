@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lowering/plan_memory.h"
+#include "compiler/lowering/memory/plan_memory.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {

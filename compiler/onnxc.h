@@ -12,9 +12,10 @@
 #include "compiler/equal_extents.h"
 #include "compiler/frontend/import.h"
 #include "compiler/ir/program.h"
-#include "compiler/lowering/lowering.h"
-#include "compiler/lowering/memory_goal.h"
+#include "compiler/lowering/lower_graph.h"
+#include "compiler/lowering/memory/memory_goal.h"
 #include "compiler/ops/custom/custom_operator.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {

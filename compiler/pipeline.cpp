@@ -7,8 +7,9 @@
 #include <span>
 
 #include "compiler/budgets.h"
-#include "compiler/lowering/memory_goal.h"
-#include "compiler/lowering/plan_memory.h"
+#include "compiler/lowering/lower_graph.h"
+#include "compiler/lowering/memory/memory_goal.h"
+#include "compiler/lowering/memory/plan_memory.h"
 #include "compiler/onnxc.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"

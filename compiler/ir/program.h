@@ -63,8 +63,9 @@ struct Weights {
   ElementType element = ElementType::Undefined;
   std::shared_ptr<const std::vector<std::byte>> bytes;
   std::shared_ptr<const std::vector<std::string>> strings{};  ///< where the elements are strings, instead of bytes
-  int64_t draft_bytes = 0;              ///< where the program is a draft, and `bytes` is null: how many there would be
-  std::optional<int64_t> wide_bytes{};  ///< where they are stored narrower: so many as f32. Of their scales none; see lowering/narrow.h
+  int64_t draft_bytes = 0;  ///< where the program is a draft, and `bytes` is null: how many there would be
+  std::optional<int64_t>
+      wide_bytes{};  ///< where they are stored narrower: so many as f32. Of their scales none; see select/weights/stored.h
 };
 
 struct PointerArg {
@@ -156,7 +157,8 @@ struct Step {
   bool parallel = false;     ///< takes onnxc::Part as its first argument
   bool fallible = false;     ///< gives a Status
   bool specialised = false;  ///< compiled for its own extents, not once for all calls of the kernel
-  bool concurrent = false;   ///< threads go on to it from the step before without waiting for each other; see lowering/concurrent_steps.h
+  bool concurrent =
+      false;  ///< threads go on to it from the step before without waiting for each other; see lowering/threads/concurrent_steps.h
 
   PointerArg condition;                   ///< If: a bool. Loop: a bool that is read before each iteration, or none
   std::vector<std::vector<Step>> blocks;  ///< If: then, else. Loop: the body

@@ -2,7 +2,7 @@
 #pragma once
 #include <map>
 
-#include "compiler/lowering/layout.h"
+#include "compiler/ir/layout.h"
 
 namespace onnxc {
 

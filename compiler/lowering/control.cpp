@@ -8,6 +8,7 @@
 
 #include "compiler/lowering/lowerer.h"
 #include "compiler/ops/control/loop.h"
+#include "compiler/passes/assign_layouts.h"
 
 namespace onnxc {
 namespace {

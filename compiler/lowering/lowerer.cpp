@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "compiler/ops/shape_arithmetic.h"
+#include "compiler/passes/assign_layouts.h"
 
 namespace onnxc {
 
@@ -253,7 +254,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
       if (!type.ranked) node.fail(ErrorKind::Unsupported, fmt::format("output '{}' is {}", (*scope.graph)[v].name, type.text()));
     }
     const int begun = begun_;  // by those who wait for a value of this node
-    Lowering lowering(*this, *scope.graph, node);
+    KernelQuery lowering(*this, *scope.graph, node);
     if (node.is_map()) lower_map(lowering);
     else op->lower(lowering);
     lowering.build_cheapest();

@@ -1,4 +1,4 @@
-// Lowerer: the state behind Lowering: the program in the making, and where every value lies.
+// Lowerer: the state behind KernelQuery: the program in the making, and where every value lies.
 #pragma once
 #include <functional>
 #include <map>
@@ -8,7 +8,8 @@
 #include <unordered_map>
 
 #include "compiler/lowering/concat_in_place.h"
-#include "compiler/lowering/lowering.h"
+#include "compiler/lowering/lower_graph.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 
@@ -27,7 +28,7 @@ class Lowerer {
   Program run(const Graph& graph);
 
  private:
-  friend class Lowering;
+  friend class KernelQuery;
   friend class StepBuilder;
 
   /// One graph's values: the main graph, or a region.
@@ -36,7 +37,7 @@ class Lowerer {
     std::vector<Layout> layouts;
     std::vector<std::vector<View>> places;     ///< of each value, one for each layout it is held in; the first is the original
     std::map<ValueId, PartOf> parts{};         ///< values that are computed inside the result of a Concat
-    std::map<ValueId, PointerArg> row_sums{};  ///< of images; see Lowering::row_sums
+    std::map<ValueId, PointerArg> row_sums{};  ///< of images; see KernelQuery::row_sums
     std::map<ValueId, const Node*> waiting{};  ///< onnxc.Extents whose value nothing has read yet
   };
 

@@ -14,7 +14,7 @@ struct Axis {
 
 }  // namespace
 
-void Lowering::map_loop(const Expr& expr, View y, const std::vector<View>& x) {
+void KernelQuery::map_loop(const Expr& expr, View y, const std::vector<View>& x) {
   std::vector<DimList> strides{y.strides()};
   for (const View& operand : x) strides.push_back(broadcast_strides(y.extents, operand.extents, operand.strides()));
   std::vector<Axis> axes;
@@ -67,7 +67,7 @@ void Lowering::map_loop(const Expr& expr, View y, const std::vector<View>& x) {
   step.emit();
 }
 
-void lower_map(Lowering& l) {
+void lower_map(KernelQuery& l) {
   const Node& node = l.node();
   std::vector<View> operands;
   const bool last = l.out_layout(0).channels_last;

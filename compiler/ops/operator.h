@@ -23,7 +23,7 @@ namespace onnxc {
 
 class Inference;
 class Evaluation;
-class Lowering;
+class KernelQuery;
 struct Layout;
 struct Target;
 class GraphBuilder;
@@ -68,7 +68,7 @@ struct Operator {
   /// Appends the replacement to the builder and gives its outputs, or nothing where the node stays as it is.
   std::optional<std::vector<ValueId>> (*decompose)(GraphBuilder&, const Node&) = nullptr;
   void (*evaluate)(Evaluation&) = nullptr;
-  void (*lower)(Lowering&) = nullptr;
+  void (*lower)(KernelQuery&) = nullptr;
   LayoutRule layout = LayoutRule::RowMajor;
   /// Where `layout` holds for some nodes alone; others are row-major.
   bool (*has_layout)(const Graph&, const Node&) = nullptr;

@@ -9,7 +9,7 @@
 // A producer joins when its value has no other use, so nothing is computed twice. Scalar constants move into the expression first.
 #include <algorithm>
 
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
 

@@ -1,4 +1,4 @@
-// Runs nodes in an order in which fewer bytes live at once, where there is one; see lowering/node_order.h.
+// Runs nodes in an order in which fewer bytes live at once, where there is one; see passes/node_order.h.
 //
 // What it sees is the graph: that a chain of convolutions runs by bands of rows, or that a kernel takes a workspace, comes later.
 #include <algorithm>

@@ -1,7 +1,7 @@
 // A graph as the search for an order of its nodes sees it: what each reads and writes, and how many bytes that is.
 #pragma once
 #include "compiler/ir/graph.h"
-#include "compiler/lowering/node_order.h"
+#include "compiler/passes/node_order.h"
 
 namespace onnxc {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/lowering/narrow.h"
+#include "compiler/ir/exact_storage.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
 

@@ -20,7 +20,7 @@
 #include <numeric>
 #include <set>
 
-#include "compiler/lowering/layout.h"
+#include "compiler/ir/layout.h"
 #include "compiler/ops/operator.h"
 #include "compiler/ops/tensor/gather.h"
 #include "compiler/passes/passes.h"

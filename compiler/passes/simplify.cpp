@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "compiler/lowering/layout.h"
+#include "compiler/ir/layout.h"
 #include "compiler/ops/operator.h"
 #include "compiler/passes/passes.h"
 

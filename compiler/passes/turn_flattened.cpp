@@ -11,8 +11,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "compiler/lowering/layout.h"
+#include "compiler/ir/layout.h"
 #include "compiler/ops/operator.h"
+#include "compiler/passes/assign_layouts.h"
 #include "compiler/passes/passes.h"
 
 namespace onnxc {

@@ -5,7 +5,7 @@
 //   conv<14, 2>(part, x, w, y, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1,
 //                               .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
 //
-// w packed: [group][ceil(cout_g / NR)][(ky * kw + kx) * cin_g + ci][NR] (compiler/lowering/pack.h); of float, or of a narrower type that is read as the same
+// w packed: [group][ceil(cout_g / NR)][(ky * kw + kx) * cin_g + ci][NR] (compiler/select/weights/pack.h); of float, or of a narrower type that is read as the same
 // floats (stored.hpp). conv<8, 2, true>: the last vector of a panel holds pairs (tile.hpp); the channels of a group are even then. A pixel is cin floats, x_pixel elements from the next; rows of pixels follow each other without gaps. Only cin, and cout, floats of a
 // pixel are touched.
 //

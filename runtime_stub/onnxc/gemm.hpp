@@ -2,7 +2,7 @@
 //
 //   gemm<14, 2>(part, a, w, y, {.m = 128, .n = 384, .k = 384, .lda = 384, .ldc = 384, .bias = w_bias}, Epilogue<Relu>{});
 //
-// b packed: [ceil(n / NR)][k][NR] with NR = NV * Vec::width, 64-byte aligned, zeros beyond n (compiler/lowering/pack.h); of float, or of a narrower type
+// b packed: [ceil(n / NR)][k][NR] with NR = NV * Vec::width, 64-byte aligned, zeros beyond n (compiler/select/weights/pack.h); of float, or of a narrower type
 // that is read as the same floats, whose results are the same then (stored.hpp). gemm<8, 2, true>: the last vector of a panel holds pairs, as tile.hpp has it; k is
 // even then, and there are no slices.
 //

@@ -5,7 +5,7 @@
 // for. So everything whose code depends on compiler flags lives in `namespace onnxc::inline ONNXC_ISA`: onnxc::gemm is onnxc::avx512_vnni::gemm to the
 // linker. What a unit's interface shows (Status, float16, the C ABI) is outside of it, the same for all.
 //
-// ONNXC_NO_XSIMD       no intrinsics: vectors of the compiler's own
+// ONNXC_NO_INTRINSICS       no intrinsics: vectors of the compiler's own
 // ONNXC_VECTOR_FLOATS  their width, whatever the machine has: 4, 8 or 16. Only without intrinsics.
 #pragma once
 
@@ -36,8 +36,8 @@
 #define ONNXC_APART            ONNXC_ONE_COPY
 #endif
 
-#if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_XSIMD)
-#error "ONNXC_VECTOR_FLOATS needs ONNXC_NO_XSIMD: with intrinsics the width is the machine's"
+#if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_INTRINSICS)
+#error "ONNXC_VECTOR_FLOATS needs ONNXC_NO_INTRINSICS: with intrinsics the width is the machine's"
 #endif
 
 #if defined(ONNXC_VECTOR_FLOATS)
@@ -77,7 +77,7 @@
 #else
 #define ONNXC_ISA_F16C
 #endif
-#if defined(ONNXC_NO_XSIMD)
+#if defined(ONNXC_NO_INTRINSICS)
 #define ONNXC_ISA_VECTORS _plain
 #else
 #define ONNXC_ISA_VECTORS _x

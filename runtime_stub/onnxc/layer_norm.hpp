@@ -57,7 +57,7 @@ ONNXC_INLINE float sum_of_squares(const float* y, int64_t n, float mean) {
 
 /// y = (v - mean) * factor * scale + bias
 ONNXC_INLINE void normalise(const float* v, float* y, const NormParams& p, Vec mean, Vec factor) {
-  auto at = [&](int64_t i, auto... lanes) ONNXC_LAMBDA_INLINE {
+  auto at = [&](int64_t i, auto... lanes) ONNXC_INLINE_LAMBDA {
     Vec d = (Vec::load(v + i, lanes...) - mean) * factor;
     if (p.scale != nullptr) d = d * Vec::load(p.scale + i, lanes...);
     if (p.bias != nullptr) d = d + Vec::load(p.bias + i, lanes...);

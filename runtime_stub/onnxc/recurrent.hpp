@@ -41,8 +41,8 @@ struct VectorMath {
     gemm_any<MR, NV>(Part{}, h, r.codes, out, {.m = rows, .n = columns, .k = depth, .lda = depth, .ldc = columns, .scales = r.scales});
   }
   static void activate(const scalar::ActivationParams& f, float* x, int64_t n) {
-    if (f.kind == scalar::Activation::sigmoid) return each(x, n, [](Vec v) ONNXC_LAMBDA_INLINE { return fn::sigmoid(v); });
-    if (f.kind == scalar::Activation::tanh) return each(x, n, [](Vec v) ONNXC_LAMBDA_INLINE { return fn::tanh(v); });
+    if (f.kind == scalar::Activation::sigmoid) return each(x, n, [](Vec v) ONNXC_INLINE_LAMBDA { return fn::sigmoid(v); });
+    if (f.kind == scalar::Activation::tanh) return each(x, n, [](Vec v) ONNXC_INLINE_LAMBDA { return fn::tanh(v); });
     scalar::PlainMath::activate(f, x, n);
   }
 

@@ -3,7 +3,7 @@
 //   T of the array       an element of column j is
 //   float                itself
 //   float16, bfloat16    widened, which is exact
-//   int8_t               float(code) * scales[j], rounded once: what the compiler has checked to be the weight (compiler/lowering/narrow.h)
+//   int8_t               float(code) * scales[j], rounded once: what the compiler has checked to be the weight (compiler/select/weights/stored.h)
 //
 //   const auto panel = panel_of(b, scales, i, k, NR);   // of an array of panels [k][NR]: a pointer, or Codes
 //   load(panel + s * NR, j)                             // Vec: the elements of row s from column j on
@@ -60,7 +60,7 @@ ONNXC_INLINE Raw load_raw(const T* p) {
 /// Vec::width integers of 16 bits. By name where g++ 12 takes a conversion of vectors apart.
 template <class T>
 ONNXC_INLINE IntVec load_unsigned(const T* p) {
-#if defined(__AVX2__) && !defined(ONNXC_NO_XSIMD)
+#if defined(__AVX2__) && !defined(ONNXC_NO_INTRINSICS)
   return {(IntVec::Raw)x86::widen_unsigned(load_raw<x86::Halves>(p))};
 #else
   return {(IntVec::Raw) __builtin_convertvector(load_raw<Halves>(p), IntVec::Unsigned)};
@@ -83,16 +83,16 @@ ONNXC_INLINE Vec widen_halves(IntVec code) {
 /// Vec::width elements from p on.
 ONNXC_INLINE Vec widen(const bfloat16* p) { return from_bits(detail::load_unsigned(p) << 16); }
 ONNXC_INLINE Vec widen(const float16* p) {
-#if defined(__F16C__) && defined(__AVX__) && !defined(ONNXC_NO_XSIMD)
+#if defined(__F16C__) && defined(__AVX__) && !defined(ONNXC_NO_INTRINSICS)
   return {x86::widen_halves(detail::load_raw<x86::Halves>(p))};
-#elif defined(__aarch64__) && !defined(ONNXC_NO_XSIMD)
+#elif defined(__aarch64__) && !defined(ONNXC_NO_INTRINSICS)
   return {vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(&p->bits)))};
 #else
   return detail::widen_halves(detail::load_unsigned(p));
 #endif
 }
 ONNXC_INLINE Vec widen(const int8_t* p) {
-#if defined(__SSE4_1__) && (defined(__AVX2__) || !defined(__AVX__)) && !defined(ONNXC_NO_XSIMD)
+#if defined(__SSE4_1__) && (defined(__AVX2__) || !defined(__AVX__)) && !defined(ONNXC_NO_INTRINSICS)
   if constexpr (Vec::width == 16) return to_float({x86::widen_bytes(detail::load_raw<x86::Bytes>(p))});
   else
     return to_float({x86::widen_bytes(

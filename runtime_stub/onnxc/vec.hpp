@@ -21,22 +21,21 @@
 //
 // fn::max and its like, with ONNX's rule for NaN, are in vfn.hpp.
 //
-// x86 from SSE4.1 on and AArch64 take intrinsics for what the vector extensions of GCC and Clang lack. Everything else, and -DONNXC_NO_XSIMD, takes
+// x86 from SSE4.1 on and AArch64 take intrinsics for what the vector extensions of GCC and Clang lack. Everything else, and -DONNXC_NO_INTRINSICS, takes
 // the extensions alone. Not xsimd: its batches are built by noexcept functions around calls that are not, so code that has no exceptions would need the
 // C++ library's handler for them, and its headers cost every unit half a second.
 #pragma once
 #include "base.hpp"
 
-#if defined(__SSE4_1__) && !defined(ONNXC_NO_XSIMD)
+#if defined(__SSE4_1__) && !defined(ONNXC_NO_INTRINSICS)
 #include "vec_x86.hpp"
-#elif defined(__aarch64__) && !defined(ONNXC_NO_XSIMD)
+#elif defined(__aarch64__) && !defined(ONNXC_NO_INTRINSICS)
 #include "vec_neon.hpp"
 #else
 #include "vec_plain.hpp"
 #endif
 
-#define ONNXC_UNROLL        _Pragma("GCC unroll 64")
-#define ONNXC_LAMBDA_INLINE __attribute__((always_inline))
+#define ONNXC_UNROLL _Pragma("GCC unroll 64")
 
 namespace onnxc::inline ONNXC_ISA {
 
@@ -69,7 +68,7 @@ ONNXC_INLINE Vec copysign(Vec magnitude, Vec sign) {
   return from_bits((bits(magnitude) & IntVec::all(INT32_MAX)) | (bits(sign) & IntVec::all(INT32_MIN)));
 }
 
-#if !defined(__aarch64__) || defined(ONNXC_NO_XSIMD)
+#if !defined(__aarch64__) || defined(ONNXC_NO_INTRINSICS)
 constexpr bool kHasLaneFma = false, kMaxKeepsNan = false;
 template <int lane>
 ONNXC_INLINE Vec fma_lane(Vec a, Vec b, Vec c) {
@@ -80,7 +79,7 @@ ONNXC_INLINE Vec max_or_nan(Vec a, Vec b) { return select(a == a, max(a, b), a);
 ONNXC_INLINE Vec min_or_nan(Vec a, Vec b) { return select(a == a, min(a, b), a); }
 #endif
 
-#if (!defined(__AVX2__) && !defined(__aarch64__)) || defined(ONNXC_NO_XSIMD)
+#if (!defined(__AVX2__) && !defined(__aarch64__)) || defined(ONNXC_NO_INTRINSICS)
 ONNXC_INLINE Vec pick(Vec low, Vec high, Vec index) {
   const IntVec lane = bits(index) & IntVec::all(2 * Vec::width - 1);
   float from[2 * Vec::width], to[Vec::width];
@@ -91,7 +90,7 @@ ONNXC_INLINE Vec pick(Vec low, Vec high, Vec index) {
 }
 #endif
 
-#if !defined(__AVX512F__) || defined(ONNXC_NO_XSIMD)
+#if !defined(__AVX512F__) || defined(ONNXC_NO_INTRINSICS)
 /// x * 2^n for whole n in [-252, 254]: in two steps, since 2^n alone may not be a float. Adding 1.5 * 2^23 leaves n in the low bits, and
 /// some bits where n is NaN: a conversion to int would not be defined there.
 ONNXC_INLINE Vec scale(Vec x, Vec n) {

@@ -168,7 +168,7 @@ inline constexpr float kLeastSigmoid = -87.3f;
 inline constexpr float kMostPower = 125.9f;
 }  // namespace detail
 
-#if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)
+#if defined(__AVX512F__) && !defined(ONNXC_NO_INTRINSICS)
 namespace detail {
 /// 2^(i/32)
 alignas(64) inline constexpr float kPowers[32] = {1.0f,        1.0218972f,  1.04427373f, 1.06714046f, 1.09050775f, 1.1143868f,  1.13878858f,

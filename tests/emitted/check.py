@@ -99,7 +99,7 @@ class Checks:
             folder = self.root / name / f"{target}_{form}"
             self.emit(model, folder / f"{name}.cpp", "--target", target, *(["--standalone"] if form != "beside" else []), *options)
             for compiler in self.compilers:
-                flags = [level, *march(target), *(["-I", str(self.runtime)] if form == "beside" else []), *(["-DONNXC_NO_XSIMD"] if form == "plain" else [])]
+                flags = [level, *march(target), *(["-I", str(self.runtime)] if form == "beside" else []), *(["-DONNXC_NO_INTRINSICS"] if form == "plain" else [])]
                 if options:
                     flags += ["-I", str(model.parent)]  # headers of custom operators
                 jobs.append((f"{name} for {target}, {form}", compiler, folder / f"{name}.cpp", folder / f"{compiler}.o", *flags))

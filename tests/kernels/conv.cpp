@@ -4,7 +4,7 @@
 #include <onnxc/conv_transpose.hpp>
 #include <onnxc/stem_winograd.hpp>
 
-#include "compiler/lowering/pack.h"
+#include "compiler/select/weights/pack.h"
 #include "conv_loop.hpp"
 
 using namespace onnxc;

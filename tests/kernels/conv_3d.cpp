@@ -3,7 +3,7 @@
 #include <onnxc/pool_3d.hpp>
 #include <onnxc/winograd.hpp>
 
-#include "compiler/lowering/pack.h"
+#include "compiler/select/weights/pack.h"
 #include "conv_loop.hpp"
 
 using namespace onnxc;

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "common.hpp"
-#include "compiler/lowering/pack.h"
+#include "compiler/select/weights/pack.h"
 
 using namespace onnxc;
 using namespace onnxc::test;

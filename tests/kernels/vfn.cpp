@@ -81,7 +81,7 @@ TEST_CASE("functions stay within their stated error") {
   check("sigmoid", sweep([](Vec x) { return fn::sigmoid(x); }, exact_sigmoid, -87.0f, 3e38f), 4.0);
   check("gate", sweep([](Vec x) { return fn::gate(x, x); }, exact_gate, -80.0f, 3e38f), 4.5);
   check("gate_exp2", sweep([&](Vec u) { return fn::gate_exp2(x_of(u), x_of(u), u); }, exact_gate_exp2, -3e38f, 115.0f), 4.5);
-#if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)  // the form that this machine does not take
+#if defined(__AVX512F__) && !defined(ONNXC_NO_INTRINSICS)  // the form that this machine does not take
   constexpr bool kOther = !kDivides;
   check("sigmoid, other form", sweep([](Vec x) { return fn::sigmoid<kOther>(x); }, exact_sigmoid, -87.0f, 3e38f), 4.0);
   check("gate, other form", sweep([](Vec x) { return fn::gate<kOther>(x, x); }, exact_gate, -80.0f, 3e38f), 4.5);
@@ -149,7 +149,7 @@ TEST_CASE("NaN and infinity pass through the functions as in C") {
   };
   check_gates([](Vec x) { return fn::sigmoid(x); }, [](Vec x, Vec y) { return fn::gate(x, y); },
               [](Vec x, Vec y, Vec u) { return fn::gate_exp2(x, y, u); });
-#if defined(__AVX512F__) && !defined(ONNXC_NO_XSIMD)
+#if defined(__AVX512F__) && !defined(ONNXC_NO_INTRINSICS)
   constexpr bool kOther = !kDivides;
   check_gates([](Vec x) { return fn::sigmoid<kOther>(x); }, [](Vec x, Vec y) { return fn::gate<kOther>(x, y); },
               [](Vec x, Vec y, Vec u) { return fn::gate_exp2<kOther>(x, y, u); });

@@ -3,7 +3,7 @@
 #include <onnxc/winograd_line.hpp>
 #include <onnxc/winograd_stride2.hpp>
 
-#include "compiler/lowering/pack.h"
+#include "compiler/select/weights/pack.h"
 #include "conv_loop.hpp"
 
 using namespace onnxc;

@@ -1,11 +1,11 @@
-#include "compiler/lowering/concurrent_steps.h"
+#include "compiler/lowering/threads/concurrent_steps.h"
 
 #include <catch2/catch.hpp>
 
 #include <string>
 #include <vector>
 
-#include "compiler/lowering/plan_memory.h"
+#include "compiler/lowering/memory/plan_memory.h"
 
 namespace onnxc {
 namespace {

@@ -1,4 +1,4 @@
-#include "compiler/lowering/interval_coloring.h"
+#include "compiler/lowering/memory/interval_coloring.h"
 
 #include <catch2/catch.hpp>
 
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "compiler/lowering/check_coloring.h"
+#include "compiler/lowering/memory/check_coloring.h"
 #include "tests/lowering/random_intervals.h"
 
 namespace onnxc {

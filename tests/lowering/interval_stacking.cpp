@@ -1,4 +1,4 @@
-#include "compiler/lowering/interval_stacking.h"
+#include "compiler/lowering/memory/interval_stacking.h"
 
 #include <catch2/catch.hpp>
 
@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "compiler/lowering/check_coloring.h"
+#include "compiler/lowering/memory/check_coloring.h"
 #include "tests/lowering/random_intervals.h"
 
 namespace onnxc {

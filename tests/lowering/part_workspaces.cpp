@@ -1,11 +1,11 @@
-#include "compiler/lowering/part_workspaces.h"
+#include "compiler/lowering/threads/part_workspaces.h"
 
 #include <catch2/catch.hpp>
 
 #include <vector>
 
 #include "compiler/ir/expr.h"
-#include "compiler/lowering/plan_memory.h"
+#include "compiler/lowering/memory/plan_memory.h"
 
 namespace onnxc {
 namespace {

@@ -1,4 +1,4 @@
-#include "compiler/lowering/plan_memory.h"
+#include "compiler/lowering/memory/plan_memory.h"
 
 #include <catch2/catch.hpp>
 
@@ -10,7 +10,7 @@
 
 #include "codegen/function.h"
 #include "codegen/interface.h"
-#include "compiler/lowering/align_shares.h"
+#include "compiler/lowering/threads/shared_offsets.h"
 #include "tests/lowering/random_intervals.h"
 #include "tools/driver/build_library.h"
 #include "tools/driver/unit_library.h"

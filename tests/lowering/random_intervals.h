@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "compiler/lowering/interval_coloring.h"
+#include "compiler/lowering/memory/interval_coloring.h"
 
 namespace onnxc {
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lowering/check_coloring.h"
-#include "compiler/lowering/interval_coloring.h"
+#include "compiler/lowering/memory/check_coloring.h"
+#include "compiler/lowering/memory/interval_coloring.h"
 #include "tests/memory/tool.h"
 
 namespace onnxc {

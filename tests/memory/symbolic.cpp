@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lowering/plan_memory.h"
+#include "compiler/lowering/memory/plan_memory.h"
 #include "compiler/onnxc.h"
 #include "tests/memory/tool.h"
 

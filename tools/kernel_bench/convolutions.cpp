@@ -17,7 +17,7 @@
 #include <onnxc/winograd_line.hpp>
 #include <onnxc/winograd_stride2.hpp>
 
-#include "compiler/lowering/pack.h"
+#include "compiler/select/weights/pack.h"
 #include "targets/target.h"
 #include "tools/kernel_bench/suite.h"
 #include "tools/kernel_bench/tile.h"
@@ -163,7 +163,7 @@ void add_depthwise_any(Suite& suite, Layer l) {
   });
 }
 
-/// 1x1 to `middle` channels, depthwise, 1x1: an inverted residual block of MobileNetV2. Bands as in compiler/ops/nn/conv_chain.cpp.
+/// 1x1 to `middle` channels, depthwise, 1x1: an inverted residual block of MobileNetV2. Bands as in compiler/select/islands/conv_chain.cpp.
 template <int SX>
 void add_chain(Suite& suite, int64_t side, int64_t cin, int64_t middle, int64_t cout) {
   const Layer inner{side, middle, middle, 3, SX, 1, middle};
@@ -276,7 +276,7 @@ void add_conv_3d(Suite& suite, int64_t depth, int64_t size, int64_t channels) {
             });
 }
 
-/// Blocks as in compiler/ops/nn/conv_winograd.cpp; the kernel is R x R.
+/// Blocks as in compiler/select/conv/conv_winograd.cpp; the kernel is R x R.
 template <int T, int R, int S, bool plain>
 void add_winograd(Suite& suite, const char* row, Layer l) {
   constexpr int64_t kPlainTiles = 3, kPoints = S == 1 ? T + R - 1 : 2 * T + 1, kPlanes = kPoints * kPoints,

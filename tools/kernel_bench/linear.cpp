@@ -9,7 +9,7 @@
 #include <onnxc/matmul.hpp>
 #include <onnxc/strassen.hpp>
 
-#include "compiler/lowering/pack.h"
+#include "compiler/select/weights/pack.h"
 #include "tools/kernel_bench/suite.h"
 #include "tools/kernel_bench/tile.h"
 

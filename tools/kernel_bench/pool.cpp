@@ -11,7 +11,7 @@
 #include <onnxc/scalar/resize.hpp>
 #include <onnxc/scalar/roi.hpp>
 
-#include "compiler/lowering/pack.h"
+#include "compiler/select/weights/pack.h"
 #include "tools/kernel_bench/suite.h"
 #include "tools/kernel_bench/tile.h"
 

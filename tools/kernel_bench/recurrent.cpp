@@ -3,7 +3,7 @@
 
 #include <onnxc/recurrent.hpp>
 
-#include "compiler/lowering/pack.h"
+#include "compiler/select/weights/pack.h"
 #include "tools/kernel_bench/suite.h"
 #include "tools/kernel_bench/tile.h"
 

@@ -112,7 +112,7 @@ class Data {
   std::size_t bytes_ = 0;
 };
 
-/// What one call does, as the operator that chooses the row states it to Lowering::consider. `bytes` below 0: all operands.
+/// What one call does, as the operator that chooses the row states it to KernelQuery::consider. `bytes` below 0: all operands.
 struct Work {
   double macs = 0, bytes = -1;
 };

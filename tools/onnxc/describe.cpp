@@ -5,7 +5,7 @@
 
 #include "compiler/budgets.h"
 #include "compiler/ir/origins.h"
-#include "compiler/lowering/plan_memory.h"
+#include "compiler/lowering/memory/plan_memory.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {

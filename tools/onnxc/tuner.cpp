@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/lowering/weights_budget.h"
+#include "compiler/select/weights_budget.h"
 #include "tools/onnxc/rounds.h"
 
 namespace onnxc {

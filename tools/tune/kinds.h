@@ -1,6 +1,6 @@
 // Which kernels to measure for a model, and what follows from their times.
 //
-// Nodes that are alike (lowering/signature.h) are one kind and get one decision. Each kind has finalists: the candidates that the cost model takes for less than three
+// Nodes that are alike (select/signature.h) are one kind and get one decision. Each kind has finalists: the candidates that the cost model takes for less than three
 // times as slow as the cheapest. Round r builds the whole model with the r-th finalist of every kind, so that as many rounds as the longest list measure all of them, each in its
 // place: with the caches as the steps before leave them, and with the copies that a candidate needs.
 #pragma once
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lowering/tuning.h"
+#include "compiler/select/tuning.h"
 
 namespace onnxc {
 

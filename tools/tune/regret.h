@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lowering/tuning.h"
+#include "compiler/select/tuning.h"
 
 namespace onnxc {
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "compiler/lowering/tuning.h"
+#include "compiler/select/tuning.h"
 
 namespace onnxc {
 

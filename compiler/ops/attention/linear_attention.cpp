@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/linear_attention.hpp"
 
 namespace onnxc {
@@ -72,7 +72,7 @@ double scale_of(const Node& node, int64_t dk) {
   return scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(dk));
 }
 
-void lower_linear_attention(Lowering& l) {
+void lower_linear_attention(KernelQuery& l) {
   const Heads heads = heads_of(l.node(), l.extents(0), l.extents(1));
   const int64_t window = l.node().integer("state_window", 0);
   const Dim dk = floor_div(l.extents(0)[2], heads.q), dv = floor_div(l.extents(2)[2], heads.kv);

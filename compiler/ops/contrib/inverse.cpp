@@ -1,8 +1,8 @@
 // com.microsoft.Inverse: of a batch of square matrices.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/inverse.hpp"
 
 namespace onnxc {
@@ -26,7 +26,7 @@ void evaluate_inverse(Evaluation& e) {
   });
 }
 
-void lower_inverse(Lowering& l) {
+void lower_inverse(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   const Dim n = x.extents.back();
   l.call("scalar_inverse")

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/custom/custom_operator.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 namespace {
@@ -82,7 +82,7 @@ void infer_custom(Inference& n) {
 }
 
 /// onnxc::Attribute{"name", value}, or {"name", list, count}
-Arg attribute_arg(Lowering& l, const std::string& name, const Attribute& value) {
+Arg attribute_arg(KernelQuery& l, const std::string& name, const Attribute& value) {
   auto arg = std::make_shared<ParamsArg>();
   arg->type = "onnxc::Attribute";
   arg->members.emplace_back("", TextArg{name});
@@ -112,7 +112,7 @@ Arg attribute_arg(Lowering& l, const std::string& name, const Attribute& value) 
   return arg;
 }
 
-Arg attributes_arg(Lowering& l) {
+Arg attributes_arg(KernelQuery& l) {
   auto list = std::make_shared<ParamsArg>();
   for (const auto& [name, value] : l.node().attributes) {
     if (name != kCustomText) list->members.emplace_back("", attribute_arg(l, name, value));
@@ -125,7 +125,7 @@ Arg attributes_arg(Lowering& l) {
   return all;
 }
 
-void lower_custom(Lowering& l) {
+void lower_custom(KernelQuery& l) {
   const CustomOperator custom = custom_operator(l.node());
   l.include(custom.include);
   for (const std::string& library : custom.libraries) l.link(library);

@@ -1,7 +1,7 @@
 // ImageDecoder: [bytes] -> [height, width, channels], an image in one of the formats of runtime_stub/onnxc/image. The run binds height and width.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 namespace {
@@ -20,7 +20,7 @@ void infer_image_decoder(Inference& n) {
   n.output(0, ElementType::U8, {height, width, channels});
 }
 
-void lower_image_decoder(Lowering& l) {
+void lower_image_decoder(KernelQuery& l) {
   for (const char* library : {"tiff", "webp", "png", "jpeg", "openjp2"}) l.link(library);
   const View x = l.in(0), y = l.out_address(0, false);
   l.call("decode_image")

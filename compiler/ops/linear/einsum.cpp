@@ -15,9 +15,9 @@
 #include <algorithm>
 #include <map>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/einsum.hpp"
 
 namespace onnxc {
@@ -218,7 +218,7 @@ void evaluate_einsum(Evaluation& e) {
   });
 }
 
-void lower_einsum(Lowering& l) {
+void lower_einsum(KernelQuery& l) {
   std::vector<Extents> in;
   for (int i = 0; i < l.node().own_inputs(); ++i) in.push_back(l.extents(i));
   const Loops loops = loops_of(l.node(), equation_of(l.graph(), l.node()), in);

@@ -5,16 +5,16 @@
 
 #include <cmath>
 
-#include "compiler/lowering/lowering.h"
-#include "compiler/lowering/narrow.h"
-#include "compiler/lowering/pack.h"
-#include "compiler/lowering/slicing.h"
-#include "compiler/lowering/tiles.h"
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/dispatch.h"
-#include "compiler/ops/linear/classifier.h"
-#include "compiler/ops/linear/fast_inner_product.h"
-#include "compiler/ops/linear/strassen.h"
+#include "compiler/ops/kernel_query.h"
+#include "compiler/select/islands/classifier.h"
+#include "compiler/select/product/fast_inner_product.h"
+#include "compiler/select/product/strassen.h"
+#include "compiler/select/slicing.h"
+#include "compiler/select/tiles.h"
+#include "compiler/select/weights/pack.h"
+#include "compiler/select/weights/stored.h"
 #include "runtime_stub/onnxc/scalar/matmul.hpp"
 
 namespace onnxc {
@@ -102,7 +102,7 @@ std::vector<std::pair<std::string, Arg>> gemm_params(const Product& p, Dim rows)
 }
 
 /// b constant, one matrix: packed once, read by all rows of a.
-void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
+void gemm_candidate(KernelQuery& l, const Product& p, Dim rows) {
   const TensorData& b = *l.constant(1);
   const double likely = likely_rows(p, rows);
   const TiledProduct product{.m = rows,
@@ -134,7 +134,7 @@ void gemm_candidate(Lowering& l, const Product& p, Dim rows) {
 }
 
 /// b constant, one matrix and large. The first axis of a stack is taken for samples; the rows of one matrix may be such themselves.
-void strassen_candidate(Lowering& l, const Product& p, Dim rows) {
+void strassen_candidate(KernelQuery& l, const Product& p, Dim rows) {
   if (p.a.size() < 3 || p.a[0] == Dim(0)) return;
   const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
   consider_strassen(l, {.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = static_cast<int64_t>(likely_rows(p, rows))},
@@ -147,7 +147,7 @@ void strassen_candidate(Lowering& l, const Product& p, Dim rows) {
 }
 
 /// The same by inner products in pairs. Where one row may come, weights stay within L2: from beyond it, one row reads them best in the order of gemv.
-void fast_inner_product_candidate(Lowering& l, const Product& p, Dim rows) {
+void fast_inner_product_candidate(KernelQuery& l, const Product& p, Dim rows) {
   const Dim sample = sample_rows(p);
   const int64_t n = p.n.value(), k = p.k.value();
   const bool any = !rows.is_constant() && (!sample.is_constant() || sample == Dim(1));
@@ -164,7 +164,7 @@ void fast_inner_product_candidate(Lowering& l, const Product& p, Dim rows) {
 }
 
 /// b constant, one matrix of so few columns that they would leave most lanes of a panel empty.
-void narrow_candidate(Lowering& l, const Product& p, Dim rows) {
+void narrow_candidate(KernelQuery& l, const Product& p, Dim rows) {
   const int64_t n = p.n.value(), k = p.k.value(), lanes = l.target().vector_floats;
   if (n > lanes / 4) return;
   const double row_macs =
@@ -183,7 +183,7 @@ void narrow_candidate(Lowering& l, const Product& p, Dim rows) {
 }
 
 /// Both operands known only when the model runs.
-void matmul_candidate(Lowering& l, const Product& p, const Extents& batch) {
+void matmul_candidate(KernelQuery& l, const Product& p, const Extents& batch) {
   const int64_t columns = p.n.is_constant() ? p.n.value() : 128;
   const Tile tile = choose_tile(l.target(), {.m = p.m, .n = columns, .k = p.k.is_constant() ? p.k.value() : 128});
   const double macs = known(element_count(batch)) * known(p.m) * known(p.n) * known(p.k);
@@ -213,7 +213,7 @@ void matmul_candidate(Lowering& l, const Product& p, const Extents& batch) {
   });
 }
 
-void lower_matmul(Lowering& l) {
+void lower_matmul(KernelQuery& l) {
   if (!l.absorbed().empty()) return lower_classifier(l);
   const Product p = product_of(l.extents(0), l.extents(1), [](const char*) {});
   Extents batch = l.output_type(0).extents;

@@ -1,6 +1,6 @@
 // What the classifiers of ai.onnx.ml share: labels, and how post_transform is named.
 #pragma once
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 

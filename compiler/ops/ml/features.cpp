@@ -169,7 +169,7 @@ std::optional<std::vector<ValueId>> decompose_normalizer(GraphBuilder& b, const 
   return std::vector{b.op("ai.onnx.ml.Normalizer", {x}, node.attributes)};
 }
 
-void lower_normalizer(Lowering& l) {
+void lower_normalizer(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   static constexpr const char* kNames[] = {"max", "l1", "l2"};
   l.call("scalar_normalizer")

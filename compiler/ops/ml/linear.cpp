@@ -82,7 +82,7 @@ std::optional<std::vector<ValueId>> decompose_linear_classifier(GraphBuilder& b,
 
 void infer_post_transform(Inference& n) { n.output(0, n.type(0)); }
 
-void lower_post_transform(Lowering& l) {
+void lower_post_transform(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   l.call("scalar_post_transform").tensor(y).tensor(x).params({{"post", post_transform_arg(l.node())}}).may_share(y, x).emit();
 }
@@ -95,7 +95,7 @@ void infer_class_scores(Inference& n) {
   n.output(1, ElementType::F32, {x[0], x[1] == Dim(1) ? Dim(2) : x[1]});
 }
 
-void lower_class_scores(Lowering& l) {
+void lower_class_scores(KernelQuery& l) {
   const View x = l.in(0), classes = l.out(0), y = l.out(1);
   l.call("scalar_class_scores").tensor(y).pointer(classes).tensor(x).params({{"post", post_transform_arg(l.node())}}).emit();
 }

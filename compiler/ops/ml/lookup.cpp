@@ -143,7 +143,7 @@ void infer_label_encoder(Inference& n) {
   n.output(0, e.values.type, n.extents(0));
 }
 
-void lower_label_encoder(Lowering& l) {
+void lower_label_encoder(KernelQuery& l) {
   const Encoding e = encoding_of(l.node());
   const Sorted s = sorted(e.keys);
   const View x = l.in(0), y = l.out(0);
@@ -203,7 +203,7 @@ std::optional<std::vector<ValueId>> decompose_one_hot_encoder(GraphBuilder& b, c
       b.op("ai.onnx.ml.OneHotEncoder", {b.op("Cast", {node.input(0)}, {{"to", static_cast<int64_t>(ElementType::I64)}})}, node.attributes)};
 }
 
-void lower_one_hot_encoder(Lowering& l) {
+void lower_one_hot_encoder(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   const TensorData cats = categories(l.node(), x.element);
   const Sorted s = sorted(cats, true);
@@ -238,7 +238,7 @@ void infer_dict_vectorizer(Inference& n) {
   n.output(0, value, {1, vocabulary(n.node(), key).count()});
 }
 
-void lower_dict_vectorizer(Lowering& l) {
+void lower_dict_vectorizer(KernelQuery& l) {
   const TensorData words = vocabulary(l.node(), l.type(0).element);
   const Sorted s = sorted(words, true);
   const PointerArg map = l.object(0);

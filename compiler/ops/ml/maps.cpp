@@ -18,7 +18,7 @@ void infer_zip_map(Inference& n) {
   n.output(0, Type::sequence({Type::Kind::Map, key, false, {}, {Type::tensor(ElementType::F32, {})}}));
 }
 
-void lower_zip_map(Lowering& l) {
+void lower_zip_map(KernelQuery& l) {
   View x = l.in(0);
   const ClassLabels labels = class_labels(l.node());
   const PointerArg keys = labels.strings.empty() ? l.weights("labels", ElementType::I64, labels.integers)
@@ -55,7 +55,7 @@ void infer_cast_map(Inference& n) {
   n.output(0, cast_to(n.node()), {1, length > 0 ? Dim(length) : n.fresh("entries")});
 }
 
-void lower_cast_map(Lowering& l) {
+void lower_cast_map(KernelQuery& l) {
   const PointerArg map = l.object(0);
   const View y = l.out_address(0, false);
   StepBuilder call = l.call("scalar_cast_map");

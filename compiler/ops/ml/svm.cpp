@@ -93,7 +93,7 @@ ValueId rows(GraphBuilder& b, ValueId x) {
   return b.rank(x) == 1 ? b.op("Unsqueeze", {x, b.integers({0})}) : x;
 }
 
-std::vector<std::pair<std::string, Arg>> svm_params(Lowering& l, const Model& m) {
+std::vector<std::pair<std::string, Arg>> svm_params(KernelQuery& l, const Model& m) {
   std::string kernel = m.kernel_type;
   std::ranges::transform(kernel, kernel.begin(), [](char c) { return static_cast<char>(c + 32); });
   std::vector<std::pair<std::string, Arg>> params{{"kernel", name_arg("onnxc::scalar::SvmKernel::" + kernel)},
@@ -119,7 +119,7 @@ std::optional<std::vector<ValueId>> decompose_regressor(GraphBuilder& b, const N
   return std::vector{b.op("ai.onnx.ml.SVMRegressor", {x}, node.attributes)};
 }
 
-void lower_regressor(Lowering& l) {
+void lower_regressor(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   l.call("scalar_svm_regressor")
       .tensor(y)
@@ -148,7 +148,7 @@ std::optional<std::vector<ValueId>> decompose_classifier(GraphBuilder& b, const 
   return std::vector{pick_labels(b, node, both[0]), both[1]};
 }
 
-void lower_classes(Lowering& l) {
+void lower_classes(KernelQuery& l) {
   const Model m = model_of(l.node());
   const View x = l.in(0), classes = l.out(0), y = l.out(1);
   std::vector<std::pair<std::string, Arg>> params{{"classes", dim_arg(m.classes)}};

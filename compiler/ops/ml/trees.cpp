@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/ml/classes.h"
 #include "compiler/ops/ml/forest.h"
 
@@ -52,13 +52,14 @@ void infer_regressor(Inference& n) {
 /// The arithmetic's type: ONNX Runtime's.
 ElementType number_type(ElementType x) { return x == ElementType::F64 ? ElementType::F64 : ElementType::F32; }
 
-PointerArg numbers(Lowering& l, const std::string& what, ElementType type, const std::vector<double>& values) {
+PointerArg numbers(KernelQuery& l, const std::string& what, ElementType type, const std::vector<double>& values) {
   if (type == ElementType::F64) return l.weights(what, type, values);
   return l.weights(what, type, std::vector<float>(values.begin(), values.end()));
 }
 
 /// The last arguments: Forest{...}, scores, has, TreeParams{...}
-void add_trees(StepBuilder& call, Lowering& l, const TreeTables& tables, int64_t targets, std::vector<std::pair<std::string, Arg>> params) {
+void add_trees(StepBuilder& call, KernelQuery& l, const TreeTables& tables, int64_t targets,
+               std::vector<std::pair<std::string, Arg>> params) {
   const ElementType type = number_type(l.type(0).element);
   std::vector<std::pair<std::string, Arg>> forest{{"nodes", l.weights("nodes", ElementType::I32, tables.nodes)},
                                                   {"thresholds", numbers(l, "thresholds", type, tables.thresholds)},
@@ -79,7 +80,7 @@ void add_trees(StepBuilder& call, Lowering& l, const TreeTables& tables, int64_t
   call.params(std::move(params)).emit();
 }
 
-View x_as_rows(Lowering& l) {
+View x_as_rows(KernelQuery& l) {
   View x = l.in(0);
   x.extents = as_rows(x.extents);
   return x;
@@ -107,7 +108,7 @@ Arg aggregate_of(const Node& node) {
   return name_arg(fmt::format("onnxc::scalar::TreeAggregate::{}", kNames[number]));
 }
 
-void lower_regressor(Lowering& l) {
+void lower_regressor(KernelQuery& l) {
   const View x = x_as_rows(l), y = l.out(0);
   const TreeTables tables = tables_of(l.node());
   StepBuilder call = l.call("scalar_tree_regressor");
@@ -130,7 +131,7 @@ void infer_classifier(Inference& n) {
   n.output(0, ElementType::String, {rows_of(n)[0]});
 }
 
-void lower_classes(Lowering& l) {
+void lower_classes(KernelQuery& l) {
   const View x = x_as_rows(l), scores = l.has_output(1) ? l.out(1) : View{}, classes = l.out(0);
   const TreeTables tables = tables_of(l.node());
   const int64_t count = class_labels(l.node()).count();

@@ -6,23 +6,23 @@
 
 #include <cmath>
 
-#include "compiler/lowering/lowering.h"
-#include "compiler/lowering/narrow.h"
-#include "compiler/lowering/pack.h"
-#include "compiler/lowering/slicing.h"
-#include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
-#include "compiler/ops/linear/classifier.h"
-#include "compiler/ops/linear/fast_inner_product.h"
-#include "compiler/ops/linear/strassen.h"
-#include "compiler/ops/nn/conv_call.h"
-#include "compiler/ops/nn/conv_chain.h"
-#include "compiler/ops/nn/conv_planar.h"
-#include "compiler/ops/nn/conv_scaled.h"
-#include "compiler/ops/nn/conv_stem.h"
-#include "compiler/ops/nn/conv_winograd.h"
-#include "compiler/ops/nn/row_sums.h"
-#include "compiler/ops/nn/stem_winograd.h"
+#include "compiler/ops/kernel_query.h"
+#include "compiler/select/conv/conv_call.h"
+#include "compiler/select/conv/conv_planar.h"
+#include "compiler/select/conv/conv_stem.h"
+#include "compiler/select/conv/conv_winograd.h"
+#include "compiler/select/conv/stem_winograd.h"
+#include "compiler/select/islands/classifier.h"
+#include "compiler/select/islands/conv_chain.h"
+#include "compiler/select/islands/conv_scaled.h"
+#include "compiler/select/islands/row_sums.h"
+#include "compiler/select/product/fast_inner_product.h"
+#include "compiler/select/product/strassen.h"
+#include "compiler/select/slicing.h"
+#include "compiler/select/tiles.h"
+#include "compiler/select/weights/pack.h"
+#include "compiler/select/weights/stored.h"
 #include "runtime_stub/onnxc/scalar/conv.hpp"
 
 namespace onnxc {
@@ -70,13 +70,13 @@ void evaluate_conv(Evaluation& e) {
 }
 
 /// The weights as `storage` says; `scales` gets a parameter where they have any.
-PointerArg stored_weights(Lowering& l, const pack::ConvShape& shape, const Tile& tile, const Storage& storage,
+PointerArg stored_weights(KernelQuery& l, const pack::ConvShape& shape, const Tile& tile, const Storage& storage,
                           std::vector<std::pair<std::string, Arg>>& scales) {
   return add_stored(l, conv_weights_name(l), conv_panels(l, shape, tile), shape.cin * shape.kh * shape.kw, shape.nr, storage,
                     storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape), scales);
 }
 
-std::vector<Storage> storages(Lowering& l, const ConvCall& c, const Tile& tile) {
+std::vector<Storage> storages(KernelQuery& l, const ConvCall& c, const Tile& tile) {
   return candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows);
 }
 
@@ -89,7 +89,7 @@ StoredKernel stored_kernel(const ConvCall& c, std::string_view row, const Tile& 
 }
 
 /// A 1x1 convolution as a product by the kernel of that row: gemm, gemv for one pixel, gemm_any for one pixel of each of so many images as only a run tells.
-void consider_product(Lowering& l, const ConvCall& c, const Tile& tile, std::string_view row) {
+void consider_product(KernelQuery& l, const ConvCall& c, const Tile& tile, std::string_view row) {
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin};
   const bool one_row = row == "gemv";
   consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, tile, product, row, one_row](const Storage& storage) {
@@ -108,7 +108,7 @@ void consider_product(Lowering& l, const ConvCall& c, const Tile& tile, std::str
   });
 }
 
-void consider_gemm(Lowering& l, const ConvCall& c) {
+void consider_gemm(KernelQuery& l, const ConvCall& c) {
   if (!is_product(c)) return;
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
   consider_product(l, c, choose_tile(l.target(), product), "gemm");
@@ -144,7 +144,7 @@ bool has_unrolled_rows(const ConvCall& c) {
   return c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] <= 2;
 }
 
-void consider_depthwise(Lowering& l, const ConvCall& c) {
+void consider_depthwise(KernelQuery& l, const ConvCall& c) {
   if (!is_depthwise(c)) return;
   const bool unrolled = has_unrolled_rows(c);
   const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes,
@@ -176,7 +176,7 @@ void consider_depthwise(Lowering& l, const ConvCall& c) {
 }
 
 /// Pairs of rows, and of columns the two beside them.
-void consider_depthwise_winograd(Lowering& l, const ConvCall& c) {
+void consider_depthwise_winograd(KernelQuery& l, const ConvCall& c) {
   if (!is_depthwise(c) || !has_depthwise_winograd(l.target(), c)) return;
   constexpr double kBegin = 20;                    // multiply-adds of vectors that two rows of one take to begin
   const double beside = 4 * c.cin < 1024 ? 0 : 2;  // what a pixel waits for L2, where the next is in another line of each page
@@ -201,7 +201,7 @@ void consider_depthwise_winograd(Lowering& l, const ConvCall& c) {
 }
 
 /// Pixels that are a part of a vector, with nothing between them.
-void consider_depthwise_narrow(Lowering& l, const ConvCall& c) {
+void consider_depthwise_narrow(KernelQuery& l, const ConvCall& c) {
   constexpr int64_t kVectors = 8;  // of a step, as in depthwise_narrow.hpp
   const int64_t lanes = l.target().vector_floats;
   if (!is_depthwise(c) || !has_unrolled_rows(c) || c.window.strides[1] != 1 || c.cin >= lanes || lanes % c.cin != 0) return;
@@ -223,7 +223,7 @@ void consider_depthwise_narrow(Lowering& l, const ConvCall& c) {
 }
 
 /// Groups that are a part of a vector, or one.
-void consider_grouped(Lowering& l, const ConvCall& c) {
+void consider_grouped(KernelQuery& l, const ConvCall& c) {
   const int64_t channels = c.cin / c.group, lanes = l.target().vector_floats;
   const bool odd_width = c.kw % 2 == 1 && c.kw <= 7;
   if (c.is_deep() || c.group == 1 || channels < 2 || c.cout != c.cin || lanes % channels != 0 || !odd_width || c.window.dilations[1] != 1 ||
@@ -243,7 +243,7 @@ void consider_grouped(Lowering& l, const ConvCall& c) {
 }
 
 /// A few output channels, with vectors along the input's.
-void consider_narrow(Lowering& l, const ConvCall& c) {
+void consider_narrow(KernelQuery& l, const ConvCall& c) {
   if (c.is_deep() || !is_narrow(c.cout, c.group) || c.taps() == 1) return;  // a product of so few steps for each sum is gemm's
   const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;
   l.consider("conv_narrow", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0, [&l, c, lanes] {
@@ -256,7 +256,7 @@ void consider_narrow(Lowering& l, const ConvCall& c) {
   });
 }
 
-void consider_direct(Lowering& l, const ConvCall& c) {
+void consider_direct(KernelQuery& l, const ConvCall& c) {
   const TiledProduct product{.m = c.pixels,
                              .n = c.cout / c.group,
                              .k = c.cin / c.group * c.taps(),
@@ -279,7 +279,7 @@ void consider_direct(Lowering& l, const ConvCall& c) {
   });
 }
 
-void lower_reference(Lowering& l) {
+void lower_reference(KernelQuery& l) {
   const Window window = conv_window(l.node(), l.extents(0), l.extents(1));
   const View x = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_conv");
@@ -294,7 +294,7 @@ void lower_reference(Lowering& l) {
       .emit();
 }
 
-void lower_conv(Lowering& l) {
+void lower_conv(KernelQuery& l) {
   if (!l.optimise() || !has_fast_conv(l.graph(), l.node())) {
     lower_reference(l);
     return l.apply_epilogue(l.result());

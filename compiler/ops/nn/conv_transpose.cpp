@@ -2,13 +2,13 @@
 // else takes the reference kernel. f16 and bf16 are computed in f32.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
-#include "compiler/lowering/pack.h"
-#include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
-#include "compiler/ops/nn/conv_call.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/nn/window.h"
+#include "compiler/select/conv/conv_call.h"
+#include "compiler/select/tiles.h"
+#include "compiler/select/weights/pack.h"
 #include "runtime_stub/onnxc/scalar/conv_transpose.hpp"
 
 namespace onnxc {
@@ -94,7 +94,7 @@ bool has_fast_kernel(const Graph& graph, const Node& node) {
   return !node.has_input(2) || graph.constant(node.input(2)) != nullptr;
 }
 
-void lower_reference(Lowering& l) {
+void lower_reference(KernelQuery& l) {
   const Window window = place(l.node(), l.extents(0), l.extents(1)).window;
   const View x = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_conv_transpose");
@@ -108,7 +108,7 @@ void lower_reference(Lowering& l) {
       .emit();
 }
 
-void lower_conv_transpose(Lowering& l) {
+void lower_conv_transpose(KernelQuery& l) {
   if (!l.optimise() || !has_fast_kernel(l.graph(), l.node())) {
     lower_reference(l);
     return l.apply_epilogue(l.result());

@@ -1,8 +1,8 @@
 // DeformConv: a convolution that samples where its second input says. Reference kernel, for any number of spatial axes.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/nn/window.h"
 #include "runtime_stub/onnxc/scalar/deform_conv.hpp"
 
@@ -65,7 +65,7 @@ void evaluate_deform_conv(Evaluation& e) {
   });
 }
 
-void lower_deform_conv(Lowering& l) {
+void lower_deform_conv(KernelQuery& l) {
   const Window window = read_window(l.node(), spatial(l.extents(0)), spatial(l.extents(1)));
   View in[5];
   for (int i = 0; i < 5; ++i) {

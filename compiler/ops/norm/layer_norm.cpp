@@ -5,9 +5,9 @@
 // casts, with what broadcasts as Mul and Add behind it.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/layer_norm.hpp"
 
 namespace onnxc {
@@ -111,7 +111,7 @@ void evaluate_layer_norm(Evaluation& e) {
   compute(e);
 }
 
-void lower_layer_norm(Lowering& l) {
+void lower_layer_norm(KernelQuery& l) {
   const Node& node = l.node();
   const View x = l.in(0), y = l.out(0);
   const int axis = axis_of(node, static_cast<int>(x.extents.size()));

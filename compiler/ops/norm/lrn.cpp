@@ -1,10 +1,10 @@
 // LRN: y = x / (bias + alpha / size * sum of squares over a window of `size` channels)^beta. The sums are a kernel, the rest is a Map.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/evaluate.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/lrn.hpp"
 
 namespace onnxc {
@@ -50,7 +50,7 @@ void evaluate_lrn(Evaluation& e) {
 }
 
 /// Channels-last images in one step.
-void lower_pixels(Lowering& l, const View& x, const View& y) {
+void lower_pixels(KernelQuery& l, const View& x, const View& y) {
   Dim pixels = y.extents[0];
   for (std::size_t axis = 2; axis < y.extents.size(); ++axis) pixels *= y.extents[axis];
   StepBuilder step = l.call("window_squares");
@@ -67,7 +67,7 @@ void lower_pixels(Lowering& l, const View& x, const View& y) {
   step.epilogue(l.epilogue(quotient(l.node(), y.element), {self})).macs(pixels * y.extents[1] * l.node().integer("size", 1)).emit();
 }
 
-void lower_lrn(Lowering& l) {
+void lower_lrn(KernelQuery& l) {
   const View x = l.in(0, l.out_layout(0)), y = l.out_any(0);
   if (l.optimise() && y.layout.channels_last && y.element == ElementType::F32) return lower_pixels(l, x, y);
   const DimList strides = y.strides();

@@ -1,8 +1,8 @@
 // MaxUnpool. Indices count in the tensor that the window's attributes give, also where output_shape asks for a larger one: so does ONNX's test.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/nn/window.h"
 #include "runtime_stub/onnxc/scalar/max_unpool.hpp"
 
@@ -41,7 +41,7 @@ void evaluate_max_unpool(Evaluation& e) {
   for_size(e.type(0), [&]<class T>() { e.check(scalar::max_unpool<T>(e.out<T>(), e.in<T>(0), e.in<int64_t>(1).data, shape)); });
 }
 
-void lower_max_unpool(Lowering& l) {
+void lower_max_unpool(KernelQuery& l) {
   const View x = l.in(0), indices = l.in(1), y = l.out(0);
   l.call("scalar_max_unpool").type(y.element).tensor(y).tensor(x).pointer(indices).dims(unpooled(l.node(), x.extents)).emit();
 }

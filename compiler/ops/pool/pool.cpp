@@ -4,15 +4,15 @@
 
 #include <optional>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
-#include "compiler/ops/nn/conv_call.h"
-#include "compiler/ops/nn/conv_chain.h"
-#include "compiler/ops/nn/conv_planar.h"
-#include "compiler/ops/nn/conv_stem.h"
-#include "compiler/ops/nn/stem_winograd.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/nn/window.h"
+#include "compiler/select/conv/conv_call.h"
+#include "compiler/select/conv/conv_planar.h"
+#include "compiler/select/conv/conv_stem.h"
+#include "compiler/select/conv/stem_winograd.h"
+#include "compiler/select/islands/conv_chain.h"
 #include "runtime_stub/onnxc/scalar/pool.hpp"
 
 namespace onnxc {
@@ -83,7 +83,7 @@ Dim taken(const Window& window, const Extents& y) {
   return n;
 }
 
-void lower_reference(Lowering& l) {
+void lower_reference(KernelQuery& l) {
   const Node& node = l.node();
   const Window window = window_of(node, l.extents(0));
   const View x = l.in(0), y = l.out(0);
@@ -116,7 +116,7 @@ PlanarUse planar_pool(const Graph& graph, const Node& node, int) {
   return window.strides[1] <= 2 ? PlanarUse{.reads = true, .writes = true} : PlanarUse{};
 }
 
-void lower_planar(Lowering& l) {
+void lower_planar(KernelQuery& l) {
   const Window window = window_of(l.node(), l.extents(0));
   const View x = l.in(0), y = l.out_any(0);
   StepBuilder step = l.call("max_pool_planar");
@@ -134,10 +134,10 @@ void lower_planar(Lowering& l) {
   step.epilogue(l.epilogue({.row_extents = {y.extents[0], y.extents[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}, step)).emit();
 }
 
-Sliding pool_sliding(Lowering& l) { return sliding(window_of(l.node(), l.extents(0)), l.extents(0), l.output_type(0).extents); }
+Sliding pool_sliding(KernelQuery& l) { return sliding(window_of(l.node(), l.extents(0)), l.extents(0), l.output_type(0).extents); }
 
 /// What the channels-last kernels are told.
-std::vector<std::pair<std::string, Arg>> pool_params(Lowering& l, const Sliding& s, Dim x_pixel, Dim y_pixel) {
+std::vector<std::pair<std::string, Arg>> pool_params(KernelQuery& l, const Sliding& s, Dim x_pixel, Dim y_pixel) {
   const bool average = l.node().op == "AveragePool";
   const Window window = s.plane();
   std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(s.n)},
@@ -193,8 +193,8 @@ std::vector<const Node*> absorbed_by_pool(const Surroundings& around, const Node
 }
 
 /// As many rows of the pool as leave the stem's, which they read, half of L2.
-void lower_stem_pool(Lowering& l) {
-  Lowering stem_part = l.of(*l.absorbed().front());
+void lower_stem_pool(KernelQuery& l) {
+  KernelQuery stem_part = l.of(*l.absorbed().front());
   const auto stem = stem_of(stem_part);
   ONNXC_CHECK(stem, "an absorbed stem has a kernel");
   const ConvCall& c = stem->call;
@@ -227,7 +227,7 @@ void lower_stem_pool(Lowering& l) {
   l.build_cheapest();
 }
 
-void lower_pool(Lowering& l) {
+void lower_pool(KernelQuery& l) {
   if (!l.optimise() || !has_fast_kernel(l.graph(), l.node())) {
     lower_reference(l);
     return l.apply_epilogue(l.result());

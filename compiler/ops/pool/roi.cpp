@@ -1,9 +1,9 @@
 // RoiAlign and MaxRoiPool: reference kernels. f16 and bf16 are computed in f32.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/roi.hpp"
 
 namespace onnxc {
@@ -61,7 +61,7 @@ void evaluate_roi_align(Evaluation& e) {
   });
 }
 
-void lower_roi_align(Lowering& l) {
+void lower_roi_align(KernelQuery& l) {
   const scalar::RoiAlignParams p = roi_align_params(l.node());
   const View x = l.in(0), rois = l.in(1), batch = l.in(2), y = l.out(0);
   l.call("scalar_roi_align")
@@ -93,7 +93,7 @@ void evaluate_max_roi_pool(Evaluation& e) {
   });
 }
 
-void lower_max_roi_pool(Lowering& l) {
+void lower_max_roi_pool(KernelQuery& l) {
   const View x = l.in(0), rois = l.in(1), y = l.out(0);
   l.call("scalar_max_roi_pool")
       .type(y.element)

@@ -2,9 +2,9 @@
 // GatherBlockQuantized are compositions, of which constant weights fold.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/quant/linear.h"
 #include "runtime_stub/onnxc/scalar/matmul_nbits.hpp"
 
@@ -86,7 +86,7 @@ void evaluate_matmul_nbits(Evaluation& e) {
   });
 }
 
-void lower_matmul_nbits(Lowering& l) {
+void lower_matmul_nbits(KernelQuery& l) {
   const Node& node = l.node();
   const int64_t n = node.integer("N", 0), k = node.integer("K", 0);
   const ElementType type = l.type(0).element;

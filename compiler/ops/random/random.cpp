@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/random/stream.h"
 
 namespace onnxc {
@@ -43,7 +43,7 @@ void infer_random(Inference& n) {
   n.output(0, type, std::move(y));
 }
 
-void lower_random(Lowering& l) {
+void lower_random(KernelQuery& l) {
   const bool normal = l.node().op.starts_with("RandomNormal");
   const auto number = [&](const char* attribute, float otherwise) { return static_cast<double>(l.node().number(attribute, otherwise)); };
   l.call(normal ? "scalar_random_normal" : "scalar_random_uniform")
@@ -66,7 +66,7 @@ void infer_multinomial(Inference& n) {
   n.output(0, type, {n.extents(0)[0], samples});
 }
 
-void lower_multinomial(Lowering& l) {
+void lower_multinomial(KernelQuery& l) {
   const View x = l.in(0);
   l.call("scalar_multinomial").tensor(l.out(0)).tensor(x).dim(l.node().integer("stream", 0)).emit();
 }

@@ -9,12 +9,12 @@
 #include <cmath>
 #include <iterator>
 
-#include "compiler/lowering/lowering.h"
-#include "compiler/lowering/narrow.h"
-#include "compiler/lowering/pack.h"
-#include "compiler/lowering/tiles.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/kernel_query.h"
+#include "compiler/select/tiles.h"
+#include "compiler/select/weights/pack.h"
+#include "compiler/select/weights/stored.h"
 #include "runtime_stub/onnxc/scalar/recurrent.hpp"
 
 namespace onnxc {
@@ -230,7 +230,7 @@ void evaluate_recurrence(Evaluation& e) {
 }
 
 /// Activations and the like, as text.
-std::vector<std::pair<std::string, Arg>> params_of(Lowering& l, const Kind& kind) {
+std::vector<std::pair<std::string, Arg>> params_of(KernelQuery& l, const Kind& kind) {
   const Node& node = l.node();
   const Extents &x = l.extents(0), &r = l.extents(1);
   const auto functions = activations_of(node, kind);
@@ -256,7 +256,7 @@ std::vector<std::pair<std::string, Arg>> params_of(Lowering& l, const Kind& kind
 }
 
 /// The call of either kind of kernel, whose r differs.
-void call_kernel(Lowering& l, const Kind& kind, StepBuilder& step, PointerArg r,
+void call_kernel(KernelQuery& l, const Kind& kind, StepBuilder& step, PointerArg r,
                  const std::vector<std::pair<std::string, Arg>>& scales = {}) {
   const ElementType type = l.type(0).element;
   const Extents x = l.extents(0);
@@ -315,7 +315,7 @@ std::vector<float> pack_scales(const std::vector<Columns>& matrices, std::span<c
   return packed;
 }
 
-void lower_recurrence(Lowering& l) {
+void lower_recurrence(KernelQuery& l) {
   const Kind& kind = kind_of(l.node().string("kind", ""));
   const ElementType type = l.type(0).element;
   const Dim work = l.extents(0)[0] * l.extents(0)[1] * element_count(l.extents(1));

@@ -114,13 +114,13 @@ std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const La
   }
 }
 
-bool epilogue_fits(const Lowering& l, const EpilogueShape& shape) {
+bool epilogue_fits(const KernelQuery& l, const EpilogueShape& shape) {
   const Node& node = l.node();
   const Extents& result = l.output_type(0).extents;
   for (int i = 0; i < node.epilogue_operands; ++i) {
     const ValueId v = node.inputs[static_cast<std::size_t>(node.own_inputs() + i)];
     const Extents& extents = l.graph()[v].type.extents;
-    // As Lowering::epilogue places them.
+    // As KernelQuery::epilogue places them.
     const bool image = shape.col_axes.size() == 1 && shape.col_axes[0] == 1 && result.size() >= 3 && extents.size() == result.size() &&
                        !l.graph()[v].constant;
     const Layout layout = !image ? Layout{} : extents == result ? l.out_layout(0) : Layout{true, extents[1]};

@@ -4,7 +4,7 @@
 //                                                 2. middle  1 x n x c                  -> [c]
 //   the same, channels-last:                      1. middle  1 x n*h*w x c              -> [c]
 #pragma once
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 
@@ -20,6 +20,6 @@ std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const La
                                                       const std::vector<int>& axes, bool keep);
 
 /// True when every operand of the node's epilogue has a form over `shape`.
-bool epilogue_fits(const Lowering& l, const EpilogueShape& shape);
+bool epilogue_fits(const KernelQuery& l, const EpilogueShape& shape);
 
 }  // namespace onnxc

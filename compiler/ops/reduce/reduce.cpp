@@ -10,9 +10,9 @@
 
 #include <algorithm>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/reduce/passes_over_axes.h"
 #include "compiler/ops/run_time_axes.h"
 #include "runtime_stub/onnxc/scalar/reduce.hpp"
@@ -272,7 +272,7 @@ const char* prologue_name(const Node& node, const char* none) {
   return prologue == "abs" ? "Magnitude" : prologue == "square" ? "Square" : prologue == "exp" ? "Exponential" : none;
 }
 
-void lower_scalar(Lowering& l) {
+void lower_scalar(KernelQuery& l) {
   const View x = l.in_any(0), y = l.out(0);
   const DimList strides = x.strides();
   const auto axes = reduced_axes(l.graph(), l.node());
@@ -303,7 +303,7 @@ void lower_scalar(Lowering& l) {
 }
 
 /// Reads x once for each pass; sums in between go to scratch memory.
-void lower_passes(Lowering& l, const std::vector<AxesPass>& passes, const View& x, const View& y) {
+void lower_passes(KernelQuery& l, const std::vector<AxesPass>& passes, const View& x, const View& y) {
   PointerArg from = x.pointer;
   for (std::size_t k = 0; k < passes.size(); ++k) {
     const AxesPass& p = passes[k];
@@ -332,7 +332,7 @@ void lower_passes(Lowering& l, const std::vector<AxesPass>& passes, const View& 
   l.apply_epilogue(y);
 }
 
-void lower_reduce(Lowering& l) {
+void lower_reduce(KernelQuery& l) {
   const auto known_axes = reduced_axes(l.graph(), l.node());
   if (!l.optimise() || !known_axes || l.type(0).element != ElementType::F32) {
     lower_scalar(l);

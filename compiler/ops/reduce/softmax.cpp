@@ -1,9 +1,9 @@
 // Softmax and LogSoftmax. f32 runs on vectors over the innermost axis in memory: the last one, or the channels of a channels-last image; other
 // axes are brought there and back. On f16 and bf16 each step of the specification's function body rounds, as its reference does.
 #include "runtime_stub/onnxc/scalar/softmax.hpp"
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 namespace {
@@ -49,7 +49,7 @@ Dim product(const Extents& extents, int first, int last) {
   return n;
 }
 
-void call_rows(Lowering& l, PointerArg x, PointerArg y, Dim rows, Dim n, Dim x_row, Dim y_row) {
+void call_rows(KernelQuery& l, PointerArg x, PointerArg y, Dim rows, Dim n, Dim x_row, Dim y_row) {
   y.writes = true;
   l.call(is_log(l.node()) ? "log_softmax" : "softmax")
       .pointer(x)
@@ -58,7 +58,7 @@ void call_rows(Lowering& l, PointerArg x, PointerArg y, Dim rows, Dim n, Dim x_r
       .emit();
 }
 
-void lower_softmax(Lowering& l) {
+void lower_softmax(KernelQuery& l) {
   const Extents& extents = l.extents(0);
   const int rank = static_cast<int>(extents.size()), axis = axis_of(l.node(), rank);
   const Dim outer = product(extents, 0, axis), n = rank == 0 ? Dim(1) : extents[static_cast<std::size_t>(axis)],

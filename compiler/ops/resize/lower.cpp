@@ -65,7 +65,7 @@ struct AxisArgs {
   bool stays = false;
 };
 constexpr const char* kAny = "onnxc::kAnyTaps";
-AxisArgs axis_args(Lowering& l, const ResizePlan& plan, const ResizedAxis* a, Dim extent) {
+AxisArgs axis_args(KernelQuery& l, const ResizePlan& plan, const ResizedAxis* a, Dim extent) {
   if (a == nullptr) return {params_arg({{"size", dim_arg(extent)}}), "1", 1, true};
   const ResizeTableArgs table = place_table(l, plan, *a);
   const bool held = table.taps.is_constant() && is_held(table.taps.value());
@@ -120,7 +120,7 @@ EpilogueShape planes_shape(const Extents& extents, std::size_t at) {
 }
 
 /// Of images that lie channels-last, `pixels`, or of row-major tensors.
-void lower_vectors(Lowering& l, const ResizePlan& plan, bool pixels) {
+void lower_vectors(KernelQuery& l, const ResizePlan& plan, bool pixels) {
   View from = pixels ? l.in_any(0) : l.in(0);
   const View y = pixels ? l.out_any(0) : l.out(0);
   const std::size_t end = from.extents.size();
@@ -153,7 +153,7 @@ void lower_vectors(Lowering& l, const ResizePlan& plan, bool pixels) {
 }
 
 /// One axis after the other, in the order of the plan.
-void lower_scalar(Lowering& l, const ResizePlan& plan) {
+void lower_scalar(KernelQuery& l, const ResizePlan& plan) {
   const View x = l.in(0), y = l.out(0);
   const ElementType type = x.element, weight = wide_weights(type) ? ElementType::F64 : ElementType::F32;
   View from = x;
@@ -194,14 +194,14 @@ void lower_scalar(Lowering& l, const ResizePlan& plan) {
   l.apply_epilogue(l.result());
 }
 
-bool takes_vectors(Lowering& l, const ResizePlan& plan) {
+bool takes_vectors(KernelQuery& l, const ResizePlan& plan) {
   return l.optimise() && l.type(0).element == ElementType::F32 &&
          std::ranges::none_of(plan.axes, [&](const ResizedAxis& a) { return reads_region(table_params(l.node(), a)); });
 }
 
 }  // namespace
 
-void lower_resize(Lowering& l) {
+void lower_resize(KernelQuery& l) {
   const ResizePlan plan = plan_resize(l.graph(), l.node());
   ONNXC_CHECK(!plan.axes.empty(), "a Resize that changes nothing is decomposed");
   const ElementType type = l.type(0).element;

@@ -1,6 +1,6 @@
 // The table of an axis: the sources of each position and their weights.
 #pragma once
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/resize/plan.h"
 
 namespace onnxc {
@@ -27,6 +27,6 @@ struct ResizeTableArgs {
   Arg weight_or_null() const { return weight ? Arg{*weight} : name_arg("nullptr"); }
 };
 /// The table among the weights, or a step that fills it in scratch memory.
-ResizeTableArgs place_table(Lowering& l, const ResizePlan& plan, const ResizedAxis& a);
+ResizeTableArgs place_table(KernelQuery& l, const ResizePlan& plan, const ResizedAxis& a);
 
 }  // namespace onnxc

@@ -13,7 +13,7 @@ void infer_optional(Inference& n) {
   if (type == nullptr) n.fail("has neither an input nor a type");
   n.output(0, Type::optional(*type));
 }
-void lower_optional(Lowering& l) {
+void lower_optional(KernelQuery& l) {
   if (!l.has(0)) {
     l.call("optional_empty").pointer(l.out_object(0)).emit();
   } else if (l.type(0).is_tensor()) {
@@ -27,7 +27,7 @@ void lower_optional(Lowering& l) {
 }
 
 void infer_has_element(Inference& n) { n.output(0, ElementType::Bool, {}); }
-void lower_has_element(Lowering& l) {
+void lower_has_element(KernelQuery& l) {
   if (l.has(0) && !l.type(0).is_tensor()) {
     const PointerArg x = l.object(0);
     l.call("optional_has_element").pointer(l.out(0)).pointer(x).emit();
@@ -43,7 +43,7 @@ void infer_get_element(Inference& n) {
   if (n.type(0).kind != Type::Kind::Optional) return n.output(0, n.type(0));
   n.output(0, told_by_run(n, element_of(n, 0, Type::Kind::Optional, "an optional")));
 }
-void lower_get_element(Lowering& l) {
+void lower_get_element(KernelQuery& l) {
   if (l.type(0).is_tensor()) return l.alias(0, 0);
   const PointerArg x = l.object(0);
   if (!l.output_type(0).is_tensor()) {

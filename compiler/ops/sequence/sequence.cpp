@@ -2,7 +2,7 @@
 // elements are those that all share, `@unknown` where they differ. What is taken out of one has extents that the run tells.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/sequence/sequence.h"
 
 namespace onnxc {
@@ -39,7 +39,7 @@ Type told_by_run(Inference& n, const Type& of_elements) {
   return Type::tensor(declared.element, std::move(extents));
 }
 
-void require_declared(Lowering& l, const Type& type) {
+void require_declared(KernelQuery& l, const Type& type) {
   for (std::size_t axis = 0; axis < type.extents.size(); ++axis) {
     if (type.extents[axis].is_constant())
       l.require({l.symbol(axis), type.extents[axis], Requirement::Kind::Equal,
@@ -47,7 +47,7 @@ void require_declared(Lowering& l, const Type& type) {
   }
 }
 
-StepBuilder& bind_extents(StepBuilder& step, const Lowering& l) {
+StepBuilder& bind_extents(StepBuilder& step, const KernelQuery& l) {
   for (std::size_t i = 0; i < l.node().binds.size(); ++i) step.binds(l.symbol(i));
   return step;
 }
@@ -64,7 +64,7 @@ void check_position(Inference& n, int i) {
 }
 
 /// A pointer to the position, or a null one.
-void position(Lowering& l, StepBuilder& step, int i) {
+void position(KernelQuery& l, StepBuilder& step, int i) {
   if (l.has(i)) step.pointer(l.in(i));
   else step.name("static_cast<const std::int64_t*>(nullptr)");
 }
@@ -81,7 +81,7 @@ void infer_empty(Inference& n) {
   if (!element || *element == ElementType::Undefined) n.fail(fmt::format("dtype {} does not exist", n.node().integer("dtype", 1)));
   n.output(0, Type::sequence(Type::unranked(*element)));
 }
-void lower_empty(Lowering& l) { l.call("sequence_empty").pointer(l.out_object(0)).emit(); }
+void lower_empty(KernelQuery& l) { l.call("sequence_empty").pointer(l.out_object(0)).emit(); }
 
 void infer_construct(Inference& n) {
   Type element = n.type(0);
@@ -92,7 +92,7 @@ void infer_construct(Inference& n) {
   }
   n.output(0, Type::sequence(std::move(element)));
 }
-void lower_construct(Lowering& l) {
+void lower_construct(KernelQuery& l) {
   const PointerArg y = l.out_object(0);
   l.call("sequence_empty").pointer(y).emit();
   PointerArg so_far = y;
@@ -116,7 +116,7 @@ void infer_insert(Inference& n) {
   check_position(n, 2);
   n.output(0, Type::sequence(holding(element, n.type(1))));
 }
-void lower_insert(Lowering& l) {
+void lower_insert(KernelQuery& l) {
   const PointerArg x = l.object(0);
   const View item = l.in(1);
   const PointerArg y = l.out_object(0);
@@ -131,7 +131,7 @@ void infer_erase(Inference& n) {
   check_position(n, 1);
   n.output(0, n.type(0));
 }
-void lower_erase(Lowering& l) {
+void lower_erase(KernelQuery& l) {
   const PointerArg x = l.object(0), y = l.out_object(0);
   StepBuilder step = l.call("sequence_erase");
   step.heap().pointer(y).pointer(x);
@@ -146,7 +146,7 @@ void infer_at(Inference& n) {
   const Type declared = element_of(n, 0, Type::Kind::Sequence, "a sequence");
   n.output(0, told_by_run(n, declared));
 }
-void lower_at(Lowering& l) {
+void lower_at(KernelQuery& l) {
   const PointerArg x = l.object(0);
   const View at = l.in(1), y = l.out_address(0, true);
   StepBuilder step = l.call("sequence_at");
@@ -159,7 +159,7 @@ void infer_length(Inference& n) {
   static_cast<void>(element_of(n, 0, Type::Kind::Sequence, "a sequence"));
   n.output(0, ElementType::I64, {});
 }
-void lower_length(Lowering& l) {
+void lower_length(KernelQuery& l) {
   const PointerArg x = l.object(0);
   l.call("sequence_length").pointer(l.out(0)).pointer(x).emit();
 }
@@ -186,7 +186,7 @@ void infer_split_to_sequence(Inference& n) {
   if (drops) element.erase(element.begin() + static_cast<std::ptrdiff_t>(axis));
   n.output(0, Type::sequence(Type::tensor(n.element(0), std::move(element))));
 }
-void lower_split_to_sequence(Lowering& l) {
+void lower_split_to_sequence(KernelQuery& l) {
   const View x = l.in(0);
   const int64_t given = l.node().integer("axis", 0), axis = given < 0 ? given + static_cast<int64_t>(x.extents.size()) : given;
   const PointerArg y = l.out_object(0);
@@ -219,7 +219,7 @@ void infer_concat_from_sequence(Inference& n) {
   for (int k = 0; k < rank; ++k) extents.push_back(n.fresh("joined"));
   n.output(0, element.element, std::move(extents));
 }
-void lower_concat_from_sequence(Lowering& l) {
+void lower_concat_from_sequence(KernelQuery& l) {
   const PointerArg x = l.object(0);
   const std::size_t rank = l.output_type(0).extents.size();
   const int64_t axis = joined_axis(l.node(), rank);

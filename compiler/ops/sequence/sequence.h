@@ -1,6 +1,6 @@
 // What operators on sequences and optionals share.
 #pragma once
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 
@@ -10,9 +10,9 @@ const Type& element_of(Inference& n, int i, Type::Kind kind, const char* what);
 /// rank, the model may state the result's.
 Type told_by_run(Inference& n, const Type& of_elements);
 /// Ends the run where the extents found are not the declared ones.
-void require_declared(Lowering& l, const Type& type);
+void require_declared(KernelQuery& l, const Type& type);
 /// The node's symbols as the kernel's last arguments.
-StepBuilder& bind_extents(StepBuilder& step, const Lowering& l);
+StepBuilder& bind_extents(StepBuilder& step, const KernelQuery& l);
 /// ONNX's number of an element type.
 Arg element_number(ElementType type);
 

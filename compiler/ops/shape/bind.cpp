@@ -8,7 +8,7 @@
 // An element beyond kFar is clamped: as an extent it is one that no tensor has, as a bound of a slice it means "to the end".
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/shape_arithmetic.h"
 
 namespace onnxc {
@@ -85,7 +85,7 @@ void infer_bind(Inference& n) {
   if (!value.constant && !value.elements) value.elements = std::move(elements);
 }
 
-void lower_bind(Lowering& l) {
+void lower_bind(KernelQuery& l) {
   const View x = l.in(0);
   DimList symbols;
   for (const std::string& symbol : l.node().binds) symbols.push_back(Dim::symbol(symbol));
@@ -94,14 +94,14 @@ void lower_bind(Lowering& l) {
 
 void infer_let(Inference&) {}
 
-void lower_let(Lowering& l) {
+void lower_let(KernelQuery& l) {
   const Dim value = parse_dim(std::get<std::vector<std::string>>(l.node().attributes.at("value")).at(0));
   l.let(Dim::symbol(l.node().binds.at(0)), value);
 }
 
 void infer_require(Inference&) {}
 
-void lower_require(Lowering& l) {
+void lower_require(KernelQuery& l) {
   const auto& texts = std::get<std::vector<std::string>>(l.node().attributes.at("extents"));
   l.require({parse_dim(texts.at(0)), parse_dim(texts.at(1)), static_cast<Requirement::Kind>(l.node().integer("kind", 0)),
              l.node().string("who", "")});
@@ -113,7 +113,7 @@ void infer_assume(Inference& n) {
 }
 
 /// The shape rule's onnxc.Require does it.
-void lower_assume(Lowering&) {}
+void lower_assume(KernelQuery&) {}
 
 }  // namespace
 

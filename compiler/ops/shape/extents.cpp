@@ -4,7 +4,7 @@
 //   s: i64[2] = onnxc.Extents() {elements = ["batch", "2*h + 1"], shape = [2], type = 7}
 #include "compiler/ops/shape_arithmetic.h"
 
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 
@@ -41,7 +41,7 @@ void infer_extents(Inference& n) {
   n.output_elements(0, std::move(elements));
 }
 
-void lower_extents(Lowering& l) {
+void lower_extents(KernelQuery& l) {
   const DimList& elements = *l.graph()[l.node().outputs[0]].elements;
   View y = l.out(0);
   constexpr std::size_t kMostOfCall = 2 * kMaxRank;  // what Ints holds

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/run_time_axes.h"
 
 namespace onnxc {
@@ -14,7 +14,7 @@ void copy_bytes(Evaluation& e) {
   e.output(0).strings = e.input(0).strings;
 }
 
-void lower_as_view(Lowering& l) { l.alias(0, 0); }
+void lower_as_view(KernelQuery& l) { l.alias(0, 0); }
 
 /// Elements of small tensors survive any change of shape.
 void pass_elements(Inference& n) {
@@ -184,7 +184,7 @@ void infer_unsqueeze(Inference& n) {
 
 // ---- Identity
 
-void lower_identity(Lowering& l) {
+void lower_identity(KernelQuery& l) {
   if (l.type(0).is_tensor()) l.alias(0, 0);
   else l.pass_object(0, 0);
 }

@@ -1,7 +1,7 @@
 // Shape and Size: extents as values. They are Dims, so that what is computed from them is known to the compiler; a kernel writes what remains.
 #include <algorithm>
 
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 namespace {
@@ -33,7 +33,7 @@ void evaluate_elements(Evaluation& e) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = e.input(0).shape[static_cast<std::size_t>(start) + i];
 }
 
-void lower_elements(Lowering& l) {
+void lower_elements(KernelQuery& l) {
   const auto& elements = l.graph()[l.node().outputs[0]].elements;
   ONNXC_CHECK(elements.has_value(), "Shape knows its elements");
   l.call("store_integers").pointer(l.out(0)).dims(*elements).emit();

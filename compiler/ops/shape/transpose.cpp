@@ -1,8 +1,8 @@
 // Transpose: y[i_perm[0], i_perm[1], ...] = x[i_0, i_1, ...]; without perm the axes are reversed.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/strided_copy.hpp"
 
 namespace onnxc {
@@ -44,7 +44,7 @@ void evaluate_transpose(Evaluation& e) {
   for_size(e.type(0), [&]<class T>() { strided_copy(Part{}, out, e.out<T>().data, to, e.in<T>(0).data, from); });
 }
 
-void lower_transpose(Lowering& l) {
+void lower_transpose(KernelQuery& l) {
   View x = l.in_any(0);
   const Extents& extents = l.output_type(0).extents;
   const DimList strides = x.strides();

@@ -98,7 +98,7 @@ void evaluate_dft(Evaluation& e) {
   });
 }
 
-void lower_dft(Lowering& l) {
+void lower_dft(KernelQuery& l) {
   const Form form = form_of(l.node());
   const Operands operands(l.graph(), l.node());
   const Extents& x = l.extents(0);

@@ -1,8 +1,8 @@
 // MelWeightMatrix: the bands of a mel spectrum as triangles over the bins of a one-sided spectrum.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/mel_weight_matrix.hpp"
 
 namespace onnxc {
@@ -34,7 +34,7 @@ void evaluate_mel_weight_matrix(Evaluation& e) {
   });
 }
 
-void lower_mel_weight_matrix(Lowering& l) {
+void lower_mel_weight_matrix(KernelQuery& l) {
   const View length = l.in(1), rate = l.in(2), low = l.in(3), high = l.in(4);
   l.call("scalar_mel_weight_matrix").tensor(l.out(0)).pointer(length).pointer(rate).pointer(low).pointer(high).emit();
 }

@@ -53,7 +53,7 @@ void evaluate_stft(Evaluation& e) {
   });
 }
 
-void lower_stft(Lowering& l) {
+void lower_stft(KernelQuery& l) {
   const Operands o(l.graph(), l.node());
   const Dim length = frame_length(o);
   const View x = l.in(0), y = l.out(0);

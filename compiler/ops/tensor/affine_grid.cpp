@@ -1,8 +1,8 @@
 // AffineGrid: where the pixels of an image of shape `size` come from under an affine map; GridSample reads there.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/affine_grid.hpp"
 
 namespace onnxc {
@@ -26,7 +26,7 @@ void evaluate_affine_grid(Evaluation& e) {
   for_float(e.type(0), [&]<class T>() { scalar::affine_grid(e.out<T>(), e.in<T>(0).data, e.node().integer("align_corners", 0) != 0); });
 }
 
-void lower_affine_grid(Lowering& l) {
+void lower_affine_grid(KernelQuery& l) {
   const View theta = l.in(0);
   l.call("scalar_affine_grid").tensor(l.out(0)).pointer(theta).name(l.node().integer("align_corners", 0) != 0 ? "true" : "false").emit();
 }

@@ -1,8 +1,8 @@
 // ArgMax, ArgMin: the index of the largest or smallest element along an axis. Hardmax: a one there and zeros elsewhere.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/arg_max.hpp"
 
 namespace onnxc {
@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, Arg>> params_of(const Extents& x, int first, 
           {"inner", dim_arg(product(last, static_cast<int>(x.size())))}};
 }
 
-void lower_arg(Lowering& l) {
+void lower_arg(KernelQuery& l) {
   const View x = l.in(0);
   const int axis = axis_of(l.node(), 0, static_cast<int>(x.extents.size()));
   auto params = params_of(x.extents, axis, axis + 1);
@@ -81,7 +81,7 @@ void evaluate_hardmax(Evaluation& e) {
   for_float(e.type(0), [&]<class T>() { scalar::hardmax(e.out<T>().data, e.in<T>(0).data, params); });
 }
 
-void lower_hardmax(Lowering& l) {
+void lower_hardmax(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   const auto [first, last] = row_axes(l.node(), static_cast<int>(x.extents.size()));
   l.call("scalar_hardmax").pointer(y).pointer(x).params(params_of(x.extents, first, last)).may_share(y, x).emit();

@@ -1,7 +1,7 @@
 // BitCast: the same bits as another type of the same width.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 namespace {
@@ -23,7 +23,7 @@ void evaluate_bit_cast(Evaluation& e) {
   }
 }
 
-void lower_bit_cast(Lowering& l) {
+void lower_bit_cast(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   l.call("scalar_bit_cast").pointer(y).pointer(x).dim(element_count(y.extents)).emit();
 }

@@ -68,7 +68,7 @@ void evaluate_col2im(Evaluation& e) {
   for_number(e.type(0), [&]<class T>() { scalar::col2im(e.out<T>(), e.in<T>(0).data, params); });
 }
 
-void lower_col2im(Lowering& l) {
+void lower_col2im(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   const Operands operands(l.graph(), l.node());
   const Geometry g = geometry_of(l.node(), DimList(y.extents.begin() + 2, y.extents.end()), operands.known(2));

@@ -1,8 +1,8 @@
 // CumSum and CumProd: running sums and products along an axis, which may be known only when the model runs.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/cumulative.hpp"
 
 namespace onnxc {
@@ -25,7 +25,7 @@ void evaluate_cumulative(Evaluation& e) {
   });
 }
 
-void lower_cumulative(Lowering& l) {
+void lower_cumulative(KernelQuery& l) {
   const View x = l.in(0), axis = l.in(1), y = l.out(0);
   l.call(l.node().is("CumProd") ? "scalar_cum_prod" : "scalar_cum_sum")
       .tensor(y)

@@ -1,8 +1,8 @@
 // Det: determinants of a batch of square matrices.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/det.hpp"
 
 namespace onnxc {
@@ -22,7 +22,7 @@ void evaluate_det(Evaluation& e) {
   for_float(e.type(0), [&]<class T>() { scalar::det(e.out<T>().data, e.in<T>(0).data, scratch.data(), e.output(0).count(), n); });
 }
 
-void lower_det(Lowering& l) {
+void lower_det(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   const Dim n = x.extents.back();
   l.call("scalar_det")

@@ -2,8 +2,8 @@
 // by it. Ratio and mode may be known only when the model runs.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/in_float.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/random/stream.h"
 
 namespace onnxc {

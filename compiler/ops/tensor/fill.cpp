@@ -48,7 +48,7 @@ void evaluate_eye_like(Evaluation& e) {
   for_type(e.output(0).type, [&]<class T>() { scalar::eye_like(e.out<T>(), e.node().integer("k", 0)); });
 }
 
-void lower_eye_like(Lowering& l) { l.call("scalar_eye_like").tensor(l.out(0)).dim(l.node().integer("k", 0)).emit(); }
+void lower_eye_like(KernelQuery& l) { l.call("scalar_eye_like").tensor(l.out(0)).dim(l.node().integer("k", 0)).emit(); }
 
 // ---- Range: start, start + delta, ... up to and without the limit.
 
@@ -149,7 +149,7 @@ void evaluate_range(Evaluation& e) {
   for_number(e.type(0), [&]<class T>() { scalar::range(e.out<T>(), e.in<T>(0), e.in<T>(2)); });
 }
 
-void lower_range(Lowering& l) {
+void lower_range(KernelQuery& l) {
   const View start = l.in(0), delta = l.in(2);
   l.call("scalar_range").tensor(l.out(0)).tensor(start).tensor(delta).emit();
 }

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "compiler/lowering/lowering.h"
-#include "compiler/lowering/narrow.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
+#include "compiler/select/weights/stored.h"
 #include "runtime_stub/onnxc/scalar/gather.hpp"
 
 namespace onnxc {
@@ -78,7 +78,7 @@ void evaluate_gather(Evaluation& e) {
 }
 
 /// The one index along the first axis as an extent that surely is one: a slice is a view. What a loop over slices is made of.
-std::optional<Dim> known_index(const Lowering& l) {
+std::optional<Dim> known_index(const KernelQuery& l) {
   const Value& indices = l.graph()[l.node().input(1)];
   if (indices.constant || !indices.elements || indices.elements->size() != 1 || !indices.type.extents.empty()) return std::nullopt;
   const Dim extent = l.extents(0)[0], given = indices.elements->front();
@@ -99,14 +99,14 @@ bool only_gathered(const Graph& graph, ValueId table) {
 
 /// How the rows of a table of constants are stored, each with a scale of its own: so tables are quantised, and the columns of a product that is tied to one.
 /// Never for time: what a run reads of a table is little.
-Storage table_storage(const Lowering& l) {
+Storage table_storage(const KernelQuery& l) {
   const TensorData* table = l.constant(0);
   const bool may = l.optimise() && table != nullptr && table->type == ElementType::F32 && table->count() > 0 &&
                    only_gathered(l.graph(), l.node().input(0));
   return may ? candidate_storages(l, {{table->as<float>(), table->shape[0], true}}, 1, 0).back() : Storage();
 }
 
-void lower_table(Lowering& l, const Storage& storage) {
+void lower_table(KernelQuery& l, const Storage& storage) {
   const std::span<const float> values = l.constant(0)->as<float>();
   const int64_t rows = l.constant(0)->shape[0], columns = static_cast<int64_t>(values.size()) / rows;
   const View indices = l.in(1), y = l.out(0);
@@ -118,7 +118,7 @@ void lower_table(Lowering& l, const Storage& storage) {
 }
 
 /// Channels of an image, pixel by pixel.
-void lower_channels_last(Lowering& l, const std::vector<int64_t>& channels) {
+void lower_channels_last(KernelQuery& l, const std::vector<int64_t>& channels) {
   constexpr int64_t kMostGroups = 8;  // a register for each, and one for each result
   const Extents &in = l.extents(0), &out = l.output_type(0).extents;
   const int64_t groups = interleaved_groups(channels, in[1].value());
@@ -136,7 +136,7 @@ void lower_channels_last(Lowering& l, const std::vector<int64_t>& channels) {
 }
 
 /// A shuffle of the channels of a row-major image: two axes that change places.
-void lower_interleaved_planes(Lowering& l, int64_t groups) {
+void lower_interleaved_planes(KernelQuery& l, int64_t groups) {
   const View x = l.in(0), y = l.out(0);
   const int64_t each = x.extents[1].value() / groups;
   DimList extents = x.extents, to = y.strides(), from = x.strides();
@@ -147,7 +147,7 @@ void lower_interleaved_planes(Lowering& l, int64_t groups) {
   l.copy(extents, y.pointer, to, x.pointer, from, y.element);
 }
 
-void lower_gather(Lowering& l) {
+void lower_gather(KernelQuery& l) {
   if (const auto channels = picked_channels(l.graph(), l.node()); channels && l.optimise()) {
     if (l.out_layout(0).channels_last) return lower_channels_last(l, *channels);
     if (const int64_t groups = interleaved_groups(*channels, l.extents(0)[1].value()); groups > 1)

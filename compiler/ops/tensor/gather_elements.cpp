@@ -1,8 +1,8 @@
 // GatherElements and GatherND: elements, or slices, picked by an index for each.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/gather_elements.hpp"
 
 namespace onnxc {
@@ -32,7 +32,7 @@ void evaluate_gather_elements(Evaluation& e) {
   });
 }
 
-void lower_gather_elements(Lowering& l) {
+void lower_gather_elements(KernelQuery& l) {
   const View x = l.in(0), indices = l.in(1);
   l.call("scalar_gather_elements")
       .tensor(l.out(0))
@@ -67,7 +67,7 @@ void evaluate_gather_nd(Evaluation& e) {
   });
 }
 
-void lower_gather_nd(Lowering& l) {
+void lower_gather_nd(KernelQuery& l) {
   const View x = l.in(0), indices = l.in(1);
   l.call("scalar_gather_nd").tensor(l.out(0)).tensor(x).tensor(indices).dim(l.node().integer("batch_dims", 0)).emit();
 }

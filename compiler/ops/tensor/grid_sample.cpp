@@ -1,8 +1,8 @@
 // GridSample: an image (of one, two or three spatial axes) read at the coordinates that a grid gives for each pixel of the result.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/grid_sample.hpp"
 
 namespace onnxc {
@@ -45,7 +45,7 @@ void evaluate_grid_sample(Evaluation& e) {
              [&]<class T>() { for_float(e.type(1), [&]<class G>() { scalar::grid_sample(e.out<T>(), e.in<T>(0), e.in<G>(1), params); }); });
 }
 
-void lower_grid_sample(Lowering& l) {
+void lower_grid_sample(KernelQuery& l) {
   constexpr const char* modes[] = {"nearest", "linear", "cubic"};
   constexpr const char* paddings[] = {"zeros", "border", "reflection"};
   const View x = l.in(0), grid = l.in(1), y = l.out(0);

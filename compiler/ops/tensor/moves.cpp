@@ -194,7 +194,7 @@ void evaluate_moves(Evaluation& e, MoveRule rule) {
 }
 
 /// Where the elements of an output lie already, if all of it does: a part of the input (Split, Slice), or parts that lie side by side (Concat).
-std::optional<View> find_in_inputs(Lowering& l, const std::vector<const Move*>& parts, const Extents& extents) {
+std::optional<View> find_in_inputs(KernelQuery& l, const std::vector<const Move*>& parts, const Extents& extents) {
   std::optional<View> found;
   for (const Move* move : parts) {
     if (move->input == Move::kFill) return std::nullopt;
@@ -212,7 +212,7 @@ std::optional<View> find_in_inputs(Lowering& l, const std::vector<const Move*>& 
   return found;
 }
 
-void lower_moves(Lowering& l, MoveRule rule) {
+void lower_moves(KernelQuery& l, MoveRule rule) {
   const Operands operands(l.graph(), l.node());
   const Moves moves = rule(operands);
   for (int output = 0; output < static_cast<int>(l.node().outputs.size()); ++output) {

@@ -8,7 +8,7 @@
 //
 // The moves of an operator cover each element of its outputs once.
 #pragma once
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 
@@ -53,14 +53,14 @@ void fill_around(Moves& moves, const Extents& output, const DimList& from, const
 /// To be called by the shape rule once all outputs have their types.
 void infer_moved_elements(Inference& inference, MoveRule rule);
 void evaluate_moves(Evaluation& evaluation, MoveRule rule);
-void lower_moves(Lowering& lowering, MoveRule rule);
+void lower_moves(KernelQuery& lowering, MoveRule rule);
 
 template <MoveRule rule>
 void evaluate_as(Evaluation& e) {
   evaluate_moves(e, rule);
 }
 template <MoveRule rule>
-void lower_as(Lowering& l) {
+void lower_as(KernelQuery& l) {
   lower_moves(l, rule);
 }
 

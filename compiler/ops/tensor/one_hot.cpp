@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/one_hot.hpp"
 
 namespace onnxc {
@@ -52,7 +52,7 @@ void evaluate_one_hot(Evaluation& e) {
   });
 }
 
-void lower_one_hot(Lowering& l) {
+void lower_one_hot(KernelQuery& l) {
   const View indices = l.in(0), values = l.in(2), y = l.out(0);
   l.call("scalar_one_hot").tensor(y).tensor(indices).tensor(values).dim(axis_of(l.node(), static_cast<int>(y.extents.size()))).emit();
 }

@@ -113,7 +113,7 @@ void evaluate_pad(Evaluation& e) {
   for_size(e.type(0), [&]<class T>() { e.check(scalar::pad<T>(e.out<T>(), e.in<T>(0), before, padding)); });
 }
 
-void lower_pad(Lowering& l) {
+void lower_pad(KernelQuery& l) {
   if (is_constant_mode(l.node())) return lower_moves(l, move_pad);
   const Pads pads = pads_of(Operands(l.graph(), l.node()));
   const View x = l.in(0);

@@ -1,8 +1,8 @@
 // ReverseSequence: the first part of each sequence of a batch in reverse, by its own length.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/reverse_sequence.hpp"
 
 namespace onnxc {
@@ -31,7 +31,7 @@ void evaluate_reverse_sequence(Evaluation& e) {
   });
 }
 
-void lower_reverse_sequence(Lowering& l) {
+void lower_reverse_sequence(KernelQuery& l) {
   const View x = l.in(0), lengths = l.in(1);
   const int rank = static_cast<int>(x.extents.size());
   l.call("scalar_reverse_sequence")

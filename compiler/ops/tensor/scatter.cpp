@@ -1,8 +1,8 @@
 // ScatterElements (once called Scatter), ScatterND, TensorScatter: the data with some elements replaced, in place where the data dies here.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/scatter.hpp"
 
 namespace onnxc {
@@ -53,7 +53,7 @@ void evaluate_scatter_elements(Evaluation& e) {
   });
 }
 
-void lower_scatter_elements(Lowering& l) {
+void lower_scatter_elements(KernelQuery& l) {
   const View x = l.in(0), indices = l.in(1), updates = l.in(2), y = l.out(0);
   l.call("scalar_scatter_elements")
       .tensor(y)
@@ -91,7 +91,7 @@ void evaluate_scatter_nd(Evaluation& e) {
   });
 }
 
-void lower_scatter_nd(Lowering& l) {
+void lower_scatter_nd(KernelQuery& l) {
   const View x = l.in(0), indices = l.in(1), updates = l.in(2), y = l.out(0);
   l.call("scalar_scatter_nd").tensor(y).tensor(x).tensor(indices).tensor(updates).name(reduction_name(l.node())).may_share(y, x).emit();
 }
@@ -131,7 +131,7 @@ void evaluate_tensor_scatter(Evaluation& e) {
   });
 }
 
-void lower_tensor_scatter(Lowering& l) {
+void lower_tensor_scatter(KernelQuery& l) {
   const View x = l.in(0), updates = l.in(1), y = l.out(0);
   if (l.has(2)) l.in(2);
   l.call("scalar_tensor_scatter")

@@ -1,7 +1,7 @@
 // Operators whose result has as many elements as the data says: NonZero, Compress, Unique, NonMaxSuppression. Their node binds the number.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 namespace {
@@ -14,7 +14,7 @@ void infer_nonzero(Inference& n) {
   n.output(0, ElementType::I64, {std::max<int64_t>(1, static_cast<int64_t>(x.size())), count});
 }
 
-void lower_nonzero(Lowering& l) {
+void lower_nonzero(KernelQuery& l) {
   const View x = l.in(0);
   l.call("scalar_nonzero").binds(l.symbol(0)).pointer(l.out(0)).tensor(x).emit();
 }
@@ -54,7 +54,7 @@ void infer_compress(Inference& n) {
   n.output(0, n.element(0), with_axis(x, axis, count));
 }
 
-void lower_compress(Lowering& l) {
+void lower_compress(KernelQuery& l) {
   const View x = l.in(0), condition = l.in(1);
   const Slices s = slices_of(x.extents, axis_of(l.node(), static_cast<int>(x.extents.size())));
   l.call("scalar_compress")
@@ -81,7 +81,7 @@ void infer_unique(Inference& n) {
   n.output(3, ElementType::I64, {count});
 }
 
-void lower_unique(Lowering& l) {
+void lower_unique(KernelQuery& l) {
   const View x = l.in(0);
   const Slices s = slices_of(x.extents, axis_of(l.node(), static_cast<int>(x.extents.size())));
   std::vector<Arg> out;
@@ -118,7 +118,7 @@ void infer_suppression(Inference& n) {
   n.output(0, ElementType::I64, {n.fresh("kept", 0, n.has(2) ? scores[0] * scores[1] * each : Dim(0)), 3});
 }
 
-void lower_suppression(Lowering& l) {
+void lower_suppression(KernelQuery& l) {
   const View boxes = l.in(0), scores = l.in(1);
   std::vector<Arg> limits;
   for (int i = 2; i < 5; ++i) limits.push_back(l.has(i) ? Arg(l.in(i).pointer) : Arg(NameArg{"nullptr"}));

@@ -2,8 +2,8 @@
 // attribute.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/top_k.hpp"
 
 namespace onnxc {
@@ -45,7 +45,7 @@ void evaluate_top_k(Evaluation& e) {
   if (e.has_output(1)) e.output(1) = std::move(indices);
 }
 
-void lower_top_k(Lowering& l) {
+void lower_top_k(KernelQuery& l) {
   const View x = l.in(0);
   const Extents extents = l.output_type(l.has_output(0) ? 0 : 1).extents;
   const auto out = [&](int i, const char* name, ElementType element) {

@@ -1,8 +1,8 @@
 // Trilu: the upper or lower triangle of matrices, from the k-th diagonal on; zeros elsewhere.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/trilu.hpp"
 
 namespace onnxc {
@@ -21,7 +21,7 @@ void evaluate_trilu(Evaluation& e) {
   });
 }
 
-void lower_trilu(Lowering& l) {
+void lower_trilu(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   if (l.has(1)) l.in(1);
   l.call("scalar_trilu")

@@ -1,8 +1,8 @@
 // com.microsoft.MurmurHash3: a hash of 32 bits of each element, strings or numbers.
 #include <fmt/format.h>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "runtime_stub/onnxc/scalar/text/murmur_hash.hpp"
 
 namespace onnxc {
@@ -29,7 +29,7 @@ void evaluate_murmur_hash(Evaluation& e) {
   else for_number(e.type(0), hash);
 }
 
-void lower_murmur_hash(Lowering& l) {
+void lower_murmur_hash(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   l.call("scalar_murmur_hash").pointer(y).tensor(x).arg(NumberArg{static_cast<double>(seed_of(l.node())), ElementType::U32}).emit();
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compiler/lowering/lowering.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/ml/classes.h"
 #include "compiler/ops/text/regex.h"
 #include "runtime_stub/onnxc/scalar/text/regex.hpp"
@@ -17,13 +17,15 @@ void need_strings(Inference& n) {
 
 scalar::Regex view(const RegexProgram& p) { return {p.code.data(), p.ranges.data(), static_cast<int64_t>(p.code.size() / 3)}; }
 
-std::vector<std::pair<std::string, Arg>> regex_params(Lowering& l, const RegexProgram& p) {
+std::vector<std::pair<std::string, Arg>> regex_params(KernelQuery& l, const RegexProgram& p) {
   return {{"code", l.weights("pattern", ElementType::I32, p.code)},
           {"ranges", l.weights("pattern", ElementType::I32, p.ranges)},
           {"size", dim_arg(view(p).size)}};
 }
 
-PointerArg room(Lowering& l, const RegexProgram& p) { return l.workspace("threads", ElementType::I64, scalar::regex_room(view(p).size)); }
+PointerArg room(KernelQuery& l, const RegexProgram& p) {
+  return l.workspace("threads", ElementType::I64, scalar::regex_room(view(p).size));
+}
 
 // ---- RegexFullMatch
 
@@ -44,7 +46,7 @@ void evaluate_regex_full_match(Evaluation& e) {
   scalar::regex_full_match(e.out<bool>().data, e.in<onnxc_string>(0), view(p), threads.data());
 }
 
-void lower_regex_full_match(Lowering& l) {
+void lower_regex_full_match(KernelQuery& l) {
   const RegexProgram p = pattern_of(l.node());
   const View x = l.in(0), y = l.out(0);
   l.call("scalar_regex_full_match").pointer(y).tensor(x).params(regex_params(l, p)).pointer(room(l, p)).emit();
@@ -81,7 +83,7 @@ void infer_tokenizer(Inference& n) {
   n.output(0, ElementType::String, std::move(y));
 }
 
-void lower_tokenizer(Lowering& l) {
+void lower_tokenizer(KernelQuery& l) {
   const Tokens tokens = tokens_of(l.node());
   const View x = l.in(0), y = l.out_address(0, false);
   l.call("scalar_tokenizer")

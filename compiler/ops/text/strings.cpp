@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/ml/classes.h"
 #include "runtime_stub/onnxc/scalar/text/cast.hpp"
 #include "runtime_stub/onnxc/scalar/text/concat.hpp"
@@ -39,7 +39,7 @@ void evaluate_cast_text(Evaluation& e) {
   }
 }
 
-void lower_cast_text(Lowering& l) {
+void lower_cast_text(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   if (x.element == ElementType::String) l.call("scalar_cast_from_strings").pointer(y).tensor(x).emit();
   else l.call("scalar_cast_to_strings").heap().pointer(y).tensor(x).emit();
@@ -68,7 +68,7 @@ void evaluate_string_concat(Evaluation& e) {
                                 integers(operand_strides(to_extents(e.input(1).shape), y))));
 }
 
-void lower_string_concat(Lowering& l) {
+void lower_string_concat(KernelQuery& l) {
   const View a = l.in(0), b = l.in(1), y = l.out(0);
   l.call("scalar_string_concat")
       .heap()
@@ -135,7 +135,7 @@ void evaluate_string_normalizer(Evaluation& e) {
   std::copy_n(y.begin(), count, e.out<onnxc_string>().data);
 }
 
-void lower_string_normalizer(Lowering& l) {
+void lower_string_normalizer(KernelQuery& l) {
   static constexpr const char* kNames[] = {"keep", "lower", "upper"};
   const Normalization n = normalization_of(l.node());
   const auto named = [](scalar::TextCase c) { return name_arg(fmt::format("onnxc::scalar::TextCase::{}", kNames[static_cast<int>(c)])); };
@@ -181,7 +181,7 @@ void evaluate_string_split(Evaluation& e) {
   if (e.has_output(1)) std::ranges::copy(counts, e.out<int64_t>(1).data);
 }
 
-void lower_string_split(Lowering& l) {
+void lower_string_split(KernelQuery& l) {
   const View x = l.in(0), y = l.out_address(0, false);
   const PointerArg counts = l.has_output(1) ? l.out(1).pointer : l.workspace("counts", ElementType::I64, element_count(x.extents));
   l.call("scalar_string_split")

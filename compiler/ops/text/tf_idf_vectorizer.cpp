@@ -5,8 +5,8 @@
 #include <map>
 #include <numeric>
 
-#include "compiler/lowering/lowering.h"
 #include "compiler/ops/dispatch.h"
+#include "compiler/ops/kernel_query.h"
 #include "compiler/ops/ml/classes.h"
 #include "runtime_stub/onnxc/scalar/tf_idf.hpp"
 
@@ -131,7 +131,7 @@ void evaluate_tf_idf(Evaluation& e) {
   });
 }
 
-void lower_tf_idf(Lowering& l) {
+void lower_tf_idf(KernelQuery& l) {
   const Pool p = read_pool(l.node());
   View x = l.in(0), y = l.out(0);
   x.extents = as_rows(x.extents);

@@ -1,0 +1,142 @@
+// An easy problem is solved by greedy placement (greedy_coloring.h), which meets the lower bound; for the others there is a complete search
+// (canonical_search.h).
+//
+//   offset                     Steps run to the right. `a` and `c` share bytes since they are never live at once;
+//     2 |   bbbbbb             `b` overlaps both in time and lies above both.
+//     1 |aaaa  cccc
+//       +----------- step
+//
+// 1. The problem falls apart at steps that no buffer crosses; the parts are independent, and only the highest matters. So none of them is
+//    improved below the highest lower bound.
+// 2. Each part is placed in a few greedy orders.
+// 3. Where these miss the bound, the search looks for a placement as low as the bound, then for ever higher ones halfway to what is known. A
+//    search that completes without one raises the bound.
+// 4. Where the search gave up, the greedy orders are varied.
+#include "compiler/lowering/memory/interval_coloring.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "compiler/lowering/memory/canonical_search.h"
+#include "compiler/lowering/memory/greedy_coloring.h"
+
+namespace onnxc {
+namespace {
+
+/// Groups of intervals that are connected through overlapping lifetimes, in the order of time.
+std::vector<std::vector<int>> split_in_time(std::span<const Interval> intervals) {
+  std::vector<int> by_first;
+  for (int i = 0; i < static_cast<int>(intervals.size()); ++i) {
+    if (is_live(intervals[i])) by_first.push_back(i);
+  }
+  std::ranges::stable_sort(by_first, {}, [&](int i) { return intervals[i].first; });
+  std::vector<std::vector<int>> groups;
+  int end = 0;
+  for (int i : by_first) {
+    if (groups.empty() || intervals[i].first >= end) groups.emplace_back();
+    groups.back().push_back(i);
+    end = groups.back().size() == 1 ? intervals[i].last : std::max(end, intervals[i].last);
+  }
+  return groups;
+}
+
+/// Intervals connected through overlapping lifetimes, and what is known of them.
+struct Part {
+  std::vector<int> ids;
+  std::vector<Interval> members;
+  std::vector<int64_t> offsets;
+  int64_t height = 0, bound = 0;
+  int64_t unit = 1;  // all heights of canonical placements are multiples of it: it divides all sizes, or else the offsets
+};
+
+/// The most bytes live in a step.
+int64_t most_live_bytes(std::span<const Interval> intervals) {
+  std::vector<std::pair<int, int64_t>> changes;  // ends come first, as they are negative
+  for (const Interval& i : intervals) {
+    changes.emplace_back(i.first, i.size);
+    changes.emplace_back(i.last, -i.size);
+  }
+  std::ranges::sort(changes);
+  int64_t live = 0, most = 0;
+  for (const auto& [step, bytes] : changes) most = std::max(most, live += bytes);
+  return most;
+}
+
+/// Every offset is a multiple of the smallest alignment, so sizes may be rounded up to it without loss.
+std::vector<Part> make_parts(std::span<const Interval> intervals) {
+  int64_t grain = std::numeric_limits<int64_t>::max();
+  for (const Interval& interval : intervals) {
+    if (is_live(interval)) grain = std::min(grain, std::max<int64_t>(interval.alignment, 1));
+  }
+  std::vector<Part> parts;
+  for (std::vector<int>& ids : split_in_time(intervals)) {
+    Part& part = parts.emplace_back();
+    int64_t common = 0, largest_alignment = 1;
+    for (int id : ids) {
+      const Interval& i = intervals[id];
+      part.members.push_back({(i.size + grain - 1) / grain * grain, i.first, i.last, std::max<int64_t>(i.alignment, 1)});
+      common = std::gcd(common, part.members.back().size);
+      largest_alignment = std::max(largest_alignment, i.alignment);
+    }
+    part.unit = common % largest_alignment == 0 ? common : grain;
+    part.bound = most_live_bytes(part.members);
+    part.ids = std::move(ids);
+  }
+  return parts;
+}
+
+/// Lowers a part to `target`, or as far as the effort goes.
+void search_part(Part& part, int64_t target, int64_t& effort) {
+  int64_t capacity = std::max(part.bound, target), lowest = capacity;  // below `lowest` there is nothing, or it was sought in vain
+  while (part.height > lowest && effort > 0) {
+    int64_t share = effort - effort / 2;
+    effort -= share;
+    SearchResult result = search_canonical(part.members, capacity, share);
+    effort += std::max<int64_t>(share, 0);
+    if (result.outcome == SearchOutcome::Found) {
+      part.offsets = std::move(result.offsets);
+      part.height = 0;
+      for (std::size_t i = 0; i < part.members.size(); ++i) part.height = std::max(part.height, part.offsets[i] + part.members[i].size);
+    } else {
+      lowest = (capacity / part.unit + 1) * part.unit;
+      if (result.outcome == SearchOutcome::Impossible) part.bound = std::max(part.bound, lowest);
+    }
+    capacity = lowest + (part.height - lowest) / 2;
+  }
+}
+
+/// Greedy orders, then the search, then greedy moves, until one of them meets the target or a proof ends it.
+void color_part(Part& part, int64_t target, int64_t& effort) {
+  const auto color = [&](GreedyEffort greedy_effort) {
+    GreedyColoring greedy = color_greedily(part.members, target, greedy_effort);
+    if (!part.offsets.empty() && greedy.height >= part.height) return;
+    part.offsets = std::move(greedy.offsets);
+    part.height = greedy.height;
+  };
+  color(GreedyEffort::Orders);
+  search_part(part, target, effort);
+  if (part.height > std::max(part.bound, target)) color(GreedyEffort::OrdersAndMoves);
+}
+
+}  // namespace
+
+Coloring color_intervals(std::span<const Interval> intervals, const ColoringOptions& options) {
+  std::vector<Part> parts = make_parts(intervals);
+  Coloring result;
+  result.offsets.assign(intervals.size(), 0);
+  for (const Part& part : parts) result.lower_bound = std::max(result.lower_bound, part.bound);
+  int64_t effort = options.effort;
+  for (Part& part : parts) {
+    const int64_t target = std::max(result.lower_bound, options.good_enough);
+    color_part(part, target, effort);
+    result.lower_bound = std::max(result.lower_bound, part.bound);
+    result.height = std::max(result.height, part.height);
+    for (std::size_t k = 0; k < part.ids.size(); ++k) result.offsets[part.ids[k]] = part.offsets[k];
+  }
+  return result;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,95 @@
+#include "compiler/lowering/memory/memory_goal.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "compiler/lowering/lower_graph.h"
+#include "compiler/lowering/memory/plan_memory.h"
+#include "compiler/lowering/threads/concurrent_steps.h"
+#include "compiler/lowering/threads/part_workspaces.h"
+#include "compiler/lowering/threads/shared_offsets.h"
+#include "compiler/select/weights/stored.h"
+#include "compiler/select/weights_budget.h"
+
+namespace onnxc {
+namespace {
+
+/// A way to lower.
+struct Way {
+  const Graph* graph;
+  Target target;
+  LowerOptions options;
+};
+
+Planned lower(const Way& way) {
+  Planned result;
+  result.program = lower_graph(*way.graph, way.target, way.options, &result.choices);
+  return result;
+}
+
+void plan(Planned& planned, const LowerOptions& options, MemoryGoal goal) {
+  if (options.optimise) alias_buffers(planned.program);
+  if (options.optimise && options.threads > 1) find_concurrent_steps(planned.program);
+  if (goal == MemoryGoal::Speed && options.optimise && options.threads > 1) keep_part_workspaces(planned.program, options.threads);
+  plan_memory(planned.program);
+  if (options.optimise && options.threads > 1) align_shares(planned.program, options.threads, goal == MemoryGoal::Speed);
+}
+
+/// Some kernels gain time by larger weights. Where they gain too much of that, others take their place: picks them. Gives a draft with the picks.
+Planned pick_within(Way& way, double most_times) {
+  way.options.draft = true;
+  Planned draft = lower(way);
+  if (const int64_t most = growth_limit(draft.program, draft.choices, most_times); weights_growth(draft.choices) > most) {
+    way.options.picks = picks_within(draft.choices, most);
+    draft = lower(way);
+  }
+  way.options.draft = false;
+  return draft;
+}
+
+/// With all weights as floats: which plan is taken does not depend on how they are stored.
+double plain_ns(const Planned& planned) {
+  double ns = predicted_ns(planned.program);
+  for (const Choice& choice : planned.choices) ns += chosen_kernel(choice).cost_ns - choice.candidates[choice.winner].cost_ns;
+  return ns;
+}
+
+}  // namespace
+
+const char* name(MemoryGoal goal) { return goal == MemoryGoal::Min ? "min" : goal == MemoryGoal::Balanced ? "balanced" : "speed"; }
+
+Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& target, const LowerOptions& options, double weights_growth) {
+  constexpr int64_t kLeastWorkspace = 16 << 10;
+  Way best{&forms[0], target, options};
+  best.options.storages = std::make_shared<KnownStorages>();
+  Planned draft = pick_within(best, weights_growth);
+  if (goal != MemoryGoal::Speed && options.optimise) {
+    plan(draft, options, goal);
+    const auto rank = [](const Planned& p) { return std::pair(likely_arena(p.program).bytes, plain_ns(p)); };
+    const double slowest = goal == MemoryGoal::Balanced ? 1.1 * plain_ns(draft) : std::numeric_limits<double>::infinity();
+    const bool has_concat = std::ranges::any_of(forms[0].nodes, [](const Node& node) { return node.is("Concat"); });
+    auto least = rank(draft);
+    for (const Graph& graph : forms) {
+      for (const bool parts_in_place : has_concat ? std::vector<bool>{true, false} : std::vector<bool>{true}) {
+        for (int64_t workspace = target.workspace_bytes(); workspace >= kLeastWorkspace; workspace /= 4) {
+          if (&graph == &forms[0] && parts_in_place && workspace == target.workspace_bytes()) continue;  // the first
+          Way way{&graph, target, options};
+          way.options.storages = best.options.storages;
+          way.target.workspace = workspace;
+          way.options.parts_in_place = parts_in_place;
+          draft = pick_within(way, weights_growth);
+          plan(draft, options, goal);
+          if (plain_ns(draft) > slowest || rank(draft) >= least) continue;
+          least = rank(draft);
+          best = std::move(way);
+        }
+      }
+    }
+  }
+  Planned result = lower(best);
+  plan(result, options, goal);
+  return result;
+}
+
+}  // namespace onnxc

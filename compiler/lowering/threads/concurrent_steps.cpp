@@ -1,0 +1,88 @@
+#include "compiler/lowering/threads/concurrent_steps.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace onnxc {
+namespace {
+
+constexpr double kLarge = 64;       // forks' worth, some 70 microseconds: two such steps are not run together
+constexpr std::size_t kMost = 128;  // steps of a group: a wait among so many costs nothing, and each is compared with all
+
+/// At sizes that are likely.
+double forks_worth(const Step& step) { return onnxc::forks_worth(likely_value(step.macs), likely_value(step.bytes)); }
+
+/// The channels of each pixel, or the elements, that a pointer may touch.
+std::optional<std::pair<int64_t, int64_t>> range_of(const Buffer& buffer, const PointerArg& p) {
+  if (p.reach == Dim(0) || !p.reach.is_constant() || !p.offset.is_constant() || !buffer.pixel_stride.is_constant()) return std::nullopt;
+  const int64_t pixel = buffer.pixel_stride.value();
+  if (pixel > 0 && p.offset.value() >= pixel) return std::nullopt;  // begins in another pixel
+  return std::pair(p.offset.value(), p.offset.value() + p.reach.value());
+}
+
+bool are_apart(const Program& program, const PointerArg& a, const PointerArg& b) {
+  if (root_of(program, a.buffer) != root_of(program, b.buffer)) return true;
+  if (a.buffer != b.buffer) return false;
+  const auto one = range_of(program[a.buffer], a), other = range_of(program[b.buffer], b);
+  return one && other && (one->second <= other->first || other->second <= one->first);
+}
+
+bool are_independent(const Program& program, const Step& a, const Step& b) {
+  bool independent = true;
+  for_each_pointer(a, [&](const PointerArg& p) {
+    for_each_pointer(b, [&](const PointerArg& q) { independent = independent && ((!p.writes && !q.writes) || are_apart(program, p, q)); });
+  });
+  return independent;
+}
+
+/// A call that cannot fail, tells no extents, and touches tensors alone.
+bool is_plain(const Program& program, const Step& step) {
+  bool plain = step.kind == Step::Kind::Call && !step.fallible && step.binds.empty();
+  for_each_pointer(step, [&](const PointerArg& p) { plain = plain && !program[root_of(program, p.buffer)].is_value; });
+  return plain;
+}
+
+/// Whether a group is worth a fork, or would be one already.
+bool is_worth_fork(std::span<const Step> group) {
+  double sum = 0, most = 0;
+  for (const Step& step : group) {
+    if (worth_sharing(step)) return true;
+    sum += forks_worth(step);
+    most = std::max(most, forks_worth(step));
+  }
+  return sum - most >= 1;  // what other threads take off the one with the largest
+}
+
+void find_concurrent(const Program& program, std::vector<Step>& steps) {
+  std::size_t first = 0;  // of the group
+  bool has_large = false;
+  const auto dissolve_if_small = [&](std::size_t last) {
+    if (is_worth_fork(std::span(steps).subspan(first, last - first))) return;
+    for (std::size_t k = first; k < last; ++k) steps[k].concurrent = false;
+  };
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    Step& step = steps[i];
+    for (auto& block : step.blocks) find_concurrent(program, block);
+    const bool is_large = forks_worth(step) >= kLarge;
+    const auto group = std::span<const Step>(steps).subspan(first, i - first);
+    step.concurrent = i > 0 && group.size() < kMost && is_plain(program, step) && is_plain(program, steps[first]) &&
+                      !(is_large && has_large) &&
+                      std::ranges::all_of(group, [&](const Step& other) { return are_independent(program, other, step); });
+    if (step.concurrent) {
+      has_large = has_large || is_large;
+      continue;
+    }
+    dissolve_if_small(i);
+    first = i;
+    has_large = is_large;
+  }
+  dissolve_if_small(steps.size());
+}
+
+}  // namespace
+
+void find_concurrent_steps(Program& program) { find_concurrent(program, program.steps); }
+
+}  // namespace onnxc

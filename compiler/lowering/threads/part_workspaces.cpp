@@ -1,0 +1,65 @@
+#include "compiler/lowering/threads/part_workspaces.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "compiler/ir/element_type.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kPage = 4096;  // bytes: what one thread writes, the prefetchers of others do not touch
+
+int64_t bytes_of_part(const Program& program, const PointerArg& p) {
+  return p.part_stride.value() * held_bits(program[p.buffer].element) / 8;
+}
+
+/// Whether this is scratch of a known size, of a buffer that nothing else touches.
+bool is_private(const std::vector<int>& steps, const PointerArg& p) {
+  return p.part_stride.is_constant() && p.part_stride.value() > 0 && steps[static_cast<std::size_t>(p.buffer)] == 1;
+}
+
+}  // namespace
+
+void keep_part_workspaces(Program& program, int threads) {
+  std::vector<int> steps(program.buffers.size(), 0);  // that touch each buffer
+  for_each_step(std::as_const(program.steps), [&](const Step& step, int) {
+    std::vector<BufferId> touched;
+    for_each_pointer(step, [&](const PointerArg& p) {
+      if (std::ranges::find(touched, p.buffer) == touched.end()) touched.push_back(p.buffer);
+    });
+    for (BufferId id : touched) ++steps[static_cast<std::size_t>(id)];
+  });
+  const auto kept = static_cast<BufferId>(program.buffers.size());
+  std::map<BufferId, int64_t> places;  // bytes into the memory of a part
+  int64_t part_bytes = 0;
+  for_each_step(std::as_const(program.steps), [&](const Step& step, int) {
+    int64_t end = 0;
+    for_each_pointer(step, [&](const PointerArg& p) {
+      if (is_private(steps, p) && places.emplace(p.buffer, end).second) end += bytes_of_part(program, p);
+    });
+    part_bytes = std::max(part_bytes, (end + kPage - 1) / kPage * kPage);
+  });
+  if (places.empty()) return;
+  program.buffers.push_back({.name = "scratch of each part",
+                             .place = Buffer::Place::Arena,
+                             .element = ElementType::F32,
+                             .extents = {part_bytes / 4 * threads},
+                             .bytes = part_bytes * threads});
+  for_each_step(program.steps, [&](Step& step, int) {
+    for_each_pointer(step, [&](PointerArg& p) {
+      const auto place = places.find(p.buffer);
+      if (place == places.end()) return;
+      const ElementType element = program[p.buffer].element;
+      const int64_t size = held_bits(element) / 8;
+      p.buffer = kept;
+      p.as = element;
+      p.offset += place->second / size;
+      p.part_stride = part_bytes / size;
+    });
+  });
+}
+
+}  // namespace onnxc

@@ -1,0 +1,236 @@
+// A line that another processor wrote last comes from that one's cache before it is written again: 16 to 30 ns for each of many at once, where both have no cache in common.
+// Tensors of one size in one place are shared alike, and so are those of any size with one middle by two threads:
+//
+//   offset     Thread 0 writes x below its middle and thread 1 above; so they do y, which takes memory of x afterwards.
+//     3 | 1        At the lowest place, all of y would be where thread 0 wrote;
+//     2 | 1  1     in the middle nothing changes hands.
+//     1 | 0  0
+//     0 | 0
+//       +-x--y---- step
+//
+// Intervals are moved one by one to where they cost least: large ones first, first from nothing, then from what is there.
+#include "compiler/lowering/threads/shared_offsets_search.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kUnplaced = -1;
+constexpr int kPasses = 4;
+constexpr std::size_t kMost = 300;    // intervals: a search takes time with their square
+constexpr std::size_t kNearest = 20;  // intervals before and after one, and largest of all, beside which places for it are looked for
+
+struct Piece {
+  int64_t begin, end;
+  int interval;
+};
+
+class Aligner {
+ public:
+  Aligner(std::span<const Interval> intervals, std::span<const Sharing> sharing, int64_t height)
+      : intervals_(intervals), sharing_(sharing), height_(height), rank_(intervals.size()), offsets_(intervals.size()) {
+    for (int i = 0; i < static_cast<int>(intervals.size()); ++i) {
+      if (is_live(at(i))) by_time_.push_back(i);
+    }
+    std::ranges::stable_sort(by_time_, {}, [&](int i) { return at(i).first; });
+    by_size_ = by_time_;
+    std::ranges::stable_sort(by_size_, std::greater{}, [&](int i) { return at(i).size; });
+    for (std::size_t k = 0; k < by_time_.size(); ++k) rank_[static_cast<std::size_t>(by_time_[k])] = k;
+  }
+
+  /// Places all from nothing; false where one finds no room.
+  bool place_all(std::vector<int64_t>& offsets) {
+    for (int i : by_time_) offset(i) = kUnplaced;
+    for (int i : by_size_) {
+      offset(i) = best_place(i);
+      if (offset(i) == kUnplaced) return false;
+    }
+    improve();
+    offsets = offsets_;
+    return true;
+  }
+  /// Moves what is placed.
+  void improve(std::vector<int64_t>& offsets) {
+    offsets_ = offsets;
+    improve();
+    offsets = offsets_;
+  }
+  int64_t total(std::span<const int64_t> offsets) {
+    offsets_.assign(offsets.begin(), offsets.end());
+    int64_t sum = 0;
+    for (int i : by_time_) sum += fetched(i);
+    return sum;
+  }
+
+ private:
+  const Interval& at(int i) const { return intervals_[static_cast<std::size_t>(i)]; }
+  int64_t& offset(int i) { return offsets_[static_cast<std::size_t>(i)]; }
+  int64_t offset(int i) const { return offsets_[static_cast<std::size_t>(i)]; }
+  int64_t parts(int i) const { return std::clamp<int64_t>(sharing_[static_cast<std::size_t>(i)].parts, 1, at(i).size); }
+  /// The away-th interval before (`step` = -1) or after (1) interval i, runs following one another.
+  int neighbour(int i, int step, std::size_t away) const {
+    const std::size_t n = by_time_.size(), k = rank_[static_cast<std::size_t>(i)];
+    return by_time_[step < 0 ? (k + n - away) % n : (k + away) % n];
+  }
+
+  /// Who has the bytes of an interval before or after it; bytes that no other ever has are left out.
+  std::vector<Piece> neighbours(int i, int step) const {
+    std::vector<Piece> found, left{{offset(i), offset(i) + at(i).size, -1}}, rest;
+    for (std::size_t away = 1; away < by_time_.size() && !left.empty(); ++away) {
+      const int other = neighbour(i, step, away);
+      const int64_t begin = offset(other), end = begin + at(other).size;
+      if (begin == kUnplaced || end <= left.front().begin || begin >= left.back().end) continue;
+      rest.clear();
+      for (const Piece& p : left) {
+        const int64_t from = std::max(p.begin, begin), to = std::min(p.end, end);
+        if (from >= to) {
+          rest.push_back(p);
+          continue;
+        }
+        found.push_back({from, to, other});
+        if (p.begin < from) rest.push_back({p.begin, from, -1});
+        if (to < p.end) rest.push_back({to, p.end, -1});
+      }
+      left.swap(rest);
+    }
+    return found;
+  }
+
+  /// The share of interval i that a byte belongs to, and where the share ends.
+  std::pair<int64_t, int64_t> share_at(int i, int64_t byte) const {
+    const int64_t count = parts(i), size = at(i).size;
+    const auto end = [&](int64_t share) { return offset(i) + size / count * (share + 1) + size % count * (share + 1) / count; };
+    int64_t share = (byte - offset(i)) / (size / count + 1);
+    while (end(share) <= byte) ++share;
+    return {share, end(share)};
+  }
+
+  /// Bytes that a thread has to fetch before it writes its share of interval i: the most of all threads.
+  int64_t fetched(int i) const {
+    std::vector<int64_t> bytes(static_cast<std::size_t>(parts(i)), 0);
+    for (const Piece& piece : neighbours(i, -1)) {
+      for (int64_t from = piece.begin; from < piece.end;) {
+        const auto [self, self_end] = share_at(i, from);
+        const auto [other, other_end] = share_at(piece.interval, from);
+        const int64_t to = std::min({piece.end, self_end, other_end});
+        if (self != other || (other > 0 && sharing_[static_cast<std::size_t>(piece.interval)].gathered))
+          bytes[static_cast<std::size_t>(self)] += to - from;
+        from = to;
+      }
+    }
+    return std::ranges::max(bytes);
+  }
+
+  /// What it costs that interval i lies at a place, against its not being there at all.
+  int64_t cost(int i, int64_t place) {
+    offset(i) = place;
+    std::vector<int> later;
+    for (const Piece& p : neighbours(i, 1)) {
+      if (std::ranges::find(later, p.interval) == later.end()) later.push_back(p.interval);
+    }
+    int64_t sum = fetched(i);
+    for (int c : later) sum += fetched(c);
+    offset(i) = kUnplaced;
+    for (int c : later) sum -= fetched(c);
+    return sum;
+  }
+
+  /// Those placed that are live in some step of interval i.
+  std::vector<int> live_with(int i) const {
+    std::vector<int> found;
+    std::ranges::copy_if(by_time_, std::back_inserter(found),
+                         [&](int c) { return c != i && offset(c) != kUnplaced && live_together(at(c), at(i)); });
+    return found;
+  }
+
+  /// Free ones in the middle of another, at one of its ends, beside it.
+  std::vector<int64_t> places(int i) const {
+    const int64_t size = at(i).size, alignment = std::max<int64_t>(at(i).alignment, 1);
+    const std::vector<int> others = live_with(i);
+    std::vector<int64_t> list;
+    const auto add = [&](int64_t place) {
+      place = place / alignment * alignment;
+      const bool is_inside = place >= 0 && place + size <= height_;
+      if (is_inside && std::ranges::none_of(others, [&](int c) { return place < offset(c) + at(c).size && offset(c) < place + size; }))
+        list.push_back(place);
+    };
+    const auto add_beside = [&](int c) {
+      if (c == i || offset(c) == kUnplaced) return;
+      const int64_t begin = offset(c), end = begin + at(c).size;
+      for (int64_t place : {(begin + end - size) / 2, begin, end - size, begin - size, end + alignment - 1}) add(place);
+    };
+    add(0);
+    add(height_ - size);
+    for (std::size_t k = 0; k < std::min(kNearest, by_size_.size()); ++k) add_beside(by_size_[k]);
+    for (std::size_t away = 1; away < std::min(kNearest, by_time_.size()); ++away) {
+      add_beside(neighbour(i, -1, away));
+      add_beside(neighbour(i, 1, away));
+    }
+    std::ranges::sort(list);
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    return list;
+  }
+
+  /// The lowest of the places that cost least, or where it is if that costs no more.
+  int64_t best_place(int i) {
+    const int64_t here = offset(i);
+    int64_t best = here, least = here == kUnplaced ? std::numeric_limits<int64_t>::max() : cost(i, here);
+    for (int64_t place : places(i)) {
+      if (const int64_t c = cost(i, place); c < least) {
+        least = c;
+        best = place;
+      }
+    }
+    offset(i) = here;
+    return best;
+  }
+
+  void improve() {
+    for (int pass = 0; pass < kPasses; ++pass) {
+      bool moved = false;
+      for (int i : by_size_) {
+        const int64_t place = best_place(i);
+        moved = moved || place != offset(i);
+        offset(i) = place;
+      }
+      if (!moved) return;
+    }
+  }
+
+  std::span<const Interval> intervals_;
+  std::span<const Sharing> sharing_;
+  int64_t height_;
+  std::vector<int> by_time_, by_size_;  // those that are live at all
+  std::vector<std::size_t> rank_;       // in time, by interval
+  std::vector<int64_t> offsets_;
+};
+
+}  // namespace
+
+int64_t foreign_bytes(std::span<const Interval> intervals, std::span<const Sharing> sharing, std::span<const int64_t> offsets) {
+  return Aligner(intervals, sharing, 0).total(offsets);
+}
+
+std::vector<int64_t> align_shares(std::span<const Interval> intervals, std::span<const Sharing> sharing, std::span<const int64_t> offsets,
+                                  int64_t height) {
+  std::vector<int64_t> best(offsets.begin(), offsets.end());
+  if (intervals.size() > kMost) return best;
+  Aligner aligner(intervals, sharing, height);
+  int64_t least = aligner.total(best);
+  const auto take = [&](const std::vector<int64_t>& found) {
+    if (const int64_t bytes = aligner.total(found); bytes < least) {
+      least = bytes;
+      best = found;
+    }
+  };
+  std::vector<int64_t> moved = best, placed;
+  aligner.improve(moved);
+  take(moved);
+  if (aligner.place_all(placed)) take(placed);
+  return best;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,258 @@
+// KernelQuery: what an operator's kernel query sees. It turns one node into steps, and asks for operands in the form its kernels read.
+//
+//   void lower(KernelQuery& l) {
+//     l.call("gather").tensor(l.out(0)).tensor(l.in(0)).tensor(l.in(1)).params({{"axis", l.dim(axis)}}).emit();
+//   }
+//
+// Where several kernels could do it, `consider` states each with its work, and the cheapest is built:
+//
+//   l.consider("gemm_14x32", macs, bytes, [&] { ... });
+//   l.consider("scalar_gemm", macs, bytes, [&] { ... });
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/layout.h"
+#include "compiler/ir/program.h"
+#include "compiler/ops/operator.h"
+#include "targets/target.h"
+
+namespace onnxc {
+
+/// A value as it lies in a buffer.
+struct View {
+  PointerArg pointer;
+  ElementType element = ElementType::Undefined;
+  Extents extents;
+  Layout layout;
+  DimList strides() const { return strides_of(extents, layout); }
+};
+
+/// How an epilogue addresses the result as a matrix: the axes (in memory order) that make rows, then those that make columns.
+struct EpilogueShape {
+  DimList row_extents;        ///< outermost first
+  std::vector<int> row_axes;  ///< ONNX's axis of each
+  std::vector<int> col_axes;
+};
+
+/// Whether weights whose floats a narrower type holds exactly are stored as that; see narrow.h.
+enum class NarrowWeights {
+  Off,
+  Auto,  ///< where that is faster, as predicted
+  All,   ///< wherever kernels can read them
+};
+/// What results promise; docs/numerics.md has it for users.
+enum class Math {
+  Strict,  ///< each element of a product within the bound of a sum of products: no kernel that mixes values
+  Default  ///< kernels that mix values, where what reads a result does not magnify their errors
+};
+/// As --math has it.
+const char* name(Math math);
+
+/// As --narrow-weights has it.
+const char* name(NarrowWeights narrow);
+
+/// Weights that are packed when they are wanted: `count` floats that `make` makes of `source`.
+struct Packed {
+  std::span<const float> source;
+  int64_t count;
+  std::function<std::vector<float>()> make;
+};
+
+struct KnownStorages;
+class StepBuilder;
+class Lowerer;
+
+class KernelQuery {
+ public:
+  KernelQuery(Lowerer& lowerer, const Graph& graph, const Node& node) : lowerer_(lowerer), graph_(graph), node_(node) {}
+  const Graph& graph() const { return graph_; }
+  const Node& node() const { return node_; }
+  const Target& target() const;
+  int64_t threads() const;  ///< scratch memory is needed once for each
+  bool optimise() const;    ///< false at -O0: reference kernels only
+  NarrowWeights narrow_weights() const;
+  bool may_mix() const;                   ///< kernels may take part whose algorithm mixes values (Kernel::mixes)
+  KnownStorages* known_storages() const;  ///< or null
+  bool weights_stream() const;            ///< they are too many to stay in L2 from one run to the next
+
+  /// The nodes before this one that it does as well; see Operator::absorbs.
+  const std::vector<const Node*>& absorbed() const;
+  /// The view of one of them.
+  KernelQuery of(const Node& node) const { return {lowerer_, graph_, node}; }
+
+  bool has(int i) const { return node_.has_input(i); }
+  bool has_output(int i) const { return node_.has_output(i); }
+  const Type& type(int i) const { return graph_[node_.input(i)].type; }
+  const Extents& extents(int i) const { return type(i).extents; }
+  const Type& output_type(int i) const { return graph_[node_.output(i)].type; }
+  const TensorData* constant(int i) const { return graph_.constant(node_.input(i)); }
+
+  /// Input i, row-major; converted where it lies otherwise, and put into the weights where it is a constant.
+  View in(int i);
+  /// Input i as it lies.
+  View in_any(int i);
+  /// Input i in `layout`; a channels-last one may have another pixel stride.
+  View in(int i, const Layout& layout);
+  /// Output i, row-major. With an epilogue that the kernel does not apply, see `finish`.
+  View out(int i);
+  /// Output i in the layout assigned to it.
+  View out_any(int i);
+  Layout out_layout(int i) const;
+  /// A packed constant.
+  PointerArg weights(const std::string& from, const TensorData& tensor);
+  PointerArg weights(const std::string& from, ElementType element, std::vector<std::byte> bytes,
+                     std::optional<int64_t> wide_bytes = std::nullopt);
+  template <class T>
+  PointerArg weights(const std::string& from, ElementType element, const std::vector<T>& values) {
+    const auto* first = reinterpret_cast<const std::byte*>(values.data());
+    return weights(from, element, std::vector<std::byte>(first, first + values.size() * sizeof(T)));
+  }
+  /// Of a draft (LowerOptions::draft), their place alone.
+  PointerArg weights(const std::string& from, const Packed& packed);
+  /// Null but for a draft: the place of weights that are stored as `element`.
+  std::optional<PointerArg> draft(const std::string& from, const Packed& packed, ElementType element);
+  /// Binds symbols to the elements of an integer tensor.
+  void bind(PointerArg elements, DimList symbols);
+  /// Binds a symbol to an extent; ends the run where that is negative.
+  void let(Dim symbol, Dim value);
+  /// Ends the run where that does not hold.
+  void require(Requirement requirement);
+  /// Output i as memory that the step finds or takes itself: pass it with StepBuilder::address. `borrowed`: it belongs to another value.
+  View out_address(int i, bool borrowed);
+  /// Input i or output i, a sequence, an optional or a map, as a pointer to its onnxc_value.
+  PointerArg object(int i);
+  PointerArg out_object(int i);
+  /// Output i is what input j is, a sequence, an optional or a map.
+  void pass_object(int output, int input);
+  /// The symbols that this node binds, in the order in which its shape rule asked for them.
+  Dim symbol(std::size_t i) const { return Dim::symbol(node_.binds.at(i)); }
+  /// Scratch memory that lives during this node's steps, and those of others that read it.
+  PointerArg workspace(const std::string& name, ElementType element, Dim elements);
+  /// The same, so many elements for each part of a step that threads share.
+  PointerArg part_workspace(const std::string& name, ElementType element, Dim elements);
+  /// Output 0 is an image [n, c, h, w], and a step of this node writes the sums of its rows of pixels there: [n, h, c].
+  void keep_row_sums(PointerArg sums);
+  /// These of input i, as a channels-last image [n, c, h, 1]; nothing where there are none.
+  std::optional<View> row_sums(int i) const;
+
+  /// What the node's steps need beside onnxc's runtime: a header as `#include` takes it, a library by its name.
+  void include(const std::string& header);
+  void link(const std::string& library);
+
+  /// Output 0 as a kernel has defined it.
+  View result() const;
+  /// Output i is input j's memory, `offset` elements in; row-major.
+  void alias(int output, int input, Dim offset = 0);
+  /// Output i lies inside of other values, where `view` says.
+  void out_view(int i, View view);
+  bool is_defined(int output) const;  ///< by one of its parts; see concat_in_place.h
+
+  /// A call of the kernel of that row; ends with StepBuilder::emit.
+  [[nodiscard]] StepBuilder call(std::string_view row);
+  /// Copies between any two placements of the same extents; `from` and `to` are element strides.
+  void copy(const Extents& extents, PointerArg to, const DimList& to_strides, PointerArg from, const DimList& from_strides,
+            ElementType element);
+
+  /// The node's epilogue as an argument, over the result seen as `shape` in `layout`; Keep where there is none.
+  EpilogueArg epilogue(const EpilogueShape& shape, StepBuilder& step);
+  /// An expression that a kernel applies of its own accord: x0 is what it computes, x_i (i > 0) the i-th operand.
+  EpilogueArg epilogue(const Expr& expr, std::vector<FormArg> operands);
+  EpilogueShape matrix_shape(const Extents& extents) const;  ///< all axes but the last are rows
+  EpilogueShape image_shape(const Extents& extents) const;   ///< channels are columns
+  /// For kernels that have no epilogue: applies the node's epilogue in a loop of its own, in place.
+  void apply_epilogue(View result);
+
+  /// y = expr(x0, x1, ...) for every element of y, as a loop; each x broadcasts to y. y may be one of them.
+  void map_loop(const Expr& expr, View y, const std::vector<View>& x);
+
+  /// States a candidate, unless its kernel mixes values that may not be; `build` emits its steps. The cheapest row that the target can run wins when the node is done. `growth`: bytes by which its
+  /// weights exceed the model's. `note` and `narrow`: as Choice::Candidate. What is narrow takes no part in the choice of the kernel, so that results do not depend
+  /// on it, only in how the chosen one's weights are stored.
+  void consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth = 0, std::string note = {},
+                bool narrow = false);
+  void build_cheapest();
+
+  [[noreturn]] void unsupported(std::string found, std::string remedy = {}) const {
+    node_.fail(ErrorKind::Unsupported, std::move(found), std::move(remedy));
+  }
+
+ private:
+  friend class StepBuilder;
+  Lowerer& lowerer_;
+  const Graph& graph_;
+  const Node& node_;
+  struct Considered {
+    const Kernel* kernel;
+    double cost;
+    int64_t growth;
+    std::string note;
+    bool narrow;
+    std::function<void()> build;
+  };
+  std::vector<Considered> considered_;
+  std::string signature() const;
+};
+
+/// Fills one step, which `emit` states. None is forgotten: Lowerer::lower_node looks.
+class StepBuilder {
+ public:
+  StepBuilder(KernelQuery& lowering, const Kernel& kernel);
+  StepBuilder(const StepBuilder&) = delete;
+
+  StepBuilder& pointer(PointerArg p);
+  StepBuilder& pointer(const View& v) { return pointer(v.pointer); }
+  StepBuilder& tensor(const View& v);
+  /// A tensor that may be absent: an empty Tensor<const T>.
+  StepBuilder& optional_tensor(int input);
+  StepBuilder& dim(Dim value);
+  StepBuilder& dims(DimList values);
+  StepBuilder& arg(Arg a);
+  StepBuilder& name(std::string cpp_text);
+  StepBuilder& number(double value, ElementType type = ElementType::F32);
+  StepBuilder& epilogue(EpilogueArg e);
+  StepBuilder& form(FormArg f);
+  /// {.name = value, ...}
+  StepBuilder& params(std::vector<std::pair<std::string, Arg>> members);
+  StepBuilder& binds(Dim symbol);       ///< &symbol: the kernel stores the extent
+  StepBuilder& address(const View& v);  ///< &pointer: the kernel stores where the elements are
+  StepBuilder& heap();                  ///< the caller's allocator
+  StepBuilder& type(ElementType type);  ///< a template argument
+  StepBuilder& template_name(std::string cpp_text);
+  StepBuilder& expr(int number);
+  StepBuilder& macs(Dim macs);
+  StepBuilder& work(Dim operations);  ///< others than multiply-adds of tensors: its prediction alone counts them
+  StepBuilder& specialised();         ///< see Step
+  StepBuilder& may_share(const View& written, const View& read);
+  Step& step() { return step_; }
+  void emit();
+
+ private:
+  KernelQuery& lowering_;
+  Step step_;
+  Dim work_ = 0;
+};
+
+/// Arguments of params.
+inline Arg dim_arg(Dim value) { return DimArg{value}; }
+inline Arg dims_arg(DimList values) { return DimsArg{std::move(values)}; }
+inline Arg dims_arg(const std::vector<int64_t>& values) { return DimsArg{{values.begin(), values.end()}}; }
+inline Arg params_arg(std::vector<std::pair<std::string, Arg>> members) {
+  return std::make_shared<ParamsArg>(ParamsArg{std::move(members)});
+}
+inline Arg flag_arg(bool value) { return NameArg{value ? "true" : "false"}; }
+inline Arg name_arg(std::string text) { return NameArg{std::move(text)}; }
+inline Arg number_arg(double value) { return NumberArg{value}; }
+
+/// The kernel query of Map: an elementwise loop.
+void lower_map(KernelQuery& l);
+
+/// The form and members with which an operand of `extents` (aligned to the result's axes from the right) is read in an epilogue, or nothing
+/// where its broadcast has no form. Without the pointer.
+std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand,
+                                        const DimList& operand_strides);
+
+}  // namespace onnxc

@@ -1,0 +1,14 @@
+// Which values lie channels-last.
+#pragma once
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/ir/layout.h"
+
+namespace onnxc {
+
+/// The layout in which each value is computed: channels-last from convolutions on, through operators that follow. Row-major where
+/// --layout asks for it.
+std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats);
+
+}  // namespace onnxc

@@ -1,0 +1,213 @@
+// Sets of nodes that have run grow by one node at a time. What lives depends on the set alone, so of two ways to the same set the one with the lower
+// peak is as good as both. Three things keep the sets few:
+//
+// - a node that leaves no more bytes than it found, and needs no more than the peak so far, runs at once: moving it forward in any order lowers what
+//   lives in between and raises nothing;
+// - a set is dropped where its peak is not below that of the order given;
+// - beyond `width` sets of one size, those with the highest peak are dropped, then those with the most bytes alive. The result is then no proof.
+//
+//     x -> a -> b -+        a, b, c, d keeps b (small) while c (large) lives; c, d, a, b would keep d.
+//       -> c -> d -+-> y    Both are sets {a, b, c, d} in the end, with different peaks.
+#include "compiler/passes/node_order.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <unordered_set>
+#include <utility>
+
+#include "compiler/support/random.h"
+
+namespace onnxc {
+namespace {
+
+/// A set of nodes that have run, and how it came about.
+struct State {
+  std::vector<bool> done;
+  std::vector<int> ready;  // nodes that could run next, in the order of their numbers
+  int64_t live = 0, peak = 0;
+  uint64_t mark = 0;  // of the set: equal sets have equal marks, and others hardly ever
+  int last = -1;      // into the list of moves
+};
+
+class Search {
+ public:
+  Search(const OrderProblem& problem, int64_t limit, int width, int64_t effort)
+      : problem_(problem), limit_(limit), width_(static_cast<std::size_t>(width)), effort_(effort) {
+    const std::size_t values = problem.bytes.size(), nodes = problem.nodes.size();
+    readers_.resize(values);
+    writer_.assign(values, -1);
+    for (std::size_t n = 0; n < nodes; ++n) {
+      for (int v : problem.nodes[n].writes) writer_[index(v)] = static_cast<int>(n);
+      for (int v : problem.nodes[n].reads) readers_[index(v)].push_back(static_cast<int>(n));
+    }
+    Random random(nodes);
+    for (std::size_t n = 0; n < nodes; ++n) marks_.push_back(random.next());
+  }
+
+  NodeOrder run() {
+    std::vector<State> states{start()};
+    bool complete = true;
+    for (std::size_t size = 0; size < problem_.nodes.size() && !states.empty() && effort_ >= 0; ++size) states = grow(states, complete);
+    NodeOrder result;
+    result.exact = complete && effort_ >= 0;
+    if (states.empty() || effort_ < 0) return result;
+    result.peak = states.front().peak;
+    for (int move = states.front().last; move >= 0; move = moves_[index(move)].before) result.order.push_back(moves_[index(move)].node);
+    std::ranges::reverse(result.order);
+    return result;
+  }
+
+ private:
+  struct Move {
+    int before, node;
+  };
+  struct Child {
+    std::size_t parent;
+    int node;
+    int64_t live, peak;
+    uint64_t mark;
+  };
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+  State start() {
+    State state;
+    state.done.resize(problem_.nodes.size());
+    for (std::size_t n = 0; n < problem_.nodes.size(); ++n) {
+      if (is_ready(state, static_cast<int>(n))) state.ready.push_back(static_cast<int>(n));
+    }
+    return state;
+  }
+
+  bool is_ready(const State& state, int node) {
+    effort_ -= std::ssize(problem_.nodes[index(node)].reads);
+    return std::ranges::all_of(problem_.nodes[index(node)].reads,
+                               [&](int v) { return writer_[index(v)] < 0 || state.done[index(writer_[index(v)])]; });
+  }
+
+  /// Whether no node but `node` is left to read the value.
+  bool dies(const State& state, int value, int node) {
+    effort_ -= std::ssize(readers_[index(value)]);
+    return std::ranges::all_of(readers_[index(value)], [&](int reader) { return reader == node || state.done[index(reader)]; });
+  }
+
+  Child child(const std::vector<State>& states, std::size_t parent, int node) {
+    const State& state = states[parent];
+    const OrderedNode& n = problem_.nodes[index(node)];
+    int64_t written = 0, kept = 0, freed = 0, shared = 0;
+    for (int v : n.writes) {
+      written += problem_.bytes[index(v)];
+      if (!readers_[index(v)].empty()) kept += problem_.bytes[index(v)];
+    }
+    for (int v : n.reads) {
+      if (writer_[index(v)] < 0 || !dies(state, v, node)) continue;
+      freed += problem_.bytes[index(v)];
+      if (shared == 0 && std::ranges::find(n.reuses, v) != n.reuses.end()) shared = std::min(written, problem_.bytes[index(v)]);
+    }
+    return {parent, node, state.live + kept - freed, std::max(state.peak, state.live + written - shared), state.mark ^ marks_[index(node)]};
+  }
+
+  State apply(const State& from, const Child& c) {
+    State state = from;
+    state.done[index(c.node)] = true;
+    state.live = c.live;
+    state.peak = c.peak;
+    state.mark = c.mark;
+    moves_.push_back({from.last, c.node});
+    state.last = static_cast<int>(moves_.size()) - 1;
+    std::erase(state.ready, c.node);
+    for (int v : problem_.nodes[index(c.node)].writes) {
+      for (int reader : readers_[index(v)]) {
+        if (!state.done[index(reader)] && is_ready(state, reader)) state.ready.push_back(reader);
+      }
+    }
+    std::ranges::sort(state.ready);
+    const auto repeated = std::ranges::unique(state.ready);  // what reads several values of the node
+    state.ready.erase(repeated.begin(), repeated.end());
+    return state;
+  }
+
+  /// The sets with one node more.
+  std::vector<State> grow(const std::vector<State>& states, bool& complete) {
+    std::vector<Child> children;
+    for (std::size_t s = 0; s < states.size(); ++s) {
+      const std::size_t first = children.size();
+      effort_ -= static_cast<int64_t>(states[s].ready.size() + problem_.nodes.size() / 64);  // to look at, and to copy
+      if (effort_ < 0) return {};
+      for (int node : states[s].ready) {
+        const Child c = child(states, s, node);
+        if (c.peak >= limit_) continue;
+        children.push_back(c);
+        if (c.live > states[s].live || c.peak > states[s].peak) continue;
+        children.erase(children.begin() + static_cast<std::ptrdiff_t>(first), children.end() - 1);  // it runs at once
+        break;
+      }
+    }
+    std::ranges::stable_sort(children, {}, [](const Child& c) { return std::pair(c.peak, c.live); });
+    std::vector<State> next;
+    std::unordered_set<uint64_t> known;
+    for (const Child& c : children) {
+      if (next.size() == width_) {
+        complete = false;
+        break;
+      }
+      if (known.insert(c.mark).second) next.push_back(apply(states[c.parent], c));
+    }
+    return next;
+  }
+
+  const OrderProblem& problem_;
+  int64_t limit_;  // peaks from here on are of no use
+  std::size_t width_;
+  int64_t effort_;                         // left: nodes and values that may still be looked at
+  std::vector<std::vector<int>> readers_;  // of each value
+  std::vector<int> writer_;
+  std::vector<uint64_t> marks_;
+  std::vector<Move> moves_;
+};
+
+}  // namespace
+
+std::vector<int64_t> live_bytes(const OrderProblem& problem, std::span<const int> order) {
+  std::vector<int> left(problem.bytes.size());  // nodes still to read a value
+  std::vector<bool> written(problem.bytes.size());
+  for (const OrderedNode& node : problem.nodes) {
+    for (int v : node.reads) ++left[static_cast<std::size_t>(v)];
+    for (int v : node.writes) written[static_cast<std::size_t>(v)] = true;
+  }
+  std::vector<int64_t> heights;
+  int64_t live = 0;
+  for (int n : order) {
+    const OrderedNode& node = problem.nodes[static_cast<std::size_t>(n)];
+    int64_t results = 0, dead = 0, reused = 0;
+    for (int v : node.writes) results += problem.bytes[static_cast<std::size_t>(v)];
+    for (int v : node.reads) {
+      const auto value = static_cast<std::size_t>(v);
+      if (--left[value] > 0 || !written[value]) continue;
+      dead += problem.bytes[value];
+      if (reused == 0 && std::ranges::find(node.reuses, v) != node.reuses.end()) reused = std::min(results, problem.bytes[value]);
+    }
+    heights.push_back(live + results - reused);
+    live += results - dead;
+    for (int v : node.writes) live -= left[static_cast<std::size_t>(v)] == 0 ? problem.bytes[static_cast<std::size_t>(v)] : 0;
+  }
+  return heights;
+}
+
+int64_t peak_bytes(const OrderProblem& problem, std::span<const int> order) {
+  const std::vector<int64_t> heights = live_bytes(problem, order);
+  return heights.empty() ? 0 : std::ranges::max(heights);
+}
+
+NodeOrder find_node_order(const OrderProblem& problem, int width, int64_t effort) {
+  NodeOrder given;
+  given.order.resize(problem.nodes.size());
+  std::iota(given.order.begin(), given.order.end(), 0);
+  given.peak = peak_bytes(problem, given.order);
+  NodeOrder found = Search(problem, given.peak, width, effort).run();
+  if (!found.order.empty() && found.order.size() == problem.nodes.size()) return found;
+  given.exact = found.exact;
+  return given;
+}
+
+}  // namespace onnxc

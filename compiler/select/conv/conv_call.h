@@ -1,0 +1,163 @@
+// What the kernels of Conv are told, and how its operands reach them: for conv.cpp and conv_chain.cpp.
+#pragma once
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/ops/kernel_query.h"
+#include "compiler/ops/nn/window.h"
+#include "compiler/select/tiles.h"
+#include "compiler/select/weights/pack.h"
+
+namespace onnxc {
+
+inline Extents conv_spatial(const Extents& extents) { return {extents.begin() + 2, extents.end()}; }
+
+inline Window conv_window(const Node& node, const Extents& x, const Extents& w) {
+  return read_window(node, conv_spatial(x), conv_spatial(w));
+}
+
+/// What kernels of volumes are told of the depth, behind the strides of pixels.
+inline std::vector<std::pair<std::string, Arg>> depth_params(const WindowAxis& z) {
+  return {{"d", dim_arg(z.in)},
+          {"od", dim_arg(z.out)},
+          {"kd", dim_arg(z.kernel)},
+          {"stride_z", dim_arg(z.stride)},
+          {"dilation_z", dim_arg(z.dilation)},
+          {"pad_front", dim_arg(z.pad_begin)}};
+}
+
+/// What all kernels of this family are told. `window`: over rows and columns; `depth`: that of volumes, where it is not plain.
+struct ConvCall {
+  Window window;
+  WindowAxis depth;
+  Dim n, h, w, oh, ow, pixels;
+  int64_t cin, cout, group, kh, kw;
+  double likely_pixels = 0, macs = 0;
+
+  explicit ConvCall(KernelQuery& l) {
+    const Extents &x = l.extents(0), &weights = l.extents(1);
+    const Sliding s = sliding(conv_window(l.node(), x, weights), x, l.output_type(0).extents);
+    window = s.plane();
+    depth = s.z;
+    n = s.n;
+    h = s.y.in;
+    w = s.x.in;
+    oh = s.y.out;
+    ow = s.x.out;
+    pixels = n * depth.out * oh * ow;
+    group = l.node().integer("group", 1);
+    cout = weights[0].value();
+    cin = weights[1].value() * group;
+    kh = window.kernel[0].value();
+    kw = window.kernel[1].value();
+    likely_pixels = static_cast<double>(likely_slices() * likely(oh) * likely(ow));
+    macs = likely_pixels * static_cast<double>(cout * (cin / group) * taps());
+  }
+  bool is_deep() const { return !depth.is_plain(); }
+  int64_t kd() const { return depth.kernel.value(); }
+  int64_t taps() const { return kd() * kh * kw; }
+  /// Images, or slices of volumes.
+  int64_t likely_slices() const { return (n.is_constant() ? n.value() : 1) * likely(depth.out); }
+  /// An extent for costs: of one that is not known, what an image is likely to have.
+  static int64_t likely(Dim d) { return d.is_constant() ? d.value() : std::min<int64_t>(64, d.max_value()); }
+  /// Pixels of one image, 0 where that is not known.
+  int64_t image_pixels() const { return oh.is_constant() && ow.is_constant() ? oh.value() * ow.value() : 0; }
+  /// Output channels of a group, in whole panels.
+  int64_t padded_columns(const Tile& tile) const { return (cout / group + tile.nr - 1) / tile.nr * tile.nr; }
+  /// Multiply-adds of a tiled kernel: those of the columns that only fill a panel included, and those that a tap of a group takes to begin.
+  double tiled_macs(const Tile& tile) const {
+    constexpr double kTapSteps = 5;
+    const double taps_of_groups = group > 1 ? 1 + kTapSteps / static_cast<double>(cin / group) : 1;
+    return macs * taps_of_groups * static_cast<double>(padded_columns(tile)) / static_cast<double>(cout / group);
+  }
+  bool plain_window() const {
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (window.strides[i] != 1 || window.dilations[i] != 1) return false;
+    }
+    return true;
+  }
+  bool no_pads() const {
+    return window.pads_begin[0] == Dim(0) && window.pads_begin[1] == Dim(0) && window.pads_end[0] == Dim(0) && window.pads_end[1] == Dim(0);
+  }
+  std::vector<std::pair<std::string, Arg>> params(const View& x, const View& y, std::optional<PointerArg> bias) const {
+    std::vector<std::pair<std::string, Arg>> list{{"n", dim_arg(n)},
+                                                  {"h", dim_arg(h)},
+                                                  {"w", dim_arg(w)},
+                                                  {"cin", dim_arg(cin)},
+                                                  {"oh", dim_arg(oh)},
+                                                  {"ow", dim_arg(ow)},
+                                                  {"cout", dim_arg(cout)},
+                                                  {"kh", dim_arg(kh)},
+                                                  {"kw", dim_arg(kw)},
+                                                  {"stride_y", dim_arg(window.strides[0])},
+                                                  {"stride_x", dim_arg(window.strides[1])},
+                                                  {"dilation_y", dim_arg(window.dilations[0])},
+                                                  {"dilation_x", dim_arg(window.dilations[1])},
+                                                  {"pad_top", dim_arg(window.pads_begin[0])},
+                                                  {"pad_left", dim_arg(window.pads_begin[1])},
+                                                  {"group", dim_arg(group)},
+                                                  {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                                                  {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+    if (is_deep()) std::ranges::move(depth_params(depth), std::back_inserter(list));
+    if (bias) list.emplace_back("bias", *bias);
+    return list;
+  }
+};
+
+inline const std::string& conv_weights_name(KernelQuery& l) { return l.graph()[l.node().input(1)].name; }
+inline std::span<const float> conv_weights(KernelQuery& l) { return l.constant(1)->as<float>(); }
+inline Layout conv_input_layout(KernelQuery& l, int input = 0) {
+  // As it lies when it is channels-last already; else converted without padding.
+  const View x = l.in_any(input);
+  return x.layout.channels_last ? x.layout : channels_last(x.extents, l.target().vector_floats);
+}
+/// The panels of a convolution's weights, for this tile.
+inline Packed conv_panels(KernelQuery& l, const pack::ConvShape& shape, const Tile& tile) {
+  const std::span<const float> w = conv_weights(l);
+  const int64_t lanes = l.target().vector_floats;
+  return {w, pack::conv_size(shape), [w, shape, lanes, pairs = tile.pairs] {
+            return pairs ? pack::pairs(pack::conv(w, shape), shape.nr, lanes) : pack::conv(w, shape);
+          }};
+}
+
+inline std::optional<PointerArg> conv_bias(KernelQuery& l, const pack::ConvShape& shape) {
+  if (!l.has(2)) return std::nullopt;
+  return l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape));
+}
+/// The same for kernels that read no more of it than there are channels.
+inline std::optional<PointerArg> bias_as_given(KernelQuery& l) { return l.has(2) ? std::optional(l.in(2).pointer) : std::nullopt; }
+
+/// What gemm is told of a 1x1 convolution.
+inline std::vector<std::pair<std::string, Arg>> gemm_params(KernelQuery& l, const ConvCall& c, const View& x, const View& y,
+                                                            const pack::ConvShape& shape) {
+  std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(c.pixels)},
+                                                  {"n", dim_arg(c.cout)},
+                                                  {"k", dim_arg(c.cin)},
+                                                  {"lda", dim_arg(x.layout.pixel_stride)},
+                                                  {"ldc", dim_arg(y.layout.pixel_stride)}};
+  if (const auto bias = conv_bias(l, shape)) params.emplace_back("bias", *bias);
+  return params;
+}
+/// Whether a depthwise convolution goes by Winograd's F(2,3), two rows at a time.
+inline bool has_depthwise_winograd(const Target& target, const ConvCall& c) {
+  return target.adds_beside_products() && c.kh == 3 && c.kw == 3 && c.plain_window() && c.cin >= target.vector_floats;
+}
+/// Whether conv_narrow has a kernel for so many output channels.
+inline bool is_narrow(int64_t cout, int64_t group) { return cout <= 4 && group == 1; }
+
+/// What is last of a step that convolves.
+inline void finish_conv(KernelQuery& l, StepBuilder& step, const ConvCall& c, const View& y) {
+  step.epilogue(l.epilogue(l.image_shape(y.extents), step)).macs(c.pixels * (c.cout * (c.cin / c.group) * c.taps())).emit();
+}
+/// `pairs`: the kernel may be told of them, behind these.
+inline StepBuilder& tile_args(StepBuilder& step, const Tile& tile, bool pairs = false) {
+  step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors));
+  return pairs && tile.pairs ? step.template_name("true") : step;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,108 @@
+#include "compiler/select/conv/conv_planar.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "compiler/select/conv/conv_call.h"
+#include "compiler/select/islands/conv_chain.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kBand = 16;  // as in conv_planar.hpp
+
+/// Rows of outputs at a time, and vectors of each; no rows: what one pass takes does not fit the registers.
+struct PlanarTile {
+  int rows = 0, vectors = 1;
+};
+
+/// Accumulators, the vectors of the image that they share, and one for a weight.
+bool in_registers(const Target& target, int64_t channels, PlanarTile tile) {
+  return (channels + 1) * tile.rows * tile.vectors + 1 <= target.vector_registers();
+}
+
+/// Enough multiply-adds between loads, and few pixels beyond the row.
+PlanarTile choose_planar_tile(const Target& target, int64_t width, int64_t channels) {
+  const int64_t vectors = (width + target.vector_floats - 1) / target.vector_floats;
+  PlanarTile tile{1, vectors == 1 ? 1 : 2};
+  if (vectors % 2 != 0 && vectors % 3 == 0 && in_registers(target, channels, {1, 3})) tile.vectors = 3;
+  if (in_registers(target, channels, {2, tile.vectors})) tile.rows = 2;
+  return tile;
+}
+
+/// For pools of two rows: two vectors, which become one, where the image has as many.
+PlanarTile choose_pooled_tile(const Target& target, int64_t width, int64_t channels) {
+  for (const int nv : {2, 1}) {
+    if (PlanarTile tile{2, nv}; (nv == 1 || width > target.vector_floats) && in_registers(target, channels, tile)) return tile;
+  }
+  return {};
+}
+
+/// Floats of a row of outputs, filled up to whole tiles.
+int64_t padded_width(const KernelQuery& l, const ConvCall& c, const PlanarTile& tile) {
+  const int64_t floats = tile.vectors * l.target().vector_floats;
+  return (c.ow.value() + floats - 1) / floats * floats;
+}
+
+/// Calls a kernel on the image that Conv `l` reads. `y`: where the results go. `finish` gives the step its epilogues.
+void call_planar(KernelQuery& l, std::string_view row, const PlanarTile& tile, const View& y,
+                 const std::function<void(StepBuilder&)>& finish) {
+  const ConvCall c(l);
+  const View x = l.in(0);
+  const PointerArg w = l.weights(
+      conv_weights_name(l), ElementType::F32,
+      pack::conv_stem(conv_weights(l), {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = static_cast<int>(c.cout)}));
+  const auto bias = bias_as_given(l);
+  const int64_t rows = (std::min(c.oh.value(), kBand) - 1) * c.window.strides[0] + (c.kh - 1) * c.window.dilations[0] + 1;
+  const int64_t pitch = padded_width(l, c, tile) + (c.kw - 1) * c.window.dilations[1];
+  const PointerArg scratch = l.part_workspace("padded", ElementType::F32, Dim(c.cin * rows * pitch + l.target().vector_floats));
+  StepBuilder step = l.call(row);
+  step.template_name(std::to_string(c.cout)).template_name(std::to_string(tile.vectors));
+  step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).specialised();
+  finish(step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw)));
+  step.emit();
+}
+
+EpilogueShape planes(const Extents& y) { return {.row_extents = {y[0], y[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}; }
+
+}  // namespace
+
+PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
+  const Extents &x = graph[node.input(0)].type.extents, &y = graph[node.outputs[0]].type.extents;
+  if (!has_fast_conv(graph, node) || x.size() != 4 || node.integer("group", 1) != 1 || !x[1].is_constant() || x[1].value() > kFewChannels)
+    return {};
+  const Window window = conv_window(node, x, graph[node.input(1)].type.extents);
+  // Not more than half a vector of outputs, and rows that are worth vectors.
+  const bool narrow = y[1].value() <= kFewChannels && 2 * y[1].value() <= vector_floats && y[2].is_constant() && y[3].is_constant() &&
+                      2 * y[3].value() > vector_floats;
+  return {.reads = true,
+          .writes = narrow && window.strides[1] == 1 && window.pads_begin[0].is_constant() && window.pads_begin[1].is_constant()};
+}
+
+bool planar_conv_pools(const Graph& graph, const Node& conv, const Target& target) {
+  const Extents& y = graph[conv.outputs[0]].type.extents;
+  return conv.is("Conv") && planar_conv(graph, conv, target.vector_floats).writes &&
+         choose_pooled_tile(target, y[3].value(), y[1].value()).rows > 0;
+}
+
+void lower_planar_conv_pool(KernelQuery& pool) {
+  KernelQuery conv = pool.of(*pool.absorbed().front());
+  const ConvCall c(conv);
+  const View y = pool.out_any(0);
+  const PlanarTile tile = choose_pooled_tile(pool.target(), c.ow.value(), c.cout);
+  call_planar(conv, "conv_planar_pool", tile, y, [&](StepBuilder& step) {
+    step.epilogue(conv.epilogue(planes(conv.output_type(0).extents), step)).epilogue(pool.epilogue(planes(y.extents), step));
+  });
+}
+
+void consider_conv_planar(KernelQuery& l) {
+  const ConvCall c(l);
+  const PlanarTile tile = choose_planar_tile(l.target(), c.ow.value(), c.cout);
+  l.consider("conv_planar", c.macs * static_cast<double>(padded_width(l, c, tile)) / static_cast<double>(c.ow.value()), 0, [&l, c, tile] {
+    const View y = l.out_any(0);
+    call_planar(l, "conv_planar", tile, y,
+                [&](StepBuilder& step) { step.template_name(std::to_string(tile.rows)).epilogue(l.epilogue(planes(y.extents), step)); });
+  });
+}
+
+}  // namespace onnxc

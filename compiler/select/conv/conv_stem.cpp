@@ -1,0 +1,95 @@
+#include "compiler/select/conv/conv_stem.h"
+
+#include "compiler/select/conv/conv_planar.h"
+#include "compiler/select/islands/conv_chain.h"
+
+namespace onnxc {
+namespace {
+
+/// The stride along a row that the kernel is compiled for, 0 for any.
+int64_t fixed_stride(const Window& window, int64_t pixel) {
+  const int64_t stride = window.strides[1] * pixel;
+  return window.dilations[1] == 1 && stride <= 16 ? stride : 0;
+}
+
+/// The tile for each row of the output, or nothing where the rows under it are more than the kernel copies. `pairs`: it may have some.
+std::optional<Tile> stem_tile(const Target& target, Dim width, int64_t cin, int64_t cout, const Window& window, bool pairs) {
+  constexpr int64_t kStemFloats = 4096;  // as in conv_stem.hpp
+  const int64_t kh = window.kernel[0].value(), kw = window.kernel[1].value(), k = cin * kh * kw;
+  // With pairs the last of an odd row goes by itself.
+  const Tile tile = choose_tile(target, {.m = width, .n = cout, .k = pairs ? k + k % 2 : k, .pairs = pairs, .short_runs = true});
+  const int64_t span = (tile.rows - 1) * window.strides[1] + (kw - 1) * window.dilations[1] + 1;
+  if (cin * kh * ((span + 15) / 16 * 16) > kStemFloats) return std::nullopt;
+  return tile;
+}
+
+}  // namespace
+
+std::optional<Stem> stem_of(KernelQuery& l, bool pairs) {
+  const ConvCall c(l);
+  const Layout given = l.in_any(0).layout;
+  const bool joined = given.channels_last && given.pixel_stride == Dim(c.cin) && c.window.dilations[1] == 1;
+  const bool volume = l.extents(0).size() > 4;  // whose slices are no planar images: its channels come first
+  if (volume || c.group != 1 || c.cin > (joined ? 4 : kFewChannels)) return std::nullopt;
+  const auto tile = stem_tile(l.target(), c.ow, c.cin, c.cout, c.window, pairs && fixed_stride(c.window, joined ? c.cin : 1) > 0);
+  return tile ? std::optional<Stem>({c, *tile, joined}) : std::nullopt;
+}
+
+PointerArg stem_weights(KernelQuery& l, const Stem& stem) {
+  const ConvCall& c = stem.call;
+  const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = stem.tile.nr};
+  std::vector<float> panels = stem.joined ? pack::conv(conv_weights(l), shape) : pack::conv_stem(conv_weights(l), shape);
+  if (stem.tile.pairs) panels = pack::pairs(std::move(panels), shape.nr, l.target().vector_floats, c.kw * stem.pixel());
+  return l.weights(conv_weights_name(l), ElementType::F32, std::move(panels));
+}
+
+View stem_input(KernelQuery& l, const Stem& stem) { return stem.joined ? l.in_any(0) : l.in(0); }
+
+std::vector<std::pair<std::string, Arg>> stem_params(KernelQuery& l, const Stem& stem, const View& x, const View& y) {
+  ConvCall c = stem.call;
+  const auto bias = conv_bias(l, {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = stem.tile.nr});
+  if (stem.joined) {
+    c.w *= c.cin;
+    c.kw *= c.cin;
+    c.window.strides[1] *= c.cin;
+    c.window.pads_begin[1] *= c.cin;
+    c.cin = 1;
+  }
+  return c.params(x, y, bias);
+}
+
+StepBuilder& stem_args(StepBuilder& step, const Stem& stem) {
+  return tile_args(step, stem.tile).template_name(std::to_string(fixed_stride(stem.call.window, stem.pixel())));
+}
+
+std::optional<Stem> stem_in_place(KernelQuery& l, bool pairs) {
+  auto stem = stem_of(l, pairs);
+  return stem && (stem->joined || !l.in_any(0).layout.channels_last) ? stem : std::nullopt;
+}
+
+void consider_stem(KernelQuery& l) {
+  const auto stem = stem_in_place(l, true);
+  if (!stem) return;
+  l.consider("conv_stem", stem->call.tiled_macs(stem->tile), 0, [&l, stem = *stem] {
+    const View x = stem_input(l, stem), y = l.out_any(0);
+    const PointerArg w = stem_weights(l, stem);
+    auto params = stem_params(l, stem, x, y);
+    StepBuilder step = l.call("conv_stem");
+    stem_args(step, stem);
+    if (stem.tile.pairs) step.template_name("true");
+    else step.specialised();  // kernel rows are short: mlperf_tiny_kws 2.5 % less, but 1 % more with pairs, whose code for odd rows is long
+    step.pointer(x).pointer(w).pointer(y).params(std::move(params));
+    finish_conv(l, step, stem.call, y);
+  });
+}
+
+bool is_stem(const Graph& graph, const Node& node, const Target& target) {
+  constexpr int64_t kFew = 4;
+  if (!is_image_conv(graph, node) || node.integer("group", 1) != 1) return false;
+  const Extents& weights = graph[node.input(1)].type.extents;
+  const int64_t cout = weights[0].value(), cin = weights[1].value();
+  const Window window = conv_window(node, graph[node.input(0)].type.extents, weights);
+  return cin <= kFew && cout > kFewChannels && stem_tile(target, graph[node.outputs[0]].type.extents[3], cin, cout, window, false);
+}
+
+}  // namespace onnxc

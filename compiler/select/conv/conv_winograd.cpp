@@ -1,0 +1,203 @@
+#include "compiler/select/conv/conv_winograd.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "compiler/select/weights/stored.h"
+
+namespace onnxc {
+namespace {
+
+/// As in winograd.hpp: floats from one tile to the next, from one frequency to the next.
+int64_t pitch(int64_t channels) { return (channels + 15) / 16 * 16 + 16; }
+int64_t plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
+/// And channels whose plain weights are transformed at a time.
+int64_t plain_depth(int64_t cin, int64_t taps) { return std::min(cin, std::max<int64_t>(8, 32 / taps)); }
+
+/// F(outputs, taps), of larger kernels for each piece; of stride 2 by phases (winograd_stride2.hpp).
+struct Form {
+  int outputs, taps, stride = 1;
+  /// Products for each direction, and weights where products share them.
+  int points() const { return stride == 1 ? outputs + taps - 1 : 2 * outputs + 1; }
+  int kept() const { return stride == 1 ? points() : outputs + 2; }
+  /// That a kernel of such a length is cut into, with zeros where it ends.
+  int64_t pieces(int64_t length) const { return (length + taps - 1) / taps; }
+  /// Whether these are the convolution's kernel and stride.
+  bool takes_all_of(const ConvCall& c) const {
+    return taps == c.kh && taps == c.kw && stride == c.window.strides[0] && (stride == 1 || !c.is_deep());
+  }
+  std::string name(std::string_view kernel) const {
+    return fmt::format("{}{}_{}_{}", kernel, stride == 1 ? "" : "_stride2", outputs, taps);
+  }
+};
+
+StepBuilder& form_args(StepBuilder& step, const Form& form, const Tile& tile) {
+  step.template_name(std::to_string(form.outputs));
+  if (form.stride == 1) step.template_name(std::to_string(form.taps));
+  return tile_args(step, tile);
+}
+
+constexpr int64_t kLeastTiles = 28;  // of a block that is smaller than it need be: rows of a tile of registers, twice at the least
+
+/// Blocks of at most `fits` of `items`; so many that threads have equal shares, where blocks stay large enough.
+int64_t blocks_of(int64_t items, int64_t fits, int64_t least, int64_t threads) {
+  const int64_t needed = std::max<int64_t>(1, (items + fits - 1) / fits), even = (needed + threads - 1) / threads * threads;
+  return even * least <= items ? even : needed;
+}
+
+/// In both directions; `plain`: its kernel transforms the weights.
+void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool plain) {
+  const int outputs = form.outputs;
+  const int64_t frequencies = int64_t{form.points()} * form.points(), kept = int64_t{form.kept()} * form.kept(),
+                taps = int64_t{form.taps} * form.taps;
+  const int64_t several = c.kd() * form.pieces(c.kh) * form.pieces(c.kw);  // taps of a frequency
+  const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
+  const int64_t tiles = c.likely_slices() * down * across, channels = several * c.cin;
+  // Blocks of one size. For each all constants stream by once, so the more these are, the more of L2 a block may take.
+  const int64_t constants = 4 * kept * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
+  const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * several * pitch(c.cin)));
+  const int64_t blocks = blocks_of(tiles, fits, kLeastTiles, tiles > fits ? l.threads() : 1), even = (tiles + blocks - 1) / blocks;
+  const auto [tile, relative] = choose_winograd_tile(l.target(), even, channels, c.cout, !plain);
+  const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
+  const int64_t transformed = plain ? plane(several * plain_depth(c.cin, several) * tile.nr) : 0;
+  const int64_t room = frequencies * (plane(several * block * pitch(c.cin)) + plane(block * tile.nr)) + kept * transformed;  // floats
+  if (room > l.target().workspace_bytes()) return;  // even the least block is far beyond what is to be spent
+  // Multiply-adds of a vector in the time that Zen 4 transforms for a cycle: Zen 5 does two in a cycle, and transforms not quite as much faster.
+  const double rate = l.target().core != Core::Zen5 ? 1 : form.stride == 1 ? 1.6 : 1.3;
+  // What plain weights cost, as tiles, by whether all of it fits L2, of which l2_bytes are half: 2.9 to 3.3, and 4 to 6 (Zen 4).
+  const bool in_l2 = 4 * (frequencies * block * pitch(c.cin) + kept * transformed + taps * channels * c.cout) <= 2 * l.target().l2_bytes;
+  const bool in_l1 = 4 * kept * transformed <= 2 * l.target().l1_bytes;  // or nearly so: the rate is that of stores beyond
+  const double plain_tiles = in_l1 ? 3 : (in_l2 ? 3 : 5) * rate;
+  const int64_t whole = block == 0 ? 0 : tiles / block,
+                rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
+  const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? taps : kept) * channels * columns;
+  // Transforming takes 5 cycles for each frequency of a tile's vector of input channels, 3.2 of output channels (Zen 4): as many multiply-adds of a vector.
+  const double transforms = rate * static_cast<double>(tiles * frequencies) *
+                            (5.0 * static_cast<double>((channels + 15) / 16 * 16) + 3.2 * static_cast<double>(columns));
+  constexpr double kEarned = 1.05;  // what it has to be quicker by than a direct convolution, whose weights and error are smaller
+  const double macs = ((static_cast<double>(rows * frequencies) + (plain ? plain_tiles * static_cast<double>(blocks * kept) : 0)) *
+                           static_cast<double>(channels) * static_cast<double>(columns) +
+                       transforms) *
+                      relative * kEarned;
+  const std::string row = form.name("winograd");
+  const auto build = [&l, c, row, form, taps, several, channels, plain, block, room, bytes, tile = tile](const Storage& storage) {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = several * form.taps, .kw = form.taps, .group = 1, .nr = tile.nr};
+    const Packed packed{conv_weights(l), bytes / 4, [&l, c, shape, plain, form] {
+                          const auto panels = [&](std::span<const float> weights) {
+                            if (plain) return pack::conv_stem(weights, shape);
+                            return form.stride == 1 ? pack::winograd(weights, shape, form.outputs)
+                                                    : pack::winograd_stride2(weights, shape, form.outputs);
+                          };
+                          return form.takes_all_of(c) ? panels(conv_weights(l))
+                                                      : panels(pack::square_pieces(conv_weights(l), c.kd(), c.kh, c.kw, form.taps));
+                        }};
+    std::vector<std::pair<std::string, Arg>> scales;
+    const std::vector<float> factors = storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape);
+    const PointerArg w = add_stored(l, conv_weights_name(l), packed, taps * channels, tile.nr, storage, factors, scales);
+    const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(room));
+    auto params = c.params(x, y, conv_bias(l, shape));
+    params.insert(params.end(), scales.begin(), scales.end());
+    params.emplace_back("weights_end", name_arg("weights_end"));
+    StepBuilder step = l.call(row);
+    form_args(step, form, tile);
+    if (plain || several > 1) step.template_name(plain ? "true" : "false");
+    if (several > 1) step.template_name("true");
+    step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(block);
+    finish_conv(l, step, c, y);
+  };
+  if (plain)
+    consider_stored(
+        l,
+        {row, macs, static_cast<double>(blocks), taps * channels, columns, "plain weights", (taps * several - c.taps()) * c.cin * c.cout},
+        candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows), build);
+  else l.consider(row, macs, static_cast<double>(bytes), [build] { build(Storage()); }, bytes - 4 * c.taps() * c.cin * c.cout);
+}
+
+/// What is known of a direction; `taps`, `dilation` and `outputs` of the kernel and of the result.
+struct Direction {
+  int64_t taps, dilation, outputs;
+};
+
+/// Along one direction: the columns where `down`, else the rows.
+void consider_winograd_line(KernelQuery& l, const ConvCall& c, const Form& form, bool down) {
+  const Direction vertical{c.kh, c.window.dilations[0], c.likely(c.oh)}, horizontal{c.kw, c.window.dilations[1], c.likely(c.ow)};
+  const Direction &along = down ? vertical : horizontal, &across = down ? horizontal : vertical;
+  const int64_t points = form.points(), n = c.n.is_constant() ? c.n.value() : 1, pieces = form.pieces(along.taps),
+                taps = across.taps * pieces;
+  const int64_t tiles =
+      std::max<int64_t>(1, ((along.outputs + along.dilation - 1) / along.dilation + form.outputs - 1) / form.outputs * along.dilation);
+  // A block: tiles of one line if that is long, else lines, whose transformed input fits most of L2.
+  const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * points * pieces * (c.cin + 16)));
+  const int64_t sharers = n * across.outputs == 1 ? l.threads() : 1, ranges = blocks_of(tiles, fits, kLeastTiles, sharers);
+  const int64_t reach = (across.taps - 1) * across.dilation, most = std::max<int64_t>(1, fits / tiles - reach);
+  const int64_t bands = ranges > 1 ? across.outputs : blocks_of(across.outputs, most, (kLeastTiles + tiles - 1) / tiles, l.threads());
+  const int64_t lines = std::max<int64_t>(1, (across.outputs + bands - 1) / std::max<int64_t>(1, bands));
+  const int64_t even = (tiles + ranges - 1) / ranges;
+  const auto [tile, relative] = choose_winograd_tile(l.target(), lines * even, taps * c.cin, c.cout);
+  const int64_t width = ranges > 1 ? (even + tile.rows - 1) / tile.rows * tile.rows : tiles;
+  const int64_t blocks = n * ((across.outputs + lines - 1) / lines) * ((tiles + width - 1) / width);
+  const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * points * taps * c.cin * columns;
+  const double macs = static_cast<double>(blocks * padded_rows(lines * width, tile.rows) * points) * static_cast<double>(taps * c.cin) *
+                      static_cast<double>(columns) * relative;
+  const std::string row = form.name("winograd_line");
+  l.consider(
+      row, macs, static_cast<double>(bytes * blocks),
+      [&l, c, row, form, down, lines, width, reach, pieces, bytes, tile = tile] {
+        const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+        const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
+        const PointerArg w =
+            l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, form, down] {
+                                               return pack::winograd_line(conv_weights(l), shape, form.outputs, form.taps, down);
+                                             }});
+        const int64_t floats = form.points() * (plane(pieces * (lines + reach) * width * pitch(c.cin)) + plane(lines * width * tile.nr));
+        const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(floats));
+        auto params = c.params(x, y, conv_bias(l, shape));
+        params.emplace_back("weights_end", name_arg("weights_end"));
+        StepBuilder step = l.call(row);
+        form_args(step, form, tile);
+        if (down) step.template_name("true");
+        step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(lines).dim(width);
+        finish_conv(l, step, c, y);
+      },
+      bytes - 4 * c.kh * c.kw * c.cin * c.cout);
+}
+
+/// The forms for a kernel of such a length along lines; `pieces`: it may be cut.
+std::vector<Form> line_forms(int64_t length, bool pieces) {
+  switch (length) {
+    case 3: return {{2, 3}, {4, 3}, {6, 3}};
+    case 5: return {{2, 5}, {4, 5}};
+    case 7: return {{2, 7}};
+    default: return length > 3 && pieces ? std::vector<Form>{{4, 3}, {6, 3}, {2, 5}, {4, 5}} : std::vector<Form>();
+  }
+}
+
+}  // namespace
+
+void consider_winograd(KernelQuery& l, const ConvCall& c) {
+  if (c.group != 1 || c.depth.stride != 1 || c.cin < 8 || c.cout < 8) return;
+  const std::vector<int64_t>&strides = c.window.strides, &dilations = c.window.dilations;
+  if (strides[0] != strides[1] || dilations[0] != 1 || dilations[1] != 1) return;
+  const auto consider = [&](const Form& form) {
+    for (const bool plain : {false, true}) consider_winograd(l, c, form, plain);
+  };
+  bool whole = false;  // a form takes all of the kernel
+  for (const Form& form : {Form{2, 3}, Form{4, 3}, Form{3, 4}, Form{2, 5}, Form{2, 3, 2}, Form{4, 3, 2}}) {
+    if (!form.takes_all_of(c)) continue;
+    whole = true;
+    consider(form);
+  }
+  if (!whole && strides[0] == 1 && std::min(c.kh, c.kw) >= 3) consider({4, 3});
+}
+
+void consider_winograd_line(KernelQuery& l, const ConvCall& c) {
+  if (c.is_deep() || c.group != 1 || c.window.strides[0] != 1 || c.window.strides[1] != 1 || c.cin < 8 || c.cout < 8) return;
+  const bool down = line_forms(c.kw, c.kh == 1).empty();
+  for (const Form& form : down ? line_forms(c.kh, c.kw == 1) : line_forms(c.kw, c.kh == 1)) consider_winograd_line(l, c, form, down);
+}
+
+}  // namespace onnxc

@@ -1,0 +1,110 @@
+#include "compiler/select/conv/stem_winograd.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace onnxc {
+namespace {
+
+struct Form {
+  int outputs, taps;
+  int points() const { return outputs + taps - 1; }
+};
+constexpr Form kForms[] = {{4, 3}, {6, 3}, {3, 4}, {5, 4}, {2, 5}, {4, 5}};
+
+constexpr int64_t kMostStride = 16;  // floats from one pixel of a tile to the next: displacements in the code
+constexpr int64_t kMostPad = 1024;   // beyond reason
+
+int64_t round_up_to(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+/// As StemPlanes in stem_winograd.hpp has them.
+int64_t count_pieces(int64_t kh, int64_t taps, int64_t stride) {
+  return kh / (taps * stride) * stride + std::min(kh % (taps * stride), stride);
+}
+Dim choose_pitch(const Stem& stem, int pixels) {
+  const ConvCall& c = stem.call;
+  const int64_t pixel = stem.pixel(), pad = c.window.pads_begin[1].value() * pixel, lead = round_up_to(pad, 16);
+  const Dim read = (round_up(c.ow, pixels) - 1) * (c.window.strides[1] * pixel) + (c.kw * pixel + lead - pad),
+            written = round_up(c.w * pixel, 16) + lead;
+  return round_up(max(read, written), 32) + 16;
+}
+
+StemWinograd plan_form(const Stem& stem, const Form& form, int pixels, int64_t lanes) {
+  const ConvCall& c = stem.call;
+  const int64_t kw = c.kw * stem.pixel(), across = tiled_rows(ConvCall::likely(c.ow), pixels), columns = round_up_to(c.cout, lanes);
+  const int64_t lines = count_pieces(c.kh, form.taps, c.window.strides[0]) * c.cin / stem.pixel(), rows = lines * form.points();
+  const int64_t bands = c.likely_slices() * ((ConvCall::likely(c.oh) + form.outputs - 1) / form.outputs);
+  // Steps that a tile takes to begin and end, and vectors of multiply-adds for each that is transformed (Zen 4).
+  const double ends = form.points() == 6 ? 2 : 3.2, forward = 3;
+  const double products = static_cast<double>(bands * across * columns * form.points()) * (static_cast<double>(lines * kw) + ends);
+  return {form.outputs,
+          form.taps,
+          pixels,
+          choose_pitch(stem, pixels) * rows,
+          columns * rows * kw,
+          products + forward * static_cast<double>(bands * rows * ConvCall::likely(c.w) * stem.pixel())};
+}
+
+}  // namespace
+
+std::optional<StemWinograd> plan_stem_winograd(const KernelQuery& l, const Stem& stem) {
+  const ConvCall& c = stem.call;
+  const Dim pad = c.window.pads_begin[1];
+  const bool plain = c.window.dilations[0] == 1 && c.window.dilations[1] == 1 && c.window.strides[0] <= kMostStride &&
+                     c.window.strides[1] <= kMostStride / stem.pixel();
+  const bool known = pad.is_constant() && pad.value() >= 0 && pad.value() <= kMostPad && ConvCall::likely(c.ow) > 0;
+  // Its tiles need 32 registers, and each multiply-add a broadcast of its own, which costs nothing in AVX-512.
+  if (l.target().isa != Isa::Avx512 || !plain || !known) return std::nullopt;
+  std::optional<StemWinograd> best;
+  for (const Form& form : kForms) {
+    if (c.kh < form.taps) continue;
+    for (const int pixels : form.points() == 6 ? std::vector{4, 5} : std::vector{3}) {
+      const StemWinograd plan = plan_form(stem, form, pixels, l.target().vector_floats);
+      const bool fits = !plan.scratch.is_constant() || 4 * plan.scratch.value() <= l.target().workspace_bytes();
+      if (fits && (!best || plan.macs < best->macs)) best = plan;
+    }
+  }
+  return best;
+}
+
+PointerArg stem_winograd_weights(KernelQuery& l, const Stem& stem, const StemWinograd& plan) {
+  const ConvCall& c = stem.call;
+  const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .nr = l.target().vector_floats};
+  return l.weights(conv_weights_name(l),
+                   {conv_weights(l), plan.weights, [&l, shape, plan, stride = c.window.strides[0], joined = stem.joined] {
+                      return pack::stem_winograd(conv_weights(l), shape, plan.outputs, plan.taps, stride, joined);
+                    }});
+}
+
+StepBuilder& stem_winograd_args(StepBuilder& step, const Stem& stem, const StemWinograd& plan) {
+  for (const int64_t value : {int64_t{plan.outputs}, int64_t{plan.taps}, int64_t{plan.pixels}, stem.call.window.strides[1] * stem.pixel()})
+    step.template_name(std::to_string(value));
+  return step;
+}
+
+void consider_stem_winograd(KernelQuery& l) {
+  const auto stem = stem_in_place(l);
+  if (!stem) return;
+  const auto plan = plan_stem_winograd(l, *stem);
+  if (!plan) return;
+  l.consider(
+      "stem_winograd", plan->macs, 0,
+      [&l, stem = *stem, plan = *plan] {
+        const View x = stem_input(l, stem), y = l.out_any(0);
+        const PointerArg u = stem_winograd_weights(l, stem, plan), scratch = l.part_workspace("rows", ElementType::F32, plan.scratch);
+        auto params = stem_params(l, stem, x, y);
+        StepBuilder step = l.call("stem_winograd");
+        stem_winograd_args(step, stem, plan)
+            .pointer(x)
+            .pointer(u)
+            .pointer(y)
+            .pointer(scratch)
+            .params(std::move(params))
+            .specialised();  // few taps: mlperf_tiny_kws's 3.6 us instead of 4.5
+        finish_conv(l, step, stem.call, y);
+      },
+      plan->growth(stem->call));
+}
+
+}  // namespace onnxc

@@ -1,0 +1,18 @@
+// The end of a classifier of images, as one kernel: runtime_stub/onnxc/classifier.hpp.
+#pragma once
+#include <vector>
+
+#include "compiler/ops/operator.h"
+
+namespace onnxc {
+
+/// Of 1x1 Conv -> ReduceSum of all pixels [-> Reshape] -> product by a constant matrix, a MatMul or a 1x1 Conv of what is one pixel now: what is before that `last`, where the
+/// matrix would leave the L2 cache of the target. Empty where there is no such chain.
+std::vector<const Node*> absorbed_by_classifier(const Surroundings& around, const Node& last, const Target& target);
+
+/// Whether that is what the node absorbed.
+bool is_classifier(const KernelQuery& last);
+/// Lowers such a chain, as its last node.
+void lower_classifier(KernelQuery& last);
+
+}  // namespace onnxc

@@ -1,0 +1,192 @@
+#include "compiler/select/islands/conv_chain.h"
+
+#include <algorithm>
+
+#include "compiler/select/conv/conv_call.h"
+#include "compiler/select/conv/conv_stem.h"
+#include "compiler/select/islands/row_sums.h"
+
+namespace onnxc {
+
+bool is_image_conv(const Graph& graph, const Node& node) {
+  if (!node.is("Conv") || !has_fast_conv(graph, node)) return false;
+  for (const Extents* e : {&graph[node.input(0)].type.extents, &graph[node.outputs[0]].type.extents}) {
+    if (e->size() != 4 || !(*e)[1].is_constant() || !(*e)[2].is_constant() || !(*e)[3].is_constant()) return false;
+  }
+  return true;
+}
+
+int64_t image_bytes(const Graph& graph, ValueId value) {
+  const Extents& e = graph[value].type.extents;
+  return 4 * e[1].value() * e[2].value() * e[3].value();
+}
+
+int64_t chain_pitch(int64_t channels) {
+  const int64_t whole = (channels + 15) / 16 * 16;
+  return whole % 512 == 0 ? whole + 16 : whole;
+}
+
+int64_t choose_band(const Target& target, int64_t rows, const std::function<int64_t(int64_t)>& floats) {
+  int64_t band = 1;
+  while (band < rows && floats(band + 1) * 4 <= target.workspace_bytes() / 2) ++band;
+  const int64_t bands = std::max<int64_t>(1, (rows + band - 1) / band);
+  return std::max<int64_t>(1, (rows + bands - 1) / bands);
+}
+
+namespace {
+
+bool is_depthwise(const Graph& graph, const Node& node) {
+  if (!is_image_conv(graph, node)) return false;
+  const Extents& w = graph[node.input(1)].type.extents;
+  const int64_t channels = graph[node.input(0)].type.extents[1].value();
+  if (node.integer("group", 1) != channels || !(w[0] == Dim(channels)) || channels < 16) return false;
+  const Window window = conv_window(node, graph[node.input(0)].type.extents, w);
+  if (!(window.kernel[0] == window.kernel[1]) || !(window.kernel[0] == Dim(3) || window.kernel[0] == Dim(5))) return false;
+  return window.dilations[0] == 1 && window.dilations[1] == 1 && window.strides[0] == window.strides[1] && window.strides[0] <= 2;
+}
+
+/// What a 1x1 convolution of the chain gives to the call.
+struct Pointwise {
+  Tile tile{0, 1, 0};
+  Arg weights = NameArg{"nullptr"};
+  std::optional<PointerArg> bias;
+};
+Pointwise pointwise(KernelQuery& l, const Tile& tile) {
+  const ConvCall c(l);
+  Pointwise p;
+  p.tile = tile;
+  const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = p.tile.nr};
+  p.weights = l.weights(conv_weights_name(l), conv_panels(l, shape, p.tile));
+  p.bias = conv_bias(l, shape);
+  return p;
+}
+
+}  // namespace
+
+bool is_pointwise(const Graph& graph, const Node& node) {
+  if (!is_image_conv(graph, node) || node.integer("group", 1) != 1) return false;
+  const Window window = conv_window(node, graph[node.input(0)].type.extents, graph[node.input(1)].type.extents);
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!(window.kernel[i] == Dim(1)) || window.strides[i] != 1 || !(window.pads_begin[i] == Dim(0)) || !(window.pads_end[i] == Dim(0)))
+      return false;
+  }
+  return true;
+}
+
+std::vector<const Node*> absorbed_by_conv(const Surroundings& around, const Node& last, const Target& target) {
+  const Graph& graph = around.graph;
+  const auto before = [&](const Node& node, bool (*is)(const Graph&, const Node&)) -> const Node* {
+    const Node* producer = around.only_producer(node.input(0));
+    return producer != nullptr && producer->epilogue_operands == 0 && is(graph, *producer) ? producer : nullptr;
+  };
+  const auto leaves_cache = [&](const Node& node) { return image_bytes(graph, node.outputs[0]) > target.workspace_bytes(); };
+  const Node* const depthwise = is_depthwise(graph, last) ? &last : is_pointwise(graph, last) ? before(last, is_depthwise) : nullptr;
+  if (depthwise == nullptr) return {};
+  const Node* expand = before(*depthwise, is_pointwise);
+  if (const Node* stem = around.only_producer(depthwise->input(0));
+      expand == nullptr && stem != nullptr && stem->epilogue_operands == 0 && is_stem(graph, *stem, target))
+    expand = stem;
+  std::vector<const Node*> nodes;
+  if (expand != nullptr && leaves_cache(*expand)) nodes.push_back(expand);
+  if (depthwise != &last && (!nodes.empty() || leaves_cache(*depthwise))) nodes.push_back(depthwise);
+  return nodes;
+}
+
+void lower_conv_chain(KernelQuery& last) {
+  std::vector<KernelQuery> parts;
+  for (const Node* node : last.absorbed()) parts.push_back(last.of(*node));
+  parts.push_back(last);
+  const auto middle = std::ranges::find_if(parts, [](KernelQuery& l) { return is_depthwise(l.graph(), l.node()); });
+  ONNXC_CHECK(middle != parts.end(), "a chain has a depthwise convolution");
+  KernelQuery* const expand = middle == parts.begin() ? nullptr : &*(middle - 1);
+  KernelQuery* const project = middle + 1 == parts.end() ? nullptr : &*(middle + 1);
+  const ConvCall c(*middle);
+
+  const bool has_stem = expand != nullptr && !is_pointwise(expand->graph(), expand->node()), has_pointwise = expand != nullptr && !has_stem;
+  const int64_t pitch = chain_pitch(c.cin), stride = c.window.strides[0], w_in = c.w.value(), w_out = c.ow.value();
+  const auto choose_expanding = [&](int64_t rows) {
+    const ConvCall call(*expand);
+    return choose_tile(last.target(), {.m = rows * stride * w_in, .n = call.cout, .k = call.cin});
+  };
+  // Of what is expanded a panel has a ring at a time, or all have where the projection comes next. Of a stem all lies in one.
+  const auto floats = [&](int64_t band) {
+    const int64_t ring = expand != nullptr ? ((band - 1) * stride + c.kh) * w_in : 0,
+                  behind = project != nullptr ? band * w_out * pitch : 0;
+    if (!has_pointwise) return ring * pitch + behind;
+    const int64_t nr = choose_expanding(band).nr;
+    return ring * (project != nullptr ? (c.cin + nr - 1) / nr * nr : nr) + behind;
+  };
+  // Bands of one size: as many rows as fit half of L2, or a few of a ring for each vector of channels, which is to be in L1.
+  constexpr int64_t kFew = 4;
+  const int64_t fits = choose_band(last.target(), c.oh.value(), floats), most = has_pointwise ? std::min(fits, kFew) : fits;
+  const bool winograd = has_pointwise && last.may_mix() && has_depthwise_winograd(last.target(), c) && fits >= 2;
+  const int64_t bands = (c.oh.value() + most - 1) / most, equal = (c.oh.value() + bands - 1) / bands;
+  const int64_t band = !winograd || equal % 2 == 0 ? equal : equal < fits ? equal + 1 : equal - 1;  // pairs of rows
+  const Tile expanding = has_pointwise ? choose_expanding(band) : Tile{0, 1, 0};
+
+  double macs = c.macs;
+  if (expand != nullptr) macs += ConvCall(*expand).macs;
+  if (project != nullptr) macs += ConvCall(*project).macs;
+  const char* const row = has_stem ? "stem_depthwise" : winograd ? "depthwise_winograd_chain" : "depthwise_chain";
+  last.consider(
+      row, macs, 0,
+      [&last, parts, row, has_stem, winograd, expand = expand != nullptr, project = project != nullptr, c, band, pitch, expanding,
+       room = floats(band)]() mutable {
+        Lowering &front = parts.front(), &depthwise = parts[expand ? 1 : 0];
+        const std::optional<Stem> stem = has_stem ? stem_of(front) : std::nullopt;
+        Pointwise first, end;
+        if (expand && !stem) first = pointwise(front, expanding);
+        if (project) {
+          const ConvCall call(parts.back());
+          end =
+              pointwise(parts.back(), choose_tile(last.target(), {.m = band * c.ow.value(), .n = call.cout, .k = call.cin, .pairs = true}));
+        }
+        const View x = stem ? stem_input(front, *stem) : front.in(0, conv_input_layout(front)), y = last.out_any(0);
+        if (stem) first.weights = stem_weights(front, *stem);
+        const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32,
+                                               winograd ? pack::depthwise_winograd(conv_weights(depthwise), c.cin)
+                                                        : pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
+        const auto bias = bias_as_given(depthwise);
+        const std::optional<PointerArg> sums = project ? std::nullopt : wanted_row_sums(last);
+        const PointerArg scratch = last.part_workspace("rows", ElementType::F32, Dim(room));
+
+        StepBuilder step = last.call(row);
+        if (stem) stem_args(step, *stem);
+        else tile_args(step, first.tile);
+        step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1]));
+        tile_args(step, end.tile, true);
+        if (sums || winograd) {
+          if (!end.tile.pairs) step.template_name("false");
+          step.template_name(sums ? "true" : "false");
+          if (winograd) step.template_name("true");
+        }
+        step.pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
+        auto conv = c.params(x, y, bias);
+        if (sums) conv.emplace_back("row_sums", *sums);
+        std::vector<std::pair<std::string, Arg>> params{{"conv", params_arg(std::move(conv))},
+                                                        {"cin", dim_arg(expand ? ConvCall(front).cin : c.cin)},
+                                                        {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
+                                                        {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                                                        {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+        if (first.bias) params.emplace_back("expand_bias", *first.bias);
+        if (end.bias) params.emplace_back("project_bias", *end.bias);
+        params.emplace_back("band", dim_arg(band));
+        params.emplace_back("pitch", dim_arg(pitch));
+        if (stem) params = {{"stem", params_arg(stem_params(front, *stem, x, y))}, {"chain", params_arg(std::move(params))}};
+        step.params(std::move(params));
+        Dim all_macs = 0;
+        const auto epilogue = [&](KernelQuery* l) {
+          if (l != nullptr) {
+            const ConvCall call(*l);
+            all_macs += call.pixels * (call.cout * (call.cin / call.group) * call.kh * call.kw);
+          }
+          step.epilogue(l != nullptr ? l->epilogue(l->image_shape(l->output_type(0).extents), step) : EpilogueArg{});
+        };
+        epilogue(expand ? &front : nullptr);
+        epilogue(&depthwise);
+        epilogue(project ? &parts.back() : nullptr);
+        step.macs(all_macs).emit();
+      });
+}
+
+}  // namespace onnxc

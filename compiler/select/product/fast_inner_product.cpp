@@ -1,0 +1,83 @@
+#include "compiler/select/product/fast_inner_product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "compiler/select/weights/pack.h"
+
+namespace onnxc {
+namespace {
+
+struct Height {
+  int rows;
+  double efficiency;  ///< of what additions and multiply-adds side by side can do: 1.5 times the FMA peak
+};
+// Zen 4, 2026-11, k from 30 to 1024.
+constexpr Height kHeights[] = {{12, 0.985}, {14, 0.985}, {10, 0.985}, {8, 0.955}};
+constexpr double kHalfTile = 0.92;  ///< what a tile of half as many rows reaches of that
+
+/// Floats from one copied row to the next, and of a part's scratch: as in fast_inner_product.hpp.
+int64_t prepared_pitch(int64_t k, int64_t lanes) {
+  const int64_t row = (k + 3 * lanes - 1) / (3 * lanes) * 3 * lanes;
+  return row + (row % 64 == 0 ? lanes : 0);
+}
+int64_t scratch_floats(int64_t k, int64_t block, int64_t lanes) { return (block + 16) * (prepared_pitch(k, lanes) + 2); }
+
+}  // namespace
+
+InnerProductPlan plan_fast_inner_product(const Target& target, int64_t rows, int64_t n, int64_t k) {
+  // Of what a row takes before it is multiplied, and of each of its values; to begin and to end a tile, for each of its sums, in networks (k from 30 to 96).
+  constexpr double kRow = 265, kValue = 6.6, kEnds = 8;
+  const auto panels = static_cast<double>((n + target.vector_floats - 1) / target.vector_floats), depth = static_cast<double>(k);
+  std::optional<InnerProductPlan> best;
+  for (const Height& h : kHeights) {
+    const auto whole = static_cast<double>(rows / h.rows * h.rows), halves = static_cast<double>(padded_rows(rows, h.rows)) - whole;
+    const double sums = panels * target.vector_floats * (whole + halves / kHalfTile);
+    const double macs = sums * (depth / 1.5 / h.efficiency + kEnds) + static_cast<double>(rows) * (kRow + kValue * depth);
+    if (!best || macs < best->macs) best = InnerProductPlan{.rows = h.rows, .macs = macs};
+  }
+  // Weights that stay in L2 are read anew for each block, of a few tiles; others are read as seldom as rows fit into L2 beside them.
+  const bool stay = static_cast<double>(target.vector_floats) * panels * depth * 4 <= static_cast<double>(target.l2_bytes) / 2;
+  const int64_t room = stay ? 2 * target.l1_bytes : target.workspace_bytes(),
+                tile = 4 * (prepared_pitch(k, target.vector_floats) + 2) * best->rows;
+  const int64_t tiles = std::max<int64_t>((room - 2 * tile) / tile, 1), blocks = (rows + tiles * best->rows - 1) / (tiles * best->rows);
+  best->block = std::min(((rows + blocks - 1) / blocks + best->rows - 1) / best->rows * best->rows, rows);
+  best->readings = stay ? 1 : blocks;
+  return *best;
+}
+
+void consider_fast_inner_product(KernelQuery& l, std::string_view row, const TiledProduct& product, const ConstantMatrix& b,
+                                 const std::function<void(const InnerProductPlan&, PointerArg, PointerArg)>& build) {
+  // What it has to be quicker by than gemm, which is nearer to the exact result, and minds others less: where the core's other thread has work, this takes a quarter more, gemm a thirtieth.
+  constexpr double kEarned = 1.08;
+  constexpr int64_t kLeastRows = 7, kLeastDepth = 16;
+  const Target& target = l.target();
+  const bool any = row == "fast_inner_product_any";  // number of rows
+  const int64_t rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k,
+                lanes = target.vector_floats;
+  if (!target.adds_beside_products() || rows < kLeastRows || k < kLeastDepth) return;
+  if (!std::ranges::all_of(b.values, [](float w) { return std::fabs(w) <= pack::kMostInnerProductWeight; })) return;
+  constexpr int64_t kMany = 14 * 12 * 10;
+  const int64_t planned = any ? kMany : rows;  // tiles for many rows, at the cost of as many as are likely
+  InnerProductPlan plan = plan_fast_inner_product(target, planned, n, k);
+  plan.macs *= static_cast<double>(rows) / static_cast<double>(planned);
+  const int64_t room = scratch_floats(k, plan.block, lanes), floats = pack::fast_inner_product_size(k, n, lanes);
+  if (4 * room > target.workspace_bytes()) return;
+  const auto make = [&l, n, k, lanes, floats, room, b, plan, build] {
+    const PointerArg w =
+        l.weights(b.name, {b.values, floats, [b, n, k, lanes] {
+                             return pack::fast_inner_product(b.values, {.k = k, .n = n, .nr = lanes, .transposed = b.transposed});
+                           }});
+    build(plan, w, l.part_workspace("rows", ElementType::F32, Dim(room)));
+  };
+  l.consider(row, kEarned * plan.macs, 4.0 * static_cast<double>(floats * plan.readings), make, 4 * (floats - k * n));
+}
+
+void fast_inner_product_args(StepBuilder& step, const InnerProductPlan& plan, const View& a, PointerArg w, const View& y,
+                             PointerArg scratch, std::vector<std::pair<std::string, Arg>> params) {
+  params.emplace_back("weights_end", name_arg("weights_end"));
+  step.template_name(std::to_string(plan.rows)).pointer(a).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(plan.block);
+}
+
+}  // namespace onnxc

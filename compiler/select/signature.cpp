@@ -1,0 +1,77 @@
+#include "compiler/select/signature.h"
+
+#include <fmt/format.h>
+
+#include "compiler/support/sha256.h"
+
+namespace onnxc {
+namespace {
+
+constexpr std::size_t kLongest = 600;
+
+class Signature {
+ public:
+  Signature(const Graph& graph, const std::vector<Layout>& layouts) : graph_(graph), layouts_(layouts) {}
+
+  void add(const Node& node) {
+    text_ += node.full_op();
+    if (!node.attributes.empty()) {
+      std::string all;
+      for (const auto& [name, value] : node.attributes)
+        all += fmt::format("{}{} = {}", all.empty() ? "" : ", ", name, attribute_text(value));
+      text_ += " {" + all + "}";
+    }
+    const auto own = static_cast<std::size_t>(node.own_inputs());
+    text_ += " " + list(std::span(node.inputs).first(own)) + " -> " + list(node.outputs);
+    if (node.epilogue) text_ += fmt::format(" [{}]", node.epilogue->text());
+    if (node.epilogue_operands > 0) text_ += list(std::span(node.inputs).subspan(own));
+  }
+  void add(std::string_view text) { text_ += text; }
+
+  /// With the bounds of the symbols in it.
+  std::string text() {
+    for (const auto& [name, symbol] : symbols_) text_ += fmt::format(", {} in {}..{}", name, symbol.min_value(), symbol.max_value());
+    if (text_.size() <= kLongest) return text_;
+    return text_.substr(0, kLongest) + "... " + sha256(std::as_bytes(std::span(text_))).substr(0, 16);
+  }
+
+ private:
+  std::string list(std::span<const ValueId> values) {
+    std::string all;
+    for (const ValueId v : values) {
+      if (!all.empty()) all += ", ";
+      all += v == kAbsent ? "_" : value(v);
+    }
+    return "(" + all + ")";
+  }
+
+  std::string value(ValueId v) {
+    const Value& value = graph_[v];
+    for (const Dim extent : value.type.extents) extent.collect_symbols(symbols_);
+    std::string text = (value.constant ? "const " : "") + value.type.text();
+    if (const Layout& layout = layouts_[static_cast<std::size_t>(v)]; layout.channels_last && !value.constant)
+      text += " pixels " + layout.pixel_stride.text();
+    return text;
+  }
+
+  const Graph& graph_;
+  const std::vector<Layout>& layouts_;
+  std::map<std::string, Dim> symbols_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string signature_of(const Graph& graph, const Node& node, std::span<const Node* const> absorbed, const std::vector<Layout>& layouts,
+                         double streaming) {
+  Signature signature(graph, layouts);
+  for (const Node* before : absorbed) {
+    signature.add(*before);
+    signature.add(" then ");
+  }
+  signature.add(node);
+  signature.add(fmt::format(" weights {}", streaming));
+  return signature.text();
+}
+
+}  // namespace onnxc

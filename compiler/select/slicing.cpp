@@ -1,0 +1,31 @@
+#include "compiler/select/slicing.h"
+
+#include <algorithm>
+
+namespace onnxc {
+
+Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduct& product, int64_t run) {
+  constexpr int64_t kSumsBytes = 64 << 10;  // read and written once for each slice
+  const int64_t line = 4 * int64_t{tile.nr}, rows = product.m.is_constant() ? product.m.value() : product.m.max_value();
+  if (rows <= tile.rows || tile.pairs || !is_deep(target, product.k, tile.nr)) return {};
+  const int64_t most = std::max<int64_t>(64, target.l1_bytes / line), runs = (run + most - 1) / most;
+  Slicing slicing;
+  slicing.steps = run > most ? (run + runs - 1) / runs : most / run * run;
+  const int64_t most_rows = std::max<int64_t>(1, kSumsBytes / line / tile.rows) * tile.rows;
+  slicing.rows = rows < most_rows ? (rows + tile.rows - 1) / tile.rows * tile.rows : most_rows;
+  return slicing;
+}
+
+void add_streaming(KernelQuery& l, const Tile& tile, const TiledProduct& product, int64_t run,
+                   std::vector<std::pair<std::string, Arg>>& params) {
+  params.emplace_back("weights_end", name_arg("weights_end"));
+  const Slicing slicing = choose_slicing(l.target(), tile, product, run);
+  if (slicing.steps == 0) return;
+  FormArg slices;
+  slices.form = "Slices";
+  slices.pointer = l.part_workspace("sums", ElementType::F32, Dim(slicing.rows * tile.nr));
+  slices.members = {slicing.steps, slicing.rows};
+  params.emplace_back("slices", std::move(slices));
+}
+
+}  // namespace onnxc

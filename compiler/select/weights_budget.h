@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/ops/kernel_query.h"
+#include "compiler/select/choice.h"
 
 namespace onnxc {
 

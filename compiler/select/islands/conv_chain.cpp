@@ -132,7 +132,7 @@ void lower_conv_chain(KernelQuery& last) {
       row, macs, 0,
       [&last, parts, row, has_stem, winograd, expand = expand != nullptr, project = project != nullptr, c, band, pitch, expanding,
        room = floats(band)]() mutable {
-        Lowering &front = parts.front(), &depthwise = parts[expand ? 1 : 0];
+        KernelQuery &front = parts.front(), &depthwise = parts[expand ? 1 : 0];
         const std::optional<Stem> stem = has_stem ? stem_of(front) : std::nullopt;
         Pointwise first, end;
         if (expand && !stem) first = pointwise(front, expanding);

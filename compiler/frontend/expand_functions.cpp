@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "compiler/frontend/check_functions.h"
 #include "compiler/frontend/function_precision.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/support/error.h"
@@ -123,7 +124,11 @@ class Expander {
       inputs.push_back(name.empty() ? onnx::TypeProto() : it->second);
     }
     const onnx::FunctionBodyBuildContextImpl context(node, inputs);
-    return schema.BuildContextDependentFunction(context, body, version);
+    try {
+      return schema.BuildContextDependentFunction(context, body, version);
+    } catch (const std::exception& e) {
+      throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(node), node.op_type(), reason_of(e)}});
+    }
   }
 
   static bool reads_f64(const onnx::NodeProto& node, const Types& types) {

@@ -10,6 +10,7 @@
 #include <future>
 #include <set>
 
+#include "compiler/frontend/check_functions.h"
 #include "compiler/frontend/expand_functions.h"
 #include "compiler/frontend/function_defaults.h"
 #include "compiler/frontend/nesting.h"
@@ -24,7 +25,7 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kNewestOpset = 28, kNewestMlOpset = 5, kNewestIr = 14;
+constexpr int64_t kNewestIr = 14;
 constexpr int64_t kMostFileBytes = INT32_MAX;  // protobuf's limit
 
 std::vector<std::byte> read_file(const std::filesystem::path& path) {
@@ -87,11 +88,7 @@ void check_header(const onnx::ModelProto& model, ModelInfo& info) {
     const std::string shown = domain.empty() ? "ai.onnx" : domain;
     if (!seen.insert(domain).second && info.opsets[shown] != import.version())
       refuse(fmt::format("domain '{}' is imported with two opsets", shown));
-    const int64_t newest = domain.empty() ? kNewestOpset : domain == "ai.onnx.ml" ? kNewestMlOpset : INT64_MAX;
-    if (import.version() < 1) refuse(fmt::format("opset {} of domain '{}' does not exist", import.version(), shown));
-    if (import.version() > newest)
-      refuse(fmt::format("opset {} of domain '{}' is newer than {}, the newest known", import.version(), shown, newest),
-             "export with an older opset");
+    check_opset(import.domain(), import.version());
     info.opsets[shown] = import.version();
   }
   // Before IR version 3 there was one opset and no field to name it.
@@ -360,65 +357,16 @@ class GraphImporter {
   ExternalData& external_;
 };
 
-/// As the file has them, those of regions included.
-int64_t nodes_written(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
-  int64_t count = nodes.size();
-  for (const auto& node : nodes) {
-    for (const auto& a : node.attribute()) {
-      if (a.has_g()) count += nodes_written(a.g().node());
-      for (const auto& g : a.graphs()) count += nodes_written(g.node());
-    }
-  }
-  return count;
-}
-
-/// Nodes that the functions would become, counted before anything is inlined: 2^k functions must eat neither memory nor time.
-void check_function_growth(const onnx::ModelProto& model) {
-  constexpr int64_t kLeast = 40'000, kMost = 2'000'000, kGrowth = 100;
-  int64_t written = nodes_written(model.graph().node());
-  for (const auto& f : model.functions()) written += nodes_written(f.node());
-  const int64_t most_nodes = std::clamp(kGrowth * written, kLeast, kMost);
-  constexpr std::size_t kMostOpen = 100;  // as many as ONNX's inliner takes
-  std::map<std::string, const onnx::FunctionProto*> functions;
-  for (const auto& f : model.functions()) functions[normal_domain(f.domain()) + ":" + f.name() + ":" + f.overload()] = &f;
-  std::map<std::string, int64_t> sizes;
-  std::set<std::string> open;  // functions whose bodies are being counted
-  std::function<int64_t(const google::protobuf::RepeatedPtrField<onnx::NodeProto>&)> count_nodes;
-  const auto size_of = [&](const std::string& key) {
-    if (const auto it = sizes.find(key); it != sizes.end()) return it->second;
-    if (!open.insert(key).second) throw Error(ErrorKind::Invalid, fmt::format("function '{}' calls itself", key));
-    if (open.size() > kMostOpen)
-      throw Error(ErrorKind::Unsupported,
-                  fmt::format("function '{}' is called by a function that another calls, and so on, more than {} of them", key, kMostOpen));
-    const int64_t size = count_nodes(functions.at(key)->node());
-    if (size > most_nodes) throw Error(ErrorKind::Budget, fmt::format("function '{}' expands to more than {} nodes", key, most_nodes));
-    open.erase(key);
-    return sizes[key] = size;
-  };
-  count_nodes = [&](const auto& nodes) {
-    int64_t count = 0;
-    for (const auto& node : nodes) {
-      const std::string callee = normal_domain(node.domain()) + ":" + node.op_type() + ":" + node.overload();
-      count += functions.count(callee) != 0 ? size_of(callee) : 1;
-      for (const auto& a : node.attribute()) {
-        if (a.has_g()) count += count_nodes(a.g().node());
-        for (const auto& g : a.graphs()) count += count_nodes(g.node());
-      }
-      if (count > most_nodes) break;
-    }
-    return count;
-  };
-  if (count_nodes(model.graph().node()) > most_nodes)
-    throw Error(ErrorKind::Budget,
-                fmt::format("the model's functions expand graph '{}' to more than {} nodes", model.graph().name(), most_nodes));
-}
-
 /// Checks every node of the graph and its regions by itself, before anything is made of it.
 void verify_nodes(const onnx::GraphProto& graph, const Schemas& schemas, int depth) {
   if (depth > 64) throw Error(ErrorKind::Invalid, fmt::format("graph '{}' is nested too deeply", graph.name()));
   for (const auto& node : graph.node()) {
     schemas.verify(node);
     for (const auto& a : node.attribute()) {
+      if (a.has_g() && node.op_type() == "If" && normal_domain(node.domain()).empty() && a.g().input_size() > 0)
+        throw Error(ErrorKind::Invalid,
+                    std::vector<Diagnostic>{{node_name(node), "If",
+                                             fmt::format("{} has an input '{}'; a branch takes none", a.name(), a.g().input(0).name())}});
       if (a.has_g()) verify_nodes(a.g(), schemas, depth + 1);
     }
   }
@@ -454,7 +402,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
     const auto& function = model.functions(i);
     if (options.replaces(normal_domain(function.domain()), function.name())) model.mutable_functions()->DeleteSubrange(i, 1);
   }
-  check_function_growth(model);
+  check_functions(model);
   Schemas schemas(info.opsets, options.knows, options.replaces);
   try {
     if (model.functions_size() > 0) {
@@ -466,7 +414,7 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
-    throw Error(ErrorKind::Invalid, fmt::format("functions cannot be inlined: {}", e.what()));
+    throw Error(ErrorKind::Invalid, fmt::format("functions cannot be inlined: {}", reason_of(e)));
   }
   ExternalData external{path.parent_path(), {}};
   TypeImporter types(options);

@@ -61,6 +61,17 @@ std::string node_name(const onnx::NodeProto& node) {
 
 std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
+void check_opset(const std::string& domain, int64_t version, const std::string& who) {
+  constexpr int64_t kNewest = 28, kNewestMl = 5;
+  const std::string own = normal_domain(domain), shown = own.empty() ? "ai.onnx" : own;
+  const int64_t newest = own.empty() ? kNewest : own == "ai.onnx.ml" ? kNewestMl : INT64_MAX;
+  if (version < 1) throw Error(ErrorKind::Invalid, fmt::format("{}opset {} of domain '{}' does not exist", who, version, shown));
+  if (version > newest)
+    throw Error(ErrorKind::Invalid,
+                fmt::format("{}opset {} of domain '{}' is newer than {}, the newest known", who, version, shown, newest),
+                "export with an older opset");
+}
+
 int Schemas::version_of(const std::string& domain) const {
   const auto opset = opsets_.find(domain.empty() ? "ai.onnx" : domain);
   return opset == opsets_.end() ? 1 : static_cast<int>(std::min<int64_t>(opset->second, 1000));

@@ -53,5 +53,7 @@ Type kind_of(const onnx::TypeProto& proto);
 std::string node_name(const onnx::NodeProto& node);
 /// `ai.onnx` and the empty name are one domain.
 std::string normal_domain(const std::string& domain);
+/// Throws where the domain has no such opset, or onnxc does not know it yet; `who` begins the message.
+void check_opset(const std::string& domain, int64_t version, const std::string& who = {});
 
 }  // namespace onnxc

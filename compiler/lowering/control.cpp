@@ -254,7 +254,11 @@ void Lowerer::lower_loop(Scope& scope, const Node& node) {
                   iteration);
     }
     store_carried(inner, node, places);
-    if (limit.conditional) write_output(inner, body.outputs[0], condition);
+    if (limit.conditional) {
+      View goes_on = condition;
+      goes_on.extents = body[body.outputs[0]].type.extents;  // one element, of whatever rank
+      write_output(inner, body.outputs[0], goes_on);
+    }
     assign(Step::Kind::Assign, {trips}, {iteration + 1});
   });
   block.insert(block.begin(), std::make_move_iterator(head.begin()), std::make_move_iterator(head.end()));

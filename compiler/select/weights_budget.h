@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compiler/ir/program.h"
 #include "compiler/select/choice.h"
 
 namespace onnxc {

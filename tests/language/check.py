@@ -10,6 +10,7 @@ FOLDER = pathlib.Path(__file__).parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
 import branches  # noqa: E402, F401
 import broadcasting  # noqa: E402, F401
+import edges  # noqa: E402, F401
 import functions  # noqa: E402, F401
 import loops  # noqa: E402, F401
 from case import CASES  # noqa: E402

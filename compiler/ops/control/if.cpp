@@ -12,6 +12,7 @@ void infer_if(Inference& n) {
   const Graph *then_branch = n.node().region("then_branch"), *else_branch = n.node().region("else_branch");
   if (then_branch == nullptr || else_branch == nullptr) n.fail("a branch is missing");
   if (n.element(0) != ElementType::Bool) n.fail(fmt::format("the condition is {}, not bool", name(n.element(0))));
+  if (n.type(0).ranked) n.unify(element_count(n.extents(0)), 1, "the elements of the condition");
   const std::size_t outputs = n.node().outputs.size();
   if (then_branch->outputs.size() != outputs || else_branch->outputs.size() != outputs)
     n.fail(fmt::format("the branches give {} and {} values, the node has {} outputs", then_branch->outputs.size(),

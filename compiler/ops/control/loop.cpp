@@ -147,6 +147,7 @@ void infer_loop(Inference& n) {
     static_cast<void>(n.known_elements(0, "the number of iterations"));
   }
   if (n.has(1) && n.element(1) != ElementType::Bool) n.fail(fmt::format("the condition is {}, not bool", name(n.element(1))));
+  if (n.has(1) && n.type(1).ranked) n.unify(element_count(n.extents(1)), 1, "the elements of the condition");
   const LoopTrips first_limit = loop_trips(n.graph(), node);
   const Dim iteration = n.fresh("i", 0, first_limit.most ? std::optional<Dim>(max(*first_limit.most - 1, 0)) : std::nullopt);
   const Dim trips = n.fresh("trips", 0, first_limit.most ? std::optional<Dim>(max(*first_limit.most, 0)) : std::nullopt);
@@ -173,6 +174,11 @@ void infer_loop(Inference& n) {
   }
   *body = std::move(tried);
   values.settle();
+  const Type& goes_on = (*body)[body->outputs[0]].type;
+  if (!goes_on.is_tensor() || goes_on.element != ElementType::Bool)
+    n.fail(fmt::format("the body's condition is {}, not bool", goes_on.text()));
+  if (!goes_on.ranked || !(element_count(goes_on.extents) == Dim(1)))
+    n.fail(fmt::format("the body's condition is {}; one value is needed", goes_on.text()));
   if (outermost) keep_trials(*body, false);
   const std::vector<Type>& types = values.types();
   for (std::size_t i = 0; i < carried; ++i) {

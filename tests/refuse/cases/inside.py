@@ -234,3 +234,56 @@ def type_beyond_what_protobuf_reads():
     whole = proto.graph.SerializeToString() + message(11, message(1, "x") + message(2, kind))
     proto.ClearField("graph")
     return proto.SerializeToString() + message(7, whole)
+
+
+# ---- what only one place of a model makes wrong
+
+
+def with_body(co, nodes=(), constants=()):
+    """A Loop whose body gives the condition `co`."""
+    body = helper.make_graph([*nodes, node("Neg", ["s"], ["t"])], "b", [value("i", (), T.INT64), value("c", (), T.BOOL), value("s")],
+                             [value(co, UNKNOWN, T.BOOL), value("t")], list(constants))
+    return model([node("Loop", ["m", "", "x"], ["y"], name="l", body=body)], [value("m", (), T.INT64), value("x")], [value("y")])
+
+
+@case(INVALID, "Loop 'l': the body's condition is bool[2, 3]; one value is needed")
+def condition_of_many():
+    return with_body("co", [node("Greater", ["s", "s"], ["co"])])
+
+
+@case(INVALID, "Loop 'l': the body's condition is")
+def condition_of_two():
+    return with_body("co", constants=[tensor("co", [True, False], np.bool_)])
+
+
+@case(INVALID, "If 'i': then_branch has an input 'z'; a branch takes none")
+def branch_with_an_input():
+    then = helper.make_graph([node("Neg", ["z"], ["q"])], "t", [value("z")], [value("q")])
+    other = helper.make_graph([node("Abs", ["x"], ["r"])], "e", [], [value("r")])
+    return model([node("If", ["c"], ["y"], name="i", then_branch=then, else_branch=other)], [value("c", (), T.BOOL), value("x")], [value("y")])
+
+
+def calls(inputs, outputs, opset=21):
+    f = helper.make_function("own", "f", ["a"], ["b"], [node("Neg", ["a"], ["b"])], [helper.make_opsetid("", opset)])
+    return model([node("f", inputs, outputs, name="call", domain="own")], [value("x")], [value("y")], opsets=(("", 21), ("own", 1)), functions=[f])
+
+
+@case(INVALID, "f 'call': has 2 inputs, its function 1")
+def call_with_more_inputs():
+    return calls(["x", "x"], ["y"])
+
+
+@case(INVALID, "f 'call': has 2 outputs, its function 1")
+def call_with_more_outputs():
+    return calls(["x"], ["y", "z"])
+
+
+@case(INVALID, "function 'f': opset 999 of domain 'ai.onnx' is newer than")
+def function_of_an_opset_to_come():
+    return calls(["x"], ["y"], 999)
+
+
+@case(INVALID, "SequenceMap 's'")
+def map_over_a_tensor():
+    body = helper.make_graph([node("Neg", ["a"], ["b"])], "m", [value("a")], [value("b")])
+    return model([node("SequenceMap", ["x"], ["y"], name="s", body=body)], [value("x")], [value("y")])

@@ -1,0 +1,117 @@
+#include "compiler/frontend/check_functions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "compiler/frontend/schemas.h"
+#include "compiler/support/error.h"
+#include "onnx/onnx_pb.h"
+
+namespace onnxc {
+namespace {
+
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+using Functions = std::map<std::string, const onnx::FunctionProto*>;  // by domain, name and overload
+
+std::string callee_of(const onnx::NodeProto& node) { return normal_domain(node.domain()) + ":" + node.op_type() + ":" + node.overload(); }
+
+Functions functions_of(const onnx::ModelProto& model) {
+  Functions functions;
+  for (const auto& f : model.functions()) functions[normal_domain(f.domain()) + ":" + f.name() + ":" + f.overload()] = &f;
+  return functions;
+}
+
+void check_calls(const Nodes& nodes, const Functions& functions) {
+  for (const auto& node : nodes) {
+    if (const auto f = functions.find(callee_of(node)); f != functions.end()) {
+      const auto check = [&](int given, int stated, const char* what) {
+        if (given > stated)
+          throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(node), node.op_type(), fmt::format("has {} {}, its function {}", given, what, stated)}});
+      };
+      check(node.input_size(), f->second->input_size(), "inputs");
+      check(node.output_size(), f->second->output_size(), "outputs");
+    }
+    for (const auto& a : node.attribute()) {
+      if (a.has_g()) check_calls(a.g().node(), functions);
+      for (const auto& g : a.graphs()) check_calls(g.node(), functions);
+    }
+  }
+}
+
+/// As the file has them, those of regions included.
+int64_t nodes_written(const Nodes& nodes) {
+  int64_t count = nodes.size();
+  for (const auto& node : nodes) {
+    for (const auto& a : node.attribute()) {
+      if (a.has_g()) count += nodes_written(a.g().node());
+      for (const auto& g : a.graphs()) count += nodes_written(g.node());
+    }
+  }
+  return count;
+}
+
+/// Nodes that the functions would become, counted before anything is inlined: 2^k functions must eat neither memory nor time.
+void check_growth(const onnx::ModelProto& model) {
+  constexpr int64_t kLeast = 40'000, kMost = 2'000'000, kGrowth = 100;
+  int64_t written = nodes_written(model.graph().node());
+  for (const auto& f : model.functions()) written += nodes_written(f.node());
+  const int64_t most_nodes = std::clamp(kGrowth * written, kLeast, kMost);
+  constexpr std::size_t kMostOpen = 100;  // as many as ONNX's inliner takes
+  const Functions functions = functions_of(model);
+  std::map<std::string, int64_t> sizes;
+  std::set<std::string> open;  // functions whose bodies are being counted
+  std::function<int64_t(const Nodes&)> count_nodes;
+  const auto size_of = [&](const std::string& key) {
+    if (const auto it = sizes.find(key); it != sizes.end()) return it->second;
+    if (!open.insert(key).second) throw Error(ErrorKind::Invalid, fmt::format("function '{}' calls itself", key));
+    if (open.size() > kMostOpen)
+      throw Error(ErrorKind::Unsupported,
+                  fmt::format("function '{}' is called by a function that another calls, and so on, more than {} of them", key, kMostOpen));
+    const int64_t size = count_nodes(functions.at(key)->node());
+    if (size > most_nodes) throw Error(ErrorKind::Budget, fmt::format("function '{}' expands to more than {} nodes", key, most_nodes));
+    open.erase(key);
+    return sizes[key] = size;
+  };
+  count_nodes = [&](const auto& nodes) {
+    int64_t count = 0;
+    for (const auto& node : nodes) {
+      const std::string callee = callee_of(node);
+      count += functions.contains(callee) ? size_of(callee) : 1;
+      for (const auto& a : node.attribute()) {
+        if (a.has_g()) count += count_nodes(a.g().node());
+        for (const auto& g : a.graphs()) count += count_nodes(g.node());
+      }
+      if (count > most_nodes) break;
+    }
+    return count;
+  };
+  if (count_nodes(model.graph().node()) > most_nodes)
+    throw Error(ErrorKind::Budget,
+                fmt::format("the model's functions expand graph '{}' to more than {} nodes", model.graph().name(), most_nodes));
+}
+
+}  // namespace
+
+void check_functions(const onnx::ModelProto& model) {
+  const Functions functions = functions_of(model);
+  for (const auto& f : model.functions()) {
+    for (const auto& import : f.opset_import()) check_opset(import.domain(), import.version(), fmt::format("function '{}': ", f.name()));
+    check_calls(f.node(), functions);
+  }
+  check_calls(model.graph().node(), functions);
+  check_growth(model);
+}
+
+std::string reason_of(const std::exception& error) {
+  std::string text = error.what();
+  std::ranges::replace(text, '\n', ' ');
+  // "/folder/of/its/build/file.cc:224: function: what"
+  const std::size_t place = text.starts_with('/') ? text.find(": ") : std::string::npos;
+  return place == std::string::npos ? text : text.substr(place + 2);
+}
+
+}  // namespace onnxc

@@ -1,0 +1,11 @@
+// What operators leave to compiler/select/, which implements these functions: the choice among fast kernels. Operators say what ONNX says;
+// this list is all that they see of tiles, packed weights and costs.
+#pragma once
+#include "compiler/ops/kernel_query.h"
+
+namespace onnxc {
+
+/// Lowers a ConvTranspose for which has_fast_conv_transpose holds: select/conv/transpose.cpp.
+void lower_fast_conv_transpose(KernelQuery& l);
+
+}  // namespace onnxc

@@ -7,5 +7,7 @@ namespace onnxc {
 
 /// Lowers a ConvTranspose for which has_fast_conv_transpose holds: select/conv/transpose.cpp.
 void lower_fast_conv_transpose(KernelQuery& l);
+/// A candidate for an onnxc.Recurrence of f32 by constant weights that are not empty, of `macs` multiply-adds: select/recurrent.cpp.
+void consider_fast_recurrence(KernelQuery& l, double macs);
 
 }  // namespace onnxc

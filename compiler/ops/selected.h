@@ -9,5 +9,7 @@ namespace onnxc {
 void lower_fast_conv_transpose(KernelQuery& l);
 /// A candidate for an onnxc.Recurrence of f32 by constant weights that are not empty, of `macs` multiply-adds: select/recurrent.cpp.
 void consider_fast_recurrence(KernelQuery& l, double macs);
+/// Lowers a Gather of rows from a constant table that is stored narrower than f32. Else false, and nothing done: select/gather_table.cpp.
+bool lower_stored_table(KernelQuery& l);
 
 }  // namespace onnxc

@@ -7,6 +7,10 @@ namespace onnxc {
 
 /// Lowers a ConvTranspose for which has_fast_conv_transpose holds: select/conv/transpose.cpp.
 void lower_fast_conv_transpose(KernelQuery& l);
+/// Lowers a pool for which has_fast_pool holds: select/pool/pool.cpp.
+void lower_fast_pool(KernelQuery& l);
+/// What a pool can do with planar images, for assign_layouts: those of max_pool_planar.
+PlanarUse planar_pool(const Graph& graph, const Node& node, int vector_floats);
 /// A candidate for an onnxc.Recurrence of f32 by constant weights that are not empty, of `macs` multiply-adds: select/recurrent.cpp.
 void consider_fast_recurrence(KernelQuery& l, double macs);
 /// Lowers a Gather of rows from a constant table that is stored narrower than f32. Else false, and nothing done: select/gather_table.cpp.

@@ -8,7 +8,6 @@
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
-#include "compiler/select/islands/classifier.h"
 #include "compiler/select/product/fast_inner_product.h"
 #include "compiler/select/product/strassen.h"
 #include "compiler/select/slicing.h"
@@ -214,7 +213,6 @@ void matmul_candidate(KernelQuery& l, const Product& p, const Extents& batch) {
 }
 
 void lower_matmul(KernelQuery& l) {
-  if (!l.absorbed().empty()) return lower_classifier(l);
   const Product p = product_of(l.extents(0), l.extents(1), [](const char*) {});
   Extents batch = l.output_type(0).extents;
   batch.resize(batch.size() - (p.a_vector ? 0 : 1) - (p.b_vector ? 0 : 1));
@@ -271,7 +269,6 @@ const Operator op_MatMul{.name = "MatMul",
                          .infer = infer_matmul,
                          .evaluate = evaluate_matmul,
                          .lower = lower_matmul,
-                         .takes_epilogue = has_fast_kernel,
-                         .absorbs = absorbed_by_classifier};
+                         .takes_epilogue = has_fast_kernel};
 
 }  // namespace onnxc

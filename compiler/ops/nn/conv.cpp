@@ -13,9 +13,7 @@
 #include "compiler/select/conv/conv_stem.h"
 #include "compiler/select/conv/conv_winograd.h"
 #include "compiler/select/conv/stem_winograd.h"
-#include "compiler/select/islands/classifier.h"
 #include "compiler/select/islands/conv_chain.h"
-#include "compiler/select/islands/conv_scaled.h"
 #include "compiler/select/islands/row_sums.h"
 #include "compiler/select/product/fast_inner_product.h"
 #include "compiler/select/product/strassen.h"
@@ -299,12 +297,6 @@ void lower_conv(KernelQuery& l) {
     lower_reference(l);
     return l.apply_epilogue(l.result());
   }
-  if (!l.absorbed().empty()) {
-    if (l.absorbed().front()->is_map()) return lower_scaled_conv(l);
-    if (is_classifier(l)) lower_classifier(l);
-    else lower_conv_chain(l);
-    return l.build_cheapest();
-  }
   if (!l.out_layout(0).channels_last && planar_conv(l.graph(), l.node(), l.target().vector_floats).writes) {
     consider_conv_planar(l);
     return l.build_cheapest();
@@ -328,12 +320,6 @@ void lower_conv(KernelQuery& l) {
   l.build_cheapest();
 }
 
-std::vector<const Node*> absorbed(const Surroundings& around, const Node& node, const Target& target) {
-  if (const Node* scale = scale_before(around, node)) return {scale};
-  if (auto nodes = absorbed_by_classifier(around, node, target); !nodes.empty()) return nodes;
-  return absorbed_by_conv(around, node, target);
-}
-
 }  // namespace
 
 extern const Operator op_Conv;
@@ -346,7 +332,6 @@ const Operator op_Conv{.name = "Conv",
                        .lower = lower_conv,
                        .layout = LayoutRule::Prefers,
                        .planar = planar_conv,
-                       .takes_epilogue = has_fast_conv,
-                       .absorbs = absorbed};
+                       .takes_epilogue = has_fast_conv};
 
 }  // namespace onnxc

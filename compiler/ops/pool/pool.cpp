@@ -7,7 +7,6 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
 #include "compiler/ops/selected.h"
-#include "compiler/select/islands/stem_pool.h"
 #include "runtime_stub/onnxc/scalar/pool.hpp"
 
 namespace onnxc {
@@ -113,8 +112,7 @@ Operator pool_operator(std::string_view name, int outputs) {
           .lower = lower_pool,
           .layout = name == "LpPool" ? LayoutRule::RowMajor : LayoutRule::Prefers,
           .planar = name == "LpPool" ? nullptr : planar_pool,
-          .takes_epilogue = has_fast_pool,
-          .absorbs = absorbed_by_pool};
+          .takes_epilogue = has_fast_pool};
 }
 
 }  // namespace

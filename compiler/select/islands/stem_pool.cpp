@@ -3,38 +3,22 @@
 #include <optional>
 
 #include "compiler/ops/pool/pool.h"
-#include "compiler/ops/selected.h"
-#include "compiler/select/conv/conv_planar.h"
 #include "compiler/select/conv/stem_winograd.h"
 #include "compiler/select/islands/conv_chain.h"
 #include "compiler/select/pool/pool.h"
 
 namespace onnxc {
-namespace {
 
-/// 2x2 windows side by side: planar_pool's, which planar convolutions do as well.
-bool pools_by_two(const Graph& graph, const Node& node) {
-  const Window window = pool_window(node, graph[node.input(0)].type.extents);
-  return window.kernel == Extents{2, 2} && window.strides[0] == 2 && window.strides[1] == 2;
-}
-
-}  // namespace
-
-std::vector<const Node*> absorbed_by_pool(const Surroundings& around, const Node& node, const Target& target) {
-  const Graph& graph = around.graph;
-  const Extents &x = graph[node.input(0)].type.extents, &y = graph[node.outputs[0]].type.extents;
-  if (!node.is("MaxPool") || !has_fast_pool(graph, node) || x.size() != 4 || !y[2].is_constant() || !y[3].is_constant()) return {};
-  const Node* const conv = around.only_producer(node.input(0));
-  if (conv == nullptr || conv->epilogue_operands != 0) return {};
-  const auto is_planar = [&](ValueId v) { return !around.layouts[static_cast<std::size_t>(v)].channels_last; };
-  const bool planar = is_planar(node.input(0)) && is_planar(node.outputs[0]) && planar_pool(graph, node, target.vector_floats).writes;
-  if (planar && !(pools_by_two(graph, node) && planar_conv_pools(graph, *conv, target))) return {};
-  if (planar) return {conv};
+std::vector<const Node*> absorbed_by_stem_pool(const Surroundings& around, const Node& pool, const Target& target) {
   constexpr int64_t kMostPoolRows = 8;  // as in pool.hpp
-  if (pool_window(node, x).kernel[0].value() > kMostPoolRows || !is_stem(graph, *conv, target) ||
-      image_bytes(graph, node.input(0)) <= target.workspace_bytes())
+  const Graph& graph = around.graph;
+  const Node* const stem = producer_of_max_pool(around, pool);
+  if (stem == nullptr || is_planar_pool(around, pool)) return {};
+  const ValueId image = pool.input(0);
+  if (pool_window(pool, graph[image].type.extents).kernel[0].value() > kMostPoolRows || !is_stem(graph, *stem, target) ||
+      image_bytes(graph, image) <= target.workspace_bytes())
     return {};
-  return {conv};
+  return {stem};
 }
 
 void lower_stem_pool(KernelQuery& l) {

@@ -6,8 +6,6 @@
 #include "compiler/ops/pool/pool.h"
 #include "compiler/ops/selected.h"
 #include "compiler/select/conv/conv_call.h"
-#include "compiler/select/conv/conv_planar.h"
-#include "compiler/select/islands/stem_pool.h"
 
 namespace onnxc {
 
@@ -56,6 +54,19 @@ PlanarUse planar_pool(const Graph& graph, const Node& node, int) {
   return window.strides[1] <= 2 ? PlanarUse{.reads = true, .writes = true} : PlanarUse{};
 }
 
+const Node* producer_of_max_pool(const Surroundings& around, const Node& node) {
+  const Graph& graph = around.graph;
+  if (!node.is("MaxPool") || !has_fast_pool(graph, node)) return nullptr;
+  const Extents &x = graph[node.input(0)].type.extents, &y = graph[node.outputs[0]].type.extents;
+  if (x.size() != 4 || !y[2].is_constant() || !y[3].is_constant()) return nullptr;
+  const Node* const producer = around.only_producer(node.input(0));
+  return producer != nullptr && producer->epilogue_operands == 0 ? producer : nullptr;
+}
+
+bool is_planar_pool(const Surroundings& around, const Node& pool) {
+  return !around.is_channels_last(pool.input(0)) && !around.is_channels_last(pool.outputs[0]) && planar_pool(around.graph, pool, 0).writes;
+}
+
 namespace {
 
 void lower_planar(KernelQuery& l) {
@@ -80,7 +91,6 @@ void lower_planar(KernelQuery& l) {
 
 void lower_fast_pool(KernelQuery& l) {
   const bool planar = !l.out_layout(0).channels_last && planar_pool(l.graph(), l.node(), 0).writes;
-  if (!l.absorbed().empty()) return planar ? lower_planar_conv_pool(l) : lower_stem_pool(l);
   if (planar) return lower_planar(l);
   const Extents& extents = l.extents(0);
   const View given = l.in_any(0), x = l.in(0, given.layout.channels_last ? given.layout : channels_last(extents, l.target().vector_floats)),

@@ -6,6 +6,7 @@
 
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/nn/window.h"
+#include "compiler/select/islands/surroundings.h"
 
 namespace onnxc {
 
@@ -14,5 +15,11 @@ Sliding pool_sliding(KernelQuery& l);
 
 /// What the channels-last kernels are told of a pool, given the elements between pixels of the image and of the result.
 std::vector<std::pair<std::string, Arg>> pool_params(KernelQuery& l, const Sliding& s, Dim x_pixel, Dim y_pixel);
+
+/// The node that makes the image which a MaxPool to constant extents reads, for it alone and by an epilogue without operands; or null.
+const Node* producer_of_max_pool(const Surroundings& around, const Node& node);
+
+/// Whether a max pooling reads and writes planar images.
+bool is_planar_pool(const Surroundings& around, const Node& pool);
 
 }  // namespace onnxc

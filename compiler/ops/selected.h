@@ -7,6 +7,8 @@ namespace onnxc {
 
 /// Lowers a ConvTranspose for which has_fast_conv_transpose holds: select/conv/transpose.cpp.
 void lower_fast_conv_transpose(KernelQuery& l);
+/// States the candidates for a MatMul for which has_fast_matmul holds and whose sums are not empty: select/product/candidates.cpp.
+void lower_fast_matmul(KernelQuery& l);
 /// Lowers a pool for which has_fast_pool holds: select/pool/pool.cpp.
 void lower_fast_pool(KernelQuery& l);
 /// What a pool can do with planar images, for assign_layouts: those of max_pool_planar.

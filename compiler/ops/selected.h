@@ -5,6 +5,10 @@
 
 namespace onnxc {
 
+/// Lowers a Conv for which has_fast_conv holds: select/conv/candidates.cpp.
+void lower_fast_conv(KernelQuery& l);
+/// What a Conv can do with planar images, for assign_layouts: those of select/conv/conv_planar.cpp.
+PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats);
 /// Lowers a ConvTranspose for which has_fast_conv_transpose holds: select/conv/transpose.cpp.
 void lower_fast_conv_transpose(KernelQuery& l);
 /// States the candidates for a MatMul for which has_fast_matmul holds and whose sums are not empty: select/product/candidates.cpp.

@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "compiler/ops/pool/pool.h"
+#include "compiler/ops/selected.h"
 #include "compiler/select/conv/conv_call.h"
-#include "compiler/select/islands/conv_chain.h"
 #include "compiler/select/pool/pool.h"
 
 namespace onnxc {

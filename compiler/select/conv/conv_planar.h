@@ -10,9 +10,6 @@ namespace onnxc {
 /// Images of at most so many channels are read planar.
 constexpr int64_t kFewChannels = 8;
 
-/// What Conv can do with planar images, for assign_layouts.
-PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats);
-
 /// The only candidate where input and result lie planar.
 void consider_conv_planar(KernelQuery& l);
 

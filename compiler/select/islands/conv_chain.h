@@ -27,7 +27,4 @@ bool is_image_conv(const Graph& graph, const Node& node);
 /// A 1x1 Conv without strides and pads, of an image of constant extents by constant weights.
 bool is_pointwise(const Graph& graph, const Node& node);
 
-/// Convs that kernels for constant f32 weights do.
-bool has_fast_conv(const Graph& graph, const Node& node);
-
 }  // namespace onnxc

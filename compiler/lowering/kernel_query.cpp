@@ -296,7 +296,7 @@ void KernelQuery::apply_epilogue(View result) {
 const std::vector<const Node*>& KernelQuery::absorbed() const {
   static const std::vector<const Node*> kNone;
   const auto it = lowerer_.absorbed_.find(&node_);
-  return it == lowerer_.absorbed_.end() ? kNone : it->second;
+  return it == lowerer_.absorbed_.end() ? kNone : it->second.nodes;
 }
 
 void KernelQuery::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth, std::string note,

@@ -255,7 +255,9 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     }
     const int begun = begun_;  // by those who wait for a value of this node
     KernelQuery lowering(*this, *scope.graph, node);
-    if (node.is_map()) lower_map(lowering);
+    const auto absorbed = absorbed_.find(&node);
+    if (absorbed != absorbed_.end()) absorbed->second.island->lower(lowering);
+    else if (node.is_map()) lower_map(lowering);
     else op->lower(lowering);
     lowering.build_cheapest();
     ONNXC_CHECK(begun_ == begun, "each step that a kernel query begins is emitted, once");
@@ -267,26 +269,28 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
   value_ = std::move(outer_value);
 }
 
-std::set<const Node*> Lowerer::absorb(const Scope& scope) {
+std::set<const Node*> Lowerer::find_islands(const Scope& scope) {
   const Graph& graph = *scope.graph;
   std::set<const Node*> all;
   if (!options_.optimise || !options_.channels_last) return all;
   const Surroundings around(graph, scope.layouts);
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // from the last of a chain on
     const Node& node = graph.nodes[i];
-    const Operator* op = node.is_map() || all.contains(&node) ? nullptr : find_operator(node);
-    if (op == nullptr || op->absorbs == nullptr) continue;
-    std::vector<const Node*> nodes = op->absorbs(around, node, target_);
-    if (nodes.empty()) continue;
-    all.insert(nodes.begin(), nodes.end());
-    absorbed_[&node] = std::move(nodes);
+    if (node.is_map() || all.contains(&node)) continue;
+    for (const Island& island : all_islands()) {
+      std::vector<const Node*> nodes = island.match(around, node, target_);
+      if (nodes.empty()) continue;
+      all.insert(nodes.begin(), nodes.end());
+      absorbed_[&node] = {&island, std::move(nodes)};
+      break;
+    }
   }
   return all;
 }
 
 void Lowerer::lower_nodes(Scope& scope) {
   Scope* const outer = std::exchange(scope_, &scope);
-  const std::set<const Node*> done_by_others = absorb(scope);
+  const std::set<const Node*> done_by_others = find_islands(scope);
   for (const Node& node : scope.graph->nodes) {
     scope_ = &scope;
     if (done_by_others.contains(&node)) continue;

@@ -10,6 +10,7 @@
 #include "compiler/lowering/concat_in_place.h"
 #include "compiler/lowering/lower_graph.h"
 #include "compiler/ops/kernel_query.h"
+#include "compiler/select/islands/islands.h"
 
 namespace onnxc {
 
@@ -41,9 +42,15 @@ class Lowerer {
     std::map<ValueId, const Node*> waiting{};  ///< onnxc.Extents whose value nothing has read yet
   };
 
+  /// What the last node of an island does as well.
+  struct Absorbed {
+    const Island* island;
+    std::vector<const Node*> nodes;
+  };
+
   void lower_nodes(Scope& scope);
-  /// Finds out which nodes the kernels of others do; gives them all.
-  std::set<const Node*> absorb(const Scope& scope);
+  /// Finds the islands; gives all nodes but the last of each.
+  std::set<const Node*> find_islands(const Scope& scope);
   void lower_node(Scope& scope, const Node& node);
   // Control flow: control.cpp.
   void lower_if(Scope& scope, const Node& node);
@@ -98,9 +105,9 @@ class Lowerer {
   const Target& target_;
   const LowerOptions& options_;
   std::vector<Choice>* choices_;
-  std::map<const Node*, std::vector<const Node*>> absorbed_;  ///< by node: those that its kernel does as well
-  std::size_t choice_ = 0;                                    ///< the number of the next one
-  double streaming_ = 1;                                      ///< what a byte of weights costs against one that comes from memory
+  std::map<const Node*, Absorbed> absorbed_;  ///< by the last node of an island
+  std::size_t choice_ = 0;                    ///< the number of the next one
+  double streaming_ = 1;                      ///< what a byte of weights costs against one that comes from memory
   Program program_;
   std::vector<Step>* steps_ = nullptr;
   Scope* scope_ = nullptr;

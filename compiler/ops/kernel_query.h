@@ -79,7 +79,7 @@ class KernelQuery {
   KnownStorages* known_storages() const;  ///< or null
   bool weights_stream() const;            ///< they are too many to stay in L2 from one run to the next
 
-  /// The nodes before this one that it does as well; see Operator::absorbs.
+  /// The nodes before this one whose work its kernel does as well; see select/islands/.
   const std::vector<const Node*>& absorbed() const;
   /// The view of one of them.
   KernelQuery of(const Node& node) const { return {lowerer_, graph_, node}; }

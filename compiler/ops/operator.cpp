@@ -114,11 +114,6 @@ bool Inference::are_constant(const DimList& dims) {
 
 Dim unknown_extent() { return Dim::run_time_symbol("@unknown", 0, kFar); }
 
-const Node* Surroundings::only_producer(ValueId value) const {
-  if (value == kAbsent || definitions[static_cast<std::size_t>(value)] < 0 || uses[static_cast<std::size_t>(value)] != 1) return nullptr;
-  return &graph.nodes[static_cast<std::size_t>(definitions[static_cast<std::size_t>(value)])];
-}
-
 void Inference::walk(Graph& region) {
   ONNXC_CHECK(walk_ != nullptr, "nodes with regions are inferred by a walk over the graph");
   (*walk_)(region);

@@ -24,8 +24,6 @@ namespace onnxc {
 class Inference;
 class Evaluation;
 class KernelQuery;
-struct Layout;
-struct Target;
 class GraphBuilder;
 
 /// `exact`: our own attribute, of products and convolutions of integers that f32 holds. Sums of products are exact then; transforms, and factors moved into weights, are not.
@@ -44,18 +42,6 @@ enum class LayoutRule {
 /// What an operator that prefers channels-last can do with row-major images: read them, and give a row-major result of one.
 struct PlanarUse {
   bool reads = false, writes = false;
-};
-
-/// A graph, how its values lie, and what surrounds each.
-struct Surroundings {
-  const Graph& graph;
-  const std::vector<Layout>& layouts;  ///< of each value, as assign_layouts has it
-  std::vector<int> definitions, uses;  ///< of each value: the index of its node or -1, and how often it is used
-
-  Surroundings(const Graph& g, const std::vector<Layout>& assigned)
-      : graph(g), layouts(assigned), definitions(onnxc::definitions(g)), uses(use_counts(g)) {}
-  /// The node that makes `value` for one use alone, or null.
-  const Node* only_producer(ValueId value) const;
 };
 
 struct Operator {
@@ -77,8 +63,6 @@ struct Operator {
   /// The kernel applies an expression to each result in registers, so that elementwise consumers can be fused into the node.
   /// The result is seen as a matrix of rows by columns: see EpilogueShape in lowering.h.
   bool (*takes_epilogue)(const Graph&, const Node&) = nullptr;
-  /// The nodes before this one, in order, whose work its kernel does as well; they are not lowered by themselves.
-  std::vector<const Node*> (*absorbs)(const Surroundings&, const Node&, const Target&) = nullptr;
 };
 
 /// The operator a node names, or null.

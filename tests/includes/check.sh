@@ -14,7 +14,7 @@ forbid targets 'compiler/|codegen/|tools/|tests/' 'targets/ is plain data and us
 forbid compiler 'codegen/|tools/|tests/' 'compiler/ may use targets/ only'
 forbid compiler/ir 'compiler/(frontend|ops|passes|select|lowering)/' 'compiler/ir/ is what all others stand on'
 forbid compiler/passes 'compiler/(select|lowering)/' 'passes know no machine: compiler/ir/ and compiler/ops/ only'
-forbid compiler/ops 'compiler/lowering/' 'operators see ops/kernel_query.h, and nothing of lowering/'
+forbid compiler/ops 'compiler/(select|lowering)/' 'operators see ops/kernel_query.h and ops/selected.h, and nothing of how machines compute'
 forbid codegen 'tools/|tests/|onnx/|google/protobuf/' 'codegen/ may use compiler/ and targets/ only'
 forbid runtime_stub 'compiler/|codegen/|targets/|tools/|tests/|fmt/|nlohmann/|CLI/|onnx/' 'runtime_stub/ stands alone'
 found="$(grep -rnE --include='*.h' --include='*.cpp' '^ *# *include *[<"](onnx/|google/protobuf/)' compiler codegen targets tools 2>/dev/null | grep -v '^compiler/frontend/')"

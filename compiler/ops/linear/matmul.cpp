@@ -1,36 +1,20 @@
-// MatMul: the product of two matrices, or of two stacks of them with broadcasting, as numpy has it.
+// MatMul: the product of two matrices, or of two stacks of them with broadcasting, as numpy has it. f32 goes by the kernels of
+// select/product/candidates.cpp, the rest by the reference kernel.
 #include "compiler/ops/linear/matmul.h"
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/dispatch.h"
-#include "compiler/ops/kernel_query.h"
-#include "compiler/select/islands/classifier.h"
-#include "compiler/select/product/fast_inner_product.h"
-#include "compiler/select/product/strassen.h"
-#include "compiler/select/slicing.h"
-#include "compiler/select/tiles.h"
-#include "compiler/select/weights/pack.h"
-#include "compiler/select/weights/stored.h"
+#include "compiler/ops/selected.h"
 #include "runtime_stub/onnxc/scalar/matmul.hpp"
 
 namespace onnxc {
 namespace {
 
-/// Shapes with the axes that a vector operand gets for the time of the product.
-struct Product {
-  Extents a, b, batch;
-  Dim m, n, k;
-  bool a_vector = false, b_vector = false;
-};
-
-template <class Fail>
-Product product_of(Extents a, Extents b, Fail&& fail) {
-  Product p;
-  if (a.empty() || b.empty()) fail("an operand is a scalar");
+/// All of a product but its batch.
+MatrixProduct product_of(Extents a, Extents b) {
+  MatrixProduct p;
   p.a_vector = a.size() == 1;
   p.b_vector = b.size() == 1;
   if (p.a_vector) a.insert(a.begin(), 1);
@@ -45,13 +29,26 @@ Product product_of(Extents a, Extents b, Fail&& fail) {
 
 Extents batch_of(const Extents& extents) { return {extents.begin(), extents.end() - 2}; }
 
-void infer_matmul(Inference& n) {
-  Extents out = matmul_extents(n, 0, 1);
-  if (n.element(0) != n.element(1)) n.fail(fmt::format("the operands are {} and {}", name(n.element(0)), name(n.element(1))));
-  n.output(0, n.element(0), std::move(out));
+}  // namespace
+
+MatrixProduct matrix_product(const Extents& a, const Extents& b, const Extents& y) {
+  MatrixProduct p = product_of(a, b);
+  p.batch = y;
+  p.batch.resize(y.size() - (p.a_vector ? 0 : 1) - (p.b_vector ? 0 : 1));
+  return p;
 }
 
-/// Strides of an operand's matrices along the batch axes of the result.
+Extents matmul_extents(Inference& n, int a, int b) {
+  const Extents &of_a = n.extents(a), &of_b = n.extents(b);
+  if (of_a.empty() || of_b.empty()) n.fail("an operand is a scalar");
+  const MatrixProduct p = product_of(of_a, of_b);
+  n.unify(p.k, p.b[p.b.size() - 2], "the inner extents");
+  Extents out = n.broadcast({batch_of(p.a), batch_of(p.b)});
+  if (!p.a_vector) out.push_back(p.m);
+  if (!p.b_vector) out.push_back(p.n);
+  return out;
+}
+
 DimList batch_strides(const Extents& operand, const Extents& batch) {
   DimList strides(batch.size(), 0);
   Dim stride = operand[operand.size() - 1] * operand[operand.size() - 2];
@@ -65,177 +62,35 @@ DimList batch_strides(const Extents& operand, const Extents& batch) {
   return strides;
 }
 
-void evaluate_matmul(Evaluation& e) {
-  const Product p = product_of(to_extents(e.input(0).shape), to_extents(e.input(1).shape), [](const char*) {});
-  Extents batch = to_extents(e.output(0).shape);
-  batch.resize(batch.size() - (p.a_vector ? 0 : 1) - (p.b_vector ? 0 : 1));
-  scalar::MatMulParams params{.m = p.m.value(), .n = p.n.value(), .k = p.k.value(), .batch = {}, .a_strides = {}, .b_strides = {}};
-  const auto fill = [](auto& list, auto& size, const DimList& dims) {
-    for (Dim d : dims) list[size++] = d.value();
-  };
-  fill(params.batch.dims, params.batch.rank, batch);
-  fill(params.a_strides.values, params.a_strides.size, batch_strides(p.a, batch));
-  fill(params.b_strides.values, params.b_strides.size, batch_strides(p.b, batch));
-  for_number(e.type(0), [&]<class T>() { scalar::matmul<T>(e.out<T>().data, e.in<T>(0).data, e.in<T>(1).data, params); });
-}
-
-double known(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
-
-/// Rows of a stack of which a is one sample after the other: those of one sample.
-Dim sample_rows(const Product& p) {
-  Dim rows = 1;
-  for (std::size_t axis = 1; axis + 1 < p.a.size(); ++axis) rows *= p.a[axis];
-  return rows;
-}
-/// How many rows there are likely to be: of a number of samples that only a run tells, one with many rows, or many with few.
-double likely_rows(const Product& p, Dim rows) { return rows.is_constant() ? known(rows) : std::max(128.0, known(sample_rows(p))); }
-
-bool has_fast_kernel(const Graph& graph, const Node& node) {
+bool has_fast_matmul(const Graph& graph, const Node& node) {
   const Type& type = graph[node.outputs[0]].type;
   if (type.element != ElementType::F32 || type.rank() == 0) return false;
   // A vector operand changes which axis holds the columns: only a stack of rows times a matrix keeps the last.
   return graph[node.inputs[1]].type.rank() >= 2;
 }
 
-std::vector<std::pair<std::string, Arg>> gemm_params(const Product& p, Dim rows) {
-  return {{"m", dim_arg(rows)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
+namespace {
+
+void infer_matmul(Inference& n) {
+  Extents out = matmul_extents(n, 0, 1);
+  if (n.element(0) != n.element(1)) n.fail(fmt::format("the operands are {} and {}", name(n.element(0)), name(n.element(1))));
+  n.output(0, n.element(0), std::move(out));
 }
 
-/// b constant, one matrix: packed once, read by all rows of a.
-void gemm_candidate(KernelQuery& l, const Product& p, Dim rows) {
-  const TensorData& b = *l.constant(1);
-  const double likely = likely_rows(p, rows);
-  const TiledProduct product{.m = rows,
-                             .n = p.n.value(),
-                             .k = p.k.value(),
-                             .likely = sample_rows(p).is_constant() && likely > 128 ? static_cast<int64_t>(likely) : 0};
-  const bool one_row = rows == Dim(1);
-  const Tile tile = one_row ? choose_row_tile(l.target(), product.n) : choose_tile(l.target(), product);
-  const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
-  const double macs = one_row ? static_cast<double>((product.n + tile.nr - 1) / tile.nr * tile.nr) * known(p.k)
-                              : gemm_macs(tile, likely, product.n, product.k);
-  const double tiles = one_row ? 1 : std::ceil(likely / tile.rows);  // each widens the weights anew
-  const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
-  consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile](const Storage& storage) {
-    const View a = l.in(0), y = l.out(0);
-    auto params = gemm_params(p, product.m);
-    const Packed panels{b.as<float>(), pack::panels_size(product.k, product.n, tile.nr),
-                        [&b, product, nr = tile.nr] { return pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}); }};
-    const PointerArg w = add_stored(l, l.graph()[l.node().input(1)].name, panels, product.k, tile.nr, storage,
-                                    pack::padded(storage.scales, tile.nr), params);
-    if (!one_row) add_streaming(l, tile, product, 1, params);
-    StepBuilder step = l.call(row);
-    if (!one_row) step.template_name(std::to_string(tile.rows));
-    step.template_name(std::to_string(tile.vectors));
-    step.pointer(a).pointer(w).pointer(y);
-    step.params(std::move(params));
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k).emit();
-  });
+void evaluate_matmul(Evaluation& e) {
+  const MatrixProduct p = matrix_product(to_extents(e.input(0).shape), to_extents(e.input(1).shape), to_extents(e.output(0).shape));
+  scalar::MatMulParams params{.m = p.m.value(), .n = p.n.value(), .k = p.k.value(), .batch = {}, .a_strides = {}, .b_strides = {}};
+  const auto fill = [](auto& list, auto& size, const DimList& dims) {
+    for (Dim d : dims) list[size++] = d.value();
+  };
+  fill(params.batch.dims, params.batch.rank, p.batch);
+  fill(params.a_strides.values, params.a_strides.size, batch_strides(p.a, p.batch));
+  fill(params.b_strides.values, params.b_strides.size, batch_strides(p.b, p.batch));
+  for_number(e.type(0), [&]<class T>() { scalar::matmul<T>(e.out<T>().data, e.in<T>(0).data, e.in<T>(1).data, params); });
 }
 
-/// b constant, one matrix and large. The first axis of a stack is taken for samples; the rows of one matrix may be such themselves.
-void strassen_candidate(KernelQuery& l, const Product& p, Dim rows) {
-  if (p.a.size() < 3 || p.a[0] == Dim(0)) return;
-  const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
-  consider_strassen(l, {.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = static_cast<int64_t>(likely_rows(p, rows))},
-                    sample_rows(p), b, [&l, p, rows](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
-                      const View a = l.in(0), y = l.out(0);
-                      StepBuilder step = l.call("strassen");
-                      strassen_args(step, plan, a, w, y, scratch, gemm_params(p, rows), sample_rows(p));
-                      step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
-                    });
-}
-
-/// The same by inner products in pairs. Where one row may come, weights stay within L2: from beyond it, one row reads them best in the order of gemv.
-void fast_inner_product_candidate(KernelQuery& l, const Product& p, Dim rows) {
-  const Dim sample = sample_rows(p);
-  const int64_t n = p.n.value(), k = p.k.value();
-  const bool any = !rows.is_constant() && (!sample.is_constant() || sample == Dim(1));
-  if (any && 4 * n * k > l.target().l2_bytes) return;
-  const char* const row = any ? "fast_inner_product_any" : "fast_inner_product";
-  const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
-  const TiledProduct product{.m = rows, .n = n, .k = k, .likely = static_cast<int64_t>(likely_rows(p, rows))};
-  consider_fast_inner_product(l, row, product, b, [&l, p, rows, row](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
-    const View a = l.in(0), y = l.out(0);
-    StepBuilder step = l.call(row);
-    fast_inner_product_args(step, plan, a, w, y, scratch, gemm_params(p, rows));
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
-  });
-}
-
-/// b constant, one matrix of so few columns that they would leave most lanes of a panel empty.
-void narrow_candidate(KernelQuery& l, const Product& p, Dim rows) {
-  const int64_t n = p.n.value(), k = p.k.value(), lanes = l.target().vector_floats;
-  if (n > lanes / 4) return;
-  const double row_macs =
-      static_cast<double>((k + lanes - 1) / lanes * lanes * n) * 1.2 + 130 + 60 * static_cast<double>(n);  // measured: the sums over lanes
-  l.consider("gemm_narrow", likely_rows(p, rows) * row_macs, 4 * static_cast<double>(k * n), [&l, p, rows, n, k, lanes] {
-    const View a = l.in(0), y = l.out(0);
-    const std::span<const float> b = l.constant(1)->as<float>();
-    const Packed packed{b, pack::panels_size(n, k, lanes),
-                        [b, n, k, lanes] { return pack::panels(b, {.k = n, .n = k, .nr = lanes, .transposed = true, .ld = n}); }};
-    const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, packed);
-    StepBuilder step = l.call("gemm_narrow");
-    step.template_name(std::to_string(n)).pointer(a).pointer(w).pointer(y);
-    step.params(gemm_params(p, rows));
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
-  });
-}
-
-/// Both operands known only when the model runs.
-void matmul_candidate(KernelQuery& l, const Product& p, const Extents& batch) {
-  const int64_t columns = p.n.is_constant() ? p.n.value() : 128;
-  const Tile tile = choose_tile(l.target(), {.m = p.m, .n = columns, .k = p.k.is_constant() ? p.k.value() : 128});
-  const double macs = known(element_count(batch)) * known(p.m) * known(p.n) * known(p.k);
-  l.consider("matmul", macs, 0, [&l, p, batch, tile] {
-    const View a = l.in(0), b = l.in(1), y = l.out(0);
-    const PointerArg scratch = l.part_workspace("panel", ElementType::F32, p.k * tile.nr);
-    StepBuilder step = l.call("matmul");
-    step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors));
-    step.pointer(a).pointer(b).pointer(y).pointer(scratch);
-    DimList c_strides(batch.size(), 0);
-    Dim stride = p.m * p.n;
-    for (std::size_t k = batch.size(); k-- > 0;) {
-      c_strides[k] = stride;
-      stride *= batch[k];
-    }
-    step.params({{"m", dim_arg(p.m)},
-                 {"n", dim_arg(p.n)},
-                 {"k", dim_arg(p.k)},
-                 {"lda", dim_arg(p.k)},
-                 {"ldb", dim_arg(p.n)},
-                 {"ldc", dim_arg(p.n)},
-                 {"batch", dims_arg(batch)},
-                 {"a_batch", dims_arg(batch_strides(p.a, batch))},
-                 {"b_batch", dims_arg(batch_strides(p.b, batch))},
-                 {"c_batch", dims_arg(c_strides)}});
-    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(batch) * p.m * p.n * p.k).emit();
-  });
-}
-
-void lower_matmul(KernelQuery& l) {
-  if (!l.absorbed().empty()) return lower_classifier(l);
-  const Product p = product_of(l.extents(0), l.extents(1), [](const char*) {});
-  Extents batch = l.output_type(0).extents;
-  batch.resize(batch.size() - (p.a_vector ? 0 : 1) - (p.b_vector ? 0 : 1));
-  if (l.optimise() && has_fast_kernel(l.graph(), l.node()) && !(p.k == Dim(0))) {
-    const bool one_matrix = p.b.size() == 2;
-    Dim rows = p.m;
-    for (Dim d : batch) rows *= d;
-    if (one_matrix && l.constant(1) != nullptr && p.n.is_constant() && p.k.is_constant() && p.n.value() > 0) {
-      gemm_candidate(l, p, rows);
-      strassen_candidate(l, p, rows);
-      fast_inner_product_candidate(l, p, rows);
-      return narrow_candidate(l, p, rows);
-    }
-    if (one_matrix) {  // one b for all: the stack is one tall matrix
-      Product tall = p;
-      tall.m = rows;
-      tall.a = {rows, p.k};
-      return matmul_candidate(l, tall, {});
-    }
-    return matmul_candidate(l, p, batch);
-  }
+void lower_reference(KernelQuery& l) {
+  const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
   const View a = l.in(0), b = l.in(1), y = l.out(0);
   l.call("scalar_matmul")
       .pointer(y)
@@ -244,24 +99,21 @@ void lower_matmul(KernelQuery& l) {
       .params({{"m", dim_arg(p.m)},
                {"n", dim_arg(p.n)},
                {"k", dim_arg(p.k)},
-               {"batch", dims_arg(batch)},
-               {"a_strides", dims_arg(batch_strides(p.a, batch))},
-               {"b_strides", dims_arg(batch_strides(p.b, batch))}})
+               {"batch", dims_arg(p.batch)},
+               {"a_strides", dims_arg(batch_strides(p.a, p.batch))},
+               {"b_strides", dims_arg(batch_strides(p.b, p.batch))}})
       .macs(element_count(y.extents) * p.k)
       .emit();
   l.apply_epilogue(y);
 }
 
-}  // namespace
-
-Extents matmul_extents(Inference& n, int a, int b) {
-  Product p = product_of(n.extents(a), n.extents(b), [&](const char* what) { n.fail(what); });
-  n.unify(p.k, p.b[p.b.size() - 2], "the inner extents");
-  Extents out = n.broadcast({batch_of(p.a), batch_of(p.b)});
-  if (!p.a_vector) out.push_back(p.m);
-  if (!p.b_vector) out.push_back(p.n);
-  return out;
+void lower_matmul(KernelQuery& l) {
+  const bool is_empty = l.extents(0).back() == Dim(0);  // sums of nothing
+  if (l.optimise() && has_fast_matmul(l.graph(), l.node()) && !is_empty) return lower_fast_matmul(l);
+  lower_reference(l);
 }
+
+}  // namespace
 
 extern const Operator op_MatMul;
 const Operator op_MatMul{.name = "MatMul",
@@ -271,7 +123,6 @@ const Operator op_MatMul{.name = "MatMul",
                          .infer = infer_matmul,
                          .evaluate = evaluate_matmul,
                          .lower = lower_matmul,
-                         .takes_epilogue = has_fast_kernel,
-                         .absorbs = absorbed_by_classifier};
+                         .takes_epilogue = has_fast_matmul};
 
 }  // namespace onnxc

@@ -1,4 +1,4 @@
-// The shape rule of MatMul, for operators that multiply as it does.
+// MatMul as others see it: its shape rule, for operators that multiply as it does, and what its kernels need to know of it.
 #pragma once
 #include "compiler/ops/operator.h"
 
@@ -6,5 +6,22 @@ namespace onnxc {
 
 /// The extents of the product of inputs a and b, as numpy has it; throws where the inner ones do not match.
 Extents matmul_extents(Inference& n, int a, int b);
+
+/// A product of matrices, or of stacks of them. Vectors are matrices for its time.
+struct MatrixProduct {
+  Extents a, b;   ///< of the operands, at least two each
+  Extents batch;  ///< the axes of the result that number its matrices
+  Dim m, n, k;    ///< each of them is [m, k] by [k, n]
+  bool a_vector = false, b_vector = false;
+};
+
+/// That of operands with extents `a` and `b`, which have a product, of extents `y`.
+MatrixProduct matrix_product(const Extents& a, const Extents& b, const Extents& y);
+
+/// Strides of an operand's matrices along the batch axes of the result.
+DimList batch_strides(const Extents& operand, const Extents& batch);
+
+/// Whether the node has a kernel besides the reference one, which applies epilogues.
+bool has_fast_matmul(const Graph& graph, const Node& node);
 
 }  // namespace onnxc

@@ -4,6 +4,9 @@
 
 namespace onnxc {
 
+/// The spatial extents of [n, c, spatial...].
+inline Extents spatial_extents(const Extents& extents) { return {extents.begin() + 2, extents.end()}; }
+
 /// One window over the spatial axes, with auto_pad resolved.
 struct Window {
   DimList kernel;

@@ -2,6 +2,8 @@
 // the steps (runtime_stub/onnxc/scalar/recurrent.hpp): so the product gets the kernels of MatMul, and layout=1 becomes Transposes.
 //
 //   onnxc.Recurrence(x, r, bias, lengths, initial_h, initial_c, peepholes) -> y, h, c
+#include "compiler/ops/recurrent/recurrent.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,28 +13,21 @@
 
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
-#include "compiler/ops/kernel_query.h"
-#include "compiler/select/tiles.h"
-#include "compiler/select/weights/pack.h"
-#include "compiler/select/weights/stored.h"
+#include "compiler/ops/selected.h"
 #include "runtime_stub/onnxc/scalar/recurrent.hpp"
 
 namespace onnxc {
+
+const RecurrentKind& recurrent_kind(std::string_view op) {
+  static const std::array<RecurrentKind, 3> kinds{
+      {{"RNN", 1, {"Tanh"}}, {"GRU", 3, {"Sigmoid", "Tanh"}}, {"LSTM", 4, {"Sigmoid", "Tanh", "Tanh"}}}};
+  return *std::ranges::find(kinds, op, &RecurrentKind::op);
+}
+
 namespace {
 
 using scalar::Activation;
 using scalar::ActivationParams;
-
-/// What tells the three operators apart.
-struct Kind {
-  std::string_view op;
-  int64_t gates;
-  std::vector<std::string> activations;  ///< of one direction
-};
-const Kind& kind_of(std::string_view op) {
-  static const std::array<Kind, 3> kinds{{{"RNN", 1, {"Tanh"}}, {"GRU", 3, {"Sigmoid", "Tanh"}}, {"LSTM", 4, {"Sigmoid", "Tanh", "Tanh"}}}};
-  return *std::ranges::find(kinds, op, &Kind::op);
-}
 
 struct ActivationRow {
   std::string_view name;  ///< in lower case
@@ -73,7 +68,7 @@ int64_t directions_of(const Node& node) {
 }
 
 /// The functions of all directions in order; alphas and betas are taken by those that have some.
-std::vector<std::pair<const ActivationRow*, ActivationParams>> activations_of(const Node& node, const Kind& kind) {
+std::vector<std::pair<const ActivationRow*, ActivationParams>> activations_of(const Node& node, const RecurrentKind& kind) {
   std::vector<std::string> names = list_of<std::string>(node, "activations");
   const auto directions = static_cast<std::size_t>(directions_of(node));
   if (names.empty()) {
@@ -102,7 +97,7 @@ std::vector<std::pair<const ActivationRow*, ActivationParams>> activations_of(co
 
 void infer_recurrent(Inference& n) {
   const Node& node = n.node();
-  const Kind& kind = kind_of(node.op);
+  const RecurrentKind& kind = recurrent_kind(node.op);
   const Dim directions = directions_of(node);
   const bool batch_first = node.integer("layout", 0) != 0;
   if (const int64_t layout = node.integer("layout", 0); layout != 0 && layout != 1) n.fail(fmt::format("layout is {}", layout));
@@ -144,7 +139,7 @@ ValueId transpose(GraphBuilder& b, ValueId v, std::vector<int64_t> perm) { retur
 
 std::optional<std::vector<ValueId>> decompose_recurrent(GraphBuilder& b, const Node& node) {
   if (auto in_float = compute_in_float(b, node)) return in_float;
-  const Kind& kind = kind_of(node.op);
+  const RecurrentKind& kind = recurrent_kind(node.op);
   const bool batch_first = node.integer("layout", 0) != 0, reset = node.op == "GRU" && node.integer("linear_before_reset", 0) != 0;
   const int64_t hidden = b.extents(node.input(2))[2].value(), directions = directions_of(node), gates = kind.gates * hidden;
   const auto to_steps_first = [&](ValueId v) { return v != kAbsent && batch_first ? transpose(b, v, {1, 0, 2}) : v; };
@@ -213,7 +208,7 @@ void evaluate_recurrence(Evaluation& e) {
   p.clip = static_cast<double>(node.number("clip", 0));
   p.input_forget = node.integer("input_forget", 0) != 0;
   p.linear_before_reset = node.integer("linear_before_reset", 0) != 0;
-  const auto functions = activations_of(node, kind_of(kind));
+  const auto functions = activations_of(node, recurrent_kind(kind));
   const std::size_t each = functions.size() / static_cast<std::size_t>(p.directions);
   for (std::size_t i = 0; i < functions.size(); ++i) p.activations[i / each * 3 + i % each] = functions[i].second;
   const auto run = [&]<class T>() {
@@ -230,7 +225,7 @@ void evaluate_recurrence(Evaluation& e) {
 }
 
 /// Activations and the like, as text.
-std::vector<std::pair<std::string, Arg>> params_of(KernelQuery& l, const Kind& kind) {
+std::vector<std::pair<std::string, Arg>> params_of(KernelQuery& l, const RecurrentKind& kind) {
   const Node& node = l.node();
   const Extents &x = l.extents(0), &r = l.extents(1);
   const auto functions = activations_of(node, kind);
@@ -255,9 +250,10 @@ std::vector<std::pair<std::string, Arg>> params_of(KernelQuery& l, const Kind& k
           {"activations", name_arg("{" + list + "}")}};
 }
 
-/// The call of either kind of kernel, whose r differs.
-void call_kernel(KernelQuery& l, const Kind& kind, StepBuilder& step, PointerArg r,
-                 const std::vector<std::pair<std::string, Arg>>& scales = {}) {
+}  // namespace
+
+void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& step, PointerArg r,
+                     const std::vector<std::pair<std::string, Arg>>& scales) {
   const ElementType type = l.type(0).element;
   const Extents x = l.extents(0);
   const int64_t hidden = l.node().integer("hidden_size", 0);
@@ -283,70 +279,22 @@ void call_kernel(KernelQuery& l, const Kind& kind, StepBuilder& step, PointerArg
       .emit();
 }
 
-/// The matrices [hidden, columns] of every direction.
-std::vector<Columns> matrices_of(const TensorData& r, const Kind& kind, int64_t hidden) {
-  const std::span<const float> all = r.as<float>();
-  std::vector<Columns> matrices;
-  std::size_t at = 0;
-  for (int64_t d = 0; d < r.shape[0]; ++d) {
-    for (int64_t columns : kind.op == "GRU" ? std::vector<int64_t>{2 * hidden, hidden} : std::vector<int64_t>{kind.gates * hidden}) {
-      const auto size = static_cast<std::size_t>(hidden * columns);
-      matrices.push_back({all.subspan(at, size), columns});
-      at += size;
-    }
-  }
-  return matrices;
-}
-
-/// Each in gemm's panels.
-std::vector<float> pack_matrices(const std::vector<Columns>& matrices, int64_t hidden, int64_t nr) {
-  std::vector<float> packed;
-  for (const Columns& matrix : matrices)
-    std::ranges::copy(pack::panels(matrix.values, {.k = hidden, .n = matrix.count, .nr = nr}), std::back_inserter(packed));
-  return packed;
-}
-std::vector<float> pack_scales(const std::vector<Columns>& matrices, std::span<const float> scales, int64_t nr) {
-  std::vector<float> packed;
-  for (const Columns& matrix : matrices) {
-    if (scales.empty()) break;
-    std::ranges::copy(pack::padded(scales.first(static_cast<std::size_t>(matrix.count)), nr), std::back_inserter(packed));
-    scales = scales.subspan(static_cast<std::size_t>(matrix.count));
-  }
-  return packed;
-}
+namespace {
 
 void lower_recurrence(KernelQuery& l) {
-  const Kind& kind = kind_of(l.node().string("kind", ""));
+  const RecurrentKind& kind = recurrent_kind(l.node().string("kind", ""));
   const ElementType type = l.type(0).element;
   const Dim work = l.extents(0)[0] * l.extents(0)[1] * element_count(l.extents(1));
   const double macs = work.is_constant() ? static_cast<double>(work.value()) : 1e6;
-  const int64_t hidden = l.node().integer("hidden_size", 0);
-  const std::string row = kind.op == "RNN" ? "rnn" : kind.op == "GRU" ? "gru" : "lstm", plain = "scalar_" + row;
-  l.consider(plain, macs, 0, [&l, &kind, plain, type] {
+  const std::string row = "scalar_" + kind.kernel();
+  l.consider(row, macs, 0, [&l, &kind, row, type] {
     const PointerArg r = l.in(1).pointer;
-    StepBuilder step = l.call(plain);
+    StepBuilder step = l.call(row);
     step.type(type);
-    call_kernel(l, kind, step, r);
+    call_recurrence(l, kind, step, r);
   });
-  if (!l.optimise() || type != ElementType::F32 || l.constant(1) == nullptr || hidden == 0) return;
-  const Tile tile = choose_tile(l.target(), {.m = l.extents(0)[1], .n = hidden, .k = hidden});
-  const int vectors = l.extents(0)[1] == Dim(1) && hidden >= 4 * l.target().vector_floats ? 4 : tile.vectors;
-  const Dim steps = l.extents(0)[0];
-  const StoredKernel kernel{row, macs, steps.is_constant() ? static_cast<double>(steps.value()) : 1, hidden,
-                            element_count(l.extents(1)).value() / hidden};
-  const std::vector<Columns> matrices = matrices_of(*l.constant(1), kind, hidden);
-  consider_stored(l, kernel, candidate_storages(l, matrices, l.extents(0)[1], 0),
-                  [&l, &kind, matrices, row, hidden, tile, vectors](const Storage& storage) {
-                    const int64_t nr = vectors * l.target().vector_floats;
-                    std::vector<std::pair<std::string, Arg>> scales;
-                    const std::vector<float> panels = pack_matrices(matrices, hidden, nr);
-                    const Packed packed{l.constant(1)->as<float>(), static_cast<int64_t>(panels.size()), [&panels] { return panels; }};
-                    const PointerArg r = add_stored(l, l.graph()[l.node().input(1)].name, packed, hidden, nr, storage,
-                                                    pack_scales(matrices, storage.scales, nr), scales);
-                    StepBuilder step = l.call(row);
-                    step.template_name(std::to_string(tile.rows)).template_name(std::to_string(vectors));
-                    call_kernel(l, kind, step, r, scales);
-                  });
+  if (l.optimise() && type == ElementType::F32 && l.constant(1) != nullptr && l.node().integer("hidden_size", 0) != 0)
+    consider_fast_recurrence(l, macs);
 }
 
 }  // namespace

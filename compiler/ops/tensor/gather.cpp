@@ -6,25 +6,21 @@
 #include <algorithm>
 
 #include "compiler/ops/dispatch.h"
-#include "compiler/ops/kernel_query.h"
-#include "compiler/select/weights/stored.h"
+#include "compiler/ops/selected.h"
 #include "runtime_stub/onnxc/scalar/gather.hpp"
 
 namespace onnxc {
-namespace {
 
-int64_t axis_of(const Node& node, int rank) {
+int64_t gather_axis(const Node& node, int rank) {
   const int64_t axis = node.integer("axis", 0);
   return axis < 0 ? axis + rank : axis;
 }
-
-}  // namespace
 
 std::optional<std::vector<int64_t>> picked_channels(const Graph& graph, const Node& node) {
   if (!node.is("Gather")) return std::nullopt;
   const Type& x = graph[node.input(0)].type;
   const TensorData* indices = graph.constant(node.input(1));
-  if (indices == nullptr || indices->shape.size() != 1 || !is_image(x) || axis_of(node, x.rank()) != 1 || !x.extents[1].is_constant())
+  if (indices == nullptr || indices->shape.size() != 1 || !is_image(x) || gather_axis(node, x.rank()) != 1 || !x.extents[1].is_constant())
     return std::nullopt;
   std::vector<int64_t> channels = to_integers(*indices);
   const int64_t count = x.extents[1].value();
@@ -72,7 +68,7 @@ void infer_gather(Inference& n) {
 void evaluate_gather(Evaluation& e) {
   for_size(e.type(0), [&]<class T>() {
     for_index(e.type(1), [&]<class I>() {
-      e.check(scalar::gather<T, I>(e.out<T>(), e.in<T>(0), e.in<I>(1), {.axis = axis_of(e.node(), e.rank(0))}));
+      e.check(scalar::gather<T, I>(e.out<T>(), e.in<T>(0), e.in<I>(1), {.axis = gather_axis(e.node(), e.rank(0))}));
     });
   });
 }
@@ -86,35 +82,6 @@ std::optional<Dim> known_index(const KernelQuery& l) {
   const auto most = index.upper_bound(), least = (Dim(0) - index).upper_bound();
   if (!most || !least || !always_at_least(extent, *most + 1) || !always_at_least(0, *least)) return std::nullopt;
   return index;
-}
-
-/// Whether nothing else reads the table as it is, which would then be there twice. A product packs its own.
-bool only_gathered(const Graph& graph, ValueId table) {
-  return std::ranges::find(graph.outputs, table) == graph.outputs.end() && std::ranges::all_of(graph.nodes, [&](const Node& node) {
-           const bool reads = std::ranges::find(node.inputs, table) != node.inputs.end();
-           return !reads || node.is("MatMul") ||
-                  (node.is("Gather") && axis_of(node, static_cast<int>(graph[table].type.extents.size())) == 0);
-         });
-}
-
-/// How the rows of a table of constants are stored, each with a scale of its own: so tables are quantised, and the columns of a product that is tied to one.
-/// Never for time: what a run reads of a table is little.
-Storage table_storage(const KernelQuery& l) {
-  const TensorData* table = l.constant(0);
-  const bool may = l.optimise() && table != nullptr && table->type == ElementType::F32 && table->count() > 0 &&
-                   only_gathered(l.graph(), l.node().input(0));
-  return may ? candidate_storages(l, {{table->as<float>(), table->shape[0], true}}, 1, 0).back() : Storage();
-}
-
-void lower_table(KernelQuery& l, const Storage& storage) {
-  const std::span<const float> values = l.constant(0)->as<float>();
-  const int64_t rows = l.constant(0)->shape[0], columns = static_cast<int64_t>(values.size()) / rows;
-  const View indices = l.in(1), y = l.out(0);
-  std::vector<std::pair<std::string, Arg>> params{
-      {"rows", dim_arg(rows)}, {"columns", dim_arg(columns)}, {"count", dim_arg(element_count(indices.extents))}};
-  const Packed floats{values, rows * columns, [values] { return std::vector<float>(values.begin(), values.end()); }};
-  const PointerArg table = add_stored(l, l.graph()[l.node().input(0)].name, floats, columns, 1, storage, storage.scales, params);
-  l.call("gather_rows").pointer(y).pointer(table).pointer(indices).params(std::move(params)).emit();
 }
 
 /// Channels of an image, pixel by pixel.
@@ -153,13 +120,11 @@ void lower_gather(KernelQuery& l) {
     if (const int64_t groups = interleaved_groups(*channels, l.extents(0)[1].value()); groups > 1)
       return lower_interleaved_planes(l, groups);
   }
-  const int64_t axis = axis_of(l.node(), static_cast<int>(l.extents(0).size()));
+  const int64_t axis = gather_axis(l.node(), static_cast<int>(l.extents(0).size()));
   if (axis == 0 && !l.graph()[l.node().input(0)].constant) {
     if (const auto index = known_index(l)) return l.alias(0, 0, *index * element_count(l.output_type(0).extents));
   }
-  if (axis == 0) {
-    if (const Storage storage = table_storage(l); storage.element != ElementType::F32) return lower_table(l, storage);
-  }
+  if (axis == 0 && lower_stored_table(l)) return;
   const View x = l.in(0), indices = l.in(1);
   l.call("scalar_gather").tensor(l.out(0)).tensor(x).tensor(indices).params({{"axis", dim_arg(axis)}}).emit();
 }

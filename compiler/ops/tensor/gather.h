@@ -1,4 +1,4 @@
-// Gather as a choice of channels, for what knows images better than tensors.
+// Gather as others see it: its axis, and Gather as a choice of channels, for what knows images better than tensors.
 #pragma once
 #include <optional>
 #include <vector>
@@ -6,6 +6,9 @@
 #include "compiler/ir/graph.h"
 
 namespace onnxc {
+
+/// The axis along which a Gather of a tensor of that rank picks, which is not negative.
+int64_t gather_axis(const Node& node, int rank);
 
 /// The channels that a Gather takes of a float image [n, c, spatial...] by constant indices, none of them negative; nothing for what is anything else.
 std::optional<std::vector<int64_t>> picked_channels(const Graph& graph, const Node& node);

@@ -1,4 +1,4 @@
-// What the kernels of Conv are told, and how its operands reach them: for conv.cpp and conv_chain.cpp.
+// What the kernels of Conv are told, and how its operands reach them: for its candidates and for islands that have a Conv.
 #pragma once
 #include <algorithm>
 #include <iterator>
@@ -9,17 +9,11 @@
 #include <vector>
 
 #include "compiler/ops/kernel_query.h"
-#include "compiler/ops/nn/window.h"
+#include "compiler/ops/nn/conv.h"
 #include "compiler/select/tiles.h"
 #include "compiler/select/weights/pack.h"
 
 namespace onnxc {
-
-inline Extents conv_spatial(const Extents& extents) { return {extents.begin() + 2, extents.end()}; }
-
-inline Window conv_window(const Node& node, const Extents& x, const Extents& w) {
-  return read_window(node, conv_spatial(x), conv_spatial(w));
-}
 
 /// What kernels of volumes are told of the depth, behind the strides of pixels.
 inline std::vector<std::pair<std::string, Arg>> depth_params(const WindowAxis& z) {

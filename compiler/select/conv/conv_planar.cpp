@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "compiler/ops/pool/pool.h"
+#include "compiler/ops/selected.h"
 #include "compiler/select/conv/conv_call.h"
-#include "compiler/select/islands/conv_chain.h"
+#include "compiler/select/pool/pool.h"
 
 namespace onnxc {
 namespace {
@@ -63,6 +65,12 @@ void call_planar(KernelQuery& l, std::string_view row, const PlanarTile& tile, c
   step.emit();
 }
 
+/// 2x2 windows side by side.
+bool pools_by_two(const Graph& graph, const Node& node) {
+  const Window window = pool_window(node, graph[node.input(0)].type.extents);
+  return window.kernel == Extents{2, 2} && window.strides[0] == 2 && window.strides[1] == 2;
+}
+
 EpilogueShape planes(const Extents& y) { return {.row_extents = {y[0], y[1]}, .row_axes = {0, 1}, .col_axes = {2, 3}}; }
 
 }  // namespace
@@ -79,13 +87,17 @@ PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
           .writes = narrow && window.strides[1] == 1 && window.pads_begin[0].is_constant() && window.pads_begin[1].is_constant()};
 }
 
-bool planar_conv_pools(const Graph& graph, const Node& conv, const Target& target) {
-  const Extents& y = graph[conv.outputs[0]].type.extents;
-  return conv.is("Conv") && planar_conv(graph, conv, target.vector_floats).writes &&
-         choose_pooled_tile(target, y[3].value(), y[1].value()).rows > 0;
+std::vector<const Node*> absorbed_by_planar_pool(const Surroundings& around, const Node& pool, const Target& target) {
+  const Graph& graph = around.graph;
+  const Node* const conv = producer_of_max_pool(around, pool);
+  if (conv == nullptr || !is_planar_pool(around, pool) || !pools_by_two(graph, pool)) return {};
+  if (!conv->is("Conv") || !planar_conv(graph, *conv, target.vector_floats).writes) return {};
+  const Extents& y = graph[conv->outputs[0]].type.extents;
+  if (choose_pooled_tile(target, y[3].value(), y[1].value()).rows == 0) return {};
+  return {conv};
 }
 
-void lower_planar_conv_pool(KernelQuery& pool) {
+void lower_planar_pool(KernelQuery& pool) {
   KernelQuery conv = pool.of(*pool.absorbed().front());
   const ConvCall c(conv);
   const View y = pool.out_any(0);

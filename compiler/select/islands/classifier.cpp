@@ -34,6 +34,7 @@ struct Matrix {
   bool transposed;
 };
 std::optional<Matrix> matrix_of(const Graph& graph, const Node& last) {
+  if (!last.is("MatMul") && !last.is("Conv")) return std::nullopt;
   const Extents& e = graph[last.input(1)].type.extents;
   if (graph.constant(last.input(1)) == nullptr || e.size() < 2 || !e[0].is_constant() || !e[1].is_constant()) return std::nullopt;
   if (last.is("MatMul")) return e.size() == 2 ? std::optional<Matrix>({last.input(1), e[0].value(), e[1].value(), false}) : std::nullopt;
@@ -46,11 +47,10 @@ std::optional<Matrix> matrix_of(const Graph& graph, const Node& last) {
 
 std::vector<const Node*> absorbed_by_classifier(const Surroundings& around, const Node& last, const Target& target) {
   const Graph& graph = around.graph;
-  const auto is_channels_last = [&](const Node& node) { return around.layouts[static_cast<std::size_t>(node.outputs[0])].channels_last; };
   const auto matrix = matrix_of(graph, last);
   if (!matrix || 4 * matrix->k * matrix->n <= target.workspace_bytes() / 2 || graph[last.outputs[0]].type.element != ElementType::F32)
     return {};
-  if (matrix->transposed && !is_channels_last(last)) return {};
+  if (matrix->transposed && !around.is_channels_last(last.outputs[0])) return {};
 
   std::vector<const Node*> nodes;
   const Node* node = around.only_producer(last.input(0));
@@ -58,7 +58,8 @@ std::vector<const Node*> absorbed_by_classifier(const Surroundings& around, cons
   if (node == nullptr || !sums_pixels(graph, *node) || node->epilogue_operands != 0 || !node->string("prologue", "").empty()) return {};
   nodes.insert(nodes.begin(), node);
   const Node* const conv = around.only_producer(node->input(0));
-  if (conv == nullptr || conv->epilogue_operands != 0 || !is_pointwise(graph, *conv) || !is_channels_last(*conv)) return {};
+  if (conv == nullptr || conv->epilogue_operands != 0 || !is_pointwise(graph, *conv) || !around.is_channels_last(conv->outputs[0]))
+    return {};
   const Extents &image = graph[conv->outputs[0]].type.extents, &means = graph[last.input(0)].type.extents;
   const int64_t channels = matrix->k, pixels = image[2].value() * image[3].value();
   if (pixels < 2 || pixels > kMostPixels) return {};
@@ -70,8 +71,6 @@ std::vector<const Node*> absorbed_by_classifier(const Surroundings& around, cons
   nodes.insert(nodes.begin(), conv);
   return nodes;
 }
-
-bool is_classifier(const KernelQuery& last) { return last.absorbed().size() >= 2 && sums_pixels(last.graph(), *last.absorbed()[1]); }
 
 void lower_classifier(KernelQuery& last) {
   KernelQuery conv = last.of(*last.absorbed()[0]), sum = last.of(*last.absorbed()[1]);

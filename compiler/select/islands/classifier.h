@@ -2,7 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "compiler/ops/operator.h"
+#include "compiler/ops/kernel_query.h"
+#include "compiler/select/islands/surroundings.h"
 
 namespace onnxc {
 
@@ -10,8 +11,6 @@ namespace onnxc {
 /// matrix would leave the L2 cache of the target. Empty where there is no such chain.
 std::vector<const Node*> absorbed_by_classifier(const Surroundings& around, const Node& last, const Target& target);
 
-/// Whether that is what the node absorbed.
-bool is_classifier(const KernelQuery& last);
 /// Lowers such a chain, as its last node.
 void lower_classifier(KernelQuery& last);
 

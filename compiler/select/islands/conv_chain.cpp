@@ -73,7 +73,7 @@ bool is_pointwise(const Graph& graph, const Node& node) {
   return true;
 }
 
-std::vector<const Node*> absorbed_by_conv(const Surroundings& around, const Node& last, const Target& target) {
+std::vector<const Node*> absorbed_by_conv_chain(const Surroundings& around, const Node& last, const Target& target) {
   const Graph& graph = around.graph;
   const auto before = [&](const Node& node, bool (*is)(const Graph&, const Node&)) -> const Node* {
     const Node* producer = around.only_producer(node.input(0));

@@ -23,18 +23,19 @@ int factor_of(const Graph& graph, const Node& map) {
 
 }  // namespace
 
-const Node* scale_before(const Surroundings& around, const Node& conv) {
+std::vector<const Node*> absorbed_by_scaled_conv(const Surroundings& around, const Node& conv, const Target&) {
   const Graph& graph = around.graph;
-  if (!is_pointwise(graph, conv)) return nullptr;
+  if (!is_pointwise(graph, conv)) return {};
   const Node* const map = around.only_producer(conv.input(0));
-  if (map == nullptr || !map->is_map() || map->inputs.size() != 2 || !is_product(*map->epilogue)) return nullptr;
+  if (map == nullptr || !map->is_map() || map->inputs.size() != 2 || !is_product(*map->epilogue)) return {};
   const Extents& image = graph[map->outputs[0]].type.extents;
   const ValueId factor = map->inputs[static_cast<std::size_t>(factor_of(graph, *map))],
                 scaled = map->inputs[static_cast<std::size_t>(1 - factor_of(graph, *map))];
-  if (!is_per_channel(graph[factor].type.extents, image) || !(graph[scaled].type.extents == image)) return nullptr;
-  if (graph.constant(factor) != nullptr || graph.constant(scaled) != nullptr) return nullptr;
+  if (!is_per_channel(graph[factor].type.extents, image) || !(graph[scaled].type.extents == image)) return {};
+  if (graph.constant(factor) != nullptr || graph.constant(scaled) != nullptr) return {};
   const bool few_weights = graph[conv.input(1)].type.extents[0].value() < image[2].value() * image[3].value();
-  return few_weights ? map : nullptr;
+  if (!few_weights) return {};
+  return {map};
 }
 
 void lower_scaled_conv(KernelQuery& l) {

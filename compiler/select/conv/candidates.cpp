@@ -1,0 +1,169 @@
+// The kernels that compute a Conv by constant f32 weights, channels-last: a GEMM or GEMV (1x1), Winograd, depthwise, small groups, the
+// planar stem, or an implicit GEMM.
+#include <cmath>
+
+#include "compiler/ops/nn/conv.h"
+#include "compiler/ops/selected.h"
+#include "compiler/select/conv/conv_call.h"
+#include "compiler/select/conv/conv_planar.h"
+#include "compiler/select/conv/conv_stem.h"
+#include "compiler/select/conv/conv_winograd.h"
+#include "compiler/select/conv/depthwise.h"
+#include "compiler/select/conv/stem_winograd.h"
+#include "compiler/select/product/fast_inner_product.h"
+#include "compiler/select/product/strassen.h"
+#include "compiler/select/slicing.h"
+#include "compiler/select/tiles.h"
+#include "compiler/select/weights/pack.h"
+#include "compiler/select/weights/stored.h"
+
+namespace onnxc {
+namespace {
+
+/// The weights as `storage` says; `scales` gets a parameter where they have any.
+PointerArg stored_weights(KernelQuery& l, const pack::ConvShape& shape, const Tile& tile, const Storage& storage,
+                          std::vector<std::pair<std::string, Arg>>& scales) {
+  return add_stored(l, conv_weights_name(l), conv_panels(l, shape, tile), shape.cin * shape.kh * shape.kw, shape.nr, storage,
+                    storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape), scales);
+}
+
+std::vector<Storage> storages(KernelQuery& l, const ConvCall& c, const Tile& tile) {
+  return candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows);
+}
+
+bool is_product(const ConvCall& c) { return !c.is_deep() && c.kh == 1 && c.kw == 1 && c.group == 1 && c.plain_window() && c.no_pads(); }
+
+/// What a tiled kernel takes, which reads the weights anew for each tile.
+StoredKernel stored_kernel(const ConvCall& c, std::string_view row, const Tile& tile) {
+  const double macs = is_product(c) && row != "gemv" ? gemm_macs(tile, c.likely_pixels, c.cout, c.cin) : c.tiled_macs(tile);
+  return {row, macs, std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.taps(), c.padded_columns(tile) * c.group};
+}
+
+/// A 1x1 convolution as a product by the kernel of that row: gemm, gemv for one pixel, gemm_any for one pixel of each of so many images as
+/// only a run tells.
+void consider_product(KernelQuery& l, const ConvCall& c, const Tile& tile, std::string_view row) {
+  const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin};
+  const bool one_row = row == "gemv";
+  consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, tile, product, row, one_row](const Storage& storage) {
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    std::vector<std::pair<std::string, Arg>> scales;
+    const PointerArg w = stored_weights(l, shape, tile, storage, scales);
+    auto params = gemm_params(l, c, x, y, shape);
+    params.insert(params.end(), scales.begin(), scales.end());
+    if (!one_row) add_streaming(l, tile, product, 1, params);
+    StepBuilder step = l.call(row);
+    if (one_row) step.template_name(std::to_string(tile.vectors));
+    else tile_args(step, tile, true);
+    step.pointer(x).pointer(w).pointer(y).params(std::move(params));
+    finish_conv(l, step, c, y);
+  });
+}
+
+void consider_gemm(KernelQuery& l, const ConvCall& c) {
+  if (!is_product(c)) return;
+  const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()};
+  consider_product(l, c, choose_tile(l.target(), product), "gemm");
+  const ConstantMatrix weights{conv_weights_name(l), conv_weights(l), true};
+  consider_fast_inner_product(
+      l, "fast_inner_product", product, weights, [&l, c](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
+        const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+        StepBuilder step = l.call("fast_inner_product");
+        const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = l.target().vector_floats};
+        fast_inner_product_args(step, plan, x, w, y, scratch, gemm_params(l, c, x, y, shape));
+        finish_conv(l, step, c, y);
+      });
+  consider_strassen(l, product, c.oh * c.ow, weights, [&l, c](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    StepBuilder step = l.call("strassen");
+    strassen_args(step, plan, x, w, y, scratch,
+                  gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr}), c.oh * c.ow);
+    finish_conv(l, step, c, y);
+  });
+  if (c.pixels == Dim(1)) consider_product(l, c, choose_row_tile(l.target(), c.cout), "gemv");  // the two of squeeze-and-excite, above all
+}
+
+/// Groups that are a part of a vector, or one.
+void consider_grouped(KernelQuery& l, const ConvCall& c) {
+  const int64_t channels = c.cin / c.group, lanes = l.target().vector_floats;
+  const bool odd_width = c.kw % 2 == 1 && c.kw <= 7;
+  if (c.is_deep() || c.group == 1 || channels < 2 || c.cout != c.cin || lanes % channels != 0 || !odd_width || c.window.dilations[1] != 1 ||
+      c.window.strides[1] > 2)
+    return;
+  // More pixels where nothing is to be shuffled, if there are registers.
+  const int pixels = channels == lanes && l.target().vector_registers() >= 32 ? 14 : 7;
+  const pack::ConvShape shape{.cout = c.cout, .cin = channels, .kh = c.kh, .kw = c.kw};
+  l.consider("conv_grouped", c.macs, 0, [&l, c, shape, lanes, pixels] {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::grouped(conv_weights(l), shape, lanes));
+    StepBuilder step = l.call("conv_grouped");
+    for (const int64_t value : {c.kw, c.window.strides[1], shape.cin, int64_t{pixels}}) step.template_name(std::to_string(value));
+    step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
+    finish_conv(l, step, c, y);
+  });
+}
+
+/// A few output channels, with vectors along the input's.
+void consider_narrow(KernelQuery& l, const ConvCall& c) {
+  if (c.is_deep() || !is_narrow(c.cout, c.group) || c.taps() == 1) return;  // a product of so few steps for each sum is gemm's
+  const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;
+  l.consider("conv_narrow", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0, [&l, c, lanes] {
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw};
+    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::narrow(conv_weights(l), shape, lanes));
+    StepBuilder step = l.call("conv_narrow");
+    step.template_name(std::to_string(c.cout)).pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
+    finish_conv(l, step, c, y);
+  });
+}
+
+void consider_direct(KernelQuery& l, const ConvCall& c) {
+  const TiledProduct product{.m = c.pixels,
+                             .n = c.cout / c.group,
+                             .k = c.cin / c.group * c.taps(),
+                             .line = c.likely(c.ow),
+                             .pairs = !c.is_deep() && c.cin / c.group % 2 == 0,
+                             .likely = c.image_pixels()};
+  const Tile tile = choose_tile(l.target(), product);
+  const char* const row = c.is_deep() ? "conv_3d" : "conv";
+  consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, row, tile, product](const Storage& storage) {
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kd() * c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
+    const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+    std::vector<std::pair<std::string, Arg>> scales;
+    const PointerArg w = stored_weights(l, shape, tile, storage, scales);
+    auto params = c.params(x, y, conv_bias(l, shape));
+    params.insert(params.end(), scales.begin(), scales.end());
+    add_streaming(l, tile, product, shape.cin, params);
+    StepBuilder step = l.call(row);
+    tile_args(step, tile, true).pointer(x).pointer(w).pointer(y).params(std::move(params));
+    finish_conv(l, step, c, y);
+  });
+}
+
+}  // namespace
+
+void lower_fast_conv(KernelQuery& l) {
+  if (!l.out_layout(0).channels_last && planar_conv(l.graph(), l.node(), l.target().vector_floats).writes) {
+    consider_conv_planar(l);
+    return l.build_cheapest();
+  }
+  const ConvCall c(l);
+  if (is_product(c) && c.image_pixels() == 1 && !c.pixels.is_constant() && !is_narrow(c.cout, c.group)) {
+    consider_product(l, c, choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin}), "gemm_any");
+    return l.build_cheapest();
+  }
+  consider_gemm(l, c);
+  consider_winograd(l, c);
+  consider_winograd_line(l, c);
+  consider_depthwise(l, c);
+  consider_depthwise_winograd(l, c);
+  consider_depthwise_narrow(l, c);
+  consider_grouped(l, c);
+  consider_narrow(l, c);
+  consider_stem(l);
+  consider_stem_winograd(l);
+  consider_direct(l, c);
+  l.build_cheapest();
+}
+
+}  // namespace onnxc

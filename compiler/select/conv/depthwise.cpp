@@ -1,0 +1,101 @@
+#include "compiler/select/conv/depthwise.h"
+
+#include <algorithm>
+
+#include "compiler/select/islands/row_sums.h"
+
+namespace onnxc {
+namespace {
+
+/// As in depthwise.hpp.
+int64_t depthwise_any_scratch(const ConvCall& c, int64_t lanes) {
+  constexpr int64_t kColumns = 64;
+  const int64_t span = (kColumns - 1) * c.window.strides[1] + (c.kw - 1) * c.window.dilations[1] + 1;
+  return ((c.kh - 1) * c.window.dilations[0] + 1) * span * lanes;
+}
+
+bool is_depthwise(const ConvCall& c) { return !c.is_deep() && c.group == c.cin && c.cout == c.cin; }
+/// Kernels whose rows are unrolled, with the stride along them.
+bool has_unrolled_rows(const ConvCall& c) {
+  return c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] <= 2;
+}
+
+}  // namespace
+
+void consider_depthwise(KernelQuery& l, const ConvCall& c) {
+  if (!is_depthwise(c)) return;
+  const bool unrolled = has_unrolled_rows(c);
+  const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes,
+                scratch = unrolled ? 0 : depthwise_any_scratch(c, lanes);
+  if (4 * scratch > l.target().workspace_bytes()) return;  // a dilation beyond reason
+  l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0,
+             [&l, c, unrolled, scratch] {
+               const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+               const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
+               StepBuilder step = l.call(unrolled ? "depthwise" : "depthwise_any");
+               auto params = c.params(x, y, bias_as_given(l));
+               if (unrolled) {
+                 step.template_name(std::to_string(c.kh))
+                     .template_name(std::to_string(c.kw))
+                     .template_name(std::to_string(c.window.strides[1]))
+                     .template_name("7");
+                 if (const auto sums = wanted_row_sums(l)) {
+                   step.template_name("true");
+                   params.emplace_back("row_sums", *sums);
+                 }
+               }
+               step.pointer(x).pointer(w).pointer(y);
+               if (!unrolled) step.pointer(l.part_workspace("rows", ElementType::F32, Dim(scratch)));
+               step.params(std::move(params));
+               if (unrolled && c.kh < 7)
+                 step.specialised();  // rows are short against what it takes to find their edges: up to half of the time
+               finish_conv(l, step, c, y);
+             });
+}
+
+void consider_depthwise_winograd(KernelQuery& l, const ConvCall& c) {
+  if (!is_depthwise(c) || !has_depthwise_winograd(l.target(), c)) return;
+  constexpr double kBegin = 20;                    // multiply-adds of vectors that two rows of one take to begin
+  const double beside = 4 * c.cin < 1024 ? 0 : 2;  // what a pixel waits for L2, where the next is in another line of each page
+  const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;
+  const double pairs = static_cast<double>(c.likely_slices() * ((ConvCall::likely(c.oh) + 1) / 2)),
+               steps = (12 + beside) * static_cast<double>(ConvCall::likely(c.ow)) + kBegin;
+  l.consider(
+      "depthwise_winograd", pairs * steps * static_cast<double>(channels), 0,
+      [&l, c] {
+        const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
+        const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise_winograd(conv_weights(l), c.cin));
+        StepBuilder step = l.call("depthwise_winograd");
+        auto params = c.params(x, y, bias_as_given(l));
+        if (const auto sums = wanted_row_sums(l)) {
+          step.template_name("true");
+          params.emplace_back("row_sums", *sums);
+        }
+        step.pointer(x).pointer(w).pointer(y).params(std::move(params)).specialised();
+        finish_conv(l, step, c, y);
+      },
+      4 * 3 * c.cin);
+}
+
+void consider_depthwise_narrow(KernelQuery& l, const ConvCall& c) {
+  constexpr int64_t kVectors = 8;  // of a step, as in depthwise_narrow.hpp
+  const int64_t lanes = l.target().vector_floats;
+  if (!is_depthwise(c) || !has_unrolled_rows(c) || c.window.strides[1] != 1 || c.cin >= lanes || lanes % c.cin != 0) return;
+  const Layout dense{true, c.cin};
+  if (l.in_any(0).layout != dense || l.out_layout(0) != dense || l.node().epilogue_operands > 0 || wants_row_sums(l)) return;
+  const int64_t columns = ConvCall::likely(c.ow), together = kVectors * lanes / c.cin,
+                padded = (columns + together - 1) / together * together;
+  l.consider("depthwise_narrow", c.macs * static_cast<double>(padded) / static_cast<double>(std::max<int64_t>(columns, 1)), 0,
+             [&l, c, dense] {
+               const View x = l.in(0, dense), y = l.out_any(0);
+               ONNXC_CHECK(x.layout == dense && y.layout == dense, "nothing lies between the pixels of depthwise_narrow");
+               const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
+               StepBuilder step = l.call("depthwise_narrow");
+               for (const int64_t value : {c.kh, c.kw, c.cin}) step.template_name(std::to_string(value));
+               step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
+               if (c.kh < 7) step.specialised();
+               finish_conv(l, step, c, y);
+             });
+}
+
+}  // namespace onnxc

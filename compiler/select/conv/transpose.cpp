@@ -1,0 +1,56 @@
+// ConvTranspose by constant weights: a convolution for each phase of the stride, or with vectors along the input channels for few outputs.
+#include "compiler/ops/nn/conv_transpose.h"
+#include "compiler/ops/selected.h"
+#include "compiler/select/conv/conv_call.h"
+
+namespace onnxc {
+
+void lower_fast_conv_transpose(KernelQuery& l) {
+  const Extents &x_extents = l.extents(0), &w_extents = l.extents(1), &y_extents = l.output_type(0).extents;
+  const Sliding s = sliding(place_conv_transpose(l.node(), x_extents, w_extents).window, x_extents, y_extents);
+  const Window window = s.plane();
+  const int64_t group = l.node().integer("group", 1), cin = w_extents[0].value(), cout = w_extents[1].value() * group,
+                kd = s.z.kernel.value(), kh = window.kernel[0].value(), kw = window.kernel[1].value();
+  const Dim n = s.n, h = s.y.in, w = s.x.in, oh = s.y.out, ow = s.x.out,
+            phase_pixels = ceil_div(s.z.out, s.z.stride) * ceil_div(oh, window.strides[0]) * ceil_div(ow, window.strides[1]);
+  const Tile tile = choose_tile(l.target(), {.m = n * phase_pixels, .n = cout / group, .k = cin / group * kd * kh * kw});
+  const std::span<const float> taps = l.constant(1)->as<float>();
+  const pack::ConvShape shape{.cout = cout, .cin = cin / group, .kh = kd * kh, .kw = kw, .group = group, .nr = tile.nr};
+  const View given = l.in_any(0),
+             x = l.in(0, given.layout.channels_last ? given.layout : channels_last(x_extents, l.target().vector_floats)), y = l.out_any(0);
+  const int64_t lanes = l.target().vector_floats, channels = (cin + lanes - 1) / lanes * lanes;
+  const bool narrow = !s.is_deep() && is_narrow(cout, group) && 2 * cout * channels < tile.nr * cin;  // a step of it takes twice as long
+  const std::string& name = l.graph()[l.node().input(1)].name;
+  const PointerArg weights =
+      narrow ? l.weights(name, ElementType::F32, pack::narrow(taps, shape, lanes, true))
+             : l.weights(name, {taps, pack::conv_size(shape), [taps, shape] { return pack::conv_transpose(taps, shape); }});
+  std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(n)},
+                                                  {"h", dim_arg(h)},
+                                                  {"w", dim_arg(w)},
+                                                  {"cin", dim_arg(cin)},
+                                                  {"oh", dim_arg(oh)},
+                                                  {"ow", dim_arg(ow)},
+                                                  {"cout", dim_arg(cout)},
+                                                  {"kh", dim_arg(kh)},
+                                                  {"kw", dim_arg(kw)},
+                                                  {"stride_y", dim_arg(window.strides[0])},
+                                                  {"stride_x", dim_arg(window.strides[1])},
+                                                  {"dilation_y", dim_arg(window.dilations[0])},
+                                                  {"dilation_x", dim_arg(window.dilations[1])},
+                                                  {"pad_top", dim_arg(window.pads_begin[0])},
+                                                  {"pad_left", dim_arg(window.pads_begin[1])},
+                                                  {"group", dim_arg(group)},
+                                                  {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                                                  {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+  if (s.is_deep()) std::ranges::move(depth_params(s.z), std::back_inserter(params));
+  if (l.has(2))
+    params.emplace_back("bias",
+                        l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape)));
+  StepBuilder step = l.call(s.is_deep() ? "conv_transpose_3d" : narrow ? "conv_transpose_narrow" : "conv_transpose");
+  if (narrow) step.template_name(std::to_string(cout));
+  else tile_args(step, tile);
+  step.pointer(x).pointer(weights).pointer(y).params(std::move(params));
+  step.epilogue(l.epilogue(l.image_shape(y_extents), step)).macs(n * s.z.in * h * w * (cin * (cout / group) * kd * kh * kw)).emit();
+}
+
+}  // namespace onnxc

@@ -1,0 +1,58 @@
+#include "compiler/select/islands/stem_pool.h"
+
+#include <optional>
+
+#include "compiler/ops/pool/pool.h"
+#include "compiler/select/conv/stem_winograd.h"
+#include "compiler/select/islands/conv_chain.h"
+#include "compiler/select/pool/pool.h"
+
+namespace onnxc {
+
+std::vector<const Node*> absorbed_by_stem_pool(const Surroundings& around, const Node& pool, const Target& target) {
+  constexpr int64_t kMostPoolRows = 8;  // as in pool.hpp
+  const Graph& graph = around.graph;
+  const Node* const stem = producer_of_max_pool(around, pool);
+  if (stem == nullptr || is_planar_pool(around, pool)) return {};
+  const ValueId image = pool.input(0);
+  if (pool_window(pool, graph[image].type.extents).kernel[0].value() > kMostPoolRows || !is_stem(graph, *stem, target) ||
+      image_bytes(graph, image) <= target.workspace_bytes())
+    return {};
+  return {stem};
+}
+
+void lower_stem_pool(KernelQuery& l) {
+  KernelQuery stem_part = l.of(*l.absorbed().front());
+  const auto stem = stem_of(stem_part);
+  ONNXC_CHECK(stem, "an absorbed stem has a kernel");
+  const ConvCall& c = stem->call;
+  const Window window = pool_window(l.node(), l.extents(0));
+  const int64_t pitch = chain_pitch(c.cout), reach = (window.kernel[0].value() - 1) * window.dilations[0] + 1;
+  const auto build = [&](const std::optional<StemWinograd>& plan) {
+    const int64_t together = plan ? plan->outputs : 1;  // rows of the stem that are made at a time
+    const auto floats = [&](int64_t band) { return ((band - 1) * window.strides[0] + reach + together - 1) * c.ow.value() * pitch; };
+    const int64_t band = choose_band(l.target(), l.output_type(0).extents[2].value(), floats);
+    const View x = stem_input(stem_part, *stem), y = l.out_any(0);
+    const PointerArg w = plan ? stem_winograd_weights(stem_part, *stem, *plan) : stem_weights(stem_part, *stem),
+                     ring = l.part_workspace("rows", ElementType::F32, Dim(floats(band)));
+    auto stem_arguments = stem_params(stem_part, *stem, x, y);
+    StepBuilder step = l.call(plan ? "stem_winograd_pool" : "stem_pool");
+    if (plan) stem_winograd_args(step, *stem, *plan);
+    else stem_args(step, *stem);
+    step.pointer(x).pointer(w).pointer(y).pointer(ring);
+    if (plan) step.pointer(l.part_workspace("transformed", ElementType::F32, plan->scratch));
+    step.params({{"stem", params_arg(std::move(stem_arguments))},
+                 {"pool", params_arg(pool_params(l, pool_sliding(l), pitch, y.layout.pixel_stride))},
+                 {"band", dim_arg(band)},
+                 {"pitch", dim_arg(pitch)}});
+    step.epilogue(stem_part.epilogue(stem_part.image_shape(stem_part.output_type(0).extents), step))
+        .epilogue(l.epilogue(l.image_shape(y.extents), step));
+    step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw)).emit();
+  };
+  l.consider("stem_pool", c.tiled_macs(stem->tile), 0, [&] { build(std::nullopt); });
+  if (const auto plan = plan_stem_winograd(stem_part, *stem))
+    l.consider("stem_winograd_pool", plan->macs, 0, [&, plan] { build(plan); }, plan->growth(c));
+  l.build_cheapest();
+}
+
+}  // namespace onnxc

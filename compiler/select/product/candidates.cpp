@@ -1,0 +1,164 @@
+// The kernels that compute a MatMul of f32: by a constant matrix, which is packed, or by one that only a run tells.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/ops/linear/matmul.h"
+#include "compiler/ops/selected.h"
+#include "compiler/select/product/fast_inner_product.h"
+#include "compiler/select/product/strassen.h"
+#include "compiler/select/slicing.h"
+#include "compiler/select/tiles.h"
+#include "compiler/select/weights/pack.h"
+#include "compiler/select/weights/stored.h"
+
+namespace onnxc {
+namespace {
+
+double known(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
+
+/// Rows of a stack of which a is one sample after the other: those of one sample.
+Dim sample_rows(const MatrixProduct& p) {
+  Dim rows = 1;
+  for (std::size_t axis = 1; axis + 1 < p.a.size(); ++axis) rows *= p.a[axis];
+  return rows;
+}
+/// How many rows there are likely to be: of a number of samples that only a run tells, one with many rows, or many with few.
+double likely_rows(const MatrixProduct& p, Dim rows) { return rows.is_constant() ? known(rows) : std::max(128.0, known(sample_rows(p))); }
+
+std::vector<std::pair<std::string, Arg>> gemm_params(const MatrixProduct& p, Dim rows) {
+  return {{"m", dim_arg(rows)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
+}
+
+/// b constant, one matrix: packed once, read by all rows of a.
+void gemm_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
+  const TensorData& b = *l.constant(1);
+  const double likely = likely_rows(p, rows);
+  const TiledProduct product{.m = rows,
+                             .n = p.n.value(),
+                             .k = p.k.value(),
+                             .likely = sample_rows(p).is_constant() && likely > 128 ? static_cast<int64_t>(likely) : 0};
+  const bool one_row = rows == Dim(1);
+  const Tile tile = one_row ? choose_row_tile(l.target(), product.n) : choose_tile(l.target(), product);
+  const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
+  const double macs = one_row ? static_cast<double>((product.n + tile.nr - 1) / tile.nr * tile.nr) * known(p.k)
+                              : gemm_macs(tile, likely, product.n, product.k);
+  const double tiles = one_row ? 1 : std::ceil(likely / tile.rows);  // each widens the weights anew
+  const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
+  consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile](const Storage& storage) {
+    const View a = l.in(0), y = l.out(0);
+    auto params = gemm_params(p, product.m);
+    const Packed panels{b.as<float>(), pack::panels_size(product.k, product.n, tile.nr),
+                        [&b, product, nr = tile.nr] { return pack::panels(b.as<float>(), {.k = product.k, .n = product.n, .nr = nr}); }};
+    const PointerArg w = add_stored(l, l.graph()[l.node().input(1)].name, panels, product.k, tile.nr, storage,
+                                    pack::padded(storage.scales, tile.nr), params);
+    if (!one_row) add_streaming(l, tile, product, 1, params);
+    StepBuilder step = l.call(row);
+    if (!one_row) step.template_name(std::to_string(tile.rows));
+    step.template_name(std::to_string(tile.vectors));
+    step.pointer(a).pointer(w).pointer(y);
+    step.params(std::move(params));
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k).emit();
+  });
+}
+
+/// b constant, one matrix and large. The first axis of a stack is taken for samples; the rows of one matrix may be such themselves.
+void strassen_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
+  if (p.a.size() < 3 || p.a[0] == Dim(0)) return;
+  const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
+  consider_strassen(l, {.m = rows, .n = p.n.value(), .k = p.k.value(), .likely = static_cast<int64_t>(likely_rows(p, rows))},
+                    sample_rows(p), b, [&l, p, rows](const StrassenPlan& plan, PointerArg w, PointerArg scratch) {
+                      const View a = l.in(0), y = l.out(0);
+                      StepBuilder step = l.call("strassen");
+                      strassen_args(step, plan, a, w, y, scratch, gemm_params(p, rows), sample_rows(p));
+                      step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
+                    });
+}
+
+/// The same by inner products in pairs. Where one row may come, weights stay within L2: from beyond it, one row reads them best in the
+/// order of gemv.
+void fast_inner_product_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
+  const Dim sample = sample_rows(p);
+  const int64_t n = p.n.value(), k = p.k.value();
+  const bool any = !rows.is_constant() && (!sample.is_constant() || sample == Dim(1));
+  if (any && 4 * n * k > l.target().l2_bytes) return;
+  const char* const row = any ? "fast_inner_product_any" : "fast_inner_product";
+  const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
+  const TiledProduct product{.m = rows, .n = n, .k = k, .likely = static_cast<int64_t>(likely_rows(p, rows))};
+  consider_fast_inner_product(l, row, product, b, [&l, p, rows, row](const InnerProductPlan& plan, PointerArg w, PointerArg scratch) {
+    const View a = l.in(0), y = l.out(0);
+    StepBuilder step = l.call(row);
+    fast_inner_product_args(step, plan, a, w, y, scratch, gemm_params(p, rows));
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
+  });
+}
+
+/// b constant, one matrix of so few columns that they would leave most lanes of a panel empty.
+void narrow_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
+  const int64_t n = p.n.value(), k = p.k.value(), lanes = l.target().vector_floats;
+  if (n > lanes / 4) return;
+  const double row_macs =
+      static_cast<double>((k + lanes - 1) / lanes * lanes * n) * 1.2 + 130 + 60 * static_cast<double>(n);  // measured: the sums over lanes
+  l.consider("gemm_narrow", likely_rows(p, rows) * row_macs, 4 * static_cast<double>(k * n), [&l, p, rows, n, k, lanes] {
+    const View a = l.in(0), y = l.out(0);
+    const std::span<const float> b = l.constant(1)->as<float>();
+    const Packed packed{b, pack::panels_size(n, k, lanes),
+                        [b, n, k, lanes] { return pack::panels(b, {.k = n, .n = k, .nr = lanes, .transposed = true, .ld = n}); }};
+    const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, packed);
+    StepBuilder step = l.call("gemm_narrow");
+    step.template_name(std::to_string(n)).pointer(a).pointer(w).pointer(y);
+    step.params(gemm_params(p, rows));
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
+  });
+}
+
+/// Both operands known only when the model runs.
+void matmul_candidate(KernelQuery& l, const MatrixProduct& p) {
+  const int64_t columns = p.n.is_constant() ? p.n.value() : 128;
+  const Tile tile = choose_tile(l.target(), {.m = p.m, .n = columns, .k = p.k.is_constant() ? p.k.value() : 128});
+  const double macs = known(element_count(p.batch)) * known(p.m) * known(p.n) * known(p.k);
+  l.consider("matmul", macs, 0, [&l, p, tile] {
+    const View a = l.in(0), b = l.in(1), y = l.out(0);
+    const PointerArg scratch = l.part_workspace("panel", ElementType::F32, p.k * tile.nr);
+    StepBuilder step = l.call("matmul");
+    step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors));
+    step.pointer(a).pointer(b).pointer(y).pointer(scratch);
+    DimList c_strides(p.batch.size(), 0);
+    Dim stride = p.m * p.n;
+    for (std::size_t k = p.batch.size(); k-- > 0;) {
+      c_strides[k] = stride;
+      stride *= p.batch[k];
+    }
+    step.params({{"m", dim_arg(p.m)},
+                 {"n", dim_arg(p.n)},
+                 {"k", dim_arg(p.k)},
+                 {"lda", dim_arg(p.k)},
+                 {"ldb", dim_arg(p.n)},
+                 {"ldc", dim_arg(p.n)},
+                 {"batch", dims_arg(p.batch)},
+                 {"a_batch", dims_arg(batch_strides(p.a, p.batch))},
+                 {"b_batch", dims_arg(batch_strides(p.b, p.batch))},
+                 {"c_batch", dims_arg(c_strides)}});
+    step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(element_count(p.batch) * p.m * p.n * p.k).emit();
+  });
+}
+
+}  // namespace
+
+void lower_fast_matmul(KernelQuery& l) {
+  const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
+  const bool one_matrix = p.b.size() == 2;
+  if (!one_matrix) return matmul_candidate(l, p);
+  MatrixProduct tall = p;  // one b for all: the stack is one tall matrix
+  for (Dim d : p.batch) tall.m *= d;
+  if (l.constant(1) != nullptr && p.n.is_constant() && p.k.is_constant() && p.n.value() > 0) {
+    gemm_candidate(l, p, tall.m);
+    strassen_candidate(l, p, tall.m);
+    fast_inner_product_candidate(l, p, tall.m);
+    return narrow_candidate(l, p, tall.m);
+  }
+  tall.a = {tall.m, p.k};
+  tall.batch = {};
+  matmul_candidate(l, tall);
+}
+
+}  // namespace onnxc

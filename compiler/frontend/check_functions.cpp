@@ -30,7 +30,8 @@ void check_calls(const Nodes& nodes, const Functions& functions) {
     if (const auto f = functions.find(callee_of(node)); f != functions.end()) {
       const auto check = [&](int given, int stated, const char* what) {
         if (given > stated)
-          throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(node), node.op_type(), fmt::format("has {} {}, its function {}", given, what, stated)}});
+          throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(node), node.op_type(),
+                                                                   fmt::format("has {} {}, its function {}", given, what, stated)}});
       };
       check(node.input_size(), f->second->input_size(), "inputs");
       check(node.output_size(), f->second->output_size(), "outputs");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime_stub/onnxc/contract/gemm.hpp"
+
 namespace onnxc {
 
 Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduct& product, int64_t run) {
@@ -23,7 +25,7 @@ void add_streaming(KernelQuery& l, const Tile& tile, const TiledProduct& product
   if (slicing.steps == 0) return;
   FormArg slices;
   slices.form = "Slices";
-  slices.pointer = l.part_workspace("sums", ElementType::F32, Dim(slicing.rows * tile.nr));
+  slices.pointer = l.part_workspace("sums", ElementType::F32, Dim(contract::slices_scratch(slicing.rows, tile.nr)));
   slices.members = {slicing.steps, slicing.rows};
   params.emplace_back("slices", std::move(slices));
 }

@@ -13,11 +13,10 @@
 //   w     as gemm packs it, v as pack::slices does: of NR rows each
 //   sums  [images, kClassifierGroups, n], rows as long as whole panels of v; those of the first group begin with p.start
 #pragma once
+#include "contract/classifier.hpp"
 #include "gemm.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
-
-inline constexpr int64_t kClassifierGroups = 4;
 
 struct ClassifierParams {
   int64_t images = 1, pixels, cin, channels, n;
@@ -96,15 +95,16 @@ void classifier(Part part, const float* x, const float* w, const float* v, float
                 Epi2 epi2 = {}) {
   constexpr int NR = NV * Vec::width, NR2 = NV2 * Vec::width, kRows = 4;
   constexpr int64_t kTogether = 16;  // images, whose rows meet v while it is near
-  const int64_t panels = (p.channels + NR - 1) / NR, pitch = (p.n + NR2 - 1) / NR2 * NR2, apart = kClassifierGroups * pitch;
+  const int64_t panels = (p.channels + NR - 1) / NR, pitch = contract::classifier_pitch(p.n, NR2),
+                apart = contract::classifier_sums(p.n, NR2);
   const int64_t steps = (p.pixels + MR - 1) / MR * p.cin, panel_bytes = NR * p.cin * int64_t{sizeof(float)},
                 rows_bytes = NR * pitch * int64_t{sizeof(float)};
-  const auto [begin, end] = part.slice((p.images + kTogether - 1) / kTogether * kClassifierGroups);
+  const auto [begin, end] = part.slice((p.images + kTogether - 1) / kTogether * contract::kClassifierGroups);
   detail::AheadOfBoth ahead{Ahead(w + panels * NR * p.cin, nullptr), AheadBy<4>(v + p.channels * pitch, p.weights_end)};
   for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t group = unit % kClassifierGroups, image = unit / kClassifierGroups * kTogether,
+    const int64_t group = unit % contract::kClassifierGroups, image = unit / contract::kClassifierGroups * kTogether,
                   images = p.images - image < kTogether ? p.images - image : kTogether;
-    const int64_t first = panels * group / kClassifierGroups, last = panels * (group + 1) / kClassifierGroups;
+    const int64_t first = panels * group / contract::kClassifierGroups, last = panels * (group + 1) / contract::kClassifierGroups;
     const float* const start = group == 0 ? p.start : nullptr;
     float* const rows = sums + image * apart + group * pitch;
     for (int64_t i = 0; first == last && i < images; ++i) {

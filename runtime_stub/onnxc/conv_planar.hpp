@@ -13,30 +13,15 @@
 // It is the register tile with the roles exchanged: its rows are output channels, its panel R rows of the image, each step of k a float further. R rows share the
 // broadcast weights. The rows that a band of outputs needs are copied with their padding first, so that every tap of every vector can be read.
 #pragma once
+#include "contract/planar.hpp"
 #include "conv.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
-constexpr int64_t kPlanarBand = 16;  // output rows
-
-namespace detail {
-/// Floats of a row of the copy, and its rows.
-template <int NV>
-constexpr int64_t planar_pitch(const ConvParams& p) {
-  constexpr int64_t NR = NV * Vec::width;
-  return (p.ow + NR - 1) / NR * NR + (p.kw - 1) * p.dilation_x;
-}
-constexpr int64_t planar_rows(const ConvParams& p, int64_t rows) { return (rows - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1; }
-/// Floats of a channel of the copy. The vectors that fill a row go up to one beyond it.
-template <int NV>
-constexpr int64_t planar_plane(const ConvParams& p) {
-  return planar_rows(p, p.oh < kPlanarBand ? p.oh : kPlanarBand) * planar_pitch<NV>(p);
-}
-}  // namespace detail
-
+/// Floats of scratch for one part.
 template <int NV>
 constexpr int64_t conv_planar_scratch(const ConvParams& p) {
-  return p.cin * detail::planar_plane<NV>(p) + Vec::width;
+  return contract::planar_scratch(p, NV * Vec::width, Vec::width);
 }
 
 namespace detail {
@@ -44,15 +29,15 @@ namespace detail {
 /// The rows of image n that `rows` output rows from `top` on read, to `to`.
 template <int NV>
 ONNXC_INLINE void planar_copy(const float* x, int64_t n, int64_t top, int64_t rows, float* to, const ConvParams& p) {
-  const int64_t pitch = planar_pitch<NV>(p), width = pitch - p.pad_left < p.w ? pitch - p.pad_left : p.w;
+  const int64_t pitch = contract::planar_pitch(p, NV * Vec::width), width = pitch - p.pad_left < p.w ? pitch - p.pad_left : p.w;
   const auto zeros = [](float* at, float* end) {
     for (; at < end; at += Vec::width) Vec::all(0.0f).store(at);
   };
   // Whole vectors: what they write beyond a row, the next one writes over.
   for (int64_t ci = 0; ci < p.cin; ++ci) {
-    for (int64_t line = 0; line < planar_rows(p, rows); ++line) {
+    for (int64_t line = 0; line < contract::planar_rows(p, rows); ++line) {
       const int64_t iy = top * p.stride_y - p.pad_top + line;
-      float* const row = to + ci * planar_plane<NV>(p) + line * pitch;
+      float* const row = to + ci * contract::planar_plane(p, NV * Vec::width) + line * pitch;
       const bool inside = iy >= 0 && iy < p.h && width > 0;
       zeros(row, row + (inside ? p.pad_left : pitch));
       if (!inside) continue;
@@ -67,7 +52,7 @@ ONNXC_INLINE void planar_copy(const float* x, int64_t n, int64_t top, int64_t ro
 /// acc[channel][row * NV + vector] = R output rows of NV vectors each, from `line` on, where the taps of the first begin.
 template <int MR, int NV, int R>
 ONNXC_INLINE void planar_tile(Vec (&acc)[MR][R * NV], const float* line, const float* w, const ConvParams& p) {
-  const int64_t pitch = planar_pitch<NV>(p), plane = planar_plane<NV>(p);
+  const int64_t pitch = contract::planar_pitch(p, NV * Vec::width), plane = contract::planar_plane(p, NV * Vec::width);
   ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
     ONNXC_UNROLL for (int j = 0; j < R * NV; ++j) acc[i][j] = Vec::all(p.bias != nullptr ? p.bias[i] : 0.0f);
   }
@@ -104,12 +89,12 @@ ONNXC_INLINE void planar_bands(Part part, int64_t images, int64_t units, int64_t
 template <int MR, int NV, int R, class Epi = Epilogue<Keep>>
 void conv_planar(Part part, const float* x, const float* w, float* y, float* padded, ConvParams p, Epi epi = {}) {
   constexpr int64_t NR = NV * Vec::width;
-  detail::planar_bands(part, p.n, p.oh, kPlanarBand, [&](int64_t n, int64_t top, int64_t rows) {
+  detail::planar_bands(part, p.n, p.oh, contract::kPlanarBand, [&](int64_t n, int64_t top, int64_t rows) {
     detail::planar_copy<NV>(x, n, top, rows, padded, p);
     const auto at = [&]<int rows_of_tile>(int64_t oy) ONNXC_INLINE_LAMBDA {
       for (int64_t ox = 0; ox < p.ow; ox += NR) {
         Vec acc[MR][rows_of_tile * NV];
-        detail::planar_tile<MR, NV, rows_of_tile>(acc, padded + oy * p.stride_y * detail::planar_pitch<NV>(p) + ox, w, p);
+        detail::planar_tile<MR, NV, rows_of_tile>(acc, padded + oy * p.stride_y * contract::planar_pitch(p, NV * Vec::width) + ox, w, p);
         ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
           ONNXC_UNROLL for (int j = 0; j < rows_of_tile * NV; ++j) {
             const int64_t row = n * MR + i, column = ox + j % NV * Vec::width, col = (top + oy + j / NV) * p.ow + column;
@@ -129,12 +114,12 @@ template <int MR, int NV, class Epi, class Then>
 void conv_planar_pool(Part part, const float* x, const float* w, float* y, float* padded, ConvParams p, Epi epi, Then then) {
   constexpr int64_t NR = NV * Vec::width;
   const int64_t height = p.oh / 2, width = p.ow / 2;
-  detail::planar_bands(part, p.n, height, kPlanarBand / 2, [&](int64_t n, int64_t top, int64_t rows) {
+  detail::planar_bands(part, p.n, height, contract::kPlanarBand / 2, [&](int64_t n, int64_t top, int64_t rows) {
     detail::planar_copy<NV>(x, n, 2 * top, 2 * rows, padded, p);
     for (int64_t oy = 0; oy < rows; ++oy) {
       for (int64_t ox = 0; ox < width; ox += NR / 2) {
         Vec acc[MR][2 * NV];
-        detail::planar_tile<MR, NV, 2>(acc, padded + 2 * oy * p.stride_y * detail::planar_pitch<NV>(p) + 2 * ox, w, p);
+        detail::planar_tile<MR, NV, 2>(acc, padded + 2 * oy * p.stride_y * contract::planar_pitch(p, NV * Vec::width) + 2 * ox, w, p);
         ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
           ONNXC_UNROLL for (int j = 0; j < 2 * NV; ++j) acc[i][j] = epi(Lanes{}, acc[i][j], 0);
           Vec larger[NV + 1];

@@ -6,17 +6,15 @@
 // x: [n, cin, h, w]. w packed: [ceil(cout / NR)][(ci * kh + ky) * kw + kx][NR] (pack::conv_stem), of pairs by runs of kw. group 1; x_pixel is not used.
 //
 // A tile is MR neighbours of one output row. In the middle of the image it reads x in place: pixel i of a tap lies i * stride_x further. At
-// the sides the rows of x that it needs are copied with their padding first: cin * kh rows of (MR - 1) * stride_x + (kw - 1) * dilation_x + 1 floats, rounded
-// up to a multiple of 16; at most kStemFloats.
+// the sides the rows of x that it needs are copied with their padding first: contract::stem_floats of them, at most contract::kStemFloats.
 //
 // The stride along a row is a template argument, so that the pixels of a tile are displacements from one pointer: kernel rows are short, and setting
 // up MR pointers for each would take as long as the products. 0: any stride and dilation.
 #pragma once
+#include "contract/stem.hpp"
 #include "conv.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
-
-constexpr int64_t kStemFloats = 4096;
 
 namespace detail {
 
@@ -127,14 +125,14 @@ ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_
     }
   };
   const auto left = [&](int64_t ox) { return ox * p.stride_x - p.pad_left; };
-  const auto span = [&](int64_t ox) { return ((p.ow - ox > kHalf ? MR : kHalf) - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1; };
+  const auto span = [&](int64_t ox) { return contract::inputs_under(p.ow - ox > kHalf ? MR : kHalf, p.stride_x, p.kw, p.dilation_x); };
   const auto inside = [&](int64_t ox) { return left(ox) >= 0 && left(ox) + span(ox) <= p.w; };
   // Tiles at the sides read copies, made for all panels, of as many tiles at a time as there is room for.
-  alignas(64) float copies[kStemFloats + 16];
-  const int64_t pitch = (span(0) + 15) / 16 * 16, floats = p.cin * p.kh * pitch;
+  alignas(64) float copies[contract::kStemFloats + 16];
+  const int64_t pitch = contract::stem_pitch(span(0)), floats = contract::stem_floats(p.cin, p.kh, span(0));
   for (int64_t from = 0, to = 0; from < p.ow; from = to) {
     int64_t sides = 0;
-    for (; to < p.ow && (sides + 1) * floats <= kStemFloats; to += MR) {
+    for (; to < p.ow && (sides + 1) * floats <= contract::kStemFloats; to += MR) {
       if (!inside(to)) stem_copy(image, oy, left(to), span(to), p, copies + sides++ * floats, pitch);
     }
     for (int64_t panel = 0; panel < panels; ++panel) {

@@ -18,6 +18,7 @@
 // `depthwise_any` takes all sizes at run time: kernels of 9x9 and more, dilated ones. It copies what lies under kAnyColumns of a row, a vector of channels of it, so that
 // no tap is outside and pixels are neighbours: many channels, a power of two apart, would share a few sets of L1 (256@32 with 9x9: 3056 us from the image, 369 so; Zen 4).
 #pragma once
+#include "contract/depthwise.hpp"
 #include "conv.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -109,12 +110,7 @@ ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w,
   }
 }
 
-inline constexpr int kAnyPixels = 8, kAnyColumns = 64;
-
-/// Pixels of a row under `columns` of the output, in whole steps of kAnyPixels.
-constexpr int64_t depthwise_any_span(int64_t columns, int64_t kw, int64_t stride_x, int64_t dilation_x) {
-  return ((columns + kAnyPixels - 1) / kAnyPixels * kAnyPixels - 1) * stride_x + (kw - 1) * dilation_x + 1;
-}
+inline constexpr int kAnyPixels = contract::kDepthwiseAnyPixels, kAnyColumns = contract::kDepthwiseAnyColumns;
 
 /// kAnyPixels neighbours from column ox on of the output row that begins with pixel `row`, `count` of them wanted, by kernels whose size is known at run time.
 /// line_of(ky): the copied row under that tap, where they are the output's `at` and following. Neighbouring taps go by fours, so that a pixel is loaded once for up to four outputs.
@@ -160,7 +156,8 @@ template <bool Whole, class Epi>
 ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, float* rows, int64_t first, int64_t last, int64_t from,
                                      int64_t to, int64_t channel, int64_t lanes, const ConvParams& p, const Epi& epi) {
   const Vec bias = p.bias == nullptr ? Vec::all(0.0f) : Whole ? Vec::load(p.bias + channel) : Vec::load(p.bias + channel, lanes);
-  const int64_t span = depthwise_any_span(to - from, p.kw, p.stride_x, p.dilation_x), held = (p.kh - 1) * p.dilation_y + 1;
+  const int64_t span = contract::depthwise_any_span(to - from, p.kw, p.stride_x, p.dilation_x),
+                held = contract::depthwise_any_rows(p.kh, p.dilation_y);
   const int64_t left = from * p.stride_x - p.pad_left;  // columns [begin, end) of a row lie in the image
   const int64_t begin = left >= 0      ? 0
                         : -left < span ? -left
@@ -219,7 +216,7 @@ void depthwise(Part part, const float* x, const float* w, float* y, ConvParams p
 
 /// Floats of scratch of depthwise_any for one part.
 constexpr int64_t depthwise_any_scratch(int64_t kh, int64_t kw, int64_t stride_x, int64_t dilation_y, int64_t dilation_x) {
-  return ((kh - 1) * dilation_y + 1) * detail::depthwise_any_span(detail::kAnyColumns, kw, stride_x, dilation_x) * Vec::width;
+  return contract::depthwise_any_scratch(kh, kw, stride_x, dilation_y, dilation_x, Vec::width);
 }
 
 /// Any kernel, stride and dilation. rows: depthwise_any_scratch floats of this part.

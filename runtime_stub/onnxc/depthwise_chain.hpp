@@ -119,15 +119,23 @@ ONNXC_INLINE ConvParams inner_params(const DepthwiseChainParams& p, int64_t x_pi
   return conv;
 }
 
-/// Floats of the ring of a vector of channels.
-constexpr int64_t ring_plane(const DepthwiseChainParams& p) { return ring_rows(p.conv, p.band) * p.conv.w * Vec::width; }
+constexpr contract::ChainShape chain_shape(const DepthwiseChainParams& p, bool projects) {
+  const ConvParams& c = p.conv;
+  return {.kh = c.kh,
+          .stride_y = c.stride_y,
+          .dilation_y = c.dilation_y,
+          .w = c.w,
+          .ow = c.ow,
+          .channels = c.cin,
+          .pitch = p.pitch,
+          .projects = projects};
+}
 
 }  // namespace detail
 
 /// Floats of scratch for one part. `expanding`: vectors of a panel of the 1x1 before, 0: none; `projects`: whether there is one behind.
 constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, int64_t expanding, bool projects) {
-  const int64_t panels = expanding == 0 ? 0 : projects ? (vectors(p.conv.cin) + expanding - 1) / expanding : 1;
-  return panels * expanding * detail::ring_plane(p) + (projects ? p.band * p.conv.ow * p.pitch : 0);
+  return contract::depthwise_chain_scratch(detail::chain_shape(p, projects), p.band, expanding * Vec::width);
 }
 
 /// See the head of the file. x must not overlap y.
@@ -140,7 +148,7 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
   static_assert(!kProjects || !kSums);
   static_assert(!kWinograd || (kExpands && KH == 3 && KW == 3 && SX == 1));
   float* const middle = kProjects ? scratch : y;
-  float* const rings = kProjects ? scratch + p.band * p.conv.ow * p.pitch : scratch;
+  float* const rings = scratch + contract::chain_band(detail::chain_shape(p, kProjects), p.band);
   const ConvParams conv = detail::inner_params<kProjects>(p, p.x_pixel);
   const int64_t ring = ring_rows(conv, p.band), line = conv.w * Vec::width, plane = ring * line;
   // The channels of a panel, from `from` on: expanded into a ring for each vector, and convolved while they are in L1.

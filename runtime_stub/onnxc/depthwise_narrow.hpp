@@ -66,7 +66,7 @@ ONNXC_INLINE void depthwise_narrow_step(const float* const (&lines)[KH], const V
 }  // namespace detail
 
 /// See the head of the file. x must not overlap y.
-template <int KH, int KW, int C, int kVectors = 8, class Epi = Epilogue<Keep>>
+template <int KH, int KW, int C, int kVectors = contract::kDepthwiseNarrowVectors, class Epi = Epilogue<Keep>>
 void depthwise_narrow(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   static_assert(std::is_empty_v<Epi>);
   if constexpr (Vec::width % C != 0) {  // compiled for other vectors than those that it was chosen for

@@ -24,6 +24,7 @@
 //   3136 x  144 x   24     74    75   87   69   67              82   86     k < 32: 9x3 reaches 90
 //     49 x  512 x 4608     74    67   57   55   61              70   68     9 MiB of b, without slices
 #pragma once
+#include "contract/gemm.hpp"
 #include "tile.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
@@ -73,7 +74,7 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
                              float* sums, const GemmParams& p, TileOrder order, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t depth = kPairs ? p.k : p.slices.depth(p.k);
-  Ahead ahead(b + (p.n + NR - 1) / NR * p.k * NR, p.weights_end);
+  Ahead ahead(b + contract::panels_floats(p.k, p.n, NR), p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const auto bp = panel_of(b, p.scales, panel, p.k, NR);
     const int64_t col = panel * NR;

@@ -6,7 +6,8 @@
 //
 //   w       as gemm packs it
 //   s       [images, k], any alignment
-//   scaled  the panels of w for one image, of this part: each scales all of them, which takes less than to fetch from another core what that has scaled
+//   scaled  the panels of w for one image, contract::gemm_scaled_scratch floats of this part: each scales all of them, which takes less
+//           than to fetch from another core what that has scaled
 #pragma once
 #include "gemm.hpp"
 

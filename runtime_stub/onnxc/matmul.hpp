@@ -8,6 +8,7 @@
 // b is read where it lies, transposed b by dot products. panel: matmul_scratch floats of this part, 64-byte aligned.
 // The epilogue sees row = batch * m + i of [batches * m, n].
 #pragma once
+#include "contract/gemm.hpp"
 #include "strided.hpp"
 #include "tile.hpp"
 #include "transpose.hpp"
@@ -23,7 +24,7 @@ struct MatMulParams {
 
 constexpr bool kTransposed = true;
 
-constexpr int64_t matmul_scratch(int64_t k, int64_t nr) { return k * nr; }
+constexpr int64_t matmul_scratch(int64_t k, int64_t nr) { return contract::matmul_scratch(k, nr); }
 
 namespace detail {
 

@@ -7,6 +7,7 @@
 // no pixel. The mean is over the pixels of the window; with count_include_pad also over pads, up to pad_bottom and pad_right.
 // The epilogue sees pixels by channels. Only c floats of a pixel are touched. Global pooling is reduce_middle (reduce.hpp).
 #pragma once
+#include "contract/pool.hpp"
 #include "strided.hpp"
 #include "tile.hpp"
 
@@ -67,13 +68,13 @@ ONNXC_INLINE void pool_pixel(int64_t top, int64_t left, int64_t row, Line line, 
   }
 }
 
-/// One row of the output, whose first pixel is `row` of y, by kernels of kMostPoolRows rows at most. address(iy): where a row of the image is.
-inline constexpr int64_t kMostPoolRows = 8;
+/// One row of the output, whose first pixel is `row` of y, by kernels of contract::kMostPoolRows rows at most. address(iy): where a row of
+/// the image is.
 template <class Address, class Combine, class Scale, class Epi>
 ONNXC_INLINE void pool_row(int64_t oy, int64_t row, Address address, int64_t x_pixel, float* y, const PoolParams& p, float start,
                            Combine combine, Scale scale, const Epi& epi) {
   const int64_t top = oy * p.stride_y - p.pad_top;
-  const float* lines[kMostPoolRows];
+  const float* lines[contract::kMostPoolRows];
   const Window inside(top, p.kh, p.dilation_y, 0, p.h);
   for (int64_t ky = inside.first; ky < inside.last; ++ky) lines[ky] = address(top + ky * p.dilation_y);
   const auto line = [&](int64_t ky) { return lines[ky]; };

@@ -6,14 +6,16 @@
 // For each band of the second's output rows the first adds the rows that they read to a ring, where those that the band before read already are. Each row is
 // made once, and as by the two kernels alone: the results are the same. Parts take rows of the second's output; each makes the rows above its first one, too.
 #pragma once
+#include "contract/row_bands.hpp"
 #include "conv.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Rows of the ring. p: of the second kernel; of its members kh, stride_y and dilation_y are read.
+/// Rows of the ring. p: of the second kernel; of its members kh, stride_y and dilation_y are read. `together`: rows that the first makes
+/// at a time.
 template <class Params>
-constexpr int64_t ring_rows(const Params& p, int64_t band) {
-  return (band - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1;
+constexpr int64_t ring_rows(const Params& p, int64_t band, int64_t together = 1) {
+  return contract::ring_rows(band, p.stride_y, p.kh, p.dilation_y, together);
 }
 
 namespace detail {

@@ -53,7 +53,7 @@ ONNXC_INLINE void pool_ring(const float* ring, int64_t rows, int64_t image, int6
 
 /// Floats of scratch of stem_depthwise for one part.
 constexpr int64_t stem_depthwise_scratch(const StemDepthwiseParams& p, bool projects) {
-  return (ring_rows(p.chain.conv, p.chain.band) * p.stem.ow + (projects ? p.chain.band * p.chain.conv.ow : 0)) * p.chain.pitch;
+  return contract::stem_depthwise_scratch(detail::chain_shape(p.chain, projects), p.chain.band);
 }
 
 /// MR2 = 0: nothing is projected.
@@ -93,7 +93,7 @@ void stem_winograd_pool(Part part, const float* x, const float* u, float* y, flo
                         Epi2 epi2) {
   ConvParams& stem = p.stem;
   const detail::StemPlanes planes(stem, R, P);
-  const int64_t ring = ring_rows(p.pool, p.band) + T - 1;
+  const int64_t ring = ring_rows(p.pool, p.band, T);
   stem.y_pixel = p.pitch;
   int64_t current = -1, ready = 0;  // rows up to `ready` of image `current` are made
   detail::by_bands(part, p.pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {

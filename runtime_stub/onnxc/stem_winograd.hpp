@@ -11,6 +11,7 @@
 // double (pack::stem_winograd). v: stem_winograd_scratch floats of this part, 64-byte aligned: [piece][ci][A][pitch], a band of T output rows. P neighbours of a row at a time,
 // or half of them at its end: A P accumulators, which become T P outputs in registers. A band that the transforms would spoil (winograd_spoilt.hpp) is made of sums over its windows.
 #pragma once
+#include "contract/stem.hpp"
 #include "conv.hpp"
 #include "winograd_spoilt.hpp"
 
@@ -22,14 +23,10 @@ namespace detail {
 struct StemPlanes {
   int64_t pieces, lead, pitch;  // lead: floats before column 0 of the image
 
-  /// Pieces begin at the taps t with t % (R stride) < stride.
-  constexpr StemPlanes(const ConvParams& p, int R, int P) {
-    const int64_t span = R * p.stride_y, rest = p.kh % span;
-    pieces = p.kh / span * p.stride_y + (rest < p.stride_y ? rest : p.stride_y);
-    lead = (p.pad_left + 15) / 16 * 16;
-    const int64_t read = lead - p.pad_left + ((p.ow + P - 1) / P * P - 1) * p.stride_x + p.kw, written = lead + (p.w + 15) / 16 * 16;
-    pitch = ((read > written ? read : written) + 31) / 32 * 32 + 16;  // no pages: rows would share sets of the first cache
-  }
+  constexpr StemPlanes(const ConvParams& p, int R, int P)
+      : pieces(contract::stem_pieces(p.kh, R, p.stride_y)),
+        lead(contract::stem_lead(p.pad_left)),
+        pitch(contract::stem_winograd_pitch(p.w, p.ow, p.kw, p.stride_x, p.pad_left, P)) {}
 };
 
 /// Parts of the columns of an image, 64 at most and whole vectors each, as bits: where a band may be spoilt.
@@ -122,7 +119,7 @@ ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* 
     WinogradSquares<Probes::count>
         squares;  // of all pieces and channels: the more there are, the fewer columns look like outliers by chance
     for (int64_t tap = 0; tap < p.kh; ++tap) {
-      if (tap % (R * p.stride_y) >= p.stride_y) continue;
+      if (!contract::stem_piece_begins(tap, R, p.stride_y)) continue;
       for (int64_t ci = 0; ci < p.cin; ++ci, to += A * planes.pitch) {
         Vec in[A], out[A];
         ONNXC_UNROLL for (int i = 0; i < A; ++i) {
@@ -154,7 +151,7 @@ ONNXC_ONE_COPY void stem_winograd_direct(const float* image, const float* u, flo
   for (Vec& sum : sums) sum = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
   u += channel * planes.pieces * p.cin * p.kw * A;
   for (int64_t tap = 0; tap < p.kh; ++tap) {
-    if (tap % (R * p.stride_y) >= p.stride_y) continue;
+    if (!contract::stem_piece_begins(tap, R, p.stride_y)) continue;
     for (int64_t k = 0; k < p.cin * p.kw; ++k, u += A * Vec::width) {
       for (int f = 0; f < A; ++f) frequencies[f] = Vec::load(u + f * Vec::width);
       winograd_taps_of<A, R>(frequencies, w);
@@ -241,7 +238,7 @@ ONNXC_INLINE void stem_winograd_band(const float* image, const float* u, float* 
 template <int T, int R, int P>
 constexpr int64_t stem_winograd_scratch(const ConvParams& p) {
   const detail::StemPlanes planes(p, R, P);
-  return planes.pieces * p.cin * (T + R - 1) * planes.pitch;
+  return contract::stem_winograd_rows(planes.pieces, p.cin, T + R - 1) * planes.pitch;
 }
 
 /// See the head of the file.

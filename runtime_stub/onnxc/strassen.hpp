@@ -24,15 +24,15 @@
 // square, random values, all or positive ones; k from 64 to 1536). A block with an infinity or NaN, or a pair of rows whose sums of squares are far apart, is multiplied as gemm does: all of b is
 // there, but for B12, which is T1 + B11. References: V. Strassen 1969; S. Winograd 1971.
 #pragma once
+#include "contract/strassen.hpp"
 #include "gemm.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-constexpr int64_t strassen_pitch(int64_t k) { return (k / 2 + 15) / 16 * 16 + 16; }
-
-/// Rows of a block as its tiles take them: those of its upper half, of which the last tile may be half as high, and has rows that are the last one again.
+/// Rows of a block as its tiles take them: those of its upper half, of which the last tile may be half as high, and has rows that are the
+/// last one again. They are contract::strassen_rows at most, for which there is room.
 template <int MR>
 struct StrassenRows {
   int64_t rows, upper = (rows + 1) / 2, lower = rows - upper,
@@ -246,7 +246,7 @@ ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64
                                  float* c, float* sums, const GemmParams& p, Ahead& ahead, const float* weights_in_use, const Epi& epi) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const StrassenRows<MR> block{rows};
-  const int64_t depth = p.k / 2, pitch = strassen_pitch(p.k), panel = depth * NR, padded = block.padded(), plane = padded * pitch;
+  const int64_t depth = p.k / 2, pitch = contract::strassen_pitch(p.k), panel = depth * NR, padded = block.padded(), plane = padded * pitch;
   float* const tail = sums + 4 * plane;
   float* const u = tail + 3 * MR * pitch;
   const bool apart = strassen_sums<MR>(a, p.lda, block, depth, sums, pitch);
@@ -303,8 +303,7 @@ ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64
 /// Floats of scratch for one part.
 template <int MR, int NV>
 constexpr int64_t strassen_scratch(int64_t k, int64_t block) {
-  const int64_t padded = ((block + 1) / 2 + MR - 1) / MR * MR;
-  return (4 * padded + 3 * MR) * detail::strassen_pitch(k) + (2 * padded + MR) * NV * Vec::width;
+  return contract::strassen_scratch(k, block, MR, NV * Vec::width);
 }
 
 /// See the head of the file. a must not overlap c; operands of the epilogue may be c itself. m: a multiple of `sample`.
@@ -312,9 +311,9 @@ template <int MR, int NV, class Epi = Epilogue<Keep>>
 ONNXC_ONE_COPY void strassen(Part part, const float* a, const float* b, float* c, float* sums, GemmParams p, int64_t sample, int64_t block,
                              Epi epi = {}) {
   constexpr int NR = NV * Vec::width;
-  const int64_t pairs = (p.n + 2 * NR - 1) / (2 * NR), blocks = (sample + block - 1) / block;
+  const int64_t pairs = contract::strassen_pairs(p.n, NR), blocks = (sample + block - 1) / block;
   const auto [first, last] = part.slice(p.m / sample * blocks * pairs);  // of the pairs of panels of all blocks
-  const float* const end = b + pairs * 7 * (p.k / 2) * NR;
+  const float* const end = b + contract::strassen_weights(p.k, p.n, NR);
   Ahead ahead(end, p.weights_end);
   for (int64_t at = first; at < last;) {
     const int64_t from = at / pairs % blocks * block, row = at / pairs / blocks * sample + from,

@@ -119,7 +119,7 @@ using Ahead = AheadBy<1>;
 /// How a deep product goes through k: a slice of the panel stays in L1 for all rows of a block, with their sums in memory between two slices. Each value is
 /// the same chain of multiply-adds as without.
 struct Slices {
-  float* sums = nullptr;  // rows * NR floats of this part, 64-byte aligned
+  float* sums = nullptr;  // contract::slices_scratch(rows, NR) floats of this part, 64-byte aligned
   int64_t steps = 0;      // of k at a time; 0: all of them
   int64_t rows = 0;       // in a block
 

@@ -133,7 +133,8 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
 /// F(T, R) as winograd_blocks asks for it: T x T outputs of a tile, tiles `step` inputs apart, by `kept` weights for each pair of channels, or `taps` plain ones.
 template <int T, int R>
 struct WinogradForm {
-  static constexpr int A = T + R - 1, outputs = T, reach = R, step = T, stride = 1, frequencies = A * A, kept = A * A, taps = R * R;
+  static constexpr contract::WinogradForm sizes{T, R};
+  static constexpr int A = sizes.points(), outputs = T, reach = R, step = T, stride = 1, frequencies = A * A, kept = A * A, taps = R * R;
 
   /// Whether the tile is spoilt.
   static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {

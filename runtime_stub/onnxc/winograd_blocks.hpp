@@ -10,19 +10,6 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// Channels whose plain weights of so many taps are transformed at a time: u stays in L2.
-constexpr int64_t winograd_depth(int64_t cin, int64_t taps) {
-  constexpr int64_t kMost = 32, kLeast = 8;
-  const int64_t fits = kMost / taps < kLeast ? kLeast : kMost / taps;
-  return cin < fits ? cin : fits;
-}
-
-/// Channels of v, rounded up to vectors, and 16 more: rows a power of two apart would share cache sets. The first of those of frequency 0 says whether the tile is spoilt.
-constexpr int64_t winograd_pitch(int64_t cin) { return (cin + 15) / 16 * 16 + 16; }
-constexpr int64_t winograd_mark(int64_t cin) { return winograd_pitch(cin) - 16; }
-/// Floats from one frequency to the next: an odd number of lines, as a transform touches all frequencies of a tile at once.
-constexpr int64_t winograd_plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
-
 /// Whether a tile of A x A inputs has whole vectors of pixels of the image alone.
 template <int A>
 ONNXC_INLINE bool winograd_inside(int64_t top, int64_t left, const ConvParams& p) {
@@ -187,9 +174,7 @@ ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Ahead
 /// Floats of scratch for one part.
 template <class Form, int NV, bool plain>
 constexpr int64_t winograd_room(int64_t cin, int64_t block, int64_t taps) {
-  const int64_t u = plain ? winograd_plane(taps * winograd_depth(cin, taps) * NV * Vec::width) : 0;
-  return Form::frequencies * (winograd_plane(taps * block * winograd_pitch(cin)) + winograd_plane(block * NV * Vec::width)) +
-         Form::kept * u;
+  return contract::winograd_scratch(Form::sizes, contract::winograd_planes(cin, taps, block, NV * Vec::width, plain));
 }
 
 /// The taps of a frequency: of each slice of a volume's kernel its pieces of R x R.
@@ -231,7 +216,7 @@ ONNXC_INLINE bool winograd_inputs(const float* x, GridPlace place, const Winogra
     if (image != nullptr) spoilt |= Form::forward(image, top, left, v + tap * next, plane, p);
     else winograd_nothing<Form::frequencies>(v + tap * next, plane, p.cin);
   });
-  v[winograd_mark(p.cin)] = spoilt ? 1.0f : 0.0f;
+  v[contract::winograd_mark(p.cin)] = spoilt ? 1.0f : 0.0f;
   return spoilt;
 }
 
@@ -278,7 +263,7 @@ ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPlace place, int64
   constexpr int NR = NV * Vec::width;
   const int64_t taps = all.count();
   for (int64_t t = 0; t < count; ++t, place.advance()) {
-    if (v[t * winograd_pitch(p.cin) + winograd_mark(p.cin)] == 0) continue;
+    if (v[t * contract::winograd_pitch(p.cin) + contract::winograd_mark(p.cin)] == 0) continue;
     winograd_direct<Form, NV, several>(x, place, all, m + t * NR, plane, p,
                                        [&](int64_t tap, int64_t c, int j, Vec* kernel) ONNXC_INLINE_LAMBDA {
                                          if constexpr (plain) {
@@ -299,8 +284,9 @@ ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* 
   constexpr int T = Form::outputs, NR = NV * Vec::width, kFrequencies = Form::frequencies;
   constexpr int kKept = plain ? Form::taps : Form::kept;  // weights for each pair of channels
   const WinogradTaps all = winograd_taps<Form, several>(p);
-  const int64_t taps = all.count(), pitch = winograd_pitch(p.cin), v_plane = winograd_plane(taps * block * pitch),
-                m_plane = winograd_plane(block * NR);
+  const int64_t taps = all.count(), pitch = contract::winograd_pitch(p.cin);
+  const contract::WinogradPlanes planes = contract::winograd_planes(p.cin, taps, block, NR, plain);
+  const int64_t v_plane = planes.inputs, m_plane = planes.products;
   const int64_t panels = (p.cout + NR - 1) / NR;
   const int64_t down = (p.oh + T - 1) / T, across = (p.ow + T - 1) / T, tiles = p.n * p.od * down * across;
   // Parts take tiles, but for weights that no L2 holds: of those each reads as few as it can, though all transform the whole image then.
@@ -310,8 +296,7 @@ ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* 
   const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
   float* const m = v + kFrequencies * v_plane;
   float* const transformed = m + kFrequencies * m_plane;  // of plain weights
-  const int64_t depth = plain ? winograd_depth(p.cin, taps) : p.cin,
-                u_plane = plain ? winograd_plane(taps * depth * NR) : taps * depth * NR;
+  const int64_t depth = plain ? contract::winograd_depth(p.cin, taps) : p.cin, u_plane = plain ? planes.weights : taps * depth * NR;
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;
     const GridPlace start(from, down, across);
@@ -339,7 +324,8 @@ ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* 
       if (spoilt)
         winograd_direct_tiles<Form, NV, plain, several>(x, start, count, all, v, panel_of(u, p.scales, panel, taps * p.cin * kKept, NR),
                                                         u_plane, m, m_plane, p);
-      winograd_finish<Form, NV>(m, m_plane, start, count, panel * NR, y, p, spoilt ? v + winograd_mark(p.cin) : nullptr, pitch, epi);
+      winograd_finish<Form, NV>(m, m_plane, start, count, panel * NR, y, p, spoilt ? v + contract::winograd_mark(p.cin) : nullptr, pitch,
+                                epi);
     }
   }
 }

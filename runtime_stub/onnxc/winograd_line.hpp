@@ -21,18 +21,12 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Tiles in a line of `outputs`.
-constexpr int64_t winograd_line_tiles(int T, int64_t outputs, int64_t dilation) {
-  const int64_t longest = (outputs + dilation - 1) / dilation;  // outputs of one phase
-  return (longest + T - 1) / T * dilation;
-}
-
 /// Floats of scratch for one part; `taps` and `dilation` across the lines, `length` of the kernel along them.
 template <int T, int R, int NV>
 constexpr int64_t winograd_line_scratch(int64_t cin, int64_t taps, int64_t dilation, int64_t lines, int64_t width, int64_t length = R) {
-  const int64_t read = (lines + (taps - 1) * dilation) * ((length + R - 1) / R);
-  return (T + R - 1) *
-         (detail::winograd_plane(read * width * detail::winograd_pitch(cin)) + detail::winograd_plane(lines * width * NV * Vec::width));
+  constexpr contract::WinogradForm form{T, R};
+  return contract::winograd_line_scratch(
+      form, contract::winograd_line_planes(cin, form.pieces(length), taps, dilation, lines, width, NV * Vec::width));
 }
 
 namespace detail {
@@ -87,7 +81,7 @@ ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& alon
     const bool spoilt =
         squares.suspect(limit * winograd_gain<A>()) &&
         winograd_line_is_spoilt<A, T>(pixel, cin, sum(squares.all), T == 2 ? std::numeric_limits<float>::infinity() : limit);
-    v[t * pitch + winograd_mark(cin)] = spoilt ? 1.0f : 0.0f;
+    v[t * pitch + contract::winograd_mark(cin)] = spoilt ? 1.0f : 0.0f;
     any |= spoilt;
   }
   return any;
@@ -129,11 +123,11 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
   const detail::Direction rows{p.h, p.oh, p.kh, p.dilation_y, p.pad_top, p.w * p.x_pixel, p.ow},
       columns{p.w, p.ow, p.kw, p.dilation_x, p.pad_left, p.x_pixel, 1};
   const detail::Direction &along = down ? rows : columns, &across = down ? columns : rows;
-  const int64_t pitch = detail::winograd_pitch(p.cin), panels = (p.cout + NR - 1) / NR,
-                tiles = winograd_line_tiles(T, along.out, along.dilation);
+  const int64_t pitch = contract::winograd_pitch(p.cin), panels = (p.cout + NR - 1) / NR,
+                tiles = contract::winograd_line_tiles(T, along.out, along.dilation);
   const int64_t reach = (across.taps - 1) * across.dilation, pieces = (along.taps + R - 1) / R, taps = across.taps * pieces;
-  const int64_t plane = detail::winograd_plane(pieces * (lines + reach) * width * pitch),
-                m_plane = detail::winograd_plane(lines * width * NR);
+  const contract::WinogradPlanes planes = contract::winograd_line_planes(p.cin, pieces, across.taps, across.dilation, lines, width, NR);
+  const int64_t plane = planes.inputs, m_plane = planes.products;
   const int64_t bands = (across.out + lines - 1) / lines, ranges = (tiles + width - 1) / width, blocks = p.n * bands * ranges;
   const bool by_blocks = blocks >= part.count;
   const auto [first, last] = by_blocks ? part.slice(blocks) : Part::Range{0, blocks};
@@ -163,7 +157,7 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
         const int64_t start = detail::line_tile_start<T>(from + place.x, along.dilation),
                       line = n * p.oh * p.ow + (top + place.y) * across.y_step;
         bool direct = false;
-        for (int64_t k = 0; spoilt && k < taps; ++k) direct |= v[t * pitch + k * tap_step + detail::winograd_mark(p.cin)] != 0;
+        for (int64_t k = 0; spoilt && k < taps; ++k) direct |= v[t * pitch + k * tap_step + contract::winograd_mark(p.cin)] != 0;
         for (int j = 0; j < NV; ++j) {
           const int64_t channel = panel * NR + j * Vec::width, lanes = p.cout - channel;
           if (lanes <= 0) break;

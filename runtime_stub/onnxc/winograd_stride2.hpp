@@ -29,7 +29,7 @@ namespace detail {
 /// o = B^T d of F(T, 2): E of E.
 template <int T>
 ONNXC_INLINE void winograd_even_input(const Vec* d, Vec* o) {
-  static_assert(T == 2 || T == 4);
+  static_assert(T == 2 || (T == 4 && contract::winograd_point(5, 3) == 2.0));  // 0, 1 and infinity, or -1 and 2 as well
   if constexpr (T == 2) {
     o[0] = d[1] - d[0];
     o[1] = d[1];
@@ -218,8 +218,9 @@ ONNXC_INLINE void winograd_stride2_back(const float* m, int64_t plane, Vec (&out
 /// See WinogradForm.
 template <int T>
 struct WinogradStride2Form {
-  static constexpr int E = T + 1, outputs = T, reach = 3, step = 2 * T, stride = 2, frequencies = (2 * T + 1) * (2 * T + 1),
-                       kept = (E + 1) * (E + 1), taps = 9;
+  static constexpr contract::WinogradForm sizes{T, 3, 2};
+  static constexpr int E = T + 1, outputs = T, reach = 3, step = 2 * T, stride = 2, frequencies = sizes.points() * sizes.points(),
+                       kept = sizes.kept() * sizes.kept(), taps = 9;
 
   static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
     return winograd_stride2_forward<T>(image, top, left, v, plane, p);

@@ -8,6 +8,7 @@
 // With six points, both directions multiply the error; 3/4 and 3/2, whose powers are exact, have half of the error of 1 and 2 there.
 // References: S. Winograd 1980; A. Lavin, S. Gray, arXiv 1509.09308; B. Barabasz et al., arXiv 1803.10986 (points).
 #pragma once
+#include "contract/winograd.hpp"
 #include "vec.hpp"
 
 namespace onnxc::inline ONNXC_ISA::detail {
@@ -38,14 +39,14 @@ struct WinogradPoints {
   float power[pairs][kMostTaps] = {}, weight[pairs] = {};
 
   constexpr WinogradPoints() {
-    constexpr float kPoints[] = {A == 6 ? 0.75f : 1.0f, A == 6 ? 1.5f : 2.0f, 0.5f};
+    const auto point = [](int pair) { return static_cast<float>(contract::winograd_point(A, 2 * pair + 1)); };
     for (int i = 0; i < pairs; ++i) {
-      all.times_root(kPoints[i] * kPoints[i]);
+      all.times_root(point(i) * point(i));
       for (int j = 0; j < pairs; ++j) {
-        if (j != i) others[i].times_root(kPoints[j] * kPoints[j]);
+        if (j != i) others[i].times_root(point(j) * point(j));
       }
       power[i][0] = 1.0f;
-      for (int k = 1; k < kMostTaps; ++k) power[i][k] = power[i][k - 1] * kPoints[i];
+      for (int k = 1; k < kMostTaps; ++k) power[i][k] = power[i][k - 1] * point(i);
       weight[i] = 1.0f / (2.0f * power[i][2] * others[i].at(power[i][2]));
     }
   }

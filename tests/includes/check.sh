@@ -15,6 +15,13 @@ forbid compiler 'codegen/|tools/|tests/' 'compiler/ may use targets/ only'
 forbid compiler/ir 'compiler/(frontend|ops|passes|select|lowering)/' 'compiler/ir/ is what all others stand on'
 forbid compiler/passes 'compiler/(select|lowering)/' 'passes know no machine: compiler/ir/ and compiler/ops/ only'
 forbid compiler/ops 'compiler/(select|lowering)/' 'operators see ops/kernel_query.h and ops/selected.h, and nothing of how machines compute'
+# What the compiler shares with the runtime: how values are computed, what planners and kernels agree on, types.
+shared='scalar/|contract/|(base|fn|heap|memory|strided_copy|types|unicode_case)\.hpp"|model\.h"'
+found="$(grep -rnE --include='*.h' --include='*.cpp' --include='*.inc' '^ *# *include *[<"](runtime_stub/)?onnxc/' compiler |
+  grep -vE "[<\"](runtime_stub/)?onnxc/($shared)")"
+[ -z "$found" ] || { echo "of runtime_stub/, compiler/ sees scalar/, contract/ and a few types:"; echo "$found" | sed 's/^/  /'; status=1; }
+found="$(grep -rnE '^ *# *include' runtime_stub/onnxc/contract | grep -vE '# *include (<cstdint>|"\.\./isa\.hpp"|"[a-z_]+\.hpp")$')"
+[ -z "$found" ] || { echo "contracts know no instruction set, and use nothing but each other:"; echo "$found" | sed 's/^/  /'; status=1; }
 forbid codegen 'tools/|tests/|onnx/|google/protobuf/' 'codegen/ may use compiler/ and targets/ only'
 forbid runtime_stub 'compiler/|codegen/|targets/|tools/|tests/|fmt/|nlohmann/|CLI/|onnx/' 'runtime_stub/ stands alone'
 found="$(grep -rnE --include='*.h' --include='*.cpp' '^ *# *include *[<"](onnx/|google/protobuf/)' compiler codegen targets tools 2>/dev/null | grep -v '^compiler/frontend/')"

@@ -36,7 +36,7 @@ void check(const Case& t) {
   constexpr int64_t NR = NV * Vec::width, NR2 = NV2 * Vec::width;
   INFO("images " << t.images << " pixels " << t.pixels << " cin " << t.cin << " channels " << t.channels << " n " << t.n << " parts "
                  << t.parts << " tile " << MR << "x" << NV << ", " << NV2);
-  const int64_t x_pixel = t.cin + 3, pitch = (t.n + NR2 - 1) / NR2 * NR2;
+  const int64_t x_pixel = t.cin + 3, pitch = contract::classifier_pitch(t.n, NR2);
   const auto x = numbers(t.images * t.pixels * x_pixel, 1), w = numbers(t.cin * t.channels, 2), v = numbers(t.channels * t.n, 3),
              bias = numbers(t.channels, 4), start = numbers(t.n, 5);
   const Aligned packed_w(pack::panels(w, {.k = t.cin, .n = t.channels, .nr = NR})),
@@ -50,7 +50,7 @@ void check(const Case& t) {
                            .x_pixel = x_pixel,
                            .bias = t.bias ? packed_bias.p : nullptr,
                            .start = t.bias ? packed_start.p : nullptr};
-  std::vector<float> sums(size_t(t.images * kClassifierGroups * pitch + 1), kGuard);
+  std::vector<float> sums(size_t(t.images * contract::classifier_sums(t.n, NR2) + 1), kGuard);
   for (int i = t.parts; i-- > 0;)
     classifier<MR, NV, NV2>(Part{i, t.parts}, x.data(), packed_w.p, packed_v.p, sums.data(), p, Epilogue<Rectified>{}, Epilogue<Quarter>{});
 
@@ -70,7 +70,8 @@ void check(const Case& t) {
     for (int64_t j = 0; j < t.n; ++j) {
       double wanted = t.bias ? double(start[size_t(j)]) : 0, got = 0;
       for (int64_t c = 0; c < t.channels; ++c) wanted += factors[size_t(c)] * double(v[size_t(c * t.n + j)]);
-      for (int64_t g = 0; g < kClassifierGroups; ++g) got += double(sums[size_t((image * kClassifierGroups + g) * pitch + j)]);
+      for (int64_t g = 0; g < contract::kClassifierGroups; ++g)
+        got += double(sums[size_t((image * contract::kClassifierGroups + g) * pitch + j)]);
       wrong += !(std::fabs(got - wanted) <= tolerance);
     }
   }
@@ -97,7 +98,7 @@ TEST_CASE("classifier: every tail, images, threads") {
 
 TEST_CASE("classifier: an image's sums are the same to the bit on any number of threads, and beside any others") {
   const Case t{25, 24, 200, 50, 1, false, 21};
-  constexpr int64_t NR = 2 * Vec::width, NR2 = 3 * Vec::width, pitch = (50 + NR2 - 1) / NR2 * NR2, apart = kClassifierGroups * pitch;
+  constexpr int64_t NR = 2 * Vec::width, NR2 = 3 * Vec::width, apart = contract::classifier_sums(50, NR2);
   const auto x = numbers(t.images * t.pixels * t.cin, 1);
   const Aligned w(pack::panels(numbers(t.cin * t.channels, 2), {.k = t.cin, .n = t.channels, .nr = NR})),
       v(pack::slices(numbers(t.channels * t.n, 3), {.k = t.channels, .n = t.n, .nr = NR2}, NR));

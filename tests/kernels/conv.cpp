@@ -74,16 +74,15 @@ void check_planar(ConvParams p, int64_t pad_end, int parts = 1) {
   const std::vector<float> planar = to_planar(x, p.n, p.cin, p.h * p.w);
   const auto packed = pack::conv_stem(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = MR});
   p.bias = bias.data();
-  const int64_t side = pooled ? 2 : 1, height = p.oh / side, width = p.ow / side, pixels = height * width,
-                size = conv_planar_scratch<NV>(p);
-  const Aligned scratch(std::vector<float>(size_t(parts * size), kGuard));
+  const int64_t side = pooled ? 2 : 1, height = p.oh / side, width = p.ow / side, pixels = height * width;
+  const Scratch scratch(parts, conv_planar_scratch<NV>(p));
   std::vector<float> y(size_t(p.n * p.cout * pixels) + 1, kGuard);
   const auto residual = numbers(p.n * p.cout * pixels, 9);
   const Epilogue<AddRelu, Rows<float>> add{{residual.data(), pixels}};
   for (int i = parts; i-- > 0;) {
     if constexpr (pooled)
-      conv_planar_pool<MR, NV>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.p + i * size, p, Epilogue<Negate>{}, add);
-    else conv_planar<MR, NV, R>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.p + i * size, p, add);
+      conv_planar_pool<MR, NV>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.of(i), p, Epilogue<Negate>{}, add);
+    else conv_planar<MR, NV, R>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.of(i), p, add);
   }
   int64_t wrong = y.back() != kGuard;
   for (int64_t i = 0; i < p.n * p.cout * pixels; ++i) {
@@ -134,11 +133,10 @@ void check_stem_winograd(ConvParams p, int64_t pad_end, int parts = 1, bool spoi
   const std::vector<float> planar = to_planar(x, p.n, p.cin, p.h * p.w);
   const Aligned packed(pack::stem_winograd(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = Vec::width}, T, R, p.stride_y)),
       packed_bias(pack::padded(bias, Vec::width));
-  const int64_t room = stem_winograd_scratch<T, R, P>(p);
-  const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
+  const Scratch scratch(parts, stem_winograd_scratch<T, R, P>(p));
   p.bias = last.bias = packed_bias;
   const auto run = [&](Part part, const float*, float* y, auto epi, const ConvParams& q) {
-    stem_winograd<T, R, P, SX>(part, planar.data(), packed.p, y, scratch.p + part.index * room, q, epi);
+    stem_winograd<T, R, P, SX>(part, planar.data(), packed.p, y, scratch.of(part.index), q, epi);
   };
   if (spoilt) return check_spoilt(last, parts, x, w, bias, run);
   check<kResidual>(p, parts, planar, bias, run,

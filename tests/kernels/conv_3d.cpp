@@ -86,15 +86,14 @@ void check_conv(ConvParams given, int64_t pad_end, int parts = 1, int64_t block 
   };
   const Aligned packed(form == 0 ? pack::conv(w, shape) : transformed()), packed_bias(pack::conv_bias(bias, shape));
   constexpr int kForm = form == 0 ? 2 : form;
-  const int64_t room = winograd_scratch<kForm, 3, NV, plain>(p.cin, block, pieces);
-  const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
+  const Scratch scratch(parts, winograd_scratch<kForm, 3, NV, plain>(p.cin, block, pieces));
   ConvParams q = p;
   q.bias = packed_bias;
   check(
       p, p.cout, parts, sum_tolerance(taps * cin),
       [&](Part part, float* y) {
         if constexpr (form == 0) conv_3d<MR, NV>(part, x.data(), packed.p, y, q);
-        else winograd<form, 3, MR, NV, plain, true>(part, x.data(), packed.p, y, scratch.p + part.index * room, q, block);
+        else winograd<form, 3, MR, NV, plain, true>(part, x.data(), packed.p, y, scratch.of(part.index), q, block);
       },
       [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t co) {
         double sum = double(bias[size_t(co)]);

@@ -33,12 +33,11 @@ void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
           depthwise<KH, KW, SX>(part, in, packed.data(), y, q, epi);
         },
         answer);
-  const int64_t room = depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x);
-  const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
+  const Scratch scratch(parts, depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x));
   check(
       p, parts, x, bias,
       [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-        depthwise_any(part, in, packed.data(), y, scratch.p + part.index * room, q, epi);
+        depthwise_any(part, in, packed.data(), y, scratch.of(part.index), q, epi);
       },
       answer);
 }

@@ -89,13 +89,12 @@ void check_chain(Sizes s, int parts = 1) {
                                .project_bias = project_bias.data(),
                                .band = s.band,
                                .pitch = (s.middle + 15) / 16 * 16};
-  const int64_t room = depthwise_chain_scratch(p, kExpands ? 2 : 0, kProjects);
-  std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> got(wanted.size(), kGuard);
+  const Scratch scratch(parts, depthwise_chain_scratch(p, kExpands ? 2 : 0, kProjects), std::numeric_limits<float>::quiet_NaN());
   for (int i = parts; i-- > 0;) {
     const auto run = [&](auto second, auto last) {
       depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2, kPairs, !kProjects, kWinograd>(
-          Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.data() + i * room, p, relu, second,
-          last);
+          Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.of(i), p, relu, second, last);
     };
     if constexpr (kProjects) run(relu, add);
     else run(add, Epilogue<Keep>{});

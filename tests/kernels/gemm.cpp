@@ -130,9 +130,8 @@ void check_strassen() {
   constexpr int NR = NV * Vec::width;
   for (const int64_t block : {2, 7, 2 * MR, 6 * MR + 3}) {
     const auto run = [&](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
-      const Aligned scratch(std::vector<float>(size_t(part.count * strassen_scratch<MR, NV>(p.k, block)), kGuard));
-      strassen<MR, NV>(part, a, b, c, scratch.p + part.index * strassen_scratch<MR, NV>(p.k, block), p, p.m % 2 == 0 ? p.m / 2 : p.m, block,
-                       epi);
+      const Scratch scratch(1, strassen_scratch<MR, NV>(p.k, block));
+      strassen<MR, NV>(part, a, b, c, scratch.of(0), p, p.m % 2 == 0 ? p.m / 2 : p.m, block, epi);
     };
     for (int64_t m : {1, 2, MR, 2 * MR + 1, 65}) {
       for (int64_t n : {1, NR - 1, NR + 1, 2 * NR, 3 * NR + 5})
@@ -150,9 +149,8 @@ void check_fast_inner_product() {
   for (const int64_t block : {1, MR, 3 * MR, 65}) {
     const auto with_scratch = [block](auto kernel) {
       return [kernel, block](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
-        const auto room = size_t(fast_inner_product_scratch(p.k, block));
-        const Aligned scratch(std::vector<float>(size_t(part.count) * room, kGuard));
-        kernel(part, a, b, c, scratch.p + size_t(part.index) * room, p, block, epi);
+        const Scratch scratch(1, fast_inner_product_scratch(p.k, block));
+        kernel(part, a, b, c, scratch.of(0), p, block, epi);
       };
     };
     const auto run = with_scratch([](auto... args) { fast_inner_product<MR>(args...); }),
@@ -206,8 +204,8 @@ TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of ro
   const Aligned packed(pack::fast_inner_product(b, {.k = k, .n = n, .nr = Vec::width}));
   const auto run = [&](const std::vector<float>& from, Part part, std::vector<float>& c) {
     constexpr int64_t kBlock = 24;
-    const Aligned scratch(std::vector<float>(size_t(fast_inner_product_scratch(k, kBlock))));
-    fast_inner_product<12>(part, from.data(), packed.p, c.data(), scratch.p, {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, kBlock);
+    const Scratch scratch(1, fast_inner_product_scratch(k, kBlock));
+    fast_inner_product<12>(part, from.data(), packed.p, c.data(), scratch.of(0), {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, kBlock);
   };
   std::vector<float> c(m * n), parts(m * n), alone(m * n);
   run(a, {}, c);
@@ -294,9 +292,9 @@ TEST_CASE("strassen leaves infinities, NaN and outliers in their rows") {
     for (const float value : {kNan, kInfinity, -kInfinity, 1e8f, -9999.0f, 1e20f}) {
       auto a = numbers(m * k);
       for (int64_t row = 0, column = 3; row < m; row += 13, column += 17) a[size_t(row * k + column % k)] = value;
-      const Aligned scratch(std::vector<float>(size_t(strassen_scratch<6, 2>(k, block))));
+      const Scratch scratch(1, strassen_scratch<6, 2>(k, block));
       std::vector<float> c(size_t(m * n));
-      strassen<6, 2>({}, a.data(), b.p, c.data(), scratch.p, {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
+      strassen<6, 2>({}, a.data(), b.p, c.data(), scratch.of(0), {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
       int64_t wrong = 0;
       for (int64_t i = 0; i < m; ++i) {
         for (int64_t j = 0; j < n; ++j) {
@@ -325,10 +323,9 @@ TEST_CASE("strassen gives the same for any number of threads") {
   const Aligned b(pack::strassen(numbers(k * n, 2), {.k = k, .n = n, .nr = 2 * Vec::width}));
   const auto run = [&](int parts, int64_t block) {
     std::vector<float> c(size_t(m * n), kGuard);
-    const Aligned scratch(std::vector<float>(size_t(parts * strassen_scratch<8, 2>(k, block)), kGuard));
+    const Scratch scratch(parts, strassen_scratch<8, 2>(k, block));
     for (int i = 0; i < parts; ++i)
-      strassen<8, 2>(Part{i, parts}, a.data(), b.p, c.data(), scratch.p + i * strassen_scratch<8, 2>(k, block),
-                     {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
+      strassen<8, 2>(Part{i, parts}, a.data(), b.p, c.data(), scratch.of(i), {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
     return c;
   };
   for (const int64_t block : {48, 300}) {
@@ -376,7 +373,6 @@ TEST_CASE("gemm_scaled multiplies each image by weights scaled for it") {
     const auto x = numbers(images * pixels * k, 1), w = numbers(k * n, 2), s = numbers(images * k, 3), bias = numbers(n, 4),
                residual = numbers(images * pixels * n, 5);
     const Aligned panels(packed(w)), packed_bias(pack::padded(bias, NR));
-    const auto room = size_t(pack::panels_size(k, n, NR));
     const GemmParams p{.m = images * pixels, .n = n, .k = k, .lda = k, .ldc = n, .bias = packed_bias.p};
     const Epilogue<AddRelu, Rows<float>> epi{{residual.data(), n}};
     std::vector<float> wanted(size_t(images * pixels * n), kGuard);
@@ -392,8 +388,8 @@ TEST_CASE("gemm_scaled multiplies each image by weights scaled for it") {
     for (const int parts : {1, 3}) {
       std::vector<float> got(wanted.size(), kGuard);
       for (int i = 0; i < parts; ++i) {
-        const Aligned scaled(std::vector<float>(room, std::numeric_limits<float>::quiet_NaN()));
-        gemm_scaled<MR, NV, kPairs>(Part{i, parts}, x.data(), panels.p, s.data(), got.data(), scaled.p, p, pixels, epi);
+        const Scratch scaled(1, contract::gemm_scaled_scratch(k, n, NR), std::numeric_limits<float>::quiet_NaN());
+        gemm_scaled<MR, NV, kPairs>(Part{i, parts}, x.data(), panels.p, s.data(), got.data(), scaled.of(0), p, pixels, epi);
       }
       CHECK(got == wanted);
     }

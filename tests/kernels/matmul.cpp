@@ -16,8 +16,8 @@ void check(int64_t m, int64_t n, int64_t k, int parts) {
   // batch [2, 3]; b is the same for both values of the first axis
   const int64_t lda = k + 1, ldb = (transposed ? k : n) + 2, ldc = n + 3, b_rows = transposed ? n : k;
   const auto a = numbers(6 * m * lda, 1), b = numbers(3 * b_rows * ldb, 2), residual = numbers(6 * m * n, 3);
-  std::vector<float> c(size_t(6 * m * ldc) + 1, kGuard), scratch(size_t(parts * matmul_scratch(k, NR)) + 16);
-  float* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64 / 4;
+  std::vector<float> c(size_t(6 * m * ldc) + 1, kGuard);
+  const Scratch scratch(parts, matmul_scratch(k, NR));
   const MatMulParams p{.m = m,
                        .n = n,
                        .k = k,
@@ -29,7 +29,7 @@ void check(int64_t m, int64_t n, int64_t k, int parts) {
                        .b_batch = {0, b_rows * ldb},
                        .c_batch = {3 * m * ldc, m * ldc}};
   for (int i = 0; i < parts; ++i)
-    matmul<MR, NV, transposed>({i, parts}, a.data(), b.data(), c.data() + 1, aligned + i * matmul_scratch(k, NR), p,
+    matmul<MR, NV, transposed>({i, parts}, a.data(), b.data(), c.data() + 1, scratch.of(i), p,
                                Epilogue<AddRelu, Rows<float>>{{residual.data(), n}});
   int64_t wrong = c[0] != kGuard;
   for (int64_t batch = 0; batch < 6; ++batch) {

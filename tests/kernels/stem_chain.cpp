@@ -90,10 +90,11 @@ void check_pool(const Image& image, const PoolCase& c) {
     INFO("h " << image.h << " w " << image.w << " channels " << image.channels << " k " << c.k << " stride " << c.stride << " band "
               << c.band << " parts " << parts);
     const StemPoolParams p{.stem = stem.p, .pool = pool, .band = c.band, .pitch = (image.channels + 15) / 16 * 16};
-    const int64_t room = ring_rows(pool, c.band) * stem.p.ow * p.pitch;
-    std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
+    const int64_t room = contract::stem_pool_scratch(ring_rows(pool, c.band), stem.p.ow, p.pitch);
+    std::vector<float> got(wanted.size(), kGuard);
+    const Scratch scratch(parts, room, std::numeric_limits<float>::quiet_NaN());
     for (int i = parts; i-- > 0;)
-      stem_pool<6, 2, SX>(Part{i, parts}, stem.x.data(), stem.w.data(), got.data(), scratch.data() + i * room, p, Epilogue<Clamp>{}, add);
+      stem_pool<6, 2, SX>(Part{i, parts}, stem.x.data(), stem.w.data(), got.data(), scratch.of(i), p, Epilogue<Clamp>{}, add);
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
   }
 }
@@ -110,7 +111,7 @@ void check_winograd_pool(Image image, const PoolCase& c) {
   q.ow = (q.w + 6 - 7) / 2 + 1;
   const std::vector<float> panels =
       pack::stem_winograd(numbers(q.cout * 3 * 49, 2), {.cout = q.cout, .cin = 3, .kh = 7, .kw = 7, .nr = Vec::width}, T, R, 2);
-  const int64_t reach = (c.k - 1) * c.dilation + 1, transformed = stem_winograd_scratch<T, R, P>(q);
+  const int64_t reach = (c.k - 1) * c.dilation + 1;
   PoolParams pool{.n = image.n,
                   .h = q.oh,
                   .w = q.ow,
@@ -127,19 +128,20 @@ void check_winograd_pool(Image image, const PoolCase& c) {
                   .pad_left = c.pad,
                   .x_pixel = image.channels,
                   .y_pixel = image.channels + 5};
-  const std::vector<float> room_for_v(static_cast<std::size_t>(transformed));
-  const Aligned u(panels), v(room_for_v);
+  const Aligned u(panels);
+  const Scratch v(1, stem_winograd_scratch<T, R, P>(q));
   std::vector<float> wide(size_t(q.n * q.oh * q.ow * q.cout)), wanted(size_t(pool.n * pool.oh * pool.ow * pool.y_pixel), kGuard);
-  stem_winograd<T, R, P, SX>(Part{}, stem.x.data(), u.p, wide.data(), v.p, q, Epilogue<Clamp>{});
+  stem_winograd<T, R, P, SX>(Part{}, stem.x.data(), u.p, wide.data(), v.of(0), q, Epilogue<Clamp>{});
   max_pool(Part{}, wide.data(), wanted.data(), pool);
   for (const int parts : {1, 2, 3}) {
     INFO("h " << image.h << " w " << image.w << " channels " << image.channels << " k " << c.k << " stride " << c.stride << " band "
               << c.band << " parts " << parts);
     const StemPoolParams p{.stem = q, .pool = pool, .band = c.band, .pitch = (image.channels + 15) / 16 * 16};
-    const int64_t room = (ring_rows(pool, c.band) + T - 1) * q.ow * p.pitch;
-    std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
+    const int64_t room = contract::stem_pool_scratch(ring_rows(pool, c.band, T), q.ow, p.pitch);
+    std::vector<float> got(wanted.size(), kGuard);
+    const Scratch scratch(parts, room, std::numeric_limits<float>::quiet_NaN());
     for (int i = parts; i-- > 0;)
-      stem_winograd_pool<T, R, P, SX>(Part{i, parts}, stem.x.data(), u.p, got.data(), scratch.data() + i * room, v.p, p, Epilogue<Clamp>{},
+      stem_winograd_pool<T, R, P, SX>(Part{i, parts}, stem.x.data(), u.p, got.data(), scratch.of(i), v.of(0), p, Epilogue<Clamp>{},
                                       Epilogue<Keep>{});
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
   }
@@ -190,12 +192,11 @@ void check_depthwise(const Image& image, int64_t band) {
                                           .project_bias = project_bias.data(),
                                           .band = band,
                                           .pitch = (channels + 15) / 16 * 16}};
-    const int64_t room = stem_depthwise_scratch(p, kProjects);
-    std::vector<float> got(wanted.size(), kGuard), scratch(size_t(parts * room), std::numeric_limits<float>::quiet_NaN());
+    std::vector<float> got(wanted.size(), kGuard);
+    const Scratch scratch(parts, stem_depthwise_scratch(p, kProjects), std::numeric_limits<float>::quiet_NaN());
     for (int i = parts; i-- > 0;)
-      stem_depthwise<6, 2, SX, K, K, S, kProjects ? 6 : 0, 2, false, !kProjects>(Part{i, parts}, stem.x.data(), stem.w.data(), w.data(),
-                                                                                 project_w.data(), got.data(), scratch.data() + i * room, p,
-                                                                                 relu, relu, relu);
+      stem_depthwise<6, 2, SX, K, K, S, kProjects ? 6 : 0, 2, false, !kProjects>(
+          Part{i, parts}, stem.x.data(), stem.w.data(), w.data(), project_w.data(), got.data(), scratch.of(i), p, relu, relu, relu);
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
     CHECK(sums == wanted_sums);
   }

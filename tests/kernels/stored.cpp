@@ -172,11 +172,11 @@ void check_winograd(ConvParams p, int parts) {
   p.scales = w.scales.data();
   constexpr int64_t kBlock = 2 * MR;
   const int64_t room = S == 1 ? winograd_scratch<F, 3, NV, true>(p.cin, kBlock) : winograd_stride2_scratch<F, NV, true>(p.cin, kBlock);
-  const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
+  const Scratch scratch(parts, room);
   std::vector<float> narrow(size_t(p.n * p.oh * p.ow * p.cout) + 1, kGuard), wide = narrow;
   const auto run = [&](int i, const auto* weights, float* y) {
-    if constexpr (S == 1) winograd<F, 3, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.p + i * room, p, kBlock);
-    else winograd_stride2<F, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.p + i * room, p, kBlock);
+    if constexpr (S == 1) winograd<F, 3, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.of(i), p, kBlock);
+    else winograd_stride2<F, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.of(i), p, kBlock);
   };
   for (int i = 0; i < parts; ++i) {
     run(i, w.codes.data(), narrow.data());

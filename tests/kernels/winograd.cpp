@@ -30,11 +30,12 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1,
     if constexpr (S == 1) return winograd_scratch<T, R, NV, plain>(p.cin, block);
     else return winograd_stride2_scratch<T, NV, plain>(p.cin, block);
   };
-  const Aligned packed_bias(pack::padded(bias, nr)), scratch(std::vector<float>(size_t(parts * room()), kGuard));
+  const Aligned packed_bias(pack::padded(bias, nr));
+  const Scratch scratch(parts, room());
   p.bias = packed_bias;
   const auto run = [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-    if constexpr (S == 1) winograd<T, R, MR, NV, plain>(part, in, packed.p, y, scratch.p + part.index * room(), q, block, epi);
-    else winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.p + part.index * room(), q, block, epi);
+    if constexpr (S == 1) winograd<T, R, MR, NV, plain>(part, in, packed.p, y, scratch.of(part.index), q, block, epi);
+    else winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.of(part.index), q, block, epi);
   };
   if (spoilt) return check_spoilt(p, parts, x, w, bias, run);
   check(p, parts, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
@@ -55,11 +56,10 @@ void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t w
   const Aligned packed(pack::winograd_line(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr}, T, R, down)),
       packed_bias(pack::padded(bias, nr));
   const int64_t taps = down ? p.kw : p.kh, dilation = down ? p.dilation_x : p.dilation_y;
-  const int64_t room = winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length);
-  const Aligned scratch(std::vector<float>(size_t(parts * room), kGuard));
+  const Scratch scratch(parts, winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length));
   p.bias = packed_bias;
   const auto run = [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-    winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.p + part.index * room, q, lines, width, epi);
+    winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.of(part.index), q, lines, width, epi);
   };
   if (spoilt) return check_spoilt(p, parts, x, w, bias, run);
   check(p, parts, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });

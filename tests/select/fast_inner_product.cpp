@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/select/weights/pack.h"
+#include "runtime_stub/onnxc/contract/inner_product.hpp"
 
 using namespace onnxc;
 
@@ -35,7 +36,7 @@ TEST_CASE("packed weights are exact multiples by powers of two") {
     b.push_back(i % 11 == 3 || i / n == 7 || i % n == 5 ? 0.0f
                                                         : std::ldexp(static_cast<float>(i % 23 - 11), static_cast<int>(i * 31 % 50) - 25));
   const std::vector<float> packed = pack::fast_inner_product(b, {.k = k, .n = n, .nr = nr});
-  REQUIRE(static_cast<int64_t>(packed.size()) == pack::fast_inner_product_size(k, n, nr));
+  REQUIRE(static_cast<int64_t>(packed.size()) == contract::inner_product_weights(k, n, nr));
   const auto at = [&](int64_t row, int64_t column) { return double(packed[size_t(column / nr * panel + row * nr + column % nr)]); };
   const auto of_row = [&](int64_t row) { return double(packed[size_t((n + nr - 1) / nr * panel + row)]); };
   std::vector<double> sums(n);

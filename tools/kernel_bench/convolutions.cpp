@@ -108,7 +108,7 @@ void add_stem_winograd(Suite& suite, Layer l) {
                            .band = kBand,
                            .pitch = l.cout};
     return [p, x = l.image(d), &u = weights(d), y = d.room(out * out * l.cout),
-            ring = d.room((ring_rows(p.pool, kBand) + T - 1) * l.out() * l.cout), v = d.room(stem_winograd_scratch<T, R, P>(l.params()))] {
+            ring = d.room(ring_rows(p.pool, kBand, T) * l.out() * l.cout), v = d.room(stem_winograd_scratch<T, R, P>(l.params()))] {
       stem_winograd_pool<T, R, P, SX>({}, x, u.next(), y, ring, v, p, Epilogue<Keep>{}, Epilogue<Keep>{});
     };
   });
@@ -316,7 +316,7 @@ void add_winograd(Suite& suite, const char* row, Layer l) {
 template <int T, int R>
 void add_winograd_line(Suite& suite, const char* row, int64_t width, int64_t cin, int64_t cout, int64_t dilation) {
   constexpr int64_t kPoints = T + R - 1;
-  const int64_t tiles = winograd_line_tiles(T, width, dilation),
+  const int64_t tiles = contract::winograd_line_tiles(T, width, dilation),
                 fits = std::max<int64_t>(28, find_target("native")->l2_bytes * 3 / 4 / (4 * kPoints * (cin + 16)));
   const int64_t ranges = (tiles + fits - 1) / fits, block = ranges > 1 ? padded_to((tiles + ranges - 1) / ranges, kWinogradTile.mr) : tiles;
   const int64_t columns = padded_to(cout, kWinogradTile.nr), blocks = (tiles + block - 1) / block, streamed = kPoints * cin * columns;

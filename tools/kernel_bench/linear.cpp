@@ -101,7 +101,7 @@ void add_linear(Suite& suite) {
       const auto v = pack::slices({d.numbers(p.channels * p.n), static_cast<std::size_t>(p.channels * p.n)},
                                   {.k = p.channels, .n = p.n, .nr = 3 * Vec::width}, kTile.nr);
       return [p, x = d.numbers(p.images * p.pixels * p.cin), &w = conv.weights(d, kTile.nr), &v = d.stream(v),
-              sums = d.room(p.images * kClassifierGroups * padded_to(p.n, 3 * Vec::width))] {
+              sums = d.room(p.images * contract::kClassifierGroups * padded_to(p.n, 3 * Vec::width))] {
         classifier<kTile.mr, kTile.nv, 3>({}, x, w.next(), v.next(), sums, p);
       };
     });

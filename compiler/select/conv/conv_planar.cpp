@@ -1,17 +1,15 @@
 #include "compiler/select/conv/conv_planar.h"
 
-#include <algorithm>
 #include <functional>
 
 #include "compiler/ops/pool/pool.h"
 #include "compiler/ops/selected.h"
 #include "compiler/select/conv/conv_call.h"
 #include "compiler/select/pool/pool.h"
+#include "runtime_stub/onnxc/contract/planar.hpp"
 
 namespace onnxc {
 namespace {
-
-constexpr int64_t kBand = 16;  // as in conv_planar.hpp
 
 /// Rows of outputs at a time, and vectors of each; no rows: what one pass takes does not fit the registers.
 struct PlanarTile {
@@ -42,8 +40,7 @@ PlanarTile choose_pooled_tile(const Target& target, int64_t width, int64_t chann
 
 /// Floats of a row of outputs, filled up to whole tiles.
 int64_t padded_width(const KernelQuery& l, const ConvCall& c, const PlanarTile& tile) {
-  const int64_t floats = tile.vectors * l.target().vector_floats;
-  return (c.ow.value() + floats - 1) / floats * floats;
+  return contract::planar_width(c.ow.value(), int64_t{tile.vectors} * l.target().vector_floats);
 }
 
 /// Calls a kernel on the image that Conv `l` reads. `y`: where the results go. `finish` gives the step its epilogues.
@@ -55,9 +52,17 @@ void call_planar(KernelQuery& l, std::string_view row, const PlanarTile& tile, c
       conv_weights_name(l), ElementType::F32,
       pack::conv_stem(conv_weights(l), {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = static_cast<int>(c.cout)}));
   const auto bias = bias_as_given(l);
-  const int64_t rows = (std::min(c.oh.value(), kBand) - 1) * c.window.strides[0] + (c.kh - 1) * c.window.dilations[0] + 1;
-  const int64_t pitch = padded_width(l, c, tile) + (c.kw - 1) * c.window.dilations[1];
-  const PointerArg scratch = l.part_workspace("padded", ElementType::F32, Dim(c.cin * rows * pitch + l.target().vector_floats));
+  const contract::PlanarShape shape{.cin = c.cin,
+                                    .oh = c.oh.value(),
+                                    .ow = c.ow.value(),
+                                    .kh = c.kh,
+                                    .kw = c.kw,
+                                    .stride_y = c.window.strides[0],
+                                    .dilation_y = c.window.dilations[0],
+                                    .dilation_x = c.window.dilations[1]};
+  const int64_t lanes = l.target().vector_floats;
+  const PointerArg scratch =
+      l.part_workspace("padded", ElementType::F32, Dim(contract::planar_scratch(shape, tile.vectors * lanes, lanes)));
   StepBuilder step = l.call(row);
   step.template_name(std::to_string(c.cout)).template_name(std::to_string(tile.vectors));
   step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).specialised();

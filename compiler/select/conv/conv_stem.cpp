@@ -2,6 +2,7 @@
 
 #include "compiler/select/conv/conv_planar.h"
 #include "compiler/select/islands/conv_chain.h"
+#include "runtime_stub/onnxc/contract/stem.hpp"
 
 namespace onnxc {
 namespace {
@@ -14,12 +15,11 @@ int64_t fixed_stride(const Window& window, int64_t pixel) {
 
 /// The tile for each row of the output, or nothing where the rows under it are more than the kernel copies. `pairs`: it may have some.
 std::optional<Tile> stem_tile(const Target& target, Dim width, int64_t cin, int64_t cout, const Window& window, bool pairs) {
-  constexpr int64_t kStemFloats = 4096;  // as in conv_stem.hpp
   const int64_t kh = window.kernel[0].value(), kw = window.kernel[1].value(), k = cin * kh * kw;
   // With pairs the last of an odd row goes by itself.
   const Tile tile = choose_tile(target, {.m = width, .n = cout, .k = pairs ? k + k % 2 : k, .pairs = pairs, .short_runs = true});
-  const int64_t span = (tile.rows - 1) * window.strides[1] + (kw - 1) * window.dilations[1] + 1;
-  if (cin * kh * ((span + 15) / 16 * 16) > kStemFloats) return std::nullopt;
+  const int64_t span = contract::inputs_under(tile.rows, window.strides[1], kw, window.dilations[1]);
+  if (contract::stem_floats(cin, kh, span) > contract::kStemFloats) return std::nullopt;
   return tile;
 }
 

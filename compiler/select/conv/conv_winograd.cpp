@@ -7,32 +7,21 @@
 #include <string_view>
 
 #include "compiler/select/weights/stored.h"
+#include "runtime_stub/onnxc/contract/winograd.hpp"
 
 namespace onnxc {
 namespace {
 
-/// As in winograd.hpp: floats from one tile to the next, from one frequency to the next.
-int64_t pitch(int64_t channels) { return (channels + 15) / 16 * 16 + 16; }
-int64_t plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
-/// And channels whose plain weights are transformed at a time.
-int64_t plain_depth(int64_t cin, int64_t taps) { return std::min(cin, std::max<int64_t>(8, 32 / taps)); }
+using Form = contract::WinogradForm;
 
-/// F(outputs, taps), of larger kernels for each piece; of stride 2 by phases (winograd_stride2.hpp).
-struct Form {
-  int outputs, taps, stride = 1;
-  /// Products for each direction, and weights where products share them.
-  int points() const { return stride == 1 ? outputs + taps - 1 : 2 * outputs + 1; }
-  int kept() const { return stride == 1 ? points() : outputs + 2; }
-  /// That a kernel of such a length is cut into, with zeros where it ends.
-  int64_t pieces(int64_t length) const { return (length + taps - 1) / taps; }
-  /// Whether these are the convolution's kernel and stride.
-  bool takes_all_of(const ConvCall& c) const {
-    return taps == c.kh && taps == c.kw && stride == c.window.strides[0] && (stride == 1 || !c.is_deep());
-  }
-  std::string name(std::string_view kernel) const {
-    return fmt::format("{}{}_{}_{}", kernel, stride == 1 ? "" : "_stride2", outputs, taps);
-  }
-};
+/// Whether a form's kernel and stride are the convolution's.
+bool takes_all_of(const Form& form, const ConvCall& c) {
+  return form.taps == c.kh && form.taps == c.kw && form.stride == c.window.strides[0] && (form.stride == 1 || !c.is_deep());
+}
+
+std::string row_name(std::string_view kernel, const Form& form) {
+  return fmt::format("{}{}_{}_{}", kernel, form.stride == 1 ? "" : "_stride2", form.outputs, form.taps);
+}
 
 StepBuilder& form_args(StepBuilder& step, const Form& form, const Tile& tile) {
   step.template_name(std::to_string(form.outputs));
@@ -58,18 +47,20 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
   const int64_t tiles = c.likely_slices() * down * across, channels = several * c.cin;
   // Blocks of one size. For each all constants stream by once, so the more these are, the more of L2 a block may take.
   const int64_t constants = 4 * kept * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
-  const int64_t fits = std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * several * pitch(c.cin)));
+  const int64_t fits =
+      std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * several * contract::winograd_pitch(c.cin)));
   const int64_t blocks = blocks_of(tiles, fits, kLeastTiles, tiles > fits ? l.threads() : 1), even = (tiles + blocks - 1) / blocks;
   const auto [tile, relative] = choose_winograd_tile(l.target(), even, channels, c.cout, !plain);
   const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
-  const int64_t transformed = plain ? plane(several * plain_depth(c.cin, several) * tile.nr) : 0;
-  const int64_t room = frequencies * (plane(several * block * pitch(c.cin)) + plane(block * tile.nr)) + kept * transformed;  // floats
+  const contract::WinogradPlanes planes = contract::winograd_planes(c.cin, several, block, tile.nr, plain);
+  const int64_t transformed = kept * planes.weights, room = contract::winograd_scratch(form, planes);
   if (room > l.target().workspace_bytes()) return;  // even the least block is far beyond what is to be spent
   // Multiply-adds of a vector in the time that Zen 4 transforms for a cycle: Zen 5 does two in a cycle, and transforms not quite as much faster.
   const double rate = l.target().core != Core::Zen5 ? 1 : form.stride == 1 ? 1.6 : 1.3;
   // What plain weights cost, as tiles, by whether all of it fits L2, of which l2_bytes are half: 2.9 to 3.3, and 4 to 6 (Zen 4).
-  const bool in_l2 = 4 * (frequencies * block * pitch(c.cin) + kept * transformed + taps * channels * c.cout) <= 2 * l.target().l2_bytes;
-  const bool in_l1 = 4 * kept * transformed <= 2 * l.target().l1_bytes;  // or nearly so: the rate is that of stores beyond
+  const bool in_l2 =
+      4 * (frequencies * block * contract::winograd_pitch(c.cin) + transformed + taps * channels * c.cout) <= 2 * l.target().l2_bytes;
+  const bool in_l1 = 4 * transformed <= 2 * l.target().l1_bytes;  // or nearly so: the rate is that of stores beyond
   const double plain_tiles = in_l1 ? 3 : (in_l2 ? 3 : 5) * rate;
   const int64_t whole = block == 0 ? 0 : tiles / block,
                 rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
@@ -82,7 +73,7 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
                            static_cast<double>(channels) * static_cast<double>(columns) +
                        transforms) *
                       relative * kEarned;
-  const std::string row = form.name("winograd");
+  const std::string row = row_name("winograd", form);
   const auto build = [&l, c, row, form, taps, several, channels, plain, block, room, bytes, tile = tile](const Storage& storage) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = several * form.taps, .kw = form.taps, .group = 1, .nr = tile.nr};
@@ -92,8 +83,8 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
                             return form.stride == 1 ? pack::winograd(weights, shape, form.outputs)
                                                     : pack::winograd_stride2(weights, shape, form.outputs);
                           };
-                          return form.takes_all_of(c) ? panels(conv_weights(l))
-                                                      : panels(pack::square_pieces(conv_weights(l), c.kd(), c.kh, c.kw, form.taps));
+                          return takes_all_of(form, c) ? panels(conv_weights(l))
+                                                       : panels(pack::square_pieces(conv_weights(l), c.kd(), c.kh, c.kw, form.taps));
                         }};
     std::vector<std::pair<std::string, Arg>> scales;
     const std::vector<float> factors = storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape);
@@ -128,8 +119,7 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, const Form& form,
   const Direction &along = down ? vertical : horizontal, &across = down ? horizontal : vertical;
   const int64_t points = form.points(), n = c.n.is_constant() ? c.n.value() : 1, pieces = form.pieces(along.taps),
                 taps = across.taps * pieces;
-  const int64_t tiles =
-      std::max<int64_t>(1, ((along.outputs + along.dilation - 1) / along.dilation + form.outputs - 1) / form.outputs * along.dilation);
+  const int64_t tiles = std::max<int64_t>(1, contract::winograd_line_tiles(form.outputs, along.outputs, along.dilation));
   // A block: tiles of one line if that is long, else lines, whose transformed input fits most of L2.
   const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * points * pieces * (c.cin + 16)));
   const int64_t sharers = n * across.outputs == 1 ? l.threads() : 1, ranges = blocks_of(tiles, fits, kLeastTiles, sharers);
@@ -143,18 +133,19 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, const Form& form,
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * points * taps * c.cin * columns;
   const double macs = static_cast<double>(blocks * padded_rows(lines * width, tile.rows) * points) * static_cast<double>(taps * c.cin) *
                       static_cast<double>(columns) * relative;
-  const std::string row = form.name("winograd_line");
+  const std::string row = row_name("winograd_line", form);
   l.consider(
       row, macs, static_cast<double>(bytes * blocks),
-      [&l, c, row, form, down, lines, width, reach, pieces, bytes, tile = tile] {
+      [&l, c, row, form, down, across, lines, width, pieces, bytes, tile = tile] {
         const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
         const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
         const PointerArg w =
             l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, form, down] {
                                                return pack::winograd_line(conv_weights(l), shape, form.outputs, form.taps, down);
                                              }});
-        const int64_t floats = form.points() * (plane(pieces * (lines + reach) * width * pitch(c.cin)) + plane(lines * width * tile.nr));
-        const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(floats));
+        const contract::WinogradPlanes planes =
+            contract::winograd_line_planes(c.cin, pieces, across.taps, across.dilation, lines, width, tile.nr);
+        const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(contract::winograd_line_scratch(form, planes)));
         auto params = c.params(x, y, conv_bias(l, shape));
         params.emplace_back("weights_end", name_arg("weights_end"));
         StepBuilder step = l.call(row);
@@ -187,7 +178,7 @@ void consider_winograd(KernelQuery& l, const ConvCall& c) {
   };
   bool whole = false;  // a form takes all of the kernel
   for (const Form& form : {Form{2, 3}, Form{4, 3}, Form{3, 4}, Form{2, 5}, Form{2, 3, 2}, Form{4, 3, 2}}) {
-    if (!form.takes_all_of(c)) continue;
+    if (!takes_all_of(form, c)) continue;
     whole = true;
     consider(form);
   }

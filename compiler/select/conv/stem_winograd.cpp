@@ -1,8 +1,9 @@
 #include "compiler/select/conv/stem_winograd.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
+
+#include "runtime_stub/onnxc/contract/stem.hpp"
 
 namespace onnxc {
 namespace {
@@ -16,24 +17,19 @@ constexpr Form kForms[] = {{4, 3}, {6, 3}, {3, 4}, {5, 4}, {2, 5}, {4, 5}};
 constexpr int64_t kMostStride = 16;  // floats from one pixel of a tile to the next: displacements in the code
 constexpr int64_t kMostPad = 1024;   // beyond reason
 
-int64_t round_up_to(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
-
-/// As StemPlanes in stem_winograd.hpp has them.
-int64_t count_pieces(int64_t kh, int64_t taps, int64_t stride) {
-  return kh / (taps * stride) * stride + std::min(kh % (taps * stride), stride);
-}
-Dim choose_pitch(const Stem& stem, int pixels) {
+/// Floats from one transformed row to the next.
+Dim pitch_of(const Stem& stem, int pixels) {
   const ConvCall& c = stem.call;
-  const int64_t pixel = stem.pixel(), pad = c.window.pads_begin[1].value() * pixel, lead = round_up_to(pad, 16);
-  const Dim read = (round_up(c.ow, pixels) - 1) * (c.window.strides[1] * pixel) + (c.kw * pixel + lead - pad),
-            written = round_up(c.w * pixel, 16) + lead;
-  return round_up(max(read, written), 32) + 16;
+  const int64_t pixel = stem.pixel();
+  return contract::stem_winograd_pitch(c.w * pixel, c.ow, c.kw * pixel, c.window.strides[1] * pixel, c.window.pads_begin[1].value() * pixel,
+                                       pixels);
 }
 
 StemWinograd plan_form(const Stem& stem, const Form& form, int pixels, int64_t lanes) {
   const ConvCall& c = stem.call;
-  const int64_t kw = c.kw * stem.pixel(), across = tiled_rows(ConvCall::likely(c.ow), pixels), columns = round_up_to(c.cout, lanes);
-  const int64_t lines = count_pieces(c.kh, form.taps, c.window.strides[0]) * c.cin / stem.pixel(), rows = lines * form.points();
+  const int64_t kw = c.kw * stem.pixel(), across = tiled_rows(ConvCall::likely(c.ow), pixels), columns = contract::round_up(c.cout, lanes);
+  const int64_t pieces = contract::stem_pieces(c.kh, form.taps, c.window.strides[0]), channels = c.cin / stem.pixel(),
+                lines = pieces * channels, rows = contract::stem_winograd_rows(pieces, channels, form.points());
   const int64_t bands = c.likely_slices() * ((ConvCall::likely(c.oh) + form.outputs - 1) / form.outputs);
   // Steps that a tile takes to begin and end, and vectors of multiply-adds for each that is transformed (Zen 4).
   const double ends = form.points() == 6 ? 2 : 3.2, forward = 3;
@@ -41,7 +37,7 @@ StemWinograd plan_form(const Stem& stem, const Form& form, int pixels, int64_t l
   return {form.outputs,
           form.taps,
           pixels,
-          choose_pitch(stem, pixels) * rows,
+          pitch_of(stem, pixels) * rows,
           columns * rows * kw,
           products + forward * static_cast<double>(bands * rows * ConvCall::likely(c.w) * stem.pixel())};
 }

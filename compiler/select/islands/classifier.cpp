@@ -6,11 +6,11 @@
 #include "compiler/select/conv/conv_call.h"
 #include "compiler/select/islands/conv_chain.h"
 #include "compiler/select/weights/stored.h"
+#include "runtime_stub/onnxc/contract/classifier.hpp"
 
 namespace onnxc {
 namespace {
 
-constexpr int64_t kGroups = 4;       // as in classifier.hpp
 constexpr int64_t kMostPixels = 64;  // with more the convolution is what takes time, and may go with fewer multiplications
 
 bool is_reshape(const Node& node) { return node.is("Reshape") || node.is("Flatten") || node.is("Squeeze") || node.is("Unsqueeze"); }
@@ -78,7 +78,7 @@ void lower_classifier(KernelQuery& last) {
   const Matrix matrix = *matrix_of(last.graph(), last.node());
   const int64_t n = matrix.n;
   const Tile tile = conv_tile(last.target(), last.graph(), conv.node()), row = choose_row_tile(last.target(), n);
-  const int64_t pitch = (n + row.nr - 1) / row.nr * row.nr, pixels = c.image_pixels();
+  const int64_t pitch = contract::classifier_pitch(n, row.nr), of_image = contract::classifier_sums(n, row.nr), pixels = c.image_pixels();
   last.consider(
       "classifier", c.tiled_macs(tile) + static_cast<double>(c.cout * pitch), 4 * static_cast<double>(c.cout * pitch), [=]() mutable {
         const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
@@ -89,7 +89,7 @@ void lower_classifier(KernelQuery& last) {
         const pack::PanelShape panels{.k = c.cout, .n = n, .nr = row.nr, .transposed = matrix.transposed};
         const PointerArg v = last.weights(last.graph()[matrix.value].name, Packed{values, pack::panels_size(c.cout, n, row.nr),
                                                                                   [=] { return pack::slices(values, panels, tile.nr); }});
-        PointerArg sums = last.workspace("sums", ElementType::F32, c.n * (kGroups * pitch));
+        PointerArg sums = last.workspace("sums", ElementType::F32, c.n * of_image);
         {
           StepBuilder step = last.call("classifier");
           tile_args(step, tile).template_name(std::to_string(row.vectors)).pointer(x).pointer(w).pointer(v).pointer(sums);
@@ -111,10 +111,10 @@ void lower_classifier(KernelQuery& last) {
         StepBuilder step = last.call("reduce_middle");
         step.template_name("onnxc::Sum").template_name("onnxc::Keep").pointer(sums).pointer(y);
         step.params({{"outer", dim_arg(c.n)},
-                     {"r", dim_arg(kGroups)},
+                     {"r", dim_arg(contract::kClassifierGroups)},
                      {"inner", dim_arg(n)},
                      {"x_row", dim_arg(pitch)},
-                     {"x_outer", dim_arg(kGroups * pitch)},
+                     {"x_outer", dim_arg(of_image)},
                      {"y_outer", dim_arg(matrix.transposed ? y.layout.pixel_stride : Dim(n))}});
         step.epilogue(last.epilogue(matrix.transposed ? last.image_shape(y.extents) : last.matrix_shape(y.extents), step)).emit();
       });

@@ -5,6 +5,7 @@
 #include "compiler/select/conv/conv_call.h"
 #include "compiler/select/conv/conv_stem.h"
 #include "compiler/select/islands/row_sums.h"
+#include "runtime_stub/onnxc/contract/row_bands.hpp"
 
 namespace onnxc {
 
@@ -103,18 +104,23 @@ void lower_conv_chain(KernelQuery& last) {
   const ConvCall c(*middle);
 
   const bool has_stem = expand != nullptr && !is_pointwise(expand->graph(), expand->node()), has_pointwise = expand != nullptr && !has_stem;
-  const int64_t pitch = chain_pitch(c.cin), stride = c.window.strides[0], w_in = c.w.value(), w_out = c.ow.value();
+  const int64_t pitch = chain_pitch(c.cin), stride = c.window.strides[0], w_in = c.w.value();
   const auto choose_expanding = [&](int64_t rows) {
     const ConvCall call(*expand);
     return choose_tile(last.target(), {.m = rows * stride * w_in, .n = call.cout, .k = call.cin});
   };
   // Of what is expanded a panel has a ring at a time, or all have where the projection comes next. Of a stem all lies in one.
+  const contract::ChainShape shape{.kh = c.kh,
+                                   .stride_y = stride,
+                                   .dilation_y = c.window.dilations[0],
+                                   .w = w_in,
+                                   .ow = c.ow.value(),
+                                   .channels = c.cin,
+                                   .pitch = pitch,
+                                   .projects = project != nullptr};
   const auto floats = [&](int64_t band) {
-    const int64_t ring = expand != nullptr ? ((band - 1) * stride + c.kh) * w_in : 0,
-                  behind = project != nullptr ? band * w_out * pitch : 0;
-    if (!has_pointwise) return ring * pitch + behind;
-    const int64_t nr = choose_expanding(band).nr;
-    return ring * (project != nullptr ? (c.cin + nr - 1) / nr * nr : nr) + behind;
+    if (has_stem) return contract::stem_depthwise_scratch(shape, band);
+    return contract::depthwise_chain_scratch(shape, band, has_pointwise ? choose_expanding(band).nr : 0);
   };
   // Bands of one size: as many rows as fit half of L2, or a few of a ring for each vector of channels, which is to be in L1.
   constexpr int64_t kFew = 4;

@@ -2,6 +2,7 @@
 
 #include "compiler/select/conv/conv_call.h"
 #include "compiler/select/islands/conv_chain.h"
+#include "runtime_stub/onnxc/contract/gemm.hpp"
 
 namespace onnxc {
 namespace {
@@ -43,11 +44,10 @@ void lower_scaled_conv(KernelQuery& l) {
   const int factor = factor_of(l.graph(), map.node());
   const ConvCall c(l);
   const Tile tile = choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin, .pairs = true, .likely = c.image_pixels()});
-  const int64_t panels = (c.cout + tile.nr - 1) / tile.nr;
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
   const View x = map.in(1 - factor, conv_input_layout(map, 1 - factor)), s = map.in(factor), y = l.out_any(0);
   const PointerArg w = l.weights(conv_weights_name(l), conv_panels(l, shape, tile));
-  const PointerArg scaled = l.part_workspace("scaled", ElementType::F32, Dim(panels * c.cin * tile.nr));
+  const PointerArg scaled = l.part_workspace("scaled", ElementType::F32, Dim(contract::gemm_scaled_scratch(c.cin, c.cout, tile.nr)));
   StepBuilder step = l.call("gemm_scaled");
   tile_args(step, tile, true)
       .pointer(x)

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/select/weights/pack.h"
+#include "runtime_stub/onnxc/contract/inner_product.hpp"
 
 namespace onnxc {
 namespace {
@@ -16,13 +17,6 @@ struct Height {
 // Zen 4, 2026-11, k from 30 to 1024.
 constexpr Height kHeights[] = {{12, 0.985}, {14, 0.985}, {10, 0.985}, {8, 0.955}};
 constexpr double kHalfTile = 0.92;  ///< what a tile of half as many rows reaches of that
-
-/// Floats from one copied row to the next, and of a part's scratch: as in fast_inner_product.hpp.
-int64_t prepared_pitch(int64_t k, int64_t lanes) {
-  const int64_t row = (k + 3 * lanes - 1) / (3 * lanes) * 3 * lanes;
-  return row + (row % 64 == 0 ? lanes : 0);
-}
-int64_t scratch_floats(int64_t k, int64_t block, int64_t lanes) { return (block + 16) * (prepared_pitch(k, lanes) + 2); }
 
 }  // namespace
 
@@ -40,7 +34,7 @@ InnerProductPlan plan_fast_inner_product(const Target& target, int64_t rows, int
   // Weights that stay in L2 are read anew for each block, of a few tiles; others are read as seldom as rows fit into L2 beside them.
   const bool stay = static_cast<double>(target.vector_floats) * panels * depth * 4 <= static_cast<double>(target.l2_bytes) / 2;
   const int64_t room = stay ? 2 * target.l1_bytes : target.workspace_bytes(),
-                tile = 4 * (prepared_pitch(k, target.vector_floats) + 2) * best->rows;
+                tile = 4 * contract::prepared_floats(k, best->rows, target.vector_floats);
   const int64_t tiles = std::max<int64_t>((room - 2 * tile) / tile, 1), blocks = (rows + tiles * best->rows - 1) / (tiles * best->rows);
   best->block = std::min(((rows + blocks - 1) / blocks + best->rows - 1) / best->rows * best->rows, rows);
   best->readings = stay ? 1 : blocks;
@@ -62,7 +56,7 @@ void consider_fast_inner_product(KernelQuery& l, std::string_view row, const Til
   const int64_t planned = any ? kMany : rows;  // tiles for many rows, at the cost of as many as are likely
   InnerProductPlan plan = plan_fast_inner_product(target, planned, n, k);
   plan.macs *= static_cast<double>(rows) / static_cast<double>(planned);
-  const int64_t room = scratch_floats(k, plan.block, lanes), floats = pack::fast_inner_product_size(k, n, lanes);
+  const int64_t room = contract::fast_inner_product_scratch(k, plan.block, lanes), floats = contract::inner_product_weights(k, n, lanes);
   if (4 * room > target.workspace_bytes()) return;
   const auto make = [&l, n, k, lanes, floats, room, b, plan, build] {
     const PointerArg w =

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "compiler/select/weights/pack.h"
+#include "runtime_stub/onnxc/contract/strassen.hpp"
 
 namespace onnxc {
 namespace {
@@ -44,14 +45,12 @@ double waits_for_panels(const Target& target, const Tile& tile, int64_t k) {
   return 4 * (k / 2) * tile.nr > target.l1_bytes && tile.rows < kHigh ? 1 + kForEachRow * (kHigh - tile.rows) : 1;
 }
 
-int64_t pairs_of(const Tile& tile, int64_t n) { return (n + 2 * tile.nr - 1) / (2 * tile.nr); }
-
 /// Multiply-adds of a block: those of seven products, and what the sums before them and between them and each pair of panels cost, measured in such.
 double block_macs(const Overheads& lost, const Candidate& c, const Tile& tile, int64_t rows, int64_t n, int64_t k) {
   if (rows == 0) return 0;
   const auto upper = static_cast<double>((rows + 1) / 2), padded = static_cast<double>(tiled_rows((rows + 1) / 2, tile.rows)),
              depth = static_cast<double>(k / 2);
-  const auto pairs = static_cast<double>(pairs_of(tile, n));
+  const auto pairs = static_cast<double>(contract::strassen_pairs(n, tile.nr));
   const double ends = (c.rows * c.vectors > 18 ? lost.large_tile : lost.small_tile) + (n % tile.nr != 0 ? 3 : 0);
   return padded * pairs * tile.nr * (7 * depth / c.efficiency + ends) + 300 * pairs + upper * depth * lost.sums;
 }
@@ -73,7 +72,8 @@ StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
   for (Candidate c : candidates(target)) {
     const Tile tile{c.rows, c.vectors, c.vectors * target.vector_floats};
     c.efficiency /= waits_for_panels(target, tile, p.k);
-    const int64_t pairs = pairs_of(tile, p.n), grain = 2 * int64_t{tile.rows}, weight_bytes = 4 * pairs * 7 * (p.k / 2) * tile.nr;
+    const int64_t pairs = contract::strassen_pairs(p.n, tile.nr), grain = 2 * int64_t{tile.rows},
+                  weight_bytes = 4 * contract::strassen_weights(p.k, p.n, tile.nr);
     const auto consider = [&](int64_t block, int64_t tiles) {
       const int64_t blocks = p.samples * ((p.sample_rows + block - 1) / block), units = blocks * pairs,
                     longest = (units + p.threads - 1) / p.threads;  // of the first thread
@@ -119,10 +119,9 @@ void consider_strassen(KernelQuery& l, const TiledProduct& product, Dim sample_r
   const StrassenPlan plan = plan_strassen(
       l.target(),
       {.samples = samples, .sample_rows = sample, .n = n, .k = k, .threads = l.threads(), .weights_stream = l.weights_stream()});
-  const int64_t padded = ((plan.block + 1) / 2 + plan.tile.rows - 1) / plan.tile.rows * plan.tile.rows, pitch = (k / 2 + 15) / 16 * 16 + 16;
-  const int64_t room = (4 * padded + 3 * plan.tile.rows) * pitch + (2 * padded + plan.tile.rows) * plan.tile.nr;  // as in strassen.hpp
+  const int64_t room = contract::strassen_scratch(k, plan.block, plan.tile.rows, plan.tile.nr);
   if (4 * room > l.target().workspace_bytes()) return;
-  const int64_t floats = pairs_of(plan.tile, n) * 7 * (k / 2) * plan.tile.nr;
+  const int64_t floats = contract::strassen_weights(k, n, plan.tile.nr);
   const auto make = [&l, plan, n, k, floats, room, b, build] {
     const PointerArg w = l.weights(
         b.name, {b.values, floats,

@@ -5,6 +5,12 @@
 #include <ranges>
 #include <utility>
 
+#include "runtime_stub/onnxc/contract/gemm.hpp"
+#include "runtime_stub/onnxc/contract/inner_product.hpp"
+#include "runtime_stub/onnxc/contract/stem.hpp"
+#include "runtime_stub/onnxc/contract/strassen.hpp"
+#include "runtime_stub/onnxc/contract/winograd.hpp"
+
 namespace onnxc::pack {
 
 namespace {
@@ -74,7 +80,7 @@ Equilibrated equilibrate(int64_t k, int64_t n, At at) {
 
 }  // namespace
 
-int64_t panels_size(int64_t k, int64_t n, int64_t nr) { return (n + nr - 1) / nr * nr * k; }
+int64_t panels_size(int64_t k, int64_t n, int64_t nr) { return contract::panels_floats(k, n, nr); }
 
 std::vector<float> panels(std::span<const float> b, PanelShape s) {
   std::vector<float> out;
@@ -114,9 +120,9 @@ std::vector<float> pairs(std::vector<float> panels, int64_t nr, int64_t lanes, i
 
 std::vector<float> strassen(std::span<const float> b, PanelShape s) {
   const auto element = element_of(b, s);
-  const int64_t depth = s.k / 2, half = (s.n + 2 * s.nr - 1) / (2 * s.nr) * s.nr;
+  const int64_t depth = s.k / 2, half = contract::strassen_pairs(s.n, s.nr) * s.nr;
   std::vector<float> out;
-  out.reserve(static_cast<std::size_t>(panels_size(7 * depth, half, s.nr)));
+  out.reserve(static_cast<std::size_t>(contract::strassen_weights(s.k, s.n, s.nr)));
   append_panels(out, 7 * depth, half, s.nr, [&](int64_t row, int64_t column) {
     const auto quarter = [&](int down, int right) {
       const int64_t at_column = column + right * half;
@@ -136,8 +142,6 @@ std::vector<float> strassen(std::span<const float> b, PanelShape s) {
   return out;
 }
 
-int64_t fast_inner_product_size(int64_t k, int64_t n, int64_t nr) { return panels_size(k + 2, n, nr) + k + nr; }
-
 std::vector<float> fast_inner_product(std::span<const float> b, PanelShape s) {
   const auto element = element_of(b, s);
   const Equilibrated scales = equilibrate(s.k, s.n, element);
@@ -153,19 +157,13 @@ std::vector<float> fast_inner_product(std::span<const float> b, PanelShape s) {
 
   std::vector<int64_t> order;                      // of the rows in a panel
   std::vector<std::pair<int64_t, int64_t>> pairs;  // of rows
-  for (int64_t from = 0; from < s.k; from += 3 * s.nr) {
-    const int64_t steps = std::min(3 * s.nr, s.k - from), paired = (steps + 1) / 3, single = steps - 2 * paired;
-    for (int64_t g = 0; g < std::max(paired, single); ++g) {
-      if (g < paired) {
-        pairs.emplace_back(from + g, from + paired + g);
-        order.insert(order.end(), {from + paired + g, from + g});
-      }
-      if (g < single) order.push_back(from + 2 * paired + g);
-    }
-  }
+  contract::for_each_step(s.k, s.nr, [&](int which, int64_t row) {
+    if (which == 1) pairs.emplace_back(row, order.back());  // the second comes before the first
+    order.push_back(row);
+  });
 
   std::vector<float> out;
-  out.reserve(static_cast<std::size_t>(fast_inner_product_size(s.k, s.n, s.nr)));
+  out.reserve(static_cast<std::size_t>(contract::inner_product_weights(s.k, s.n, s.nr)));
   append_panels(out, s.k + 2, s.n, s.nr, [&](int64_t row, int64_t column) {
     if (row < s.k) return scaled(order[static_cast<std::size_t>(row)], column);
     if (row > s.k) return std::ldexp(1.0f, scales.columns[static_cast<std::size_t>(column)]);
@@ -225,18 +223,17 @@ std::vector<float> conv_transpose(std::span<const float> w, ConvShape s) {
 }
 
 namespace {
-/// G of a kernel of `taps` with so many points, as in winograd_transform.hpp: row i holds the powers of point i over the product of its differences from the others.
+/// G of a kernel of `taps` with so many points: row i holds the powers of point i over the product of its differences from the others.
 std::vector<std::vector<double>> winograd_g(int64_t points, int64_t taps) {
-  constexpr double kSix[] = {0, 0.75, -0.75, 1.5, -1.5}, kOther[] = {0, 1, -1, 2, -2, 0.5, -0.5};
-  const double* const p = points == 6 ? kSix : kOther;
+  const auto point = [points](std::size_t i) { return contract::winograd_point(points, static_cast<int64_t>(i)); };
   const auto finite = static_cast<std::size_t>(points - 1);
   std::vector<std::vector<double>> g(finite + 1, std::vector<double>(static_cast<std::size_t>(taps), 0.0));
   for (std::size_t i = 0; i < finite; ++i) {
     double element = 1;
-    for (std::size_t j = 0; j < finite; ++j) element /= j == i ? 1.0 : p[i] - p[j];
+    for (std::size_t j = 0; j < finite; ++j) element /= j == i ? 1.0 : point(i) - point(j);
     for (double& at : g[i]) {
       at = element;
-      element *= p[i];
+      element *= point(i);
     }
   }
   g[finite].back() = 1;
@@ -342,7 +339,7 @@ std::vector<float> stem_winograd(std::span<const float> w, ConvShape s, int outp
   const Factors g = winograd_g(points, taps);
   std::vector<int64_t> pieces;  // their first taps
   for (int64_t tap = 0; tap < s.kh; ++tap) {
-    if (tap % (taps * stride) < stride) pieces.push_back(tap);
+    if (contract::stem_piece_begins(tap, taps, stride)) pieces.push_back(tap);
   }
   const int64_t rows = std::ssize(pieces) * s.cin * s.kw * points;
   std::vector<float> out;

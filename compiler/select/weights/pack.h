@@ -41,8 +41,6 @@ std::vector<float> strassen(std::span<const float> b, PanelShape shape);
 /// last rows are -sum(w0 w1) and e; behind them d, all at most 1, and nr zeros. No weight may be larger than kMostInnerProductWeight, or NaN.
 constexpr float kMostInnerProductWeight = 0x1p60f;
 std::vector<float> fast_inner_product(std::span<const float> b, PanelShape shape);
-/// Number of floats in such an array.
-int64_t fast_inner_product_size(int64_t k, int64_t n, int64_t nr);
 
 /// n values padded with zeros to whole panels: bias.
 std::vector<float> padded(std::span<const float> values, int64_t multiple);

@@ -3,16 +3,10 @@
 #include <algorithm>
 
 #include "compiler/select/islands/row_sums.h"
+#include "runtime_stub/onnxc/contract/depthwise.hpp"
 
 namespace onnxc {
 namespace {
-
-/// As in depthwise.hpp.
-int64_t depthwise_any_scratch(const ConvCall& c, int64_t lanes) {
-  constexpr int64_t kColumns = 64;
-  const int64_t span = (kColumns - 1) * c.window.strides[1] + (c.kw - 1) * c.window.dilations[1] + 1;
-  return ((c.kh - 1) * c.window.dilations[0] + 1) * span * lanes;
-}
 
 bool is_depthwise(const ConvCall& c) { return !c.is_deep() && c.group == c.cin && c.cout == c.cin; }
 /// Kernels whose rows are unrolled, with the stride along them.
@@ -26,7 +20,9 @@ void consider_depthwise(KernelQuery& l, const ConvCall& c) {
   if (!is_depthwise(c)) return;
   const bool unrolled = has_unrolled_rows(c);
   const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes,
-                scratch = unrolled ? 0 : depthwise_any_scratch(c, lanes);
+                scratch = unrolled ? 0
+                                   : contract::depthwise_any_scratch(c.kh, c.kw, c.window.strides[1], c.window.dilations[0],
+                                                                     c.window.dilations[1], lanes);
   if (4 * scratch > l.target().workspace_bytes()) return;  // a dilation beyond reason
   l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0,
              [&l, c, unrolled, scratch] {
@@ -78,12 +74,11 @@ void consider_depthwise_winograd(KernelQuery& l, const ConvCall& c) {
 }
 
 void consider_depthwise_narrow(KernelQuery& l, const ConvCall& c) {
-  constexpr int64_t kVectors = 8;  // of a step, as in depthwise_narrow.hpp
   const int64_t lanes = l.target().vector_floats;
   if (!is_depthwise(c) || !has_unrolled_rows(c) || c.window.strides[1] != 1 || c.cin >= lanes || lanes % c.cin != 0) return;
   const Layout dense{true, c.cin};
   if (l.in_any(0).layout != dense || l.out_layout(0) != dense || l.node().epilogue_operands > 0 || wants_row_sums(l)) return;
-  const int64_t columns = ConvCall::likely(c.ow), together = kVectors * lanes / c.cin,
+  const int64_t columns = ConvCall::likely(c.ow), together = contract::depthwise_narrow_pixels(c.cin, lanes),
                 padded = (columns + together - 1) / together * together;
   l.consider("depthwise_narrow", c.macs * static_cast<double>(padded) / static_cast<double>(std::max<int64_t>(columns, 1)), 0,
              [&l, c, dense] {

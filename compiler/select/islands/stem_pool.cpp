@@ -6,16 +6,16 @@
 #include "compiler/select/conv/stem_winograd.h"
 #include "compiler/select/islands/conv_chain.h"
 #include "compiler/select/pool/pool.h"
+#include "runtime_stub/onnxc/contract/pool.hpp"
 
 namespace onnxc {
 
 std::vector<const Node*> absorbed_by_stem_pool(const Surroundings& around, const Node& pool, const Target& target) {
-  constexpr int64_t kMostPoolRows = 8;  // as in pool.hpp
   const Graph& graph = around.graph;
   const Node* const stem = producer_of_max_pool(around, pool);
   if (stem == nullptr || is_planar_pool(around, pool)) return {};
   const ValueId image = pool.input(0);
-  if (pool_window(pool, graph[image].type.extents).kernel[0].value() > kMostPoolRows || !is_stem(graph, *stem, target) ||
+  if (pool_window(pool, graph[image].type.extents).kernel[0].value() > contract::kMostPoolRows || !is_stem(graph, *stem, target) ||
       image_bytes(graph, image) <= target.workspace_bytes())
     return {};
   return {stem};

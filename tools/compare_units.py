@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Says whether two builds of onnxc emit the same units.
 
-    tools/compare_units.py BEFORE AFTER FOLDER... [--options '--memory=min'] [--names] [--show 20] [--jobs 2]
+    tools/compare_units.py BEFORE AFTER FOLDER... [--options=--memory=min] [--names] [--show 20] [--jobs 2]
 
 BEFORE and AFTER are onnxc binaries; each model.onnx (or *.onnx) below the FOLDERs is compiled by both with the same options, for the target x86-64-v3 unless --options name another.
 Compared are the C++ file, the header and all weights, byte by byte, and where onnxc refuses a model, what it says. --names sets comments and the names of a unit's own variables,
@@ -73,7 +73,7 @@ def main():
     parser.add_argument("before", type=pathlib.Path)
     parser.add_argument("after", type=pathlib.Path)
     parser.add_argument("folders", type=pathlib.Path, nargs="+")
-    parser.add_argument("--options", default="", help="for onnxc, as one string")
+    parser.add_argument("--options", default="", help="for onnxc, as one string: --options='--memory=min -O1'")
     parser.add_argument("--names", action="store_true", help="set comments and a unit's own names aside")
     parser.add_argument("--show", type=int, default=20, help="differences to print")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())

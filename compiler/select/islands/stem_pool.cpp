@@ -7,6 +7,7 @@
 #include "compiler/select/islands/conv_chain.h"
 #include "compiler/select/pool/pool.h"
 #include "runtime_stub/onnxc/contract/pool.hpp"
+#include "runtime_stub/onnxc/contract/row_bands.hpp"
 
 namespace onnxc {
 
@@ -27,10 +28,13 @@ void lower_stem_pool(KernelQuery& l) {
   ONNXC_CHECK(stem, "an absorbed stem has a kernel");
   const ConvCall& c = stem->call;
   const Window window = pool_window(l.node(), l.extents(0));
-  const int64_t pitch = chain_pitch(c.cout), reach = (window.kernel[0].value() - 1) * window.dilations[0] + 1;
+  const int64_t pitch = chain_pitch(c.cout), kh = window.kernel[0].value();
   const auto build = [&](const std::optional<StemWinograd>& plan) {
     const int64_t together = plan ? plan->outputs : 1;  // rows of the stem that are made at a time
-    const auto floats = [&](int64_t band) { return ((band - 1) * window.strides[0] + reach + together - 1) * c.ow.value() * pitch; };
+    const auto floats = [&](int64_t band) {
+      return contract::stem_pool_scratch(contract::ring_rows(band, window.strides[0], kh, window.dilations[0], together), c.ow.value(),
+                                         pitch);
+    };
     const int64_t band = choose_band(l.target(), l.output_type(0).extents[2].value(), floats);
     const View x = stem_input(stem_part, *stem), y = l.out_any(0);
     const PointerArg w = plan ? stem_winograd_weights(stem_part, *stem, *plan) : stem_weights(stem_part, *stem),

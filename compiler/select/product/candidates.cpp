@@ -10,6 +10,7 @@
 #include "compiler/select/tiles.h"
 #include "compiler/select/weights/pack.h"
 #include "compiler/select/weights/stored.h"
+#include "runtime_stub/onnxc/contract/gemm.hpp"
 
 namespace onnxc {
 namespace {
@@ -118,7 +119,7 @@ void matmul_candidate(KernelQuery& l, const MatrixProduct& p) {
   const double macs = known(element_count(p.batch)) * known(p.m) * known(p.n) * known(p.k);
   l.consider("matmul", macs, 0, [&l, p, tile] {
     const View a = l.in(0), b = l.in(1), y = l.out(0);
-    const PointerArg scratch = l.part_workspace("panel", ElementType::F32, p.k * tile.nr);
+    const PointerArg scratch = l.part_workspace("panel", ElementType::F32, contract::matmul_scratch(p.k, tile.nr));
     StepBuilder step = l.call("matmul");
     step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors));
     step.pointer(a).pointer(b).pointer(y).pointer(scratch);

@@ -5,9 +5,9 @@
     build/kernel_bench --benchmark_filter='^(gemm|conv|winograd)' --benchmark_repetitions=9 --benchmark_out=kernels.json
     bench/fit_costs.py kernels.json [--row gemm ...]
 
-The model is that of targets/target.h, a roofline with a price for the call:
+The model is that of targets/target.h (Kernel::cost), a roofline whose sides overlap in part, with a price for the call:
 
-    ns = per_call + max(per_mac * macs, per_byte * bytes)
+    ns = per_call + max(per_mac * macs, per_byte * bytes) + 0.4 * min(per_mac * macs, per_byte * bytes)
 
 macs and bytes are what the operators state when they choose a kernel, and what the benchmarks state of each shape. The time of a shape is its best
 repetition: what disturbs a machine only ever adds. Errors are relative, so that small shapes count as much as large ones. Which shapes are bound by
@@ -32,7 +32,8 @@ except ImportError:
     sys.exit("fit_costs: needs numpy; tools/setup.sh --bench-deps makes a Python that has it")
 
 ROOT = Path(__file__).resolve().parents[1]
-ROW = re.compile(r'ONNXC_KERNEL\("(?P<name>[^"]+)", (?P<what>"[^"]+", "[^"]*", Isa::\w+, \w+, \w+), (?P<costs>[^"]+), "(?P<provenance>[^"]*)"(?P<rest>[^)]*)\)')
+ROW = re.compile(r'ONNXC_KERNEL\((?P<what>\.name = "(?P<name>[^"]+)".*?)(?P<costs>(?:, \.per_\w+ = [^,]+)*), \.provenance = "[^"]*"\)')
+LESSER_SHARE = float(re.search(r"kLesserShare = ([\d.]+)", (ROOT / "targets/target.h").read_text())[1])  # of Kernel::cost
 NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -65,7 +66,9 @@ def smallest_squares(columns, target):
 
 
 def predict(costs, macs, size):
-    return costs[0] + np.maximum(costs[1] * macs, costs[2] * size)
+    """As Kernel::cost in targets/target.h."""
+    arithmetic, stream = costs[1] * macs, costs[2] * size
+    return costs[0] + np.maximum(arithmetic, stream) + LESSER_SHARE * np.minimum(arithmetic, stream)
 
 
 def fit(samples):
@@ -75,7 +78,7 @@ def fit(samples):
     best, least = None, np.inf
     for split in range(len(ns) + 1):  # from `split` on, bytes bind
         by_macs = np.arange(len(ns)) < split
-        columns = np.stack([np.ones_like(ns), macs * by_macs, size * ~by_macs], axis=1) / ns[:, None]
+        columns = np.stack([np.ones_like(ns), macs * np.where(by_macs, 1, LESSER_SHARE), size * np.where(by_macs, LESSER_SHARE, 1)], axis=1) / ns[:, None]
         costs = smallest_squares(columns, np.ones_like(ns))
         error = np.sum((predict(costs, macs, size) / ns - 1) ** 2)
         if error < least:
@@ -121,7 +124,8 @@ def main():
         file, match = rows[row]
         for shape, error in zip(shapes, errors):
             print(f"//   {row}/{shape}: {shapes[shape][0] / 1e3:.3g} us, predicted {error:+.0%}")
-        print(f'ONNXC_KERNEL("{row}", {match["what"]}, {", ".join(map(significant, costs))}, "{provenance}"{match["rest"]})  // was {match["costs"]}; {file.name}')
+        fields = "".join(f", .per_{name} = {significant(cost)}" for name, cost in zip(("call", "mac", "byte"), costs) if significant(cost) != "0")
+        print(f'ONNXC_KERNEL({match["what"]}{fields}, .provenance = "{provenance}")  // was{match["costs"].replace(", ", " ")}; {file.name}')
 
 
 if __name__ == "__main__":

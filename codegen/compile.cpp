@@ -41,7 +41,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.flush_subnormals = options.subnormals == Subnormals::Flush;
   emit.standalone = options.standalone;
   emit.vector_floats = options.level > 0 ? compilation.target.vector_floats : 0;
-  emit.portable = compilation.target.isa == Isa::Generic;
+  emit.portable = compilation.target.features.empty();
   emit.march = compilation.target.march;
   emit.machine = compilation.target.machine;
   emit.version = ONNXC_VERSION;

@@ -23,7 +23,7 @@ struct Pass {
   Graph (*run)(Graph);
   bool optional;             ///< an optimisation: -O0 and --opt-bisect-limit leave it out
   bool keeps_alive = false;  ///< values live longer for it: --memory=balanced and --memory=min leave it out
-  Isa needs = Isa::Generic;  ///< machines without it are better off without the pass
+  Features needs{};          ///< machines without it are better off without the pass
   Math math = Math::Strict;  ///< Default: --math=strict leaves it out
 };
 
@@ -41,7 +41,7 @@ constexpr Pass kPasses[] = {
     {"select_channels",                 select_channels,                 true, true},  // shuffles of channels move into weights; after BatchNorm, which stands between otherwise
     {"turn_flattened",                  turn_flattened,                  true},   // weights behind a flattened image take its order; their bias is theirs still
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
-    {"scale_gates",                     scale_gates,                     true, false, Isa::Avx512, Math::Default},  // weights give the exponents of SiLU's powers of two
+    {"scale_gates",                     scale_gates,                     true, false, {Feature::Avx512}, Math::Default},  // weights give the exponents of SiLU's powers of two
     {"mark_direct",                     mark_direct,                     false},  // products whose readers magnify errors at zero; after fusion, when expressions are whole
     {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs
     {"order_nodes",                     order_nodes,                     true},   // fewer bytes live at once
@@ -153,7 +153,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
   for (const Pass& pass : kPasses) {
     if (pass.optional && (options.level == 0 || (options.bisect_limit >= 0 && optional_passes++ >= options.bisect_limit))) continue;
     if (pass.math == Math::Default && options.math == Math::Strict) continue;
-    if ((pass.keeps_alive && options.memory != MemoryGoal::Speed) || !includes(result.target.isa, pass.needs)) continue;
+    if ((pass.keeps_alive && options.memory != MemoryGoal::Speed) || !result.target.features.include(pass.needs)) continue;
     graph = pass.run(std::move(graph));
     if (after(pass.name)) return result;
   }

@@ -22,12 +22,15 @@ constexpr std::string_view kHostMachine = "x86-64";
 /// Zen 4 and 5: 20 to 26 GB/s at 58 and 119 GMAC/s.
 constexpr double kAmdMemoryCost = 0.45;
 
+constexpr Features kV2{Feature::Sse41}, kV3{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c},
+    kV4{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c, Feature::Avx512};
+
 // AArch64: caches of a Cortex-A76 or a Neoverse N1, the smaller ones.
-constexpr Target kGeneric{"generic", Isa::Generic, "", 4, 32 << 10, 256 << 10, kHostMachine},
-    kX86V2{"x86-64-v2", Isa::Sse4, "x86-64-v2", 4, 32 << 10, 256 << 10, "x86-64"},
-    kX86V3{"x86-64-v3", Isa::Avx2, "x86-64-v3", 8, 32 << 10, 512 << 10, "x86-64"},
-    kX86V4{"x86-64-v4", Isa::Avx512, "x86-64-v4", 16, 32 << 10, 1 << 20, "x86-64"},
-    kAarch64{"aarch64", Isa::Neon, "armv8-a", 4, 64 << 10, 512 << 10, "aarch64"};
+constexpr Target kGeneric{"generic", {}, "", 4, 32 << 10, 256 << 10, kHostMachine},
+    kX86V2{"x86-64-v2", kV2, "x86-64-v2", 4, 32 << 10, 256 << 10, "x86-64"},
+    kX86V3{"x86-64-v3", kV3, "x86-64-v3", 8, 32 << 10, 512 << 10, "x86-64"},
+    kX86V4{"x86-64-v4", kV4, "x86-64-v4", 16, 32 << 10, 1 << 20, "x86-64"},
+    kAarch64{"aarch64", {Feature::Neon}, "armv8-a", 4, 64 << 10, 512 << 10, "aarch64"};
 
 /// kX86V4 on such a core: its set of instructions is the same, what it does fast is not.
 constexpr Target on_core(std::string_view name, Core core) {

@@ -7,29 +7,24 @@
 #include <string>
 #include <string_view>
 
+#include "targets/features.h"
+
 namespace onnxc {
-
-/// Instruction sets. Generic is plain C++, which every machine runs.
-enum class Isa { Generic, Sse4, Avx2, Avx512, Neon };
-
-/// Whether a machine of set `isa` runs what needs `needed`: of x86's sets each includes those before it.
-constexpr bool includes(Isa isa, Isa needed) {
-  return needed == Isa::Generic || needed == isa || (isa != Isa::Neon && needed != Isa::Neon && needed < isa);
-}
 
 /// Whose measurements a product's tiles are chosen by, where cores of one instruction set differ in them.
 enum class Core { Common, Zen4, Zen5 };
 
 struct Target {
   std::string_view name;
-  Isa isa = Isa::Generic;
+  Features features;
   std::string_view march;  ///< what the C++ compiler is told with -march=, empty: nothing
   int vector_floats = 1;
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10;
   std::string_view machine;    ///< of object files: x86-64 or aarch64
   int64_t l3_bytes = 8 << 20;  ///< what one core can count on of what all share
   /// As ONNXC_VECTOR_REGISTERS in the runtime.
-  int vector_registers() const { return isa == Isa::Avx512 || isa == Isa::Neon ? 32 : 16; }
+  int vector_registers() const { return has(Feature::Avx512) || has(Feature::Neon) ? 32 : 16; }
+  bool has(Feature feature) const { return features.has(feature); }
   /// Of rows or tiles that a kernel keeps between its stages; wider images are taken by bands. As much as L2 holds where time is what counts.
   int64_t workspace_bytes() const { return workspace > 0 ? workspace : l2_bytes; }
   int64_t workspace = 0;
@@ -39,16 +34,13 @@ struct Target {
   Core core = Core::Common;
   /// Whether additions of vectors go to other units than multiply-adds, so that a kernel which trades these for those gains. So they do on Zen 5 too, but it multiplies twice a cycle and
   /// stores half as often: depthwise convolutions lose there; products have not been measured, and need tiles of two vectors, as two broadcasts a cycle are all that it loads.
-  bool adds_beside_products() const { return isa == Isa::Avx512 && core == Core::Zen4; }
+  bool adds_beside_products() const { return has(Feature::Avx512) && core == Core::Zen4; }
 };
 
 /// x86-64-v2, -v3, -v4, zen4 and zen5 (v4 as these cores like it), aarch64, native (this host), generic. Empty for an unknown name.
 std::optional<Target> find_target(std::string_view name);
 /// Names for --help and error messages.
 std::span<const std::string_view> target_names();
-
-/// Kernel::mixes, as rows have it.
-inline constexpr bool kMixes = true;
 
 /// One row of the catalogue: a kernel, and what it costs.
 ///
@@ -57,18 +49,20 @@ struct Kernel {
   std::string_view name;      ///< of the row: gemm_14x32
   std::string_view header;    ///< onnxc/HEADER
   std::string_view function;  ///< in namespace onnxc, template arguments included where the row fixes them
-  Isa isa;                    ///< the least it needs
-  bool parallel;              ///< takes onnxc::Part first
-  bool fallible;              ///< gives a Status
-  double per_call, per_mac, per_byte;
-  std::string_view provenance;
-  /// Its algorithm adds values that the operator keeps apart (Winograd's, Strassen's, inner products in pairs): fewer multiplications, and errors relative to the largest of these values.
+  Features needs{};           ///< of the machine
+  bool parallel = false;      ///< takes onnxc::Part first
+  bool fallible = false;      ///< gives a Status
+  /// Its algorithm adds values that the operator keeps apart (Winograd's, Strassen's, inner products in pairs): fewer multiplications, and errors
+  /// relative to the largest of these values.
   bool mixes = false;
+  double per_call = 0, per_mac = 0, per_byte = 0;
+  std::string_view provenance;  ///< of the costs: machine and date, or `unmeasured`
 
-  /// Arithmetic and the stream of constants overlap, but for a part of the lesser (measured on Sapphire Rapids with convolutions of 256 to 512 channels).
+  /// Arithmetic and the stream of constants overlap, but for such a part of the lesser. bench/fit_costs.py reads the figure here.
+  static constexpr double kLesserShare = 0.4;
   double cost(double macs, double bytes) const {
     const double arithmetic = per_mac * macs, stream = per_byte * bytes;
-    return per_call + std::max(arithmetic, stream) + 0.4 * std::min(arithmetic, stream);
+    return per_call + std::max(arithmetic, stream) + kLesserShare * std::min(arithmetic, stream);
   }
 };
 

@@ -302,7 +302,7 @@ const std::vector<const Node*>& KernelQuery::absorbed() const {
 void KernelQuery::consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth, std::string note,
                            bool narrow) {
   const Kernel& kernel = find_kernel(row);
-  if (!includes(target().isa, kernel.isa) || (kernel.mixes && !may_mix())) return;
+  if (!target().features.include(kernel.needs) || (kernel.mixes && !may_mix())) return;
   considered_.push_back({&kernel, kernel.cost(macs, bytes * lowerer_.streaming_), growth, std::move(note), narrow, std::move(build)});
 }
 

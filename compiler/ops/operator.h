@@ -61,7 +61,7 @@ struct Operator {
   /// Where images of few channels are better left row-major: a node whose input is so, which `writes`, and whose users all `read`.
   PlanarUse (*planar)(const Graph&, const Node&, int vector_floats) = nullptr;
   /// The kernel applies an expression to each result in registers, so that elementwise consumers can be fused into the node.
-  /// The result is seen as a matrix of rows by columns: see EpilogueShape in lowering.h.
+  /// The result is seen as a matrix of rows by columns: see EpilogueShape in kernel_query.h.
   bool (*takes_epilogue)(const Graph&, const Node&) = nullptr;
 };
 

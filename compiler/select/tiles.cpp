@@ -41,16 +41,19 @@ constexpr Candidate kNeon[] = {{6, 3, 0.97, 0.97}, {8, 2, 0.95, 0.95}, {6, 2, 0.
                                {12, 1, 0.9, 0.9},  {8, 1, 0.85, 0.85}, {1, 4, 0.5, 0.5},   {2, 4, 0.7, 0.7},   {3, 4, 0.85, 0.85}};
 constexpr Candidate kNarrow[] = {{6, 2, 0.95, 0.9}, {4, 3, 0.94, 0.9}, {8, 1, 0.75, 0.6}, {1, 4, 0.5, 0.5}, {2, 4, 0.7, 0.7}};
 
+/// Vectors of eight floats, and sixteen registers of them.
+bool is_avx2(const Target& target) { return target.has(Feature::Avx2) && !target.has(Feature::Avx512); }
+
 std::span<const Candidate> candidates(const Target& target) {
-  if (target.isa == Isa::Avx512) return kAvx512;
-  if (target.isa == Isa::Avx2) return kAvx2;
-  if (target.isa == Isa::Neon) return kNeon;
+  if (target.has(Feature::Avx512)) return kAvx512;
+  if (target.has(Feature::Avx2)) return kAvx2;
+  if (target.has(Feature::Neon)) return kNeon;
   return kNarrow;
 }
 
 /// The candidate as the target's core has it.
 const Candidate& of_core(const Candidate& candidate, const Target& target) {
-  if (target.core != Core::Zen5 || target.isa != Isa::Avx512 || candidate.pairs) return candidate;
+  if (target.core != Core::Zen5 || !target.has(Feature::Avx512) || candidate.pairs) return candidate;
   for (const Candidate& c : kZen5) {
     if (c.rows == candidate.rows && c.vectors == candidate.vectors) return c;
   }
@@ -63,7 +66,7 @@ double ends_of(int rows, int vectors) { return rows * vectors > 21 ? 2.2 : 1.2; 
 /// Rows that a product of `rows` rows takes the time of.
 double rows_taken(const Target& target, const Candidate& c, int64_t rows) {
   const auto whole = static_cast<double>(rows / c.rows * c.rows), halves = static_cast<double>(padded_rows(rows, c.rows)) - whole;
-  if (target.isa != Isa::Avx2) return whole + halves;
+  if (!is_avx2(target)) return whole + halves;
   // Two multiply-adds a cycle, of four cycles each: the few of a half tile wait for one another.
   const double step = (c.rows + 1) / 2 * c.vectors / 2.0;  // cycles
   return whole + halves * std::max(1.0, 4 / step);
@@ -95,7 +98,7 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
         c.rows < 8 && c.rows < rows && nr * product.k * 4 > target.l1_bytes && !is_deep(target, product.k, nr) ? 1.15 : 1.0;
     // To start a tile and to finish it takes as long as so many steps of k; where little else is in flight, all the longer (Zen 4, k from 16 to 64).
     // And the three runs of a stem's kernel of 3x3, or more, some 12 cycles each, where two multiply-adds are one.
-    const double runs = product.short_runs && target.isa == Isa::Avx2 ? 72.0 / (c.rows * c.vectors) : 0;
+    const double runs = product.short_runs && is_avx2(target) ? 72.0 / (c.rows * c.vectors) : 0;
     const double ends =
         1 + ((c.ends > 0 ? c.ends : ends_of(c.rows, c.vectors)) + runs) / static_cast<double>(std::max<int64_t>(1, product.k));
     const double wasted = waste(rows, c) + (product.likely > 0 && !product.m.is_constant() ? waste(product.likely, c) : 0);
@@ -134,7 +137,7 @@ int64_t tiled_rows(int64_t rows, int tile_rows) {
 }
 
 WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cin, int64_t cout, bool streams) {
-  if (target.isa != Isa::Avx512) {  // blocks of many tiles are made whole numbers of the register tile's rows
+  if (!target.has(Feature::Avx512)) {  // blocks of many tiles are made whole numbers of the register tile's rows
     constexpr int64_t kWhole = 60;
     return {choose_tile(target, {.m = tiles < kWhole / 2 ? tiles : (tiles + kWhole - 1) / kWhole * kWhole, .n = cout, .k = cin}), 1};
   }

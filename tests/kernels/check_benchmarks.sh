@@ -6,5 +6,5 @@ sources=(tools/kernel_bench/*.cpp)
 missing=0
 while IFS= read -r row; do
   grep -qF "\"$row\"" "${sources[@]}" || { echo "row $row of targets/kernels has no benchmark: suite.add(\"$row\", ...) in tools/kernel_bench"; missing=1; }
-done < <(sed -nE 's/^ONNXC_KERNEL\("([^"]+)", "[^"]+", "[^"]+",.*/\1/p' targets/kernels/*.inc)
+done < <(sed -nE 's/^ONNXC_KERNEL\(\.name = "([^"]+)", \.header = "[^"]+", \.function = "[^"]+".*/\1/p' targets/kernels/*.inc)
 exit $missing

@@ -51,7 +51,7 @@ std::optional<StemWinograd> plan_stem_winograd(const KernelQuery& l, const Stem&
                      c.window.strides[1] <= kMostStride / stem.pixel();
   const bool known = pad.is_constant() && pad.value() >= 0 && pad.value() <= kMostPad && ConvCall::likely(c.ow) > 0;
   // Its tiles need 32 registers, and each multiply-add a broadcast of its own, which costs nothing in AVX-512.
-  if (l.target().isa != Isa::Avx512 || !plain || !known) return std::nullopt;
+  if (!l.target().has(Feature::Avx512) || !plain || !known) return std::nullopt;
   std::optional<StemWinograd> best;
   for (const Form& form : kForms) {
     if (c.kh < form.taps) continue;

@@ -25,8 +25,8 @@ constexpr Candidate kNeon[] = {{6, 3, 0.97}, {8, 2, 0.95}, {5, 4, 0.95}, {4, 4, 
 constexpr Candidate kNarrow[] = {{6, 2, 0.97}, {5, 2, 0.965}, {4, 2, 0.93}, {4, 3, 0.96}};
 
 std::span<const Candidate> candidates(const Target& target) {
-  if (target.isa == Isa::Avx512) return target.core == Core::Zen5 ? kZen5 : kAvx512;
-  if (target.isa == Isa::Neon) return kNeon;
+  if (target.has(Feature::Avx512)) return target.core == Core::Zen5 ? kZen5 : kAvx512;
+  if (target.has(Feature::Neon)) return kNeon;
   return kNarrow;
 }
 

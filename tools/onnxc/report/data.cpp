@@ -41,7 +41,7 @@ ordered_json describe_options(const CompileOptions& options) {
 ordered_json describe_roofline(const Target& target) {
   const Kernel *arithmetic = nullptr, *stream = nullptr;
   for (const Kernel& row : all_kernels()) {
-    if (!includes(target.isa, row.isa)) continue;
+    if (!target.features.include(row.needs)) continue;
     if (row.per_mac > 0 && (arithmetic == nullptr || row.per_mac < arithmetic->per_mac)) arithmetic = &row;
     if (row.per_mac > 0 && row.per_byte > 0 && (stream == nullptr || row.per_byte < stream->per_byte)) stream = &row;
   }

@@ -1,0 +1,28 @@
+// What processors can do beyond plain C++, as sets: kernels need some features, a target has some.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+
+namespace onnxc {
+
+/// x86: SSE4.1, AVX2, its multiply-adds, its conversions of f16, AVX-512 (F, BW, DQ, VL). ARM: Neon, as every AArch64 has it.
+enum class Feature : uint8_t { Sse41, Avx2, Fma, F16c, Avx512, Neon };
+
+class Features {
+ public:
+  constexpr Features() = default;
+  constexpr Features(std::initializer_list<Feature> list) {
+    for (const Feature feature : list) bits_ |= bit(feature);
+  }
+  constexpr bool has(Feature feature) const { return (bits_ & bit(feature)) != 0; }
+  /// Whether all of `needed` are among these.
+  constexpr bool include(Features needed) const { return (needed.bits_ & ~bits_) == 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  friend constexpr bool operator==(Features, Features) = default;
+
+ private:
+  static constexpr uint32_t bit(Feature feature) { return uint32_t{1} << static_cast<unsigned>(feature); }
+  uint32_t bits_ = 0;
+};
+
+}  // namespace onnxc

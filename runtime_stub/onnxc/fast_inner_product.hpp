@@ -23,24 +23,15 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// How k steps are divided into chunks, and those into groups: the contract's numbers. Kernels keep loops of their own over them, since g++ makes slower ones
-/// of a shared function.
-struct StepGroups {
-  static constexpr int64_t kChunk = contract::inner_product_chunk(Vec::width);
-  int64_t pairs, singles;
-
-  /// Those of a chunk of so many steps.
-  constexpr explicit StepGroups(int64_t steps) : pairs((steps + 1) / 3), singles(steps - 2 * pairs) {}
-  /// Floats of a row of k steps.
-  static constexpr int64_t row(int64_t k) { return (k + kChunk - 1) / kChunk * kChunk; }
-};
-
 /// Floats of scratch memory that a part needs for blocks of so many rows.
 constexpr int64_t fast_inner_product_scratch(int64_t k, int64_t block) {
   return contract::fast_inner_product_scratch(k, block, Vec::width);
 }
 
 namespace detail {
+
+/// Steps of k that are divided into pairs and single ones.
+constexpr int64_t kStepChunk = contract::inner_product_chunk(Vec::width);
 
 /// A block's rows as tiles read them: x', -sum(x0 x1) / s and 1 / s of each, 0 for zeros. One that takes multiply-adds alone has a negative `unscale`.
 struct PreparedRows {
@@ -76,9 +67,9 @@ ONNXC_INLINE void copy_rows(const float* const (&from)[4], const float* d, int64
     }
   };
   int64_t at = 0;
-  for (; at + StepGroups::kChunk <= k; at += StepGroups::kChunk)
+  for (; at + kStepChunk <= k; at += kStepChunk)
     chunk(at, Vec::width, [](const float* p, int64_t) ONNXC_INLINE_LAMBDA { return Vec::load(p); });
-  if (at < k) chunk(at, StepGroups(k - at).pairs, [](const float* p, int64_t n) ONNXC_INLINE_LAMBDA { return Vec::load(p, n); });
+  if (at < k) chunk(at, contract::StepGroups(k - at).pairs, [](const float* p, int64_t n) ONNXC_INLINE_LAMBDA { return Vec::load(p, n); });
   float found[8];
   sum_lanes(totals, found);
   ONNXC_UNROLL for (int i = 0; i < 4; ++i) to.unscale[row + i] = found[i], to.sums[row + i] = found[4 + i];
@@ -110,7 +101,7 @@ ONNXC_INLINE bool scale_rows(int64_t k, const PreparedRows& rows, int64_t count,
     rows.unscale[i] = usable ? __builtin_bit_cast(float, (127 + exponent) << 23) : plain ? -1 : 0;
     rows.sums[i] = usable ? -rows.sums[i] * s : 0;
     all = all && !plain;
-    for (int64_t j = 0; j < StepGroups::row(k); j += Vec::width) (Vec::load(x + j) * Vec::all(s)).store(x + j);
+    for (int64_t j = 0; j < contract::prepared_row(k, Vec::width); j += Vec::width) (Vec::load(x + j) * Vec::all(s)).store(x + j);
   }
   return all;
 }
@@ -142,8 +133,8 @@ struct InnerProductTile : Tile<MR, 1> {
 
     const Vec constant = Vec::load(b + k * Vec::width);
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][0] = constant;
-    for (int64_t left = k; left > 0; left -= StepGroups::kChunk) {
-      const StepGroups steps(left < StepGroups::kChunk ? left : StepGroups::kChunk);
+    for (int64_t left = k; left > 0; left -= kStepChunk) {
+      const contract::StepGroups steps(left < kStepChunk ? left : kStepChunk);
       const int64_t groups = steps.pairs < steps.singles ? steps.pairs : steps.singles;
       for (int64_t g = groups; g > 0; --g) {
         ahead.fetch();
@@ -154,7 +145,7 @@ struct InnerProductTile : Tile<MR, 1> {
       }
       if (steps.pairs > groups) pair();
       if (steps.singles > groups) single();
-      advance(StepGroups::kChunk - groups);
+      advance(kStepChunk - groups);
     }
   }
 
@@ -165,24 +156,11 @@ struct InnerProductTile : Tile<MR, 1> {
   }
 };
 
-/// step(0, i), step(1, i) and step(2, i) for the steps of w1, w0 and w2, in the order of a panel's rows.
-template <class Step>
-ONNXC_INLINE void for_each_step(int64_t k, const Step& step) {
-  for (int64_t from = 0; from < k; from += StepGroups::kChunk) {
-    const StepGroups steps(k - from < StepGroups::kChunk ? k - from : StepGroups::kChunk);
-    const int64_t groups = steps.pairs < steps.singles ? steps.pairs : steps.singles, second = from + steps.pairs,
-                  third = second + steps.pairs;
-    for (int64_t g = 0; g < groups; ++g) step(0, second + g), step(1, from + g), step(2, third + g);
-    if (steps.pairs > groups) step(0, second + groups), step(1, from + groups);
-    if (steps.singles > groups) step(2, third + groups);
-  }
-}
-
 /// A row of a by a panel, from the bias on, by multiply-adds of x and w, as gemm has it.
 inline Vec multiply_plainly(const float* x, const float* d, int64_t k, const float* b, const float* bias) {
   const Vec columns = Vec::load(b + (k + 1) * Vec::width);
   Vec sum = Vec::load(bias);
-  for_each_step(k, [&](int, int64_t i) ONNXC_INLINE_LAMBDA {
+  contract::for_each_step(k, Vec::width, [&](int, int64_t i) ONNXC_INLINE_LAMBDA {
     sum = fma(Vec::all(x[i]), Vec::load(b) * (columns * Vec::all(d[i])), sum);
     b += Vec::width;
   });

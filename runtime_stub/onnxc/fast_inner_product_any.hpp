@@ -23,7 +23,7 @@ ONNXC_INLINE void multiply_row(const float* x, const float* d, const float* b, f
   Vec sums[3][NP];
   ONNXC_UNROLL for (Vec(&chain)[NP] : sums) { ONNXC_UNROLL for (Vec& sum : chain) sum = Vec::all(0.0f); }
   const float* w = b;
-  for_each_step(p.k, [&](int chain, int64_t i) ONNXC_INLINE_LAMBDA {
+  contract::for_each_step(p.k, Vec::width, [&](int chain, int64_t i) ONNXC_INLINE_LAMBDA {
     const Vec value = Vec::all(x[i] * d[i]);
     ONNXC_UNROLL for (int j = 0; j < NP; ++j) sums[chain][j] = fma(value, Vec::load(w + j * panel), sums[chain][j]);
     w += Vec::width;

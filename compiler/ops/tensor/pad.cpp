@@ -67,7 +67,7 @@ Moves move_pad(const Operands& operands) {
     box.from.push_back(max(0, Dim(0) - pads.before[k]));
     // What is cropped behind may reach into what is padded before.
     const Dim before = max(0, pads.before[k]);
-    box.to.push_back(pads.after[k].min_value() < 0 && k < operands.out[0].size() ? min(before, operands.out[0][k]) : before);
+    box.to.push_back(pads.after[k].min_value() < 0 ? min(before, operands.out[0][k]) : before);
     box.axes[k].extent = max(0, box.axes[k].extent + min(0, pads.before[k]) + min(0, pads.after[k]));
     extents.push_back(box.axes[k].extent);
   }

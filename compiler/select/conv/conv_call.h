@@ -25,25 +25,49 @@ inline std::vector<std::pair<std::string, Arg>> depth_params(const WindowAxis& z
           {"pad_front", dim_arg(z.pad_begin)}};
 }
 
-/// What all kernels of this family are told. `window`: over rows and columns; `depth`: that of volumes, where it is not plain.
+/// What kernels are told of a convolution or a transposed one that slides `over` x or y.
+inline std::vector<std::pair<std::string, Arg>> conv_params(const Sliding& over, int64_t cin, int64_t cout, int64_t group, const View& x,
+                                                            const View& y) {
+  std::vector<std::pair<std::string, Arg>> list{{"n", dim_arg(over.n)},
+                                                {"h", dim_arg(over.y.in)},
+                                                {"w", dim_arg(over.x.in)},
+                                                {"cin", dim_arg(cin)},
+                                                {"oh", dim_arg(over.y.out)},
+                                                {"ow", dim_arg(over.x.out)},
+                                                {"cout", dim_arg(cout)},
+                                                {"kh", dim_arg(over.y.kernel)},
+                                                {"kw", dim_arg(over.x.kernel)},
+                                                {"stride_y", dim_arg(over.y.stride)},
+                                                {"stride_x", dim_arg(over.x.stride)},
+                                                {"dilation_y", dim_arg(over.y.dilation)},
+                                                {"dilation_x", dim_arg(over.x.dilation)},
+                                                {"pad_top", dim_arg(over.y.pad_begin)},
+                                                {"pad_left", dim_arg(over.x.pad_begin)},
+                                                {"group", dim_arg(group)},
+                                                {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                                                {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+  if (over.is_deep()) std::ranges::move(depth_params(over.z), std::back_inserter(list));
+  return list;
+}
+
+/// A Conv as its kernels see it. `window`: that of `over`, rows and columns alone.
 struct ConvCall {
+  Sliding over;
   Window window;
-  WindowAxis depth;
   Dim n, h, w, oh, ow, pixels;
   int64_t cin, cout, group, kh, kw;
   double likely_pixels = 0, macs = 0;
 
   explicit ConvCall(KernelQuery& l) {
     const Extents &x = l.extents(0), &weights = l.extents(1);
-    const Sliding s = sliding(conv_window(l.node(), x, weights), x, l.output_type(0).extents);
-    window = s.plane();
-    depth = s.z;
-    n = s.n;
-    h = s.y.in;
-    w = s.x.in;
-    oh = s.y.out;
-    ow = s.x.out;
-    pixels = n * depth.out * oh * ow;
+    over = sliding(conv_window(l.node(), x, weights), x, l.output_type(0).extents);
+    window = over.plane();
+    n = over.n;
+    h = over.y.in;
+    w = over.x.in;
+    oh = over.y.out;
+    ow = over.x.out;
+    pixels = n * over.z.out * oh * ow;
     group = l.node().integer("group", 1);
     cout = weights[0].value();
     cin = weights[1].value() * group;
@@ -52,11 +76,11 @@ struct ConvCall {
     likely_pixels = static_cast<double>(likely_slices() * likely(oh) * likely(ow));
     macs = likely_pixels * static_cast<double>(cout * (cin / group) * taps());
   }
-  bool is_deep() const { return !depth.is_plain(); }
-  int64_t kd() const { return depth.kernel.value(); }
+  bool is_deep() const { return over.is_deep(); }
+  int64_t kd() const { return over.z.kernel.value(); }
   int64_t taps() const { return kd() * kh * kw; }
   /// Images, or slices of volumes.
-  int64_t likely_slices() const { return (n.is_constant() ? n.value() : 1) * likely(depth.out); }
+  int64_t likely_slices() const { return (n.is_constant() ? n.value() : 1) * likely(over.z.out); }
   /// An extent for costs: of one that is not known, what an image is likely to have.
   static int64_t likely(Dim d) { return d.is_constant() ? d.value() : std::min<int64_t>(64, d.max_value()); }
   /// Pixels of one image, 0 where that is not known.
@@ -79,25 +103,7 @@ struct ConvCall {
     return window.pads_begin[0] == Dim(0) && window.pads_begin[1] == Dim(0) && window.pads_end[0] == Dim(0) && window.pads_end[1] == Dim(0);
   }
   std::vector<std::pair<std::string, Arg>> params(const View& x, const View& y, std::optional<PointerArg> bias) const {
-    std::vector<std::pair<std::string, Arg>> list{{"n", dim_arg(n)},
-                                                  {"h", dim_arg(h)},
-                                                  {"w", dim_arg(w)},
-                                                  {"cin", dim_arg(cin)},
-                                                  {"oh", dim_arg(oh)},
-                                                  {"ow", dim_arg(ow)},
-                                                  {"cout", dim_arg(cout)},
-                                                  {"kh", dim_arg(kh)},
-                                                  {"kw", dim_arg(kw)},
-                                                  {"stride_y", dim_arg(window.strides[0])},
-                                                  {"stride_x", dim_arg(window.strides[1])},
-                                                  {"dilation_y", dim_arg(window.dilations[0])},
-                                                  {"dilation_x", dim_arg(window.dilations[1])},
-                                                  {"pad_top", dim_arg(window.pads_begin[0])},
-                                                  {"pad_left", dim_arg(window.pads_begin[1])},
-                                                  {"group", dim_arg(group)},
-                                                  {"x_pixel", dim_arg(x.layout.pixel_stride)},
-                                                  {"y_pixel", dim_arg(y.layout.pixel_stride)}};
-    if (is_deep()) std::ranges::move(depth_params(depth), std::back_inserter(list));
+    std::vector<std::pair<std::string, Arg>> list = conv_params(over, cin, cout, group, x, y);
     if (bias) list.emplace_back("bias", *bias);
     return list;
   }

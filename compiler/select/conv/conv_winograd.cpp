@@ -170,7 +170,7 @@ std::vector<Form> line_forms(int64_t length, bool pieces) {
 }  // namespace
 
 void consider_winograd(KernelQuery& l, const ConvCall& c) {
-  if (c.group != 1 || c.depth.stride != 1 || c.cin < 8 || c.cout < 8) return;
+  if (c.group != 1 || c.over.z.stride != 1 || c.cin < 8 || c.cout < 8) return;
   const std::vector<int64_t>&strides = c.window.strides, &dilations = c.window.dilations;
   if (strides[0] != strides[1] || dilations[0] != 1 || dilations[1] != 1) return;
   const auto consider = [&](const Form& form) {

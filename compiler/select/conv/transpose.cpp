@@ -24,25 +24,7 @@ void lower_fast_conv_transpose(KernelQuery& l) {
   const PointerArg weights =
       narrow ? l.weights(name, ElementType::F32, pack::narrow(taps, shape, lanes, true))
              : l.weights(name, {taps, pack::conv_size(shape), [taps, shape] { return pack::conv_transpose(taps, shape); }});
-  std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(n)},
-                                                  {"h", dim_arg(h)},
-                                                  {"w", dim_arg(w)},
-                                                  {"cin", dim_arg(cin)},
-                                                  {"oh", dim_arg(oh)},
-                                                  {"ow", dim_arg(ow)},
-                                                  {"cout", dim_arg(cout)},
-                                                  {"kh", dim_arg(kh)},
-                                                  {"kw", dim_arg(kw)},
-                                                  {"stride_y", dim_arg(window.strides[0])},
-                                                  {"stride_x", dim_arg(window.strides[1])},
-                                                  {"dilation_y", dim_arg(window.dilations[0])},
-                                                  {"dilation_x", dim_arg(window.dilations[1])},
-                                                  {"pad_top", dim_arg(window.pads_begin[0])},
-                                                  {"pad_left", dim_arg(window.pads_begin[1])},
-                                                  {"group", dim_arg(group)},
-                                                  {"x_pixel", dim_arg(x.layout.pixel_stride)},
-                                                  {"y_pixel", dim_arg(y.layout.pixel_stride)}};
-  if (s.is_deep()) std::ranges::move(depth_params(s.z), std::back_inserter(params));
+  auto params = conv_params(s, cin, cout, group, x, y);
   if (l.has(2))
     params.emplace_back("bias",
                         l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape)));

@@ -25,44 +25,41 @@ Functions functions_of(const onnx::ModelProto& model) {
   return functions;
 }
 
-void check_calls(const Nodes& nodes, const Functions& functions) {
+/// Of regions, too.
+template <class Visit>
+void for_each_node(const Nodes& nodes, const Visit& visit) {
   for (const auto& node : nodes) {
-    if (const auto f = functions.find(callee_of(node)); f != functions.end()) {
-      const auto check = [&](int given, int stated, const char* what) {
-        if (given > stated)
-          throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(node), node.op_type(),
-                                                                   fmt::format("has {} {}, its function {}", given, what, stated)}});
-      };
-      check(node.input_size(), f->second->input_size(), "inputs");
-      check(node.output_size(), f->second->output_size(), "outputs");
-    }
+    visit(node);
     for (const auto& a : node.attribute()) {
-      if (a.has_g()) check_calls(a.g().node(), functions);
-      for (const auto& g : a.graphs()) check_calls(g.node(), functions);
+      if (a.has_g()) for_each_node(a.g().node(), visit);
+      for (const auto& g : a.graphs()) for_each_node(g.node(), visit);
     }
   }
 }
 
-/// As the file has them, those of regions included.
-int64_t nodes_written(const Nodes& nodes) {
-  int64_t count = nodes.size();
-  for (const auto& node : nodes) {
-    for (const auto& a : node.attribute()) {
-      if (a.has_g()) count += nodes_written(a.g().node());
-      for (const auto& g : a.graphs()) count += nodes_written(g.node());
-    }
-  }
-  return count;
+void check_calls(const Nodes& nodes, const Functions& functions) {
+  for_each_node(nodes, [&](const onnx::NodeProto& node) {
+    const auto f = functions.find(callee_of(node));
+    if (f == functions.end()) return;
+    const auto check = [&](int given, int stated, const char* what) {
+      if (given > stated)
+        throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{node_name(node), node.op_type(),
+                                                                 fmt::format("has {} {}, its function {}", given, what, stated)}});
+    };
+    check(node.input_size(), f->second->input_size(), "inputs");
+    check(node.output_size(), f->second->output_size(), "outputs");
+  });
 }
 
 /// Nodes that the functions would become, counted before anything is inlined: 2^k functions must eat neither memory nor time.
-void check_growth(const onnx::ModelProto& model) {
+void check_growth(const onnx::ModelProto& model, const Functions& functions) {
   constexpr int64_t kLeast = 40'000, kMost = 2'000'000, kGrowth = 100;
-  int64_t written = nodes_written(model.graph().node());
-  for (const auto& f : model.functions()) written += nodes_written(f.node());
+  int64_t written = 0;
+  const auto count_one = [&](const onnx::NodeProto&) { ++written; };
+  for_each_node(model.graph().node(), count_one);
+  for (const auto& f : model.functions()) for_each_node(f.node(), count_one);
   const int64_t most_nodes = std::clamp(kGrowth * written, kLeast, kMost);
   constexpr std::size_t kMostOpen = 100;  // as many as ONNX's inliner takes
-  const Functions functions = functions_of(model);
   std::map<std::string, int64_t> sizes;
   std::set<std::string> open;  // functions whose bodies are being counted
   std::function<int64_t(const Nodes&)> count_nodes;
@@ -104,15 +101,7 @@ void check_functions(const onnx::ModelProto& model) {
     check_calls(f.node(), functions);
   }
   check_calls(model.graph().node(), functions);
-  check_growth(model);
-}
-
-std::string reason_of(const std::exception& error) {
-  std::string text = error.what();
-  std::ranges::replace(text, '\n', ' ');
-  // "/folder/of/its/build/file.cc:224: function: what"
-  const std::size_t place = text.starts_with('/') ? text.find(": ") : std::string::npos;
-  return place == std::string::npos ? text : text.substr(place + 2);
+  check_growth(model, functions);
 }
 
 }  // namespace onnxc

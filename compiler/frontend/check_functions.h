@@ -1,8 +1,5 @@
 // Functions of a model, before they are inlined.
 #pragma once
-#include <exception>
-#include <string>
-
 namespace onnx {
 class ModelProto;
 }
@@ -12,8 +9,5 @@ namespace onnxc {
 /// Throws where a call does not fit its function, where a function imports an opset that does not exist, where functions call themselves, and where they would
 /// become too many nodes.
 void check_functions(const onnx::ModelProto& model);
-
-/// What ONNX's library says is wrong, without the place in its own source.
-std::string reason_of(const std::exception& error);
 
 }  // namespace onnxc

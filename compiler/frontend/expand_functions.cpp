@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "compiler/frontend/check_functions.h"
 #include "compiler/frontend/function_precision.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/support/error.h"

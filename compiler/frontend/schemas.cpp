@@ -61,6 +61,15 @@ std::string node_name(const onnx::NodeProto& node) {
 
 std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
+std::string reason_of(const std::exception& error) {
+  std::string text = error.what();
+  std::ranges::replace(text, '\n', ' ');
+  while (text.ends_with(' ')) text.pop_back();
+  // "/folder/of/its/build/file.cc:224: function: what"
+  const std::size_t place = text.starts_with('/') ? text.find(": ") : std::string::npos;
+  return place == std::string::npos ? text : text.substr(place + 2);
+}
+
 void check_opset(const std::string& domain, int64_t version, const std::string& who) {
   constexpr int64_t kNewest = 28, kNewestMl = 5;
   const std::string own = normal_domain(domain), shown = own.empty() ? "ai.onnx" : own;
@@ -102,10 +111,7 @@ void Schemas::verify(const onnx::NodeProto& node) const {
   try {
     schema->Verify(node);
   } catch (const std::exception& e) {
-    std::string what = e.what();
-    for (char& c : what) c = c == '\n' ? ' ' : c;
-    while (what.ends_with(' ')) what.pop_back();
-    refuse(node, fmt::format("is not as opset {} has it: {}", schema->SinceVersion(), what));
+    refuse(node, fmt::format("is not as opset {} has it: {}", schema->SinceVersion(), reason_of(e)));
   }
 }
 

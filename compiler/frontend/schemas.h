@@ -1,5 +1,6 @@
 // What the opsets that a model imports state of its operators.
 #pragma once
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -53,6 +54,8 @@ Type kind_of(const onnx::TypeProto& proto);
 std::string node_name(const onnx::NodeProto& node);
 /// `ai.onnx` and the empty name are one domain.
 std::string normal_domain(const std::string& domain);
+/// What ONNX's library says is wrong, in one line and without the place in its own source.
+std::string reason_of(const std::exception& error);
 /// Throws where the domain has no such opset, or onnxc does not know it yet; `who` begins the message.
 void check_opset(const std::string& domain, int64_t version, const std::string& who = {});
 

@@ -97,7 +97,8 @@ ONNXC_INLINE Vec widen(const int8_t* p) {
   else
     return to_float({x86::widen_bytes(
         (x86::Bytes)detail::Words{detail::load_raw<detail::Word>(p)})});  // a copy into half a register goes through memory
-#else                                                                     // in two steps: g++ 12 takes one apart
+#else
+  // In two steps: GCC converts such vectors element by element in one.
   const auto halves = __builtin_convertvector(detail::load_raw<detail::Bytes>(p), detail::SignedHalves);
   return to_float({__builtin_convertvector(halves, IntVec::Raw)});
 #endif

@@ -33,7 +33,8 @@ ONNXC_INLINE void copy_runs_of(T* to, int64_t to_pitch, const T* from, int64_t f
   for (int64_t i = 0; i < runs; ++i) std::memcpy(to + i * to_pitch, from + i * from_pitch, bytes);
 }
 
-/// `runs` runs of `count` elements, evenly spaced. The shortest, of which there are most, by their size: 4420 x 2 floats 7.3 us without, 1.4 so (Zen 4).
+/// `runs` runs of `count` elements, evenly spaced. The shortest, of which there are most, are copied by their size,
+/// which the compiler knows: a call for each would take most of the time.
 template <class T>
 ONNXC_INLINE void copy_runs(T* to, int64_t to_pitch, const T* from, int64_t from_pitch, int64_t count, int64_t runs) {
   switch (static_cast<std::size_t>(count) * sizeof(T)) {

@@ -13,8 +13,7 @@
 //   anywhere     60    83     86    95    95   101    92
 //
 // kPairs: the last vector holds columns for half a vector, in two lanes each: one sums the even steps of k, the other the odd ones, and b and a come for two steps at
-// a time. So 24 columns take three multiply-adds for two steps instead of four: 3136 x 24 x 144 259 us before, 196 so; 784 x 40 x 240 168 and 141 (Zen 4). k is even
-// then, and b packed as pack::pairs has it: NV - 1 vectors of a step, as many of the next, one of both.
+// a time. So 24 columns take three multiply-adds for two steps instead of four. k is even then, and b packed as pack::pairs has it: NV - 1 vectors of a step, as many of the next, one of both.
 //
 // Where a multiply-add can take its factor from a lane (kHasLaneFma), Vec::width steps share one vector of each row: MR / Vec::width + NV loads a step.
 #pragma once

@@ -22,7 +22,12 @@ import subprocess
 import sys
 import tempfile
 
-TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|(?:(?:onnxc|std)::)?[A-Za-z_]\w*|\s+|.', re.S)
+# Comments, strings, members of the runtime's structs as an initialiser names them, names, white space, and any other character.
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\.\s*[A-Za-z_]\w*(?=\s*=[^=])|(?:(?:onnxc|std)::)?[A-Za-z_]\w*|\s+|.', re.S)
+# Names that are not a unit's own: the language's, and macros.
+NOT_OWN = set("""alignas auto bool break case char const constexpr continue default do double else enum extern false float for if inline int long namespace nullptr
+operator return short signed sizeof static static_assert static_cast struct switch template this true typename union unsigned using void while noexcept include
+define pragma endif ifdef ifndef error""".split())
 
 
 def without_names(text):
@@ -31,7 +36,7 @@ def without_names(text):
     for token in TOKEN.findall(text):
         if token.isspace() or token.startswith(("//", "/*")):
             continue
-        if re.match(r"[A-Za-z_]", token) and not token.startswith(("onnxc::", "std::")):
+        if re.match(r"[A-Za-z_]", token) and token not in NOT_OWN and not token.startswith(("onnxc::", "std::", "ONNXC_")):
             token = f"v{numbers.setdefault(token, len(numbers))}"
         lines.append(token)
     return "\n".join(lines)

@@ -49,10 +49,11 @@ std::vector<std::pair<std::string, Arg>> stem_params(KernelQuery& l, const Stem&
   ConvCall c = stem.call;
   const auto bias = conv_bias(l, {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = stem.tile.nr});
   if (stem.joined) {
-    c.w *= c.cin;
-    c.kw *= c.cin;
-    c.window.strides[1] *= c.cin;
-    c.window.pads_begin[1] *= c.cin;
+    WindowAxis& x_axis = c.over.x;
+    x_axis.in *= c.cin;
+    x_axis.kernel *= c.cin;
+    x_axis.stride *= c.cin;
+    x_axis.pad_begin *= c.cin;
     c.cin = 1;
   }
   return c.params(x, y, bias);

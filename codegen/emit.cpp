@@ -39,7 +39,7 @@ void check_symbols(const Program& program) {
     for (Dim d : program[id].extents) d.collect_symbols(bound);
   }
   for_each_step(program.steps, [&](const Step& s, int) {
-    for (Dim d : s.binds) d.collect_symbols(bound);
+    for (Dim d : symbols_bound(s)) d.collect_symbols(bound);
   });
   for (const Buffer& b : program.buffers) {
     b.bytes.collect_symbols(used);
@@ -84,11 +84,7 @@ class Emitter {
     for (std::size_t i = 0; i < interface_.outputs.size(); ++i) {
       const Buffer& b = variant[variant.outputs[i]];
       if (!interface_.outputs[i].bounded || std::ranges::any_of(b.extents, [](Dim d) { return d.depends_on_run(); })) continue;
-      Step step;
-      step.kind = Step::Kind::Shape;
-      step.buffer = variant.outputs[i];
-      step.values = b.extents;
-      variant.steps.push_back(std::move(step));
+      variant.steps.push_back({StoreShape{variant.outputs[i], b.extents}});
     }
   }
 
@@ -273,9 +269,7 @@ class Emitter {
   Text source(Unit& unit) {
     std::set<std::string> headers{"base.hpp"};
     for_each_program([&](const Program& program) {
-      for_each_step(program.steps, [&](const Step& s, int) {
-        if (!s.header.empty()) headers.insert(s.header);
-      });
+      for_each_call(program.steps, [&](const Call& call, int) { headers.insert(call.header); });
       if (!program.exprs.empty()) headers.insert("fn.hpp");
       if (program.uses_heap) headers.insert("heap.hpp");
     });

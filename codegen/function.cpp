@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/cpp_dialect.h"
 #include "codegen/steps.h"
 
 namespace onnxc {
@@ -17,7 +18,7 @@ FunctionText::FunctionText(const Program& program, const Interface& interface, b
   for (std::size_t i = 0; i < program_.exprs.size(); ++i) locals_.add(fmt::format("E{}", i));
   for (const Weights& w : program_.weights) locals_.add(w.name);
   for_each_step(program_.steps, [&](const Step& s, int) {
-    for (Dim d : s.binds) {
+    for (Dim d : symbols_bound(s)) {
       auto& name = symbol_names_[d.name()];
       if (name.empty()) name = locals_.add(d.name(), "n");
     }
@@ -32,7 +33,8 @@ std::string FunctionText::print(const WeightsText& weights) {
                       interface_.dynamic() ? "const Dims& dims, " : "", program_.uses_heap ? ", onnxc::Heap heap" : "",
                       threads_ ? ", onnxc::Threads threads" : "");
   text += buffers(weights);
-  StepsText steps{program_, symbol_names_, buffer_names_, threads_, profile_, {}};
+  const CppDialect dialect(program_, symbol_names_, buffer_names_);
+  StepsText steps{program_, dialect, symbol_names_, buffer_names_, threads_, profile_, {}};
   for (std::size_t i = 0; i < interface_.outputs.size(); ++i)
     steps.shape_pointers[program_.outputs[i]] = "out." + interface_.outputs[i].name + "_shape";
   const std::string body = steps.print();

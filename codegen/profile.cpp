@@ -11,9 +11,9 @@ namespace onnxc {
 
 void Profile::add(const Program& program, const std::string& variant) {
   for_each_step(program.steps, [&](const Step& step, int number) {
-    if (step.kind != Step::Kind::Call) return;
+    if (step.call() == nullptr) return;
     index_[&step] = steps_.size();
-    steps_.push_back({&step, number + 1, threads_ > 1 && worth_sharing(step) ? shared_++ : -1, variant});
+    steps_.push_back({&step, number + 1, threads_ > 1 && worth_sharing(*step.call()) ? shared_++ : -1, variant});
   });
 }
 
@@ -25,7 +25,7 @@ std::string Profile::statement(const Step& step, const std::string& call, const 
         "}}); }});",
         at, threads, lambda, steps_[at].parts, call);
   }
-  if (step.fallible)
+  if (step.call()->fallible)
     return fmt::format("if (const auto status = onnxc::timed(counters[{}], [&] {{ return {}; }})) return status;", at, call);
   return fmt::format("onnxc::timed(counters[{}], [&]{}{{ {}; }});", at, lambda.empty() ? " " : "() " + lambda, call);
 }

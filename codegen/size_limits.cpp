@@ -204,12 +204,13 @@ void need_all(Collection& sizes, const Program& program, bool threads) {
     sizes.need(r.b);
   }
   for_each_step(program.steps, [&](const Step& step, int) {
-    for (const Arg& arg : step.args) need_arg(sizes, program, arg);
-    for (Dim d : step.values) sizes.need(d);
-    if (step.condition.buffer >= 0) need_pointer(sizes, step.condition);
-    if (!threads || !worth_sharing(step)) return;
-    sizes.need(step.macs, kMostSum);
-    sizes.need(step.bytes, kMostSum);
+    for (Dim d : sizes_of(step)) sizes.need(d);
+    const Call* const call = step.call();
+    if (call == nullptr) return for_each_pointer(step, [&](const PointerArg& p) { need_pointer(sizes, p); });
+    for (const Arg& arg : call->args) need_arg(sizes, program, arg);
+    if (!threads || !worth_sharing(*call)) return;
+    sizes.need(call->macs, kMostSum);
+    sizes.need(call->bytes, kMostSum);
   });
 }
 

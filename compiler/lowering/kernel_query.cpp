@@ -127,16 +127,11 @@ void KernelQuery::out_view(int i, View view) {
 bool KernelQuery::is_defined(int output) const { return !lowerer_.scope_->places[static_cast<std::size_t>(node_.output(output))].empty(); }
 
 void KernelQuery::bind(PointerArg elements, DimList symbols) {
-  Step step;
-  step.kind = Step::Kind::Bind;
-  step.what = fmt::format("the elements of '{}' as extents", node_.name);
-  step.condition = elements;
-  step.binds = std::move(symbols);
-  lowerer_.emit(std::move(step));
+  lowerer_.emit(Bind{std::move(symbols), elements}, fmt::format("the elements of '{}' as extents", node_.name));
 }
 
 void KernelQuery::let(Dim symbol, Dim value) {
-  lowerer_.assign(Step::Kind::Declare, {symbol}, {value});
+  lowerer_.declare({symbol}, {value});
   if (value.min_value() >= 0) return;
   require({symbol, 0, Requirement::Kind::NotNegative, fmt::format("{} '{}'", node_.full_op(), node_.name)});
 }
@@ -333,9 +328,9 @@ void KernelQuery::build_cheapest() {
   const std::size_t first = steps.size();
   build();
   const auto step = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(first), steps.end(),
-                                 [&, row = kernel->name](const Step& s) { return s.row == row; });
+                                 [&, row = kernel->name](const Step& s) { return s.call() != nullptr && s.call()->kernel == row; });
   if (step == steps.end()) return;
-  step->cost_ns = cost;
+  step->call()->cost_ns = cost;
   if (!note.empty()) step->what += ", " + note;
 }
 
@@ -355,7 +350,7 @@ Dim bytes_moved(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-StepBuilder::StepBuilder(KernelQuery& lowering, const Kernel& kernel) : lowering_(lowering) {
+StepBuilder::StepBuilder(KernelQuery& lowering, const Kernel& kernel) : lowering_(lowering), call_(call_of(kernel)) {
   ++lowering.lowerer_.begun_;
   const Node& node = lowering.node_;
   std::string shapes;
@@ -363,96 +358,87 @@ StepBuilder::StepBuilder(KernelQuery& lowering, const Kernel& kernel) : lowering
     if (node.has_input(i) && !lowering.graph_[node.input(i)].constant)
       shapes += (shapes.empty() ? "" : ", ") + lowering.graph_[node.input(i)].type.text();
   }
-  step_ = make_call(kernel, fmt::format("{} '{}'{}: {} -> {}", node.is_map() ? "elementwise" : node.full_op(), node.name,
-                                        node.epilogue && !node.is_map() ? " + epilogue" : "", shapes,
-                                        node.has_output(0) ? lowering.graph_[node.output(0)].type.text() : ""));
+  what_ = fmt::format("{} '{}'{}: {} -> {}", node.is_map() ? "elementwise" : node.full_op(), node.name,
+                      node.epilogue && !node.is_map() ? " + epilogue" : "", shapes,
+                      node.has_output(0) ? lowering.graph_[node.output(0)].type.text() : "");
 }
 
 void StepBuilder::emit() {
-  if (step_.bytes == Dim(0)) step_.bytes = bytes_moved(lowering_.graph_, lowering_.node_);
-  const Dim operations = step_.macs + work_;
-  if (operations.is_constant() && step_.bytes.is_constant())
-    step_.cost_ns = find_kernel(step_.row).cost(static_cast<double>(operations.value()), static_cast<double>(step_.bytes.value()));
+  if (call_.bytes == Dim(0)) call_.bytes = bytes_moved(lowering_.graph_, lowering_.node_);
+  const Dim operations = call_.macs + work_;
+  if (operations.is_constant() && call_.bytes.is_constant())
+    call_.cost_ns = find_kernel(call_.kernel).cost(static_cast<double>(operations.value()), static_cast<double>(call_.bytes.value()));
   --lowering_.lowerer_.begun_;
-  lowering_.lowerer_.emit(std::move(step_));
+  lowering_.lowerer_.emit(std::move(call_), std::move(what_));
 }
 
 StepBuilder& StepBuilder::pointer(PointerArg p) {
-  step_.args.emplace_back(p);
+  call_.args.emplace_back(p);
   return *this;
 }
 StepBuilder& StepBuilder::tensor(const View& v) {
   ONNXC_CHECK(!v.layout.channels_last, "a Tensor argument is row-major");
-  step_.args.emplace_back(TensorArg{v.pointer, v.extents});
+  call_.args.emplace_back(TensorArg{v.pointer, v.extents});
   return *this;
 }
 StepBuilder& StepBuilder::optional_tensor(int input) {
   if (lowering_.has(input)) return tensor(lowering_.in(input));
-  step_.args.emplace_back(NameArg{"{}"});
+  call_.args.emplace_back(AbsentArg{});
   return *this;
 }
 StepBuilder& StepBuilder::dim(Dim value) {
-  step_.args.emplace_back(DimArg{value});
+  call_.args.emplace_back(DimArg{value});
   return *this;
 }
 StepBuilder& StepBuilder::dims(DimList values) {
-  step_.args.emplace_back(DimsArg{std::move(values)});
-  return *this;
-}
-StepBuilder& StepBuilder::name(std::string cpp_text) {
-  step_.args.emplace_back(NameArg{std::move(cpp_text)});
+  call_.args.emplace_back(DimsArg{std::move(values)});
   return *this;
 }
 StepBuilder& StepBuilder::number(double value, ElementType type) {
-  step_.args.emplace_back(NumberArg{value, type});
+  call_.args.emplace_back(NumberArg{value, type});
   return *this;
 }
 StepBuilder& StepBuilder::epilogue(EpilogueArg e) {
-  step_.args.emplace_back(std::move(e));
+  call_.args.emplace_back(std::move(e));
   return *this;
 }
 StepBuilder& StepBuilder::form(FormArg f) {
-  step_.args.emplace_back(std::move(f));
+  call_.args.emplace_back(std::move(f));
   return *this;
 }
 StepBuilder& StepBuilder::arg(Arg a) {
-  step_.args.push_back(std::move(a));
+  call_.args.push_back(std::move(a));
   return *this;
 }
 StepBuilder& StepBuilder::binds(Dim symbol) {
-  step_.binds.push_back(symbol);
-  step_.args.emplace_back(SymbolArg{symbol});
+  call_.binds.push_back(symbol);
+  call_.args.emplace_back(SymbolArg{symbol});
   return *this;
 }
 StepBuilder& StepBuilder::address(const View& v) {
-  step_.args.emplace_back(AddressArg{v.pointer.buffer});
+  call_.args.emplace_back(AddressArg{v.pointer.buffer});
   return *this;
 }
 StepBuilder& StepBuilder::heap() {
   lowering_.lowerer_.need_heap(lowering_.node_);
-  step_.args.emplace_back(NameArg{"heap"});
+  call_.args.emplace_back(UnitArg::Heap);
   return *this;
 }
-StepBuilder& StepBuilder::params(std::vector<std::pair<std::string, Arg>> members) {
-  step_.args.emplace_back(std::make_shared<ParamsArg>(ParamsArg{std::move(members)}));
+StepBuilder& StepBuilder::params(NamedArgs members) {
+  call_.args.emplace_back(std::make_shared<ParamsArg>(ParamsArg{std::move(members)}));
   return *this;
 }
-StepBuilder& StepBuilder::type(ElementType type) { return template_name(std::string(info(type).cpp_name)); }
-StepBuilder& StepBuilder::template_name(std::string cpp_text) {
-  step_.template_args.push_back({std::move(cpp_text), -1});
-  return *this;
-}
-StepBuilder& StepBuilder::expr(int number) {
-  step_.template_args.push_back({"", number});
+StepBuilder& StepBuilder::template_arg(TemplateArg a) {
+  call_.template_args.push_back(std::move(a));
   return *this;
 }
 StepBuilder& StepBuilder::specialised() {
-  step_.specialised = true;
+  call_.specialised = true;
   return *this;
 }
 
 StepBuilder& StepBuilder::macs(Dim macs) {
-  step_.macs = macs;
+  call_.macs = macs;
   return *this;
 }
 StepBuilder& StepBuilder::work(Dim operations) {
@@ -463,7 +449,7 @@ StepBuilder& StepBuilder::may_share(const View& written, const View& read) {
   // In a part of a larger buffer others live.
   const bool whole = written.pointer.offset == Dim(0) && read.pointer.offset == Dim(0);
   if (whole && same_storage(written.extents, written.layout, read.layout))
-    step_.may_share.emplace_back(written.pointer.buffer, read.pointer.buffer);
+    call_.may_share.emplace_back(written.pointer.buffer, read.pointer.buffer);
   return *this;
 }
 

@@ -12,15 +12,22 @@
 
 namespace onnxc {
 
-Step make_call(const Kernel& kernel, std::string what) {
-  Step step;
-  step.header = kernel.header;
-  step.function = kernel.function;
-  step.parallel = kernel.parallel;
-  step.fallible = kernel.fallible;
-  step.row = kernel.name;
-  step.what = std::move(what);
-  return step;
+namespace {
+
+std::string names_of(const DimList& symbols) {
+  std::string names;
+  for (Dim s : symbols) names += (names.empty() ? "" : ", ") + s.name();
+  return names;
+}
+
+}  // namespace
+
+Call call_of(const Kernel& kernel) {
+  return {.kernel = std::string(kernel.name),
+          .header = std::string(kernel.header),
+          .function = std::string(kernel.function),
+          .parallel = kernel.parallel,
+          .fallible = kernel.fallible};
 }
 
 int Lowerer::add_expr(const Expr& expr) {
@@ -33,20 +40,21 @@ int Lowerer::add_expr(const Expr& expr) {
   return it->second;
 }
 
-void Lowerer::emit(Step step) {
-  for (Dim symbol : step.binds) bound_.insert(symbol.name());
-  step.value = value_;
-  steps_->push_back(std::move(step));
+void Lowerer::emit(decltype(Step::action) action, std::string what) {
+  const Step& step = steps_->emplace_back(std::move(action), std::move(what), value_);
+  for (Dim symbol : symbols_bound(step)) bound_.insert(symbol.name());
 }
 
-void Lowerer::assign(Step::Kind kind, DimList symbols, DimList values) {
+void Lowerer::declare(DimList symbols, DimList values) {
   if (symbols.empty()) return;
-  Step step;
-  step.kind = kind;
-  for (Dim s : symbols) step.what += (step.what.empty() ? "" : ", ") + s.name();
-  step.binds = std::move(symbols);
-  step.values = std::move(values);
-  emit(std::move(step));
+  std::string what = names_of(symbols);
+  emit(Declare{std::move(symbols), std::move(values)}, std::move(what));
+}
+
+void Lowerer::assign(DimList symbols, DimList values) {
+  if (symbols.empty()) return;
+  std::string what = names_of(symbols);
+  emit(Assign{std::move(symbols), std::move(values)}, std::move(what));
 }
 
 View Lowerer::define_object(Scope& scope, ValueId value) {
@@ -64,21 +72,12 @@ View Lowerer::define_object(Scope& scope, ValueId value) {
 
 void Lowerer::move_object(PointerArg to, PointerArg from) {
   if (to.buffer == from.buffer) return;
-  Step step;
-  step.kind = Step::Kind::Move;
-  step.what = fmt::format("'{}' is '{}'", program_[to.buffer].name, program_[from.buffer].name);
-  step.buffer = to.buffer;
-  step.condition = from;
-  emit(std::move(step));
+  emit(MoveBuffer{to.buffer, from}, fmt::format("'{}' is '{}'", program_[to.buffer].name, program_[from.buffer].name));
 }
 
 void Lowerer::require(Requirement requirement) {
-  Step step;
-  step.kind = Step::Kind::Require;
-  step.what = text(requirement);
-  step.values = {requirement.a, requirement.b};
-  step.requirement = std::move(requirement);
-  emit(std::move(step));
+  std::string what = text(requirement);
+  emit(Require{std::move(requirement)}, std::move(what));
 }
 
 View Lowerer::define_part(Scope& scope, ValueId value, const PartOf& part) {
@@ -181,15 +180,15 @@ void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, Po
   const auto is_wide = [](Dim d) { return !d.is_constant() || d.value() >= 8; };
   const std::size_t unit = static_cast<std::size_t>(std::ranges::find(from_list, Dim(1)) - from_list.begin()), last = shape.size() - 1;
   const bool turns = held_bits(element) == 32 && to_list[last] == Dim(1) && unit < last && is_wide(shape[unit]) && is_wide(shape[last]);
-  Step step = make_call(find_kernel(turns ? "transposing_copy" : "strided_copy"), std::move(what));
+  Call call = call_of(find_kernel(turns ? "transposing_copy" : "strided_copy"));
   to.writes = true;
   from.writes = false;
   to.as = from.as = element;
-  step.args = {DimsArg{shape}, to, DimsArg{to_list}, from, DimsArg{from_list}};
-  if (turns) step.args.insert(step.args.begin() + 1, DimArg{static_cast<int64_t>(unit)});
-  step.bytes = element_count(extents) * ((info(element).bits + 7) / 8) * 2;
-  if (step.bytes.is_constant()) step.cost_ns = find_kernel(step.row).cost(0, static_cast<double>(step.bytes.value()));
-  emit(std::move(step));
+  call.args = {DimsArg{shape}, to, DimsArg{to_list}, from, DimsArg{from_list}};
+  if (turns) call.args.insert(call.args.begin() + 1, DimArg{static_cast<int64_t>(unit)});
+  call.bytes = element_count(extents) * ((info(element).bits + 7) / 8) * 2;
+  if (call.bytes.is_constant()) call.cost_ns = find_kernel(call.kernel).cost(0, static_cast<double>(call.bytes.value()));
+  emit(std::move(call), std::move(what));
 }
 
 void Lowerer::write_output(Scope& scope, ValueId value, const View& to) {
@@ -206,13 +205,13 @@ void Lowerer::write_output(Scope& scope, ValueId value, const View& to) {
 
 void Lowerer::emit_packing(const char* row, PointerArg to, PointerArg from, const View& view, const std::string& name) {
   const Dim count = element_count(view.extents);
-  Step step = make_call(find_kernel(row), fmt::format("{}: {} {}", name, row, info(view.element).name));
-  step.template_args.push_back({std::string(info(view.element).cpp_name), -1});
+  Call call = call_of(find_kernel(row));
+  call.template_args.emplace_back(view.element);
   to.writes = true;
   from.writes = false;
-  step.args = {to, from, DimArg{count}};
-  step.bytes = count * 2;
-  emit(std::move(step));
+  call.args = {to, from, DimArg{count}};
+  call.bytes = count * 2;
+  emit(std::move(call), fmt::format("{}: {} {}", name, row, info(view.element).name));
 }
 
 void Lowerer::unpack(const View& to, PointerArg from, const std::string& name) {
@@ -372,12 +371,7 @@ void Lowerer::write_results(Scope& scope) {
     const auto& places = scope.places[static_cast<std::size_t>(v)];
     if (std::none_of(places.begin(), places.end(), [&](const View& p) { return p.pointer.buffer == b; })) write_output(scope, v, to);
     if (std::none_of(type.extents.begin(), type.extents.end(), [](Dim d) { return d.depends_on_run(); })) continue;
-    Step step;
-    step.kind = Step::Kind::Shape;
-    step.what = fmt::format("the shape of '{}'", graph[v].name);
-    step.buffer = b;
-    step.values = type.extents;
-    emit(std::move(step));
+    emit(StoreShape{b, type.extents}, fmt::format("the shape of '{}'", graph[v].name));
   }
 }
 
@@ -401,9 +395,9 @@ void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
     from = copy_of;
   }
   program_.uses_heap = true;
-  Step step = make_call(find_kernel("make_tensor"), (*scope.graph)[value].name + ": to the output");
-  step.args = {to, NumberArg{static_cast<double>(type.element), ElementType::I32}, from.pointer, DimsArg{type.extents}};
-  emit(std::move(step));
+  Call call = call_of(find_kernel("make_tensor"));
+  call.args = {to, NumberArg{static_cast<double>(type.element), ElementType::I32}, from.pointer, DimsArg{type.extents}};
+  emit(std::move(call), (*scope.graph)[value].name + ": to the output");
 }
 
 namespace {

@@ -14,8 +14,8 @@
 
 namespace onnxc {
 
-/// A step that calls the kernel of that row; its arguments are still to come.
-Step make_call(const Kernel& kernel, std::string what);
+/// A call of the kernel of that row; its arguments are still to come.
+Call call_of(const Kernel& kernel);
 /// Lowerer::streaming_ of weights that stay in L2.
 constexpr double kStaysInL2 = 0.15;
 /// Of a tensor's elements, as kernels hold them.
@@ -31,6 +31,7 @@ class Lowerer {
  private:
   friend class KernelQuery;
   friend class StepBuilder;
+  friend class LoopLowering;
 
   /// One graph's values: the main graph, or a region.
   struct Scope {
@@ -55,8 +56,6 @@ class Lowerer {
   // Control flow: control.cpp.
   void lower_if(Scope& scope, const Node& node);
   void lower_loop(Scope& scope, const Node& node);
-  void store_slice(Scope& inner, const Node& node, const View& whole, bool grows, const Type& type, ValueId value, Dim iteration);
-  void store_carried(Scope& inner, const Node& node, const std::vector<View>& places);
   Scope region_scope(const Graph& region, Scope& outer, const Node& node);
   /// Lowers a region as a block of steps; `finish` adds the last ones.
   std::vector<Step> lower_block(Scope& inner, const std::function<void()>& finish);
@@ -89,7 +88,9 @@ class Lowerer {
   void need_heap(const Node& node);
   void allocate(BufferId buffer, Dim bytes);
   void release_owned();
-  void assign(Step::Kind kind, DimList symbols, DimList values);
+  /// Variables, unless there are none.
+  void declare(DimList symbols, DimList values);
+  void assign(DimList symbols, DimList values);
   void define_interface(Scope& scope);
   void write_results(Scope& scope);
   void give_tensor(Scope& scope, ValueId value, PointerArg to);
@@ -100,7 +101,7 @@ class Lowerer {
   /// Takes constants of one size that are made of the same ones to be equal.
   PointerArg draft_weights(const std::string& from, const Packed& packed, ElementType element);
   int add_expr(const Expr& expr);
-  void emit(Step step);
+  void emit(decltype(Step::action) action, std::string what);
 
   const Target& target_;
   const LowerOptions& options_;

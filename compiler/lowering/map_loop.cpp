@@ -57,13 +57,13 @@ void KernelQuery::map_loop(const Expr& expr, View y, const std::vector<View>& x)
     vectors = vectors && operands.back().form != "Strided" && (k == 0 ? operands[0].form == "Stream" : true) && element == ElementType::F32;
   }
   StepBuilder step = call(vectors ? "map" : "map_scalar");
-  step.expr(lowerer_.add_expr(expr)).dims(shape);
+  step.template_arg(ExprType{lowerer_.add_expr(expr)}).dims(shape);
   for (auto& form : operands) step.form(form);
   for (std::size_t k = 0; k < x.size(); ++k) {
     if (x[k].extents == y.extents && held_bits(x[k].element) == held_bits(y.element)) step.may_share(y, x[k]);
   }
   step.work(element_count(y.extents) * operations(expr));
-  step.step().bytes = element_count(y.extents) * 4 * static_cast<int64_t>(x.size() + 1);
+  step.call().bytes = element_count(y.extents) * 4 * static_cast<int64_t>(x.size() + 1);
   step.emit();
 }
 

@@ -80,21 +80,12 @@ void Lowerer::need_heap(const Node& node) {
 
 void Lowerer::allocate(BufferId buffer, Dim bytes) {
   const int64_t width = held_bits(program_[buffer].element) / 8;
-  Step step;
-  step.kind = Step::Kind::Allocate;
-  step.what = fmt::format("memory of '{}'", program_[buffer].name);
-  step.buffer = buffer;
-  step.values = {floor_div(bytes, width)};
-  emit(std::move(step));
+  emit(Allocate{buffer, floor_div(bytes, width)}, fmt::format("memory of '{}'", program_[buffer].name));
 }
 
 BufferId Lowerer::declare(Buffer buffer) {
   const BufferId id = add_buffer(std::move(buffer));
-  Step step;
-  step.kind = Step::Kind::Declare;
-  step.what = fmt::format("'{}'", program_[id].name);
-  step.buffer = id;
-  emit(std::move(step));
+  emit(DeclareBuffer{id}, fmt::format("'{}'", program_[id].name));
   return id;
 }
 
@@ -129,13 +120,7 @@ BufferId Lowerer::add_storage(Buffer buffer) {
 }
 
 void Lowerer::release_owned() {
-  for (BufferId id : owned_) {
-    Step step;
-    step.kind = Step::Kind::Release;
-    step.what = fmt::format("memory of '{}' is given back", program_[id].name);
-    step.buffer = id;
-    emit(std::move(step));
-  }
+  for (BufferId id : owned_) emit(Release{id}, fmt::format("memory of '{}' is given back", program_[id].name));
   owned_.clear();
 }
 

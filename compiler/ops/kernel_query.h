@@ -211,28 +211,30 @@ class StepBuilder {
   StepBuilder& dim(Dim value);
   StepBuilder& dims(DimList values);
   StepBuilder& arg(Arg a);
-  StepBuilder& name(std::string cpp_text);
+  StepBuilder& flag(bool value) { return arg(FlagArg{value}); }
+  StepBuilder& enumerator(std::string type, std::string value) { return arg(EnumArg{std::move(type), std::move(value)}); }
+  /// No pointer; `element` where the parameter takes pointers of several types.
+  StepBuilder& null(ElementType element = ElementType::Undefined) { return arg(NullArg{element}); }
   StepBuilder& number(double value, ElementType type = ElementType::F32);
   StepBuilder& epilogue(EpilogueArg e);
   StepBuilder& form(FormArg f);
   /// {.name = value, ...}
-  StepBuilder& params(std::vector<std::pair<std::string, Arg>> members);
+  StepBuilder& params(NamedArgs members);
   StepBuilder& binds(Dim symbol);       ///< &symbol: the kernel stores the extent
   StepBuilder& address(const View& v);  ///< &pointer: the kernel stores where the elements are
   StepBuilder& heap();                  ///< the caller's allocator
-  StepBuilder& type(ElementType type);  ///< a template argument
-  StepBuilder& template_name(std::string cpp_text);
-  StepBuilder& expr(int number);
+  StepBuilder& template_arg(TemplateArg a);
   StepBuilder& macs(Dim macs);
   StepBuilder& work(Dim operations);  ///< others than multiply-adds of tensors: its prediction alone counts them
-  StepBuilder& specialised();         ///< see Step
+  StepBuilder& specialised();         ///< see Call
   StepBuilder& may_share(const View& written, const View& read);
-  Step& step() { return step_; }
+  Call& call() { return call_; }
   void emit();
 
  private:
   KernelQuery& lowering_;
-  Step step_;
+  Call call_;
+  std::string what_;
   Dim work_ = 0;
 };
 
@@ -240,11 +242,8 @@ class StepBuilder {
 inline Arg dim_arg(Dim value) { return DimArg{value}; }
 inline Arg dims_arg(DimList values) { return DimsArg{std::move(values)}; }
 inline Arg dims_arg(const std::vector<int64_t>& values) { return DimsArg{{values.begin(), values.end()}}; }
-inline Arg params_arg(std::vector<std::pair<std::string, Arg>> members) {
-  return std::make_shared<ParamsArg>(ParamsArg{std::move(members)});
-}
-inline Arg flag_arg(bool value) { return NameArg{value ? "true" : "false"}; }
-inline Arg name_arg(std::string text) { return NameArg{std::move(text)}; }
+inline Arg params_arg(NamedArgs members) { return std::make_shared<ParamsArg>(ParamsArg{std::move(members)}); }
+inline Arg flag_arg(bool value) { return FlagArg{value}; }
 inline Arg number_arg(double value) { return NumberArg{value}; }
 
 /// The kernel query of Map: an elementwise loop.

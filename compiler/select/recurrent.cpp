@@ -59,13 +59,13 @@ void consider_fast_recurrence(KernelQuery& l, double macs) {
   consider_stored(l, kernel, candidate_storages(l, matrices, l.extents(0)[1], 0),
                   [&l, &kind, matrices, row, hidden, tile, vectors](const Storage& storage) {
                     const int64_t nr = vectors * l.target().vector_floats;
-                    std::vector<std::pair<std::string, Arg>> scales;
+                    NamedArgs scales;
                     const std::vector<float> panels = pack_matrices(matrices, hidden, nr);
                     const Packed packed{l.constant(1)->as<float>(), static_cast<int64_t>(panels.size()), [&panels] { return panels; }};
                     const PointerArg r = add_stored(l, l.graph()[l.node().input(1)].name, packed, hidden, nr, storage,
                                                     pack_scales(matrices, storage.scales, nr), scales);
                     StepBuilder step = l.call(row);
-                    step.template_name(std::to_string(tile.rows)).template_name(std::to_string(vectors));
+                    step.template_arg(tile.rows).template_arg(vectors);
                     call_recurrence(l, kind, step, r, scales);
                   });
 }

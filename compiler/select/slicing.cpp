@@ -18,9 +18,8 @@ Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduc
   return slicing;
 }
 
-void add_streaming(KernelQuery& l, const Tile& tile, const TiledProduct& product, int64_t run,
-                   std::vector<std::pair<std::string, Arg>>& params) {
-  params.emplace_back("weights_end", name_arg("weights_end"));
+void add_streaming(KernelQuery& l, const Tile& tile, const TiledProduct& product, int64_t run, NamedArgs& params) {
+  params.emplace_back("weights_end", UnitArg::WeightsEnd);
   const Slicing slicing = choose_slicing(l.target(), tile, product, run);
   if (slicing.steps == 0) return;
   FormArg slices;

@@ -19,7 +19,6 @@ struct Slicing {
 Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduct& product, int64_t run);
 
 /// Adds how gemm and conv go through their constants to `params`: where all constants end, and slices, with memory for the sums.
-void add_streaming(KernelQuery& l, const Tile& tile, const TiledProduct& product, int64_t run,
-                   std::vector<std::pair<std::string, Arg>>& params);
+void add_streaming(KernelQuery& l, const Tile& tile, const TiledProduct& product, int64_t run, NamedArgs& params);
 
 }  // namespace onnxc

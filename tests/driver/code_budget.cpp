@@ -11,18 +11,16 @@
 namespace onnxc {
 namespace {
 
-Step call(const std::string& function, const std::string& argument, int expr) {
-  Step step;
-  step.function = function;
-  step.template_args.push_back({argument});
-  step.args.emplace_back(EpilogueArg{expr, {}});
-  step.what = "Conv 'c" + std::to_string(expr) + "': [1] -> [1]";
-  return step;
+Step call(const std::string& function, const std::vector<int64_t>& arguments, int expr) {
+  Call call{.kernel = function, .header = {}, .function = function};
+  for (const int64_t argument : arguments) call.template_args.emplace_back(argument);
+  call.args.emplace_back(EpilogueArg{expr, {}});
+  return {std::move(call), "Conv 'c" + std::to_string(expr) + "': [1] -> [1]"};
 }
 
 TEST_CASE("functions lead to the steps that call them") {
   Program program;
-  program.steps = {call("gemm", "4, 2", 0), call("gemm", "4, 2", 1), call("gemm", "14, 2", 1), call("scalar::gemm_all", "", 12)};
+  program.steps = {call("gemm", {4, 2}, 0), call("gemm", {4, 2}, 1), call("gemm", {14, 2}, 1), call("scalar::gemm_all", {}, 12)};
   const auto steps = [&](const char* function) { return steps_of_function(program, function); };
   CHECK(steps("void onnxc::isa::gemm<4, 2, onnxc::isa::Epilogue<m::E1> >(float*)") == std::vector{1});
   CHECK(steps("void onnxc::isa::gemm<4, 2, onnxc::isa::Epilogue<m::E0> >(float*)") == std::vector{0});
@@ -30,7 +28,7 @@ TEST_CASE("functions lead to the steps that call them") {
   CHECK(steps("onnxc::isa::scalar::gemm_all<onnxc::isa::Epilogue<m::E12> >(float*)") == std::vector{3});
   CHECK(steps("onnxc::isa::tile<onnxc::isa::Epilogue<m::E12> >(float*)") == std::vector{3});  // what a kernel calls
   CHECK(steps("m::steps(m::Inputs const&)").empty());
-  program.steps = {call("conv", "4", 0), call("conv_wide", "4", 1)};  // functions of a kernel are named after it
+  program.steps = {call("conv", {4}, 0), call("conv_wide", {4}, 1)};  // functions of a kernel are named after it
   CHECK(steps("void onnxc::isa::detail::conv_forward<6>(float*)") == std::vector{0});
   CHECK(steps("void onnxc::isa::detail::conv_wide_forward<6>(float*)") == std::vector{1});
 }
@@ -47,7 +45,7 @@ TEST_CASE("the code of an object is measured") {
     CHECK(code.bytes < 5000);
     CHECK(std::ranges::count(code.functions, "m::gemm(int)", &CodeSize::Function::name) == 1);
     Program program;
-    program.steps = {call("gemm", "", 0)};
+    program.steps = {call("gemm", {}, 0)};
     CHECK_NOTHROW(check_code_budget(file, program, code.bytes));
     CHECK_THROWS_AS(check_code_budget(file, program, code.bytes - 1), Error);
   }

@@ -8,10 +8,9 @@ using namespace onnxc;
 namespace {
 
 Step step_of(const std::string& value, BufferId reads, BufferId writes) {
-  Step step;
-  step.value = value;
-  step.args = {PointerArg{writes, true, 0}, PointerArg{reads, false, 0}};
-  return step;
+  Call call{.kernel = "kernel", .header = {}, .function = "kernel"};
+  call.args = {PointerArg{writes, true, 0}, PointerArg{reads, false, 0}};
+  return {std::move(call), "", value};
 }
 
 Node node(const std::string& op, std::vector<ValueId> inputs, ValueId output) {

@@ -22,8 +22,8 @@ struct Steps {
     for (int k = 1; k < buffers; ++k)
       program.buffers.push_back({.name = "b" + std::to_string(k), .element = ElementType::F32, .extents = {256}, .bytes = 1024});
   }
-  Step& add(std::vector<PointerArg> reads, std::vector<PointerArg> writes, int64_t macs = kFork) {
-    Step& step = program.steps.emplace_back();
+  Call& add(std::vector<PointerArg> reads, std::vector<PointerArg> writes, int64_t macs = kFork) {
+    Call& step = *program.steps.emplace_back().call();
     for (PointerArg p : reads) step.args.emplace_back(p);
     for (PointerArg p : writes) {
       p.writes = true;
@@ -37,7 +37,7 @@ struct Steps {
   std::string groups() {
     find_concurrent_steps(program);
     std::string text;
-    for (const Step& step : program.steps) text += step.concurrent ? '&' : '.';
+    for (const Step& step : program.steps) text += is_concurrent(step) ? '&' : '.';
     return text;
   }
 };
@@ -113,7 +113,7 @@ TEST_CASE("concurrent steps: what may fail or binds a symbol waits") {
   CHECK(binds.groups() == "..");
   Steps control(3);
   control.add({at(0)}, {at(1)});
-  control.add({at(0)}, {at(2)}).kind = Step::Kind::Require;
+  control.program.steps.push_back({Require{}});
   CHECK(control.groups() == "..");
 }
 

@@ -26,14 +26,16 @@ struct Steps {
   void add(const std::vector<std::pair<BufferId, Dim>>& scratch) {
     const BufferId read = last < 0 ? 0 : last;
     last = room(1 << 16);
-    Step& step = program.steps.emplace_back();
+    Call& step = *program.steps.emplace_back().call();
     step.parallel = true;
     step.args.emplace_back(PointerArg{.buffer = read});
     step.args.emplace_back(PointerArg{.buffer = last, .writes = true});
     for (const auto& [buffer, stride] : scratch)
       step.args.emplace_back(PointerArg{.buffer = buffer, .writes = true, .part_stride = stride});
   }
-  const PointerArg& scratch(std::size_t step, std::size_t i = 0) const { return std::get<PointerArg>(program.steps[step].args[2 + i]); }
+  const PointerArg& scratch(std::size_t step, std::size_t i = 0) const {
+    return std::get<PointerArg>(program.steps[step].call()->args[2 + i]);
+  }
 };
 
 TEST_CASE("part workspaces: part i of all steps has the same memory, apart from everything else") {

@@ -27,13 +27,13 @@ Program program_of(const std::vector<Interval>& intervals, const DimList& bytes,
   for (const Interval& i : intervals) steps = std::max(steps, i.last);
   program.steps.resize(static_cast<std::size_t>(steps));
   for (Step& step : program.steps) {
-    step.parallel = true;
-    step.macs = kForkMacs;
+    step.call()->parallel = true;
+    step.call()->macs = kForkMacs;
   }
   for (std::size_t k = 0; k < intervals.size(); ++k) {
     program.buffers.push_back({.name = "b" + std::to_string(k), .bytes = bytes[k]});
     for (const int step : {intervals[k].first, intervals[k].last - 1})
-      program.steps[static_cast<std::size_t>(step)].args.emplace_back(
+      program.steps[static_cast<std::size_t>(step)].call()->args.emplace_back(
           PointerArg{.buffer = static_cast<BufferId>(k + 1), .writes = step == intervals[k].first});
   }
   return program;

@@ -32,7 +32,7 @@ json compile_case(const json& request) {
     answer["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::set<std::string> kernels;
     for_each_step(compilation.program.steps, [&](const Step& step, int) {
-      if (step.kind == Step::Kind::Call) kernels.insert(step.row.empty() ? step.function : step.row);
+      if (const Call* const call = step.call()) kernels.insert(call->kernel.empty() ? call->function : call->kernel);
     });
     answer["kernels"] = kernels;
     answer["libraries"] = unit.libraries;

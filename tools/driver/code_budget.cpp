@@ -69,13 +69,13 @@ std::vector<std::string> leading_numbers(const std::string& text) {
   return numbers;
 }
 
-/// Expressions that the step's kernel is instantiated with.
-std::vector<int> expressions(const Step& step) {
+/// Expressions that the kernel is instantiated with.
+std::vector<int> expressions(const Call& call) {
   std::vector<int> list;
-  for (const TemplateArg& a : step.template_args) {
-    if (a.expr >= 0) list.push_back(a.expr);
+  for (const TemplateArg& a : call.template_args) {
+    if (const auto* const expr = std::get_if<ExprType>(&a)) list.push_back(expr->number);
   }
-  for (const Arg& a : step.args) {
+  for (const Arg& a : call.args) {
     if (const auto* const epilogue = std::get_if<EpilogueArg>(&a); epilogue != nullptr && epilogue->expr >= 0)
       list.push_back(epilogue->expr);
   }
@@ -132,17 +132,20 @@ std::vector<int> steps_of_function(const Program& program, const std::string& fu
   const std::string name = function.substr(0, end);
   const std::vector<std::string> numbers =
       end < function.size() && function[end] == '<' ? leading_numbers(function.substr(end + 1)) : std::vector<std::string>();
-  for_each_step(program.steps, [&](const Step& step, int number) {
-    if (step.kind != Step::Kind::Call || step.function.empty()) return;
+  for_each_call(program.steps, [&](const Call& call, int number) {
+    if (call.function.empty()) return;
     // Of several steps with the same function those that agree in most. What a kernel calls in turn has only its expressions.
-    const std::string kernel = step.function.substr(step.function.rfind(':') + 1);
+    const std::string kernel = call.function.substr(call.function.rfind(':') + 1);
     const bool is_kernel = name.ends_with(kernel) && (name.size() == kernel.size() || !is_word(name[name.size() - kernel.size() - 1]));
-    std::string arguments;
-    for (const TemplateArg& a : step.template_args) arguments += a.text + ", ";
+    std::vector<std::string> given;  // the numbers that its arguments begin with
+    for (const TemplateArg& a : call.template_args) {
+      if (!std::holds_alternative<int64_t>(a)) break;
+      given.push_back(std::to_string(std::get<int64_t>(a)));
+    }
     // A kernel's own functions are named after it: winograd_forward.
     const bool is_part = name.substr(name.rfind(':') + 1).starts_with(kernel + '_');
-    std::size_t agrees = is_kernel ? 1000 + (numbers == leading_numbers(arguments) ? 1u : 0u) : is_part ? 100 + kernel.size() : 0u;
-    for (const int e : expressions(step)) agrees += names(function, fmt::format("::E{}", e)) ? 1u : 0u;
+    std::size_t agrees = is_kernel ? 1000 + (numbers == given ? 1u : 0u) : is_part ? 100 + kernel.size() : 0u;
+    for (const int e : expressions(call)) agrees += names(function, fmt::format("::E{}", e)) ? 1u : 0u;
     if (agrees == 0 || agrees < best) return;
     if (agrees > best) steps.clear();
     best = agrees;

@@ -29,18 +29,20 @@ ordered_json describe_step(const Program& program, const Step& step, int number,
     if (!(p.writes ? writes : reads).insert(p.buffer).second) return;
     if (const Buffer& root = program[root_of(program, p.buffer)]; root.place == Buffer::Place::Weights) weight_bytes += root.bytes;
   });
+  static const Call kNothing;
+  const Call& call = step.call() != nullptr ? *step.call() : kNothing;
   return {{"number", number + 1},
           {"depth", depth},
           {"label", step_label(step)},
           {"what", step.what},
           {"value", step.value},
-          {"macs", size(step.macs)},
-          {"bytes", size(step.bytes)},
+          {"macs", size(call.macs)},
+          {"bytes", size(call.bytes)},
           {"weight_bytes", size(weight_bytes)},
-          {"cost_ns", step.cost_ns},
-          {"mixes", !step.row.empty() && find_kernel(step.row).mixes},
-          {"parallel", step.parallel},
-          {"concurrent", step.concurrent},
+          {"cost_ns", call.cost_ns},
+          {"mixes", !call.kernel.empty() && find_kernel(call.kernel).mixes},
+          {"parallel", call.parallel},
+          {"concurrent", call.concurrent},
           {"reads", reads},
           {"writes", writes}};
 }
@@ -48,7 +50,7 @@ ordered_json describe_step(const Program& program, const Step& step, int number,
 void describe_steps(const Program& program, const std::vector<Step>& steps, int& number, int depth, ordered_json& list) {
   for (const Step& step : steps) {
     list.push_back(describe_step(program, step, number++, depth));
-    for (const auto& block : step.blocks) describe_steps(program, block, number, depth + 1, list);
+    for_each_block(step, [&](const std::vector<Step>& block) { describe_steps(program, block, number, depth + 1, list); });
   }
 }
 

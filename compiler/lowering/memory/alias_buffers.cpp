@@ -18,8 +18,9 @@ void alias_buffers(Program& program) {
   int number = 0;
   for (Step& step : program.steps) {
     const int here = number++;
-    for (const auto& block : step.blocks) number = for_each_step(block, [](const Step&, int) {}, number);
-    for (const auto& [written, read] : step.may_share) {
+    for_each_block(step, [&](const std::vector<Step>& block) { number = for_each_step(block, [](const Step&, int) {}, number); });
+    if (step.call() == nullptr) continue;
+    for (const auto& [written, read] : step.call()->may_share) {
       Buffer& out = program[written];
       const BufferId source = root_of(program, read);
       if (out.place != Buffer::Place::Arena || out.parent >= 0 || first_use[written] != here) continue;

@@ -18,7 +18,7 @@ void set_lifetimes(Program& program) {
   for (Buffer& b : program.buffers) b.first = b.last = -1;
   std::vector<int> begin, end;  // of the steps that are concurrent with each
   for_each_step(program.steps, [&](const Step& step, int number) {
-    begin.push_back(step.concurrent ? begin.back() : number);
+    begin.push_back(is_concurrent(step) ? begin.back() : number);
     end.push_back(number + 1);
   });
   for (std::size_t at = end.size(); at-- > 1;) {
@@ -40,8 +40,8 @@ void extend_over_loops(Program& program) {
   const std::function<int(const std::vector<Step>&, int)> walk = [&](const std::vector<Step>& steps, int number) {
     for (const Step& step : steps) {
       const int first = number++;
-      for (const auto& block : step.blocks) number = walk(block, number);
-      if (step.kind == Step::Kind::Loop) loops.emplace_back(first, number);  // inner ones before outer ones
+      for_each_block(step, [&](const std::vector<Step>& block) { number = walk(block, number); });
+      if (std::holds_alternative<Loop>(step.action)) loops.emplace_back(first, number);  // inner ones before outer ones
     }
     return number;
   };

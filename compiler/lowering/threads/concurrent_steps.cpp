@@ -12,7 +12,10 @@ constexpr double kLarge = 64;       // forks' worth, some 70 microseconds: two s
 constexpr std::size_t kMost = 128;  // steps of a group: a wait among so many costs nothing, and each is compared with all
 
 /// At sizes that are likely.
-double forks_worth(const Step& step) { return onnxc::forks_worth(likely_value(step.macs), likely_value(step.bytes)); }
+double forks_worth(const Step& step) {
+  const Call* const call = step.call();
+  return call == nullptr ? 0 : onnxc::forks_worth(likely_value(call->macs), likely_value(call->bytes));
+}
 
 /// The channels of each pixel, or the elements, that a pointer may touch.
 std::optional<std::pair<int64_t, int64_t>> range_of(const Buffer& buffer, const PointerArg& p) {
@@ -39,7 +42,7 @@ bool are_independent(const Program& program, const Step& a, const Step& b) {
 
 /// A call that cannot fail, tells no extents, and touches tensors alone.
 bool is_plain(const Program& program, const Step& step) {
-  bool plain = step.kind == Step::Kind::Call && !step.fallible && step.binds.empty();
+  bool plain = step.call() != nullptr && !step.call()->fallible && step.call()->binds.empty();
   for_each_pointer(step, [&](const PointerArg& p) { plain = plain && !program[root_of(program, p.buffer)].is_value; });
   return plain;
 }
@@ -48,7 +51,7 @@ bool is_plain(const Program& program, const Step& step) {
 bool is_worth_fork(std::span<const Step> group) {
   double sum = 0, most = 0;
   for (const Step& step : group) {
-    if (worth_sharing(step)) return true;
+    if (step.call() != nullptr && worth_sharing(*step.call())) return true;
     sum += forks_worth(step);
     most = std::max(most, forks_worth(step));
   }
@@ -60,17 +63,20 @@ void find_concurrent(const Program& program, std::vector<Step>& steps) {
   bool has_large = false;
   const auto dissolve_if_small = [&](std::size_t last) {
     if (is_worth_fork(std::span(steps).subspan(first, last - first))) return;
-    for (std::size_t k = first; k < last; ++k) steps[k].concurrent = false;
+    for (std::size_t k = first; k < last; ++k) {
+      if (Call* const call = steps[k].call()) call->concurrent = false;
+    }
   };
   for (std::size_t i = 0; i < steps.size(); ++i) {
     Step& step = steps[i];
-    for (auto& block : step.blocks) find_concurrent(program, block);
+    for_each_block(step, [&](std::vector<Step>& block) { find_concurrent(program, block); });
     const bool is_large = forks_worth(step) >= kLarge;
     const auto group = std::span<const Step>(steps).subspan(first, i - first);
-    step.concurrent = i > 0 && group.size() < kMost && is_plain(program, step) && is_plain(program, steps[first]) &&
-                      !(is_large && has_large) &&
-                      std::ranges::all_of(group, [&](const Step& other) { return are_independent(program, other, step); });
-    if (step.concurrent) {
+    const bool concurrent = i > 0 && group.size() < kMost && is_plain(program, step) && is_plain(program, steps[first]) &&
+                            !(is_large && has_large) &&
+                            std::ranges::all_of(group, [&](const Step& other) { return are_independent(program, other, step); });
+    if (concurrent) {
+      step.call()->concurrent = true;
       has_large = has_large || is_large;
       continue;
     }

@@ -28,7 +28,7 @@ constexpr double kWorth = 0.995;  // of what is fetched: less gain is not worth 
 std::vector<Sharing> sharing_of(const Program& program, const std::vector<BufferId>& list, int threads) {
   std::map<BufferId, Sharing> all;
   for_each_step(program.steps, [&](const Step& step, int) {
-    const bool shared = step.concurrent || always_worth_sharing(step);
+    const bool shared = step.call() != nullptr && (step.call()->concurrent || always_worth_sharing(*step.call()));
     for_each_pointer(step, [&](const PointerArg& p) {
       Sharing& sharing = all[root_of(program, p.buffer)];
       if (shared && p.writes) sharing.parts = threads;

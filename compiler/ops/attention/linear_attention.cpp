@@ -84,7 +84,7 @@ void lower_linear_attention(KernelQuery& l) {
   if (window > 0) shape.insert(shape.begin(), Dim(window));
   const View present = l.has_output(1) ? l.out(1) : View{l.workspace("present", state, element_count(shape)), state, shape, {}};
   StepBuilder call = l.call("scalar_linear_attention");
-  call.type(y.element).type(state).tensor(y).tensor(present).tensor(q).tensor(k).tensor(v);
+  call.template_arg(y.element).template_arg(state).tensor(y).tensor(present).tensor(q).tensor(k).tensor(v);
   for (int i = 3; i < 6; ++i) call.optional_tensor(i);
   call.pointer(work)
       .params({{"q_heads", dim_arg(heads.q)},

@@ -84,10 +84,10 @@ void infer_custom(Inference& n) {
 /// onnxc::Attribute{"name", value}, or {"name", list, count}
 Arg attribute_arg(KernelQuery& l, const std::string& name, const Attribute& value) {
   auto arg = std::make_shared<ParamsArg>();
-  arg->type = "onnxc::Attribute";
+  arg->type = "Attribute";
   arg->members.emplace_back("", TextArg{name});
   const auto list = [&](auto count, ElementType element, auto make) {
-    if (count == 0) arg->members.emplace_back("", NameArg{fmt::format("static_cast<const {}*>(nullptr)", info(element).cpp_name)});
+    if (count == 0) arg->members.emplace_back("", NullArg{element});
     else arg->members.emplace_back("", make());
     arg->members.emplace_back("", DimArg{static_cast<int64_t>(count)});
   };
@@ -100,8 +100,7 @@ Arg attribute_arg(KernelQuery& l, const std::string& name, const Attribute& valu
       return l.weights(name, tensor);
     });
   };
-  if (const auto* i = std::get_if<int64_t>(&value))
-    arg->members.emplace_back("", NameArg{*i == INT64_MIN ? "INT64_MIN" : fmt::format("std::int64_t{{{}}}", *i)});
+  if (const auto* i = std::get_if<int64_t>(&value)) arg->members.emplace_back("", IntegerArg{*i});
   if (const auto* f = std::get_if<float>(&value)) arg->members.emplace_back("", NumberArg{*f, ElementType::F32});
   if (const auto* s = std::get_if<std::string>(&value)) strings({*s});
   if (const auto* v = std::get_if<std::vector<int64_t>>(&value))
@@ -117,7 +116,7 @@ Arg attributes_arg(KernelQuery& l) {
   for (const auto& [name, value] : l.node().attributes) {
     if (name != kCustomText) list->members.emplace_back("", attribute_arg(l, name, value));
   }
-  list->type = list->members.empty() ? "onnxc::Attributes" : fmt::format("onnxc::AttributeList<{}>", list->members.size());
+  list->type = list->members.empty() ? "Attributes" : fmt::format("AttributeList<{}>", list->members.size());
   if (list->members.empty()) return list;
   auto all = std::make_shared<ParamsArg>();
   std::swap(all->type, list->type);
@@ -136,10 +135,10 @@ void lower_custom(KernelQuery& l) {
     operands.push_back(l.has_output(i) ? std::optional(l.out(i)) : std::nullopt);
   const Arg attributes = attributes_arg(l);
   StepBuilder call = l.call("custom");
-  call.step().function = custom.function;
+  call.call().function = custom.function;
   for (const auto& operand : operands) {
     if (operand) call.tensor(*operand);
-    else call.name("onnxc::Absent{}");
+    else call.arg(AbsentArg{"Absent"});
   }
   call.arg(attributes).emit();
 }

@@ -29,7 +29,7 @@ void lower_image_decoder(KernelQuery& l) {
       .binds(l.symbol(0))
       .binds(l.symbol(1))
       .tensor(x)
-      .name("onnxc::PixelFormat::" + pixel_format(l.node()))
+      .enumerator("PixelFormat", pixel_format(l.node()))
       .emit();
 }
 

@@ -226,7 +226,7 @@ void lower_einsum(KernelQuery& l) {
   auto step = l.call("scalar_einsum");
   step.pointer(y).dim(loops.kept).dims(loops.extents).pointer(a).dims(loops.strides[0]);
   if (in.size() > 1) step.pointer(b);
-  else step.name("nullptr");
+  else step.null();
   step.dims(loops.strides[1]).macs(element_count(loops.extents)).emit();
 }
 

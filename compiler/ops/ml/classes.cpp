@@ -49,7 +49,7 @@ Arg post_transform_arg(const Node& node) {
   std::string word = node.string("post_transform", "NONE");
   std::ranges::transform(word, word.begin(), [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
   for (const char* known : {"none", "softmax", "logistic", "softmax_zero", "probit"}) {
-    if (word == known) return name_arg("onnxc::scalar::PostTransform::" + word);
+    if (word == known) return EnumArg{"scalar::PostTransform", word};
   }
   node.fail(ErrorKind::Invalid, "post_transform is '" + node.string("post_transform", "NONE") +
                                     "'; NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO and PROBIT are allowed");

@@ -177,7 +177,7 @@ void lower_normalizer(KernelQuery& l) {
       .pointer(x)
       .dim(x.extents.size() == 1 ? Dim(1) : x.extents[0])
       .dim(x.extents.back())
-      .name(fmt::format("onnxc::scalar::RowNorm::{}", kNames[norm_of(l.node())]))
+      .enumerator("scalar::RowNorm", kNames[norm_of(l.node())])
       .may_share(y, x)
       .emit();
 }

@@ -148,8 +148,8 @@ void lower_label_encoder(KernelQuery& l) {
   const Sorted s = sorted(e.keys);
   const View x = l.in(0), y = l.out(0);
   StepBuilder call = l.call("scalar_label_encoder");
-  call.type(x.element)
-      .type(y.element)
+  call.template_arg(x.element)
+      .template_arg(y.element)
       .pointer(y)
       .tensor(x)
       .pointer(l.weights("keys", s.keys))
@@ -157,7 +157,7 @@ void lower_label_encoder(KernelQuery& l) {
       .dim(s.keys.count())
       .pointer(l.weights("default", e.otherwise));
   if (s.nan >= 0) call.pointer(l.weights("value of NaN", taken(e.values, {s.nan})));
-  else call.name("nullptr");
+  else call.null();
   call.emit();
 }
 
@@ -214,7 +214,7 @@ void lower_one_hot_encoder(KernelQuery& l) {
       .pointer(l.weights("positions", ElementType::I64, s.order))
       .dim(s.keys.count())
       .dim(cats.count())
-      .name(l.node().integer("zeros", 1) != 0 ? "true" : "false")
+      .flag(l.node().integer("zeros", 1) != 0)
       .emit();
 }
 
@@ -243,7 +243,7 @@ void lower_dict_vectorizer(KernelQuery& l) {
   const Sorted s = sorted(words, true);
   const PointerArg map = l.object(0);
   l.call("scalar_dict_vectorizer")
-      .type(words.type)
+      .template_arg(words.type)
       .pointer(l.out(0))
       .pointer(map)
       .pointer(l.weights("vocabulary", s.keys))

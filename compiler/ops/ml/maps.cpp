@@ -59,8 +59,8 @@ void lower_cast_map(KernelQuery& l) {
   const PointerArg map = l.object(0);
   const View y = l.out_address(0, false);
   StepBuilder call = l.call("scalar_cast_map");
-  call.type(l.type(0).nested[0].element).heap().address(y);
-  if (length_of(l.node()) > 0) call.name("nullptr");
+  call.template_arg(l.type(0).nested[0].element).heap().address(y);
+  if (length_of(l.node()) > 0) call.null();
   else call.binds(l.symbol(0));
   call.pointer(map).dim(length_of(l.node())).emit();
 }

@@ -93,13 +93,13 @@ ValueId rows(GraphBuilder& b, ValueId x) {
   return b.rank(x) == 1 ? b.op("Unsqueeze", {x, b.integers({0})}) : x;
 }
 
-std::vector<std::pair<std::string, Arg>> svm_params(KernelQuery& l, const Model& m) {
+NamedArgs svm_params(KernelQuery& l, const Model& m) {
   std::string kernel = m.kernel_type;
   std::ranges::transform(kernel, kernel.begin(), [](char c) { return static_cast<char>(c + 32); });
-  std::vector<std::pair<std::string, Arg>> params{{"kernel", name_arg("onnxc::scalar::SvmKernel::" + kernel)},
-                                                  {"gamma", number_arg(static_cast<double>(m.kernel[0]))},
-                                                  {"coef0", number_arg(static_cast<double>(m.kernel[1]))},
-                                                  {"degree", number_arg(static_cast<double>(m.kernel[2]))}};
+  NamedArgs params{{"kernel", EnumArg{"scalar::SvmKernel", kernel}},
+                   {"gamma", number_arg(static_cast<double>(m.kernel[0]))},
+                   {"coef0", number_arg(static_cast<double>(m.kernel[1]))},
+                   {"degree", number_arg(static_cast<double>(m.kernel[2]))}};
   if (m.vector_count > 0) {
     params.emplace_back("vectors", l.weights("support_vectors", ElementType::F32, m.vectors));
     params.emplace_back("vector_count", dim_arg(m.vector_count));
@@ -125,7 +125,7 @@ void lower_regressor(KernelQuery& l) {
       .tensor(y)
       .tensor(x)
       .params(svm_params(l, model_of(l.node())))
-      .name(l.node().integer("one_class", 0) != 0 ? "true" : "false")
+      .flag(l.node().integer("one_class", 0) != 0)
       .emit();
 }
 
@@ -151,7 +151,7 @@ std::optional<std::vector<ValueId>> decompose_classifier(GraphBuilder& b, const 
 void lower_classes(KernelQuery& l) {
   const Model m = model_of(l.node());
   const View x = l.in(0), classes = l.out(0), y = l.out(1);
-  std::vector<std::pair<std::string, Arg>> params{{"classes", dim_arg(m.classes)}};
+  NamedArgs params{{"classes", dim_arg(m.classes)}};
   if (m.vector_count > 0) params.emplace_back("vectors_of", l.weights("vectors_per_class", ElementType::I64, m.vectors_of));
   if (!m.prob_a.empty()) {
     params.emplace_back("prob_a", l.weights("prob_a", ElementType::F32, m.prob_a));

@@ -58,13 +58,12 @@ PointerArg numbers(KernelQuery& l, const std::string& what, ElementType type, co
 }
 
 /// The last arguments: Forest{...}, scores, has, TreeParams{...}
-void add_trees(StepBuilder& call, KernelQuery& l, const TreeTables& tables, int64_t targets,
-               std::vector<std::pair<std::string, Arg>> params) {
+void add_trees(StepBuilder& call, KernelQuery& l, const TreeTables& tables, int64_t targets, NamedArgs params) {
   const ElementType type = number_type(l.type(0).element);
-  std::vector<std::pair<std::string, Arg>> forest{{"nodes", l.weights("nodes", ElementType::I32, tables.nodes)},
-                                                  {"thresholds", numbers(l, "thresholds", type, tables.thresholds)},
-                                                  {"roots", l.weights("roots", ElementType::I32, tables.roots)},
-                                                  {"trees", dim_arg(static_cast<int64_t>(tables.roots.size()))}};
+  NamedArgs forest{{"nodes", l.weights("nodes", ElementType::I32, tables.nodes)},
+                   {"thresholds", numbers(l, "thresholds", type, tables.thresholds)},
+                   {"roots", l.weights("roots", ElementType::I32, tables.roots)},
+                   {"trees", dim_arg(static_cast<int64_t>(tables.roots.size()))}};
   if (!tables.weights.empty()) {
     forest.emplace_back("targets", l.weights("targets", ElementType::I32, tables.targets));
     forest.emplace_back("weights", numbers(l, "weights", type, tables.weights));
@@ -91,7 +90,7 @@ Arg post_of(const Node& node) {
   static constexpr const char* kNames[] = {"none", "softmax", "logistic", "softmax_zero", "probit"};
   const int64_t number = node.integer("post_transform", 0);
   if (number < 0 || number > 4) node.fail(ErrorKind::Invalid, fmt::format("post_transform is {}", number));
-  return name_arg(fmt::format("onnxc::scalar::PostTransform::{}", kNames[number]));
+  return EnumArg{"scalar::PostTransform", kNames[number]};
 }
 
 Arg aggregate_of(const Node& node) {
@@ -105,14 +104,14 @@ Arg aggregate_of(const Node& node) {
     number = std::ranges::find(kNames, word) - std::begin(kNames);
   }
   if (number < 0 || number > 3) node.fail(ErrorKind::Invalid, "aggregate_function is unknown");
-  return name_arg(fmt::format("onnxc::scalar::TreeAggregate::{}", kNames[number]));
+  return EnumArg{"scalar::TreeAggregate", kNames[number]};
 }
 
 void lower_regressor(KernelQuery& l) {
   const View x = x_as_rows(l), y = l.out(0);
   const TreeTables tables = tables_of(l.node());
   StepBuilder call = l.call("scalar_tree_regressor");
-  call.type(number_type(x.element)).tensor(y).tensor(x);
+  call.template_arg(number_type(x.element)).tensor(y).tensor(x);
   add_trees(call, l, tables, targets_of(l.node()), {{"aggregate", aggregate_of(l.node())}, {"post", post_of(l.node())}});
 }
 
@@ -138,7 +137,7 @@ void lower_classes(KernelQuery& l) {
   const std::set<int32_t> used(tables.targets.begin(), tables.targets.end());
   const bool positive = std::ranges::all_of(tables.weights, [](double w) { return w >= 0; });
   StepBuilder call = l.call("scalar_tree_classifier");
-  call.type(number_type(x.element)).tensor(scores).pointer(classes).tensor(x);
+  call.template_arg(number_type(x.element)).tensor(scores).pointer(classes).tensor(x);
   add_trees(call, l, tables, count,
             {{"post", post_of(l.node())}, {"one_sided", flag_arg(count == 2 && used.size() == 1)}, {"positive", flag_arg(positive)}});
 }

@@ -63,7 +63,7 @@ void lower_reference(KernelQuery& l) {
   step.tensor(y).tensor(x).tensor(w).macs(element_count(l.extents(1)) * element_count({y.extents.begin() + 2, y.extents.end()}) *
                                           y.extents[0]);
   if (l.has(2)) step.pointer(l.in(2));
-  else step.name(fmt::format("static_cast<const {}*>(nullptr)", info(y.element).cpp_name));
+  else step.null(y.element);
   step.params({{"strides", dims_arg(window.strides)},
                {"dilations", dims_arg(window.dilations)},
                {"pads", dims_arg(window.pads_begin)},

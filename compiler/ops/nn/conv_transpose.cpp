@@ -91,9 +91,9 @@ void lower_reference(KernelQuery& l) {
   const Window window = place_conv_transpose(l.node(), l.extents(0), l.extents(1)).window;
   const View x = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_conv_transpose");
-  step.type(y.element).tensor(y).tensor(x).tensor(w);
+  step.template_arg(y.element).tensor(y).tensor(x).tensor(w);
   if (l.has(2)) step.pointer(l.in(2));
-  else step.name("nullptr");
+  else step.null();
   step.params({{"strides", dims_arg(window.strides)},
                {"dilations", dims_arg(window.dilations)},
                {"pads", dims_arg(window.pads_begin)},

@@ -74,10 +74,10 @@ void lower_deform_conv(KernelQuery& l) {
   const View y = l.out(0);
   const PointerArg work = l.workspace("samples", ElementType::F64, in[0].extents[1] * element_count(spatial(in[1].extents)));
   StepBuilder call = l.call("scalar_deform_conv");
-  call.type(y.element).tensor(y).tensor(in[0]).tensor(in[1]).pointer(in[2]);
+  call.template_arg(y.element).tensor(y).tensor(in[0]).tensor(in[1]).pointer(in[2]);
   for (int i = 3; i < 5; ++i) {
     if (l.has(i)) call.pointer(in[i]);
-    else call.name("nullptr");
+    else call.null();
   }
   call.pointer(work)
       .params({{"strides", dims_arg(window.strides)},

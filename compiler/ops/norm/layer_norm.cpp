@@ -119,7 +119,7 @@ void lower_layer_norm(KernelQuery& l) {
   for (std::size_t k = 0; k < x.extents.size(); ++k) (static_cast<int>(k) < axis ? rows : n) *= x.extents[k];
   const bool fast = l.optimise() && y.element == ElementType::F32;
   const double epsilon = static_cast<double>(node.number("epsilon", 1e-5f));
-  std::vector<std::pair<std::string, Arg>> params{{"rows", dim_arg(rows)}, {"n", dim_arg(n)}};
+  NamedArgs params{{"rows", dim_arg(rows)}, {"n", dim_arg(n)}};
   if (fast) {
     params.emplace_back("x_row", dim_arg(n));
     params.emplace_back("y_row", dim_arg(n));
@@ -133,7 +133,7 @@ void lower_layer_norm(KernelQuery& l) {
   StepBuilder step = l.call(fast               ? is_centred(node) ? "layer_norm" : "rms_norm"
                             : is_centred(node) ? "scalar_layer_norm"
                                                : "scalar_rms_norm");
-  if (!fast) step.type(y.element);
+  if (!fast) step.template_arg(y.element);
   step.pointer(x).pointer(y).params(std::move(params)).emit();
 }
 

@@ -77,8 +77,7 @@ void lower_lrn(KernelQuery& l) {
   View sums = y;
   sums.pointer = l.workspace("squares", y.element, storage_elements(y.extents, y.layout));
   {
-    std::vector<std::pair<std::string, Arg>> params{
-        {"outer", dim_arg(y.extents[0])}, {"c", dim_arg(y.extents[1])}, {"inner", dim_arg(inner)}};
+    NamedArgs params{{"outer", dim_arg(y.extents[0])}, {"c", dim_arg(y.extents[1])}, {"inner", dim_arg(inner)}};
     for (const char* of : {"x", "y"}) {
       params.emplace_back(fmt::format("{}_outer", of), dim_arg(strides[0]));
       params.emplace_back(fmt::format("{}_c", of), dim_arg(strides[1]));
@@ -86,7 +85,7 @@ void lower_lrn(KernelQuery& l) {
     }
     params.emplace_back("before", dim_arg(before(l.node())));
     params.emplace_back("after", dim_arg(after(l.node())));
-    l.call("scalar_window_squares").type(y.element).pointer(sums).pointer(x).params(std::move(params)).emit();
+    l.call("scalar_window_squares").template_arg(y.element).pointer(sums).pointer(x).params(std::move(params)).emit();
   }
   sums.pointer.writes = false;
   l.map_loop(quotient(l.node(), y.element), y, {sums, x});

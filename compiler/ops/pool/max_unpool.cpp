@@ -43,7 +43,7 @@ void evaluate_max_unpool(Evaluation& e) {
 
 void lower_max_unpool(KernelQuery& l) {
   const View x = l.in(0), indices = l.in(1), y = l.out(0);
-  l.call("scalar_max_unpool").type(y.element).tensor(y).tensor(x).pointer(indices).dims(unpooled(l.node(), x.extents)).emit();
+  l.call("scalar_max_unpool").template_arg(y.element).tensor(y).tensor(x).pointer(indices).dims(unpooled(l.node(), x.extents)).emit();
 }
 
 }  // namespace

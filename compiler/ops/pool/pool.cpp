@@ -81,14 +81,14 @@ void lower_reference(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   const bool is_max = node.op == "MaxPool";
   StepBuilder step = l.call(is_max ? "scalar_max_pool" : node.op == "AveragePool" ? "scalar_average_pool" : "scalar_lp_pool");
-  step.type(y.element).tensor(y).work(window_elements(window, y.extents));
+  step.template_arg(y.element).tensor(y).work(window_elements(window, y.extents));
   if (is_max && l.has_output(1)) step.pointer(l.out(1));
-  else if (is_max) step.name("nullptr");
-  std::vector<std::pair<std::string, Arg>> params{{"kernel", dims_arg(window.kernel)},
-                                                  {"strides", dims_arg(window.strides)},
-                                                  {"dilations", dims_arg(window.dilations)},
-                                                  {"pads", dims_arg(window.pads_begin)},
-                                                  {"pads_end", dims_arg(window.pads_end)}};
+  else if (is_max) step.null();
+  NamedArgs params{{"kernel", dims_arg(window.kernel)},
+                   {"strides", dims_arg(window.strides)},
+                   {"dilations", dims_arg(window.dilations)},
+                   {"pads", dims_arg(window.pads_begin)},
+                   {"pads_end", dims_arg(window.pads_end)}};
   if (node.op == "AveragePool" && node.integer("count_include_pad", 0) != 0) params.emplace_back("count_include_pad", flag_arg(true));
   if (is_max && node.integer("storage_order", 0) != 0) params.emplace_back("column_major", flag_arg(true));
   if (node.op == "LpPool") params.emplace_back("p", NumberArg{norm_of(node), ElementType::F64});

@@ -65,7 +65,7 @@ void lower_roi_align(KernelQuery& l) {
   const scalar::RoiAlignParams p = roi_align_params(l.node());
   const View x = l.in(0), rois = l.in(1), batch = l.in(2), y = l.out(0);
   l.call("scalar_roi_align")
-      .type(y.element)
+      .template_arg(y.element)
       .tensor(y)
       .tensor(x)
       .tensor(rois)
@@ -96,7 +96,7 @@ void evaluate_max_roi_pool(Evaluation& e) {
 void lower_max_roi_pool(KernelQuery& l) {
   const View x = l.in(0), rois = l.in(1), y = l.out(0);
   l.call("scalar_max_roi_pool")
-      .type(y.element)
+      .template_arg(y.element)
       .tensor(y)
       .tensor(x)
       .tensor(rois)

@@ -93,11 +93,11 @@ void lower_matmul_nbits(KernelQuery& l) {
   const View a = l.in(0), w = l.in(1), scales = l.in(2), y = l.out(0);
   const Dim m = floor_div(element_count(y.extents), n);
   StepBuilder step = l.call("matmul_nbits");
-  step.template_name(std::to_string(node.integer("bits", 4))).pointer(y).pointer(a).pointer(w).pointer(scales);
+  step.template_arg(node.integer("bits", 4)).pointer(y).pointer(a).pointer(w).pointer(scales);
   if (l.has(3)) step.pointer(l.in(3));
-  else step.name("nullptr");
+  else step.null();
   if (l.has(5)) step.pointer(l.in(5));
-  else step.name(fmt::format("static_cast<const {}*>(nullptr)", info(type).cpp_name));
+  else step.null(type);
   step.params({{"m", dim_arg(m)}, {"n", dim_arg(n)}, {"k", dim_arg(k)}, {"block", dim_arg(node.integer("block_size", 0))}});
   step.macs(m * (n * k)).emit();
 }

@@ -225,19 +225,19 @@ void evaluate_recurrence(Evaluation& e) {
 }
 
 /// Activations and the like, as text.
-std::vector<std::pair<std::string, Arg>> params_of(KernelQuery& l, const RecurrentKind& kind) {
+NamedArgs params_of(KernelQuery& l, const RecurrentKind& kind) {
   const Node& node = l.node();
   const Extents &x = l.extents(0), &r = l.extents(1);
   const auto functions = activations_of(node, kind);
   const std::size_t each = kind.activations.size();
-  std::string list;
+  NamedArgs list;
   for (std::size_t i = 0; i < 6; ++i) {
     const std::size_t number = i / 3 * each + i % 3;
-    const bool there = i % 3 < each && number < functions.size();
-    list +=
-        (list.empty() ? "" : ", ") + (there ? fmt::format("{{onnxc::scalar::Activation::{}, {}, {}}}", functions[number].first->cpp_name,
-                                                          functions[number].second.alpha, functions[number].second.beta)
-                                            : "{}");
+    NamedArgs& one = std::get<std::shared_ptr<ParamsArg>>(list.emplace_back("", params_arg({})).second)->members;
+    if (i % 3 >= each || number >= functions.size()) continue;
+    const auto& [function, constants] = functions[number];
+    one.emplace_back("", EnumArg{"scalar::Activation", std::string(function->cpp_name)});
+    for (const double constant : {constants.alpha, constants.beta}) one.emplace_back("", NumberArg{constant, ElementType::F64});
   }
   return {{"steps", dim_arg(x[0])},
           {"batch", dim_arg(x[1])},
@@ -247,20 +247,19 @@ std::vector<std::pair<std::string, Arg>> params_of(KernelQuery& l, const Recurre
           {"clip", NumberArg{static_cast<double>(node.number("clip", 0)), ElementType::F64}},
           {"input_forget", flag_arg(node.integer("input_forget", 0) != 0)},
           {"linear_before_reset", flag_arg(node.integer("linear_before_reset", 0) != 0)},
-          {"activations", name_arg("{" + list + "}")}};
+          {"activations", params_arg(std::move(list))}};
 }
 
 }  // namespace
 
-void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& step, PointerArg r,
-                     const std::vector<std::pair<std::string, Arg>>& scales) {
+void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& step, PointerArg r, const NamedArgs& scales) {
   const ElementType type = l.type(0).element;
   const Extents x = l.extents(0);
   const int64_t hidden = l.node().integer("hidden_size", 0);
   const bool is_lstm = kind.op == "LSTM";
   const auto optional = [&](int i) {
     if (l.has(i)) step.pointer(l.in(i));
-    else step.name(fmt::format("static_cast<const {}*>(nullptr)", info(type).cpp_name));
+    else step.null(type);
   };
   step.pointer(l.out(0)).pointer(l.out(1));
   if (is_lstm) step.pointer(l.out(2));
@@ -270,7 +269,7 @@ void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& ste
   optional(4);
   if (is_lstm) optional(5);
   if (l.has(3)) step.pointer(l.in(3));
-  else step.name("nullptr");
+  else step.null();
   auto params = params_of(l, kind);
   params.insert(params.end(), scales.begin(), scales.end());
   step.pointer(l.workspace("gates", type, x[1] * (4 * hidden)))
@@ -290,7 +289,7 @@ void lower_recurrence(KernelQuery& l) {
   l.consider(row, macs, 0, [&l, &kind, row, type] {
     const PointerArg r = l.in(1).pointer;
     StepBuilder step = l.call(row);
-    step.type(type);
+    step.template_arg(type);
     call_recurrence(l, kind, step, r);
   });
   if (l.optimise() && type == ElementType::F32 && l.constant(1) != nullptr && l.node().integer("hidden_size", 0) != 0)

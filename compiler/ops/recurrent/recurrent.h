@@ -23,7 +23,6 @@ const RecurrentKind& recurrent_kind(std::string_view op);
 
 /// Gives `step`, a call of either side's kernel, all arguments but those of the template, and emits it. `r`: the recurrence weights as that
 /// kernel reads them; `scales`: parameters that tell how they are stored.
-void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& step, PointerArg r,
-                     const std::vector<std::pair<std::string, Arg>>& scales = {});
+void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& step, PointerArg r, const NamedArgs& scales = {});
 
 }  // namespace onnxc

@@ -291,8 +291,8 @@ void lower_scalar(KernelQuery& l) {
     }
   }
   l.call("scalar_reduce")
-      .template_name(fmt::format("onnxc::scalar::{}", combine_name(l.node())))
-      .template_name(fmt::format("onnxc::scalar::{}", prologue_name(l.node(), "Same")))
+      .template_arg(RuntimeName{fmt::format("scalar::{}", combine_name(l.node()))})
+      .template_arg(RuntimeName{fmt::format("scalar::{}", prologue_name(l.node(), "Same"))})
       .pointer(y)
       .pointer(x)
       .dims(kept)
@@ -310,10 +310,9 @@ void lower_passes(KernelQuery& l, const std::vector<AxesPass>& passes, const Vie
     const bool last = k + 1 == passes.size();
     const PointerArg to = last ? y.pointer : l.workspace(fmt::format("pass{}", k), ElementType::F32, p.outer * p.inner);
     StepBuilder step = l.call(p.is_last ? "reduce_last" : "reduce_middle");
-    step.template_name(fmt::format("onnxc::{}", combine_name(l.node())))
-        .template_name(k == 0 ? fmt::format("onnxc::{}", prologue_name(l.node(), "Keep")) : "onnxc::Keep");
+    step.template_arg(RuntimeName{combine_name(l.node())}).template_arg(RuntimeName{k == 0 ? prologue_name(l.node(), "Keep") : "Keep"});
     step.pointer(from).pointer(to);
-    step.step().bytes = p.outer * (p.reduced + 1) * p.inner * 4;
+    step.call().bytes = p.outer * (p.reduced + 1) * p.inner * 4;
     if (p.is_last) step.params({{"outer", dim_arg(p.outer)}, {"r", dim_arg(p.reduced)}, {"x_row", dim_arg(p.x_row)}});
     else
       step.params({{"outer", dim_arg(p.outer)},

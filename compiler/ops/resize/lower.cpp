@@ -57,21 +57,21 @@ Dim product(const Extents& extents, std::size_t first, std::size_t last) {
   return n;
 }
 
-/// ResizeAxis, and the taps as a template argument.
+/// ResizeAxis, and what is known of it while compiling.
 struct AxisArgs {
   Arg params;
-  std::string taps;
-  Dim sources = 1;  ///< of a position
+  std::optional<int64_t> taps;  ///< where a kernel holds so many in registers
+  Dim sources = 1;              ///< of a position
   bool stays = false;
 };
-constexpr const char* kAny = "onnxc::kAnyTaps";
+TemplateArg taps_arg(std::optional<int64_t> taps) { return taps ? TemplateArg(*taps) : RuntimeName{"kAnyTaps"}; }
 AxisArgs axis_args(KernelQuery& l, const ResizePlan& plan, const ResizedAxis* a, Dim extent) {
-  if (a == nullptr) return {params_arg({{"size", dim_arg(extent)}}), "1", 1, true};
+  if (a == nullptr) return {params_arg({{"size", dim_arg(extent)}}), 1, 1, true};
   const ResizeTableArgs table = place_table(l, plan, *a);
   const bool held = table.taps.is_constant() && is_held(table.taps.value());
   return {
       params_arg({{"size", dim_arg(a->out)}, {"taps", dim_arg(table.taps)}, {"index", table.index}, {"weight", table.weight_or_null()}}),
-      held ? table.taps.text() : kAny, table.taps};
+      held ? std::optional(table.taps.value()) : std::nullopt, table.taps};
 }
 
 /// The extents once a pass has been done.
@@ -89,7 +89,10 @@ struct Placed {
   const AxisArgs &down, &across;
 };
 void call_planar(StepBuilder& step, const Placed& p) {
-  step.template_name(p.down.taps).template_name(p.across.stays ? "onnxc::kStays" : p.across.taps).pointer(p.from).pointer(p.to);
+  step.template_arg(taps_arg(p.down.taps))
+      .template_arg(p.across.stays ? RuntimeName{"kStays"} : taps_arg(p.across.taps))
+      .pointer(p.from)
+      .pointer(p.to);
   step.params({{"planes", dim_arg(product(p.from.extents, 0, p.at))},
                {"h", dim_arg(product(p.from.extents, p.at, p.behind))},
                {"w", dim_arg(product(p.from.extents, p.behind, p.from.extents.size()))},
@@ -97,8 +100,9 @@ void call_planar(StepBuilder& step, const Placed& p) {
                {"x", p.across.params}});
 }
 void call_pixels(StepBuilder& step, const Placed& p) {
-  const bool held = p.down.taps != kAny && p.across.taps != kAny;
-  step.template_name(held ? p.down.taps : kAny).template_name(held ? p.across.taps : kAny).pointer(p.from).pointer(p.to);
+  const bool held = p.down.taps && p.across.taps;
+  for (const auto& taps : {p.down.taps, p.across.taps}) step.template_arg(taps_arg(held ? taps : std::nullopt));
+  step.pointer(p.from).pointer(p.to);
   step.params({{"n", dim_arg(p.from.extents[0] * product(p.from.extents, 2, p.at))},
                {"h", dim_arg(product(p.from.extents, p.at, p.behind))},
                {"w", dim_arg(product(p.from.extents, p.behind, p.from.extents.size()))},
@@ -170,18 +174,18 @@ void lower_scalar(KernelQuery& l, const ResizePlan& plan) {
       to.extents[axis] = a.out;
       to.pointer = l.workspace(fmt::format("axis{}", a.axis), to.element, element_count(to.extents));
     }
-    std::vector<std::pair<std::string, Arg>> params{{"outer", dim_arg(product(from.extents, 0, axis))},
-                                                    {"in", dim_arg(a.in)},
-                                                    {"out", dim_arg(a.out)},
-                                                    {"inner", dim_arg(product(from.extents, axis + 1, from.extents.size()))},
-                                                    {"taps", dim_arg(table.taps)}};
+    NamedArgs params{{"outer", dim_arg(product(from.extents, 0, axis))},
+                     {"in", dim_arg(a.in)},
+                     {"out", dim_arg(a.out)},
+                     {"inner", dim_arg(product(from.extents, axis + 1, from.extents.size()))},
+                     {"taps", dim_arg(table.taps)}};
     if (reads_region(p))
       params.emplace_back("extrapolation", NumberArg{static_cast<double>(l.node().number("extrapolation_value", 0)), ElementType::F64});
     if (p.antialias && is_integer(to.element)) params.emplace_back("rounds", flag_arg(true));  // as ONNX Runtime does
     l.call("scalar_resize")
-        .type(to.element)
-        .type(from.element)
-        .type(weight)
+        .template_arg(to.element)
+        .template_arg(from.element)
+        .template_arg(weight)
         .pointer(to)
         .pointer(from)
         .pointer(table.index)

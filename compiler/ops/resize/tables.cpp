@@ -62,11 +62,11 @@ ResizeTableArgs place_table(KernelQuery& l, const ResizePlan& plan, const Resize
   const Dim taps = taps_of(l.node(), a);
   ResizeTableArgs args{taps, l.workspace(fmt::format("sources{}", a.axis), ElementType::I32, a.out * taps), std::nullopt};
   if (!(taps == Dim(1))) args.weight = l.workspace(fmt::format("weights{}", a.axis), weight, a.out * taps);
-  std::vector<std::pair<std::string, Arg>> params{{"in", dim_arg(a.in)}, {"out", dim_arg(a.out)}};
+  NamedArgs params{{"in", dim_arg(a.in)}, {"out", dim_arg(a.out)}};
   if (p.scale != 0) params.emplace_back("scale", number_arg(static_cast<double>(p.scale)));
   params.emplace_back("taps", dim_arg(taps));
-  params.emplace_back("filter", name_arg(fmt::format("onnxc::Filter::{}", name_of(p.filter))));
-  params.emplace_back("coordinates", name_arg(fmt::format("onnxc::Coordinates::{}", name_of(p.coordinates))));
+  params.emplace_back("filter", EnumArg{"Filter", name_of(p.filter)});
+  params.emplace_back("coordinates", EnumArg{"Coordinates", name_of(p.coordinates)});
   if (p.filter == Filter::cubic) params.emplace_back("cubic_coefficient", number_arg(static_cast<double>(p.cubic_coefficient)));
   if (p.antialias) params.emplace_back("antialias", flag_arg(true));
   if (p.exclude_outside) params.emplace_back("exclude_outside", flag_arg(true));
@@ -88,9 +88,9 @@ ResizeTableArgs place_table(KernelQuery& l, const ResizePlan& plan, const Resize
     params.emplace_back("scale_at", dim_arg(a.roi_at));
   }
   StepBuilder step = l.call("resize_table");
-  step.type(weight).params(std::move(params)).pointer(args.index);
+  step.template_arg(weight).params(std::move(params)).pointer(args.index);
   if (args.weight) step.pointer(*args.weight);
-  else step.name("nullptr");
+  else step.null();
   step.emit();
   args.index.writes = false;
   if (args.weight) args.weight->writes = false;

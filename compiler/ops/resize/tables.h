@@ -24,7 +24,7 @@ struct ResizeTableArgs {
   Dim taps;
   PointerArg index;
   std::optional<PointerArg> weight;  ///< none where taps is 1
-  Arg weight_or_null() const { return weight ? Arg{*weight} : name_arg("nullptr"); }
+  Arg weight_or_null() const { return weight ? Arg{*weight} : NullArg{}; }
 };
 /// The table among the weights, or a step that fills it in scratch memory.
 ResizeTableArgs place_table(KernelQuery& l, const ResizePlan& plan, const ResizedAxis& a);

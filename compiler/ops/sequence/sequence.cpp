@@ -66,7 +66,7 @@ void check_position(Inference& n, int i) {
 /// A pointer to the position, or a null one.
 void position(KernelQuery& l, StepBuilder& step, int i) {
   if (l.has(i)) step.pointer(l.in(i));
-  else step.name("static_cast<const std::int64_t*>(nullptr)");
+  else step.null(ElementType::I64);
 }
 
 Type holding(Type type, const Type& next) {
@@ -100,13 +100,7 @@ void lower_construct(KernelQuery& l) {
   for (int i = 0; i < l.node().own_inputs(); ++i) {
     const View x = l.in(i);
     StepBuilder step = l.call("sequence_insert");
-    step.heap()
-        .pointer(y)
-        .pointer(so_far)
-        .arg(element_number(x.element))
-        .tensor(x)
-        .name("static_cast<const std::int64_t*>(nullptr)")
-        .emit();
+    step.heap().pointer(y).pointer(so_far).arg(element_number(x.element)).tensor(x).null(ElementType::I64).emit();
   }
 }
 
@@ -223,12 +217,12 @@ void lower_concat_from_sequence(KernelQuery& l) {
   const PointerArg x = l.object(0);
   const std::size_t rank = l.output_type(0).extents.size();
   const int64_t axis = joined_axis(l.node(), rank);
-  const char* const adds = l.node().integer("new_axis", 0) != 0 ? "true" : "false";
+  const bool adds = l.node().integer("new_axis", 0) != 0;
   StepBuilder step = l.call("concat_extents");
-  step.pointer(x).dim(axis).name(adds);
+  step.pointer(x).dim(axis).flag(adds);
   bind_extents(step, l).emit();
   const View y = l.out(0);
-  l.call("concat_items").tensor(y).pointer(x).arg(element_number(y.element)).dim(axis).name(adds).emit();
+  l.call("concat_items").tensor(y).pointer(x).arg(element_number(y.element)).dim(axis).flag(adds).emit();
 }
 
 }  // namespace

@@ -62,10 +62,10 @@ void lower_stft(KernelQuery& l) {
   View window;
   if (l.has(2)) window = l.in(2);
   StepBuilder call = l.call("scalar_stft");
-  call.type(y.element).tensor(y).tensor(x);
+  call.template_arg(y.element).tensor(y).tensor(x);
   if (l.has(2)) call.pointer(window);
-  else call.name("nullptr");
-  call.pointer(work).dim(length).dim(o.known(1)[0]).name(chirp ? "true" : "false").emit();
+  else call.null();
+  call.pointer(work).dim(length).dim(o.known(1)[0]).flag(chirp).emit();
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ void evaluate_affine_grid(Evaluation& e) {
 
 void lower_affine_grid(KernelQuery& l) {
   const View theta = l.in(0);
-  l.call("scalar_affine_grid").tensor(l.out(0)).pointer(theta).name(l.node().integer("align_corners", 0) != 0 ? "true" : "false").emit();
+  l.call("scalar_affine_grid").tensor(l.out(0)).pointer(theta).flag(l.node().integer("align_corners", 0) != 0).emit();
 }
 
 }  // namespace

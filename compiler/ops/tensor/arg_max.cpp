@@ -37,7 +37,7 @@ void evaluate_arg(Evaluation& e) {
 }
 
 /// Extents before, at and after the axes [first, last).
-std::vector<std::pair<std::string, Arg>> params_of(const Extents& x, int first, int last) {
+NamedArgs params_of(const Extents& x, int first, int last) {
   const auto product = [&](int begin, int end) { return element_count(Extents(x.begin() + begin, x.begin() + end)); };
   return {{"outer", dim_arg(product(0, first))},
           {"n", dim_arg(product(first, last))},

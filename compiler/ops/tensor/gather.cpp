@@ -92,7 +92,7 @@ void lower_channels_last(KernelQuery& l, const std::vector<int64_t>& channels) {
   const bool interleaves = groups > 1 && groups <= kMostGroups;
   const View x = l.in(0, channels_last(in, l.target().vector_floats)), y = l.out_any(0);
   StepBuilder step = l.call(interleaves ? "interleave_channels" : "pick_channels");
-  if (interleaves) step.template_name(std::to_string(groups));
+  if (interleaves) step.template_arg(groups);
   step.pointer(x).pointer(y);
   if (!interleaves) step.pointer(l.weights("channels", ElementType::I32, std::vector<int32_t>(channels.begin(), channels.end())));
   step.params({{"pixels", dim_arg(out[0] * element_count(Extents(out.begin() + 2, out.end())))},

@@ -56,8 +56,8 @@ void lower_grid_sample(KernelQuery& l) {
       .tensor(y)
       .tensor(x)
       .tensor(grid)
-      .params({{"mode", name_arg(fmt::format("onnxc::GridMode::{}", modes[static_cast<int>(mode_of(l.node()))]))},
-               {"padding", name_arg(fmt::format("onnxc::GridPadding::{}", paddings[static_cast<int>(padding_of(l.node()))]))},
+      .params({{"mode", EnumArg{"GridMode", modes[static_cast<int>(mode_of(l.node()))]}},
+               {"padding", EnumArg{"GridPadding", paddings[static_cast<int>(padding_of(l.node()))]}},
                {"align_corners", flag_arg(l.node().integer("align_corners", 0) != 0)}})
       .macs(macs)
       .emit();

@@ -119,7 +119,7 @@ void lower_pad(KernelQuery& l) {
   if (is_constant_mode(l.node())) return lower_moves(l, move_pad);
   const Pads pads = pads_of(Operands(l.graph(), l.node()));
   const View x = l.in(0);
-  l.call("scalar_pad").tensor(l.out(0)).tensor(x).dims(pads.before).name("onnxc::PadMode::" + l.node().string("mode", "")).emit();
+  l.call("scalar_pad").tensor(l.out(0)).tensor(x).dims(pads.before).enumerator("PadMode", l.node().string("mode", "")).emit();
 }
 
 }  // namespace

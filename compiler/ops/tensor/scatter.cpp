@@ -23,7 +23,7 @@ Reduction reduction_of(const Node& node) {
   node.fail(ErrorKind::Invalid, fmt::format("reduction is '{}'; none, add, mul, max and min are allowed", name));
 }
 
-std::string reduction_name(const Node& node) { return "onnxc::Reduction::" + node.string("reduction", "none"); }
+EnumArg reduction_arg(const Node& node) { return {"Reduction", node.string("reduction", "none")}; }
 
 // ---- ScatterElements
 
@@ -61,7 +61,7 @@ void lower_scatter_elements(KernelQuery& l) {
       .tensor(indices)
       .tensor(updates)
       .dim(axis_of(l.node(), 0, static_cast<int>(x.extents.size())))
-      .name(reduction_name(l.node()))
+      .arg(reduction_arg(l.node()))
       .may_share(y, x)
       .emit();
 }
@@ -93,7 +93,7 @@ void evaluate_scatter_nd(Evaluation& e) {
 
 void lower_scatter_nd(KernelQuery& l) {
   const View x = l.in(0), indices = l.in(1), updates = l.in(2), y = l.out(0);
-  l.call("scalar_scatter_nd").tensor(y).tensor(x).tensor(indices).tensor(updates).name(reduction_name(l.node())).may_share(y, x).emit();
+  l.call("scalar_scatter_nd").tensor(y).tensor(x).tensor(indices).tensor(updates).arg(reduction_arg(l.node())).may_share(y, x).emit();
 }
 
 // ---- TensorScatter: updates of a key-value cache, at an index for each element of the batch.
@@ -140,7 +140,7 @@ void lower_tensor_scatter(KernelQuery& l) {
       .tensor(updates)
       .optional_tensor(2)
       .dim(axis_of(l.node(), -2, static_cast<int>(x.extents.size())))
-      .name(is_circular(l.node()) ? "true" : "false")
+      .flag(is_circular(l.node()))
       .may_share(y, x)
       .emit();
 }

@@ -85,11 +85,11 @@ void lower_unique(KernelQuery& l) {
   const View x = l.in(0);
   const Slices s = slices_of(x.extents, axis_of(l.node(), static_cast<int>(x.extents.size())));
   std::vector<Arg> out;
-  for (int i = 0; i < 4; ++i) out.push_back(l.has_output(i) ? Arg(l.out(i).pointer) : Arg(NameArg{"nullptr"}));
+  for (int i = 0; i < 4; ++i) out.push_back(l.has_output(i) ? Arg(l.out(i).pointer) : Arg(NullArg{}));
   const PointerArg order = l.workspace("order", ElementType::I64, s.extent), rank = l.workspace("rank", ElementType::I64, s.extent);
   StepBuilder step = l.call("scalar_unique");
-  step.type(x.element).binds(l.symbol(0));
-  for (Arg& arg : out) step.step().args.push_back(std::move(arg));
+  step.template_arg(x.element).binds(l.symbol(0));
+  for (Arg& arg : out) step.call().args.push_back(std::move(arg));
   step.pointer(x)
       .pointer(order)
       .pointer(rank)
@@ -121,12 +121,12 @@ void infer_suppression(Inference& n) {
 void lower_suppression(KernelQuery& l) {
   const View boxes = l.in(0), scores = l.in(1);
   std::vector<Arg> limits;
-  for (int i = 2; i < 5; ++i) limits.push_back(l.has(i) ? Arg(l.in(i).pointer) : Arg(NameArg{"nullptr"}));
+  for (int i = 2; i < 5; ++i) limits.push_back(l.has(i) ? Arg(l.in(i).pointer) : Arg(NullArg{}));
   const View y = l.out(0);
   const PointerArg order = l.workspace("order", ElementType::I64, boxes.extents[1]);
   StepBuilder step = l.call("scalar_non_max_suppression");
   step.binds(l.symbol(0)).pointer(y).pointer(boxes).pointer(scores);
-  for (Arg& arg : limits) step.step().args.push_back(std::move(arg));
+  for (Arg& arg : limits) step.call().args.push_back(std::move(arg));
   step.pointer(order)
       .params({{"batches", dim_arg(scores.extents[0])},
                {"classes", dim_arg(scores.extents[1])},

@@ -57,7 +57,7 @@ void lower_top_k(KernelQuery& l) {
       .tensor(indices)
       .tensor(x)
       .dim(axis_of(l.node(), static_cast<int>(x.extents.size())))
-      .name(l.node().integer("largest", 1) != 0 ? "true" : "false")
+      .flag(l.node().integer("largest", 1) != 0)
       .emit();
 }
 

@@ -24,13 +24,7 @@ void evaluate_trilu(Evaluation& e) {
 void lower_trilu(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   if (l.has(1)) l.in(1);
-  l.call("scalar_trilu")
-      .tensor(y)
-      .tensor(x)
-      .optional_tensor(1)
-      .name(l.node().integer("upper", 1) != 0 ? "true" : "false")
-      .may_share(y, x)
-      .emit();
+  l.call("scalar_trilu").tensor(y).tensor(x).optional_tensor(1).flag(l.node().integer("upper", 1) != 0).may_share(y, x).emit();
 }
 
 }  // namespace

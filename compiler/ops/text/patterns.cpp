@@ -17,7 +17,7 @@ void need_strings(Inference& n) {
 
 scalar::Regex view(const RegexProgram& p) { return {p.code.data(), p.ranges.data(), static_cast<int64_t>(p.code.size() / 3)}; }
 
-std::vector<std::pair<std::string, Arg>> regex_params(KernelQuery& l, const RegexProgram& p) {
+NamedArgs regex_params(KernelQuery& l, const RegexProgram& p) {
   return {{"code", l.weights("pattern", ElementType::I32, p.code)},
           {"ranges", l.weights("pattern", ElementType::I32, p.ranges)},
           {"size", dim_arg(view(p).size)}};

@@ -138,15 +138,15 @@ void evaluate_string_normalizer(Evaluation& e) {
 void lower_string_normalizer(KernelQuery& l) {
   static constexpr const char* kNames[] = {"keep", "lower", "upper"};
   const Normalization n = normalization_of(l.node());
-  const auto named = [](scalar::TextCase c) { return name_arg(fmt::format("onnxc::scalar::TextCase::{}", kNames[static_cast<int>(c)])); };
+  const auto named = [](scalar::TextCase c) { return EnumArg{"scalar::TextCase", kNames[static_cast<int>(c)]}; };
   const View x = l.in(0), y = l.out(0);
   StepBuilder call = l.call("scalar_string_normalizer");
   call.heap().pointer(y);
   if (n.params.stop_words > 0) call.binds(l.symbol(0));
-  else call.name("nullptr");
+  else call.null();
   call.tensor(x);
   if (n.params.stop_words > 0) call.pointer(l.weights("stop words", n.stop_words));
-  else call.name("nullptr");
+  else call.null();
   call.params({{"action", named(n.params.action)}, {"compare", named(n.params.compare)}, {"stop_words", dim_arg(n.params.stop_words)}})
       .emit();
 }

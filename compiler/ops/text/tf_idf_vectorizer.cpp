@@ -139,8 +139,8 @@ void lower_tf_idf(KernelQuery& l) {
   const PointerArg keys = l.weights("pool", ElementType::I64, p.keys), begin = l.weights("pool", ElementType::I64, p.begin),
                    column = l.weights("pool", ElementType::I64, p.column);
   StepBuilder call = l.call("scalar_tf_idf");
-  call.type(x.element).tensor(y).tensor(x).params({{"keys", Arg(keys)}, {"begin", Arg(begin)}, {"column", Arg(column)}});
-  if (p.weights.empty()) call.name("nullptr");
+  call.template_arg(x.element).tensor(y).tensor(x).params({{"keys", Arg(keys)}, {"begin", Arg(begin)}, {"column", Arg(column)}});
+  if (p.weights.empty()) call.null();
   else call.pointer(l.weights("weights", ElementType::F32, p.weights));
   call.params({{"least", dim_arg(p.least)}, {"most", dim_arg(p.most)}, {"skips", dim_arg(p.skips)}, {"counts", flag_arg(p.mode != "IDF")}})
       .emit();

@@ -21,8 +21,7 @@ namespace onnxc {
 namespace {
 
 /// The weights as `storage` says; `scales` gets a parameter where they have any.
-PointerArg stored_weights(KernelQuery& l, const pack::ConvShape& shape, const Tile& tile, const Storage& storage,
-                          std::vector<std::pair<std::string, Arg>>& scales) {
+PointerArg stored_weights(KernelQuery& l, const pack::ConvShape& shape, const Tile& tile, const Storage& storage, NamedArgs& scales) {
   return add_stored(l, conv_weights_name(l), conv_panels(l, shape, tile), shape.cin * shape.kh * shape.kw, shape.nr, storage,
                     storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape), scales);
 }
@@ -47,13 +46,13 @@ void consider_product(KernelQuery& l, const ConvCall& c, const Tile& tile, std::
   consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, tile, product, row, one_row](const Storage& storage) {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    std::vector<std::pair<std::string, Arg>> scales;
+    NamedArgs scales;
     const PointerArg w = stored_weights(l, shape, tile, storage, scales);
     auto params = gemm_params(l, c, x, y, shape);
     params.insert(params.end(), scales.begin(), scales.end());
     if (!one_row) add_streaming(l, tile, product, 1, params);
     StepBuilder step = l.call(row);
-    if (one_row) step.template_name(std::to_string(tile.vectors));
+    if (one_row) step.template_arg(tile.vectors);
     else tile_args(step, tile, true);
     step.pointer(x).pointer(w).pointer(y).params(std::move(params));
     finish_conv(l, step, c, y);
@@ -97,7 +96,7 @@ void consider_grouped(KernelQuery& l, const ConvCall& c) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::grouped(conv_weights(l), shape, lanes));
     StepBuilder step = l.call("conv_grouped");
-    for (const int64_t value : {c.kw, c.window.strides[1], shape.cin, int64_t{pixels}}) step.template_name(std::to_string(value));
+    for (const int64_t value : {c.kw, c.window.strides[1], shape.cin, int64_t{pixels}}) step.template_arg(value);
     step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
     finish_conv(l, step, c, y);
   });
@@ -112,7 +111,7 @@ void consider_narrow(KernelQuery& l, const ConvCall& c) {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw};
     const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::narrow(conv_weights(l), shape, lanes));
     StepBuilder step = l.call("conv_narrow");
-    step.template_name(std::to_string(c.cout)).pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
+    step.template_arg(c.cout).pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
     finish_conv(l, step, c, y);
   });
 }
@@ -129,7 +128,7 @@ void consider_direct(KernelQuery& l, const ConvCall& c) {
   consider_stored(l, stored_kernel(c, row, tile), storages(l, c, tile), [&l, c, row, tile, product](const Storage& storage) {
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin / c.group, .kh = c.kd() * c.kh, .kw = c.kw, .group = c.group, .nr = tile.nr};
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    std::vector<std::pair<std::string, Arg>> scales;
+    NamedArgs scales;
     const PointerArg w = stored_weights(l, shape, tile, storage, scales);
     auto params = c.params(x, y, conv_bias(l, shape));
     params.insert(params.end(), scales.begin(), scales.end());

@@ -16,7 +16,7 @@
 namespace onnxc {
 
 /// What kernels of volumes are told of the depth, behind the strides of pixels.
-inline std::vector<std::pair<std::string, Arg>> depth_params(const WindowAxis& z) {
+inline NamedArgs depth_params(const WindowAxis& z) {
   return {{"d", dim_arg(z.in)},
           {"od", dim_arg(z.out)},
           {"kd", dim_arg(z.kernel)},
@@ -26,26 +26,25 @@ inline std::vector<std::pair<std::string, Arg>> depth_params(const WindowAxis& z
 }
 
 /// What kernels are told of a convolution or a transposed one that slides `over` x or y.
-inline std::vector<std::pair<std::string, Arg>> conv_params(const Sliding& over, int64_t cin, int64_t cout, int64_t group, const View& x,
-                                                            const View& y) {
-  std::vector<std::pair<std::string, Arg>> list{{"n", dim_arg(over.n)},
-                                                {"h", dim_arg(over.y.in)},
-                                                {"w", dim_arg(over.x.in)},
-                                                {"cin", dim_arg(cin)},
-                                                {"oh", dim_arg(over.y.out)},
-                                                {"ow", dim_arg(over.x.out)},
-                                                {"cout", dim_arg(cout)},
-                                                {"kh", dim_arg(over.y.kernel)},
-                                                {"kw", dim_arg(over.x.kernel)},
-                                                {"stride_y", dim_arg(over.y.stride)},
-                                                {"stride_x", dim_arg(over.x.stride)},
-                                                {"dilation_y", dim_arg(over.y.dilation)},
-                                                {"dilation_x", dim_arg(over.x.dilation)},
-                                                {"pad_top", dim_arg(over.y.pad_begin)},
-                                                {"pad_left", dim_arg(over.x.pad_begin)},
-                                                {"group", dim_arg(group)},
-                                                {"x_pixel", dim_arg(x.layout.pixel_stride)},
-                                                {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+inline NamedArgs conv_params(const Sliding& over, int64_t cin, int64_t cout, int64_t group, const View& x, const View& y) {
+  NamedArgs list{{"n", dim_arg(over.n)},
+                 {"h", dim_arg(over.y.in)},
+                 {"w", dim_arg(over.x.in)},
+                 {"cin", dim_arg(cin)},
+                 {"oh", dim_arg(over.y.out)},
+                 {"ow", dim_arg(over.x.out)},
+                 {"cout", dim_arg(cout)},
+                 {"kh", dim_arg(over.y.kernel)},
+                 {"kw", dim_arg(over.x.kernel)},
+                 {"stride_y", dim_arg(over.y.stride)},
+                 {"stride_x", dim_arg(over.x.stride)},
+                 {"dilation_y", dim_arg(over.y.dilation)},
+                 {"dilation_x", dim_arg(over.x.dilation)},
+                 {"pad_top", dim_arg(over.y.pad_begin)},
+                 {"pad_left", dim_arg(over.x.pad_begin)},
+                 {"group", dim_arg(group)},
+                 {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                 {"y_pixel", dim_arg(y.layout.pixel_stride)}};
   if (over.is_deep()) std::ranges::move(depth_params(over.z), std::back_inserter(list));
   return list;
 }
@@ -102,8 +101,8 @@ struct ConvCall {
   bool no_pads() const {
     return window.pads_begin[0] == Dim(0) && window.pads_begin[1] == Dim(0) && window.pads_end[0] == Dim(0) && window.pads_end[1] == Dim(0);
   }
-  std::vector<std::pair<std::string, Arg>> params(const View& x, const View& y, std::optional<PointerArg> bias) const {
-    std::vector<std::pair<std::string, Arg>> list = conv_params(over, cin, cout, group, x, y);
+  NamedArgs params(const View& x, const View& y, std::optional<PointerArg> bias) const {
+    NamedArgs list = conv_params(over, cin, cout, group, x, y);
     if (bias) list.emplace_back("bias", *bias);
     return list;
   }
@@ -133,13 +132,12 @@ inline std::optional<PointerArg> conv_bias(KernelQuery& l, const pack::ConvShape
 inline std::optional<PointerArg> bias_as_given(KernelQuery& l) { return l.has(2) ? std::optional(l.in(2).pointer) : std::nullopt; }
 
 /// What gemm is told of a 1x1 convolution.
-inline std::vector<std::pair<std::string, Arg>> gemm_params(KernelQuery& l, const ConvCall& c, const View& x, const View& y,
-                                                            const pack::ConvShape& shape) {
-  std::vector<std::pair<std::string, Arg>> params{{"m", dim_arg(c.pixels)},
-                                                  {"n", dim_arg(c.cout)},
-                                                  {"k", dim_arg(c.cin)},
-                                                  {"lda", dim_arg(x.layout.pixel_stride)},
-                                                  {"ldc", dim_arg(y.layout.pixel_stride)}};
+inline NamedArgs gemm_params(KernelQuery& l, const ConvCall& c, const View& x, const View& y, const pack::ConvShape& shape) {
+  NamedArgs params{{"m", dim_arg(c.pixels)},
+                   {"n", dim_arg(c.cout)},
+                   {"k", dim_arg(c.cin)},
+                   {"lda", dim_arg(x.layout.pixel_stride)},
+                   {"ldc", dim_arg(y.layout.pixel_stride)}};
   if (const auto bias = conv_bias(l, shape)) params.emplace_back("bias", *bias);
   return params;
 }
@@ -156,8 +154,8 @@ inline void finish_conv(KernelQuery& l, StepBuilder& step, const ConvCall& c, co
 }
 /// `pairs`: the kernel may be told of them, behind these.
 inline StepBuilder& tile_args(StepBuilder& step, const Tile& tile, bool pairs = false) {
-  step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors));
-  return pairs && tile.pairs ? step.template_name("true") : step;
+  step.template_arg(tile.rows).template_arg(tile.vectors);
+  return pairs && tile.pairs ? step.template_arg(true) : step;
 }
 
 }  // namespace onnxc

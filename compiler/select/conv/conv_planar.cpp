@@ -64,7 +64,7 @@ void call_planar(KernelQuery& l, std::string_view row, const PlanarTile& tile, c
   const PointerArg scratch =
       l.part_workspace("padded", ElementType::F32, Dim(contract::planar_scratch(shape, tile.vectors * lanes, lanes)));
   StepBuilder step = l.call(row);
-  step.template_name(std::to_string(c.cout)).template_name(std::to_string(tile.vectors));
+  step.template_arg(c.cout).template_arg(tile.vectors);
   step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).specialised();
   finish(step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw)));
   step.emit();
@@ -118,7 +118,7 @@ void consider_conv_planar(KernelQuery& l) {
   l.consider("conv_planar", c.macs * static_cast<double>(padded_width(l, c, tile)) / static_cast<double>(c.ow.value()), 0, [&l, c, tile] {
     const View y = l.out_any(0);
     call_planar(l, "conv_planar", tile, y,
-                [&](StepBuilder& step) { step.template_name(std::to_string(tile.rows)).epilogue(l.epilogue(planes(y.extents), step)); });
+                [&](StepBuilder& step) { step.template_arg(tile.rows).epilogue(l.epilogue(planes(y.extents), step)); });
   });
 }
 

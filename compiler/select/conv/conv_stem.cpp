@@ -45,7 +45,7 @@ PointerArg stem_weights(KernelQuery& l, const Stem& stem) {
 
 View stem_input(KernelQuery& l, const Stem& stem) { return stem.joined ? l.in_any(0) : l.in(0); }
 
-std::vector<std::pair<std::string, Arg>> stem_params(KernelQuery& l, const Stem& stem, const View& x, const View& y) {
+NamedArgs stem_params(KernelQuery& l, const Stem& stem, const View& x, const View& y) {
   ConvCall c = stem.call;
   const auto bias = conv_bias(l, {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = stem.tile.nr});
   if (stem.joined) {
@@ -60,7 +60,7 @@ std::vector<std::pair<std::string, Arg>> stem_params(KernelQuery& l, const Stem&
 }
 
 StepBuilder& stem_args(StepBuilder& step, const Stem& stem) {
-  return tile_args(step, stem.tile).template_name(std::to_string(fixed_stride(stem.call.window, stem.pixel())));
+  return tile_args(step, stem.tile).template_arg(fixed_stride(stem.call.window, stem.pixel()));
 }
 
 std::optional<Stem> stem_in_place(KernelQuery& l, bool pairs) {
@@ -77,7 +77,7 @@ void consider_stem(KernelQuery& l) {
     auto params = stem_params(l, stem, x, y);
     StepBuilder step = l.call("conv_stem");
     stem_args(step, stem);
-    if (stem.tile.pairs) step.template_name("true");
+    if (stem.tile.pairs) step.template_arg(true);
     else step.specialised();  // kernel rows are short: mlperf_tiny_kws 2.5 % less, but 1 % more with pairs, whose code for odd rows is long
     step.pointer(x).pointer(w).pointer(y).params(std::move(params));
     finish_conv(l, step, stem.call, y);

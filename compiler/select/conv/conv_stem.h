@@ -31,7 +31,7 @@ PointerArg stem_weights(KernelQuery& l, const Stem& stem);
 /// What the kernel reads.
 View stem_input(KernelQuery& l, const Stem& stem);
 /// Parameters; pixels of the output lie as `y` says.
-std::vector<std::pair<std::string, Arg>> stem_params(KernelQuery& l, const Stem& stem, const View& x, const View& y);
+NamedArgs stem_params(KernelQuery& l, const Stem& stem, const View& x, const View& y);
 /// Template arguments.
 StepBuilder& stem_args(StepBuilder& step, const Stem& stem);
 

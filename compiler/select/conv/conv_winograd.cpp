@@ -24,8 +24,8 @@ std::string row_name(std::string_view kernel, const Form& form) {
 }
 
 StepBuilder& form_args(StepBuilder& step, const Form& form, const Tile& tile) {
-  step.template_name(std::to_string(form.outputs));
-  if (form.stride == 1) step.template_name(std::to_string(form.taps));
+  step.template_arg(form.outputs);
+  if (form.stride == 1) step.template_arg(form.taps);
   return tile_args(step, tile);
 }
 
@@ -86,17 +86,17 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
                           return takes_all_of(form, c) ? panels(conv_weights(l))
                                                        : panels(pack::square_pieces(conv_weights(l), c.kd(), c.kh, c.kw, form.taps));
                         }};
-    std::vector<std::pair<std::string, Arg>> scales;
+    NamedArgs scales;
     const std::vector<float> factors = storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape);
     const PointerArg w = add_stored(l, conv_weights_name(l), packed, taps * channels, tile.nr, storage, factors, scales);
     const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(room));
     auto params = c.params(x, y, conv_bias(l, shape));
     params.insert(params.end(), scales.begin(), scales.end());
-    params.emplace_back("weights_end", name_arg("weights_end"));
+    params.emplace_back("weights_end", UnitArg::WeightsEnd);
     StepBuilder step = l.call(row);
     form_args(step, form, tile);
-    if (plain || several > 1) step.template_name(plain ? "true" : "false");
-    if (several > 1) step.template_name("true");
+    if (plain || several > 1) step.template_arg(plain);
+    if (several > 1) step.template_arg(true);
     step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(block);
     finish_conv(l, step, c, y);
   };
@@ -147,10 +147,10 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, const Form& form,
             contract::winograd_line_planes(c.cin, pieces, across.taps, across.dilation, lines, width, tile.nr);
         const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(contract::winograd_line_scratch(form, planes)));
         auto params = c.params(x, y, conv_bias(l, shape));
-        params.emplace_back("weights_end", name_arg("weights_end"));
+        params.emplace_back("weights_end", UnitArg::WeightsEnd);
         StepBuilder step = l.call(row);
         form_args(step, form, tile);
-        if (down) step.template_name("true");
+        if (down) step.template_arg(true);
         step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(lines).dim(width);
         finish_conv(l, step, c, y);
       },

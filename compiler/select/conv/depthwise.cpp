@@ -31,12 +31,9 @@ void consider_depthwise(KernelQuery& l, const ConvCall& c) {
                StepBuilder step = l.call(unrolled ? "depthwise" : "depthwise_any");
                auto params = c.params(x, y, bias_as_given(l));
                if (unrolled) {
-                 step.template_name(std::to_string(c.kh))
-                     .template_name(std::to_string(c.kw))
-                     .template_name(std::to_string(c.window.strides[1]))
-                     .template_name("7");
+                 step.template_arg(c.kh).template_arg(c.kw).template_arg(c.window.strides[1]).template_arg(7);
                  if (const auto sums = wanted_row_sums(l)) {
-                   step.template_name("true");
+                   step.template_arg(true);
                    params.emplace_back("row_sums", *sums);
                  }
                }
@@ -64,7 +61,7 @@ void consider_depthwise_winograd(KernelQuery& l, const ConvCall& c) {
         StepBuilder step = l.call("depthwise_winograd");
         auto params = c.params(x, y, bias_as_given(l));
         if (const auto sums = wanted_row_sums(l)) {
-          step.template_name("true");
+          step.template_arg(true);
           params.emplace_back("row_sums", *sums);
         }
         step.pointer(x).pointer(w).pointer(y).params(std::move(params)).specialised();
@@ -86,7 +83,7 @@ void consider_depthwise_narrow(KernelQuery& l, const ConvCall& c) {
                ONNXC_CHECK(x.layout == dense && y.layout == dense, "nothing lies between the pixels of depthwise_narrow");
                const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
                StepBuilder step = l.call("depthwise_narrow");
-               for (const int64_t value : {c.kh, c.kw, c.cin}) step.template_name(std::to_string(value));
+               for (const int64_t value : {c.kh, c.kw, c.cin}) step.template_arg(value);
                step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
                if (c.kh < 7) step.specialised();
                finish_conv(l, step, c, y);

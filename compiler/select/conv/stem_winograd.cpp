@@ -75,7 +75,7 @@ PointerArg stem_winograd_weights(KernelQuery& l, const Stem& stem, const StemWin
 
 StepBuilder& stem_winograd_args(StepBuilder& step, const Stem& stem, const StemWinograd& plan) {
   for (const int64_t value : {int64_t{plan.outputs}, int64_t{plan.taps}, int64_t{plan.pixels}, stem.call.window.strides[1] * stem.pixel()})
-    step.template_name(std::to_string(value));
+    step.template_arg(value);
   return step;
 }
 

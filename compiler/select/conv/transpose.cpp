@@ -29,7 +29,7 @@ void lower_fast_conv_transpose(KernelQuery& l) {
     params.emplace_back("bias",
                         l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape)));
   StepBuilder step = l.call(s.is_deep() ? "conv_transpose_3d" : narrow ? "conv_transpose_narrow" : "conv_transpose");
-  if (narrow) step.template_name(std::to_string(cout));
+  if (narrow) step.template_arg(cout);
   else tile_args(step, tile);
   step.pointer(x).pointer(weights).pointer(y).params(std::move(params));
   step.epilogue(l.epilogue(l.image_shape(y_extents), step)).macs(n * s.z.in * h * w * (cin * (cout / group) * kd * kh * kw)).emit();

@@ -92,15 +92,14 @@ void lower_classifier(KernelQuery& last) {
         PointerArg sums = last.workspace("sums", ElementType::F32, c.n * of_image);
         {
           StepBuilder step = last.call("classifier");
-          tile_args(step, tile).template_name(std::to_string(row.vectors)).pointer(x).pointer(w).pointer(v).pointer(sums);
-          std::vector<std::pair<std::string, Arg>> params{{"images", dim_arg(c.n)}, {"pixels", dim_arg(pixels)},
-                                                          {"cin", dim_arg(c.cin)},  {"channels", dim_arg(c.cout)},
-                                                          {"n", dim_arg(n)},        {"x_pixel", dim_arg(x.layout.pixel_stride)}};
+          tile_args(step, tile).template_arg(row.vectors).pointer(x).pointer(w).pointer(v).pointer(sums);
+          NamedArgs params{{"images", dim_arg(c.n)},      {"pixels", dim_arg(pixels)}, {"cin", dim_arg(c.cin)},
+                           {"channels", dim_arg(c.cout)}, {"n", dim_arg(n)},           {"x_pixel", dim_arg(x.layout.pixel_stride)}};
           if (bias) params.emplace_back("bias", *bias);
           if (last.has(2))
             params.emplace_back("start", last.weights(last.graph()[last.node().input(2)].name, ElementType::F32,
                                                       pack::padded(last.constant(2)->as<float>(), row.nr)));
-          params.emplace_back("weights_end", name_arg("weights_end"));
+          params.emplace_back("weights_end", UnitArg::WeightsEnd);
           step.params(std::move(params));
           step.epilogue(conv.epilogue(conv.image_shape(conv.output_type(0).extents), step));
           step.epilogue(sum.epilogue({.row_extents = {c.n}, .row_axes = {0}, .col_axes = {1}}, step))
@@ -109,7 +108,7 @@ void lower_classifier(KernelQuery& last) {
         }
         sums.writes = false;
         StepBuilder step = last.call("reduce_middle");
-        step.template_name("onnxc::Sum").template_name("onnxc::Keep").pointer(sums).pointer(y);
+        step.template_arg(RuntimeName{"Sum"}).template_arg(RuntimeName{"Keep"}).pointer(sums).pointer(y);
         step.params({{"outer", dim_arg(c.n)},
                      {"r", dim_arg(contract::kClassifierGroups)},
                      {"inner", dim_arg(n)},

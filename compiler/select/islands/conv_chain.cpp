@@ -49,7 +49,7 @@ bool is_depthwise(const Graph& graph, const Node& node) {
 /// What a 1x1 convolution of the chain gives to the call.
 struct Pointwise {
   Tile tile{0, 1, 0};
-  Arg weights = NameArg{"nullptr"};
+  Arg weights = NullArg{};
   std::optional<PointerArg> bias;
 };
 Pointwise pointwise(KernelQuery& l, const Tile& tile) {
@@ -134,65 +134,64 @@ void lower_conv_chain(KernelQuery& last) {
   if (expand != nullptr) macs += ConvCall(*expand).macs;
   if (project != nullptr) macs += ConvCall(*project).macs;
   const char* const row = has_stem ? "stem_depthwise" : winograd ? "depthwise_winograd_chain" : "depthwise_chain";
-  last.consider(
-      row, macs, 0,
-      [&last, parts, row, has_stem, winograd, expand = expand != nullptr, project = project != nullptr, c, band, pitch, expanding,
-       room = floats(band)]() mutable {
-        KernelQuery &front = parts.front(), &depthwise = parts[expand ? 1 : 0];
-        const std::optional<Stem> stem = has_stem ? stem_of(front) : std::nullopt;
-        Pointwise first, end;
-        if (expand && !stem) first = pointwise(front, expanding);
-        if (project) {
-          const ConvCall call(parts.back());
-          end =
-              pointwise(parts.back(), choose_tile(last.target(), {.m = band * c.ow.value(), .n = call.cout, .k = call.cin, .pairs = true}));
-        }
-        const View x = stem ? stem_input(front, *stem) : front.in(0, conv_input_layout(front)), y = last.out_any(0);
-        if (stem) first.weights = stem_weights(front, *stem);
-        const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32,
-                                               winograd ? pack::depthwise_winograd(conv_weights(depthwise), c.cin)
-                                                        : pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
-        const auto bias = bias_as_given(depthwise);
-        const std::optional<PointerArg> sums = project ? std::nullopt : wanted_row_sums(last);
-        const PointerArg scratch = last.part_workspace("rows", ElementType::F32, Dim(room));
+  last.consider(row, macs, 0,
+                [&last, parts, row, has_stem, winograd, expand = expand != nullptr, project = project != nullptr, c, band, pitch, expanding,
+                 room = floats(band)]() mutable {
+                  KernelQuery &front = parts.front(), &depthwise = parts[expand ? 1 : 0];
+                  const std::optional<Stem> stem = has_stem ? stem_of(front) : std::nullopt;
+                  Pointwise first, end;
+                  if (expand && !stem) first = pointwise(front, expanding);
+                  if (project) {
+                    const ConvCall call(parts.back());
+                    end = pointwise(parts.back(),
+                                    choose_tile(last.target(), {.m = band * c.ow.value(), .n = call.cout, .k = call.cin, .pairs = true}));
+                  }
+                  const View x = stem ? stem_input(front, *stem) : front.in(0, conv_input_layout(front)), y = last.out_any(0);
+                  if (stem) first.weights = stem_weights(front, *stem);
+                  const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32,
+                                                         winograd ? pack::depthwise_winograd(conv_weights(depthwise), c.cin)
+                                                                  : pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
+                  const auto bias = bias_as_given(depthwise);
+                  const std::optional<PointerArg> sums = project ? std::nullopt : wanted_row_sums(last);
+                  const PointerArg scratch = last.part_workspace("rows", ElementType::F32, Dim(room));
 
-        StepBuilder step = last.call(row);
-        if (stem) stem_args(step, *stem);
-        else tile_args(step, first.tile);
-        step.template_name(std::to_string(c.kh)).template_name(std::to_string(c.kw)).template_name(std::to_string(c.window.strides[1]));
-        tile_args(step, end.tile, true);
-        if (sums || winograd) {
-          if (!end.tile.pairs) step.template_name("false");
-          step.template_name(sums ? "true" : "false");
-          if (winograd) step.template_name("true");
-        }
-        step.pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
-        auto conv = c.params(x, y, bias);
-        if (sums) conv.emplace_back("row_sums", *sums);
-        std::vector<std::pair<std::string, Arg>> params{{"conv", params_arg(std::move(conv))},
-                                                        {"cin", dim_arg(expand ? ConvCall(front).cin : c.cin)},
-                                                        {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
-                                                        {"x_pixel", dim_arg(x.layout.pixel_stride)},
-                                                        {"y_pixel", dim_arg(y.layout.pixel_stride)}};
-        if (first.bias) params.emplace_back("expand_bias", *first.bias);
-        if (end.bias) params.emplace_back("project_bias", *end.bias);
-        params.emplace_back("band", dim_arg(band));
-        params.emplace_back("pitch", dim_arg(pitch));
-        if (stem) params = {{"stem", params_arg(stem_params(front, *stem, x, y))}, {"chain", params_arg(std::move(params))}};
-        step.params(std::move(params));
-        Dim all_macs = 0;
-        const auto epilogue = [&](KernelQuery* l) {
-          if (l != nullptr) {
-            const ConvCall call(*l);
-            all_macs += call.pixels * (call.cout * (call.cin / call.group) * call.kh * call.kw);
-          }
-          step.epilogue(l != nullptr ? l->epilogue(l->image_shape(l->output_type(0).extents), step) : EpilogueArg{});
-        };
-        epilogue(expand ? &front : nullptr);
-        epilogue(&depthwise);
-        epilogue(project ? &parts.back() : nullptr);
-        step.macs(all_macs).emit();
-      });
+                  StepBuilder step = last.call(row);
+                  if (stem) stem_args(step, *stem);
+                  else tile_args(step, first.tile);
+                  step.template_arg(c.kh).template_arg(c.kw).template_arg(c.window.strides[1]);
+                  tile_args(step, end.tile, true);
+                  if (sums || winograd) {
+                    if (!end.tile.pairs) step.template_arg(false);
+                    step.template_arg(sums.has_value());
+                    if (winograd) step.template_arg(true);
+                  }
+                  step.pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
+                  auto conv = c.params(x, y, bias);
+                  if (sums) conv.emplace_back("row_sums", *sums);
+                  NamedArgs params{{"conv", params_arg(std::move(conv))},
+                                   {"cin", dim_arg(expand ? ConvCall(front).cin : c.cin)},
+                                   {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
+                                   {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                                   {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+                  if (first.bias) params.emplace_back("expand_bias", *first.bias);
+                  if (end.bias) params.emplace_back("project_bias", *end.bias);
+                  params.emplace_back("band", dim_arg(band));
+                  params.emplace_back("pitch", dim_arg(pitch));
+                  if (stem) params = {{"stem", params_arg(stem_params(front, *stem, x, y))}, {"chain", params_arg(std::move(params))}};
+                  step.params(std::move(params));
+                  Dim all_macs = 0;
+                  const auto epilogue = [&](KernelQuery* l) {
+                    if (l != nullptr) {
+                      const ConvCall call(*l);
+                      all_macs += call.pixels * (call.cout * (call.cin / call.group) * call.kh * call.kw);
+                    }
+                    step.epilogue(l != nullptr ? l->epilogue(l->image_shape(l->output_type(0).extents), step) : EpilogueArg{});
+                  };
+                  epilogue(expand ? &front : nullptr);
+                  epilogue(&depthwise);
+                  epilogue(project ? &parts.back() : nullptr);
+                  step.macs(all_macs).emit();
+                });
 }
 
 }  // namespace onnxc

@@ -11,23 +11,23 @@ namespace onnxc {
 
 Sliding pool_sliding(KernelQuery& l) { return sliding(pool_window(l.node(), l.extents(0)), l.extents(0), l.output_type(0).extents); }
 
-std::vector<std::pair<std::string, Arg>> pool_params(KernelQuery& l, const Sliding& s, Dim x_pixel, Dim y_pixel) {
+NamedArgs pool_params(KernelQuery& l, const Sliding& s, Dim x_pixel, Dim y_pixel) {
   const bool average = l.node().op == "AveragePool";
   const Window window = s.plane();
-  std::vector<std::pair<std::string, Arg>> params{{"n", dim_arg(s.n)},
-                                                  {"h", dim_arg(s.y.in)},
-                                                  {"w", dim_arg(s.x.in)},
-                                                  {"c", dim_arg(l.extents(0)[1])},
-                                                  {"oh", dim_arg(s.y.out)},
-                                                  {"ow", dim_arg(s.x.out)},
-                                                  {"kh", dim_arg(window.kernel[0])},
-                                                  {"kw", dim_arg(window.kernel[1])},
-                                                  {"stride_y", dim_arg(window.strides[0])},
-                                                  {"stride_x", dim_arg(window.strides[1])},
-                                                  {"dilation_y", dim_arg(window.dilations[0])},
-                                                  {"dilation_x", dim_arg(window.dilations[1])},
-                                                  {"pad_top", dim_arg(window.pads_begin[0])},
-                                                  {"pad_left", dim_arg(window.pads_begin[1])}};
+  NamedArgs params{{"n", dim_arg(s.n)},
+                   {"h", dim_arg(s.y.in)},
+                   {"w", dim_arg(s.x.in)},
+                   {"c", dim_arg(l.extents(0)[1])},
+                   {"oh", dim_arg(s.y.out)},
+                   {"ow", dim_arg(s.x.out)},
+                   {"kh", dim_arg(window.kernel[0])},
+                   {"kw", dim_arg(window.kernel[1])},
+                   {"stride_y", dim_arg(window.strides[0])},
+                   {"stride_x", dim_arg(window.strides[1])},
+                   {"dilation_y", dim_arg(window.dilations[0])},
+                   {"dilation_x", dim_arg(window.dilations[1])},
+                   {"pad_top", dim_arg(window.pads_begin[0])},
+                   {"pad_left", dim_arg(window.pads_begin[1])}};
   if (average) {
     params.emplace_back("pad_bottom", dim_arg(window.pads_end[0]));
     params.emplace_back("pad_right", dim_arg(window.pads_end[1]));
@@ -73,7 +73,7 @@ void lower_planar(KernelQuery& l) {
   const Window window = pool_window(l.node(), l.extents(0));
   const View x = l.in(0), y = l.out_any(0);
   StepBuilder step = l.call("max_pool_planar");
-  step.template_name(std::to_string(window.strides[1])).pointer(x).pointer(y).work(window_elements(window, y.extents));
+  step.template_arg(window.strides[1]).pointer(x).pointer(y).work(window_elements(window, y.extents));
   step.params({{"n", dim_arg(x.extents[0])},
                {"h", dim_arg(x.extents[2])},
                {"w", dim_arg(x.extents[3])},

@@ -14,7 +14,7 @@ namespace onnxc {
 Sliding pool_sliding(KernelQuery& l);
 
 /// What the channels-last kernels are told of a pool, given the elements between pixels of the image and of the result.
-std::vector<std::pair<std::string, Arg>> pool_params(KernelQuery& l, const Sliding& s, Dim x_pixel, Dim y_pixel);
+NamedArgs pool_params(KernelQuery& l, const Sliding& s, Dim x_pixel, Dim y_pixel);
 
 /// The node that makes the image which a MaxPool to constant extents reads, for it alone and by an epilogue without operands; or null.
 const Node* producer_of_max_pool(const Surroundings& around, const Node& node);

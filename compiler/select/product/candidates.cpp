@@ -26,7 +26,7 @@ Dim sample_rows(const MatrixProduct& p) {
 /// How many rows there are likely to be: of a number of samples that only a run tells, one with many rows, or many with few.
 double likely_rows(const MatrixProduct& p, Dim rows) { return rows.is_constant() ? known(rows) : std::max(128.0, known(sample_rows(p))); }
 
-std::vector<std::pair<std::string, Arg>> gemm_params(const MatrixProduct& p, Dim rows) {
+NamedArgs gemm_params(const MatrixProduct& p, Dim rows) {
   return {{"m", dim_arg(rows)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
 }
 
@@ -54,8 +54,8 @@ void gemm_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
                                     pack::padded(storage.scales, tile.nr), params);
     if (!one_row) add_streaming(l, tile, product, 1, params);
     StepBuilder step = l.call(row);
-    if (!one_row) step.template_name(std::to_string(tile.rows));
-    step.template_name(std::to_string(tile.vectors));
+    if (!one_row) step.template_arg(tile.rows);
+    step.template_arg(tile.vectors);
     step.pointer(a).pointer(w).pointer(y);
     step.params(std::move(params));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(product.m * p.n * p.k).emit();
@@ -106,7 +106,7 @@ void narrow_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
                         [b, n, k, lanes] { return pack::panels(b, {.k = n, .n = k, .nr = lanes, .transposed = true, .ld = n}); }};
     const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, packed);
     StepBuilder step = l.call("gemm_narrow");
-    step.template_name(std::to_string(n)).pointer(a).pointer(w).pointer(y);
+    step.template_arg(n).pointer(a).pointer(w).pointer(y);
     step.params(gemm_params(p, rows));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
   });
@@ -121,7 +121,7 @@ void matmul_candidate(KernelQuery& l, const MatrixProduct& p) {
     const View a = l.in(0), b = l.in(1), y = l.out(0);
     const PointerArg scratch = l.part_workspace("panel", ElementType::F32, contract::matmul_scratch(p.k, tile.nr));
     StepBuilder step = l.call("matmul");
-    step.template_name(std::to_string(tile.rows)).template_name(std::to_string(tile.vectors));
+    step.template_arg(tile.rows).template_arg(tile.vectors);
     step.pointer(a).pointer(b).pointer(y).pointer(scratch);
     DimList c_strides(p.batch.size(), 0);
     Dim stride = p.m * p.n;

@@ -69,9 +69,9 @@ void consider_fast_inner_product(KernelQuery& l, std::string_view row, const Til
 }
 
 void fast_inner_product_args(StepBuilder& step, const InnerProductPlan& plan, const View& a, PointerArg w, const View& y,
-                             PointerArg scratch, std::vector<std::pair<std::string, Arg>> params) {
-  params.emplace_back("weights_end", name_arg("weights_end"));
-  step.template_name(std::to_string(plan.rows)).pointer(a).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(plan.block);
+                             PointerArg scratch, NamedArgs params) {
+  params.emplace_back("weights_end", UnitArg::WeightsEnd);
+  step.template_arg(plan.rows).pointer(a).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(plan.block);
 }
 
 }  // namespace onnxc

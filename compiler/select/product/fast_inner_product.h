@@ -27,6 +27,6 @@ void consider_fast_inner_product(KernelQuery& l, std::string_view row, const Til
 
 /// The arguments of a call of it but for the epilogue; `params`: those of gemm.
 void fast_inner_product_args(StepBuilder& step, const InnerProductPlan& plan, const View& a, PointerArg w, const View& y,
-                             PointerArg scratch, std::vector<std::pair<std::string, Arg>> params);
+                             PointerArg scratch, NamedArgs params);
 
 }  // namespace onnxc

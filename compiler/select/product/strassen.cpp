@@ -133,9 +133,9 @@ void consider_strassen(KernelQuery& l, const TiledProduct& product, Dim sample_r
 }
 
 void strassen_args(StepBuilder& step, const StrassenPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch,
-                   std::vector<std::pair<std::string, Arg>> params, Dim sample) {
-  params.emplace_back("weights_end", name_arg("weights_end"));
-  step.template_name(std::to_string(plan.tile.rows)).template_name(std::to_string(plan.tile.vectors));
+                   NamedArgs params, Dim sample) {
+  params.emplace_back("weights_end", UnitArg::WeightsEnd);
+  step.template_arg(plan.tile.rows).template_arg(plan.tile.vectors);
   step.pointer(a).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(sample).dim(plan.block);
 }
 

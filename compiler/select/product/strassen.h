@@ -35,6 +35,6 @@ void consider_strassen(KernelQuery& l, const TiledProduct& product, Dim sample_r
 
 /// The arguments of a call of it but for the epilogue; `params`: those of gemm; `sample`: rows of one.
 void strassen_args(StepBuilder& step, const StrassenPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch,
-                   std::vector<std::pair<std::string, Arg>> params, Dim sample);
+                   NamedArgs params, Dim sample);
 
 }  // namespace onnxc

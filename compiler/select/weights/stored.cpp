@@ -98,7 +98,7 @@ void consider_stored(KernelQuery& l, const StoredKernel& kernel, const std::vect
 }
 
 PointerArg add_stored(KernelQuery& l, const std::string& from, const Packed& panels, int64_t k, int64_t nr, const Storage& storage,
-                      std::vector<float> scales, std::vector<std::pair<std::string, Arg>>& params) {
+                      std::vector<float> scales, NamedArgs& params) {
   if (storage.element == ElementType::F32) return l.weights(from, panels);
   const auto drafted = l.draft(from, panels, storage.element);
   const PointerArg stored =

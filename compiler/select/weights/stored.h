@@ -46,6 +46,6 @@ void consider_stored(KernelQuery& l, const StoredKernel& kernel, const std::vect
 
 /// Adds packed weights, and their scales to `params` where they have any. `scales`: as the kernel reads them, a panel's side by side.
 PointerArg add_stored(KernelQuery& l, const std::string& from, const Packed& panels, int64_t k, int64_t nr, const Storage& storage,
-                      std::vector<float> scales, std::vector<std::pair<std::string, Arg>>& params);
+                      std::vector<float> scales, NamedArgs& params);
 
 }  // namespace onnxc

@@ -201,12 +201,12 @@ class StepView {
                         {"step", step_number_}});
       ++step_number_;
       if (latest_source_ < owner) edges_.add(owner, node);  // it reads nothing that its block makes
-      for (const auto& block : step.blocks) {
+      for_each_block(step, [&](const std::vector<Step>& block) {
         const int outer = std::exchange(block_, static_cast<int>(blocks_.size()));
         blocks_.push_back({outer, node});
         add(block, node);
         block_ = outer;
-      }
+      });
     }
   }
 

@@ -1,0 +1,109 @@
+#include "codegen/cpp_dialect.h"
+
+#include <fmt/format.h>
+
+#include "codegen/names.h"
+
+namespace onnxc {
+namespace {
+
+std::string null_pointer(const NullArg& null) {
+  if (null.element == ElementType::Undefined) return "nullptr";
+  return fmt::format("static_cast<const {}*>(nullptr)", info(null.element).cpp_name);
+}
+
+std::string template_argument(const TemplateArg& arg) {
+  return std::visit(Overloaded{
+                        [](int64_t number) { return std::to_string(number); },
+                        [](bool flag) { return std::string(flag ? "true" : "false"); },
+                        [](ElementType type) { return std::string(info(type).cpp_name); },
+                        [](ExprType expr) { return fmt::format("E{}", expr.number); },
+                        [](const RuntimeName& known) { return "onnxc::" + known.name; },
+                    },
+                    arg);
+}
+
+std::string with_namespace(const std::string& type) { return type.empty() ? "" : "onnxc::" + type; }
+
+}  // namespace
+
+std::string CppDialect::pointer(const PointerArg& p, bool forked) const {
+  const std::string& base = name_of(p.buffer);
+  std::string text = base;
+  if (p.as != ElementType::Undefined && p.as != stored_element(program_[p.buffer])) {
+    const Buffer::Place place = program_[root_of(program_, p.buffer)].place;
+    const bool is_const = place == Buffer::Place::Input || place == Buffer::Place::Weights;
+    text = fmt::format("reinterpret_cast<{}{}*>({})", is_const ? "const " : "", info(p.as).cpp_name, base);
+  }
+  if (!(p.offset == Dim(0))) text += " + " + cpp_dim(p.offset, symbols_);
+  if (forked && !(p.part_stride == Dim(0))) text += fmt::format(" + std::int64_t{{part.index}} * {}", cpp_factor(p.part_stride, symbols_));
+  return text;
+}
+
+std::string CppDialect::form_members(const FormArg& form, bool forked) const {
+  std::string text = pointer(form.pointer, forked);
+  for (Dim d : form.members) text += ", " + cpp_dim(d, symbols_);
+  if (form.has_list) text += ", " + cpp_list(form.list, symbols_);
+  return text;
+}
+
+std::string CppDialect::epilogue(const EpilogueArg& e, bool forked) const {
+  if (e.expr < 0) return "onnxc::Epilogue<onnxc::Keep>{}";
+  std::string types = fmt::format("E{}", e.expr), values;
+  for (const FormArg& f : e.operands) {
+    types += fmt::format(", onnxc::{}<{}>", f.form, info(element_of(f.pointer)).cpp_name);
+    values += fmt::format("{}{{{}}}", values.empty() ? "" : ", ", form_members(f, forked));
+  }
+  return fmt::format("onnxc::Epilogue<{}>{{{}}}", types, values);
+}
+
+std::string CppDialect::params(const ParamsArg& p, bool forked) const {
+  std::string members;
+  for (const auto& [name, value] : p.members)
+    members +=
+        fmt::format("{}{}{}", members.empty() ? "" : ", ", name.empty() ? "" : fmt::format(".{} = ", name), argument(value, forked));
+  return fmt::format("{}{{{}}}", with_namespace(p.type), members);
+}
+
+std::string CppDialect::argument(const Arg& arg, bool forked) const {
+  return std::visit(
+      Overloaded{
+          [&](const PointerArg& p) { return pointer(p, forked); },
+          [&](const TensorArg& t) {
+            return fmt::format("onnxc::Tensor<{}{}>{{{}, {}}}", t.pointer.writes ? "" : "const ", info(element_of(t.pointer)).cpp_name,
+                               pointer(t.pointer, forked), cpp_list(t.extents, symbols_));
+          },
+          [&](const FormArg& f) { return fmt::format("onnxc::{}{{{}}}", f.form, form_members(f, forked)); },
+          [&](const DimArg& d) { return cpp_dim(d.value, symbols_); },
+          [&](const DimsArg& d) { return cpp_list(d.values, symbols_); },
+          [](const NumberArg& n) { return cpp_constant(n.type, to_bits(n.type, n.value)); },
+          [](const IntegerArg& i) { return i.value == INT64_MIN ? "INT64_MIN" : fmt::format("std::int64_t{{{}}}", i.value); },
+          [](const FlagArg& f) { return std::string(f.value ? "true" : "false"); },
+          [](const TextArg& t) { return string_literal(t.text); },
+          [](const EnumArg& e) { return fmt::format("onnxc::{}::{}", e.type, e.value); },
+          [](const NullArg& n) { return null_pointer(n); },
+          [](const AbsentArg& a) { return with_namespace(a.type) + "{}"; },
+          [](UnitArg u) { return std::string(u == UnitArg::Heap ? "heap" : "weights_end"); },
+          [&](const EpilogueArg& e) { return epilogue(e, forked); },
+          [&](const SymbolArg& s) { return "&" + cpp_dim(s.symbol, symbols_); },
+          [&](const AddressArg& a) { return "&" + name_of(a.buffer); },
+          [&](const std::shared_ptr<ParamsArg>& p) { return params(*p, forked); },
+      },
+      arg);
+}
+
+std::string CppDialect::call(const Call& call, bool shared, bool forked) const {
+  std::string types;
+  for (const TemplateArg& t : call.template_args) types += (types.empty() ? "" : ", ") + template_argument(t);
+  // A row may fix some template arguments: gemm<14, 2>; others are appended.
+  std::string function = call.function;
+  if (!types.empty()) {
+    if (function.back() == '>') function = fmt::format("{}, {}>", function.substr(0, function.size() - 1), types);
+    else function += "<" + types + ">";
+  }
+  std::string args = call.parallel ? (shared ? "part" : "onnxc::Part{}") : "";
+  for (const Arg& a : call.args) args += (args.empty() ? "" : ", ") + argument(a, forked);
+  return fmt::format("{}{}({})", function.starts_with("::") ? "" : "onnxc::", function, args);
+}
+
+}  // namespace onnxc

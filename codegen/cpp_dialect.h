@@ -1,0 +1,34 @@
+// C++ for a processor: a call of a kernel is a call of a function template.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "codegen/cpp_text.h"
+#include "codegen/dialect.h"
+#include "compiler/ir/program.h"
+
+namespace onnxc {
+
+class CppDialect final : public Dialect {
+ public:
+  /// `buffer_names`: the expression of each buffer, a pointer to its element type, const where it is only read. All must outlive this.
+  CppDialect(const Program& program, const SymbolNames& symbols, const std::vector<std::string>& buffer_names)
+      : program_(program), symbols_(symbols), buffer_names_(buffer_names) {}
+
+  std::string call(const Call& call, bool shared, bool forked) const override;
+  std::string pointer(const PointerArg& p, bool forked) const override;
+
+ private:
+  const std::string& name_of(BufferId buffer) const { return buffer_names_[static_cast<std::size_t>(buffer)]; }
+  ElementType element_of(const PointerArg& p) const { return p.as == ElementType::Undefined ? program_[p.buffer].element : p.as; }
+  std::string argument(const Arg& arg, bool forked) const;
+  std::string form_members(const FormArg& form, bool forked) const;
+  std::string epilogue(const EpilogueArg& e, bool forked) const;
+  std::string params(const ParamsArg& p, bool forked) const;
+
+  const Program& program_;
+  const SymbolNames& symbols_;
+  const std::vector<std::string>& buffer_names_;
+};
+
+}  // namespace onnxc

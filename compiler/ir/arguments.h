@@ -1,0 +1,110 @@
+// The arguments of a call: typed values. How they are spelt is the printer's (codegen/dialect.h).
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "compiler/ir/dim_list.h"
+#include "compiler/ir/element_type.h"
+#include "compiler/ir/type.h"
+
+namespace onnxc {
+
+using BufferId = int32_t;
+
+struct PointerArg {
+  BufferId buffer = -1;
+  bool writes = false;
+  Dim offset = 0;                           ///< elements
+  ElementType as = ElementType::Undefined;  ///< Undefined: the buffer's own
+  /// The step touches no more than so many elements from `offset` on, of each pixel where the buffer has pixels. 0: whatever of the buffer.
+  Dim reach = 0;
+  Dim part_stride = 0;  ///< elements: each part of a step has room of its own, so far from that of the part before. 0: the same for all.
+};
+/// onnxc::Tensor<T>{pointer, {extents}}
+struct TensorArg {
+  PointerArg pointer;
+  Extents extents;
+};
+/// onnxc::FORM{pointer, members..., {list}}: an operand of an expression loop, or of an epilogue.
+struct FormArg {
+  std::string form;  ///< Stream, Fixed, Strided; Rows, PerCol, PerRow, PerGroup, Repeat, Single
+  PointerArg pointer;
+  DimList members;
+  DimList list;  ///< printed in braces where `has_list`
+  bool has_list = false;
+};
+struct DimArg {
+  Dim value;
+};
+struct DimsArg {
+  DimList values;
+};
+struct NumberArg {
+  double value = 0;
+  ElementType type = ElementType::F32;
+};
+/// Where the parameter takes several types: an integer of 64 bits.
+struct IntegerArg {
+  int64_t value = 0;
+};
+struct FlagArg {
+  bool value = false;
+};
+/// A string literal of these bytes.
+struct TextArg {
+  std::string text;
+};
+/// An enumerator of the runtime: {"PadMode", "reflect"}.
+struct EnumArg {
+  std::string type, value;
+};
+/// No pointer. `element` where the parameter takes several types of pointers.
+struct NullArg {
+  ElementType element = ElementType::Undefined;
+};
+/// An operand that is left out: of the parameter's type, or of the runtime's `type`.
+struct AbsentArg {
+  std::string type{};
+};
+/// What a unit has beside its buffers.
+enum class UnitArg {
+  Heap,       ///< the caller's allocator
+  WeightsEnd  ///< one past the last weight, beyond which nothing may be read ahead
+};
+/// onnxc::Epilogue<E<expr>, Form<T>...>{{form members}...}; expr < 0: onnxc::Epilogue<onnxc::Keep>{}.
+struct EpilogueArg {
+  int expr = -1;
+  std::vector<FormArg> operands;
+};
+/// &symbol: the step binds it.
+struct SymbolArg {
+  Dim symbol;
+};
+/// &pointer: the step makes a Heap buffer point to something.
+struct AddressArg {
+  BufferId buffer = -1;
+};
+struct ParamsArg;
+using Arg = std::variant<PointerArg, TensorArg, FormArg, DimArg, DimsArg, NumberArg, IntegerArg, FlagArg, TextArg, EnumArg, NullArg,
+                         AbsentArg, UnitArg, EpilogueArg, SymbolArg, AddressArg, std::shared_ptr<ParamsArg>>;
+using NamedArgs = std::vector<std::pair<std::string, Arg>>;
+/// A struct: {.name = value, ...}; a member without a name is its value alone.
+struct ParamsArg {
+  NamedArgs members;
+  std::string type{};  ///< of the runtime, where the parameter does not say it
+};
+
+/// One of the program's expressions, as a type.
+struct ExprType {
+  int number = -1;
+};
+/// A type or a constant of the runtime: Sum, scalar::Add, kStays.
+struct RuntimeName {
+  std::string name;
+};
+using TemplateArg = std::variant<int64_t, bool, ElementType, ExprType, RuntimeName>;
+
+}  // namespace onnxc

@@ -60,36 +60,35 @@ std::string CppDialect::epilogue(const EpilogueArg& e, bool forked) const {
 std::string CppDialect::params(const ParamsArg& p, bool forked) const {
   std::string members;
   for (const auto& [name, value] : p.members)
-    members +=
-        fmt::format("{}{}{}", members.empty() ? "" : ", ", name.empty() ? "" : fmt::format(".{} = ", name), argument(value, forked));
+    members += fmt::format("{}{}{}", members.empty() ? "" : ", ", name.empty() ? "" : fmt::format(".{} = ", name), argument(value, forked));
   return fmt::format("{}{{{}}}", with_namespace(p.type), members);
 }
 
 std::string CppDialect::argument(const Arg& arg, bool forked) const {
-  return std::visit(
-      Overloaded{
-          [&](const PointerArg& p) { return pointer(p, forked); },
-          [&](const TensorArg& t) {
-            return fmt::format("onnxc::Tensor<{}{}>{{{}, {}}}", t.pointer.writes ? "" : "const ", info(element_of(t.pointer)).cpp_name,
-                               pointer(t.pointer, forked), cpp_list(t.extents, symbols_));
-          },
-          [&](const FormArg& f) { return fmt::format("onnxc::{}{{{}}}", f.form, form_members(f, forked)); },
-          [&](const DimArg& d) { return cpp_dim(d.value, symbols_); },
-          [&](const DimsArg& d) { return cpp_list(d.values, symbols_); },
-          [](const NumberArg& n) { return cpp_constant(n.type, to_bits(n.type, n.value)); },
-          [](const IntegerArg& i) { return i.value == INT64_MIN ? "INT64_MIN" : fmt::format("std::int64_t{{{}}}", i.value); },
-          [](const FlagArg& f) { return std::string(f.value ? "true" : "false"); },
-          [](const TextArg& t) { return string_literal(t.text); },
-          [](const EnumArg& e) { return fmt::format("onnxc::{}::{}", e.type, e.value); },
-          [](const NullArg& n) { return null_pointer(n); },
-          [](const AbsentArg& a) { return with_namespace(a.type) + "{}"; },
-          [](UnitArg u) { return std::string(u == UnitArg::Heap ? "heap" : "weights_end"); },
-          [&](const EpilogueArg& e) { return epilogue(e, forked); },
-          [&](const SymbolArg& s) { return "&" + cpp_dim(s.symbol, symbols_); },
-          [&](const AddressArg& a) { return "&" + name_of(a.buffer); },
-          [&](const std::shared_ptr<ParamsArg>& p) { return params(*p, forked); },
-      },
-      arg);
+  return std::visit(Overloaded{
+                        [&](const PointerArg& p) { return pointer(p, forked); },
+                        [&](const TensorArg& t) {
+                          return fmt::format("onnxc::Tensor<{}{}>{{{}, {}}}", t.pointer.writes ? "" : "const ",
+                                             info(element_of(t.pointer)).cpp_name, pointer(t.pointer, forked),
+                                             cpp_list(t.extents, symbols_));
+                        },
+                        [&](const FormArg& f) { return fmt::format("onnxc::{}{{{}}}", f.form, form_members(f, forked)); },
+                        [&](const DimArg& d) { return cpp_dim(d.value, symbols_); },
+                        [&](const DimsArg& d) { return cpp_list(d.values, symbols_); },
+                        [](const NumberArg& n) { return cpp_constant(n.type, to_bits(n.type, n.value)); },
+                        [](const IntegerArg& i) { return i.value == INT64_MIN ? "INT64_MIN" : fmt::format("std::int64_t{{{}}}", i.value); },
+                        [](const FlagArg& f) { return std::string(f.value ? "true" : "false"); },
+                        [](const TextArg& t) { return string_literal(t.text); },
+                        [](const EnumArg& e) { return fmt::format("onnxc::{}::{}", e.type, e.value); },
+                        [](const NullArg& n) { return null_pointer(n); },
+                        [](const AbsentArg& a) { return with_namespace(a.type) + "{}"; },
+                        [](UnitArg u) { return std::string(u == UnitArg::Heap ? "heap" : "weights_end"); },
+                        [&](const EpilogueArg& e) { return epilogue(e, forked); },
+                        [&](const SymbolArg& s) { return "&" + cpp_dim(s.symbol, symbols_); },
+                        [&](const AddressArg& a) { return "&" + name_of(a.buffer); },
+                        [&](const std::shared_ptr<ParamsArg>& p) { return params(*p, forked); },
+                    },
+                    arg);
 }
 
 std::string CppDialect::call(const Call& call, bool shared, bool forked) const {

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <numbers>
 #include <vector>
 
 namespace onnxc {
@@ -123,37 +122,6 @@ std::string cpp_constant(ElementType type, uint64_t bits) {
   return fmt::format("{}::from_bits({:#x})", info(type).cpp_name, bits);
 }
 
-namespace {
-
-/// The term u where this one is u * -ln 2, else -1.
-int exponent_of(const Expr& expr, int term) {
-  const Expr::Term& t = expr.terms[static_cast<std::size_t>(term)];
-  if (t.kind != Expr::Kind::Apply || t.fn != Fn::Mul || t.type != ElementType::F32) return -1;
-  for (int k = 0; k < 2; ++k) {
-    const Expr::Term& factor = expr.terms[static_cast<std::size_t>(t.args[k])];
-    if (factor.kind == Expr::Kind::Constant && factor.bits == to_bits(ElementType::F32, -std::numbers::ln2)) return t.args[1 - k];
-  }
-  return -1;
-}
-
-/// For each term that is a product with a sigmoid which nothing else uses, the number of that factor; else -1. The pair is one function, fn::gate, or fn::gate_exp2.
-std::vector<int> gates_of(const Expr& expr) {
-  std::vector<int> uses(expr.terms.size()), gates(expr.terms.size(), -1);
-  const auto used = [&](const Expr::Term& t, int k) { return static_cast<std::size_t>(t.args[k]); };
-  for (const Expr::Term& t : expr.terms) {
-    for (int k = 0; t.kind == Expr::Kind::Apply && k < info(t.fn).arity; ++k) ++uses[used(t, k)];
-  }
-  for (std::size_t i = 0; i < expr.terms.size(); ++i) {
-    const Expr::Term& t = expr.terms[i];
-    for (int k = 0; k < 2; ++k) {
-      if (has_sigmoid_factor(expr, t, k) && uses[used(t, k)] == 1) gates[i] = k;
-    }
-  }
-  return gates;
-}
-
-}  // namespace
-
 std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
   const int inputs = expr.input_count();
   std::string classes = "class L", parameters = "[[maybe_unused]] L lanes";
@@ -161,7 +129,6 @@ std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
     classes += fmt::format(", class X{}", i);
     parameters += fmt::format(", [[maybe_unused]] X{} x{}", i, i);
   }
-  const std::vector<int> gates = gates_of(expr);
   std::vector<std::string> terms(expr.terms.size()), statements(expr.terms.size());
   for (std::size_t i = 0; i < expr.terms.size(); ++i) {
     const Expr::Term& t = expr.terms[i];
@@ -173,13 +140,6 @@ std::string cpp_expr_struct(const std::string& name, const Expr& expr) {
     std::string text;
     if (t.kind == Expr::Kind::Constant) {
       text = fmt::format("lanes({})", cpp_constant(t.type, t.bits));
-    } else if (const int k = gates[i]; k >= 0) {
-      const auto sigmoid = static_cast<std::size_t>(t.args[k]);
-      statements[sigmoid].clear();
-      const int y = expr.terms[sigmoid].args[0], u = exponent_of(expr, y);
-      const auto name_of = [&](int term) { return terms[static_cast<std::size_t>(term)]; };
-      text = u >= 0 ? fmt::format("onnxc::fn::gate_exp2({}, {}, {})", arg(1 - k), name_of(y), name_of(u))
-                    : fmt::format("onnxc::fn::gate({}, {})", arg(1 - k), name_of(y));
     } else {
       std::string args;
       for (int j = 0; j < info(t.fn).arity; ++j) args += (j == 0 ? "" : ", ") + arg(j);

@@ -132,6 +132,8 @@ int64_t operations(const Expr& expr) {
       case Fn::Exp:
       case Fn::Log:
       case Fn::Sigmoid:
+      case Fn::Gate:
+      case Fn::GateExp2:
       case Fn::Tanh:
       case Fn::Erf: count += 16; break;
       case Fn::Softplus:

@@ -35,6 +35,7 @@ namespace onnxc {
   F(ShiftLeft, shift_left, 2, Same) F(ShiftRight, shift_right, 2, Same)                                                 \
   F(Equal, equal, 2, Boolean) F(Less, less, 2, Boolean) F(LessOrEqual, less_equal, 2, Boolean)                          \
   F(Greater, greater, 2, Boolean) F(GreaterOrEqual, greater_equal, 2, Boolean)                                          \
+  F(Gate, gate, 2, Same) F(GateExp2, gate_exp2, 3, Same)                                                                \
   F(Where, where, 3, Second) F(Cast, cast, 1, Explicit)                                                                 \
   F(CastSpecial, cast_special, 1, Explicit) F(CastDown, cast_down, 1, Explicit)                                         \
   F(CastNearest, cast_nearest, 1, Explicit) F(CastSpecialDown, cast_special_down, 1, Explicit)                          \

@@ -90,25 +90,25 @@ std::string assignments(const DimList& symbols, const DimList& values) {
 
 /// All of a step but its blocks.
 std::string text(const Step& step) {
-  const std::string detail = std::visit(
-      Overloaded{
-          [](const Call&) { return std::string(); },
-          [](const If& branches) { return " " + text(branches.condition); },
-          [](const Loop& loop) {
-            return fmt::format(" {} < {}{}{}", loop.iteration.text(), loop.most.text(), loop.limited ? " else fail" : "",
-                               loop.condition.buffer >= 0 ? " while " + text(loop.condition) : "");
-          },
-          [](const Declare& declare) { return assignments(declare.symbols, declare.values); },
-          [](const DeclareBuffer& declare) { return fmt::format(" %{}", declare.buffer); },
-          [](const Assign& assign) { return assignments(assign.symbols, assign.values); },
-          [](const Bind& bind) { return fmt::format(" {} = {}", onnxc::text(bind.symbols), text(bind.elements)); },
-          [](const Require& require) { return " " + onnxc::text(require.requirement); },
-          [](const Allocate& allocate) { return fmt::format(" %{}[{}]", allocate.buffer, allocate.elements.text()); },
-          [](const MoveBuffer& move) { return fmt::format(" %{} = {}", move.buffer, text(move.from)); },
-          [](const Release& release) { return fmt::format(" %{}", release.buffer); },
-          [](const StoreShape& store) { return fmt::format(" %{} {}", store.output, onnxc::text(store.extents)); },
-      },
-      step.action);
+  const std::string detail =
+      std::visit(Overloaded{
+                     [](const Call&) { return std::string(); },
+                     [](const If& branches) { return " " + text(branches.condition); },
+                     [](const Loop& loop) {
+                       return fmt::format(" {} < {}{}{}", loop.iteration.text(), loop.most.text(), loop.limited ? " else fail" : "",
+                                          loop.condition.buffer >= 0 ? " while " + text(loop.condition) : "");
+                     },
+                     [](const Declare& declare) { return assignments(declare.symbols, declare.values); },
+                     [](const DeclareBuffer& declare) { return fmt::format(" %{}", declare.buffer); },
+                     [](const Assign& assign) { return assignments(assign.symbols, assign.values); },
+                     [](const Bind& bind) { return fmt::format(" {} = {}", onnxc::text(bind.symbols), text(bind.elements)); },
+                     [](const Require& require) { return " " + onnxc::text(require.requirement); },
+                     [](const Allocate& allocate) { return fmt::format(" %{}[{}]", allocate.buffer, allocate.elements.text()); },
+                     [](const MoveBuffer& move) { return fmt::format(" %{} = {}", move.buffer, text(move.from)); },
+                     [](const Release& release) { return fmt::format(" %{}", release.buffer); },
+                     [](const StoreShape& store) { return fmt::format(" %{} {}", store.output, onnxc::text(store.extents)); },
+                 },
+                 step.action);
   return step.call() != nullptr ? text(*step.call()) : step_label(step) + detail;
 }
 

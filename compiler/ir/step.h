@@ -41,9 +41,9 @@ struct If {
   std::vector<Step> then_steps{}, else_steps{};
 };
 struct Loop {
-  Dim iteration;         ///< symbol: its number; a variable of the body
-  Dim most;              ///< so many iterations
-  bool limited = false;  ///< the run ends with an error beyond `most`
+  Dim iteration;           ///< symbol: its number; a variable of the body
+  Dim most;                ///< so many iterations
+  bool limited = false;    ///< the run ends with an error beyond `most`
   PointerArg condition{};  ///< a bool that is read before each iteration, or no buffer
   std::vector<Step> body{};
 };

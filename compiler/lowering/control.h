@@ -8,8 +8,6 @@ namespace onnxc {
 void collect_extents(const Node& node, const Type& outer, const Type& inner, DimList& symbols, DimList& values);
 
 /// The whole of a buffer, row-major, to be written.
-inline View whole_buffer(BufferId buffer, const Type& type) {
-  return {{buffer, true, 0, type.element}, type.element, type.extents, {}};
-}
+inline View whole_buffer(BufferId buffer, const Type& type) { return {{buffer, true, 0, type.element}, type.element, type.extents, {}}; }
 
 }  // namespace onnxc

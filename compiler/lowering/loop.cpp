@@ -88,12 +88,10 @@ View LoopLowering::carried_place(std::size_t i) {
   } else if (result != kAbsent) {
     place = l_.define(outer_, result, kPlain);
   } else {
-    place = whole_buffer(l_.add_storage({.name = body_[formal].name,
-                                         .place = Buffer::Place::Arena,
-                                         .element = type.element,
-                                         .extents = type.extents,
-                                         .bytes = bytes}),
-                         type);
+    place = whole_buffer(
+        l_.add_storage(
+            {.name = body_[formal].name, .place = Buffer::Place::Arena, .element = type.element, .extents = type.extents, .bytes = bytes}),
+        type);
   }
   const View to{place.pointer, type.element, first.extents, {}};
   l_.copy(first.extents, to.pointer, to.strides(), from.pointer, from.strides(), type.element,
@@ -240,9 +238,7 @@ BufferId LoopLowering::own_block(ValueId value, const View& from) {
 
 void LoopLowering::store_carried(Lowerer::Scope& inner) {
   std::vector<View> next(carried_);
-  const auto is_carried = [&](BufferId b) {
-    return std::ranges::any_of(places_, [&](const View& p) { return p.pointer.buffer == b; });
-  };
+  const auto is_carried = [&](BufferId b) { return std::ranges::any_of(places_, [&](const View& p) { return p.pointer.buffer == b; }); };
   const auto stays = [&](std::size_t i) {
     return next[i].pointer.buffer == places_[i].pointer.buffer && next[i].pointer.offset == places_[i].pointer.offset;
   };

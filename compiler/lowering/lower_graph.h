@@ -1,4 +1,4 @@
-// Graph to Program: layouts, kernels, packed weights and the order of steps, without the memory plan.
+// Graph to Program. lower_graph.cpp is the table of contents: every stage in order, with its reason.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -32,7 +32,10 @@ struct LowerOptions {
   std::vector<bool> value_outputs{};          ///< outputs that callers pass as an onnxc_value though their size has a bound; empty: none
 };
 
-/// assign layouts, select kernels, pack weights, schedule. `choices` may be null.
+/// Layouts, kernels, packed weights and steps, without a memory plan. `choices` may be null.
 Program lower_graph(const Graph& graph, const Target& target, const LowerOptions& options, std::vector<Choice>* choices);
+
+/// What is common between the steps, and the memory plan. `for_speed`: the arena may grow where that helps threads.
+void plan_program(Program& program, const LowerOptions& options, bool for_speed);
 
 }  // namespace onnxc

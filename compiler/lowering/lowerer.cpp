@@ -400,34 +400,4 @@ void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
   emit(std::move(call), (*scope.graph)[value].name + ": to the output");
 }
 
-namespace {
-
-/// What it takes to read a byte of weights against one from memory: those of a small model stay in a cache from one run to the next.
-double streaming_share(const Graph& graph, const Target& target) {
-  int64_t bytes = 0;
-  for (const Value& value : graph.values) bytes += value.constant != nullptr ? static_cast<int64_t>(value.constant->bytes.size()) : 0;
-  return bytes <= target.l2_bytes / 2 ? kStaysInL2 : std::max(kStaysInL2, target.memory_cost * (bytes <= target.l3_bytes ? 0.45 : 1.0));
-}
-
-}  // namespace
-
-Program Lowerer::run(const Graph& graph) {
-  program_.name = graph.name;
-  program_.requirements = graph.requirements;
-  steps_ = &program_.steps;
-  Scope scope{&graph, assign_layouts(graph, target_.vector_floats), std::vector<std::vector<View>>(graph.values.size())};
-  if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
-  if (options_.optimise) scope.parts = place_parts(graph, scope.layouts, !options_.parts_in_place);
-  streaming_ = streaming_share(graph, target_);
-  define_interface(scope);
-  lower_nodes(scope);
-  write_results(scope);
-  release_owned();
-  return std::move(program_);
-}
-
-Program lower_graph(const Graph& graph, const Target& target, const LowerOptions& options, std::vector<Choice>* choices) {
-  return Lowerer(target, options, choices).run(graph);
-}
-
 }  // namespace onnxc

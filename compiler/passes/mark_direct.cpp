@@ -90,6 +90,8 @@ class Needs {
       case Fn::Floor:
       case Fn::Ceil: return ask(a, Need::AtZero);
       case Fn::Mul:
+      case Fn::Gate:
+      case Fn::GateExp2:  // a product, as Gate
       case Fn::Min:
       case Fn::Max: ask(a, need); return ask(b, need);
       case Fn::Add:

@@ -287,11 +287,13 @@ ONNXC_FLOAT_UNARY(reciprocal, T(1) / x)
 ONNXC_FLOAT_UNARY(sigmoid, x >= T(0) ? T(1) / (T(1) + std::exp(-x)) : std::exp(x) / (T(1) + std::exp(x)))
 /// x * sigmoid(y)
 template <class T>
+  requires requires(T y) { sigmoid(y); }
 ONNXC_INLINE constexpr T gate(T x, T y) {
   return mul(x, sigmoid(y));
 }
 /// The same from u = -y log2(e), as exp(-y) = 2^u; y is rounded once more than u, which far from 0 is a factor of the result.
 template <class T>
+  requires requires(T y) { sigmoid(y); }
 ONNXC_INLINE constexpr T gate_exp2(T x, [[maybe_unused]] T y, T u) {
   const T e = std::exp2(u > T(0) ? -u : u);
   return mul(x, (u > T(0) ? e : T(1)) / (T(1) + e));

@@ -6,9 +6,6 @@
 
 #include "compiler/lowering/lower_graph.h"
 #include "compiler/lowering/memory/plan_memory.h"
-#include "compiler/lowering/threads/concurrent_steps.h"
-#include "compiler/lowering/threads/part_workspaces.h"
-#include "compiler/lowering/threads/shared_offsets.h"
 #include "compiler/select/weights/stored.h"
 #include "compiler/select/weights_budget.h"
 
@@ -29,11 +26,7 @@ Planned lower(const Way& way) {
 }
 
 void plan(Planned& planned, const LowerOptions& options, MemoryGoal goal) {
-  if (options.optimise) alias_buffers(planned.program);
-  if (options.optimise && options.threads > 1) find_concurrent_steps(planned.program);
-  if (goal == MemoryGoal::Speed && options.optimise && options.threads > 1) keep_part_workspaces(planned.program, options.threads);
-  plan_memory(planned.program);
-  if (options.optimise && options.threads > 1) align_shares(planned.program, options.threads, goal == MemoryGoal::Speed);
+  plan_program(planned.program, options, goal == MemoryGoal::Speed);
 }
 
 /// Some kernels gain time by larger weights. Where they gain too much of that, others take their place: picks them. Gives a draft with the picks.

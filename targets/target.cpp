@@ -14,9 +14,9 @@ namespace onnxc {
 namespace {
 
 #if defined(__aarch64__)
-constexpr std::string_view kHostMachine = "aarch64";
+constexpr std::string_view kHostTriple = "aarch64-linux-gnu";
 #else
-constexpr std::string_view kHostMachine = "x86-64";
+constexpr std::string_view kHostTriple = "x86_64-linux-gnu";
 #endif
 
 /// Zen 4 and 5: 20 to 26 GB/s at 58 and 119 GMAC/s.
@@ -26,11 +26,11 @@ constexpr Features kV2{Feature::Sse41}, kV3{Feature::Sse41, Feature::Avx2, Featu
     kV4{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c, Feature::Avx512};
 
 // AArch64: caches of a Cortex-A76 or a Neoverse N1, the smaller ones.
-constexpr Target kGeneric{"generic", {}, "", 4, 32 << 10, 256 << 10, kHostMachine},
-    kX86V2{"x86-64-v2", kV2, "x86-64-v2", 4, 32 << 10, 256 << 10, "x86-64"},
-    kX86V3{"x86-64-v3", kV3, "x86-64-v3", 8, 32 << 10, 512 << 10, "x86-64"},
-    kX86V4{"x86-64-v4", kV4, "x86-64-v4", 16, 32 << 10, 1 << 20, "x86-64"},
-    kAarch64{"aarch64", {Feature::Neon}, "armv8-a", 4, 64 << 10, 512 << 10, "aarch64"};
+constexpr Target kGeneric{"generic", {}, "", 4, 16, 32 << 10, 256 << 10, kHostTriple},
+    kX86V2{"x86-64-v2", kV2, "x86-64-v2", 4, 16, 32 << 10, 256 << 10, "x86_64-linux-gnu"},
+    kX86V3{"x86-64-v3", kV3, "x86-64-v3", 8, 16, 32 << 10, 512 << 10, "x86_64-linux-gnu"},
+    kX86V4{"x86-64-v4", kV4, "x86-64-v4", 16, 32, 32 << 10, 1 << 20, "x86_64-linux-gnu"},
+    kAarch64{"aarch64", {Feature::Neon}, "armv8-a", 4, 32, 64 << 10, 512 << 10, "aarch64-linux-gnu"};
 
 /// kX86V4 on such a core: its set of instructions is the same, what it does fast is not.
 constexpr Target on_core(std::string_view name, Core core) {

@@ -19,11 +19,10 @@ struct Target {
   Features features;
   std::string_view march;  ///< what the C++ compiler is told with -march=, empty: nothing
   int vector_floats = 1;
+  int vector_registers = 16;  ///< as ONNXC_VECTOR_REGISTERS in the runtime
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10;
-  std::string_view machine;    ///< of object files: x86-64 or aarch64
+  std::string_view triple;     ///< as compilers name it: x86_64-linux-gnu
   int64_t l3_bytes = 8 << 20;  ///< what one core can count on of what all share
-  /// As ONNXC_VECTOR_REGISTERS in the runtime.
-  int vector_registers() const { return has(Feature::Avx512) || has(Feature::Neon) ? 32 : 16; }
   bool has(Feature feature) const { return features.has(feature); }
   /// Of rows or tiles that a kernel keeps between its stages; wider images are taken by bands. As much as L2 holds where time is what counts.
   int64_t workspace_bytes() const { return workspace > 0 ? workspace : l2_bytes; }

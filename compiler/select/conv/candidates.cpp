@@ -91,7 +91,7 @@ void consider_grouped(KernelQuery& l, const ConvCall& c) {
       c.window.strides[1] > 2)
     return;
   // More pixels where nothing is to be shuffled, if there are registers.
-  const int pixels = channels == lanes && l.target().vector_registers() >= 32 ? 14 : 7;
+  const int pixels = channels == lanes && l.target().vector_registers >= 32 ? 14 : 7;
   const pack::ConvShape shape{.cout = c.cout, .cin = channels, .kh = c.kh, .kw = c.kw};
   l.consider("conv_grouped", c.macs, 0, [&l, c, shape, lanes, pixels] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);

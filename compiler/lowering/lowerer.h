@@ -16,8 +16,6 @@ namespace onnxc {
 
 /// A step that calls the kernel of that row; its arguments are still to come.
 Step make_call(const Kernel& kernel, std::string what);
-/// Lowerer::streaming_ of weights that stay in L2.
-constexpr double kStaysInL2 = 0.15;
 /// Of a tensor's elements, as kernels hold them.
 inline Dim bytes_of(const Type& type) { return element_count(type.extents) * (held_bits(type.element) / 8); }
 

@@ -35,7 +35,7 @@ bool is_product(const ConvCall& c) { return !c.is_deep() && c.kh == 1 && c.kw ==
 
 /// What a tiled kernel takes, which reads the weights anew for each tile.
 StoredKernel stored_kernel(const ConvCall& c, std::string_view row, const Tile& tile) {
-  const double macs = is_product(c) && row != "gemv" ? gemm_macs(tile, c.likely_pixels, c.cout, c.cin) : c.tiled_macs(tile);
+  const double macs = is_product(c) && row != "gemv" ? gemm_macs(*c.costs, tile, c.likely_pixels, c.cout, c.cin) : c.tiled_macs(tile);
   return {row, macs, std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.taps(), c.padded_columns(tile) * c.group};
 }
 

@@ -12,7 +12,8 @@ The model is that of targets/target.h (Kernel::cost), a roofline whose sides ove
 macs and bytes are what the operators state when they choose a kernel, and what the benchmarks state of each shape. The time of a shape is its best
 repetition: what disturbs a machine only ever adds. Errors are relative, so that small shapes count as much as large ones. Which shapes are bound by
 bytes is not known beforehand: sorted by bytes for each multiply-add, those are the last few, so each split is tried, with the smallest squares that
-need no negative coefficient. A row needs at least as many shapes as it has coefficients; less than that is said and left alone.
+need no negative coefficient. A row needs at least as many shapes as it has coefficients; less than that is said and left alone. With more, each shape is also
+predicted by a fit of the others: where these errors are much larger, the coefficients say more of the shapes than of the kernel.
 
 Nothing is written: look at the errors first, and fit on an idle machine.
 """
@@ -42,7 +43,7 @@ def read_samples(path):
     report = json.loads(path.read_text())
     samples = {}
     for run in report["benchmarks"]:
-        if run.get("run_type") == "aggregate" or "error_occurred" in run:
+        if run.get("run_type") == "aggregate" or "error_occurred" in run or run.get("iterations") == 0:  # none: it was skipped
             continue
         row, shape = run["name"].split("/")[:2]
         ns = run["cpu_time"] * NANOSECONDS[run["time_unit"]]
@@ -88,6 +89,15 @@ def fit(samples):
     return best, errors
 
 
+def errors_left_out(samples):
+    """The relative error of each sample, predicted by a fit of all others."""
+    errors = []
+    for i, (ns, macs, size) in enumerate(samples):
+        costs, _ = fit(samples[:i] + samples[i + 1:])
+        errors.append(predict(costs, macs, size) / ns - 1)
+    return np.array(errors)
+
+
 def catalogue():
     """{name: (file, match)} of all rows."""
     return {m["name"]: (file, m) for file in sorted((ROOT / "targets/kernels").glob("*.inc")) for m in ROW.finditer(file.read_text())}
@@ -124,6 +134,8 @@ def main():
         file, match = rows[row]
         for shape, error in zip(shapes, errors):
             print(f"//   {row}/{shape}: {shapes[shape][0] / 1e3:.3g} us, predicted {error:+.0%}")
+        if len(values) > unknowns:
+            print(f"//   {row}: mean error {np.mean(np.abs(errors)):.0%}, of shapes that are left out of the fit {np.mean(np.abs(errors_left_out(values))):.0%}")
         fields = "".join(f", .per_{name} = {significant(cost)}" for name, cost in zip(("call", "mac", "byte"), costs) if significant(cost) != "0")
         print(f'ONNXC_KERNEL({match["what"]}{fields}, .provenance = "{provenance}")  // was{match["costs"].replace(", ", " ")}; {file.name}')
 

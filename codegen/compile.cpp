@@ -43,7 +43,7 @@ Unit emit_compilation(const Compilation& compilation, const CompileOptions& opti
   emit.vector_floats = options.level > 0 ? compilation.target.vector_floats : 0;
   emit.portable = compilation.target.features.empty();
   emit.march = compilation.target.march;
-  emit.machine = compilation.target.machine;
+  emit.triple = compilation.target.triple;
   emit.version = ONNXC_VERSION;
   emit.model_file = compilation.info.files.front().filename().string();
   emit.model_sha256 = compilation.info.sha256;

@@ -62,19 +62,19 @@ struct Strings {
 }  // namespace
 
 std::string write_elf_object(std::span<const std::string_view> image, uint64_t alignment, const std::string& image_symbol,
-                             const std::string& pointer_symbol, std::string_view machine) {
+                             const std::string& pointer_symbol, std::string_view triple) {
   uint64_t image_bytes = 0;
   for (std::string_view piece : image) image_bytes += piece.size();
   Header header;
   uint64_t absolute_64 = 0;  // the relocation "address of symbol + addend"
-  if (machine == "x86-64") {
+  if (triple.starts_with("x86_64-")) {
     header.machine = 62;
     absolute_64 = 1;
-  } else if (machine == "aarch64") {
+  } else if (triple.starts_with("aarch64-")) {
     header.machine = 183;
     absolute_64 = 257;
   } else {
-    throw std::invalid_argument("no object files for machine '" + std::string(machine) + "'; x86-64 and aarch64 are known");
+    throw std::invalid_argument("no object files for '" + std::string(triple) + "'; x86_64 and aarch64 are known");
   }
   const bool large = header.machine == 62 && image_bytes > (uint64_t{1} << 30);
 

@@ -281,7 +281,7 @@ class Emitter {
       if (!w->strings && read.contains(w->name))
         blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes});
     }
-    WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.machine, options_.huge_pages});
+    WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.triple, options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
     for (const auto& b : blobs) {
       if (b.elem_cpp_type.starts_with("onnxc::")) headers.insert("types.hpp");

@@ -11,18 +11,18 @@
 namespace onnxc {
 
 struct EmitOptions {
-  std::string name_space;          ///< of the unit, and the prefix of its C symbols: a C++ identifier
-  std::string header_name;         ///< as the source includes it: mnist.h
-  std::string weights = "auto";    ///< see weights.h
-  int threads = 1;                 ///< that the unit may be run with; steps are shared between them
-  bool profile = false;            ///< the unit measures its steps
-  bool huge_pages = false;         ///< the unit can copy its weights into memory of huge pages
-  bool flush_subnormals = true;    ///< a run has them as zeros
-  bool standalone = false;         ///< paste the runtime headers in
-  int vector_floats = 0;           ///< what weights and images are packed for; 0: any width will do
-  bool portable = false;           ///< plain C++ with vectors of that width, whatever machine it is compiled for
-  std::string march;               ///< what the unit is to be compiled with, or empty
-  std::string machine = "x86-64";  ///< of object files with weights: x86-64 or aarch64
+  std::string name_space;                   ///< of the unit, and the prefix of its C symbols: a C++ identifier
+  std::string header_name;                  ///< as the source includes it: mnist.h
+  std::string weights = "auto";             ///< see weights.h
+  int threads = 1;                          ///< that the unit may be run with; steps are shared between them
+  bool profile = false;                     ///< the unit measures its steps
+  bool huge_pages = false;                  ///< the unit can copy its weights into memory of huge pages
+  bool flush_subnormals = true;             ///< a run has them as zeros
+  bool standalone = false;                  ///< paste the runtime headers in
+  int vector_floats = 0;                    ///< what weights and images are packed for; 0: any width will do
+  bool portable = false;                    ///< plain C++ with vectors of that width, whatever machine it is compiled for
+  std::string march;                        ///< what the unit is to be compiled with, or empty
+  std::string triple = "x86_64-linux-gnu";  ///< of object files with weights: for x86_64 or aarch64
   // Provenance, for the header comment and onnxc_model.
   std::string version, model_file, model_sha256, opsets, target, flags;
 };

@@ -436,7 +436,7 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
     pointer = symbol + "_pointer";
     out += fmt::format("// Link {} with this file.\n", file);
     out += fmt::format("extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte* const {0};\n", pointer);
-    text.side_files.push_back({file, write_elf_object(image_pieces(blobs, layout), layout.alignment, symbol, pointer, options.machine)});
+    text.side_files.push_back({file, write_elf_object(image_pieces(blobs, layout), layout.alignment, symbol, pointer, options.triple)});
   } else if (form == "file") {
     const std::string file = options.prefix + ".weights.bin";
     text.header_declarations = fmt::format(

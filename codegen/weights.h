@@ -36,9 +36,9 @@ struct WeightBlob {
 
 struct WeightsOptions {
   std::string form = "auto";
-  std::string prefix;              // of symbols and side files: a C identifier, unique in the program; the namespace is a good one
-  std::string machine = "x86-64";  // of the object file: x86-64 or aarch64
-  bool huge_pages = false;         // PREFIX_use_huge_pages copies the image into memory of huge pages (onnxc/huge_pages.hpp)
+  std::string prefix;                       // of symbols and side files: a C identifier, unique in the program; the namespace is a good one
+  std::string triple = "x86_64-linux-gnu";  // of the object file: for x86_64 or aarch64
+  bool huge_pages = false;                  // PREFIX_use_huge_pages copies the image into memory of huge pages (onnxc/huge_pages.hpp)
 };
 
 /// The text that puts the weights into a unit. `declarations` goes into the unit's named namespace, after the includes and

@@ -14,33 +14,29 @@ namespace onnxc {
 namespace {
 
 #if defined(__aarch64__)
-constexpr std::string_view kHostMachine = "aarch64";
+constexpr std::string_view kHostTriple = "aarch64-linux-gnu";
 #else
-constexpr std::string_view kHostMachine = "x86-64";
+constexpr std::string_view kHostTriple = "x86_64-linux-gnu";
 #endif
-
-/// Zen 4 and 5: 20 to 26 GB/s at 58 and 119 GMAC/s.
-constexpr double kAmdMemoryCost = 0.45;
 
 constexpr Features kV2{Feature::Sse41}, kV3{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c},
     kV4{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c, Feature::Avx512};
 
 // AArch64: caches of a Cortex-A76 or a Neoverse N1, the smaller ones.
-constexpr Target kGeneric{"generic", {}, "", 4, 32 << 10, 256 << 10, kHostMachine},
-    kX86V2{"x86-64-v2", kV2, "x86-64-v2", 4, 32 << 10, 256 << 10, "x86-64"},
-    kX86V3{"x86-64-v3", kV3, "x86-64-v3", 8, 32 << 10, 512 << 10, "x86-64"},
-    kX86V4{"x86-64-v4", kV4, "x86-64-v4", 16, 32 << 10, 1 << 20, "x86-64"},
-    kAarch64{"aarch64", {Feature::Neon}, "armv8-a", 4, 64 << 10, 512 << 10, "aarch64"};
+constexpr Target kGeneric{"generic", {}, "", 4, 16, 32 << 10, 256 << 10, kHostTriple, &machines::kGeneric},
+    kX86V2{"x86-64-v2", kV2, "x86-64-v2", 4, 16, 32 << 10, 256 << 10, "x86_64-linux-gnu", &machines::kGeneric},
+    kX86V3{"x86-64-v3", kV3, "x86-64-v3", 8, 16, 32 << 10, 512 << 10, "x86_64-linux-gnu", &machines::kAvx2},
+    kX86V4{"x86-64-v4", kV4, "x86-64-v4", 16, 32, 32 << 10, 1 << 20, "x86_64-linux-gnu", &machines::kAvx512},
+    kAarch64{"aarch64", {Feature::Neon}, "armv8-a", 4, 32, 64 << 10, 512 << 10, "aarch64-linux-gnu", &machines::kNeon};
 
-/// kX86V4 on such a core: its set of instructions is the same, what it does fast is not.
-constexpr Target on_core(std::string_view name, Core core) {
+/// kX86V4 on such a machine: its set of instructions is the same, what it does fast is not.
+constexpr Target on_machine(std::string_view name, const Machine* machine) {
   Target target = kX86V4;
   target.name = name;
-  target.core = core;
-  target.memory_cost = kAmdMemoryCost;
+  target.machine = machine;
   return target;
 }
-constexpr Target kZen4 = on_core("zen4", Core::Zen4), kZen5 = on_core("zen5", Core::Zen5);
+constexpr Target kZen4 = on_machine("zen4", &machines::kZen4), kZen5 = on_machine("zen5", &machines::kZen5);
 
 /// What the system says of a cache of this machine; `otherwise` where it says nothing, or nothing credible.
 int64_t cache_bytes(int name, int64_t otherwise) {
@@ -65,11 +61,9 @@ Target host() {
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
   Target target = v4 ? kX86V4 : v3 ? kX86V3 : kX86V2;
-  if (__builtin_cpu_is("amd")) {
-    target.memory_cost = kAmdMemoryCost;
-    const unsigned family = processor_family();
-    if (family == 0x1A) target.core = Core::Zen5;  // compilers of before 2024 have no name for it
-    else if (family == 0x19 && v4) target.core = Core::Zen4;
+  if (v3 && __builtin_cpu_is("amd")) {
+    const bool zen4 = processor_family() == 0x19;  // with AVX-512; compilers of before 2024 have no name for its successor
+    target.machine = !v4 ? &machines::kZen3 : zen4 ? &machines::kZen4 : &machines::kZen5;
   }
 #elif defined(__aarch64__)
   Target target = kAarch64;

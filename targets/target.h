@@ -1,4 +1,4 @@
-// Machine descriptions and the kernel catalogue: plain data. See kernels/*.inc for the rows.
+// Targets and the kernel catalogue: plain data. See kernels/*.inc for the rows, machines/*.inc for what processors take.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,33 +8,24 @@
 #include <string_view>
 
 #include "targets/features.h"
+#include "targets/machine.h"
 
 namespace onnxc {
-
-/// Whose measurements a product's tiles are chosen by, where cores of one instruction set differ in them.
-enum class Core { Common, Zen4, Zen5 };
 
 struct Target {
   std::string_view name;
   Features features;
   std::string_view march;  ///< what the C++ compiler is told with -march=, empty: nothing
   int vector_floats = 1;
+  int vector_registers = 16;  ///< as ONNXC_VECTOR_REGISTERS in the runtime
   int64_t l1_bytes = 32 << 10, l2_bytes = 256 << 10;
-  std::string_view machine;    ///< of object files: x86-64 or aarch64
-  int64_t l3_bytes = 8 << 20;  ///< what one core can count on of what all share
-  /// As ONNXC_VECTOR_REGISTERS in the runtime.
-  int vector_registers() const { return has(Feature::Avx512) || has(Feature::Neon) ? 32 : 16; }
+  std::string_view triple;                       ///< as compilers name it: x86_64-linux-gnu
+  const Machine* machine = &machines::kGeneric;  ///< whose times kernels are chosen by; never null
+  int64_t l3_bytes = 8 << 20;                    ///< what one core can count on of what all share
   bool has(Feature feature) const { return features.has(feature); }
   /// Of rows or tiles that a kernel keeps between its stages; wider images are taken by bands. As much as L2 holds where time is what counts.
   int64_t workspace_bytes() const { return workspace > 0 ? workspace : l2_bytes; }
   int64_t workspace = 0;
-  /// What a byte of constants from memory takes one core, against what the catalogue says, whose rows were fitted where that is most: 12 GB/s at 109 GMAC/s, on a mesh
-  /// of many cores.
-  double memory_cost = 1;
-  Core core = Core::Common;
-  /// Whether additions of vectors go to other units than multiply-adds, so that a kernel which trades these for those gains. So they do on Zen 5 too, but it multiplies twice a cycle and
-  /// stores half as often: depthwise convolutions lose there; products have not been measured, and need tiles of two vectors, as two broadcasts a cycle are all that it loads.
-  bool adds_beside_products() const { return has(Feature::Avx512) && core == Core::Zen4; }
 };
 
 /// x86-64-v2, -v3, -v4, zen4 and zen5 (v4 as these cores like it), aarch64, native (this host), generic. Empty for an unknown name.

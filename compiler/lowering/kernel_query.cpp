@@ -56,7 +56,7 @@ bool KernelQuery::may_mix() const {
   return lowerer_.options_.math == Math::Default && may(node_) &&
          std::ranges::all_of(absorbed(), [&](const Node* node) { return may(*node); });
 }
-bool KernelQuery::weights_stream() const { return lowerer_.streaming_ > kStaysInL2; }
+bool KernelQuery::weights_stream() const { return lowerer_.streaming_ > target().machine->memory.l2; }
 
 void KernelQuery::include(const std::string& header) { add_once(lowerer_.program_.includes, header); }
 void KernelQuery::link(const std::string& library) { add_once(lowerer_.program_.libraries, library); }

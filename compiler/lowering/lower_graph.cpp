@@ -18,7 +18,8 @@ namespace {
 double streaming_share(const Graph& graph, const Target& target) {
   int64_t bytes = 0;
   for (const Value& value : graph.values) bytes += value.constant != nullptr ? static_cast<int64_t>(value.constant->bytes.size()) : 0;
-  return bytes <= target.l2_bytes / 2 ? kStaysInL2 : std::max(kStaysInL2, target.memory_cost * (bytes <= target.l3_bytes ? 0.45 : 1.0));
+  const MemoryCosts& costs = target.machine->memory;
+  return bytes <= target.l2_bytes / 2 ? costs.l2 : std::max(costs.l2, costs.memory * (bytes <= target.l3_bytes ? costs.l3 : 1.0));
 }
 
 }  // namespace

@@ -16,8 +16,6 @@ namespace onnxc {
 
 /// A call of the kernel of that row; its arguments are still to come.
 Call call_of(const Kernel& kernel);
-/// Lowerer::streaming_ of weights that stay in L2.
-constexpr double kStaysInL2 = 0.15;
 /// Of a tensor's elements, as kernels hold them.
 inline Dim bytes_of(const Type& type) { return element_count(type.extents) * (held_bits(type.element) / 8); }
 

@@ -31,7 +31,7 @@ bool is_deep(const Target& target, int64_t k, int64_t nr);
 Tile choose_tile(const Target& target, const TiledProduct& product);
 
 /// Multiply-adds of a product by gemm: of whole tiles, and what it takes to begin and to end each, measured in such.
-double gemm_macs(const Tile& tile, double rows, int64_t n, int64_t k);
+double gemm_macs(const ProductCosts& costs, const Tile& tile, double rows, int64_t n, int64_t k);
 
 /// The tile for one row, by gemv: as many vectors as leave few columns empty.
 Tile choose_row_tile(const Target& target, int64_t n);

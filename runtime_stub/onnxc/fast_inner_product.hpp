@@ -3,7 +3,7 @@
 //   x0 w0 + x1 w1  =  (x0 + w1) (x1 + w0)  -  x0 x1  -  w0 w1
 //
 // The sums of x0 x1 are made once for each row and serve all columns, those of w0 w1 are constants. So a pair of steps takes one multiply-add and two additions. A core that adds in
-// other units than it multiplies in (Target::adds_beside_products) does both at a time: of three steps, two are a pair and one is a multiply-add as ever, which makes two and two.
+// other units than it multiplies in (Machine::adds_beside_products) does both at a time: of three steps, two are a pair and one is a multiply-add as ever, which makes two and two.
 // GMAC/s of one Zen 4 core, whose multiply-adds make 59 (2026-11, g++ 12, all of it):
 //
 //    1000 x  128 x   30    67       196 x  256 x 1024    76

@@ -53,6 +53,16 @@ expect 2 "$python" bench/peers.py
 expect 3 "$python" bench/peers.py no-such-model.onnx
 [ "$(wc -l <"$out/error")" = 1 ]
 
+# The cost that is fitted is the compiler's.
+"$python" - <<'END'
+import sys
+sys.path.insert(0, "bench")
+import fit_costs
+lines = [list(map(float, line.split())) for line in open("tests/select/kernel_costs.txt") if not line.startswith("#")]
+assert len(lines) == 6
+for *costs, macs, size, ns in lines:
+    assert abs(fit_costs.predict(costs, macs, size) - ns) < 1e-6 * ns, (costs, macs, size, ns)
+END
 # The cost of a kernel is found again from figures that follow the model exactly.
 "$python" - "$out/kernels.json" <<'END'
 import json, sys

@@ -97,7 +97,7 @@ std::string all_bytes(const Blobs& b) {
 
 void check_round_trip(const Blobs& b, const std::string& form, const std::string& flags, bool without_asm = false,
                       bool huge_pages = false) {
-  const WeightsText text = emit_weights(b.blobs, {form, "m", "x86-64", huge_pages});
+  const WeightsText text = emit_weights(b.blobs, {form, "m", "x86_64-linux-gnu", huge_pages});
   std::string declarations = text.declarations.str();
   if (without_asm) {
     const std::size_t at = declarations.find("#if defined(__GNUC__)");
@@ -214,7 +214,7 @@ TEST_CASE("Mach-O takes the asm form") {
 TEST_CASE("an object file has a section, a symbol and its machine") {
   Blobs b;
   b.add<uint8_t>("std::uint8_t", {1, 2, 3});
-  const WeightsText text = emit_weights(b.blobs, {"object", "m", "aarch64"});
+  const WeightsText text = emit_weights(b.blobs, {"object", "m", "aarch64-linux-gnu"});
   TemporaryFolder folder;
   folder.write("w.o", text.side_files.at(0).bytes);
   REQUIRE(test::run_in(folder, "readelf -hSsr --wide w.o"));

@@ -1,4 +1,4 @@
-// The register tiles that the compiler takes for large products on this machine; compiler/select/tiles.cpp has all of them.
+// The register tiles that the compiler takes for large products on this machine; targets/machines/ has all of them.
 #pragma once
 #include <onnxc/vec.hpp>
 

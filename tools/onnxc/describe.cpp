@@ -171,9 +171,11 @@ ordered_json describe(const Described& described, const CompileOptions& options,
     }
     choices.push_back({{"node", choice.node}, {"value", choice.value}, {"winner", choice.winner}, {"candidates", std::move(candidates)}});
   }
-  return {{"target", c.target.name},          {"threads", options.threads}, {"totals", describe_totals(program)},
-          {"arena", describe_arena(program)}, {"steps", std::move(steps)},  {"buffers", std::move(buffers)},
-          {"weights", std::move(weights)},    {"nodes", std::move(nodes)},  {"choices", std::move(choices)}};
+  return {{"target", c.target.name},          {"machine", c.target.machine->name},
+          {"threads", options.threads},       {"totals", describe_totals(program)},
+          {"arena", describe_arena(program)}, {"steps", std::move(steps)},
+          {"buffers", std::move(buffers)},    {"weights", std::move(weights)},
+          {"nodes", std::move(nodes)},        {"choices", std::move(choices)}};
 }
 
 }  // namespace onnxc

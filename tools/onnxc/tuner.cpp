@@ -16,7 +16,7 @@ void say(const std::string& line) { fmt::print(stderr, "onnxc: tune: {}\n", line
 void check_target(const CompileOptions& options) {
   const auto target = find_target(options.target), host = find_target("native");
   if (!target) throw Error(ErrorKind::Usage, fmt::format("there is no target '{}'", options.target), "see onnxc --help for the list");
-  if (target->machine != host->machine || !host->features.include(target->features))
+  if (target->triple != host->triple || !host->features.include(target->features))
     throw Error(ErrorKind::Usage, fmt::format("tuning measures on this machine, which does not run code for --target={}", options.target),
                 "tune on a machine that does");
 }

@@ -34,7 +34,7 @@ bool is_product(const ConvCall& c) { return !c.is_deep() && c.kh == 1 && c.kw ==
 
 /// What a tiled kernel takes, which reads the weights anew for each tile.
 StoredKernel stored_kernel(const ConvCall& c, std::string_view row, const Tile& tile) {
-  const double macs = is_product(c) && row != "gemv" ? gemm_macs(tile, c.likely_pixels, c.cout, c.cin) : c.tiled_macs(tile);
+  const double macs = is_product(c) && row != "gemv" ? gemm_macs(*c.costs, tile, c.likely_pixels, c.cout, c.cin) : c.tiled_macs(tile);
   return {row, macs, std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.taps(), c.padded_columns(tile) * c.group};
 }
 
@@ -90,7 +90,7 @@ void consider_grouped(KernelQuery& l, const ConvCall& c) {
       c.window.strides[1] > 2)
     return;
   // More pixels where nothing is to be shuffled, if there are registers.
-  const int pixels = channels == lanes && l.target().vector_registers() >= 32 ? 14 : 7;
+  const int pixels = channels == lanes && l.target().vector_registers >= 32 ? 14 : 7;
   const pack::ConvShape shape{.cout = c.cout, .cin = channels, .kh = c.kh, .kw = c.kw};
   l.consider("conv_grouped", c.macs, 0, [&l, c, shape, lanes, pixels] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);

@@ -55,10 +55,12 @@ struct ConvCall {
   Window window;
   Dim n, h, w, oh, ow, pixels;
   int64_t cin, cout, group, kh, kw;
+  const ProductCosts* costs;  ///< of the target's machine
   double likely_pixels = 0, macs = 0;
 
   explicit ConvCall(KernelQuery& l) {
     const Extents &x = l.extents(0), &weights = l.extents(1);
+    costs = &l.target().machine->product;
     over = sliding(conv_window(l.node(), x, weights), x, l.output_type(0).extents);
     window = over.plane();
     n = over.n;
@@ -88,8 +90,7 @@ struct ConvCall {
   int64_t padded_columns(const Tile& tile) const { return (cout / group + tile.nr - 1) / tile.nr * tile.nr; }
   /// Multiply-adds of a tiled kernel: those of the columns that only fill a panel included, and those that a tap of a group takes to begin.
   double tiled_macs(const Tile& tile) const {
-    constexpr double kTapSteps = 5;
-    const double taps_of_groups = group > 1 ? 1 + kTapSteps / static_cast<double>(cin / group) : 1;
+    const double taps_of_groups = group > 1 ? 1 + costs->tap_steps / static_cast<double>(cin / group) : 1;
     return macs * taps_of_groups * static_cast<double>(padded_columns(tile)) / static_cast<double>(cout / group);
   }
   bool plain_window() const {
@@ -143,7 +144,7 @@ inline NamedArgs gemm_params(KernelQuery& l, const ConvCall& c, const View& x, c
 }
 /// Whether a depthwise convolution goes by Winograd's F(2,3), two rows at a time.
 inline bool has_depthwise_winograd(const Target& target, const ConvCall& c) {
-  return target.adds_beside_products() && c.kh == 3 && c.kw == 3 && c.plain_window() && c.cin >= target.vector_floats;
+  return target.machine->adds_beside_products && c.kh == 3 && c.kw == 3 && c.plain_window() && c.cin >= target.vector_floats;
 }
 /// Whether conv_narrow has a kernel for so many output channels.
 inline bool is_narrow(int64_t cout, int64_t group) { return cout <= 4 && group == 1; }

@@ -18,7 +18,7 @@ struct PlanarTile {
 
 /// Accumulators, the vectors of the image that they share, and one for a weight.
 bool in_registers(const Target& target, int64_t channels, PlanarTile tile) {
-  return (channels + 1) * tile.rows * tile.vectors + 1 <= target.vector_registers();
+  return (channels + 1) * tile.rows * tile.vectors + 1 <= target.vector_registers;
 }
 
 /// Enough multiply-adds between loads, and few pixels beyond the row.

@@ -55,24 +55,22 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
   const contract::WinogradPlanes planes = contract::winograd_planes(c.cin, several, block, tile.nr, plain);
   const int64_t transformed = kept * planes.weights, room = contract::winograd_scratch(form, planes);
   if (room > l.target().workspace_bytes()) return;  // even the least block is far beyond what is to be spent
-  // Multiply-adds of a vector in the time that Zen 4 transforms for a cycle: Zen 5 does two in a cycle, and transforms not quite as much faster.
-  const double rate = l.target().core != Core::Zen5 ? 1 : form.stride == 1 ? 1.6 : 1.3;
-  // What plain weights cost, as tiles, by whether all of it fits L2, of which l2_bytes are half: 2.9 to 3.3, and 4 to 6 (Zen 4).
+  const WinogradCosts& costs = l.target().machine->winograd;
+  const double rate = form.stride == 1 ? costs.transform_rate : costs.stride2_transform_rate;
+  // What plain weights cost, as tiles, by whether all of it fits L2, of which l2_bytes are half.
   const bool in_l2 =
       4 * (frequencies * block * contract::winograd_pitch(c.cin) + transformed + taps * channels * c.cout) <= 2 * l.target().l2_bytes;
   const bool in_l1 = 4 * transformed <= 2 * l.target().l1_bytes;  // or nearly so: the rate is that of stores beyond
-  const double plain_tiles = in_l1 ? 3 : (in_l2 ? 3 : 5) * rate;
+  const double plain_tiles = in_l1 ? costs.plain_in_l1 : (in_l2 ? costs.plain_in_l2 : costs.plain_beyond_l2) * rate;
   const int64_t whole = block == 0 ? 0 : tiles / block,
                 rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? taps : kept) * channels * columns;
-  // Transforming takes 5 cycles for each frequency of a tile's vector of input channels, 3.2 of output channels (Zen 4): as many multiply-adds of a vector.
   const double transforms = rate * static_cast<double>(tiles * frequencies) *
-                            (5.0 * static_cast<double>((channels + 15) / 16 * 16) + 3.2 * static_cast<double>(columns));
-  constexpr double kEarned = 1.05;  // what it has to be quicker by than a direct convolution, whose weights and error are smaller
+                            (costs.input * static_cast<double>((channels + 15) / 16 * 16) + costs.output * static_cast<double>(columns));
   const double macs = ((static_cast<double>(rows * frequencies) + (plain ? plain_tiles * static_cast<double>(blocks * kept) : 0)) *
                            static_cast<double>(channels) * static_cast<double>(columns) +
                        transforms) *
-                      relative * kEarned;
+                      relative * costs.earned;
   const std::string row = row_name("winograd", form);
   const auto build = [&l, c, row, form, taps, several, channels, plain, block, room, bytes, tile = tile](const Storage& storage) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);

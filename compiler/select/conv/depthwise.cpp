@@ -48,11 +48,13 @@ void consider_depthwise(KernelQuery& l, const ConvCall& c) {
 
 void consider_depthwise_winograd(KernelQuery& l, const ConvCall& c) {
   if (!is_depthwise(c) || !has_depthwise_winograd(l.target(), c)) return;
-  constexpr double kBegin = 20;                    // multiply-adds of vectors that two rows of one take to begin
-  const double beside = 4 * c.cin < 1024 ? 0 : 2;  // what a pixel waits for L2, where the next is in another line of each page
+  constexpr int64_t kFarBytes = 1024;         // to the next pixel, where a page has few of them
+  constexpr double kPoints = 4, kAcross = 3;  // of a column of both rows, and taps of each
+  const DepthwiseWinogradCosts& costs = l.target().machine->depthwise_winograd;
+  const double waits = 4 * c.cin < kFarBytes ? 0 : costs.far_pixel;
   const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;
   const double pairs = static_cast<double>(c.likely_slices() * ((ConvCall::likely(c.oh) + 1) / 2)),
-               steps = (12 + beside) * static_cast<double>(ConvCall::likely(c.ow)) + kBegin;
+               steps = (kPoints * kAcross + waits) * static_cast<double>(ConvCall::likely(c.ow)) + costs.begin;
   l.consider(
       "depthwise_winograd", pairs * steps * static_cast<double>(channels), 0,
       [&l, c] {

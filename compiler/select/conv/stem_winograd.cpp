@@ -25,21 +25,22 @@ Dim pitch_of(const Stem& stem, int pixels) {
                                        pixels);
 }
 
-StemWinograd plan_form(const Stem& stem, const Form& form, int pixels, int64_t lanes) {
+StemWinograd plan_form(const Target& target, const Stem& stem, const Form& form, int pixels) {
   const ConvCall& c = stem.call;
-  const int64_t kw = c.kw * stem.pixel(), across = tiled_rows(ConvCall::likely(c.ow), pixels), columns = contract::round_up(c.cout, lanes);
+  const int64_t kw = c.kw * stem.pixel(), across = tiled_rows(ConvCall::likely(c.ow), pixels),
+                columns = contract::round_up(c.cout, target.vector_floats);
   const int64_t pieces = contract::stem_pieces(c.kh, form.taps, c.window.strides[0]), channels = c.cin / stem.pixel(),
                 lines = pieces * channels, rows = contract::stem_winograd_rows(pieces, channels, form.points());
   const int64_t bands = c.likely_slices() * ((ConvCall::likely(c.oh) + form.outputs - 1) / form.outputs);
-  // Steps that a tile takes to begin and end, and vectors of multiply-adds for each that is transformed (Zen 4).
-  const double ends = form.points() == 6 ? 2 : 3.2, forward = 3;
-  const double products = static_cast<double>(bands * across * columns * form.points()) * (static_cast<double>(lines * kw) + ends);
+  const WinogradCosts& costs = target.machine->winograd;
+  const double products =
+      static_cast<double>(bands * across * columns * form.points()) * (static_cast<double>(lines * kw) + costs.stem_ends.of(form.points()));
   return {form.outputs,
           form.taps,
           pixels,
           pitch_of(stem, pixels) * rows,
           columns * rows * kw,
-          products + forward * static_cast<double>(bands * rows * ConvCall::likely(c.w) * stem.pixel())};
+          products + costs.stem_input * static_cast<double>(bands * rows * ConvCall::likely(c.w) * stem.pixel())};
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ std::optional<StemWinograd> plan_stem_winograd(const KernelQuery& l, const Stem&
   for (const Form& form : kForms) {
     if (c.kh < form.taps) continue;
     for (const int pixels : form.points() == 6 ? std::vector{4, 5} : std::vector{3}) {
-      const StemWinograd plan = plan_form(stem, form, pixels, l.target().vector_floats);
+      const StemWinograd plan = plan_form(l.target(), stem, form, pixels);
       const bool fits = !plan.scratch.is_constant() || 4 * plan.scratch.value() <= l.target().workspace_bytes();
       if (fits && (!best || plan.macs < best->macs)) best = plan;
     }

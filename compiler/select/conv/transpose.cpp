@@ -19,7 +19,8 @@ void lower_fast_conv_transpose(KernelQuery& l) {
   const View given = l.in_any(0),
              x = l.in(0, given.layout.channels_last ? given.layout : channels_last(x_extents, l.target().vector_floats)), y = l.out_any(0);
   const int64_t lanes = l.target().vector_floats, channels = (cin + lanes - 1) / lanes * lanes;
-  const bool narrow = !s.is_deep() && is_narrow(cout, group) && 2 * cout * channels < tile.nr * cin;  // a step of it takes twice as long
+  const bool narrow =
+      !s.is_deep() && is_narrow(cout, group) && l.target().machine->product.few_outputs_time * cout * channels < tile.nr * cin;
   const std::string& name = l.graph()[l.node().input(1)].name;
   const PointerArg weights =
       narrow ? l.weights(name, ElementType::F32, pack::narrow(taps, shape, lanes, true))

@@ -42,7 +42,7 @@ void gemm_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   const Tile tile = one_row ? choose_row_tile(l.target(), product.n) : choose_tile(l.target(), product);
   const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
   const double macs = one_row ? static_cast<double>((product.n + tile.nr - 1) / tile.nr * tile.nr) * known(p.k)
-                              : gemm_macs(tile, likely, product.n, product.k);
+                              : gemm_macs(l.target().machine->product, tile, likely, product.n, product.k);
   const double tiles = one_row ? 1 : std::ceil(likely / tile.rows);  // each widens the weights anew
   const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
   consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile](const Storage& storage) {
@@ -97,8 +97,9 @@ void fast_inner_product_candidate(KernelQuery& l, const MatrixProduct& p, Dim ro
 void narrow_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   const int64_t n = p.n.value(), k = p.k.value(), lanes = l.target().vector_floats;
   if (n > lanes / 4) return;
-  const double row_macs =
-      static_cast<double>((k + lanes - 1) / lanes * lanes * n) * 1.2 + 130 + 60 * static_cast<double>(n);  // measured: the sums over lanes
+  const ProductCosts& costs = l.target().machine->product;
+  const double row_macs = static_cast<double>((k + lanes - 1) / lanes * lanes * n) * costs.lanes_time + costs.lanes_row +
+                          costs.lanes_column * static_cast<double>(n);
   l.consider("gemm_narrow", likely_rows(p, rows) * row_macs, 4 * static_cast<double>(k * n), [&l, p, rows, n, k, lanes] {
     const View a = l.in(0), y = l.out(0);
     const std::span<const float> b = l.constant(1)->as<float>();

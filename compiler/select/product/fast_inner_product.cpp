@@ -8,27 +8,14 @@
 #include "runtime_stub/onnxc/contract/inner_product.hpp"
 
 namespace onnxc {
-namespace {
-
-struct Height {
-  int rows;
-  double efficiency;  ///< of what additions and multiply-adds side by side can do: 1.5 times the FMA peak
-};
-// Zen 4, 2026-11, k from 30 to 1024.
-constexpr Height kHeights[] = {{12, 0.985}, {14, 0.985}, {10, 0.985}, {8, 0.955}};
-constexpr double kHalfTile = 0.92;  ///< what a tile of half as many rows reaches of that
-
-}  // namespace
-
 InnerProductPlan plan_fast_inner_product(const Target& target, int64_t rows, int64_t n, int64_t k) {
-  // Of what a row takes before it is multiplied, and of each of its values; to begin and to end a tile, for each of its sums, in networks (k from 30 to 96).
-  constexpr double kRow = 265, kValue = 6.6, kEnds = 8;
+  const InnerProductCosts& costs = target.machine->inner_product;
   const auto panels = static_cast<double>((n + target.vector_floats - 1) / target.vector_floats), depth = static_cast<double>(k);
   std::optional<InnerProductPlan> best;
-  for (const Height& h : kHeights) {
+  for (const KernelTile& h : costs.tiles) {
     const auto whole = static_cast<double>(rows / h.rows * h.rows), halves = static_cast<double>(padded_rows(rows, h.rows)) - whole;
-    const double sums = panels * target.vector_floats * (whole + halves / kHalfTile);
-    const double macs = sums * (depth / 1.5 / h.efficiency + kEnds) + static_cast<double>(rows) * (kRow + kValue * depth);
+    const double sums = panels * target.vector_floats * (whole + halves / costs.half_tile);
+    const double macs = sums * (depth / 1.5 / h.efficiency + costs.ends) + static_cast<double>(rows) * (costs.row + costs.value * depth);
     if (!best || macs < best->macs) best = InnerProductPlan{.rows = h.rows, .macs = macs};
   }
   // Weights that stay in L2 are read anew for each block, of a few tiles; others are read as seldom as rows fit into L2 beside them.
@@ -43,14 +30,12 @@ InnerProductPlan plan_fast_inner_product(const Target& target, int64_t rows, int
 
 void consider_fast_inner_product(KernelQuery& l, std::string_view row, const TiledProduct& product, const ConstantMatrix& b,
                                  const std::function<void(const InnerProductPlan&, PointerArg, PointerArg)>& build) {
-  // What it has to be quicker by than gemm, which is nearer to the exact result, and minds others less: where the core's other thread has work, this takes a quarter more, gemm a thirtieth.
-  constexpr double kEarned = 1.08;
   constexpr int64_t kLeastRows = 7, kLeastDepth = 16;
   const Target& target = l.target();
   const bool any = row == "fast_inner_product_any";  // number of rows
   const int64_t rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k,
                 lanes = target.vector_floats;
-  if (!target.adds_beside_products() || rows < kLeastRows || k < kLeastDepth) return;
+  if (!target.machine->adds_beside_products || rows < kLeastRows || k < kLeastDepth) return;
   if (!std::ranges::all_of(b.values, [](float w) { return std::fabs(w) <= pack::kMostInnerProductWeight; })) return;
   constexpr int64_t kMany = 14 * 12 * 10;
   const int64_t planned = any ? kMany : rows;  // tiles for many rows, at the cost of as many as are likely
@@ -65,7 +50,8 @@ void consider_fast_inner_product(KernelQuery& l, std::string_view row, const Til
                            }});
     build(plan, w, l.part_workspace("rows", ElementType::F32, Dim(room)));
   };
-  l.consider(row, kEarned * plan.macs, 4.0 * static_cast<double>(floats * plan.readings), make, 4 * (floats - k * n));
+  l.consider(row, target.machine->inner_product.earned * plan.macs, 4.0 * static_cast<double>(floats * plan.readings), make,
+             4 * (floats - k * n));
 }
 
 void fast_inner_product_args(StepBuilder& step, const InnerProductPlan& plan, const View& a, PointerArg w, const View& y,

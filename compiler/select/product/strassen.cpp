@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 
 #include "compiler/select/weights/pack.h"
 #include "runtime_stub/onnxc/contract/strassen.hpp"
@@ -10,53 +9,24 @@
 namespace onnxc {
 namespace {
 
-struct Candidate {
-  int rows, vectors;
-  double efficiency;  ///< of the FMA peak, panels in L1 or L2
-};
-
-// Zen 4, 2026-11, k from 32 to 512; tiles of more sums only take longer to begin and to end.
-constexpr Candidate kAvx512[] = {{8, 2, 0.98}, {7, 2, 0.98},  {5, 3, 0.98}, {6, 3, 0.98}, {7, 3, 0.97},
-                                 {4, 4, 0.98}, {5, 4, 0.975}, {5, 5, 0.97}, {8, 1, 0.93}};
-// Zen 5, likewise: twice the multiply-adds in a cycle, for which a tile of one vector has too few sums.
-constexpr Candidate kZen5[] = {{8, 2, 0.97}, {7, 2, 0.975}, {5, 3, 0.98},  {6, 3, 0.98}, {7, 3, 0.98},
-                               {4, 4, 0.98}, {5, 4, 0.98},  {5, 5, 0.975}, {8, 1, 0.72}};
-constexpr Candidate kNeon[] = {{6, 3, 0.97}, {8, 2, 0.95}, {5, 4, 0.95}, {4, 4, 0.93}};  // as gemm
-constexpr Candidate kNarrow[] = {{6, 2, 0.97}, {5, 2, 0.965}, {4, 2, 0.93}, {4, 3, 0.96}};
-
-std::span<const Candidate> candidates(const Target& target) {
-  if (target.has(Feature::Avx512)) return target.core == Core::Zen5 ? kZen5 : kAvx512;
-  if (target.has(Feature::Neon)) return kNeon;
-  return kNarrow;
-}
-
-/// What is not multiplying, in multiply-adds: to begin and to end a tile of up to 18 sums, or of more, for each of its values; the sums of a, for each value of a quarter. And what
-/// it has to be quicker by than gemm, whose weights are fewer: near ties, networks on Zen 5 are 1 to 4 % quicker by gemm, and efficientnet_b0 and mobilenet_v2 without any of it.
-struct Overheads {
-  double small_tile, large_tile, sums, earned;
-};
-Overheads overheads(const Target& target) { return target.core == Core::Zen5 ? Overheads{16, 20, 33, 1.04} : Overheads{15, 25, 11, 1}; }
-
-/// Time against what the efficiency says: a panel beyond L1 is read from L2 for each tile of rows, for a low one as fast as L2 gives it. In a network 49x160x960 takes 141 us
-/// by 5x5, 132 by gemm (Zen 4, 2026-11).
+/// Time against what the efficiency says: a panel beyond L1 is read from L2 for each tile of rows, for a low one as fast as L2 gives it.
 double waits_for_panels(const Target& target, const Tile& tile, int64_t k) {
-  constexpr int kHigh = 7;
-  constexpr double kForEachRow = 0.03;
-  return 4 * (k / 2) * tile.nr > target.l1_bytes && tile.rows < kHigh ? 1 + kForEachRow * (kHigh - tile.rows) : 1;
+  const StrassenCosts& costs = target.machine->strassen;
+  return 4 * (k / 2) * tile.nr > target.l1_bytes && tile.rows < costs.high_tile ? 1 + costs.missing_row * (costs.high_tile - tile.rows) : 1;
 }
 
 /// Multiply-adds of a block: those of seven products, and what the sums before them and between them and each pair of panels cost, measured in such.
-double block_macs(const Overheads& lost, const Candidate& c, const Tile& tile, int64_t rows, int64_t n, int64_t k) {
+double block_macs(const StrassenCosts& costs, const KernelTile& c, const Tile& tile, int64_t rows, int64_t n, int64_t k) {
   if (rows == 0) return 0;
   const auto upper = static_cast<double>((rows + 1) / 2), padded = static_cast<double>(tiled_rows((rows + 1) / 2, tile.rows)),
              depth = static_cast<double>(k / 2);
   const auto pairs = static_cast<double>(contract::strassen_pairs(n, tile.nr));
-  const double ends = (c.rows * c.vectors > 18 ? lost.large_tile : lost.small_tile) + (n % tile.nr != 0 ? 3 : 0);
-  return padded * pairs * tile.nr * (7 * depth / c.efficiency + ends) + 300 * pairs + upper * depth * lost.sums;
+  const double ends = costs.ends.of(c.rows * c.vectors) + (n % tile.nr != 0 ? costs.ragged_ends : 0);
+  return padded * pairs * tile.nr * (7 * depth / c.efficiency + ends) + costs.pair * pairs + upper * depth * costs.sums;
 }
 
-double sample_macs(const Overheads& lost, const Candidate& c, const Tile& tile, int64_t rows, int64_t block, int64_t n, int64_t k) {
-  return static_cast<double>(rows / block) * block_macs(lost, c, tile, block, n, k) + block_macs(lost, c, tile, rows % block, n, k);
+double sample_macs(const StrassenCosts& costs, const KernelTile& c, const Tile& tile, int64_t rows, int64_t block, int64_t n, int64_t k) {
+  return static_cast<double>(rows / block) * block_macs(costs, c, tile, block, n, k) + block_macs(costs, c, tile, rows % block, n, k);
 }
 
 }  // namespace
@@ -67,9 +37,9 @@ StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
   const int64_t large = std::max<int64_t>((p.sample_rows + fits - 1) / fits, p.sample_rows >= kFewRows ? 2 : 1);  // blocks of them
   const bool by_rows =
       p.n <= p.sample_rows || p.n * p.k < int64_t{1} << 18;  // as gemm shares them: else each thread reads as few of the weights as it can
-  const Overheads lost = overheads(target);
+  const StrassenCosts& costs = target.machine->strassen;
   std::optional<StrassenPlan> best;
-  for (Candidate c : candidates(target)) {
+  for (KernelTile c : costs.tiles) {
     const Tile tile{c.rows, c.vectors, c.vectors * target.vector_floats};
     c.efficiency /= waits_for_panels(target, tile, p.k);
     const int64_t pairs = contract::strassen_pairs(p.n, tile.nr), grain = 2 * int64_t{tile.rows},
@@ -78,16 +48,17 @@ StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
       const int64_t blocks = p.samples * ((p.sample_rows + block - 1) / block), units = blocks * pairs,
                     longest = (units + p.threads - 1) / p.threads;  // of the first thread
       const double macs = std::max(
-          sample_macs(lost, c, tile, p.sample_rows, block, p.n, p.k),
-          static_cast<double>(longest * p.threads) * block_macs(lost, c, tile, block, p.n, p.k) / static_cast<double>(p.samples * pairs));
+          sample_macs(costs, c, tile, p.sample_rows, block, p.n, p.k),
+          static_cast<double>(longest * p.threads) * block_macs(costs, c, tile, block, p.n, p.k) / static_cast<double>(p.samples * pairs));
       // Where weights come from beyond L2, the first block waits for those that come slower than it multiplies.
-      const double waits = p.weights_stream
-                               ? std::max(0.0, 3.5 * static_cast<double>(weight_bytes) - block_macs(lost, c, tile, block, p.n, p.k)) /
-                                     static_cast<double>(p.samples)
-                               : 0;
-      double kept = 1 + 0.004 * static_cast<double>(std::min<int64_t>(tiles, 3));  // what one leaves in L1, more would not
+      const double waits =
+          p.weights_stream
+              ? std::max(0.0, costs.weight_byte * static_cast<double>(weight_bytes) - block_macs(costs, c, tile, block, p.n, p.k)) /
+                    static_cast<double>(p.samples)
+              : 0;
+      double kept = 1 + costs.more_tiles * static_cast<double>(std::min<int64_t>(tiles, 3));  // what one leaves in L1, more would not
       if (by_rows && blocks % p.threads != 0)
-        kept += 0.2 * static_cast<double>(p.threads) / static_cast<double>(blocks);  // a block that two threads read
+        kept += costs.shared_block * static_cast<double>(p.threads) / static_cast<double>(blocks);  // a block that two threads read
       if (!best || macs * kept + waits < best->sample_macs) best = {tile, block, macs * kept + waits};
     };
     if (weight_bytes <= target.l2_bytes) {
@@ -128,8 +99,8 @@ void consider_strassen(KernelQuery& l, const TiledProduct& product, Dim sample_r
                  [b, plan, n, k] { return pack::strassen(b.values, {.k = k, .n = n, .nr = plan.tile.nr, .transposed = b.transposed}); }});
     build(plan, w, l.part_workspace("sums", ElementType::F32, Dim(room)));
   };
-  l.consider("strassen", overheads(l.target()).earned * static_cast<double>(samples) * plan.sample_macs, 4.0 * static_cast<double>(floats),
-             make, 4 * (floats - k * n));
+  l.consider("strassen", l.target().machine->strassen.earned * static_cast<double>(samples) * plan.sample_macs,
+             4.0 * static_cast<double>(floats), make, 4 * (floats - k * n));
 }
 
 void strassen_args(StepBuilder& step, const StrassenPlan& plan, const View& a, PointerArg w, const View& y, PointerArg scratch,

@@ -30,13 +30,11 @@ std::vector<std::byte> stored_as(std::span<const float> values, Narrow narrow) {
 
 int64_t width(const Storage& storage) { return info(storage.element).bits / 8; }
 
-/// What it takes to widen an element, in multiply-adds of a gemm. Skylake-SP, g++ 12, 2026-11, gemv and gemm of 4 and 784 rows; SSE4 has no
-/// instruction for f16.
-double widening_macs(ElementType element, Features features) {
-  const bool wide = features.has(Feature::Avx512), has_halves = features.has(Feature::F16c) || features.has(Feature::Neon);
-  if (element == ElementType::F16) return !has_halves ? 16 : wide ? 1 : 0.5;
-  if (element == ElementType::BF16) return !has_halves ? 4.5 : wide ? 1.5 : 1;
-  if (element == ElementType::I8) return wide || !has_halves ? 2.5 : 2;
+/// What it takes to widen an element, in multiply-adds of a gemm.
+double widening_macs(ElementType element, const WideningCosts& costs) {
+  if (element == ElementType::F16) return costs.f16;
+  if (element == ElementType::BF16) return costs.bf16;
+  if (element == ElementType::I8) return costs.i8;
   return 0;
 }
 
@@ -89,7 +87,7 @@ void consider_stored(KernelQuery& l, const StoredKernel& kernel, const std::vect
   for (const Storage& storage : storages) {
     const bool narrow = storage.element != ElementType::F32;
     const int64_t count = kernel.k * kernel.n, bytes = width(storage) * count + (storage.element == ElementType::I8 ? 4 * kernel.n : 0);
-    const double widening = widening_macs(storage.element, l.target().features) * static_cast<double>(count);
+    const double widening = widening_macs(storage.element, l.target().machine->widening) * static_cast<double>(count);
     l.consider(
         kernel.row, kernel.macs + kernel.readings * widening, static_cast<double>(bytes), [build, storage] { build(storage); },
         bytes - 4 * (count - kernel.added),

@@ -1,0 +1,41 @@
+#include "targets/machine.h"
+
+#include <array>
+#include <cstddef>
+
+namespace onnxc::machines {
+namespace {
+
+/// A table of tiles with some of them replaced by those of the same shape.
+template <std::size_t N, std::size_t M>
+constexpr std::array<ProductTile, N> with_tiles(const ProductTile (&all)[N], const ProductTile (&replaced)[M]) {
+  std::array<ProductTile, N> tiles{};
+  for (std::size_t i = 0; i < N; ++i) {
+    tiles[i] = all[i];
+    for (const ProductTile& other : replaced) {
+      if (other.rows == all[i].rows && other.vectors == all[i].vectors && other.pairs == all[i].pairs) tiles[i] = other;
+    }
+  }
+  return tiles;
+}
+
+// Each builds on those of the groups above it.
+namespace data {
+#include "targets/machines/generic.inc"
+
+#include "targets/machines/avx2.inc"
+
+#include "targets/machines/avx512.inc"
+#include "targets/machines/neon.inc"
+
+#include "targets/machines/zen4.inc"
+#include "targets/machines/zen5.inc"
+}  // namespace data
+
+}  // namespace
+
+// Copies, since g++ 12 does not always let a constant that the header declares be used in the next one.
+constinit const Machine kGeneric = data::kGeneric, kAvx2 = data::kAvx2, kZen3 = data::kZen3, kNeon = data::kNeon, kAvx512 = data::kAvx512,
+                        kZen4 = data::kZen4, kZen5 = data::kZen5;
+
+}  // namespace onnxc::machines

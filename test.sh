@@ -5,6 +5,7 @@
 #   ./test.sh --all    also the long ones: sanitizers, every form of emitted code on every compiler, the whole conformance suite
 #
 # Each stage is one line of the list at the end. A stage whose script or program does not exist is skipped and says so.
+# docs/design/testing.md has what each takes, and says where a shorter stage leaves its evidence.
 set -uo pipefail
 cd "$(dirname "$0")"
 
@@ -37,7 +38,7 @@ long_stage() { [ $all = no ] || stage "$@"; }
 # script FILE ARGUMENT...: runs a script of the tests when it is there.
 script() { if [ -x "$1" ]; then "$@"; else echo "(no $1)"; return 77; fi; }
 
-units_for_use() { ONNXC_UNITS_LEVEL=-O3 script "$@"; }  # what tests/units.py builds otherwise with -O1
+units_for_use() { ONNXC_UNITS_LEVEL=-O3 script "$@"; }  # what tests/units.py builds otherwise with -O0
 
 setup() { tools/setup.sh --test-deps --quiet; }
 build() { cmake --preset "$1" -DONNXC_BUILD_TESTS=ON >/dev/null && cmake --build --preset "$1" -j "$jobs"; }
@@ -67,37 +68,37 @@ stage "names in Python" "$ONNXC_TEST_VENV/bin/ruff" check --quiet --no-cache --s
 stage "layout of C++" script tests/style/run.sh
 stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "samples" script tests/samples/run.sh
-stage "conformance" script tests/conformance/run.sh
-stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh
-stage "whole networks" script tests/zoo/run.sh
-stage "whole networks, half of them on two threads" script tests/zoo/run.sh --half --threads 2  # "threads" shows on small ones that results are the same
-stage "operators against ONNX Runtime" script tests/contrib/run.sh
-stage "random cases of each operator" script tests/differential/run.sh
+stage "conformance" script tests/conformance/run.sh  # each operator at -O1; --all: also the large networks of the suite `light`
+stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh  # at -O0: how earlier forms are read
+stage "whole networks" script tests/zoo/run.sh  # at -O3, every other one on two threads; --all: each on one and on two, and all there are
+stage "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
+stage "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
 stage "sizes that no memory holds" script tests/sizes/run.sh
-stage "values in place" script tests/placement/run.sh
-stage "numerics" script tests/numerics/run.sh
-stage "threads" script tests/threads/run.sh
-stage "narrow weights" script tests/narrow/run.sh
+stage "values in place" script tests/placement/run.sh  # at -O0; --all: at -O3
+stage "numerics" script tests/numerics/run.sh  # at -O1; --all: at -O3
+stage "threads" script tests/threads/run.sh  # at -O3
+stage "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3
 stage "kernels by measurement" script tests/tune/run.sh
 stage "hard memory plans" script tests/memory/minimalloc.sh
 stage "arenas of symbolic sizes" script tests/memory/symbolic.sh
 stage "memory of the compiler" script tests/memory/peak.sh
-stage "functions, broadcasting, branches" script tests/language/run.sh
+stage "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3
 stage "custom operators" script tests/custom/run.sh
 stage "images" script tests/images/run.sh
 stage "a model from inside" script tests/sight/run.sh
 stage "reports in a browser" script tests/report/run.sh
-long_stage "whole networks, all of them" script tests/zoo/run.sh --all
+long_stage "whole networks, all of them" script tests/zoo/run.sh --all --threads 1
 long_stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2
 long_stage "operators against ONNX Runtime, built with -O3" units_for_use tests/contrib/run.sh
 long_stage "values in place, built with -O3" units_for_use tests/placement/run.sh
+long_stage "numerics, built with -O3" units_for_use tests/numerics/run.sh
 long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
 long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
 stage "AArch64 in an emulator" script tests/cross/aarch64.sh
 stage "refusals" script tests/refuse/run.sh
-stage "files that lie" script tests/hostile/run.sh
-stage "random graphs" script tests/hostile/graphs.sh
+stage "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each
+stage "random graphs" script tests/hostile/graphs.sh  # 30 at -O0; --all: 300 at -O3
 stage "a CMake project that uses onnxc" script tests/downstream/run.sh
 stage "python" script tests/python/run.sh
 stage "benchmarks against other engines" script tests/bench/run.sh
@@ -106,7 +107,7 @@ long_stage "classical models and strings against ONNX Runtime" script tests/ml/r
 long_stage "address and undefined behaviour sanitizers" sanitized
 long_stage "files that lie, with sanitizers" on_sanitized script tests/hostile/run.sh
 long_stage "files that lie, all of them" script tests/hostile/run.sh --all
-long_stage "random graphs, hundreds" script tests/hostile/graphs.sh --all
+long_stage "random graphs, hundreds" units_for_use tests/hostile/graphs.sh --all
 long_stage "random cases of each operator, thousands" script tests/differential/run.sh --all
 long_stage "conformance, all of it" script tests/conformance/run.sh --all
 long_stage "AArch64 in an emulator, all of it" script tests/cross/aarch64.sh --all

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Operators that ONNX's backend tests do not hold, or hold in few forms, against ONNX Runtime, onnx.reference or numpy.
 #
-# Many units are built in one, with -O1 (tests/units.py). With ONNXC_UNITS_LEVEL=-O3, as units are built for use, the compiler takes half as long again.
+# Many units are built in one, with -O0 (tests/units.py). With ONNXC_UNITS_LEVEL=-O3, as units are built for use, the compiler takes three times as long.
 #
 #   tests/contrib/run.sh [BUILD_FOLDER [REGEX]]
 set -uo pipefail

@@ -80,7 +80,7 @@ def run(folder, names, work):
     compiler = os.environ.get("ONNXC_CXX") or os.environ.get("CXX") or "c++"
     links = [pathlib.Path(folder) / f"{name}.link" for name in names]
     libraries = sorted({option for link in links if link.exists() for option in link.read_text().split()})
-    command = [compiler, "-std=c++20", "-march=native", "-O1", "-g1", "-w", "-fsanitize=address", f"-I{RUNTIME}", f"-I{folder}", "-x", "c++", "-", "-o", str(program), "-x", "none", *libraries]
+    command = [compiler, "-std=c++20", "-march=native", "-O0", "-g1", "-w", "-fsanitize=address", f"-I{RUNTIME}", f"-I{folder}", "-x", "c++", "-", "-o", str(program), "-x", "none", *libraries]
     done = subprocess.run(command, input=table, capture_output=True, text=True, errors="replace", env={**os.environ, "LC_ALL": "C"})
     if done.returncode:
         if len(names) == 1:

@@ -4,7 +4,10 @@
 Images with NaN, infinities and outliers: what is not finite is where ONNX Runtime has it, with the same sign, and the rest is within a share of the norms of its window and the weights, by sums in double.
 Readers that have no limit at zero (comparisons, Log, Sqrt, Reciprocal, Sign, Floor, NonZero): where windows are zero, results are those of zero. --math=strict: each element is within gamma(k + 2) times
 the sum of its magnitudes, and no step mixes values. Numbers below the smallest normal one: zeros by --subnormals=flush, and in what exp and softmax give.
+
+Many units are built in one (tests/units.py), with the level of optimisation that run.sh says.
 """
+import functools
 import json
 import os
 import subprocess
@@ -19,7 +22,7 @@ import onnxruntime as ort
 
 sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
 from networks import conv, make_model, node, values, weights  # noqa: E402
-from side_by_side import side_by_side  # noqa: E402
+from units import Unit, judged_in_groups  # noqa: E402
 
 TARGETS = ("native", "x86-64-v3", "generic")
 NORMS = 2e-5  # "some 2^-16", which docs/numerics.md promises
@@ -54,11 +57,10 @@ def magnitudes(model, feeds):
     return in_double(changed, {k: np.abs(v) for k, v in feeds.items()})
 
 
-def norms_of(title, x):
-    """Of each element of the result, the norm of its window times that of its weights."""
-    nodes, constants, _ = PRODUCTS[title]
+def norms(nodes, constants, x):
+    """Of each element of the result of one product, the norm of its window times that of its weights."""
     w = constants["w"].astype(np.float64)
-    of_weights = np.sqrt((w * w).sum(axis=0)) if title == "MatMul" else np.sqrt((w * w).reshape(w.shape[0], -1).sum(axis=1)).reshape(1, -1, *[1] * (x.ndim - 2))
+    of_weights = np.sqrt((w * w).sum(axis=0)) if nodes[0].op_type == "MatMul" else np.sqrt((w * w).reshape(w.shape[0], -1).sum(axis=1)).reshape(1, -1, *[1] * (x.ndim - 2))
     ones = model_of(nodes, dict(w=np.ones_like(constants["w"])), onnx.TensorProto.FLOAT, x)
     return np.sqrt(in_double(ones, dict(x=x.astype(np.float64) ** 2))) * of_weights
 
@@ -76,8 +78,8 @@ def kernels_of(model):
     return ", ".join(layer["kernel"] for layer in layers_of(model) if layer["macs"] != 0)
 
 
-def session(model, *options, target="native", threads=1):
-    return onnxc.InferenceSession(model, options=[f"--target={target}", *options], threads=threads)
+def unit(model, *options, target="native", threads=1):
+    return Unit(model, (f"--target={target}", *options), threads)
 
 
 def spoiled(x, specials):
@@ -130,27 +132,43 @@ def model_of(nodes, constants, output_type, x):
     return model
 
 
-def spoilt_faults(item):
-    title, target, threads = item
+def product_model(title):
     nodes, constants, x = PRODUCTS[title]
-    model, faults = model_of(nodes, constants, onnx.TensorProto.FLOAT, x), []
-    compiled = session(model, target=target, threads=threads)
-    for special, values_of in SPECIAL.items():
-        feeds = dict(x=spoiled(x, values_of))
-        got, expected = compiled.run(None, feeds)[0], reference(model, feeds)[0]
+    return model_of(nodes, constants, onnx.TensorProto.FLOAT, x)
+
+
+@functools.cache
+def spoilt(title, special):
+    """Feeds, what ONNX Runtime gives, sums in double where what is not finite is zero, and how far from these a result may be."""
+    model, feeds = product_model(title), dict(x=spoiled(PRODUCTS[title][2], SPECIAL[special]))
+    clean = dict(x=np.where(np.isfinite(feeds["x"]), feeds["x"], 0).astype(np.float64))
+    return feeds, reference(model, feeds)[0], in_double(model, clean), NORMS * norms(PRODUCTS[title][0], PRODUCTS[title][1], clean["x"])
+
+
+def spoilt_units(item):
+    title, target, threads = item
+    return [unit(product_model(title), target=target, threads=threads)]
+
+
+def spoilt_faults(item, compiled):
+    title, target, _ = item
+    faults = []
+    for special in SPECIAL:
+        feeds, expected, sums, bounds = spoilt(title, special)
+        got = compiled.run(None, feeds)[0]
         finite = np.isfinite(expected)
         same = (got == expected) | (np.isnan(got) & np.isnan(expected))
         if not finite.any() or not same[~finite].all():
             faults.append(f"{title}, {special}, {target}: {np.sum(~same[~finite])} of {np.sum(~finite)} places that are not finite differ")
-        clean = dict(x=np.where(np.isfinite(feeds["x"]), feeds["x"], 0).astype(np.float64))
-        wrong = ~(np.abs(got - in_double(model, clean)) <= NORMS * norms_of(title, clean["x"]))[finite]
+        wrong = ~(np.abs(got - sums) <= bounds)[finite]
         if wrong.any():
             faults.append(f"{title}, {special}, {target}: {wrong.sum()} of {wrong.size} elements are further off than their windows allow")
     return faults
 
 
-def reader_faults(item):
-    title, target = item
+@functools.cache
+def reader(title):
+    """A model and its feeds."""
     random = np.random.default_rng(5)
     x = ((random.random((1, 32, 28, 28)) < .02) * 255).astype(np.float32)
     x[..., 9:19] = 0
@@ -160,26 +178,41 @@ def reader_faults(item):
     used = {name for each in nodes for name in each.input}
     types = {"Greater": onnx.TensorProto.BOOL, "Equal": onnx.TensorProto.BOOL, "Cast": onnx.TensorProto.BOOL, "NonZero": onnx.TensorProto.INT64}
     model = model_of(nodes, {k: v for k, v in constants.items() if k in used}, types.get(nodes[-1].op_type, onnx.TensorProto.FLOAT), x)
-    got, expected = session(model, target=target).run(None, dict(x=x))[0], reference(model, dict(x=x))[0]
+    return model, dict(x=x)
+
+
+def reader_units(item):
+    title, target = item
+    return [unit(reader(title)[0], target=target)]
+
+
+def reader_faults(item, compiled):
+    title, target = item
+    model, feeds = reader(title)
+    got, expected = compiled.run(None, feeds)[0], reference(model, feeds)[0]
     same = got.shape == expected.shape and np.allclose(got, expected, rtol=1e-5, atol=0, equal_nan=True)
     return [] if same else [f"{title}, {target}: differs where windows are zero"]
 
 
-def strict_faults(item):
+def strict_units(item):
     title, target = item
-    nodes, constants, x = PRODUCTS[title]
-    model, feeds = model_of(nodes, constants, onnx.TensorProto.FLOAT, x), dict(x=spoiled(x, SPECIAL["outliers"]))
-    got = session(model, "--math=strict", target=target).run(None, feeds)[0]
-    k, unit = constants["w"].size // got.shape[-1 if title == "MatMul" else 1], 2.0**-24
-    bound = (k + 2) * unit / (1 - (k + 2) * unit) * magnitudes(model, feeds)
+    return [unit(product_model(title), "--math=strict", target=target)]
+
+
+def strict_faults(item, compiled):
+    title, target = item
+    constants, x = PRODUCTS[title][1:]
+    model, feeds = product_model(title), dict(x=spoiled(x, SPECIAL["outliers"]))
+    got = compiled.run(None, feeds)[0]
+    k, u = constants["w"].size // got.shape[-1 if title == "MatMul" else 1], 2.0**-24
+    bound = (k + 2) * u / (1 - (k + 2) * u) * magnitudes(model, feeds)
     wrong = np.abs(got - in_double(model, feeds)) > bound
     return [f"{title}, {target}, strict: {wrong.sum()} of {wrong.size} elements are out of bounds"] if wrong.any() else []
 
 
-def subnormal_faults(item):
-    """exp and softmax end at the smallest normal number; with `flush` so do operands, results and packed weights, on every thread; the caller's mode is as it was."""
-    target, threads = item
-    faults = []
+@functools.cache
+def subnormal_networks():
+    """Of each its title: nodes, constants, input, what is right of it, and --subnormals."""
     least, x = np.finfo(np.float32).tiny, np.linspace(-110, 5, 3 * 128).astype(np.float32).reshape(3, 128)
     small = np.resize(np.float32([1e-39, -3e-42, 1e-38, 2.0]), (64, 1024))
     taps = np.where(values(32, 16, 3, 3) > 0, np.float32(1e-39), np.float32(0.25))
@@ -192,11 +225,21 @@ def subnormal_faults(item):
         "weights, flushed": ([conv("x w", "y")], dict(w=taps), image, lambda x: in_double(model_of([conv("x w", "y")], dict(w=zeros), onnx.TensorProto.FLOAT, x), dict(x=x)), "flush"),
     }
     has_mode = os.uname().machine in ("x86_64", "aarch64")
-    for title, (nodes, constants, x, right, mode) in networks.items():
-        if mode == "flush" and not has_mode and "weights" not in title:
-            continue
-        model = model_of(nodes, constants, onnx.TensorProto.FLOAT, x)
-        got = session(model, *([f"--subnormals={mode}"] if mode else []), target=target, threads=threads).run(None, dict(x=x))[0]
+    return {title: network for title, network in networks.items() if network[4] != "flush" or has_mode or "weights" in title}
+
+
+def subnormal_units(item):
+    target, threads = item
+    return [unit(model_of(nodes, constants, onnx.TensorProto.FLOAT, x), *([f"--subnormals={mode}"] if mode else []), target=target, threads=threads)
+            for nodes, constants, x, _, mode in subnormal_networks().values()]
+
+
+def subnormal_faults(item, *compiled):
+    """exp and softmax end at the smallest normal number; with `flush` so do operands, results and packed weights, on every thread; the caller's mode is as it was."""
+    target, threads = item
+    faults = []
+    for (title, (_, _, x, right, _)), session in zip(subnormal_networks().items(), compiled, strict=True):
+        got = session.run(None, dict(x=x))[0]
         expected = right(x)
         # An exponent is rounded once, by 2^-24 of up to 230; sums of a convolution come in another order.
         rtol, atol = (2e-6 if title == "Exp" else 1.5e-5), (1e-5 if "weights" in title else 0)
@@ -214,33 +257,53 @@ def info_faults():
     return [] if mixing == {"default": True, "strict": False} else [f"info says of steps that mix: {mixing}"]
 
 
-def edge_faults(item):
+@functools.cache
+def edge(item):
     """Images of bytes with outliers in rows and columns of their own, which must not vouch for each other, and at the corner of a tile, which has the least part in what is looked at."""
     channels, places, outlier = item
     random = np.random.default_rng(0)
     x, w = random.integers(0, 256, (1, channels, 28, 28)).astype(np.float32), random.standard_normal((16, channels, 3, 3)).astype(np.float32)
     for row, column in places:
         x[0, 0, row, column] = outlier
-    title = f"bytes of {channels} channels"
-    PRODUCTS[title] = ([conv("x w", "y")], dict(w=w), x)
-    model = model_of(*PRODUCTS[title][:2], onnx.TensorProto.FLOAT, x)
-    error = np.abs(session(model).run(None, dict(x=x))[0] - in_double(model, dict(x=x))) / norms_of(title, x.astype(np.float64))
-    return [f"{title}, {outlier:g} at {places}: off by {error.max():.2g} of the norms"] if error.max() > NORMS else []
+    return [conv("x w", "y")], dict(w=w), x
+
+
+def edge_units(item):
+    nodes, constants, x = edge(item)
+    return [unit(model_of(nodes, constants, onnx.TensorProto.FLOAT, x))]
+
+
+def edge_faults(item, compiled):
+    channels, places, outlier = item
+    nodes, constants, x = edge(item)
+    model = model_of(nodes, constants, onnx.TensorProto.FLOAT, x)
+    error = np.abs(compiled.run(None, dict(x=x))[0] - in_double(model, dict(x=x))) / norms(nodes, constants, x.astype(np.float64))
+    return [f"bytes of {channels} channels, {outlier:g} at {places}: off by {error.max():.2g} of the norms"] if error.max() > NORMS else []
+
+
+def judge(check, *sessions):
+    """What is wrong, a line each."""
+    _, faults_of, item = check
+    errors = [f"{item}: {session}" for session in sessions if isinstance(session, onnxc.CompileError)]
+    return errors or faults_of(item, *sessions)
 
 
 def main():
     few = lambda of, step: [(title, target) for title in list(of)[::step] for target in TARGETS[1:]]
-    spoilt = [(title, target, threads) for title in PRODUCTS for target, threads in (("native", 2), ("x86-64-v3", 1), ("generic", 1))]
-    checks = [(spoilt_faults, spoilt), (reader_faults, [(title, "native") for title in READERS] + few(READERS, 5)), (strict_faults, [(title, "native") for title in PRODUCTS] + few(PRODUCTS, 5)), (edge_faults, [(1, [(9, 6), (10, 10)], 1e7), (1, [(12, 12)], 4e5), (3, [(9, 6), (10, 10)], 1e8), (16, [(15, 23)], 1e6), (64, [(16, 20)], 1e6),
-                             *((channels, [(12, 12)], outlier) for channels in (1, 3, 16, 64) for outlier in (5e4, 1e5, 2e5))]),  # about where tiles begin to count as spoilt
-              (subnormal_faults, [("native", 1), ("native", 2), ("x86-64-v3", 1), ("generic", 1)])]
+    native = lambda of: [(title, "native") for title in of]
+    edges = [(1, ((9, 6), (10, 10)), 1e7), (1, ((12, 12),), 4e5), (3, ((9, 6), (10, 10)), 1e8), (16, ((15, 23),), 1e6), (64, ((16, 20),), 1e6),
+             *((channels, ((12, 12),), outlier) for channels in (1, 3, 16, 64) for outlier in (5e4, 1e5, 2e5))]  # about where tiles begin to count as spoilt
+    checks = [(spoilt_units, spoilt_faults, [(title, target, threads) for title in PRODUCTS for target, threads in (("native", 2), ("x86-64-v3", 1), ("generic", 1))]),
+              (reader_units, reader_faults, native(READERS) + few(READERS, 5)), (strict_units, strict_faults, native(PRODUCTS) + few(PRODUCTS, 5)), (edge_units, edge_faults, edges),
+              (subnormal_units, subnormal_faults, [("native", 1), ("native", 2), ("x86-64-v3", 1), ("generic", 1)])]
+    each = [(units, faults_of, item) for units, faults_of, items in checks for item in items]
+    each.sort(key=lambda check: next((target for target in TARGETS if target in check[2]), "native"))  # units of one target are built together
     failed = total = 0
-    for check, items in checks:
-        for faults in side_by_side(check, items):
-            total += 1
-            failed += len(faults)
-            for fault in faults:
-                print(f"FAILED {fault}", flush=True)
+    for faults in judged_in_groups(each, lambda check: check[0](check[2]), judge):
+        total += 1
+        failed += len(faults)
+        for fault in faults:
+            print(f"FAILED {fault}", flush=True)
     for fault in info_faults():
         failed += 1
         print(f"FAILED {fault}")

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Runs whole models on their data: tests/zoo/run.sh [--all] [--half] [--threads N] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
+# Runs whole models on their data: tests/zoo/run.sh [--all] [--threads N] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
 # Without one, folder.sh says which: real models where there are some, else networks with random weights. --all takes every model, not the usual choice.
-# --half takes every other one, from the first on; neighbours in the list of real models are of one kind.
+# Without --threads every other model is built for two threads, the others for one; neighbours in the list of real models are of one kind.
 set -uo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 . "$root/tools/env.sh"
 onnxc="${ONNXC_EXECUTABLE:-$root/build/onnxc}"
-all=no half=no threads=1
+all=no threads=
 while true; do
   case "${1:-}" in
     --all) all=yes; shift ;;
-    --half) half=yes; shift ;;
     --threads) threads="$2"; shift 2 ;;
     *) break ;;
   esac
@@ -38,24 +37,22 @@ elif [ ${#models[@]} = 0 ]; then
     # Few bits.
     bf16_mlp mlp_matmul4bits lenet5_digits_qdq mlperf_tiny_kws_int8 emx_micro_kws_qdq bert_mini_dynamic_int8)
 fi
-if [ $half = yes ]; then
-  for ((i = 1, count = ${#models[@]}; i < count; i += 2)); do unset "models[i]"; done
-  models=("${models[@]}")
-fi
+jobs=()
+for i in "${!models[@]}"; do jobs+=("${threads:-$((1 + i % 2))} ${models[i]}"); done
 # One line for each, as it ends; as many at a time as there are processors.
 run_model() {
-  local model="$1" output
+  local threads="${1%% *}" model="${1#* }" output
   if output="$(timeout 900 "$onnxc" run "$folder/$model/model.onnx" --threads "$threads" 2>&1)"; then
-    printf 'ok      %-26s %s\n' "$model" "$(grep -o 'largest error [0-9.e+-]*' <<<"$output" | sort -g -k3 | tail -n 1)"
+    printf 'ok      %-26s threads %s  %s\n' "$model" "$threads" "$(grep -o 'largest error [0-9.e+-]*' <<<"$output" | sort -g -k3 | tail -n 1)"
   else
-    printf 'FAILED  %-26s %s\n' "$model" "$(tail -n 1 <<<"$output" | cut -c1-300)"
+    printf 'FAILED  %-26s threads %s  %s\n' "$model" "$threads" "$(tail -n 1 <<<"$output" | cut -c1-300)"
     return 1
   fi
 }
 export -f run_model
-export onnxc folder threads
+export onnxc folder
 exec 3>&1
-lines="$(printf '%s\n' "${models[@]}" | xargs -d '\n' -P "${ONNXC_JOBS:-$(nproc)}" -I{} bash -c 'run_model "$1"' _ {} | tee >(cat >&3))"
+lines="$(printf '%s\n' "${jobs[@]}" | xargs -d '\n' -P "${ONNXC_JOBS:-$(nproc)}" -I{} bash -c 'run_model "$1"' _ {} | tee >(cat >&3))"
 passed=$(grep -c '^ok ' <<<"$lines") failed=$((${#models[@]} - passed))
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

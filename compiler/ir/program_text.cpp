@@ -6,118 +6,123 @@
 namespace onnxc {
 namespace {
 
-std::string text(const Arg& arg);
-
 /// `%3`, `>%3 + 64`: written.
-std::string text(const PointerArg& p) {
-  std::string all = fmt::format("{}%{}", p.writes ? ">" : "", p.buffer);
-  if (p.as != ElementType::Undefined) all += fmt::format(" as {}", name(p.as));
-  if (!(p.offset == Dim(0))) all += " + " + p.offset.text();
-  if (!(p.part_stride == Dim(0))) all += fmt::format(" + part * {}", p.part_stride.text());
-  return all;
-}
+class ProgramText {
+ public:
+  explicit ProgramText(const Program& program) : program_(program) {}
+  std::string text(const PointerArg& p) const {
+    std::string all = fmt::format("{}%{}", p.writes ? ">" : "", p.buffer);
+    if (p.as != ElementType::Undefined && p.as != stored_element(program_[p.buffer])) all += fmt::format(" as {}", name(p.as));
+    if (!(p.offset == Dim(0))) all += " + " + p.offset.text();
+    if (!(p.part_stride == Dim(0))) all += fmt::format(" + part * {}", p.part_stride.text());
+    return all;
+  }
 
-std::string text(const FormArg& form) {
-  std::string all = text(form.pointer);
-  for (Dim d : form.members) all += ", " + d.text();
-  if (form.has_list) all += ", " + onnxc::text(form.list);
-  return fmt::format("{}({})", form.form, all);
-}
+  std::string text(const FormArg& form) const {
+    std::string all = text(form.pointer);
+    for (Dim d : form.members) all += ", " + d.text();
+    if (form.has_list) all += ", " + onnxc::text(form.list);
+    return fmt::format("{}({})", form.form, all);
+  }
 
-std::string text(const EpilogueArg& epilogue) {
-  if (epilogue.expr < 0) return "keep";
-  std::string all = fmt::format("E{}", epilogue.expr);
-  for (const FormArg& form : epilogue.operands) all += ", " + text(form);
-  return fmt::format("epilogue({})", all);
-}
+  std::string text(const EpilogueArg& epilogue) const {
+    if (epilogue.expr < 0) return "keep";
+    std::string all = fmt::format("E{}", epilogue.expr);
+    for (const FormArg& form : epilogue.operands) all += ", " + text(form);
+    return fmt::format("epilogue({})", all);
+  }
 
-std::string text(const ParamsArg& params) {
-  std::string all;
-  for (const auto& [name, value] : params.members)
-    all += fmt::format("{}{}{}", all.empty() ? "" : ", ", name.empty() ? "" : name + " = ", text(value));
-  return fmt::format("{}{{{}}}", params.type, all);
-}
+  std::string text(const ParamsArg& params) const {
+    std::string all;
+    for (const auto& [name, value] : params.members)
+      all += fmt::format("{}{}{}", all.empty() ? "" : ", ", name.empty() ? "" : name + " = ", text(value));
+    return fmt::format("{}{{{}}}", params.type, all);
+  }
 
-std::string text(const Arg& arg) {
-  return std::visit(Overloaded{
-                        [](const PointerArg& p) { return text(p); },
-                        [](const TensorArg& t) { return text(t.pointer) + onnxc::text(t.extents); },
-                        [](const FormArg& f) { return text(f); },
-                        [](const DimArg& d) { return d.value.text(); },
-                        [](const DimsArg& d) { return onnxc::text(d.values); },
-                        [](const NumberArg& n) { return fmt::format("{} {}", name(n.type), n.value); },
-                        [](const IntegerArg& i) { return std::to_string(i.value); },
-                        [](const FlagArg& f) { return std::string(f.value ? "true" : "false"); },
-                        [](const TextArg& t) { return fmt::format("{:?}", t.text); },
-                        [](const EnumArg& e) { return fmt::format("{}::{}", e.type, e.value); },
-                        [](const NullArg&) { return std::string("null"); },
-                        [](const AbsentArg&) { return std::string("absent"); },
-                        [](UnitArg u) { return std::string(u == UnitArg::Heap ? "heap" : "weights_end"); },
-                        [](const EpilogueArg& e) { return text(e); },
-                        [](const SymbolArg& s) { return ">" + s.symbol.text(); },
-                        [](const AddressArg& a) { return fmt::format(">&%{}", a.buffer); },
-                        [](const std::shared_ptr<ParamsArg>& p) { return text(*p); },
-                    },
-                    arg);
-}
+  std::string text(const Arg& arg) const {
+    return std::visit(Overloaded{
+                          [this](const PointerArg& p) { return text(p); },
+                          [this](const TensorArg& t) { return text(t.pointer) + onnxc::text(t.extents); },
+                          [this](const FormArg& f) { return text(f); },
+                          [](const DimArg& d) { return d.value.text(); },
+                          [](const DimsArg& d) { return onnxc::text(d.values); },
+                          [](const NumberArg& n) { return fmt::format("{} {}", name(n.type), n.value); },
+                          [](const IntegerArg& i) { return std::to_string(i.value); },
+                          [](const FlagArg& f) { return std::string(f.value ? "true" : "false"); },
+                          [](const TextArg& t) { return fmt::format("{:?}", t.text); },
+                          [](const EnumArg& e) { return fmt::format("{}::{}", e.type, e.value); },
+                          [](const NullArg&) { return std::string("null"); },
+                          [](const AbsentArg&) { return std::string("absent"); },
+                          [](UnitArg u) { return std::string(u == UnitArg::Heap ? "heap" : "weights_end"); },
+                          [this](const EpilogueArg& e) { return text(e); },
+                          [](const SymbolArg& s) { return ">" + s.symbol.text(); },
+                          [](const AddressArg& a) { return fmt::format(">&%{}", a.buffer); },
+                          [this](const std::shared_ptr<ParamsArg>& p) { return text(*p); },
+                      },
+                      arg);
+  }
 
-std::string text(const TemplateArg& arg) {
-  return std::visit(Overloaded{
-                        [](int64_t number) { return std::to_string(number); },
-                        [](bool flag) { return std::string(flag ? "true" : "false"); },
-                        [](ElementType type) { return std::string(name(type)); },
-                        [](ExprType expr) { return fmt::format("E{}", expr.number); },
-                        [](const RuntimeName& known) { return known.name; },
-                    },
-                    arg);
-}
+  std::string text(const TemplateArg& arg) const {
+    return std::visit(Overloaded{
+                          [](int64_t number) { return std::to_string(number); },
+                          [](bool flag) { return std::string(flag ? "true" : "false"); },
+                          [](ElementType type) { return std::string(name(type)); },
+                          [](ExprType expr) { return fmt::format("E{}", expr.number); },
+                          [](const RuntimeName& known) { return known.name; },
+                      },
+                      arg);
+  }
 
-/// `gemm<14, 2>(%0, %1, >%2, {m = 1}) parallel`
-std::string text(const Call& call) {
-  std::string types, args;
-  for (const TemplateArg& t : call.template_args) types += (types.empty() ? "" : ", ") + text(t);
-  for (const Arg& a : call.args) args += (args.empty() ? "" : ", ") + text(a);
-  return fmt::format("{}{}({}){}{}{}{}", call.kernel, types.empty() ? "" : "<" + types + ">", args, call.parallel ? " parallel" : "",
-                     call.fallible ? " fallible" : "", call.specialised ? " specialised" : "", call.concurrent ? " concurrent" : "");
-}
+  /// `gemm<14, 2>(%0, %1, >%2, {m = 1}) parallel`
+  std::string text(const Call& call) const {
+    std::string types, args;
+    for (const TemplateArg& t : call.template_args) types += (types.empty() ? "" : ", ") + text(t);
+    for (const Arg& a : call.args) args += (args.empty() ? "" : ", ") + text(a);
+    return fmt::format("{}{}({}){}{}{}{}", call.kernel, types.empty() ? "" : "<" + types + ">", args, call.parallel ? " parallel" : "",
+                       call.fallible ? " fallible" : "", call.specialised ? " specialised" : "", call.concurrent ? " concurrent" : "");
+  }
 
-std::string assignments(const DimList& symbols, const DimList& values) {
-  std::string all;
-  for (std::size_t i = 0; i < symbols.size(); ++i)
-    all += fmt::format("{}{} = {}", i == 0 ? " " : ", ", symbols[i].text(), values[i].text());
-  return all;
-}
+  static std::string assignments(const DimList& symbols, const DimList& values) {
+    std::string all;
+    for (std::size_t i = 0; i < symbols.size(); ++i)
+      all += fmt::format("{}{} = {}", i == 0 ? " " : ", ", symbols[i].text(), values[i].text());
+    return all;
+  }
 
-/// All of a step but its blocks.
-std::string text(const Step& step) {
-  const std::string detail =
-      std::visit(Overloaded{
-                     [](const Call&) { return std::string(); },
-                     [](const If& branches) { return " " + text(branches.condition); },
-                     [](const Loop& loop) {
-                       return fmt::format(" {} < {}{}{}", loop.iteration.text(), loop.most.text(), loop.limited ? " else fail" : "",
-                                          loop.condition.buffer >= 0 ? " while " + text(loop.condition) : "");
-                     },
-                     [](const Declare& declare) { return assignments(declare.symbols, declare.values); },
-                     [](const DeclareBuffer& declare) { return fmt::format(" %{}", declare.buffer); },
-                     [](const Assign& assign) { return assignments(assign.symbols, assign.values); },
-                     [](const Bind& bind) { return fmt::format(" {} = {}", onnxc::text(bind.symbols), text(bind.elements)); },
-                     [](const Require& require) { return " " + onnxc::text(require.requirement); },
-                     [](const Allocate& allocate) { return fmt::format(" %{}[{}]", allocate.buffer, allocate.elements.text()); },
-                     [](const MoveBuffer& move) { return fmt::format(" %{} = {}", move.buffer, text(move.from)); },
-                     [](const Release& release) { return fmt::format(" %{}", release.buffer); },
-                     [](const StoreShape& store) { return fmt::format(" %{} {}", store.output, onnxc::text(store.extents)); },
-                 },
-                 step.action);
-  return step.call() != nullptr ? text(*step.call()) : step_label(step) + detail;
-}
+  /// All of a step but its blocks.
+  std::string text(const Step& step) const {
+    const std::string detail =
+        std::visit(Overloaded{
+                       [](const Call&) { return std::string(); },
+                       [this](const If& branches) { return " " + text(branches.condition); },
+                       [this](const Loop& loop) {
+                         return fmt::format(" {} < {}{}{}", loop.iteration.text(), loop.most.text(), loop.limited ? " else fail" : "",
+                                            loop.condition.buffer >= 0 ? " while " + text(loop.condition) : "");
+                       },
+                       [](const Declare& declare) { return assignments(declare.symbols, declare.values); },
+                       [](const DeclareBuffer& declare) { return fmt::format(" %{}", declare.buffer); },
+                       [](const Assign& assign) { return assignments(assign.symbols, assign.values); },
+                       [this](const Bind& bind) { return fmt::format(" {} = {}", onnxc::text(bind.symbols), text(bind.elements)); },
+                       [](const Require& require) { return " " + onnxc::text(require.requirement); },
+                       [](const Allocate& allocate) { return fmt::format(" %{}[{}]", allocate.buffer, allocate.elements.text()); },
+                       [this](const MoveBuffer& move) { return fmt::format(" %{} = {}", move.buffer, text(move.from)); },
+                       [](const Release& release) { return fmt::format(" %{}", release.buffer); },
+                       [](const StoreShape& store) { return fmt::format(" %{} {}", store.output, onnxc::text(store.extents)); },
+                   },
+                   step.action);
+    return step.call() != nullptr ? text(*step.call()) : step_label(step) + detail;
+  }
 
-void print_steps(const std::vector<Step>& steps, int indent, int& number, std::string& out) {
+ private:
+  const Program& program_;
+};
+
+void print_steps(const ProgramText& program, const std::vector<Step>& steps, int indent, int& number, std::string& out) {
   for (const Step& step : steps) {
-    out += fmt::format("{:>{}}{:>4}  {}  # {}\n", "", indent, number++, text(step), step.what);
+    out += fmt::format("{:>{}}{:>4}  {}  # {}\n", "", indent, number++, program.text(step), step.what);
     for_each_block(step, [&](const std::vector<Step>& block) {
       out += fmt::format("{:>{}}{{\n", "", indent + 4);
-      print_steps(block, indent + 4, number, out);
+      print_steps(program, block, indent + 4, number, out);
       out += fmt::format("{:>{}}}}\n", "", indent + 4);
     });
   }
@@ -140,7 +145,7 @@ std::string print_program(const Program& program) {
   for (std::size_t i = 0; i < program.exprs.size(); ++i) out += fmt::format("  E{} = {}\n", i, program.exprs[i].text());
   out += "steps\n";
   int number = 0;
-  print_steps(program.steps, 0, number, out);
+  print_steps(ProgramText(program), program.steps, 0, number, out);
   return out;
 }
 

@@ -1,0 +1,109 @@
+// Each *.graph file of tests/lowering/programs is one or more cases:
+//
+//   # case: what it shows
+//   # passes: infer_shapes, lower_elementwise
+//   graph ... { ... }
+//   # expect x86-64-v3
+//   program ...
+//   # expect zen4
+//   program ...
+//
+// The passes, lowering and the memory plan turn the graph into these programs, to the letter. `[...]` stands for as many values as the type has. Kernels are
+// chosen by predicted costs alone, so nothing depends on the machine that runs this. UPDATE_GOLDEN=1 rewrites the programs.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "compiler/lowering/lower_graph.h"
+#include "compiler/lowering/memory/plan_memory.h"
+#include "compiler/onnxc.h"
+#include "targets/target.h"
+
+namespace onnxc {
+namespace {
+
+constexpr const char* kTargets[] = {"x86-64-v3", "zen4"};
+
+struct Case {
+  std::string name, passes, graph;
+  std::map<std::string, std::string> expected;  ///< by target
+};
+
+std::vector<Case> read_cases(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::vector<Case> cases;
+  std::string* text = nullptr;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("# case: ")) {
+      cases.push_back({line.substr(8), "", "", {}});
+      text = &cases.back().graph;
+    } else if (line.starts_with("# passes: ")) {
+      cases.back().passes = line.substr(10);
+    } else if (line.starts_with("# expect ")) {
+      text = &cases.back().expected[line.substr(9)];
+    } else if (text != nullptr && !line.empty()) {
+      *text += line + "\n";
+    }
+  }
+  return cases;
+}
+
+/// `const w: f32[2, 2] = [...]` with its values: 1, 2, 3, 4.
+std::string with_values(const std::string& graph) {
+  std::istringstream in(graph);
+  std::string all;
+  for (std::string line; std::getline(in, line); all += line + "\n") {
+    const std::size_t dots = line.find("[...]");
+    if (dots == line.npos) continue;
+    int64_t count = 1;
+    std::istringstream extents(line.substr(line.find('[') + 1, line.find(']') - line.find('[') - 1));
+    for (std::string extent; std::getline(extents, extent, ',');) count *= std::stoll(extent);
+    std::string values;
+    for (int64_t i = 0; i < count; ++i) values += fmt::format("{}{}", i == 0 ? "" : ", ", i % 7 + 1);
+    line.replace(dots, 5, "[" + values + "]");
+  }
+  return all;
+}
+
+std::string program_of(const Case& c, const char* target) {
+  Graph graph = parse_graph(with_values(c.graph));
+  std::stringstream passes(c.passes);
+  for (std::string pass; std::getline(passes >> std::ws, pass, ',');) graph = run_pass(pass, std::move(graph));
+  const LowerOptions options;
+  const Target machine = *find_target(target);
+  Program program = lower_graph(graph, machine, options, nullptr);
+  plan_program(program, options, true);
+  check_plan(program);
+  return print_program(program);
+}
+
+TEST_CASE("lowering on text") {
+  const std::filesystem::path folder = std::filesystem::path(ONNXC_SOURCE_DIR) / "tests" / "lowering" / "programs";
+  const bool update = std::getenv("UPDATE_GOLDEN") != nullptr;
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::string rewritten;
+    for (const Case& c : read_cases(entry.path())) {
+      INFO(entry.path().filename() << ": " << c.name);
+      rewritten += fmt::format("# case: {}\n# passes: {}\n{}", c.name, c.passes, c.graph);
+      for (const char* target : kTargets) {
+        const std::string program = program_of(c, target);
+        const auto expected = c.expected.find(target);
+        if (!update) CHECK(program == (expected == c.expected.end() ? "" : expected->second));
+        rewritten += fmt::format("# expect {}\n{}", target, program);
+        ++count;
+      }
+      rewritten += "\n";
+    }
+    if (update) std::ofstream(entry.path()) << rewritten;
+  }
+  CHECK(count >= 20);
+}
+
+}  // namespace
+}  // namespace onnxc

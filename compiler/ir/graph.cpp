@@ -133,6 +133,27 @@ Graph clone(const Graph& graph) {
   return copy;
 }
 
+namespace {
+
+template <class Breach>
+void verify_states(const Graph& graph, const Breach& breach) {
+  std::set<int> pasts, presents;
+  for (const State& state : graph.states) {
+    if (state.past < 0 || state.past >= static_cast<int>(graph.inputs.size()) || state.present < 0 ||
+        state.present >= static_cast<int>(graph.outputs.size()))
+      return breach("a state is no input and output");
+    const Value &past = graph[graph.inputs[static_cast<std::size_t>(state.past)]],
+                &present = graph[graph.outputs[static_cast<std::size_t>(state.present)]];
+    if (!pasts.insert(state.past).second || !presents.insert(state.present).second)
+      breach(fmt::format("'{}' or '{}' is in two states", past.name, present.name));
+    const bool known = past.type.is_tensor() && past.type.ranked && present.type.is_tensor() && present.type.ranked;
+    if (known && (past.type.element != present.type.element || past.type.rank() != present.type.rank()))
+      breach(fmt::format("state '{}' is {}, and '{}' after the run {}", past.name, past.type.text(), present.name, present.type.text()));
+  }
+}
+
+}  // namespace
+
 void verify_graph(const Graph& graph, std::string_view after) {
   const auto breach = [&](const std::string& what) {
     throw Error(ErrorKind::Internal, fmt::format("after {}: graph '{}': {}", after, graph.name, what),
@@ -182,6 +203,7 @@ void verify_graph(const Graph& graph, std::string_view after) {
   for (ValueId v : graph.outputs) {
     if (v < 0 || v >= count || !defined[static_cast<std::size_t>(v)]) breach("an output is not defined");
   }
+  verify_states(graph, breach);
 }
 
 }  // namespace onnxc

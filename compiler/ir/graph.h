@@ -11,7 +11,8 @@
 //   - an extent that only a run tells is a run-time symbol (Dim::run_time_symbol), bound by the node that has it in `binds`; it stands only in types
 //     and attributes of that node and of those after it;
 //   - a node with an epilogue has its operator's own inputs first, then the epilogue's operands: x0 is the operator's result, x_i (i > 0) the
-//     i-th operand. The type of its one output is the epilogue's.
+//     i-th operand. The type of its one output is the epilogue's;
+//   - the two of a State have one element type and rank, and neither is in another State.
 #pragma once
 #include <map>
 #include <memory>
@@ -95,11 +96,18 @@ struct Node {
   [[noreturn]] void rethrow_as_own() const;
 };
 
+/// What a caller keeps from run to run: an input, and the output that is the same thing after the run. By their numbers; equal element types and ranks.
+struct State {
+  int past = -1, present = -1;
+  friend bool operator==(const State&, const State&) = default;
+};
+
 struct Graph {
   std::string name;
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<ValueId> inputs, outputs;
+  std::vector<State> states{};  ///< each input and output in one at most
   /// What the model asks of the extents of its inputs; checked at the start of a run.
   std::vector<Requirement> requirements;
   /// Pairs of these that meet in broadcasting, and need not be equal where one is 1.

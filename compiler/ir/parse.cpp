@@ -206,116 +206,155 @@ class GraphParser {
     return integer();
   }
 
+  /// A graph in the making, and its values by name.
+  struct Body {
+    Graph graph;
+    std::map<std::string, ValueId> scope{};
+  };
+  using Results = std::vector<std::pair<std::string, Type>>;
+
+  ValueId define(Body& body, const std::string& name, Type t) {
+    if (!body.scope.emplace(name, static_cast<ValueId>(body.graph.values.size())).second) fail("a name that is not defined yet");
+    body.graph.values.push_back({name, std::move(t), nullptr, std::nullopt});
+    return body.scope.at(name);
+  }
+  ValueId value_of(const Body& body, const std::string& name) {
+    const auto it = body.scope.find(name);
+    if (it == body.scope.end()) fail(fmt::format("a defined value instead of '{}'", name));
+    return it->second;
+  }
+  std::vector<ValueId> values_in_parentheses(const Body& body) {
+    std::vector<ValueId> ids;
+    each("(", ")", [&] { ids.push_back(in_.take("_") ? kAbsent : value_of(body, word())); });
+    return ids;
+  }
+
+  Results results() {
+    Results list;
+    if (in_.take("()")) return list;
+    do {
+      if (in_.take("_")) {
+        list.emplace_back("", Type());
+        continue;
+      }
+      const std::string name = word();
+      expect(":");
+      list.emplace_back(name, type());
+    } while (in_.take(","));
+    return list;
+  }
+
+  /// Of a Map, or an epilogue with its operands.
+  void parse_expression(const Body& body, Node& node, ElementType first_result) {
+    const std::string_view expression = until('[', ']');
+    const auto element_of = [&](ValueId v) { return body.graph[v].type.element; };
+    std::vector<ElementType> types;
+    if (node.is_map()) {
+      for (ValueId v : node.inputs) types.push_back(element_of(v));
+    } else {
+      types.push_back(first_result);
+      if (in_.peek("(")) {
+        const auto operands = values_in_parentheses(body);
+        for (ValueId v : operands) types.push_back(element_of(v));
+        node.inputs.insert(node.inputs.end(), operands.begin(), operands.end());
+        node.epilogue_operands = static_cast<int>(operands.size());
+      }
+    }
+    node.epilogue = parse_expr(expression, types);
+  }
+
+  void parse_regions(Node& node) {
+    while (!in_.rest().empty()) {
+      if (in_.peek("#") || in_.peek("}") || in_.peek("const ")) break;
+      const TextCursor before = in_;
+      const std::string name = word();
+      if (!in_.peek("graph ")) {
+        in_ = before;
+        break;
+      }
+      node.regions.emplace_back(name, std::make_shared<Graph>(parse_graph_body()));
+    }
+  }
+
+  void parse_node(Body& body) {
+    Node node;
+    Results list = results();
+    expect("=");
+    const std::string full = word();
+    const std::size_t dot = full.rfind('.');
+    node.domain = dot == full.npos ? "" : full.substr(0, dot);
+    node.op = dot == full.npos ? full : full.substr(dot + 1);
+    node.version = 1000;
+    node.inputs = values_in_parentheses(body);
+    if (in_.take("@")) node.version = static_cast<int>(integer());
+    if (in_.take("[")) parse_expression(body, node, list.empty() ? ElementType::Undefined : list[0].second.element);
+    if (in_.peek("{")) {
+      each("{", "}", [&] {
+        const std::string name = word();
+        expect("=");
+        node.attributes[name] = attribute();
+      });
+    }
+    if (in_.take("binds")) node.binds = this->list([&] { return quoted(); });
+    if (in_.take("captures")) node.captures = values_in_parentheses(body);
+    parse_regions(node);
+    for (auto& [name, t] : list) node.outputs.push_back(name.empty() ? kAbsent : define(body, name, std::move(t)));
+    node.name = list.empty() ? "" : list[0].first;
+    if (in_.take("# ")) {
+      node.name = quoted();
+      in_.advance(in_.rest().find('\n'));
+    }
+    body.graph.nodes.push_back(std::move(node));
+  }
+
+  void parse_constant(Body& body) {
+    const std::string name = word();
+    expect(":");
+    const Type t = type();
+    expect("=");
+    body.graph[define(body, name, t)].constant = constant(t);
+  }
+
+  /// `states (past -> present, ...)`, by the names of inputs and outputs.
+  std::vector<State> parse_states(const Body& body, const std::vector<std::string>& outputs) {
+    std::vector<State> states;
+    if (!in_.take("states")) return states;
+    each("(", ")", [&] {
+      const auto past = std::ranges::find(body.graph.inputs, value_of(body, word()));
+      expect("->");
+      const auto present = std::ranges::find(outputs, word());
+      if (past == body.graph.inputs.end() || present == outputs.end()) fail("an input and an output");
+      states.push_back({static_cast<int>(past - body.graph.inputs.begin()), static_cast<int>(present - outputs.begin())});
+    });
+    return states;
+  }
+
   Graph parse_graph_body() {
     if (++depth_ > 64) fail("less nesting");
     expect("graph");
-    Graph graph;
-    graph.name = quoted();
-    std::map<std::string, ValueId> scope;
-    const auto define = [&](const std::string& name, Type t) {
-      if (!scope.emplace(name, static_cast<ValueId>(graph.values.size())).second) fail("a name that is not defined yet");
-      graph.values.push_back({name, std::move(t), nullptr, std::nullopt});
-      return scope.at(name);
-    };
-    const auto use = [&] {
-      if (in_.take("_")) return kAbsent;
-      const std::string name = word();
-      const auto it = scope.find(name);
-      if (it == scope.end()) fail(fmt::format("a defined value instead of '{}'", name));
-      return it->second;
-    };
-    const auto values_in_parentheses = [&] {
-      std::vector<ValueId> ids;
-      each("(", ")", [&] { ids.push_back(use()); });
-      return ids;
-    };
+    Body body;
+    body.graph.name = quoted();
     each("(", ")", [&] {
       const std::string name = word();
       expect(":");
-      graph.inputs.push_back(define(name, type()));
+      body.graph.inputs.push_back(define(body, name, type()));
     });
     expect("->");
     std::vector<std::string> outputs;
     each("(", ")", [&] { outputs.push_back(word()); });
+    body.graph.states = parse_states(body, outputs);
     expect("{");
     while (!in_.take("}")) {
-      if (in_.take("const ")) {
-        const std::string name = word();
-        expect(":");
-        const Type t = type();
-        expect("=");
-        graph[define(name, t)].constant = constant(t);
-        continue;
-      }
-      Node node;
-      std::vector<std::pair<std::string, Type>> results;
-      if (!in_.take("()")) do {
-          if (in_.take("_")) {
-            results.emplace_back("", Type());
-            continue;
-          }
-          const std::string name = word();
-          expect(":");
-          results.emplace_back(name, type());
-        } while (in_.take(","));
-      expect("=");
-      const std::string full = word();
-      const std::size_t dot = full.rfind('.');
-      node.domain = dot == full.npos ? "" : full.substr(0, dot);
-      node.op = dot == full.npos ? full : full.substr(dot + 1);
-      node.version = 1000;
-      node.inputs = values_in_parentheses();
-      if (in_.take("@")) node.version = static_cast<int>(integer());
-      if (in_.take("[")) {
-        const std::string_view expression = until('[', ']');
-        std::vector<ElementType> types;
-        if (node.is_map()) {
-          for (ValueId v : node.inputs) types.push_back(graph[v].type.element);
-        } else {
-          types.push_back(results.at(0).second.element);
-          if (in_.peek("(")) {
-            const auto operands = values_in_parentheses();
-            for (ValueId v : operands) types.push_back(graph[v].type.element);
-            node.inputs.insert(node.inputs.end(), operands.begin(), operands.end());
-            node.epilogue_operands = static_cast<int>(operands.size());
-          }
-        }
-        node.epilogue = parse_expr(expression, types);
-      }
-      if (in_.peek("{")) {
-        each("{", "}", [&] {
-          const std::string name = word();
-          expect("=");
-          node.attributes[name] = attribute();
-        });
-      }
-      if (in_.take("binds")) node.binds = list([&] { return quoted(); });
-      if (in_.take("captures")) node.captures = values_in_parentheses();
-      while (!in_.rest().empty()) {
-        if (in_.peek("#") || in_.peek("}") || in_.peek("const ")) break;
-        const TextCursor before = in_;
-        const std::string name = word();
-        if (!in_.peek("graph ")) {
-          in_ = before;
-          break;
-        }
-        node.regions.emplace_back(name, std::make_shared<Graph>(parse_graph_body()));
-      }
-      for (auto& [name, t] : results) node.outputs.push_back(name.empty() ? kAbsent : define(name, std::move(t)));
-      node.name = results.empty() ? "" : results[0].first;
-      if (in_.take("# ")) {
-        node.name = quoted();
-        in_.advance(in_.rest().find('\n'));
-      }
-      graph.nodes.push_back(std::move(node));
+      if (in_.take("const ")) parse_constant(body);
+      else parse_node(body);
     }
     for (const auto& name : outputs) {
-      const auto it = scope.find(name);
-      if (it == scope.end()) fail(fmt::format("a definition of output '{}'", name));
-      graph.outputs.push_back(it->second);
+      const auto it = body.scope.find(name);
+      if (it == body.scope.end()) fail(fmt::format("a definition of output '{}'", name));
+      body.graph.outputs.push_back(it->second);
     }
     --depth_;
-    return graph;
+    return std::move(body.graph);
   }
 
   TextCursor in_;

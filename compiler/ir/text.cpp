@@ -9,6 +9,8 @@
 //     z: f32[2] = If(c) captures (t) {} then_branch graph "g" (...) -> (...) { ... } else_branch graph ...
 //   }
 //
+// `graph "step" (x: f32[4], past: f32[4]) -> (y, present) states (past -> present) {` names what a caller keeps from run to run.
+//
 // Names that are not plain words are quoted; absent inputs and outputs are written `_`.
 #include <fmt/format.h>
 
@@ -111,7 +113,12 @@ void print(const Graph& graph, int indent, std::string& out) {
     }
     return "(" + all + ")";
   };
-  out += fmt::format("graph {} {} -> {} {{\n", quoted(graph.name), list(graph.inputs, true), list(graph.outputs, false));
+  out += fmt::format("graph {} {} -> {}", quoted(graph.name), list(graph.inputs, true), list(graph.outputs, false));
+  for (const State& state : graph.states)
+    out += fmt::format("{}{} -> {}", &state == &graph.states.front() ? " states (" : ", ",
+                       word(graph[graph.inputs[static_cast<std::size_t>(state.past)]].name),
+                       word(graph[graph.outputs[static_cast<std::size_t>(state.present)]].name));
+  out += graph.states.empty() ? " {\n" : ") {\n";
   for (const Value& v : graph.values) {
     if (v.constant) out += fmt::format("{}  const {}: {} = {}\n", space, word(v.name), v.type.text(), constant_text(*v.constant));
   }

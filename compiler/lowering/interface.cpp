@@ -1,0 +1,110 @@
+// Lowerer's inputs and outputs: as buffers of the program, and what a run's last steps write there.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/lowering/lowerer.h"
+
+namespace onnxc {
+
+/// Inputs and outputs as buffers. An output whose size depends on data has room for its bound, or is passed as an onnxc_value.
+void Lowerer::define_interface(Scope& scope) {
+  const Graph& graph = *scope.graph;
+  const auto interface = [&](ValueId v, Buffer::Place where, std::size_t number) {
+    const Value& value = graph[v];
+    const bool renamed = where == Buffer::Place::Output && number < options_.output_names.size();
+    const std::string& own_name = renamed ? options_.output_names[number] : value.name;
+    if (!value.type.is_tensor() || (where == Buffer::Place::Output && !value.type.ranked))
+      return add_buffer({.name = own_name,
+                         .place = where,
+                         .element = value.type.is_tensor() ? value.type.element : ElementType::Undefined,
+                         .alignment = 1,
+                         .index = static_cast<int>(number),
+                         .is_value = true,
+                         .is_ranked = value.type.ranked,
+                         .kind = value.type.kind});
+    if (!value.type.ranked)
+      throw Error(ErrorKind::Unsupported,
+                  fmt::format("'{}' is {}; inputs and outputs must be tensors of known rank", value.name, value.type.text()));
+    std::optional<Dim> most = Dim(1);
+    for (Dim d : value.type.extents) {
+      const auto bound = d.upper_bound();
+      most = most && bound ? std::optional<Dim>(*most * *bound) : std::nullopt;
+    }
+    const bool is_value = where == Buffer::Place::Output && number < options_.value_outputs.size() && options_.value_outputs[number];
+    const int bits = info(value.type.element).bits;
+    const Dim count = most.value_or(0);
+    return add_buffer({.name = own_name,
+                       .place = where,
+                       .element = value.type.element,
+                       .extents = value.type.extents,
+                       .bytes = bits < 8 ? ceil_div(count * bits, 8) : count * (bits / 8),
+                       .alignment = 1,
+                       .index = static_cast<int>(number),
+                       .is_value = !most || is_value});
+  };
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const ValueId v = graph.inputs[i];
+    const BufferId b = interface(v, Buffer::Place::Input, i);
+    program_.inputs.push_back(b);
+    if (stored_element(program_[b]) != program_[b].element) unpack(define(scope, v, {}), {b, false, 0, ElementType::U8}, graph[v].name);
+    else define_view(scope, v, {{b, false, 0, program_[b].element}, program_[b].element, graph[v].type.extents, {}});
+  }
+  const std::vector<int> definition = definitions(graph);
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const ValueId v = graph.outputs[i];
+    const BufferId b = interface(v, Buffer::Place::Output, i);
+    program_.outputs.push_back(b);
+    // The producer writes straight into the caller's memory.
+    if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || graph[v].type.is_object()) &&
+        stored_element(program_[b]) == program_[b].element)
+      output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
+  }
+}
+
+/// Copies what was not produced in the caller's memory, and tells shapes that depend on data.
+void Lowerer::write_results(Scope& scope) {
+  const Graph& graph = *scope.graph;
+  scope_ = &scope;
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const ValueId v = graph.outputs[i];
+    const Type& type = graph[v].type;
+    const BufferId b = program_.outputs[i];
+    const View to{{b, true, 0, type.element}, type.element, type.extents, {}};
+    if (!type.is_object() && program_[b].is_value) {
+      give_tensor(scope, v, to.pointer);
+      continue;
+    }
+    const auto& places = scope.places[static_cast<std::size_t>(v)];
+    if (std::none_of(places.begin(), places.end(), [&](const View& p) { return p.pointer.buffer == b; })) write_output(scope, v, to);
+    if (std::none_of(type.extents.begin(), type.extents.end(), [](Dim d) { return d.depends_on_run(); })) continue;
+    emit(StoreShape{b, type.extents}, fmt::format("the shape of '{}'", graph[v].name));
+  }
+}
+
+/// An output without bound: the heap block becomes the caller's; what lies elsewhere is copied into one.
+void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
+  const Layout plain;
+  const Type& type = (*scope.graph)[value].type;
+  View from = place(scope, value, &plain);
+  const auto own = std::find(owned_.begin(), owned_.end(), from.pointer.buffer);
+  if (own != owned_.end() && from.pointer.offset == Dim(0)) {
+    owned_.erase(own);
+  } else {
+    const Dim bytes = bytes_of(type);
+    const BufferId block =
+        declare_pointer({.name = (*scope.graph)[value].name, .element = type.element, .extents = type.extents, .bytes = bytes});
+    allocate(block, bytes);
+    owned_.pop_back();
+    const View copy_of{{block, true, 0, type.element}, type.element, type.extents, {}};
+    copy(type.extents, copy_of.pointer, copy_of.strides(), from.pointer, from.strides(), type.element,
+         (*scope.graph)[value].name + ": to the output");
+    from = copy_of;
+  }
+  program_.uses_heap = true;
+  Call call = call_of(find_kernel("make_tensor"));
+  call.args = {to, NumberArg{static_cast<double>(type.element), ElementType::I32}, from.pointer, DimsArg{type.extents}};
+  emit(std::move(call), (*scope.graph)[value].name + ": to the output");
+}
+
+}  // namespace onnxc

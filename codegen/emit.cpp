@@ -261,7 +261,7 @@ class Emitter {
     text += fmt::format("// Steps: {}, {} multiply-adds.\n", count,
                         macs.is_constant() ? thousands(macs.value()) : comment_text(macs.text(), 200));
     for_each_step(program_.steps, [&](const Step& s, int number) {
-      text += fmt::format("//   {:>4}  {:<20} {}\n", number + 1, step_label(s), comment_text(s.what, 140));
+      text += fmt::format("//   {:>4}  {:<20} {}\n", number + 1, step_label(s), comment_text(s.what, kLongestStep));
     });
     return text + "\n";
   }

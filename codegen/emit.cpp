@@ -9,6 +9,7 @@
 #include "codegen/abi.h"
 #include "codegen/cpp_text.h"
 #include "codegen/function.h"
+#include "codegen/lines.h"
 #include "codegen/names.h"
 #include "codegen/profile.h"
 #include "codegen/requirements.h"
@@ -153,8 +154,13 @@ class Emitter {
       }
     }
     if (profile_) headers.insert("profile.h");
-    text += options_.standalone ? paste_headers(headers) : include_headers(headers);
-    text += fmt::format("\nnamespace {} {{\n\n", options_.name_space);
+    text = in_short_lines(text) + (options_.standalone ? paste_headers(headers) : include_headers(headers));
+    return text + in_short_lines(declarations());
+  }
+
+  /// What the header says beside what it includes.
+  std::string declarations() const {
+    std::string text = fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     if (interface_.dynamic()) {
       text += "/// The dynamic dimensions of the inputs.\nstruct Dims {\n";
       for (Dim s : interface_.symbols)
@@ -292,7 +298,7 @@ class Emitter {
     }
 
     Text all;
-    all += banner(options_.name_space + ".cpp") + outline() + preamble(headers, weights) +
+    all += in_short_lines(banner(options_.name_space + ".cpp") + outline()) + preamble(headers, weights) +
            fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     all += std::move(weights.declarations);
     std::string text = "\nnamespace {\n\n";
@@ -337,7 +343,7 @@ class Emitter {
     text += choices + fmt::format("  return {};\n}}\n\n}}  // namespace {}\n\n", call("steps", program_), options_.name_space);
     text += abi_text(interface_, limits_, program_, options_, weights.image_bytes);
     if (profile) text += "\n" + profile->abi_text(options_.name_space);
-    all += text;
+    all += in_short_lines(text);
     return all;
   }
 
@@ -357,10 +363,11 @@ class Emitter {
     text += "\n" + (options_.standalone ? paste_headers(headers) : include_headers(headers));
     for (const std::string& include : program_.includes) text += "#include " + include + "\n";
     if (options_.vector_floats > 0)
-      text += fmt::format("\nstatic_assert(onnxc::kVectorFloats == {}, {});\n", options_.vector_floats,
-                          string_literal(options_.march.empty()
-                                             ? "another unit before this one has chosen other vectors: compile it alone"
-                                             : "compile this unit with -march=" + options_.march + ", or ask onnxc for another --target"));
+      text += in_short_lines(
+          fmt::format("\nstatic_assert(onnxc::kVectorFloats == {}, {});\n", options_.vector_floats,
+                      string_literal(options_.march.empty()
+                                         ? "another unit before this one has chosen other vectors: compile it alone"
+                                         : "compile this unit with -march=" + options_.march + ", or ask onnxc for another --target")));
     return text;
   }
 

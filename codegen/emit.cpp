@@ -16,6 +16,7 @@
 #include "codegen/size_limits.h"
 #include "codegen/standalone.h"
 #include "codegen/steps.h"
+#include "codegen/unit_names.h"
 #include "codegen/variants.h"
 #include "codegen/weights.h"
 #include "compiler/lowering/memory/plan_memory.h"
@@ -56,16 +57,21 @@ void check_symbols(const Program& program) {
 class Emitter {
  public:
   Emitter(const Program& program, std::vector<Variant> variants, const EmitOptions& options)
-      : program_(program), variants_(std::move(variants)), scopes_(variant_names(variants_)), options_(options), interface_(program) {
-    if (interface_.dynamic()) limits_ = size_limits(program, interface_.symbols, options.threads > 1);
-    for (const Weights& w : program.weights) weight_names_.add(w.name);
+      : program_(program),
+        variants_(std::move(variants)),
+        scopes_(variant_names(variants_)),
+        weight_names_(weight_scope(options.name_space, scopes_)),
+        options_(options),
+        interface_(program_) {
+    if (interface_.dynamic()) limits_ = size_limits(program_, interface_.symbols, options.threads > 1);
+    for (Weights& w : program_.weights) w.name = add_weight_name(weight_names_, w.from);
     for (std::size_t i = 0; i < variants_.size(); ++i) {
       fit_to_interface(variants_[i].program);
-      share_weights(variants_[i].program, scopes_[i]);
+      share_weights(variants_[i].program);
     }
     if (!options.profile) return;
     profile_.emplace(options.threads);
-    profile_->add(program, "");
+    profile_->add(program_, "");
     for (std::size_t i = 0; i < variants_.size(); ++i) profile_->add(variants_[i].program, scopes_[i]);
   }
 
@@ -90,7 +96,7 @@ class Emitter {
   }
 
   /// Constants that are there already, of the program or of another variant, are taken from there; others get names of their own.
-  void share_weights(Program& variant, const std::string& scope) {
+  void share_weights(Program& variant) {
     for (Weights& w : variant.weights) {
       const auto equal = [&](const Weights* other) {
         return other->element == w.element &&
@@ -98,7 +104,7 @@ class Emitter {
       };
       std::vector<const Weights*> all = all_weights();
       const auto found = std::ranges::find_if(all, equal);
-      w.name = found != all.end() ? (*found)->name : weight_names_.add(fmt::format("{}_{}", scope, w.name));
+      w.name = found != all.end() ? (*found)->name : add_weight_name(weight_names_, w.from);
       if (found == all.end()) more_weights_.push_back(w);
     }
   }
@@ -285,7 +291,7 @@ class Emitter {
     const std::set<std::string> read = weights_read();
     for (const Weights* w : all_weights()) {
       if (!w->strings && read.contains(w->name))
-        blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes});
+        blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes, comment_text(w->from, 60)});
     }
     WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.triple, options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
@@ -387,7 +393,7 @@ class Emitter {
   }
 
   /// Constant strings: literals, and arrays of characters where they are too long for that.
-  static std::string strings_text(const Weights& w) {
+  std::string strings_text(const Weights& w) {
     std::string text, rows;
     for (std::size_t i = 0; i < w.strings->size(); ++i) {
       const std::string& value = (*w.strings)[i];
@@ -395,7 +401,7 @@ class Emitter {
       if (value.size() < kLongestLiteral) {
         literal = string_literal(value);
       } else {
-        literal = fmt::format("{}_{}", w.name, i);
+        literal = weight_names_.add(fmt::format("{}_{}", w.name, i));
         text += character_array(literal, value);
       }
       rows += fmt::format("{}{{{}, {}}},{}", i % 8 == 0 ? "    " : " ", literal, value.size(), i % 8 == 7 ? "\n" : "");
@@ -427,7 +433,7 @@ class Emitter {
     return text;
   }
 
-  const Program& program_;
+  Program program_;  ///< whose weights have their names
   std::vector<Variant> variants_;
   std::vector<std::string> scopes_;    ///< a namespace for each variant
   std::vector<Weights> more_weights_;  ///< of variants alone

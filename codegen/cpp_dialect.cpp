@@ -12,20 +12,20 @@ std::string null_pointer(const NullArg& null) {
   return fmt::format("static_cast<const {}*>(nullptr)", info(null.element).cpp_name);
 }
 
-std::string template_argument(const TemplateArg& arg) {
+std::string with_namespace(const std::string& type) { return type.empty() ? "" : "onnxc::" + type; }
+
+}  // namespace
+
+std::string CppDialect::template_argument(const TemplateArg& arg) const {
   return std::visit(Overloaded{
                         [](int64_t number) { return std::to_string(number); },
                         [](bool flag) { return std::string(flag ? "true" : "false"); },
                         [](ElementType type) { return std::string(info(type).cpp_name); },
-                        [](ExprType expr) { return fmt::format("E{}", expr.number); },
+                        [&](ExprType expr) { return expr_names_[static_cast<std::size_t>(expr.number)]; },
                         [](const RuntimeName& known) { return "onnxc::" + known.name; },
                     },
                     arg);
 }
-
-std::string with_namespace(const std::string& type) { return type.empty() ? "" : "onnxc::" + type; }
-
-}  // namespace
 
 std::string CppDialect::pointer(const PointerArg& p, bool forked) const {
   const std::string& base = name_of(p.buffer);
@@ -49,7 +49,7 @@ std::string CppDialect::form_members(const FormArg& form, bool forked) const {
 
 std::string CppDialect::epilogue(const EpilogueArg& e, bool forked) const {
   if (e.expr < 0) return "onnxc::Epilogue<onnxc::Keep>{}";
-  std::string types = fmt::format("E{}", e.expr), values;
+  std::string types = expr_names_[static_cast<std::size_t>(e.expr)], values;
   for (const FormArg& f : e.operands) {
     types += fmt::format(", onnxc::{}<{}>", f.form, info(element_of(f.pointer)).cpp_name);
     values += fmt::format("{}{{{}}}", values.empty() ? "" : ", ", form_members(f, forked));

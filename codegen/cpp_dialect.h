@@ -11,9 +11,11 @@ namespace onnxc {
 
 class CppDialect final : public Dialect {
  public:
-  /// `buffer_names`: the expression of each buffer, a pointer to its element type, const where it is only read. All must outlive this.
-  CppDialect(const Program& program, const SymbolNames& symbols, const std::vector<std::string>& buffer_names)
-      : program_(program), symbols_(symbols), buffer_names_(buffer_names) {}
+  /// `buffer_names`: the expression of each buffer, a pointer to its element type, const where it is only read. `expr_names`: see unit_names.h. All
+  /// must outlive this.
+  CppDialect(const Program& program, const SymbolNames& symbols, const std::vector<std::string>& buffer_names,
+             const std::vector<std::string>& expr_names)
+      : program_(program), symbols_(symbols), buffer_names_(buffer_names), expr_names_(expr_names) {}
 
   std::string call(const Call& call, bool shared, bool forked) const override;
   std::string pointer(const PointerArg& p, bool forked) const override;
@@ -25,10 +27,11 @@ class CppDialect final : public Dialect {
   std::string form_members(const FormArg& form, bool forked) const;
   std::string epilogue(const EpilogueArg& e, bool forked) const;
   std::string params(const ParamsArg& p, bool forked) const;
+  std::string template_argument(const TemplateArg& arg) const;
 
   const Program& program_;
   const SymbolNames& symbols_;
-  const std::vector<std::string>& buffer_names_;
+  const std::vector<std::string>&buffer_names_, &expr_names_;
 };
 
 }  // namespace onnxc

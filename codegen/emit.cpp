@@ -9,12 +9,14 @@
 #include "codegen/abi.h"
 #include "codegen/cpp_text.h"
 #include "codegen/function.h"
+#include "codegen/lines.h"
 #include "codegen/names.h"
 #include "codegen/profile.h"
 #include "codegen/requirements.h"
 #include "codegen/size_limits.h"
 #include "codegen/standalone.h"
 #include "codegen/steps.h"
+#include "codegen/unit_names.h"
 #include "codegen/variants.h"
 #include "codegen/weights.h"
 #include "compiler/lowering/memory/plan_memory.h"
@@ -55,16 +57,21 @@ void check_symbols(const Program& program) {
 class Emitter {
  public:
   Emitter(const Program& program, std::vector<Variant> variants, const EmitOptions& options)
-      : program_(program), variants_(std::move(variants)), scopes_(variant_names(variants_)), options_(options), interface_(program) {
-    if (interface_.dynamic()) limits_ = size_limits(program, interface_.symbols, options.threads > 1);
-    for (const Weights& w : program.weights) weight_names_.add(w.name);
+      : program_(program),
+        variants_(std::move(variants)),
+        scopes_(variant_names(variants_)),
+        weight_names_(weight_scope(options.name_space, scopes_)),
+        options_(options),
+        interface_(program_) {
+    if (interface_.dynamic()) limits_ = size_limits(program_, interface_.symbols, options.threads > 1);
+    for (Weights& w : program_.weights) w.name = add_weight_name(weight_names_, w.from);
     for (std::size_t i = 0; i < variants_.size(); ++i) {
       fit_to_interface(variants_[i].program);
-      share_weights(variants_[i].program, scopes_[i]);
+      share_weights(variants_[i].program);
     }
     if (!options.profile) return;
     profile_.emplace(options.threads);
-    profile_->add(program, "");
+    profile_->add(program_, "");
     for (std::size_t i = 0; i < variants_.size(); ++i) profile_->add(variants_[i].program, scopes_[i]);
   }
 
@@ -89,7 +96,7 @@ class Emitter {
   }
 
   /// Constants that are there already, of the program or of another variant, are taken from there; others get names of their own.
-  void share_weights(Program& variant, const std::string& scope) {
+  void share_weights(Program& variant) {
     for (Weights& w : variant.weights) {
       const auto equal = [&](const Weights* other) {
         return other->element == w.element &&
@@ -97,7 +104,7 @@ class Emitter {
       };
       std::vector<const Weights*> all = all_weights();
       const auto found = std::ranges::find_if(all, equal);
-      w.name = found != all.end() ? (*found)->name : weight_names_.add(fmt::format("{}_{}", scope, w.name));
+      w.name = found != all.end() ? (*found)->name : add_weight_name(weight_names_, w.from);
       if (found == all.end()) more_weights_.push_back(w);
     }
   }
@@ -153,8 +160,13 @@ class Emitter {
       }
     }
     if (profile_) headers.insert("profile.h");
-    text += options_.standalone ? paste_headers(headers) : include_headers(headers);
-    text += fmt::format("\nnamespace {} {{\n\n", options_.name_space);
+    text = in_short_lines(text) + (options_.standalone ? paste_headers(headers) : include_headers(headers));
+    return text + in_short_lines(declarations());
+  }
+
+  /// What the header says beside what it includes.
+  std::string declarations() const {
+    std::string text = fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     if (interface_.dynamic()) {
       text += "/// The dynamic dimensions of the inputs.\nstruct Dims {\n";
       for (Dim s : interface_.symbols)
@@ -261,7 +273,7 @@ class Emitter {
     text += fmt::format("// Steps: {}, {} multiply-adds.\n", count,
                         macs.is_constant() ? thousands(macs.value()) : comment_text(macs.text(), 200));
     for_each_step(program_.steps, [&](const Step& s, int number) {
-      text += fmt::format("//   {:>4}  {:<20} {}\n", number + 1, step_label(s), comment_text(s.what, 140));
+      text += fmt::format("//   {:>4}  {:<20} {}\n", number + 1, step_label(s), comment_text(s.what, kLongestStep));
     });
     return text + "\n";
   }
@@ -279,7 +291,7 @@ class Emitter {
     const std::set<std::string> read = weights_read();
     for (const Weights* w : all_weights()) {
       if (!w->strings && read.contains(w->name))
-        blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes});
+        blobs.push_back({w->name, std::string(info(w->element).cpp_name), *w->bytes, 64, w->bytes, comment_text(w->from, 60)});
     }
     WeightsText weights = emit_weights(blobs, {options_.weights, options_.name_space, options_.triple, options_.huge_pages});
     unit.side_files = std::move(weights.side_files);
@@ -292,7 +304,7 @@ class Emitter {
     }
 
     Text all;
-    all += banner(options_.name_space + ".cpp") + outline() + preamble(headers, weights) +
+    all += in_short_lines(banner(options_.name_space + ".cpp") + outline()) + preamble(headers, weights) +
            fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     all += std::move(weights.declarations);
     std::string text = "\nnamespace {\n\n";
@@ -337,7 +349,7 @@ class Emitter {
     text += choices + fmt::format("  return {};\n}}\n\n}}  // namespace {}\n\n", call("steps", program_), options_.name_space);
     text += abi_text(interface_, limits_, program_, options_, weights.image_bytes);
     if (profile) text += "\n" + profile->abi_text(options_.name_space);
-    all += text;
+    all += in_short_lines(text);
     return all;
   }
 
@@ -357,10 +369,11 @@ class Emitter {
     text += "\n" + (options_.standalone ? paste_headers(headers) : include_headers(headers));
     for (const std::string& include : program_.includes) text += "#include " + include + "\n";
     if (options_.vector_floats > 0)
-      text += fmt::format("\nstatic_assert(onnxc::kVectorFloats == {}, {});\n", options_.vector_floats,
-                          string_literal(options_.march.empty()
-                                             ? "another unit before this one has chosen other vectors: compile it alone"
-                                             : "compile this unit with -march=" + options_.march + ", or ask onnxc for another --target"));
+      text += in_short_lines(
+          fmt::format("\nstatic_assert(onnxc::kVectorFloats == {}, {});\n", options_.vector_floats,
+                      string_literal(options_.march.empty()
+                                         ? "another unit before this one has chosen other vectors: compile it alone"
+                                         : "compile this unit with -march=" + options_.march + ", or ask onnxc for another --target")));
     return text;
   }
 
@@ -380,7 +393,7 @@ class Emitter {
   }
 
   /// Constant strings: literals, and arrays of characters where they are too long for that.
-  static std::string strings_text(const Weights& w) {
+  std::string strings_text(const Weights& w) {
     std::string text, rows;
     for (std::size_t i = 0; i < w.strings->size(); ++i) {
       const std::string& value = (*w.strings)[i];
@@ -388,7 +401,7 @@ class Emitter {
       if (value.size() < kLongestLiteral) {
         literal = string_literal(value);
       } else {
-        literal = fmt::format("{}_{}", w.name, i);
+        literal = weight_names_.add(fmt::format("{}_{}", w.name, i));
         text += character_array(literal, value);
       }
       rows += fmt::format("{}{{{}, {}}},{}", i % 8 == 0 ? "    " : " ", literal, value.size(), i % 8 == 7 ? "\n" : "");
@@ -420,7 +433,7 @@ class Emitter {
     return text;
   }
 
-  const Program& program_;
+  Program program_;  ///< whose weights have their names
   std::vector<Variant> variants_;
   std::vector<std::string> scopes_;    ///< a namespace for each variant
   std::vector<Weights> more_weights_;  ///< of variants alone

@@ -6,16 +6,22 @@
 
 #include "codegen/cpp_dialect.h"
 #include "codegen/steps.h"
+#include "codegen/unit_names.h"
 
 namespace onnxc {
 
 FunctionText::FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile)
-    : program_(program), interface_(interface), threads_(threads), profile_(profile), symbol_names_(interface.symbol_names) {
+    : program_(program),
+      interface_(interface),
+      threads_(threads),
+      profile_(profile),
+      symbol_names_(interface.symbol_names),
+      expr_names_(expr_names(program)) {
   for (const char* n : {"p", "plan", "Plan", "threads", "status", "heap", "memory", "part", "weights_end"}) locals_.add(n);
   if (profile_ != nullptr) {
     for (const char* n : Profile::kNames) locals_.add(n);
   }
-  for (std::size_t i = 0; i < program_.exprs.size(); ++i) locals_.add(fmt::format("E{}", i));
+  for (const std::string& name : expr_names_) locals_.add(name);
   for (const Weights& w : program_.weights) locals_.add(w.name);
   for_each_step(program_.steps, [&](const Step& s, int) {
     for (Dim d : symbols_bound(s)) {
@@ -27,13 +33,13 @@ FunctionText::FunctionText(const Program& program, const Interface& interface, b
 
 std::string FunctionText::print(const WeightsText& weights) {
   std::string text;
-  for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(fmt::format("E{}", i), program_.exprs[i]) + "\n";
+  for (std::size_t i = 0; i < program_.exprs.size(); ++i) text += cpp_expr_struct(expr_names_[i], program_.exprs[i]) + "\n";
   if (interface_.dynamic()) text += plan();
   text += fmt::format("onnxc::Status steps({}const Inputs& in, const Outputs& out, std::byte* arena{}{}) {{\n",
                       interface_.dynamic() ? "const Dims& dims, " : "", program_.uses_heap ? ", onnxc::Heap heap" : "",
                       threads_ ? ", onnxc::Threads threads" : "");
   text += buffers(weights);
-  const CppDialect dialect(program_, symbol_names_, buffer_names_);
+  const CppDialect dialect(program_, symbol_names_, buffer_names_, expr_names_);
   StepsText steps{program_, dialect, symbol_names_, buffer_names_, threads_, profile_, {}};
   for (std::size_t i = 0; i < interface_.outputs.size(); ++i)
     steps.shape_pointers[program_.outputs[i]] = "out." + interface_.outputs[i].name + "_shape";

@@ -28,7 +28,7 @@ class FunctionText {
   bool threads_;
   const Profile* profile_;
   SymbolNames symbol_names_;
-  std::vector<std::string> buffer_names_;
+  std::vector<std::string> expr_names_, buffer_names_;
   Names locals_{kInterfaceNames};
 };
 

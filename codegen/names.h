@@ -54,6 +54,9 @@ inline constexpr std::string_view kInterfaceNames[] = {"check",       "Dims",   
 /// line continuation, no trigraph, no end of comment; valid UTF-8. What was replaced shows as \x0a or \u202e. Cut after `max_bytes`.
 std::string comment_text(std::string_view text, std::size_t max_bytes = 100);
 
+/// Of what a comment says of a step, which may be a chain of nodes: bytes.
+inline constexpr std::size_t kLongestStep = 400;
+
 /// A string literal with quotes, printable ASCII only, equal to `text` byte by byte whatever the compiler's character sets.
 std::string string_literal(std::string_view text);
 

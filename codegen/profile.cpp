@@ -41,7 +41,7 @@ std::string Profile::abi_text(const std::string& name_space) const {
   std::string rows, parts;
   for (const Counted& counted : steps_) {
     rows += fmt::format("    {{{}, {}, {}, {}, {}}},\n", counted.number, counted.parts >= 0 ? 1 : 0, string_literal(counted.variant),
-                        string_literal(step_label(*counted.step)), string_literal(comment_text(counted.step->what, 200)));
+                        string_literal(step_label(*counted.step)), string_literal(comment_text(counted.step->what, kLongestStep)));
     parts += fmt::format("{}{}", parts.empty() ? "" : ", ", counted.parts);
   }
   if (rows.empty()) rows = "    {0, 0, nullptr, nullptr, nullptr},\n";

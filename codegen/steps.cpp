@@ -11,7 +11,7 @@ namespace onnxc {
 namespace {
 
 std::string comment_line(const std::string& space, int number, const Step& step) {
-  return fmt::format("{}// {}: {}\n", space, number, comment_text(step.what, 200));
+  return fmt::format("{}// {}: {}\n", space, number, comment_text(step.what, kLongestStep));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <stdexcept>
 
 #include "codegen/elf_object.h"
+#include "codegen/lines.h"
 
 namespace onnxc {
 namespace {
@@ -184,18 +185,21 @@ void emit_arrays(WeightsText& text, std::span<const WeightBlob> blobs, std::stri
   for (const WeightBlob& blob : blobs) {
     const std::size_t alignment = std::max(kImageAlignment, static_cast<std::size_t>(blob.alignment));
     if (blob.bytes.empty()) {  // C++ has no empty arrays; nothing is read, but the address should be aligned all the same
-      out += fmt::format("alignas({}) {}constexpr unsigned char {}[1] = {{}};  // no elements\n", alignment, attribute, blob.name);
+      out += in_short_lines(fmt::format("alignas({}) {}constexpr unsigned char {}[1] = {{}};  // {}no elements\n", alignment, attribute,
+                                        blob.name, blob.from.empty() ? "" : blob.from + ", "));
       text.expressions[blob.name] = fmt::format("reinterpret_cast<const {}*>({})", blob.elem_cpp_type, blob.name);
       continue;
     }
     std::string elements;
     if (append_typed(elements, blob.elem_cpp_type, blob.bytes)) {
-      out += fmt::format("alignas({}) {}constexpr {} {}[] = {{\n", alignment, attribute, blob.elem_cpp_type, blob.name);
+      out += in_short_lines(fmt::format("alignas({}) {}constexpr {} {}[] = {{{}\n", alignment, attribute, blob.elem_cpp_type, blob.name,
+                                        blob.from.empty() ? "" : "  // " + blob.from));
       text.expressions[blob.name] = blob.name;
     } else {
       raw = true;
       append_typed(elements, "uint8_t", blob.bytes);
-      out += fmt::format("alignas({}) {}constexpr unsigned char {}[] = {{  // {}\n", alignment, attribute, blob.name, blob.elem_cpp_type);
+      out += in_short_lines(fmt::format("alignas({}) {}constexpr unsigned char {}[] = {{  // {}{}\n", alignment, attribute, blob.name,
+                                        blob.elem_cpp_type, blob.from.empty() ? "" : ", " + blob.from));
       text.expressions[blob.name] = fmt::format("reinterpret_cast<const {}*>({})", blob.elem_cpp_type, blob.name);
     }
     out += elements;
@@ -341,12 +345,12 @@ std::string add_huge_pages(WeightsText& text, const std::string& prefix, const s
     text.declarations += fmt::format("extern \"C\" {{\nint {}_use_huge_pages() noexcept {{ return 0; }}\n}}\n", prefix);
     return pointer;
   }
-  text.declarations += fmt::format(
+  text.declarations += in_short_lines(fmt::format(
       "namespace {{\nconst std::byte* huge_weights = nullptr;\n[[maybe_unused]] const std::byte* weights_in_use() {{ return huge_weights "
       "!= nullptr ? huge_weights : {0}; }}\n}}\n"
       "extern \"C\" {{\nint {1}_use_huge_pages() noexcept {{\n  if (huge_weights == nullptr) huge_weights = onnxc::copy_to_huge_pages({0}, "
       "{2});\n  return huge_weights != nullptr;\n}}\n}}\n",
-      pointer, prefix, bytes);
+      pointer, prefix, bytes));
   return "weights_in_use()";
 }
 
@@ -394,9 +398,8 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
     return text;
   }
 
-  for (std::size_t i = 0; i < blobs.size(); ++i) {
-    text.expressions[blobs[i].name] = fmt::format("onnxc::at<{}>(weights, {})", blobs[i].elem_cpp_type, layout.offsets[i]);
-  }
+  for (const WeightBlob& blob : blobs)
+    text.expressions[blob.name] = fmt::format("onnxc::at<{}>(weights, {})", blob.elem_cpp_type, blob.name);
   text.end = fmt::format("onnxc::at<float>(weights, {})", layout.bytes);
   std::string pointer = "weights";  // to the image
   const std::string symbol = options.prefix + "_weights";
@@ -452,6 +455,12 @@ WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions
                                 "'; known are auto, array, asm, string, incbin, object, file and section:NAME");
   }
   if (options.huge_pages) pointer = add_huge_pages(text, options.prefix, pointer, layout.bytes);
+  std::string places = "\n// Where each lies in the image.\n";
+  for (std::size_t i = 0; i < blobs.size(); ++i) {
+    places += fmt::format("[[maybe_unused]] constexpr std::size_t {} = {};{}\n", blobs[i].name, layout.offsets[i],
+                          blobs[i].from.empty() ? "" : "  // " + blobs[i].from);
+  }
+  text.declarations += in_short_lines(places);
   const auto replace = [&](std::string& access) { access.replace(access.find("(weights"), 8, "(" + pointer); };
   for (auto& [name, access] : text.expressions) replace(access);
   replace(text.end);

@@ -32,6 +32,7 @@ struct WeightBlob {
   std::span<const std::byte> bytes;
   int alignment = 1;
   std::shared_ptr<const void> owner{};  // of the bytes, where nobody else keeps them until the text is written
+  std::string from{};                   // where they come from, as comment_text gives it, or empty
 };
 
 struct WeightsOptions {

@@ -94,6 +94,35 @@ void Expr::finish(int root) {
   terms = std::move(kept);
 }
 
+std::vector<std::string> functions_of(const Expr& expr) {
+  const auto term = [&](int i) -> const Expr::Term& { return expr.terms[static_cast<std::size_t>(i)]; };
+  const auto is_bound = [&](const Expr::Term& t) {
+    return t.kind == Expr::Kind::Apply && (t.fn == Fn::Min || t.fn == Fn::Max) &&
+           (term(t.args[0]).kind == Expr::Kind::Constant || term(t.args[1]).kind == Expr::Kind::Constant);
+  };
+  std::vector<std::string> names(expr.terms.size());
+  for (std::size_t i = 0; i < expr.terms.size(); ++i) {
+    const Expr::Term& t = expr.terms[i];
+    if (t.kind != Expr::Kind::Apply) continue;
+    names[i] = info(t.fn).name;
+    if (!is_bound(t)) continue;
+    const int inner = term(t.args[0]).kind == Expr::Kind::Constant ? t.args[1] : t.args[0];
+    if (!is_bound(term(inner)) || term(inner).fn == t.fn) continue;
+    names[i] = "clip";
+    names[static_cast<std::size_t>(inner)].clear();
+  }
+  std::erase(names, "");
+  return names;
+}
+
+std::string summary(const Expr& expr) {
+  constexpr std::size_t kMost = 4;
+  const std::vector<std::string> names = functions_of(expr);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return names.empty() ? expr.text() : text + (names.size() > kMost ? ", ..." : "");
+}
+
 Expr compose(const Expr& outer, int number, const Expr& inner, const std::vector<int>& outer_inputs, const std::vector<int>& inner_inputs) {
   Expr result;
   const auto copy = [&](const Expr& from, const std::vector<int>& inputs, int replaced, int replacement) {

@@ -90,6 +90,11 @@ struct Expr {
   std::string text() const;
 };
 
+/// What the functions of an expression are, in the order of evaluation: {add, relu}. Bounds from both sides are `clip`.
+std::vector<std::string> functions_of(const Expr& expr);
+/// The same for people: `add, relu`, cut after a few.
+std::string summary(const Expr& expr);
+
 /// The tree of `outer` with its input `number` replaced by `inner`. Inputs are renumbered: those of `inner` become
 /// inner_inputs[i], the others of `outer` become outer_inputs[i].
 Expr compose(const Expr& outer, int number, const Expr& inner, const std::vector<int>& outer_inputs, const std::vector<int>& inner_inputs);

@@ -348,19 +348,33 @@ Dim bytes_moved(const Graph& graph, const Node& node) {
   return bytes;
 }
 
+/// `Conv 'a' + clip + Conv 'b': f32[1, 3, 8, 8] -> f32[1, 16, 4, 4]`: the nodes of a step and their epilogues, what they read that none of them gives, and the
+/// last one's result.
+std::string description(const Graph& graph, const std::vector<const Node*>& absorbed, const Node& last) {
+  constexpr int kMostInputs = 2;
+  std::vector<const Node*> nodes = absorbed;
+  nodes.push_back(&last);
+  const auto is_inner = [&](ValueId v) {
+    return std::ranges::any_of(nodes, [&](const Node* node) { return std::ranges::find(node->outputs, v) != node->outputs.end(); });
+  };
+  std::string names, shapes;
+  int inputs = 0;
+  for (const Node* node : nodes) {
+    names += fmt::format("{}{} '{}'", names.empty() ? "" : " + ", node->is_map() ? "elementwise" : node->full_op(), node->name);
+    if (node->epilogue && !node->is_map()) names += " + " + summary(*node->epilogue);
+    for (int i = 0; i < node->own_inputs() && inputs < kMostInputs; ++i) {
+      if (!node->has_input(i) || graph[node->input(i)].constant || is_inner(node->input(i))) continue;
+      shapes += (inputs++ == 0 ? "" : ", ") + graph[node->input(i)].type.text();
+    }
+  }
+  return fmt::format("{}: {} -> {}", names, shapes, last.has_output(0) ? graph[last.output(0)].type.text() : "");
+}
+
 }  // namespace
 
 StepBuilder::StepBuilder(KernelQuery& lowering, const Kernel& kernel) : lowering_(lowering), call_(call_of(kernel)) {
   ++lowering.lowerer_.begun_;
-  const Node& node = lowering.node_;
-  std::string shapes;
-  for (int i = 0; i < node.own_inputs() && i < 2; ++i) {
-    if (node.has_input(i) && !lowering.graph_[node.input(i)].constant)
-      shapes += (shapes.empty() ? "" : ", ") + lowering.graph_[node.input(i)].type.text();
-  }
-  what_ = fmt::format("{} '{}'{}: {} -> {}", node.is_map() ? "elementwise" : node.full_op(), node.name,
-                      node.epilogue && !node.is_map() ? " + epilogue" : "", shapes,
-                      node.has_output(0) ? lowering.graph_[node.output(0)].type.text() : "");
+  what_ = description(lowering.graph_, lowering.absorbed(), lowering.node_);
 }
 
 void StepBuilder::emit() {

@@ -14,6 +14,7 @@
 // stride 1 and no padding are `gemm` with a pixel a row. A one-dimensional convolution has h = kh = 1. The epilogue sees the output as a matrix
 // [n * oh * ow, cout].
 #pragma once
+#include "contract/window.hpp"
 #include "gemm.hpp"
 #include "strided.hpp"
 
@@ -31,6 +32,7 @@ struct ConvParams {
   Slices slices{};
   float* row_sums = nullptr;  // of depthwise convolutions that are asked for them: [n * oh][cout], the sums of the pixels of each row of y
 };
+static_assert(contract::has_usual_window(ConvParams{}) && ConvParams{}.group == contract::kUsualGroup);
 
 namespace detail {
 

@@ -8,6 +8,7 @@
 // The epilogue sees pixels by channels. Only c floats of a pixel are touched. Global pooling is reduce_middle (reduce.hpp).
 #pragma once
 #include "contract/pool.hpp"
+#include "contract/window.hpp"
 #include "strided.hpp"
 #include "tile.hpp"
 
@@ -21,6 +22,8 @@ struct PoolParams {
   int64_t d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0, pad_back = 0;  // of volumes (pool_3d.hpp)
   bool count_include_pad = false;
 };
+static_assert(contract::has_usual_window(PoolParams{.c = 1}) && PoolParams{.c = 1}.pad_bottom == contract::kUsualPad &&
+              PoolParams{.c = 1}.pad_right == contract::kUsualPad);
 
 namespace detail {
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/unit_names.h"
 #include "compiler/support/error.h"
 #include "tools/driver/build_library.h"
 #include "tools/driver/files.h"
@@ -20,14 +21,18 @@ Step call(const std::string& function, const std::vector<int64_t>& arguments, in
 
 TEST_CASE("functions lead to the steps that call them") {
   Program program;
-  program.steps = {call("gemm", {4, 2}, 0), call("gemm", {4, 2}, 1), call("gemm", {14, 2}, 1), call("scalar::gemm_all", {}, 12)};
+  for (const char* expr : {"relu(x0)", "max(x0, f32(1))", "max(x0, f32(2))", "x0"})
+    program.exprs.push_back(parse_expr(expr, {ElementType::F32}));
+  program.steps = {call("gemm", {4, 2}, 0), call("gemm", {4, 2}, 1), call("gemm", {14, 2}, 1), call("scalar::gemm_all", {}, 3)};
   const auto steps = [&](const char* function) { return steps_of_function(program, function); };
-  CHECK(steps("void onnxc::isa::gemm<4, 2, onnxc::isa::Epilogue<m::E1> >(float*)") == std::vector{1});
-  CHECK(steps("void onnxc::isa::gemm<4, 2, onnxc::isa::Epilogue<m::E0> >(float*)") == std::vector{0});
-  CHECK(steps("void onnxc::isa::gemm<14, 2, onnxc::isa::Epilogue<m::E1> >(float*)") == std::vector{2});
-  CHECK(steps("onnxc::isa::scalar::gemm_all<onnxc::isa::Epilogue<m::E12> >(float*)") == std::vector{3});
-  CHECK(steps("onnxc::isa::tile<onnxc::isa::Epilogue<m::E12> >(float*)") == std::vector{3});  // what a kernel calls
+  CHECK(steps("void onnxc::isa::gemm<4, 2, onnxc::isa::Epilogue<m::Max> >(float*)") == std::vector{1});
+  CHECK(steps("void onnxc::isa::gemm<4, 2, onnxc::isa::Epilogue<m::Relu> >(float*)") == std::vector{0});
+  CHECK(steps("void onnxc::isa::gemm<14, 2, onnxc::isa::Epilogue<m::Max> >(float*)") == std::vector{2});
+  CHECK(steps("onnxc::isa::scalar::gemm_all<onnxc::isa::Epilogue<m::E3> >(float*)") == std::vector{3});
+  CHECK(steps("onnxc::isa::tile<onnxc::isa::Epilogue<m::E3> >(float*)") == std::vector{3});  // what a kernel calls
   CHECK(steps("m::steps(m::Inputs const&)").empty());
+  CHECK(steps("onnxc::isa::tile<onnxc::isa::Max>(float*)").empty());  // no expression, the runtime's own
+  CHECK(expr_names(program) == std::vector<std::string>{"Relu", "Max", "Max2", "E3"});
   program.steps = {call("conv", {4}, 0), call("conv_wide", {4}, 1)};  // functions of a kernel are named after it
   CHECK(steps("void onnxc::isa::detail::conv_forward<6>(float*)") == std::vector{0});
   CHECK(steps("void onnxc::isa::detail::conv_wide_forward<6>(float*)") == std::vector{1});
@@ -45,6 +50,7 @@ TEST_CASE("the code of an object is measured") {
     CHECK(code.bytes < 5000);
     CHECK(std::ranges::count(code.functions, "m::gemm(int)", &CodeSize::Function::name) == 1);
     Program program;
+    program.exprs.push_back(parse_expr("relu(x0)", {ElementType::F32}));
     program.steps = {call("gemm", {}, 0)};
     CHECK_NOTHROW(check_code_budget(file, program, code.bytes));
     CHECK_THROWS_AS(check_code_budget(file, program, code.bytes - 1), Error);

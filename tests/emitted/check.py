@@ -7,7 +7,8 @@
   - the same input gives the same bytes, from any folder;
   - every form of weights gives the same result;
   - units for different machines live in one program, compiled with different flags, and all are right;
-  - a unit compiled for another machine than it was made for is refused by the compiler.
+  - a unit compiled for another machine than it was made for is refused by the compiler;
+  - no line is longer than 140 columns, but for literals, assembly, and what is pasted in.
 """
 import itertools
 import re
@@ -80,7 +81,19 @@ class Checks:
 
     def emit(self, model, out, *options):
         out.parent.mkdir(parents=True, exist_ok=True)
-        return call(f"{out.stem}: onnxc {' '.join(options)}", [self.onnxc, model, "-o", out, *options])
+        output = call(f"{out.stem}: onnxc {' '.join(options)}", [self.onnxc, model, "-o", out, *options])
+        if output is not None and "--standalone" not in options:
+            self.lines(out)
+            self.lines(out.with_suffix(".h"))
+        return output
+
+    def lines(self, path):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if len(line) <= 140 or line.startswith("#"):
+                continue
+            without_literals = line if line.lstrip().startswith("//") else re.sub(r'"(?:[^"\\]|\\.)*"', '""', line)
+            if len(without_literals) > 140:
+                fail(f"{path.name}: line {number} has {len(line)} columns", line)
 
     def compile(self, what, compiler, source, object_file, *flags):
         if call(f"{what} with {compiler} {' '.join(flags)}", [compiler, *WARNINGS, "-c", source, "-o", object_file, *flags]) is None:

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "codegen/elf.h"
+#include "codegen/unit_names.h"
 #include "compiler/support/error.h"
 
 namespace onnxc {
@@ -47,10 +48,14 @@ std::string demangled(const std::string& name) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Whether `text` has the word, which no letter or digit follows.
-bool names(const std::string& text, const std::string& word) {
+/// Whether `text` has an expression's name with a namespace before it that is not the runtime's, which has a Max of its own.
+bool names(const std::string& text, const std::string& expression) {
+  const std::string word = "::" + expression;
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    if (at + word.size() == text.size() || !is_word(text[at + word.size()])) return true;
+    if (at + word.size() != text.size() && is_word(text[at + word.size()])) continue;
+    std::size_t first = at;
+    while (first > 0 && (is_word(text[first - 1]) || text[first - 1] == ':')) --first;
+    if (!std::string_view(text).substr(first).starts_with("onnxc::")) return true;
   }
   return false;
 }
@@ -126,6 +131,7 @@ CodeSize code_size(std::string_view file) {
 }
 
 std::vector<int> steps_of_function(const Program& program, const std::string& function) {
+  const std::vector<std::string> exprs = expr_names(program);
   std::vector<int> steps;
   std::size_t best = 0;
   const std::size_t end = std::min(function.find_first_of("<("), function.size());
@@ -145,7 +151,7 @@ std::vector<int> steps_of_function(const Program& program, const std::string& fu
     // A kernel's own functions are named after it: winograd_forward.
     const bool is_part = name.substr(name.rfind(':') + 1).starts_with(kernel + '_');
     std::size_t agrees = is_kernel ? 1000 + (numbers == given ? 1u : 0u) : is_part ? 100 + kernel.size() : 0u;
-    for (const int e : expressions(call)) agrees += names(function, fmt::format("::E{}", e)) ? 1u : 0u;
+    for (const int e : expressions(call)) agrees += names(function, exprs[static_cast<std::size_t>(e)]) ? 1u : 0u;
     if (agrees == 0 || agrees < best) return;
     if (agrees > best) steps.clear();
     best = agrees;

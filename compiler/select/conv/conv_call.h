@@ -12,8 +12,14 @@
 #include "compiler/ops/nn/conv.h"
 #include "compiler/select/tiles.h"
 #include "compiler/select/weights/pack.h"
+#include "runtime_stub/onnxc/contract/window.hpp"
 
 namespace onnxc {
+
+/// A member, unless the kernel takes that value anyway.
+inline void add_unless(NamedArgs& list, const char* name, Dim value, int64_t usual) {
+  if (!(value == Dim(usual))) list.emplace_back(name, dim_arg(value));
+}
 
 /// What kernels of volumes are told of the depth, behind the strides of pixels.
 inline NamedArgs depth_params(const WindowAxis& z) {
@@ -27,24 +33,18 @@ inline NamedArgs depth_params(const WindowAxis& z) {
 
 /// What kernels are told of a convolution or a transposed one that slides `over` x or y.
 inline NamedArgs conv_params(const Sliding& over, int64_t cin, int64_t cout, int64_t group, const View& x, const View& y) {
-  NamedArgs list{{"n", dim_arg(over.n)},
-                 {"h", dim_arg(over.y.in)},
-                 {"w", dim_arg(over.x.in)},
-                 {"cin", dim_arg(cin)},
-                 {"oh", dim_arg(over.y.out)},
-                 {"ow", dim_arg(over.x.out)},
-                 {"cout", dim_arg(cout)},
-                 {"kh", dim_arg(over.y.kernel)},
-                 {"kw", dim_arg(over.x.kernel)},
-                 {"stride_y", dim_arg(over.y.stride)},
-                 {"stride_x", dim_arg(over.x.stride)},
-                 {"dilation_y", dim_arg(over.y.dilation)},
-                 {"dilation_x", dim_arg(over.x.dilation)},
-                 {"pad_top", dim_arg(over.y.pad_begin)},
-                 {"pad_left", dim_arg(over.x.pad_begin)},
-                 {"group", dim_arg(group)},
-                 {"x_pixel", dim_arg(x.layout.pixel_stride)},
-                 {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+  NamedArgs list{{"n", dim_arg(over.n)},  {"h", dim_arg(over.y.in)},      {"w", dim_arg(over.x.in)},
+                 {"cin", dim_arg(cin)},   {"oh", dim_arg(over.y.out)},    {"ow", dim_arg(over.x.out)},
+                 {"cout", dim_arg(cout)}, {"kh", dim_arg(over.y.kernel)}, {"kw", dim_arg(over.x.kernel)}};
+  add_unless(list, "stride_y", over.y.stride, contract::kUsualStride);
+  add_unless(list, "stride_x", over.x.stride, contract::kUsualStride);
+  add_unless(list, "dilation_y", over.y.dilation, contract::kUsualDilation);
+  add_unless(list, "dilation_x", over.x.dilation, contract::kUsualDilation);
+  add_unless(list, "pad_top", over.y.pad_begin, contract::kUsualPad);
+  add_unless(list, "pad_left", over.x.pad_begin, contract::kUsualPad);
+  add_unless(list, "group", group, contract::kUsualGroup);
+  add_unless(list, "x_pixel", x.layout.pixel_stride, contract::kUsualPixel);
+  add_unless(list, "y_pixel", y.layout.pixel_stride, contract::kUsualPixel);
   if (over.is_deep()) std::ranges::move(depth_params(over.z), std::back_inserter(list));
   return list;
 }

@@ -21,19 +21,19 @@ NamedArgs pool_params(KernelQuery& l, const Sliding& s, Dim x_pixel, Dim y_pixel
                    {"oh", dim_arg(s.y.out)},
                    {"ow", dim_arg(s.x.out)},
                    {"kh", dim_arg(window.kernel[0])},
-                   {"kw", dim_arg(window.kernel[1])},
-                   {"stride_y", dim_arg(window.strides[0])},
-                   {"stride_x", dim_arg(window.strides[1])},
-                   {"dilation_y", dim_arg(window.dilations[0])},
-                   {"dilation_x", dim_arg(window.dilations[1])},
-                   {"pad_top", dim_arg(window.pads_begin[0])},
-                   {"pad_left", dim_arg(window.pads_begin[1])}};
+                   {"kw", dim_arg(window.kernel[1])}};
+  add_unless(params, "stride_y", window.strides[0], contract::kUsualStride);
+  add_unless(params, "stride_x", window.strides[1], contract::kUsualStride);
+  add_unless(params, "dilation_y", window.dilations[0], contract::kUsualDilation);
+  add_unless(params, "dilation_x", window.dilations[1], contract::kUsualDilation);
+  add_unless(params, "pad_top", window.pads_begin[0], contract::kUsualPad);
+  add_unless(params, "pad_left", window.pads_begin[1], contract::kUsualPad);
   if (average) {
-    params.emplace_back("pad_bottom", dim_arg(window.pads_end[0]));
-    params.emplace_back("pad_right", dim_arg(window.pads_end[1]));
+    add_unless(params, "pad_bottom", window.pads_end[0], contract::kUsualPad);
+    add_unless(params, "pad_right", window.pads_end[1], contract::kUsualPad);
   }
-  params.emplace_back("x_pixel", dim_arg(x_pixel));
-  params.emplace_back("y_pixel", dim_arg(y_pixel));
+  add_unless(params, "x_pixel", x_pixel, contract::kUsualPixel);
+  add_unless(params, "y_pixel", y_pixel, contract::kUsualPixel);
   if (s.is_deep()) {
     std::ranges::move(depth_params(s.z), std::back_inserter(params));
     if (average) params.emplace_back("pad_back", dim_arg(s.z.pad_end));

@@ -3,7 +3,7 @@
     forms.py [--binary BUILD/onnxc] [--stride 40 [--offset N] | --all] [--filter REGEX] [--jobs 2] [--no-compile]
     forms.py --only NAME [--write FILE]     one of them: writes it and says what becomes of it
 
-A form is one valid node (seeds.py), changed in one place (bends.py). A run of onnxc must end with exit status 0 and C++ that compiles, or with 1 or 4 and one line that says
+A form is one valid node (seeds.py), changed in one place (bends/). A run of onnxc must end with exit status 0 and C++ that compiles, or with 1 or 4 and one line that says
 why; in 2 s and 512 MB. All else is a fault: a signal, an internal error, several lines, no line. Some of the units are run too, in buffers of exactly the sizes that they state.
 """
 import argparse

@@ -17,7 +17,7 @@ FunctionText::FunctionText(const Program& program, const Interface& interface, b
       profile_(profile),
       symbol_names_(interface.symbol_names),
       expr_names_(expr_names(program)) {
-  for (const char* n : {"p", "plan", "Plan", "threads", "status", "heap", "memory", "part", "weights_end"}) locals_.add(n);
+  for (const std::string_view n : kUnitNames) locals_.add(n);
   if (profile_ != nullptr) {
     for (const char* n : Profile::kNames) locals_.add(n);
   }

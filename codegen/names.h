@@ -50,6 +50,25 @@ inline constexpr std::string_view kInterfaceNames[] = {"check",       "Dims",   
                                                        "onnxc",       "other",   "out",    "parts",    "run",    "std",   "steps",
                                                        "part",        "symbols", "weights"};
 
+/// Variables and functions of a unit beside these.
+inline constexpr std::string_view kUnitNames[] = {"p",
+                                                  "plan",
+                                                  "Plan",
+                                                  "threads",
+                                                  "status",
+                                                  "heap",
+                                                  "memory",
+                                                  "weights_end",
+                                                  "lanes",
+                                                  "huge_weights",
+                                                  "read_step",
+                                                  "read_part",
+                                                  "reset_profile",
+                                                  "profile_clock",
+                                                  "weights_in_use",
+                                                  "profiled_steps",
+                                                  "profile_description"};
+
 /// `text` as one line for a `//` comment (or inside a /* */ one): no control characters, no marks that reorder or hide text, no
 /// line continuation, no trigraph, no end of comment; valid UTF-8. What was replaced shows as \x0a or \u202e. Cut after `max_bytes`.
 std::string comment_text(std::string_view text, std::size_t max_bytes = 100);

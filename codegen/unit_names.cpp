@@ -26,24 +26,6 @@ std::string in_capitals(const std::string& function) {
   return text;
 }
 
-/// Variables and functions of a unit beside those of kInterfaceNames.
-constexpr std::string_view kUnitNames[] = {"p",
-                                           "plan",
-                                           "threads",
-                                           "status",
-                                           "heap",
-                                           "memory",
-                                           "weights_end",
-                                           "lanes",
-                                           "huge_weights",
-                                           "weights_in_use",
-                                           "profiled_steps",
-                                           "read_step",
-                                           "read_part",
-                                           "reset_profile",
-                                           "profile_clock",
-                                           "profile_description"};
-
 }  // namespace
 
 std::vector<std::string> expr_names(const Program& program) {

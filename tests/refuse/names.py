@@ -26,6 +26,7 @@ NAMES = [
     "onnxc", "Status", "Inputs", "Outputs", "Dims", "Dims2", "dims", "run", "steps", "arena", "arena_bytes", "arena_alignment", "in", "out", "weights", "threads", "part",
     "parts", "status", "symbols", "call", "executor", "Plan", "plan", "p", "b0", "b1", "E0", "E1", "e0", "w0", "w1", "w_0", "lanes", "L", "X0", "x0", "t0", "t1", "V", "Vec", "fn", "detail",
     "scalar", "Shape", "Tensor", "Epilogue", "Keep", "bytes", "extents", "k", "model", "onnxc_model", "units_run", "static_input_0_shape", "Threads", "index", "data", "size",
+    "weights_in_use", "huge_weights", "weights_end", "heap", "memory", "counters", "part_counters", "read_step", "profile_clock", "profiled_steps", "next_0", "plan_0",
     # Alike once they are identifiers; numbers; nothing.
     "a.b", "a_b", "a/b", "a-b", "a b", "a_b_2", "A_B", "1", "1.5", "-1", "_", ".", " ", "::", "a::b", "long" * 17_500,
 ]
@@ -125,8 +126,8 @@ def main():
         for name, make in makers.items():
             folder = root / name
             make(folder)
-            for level in ("-O0", "-O3"):
-                call(f"{name} {level}", [onnxc, folder / "model.onnx", level, "--target", "generic", "--threads", "2", "-o", folder / f"unit{level}.cpp"])
+            for level, more in (("-O0", ()), ("-O3", ()), ("-O1", ("--huge-pages", "--weights=asm", "--profile"))):  # these have names of their own
+                call(f"{name} {level}", [onnxc, folder / "model.onnx", level, *more, "--target", "generic", "--threads", "2", "-o", folder / f"unit{level}.cpp"])
                 for compiler in compilers:
                     call(f"{name} {level} with {compiler}", [compiler, *WARNINGS, "-fsyntax-only", "-I", runtime, folder / f"unit{level}.cpp"])
             call(f"run {name}", [onnxc, "run", folder / "model.onnx", "--target", "generic"])

@@ -6,10 +6,12 @@
 namespace onnxc {
 namespace {
 
-/// `%3`, `>%3 + 64`: written.
+/// Steps and what they are made of. A program tells the types of its buffers.
 class ProgramText {
  public:
   explicit ProgramText(const Program& program) : program_(program) {}
+
+  /// `%3`, `>%3 + 64`: written.
   std::string text(const PointerArg& p) const {
     std::string all = fmt::format("{}%{}", p.writes ? ">" : "", p.buffer);
     if (p.as != ElementType::Undefined && p.as != stored_element(program_[p.buffer])) all += fmt::format(" as {}", name(p.as));

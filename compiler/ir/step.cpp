@@ -1,7 +1,6 @@
 #include "compiler/ir/step.h"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace onnxc {
 namespace {
@@ -58,28 +57,39 @@ void for_each_pointer(const Step& step, const std::function<void(const PointerAr
 }
 
 DimList symbols_bound(const Step& step) {
-  return std::visit(
-      [](const auto& action) -> DimList {
-        if constexpr (requires { action.symbols; }) return action.symbols;
-        else if constexpr (requires { action.binds; }) return action.binds;
-        else if constexpr (requires { action.iteration; }) return {action.iteration};
-        else return {};
-      },
-      step.action);
+  return std::visit(Overloaded{
+                        [](const Call& call) { return call.binds; },
+                        [](const If&) { return DimList(); },
+                        [](const Loop& loop) { return DimList{loop.iteration}; },
+                        [](const Declare& declare) { return declare.symbols; },
+                        [](const DeclareBuffer&) { return DimList(); },
+                        [](const Assign& assign) { return assign.symbols; },
+                        [](const Bind& bind) { return bind.symbols; },
+                        [](const Require&) { return DimList(); },
+                        [](const Allocate&) { return DimList(); },
+                        [](const MoveBuffer&) { return DimList(); },
+                        [](const Release&) { return DimList(); },
+                        [](const StoreShape&) { return DimList(); },
+                    },
+                    step.action);
 }
 
 DimList sizes_of(const Step& step) {
-  return std::visit(
-      [](const auto& action) -> DimList {
-        if constexpr (requires { action.values; }) return action.values;
-        else if constexpr (requires { action.most; }) return {action.most};
-        else if constexpr (requires { action.requirement; }) return {action.requirement.a, action.requirement.b};
-        else if constexpr (requires { action.elements.offset; }) return {};  // of Bind, a pointer
-        else if constexpr (requires { action.elements; }) return {action.elements};
-        else if constexpr (requires { action.extents; }) return action.extents;
-        else return {};
-      },
-      step.action);
+  return std::visit(Overloaded{
+                        [](const Call&) { return DimList(); },
+                        [](const If&) { return DimList(); },
+                        [](const Loop& loop) { return DimList{loop.most}; },
+                        [](const Declare& declare) { return declare.values; },
+                        [](const DeclareBuffer&) { return DimList(); },
+                        [](const Assign& assign) { return assign.values; },
+                        [](const Bind&) { return DimList(); },
+                        [](const Require& require) { return DimList{require.requirement.a, require.requirement.b}; },
+                        [](const Allocate& allocate) { return DimList{allocate.elements}; },
+                        [](const MoveBuffer&) { return DimList(); },
+                        [](const Release&) { return DimList(); },
+                        [](const StoreShape& store) { return store.extents; },
+                    },
+                    step.action);
 }
 
 bool is_concurrent(const Step& step) { return step.call() != nullptr && step.call()->concurrent; }

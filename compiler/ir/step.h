@@ -6,7 +6,6 @@
 #pragma once
 #include <functional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>

@@ -21,6 +21,20 @@ inline void add_unless(NamedArgs& list, const char* name, Dim value, int64_t usu
   if (!(value == Dim(usual))) list.emplace_back(name, dim_arg(value));
 }
 
+/// What kernels are told of how a window moves over rows and columns.
+inline void add_window(NamedArgs& list, const WindowAxis& y, const WindowAxis& x) {
+  add_unless(list, "stride_y", y.stride, contract::kUsualStride);
+  add_unless(list, "stride_x", x.stride, contract::kUsualStride);
+  add_unless(list, "dilation_y", y.dilation, contract::kUsualDilation);
+  add_unless(list, "dilation_x", x.dilation, contract::kUsualDilation);
+  add_unless(list, "pad_top", y.pad_begin, contract::kUsualPad);
+  add_unless(list, "pad_left", x.pad_begin, contract::kUsualPad);
+}
+inline void add_pixels(NamedArgs& list, Dim x_pixel, Dim y_pixel) {
+  add_unless(list, "x_pixel", x_pixel, contract::kUsualPixel);
+  add_unless(list, "y_pixel", y_pixel, contract::kUsualPixel);
+}
+
 /// What kernels of volumes are told of the depth, behind the strides of pixels.
 inline NamedArgs depth_params(const WindowAxis& z) {
   return {{"d", dim_arg(z.in)},
@@ -36,15 +50,9 @@ inline NamedArgs conv_params(const Sliding& over, int64_t cin, int64_t cout, int
   NamedArgs list{{"n", dim_arg(over.n)},  {"h", dim_arg(over.y.in)},      {"w", dim_arg(over.x.in)},
                  {"cin", dim_arg(cin)},   {"oh", dim_arg(over.y.out)},    {"ow", dim_arg(over.x.out)},
                  {"cout", dim_arg(cout)}, {"kh", dim_arg(over.y.kernel)}, {"kw", dim_arg(over.x.kernel)}};
-  add_unless(list, "stride_y", over.y.stride, contract::kUsualStride);
-  add_unless(list, "stride_x", over.x.stride, contract::kUsualStride);
-  add_unless(list, "dilation_y", over.y.dilation, contract::kUsualDilation);
-  add_unless(list, "dilation_x", over.x.dilation, contract::kUsualDilation);
-  add_unless(list, "pad_top", over.y.pad_begin, contract::kUsualPad);
-  add_unless(list, "pad_left", over.x.pad_begin, contract::kUsualPad);
+  add_window(list, over.y, over.x);
   add_unless(list, "group", group, contract::kUsualGroup);
-  add_unless(list, "x_pixel", x.layout.pixel_stride, contract::kUsualPixel);
-  add_unless(list, "y_pixel", y.layout.pixel_stride, contract::kUsualPixel);
+  add_pixels(list, x.layout.pixel_stride, y.layout.pixel_stride);
   if (over.is_deep()) std::ranges::move(depth_params(over.z), std::back_inserter(list));
   return list;
 }

@@ -46,17 +46,17 @@ PointerArg stem_weights(KernelQuery& l, const Stem& stem) {
 View stem_input(KernelQuery& l, const Stem& stem) { return stem.joined ? l.in_any(0) : l.in(0); }
 
 NamedArgs stem_params(KernelQuery& l, const Stem& stem, const View& x, const View& y) {
-  ConvCall c = stem.call;
+  const ConvCall& c = stem.call;
   const auto bias = conv_bias(l, {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = stem.tile.nr});
-  if (stem.joined) {
-    WindowAxis& x_axis = c.over.x;
-    x_axis.in *= c.cin;
-    x_axis.kernel *= c.cin;
-    x_axis.stride *= c.cin;
-    x_axis.pad_begin *= c.cin;
-    c.cin = 1;
-  }
-  return c.params(x, y, bias);
+  if (!stem.joined) return c.params(x, y, bias);
+  Sliding over = c.over;  // a row of pixels as a row of single values
+  over.x.in *= c.cin;
+  over.x.kernel *= c.cin;
+  over.x.stride *= c.cin;
+  over.x.pad_begin *= c.cin;
+  NamedArgs params = conv_params(over, 1, c.cout, c.group, x, y);
+  if (bias) params.emplace_back("bias", *bias);
+  return params;
 }
 
 StepBuilder& stem_args(StepBuilder& step, const Stem& stem) {

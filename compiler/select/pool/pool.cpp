@@ -13,27 +13,14 @@ Sliding pool_sliding(KernelQuery& l) { return sliding(pool_window(l.node(), l.ex
 
 NamedArgs pool_params(KernelQuery& l, const Sliding& s, Dim x_pixel, Dim y_pixel) {
   const bool average = l.node().op == "AveragePool";
-  const Window window = s.plane();
-  NamedArgs params{{"n", dim_arg(s.n)},
-                   {"h", dim_arg(s.y.in)},
-                   {"w", dim_arg(s.x.in)},
-                   {"c", dim_arg(l.extents(0)[1])},
-                   {"oh", dim_arg(s.y.out)},
-                   {"ow", dim_arg(s.x.out)},
-                   {"kh", dim_arg(window.kernel[0])},
-                   {"kw", dim_arg(window.kernel[1])}};
-  add_unless(params, "stride_y", window.strides[0], contract::kUsualStride);
-  add_unless(params, "stride_x", window.strides[1], contract::kUsualStride);
-  add_unless(params, "dilation_y", window.dilations[0], contract::kUsualDilation);
-  add_unless(params, "dilation_x", window.dilations[1], contract::kUsualDilation);
-  add_unless(params, "pad_top", window.pads_begin[0], contract::kUsualPad);
-  add_unless(params, "pad_left", window.pads_begin[1], contract::kUsualPad);
+  NamedArgs params{{"n", dim_arg(s.n)},      {"h", dim_arg(s.y.in)},   {"w", dim_arg(s.x.in)},      {"c", dim_arg(l.extents(0)[1])},
+                   {"oh", dim_arg(s.y.out)}, {"ow", dim_arg(s.x.out)}, {"kh", dim_arg(s.y.kernel)}, {"kw", dim_arg(s.x.kernel)}};
+  add_window(params, s.y, s.x);
   if (average) {
-    add_unless(params, "pad_bottom", window.pads_end[0], contract::kUsualPad);
-    add_unless(params, "pad_right", window.pads_end[1], contract::kUsualPad);
+    add_unless(params, "pad_bottom", s.y.pad_end, contract::kUsualPad);
+    add_unless(params, "pad_right", s.x.pad_end, contract::kUsualPad);
   }
-  add_unless(params, "x_pixel", x_pixel, contract::kUsualPixel);
-  add_unless(params, "y_pixel", y_pixel, contract::kUsualPixel);
+  add_pixels(params, x_pixel, y_pixel);
   if (s.is_deep()) {
     std::ranges::move(depth_params(s.z), std::back_inserter(params));
     if (average) params.emplace_back("pad_back", dim_arg(s.z.pad_end));

@@ -1,8 +1,5 @@
-// Each *.graph file of tests/lowering/programs is one or more cases:
+// Each *.graph file of tests/lowering/programs is one or more cases (tests/text_cases.h) with a program for each target:
 //
-//   # case: what it shows
-//   # passes: infer_shapes, lower_elementwise
-//   graph ... { ... }
 //   # expect x86-64-v3
 //   program ...
 //   # expect zen4
@@ -16,42 +13,17 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <sstream>
 
 #include "compiler/lowering/lower_graph.h"
 #include "compiler/lowering/memory/plan_memory.h"
-#include "compiler/onnxc.h"
 #include "targets/target.h"
+#include "tests/text_cases.h"
 
 namespace onnxc {
 namespace {
 
 constexpr const char* kTargets[] = {"x86-64-v3", "zen4"};
-
-struct Case {
-  std::string name, passes, graph;
-  std::map<std::string, std::string> expected;  ///< by target
-};
-
-std::vector<Case> read_cases(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  std::vector<Case> cases;
-  std::string* text = nullptr;
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("# case: ")) {
-      cases.push_back({line.substr(8), "", "", {}});
-      text = &cases.back().graph;
-    } else if (line.starts_with("# passes: ")) {
-      cases.back().passes = line.substr(10);
-    } else if (line.starts_with("# expect ")) {
-      text = &cases.back().expected[line.substr(9)];
-    } else if (text != nullptr && !line.empty()) {
-      *text += line + "\n";
-    }
-  }
-  return cases;
-}
 
 /// `const w: f32[2, 2] = [...]` with its values: 1, 2, 3, 4.
 std::string with_values(const std::string& graph) {
@@ -70,10 +42,8 @@ std::string with_values(const std::string& graph) {
   return all;
 }
 
-std::string program_of(const Case& c, const char* target) {
-  Graph graph = parse_graph(with_values(c.graph));
-  std::stringstream passes(c.passes);
-  for (std::string pass; std::getline(passes >> std::ws, pass, ',');) graph = run_pass(pass, std::move(graph));
+std::string program_of(const TextCase& c, const char* target) {
+  const Graph graph = run_passes(c.settings.at("passes"), parse_graph(with_values(c.graph)));
   const LowerOptions options;
   const Target machine = *find_target(target);
   Program program = lower_graph(graph, machine, options, nullptr);
@@ -88,9 +58,9 @@ TEST_CASE("lowering on text") {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::string rewritten;
-    for (const Case& c : read_cases(entry.path())) {
+    for (const TextCase& c : read_text_cases(entry.path())) {
       INFO(entry.path().filename() << ": " << c.name);
-      rewritten += fmt::format("# case: {}\n# passes: {}\n{}", c.name, c.passes, c.graph);
+      rewritten += fmt::format("# case: {}\n# passes: {}\n{}", c.name, c.settings.at("passes"), c.graph);
       for (const char* target : kTargets) {
         const std::string program = program_of(c, target);
         const auto expected = c.expected.find(target);

@@ -1,18 +1,23 @@
-// Convolution of channels-last images as an implicit GEMM: rows are output pixels, k runs over taps and channels, nothing is copied.
+// Convolution of channels-last images as an implicit GEMM: rows are output pixels, and k runs over taps and channels.
+// There is no im2col copy.
 //
-//   y[n, oy, ox, co] = epilogue(bias[co] + sum over ky, kx, ci of x[n, oy * stride_y - pad_top + ky * dilation_y, ..., ci] * w[co, ci, ky, kx])
+//   y[n, oy, ox, co] = epilogue(bias[co] + sum over ky, kx, ci of x[n, oy * stride_y - pad_top + ky * dilation_y, ...,
+//   ci] * w[co, ci, ky, kx])
 //
-//   conv<14, 2>(part, x, w, y, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1,
-//                               .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
+//   conv<14, 2>(part, x, w, y, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1,
+//                               .pad_left = 1, .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
 //
-// w packed: [group][ceil(cout_g / NR)][(ky * kw + kx) * cin_g + ci][NR] (compiler/select/weights/pack.h); of float, or of a narrower type that is read as the same
-// floats (stored.hpp). conv<8, 2, true>: the last vector of a panel holds pairs (tile.hpp); the channels of a group are even then. A pixel is cin floats, x_pixel elements from the next; rows of pixels follow each other without gaps. Only cin, and cout, floats of a
-// pixel are touched.
+// w packed: [group][ceil(cout_g / NR)][(ky * kw + kx) * cin_g + ci][NR] (compiler/select/weights/pack.h); of floats, or
+// of a narrower type that is read as the same floats (stored.hpp). conv<8, 2, true>: the last vector of a panel holds
+// pairs (tile.hpp), and a group has an even number of channels. A pixel of x is cin floats, and the next one begins
+// x_pixel elements later. Rows of pixels follow each other without gaps. Only the cin floats of a pixel of x, and the
+// cout floats of a pixel of y, are touched.
 //
-// A tile of MR pixels may span image rows and images. Where they are neighbours in a row, and a tap lies inside of the image for all, they are evenly
-// spaced; else each tap makes MR pointers: to the pixel, or to zeros outside. Taps that lie outside for all of them are skipped. Kernels of one tap,
-// stride 1 and no padding are `gemm` with a pixel a row. A one-dimensional convolution has h = kh = 1. The epilogue sees the output as a matrix
-// [n * oh * ow, cout].
+// A tile of MR pixels may span image rows and images. Where its pixels are neighbours in a row, and a tap lies inside
+// of the image for all of them, the tile reads evenly spaced rows. Otherwise each tap makes MR pointers: to the pixel,
+// or to zeros outside of the image. Taps that lie outside for all pixels are skipped. Kernels of one tap, stride 1 and
+// no padding are computed by `gemm` with a pixel a row. A one-dimensional convolution has h = kh = 1. The epilogue sees
+// the output as a matrix [n * oh * ow, cout].
 #pragma once
 #include "contract/window.hpp"
 #include "gemm.hpp"
@@ -27,29 +32,30 @@ struct ConvParams {
   int64_t x_pixel = 0, y_pixel = 0;                                            // elements between pixels
   int64_t d = 1, od = 1, kd = 1, stride_z = 1, dilation_z = 1, pad_front = 0;  // of volumes (conv_3d.hpp)
   const float* bias = nullptr;         // for each group cout_g values, padded to whole panels; or null
-  const float* scales = nullptr;       // where w is of int8_t: factors of the output channels, as bias has them
+  const float* scales = nullptr;       // where w is of int8_t: a factor for each output channel, laid out as bias
   const float* weights_end = nullptr;  // where the constants of the steps after this one end; null: w's are the last
   Slices slices{};
-  float* row_sums = nullptr;  // of depthwise convolutions that are asked for them: [n * oh][cout], the sums of the pixels of each row of y
+  float* row_sums = nullptr;  // for depthwise convolutions with kSums: [n * oh][cout], the sum of the pixels of each row of y
 };
 static_assert(contract::has_usual_window(ConvParams{}) && ConvParams{}.group == contract::kUsualGroup);
 
 namespace detail {
 
-/// The taps of a kernel along one axis: tap t is row `first + t * step` of the weights and reads input coordinate `offset + t * stride`
-/// relative to the pixel's origin.
+/// The taps of a kernel along one axis. Tap t is row `first + t * step` of the weights and reads input coordinate
+/// `offset + t * stride` relative to the pixel's origin.
 struct Taps {
   int64_t count, first, step, offset, stride;
   int64_t low() const { return stride < 0 ? offset + (count - 1) * stride : offset; }
   int64_t high() const { return stride < 0 ? offset : offset + (count - 1) * stride; }
 };
 
-/// A grid of output pixels: grid pixel (n, gy, gx) has its origin at (gy * step_y, gx * step_x) of the input and is output pixel
-/// (gy * out_step_y + out_y, gx * out_step_x + out_x). A convolution is one grid, a transposed one a grid for each phase of its stride.
-/// Of volumes, an image is a slice of one depth, and all taps kz lie inside of the volume.
+/// A grid of output pixels. Grid pixel (n, gy, gx) has its origin at (gy * step_y, gx * step_x) of the input and is
+/// output pixel (gy * out_step_y + out_y, gx * out_step_x + out_x). A convolution is one grid, a transposed convolution
+/// has a grid for each phase of its stride. For volumes, an image is a slice of one depth, and all taps kz lie inside
+/// of the volume.
 struct PixelGrid {
   int64_t n, gh, gw;
-  int64_t image, out_image;  // from one image to the next: floats of x, pixels of y
+  int64_t image, out_image;  // from one image to the next: in floats of x, in pixels of y
   int64_t step_y, step_x;
   int64_t out_step_y = 1, out_step_x = 1, out_y = 0, out_x = 0, out_first = 0;  // out_first: the pixel of y where the first image begins
   Taps ky, kx, kz{1, 0, 1, 0, 0};
@@ -69,15 +75,15 @@ ONNXC_INLINE PixelGrid pixels_of(const ConvParams& p) {
           .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x}};
 }
 
-/// Input origin and output row of the pixels of a tile; surplus pixels repeat the last.
+/// Input origins and output rows of the pixels of a tile. Surplus pixels repeat the last one.
 template <int MR>
 struct PixelTile {
   const float* image[MR];
   int64_t y[MR], x[MR], out[MR];
-  bool inside;  // every tap of every pixel is
-  bool even;    // neighbours in one row
+  bool inside;  // all taps of all pixels lie inside of the image
+  bool even;    // the pixels are neighbours in one row
 
-  /// The tile at `place`; `left` pixels are left from there on.
+  /// The tile that begins at `place`, from which on `left` pixels are left.
   ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, GridPlace place, int64_t left) {
     even = place.x + MR <= g.gw && MR <= left;
     const auto row_of = [&](const GridPlace& at) {
@@ -104,12 +110,12 @@ struct PixelTile {
     }
   }
 
-  /// Whether one tap of neighbours lies inside of the image.
+  /// Whether a tap lies inside of the image for all pixels of an even tile.
   ONNXC_INLINE bool inside_row(const ConvParams& p, int64_t dy, int64_t dx) const {
     return inside || (y[0] + dy >= 0 && y[0] + dy < p.h && x[0] + dx >= 0 && x[MR - 1] + dx < p.w);
   }
 
-  /// The pixels that one tap reads, `at` floats further. False when all lie outside.
+  /// The pixels that one tap reads, each `at` floats further on. False when all of them lie outside of the image.
   ONNXC_INLINE bool tap(const ConvParams& p, int64_t dy, int64_t dx, int64_t at, const float** rows) const {
     bool any = false;
     for (int i = 0; i < MR; ++i) {
@@ -122,7 +128,7 @@ struct PixelTile {
   }
 };
 
-/// Adds steps [from, to) of k, in the order of taps and channels; w: the panel, as panel_of gives it.
+/// Adds steps [from, to) of k, in the order of taps and channels. w: the panel, as panel_of returns it.
 template <int MR, int NV, bool kPairs, class Panel>
 ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixels, int64_t from, int64_t to, Panel w, int64_t cin,
                            const ConvParams& p, const PixelGrid& g, Ahead& ahead) {
@@ -148,7 +154,7 @@ ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixe
                ahead);
       ahead.advance(run);
     } else if (const float* rows[MR]; pixels.tap(p, dy, dx, at, rows)) {
-      for (int64_t c = 0; c < run; c += 1024) {  // as many channels as there are zeros
+      for (int64_t c = 0; c < run; c += 1024) {  // kZeros has zeros for so many channels
         const int64_t some = run - c < 1024 ? run - c : 1024;
         tile.add(rows, some, wt + c * NR, ahead);
         ahead.advance(some);
@@ -169,7 +175,7 @@ ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixe
   }
 }
 
-/// Pixels [first, last) through panels [first_panel, last_panel).
+/// Multiplies pixels [first, last) by panels [first_panel, last_panel).
 template <int MR, int NV, bool kPairs, class T, class Epi>
 ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out,
                              float* sums, int64_t first_channel, int64_t cin, int64_t cout, const float* bias, const float* scales,
@@ -213,7 +219,7 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
   }
 }
 
-/// Pixels [first, last) of the grid through panels [first_panel, last_panel) of all groups.
+/// Multiplies pixels [first, last) of the grid by panels [first_panel, last_panel), counted through all groups.
 template <int MR, int NV, bool kPairs = false, class T, class Epi>
 ONNXC_INLINE void conv_pixels(int64_t first, int64_t last, int64_t first_panel, int64_t last_panel, const float* in, const T* w, float* out,
                               const ConvParams& p, const PixelGrid& g, TileOrder order, const Epi& epi) {
@@ -235,7 +241,7 @@ ONNXC_INLINE void conv_pixels(int64_t first, int64_t last, int64_t first_panel, 
   }
 }
 
-/// All pixels of the grid, groups and panels of this part.
+/// The share of this part: some of the pixels of the grid, or some of the panels of all groups.
 template <int MR, int NV, bool kPairs = false, class T, class Epi>
 ONNXC_INLINE void conv_grid(Part part, const float* in, const T* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;

@@ -1,22 +1,26 @@
-// Depthwise convolution of channels-last images: each channel with its own kernel, Vec::width channels at a time.
+// Depthwise convolution of channels-last images: each channel has its own kernel, and Vec::width channels are computed
+// at a time.
 //
 //   depthwise<3, 3, 1>(part, x, w, y, {.h = 56, .w = 56, .cin = 144, .oh = 56, .ow = 56, .cout = 144, .pad_top = 1, .pad_left = 1,
 //                                      .x_pixel = 144, .y_pixel = 144, .bias = w_bias}, Epilogue<Relu6>{});
 //
-// w packed: [kh * kw][c] (pack::depthwise), bias: c values or null; both read by lanes at the tail. Parameters are conv's; cout = cin = c, group
-// is not used. KH, KW and the stride along x are template arguments, so that a row of taps is unrolled: a step computes kPixels neighbours, and
-// each input pixel is loaded once for all of the outputs that it reaches. The weights of a 3x3 kernel stay in registers along an output row
-// where there are 32; where there are 16, those of a row of the kernel come from L1 for each step.
+// w packed: [kh * kw][c] (pack::depthwise), bias: c values or null; the tail of both is read by lanes. Parameters are
+// conv's with cout = cin = c; group is not used. KH, KW and the stride along x are template arguments, so a row of taps
+// is unrolled: a step computes kPixels neighbours, and each input pixel is loaded once for all of the outputs that it
+// reaches. With 32 vector registers the weights of a 3x3 kernel stay in registers along an output row. With 16, the
+// weights of one row of the kernel are loaded from L1 in each step.
 //
-// An image that fits L2 is taken by blocks of four vectors of channels, whose rows stay in L1 from one output row to the next. A larger one is
-// taken row by row, while the input rows that the next output row adds are prefetched in order: memory likes lines in sequence.
-// (96@112 stride 2: 281 us against 411 by blocks; 576@14: 23 us by blocks against 28 by rows. Sapphire Rapids, 2026-11.)
+// An image that fits L2 is computed in blocks of four vectors of channels, whose rows stay in L1 from one output row to
+// the next. A larger image is computed row by row, while the input rows that the next output row adds are prefetched in
+// order, because memory is fastest when lines come in sequence.
 //
-// kSums: p.row_sums gets the sum of each row of y for each channel, for a mean that comes next (squeeze-and-excite): the image need not be read again, and sums of whole
-// rows do not depend on the number of parts.
+// kSums: p.row_sums receives the sum of each row of y for each channel, for a mean that comes next
+// (squeeze-and-excite). So the image need not be read again, and since the sums are of whole rows, they do not depend
+// on the number of parts.
 //
-// `depthwise_any` takes all sizes at run time: kernels of 9x9 and more, dilated ones. It copies what lies under kAnyColumns of a row, a vector of channels of it, so that
-// no tap is outside and pixels are neighbours: many channels, a power of two apart, would share a few sets of L1 (256@32 with 9x9: 3056 us from the image, 369 so; Zen 4).
+// `depthwise_any` takes all sizes at run time: kernels of 9x9 and more, and dilated ones. It first copies a vector of
+// channels of kAnyColumns columns of each row. In the copy no tap lies outside and pixels are neighbours. In the image,
+// many channels a power of two apart would compete for a few sets of L1.
 #pragma once
 #include "contract/depthwise.hpp"
 #include "conv.hpp"
@@ -25,15 +29,17 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// `count` neighbours from column ox on, `lanes` channels. lines: the image rows under the kernel, null outside of the image. Edge: some taps lie beside
-/// the image or count < kPixels. What is stored is added to `sum` with kSums. kPitch: floats between pixels of lines that hold these channels alone; 0: lines are the image's.
+/// Computes `count` neighbours from column ox on, `lanes` channels. lines: the image rows under the kernel, null
+/// outside of the image. Edge: some taps lie outside of the image, or count < kPixels. kSums: adds what is stored to
+/// `sum`. kPitch: floats between pixels of lines that hold these channels alone; 0: the lines are the image's.
 template <int KH, int KW, int SX, int kPixels, bool kSums, bool Edge, bool Whole, int kPitch = 0, class Epi>
 ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)[KH][KW], Vec bias, float* y, int64_t row, int64_t ox,
                                  int64_t channel, int64_t count, int64_t lanes, Vec& sum, const ConvParams& p, const Epi& epi) {
   Vec acc[kPixels];
   ONNXC_UNROLL for (int t = 0; t < kPixels; ++t) acc[t] = bias;
   const int64_t left = ox * SX - p.pad_left;
-  // With few registers a row of taps is loaded when it is its turn, and all pixels are addressed from one register.
+  // With few registers the taps of a kernel row are loaded just before their use, and all pixels are addressed from one
+  // register.
   constexpr bool kFew = ONNXC_VECTOR_REGISTERS < 32, kByThrees = kFew && kPitch == 0;
   ONNXC_UNROLL for (int ky = 0; ky < KH; ++ky) {
     if (lines[ky] != nullptr) {
@@ -49,7 +55,7 @@ ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)
         if (kByThrees && u > 0 && u % 3 == 0) pixel = opaque(pixel + 3 * pitch);
         const float* from = pixel + (kByThrees ? u % 3 : u) * pitch;
         if (Edge) from = left + u >= 0 && left + u < p.w ? from : kZeros;
-        Vec d;  // of a conditional expression g++ 12 makes a temporary in memory
+        Vec d;  // from a conditional expression g++ 12 makes a temporary in memory
         if constexpr (Whole) d = Vec::load(from);
         else d = Vec::load(from, lanes);
         pin(d);
@@ -69,7 +75,7 @@ ONNXC_INLINE void depthwise_step(const float* const (&lines)[KH], const Vec (&w)
   }
 }
 
-/// The image rows under the kernel for output row oy; row iy begins at address(iy).
+/// Finds the image rows under the kernel for output row oy. Row iy begins at address(iy).
 template <int KH, class Address>
 ONNXC_INLINE void depthwise_lines(const float* (&lines)[KH], int64_t oy, const ConvParams& p, Address address) {
   for (int ky = 0; ky < KH; ++ky) {
@@ -78,7 +84,7 @@ ONNXC_INLINE void depthwise_lines(const float* (&lines)[KH], int64_t oy, const C
   }
 }
 
-/// Row `line` of the output. Where `ahead` is not null, what it points to is fetched on the way, `lines_ahead` lines a step.
+/// Computes row `line` of the output. On the way it prefetches what lies at `ahead`, `lines_ahead` cache lines a step.
 template <int KH, int KW, int SX, int kPixels, bool kSums, bool Whole, int kPitch = 0, class Epi>
 ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w, float* y, int64_t line, int64_t channel, int64_t lanes,
                                 const float* ahead, int64_t lines_ahead, const ConvParams& p, const Epi& epi) {
@@ -112,8 +118,9 @@ ONNXC_INLINE void depthwise_row(const float* const (&lines)[KH], const float* w,
 
 inline constexpr int kAnyPixels = contract::kDepthwiseAnyPixels, kAnyColumns = contract::kDepthwiseAnyColumns;
 
-/// kAnyPixels neighbours from column ox on of the output row that begins with pixel `row`, `count` of them wanted, by kernels whose size is known at run time.
-/// line_of(ky): the copied row under that tap, where they are the output's `at` and following. Neighbouring taps go by fours, so that a pixel is loaded once for up to four outputs.
+/// Computes kAnyPixels neighbours from column ox on, of which `count` are wanted, by a kernel whose size is known at
+/// run time. The output row begins with pixel `row`. line_of(ky): the copied row under kernel row ky, in which column
+/// ox is the `at`-th. Neighbouring taps go by fours, so a pixel is loaded once for up to four outputs.
 template <bool Whole, class Line, class Epi>
 ONNXC_INLINE void depthwise_any_pixels(Line line_of, const float* w, Vec bias, float* y, int64_t row, Window wy, int64_t at, int64_t ox,
                                        int64_t count, int64_t channel, int64_t lanes, const ConvParams& p, const Epi& epi) {
@@ -151,7 +158,8 @@ ONNXC_INLINE void depthwise_any_pixels(Line line_of, const float* w, Vec bias, f
   }
 }
 
-/// Columns [from, to) of output rows [first, last), `lanes` channels. The rows of the image under the kernel wait in `rows`, each copied once with zeros beside it.
+/// Computes columns [from, to) of output rows [first, last), `lanes` channels. `rows` keeps the image rows under the
+/// kernel, each copied once with zeros on both sides.
 template <bool Whole, class Epi>
 ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, float* rows, int64_t first, int64_t last, int64_t from,
                                      int64_t to, int64_t channel, int64_t lanes, const ConvParams& p, const Epi& epi) {
@@ -165,12 +173,12 @@ ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, f
                 end = left + span <= p.w   ? span
                       : p.w - left > begin ? p.w - left
                                            : begin;
-  int64_t copied = 0;  // rows of this image before it are there, or not needed any more
+  int64_t copied = 0;  // the rows of this image before it are copied already, or not needed any more
   for (int64_t line = first; line < last; ++line) {
     const int64_t oy = line % p.oh, top = oy * p.stride_y - p.pad_top, below = top + held < p.h ? top + held : p.h;
     if (line == first || oy == 0) copied = 0;
     if (copied < top) copied = top;
-    const int64_t place = (top % held + held) % held;  // of row `top`: row iy is in slot iy % held
+    const int64_t place = (top % held + held) % held;  // the slot of row `top`: row iy is in slot iy % held
     const auto slot = [&](int64_t down) { return rows + (place + down < held ? place + down : place + down - held) * span * Vec::width; };
     for (; copied < below; ++copied) {
       const float* const source = x + ((line / p.oh * p.h + copied) * p.w + left) * p.x_pixel + channel;
@@ -214,7 +222,7 @@ void depthwise(Part part, const float* x, const float* w, float* y, ConvParams p
   }
 }
 
-/// Floats of scratch of depthwise_any for one part.
+/// Floats of scratch that depthwise_any needs for one part.
 constexpr int64_t depthwise_any_scratch(int64_t kh, int64_t kw, int64_t stride_x, int64_t dilation_y, int64_t dilation_x) {
   return contract::depthwise_any_scratch(kh, kw, stride_x, dilation_y, dilation_x, Vec::width);
 }
@@ -223,7 +231,7 @@ constexpr int64_t depthwise_any_scratch(int64_t kh, int64_t kw, int64_t stride_x
 template <class Epi = Epilogue<Keep>>
 void depthwise_any(Part part, const float* x, const float* w, float* y, float* rows, ConvParams p, Epi epi = {}) {
   const int64_t lines = p.n * p.oh;
-  const bool by_lines = lines >= part.count;  // signals have one: their channels are shared
+  const bool by_lines = lines >= part.count;  // signals have one line: their channels are shared out
   const auto [first, last] = by_lines ? part.slice(lines) : Part::Range{0, lines};
   const auto [first_vector, last_vector] = by_lines ? Part::Range{0, vectors(p.cout)} : part.slice(vectors(p.cout));
   for (int64_t from = 0; from < p.ow; from += detail::kAnyColumns) {

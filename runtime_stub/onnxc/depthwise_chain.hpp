@@ -1,19 +1,24 @@
-// Depthwise convolution with the 1x1 convolutions around it, by bands of rows: the inverted residual block of MobileNet and its kin, whose middle is
-// several times as wide as its ends.
+// Depthwise convolution with the 1x1 convolutions around it, by bands of rows: the inverted residual block of MobileNet
+// and its kin, whose middle is several times as wide as its ends.
 //
 //   expand 1x1 -> depthwise -> project 1x1          either 1x1 may be absent
 //
-//   depthwise_chain<8, 3, 3, 3, 1, 14, 2>(part, x, expand_w, w, project_w, y, scratch, {.conv = {.h = 56, .w = 56, .cin = 144, …}, .cin = 24, .cout = 24,
-//                                         .x_pixel = 24, .y_pixel = 24, .expand_bias = b0, .project_bias = b2, .band = 6, .pitch = 144}, Relu6, Relu6, Add);
+//   depthwise_chain<8, 3, 3, 3, 1, 14, 2>(part, x, expand_w, w, project_w, y, scratch,
+//                                         {.conv = {.h = 56, .w = 56, .cin = 144, …}, .cin = 24, .cout = 24, .x_pixel = 24, .y_pixel = 24,
+//                                          .expand_bias = b0, .project_bias = b2, .band = 6, .pitch = 144}, Relu6, Relu6, Add);
 //
-// For `band` output rows of the depthwise convolution: expand the input rows that they add into a ring of rows (row_bands.hpp), convolve into `band` rows, project
-// these. Channels go by panels of the expanding product, each vector of them with a ring of its own, which is in L1 when it is convolved; where nothing is projected, all bands of a
-// panel come before the next panel, and there is one ring. (Zen 4, us, for bands of all channels at once and so: 112x112x16-96-24 of stride 2 563, 545; 56x56x24-144-24 479, 460.)
+// For each `band` output rows of the depthwise convolution, the kernel expands the input rows that they add into a ring
+// of rows (row_bands.hpp), convolves them into `band` rows, and projects these. Channels go by panels of the expanding
+// product. Each vector of channels has a ring of its own, which is still in L1 when it is convolved. Where nothing is
+// projected, all bands of a panel come before the next panel, and one ring is enough.
 //
-// kWinograd: behind a 1x1, w, of a 3x3 kernel and stride 1, is as depthwise_winograd has it, and `band` is even (56x56x144 of 56x56x24-144-24: 74, 60 us).
-// kPairs: of the panels of project_w, as gemm has it. kSums: where nothing is projected, conv.row_sums as depthwise has them. MR = 0 leaves a 1x1 out: the depthwise convolution then
-// reads x, or writes y. `conv` holds the depthwise parameters (group unused; x_pixel and y_pixel are those of x and y where there is no 1x1). Weights are packed as for gemm and
+// MR = 0 leaves a 1x1 out: the depthwise convolution then reads x, or writes y. `conv` holds the depthwise parameters
+// (group unused; x_pixel and y_pixel are those of x and y where there is no 1x1). Weights are packed as for gemm and
 // depthwise. scratch: depthwise_chain_scratch floats of this part.
+//
+// kPairs: the panels of project_w hold pairs, as gemm has them. kSums: where nothing is projected, conv.row_sums
+// receives sums as in depthwise. kWinograd: behind a 1x1, a 3x3 kernel of stride 1 goes by Winograd; w is packed as for
+// depthwise_winograd, and `band` is even.
 #pragma once
 #include "depthwise_winograd.hpp"
 #include "gemm.hpp"
@@ -28,7 +33,7 @@ struct DepthwiseChainParams {
   const float* expand_bias = nullptr;  // padded to whole panels, or null
   const float* project_bias = nullptr;
   int64_t band = 1;   // rows
-  int64_t pitch = 0;  // elements between pixels of the band; off multiples of 2 KiB, which share cache sets
+  int64_t pitch = 0;  // elements between pixels of the band; no multiple of 2 KiB, as those share cache sets
 };
 
 namespace detail {
@@ -39,8 +44,8 @@ constexpr int64_t panels(int64_t n) {
   return (n + NR - 1) / NR;
 }
 
-/// The depthwise convolution of rows `top` to `bottom` of an image, of which the first is row `row` of y, two vectors of channels at a time: three rows of them stay in L1 (112
-/// pixels: 21 KiB; with four vectors mobilenet_v2 takes 3 % longer on Zen 5). line(iy): where a row of x is.
+/// Convolves rows [top, bottom) of an image, the first of which is row `row` of y, two vectors of channels at a time,
+/// so that three rows of them stay in L1 (21 KiB for 112 pixels and 16 lanes). line(iy): where row iy of x begins.
 template <int KH, int KW, int SX, bool kSums, class Line, class Epi>
 ONNXC_INLINE void depthwise_blocks(int64_t top, int64_t bottom, int64_t row, Line line, const float* w, float* y, const ConvParams& p,
                                    const Epi& epi) {
@@ -59,7 +64,8 @@ ONNXC_INLINE void depthwise_blocks(int64_t top, int64_t bottom, int64_t row, Lin
   }
 }
 
-/// A row of a vector of channels, from lines of these alone. A function of its own: amid the products around it g++ 12 keeps its pointers on the stack (56x56x144: 88 us, 78 so).
+/// Computes a row of one vector of channels from lines that hold these channels alone. It is a function of its own
+/// because g++ 12 would keep its pointers on the stack amid the products around it.
 template <int KH, int KW, int SX, bool kSums, class Epi>
 ONNXC_ONE_COPY void depthwise_line(const float* const (&lines)[KH], const float* w, float* y, int64_t row, int64_t channel,
                                    const ConvParams& p, const Epi& epi) {
@@ -70,7 +76,7 @@ ONNXC_ONE_COPY void depthwise_line(const float* const (&lines)[KH], const float*
   else depthwise_row<KH, KW, SX, kPixels, kSums, false, Vec::width>(lines, w, y, row, channel, lanes, nullptr, 0, p, epi);
 }
 
-/// Rows `top` to `bottom` of it. line(iy): where a row of these channels is.
+/// Computes rows [top, bottom) of one vector of channels. line(iy): where row iy of these channels begins.
 template <int KH, int KW, int SX, bool kSums, bool kWinograd, class Line, class Epi>
 ONNXC_INLINE void depthwise_vector(int64_t top, int64_t bottom, int64_t row, Line line, const float* w, float* y, int64_t channel,
                                    const ConvParams& p, const Epi& epi) {
@@ -82,7 +88,7 @@ ONNXC_INLINE void depthwise_vector(int64_t top, int64_t bottom, int64_t row, Lin
   }
 }
 
-/// `rows` pixels at x through one panel of w: vector j of pixel i to planes + j * plane + i * Vec::width.
+/// Multiplies `rows` pixels at x by one panel of w. Vector j of pixel i goes to planes + j * plane + i * Vec::width.
 template <int MR, int NV, class Epi>
 ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes,
                                  int64_t plane, const Epi& epi) {
@@ -101,7 +107,7 @@ ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int
   });
 }
 
-/// What follows: `rows` rows of pixels at `middle`, of which the first is row `row` of y. (mobilenet_v2's first step on Zen 3: 824 us, 660 with this apart.)
+/// Projects `rows` rows of pixels at `middle`, the first of which is row `row` of y.
 template <int MR, int NV, bool kPairs, class Epi>
 ONNXC_APART void project_band(int64_t row, int64_t rows, const float* middle, const float* w, float* y, const DepthwiseChainParams& p,
                               const Epi& epi) {
@@ -110,7 +116,7 @@ ONNXC_APART void project_band(int64_t row, int64_t rows, const float* middle, co
                              epi);
 }
 
-/// The depthwise convolution's parameters within a chain, its input's pixels x_pixel apart.
+/// The parameters of the depthwise convolution within a chain. The pixels of its input are x_pixel elements apart.
 template <bool kProjects>
 ONNXC_INLINE ConvParams inner_params(const DepthwiseChainParams& p, int64_t x_pixel) {
   ConvParams conv = p.conv;
@@ -133,7 +139,8 @@ constexpr contract::ChainShape chain_shape(const DepthwiseChainParams& p, bool p
 
 }  // namespace detail
 
-/// Floats of scratch for one part. `expanding`: vectors of a panel of the 1x1 before, 0: none; `projects`: whether there is one behind.
+/// Floats of scratch for one part. `expanding`: vectors in a panel of the 1x1 before, 0: there is none; `projects`:
+/// whether there is a 1x1 behind.
 constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, int64_t expanding, bool projects) {
   return contract::depthwise_chain_scratch(detail::chain_shape(p, projects), p.band, expanding * Vec::width);
 }
@@ -151,7 +158,8 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
   float* const rings = scratch + contract::chain_band(detail::chain_shape(p, kProjects), p.band);
   const ConvParams conv = detail::inner_params<kProjects>(p, p.x_pixel);
   const int64_t ring = ring_rows(conv, p.band), line = conv.w * Vec::width, plane = ring * line;
-  // The channels of a panel, from `from` on: expanded into a ring for each vector, and convolved while they are in L1.
+  // Computes the channels of a panel, from `from` on: expands them into a ring for each vector, and convolves these
+  // while they are in L1.
   [[maybe_unused]] const auto panel = [&](int64_t from, float* planes, int64_t image, int64_t top, int64_t bottom,
                                           const auto& fresh) ONNXC_INLINE_LAMBDA {
     fresh([&](int64_t row, int64_t count, int64_t slot) ONNXC_INLINE_LAMBDA {

@@ -1,20 +1,26 @@
-// Depthwise 3x3 convolutions of stride 1 by Winograd's F(2,3) along columns: two output rows at a time, 12 multiplications a pixel of both instead of 18.
+// Depthwise 3x3 convolutions of stride 1 by Winograd's F(2,3) along columns: two output rows at a time, with 12
+// multiplications for each pair of pixels instead of 18.
 //
-//   depthwise_winograd(part, x, w, y, {.h = 14, .w = 14, .cin = 384, .oh = 14, .ow = 14, .cout = 384, .pad_top = 1, .pad_left = 1, .x_pixel = 384, .y_pixel = 384,
-//                                      .bias = w_bias}, Epilogue<Relu6>{});
+//   depthwise_winograd(part, x, w, y, {.h = 14, .w = 14, .cin = 384, .oh = 14, .ow = 14, .cout = 384, .pad_top = 1, .pad_left = 1,
+//                                      .x_pixel = 384, .y_pixel = 384, .bias = w_bias}, Epilogue<Relu6>{});
 //
-//   d: four pixels of a column       t = d0 - d2, d1 + d2, d2 - d1, d1 - d3      m += t g for the three columns of taps       y = m0 + m1 + m2, m1 - m2 - m3
+//   d: four pixels of a column      t = d0 - d2, d1 + d2, d2 - d1, d1 - d3
+//   m += t g, for the three columns of taps                                      y = m0 + m1 + m2, m1 - m2 - m3
 //
-// The sums m of three output columns, and the twelve vectors of g, stay in registers while the columns of the image pass by. The eight additions a column go to other units than
-// the multiplications where a core has such (Zen 4: two each); elsewhere, nothing is gained. Microseconds, depthwise and this, compiled for their extents (Zen 4, g++ 12, 2026-11):
+// The sums m of three output columns, and the twelve vectors of g, stay in registers while the columns of the image
+// pass by. A column takes eight additions. A core that adds on other ports than it multiplies on does them beside the
+// multiplications; elsewhere nothing is gained. Where the number of rows is odd, the last pair computes one of its rows
+// in vain, which counts in small images.
 //
-//     25x5x64     24x24x32    12x12x64    6x6x128     28x28x192   56x56x144   14x14x384   7x7x960     3x3x256
-//     1.21 1.03   3.23 1.98   1.55 1.03   0.65 0.53   23.6 19.3   74.0 60.4   11.6 9.1    6.9 6.8     0.32 0.37
+// Parameters are depthwise's. w packed: [kx][4][c] (pack::depthwise_winograd), with g made at compile time in double.
+// Pairs of rows begin at even rows of an image, whatever the number of parts.
 //
-// Parameters are depthwise's; w packed: [kx][4][c] (pack::depthwise_winograd), g made at compile time, in double. Pairs of rows begin at even rows of an image, whatever the number of
-// parts. An error is one of the sum of magnitudes of three rows of taps, 1.2 to 1.4 times depthwise's (root mean square, positive values and any), of which no row is beside its window (as F(2, R) has it, winograd_spoilt.hpp), so that NaN stays where it is.
-// An infinity would become NaN: where results are not finite, they are made by sums over windows. Where the epilogue reads nothing that may lie in y, that is seen once for a pair of rows, in
-// two additions a column. Reference: A. Lavin, S. Gray, Fast Algorithms for Convolutional Neural Networks, 2016.
+// An error is relative to the sum of magnitudes over three rows of taps: 1.2 to 1.4 times depthwise's (root mean
+// square, positive values and any). None of these rows lies outside of the window (F(2, R) keeps windows apart,
+// winograd_spoilt.hpp), so a NaN stays where it is. An infinity, however, would become NaN. So results that are not
+// finite are made again by sums over their windows. Where the epilogue reads nothing that may lie in y, one test for a
+// pair of rows sees this, at the cost of two additions a column. Reference: A. Lavin, S. Gray, Fast Algorithms for
+// Convolutional Neural Networks, 2016.
 #pragma once
 #include "depthwise.hpp"
 
@@ -22,7 +28,8 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// A vector of channels of output (oy, ox), as a sum over its window. The middle taps come of g1 - g2, which is exact where they are zero.
+/// A vector of channels of output (oy, ox), as a sum over its window. The middle taps are g1 - g2, which is exactly
+/// zero where they are zero.
 template <bool Whole, class RowAt>
 ONNXC_ONE_COPY Vec depthwise_winograd_window(int64_t oy, int64_t ox, const RowAt& row_at, int64_t pitch, const float* w, int64_t channel,
                                              int64_t lanes, const ConvParams& p) {
@@ -42,8 +49,8 @@ ONNXC_ONE_COPY Vec depthwise_winograd_window(int64_t oy, int64_t ox, const RowAt
 /// Whether a lane is infinite or NaN.
 ONNXC_INLINE bool has_special(Vec x) { return any(~(abs(x) <= Vec::all(std::numeric_limits<float>::max()))); }
 
-/// A vector of channels of output rows [top, bottom) of an image, of which the first is row `line` of y. row_at(iy): where a row of the image is, at these channels; `pitch` floats from
-/// one pixel to the next.
+/// Computes a vector of channels of output rows [top, bottom) of an image, the first of which is row `line` of y.
+/// row_at(iy): where a row of the image begins at these channels; its pixels are `pitch` floats apart.
 template <bool kSums, bool Whole, class RowAt, class Epi>
 ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t line, RowAt row_at, int64_t pitch, const float* w, float* y,
                                           int64_t channel, int64_t lanes, const ConvParams& p, const Epi& epi) {
@@ -57,7 +64,7 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
   const int64_t first = p.pad_left, last = first + p.w, pixel = p.y_pixel, below = p.ow * pixel;
   for (int64_t oy = top; oy < bottom; oy += 2, line += 2) {
     const bool both = oy + 1 < bottom;
-    // Of a row outside of the image no lane is loaded, from where another row is.
+    // A row outside of the image is read with no lanes, from an address within another row.
     const float *at[4], *inside = nullptr;
     int64_t loaded[4];
     ONNXC_UNROLL for (int r = 0; r < 4; ++r) {
@@ -78,8 +85,9 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
                                : finish_vector(epi, value, row + down * p.ow, channel, to, lanes);
       if constexpr (kSums) sums[down] = sums[down] + result;
     };
-    // Column u of the padded image ends the sums of output column u - 2 and begins those of u. Results wait for the loads of the next column: a core takes one for a load of what was
-    // just stored where the addresses agree in their last 12 bits (25x5x64: 1.03 us, 1.3 at such distances).
+    // Column u of the padded image ends the sums of output column u - 2 and begins those of u. Results are stored after
+    // the loads of the next column: a core takes a load for one of the value that was just stored where the last 12
+    // bits of their addresses agree, and would wait for the store.
     Vec upper = zero, lower = zero, seen = zero;
     const auto direct = [&](int64_t down, int64_t ox) {
       return depthwise_winograd_window<Whole>(oy + down, ox, row_at, pitch, w, channel, lanes, p);
@@ -146,7 +154,7 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
   }
 }
 
-/// A function of its own, as depthwise_line.
+/// A function of its own for the same reason as depthwise_line.
 template <bool kSums, class RowAt, class Epi>
 ONNXC_ONE_COPY void depthwise_winograd_band(int64_t top, int64_t bottom, int64_t line, const RowAt& row_at, int64_t pitch, const float* w,
                                             float* y, int64_t channel, const ConvParams& p, const Epi& epi) {

@@ -2,27 +2,23 @@
 //
 //   gemm<14, 2>(part, a, w, y, {.m = 128, .n = 384, .k = 384, .lda = 384, .ldc = 384, .bias = w_bias}, Epilogue<Relu>{});
 //
-// b packed: [ceil(n / NR)][k][NR] with NR = NV * Vec::width, 64-byte aligned, zeros beyond n (compiler/select/weights/pack.h); of float, or of a narrower type
-// that is read as the same floats, whose results are the same then (stored.hpp). gemm<8, 2, true>: the last vector of a panel holds pairs, as tile.hpp has it; k is
-// even then, and there are no slices.
+// b packed: [ceil(n / NR)][k][NR] with NR = NV * Vec::width, 64-byte aligned, zeros beyond n
+// (compiler/select/weights/pack.h). Its elements are floats, or of a narrower type that is read as the same floats and
+// so gives the same results (stored.hpp). gemm<8, 2, true>: the last vector of a panel holds pairs (tile.hpp); k is
+// then even, and there are no slices.
 //
-// One panel stays in L1 or L2 while the rows run past it in tiles of MR; rows run in blocks that fit L2, so a is read from memory once.
-// A tile prefetches panels after its own, and those of the step after this one: they lie in order of use. Each value is one chain of k multiply-adds from the bias on, in
-// order, whatever the tile, the slices or the number of threads.
+// One panel stays in L1 or L2 while tiles of MR rows run past it. Rows run in blocks that fit L2, so a is read from
+// memory once. A tile prefetches the panels that come after its own, and the constants of the step after this one,
+// which lie in the order of use. Each value is one chain of k multiply-adds in order, from the bias on, whatever the
+// tile, the slices or the number of threads.
 //
-// Where panels are large against L2, slices of k (GemmParams::slices) stay in L1 while the rows of a block run past, their sums in memory between two:
-// 49 x 512 x 2048, cold: 1.17 ms before, 0.65 in slices (7x4); arithmetic takes 0.49, the stream of b 0.38.
+// A panel that is large against L2 would stream from L2 or beyond once for each tile of rows. Slices of k
+// (GemmParams::slices) stay in L1 instead while the rows of a block run past, with the sums in memory between two
+// slices. Then arithmetic and the stream of b bound the product.
 //
-// Rows beyond the last whole tile take one or two half tiles, whose surplus rows repeat the last: choose MR so that m % MR is 0, or near MR / 2
-// or MR, and NV so that the last panel is full. Per cent of the FMA peak (Sapphire Rapids, 184 GFLOP/s, 2026-11, g++ 12; clang 14 within 5):
-//
-//     m x n x k          14x2  12x2  8x3  6x4  7x4      8-wide 6x2  4x3
-//    128 x  384 x  384     97    96  100  100  100              89   88     n = 64 fills no whole number of 8x3's panels
-//   3136 x   64 x  576     87    86   63   96   94              91   80
-//    784 x  128 x 1152     95    94   87   99   97              90   83
-//    768 x  768 x  768     96    94   98   98   97              92   91
-//   3136 x  144 x   24     74    75   87   69   67              82   86     k < 32: 9x3 reaches 90
-//     49 x  512 x 4608     74    67   57   55   61              70   68     9 MiB of b, without slices
+// Rows beyond the last whole tile take one or two half tiles, whose surplus rows repeat the last row. So choose MR so
+// that m % MR is 0 or near MR / 2 or MR, and NV so that the last panel is full. Shares of the peak by shape and tile:
+// docs/measurements/2026-11-kernels.md.
 #pragma once
 #include "contract/gemm.hpp"
 #include "tile.hpp"
@@ -40,19 +36,21 @@ struct GemmParams {
 
 namespace detail {
 
-/// Rows per block: about half a MiB of a, in whole tiles.
+/// Rows per block: as many whole tiles as take about half a MiB of a.
 constexpr int64_t block_rows(int64_t k, int64_t tile) {
   const int64_t rows = (int64_t{1} << 17) / (k > 0 ? k : 1);
   return rows < tile * 4 ? tile * 4 : rows / tile * tile;
 }
 
-/// Whether the parts of a product take rows each, else panels: rows where there are enough, as neighbours then find theirs where they made them, but for
-/// weights that no L2 holds: each part reads as few of those as it can.
+/// Whether the parts of a product divide its rows, or else its panels. Rows are better where there are enough of them:
+/// a thread then reads the rows that it made itself. But if the weights fit no L2, each thread should read as few of
+/// them as it can.
 constexpr bool share_rows(const Part& part, int64_t m, int64_t n, int64_t k, int64_t tile) {
   return m >= tile * part.count && (n <= m || n * k < int64_t{1} << 18);
 }
 
-/// product.operator()<R>(rows of a, i) for rows i to i + R of a, in tiles of MR in that order; then of half as many, whose rows beyond the last are the last one.
+/// Calls product.operator()<R>(rows of a, i) for rows i to i + R of a: tiles of MR in the given order, then tiles of
+/// half as many rows. Surplus rows of the last tile repeat the last row.
 template <int MR, class Product>
 ONNXC_INLINE void for_each_tile(const float* a, int64_t lda, int64_t rows, TileOrder order, const Product& product) {
   constexpr int kHalf = (MR + 1) / 2;
@@ -68,7 +66,7 @@ ONNXC_INLINE void for_each_tile(const float* a, int64_t lda, int64_t rows, TileO
   }
 }
 
-/// `rows` rows, the first of which is row `row` of c and at `a`, through panels [first_panel, last_panel).
+/// Multiplies `rows` rows, which begin at `a` and are rows `row` and on of c, by panels [first_panel, last_panel).
 template <int MR, int NV, bool kPairs = false, class T, class Epi>
 ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const T* b, float* c,
                              float* sums, const GemmParams& p, TileOrder order, const Epi& epi) {

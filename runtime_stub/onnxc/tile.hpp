@@ -1,21 +1,22 @@
-// The register tile under GEMM and convolution: MR rows times NV vectors of accumulators that stay in registers while k runs.
+// The micro-kernel under GEMM and convolution: a register tile of MR rows by NV vectors of accumulators, which stay in
+// registers while k runs.
 //
-//   a  MR rows of k floats: evenly spaced (rows of a matrix, neighbours of an image), or anywhere (pixels beside a row of zeros)
-//   b  one panel [k][NR], NR = NV * Vec::width columns, 64-byte aligned, columns beyond n filled with zeros; of floats, or of what is read as floats
-//      (stored.hpp)
+//   a  MR rows of k floats: evenly spaced (rows of a matrix, neighbours of an image) or anywhere (pixels, some of them a row of zeros)
+//   b  one panel [k][NR], NR = NV * Vec::width columns, 64-byte aligned, columns beyond n filled with zeros; of floats, or of a narrower
+//      type that is read as floats (stored.hpp)
 //
-// Each step of k loads NV vectors of b and broadcasts MR values of a: (MR + NV) loads for MR * NV multiply-adds. Evenly spaced rows are addressed
-// from one pointer for each three of them, so that all stay in registers; pointers to rows anywhere are read from memory in each step.
-// GMAC/s with k = 144 in L1, of 102 at most (Sapphire Rapids, g++ 12, 2026-11):
+// Each step of k loads NV vectors of b and broadcasts MR values of a: MR + NV loads for MR * NV multiply-adds. With one
+// vector a row the loads outnumber the multiply-adds and bound the loop; from two on the multiply-adds do. Evenly
+// spaced rows are addressed from one pointer for every three of them, so all pointers stay in registers. Pointers to
+// rows anywhere are read from memory in each step, which adds MR loads.
 //
-//              14x1   8x2   14x2   8x3   9x3   6x4   7x4
-//   evenly       76    91     95    99   101   102    96
-//   anywhere     60    83     86    95    95   101    92
+// kPairs: the last vector holds the columns of half a vector, each in two lanes. One lane sums the even steps of k, the
+// other the odd ones, so a and b are read for two steps at a time. With 16 lanes, 24 columns thus take three
+// multiply-adds for two steps instead of four. k must be even, and b is packed as pack::pairs does: for two steps,
+// NV - 1 vectors of the first, as many of the second, and one of both.
 //
-// kPairs: the last vector holds columns for half a vector, in two lanes each: one sums the even steps of k, the other the odd ones, and b and a come for two steps at
-// a time. So 24 columns take three multiply-adds for two steps instead of four. k is even then, and b packed as pack::pairs has it: NV - 1 vectors of a step, as many of the next, one of both.
-//
-// Where a multiply-add can take its factor from a lane (kHasLaneFma), Vec::width steps share one vector of each row: MR / Vec::width + NV loads a step.
+// Where a multiply-add can take its factor from a lane (kHasLaneFma), Vec::width steps share one vector of each row:
+// MR / Vec::width + NV loads a step.
 #pragma once
 #include "expr.hpp"
 #include "stored.hpp"
@@ -23,7 +24,8 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Applies an epilogue at (row, col) to vector `acc` and stores it: whole, or its first n lanes. Gives what it stored.
+/// Applies an epilogue at (row, col) to vector `acc` and stores the result: whole, or its first n lanes. Returns the
+/// result.
 template <class Epi>
 ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c) {
   const Vec result = epi(Lanes{}, acc, [&](const auto& operand) {
@@ -42,7 +44,7 @@ ONNXC_INLINE Vec finish_vector(const Epi& epi, Vec acc, int64_t row, int64_t col
   result.store(c, n);
   return result;
 }
-/// The same for as many lanes as `left` says, which may be more than a vector has, or none.
+/// The same for the first `left` lanes. `left` may be more than a vector has, or 0 or less, which stores nothing.
 template <class Epi>
 ONNXC_INLINE void finish_lanes(const Epi& epi, Vec acc, int64_t row, int64_t col, float* c, int64_t left) {
   if (left >= Vec::width) finish_vector(epi, acc, row, col, c);
@@ -63,25 +65,26 @@ ONNXC_INLINE T opaque(T p) {
   return p;
 }
 
-/// The bias of a layer without one, and what a pixel outside of an image points to.
+/// The bias of a layer that has none, and what a pixel outside of the image points to.
 alignas(64) inline constexpr float kZeros[1024] = {};
 
-/// Where constants are prefetched from, ahead of those in use, in the order in which they lie, which is the order of use: behind those of one step lie those
-/// of the next. Never from behind the last: a prefetch of memory that is not mapped waits for a walk of page tables each time (Skylake: 1.3 to 1.6 times the
-/// time of whole networks). `kLines`: cache lines for each step of k, at most.
+/// Prefetches constants ahead of those in use. Constants lie in the order of use, those of the next step behind those
+/// of this one. Nothing is prefetched from beyond the last of them: a prefetch of memory that is not mapped waits for a
+/// walk of the page tables each time. `kLines`: at most so many cache lines for each step of k.
 template <int kLines>
 class AheadBy {
  public:
-  static constexpr std::uintptr_t kFarthest = (kLines > 1 ? 256 : 128) << 10;  // bytes: a part of any L2
-  std::uintptr_t at = 0, stride = 0;                                           // what a tile fetches, and bytes for each step of k
+  static constexpr std::uintptr_t kFarthest = (kLines > 1 ? 256 : 128) << 10;  // bytes: fits a part of any L2
+  std::uintptr_t at = 0, stride = 0;                                           // the next address, and bytes for each step of k
 
-  /// Fetches nothing that is not in use anyway.
+  /// Prefetches nothing but what is in use anyway.
   ONNXC_INLINE explicit AheadBy(const void* in_use) : at(reinterpret_cast<std::uintptr_t>(in_use)) {}
-  /// Constants that lie up to `own_end`, or up to `end` where that is not null.
+  /// For constants that end at `own_end`, or at `end` where that is not null.
   ONNXC_INLINE AheadBy(const void* own_end, const void* end) : end_(reinterpret_cast<std::uintptr_t>(end != nullptr ? end : own_end)) {}
 
-  /// The constants from `used_until` on come next; tiles of `steps` steps each fetch them. So many bytes of them for each step of k would be there in time: no
-  /// more, since loads from L2 wait for those from memory (cold weights of 512 channels: 8 % of the time).
+  /// The constants from `used_until` on come next; tiles of `steps` steps each prefetch them. `bytes`: how many of them
+  /// each step of k must prefetch so that all arrive in time. The pace is just above that, because loads from L2 wait
+  /// behind the loads from memory.
   ONNXC_INLINE void move(const void* used_until, int64_t steps, int64_t bytes) {
     const auto from = reinterpret_cast<std::uintptr_t>(used_until);
     if (next_ < from || next_ >= from + kFarthest) next_ = from;
@@ -90,18 +93,18 @@ class AheadBy {
     pace_ = bytes < 28 ? 32 : bytes < 64 * kLines - 4 ? static_cast<std::uintptr_t>(bytes) + 4 : 64 * kLines;
     aim(steps);
   }
-  /// A tile of `steps` has been done; one as long comes next.
+  /// A tile of `steps` steps is done, and one as long comes next.
   ONNXC_INLINE void advance(int64_t steps) {
     next_ += static_cast<std::uintptr_t>(steps) * stride;
     aim(steps);
   }
 
-  /// What the step of k that comes `later` fetches.
+  /// Prefetches for the step of k that comes `later` steps from now.
   ONNXC_INLINE void fetch(int64_t later = 0) const {
     ONNXC_UNROLL for (int line = 0; line < kLines; ++line)
         __builtin_prefetch(reinterpret_cast<const void*>(at + static_cast<std::uintptr_t>(later) * stride + 64 * line), 0, 2);
   }
-  /// So many steps have been done.
+  /// `steps` steps are done.
   ONNXC_INLINE void pass(int64_t steps = 1) { at += static_cast<std::uintptr_t>(steps) * stride; }
 
  private:
@@ -115,32 +118,36 @@ class AheadBy {
 };
 using Ahead = AheadBy<1>;
 
-/// How a deep product goes through k: a slice of the panel stays in L1 for all rows of a block, with their sums in memory between two slices. Each value is
-/// the same chain of multiply-adds as without.
+/// How a deep product goes through k: a slice of the panel stays in L1 while all rows of a block run past it. Sums are
+/// kept in memory between two slices. Each value is the same chain of multiply-adds as without slices.
 struct Slices {
   float* sums = nullptr;  // contract::slices_scratch(rows, NR) floats of this part, 64-byte aligned
-  int64_t steps = 0;      // of k at a time; 0: all of them
+  int64_t steps = 0;      // of k in a slice; 0: all of them
   int64_t rows = 0;       // in a block
 
   ONNXC_INLINE int64_t depth(int64_t k) const { return steps > 0 ? steps : k; }
   ONNXC_INLINE int64_t block(int64_t others) const { return steps > 0 ? rows : others; }
 };
 
-/// Whether a result of so many floats is too large to wait in L2.
+/// Whether a result of so many floats is too large to stay in L2.
 constexpr bool is_beyond_l2(int64_t floats) { return floats > int64_t{3} << 16; }
 
-/// In which order a part goes through the tiles of a panel: 0, 1, 2, ..., or in turned pairs, 1, 0, 3, 2, ... A core's prefetcher follows stores that lie a constant stride apart, on
-/// Zen 4 six tiles ahead: beyond the part's own rows into those of the next part, and behind the last into whatever lies there. So lines change owners for which nobody asked, and each
-/// has to be called back when it is stored to (14x14x384 behind 196 x 384 x 64, two threads: 13 us, 9.7 so; 45 and 25 where the threads have no common cache). In turned pairs there is
-/// no such stride. A result that no L2 holds needs the prefetcher (50176 x 32 x 32 takes 2.4 times as long without), as does a part that is alone.
+/// The order in which a thread share goes through the tiles of a panel: 0, 1, 2, ..., or in turned pairs 1, 0, 3, 2,
+/// ...
+///
+/// A core's prefetcher follows stores at a constant stride and runs several tiles ahead: beyond the share's own rows
+/// into those of the next share, and behind the last one into whatever lies there. So cache lines move to a core that
+/// does not need them, and each has to be called back when its owner stores to it. Turned pairs have no constant
+/// stride, so the prefetcher stays quiet. A result that does not fit L2 needs the prefetcher, and a share that is alone
+/// has no neighbour to disturb; both keep the plain order.
 struct TileOrder {
   bool turned = false;
 
   TileOrder() = default;
-  /// For a part of a result of so many floats.
+  /// For a part of a result of `floats` floats.
   constexpr TileOrder(const Part& part, int64_t floats) : turned(part.count > 1 && !is_beyond_l2(floats)) {}
 
-  /// The tile that is the t-th of so many.
+  /// The t-th of `tiles` tiles.
   constexpr int64_t operator()(int64_t t, int64_t tiles) const {
     return (t ^ int64_t{turned}) < tiles ? t ^ int64_t { turned } : t;
   }
@@ -152,7 +159,7 @@ struct EvenRows {
   int64_t pitch;
 };
 
-/// Rows of an output, one after the other.
+/// Rows of an output that follow each other.
 struct Consecutive {
   int64_t first;
   ONNXC_INLINE int64_t operator()(int64_t i) const { return first + i; }
@@ -173,7 +180,8 @@ struct Tile {
     }
   }
 
-  /// The accumulators from and to memory, row i of the tile at at(i); the first m rows alone are stored. Not of pairs.
+  /// Loads and stores the accumulators: row i of the tile lies at at(i). Only the first m rows are stored. Not for
+  /// pairs.
   template <class At>
   ONNXC_INLINE void load(At at) {
     static_assert(!kPairs);
@@ -191,7 +199,7 @@ struct Tile {
     }
   }
 
-  /// Row i gets what is at at(i) added.
+  /// Adds the row at at(i) to row i of the tile.
   template <class At>
   ONNXC_INLINE void plus(At at) {
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
@@ -200,7 +208,7 @@ struct Tile {
     }
   }
 
-  /// acc[i][:] += rows[i][0..k) times b. `stride`: elements between the rows of b, where b is not a panel.
+  /// acc[i][:] += rows[i][0..k) times b. `stride`: elements from one row of b to the next, where b is not a panel.
   template <class Row, class Fetch>
   ONNXC_INLINE void add(const float* const* rows, int64_t k, Row b, Fetch ahead, int64_t stride = NR) {
     int64_t step = 0;
@@ -213,7 +221,7 @@ struct Tile {
     }
     if constexpr (kByLanes) {
       for (; step + Vec::width <= k; step += Vec::width, b += Vec::width * stride, ahead.pass(Vec::width)) {
-        if (MR > 6) rows = opaque(rows);  // more pointers than this do not stay in registers: better loaded than moved about
+        if (MR > 6) rows = opaque(rows);  // so many pointers do not fit into registers: reading them is better than spilling
         multiply_lanes(b, stride, ahead, [&](int i) { return rows[i] + step; });
       }
     }
@@ -243,7 +251,7 @@ struct Tile {
       }
     }
     int64_t left = kByLanes ? k % Vec::width : k;
-    // With one vector a row, counting would take as long as multiplying.
+    // With one vector a row, the loop's counter and branch would take as long as its multiply-adds.
     if constexpr (constexpr int kSteps = 4; NV == 1 && MR > 6 && !kByLanes) {
       for (; left >= kSteps; left -= kSteps) {
         ONNXC_UNROLL for (const float*& row : third) row = opaque(row);
@@ -259,12 +267,12 @@ struct Tile {
     }
   }
 
-  /// Epilogue and store of the first m rows and n columns. Row i of the tile is row `row_of(i)` of the output, which starts at
-  /// c + row * ldc + col; nothing else is written.
+  /// Applies the epilogue to the first m rows and n columns and stores them. Row i of the tile is row `row_of(i)` of
+  /// the output and begins at c + row * ldc + col. Nothing else is written.
   template <class RowOf, class Epi>
   ONNXC_INLINE void finish(float* c, int64_t ldc, int64_t col, int64_t m, int64_t n, RowOf row_of, const Epi& epi) {
     if constexpr (kPairs && NV == 1 && std::is_same_v<RowOf, Consecutive> && std::is_empty_v<Epi>) {
-      if (m >= MR - 1 && n >= NR && ldc == NR) {  // two rows are one vector of c, and no operand tells them apart
+      if (m >= MR - 1 && n >= NR && ldc == NR) {  // two rows make one vector of c, and no operand tells them apart
         ONNXC_UNROLL for (int i = 0; i < MR; i += 2) {
           const Vec a = acc[i][0], b = acc[i + 1 < MR ? i + 1 : i][0];
           const int64_t row = row_of(i), floats = (m - i < MR - i ? m - i : MR - i) * NR;
@@ -285,7 +293,7 @@ struct Tile {
       }
       return;
     }
-    if (NV <= 2 && m >= MR) {  // narrow layers: their panels are often partly filled. For more vectors it is not worth the code
+    if (NV <= 2 && m >= MR) {  // layers of few channels often fill their panels in part; wider tiles would gain too little for the code
       ONNXC_UNROLL for (int i = 0; i < MR; ++i) {
         const int64_t row = row_of(i);
         ONNXC_UNROLL for (int j = 0; j < NV; ++j) {
@@ -305,7 +313,7 @@ struct Tile {
  private:
   static constexpr bool kByLanes = kHasLaneFma && Vec::width == 4;
 
-  /// Four steps of k: a(i) is where row i's values are.
+  /// Four steps of k; the four values of row i lie at a(i).
   template <class Row, class Fetch, class Address>
   ONNXC_INLINE void multiply_lanes(Row b, int64_t stride, const Fetch& ahead, Address a) {
     Vec rows[MR];
@@ -324,7 +332,7 @@ struct Tile {
     }
   }
 
-  /// Two steps of k: a(i) is where row i's values are.
+  /// Two steps of k; the two values of row i lie at a(i).
   template <class Row, class Fetch, class Address>
   ONNXC_INLINE void multiply_pairs(Row b, Fetch& ahead, Address a) {
     constexpr int kWhole = NV - 1;
@@ -347,11 +355,12 @@ struct Tile {
     ONNXC_UNROLL for (int i = 0; i < MR; ++i) acc[i][kWhole] = fma(pairs(a(i)), both, acc[i][kWhole]);
   }
 
-  /// One step of k: a(i) is row i's value.
+  /// One step of k; a(i) is the value of row i.
   template <class Row, class Fetch, class Value>
   ONNXC_INLINE void multiply(Row b, const Fetch& ahead, Value a) {
-    // 7x3, of 32 registers: the row of b is held with each value, or g++ 12 may keep it on the stack, for pointers (half the speed). 6x4 would lose by it; pinned with each,
-    // it may be stored each time.
+    // 7x3 with 32 registers: `hold` wants the row of b in registers at each value of a. Otherwise g++ 12 may spill it
+    // to the stack in favour of pointers, which halves the speed. 6x4 would lose by it, and `pin` in its place may
+    // store the row each time.
     constexpr bool kHeld = NV == 3 && MR * NV > 16 && MR < 8;
     Vec w[NV];
     ONNXC_UNROLL for (int j = 0; j < NV; ++j) {

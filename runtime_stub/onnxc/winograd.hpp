@@ -1,33 +1,31 @@
-// Convolution of stride 1 after Winograd, F(T, R) in both directions: T x T outputs of A x A inputs, A = T + R - 1, with A^2 products where T^2 R^2 are
-// needed: F(2,3) 16 for 36, F(4,3) 36 for 144, F(3,4) 36 for 144, F(2,5) 36 for 100.
+// Convolution of stride 1 after Winograd, F(T, R) in both directions: T x T outputs of A x A inputs, A = T + R - 1,
+// with A^2 products where direct summation needs T^2 R^2: F(2,3) 16 for 36, F(4,3) 36 for 144, F(3,4) 36 for 144,
+// F(2,5) 36 for 100.
 //
 //   y = A^T [ (G w G^T) * (B^T x B) ] A,   * elementwise, summed over input channels: a GEMM for each of the A^2 frequencies
 //
-//   winograd<4, 3, 14, 2>(part, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .pad_top = 1, .pad_left = 1,
-//                                                  .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, 28, Epilogue<Relu>{});
+//   winograd<4, 3, 14, 2>(part, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .pad_top = 1,
+//                                            .pad_left = 1, .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, 28, Epilogue<Relu>{});
 //
-// u = G w G^T is made at compile time, in double: [ceil(cout / NR)][A^2][cin][NR] (pack::winograd), in the order of use. Parameters are
-// conv's with a kernel of R x R, strides and dilations 1, group 1; any pads. v: winograd_scratch floats of this part, 64-byte aligned.
+// u = G w G^T is made at compile time, in double: [ceil(cout / NR)][A^2][cin][NR] (pack::winograd), in the order of
+// use. Parameters are conv's with a kernel of R x R, strides and dilations 1, group 1; any pads. v: winograd_scratch
+// floats of this part, 64-byte aligned.
 //
-// A frequency may have `several` taps, v [frequency][tap][tile][cin] and u [..][A^2][tap][cin][NR]: the slices of a volume's kernel (stride_z 1), whose depth is not transformed;
-// and the pieces of R x R of a larger kernel, of any size, the last of them filled with zeros: 6x6 by F(4,3) has 144 products for 576.
+// `several`: a frequency may have several taps, with v [frequency][tap][tile][cin] and u [..][A^2][tap][cin][NR]. They
+// are the slices of a volume's kernel (stride_z 1), whose depth is not transformed, or the pieces of R x R of a larger
+// kernel of any size, the last of them filled with zeros: 6x6 by F(4,3) has 144 products for 576.
 //
-// Weights may also come as they are, which is A^2 / R^2 times fewer bytes to keep and to stream, or fewer yet where a narrower type holds them (stored.hpp):
-// w [ceil(cout / NR)][cin][tap][R^2][NR] (pack::conv_stem). Then u is made here, of winograd_depth channels of a panel at a time, for each block: in time as three to five more
-// tiles in each block.
+// `plain`: weights may also come as they are, which keeps and streams A^2 / R^2 times fewer bytes, or fewer yet where a
+// narrower type holds them (stored.hpp): w [ceil(cout / NR)][cin][tap][R^2][NR] (pack::conv_stem). Then u is made here
+// for each block, of winograd_depth channels of a panel at a time. This takes as much time as three to five more tiles
+// in each block.
 //
-// Output tiles are taken in blocks: winograd_blocks.hpp.
+// Output tiles are computed in blocks: winograd_blocks.hpp. Register tiles: 7x4 or 14x2 where there are many output
+// tiles, 8x2 where there are few, so that no row is wasted. With few tiles and many channels the stream of u bounds the
+// kernel, and F(2,3), whose u is smaller, is the better choice. Times: docs/measurements/2026-11-kernels.md.
 //
-// Tiles: with many output tiles (56x56, 28x28) 7x4 or 14x2, with 16 of them 8x2, so that no row is wasted. Best of 40, us (Sapphire Rapids, 2026-11, g++ 12):
-//
-//              direct 14x2   F(4,3) 14x2   7x4   8x2    F(2,3) 14x2   8x2
-//    64@56            1354           450   390   478           732   796
-//   128@28            1282           422   364   455           641   706
-//   256@14            1142           756   626   543           625   718
-//   512@7             1441          1849  1565  1630          1206   827     bound by the stream of u: 36 or 16 MiB
-//
-// Error against the exact result, relative to the largest |y|: F(2,3) as direct summation, those of six points about ten times that (1e-5 for 512 channels).
-// References: winograd_transform.hpp.
+// Error against the exact result, relative to the largest |y|: F(2,3) as direct summation, transforms of six points
+// about ten times that (1e-5 for 512 channels). References: winograd_transform.hpp.
 #pragma once
 #include "winograd_blocks.hpp"
 
@@ -35,7 +33,8 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// Plain weights of `steps` channels of a panel, as panel_of gives it, to u: frequency f at u + f * plane. A channel has [R * R][NR], the next one `next` behind.
+/// Transforms plain weights of `steps` channels of a panel, as panel_of returns it, to u: frequency f at u + f * plane.
+/// A channel has [R * R][NR] floats, and the next one begins `next` later.
 template <int A, int R, int NV, class Row>
 ONNXC_ONE_COPY void winograd_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
   constexpr int NR = NV * Vec::width;
@@ -59,7 +58,8 @@ ONNXC_ONE_COPY void winograd_weights(Row w, int64_t next, int64_t steps, float* 
   }
 }
 
-/// The tile of `image` that begins at (top, left), which may lie beside the image, to v: frequency f at v + f * plane. Gives the squares of what it held.
+/// Transforms the tile of the image that begins at (top, left), and may lie partly outside of it, to v: frequency f at
+/// v + f * plane. Returns the squares of what it held.
 template <int A, int T, bool inside>
 ONNXC_INLINE auto winograd_forward(const WinogradPixels<A, inside>& pixels, float* v, int64_t plane) {
   using Probes = WinogradProbes<T, A - T + 1>;
@@ -90,7 +90,7 @@ ONNXC_INLINE auto winograd_forward(const WinogradPixels<A, inside>& pixels, floa
   }
   return squares;
 }
-/// The same; whether the tile is spoilt.
+/// The same. Returns whether the tile is spoilt.
 template <int A, int T>
 ONNXC_ONE_COPY bool winograd_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int R = A - T + 1;
@@ -100,7 +100,8 @@ ONNXC_ONE_COPY bool winograd_forward(const float* image, int64_t top, int64_t le
   return squares.suspect(limit) && winograd_is_spoilt<A, T, R, 1>(image, top, left, p, sum(squares.all), squares.least());
 }
 
-/// A vector of output channels of transformed weights, frequency f at u + f * plane, to the R x R taps that they were made of.
+/// Finds the R x R taps from which a vector of output channels of transformed weights was made, frequency f at
+/// u + f * plane.
 template <int A, int R>
 ONNXC_INLINE void winograd_kernel_of(const float* u, int64_t plane, Vec* taps) {
   Vec half[A * R], line[A], found[R];
@@ -116,7 +117,7 @@ ONNXC_INLINE void winograd_kernel_of(const float* u, int64_t plane, Vec* taps) {
   winograd_clear_zeros(taps, R * R);
 }
 
-/// One vector of channels of one tile from m, frequency f at m + f * plane, to T x T outputs.
+/// Transforms one vector of channels of one tile from m, frequency f at m + f * plane, back to T x T outputs.
 template <int A, int T>
 ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]) {
   Vec half[T * A];
@@ -130,13 +131,14 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
   ONNXC_UNROLL for (int i = 0; i < T; ++i) winograd_output<A, T>(half + i * A, out + i * T);
 }
 
-/// F(T, R) as winograd_blocks asks for it: T x T outputs of a tile, tiles `step` inputs apart, by `kept` weights for each pair of channels, or `taps` plain ones.
+/// F(T, R) in the form that winograd_blocks asks for: a tile has T x T outputs, tiles are `step` inputs apart, and
+/// there are `kept` transformed weights for each pair of channels, or `taps` plain ones.
 template <int T, int R>
 struct WinogradForm {
   static constexpr contract::WinogradForm sizes{T, R};
   static constexpr int A = sizes.points(), outputs = T, reach = R, step = T, stride = 1, frequencies = A * A, kept = A * A, taps = R * R;
 
-  /// Whether the tile is spoilt.
+  /// Returns whether the tile is spoilt.
   static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
     return winograd_forward<A, T>(image, top, left, v, plane, p);
   }
@@ -154,13 +156,14 @@ struct WinogradForm {
 
 }  // namespace detail
 
-/// Floats of scratch for one part; `block` tiles at a time, of kernels of kd slices.
+/// Floats of scratch for one part, for `block` tiles at a time and `taps` slices or pieces of the kernel.
 template <int T, int R, int NV, bool plain = false>
 constexpr int64_t winograd_scratch(int64_t cin, int64_t block, int64_t taps = 1) {
   return detail::winograd_room<detail::WinogradForm<T, R>, NV, plain>(cin, block, taps);
 }
 
-/// See the head of the file. `plain`: u is w as it is. `several`: slices or pieces. `block`: tiles at a time; 36 * block * cin floats should fit half of L2.
+/// See the head of the file. `plain`: u holds w as it is. `several`: there may be slices or pieces. `block`: tiles at a
+/// time; A^2 * block * cin floats should fit half of L2.
 template <int T, int R, int MR, int NV, bool plain = false, bool several = false, class W, class Epi = Epilogue<Keep>>
 ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
   detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, plain, several>(part, x, u, y, v, p, block, epi);

@@ -1,8 +1,11 @@
-// The loops of Winograd's convolutions in two directions: winograd.hpp, winograd_stride2.hpp. Blocks of output tiles are transformed to v [frequency][tile][cin], then for each
-// panel of NR output channels all frequencies multiplied to m [frequency][tile][NR] and m transformed back at once. m stays in L1 or L2, v in L2; u streams by once a block.
+// The loops of Winograd's convolutions in two directions: winograd.hpp, winograd_stride2.hpp. A block of output tiles
+// is transformed to v [frequency][tile][cin]. Then, for each panel of NR output channels, all frequencies are
+// multiplied to m [frequency][tile][NR], and m is transformed back at once. m stays in L1 or L2, v in L2; u streams by
+// once a block.
 //
-// A form says what a tile, its transforms and its products are (WinogradForm in winograd.hpp). Transforms, products and the end of a block are functions of their own: in one
-// function g++ 12 keeps pointers and accumulators on the stack (a product takes 30 to 60 cycles beyond its multiply-adds, 13 so).
+// A form says what a tile, its transforms and its products are (WinogradForm in winograd.hpp). Transforms, products and
+// the end of a block are functions of their own: in one function g++ 12 keeps pointers and accumulators on the stack,
+// which more than doubles the overhead of each product.
 #pragma once
 #include "winograd_spoilt.hpp"
 
@@ -10,26 +13,27 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// Whether a tile of A x A inputs has whole vectors of pixels of the image alone.
+/// Whether a tile of A x A inputs lies inside of the image, and pixels are whole vectors of channels.
 template <int A>
 ONNXC_INLINE bool winograd_inside(int64_t top, int64_t left, const ConvParams& p) {
   return top >= 0 && top + A <= p.h && left >= 0 && left + A <= p.w && p.cin % Vec::width == 0;
 }
 
-/// The inputs of the tile that begins at (top, left) of `image`; `inside`: winograd_inside.
+/// The inputs of the tile that begins at (top, left) of `image`; `inside`: winograd_inside holds.
 template <int A, bool inside>
 struct WinogradPixels {
   const ConvParams& p;
   int64_t left, row;
-  const float* rows[A];  // null: beside the image
+  const float* rows[A];  // null: outside of the image
 
   ONNXC_INLINE WinogradPixels(const float* image, int64_t top, int64_t tile_left, const ConvParams& params)
       : p(params), left(tile_left), row(p.w * p.x_pixel) {
     for (int64_t i = 0; i < A; ++i) rows[i] = inside || (top + i >= 0 && top + i < p.h) ? image + (top + i) * row : nullptr;
   }
-  /// Where channel c of pixel column j lies in each row. Hidden: g++ would keep a pointer for each pixel, most of them on the stack.
+  /// Where channel c of pixel column j lies in each row. Opaque, because g++ would keep a pointer for each pixel, most
+  /// of them on the stack.
   ONNXC_INLINE int64_t column(int j, int64_t c) const { return opaque((left + j) * p.x_pixel + c); }
-  /// A vector of channels from c on of pixel (i, j), which lies at `at`, as `column` tells.
+  /// A vector of channels from c on of pixel (i, j), which lies at `at` as `column` returned it.
   ONNXC_INLINE Vec load(int i, int j, int64_t at, int64_t c) const {
     if (!inside && (rows[i] == nullptr || left + j < 0 || left + j >= p.w)) return Vec::all(0.0f);
     const float* const pixel = inside ? rows[0] + at + i * row : rows[i] + at;
@@ -37,7 +41,7 @@ struct WinogradPixels {
   }
 };
 
-/// A tile in a slice outside of the volume.
+/// The transformed tile of a slice that lies outside of the volume: zeros.
 template <int frequencies>
 ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {
   for (int f = 0; f < frequencies; ++f) {
@@ -45,7 +49,8 @@ ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {
   }
 }
 
-/// `count` tiles from `place` on, NR channels from `channel` on, from m to y. marks: null, or where those of the tiles are, `next` apart; of spoilt ones m holds the outputs.
+/// Transforms `count` tiles from `place` on, NR channels from `channel` on, from m to y. marks: null, or where the
+/// marks of the tiles lie, `next` floats apart; for a spoilt tile m holds its outputs already.
 template <class Form, int NV, class Epi>
 ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace place, int64_t count, int64_t channel, float* y,
                                     const ConvParams& p, const float* marks, int64_t next, const Epi& epi) {
@@ -84,8 +89,10 @@ ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace pla
   }
 }
 
-/// What the products of a block read and write: of `count` tiles, frequency f at v + f * v_plane, rows of `steps` channels `pitch` apart, those of a tap `tap_step` after
-/// those of the one before, by u [tap][steps][NR], to m + f * m_plane [tile][NR]. u is the next u_plane floats for each `same` frequencies.
+/// What the products of a block read and write, for `count` tiles. Frequency f reads v + f * v_plane, whose rows of
+/// `steps` channels lie `pitch` apart and those of the next tap `tap_step` further, multiplies them by u
+/// [tap][steps][NR], and writes to m + f * m_plane [tile][NR]. u moves on by u_plane floats after each `same`
+/// frequencies.
 struct WinogradProducts {
   const float* v;
   int64_t v_plane, pitch, count, steps, taps, tap_step;
@@ -95,7 +102,7 @@ struct WinogradProducts {
   int64_t m_plane;
   int64_t same = 1;
 
-  /// What is left behind so many frequencies, of whose successors `next_same` share u.
+  /// The products behind the first `frequencies`; `next_same` of them share u.
   WinogradProducts behind(int64_t frequencies, int64_t next_same) const {
     WinogradProducts rest = *this;
     rest.v += frequencies * v_plane;
@@ -106,7 +113,7 @@ struct WinogradProducts {
   }
 };
 
-/// `count` rows of m, or what they hold and these, are the sum over `taps` of rows of v by u.
+/// Sets `count` rows of m to the sum over `taps` of rows of v by u, or adds it to them where `onto`.
 template <int MR, int NV, bool onto>
 ONNXC_INLINE void winograd_rows(const float* v, int64_t pitch, int64_t steps, int64_t taps, int64_t tap_step, const float* u, Ahead& ahead,
                                 float* m, int64_t count) {
@@ -118,7 +125,7 @@ ONNXC_INLINE void winograd_rows(const float* v, int64_t pitch, int64_t steps, in
     else tile.start(kZeros);
     const float* row = v;
     const float* b = u;
-    do {  // there is one tap at least
+    do {  // there is at least one tap
       tile.add(EvenRows{row, pitch}, steps, b, ahead);
       ahead.advance(steps);
       row += tap_step;
@@ -141,7 +148,8 @@ ONNXC_INLINE void winograd_rows(const float* v, int64_t pitch, int64_t steps, in
   }
 }
 
-/// All frequencies. Where `fetch`, u is what constants are fetched ahead of. A function of its own, and short: amid the transforms g++ 12 runs out of registers.
+/// Multiplies all frequencies. `fetch`: prefetches what lies behind u. A short function of its own, because g++ 12 runs
+/// out of registers amid the transforms.
 template <int MR, int NV>
 ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Ahead& shared, bool fetch, bool onto) {
   constexpr int NR = NV * Vec::width;
@@ -177,7 +185,7 @@ constexpr int64_t winograd_room(int64_t cin, int64_t block, int64_t taps) {
   return contract::winograd_scratch(Form::sizes, contract::winograd_planes(cin, taps, block, NV * Vec::width, plain));
 }
 
-/// The taps of a frequency: of each slice of a volume's kernel its pieces of R x R.
+/// The taps of a frequency: for each slice of a volume's kernel, its pieces of R x R.
 struct WinogradTaps {
   int64_t slices = 1, down = 1, across = 1;
   int64_t count() const { return slices * down * across; }
@@ -188,7 +196,8 @@ ONNXC_INLINE WinogradTaps winograd_taps(const ConvParams& p) {
   else return {};
 }
 
-/// visit(tap, image, top, left) for all taps of the tile at `place`: where its inputs begin, in an image that is null outside of the volume.
+/// Calls visit(tap, image, top, left) for all taps of the tile at `place`. (top, left) is where its inputs begin; the
+/// image is null outside of the volume.
 template <class Form, bool several, class Visit>
 ONNXC_INLINE void winograd_each_tap(const float* x, GridPlace place, const WinogradTaps& taps, const ConvParams& p, Visit visit) {
   const int64_t top = place.y * Form::step - p.pad_top, left = place.x * Form::step - p.pad_left, image = p.h * p.w * p.x_pixel;
@@ -207,7 +216,8 @@ ONNXC_INLINE void winograd_each_tap(const float* x, GridPlace place, const Winog
   }
 }
 
-/// The tile at `place`, for all taps, the next one's `next` floats behind. Marks it, and tells, where it is spoilt.
+/// Transforms the tile at `place` for all taps, each `next` floats behind the one before. Marks the tile as spoilt or
+/// not, and returns which.
 template <class Form, bool several>
 ONNXC_INLINE bool winograd_inputs(const float* x, GridPlace place, const WinogradTaps& taps, float* v, int64_t next, int64_t plane,
                                   const ConvParams& p) {
@@ -220,7 +230,8 @@ ONNXC_INLINE bool winograd_inputs(const float* x, GridPlace place, const Winogra
   return spoilt;
 }
 
-/// The outputs of a spoilt tile at `place`, NR channels of a panel, to m: output i at m + i * plane. kernel(tap, c, j, w): the taps of input channel c of vector j of the panel.
+/// Sums the outputs of a spoilt tile at `place` directly, for the NR channels of a panel, to m: output i at
+/// m + i * plane. kernel(tap, c, j, w) finds the taps w of input channel c and vector j of the panel.
 template <class Form, int NV, bool several, class Kernel>
 ONNXC_INLINE void winograd_direct(const float* x, GridPlace place, const WinogradTaps& all, float* m, int64_t plane, const ConvParams& p,
                                   Kernel kernel) {
@@ -233,7 +244,7 @@ ONNXC_INLINE void winograd_direct(const float* x, GridPlace place, const Winogra
       const int64_t piece = tap % (all.down * all.across), rows = several ? p.kh - piece / all.across * R : R,
                     columns = several ? p.kw - piece % all.across * R : R;  // of the kernel
       constexpr int kSide = (T - 1) * Form::stride + R;
-      const float* pixel[kSide * kSide];  // a zero where it is outside of the image, which then stays for all channels
+      const float* pixel[kSide * kSide];  // outside of the image: a zero, from which `step` does not move on
       int64_t step[kSide * kSide];
       for (int i = 0; i < kSide * kSide; ++i) {
         const int64_t iy = top + i / kSide, ix = left + i % kSide;
@@ -256,7 +267,8 @@ ONNXC_INLINE void winograd_direct(const float* x, GridPlace place, const Winogra
   }
 }
 
-/// Those of all that are marked, of the `count` tiles from `place` on; w: the weights of the panel, frequencies of them u_plane apart, or plain ones.
+/// Does so for all marked ones of the `count` tiles from `place` on. w: the weights of the panel, frequencies u_plane
+/// apart, or plain ones.
 template <class Form, int NV, bool plain, bool several, class Row>
 ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPlace place, int64_t count, const WinogradTaps& all, const float* v, Row w,
                                           int64_t u_plane, float* m, int64_t plane, const ConvParams& p) {
@@ -276,7 +288,8 @@ ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPlace place, int64
   }
 }
 
-/// All blocks of this part. v: winograd_room floats, of this part. `plain`: u is w as it is. `several`: there may be more than one tap.
+/// Computes all blocks of this part. v: winograd_room floats of this part. `plain`: u holds w as it is. `several`:
+/// there may be more than one tap.
 template <class Form, int MR, int NV, bool plain, bool several, class W, class Epi>
 ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* y, float* v, const ConvParams& p, int64_t block,
                                   const Epi& epi) {
@@ -289,7 +302,8 @@ ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* 
   const int64_t v_plane = planes.inputs, m_plane = planes.products;
   const int64_t panels = (p.cout + NR - 1) / NR;
   const int64_t down = (p.oh + T - 1) / T, across = (p.ow + T - 1) / T, tiles = p.n * p.od * down * across;
-  // Parts take tiles, but for weights that no L2 holds: of those each reads as few as it can, though all transform the whole image then.
+  // Parts divide the tiles. But if the weights fit no L2, each part should read as few of them as it can, so parts
+  // divide the panels, though each then transforms the whole image.
   constexpr int64_t kMany = int64_t{1} << 20;  // floats
   const bool by_tiles = tiles >= int64_t{MR} * part.count && (kKept * taps * p.cin * p.cout < kMany || panels < part.count);
   const auto [first, last] = by_tiles ? part.slice(tiles) : Part::Range{0, tiles};

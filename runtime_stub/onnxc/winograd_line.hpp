@@ -1,27 +1,37 @@
-// Convolution of stride 1 after Winograd along one direction alone: F(T, R) makes T outputs of A = T + R - 1 inputs of a line with A products where T R are
-// needed: F(2,3) 4 for 6, F(4,3) 6 for 12, F(4,5) 8 for 20, F(2,7) 8 for 14. The kernel is R long along the line, and of any size across, or longer in pieces of R
-// taps, the last filled with zeros, and one across: F(4,5) has 24 products where 15 taps need 60. Any dilation, any pads; signals are images of one row. Lines are the image's rows, or its columns where `down`.
+// Convolution of stride 1 after Winograd along one direction alone: F(T, R) makes T outputs of A = T + R - 1 inputs of
+// a line with A products where direct summation needs T R: F(2,3) 4 for 6, F(4,3) 6 for 12, F(4,5) 8 for 20, F(2,7) 8
+// for 14. Lines are the image's rows, or its columns where `down`. Signals are images of one row. Any dilation, any
+// pads, group 1.
 //
-//   y(tile) = A^T [ sum over k of (G w(k)) * (B^T x(line + k, tile)) ],   * elementwise, summed over input channels: a GEMM for each frequency
+// The kernel has R taps along the line and any number across. A kernel with one tap across may also be longer: it goes
+// in pieces of R taps, the last filled with zeros. F(4,5) has 24 products where 15 taps need 60.
 //
-//   winograd_line<2, 3, 14, 2>(part, x, u, y, v, {.h = 7, .w = 7, .cin = 512, .oh = 7, .ow = 7, .cout = 512, .kh = 3, .kw = 3, .pad_top = 1,
-//                                                       .pad_left = 1, .x_pixel = 512, .y_pixel = 512, .bias = w_bias}, 7, 4, Epilogue<Relu>{});
+//   y(tile) = A^T [ sum over k of (G w(k)) * (B^T x(line + k, tile)) ],   * elementwise, summed over input channels:
+//                                                                         a GEMM for each frequency
 //
-// Against winograd.hpp its weights grow by A / R instead of by the square of that, so it suits layers that are bound by the stream of weights, and
-// kernels that are not square. With dilation d a tile takes every d-th pixel, and d tiles lie interlaced.
+//   winograd_line<2, 3, 14, 2>(part, x, u, y, v, {.h = 7, .w = 7, .cin = 512, .oh = 7, .ow = 7, .cout = 512, .kh = 3, .kw = 3,
+//                                                 .pad_top = 1, .pad_left = 1, .x_pixel = 512, .y_pixel = 512, .bias = w_bias},
+//                              7, 4, Epilogue<Relu>{});
 //
-// u = G w is made at compile time, in double: [ceil(cout / NR)][A][taps across or pieces][cin][NR] (pack::winograd_line). group 1. Blocks of `lines` output lines by
-// `width` tiles: the input's lines are transformed to v [frequency][piece][line][tile][cin], then for each panel all frequencies to m [frequency][line, tile][NR].
-// v: winograd_line_scratch floats of this part, 64-byte aligned.
+// Its weights grow by A / R, those of winograd.hpp by the square of that. So it suits layers that are bound by the
+// stream of weights, and kernels that are not square. With dilation d a tile takes every d-th pixel, and d tiles lie
+// interlaced.
 //
-// Row t of m is tile t % width of output line t / width. Error as winograd.hpp's for as many points, or less; with eight points as with six in both directions.
-// What it brought: docs/measurements/.
+// u = G w is made at compile time, in double: [ceil(cout / NR)][A][taps across or pieces][cin][NR]
+// (pack::winograd_line). Blocks have `lines` output lines by `width` tiles. The lines of the input are transformed to v
+// [frequency][piece][line][tile][cin], then for each panel all frequencies are multiplied to m [frequency][line,
+// tile][NR], where row t is tile t % width of output line t / width. v: winograd_line_scratch floats of this part,
+// 64-byte aligned.
+//
+// The error is at most that of winograd.hpp with as many points; with eight points it is that of six points in both
+// directions.
 #pragma once
 #include "winograd.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Floats of scratch for one part; `taps` and `dilation` across the lines, `length` of the kernel along them.
+/// Floats of scratch for one part; `taps` and `dilation` are the kernel's across the lines, `length` its taps along
+/// them.
 template <int T, int R, int NV>
 constexpr int64_t winograd_line_scratch(int64_t cin, int64_t taps, int64_t dilation, int64_t lines, int64_t width, int64_t length = R) {
   constexpr contract::WinogradForm form{T, R};
@@ -31,18 +41,18 @@ constexpr int64_t winograd_line_scratch(int64_t cin, int64_t taps, int64_t dilat
 
 namespace detail {
 
-/// A direction of the image; steps from one position to the next: of x in floats, of y in pixels.
+/// A direction of the image. x_step and y_step lead from one position to the next: in floats of x, in pixels of y.
 struct Direction {
   int64_t in, out, taps, dilation, pad, x_step, y_step;
 };
 
-/// The first output of a tile: those of a phase are `dilation` apart.
+/// The first output of a tile. The outputs of a tile are `dilation` apart.
 template <int T>
 ONNXC_INLINE int64_t line_tile_start(int64_t tile, int64_t dilation) {
   return dilation == 1 ? tile * T : tile % dilation + tile / dilation * dilation * T;
 }
 
-/// Of the tile of A pixels, null ones outside of the image.
+/// Whether the tile of these A pixels is spoilt; those outside of the image are null. `all`: its transformed squares.
 template <int A, int T>
 ONNXC_ONE_COPY bool winograd_line_is_spoilt(const float* const* pixel, int64_t cin, float all, float limit) {
   float squares[1][A];
@@ -50,7 +60,8 @@ ONNXC_ONE_COPY bool winograd_line_is_spoilt(const float* const* pixel, int64_t c
   return winograd_is_spoilt(squares, 1, T, 1, A - T + 1, 1, limit);
 }
 
-/// Tiles [tile, tile + width) of one input line, from tap `from` on, to v [tile][pitch] of each frequency; `line` is null outside of the image. Marks what is spoilt, and tells whether something is.
+/// Transforms tiles [tile, tile + width) of one input line, from tap `from` on, to v [tile][pitch] of each frequency;
+/// `line` is null outside of the image. Marks tiles that are spoilt, and returns whether any is.
 template <int A, int T>
 ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& along, int64_t from, int64_t cin, int64_t tile, int64_t width,
                                         float* v, int64_t plane, int64_t pitch) {
@@ -87,7 +98,8 @@ ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& alon
   return any;
 }
 
-/// The tile from output `start` of line `line` on, a vector of output channels, without bias: u are its weights, frequencies `u_plane` apart, [tap or piece][cin][NR].
+/// Sums the tile from output `start` of line `line` on directly, for a vector of output channels, without bias. u: its
+/// weights, frequencies `u_plane` apart, each [tap or piece][cin][NR].
 template <int T, int R, int NR>
 ONNXC_ONE_COPY void winograd_line_direct(const float* image, const Direction& along, const Direction& across, int64_t start, int64_t line,
                                          int64_t cin, const float* u, int64_t u_plane, Vec* out) {
@@ -115,7 +127,8 @@ ONNXC_ONE_COPY void winograd_line_direct(const float* image, const Direction& al
 
 }  // namespace detail
 
-/// See the head of the file. `lines` and `width`: the size of a block, in output lines and tiles; A * lines * width * cin floats should fit half of L2.
+/// See the head of the file. `lines` and `width`: the size of a block in output lines and tiles;
+/// A * lines * width * cin floats should fit half of L2.
 template <int T, int R, int MR, int NV, bool down = false, class Epi = Epilogue<Keep>>
 ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, float* y, float* v, ConvParams p, int64_t lines, int64_t width,
                                   Epi epi = {}) {

@@ -1,18 +1,27 @@
-// Tiles that Winograd's convolutions would spoil, and what is done with them instead.
+// Tiles that Winograd's convolutions would spoil, and how they are computed instead.
 //
-// The transforms of a tile add its pixels before they are multiplied, and take them apart again afterwards. An infinity or NaN would come out at all outputs of the tile, an outlier
-// would leave a rounding error of its own size in those whose windows do not hold it:
+// The transforms of a tile add its pixels before they are multiplied, and take them apart again afterwards. An infinity
+// or NaN would come out at all outputs of the tile. An outlier would leave a rounding error of its own size in the
+// outputs whose windows do not hold it:
 //
-//   x:  1  2  -9999  1  2  1        F(4,3) adds  4 x0 - 5 x2 + x4, ...;        y3 = 1 w0 + 2 w1 + 1 w2 has lost the digits that -9999 took
+//   x:  1  2  -9999  1  2  1       F(4,3) adds  4 x0 - 5 x2 + x4, ...;
+//                                  y3 = 1 w0 + 2 w1 + 1 w2 has lost the digits that -9999 took
 //
-// A tile is *spoilt* where it is not finite, or where the squares of its transformed values add up to far more than those of some window would: `all` > limit * window. It goes the direct
-// way: its outputs are made by sums over their windows, of weights that are found from the transformed ones, since those are the only ones there are. At T + R - 1 points R values are enough for
-// that: points 0 and infinity give the first and the last tap to the bit, others the rest with a rounding error relative to the kernel's largest weight. What is less than 2^-20 of that counts as
-// zero, so that a zero by infinity is NaN.
+// A tile is *spoilt* where it is not finite, or where the squares of its transformed values add up to far more than
+// those of some window would: `all` > limit * window. A spoilt tile is computed directly: its outputs are sums over
+// their windows. The taps are found from the transformed weights, since those are the only ones there are. There are
+// T + R - 1 points, and R values are enough for that. Points 0 and infinity give the first and the last tap to the bit,
+// others give the rest with a rounding error relative to the kernel's largest weight. Taps of less than 2^-20 of that
+// count as zero, so that a zero by an infinity is NaN.
 //
-// To see it costs a multiply-add for each pixel that is probed, so few are: on the one hand the columns' transformed values at points 0 and infinity, which hold every pixel of the tile once, on the other
-// a pixel of each window, every R-th, which is less than its window. Only a tile that this suspects is looked at by its own pixels, and window by window (winograd_is_spoilt). F(2, R) keeps windows apart by itself: points
-// 0 and infinity have a part in one output each, and all others hold no pixel that only one of the windows has. There only what is not finite is looked for, as infinity must not become NaN.
+// To find spoilt tiles costs a multiply-add for each value that is probed, so few values are. One sum is over the
+// columns' transformed values at points 0 and infinity, which hold every pixel of the tile once. The other sums are
+// over one pixel of each window, every R-th, which holds less than its window does. Only a tile that is suspect by
+// these is examined by its own pixels, window by window (winograd_is_spoilt).
+//
+// F(2, R) keeps windows apart by itself: points 0 and infinity have a part in one output each, and no other point holds
+// a pixel that only one of the windows has. So only values that are not finite are looked for there, as an infinity
+// must not become NaN.
 //
 // Windows of zeros do not count: they are common behind Relu, and have the small error of their tile.
 #pragma once
@@ -21,17 +30,19 @@
 
 namespace onnxc::inline ONNXC_ISA::detail {
 
-/// How far the squares of a tile of `cin` channels may be above those of a window, against what they are in a tile whose values are all alike: so far that errors of windows stay within some 2^-16 of
-/// their norms. Channels level out, so that fewer need more: edges in images of bytes, and strokes on nothing, are no outliers.
+/// How far the squares of a tile of `cin` channels may be above those of a window, relative to a tile whose values are
+/// all alike. With this limit the errors of windows stay within some 2^-16 of their norms. Channels average out, so a
+/// tile of few channels needs a larger limit: edges in images of bytes, and strokes on an empty ground, are no
+/// outliers.
 inline float winograd_spread(int64_t cin) { return cin < 256 ? 0x1p13f / __builtin_sqrtf(static_cast<float>(cin)) : 512.0f; }
 
-/// Of F(T, R) along one direction with windows `stride` apart: pixels of which each window holds one.
+/// The probes of F(T, R) along one direction, with windows `stride` apart: pixels such that each window holds one.
 template <int T, int R, int stride = 1>
 struct WinogradProbes {
   static constexpr int each = (R + stride - 1) / stride;  // windows that hold a probe
   static constexpr int count = T > 2 ? (T + each - 1) / each : 0;
   static constexpr int pixel(int probe) { return (each * (probe + 1) < T ? each * (probe + 1) - 1 : T - 1) * stride; }
-  /// The probe that a pixel is, or -1.
+  /// The probe at this pixel, or -1.
   static constexpr int at(int place) {
     for (int i = 0; i < count; ++i) {
       if (pixel(i) == place) return i;
@@ -40,7 +51,8 @@ struct WinogradProbes {
   }
 };
 
-/// Whether frequency f of A is one of those that are added up: points 0 and infinity, and 1 where at 0 values that are all alike add up to nothing.
+/// Whether frequency f of A is one of those whose squares are added: points 0 and infinity, and frequency 1 where
+/// values that are all alike would add up to nothing at point 0.
 template <int A, int T>
 constexpr bool winograd_is_added(int f) {
   if constexpr (T > 2) {
@@ -49,7 +61,8 @@ constexpr bool winograd_is_added(int f) {
   return f == 0 || f == A - 1;
 }
 
-/// The least that a pixel of square 1 has in the sum of their squares: the pixel whose coefficient is the smallest.
+/// The least share that the square of a pixel has in the sum of transformed squares: that of the pixel whose
+/// coefficient is smallest.
 template <int A>
 constexpr float winograd_gain() {
   float least = 1;
@@ -60,7 +73,7 @@ constexpr float winograd_gain() {
   return least;
 }
 
-/// Squares that are added while a tile is transformed.
+/// Squares that are added up while a tile is transformed.
 template <int kProbes>
 struct WinogradSquares {
   Vec all = Vec::all(0.0f), probes[kProbes > 0 ? kProbes : 1];
@@ -70,13 +83,13 @@ struct WinogradSquares {
   }
   ONNXC_INLINE void add(Vec transformed) { all = fma(transformed, transformed, all); }
   ONNXC_INLINE void probe(int i, Vec pixel) { probes[i] = fma(pixel, pixel, probes[i]); }
-  /// Whether one of the tiles, a lane each, may be spoilt.
+  /// The same for tiles that take a lane each: whether one of them may be spoilt.
   ONNXC_INLINE bool suspect_lanes(float limit) const {
     Mask doubtful = ~(all <= Vec::all(std::numeric_limits<float>::max()));
     ONNXC_UNROLL for (int i = 0; i < kProbes; ++i) doubtful = doubtful | (all > probes[i] * Vec::all(limit));
     return any(doubtful);
   }
-  /// Whether the tile may be spoilt. NaN is in every comparison.
+  /// Whether the tile may be spoilt. Comparisons are written so that NaN makes it suspect.
   ONNXC_INLINE bool suspect(float limit) const {
     if constexpr (kProbes == 0) return !(sum(all) <= std::numeric_limits<float>::max());
     Vec least = probes[0];
@@ -87,7 +100,7 @@ struct WinogradSquares {
     for (const Vec& probe : probes) enough &= sum(probe) * limit >= total;
     return !enough;
   }
-  /// What the window with the least probe holds at the least.
+  /// A lower bound of what the window with the least probe holds.
   ONNXC_INLINE float least() const {
     float least = std::numeric_limits<float>::max();
     for (const Vec& probe : probes) least = sum(probe) < least ? sum(probe) : least;
@@ -95,7 +108,7 @@ struct WinogradSquares {
   }
 };
 
-/// Whether a tile is spoilt that has these squares of pixels: windows of kh x kw, so many down and across, `stride` apart.
+/// Whether a tile whose pixels have these squares is spoilt: `down` by `across` windows of kh x kw, `stride` apart.
 template <int H, int W>
 ONNXC_INLINE bool winograd_is_spoilt(const float (&squares)[H][W], int down, int across, int kh, int kw, int stride, float limit) {
   float all = 0;
@@ -135,11 +148,13 @@ ONNXC_INLINE float winograd_square(const float* pixel, int64_t cin, float scale)
   return sum(total);
 }
 
-/// By what the values of a tile are scaled before they are squared. Those above 1e19 need it, whose squares overflow as `all`, the transformed ones, has; those above 2e34 overflow then as well, before
-/// transforms and products do.
+/// The factor of a tile's values before they are squared. Values above 1e19 need one, as their squares overflow, and
+/// with them `all`, the sum of transformed ones. With it, values above 2e34 overflow, which is still before transforms
+/// and products do.
 constexpr float winograd_scale(float all) { return all <= std::numeric_limits<float>::max() ? 1.0f : 0x1p-50f; }
 
-/// Of the tile of A x A pixels of `image` from (top, left) on, T x T windows of R x R. `all`: its transformed squares; `least`: no window holds less.
+/// Whether the tile of A x A pixels of `image` from (top, left) on, with T x T windows of R x R, is spoilt. `all`: its
+/// transformed squares; `least`: no window holds less.
 template <int A, int T, int R, int stride>
 ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t left, const ConvParams& p, float all, float least) {
   const float scale = winograd_scale(all), limit = winograd_spread(p.cin) * (A * A) / (R * R);
@@ -166,7 +181,8 @@ ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t 
   return winograd_is_spoilt(squares, T, T, R, R, stride, limit);
 }
 
-/// R taps as sums of A frequencies: the inverse of those rows of G that have the points 0, infinity, p, -p of the first pair, and so on, R of them.
+/// R taps as sums of A frequencies: the inverse of the first R rows of G in the order 0, infinity, p and -p of the
+/// first pair, and so on.
 template <int A, int R>
 struct WinogradTapSums {
   float of[R][A] = {};
@@ -208,7 +224,7 @@ struct WinogradTapSums {
 template <int A, int R>
 inline constexpr WinogradTapSums<A, R> kWinogradTaps;
 
-/// Frequencies u of a direction, `plane` floats apart, to R taps.
+/// Finds the R taps of a direction from its A frequencies u.
 template <int A, int R>
 ONNXC_INLINE void winograd_taps_of(const Vec* u, Vec* taps) {
   for (int k = 0; k < R; ++k) {
@@ -219,7 +235,7 @@ ONNXC_INLINE void winograd_taps_of(const Vec* u, Vec* taps) {
   }
 }
 
-/// What is found of `count` taps of a kernel, without what rounding left of zeros.
+/// Clears those of `count` taps of a kernel that are zeros but for rounding.
 ONNXC_INLINE void winograd_clear_zeros(Vec* taps, int count) {
   Vec largest = Vec::all(0.0f);
   for (int i = 0; i < count; ++i) largest = max(largest, abs(taps[i]));

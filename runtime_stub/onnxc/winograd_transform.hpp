@@ -1,12 +1,17 @@
-// The transforms of Winograd's convolutions F(T, R), T outputs of A = T + R - 1 inputs with a kernel of R: 4, 6 or 8 points.
+// The transforms of Winograd's convolutions F(T, R), with T outputs of A = T + R - 1 inputs and a kernel of R taps: 4,
+// 6 or 8 points.
 //
-//   y = A^T [ (G w) * (B^T d) ],   A = 4: points 0, 1, -1, infinity;   6: 0, 3/4, -3/4, 3/2, -3/2, infinity;   8: 0, 1, -1, 2, -2, 1/2, -1/2, infinity
+//   y = A^T [ (G w) * (B^T d) ],   A = 4: points 0, 1, -1, infinity
+//                                  A = 6: points 0, 3/4, -3/4, 3/2, -3/2, infinity
+//                                  A = 8: points 0, 1, -1, 2, -2, 1/2, -1/2, infinity
 //
-// After Toom and Cook: row i of B^T has the coefficients of M_i(x), the product of x - p_j over all finite points but p_i, and the last row those of the
-// product over all; column i of A^T and row i of G have the powers of p_i, those of G over M_i(p_i). B^T depends on the points alone, so a transformed
-// image is the same for all kernels with so many points. Points come in pairs p, -p, whose rows share all sums: even powers, odd powers.
-// With six points, both directions multiply the error; 3/4 and 3/2, whose powers are exact, have half of the error of 1 and 2 there.
-// References: S. Winograd 1980; A. Lavin, S. Gray, arXiv 1509.09308; B. Barabasz et al., arXiv 1803.10986 (points).
+// After Toom and Cook: row i of B^T has the coefficients of M_i(x), the product of x - p_j over all finite points but
+// p_i, and the last row has those of the product over all of them. Column i of A^T and row i of G have the powers of
+// p_i, those of G divided by M_i(p_i). B^T depends on the points alone, so a transformed image serves all kernels with
+// as many points. Points come in pairs p, -p, whose rows share all sums: one of the even powers, one of the odd ones.
+// With six points, both directions multiply the error; 3/4 and 3/2, whose powers are exact, then have half of the error
+// of 1 and 2. References: S. Winograd 1980; A. Lavin, S. Gray, arXiv 1509.09308; B. Barabasz et al., arXiv 1803.10986
+// (points).
 #pragma once
 #include "contract/winograd.hpp"
 #include "vec.hpp"
@@ -28,7 +33,7 @@ struct EvenPolynomial {
   }
 };
 
-/// What the transforms of A points are made of.
+/// The constants of the transforms of A points.
 template <int A>
 struct WinogradPoints {
   static constexpr int pairs = (A - 2) / 2;
@@ -61,7 +66,7 @@ ONNXC_INLINE Vec add_times(float c, Vec x, Vec sum) {
   return c > 0 ? fma(Vec::all(c), x, sum) : fnma(Vec::all(-c), x, sum);
 }
 
-/// The polynomial of d[0], d[2], ... for the powers of z.
+/// The polynomial q applied to d: d[0], d[2], ... stand for the powers of z.
 ONNXC_INLINE Vec every_other(const EvenPolynomial& q, const Vec* d) {
   Vec sum = d[2 * q.degree];
   ONNXC_UNROLL for (int k = q.degree - 1; k >= 0; --k) sum = add_times(q.c[k], d[2 * k], sum);

@@ -1,11 +1,12 @@
-// Convolution, and transposed convolution, to a few channels N, with vectors along the input's channels: columns would leave most lanes of a panel empty. The last layer of
-// networks that make an image.
+// Convolution, and transposed convolution, to a few channels N, as in the last layer of networks that make an image.
+// Vectors run along the input's channels, because the output's would leave most lanes of a panel empty.
 //
-//   conv_narrow<3>(part, x, w, y, {.h = 64, .w = 64, .cin = 32, .oh = 64, .ow = 64, .cout = 3, .kh = 9, .kw = 9, .pad_top = 4, .pad_left = 4,
+//   conv_narrow<3>(part, x, w, y, {.h = 64, .w = 64, .cin = 32, .oh = 64, .ow = 64, .cout = 3, .kh = 9, .kw = 9,
+//   .pad_top = 4, .pad_left = 4,
 //                                  .x_pixel = 32, .y_pixel = 3, .bias = w_bias}, Epilogue<Tanh>{});
 //
-// w packed: [taps][ceil(cin / Vec::width)][N][Vec::width], 64-byte aligned, zeros beyond cin (pack::narrow). Parameters are conv's, group 1. Each value is the sum
-// of Vec::width chains of multiply-adds. 128 x 128 x 56 to 256 x 256 x 1 with 9x9 and stride 2: 22.1 ms as panels, 3.6 so (Zen 4, 2026-11).
+// w packed: [taps][ceil(cin / Vec::width)][N][Vec::width], 64-byte aligned, zeros beyond cin (pack::narrow). Parameters
+// are conv's, group 1. Each value is the sum of Vec::width chains of multiply-adds.
 #pragma once
 #include "conv_transpose.hpp"
 
@@ -13,7 +14,8 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// Neighbours of grid row (n, gy) from column gx on, `count` of them wanted. Edge: some taps lie beside the image or count < kPixels.
+/// Computes neighbours of grid row (n, gy) from column gx on, of which `count` are wanted. Edge: some taps lie outside
+/// of the image, or count < kPixels.
 template <int N, int kPixels, bool Edge, class Epi>
 ONNXC_INLINE void narrow_step(const float* image, const float* w, float* y, int64_t row, int64_t gy, int64_t gx, int64_t count,
                               const ConvParams& p, const PixelGrid& g, const Epi& epi) {
@@ -51,7 +53,7 @@ ONNXC_INLINE void narrow_step(const float* image, const float* w, float* y, int6
     finish_row(epi, sums[i], row + i * g.out_step_x, 0, y + (row + i * g.out_step_x) * p.y_pixel, N);
 }
 
-/// All pixels of the grid that are this part's.
+/// Computes this part's pixels of the grid.
 template <int N, class Epi>
 ONNXC_INLINE void narrow_grid(Part part, const float* x, const float* w, float* y, const ConvParams& p, const PixelGrid& g,
                               const Epi& epi) {

@@ -3,13 +3,16 @@
 //   conv_stem<14, 2, 2>(part, image, w, y, {.h = 224, .w = 224, .cin = 3, .oh = 112, .ow = 112, .cout = 64, .kh = 7, .kw = 7, .stride_y = 2,
 //                                           .stride_x = 2, .pad_top = 3, .pad_left = 3, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
 //
-// x: [n, cin, h, w]. w packed: [ceil(cout / NR)][(ci * kh + ky) * kw + kx][NR] (pack::conv_stem), of pairs by runs of kw. group 1; x_pixel is not used.
+// x: [n, cin, h, w]. w packed: [ceil(cout / NR)][(ci * kh + ky) * kw + kx][NR] (pack::conv_stem); where panels hold
+// pairs, each run of kw taps is packed as pairs. group 1; x_pixel is not used.
 //
-// A tile is MR neighbours of one output row. In the middle of the image it reads x in place: pixel i of a tap lies i * stride_x further. At
-// the sides the rows of x that it needs are copied with their padding first: contract::stem_floats of them, at most contract::kStemFloats.
+// A tile is MR neighbours of one output row. In the middle of the image it reads x in place: for a tap, pixel i lies
+// i * stride_x further on. At the sides, the rows of x that the tile needs are first copied with their padding:
+// contract::stem_floats floats, at most contract::kStemFloats.
 //
-// The stride along a row is a template argument, so that the pixels of a tile are displacements from one pointer: kernel rows are short, and setting
-// up MR pointers for each would take as long as the products. 0: any stride and dilation.
+// The stride along a row is a template argument, so that the pixels of a tile are displacements from one pointer:
+// kernel rows are short, and setting up MR pointers for each would take as long as the products. SX = 0: any stride and
+// dilation.
 #pragma once
 #include "contract/stem.hpp"
 #include "conv.hpp"
@@ -18,7 +21,8 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// acc[i] += line[i * SX + kx] * w[kx] for kx in [0, kw). Of pairs two steps at a time (tile.hpp); the last one of an odd kw by itself.
+/// acc[i] += line[i * SX + kx] * w[kx] for kx in [0, kw). Pairs go two steps at a time (tile.hpp), the last step of an
+/// odd kw by itself.
 template <int SX, int MR, int NV, bool kPairs>
 ONNXC_INLINE void stem_row(Tile<MR, NV, kPairs>& tile, const float* line, int64_t kw, const float* w) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR, kWhole = kPairs ? NV - 1 : NV;
@@ -55,13 +59,14 @@ ONNXC_INLINE void stem_row(Tile<MR, NV, kPairs>& tile, const float* line, int64_
   }
 }
 
-/// Where the rows of x under a tile begin: row (ci, ky) at base + (first + ci * channel + ky * row), in the image or in copies.
+/// Where the rows of x under a tile begin: row (ci, ky) at base + (first + ci * channel + ky * row), in the image or in
+/// copies of its rows.
 struct StemRows {
   const float* base;
   int64_t first, channel, row;
 };
 
-/// MR neighbours of output row oy, whose first is pixel `row` of y.
+/// Computes MR neighbours of output row oy, of which `count` are wanted. The first is pixel `row` of y.
 template <int MR, int NV, int SX, bool kPairs, class Epi>
 ONNXC_INLINE void stem_tile(StemRows x, const float* w, float* y, int64_t panel, int64_t row, int64_t oy, int64_t count,
                             const ConvParams& p, const Epi& epi) {
@@ -91,8 +96,10 @@ ONNXC_INLINE void stem_tile(StemRows x, const float* w, float* y, int64_t panel,
   tile.finish(y, p.y_pixel, panel * NR, count, p.cout - panel * NR, Consecutive{row}, epi);
 }
 
-/// The rows of an image under output row oy, `span` columns of them from `left` on, to row (ci, ky) at to + (ci * kh + ky) * pitch, with zeros beside the image and less than
-/// a vector of them behind each row. Whole vectors are stored: a load of a part of a masked store waits until that is in the cache.
+/// Copies the rows of an image under output row oy, `span` columns of them from `left` on: row (ci, ky) goes to
+/// to + (ci * kh + ky) * pitch. Columns outside of the image become zeros, and so do less than a vector of floats
+/// behind each row. Whole vectors are stored, because a load from what a masked store wrote in part waits until it is
+/// in the cache.
 ONNXC_INLINE void stem_copy(const float* image, int64_t oy, int64_t left, int64_t span, const ConvParams& p, float* to, int64_t pitch) {
   const int64_t first = left < 0 ? -left : 0, end = p.w - left < span ? p.w - left : span;
   for (int64_t ci = 0; ci < p.cin; ++ci) {
@@ -108,13 +115,14 @@ ONNXC_INLINE void stem_copy(const float* image, int64_t oy, int64_t left, int64_
   }
 }
 
-/// Output row oy of `image` to pixels `row` on of y.
+/// Computes output row oy of `image` to pixels `row` and on of y.
 template <int MR, int NV, int SX, bool kPairs = false, class Epi>
 ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_t row, int64_t oy, const ConvParams& p, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR, kHalf = (MR + 1) / 2;
   const int64_t panels = (p.cout + NR - 1) / NR;
-  // The rows of x that the next output row adds come in pieces too short for the processor to see them coming: each tile fetches what will be under it, as all at once would
-  // hold up what follows. Inlined at once: of a function that prefetches alone g++ 12 thinks that it does nothing, and leaves its calls out.
+  // The rows of x that the next output row adds come in pieces too short for the hardware prefetcher. Each tile
+  // prefetches what will be under it, as all at once would hold up the loads that follow. The lambda is always inlined:
+  // g++ 12 takes a function that only prefetches for one without effect, and drops its calls.
   const int64_t below = oy * p.stride_y - p.pad_top + (p.kh - 1) * p.dilation_y + 1,
                 end = below + p.stride_y < p.h ? below + p.stride_y : p.h;
   const auto fetch = [&](int64_t from, int64_t to) ONNXC_INLINE_LAMBDA {
@@ -127,7 +135,7 @@ ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_
   const auto left = [&](int64_t ox) { return ox * p.stride_x - p.pad_left; };
   const auto span = [&](int64_t ox) { return contract::inputs_under(p.ow - ox > kHalf ? MR : kHalf, p.stride_x, p.kw, p.dilation_x); };
   const auto inside = [&](int64_t ox) { return left(ox) >= 0 && left(ox) + span(ox) <= p.w; };
-  // Tiles at the sides read copies, made for all panels, of as many tiles at a time as there is room for.
+  // Tiles at the sides read copies, which are made once for all panels, for as many tiles at a time as there is room.
   alignas(64) float copies[contract::kStemFloats + 16];
   const int64_t pitch = contract::stem_pitch(span(0)), floats = contract::stem_floats(p.cin, p.kh, span(0));
   for (int64_t from = 0, to = 0; from < p.ow; from = to) {
@@ -150,7 +158,7 @@ ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_
 
 }  // namespace detail
 
-/// See the head of the file. SX: stride_x where dilation_x is 1, or 0, which has no pairs.
+/// See the head of the file. SX: stride_x where dilation_x is 1; or 0, which does not go with pairs.
 template <int MR, int NV, int SX, bool kPairs = false, class Epi = Epilogue<Keep>>
 void conv_stem(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   const auto [first, last] = part.slice(p.n * p.oh);

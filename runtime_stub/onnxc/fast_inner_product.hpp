@@ -1,39 +1,42 @@
-// c[m, n] = epilogue(bias + a[m, k] b[k, n]) with two multiply-adds for three steps of k: Winograd's inner product (IEEE Trans. Computers C-17, 1968), of a constant b.
+// c[m, n] = epilogue(bias + a[m, k] b[k, n]) with two multiply-adds for three steps of k, for a constant b: Winograd's
+// inner product (IEEE Trans. Computers C-17, 1968).
 //
 //   x0 w0 + x1 w1  =  (x0 + w1) (x1 + w0)  -  x0 x1  -  w0 w1
 //
-// The sums of x0 x1 are made once for each row and serve all columns, those of w0 w1 are constants. So a pair of steps takes one multiply-add and two additions. A core that adds in
-// other units than it multiplies in (Machine::adds_beside_products) does both at a time: of three steps, two are a pair and one is a multiply-add as ever, which makes two and two.
-// GMAC/s of one Zen 4 core, whose multiply-adds make 59 (2026-11, g++ 12, all of it):
+// The sums of x0 x1 are made once for each row and serve all columns; those of w0 w1 are constants. So a pair of steps
+// takes one multiply-add and two additions. A core that adds on other ports than it multiplies on
+// (Machine::adds_beside_products) does both at once: of three steps, two are such a pair and one is a usual
+// multiply-add, which makes two multiply-adds and two additions. Rates: docs/measurements/2026-11-kernels.md.
 //
-//    1000 x  128 x   30    67       196 x  256 x 1024    76
-//    1000 x   64 x  128    71      3136 x   64 x  256    66
+// Errors are those of values as large as (|x| + |w|)^2. So both sides are first brought to one size by powers of two,
+// which is exact: b by rows and by columns when it is packed, and each row of a when it is read. x' = x d s, with s
+// such that its norm is from 1 to 2; |w'| is from 0.7 to 1.5. Then errors are at most k 2^-24 9 / s for a column of
+// e = 1, which is 13 times the bound of a sum of products by the norms. In practice they are 5 to 8 times gemm's, with
+// k from 32 to 1024. A row without such an s, because it holds an infinity, NaN or values near the ends of the range,
+// takes usual multiply-adds; a row of zeros gives the bias. No row has a part in another row's result.
 //
-// Errors are those of values as large as (|x| + |w|)^2, so both sides are brought to one size first, exactly, by powers of two: b by rows and by columns when it is packed, each row
-// of a when it comes, x' = x d s with s so that its norm is from 1 to 2; |w'| is from 0.7 to 1.5. Then they are at most k 2^-24 9 / s for a column of e = 1, 13 times the bound of a
-// sum of products by the norms, and 5 to 8 times what gemm has in practice, with k from 32 to 1024. A row that has no such s, for it holds an infinity, NaN or values near the ends
-// of the range, takes multiply-adds alone; one of zeros has the bias. No row has a part in another's result.
-//
-// a is copied, row by row, in chunks of three vectors, as x0, x1 and x2 of Vec::width groups of steps; the last chunk has what is left, up to one group of x0 and x1 or of x2 alone.
-// b packed: panels [ceil(n / Vec::width)][k + 2][Vec::width]: for each group w1, w0 and w2, in the end -sum(w0 w1) and what the column is to be multiplied by; behind them d, k
-// floats and zeros (pack::fast_inner_product).
+// a is copied, row by row, in chunks of three vectors: x0, x1 and x2 of Vec::width groups of steps. The last chunk has
+// what is left, up to one group of x0 and x1 or of x2 alone. b packed: panels
+// [ceil(n / Vec::width)][k + 2][Vec::width]. For each group there are w1, w0 and w2, and at the end -sum(w0 w1) and the
+// factors of the columns. Behind the panels lie d, k floats, and zeros (pack::fast_inner_product).
 #pragma once
 #include "contract/inner_product.hpp"
 #include "gemm.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Floats of scratch memory that a part needs for blocks of so many rows.
+/// Floats of scratch that a part needs for blocks of `block` rows.
 constexpr int64_t fast_inner_product_scratch(int64_t k, int64_t block) {
   return contract::fast_inner_product_scratch(k, block, Vec::width);
 }
 
 namespace detail {
 
-/// Steps of k that are divided into pairs and single ones.
+/// Steps of k that are divided into pairs and single ones at a time.
 constexpr int64_t kStepChunk = contract::inner_product_chunk(Vec::width);
 
-/// A block's rows as tiles read them: x', -sum(x0 x1) / s and 1 / s of each, 0 for zeros. One that takes multiply-adds alone has a negative `unscale`.
+/// The rows of a block as tiles read them: for each x', -sum(x0 x1) / s, and 1 / s, which is 0 for a row of zeros and
+/// negative for a row that takes usual multiply-adds.
 struct PreparedRows {
   float *values, *sums, *unscale;
   int64_t pitch;
@@ -49,7 +52,8 @@ ONNXC_INLINE void sum_lanes(const Vec (&x)[8], float (&sums)[8]) {
   }
 }
 
-/// Rows `row` to `row` + 4 of a block from those of a at from[i]: x d, its squared norm in the place of `unscale`, its sum of pairs.
+/// Copies four rows of a, at from[i], to rows [row, row + 4) of a block: x d, its squared norm in the place of
+/// `unscale`, and its sum of pairs.
 ONNXC_INLINE void copy_rows(const float* const (&from)[4], const float* d, int64_t k, const PreparedRows& to, int64_t row) {
   float* const out = to.values + row * to.pitch;
   Vec totals[8];
@@ -75,7 +79,7 @@ ONNXC_INLINE void copy_rows(const float* const (&from)[4], const float* d, int64
   ONNXC_UNROLL for (int i = 0; i < 4; ++i) to.unscale[row + i] = found[i], to.sums[row + i] = found[4 + i];
 }
 
-/// Whether a squared norm says that a row's values, and sums of their products, are far from the ends of what floats hold.
+/// Whether a row of this squared norm has values, and sums of their products, far from the ends of the range of floats.
 constexpr bool in_range(float norm) { return norm >= 0x1p-100f && norm <= 0x1p100f; }
 
 ONNXC_INLINE bool is_zero(const float* x, int64_t n) {
@@ -85,10 +89,11 @@ ONNXC_INLINE bool is_zero(const float* x, int64_t n) {
   return true;
 }
 
-/// Whether a row that is at x and has such a norm takes multiply-adds alone.
+/// Whether a row at x with this squared norm takes usual multiply-adds.
 ONNXC_INLINE bool is_plain(float norm, const float* x, int64_t k) { return !in_range(norm) && !(norm == 0 && is_zero(x, k)); }
 
-/// Brings such rows, copies of those at at(i), to norms from 1 to 2. Whether all take pairs.
+/// Scales the copied rows to norms from 1 to 2. Row i is the copy of that at at(i). Returns whether all rows take
+/// pairs.
 template <class At>
 ONNXC_INLINE bool scale_rows(int64_t k, const PreparedRows& rows, int64_t count, const At& at) {
   bool all = true;
@@ -156,7 +161,7 @@ struct InnerProductTile : Tile<MR, 1> {
   }
 };
 
-/// A row of a by a panel, from the bias on, by multiply-adds of x and w, as gemm has it.
+/// Multiplies a row of a by a panel, from the bias on, by usual multiply-adds of x and w, as gemm does.
 inline Vec multiply_plainly(const float* x, const float* d, int64_t k, const float* b, const float* bias) {
   const Vec columns = Vec::load(b + (k + 1) * Vec::width);
   Vec sum = Vec::load(bias);
@@ -167,7 +172,7 @@ inline Vec multiply_plainly(const float* x, const float* d, int64_t k, const flo
   return sum;
 }
 
-/// Rows one by one, some of which take multiply-adds alone; those of a from `a` on.
+/// Multiplies rows one by one, where some take usual multiply-adds. `a`: the first of them as it was given.
 template <class Epi>
 ONNXC_ONE_COPY void multiply_each_row(const float* a, const float* d, const PreparedRows& prepared, int64_t rows, int64_t row,
                                       const float* b, float* c, int64_t col, const float* bias, const GemmParams& p, const Epi& epi) {
@@ -185,7 +190,8 @@ ONNXC_ONE_COPY void multiply_each_row(const float* a, const float* d, const Prep
 
 }  // namespace detail
 
-/// See the head of the file; a, c and the epilogue as in gemm. `scratch`: fast_inner_product_scratch(k, block) floats of this part, `block` the rows that are copied at a time.
+/// See the head of the file. a, c and the epilogue are gemm's. `scratch`: fast_inner_product_scratch(k, block) floats
+/// of this part, where `block` rows are copied at a time.
 template <int MR, class Epi = Epilogue<Keep>>
 void fast_inner_product(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
   constexpr int NR = Vec::width, kHalf = (MR + 1) / 2;
@@ -196,7 +202,8 @@ void fast_inner_product(Part part, const float* a, const float* b, float* c, flo
   const auto [first_panel, last_panel] = by_rows ? Part::Range{0, panels} : part.slice(panels);
   const int64_t pitch = contract::prepared_pitch(p.k, Vec::width), room = contract::prepared_rows(block);
   const detail::PreparedRows rows{scratch, scratch + room * pitch, scratch + room * (pitch + 1), pitch};
-  // What a tile will store to is fetched as it begins, where it comes from beyond L2; nearer, prefetches only take load slots.
+  // Where c lies beyond L2, what a tile will store to is prefetched as it begins. Nearer, prefetches would only take
+  // load slots.
   const bool far = is_beyond_l2(p.m * p.n);
   const TileOrder order(part, p.m * p.n);
   Ahead ahead(d + p.k, p.weights_end);

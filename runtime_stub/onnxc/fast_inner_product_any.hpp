@@ -1,4 +1,5 @@
-// fast_inner_product for a number of rows that only a run tells: one row takes multiply-adds alone, of the same weights, as gemv does; a few take a low tile.
+// fast_inner_product for a number of rows that is known only at run time. One row takes plain multiply-adds with the
+// same weights, as gemv does; a few rows take a low tile.
 #pragma once
 #include "fast_inner_product.hpp"
 
@@ -6,7 +7,7 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// Of x d.
+/// The squared norm of x d.
 ONNXC_INLINE float squared_norm(const float* x, const float* d, int64_t k) {
   Vec squares = Vec::all(0.0f);
   int64_t i = 0;
@@ -16,7 +17,8 @@ ONNXC_INLINE float squared_norm(const float* x, const float* d, int64_t k) {
   return sum(squares);
 }
 
-/// One row by NP panels side by side, in three chains of multiply-adds each, of x d and w'; the columns' powers of two come last.
+/// Multiplies one row by NP panels side by side, in three chains of multiply-adds each, of x d and w'. The columns'
+/// powers of two come last.
 template <int NP, class Epi>
 ONNXC_INLINE void multiply_row(const float* x, const float* d, const float* b, float* y, int64_t col, const GemmParams& p, const Epi& epi) {
   const int64_t panel = (p.k + 2) * Vec::width;

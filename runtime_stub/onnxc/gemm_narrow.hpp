@@ -1,10 +1,10 @@
-// c[m, N] = epilogue(bias + a[m, k] b[k, N]) for a few columns N, with vectors along k: columns would leave most lanes of a panel empty. The last layer of many
-// classifiers and of all regressors.
+// c[m, N] = epilogue(bias + a[m, k] b[k, N]) for a few columns N, as in the last layer of many
+// classifiers and of all regressors. Vectors run along k, because columns would leave most lanes of a panel empty.
 //
 //   gemm_narrow<1>(part, a, w, y, {.m = 1000, .n = 1, .k = 64, .lda = 64, .ldc = 1}, Epilogue<Sigmoid>{});
 //
-// b packed: [ceil(k / Vec::width)][N][Vec::width], 64-byte aligned, zeros beyond k. Each value is the sum of Vec::width chains of multiply-adds.
-// 1000 x 1 x 64: 9.7 us as panels, 2.6 so, without an epilogue (Zen 5, 2026-11).
+// b packed: [ceil(k / Vec::width)][N][Vec::width], 64-byte aligned, zeros beyond k. Each value is the sum of Vec::width
+// chains of multiply-adds.
 #pragma once
 #include "gemm.hpp"
 

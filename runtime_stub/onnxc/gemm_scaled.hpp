@@ -1,13 +1,16 @@
-// gemm of images whose channels are scaled first, as squeeze-and-excite does: what each pixel would be multiplied by goes into the few weights of the 1x1 convolution that follows.
+// gemm of images whose channels are scaled first, as in squeeze-and-excite. The factors go into the few weights of the
+// 1x1 convolution that follows, and not into each pixel.
 //
-//   gemm_scaled<8, 3>(part, x, w, s, y, scaled, {.m = 196, .n = 40, .k = 240, .lda = 240, .ldc = 40, .bias = w_bias}, 196, Epilogue<Relu>{});
+//   gemm_scaled<8, 3>(part, x, w, s, y, scaled, {.m = 196, .n = 40, .k = 240, .lda = 240, .ldc = 40, .bias = w_bias}, 196,
+//                     Epilogue<Relu>{});
 //
 //   y[i, j] = epilogue(bias[j] + x[i, :] (s[i / pixels, :] w[:, j]))
 //
 //   w       as gemm packs it
 //   s       [images, k], any alignment
-//   scaled  the panels of w for one image, contract::gemm_scaled_scratch floats of this part: each scales all of them, which takes less
-//           than to fetch from another core what that has scaled
+//   scaled  the panels of w for one image, contract::gemm_scaled_scratch floats of this part: each part scales all of
+//           them, which takes less
+//           time than to fetch from another core what that has scaled
 #pragma once
 #include "gemm.hpp"
 
@@ -15,7 +18,8 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// Row r of each of the panels [panels][k][NR] times s[r]. Where NR is no whole number of vectors, the last holds pairs (tile.hpp), and k is even.
+/// Multiplies row r of each of the panels [panels][k][NR] by s[r]. Where NR is no whole number of vectors, the last
+/// vector holds pairs (tile.hpp), and k is even.
 template <int NR>
 ONNXC_ONE_COPY void scale_panels(const float* w, const float* s, float* scaled, int64_t k, int64_t panels) {
   constexpr int kWhole = NR / Vec::width * Vec::width;
@@ -34,7 +38,7 @@ ONNXC_ONE_COPY void scale_panels(const float* w, const float* s, float* scaled, 
 
 }  // namespace detail
 
-/// See the head of the file. p.m: of all images; `pixels`: rows of one.
+/// See the head of the file. p.m: rows of all images; `pixels`: rows of one image.
 template <int MR, int NV, bool kPairs = false, class Epi = Epilogue<Keep>>
 void gemm_scaled(Part part, const float* x, const float* w, const float* s, float* y, float* scaled, GemmParams p, int64_t pixels,
                  Epi epi = {}) {

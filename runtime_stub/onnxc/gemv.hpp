@@ -1,10 +1,12 @@
-// gemm for one row: y[n] = epilogue(bias + x[k] b[k, n]), b packed like gemm's. Reads each weight once, which is what it costs.
+// gemm for one row: y[n] = epilogue(bias + x[k] b[k, n]), with b packed as for gemm. Each weight is read once, and
+// reading them is what bounds the kernel.
 //
 //   gemv<4>(part, x, w, y, {.m = 1, .n = 1000, .k = 512, .bias = w_bias}, Epilogue<Relu>{});
 //
-// A step takes two values of x into separate accumulators, 2 * NV chains in all: one chain of multiply-adds would wait for itself. Where b is too
-// large for a cache, lines 4 KiB ahead are prefetched, past the end of a panel into the next one. Of what comes from L3 that would be a quarter slower
-// than the machine's own prefetching (Zen 4: 77 GB/s against 98).
+// A step takes kChains values of x into separate accumulators, so that there are at least 8 chains in flight where NV
+// is 2 or more: one chain of multiply-adds would wait for its own latency. Where b is too large for a cache, lines 4
+// KiB ahead are prefetched, past the end of a panel into the next one. Where b comes from L3, the hardware prefetcher
+// alone is faster.
 #pragma once
 #include "gemm.hpp"
 
@@ -50,7 +52,7 @@ void gemv(Part part, const float* x, const T* b, float* y, GemmParams p, Epi epi
   }
 }
 
-/// gemm for a number of rows that only a run tells: one row is a gemv, a few take a small tile.
+/// gemm for a number of rows that is known only at run time: one row is a gemv, a few rows take a small tile.
 template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
 void gemm_any(Part part, const float* a, const T* b, float* c, GemmParams p, Epi epi = {}) {
   if (p.m == 1) return gemv<NV>(part, a, b, c, p, epi);

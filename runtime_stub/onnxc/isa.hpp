@@ -1,33 +1,37 @@
 // The instruction set in force, as the name of an inline namespace.
 //
-// Kernels are templates and inline functions, so the linker keeps one copy of each name in a program. Units compiled with different -march must not
-// share them: the copy that is kept may use instructions that the other unit's machine lacks, or vectors of another width than its weights are packed
-// for. So everything whose code depends on compiler flags lives in `namespace onnxc::inline ONNXC_ISA`: onnxc::gemm is onnxc::avx512_vnni::gemm to the
-// linker. What a unit's interface shows (Status, float16, the C ABI) is outside of it, the same for all.
+// Kernels are templates and inline functions, so the linker keeps one copy of each name in a program. Units compiled
+// with different -march must not share them: the copy that is kept may use instructions that the other unit's machine
+// lacks, or vectors of another width than its weights are packed for. So everything whose code depends on compiler
+// flags lives in `namespace onnxc::inline ONNXC_ISA`; to the linker, onnxc::gemm is onnxc::avx512_vnni::gemm. What a
+// unit's interface shows (Status, float16, the C ABI) is outside of it and the same for all.
 //
-// ONNXC_NO_INTRINSICS       no intrinsics: vectors of the compiler's own
-// ONNXC_VECTOR_FLOATS  their width, whatever the machine has: 4, 8 or 16. Only without intrinsics.
+// ONNXC_NO_INTRINSICS  no intrinsics: vectors are the compiler's own
+// ONNXC_VECTOR_FLOATS  the width of these, whatever the machine has: 4, 8 or 16. Only without intrinsics.
 #pragma once
 
 #define ONNXC_INLINE        inline __attribute__((always_inline))
 #define ONNXC_INLINE_LAMBDA __attribute__((always_inline))
 
-// A function whose calls are compiled into it, with the extents that they pass as constants: for kernels that short rows would spend in deciding.
+// A function into which everything that it calls is inlined, with the extents that it passes as constants: for kernels
+// that would spend much of a short row on decisions.
 #if defined(__OPTIMIZE_SIZE__) || !defined(__OPTIMIZE__)
 #define ONNXC_SPECIALISED
 #else
 #define ONNXC_SPECIALISED __attribute__((noinline, flatten))
 #endif
 
-// A large kernel that gains nothing from the constants of its calls: g++ would make a copy of it for each or, where all calls agree in some, work these in, which moves
-// its choice of registers (an accumulator on the stack: 1.7 times the time of 7x7x512 after Winograd).
+// A large kernel that gains nothing from the constants of its calls. g++ would clone it for each call or, where all
+// calls agree in some arguments, propagate these, which changes its register allocation: it may then keep an
+// accumulator on the stack.
 #if defined(__GNUC__) && !defined(__clang__)
 #define ONNXC_ONE_COPY __attribute__((noipa))
 #else
 #define ONNXC_ONE_COPY
 #endif
 
-// Registers that hold vectors; and a part of a kernel that is a function of its own where they are few: amid the rest g++ 12 keeps some of its sums on the stack.
+// The number of vector registers. ONNXC_APART: a part of a kernel that is a function of its own where registers are
+// few, since g++ 12 would keep some of its sums on the stack amid the rest.
 #if defined(__AVX512F__) || defined(__aarch64__)
 #define ONNXC_VECTOR_REGISTERS 32
 #define ONNXC_APART            ONNXC_INLINE
@@ -49,7 +53,7 @@
 #define ONNXC_VECTOR_FLOATS 4
 #endif
 
-// One token for each group of instructions, the empty one where it is off.
+// One token for each group of instructions, the empty token where it is off.
 #if defined(__AVX512F__) && defined(__AVX512VNNI__) && defined(__AVX512BF16__)
 #define ONNXC_ISA_BASE avx512_bf16
 #elif defined(__AVX512F__) && defined(__AVX512VNNI__)
@@ -92,6 +96,6 @@
 #define ONNXC_ISA                                                   ONNXC_ISA_JOIN(ONNXC_ISA_BASE, ONNXC_ISA_FMA, ONNXC_ISA_F16C, ONNXC_ISA_VECTORS, ONNXC_VECTOR_FLOATS, ONNXC_ISA_MATH)
 
 namespace onnxc::inline ONNXC_ISA {
-/// Vec::width, known without a look at vectors: what weights must be packed for.
+/// Vec::width, known without including the vectors: what weights must be packed for.
 inline constexpr int kVectorFloats = ONNXC_VECTOR_FLOATS;
 }

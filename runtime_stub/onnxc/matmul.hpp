@@ -1,12 +1,14 @@
 // c[b, m, n] = epilogue(a[b, m, k] b[b, k, n]), both operands made at run time, for a batch of matrices.
 //
 //   matmul<14, 2, kTransposed>(part, q, k, s, panel, {.m = 128, .n = 128, .k = 64, .lda = 768, .ldb = 768, .ldc = 128,
-//                              .batch = {1, 12}, .a_batch = {98304, 64}, .b_batch = {98304, 64}, .c_batch = {196608, 16384}}, Epilogue<Scale>{});
+//                              .batch = {1, 12}, .a_batch = {98304, 64}, .b_batch = {98304, 64}, .c_batch = {196608,
+//                              16384}}, Epilogue<Scale>{});
 //
-// b is [k, n], or [n, k] where kTransposed; rows of a, b and c are contiguous, their pitches and the places of the matrices are free, so heads
-// are split and merged by strides alone. Each panel of b is packed into `panel` once and used by all rows of a; with one tile of rows or less
-// b is read where it lies, transposed b by dot products. panel: matmul_scratch floats of this part, 64-byte aligned.
-// The epilogue sees row = batch * m + i of [batches * m, n].
+// b is [k, n], or [n, k] where kTransposed. Rows of a, b and c are contiguous; their pitches and the places of the
+// matrices are free, so heads are split and merged by strides alone. Each panel of b is packed into `panel` once and
+// used by all rows of a. Where a has at most one tile of rows, b is read in place, and a transposed b by dot products.
+// panel: matmul_scratch floats of this part, 64-byte aligned. The epilogue sees row = batch * m + i of [batches * m,
+// n].
 #pragma once
 #include "contract/gemm.hpp"
 #include "strided.hpp"
@@ -28,7 +30,7 @@ constexpr int64_t matmul_scratch(int64_t k, int64_t nr) { return contract::matmu
 
 namespace detail {
 
-/// Columns [0, n) of b as one panel [k][NR], zeros beyond n.
+/// Packs columns [0, n) of b as one panel [k][NR], with zeros beyond n.
 template <int NR, bool transposed>
 ONNXC_INLINE void pack_panel(const float* b, int64_t ldb, int64_t k, int64_t n, float* panel) {
   if constexpr (transposed) {
@@ -78,7 +80,7 @@ ONNXC_INLINE void dot_rows(const float* a, const float* b, int64_t ldb, int64_t 
   }
 }
 
-/// All rows of one matrix through one panel of b, packed or in place. `row`: of the first, in c.
+/// Multiplies all rows of one matrix by one panel of b, packed or in place. `row`: the first row in c.
 template <int MR, int NV, class Epi>
 ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, float* c, int64_t row, int64_t col, const MatMulParams& p,
                               const Epi& epi) {
@@ -114,7 +116,7 @@ void matmul(Part part, const float* a, const float* b, float* c, float* panel, M
     const int64_t batch = unit / panels, col = unit % panels * NR, columns = p.n - col < NR ? p.n - col : NR;
     const float* const am = a + strided_offset(p.batch, p.batch.rank, p.a_batch, batch);
     const float* const bm = b + strided_offset(p.batch, p.batch.rank, p.b_batch, batch) + col * (transposed ? p.ldb : 1);
-    // rows are counted through all batches: row `batch * m` of the output lies at this matrix's place
+    // Rows are counted through all batches: row `batch * m` of the output lies where this matrix begins.
     float* const cm = c + (strided_offset(p.batch, p.batch.rank, p.c_batch, batch) - batch * p.m * p.ldc);
     if constexpr (transposed) {
       if (in_place && p.m < 8) {

@@ -1,15 +1,18 @@
-// The first convolution of a network with what follows it, by bands of rows (row_bands.hpp): its output is the widest image that many networks have.
+// The first convolution of a network with what follows it, by bands of rows (row_bands.hpp), since its output is the
+// widest image in many networks.
 //
-//   stem_depthwise    stem -> depthwise [-> project 1x1]      MobileNet, EfficientNet
-//   stem_pool         stem -> max pooling                     ResNet, SqueezeNet
-//   stem_winograd_pool  the same, the stem as stem_winograd has it
+//   stem_depthwise      stem -> depthwise [-> project 1x1]      MobileNet, EfficientNet
+//   stem_pool           stem -> max pooling                     ResNet, SqueezeNet
+//   stem_winograd_pool  the same, with the stem by stem_winograd
 //
-//   stem_pool<14, 2, 2>(part, image, w, y, rows, {.stem = {.h = 224, .w = 224, .cin = 3, .oh = 112, …}, .pool = {.h = 112, .w = 112, .c = 64, .oh = 56, …,
-//                       .y_pixel = 64}, .band = 8, .pitch = 64}, Epilogue<Relu>{}, Epilogue<Keep>{});
+//   stem_pool<14, 2, 2>(part, image, w, y, rows, {.stem = {.h = 224, .w = 224, .cin = 3, .oh = 112, …},
+//                                                 .pool = {.h = 112, .w = 112, .c = 64, .oh = 56, …, .y_pixel = 64},
+//                                                 .band = 8, .pitch = 64}, Epilogue<Relu>{}, Epilogue<Keep>{});
 //
-// x, weights and template arguments of the stem: as conv_stem has them; of the rest: as depthwise_chain and max_pool. y_pixel of the stem and x_pixel of what
-// reads it are `pitch`. rows: of this part, ring_rows * ow * pitch floats, and for stem_depthwise with a projection `band` rows more (stem_depthwise_scratch). Winograd makes T
-// rows at a time, the same ones for any part: its ring has T - 1 rows more.
+// x, weights and template arguments of the stem are conv_stem's, those of the rest depthwise_chain's and max_pool's.
+// y_pixel of the stem, and x_pixel of what reads it, are `pitch`. rows: ring_rows * ow * pitch floats of this part, and
+// for stem_depthwise with a projection `band` rows more (stem_depthwise_scratch). Winograd makes T rows at a time, the
+// same ones whatever the part, so its ring has T - 1 rows more.
 #pragma once
 #include "conv_stem.hpp"
 #include "depthwise_chain.hpp"
@@ -32,14 +35,14 @@ struct StemPoolParams {
 
 namespace detail {
 
-/// Output rows `row` to `row + count` of an image to `slot` and on of a ring.
+/// Computes output rows [row, row + count) of an image into a ring, from row `slot` of the ring on.
 template <int MR, int NV, int SX, class Epi>
 ONNXC_INLINE void stem_rows(const float* x, const float* w, float* ring, int64_t image, int64_t row, int64_t count, int64_t slot,
                             const ConvParams& p, const Epi& epi) {
   for (int64_t i = 0; i < count; ++i) stem_line<MR, NV, SX>(x + image * p.cin * p.h * p.w, w, ring, (slot + i) * p.ow, row + i, p, epi);
 }
 
-/// Rows [top, bottom) of the pool from the ring.
+/// Computes rows [top, bottom) of the pool from the ring.
 template <class Epi>
 ONNXC_INLINE void pool_ring(const float* ring, int64_t rows, int64_t image, int64_t top, int64_t bottom, float* y, const StemPoolParams& p,
                             const Epi& epi) {
@@ -87,7 +90,7 @@ void stem_pool(Part part, const float* x, const float* w, float* y, float* rows,
   });
 }
 
-/// u, v and template arguments as stem_winograd has them.
+/// u, v and template arguments are stem_winograd's.
 template <int T, int R, int P, int SX, class Epi1, class Epi2>
 void stem_winograd_pool(Part part, const float* x, const float* u, float* y, float* rows, float* v, StemPoolParams p, Epi1 epi1,
                         Epi2 epi2) {

@@ -1,15 +1,22 @@
-// The first convolution of a network after Winograd along the columns of a planar image of few channels: F(T, R) makes T rows of outputs of A = T + R - 1 rows of inputs
-// with A products where T R are needed (winograd_transform.hpp). The rows of the image are transformed once for all output channels, which costs next to nothing.
+// The first convolution of a network after Winograd, along the columns of a planar image of few channels: F(T, R) makes
+// T rows of outputs of A = T + R - 1 rows of inputs with A products where direct summation needs T R
+// (winograd_transform.hpp). The rows of the image are transformed once for all output channels, which costs next to
+// nothing.
 //
-//   stem_winograd<3, 4, 5, 2>(part, image, u, y, v, {.h = 224, .w = 224, .cin = 3, .oh = 112, .ow = 112, .cout = 64, .kh = 7, .kw = 7, .stride_y = 2,
-//                                                    .stride_x = 2, .pad_top = 3, .pad_left = 3, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
+//   stem_winograd<3, 4, 5, 2>(part, image, u, y, v, {.h = 224, .w = 224, .cin = 3, .oh = 112, .ow = 112, .cout = 64, .kh = 7, .kw = 7,
+//                                                    .stride_y = 2, .stride_x = 2, .pad_top = 3, .pad_left = 3, .y_pixel = 64,
+//                                                    .bias = w_bias}, Epilogue<Relu>{});
 //
-// Of stride S a column has S phases, whose rows and taps are every S-th: 7 taps of stride 2 are 4 and 3. Each phase is a convolution of stride 1, and all add to the same
-// frequencies; so do pieces of R taps of one that has more. A piece that ends early is filled with zeros.
+// With stride S a column has S phases, whose rows and taps are every S-th: 7 taps of stride 2 are 4 and 3. Each phase
+// is a convolution of stride 1, and all phases add to the same frequencies. A phase of more than R taps goes in pieces,
+// which add to them too. A piece that ends early is filled with zeros.
 //
-// x, and the parameters, as conv_stem has them: SX is stride_x, dilations and group are 1. u: [ceil(cout / NR)][piece][ci][kx][A][NR], NR a vector, made at compile time, in
-// double (pack::stem_winograd). v: stem_winograd_scratch floats of this part, 64-byte aligned: [piece][ci][A][pitch], a band of T output rows. P neighbours of a row at a time,
-// or half of them at its end: A P accumulators, which become T P outputs in registers. A band that the transforms would spoil (winograd_spoilt.hpp) is made of sums over its windows.
+// x and the parameters are conv_stem's: SX is stride_x, dilations and group are 1. u:
+// [ceil(cout / NR)][piece][ci][kx][A][NR], with NR one vector, made at compile time in double (pack::stem_winograd). v:
+// stem_winograd_scratch floats of this part, 64-byte aligned, for a band of T output rows: [piece][ci][A][pitch].
+//
+// A register tile is P neighbours of a row, or half as many at its end: A P accumulators, which become T P outputs in
+// registers. A band that the transforms would spoil (winograd_spoilt.hpp) is computed as sums over its windows.
 #pragma once
 #include "contract/stem.hpp"
 #include "conv.hpp"
@@ -29,14 +36,14 @@ struct StemPlanes {
         pitch(contract::stem_winograd_pitch(p.w, p.ow, p.kw, p.stride_x, p.pad_left, P)) {}
 };
 
-/// Parts of the columns of an image, 64 at most and whole vectors each, as bits: where a band may be spoilt.
+/// Which columns of an image may be spoilt in a band, as bits: at most 64 ranges of columns, each of whole vectors.
 struct StemSuspects {
-  int64_t columns;  // of a part
+  int64_t columns;  // in a range
   uint64_t parts = 0;
 
   explicit StemSuspects(int64_t width) : columns((width + 64 * Vec::width - 1) / (64 * Vec::width) * Vec::width) {}
   void add(int64_t column) { parts |= uint64_t{1} << column / columns; }
-  /// Whether one of these columns is in such a part.
+  /// Whether one of the columns [first, last) is in such a range.
   bool in(int64_t first, int64_t last) const {
     for (int64_t part = first / columns; part * columns < last; ++part) {
       if (parts >> part & 1) return true;
@@ -45,7 +52,8 @@ struct StemSuspects {
   }
 };
 
-/// Whether outputs of a band, its rows from `top` of the image on, have windows of values that are far less than others of their columns, or whether something is not finite. `suspects`: where to look.
+/// Whether a band is spoilt: some outputs have windows whose values are far less than others in their columns, or
+/// something is not finite. The rows of the band begin at `top` of the image. `suspects`: where to look.
 template <int T>
 ONNXC_ONE_COPY bool stem_winograd_is_spoilt(const float* image, int64_t top, const StemSuspects& suspects, const ConvParams& p) {
   constexpr int64_t kOutputs = 16, kColumns = 512;
@@ -55,7 +63,8 @@ ONNXC_ONE_COPY bool stem_winograd_is_spoilt(const float* image, int64_t top, con
   for (int64_t ox = 0; ox < p.ow; ox += kOutputs) {
     const int64_t left = ox * p.stride_x - p.pad_left, first = left < 0 ? 0 : left, last = left + columns < p.w ? left + columns : p.w;
     if (!suspects.in(first, last)) continue;
-    // Squares of each column: of all rows, and of those of each output; then of kw columns from each on.
+    // Squares of each column: over all rows, and over those of each output. Then sums over kw columns, from each one
+    // on.
     alignas(64) float sums[T + 1][kColumns + 2 * Vec::width] = {};
     for (int64_t c = first; c < last; c += Vec::width) {
       const int64_t lanes = last - c;
@@ -99,12 +108,13 @@ ONNXC_ONE_COPY bool stem_winograd_is_spoilt(const float* image, int64_t top, con
   return false;
 }
 
-/// Rows of `image` from `top` on, which may lie beside it, to v. Tells whether the band is spoilt.
+/// Transforms the rows of `image` from `top` on, some of which may lie outside of it, to v. Returns whether the band is
+/// spoilt.
 template <int A, int R>
 ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* v, const StemPlanes& planes, const ConvParams& p) {
   constexpr int T = A - R + 1;
   using Probes = WinogradProbes<T, R>;
-  const float limit = winograd_spread(p.cin) * winograd_gain<A>();  // a column that no window is far above is in none
+  const float limit = winograd_spread(p.cin) * winograd_gain<A>();  // a spoilt band has a column that exceeds this by itself
   StemSuspects suspects(p.w);
   const auto zeros = [&](int64_t from, int64_t to) ONNXC_INLINE_LAMBDA {
     for (int64_t line = 0; line < planes.pieces * p.cin * A; ++line) {
@@ -141,7 +151,8 @@ ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* 
   return suspects.parts != 0 && stem_winograd_is_spoilt<T>(image, top, suspects, p);
 }
 
-/// Rows [top, top + height) of P pixels from ox on, of one vector of output channels, by the taps that u was made of; `image`, `at`: as stem_winograd_band has them.
+/// Computes rows [top, top + height) of P pixels from ox on, of one vector of output channels, by the taps from which u
+/// was made. `image` and `at` are those of stem_winograd_band.
 template <int T, int R, int P, class Epi>
 ONNXC_ONE_COPY void stem_winograd_direct(const float* image, const float* u, float* y, int64_t ox, int64_t top, int64_t channel,
                                          int64_t height, const int64_t (&at)[T], const StemPlanes& planes, const ConvParams& p,
@@ -171,7 +182,7 @@ ONNXC_ONE_COPY void stem_winograd_direct(const float* image, const float* u, flo
   }
 }
 
-/// The frequencies of P pixels, the first of which meets the first tap at `v`; `lines` times kw taps.
+/// Multiplies the frequencies of P pixels, the first of which meets the first tap at `v`, by `lines` times kw taps.
 template <int A, int P, int SX>
 ONNXC_INLINE void stem_winograd_products(const float* v, int64_t pitch, int64_t lines, int64_t kw, const float* u, Vec (&acc)[P][A]) {
   ONNXC_UNROLL for (int i = 0; i < P; ++i) { ONNXC_UNROLL for (int f = 0; f < A; ++f) acc[i][f] = Vec::all(0.0f); }
@@ -188,7 +199,8 @@ ONNXC_INLINE void stem_winograd_products(const float* v, int64_t pitch, int64_t 
   }
 }
 
-/// P pixels of a row from ox on, of one vector of output channels, in T rows at most: row t to pixels at[t] and on of y.
+/// Computes P pixels of a row from ox on, of one vector of output channels, in `height` rows, at most T: row t goes to
+/// pixels at[t] and on of y.
 template <int T, int R, int P, int SX, class Epi>
 ONNXC_INLINE void stem_winograd_tile(const float* u, float* y, const float* v, int64_t ox, int64_t channel, int64_t height,
                                      const int64_t (&at)[T], const StemPlanes& planes, const ConvParams& p, const Epi& epi) {
@@ -218,7 +230,7 @@ ONNXC_INLINE void stem_winograd_tile(const float* u, float* y, const float* v, i
   }
 }
 
-/// Output rows [top, top + height) of `image`, at most T: row top + t to pixels at[t] and on of y.
+/// Computes output rows [top, top + height) of `image`, at most T: row top + t goes to pixels at[t] and on of y.
 template <int T, int R, int P, int SX, class Epi>
 ONNXC_INLINE void stem_winograd_band(const float* image, const float* u, float* y, float* v, int64_t top, int64_t height,
                                      const int64_t (&at)[T], const StemPlanes& planes, const ConvParams& p, const Epi& epi) {

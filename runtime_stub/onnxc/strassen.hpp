@@ -1,4 +1,5 @@
-// gemm by one level of Strassen's product in Winograd's form: 7 products of half the size in each direction instead of 8.
+// gemm by one level of Strassen's product in Winograd's form: 7 products of half the size in each direction instead of
+// 8.
 //
 //   strassen<8, 2>(part, a, w, y, sums, {.m = 392, .n = 128, .k = 512, .lda = 512, .ldc = 128}, 196, 16);
 //
@@ -7,22 +8,29 @@
 //                    S3 = A11 - A21                   T3 = B22 - B12    U = U + S2 T2         C22 = U + V
 //                    S4 = A12 - S2                    T4 = B21 - T2     U = U + S3 T3         C21 = U + A22 T4
 //
-// T is made at compile time, in double, S at run time for a block of rows. A tile of sums goes from product to product in registers, in three stages, each of which
-// runs past the rows of half a block while its panels stay near: A11 B11 is U, and goes on to C11; U goes on by S2 T2, S1 T1 (now V) and S4 B22 to C12; S3 T3 and V are C22,
-// and go on with U + S2 T2 instead of V by A22 T4 to C21. b packed: [ceil(n / 2 NR)][B11 B21 T2 T1 B22 T3 T4][k / 2][NR] (pack::strassen), in order of use: 7/4 of its
-// size; the second half of the columns starts at a whole panel. k is even. Blocks of `block` rows, from each multiple of `sample` on, of which the last before the next
-// may have fewer, depend on nothing but the call, so that each value is the same for any number of threads. sums: strassen_scratch floats of this part, 64-byte aligned.
+// T is made at compile time, in double; S is made at run time for a block of rows. A tile of accumulators goes from
+// product to product in registers, in three stages. Each stage runs past the rows of half a block while its panels stay
+// in the cache:
 //
-// Time against gemm's best tile, weights in L2 or L3 (Zen 4, g++ 12, 2026-11):
+//   1. A11 B11 is U, and goes on to C11.
+//   2. U goes on by S2 T2, S1 T1 (now V) and S4 B22 to C12.
+//   3. S3 T3 and V are C22, and go on with U + S2 T2 instead of V by A22 T4 to C21.
 //
-//   m x n x k    128x384x1536  196x256x1024  784x128x512  784x768x192  49x512x2048  196x64x384  196x384x64  112x64x64
-//                        0.89          0.89         0.90         0.91         0.91        0.91        0.95       0.94
+// b packed: [ceil(n / 2 NR)][B11 B21 T2 T1 B22 T3 T4][k / 2][NR] (pack::strassen), in the order of use. That is 7/4 of
+// its size. The second half of the columns starts at a whole panel. k is even. Blocks have `block` rows, counted from
+// each multiple of `sample` on; the last block before the next multiple may have fewer. They depend on nothing but the
+// call, so each value is the same for any number of threads. sums: strassen_scratch floats of this part, 64-byte
+// aligned.
 //
-// Blocks of one or two tiles' height are best where the weights stay in L2. What is lost there: a product of k = 64 spends 5 % on S, 3 % on storing c, 1 % on U and V.
+// Blocks of one or two tiles' height are best where the weights stay in L2. To make S takes time like m k, and to store
+// c and to keep U and V like m n, so products of few columns or of small k gain less than the eighth that is saved.
+// Times: docs/measurements/2026-11-kernels.md.
 //
-// Values are added that the product keeps apart, of a row in the upper half of a block and one in the lower: an error is one of the larger of the two, 2.2 to 2.9 times gemm's (root mean
-// square, random values, all or positive ones; k from 64 to 1536). A block with an infinity or NaN, or a pair of rows whose sums of squares are far apart, is multiplied as gemm does: all of b is
-// there, but for B12, which is T1 + B11. References: V. Strassen 1969; S. Winograd 1971.
+// Values are added that the product keeps apart: a row in the upper half of a block and one in the lower. An error is
+// relative to the larger of the two, and 2.2 to 2.9 times gemm's (root mean square, random values, all or positive
+// ones; k from 64 to 1536). A block with an infinity or NaN, or with a pair of rows whose sums of squares are far
+// apart, is multiplied as gemm does. All of b is there for that but B12, which is T1 + B11. References: V. Strassen
+// 1969; S. Winograd 1971.
 #pragma once
 #include "contract/strassen.hpp"
 #include "gemm.hpp"
@@ -31,8 +39,8 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// Rows of a block as its tiles take them: those of its upper half, of which the last tile may be half as high, and has rows that are the
-/// last one again. They are contract::strassen_rows at most, for which there is room.
+/// The rows of a block as its tiles take them: those of its upper half. The last tile may be half as high, and its
+/// surplus rows repeat the last one. There are at most contract::strassen_rows of them, for which scratch has room.
 template <int MR>
 struct StrassenRows {
   int64_t rows, upper = (rows + 1) / 2, lower = rows - upper,
@@ -45,10 +53,11 @@ struct StrassenRows {
   }
 };
 
-/// How far the sums of squares of two rows may be apart that are added to each other.
+/// How far the sums of squares of two rows that are added to each other may be apart.
 constexpr float kStrassenSpread = 512;
 
-/// S2, S1, S4, S3 of a block: planes of `padded` rows; behind them A11, A12, A22 of the rows after the whole tiles. Tells whether a product by them would spoil rows.
+/// Makes S2, S1, S4 and S3 of a block: planes of `padded` rows. Behind them it copies A11, A12 and A22 of the rows
+/// after the whole tiles. Returns whether sums of these rows would spoil a product.
 template <int MR>
 ONNXC_INLINE bool strassen_sums(const float* a, int64_t lda, StrassenRows<MR> block, int64_t depth, float* sums, int64_t pitch) {
   const int64_t padded = block.padded(), plane = padded * pitch;
@@ -87,7 +96,7 @@ ONNXC_INLINE bool strassen_sums(const float* a, int64_t lda, StrassenRows<MR> bl
   return apart;
 }
 
-/// A block and a pair of panels: where all of it is.
+/// A block and a pair of panels: where everything lies.
 struct StrassenPair {
   const float* a;                     // the block's first row
   int64_t lda, whole, lower_quarter;  // rows in whole tiles; elements from a to A22
@@ -100,14 +109,15 @@ struct StrassenPair {
       lower;  // left, right: first columns; upper, lower: rows of each half, the first of which is `row` of c
   const float *bias_left, *bias_right;
 
-  /// Rows of a quarter of a, `from` elements from the block's first, or those copied behind the sums as the `copy`th.
+  /// Rows of a quarter of a, `from` elements from the block's first row, or those that were copied behind the sums as
+  /// the `copy`th.
   ONNXC_INLINE EvenRows quarter(int64_t i, int64_t from, int64_t copy, int64_t rows) const {
     return i < whole ? EvenRows{a + i * lda + from, lda} : EvenRows{tail + copy * rows * pitch, pitch};
   }
   ONNXC_INLINE EvenRows sum(int64_t i, int64_t plane_of) const { return {sums + plane_of * plane + i * pitch, pitch}; }
 };
 
-/// What a tile at the edges of c holds, row by row; c: where its first value goes.
+/// Finishes a tile at the edges of c, row by row. c: where its first value goes.
 template <int NR, class Epi>
 ONNXC_ONE_COPY void strassen_edge(const float* tile, float* c, int64_t ldc, int64_t row, int64_t rows, int64_t col, int64_t columns,
                                   const Epi& epi) {
@@ -119,8 +129,9 @@ ONNXC_INLINE auto rows_at(float* panel) {
   return [panel](int64_t r) { return panel + r * NR; };
 }
 
-/// tile + bias, and with kAlso what lies at `also`, through the epilogue; `rows` of it are left, from row `row` of c on. The tile stays as it is. Tile::finish would keep a tile on the
-/// stack for the edges of c, which each of these functions would pay for when it begins (112x64x64: 1.5 %).
+/// Applies the epilogue to tile + bias, and with kAlso to the sum of that and what lies at `also`, and stores it. `rows`
+/// rows are left, from row `row` of c on. The tile stays as it is. Tile::finish would keep a tile on the stack for the
+/// edges of c, for which each of these functions would pay when it begins.
 template <bool kAlso, int R, int NV, class Epi>
 ONNXC_INLINE void strassen_finish(Tile<R, NV>& tile, const StrassenPair& s, float* also, int64_t row, int64_t rows, int64_t col,
                                   const float* bias, const Epi& epi) {
@@ -156,7 +167,7 @@ ONNXC_INLINE void strassen_finish(Tile<R, NV>& tile, const StrassenPair& s, floa
   if (kAlso) tile.load(rows_at<NR>(s.spare));
 }
 
-/// U = A11 B11, then C11: rows [i, i + R).
+/// Computes U = A11 B11, then C11: rows [i, i + R).
 template <int MR, int R, int NV, class Epi>
 ONNXC_ONE_COPY void strassen_c11(const StrassenPair& s, int64_t i, const Ahead& fetched, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
@@ -171,7 +182,7 @@ ONNXC_ONE_COPY void strassen_c11(const StrassenPair& s, int64_t i, const Ahead& 
   strassen_finish<false>(tile, s, nullptr, s.row + i, s.upper - i, s.left, s.bias_left, epi);
 }
 
-/// U += S2 T2, V = U + S1 T1, then C12.
+/// Computes U += S2 T2, V = U + S1 T1, then C12.
 template <int MR, int R, int NV, class Epi>
 ONNXC_ONE_COPY void strassen_c12(const StrassenPair& s, int64_t i, const Ahead& fetched, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
@@ -191,7 +202,7 @@ ONNXC_ONE_COPY void strassen_c12(const StrassenPair& s, int64_t i, const Ahead& 
   strassen_finish<false>(tile, s, nullptr, s.row + i, s.upper - i, s.right, s.bias_right, epi);
 }
 
-/// S3 T3, then C22 and C21.
+/// Computes S3 T3, then C22 and C21.
 template <int MR, int R, int NV, class Epi>
 ONNXC_ONE_COPY void strassen_c2(const StrassenPair& s, int64_t i, const Ahead& fetched, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
@@ -208,7 +219,8 @@ ONNXC_ONE_COPY void strassen_c2(const StrassenPair& s, int64_t i, const Ahead& f
   strassen_finish<false>(tile, s, nullptr, row, rows, s.left, s.bias_left, epi);
 }
 
-/// R rows of the block at `a`, the first of which is row `row` of c, as gemm has them, of which `rows` are left; `room`: floats for `chunk` rows of a panel.
+/// Multiplies R rows of the block from row i on as gemm does; `rows` of them are left. `room`: floats for `chunk` rows
+/// of a panel.
 template <int R, int NV, class Epi>
 ONNXC_ONE_COPY void strassen_direct(const StrassenPair& s, int64_t i, int64_t rows, float* room, int64_t chunk, Ahead ahead,
                                     const Epi& epi) {
@@ -239,8 +251,9 @@ ONNXC_ONE_COPY void strassen_direct(const StrassenPair& s, int64_t i, int64_t ro
   strassen_finish<false>(tile, s, nullptr, s.row + i, rows, s.right, s.bias_right, epi);
 }
 
-/// `rows` rows, the first of which is row `row` of c and at `a`, through pairs of panels [first, last) of `pairs`. weights_in_use: where those end that are near already;
-/// null: they are fetched as they are used.
+/// Multiplies `rows` rows, which begin at `a` and are rows `row` and on of c, by pairs of panels [first, last) of
+/// `pairs`. weights_in_use: the end of the weights that are in the cache already; null: they are prefetched as they are
+/// used.
 template <int MR, int NV, class Epi>
 ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64_t last, int64_t pairs, const float* a, const float* b,
                                  float* c, float* sums, const GemmParams& p, Ahead& ahead, const float* weights_in_use, const Epi& epi) {

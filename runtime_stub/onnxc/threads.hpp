@@ -1,10 +1,15 @@
-// A small pool of threads for hosts: parallel_for(count, body) runs body(0) ... body(count - 1) and returns when all are done.
+// A small pool of threads for hosts: parallel_for(count, body) runs body(0) ... body(count - 1) and returns when all
+// are done.
 //
-// A worker that has nothing to do spins for a while and then sleeps: a hand-over to a spinning worker costs a tenth of a microsecond, one to a
-// sleeping worker twenty. Who wakes a worker keeps it from its own processor, where it would wait until the system finds that another is idle: some ten
-// milliseconds on virtual machines that pack threads. Thread t begins with index t, so that it finds the neighbours of what it did before in its cache; what nobody has begun
-// is done by whoever is free. So a worker that the system has not scheduled, or that sleeps too deep, costs its help but stalls nobody. The caller is
-// thread 0. One caller at a time; parallel_for must not be called from inside a body, and bodies must not throw.
+// A worker that has nothing to do spins for a while and then sleeps, because waking a sleeping worker takes a system
+// call and far longer than a hand-over to a spinning one. Whoever wakes a worker keeps it off its own processor. There
+// the worker would wait until the system finds that another processor is idle, which takes very long on virtual
+// machines that pack threads.
+//
+// Thread t begins with index t, so it finds the neighbours of what it did before in its cache. Indices that nobody has
+// begun are done by whoever is free. So a worker that the system has not scheduled, or that sleeps too deep, costs its
+// help but stalls nobody. The caller is thread 0. There must be one caller at a time, parallel_for must not be called
+// from inside a body, and bodies must not throw.
 //
 //   onnxc::ThreadPool threads(4);
 //   onnxc_executor executor = threads.executor();   // for onnxc_call
@@ -25,7 +30,7 @@ namespace onnxc {
 
 namespace detail {
 
-/// Where a worker may run, which are the processors that it begins with, for who wakes it.
+/// Where a worker may run: on the processors that it began with, but not on that of the caller that wakes it.
 class Placement {
  public:
 #if defined(__linux__)
@@ -38,13 +43,14 @@ class Placement {
   void sleeps() { asleep_.store(known_, std::memory_order_release); }
   /// It is awake.
   void wakes() { asleep_.store(false, std::memory_order_relaxed); }
-  /// It has seen a round, whose caller may have kept it from a processor: it may go anywhere again. Also if it woke by itself just before.
+  /// The worker has seen a round. The caller may have kept it off a processor, even if it woke by itself just before:
+  /// it may run anywhere again.
   void roams() {
     if (!confined_.load(std::memory_order_acquire)) return;
     confined_.store(false, std::memory_order_relaxed);
     sched_setaffinity(0, sizeof allowed_, &allowed_);
   }
-  /// The caller is about to wake it: if it sleeps, elsewhere.
+  /// The caller is about to wake the worker. If it sleeps, it must wake on another processor.
   void keep_from_here() {
     if (!asleep_.load(std::memory_order_acquire)) return;
     const int here = sched_getcpu();
@@ -73,7 +79,7 @@ class Placement {
 
 class ThreadPool {
  public:
-  /// `spins`: checks before a worker sleeps; 10,000 take 50 to 200 microseconds.
+  /// `spins`: how often a worker checks before it sleeps. Each check pauses, for a time that differs between processors.
   explicit ThreadPool(int count, int spins = 10'000)
       : count_(count < 1 ? 1 : count),
         spins_(spins),
@@ -134,13 +140,14 @@ class ThreadPool {
 #endif
   }
 
-  /// What is left of the indices t, t + threads, ...: the round in the upper half, their number in the lower. The last is taken first.
+  /// The indices t, t + threads, ... that nobody has begun: the round in the upper half, their number in the lower. The
+  /// last one is begun first.
   struct alignas(64) Lane {
     std::atomic<uint64_t> left{0};
     alignas(64) detail::Placement placement;
   };
 
-  /// Begins a round of so many indices and gives its number.
+  /// Begins a round of `indices` indices and returns its number.
   uint32_t start(int32_t indices) {
     const uint32_t round = round_.load(std::memory_order_relaxed) + 1;
     for (int t = 0; t < count_; ++t) {
@@ -153,7 +160,8 @@ class ThreadPool {
     return round;
   }
 
-  /// Runs what nobody has begun, from thread `first`'s lane on. A thread that comes late finds lanes of another round and leaves.
+  /// Runs indices that nobody has begun, beginning with the lane of thread `first`. A thread that comes late finds
+  /// lanes of another round and leaves.
   void share(int first, uint32_t round) {
     for (int k = 0; k < count_; ++k) {
       const int t = (first + k) % count_;
@@ -189,7 +197,8 @@ class ThreadPool {
   }
 
   const int count_, spins_;
-  // All that a worker waits for in one line: between processors without a common cache a line takes 170 ns.
+  // Everything that a worker waits for is in one line, because a line takes long between processors without a common
+  // cache.
   alignas(64) std::atomic<uint32_t> round_{0};  // each parallel_for is a round; workers wait for the next one
   std::atomic<bool> stop_{false};
   void (*body_)(void*, int32_t) = nullptr;

@@ -2,7 +2,7 @@
 //
 //   Vec::width                      floats in a vector: 16 (AVX-512), 8 (AVX), 4; see ONNXC_VECTOR_FLOATS in isa.hpp
 //   Vec::load(p), x.store(p)        any alignment
-//   Vec::load(p, n), x.store(p, n)  lanes [0, n) alone, 0 <= n <= width; no byte beyond p[n) is touched, other lanes load as 0
+//   Vec::load(p, n), x.store(p, n)  lanes [0, n) alone, 0 <= n <= width; no byte from p + n on is touched, other lanes load as 0
 //   Vec::all(c)                     c in every lane
 //   a + b, a - b, a * b, a / b, -a  one IEEE operation a lane
 //   fma(a, b, c), fnma(a, b, c)     a*b + c and c - a*b, rounded once where the machine has it (kHasFma), else twice
@@ -10,20 +10,26 @@
 //   max_or_nan, min_or_nan(a, b)    where a lane of either is NaN, NaN; one instruction where kMaxKeepsNan
 //   fma_lane<i>(a, b, c)            a[i]*b + c; one instruction where kHasLaneFma
 //   a < b, <=, >, >=, ==, !=        Mask; &, |, ^, ~ of masks; select(mask, a, b) = mask ? a : b
-//   round (half to even), floor, ceil, abs, sqrt, copysign
-//   to_int(x) nearest, to_float(i), bits(x), from_bits(i): IntVec of int32 lanes with + - & | ^ ~ << >>
-//   quotient(a, b) = a / b, perhaps not the nearest float, for values far from the ends of the range
-//   pairs(p)                        p[0] and p[1] in turn; sum_pairs(x): lane i is x[2i] + x[2i + 1], of the first width / 2 lanes i:
-//                                   spread(x): lane 2i is x[i], the next 0; twice(x): both are x[i]
-//   pick(low, high, index)          lane i is that lane of low, then high, which bits(index)[i] modulo 2 * width tells; a few instructions from AVX2 on and with NEON
-//   scale(x, n) = x * 2^n, sum(x) over the lanes, pin(x) keeps x in a register: g++ folds loads into each operation that uses them;
-//   hold(x) wants it in one at that point, and does not change it
+//   round(x), floor, ceil           round: half to even
+//   abs, sqrt, copysign             as in <cmath>
+//   to_int(x), to_float(i)          to_int: the nearest integer
+//   bits(x), from_bits(i)           IntVec of int32 lanes with + - & | ^ ~ << >>
+//   quotient(a, b)                  a / b, perhaps not the nearest float, for values far from the ends of the range
+//   pairs(p)                        p[0] and p[1] in turn
+//   sum_pairs(x)                    lane i is x[2i] + x[2i + 1], for the first width / 2 lanes i
+//   spread(x), twice(x)             spread: lane 2i is x[i], the next one 0; twice: both are x[i]
+//   pick(low, high, index)          lane i is the lane of low, then high, that bits(index)[i] modulo 2 * width tells; a few
+//                                   instructions from AVX2 on and with NEON
+//   scale(x, n), sum(x)             x * 2^n; the sum over the lanes
+//   pin(x)                          keeps x in a register, where g++ would fold its load into each operation that uses it
+//   hold(x)                         needs x in a register at that point, and does not change it
 //
 // fn::max and its like, with ONNX's rule for NaN, are in vfn.hpp.
 //
-// x86 from SSE4.1 on and AArch64 take intrinsics for what the vector extensions of GCC and Clang lack. Everything else, and -DONNXC_NO_INTRINSICS, takes
-// the extensions alone. Not xsimd: its batches are built by noexcept functions around calls that are not, so code that has no exceptions would need the
-// C++ library's handler for them, and its headers cost every unit half a second.
+// x86 from SSE4.1 on and AArch64 use intrinsics for what the vector extensions of GCC and Clang lack. Everything else,
+// and -DONNXC_NO_INTRINSICS, uses the extensions alone. xsimd would not do: its batches are built by noexcept functions
+// around calls that are not, so code without exceptions would need the C++ library's handler for them, and its headers
+// lengthen the compilation of every unit.
 #pragma once
 #include "base.hpp"
 
@@ -74,7 +80,7 @@ template <int lane>
 ONNXC_INLINE Vec fma_lane(Vec a, Vec b, Vec c) {
   return fma(Vec::all(a.raw()[lane]), b, c);
 }
-/// max gives its second operand where either is NaN, so a NaN in the first is put back.
+/// max returns its second operand where either is NaN, so a NaN in the first is put back.
 ONNXC_INLINE Vec max_or_nan(Vec a, Vec b) { return select(a == a, max(a, b), a); }
 ONNXC_INLINE Vec min_or_nan(Vec a, Vec b) { return select(a == a, min(a, b), a); }
 #endif
@@ -91,8 +97,8 @@ ONNXC_INLINE Vec pick(Vec low, Vec high, Vec index) {
 #endif
 
 #if !defined(__AVX512F__) || defined(ONNXC_NO_INTRINSICS)
-/// x * 2^n for whole n in [-252, 254]: in two steps, since 2^n alone may not be a float. Adding 1.5 * 2^23 leaves n in the low bits, and
-/// some bits where n is NaN: a conversion to int would not be defined there.
+/// x * 2^n for whole n in [-252, 254], in two steps, since 2^n alone may not be a float. Adding 1.5 * 2^23 leaves n in
+/// the low bits. Where n is NaN it leaves some bits, while a conversion to int would be undefined.
 ONNXC_INLINE Vec scale(Vec x, Vec n) {
   const Vec magic = Vec::all(12582912.0f);
   const IntVec whole = bits(n + magic) - bits(magic), half = whole >> 1, bias = IntVec::all(127);
@@ -102,7 +108,7 @@ ONNXC_INLINE Vec quotient(Vec a, Vec b) { return a / b; }
 #endif
 
 namespace detail {
-/// Lane i becomes lane i ^ step. A template of the raw type, so that the branches of other widths are not looked at.
+/// Lane i becomes lane i ^ step. A template of the raw type, so that the branches for other widths are not compiled.
 template <int step, class Raw>
 ONNXC_INLINE Raw swap_lanes(Raw x) {
   if constexpr (sizeof(Raw) == 64)
@@ -126,7 +132,7 @@ ONNXC_INLINE Raw odd_lanes(Raw a, Raw b) {
   else if constexpr (sizeof(Raw) == 32) return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
   else return __builtin_shufflevector(a, b, 1, 3, 5, 7);
 }
-/// The first half of a's lanes, each with the same of b behind it.
+/// The first half of a's lanes, each followed by the same lane of b.
 template <class Raw>
 ONNXC_INLINE Raw interleave_low(Raw a, Raw b) {
   if constexpr (sizeof(Raw) == 64) return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -163,7 +169,8 @@ ONNXC_INLINE float sum(Vec x) {
   return detail::across(x, [](Vec a, Vec b) { return a + b; });
 }
 
-/// A constant of an expression: converts to a vector, and stays recognisable as one value where that is cheaper (see fn::max).
+/// A constant of an expression. It converts to a vector, and stays recognisable as one value where that is cheaper (see
+/// fn::max).
 struct Constant {
   float value;
   ONNXC_INLINE operator Vec() const { return Vec::all(value); }

@@ -83,7 +83,7 @@ struct WinogradSquares {
   }
   ONNXC_INLINE void add(Vec transformed) { all = fma(transformed, transformed, all); }
   ONNXC_INLINE void probe(int i, Vec pixel) { probes[i] = fma(pixel, pixel, probes[i]); }
-  /// The same for tiles that take a lane each: whether one of them may be spoilt.
+  /// Whether one of the tiles may be spoilt, where each lane is a tile of its own.
   ONNXC_INLINE bool suspect_lanes(float limit) const {
     Mask doubtful = ~(all <= Vec::all(std::numeric_limits<float>::max()));
     ONNXC_UNROLL for (int i = 0; i < kProbes; ++i) doubtful = doubtful | (all > probes[i] * Vec::all(limit));

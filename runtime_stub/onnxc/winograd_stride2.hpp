@@ -1,24 +1,23 @@
-// Convolution of stride 2 by 3x3 kernels after Winograd, by phases: of each direction, inputs at even places meet the outer taps, which is a convolution of stride 1 by two
-// taps, F(T, 2) of E = T + 1 points; those at odd places meet the middle tap alone. T outputs take 2 T + 1 products where 3 T are needed, in both directions 25 of 36
-// (T = 2) or 81 of 144 (T = 4).
+// Convolution of stride 2 by 3x3 kernels after Winograd, by phases. In each direction, inputs at even places meet the
+// outer taps: a convolution of stride 1 by two taps, F(T, 2) with E = T + 1 points. Inputs at odd places meet the
+// middle tap alone. T outputs take 2 T + 1 products where direct summation needs 3 T; in both directions that is 25 of
+// 36 (T = 2) or 81 of 144 (T = 4).
 //
 //   y = A^T m_even + m_odd,   m_even = (G (w0, w2)) * (B^T (x0, x2, ...)),   m_odd = w1 * (x1, x3, ...)   in each direction
 //
-//   winograd_stride2<4, 7, 4>(part, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2,
-//                                                      .pad_top = 1, .pad_left = 1, .x_pixel = 64, .y_pixel = 128, .bias = w_bias}, 28, Epilogue<Relu>{});
+//   winograd_stride2<4, 7, 4>(part, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .kw = 3,
+//                                                .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1, .x_pixel = 64,
+//                                                .y_pixel = 128, .bias = w_bias}, 28, Epilogue<Relu>{});
 //
-// A product by the middle tap has the same weights at each place, so these are (E + 1)^2 times a pair of channels' where products are (2 T + 1)^2: 16 or 36 for 9, as without
-// the stride. u [ceil(cout / NR)][(E + 1)^2][cin][NR] (pack::winograd_stride2), in the order of use: both directions even [E][E]; even down, odd across [E]; odd down, even
-// across [E]; both odd. Planes of v and m are in that order too, with those that share weights next to each other: [E][E], [E][T], [E][T], [T][T].
+// Products by the middle tap have the same weight at each place. So a pair of channels has (E + 1)^2 weights, 16 or 36
+// for 9 taps as in a convolution of stride 1, although it has (2 T + 1)^2 products. u:
+// [ceil(cout / NR)][(E + 1)^2][cin][NR] (pack::winograd_stride2), in the order of use: both directions even [E][E];
+// even down, odd across [E]; odd down, even across [E]; both odd. The planes of v and m are in that order too, with
+// those that share weights next to each other: [E][E], [E][T], [E][T], [T][T].
 //
-// Parameters, blocks, scratch and plain weights: as winograd.hpp has them. Points are 0, 1, infinity, and -1, 2 where there are five. Error relative to the largest |y|: of three
-// points less than direct summation's, of five up to twice that (4e-6 for 512 channels). Time, us (Zen 4, 2026-11, g++ 12), weights near:
-//
-//               direct   T = 4   plain weights   T = 2   plain weights
-//    64-128@28     995     658             673     759             793
-//   128-256@14     984     800             850     735             780
-//   256-512@7      950    1000            1090     940            1100
-//    16-32@16     22.0    16.3            17.1    18.9            19.3
+// Parameters, blocks, scratch and plain weights are winograd.hpp's. Points are 0, 1 and infinity, and for T = 4 also -1
+// and 2. The error relative to the largest |y| is less than direct summation's with three points, and up to twice that
+// with five (4e-6 for 512 channels). Times: docs/measurements/2026-11-kernels.md.
 #pragma once
 #include "winograd.hpp"
 
@@ -26,7 +25,7 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// o = B^T d of F(T, 2): E of E.
+/// o = B^T d of F(T, 2): E of E inputs.
 template <int T>
 ONNXC_INLINE void winograd_even_input(const Vec* d, Vec* o) {
   static_assert(T == 2 || (T == 4 && contract::winograd_point(5, 3) == 2.0));  // 0, 1 and infinity, or -1 and 2 as well
@@ -60,7 +59,7 @@ ONNXC_INLINE void winograd_even_output(const Vec* m, Vec* o) {
   }
 }
 
-/// o = G (first, last) of F(T, 2): E of the outer taps.
+/// o = G (first, last) of F(T, 2): E of the two outer taps.
 template <int T>
 ONNXC_INLINE void winograd_even_kernel(Vec first, Vec last, Vec* o) {
   if constexpr (T == 2) {
@@ -77,7 +76,7 @@ ONNXC_INLINE void winograd_even_kernel(Vec first, Vec last, Vec* o) {
   }
 }
 
-/// As winograd_forward.
+/// Transforms a tile, as winograd_forward does.
 template <int T, bool inside>
 ONNXC_INLINE auto winograd_stride2_forward(const WinogradPixels<2 * T + 1, inside>& pixels, float* v, int64_t plane) {
   constexpr int E = T + 1;
@@ -106,7 +105,7 @@ ONNXC_INLINE auto winograd_stride2_forward(const WinogradPixels<2 * T + 1, insid
         if (T == 2 && winograd_is_added<E, T>(i) && winograd_is_added<E, T>(j)) squares.add(o[j]);
       }
     }
-    ONNXC_UNROLL for (int j = 0; j < T; ++j) {  // odd columns: rows even, rows odd
+    ONNXC_UNROLL for (int j = 0; j < T; ++j) {  // odd columns: their even rows, then their odd rows
       const int64_t at = pixels.column(2 * j + 1, c);
       ONNXC_UNROLL for (int i = 0; i < E; ++i) d[i] = pixels.load(2 * i, 2 * j + 1, at, c);
       winograd_even_input<T>(d, o);
@@ -142,7 +141,8 @@ ONNXC_ONE_COPY bool winograd_stride2_forward(const float* image, int64_t top, in
   return squares.suspect(limit) && winograd_is_spoilt<A, T, 3, 2>(image, top, left, p, sum(squares.all), squares.least());
 }
 
-/// As winograd_kernel_of: the outer taps of each direction are those of the points 0 and infinity, the middle one is kept as it is.
+/// Finds the taps, as winograd_kernel_of does. The outer taps of each direction are at points 0 and infinity, and the
+/// middle one is kept as it is.
 template <int T>
 ONNXC_INLINE void winograd_stride2_kernel_of(const float* u, int64_t plane, Vec* taps) {
   constexpr int E = T + 1;
@@ -157,7 +157,7 @@ ONNXC_INLINE void winograd_stride2_kernel_of(const float* u, int64_t plane, Vec*
   }
 }
 
-/// Plain weights of a panel to u, as winograd_weights has them.
+/// Transforms plain weights of a panel to u, as winograd_weights does.
 template <int T, int NV, class Row>
 ONNXC_ONE_COPY void winograd_stride2_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
   constexpr int E = T + 1, NR = NV * Vec::width;
@@ -184,7 +184,7 @@ ONNXC_ONE_COPY void winograd_stride2_weights(Row w, int64_t next, int64_t steps,
   }
 }
 
-/// One vector of channels of one tile from m to T x T outputs.
+/// Transforms one vector of channels of one tile from m back to T x T outputs.
 template <int T>
 ONNXC_INLINE void winograd_stride2_back(const float* m, int64_t plane, Vec (&out)[T * T]) {
   constexpr int E = T + 1;
@@ -215,7 +215,7 @@ ONNXC_INLINE void winograd_stride2_back(const float* m, int64_t plane, Vec (&out
   }
 }
 
-/// See WinogradForm.
+/// What winograd_blocks asks for; see WinogradForm.
 template <int T>
 struct WinogradStride2Form {
   static constexpr contract::WinogradForm sizes{T, 3, 2};

@@ -1,10 +1,13 @@
-// Convolution and transposed convolution of channels-last volumes [n, d, h, w, c]: slice by slice as images, with the taps along the depth as further steps of k.
+// Convolution and transposed convolution of channels-last volumes [n, d, h, w, c]: slice by slice as images, with the
+// taps along the depth as further steps of k.
 //
-//   conv_3d<14, 2>(part, x, w, y, {.h = 32, .w = 32, .cin = 32, .oh = 32, .ow = 32, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1, .pad_left = 1,
-//                                  .x_pixel = 32, .y_pixel = 64, .d = 16, .od = 16, .kd = 3, .pad_front = 1, .bias = w_bias}, Epilogue<Relu>{});
+//   conv_3d<14, 2>(part, x, w, y, {.h = 32, .w = 32, .cin = 32, .oh = 32, .ow = 32, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1,
+//                                  .pad_left = 1, .x_pixel = 32, .y_pixel = 64, .d = 16, .od = 16, .kd = 3, .pad_front = 1,
+//                                  .bias = w_bias}, Epilogue<Relu>{});
 //
-// Slices that are reached by the same taps are a batch of images: those in the middle of a volume all are, so its weights stream by a few times, not once
-// for each slice. Weights and parameters are those of conv and conv_transpose, with kd before kh.
+// Slices that the same taps reach form a batch of images. All slices in the middle of a volume do, so the weights
+// stream by a few times and not once for each slice. Weights and parameters are those of conv and conv_transpose, with
+// kd before kh.
 #pragma once
 #include "conv_transpose.hpp"
 
@@ -12,8 +15,8 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// Calls visit(first, count, taps) for runs of the positions [0, positions) along the depth that the same taps reach: position z has its origin at z * step, and
-/// a tap is kept where it lies in [0, d).
+/// Calls visit(first, count, taps) for runs of positions of [0, positions) along the depth that are reached by the same
+/// taps. Position z has its origin at z * step, and a tap reaches it where it lies in [0, d).
 template <class Visit>
 ONNXC_INLINE void for_depths(int64_t positions, int64_t step, int64_t d, const Taps& taps, Visit visit) {
   const auto reaching = [&](int64_t z) {
@@ -63,7 +66,7 @@ void conv_3d(Part part, const float* x, const T* w, float* y, ConvParams p, Epi 
   }
 }
 
-/// See conv_transpose.hpp: a phase for each remainder of the depth, too.
+/// See conv_transpose.hpp. There is a phase for each remainder of the depth, too.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
 void conv_transpose_3d(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   const int64_t slice = p.h * p.w * p.x_pixel, pixels = p.oh * p.ow;

@@ -1,14 +1,18 @@
-// Convolution in small groups of channels-last images: GC channels in and GC out, where GC divides the vector, so that a vector holds whole groups.
+// Convolution in small groups of channels-last images: GC channels in and GC out, where GC divides the vector, so that
+// a vector holds whole groups.
 //
-//   conv_grouped<3, 1, 8, 14>(part, x, w, y, {.h = 28, .w = 28, .cin = 128, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .pad_top = 1, .pad_left = 1,
-//                                             .x_pixel = 128, .y_pixel = 128, .bias = w_bias}, Epilogue<Relu>{});
+//   conv_grouped<3, 1, 8, 14>(part, x, w, y, {.h = 28, .w = 28, .cin = 128, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .pad_top = 1,
+//                                             .pad_left = 1, .x_pixel = 128, .y_pixel = 128, .bias = w_bias}, Epilogue<Relu>{});
 //
-//   y[.., l] += x[.., channel i of l's group] * w[l, i]   for each i of GC: a vector of x with one channel of each group in all of its lanes, times weights of all lanes
+//   y[.., l] += x[.., channel i of l's group] * w[l, i]   for each i of GC:
+//   a vector of x with one channel of each group in all of the group's lanes, times a vector of weights
 //
-// The tiles of conv.hpp would leave all lanes but GC empty. Here each pixel is loaded and turned (a shuffle) once for the KW outputs that it reaches.
+// The tiles of conv.hpp would leave all lanes but GC empty. Here each pixel is loaded, and shuffled for each i, once
+// for the KW outputs that it reaches.
 //
-// w packed: [vector of channels][ky][i][kx][Vec::width] (pack::grouped), bias: cout values or null, read by lanes at the tail. Parameters are conv's with
-// dilation_x 1; the kernel's width, the stride along x, GC and the pixels of a step are template arguments.
+// w packed: [vector of channels][ky][i][kx][Vec::width] (pack::grouped), bias: cout values or null, read by lanes at
+// the tail. Parameters are conv's with dilation_x 1. The kernel's width, the stride along x, GC and the pixels of a
+// step are template arguments.
 #pragma once
 #include "conv.hpp"
 
@@ -22,7 +26,7 @@ ONNXC_INLINE Vec channel_of_groups(Vec x, std::index_sequence<lane...>) {
   return Vec::from_raw(__builtin_shufflevector(x.raw(), x.raw(), (static_cast<int>(lane) / GC * GC + i)...));
 }
 
-/// kPixels neighbours from column ox on. Edge: some taps lie beside the image or count < kPixels.
+/// Computes kPixels neighbours from column ox on. Edge: some taps lie outside of the image, or count < kPixels.
 template <int KW, int SX, int GC, int kPixels, bool Edge, class Epi>
 ONNXC_INLINE void grouped_step(const float* image, const float* w, Vec bias, float* y, int64_t row, int64_t top, int64_t ox,
                                int64_t channel, int64_t lanes, const ConvParams& p, const Epi& epi) {

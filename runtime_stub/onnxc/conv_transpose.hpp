@@ -2,9 +2,10 @@
 //
 //   y[n, oy, ox, co] = epilogue(bias[co] + sum of x[n, iy, ix, ci] * w[ci, co, ky, kx] over iy * stride_y - pad_top + ky * dilation_y = oy, ...)
 //
-// Output pixels of one phase (oy mod stride_y, ox mod stride_x) are reached by the same taps, and neighbours in the phase read neighbouring
-// input pixels: each phase is a convolution of stride 1 with a part of the kernel. No zeros are inserted and no column buffer is made. All phases of a band
-// of rows run before those of the next, while its input is in L2.
+// Output pixels of one phase (oy mod stride_y, ox mod stride_x) are reached by the same taps, and neighbours in the
+// phase read neighbouring input pixels. So each phase is a convolution of stride 1 with a part of the kernel. No zeros
+// are inserted, and there is no column buffer. All phases of a band of rows run before those of the next, while its
+// input is in L2.
 //
 //   kernel 3, stride 2, pad 1:   phase 0 (oy = 0, 2, ...): ky = 1 reads iy = oy / 2
 //                                phase 1 (oy = 1, 3, ...): ky = 0 reads iy = (oy + 1) / 2, ky = 2 reads iy = (oy - 1) / 2
@@ -17,7 +18,8 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// The taps along one axis that reach phase `phase`: those k with (phase + pad - k * dilation) divisible by the stride. They are evenly spaced.
+/// The taps along one axis that reach phase `phase`: those k with (phase + pad - k * dilation) divisible by the stride.
+/// They are evenly spaced.
 constexpr Taps phase_taps(int64_t kernel, int64_t stride, int64_t dilation, int64_t pad, int64_t phase) {
   Taps taps{0, 0, 1, 0, 0};
   for (int64_t k = 0; k < kernel; ++k) {

@@ -1,9 +1,11 @@
 // Channels of channels-last images in another order, pixel by pixel.
 //
-//   interleave_channels<2>(part, x, y, {.pixels = 784, .channels = 116, .x_pixel = 128, .y_pixel = 116});  // a channel shuffle: y[2i + j] = x[58j + i]
-//   pick_channels(part, x, y, channels, {...});                                                            // y[i] = x[channels[i]]
+//   interleave_channels<2>(part, x, y, {.pixels = 784, .channels = 116, .x_pixel = 128, .y_pixel = 116});
+//                                                  // a channel shuffle: y[2i + j] = x[58j + i]
+//   pick_channels(part, x, y, channels, {...});    // y[i] = x[channels[i]]
 //
-// `channels` are those of y; pixels lie x_pixel and y_pixel elements apart, what lies between y's is left as it is. x and y do not overlap.
+// `channels` is the number of y's. Pixels lie x_pixel and y_pixel elements apart, and what lies between those of y
+// stays as it is. x and y do not overlap.
 #pragma once
 #include <utility>
 
@@ -17,7 +19,8 @@ struct PickParams {
 
 namespace detail {
 
-/// What lanes of `part` belong to groups' result number `result`: with w lanes, lane l of it is element e = result * w + l, which is lane e / groups of vector e % groups.
+/// Takes the lanes of `part` that belong to result number `result` into `all`. With w lanes, lane l of that result is
+/// element e = result * w + l, which is lane e / groups of vector e % groups.
 template <int groups, int number, int result, class Raw, int... lane>
 ONNXC_INLINE Raw take_lanes(Raw all, Raw part, std::integer_sequence<int, lane...>) {
   constexpr int w = sizeof...(lane);
@@ -36,8 +39,9 @@ ONNXC_INLINE void merge_all(const Vec* x, Vec* y, std::integer_sequence<int, res
   ((y[result] = merge<groups, result>(x, std::make_integer_sequence<int, groups>())), ...);
 }
 
-/// The lanes of all vectors in turn: element i * groups + j of the results, seen as one row, is lane i of r[j]. Powers of two as in transpose_lanes: log2(groups) rounds
-/// of zips. Others vector by vector, groups - 1 shuffles for each result.
+/// Interleaves the lanes of all vectors: element i * groups + j of the results, seen as one row, is lane i of r[j].
+/// Powers of two take log2(groups) rounds of zips, as in transpose_lanes. Other numbers take groups - 1 shuffles for
+/// each result.
 template <int groups>
 ONNXC_INLINE void interleave(Vec (&r)[groups]) {
   Vec next[groups];

@@ -1,18 +1,20 @@
-// Two convolutions or pools in turn, by bands of rows, so that what lies between them is a few rows in L2 instead of a wide image in memory.
+// Two convolutions or pools in turn, by bands of rows, so that what lies between them is a few rows in L2 instead of a
+// wide image in memory.
 //
 //   rows above        ring of rows        `band` rows
 //   x  --- first ---> . . . . . . --- windows of kh rows --->
 //
-// For each band of the second's output rows the first adds the rows that they read to a ring, where those that the band before read already are. Each row is
-// made once, and as by the two kernels alone: the results are the same. Parts take rows of the second's output; each makes the rows above its first one, too.
+// For each band of the second kernel's output rows, the first kernel adds the rows that they read to a ring; those that
+// the band before read are there already. Each row is made once and as by the kernels alone, so the results are the
+// same. Parts divide the rows of the second kernel's output, and each part also makes the rows above its first one.
 #pragma once
 #include "contract/row_bands.hpp"
 #include "conv.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Rows of the ring. p: of the second kernel; of its members kh, stride_y and dilation_y are read. `together`: rows that the first makes
-/// at a time.
+/// Rows of the ring. p: parameters of the second kernel, of which kh, stride_y and dilation_y are read. `together`:
+/// rows that the first kernel makes at a time.
 template <class Params>
 constexpr int64_t ring_rows(const Params& p, int64_t band, int64_t together = 1) {
   return contract::ring_rows(band, p.stride_y, p.kh, p.dilation_y, together);
@@ -20,8 +22,10 @@ constexpr int64_t ring_rows(const Params& p, int64_t band, int64_t together = 1)
 
 namespace detail {
 
-/// take(image, top, bottom, fresh): these rows of the second's output. fresh(make) calls make(row, count, slot) for what they add: rows `row` to `row + count` of the first
-/// kernel's output to `slot` and on of the ring, up to where that begins anew; or make(from, to) once for all of them. p: of the second kernel. Parts begin at rows of an image that `kGrain` divides.
+/// Calls take(image, top, bottom, fresh) for bands of the second kernel's output rows. fresh(make) calls make(row,
+/// count, slot) for the input rows that the band adds: rows [row, row + count) of the first kernel's output go to
+/// `slot` and on of the ring, at most up to its end. Or it calls make(from, to) once for all of them. p: parameters of
+/// the second kernel. Parts begin at rows of an image that `kGrain` divides.
 template <int kGrain = 1, class Params, class Take>
 ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Take take) {
   const int64_t ring = ring_rows(p, band);

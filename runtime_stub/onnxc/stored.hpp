@@ -1,21 +1,22 @@
-// Constants as they are stored and as kernels read them: floats whatever lies in memory, and the same floats whatever that is.
+// Constants as they are stored, read as floats: kernels get the same floats whatever the storage type.
 //
 //   T of the array       an element of column j is
 //   float                itself
 //   float16, bfloat16    widened, which is exact
-//   int8_t               float(code) * scales[j], rounded once: what the compiler has checked to be the weight (compiler/select/weights/stored.h)
+//   int8_t               float(code) * scales[j], rounded once; the compiler has checked that this is the weight
+//                        (compiler/select/weights/stored.h)
 //
 //   const auto panel = panel_of(b, scales, i, k, NR);   // of an array of panels [k][NR]: a pointer, or Codes
 //   load(panel + s * NR, j)                             // Vec: the elements of row s from column j on
 //
-// Nothing here is aligned to more than its elements are.
+// Arrays need no more alignment than that of their elements.
 #pragma once
 #include "types.hpp"
 #include "vec.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// A row of codes of 8 bits and the scales of its columns: moves from row to row as a pointer does.
+/// A row of codes of 8 bits and the scales of its columns. It moves from row to row as a pointer does.
 struct Codes {
   const int8_t* codes;
   const float* scales;
@@ -26,7 +27,8 @@ struct Codes {
   }
 };
 
-/// Panel number `panel`, of k rows of nr elements, in an array of them; `scales`: of all columns, padded to whole panels, where T is int8_t.
+/// Panel number `panel` of an array of panels, each of k rows of nr elements. `scales`: where T is int8_t, those of all
+/// columns, padded to whole panels.
 template <class T>
 ONNXC_INLINE const T* panel_of(const T* b, const float*, int64_t panel, int64_t k, int64_t nr) {
   return b + panel * k * nr;
@@ -35,7 +37,7 @@ ONNXC_INLINE Codes panel_of(const int8_t* b, const float* scales, int64_t panel,
   return {b + panel * k * nr, scales + panel * nr};
 }
 
-/// Where an element lies.
+/// The address of the first element of a row.
 template <class T>
 ONNXC_INLINE const T* address_of(const T* row) {
   return row;
@@ -57,7 +59,7 @@ ONNXC_INLINE Raw load_raw(const T* p) {
   return raw;
 }
 
-/// Vec::width integers of 16 bits. By name where g++ 12 takes a conversion of vectors apart.
+/// Vec::width integers of 16 bits, widened. By name where g++ 12 splits a conversion of vectors into single elements.
 template <class T>
 ONNXC_INLINE IntVec load_unsigned(const T* p) {
 #if defined(__AVX2__) && !defined(ONNXC_NO_INTRINSICS)
@@ -67,8 +69,8 @@ ONNXC_INLINE IntVec load_unsigned(const T* p) {
 #endif
 }
 
-/// Floats of binary16 by integers alone: the exponent moves by 112, but for infinity and NaN by twice that, and for subnormals, which are whole numbers of
-/// 2^-24.
+/// Floats of binary16 by integer operations alone. The exponent moves by 112, or by twice that for infinity and NaN.
+/// Subnormals are whole numbers of 2^-24.
 ONNXC_INLINE Vec widen_halves(IntVec code) {
   const IntVec magnitude = (code & IntVec::all(0x7fff)) << 13, sign = (code & IntVec::all(0x8000)) << 16;
   const IntVec special = {(IntVec::Raw)(magnitude.raw >= IntVec::all(0x1f << 23).raw)},
@@ -98,7 +100,7 @@ ONNXC_INLINE Vec widen(const int8_t* p) {
     return to_float({x86::widen_bytes(
         (x86::Bytes)detail::Words{detail::load_raw<detail::Word>(p)})});  // a copy into half a register goes through memory
 #else
-  // In two steps: GCC converts such vectors element by element in one.
+  // In two steps: in one, GCC converts such vectors element by element.
   const auto halves = __builtin_convertvector(detail::load_raw<detail::Bytes>(p), detail::SignedHalves);
   return to_float({__builtin_convertvector(halves, IntVec::Raw)});
 #endif
@@ -110,7 +112,8 @@ ONNXC_INLINE Vec load(const float16* row, int64_t j) { return widen(row + j); }
 ONNXC_INLINE Vec load(const bfloat16* row, int64_t j) { return widen(row + j); }
 ONNXC_INLINE Vec load(Codes row, int64_t j) { return widen(row.codes + j) * Vec::load(row.scales + j); }
 
-/// Of two rows that lie in pairs (tile.hpp): what stands at j, of the columns from `column` on, or of half as many in two lanes each.
+/// Elements of two rows that lie in pairs (tile.hpp), from j on. They belong to the columns from `column` on, or with
+/// load_pairs to half as many columns, in two lanes each.
 template <class T>
 ONNXC_INLINE Vec load(const T* rows, int64_t j, int64_t) {
   return load(rows, j);

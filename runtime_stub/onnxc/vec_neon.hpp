@@ -1,6 +1,6 @@
-// The part of Vec that knows the machine, for AArch64: vectors of the compiler's own for arithmetic, instructions by name for what they lack.
-// See vec.hpp. The names are <arm_neon.h>'s, which costs a unit a fifth of a second: those that g++ and Clang have beneath it change from one release to
-// the next.
+// The machine's part of Vec for AArch64: the compiler's vectors for arithmetic, and instructions by name for what these
+// lack. See vec.hpp. The names are those of <arm_neon.h>, although it takes a unit long to read: the names that g++ and
+// Clang have beneath it change from one release to the next.
 #pragma once
 #include "base.hpp"
 
@@ -31,7 +31,7 @@ struct Vec {
   static ONNXC_INLINE Vec all(float c) { return {vdupq_n_f32(c)}; }
   static ONNXC_INLINE Vec load(const float* p) { return {vld1q_f32(p)}; }
   ONNXC_INLINE void store(float* p) const { vst1q_f32(p, lanes); }
-  /// A part is at most a pair of lanes and one more.
+  /// The n lanes are at most a pair and one more.
   static ONNXC_INLINE Vec load(const float* p, int64_t n) {
     if (n >= width) return load(p);
     float32x4_t x = vdupq_n_f32(0.0f);
@@ -61,14 +61,14 @@ struct Vec {
 
 ONNXC_INLINE Vec fma(Vec a, Vec b, Vec c) { return {vfmaq_f32(c.lanes, a.lanes, b.lanes)}; }
 ONNXC_INLINE Vec fnma(Vec a, Vec b, Vec c) { return {vfmsq_f32(c.lanes, a.lanes, b.lanes)}; }
-/// c + a[lane] * b. Broadcasting loads would take turns with the multiply-adds on the same units.
+/// c + a[lane] * b. Broadcasting loads in its place would compete with the multiply-adds for the same units.
 template <int lane>
 ONNXC_INLINE Vec fma_lane(Vec a, Vec b, Vec c) {
   return {vfmaq_laneq_f32(c.lanes, b.lanes, a.lanes, lane)};
 }
 
 ONNXC_INLINE Vec select(Mask mask, Vec a, Vec b) { return {vbslq_f32(mask.bits, a.lanes, b.lanes)}; }
-// FMAX and FMIN give NaN where either operand is one, so the general max takes two instructions, and max_or_nan one.
+// FMAX and FMIN return NaN where either operand is one, so the general max takes two instructions, and max_or_nan one.
 ONNXC_INLINE Vec max(Vec a, Vec b) { return select(a > b, a, b); }
 ONNXC_INLINE Vec min(Vec a, Vec b) { return select(a < b, a, b); }
 ONNXC_INLINE Vec max_or_nan(Vec a, Vec b) { return {vmaxq_f32(a.lanes, b.lanes)}; }

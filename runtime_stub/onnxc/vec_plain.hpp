@@ -1,4 +1,5 @@
-// The part of Vec that knows the machine, on the vector extensions of GCC and Clang: for every machine they compile for. See vec.hpp.
+// The machine's part of Vec by the vector extensions of GCC and Clang, for every machine that they compile for. See
+// vec.hpp.
 #pragma once
 #include "base.hpp"
 
@@ -106,7 +107,8 @@ ONNXC_INLINE Vec fnma(Vec a, Vec b, Vec c) {
 ONNXC_INLINE Vec sqrt(Vec x) {
   return detail::lane_by_lane([&](int i) { return __builtin_sqrtf(x.lanes[i]); });
 }
-/// |x| < 2^23: adding and subtracting 2^23 leaves the nearest whole number; larger floats are whole. The sign survives for -0.
+/// |x| < 2^23: adding and subtracting 2^23 leaves the nearest whole number; larger floats are whole. The sign survives
+/// for -0.
 ONNXC_INLINE Vec round(Vec x) {
   const Mask::Raw sign = (Mask::Raw)x.lanes & (Mask::Raw)Vec::all(-0.0f).lanes;
   const Vec magnitude = {(Vec::Raw)((Mask::Raw)x.lanes ^ sign)}, big = Vec::all(8388608.0f);

@@ -1,5 +1,5 @@
-// The part of Vec that knows the machine, for x86 from SSE4.1 on: vectors of the compiler's own for arithmetic, instructions by name for what they lack.
-// See vec.hpp.
+// The machine's part of Vec for x86 from SSE4.1 on: the compiler's vectors for arithmetic, and instructions by name for
+// what these lack. See vec.hpp.
 #pragma once
 #include "base.hpp"
 
@@ -30,7 +30,8 @@ struct Vec {
   static ONNXC_INLINE Vec from_raw(Raw raw) { return {raw}; }
 
   static ONNXC_INLINE Vec all(float c) { return {c - Raw{}}; }  // minus: -0 + 0 would be 0
-// Whether an array has a whole vector left is asked where the load is not; g++ 12 inlines both and, where the answer is no at every call, may warn of the load all the same.
+// Whether an array has a whole vector left is decided outside of the load. g++ 12 inlines both and, where the answer is
+// no at every call, may warn of the load all the same.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -43,7 +44,8 @@ struct Vec {
   }
   ONNXC_INLINE void store(float* p) const { __builtin_memcpy(p, &lanes, sizeof lanes); }
 #else
-  // Not memcpy: g++ 12 makes it a move of an integer of 256 bits, which may come to a register of floats by way of the stack.
+  // Not memcpy: g++ 12 makes it a move of an integer of 256 bits, which may reach a register of floats by way of the
+  // stack.
   typedef Raw Anywhere __attribute__((aligned(4), may_alias));
   static ONNXC_INLINE Vec load(const float* p) { return {*reinterpret_cast<const Anywhere*>(p)}; }
   ONNXC_INLINE void store(float* p) const { *reinterpret_cast<Anywhere*>(p) = lanes; }
@@ -89,21 +91,23 @@ ONNXC_INLINE Vec select(Mask mask, Vec a, Vec b) { return {x86::select(mask.bits
 ONNXC_INLINE Vec max(Vec a, Vec b) { return {x86::max(a.lanes, b.lanes)}; }
 ONNXC_INLINE Vec min(Vec a, Vec b) { return {x86::min(a.lanes, b.lanes)}; }
 ONNXC_INLINE Vec sqrt(Vec x) { return {x86::sqrt(x.lanes)}; }
-// The immediate of ROUNDPS and VRNDSCALEPS: the mode, 8 = raise no inexact.
+// The immediate of ROUNDPS and VRNDSCALEPS: the mode, and 8 to raise no inexact exception.
 ONNXC_INLINE Vec round(Vec x) { return {x86::round < 0 | 8 > (x.lanes)}; }
 ONNXC_INLINE Vec floor(Vec x) { return {x86::round < 1 | 8 > (x.lanes)}; }
 ONNXC_INLINE Vec ceil(Vec x) { return {x86::round < 2 | 8 > (x.lanes)}; }
 #if defined(__AVX512F__)
-/// 1 / x within 2^-14 of it.
+/// 1 / x within a relative error of 2^-14.
 ONNXC_INLINE Vec reciprocal_14(Vec x) { return {x86::reciprocal_14(x.lanes)}; }
-/// Whether the divider is the shorter way to a quotient: 6 cycles of Zen 4's, beside what multiplies, 16 of Sapphire Rapids', against four short instructions. No compiler
-/// of before 2023 has a name for Zen 4: with AVX-512 it is a Zen 3.
+/// Whether a division is faster than the four short instructions that can replace it. It is where the divider takes few
+/// cycles beside the multiply-add ports, as from Zen 4 on; on Intel's processors it takes more. Zen 3 is in the list
+/// because compilers from before 2023 have no name for Zen 4: with AVX-512, their Zen 3 is one.
 #if defined(__znver3__) || defined(__znver4__) || defined(__znver5__)
 inline constexpr bool kDivides = true;
 #else
 inline constexpr bool kDivides = false;
 #endif
-/// a / b within 0.6 ULP for quotients and b far from the ends of the range. Functions that have two forms are templates of which one, so that tests reach both on every machine.
+/// a / b within 0.6 ULP, for quotients and b far from the ends of the range. Functions with two forms are templates of
+/// the form, so that tests reach both on every machine.
 template <bool divides = kDivides>
 ONNXC_INLINE Vec quotient(Vec a, Vec b) {
   if constexpr (divides) return a / b;
@@ -111,7 +115,7 @@ ONNXC_INLINE Vec quotient(Vec a, Vec b) {
   return fma(fnma(b, q, a), r, q);
 }
 ONNXC_INLINE Vec pick(Vec low, Vec high, Vec index) { return {x86::pick(low.lanes, high.lanes, (x86::Ints)index.lanes)}; }
-/// x * 2^n, rounded once; of n the whole part counts.
+/// x * 2^n, rounded once; only the whole part of n counts.
 ONNXC_INLINE Vec scale(Vec x, Vec n) { return {x86::scale(x.lanes, n.lanes)}; }
 ONNXC_INLINE void pin(Vec& x) { asm("" : "+v"(x.lanes)); }
 ONNXC_INLINE void hold(Vec x) { asm("" : : "v"(x.lanes)); }

@@ -4,9 +4,10 @@
 //
 //   exp 1.1 ULP   log 1.0   sigmoid 4   gate 4.5   tanh 6   erf 1.5   softplus 3   sin, cos 1.6   pow, tan, asin, ... as the C library
 //
-// Results of sigmoid and softplus below 2^-126 may be off by more; sigmoid's may be 0, and gate's with it; exp's are 0. Nothing else is flushed to zero here, NaN and infinity are as in C.
-// References: range reduction after W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980); polynomials fitted by
-// Lawson's iteration with coefficients rounded to float one by one; tanh is the 13/6 rational that Eigen uses.
+// Results of sigmoid and softplus below 2^-126 may be off by more: sigmoid's may be 0, and then gate's is too; exp's
+// are 0. Nothing else is flushed to zero here, and NaN and infinity are as in C. References: range reduction after W.
+// J. Cody and W. Waite, Software Manual for the Elementary Functions (1980); polynomials are fitted by Lawson's
+// iteration with coefficients rounded to float one by one; tanh is the 13/6 rational function that Eigen uses.
 #pragma once
 #include "fn.hpp"
 #include "vec.hpp"
@@ -21,7 +22,7 @@ ONNXC_INLINE Vec polynomial(Vec x, const float (&a)[n]) {
   ONNXC_UNROLL for (int i = n - 2; i >= 0; --i) p = onnxc::fma(p, x, Vec::all(a[i]));
   return p;
 }
-/// f on each lane: for functions that are rare.
+/// f on each lane, for functions that are rare.
 template <class F>
 ONNXC_INLINE Vec each(Vec x, F f) {
   float lanes[Vec::width];
@@ -57,10 +58,10 @@ ONNXC_INLINE Vec sign(Vec x) {
   return select(x > zero, Vec::all(1.0f), select(x < zero, Vec::all(-1.0f), select(x == zero, zero, x)));
 }
 
-/// NaN where either is.
+/// NaN where either operand is one.
 ONNXC_INLINE Vec max(Vec a, Vec b) { return max_or_nan(a, b); }
 ONNXC_INLINE Vec min(Vec a, Vec b) { return min_or_nan(a, b); }
-/// A constant that is a number comes first and needs no test: one instruction.
+/// A constant that is a number comes first and needs no test for NaN: one instruction.
 ONNXC_INLINE Vec max(Vec x, Constant c) {
   if constexpr (kMaxKeepsNan) return max_or_nan(Vec::all(c.value), x);
   else return c.value == c.value ? onnxc::max(Vec::all(c.value), x) : Vec::all(c.value);
@@ -129,13 +130,13 @@ ONNXC_INLINE Vec exp_in_range(Vec x) {
   const Vec q = polynomial(r, {4.999999404e-01f, 1.666652113e-01f, 4.166826233e-02f, 8.368670009e-03f, 1.382091199e-03f});
   return scale(onnxc::fma(q, r * r, r) + Vec::all(1.0f), n);
 }
-/// exp(-|x|), which is in (0, 1]: a sign instead of a test.
+/// exp(-|x|), which is in (0, 1]. Setting the sign bit replaces a test.
 ONNXC_INLINE Vec exp_of_minus_abs(Vec x) {
   return exp_in_range(onnxc::max(Vec::all(-104.0f), from_bits(bits(x) | IntVec::all(INT32_MIN))));
 }
 }  // namespace detail
 
-/// 0 below 2^-126, the smallest normal number: what reads the result would take the slow way of subnormal ones.
+/// 0 below 2^-126, the smallest normal number: what reads the result would be slowed down by subnormal ones.
 ONNXC_INLINE Vec exp(Vec x) {
   constexpr float kLeast = -87.3365f;
   const Vec power = detail::exp_in_range(
@@ -162,7 +163,7 @@ ONNXC_INLINE Vec log(Vec x) {
 }
 
 namespace detail {
-/// Below it the C library's sigmoid is subnormal.
+/// Below this argument the C library's sigmoid is subnormal.
 inline constexpr float kLeastSigmoid = -87.3f;
 /// -kLeastSigmoid log2(e)
 inline constexpr float kMostPower = 125.9f;
@@ -170,30 +171,34 @@ inline constexpr float kMostPower = 125.9f;
 
 #if defined(__AVX512F__) && !defined(ONNXC_NO_INTRINSICS)
 namespace detail {
-/// 2^(i/32)
+/// 2^(i/32) for i in [0, 32).
 alignas(64) inline constexpr float kPowers[32] = {1.0f,        1.0218972f,  1.04427373f, 1.06714046f, 1.09050775f, 1.1143868f,  1.13878858f,
                                                   1.1637249f,  1.18920708f, 1.21524739f, 1.24185777f, 1.26905096f, 1.29683959f, 1.32523668f,
                                                   1.35425556f, 1.38390994f, 1.41421354f, 1.44518077f, 1.47682619f, 1.50916445f, 1.54221082f,
                                                   1.5759809f,  1.61049032f, 1.64575553f, 1.68179286f, 1.71861935f, 1.75625217f, 1.79470909f,
                                                   1.8340081f,  1.87416768f, 1.91520655f, 1.95714414f};
-inline constexpr float kMagic = 393216.0f;  // 1.5 * 2^18: a float beside it is a multiple of 1/32, and i are its low bits
+inline constexpr float kMagic = 393216.0f;  // 1.5 * 2^18: a float near it is a multiple of 1/32, and its low bits are i
 
-/// 1 + 2^n p, n = t - kMagic a multiple of 1/32: its fraction picks 2^(i/32).
+/// 1 + 2^n p, where n = t - kMagic is a multiple of 1/32; the fraction of n picks a power 2^(i/32).
 ONNXC_INLINE Vec one_plus_power(Vec t, Vec n, Vec p) {
   return onnxc::fma(scale(pick(Vec::load(kPowers), Vec::load(kPowers + 16), t), n), p, Vec::all(1.0f));
 }
 
-/// 1 + e^-x, of x from -200 or, where it is not divided by, -87.3 to 30, with e^-x = 2^n e^-r, |r| < 0.011, for which few powers do. Of the 4 ULP of its reciprocal one is the polynomial's, 5.3e-8 at most, the others are roundings; with a third power there are 3.05, in 10 % more time.
+/// 1 + e^-x. x is clamped to [-200, 30], or to [-87.3, 30] where no division follows. e^-x = 2^n e^-r with |r| < 0.011,
+/// so a polynomial of degree 2 is enough: of the 4 ULP of the reciprocal it makes one (an error of at most 5.3e-8), and
+/// roundings make the others. A third power would lower them to 3.05, at the cost of another multiply-add.
 template <bool divides>
 ONNXC_INLINE Vec one_plus_exp_of_minus(Vec x) {
-  // Far below, where the C library's sigmoid is subnormal: an infinite divisor, or 0 where one is not divided by.
+  // Far below, where the C library's sigmoid is subnormal, the divisor is infinite. Without a division the caller sets
+  // 0 there.
   const Vec z = onnxc::min(Vec::all(30.0f), onnxc::max(Vec::all(divides ? -200.0f : kLeastSigmoid), x));  // NaN stays, being second
   const Vec t = onnxc::fnma(z, Vec::all(1.44269502f), Vec::all(kMagic)), n = t - Vec::all(kMagic);
   const Vec r = onnxc::fma(n, Vec::all(-1.90465421e-9f), onnxc::fma(n, Vec::all(0.693147182f), z));
   return one_plus_power(t, n, polynomial(r, {1.0f, -1.00001466f, 0.5f}));
 }
 
-/// 1 + 2^u, of u from -44 to 288 or, where it is not divided by, kMostPower: with the same powers, and a remainder that is exact.
+/// 1 + 2^u. u is clamped to [-44, 288], or to [-44, kMostPower] where no division follows. The powers are the same, and
+/// the remainder is exact.
 template <bool divides>
 ONNXC_INLINE Vec one_plus_exp2(Vec u) {
   const Vec z = onnxc::min(Vec::all(divides ? 288.0f : kMostPower), onnxc::max(Vec::all(-44.0f), u));
@@ -201,7 +206,7 @@ ONNXC_INLINE Vec one_plus_exp2(Vec u) {
   return one_plus_power(t, n, polynomial(z - n, {1.0f, 0.693157343f, 0.240226507f}));
 }
 
-/// 1 / d of a d from 1 to 2^126, or 0 where the mask says so.
+/// 1 / d for d from 1 to 2^126, or 0 where the mask says so.
 ONNXC_INLINE Vec reciprocal_or_0(Vec d, Mask zero) {
   const Vec s = select(zero, Vec::all(0.0f), reciprocal_14(d));
   return onnxc::fma(onnxc::fnma(d, s, Vec::all(1.0f)), s, s);
@@ -214,14 +219,14 @@ ONNXC_INLINE Vec sigmoid(Vec x) {
   if constexpr (divides) return Vec::all(1.0f) / d;
   return detail::reciprocal_or_0(d, x < Vec::all(detail::kLeastSigmoid));
 }
-/// x * sigmoid(y), without the multiplication where one divides.
+/// x * sigmoid(y). With a division, it takes no multiplication.
 template <bool divides = kDivides>
 ONNXC_INLINE Vec gate(Vec x, Vec y) {
   if constexpr (divides) return x / detail::one_plus_exp_of_minus<divides>(y);
   return x * sigmoid<divides>(y);
 }
-/// The same from u = -y log2(e): three multiply-adds fewer, for whose ports SiLU waits behind a product. y is not looked at: it is rounded, and far from 0 that is a
-/// factor of the result.
+/// The same from u = -y log2(e), which takes three multiply-adds less: SiLU behind a product competes for their ports.
+/// y is not used, because it is rounded, and far from 0 that is a factor of the result.
 template <bool divides = kDivides>
 ONNXC_INLINE Vec gate_exp2(Vec x, Vec, Vec u) {
   const Vec d = detail::one_plus_exp2<divides>(u);
@@ -230,11 +235,11 @@ ONNXC_INLINE Vec gate_exp2(Vec x, Vec, Vec u) {
 }
 #else
 namespace detail {
-/// 1 + e^-x, infinite below kLeastSigmoid: subnormal values take a processor that has no fast way for them 150 cycles a vector. e^-x = 2^n e^-r, |r| < 0.347;
-/// n from -44 to 127 is added to the exponent. The polynomial is within 9.2e-8.
+/// 1 + e^-x, infinite below kLeastSigmoid, since subnormal values are very slow on processors without a fast path for
+/// them. e^-x = 2^n e^-r with |r| < 0.347; n from -44 to 127 is added to the exponent. The polynomial is within 9.2e-8.
 ONNXC_INLINE Vec one_plus_exp_of_minus(Vec x) {
   const Vec z = onnxc::min(Vec::all(30.0f), onnxc::max(Vec::all(-88.0f), x)),
-            magic = Vec::all(12582912.0f);  // 1.5 * 2^23: the low bits of a float beside it are a whole number
+            magic = Vec::all(12582912.0f);  // 1.5 * 2^23: the low bits of a float near it are a whole number
   Vec t = onnxc::fnma(z, Vec::all(1.44269504f), magic);
   pin(t);
   const Vec n = t - magic, r = onnxc::fma(n, Vec::all(-2.12194440e-4f), onnxc::fma(n, Vec::all(0.693359375f), z));
@@ -244,7 +249,7 @@ ONNXC_INLINE Vec one_plus_exp_of_minus(Vec x) {
                 d);  // NaN stays, being second in max and min
 }
 
-/// 1 + 2^u, infinite above kMostPower: with the same polynomial, of a remainder that is exact.
+/// 1 + 2^u, infinite above kMostPower. The polynomial is of the same degree, and the remainder is exact.
 ONNXC_INLINE Vec one_plus_exp2(Vec u) {
   const Vec z = onnxc::min(Vec::all(127.0f), onnxc::max(Vec::all(-44.0f), u)), magic = Vec::all(12582912.0f);
   Vec t = z + magic;
@@ -258,7 +263,8 @@ ONNXC_INLINE Vec one_plus_exp2(Vec u) {
 ONNXC_INLINE Vec sigmoid(Vec x) { return Vec::all(1.0f) / detail::one_plus_exp_of_minus(x); }
 /// x * sigmoid(y)
 ONNXC_INLINE Vec gate(Vec x, Vec y) { return x / detail::one_plus_exp_of_minus(y); }
-/// The same from u = -y log2(e), in fewer steps; see above for why y does not do.
+/// The same from u = -y log2(e), in fewer steps. y is not used, because it is rounded, and far from 0 that is a factor
+/// of the result.
 ONNXC_INLINE Vec gate_exp2(Vec x, Vec, Vec u) { return x / detail::one_plus_exp2(u); }
 #endif
 
@@ -290,7 +296,8 @@ ONNXC_INLINE Vec erf(Vec x) {
 }
 
 namespace detail {
-/// sin (quarter_turns = 0) or cos (1): x = n pi/2 + r, then the sine or cosine of r by the lowest bit of n, the sign by the next.
+/// sin (quarter_turns = 0) or cos (1): x = n pi/2 + r. The lowest bit of n chooses the sine or the cosine of r, the
+/// next one the sign.
 template <int quarter_turns>
 ONNXC_INLINE Vec sine(Vec x) {
   const Vec n = onnxc::round(x * Vec::all(0.636619772f));
@@ -299,7 +306,7 @@ ONNXC_INLINE Vec sine(Vec x) {
     r = onnxc::fnma(n, Vec::all(1.57079637f), x);
     r = onnxc::fnma(n, Vec::all(-4.37113883e-08f), r);
     r = onnxc::fnma(n, Vec::all(-1.71512451e-15f), r);
-  } else {  // the parts have few bits, so that products with n are exact
+  } else {  // the parts of pi/2 have few bits, so that products with n are exact
     r = x - n * Vec::all(1.5703125f);
     r = r - n * Vec::all(4.837512969970703125e-4f);
     r = r - n * Vec::all(7.54978995489188216e-8f);
@@ -314,7 +321,7 @@ ONNXC_INLINE Vec sine(Vec x) {
 }
 }  // namespace detail
 
-/// Large angles go to the C library, whole vectors at a time.
+/// A vector that holds a large angle goes to the C library as a whole.
 ONNXC_INLINE Vec sin(Vec x) {
   if (any(~(onnxc::abs(x) < Vec::all(8000.0f)))) return detail::each(x, [](float v) { return fn::sin(v); });
   return detail::sine<0>(x);
@@ -342,7 +349,7 @@ ONNXC_EACH(atanh)
 ONNXC_INLINE Vec pow(Vec base, Vec exponent) {
   return detail::each(base, exponent, [](float a, float b) { return fn::pow(a, b); });
 }
-/// Squares, cubes, roots and inverses need no power.
+/// Squares, cubes, roots and inverses need no call of pow.
 ONNXC_INLINE Vec pow(Vec x, Constant exponent) {
   const float e = exponent.value;
   if (e == 1.0f) return x;

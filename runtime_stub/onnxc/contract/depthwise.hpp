@@ -7,11 +7,11 @@ namespace onnxc::inline ONNXC_ISA::contract {
 /// Neighbours that depthwise_any computes at once, and columns of the output under which it copies the image at a time.
 inline constexpr int kDepthwiseAnyPixels = 8, kDepthwiseAnyColumns = 64;
 
-/// Pixels of a row under so many columns of the output, in whole steps.
+/// Pixels of a row under `columns` columns of the output, in whole steps.
 constexpr int64_t depthwise_any_span(int64_t columns, int64_t kw, int64_t stride_x, int64_t dilation_x) {
   return inputs_under(round_up(columns, kDepthwiseAnyPixels), stride_x, kw, dilation_x);
 }
-/// Rows of the image that are there at a time.
+/// Rows of the image that are kept at a time.
 constexpr int64_t depthwise_any_rows(int64_t kh, int64_t dilation_y) { return inputs_under(1, 1, kh, dilation_y); }
 
 /// Scratch of a part: a vector of channels of each pixel.
@@ -19,7 +19,7 @@ constexpr int64_t depthwise_any_scratch(int64_t kh, int64_t kw, int64_t stride_x
   return depthwise_any_rows(kh, dilation_y) * depthwise_any_span(kDepthwiseAnyColumns, kw, stride_x, dilation_x) * lanes;
 }
 
-/// Vectors of neighbours that depthwise_narrow computes at once, and pixels of so many channels in these.
+/// Vectors of neighbours that depthwise_narrow computes at once, and how many pixels of `channels` channels these are.
 inline constexpr int kDepthwiseNarrowVectors = 8;
 constexpr int64_t depthwise_narrow_pixels(int64_t channels, int64_t lanes) { return kDepthwiseNarrowVectors * lanes / channels; }
 

@@ -4,17 +4,18 @@
 
 namespace onnxc::inline ONNXC_ISA::contract {
 
-/// The steps of k go by chunks of three vectors.
+/// Steps of k in a chunk: three vectors.
 constexpr int64_t inner_product_chunk(int64_t lanes) { return 3 * lanes; }
 
-/// How the steps of a chunk are divided: pairs of them take a product each, and so do single ones, about as many.
+/// How the steps of a chunk are divided into pairs, which take a product each, and single steps, which do too. There
+/// are about as many of either.
 struct StepGroups {
   int64_t pairs, singles;
   constexpr explicit StepGroups(int64_t steps) : pairs((steps + 1) / 3), singles(steps - 2 * pairs) {}
 };
 
-/// visit(which, i) for the steps of k in the order in which a panel of weights has them: step i is the second of a pair (0), its first (1),
-/// or a single one (2).
+/// Calls visit(which, i) for the steps of k in the order in which a panel of weights has them. Step i is the second of
+/// a pair (0), its first (1), or a single one (2).
 template <class Visit>
 ONNXC_INLINE constexpr void for_each_step(int64_t k, int64_t lanes, const Visit& visit) {
   const int64_t chunk = inner_product_chunk(lanes);
@@ -28,20 +29,20 @@ ONNXC_INLINE constexpr void for_each_step(int64_t k, int64_t lanes, const Visit&
   }
 }
 
-/// Packed weights: panels of a vector of columns, with a row of constants and one of scales behind their k rows; then a scale for each of
-/// the k, and zeros.
+/// Packed weights: panels of a vector of columns, each with k rows, a row of constants and a row of scales; then a
+/// scale for each of the k, and zeros.
 constexpr int64_t inner_product_weights(int64_t k, int64_t n, int64_t lanes) { return round_up(n, lanes) * (k + 2) + k + lanes; }
 
 /// A copied row in whole chunks.
 constexpr int64_t prepared_row(int64_t k, int64_t lanes) { return round_up(k, inner_product_chunk(lanes)); }
-/// From one copied row to the next: none of which meet in L1.
+/// Floats from one copied row to the next, such that rows do not share sets of L1.
 constexpr int64_t prepared_pitch(int64_t k, int64_t lanes) {
   const int64_t row = prepared_row(k, lanes);
   return row + (row % 64 == 0 ? lanes : 0);
 }
-/// Rows that there is room for: a block's, and what tiles and copies by four go beyond it.
+/// Rows that there is room for: those of a block, and those by which tiles and copies of four go beyond it.
 constexpr int64_t prepared_rows(int64_t block) { return block + 16; }
-/// Scratch of so many rows: copies, and behind all of them two numbers of each.
+/// Scratch for `rows` rows: the copies, and behind all of them two numbers of each.
 constexpr int64_t prepared_floats(int64_t k, int64_t rows, int64_t lanes) { return rows * (prepared_pitch(k, lanes) + 2); }
 
 /// Scratch of a part that copies `block` rows at a time.

@@ -4,15 +4,16 @@
 
 namespace onnxc::inline ONNXC_ISA::contract {
 
-/// Floats that conv_stem may copy for a tile: room for them is on its stack.
+/// Floats that conv_stem may copy for a tile; they are on its stack.
 inline constexpr int64_t kStemFloats = 4096;
 
-/// From one copied row to the next, of so many columns of the image.
+/// Floats from one copied row to the next, for rows of `columns` columns of the image.
 constexpr int64_t stem_pitch(int64_t columns) { return round_up(columns, 16); }
-/// Copies of the rows under a tile; kStemFloats at most.
+/// Floats of the copied rows under a tile; kStemFloats at most.
 constexpr int64_t stem_floats(int64_t cin, int64_t kh, int64_t columns) { return cin * kh * stem_pitch(columns); }
 
-/// Whether one of the pieces of `taps` taps begins with this one. Taps of a piece are `stride` apart, so that many pieces lie interlaced.
+/// Whether one of the pieces of `taps` taps begins with this tap. Taps of a piece are `stride` apart, so `stride`
+/// pieces lie interlaced.
 constexpr bool stem_piece_begins(int64_t tap, int64_t taps, int64_t stride) { return tap % (taps * stride) < stride; }
 /// Pieces of a kernel of kh rows.
 constexpr int64_t stem_pieces(int64_t kh, int64_t taps, int64_t stride) {
@@ -22,8 +23,9 @@ constexpr int64_t stem_pieces(int64_t kh, int64_t taps, int64_t stride) {
 /// Floats before column 0 of a transformed row.
 constexpr int64_t stem_lead(int64_t pad_left) { return round_up(pad_left, 16); }
 
-/// From one transformed row to the next: what is written, or what tiles of `pixels` read. No whole pages, since rows would share sets of
-/// the first cache. N is int64_t, or what the compiler has for extents that only a run tells.
+/// Floats from one transformed row to the next: what is written, or what tiles of `pixels` pixels read. It is never a
+/// multiple of a page, since rows would then share sets of L1. N is int64_t, or the compiler's type for extents that
+/// are known only at run time.
 template <class N>
 constexpr N stem_winograd_pitch(N w, N ow, int64_t kw, int64_t stride_x, int64_t pad_left, int64_t pixels) {
   const int64_t lead = stem_lead(pad_left);
@@ -31,7 +33,7 @@ constexpr N stem_winograd_pitch(N w, N ow, int64_t kw, int64_t stride_x, int64_t
   return round_up(max(read, written), 32) + 16;
 }
 
-/// Transformed rows: scratch of a part has so many of that pitch.
+/// Transformed rows of that pitch in the scratch of a part.
 constexpr int64_t stem_winograd_rows(int64_t pieces, int64_t cin, int64_t points) { return pieces * cin * points; }
 
 }  // namespace onnxc::contract

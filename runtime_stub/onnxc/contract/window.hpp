@@ -1,4 +1,5 @@
-// What members of ConvParams and PoolParams are where nobody says otherwise: the compiler leaves out those that a call would give the same.
+// The defaults of members of ConvParams and PoolParams: the compiler leaves out members that have these values in a
+// call.
 #pragma once
 #include "sizes.hpp"
 
@@ -6,7 +7,7 @@ namespace onnxc::inline ONNXC_ISA::contract {
 
 inline constexpr int64_t kUsualStride = 1, kUsualDilation = 1, kUsualPad = 0, kUsualGroup = 1, kUsualPixel = 0;
 
-/// Whether a struct of parameters takes them; kernels assert it of theirs.
+/// Whether a struct of parameters has these defaults; kernels assert it of theirs.
 template <class Params>
 constexpr bool has_usual_window(const Params& p) {
   return p.stride_y == kUsualStride && p.stride_x == kUsualStride && p.dilation_y == kUsualDilation && p.dilation_x == kUsualDilation &&

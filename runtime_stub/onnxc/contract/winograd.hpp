@@ -1,41 +1,44 @@
-// Winograd's convolutions: the points of their transforms, how many products and weights they have, and how a block of tiles lies in
-// scratch memory. The kernels are winograd.hpp, winograd_stride2.hpp and winograd_line.hpp; stem_winograd.hpp has the same points, and a
-// contract of its own.
+// Winograd's convolutions: the points of their transforms, how many products and weights they have, and how a block of
+// tiles lies in scratch memory. The kernels are winograd.hpp, winograd_stride2.hpp and winograd_line.hpp.
+// stem_winograd.hpp has the same points, and a contract of its own.
 #pragma once
 #include "sizes.hpp"
 
 namespace onnxc::inline ONNXC_ISA::contract {
 
-/// Finite point i of `points`, the last of which is infinity: 0, then p and -p of each pair. winograd_transform.hpp says why six differ.
+/// Finite point i of `points`, the last of which is infinity: 0, then p and -p of each pair. winograd_transform.hpp
+/// says why those of six differ.
 constexpr double winograd_point(int64_t points, int64_t i) {
   constexpr double kOfSix[] = {0, 0.75, -0.75, 1.5, -1.5}, kOfOthers[] = {0, 1, -1, 2, -2, 0.5, -0.5};
   return points == 6 ? kOfSix[i] : kOfOthers[i];
 }
 
-/// F(outputs, taps) in one direction; of stride 2 by phases, where taps are 3.
+/// F(outputs, taps) in one direction. With stride 2 it goes by phases, and taps are 3.
 struct WinogradForm {
   int outputs, taps, stride = 1;
 
-  /// Products of a direction.
+  /// Products in a direction.
   constexpr int points() const { return stride == 1 ? outputs + taps - 1 : 2 * outputs + 1; }
-  /// Weights of a direction: products by the middle tap of stride 2 share theirs.
+  /// Weights in a direction: with stride 2, products by the middle tap share theirs.
   constexpr int kept() const { return stride == 1 ? points() : outputs + 2; }
-  /// Pieces that a kernel of such a length is cut into, the last one filled with zeros.
+  /// Pieces into which a kernel of `length` taps is cut, the last one filled with zeros.
   constexpr int64_t pieces(int64_t length) const { return (length + taps - 1) / taps; }
 };
 
-/// From one tile of a frequency to the next: its channels in whole vectors of any machine, and 16 more, since rows a power of two apart
-/// would share cache sets.
+/// Floats from one tile of a frequency to the next: its channels in whole vectors of any machine, and 16 more, since
+/// rows a power of two apart would share cache sets.
 constexpr int64_t winograd_pitch(int64_t channels) { return round_up(channels, 16) + 16; }
 /// Where a tile of frequency 0 says whether it is spoilt: the first float behind its channels.
 constexpr int64_t winograd_mark(int64_t channels) { return winograd_pitch(channels) - 16; }
-/// From one frequency of so many floats to the next: an odd number of cache lines, as a transform touches all frequencies at once.
+/// Floats from one frequency of `floats` floats to the next: an odd number of cache lines, because a transform touches
+/// all frequencies at once.
 constexpr int64_t winograd_plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
-/// Channels whose plain weights, of so many taps of a frequency, are transformed at a time: what they become stays in L2.
+/// Channels whose plain weights, with `taps` taps of a frequency, are transformed at a time, such that the result stays
+/// in L2.
 constexpr int64_t winograd_depth(int64_t cin, int64_t taps) { return min(cin, max(8, 32 / taps)); }
 
-/// From one frequency to the next in scratch memory: of transformed inputs; behind all of these, of products; behind all of those, of
-/// weights that the kernel itself transforms, or 0.
+/// Floats from one frequency to the next in scratch memory: of transformed inputs; behind all of these, of products;
+/// behind all of those, of weights that the kernel itself transforms, or 0.
 struct WinogradPlanes {
   int64_t inputs, products, weights = 0;
 };
@@ -53,7 +56,7 @@ constexpr int64_t winograd_scratch(const WinogradForm& form, const WinogradPlane
   return points * points * (planes.inputs + planes.products) + kept * kept * planes.weights;
 }
 
-/// Tiles in a line of so many outputs: those of each phase are `dilation` apart.
+/// Tiles in a line of `outputs` outputs. The outputs of a tile are `dilation` apart.
 constexpr int64_t winograd_line_tiles(int64_t outputs_of_tile, int64_t outputs, int64_t dilation) {
   const int64_t longest = (outputs + dilation - 1) / dilation;  // outputs of one phase
   return (longest + outputs_of_tile - 1) / outputs_of_tile * dilation;

@@ -11,10 +11,11 @@
 
 namespace onnxc {
 
-/// The answer of a run. Converts to true when something went wrong: `if (auto s = step()) return s;`
+/// The answer of a run. It converts to true when something went wrong: `if (auto s = step()) return s;`
 struct [[nodiscard]] Status {
   int32_t code = ONNXC_OK;
-  /// Of ONNXC_BAD_DIMENSION: what the unit asks of which extents, or null. Each kFound in it stands for one of `found`, in order.
+  /// With ONNXC_BAD_DIMENSION: what the unit requires of which extents, or null. Each kFound in it stands for one of
+  /// `found`, in order.
   const char* what = nullptr;
   int64_t found[2] = {};
 
@@ -23,7 +24,7 @@ struct [[nodiscard]] Status {
   constexpr bool operator==(const Status& other) const noexcept { return code == other.code; }
 };
 
-/// What a code means. The values that a status tells are in the text of the other `describe`.
+/// What a code means. The values that a status carries are in the text of the other `describe`.
 constexpr const char* describe(Status status) noexcept {
   switch (status.code) {
     case ONNXC_OK: return "ok";
@@ -40,7 +41,8 @@ constexpr const char* describe(Status status) noexcept {
   return "unknown status";
 }
 
-/// Writes what went wrong, with the extents that were found, as a string that is cut where there is no more room. Gives the length of the whole.
+/// Writes what went wrong, with the extents that were found, as a string that is cut where there is no more room.
+/// Returns the length of the whole.
 ///   "a dimension is out of its bounds or does not fit the others: MatMul 'scores': keys = 7 must equal depth = 8"
 constexpr std::size_t describe(Status status, char* text, std::size_t room) noexcept {
   std::size_t length = 0;
@@ -139,12 +141,12 @@ struct Part {
   }
 };
 
-/// The caller's threads, or none: gives each its Part of a step and waits for all.
+/// The caller's threads, or none. Gives each its Part of a step and waits for all.
 struct Threads {
   const onnxc_executor* executor = nullptr;
-  bool flush = false;  ///< each has subnormal numbers as zeros; the caller's own has already
+  bool flush = false;  ///< each thread flushes subnormal numbers to zero; the caller's own does so already
 
-  /// These threads, or none: a step's sizes in a run may be too small to be worth a fork.
+  /// These threads, or none where a step is not worth a fork at the sizes of this run.
   Threads where(bool worth) const { return worth ? *this : Threads{}; }
 
   template <class Work>
@@ -175,9 +177,9 @@ constexpr int64_t ceil_div(int64_t a, int64_t b) noexcept { return -floor_div(-a
 constexpr int64_t mod(int64_t a, int64_t b) noexcept { return a - b * floor_div(a, b); }
 constexpr int64_t min_of(int64_t a, int64_t b) noexcept { return a < b ? a : b; }
 constexpr int64_t max_of(int64_t a, int64_t b) noexcept { return a > b ? a : b; }
-/// Of two extents that are equal, or of which one is 1.
+/// The broadcast extent of two that are equal, or of which one is 1.
 constexpr int64_t broadcast_of(int64_t a, int64_t b) noexcept { return a == 1 ? b : a; }
-/// Arithmetic on extents that a run finds in its data: what overflows stays at a size that no memory has.
+/// Arithmetic on extents that a run finds in its data: what overflows is clamped to a size that no memory has.
 constexpr int64_t kHuge = int64_t{1} << 60;
 constexpr int64_t clamp_extent(int64_t a) noexcept { return a < -kHuge ? -kHuge : a > kHuge ? kHuge : a; }
 constexpr int64_t product_of(int64_t a, int64_t b) noexcept {
@@ -185,7 +187,8 @@ constexpr int64_t product_of(int64_t a, int64_t b) noexcept {
   return __builtin_mul_overflow(a, b, &r) ? ((a < 0) == (b < 0) ? kHuge : -kHuge) : clamp_extent(r);
 }
 constexpr int64_t sum_of(int64_t a, int64_t b) noexcept { return clamp_extent(clamp_extent(a) + clamp_extent(b)); }
-/// An element of an integer tensor as an extent: beyond 2^40 either way it is clamped. No tensor is that large, and sums of such extents do not overflow.
+/// An element of an integer tensor as an extent, clamped to 2^40 either way. No tensor is that large, and sums of such
+/// extents do not overflow.
 template <class T>
 constexpr int64_t extent_of(T element) noexcept {
   constexpr int64_t far = int64_t{1} << 40;
@@ -195,11 +198,11 @@ constexpr int64_t extent_of(T element) noexcept {
   const auto v = static_cast<int64_t>(element);
   return v < -far ? -far : v > far ? far : v;
 }
-/// Tells the shape of an output; `to` may be null.
+/// Writes the shape of an output; `to` may be null.
 constexpr void store_shape(int64_t* to, const Shape& shape) noexcept {
   for (int i = 0; to != nullptr && i < shape.rank; ++i) to[i] = shape.dims[i];
 }
-/// What this machine can address, or SIZE_MAX.
+/// A size in bytes, or SIZE_MAX where this machine cannot address so many.
 constexpr std::size_t size_of(int64_t bytes) noexcept {
   const auto size = static_cast<std::size_t>(bytes);
   return bytes >= 0 && static_cast<uint64_t>(size) == static_cast<uint64_t>(bytes) ? size : SIZE_MAX;
@@ -216,8 +219,8 @@ ONNXC_INLINE const T* at(const std::byte* weights, std::size_t offset) noexcept 
   return reinterpret_cast<const T*>(weights + offset);
 }
 
-/// f, as a function that does not throw. No kernel does, but compilers cannot see that of every one, and would end the program through the C++
-/// library if it did.
+/// f as a function that does not throw. No kernel throws, but compilers cannot see that of every one, and would
+/// otherwise call the C++ library to end the program.
 template <class Result, class... Arguments>
 ONNXC_INLINE auto nothrow(Result (*f)(Arguments...)) noexcept {
   return reinterpret_cast<Result (*)(Arguments...) noexcept>(f);

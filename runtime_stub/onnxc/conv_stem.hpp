@@ -1,7 +1,8 @@
 // The first convolution of a network: reads a planar image of few channels as the user gives it, writes channels-last.
 //
-//   conv_stem<14, 2, 2>(part, image, w, y, {.h = 224, .w = 224, .cin = 3, .oh = 112, .ow = 112, .cout = 64, .kh = 7, .kw = 7, .stride_y = 2,
-//                                           .stride_x = 2, .pad_top = 3, .pad_left = 3, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
+//   conv_stem<14, 2, 2>(part, image, w, y, {.h = 224, .w = 224, .cin = 3, .oh = 112, .ow = 112, .cout = 64, .kh = 7, .kw = 7,
+//                                           .stride_y = 2, .stride_x = 2, .pad_top = 3, .pad_left = 3, .y_pixel = 64,
+//                                           .bias = w_bias}, Epilogue<Relu>{});
 //
 // x: [n, cin, h, w]. w packed: [ceil(cout / NR)][(ci * kh + ky) * kw + kx][NR] (pack::conv_stem); where panels hold
 // pairs, each run of kw taps is packed as pairs. group 1; x_pixel is not used.

@@ -1,6 +1,7 @@
 // Transposed convolution of channels-last images, gathered: each output pixel adds up the taps that reach it.
 //
-//   y[n, oy, ox, co] = epilogue(bias[co] + sum of x[n, iy, ix, ci] * w[ci, co, ky, kx] over iy * stride_y - pad_top + ky * dilation_y = oy, ...)
+//   y[n, oy, ox, co] = epilogue(bias[co] + sum of x[n, iy, ix, ci] * w[ci, co, ky, kx]
+//                               over iy * stride_y - pad_top + ky * dilation_y = oy, ...)
 //
 // Output pixels of one phase (oy mod stride_y, ox mod stride_x) are reached by the same taps, and neighbours in the
 // phase read neighbouring input pixels. So each phase is a convolution of stride 1 with a part of the kernel. No zeros

@@ -1,4 +1,5 @@
-// What functions of custom operators see beside tensors: attributes, and what a node leaves out. docs/custom-operators.md is the reference.
+// What functions of custom operators see besides tensors: attributes, and what stands for operands that a node leaves
+// out. docs/custom-operators.md is the reference.
 #pragma once
 #include <string_view>
 
@@ -6,7 +7,7 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// In the place of an optional input or output that is not there: a tensor of any type whose `data` is null.
+/// Stands for an optional input or output that is not there: a tensor of any type whose `data` is null.
 struct Absent {
   template <class T>
   constexpr operator Tensor<T>() const {  // NOLINT: that is what it is for
@@ -32,7 +33,8 @@ struct Attribute {
   constexpr Attribute(std::string_view n, const onnxc_string* v, int64_t c) : name(n), kind(Kind::Strings), list(v), count(c) {}
 };
 
-/// The attributes that the node has, by name. One that is not there, or is of another kind, is what the caller says, or empty. Views of constants.
+/// The attributes that the node has, by name. For one that is not there, or is of another kind, the caller's default is
+/// returned, or an empty list. Lists are views of constants.
 class Attributes {
  public:
   constexpr Attributes() = default;

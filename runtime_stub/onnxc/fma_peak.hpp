@@ -1,4 +1,5 @@
-// What this machine can do at most: f32 multiply-adds a second in the widest vectors that are compiled for, without touching memory.
+// The peak of this machine: f32 multiply-adds a second in the widest vectors that are compiled for, without touching
+// memory.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -7,10 +8,11 @@
 
 namespace onnxc::inline ONNXC_ISA::bench {
 
-/// Independent multiply-adds in flight: a latency of 4 cycles on two units needs 8, and 12 leave room for operands on machines with 16 registers.
+/// Independent multiply-adds in flight: a latency of 4 cycles on two ports needs 8, and 12 leave room for operands on
+/// machines with 16 registers.
 inline constexpr int kChains = 12;
 
-/// `rounds` rounds of kChains vectors. The result depends on all, so that none is left out.
+/// Runs `rounds` rounds of kChains vectors. The result depends on all of them, so that none is optimised away.
 inline float multiply_add(int64_t rounds) {
   const Vec a = Vec::all(0.999f), b = Vec::all(0.001f);
   Vec chains[kChains];

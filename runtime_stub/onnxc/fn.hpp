@@ -73,7 +73,8 @@ ONNXC_INLINE constexpr T cast(X x) {
   }
 }
 
-/// Cast with saturate=0: what is beyond the largest float8 becomes infinity or NaN. For float8e8m0 the roundings beside `up` have names of their own.
+/// Cast with saturate=0: what is beyond the largest float8 becomes infinity or NaN. For float8e8m0, roundings other
+/// than `up` have names of their own.
 template <class T, element X>
 ONNXC_INLINE constexpr T cast_special(X x) {
   return cast<T, Overflow::special>(x);
@@ -257,7 +258,7 @@ ONNXC_INLINE T pow(T base, U exponent) {
 
 // ---- functions of the reals
 
-/// 0 for what lies below the smallest normal number, as exp and softmax give it.
+/// 0 for what lies below the smallest normal number, as exp and softmax return it.
 template <class T>
 ONNXC_INLINE constexpr T flushed(T x) {
   return x < std::numeric_limits<T>::min() ? T(0) : x;
@@ -291,7 +292,8 @@ template <class T>
 ONNXC_INLINE constexpr T gate(T x, T y) {
   return mul(x, sigmoid(y));
 }
-/// The same from u = -y log2(e), as exp(-y) = 2^u; y is rounded once more than u, which far from 0 is a factor of the result.
+/// The same from u = -y log2(e), as exp(-y) = 2^u. y is not used, because it is rounded once more than u, and far from
+/// 0 that is a factor of the result.
 template <class T>
   requires requires(T y) { sigmoid(y); }
 ONNXC_INLINE constexpr T gate_exp2(T x, [[maybe_unused]] T y, T u) {
@@ -346,7 +348,7 @@ ONNXC_INLINE constexpr T where(bool condition, T a, T b) {
   return condition ? a : b;
 }
 
-// ---- strings, which are data like any other to what only moves them
+// ---- strings: operators that only move elements treat them like any other element
 
 ONNXC_INLINE bool equal(onnxc_string a, onnxc_string b) {
   return a.size == b.size && (a.size == 0 || __builtin_memcmp(a.data, b.data, a.size) == 0);

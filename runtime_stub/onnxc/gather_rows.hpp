@@ -4,9 +4,9 @@
 //
 //   gather_rows(y, table, indices, {.rows = 30522, .columns = 768, .count = 128});
 //
-// table [rows][columns] of float16 or bfloat16, or of int8_t with a factor for each row (GatherRowsParams::scales): each element is read as the float that it
-// stands for (stored.hpp). No alignment is needed; y overlaps nothing. A negative index counts from the end; one outside [-rows, rows) gives
-// ONNXC_INDEX_OUT_OF_RANGE.
+// table [rows][columns] of float16 or bfloat16, or of int8_t with a factor for each row (GatherRowsParams::scales).
+// Each element is read as the float that it stands for (stored.hpp). No alignment is needed; y overlaps nothing. A
+// negative index counts from the end; one outside [-rows, rows) gives ONNXC_INDEX_OUT_OF_RANGE.
 #pragma once
 #include "stored.hpp"
 
@@ -14,7 +14,7 @@ namespace onnxc::inline ONNXC_ISA {
 
 struct GatherRowsParams {
   int64_t rows = 0, columns = 0, count = 0;
-  const float* scales = nullptr;  // where the table is of int8_t: of its rows
+  const float* scales = nullptr;  // of the rows, where the table is of int8_t
 };
 
 template <class T, class I>

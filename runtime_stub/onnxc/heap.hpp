@@ -31,7 +31,7 @@ ONNXC_INLINE void make_tensor(onnxc_value* y, int32_t elem_type, const void* dat
   for (int i = 0; i < shape.rank; ++i) y->shape[i] = shape.dims[i];
 }
 
-/// Appends x as slice number `index` of a block that holds so many already; the block doubles when it is full.
+/// Appends x as slice number `index` to a block that holds `index` slices already. The block doubles when it is full.
 template <class T>
 Status append_slice(Heap heap, T** y, int64_t index, Tensor<const T> x) {
   const int64_t n = x.count();

@@ -1,6 +1,7 @@
-// Memory of huge pages (2 MiB), for weights and arenas that are read from end to end in each run: fewer walks of page tables. On Linux, where
-// /sys/kernel/mm/transparent_hugepage/enabled says `madvise` or `always`. Mapped files have huge pages on few file systems (tmpfs and, for programs, some
-// others), so weights are copied: memory that no other process shares.
+// Memory of huge pages (2 MiB), for weights and arenas that are read from end to end in each run: they need fewer walks
+// of page tables. It works on Linux where /sys/kernel/mm/transparent_hugepage/enabled says `madvise` or `always`. Few
+// file systems give mapped files huge pages (tmpfs does and, for programs, some others), so weights are copied, to
+// memory that no other process shares.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Zeros, aligned to 2 MiB, for which the system is asked for huge pages; null where there is no memory, or no such pages. Never given back.
+/// Zeroed memory, aligned to 2 MiB, for which the system is asked for huge pages. Null where there is no memory or
+/// where there are no such pages. It is never given back.
 inline std::byte* huge_memory(std::size_t bytes) noexcept {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   constexpr std::size_t kPage = std::size_t{2} << 20;

@@ -3,9 +3,10 @@
 //   layer_norm(part, x, y, {.rows = 128, .n = 384, .x_row = 384, .y_row = 384, .epsilon = 1e-5f, .scale = w, .bias = b},
 //              Epilogue<AddResidual, Rows<float>>{{residual, 384}});
 //
-// y[r][i] = (v - mean) / sqrt(variance + epsilon) * scale[i] + bias[i], v = prologue(x[r][i]): a residual, addressed by (row, column) like an
-// epilogue. rms_norm: v / sqrt(mean of v^2 + epsilon) * scale[i]. scale and bias: n values or null. The variance is that of v - mean: two
-// passes over a row in L1, no cancellation. `values`, where given, receives v: what a skip connection goes on with.
+// y[r][i] = (v - mean) / sqrt(variance + epsilon) * scale[i] + bias[i], v = prologue(x[r][i]): a residual, addressed by
+// (row, column) like an epilogue. rms_norm: v / sqrt(mean of v^2 + epsilon) * scale[i]. scale and bias: n values or
+// null. The variance is that of v - mean, in two passes over a row in L1, so nothing cancels. `values`, where given,
+// receives v, with which a skip connection goes on.
 #pragma once
 #include "softmax.hpp"
 
@@ -24,7 +25,7 @@ struct NormParams {
 
 namespace detail {
 
-/// v to `y`, its sum as the result.
+/// Writes v to `y` and returns its sum.
 template <class Pro>
 ONNXC_INLINE float norm_values(const float* x, float* y, int64_t row, int64_t n, const Pro& prologue) {
   struct Value {

@@ -2,7 +2,8 @@
 //
 //   window_squares(part, x, y, {.pixels = 3136, .c = 64, .x_pixel = 64, .y_pixel = 64, .before = 2, .after = 2}, epilogue);
 //
-// The epilogue sees pixels by channels, as that of pooling does; LRN's gets x itself as an operand and divides it. Only c floats of a pixel are touched.
+// The epilogue sees pixels by channels, as in pooling. LRN's has x itself as an operand, which it divides. Only c
+// floats of a pixel are touched.
 #pragma once
 #include "tile.hpp"
 
@@ -15,7 +16,7 @@ struct ChannelWindowParams {
 
 namespace detail {
 
-/// Channels [at, at + width) of a pixel that has c; 0 where it has none.
+/// Channels [at, at + width) of a pixel with c channels; 0 outside of these.
 ONNXC_INLINE Vec load_channels(const float* pixel, int64_t at, int64_t c) {
   if (at >= 0) return Vec::load(pixel + at, c - at < Vec::width ? c - at : Vec::width);
   float lanes[Vec::width] = {};
@@ -32,7 +33,7 @@ void window_squares(Part part, const float* x, float* y, ChannelWindowParams p, 
   for (int64_t row = first; row < last; ++row) {
     const float* const pixel = x + row * p.x_pixel;
     for (int64_t channel = 0; channel < p.c; channel += Vec::width) {
-      // Offsets that reach any channel at all; windows may be wider than the image has channels.
+      // The offsets that reach any channel at all: windows may be wider than the image has channels.
       const int64_t low = -p.before > -(channel + Vec::width - 1) ? -p.before : -(channel + Vec::width - 1);
       const int64_t high = p.after < p.c - 1 - channel ? p.after : p.c - 1 - channel;
       Vec sum = Vec::all(0.0f);

@@ -1,7 +1,8 @@
 // y[i] = Expr(x0[i], x1[i], ...): a fused elementwise expression as a loop of its own, with broadcasting.
 //
-// The loop nest has the extents of `shape`; the compiler merges axes that every operand walks in one go, so most maps have one or two.
-// An operand states how it moves along the innermost axis by its type, and along the outer ones by strides in elements (0 = repeated):
+// The loop nest has the extents of `shape`; the compiler merges axes that every operand walks in one go, so most maps
+// have one or two. The type of an operand says how it moves along the innermost axis, strides in elements say how it
+// moves along the outer ones (0 = repeated):
 //
 //   map_scalar<AddRelu>(part, {12, 768}, Stream{y, {768}}, Stream{x, {768}}, Stream{bias, {0}}, Fixed{scale, {1}});
 //
@@ -48,7 +49,7 @@ Strided(T*, int64_t, Ints = {}) -> Strided<T>;
 
 namespace detail {
 
-/// Calls row(first, last, pointers...) for each row of this part: rows are shared out, or the one long row is.
+/// Calls row(first, last, pointers...) for each row of this part. Parts share out the rows, or a single long row.
 template <class Row, class... Operands>
 ONNXC_INLINE void for_rows(Part part, const Shape& shape, Row row, const Operands&... operands) {
   const int64_t length = shape.rank == 0 ? 1 : shape[shape.rank - 1], rows = shape.rank == 0 ? 1 : shape.count(0, shape.rank - 1);

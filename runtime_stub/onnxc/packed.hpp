@@ -1,5 +1,5 @@
-// Elements of 4 or 2 bits where ONNX packs them, in inputs, outputs and weights: two or four a byte, the first in the lowest bits. Everywhere else
-// such an element has a byte of its own.
+// Elements of 4 or 2 bits where ONNX packs them, in inputs, outputs and weights: two or four a byte, the first in the
+// lowest bits. Everywhere else such an element has a byte of its own.
 #pragma once
 #include "base.hpp"
 #include "types.hpp"

@@ -33,7 +33,8 @@ struct Larger {
 inline constexpr float kMaxStart = -std::numeric_limits<float>::infinity();
 constexpr float unscaled(int64_t, int64_t, int64_t) { return 1.0f; }
 
-/// combine(kh rows from the tap `first` on, of kw neighbours `step` floats apart, each from line(tap) + at on).
+/// combine() of kh rows from tap `first` on, with kw neighbours each, `step` floats apart; the row of a tap is read
+/// from line(tap) + at on.
 template <int kh, int kw, class Line, class Combine>
 ONNXC_INLINE Vec combine_all(Line line, int64_t first, int64_t at, int64_t step, Combine combine) {
   Vec acc;
@@ -44,8 +45,8 @@ ONNXC_INLINE Vec combine_all(Line line, int64_t first, int64_t at, int64_t step,
   return acc;
 }
 
-/// combine(pixel vectors of the window) for one pixel of the output, which is `row` of y. line(ky): where the row under that tap is, whose pixels lie x_pixel
-/// apart; asked for rows of the image alone.
+/// combine() of the pixel vectors of a window, for one pixel of the output, which is `row` of y. line(ky): where the
+/// row under that tap begins, whose pixels lie x_pixel apart. It is called for rows of the image only.
 template <class Line, class Combine, class Scale, class Epi>
 ONNXC_INLINE void pool_pixel(int64_t top, int64_t left, int64_t row, Line line, int64_t x_pixel, float* y, const PoolParams& p, float start,
                              Combine combine, Scale scale, const Epi& epi) {
@@ -71,8 +72,8 @@ ONNXC_INLINE void pool_pixel(int64_t top, int64_t left, int64_t row, Line line, 
   }
 }
 
-/// One row of the output, whose first pixel is `row` of y, by kernels of contract::kMostPoolRows rows at most. address(iy): where a row of
-/// the image is.
+/// Computes one row of the output, whose first pixel is `row` of y, with windows of at most contract::kMostPoolRows
+/// rows. address(iy): where a row of the image begins.
 template <class Address, class Combine, class Scale, class Epi>
 ONNXC_INLINE void pool_row(int64_t oy, int64_t row, Address address, int64_t x_pixel, float* y, const PoolParams& p, float start,
                            Combine combine, Scale scale, const Epi& epi) {

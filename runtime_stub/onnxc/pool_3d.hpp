@@ -1,7 +1,7 @@
 // Pooling of channels-last volumes [n, d, h, w, c], as pool.hpp does of images.
 //
-//   max_pool_3d(part, x, y, {.h = 32, .w = 32, .c = 32, .oh = 16, .ow = 16, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2, .x_pixel = 32, .y_pixel = 32,
-//                            .d = 16, .od = 8, .kd = 2, .stride_z = 2});
+//   max_pool_3d(part, x, y, {.h = 32, .w = 32, .c = 32, .oh = 16, .ow = 16, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2,
+//                            .x_pixel = 32, .y_pixel = 32, .d = 16, .od = 8, .kd = 2, .stride_z = 2});
 #pragma once
 #include "pool.hpp"
 
@@ -9,7 +9,7 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// scale(front, top, left, pixels): what the combined values of a window of so many pixels are multiplied by.
+/// scale(front, top, left, pixels): the factor of the combined values of a window of `pixels` pixels.
 template <class Combine, class Scale, class Epi>
 ONNXC_INLINE void pool_3d(Part part, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale,
                           const Epi& epi) {

@@ -1,9 +1,10 @@
-// max_pool of planar images, vectors along the rows: what follows conv_planar.
+// max_pool of planar images, with vectors along the rows, for what follows conv_planar.
 //
 //   max_pool_planar<2>(part, x, y, {.h = 28, .w = 28, .c = 6, .oh = 14, .ow = 14, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2});
 //
-// x: [n, c, h, w], y: [n, c, oh, ow]. SX is stride_x, 1 or 2; no pads, dilations 1, and every window lies inside of the image. x_pixel and y_pixel are
-// not used. NaN wins. The epilogue sees the output as a matrix [n * c, oh * ow].
+// x: [n, c, h, w], y: [n, c, oh, ow]. SX is stride_x, 1 or 2. There are no pads, dilations are 1, and every window lies
+// inside of the image. x_pixel and y_pixel are not used. NaN propagates. The epilogue sees the output as a matrix
+// [n * c, oh * ow].
 #pragma once
 #include "pool.hpp"
 

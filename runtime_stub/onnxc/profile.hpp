@@ -1,8 +1,9 @@
 // How units made with --profile measure: a clock, and counters for each step and each part of a shared one.
 //
-// The clock is the time-stamp counter of x86 or the virtual counter of AArch64; waiting for what was begun before (lfence, isb) keeps the end of one
-// step out of the next and costs some ten nanoseconds. Elsewhere, and where a program wants another one, ONNXC_CLOCK() is the clock: an expression of
-// an unsigned type, which may wrap around once between two readings.
+// The clock is the time-stamp counter of x86 or the virtual counter of AArch64. Waiting for what was begun before
+// (lfence, isb) keeps the end of one step out of the next, at a small cost. Elsewhere, and where a program wants
+// another clock, ONNXC_CLOCK() is used: an expression of an unsigned type, which may wrap around once between two
+// readings.
 //
 //   g++ '-DONNXC_CLOCK()=DWT->CYCCNT' -include board.h ...
 #pragma once
@@ -33,8 +34,9 @@ ONNXC_INLINE auto read_clock() noexcept {
 using Ticks = decltype(read_clock());
 static_assert(std::is_unsigned_v<Ticks>, "ONNXC_CLOCK() is of an unsigned type, so that it may wrap around");
 
-/// A number that runs at once may change without a race, though one may undo what another adds: a locked addition would cost more than a short step. Where a
-/// machine cannot load and store 64 bits at once it is a plain number, for one run at a time.
+/// A number that concurrent runs may change without a race, although one may undo what another adds: a locked addition
+/// would cost more than a short step. Where a machine cannot load and store 64 bits at once it is a plain number, for
+/// one run at a time.
 class Counter {
  public:
   uint64_t get() const noexcept {
@@ -46,7 +48,7 @@ class Counter {
     else value_ = value;
   }
   void add(uint64_t more) noexcept { set(get() + more); }
-  /// The lesser of the two; 0 stands for nothing yet.
+  /// Takes the lesser of the two; 0 stands for no value yet.
   void lower(uint64_t value) noexcept {
     if (const uint64_t now = get(); now == 0 || value < now) set(value);
   }
@@ -71,7 +73,7 @@ struct StepCounters {
   void reset() noexcept { *this = {}; }
 };
 
-/// Of one part of a shared step: in a cache line of its own, as each is another thread's.
+/// The counters of one part of a shared step, in a cache line of their own, because each part is another thread's.
 struct alignas(64) PartCounters {
   Counter total, begin, end;
 
@@ -84,8 +86,8 @@ struct alignas(64) PartCounters {
   void reset() noexcept { *this = {}; }
 };
 
-/// Gives what work() gives, and counts the time it takes. A destructor would read better, but what it needs when a kernel throws, though none does,
-/// is the C++ library's.
+/// Returns what work() returns, and counts the time it takes. A destructor would read better, but for the case that a
+/// kernel throws, though none does, it would need the C++ library.
 template <class Counters, class Work>
 ONNXC_INLINE auto timed(Counters& counters, Work&& work) {
   const Ticks begin = read_clock();

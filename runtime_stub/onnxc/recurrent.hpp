@@ -1,10 +1,12 @@
-// RNN, GRU and LSTM in f32 with constant R: the recurrence of scalar/recurrent.hpp, its products by gemm on packed panels and its functions on vectors.
+// RNN, GRU and LSTM in f32 with constant R: the recurrence of scalar/recurrent.hpp, with products by gemm on packed
+// panels and functions on vectors.
 //
 //   lstm<14, 2>(y, h, c, x, r, nullptr, nullptr, nullptr, nullptr, gates, {.steps = 48, .batch = 1, ...});
 //
-// Each matrix of r is packed for itself into gemm's panels of NV vectors, of float or of a narrower type that is read as the same floats (stored.hpp); of int8_t
-// with RecurrentParams::scales, of each matrix padded to whole panels. All sequences of a batch take a step together, so a step reads r once. Accuracy: that
-// of gemm, and of sigmoid and tanh in vfn.hpp.
+// Each matrix of r is packed by itself into gemm's panels of NV vectors. Its elements are floats, or of a narrower type
+// that is read as the same floats (stored.hpp); those of int8_t have RecurrentParams::scales, for each matrix padded to
+// whole panels. All sequences of a batch take a step together, so a step reads r once. Accuracy: that of gemm, and of
+// sigmoid and tanh in vfn.hpp.
 #pragma once
 #include "gemv.hpp"
 #include "scalar/recurrent.hpp"
@@ -14,7 +16,7 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// Packed matrices of codes, all of `depth` rows: moves from one to the next as a pointer does.
+/// Packed matrices of codes, all of `depth` rows. It moves from one to the next as a pointer does.
 struct CodedMatrices {
   const int8_t* codes;
   const float* scales;
@@ -57,7 +59,7 @@ struct VectorMath {
 
 }  // namespace detail
 
-/// As scalar::rnn, scalar::gru and scalar::lstm.
+/// The same as scalar::rnn, scalar::gru and scalar::lstm.
 template <int MR, int NV, class T>
 void rnn(float* y, float* h, const float* x, const T* r, const float* initial_h, const int32_t* lengths, float* gates,
          scalar::RecurrentParams p) {

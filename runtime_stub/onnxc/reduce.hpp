@@ -3,12 +3,12 @@
 //   reduce_last<Sum>(part, x, y, {.outer = 128, .r = 384, .x_row = 384});
 //   reduce_middle<Sum>(part, x, y, {.outer = 1, .r = 49, .inner = 1280, .x_row = 1280, .x_outer = 62720}, Epilogue<Mean>{});
 //
-// The combining function is Sum, Product, Max or Min. A prologue expression is applied to each value first (Square for the sum of squares, Abs
-// for L1), an epilogue to the result (times 1/r for the mean, a root for L2): it sees the output as [1, outer], as [outer, inner].
-// Sums go through many accumulators in blocks: over the last axis each accumulator takes 32 values and blocks are added in double, down the
-// middle axis kSumBlock values and blocks are added in float.
-// max and min propagate NaN. r = 0 gives the combining function's start.
-// Other types and axes: scalar/reduce.hpp.
+// The combining function is Sum, Product, Max or Min. A prologue expression is applied to each value first (Square for
+// the sum of squares, Abs for L1), and an epilogue to the result (times 1/r for the mean, a root for L2). The epilogue
+// sees the output as [1, outer], or as [outer, inner]. Sums go through many accumulators in blocks: over the last axis
+// each accumulator takes 32 values and blocks are added in double; down the middle axis it takes kSumBlock values and
+// blocks are added in float. max and min propagate NaN. r = 0 gives the combining function's start. Other types and
+// axes: scalar/reduce.hpp.
 #pragma once
 #include "tile.hpp"
 
@@ -74,7 +74,7 @@ constexpr int64_t kSumBlock = 512;
 
 namespace detail {
 
-/// Lanes [0, n) of v, combined into `total` one by one.
+/// Combines lanes [0, n) of v into `total` one by one.
 template <class Op>
 ONNXC_INLINE double combine_lanes(double total, Vec v, int64_t n) {
   float lanes[Vec::width];
@@ -123,7 +123,7 @@ void reduce_last(Part part, const float* x, float* y, ReduceParams p, Epi epi = 
 }
 
 namespace detail {
-/// `wide` vectors side by side, combined down r rows from `column` on; load(p) is a vector at p.
+/// Combines r rows of `wide` vectors side by side, downwards from `column` on; load(p) is a vector at p.
 template <class Op, class Prologue, int wide, class Load>
 ONNXC_INLINE void reduce_strip(const float* column, int64_t r, int64_t x_row, Load load, Vec (&total)[wide]) {
   ONNXC_UNROLL for (int u = 0; u < wide; ++u) total[u] = Vec::all(Op::start);

@@ -1,11 +1,13 @@
-// Resizing of channels-last images by tables made at compile time: nearest, linear, cubic and antialiased resizing are one kernel.
+// Resizing of channels-last images by tables made at compile time: nearest, linear, cubic and antialiased resizing are
+// one kernel.
 //
 //   y[oy, ox, :] = sum over ty, tx of wy[oy][ty] * wx[ox][tx] * x[iy[oy][ty], ix[ox][tx], :]
 //
-// An axis of `size` outputs has `taps` sources for each: index[size * taps], and weight[size * taps] or null where taps is 1 (nearest: values are
-// copied). An index of null: the axis stays as it is. The epilogue sees pixels by channels. Only c floats of a pixel are touched.
+// An axis of `size` outputs has `taps` sources for each: index[size * taps], and weight[size * taps] or null where taps
+// is 1 (nearest: values are copied). Where index is null, the axis stays as it is. The epilogue sees pixels by
+// channels. Only c floats of a pixel are touched.
 //
-// `down` and `across` are the taps of y and x, kAnyTaps for any number.
+// `down` and `across` are the taps of y and x; kAnyTaps stands for any number.
 #pragma once
 #include "strided.hpp"
 #include "tile.hpp"
@@ -31,7 +33,7 @@ struct ResizeParams {
 
 namespace detail {
 
-/// The sources of one output pixel and their weights, held for all channels; of any number of taps they are looked up each time.
+/// The sources of one output pixel and their weights. They are kept for all channels; kAnyTaps are looked up each time.
 template <int down, int across>
 class ResizeSources {
  public:
@@ -42,7 +44,7 @@ class ResizeSources {
       if constexpr (count > 1) weight_[i] = Vec::all(p.y.factor(oy, i / across) * p.x.factor(ox, i % across));
     }
   }
-  /// The output at `channel`; `lanes` is empty or how many.
+  /// The output at `channel`; `lanes` is empty or the number of lanes.
   template <class... N>
   ONNXC_INLINE Vec value(int64_t channel, N... lanes) const {
     if constexpr (count == 1) return Vec::load(at_[0] + channel, lanes...);

@@ -1,15 +1,19 @@
-// Resizing of planes, vectors along their rows: images in ONNX's own order, and any axis of any tensor.
+// Resizing of planes, with vectors along their rows: images in ONNX's own order, and any axis of any tensor.
 //
 //   y[p, oy, ox] = sum over ty, tx of wy[oy][ty] * wx[ox][tx] * x[p, iy[oy][ty], ix[ox][tx]]
 //
-// x is [planes, h, w], y [planes, y.size, x.size], both row-major. An axis of middle index alone, [outer, in, inner], is h with w = inner.
+// x is [planes, h, w], y [planes, y.size, x.size], both row-major. A single axis, [outer, in, inner], is h with
+// w = inner.
 //
-// Rows are resized first, block by block of columns, and kept for as long as rows of results are made of them: enlarging, each is for many. Where a vector of
-// results needs no more sources than two registers hold, as it is down to about half of the size, each lane picks its own from them; else they are read one by
-// one. Which, and with what weights, is the same for all rows: it is found once for a block, which then goes down all rows of the part.
+// Rows are resized first, block by block of columns, and kept for as long as rows of results are made of them. When
+// enlarging, each is used for many. A vector of results may need no more sources than two registers hold, which is so
+// down to about half of the size. Then each lane picks its own from them; otherwise sources are read one by one. Which
+// of the two, and the weights, are the same for all rows, so they are found once for a block, which then goes down all
+// rows of the part.
 //
-// `down` and `across` are the taps of y and x: 1, 2, 4 or kAnyTaps, down = kAnyTaps only with across = kStays, where x stays as it is and has no table. The
-// sources of one result are neighbours, as resize_table has them. The epilogue sees the output as a matrix [planes, y.size * x.size].
+// `down` and `across` are the taps of y and x: 1, 2, 4 or kAnyTaps. down = kAnyTaps goes only with across = kStays,
+// where x stays as it is and has no table. The sources of one result are neighbours, as resize_table makes them. The
+// epilogue sees the output as a matrix [planes, y.size * x.size].
 #pragma once
 #include "resize.hpp"
 
@@ -29,7 +33,7 @@ template <int taps>
 class ResizeWindow {
  public:
   ResizeWindow() = default;
-  /// Of `count` results from column `ox` on, 1 <= count <= Vec::width.
+  /// The window of `count` results from column `ox` on, 1 <= count <= Vec::width.
   ResizeWindow(const ResizePlanarParams& p, int64_t ox, int64_t count) {
     const int32_t* const index = p.x.index + ox * taps;
     int32_t low = index[0], high = index[0];
@@ -55,7 +59,7 @@ class ResizeWindow {
     }
   }
 
-  /// Of a row of sources.
+  /// The vector of results from a row of sources.
   ONNXC_INLINE Vec value(const float* row) const {
     if (!picks_) return one_by_one(row);
     const Vec low = load(row + base_, first_);
@@ -108,7 +112,8 @@ class ResizeWindow<kAnyTaps> {
   int64_t taps_, count_;
 };
 
-/// The sum of rows, `taps` of them or kAnyTaps, one vector at column `col`; `lanes` is empty or how many. row(t) is where one begins.
+/// The weighted sum of rows, `taps` of them or kAnyTaps: one vector at column `col`. `lanes` is empty or the number of
+/// lanes. row(t) is where row t begins.
 template <int taps, class Row, class Weight, class... N>
 ONNXC_INLINE Vec sum_rows(Row row, Weight weight, int64_t count, int64_t col, N... lanes) {
   if constexpr (taps == 1) return Vec::load(row(0) + col, lanes...);
@@ -148,7 +153,8 @@ void resize_planar(Part part, const float* x, float* y, ResizePlanarParams p, Ep
       detail::ResizeWindow<across> windows[kBlock];
       for (int64_t at = 0; at < columns; at += Vec::width)
         windows[at / Vec::width] = {p, begin + at, columns - at < Vec::width ? columns - at : Vec::width};
-      // Row i of x lies in i % down, so that neighbours are side by side; `held` says which that are, of all planes.
+      // Row i of x lies in rows[i % down], so that neighbours do not meet. `held` says which rows these are, counted
+      // through all planes.
       alignas(64) float rows[down][kBlock * Vec::width];
       int64_t held[down];
       for (int64_t& h : held) h = -1;

@@ -1,11 +1,11 @@
-// Sequences and optionals: onnxc_values in the caller's memory. Values are never changed once made, so sequences share their elements; a tensor that
-// becomes an element is copied.
+// Sequences and optionals: onnxc_values in the caller's memory. Values never change once they are made, so sequences
+// share their elements. A tensor that becomes an element is copied.
 #pragma once
 #include "heap.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// *y = a copy of the tensor x, whose elements have that ONNX type.
+/// *y = a copy of the tensor x, whose elements have the ONNX type `elem_type`.
 template <class T>
 Status copy_to_value(Heap heap, onnxc_value* y, int32_t elem_type, Tensor<const T> x) {
   T* data = nullptr;
@@ -25,7 +25,8 @@ ONNXC_INLINE Status allocate_items(Heap heap, onnxc_value*& items, int64_t count
 
 ONNXC_INLINE void sequence_empty(onnxc_value* y) { make_sequence(y, nullptr, 0); }
 
-/// A position in a sequence: negative ones count from the end. `most` is its length, or one less where an element must be there.
+/// A position in a sequence; negative ones count from the end. `most` is its length, or one less where there must be an
+/// element.
 template <class P>
 Status position_in(int64_t& at, const P* position, int64_t count, int64_t most) {
   at = position == nullptr ? most : extent_of(*position);
@@ -58,7 +59,7 @@ Status sequence_erase(Heap heap, onnxc_value* y, const onnxc_value* x, const P* 
   return {};
 }
 
-/// Where a tensor's elements are, and its extents: as many as it is declared to have.
+/// Finds where a tensor's elements are, and its extents: as many as it is declared to have.
 template <class T, class... Extents>
 Status read_tensor(const onnxc_value* x, int32_t elem_type, const T** data, Extents*... extents) {
   if (x->kind != ONNXC_TENSOR || x->elem_type != elem_type || x->rank != static_cast<int32_t>(sizeof...(extents))) return {ONNXC_BAD_VALUE};
@@ -68,7 +69,7 @@ Status read_tensor(const onnxc_value* x, int32_t elem_type, const T** data, Exte
   return {};
 }
 
-/// The element at `position`.
+/// Finds the element at `position`.
 template <class T, class P, class... Extents>
 Status sequence_at(const onnxc_value* x, const P* position, int32_t elem_type, const T** data, Extents*... extents) {
   int64_t at = 0;
@@ -78,7 +79,7 @@ Status sequence_at(const onnxc_value* x, const P* position, int32_t elem_type, c
 
 ONNXC_INLINE void sequence_length(int64_t* y, const onnxc_value* x) { *y = x->count; }
 
-/// The extents of the elements joined along `axis`, a new one where `adds_axis`. The others must be equal.
+/// The extents of the elements joined along `axis`, a new one where `adds_axis`. The other extents must be equal.
 template <class... Extents>
 Status concat_extents(const onnxc_value* x, int32_t axis, bool adds_axis, Extents*... extents) {
   constexpr auto rank = static_cast<int32_t>(sizeof...(extents));

@@ -1,4 +1,5 @@
-// What a shared library made with `--emit=shared` exports beside a model that needs an allocator: one, for callers in other languages.
+// What a shared library made with `--emit=shared` exports beside a model that needs an allocator: an allocator, for
+// callers in other languages.
 //
 // Include it in one translation unit of the library.
 #pragma once
@@ -11,7 +12,7 @@ extern "C" __attribute__((visibility("default"))) const onnxc_allocator* onnxc_m
   return &static_cast<const onnxc::Memory*>(memory)->allocator();
 }
 
-/// Frees all that runs took from it.
+/// Frees everything that runs took from it.
 extern "C" __attribute__((visibility("default"))) void onnxc_memory_clear(void* memory) { static_cast<onnxc::Memory*>(memory)->clear(); }
 
 extern "C" __attribute__((visibility("default"))) void onnxc_memory_delete(void* memory) { delete static_cast<onnxc::Memory*>(memory); }

@@ -2,12 +2,13 @@
 //
 //   softmax(part, scores, y, {.rows = 1536, .n = 128, .x_row = 128, .y_row = 128}, Epilogue<ScaleMask, Repeat<float>>{{mask, 128, 128}});
 //
-// y[r][i] = exp(v[i] - max v) / sum exp(v - max v), v = prologue(x[r][i]): a scale, a mask, addressed by (row, column) like an epilogue.
-// Three passes over a row, which stays in L1: prologue and maximum; exp and sum; product with 1 / sum. NaN anywhere in a row makes the row NaN,
-// as does a row of -infinity. Error: exp's, the sum's and one rounding.
+// y[r][i] = exp(v[i] - max v) / sum exp(v - max v), v = prologue(x[r][i]): a scale, a mask, addressed by (row, column)
+// like an epilogue. There are three passes over a row, which stays in L1: prologue and maximum; exp and sum; product
+// with 1 / sum. NaN anywhere in a row makes the row NaN, as does a row of -infinity. The error is that of exp, of the
+// sum, and one rounding.
 //
-// Rows of at most kShortRow elements go several at a time, a row in each lane: one by one, most lanes would be idle, and sums over lanes would
-// bound them.
+// Rows of at most kShortRow elements go several at a time, a row in each lane. One by one, they would leave most lanes
+// idle, and sums over lanes would bound them.
 #pragma once
 #include "reduce.hpp"
 
@@ -20,7 +21,7 @@ struct SoftmaxParams {
 
 namespace detail {
 
-/// y = v over the row; gives max v.
+/// y = v over the row; returns max v.
 template <class Pro>
 ONNXC_INLINE float softmax_values(const float* x, float* y, int64_t row, int64_t n, const Pro& prologue) {
   struct Value {
@@ -60,7 +61,7 @@ ONNXC_INLINE float softmax_sum(const float* y, float* out, int64_t n, float shif
   return reduce_row<Sum>(n, Value{y, out, Vec::all(shift)});
 }
 
-/// Below the smallest normal number 0, as exp.
+/// Results below the smallest normal number are 0, as those of exp.
 struct MulBy {
   Vec factor;
   ONNXC_INLINE Vec operator()(Vec v) const {

@@ -1,4 +1,5 @@
-// Places in boxes of any rank: by a linear index (the batches of a matmul, the rows of a map), in grids of pixels, under a window.
+// Positions in boxes of any rank: by a linear index (the batches of a matmul, the rows of a map), in grids of pixels,
+// under a window.
 #pragma once
 #include "base.hpp"
 
@@ -15,8 +16,9 @@ ONNXC_INLINE int64_t strided_offset(const Shape& shape, int axes, const Ints& st
   return offset;
 }
 
-/// A place (n, y, x) in a grid of rows * columns places for each n, in row-major order. Steps without dividing: a division of 64 bits takes as long as
-/// a hundred multiply-adds of vectors on some processors. A grid without rows or columns has no places, but may be asked for its first.
+/// A place (n, y, x) in a grid of rows * columns places for each n, in row-major order. It steps without dividing,
+/// because a division of 64 bits takes as long as a hundred multiply-adds of vectors on some processors. A grid without
+/// rows or columns has no places, but may be asked for its first.
 struct GridPlace {
   int64_t rows, columns, x, y, n;
   ONNXC_INLINE GridPlace(int64_t index, int64_t grid_rows, int64_t grid_columns)
@@ -47,7 +49,7 @@ struct Window {
   constexpr int64_t count() const { return last - first; }
 };
 
-/// What a walk moves: element 0, and a stride in elements for each axis.
+/// What a walk moves: the address of element 0, and a stride in elements for each axis.
 template <class T>
 struct Walked {
   T* data;
@@ -56,8 +58,9 @@ struct Walked {
 template <class T>
 Walked(T*, Ints) -> Walked<T>;
 
-/// Calls visit(position, pointers...) for the positions [first, last), counted row-major over the first `axes` axes of `shape`. An operand has the
-/// members of Walked. Divides once for each row of positions, not for each position.
+/// Calls visit(position, pointers...) for the positions [first, last), counted row-major over the first `axes` axes of
+/// `shape`. An operand has the members of Walked. There is one division for each row of positions, not for each
+/// position.
 template <class Visit, class... Operands>
 ONNXC_INLINE void walk(const Shape& shape, int axes, int64_t first, int64_t last, Visit visit, const Operands&... operands) {
   const int64_t length = axes == 0 ? 1 : shape[axes - 1];

@@ -7,7 +7,7 @@
 namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
-/// The first and the last `size` bytes, which together are all.
+/// Copies the first and the last `size` bytes, which together are all.
 template <std::size_t size>
 ONNXC_INLINE void copy_ends(void* to, const void* from, std::size_t bytes) {
   unsigned char first[size], last[size];
@@ -17,7 +17,7 @@ ONNXC_INLINE void copy_ends(void* to, const void* from, std::size_t bytes) {
   std::memcpy(static_cast<unsigned char*>(to) + bytes - size, last, size);
 }
 
-/// Short runs without a call: memcpy of a length that is not constant is one.
+/// Copies short runs without a call. memcpy is one where the length is not constant.
 template <class T>
 ONNXC_INLINE void copy_run(T* to, const T* from, int64_t count) {
   const auto bytes = static_cast<std::size_t>(count) * sizeof(T);

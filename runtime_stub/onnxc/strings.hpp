@@ -1,4 +1,5 @@
-// Strings as kernels see them: order, and what they say as numbers. Conversions are those of ONNX Runtime, whatever the locale.
+// Strings as kernels see them: their order, and the numbers that they spell. Conversions are those of ONNX Runtime,
+// whatever the locale.
 #pragma once
 #include <charconv>
 #include <cmath>
@@ -22,7 +23,7 @@ ONNXC_INLINE bool before(T a, T b) {
   return a < b;
 }
 
-/// The first of `count` sorted keys that is not before `key`, or -1 where none is equal.
+/// The first of `count` sorted keys that is equal to `key`, or -1.
 template <class T>
 int64_t find_sorted(const T* keys, int64_t count, T key) {
   int64_t low = 0, high = count;
@@ -39,7 +40,7 @@ namespace detail {
 ONNXC_INLINE bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 ONNXC_INLINE char lower_ascii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
-/// Behind white space and the sign, which `negative` tells.
+/// Moves behind white space and the sign; `negative` receives the latter.
 inline const char* skip_sign(const char* at, const char* end, bool& negative) {
   while (at < end && is_space(*at)) ++at;
   negative = at < end && *at == '-';
@@ -48,8 +49,9 @@ inline const char* skip_sign(const char* at, const char* end, bool& negative) {
 
 }  // namespace detail
 
-/// The number at the start of a string: decimal or (floats) hexadecimal, INF, NAN, in any case. What follows it is ignored. An integer that does not fit
-/// its type loses its upper bits. ONNXC_BAD_VALUE where there is none, or none that 64 bits hold.
+/// The number at the start of a string: decimal or (floats) hexadecimal, INF, NAN, in any case. What follows it is
+/// ignored. An integer that does not fit its type loses its upper bits. ONNXC_BAD_VALUE where there is no number, or
+/// one that 64 bits do not hold.
 template <class T>
 Status parse_number(onnxc_string text, T& number) {
   bool negative = false;
@@ -78,8 +80,9 @@ Status parse_number(onnxc_string text, T& number) {
 /// Characters that any number may take.
 constexpr int64_t kNumberCharacters = 32;
 
-/// Writes a number: integers in full, floats with the fewest digits that give the same number back (as onnx.reference does), plain from 1e-4 up to
-/// 1e8 and else with an exponent (as ONNX Runtime does, which writes eight digits at most); NaN, INF, -INF.
+/// Writes a number: integers in full, floats with the fewest digits that read back as the same number (as
+/// onnx.reference does), without an exponent from 1e-4 up to 1e8 and else with one (as ONNX Runtime does, which writes
+/// eight digits at most); NaN, INF, -INF.
 template <class T>
 onnxc_string format_number(T number, char* to) {
   if constexpr (std::is_same_v<T, bool>) {

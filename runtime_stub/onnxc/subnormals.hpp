@@ -1,6 +1,7 @@
-// Numbers below the smallest normal one. Most processors take a slow way for each (some hundred cycles where an addition takes one), so a run has them
-// counted as zeros, operands and results alike, by the processor's mode, and leaves the mode as it found it: --subnormals=flush. x86 and AArch64 have such
-// a mode, which covers float and double; elsewhere nothing changes.
+// Numbers below the smallest normal one. Most processors handle each of them on a slow path that takes some hundred
+// times as long as an addition. So with --subnormals=flush a run sets the processor's mode in which they count as
+// zeros, operands and results alike, and leaves the mode as it found it. x86 and AArch64 have such a mode, which covers
+// float and double; elsewhere nothing changes.
 #pragma once
 #include <cstdint>
 
@@ -9,8 +10,8 @@
 namespace onnxc::inline ONNXC_ISA {
 
 #if defined(__SSE2__)
-/// MXCSR's flush-to-zero (results) and denormals-are-zeros (operands). Not by intrinsics: to g++ these may throw, so that noexcept functions around them would
-/// refer to the C++ library's exception handling.
+/// MXCSR's flush-to-zero (results) and denormals-are-zeros (operands). Intrinsics are avoided because g++ believes that
+/// they may throw, so that noexcept functions around them would refer to the C++ library's exception handling.
 inline constexpr uint32_t kFlushBits = 0x8040;
 ONNXC_INLINE uint32_t control_register() noexcept {
   uint32_t value = 0;
@@ -40,7 +41,8 @@ ONNXC_INLINE uint32_t flush_bits() noexcept { return 0; }
 ONNXC_INLINE void set_flush_bits(uint32_t) noexcept {}
 #endif
 
-/// work(), with subnormal numbers as zeros on this thread meanwhile. What it throws would leave the mode set: a run throws nothing.
+/// Runs work() with subnormal numbers as zeros on this thread. An exception would leave the mode set, but a run throws
+/// none.
 template <class Work>
 ONNXC_INLINE auto flushing_subnormals(Work&& work) noexcept(noexcept(work())) {
   const auto before = flush_bits();

@@ -2,7 +2,7 @@
 //
 //   stride 1        rows are copied
 //   another axis of the output has stride 1 in the input, elements of 4 bytes:
-//                   those two axes as a matrix, in blocks of Vec::width x Vec::width turned in registers
+//                   those two axes as a matrix, in blocks of Vec::width x Vec::width that are transposed in registers
 //   otherwise       element by element
 //
 //   transpose(part, x, y, {n, h, w, c}, {c * h * w, w, 1, h * w});       // NCHW to NHWC: output shape, and x's stride along each output axis
@@ -22,7 +22,7 @@ struct TransposeParams {
 
 namespace detail {
 
-/// Lanes of a and b in turn: the lower halves, or the upper ones.
+/// Lanes of a and b alternately: of the lower halves, or of the upper ones.
 template <bool upper, class Raw>
 ONNXC_INLINE Raw zip(Raw a, Raw b) {
   constexpr int h = upper ? int(sizeof(Raw) / 8) : 0, w = int(sizeof(Raw) / 4);
@@ -33,8 +33,8 @@ ONNXC_INLINE Raw zip(Raw a, Raw b) {
   else return __builtin_shufflevector(a, b, h, w + h, h + 1, w + h + 1);
 }
 
-/// A square block: lane j of r[i] and lane i of r[j] change places. Each round zips the first half of the vectors with the second; after
-/// log2(width) rounds every index has had its row and column bits exchanged.
+/// Transposes a square block: lane j of r[i] and lane i of r[j] change places. Each round zips the first half of the
+/// vectors with the second. After log2(width) rounds every index has had its row and column bits exchanged.
 ONNXC_INLINE void transpose_lanes(Vec (&r)[Vec::width]) {
   ONNXC_UNROLL for (int round = 1; round < Vec::width; round *= 2) {
     Vec next[Vec::width];

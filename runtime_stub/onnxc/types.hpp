@@ -1,12 +1,14 @@
-// Small floats: float16, bfloat16, the four float8, float8e8m0 and float4e2m1; and the integers of 4 and 2 bits, one a byte. Storage only: values are
-// computed in float (int) and rounded (cut) once.
+// Small floats: float16, bfloat16, the four float8, float8e8m0 and float4e2m1; and the integers of 4 and 2 bits, one a
+// byte. They are for storage: values are computed in float (in int) and rounded (truncated to the low bits) once.
 //
 // A format is a row of numbers, and one pair of functions serves all rows. With m the significand as an integer, a value is m * 2^(e - M),
 // and codes of one sign count up by one from quantum to quantum, through subnormals, normals and into infinity:
 //
-//   float8e4m3fn, M = 3, bias 7:   code 0x07 = 7 * 2^-9   0x08 = 8 * 2^-9   0x0f = 15 * 2^-9   0x10 = 8 * 2^-8   ...   0x7e = 448   0x7f = NaN
+//   float8e4m3fn, M = 3, bias 7:   code 0x07 = 7 * 2^-9   0x08 = 8 * 2^-9   0x0f = 15 * 2^-9   0x10 = 8 * 2^-8
+//                                  ...   0x7e = 448   0x7f = NaN
 //
-// so `code = (e - e_min) << M) + m` even when rounding m carries over. Conversions are exact (round to nearest even, single rounding
+// so `code = ((e - e_min) << M) + m` even when rounding m carries over. Conversions are exact (round to nearest even,
+// single rounding
 // from double too) and constexpr.
 //
 // The types are the same for all instruction sets, since interfaces show them; so their conversions are always inlined.
@@ -33,7 +35,8 @@ concept small_integer = requires { T::kIntegerBits; };
 namespace onnxc::inline ONNXC_ISA::detail {
 
 #if defined(__F16C__)
-// For VCVTPS2PH (mode 0: half to even) and VCVTPH2PS, by the name g++ and Clang share: <immintrin.h> takes g++ longer to read than a unit should.
+// VCVTPS2PH (mode 0: half to even) and VCVTPH2PS by the names that g++ and Clang share, because <immintrin.h> makes
+// every unit slower to compile.
 typedef float Floats4 __attribute__((vector_size(16)));
 typedef short Halves8 __attribute__((vector_size(16)));
 #endif
@@ -130,7 +133,8 @@ using float8e5m2fnuz = SmallFloat<uint8_t, 5, 2, 16, 0x7f, 0x80, 0x80, true>;
 /// No infinity and no NaN: infinity becomes the largest value, NaN -0. One a byte, in the low four bits.
 using float4e2m1 = SmallFloat<uint8_t, 2, 1, 1, 0x7, 0x7, 0x8>;
 
-/// An integer of 4 or 2 bits in a byte of its own. Made of an int it keeps the low bits, as ONNX's Cast does; it is held with its sign extended.
+/// An integer of 4 or 2 bits in a byte of its own. Made from an int it keeps the low bits, as ONNX's Cast does; it is
+/// held sign-extended.
 template <int Bits, class Storage>
 struct SmallInteger {
   static constexpr int kIntegerBits = Bits;
@@ -139,7 +143,7 @@ struct SmallInteger {
 
   constexpr SmallInteger() = default;
   ONNXC_INLINE constexpr explicit SmallInteger(int x) : bits(narrow(x)) {}
-  /// The element whose code is the low bits of `code`: how a packed element is read.
+  /// The element whose code is the low bits of `code`, as a packed element is read.
   static constexpr SmallInteger from_bits(uint8_t code) { return SmallInteger(static_cast<int>(code)); }
   ONNXC_INLINE constexpr explicit operator int() const { return static_cast<int>(bits); }
 
@@ -218,7 +222,8 @@ struct float8e8m0 {
   enum class Round { up, down, nearest };
 
   constexpr float8e8m0() = default;
-  /// The sign of x is dropped; values beyond the range become its ends, infinity too when `overflow` saturates, else NaN.
+  /// The sign of x is dropped. Values beyond the range become its ends; infinity does too when `overflow` saturates,
+  /// else it becomes NaN.
   ONNXC_INLINE constexpr explicit float8e8m0(float x, Round round = Round::up, Overflow overflow = Overflow::saturate) {
     const uint32_t u = std::bit_cast<uint32_t>(x) & 0x7fffffffu, fraction = u & 0x7fffffu;
     uint32_t field = u >> 23;
@@ -245,12 +250,12 @@ struct float8e8m0 {
   }
 };
 
-/// A complex number, as ONNX stores it. Only moved, compared and told from zero.
+/// A complex number, as ONNX stores it. It is only moved, compared, and tested for zero.
 template <class Part>
 struct Complex {
   Part real = 0, imaginary = 0;
   friend constexpr bool operator==(const Complex&, const Complex&) = default;
-  /// By the real part, then by the imaginary one, as numpy sorts.
+  /// Orders by the real part, then by the imaginary one, as numpy sorts.
   friend constexpr bool operator<(const Complex& a, const Complex& b) {
     return a.real < b.real || (a.real == b.real && a.imaginary < b.imaginary);
   }

@@ -6,7 +6,7 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Code points first, first + step, ..., last; what they become is `delta` away.
+/// Code points first, first + step, ..., last, whose counterparts are `delta` away.
 struct CaseRange {
   int32_t first, last, step, delta;
 };

@@ -28,7 +28,7 @@ inline int32_t next_code(const char*& at, const char* end) {
   return code;
 }
 
-/// Writes what next_code has read; behind it.
+/// Writes what next_code has read, and returns where it ends.
 inline char* put_code(int32_t code, char* to) {
   if (code < 0x80) {
     *to++ = static_cast<char>(code < 0 ? -1 - code : code);

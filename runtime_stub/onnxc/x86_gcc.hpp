@@ -1,5 +1,5 @@
-// What x86_intrinsics.hpp declares, by g++'s own names for the instructions: <immintrin.h> takes g++ a quarter second to read, half of what a small unit
-// costs in all. AVX and wider.
+// What x86_intrinsics.hpp declares, by g++'s own names for the instructions, because <immintrin.h> takes g++ half as
+// long to read as a small unit takes in all. AVX and wider.
 #pragma once
 #include "isa.hpp"
 

@@ -1,4 +1,5 @@
-// The instructions that Vec takes by name where the vector extensions of GCC and Clang have no word for them: SSE4.1, AVX, AVX-512. See vec_x86.hpp.
+// The instructions that Vec uses by name where the vector extensions of GCC and Clang cannot express them: SSE4.1, AVX,
+// AVX-512. See vec_x86.hpp.
 #pragma once
 #if defined(__AVX__)
 #include <immintrin.h>

@@ -85,7 +85,8 @@ inline Status read_bmp_rows(const Bmp& bmp, const RgbImage& image) {
   return {};
 }
 
-/// Pairs (count, index); a count of 0 escapes: 0 ends the row, 1 the image, 2 moves on, n > 2 is n indices in full, padded to two bytes.
+/// Pairs (count, index). A count of 0 escapes: then 0 ends the row, 1 the image, 2 moves on, and n > 2 is n indices in
+/// full, padded to two bytes.
 inline Status read_bmp_runs(const Bmp& bmp, const RgbImage& image) {
   const Bytes& f = bmp.file;
   for (int64_t y = 0; y < bmp.height; ++y) {

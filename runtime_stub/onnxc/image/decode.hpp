@@ -1,4 +1,5 @@
-// ImageDecoder: the format is seen from the first bytes. Whoever includes this links with tiff, webp, png, jpeg and openjp2.
+// ImageDecoder: the format is recognised by the first bytes. Whoever includes this links with tiff, webp, png, jpeg and
+// openjp2.
 #pragma once
 #include "bmp.hpp"
 #include "jpeg.hpp"
@@ -27,7 +28,8 @@ inline Status decode_any(RgbImage& image, Bytes file) {
 
 }  // namespace image
 
-/// *y = [*height, *width, 3 or 1]: the image that x holds, a block of the heap. Grey is 0.299 red + 0.587 green + 0.114 blue, in 16 bits and rounded.
+/// *y = [*height, *width, 3 or 1]: the image that x encodes, in a block of the heap. Grey is 0.299 red + 0.587
+/// green + 0.114 blue, in 16 bits and rounded.
 inline Status decode_image(Heap heap, uint8_t** y, int64_t* height, int64_t* width, Tensor<const uint8_t> x, PixelFormat format) {
   image::RgbImage image{heap};
   if (const auto status = image::decode_any(image, {x.data, x.count()})) {

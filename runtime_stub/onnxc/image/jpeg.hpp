@@ -70,7 +70,8 @@ inline Status read_jpeg(jpeg_decompress_struct& jpeg, RgbImage& image, Bytes fil
   return {};
 }
 
-/// What lives across the jump; not in the function that is jumped into, whose own variables would be unknown then.
+/// What lives across the jump. It is not in the function that is jumped into, whose own variables would have unknown
+/// values then.
 struct JpegReader {
   jpeg_decompress_struct jpeg;
   JpegErrors errors;

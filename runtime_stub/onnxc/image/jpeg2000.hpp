@@ -1,7 +1,7 @@
 // JPEG 2000, by openjpeg: files (JP2) and bare codestreams (J2K).
 //
-// The library takes memory for each tile and component that a header names, before anything else of them is seen. So the size segment of the
-// codestream, its first, is read here beforehand.
+// The library takes memory for each tile and component that a header names, before it sees anything else of them. So
+// the size segment of the codestream, its first one, is read and checked here beforehand.
 #pragma once
 #if __has_include(<openjpeg.h>)
 #include <openjpeg.h>
@@ -57,7 +57,7 @@ inline int64_t find_codestream(Bytes file) {
   return -1;
 }
 
-/// The size segment asks for no more than a decoder will give.
+/// Whether the size segment asks for no more than a decoder will give.
 inline bool is_modest_codestream(Bytes file, int64_t at) {
   constexpr int64_t most_components = 4, most_tiles = 16384;
   if (at < 0 || !file.has(at, 44)) return false;

@@ -1,7 +1,8 @@
 // What the decoders of image formats share: the encoded bytes, read within their bounds, and the decoded image.
 //
-// Every decoder makes 8 bits each of red, green and blue: greys have three equal samples, more bits are cut to 8, transparency is dropped. What cannot
-// be decoded, is cut off, or has more than ONNXC_MAX_IMAGE_PIXELS pixels gives ONNXC_BAD_VALUE. Sizes are checked before memory is asked for.
+// Every decoder makes 8 bits each of red, green and blue: greys have three equal samples, more bits are cut to 8,
+// transparency is dropped. An image that cannot be decoded, is cut off, or has more than ONNXC_MAX_IMAGE_PIXELS pixels
+// gives ONNXC_BAD_VALUE. Sizes are checked before memory is asked for.
 #pragma once
 #include "../heap.hpp"
 
@@ -31,7 +32,7 @@ struct Bytes {
   }
 };
 
-/// True for a size that is decoded.
+/// Whether an image of this size is decoded.
 constexpr bool is_allowed(int64_t width, int64_t height) {
   return width > 0 && height > 0 && width <= INT32_MAX && height <= INT32_MAX && width <= ONNXC_MAX_IMAGE_PIXELS / height;
 }

@@ -6,8 +6,9 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// grid[n, p, r] = sum over c of theta[n, r, c] * point(p)[c] + theta[n, r, axes]: p runs over the pixels of an image, point(p) is its (x, y, z), -1 to 1
-/// over the image; with align_corners the corner pixels' centres are at -1 and 1, and the pixel of an axis of extent 1 is at 0. Computed in double.
+/// grid[n, p, r] = sum over c of theta[n, r, c] * point(p)[c] + theta[n, r, axes]. p runs over the pixels of an image,
+/// and point(p) is its (x, y, z), from -1 to 1 over the image. With align_corners the corner pixels' centres are at -1
+/// and 1, and the pixel of an axis of extent 1 is at 0. Computed in double.
 template <class T>
 void affine_grid(Tensor<T> grid, const T* theta, bool align_corners) {
   const int axes = grid.shape.rank - 2;

@@ -1,4 +1,5 @@
-// ArgMax, ArgMin and Hardmax: where the extreme element of an axis is. A NaN is beyond every number, as in numpy: the first (or last) NaN wins.
+// ArgMax, ArgMin and Hardmax: where the extreme element of an axis is. NaN is more extreme than every number, as in
+// numpy: the first (or last) NaN wins.
 #pragma once
 #include "../base.hpp"
 #include "../fn.hpp"

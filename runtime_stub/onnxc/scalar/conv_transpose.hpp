@@ -10,7 +10,8 @@ struct ConvTransposeParams {
   int64_t group = 1;
 };
 
-/// y[n, co, o...] = bias[co] + sum over ci, k... of x[n, ci, i...] * w[ci, co, k...] where i * stride - pad + k * dilation = o on every axis.
+/// y[n, co, o...] = bias[co] + sum over ci, k... of x[n, ci, i...] * w[ci, co, k...] where
+/// i * stride - pad + k * dilation = o on every axis.
 /// x [n, cin, spatial...], w [cin, cout / group, kernel...], bias null or [cout]. Sums in accumulator<T>, rounded once.
 template <class T>
 void conv_transpose(Part part, Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* bias, ConvTransposeParams p) {

@@ -6,12 +6,12 @@
 namespace onnxc::inline ONNXC_ISA::scalar {
 
 struct CumulativeParams {
-  bool exclusive = false;  ///< y[i] is of the elements before i alone
+  bool exclusive = false;  ///< y[i] combines only the elements before i
   bool reverse = false;    ///< from the end of the axis
 };
 
-/// y[a, i, b] = x[a, 0, b] (op) ... (op) x[a, i, b] along the axis that `axis` names, in that order, each result rounded to T. y may be x's memory.
-/// An axis out of range gives ONNXC_INDEX_OUT_OF_RANGE.
+/// y[a, i, b] = x[a, 0, b] (op) ... (op) x[a, i, b] along the axis that `axis` names, in that order, each result
+/// rounded to T. y may be x's memory. An axis out of range gives ONNXC_INDEX_OUT_OF_RANGE.
 template <class T, class I, class Op>
 Status cumulate(Tensor<T> y, Tensor<const T> x, Tensor<const I> axis, CumulativeParams params, T identity, Op op) {
   const int64_t given = static_cast<int64_t>(axis.data[0]), a = given < 0 ? given + x.shape.rank : given;

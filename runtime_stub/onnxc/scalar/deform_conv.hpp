@@ -13,9 +13,10 @@ struct DeformConvParams {
   int64_t group = 1, offset_group = 1;
 };
 
-/// A convolution whose samples lie at position * stride - pad + kernel * dilation + offset, between pixels interpolated linearly, outside of the image 0, and
-/// are multiplied by the mask where there is one. x [n, c, spatial...], w [oc, c / group, kernel...], offset [n, offset_group * kernel * axes, out...], mask
-/// [n, offset_group * kernel, out...]; bias may be null. work: c * kernel doubles. Summed in double. No aliasing.
+/// A convolution whose samples lie at position * stride - pad + kernel * dilation + offset. Between pixels they are
+/// interpolated linearly, outside of the image they are 0, and they are multiplied by the mask where there is one. x
+/// [n, c, spatial...], w [oc, c / group, kernel...], offset [n, offset_group * kernel * axes, out...], mask [n,
+/// offset_group * kernel, out...]; bias may be null. work: c * kernel doubles. Summed in double. No aliasing.
 template <class T>
 void deform_conv(Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* offset, const T* bias, const T* mask, double* work,
                  DeformConvParams params) {

@@ -49,8 +49,9 @@ void dft_axis(Tensor<T> y, Tensor<const T> x, int k, Transform fft, int64_t n, D
   }
 }
 
-/// Transforms x along the axis that `axis` names, its signals cut or padded with zeros to the length. work: 6 doubles for each element of the length.
-/// An axis out of range gives ONNXC_INDEX_OUT_OF_RANGE, a transform of nothing ONNXC_BAD_DIMENSION. No aliasing.
+/// Transforms x along the axis that `axis` names. Its signals are cut or padded with zeros to the length. work: 6
+/// doubles for each element of the length. An axis out of range gives ONNXC_INDEX_OUT_OF_RANGE, a transform of length 0
+/// ONNXC_BAD_DIMENSION. No aliasing.
 template <class T, class I>
 Status dft(Tensor<T> y, Tensor<const T> x, Tensor<const I> axis, double* work, DftParams params) {
   const int rank = x.shape.rank;
@@ -94,9 +95,9 @@ void stft_frames(Tensor<T> y, Tensor<const T> x, const T* window, Transform fft,
   }
 }
 
-/// y[b, f, k] = DFT of x[b, f * step + i] * window[i] for i in [0, length), k in [0, bins): x is [b, samples, 1 or 2] (a last axis that is not there is of
-/// extent 1), y is [b, frames, bins, 2]. A null window is all ones. work: 6 * length doubles, or fft_numbers(length) where it may be a chirp. Frames lie within the
-/// signal. Computed in f64. No aliasing.
+/// y[b, f, k] = DFT of x[b, f * step + i] * window[i] for i in [0, length), k in [0, bins). x is [b, samples, 1 or 2]
+/// (a missing last axis has extent 1), y is [b, frames, bins, 2]. A null window is all ones. work: 6 * length doubles,
+/// or fft_numbers(length) where it may be a chirp. Frames lie within the signal. Computed in f64. No aliasing.
 template <class T>
 void stft(Tensor<T> y, Tensor<const T> x, const T* window, double* work, int64_t length, int64_t step, bool chirp) {
   if (y.count() == 0) return;

@@ -5,8 +5,9 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// y[i] = sum over j of a[i, j] * b[i, j]: the first `kept` extents are i, in y's order, the others j. Strides say where an operand has the element; one
-/// of 0 repeats it. Without b (null) the sum is of a alone. Small floats are summed in float; integers wrap.
+/// y[i] = sum over j of a[i, j] * b[i, j]: the first `kept` extents are i, in y's order, the others j. Strides say
+/// where an operand has the element; a stride of 0 repeats it. Without b (null) the sum is of a alone. Small floats are
+/// summed in float; integers wrap.
 template <class T>
 void einsum(T* y, int64_t kept, const Ints& extents, const T* a, const Ints& a_strides, const std::type_identity_t<T>* b,
             const Ints& b_strides) {

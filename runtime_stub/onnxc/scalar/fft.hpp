@@ -1,10 +1,13 @@
 // The discrete Fourier transform of any length, in single or double precision.
 //
-// The length is split into its prime factors, and a Stockham step is taken for each: it reads one buffer and writes the other, and leaves the
-// result in order. A step of factor p costs about n * p multiply-adds, so the whole n * (sum of the prime factors); a prime length is the direct sum,
-// of pairs of elements that share their roots. Lengths with a large prime factor have Bluestein's way, below. The roots of unity come from a table that is exact to a rounding, which keeps the error at a few
-// roundings for each factor. No product is contracted into a multiply-add, so the result is the same on any machine, and where the steps are the
-// same that of pocketfft (and so of NumPy), bit for bit.
+// The length is split into its prime factors, and a Stockham step is taken for each: it reads one buffer and writes the
+// other, and leaves the result in order. A step of factor p costs about n * p multiply-adds, so the whole costs
+// n * (sum of the prime factors). A prime length is the direct sum, over pairs of elements that share their roots.
+// Lengths with a large prime factor go by Bluestein's transform, below.
+//
+// The roots of unity come from a table that is exact to a rounding, which keeps the error at a few roundings for each
+// factor. No product is contracted into a multiply-add, so the result is the same on any machine. Where the steps are
+// the same, it is that of pocketfft (and so of NumPy), bit for bit.
 #pragma once
 #include <cmath>
 
@@ -43,7 +46,8 @@ Complex<W> root_of_unity(int64_t k, int64_t n) {
   }
 }
 
-/// A transform of length n in memory of the caller: 6 n numbers of type W. Write the signal to `x`, transform, read it there again.
+/// A transform of length n in the caller's memory: 6 n numbers of type W. Write the signal to `x`, transform, and read
+/// the result there.
 template <class W>
 struct Fft {
   int64_t n = 0;
@@ -74,14 +78,16 @@ struct Fft {
   }
 
  private:
-  /// The p elements x[q + done (k + m r)], transformed, the j-th turned by the root of j k done, to other[q + done (p k + j)].
+  /// Transforms the p elements x[q + done (k + m r)] and multiplies the j-th by the root of j k done, to other[q + done
+  /// (p k + j)].
   ONNXC_NO_CONTRACTION_FUNCTION void step(int64_t p, int64_t m, int64_t done, int64_t k, int64_t q, W sign) {
     ONNXC_NO_CONTRACTION
     const Complex<W>* const from = x + q + done * k;
     Complex<W>* const to = other + q + done * p * k;
     const int64_t stride = done * m;
     for (int64_t j = 0; j <= p / 2; ++j) {
-      // Elements r and p - r have conjugate roots: sums of theirs make `even`, differences `odd`; results j and p - j are even + odd and even - odd.
+      // Elements r and p - r have conjugate roots: their sums make `even`, their differences `odd`. Results j and p - j
+      // are even + odd and even - odd.
       Complex<W> even = from[0], odd;
       for (int64_t r = 1; 2 * r <= p; ++r) {
         const Complex<W> a = from[stride * r], b = from[stride * (p - r)];
@@ -121,8 +127,9 @@ inline bool has_large_factor(int64_t n) {
   return rest > 211;
 }
 
-/// Bluestein's transform, whose cost does not depend on the factors of n: 2 i k = i^2 + k^2 - (k - i)^2 makes the sum a convolution of x[i] w[i] with 1 / w, times
-/// w[k], where w[k] = exp(-pi i k^2 / n). The convolution is a product of transforms of a power of two of at least 2 n - 1.
+/// Bluestein's transform, whose cost does not depend on the factors of n: 2 i k = i^2 + k^2 - (k - i)^2 turns the sum
+/// into a convolution of x[i] w[i] with 1 / w, times w[k], where w[k] = exp(-pi i k^2 / n). The convolution is a
+/// product of transforms, whose length is a power of two of at least 2 n - 1.
 struct ChirpFft {
   int64_t n = 0, m = 0;
   Complex<double>*x = nullptr, *chirp = nullptr, *kernel = nullptr;
@@ -153,9 +160,9 @@ struct ChirpFft {
     for (int64_t k = 0; k < m; ++k) kernel[k] = inner.x[k];
   }
 
-  /// As Fft's.
+  /// See Fft::transform.
   void transform(bool inverse) {
-    const double sign = inverse ? -1 : 1;  // the inverse is the conjugate of what the conjugate gives
+    const double sign = inverse ? -1 : 1;  // the inverse is the conjugate of the conjugate's transform
     for (int64_t k = 0; k < m; ++k) inner.x[k] = k < n ? times({x[k].re, sign * x[k].im}, chirp[k]) : Complex<double>{};
     inner.transform(false);
     for (int64_t k = 0; k < m; ++k) inner.x[k] = times(inner.x[k], kernel[k]);
@@ -173,7 +180,7 @@ struct ChirpFft {
   }
 };
 
-/// The doubles that a transform of length n works in, one that may be a chirp.
+/// The doubles in which a transform of length n works that may be a chirp.
 inline int64_t fft_numbers(int64_t n) { return has_large_factor(n) ? ChirpFft::numbers(n) : 6 * n; }
 
 }  // namespace onnxc::scalar

@@ -5,8 +5,9 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// y[i_0, ..., i_k, ...] = x[i_0, ..., indices[i], ...] with the index on `axis`; y has the shape of the indices. A negative index counts from the end;
-/// one outside [-n, n) gives ONNXC_INDEX_OUT_OF_RANGE, indices wider than x on another axis ONNXC_BAD_DIMENSION.
+/// y[i_0, ..., i_k, ...] = x[i_0, ..., indices[i], ...] with the index on `axis`; y has the shape of the indices. A
+/// negative index counts from the end. One outside of [-n, n) gives ONNXC_INDEX_OUT_OF_RANGE, indices wider than x on
+/// another axis give ONNXC_BAD_DIMENSION.
 template <class T, class I>
 Status gather_elements(Tensor<T> y, Tensor<const T> x, Tensor<const I> indices, int64_t axis) {
   const int rank = x.shape.rank;
@@ -25,8 +26,9 @@ Status gather_elements(Tensor<T> y, Tensor<const T> x, Tensor<const I> indices, 
   return {};
 }
 
-/// y[b, j, s] = x[b, indices[b, j, 0], ..., indices[b, j, m - 1], s]: b runs over the first `batch_axes` axes, s over what the m indices leave of x.
-/// Negative indices count from the end; one out of range gives ONNXC_INDEX_OUT_OF_RANGE.
+/// y[b, j, s] = x[b, indices[b, j, 0], ..., indices[b, j, m - 1], s]: b runs over the first `batch_axes` axes, s over
+/// the axes that the m indices leave of x. Negative indices count from the end; one out of range gives
+/// ONNXC_INDEX_OUT_OF_RANGE.
 template <class T, class I>
 Status gather_nd(Tensor<T> y, Tensor<const T> x, Tensor<const I> indices, int64_t batch_axes) {
   const int batch_rank = static_cast<int>(batch_axes), last = indices.shape.rank - 1, width = static_cast<int>(indices.shape[last]);

@@ -80,9 +80,11 @@ GridTaps<C> grid_taps(C normalised, int64_t n, const GridSampleParams& params) {
   return taps;
 }
 
-/// y[n, c, p] = x[n, c, grid[n, p]]: p runs over y's spatial axes, and the coordinates of grid[n, p] are in the order (x, y, z), -1 to 1 over the image.
-/// Pixels are weighted with the product of their axes' weights. Computed in double where an operand is double, else in float. Any number of spatial axes. Padding is applied to each pixel that is read; in cubic mode PyTorch and
-/// ONNX Runtime do so too, where onnx.reference moves the coordinate to the border first.
+/// y[n, c, p] = x[n, c, grid[n, p]]: p runs over y's spatial axes, of which there may be any number. The coordinates of
+/// grid[n, p] are in the order (x, y, z), from -1 to 1 over the image. Pixels are weighted with the product of their
+/// axes' weights. Computed in double where an operand is double, else in float. Padding is applied to each pixel that
+/// is read. In cubic mode PyTorch and ONNX Runtime do so too, while onnx.reference moves the coordinate to the border
+/// first.
 template <class T, class G>
 void grid_sample(Tensor<T> y, Tensor<const T> x, Tensor<const G> grid, GridSampleParams params) {
   using C = std::conditional_t<std::is_same_v<T, double> || std::is_same_v<G, double>, double, float>;

@@ -5,8 +5,8 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// y[b] = inverse of the n x n matrix x[b], by Gauss-Jordan elimination with row pivots, in double; infinities and NaN where it is singular. scratch: 2 n^2
-/// numbers. y may be x's memory.
+/// y[b] = inverse of the n x n matrix x[b], by Gauss-Jordan elimination with row pivots, in double; infinities and NaN
+/// where it is singular. scratch: 2 n^2 numbers. y may be x's memory.
 template <class T>
 void inverse(T* y, const T* x, double* scratch, int64_t batches, int64_t n) {
   double *const a = scratch, *const e = scratch + n * n;

@@ -14,9 +14,13 @@ struct LinearAttentionParams {
       0;  ///< states of the last tokens, before the batch: of past the last one is read, and those of present without a token are 0
 };
 
-/// For each token: S = exp(decay) * S, v = beta * (v - S^T k), S = S + k v^T, y = scale * S^T q; without decay or beta (no elements) their step is left out.
-/// y [b, t, max(q_heads, kv_heads) * dv], present and past [b, kv_heads, dk, dv] (past without elements is 0), q [b, t, q_heads * dk], k [b, t, k_heads * dk],
-/// v [b, t, kv_heads * dv]: of two counts of heads one divides the other, and those of the fewer hold for as many of the others in a row; decay [b, t, kv_heads or kv_heads * dk], beta [b, t, kv_heads or 1]. work: (dk + 1) * dv floats. Computed in f32. No aliasing.
+/// For each token: S = exp(decay) * S, v = beta * (v - S^T k), S = S + k v^T, y = scale * S^T q. Without decay or beta
+/// (no elements) their step is left out.
+///
+/// y [b, t, max(q_heads, kv_heads) * dv], present and past [b, kv_heads, dk, dv] (past without elements is 0), q [b, t,
+/// q_heads * dk], k [b, t, k_heads * dk], v [b, t, kv_heads * dv], decay [b, t, kv_heads or kv_heads * dk], beta [b, t,
+/// kv_heads or 1]. Of two numbers of heads one divides the other, and each of the fewer heads serves as many
+/// consecutive ones of the others. work: (dk + 1) * dv floats. Computed in f32. No aliasing.
 template <class T, class S>
 void linear_attention(Tensor<T> y, Tensor<S> present, Tensor<const T> q, Tensor<const T> k, Tensor<const T> v, Tensor<const S> past,
                       Tensor<const T> decay, Tensor<const T> beta, float* work, LinearAttentionParams params) {

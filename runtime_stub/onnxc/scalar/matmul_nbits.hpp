@@ -34,9 +34,10 @@ ONNXC_INLINE float zero_of(std::nullptr_t, int64_t, int64_t, int64_t) {
 
 }  // namespace detail
 
-/// y[i, j] = bias[j] + sum over s of a[i, s] * (w[j, s] - zero[j, s / block]) * scale[j, s / block]. a [m, k], scales [n, blocks] with blocks = ceil(k / block);
-/// w [n, blocks, block] of Bits bits, the first of a byte in its lowest bits; zeros packed likewise [n, ceil(blocks * Bits / 8)], or [n, blocks] of a float
-/// type, or nullptr; bias [n] or null. Sums in f32. block is a multiple of 16.
+/// y[i, j] = bias[j] + sum over s of a[i, s] * (w[j, s] - zero[j, s / block]) * scale[j, s / block]. a [m, k], scales
+/// [n, blocks] with blocks = ceil(k / block); w [n, blocks, block] of Bits bits, the first of a byte in its lowest
+/// bits; zeros packed likewise [n, ceil(blocks * Bits / 8)], or [n, blocks] of a float type, or nullptr; bias [n] or
+/// null. Sums in f32. block is a multiple of 16.
 template <int Bits, class T, class Zeros>
 void matmul_nbits(Part part, T* y, const T* a, const uint8_t* w, const T* scales, Zeros zeros, const T* bias, MatMulNBitsParams p) {
   constexpr int64_t kRows = 4, kLanes = 16;

@@ -7,9 +7,10 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// y[bin, band]: triangles over the bins of a spectrum, whose corners are evenly spaced on the mel scale, 2595 log10(1 + hertz / 700), between the two edges.
-/// Corner c is at bin floor((dft_length + 1) * hertz(c) / sample_rate); a triangle rises to 1 at its middle corner. Computed in double.
-/// A corner that is no bin of y gives ONNXC_INDEX_OUT_OF_RANGE.
+/// y[bin, band]: triangles over the bins of a spectrum, whose corners are evenly spaced on the mel scale, 2595
+/// log10(1 + hertz / 700), between the two edges. Corner c is at bin floor((dft_length + 1) * hertz(c) / sample_rate);
+/// a triangle rises to 1 at its middle corner. Computed in double. A corner that is no bin of y gives
+/// ONNXC_INDEX_OUT_OF_RANGE.
 template <class T, class I, class F>
 Status mel_weight_matrix(Tensor<T> y, const I* dft_length, const I* sample_rate, const F* lower_edge, const F* upper_edge) {
   const int64_t bins = y.shape[0], bands = y.shape[1];

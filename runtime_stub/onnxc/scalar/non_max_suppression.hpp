@@ -1,4 +1,4 @@
-// NonMaxSuppression: of boxes that overlap, the one of the best score.
+// NonMaxSuppression: of boxes that overlap, keeps the one with the best score.
 #pragma once
 #include "../base.hpp"
 
@@ -34,8 +34,8 @@ ONNXC_INLINE bool overlaps(Box a, Box b, float threshold) {
 
 }  // namespace detail
 
-/// y[*count, 3] = batch, class and box of those that are kept, best scores first in each class, at most `most` of each. Where a score has no
-/// threshold, `score` is null. order[boxes] is scratch memory.
+/// y[*count, 3] = batch, class and box of those that are kept, best scores first in each class, and at most `most` of
+/// each class. Where scores have no threshold, `score` is null. order[boxes] is scratch memory.
 ONNXC_INLINE void non_max_suppression(int64_t* count, int64_t* y, const float* boxes, const float* scores, const int64_t* most,
                                       const float* iou, const float* score, int64_t* order, SuppressionParams p) {
   const int64_t limit = most == nullptr || *most < 0 ? 0 : *most;

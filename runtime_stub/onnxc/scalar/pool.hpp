@@ -55,8 +55,8 @@ void for_windows(Part part, const Shape& y, const Shape& x, const PoolParams& p,
 
 }  // namespace detail
 
-/// The largest value, NaN where there is one; the type's lowest value for a window without pixels. `indices`, unless null, get the place of the
-/// (first) largest value in all of x, -1 for a window without pixels.
+/// The largest value, NaN where there is one; the type's lowest value for a window without pixels. `indices`, unless
+/// null, receives the place of the (first) largest value in all of x, -1 for a window without pixels.
 template <class T>
 void max_pool(Part part, Tensor<T> y, int64_t* indices, Tensor<const T> x, PoolParams p) {
   const int rank = x.shape.rank - 2;

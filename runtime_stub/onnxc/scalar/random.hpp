@@ -1,5 +1,6 @@
-// Random numbers without state: element i of a tensor is a function of the seed and i alone (Philox 4x32-10; Salmon et al., "Parallel random numbers:
-// as easy as 1, 2, 3", 2011). So a run gives the same numbers as the one before, on any machine and in any order.
+// Random numbers without state: element i of a tensor is a function of the seed and i alone (Philox 4x32-10; Salmon et
+// al., "Parallel random numbers: as easy as 1, 2, 3", 2011). So every run gives the same numbers, on any machine and in
+// any order.
 #pragma once
 #include <cmath>
 
@@ -40,7 +41,7 @@ void random_uniform(Tensor<T> y, int64_t seed, double low, double high) {
   }
 }
 
-/// y[i] is normal, of that mean and standard deviation (Box and Muller's method, one number of each pair).
+/// y[i] is normal with this mean and standard deviation (Box and Muller's method, one number of each pair).
 template <class T>
 void random_normal(Tensor<T> y, int64_t seed, double mean, double deviation) {
   for (int64_t i = 0; i < y.count(); ++i) {
@@ -50,8 +51,9 @@ void random_normal(Tensor<T> y, int64_t seed, double mean, double deviation) {
   }
 }
 
-/// y[b, s] is class c with probability exp(x[b, c]) / sum over c of exp(x[b, c]): x is [batches, classes], y [batches, samples]. A row without a
-/// probability (of no classes, or with NaN or +infinity) gives ONNXC_INDEX_OUT_OF_RANGE.
+/// y[b, s] is class c with probability exp(x[b, c]) / sum over c of exp(x[b, c]): x is [batches, classes], y [batches,
+/// samples]. A row that defines no probabilities (of no classes, or with NaN or +infinity) gives
+/// ONNXC_INDEX_OUT_OF_RANGE.
 template <class T, class X>
 Status multinomial(Tensor<T> y, Tensor<const X> x, int64_t seed) {
   const int64_t classes = x.shape[1], samples = y.shape[1];

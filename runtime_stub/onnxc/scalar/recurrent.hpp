@@ -1,14 +1,16 @@
 // RNN, GRU and LSTM behind their input projection: the recurrence, as ONNX defines it.
 //
-// x [steps, batch, directions, gates * hidden] holds X W^T and the biases; r holds R transposed, for each direction a matrix [hidden, gates * hidden], for GRU
-// two: [hidden, 2 * hidden] of z and r, [hidden, hidden] of n. In every direction a step makes the next h (and c) of all sequences from the last:
+// x [steps, batch, directions, gates * hidden] holds X W^T and the biases. r holds R transposed: for each direction a
+// matrix [hidden, gates * hidden], or for GRU two, [hidden, 2 * hidden] of z and r and [hidden, hidden] of n. In every
+// direction a step makes the next h (and c) of all sequences from the last:
 //
 //   RNN    h = f(x + h R)
 //   GRU    z, r = f(x + h R)   n = g(x + (r h) R) or g(x + r (h R + b))   h = (1 - z) n + z h        gates z r n
 //   LSTM   i, f = f(x + h R + p c)   n = g(x + h R)   c = f c + i n   o = f(x + h R + p c)   h = o k(c)   gates i o f n
 //
-// y [steps, directions, batch, hidden] takes every h, zeros behind a sequence's length; null where nobody wants it. h and c [directions, batch, hidden] hold the
-// state: the initial one before, the last one after. A sequence that runs backward starts at its own last step.
+// y [steps, directions, batch, hidden] receives every h, and zeros behind a sequence's length; it is null where nobody
+// reads it. h and c [directions, batch, hidden] hold the state: the initial one before, the last one after. A sequence
+// that runs backward starts at its own last step.
 #pragma once
 #include "../fn.hpp"
 
@@ -50,7 +52,7 @@ T activate(const ActivationParams& f, T x) {
   return x;
 }
 
-/// How a cell multiplies and applies functions: see also recurrent.hpp.
+/// How a cell multiplies and applies functions. recurrent.hpp has another one.
 struct PlainMath {
   /// Elements of a matrix of `rows` by `columns` as `product` reads it.
   static constexpr int64_t matrix_size(int64_t rows, int64_t columns) { return rows * columns; }
@@ -84,8 +86,8 @@ struct PlainMath {
 
 namespace detail {
 
-/// For every direction and step: before(d), then row(d, b, row of x) for each sequence b that is not over, between(d), then last_row(d, b, row of x) for each.
-/// h of a step is copied to y.
+/// For every direction and step, calls before(d), then row(d, b, row of x) for each sequence b that is not over,
+/// between(d), and then last_row(d, b, row of x) for each. Then h of the step is copied to y.
 template <int Gates, class T, class Before, class Row, class Between, class LastRow>
 void for_each_step(T* y, const T* h, const T* x, const int32_t* lengths, const RecurrentParams& p, Before before, Row row, Between between,
                    LastRow last_row) {
@@ -137,7 +139,8 @@ void gate(const ActivationParams& f, T* x, int64_t n, double clip) {
 
 }  // namespace detail
 
-/// r: a pointer, or what Math::product takes and moves on as a pointer does. gates: room for batch * hidden values. initial_h and lengths may be null.
+/// r: a pointer, or what Math::product reads and what moves on as a pointer does. gates: room for batch * hidden
+/// values. initial_h and lengths may be null.
 template <class T, class Math = PlainMath, class Matrices>
 void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch;
@@ -153,7 +156,8 @@ void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* 
       });
 }
 
-/// gates: room for batch * 4 * hidden values. bias [directions, hidden] is what n adds to h R where linear_before_reset; it, initial_h and lengths may be null.
+/// gates: room for batch * 4 * hidden values. bias [directions, hidden] is what n adds to h R where
+/// linear_before_reset. bias, initial_h and lengths may be null.
 template <class T, class Math = PlainMath, class Matrices>
 void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch, first = Math::matrix_size(n, 2 * n), both = first + Math::matrix_size(n, n);
@@ -183,7 +187,8 @@ void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, 
       });
 }
 
-/// gates: room for batch * 4 * hidden values. peepholes [directions, 3 * hidden] for i, o, f; they, initial_h, initial_c and lengths may be null.
+/// gates: room for batch * 4 * hidden values. peepholes [directions, 3 * hidden] are those of i, o, f. peepholes,
+/// initial_h, initial_c and lengths may be null.
 template <class T, class Math = PlainMath, class Matrices>
 void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peepholes, const T* initial_h, const T* initial_c, const int32_t* lengths,
           T* gates, RecurrentParams p) {

@@ -26,7 +26,7 @@ struct Product {
     return fn::mul(a, b);
   }
 };
-/// The largest value; NaN where there is one. Nothing gives the type's lowest value: -infinity for floats.
+/// The largest value; NaN where there is one. Of no values it is the type's lowest value: -infinity for floats.
 struct Max {
   template <class T>
   using Total = std::conditional_t<std::is_integral_v<T>, T, double>;

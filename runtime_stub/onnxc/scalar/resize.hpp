@@ -1,7 +1,8 @@
 // Resize, as ONNX defines it: along one axis after the other, by a table of sources.
 //
-// Each of an axis's `out` positions has `taps` sources: places index[j * taps + t] with weights weight[j * taps + t]. resize_table computes both;
-// the compiler calls it where all extents are constants, the emitted code where they are not. An index of -1 stands for the extrapolation value.
+// Each of an axis's `out` positions has `taps` sources: places index[j * taps + t] with weights weight[j * taps + t].
+// resize_table computes both. The compiler calls it where all extents are constants, the emitted code calls it
+// elsewhere. An index of -1 stands for the extrapolation value.
 //
 // Coordinates are computed in the type of the weights: in float the results are those of ONNX Runtime to the last bit or two.
 #pragma once
@@ -36,7 +37,7 @@ struct ResizeTableParams {
   int64_t scale_at = 0;
 };
 
-/// How many sources a position has at most. Antialiasing spreads the filter when shrinking.
+/// The most sources that a position has. Antialiasing spreads the filter when shrinking.
 constexpr int64_t resize_taps(Filter filter, bool antialias, double scale) {
   if (filter != Filter::linear && filter != Filter::cubic) return 1;
   const int64_t reach = filter == Filter::linear ? 1 : 2;
@@ -48,7 +49,7 @@ constexpr int64_t resize_taps(Filter filter, bool antialias, double scale) {
 
 namespace detail {
 
-/// Where output position i comes from.
+/// The coordinate from which output position i is made.
 template <class W>
 W resize_source(const ResizeTableParams& p, int64_t i) {
   const W in = static_cast<W>(p.in), out = static_cast<W>(p.out), x = static_cast<W>(i);

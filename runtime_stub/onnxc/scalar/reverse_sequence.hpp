@@ -5,8 +5,8 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// y is x with, for every b on `batch_axis`, the first lengths[b] elements along `time_axis` in reverse. No aliasing. A length outside [0, extent] gives
-/// ONNXC_INDEX_OUT_OF_RANGE.
+/// y is x with, for every b on `batch_axis`, the first lengths[b] elements along `time_axis` in reverse. No aliasing. A
+/// length outside of [0, extent] gives ONNXC_INDEX_OUT_OF_RANGE.
 template <class T>
 Status reverse_sequence(Tensor<T> y, Tensor<const T> x, Tensor<const int64_t> lengths, int64_t time_axis, int64_t batch_axis) {
   const int time = static_cast<int>(time_axis), batch = static_cast<int>(batch_axis);

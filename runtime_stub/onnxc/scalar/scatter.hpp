@@ -44,8 +44,9 @@ void copy_all(Tensor<T> y, Tensor<const T> x) {
   for (int64_t i = 0; i < count; ++i) y.data[i] = x.data[i];
 }
 
-/// y = x; y[i_0, ..., indices[i], ...] takes updates[i], with the index on `axis`. Updates are applied in order. y may be x's memory. A negative
-/// index counts from the end; one outside [-n, n) gives ONNXC_INDEX_OUT_OF_RANGE, indices wider than x on another axis ONNXC_BAD_DIMENSION.
+/// y = x; y[i_0, ..., indices[i], ...] receives updates[i], with the index on `axis`. Updates are applied in order. y
+/// may be x's memory. A negative index counts from the end. One outside of [-n, n) gives ONNXC_INDEX_OUT_OF_RANGE,
+/// indices wider than x on another axis give ONNXC_BAD_DIMENSION.
 template <class T, class I>
 Status scatter_elements(Tensor<T> y, Tensor<const T> x, Tensor<const I> indices, Tensor<const T> updates, int64_t axis,
                         Reduction reduction) {
@@ -66,8 +67,9 @@ Status scatter_elements(Tensor<T> y, Tensor<const T> x, Tensor<const I> indices,
   return {};
 }
 
-/// y = x; y[indices[j, 0], ..., indices[j, m - 1], s] takes updates[j, s], where s runs over what the m indices leave of x. Updates are applied in
-/// order. y may be x's memory. Negative indices count from the end; one out of range gives ONNXC_INDEX_OUT_OF_RANGE.
+/// y = x; y[indices[j, 0], ..., indices[j, m - 1], s] receives updates[j, s], where s runs over the axes that the m
+/// indices leave of x. Updates are applied in order. y may be x's memory. Negative indices count from the end; one out
+/// of range gives ONNXC_INDEX_OUT_OF_RANGE.
 template <class T, class I>
 Status scatter_nd(Tensor<T> y, Tensor<const T> x, Tensor<const I> indices, Tensor<const T> updates, Reduction reduction) {
   copy_all(y, x);
@@ -87,8 +89,9 @@ Status scatter_nd(Tensor<T> y, Tensor<const T> x, Tensor<const I> indices, Tenso
   return {};
 }
 
-/// y = x; y[b, p, first[b] + t, s] = updates[b, p, t, s], with t on `axis` and b on axis 0. Without `first` it is 0. Circular: positions are taken modulo
-/// the extent of x. y may be x's memory. A position outside gives ONNXC_INDEX_OUT_OF_RANGE.
+/// y = x; y[b, p, first[b] + t, s] = updates[b, p, t, s], with t on `axis` and b on axis 0. Without `first` it is 0.
+/// Circular: positions are taken modulo the extent of x. y may be x's memory. A position outside of x gives
+/// ONNXC_INDEX_OUT_OF_RANGE.
 template <class T>
 Status tensor_scatter(Tensor<T> y, Tensor<const T> x, Tensor<const T> updates, Tensor<const int64_t> first, int64_t axis, bool circular) {
   copy_all(y, x);

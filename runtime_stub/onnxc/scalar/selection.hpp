@@ -1,11 +1,11 @@
-// Operators whose result has as many elements as the data says: NonZero, Compress, Unique. Each counts first and then writes; results are
-// row-major at the extents found.
+// Operators whose result has as many elements as the data says: NonZero, Compress, Unique. Each counts first and then
+// writes. Results are row-major at the extents that were found.
 #pragma once
 #include "../fn.hpp"
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// Is an element neither zero nor an empty string?
+/// Whether an element is neither zero nor an empty string.
 template <class T>
 ONNXC_INLINE bool is_nonzero(const T& x) {
   if constexpr (requires {
@@ -85,8 +85,9 @@ struct UniqueParams {
   bool sorted;
 };
 
-/// The unique slices along an axis of x [outer, extent, inner]: y [outer, *count, inner], and for each the index of its first occurrence and how often
-/// it occurs; for each slice of x the index of its equal in y. Null pointers are left out. order[extent] and rank[extent] are scratch memory.
+/// The unique slices along an axis of x [outer, extent, inner]: y [outer, *count, inner], and for each the index of its
+/// first occurrence and how often it occurs; for each slice of x the index of its equal in y. Results whose pointer is
+/// null are left out. order[extent] and rank[extent] are scratch memory.
 template <class T>
 void unique(int64_t* count, T* y, int64_t* indices, int64_t* inverse, int64_t* counts, const T* x, int64_t* order, int64_t* rank,
             UniqueParams p) {

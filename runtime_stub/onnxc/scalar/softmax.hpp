@@ -5,8 +5,8 @@
 namespace onnxc::inline ONNXC_ISA::scalar {
 
 namespace detail {
-/// Calls finish(v, top, sum) for each value v of each line of x [outer, n, inner] along the middle axis; top: the largest of the line, sum: of
-/// exp(v - top) over it, in double.
+/// Calls finish(v, top, sum) for each value v of each line of x [outer, n, inner] along the middle axis. top is the
+/// largest value of the line, sum is that of exp(v - top) over it, in double.
 template <class T, class Finish>
 void softmax_lines(Part part, T* y, const T* x, int64_t outer, int64_t n, int64_t inner, Finish finish) {
   const auto [first, last] = part.slice(outer * inner);

@@ -4,12 +4,12 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// The n-grams as a tree: node i has children [begin[i], begin[i + 1]), in the order of their keys; node 0 is the root. column[i] is where the n-gram that ends at
-/// node i is counted, or -1.
+/// The n-grams as a tree. Node i has children [begin[i], begin[i + 1]), in the order of their keys; node 0 is the root.
+/// column[i] is the column of y that counts the n-gram which ends at node i, or -1.
 struct GramTree {
   const int64_t *keys = nullptr, *begin = nullptr, *column = nullptr;
 
-  /// The child of `node` with that key, or -1.
+  /// The child of `node` with this key, or -1.
   int64_t find(int64_t node, int64_t key) const {
     int64_t low = begin[node], high = begin[node + 1];
     while (low < high) {
@@ -23,11 +23,12 @@ struct GramTree {
 
 struct TfIdfParams {
   int64_t least = 1, most = 1;  ///< lengths of the n-grams
-  int64_t skips = 0;            ///< their items may be up to that many others apart, all by the same distance
+  int64_t skips = 0;            ///< up to so many items are skipped between two of an n-gram, the same number each time
   bool counts = true;           ///< y holds counts, else whether there are any
 };
 
-/// y[row, column] = count of the n-gram in x[row], or 1 where there is one, times weights[column] unless weights are null. x [rows, items], y [rows, columns].
+/// y[row, column] = count of the n-gram in x[row], or 1 where there is one, times weights[column] unless weights are
+/// null. x [rows, items], y [rows, columns].
 template <class I>
 void tf_idf(Tensor<float> y, Tensor<const I> x, GramTree tree, const float* weights, TfIdfParams params) {
   const int64_t items = x.shape[1], columns = y.shape[1];
@@ -45,7 +46,7 @@ void tf_idf(Tensor<float> y, Tensor<const I> x, GramTree tree, const float* weig
           if (size >= least && tree.column[node] >= 0) to[tree.column[node]] += 1;
         }
       }
-      if (least == 1) least = 2;  // the distance means nothing to single items
+      if (least == 1) least = 2;  // single items have no distance: they are counted once
     }
     for (int64_t c = 0; c < columns; ++c) {
       if (!params.counts) to[c] = to[c] > 0 ? 1.0f : 0.0f;

@@ -5,10 +5,12 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// The k largest (or smallest) of each x[p, :, s] along `axis`, best first, with their indices; of equal ones the lower index is better. NaN is larger
-/// than any number. k is the extent of `values` on that axis; where it exceeds x's: ONNXC_INDEX_OUT_OF_RANGE.
+/// The k largest (or smallest) of each x[p, :, s] along `axis`, best first, with their indices; of equal ones the lower
+/// index is better. NaN is larger than any number. k is the extent of `values` on that axis; where it exceeds that of
+/// x, the result is ONNXC_INDEX_OUT_OF_RANGE.
 ///
-/// The best k so far are a heap in `values` itself, the worst of them at its root; at the end the heap is sorted in place. n log k comparisons.
+/// The best k so far are a heap in `values` itself, the worst of them at its root. At the end the heap is sorted in
+/// place. This takes n log k comparisons.
 template <class T>
 Status top_k(Tensor<T> values, Tensor<int64_t> indices, Tensor<const T> x, int64_t axis, bool largest) {
   const int a = static_cast<int>(axis);

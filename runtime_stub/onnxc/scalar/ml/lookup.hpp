@@ -21,7 +21,8 @@ void label_encoder(V* y, Tensor<const K> x, const K* keys, const V* values, int6
   }
 }
 
-/// y[i, position of x[i]] = 1, other elements 0. positions[k]: of keys[k]. Without `zeros` an x[i] that is no key gives ONNXC_BAD_VALUE.
+/// y[i, position of x[i]] = 1, other elements are 0. positions[k] is that of keys[k]. Without `zeros` an x[i] that is
+/// no key gives ONNXC_BAD_VALUE.
 template <class K>
 Status one_hot_encoder(float* y, Tensor<const K> x, const K* keys, const int64_t* positions, int64_t count, int64_t columns, bool zeros) {
   for (int64_t i = 0; i < x.count(); ++i) {
@@ -42,7 +43,7 @@ constexpr int32_t elem_type_of() {
   else return 8;
 }
 
-/// The keys and values of a map, or ONNXC_BAD_VALUE where it is none of these types.
+/// The keys and values of a map, or ONNXC_BAD_VALUE where they have other types.
 template <class K, class V>
 Status read_map(const onnxc_value& map, const K*& keys, const V*& values, int64_t& count) {
   const auto* const parts = static_cast<const onnxc_value*>(map.data);
@@ -56,7 +57,8 @@ Status read_map(const onnxc_value& map, const K*& keys, const V*& values, int64_
   return {right ? ONNXC_OK : ONNXC_BAD_VALUE};
 }
 
-/// y[position of a key of the map] = its value, other elements 0 or empty. Keys that are not in the vocabulary mean nothing.
+/// y[position of a key of the map] = its value, other elements are 0 or empty. Keys that are not in the vocabulary are
+/// ignored.
 template <class K, class V>
 Status dict_vectorizer(V* y, const onnxc_value* map, const K* vocabulary, const int64_t* positions, int64_t count, int64_t columns) {
   const K* keys = nullptr;

@@ -24,7 +24,7 @@ Status zip_map(Heap heap, onnxc_value* y, Tensor<const float> x, const K* keys) 
   return {};
 }
 
-/// From the value of a map to an element of a tensor. `text`: room for kNumberCharacters + 40 characters.
+/// Converts the value of a map to an element of a tensor. `text`: room for kNumberCharacters + 40 characters.
 template <class From, class To>
 Status cast_map_value(From from, To& to, char* text) {
   if constexpr (std::is_same_v<From, To>) {
@@ -45,8 +45,8 @@ Status cast_map_value(From from, To& to, char* text) {
   return {};
 }
 
-/// *y: [1, *columns], the values of the map in the order of their keys; or, with `length` > 0, that many columns, each value at the index that its key is,
-/// and zeros elsewhere.
+/// *y: [1, *columns], the values of the map in the order of their keys. Or, with `length` > 0, that many columns, in
+/// which each value is at the index that is its key, with zeros elsewhere.
 template <class V, class T>
 Status cast_map(Heap heap, T** y, int64_t* columns, const onnxc_value* map, int64_t length) {
   const int64_t* keys = nullptr;

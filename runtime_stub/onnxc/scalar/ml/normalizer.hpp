@@ -8,7 +8,8 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 
 enum class RowNorm { max, l1, l2 };
 
-/// Each of `rows` rows of x, divided by its largest element, the sum of its magnitudes, or its Euclidean length, unless that is 0. y may be x.
+/// Divides each of `rows` rows of x by its largest element, the sum of its magnitudes, or its Euclidean length, unless
+/// that is 0. y may be x.
 inline void normalizer(float* y, const float* x, int64_t rows, int64_t columns, RowNorm norm) {
   for (int64_t row = 0; row < rows; ++row, x += columns, y += columns) {
     float sum = norm == RowNorm::max && columns > 0 ? x[0] : 0;

@@ -24,7 +24,7 @@ T probit_of(T p) {
   return T(1.41421356f) * (centred < T(0) ? -root : root);
 }
 
-/// Of n scores, in place. softmax_zero leaves zeros what they are.
+/// Transforms n scores in place. softmax_zero leaves zeros as they are.
 template <class T>
 void post_transform(PostTransform transform, T* z, int64_t n) {
   switch (transform) {
@@ -58,7 +58,7 @@ void post_transform(PostTransform transform, T* z, int64_t n) {
 /// The two scores of a classifier that has computed one.
 enum class SecondClass { none, complement, opposite };
 
-/// z[0, 1] from `score`.
+/// Makes z[0, 1] from `score`.
 template <class T>
 void two_scores(PostTransform transform, SecondClass second, T score, T* z) {
   if (transform == PostTransform::probit) {
@@ -78,7 +78,8 @@ struct ScoreParams {
   PostTransform post = PostTransform::none;
 };
 
-/// Each row of y = x [rows, columns], transformed. May be the same memory. A single column only by probit.
+/// Transforms each row of x [rows, columns] to y, which may be the same memory. A single column is transformed only by
+/// probit.
 inline void transform_rows(Tensor<float> y, Tensor<const float> x, ScoreParams params) {
   const int64_t n = x.shape[1];
   for (int64_t row = 0; row < x.shape[0]; ++row) {
@@ -88,7 +89,8 @@ inline void transform_rows(Tensor<float> y, Tensor<const float> x, ScoreParams p
   }
 }
 
-/// classes[row]: where x[row] is largest; y[row]: x[row] transformed. Where x has one column, it is the score of the second of two classes.
+/// classes[row]: where x[row] is largest; y[row]: x[row] transformed. Where x has one column, it is the score of the
+/// second of two classes.
 inline void class_scores(Tensor<float> y, int64_t* classes, Tensor<const float> x, ScoreParams params) {
   const int64_t n = x.shape[1];
   for (int64_t row = 0; row < x.shape[0]; ++row) {

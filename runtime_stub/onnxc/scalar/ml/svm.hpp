@@ -26,7 +26,7 @@ inline float svm_kernel(const Svm& svm, const float* a, const float* b, int64_t 
   return svm.kernel == SvmKernel::sigmoid ? std::tanh(svm.gamma * sum + svm.coef0) : sum;
 }
 
-/// y[row, 0]. x [rows, features]. With one_class the sign, as 1 or -1.
+/// y[row, 0] for x [rows, features]. With one_class it is the sign, as 1 or -1.
 inline void svm_regressor(Tensor<float> y, Tensor<const float> x, Svm svm, bool one_class) {
   const int64_t n = x.shape[1];
   for (int64_t row = 0; row < x.shape[0]; ++row) {
@@ -47,7 +47,8 @@ struct SvmClasses {
   bool positive = false;  ///< no coefficient is less than 0
 };
 
-/// p[i], so that r[i, j] are as close as can be to p[i] / (p[i] + p[j]): Wu, Lin and Weng's second approach, as in libsvm. q: room for k * k + k.
+/// Finds p[i] such that r[i, j] are as close as can be to p[i] / (p[i] + p[j]): Wu, Lin and Weng's second approach, as
+/// in libsvm. q: room for k * k + k.
 inline void pairwise_probabilities(int64_t k, const float* r, float* q, float* p) {
   float* const qp = q + k * k;
   for (int64_t t = 0; t < k; ++t) {
@@ -84,8 +85,9 @@ inline void pairwise_probabilities(int64_t k, const float* r, float* q, float* p
   }
 }
 
-/// classes[row], the number of the class, and y[row, ...]: for each class a score (linear) or a probability, else for each pair of classes a score, of
-/// which two classes get two. room: vector_count + 4 * classes * classes + 4 * classes elements.
+/// classes[row] is the number of the class. y[row, ...] has for each class a score (linear) or a probability, or else
+/// for each pair of classes a score, of which two classes get two. room:
+/// vector_count + 4 * classes * classes + 4 * classes elements.
 inline void svm_classifier(Tensor<float> y, int64_t* classes, Tensor<const float> x, Svm svm, SvmClasses p, float* room) {
   const int64_t n = x.shape[1], k = p.classes;
   float* const kernels = room;

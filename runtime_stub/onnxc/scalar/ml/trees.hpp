@@ -1,7 +1,7 @@
 // TreeEnsemble, TreeEnsembleRegressor and TreeEnsembleClassifier: trees as tables.
 //
-// Node i is nodes[4 i, ...): feature, mode, the node where the comparison holds, the node where it does not. Of a leaf the last two say where its
-// weights begin and how many there are. The compiler has checked that all walks end.
+// Node i is nodes[4 i, ...): feature, mode, the node where the comparison holds, the node where it does not. In a leaf
+// the last two say where its weights begin and how many there are. The compiler has checked that all walks end.
 #pragma once
 #include "../../types.hpp"
 #include "scores.hpp"
@@ -100,7 +100,8 @@ void tree_regressor(Part part, Tensor<Y> y, Tensor<const X> x, Forest<T> forest,
   }
 }
 
-/// classes[row], the number of the class, and y[row, class]; otherwise as above. Of two classes only one may have weights.
+/// classes[row] is the number of the class, and y[row, class] its score; otherwise as above. Of two classes only one
+/// may have weights.
 template <class T, class X>
 void tree_classifier(Part part, Tensor<float> y, int64_t* classes, Tensor<const X> x, Forest<T> forest, T* scores, bool* has,
                      TreeParams params) {

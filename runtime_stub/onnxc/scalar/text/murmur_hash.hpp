@@ -1,7 +1,7 @@
 // MurmurHash3, the form of 32 bits for x86, by Austin Appleby, who put it into the public domain. https://github.com/aappleby/smhasher
 //
-// Words of 4 bytes, the first byte lowest, are scrambled one after the other into the hash; what is left is a word with zeros above; the number of bytes and a last
-// stirring end it.
+// Words of 4 bytes, the first byte lowest, are mixed one after the other into the hash. The bytes that are left form a
+// word with zeros above them. The number of bytes and a last mixing end it.
 #pragma once
 #include <cstring>
 #include <type_traits>
@@ -15,7 +15,7 @@ namespace detail {
 
 constexpr uint32_t rotated(uint32_t x, int bits) { return x << bits | x >> (32 - bits); }
 
-/// h with a word in it.
+/// h with a word mixed in.
 constexpr uint32_t hashed_in(uint32_t h, uint32_t word) { return h ^ rotated(word * 0xcc9e2d51u, 15) * 0x1b873593u; }
 
 inline uint32_t murmur_hash(const unsigned char* bytes, std::size_t size, uint32_t seed) {

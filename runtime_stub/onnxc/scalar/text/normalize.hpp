@@ -19,8 +19,9 @@ struct NormalizerParams {
   int64_t stop_words = 0;
 };
 
-/// The strings of x that are no stop words (sorted, in the case of `compare`), in the case of `action`. *count of them, unless count is null; at least one, perhaps empty. y has room
-/// for all of x and for one.
+/// The strings of x that are no stop words (sorted, in the case of `compare`), in the case of `action`. Unless count is
+/// null, *count receives their number. It is at least one: where none is left, y holds an empty string. y has room for
+/// all of x and for one.
 inline Status string_normalizer(Heap heap, onnxc_string* y, int64_t* count, Tensor<const onnxc_string> x, const onnxc_string* stop_words,
                                 NormalizerParams params) {
   const int64_t n = x.count();

@@ -1,4 +1,5 @@
-// Regular expressions, in time linear in the text: all threads of a small program walk over it together (Pike; Thompson). The compiler makes the program.
+// Regular expressions in time linear in the text: all threads of a small program walk over it together (Pike;
+// Thompson). The compiler makes the program.
 //
 //   a|b*     0 split 1 3   1 set {a}   2 jump 6   3 split 4 6   4 set {b}   5 jump 3   6 match
 #pragma once
@@ -53,7 +54,8 @@ inline bool place_holds(int32_t place, const char* text, const char* end, const 
 
 }  // namespace detail
 
-/// The leftmost match at or behind `from` in [text, end), of those the longest; with `whole`, whether all of it matches.
+/// The leftmost match at or behind `from` in [text, end), and of several the longest. With `whole`, whether all of it
+/// matches.
 inline bool find_match(const Regex& regex, const char* text, const char* end, const char* from, bool whole, int64_t* room,
                        const char*& match_begin, const char*& match_end) {
   const int64_t n = regex.size;

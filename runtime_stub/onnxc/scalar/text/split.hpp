@@ -7,7 +7,8 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 
 namespace detail {
 
-/// Calls piece(string) for the parts of `text`; at most `limit` of them, the last of which holds the rest. An empty delimiter stands for runs of white space.
+/// Calls piece(string) for the pieces of `text`: at most `limit` of them, the last of which holds the rest. An empty
+/// delimiter stands for runs of white space.
 template <class Piece>
 void for_each_piece(onnxc_string text, onnxc_string delimiter, int64_t limit, Piece piece) {
   const char* at = text.data;
@@ -37,7 +38,8 @@ void for_each_piece(onnxc_string text, onnxc_string delimiter, int64_t limit, Pi
 
 }  // namespace detail
 
-/// counts[i]: pieces of x[i]; *y: [count, *columns] of them, which point into x, followed by empty strings. limit: of pieces, or 0.
+/// counts[i]: pieces of x[i]; *y: [count, *columns] of them, which point into x, followed by empty strings. limit: the
+/// most pieces, or 0 for any number.
 inline Status string_split(Heap heap, onnxc_string** y, int64_t* counts, int64_t* columns, Tensor<const onnxc_string> x,
                            const onnxc_string* delimiter, int64_t limit) {
   const int64_t n = x.count();

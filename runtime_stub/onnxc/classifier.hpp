@@ -1,17 +1,21 @@
-// How networks for images end: a 1x1 convolution, one sum of all pixels for each of its channels, and the product of these rows with a large matrix. As one kernel:
+// The end of image classifiers as one kernel: a 1x1 convolution, one sum of all pixels for each of its channels, and
+// the product of these rows with a large matrix.
 //
-//   classifier<9, 3, 3>(part, x, w, v, sums, {.images = 1, .pixels = 49, .cin = 320, .channels = 1280, .n = 1000, .x_pixel = 320}, Epilogue<Relu>{}, Epilogue<Mean>{});
+//   classifier<9, 3, 3>(part, x, w, v, sums, {.images = 1, .pixels = 49, .cin = 320, .channels = 1280, .n = 1000, .x_pixel = 320},
+//                       Epilogue<Relu>{}, Epilogue<Mean>{});
 //
-//   sums[i, g, j] = over the channels c of group g:  epilogue2(over the pixels p of image i: epilogue1(bias[c] + x[i, p, :] w[:, c])) v[c, j]
+//   sums[i, g, j] = over the channels c of group g:
+//                   epilogue2(over the pixels p of image i: epilogue1(bias[c] + x[i, p, :] w[:, c])) v[c, j]
 //
-// The matrix comes from L3 or from memory, and while it does nothing else happens, whereas the convolution waits for multiply-adds alone. So a panel of channels is
-// convolved while the rows of v that it will meet are fetched.
+// The product waits for its matrix, which comes from L3 or from memory, while the convolution is bound by multiply-adds
+// alone. So a panel of channels is convolved while the rows of v that it will meet are prefetched.
 //
-// Channels are in kClassifierGroups groups, whatever the number of threads, so that results do not depend on it; a reduce_middle adds these up.
+// Channels form kClassifierGroups groups, whatever the number of threads, so that results do not depend on it. A
+// reduce_middle adds these up.
 //
 //   x     [images, pixels, cin], x_pixel floats from one pixel to the next
-//   w     as gemm packs it, v as pack::slices does: of NR rows each
-//   sums  [images, kClassifierGroups, n], rows as long as whole panels of v; those of the first group begin with p.start
+//   w     as gemm packs it; v as pack::slices does, in slices of NR rows
+//   sums  [images, kClassifierGroups, n], with rows as long as whole panels of v; those of the first group begin with p.start
 #pragma once
 #include "contract/classifier.hpp"
 #include "gemm.hpp"
@@ -23,12 +27,12 @@ struct ClassifierParams {
   int64_t x_pixel;
   const float* bias = nullptr;         // channels values, padded to whole panels, or null
   const float* start = nullptr;        // n values, padded to whole panels of v, or null
-  const float* weights_end = nullptr;  // as of GemmParams
+  const float* weights_end = nullptr;  // see GemmParams
 };
 
 namespace detail {
 
-/// Two streams of constants: the next panel, and the rows that this one meets.
+/// Prefetches two streams of constants: the next panel, and the rows of v that this panel meets.
 struct AheadOfBoth {
   Ahead w;
   AheadBy<4> v;
@@ -46,7 +50,8 @@ struct AheadOfBoth {
   }
 };
 
-/// sums[j] = over all pixels of an image, epilogue(bias[j] + x[i, :] panel[:, j]), for the channels from `col` on.
+/// sums[j] = the sum over all pixels of an image of epilogue(bias[j] + x[i, :] panel[:, j]), for the channels from
+/// `col` on.
 template <int MR, int NV, class Epi>
 ONNXC_ONE_COPY void summed_panel(const float* x, const float* panel, const float* bias, int64_t col, float* sums, const ClassifierParams& p,
                                  AheadOfBoth& ahead, const Epi& epi) {
@@ -70,8 +75,9 @@ ONNXC_ONE_COPY void summed_panel(const float* x, const float* panel, const float
   });
 }
 
-/// rows[i, 0..pitch) += factors[i, 0..count) v, of panels [pitch / NR][count][NR], for R rows that are `apart`; `first`: there is nothing in them yet, and they begin with `start`,
-/// or null.
+/// rows[i, 0..pitch) += factors[i, 0..count) v, for R rows that lie `apart` floats apart. v consists of panels
+/// [pitch / NR][count][NR]. `first`: the rows hold nothing yet, and begin with `start`, or with zeros where that is
+/// null.
 template <int R, int NV>
 ONNXC_ONE_COPY void add_product(const float* factors, int64_t factors_pitch, int64_t count, const float* v, float* rows, int64_t apart,
                                 int64_t pitch, bool first, const float* start) {
@@ -94,7 +100,7 @@ template <int MR, int NV, int NV2, class Epi1 = Epilogue<Keep>, class Epi2 = Epi
 void classifier(Part part, const float* x, const float* w, const float* v, float* sums, ClassifierParams p, Epi1 epi1 = {},
                 Epi2 epi2 = {}) {
   constexpr int NR = NV * Vec::width, NR2 = NV2 * Vec::width, kRows = 4;
-  constexpr int64_t kTogether = 16;  // images, whose rows meet v while it is near
+  constexpr int64_t kTogether = 16;  // images, whose rows meet v while it is in the cache
   const int64_t panels = (p.channels + NR - 1) / NR, pitch = contract::classifier_pitch(p.n, NR2),
                 apart = contract::classifier_sums(p.n, NR2);
   const int64_t steps = (p.pixels + MR - 1) / MR * p.cin, panel_bytes = NR * p.cin * int64_t{sizeof(float)},

@@ -1,17 +1,18 @@
-// Convolution of a planar image to few channels, planar too: vectors run along the rows of the image, where those of other kernels run over output
-// channels, most of which would stay empty. The first layer of a small network: 28x28x1 -> 6 by 5x5 takes 2.3 us where conv_stem takes 5.0 (Sapphire
-// Rapids, 2026-11).
+// Convolution of a planar image to few channels, planar too: the first layer of a small network. Vectors run along the
+// rows of the image. In other kernels they run over output channels, which would leave most lanes empty here.
 //
-//   conv_planar<6, 2, 2>(part, image, w, y, padded, {.h = 28, .w = 28, .cin = 1, .oh = 28, .ow = 28, .cout = 6, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2,
-//                                                     .bias = w_bias}, Epilogue<Relu>{});
-//   conv_planar_pool<6, 2>(part, …, Epilogue<Relu>{}, Epilogue<Keep>{})     max pooling of 2x2, stride 2, behind it, in registers
+//   conv_planar<6, 2, 2>(part, image, w, y, padded, {.h = 28, .w = 28, .cin = 1, .oh = 28, .ow = 28, .cout = 6, .kh = 5, .kw = 5,
+//                                                    .pad_top = 2, .pad_left = 2, .bias = w_bias}, Epilogue<Relu>{});
+//   conv_planar_pool<6, 2>(part, …, Epilogue<Relu>{}, Epilogue<Keep>{})     with max pooling of 2x2, stride 2, behind it, in registers
 //
-// x: [n, cin, h, w], y: [n, cout, oh, ow], or [n, cout, oh / 2, ow / 2] pooled; w [cin * kh * kw][cout] (pack::conv_stem with panels of cout). MR is cout; stride_x 1,
-// group 1; x_pixel and y_pixel are not used. The epilogue sees the output as a matrix [n * cout, oh * ow]; pooled, the one of the convolution has no operands, and that of the
-// pool sees [n * cout, oh / 2 * (ow / 2)]. padded: conv_planar_scratch floats of this part.
+// x: [n, cin, h, w], y: [n, cout, oh, ow], or [n, cout, oh / 2, ow / 2] pooled; w [cin * kh * kw][cout]
+// (pack::conv_stem with panels of cout). MR is cout; stride_x 1, group 1; x_pixel and y_pixel are not used. The
+// epilogue sees the output as a matrix [n * cout, oh * ow]. With pooling, the epilogue of the convolution has no
+// operands, and that of the pool sees [n * cout, oh / 2 * (ow / 2)]. padded: conv_planar_scratch floats of this part.
 //
-// It is the register tile with the roles exchanged: its rows are output channels, its panel R rows of the image, each step of k a float further. R rows share the
-// broadcast weights. The rows that a band of outputs needs are copied with their padding first, so that every tap of every vector can be read.
+// It is the register tile with exchanged roles: its rows are output channels, its panel is R rows of the image, and
+// each step of k is a float further on. R rows share the broadcast weights. The rows that a band of outputs needs are
+// first copied with their padding, so that every tap of every vector can be read.
 #pragma once
 #include "contract/planar.hpp"
 #include "conv.hpp"
@@ -26,14 +27,14 @@ constexpr int64_t conv_planar_scratch(const ConvParams& p) {
 
 namespace detail {
 
-/// The rows of image n that `rows` output rows from `top` on read, to `to`.
+/// Copies the rows of image n that `rows` output rows from `top` on read, to `to`.
 template <int NV>
 ONNXC_INLINE void planar_copy(const float* x, int64_t n, int64_t top, int64_t rows, float* to, const ConvParams& p) {
   const int64_t pitch = contract::planar_pitch(p, NV * Vec::width), width = pitch - p.pad_left < p.w ? pitch - p.pad_left : p.w;
   const auto zeros = [](float* at, float* end) {
     for (; at < end; at += Vec::width) Vec::all(0.0f).store(at);
   };
-  // Whole vectors: what they write beyond a row, the next one writes over.
+  // Whole vectors are stored: what one row writes beyond its end, the next one overwrites.
   for (int64_t ci = 0; ci < p.cin; ++ci) {
     for (int64_t line = 0; line < contract::planar_rows(p, rows); ++line) {
       const int64_t iy = top * p.stride_y - p.pad_top + line;
@@ -49,7 +50,7 @@ ONNXC_INLINE void planar_copy(const float* x, int64_t n, int64_t top, int64_t ro
   }
 }
 
-/// acc[channel][row * NV + vector] = R output rows of NV vectors each, from `line` on, where the taps of the first begin.
+/// acc[channel][row * NV + vector] = R output rows of NV vectors each. The taps of the first begin at `line`.
 template <int MR, int NV, int R>
 ONNXC_INLINE void planar_tile(Vec (&acc)[MR][R * NV], const float* line, const float* w, const ConvParams& p) {
   const int64_t pitch = contract::planar_pitch(p, NV * Vec::width), plane = contract::planar_plane(p, NV * Vec::width);

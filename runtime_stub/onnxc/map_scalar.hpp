@@ -10,8 +10,9 @@
 //   Fixed    one value for the row: data[0]
 //   Strided  data[i * inner]
 //
-// `map_scalar` takes any element types, one value at a time; the compiler vectorises what it can. `map` (map.hpp) runs on vectors of floats.
-// The output may be the same memory as an operand that moves in the same way. Nothing outside the rows is read or written.
+// `map_scalar` takes any element types, one value at a time; the compiler vectorises what it can. `map` (map.hpp) runs
+// on vectors of floats. The output may be the same memory as an operand that moves in the same way. Nothing outside the
+// rows is read or written.
 #pragma once
 #include "expr.hpp"
 #include "strided.hpp"

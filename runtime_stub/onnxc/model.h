@@ -14,8 +14,8 @@ extern "C" {
 
 #define ONNXC_MAX_RANK 10
 
-/* An element of a tensor of strings: `size` bytes, any of which may be 0. Strings are never changed once they are made; those that a run gives
- * live in its inputs, in the unit, or in memory of the caller's allocator. */
+/* An element of a tensor of strings: `size` bytes, any of which may be 0. Strings are never changed once they are made.
+ * Those that a run gives live in its inputs, in the unit, or in memory of the caller's allocator. */
 typedef struct onnxc_string {
   const char* data;
   size_t size;
@@ -69,9 +69,9 @@ typedef struct onnxc_executor {
   void (*parallel_for)(void* self, int32_t count, void (*body)(void* context, int32_t i), void* context);
 } onnxc_executor;
 
-/* Memory for what has no bound before a run: strings, sequences, sizes that depend on data. A run takes blocks from it for its scratch memory, which
- * it gives back, and for the results that onnxc_values and strings of outputs point to, which stay the caller's. After a run that fails, what it
- * took may still be out. */
+/* Memory for what has no bound before a run: strings, sequences, sizes that depend on data. A run takes blocks from it
+ * for its scratch memory, which it gives back, and for the results that onnxc_values and strings of outputs point to,
+ * which stay the caller's. After a run that fails, blocks that it took may still be out. */
 typedef struct onnxc_allocator {
   void* self;
   void* (*allocate)(void* self, size_t bytes); /* aligned to 64 bytes; null when there is none left */

@@ -1,9 +1,11 @@
 /* What a unit made with --profile tells beside its onnxc_model: how long each of its steps takes. For any language.
  *
- * `mnist.cpp` then defines `const onnxc_profile* mnist_profile(void)`. Times are in ticks of the unit's clock: the time-stamp counter of x86, the
- * virtual counter of AArch64, or what ONNXC_CLOCK() gave when the unit was compiled. `clock` reads it, so that a caller can find how long a tick is.
- * Everything behind the pointer is constant but for the counters, which are the one thing in a unit that a run changes. One run at a time: runs at once
- * are safe where the machine loads and stores 64 bits at once, but some of what they count is lost. Later versions only append members.
+ * `mnist.cpp` then defines `const onnxc_profile* mnist_profile(void)`. Times are in ticks of the unit's clock: the
+ * time-stamp counter of x86, the virtual counter of AArch64, or what ONNXC_CLOCK() gave when the unit was compiled.
+ * `clock` reads it, so that a caller can find how long a tick is. Everything behind the pointer is constant but for the
+ * counters, which are the only thing in a unit that a run changes. They are for one run at a time: concurrent runs are
+ * safe where the machine loads and stores 64 bits at once, but some of what they count is lost. Later versions only
+ * append members.
  */
 #ifndef ONNXC_PROFILE_H
 #define ONNXC_PROFILE_H

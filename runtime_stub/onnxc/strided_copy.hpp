@@ -48,8 +48,8 @@ ONNXC_INLINE void copy_runs(T* to, int64_t to_pitch, const T* from, int64_t from
 }
 }  // namespace detail
 
-/// to[sum i_k * to_strides[k]] = from[sum i_k * from_strides[k]] for all i below `shape`. Strides in elements; a `from` stride of 0 repeats, negative
-/// ones walk backwards. The two do not overlap. shape.rank >= 1.
+/// to[sum i_k * to_strides[k]] = from[sum i_k * from_strides[k]] for all i below `shape`. Strides in elements; a `from`
+/// stride of 0 repeats, negative ones walk backwards. The two do not overlap. shape.rank >= 1.
 template <class T>
 void strided_copy(Part part, Shape shape, T* to, Ints to_strides, const T* from, Ints from_strides) {
   const int inner = shape.rank - 1;

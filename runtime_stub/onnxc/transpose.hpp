@@ -5,7 +5,7 @@
 //                   those two axes as a matrix, in blocks of Vec::width x Vec::width that are transposed in registers
 //   otherwise       element by element
 //
-//   transpose(part, x, y, {n, h, w, c}, {c * h * w, w, 1, h * w});       // NCHW to NHWC: output shape, and x's stride along each output axis
+//   transpose(part, x, y, {n, h, w, c}, {c * h * w, w, 1, h * w});   // NCHW to NHWC: output shape, x's stride along each output axis
 //   transpose_matrix(part, x, y, {.batch = n, .rows = h * w, .cols = c, ...});   // the same with a pixel stride
 #pragma once
 #include "strided.hpp"

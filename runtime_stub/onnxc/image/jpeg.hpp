@@ -1,4 +1,5 @@
-// JPEG, by libjpeg or libjpeg-turbo: the slow, exact transform and interpolated chroma, which are the library's defaults and what ONNX asks for.
+// JPEG, by libjpeg or libjpeg-turbo: the slow, exact transform and interpolated chroma, which are the library's
+// defaults and what ONNX asks for.
 //
 // The library reports errors by a call that must not return: it jumps back to run_jpeg. No function between has anything to destroy.
 #pragma once

@@ -8,8 +8,8 @@ struct GatherParams {
   int64_t axis = 0;
 };
 
-/// y[a, j, b] = x[a, indices[j], b], where a and b run over the axes before and after `axis`. A negative index counts from the end; one outside
-/// [-n, n) gives ONNXC_INDEX_OUT_OF_RANGE.
+/// y[a, j, b] = x[a, indices[j], b], where a and b run over the axes before and after `axis`. A negative index counts
+/// from the end; one outside [-n, n) gives ONNXC_INDEX_OUT_OF_RANGE.
 template <class T, class I>
 Status gather(Tensor<T> y, Tensor<const T> x, Tensor<const I> indices, GatherParams params) {
   const int axis = static_cast<int>(params.axis);

@@ -39,8 +39,8 @@ void norm(Part part, const T* x, T* y, const NormParams<T>& p) {
 }
 }  // namespace detail
 
-/// y[r][i] = (x[r][i] - mean) / sqrt(variance + epsilon) * scale[i] + bias[i] over rows of n values without gaps; mean and variance are those of
-/// the row. T is float or double; computed in double, rounded once. In place if wished.
+/// y[r][i] = (x[r][i] - mean) / sqrt(variance + epsilon) * scale[i] + bias[i] over rows of n values without gaps; mean
+/// and variance are those of the row. T is float or double; computed in double, rounded once. In place if wished.
 template <class T>
 void layer_norm(Part part, const T* x, T* y, NormParams<T> p) {
   detail::norm<true>(part, x, y, p);

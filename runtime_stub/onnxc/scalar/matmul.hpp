@@ -11,8 +11,8 @@ struct MatMulParams {
   Ints a_strides, b_strides;  ///< of the matrices of a and b along each batch axis, 0 where repeated
 };
 
-/// y[batch, i, j] = sum over s of a[batch, i, s] * b[batch, s, j]; y, and each matrix of a and b, row-major without gaps. Sums run in order of s in
-/// accumulator<T> and are rounded once.
+/// y[batch, i, j] = sum over s of a[batch, i, s] * b[batch, s, j]; y, and each matrix of a and b, row-major without
+/// gaps. Sums run in order of s in accumulator<T> and are rounded once.
 template <class T>
 void matmul(T* y, const T* a, const T* b, MatMulParams p) {
   using Acc = accumulator<T>;

@@ -4,8 +4,9 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// y is zero but for y[p] = x[i], where indices[i] counts p row-major in a tensor of extents `unpooled`, whose origin y shares. An index outside
-/// of it, or a place outside of y, gives ONNXC_INDEX_OUT_OF_RANGE. Of equal indices the last counts.
+/// y is zero but for y[p] = x[i], where indices[i] counts p row-major in a tensor of extents `unpooled`, whose origin y
+/// shares. An index outside of it, or a place outside of y, gives ONNXC_INDEX_OUT_OF_RANGE. Of equal indices the last
+/// counts.
 template <class T>
 Status max_unpool(Tensor<T> y, Tensor<const T> x, const int64_t* indices, Shape unpooled) {
   const int64_t total = unpooled.count(), count = x.count(), zeros = y.count();

@@ -25,8 +25,8 @@ constexpr int64_t padded_index(int64_t i, int64_t n, PadMode mode) {
   return at < n ? at : period - at;
 }
 
-/// y is x with before[k] elements more ahead of axis k, and as many behind it as y's shape asks for; where that is negative, x is cropped first.
-/// Row-major, no aliasing. ONNXC_BAD_DIMENSION where nothing is left to repeat.
+/// y is x with before[k] elements more ahead of axis k, and as many behind it as y's shape asks for; where that is
+/// negative, x is cropped first. Row-major, no aliasing. ONNXC_BAD_DIMENSION where nothing is left to repeat.
 template <class T>
 Status pad(Tensor<T> y, Tensor<const T> x, const Ints& before, PadMode mode) {
   const int rank = y.shape.rank;

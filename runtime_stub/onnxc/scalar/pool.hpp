@@ -1,7 +1,7 @@
 // Pooling in any number of spatial dimensions, as ONNX defines it.
 //
-// x [n, c, spatial...], y [n, c, outputs...], row-major. Window o covers x at o * stride - pad + k * dilation for k in [0, kernel); positions outside
-// of x do not count.
+// x [n, c, spatial...], y [n, c, outputs...], row-major. Window o covers x at o * stride - pad + k * dilation for k in
+// [0, kernel); positions outside of x do not count.
 #pragma once
 #include "../fn.hpp"
 
@@ -16,7 +16,8 @@ struct PoolParams {
 
 namespace detail {
 
-/// Calls begin(plane), visit(offset in the plane, position) for each pixel of the window, and end(o, padded count), for each output of this part.
+/// Calls begin(plane), visit(offset in the plane, position) for each pixel of the window, and end(o, padded count), for
+/// each output of this part.
 template <class Begin, class Visit, class End>
 void for_windows(Part part, const Shape& y, const Shape& x, const PoolParams& p, Begin begin, Visit visit, End end) {
   const int rank = x.rank - 2;

@@ -74,8 +74,8 @@ struct Exponential {
   }
 };
 
-/// y[o] = Combine of Prologue(x) over the positions of `reduced`, for each position o of `kept`, which y holds row-major. x has a stride for
-/// each axis of either. Rounded once at the end.
+/// y[o] = Combine of Prologue(x) over the positions of `reduced`, for each position o of `kept`, which y holds
+/// row-major. x has a stride for each axis of either. Rounded once at the end.
 template <class Combine, class Prologue, class T>
 void reduce(Part part, T* y, const T* x, Shape kept, Ints kept_strides, Shape reduced, Ints reduced_strides) {
   using Total = typename Combine::template Total<T>;

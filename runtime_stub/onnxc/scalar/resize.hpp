@@ -131,8 +131,8 @@ struct ResizeParams {
   bool rounds = false;  // integers: to nearest even, else toward zero
 };
 
-/// y[o, j, i] = sum over t of weight[j][t] * x[o, index[j][t], i] for x [outer, in, inner] and y [outer, out, inner], row-major; the value itself
-/// where taps is 1. Sums in W; integers saturate.
+/// y[o, j, i] = sum over t of weight[j][t] * x[o, index[j][t], i] for x [outer, in, inner] and y [outer, out, inner],
+/// row-major; the value itself where taps is 1. Sums in W; integers saturate.
 template <class Out, class In, class W>
 void resize(Part part, Out* y, const In* x, const int32_t* index, const W* weight, ResizeParams p) {
   const auto [first, last] = part.slice(p.outer * p.out);

@@ -10,9 +10,10 @@ struct RoiAlignParams {
   bool half_pixel = true, maximum = false;
 };
 
-/// y [regions, c, h, w]: each bin of each region is the mean (or the maximum of the weighted corners) of points interpolated linearly in
-/// x [n, c, height, width], where n is batch[region]. rois [regions, 4]: x1, y1, x2, y2. T is float or double. ONNXC_INDEX_OUT_OF_RANGE for a
-/// batch index outside of x, or a region that is not finite or has more than 2^15 points along a bin.
+/// y [regions, c, h, w]: each bin of each region is the mean (or the maximum of the weighted corners) of points
+/// interpolated linearly in x [n, c, height, width], where n is batch[region]. rois [regions, 4]: x1, y1, x2, y2. T is
+/// float or double. ONNXC_INDEX_OUT_OF_RANGE for a batch index outside of x, or a region that is not finite or has more
+/// than 2^15 points along a bin.
 template <class T>
 Status roi_align(Tensor<T> y, Tensor<const T> x, Tensor<const T> rois, const int64_t* batch, RoiAlignParams p) {
   const int64_t channels = x.shape[1], height = x.shape[2], width = x.shape[3], bins_y = y.shape[2], bins_x = y.shape[3],
@@ -80,8 +81,9 @@ Status roi_align(Tensor<T> y, Tensor<const T> x, Tensor<const T> rois, const int
   return {};
 }
 
-/// y [regions, c, h, w]: the largest value of each bin of each region, 0 for an empty bin. rois [regions, 5]: batch, x1, y1, x2, y2, scaled and
-/// rounded half away from zero to pixels, both ends included. ONNXC_INDEX_OUT_OF_RANGE for a batch index outside of x.
+/// y [regions, c, h, w]: the largest value of each bin of each region, 0 for an empty bin. rois [regions, 5]: batch,
+/// x1, y1, x2, y2, scaled and rounded half away from zero to pixels, both ends included. ONNXC_INDEX_OUT_OF_RANGE for a
+/// batch index outside of x.
 template <class T>
 Status max_roi_pool(Tensor<T> y, Tensor<const T> x, Tensor<const T> rois, double spatial_scale) {
   const int64_t channels = x.shape[1], height = x.shape[2], width = x.shape[3], bins_y = y.shape[2], bins_x = y.shape[3];

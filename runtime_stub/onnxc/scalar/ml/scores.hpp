@@ -1,5 +1,5 @@
-// How the operators of ai.onnx.ml turn sums into scores: post_transform, and the second score of a classifier that computes only one. ONNX says little
-// about it; this is what ONNX Runtime does.
+// How the operators of ai.onnx.ml turn sums into scores: post_transform, and the second score of a classifier that
+// computes only one. ONNX says little about it; this is what ONNX Runtime does.
 #pragma once
 #include <cmath>
 

@@ -73,7 +73,7 @@ ONNXC_INLINE void planar_tile(Vec (&acc)[MR][R * NV], const float* line, const f
   }
 }
 
-/// band(image, top, rows): for what a part takes of `units` rows of each image, by bands of at most `most`.
+/// Calls band(image, top, rows) for the part's share of `units` rows of each image, by bands of at most `most` rows.
 template <class Band>
 ONNXC_INLINE void planar_bands(Part part, int64_t images, int64_t units, int64_t most, Band band) {
   const auto [first, last] = part.slice(images * units);

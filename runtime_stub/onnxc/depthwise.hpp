@@ -7,8 +7,8 @@
 // w packed: [kh * kw][c] (pack::depthwise), bias: c values or null; the tail of both is read by lanes. Parameters are
 // conv's with cout = cin = c; group is not used. KH, KW and the stride along x are template arguments, so a row of taps
 // is unrolled: a step computes kPixels neighbours, and each input pixel is loaded once for all of the outputs that it
-// reaches. With 32 vector registers the weights of a 3x3 kernel stay in registers along an output row. With 16, the
-// weights of one row of the kernel are loaded from L1 in each step.
+// reaches. With 32 vector registers the weights of a 3x3 kernel stay in registers along an output row. With 16, each
+// step loads them from L1 again, one row of the kernel at a time.
 //
 // An image that fits L2 is computed in blocks of four vectors of channels, whose rows stay in L1 from one output row to
 // the next. A larger image is computed row by row, while the input rows that the next output row adds are prefetched in

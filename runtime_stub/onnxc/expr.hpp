@@ -73,7 +73,7 @@ struct Single {
   static constexpr bool varies_by_col = false;
 };
 
-/// Expr over (accumulator, operands...). `load(operand, row, col)` is given by the kernel: it knows the width and the tail.
+/// Expr over (accumulator, operands...). The kernel passes `load(operand, row, col)`, because it knows the width and the tail.
 template <class Expr, class... Operands>
 struct Epilogue;
 

@@ -10,8 +10,8 @@
 //
 // Errors are those of values as large as (|x| + |w|)^2. So both sides are first brought to one size by powers of two,
 // which is exact: b by rows and by columns when it is packed, and each row of a when it is read. x' = x d s, with s
-// such that its norm is from 1 to 2; |w'| is from 0.7 to 1.5. Then errors are at most k 2^-24 9 / s for a column of
-// e = 1, which is 13 times the bound of a sum of products by the norms. In practice they are 5 to 8 times gemm's, with
+// such that its norm is from 1 to 2; |w'| is from 0.7 to 1.5. Then errors are at most k 2^-24 9 / s for a column
+// whose factor is 1, which is 13 times the bound of a sum of products by the norms. In practice they are 5 to 8 times gemm's, with
 // k from 32 to 1024. A row without such an s, because it holds an infinity, NaN or values near the ends of the range,
 // takes usual multiply-adds; a row of zeros gives the bias. No row has a part in another row's result.
 //

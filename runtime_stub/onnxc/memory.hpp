@@ -27,7 +27,7 @@ class Memory {
   operator const onnxc_allocator&() const noexcept { return allocator_; }  // NOLINT: that is what it is for
 
  private:
-  /// In front of each block; a list of all.
+  /// Lies in front of each block. The headers form a list of all blocks.
   struct alignas(64) Header {
     Header *next, *previous;
   };

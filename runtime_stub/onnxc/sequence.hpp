@@ -122,7 +122,7 @@ Status concat_items(Tensor<T> y, const onnxc_value* x, int32_t elem_type, int32_
 struct SplitParams {
   int32_t elem_type;
   int axis;
-  int64_t parts;  // how many sizes there are; 0: parts of one, -1: sizes[0] is the size of each part but perhaps the last
+  int64_t parts;  // the number of sizes; 0: parts of size 1; -1: sizes[0] is the size of each part but perhaps the last
   bool keep_axis = true;
 };
 

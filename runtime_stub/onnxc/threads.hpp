@@ -39,9 +39,9 @@ class Placement {
     thread_ = gettid();
     known_ = sched_getaffinity(0, sizeof allowed_, &allowed_) == 0;
   }
-  /// It is about to sleep.
+  /// The worker is about to sleep.
   void sleeps() { asleep_.store(known_, std::memory_order_release); }
-  /// It is awake.
+  /// The worker is awake.
   void wakes() { asleep_.store(false, std::memory_order_relaxed); }
   /// The worker has seen a round. The caller may have kept it off a processor, even if it woke by itself just before:
   /// it may run anywhere again.

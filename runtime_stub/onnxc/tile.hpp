@@ -132,8 +132,8 @@ struct Slices {
 /// Whether a result of so many floats is too large to stay in L2.
 constexpr bool is_beyond_l2(int64_t floats) { return floats > int64_t{3} << 16; }
 
-/// The order in which a thread share goes through the tiles of a panel: 0, 1, 2, ..., or in turned pairs 1, 0, 3, 2,
-/// ...
+/// The order in which a thread share goes through the tiles of a panel: 0, 1, 2, 3, ..., or 1, 0, 3, 2, ... in turned
+/// pairs.
 ///
 /// A core's prefetcher follows stores at a constant stride and runs several tiles ahead: beyond the share's own rows
 /// into those of the next share, and behind the last one into whatever lies there. So cache lines move to a core that

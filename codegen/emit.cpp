@@ -11,6 +11,7 @@
 #include "codegen/function.h"
 #include "codegen/lines.h"
 #include "codegen/names.h"
+#include "codegen/outline.h"
 #include "codegen/profile.h"
 #include "codegen/requirements.h"
 #include "codegen/size_limits.h"
@@ -19,20 +20,9 @@
 #include "codegen/unit_names.h"
 #include "codegen/variants.h"
 #include "codegen/weights.h"
-#include "compiler/lowering/memory/plan_memory.h"
 
 namespace onnxc {
 namespace {
-
-/// `12,544`
-std::string thousands(int64_t n) {
-  std::string digits = std::to_string(n), out;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i != 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-') out += ',';
-    out += digits[i];
-  }
-  return out;
-}
 
 /// Every extent must be known from the inputs' shapes, or bound by a step.
 void check_symbols(const Program& program) {
@@ -243,41 +233,6 @@ class Emitter {
     return text;
   }
 
-  std::string outline() const {
-    std::string text = "//\n";
-    const auto quality = [](int64_t arena, int64_t bound) {
-      const double gap = 100.0 * static_cast<double>(arena - bound) / static_cast<double>(std::max<int64_t>(bound, 1));
-      return arena == bound ? std::string("proved minimal") : fmt::format("{:.1f} % above the lower bound {}", gap, thousands(bound));
-    };
-    if (!program_.placements.empty()) {
-      const LikelyArena likely = likely_arena(program_);
-      std::string sizes;
-      for (const auto& [symbol, size] : likely.sizes) sizes += fmt::format("{}{} = {}", sizes.empty() ? "" : ", ", symbol, size);
-      text += fmt::format("// Memory: see plan() for the arena's layout; {} buffers. At {}: {} bytes, {}.\n",
-                          program_.placements.front().places.size(), comment_text(sizes), thousands(likely.bytes),
-                          quality(likely.bytes, likely.lower_bound));
-    } else {
-      const int64_t arena = program_.arena_bytes.value();
-      text += fmt::format("// Memory: {} bytes of arena, {} ({} without sharing).\n", thousands(arena),
-                          quality(arena, program_.lower_bound.value()), thousands(program_.unshared_bytes.value()));
-      text += "//     offset        bytes   live       tensor\n";
-      for (BufferId id : planned_buffers(program_)) {
-        const Buffer& b = program_[id];
-        text += fmt::format("// {:>10} {:>12}   {:<10} {} {} {}\n", thousands(b.offset.value()), thousands(b.bytes.value()),
-                            fmt::format("[{}, {})", b.first + 1, b.last + 1), comment_text(b.name, 60), name(b.element),
-                            comment_text(onnxc::text(b.extents)));
-      }
-    }
-    const Dim macs = total_macs(program_);
-    const int count = for_each_step(program_.steps, [](const Step&, int) {});
-    text += fmt::format("// Steps: {}, {} multiply-adds.\n", count,
-                        macs.is_constant() ? thousands(macs.value()) : comment_text(macs.text(), 200));
-    for_each_step(program_.steps, [&](const Step& s, int number) {
-      text += fmt::format("//   {:>4}  {:<20} {}\n", number + 1, step_label(s), comment_text(s.what, kLongestStep));
-    });
-    return text + "\n";
-  }
-
   Text source(Unit& unit) {
     std::set<std::string> headers{"base.hpp"};
     for_each_program([&](const Program& program) {
@@ -304,7 +259,7 @@ class Emitter {
     }
 
     Text all;
-    all += in_short_lines(banner(options_.name_space + ".cpp") + outline()) + preamble(headers, weights) +
+    all += in_short_lines(banner(options_.name_space + ".cpp") + outline(program_)) + preamble(headers, weights) +
            fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     all += std::move(weights.declarations);
     std::string text = "\nnamespace {\n\n";

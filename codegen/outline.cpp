@@ -1,0 +1,62 @@
+#include "codegen/outline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/cpp_text.h"
+#include "codegen/names.h"
+#include "codegen/steps.h"
+#include "compiler/lowering/memory/plan_memory.h"
+
+namespace onnxc {
+namespace {
+
+/// `12,544`
+std::string thousands(int64_t n) {
+  std::string digits = std::to_string(n), out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-') out += ',';
+    out += digits[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string outline(const Program& program) {
+  std::string text = "//\n";
+  const auto quality = [](int64_t arena, int64_t bound) {
+    const double gap = 100.0 * static_cast<double>(arena - bound) / static_cast<double>(std::max<int64_t>(bound, 1));
+    return arena == bound ? std::string("proved minimal") : fmt::format("{:.1f} % above the lower bound {}", gap, thousands(bound));
+  };
+  if (!program.placements.empty()) {
+    const LikelyArena likely = likely_arena(program);
+    std::string sizes;
+    for (const auto& [symbol, size] : likely.sizes) sizes += fmt::format("{}{} = {}", sizes.empty() ? "" : ", ", symbol, size);
+    text += fmt::format("// Memory: see plan() for the arena's layout; {} buffers. At {}: {} bytes, {}.\n",
+                        program.placements.front().places.size(), comment_text(sizes), thousands(likely.bytes),
+                        quality(likely.bytes, likely.lower_bound));
+  } else {
+    const int64_t arena = program.arena_bytes.value();
+    text += fmt::format("// Memory: {} bytes of arena, {} ({} without sharing).\n", thousands(arena),
+                        quality(arena, program.lower_bound.value()), thousands(program.unshared_bytes.value()));
+    text += "//     offset        bytes   live       tensor\n";
+    for (BufferId id : planned_buffers(program)) {
+      const Buffer& b = program[id];
+      text += fmt::format("// {:>10} {:>12}   {:<10} {} {} {}\n", thousands(b.offset.value()), thousands(b.bytes.value()),
+                          fmt::format("[{}, {})", b.first + 1, b.last + 1), comment_text(b.name, 60), name(b.element),
+                          comment_text(onnxc::text(b.extents)));
+    }
+  }
+  const Dim macs = total_macs(program);
+  const int count = for_each_step(program.steps, [](const Step&, int) {});
+  text += fmt::format("// Steps: {}, {} multiply-adds.\n", count,
+                      macs.is_constant() ? thousands(macs.value()) : comment_text(macs.text(), 200));
+  for_each_step(program.steps, [&](const Step& s, int number) {
+    text += fmt::format("//   {:>4}  {:<20} {}\n", number + 1, step_label(s), comment_text(s.what, kLongestStep));
+  });
+  return text + "\n";
+}
+
+}  // namespace onnxc

@@ -1,0 +1,33 @@
+// All constants of a unit as one image of bytes, and that image as text for an assembler or as a string literal.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/text.h"
+#include "codegen/weights.h"
+
+namespace onnxc {
+
+inline constexpr std::size_t kImageAlignment = 64;  // of the image and of each constant, at least
+
+/// Where each constant lies in the image, in bytes.
+struct WeightLayout {
+  std::vector<std::size_t> offsets;
+  std::size_t bytes = 0, alignment = kImageAlignment;
+};
+WeightLayout lay_out(std::span<const WeightBlob> blobs);
+
+/// The image, as what it is made of: constants, and the zeros between them. Valid as long as the blobs' bytes are.
+std::vector<std::string_view> image_pieces(std::span<const WeightBlob> blobs, const WeightLayout& layout);
+std::string make_image(std::span<const WeightBlob> blobs, const WeightLayout& layout);
+
+/// Writes the image as `".octa 0x…,0x…\n"` lines of a top-level asm, with `next_asm` where one asm may end and the next begin.
+void write_octas(const Text::Sink& sink, std::span<const WeightBlob> blobs, const WeightLayout& layout, std::string_view next_asm);
+
+/// Appends the image as pieces of a string literal.
+void append_string(std::string& out, std::span<const WeightBlob> blobs, const WeightLayout& layout);
+
+}  // namespace onnxc

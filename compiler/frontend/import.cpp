@@ -1,21 +1,17 @@
 #include "compiler/frontend/import.h"
 
 #include <fmt/format.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/stubs/logging.h>
-#include <sys/stat.h>
 
-#include <algorithm>
-#include <fstream>
 #include <future>
 #include <set>
 
 #include "compiler/frontend/check_functions.h"
 #include "compiler/frontend/expand_functions.h"
 #include "compiler/frontend/function_defaults.h"
-#include "compiler/frontend/nesting.h"
+#include "compiler/frontend/model_file.h"
 #include "compiler/frontend/schemas.h"
 #include "compiler/frontend/tensors.h"
+#include "compiler/frontend/type_importer.h"
 #include "compiler/ops/operator.h"
 #include "compiler/support/sha256.h"
 #include "onnx/inliner/inliner.h"
@@ -24,140 +20,6 @@
 
 namespace onnxc {
 namespace {
-
-constexpr int64_t kNewestIr = 14;
-constexpr int64_t kMostFileBytes = INT32_MAX;  // protobuf's limit
-
-std::vector<std::byte> read_file(const std::filesystem::path& path) {
-  struct stat status{};
-  if (stat(path.c_str(), &status) != 0) throw Error(ErrorKind::Io, "no such file");
-  if (!S_ISREG(status.st_mode)) throw Error(ErrorKind::Io, "not a regular file");
-  if (status.st_size > kMostFileBytes)
-    throw Error(ErrorKind::Invalid, fmt::format("{} bytes, more than protobuf's limit of 2 GiB", status.st_size),
-                "save the weights as external data");
-  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
-  std::ifstream in(path, std::ios::binary);
-  if (!in.read(reinterpret_cast<char*>(bytes.data()), status.st_size)) throw Error(ErrorKind::Io, "cannot be read");
-  return bytes;
-}
-
-/// What the bytes look like, for those who gave the wrong file.
-std::string guess_format(const std::vector<std::byte>& bytes) {
-  const auto starts = [&](std::string_view magic, std::size_t at = 0) {
-    return bytes.size() >= at + magic.size() && std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
-  };
-  if (bytes.empty()) return "the file is empty";
-  if (starts("PK\x03\x04")) return "it is a zip archive (a PyTorch .pt file?); export the model to ONNX first";
-  if (starts("TFL3", 4)) return "it is a TensorFlow Lite model; convert it to ONNX first";
-  if (starts("\x80\x02") || starts("\x80\x03") || starts("\x80\x04") || starts("\x80\x05"))
-    return "it is a Python pickle; export the model to ONNX first";
-  if (starts("\x89HDF")) return "it is an HDF5 file (a Keras model?); convert it to ONNX first";
-  if (starts("version https://git-lfs")) return "it is a Git LFS pointer; fetch the real file with 'git lfs pull'";
-  if (std::all_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(bytes.size(), 256)), [](std::byte b) {
-        const auto c = std::to_integer<unsigned char>(b);
-        return c == '\n' || c == '\r' || c == '\t' || (c >= 32 && c < 127);
-      }))
-    return "it is a text file";
-  return "it is damaged, truncated or of another format";
-}
-
-constexpr int kDeepestMessage = 400;
-
-onnx::ModelProto parse(const std::vector<std::byte>& bytes) {
-  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::Invalid, fmt::format("not an ONNX model: {}", what)); };
-  google::protobuf::LogSilencer quiet;
-  onnx::ModelProto model;
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
-  stream.SetRecursionLimit(kDeepestMessage);
-  if (bytes.empty() || !model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
-    if (const auto deep = find_deep_nesting(bytes, kDeepestMessage)) throw Error(ErrorKind::Unsupported, std::vector<Diagnostic>{*deep});
-    refuse(guess_format(bytes));
-  }
-  if (model.ir_version() == 0 && model.opset_import_size() == 0) refuse(guess_format(bytes));
-  if (!model.has_graph()) refuse("it has no graph");
-  return model;
-}
-
-void check_header(const onnx::ModelProto& model, ModelInfo& info) {
-  const auto refuse = [](const std::string& what, const std::string& remedy = {}) { throw Error(ErrorKind::Invalid, what, remedy); };
-  if (model.ir_version() > kNewestIr)
-    refuse(fmt::format("IR version {} is newer than {}, the newest known", model.ir_version(), kNewestIr));
-  std::set<std::string> seen;
-  for (const auto& import : model.opset_import()) {
-    const std::string domain = normal_domain(import.domain());
-    const std::string shown = domain.empty() ? "ai.onnx" : domain;
-    if (!seen.insert(domain).second && info.opsets[shown] != import.version())
-      refuse(fmt::format("domain '{}' is imported with two opsets", shown));
-    check_opset(import.domain(), import.version());
-    info.opsets[shown] = import.version();
-  }
-  // Before IR version 3 there was one opset and no field to name it.
-  if (info.opsets.empty() && model.ir_version() >= 3) refuse("imports no opset");
-  if (info.opsets.empty()) info.opsets["ai.onnx"] = 1;
-}
-
-/// Names end up in the C ABI.
-void check_name(const std::string& name) {
-  if (name.find('\0') != name.npos) throw Error(ErrorKind::Invalid, fmt::format("the name '{}' holds a NUL", name));
-}
-
-/// Types that the file states, its symbols made Dims.
-class TypeImporter {
- public:
-  explicit TypeImporter(const ImportOptions& options) : options_(options) {}
-
-  Type import(const onnx::TypeProto& proto, const std::string& value, int depth = 0) {
-    if (depth > 16) throw Error(ErrorKind::Invalid, fmt::format("'{}' has a type nested too deeply", value));
-    const auto element = [&](int32_t number) {
-      const auto type = element_type_numbered(number);
-      if (!type || *type == ElementType::Undefined)
-        throw Error(ErrorKind::Invalid, fmt::format("'{}' has the unknown element type {}", value, number));
-      return *type;
-    };
-    switch (proto.value_case()) {
-      case onnx::TypeProto::kTensorType: {
-        const auto& tensor = proto.tensor_type();
-        const ElementType type = element(tensor.elem_type());
-        if (!tensor.has_shape()) return Type::unranked(type);
-        if (tensor.shape().dim_size() > kMaxRank)
-          throw Error(ErrorKind::Unsupported,
-                      fmt::format("'{}' has rank {}; at most {} is supported", value, tensor.shape().dim_size(), kMaxRank));
-        Extents extents;
-        for (int axis = 0; axis < tensor.shape().dim_size(); ++axis) extents.push_back(dim(tensor.shape().dim(axis), value, axis));
-        return Type::tensor(type, std::move(extents));
-      }
-      case onnx::TypeProto::kSequenceType: return Type::sequence(import(proto.sequence_type().elem_type(), value, depth + 1));
-      case onnx::TypeProto::kOptionalType: return Type::optional(import(proto.optional_type().elem_type(), value, depth + 1));
-      case onnx::TypeProto::kMapType: {
-        Type map{Type::Kind::Map, element(proto.map_type().key_type()), false, {}, {}};
-        map.nested.push_back(import(proto.map_type().value_type(), value, depth + 1));
-        return map;
-      }
-      case onnx::TypeProto::kSparseTensorType:
-        throw Error(ErrorKind::Unsupported, fmt::format("'{}' is a sparse tensor; only sparse initialisers are supported", value));
-      default: return {};
-    }
-  }
-
- private:
-  Dim dim(const onnx::TensorShapeProto::Dimension& proto, const std::string& value, int axis) {
-    if (proto.has_dim_value()) {
-      if (proto.dim_value() < 0) throw Error(ErrorKind::Invalid, fmt::format("'{}' has extent {}", value, proto.dim_value()));
-      return proto.dim_value();
-    }
-    const std::string own = fmt::format("{}_{}", value, axis);
-    std::string name = proto.has_dim_param() && !proto.dim_param().empty() ? proto.dim_param() : own;
-    check_name(name);
-    if (const auto stated = options_.dims.find(name); stated != options_.dims.end() && !stated->second.is_one) name = own;
-    if (const auto other = options_.same.find(name); other != options_.same.end()) return other->second;
-    const auto it = options_.dims.find(name);
-    if (it == options_.dims.end()) return Dim::symbol(name, 0, INT64_MAX);
-    if (it->second.min == it->second.max) return it->second.min;
-    return Dim::symbol(name, it->second.min, it->second.max);
-  }
-
-  const ImportOptions& options_;
-};
 
 class GraphImporter {
  public:
@@ -380,13 +242,13 @@ std::string text(const ImportOptions::Range& range) {
 }
 
 Imported import_model(const std::filesystem::path& path, const ImportOptions& options) {
-  std::vector<std::byte> bytes = read_file(path);
+  std::vector<std::byte> bytes = read_model_file(path);
   Imported imported;
   ModelInfo& info = imported.info;
   std::future<std::string> hash =
       std::async([&] { return sha256(bytes); });  // a quarter of a second for 100 MB, on another thread if there is one
   info.files.push_back(path);
-  onnx::ModelProto model = parse(bytes);
+  onnx::ModelProto model = parse_model(bytes);
   info.sha256 = hash.get();
   std::vector<std::byte>().swap(bytes);  // weights are large: what is done with is given back
   check_header(model, info);

@@ -1,0 +1,28 @@
+// Types that a model states, its symbols made Dims.
+#pragma once
+#include <string>
+
+#include "compiler/frontend/import.h"
+#include "compiler/ir/type.h"
+#include "onnx/onnx_pb.h"
+
+namespace onnxc {
+
+/// Names end up in the C ABI: throws Invalid for one that holds a NUL.
+void check_name(const std::string& name);
+
+class TypeImporter {
+ public:
+  explicit TypeImporter(const ImportOptions& options) : options_(options) {}
+
+  /// The type of `value`; a Type of kind Unknown where none is stated. Throws Invalid for element types and extents that do not exist, Unsupported for ranks beyond
+  /// kMaxRank and sparse tensors.
+  Type import(const onnx::TypeProto& proto, const std::string& value, int depth = 0) const;
+
+ private:
+  Dim dim(const onnx::TensorShapeProto::Dimension& proto, const std::string& value, int axis) const;
+
+  const ImportOptions& options_;
+};
+
+}  // namespace onnxc

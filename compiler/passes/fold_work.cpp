@@ -76,4 +76,27 @@ double evaluation_work(const Graph& graph, const Node& node, const std::vector<C
   return moved;
 }
 
+double most_text(const Graph& graph, const Node& node, const Type& type) {
+  constexpr double kNumber = 64, kCases = 3;
+  double longest = 0, strings = 0;
+  const auto add = [&](const std::vector<std::string>& list) {
+    std::size_t most = 0;
+    for (const std::string& s : list) most = std::max(most, s.size());
+    longest += static_cast<double>(most);
+  };
+  for (ValueId v : node.inputs) {
+    const TensorData* const c = graph.constant(v);
+    if (c == nullptr) continue;
+    add(c->strings);
+    strings += static_cast<double>(c->strings.size());
+  }
+  for (const auto& [name, attribute] : node.attributes) {
+    if (const auto* s = std::get_if<std::string>(&attribute)) add({*s});
+    if (const auto* list = std::get_if<std::vector<std::string>>(&attribute)) add(*list);
+    if (const auto* c = std::get_if<Constant>(&attribute)) add((*c)->strings);
+  }
+  const double count = type.is_static() ? static_cast<double>(element_count(type.extents).value()) : strings * (longest + 1);
+  return count * (kNumber + kCases * longest);
+}
+
 }  // namespace onnxc

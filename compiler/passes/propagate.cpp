@@ -1,7 +1,5 @@
 #include "compiler/passes/propagate.h"
 
-#include "compiler/passes/hand_over_name.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +13,30 @@
 #include "compiler/ops/shape_arithmetic.h"
 #include "compiler/passes/branch_ranks.h"
 #include "compiler/passes/fold_work.h"
+#include "compiler/passes/hand_over_name.h"
 
 namespace onnxc {
 namespace {
+
+/// Shape arithmetic that came to constants, whatever its inputs were.
+bool fold_elements(Graph& graph, const Node& node) {
+  if (node.outputs.size() != 1 || node.outputs[0] == kAbsent) return false;
+  Value& value = graph[node.outputs[0]];
+  if (!value.elements || !value.type.is_static() || is_sub_byte(value.type.element) ||
+      !(is_integer(value.type.element) || value.type.element == ElementType::Bool))
+    return false;
+  if (std::any_of(value.elements->begin(), value.elements->end(), [](Dim d) { return !d.is_constant(); })) return false;
+  auto t = std::make_shared<TensorData>(TensorData::zeros(value.type.element, values(value.type.extents)));
+  ONNXC_CHECK(t->count() == static_cast<int64_t>(value.elements->size()), "known elements fill the tensor");
+  const auto width = static_cast<std::size_t>(info(value.type.element).bits / 8);
+  for (std::size_t i = 0; i < value.elements->size(); ++i) {
+    const int64_t v = (*value.elements)[i].value();
+    std::memcpy(t->bytes.data() + i * width, &v, width);
+  }
+  value.constant = std::move(t);
+  value.elements.reset();
+  return true;
+}
 
 class Propagation {
  public:
@@ -347,51 +366,6 @@ class Propagation {
       value.type = Type::tensor(value.constant->type, to_extents(value.constant->shape));
       value.elements.reset();
     }
-    return true;
-  }
-
-  /// The bytes of a result of type `type`, strings, at most: each is no longer than one of each operand and attribute together, in another case, or a number.
-  /// Where extents are not known, strings are cut to pieces.
-  static double most_text(const Graph& graph, const Node& node, const Type& type) {
-    constexpr double kNumber = 64, kCases = 3;
-    double longest = 0, strings = 0;
-    const auto add = [&](const std::vector<std::string>& list) {
-      std::size_t most = 0;
-      for (const std::string& s : list) most = std::max(most, s.size());
-      longest += static_cast<double>(most);
-    };
-    for (ValueId v : node.inputs) {
-      const TensorData* const c = graph.constant(v);
-      if (c == nullptr) continue;
-      add(c->strings);
-      strings += static_cast<double>(c->strings.size());
-    }
-    for (const auto& [name, attribute] : node.attributes) {
-      if (const auto* s = std::get_if<std::string>(&attribute)) add({*s});
-      if (const auto* list = std::get_if<std::vector<std::string>>(&attribute)) add(*list);
-      if (const auto* c = std::get_if<Constant>(&attribute)) add((*c)->strings);
-    }
-    const double count = type.is_static() ? static_cast<double>(element_count(type.extents).value()) : strings * (longest + 1);
-    return count * (kNumber + kCases * longest);
-  }
-
-  /// Shape arithmetic that came to constants, whatever its inputs were.
-  bool fold_elements(Graph& graph, const Node& node) {
-    if (node.outputs.size() != 1 || node.outputs[0] == kAbsent) return false;
-    Value& value = graph[node.outputs[0]];
-    if (!value.elements || !value.type.is_static() || is_sub_byte(value.type.element) ||
-        !(is_integer(value.type.element) || value.type.element == ElementType::Bool))
-      return false;
-    if (std::any_of(value.elements->begin(), value.elements->end(), [](Dim d) { return !d.is_constant(); })) return false;
-    auto t = std::make_shared<TensorData>(TensorData::zeros(value.type.element, values(value.type.extents)));
-    ONNXC_CHECK(t->count() == static_cast<int64_t>(value.elements->size()), "known elements fill the tensor");
-    const auto width = static_cast<std::size_t>(info(value.type.element).bits / 8);
-    for (std::size_t i = 0; i < value.elements->size(); ++i) {
-      const int64_t v = (*value.elements)[i].value();
-      std::memcpy(t->bytes.data() + i * width, &v, width);
-    }
-    value.constant = std::move(t);
-    value.elements.reset();
     return true;
   }
 

@@ -52,6 +52,7 @@ inline Status string_normalizer(Heap heap, onnxc_string* y, int64_t* count, Tens
   }
   if (kept == 0) y[kept++] = {};
   if (count != nullptr) *count = kept;
+  if (params.action == TextCase::keep) heap.release(text);  // else results lie there
   return {};
 }
 

@@ -131,7 +131,7 @@ struct PixelTile {
 /// Adds steps [from, to) of k, in the order of taps and channels. w: the panel, as panel_of returns it.
 template <int MR, int NV, bool kPairs, class Panel>
 ONNXC_INLINE void add_taps(Tile<MR, NV, kPairs>& tile, const PixelTile<MR>& pixels, int64_t from, int64_t to, Panel w, int64_t cin,
-                           const ConvParams& p, const PixelGrid& g, Ahead& ahead) {
+                           const ConvParams& p, const PixelGrid& g, Prefetcher& ahead) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const bool joined = p.x_pixel == cin && g.kx.step == 1 && g.kx.stride == 1 && pixels.inside;  // taps of a row are one run of floats
   const int64_t across = joined ? 1 : g.kx.count, channels = joined ? cin * g.kx.count : cin;
@@ -184,13 +184,11 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
                 kMostRest = MR > 3 ? kHalf : 0;  // pixels that are left for a half tile
   const int64_t k = p.kd * p.kh * p.kw * cin, steps = g.kz.count * g.ky.count * g.kx.count * cin,
                 depth = kPairs ? steps : p.slices.depth(steps);
-  Ahead ahead(w + (cout + NR - 1) / NR * k * NR, p.weights_end);
+  Prefetcher ahead(w + (cout + NR - 1) / NR * k * NR, p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const auto wp = panel_of(w, scales, panel, k, NR);
-    int64_t from = 0, to = 0;
-    do {
+    for_each_slice(steps, depth, [&](int64_t from, int64_t to) ONNXC_INLINE_LAMBDA {
       GridPlace place(first, g.gh, g.gw);
-      to = from + depth < steps ? from + depth : steps;
       ahead.move(address_of(wp + (to < steps ? to : k) * NR), to - from < cin ? to - from : cin,
                  NR * int64_t{sizeof(T)} * MR / (last - first));
       const auto product = [&]<int R>(int64_t pixel) ONNXC_INLINE_LAMBDA {
@@ -214,8 +212,7 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
       }
       if (order.turned) place = GridPlace(rest, g.gh, g.gw);
       if (kMostRest > 0 && rest < last) product.template operator()<kHalf>(rest);
-      from = to;
-    } while (from < steps);
+    });
   }
 }
 
@@ -226,18 +223,16 @@ ONNXC_INLINE void conv_pixels(int64_t first, int64_t last, int64_t first_panel, 
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, panels = (cout + NR - 1) / NR;
   const int64_t block = p.slices.block(block_rows(cin * g.step_y * g.step_x, MR));
-  float* const sums = p.slices.sums;
   for (int64_t group = first_panel / panels; group * panels < last_panel; ++group) {
     const int64_t from = first_panel > group * panels ? first_panel - group * panels : 0;
     const int64_t to = last_panel < (group + 1) * panels ? last_panel - group * panels : panels;
     const T* const wg = w + group * panels * p.kd * p.kh * p.kw * cin * NR;
     const float* const bias = p.bias != nullptr ? p.bias + group * panels * NR : nullptr;
     const float* const scales = p.scales != nullptr ? p.scales + group * panels * NR : nullptr;
-    for (int64_t pixel = first; pixel < last; pixel += block) {
-      const int64_t end = pixel + block < last ? pixel + block : last;
-      conv_block<MR, NV, kPairs>(pixel, end, from, to, in + group * cin, wg, out, sums, group * cout, cin, cout, bias, scales, p, g, order,
-                                 epi);
-    }
+    for_each_block({first, last}, block, [&](int64_t pixel, int64_t pixels) ONNXC_INLINE_LAMBDA {
+      conv_block<MR, NV, kPairs>(pixel, pixel + pixels, from, to, in + group * cin, wg, out, p.slices.sums, group * cout, cin, cout, bias,
+                                 scales, p, g, order, epi);
+    });
   }
 }
 
@@ -246,10 +241,9 @@ template <int MR, int NV, bool kPairs = false, class T, class Epi>
 ONNXC_INLINE void conv_grid(Part part, const float* in, const T* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t cin = p.cin / p.group, panels = (p.cout / p.group + NR - 1) / NR * p.group, pixels = g.n * g.gh * g.gw;
-  const bool by_pixels = share_rows(part, pixels, p.cout, p.kd * p.kh * p.kw * cin, MR);
-  const auto [first, last] = by_pixels ? part.slice(pixels, MR) : Part::Range{0, pixels};
-  const auto [first_panel, last_panel] = by_pixels ? Part::Range{0, panels} : part.slice(panels);
-  conv_pixels<MR, NV, kPairs>(first, last, first_panel, last_panel, in, w, out, p, g, TileOrder(part, pixels * p.y_pixel), epi);
+  const ProductShare share(part, pixels, p.cout, p.kd * p.kh * p.kw * cin, MR, panels);
+  conv_pixels<MR, NV, kPairs>(share.rows.begin, share.rows.end, share.panels.begin, share.panels.end, in, w, out, p, g,
+                              TileOrder(part, pixels * p.y_pixel), epi);
 }
 
 }  // namespace detail

@@ -111,8 +111,8 @@ void conv_planar(Part part, const float* x, const float* w, float* y, float* pad
 }
 
 /// See the head of the file. epi: of the convolution, without operands; then: of the pool.
-template <int MR, int NV, class Epi, class Then>
-void conv_planar_pool(Part part, const float* x, const float* w, float* y, float* padded, ConvParams p, Epi epi, Then then) {
+template <int MR, int NV, class Epi = Epilogue<Keep>, class Then = Epilogue<Keep>>
+void conv_planar_pool(Part part, const float* x, const float* w, float* y, float* padded, ConvParams p, Epi epi = {}, Then then = {}) {
   constexpr int64_t NR = NV * Vec::width;
   const int64_t height = p.oh / 2, width = p.ow / 2;
   detail::planar_bands(part, p.n, height, contract::kPlanarBand / 2, [&](int64_t n, int64_t top, int64_t rows) {

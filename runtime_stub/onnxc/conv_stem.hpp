@@ -84,7 +84,7 @@ ONNXC_INLINE void stem_tile(StemRows x, const float* w, float* y, int64_t panel,
         stem_row<SX>(tile, line, p.kw, wt);
       } else {
         static_assert(!kPairs);
-        const Ahead ahead(wt);
+        const Prefetcher ahead(wt);
         const float* rows[MR];
         for (int64_t i = 0; i < MR; ++i) rows[i] = line + i * p.stride_x;
         for (int64_t kx = 0; kx < p.kw; ++kx) {

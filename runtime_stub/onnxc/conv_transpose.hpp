@@ -71,7 +71,8 @@ void conv_transpose(Part part, const float* x, const float* w, float* y, ConvPar
                 rows = (p.oh + p.stride_y - 1) / p.stride_y;  // of the longest phase
   const int64_t panels = (p.cout / p.group + NV * Vec::width - 1) / (NV * Vec::width) * p.group;
   const bool by_rows =
-      detail::share_rows(part, p.n * rows * ((p.ow + p.stride_x - 1) / p.stride_x), p.cout, p.kh * p.kw * p.cin / p.group, MR);
+      detail::ProductShare(part, p.n * rows * ((p.ow + p.stride_x - 1) / p.stride_x), p.cout, p.kh * p.kw * p.cin / p.group, MR, panels)
+          .by_rows;
   const int64_t fits = kBandFloats / row_floats, share = by_rows ? (p.n * rows + part.count - 1) / part.count : rows,
                 most = fits < share ? fits : share;
   const int64_t height = most < 1 ? 1 : most < rows ? most : rows, bands = (rows + height - 1) / height;

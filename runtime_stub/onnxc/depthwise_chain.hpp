@@ -92,7 +92,7 @@ ONNXC_INLINE void depthwise_vector(int64_t top, int64_t bottom, int64_t row, Lin
 template <int MR, int NV, class Epi>
 ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes,
                                  int64_t plane, const Epi& epi) {
-  const Ahead ahead(w);
+  const Prefetcher ahead(w);
   for_each_tile<MR>(x, x_pixel, rows, TileOrder{}, [&]<int R>(const auto& pixels, int64_t i) ONNXC_INLINE_LAMBDA {
     Tile<R, NV> tile;
     tile.start(bias);
@@ -147,9 +147,9 @@ constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, int64_t
 
 /// See the head of the file. x must not overlap y.
 template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, bool kWinograd = false,
-          class Epi1, class Epi2, class Epi3>
+          class Epi1 = Epilogue<Keep>, class Epi2 = Epilogue<Keep>, class Epi3 = Epilogue<Keep>>
 void depthwise_chain(Part part, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* scratch,
-                     DepthwiseChainParams p, Epi1 epi1, Epi2 epi2, Epi3 epi3) {
+                     DepthwiseChainParams p, Epi1 epi1 = {}, Epi2 epi2 = {}, Epi3 epi3 = {}) {
   constexpr bool kExpands = MR1 > 0, kProjects = MR2 > 0;
   constexpr int64_t NR = NV1 * Vec::width;
   static_assert(!kProjects || !kSums);

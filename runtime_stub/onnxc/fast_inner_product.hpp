@@ -181,7 +181,7 @@ ONNXC_ONE_COPY void multiply_each_row(const float* a, const float* d, const Prep
     if (prepared.unscale[i] < 0) {
       tile.acc[0][0] = multiply_plainly(a + i * p.lda, d, p.k, b, bias);
     } else {
-      tile.multiply({prepared.values + i * prepared.pitch, prepared.pitch}, p.k, b, Ahead(b));
+      tile.multiply({prepared.values + i * prepared.pitch, prepared.pitch}, p.k, b, Prefetcher(b));
       tile.unscale(prepared.unscale + i, prepared.sums + i, b + (p.k + 1) * Vec::width, bias);
     }
     tile.finish(c, p.ldc, col, 1, p.n - col, Consecutive{row + i}, epi);
@@ -197,23 +197,20 @@ void fast_inner_product(Part part, const float* a, const float* b, float* c, flo
   constexpr int NR = Vec::width, kHalf = (MR + 1) / 2;
   const int64_t panels = vectors(p.n), panel_floats = (p.k + 2) * NR;
   const float* const d = b + panels * panel_floats;
-  const bool by_rows = detail::share_rows(part, p.m, p.n, p.k, MR);
-  const auto [first, last] = by_rows ? part.slice(p.m, MR) : Part::Range{0, p.m};
-  const auto [first_panel, last_panel] = by_rows ? Part::Range{0, panels} : part.slice(panels);
+  const detail::ProductShare share(part, p.m, p.n, p.k, MR, panels);
   const int64_t pitch = contract::prepared_pitch(p.k, Vec::width), room = contract::prepared_rows(block);
   const detail::PreparedRows rows{scratch, scratch + room * pitch, scratch + room * (pitch + 1), pitch};
   // Where c lies beyond L2, what a tile will store to is prefetched as it begins. Nearer, prefetches would only take
   // load slots.
   const bool far = is_beyond_l2(p.m * p.n);
   const TileOrder order(part, p.m * p.n);
-  Ahead ahead(d + p.k, p.weights_end);
-  for (int64_t row = first; row < last; row += block) {
-    const int64_t count = last - row < block ? last - row : block, whole = count / MR * MR,
-                  padded = whole + (count - whole + kHalf - 1) / kHalf * kHalf;
+  Prefetcher ahead(d + p.k, p.weights_end);
+  detail::for_each_block(share.rows, block, [&](int64_t row, int64_t count) ONNXC_INLINE_LAMBDA {
+    const int64_t whole = count / MR * MR, padded = whole + (count - whole + kHalf - 1) / kHalf * kHalf;
     const auto at = [&](int64_t i) ONNXC_INLINE_LAMBDA { return a + (row + (i < count ? i : count - 1)) * p.lda; };
     for (int64_t i = 0; i < padded; i += 4) detail::copy_rows({at(i), at(i + 1), at(i + 2), at(i + 3)}, d, p.k, rows, i);
     const bool all = detail::scale_rows(p.k, rows, padded, at);
-    for (int64_t panel = first_panel; panel < last_panel; ++panel) {
+    for (int64_t panel = share.panels.begin; panel < share.panels.end; ++panel) {
       const float* const bp = b + panel * panel_floats;
       const int64_t col = panel * NR;
       const float* const bias = p.bias != nullptr ? p.bias + col : kZeros;
@@ -232,10 +229,9 @@ void fast_inner_product(Part part, const float* a, const float* b, float* c, flo
         t.unscale(rows.unscale + i, rows.sums + i, bp + (p.k + 1) * NR, bias);
         t.finish(c, p.ldc, col, count - i, p.n - col, Consecutive{row + i}, epi);
       };
-      for (int64_t t = 0; t < whole / MR; ++t) tile.template operator()<MR>(order(t, whole / MR) * MR);
-      for (int64_t i = whole; i < count; i += kHalf) tile.template operator()<kHalf>(i);
+      detail::for_each_tile<MR>(count, order, tile);
     }
-  }
+  });
 }
 
 }  // namespace onnxc

@@ -36,50 +36,18 @@ struct GemmParams {
 
 namespace detail {
 
-/// Rows per block: as many whole tiles as take about half a MiB of a.
-constexpr int64_t block_rows(int64_t k, int64_t tile) {
-  const int64_t rows = (int64_t{1} << 17) / (k > 0 ? k : 1);
-  return rows < tile * 4 ? tile * 4 : rows / tile * tile;
-}
-
-/// Whether the parts of a product divide its rows, or else its panels. Rows are better where there are enough of them:
-/// a thread then reads the rows that it made itself. But if the weights fit no L2, each thread should read as few of
-/// them as it can.
-constexpr bool share_rows(const Part& part, int64_t m, int64_t n, int64_t k, int64_t tile) {
-  return m >= tile * part.count && (n <= m || n * k < int64_t{1} << 18);
-}
-
-/// Calls product.operator()<R>(rows of a, i) for rows i to i + R of a: tiles of MR in the given order, then tiles of
-/// half as many rows. Surplus rows of the last tile repeat the last row.
-template <int MR, class Product>
-ONNXC_INLINE void for_each_tile(const float* a, int64_t lda, int64_t rows, TileOrder order, const Product& product) {
-  constexpr int kHalf = (MR + 1) / 2;
-  const int64_t tiles = rows / MR;
-  for (int64_t t = 0; t < tiles; ++t) {
-    const int64_t i = order(t, tiles) * MR;
-    product.template operator()<MR>(EvenRows{a + i * lda, lda}, i);
-  }
-  for (int64_t i = tiles * MR; i < rows; i += kHalf) {
-    const float* anywhere[kHalf];
-    for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = a + (i + r < rows ? i + r : rows - 1) * lda;
-    product.template operator()<kHalf>(static_cast<const float* const*>(anywhere), i);
-  }
-}
-
 /// Multiplies `rows` rows, which begin at `a` and are rows `row` and on of c, by panels [first_panel, last_panel).
 template <int MR, int NV, bool kPairs = false, class T, class Epi>
 ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int64_t last_panel, const float* a, const T* b, float* c,
                              float* sums, const GemmParams& p, TileOrder order, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t depth = kPairs ? p.k : p.slices.depth(p.k);
-  Ahead ahead(b + contract::panels_floats(p.k, p.n, NR), p.weights_end);
+  Prefetcher ahead(b + contract::panels_floats(p.k, p.n, NR), p.weights_end);
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const auto bp = panel_of(b, p.scales, panel, p.k, NR);
     const int64_t col = panel * NR;
     const float* const bias = p.bias != nullptr ? p.bias + col : kZeros;
-    int64_t from = 0, to = 0;
-    do {
-      to = from + depth < p.k ? from + depth : p.k;
+    for_each_slice(p.k, depth, [&](int64_t from, int64_t to) ONNXC_INLINE_LAMBDA {
       ahead.move(address_of(bp + to * NR), to - from, NR * int64_t{sizeof(T)} * MR / rows);
       const auto product = [&]<int R>(const auto& rows_of_a, int64_t i) ONNXC_INLINE_LAMBDA {
         Tile<R, NV, kPairs> tile;
@@ -93,8 +61,7 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
         else tile.finish(c, p.ldc, col, rows - i, p.n - col, Consecutive{row + i}, epi);
       };
       for_each_tile<MR>(a + from, p.lda, rows, order, product);
-      from = to;
-    } while (from < p.k);
+    });
   }
 }
 
@@ -104,17 +71,12 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
 template <int MR, int NV, bool kPairs = false, class T, class Epi = Epilogue<Keep>>
 void gemm(Part part, const float* a, const T* b, float* c, GemmParams p, Epi epi = {}) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
-  const int64_t panels = (p.n + NR - 1) / NR;
-  const bool by_rows = detail::share_rows(part, p.m, p.n, p.k, MR);
-  const auto [first, last] = by_rows ? part.slice(p.m, MR) : Part::Range{0, p.m};
-  const auto [first_panel, last_panel] = by_rows ? Part::Range{0, panels} : part.slice(panels);
-  const int64_t block = p.slices.block(detail::block_rows(p.k, MR));
-  float* const sums = p.slices.sums;
+  const detail::ProductShare share(part, p.m, p.n, p.k, MR, (p.n + NR - 1) / NR);
   const TileOrder order(part, p.m * p.n);
-  for (int64_t row = first; row < last; row += block) {
-    detail::gemm_block<MR, NV, kPairs>(row, last - row < block ? last - row : block, first_panel, last_panel, a + row * p.lda, b, c, sums,
-                                       p, order, epi);
-  }
+  detail::for_each_block(share.rows, p.slices.block(detail::block_rows(p.k, MR)), [&](int64_t row, int64_t rows) ONNXC_INLINE_LAMBDA {
+    detail::gemm_block<MR, NV, kPairs>(row, rows, share.panels.begin, share.panels.end, a + row * p.lda, b, c, p.slices.sums, p, order,
+                                       epi);
+  });
 }
 
 }  // namespace onnxc

@@ -49,10 +49,10 @@ void gemm_scaled(Part part, const float* x, const float* w, const float* s, floa
   for (int64_t row = first; row < last;) {
     const int64_t image = row / pixels, end = (image + 1) * pixels < last ? (image + 1) * pixels : last;
     detail::scale_panels<NR>(w, s + image * p.k, scaled, p.k, panels);
-    for (; row < end; row += block) {
-      detail::gemm_block<MR, NV, kPairs>(row, end - row < block ? end - row : block, 0, panels, x + row * p.lda, scaled, y,
-                                         static_cast<float*>(nullptr), p, order, epi);
-    }
+    detail::for_each_block({row, end}, block, [&](int64_t first_row, int64_t rows) ONNXC_INLINE_LAMBDA {
+      detail::gemm_block<MR, NV, kPairs>(first_row, rows, 0, panels, x + first_row * p.lda, scaled, y, static_cast<float*>(nullptr), p,
+                                         order, epi);
+    });
     row = end;
   }
 }

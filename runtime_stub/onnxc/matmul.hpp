@@ -84,23 +84,13 @@ ONNXC_INLINE void dot_rows(const float* a, const float* b, int64_t ldb, int64_t 
 template <int MR, int NV, class Epi>
 ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, float* c, int64_t row, int64_t col, const MatMulParams& p,
                               const Epi& epi) {
-  constexpr int kHalf = (MR + 1) / 2;
-  const Ahead ahead(b);
-  int64_t i = 0;
-  for (; i + MR <= p.m; i += MR) {
-    Tile<MR, NV> tile;
+  const Prefetcher ahead(b);
+  for_each_tile<MR>(a, p.lda, p.m, TileOrder{}, [&]<int R>(const auto& rows_of_a, int64_t i) ONNXC_INLINE_LAMBDA {
+    Tile<R, NV> tile;
     tile.start(kZeros);
-    tile.add(EvenRows{a + i * p.lda, p.lda}, p.k, b, ahead, b_row);
-    tile.finish(c, p.ldc, col, MR, p.n - col, Consecutive{row + i}, epi);
-  }
-  for (; i < p.m; i += kHalf) {
-    const float* anywhere[kHalf];
-    for (int64_t r = 0; r < kHalf; ++r) anywhere[r] = a + (i + r < p.m ? i + r : p.m - 1) * p.lda;
-    Tile<kHalf, NV> tile;
-    tile.start(kZeros);
-    tile.add(anywhere, p.k, b, ahead, b_row);
-    tile.finish(c, p.ldc, col, p.m - i, p.n - col, Consecutive{row + i}, epi);
-  }
+    tile.add(rows_of_a, p.k, b, ahead, b_row);
+    tile.finish(c, p.ldc, col, R == MR ? MR : p.m - i, p.n - col, Consecutive{row + i}, epi);
+  });
 }
 
 }  // namespace detail

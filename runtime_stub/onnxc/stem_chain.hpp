@@ -60,10 +60,10 @@ constexpr int64_t stem_depthwise_scratch(const StemDepthwiseParams& p, bool proj
 }
 
 /// MR2 = 0: nothing is projected.
-template <int MR1, int NV1, int SX1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, class Epi1,
-          class Epi2, class Epi3>
+template <int MR1, int NV1, int SX1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false,
+          class Epi1 = Epilogue<Keep>, class Epi2 = Epilogue<Keep>, class Epi3 = Epilogue<Keep>>
 void stem_depthwise(Part part, const float* x, const float* stem_w, const float* w, const float* project_w, float* y, float* rows,
-                    StemDepthwiseParams p, Epi1 epi1, Epi2 epi2, Epi3 epi3) {
+                    StemDepthwiseParams p, Epi1 epi1 = {}, Epi2 epi2 = {}, Epi3 epi3 = {}) {
   ConvParams& stem = p.stem;
   const DepthwiseChainParams& chain = p.chain;
   const ConvParams conv = detail::inner_params<(MR2 > 0)>(chain, chain.pitch);
@@ -79,8 +79,8 @@ void stem_depthwise(Part part, const float* x, const float* stem_w, const float*
   });
 }
 
-template <int MR, int NV, int SX, class Epi1, class Epi2>
-void stem_pool(Part part, const float* x, const float* w, float* y, float* rows, StemPoolParams p, Epi1 epi1, Epi2 epi2) {
+template <int MR, int NV, int SX, class Epi1 = Epilogue<Keep>, class Epi2 = Epilogue<Keep>>
+void stem_pool(Part part, const float* x, const float* w, float* y, float* rows, StemPoolParams p, Epi1 epi1 = {}, Epi2 epi2 = {}) {
   const int64_t ring = ring_rows(p.pool, p.band);
   p.stem.y_pixel = p.pitch;
   detail::by_bands(part, p.pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
@@ -91,9 +91,9 @@ void stem_pool(Part part, const float* x, const float* w, float* y, float* rows,
 }
 
 /// u, v and template arguments are stem_winograd's.
-template <int T, int R, int P, int SX, class Epi1, class Epi2>
-void stem_winograd_pool(Part part, const float* x, const float* u, float* y, float* rows, float* v, StemPoolParams p, Epi1 epi1,
-                        Epi2 epi2) {
+template <int T, int R, int P, int SX, class Epi1 = Epilogue<Keep>, class Epi2 = Epilogue<Keep>>
+void stem_winograd_pool(Part part, const float* x, const float* u, float* y, float* rows, float* v, StemPoolParams p, Epi1 epi1 = {},
+                        Epi2 epi2 = {}) {
   ConvParams& stem = p.stem;
   const detail::StemPlanes planes(stem, R, P);
   const int64_t ring = ring_rows(p.pool, p.band, T);

@@ -169,10 +169,10 @@ ONNXC_INLINE void strassen_finish(Tile<R, NV>& tile, const StrassenPair& s, floa
 
 /// Computes U = A11 B11, then C11: rows [i, i + R).
 template <int MR, int R, int NV, class Epi>
-ONNXC_ONE_COPY void strassen_c11(const StrassenPair& s, int64_t i, const Ahead& fetched, const Epi& epi) {
+ONNXC_ONE_COPY void strassen_c11(const StrassenPair& s, int64_t i, const Prefetcher& fetched, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t depth = s.depth;
-  Ahead ahead = fetched;
+  Prefetcher ahead = fetched;
   Tile<R, NV> tile;
   tile.start(kZeros);
   tile.add(s.quarter(i, 0, 0, MR), depth, s.b, ahead);
@@ -184,11 +184,11 @@ ONNXC_ONE_COPY void strassen_c11(const StrassenPair& s, int64_t i, const Ahead& 
 
 /// Computes U += S2 T2, V = U + S1 T1, then C12.
 template <int MR, int R, int NV, class Epi>
-ONNXC_ONE_COPY void strassen_c12(const StrassenPair& s, int64_t i, const Ahead& fetched, const Epi& epi) {
+ONNXC_ONE_COPY void strassen_c12(const StrassenPair& s, int64_t i, const Prefetcher& fetched, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t depth = s.depth;
   const float* const b = s.b + 2 * depth * NR;
-  Ahead ahead = fetched;
+  Prefetcher ahead = fetched;
   Tile<R, NV> tile;
   tile.load(rows_at<NR>(s.u + i * NR));
   tile.add(s.sum(i, 0), depth, b, ahead);
@@ -204,11 +204,11 @@ ONNXC_ONE_COPY void strassen_c12(const StrassenPair& s, int64_t i, const Ahead& 
 
 /// Computes S3 T3, then C22 and C21.
 template <int MR, int R, int NV, class Epi>
-ONNXC_ONE_COPY void strassen_c2(const StrassenPair& s, int64_t i, const Ahead& fetched, const Epi& epi) {
+ONNXC_ONE_COPY void strassen_c2(const StrassenPair& s, int64_t i, const Prefetcher& fetched, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t depth = s.depth, row = s.row + s.upper + i, rows = s.lower - i;
   const float* const b = s.b + 5 * depth * NR;
-  Ahead ahead = fetched;
+  Prefetcher ahead = fetched;
   Tile<R, NV> tile;
   tile.start(kZeros);
   tile.add(s.sum(i, 3), depth, b, ahead);
@@ -222,7 +222,7 @@ ONNXC_ONE_COPY void strassen_c2(const StrassenPair& s, int64_t i, const Ahead& f
 /// Multiplies R rows of the block from row i on as gemm does; `rows` of them are left. `room`: floats for `chunk` rows
 /// of a panel.
 template <int R, int NV, class Epi>
-ONNXC_ONE_COPY void strassen_direct(const StrassenPair& s, int64_t i, int64_t rows, float* room, int64_t chunk, Ahead ahead,
+ONNXC_ONE_COPY void strassen_direct(const StrassenPair& s, int64_t i, int64_t rows, float* room, int64_t chunk, Prefetcher ahead,
                                     const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t depth = s.depth, panel = depth * NR;
@@ -256,7 +256,8 @@ ONNXC_ONE_COPY void strassen_direct(const StrassenPair& s, int64_t i, int64_t ro
 /// used.
 template <int MR, int NV, class Epi>
 ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64_t last, int64_t pairs, const float* a, const float* b,
-                                 float* c, float* sums, const GemmParams& p, Ahead& ahead, const float* weights_in_use, const Epi& epi) {
+                                 float* c, float* sums, const GemmParams& p, Prefetcher& ahead, const float* weights_in_use,
+                                 const Epi& epi) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const StrassenRows<MR> block{rows};
   const int64_t depth = p.k / 2, pitch = contract::strassen_pitch(p.k), panel = depth * NR, padded = block.padded(), plane = padded * pitch;
@@ -327,7 +328,7 @@ ONNXC_ONE_COPY void strassen(Part part, const float* a, const float* b, float* c
   const int64_t pairs = contract::strassen_pairs(p.n, NR), blocks = (sample + block - 1) / block;
   const auto [first, last] = part.slice(p.m / sample * blocks * pairs);  // of the pairs of panels of all blocks
   const float* const end = b + contract::strassen_weights(p.k, p.n, NR);
-  Ahead ahead(end, p.weights_end);
+  Prefetcher ahead(end, p.weights_end);
   for (int64_t at = first; at < last;) {
     const int64_t from = at / pairs % blocks * block, row = at / pairs / blocks * sample + from,
                   rows = sample - from < block ? sample - from : block;

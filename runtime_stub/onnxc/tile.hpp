@@ -19,6 +19,7 @@
 // MR / Vec::width + NV loads a step.
 #pragma once
 #include "expr.hpp"
+#include "schedule.hpp"
 #include "stored.hpp"
 #include "vfn.hpp"
 
@@ -68,19 +69,18 @@ ONNXC_INLINE T opaque(T p) {
 /// The bias of a layer that has none, and what a pixel outside of the image points to.
 alignas(64) inline constexpr float kZeros[1024] = {};
 
-/// Prefetches constants ahead of those in use. Constants lie in the order of use, those of the next step behind those
-/// of this one. Nothing is prefetched from beyond the last of them: a prefetch of memory that is not mapped waits for a
-/// walk of the page tables each time. `kLines`: at most so many cache lines for each step of k.
-template <int kLines>
-class AheadBy {
+/// Prefetches constants ahead of those in use, at most a cache line for each step of k. Constants lie in the order of
+/// use, those of the next step behind those of this one. Nothing is prefetched from beyond the last of them: a prefetch
+/// of memory that is not mapped waits for a walk of the page tables each time.
+class Prefetcher {
  public:
-  static constexpr std::uintptr_t kFarthest = (kLines > 1 ? 256 : 128) << 10;  // bytes: fits a part of any L2
-  std::uintptr_t at = 0, stride = 0;                                           // the next address, and bytes for each step of k
+  static constexpr std::uintptr_t kFarthest = 128 << 10;  // bytes: fits a part of any L2
+  std::uintptr_t at = 0, stride = 0;                      // the next address, and bytes for each step of k
 
   /// Prefetches nothing but what is in use anyway.
-  ONNXC_INLINE explicit AheadBy(const void* in_use) : at(reinterpret_cast<std::uintptr_t>(in_use)) {}
+  ONNXC_INLINE explicit Prefetcher(const void* in_use) : at(reinterpret_cast<std::uintptr_t>(in_use)) {}
   /// For constants that end at `own_end`, or at `end` where that is not null.
-  ONNXC_INLINE AheadBy(const void* own_end, const void* end) : end_(reinterpret_cast<std::uintptr_t>(end != nullptr ? end : own_end)) {}
+  ONNXC_INLINE Prefetcher(const void* own_end, const void* end) : end_(reinterpret_cast<std::uintptr_t>(end != nullptr ? end : own_end)) {}
 
   /// The constants from `used_until` on come next; tiles of `steps` steps each prefetch them. `bytes`: how many of them
   /// each step of k must prefetch so that all arrive in time. The pace is just above that, because loads from L2 wait
@@ -90,7 +90,7 @@ class AheadBy {
     if (next_ < from || next_ >= from + kFarthest) next_ = from;
     farthest_ = from + kFarthest < end_ ? from + kFarthest : end_;
     in_use_ = from - 64;
-    pace_ = bytes < 28 ? 32 : bytes < 64 * kLines - 4 ? static_cast<std::uintptr_t>(bytes) + 4 : 64 * kLines;
+    pace_ = bytes < 28 ? 32 : bytes < 60 ? static_cast<std::uintptr_t>(bytes) + 4 : 64;
     aim(steps);
   }
   /// A tile of `steps` steps is done, and one as long comes next.
@@ -101,8 +101,7 @@ class AheadBy {
 
   /// Prefetches for the step of k that comes `later` steps from now.
   ONNXC_INLINE void fetch(int64_t later = 0) const {
-    ONNXC_UNROLL for (int line = 0; line < kLines; ++line)
-        __builtin_prefetch(reinterpret_cast<const void*>(at + static_cast<std::uintptr_t>(later) * stride + 64 * line), 0, 2);
+    __builtin_prefetch(reinterpret_cast<const void*>(at + static_cast<std::uintptr_t>(later) * stride), 0, 2);
   }
   /// `steps` steps are done.
   ONNXC_INLINE void pass(int64_t steps = 1) { at += static_cast<std::uintptr_t>(steps) * stride; }
@@ -116,42 +115,6 @@ class AheadBy {
 
   std::uintptr_t next_ = 0, farthest_ = 0, end_ = 0, in_use_ = 0, pace_ = 0;
 };
-using Ahead = AheadBy<1>;
-
-/// How a deep product goes through k: a slice of the panel stays in L1 while all rows of a block run past it. Sums are
-/// kept in memory between two slices. Each value is the same chain of multiply-adds as without slices.
-struct Slices {
-  float* sums = nullptr;  // contract::slices_scratch(rows, NR) floats of this part, 64-byte aligned
-  int64_t steps = 0;      // of k in a slice; 0: all of them
-  int64_t rows = 0;       // in a block
-
-  ONNXC_INLINE int64_t depth(int64_t k) const { return steps > 0 ? steps : k; }
-  ONNXC_INLINE int64_t block(int64_t others) const { return steps > 0 ? rows : others; }
-};
-
-/// Whether a result of so many floats is too large to stay in L2.
-constexpr bool is_beyond_l2(int64_t floats) { return floats > int64_t{3} << 16; }
-
-/// The order in which a thread share goes through the tiles of a panel: 0, 1, 2, 3, ..., or 1, 0, 3, 2, ... in turned
-/// pairs.
-///
-/// A core's prefetcher follows stores at a constant stride and runs several tiles ahead: beyond the share's own rows
-/// into those of the next share, and behind the last one into whatever lies there. So cache lines move to a core that
-/// does not need them, and each has to be called back when its owner stores to it. Turned pairs have no constant
-/// stride, so the prefetcher stays quiet. A result that does not fit L2 needs the prefetcher, and a share that is alone
-/// has no neighbour to disturb; both keep the plain order.
-struct TileOrder {
-  bool turned = false;
-
-  TileOrder() = default;
-  /// For a part of a result of `floats` floats.
-  constexpr TileOrder(const Part& part, int64_t floats) : turned(part.count > 1 && !is_beyond_l2(floats)) {}
-
-  /// The t-th of `tiles` tiles.
-  constexpr int64_t operator()(int64_t t, int64_t tiles) const {
-    return (t ^ int64_t{turned}) < tiles ? t ^ int64_t { turned } : t;
-  }
-};
 
 /// Rows of k floats, `pitch` floats from one to the next.
 struct EvenRows {
@@ -164,6 +127,24 @@ struct Consecutive {
   int64_t first;
   ONNXC_INLINE int64_t operator()(int64_t i) const { return first + i; }
 };
+
+namespace detail {
+
+/// product.operator()<R>(rows of a, i) for each register tile; surplus rows of the last tile repeat the last row.
+template <int MR, class Product>
+ONNXC_INLINE void for_each_tile(const float* a, int64_t lda, int64_t rows, TileOrder order, const Product& product) {
+  for_each_tile<MR>(rows, order, [&]<int R>(int64_t i) ONNXC_INLINE_LAMBDA {
+    if constexpr (R == MR) {
+      product.template operator()<R>(EvenRows{a + i * lda, lda}, i);
+    } else {
+      const float* anywhere[R];
+      for (int64_t r = 0; r < R; ++r) anywhere[r] = a + (i + r < rows ? i + r : rows - 1) * lda;
+      product.template operator()<R>(static_cast<const float* const*>(anywhere), i);
+    }
+  });
+}
+
+}  // namespace detail
 
 template <int MR, int NV, bool kPairs = false>
 struct Tile {

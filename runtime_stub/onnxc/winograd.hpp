@@ -1,6 +1,5 @@
 // Convolution of stride 1 after Winograd, F(T, R) in both directions: T x T outputs of A x A inputs, A = T + R - 1,
-// with A^2 products where direct summation needs T^2 R^2: F(2,3) 16 for 36, F(4,3) 36 for 144, F(3,4) 36 for 144,
-// F(2,5) 36 for 100.
+// with A^2 products where direct summation needs T^2 R^2: F(2,3) 16 for 36, F(4,3) 36 for 144, F(3,4) 36 for 144.
 //
 //   y = A^T [ (G w G^T) * (B^T x B) ] A,   * elementwise, summed over input channels: a GEMM for each of the A^2 frequencies
 //
@@ -148,7 +147,7 @@ struct WinogradForm {
     winograd_weights<A, R, NV>(w, next, steps, u, plane);
   }
   template <int MR, int NV>
-  static void products(const WinogradProducts& g, Ahead& ahead, bool fetch, bool onto) {
+  static void products(const WinogradProducts& g, Prefetcher& ahead, bool fetch, bool onto) {
     winograd_products<MR, NV>(g, frequencies, ahead, fetch, onto);
   }
   static ONNXC_INLINE void back(const float* m, int64_t plane, Vec (&out)[T * T]) { winograd_back<A, T>(m, plane, out); }

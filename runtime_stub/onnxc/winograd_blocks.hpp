@@ -115,8 +115,8 @@ struct WinogradProducts {
 
 /// Sets `count` rows of m to the sum over `taps` of rows of v by u, or adds it to them where `onto`.
 template <int MR, int NV, bool onto>
-ONNXC_INLINE void winograd_rows(const float* v, int64_t pitch, int64_t steps, int64_t taps, int64_t tap_step, const float* u, Ahead& ahead,
-                                float* m, int64_t count) {
+ONNXC_INLINE void winograd_rows(const float* v, int64_t pitch, int64_t steps, int64_t taps, int64_t tap_step, const float* u,
+                                Prefetcher& ahead, float* m, int64_t count) {
   constexpr int NR = NV * Vec::width, kHalf = (MR + 1) / 2;
   const float* const end = u + taps * steps * NR;
   for (; count >= MR; count -= MR, v += MR * pitch, m += MR * NR) {
@@ -151,12 +151,12 @@ ONNXC_INLINE void winograd_rows(const float* v, int64_t pitch, int64_t steps, in
 /// Multiplies all frequencies. `fetch`: prefetches what lies behind u. A short function of its own, because g++ 12 runs
 /// out of registers amid the transforms.
 template <int MR, int NV>
-ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Ahead& shared, bool fetch, bool onto) {
+ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Prefetcher& shared, bool fetch, bool onto) {
   constexpr int NR = NV * Vec::width;
   constexpr int64_t kFew = 8192;  // floats, which stay in L1; more go in slices, tap by tap, past all rows, with the sums in m
   const int64_t parts = (g.steps * NR + kFew - 1) / kFew, depth = (g.steps + parts - 1) / parts,
                 together = g.taps * g.steps * NR > kFew ? 1 : g.taps;
-  Ahead ahead = shared;
+  Prefetcher ahead = shared;
   int64_t same = g.same;
   for (int f = 0; f < frequencies; ++f, g.v += g.v_plane, g.m += g.m_plane) {
     const float* u = g.u;
@@ -318,7 +318,7 @@ ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* 
     bool spoilt = false;
     for (int64_t t = 0; t < count; ++t, place.advance())
       spoilt |= winograd_inputs<Form, several>(x, place, all, v + t * pitch, block * pitch, v_plane, p);
-    Ahead ahead(u + panels * kKept * taps * p.cin * NR, p.weights_end);
+    Prefetcher ahead(u + panels * kKept * taps * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int64_t c = 0; c < p.cin; c += depth) {
         const int64_t steps = p.cin - c < depth ? p.cin - c : depth;

@@ -1,17 +1,16 @@
 // Convolution of stride 1 after Winograd along one direction alone: F(T, R) makes T outputs of A = T + R - 1 inputs of
-// a line with A products where direct summation needs T R: F(2,3) 4 for 6, F(4,3) 6 for 12, F(4,5) 8 for 20, F(2,7) 8
-// for 14. Lines are the image's rows, or its columns where `down`. Signals are images of one row. Any dilation, any
-// pads, group 1.
+// a line with A products where direct summation needs T R: F(4,3) 6 for 12. Lines are the image's rows, or its columns
+// where `down`. Signals are images of one row. Any dilation, any pads, group 1.
 //
 // The kernel has R taps along the line and any number across. A kernel with one tap across may also be longer: it goes
-// in pieces of R taps, the last filled with zeros. F(4,5) has 24 products where 15 taps need 60.
+// in pieces of R taps, the last filled with zeros. F(4,3) has 30 products where 15 taps need 60.
 //
 //   y(tile) = A^T [ sum over k of (G w(k)) * (B^T x(line + k, tile)) ],   * elementwise, summed over input channels:
 //                                                                         a GEMM for each frequency
 //
-//   winograd_line<2, 3, 14, 2>(part, x, u, y, v, {.h = 7, .w = 7, .cin = 512, .oh = 7, .ow = 7, .cout = 512, .kh = 3, .kw = 3,
+//   winograd_line<4, 3, 14, 2>(part, x, u, y, v, {.h = 7, .w = 7, .cin = 512, .oh = 7, .ow = 7, .cout = 512, .kh = 3, .kw = 3,
 //                                                 .pad_top = 1, .pad_left = 1, .x_pixel = 512, .y_pixel = 512, .bias = w_bias},
-//                              7, 4, Epilogue<Relu>{});
+//                              7, 2, Epilogue<Relu>{});
 //
 // Its weights grow by A / R, those of winograd.hpp by the square of that. So it suits layers that are bound by the
 // stream of weights, and kernels that are not square. With dilation d a tile takes every d-th pixel, and d tiles lie
@@ -160,7 +159,7 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
                                                       plane, pitch);
       }
     }
-    Ahead ahead(u + panels * A * taps * p.cin * NR, p.weights_end);
+    Prefetcher ahead(u + panels * A * taps * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       const int64_t size = taps * p.cin * NR, tap_step = (pieces > 1 ? height : across.dilation) * wide * pitch;
       detail::winograd_products<MR, NV>({v, plane, pitch, count, p.cin, taps, tap_step, u + panel * A * size, size, m, m_plane}, A, ahead,

@@ -231,7 +231,7 @@ struct WinogradStride2Form {
     winograd_stride2_weights<T, NV>(w, next, steps, u, plane);
   }
   template <int MR, int NV>
-  static void products(const WinogradProducts& even, Ahead& ahead, bool fetch, bool onto) {
+  static void products(const WinogradProducts& even, Prefetcher& ahead, bool fetch, bool onto) {
     winograd_products<MR, NV>(even, E * E, ahead, fetch, onto);
     const WinogradProducts mixed = even.behind(E * E, T);
     winograd_products<MR, NV>(mixed, 2 * E * T, ahead, fetch, onto);

@@ -1,7 +1,6 @@
 // Convolutions whose lanes hold channels: depthwise, in small groups, to a few channels; against a loop in double.
 #include <onnxc/conv_grouped.hpp>
 #include <onnxc/conv_narrow.hpp>
-#include <onnxc/depthwise_narrow.hpp>
 #include <onnxc/depthwise_winograd.hpp>
 
 #include "compiler/select/weights/pack.h"
@@ -55,24 +54,6 @@ void check_depthwise_winograd(ConvParams p, int64_t pad_end, int parts = 1) {
   check(
       p, parts, x, bias,
       [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_winograd(part, in, packed.data(), y, q, epi); },
-      [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
-}
-
-template <int K, int C>
-void check_depthwise_narrow(ConvParams p, int64_t pad_end, int parts = 1) {
-  p.kh = p.kw = K;
-  p.cin = p.group = p.cout = p.x_pixel = p.y_pixel = C;
-  p.oh = out_size(p.h, K, p.stride_y, p.dilation_y, p.pad_top + pad_end);
-  p.ow = out_size(p.w, K, 1, 1, p.pad_left + pad_end);
-  const bool biased = p.w % 2 == 0;
-  const auto x = image(p), w = numbers(C * K * K, 2), bias = biased ? numbers(C, 3) : std::vector<float>(C);
-  const auto packed = pack::depthwise(w, C, K, K);
-  p.bias = biased ? bias.data() : nullptr;
-  check<false>(
-      p, parts, x, bias,
-      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-        depthwise_narrow<K, K, C>(part, in, packed.data(), y, q, epi);
-      },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
@@ -172,21 +153,6 @@ TEST_CASE("small groups agree with the loop") {
   check_grouped<5, 1, 8, 7>({.h = 7, .w = 18, .cin = 40, .kh = 5, .pad_top = 2, .pad_left = 2}, 2);
   check_grouped<1, 1, 16, 14>({.h = 3, .w = 29, .cin = 48, .kh = 1}, 0);
   check_grouped<3, 1, 16, 14>({.h = 4, .w = 3, .cin = 16, .kh = 3, .pad_top = 1, .pad_left = 1}, 1);
-}
-
-TEST_CASE("depthwise with neighbours in a vector agrees with the loop") {
-  const auto check_channels = []<int C>(std::integral_constant<int, C>) {
-    for (int64_t w : {1, 2, 7, 15, 16, 17, 48, 130}) {
-      check_depthwise_narrow<3, C>({.h = 5, .w = w, .pad_top = 1, .pad_left = 1}, 1, 2);
-      check_depthwise_narrow<5, C>({.n = 2, .h = 6, .w = w + 4, .stride_y = 2, .pad_top = 3, .pad_left = 4}, 2, 3);
-      check_depthwise_narrow<7, C>({.h = 8, .w = w + 6, .dilation_y = 2, .pad_top = 6}, 6);
-    }
-  };
-  check_channels(std::integral_constant<int, 1>{});
-  check_channels(std::integral_constant<int, 2>{});
-  check_channels(std::integral_constant<int, 3>{});  // of no vector a part
-  check_channels(std::integral_constant<int, 4>{});
-  check_channels(std::integral_constant<int, 8>{});
 }
 
 TEST_CASE("depthwise by Winograd agrees with the loop") {

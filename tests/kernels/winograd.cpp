@@ -82,9 +82,6 @@ TEST_CASE("winograd agrees with the loop") {
   check_winograd<4, 3, 7, 3>({.h = 14, .w = 13, .cin = 48, .cout = 90, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
   check_winograd<4, 3, 6, 3>({.h = 13, .w = 13, .cin = 20, .cout = 48, .pad_top = 1, .pad_left = 1}, 1, 16);
   check_winograd<2, 3, 4, 4>({.h = 7, .w = 7, .cin = 40, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);
-  check_winograd<2, 5, 14, 2>({.h = 28, .w = 28, .cin = 16, .cout = 32, .pad_top = 2, .pad_left = 2}, 2, 28);
-  check_winograd<2, 5, 7, 4>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 1, .pad_left = 2}, 1, 10, 2);
-  check_winograd<2, 5, 8, 1>({.h = 5, .w = 6, .cin = 9, .cout = 7}, 0, 3);
   check_winograd<3, 4, 8, 1>({.h = 12, .w = 10, .cin = 12, .cout = 16, .pad_top = 1, .pad_left = 1}, 2, 16);
   check_winograd<3, 4, 7, 4>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 2, .pad_left = 1}, 1, 10, 2);
 }
@@ -96,29 +93,22 @@ TEST_CASE("winograd with plain weights agrees with the loop") {
   check_winograd<2, 3, 7, 4, true>({.h = 7, .w = 7, .cin = 65, .cout = 130, .pad_top = 1, .pad_left = 1}, 1, 16, 3);
   check_winograd<2, 3, 6, 2, true>({.h = 9, .w = 8, .cin = 15, .cout = 17}, 0, 7);
   check_winograd<3, 4, 8, 1, true>({.h = 12, .w = 10, .cin = 70, .cout = 16, .pad_top = 1, .pad_left = 1}, 2, 16, 2);
-  check_winograd<2, 5, 7, 4, true>({.h = 14, .w = 9, .cin = 70, .cout = 48, .pad_top = 2, .pad_left = 2}, 2, 14, 2);
 }
 
 TEST_CASE("winograd along lines agrees with the loop") {
-  check_winograd_line<2, 3, 14, 2>({.h = 7, .w = 7, .cin = 40, .cout = 70, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 7, 4);
   check_winograd_line<4, 3, 14, 2>({.n = 2, .h = 13, .w = 11, .cin = 37, .cout = 41, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 4, 3, 2);
   check_winograd_line<4, 3, 7, 4>({.w = 100, .cin = 20, .cout = 7, .kh = 1, .pad_left = 2}, 0, 1, 10, 3);
   check_winograd_line<4, 3, 14, 2>({.n = 2, .w = 61, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 4, .pad_left = 4}, 4, 1, 9);
-  check_winograd_line<2, 3, 8, 1>(
-      {.h = 12, .w = 20, .cin = 9, .cout = 17, .kh = 5, .dilation_y = 2, .dilation_x = 3, .pad_top = 3, .pad_left = 1}, 2, 2, 3, 2);
   check_winograd_line<4, 3, 6, 2>({.h = 3, .w = 2, .cin = 15, .cout = 17, .kh = 2, .pad_left = 1}, 1, 5, 7);
-  check_winograd_line<6, 3, 14, 2>({.n = 2, .w = 61, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 2, .pad_left = 2}, 2, 1, 9);
-  check_winograd_line<2, 5, 7, 4>({.h = 9, .w = 17, .cin = 20, .cout = 65, .kh = 5, .pad_top = 2, .pad_left = 2}, 2, 3, 9, 2);
-  check_winograd_line<4, 5, 14, 2>({.n = 3, .w = 50, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 3, .pad_left = 6}, 6, 1, 5, 2);
-  check_winograd_line<2, 7, 7, 4>({.h = 17, .w = 17, .cin = 40, .cout = 64, .kh = 1, .pad_left = 3}, 3, 6, 9);
-  check_winograd_line<2, 7, 7, 4, true>({.h = 17, .w = 11, .cin = 40, .cout = 64, .kw = 1, .pad_top = 3}, 3, 6, 9, 2);
+  check_winograd_line<4, 3, 8, 1>(
+      {.h = 12, .w = 20, .cin = 9, .cout = 17, .kh = 5, .dilation_y = 2, .dilation_x = 3, .pad_top = 3, .pad_left = 1}, 2, 2, 3, 2);
+  check_winograd_line<4, 3, 14, 2>({.n = 2, .w = 70, .cin = 20, .cout = 33, .kh = 1, .pad_left = 7}, 7, 1, 6, 2, 15);
+  check_winograd_line<4, 3, 7, 4>({.h = 5, .w = 40, .cin = 16, .cout = 64, .kh = 1, .dilation_x = 2, .pad_left = 3}, 4, 2, 8, 1, 8);
+  check_winograd_line<4, 3, 7, 4, true>({.h = 31, .w = 6, .cin = 9, .cout = 12, .kw = 1, .pad_top = 5}, 5, 3, 7, 2, 11);
+  check_winograd_line<4, 3, 8, 1, true>({.h = 3, .w = 5, .cin = 9, .cout = 7, .kw = 1, .pad_top = 2}, 2, 2, 1, 1, 5);
   check_winograd_line<4, 3, 14, 2, true>(
       {.n = 2, .h = 19, .w = 12, .cin = 19, .cout = 33, .kw = 4, .dilation_y = 2, .dilation_x = 2, .pad_top = 1, .pad_left = 3}, 2, 2, 3,
       2);
-  check_winograd_line<4, 5, 14, 2>({.n = 2, .w = 70, .cin = 20, .cout = 33, .kh = 1, .pad_left = 7}, 7, 1, 6, 2, 15);
-  check_winograd_line<6, 3, 7, 4>({.h = 5, .w = 40, .cin = 16, .cout = 64, .kh = 1, .dilation_x = 2, .pad_left = 3}, 4, 2, 8, 1, 8);
-  check_winograd_line<4, 5, 7, 4, true>({.h = 31, .w = 6, .cin = 9, .cout = 12, .kw = 1, .pad_top = 5}, 5, 3, 7, 2, 11);
-  check_winograd_line<4, 5, 8, 1, true>({.h = 3, .w = 5, .cin = 9, .cout = 7, .kw = 1, .pad_top = 2}, 2, 2, 1);
 }
 
 TEST_CASE("winograd of stride 2 agrees with the loop") {
@@ -140,7 +130,6 @@ TEST_CASE("winograd leaves infinities, NaN and outliers where they are") {
   check_winograd<4, 3, 6, 2>({.h = 40, .w = 41, .cin = 8, .cout = 17}, 0, 100, 1, true);
   check_winograd<2, 3, 7, 4>({.h = 29, .w = 17, .cin = 40, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2, true);
   check_winograd<2, 3, 8, 2, true>({.h = 27, .w = 27, .cin = 64, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 1, true);
-  check_winograd<2, 5, 14, 2>({.n = 2, .h = 28, .w = 28, .cin = 16, .cout = 32, .pad_top = 2, .pad_left = 2}, 2, 28, 1, true);
   check_winograd<3, 4, 8, 1>({.h = 32, .w = 30, .cin = 12, .cout = 16, .pad_top = 1, .pad_left = 1}, 2, 16, 2, true);
   check_winograd<3, 4, 8, 1, true>({.h = 42, .w = 30, .cin = 9, .cout = 16, .pad_top = 2, .pad_left = 1}, 1, 16, 1, true);
   check_winograd_stride2<4, 14, 2>({.h = 52, .w = 52, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 16, 2, true);
@@ -150,15 +139,12 @@ TEST_CASE("winograd leaves infinities, NaN and outliers where they are") {
 }
 
 TEST_CASE("winograd along lines leaves infinities, NaN and outliers where they are") {
-  check_winograd_line<2, 3, 14, 2>({.h = 27, .w = 27, .cin = 40, .cout = 70, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 7, 4, 2, 3, true);
   check_winograd_line<4, 3, 14, 2>({.n = 2, .h = 23, .w = 31, .cin = 37, .cout = 41, .kh = 3, .pad_top = 1, .pad_left = 1}, 1, 4, 3, 2, 3,
                                    true);
   check_winograd_line<4, 3, 14, 2>({.n = 2, .w = 161, .cin = 16, .cout = 32, .kh = 1, .dilation_x = 4, .pad_left = 4}, 4, 1, 9, 1, 3, true);
+  check_winograd_line<4, 3, 14, 2>({.n = 2, .w = 170, .cin = 20, .cout = 33, .kh = 1, .pad_left = 7}, 7, 1, 6, 2, 15, true);
+  check_winograd_line<4, 3, 7, 4, true>({.h = 37, .w = 21, .cin = 40, .cout = 64, .kw = 1, .pad_top = 3}, 3, 6, 9, 2, 7, true);
   check_winograd_line<4, 3, 7, 4, true>(
       {.n = 2, .h = 29, .w = 22, .cin = 19, .cout = 33, .kw = 4, .dilation_y = 2, .dilation_x = 2, .pad_top = 1, .pad_left = 3}, 2, 2, 3, 2,
       3, true);
-  check_winograd_line<6, 3, 7, 4>({.h = 15, .w = 80, .cin = 16, .cout = 64, .kh = 1, .dilation_x = 2, .pad_left = 3}, 4, 2, 8, 1, 8, true);
-  check_winograd_line<2, 5, 7, 4>({.h = 19, .w = 37, .cin = 20, .cout = 65, .kh = 5, .pad_top = 2, .pad_left = 2}, 2, 3, 9, 2, 5, true);
-  check_winograd_line<4, 5, 14, 2>({.n = 2, .w = 170, .cin = 20, .cout = 33, .kh = 1, .pad_left = 7}, 7, 1, 6, 2, 15, true);
-  check_winograd_line<2, 7, 7, 4, true>({.h = 37, .w = 21, .cin = 40, .cout = 64, .kw = 1, .pad_top = 3}, 3, 6, 9, 2, 7, true);
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "compiler/ir/dim.h"
-#include "runtime_stub/onnxc/contract/classifier.hpp"
 #include "runtime_stub/onnxc/contract/depthwise.hpp"
 #include "runtime_stub/onnxc/contract/gemm.hpp"
 #include "runtime_stub/onnxc/contract/inner_product.hpp"
@@ -120,7 +119,6 @@ TEST_CASE("contract: depthwise convolutions") {
   CHECK(depthwise_any_span(5, 3, 2, 4) == 23);
   CHECK(by_lanes([](int64_t lanes) { return depthwise_any_scratch(9, 9, 1, 1, 1, lanes); }) == ByLanes{2592, 5184, 10368});
   CHECK(by_lanes([](int64_t lanes) { return depthwise_any_scratch(3, 3, 2, 4, 4, lanes); }) == ByLanes{4860, 9720, 19440});
-  CHECK(by_lanes([](int64_t lanes) { return depthwise_narrow_pixels(2, lanes); }) == ByLanes{16, 32, 64});
 }
 
 TEST_CASE("contract: stems") {
@@ -155,11 +153,7 @@ TEST_CASE("contract: planar convolutions") {
   CHECK(by_lanes([&](int64_t lanes) { return planar_scratch(low, lanes, lanes); }) == ByLanes{15 * 14 + 4, 15 * 14 + 8, 15 * 22 + 16});
 }
 
-TEST_CASE("contract: classifiers, and rows of pools") {
-  CHECK(by_lanes([](int64_t lanes) { return classifier_pitch(100, 3 * lanes); }) == ByLanes{108, 120, 144});
-  CHECK(by_lanes([](int64_t lanes) { return classifier_sums(100, 3 * lanes); }) == ByLanes{432, 480, 576});
-  CHECK(kMostPoolRows == 8);
-}
+TEST_CASE("contract: rows of pools") { CHECK(kMostPoolRows == 8); }
 
 TEST_CASE("contract: rows between two kernels") {
   CHECK(ring_rows(6, 2, 3, 1) == 13);

@@ -10,7 +10,6 @@
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/depthwise_chain.hpp>
-#include <onnxc/depthwise_narrow.hpp>
 #include <onnxc/stem_chain.hpp>
 #include <onnxc/stem_winograd.hpp>
 #include <onnxc/winograd.hpp>
@@ -141,15 +140,6 @@ void add_depthwise_winograd(Suite& suite, Layer l) {
   suite.add("depthwise_winograd", l.name(), {l.macs(l.cout), 0}, [l](Data& d) {
     return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise_winograd(l.weights(d), l.cin)), y = l.result(d)] {
       depthwise_winograd({}, x, w, y, p);
-    };
-  });
-}
-
-template <int C>
-void add_depthwise_narrow(Suite& suite, Layer l) {
-  suite.add("depthwise_narrow", l.name(), {l.macs(C), 0}, [l](Data& d) {
-    return [p = l.params(), x = l.image(d), w = d.copy(pack::depthwise(l.weights(d), C, 3, 3)), y = l.result(d)] {
-      depthwise_narrow<3, 3, C>({}, x, w, y, p);
     };
   });
 }
@@ -363,7 +353,6 @@ void add_convolutions(Suite& suite) {
   add_depthwise<5, 1>(suite, {7, 960, 960, 5, 1, 1, 960});
   add_depthwise_winograd(suite, {112, 32, 32, 3, 1, 1, 32});
   add_depthwise_winograd(suite, {14, 576, 576, 3, 1, 1, 576});
-  add_depthwise_narrow<Vec::width / 2>(suite, {48, Vec::width / 2, Vec::width / 2, 3, 1, 1, Vec::width / 2});
   add_depthwise_any(suite, {14, 576, 576, 3, 1, 2, 576});
   add_depthwise_any(suite, {28, 120, 120, 3, 1, 2, 120});
   add_depthwise_any(suite, {32, 256, 256, 9, 1, 1, 256});
@@ -382,23 +371,14 @@ void add_convolutions(Suite& suite) {
     add_winograd<2, 3, 2>(suite, "winograd_stride2_2_3", l);
     add_winograd<4, 3, 2>(suite, "winograd_stride2_4_3", l);
   }
-  for (const Layer l : {Layer{28, 16, 32, 5}, {28, 32, 96, 5}, {14, 32, 128, 5}, {7, 48, 128, 5}, {27, 64, 192, 5}}) {
-    add_conv(suite, l);
-    add_winograd<2, 5>(suite, "winograd_2_5", l);
-  }
   for (const Layer l : {Layer{31, 64, 64, 4}, {12, 16, 16, 4}}) {
     add_conv(suite, l);
     add_winograd<3, 4>(suite, "winograd_3_4", l);
   }
   for (const auto& [width, channels] : {std::pair<int64_t, int64_t>{1000, 64}, {60, 256}}) {
     for (const int64_t dilation : {1, 4}) {
-      add_winograd_line<2, 3>(suite, "winograd_line_2_3", width, channels, channels, dilation);
       add_winograd_line<4, 3>(suite, "winograd_line_4_3", width, channels, channels, dilation);
     }
-    add_winograd_line<6, 3>(suite, "winograd_line_6_3", width, channels, channels, 1);
-    add_winograd_line<2, 5>(suite, "winograd_line_2_5", width, channels, channels, 1);
-    add_winograd_line<4, 5>(suite, "winograd_line_4_5", width, channels, channels, 1);
-    add_winograd_line<2, 7>(suite, "winograd_line_2_7", width, channels, channels, 1);
   }
 }
 

@@ -1,7 +1,6 @@
 // Matrix products of targets/kernels/linear.inc. Weights stream from beyond L2.
 #include <fmt/format.h>
 
-#include <onnxc/classifier.hpp>
 #include <onnxc/fast_inner_product_any.hpp>
 #include <onnxc/gemm_narrow.hpp>
 #include <onnxc/gemm_scaled.hpp>
@@ -91,19 +90,6 @@ void add_linear(Suite& suite) {
   for (const Product p : {Product{1, 1000, 512}, {1, 1000, 1280}, {1, 768, 768}, {1, 128, 30}, {1, 10, 84}}) {
     suite.add("gemv", p.name(), p.work(kLine), [p](Data& d) {
       return [p = p.params(), a = d.numbers(p.k), &w = p.weights(d, kLine), y = d.room(p.n)] { gemv<4>({}, a, w.next(), y, p); };
-    });
-  }
-  for (const ClassifierParams& p :
-       {ClassifierParams{1, 49, 320, 1280, 1000, 320}, {1, 49, 96, 576, 1024, 96}, {8, 49, 320, 1280, 1000, 320}}) {
-    const Product conv{p.images * p.pixels, p.channels, p.cin}, matrix{p.images, p.n, p.channels};
-    const Work a = conv.work(kTile.nr), b = matrix.work(3 * Vec::width);
-    suite.add("classifier", fmt::format("{}-{}", conv.name(), p.n), {a.macs + b.macs, a.bytes + b.bytes}, [=](Data& d) {
-      const auto v = pack::slices({d.numbers(p.channels * p.n), static_cast<std::size_t>(p.channels * p.n)},
-                                  {.k = p.channels, .n = p.n, .nr = 3 * Vec::width}, kTile.nr);
-      return [p, x = d.numbers(p.images * p.pixels * p.cin), &w = conv.weights(d, kTile.nr), &v = d.stream(v),
-              sums = d.room(p.images * contract::kClassifierGroups * padded_to(p.n, 3 * Vec::width))] {
-        classifier<kTile.mr, kTile.nv, 3>({}, x, w.next(), v.next(), sums, p);
-      };
     });
   }
   // Attention: scores and values of 12 heads; and one plain product of two computed values.

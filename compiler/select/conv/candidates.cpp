@@ -156,7 +156,6 @@ void lower_fast_conv(KernelQuery& l) {
   consider_winograd_line(l, c);
   consider_depthwise(l, c);
   consider_depthwise_winograd(l, c);
-  consider_depthwise_narrow(l, c);
   consider_grouped(l, c);
   consider_narrow(l, c);
   consider_stem(l);

@@ -112,7 +112,8 @@ struct Direction {
 };
 
 /// Along one direction: the columns where `down`, else the rows.
-void consider_winograd_line(KernelQuery& l, const ConvCall& c, const Form& form, bool down) {
+void consider_winograd_line(KernelQuery& l, const ConvCall& c, bool down) {
+  static constexpr Form form{4, 3};
   const Direction vertical{c.kh, c.window.dilations[0], c.likely(c.oh)}, horizontal{c.kw, c.window.dilations[1], c.likely(c.ow)};
   const Direction &along = down ? vertical : horizontal, &across = down ? horizontal : vertical;
   const int64_t points = form.points(), n = c.n.is_constant() ? c.n.value() : 1, pieces = form.pieces(along.taps),
@@ -134,11 +135,11 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, const Form& form,
   const std::string row = row_name("winograd_line", form);
   l.consider(
       row, macs, static_cast<double>(bytes * blocks),
-      [&l, c, row, form, down, across, lines, width, pieces, bytes, tile = tile] {
+      [&l, c, row, down, across, lines, width, pieces, bytes, tile = tile] {
         const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
         const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
         const PointerArg w =
-            l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, form, down] {
+            l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, down] {
                                                return pack::winograd_line(conv_weights(l), shape, form.outputs, form.taps, down);
                                              }});
         const contract::WinogradPlanes planes =
@@ -155,15 +156,8 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, const Form& form,
       bytes - 4 * c.kh * c.kw * c.cin * c.cout);
 }
 
-/// The forms for a kernel of such a length along lines; `pieces`: it may be cut.
-std::vector<Form> line_forms(int64_t length, bool pieces) {
-  switch (length) {
-    case 3: return {{2, 3}, {4, 3}, {6, 3}};
-    case 5: return {{2, 5}, {4, 5}};
-    case 7: return {{2, 7}};
-    default: return length > 3 && pieces ? std::vector<Form>{{4, 3}, {6, 3}, {2, 5}, {4, 5}} : std::vector<Form>();
-  }
-}
+/// Whether F(4, 3) along a line takes a kernel of such a length: in pieces of 3 where there is one tap across.
+bool takes_line(int64_t length, int64_t across) { return length == 3 || (length > 3 && across == 1); }
 
 }  // namespace
 
@@ -175,7 +169,7 @@ void consider_winograd(KernelQuery& l, const ConvCall& c) {
     for (const bool plain : {false, true}) consider_winograd(l, c, form, plain);
   };
   bool whole = false;  // a form takes all of the kernel
-  for (const Form& form : {Form{2, 3}, Form{4, 3}, Form{3, 4}, Form{2, 5}, Form{2, 3, 2}, Form{4, 3, 2}}) {
+  for (const Form& form : {Form{2, 3}, Form{4, 3}, Form{3, 4}, Form{2, 3, 2}, Form{4, 3, 2}}) {
     if (!takes_all_of(form, c)) continue;
     whole = true;
     consider(form);
@@ -185,8 +179,8 @@ void consider_winograd(KernelQuery& l, const ConvCall& c) {
 
 void consider_winograd_line(KernelQuery& l, const ConvCall& c) {
   if (c.is_deep() || c.group != 1 || c.window.strides[0] != 1 || c.window.strides[1] != 1 || c.cin < 8 || c.cout < 8) return;
-  const bool down = line_forms(c.kw, c.kh == 1).empty();
-  for (const Form& form : down ? line_forms(c.kh, c.kw == 1) : line_forms(c.kw, c.kh == 1)) consider_winograd_line(l, c, form, down);
+  if (takes_line(c.kw, c.kh)) consider_winograd_line(l, c, false);
+  else if (takes_line(c.kh, c.kw)) consider_winograd_line(l, c, true);
 }
 
 }  // namespace onnxc

@@ -4,9 +4,10 @@
 
 namespace onnxc {
 
-/// In both directions, for 3x3 and 5x5 kernels of stride 1: F(2,3), F(4,3), F(2,5); for 3x3 of stride 2 by phases.
+/// In both directions: F(2,3) and F(4,3) for kernels of 3x3 and stride 1, or in pieces of 3x3 for larger ones, F(3,4) for 4x4; for kernels of 3x3 and stride 2 by phases.
 void consider_winograd(KernelQuery& l, const ConvCall& c);
-/// Along rows or columns alone: kernels that are 3, 5 or 7 long there and of any size across, or of any length and one across, any dilation, and layers whose transformed weights would be too many.
+/// F(4,3) along rows or columns alone: kernels that are 3 long there and of any size across, or longer ones with one tap across, with any dilation. It is also for layers
+/// whose transformed weights would be too many.
 void consider_winograd_line(KernelQuery& l, const ConvCall& c);
 
 }  // namespace onnxc

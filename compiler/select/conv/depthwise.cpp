@@ -72,24 +72,4 @@ void consider_depthwise_winograd(KernelQuery& l, const ConvCall& c) {
       4 * 3 * c.cin);
 }
 
-void consider_depthwise_narrow(KernelQuery& l, const ConvCall& c) {
-  const int64_t lanes = l.target().vector_floats;
-  if (!is_depthwise(c) || !has_unrolled_rows(c) || c.window.strides[1] != 1 || c.cin >= lanes || lanes % c.cin != 0) return;
-  const Layout dense{true, c.cin};
-  if (l.in_any(0).layout != dense || l.out_layout(0) != dense || l.node().epilogue_operands > 0 || wants_row_sums(l)) return;
-  const int64_t columns = ConvCall::likely(c.ow), together = contract::depthwise_narrow_pixels(c.cin, lanes),
-                padded = (columns + together - 1) / together * together;
-  l.consider("depthwise_narrow", c.macs * static_cast<double>(padded) / static_cast<double>(std::max<int64_t>(columns, 1)), 0,
-             [&l, c, dense] {
-               const View x = l.in(0, dense), y = l.out_any(0);
-               ONNXC_CHECK(x.layout == dense && y.layout == dense, "nothing lies between the pixels of depthwise_narrow");
-               const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::depthwise(conv_weights(l), c.cin, c.kh, c.kw));
-               StepBuilder step = l.call("depthwise_narrow");
-               for (const int64_t value : {c.kh, c.kw, c.cin}) step.template_arg(value);
-               step.pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
-               if (c.kh < 7) step.specialised();
-               finish_conv(l, step, c, y);
-             });
-}
-
 }  // namespace onnxc

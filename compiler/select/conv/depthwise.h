@@ -1,4 +1,4 @@
-// Depthwise convolutions as candidates for Conv: runtime_stub/onnxc/depthwise.hpp, depthwise_winograd.hpp, depthwise_narrow.hpp.
+// Depthwise convolutions as candidates for Conv: runtime_stub/onnxc/depthwise.hpp, depthwise_winograd.hpp.
 #pragma once
 #include "compiler/select/conv/conv_call.h"
 
@@ -8,7 +8,5 @@ namespace onnxc {
 void consider_depthwise(KernelQuery& l, const ConvCall& c);
 /// Pairs of rows, and of columns the two beside them.
 void consider_depthwise_winograd(KernelQuery& l, const ConvCall& c);
-/// Pixels that are a part of a vector, with nothing between them.
-void consider_depthwise_narrow(KernelQuery& l, const ConvCall& c);
 
 }  // namespace onnxc

@@ -1,7 +1,6 @@
 #include "compiler/select/islands/islands.h"
 
 #include "compiler/select/conv/conv_planar.h"
-#include "compiler/select/islands/classifier.h"
 #include "compiler/select/islands/conv_chain.h"
 #include "compiler/select/islands/conv_scaled.h"
 #include "compiler/select/islands/stem_pool.h"
@@ -11,7 +10,6 @@ namespace onnxc {
 std::span<const Island> all_islands() {
   static constexpr Island kIslands[] = {
       {absorbed_by_scaled_conv, lower_scaled_conv},  // factors of channels -> 1x1 Conv
-      {absorbed_by_classifier, lower_classifier},    // 1x1 Conv -> mean of pixels -> product
       {absorbed_by_conv_chain, lower_conv_chain},    // 1x1 Conv or stem -> depthwise Conv -> 1x1 Conv
       {absorbed_by_planar_pool, lower_planar_pool},  // planar Conv -> MaxPool
       {absorbed_by_stem_pool, lower_stem_pool},      // stem -> MaxPool

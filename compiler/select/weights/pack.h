@@ -19,9 +19,6 @@ struct PanelShape {
 };
 std::vector<float> panels(std::span<const float> b, PanelShape shape);
 
-/// The panels of the first `depth` rows of b, those of the next, and so on: what classifier reads.
-std::vector<float> slices(std::span<const float> b, PanelShape shape, int64_t depth);
-
 /// Panels of any of these functions as tiles with pairs read them (tile.hpp), where k is even: of each two rows the whole vectors of the first, those of the second, and
 /// one of what is left of both, in turn.
 ///

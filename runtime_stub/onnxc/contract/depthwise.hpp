@@ -1,4 +1,4 @@
-// Depthwise convolutions: the copied rows of depthwise_any (depthwise.hpp), and the step of depthwise_narrow (depthwise_narrow.hpp).
+// Depthwise convolutions: the copied rows of depthwise_any (depthwise.hpp).
 #pragma once
 #include "sizes.hpp"
 
@@ -18,9 +18,5 @@ constexpr int64_t depthwise_any_rows(int64_t kh, int64_t dilation_y) { return in
 constexpr int64_t depthwise_any_scratch(int64_t kh, int64_t kw, int64_t stride_x, int64_t dilation_y, int64_t dilation_x, int64_t lanes) {
   return depthwise_any_rows(kh, dilation_y) * depthwise_any_span(kDepthwiseAnyColumns, kw, stride_x, dilation_x) * lanes;
 }
-
-/// Vectors of neighbours that depthwise_narrow computes at once, and how many pixels of `channels` channels these are.
-inline constexpr int kDepthwiseNarrowVectors = 8;
-constexpr int64_t depthwise_narrow_pixels(int64_t channels, int64_t lanes) { return kDepthwiseNarrowVectors * lanes / channels; }
 
 }  // namespace onnxc::contract

@@ -1,12 +1,16 @@
-// Winograd's convolutions as candidates for Conv: winograd.hpp, winograd_stride2.hpp and winograd_line.hpp, with tiles, blocks and scratch memory for the sizes at hand.
+// Winograd's convolutions as candidates for Conv, with tiles, blocks and scratch memory for the given sizes. The
+// kernels are winograd.hpp, winograd_stride2.hpp and winograd_line.hpp.
 #pragma once
 #include "compiler/select/conv/conv_call.h"
 
 namespace onnxc {
 
-/// In both directions, for 3x3 and 5x5 kernels of stride 1: F(2,3), F(4,3), F(2,5); for 3x3 of stride 2 by phases.
+/// In both directions, for square kernels: F(2,3), F(4,3), F(3,4) and F(2,5) with stride 1, and 3x3 with stride 2 by
+/// phases. Other kernels of stride 1 that are at least 3 long both ways are cut into pieces for F(4,3).
 void consider_winograd(KernelQuery& l, const ConvCall& c);
-/// Along rows or columns alone: kernels that are 3, 5 or 7 long there and of any size across, or of any length and one across, any dilation, and layers whose transformed weights would be too many.
+/// Along rows or columns alone, with stride 1 and any dilation. The kernel is 3, 5 or 7 long there and of any size
+/// across, or longer than that and 1 across. These forms have fewer transformed weights than those in both
+/// directions.
 void consider_winograd_line(KernelQuery& l, const ConvCall& c);
 
 }  // namespace onnxc

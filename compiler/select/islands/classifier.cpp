@@ -11,11 +11,14 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kMostPixels = 64;  // with more the convolution is what takes time, and may go with fewer multiplications
+// With more pixels the convolution takes most of the time, and by itself it may use an algorithm with fewer
+// multiplications.
+constexpr int64_t kMostPixels = 64;
 
 bool is_reshape(const Node& node) { return node.is("Reshape") || node.is("Flatten") || node.is("Squeeze") || node.is("Unsqueeze"); }
 
-/// Whether weights are read as the floats they are: half of the bytes would be better than fetching all of them in time.
+/// Whether no narrower type holds the weights exactly. If one did, reading half the bytes would be better than
+/// fetching all of them ahead.
 bool stays_f32(const Graph& graph, ValueId weights, int64_t columns, bool whole) {
   const TensorData* const data = graph.constant(weights);
   return data != nullptr && data->type == ElementType::F32 &&
@@ -27,7 +30,7 @@ Tile conv_tile(const Target& target, const Graph& graph, const Node& conv) {
   return choose_tile(target, {.m = y[2] * y[3], .n = y[1].value(), .k = graph[conv.input(0)].type.extents[1].value()});
 }
 
-/// What the means meet: values of [k, n], or of [n, k] where it is transposed.
+/// The matrix that the means are multiplied by: [k, n], or [n, k] where it is transposed.
 struct Matrix {
   ValueId value;
   int64_t k, n;

@@ -7,8 +7,9 @@
 
 namespace onnxc {
 
-/// Of 1x1 Conv -> ReduceSum of all pixels [-> Reshape] -> product by a constant matrix, a MatMul or a 1x1 Conv of what is one pixel now: what is before that `last`, where the
-/// matrix would leave the L2 cache of the target. Empty where there is no such chain.
+/// For the chain 1x1 Conv -> ReduceSum of all pixels [-> Reshape] -> product by a constant matrix, which is a MatMul
+/// or a 1x1 Conv of the one pixel that is left: the nodes before `last`, if the matrix would not stay in the target's
+/// L2 cache. Empty where there is no such chain.
 std::vector<const Node*> absorbed_by_classifier(const Surroundings& around, const Node& last, const Target& target);
 
 /// Lowers such a chain, as its last node.

@@ -35,12 +35,13 @@ auto element_of(std::span<const float> b, PanelShape s) {
   };
 }
 
-/// Exponents of two by which the rows and the columns of a matrix are to be divided.
+/// The exponents of the powers of two by which a matrix's rows and columns are to be divided.
 struct Equilibrated {
   std::vector<int> rows, columns;
 };
 
-/// Those after which each column has a norm of about 1, and so have rows, but for one factor. Rows have the exponent 0 at most, so that nothing gets too large that is multiplied by their powers.
+/// Exponents after which every column has a norm of about 1, and every row too, up to one common factor. No row's
+/// exponent exceeds 0, so values that are multiplied by a row's power of two do not grow.
 template <class At>
 Equilibrated equilibrate(int64_t k, int64_t n, At at) {
   constexpr int kMost = 100;
@@ -158,7 +159,8 @@ std::vector<float> fast_inner_product(std::span<const float> b, PanelShape s) {
   std::vector<int64_t> order;                      // of the rows in a panel
   std::vector<std::pair<int64_t, int64_t>> pairs;  // of rows
   contract::for_each_step(s.k, s.nr, [&](int which, int64_t row) {
-    if (which == 1) pairs.emplace_back(row, order.back());  // the second comes before the first
+    // the second of a pair comes before the first
+    if (which == 1) pairs.emplace_back(row, order.back());
     order.push_back(row);
   });
 
@@ -223,7 +225,8 @@ std::vector<float> conv_transpose(std::span<const float> w, ConvShape s) {
 }
 
 namespace {
-/// G of a kernel of `taps` with so many points: row i holds the powers of point i over the product of its differences from the others.
+/// G of a kernel of `taps` with this many points: row i holds the powers of point i, divided by the product of the
+/// point's differences from all others.
 std::vector<std::vector<double>> winograd_g(int64_t points, int64_t taps) {
   const auto point = [points](std::size_t i) { return contract::winograd_point(points, static_cast<int64_t>(i)); };
   const auto finite = static_cast<std::size_t>(points - 1);
@@ -240,14 +243,14 @@ std::vector<std::vector<double>> winograd_g(int64_t points, int64_t taps) {
   return g;
 }
 
-/// What the taps of each row and of each column of a kernel count in a product.
+/// The factors of a kernel's taps in one product: those along the columns, and those along the rows.
 struct Frequency {
   std::span<const double> y, x;
 };
 
 using Factors = std::vector<std::vector<double>>;
 
-/// Each of y with each of x, which are referred to.
+/// Appends each of ys with each of xs. The frequencies refer to both.
 void append_products(std::vector<Frequency>& frequencies, const Factors& ys, const Factors& xs) {
   for (const std::vector<double>& y : ys) {
     for (const std::vector<double>& x : xs) frequencies.push_back({y, x});
@@ -297,7 +300,8 @@ std::vector<float> square_pieces(std::span<const float> w, int64_t kd, int64_t k
 
 std::vector<float> winograd_stride2(std::span<const float> w, ConvShape s, int outputs) {
   const Factors odd{{0, 1, 0}};
-  Factors even;  // of the outer taps
+  // of the two outer taps
+  Factors even;
   for (const std::vector<double>& row : winograd_g(outputs + 1, 2)) even.push_back({row[0], 0, row[1]});
   std::vector<Frequency> frequencies;
   const Factors* const phases[] = {&even, &odd};
@@ -326,7 +330,8 @@ std::vector<float> winograd_line(std::span<const float> w, ConvShape s, int outp
 }
 
 std::vector<float> stem_winograd(std::span<const float> w, ConvShape s, int outputs, int taps, int64_t stride, bool joined) {
-  if (joined) {  // [cout, kh, kw, cin] in memory: a kernel of one channel
+  // In memory the kernel then is [cout, kh, kw, cin]: a kernel of one channel.
+  if (joined) {
     std::vector<float> turned;
     turned.reserve(w.size());
     for (int64_t row = 0; row < s.cout * s.kh; ++row) {
@@ -337,7 +342,8 @@ std::vector<float> stem_winograd(std::span<const float> w, ConvShape s, int outp
   }
   const int64_t points = outputs + taps - 1;
   const Factors g = winograd_g(points, taps);
-  std::vector<int64_t> pieces;  // their first taps
+  // the first tap of each piece
+  std::vector<int64_t> pieces;
   for (int64_t tap = 0; tap < s.kh; ++tap) {
     if (contract::stem_piece_begins(tap, taps, stride)) pieces.push_back(tap);
   }

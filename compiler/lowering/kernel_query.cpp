@@ -95,7 +95,8 @@ void KernelQuery::alias(int output, int input, Dim offset) {
   View view = in(input);
   const ValueId out = node_.output(output);
   const Type& type = graph_[out].type;
-  if (offset.depends_on_run() || view.pointer.offset.depends_on_run()) {  // the place moves: an offset from the pointer
+  // The offset of the view is only known during the run, so it is added to the pointer.
+  if (offset.depends_on_run() || view.pointer.offset.depends_on_run()) {
     view.pointer.offset += offset;
     view.pointer.reach = 0;
     view.pointer.as = view.element = type.element;
@@ -120,7 +121,8 @@ void KernelQuery::out_view(int i, View view) {
   view.extents = type.extents;
   view.pointer.as = view.element = type.element;
   const bool pixels = view.layout.channels_last && view.layout.pixel_stride == lowerer_.program_[view.pointer.buffer].pixel_stride;
-  view.pointer.reach = pixels ? type.extents[1] : Dim(0);  // it may be wider than what it was made from, as a Concat of neighbours is
+  // The view may have more channels than the value it was derived from, as a Concat of adjoining operands has.
+  view.pointer.reach = pixels ? type.extents[1] : Dim(0);
   lowerer_.define_view(*lowerer_.scope_, node_.output(i), view);
 }
 
@@ -192,7 +194,8 @@ EpilogueShape KernelQuery::image_shape(const Extents& extents) const {
 std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand,
                                         const DimList& operand_strides) {
   for (std::size_t k = 0; k < operand.size(); ++k) {
-    if (may_repeat(operand[k], result[result.size() - operand.size() + k])) return std::nullopt;  // a loop of its own reads that
+    // Such an operand needs a loop of its own.
+    if (may_repeat(operand[k], result[result.size() - operand.size() + k])) return std::nullopt;
   }
   const auto stride_of = [&](int axis) {
     const int at = axis - static_cast<int>(result.size() - operand.size());
@@ -200,7 +203,7 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
     return operand_strides[static_cast<std::size_t>(at)];
   };
   const auto extent_of = [&](int axis) { return result[static_cast<std::size_t>(axis)]; };
-  // Columns: all of them at stride 1, or none.
+  // Columns: the operand has all of them at stride 1, or none.
   Dim col_stride = 1;
   bool by_col = false, any_col = false;
   for (std::size_t k = shape.col_axes.size(); k-- > 0;) {
@@ -212,7 +215,7 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
     if (by_col ? !(s == col_stride) : !(s == Dim(0))) return std::nullopt;
     col_stride *= extent_of(axis);
   }
-  // Rows: extents and strides with like neighbours merged, from the innermost out.
+  // Rows: extents and strides from the innermost outwards. Neighbouring axes that have the same effect are merged.
   struct Axis {
     Dim extent, stride;
   };
@@ -235,7 +238,8 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
   };
   if (rows.empty() || (rows.size() == 1 && rows[0].stride == Dim(0))) return by_col ? make("PerCol", {}) : make("Single", {});
   if (rows.size() == 1) return by_col ? make("Rows", {rows[0].stride}) : make("PerRow", {1, rows[0].stride});
-  if (rows.size() == 2 && rows[0].stride == Dim(0)) {  // repeats over the inner rows
+  // The operand repeats over the inner rows.
+  if (rows.size() == 2 && rows[0].stride == Dim(0)) {
     return by_col ? make("PerGroup", {rows[0].extent, rows[1].stride}) : make("PerRow", {rows[0].extent, rows[1].stride});
   }
   if (rows.size() == 2 && rows[1].stride == Dim(0) && by_col) return make("Repeat", {rows[0].extent, rows[0].stride});
@@ -252,7 +256,7 @@ EpilogueArg KernelQuery::epilogue(const EpilogueShape& shape, StepBuilder& step)
     const ValueId v = node_.inputs[static_cast<std::size_t>(own + i)];
     const Extents& extents = graph_[v].type.extents;
     View view;
-    // Images lie as the result does; what has one value a channel may lie anyhow.
+    // Images are read in the result's layout. An operand with one value for each channel may have any layout.
     const bool image = shape.col_axes.size() == 1 && shape.col_axes[0] == 1 && result.size() >= 3 && extents.size() == result.size();
     if (image && !graph_[v].constant) {
       const Layout layout = extents == result ? out_layout(0) : Layout{true, extents[1]};
@@ -303,7 +307,8 @@ void KernelQuery::consider(std::string_view row, double macs, double bytes, std:
 
 std::string KernelQuery::signature() const {
   std::string text = signature_of(graph_, node_, absorbed(), lowerer_.scope_->layouts, lowerer_.streaming_);
-  if (target().workspace > 0) text += fmt::format(", workspace {}", target().workspace);  // blocks are smaller
+  // Blocks are smaller then.
+  if (target().workspace > 0) text += fmt::format(", workspace {}", target().workspace);
   return text;
 }
 
@@ -336,7 +341,7 @@ void KernelQuery::build_cheapest() {
 
 namespace {
 
-/// Of the tensors that a node reads and writes, constants aside.
+/// The bytes of the tensors that a node reads and writes, without constants.
 Dim bytes_moved(const Graph& graph, const Node& node) {
   Dim bytes = 0;
   const auto add = [&](ValueId v) {
@@ -348,8 +353,8 @@ Dim bytes_moved(const Graph& graph, const Node& node) {
   return bytes;
 }
 
-/// `Conv 'a' + clip + Conv 'b': f32[1, 3, 8, 8] -> f32[1, 16, 4, 4]`: the nodes of a step and their epilogues, what they read that none of them gives, and the
-/// last one's result.
+/// `Conv 'a' + clip + Conv 'b': f32[1, 3, 8, 8] -> f32[1, 16, 4, 4]`: the nodes of a step and their epilogues, the
+/// inputs that come from outside the step, and the result of the last node.
 std::string description(const Graph& graph, const std::vector<const Node*>& absorbed, const Node& last) {
   constexpr int kMostInputs = 2;
   std::vector<const Node*> nodes = absorbed;
@@ -460,7 +465,7 @@ StepBuilder& StepBuilder::work(Dim operations) {
   return *this;
 }
 StepBuilder& StepBuilder::may_share(const View& written, const View& read) {
-  // In a part of a larger buffer others live.
+  // A part of a larger buffer may have neighbours that are still live.
   const bool whole = written.pointer.offset == Dim(0) && read.pointer.offset == Dim(0);
   if (whole && same_storage(written.extents, written.layout, read.layout))
     call_.may_share.emplace_back(written.pointer.buffer, read.pointer.buffer);

@@ -1,4 +1,4 @@
-// How long folding takes.
+// Estimates how long folding a node takes.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,8 @@
 
 namespace onnxc {
 
-/// What evaluating the node takes, in multiply-adds or elements that are moved. Endless where its data may ask for any amount.
+/// The cost of evaluating the node, in multiply-adds or elements moved. Infinite if the node's data may demand any
+/// amount.
 double evaluation_work(const Graph& graph, const Node& node, const std::vector<Constant>& inputs);
 
 }  // namespace onnxc

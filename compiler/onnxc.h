@@ -47,8 +47,8 @@ struct CompilerOptions {
   bool heap = true;                            ///< false: memory that has no bound before the model runs is refused
   int64_t max_trip = LowerOptions().max_trip;  ///< iterations of a loop that states no number
   bool zip_maps = true;                        ///< false: the scores that ZipMap turns into maps stay tensors
-  std::shared_ptr<const Tuning>
-      tuning{};  ///< what was measured on the machine that runs the unit; null: kernels are chosen by predicted costs
+  /// What was measured on the machine that runs the unit. Null: kernels are chosen by predicted costs.
+  std::shared_ptr<const Tuning> tuning{};
   std::vector<CustomOperator> custom_operators{};  ///< the user's own
   std::vector<std::string> taps{};                 ///< names of values that become outputs as well, after the model's own
   int bisect_limit = -1;                           ///< run only this many optional passes

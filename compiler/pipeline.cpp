@@ -40,11 +40,11 @@ constexpr Pass kPasses[] = {
     {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
     // Channel shuffles move into weights, once no BatchNorm is in between.
     {"select_channels",                 select_channels,                 true, true},
-    {"turn_flattened",                  turn_flattened,                  true},   // flattened images: weights take their order, before fusion
+    {"turn_flattened",                  turn_flattened,                  true},   // weights take a flattened image's order, before fusion
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
     // Weights give the exponents of SiLU's powers of two.
     {"scale_gates",                     scale_gates,                     true, false, {Feature::Avx512}, Math::Default},
-    {"mark_direct",                     mark_direct,                     false},  // readers that magnify errors at zero; once expressions are whole
+    {"mark_direct",                     mark_direct,                     false},  // readers that magnify errors at zero; after fusion
     {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs is removed
     {"order_nodes",                     order_nodes,                     true},   // fewer bytes are live at once
 };

@@ -1,13 +1,14 @@
 // Einsum: sums of products over labelled axes, as in "bij,bjk->bik".
 //
-// Any equation becomes a chain of two operands at a time, and each of those, where no label repeats within an operand,
-//   - a product that broadcasts, where no label is summed:             "bi,bj->bij"   b: both   i: left   j: right
-//   - a MatMul of [b, i, k] and [b, k, j] where labels k are summed:   "bik,jkb->bij"
-// with Transposes and Reshapes around it; axes that one operand alone sums are summed first. What remains (diagonals) is a kernel that walks strides.
+// Any equation becomes a chain of steps with two operands each. If no label repeats within an operand, such a step is
+//   - a product that broadcasts, if no label is summed:             "bi,bj->bij"   b: both   i: left   j: right
+//   - a MatMul of [b, i, k] and [b, k, j] if labels k are summed:   "bik,jkb->bij"
+// between Transposes and Reshapes. Axes that only one operand has and that are summed are summed first. What remains
+// (diagonals) is a kernel that walks strides.
 //
-// Extents of one label broadcast from operand to operand, as numpy and ONNX Runtime have it; within an operand they are equal. Where one is the
-// constant 1 that operand loses the label: "ij,jk->ik" of [2, 1] and [3, 4] is "i,jk->ik". Where only a run tells, the product broadcasts, and what is
-// summed is expanded first, since a MatMul's inner extents are equal:
+// Extents of one label broadcast between operands, as in numpy and ONNX Runtime; within an operand they are equal. If
+// one is the constant 1, that operand loses the label: "ij,jk->ik" of [2, 1] and [3, 4] is "i,jk->ik". If only a run
+// knows, a product broadcasts, and summed axes are expanded first, since a MatMul's inner extents must be equal:
 //
 //   "ij,jk->ik" of [2, n] and [m, 4]      MatMul(Expand([2, n], [2, broadcast(n, m)]), Expand([m, 4], [broadcast(n, m), 4]))
 #include <fmt/format.h>
@@ -51,7 +52,7 @@ Equation parse_equation(const Node& node, const std::vector<int>& ranks) {
   Equation e;
   int widest = 0;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  // The labels of a term; its ellipsis stands for as many axes as `rank` leaves.
+  // The labels of a term. Its ellipsis represents as many axes as `rank` leaves.
   const auto parse_term = [&](std::string_view term, int rank) {
     const auto letters = static_cast<int>(std::count_if(term.begin(), term.end(), is_letter));
     const std::size_t dots = term.find("...");
@@ -119,7 +120,7 @@ Dim own_extent(const Labels& labels, const Extents& extents, Label l) {
   return extents[place_of(labels, l)];
 }
 
-/// What two extents come to that have met, as shape rules had it.
+/// The extent that results from broadcasting two extents that shape rules have checked.
 Dim wider(Dim a, Dim b) {
   if (b == Dim(1) || a == b) return a;
   if (a == Dim(1)) return b;
@@ -128,7 +129,7 @@ Dim wider(Dim a, Dim b) {
   return repeats_a || (!repeats_b && b.is_constant()) ? b : a;
 }
 
-/// The extent of a label, of all operands.
+/// The extent of a label over all operands.
 Dim extent_of(const Equation& e, const std::vector<Extents>& in, Label l) {
   Dim extent = 1;
   for (std::size_t i = 0; i < e.terms.size(); ++i) {
@@ -146,7 +147,7 @@ void infer_einsum(Inference& n) {
     ranks.push_back(n.rank(i));
   }
   const Equation e = parse_equation(n.node(), ranks);
-  std::map<Label, std::vector<Extents>> of_label;  // one of each operand that has the label
+  std::map<Label, std::vector<Extents>> of_label;  // one for each operand that has the label
   for (std::size_t i = 0; i < in.size(); ++i) {
     const Labels& labels = e.terms[i];
     for (std::size_t k = 0; k < labels.size(); ++k) {
@@ -233,7 +234,7 @@ void lower_einsum(KernelQuery& l) {
 // ---- Decomposition
 
 std::string text_of(const Equation& e) {
-  // Every label gets a letter of its own; ellipses are gone.
+  // Every label gets a letter of its own. Ellipses are resolved by now.
   Labels seen;
   std::string text;
   const auto write = [&](const Labels& labels) {
@@ -253,7 +254,7 @@ std::string text_of(const Equation& e) {
   return text;
 }
 
-/// The operand with its axes in the order of `wanted`, which are its own.
+/// The operand with its axes in the order of `wanted`, a permutation of its labels.
 ValueId transposed(GraphBuilder& b, ValueId x, const Labels& from, const Labels& wanted) {
   std::vector<int64_t> perm;
   for (Label l : wanted) perm.push_back(static_cast<int64_t>(place_of(from, l)));
@@ -264,7 +265,7 @@ ValueId reshaped(GraphBuilder& b, ValueId x, const Extents& extents) {
   return b.extents(x) == extents ? x : b.op("Reshape", {x, b.shape(extents)}, {{"allowzero", int64_t{1}}});
 }
 
-/// Sums the axes that neither the other operand nor the output has; false where that cannot be said.
+/// Sums the axes that neither the other operand nor the output has. Returns false if that cannot be expressed.
 bool sum_alone(GraphBuilder& b, ValueId& x, Labels& labels, const Labels& other, const Labels& output) {
   std::vector<int64_t> axes;
   Labels rest;
@@ -279,7 +280,7 @@ bool sum_alone(GraphBuilder& b, ValueId& x, Labels& labels, const Labels& other,
   return true;
 }
 
-/// Takes from an operand the axes of constant extent 1 that broadcast to what the other has.
+/// Removes axes of constant extent 1 from an operand if they broadcast to those of the other operand.
 void squeeze_broadcast(GraphBuilder& b, ValueId& x, Labels& labels, ValueId other, const Labels& other_labels) {
   std::vector<int64_t> axes;
   Labels rest;
@@ -293,7 +294,8 @@ void squeeze_broadcast(GraphBuilder& b, ValueId& x, Labels& labels, ValueId othe
   labels = std::move(rest);
 }
 
-/// The operand with what it shares with the other and is not in the output as wide as the other has it, or may.
+/// The operand, with axes that it shares with the other operand and that are summed expanded to the other's extents
+/// where these may be larger.
 ValueId expanded(GraphBuilder& b, ValueId x, const Labels& labels, ValueId other, const Labels& other_labels, const Labels& output) {
   Extents wide = b.extents(x);
   bool repeats = false;
@@ -322,7 +324,7 @@ std::optional<ValueId> contract(GraphBuilder& b, ValueId x, Labels left, ValueId
     return all;
   };
   if (k.empty()) {
-    // Both in the order of the output, with an axis of extent 1 where one lacks a label.
+    // Both operands in the order of the output, with an axis of extent 1 for each missing label.
     const auto aligned = [&](ValueId v, const Labels& labels) {
       Labels order;
       std::vector<int64_t> missing;
@@ -349,7 +351,7 @@ std::optional<ValueId> contract(GraphBuilder& b, ValueId x, Labels left, ValueId
   x = expanded(b, x, left, y, right, output);
   y = expanded(b, y, right, x, left, output);
   const Extents m_extents = extents_of(x, left, m), n_extents = extents_of(y, right, n);
-  // The axes of the matrices joined to two; those of the batch stay, and broadcast.
+  // The axes of the matrices are joined to two. Those of the batch stay, and broadcast.
   const auto matrix = [&](ValueId v, const Labels& labels, const Labels& rows, const Labels& columns) {
     Extents extents = extents_of(v, labels, batch);
     extents.push_back(element_count(extents_of(v, labels, rows)));
@@ -372,7 +374,7 @@ std::optional<std::vector<ValueId>> decompose_einsum(GraphBuilder& b, const Node
     ValueId x = node.inputs[0];
     Labels labels = e.terms[0];
     for (std::size_t i = 1; i < node.inputs.size(); ++i) {
-      // What a later operand or the output needs stays.
+      // Labels that a later operand or the output needs are kept.
       Labels kept;
       for (const Labels& term : {labels, e.terms[i]}) {
         for (Label l : term) {

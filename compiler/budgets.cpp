@@ -19,10 +19,10 @@ namespace {
 struct Share {
   int64_t bytes;
   std::string name;
-  bool endless = false;  ///< it may be more
+  bool endless = false;  ///< the size is only a lower bound
 };
 
-/// The largest of them, largest first: "'fc.weight' (4,096 bytes), ...".
+/// Names the largest of the shares, largest first: "'fc.weight' (4,096 bytes), ...".
 std::string largest(std::vector<Share> shares) {
   constexpr std::size_t kMost = 3;
   std::ranges::stable_sort(shares, std::ranges::greater(), &Share::bytes);
@@ -37,16 +37,16 @@ void for_each_arena_buffer(const Program& program, Visit&& visit) {
   for (BufferId id : planned_buffers(program)) visit(program[id]);
 }
 
-/// Of a size that depends on dimensions, no more than kEndless.
+/// The size of a buffer; if it depends on dimensions, its maximum, but no more than kEndless.
 int64_t most_bytes(const Buffer& buffer) {
   return buffer.bytes.is_constant() ? buffer.bytes.value() : std::clamp<int64_t>(buffer.bytes.max_value(), 0, kEndless);
 }
 
 bool is_endless(const Buffer& buffer) { return !buffer.bytes.is_constant() && buffer.bytes.max_value() > kEndless; }
 
-/// What lies in the arena in the step in which most does, where all extents are as large as their bounds allow.
+/// The contents of the arena in the step with the most bytes, with all extents at their upper bounds.
 std::vector<Share> fullest_step(const Program& program) {
-  std::map<int, int64_t> change;  // of the bytes that live, by step
+  std::map<int, int64_t> change;  // of the live bytes, by step
   for_each_arena_buffer(program, [&](const Buffer& b) {
     change[b.first] += most_bytes(b);
     change[b.last] -= most_bytes(b);
@@ -67,7 +67,7 @@ std::vector<Share> fullest_step(const Program& program) {
   return shares;
 }
 
-/// Dimensions without an upper bound that some buffer's size grows with.
+/// The dimensions without an upper bound that the size of some buffer grows with.
 std::set<std::string> unbounded_symbols(const Program& program) {
   std::set<std::string> names;
   for_each_arena_buffer(program, [&](const Buffer& b) {

@@ -28,7 +28,8 @@ EqualExtents equal_extents(const Graph& graph) {
     if (!is_known(a) || !is_known(b)) continue;
     Dim from = a.substitute(result.same), to = b.substitute(result.same);
     if (!from.is_symbol() || symbols_of(to).contains(from.name())) std::swap(from, to);
-    if (from == to) continue;  // what is equal already makes them so
+    // Earlier replacements already make them equal.
+    if (from == to) continue;
     if (!from.is_symbol() || symbols_of(to).contains(from.name())) continue;
     result.equal.emplace_back(from, to);
     for (auto& [name, replacement] : result.same) replacement = replacement.substitute({{from.name(), to}});

@@ -22,33 +22,35 @@ struct Pass {
   const char* name;
   Graph (*run)(Graph);
   bool optional;             ///< an optimisation: -O0 and --opt-bisect-limit leave it out
-  bool keeps_alive = false;  ///< values live longer for it: --memory=balanced and --memory=min leave it out
-  Features needs{};          ///< machines without it are better off without the pass
+  bool keeps_alive = false;  ///< it extends the lives of values: --memory=balanced and --memory=min leave it out
+  Features needs{};          ///< on machines without these features the pass would cost time
   Math math = Math::Strict;  ///< Default: --math=strict leaves it out
 };
 
 // clang-format off
 constexpr Pass kPasses[] = {
-    {"bind_gradients",                  bind_gradients,                  false},  // before nodes and names go: what Gradient differentiates
-    {"infer_shapes",                    infer_shapes,                    false},  // older opsets become the newest; every value gets its type
-    {"decompose",                       decompose,                       false},  // compositions become what they are made of, so that later passes see it
+    {"bind_gradients",                  bind_gradients,                  false},  // what Gradient differentiates; before names change
+    {"infer_shapes",                    infer_shapes,                    false},  // older opsets become the newest; values get types
+    {"decompose",                       decompose,                       false},  // composite operators become parts that later passes see
     {"fold_constants",                  fold_constants,                  true},   // what does not depend on inputs is computed here
     {"simplify",                        simplify,                        true},   // no-ops, transpose and reshape chains vanish
     {"lower_elementwise",               lower_elementwise,               false},  // every elementwise operator becomes an expression
-    {"fold_parameters",                 fold_constants,                  true},   // expressions over weights, BatchNorm's above all
-    {"eliminate_common_subexpressions", eliminate_common_subexpressions, true},   // computed twice, computed once; before fusion hides it
+    {"fold_parameters",                 fold_constants,                  true},   // expressions over weights, above all those of BatchNorm
+    {"eliminate_common_subexpressions", eliminate_common_subexpressions, true},   // equal nodes are computed once; before fusion hides them
     {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
-    {"select_channels",                 select_channels,                 true, true},  // shuffles of channels move into weights; after BatchNorm, which stands between otherwise
-    {"turn_flattened",                  turn_flattened,                  true},   // weights behind a flattened image take its order; their bias is theirs still
+    // Channel shuffles move into weights, once no BatchNorm is in between.
+    {"select_channels",                 select_channels,                 true, true},
+    {"turn_flattened",                  turn_flattened,                  true},   // weights take a flattened image's order, before fusion
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
-    {"scale_gates",                     scale_gates,                     true, false, {Feature::Avx512}, Math::Default},  // weights give the exponents of SiLU's powers of two
-    {"mark_direct",                     mark_direct,                     false},  // products whose readers magnify errors at zero; after fusion, when expressions are whole
-    {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs
-    {"order_nodes",                     order_nodes,                     true},   // fewer bytes live at once
+    // Weights give the exponents of SiLU's powers of two.
+    {"scale_gates",                     scale_gates,                     true, false, {Feature::Avx512}, Math::Default},
+    {"mark_direct",                     mark_direct,                     false},  // readers that magnify errors at zero; after fusion
+    {"eliminate_dead_code",             eliminate_dead_code,             false},  // what no output needs is removed
+    {"order_nodes",                     order_nodes,                     true},   // fewer bytes are live at once
 };
 // clang-format on
 
-/// Everything that cannot be compiled, at once.
+/// Reports all operators that cannot be compiled at once.
 void refuse_unknown_operators(const Graph& graph) {
   std::vector<Diagnostic> missing;
   std::set<std::string> seen;
@@ -82,9 +84,10 @@ ImportOptions import_options(const CompilerOptions& options, std::map<std::strin
           is_custom};
 }
 
-/// The graph, and others that compute the same with fewer bytes live at once, for goals that may give up time.
+/// The graph and, for goals that may cost time, others that compute the same with fewer bytes live at once.
 std::vector<Graph> forms_for(MemoryGoal goal, Graph graph) {
-  constexpr double kExtraWork[] = {0.08, 0.6};  // shares by which stripes may make it grow: for balanced goals, for the least memory
+  // The shares by which stripes may increase the work: for the balanced goal, and for the least memory.
+  constexpr double kExtraWork[] = {0.08, 0.6};
   std::vector<Graph> forms{std::move(graph)};
   if (goal == MemoryGoal::Speed) return forms;
   Graph lean = recompute(forms[0]);
@@ -126,8 +129,9 @@ std::vector<bool> are_values(const Program& program) {
   return list;
 }
 
-/// Import, passes, lowering and memory plan, for every size that the dimensions may have. `same`: symbols of the inputs that are other extents.
-/// `general`: the program for all sizes, if this is to be a variant of it: it has the same interface.
+/// Import, passes, lowering and memory plan, for all sizes that the dimensions may have. `same`: symbols of the
+/// inputs that are replaced by other extents. `general`: if this is to be a variant, the program for all sizes, whose
+/// interface it gets.
 Compilation compile_general(const std::filesystem::path& model, const CompilerOptions& options, const Program* general = nullptr,
                             std::map<std::string, Dim> same = {}) {
   const auto target = find_target(options.target);
@@ -145,7 +149,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
       *options.log << "# after " << name << "\n" << print_graph(graph);
     return options.stop_after == name;
   };
-  std::vector<std::string> output_names;  // passes may let one value stand for another
+  std::vector<std::string> output_names;  // passes may replace one value by another
   for (ValueId v : graph.outputs) output_names.push_back(graph[v].name);
   if (after("import")) return result;
   if (!options.zip_maps) graph = unzip_maps(std::move(graph));  // classical models then need no heap
@@ -182,7 +186,7 @@ Compilation compile_general(const std::filesystem::path& model, const CompilerOp
 
 constexpr std::size_t kMostVariants = 64;
 
-/// The variant for sizes at which extents that meet in broadcasting are equal, where there are such.
+/// Adds the variant for sizes at which extents that meet in broadcasting are equal, if there are any such extents.
 void add_equal_variant(std::vector<Variant>& variants, const std::filesystem::path& model, CompilerOptions options, const Program& general,
                        const EqualExtents& equal, const Sizes& dims) {
   if (equal.same.empty()) return;
@@ -192,7 +196,7 @@ void add_equal_variant(std::vector<Variant>& variants, const std::filesystem::pa
   variants.push_back({dims, equal.equal, std::move(compiled.program), std::move(compiled.choices)});
 }
 
-/// Each combination of the extents that the user names, compiled by itself.
+/// Compiles a variant for each combination of the extents that the user names.
 std::vector<Variant> compile_variants(const std::filesystem::path& model, const CompilerOptions& options, const Program& general) {
   std::vector<Sizes> combinations;
   if (!options.specialize.empty()) combinations.emplace_back();

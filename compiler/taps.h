@@ -1,4 +1,4 @@
-// Values of the model that become outputs, to be looked at.
+// Values of the model that become outputs, so that they can be inspected.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,8 +7,9 @@
 
 namespace onnxc {
 
-/// Appends the named values to the outputs of the graph as it was imported; passes then keep them. What is an output already stays as it is. Throws Error{Usage} for
-/// names that the graph does not know, with the closest ones, and for values inside of a region.
+/// Appends the named values to the outputs of an imported graph, so that passes keep them. Values that are outputs
+/// already are not added. Throws Error{Usage} for names that the graph does not have, with the closest ones, and for
+/// values inside a region.
 void add_taps(Graph& graph, const std::vector<std::string>& names);
 
 }  // namespace onnxc

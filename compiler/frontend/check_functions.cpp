@@ -25,7 +25,7 @@ Functions functions_of(const onnx::ModelProto& model) {
   return functions;
 }
 
-/// Of regions, too.
+/// Visits the nodes of regions as well.
 template <class Visit>
 void for_each_node(const Nodes& nodes, const Visit& visit) {
   for (const auto& node : nodes) {
@@ -51,7 +51,8 @@ void check_calls(const Nodes& nodes, const Functions& functions) {
   });
 }
 
-/// Nodes that the functions would become, counted before anything is inlined: 2^k functions must eat neither memory nor time.
+/// Counts the nodes that inlining the functions would produce, before anything is inlined: 2^k calls must cost
+/// neither memory nor time.
 void check_growth(const onnx::ModelProto& model, const Functions& functions) {
   constexpr int64_t kLeast = 40'000, kMost = 2'000'000, kGrowth = 100;
   int64_t written = 0;
@@ -59,7 +60,7 @@ void check_growth(const onnx::ModelProto& model, const Functions& functions) {
   for_each_node(model.graph().node(), count_one);
   for (const auto& f : model.functions()) for_each_node(f.node(), count_one);
   const int64_t most_nodes = std::clamp(kGrowth * written, kLeast, kMost);
-  constexpr std::size_t kMostOpen = 100;  // as many as ONNX's inliner takes
+  constexpr std::size_t kMostOpen = 100;  // the limit of ONNX's inliner
   std::map<std::string, int64_t> sizes;
   std::set<std::string> open;  // functions whose bodies are being counted
   std::function<int64_t(const Nodes&)> count_nodes;

@@ -1,4 +1,4 @@
-// Functions of a model, before they are inlined.
+// Checks on a model's functions before they are inlined.
 #pragma once
 namespace onnx {
 class ModelProto;
@@ -6,8 +6,8 @@ class ModelProto;
 
 namespace onnxc {
 
-/// Throws where a call does not fit its function, where a function imports an opset that does not exist, where functions call themselves, and where they would
-/// become too many nodes.
+/// Throws if a call does not match its function, a function imports an opset that does not exist, functions call
+/// themselves, or inlining would produce too many nodes.
 void check_functions(const onnx::ModelProto& model);
 
 }  // namespace onnxc

@@ -13,7 +13,7 @@ namespace {
 
 #include "compiler/frontend/contrib_schemas.inc"
 
-/// Reads the table above; a row that is not of its form is our own mistake.
+/// Reads the table of contrib_schemas.inc. A malformed row is our own mistake.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}

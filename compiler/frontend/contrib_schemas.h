@@ -1,4 +1,4 @@
-// Schemas of the operators that ONNX Runtime adds to ONNX's, as far as onnxc knows them.
+// Schemas of the operators that ONNX Runtime adds to ONNX's, for those that onnxc knows.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,10 +10,10 @@ namespace onnxc {
 
 struct ContribSchema {
   onnx::OpSchema schema;
-  std::vector<uint32_t> ranks;  ///< of each input: bit r for rank r; 0 where any will do
+  std::vector<uint32_t> ranks;  ///< of each input: bit r allows rank r; 0: any rank
 };
 
-/// Null where there is none. `domain` is empty for operators that ONNX Runtime puts beside ONNX's own.
+/// Null if there is none. `domain` is empty for operators that ONNX Runtime adds to ONNX's own domain.
 const ContribSchema* find_contrib_schema(const std::string& domain, const std::string& op);
 
 }  // namespace onnxc

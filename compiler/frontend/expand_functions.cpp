@@ -25,10 +25,12 @@ class Expander {
   }
 
   void run() {
-    onnx::OperatorSetIdProto& own = *model_.add_opset_import();  // ONNX's inference stops at domains that are not imported
+    // ONNX's inference stops at domains that are not imported.
+    onnx::OperatorSetIdProto& own = *model_.add_opset_import();
     own.set_domain(kVerifyDomain);
     own.set_version(1);
-    constexpr int kMostRounds = 12;  // functions made of functions; none in ONNX nests deeper than a few
+    // Functions may consist of functions, but none in ONNX nests more than a few levels deep.
+    constexpr int kMostRounds = 12;
     for (int round = 0; round < kMostRounds; ++round) {
       if (!any_to_expand(model_.graph())) return;
       infer_types();
@@ -62,7 +64,7 @@ class Expander {
     try {
       onnx::shape_inference::InferShapes(model_);
     } catch (const std::exception&) {
-      // What could be inferred stays; bodies that need more are not built.
+      // What could be inferred stays. Bodies that need more are not built.
     }
   }
 
@@ -99,7 +101,7 @@ class Expander {
   }
 
   bool build_body(const onnx::OpSchema& schema, onnx::NodeProto& node, const Types& types, onnx::FunctionProto& body) const {
-    // Defaults are part of the call: bodies refer to them.
+    // Defaults become part of the call, since bodies refer to them.
     std::map<std::string, bool> given;
     for (const auto& a : node.attribute()) given[a.name()] = true;
     for (const auto& [name, attribute] : schema.attributes()) {
@@ -138,7 +140,7 @@ class Expander {
     return false;
   }
 
-  /// Attributes that refer to the call's, bound; those the call does not give are dropped.
+  /// Binds attributes that refer to the call's. Those that the call does not have are removed.
   static void bind_attributes(onnx::NodeProto& node, const onnx::NodeProto& call) {
     google::protobuf::RepeatedPtrField<onnx::AttributeProto> bound;
     for (auto& a : *node.mutable_attribute()) {
@@ -163,7 +165,7 @@ class Expander {
 
   std::string fresh(const std::string& name) { return fmt::format("{}/{}", prefix_, name); }
 
-  /// Renames what a node reads by `names`; what it defines gets a fresh name unless it has one already.
+  /// Renames a node's inputs by `names`. Its outputs get fresh names unless they have one already.
   void rename(onnx::NodeProto& node, Names& names) {
     for (auto& input : *node.mutable_input()) {
       if (const auto it = names.find(input); it != names.end()) input = it->second;

@@ -24,8 +24,9 @@ void for_each_node(Nodes& nodes, const Visit& visit) {
   }
 }
 
-/// A reference to an attribute that a call does not have is dropped, as ONNX says. Where the node that loses it is itself a call, its own default takes
-/// the place. So what a body becomes depends on which attributes its call has, and each such set gets an overload of its own.
+/// By ONNX's rules, a reference to an attribute that a call does not have is removed. If the node that contained it
+/// is itself a call, the default of its function applies instead. So the meaning of a body depends on which
+/// attributes its call has, and each such set of attributes gets an overload of its own.
 class Completion {
  public:
   explicit Completion(onnx::ModelProto& model) : model_(model) {
@@ -70,7 +71,7 @@ class Completion {
   }
 
   onnx::ModelProto& model_;
-  google::protobuf::RepeatedPtrField<onnx::FunctionProto> functions_;  // as the model has them
+  google::protobuf::RepeatedPtrField<onnx::FunctionProto> functions_;  // those of the model
   std::map<std::string, int> numbers_;                                 // of functions, by their ids
   std::map<std::pair<int, Names>, std::string> overloads_;
 };

@@ -10,7 +10,7 @@ namespace {
 
 using onnx::TensorProto;
 
-/// A tensor of f32 as one of f64.
+/// Converts a tensor of f32 to one of f64.
 void widen(TensorProto& tensor) {
   if (tensor.data_type() != TensorProto::FLOAT) return;
   tensor.set_data_type(TensorProto::DOUBLE);
@@ -24,7 +24,7 @@ void widen(TensorProto& tensor) {
   tensor.clear_raw_data();
 }
 
-/// value_float and value_floats as a tensor of f64.
+/// Replaces value_float and value_floats by a tensor of f64.
 void widen_constant(onnx::AttributeProto& a) {
   if (a.has_t()) return widen(*a.mutable_t());
   if (a.name() != "value_float" && a.name() != "value_floats") return;
@@ -42,7 +42,7 @@ void widen_constant(onnx::AttributeProto& a) {
 }  // namespace
 
 void widen_own_numbers(onnx::FunctionProto& body) {
-  std::set<std::string> data(body.input().begin(), body.input().end());  // what depends on elements of the call's inputs
+  std::set<std::string> data(body.input().begin(), body.input().end());  // values that depend on elements of the call's inputs
   for (auto& node : *body.mutable_node()) {
     const bool extents = node.op_type() == "Shape" || node.op_type() == "Size";
     bool reads = node.op_type() == "If" || node.op_type() == "Loop" || node.op_type() == "Scan";

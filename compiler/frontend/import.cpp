@@ -26,7 +26,7 @@ class GraphImporter {
   GraphImporter(const ModelInfo& info, Schemas& schemas, TypeImporter& types, ExternalData& external)
       : info_(info), schemas_(schemas), types_(types), external_(external) {}
 
-  /// `captures`: names of the outside that the graph may use, each an input after the graph's own.
+  /// `captures`: names of outer values that the graph may use. Each becomes an input after the graph's own.
   Graph import(const onnx::GraphProto& proto, const std::vector<std::string>& captures, const Graph* outer,
                const std::map<std::string, ValueId>* outer_scope, int depth) {
     if (depth > 64) throw Error(ErrorKind::Invalid, "graphs are nested too deeply");
@@ -49,7 +49,8 @@ class GraphImporter {
     for (const auto& tensor : proto.sparse_initializer()) initialise(tensor.values().name(), import_sparse_tensor(tensor, external_));
     for (const auto& input : proto.input()) {
       const auto initialised = scope.find(input.name());
-      if (initialised != scope.end() && graph[initialised->second].constant) continue;  // the initialiser is the input's default
+      // The initialiser is the input's default.
+      if (initialised != scope.end() && graph[initialised->second].constant) continue;
       graph.inputs.push_back(define(input.name(), types_.import(input.type(), input.name()), "an input"));
       graph[graph.inputs.back()].stated = kind_of(input.type());
     }
@@ -74,7 +75,8 @@ class GraphImporter {
   }
 
  private:
-  /// What a model states of a computed value: its kind must be right; its rank is for rules that cannot tell it. Extents are theirs to find.
+  /// Records the type that a model states for a computed value. Its kind must be right, and its rank serves rules
+  /// that cannot infer it. Extents are inferred.
   static void state_type(Value& value, const onnx::TypeProto& stated) {
     value.stated = kind_of(stated);
     if (std::string error = stated_error(value); !error.empty()) throw Error(ErrorKind::Invalid, std::move(error));
@@ -219,7 +221,7 @@ class GraphImporter {
   ExternalData& external_;
 };
 
-/// Checks every node of the graph and its regions by itself, before anything is made of it.
+/// Checks every node of the graph and its regions by itself, before anything is derived from it.
 void verify_nodes(const onnx::GraphProto& graph, const Schemas& schemas, int depth) {
   if (depth > 64) throw Error(ErrorKind::Invalid, fmt::format("graph '{}' is nested too deeply", graph.name()));
   for (const auto& node : graph.node()) {
@@ -245,12 +247,13 @@ Imported import_model(const std::filesystem::path& path, const ImportOptions& op
   std::vector<std::byte> bytes = read_model_file(path);
   Imported imported;
   ModelInfo& info = imported.info;
-  std::future<std::string> hash =
-      std::async([&] { return sha256(bytes); });  // a quarter of a second for 100 MB, on another thread if there is one
+  // On another thread, if there is one: hashing a large model takes time, and parsing does not need the hash.
+  std::future<std::string> hash = std::async([&] { return sha256(bytes); });
   info.files.push_back(path);
   onnx::ModelProto model = parse_model(bytes);
   info.sha256 = hash.get();
-  std::vector<std::byte>().swap(bytes);  // weights are large: what is done with is given back
+  // Weights are large, so memory that is no longer needed is released.
+  std::vector<std::byte>().swap(bytes);
   check_header(model, info);
   info.ir_version = model.ir_version();
   info.producer_name = model.producer_name();

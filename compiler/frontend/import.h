@@ -1,4 +1,4 @@
-// ONNX protobuf -> Graph. The only folder that knows protobuf.
+// From ONNX protobuf to Graph. This is the only folder that knows protobuf.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -26,23 +26,24 @@ struct Imported {
 };
 
 struct ImportOptions {
-  /// Named dimensions: a value, or bounds.
+  /// The value of a named dimension, or its bounds.
   struct Range {
     int64_t min, max;
-    bool is_one = true;  ///< false: each extent of that name is one of its own
+    bool is_one = true;  ///< false: extents of this name are independent of each other
   };
   std::map<std::string, Range> dims;
-  /// Named dimensions that are other extents.
+  /// Named dimensions that are replaced by other extents.
   std::map<std::string, Dim> same{};
-  /// True for operators that the compiler knows itself; others are replaced by their ONNX function body where there is one.
+  /// Returns true for operators that the compiler knows itself. Others are replaced by their ONNX function body, if
+  /// they have one.
   std::function<bool(const std::string& domain, const std::string& op)> knows;
-  /// True for operators that are the caller's: a function of the model that has such a name is left out.
+  /// Returns true for operators of the caller. A function of the model with such a name is ignored.
   std::function<bool(const std::string& domain, const std::string& op)> replaces{};
 };
-/// `8`, `1..64` or `*`, as --dim has it.
+/// `8`, `1..64` or `*`, in the form of --dim.
 std::string text(const ImportOptions::Range& range);
 
-/// Reads, checks and inlines. Throws Error{Io, Invalid, Unsupported}.
+/// Reads and checks a model, and inlines its functions. Throws Error{Io, Invalid, Unsupported}.
 Imported import_model(const std::filesystem::path& path, const ImportOptions& options);
 
 }  // namespace onnxc

@@ -20,7 +20,7 @@ constexpr int64_t kNewestIr = 14;
 constexpr int64_t kMostFileBytes = INT32_MAX;  // protobuf's limit
 constexpr int kDeepestMessage = 400;
 
-/// What the bytes look like, for those who gave the wrong file.
+/// Guesses the format of a file that is not an ONNX model.
 std::string guess_format(const std::vector<std::byte>& bytes) {
   const auto starts = [&](std::string_view magic, std::size_t at = 0) {
     return bytes.size() >= at + magic.size() && std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
@@ -83,7 +83,7 @@ void check_header(const onnx::ModelProto& model, ModelInfo& info) {
     check_opset(import.domain(), import.version());
     info.opsets[shown] = import.version();
   }
-  // Before IR version 3 there was one opset and no field to name it.
+  // Before IR version 3 there was only one opset, and no field for it.
   if (info.opsets.empty() && model.ir_version() >= 3) refuse("imports no opset");
   if (info.opsets.empty()) info.opsets["ai.onnx"] = 1;
 }

@@ -7,7 +7,7 @@
 namespace onnxc {
 namespace {
 
-/// The messages of onnx.proto that may hold themselves.
+/// The messages of onnx.proto that may contain themselves.
 enum class Kind { Model, Function, Graph, Node, Attribute, Value, Type, Sequence, Map, Optional };
 
 std::optional<Kind> message_in(Kind kind, uint64_t field) {
@@ -38,7 +38,7 @@ struct Message {
   std::string name{}, output{}, op{};
 };
 
-/// Reads protobuf's wire format; nothing where the bytes end too early.
+/// Reads protobuf's wire format. Its results are empty where the bytes end too early.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}

@@ -1,4 +1,4 @@
-// What protobuf does not say: that it stopped reading since messages lie too deep inside of each other.
+// Finds messages that are nested too deeply. protobuf stops reading there, but does not say why.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -8,7 +8,8 @@
 
 namespace onnxc {
 
-/// Where a model has more than `most` messages inside of each other, as graphs of branches and types of sequences are: the outermost node or value that holds them.
+/// If a model nests more than `most` messages, such as graphs of branches or types of sequences: names the outermost
+/// node or value that contains them.
 std::optional<Diagnostic> find_deep_nesting(std::span<const std::byte> model, std::size_t most);
 
 }  // namespace onnxc

@@ -22,18 +22,19 @@ class Schemas {
  public:
   using Predicate = std::function<bool(const std::string& domain, const std::string& op)>;
 
-  /// `opsets`: by domain, the default one being "ai.onnx".
-  /// `replaces`: operators that are the caller's own, of which nothing is stated. `knows`: those that the compiler knows.
+  /// `opsets`: by domain; the default domain is "ai.onnx". `replaces`: the caller's own operators, for which nothing
+  /// is stated. `knows`: operators that the compiler knows.
   Schemas(const std::map<std::string, int64_t>& opsets, Predicate knows, Predicate replaces)
       : opsets_(opsets), knows_(std::move(knows)), replaces_(std::move(replaces)) {}
 
-  /// The opset of a domain; 1 where the model imports none (com.microsoft goes without).
+  /// The imported opset of a domain; 1 if the model imports none, as is common for com.microsoft.
   int version_of(const std::string& domain) const;
-  /// Checks a node by itself: its domain is imported, the operator is in that opset, its inputs and outputs are as many as it allows, none that it needs is
-  /// left out, and its attributes are known, once, of their types, and there where required. Operators that have no schema are not judged.
-  /// Throws Error{Invalid} that names the node.
+  /// Checks a node by itself: its domain is imported and its opset has the operator; the numbers of inputs and
+  /// outputs are allowed, and none that is required is absent; attributes are known, of the right types, not
+  /// repeated, and present where required. Operators without a schema are not checked. Throws Error{Invalid} that
+  /// names the node.
   void verify(const onnx::NodeProto& node) const;
-  /// What the operator asks of the types of its inputs, or null.
+  /// The types that the operator allows for its inputs, or null.
   std::shared_ptr<const Schema> schema_of(const std::string& domain, const std::string& op);
 
  private:
@@ -48,15 +49,15 @@ class Schemas {
   std::map<std::pair<std::string, std::string>, std::shared_ptr<const Schema>> made_;
 };
 
-/// The type without its extents; what ONNX does not define is unknown.
+/// The type without its extents. Unknown for types that ONNX does not define.
 Type kind_of(const onnx::TypeProto& proto);
-/// What diagnostics call a node: its name, or its first output's.
+/// The name of a node in diagnostics: its own, or that of its first output.
 std::string node_name(const onnx::NodeProto& node);
-/// `ai.onnx` and the empty name are one domain.
+/// The domain, with `ai.onnx` replaced by the empty name for the same domain.
 std::string normal_domain(const std::string& domain);
-/// What ONNX's library says is wrong, in one line and without the place in its own source.
+/// The message of an error in ONNX's library, in one line and without the place in its source.
 std::string reason_of(const std::exception& error);
-/// Throws where the domain has no such opset, or onnxc does not know it yet; `who` begins the message.
+/// Throws if the domain has no such opset, or if onnxc does not know it yet. `who` begins the message.
 void check_opset(const std::string& domain, int64_t version, const std::string& who = {});
 
 }  // namespace onnxc

@@ -19,10 +19,11 @@ namespace {
   throw Error(ErrorKind::Invalid, std::vector<Diagnostic>{{proto.name(), "tensor", what}});
 }
 
-/// Largest constant that is read: the limit of a 32-bit offset in most formats, and far beyond real single tensors.
+/// The largest constant that is read: far larger than real tensors.
 constexpr int64_t kMostTensorBytes = int64_t{1} << 36;
 
-/// Largest sparse tensor that is made dense: a few bytes of a file could ask for any amount. All together may be larger by so many times what the file has of them.
+/// The largest sparse tensor that is made dense, since a few bytes of a file could ask for any size. All of them
+/// together may exceed it up to kMostDenseGrowth times their size in the file.
 constexpr int64_t kMostDenseBytes = int64_t{1} << 28, kMostDenseGrowth = 64;
 
 struct Descriptor {
@@ -38,7 +39,7 @@ int64_t parse_number(const onnx::TensorProto& proto, const std::string& key, con
   return std::stoll(text);
 }
 
-/// The tensor's `wanted` bytes; nothing is allocated before the file is known to hold them.
+/// Reads the tensor's `wanted` bytes. Nothing is allocated before the file is known to have them.
 std::vector<std::byte> read_external(const onnx::TensorProto& proto, ExternalData& external, int64_t wanted) {
   std::string location;
   int64_t offset = 0, length = -1;
@@ -50,7 +51,8 @@ std::vector<std::byte> read_external(const onnx::TensorProto& proto, ExternalDat
   if (location.find('\0') != location.npos) invalid(proto, "external data location holds a NUL");
   Descriptor file;
   try {
-    // ONNX's own opener refuses absolute paths, '..', links that lead out of the folder and what is not a regular file.
+    // ONNX's own function refuses absolute paths, '..', links that lead out of the folder, and anything but regular
+    // files.
     file.fd = static_cast<int>(onnx::checker::open_external_data(external.folder.string(), location, proto.name(), true));
   } catch (const std::exception& e) {
     std::string what = e.what();
@@ -73,7 +75,7 @@ std::vector<std::byte> read_external(const onnx::TensorProto& proto, ExternalDat
   return bytes;
 }
 
-/// Copies a typed field, each element narrowed to Target (ONNX keeps small types in int32_data).
+/// Copies a typed field and narrows each element to Target, since ONNX keeps small types in int32_data.
 template <class Target, class Field>
 void copy_field(const onnx::TensorProto& proto, const Field& field, std::vector<std::byte>& bytes) {
   const std::size_t n = bytes.size() / sizeof(Target);
@@ -99,7 +101,8 @@ void read_fields(const onnx::TensorProto& proto, TensorData& t) {
     case ElementType::U16:
     case ElementType::F16:
     case ElementType::BF16: copy_field<uint16_t>(proto, proto.int32_data(), t.bytes); break;
-    default: copy_field<uint8_t>(proto, proto.int32_data(), t.bytes); break;  // one byte, or packed sub-byte elements
+    // One byte, or packed sub-byte elements.
+    default: copy_field<uint8_t>(proto, proto.int32_data(), t.bytes); break;
   }
 }
 
@@ -122,7 +125,7 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
     t->strings.assign(proto.string_data().begin(), proto.string_data().end());
     return t;
   }
-  // Elements in the fields for types, as opposed to raw_data.
+  // The number of elements in typed fields, as opposed to raw_data.
   const int64_t typed = int64_t{proto.float_data_size()} + proto.double_data_size() + proto.int32_data_size() + proto.int64_data_size() +
                         proto.uint64_data_size();
   if ((proto.has_raw_data() || proto.data_location() == onnx::TensorProto::EXTERNAL) && typed > 0) invalid(proto, "holds its data twice");
@@ -136,13 +139,13 @@ Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external) {
     t->bytes.resize(static_cast<std::size_t>(size));
     if (size != 0) std::memcpy(t->bytes.data(), proto.raw_data().data(), t->bytes.size());
   } else {
-    // No allocation before the field is known to be as long as the shape says.
+    // Nothing is allocated before the field is known to be as long as the shape requires.
     if (count > 0 && typed == 0) invalid(proto, fmt::format("holds no data where the shape needs {} elements", count));
     if (count > 8 * typed) invalid(proto, fmt::format("holds {} elements where the shape needs {}", typed, count));
     t->bytes.resize(static_cast<std::size_t>(size));
     read_fields(proto, *t);
   }
-  // Any other byte than 0 and 1 is no bool of C++.
+  // A C++ bool must be 0 or 1.
   if (*type == ElementType::Bool)
     std::ranges::transform(t->bytes, t->bytes.begin(), [](std::byte b) { return b == std::byte{0} ? b : std::byte{1}; });
   return t;

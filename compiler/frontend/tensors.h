@@ -1,4 +1,4 @@
-// TensorProto -> Constant, external data included.
+// From TensorProto to Constant, with external data.
 #pragma once
 #include <filesystem>
 
@@ -11,14 +11,14 @@ class SparseTensorProto;
 
 namespace onnxc {
 
-/// Where external data may lie, and what has been read of it.
+/// Where external data may be, and what has been read of it.
 struct ExternalData {
   std::filesystem::path folder;
   std::vector<std::filesystem::path> files;
-  int64_t dense_bytes = 0, sparse_bytes = 0;  ///< of all sparse tensors, as they are used and as the file has them
+  int64_t dense_bytes = 0, sparse_bytes = 0;  ///< of all sparse tensors: the bytes when dense, and those in the file
 };
 
-/// Checks that the data fits the shape; throws Error{Invalid} that names the tensor.
+/// Checks that the data fits the shape. Throws Error{Invalid} that names the tensor.
 Constant import_tensor(const onnx::TensorProto& proto, ExternalData& external);
 /// A sparse tensor as a dense one.
 Constant import_sparse_tensor(const onnx::SparseTensorProto& proto, ExternalData& external);

@@ -1,4 +1,4 @@
-// The arguments of a call: typed values. How they are spelt is the printer's (codegen/dialect.h).
+// The arguments of a call, as typed values. How they are written is the printer's decision (codegen/dialect.h).
 #pragma once
 #include <memory>
 #include <string>
@@ -19,9 +19,11 @@ struct PointerArg {
   bool writes = false;
   Dim offset = 0;                           ///< elements
   ElementType as = ElementType::Undefined;  ///< Undefined: the buffer's own
-  /// The step touches no more than so many elements from `offset` on, of each pixel where the buffer has pixels. 0: whatever of the buffer.
+  /// The step touches at most this many elements from `offset` on; if the buffer has pixels, of each pixel. 0: any
+  /// part of the buffer.
   Dim reach = 0;
-  Dim part_stride = 0;  ///< elements: each part of a step has room of its own, so far from that of the part before. 0: the same for all.
+  /// Elements from the memory of one thread share of a step to that of the next. 0: all shares use the same memory.
+  Dim part_stride = 0;
 };
 /// onnxc::Tensor<T>{pointer, {extents}}
 struct TensorArg {
@@ -46,7 +48,7 @@ struct NumberArg {
   double value = 0;
   ElementType type = ElementType::F32;
 };
-/// Where the parameter takes several types: an integer of 64 bits.
+/// An integer of 64 bits, for parameters that accept several types.
 struct IntegerArg {
   int64_t value = 0;
 };
@@ -61,18 +63,18 @@ struct TextArg {
 struct EnumArg {
   std::string type, value;
 };
-/// No pointer. `element` where the parameter takes several types of pointers.
+/// A null pointer. `element` is needed if the parameter accepts pointers of several types.
 struct NullArg {
   ElementType element = ElementType::Undefined;
 };
-/// An operand that is left out: of the parameter's type, or of the runtime's `type`.
+/// An operand that is absent, in the parameter's type or in the runtime's `type`.
 struct AbsentArg {
   std::string type{};
 };
 /// What a unit has beside its buffers.
 enum class UnitArg {
   Heap,       ///< the caller's allocator
-  WeightsEnd  ///< one past the last weight, beyond which nothing may be read ahead
+  WeightsEnd  ///< one past the last weight; prefetches must not go beyond
 };
 /// onnxc::Epilogue<E<expr>, Form<T>...>{{form members}...}; expr < 0: onnxc::Epilogue<onnxc::Keep>{}.
 struct EpilogueArg {
@@ -91,10 +93,10 @@ struct ParamsArg;
 using Arg = std::variant<PointerArg, TensorArg, FormArg, DimArg, DimsArg, NumberArg, IntegerArg, FlagArg, TextArg, EnumArg, NullArg,
                          AbsentArg, UnitArg, EpilogueArg, SymbolArg, AddressArg, std::shared_ptr<ParamsArg>>;
 using NamedArgs = std::vector<std::pair<std::string, Arg>>;
-/// A struct: {.name = value, ...}; a member without a name is its value alone.
+/// A struct: {.name = value, ...}. A member without a name is printed as its value alone.
 struct ParamsArg {
   NamedArgs members;
-  std::string type{};  ///< of the runtime, where the parameter does not say it
+  std::string type{};  ///< of the runtime, if the parameter does not determine it
 };
 
 /// One of the program's expressions, as a type.

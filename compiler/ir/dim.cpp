@@ -207,7 +207,7 @@ Dim operator+(Dim a, Dim b) {
 Dim operator-(Dim a, Dim b) { return a + Dim(-1) * b; }
 Dim operator*(Dim a, Dim b) {
   if (a.is_constant() && b.is_constant()) return Dim(checked_mul(a.value(), b.value()));
-  constexpr std::size_t kMostTerms = 64;  // beyond it a product of sums stays a product
+  constexpr std::size_t kMostTerms = 64;  // a larger product of sums stays a product
   const auto ta = as_terms(a), tb = as_terms(b);
   if (ta.size() * tb.size() > kMostTerms || (ta.size() == 1 && tb.size() == 1)) return make_product({a, b});
   std::vector<Dim> terms;
@@ -224,7 +224,7 @@ Dim operator*(Dim a, Dim b) {
 
 namespace {
 
-/// Divides term by divisor without remainder, or says that it cannot.
+/// Divides term by divisor. Returns false if there is a remainder.
 bool divide_exactly(const Term& term, const Term& divisor, Term& quotient) {
   if (divisor.coefficient == 0 || term.coefficient % divisor.coefficient != 0) return false;
   quotient = {term.coefficient / divisor.coefficient, term.factors};
@@ -241,7 +241,7 @@ Dim from_term(const Term& t) {
   return make_product(std::move(factors));
 }
 
-/// Splits a into (quotient, rest) with a == quotient * b + rest, moving what divides exactly into the quotient.
+/// Splits a into (quotient, rest) with a == quotient * b + rest. All terms that divide exactly go to the quotient.
 std::pair<Dim, Dim> split_quotient(Dim a, Dim b) {
   Dim quotient = 0, rest = 0;
   if (b.kind() == Dim::Kind::Sum) return a == b ? std::pair{Dim(1), Dim(0)} : std::pair{Dim(0), a};
@@ -298,7 +298,8 @@ void collect_broadcast(Dim d, std::vector<Dim>& into) {
 }
 
 Dim broadcast(Dim a, Dim b) {
-  std::vector<Dim> all;  // each once, by their text: broadcast(broadcast(a, b), a) is broadcast(a, b)
+  // Each extent once, sorted by text, so that broadcast(broadcast(a, b), a) is broadcast(a, b).
+  std::vector<Dim> all;
   collect_broadcast(a, all);
   collect_broadcast(b, all);
   std::erase(all, Dim(1));
@@ -315,7 +316,8 @@ bool always_at_least(Dim a, Dim b) {
   if (a.is_constant() && b.is_constant()) return a.value() >= b.value();
   try {
     return (a - b).min_value() >= 0;
-  } catch (const SizeOverflow&) {  // a constant near the end of 64 bits, as exporters write infinities
+    // A constant near the limit of 64 bits, as exporters write infinity.
+  } catch (const SizeOverflow&) {
     return false;
   }
 }

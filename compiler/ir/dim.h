@@ -17,7 +17,8 @@
 
 namespace onnxc {
 
-/// Integers read from data are clamped to [-kFar, kFar], so that arithmetic on them stays within 64 bits; no extent is that large.
+/// Integers read from data are clamped to [-kFar, kFar], so that arithmetic on them stays within 64 bits. No extent
+/// is that large.
 inline constexpr int64_t kFar = int64_t{1} << 40;
 
 /// Values of symbols, by name.
@@ -33,18 +34,18 @@ class Dim {
   Dim(int value) : Dim(int64_t{value}) {}  // NOLINT
   /// A symbol is known by its name: the same name gives the same Dim. Its bounds are [1, INT64_MAX] until they are stated.
   static Dim symbol(std::string_view name);
-  /// The same, and states its closed bounds.
+  /// The same, and states the symbol's closed bounds.
   static Dim symbol(std::string_view name, int64_t min, int64_t max);
-  /// A symbol that a step of a run binds: the number of elements that are not zero, an element of an integer input. `limit`, where there is one, is an
-  /// upper bound in terms of other extents.
+  /// A symbol that a step of a run binds, such as the number of nonzero elements, or an element of an integer input.
+  /// `limit`, if given, is an upper bound in terms of other extents.
   static Dim run_time_symbol(std::string_view name, int64_t min, int64_t max, std::optional<Dim> limit = std::nullopt);
 
   Kind kind() const;
-  /// States that `expression`, of run-time symbols, is never more than `limit`: what upper_bound cannot see.
+  /// States that `expression`, of run-time symbols, never exceeds `limit`, where upper_bound cannot deduce it.
   static void state_limit(Dim expression, Dim limit);
   bool is_constant() const { return kind() == Kind::Constant; }
   bool is_symbol() const { return kind() == Kind::Symbol; }
-  /// Has a symbol that a step of a run binds, or is one.
+  /// Whether it contains a symbol that a step of a run binds, or is one.
   bool depends_on_run() const;
   /// Only for a constant.
   int64_t value() const;
@@ -57,8 +58,9 @@ class Dim {
 
   /// All symbols inside, by name.
   void collect_symbols(std::map<std::string, Dim>& into) const;
-  /// The greatest value in terms of what is known: run-time symbols, but those in `known`, are replaced by their limits (or least values, where the
-  /// expression falls with them). Nothing where one has no limit.
+  /// The largest value in terms of what is known before the run: run-time symbols that are not in `known` are
+  /// replaced by their limits (or by their least values, where the expression decreases with them). Empty if one of
+  /// them has no limit.
   std::optional<Dim> upper_bound(const std::function<bool(const std::string&)>& known = {}) const;
   /// Value under an assignment; a missing symbol is an internal error.
   int64_t evaluate(const Sizes& values) const;
@@ -81,7 +83,7 @@ class Dim {
   friend Dim mod(Dim a, Dim b);
   friend Dim min(Dim a, Dim b);
   friend Dim max(Dim a, Dim b);
-  /// What extents that meet in broadcasting come to: b where a is 1, else a.
+  /// The result of broadcasting one extent with the other: b where a is 1, else a.
   friend Dim broadcast(Dim a, Dim b);
 
  private:
@@ -105,7 +107,7 @@ Dim mod(Dim a, Dim b);
 Dim min(Dim a, Dim b);
 Dim max(Dim a, Dim b);
 Dim broadcast(Dim a, Dim b);
-/// Appends the extents that meet in `d`, which may be one alone.
+/// Appends the extents that meet in `d`. If it is no broadcast, this is d itself.
 void collect_broadcast(Dim d, std::vector<Dim>& into);
 inline Dim round_up(Dim a, int64_t multiple) { return ceil_div(a, multiple) * multiple; }
 
@@ -116,11 +118,11 @@ bool always_at_least(Dim a, Dim b);
 /// True when a != b likewise.
 bool never_equal(Dim a, Dim b);
 
-/// Sizes where each symbol is n, or what of its bounds is nearest.
+/// Sizes where each symbol is n, or the value within its bounds that is nearest to n.
 Sizes sizes_near(int64_t n, const std::map<std::string, Dim>& symbols);
-/// The value at these sizes; kMostBytes where 64 bits do not hold it.
+/// The value at these sizes; kMostBytes if it does not fit in 64 bits.
 int64_t value_near(int64_t n, Dim dim);
-/// Sizes to judge by where they are not known: near 64.
+/// Sizes to estimate by where they are unknown: near 64.
 Sizes likely_sizes(const std::map<std::string, Dim>& symbols);
 /// The value at these sizes.
 int64_t likely_value(Dim dim);
@@ -128,7 +130,7 @@ int64_t likely_value(Dim dim);
 /// The inverse of Dim::text; symbols not seen before get bounds [1, INT64_MAX]. Throws Error{Invalid}.
 Dim parse_dim(std::string_view text);
 
-/// True for a name that the text form can hold as it is: letters, digits, '_' and '.', not starting with a digit.
+/// True for a name that the text form can contain as it is: letters, digits, '_' and '.', not starting with a digit.
 bool is_plain_symbol(std::string_view name);
 
 }  // namespace onnxc

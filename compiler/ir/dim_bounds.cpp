@@ -21,7 +21,7 @@ int64_t bound_mul(int64_t a, int64_t b) {
   return r;
 }
 
-/// Counts statements of symbols' bounds: bounds of expressions are kept until one changes.
+/// Counts statements of symbols' bounds. The bounds of expressions are cached until it changes.
 uint64_t generation = 1;
 DimBounds bounds_mul(DimBounds a, DimBounds b) {
   const int64_t c[] = {bound_mul(a.min, b.min), bound_mul(a.min, b.max), bound_mul(a.max, b.min), bound_mul(a.max, b.max)};
@@ -83,7 +83,7 @@ int64_t Dim::max_value() const {
 
 void Dim::state_limit(Dim expression, Dim limit) {
   if (!expression.depends_on_run()) return;
-  // A limit that stands on the expression itself says nothing, and upper_bound would never come to an end.
+  // A limit that depends on the expression itself says nothing, and upper_bound would never terminate.
   const auto stands_on = [&](auto&& self, Dim d) -> bool {
     if (d == expression || (d.node_->limit && self(self, *d.node_->limit))) return true;
     return std::any_of(d.args().begin(), d.args().end(), [&](Dim a) { return self(self, a); });
@@ -153,7 +153,8 @@ std::pair<std::optional<Dim>, std::optional<Dim>> Dim::range_of(Dim d, const std
     case Kind::FloorDiv:
     case Kind::CeilDiv: {
       if (d.args()[0].min_value() < 0 || d.args()[1].min_value() <= 0)
-        return args[0].first && args[0].second ? otherwise : Range{};  // half of what has no bound has none, although its number is smaller
+        // Half of an unbounded value is unbounded, although half of its largest number is smaller.
+        return args[0].first && args[0].second ? otherwise : Range{};
       Dim (*const div)(Dim, Dim) = d.kind() == Kind::FloorDiv ? onnxc::floor_div : onnxc::ceil_div;
       return {both(args[0].first, args[1].second, div), both(args[0].second, args[1].first, div)};
     }

@@ -8,7 +8,8 @@
 
 namespace onnxc {
 
-/// A list whose [], front and back stay within its bounds: rules read extents of tensors whose rank a stranger's model states. Throws Misread.
+/// A list whose [], front and back check their bounds, since rules read extents of tensors whose rank an unknown
+/// model states. Throws Misread.
 class DimList : public std::vector<Dim> {
  public:
   using vector::vector;

@@ -1,4 +1,5 @@
-// What the parts of Dim share: dim.cpp makes expressions and simplifies them, dim_bounds.cpp bounds them, dim_text.cpp writes and reads them.
+// What the parts of Dim share: dim.cpp creates expressions and simplifies them, dim_bounds.cpp computes their bounds,
+// and dim_text.cpp writes and parses them.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,7 +17,8 @@ struct Dim::Node {
   std::vector<Dim> args;
   mutable int64_t min, max;
   std::string text;
-  mutable uint64_t bounded_at = 0;  // the generation of symbols' bounds that min and max were computed from
+  // The generation of symbols' bounds from which min and max were computed.
+  mutable uint64_t bounded_at = 0;
   mutable bool run_time = false;
   mutable std::optional<Dim> limit{};
 };
@@ -26,7 +28,7 @@ struct DimBounds {
   int64_t min, max;
 };
 DimBounds bounds_of(Dim::Kind kind, int64_t value, const std::vector<Dim>& args);
-/// Those of a symbol were stated anew: bounds of expressions are computed again when they are asked for.
+/// Call it when bounds of a symbol are stated anew: bounds of expressions are then computed again on demand.
 void forget_bounds();
 
 std::string text_of(Dim::Kind kind, int64_t value, const std::string& name, const std::vector<Dim>& args);

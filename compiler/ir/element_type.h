@@ -43,19 +43,20 @@ struct ElementTypeInfo {
   std::string_view name;       ///< in the text form: f32
   std::string_view cpp_name;   ///< in emitted code: float
   std::string_view onnx_name;  ///< FLOAT
-  int bits;                    ///< of a string those of the onnxc_string that points to it
+  int bits;                    ///< of a string: those of the onnxc_string that points to it
 };
 
-/// The row of `type`; Undefined has one too.
+/// The row of `type`; there is one for Undefined as well.
 const ElementTypeInfo& info(ElementType type);
 std::optional<ElementType> element_type_named(std::string_view text_name);
 /// Null for numbers that ONNX does not define.
 std::optional<ElementType> element_type_numbered(int32_t data_type);
 
 inline std::string_view name(ElementType type) { return info(type).name; }
-/// Bits of an element in the arena and among kernels' operands: those of sub-byte types have a byte each.
+/// Bits of an element in the arena and in operands of kernels, where elements of sub-byte types have a byte each.
 inline int held_bits(ElementType type) { return info(type).bits > 0 && info(type).bits < 8 ? 8 : info(type).bits; }
-/// Storage of n elements in a file, an input or an output; sub-byte types are packed, two or four to a byte. Throws SizeOverflow.
+/// Bytes of n elements in a file, an input or an output, where sub-byte types are packed, two or four to a byte.
+/// Throws SizeOverflow.
 inline int64_t storage_bytes(ElementType type, int64_t n) {
   const int bits = info(type).bits;
   if (bits == 0 || bits >= 8) return checked_mul(n, bits / 8);
@@ -106,7 +107,7 @@ inline bool is_signed(ElementType t) {
     default: return is_float(t);
   }
 }
-/// Neither text nor complex: what arithmetic in one word stands for.
+/// Whether it is neither text nor complex, so that arithmetic on single numbers applies.
 inline bool is_number(ElementType t) { return is_float(t) || is_integer(t) || t == ElementType::Bool; }
 inline bool is_sub_byte(ElementType t) { return info(t).bits > 0 && info(t).bits < 8; }
 

@@ -16,7 +16,7 @@ bool is_random(const Node& node) {
          (node.op == "Dropout" && node.inputs.size() > 2);
 }
 
-/// Equal for nodes that are, where `same` is known of what they read; empty for those that are not compared.
+/// A key that is equal for equal nodes, given `same` for their inputs. Empty for nodes that are not compared.
 std::string key_of(const Node& node, const std::vector<ValueId>& same) {
   if (!node.regions.empty() || !node.binds.empty() || node.outputs.empty() || is_random(node)) return "";
   std::string key = node.domain + ":" + node.op + "(";
@@ -33,13 +33,14 @@ std::string key_of(const Node& node, const std::vector<ValueId>& same) {
     else if (const auto* m = std::get_if<std::vector<float>>(&attribute)) key += fmt::format("m{}", fmt::join(*m, ","));
     else if (const auto* t = std::get_if<std::vector<std::string>>(&attribute)) {
       for (const std::string& text : *t) key += fmt::format("t{}:{}", text.size(), text);
-    } else return "";  // rare attributes: not compared
+    } else return "";  // rare attributes are not compared
   }
-  // Expr::text leaves out the types of inputs; the value ids imply them. Constants are compared by their bytes through the ids after merging.
+  // Expr::text omits the types of inputs, which the value ids imply. Constants are compared by their bytes, through
+  // the ids after merging.
   return key;
 }
 
-/// Of equal constants the first stands for all.
+/// The first of several equal constants represents all of them.
 void merge_constants(const Graph& graph, std::vector<ValueId>& same) {
   std::map<std::string, ValueId> seen;
   for (std::size_t v = 0; v < graph.values.size(); ++v) {
@@ -67,7 +68,7 @@ std::vector<ValueId> equal_values(const Graph& graph) {
       if (node.outputs[i] != kAbsent) same[static_cast<std::size_t>(node.outputs[i])] = first->second->outputs[i];
     }
   }
-  // A constant may stand for another that is the output of a node, which an earlier one equals.
+  // A constant may represent another one that is the output of a node which an earlier node equals.
   for (ValueId& first : same) {
     while (same[static_cast<std::size_t>(first)] != first) first = same[static_cast<std::size_t>(first)];
   }

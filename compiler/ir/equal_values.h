@@ -1,4 +1,4 @@
-// Which values of a graph are the same whatever it is given: equal constants, and what equal nodes make of equal values.
+// Finds values of a graph that are always equal: equal constants, and the results of equal nodes of equal values.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,8 @@
 
 namespace onnxc {
 
-/// For each value the first that is the same: itself where no other is before it. Regions are not looked into, nor compared; what is random equals nothing.
+/// For each value the first one that is equal to it, which may be the value itself. Nodes with regions are not
+/// compared, nor values inside regions. Random values equal nothing.
 std::vector<ValueId> equal_values(const Graph& graph);
 
 }  // namespace onnxc

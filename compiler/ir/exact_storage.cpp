@@ -16,7 +16,7 @@ constexpr uint32_t kMagnitude = 0x7fffffffu, kInfinity = 0x7f800000u;
 
 uint32_t bits_of(float x) { return std::bit_cast<uint32_t>(x); }
 
-/// Whether all of them are, in blocks without a branch.
+/// Whether `is` holds for all values, tested in blocks without a branch.
 template <class Is>
 bool all_are(std::span<const float> values, Is is) {
   constexpr std::size_t kBlock = 256;
@@ -28,10 +28,10 @@ bool all_are(std::span<const float> values, Is is) {
   return true;
 }
 
-/// The magnitudes of a column, as bits; at most 129 of them fit codes of a scale.
+/// The distinct magnitudes of a column, as bits. Codes of one scale have at most 129 of them.
 class Magnitudes {
  public:
-  /// False where the column fits no scale.
+  /// Returns false if no scale can fit the column.
   bool add(float x) {
     const uint32_t magnitude = bits_of(x) & kMagnitude;
     if (magnitude == 0) return bits_of(x) == 0;
@@ -64,7 +64,7 @@ class Magnitudes {
  private:
   static constexpr std::size_t kMost = 128, kLog = 9;
 
-  /// The largest magnitude is a code that its signs allow, so the others are too.
+  /// Whether codes times `scale` give all magnitudes, with the range that their signs allow.
   bool fits(float scale) const {
     return std::all_of(list_.begin(), list_.begin() + count_, [&](float magnitude) {
       const float code = std::nearbyint(magnitude / scale);
@@ -78,7 +78,8 @@ class Magnitudes {
   uint32_t most_positive_ = 0, most_negative_ = 0;
 };
 
-/// The scales of all columns, a strip of columns at a time: where rows are what lies together, the strip's values are in one line of the cache.
+/// Finds the scales of all columns, a strip of columns at a time: if rows are contiguous, a strip's values of one row
+/// share a cache line.
 bool find_scales(const Columns& b, std::vector<float>& scales) {
   constexpr int64_t kStrip = 16;
   const int64_t length = b.count > 0 ? static_cast<int64_t>(b.values.size()) / b.count : 0, row = b.whole ? 1 : b.count,
@@ -109,7 +110,8 @@ bool is_f16(float x) {
   constexpr uint32_t kLeast = 0x38800000u, kLargest = 0x477fe000u;  // 2^-14, 65504
   const uint32_t magnitude = bits_of(x) & kMagnitude;
   const bool is_normal = magnitude >= kLeast && magnitude <= kLargest && (magnitude & 0x1fff) == 0;
-  const float quanta = (magnitude < kLeast ? std::bit_cast<float>(magnitude) : 0.0f) * 0x1p24f;  // subnormals are whole numbers of 2^-24
+  // Subnormal numbers are multiples of 2^-24.
+  const float quanta = (magnitude < kLeast ? std::bit_cast<float>(magnitude) : 0.0f) * 0x1p24f;
   const bool is_subnormal = magnitude < kLeast && static_cast<float>(static_cast<int32_t>(quanta)) == quanta;
   return is_normal || is_subnormal || magnitude == kInfinity;
 }

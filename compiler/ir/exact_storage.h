@@ -1,14 +1,17 @@
-// Weights that are stored narrower than f32 and read as the very floats they are: half or a quarter of the bytes to stream, and the same results to the bit.
+// Weights that are stored in a type narrower than f32 without changing their values. Half or a quarter of the bytes
+// is streamed, and results are the same to the bit.
 //
-//   f16, bf16    each weight is one of that type: models that were f16 or bf16, whose Casts are folded
-//   i8           each weight is a code of -128 to 127 times a scale of its column, rounded once: folded DequantizeLinear, weights of few values. A column is
-//                what a product sums into one result: of a matrix b[k, n] one of n, of a convolution an output channel. Of a table it is a row
+//   f16, bf16    each weight is a number of that type: models that were f16 or bf16, whose Casts are folded
+//   i8           each weight is a code of -128 to 127 times a scale of its column, rounded once: folded DequantizeLinear, weights
+//                with few distinct values. A column is what a product sums into one result: one of n of a matrix b[k, n], or an
+//                output channel of a convolution. Of a table it is a row
 //
-// NaN fits none, since its bits would depend on who widens it; -0.0 and infinity are no code times a scale. Kernels read such weights through
-// runtime_stub/onnxc/stored.hpp.
+// NaN fits no type, since its bits would depend on how it is widened; -0.0 and infinity are no code times a scale.
+// Kernels read such weights through runtime_stub/onnxc/stored.hpp.
 //
-// The types of a matrix are found in one pass that ends early where nothing fits: f16 and bf16 by the bits; for i8 by the magnitudes of a column, which are
-// 128 at most. The largest, M, is some code c times the scale, so the scale is a neighbour of M / c: all c are tried on these magnitudes.
+// The types of a matrix are found in one pass that ends early if nothing fits: f16 and bf16 by the bits; i8 by the
+// distinct magnitudes of a column, of which there are at most 128. The largest magnitude M is some code c times the
+// scale, so the scale is M / c or a neighbouring float. All c are tried on these magnitudes.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -18,23 +21,24 @@
 
 namespace onnxc {
 
-/// How a matrix of constants lies in memory.
+/// How a matrix of constants is stored.
 struct Storage {
   ElementType element = ElementType::F32;  ///< or F16, BF16, I8
-  std::vector<float> scales{};             ///< I8: of each column
+  std::vector<float> scales{};             ///< I8: one for each column
 };
 
 /// Constants in `count` columns of equal length.
 struct Columns {
   std::span<const float> values;
   int64_t count;
-  bool whole = false;  ///< each column's values follow each other; else a row's do, one of each column
+  bool whole = false;  ///< true: the values of a column are contiguous; false: those of a row
 };
 
-bool is_f16(float x);  ///< one of f16's values, NaN aside
+bool is_f16(float x);  ///< x is a value of f16, and not NaN
 bool is_bf16(float x);
 
-/// The types narrower than f32 that hold all of them exactly: F16, BF16, I8, those of them that do. Scales: one set of columns after the other.
+/// Those of the types F16, BF16 and I8 that hold all columns exactly. Scales: those of one set of columns after the
+/// other.
 std::vector<Storage> exact_storages(std::span<const Columns> all);
 
 /// The code of a weight in a column of that scale.

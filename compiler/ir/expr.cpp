@@ -45,7 +45,7 @@ int Expr::apply(Fn fn, int a, int b, int c) {
     case FnResult::Explicit: ONNXC_CHECK(false, "a cast names its type"); break;
   }
   Term term{Kind::Apply, type, fn, {args[0], args[1], args[2]}, 0};
-  // The same term, if it is there, stands behind its operands.
+  // An equal term, if there is one, comes after its operands.
   for (auto i = static_cast<std::size_t>(std::max({a, b, c})) + 1; i < terms.size(); ++i) {
     if (terms[i] == term) return static_cast<int>(i);
   }

@@ -3,7 +3,8 @@
 //   mul(x0, sigmoid(x0))                       SiLU
 //   max(add(x0, x1), 0)                        residual + Relu
 //
-// Stored as a list of terms in evaluation order, each used any number of times; the last is the value. Every term has an element type.
+// It is stored as a list of terms in evaluation order, each used any number of times; the last is the value. Every
+// term has an element type.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,7 +17,8 @@ namespace onnxc {
 
 /// The functions expressions are made of; each is one overload set onnxc::fn::NAME in runtime_stub/onnxc/fn.hpp.
 /// Columns: enumerator, name, arity, kind of result.
-///   same: the type of the operands.  boolean: bool.  first: the type of operand 0 (others may differ).  explicit: the type that the term names.
+///   same: the type of the operands.  boolean: bool.
+///   first: the type of operand 0 (others may differ).  explicit: the type that the term names.
 // clang-format off
 #define ONNXC_FUNCTIONS(F)                                                                                              \
   F(Neg, neg, 1, Same) F(Abs, abs, 1, Same) F(Sign, sign, 1, Same) F(Ceil, ceil, 1, Same) F(Floor, floor, 1, Same)      \
@@ -68,7 +70,7 @@ struct Expr {
   };
   std::vector<Term> terms;
 
-  /// x_number. The same input is one term.
+  /// x_number. Equal inputs are one term.
   int input(int number, ElementType type);
   int constant_bits(ElementType type, uint64_t bits);
   /// A number of `type`, converted as Cast converts a double.
@@ -82,17 +84,17 @@ struct Expr {
   int input_count() const;
   /// True when the expression is x0 itself.
   bool is_identity() const { return terms.size() == 1 && terms[0].kind == Kind::Input; }
-  /// Drops terms the value does not use and makes `root` the last.
+  /// Removes terms that the value does not use and makes `root` the last one.
   void finish(int root);
 
   friend bool operator==(const Expr&, const Expr&) = default;
-  /// `mul(x0, sigmoid(x0))`; types of inputs are told by the caller's operands, constants carry theirs: `add(x0, f32(0.5))`.
+  /// `mul(x0, sigmoid(x0))`. The caller knows the types of inputs; constants carry theirs: `add(x0, f32(0.5))`.
   std::string text() const;
 };
 
-/// What the functions of an expression are, in the order of evaluation: {add, relu}. Bounds from both sides are `clip`.
+/// The names of an expression's functions, in the order of evaluation: {add, relu}. Bounds on both sides are `clip`.
 std::vector<std::string> functions_of(const Expr& expr);
-/// The same for people: `add, relu`, cut after a few.
+/// The same for people: `add, relu`, shortened after a few.
 std::string summary(const Expr& expr);
 
 /// The tree of `outer` with its input `number` replaced by `inner`. Inputs are renumbered: those of `inner` become
@@ -105,9 +107,10 @@ Expr parse_expr(std::string_view text, const std::vector<ElementType>& input_typ
 /// Whether a term is a product whose factor k, 0 or 1, is a sigmoid.
 bool has_sigmoid_factor(const Expr& expr, const Expr::Term& term, int k);
 
-/// True when every term but conditions is f32, so that the SIMD overloads of fn apply.
+/// Whether every term except conditions is f32, so that fn's vector overloads apply.
 bool is_vectorisable(const Expr& expr);
-/// What an element takes, in additions or multiplications: for predictions. A function counts as the multiply-adds of its polynomial.
+/// The cost of an element, in additions or multiplications, for predictions. A function counts the multiply-adds of
+/// its polynomial.
 int64_t operations(const Expr& expr);
 
 /// Bits of a number as an element of `type`, rounded to nearest even; and back.

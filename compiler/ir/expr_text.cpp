@@ -21,7 +21,7 @@ std::string constant_text(ElementType type, uint64_t bits) {
   }
   if (is_integer(type) || type == ElementType::Bool) return fmt::format("{}({})", name(type), bits);
   const double v = from_bits(type, bits);
-  // Shortest text that gives the same bits; NaNs keep theirs.
+  // The shortest text that gives the same bits. NaNs keep theirs.
   return std::isnan(v) ? fmt::format("{}(bits {:#x})", name(type), bits) : fmt::format("{}({})", name(type), v);
 }
 

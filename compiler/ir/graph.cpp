@@ -53,7 +53,7 @@ void Node::rethrow_as_own() const {
   try {
     throw;
   } catch (const Misread&) {
-    throw;  // the walk that infers types knows whose it is
+    throw;  // the walk that infers types knows which node it is from
   } catch (const Error& error) {
     std::vector<Diagnostic> diagnostics = error.diagnostics();
     for (Diagnostic& d : diagnostics) {

@@ -37,7 +37,8 @@ Layout channels_last(const Extents& extents, int vector_floats) {
     bool pixels = false;
     for (std::size_t axis = 2; axis < extents.size(); ++axis) pixels = pixels || !(extents[axis] == Dim(1));
     if (pixels && (padded.value() - stride.value()) * 5 <= stride.value()) stride = padded;
-    // Pixels a multiple of 2 KiB apart would share few sets of the first cache, which the rows of a register tile then fight over.
+    // Pixels that are a multiple of 2 KiB apart share few sets of the L1 cache, which the rows of a register tile
+    // would then compete for.
     if (pixels && stride.value() % 512 == 0) stride += vector_floats;
   }
   return {true, stride};

@@ -1,4 +1,4 @@
-// Layout of a buffer: how the elements of a tensor lie in memory.
+// Layout: how the elements of a tensor are arranged in memory.
 #pragma once
 #include <vector>
 
@@ -6,8 +6,9 @@
 
 namespace onnxc {
 
-/// RowMajor is ONNX's. ChannelsLast stores [n, c, spatial...] as [n, spatial..., c] with `pixel_stride` elements (>= c) from one pixel to the
-/// next; the elements between c and pixel_stride are unspecified, and no kernel reads them across lanes.
+/// Row-major is ONNX's layout. Channels-last stores [n, c, spatial...] as [n, spatial..., c] with `pixel_stride`
+/// elements (>= c) from one pixel to the next. The elements between c and pixel_stride are unspecified, and no kernel
+/// reads them across lanes.
 struct Layout {
   bool channels_last = false;
   Dim pixel_stride = 0;
@@ -20,14 +21,15 @@ DimList strides_of(const Extents& extents, const Layout& layout);
 Dim storage_elements(const Extents& extents, const Layout& layout);
 /// Axes from the outermost to the innermost in memory.
 std::vector<int> memory_order(int rank, const Layout& layout);
-/// Channels-last with pixels padded to a multiple of `vector_floats` where that costs at most a fifth, and off multiples of 2 KiB.
+/// Channels-last. Pixels are padded to a multiple of `vector_floats` if that costs at most a fifth, and never lie a
+/// multiple of 2 KiB apart.
 Layout channels_last(const Extents& extents, int vector_floats);
-/// True when both strides lead to the same places; those of axes of extent 1 do not matter.
+/// True if both strides lead to the same places. Strides of axes of extent 1 do not matter.
 bool same_strides(const Extents& extents, const DimList& a, const DimList& b);
 /// True when both layouts put every element at the same place.
 bool same_storage(const Extents& extents, const Layout& a, const Layout& b);
 
-/// Whether such a value may lie channels-last: floats [n, c, spatial...] of one to three spatial axes.
+/// Whether such a value may be channels-last: floats [n, c, spatial...] with one to three spatial axes.
 bool is_image(const Type& type);
 
 }  // namespace onnxc

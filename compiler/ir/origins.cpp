@@ -11,7 +11,7 @@
 namespace onnxc {
 namespace {
 
-/// A value's name without the number that makes it unique; empty where it has none.
+/// A value's name without the number that makes it unique. Empty if it has no such number.
 std::string without_number(const std::string& name) {
   const std::size_t end = name.find_last_not_of("0123456789");
   return end == std::string::npos || name[end] != '.' || end + 1 == name.size() ? "" : name.substr(0, end);
@@ -29,7 +29,7 @@ class Origins {
 
   std::vector<std::vector<Origin>> find() {
     std::vector<std::vector<Origin>> result(steps_.size());
-    std::map<BufferId, std::size_t> reader;  // the first after the step at hand
+    std::map<BufferId, std::size_t> reader;  // the first reader after the current step
     for (std::size_t i = steps_.size(); i-- > 0;) {
       std::set<std::size_t> nodes;
       if (starts_[i]) collect(*starts_[i], nodes);
@@ -80,13 +80,13 @@ class Origins {
       }
       if (!node.name.empty()) {
         const auto [named, fresh] = by_name_.try_emplace(node.name, number);
-        if (!fresh) named->second.reset();  // nobody's
+        if (!fresh) named->second.reset();  // the name is ambiguous
       }
       for (const auto& [name, region] : node.regions) add_nodes(*region);
     }
   }
 
-  /// The node that gives the value of that name, which a step computes.
+  /// The node that computes the value of that name; records that a step computes it.
   std::optional<std::size_t> node_of_value(const std::string& name) {
     const auto first = names_.find(name);
     if (first == names_.end()) return std::nullopt;
@@ -94,7 +94,7 @@ class Origins {
     return producers_.at(first->second);
   }
 
-  /// The node of that name, a part of which a step computes.
+  /// The node of that name; records that a step computes a part of it.
   std::optional<std::size_t> node_of_part(const std::string& name) {
     const auto node = by_name_.find(name);
     if (node == by_name_.end() || !node->second) return std::nullopt;
@@ -102,10 +102,10 @@ class Origins {
     return node->second;
   }
 
-  /// The node that the step does last.
+  /// The node whose result the step computes.
   std::optional<std::size_t> start_of(const Step& step) {
     std::optional<std::size_t> start = node_of_value(step.value);
-    // An output of the model may have another name in the graph after the passes.
+    // After the passes, an output of the model may have another name in the graph.
     for_each_pointer(step, [&](const PointerArg& p) {
       if (const Buffer& buffer = program_[p.buffer]; !start && p.writes && buffer.place == Buffer::Place::Output)
         start = node_of_value(buffer.name);
@@ -113,10 +113,11 @@ class Origins {
     const std::string base = without_number(step.value);
     if (!start) start = node_of_part(step.value);
     if (!start) start = node_of_part(base);
-    return start ? start : node_of_value(base);  // what is computed once more, or in stripes
+    // A value that is computed once more, or in stripes.
+    return start ? start : node_of_value(base);
   }
 
-  /// The node and those before it up to values that steps compute.
+  /// Collects the node and those before it, up to values that steps compute.
   void collect(std::size_t start, std::set<std::size_t>& found) const {
     std::vector<std::size_t> open{start};
     while (!open.empty()) {
@@ -138,9 +139,9 @@ class Origins {
   std::vector<const Step*> steps_;
   std::vector<std::optional<std::size_t>> starts_;  // of the steps
   std::vector<ModelNode> nodes_;
-  std::map<std::string, std::string> names_;                   // of values; the first that is equal
+  std::map<std::string, std::string> names_;                   // of values; the first equal one
   std::map<std::string, std::size_t> producers_;               // of those first ones
-  std::map<std::string, std::optional<std::size_t>> by_name_;  // nodes; nothing where several have the name
+  std::map<std::string, std::optional<std::size_t>> by_name_;  // nodes; empty if several have the name
   std::set<std::string> kept_;                                 // values that steps compute, by the first equal one
 };
 

@@ -28,7 +28,7 @@ class GraphParser {
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     throw Error(ErrorKind::Invalid, fmt::format("graph text, line {}: expected {} before '{}'", line, wanted, in_.rest().substr(0, 20)));
   }
-  /// White space and comments, but for the `# "name"` of a node.
+  /// White space and comments, except the `# "name"` of a node.
   static std::size_t gap(std::string_view rest) {
     std::size_t n = 0;
     while (n < rest.size()) {
@@ -65,7 +65,7 @@ class GraphParser {
     return out;
   }
   std::string word() { return in_.peek("\"") ? quoted() : bare_word(); }
-  /// The text up to the matching close, which is taken.
+  /// The text up to the matching `close`, which is consumed.
   std::string_view until(char open, char close) {
     const std::string_view ahead = in_.rest();
     int depth = 1;
@@ -77,9 +77,9 @@ class GraphParser {
     in_.advance(ahead.size());
     fail(std::string(1, close));
   }
-  /// Names of values are quoted by one kind, names of symbols by the other.
+  /// Names of values have one kind of quotes, names of symbols the other.
   static bool is_quote(char c) { return c == '"' || c == '\''; }
-  /// Where the name that begins at text[at] ends, or the text does.
+  /// The end of the name that begins at text[at], or of the text.
   static std::size_t closing_quote(std::string_view text, std::size_t at) {
     std::size_t i = at + 1;
     while (i < text.size() && text[i] != text[at]) i += text[i] == '\\' ? 2 : 1;
@@ -135,7 +135,7 @@ class GraphParser {
     in_.advance(static_cast<std::size_t>(end - first));
     return negative ? value : static_cast<int64_t>(large);
   }
-  /// Calls `one` for each of what stands between `open` and `close`, with commas between.
+  /// Calls `one` for each of the comma-separated items between `open` and `close`.
   template <class One>
   void each(std::string_view open, std::string_view close, One&& one) {
     expect(open);
@@ -206,7 +206,7 @@ class GraphParser {
     return integer();
   }
 
-  /// A graph in the making, and its values by name.
+  /// An unfinished graph, and its values by name.
   struct Body {
     Graph graph;
     std::map<std::string, ValueId> scope{};
@@ -244,7 +244,7 @@ class GraphParser {
     return list;
   }
 
-  /// Of a Map, or an epilogue with its operands.
+  /// Parses the expression of a Map, or an epilogue with its operands.
   void parse_expression(const Body& body, Node& node, ElementType first_result) {
     const std::string_view expression = until('[', ']');
     const auto element_of = [&](ValueId v) { return body.graph[v].type.element; };

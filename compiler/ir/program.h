@@ -1,16 +1,18 @@
 // Program: how to compute it.
 //
-// A Program is a list of buffers and a list of steps in the order of execution. A step calls one kernel: it names a row of the catalogue and
-// gives the arguments in the order of the kernel's signature, so that codegen prints any step without knowing what it computes. step.h has the other
-// kinds of steps.
+// A Program is a list of buffers and a list of steps in the order of execution. Most steps call a kernel: they name a
+// row of the catalogue and have the arguments in the order of the kernel's signature, so that codegen can print any
+// step without knowing what it computes. step.h has the other kinds of steps.
 //
 //   buffers   0 input x   1 weights w0   2 arena +0 [1, 3) 12544 bytes   3 output y
 //   steps     1 conv<14, 2>(x, w0, %2, {.h = 28, ...}, Epilogue<E0>)
 //
-// Sizes, offsets, extents and loop bounds are Dims: constants in the static case. A buffer's lifetime is a half-open range of step numbers.
+// Sizes, offsets, extents and loop bounds are Dims, which are constants in the static case. A buffer's lifetime is a
+// half-open range of step numbers.
 //
-// A buffer whose size has a bound lies in the arena at that size; one without lies on the heap, the caller's allocator, taken by an Allocate step or given
-// by a kernel. What is no tensor (sequences, optionals, maps) is an Object: a variable that kernels point to.
+// A buffer whose size has a bound is in the arena, with that size. One without a bound is on the heap, which is the
+// caller's allocator; an Allocate step or a kernel allocates it. Values that are no tensors (sequences, optionals,
+// maps) are Objects: variables that kernels get a pointer to.
 #pragma once
 #include <memory>
 #include <optional>
@@ -26,50 +28,54 @@ namespace onnxc {
 
 struct Buffer {
   enum class Place { Input, Output, Weights, Arena, Heap, Object };
-  std::string name;  ///< of the value it holds
+  std::string name;  ///< of the value that it holds
   Place place = Place::Arena;
-  ElementType element = ElementType::Undefined;  ///< Input, Output: sub-byte elements lie packed, as ONNX packs them
+  ElementType element = ElementType::Undefined;  ///< Input, Output: sub-byte elements are packed, as in ONNX
   Extents extents{};                             ///< of the value, in ONNX's order, for comments and interfaces
   Dim bytes{};                                   ///< storage, with padding
-  Dim pixel_stride = 0;                          ///< elements from one pixel to the next where channels lie last; 0: row-major
+  Dim pixel_stride = 0;                          ///< elements from one pixel to the next, if channels-last; 0: row-major
   int64_t alignment = 64;
-  int index = 0;              ///< Input, Output: its number. Weights: of the constant
-  BufferId parent = -1;       ///< a view: lives inside `parent`, from byte `offset` on
-  Dim offset = 0;             ///< Arena: place in the arena, set by plan_memory where sizes are constant. View: bytes into the parent
+  int index = 0;         ///< the number of an input, an output or a constant
+  BufferId parent = -1;  ///< a view lies inside `parent`, from byte `offset` on
+  /// Arena: place in the arena, set by plan_memory if sizes are constant. View: bytes into the parent.
+  Dim offset = 0;
   int first = -1, last = -1;  ///< Arena: live in steps [first, last)
-  /// Heap: points to what is not its own: an element of a sequence, a part of another buffer.
+  /// Heap: points to memory of something else: an element of a sequence, or a part of another buffer.
   bool borrowed = false;
   /// Input, Output: passed as an onnxc_value. Object: always.
   bool is_value = false;
-  bool is_ranked = true;  ///< false: a tensor, as an onnxc_value, that tells its rank
+  bool is_ranked = true;  ///< false: a tensor, passed as an onnxc_value, that states its own rank
   Type::Kind kind = Type::Kind::Tensor;
 };
 
-/// What the buffer's pointer points to: bytes where elements are packed.
+/// The element type that the buffer's pointer points to: bytes if elements are packed.
 inline ElementType stored_element(const Buffer& buffer) {
   const bool interface = buffer.place == Buffer::Place::Input || buffer.place == Buffer::Place::Output;
   return interface && !buffer.is_value && is_sub_byte(buffer.element) ? ElementType::U8 : buffer.element;
 }
 
-/// A constant as the kernel that reads it wants it.
+/// A constant in the form that the kernel reads.
 struct Weights {
   std::string name;  ///< w0, w1, ...
-  std::string from;  ///< ONNX name, for comments
+  std::string from;  ///< the ONNX name, for comments
   ElementType element = ElementType::Undefined;
   std::shared_ptr<const std::vector<std::byte>> bytes;
-  std::shared_ptr<const std::vector<std::string>> strings{};  ///< where the elements are strings, instead of bytes
-  int64_t draft_bytes = 0;  ///< where the program is a draft, and `bytes` is null: how many there would be
-  std::optional<int64_t>
-      wide_bytes{};  ///< where they are stored narrower: so many as f32. Of their scales none; see select/weights/stored.h
+  std::shared_ptr<const std::vector<std::string>> strings{};  ///< instead of bytes, if the elements are strings
+  /// In a draft, where `bytes` is null: how many bytes there would be.
+  int64_t draft_bytes = 0;
+  /// If they are stored in a narrower type: their bytes as f32. Scales have none; see select/weights/stored.h.
+  std::optional<int64_t> wide_bytes{};
 };
 
-/// Where the arena's buffers lie in a program with symbolic sizes: offset = max over those `below` of (their offset + their bytes, rounded up to the
-/// alignment), else 0; at least where it has one middle with `centre`. The arena ends where the highest buffer does.
+/// The places of the arena's buffers in a program with symbolic sizes. A buffer's offset is the maximum, over the
+/// buffers `below` it, of (their offset + their bytes, rounded up to the alignment), or 0; and at least such that it
+/// is centred on `centre`. The arena ends where the highest buffer ends.
 struct Placement {
   struct Place {
     BufferId buffer;
-    std::vector<BufferId> below;  ///< of earlier places
-    BufferId centre = -1;         ///< likewise, or none: threads then write where they wrote before
+    std::vector<BufferId> below;  ///< buffers of earlier places
+    /// Of an earlier place, or -1. Centred buffers let threads write where they wrote before.
+    BufferId centre = -1;
   };
   std::vector<Place> places;  ///< in the order in which offsets are computed
 };
@@ -83,30 +89,31 @@ struct Program {
   std::vector<BufferId> inputs, outputs;  ///< by number
   std::vector<Requirement> requirements;
 
-  std::vector<Placement> placements;  ///< where sizes are symbolic: a run takes the one that needs the least arena
-  Dim arena_bytes = 0;                ///< where all sizes are constant
-  Dim lower_bound =
-      0;  ///< no plan takes less: max of live bytes over the steps, or more where a search has shown it; only where all sizes are constant
-  Dim unshared_bytes = 0;  ///< sum of all arena buffers
+  std::vector<Placement> placements;  ///< if sizes are symbolic; a run uses the one with the smallest arena
+  Dim arena_bytes = 0;                ///< if all sizes are constant
+  /// No plan takes less: the maximum of live bytes over the steps, or more if a search has proved it. Only if all sizes are
+  /// constant.
+  Dim lower_bound = 0;
+  Dim unshared_bytes = 0;  ///< the sum of all arena buffers
   int64_t arena_alignment = 64;
-  bool uses_heap = false;  ///< takes an allocator
-  /// What the unit needs beside onnxc's runtime: headers as `#include` takes them, quotes or brackets included, and names of libraries (`jpeg`) in the
-  /// order of the linker's command line.
+  bool uses_heap = false;  ///< it needs an allocator
+  /// What the unit needs beside onnxc's runtime: headers as in `#include`, with quotes or brackets, and names of
+  /// libraries (`jpeg`) in the order of the linker's command line.
   std::vector<std::string> includes, libraries;
 
   Buffer& operator[](BufferId id) { return buffers[static_cast<std::size_t>(id)]; }
   const Buffer& operator[](BufferId id) const { return buffers[static_cast<std::size_t>(id)]; }
 };
 
-/// Of all steps, each once.
+/// The sum over all steps; steps of loops count once.
 double predicted_ns(const Program& program);
-/// Multiply-adds of all steps; INT64_MAX where 64 bits do not hold them.
+/// Multiply-adds of all steps; INT64_MAX if they do not fit in 64 bits.
 Dim total_macs(const Program& program);
 
 /// `input`, `arena`.
 const char* place_name(Buffer::Place place);
 
-/// The buffer a view finally lies in.
+/// The buffer that a view ultimately lies in.
 BufferId root_of(const Program& program, BufferId buffer);
 
 /// Text for people: buffers, steps, sizes.

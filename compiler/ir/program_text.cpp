@@ -1,4 +1,4 @@
-// Programs as text for people: buffers, steps with their arguments, sizes. No language of a unit.
+// Programs as text for people: buffers, steps with their arguments, sizes. This is not the language of a unit.
 #include <fmt/format.h>
 
 #include "compiler/ir/program.h"
@@ -6,12 +6,12 @@
 namespace onnxc {
 namespace {
 
-/// Steps and what they are made of. A program tells the types of its buffers.
+/// Prints steps and their parts. The program knows the types of buffers.
 class ProgramText {
  public:
   explicit ProgramText(const Program& program) : program_(program) {}
 
-  /// `%3`, `>%3 + 64`: written.
+  /// `%3`, or `>%3 + 64` if it is written.
   std::string text(const PointerArg& p) const {
     std::string all = fmt::format("{}%{}", p.writes ? ">" : "", p.buffer);
     if (p.as != ElementType::Undefined && p.as != stored_element(program_[p.buffer])) all += fmt::format(" as {}", name(p.as));
@@ -91,7 +91,7 @@ class ProgramText {
     return all;
   }
 
-  /// All of a step but its blocks.
+  /// A step without its blocks.
   std::string text(const Step& step) const {
     const std::string detail =
         std::visit(Overloaded{

@@ -1,4 +1,5 @@
-// Requirement: what a model asks of extents that only a run tells. The emitted unit checks it, and names it where it does not hold.
+// Requirement: what a model requires of extents that only a run knows. The emitted unit checks it, and names it if it
+// does not hold.
 #pragma once
 #include <string>
 
@@ -9,14 +10,14 @@ namespace onnxc {
 struct Requirement {
   enum class Kind {
     Equal,       ///< a == b
-    OneOrEqual,  ///< a is 1, or as b: it spreads to b
+    OneOrEqual,  ///< a is 1 or b: it is broadcast to b
     Broadcast,   ///< a == b, or either is 1
     Differ,      ///< a != b
-    NotNegative  ///< a >= 0; b means nothing
+    NotNegative  ///< a >= 0; b is not used
   };
   Dim a, b;
   Kind kind = Kind::Equal;
-  std::string who{};  ///< asks for it: `MatMul 'scores'`
+  std::string who{};  ///< who requires it: `MatMul 'scores'`
 
   friend bool operator==(const Requirement& x, const Requirement& y) { return x.a == y.a && x.b == y.b && x.kind == y.kind; }
 };

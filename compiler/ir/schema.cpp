@@ -52,7 +52,7 @@ std::string stated_error(const Value& value) {
 }
 
 void verify_inputs(const Schema& schema, const Graph& graph, const Node& node) {
-  std::map<std::string, std::pair<int, Type>> bound;  // of a type variable: the first input that has it
+  std::map<std::string, std::pair<int, Type>> bound;  // by type variable: the first input that has it
   for (int i = 0; i < node.own_inputs() && !schema.inputs.empty(); ++i) {
     if (!node.has_input(i)) continue;
     const Schema::Operand& operand = schema.inputs[std::min(static_cast<std::size_t>(i), schema.inputs.size() - 1)];

@@ -1,4 +1,5 @@
-// Step: one thing that a run does. Most call a kernel; the others control which steps run, and look after variables and memory.
+// Step: one action of a run. Most steps call a kernel; the others control which steps run, and manage variables and
+// memory.
 //
 // If and Loop hold blocks of steps. Steps are numbered in pre-order through all blocks.
 //
@@ -17,70 +18,72 @@ namespace onnxc {
 
 struct Step;
 
-/// Calls a kernel of the catalogue; `args` in the order of its signature.
+/// Calls a kernel of the catalogue. `args` are in the order of its signature.
 struct Call {
   std::string kernel;    ///< name of its row
   std::string header;    ///< onnxc/HEADER
-  std::string function;  ///< in namespace onnxc; from `::` on, whatever namespace that names
+  std::string function;  ///< in namespace onnxc; if it begins with `::`, in the namespace that it names
   std::vector<TemplateArg> template_args{};
   std::vector<Arg> args{};
   DimList binds{};           ///< symbols that it stores extents in
   bool parallel = false;     ///< takes onnxc::Part as its first argument
-  bool fallible = false;     ///< gives a Status
+  bool fallible = false;     ///< returns a Status
   bool specialised = false;  ///< compiled for its own extents, not once for all calls of the kernel
-  bool concurrent = false;   ///< threads go on to it from the step before without a wait; see lowering/threads/concurrent_steps.h
-  /// Pairs (written, read) that may be the same memory when the read buffer dies here: each element is read before it is written.
+  /// Threads go on to it from the step before without waiting; see lowering/threads/concurrent_steps.h.
+  bool concurrent = false;
+  /// Pairs (written, read) of buffers that may share memory if the read buffer dies here: each element is read before
+  /// it is written.
   std::vector<std::pair<BufferId, BufferId>> may_share{};
   Dim macs = 0;        ///< multiply-adds
   Dim bytes = 0;       ///< read and written
-  double cost_ns = 0;  ///< predicted, on one thread; 0 where that takes sizes that are not known
+  double cost_ns = 0;  ///< predicted, on one thread; 0 if sizes are unknown
 };
 struct If {
   PointerArg condition;  ///< a bool
   std::vector<Step> then_steps{}, else_steps{};
 };
 struct Loop {
-  Dim iteration;           ///< symbol: its number; a variable of the body
-  Dim most;                ///< so many iterations
-  bool limited = false;    ///< the run ends with an error beyond `most`
-  PointerArg condition{};  ///< a bool that is read before each iteration, or no buffer
+  Dim iteration;           ///< a symbol for its number; a variable of the body
+  Dim most;                ///< the largest number of iterations
+  bool limited = false;    ///< the run ends with an error after `most` iterations
+  PointerArg condition{};  ///< a bool that is read before each iteration; may have no buffer
   std::vector<Step> body{};
 };
-/// Variables, with their first values.
+/// Declares variables, with their first values.
 struct Declare {
   DimList symbols, values;
 };
-/// The pointer of a Heap buffer, or an Object.
+/// Declares the pointer of a Heap buffer, or an Object.
 struct DeclareBuffer {
   BufferId buffer;
 };
 struct Assign {
   DimList symbols, values;
 };
-/// Symbols become the elements of an integer tensor; they are variables from here on.
+/// Binds symbols to the elements of an integer tensor. They are variables from here on.
 struct Bind {
   DimList symbols;
   PointerArg elements;
 };
-/// Ends the run where it does not hold.
+/// Ends the run if the requirement does not hold.
 struct Require {
   Requirement requirement;
 };
-/// Room in a Heap buffer.
+/// Allocates memory for a Heap buffer.
 struct Allocate {
   BufferId buffer;
   Dim elements;
 };
-/// A Heap buffer or an Object becomes what `from` points to; a heap block that it owned is given back.
+/// Moves what `from` points to into a Heap buffer or an Object. A heap block that it owned before is released.
 struct MoveBuffer {
   BufferId buffer;
   PointerArg from;
 };
-/// Gives a Heap buffer's block back.
+/// Releases a Heap buffer's block.
 struct Release {
   BufferId buffer;
 };
-/// Tells the caller the extents of an output.
+/// Stores the extents of an output for the caller.
 struct StoreShape {
   BufferId output;
   DimList extents;
@@ -88,15 +91,16 @@ struct StoreShape {
 
 struct Step {
   std::variant<Call, If, Loop, Declare, DeclareBuffer, Assign, Bind, Require, Allocate, MoveBuffer, Release, StoreShape> action;
-  std::string what{};   ///< for the comment: `Conv 'conv1' + relu: [1,1,28,28] -> [1,14,14,16]`
-  std::string value{};  ///< of the graph: the first output of the node that it belongs to; see origins.h
+  std::string what{};  ///< for the comment: `Conv 'conv1' + relu: [1,1,28,28] -> [1,14,14,16]`
+  /// The name of the first output of the graph's node that it belongs to; see origins.h.
+  std::string value{};
 
-  /// What it calls, or null.
+  /// The call, or null.
   Call* call() { return std::get_if<Call>(&action); }
   const Call* call() const { return std::get_if<Call>(&action); }
 };
 
-/// Calls visit(block) for each block of steps that a step holds: then, else; the body.
+/// Calls visit(block) for each block of steps in a step: then and else, or the body.
 template <class AnyStep, class Visit>
 void for_each_block(AnyStep& step, Visit&& visit) {
   if (auto* branches = std::get_if<If>(&step.action)) {
@@ -125,23 +129,24 @@ void for_each_call(Steps& steps, Visit&& visit) {
 void for_each_pointer(Step& step, const std::function<void(PointerArg&)>& visit);
 void for_each_pointer(const Step& step, const std::function<void(const PointerArg&)>& visit);
 
-/// Symbols that are variables from the step on; a Loop's, in its body.
+/// Symbols that are variables from this step on; those of a Loop, in its body.
 DimList symbols_bound(const Step& step);
-/// The extents and counts that a step has beside the arguments of a call.
+/// The extents and counts that a step has in addition to a call's arguments.
 DimList sizes_of(const Step& step);
 
 bool is_concurrent(const Step& step);
 
-/// As many multiply-adds, or bytes moved, are worth a fork of threads, which costs some ten thousand multiply-adds.
+/// The multiply-adds, or bytes moved, that are worth a fork of threads, which itself costs some ten thousand
+/// multiply-adds.
 inline constexpr int64_t kForkMacs = 1 << 16, kForkBytes = 1 << 17;
-/// What `macs` multiply-adds or `bytes` take on one thread, in units that are worth a fork of threads.
+/// The cost of `macs` multiply-adds or `bytes` on one thread, in units that are worth a fork of threads.
 double forks_worth(int64_t macs, int64_t bytes);
-/// The caller's threads share such a call, where a unit has them: it can be large enough, and cannot fail.
+/// Whether the caller's threads, if a unit has them, share such a call: it may be large enough, and cannot fail.
 bool worth_sharing(const Call& call);
-/// It is large enough at the least sizes that its dimensions allow, empty ones apart.
+/// Whether it is large enough even at the smallest sizes that its dimensions allow, except empty ones.
 bool always_worth_sharing(const Call& call);
 
-/// The kernel that a step calls, or what it does instead: `if`, `loop`, `bind`.
+/// The kernel that a step calls, or what the step does instead: `if`, `loop`, `bind`.
 std::string step_label(const Step& step);
 
 /// For a visitor of the variants of this file.

@@ -15,10 +15,10 @@ namespace onnxc {
 struct TensorData {
   ElementType type = ElementType::Undefined;
   std::vector<int64_t> shape;
-  std::vector<std::byte> bytes;      ///< row-major; sub-byte types packed as ONNX packs them; none of strings
+  std::vector<std::byte> bytes;      ///< row-major; sub-byte types are packed as in ONNX; empty for strings
   std::vector<std::string> strings;  ///< only for String
 
-  /// Throws SizeOverflow, and Error{Budget} where there can be no such memory.
+  /// Throws SizeOverflow, and Error{Budget} if there cannot be enough memory.
   static TensorData zeros(ElementType type, std::vector<int64_t> shape);
 
   /// Throws SizeOverflow.
@@ -36,7 +36,8 @@ struct TensorData {
 };
 using Constant = std::shared_ptr<const TensorData>;
 
-/// A tensor of a sub-byte type with a byte for each element, as kernels hold it, and back; others as they are.
+/// A tensor of a sub-byte type with a byte for each element, as kernels hold it, and the reverse. Others are not
+/// changed.
 TensorData unpacked(TensorData tensor);
 TensorData packed(TensorData tensor);
 /// Zeros as kernels hold them.
@@ -52,7 +53,7 @@ Constant make_scalar(ElementType type, T value, std::vector<int64_t> shape = {})
   return t;
 }
 
-/// What the value takes in memory.
+/// The bytes that the value takes in memory.
 int64_t bytes_held(const TensorData& tensor);
 
 /// The integers of an integer or bool tensor, widened (u64 keeps its bits).

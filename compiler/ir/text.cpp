@@ -9,7 +9,8 @@
 //     z: f32[2] = If(c) captures (t) {} then_branch graph "g" (...) -> (...) { ... } else_branch graph ...
 //   }
 //
-// `graph "step" (x: f32[4], past: f32[4]) -> (y, present) states (past -> present) {` names what a caller keeps from run to run.
+// `graph "step" (x: f32[4], past: f32[4]) -> (y, present) states (past -> present) {` names what a caller keeps from
+// run to run.
 //
 // Names that are not plain words are quoted; absent inputs and outputs are written `_`.
 #include <fmt/format.h>

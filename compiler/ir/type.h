@@ -17,7 +17,7 @@ struct Type {
   ElementType element = ElementType::Undefined;  ///< Tensor: of the elements. Map: of the keys.
   bool ranked = false;                           ///< Tensor: whether `extents` is known
   Extents extents;
-  std::vector<Type> nested;  ///< Sequence, Optional: the one inside. Map: of the values.
+  std::vector<Type> nested;  ///< Sequence, Optional: the type inside. Map: the type of values
 
   static Type tensor(ElementType element, Extents extents) { return {Kind::Tensor, element, true, std::move(extents), {}}; }
   static Type unranked(ElementType element) { return {Kind::Tensor, element, false, {}, {}}; }
@@ -25,17 +25,17 @@ struct Type {
   static Type optional(Type of) { return {Kind::Optional, ElementType::Undefined, false, {}, {std::move(of)}}; }
 
   bool is_tensor() const { return kind == Kind::Tensor; }
-  /// What a run handles as an onnxc_value: no tensor, or one that tells its rank.
+  /// Whether a run handles it as an onnxc_value: everything but tensors of known rank.
   bool is_object() const { return !is_tensor() || !ranked; }
   int rank() const { return static_cast<int>(extents.size()); }
   bool is_static() const;
   friend bool operator==(const Type&, const Type&) = default;
-  /// `f32[batch, 3, 224]`, `f32[*]` where the rank is not known, `seq(f32[2])`.
+  /// `f32[batch, 3, 224]`; `f32[*]` if the rank is unknown; `seq(f32[2])`.
   std::string text() const;
 };
 
-/// A lower bound of what a tensor of this type takes, whatever its symbols are; an extent of 0 counts as 1, since products of the others are computed
-/// all the same. 0 of other types.
+/// A lower bound for the bytes of a tensor of this type, whatever its symbols are. An extent of 0 counts as 1, since
+/// products of the other extents are computed all the same. 0 for other types.
 double least_bytes(const Type& type);
 /// Product of all extents. Throws SizeOverflow.
 Dim element_count(const Extents& extents);

@@ -10,12 +10,13 @@ bool is_sized_before_the_run(const Type& type) {
          std::none_of(type.extents.begin(), type.extents.end(), [](Dim d) { return d.depends_on_run(); });
 }
 
-/// Elements from one index of `axis` to the next, where the parts of a Concat along it lie one after the other inside each pixel, or in all.
+/// Elements from one index of `axis` to the next in a Concat's result, if an operand's elements are contiguous there:
+/// in each pixel, or as a whole.
 std::optional<Dim> distance(const Extents& extents, std::size_t axis, const Layout& layout) {
   if (layout.channels_last && axis == 1) return 1;
   Dim inner = layout.channels_last ? layout.pixel_stride : Dim(1);
   for (std::size_t k = 0; k < extents.size(); ++k) {
-    if (layout.channels_last && k == 1) continue;  // inside of a pixel
+    if (layout.channels_last && k == 1) continue;  // inside a pixel
     if (k < axis && !(extents[k] == Dim(1))) return std::nullopt;
     if (k > axis) inner *= extents[k];
   }

@@ -1,4 +1,4 @@
-// Values that are computed where a Concat wants them, so that it has nothing left to copy.
+// Operands that are computed inside a Concat's result, so that nothing is left to copy.
 #pragma once
 #include <map>
 
@@ -6,15 +6,17 @@
 
 namespace onnxc {
 
-/// A value's place in another: it begins `offset` elements into the storage of `whole`, and has the pixel stride of that. `reach`: as in PointerArg.
+/// Where a value lies inside another: it begins `offset` elements into the storage of `whole`, and has the pixel
+/// stride of `whole`. `reach`: as in PointerArg.
 struct PartOf {
   ValueId whole;
   Dim offset, reach;
 };
 
-/// Inputs of Concat that their producers can write into its result: channels of an image in channels-last, or all of an axis with nothing but extents
-/// of 1 before it, as rows of one image are. `rows_alone`: these rows only. Takes the pixel strides of the parts over into `layouts`. Where an input belongs to several Concats it lies in the last of
-/// them; the others find their inputs side by side there (DenseNet), or copy.
+/// Finds operands of Concat that their producers can write into its result: channels of a channels-last image, or a
+/// Concat along an axis with only extents of 1 before it, as the rows of one image have. `rows_alone`: only such
+/// rows. Sets the operands' pixel strides in `layouts`. An operand of several Concats lies in the last of them; the
+/// others find their operands adjoining there (as in DenseNet), or copy.
 std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& layouts, bool rows_alone = false);
 
 }  // namespace onnxc

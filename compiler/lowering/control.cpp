@@ -1,6 +1,7 @@
 // The lowering of If and Loop: steps that hold blocks of steps. Loop has a file of its own.
 //
-// Values that leave a block lie in storage that is defined before it; what they depend on of data (extents) in variables declared before it.
+// Values that leave a block lie in storage that is defined before it. Their extents that depend on data are in
+// variables that are declared before it.
 #include "compiler/lowering/control.h"
 
 #include <fmt/format.h>
@@ -57,7 +58,7 @@ void Lowerer::lower_if(Scope& scope, const Node& node) {
   for (const std::string& s : node.binds) symbols.push_back(Dim::symbol(s));
   declare(symbols, DimList(symbols.size(), 0));
   std::vector<View> results(node.outputs.size());
-  std::vector<char> in_branch(node.outputs.size(), 0);  // the branch takes the memory
+  std::vector<char> in_branch(node.outputs.size(), 0);  // the branch allocates the memory
   for (std::size_t i = 0; i < results.size(); ++i) {
     const ValueId v = node.outputs[i];
     if (v == kAbsent) continue;

@@ -1,6 +1,6 @@
 // How an epilogue reads its operands: a result is seen as a matrix, and an operand that repeats over rows or columns of it has a form of its own.
-#include "compiler/ops/broadcast.h"
 #include "compiler/lowering/lowerer.h"
+#include "compiler/ops/broadcast.h"
 #include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
@@ -29,7 +29,8 @@ EpilogueShape KernelQuery::image_shape(const Extents& extents) const {
 std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand,
                                         const DimList& operand_strides) {
   for (std::size_t k = 0; k < operand.size(); ++k) {
-    if (may_repeat(operand[k], result[result.size() - operand.size() + k])) return std::nullopt;  // a loop of its own reads that
+    // Such an operand needs a loop of its own.
+    if (may_repeat(operand[k], result[result.size() - operand.size() + k])) return std::nullopt;
   }
   const auto stride_of = [&](int axis) {
     const int at = axis - static_cast<int>(result.size() - operand.size());
@@ -37,7 +38,7 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
     return operand_strides[static_cast<std::size_t>(at)];
   };
   const auto extent_of = [&](int axis) { return result[static_cast<std::size_t>(axis)]; };
-  // Columns: all of them at stride 1, or none.
+  // Columns: the operand has all of them at stride 1, or none.
   Dim col_stride = 1;
   bool by_col = false, any_col = false;
   for (std::size_t k = shape.col_axes.size(); k-- > 0;) {
@@ -49,7 +50,7 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
     if (by_col ? !(s == col_stride) : !(s == Dim(0))) return std::nullopt;
     col_stride *= extent_of(axis);
   }
-  // Rows: extents and strides with like neighbours merged, from the innermost out.
+  // Rows: extents and strides from the innermost outwards. Neighbouring axes that have the same effect are merged.
   struct Axis {
     Dim extent, stride;
   };
@@ -72,7 +73,8 @@ std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extent
   };
   if (rows.empty() || (rows.size() == 1 && rows[0].stride == Dim(0))) return by_col ? make("PerCol", {}) : make("Single", {});
   if (rows.size() == 1) return by_col ? make("Rows", {rows[0].stride}) : make("PerRow", {1, rows[0].stride});
-  if (rows.size() == 2 && rows[0].stride == Dim(0)) {  // repeats over the inner rows
+  // The operand repeats over the inner rows.
+  if (rows.size() == 2 && rows[0].stride == Dim(0)) {
     return by_col ? make("PerGroup", {rows[0].extent, rows[1].stride}) : make("PerRow", {rows[0].extent, rows[1].stride});
   }
   if (rows.size() == 2 && rows[1].stride == Dim(0) && by_col) return make("Repeat", {rows[0].extent, rows[0].stride});
@@ -89,7 +91,7 @@ EpilogueArg KernelQuery::epilogue(const EpilogueShape& shape, StepBuilder& step)
     const ValueId v = node_.inputs[static_cast<std::size_t>(own + i)];
     const Extents& extents = graph_[v].type.extents;
     View view;
-    // Images lie as the result does; what has one value a channel may lie anyhow.
+    // Images are read in the result's layout. An operand with one value for each channel may have any layout.
     const bool image = shape.col_axes.size() == 1 && shape.col_axes[0] == 1 && result.size() >= 3 && extents.size() == result.size();
     if (image && !graph_[v].constant) {
       const Layout layout = extents == result ? out_layout(0) : Layout{true, extents[1]};

@@ -6,7 +6,7 @@
 namespace onnxc {
 namespace {
 
-/// The term u where this one is u * -ln 2, else -1.
+/// The index of the term u if `term` is u * -ln 2, else -1.
 int exponent_of(const Expr& expr, int term) {
   const Expr::Term& t = expr.terms[static_cast<std::size_t>(term)];
   if (t.kind != Expr::Kind::Apply || t.fn != Fn::Mul || t.type != ElementType::F32) return -1;

@@ -1,4 +1,4 @@
-// Lowerer's inputs and outputs: as buffers of the program, and what a run's last steps write there.
+// Lowerer's inputs and outputs: their buffers, and the last steps of a run, which write the outputs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 
 namespace onnxc {
 
-/// Inputs and outputs as buffers. An output whose size depends on data has room for its bound, or is passed as an onnxc_value.
+/// Defines inputs and outputs as buffers. An output whose size depends on data has room for its upper bound, or is
+/// passed as an onnxc_value.
 void Lowerer::define_interface(Scope& scope) {
   const Graph& graph = *scope.graph;
   const auto interface = [&](ValueId v, Buffer::Place where, std::size_t number) {
@@ -55,14 +56,14 @@ void Lowerer::define_interface(Scope& scope) {
     const ValueId v = graph.outputs[i];
     const BufferId b = interface(v, Buffer::Place::Output, i);
     program_.outputs.push_back(b);
-    // The producer writes straight into the caller's memory.
+    // The producer writes directly into the caller's memory.
     if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || graph[v].type.is_object()) &&
         stored_element(program_[b]) == program_[b].element)
       output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
 }
 
-/// Copies what was not produced in the caller's memory, and tells shapes that depend on data.
+/// Copies outputs that were not computed in the caller's memory, and stores shapes that depend on data.
 void Lowerer::write_results(Scope& scope) {
   const Graph& graph = *scope.graph;
   scope_ = &scope;
@@ -82,7 +83,8 @@ void Lowerer::write_results(Scope& scope) {
   }
 }
 
-/// An output without bound: the heap block becomes the caller's; what lies elsewhere is copied into one.
+/// Writes an output whose size has no bound. The caller takes over its heap block; a value that lies elsewhere is
+/// copied into one.
 void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
   const Layout plain;
   const Type& type = (*scope.graph)[value].type;

@@ -94,7 +94,8 @@ void KernelQuery::alias(int output, int input, Dim offset) {
   View view = in(input);
   const ValueId out = node_.output(output);
   const Type& type = graph_[out].type;
-  if (offset.depends_on_run() || view.pointer.offset.depends_on_run()) {  // the place moves: an offset from the pointer
+  // The offset of the view is only known during the run, so it is added to the pointer.
+  if (offset.depends_on_run() || view.pointer.offset.depends_on_run()) {
     view.pointer.offset += offset;
     view.pointer.reach = 0;
     view.pointer.as = view.element = type.element;
@@ -119,7 +120,8 @@ void KernelQuery::out_view(int i, View view) {
   view.extents = type.extents;
   view.pointer.as = view.element = type.element;
   const bool pixels = view.layout.channels_last && view.layout.pixel_stride == lowerer_.program_[view.pointer.buffer].pixel_stride;
-  view.pointer.reach = pixels ? type.extents[1] : Dim(0);  // it may be wider than what it was made from, as a Concat of neighbours is
+  // The view may have more channels than the value it was derived from, as a Concat of adjoining operands has.
+  view.pointer.reach = pixels ? type.extents[1] : Dim(0);
   lowerer_.define_view(*lowerer_.scope_, node_.output(i), view);
 }
 
@@ -182,7 +184,8 @@ void KernelQuery::consider(std::string_view row, double macs, double bytes, std:
 
 std::string KernelQuery::signature() const {
   std::string text = signature_of(graph_, node_, absorbed(), lowerer_.scope_->layouts, lowerer_.streaming_);
-  if (target().workspace > 0) text += fmt::format(", workspace {}", target().workspace);  // blocks are smaller
+  // Blocks are smaller then.
+  if (target().workspace > 0) text += fmt::format(", workspace {}", target().workspace);
   return text;
 }
 

@@ -174,7 +174,7 @@ std::vector<Step> LoopLowering::lower_body(Lowerer::Scope& inner) {
     store_carried(inner);
     if (limit_.conditional) {
       View goes_on = condition_;
-      goes_on.extents = body_[body_.outputs[0]].type.extents;  // one element, of whatever rank
+      goes_on.extents = body_[body_.outputs[0]].type.extents;  // one element, of any rank
       l_.write_output(inner, body_.outputs[0], goes_on);
     }
     l_.assign({trips_}, {iteration_ + 1});

@@ -1,6 +1,7 @@
-// The lowering of a Loop, one piece of it a function.
+// The lowering of a Loop, with one function for each piece of it.
 //
-// What is carried from one iteration to the next has one place: the body reads it there, and its last steps store the next value there.
+// A value that is carried from one iteration to the next has one place in memory: the body reads it there, and the
+// body's last steps store the next value there.
 #pragma once
 #include <vector>
 
@@ -15,29 +16,31 @@ class LoopLowering {
   void run();
 
  private:
-  /// A scan output: one slice an iteration.
+  /// A scan output, which gets one slice in each iteration.
   struct Scanned {
     View whole;
-    bool grows = false;  ///< a heap block, as the room is not known before the loop
+    bool grows = false;  ///< it is a heap block, since its size is not known before the loop
   };
 
-  /// The condition as a variable in the arena, with its first value.
+  /// Defines the condition as a variable in the arena, with its first value.
   void define_condition();
-  /// The extents of what is carried as variables, and its storage with the first values.
+  /// Declares variables for the extents of carried values, and defines storage with their first values.
   void define_carried();
   View carried_place(std::size_t i);
   bool grows_with_iterations(Dim bytes) const;
   void define_scanned();
-  /// What the body reads from outside: the carried values, the condition, and where its slices may be computed in place.
+  /// Defines what the body reads from outside: the carried values and the condition, and the places of slices that
+  /// may be computed there.
   void define_formals(Lowerer::Scope& inner);
-  /// The number of the iteration and, where it is always true, the condition, as tensors where the body reads them.
+  /// Steps that store the iteration's number as a tensor if the body reads it. If the condition is always true and
+  /// the body reads it, it becomes a constant.
   std::vector<Step> store_formals(Lowerer::Scope& inner);
   std::vector<Step> lower_body(Lowerer::Scope& inner);
   void store_slice(Lowerer::Scope& inner, std::size_t k);
   void store_carried(Lowerer::Scope& inner);
-  /// A copy of what lies in the place of another carried value, which is stored before.
+  /// A copy of a value that lies in the place of a carried value, since the next value is stored there first.
   View saved(ValueId value, const View& from);
-  /// A heap block with the value, which nothing else owns.
+  /// A heap block that holds the value and that nothing else owns.
   BufferId own_block(ValueId value, const View& from);
 
   Lowerer& l_;
@@ -45,11 +48,11 @@ class LoopLowering {
   const Node& node_;
   const Graph& graph_;
   const Graph& body_;
-  const std::size_t carried_;  ///< how many values are
+  const std::size_t carried_;  ///< the number of carried values
   const Dim iteration_, trips_;
   const LoopTrips limit_;
   View condition_;
-  DimList symbols_;           ///< extents of carried values that vary
+  DimList symbols_;           ///< the extents of carried values that vary
   std::vector<View> places_;  ///< of carried values
   std::vector<Scanned> scanned_;
 };

@@ -14,7 +14,8 @@
 namespace onnxc {
 namespace {
 
-/// What it takes to read a byte of weights against one from memory: those of a small model stay in a cache from one run to the next.
+/// The cost of reading a byte of weights, relative to one from memory: the weights of a small model stay in a cache
+/// from one run to the next.
 double streaming_share(const Graph& graph, const Target& target) {
   int64_t bytes = 0;
   for (const Value& value : graph.values) bytes += value.constant != nullptr ? static_cast<int64_t>(value.constant->bytes.size()) : 0;
@@ -29,20 +30,22 @@ Program Lowerer::run(const Graph& graph) {
   program_.name = graph.name;
   program_.requirements = graph.requirements;
   steps_ = &program_.steps;
-  // Layouts come before kernels: a kernel states what it reads, and whoever made it has written that already.
+  // Layouts are assigned before kernels are chosen: a kernel states the layout that it reads, and its producer has
+  // already written its result.
   Scope scope{&graph, assign_layouts(graph, target_.vector_floats), std::vector<std::vector<View>>(graph.values.size())};
   if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
-  // What a Concat joins is computed inside its result, which has to be known before its first operand is.
+  // Operands of a Concat may be computed inside its result, which must be known before the first of them is lowered.
   if (options_.optimise) scope.parts = place_parts(graph, scope.layouts, !options_.parts_in_place);
   // Costs depend on whether all weights together stay in a cache.
   streaming_ = streaming_share(graph, target_);
-  // Inputs and outputs first: producers write straight into the caller's memory.
+  // Inputs and outputs come first, since producers write directly into the caller's memory.
   define_interface(scope);
-  // Islands, then the cheapest kernel for each other node, with its weights packed and copies where layouts differ.
+  // Islands are found, and each other node gets the cheapest kernel, with packed weights, and copies where layouts
+  // differ.
   lower_nodes(scope);
-  // What was not computed in the caller's memory is copied there.
+  // Outputs that were not computed in the caller's memory are copied there.
   write_results(scope);
-  // Heap blocks that nobody took go back to the caller's allocator.
+  // Heap blocks that no output took over go back to the caller's allocator.
   release_owned();
   return std::move(program_);
 }
@@ -53,15 +56,19 @@ Program lower_graph(const Graph& graph, const Target& target, const LowerOptions
 
 void plan_program(Program& program, const LowerOptions& options, bool for_speed) {
   const bool optimise = options.optimise, shared = options.threads > 1;
-  // A sigmoid and its product are one function of the runtime. After the choice of kernels, which counts operations.
+  // A sigmoid and its product become one function of the runtime. This follows the choice of kernels, which counts
+  // operations.
   find_gates(program);
-  // A result takes the memory of an operand that dies there. Before lifetimes: what shares memory lives as one.
+  // A result takes the memory of an operand that dies there. This precedes lifetimes, since buffers that share memory
+  // have one lifetime.
   if (optimise) alias_buffers(program);
-  // Steps that share a fork of threads live at once. After aliases, which would tie such steps together.
+  // Independent steps share a fork of threads, so their buffers are live at once. This follows aliases, which would
+  // make such steps dependent.
   if (optimise && shared) find_concurrent_steps(program);
-  // Scratch of a thread keeps its place from step to step, so that it stays in that thread's cache. It grows the arena.
+  // The scratch memory of a thread stays at one place in all steps, so that it stays in that thread's cache. This
+  // enlarges the arena.
   if (for_speed && optimise && shared) keep_part_workspaces(program, options.threads);
-  // Offsets, once buffers and lifetimes are final.
+  // Buffers get their offsets, once buffers and lifetimes are final.
   plan_memory(program);
   // Buffers move to where each thread wrote before, as far as the arena may grow.
   if (optimise && shared) align_shares(program, options.threads, for_speed);

@@ -1,4 +1,4 @@
-// Graph to Program. lower_graph.cpp is the table of contents: every stage in order, with its reason.
+// From Graph to Program. lower_graph.cpp is the table of contents: every stage in order, with its reason.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,25 +17,27 @@ struct LowerOptions {
   bool optimise = true;
   Math math = Math::Default;
   NarrowWeights narrow_weights = NarrowWeights::Auto;
-  bool flush_weights = false;        ///< packed weights below the smallest normal number are zeros
-  bool heap = true;                  ///< false: refuse what has no bound
-  int64_t max_trip = 1'000'000'000;  ///< of loops that have no number of iterations
+  bool flush_weights = false;        ///< subnormal numbers among packed weights become zeros
+  bool heap = true;                  ///< false: memory whose size has no bound is refused
+  int64_t max_trip = 1'000'000'000;  ///< iterations of loops that state no number
   bool channels_last = true;
   int threads = 1;
-  /// What a Concat wants is computed inside its result, which then lives as long as the first of them; false: only where it joins rows of an image.
+  /// Operands of a Concat are computed inside its result, which then is live from the first of them on. False: only
+  /// where it joins rows of an image.
   bool parts_in_place = true;
-  const Tuning* tuning = nullptr;             ///< what was measured, in the place of predicted costs
-  bool draft = false;                         ///< for costs and places alone: large constants are not packed
-  std::shared_ptr<KnownStorages> storages{};  ///< what several lowerings of the same constants find out about them; may be null
-  std::vector<std::size_t> picks{};           ///< the candidate to take, by the number of the choice; the cheapest where there is none
-  std::vector<std::string> output_names{};    ///< of the interface; empty: those of the values
-  std::vector<bool> value_outputs{};          ///< outputs that callers pass as an onnxc_value though their size has a bound; empty: none
+  const Tuning* tuning = nullptr;             ///< measured times, which replace predicted costs; may be null
+  bool draft = false;                         ///< only costs and sizes are wanted: large constants are not packed
+  std::shared_ptr<KnownStorages> storages{};  ///< shared by several lowerings of the same constants; may be null
+  std::vector<std::size_t> picks{};           ///< the candidate to take for each choice, by number; without an entry the cheapest
+  std::vector<std::string> output_names{};    ///< names in the interface; empty: those of the values
+  /// Outputs that callers pass as an onnxc_value although their size has a bound. Empty: none.
+  std::vector<bool> value_outputs{};
 };
 
-/// Layouts, kernels, packed weights and steps, without a memory plan. `choices` may be null.
+/// Chooses layouts and kernels, packs weights and makes the steps, without a memory plan. `choices` may be null.
 Program lower_graph(const Graph& graph, const Target& target, const LowerOptions& options, std::vector<Choice>* choices);
 
-/// What is common between the steps, and the memory plan. `for_speed`: the arena may grow where that helps threads.
+/// Finds what steps may share, and plans the memory. `for_speed`: the arena may grow where that helps threads.
 void plan_program(Program& program, const LowerOptions& options, bool for_speed);
 
 }  // namespace onnxc

@@ -93,7 +93,8 @@ View Lowerer::define_part(Scope& scope, ValueId value, const PartOf& part) {
 View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
   const Value& v = (*scope.graph)[value];
   auto& places = scope.places[static_cast<std::size_t>(value)];
-  if (!places.empty() && places.front().layout == layout && places.front().pointer.writes) return places.front();  // by one of its parts
+  // already defined, by one of its parts
+  if (!places.empty() && places.front().layout == layout && places.front().pointer.writes) return places.front();
   if (const auto part = scope.parts.find(value);
       part != scope.parts.end() && places.empty() && layout == scope.layouts[static_cast<std::size_t>(value)])
     return define_part(scope, value, part->second);
@@ -154,8 +155,8 @@ View Lowerer::place(Scope& scope, ValueId value, const Layout* layout) {
 
 void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, PointerArg from, DimList from_strides, ElementType element,
                    std::string what) {
-  if (to.buffer == from.buffer && to.offset == from.offset && to_strides == from_strides) return;  // it lies there
-  // Neighbouring axes that both sides walk in one go are one; axes of extent 1 vanish.
+  if (to.buffer == from.buffer && to.offset == from.offset && to_strides == from_strides) return;  // it is there already
+  // Neighbouring axes that are contiguous on both sides become one axis; axes of extent 1 vanish.
   std::vector<std::size_t> order(extents.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t axis) { return likely_value(to_strides[axis]); });
@@ -176,7 +177,8 @@ void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, Po
     shape = {1};
     to_list = from_list = {1};
   }
-  // Where each side is contiguous along an axis of its own, blocks are turned in registers. What is less than half a vector wide is not worth it.
+  // If each side is contiguous along a different axis, blocks are transposed in registers. Axes of less than half a
+  // vector are not worth it.
   const auto is_wide = [](Dim d) { return !d.is_constant() || d.value() >= 8; };
   const std::size_t unit = static_cast<std::size_t>(std::ranges::find(from_list, Dim(1)) - from_list.begin()), last = shape.size() - 1;
   const bool turns = held_bits(element) == 32 && to_list[last] == Dim(1) && unit < last && is_wide(shape[unit]) && is_wide(shape[last]);
@@ -224,7 +226,8 @@ void Lowerer::pack(PointerArg to, const View& from, const std::string& name) {
   emit_packing("pack", to, from.pointer, from, name);
 }
 
-/// Small constants take their bytes in the weights; large ones stay as small as the model has them, and are unpacked where they are first read.
+/// Small constants are stored with a byte for each element. Large ones stay packed, as in the model, and are unpacked
+/// where they are first read.
 void Lowerer::place_packed_constant(Scope& scope, ValueId value) {
   constexpr int64_t kFewElements = 4096;
   const Value& v = (*scope.graph)[value];
@@ -252,7 +255,8 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
       if (!type.is_tensor()) continue;
       if (!type.ranked) node.fail(ErrorKind::Unsupported, fmt::format("output '{}' is {}", (*scope.graph)[v].name, type.text()));
     }
-    const int begun = begun_;  // by those who wait for a value of this node
+    // Steps that are still unfinished, of nodes that wait for a value of this one.
+    const int begun = begun_;
     KernelQuery lowering(*this, *scope.graph, node);
     const auto absorbed = absorbed_.find(&node);
     if (absorbed != absorbed_.end()) absorbed->second.island->lower(lowering);
@@ -273,7 +277,8 @@ std::set<const Node*> Lowerer::find_islands(const Scope& scope) {
   std::set<const Node*> all;
   if (!options_.optimise || !options_.channels_last) return all;
   const Surroundings around(graph, scope.layouts);
-  for (std::size_t i = graph.nodes.size(); i-- > 0;) {  // from the last of a chain on
+  // Chains are found from their last node backwards.
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
     if (node.is_map() || all.contains(&node)) continue;
     for (const Island& island : all_islands()) {
@@ -293,7 +298,7 @@ void Lowerer::lower_nodes(Scope& scope) {
   for (const Node& node : scope.graph->nodes) {
     scope_ = &scope;
     if (done_by_others.contains(&node)) continue;
-    // Extents are stored once a kernel reads them; most only shape other tensors.
+    // Extents become a tensor only once a kernel reads them; most of them only shape other tensors.
     if (is_extents(node) && output_places_.count({scope.graph, node.outputs[0]}) == 0) scope.waiting.emplace(node.outputs[0], &node);
     else node.guard([&] { lower_node(scope, node); });
   }

@@ -1,4 +1,4 @@
-// Lowerer: the state behind KernelQuery: the program in the making, and where every value lies.
+// Lowerer: the state behind KernelQuery, which is the unfinished program, and where every value lies.
 #pragma once
 #include <functional>
 #include <map>
@@ -14,9 +14,9 @@
 
 namespace onnxc {
 
-/// A call of the kernel of that row; its arguments are still to come.
+/// A call of that kernel, without arguments yet.
 Call call_of(const Kernel& kernel);
-/// Of a tensor's elements, as kernels hold them.
+/// The bytes of a tensor's elements, as kernels hold them.
 inline Dim bytes_of(const Type& type) { return element_count(type.extents) * (held_bits(type.element) / 8); }
 
 class Lowerer {
@@ -31,41 +31,42 @@ class Lowerer {
   friend class StepBuilder;
   friend class LoopLowering;
 
-  /// One graph's values: the main graph, or a region.
+  /// The values of one graph: of the main graph, or of a region.
   struct Scope {
     const Graph* graph;
     std::vector<Layout> layouts;
-    std::vector<std::vector<View>> places;     ///< of each value, one for each layout it is held in; the first is the original
-    std::map<ValueId, PartOf> parts{};         ///< values that are computed inside the result of a Concat
+    /// Of each value: one view for each layout in which it exists. The first is the original.
+    std::vector<std::vector<View>> places;
+    std::map<ValueId, PartOf> parts{};         ///< values that are computed inside a Concat's result
     std::map<ValueId, PointerArg> row_sums{};  ///< of images; see KernelQuery::row_sums
-    std::map<ValueId, const Node*> waiting{};  ///< onnxc.Extents whose value nothing has read yet
+    std::map<ValueId, const Node*> waiting{};  ///< onnxc.Extents whose tensor nothing has read yet
   };
 
-  /// What the last node of an island does as well.
+  /// The nodes of an island that are lowered with its last node.
   struct Absorbed {
     const Island* island;
     std::vector<const Node*> nodes;
   };
 
   void lower_nodes(Scope& scope);
-  /// Finds the islands; gives all nodes but the last of each.
+  /// Finds the islands. Returns all their nodes except the last of each.
   std::set<const Node*> find_islands(const Scope& scope);
   void lower_node(Scope& scope, const Node& node);
   // Control flow: control.cpp.
   void lower_if(Scope& scope, const Node& node);
   void lower_loop(Scope& scope, const Node& node);
   Scope region_scope(const Graph& region, Scope& outer, const Node& node);
-  /// Lowers a region as a block of steps; `finish` adds the last ones.
+  /// Lowers a region as a block of steps. `finish` adds the last ones.
   std::vector<Step> lower_block(Scope& inner, const std::function<void()>& finish);
-  /// The value in that layout; converts it where needed.
+  /// A view of the value in that layout, converted if necessary.
   View place(Scope& scope, ValueId value, const Layout* layout);
   void require(Requirement requirement);
   View define(Scope& scope, ValueId value, const Layout& layout);
-  /// The value inside of what it is a part of, which is defined here where it is not yet.
+  /// A view of the value inside the value that contains it, which is defined now if it is not yet.
   View define_part(Scope& scope, ValueId value, const PartOf& part);
   void define_view(Scope& scope, ValueId value, const View& view);
   void write_output(Scope& scope, ValueId value, const View& to);
-  /// Elements of less than a byte: from where they lie packed into a buffer with a byte for each, and back.
+  /// Elements of less than a byte: unpack writes them to a buffer with a byte for each, pack does the reverse.
   void unpack(const View& to, PointerArg from, const std::string& name);
   void pack(PointerArg to, const View& from, const std::string& name);
   void emit_packing(const char* row, PointerArg to, PointerArg from, const View& view, const std::string& name);
@@ -73,7 +74,8 @@ class Lowerer {
   void copy(const Extents& extents, PointerArg to, DimList to_strides, PointerArg from, DimList from_strides, ElementType element,
             std::string what);
   BufferId add_buffer(Buffer buffer);
-  /// Arena memory, at its upper bound where the size depends on data; where that has none, a heap block that is taken here.
+  /// Arena memory, with the upper bound of a size that depends on data. If there is no bound, a heap block that is
+  /// allocated here.
   BufferId add_storage(Buffer buffer);
   /// A heap pointer that a later step sets.
   BufferId declare_pointer(Buffer buffer);
@@ -82,21 +84,21 @@ class Lowerer {
   BufferId declare(Buffer buffer);
   View define_object(Scope& scope, ValueId value);
   void move_object(PointerArg to, PointerArg from);
-  /// A kernel of the node takes the caller's allocator.
+  /// States that a kernel of the node needs the caller's allocator; an error with --no-heap.
   void need_heap(const Node& node);
   void allocate(BufferId buffer, Dim bytes);
   void release_owned();
-  /// Variables, unless there are none.
+  /// Declares variables, if there are any.
   void declare(DimList symbols, DimList values);
   void assign(DimList symbols, DimList values);
   void define_interface(Scope& scope);
   void write_results(Scope& scope);
   void give_tensor(Scope& scope, ValueId value, PointerArg to);
-  PointerArg add_weights(Weights weights);  ///< those there already, where the bytes are equal
+  PointerArg add_weights(Weights weights);  ///< existing weights are reused where the bytes are equal
   PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes,
                          std::optional<int64_t> wide_bytes = std::nullopt);
   PointerArg add_weights(const std::string& from, const TensorData& tensor);
-  /// Takes constants of one size that are made of the same ones to be equal.
+  /// The place of constants without their bytes. Constants of the same source and count are taken to be equal.
   PointerArg draft_weights(const std::string& from, const Packed& packed, ElementType element);
   int add_expr(const Expr& expr);
   void emit(decltype(Step::action) action, std::string what);
@@ -105,20 +107,20 @@ class Lowerer {
   const LowerOptions& options_;
   std::vector<Choice>* choices_;
   std::map<const Node*, Absorbed> absorbed_;  ///< by the last node of an island
-  std::size_t choice_ = 0;                    ///< the number of the next one
-  double streaming_ = 1;                      ///< what a byte of weights costs against one that comes from memory
+  std::size_t choice_ = 0;                    ///< the number of the next choice
+  double streaming_ = 1;                      ///< the cost of a byte of weights, relative to one from memory
   Program program_;
   std::vector<Step>* steps_ = nullptr;
   Scope* scope_ = nullptr;
   std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;     ///< of their bytes
   std::map<std::tuple<const float*, int64_t, ElementType>, BufferId> drafts_;  ///< by source and count
   std::map<std::string, int> exprs_by_text_;
-  std::map<std::pair<const Graph*, ValueId>, PointerArg> output_places_;  ///< where a value that leaves its graph is wanted
-  std::set<std::string> bound_;                                           ///< run-time symbols that steps so far have bound
-  std::vector<BufferId> owned_;  ///< heap blocks that the block in the making gives back at its end
-  const Node* node_ = nullptr;   ///< being lowered; regions within are other graphs
-  std::string value_;            ///< its first output
-  int begun_ = 0;                ///< steps that are not emitted yet
+  std::map<std::pair<const Graph*, ValueId>, PointerArg> output_places_;  ///< where a value that leaves its graph is to be written
+  std::set<std::string> bound_;                                           ///< run-time symbols that steps have bound so far
+  std::vector<BufferId> owned_;                                           ///< heap blocks that the current block releases at its end
+  const Node* node_ = nullptr;  ///< the node being lowered; nodes of regions belong to other graphs
+  std::string value_;           ///< its first output
+  int begun_ = 0;               ///< steps that are begun but not yet emitted
 };
 
 }  // namespace onnxc

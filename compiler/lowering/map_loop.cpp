@@ -73,7 +73,8 @@ void lower_map(KernelQuery& l) {
   const bool last = l.out_layout(0).channels_last;
   for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
     const Extents& extents = l.extents(i);
-    // A full-size operand lies as the result does; a smaller one may lie anyhow, its strides tell.
+    // An operand of full size is read in the result's layout. A smaller one may have any layout, which its strides
+    // describe.
     if (last && extents == l.output_type(0).extents && l.constant(i) == nullptr) operands.push_back(l.in(i, l.out_layout(0)));
     else if (!last && extents.size() >= 3) operands.push_back(l.in(i));
     else operands.push_back(l.in_any(i));

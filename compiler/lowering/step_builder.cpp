@@ -9,7 +9,7 @@
 namespace onnxc {
 namespace {
 
-/// Of the tensors that a node reads and writes, constants aside.
+/// The bytes of the tensors that a node reads and writes, without constants.
 Dim bytes_moved(const Graph& graph, const Node& node) {
   Dim bytes = 0;
   const auto add = [&](ValueId v) {
@@ -21,8 +21,8 @@ Dim bytes_moved(const Graph& graph, const Node& node) {
   return bytes;
 }
 
-/// `Conv 'a' + clip + Conv 'b': f32[1, 3, 8, 8] -> f32[1, 16, 4, 4]`: the nodes of a step and their epilogues, what they read that none of them gives, and the
-/// last one's result.
+/// `Conv 'a' + clip + Conv 'b': f32[1, 3, 8, 8] -> f32[1, 16, 4, 4]`: the nodes of a step and their epilogues, the
+/// inputs that come from outside the step, and the result of the last node.
 std::string description(const Graph& graph, const std::vector<const Node*>& absorbed, const Node& last) {
   constexpr int kMostInputs = 2;
   std::vector<const Node*> nodes = absorbed;
@@ -140,7 +140,7 @@ StepBuilder& StepBuilder::work(Dim operations) {
   return *this;
 }
 StepBuilder& StepBuilder::may_share(const View& written, const View& read) {
-  // In a part of a larger buffer others live.
+  // A part of a larger buffer may have neighbours that are still live.
   const bool whole = written.pointer.offset == Dim(0) && read.pointer.offset == Dim(0);
   if (whole && same_storage(written.extents, written.layout, read.layout))
     call_.may_share.emplace_back(written.pointer.buffer, read.pointer.buffer);

@@ -1,4 +1,4 @@
-// Lowerer's buffers: where they come from, and the steps that take and give back those of the caller's allocator.
+// Lowerer's buffers: how they are created, and the steps that allocate and release those of the caller's allocator.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -103,7 +103,8 @@ BufferId Lowerer::declare_object(const Value& value) {
 }
 
 BufferId Lowerer::add_storage(Buffer buffer) {
-  // Dimensions that do not fit together may ask for less than nothing; the run refuses them, but the plan holds for them too.
+  // Dimensions that contradict each other may lead to negative sizes. A run refuses them, but the plan must hold for
+  // them too.
   if (buffer.bytes.min_value() < 0) buffer.bytes = max(buffer.bytes, 0);
   if (!buffer.bytes.depends_on_run()) return add_buffer(std::move(buffer));
   if (const auto most = buffer.bytes.upper_bound()) {
@@ -112,7 +113,8 @@ BufferId Lowerer::add_storage(Buffer buffer) {
   }
   const auto room = buffer.bytes.upper_bound([&](const std::string& symbol) { return bound_.count(symbol) != 0; });
   ONNXC_CHECK(room, "the size of a heap block is known when it is taken");
-  if (node_ != nullptr) need_heap(*node_);  // what an output is made of needs no more than the node that gives it
+  // without a node, an output is written, which needs the heap only if its node did
+  if (node_ != nullptr) need_heap(*node_);
   program_.uses_heap = true;
   const BufferId id = declare_pointer(std::move(buffer));
   allocate(id, *room);

@@ -9,11 +9,13 @@
 namespace onnxc {
 namespace {
 
-/// Sizes at which extents are tried: small ones, where one may be 1 and the other more, and their neighbourhood's remainders by small numbers.
+/// Sizes that are tried for extents: small ones, where one extent may be 1 and the other more, and others with
+/// various remainders by small numbers.
 constexpr int64_t kTried[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 64, 100};
 constexpr int kMostTried = 4096;
 
-/// Whether the caller's sizes can be such that a is 1 and b is more. Tried, not proved: what is not found must be equal, and a run says so.
+/// Whether the caller's sizes can make a 1 and b more than 1. This is tried, not proved: if it is not found, a run
+/// requires the extents to be equal, and says so.
 bool found_apart(Dim a, Dim b) {
   std::map<std::string, Dim> symbols;
   a.collect_symbols(symbols);
@@ -21,7 +23,7 @@ bool found_apart(Dim a, Dim b) {
   Sizes sizes;
   uint64_t state = 1;
   for (int i = 0; i < kMostTried; ++i) {
-    int64_t number = i;  // of a combination, where there are few; beyond that they are drawn
+    int64_t number = i;  // the index of a combination; with many symbols, sizes are drawn at random
     for (const auto& [name, symbol] : symbols) {
       constexpr auto kSizes = static_cast<int64_t>(std::size(kTried));
       state = state * 6364136223846793005u + 1442695040888963407u;
@@ -30,12 +32,12 @@ bool found_apart(Dim a, Dim b) {
       sizes[name] = std::clamp(kTried[pick], symbol.min_value(), symbol.max_value());
     }
     if (a.evaluate(sizes) == 1 && b.evaluate(sizes) > 1) return true;
-    if (symbols.size() <= 3 && number > 0) return false;  // all combinations have been tried
+    if (symbols.size() <= 3 && number > 0) return false;  // all combinations were tried
   }
   return false;
 }
 
-/// Whether `small` is one of the extents whose meeting gave `large`.
+/// Whether `small` is one of the extents that were broadcast to `large`.
 bool is_part(Dim small, Dim large) {
   DimList met;
   collect_broadcast(large, met);

@@ -241,7 +241,7 @@ std::optional<std::vector<TensorData>> evaluate_node(const Graph& graph, const N
     for (ValueId v : node.outputs) {
       const bool allocate = v != kAbsent && graph[v].type.is_static();
       ElementType element = v == kAbsent ? ElementType::Undefined : graph[v].type.element;
-      // The epilogue may change the type: the operator's own result has its expression's first input type.
+      // The epilogue may change the type. The operator's own result has the type of its expression's input x0.
       if (allocate && node.epilogue) {
         for (const auto& t : node.epilogue->terms) {
           if (t.kind == Expr::Kind::Input && t.args[0] == 0) element = t.type;

@@ -1,10 +1,11 @@
-// KernelQuery: what an operator's kernel query sees. It turns one node into steps, and asks for operands in the form its kernels read.
+// KernelQuery: the interface for an operator's kernel query, which turns one node into steps and asks for operands in
+// the form its kernels read.
 //
 //   void lower(KernelQuery& l) {
 //     l.call("gather").tensor(l.out(0)).tensor(l.in(0)).tensor(l.in(1)).params({{"axis", l.dim(axis)}}).emit();
 //   }
 //
-// Where several kernels could do it, `consider` states each with its work, and the cheapest is built:
+// If several kernels can do it, `consider` states each with its work, and the cheapest is built:
 //
 //   l.consider("gemm_14x32", macs, bytes, [&] { ... });
 //   l.consider("scalar_gemm", macs, bytes, [&] { ... });
@@ -22,7 +23,7 @@
 
 namespace onnxc {
 
-/// A value as it lies in a buffer.
+/// A value and its place in a buffer.
 struct View {
   PointerArg pointer;
   ElementType element = ElementType::Undefined;
@@ -38,24 +39,26 @@ struct EpilogueShape {
   std::vector<int> col_axes;
 };
 
-/// Whether weights whose floats a narrower type holds exactly are stored as that; see narrow.h.
+/// Whether weights that a narrower type holds exactly are stored in that type; see select/weights/stored.h.
 enum class NarrowWeights {
   Off,
-  Auto,  ///< where that is faster, as predicted
+  Auto,  ///< if it is predicted to be faster
   All,   ///< wherever kernels can read them
 };
-/// What results promise; docs/numerics.md has it for users.
+/// What results promise; docs/numerics.md is the page for users.
 enum class Math {
-  Strict,  ///< each element of a product within the bound of a sum of products: no kernel that mixes values
-  Default  ///< kernels that mix values, where what reads a result does not magnify their errors
+  /// Each element of a product is within the error bound of a sum of products: no kernel mixes values.
+  Strict,
+  /// Kernels may mix values if no reader of their results magnifies the errors.
+  Default
 };
-/// As --math has it.
+/// The name in --math.
 const char* name(Math math);
 
-/// As --narrow-weights has it.
+/// The name in --narrow-weights.
 const char* name(NarrowWeights narrow);
 
-/// Weights that are packed when they are wanted: `count` floats that `make` makes of `source`.
+/// Weights that are packed on demand: `make` computes `count` floats from `source`.
 struct Packed {
   std::span<const float> source;
   int64_t count;
@@ -75,13 +78,13 @@ class KernelQuery {
   int64_t threads() const;  ///< scratch memory is needed once for each
   bool optimise() const;    ///< false at -O0: reference kernels only
   NarrowWeights narrow_weights() const;
-  bool may_mix() const;                   ///< kernels may take part whose algorithm mixes values (Kernel::mixes)
-  KnownStorages* known_storages() const;  ///< or null
-  bool weights_stream() const;            ///< they are too many to stay in L2 from one run to the next
+  bool may_mix() const;                   ///< kernels that mix values (Kernel::mixes) are allowed
+  KnownStorages* known_storages() const;  ///< may be null
+  bool weights_stream() const;            ///< the weights are too large to stay in L2 from one run to the next
 
-  /// The nodes before this one whose work its kernel does as well; see select/islands/.
+  /// The nodes before this one that its kernel computes as well; see select/islands/.
   const std::vector<const Node*>& absorbed() const;
-  /// The view of one of them.
+  /// The query of one of these nodes.
   KernelQuery of(const Node& node) const { return {lowerer_, graph_, node}; }
 
   bool has(int i) const { return node_.has_input(i); }
@@ -91,13 +94,13 @@ class KernelQuery {
   const Type& output_type(int i) const { return graph_[node_.output(i)].type; }
   const TensorData* constant(int i) const { return graph_.constant(node_.input(i)); }
 
-  /// Input i, row-major; converted where it lies otherwise, and put into the weights where it is a constant.
+  /// Input i, row-major. It is converted if it has another layout, and added to the weights if it is a constant.
   View in(int i);
-  /// Input i as it lies.
+  /// Input i in the layout that it has.
   View in_any(int i);
-  /// Input i in `layout`; a channels-last one may have another pixel stride.
+  /// Input i in `layout`. If that is channels-last, the pixel stride may differ.
   View in(int i, const Layout& layout);
-  /// Output i, row-major. With an epilogue that the kernel does not apply, see `finish`.
+  /// Output i, row-major. If the kernel does not apply the node's epilogue, see `apply_epilogue`.
   View out(int i);
   /// Output i in the layout assigned to it.
   View out_any(int i);
@@ -111,67 +114,70 @@ class KernelQuery {
     const auto* first = reinterpret_cast<const std::byte*>(values.data());
     return weights(from, element, std::vector<std::byte>(first, first + values.size() * sizeof(T)));
   }
-  /// Of a draft (LowerOptions::draft), their place alone.
+  /// Packed weights. In a draft (LowerOptions::draft), only their place.
   PointerArg weights(const std::string& from, const Packed& packed);
-  /// Null but for a draft: the place of weights that are stored as `element`.
+  /// In a draft, the place of weights that are stored as `element`; otherwise empty.
   std::optional<PointerArg> draft(const std::string& from, const Packed& packed, ElementType element);
   /// Binds symbols to the elements of an integer tensor.
   void bind(PointerArg elements, DimList symbols);
-  /// Binds a symbol to an extent; ends the run where that is negative.
+  /// Binds a symbol to an extent, and ends the run if that is negative.
   void let(Dim symbol, Dim value);
-  /// Ends the run where that does not hold.
+  /// Ends the run if the requirement does not hold.
   void require(Requirement requirement);
-  /// Output i as memory that the step finds or takes itself: pass it with StepBuilder::address. `borrowed`: it belongs to another value.
+  /// Output i as memory that the step itself finds or allocates; pass it with StepBuilder::address. `borrowed`: it
+  /// belongs to another value.
   View out_address(int i, bool borrowed);
-  /// Input i or output i, a sequence, an optional or a map, as a pointer to its onnxc_value.
+  /// Input i or output i, which is a sequence, an optional or a map, as a pointer to its onnxc_value.
   PointerArg object(int i);
   PointerArg out_object(int i);
-  /// Output i is what input j is, a sequence, an optional or a map.
+  /// Moves input j, which is a sequence, an optional or a map, to output i.
   void pass_object(int output, int input);
   /// The symbols that this node binds, in the order in which its shape rule asked for them.
   Dim symbol(std::size_t i) const { return Dim::symbol(node_.binds.at(i)); }
-  /// Scratch memory that lives during this node's steps, and those of others that read it.
+  /// Scratch memory that lives during the steps of this node and of others that read it.
   PointerArg workspace(const std::string& name, ElementType element, Dim elements);
-  /// The same, so many elements for each part of a step that threads share.
+  /// The same, with this number of elements for each thread share of a step.
   PointerArg part_workspace(const std::string& name, ElementType element, Dim elements);
-  /// Output 0 is an image [n, c, h, w], and a step of this node writes the sums of its rows of pixels there: [n, h, c].
+  /// States that output 0 is an image [n, c, h, w] and that a step of this node also writes the sums of its rows of
+  /// pixels, [n, h, c].
   void keep_row_sums(PointerArg sums);
-  /// These of input i, as a channels-last image [n, c, h, 1]; nothing where there are none.
+  /// The row sums of input i, as a channels-last image [n, c, h, 1]. Empty if there are none.
   std::optional<View> row_sums(int i) const;
 
-  /// What the node's steps need beside onnxc's runtime: a header as `#include` takes it, a library by its name.
+  /// What the node's steps need beside onnxc's runtime: a header as in `#include`, or a library by its name.
   void include(const std::string& header);
   void link(const std::string& library);
 
   /// Output 0 as a kernel has defined it.
   View result() const;
-  /// Output i is input j's memory, `offset` elements in; row-major.
+  /// Output i is the memory of input j from element `offset` on, row-major.
   void alias(int output, int input, Dim offset = 0);
-  /// Output i lies inside of other values, where `view` says.
+  /// Output i lies inside other values, at `view`.
   void out_view(int i, View view);
-  bool is_defined(int output) const;  ///< by one of its parts; see concat_in_place.h
+  bool is_defined(int output) const;  ///< defined by one of its parts; see concat_in_place.h
 
   /// A call of the kernel of that row; ends with StepBuilder::emit.
   [[nodiscard]] StepBuilder call(std::string_view row);
-  /// Copies between any two placements of the same extents; `from` and `to` are element strides.
+  /// Copies between any two places of the same extents. Strides are in elements.
   void copy(const Extents& extents, PointerArg to, const DimList& to_strides, PointerArg from, const DimList& from_strides,
             ElementType element);
 
-  /// The node's epilogue as an argument, over the result seen as `shape` in `layout`; Keep where there is none.
+  /// The node's epilogue as an argument, for a result seen as `shape`; Keep if there is none.
   EpilogueArg epilogue(const EpilogueShape& shape, StepBuilder& step);
-  /// An expression that a kernel applies of its own accord: x0 is what it computes, x_i (i > 0) the i-th operand.
+  /// An expression that the kernel itself applies: x0 is what it computes, and x_i (i > 0) the i-th operand.
   EpilogueArg epilogue(const Expr& expr, std::vector<FormArg> operands);
   EpilogueShape matrix_shape(const Extents& extents) const;  ///< all axes but the last are rows
   EpilogueShape image_shape(const Extents& extents) const;   ///< channels are columns
-  /// For kernels that have no epilogue: applies the node's epilogue in a loop of its own, in place.
+  /// For kernels without an epilogue: applies the node's epilogue in a loop of its own, in place.
   void apply_epilogue(View result);
 
   /// y = expr(x0, x1, ...) for every element of y, as a loop; each x broadcasts to y. y may be one of them.
   void map_loop(const Expr& expr, View y, const std::vector<View>& x);
 
-  /// States a candidate, unless its kernel mixes values that may not be; `build` emits its steps. The cheapest row that the target can run wins when the node is done. `growth`: bytes by which its
-  /// weights exceed the model's. `note` and `narrow`: as Choice::Candidate. What is narrow takes no part in the choice of the kernel, so that results do not depend
-  /// on it, only in how the chosen one's weights are stored.
+  /// States a candidate, unless its kernel mixes values and must not. `build` emits its steps. When the node is done,
+  /// the cheapest row that the target can run is chosen. `growth`: the bytes by which its weights exceed the model's.
+  /// `note` and `narrow`: as in Choice::Candidate. Narrow candidates do not influence the choice of the kernel, and
+  /// so results do not depend on them; they only decide how the chosen kernel's weights are stored.
   void consider(std::string_view row, double macs, double bytes, std::function<void()> build, int64_t growth = 0, std::string note = {},
                 bool narrow = false);
   void build_cheapest();
@@ -197,7 +203,7 @@ class KernelQuery {
   std::string signature() const;
 };
 
-/// Fills one step, which `emit` states. None is forgotten: Lowerer::lower_node looks.
+/// Builds one step, which `emit` adds to the program. Lowerer::lower_node checks that every step is emitted.
 class StepBuilder {
  public:
   StepBuilder(KernelQuery& lowering, const Kernel& kernel);
@@ -213,7 +219,7 @@ class StepBuilder {
   StepBuilder& arg(Arg a);
   StepBuilder& flag(bool value) { return arg(FlagArg{value}); }
   StepBuilder& enumerator(std::string type, std::string value) { return arg(EnumArg{std::move(type), std::move(value)}); }
-  /// No pointer; `element` where the parameter takes pointers of several types.
+  /// A null pointer. `element` is needed if the parameter takes pointers of several types.
   StepBuilder& null(ElementType element = ElementType::Undefined) { return arg(NullArg{element}); }
   StepBuilder& number(double value, ElementType type = ElementType::F32);
   StepBuilder& epilogue(EpilogueArg e);
@@ -221,11 +227,11 @@ class StepBuilder {
   /// {.name = value, ...}
   StepBuilder& params(NamedArgs members);
   StepBuilder& binds(Dim symbol);       ///< &symbol: the kernel stores the extent
-  StepBuilder& address(const View& v);  ///< &pointer: the kernel stores where the elements are
+  StepBuilder& address(const View& v);  ///< &pointer: the kernel stores the address of the elements
   StepBuilder& heap();                  ///< the caller's allocator
   StepBuilder& template_arg(TemplateArg a);
   StepBuilder& macs(Dim macs);
-  StepBuilder& work(Dim operations);  ///< others than multiply-adds of tensors: its prediction alone counts them
+  StepBuilder& work(Dim operations);  ///< operations other than multiply-adds of tensors; only the predicted cost counts them
   StepBuilder& specialised();         ///< see Call
   StepBuilder& may_share(const View& written, const View& read);
   Call& call() { return call_; }
@@ -249,8 +255,8 @@ inline Arg number_arg(double value) { return NumberArg{value}; }
 /// The kernel query of Map: an elementwise loop.
 void lower_map(KernelQuery& l);
 
-/// The form and members with which an operand of `extents` (aligned to the result's axes from the right) is read in an epilogue, or nothing
-/// where its broadcast has no form. Without the pointer.
+/// The form and its members by which an epilogue reads an operand of `extents` (aligned to the result's axes from the
+/// right), without the pointer. Empty if its broadcast has no form.
 std::optional<FormArg> epilogue_operand(const EpilogueShape& shape, const Extents& result, const Extents& operand,
                                         const DimList& operand_strides);
 

@@ -99,7 +99,7 @@ Dim Inference::fresh(std::string_view hint, int64_t min, std::optional<Dim> limi
 Dim Inference::let(Dim expression, std::string_view hint, std::optional<Dim> limit) {
   if (!expression.depends_on_run() || (expression.is_symbol() && expression.min_value() >= 0)) return expression;
   if (!limit) limit = expression.upper_bound();
-  // An earlier walk may have stated it right here.
+  // An earlier walk may have stated it in the same place.
   for (std::size_t i = before_.size(); i-- > 0 && before_[i].outputs.empty();) {
     if (is_let(before_[i]) && std::get<std::vector<std::string>>(before_[i].attributes.at("value"))[0] == expression.text())
       return Dim::run_time_symbol(before_[i].binds[0], 0, kFar, limit);

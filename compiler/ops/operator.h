@@ -1,10 +1,11 @@
-// Operator: what onnxc knows of one ONNX operator. Each lives in a file of its own (or is a row of a table) and is listed in op_list.inc.
+// Operator: what onnxc knows of one ONNX operator. Each has a file of its own (or is a row of a table) and is listed
+// in op_list.inc.
 //
-//   resolve    turns the forms of older opsets into the latest one (attributes that became inputs, old defaults); types of the inputs are known
-//   infer      the shape rule: types of the outputs, and elements of small integer tensors, from what is known of the inputs. An operator that is
-//              nothing but a composition needs none: it is decomposed as soon as the types of its inputs are known
-//   express    for elementwise operators: the expression of one element; everything else of them follows from it
-//   decompose  rewrites the node into others that exist
+//   resolve    turns the forms of older opsets into the latest one (attributes that became inputs, old defaults); the types of inputs are known
+//   infer      the shape rule: types of the outputs, and elements of small integer tensors, from what is known of the inputs. An operator that
+//              is only a composition needs none: it is decomposed as soon as the types of its inputs are known
+//   express    for elementwise operators: the expression of one element; everything else follows from it
+//   decompose  rewrites the node into other operators
 //   evaluate   the reference value, through runtime_stub/onnxc/scalar
 //   lower      the kernel query: offers steps to the lowering, which takes the cheapest
 #pragma once
@@ -26,20 +27,23 @@ class Evaluation;
 class KernelQuery;
 class GraphBuilder;
 
-/// `exact`: our own attribute, of products and convolutions of integers that f32 holds. Sums of products are exact then; transforms, and factors moved into weights, are not.
+/// `exact`: our own attribute, for products and convolutions of integers that f32 holds. Sums of products are exact
+/// then, but not transforms, nor factors that are moved into weights.
 inline bool is_exact(const Node& node) { return node.integer("exact", 0) != 0; }
 
-/// `direct`: likewise, of products and convolutions whose readers magnify errors without limit (passes/mark_direct.cpp): computed as they are written.
+/// `direct`: our own attribute, for products and convolutions whose readers magnify errors without limit
+/// (passes/mark_direct.cpp). They are computed as they are defined.
 inline bool is_direct(const Node& node) { return node.integer("direct", 0) != 0; }
 
-/// Which layouts of images [n, c, spatial...] an operator's kernels take.
+/// The layouts of images [n, c, spatial...] that an operator's kernels support.
 enum class LayoutRule {
-  RowMajor,  ///< plain tensors only
-  Prefers,   ///< writes channels-last, and reads it: convolution, pooling
-  Follows    ///< any layout; writes what its first image input has
+  RowMajor,  ///< row-major tensors only
+  Prefers,   ///< writes and reads channels-last: convolution, pooling
+  Follows    ///< any layout; writes that of its first image input
 };
 
-/// What an operator that prefers channels-last can do with row-major images: read them, and give a row-major result of one.
+/// What an operator that prefers channels-last can do with row-major images: read them, and compute a row-major
+/// result from them.
 struct PlanarUse {
   bool reads = false, writes = false;
 };
@@ -51,38 +55,41 @@ struct Operator {
   void (*resolve)(GraphBuilder&, Node&) = nullptr;
   void (*infer)(Inference&) = nullptr;
   Expr (*express)(const Graph&, const Node&) = nullptr;
-  /// Appends the replacement to the builder and gives its outputs, or nothing where the node stays as it is.
+  /// Appends the replacement to the builder and returns its outputs. Returns nothing if the node stays as it is.
   std::optional<std::vector<ValueId>> (*decompose)(GraphBuilder&, const Node&) = nullptr;
   void (*evaluate)(Evaluation&) = nullptr;
   void (*lower)(KernelQuery&) = nullptr;
   LayoutRule layout = LayoutRule::RowMajor;
-  /// Where `layout` holds for some nodes alone; others are row-major.
+  /// Set if `layout` holds only for some nodes; the others are row-major.
   bool (*has_layout)(const Graph&, const Node&) = nullptr;
-  /// Where images of few channels are better left row-major: a node whose input is so, which `writes`, and whose users all `read`.
+  /// Set if images of few channels are better left row-major: if a node's input is, it `writes` such images, and all
+  /// users `read` them.
   PlanarUse (*planar)(const Graph&, const Node&, int vector_floats) = nullptr;
-  /// The kernel applies an expression to each result in registers, so that elementwise consumers can be fused into the node.
-  /// The result is seen as a matrix of rows by columns: see EpilogueShape in kernel_query.h.
+  /// Whether the kernel applies an expression to each result in registers, so that elementwise consumers can be fused
+  /// into the node. The result is seen as a matrix of rows by columns: see EpilogueShape in kernel_query.h.
   bool (*takes_epilogue)(const Graph&, const Node&) = nullptr;
 };
 
-/// The operator a node names, or null.
+/// The operator that a node names, or null.
 const Operator* find_operator(std::string_view domain, std::string_view name);
 inline const Operator* find_operator(const Node& node) { return find_operator(node.domain, node.op); }
 /// All operators, in the order of op_list.inc.
 std::span<const Operator* const> all_operators();
 
-/// Infers a region whose inputs have their types: what the walk over the graph lends to the rules of operators that have regions.
+/// Infers a region whose inputs have their types. The walk over the graph provides it to the rules of operators with
+/// regions.
 using RegionWalk = std::function<void(Graph&)>;
 
-/// An extent of the elements of a sequence or optional that differs from element to element, or is not known.
+/// An extent of the elements of a sequence or optional that differs from element to element, or is unknown.
 Dim unknown_extent();
-/// Makes `type`, inside a sequence or optional, hold `next` too. True when it changed.
+/// Generalises `type`, which is inside a sequence or optional, so that it includes `next`. Returns true if it
+/// changed.
 bool generalise_nested(Type& type, const Type& next);
 
-/// What a shape rule sees of its node.
+/// A node as its shape rule sees it.
 class Inference {
  public:
-  /// `before` takes the nodes that must run before this one: those that bind symbols and check extents.
+  /// `before` collects nodes that must run before this one: those that bind symbols and check extents.
   Inference(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk)
       : graph_(graph), node_(node), fresh_(fresh), before_(before), walk_(walk) {}
   Graph& graph() { return graph_; }
@@ -92,14 +99,14 @@ class Inference {
   const Value& value(int i) const;
   const Type& type(int i) const { return value(i).type; }
   ElementType element(int i) const { return type(i).element; }
-  /// Extents of input i; an error where the rank is not known.
+  /// The extents of input i. An error if the rank is unknown.
   const Extents& extents(int i) const;
   int rank(int i) const { return static_cast<int>(extents(i).size()); }
   const TensorData* constant(int i) const { return has(i) ? value(i).constant.get() : nullptr; }
-  /// Elements of an integer input as Dims, where they are known (a constant, or shape arithmetic).
+  /// The elements of an integer input as Dims, if they are known from a constant or from shape arithmetic.
   std::optional<DimList> elements(int i) const;
-  /// The same; where they are not known, run-time symbols that an onnxc.Bind node before this one reads from the tensor. An error where the number of
-  /// elements is not known, or large.
+  /// The same. Unknown elements become run-time symbols that an onnxc.Bind node before this one reads from the
+  /// tensor. An error if the number of elements is unknown or large.
   DimList known_elements(int i, const char* what) const;
   /// The same as constants.
   std::vector<int64_t> known_integers(int i, const char* what) const;
@@ -108,23 +115,25 @@ class Inference {
   void output(int i, ElementType element, Extents extents) { output(i, Type::tensor(element, std::move(extents))); }
   void output_elements(int i, DimList elements);
 
-  /// A symbol for an extent that only running this node tells, with closed bounds and perhaps an upper bound that is an extent. The node binds it.
-  /// Each inference of a node gives the same symbols, in the order of the calls.
+  /// A symbol for an extent that only running this node reveals, with closed bounds, and possibly an upper bound that
+  /// is an extent. The node binds it. Each inference of a node gets the same symbols, in the order of the calls.
   Dim fresh(std::string_view hint, int64_t min = 0, std::optional<Dim> limit = std::nullopt);
-  /// A symbol for an extent that is an expression of what the run has bound before, so that types stay short; the expression itself where it is
-  /// short or does not depend on the run. Never negative.
+  /// A symbol for an expression of extents that the run has bound before, so that types stay short; the expression
+  /// itself if it is short or does not depend on the run. Never negative.
   Dim let(Dim expression, std::string_view hint, std::optional<Dim> limit = std::nullopt);
   /// True when all are constants.
   static bool are_constant(const DimList& dims);
-  /// The model needs that, which is checked when it runs. `what`: of the node.
+  /// States a requirement of the model, which is checked when it runs. `what` describes it for the node.
   void require(Requirement requirement, const char* what);
-  /// The model needs a == b, which is checked when it runs. Gives the simpler one; an error where they never are equal.
+  /// States that the model requires a == b, which is checked when it runs. Returns the simpler one. An error if they
+  /// can never be equal.
   Dim unify(Dim a, Dim b, const char* what);
-  /// Numpy's rule, over any number of shapes; see broadcast.h. Kernels step by repeat_factor along an axis of an operand.
+  /// Numpy's rule, for any number of shapes; see broadcast.h. Kernels multiply an operand's stride along an axis by
+  /// repeat_factor.
   Extents broadcast(const std::vector<Extents>& shapes);
-  /// The same of two shapes, the first of which must spread to the second.
+  /// The same for two shapes, of which the first must broadcast to the second.
   Extents spread(const Extents& from, const Extents& to, const char* what);
-  /// Infers a region of the node, formals typed beforehand.
+  /// Infers a region of the node, whose formals have their types.
   void walk(Graph& region);
   /// A negative axis counts from the end; an error outside [-rank, rank).
   int axis(int64_t axis, int rank) const;
@@ -143,24 +152,25 @@ class Inference {
   int& fresh_;
   std::vector<Node>& before_;
   const RegionWalk* walk_;
-  std::size_t asked_ = 0;  // how many of the node's own symbols the rule has asked for
+  std::size_t asked_ = 0;  // the number of the node's own symbols that the rule has asked for
 };
 
-/// True for an operator that stands for its decomposition from the first pass on.
+/// True for an operator that its decomposition replaces from the first pass on.
 inline bool is_composition(const Operator& op) { return op.infer == nullptr && op.express == nullptr && op.decompose != nullptr; }
-/// Refuses a node whose numbers of inputs and outputs the operator does not allow.
+/// Refuses a node whose numbers of inputs or outputs the operator does not allow.
 void check_arity(const Operator& op, const Node& node);
 
-/// Runs the operator's rule (or Map's) on one node. `fresh` numbers the symbols that rules make; nodes that must run before this one are appended
-/// to `before`.
+/// Runs the rule of the operator (or of Map) on one node. `fresh` numbers the symbols that rules create. Nodes that
+/// must run before this one are appended to `before`.
 void infer_node(Graph& graph, Node& node, int& fresh, std::vector<Node>& before, const RegionWalk* walk = nullptr);
-/// A number that no run-time symbol of the graph and its regions has yet.
+/// The first number that no run-time symbol of the graph and its regions uses.
 int first_fresh(const Graph& graph);
 
-/// Zeros as kernels see them: elements of sub-byte types have a byte each, strings the bytes of an onnxc_string.
+/// Zeros as kernels see them: elements of sub-byte types have a byte each, and strings the bytes of an onnxc_string.
 TensorData evaluation_room(ElementType type, std::vector<int64_t> shape);
 
-/// What a reference evaluation sees: concrete inputs, and outputs already allocated where the shape rule knew them, as kernels see them.
+/// A node as its reference evaluation sees it: concrete inputs, and outputs that are allocated already if the shape
+/// rule knew their extents.
 class Evaluation {
  public:
   Evaluation(const Node& node, std::vector<Constant> inputs, std::vector<TensorData> outputs)
@@ -183,9 +193,9 @@ class Evaluation {
   }
   /// For sizes that depend on data.
   void allocate(int i, ElementType type, std::vector<int64_t> shape) { output(i) = evaluation_room(type, std::move(shape)); }
-  /// For kernels that make strings; what they take lives as long as this.
+  /// For kernels that create strings, whose memory lives as long as this object.
   Heap heap() { return {&memory_.allocator()}; }
-  /// A status of the reference kernel becomes an error of the model.
+  /// Turns a status of the reference kernel into an error of the model.
   void check(Status status) const;
   static Shape shape_of(const TensorData& tensor);
   std::vector<TensorData> take_outputs() { return std::move(outputs_); }
@@ -197,7 +207,8 @@ class Evaluation {
   Memory memory_;
 };
 
-/// Values of the node's outputs. Empty where the operator has no reference value. Throws what the operator's rule throws.
+/// The values of the node's outputs. Empty if the operator has no reference value. Throws what the operator's rule
+/// throws.
 std::optional<std::vector<TensorData>> evaluate_node(const Graph& graph, const Node& node, std::vector<Constant> inputs);
 
 /// Appends nodes to a list, inferring types as it goes: for decompositions and rewrites.
@@ -213,11 +224,11 @@ class GraphBuilder {
   std::vector<ValueId> ops(std::string_view op, std::vector<ValueId> inputs, int outputs, std::map<std::string, Attribute> attributes = {});
   ValueId map(Expr expr, std::vector<ValueId> inputs);
   ValueId integers(std::vector<int64_t> values) { return graph_.add_constant(base_, std::move(values)); }
-  /// Extents as an i64 tensor, for Reshape and its kin.
+  /// Extents as an i64 tensor, for Reshape and similar operators.
   ValueId shape(const Extents& extents);
   /// A scalar of the given type.
   ValueId number(ElementType type, double value);
-  /// What was appended so far; the builder starts anew.
+  /// Returns the nodes appended so far; the builder starts anew.
   std::vector<Node> take() { return std::exchange(nodes_, {}); }
 
  private:

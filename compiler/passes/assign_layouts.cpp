@@ -25,7 +25,8 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
     return std::all_of(readers.begin(), readers.end(),
                        [&](const Node* reader) { return reader->input(0) == node.outputs[0] && planar(*reader).reads; });
   };
-  /// A Concat copies each input wherever the result wants it, so that one which only convolutions and their like read is written as they read it.
+  /// Whether only convolutions and other operators that prefer channels-last read the value. A Concat, which copies
+  /// its inputs anyway, then writes its result in their layout.
   const auto is_read_by_pixels = [&](ValueId value) {
     const auto& readers = users[static_cast<std::size_t>(value)];
     const bool goes_out = std::find(graph.outputs.begin(), graph.outputs.end(), value) != graph.outputs.end();
@@ -35,7 +36,8 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
              !planar(*reader).reads;
     });
   };
-  /// [n, spatial..., c], as ONNX has it, to [n, c, spatial...]: a view of it.
+  /// Whether a Transpose turns [n, spatial..., c] into ONNX's [n, c, spatial...]: the result is a channels-last view
+  /// of the input.
   const auto is_view_of_pixels = [&](const Node& node) {
     if (!node.is("Transpose") || !node.domain.empty() || node.epilogue || !is_image(graph[node.outputs[0]].type)) return false;
     std::vector<int64_t> perm{0, graph[node.outputs[0]].type.rank() - 1};

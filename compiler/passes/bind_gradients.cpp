@@ -17,7 +17,7 @@ std::vector<std::string> names_in(const Node& node, const char* attribute) {
   return *names;
 }
 
-/// `defined`: the index of the node that defines each value, or -1; `at`: that of this node.
+/// `defined`: the index of the node that defines each value, or -1. `at`: the index of this node.
 void bind_names(const Graph& graph, Node& node, const std::vector<int>& defined, int at) {
   std::map<std::string_view, ValueId> values;
   for (std::size_t v = 0; v < graph.values.size(); ++v) values[graph.values[v].name] = static_cast<ValueId>(v);
@@ -43,7 +43,7 @@ void bind_names(const Graph& graph, Node& node, const std::vector<int>& defined,
   node.attributes["held"] = static_cast<int64_t>(zs.size());
 }
 
-/// The constant becomes the value of a node that is not folded.
+/// Turns the constant into the result of a node that is never folded.
 Node make_variable(Graph& graph, ValueId v) {
   Node node;
   node.domain = "onnxc";

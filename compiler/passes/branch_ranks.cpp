@@ -19,7 +19,7 @@ bool ranks_differ(const Graph& graph, const Node& node) {
   return false;
 }
 
-/// Appends `rest` to a branch, whose results become what `given` are there.
+/// Appends the nodes `rest` to a branch. The branch's results become its versions of `given`.
 void BranchRanks::continue_in(const Graph& graph, const Node& node, Graph& branch, const std::vector<Node>& rest,
                               const std::vector<ValueId>& captures, const std::vector<ValueId>& given) {
   std::map<ValueId, ValueId> inside{{kAbsent, kAbsent}};
@@ -83,7 +83,7 @@ bool BranchRanks::take_in_rest(const Graph& graph, Node& node, std::deque<Node>&
     node.fail(ErrorKind::Unsupported,
               "its branches differ in rank, as those of others before it do: what follows would be compiled for too many combinations",
               "fix the dimensions that decide it with --dim");
-  std::vector<ValueId> given;  // by the graph
+  std::vector<ValueId> given;  // the results of the If that leave the graph
   for (ValueId v : graph.outputs) {
     if (results.contains(v) && std::ranges::find(given, v) == given.end()) given.push_back(v);
   }

@@ -20,7 +20,7 @@ void decompose_into(Graph& graph, Node node, int& fresh, int depth) {
       for (Node& part : builder.take()) decompose_into(graph, std::move(part), fresh, depth + 1);
       for (std::size_t i = 0; i < results->size(); ++i) {
         if (node.outputs[i] == kAbsent || (*results)[i] == kAbsent) continue;
-        // The result takes the place of the node's output.
+        // The last part's result replaces the node's output.
         Node identity;
         identity.op = "Identity";
         identity.name = node.name;

@@ -10,7 +10,7 @@ Graph eliminate_common_subexpressions(Graph graph) {
   const auto current = [&](std::vector<ValueId>& list) {
     for (ValueId& v : list) v = v == kAbsent ? kAbsent : same[static_cast<std::size_t>(v)];
   };
-  // Another value stands for each of its outputs.
+  // Whether other values replace all of the node's outputs.
   const auto is_replaced = [&](const Node& node) {
     const auto kept = [&](ValueId v) { return v != kAbsent && same[static_cast<std::size_t>(v)] == v; };
     const bool gives = std::ranges::any_of(node.outputs, [](ValueId v) { return v != kAbsent; });

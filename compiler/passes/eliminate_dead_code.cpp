@@ -14,7 +14,7 @@ void collect(const Type& type, Symbols& into) {
   for (const Type& inner : type.nested) collect(inner, into);
 }
 
-/// The symbols that a node's types, extents and regions stand on.
+/// The symbols that the node's types, extents and regions depend on.
 void collect(const Graph& graph, const Node& node, Symbols& into) {
   for (ValueId v : node.outputs) {
     if (v != kAbsent) collect(graph[v].type, into);
@@ -55,7 +55,7 @@ Graph eliminate_dead_code(Graph graph) {
       if (v != kAbsent && needed[static_cast<std::size_t>(v)]) used = true;
     }
     if (!used) continue;
-    // Captures that no region reads any more are dropped from the regions and the node alike.
+    // Captures that no region reads any more are removed from the regions and from the node alike.
     for (auto& [name, region] : node.regions) *region = eliminate_dead_code(std::move(*region));
     for (ValueId v : node.inputs) need(v);
     for (ValueId v : node.captures) need(v);
@@ -64,7 +64,7 @@ Graph eliminate_dead_code(Graph graph) {
   }
   graph.nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
 
-  // Values that nothing defines or uses any more go too.
+  // Values that nothing defines or uses any more are removed, too.
   std::vector<char> alive(graph.values.size(), 0);
   const auto keep = [&](ValueId v) {
     if (v != kAbsent) alive[static_cast<std::size_t>(v)] = 1;

@@ -6,8 +6,9 @@
 namespace onnxc {
 
 Graph fold_constants(Graph graph) {
-  constexpr int64_t kLeast = int64_t{1} << 27, kMost = int64_t{1} << 31, kGrowth = 16;  // as codes of two bits grow that become floats
-  constexpr double kLeastWork = 1e9, kWork = 64;                                        // for a byte
+  // kGrowth: codes of two bits grow by this factor when they become floats.
+  constexpr int64_t kLeast = int64_t{1} << 27, kMost = int64_t{1} << 31, kGrowth = 16;
+  constexpr double kLeastWork = 1e9, kWork = 64;  // of multiply-adds; kWork for each byte
   int64_t given = 0;
   for_each_graph(graph, [&](const Graph& part) {
     for (const Value& value : part.values) given += value.constant ? bytes_held(*value.constant) : 0;

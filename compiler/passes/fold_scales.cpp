@@ -1,9 +1,9 @@
-// Scales and shifts behind a convolution or matrix product move into its weights:
+// Scales and shifts after a convolution or matrix product move into its weights:
 //
 //   y = mul(conv(x, w, b), s) + t     becomes     conv(x, w * s, b * s + t)
 //
-// where s and t are constants with one value a channel (or one for all). BatchNormalization comes as exactly this. Products are formed in double and
-// rounded once.
+// where s and t are constants with one value for each channel, or one for all. BatchNormalization arrives in exactly
+// this form. Products are computed in double and rounded once.
 #include <algorithm>
 
 #include "compiler/ops/operator.h"
@@ -12,7 +12,8 @@
 namespace onnxc {
 namespace {
 
-/// The constant as one value for each channel on `axis` of a value with these extents, or nothing.
+/// The constant as one value for each channel, which is `axis` of a value with these extents. Empty if it is not of
+/// that form.
 std::optional<std::vector<double>> per_channel(const TensorData& c, const Extents& result, int axis) {
   if (c.type != ElementType::F32 || c.shape.size() > result.size() || !result[static_cast<std::size_t>(axis)].is_constant())
     return std::nullopt;
@@ -39,7 +40,8 @@ class Folder {
   }
 
  private:
-  /// A Map of one function over a product's result and a constant: the result becomes the product itself, the Map an Identity.
+  /// Handles a Map of one function of a product's result and a constant: the product computes the Map's result
+  /// itself, and the Map becomes an Identity.
   void visit(Node& map) {
     if (map.inputs.size() != 2 || map.epilogue->terms.size() != 3) return;
     const Expr::Term& root = map.epilogue->terms.back();
@@ -60,7 +62,8 @@ class Folder {
         map.version = 1000;
         map.inputs = {v};
         map.epilogue.reset();
-        definition_[static_cast<std::size_t>(map.outputs[0])] = d;  // the next scale finds the product behind this Identity
+        // The next scale finds the product through this Identity.
+        definition_[static_cast<std::size_t>(map.outputs[0])] = d;
         return;
       }
     }

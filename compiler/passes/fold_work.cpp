@@ -16,7 +16,7 @@ double count(const Shape& shape) {
   return n;
 }
 
-/// All labels' extents, those of ellipses as one.
+/// The product of all labels' extents. An ellipsis counts as one label.
 double einsum_loops(const std::string& equation, const std::vector<Shape>& in) {
   std::map<char, double> extents;
   std::size_t term = 0, axis = 0;
@@ -26,7 +26,7 @@ double einsum_loops(const std::string& equation, const std::vector<Shape>& in) {
     if (c == ',') {
       ++term;
       axis = 0;
-    } else if (c == '.') {  // as if the others were 1
+    } else if (c == '.') {  // as if the other labels were 1
       extents['.'] = std::max(extents['.'], count(in[term]));
     } else if (c != ' ' && axis < in[term].size()) {
       extents[c] = std::max(extents[c], static_cast<double>(in[term][axis++]));
@@ -57,7 +57,7 @@ double evaluation_work(const Graph& graph, const Node& node, const std::vector<C
   const auto extent = [&](std::size_t i, std::size_t axis) { return axis < rank(i) ? static_cast<double>(in[i][axis]) : 1.0; };
   const auto last = [&](std::size_t i) { return rank(i) > 0 ? extent(i, rank(i) - 1) : 1.0; };
   const auto all = [&](std::size_t i) { return i < in.size() ? count(in[i]) : 0.0; };
-  const auto taps = [&] { return all(1) / std::max(1.0, extent(1, 0)); };  // of a result, or of a value of a ConvTranspose
+  const auto taps = [&] { return all(1) / std::max(1.0, extent(1, 0)); };  // for each value of a result, or of a ConvTranspose's input
   if (op == "RoiAlign" || op == "MaxRoiPool") return std::numeric_limits<double>::infinity();
   if (op == "MatMul" || op == "MatMulInteger") return moved + written * last(0);
   if (op == "Gemm") return moved + written * extent(0, node.integer("transA", 0) != 0 ? 0 : 1);

@@ -1,4 +1,4 @@
-// What folding takes of time and of memory.
+// Estimates the time and the memory that folding a node takes.
 #pragma once
 #include <vector>
 
@@ -6,11 +6,13 @@
 
 namespace onnxc {
 
-/// What evaluating the node takes, in multiply-adds or elements that are moved. Endless where its data may ask for any amount.
+/// The cost of evaluating the node, in multiply-adds or elements moved. Infinite if the node's data may demand any
+/// amount.
 double evaluation_work(const Graph& graph, const Node& node, const std::vector<Constant>& inputs);
 
-/// The bytes of a result of strings of type `type`, at most: each is no longer than one of each operand and attribute together, in another case, or a number. Where
-/// extents are not known, strings are cut to pieces.
+/// An upper bound for the bytes of a result of strings of type `type`: each string is no longer than one string of each
+/// operand and attribute together, in another case, or a number. If the extents are unknown, strings are split into
+/// pieces.
 double most_text(const Graph& graph, const Node& node, const Type& type);
 
 }  // namespace onnxc

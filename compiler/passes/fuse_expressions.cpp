@@ -6,7 +6,8 @@
 //   t = Conv x w b                                   y = Conv x w b, r   epilogue add(x0, x1)
 //   y = Map add(x0, x1) (t, r)      becomes          placed where the Map stood, since r must be there
 //
-// A producer joins when its value has no other use, so nothing is computed twice. Scalar constants move into the expression first.
+// A producer joins if its value has no other use, so that nothing is computed twice. Scalar constants move into the
+// expression first.
 #include <algorithm>
 
 #include "compiler/ops/kernel_query.h"
@@ -20,13 +21,13 @@ constexpr int kMostOperands = 4;  // beside the accumulator: as many as Epilogue
 constexpr int kMostMapInputs = 8;
 constexpr std::size_t kMostTerms = 64;
 
-/// x_i that are constants of one element become constants of the expression.
+/// Makes x_i that are constants of one element constants of the expression.
 void absorb_scalars(Graph& graph, Node& node) {
   for (int i = static_cast<int>(node.inputs.size()) - 1; i >= 0 && node.inputs.size() > 1; --i) {
     const ValueId v = node.inputs[static_cast<std::size_t>(i)];
     const TensorData* c = graph.constant(v);
-    if (c == nullptr || c->count() != 1 || !is_number(c->type)) continue;  // expressions have numbers alone
-    // Its rank must not be what gives the result its own.
+    if (c == nullptr || c->count() != 1 || !is_number(c->type)) continue;  // expressions have only numbers
+    // The result must not owe its rank to this constant.
     const Extents& result = graph[node.outputs[0]].type.extents;
     const bool others_cover = std::any_of(node.inputs.begin(), node.inputs.end(),
                                           [&](ValueId o) { return o != v && graph[o].type.extents.size() == result.size(); });
@@ -63,13 +64,13 @@ bool merge_maps(const Graph& graph, Node& map, int number, const Node& producer)
   return true;
 }
 
-/// Makes `map` the epilogue of `producer`, whose result is its input `number`. The result takes the Map's place.
+/// Makes `map` the epilogue of `producer`, whose result is the Map's input `number`. The result replaces the Map's.
 bool attach(const Graph& graph, Node& map, int number, const Node& producer) {
   const Operator* op = producer.is_map() ? nullptr : find_operator(producer);
   if (op == nullptr || op->takes_epilogue == nullptr || producer.outputs.size() != 1 || !op->takes_epilogue(graph, producer)) return false;
   const Type &from = graph[producer.outputs[0]].type, &to = graph[map.outputs[0]].type;
   if (!(from == to) || from.element != ElementType::F32 || !is_vectorisable(*map.epilogue)) return false;
-  // Operands: what the producer's own epilogue reads, then what the Map reads beside the result.
+  // Operands: first those of the producer's own epilogue, then the other inputs of the Map.
   std::vector<ValueId> operands(producer.inputs.end() - producer.epilogue_operands, producer.inputs.end());
   std::vector<int> outer, inner{0};
   for (std::size_t i = 0; i < operands.size(); ++i) inner.push_back(static_cast<int>(i) + 1);
@@ -99,7 +100,7 @@ bool attach(const Graph& graph, Node& map, int number, const Node& producer) {
   }
   for (ValueId v : operands) {
     const Extents& extents = graph[v].type.extents;
-    // In a channels-last image an operand of full rank lies as the image does.
+    // With a channels-last image, an operand of full rank has the image's layout.
     const Layout layout = image && extents.size() == from.extents.size() && extents.size() >= 3 && graph[v].constant == nullptr
                               ? (extents == from.extents ? channels_last(extents, 16) : Layout{true, extents[1]})
                               : Layout{};
@@ -107,7 +108,7 @@ bool attach(const Graph& graph, Node& map, int number, const Node& producer) {
   }
   Expr expr;
   if (producer.epilogue) {
-    // The Map's input `number` is the producer's whole expression.
+    // The Map's input `number` is the whole expression of the producer.
     std::vector<int> renumbered = outer;
     expr = compose(*map.epilogue, number, *producer.epilogue, renumbered, inner);
   } else {
@@ -137,14 +138,15 @@ Graph fuse_expressions(Graph graph) {
   std::vector<int> uses = use_counts(graph);
   const std::vector<int> definition = definitions(graph);
   std::vector<char> gone(graph.nodes.size(), 0);
-  std::vector<int> standing(graph.nodes.size());  // where the node that defines a value stands now
+  // The current index of the node that takes the place of each node.
+  std::vector<int> standing(graph.nodes.size());
   for (std::size_t i = 0; i < standing.size(); ++i) standing[i] = static_cast<int>(i);
   const auto producer_of = [&](ValueId v) {
     return v == kAbsent || definition[static_cast<std::size_t>(v)] < 0
                ? -1
                : standing[static_cast<std::size_t>(definition[static_cast<std::size_t>(v)])];
   };
-  // A value read several times by one Map counts once.
+  // Several reads of a value by one Map count as one use.
   const auto only_use = [&](const Node& map, ValueId v) {
     return uses[static_cast<std::size_t>(v)] == static_cast<int>(std::count(map.inputs.begin(), map.inputs.end(), v));
   };
@@ -168,7 +170,7 @@ Graph fuse_expressions(Graph graph) {
         const std::vector<ValueId> read = map.inputs;
         bool merged = false;
         if (producer.is_map()) {
-          // A smaller value would be computed again for every element it is repeated to.
+          // A smaller value would be computed again for each element that it is repeated to.
           if (same_extents) merged = merge_maps(graph, map, k, producer);
         } else if (same_extents) {
           merged = attach(graph, map, k, producer);

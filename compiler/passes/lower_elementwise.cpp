@@ -9,7 +9,8 @@ Graph lower_elementwise(Graph graph) {
     const Operator* op = node.is_map() ? nullptr : find_operator(node);
     if (op == nullptr || op->express == nullptr) continue;
     const Expr expr = node.guard([&] { return op->express(graph, node); });
-    // Inputs that the expression does not read still take part in the broadcast; all present ones stay, renumbered.
+    // Inputs that the expression does not read still take part in the broadcast. All inputs that are present stay,
+    // renumbered.
     std::vector<int> number(node.inputs.size(), 0);
     std::vector<ValueId> inputs;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {

@@ -1,12 +1,17 @@
-// Winograd's and Strassen's algorithms add values that a convolution or a product keeps apart. Their errors are relative to the largest of these, so that an exact zero (a window
-// of zeros, beside others that hold more) becomes a small number of either sign. Where what reads the result magnifies that without limit, the product is told to do as it is written:
+// Winograd's and Strassen's algorithms add values that a convolution or a product keeps apart. Their errors are
+// relative to the largest of these values, so an exact zero (from a window of zeros beside windows of large values)
+// becomes a small number of either sign. If a reader of the result magnifies such errors without limit, the product
+// is marked to be computed as it is defined:
 //
 //   c = Conv x w                            c = Conv {direct = 1} x w
 //   y = Map [greater(x0, 0)] c   becomes    y = Map [greater(x0, 0)] c
 //
-// Magnifying are at zero: Log, Sqrt, Reciprocal, a divisor, a power that is no whole number, Sign, Floor, Ceil, Mod, a comparison with zero or with what is computed, Equal with whatever, a
-// cast to bool, NonZero. The need goes back through all that maps zero to zero, or moves it by an epsilon: Relu, factors, sums, pools, shapes; not through reductions over an axis, whose zeros are few, nor
-// Sigmoid or Exp. Through a product it goes where that adds no bias. A Where that is continuous where its condition changes (LeakyRelu, Elu) magnifies nothing.
+// The following magnify errors at zero: Log, Sqrt, Reciprocal, a division by the value, a power that is no whole
+// number, Sign, Floor, Ceil, Mod, a comparison with zero or with a computed value, any Equal, a cast to bool, and
+// NonZero. The need propagates backwards through all that maps zero to zero or moves it by an epsilon: Relu, factors,
+// sums, pools, changes of shape. It does not pass reductions over an axis, which are rarely zero, nor Sigmoid or Exp.
+// It passes a product that adds no bias. A Where that is continuous at the point where its condition changes
+// (LeakyRelu, Elu) magnifies nothing.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,23 +24,28 @@
 namespace onnxc {
 namespace {
 
-/// What the readers of a value ask of it.
+/// What the readers of a value need of it.
 enum class Need {
   None,
-  Near,   ///< its errors are magnified where it is near zero, though a zero of what it is made of does not make it zero
-  AtZero  ///< and it is exactly zero where that is
+  /// Its errors are magnified where it is near zero, although it is not zero where the values it is computed from
+  /// are.
+  Near,
+  /// Its errors are magnified where it is exactly zero.
+  AtZero
 };
 void raise(Need& need, Need other) { need = std::max(need, other); }
 
-constexpr double kEpsilon = 0x1p-10;  // a constant up to which a sum is still near zero: what models add to keep Log and Sqrt off zero
+// A sum with a constant up to this size is still near zero: models add such constants to keep Log and Sqrt away from
+// zero.
+constexpr double kEpsilon = 0x1p-10;
 
-/// An expression, and the tensors among its inputs that are constants.
+/// An expression, and the constants among its inputs.
 class Needs {
  public:
   Needs(const Expr& expr, std::vector<const TensorData*> constants)
       : expr_(expr), constants_(std::move(constants)), need_(expr.terms.size(), Need::None) {}
 
-  /// Of each input, where the result has the need `of_result`.
+  /// The need of each input if the result has the need `of_result`.
   std::vector<Need> inputs(Need of_result) {
     need_.back() = of_result;
     std::vector<Need> of_inputs(constants_.size(), Need::None);
@@ -54,13 +64,13 @@ class Needs {
   const TensorData* tensor(int i) const {
     return term(i).kind == Expr::Kind::Input ? constants_[static_cast<std::size_t>(term(i).args[0])] : nullptr;
   }
-  /// The number that a term is, where it is one.
+  /// The value of a term that is a constant number.
   std::optional<double> number(int i) const {
     if (term(i).kind == Expr::Kind::Constant) return from_bits(term(i).type, term(i).bits);
     if (const TensorData* t = tensor(i); t != nullptr && t->type == ElementType::F32 && t->count() == 1) return t->as<float>()[0];
     return std::nullopt;
   }
-  /// Whether zero is not among what a term may be.
+  /// Whether a term is known never to be zero.
   bool is_never_zero(int i) const {
     if (const auto n = number(i)) return *n != 0;
     const TensorData* t = tensor(i);
@@ -91,7 +101,7 @@ class Needs {
       case Fn::Ceil: return ask(a, Need::AtZero);
       case Fn::Mul:
       case Fn::Gate:
-      case Fn::GateExp2:  // a product, as Gate
+      case Fn::GateExp2:  // a product, like Gate
       case Fn::Min:
       case Fn::Max: ask(a, need); return ask(b, need);
       case Fn::Add:
@@ -144,13 +154,13 @@ class Needs {
     }
   }
 
-  /// What a sum with the need asks of one side, by what the other is.
+  /// The need of one side of a sum that has `need`, given the other side.
   Need beside(int other, Need need) const {
     if (const auto n = number(other)) return *n == 0 ? need : std::abs(*n) <= kEpsilon ? std::min(need, Need::Near) : Need::None;
     return tensor(other) != nullptr ? std::min(need, Need::Near) : need;
   }
 
-  /// Whether a comparison with zero is the condition of Wheres alone whose branches meet there.
+  /// Whether a comparison with zero is only the condition of Wheres whose branches have the same value there.
   bool is_continuous(int at, const Expr::Term& comparison) const {
     const int x = number(comparison.args[1]) == 0.0 ? comparison.args[0] : number(comparison.args[0]) == 0.0 ? comparison.args[1] : -1;
     if (x < 0 || at + 1 == static_cast<int>(expr_.terms.size())) return false;
@@ -162,7 +172,7 @@ class Needs {
     });
   }
 
-  /// The value of term i where term x is zero, if it is known by that.
+  /// The value of term i where term x is zero, if that determines it.
   std::optional<double> value_at_zero(int i, int x) const {
     if (i == x) return 0.0;
     if (const auto n = number(i)) return n;
@@ -230,7 +240,7 @@ constexpr std::array kKeepZeros = {std::string_view("AveragePool"),
 
 bool is_product(const Node& node) { return node.is("Conv") || node.is("MatMul"); }
 
-/// Marks products of the graph, whose outputs have these needs; gives those of its inputs.
+/// Marks the products of a graph whose outputs have these needs. Returns the needs of its inputs.
 std::vector<Need> mark(Graph& graph, const std::vector<Need>& of_outputs) {
   std::vector<Need> need(graph.values.size(), Need::None);
   const auto of = [&](ValueId v) -> Need& { return need[static_cast<std::size_t>(v)]; };
@@ -256,7 +266,8 @@ std::vector<Need> mark(Graph& graph, const std::vector<Need>& of_outputs) {
       if (node.is_map()) continue;
       result = asked[0];
     }
-    if (!node.regions.empty()) {  // what is carried from one iteration to the next has the need of the others
+    // Carried values get the strongest need of all, since each iteration passes them on.
+    if (!node.regions.empty()) {
       std::vector<Need> inside;
       for (Need before = Need::None;; before = result) {
         for (auto& [name, region] : node.regions) {

@@ -1,10 +1,11 @@
-// Sets of nodes that have run grow by one node at a time. What lives depends on the set alone, so of two ways to the same set the one with the lower
-// peak is as good as both. Three things keep the sets few:
+// Sets of nodes that have run grow by one node at a time. What is live depends only on the set, so of two ways to
+// reach the same set only the one with the lower peak matters. Three rules keep the number of sets small:
 //
-// - a node that leaves no more bytes than it found, and needs no more than the peak so far, runs at once: moving it forward in any order lowers what
-//   lives in between and raises nothing;
-// - a set is dropped where its peak is not below that of the order given;
-// - beyond `width` sets of one size, those with the highest peak are dropped, then those with the most bytes alive. The result is then no proof.
+// - A node that leaves no more bytes than it found, and needs no more than the peak so far, runs at once: moving it forward in any order
+//   lowers what is live in between and raises nothing.
+// - A set is dropped if its peak is not below that of the given order.
+// - Beyond `width` sets of one size, those with the highest peak are dropped, then those with the most live bytes. The result is then not
+//   proved to be optimal.
 //
 //     x -> a -> b -+        a, b, c, d keeps b (small) while c (large) lives; c, d, a, b would keep d.
 //       -> c -> d -+-> y    Both are sets {a, b, c, d} in the end, with different peaks.
@@ -21,13 +22,13 @@
 namespace onnxc {
 namespace {
 
-/// A set of nodes that have run, and how it came about.
+/// A set of nodes that have run, and how it was reached.
 struct State {
   std::vector<bool> done;
   std::vector<int> ready;  // nodes that could run next, in the order of their numbers
   int64_t live = 0, peak = 0;
-  uint64_t mark = 0;  // of the set: equal sets have equal marks, and others hardly ever
-  int last = -1;      // into the list of moves
+  uint64_t mark = 0;  // a hash of the set: equal sets have equal marks, and others almost never do
+  int last = -1;      // index into the list of moves
 };
 
 class Search {
@@ -85,7 +86,7 @@ class Search {
                                [&](int v) { return writer_[index(v)] < 0 || state.done[index(writer_[index(v)])]; });
   }
 
-  /// Whether no node but `node` is left to read the value.
+  /// Whether `node` is the only one left to read the value.
   bool dies(const State& state, int value, int node) {
     effort_ -= std::ssize(readers_[index(value)]);
     return std::ranges::all_of(readers_[index(value)], [&](int reader) { return reader == node || state.done[index(reader)]; });
@@ -122,12 +123,12 @@ class Search {
       }
     }
     std::ranges::sort(state.ready);
-    const auto repeated = std::ranges::unique(state.ready);  // what reads several values of the node
+    const auto repeated = std::ranges::unique(state.ready);  // nodes that read several values of this one
     state.ready.erase(repeated.begin(), repeated.end());
     return state;
   }
 
-  /// The sets with one node more.
+  /// The sets with one more node.
   std::vector<State> grow(const std::vector<State>& states, bool& complete) {
     std::vector<Child> children;
     for (std::size_t s = 0; s < states.size(); ++s) {
@@ -157,9 +158,9 @@ class Search {
   }
 
   const OrderProblem& problem_;
-  int64_t limit_;  // peaks from here on are of no use
+  int64_t limit_;  // peaks from here on are useless
   std::size_t width_;
-  int64_t effort_;                         // left: nodes and values that may still be looked at
+  int64_t effort_;                         // nodes and values that may still be looked at
   std::vector<std::vector<int>> readers_;  // of each value
   std::vector<int> writer_;
   std::vector<uint64_t> marks_;
@@ -169,7 +170,7 @@ class Search {
 }  // namespace
 
 std::vector<int64_t> live_bytes(const OrderProblem& problem, std::span<const int> order) {
-  std::vector<int> left(problem.bytes.size());  // nodes still to read a value
+  std::vector<int> left(problem.bytes.size());  // nodes that have yet to read each value
   std::vector<bool> written(problem.bytes.size());
   for (const OrderedNode& node : problem.nodes) {
     for (int v : node.reads) ++left[static_cast<std::size_t>(v)];

@@ -1,6 +1,7 @@
-// Runs nodes in an order in which fewer bytes live at once, where there is one; see passes/node_order.h.
+// Reorders nodes so that fewer bytes are live at once; see passes/node_order.h.
 //
-// What it sees is the graph: that a chain of convolutions runs by bands of rows, or that a kernel takes a workspace, comes later.
+// It only sees the graph. That a chain of convolutions runs by bands of rows, or that a kernel needs a workspace, is
+// decided later.
 #include <algorithm>
 #include <utility>
 

@@ -6,7 +6,7 @@
 namespace onnxc {
 namespace {
 
-/// At sizes that are likely where they are not known.
+/// The bytes of a value; at likely sizes, if they are unknown.
 int64_t likely_bytes(const Type& type) {
   if (!type.is_tensor() || !type.ranked) return 0;
   double bytes = held_bits(type.element) / 8;
@@ -36,7 +36,7 @@ OrderProblem order_problem(const Graph& graph) {
       n.writes.push_back(v);
       computed[static_cast<std::size_t>(v)] = !outputs.contains(v);
     }
-    // Loops over elements write over their operands, and epilogues over theirs.
+    // Elementwise loops may write over their operands, and kernels over the operands of their epilogues.
     if (node.outputs[0] == kAbsent) continue;
     for (std::size_t i = static_cast<std::size_t>(node.is_map() ? 0 : node.own_inputs()); i < node.inputs.size(); ++i) {
       if (graph[node.inputs[i]].type == graph[node.outputs[0]].type) n.reuses.push_back(node.inputs[i]);

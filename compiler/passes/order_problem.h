@@ -1,14 +1,16 @@
-// A graph as the search for an order of its nodes sees it: what each reads and writes, and how many bytes that is.
+// A graph as the search for a node order sees it: what each node reads and writes, and how many bytes that is.
 #pragma once
 #include "compiler/ir/graph.h"
 #include "compiler/passes/node_order.h"
 
 namespace onnxc {
 
-/// Whether nodes bind extents, which stand in the types of other values without being among their nodes' inputs: these nodes must not be moved.
+/// Whether some node binds extents. Types of other values refer to these extents without being inputs of the node, so
+/// nodes must not be moved.
 bool binds_extents(const Graph& graph);
 
-/// Bytes are those at sizes that are likely where they are not known. Constants, inputs and outputs have none: they do not lie in the arena.
+/// Unknown sizes are replaced by likely ones. Constants, inputs and outputs count 0 bytes, since they are not in the
+/// arena.
 OrderProblem order_problem(const Graph& graph);
 
 }  // namespace onnxc

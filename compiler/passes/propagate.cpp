@@ -18,7 +18,7 @@
 namespace onnxc {
 namespace {
 
-/// Shape arithmetic that came to constants, whatever its inputs were.
+/// Folds shape arithmetic that came out constant, whatever its inputs are.
 bool fold_elements(Graph& graph, const Node& node) {
   if (node.outputs.size() != 1 || node.outputs[0] == kAbsent) return false;
   Value& value = graph[node.outputs[0]];
@@ -45,7 +45,7 @@ class Propagation {
   void run(Graph& graph) {
     if (depth_++ == 0) fresh_ = first_fresh(graph);
     refuse_inputs(graph);
-    forget(graph);  // an earlier walk, or another graph that stood at this address
+    forget(graph);  // what an earlier walk, or another graph at this address, left
     std::deque<Node> work(std::make_move_iterator(graph.nodes.begin()), std::make_move_iterator(graph.nodes.end()));
     graph.nodes.clear();
     collect_written(work);
@@ -72,7 +72,8 @@ class Propagation {
  private:
   static constexpr int kLatest = 1000;
 
-  /// Walks over a region; where that throws, the walk goes on behind it as if it had not been entered.
+  /// Walks over a region. If that throws, the state is as if the region had not been entered, and the walk can
+  /// continue after it.
   void attempt(Graph& branch) {
     const auto [depth, work, meetings] = std::tuple{depth_, work_, meetings_.size()};
     try {
@@ -94,7 +95,8 @@ class Propagation {
   static void collect_dims(const Node& node, const char* attribute, Symbols& into) {
     for (const std::string& text : std::get<std::vector<std::string>>(node.attributes.at(attribute))) parse_dim(text).collect_symbols(into);
   }
-  /// The symbols by which onnxc.Extents of a decomposition name the sizes that a run tells, and those that these stand on.
+  /// Collects the symbols by which onnxc.Extents of a decomposition refer to sizes that only a run knows, and the
+  /// symbols that these depend on.
   template <class Nodes>
   void collect_written(const Nodes& nodes) {
     for (std::size_t i = nodes.size(); i-- > 0;) {
@@ -104,10 +106,11 @@ class Propagation {
     }
   }
 
-  /// Shape rules state these anew on each walk, but for symbols that are written in the graph already.
+  /// Shape rules state these nodes anew on each walk, except for symbols that the graph already refers to.
   bool is_restated(const Node& node) const { return is_require(node) || (is_let(node) && !written_.contains(node.binds[0])); }
 
-  /// What a region asks of the caller's extents binds only a run that enters it, so it is asked there and not of the whole model.
+  /// Requirements that a region has for the caller's extents concern only runs that enter it. So they are checked
+  /// there instead of for the whole model.
   static void require_on_entry(Graph& region) {
     std::vector<Node> required;
     for (const Requirement& requirement : region.requirements) required.push_back(make_require_node(requirement));
@@ -115,7 +118,8 @@ class Propagation {
     region.nodes.insert(region.nodes.begin(), std::make_move_iterator(required.begin()), std::make_move_iterator(required.end()));
   }
 
-  /// Formals of a region have what the model states of them, and what flows in.
+  /// Refuses inputs with impossible types. Formals of a region have the types that the model states and those of the
+  /// values that flow in.
   static void refuse_inputs(const Graph& graph) {
     for (ValueId v : graph.inputs) {
       if (std::string error = size_error(graph[v]); !error.empty()) throw Error(ErrorKind::Invalid, std::move(error));
@@ -125,7 +129,7 @@ class Propagation {
   }
 
   void visit(Graph& graph, Node node) {
-    // The node goes into the graph, or becomes others.
+    // The node is moved into the graph or replaced by others, so its names are kept for messages.
     Node who;
     std::tie(who.domain, who.op, who.name) = std::tie(node.domain, node.op, node.name);
     try {
@@ -143,7 +147,8 @@ class Propagation {
     if (node.is("Scan")) return expand_scan(graph, node, [&](Node part) { visit(graph, std::move(part)); });
     if (node.version != kLatest && !node.is_map()) {
       const Operator* op = nullptr;
-      while (op != find_operator(node)) {  // until it is an operator of today: an Upsample becomes a Resize
+      // Repeated until the operator is a current one: an Upsample becomes a Resize.
+      while (op != find_operator(node)) {
         op = find_operator(node);
         if (op == nullptr || op->resolve == nullptr) break;
         GraphBuilder builder(graph, node.name, fresh_);
@@ -171,7 +176,7 @@ class Propagation {
     settle(graph, std::move(node));
   }
 
-  /// A composition: its parts, whose last give the node's outputs.
+  /// Replaces a composite node by its parts, the last of which compute the node's outputs.
   void take_apart(Graph& graph, const Operator& op, const Node& node) {
     check_arity(op, node);
     const std::size_t before = graph.values.size();
@@ -196,8 +201,8 @@ class Propagation {
     }
   }
 
-  /// Gives the regions the types (and known values) of what they capture; constants become their own. Loop gives its body's formals types in its own
-  /// rule, from what flows in.
+  /// Gives the regions the types and known values of their captures; constants become constants of the region. The
+  /// formals of a Loop's body get their types from the Loop's own rule, by what flows in.
   void enter_regions(Graph& graph, Node& node) {
     for (std::size_t i = node.captures.size(); i-- > 0;) {
       const Value& outer = graph[node.captures[i]];
@@ -215,14 +220,14 @@ class Propagation {
     }
   }
 
-  /// An If whose condition is known: the nodes of its branch, in the outer graph.
+  /// Replaces an If whose condition is known by the nodes of its branch.
   void take_branch(Graph& graph, const Node& node) {
     const TensorData& condition = *graph.constant(node.inputs[0]);
     if (condition.type != ElementType::Bool || condition.count() != 1) node.fail(ErrorKind::Invalid, "the condition is not one bool");
     inline_branch(graph, node, to_integers(condition)[0] != 0);
   }
 
-  /// The nodes of the branch that a run must take; a run whose condition is another ends with a status.
+  /// Replaces an If by the branch that every valid run takes. A run with another condition ends with a status.
   void assume_branch(Graph& graph, const Node& node, bool condition) {
     GraphBuilder builder(graph, node.name, fresh_);
     const ValueId integer = builder.op("Cast", {node.inputs[0]}, {{"to", int64_t{7}}});
@@ -269,10 +274,10 @@ class Propagation {
     work_->insert(work_->begin(), std::make_move_iterator(nodes.begin()), std::make_move_iterator(nodes.end()));
   }
 
-  /// The node, inferred: kept, or replaced by its value, or by the extents that it comes to.
+  /// Adds an inferred node to the graph, or replaces it by its value or by the extents that it computes.
   void settle(Graph& graph, Node node) {
     if (fold(graph, node)) return;
-    // Products by constants are much faster, so their weights may grow.
+    // Products by constants are much faster, so their weights may be folded even if they grow.
     if (node.is("MatMul") || node.is("Gemm") || node.is("Conv") || node.is("ConvTranspose")) fold_deferred(graph, node.input(1));
     const bool known = node.regions.empty() && !is_extents(node) && !node.outputs.empty() &&
                        std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
@@ -290,7 +295,8 @@ class Propagation {
     }
   }
 
-  /// Folds what was put off because it grows. False where the value depends on inputs, or the budget is spent.
+  /// Folds a value whose folding was deferred because it grows. Returns false if it depends on inputs or the budget
+  /// is used up.
   bool fold_deferred(Graph& graph, ValueId value) {
     const auto found = deferred_.find({&graph, value});
     if (found == deferred_.end()) return value == kAbsent || graph[value].constant != nullptr;
@@ -330,7 +336,7 @@ class Propagation {
     if (fold_elements(graph, node)) return true;
     std::vector<Constant> inputs;
     int64_t input_bytes = 0;
-    int deferrals = 0;  // the most behind each other
+    int deferrals = 0;  // the length of the longest chain of deferred values
     for (ValueId v : node.inputs) {
       inputs.push_back(v == kAbsent ? nullptr : graph[v].constant);
       if (v == kAbsent) continue;
@@ -355,7 +361,7 @@ class Propagation {
       outputs = evaluate_node(graph, node, std::move(inputs));
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::Internal) throw;
-      return false;  // a run will say what is wrong
+      return false;  // a run will report what is wrong
     }
     if (!outputs) return false;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
@@ -372,16 +378,18 @@ class Propagation {
   using Place = std::pair<const Graph*, ValueId>;
   struct Deferred {
     std::size_t node;  // its index in the graph
-    int deferrals;     // of those behind each other that end here
+    int deferrals;     // the length of the longest chain of deferred values that ends here
   };
   FoldBudget budget_;
   int64_t spent_ = 0;
   double worked_ = 0;
-  std::map<Place, Deferred> deferred_;  // depend on no input, but are or read what is too large to be folded for itself
+  // Values that depend on no input but are too large to be folded on their own, or read such values.
+  std::map<Place, Deferred> deferred_;
   Symbols written_;
-  std::set<Place> superseded_;                 // were deferred, and are constants now; their nodes go at the end of the walk
+  // Deferred values that are constants now. Their nodes are removed at the end of the walk.
+  std::set<Place> superseded_;
   std::vector<std::pair<Dim, Dim>> meetings_;  // of extents, in the graph and its regions
-  std::deque<Node>* work_ = nullptr;           // of the graph that is walked: the nodes to come
+  std::deque<Node>* work_ = nullptr;           // the remaining nodes of the graph that is being walked
   BranchRanks branch_ranks_;
   int fresh_ = 0, depth_ = 0;
 };

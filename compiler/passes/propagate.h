@@ -4,17 +4,19 @@
 
 namespace onnxc {
 
-/// What may be folded: a value of at most `most_bytes` bytes, all together at most `total_bytes`; strings with their text. What is larger than `growth_bytes` must not be
-/// larger than what it is made of: a ConstantOfShape or an Expand stays the few bytes it is in the model, unless it ends up as the weights of a product.
+/// What may be folded: values of at most `most_bytes` bytes, and at most `total_bytes` bytes together, where strings
+/// count with their text. A value of more than `growth_bytes` must not be larger than its inputs: a ConstantOfShape
+/// or an Expand keeps the few bytes that it has in the model, unless it becomes the weights of a product.
 struct FoldBudget {
   int64_t most_bytes = 0;
   int64_t total_bytes = 0;
   int64_t growth_bytes = INT64_MAX;
-  double work = 1e9;  ///< multiply-adds; what takes more is left to the run
+  double work = 1e9;  ///< multiply-adds; nodes that cost more are left to the run
 };
 
-/// Visits every node once, in order: resolves its version, infers its types and elements, and, where all inputs are constant and the budget
-/// allows, replaces it by its value. Regions are walked with the types of their captures; If with a known condition becomes its branch.
+/// Visits every node once, in order: updates its version, infers its types and elements, and replaces it by its value
+/// if all inputs are constant and the budget allows it. Regions are walked with the types of their captures. An If
+/// with a known condition becomes its branch.
 void propagate(Graph& graph, FoldBudget budget);
 
 }  // namespace onnxc

@@ -1,4 +1,4 @@
-// Computes cheap values anew for each of their readers, where keeping them is what makes the arena large:
+// Computes cheap values again for each of their readers, if keeping them is what makes the arena large:
 //
 //   mask = Expand(m)                            mask = Expand(m)
 //   a = Add(x, mask)                            a = Add(x, mask)
@@ -6,7 +6,8 @@
 //   z = Add(y, mask)                            mask_again = Expand(m)
 //                                               z = Add(y, mask_again)
 //
-// Cheap is what makes each element from a few others: expressions and broadcasts. A copy often ends inside of its reader's expression.
+// Nodes are cheap if each element is computed from a few others: expressions and broadcasts. A copy is often fused
+// into the expression of its reader.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -32,7 +33,7 @@ bool reads(const Node& node, ValueId value) {
   return std::ranges::find(node.inputs, value) != node.inputs.end() || std::ranges::find(node.captures, value) != node.captures.end();
 }
 
-/// The node at `producer` once more before each reader of its value that does not follow the reader before.
+/// Copies the node at `producer` before each reader of its value, except a reader that directly follows another one.
 Graph with_copies(const Graph& graph, std::size_t producer) {
   Graph result = graph;
   result.nodes.clear();

@@ -1,10 +1,14 @@
-// x * sigmoid(x) behind a convolution: weights and bias are multiplied by -log2(e), so that what they give is the exponent of exp(-x) = 2^u.
+// For x * sigmoid(x) after a convolution: multiplies the weights and the bias by -log2(e), so that the convolution
+// computes the exponent u of exp(-x) = 2^u.
 //
-//   y = Conv x w b   epilogue mul(x0, sigmoid(x0))       becomes       y = Conv x (-log2(e) w) (-log2(e) b)   epilogue mul(t, sigmoid(t)), t = mul(x0, -ln 2)
+//   y = Conv x w b                              y = Conv x (-log2(e) w) (-log2(e) b)
+//       epilogue mul(x0, sigmoid(x0))  becomes      epilogue mul(t, sigmoid(t)), t = mul(x0, -ln 2)
 //
-// Where y goes to another convolution alone, the factor -ln 2 goes to its weights: the epilogue is mul(x0, sigmoid(mul(x0, -ln 2))), whose sigmoid is found from x0.
+// If only one other convolution reads y, the factor -ln 2 moves to its weights: the epilogue is then mul(x0,
+// sigmoid(mul(x0, -ln 2))), whose sigmoid is computed directly from x0.
 //
-// Code for such an epilogue is fn::gate_exp2 (codegen/cpp_text.cpp). Weights that a narrower type holds exactly stay as they are: multiplied, they would not fit it any more.
+// The code for such an epilogue is fn::gate_exp2 (codegen/cpp_text.cpp). Weights that a narrower type holds exactly
+// are not changed, since it would not hold their multiples.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -69,20 +73,20 @@ class Scaler {
  private:
   bool is_plain(ValueId v) const { return graph_.constant(v) != nullptr && graph_.constant(v)->type == ElementType::F32; }
 
-  /// A convolution whose weights may be multiplied.
+  /// Whether the node is a convolution whose weights may be multiplied.
   bool is_scalable(const Node& node) const {
     if (!node.is("Conv") || is_exact(node) || !is_plain(node.inputs[1])) return false;
     const TensorData& w = *graph_.constant(node.inputs[1]);
     return !w.shape.empty() && exact_storages(std::array{Columns{w.as<float>(), w.shape[0], true}}).empty();
   }
 
-  /// The node that reads v as its first input, where nothing else reads it.
+  /// The node that reads v as its first input, if nothing else reads v.
   Node* only_reader(ValueId v) {
     const auto at = static_cast<std::size_t>(v);
     return uses_[at] == 1 && reader_[at] >= 0 ? &graph_.nodes[static_cast<std::size_t>(reader_[at])] : nullptr;
   }
 
-  /// Each element rounded once. What several nodes share they share still.
+  /// Multiplies a constant; each element is rounded once. Nodes that shared the constant share the result.
   void scale(ValueId& constant, double factor) {
     const auto [known, is_new] = scaled_.try_emplace({constant, factor}, -1);
     if (is_new) {

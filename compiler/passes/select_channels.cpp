@@ -1,20 +1,24 @@
 // Channel shuffles move into weights.
 //
-// Concat, Split, Slice and Gather along the channels of images only select: each channel of the result is a channel of one of the values that they are made of. Composed,
-// they say of each value which channels of which sources it has. A convolution over all channels does not mind their order, if its weights are in the same one, and
-// neither does what goes channel by channel before it: depthwise convolutions, elementwise functions. What it reads is then made of the sources themselves, by runs of
-// neighbouring channels, and the shuffles in between are not needed:
+// Concat, Split, Slice and Gather along the channels of images only select: each channel of the result is a channel
+// of one of the operands. Composed, they state for each value which channels of which sources it consists of. A
+// convolution over all channels works with any order of channels, as long as its weights have the same order. The
+// same holds for everything that works channel by channel before it: depthwise convolutions and elementwise
+// functions. So what such a convolution reads is assembled directly from the sources, by runs of neighbouring
+// channels, and the shuffles in between are not needed:
 //
 //   s = Gather c [0, 3, 1, 4, 2, 5]         c = Concat a b, of three channels each
 //   p, q = Split s                          p is a0 b0 a1, q is b1 a2 b2        becomes     r = Concat (Slice a [2, 3)) (Slice b [1, 3))
 //   y = Conv q w                                                                           y = Conv r w'
 //
-// with the input channels of w' in the order of r, a2 b1 b2. A slice of a channels-last image is a view, and a source that is wanted whole is computed in its place, so what is left
-// to copy are the slices. Units of ShuffleNet v2 split such a shuffle: of what passes a unit by, nothing is copied until a convolution reads it, and what a unit adds is
-// read in halves, quarters and so on.
+// with the input channels of w' in the order of r, a2 b1 b2. A slice of a channels-last image is a view, and a source
+// that is used as a whole is computed in its place in r, so only the slices are copied. Units of ShuffleNet v2 split
+// such a shuffle. Channels that bypass a unit are not copied until a convolution reads them, and the results of a
+// unit are read in halves, quarters and so on.
 //
-// Values that selections connect are decided upon together, by the channels that are copied before and after; nothing happens where no Gather is among the nodes. What
-// something else reads keeps its order, and the nodes that make it. Results differ from before by the order of summation alone.
+// Values that selections connect are decided on together, by the number of channels copied before and after. Nothing
+// changes if no Gather is among the nodes. Values that something else reads keep their order, and so do the nodes
+// that compute them. Results change only by the order of summation.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -28,11 +32,16 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kShortestRun = 4;      // channels of a run, on average; shorter ones cost more than a shuffle
-constexpr int64_t kMostSources = 16;     // channels of all sources for each that is read: they live until then
-constexpr int64_t kMostPicks = 1 << 22;  // of all values together; what comes after them in the graph is taken as it is
-constexpr int kDeepest = 32;             // nodes between a value and the convolution whose weights take its order
-constexpr int kMostTrials = 512;         // values of a group that are tried without
+// The least average number of channels in a run. Shorter runs cost more than a shuffle.
+constexpr int64_t kShortestRun = 4;
+// The most channels of all sources for each channel that is read, since the sources stay live until then.
+constexpr int64_t kMostSources = 16;
+// The most channels listed for all values together. Later values of the graph are left as they are.
+constexpr int64_t kMostPicks = 1 << 22;
+// The most nodes between a value and the convolution whose weights take its order.
+constexpr int kDeepest = 32;
+// The most values of a group that are tried without.
+constexpr int kMostTrials = 512;
 
 struct Pick {
   ValueId source;
@@ -56,7 +65,8 @@ std::vector<Run> runs_of(const Picks& picks) {
   return runs;
 }
 
-/// Of a value that convolutions read, whose channels may come in any order: `order` lists them, by their number in the value.
+/// A value read by convolutions, whose channels may come in any order. `order` lists its channels by their number in
+/// the value.
 struct Free {
   std::vector<int> readers;
   std::vector<std::size_t> order;
@@ -93,7 +103,7 @@ class Selector {
     return v != kAbsent && !picks_[index(v)].empty();
   }
 
-  // ---- What is there
+  // ---- Analysis
 
   void look() {
     picks_.resize(graph_.values.size());
@@ -121,7 +131,7 @@ class Selector {
     return picks;
   }
 
-  /// The channels of the node's results, if it selects.
+  /// Records the channels of the node's results, if it selects.
   void select(const Node& node) {
     const bool may_select = node.is("Gather") || node.is("Concat") || node.is("Split") || node.is("Slice");
     if (!may_select || node.epilogue || !node.domain.empty() || node.outputs.empty()) return;
@@ -162,7 +172,8 @@ class Selector {
     }
   }
 
-  /// Whether the order of the channels of `v`, which the node reads, is nobody's business: all of them go into sums, or into nothing but what goes into sums.
+  /// Whether the order of the channels of `v`, which the node reads, does not matter: all of them go into sums, or
+  /// only into values whose channels do.
   bool is_free(int reader, ValueId v, int depth = 0) const {
     const Node& node = graph_.nodes[index(reader)];
     if (depth > kDeepest || std::ranges::count(node.inputs, v) != 1) return false;
@@ -186,7 +197,7 @@ class Selector {
     return group == 1 || (group == channels(v) && w->shape[0] == group && w->shape[1] == 1 && passes_on());
   }
 
-  /// The nodes that select, in the groups that their values connect.
+  /// The selecting nodes, in groups that are connected through their values.
   std::vector<std::vector<int>> connected() const {
     std::vector<int> group(graph_.nodes.size());
     std::iota(group.begin(), group.end(), 0);
@@ -210,7 +221,7 @@ class Selector {
     return groups;
   }
 
-  // ---- What to do
+  // ---- Decisions
 
   void decide(const std::vector<int>& nodes) {
     std::map<ValueId, Free> free;
@@ -226,7 +237,8 @@ class Selector {
     }
     int64_t least = copied(nodes, some);
     int trials = 0;
-    for (const auto& [v, one] : free) {  // a shuffle that stays for others may as well serve this one
+    // If a shuffle stays for other readers, it may be best to use it for this one, too.
+    for (const auto& [v, one] : free) {
       if (one.runs.size() == 1 || trials++ >= kMostTrials) continue;
       some.erase(v);
       if (const int64_t count = copied(nodes, some); count < least) least = count;
@@ -256,11 +268,12 @@ class Selector {
     return free;
   }
 
-  /// The channels that are copied where these values are made of their sources, and the nodes make the rest. A Concat copies what it is not computed in: views, and
-  /// what another one has already.
+  /// The number of channels that are copied if these values are assembled from their sources and the nodes compute
+  /// the others. A Concat copies operands that are not computed inside it: views, and those that another Concat has
+  /// already.
   int64_t copied(const std::vector<int>& nodes, const Rewritten& rewritten) const {
     int64_t count = 0;
-    std::set<ValueId> taken;  // what is computed inside of a Concat
+    std::set<ValueId> taken;  // values computed inside a Concat
     const auto add = [&](ValueId v) {
       const int defined = definition_[index(v)];
       const bool is_view =
@@ -291,7 +304,7 @@ class Selector {
     return count;
   }
 
-  // ---- Doing it
+  // ---- Changes
 
   void rewrite(ValueId shuffled, const Free& free) {
     GraphBuilder b(graph_, graph_[shuffled].name, fresh_);
@@ -308,7 +321,7 @@ class Selector {
     }
   }
 
-  /// The node reads its channels in that order.
+  /// Makes the node read its channels in that order.
   void reorder(int reader, const std::vector<std::size_t>& order) {
     Node& node = graph_.nodes[index(reader)];
     const bool sums = node.is("Conv") && node.integer("group", 1) == 1;
@@ -335,11 +348,11 @@ class Selector {
   Graph& graph_;
   int fresh_;
   int64_t left_ = kMostPicks;              // channels that may still be listed
-  std::vector<Picks> picks_;               // of each value that is selected; of others empty
+  std::vector<Picks> picks_;               // of each selected value; empty for others
   std::vector<std::vector<int>> readers_;  // of each value, the nodes
-  std::vector<char> outside_;              // whether it is an output of the graph, or captured by a region
+  std::vector<char> outside_;              // the value is an output of the graph, or captured by a region
   std::vector<int> definition_;
-  std::vector<std::vector<Node>> before_;  // nodes that are new, by the node before which they stand
+  std::vector<std::vector<Node>> before_;  // new nodes, by the index of the node before which they stand
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ class Simplifier {
   }
 
  private:
-  /// The node's output is that value.
+  /// Replaces the node's output by that value.
   void becomes(const Node& node, ValueId value) {
     if (graph_[node.outputs[0]].type == graph_[value].type) same_[static_cast<std::size_t>(node.outputs[0])] = value;
   }
@@ -69,7 +69,7 @@ class Simplifier {
     if (node.is("Add") && (is_number(a, -0.0) || (integer && is_number(a, 0)))) return becomes(node, b);
   }
 
-  /// Operators that do nothing when the shape stays as it is and only one input matters.
+  /// Operators that do nothing if the shape does not change and only one input matters.
   void same_shape_copy(Node& node) {
     const Type &in = graph_[node.inputs[0]].type, &out = graph_[node.outputs[0]].type;
     if (!(in == out)) return;
@@ -98,7 +98,7 @@ class Simplifier {
     bool identity = true;
     for (int i = 0; i < rank; ++i) identity = identity && perm[static_cast<std::size_t>(i)] == i;
     if (identity) return becomes(node, node.inputs[0]);
-    // Moving only axes of extent 1 leaves the memory as it is: a Reshape.
+    // If only axes of extent 1 move, the memory stays as it is: a Reshape.
     std::vector<int64_t> kept;
     for (int64_t p : perm) {
       if (!(graph_[node.inputs[0]].type.extents[static_cast<std::size_t>(p)] == Dim(1))) kept.push_back(p);
@@ -121,7 +121,7 @@ class Simplifier {
     if (shuffle(node) || image_of_tokens(node)) return;
     const Node* before = producer(node.inputs[0]);
     if (before == nullptr || !is_reshape(*before) || !graph_[node.outputs[0]].type.is_static()) return;
-    // Two reshapes are one; written as a Reshape to the shape that is known by now.
+    // Two reshapes become one, to the shape that is known by now.
     node.op = "Reshape";
     node.attributes.clear();
     node.attributes["allowzero"] = int64_t{1};
@@ -131,8 +131,9 @@ class Simplifier {
     if (graph_[source].type == graph_[node.outputs[0]].type) becomes(node, source);
   }
 
-  /// Between an image [n, c, spatial...] and its pixels as rows, [n, pixels, c], exporters go by way of [n, c, pixels]. By way of [n, spatial..., c] the Transpose is of an image, and
-  /// nothing is moved where that lies channels-last.
+  /// Exporters go from an image [n, c, spatial...] to its pixels as rows, [n, pixels, c], and back by way of [n, c,
+  /// pixels]. By way of [n, spatial..., c], the Transpose is one of an image, and moves nothing if the image is
+  /// channels-last.
   ///
   ///   Reshape to [n, c, pixels], Transpose [0, 2, 1]      becomes     Transpose [0, 2, ..., 1], Reshape to [n, pixels, c]
   ///   Transpose [0, 2, 1], Reshape to [n, c, spatial...]  becomes     Reshape to [n, spatial..., c], Transpose [0, last, 1, ...]
@@ -167,7 +168,7 @@ class Simplifier {
     becomes_transpose(shape, turn->outputs[0], to_first);
     return true;
   }
-  /// Whether `image` is [n, c, spatial...] and `flat` the same as [n, c, pixels], all of it known but the number of images.
+  /// Whether `image` is [n, c, spatial...] and `flat` is the same as [n, c, pixels], with all extents known except n.
   bool splits_pixels(const Type& image, const Type& flat) const {
     const auto known = [](const Type& t) {
       return std::all_of(t.extents.begin() + 1, t.extents.end(), [](Dim d) { return d.is_constant() && d.value() > 0; });
@@ -175,7 +176,7 @@ class Simplifier {
     return is_image(image) && image.rank() > 3 && flat.rank() == 3 && known(image) && known(flat) && image.extents[0] == flat.extents[0] &&
            image.extents[1] == flat.extents[1] && element_count({image.extents.begin() + 2, image.extents.end()}) == flat.extents[2];
   }
-  /// A new value, in the place of the one that the node gave.
+  /// Gives the node a new output value, of that type.
   void gives(Node& node, const Type& type) {
     const ValueId fresh = graph_.add_value(node.name + "_pixels", type);
     extend();
@@ -187,7 +188,7 @@ class Simplifier {
     node.inputs = {input};
     node.attributes = {{"perm", std::move(perm)}};
   }
-  /// To the type that its output has; the first extent is the input's.
+  /// Makes the node a Reshape to the type of its output. The first extent is the input's.
   void becomes_reshape(Node& node, ValueId input) {
     std::vector<int64_t> shape{0};
     const Extents& extents = graph_[node.outputs[0]].type.extents;
@@ -198,7 +199,8 @@ class Simplifier {
     extend();
   }
 
-  /// Reshape, Transpose, Reshape back, which together move channels alone: a channel shuffle. As a Gather it leaves an image an image, and its channels where they lie.
+  /// Reshape, Transpose and Reshape back that together only move channels are a channel shuffle, which becomes a
+  /// Gather. So an image stays an image, in its layout.
   bool shuffle(Node& node) {
     const Node* turn = producer(node.inputs[0]);
     if (turn == nullptr || !turn->is("Transpose") || uses_[static_cast<std::size_t>(node.inputs[0])] != 1) return false;
@@ -206,11 +208,12 @@ class Simplifier {
     if (split == nullptr || !is_reshape(*split)) return false;
     const ValueId x = split->inputs[0];
     const Type& type = graph_[x].type;
-    constexpr int64_t kMostChannels = 1 << 16;  // indices for more would be a burden of their own
+    // The indices of more channels would be a burden of their own.
+    constexpr int64_t kMostChannels = 1 << 16;
     if (!(type == graph_[node.outputs[0]].type) || type.element != ElementType::F32 || type.rank() < 3 || !type.extents[1].is_constant() ||
         type.extents[1].value() > kMostChannels)
       return false;
-    // Axes [first, last) of the Reshape are the channels: what comes before them is the batch.
+    // The axes [first, last) of the Reshape are the channels; those before them are the batch.
     const Extents& axes = graph_[turn->inputs[0]].type.extents;
     const std::vector<int64_t> perm = turn->integers("perm");
     std::size_t first = 0, last = 0;

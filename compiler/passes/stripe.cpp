@@ -1,14 +1,16 @@
-// Computes images by stripes of rows where what lies between is what makes the arena large:
+// Computes images by stripes of rows if the images in between are what makes the arena large:
 //
 //                                              x0 = Slice(x, rows 0..57);   a0 = Conv(x0);  y0 = Conv(a0)
 //   a = Conv(x)    112 rows, 96 channels       x1 = Slice(x, rows 55..112); a1 = Conv(x1);  y1 = Conv(a1)
 //   y = Conv(a)     56 rows, 24 channels       y = Concat(y0, y1)
 //
-// Of `a` only a stripe lives at once. Rows at the seams are computed twice. Slices and the Concat are places inside of x and y once layouts are channels-last,
-// so nothing is copied. Also known as patch-based execution; stripes instead of patches keep what is joined in one piece.
+// Only one stripe of `a` is live at a time. Rows at the seams are computed twice. With channels-last layouts, the
+// slices and the operands of the Concat are places inside x and y, so nothing is copied. This is also known as
+// patch-based execution; unlike patches, stripes are contiguous in what they are joined to.
 //
-// Which nodes, and in how many stripes: for every run of nodes what it would take, in bytes and in work, and then the lowest peak for which every node is
-// below it or in a run that is (the least work of those by dynamic programming over the nodes).
+// Which nodes run by stripes, and by how many: the bytes and the work of each run of nodes are estimated. Then the
+// lowest peak is sought such that every node is below it, or in a run that is; dynamic programming over the nodes
+// finds the runs with the least work.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -23,12 +25,12 @@
 namespace onnxc {
 namespace {
 
-/// The nodes `first` to `last` by `count` stripes.
+/// The nodes `first` to `last`, computed by `count` stripes.
 struct Run {
   std::size_t first, last;
   int64_t count;
-  int64_t peak = 0;  ///< bytes that live while it runs
-  double extra = 0;  ///< work that the nodes at once would not take
+  int64_t peak = 0;  ///< bytes that are live while it runs
+  double extra = 0;  ///< work in addition to that of the nodes without stripes
   friend bool operator==(const Run&, const Run&) = default;
 };
 
@@ -36,7 +38,7 @@ bool joins_rows(const Graph& graph, const Node& node) {
   return node.is("Concat") && node.integer("axis", 0) == kRowAxis && image_rows(graph[node.outputs[0]].type);
 }
 
-/// As order_problem has it, but rows that a Concat joins lie inside of its result.
+/// As order_problem, but rows that a Concat joins lie inside its result.
 OrderProblem problem_of(const Graph& graph) {
   OrderProblem problem = order_problem(graph);
   const std::vector<int> definition = definitions(graph);
@@ -82,7 +84,8 @@ class Search {
     candidates_ = find_candidates();
   }
 
-  /// Runs that do not overlap, whose peaks and those of the nodes outside are as low as can be for work that grows by the share `most_extra` at most.
+  /// Runs that do not overlap, with the lowest peak over them and all nodes outside, if the work may grow by at most
+  /// the share `most_extra`.
   std::vector<Run> find(double most_extra) const {
     if (heights_.empty()) return {};
     std::vector<int64_t> peaks;
@@ -92,7 +95,8 @@ class Search {
     std::erase_if(peaks, [&](int64_t peak) { return peak >= highest; });
     std::ranges::sort(peaks);
     std::vector<Run> best;
-    std::size_t low = 0, high = peaks.size();  // the lowest that is possible is among these
+    // The lowest possible peak is among peaks[low, high).
+    std::size_t low = 0, high = peaks.size();
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
       if (auto cover = cover_below(peaks[middle], most_extra * work_)) {
@@ -105,7 +109,8 @@ class Search {
     return best;
   }
 
-  /// The rows of the values inside of the run, and of those that it reads, that stripe `s` needs; nothing where a stripe would read no row of an image.
+  /// The rows that stripe `s` needs of the values inside the run and of those that the run reads. Empty if a stripe
+  /// would read no row of an image.
   std::optional<std::map<ValueId, Rows>> demands(const Run& run, int64_t s) const {
     std::map<ValueId, Rows> rows;
     const auto demand = [&](ValueId v, Rows r) {
@@ -118,7 +123,7 @@ class Search {
       for (ValueId v : node.outputs) {
         if (rows.contains(v)) demand(node.outputs[0], rows.at(v));
       }
-      if (!rows.contains(node.outputs[0])) return std::nullopt;  // needed by nothing
+      if (!rows.contains(node.outputs[0])) return std::nullopt;  // nothing needs it
       const Rows out = rows.at(node.outputs[0]);
       for (ValueId v : node.outputs) rows[v] = out;
       for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -131,7 +136,7 @@ class Search {
     return rows;
   }
 
-  /// Values that the run makes for nodes after it.
+  /// The values that the run computes for nodes after it.
   std::vector<ValueId> results(const Run& run) const {
     std::vector<ValueId> list;
     for (std::size_t k = run.first; k <= run.last; ++k) {
@@ -142,11 +147,11 @@ class Search {
     return list;
   }
 
-  /// The rows of a result that stripe `s` is there for.
+  /// The rows of a result that stripe `s` contributes.
   Rows own_rows(ValueId v, const Run& run, int64_t s) const { return {rows_of(v) * s / run.count, rows_of(v) * (s + 1) / run.count}; }
 
  private:
-  static constexpr double kCallWork = 2e4;  // of starting a kernel, in multiply-adds
+  static constexpr double kCallWork = 2e4;  // the cost of starting a kernel, in multiply-adds
 
   int64_t rows_of(ValueId v) const { return *image_rows(graph_[v].type); }
 
@@ -170,7 +175,7 @@ class Search {
     return runs;
   }
 
-  /// Fills in what the run takes; false where it cannot be.
+  /// Fills in what the run costs. Returns false if it is impossible.
   bool measure(Run& run) const {
     const std::vector<ValueId> made = results(run);
     int64_t around = carried_[run.first];
@@ -190,12 +195,12 @@ class Search {
     return true;
   }
 
-  /// Bytes of a stripe that live at once, but for rows that lie in place.
+  /// The largest number of bytes of a stripe that are live at once, without rows that lie inside whole values.
   int64_t stripe_peak(const Run& run, int64_t s, const std::map<ValueId, Rows>& rows) const {
     const auto is_inside = [&](ValueId v) { return definition_[static_cast<std::size_t>(v)] >= static_cast<int>(run.first); };
     const auto bytes = [&](ValueId v) -> int64_t {
       if (!rows.contains(v)) return 0;
-      const bool held = problem_.bytes[static_cast<std::size_t>(v)] > 0;  // in the arena, as a whole, outside of the run
+      const bool held = problem_.bytes[static_cast<std::size_t>(v)] > 0;  // in the arena, as a whole, outside the run
       const bool is_result = is_inside(v) && last_use_[static_cast<std::size_t>(v)] > static_cast<int>(run.last);
       if (held && (!is_inside(v) || (is_result && rows.at(v) == own_rows(v, run, s)))) return 0;
       return row_bytes(v) * rows.at(v).count();
@@ -230,7 +235,8 @@ class Search {
     return k;
   }
 
-  /// Candidates of the least extra work, such that all nodes outside of them, and they, take `peak` bytes at most; nothing where that is more than `most`.
+  /// The candidates with the least extra work such that they, and all nodes outside them, take at most `peak` bytes.
+  /// Empty if their extra work exceeds `most`.
   std::optional<std::vector<Run>> cover_below(int64_t peak, double most) const {
     const std::size_t n = graph_.nodes.size();
     std::vector<double> extra(n + 1, std::numeric_limits<double>::infinity());
@@ -260,12 +266,14 @@ class Search {
 
   const Graph& graph_;
   OrderProblem problem_;
-  std::vector<int> definition_, last_use_;  // of values: nodes
-  std::vector<int64_t> heights_, carried_;  // bytes that live while each node runs; of values made before it that it or a later one reads
+  std::vector<int> definition_, last_use_;  // nodes, for each value
+  // Bytes that are live while each node runs; bytes of values made before a node that it or a later one reads.
+  std::vector<int64_t> heights_, carried_;
   std::vector<bool> works_;
   std::vector<double> row_work_;
   double work_ = 0;
-  std::vector<Run> candidates_;  // all that take fewer bytes than their nodes at once, in the order of their first nodes
+  // All runs that take fewer bytes than their nodes without stripes, in the order of their first nodes.
+  std::vector<Run> candidates_;
 };
 
 /// Rewrites one run.
@@ -315,7 +323,7 @@ class Striper {
     result_.nodes.push_back(std::move(copy));
   }
 
-  /// Rows of a value, cut from it or from its rows in this stripe.
+  /// Some rows of a value, cut from the whole or from those of its rows that this stripe has.
   ValueId part(ValueId v, Rows rows) {
     if (const auto known = here_.find({v, rows.begin, rows.end}); known != here_.end()) return known->second;
     const Rows all{0, *image_rows(graph_[v].type)}, in_stripe = rows_.at(v);
@@ -341,8 +349,8 @@ class Striper {
   const Graph& graph_;
   const Search& search_;
   Graph& result_;
-  std::map<ValueId, Rows> rows_;  // that the stripe at hand needs
-  std::map<Key, ValueId> here_;   // what of them there is
+  std::map<ValueId, Rows> rows_;  // that the current stripe needs
+  std::map<Key, ValueId> here_;   // those that exist already
 };
 
 Graph with_stripes(const Graph& graph, const Search& search, const std::vector<Run>& runs) {

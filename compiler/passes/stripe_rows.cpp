@@ -16,11 +16,11 @@ Window window_of(const Graph& graph, const Node& node) {
   return read_window(node, spatial(0), node.is("Conv") ? spatial(1) : DimList{});
 }
 
-/// The first axis of windows, with constants only.
+/// The window along the first spatial axis, in constants.
 struct RowWindow {
-  int64_t stride, reach, pad;  ///< reach: rows from the first that a window sees to the last, and one
+  int64_t stride, reach, pad;  ///< reach: the number of rows from a window's first one to its last
   int64_t rows;                ///< of the input
-  /// As in the input with its padding before it, which may lie outside.
+  /// The rows under the windows of `out`. They may lie outside the input, in its padding.
   Rows seen(Rows out) const { return {out.begin * stride - pad, (out.end - 1) * stride - pad + reach}; }
   Rows read(Rows out) const { return {std::max<int64_t>(0, seen(out).begin), std::min(rows, seen(out).end)}; }
 };
@@ -36,21 +36,22 @@ bool is_same_for_rows(const Type& type, int rank) {
   return axis < 0 || type.extents[static_cast<std::size_t>(axis)] == Dim(1);
 }
 
-/// Whether an operand that broadcasts to such images with `rows` rows is an image of as many, or the same for all of them.
+/// Whether an operand that broadcasts to such images with `rows` rows is an image of as many rows, or the same for
+/// all rows.
 bool is_operand(const Value& value, int rank, int64_t rows) {
   const Type& type = value.type;
   if (!type.is_tensor() || !type.ranked || !is_static(type.extents) || type.rank() > rank) return false;
   return is_same_for_rows(type, rank) || (value.constant == nullptr && type.rank() == rank && image_rows(type) == rows);
 }
 
-/// First input that broadcasts to the output as operands of expressions do.
+/// The first input that broadcasts to the output as operands of expressions do.
 std::size_t first_operand(const Node& node) { return node.is_map() ? 0 : static_cast<std::size_t>(node.own_inputs()); }
 
 bool window_works_by_rows(const Graph& graph, const Node& node) {
   if (!image_rows(graph[node.input(0)].type) || node.outputs.size() != 1) return false;
   if (node.is("Conv") && (graph.constant(node.input(1)) == nullptr || (node.has_input(2) && graph.constant(node.input(2)) == nullptr)))
     return false;
-  // Windows that end behind the padding would count fewer elements.
+  // Windows that end beyond the padding would count fewer elements.
   return node.integer("ceil_mode", 0) == 0 || !node.is("AveragePool") || node.integer("count_include_pad", 0) == 0;
 }
 
@@ -98,7 +99,7 @@ void restrict_rows(const Graph& graph, Node& node, Rows out) {
   const RowWindow rows = row_window(graph, node);
   const Rows seen = rows.seen(out), read = rows.read(out);
   std::vector<int64_t> pads = values(w.pads_begin), ends = values(w.pads_end);
-  // Along the other axes a pool that rounds up may see more than its padding.
+  // Along the other axes a pool with ceil_mode may reach beyond its padding.
   const Type &x = graph[node.input(0)].type, &y = graph[node.outputs[0]].type;
   for (std::size_t k = 1; k < w.rank(); ++k) {
     const int64_t reach = (w.kernel[k].value() - 1) * w.dilations[k] + 1;

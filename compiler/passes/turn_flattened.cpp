@@ -1,13 +1,15 @@
-// The end of a convolutional network is often flattened, image by image, before a matrix product with constant weights. Channels-last images would have to be brought into ONNX's
-// order for that; the rows of the weights may be brought into theirs instead:
+// At the end of a convolutional network, images are often flattened before a matrix product with constant weights.
+// Channels-last images would have to be transposed to ONNX's order for that. Instead, the rows of the weights can be
+// put into the order of the images:
 //
 //   f = Reshape x [n, c h w]                t = Transpose x [0, 2, 3, 1]
 //   y = MatMul f w             becomes      f = Reshape t [n, h w c]
 //                                           y = MatMul f w'
 //
-// with row (i, ci) of w' being row (ci, i) of w. The Transpose of an image that lies channels-last without gaps is a view of it.
+// where row (i, ci) of w' is row (ci, i) of w. The Transpose of a channels-last image without gaps is a view of it.
 //
-// Results differ from before by the order of summation alone. Weights beyond kMostWeightBytes stay: what reading them takes is far more than turning one image.
+// Results change only by the order of summation. Weights beyond kMostWeightBytes stay as they are: reading them costs
+// far more than transposing an image.
 #include <algorithm>
 #include <vector>
 
@@ -20,12 +22,13 @@ namespace onnxc {
 namespace {
 
 constexpr std::size_t kMostWeightBytes = 16 << 20;
-// Layouts depend on it for the narrowest of images, which are cheap to turn.
+// Layouts depend on the lanes only for images of few channels, which are cheap to transpose.
 constexpr int kLanes = 16;
 
 std::size_t index(ValueId v) { return static_cast<std::size_t>(v); }
 
-/// Whether [n, c, spatial...] becomes [n, c spatial...], and that in another order where it lies channels-last.
+/// Whether the node reshapes [n, c, spatial...] to [n, c spatial...], where a channels-last image would have another
+/// order.
 bool flattens(const Graph& graph, const Node& node) {
   if (!(node.is("Reshape") || node.is("Flatten")) || node.epilogue) return false;
   const Type &image = graph[node.input(0)].type, &flat = graph[node.outputs[0]].type;
@@ -35,14 +38,14 @@ bool flattens(const Graph& graph, const Node& node) {
   return known && e[1].value() > 1 && flat.extents[1].is_constant() && flat.extents[1].value() > e[1].value();
 }
 
-/// MatMul with constant weights [k, m] of a size that is worth it.
+/// Whether the node is a MatMul by constant weights [k, m] that are small enough to be worth it.
 bool takes_any_order(const Graph& graph, const Node& node, ValueId flat) {
   if (!node.is("MatMul") || !node.domain.empty() || node.input(0) != flat || node.input(1) == flat || node.epilogue) return false;
   const TensorData* const w = graph.constant(node.input(1));
   return w != nullptr && w->type == ElementType::F32 && w->shape.size() == 2 && w->bytes.size() <= kMostWeightBytes;
 }
 
-/// The rows of w in the order in which a channels-last image has them.
+/// The rows of w in the order of a channels-last image.
 Constant turned(const TensorData& w, int64_t channels) {
   auto result = std::make_shared<TensorData>(w);
   const std::span<const float> from = w.as<float>();

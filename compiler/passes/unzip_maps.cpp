@@ -1,4 +1,4 @@
-// Takes ZipMap out: its output is the scores that it would make maps of, one row of classes for each example.
+// Removes ZipMap: its output becomes the scores that it would turn into maps, one row of classes for each example.
 #include "compiler/passes/passes.h"
 
 namespace onnxc {
@@ -15,7 +15,7 @@ Graph unzip_maps(Graph graph) {
     graph[node.outputs[0]].type = {};
     node = std::move(identity);
   }
-  for (Value& value : graph.values) {  // what the model states of maps is not so any more
+  for (Value& value : graph.values) {  // the types that the model states for maps no longer hold
     if (value.stated.kind == Type::Kind::Sequence && value.stated.nested[0].kind == Type::Kind::Map) value.stated = {};
   }
   return graph;

@@ -1,4 +1,5 @@
-// Gather from a table of constants, such as embeddings: its rows may be stored narrower than f32, and only those that are read are widened.
+// Gather from a constant table, such as embeddings. Its rows may be stored in a type narrower than f32; only rows
+// that are read are widened.
 #include <algorithm>
 
 #include "compiler/ops/selected.h"
@@ -8,7 +9,8 @@
 namespace onnxc {
 namespace {
 
-/// Whether nothing else reads the table as it is, which would then be there twice. A product packs its own.
+/// Whether nothing else reads the table as it is, since the unit would then hold it twice. A product packs a copy of
+/// its own anyway.
 bool only_gathered(const Graph& graph, ValueId table) {
   return std::ranges::find(graph.outputs, table) == graph.outputs.end() && std::ranges::all_of(graph.nodes, [&](const Node& node) {
            const bool reads = std::ranges::find(node.inputs, table) != node.inputs.end();
@@ -17,8 +19,9 @@ bool only_gathered(const Graph& graph, ValueId table) {
          });
 }
 
-/// How the rows of a table of constants are stored, each with a scale of its own: so tables are quantised, and the columns of a product
-/// that is tied to one. Never for time: what a run reads of a table is little.
+/// How the table's rows are stored. Each row has a scale of its own, as quantised tables have, and as the columns of
+/// a product have whose weights are the table. Narrow storage is chosen to save memory, never time, since a run reads
+/// only a few rows.
 Storage table_storage(const KernelQuery& l) {
   const TensorData* table = l.constant(0);
   const bool may = l.optimise() && table != nullptr && table->type == ElementType::F32 && table->count() > 0 &&

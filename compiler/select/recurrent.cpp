@@ -1,4 +1,5 @@
-// RNN, GRU and LSTM by constant recurrence weights, whose matrices are packed into the panels of gemm: a step is a product of few rows.
+// RNN, GRU and LSTM by constant recurrence weights, which are packed into gemm's panels: a time step is a product of
+// few rows.
 #include "compiler/ops/recurrent/recurrent.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace onnxc {
 namespace {
 
-/// The matrices [hidden, columns] of every direction.
+/// The matrices [hidden, columns] of all directions.
 std::vector<Columns> matrices_of(const TensorData& r, const RecurrentKind& kind, int64_t hidden) {
   const std::span<const float> all = r.as<float>();
   std::vector<Columns> matrices;
@@ -27,7 +28,7 @@ std::vector<Columns> matrices_of(const TensorData& r, const RecurrentKind& kind,
   return matrices;
 }
 
-/// Each in gemm's panels.
+/// The matrices one after the other, each in gemm's panels.
 std::vector<float> pack_matrices(const std::vector<Columns>& matrices, int64_t hidden, int64_t nr) {
   std::vector<float> packed;
   for (const Columns& matrix : matrices)

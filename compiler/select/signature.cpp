@@ -28,7 +28,7 @@ class Signature {
   }
   void add(std::string_view text) { text_ += text; }
 
-  /// With the bounds of the symbols in it.
+  /// The text, with the bounds of its symbols.
   std::string text() {
     for (const auto& [name, symbol] : symbols_) text_ += fmt::format(", {} in {}..{}", name, symbol.min_value(), symbol.max_value());
     if (text_.size() <= kLongest) return text_;

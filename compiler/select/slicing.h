@@ -1,5 +1,6 @@
-// Deep products go through k in slices: a panel of constants that is large against L2 would come from there, or from memory, once for each tile of
-// rows. A slice of it stays in L1 while all rows run past, with their sums in memory between two slices.
+// Slices of k for deep products. A panel of constants that is large compared with L2 would be read from there, or
+// from memory, once for each tile of rows. Instead a slice of the panel stays in L1 while many rows pass it; their
+// sums wait in memory from one slice to the next.
 #pragma once
 #include <string>
 #include <utility>
@@ -11,14 +12,16 @@
 namespace onnxc {
 
 struct Slicing {
-  int64_t steps = 0;  ///< of k at a time; 0: all of them
-  int64_t rows = 0;   ///< that run past one slice
+  int64_t steps = 0;  ///< steps of k in a slice; 0: there are no slices
+  int64_t rows = 0;   ///< rows that pass one slice before the next
 };
 
-/// `run`: steps of k that a kernel does in one go, such as the channels of a tap: slices hold several of them, or equal shares of one.
+/// `run`: the steps of k that a kernel takes without interruption, such as the channels of a tap. A slice holds
+/// several runs, or an equal share of one.
 Slicing choose_slicing(const Target& target, const Tile& tile, const TiledProduct& product, int64_t run);
 
-/// Adds how gemm and conv go through their constants to `params`: where all constants end, and slices, with memory for the sums.
+/// Adds to `params` how gemm and conv go through their constants: the end of all constants, and the slices with
+/// memory for their sums.
 void add_streaming(KernelQuery& l, const Tile& tile, const TiledProduct& product, int64_t run, NamedArgs& params);
 
 }  // namespace onnxc

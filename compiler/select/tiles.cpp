@@ -5,10 +5,11 @@
 namespace onnxc {
 namespace {
 
-/// Rows that a product of `rows` rows takes the time of.
+/// The number of rows that would take as long in whole tiles as these rows take.
 double rows_taken(const ProductCosts& costs, const ProductTile& c, int64_t rows) {
   const auto whole = static_cast<double>(rows / c.rows * c.rows), halves = static_cast<double>(padded_rows(rows, c.rows)) - whole;
-  const auto sums = static_cast<double>((c.rows + 1) / 2 * c.vectors);  // of a half tile: where they are few, they wait for one another
+  // The sums of a half tile. If they are few, multiply-adds wait for the latency of earlier ones.
+  const auto sums = static_cast<double>((c.rows + 1) / 2 * c.vectors);
   return whole + halves * std::max(1.0, costs.sums_in_flight / sums);
 }
 
@@ -21,7 +22,8 @@ int columns_of(const ProductTile& c, const Target& target) {
 bool is_deep(const Target& target, int64_t k, int64_t nr) { return 4 * k * nr > target.l2_bytes / 8; }
 
 Tile choose_tile(const Target& target, const TiledProduct& product) {
-  constexpr int64_t kLarge = 14 * 13 * 12 * 11 * 9 * 10;  // whole tiles of nearly all kinds
+  // A number that most heights of tiles divide.
+  constexpr int64_t kLarge = 14 * 13 * 12 * 11 * 9 * 10;
   const int64_t rows = product.m.is_constant() ? (product.m.value() < 1 ? 1 : product.m.value()) : kLarge;
   const ProductCosts& costs = target.machine->product;
   const ProductTile* best = nullptr;
@@ -30,9 +32,10 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
   for (const ProductTile& c : product.short_runs ? costs.short_run_tiles : costs.tiles) {
     const int64_t nr = columns_of(c, target), columns = (product.n + nr - 1) / nr * nr;
     if (c.pairs && (!product.pairs || product.k % 2 != 0 || 4 * product.k * nr > target.l2_bytes / 4))
-      continue;  // they do not go in slices
+      // Tiles with pairs do not work in slices.
+      continue;
     const bool even = product.line == 0 || product.line % c.rows == 0;
-    // A panel that leaves L1 is read from L2 once for each tile of rows, unless it goes in slices.
+    // A panel that exceeds L1 is read from L2 once for each tile of rows, unless it is cut into slices.
     const bool from_l2 = nr * product.k * 4 > target.l1_bytes && !is_deep(target, product.k, nr);
     const double waits = c.rows < costs.high_tile && c.rows < rows && from_l2 ? costs.low_tile_time : 1.0;
     const double runs = product.short_runs ? costs.short_runs / (c.rows * c.vectors) : 0;
@@ -75,7 +78,8 @@ int64_t tiled_rows(int64_t rows, int tile_rows) {
 
 WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cin, int64_t cout, bool streams) {
   const WinogradCosts& costs = target.machine->winograd;
-  if (costs.tiles.empty()) {  // blocks of many tiles are made whole numbers of the register tile's rows
+  // A block of many tiles gets a multiple of the register tile's rows.
+  if (costs.tiles.empty()) {
     constexpr int64_t kWhole = 60;
     return {choose_tile(target, {.m = tiles < kWhole / 2 ? tiles : (tiles + kWhole - 1) / kWhole * kWhole, .n = cout, .k = cin}), 1};
   }
@@ -83,7 +87,8 @@ WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t c
   double least = 0, relative = 1;
   for (const KernelTile& c : costs.tiles) {
     const int64_t nr = static_cast<int64_t>(c.vectors) * target.vector_floats, columns = (cout + nr - 1) / nr * nr;
-    // Each tile of rows prefetches one line of the next panel a step: too few tiles leave a part of it to be waited for, where panels stream by.
+    // In each step a tile of rows prefetches one line of the next panel. If panels stream from memory and there are
+    // fewer tiles than the panel has vectors, part of it arrives late.
     const double waits = streams && (tiles + c.rows - 1) / c.rows < c.vectors ? costs.late_panel_time : 1.0;
     const double work = static_cast<double>(padded_rows(tiles, c.rows) * columns) * waits / c.efficiency;
     if (best != nullptr && work >= least) continue;

@@ -1,4 +1,4 @@
-// The register tile for a product of m rows and n columns on a target.
+// The choice of the register tile for a product of m rows and n columns on a target.
 #pragma once
 #include <string>
 
@@ -8,45 +8,48 @@
 namespace onnxc {
 
 struct Tile {
-  int rows, vectors;   ///< MR and NV of runtime_stub/onnxc/tile.hpp
-  int nr;              ///< columns: vectors * the target's vector width, less half of one where the last holds pairs
+  int rows, vectors;  ///< MR and NV of runtime_stub/onnxc/tile.hpp
+  /// Columns: vectors * the target's vector width, less half a vector if the last one holds pairs.
+  int nr;
   bool pairs = false;  ///< kPairs of tile.hpp
 };
 
 /// A product for which a tile is chosen: m rows by n columns of depth k.
 struct TiledProduct {
-  Dim m;  ///< may be symbolic: then it is taken as large, and as often as `likely`
+  /// If it is symbolic, the tile suits both a large number of rows and `likely` rows.
+  Dim m;
   int64_t n, k;
-  /// Rows are pixels of image rows so long, and evenly spaced only within one; 0: all rows are evenly spaced.
+  /// Rows are pixels, and are evenly spaced only within image rows of this length. 0: all rows are evenly spaced.
   int64_t line = 0;
-  bool pairs = false;       ///< whether the kernel has tiles with pairs
-  bool short_runs = false;  ///< of k, for each of which a tile sets up anew, as stems do
-  int64_t likely = 0;       ///< rows of a batch of one, where m is symbolic
+  bool pairs = false;       ///< the kernel has tiles with pairs
+  bool short_runs = false;  ///< k comes in short runs, for each of which a tile begins anew, as in stems
+  int64_t likely = 0;       ///< the rows of a batch of one, where m is symbolic
 };
 
-/// Whether panels of so many columns are large against L2: then they go in slices (slicing.h).
+/// Whether a panel of nr columns is large compared with L2, so that the product goes in slices (slicing.h).
 bool is_deep(const Target& target, int64_t k, int64_t nr);
 
-/// The tile that wastes least, weighted by what each reaches of the peak.
+/// The tile with the least estimated time: its padded work divided by the share of the FMA peak that it reaches.
 Tile choose_tile(const Target& target, const TiledProduct& product);
 
-/// Multiply-adds of a product by gemm: of whole tiles, and what it takes to begin and to end each, measured in such.
+/// The cost of gemm in multiply-adds: those of whole tiles, and what it takes to begin and to end each tile.
 double gemm_macs(const ProductCosts& costs, const Tile& tile, double rows, int64_t n, int64_t k);
 
-/// The tile for one row, by gemv: as many vectors as leave few columns empty.
+/// The tile of gemv for one row. It has as many vectors as it can without more padded columns.
 Tile choose_row_tile(const Target& target, int64_t n);
 
-/// The same for Winograd's products, of `tiles` rows for each frequency and depth cin, whose constants stream by unless the kernel makes them. `relative`: what a padded multiply-add
-/// costs against the best tile's.
+/// The tile for Winograd's products: for each frequency, `tiles` rows of depth cin by cout columns. `streams`: the
+/// transformed weights come from memory, rather than from the kernel itself. `relative`: the cost of a padded
+/// multiply-add compared with one of the best tile.
 struct WinogradTile {
   Tile tile;
   double relative;
 };
 WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cin, int64_t cout, bool streams = true);
 
-/// Rows that a product of `rows` rows really does: those beyond the last whole tile take one or two half tiles.
+/// The rows that a product of `rows` rows computes: those after the last whole tile take one or two half tiles.
 int64_t padded_rows(int64_t rows, int tile_rows);
-/// The same where the last tile is a half one or a whole one: never two halves.
+/// The same for kernels whose last tile is a half one or a whole one, never two halves.
 int64_t tiled_rows(int64_t rows, int tile_rows);
 
 }  // namespace onnxc

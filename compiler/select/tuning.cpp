@@ -11,7 +11,8 @@ void apply_measured(std::span<Choice::Candidate> candidates, const Measured& mea
     const auto found = measured.ns.find(candidate.label());
     return found != measured.ns.end() ? found->second : 0.0;
   };
-  double worst = 0;  // measured to predicted
+  // the largest ratio of measured to predicted time
+  double worst = 0;
   for (const Choice::Candidate& candidate : candidates) worst = std::max(worst, time_of(candidate) / std::max(candidate.cost_ns, 1e-9));
   double least = std::numeric_limits<double>::infinity();
   for (Choice::Candidate& candidate : candidates) {

@@ -48,7 +48,7 @@ std::vector<std::size_t> picks_within(const std::vector<Choice>& choices, int64_
     growth += choices[best_choice].candidates[best_pick].growth - candidate(best_choice).growth;
     picks[best_choice] = best_pick;
   }
-  // The last exchange may have saved more than was needed.
+  // The last exchange may have saved more than was necessary.
   for (bool changed = true; changed;) {
     changed = false;
     std::size_t best_choice = 0, best_pick = 0;

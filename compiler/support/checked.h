@@ -1,4 +1,4 @@
-// Arithmetic on sizes that comes out exact or ends in an error: a size that wraps is a buffer that is too small.
+// Arithmetic on sizes that is exact or throws: a size that wraps around would lead to a buffer that is too small.
 #pragma once
 #include <cstdint>
 
@@ -6,10 +6,11 @@
 
 namespace onnxc {
 
-/// No machine addresses so many bytes. What has this size can be neither made nor read, and a few of them can be added.
+/// More bytes than any machine addresses. Nothing of this size can be created or read, and the sum of a few such
+/// numbers does not overflow.
 inline constexpr int64_t kMostBytes = int64_t{1} << 56;
 
-/// A size that 64 bits do not hold. Whoever knows the node or value adds it: see Node::guard.
+/// A size does not fit in 64 bits. Callers that know the node or value add it: see Node::guard.
 struct SizeOverflow : Error {
   SizeOverflow() : Error(ErrorKind::Invalid, "an extent does not fit in 64 bits") {}
 };

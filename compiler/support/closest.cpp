@@ -15,7 +15,7 @@
 namespace onnxc {
 namespace {
 
-/// Characters to insert, delete or replace: Levenshtein's distance, a row of its table at a time.
+/// The number of characters to insert, delete or replace: Levenshtein's distance, computed row by row.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

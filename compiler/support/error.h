@@ -1,4 +1,5 @@
-// How onnxc says no. A Diagnostic names node, operator, what was found and what would do; an Error carries all of them at once.
+// Errors. A Diagnostic names the node, the operator, what was found and what would help; an Error carries several of
+// them.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -20,13 +21,14 @@ struct Diagnostic {
   std::string node;      ///< name of the node, or empty
   std::string op;        ///< operator type, with its domain where it is not ai.onnx, or empty
   std::string found;     ///< what was found
-  std::string remedy{};  ///< what would do, or empty
+  std::string remedy{};  ///< what would help, or empty
 
   /// `Conv 'stem/conv1': auto_pad=SAME_UPPER with dynamic height; fix the height with --dim height=224`
   std::string text() const;
 };
 
-/// `text` as one line for a terminal, whatever a stranger's names hold: control characters are shown, not sent, and it is cut at some 400 bytes.
+/// `text` as one line for a terminal, whatever the names in an unknown model contain: control characters are escaped,
+/// and it is cut at some 400 bytes.
 std::string one_line(const std::string& text);
 
 class Error : public std::runtime_error {
@@ -43,8 +45,9 @@ class Error : public std::runtime_error {
   std::vector<Diagnostic> diagnostics_;
 };
 
-/// What a rule takes for granted of a tensor, its rank or the number or type of its elements, is not so. Where a node of a stranger's model is inferred that is the
-/// model's mistake (passes/propagate.cpp makes it the node's error); anywhere else it is our bug.
+/// An assumption of a rule about a tensor (its rank, or the number or type of its elements) does not hold. When a
+/// node is inferred this is the model's mistake (passes/propagate.cpp turns it into the node's error). Anywhere else
+/// it is our bug.
 class Misread : public Error {
  public:
   explicit Misread(std::string found)
@@ -55,5 +58,5 @@ class Misread : public Error {
 
 }  // namespace onnxc
 
-/// States an invariant. User mistakes never trip it.
+/// States an invariant. Mistakes of users never violate it.
 #define ONNXC_CHECK(condition, what) ((condition) ? static_cast<void>(0) : ::onnxc::internal_error(#condition, what, __FILE__, __LINE__))

@@ -1,4 +1,4 @@
-// Numbers that look random and are the same on every machine: searches must not depend on the standard library.
+// Pseudo-random numbers that are the same on every machine: searches must not depend on the standard library.
 #pragma once
 #include <cstddef>
 #include <cstdint>

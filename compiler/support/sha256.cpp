@@ -46,7 +46,7 @@ std::string sha256(std::span<const std::byte> data) {
   std::array<uint32_t, 8> state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::size_t done = 0;
   for (; data.size() - done >= 64; done += 64) compress(state, data.data() + done);
-  // The tail: a one bit, zeros, and the length in bits.
+  // The padding: a one bit, zeros, and the length in bits.
   std::array<std::byte, 128> tail{};
   const std::size_t rest = data.size() - done;
   if (rest != 0) std::memcpy(tail.data(), data.data() + done, rest);

@@ -6,7 +6,8 @@
 namespace onnxc {
 
 void alias_buffers(Program& program) {
-  // First and last step that touches each root, the buffers of blocks included; inside blocks nothing is shared, since a step there may run again or not at all.
+  // The first and the last step that touch each root buffer. Steps of blocks count here, but nothing inside blocks is
+  // shared, since a step there may run again or not at all.
   std::map<BufferId, int> first_use, last_use;
   for_each_step(program.steps, [&](const Step& step, int number) {
     for_each_pointer(step, [&](const PointerArg& p) {
@@ -27,7 +28,8 @@ void alias_buffers(Program& program) {
       if (program[source].place != Buffer::Place::Arena || source == written || last_use[source] != here) continue;
       if (read != source && !(program[read].offset == Dim(0) && program[read].parent == source)) continue;
       if (!always_at_least(program[source].bytes, out.bytes)) continue;
-      // Another operand of the step in the same memory moves differently; leave it alone.
+      // If another operand of the step lies in the same memory, the two may be read in different orders, so nothing
+      // is shared.
       int uses = 0;
       for_each_pointer(step, [&](const PointerArg& p) { uses += root_of(program, p.buffer) == source; });
       if (uses != 1) continue;

@@ -1,30 +1,33 @@
-// Depth-first search over canonical placements: each buffer rests on the highest of those below it, and buffers are placed in the order of
-// their offsets. Every problem that has a solution has a canonical one (push down what can go down, until nothing can), and there are far
-// fewer of them.
+// Depth-first search over canonical placements: each buffer rests on the highest of those below it, and buffers are
+// placed in the order of their offsets. Every problem that has a solution has a canonical one (move down what can
+// move down, until nothing can), and there are far fewer canonical placements than placements.
 //
-//   offset                     Placed in the order a, c, b: `b` rests on `a` and `c`. While nothing but `a` is placed, the resting place
-//     2 |   bbbbbb             of `c` is 0 and that of `b` is 1. To place `b` next would skip `c`, which would leave a gap below `b` that
-//     1 |aaaa  cccc            `c` fits into: a dead end that is seen at once.
+//   offset                     Placed in the order a, c, b: `b` rests on `a` and `c`. While only `a` is placed, the resting place of `c` is
+//     2 |   bbbbbb             0 and that of `b` is 1. Placing `b` next would skip `c` and leave a gap below `b` that `c` fits into: a dead
+//     1 |aaaa  cccc            end that is detected at once.
 //       +----------- step
 //
-// Time is cut into sections: the sets of buffers live at once that are not part of another such set. A node is given up when
+// Time is divided into sections: the sets of buffers that are live at once, without sets that are part of another. A
+// node of the search is given up when
 //
-// - a section cannot hold what remains in it: floor + the bytes to come > capacity. The floor is the lowest place that any of its buffers
-//   can still take; it is at least the offset placed last, since offsets do not decrease.
-// - a buffer was skipped (its resting place is below the offset placed last) and no buffer is left that it could rest on. Else it is raised
-//   to the lowest top of these.
-// - the next offset is not below the top of some buffer where it would rest now: that buffer fits into the gap.
+// - a section cannot hold what remains in it: floor + the bytes to come > capacity. The floor is the lowest place that any of its remaining
+//   buffers can take. It is at least the offset placed last, since offsets do not decrease.
+// - a buffer was skipped (its resting place is below the offset placed last) and no buffer is left that it could rest on. Otherwise it is
+//   raised to the lowest top of these.
+// - the next offset is not below the top that some buffer would have at its resting place: that buffer would fit into the gap.
 // - buffers of equal size and lifetime would be placed in another order than that of their numbers.
 //
-// Buffers placed are taken out of the problem; where no other buffer crosses from one section to the next, the two sides are solved one by
-// one, and if one fails, both do.
+// Placed buffers are removed from the problem. Where no remaining buffer crosses from one section to the next, the
+// two sides are solved one after the other; if one side fails, the whole fails.
 //
-// Which buffer is tried first decides between hundreds of nodes and billions, and no order is good for all inputs. So orders take turns, each with a
-// limit of nodes that doubles; each is also tried with its keys perturbed. Where a problem falls apart, the sides are ordered anew, by the bytes that
-// are still to come in them: without that, three of MiniMalloc's eleven problems take hours instead of milliseconds. One completed run is a proof.
+// Whether the search needs hundreds of nodes or billions depends on which buffer is tried first, and no order is good
+// for all inputs. So several orders take turns, each with a limit of nodes that doubles, and each is also tried with
+// randomly perturbed keys. When a problem splits, each side is ordered anew by the bytes that are still to come in
+// it; without that, the search fails in practice on three of MiniMalloc's eleven problems. One completed run is a
+// proof.
 //
-// Source of most of it: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023. Raising skipped
-// buffers and perturbed restarts are ours.
+// Source of most of it: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine
+// Learning", ASPLOS 2023. Raising skipped buffers and perturbed restarts are ours.
 #include "compiler/lowering/memory/canonical_search.h"
 
 #include <algorithm>
@@ -43,7 +46,7 @@ namespace {
 
 constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
 
-/// Rows of bits, all of one length.
+/// Rows of bits of the same length.
 class BitRows {
  public:
   BitRows(std::size_t rows, std::size_t bits) : words_((bits + 63) / 64), data_(rows * words_) {}
@@ -59,7 +62,8 @@ class BitRows {
   std::vector<uint64_t> data_;
 };
 
-/// Calls visit(bit) for the bits that are set in both, in order, until it says false. Says whether none did.
+/// Calls visit(bit) for the bits that are set in both a and b, in order, until it returns false. Returns whether it
+/// never did.
 template <class Visit>
 bool all_common_bits(const uint64_t* a, const uint64_t* b, std::size_t words, Visit&& visit) {
   for (std::size_t w = 0; w < words; ++w) {
@@ -77,9 +81,10 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// The boxes of `intervals`; says how many sections there are. A section ends where a buffer ends after others have begun.
+/// Fills the boxes of `intervals` and returns the number of sections. A section ends where a buffer ends after others
+/// have begun.
 std::size_t cut_into_sections(std::span<const Interval> intervals, std::vector<Box>& boxes) {
-  std::vector<std::tuple<int, bool, std::size_t>> events;  // at one step ends come first
+  std::vector<std::tuple<int, bool, std::size_t>> events;  // at the same step, ends come first
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     const Interval& interval = intervals[i];
     boxes.push_back({interval.size, interval.alignment, 0, 0, int64_t{interval.last} - interval.first});
@@ -99,10 +104,11 @@ std::size_t cut_into_sections(std::span<const Interval> intervals, std::vector<B
 
 enum Measure { kPressure, kSections, kSteps, kArea, kSize };
 
-/// What decides between boxes that could lie at the same offset: these measures of them, the largest first.
+/// Which of several boxes that could lie at the same offset comes first: these measures are compared in turn, and the
+/// largest wins.
 struct Order {
   std::array<Measure, 3> measures;
-  std::vector<std::array<double, 3>> factors;  // of each box's measures; empty: 1
+  std::vector<std::array<double, 3>> factors;  // for each box's measures; empty: 1
 };
 
 /// One depth-first search with one order of the boxes.
@@ -158,7 +164,8 @@ class Run {
   const std::vector<int64_t>& offsets() const { return offset_; }
 
  private:
-  /// Boxes that are left, pool_[begin, end), all of them within sections [from, to); what is placed next comes after (offset, rank).
+  /// The remaining boxes pool_[begin, end), all within sections [from, to). The next one is placed after (offset,
+  /// rank).
   struct Part {
     std::size_t begin, end;
     int64_t offset, rank;
@@ -167,7 +174,7 @@ class Run {
 
   std::pair<int64_t, int64_t> place_of(int i) const { return {rest_[i], rank_[i]}; }
 
-  /// Numbers the boxes pool_[begin, end) by the order and what is still to come.
+  /// Ranks the boxes pool_[begin, end) by the order's measures, which depend on the bytes still to come.
   void rank(std::size_t begin, std::size_t end) {
     effort_ -= static_cast<int64_t>(end - begin);
     std::vector<std::pair<std::array<double, 3>, int>> keys;
@@ -218,13 +225,14 @@ class Run {
       for (; trail_.size() > mark; trail_.pop_back()) *trail_.back().first = trail_.back().second;
       for (std::size_t k = part.begin; k < part.end; ++k) unplaced_.set(0, pool_[k]);
       if (outcome == SearchOutcome::GaveUp) return outcome;
-      // What nothing lies above cannot be raised: to skip it is no choice.
+      // If no remaining box overlaps this one in time, skipping it could not raise it: there is no alternative to
+      // placing it.
       if (all_common_bits(conflicts_.row(i), unplaced_.row(0), unplaced_.words(), [](std::size_t) { return false; })) break;
     }
     return SearchOutcome::Impossible;
   }
 
-  /// Box i was placed: solves what remains, side by side where nothing crosses any more.
+  /// Solves what remains after box i was placed. Sides that no box crosses any more are solved separately.
   SearchOutcome solve_rest(int i, int64_t offset, const Part& part) {
     const Box& box = boxes_[i];
     for (std::size_t s = box.from; s + 1 < box.to; ++s) --crossing_[s];
@@ -240,7 +248,8 @@ class Run {
       }
       if (last && from == part.from) {
         outcome = solve({begin, pool_.size(), offset, rank_[i], from, to});
-      } else {  // what is left of the sections has changed: another box may be the urgent one
+        // The bytes to come have changed, so another box may be the most urgent one.
+      } else {
         rank(begin, pool_.size());
         outcome = solve({begin, pool_.size(), offset, -1, from, to});
       }
@@ -251,7 +260,7 @@ class Run {
     return outcome;
   }
 
-  /// Places box i and states what follows. False: nothing can come of it.
+  /// Places box i and draws the conclusions. Returns false if they show a dead end.
   bool place(int i, int64_t offset, const Part& part) {
     const Box& box = boxes_[i];
     const int64_t top = offset + box.size;
@@ -266,7 +275,7 @@ class Run {
     return raise_conflicts(i, top) && raise_skipped(i, offset, part) && raise_floors() && sections_hold(offset, part);
   }
 
-  /// What overlaps box i in time lies above it from now on.
+  /// All remaining boxes that overlap box i in time now lie above it.
   bool raise_conflicts(int i, int64_t top) {
     return all_common_bits(conflicts_.row(i), unplaced_.row(0), unplaced_.words(), [&](std::size_t j) {
       if (rest_[j] >= top) return true;
@@ -276,7 +285,8 @@ class Run {
     });
   }
 
-  /// What should have been placed before (offset, box i) can only come later, on top of something that is not placed yet.
+  /// Boxes that should have come before (offset, box i) can now only lie higher, on top of a box that is not placed
+  /// yet.
   bool raise_skipped(int i, int64_t offset, const Part& part) {
     for (std::size_t k = part.begin; k < part.end; ++k) {
       const int j = pool_[k];
@@ -325,7 +335,7 @@ class Run {
     return true;
   }
 
-  /// Box j ends up at `offset` or above.
+  /// States that box j lies at `offset` or above.
   bool raise(std::size_t j, int64_t offset) {
     if (earliest_[j] >= offset) return true;
     assign(earliest_[j], offset);
@@ -337,7 +347,7 @@ class Run {
     for (std::size_t s = box.from; s < box.to; ++s) dirty_.set(0, s);
   }
 
-  /// Changes a value so that it can be taken back.
+  /// Changes a value in a way that can be undone.
   void assign(int64_t& place, int64_t value) {
     trail_.emplace_back(&place, place);
     place = value;
@@ -347,15 +357,16 @@ class Run {
   Order order_;
   int64_t capacity_;
   BitRows conflicts_, members_, unplaced_, dirty_;
-  std::vector<int64_t> rank_;  // what decides between equal offsets; of boxes of one part
+  // decides between boxes of one part at equal offsets
+  std::vector<int64_t> rank_;
   std::vector<int64_t> offset_;
-  std::vector<int64_t> rest_;             // where a box would lie now: above all boxes placed that overlap it in time
-  std::vector<int64_t> earliest_;         // where it will lie at least; more than rest_ where it was skipped
+  std::vector<int64_t> rest_;             // where a box would lie now: above all placed boxes that overlap it in time
+  std::vector<int64_t> earliest_;         // a lower bound of its final place; more than rest_ for skipped boxes
   std::vector<std::size_t> support_;      // what a skipped box may rest on: the one that bounded it last
-  std::vector<int> twin_;                 // an earlier box that is the same, or -1
+  std::vector<int> twin_;                 // an earlier box that is equal, or -1
   std::vector<int64_t> floor_, to_come_;  // of sections
-  std::vector<std::size_t> lowest_;       // the box that bounded the section's floor last
-  std::vector<int> crossing_;             // boxes not placed that live in section s and in s + 1
+  std::vector<std::size_t> lowest_;       // the box that last bounded the section's floor
+  std::vector<int> crossing_;             // unplaced boxes that live in both section s and section s + 1
   std::vector<int> pool_;
   std::vector<std::pair<int64_t*, int64_t>> trail_;
   int64_t nodes_ = 0, effort_ = 0;

@@ -11,7 +11,7 @@ namespace onnxc {
 
 enum class SearchOutcome {
   Found,       ///< offsets were found
-  Impossible,  ///< the search is complete: no placement is as low
+  Impossible,  ///< the search is complete: there is no placement within the capacity
   GaveUp,      ///< the effort was used up
 };
 
@@ -20,8 +20,9 @@ struct SearchResult {
   std::vector<int64_t> offsets;  ///< in the caller's order; only if Found
 };
 
-/// Looks for offsets such that every interval ends at or below `capacity`. All intervals have a size, a lifetime and an alignment of at least 1.
-/// `effort` is what may be spent: a node of the search costs as many units as it has intervals left to place. What was spent is subtracted.
+/// Searches offsets such that every interval ends at or below `capacity`. All intervals have a size, a lifetime and
+/// an alignment of at least 1. `effort` limits the search: a node costs as many units as it has intervals left to
+/// place. What was used is subtracted.
 SearchResult search_canonical(std::span<const Interval> intervals, int64_t capacity, int64_t& effort);
 
 }  // namespace onnxc

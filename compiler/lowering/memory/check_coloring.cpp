@@ -1,5 +1,5 @@
-// A sweep over time holds the live intervals sorted by offset. They are disjoint as long as nothing was reported, so an interval that
-// begins can only collide with its neighbour below or above.
+// A sweep over time keeps the live intervals sorted by offset. They are disjoint as long as no error was found, so a
+// new interval can only collide with the one below or the one above it.
 #include "compiler/lowering/memory/check_coloring.h"
 
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
-// Packing intervals is strip packing with one coordinate given, which is NP-hard, but the graphs of real networks are mild: greedy
-// placement in a good order usually meets the lower bound.
+// Packing intervals is strip packing with one coordinate given, which is NP-hard. But the graphs of real networks are
+// benign: greedy placement in a good order usually meets the lower bound.
 //
 // 1. The intervals are placed in several orders (by size, area, lifetime, start, degree, pressure), each with first fit (the lowest gap
 //    that is large enough) and best fit (the tightest). A run stops as soon as it exceeds the best height known.
-// 2. Where the target is not met, buffers that stick out at the top are moved to the front of the order and all are placed again: what is
-//    hard to place goes first. The number of rounds is fixed by the number of intervals.
+// 2. If the target is not met, buffers that end at the top are moved towards the front of the order, and all are placed again: what is hard
+//    to place goes first. The number of rounds depends only on the number of intervals.
 //
-// A placement costs a scan of the buffers that overlap it in time, kept in the order of their offsets. Ideas: Pisarchyk and Lee,
-// "Efficient Memory Management for Deep Neural Net Inference" (greedy by size and by breadth).
+// A placement costs, for each buffer, a scan of those already placed, in the order of their offsets. Ideas: Pisarchyk
+// and Lee, "Efficient Memory Management for Deep Neural Net Inference" (greedy by size and by breadth).
 #include "compiler/lowering/memory/greedy_coloring.h"
 
 #include <algorithm>
@@ -25,13 +25,14 @@ constexpr int64_t kNoHeight = std::numeric_limits<int64_t>::max();
 
 int64_t round_up(int64_t value, int64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
-/// What the runs ask about the intervals, and the best placement known.
+/// What the runs need to know of the intervals, and the best placement so far.
 class Greedy {
  public:
   Greedy(std::span<const Interval> members, int64_t target)
       : members_(members.begin(), members.end()), target_(target), offsets_(members_.size()), start_(members_.size()) {
     const std::size_t n = members_.size();
-    // A sweep over the ends gives the live bytes and with them the bound, the pressure and the number of neighbours.
+    // A sweep over beginnings and ends computes the live bytes, and from them the pressure and the number of
+    // neighbours.
     std::vector<int> steps;
     for (const Interval& m : members_) {
       steps.push_back(m.first);
@@ -78,7 +79,7 @@ class Greedy {
       }
     }
     if (effort == GreedyEffort::Orders) return;
-    // 40 rounds for 5,000 intervals, thousands for a few hundred: about the same time.
+    // Rounds cost n^2, so their number keeps the time about constant.
     const auto n = static_cast<int64_t>(members_.size());
     const int64_t rounds = std::clamp<int64_t>(400'000'000 / (n * n), 8, 4'000);
     promote(std::move(best_order), best_fit, static_cast<int>(rounds));
@@ -110,7 +111,7 @@ class Greedy {
     };
   }
 
-  /// Places all members in `order`. Keeps the result and says true when it is lower than what was known.
+  /// Places all members in `order`. If the result is lower than the best so far, keeps it and returns true.
   bool place(const std::vector<int>& order, bool tight) {
     placed_.clear();
     int64_t top = 0;
@@ -139,12 +140,12 @@ class Greedy {
     return true;
   }
 
-  /// Moves what stuck out at the top, or happened to be in its way, towards the front and tries again.
+  /// Moves members towards the front, above all those that end at the top, and tries again.
   void promote(std::vector<int> order, bool tight, int rounds) {
     Random random(members_.size());
     for (int round = 0; round < rounds && height_ > target_; ++round) {
       std::vector<int> candidate = order;
-      // The first mover is one of the highest; a few random moves leave local minima.
+      // The first to move is one of the highest. A few random moves help to leave local minima.
       std::vector<std::size_t> highest;
       for (std::size_t k = 0; k < candidate.size(); ++k) {
         if (offsets_[candidate[k]] + members_[candidate[k]].size == height_) highest.push_back(k);
@@ -166,8 +167,8 @@ class Greedy {
   };
 
   std::vector<Interval> members_;
-  std::vector<int64_t> pressure_;  // the most bytes live in any step of the member's life
-  std::vector<int64_t> degree_;    // members live at some time of its life, itself included
+  std::vector<int64_t> pressure_;  // the most bytes live in any step of the member's lifetime
+  std::vector<int64_t> degree_;    // members live at some time of its lifetime, itself included
   int64_t target_, height_ = kNoHeight;
   std::vector<int64_t> offsets_;  // of the best run
   std::vector<int64_t> start_;    // of the run in progress

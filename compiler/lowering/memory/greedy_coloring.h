@@ -1,4 +1,4 @@
-// The quick part of interval_coloring.
+// The fast part of interval_coloring.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -18,8 +18,8 @@ enum class GreedyEffort {
   OrdersAndMoves,  ///< then a local search from the best of them: up to 4,000 more
 };
 
-/// The lowest of several greedy placements, which end at the first that is not above `target`. All intervals have a size, a lifetime
-/// and an alignment of at least 1. Costs up to n^2 for each placement.
+/// The lowest of several greedy placements; it stops at the first one that is not above `target`. All intervals have
+/// a size, a lifetime and an alignment of at least 1. Costs up to n^2 for each placement.
 GreedyColoring color_greedily(std::span<const Interval> intervals, int64_t target, GreedyEffort effort);
 
 }  // namespace onnxc

@@ -1,16 +1,16 @@
-// An easy problem is solved by greedy placement (greedy_coloring.h), which meets the lower bound; for the others there is a complete search
-// (canonical_search.h).
+// Easy problems are solved by greedy placement (greedy_coloring.h), which meets the lower bound. For all others there
+// is a complete search (canonical_search.h).
 //
 //   offset                     Steps run to the right. `a` and `c` share bytes since they are never live at once;
 //     2 |   bbbbbb             `b` overlaps both in time and lies above both.
 //     1 |aaaa  cccc
 //       +----------- step
 //
-// 1. The problem falls apart at steps that no buffer crosses; the parts are independent, and only the highest matters. So none of them is
-//    improved below the highest lower bound.
+// 1. The problem splits at steps that no buffer crosses. The parts are independent, and only the highest one matters,
+//    so no part is improved below the highest lower bound.
 // 2. Each part is placed in a few greedy orders.
-// 3. Where these miss the bound, the search looks for a placement as low as the bound, then for ever higher ones halfway to what is known. A
-//    search that completes without one raises the bound.
+// 3. Where these miss the bound, the search looks for a placement as low as the bound, then for higher ones, halfway to the best known. A
+//    search that completes without finding one raises the bound.
 // 4. Where the search gave up, the greedy orders are varied.
 #include "compiler/lowering/memory/interval_coloring.h"
 
@@ -43,18 +43,19 @@ std::vector<std::vector<int>> split_in_time(std::span<const Interval> intervals)
   return groups;
 }
 
-/// Intervals connected through overlapping lifetimes, and what is known of them.
+/// One such group, and what is known of it.
 struct Part {
   std::vector<int> ids;
   std::vector<Interval> members;
   std::vector<int64_t> offsets;
   int64_t height = 0, bound = 0;
-  int64_t unit = 1;  // all heights of canonical placements are multiples of it: it divides all sizes, or else the offsets
+  // All heights of canonical placements are multiples of it: it divides all sizes, or at least all offsets.
+  int64_t unit = 1;
 };
 
-/// The most bytes live in a step.
+/// The largest number of bytes that are live in one step.
 int64_t most_live_bytes(std::span<const Interval> intervals) {
-  std::vector<std::pair<int, int64_t>> changes;  // ends come first, as they are negative
+  std::vector<std::pair<int, int64_t>> changes;  // at the same step, ends come first, as they are negative
   for (const Interval& i : intervals) {
     changes.emplace_back(i.first, i.size);
     changes.emplace_back(i.last, -i.size);
@@ -88,9 +89,10 @@ std::vector<Part> make_parts(std::span<const Interval> intervals) {
   return parts;
 }
 
-/// Lowers a part to `target`, or as far as the effort goes.
+/// Lowers a part to `target`, or as far as the effort allows.
 void search_part(Part& part, int64_t target, int64_t& effort) {
-  int64_t capacity = std::max(part.bound, target), lowest = capacity;  // below `lowest` there is nothing, or it was sought in vain
+  // Below `lowest` there is no placement, or the search for one gave up.
+  int64_t capacity = std::max(part.bound, target), lowest = capacity;
   while (part.height > lowest && effort > 0) {
     int64_t share = effort - effort / 2;
     effort -= share;
@@ -108,7 +110,7 @@ void search_part(Part& part, int64_t target, int64_t& effort) {
   }
 }
 
-/// Greedy orders, then the search, then greedy moves, until one of them meets the target or a proof ends it.
+/// Tries greedy orders, then the search, then greedy moves, until one of them meets the target or a proof ends it.
 void color_part(Part& part, int64_t target, int64_t& effort) {
   const auto color = [&](GreedyEffort greedy_effort) {
     GreedyColoring greedy = color_greedily(part.members, target, greedy_effort);

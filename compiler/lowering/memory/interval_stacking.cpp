@@ -1,12 +1,15 @@
-// An order of the buffers is a placement for all sizes: each lies on the highest of the earlier ones that are live with it.
+// An order of the buffers defines a placement for all sizes: each buffer lies on the highest of the earlier ones that
+// are live with it.
 //
-// Sorted by offset, a coloring of one sample is an order that is at least as low there. Usually one of these orders is as low as the colorings of all
-// samples. Where none is, it is improved by moves of single buffers, and where that is not enough, a second order and a third join it, of which a run takes
-// the lowest:
+// The buffers of one sample's coloring, sorted by offset, form an order that is at least as low as the coloring at
+// that sample. Usually one of these orders is about as low as the colorings of all samples. If none is, it is
+// improved by moving single buffers. If that is not enough, up to a few more orders are added, and a run takes the
+// lowest:
 //
-//   sizes n, n, 1024     small n: the arena is what the constant buffer forces      large n: what the others force
+//   sizes n, n, 1024     small n: the constant buffer determines the arena      large n: the others do
 //
-// Excess: how far the lowest order lies above the coloring of the sample alone. All moves are judged by the sum of its squares.
+// Excess: how far the lowest order lies above the coloring of a sample alone. Moves are judged by the sum of its
+// squares.
 #include "compiler/lowering/memory/interval_stacking.h"
 
 #include <algorithm>
@@ -22,9 +25,10 @@ namespace onnxc {
 namespace {
 
 using Order = std::vector<int>;
-using Heights = std::vector<double>;  // bytes, one for each active sample; as numbers that the machine compares two or more at a time
+// Bytes, one for each active sample. They are floating-point numbers, which vectors compare.
+using Heights = std::vector<double>;
 
-/// Who overlaps whom in time, as one flat list for each member.
+/// For each interval the others that overlap it in time.
 std::vector<std::vector<int>> find_conflicts(std::span<const Interval> intervals) {
   std::vector<int> by_first(intervals.size());
   std::iota(by_first.begin(), by_first.end(), 0);
@@ -43,7 +47,7 @@ std::vector<std::vector<int>> find_conflicts(std::span<const Interval> intervals
   return conflicts;
 }
 
-/// Sorted by offset, any valid placement is also a stacking order, and stacking can only lower it.
+/// Any valid placement, sorted by offset, is a stacking order, and stacking can only lower it.
 Order order_by_offset(const Coloring& coloring, std::span<const Interval> intervals) {
   Order order(intervals.size());
   std::iota(order.begin(), order.end(), 0);
@@ -51,12 +55,12 @@ Order order_by_offset(const Coloring& coloring, std::span<const Interval> interv
   return order;
 }
 
-/// For each buffer its earlier conflicts, without those that lie below another of them anyway.
+/// For each buffer its earlier conflicts, without those that lie below another one of them anyway.
 std::vector<std::vector<int>> reduce_predecessors(const Order& order, const std::vector<std::vector<int>>& conflicts) {
   std::vector<int> position(order.size());
   for (std::size_t k = 0; k < order.size(); ++k) position[order[k]] = static_cast<int>(k);
   std::vector<std::vector<int>> below(order.size());
-  std::vector<int> reached(order.size(), -1);  // by whom last
+  std::vector<int> reached(order.size(), -1);  // by which buffer last
   std::vector<int> stack;
   for (int b : order) {
     std::vector<int> earlier;
@@ -102,7 +106,7 @@ class Search {
       choose();
       if (colorings == 0 || !activate_bad_samples(colorings)) break;
     }
-    if (chosen_.empty()) {  // no samples: any order is as good as another
+    if (chosen_.empty()) {  // no samples: all orders are equally good
       chosen_.emplace_back(n);
       std::iota(chosen_.front().begin(), chosen_.front().end(), 0);
     }
@@ -137,14 +141,15 @@ class Search {
     tops_.resize(flat_sizes_.size());
   }
 
-  /// The worst of the samples for which the chosen orders are too high join the active ones. False where there are none.
+  /// Activates the worst of the samples at which the chosen orders are too high. Returns false if there are none.
   bool activate_bad_samples(std::size_t& colorings) {
     struct Bad {
       double excess;
       std::size_t sample;
       Coloring coloring;
     };
-    std::vector<std::pair<double, std::size_t>> suspects;  // by how far they are above the bytes that live at once
+    // with minus the excess over the bytes that are live at once
+    std::vector<std::pair<double, std::size_t>> suspects;
     for (std::size_t s = 0; s < sizes_.size(); ++s) {
       if (is_active_[s]) continue;
       int64_t lowest = std::numeric_limits<int64_t>::max();
@@ -192,7 +197,7 @@ class Search {
     return height;
   }
 
-  /// For all active samples at once; tops_ then holds the tops.
+  /// The heights at all active samples. Afterwards tops_ holds the tops of all buffers.
   Heights heights(const Order& order) {
     for (std::size_t k = 0; k < order.size(); ++k) position_[order[k]] = static_cast<int>(k);
     Heights heights(stride_);
@@ -219,7 +224,7 @@ class Search {
 
   double excess(double height, std::size_t k) const { return std::max(0.0, height / target_[k] - 1); }
 
-  /// Sum of squares, where the lower of the two counts.
+  /// The sum of squared excesses, where the lower of the two heights counts.
   double cost(const Heights& own, const Heights& others) const {
     double sum = 0;
     for (std::size_t k = 0; k < own.size(); ++k) {
@@ -235,7 +240,7 @@ class Search {
     return worst;
   }
 
-  /// Moves a buffer of the chain that makes the stack as high as it is at sample `k`, or any.
+  /// Moves a random buffer: mostly one of the chain that determines the height at sample `k`, sometimes any.
   void move_one(Order& order, std::size_t k) {
     std::size_t from = random_.below(order.size());
     if (random_.below(4) != 0) {
@@ -257,7 +262,7 @@ class Search {
     else std::rotate(at + begin, at + begin + 1, at + to + 1);
   }
 
-  /// The order that does best beside `others`: the best candidate, improved by moves.
+  /// The order that complements `others` best: the best candidate, improved by moves.
   std::pair<Order, Heights> find_order(const Heights& others, const Order* start = nullptr) {
     Order best;
     Heights best_heights;
@@ -270,11 +275,12 @@ class Search {
     for (const Order& candidate : candidates_) {
       if (best_cost > 0) try_order(candidate);
     }
-    // Threshold accepting (Dueck and Scheuer, 1990): a little worse will do, ever less of it.
+    // Threshold accepting (Dueck and Scheuer, 1990): slightly worse orders are accepted, within a margin that
+    // shrinks.
     Order current = best;
     Heights current_heights = best_heights;
     double current_cost = best_cost;
-    bool stale = true;  // position_ and tops_ are not those of `current`
+    bool stale = true;  // position_ and tops_ belong to another order than `current`
     const std::size_t work = (edges_ + intervals_.size()) * active_.size();
     for (std::size_t round = 0; round < kMostMoves && best_cost > 0 && work_left_ >= work; ++round) {
       work_left_ -= work;
@@ -297,7 +303,7 @@ class Search {
     return {std::move(best), std::move(best_heights)};
   }
 
-  /// Makes chosen_ fit the active samples: its orders are improved, and joined by others while that is not enough.
+  /// Makes chosen_ fit the active samples: improves its orders, and adds others while that is not enough.
   void choose() {
     const Heights nothing(active_.size(), std::numeric_limits<double>::infinity());
     std::vector<Heights> all;
@@ -311,7 +317,8 @@ class Search {
     };
     const auto good_enough = [&] { return worst(lowest_without(all.size())) <= options_.tolerance; };
     while (true) {
-      for (std::size_t i = 0; i < all.size() && !good_enough(); ++i) {  // each may leave to the others what they are better at
+      // Each order may leave to the others what they are better at.
+      for (std::size_t i = 0; i < all.size() && !good_enough(); ++i) {
         auto [order, own] = find_order(lowest_without(i), &chosen_[i]);
         chosen_[i] = std::move(order);
         all[i] = std::move(own);
@@ -336,16 +343,18 @@ class Search {
   const StackingOptions& options_;
   std::vector<std::vector<int>> conflicts_;
   std::size_t edges_ = 0;
-  std::vector<std::pair<int, int>> events_;  ///< ends before beginnings, in the order of time
+  std::vector<std::pair<int, int>> events_;  ///< in the order of time; ends come before beginnings
   std::vector<int> position_, chain_;
   std::vector<char> is_active_;
   std::vector<std::size_t> active_;  ///< samples that orders are made for
   Heights target_;
   std::vector<Order> candidates_;
-  std::size_t stride_ = 0;                 ///< active samples, and some that are always 0
+  std::size_t stride_ = 0;                 ///< the number of active samples, padded with samples of size 0
   std::vector<double> flat_sizes_, tops_;  ///< [buffer][active sample]
   std::vector<Order> chosen_;
-  std::size_t work_left_ = 1'000'000'000;  ///< for moves: each costs the pairs and samples that it looks at. About a second
+  /// What moves may cost: each costs the pairs of buffers times the samples that it looks at. The default takes about
+  /// a second.
+  std::size_t work_left_ = 1'000'000'000;
   Random random_;
 };
 

@@ -12,7 +12,7 @@
 namespace onnxc {
 namespace {
 
-/// A way to lower.
+/// A way to lower a graph.
 struct Way {
   const Graph* graph;
   Target target;
@@ -29,7 +29,8 @@ void plan(Planned& planned, const LowerOptions& options, MemoryGoal goal) {
   plan_program(planned.program, options, goal == MemoryGoal::Speed);
 }
 
-/// Some kernels gain time by larger weights. Where they gain too much of that, others take their place: picks them. Gives a draft with the picks.
+/// Some kernels are faster with larger weights. If the weights exceed their limit, picks other kernels for `way`.
+/// Returns a draft with these picks.
 Planned pick_within(Way& way, double most_times) {
   way.options.draft = true;
   Planned draft = lower(way);
@@ -41,7 +42,8 @@ Planned pick_within(Way& way, double most_times) {
   return draft;
 }
 
-/// With all weights as floats: which plan is taken does not depend on how they are stored.
+/// The predicted time with all weights stored as floats, so that the choice of a plan does not depend on their
+/// storage.
 double plain_ns(const Planned& planned) {
   double ns = predicted_ns(planned.program);
   for (const Choice& choice : planned.choices) ns += chosen_kernel(choice).cost_ns - choice.candidates[choice.winner].cost_ns;
@@ -66,7 +68,7 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
     for (const Graph& graph : forms) {
       for (const bool parts_in_place : has_concat ? std::vector<bool>{true, false} : std::vector<bool>{true}) {
         for (int64_t workspace = target.workspace_bytes(); workspace >= kLeastWorkspace; workspace /= 4) {
-          if (&graph == &forms[0] && parts_in_place && workspace == target.workspace_bytes()) continue;  // the first
+          if (&graph == &forms[0] && parts_in_place && workspace == target.workspace_bytes()) continue;  // the first way
           Way way{&graph, target, options};
           way.options.storages = best.options.storages;
           way.target.workspace = workspace;

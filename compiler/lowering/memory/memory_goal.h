@@ -1,4 +1,4 @@
-// Time against memory: which of several ways to lower a graph is taken.
+// Time against memory: the choice among several ways to lower a graph.
 #pragma once
 #include <span>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace onnxc {
 
-/// What gives way where time and memory are at odds.
+/// What is sacrificed where time and memory conflict.
 enum class MemoryGoal {
-  Speed,     ///< the fastest kernels, whatever room they take
-  Balanced,  ///< the least arena that costs at most a tenth of the time, as predicted
-  Min,       ///< the least arena
+  Speed,     ///< the fastest kernels, whatever memory they take
+  Balanced,  ///< the smallest arena whose predicted time is at most a tenth longer
+  Min,       ///< the smallest arena
 };
 
 /// As --memory has it.
@@ -24,9 +24,10 @@ struct Planned {
   std::vector<Choice> choices;
 };
 
-/// Lowers the graph, the first of `forms`, and plans its memory; the others compute the same in other ways. Kernels whose constants are larger than the model's are taken as far as these become at most
-/// `weights_growth` times as large. For goals other than Speed the graph is lowered several times: with less and less room for what kernels keep between
-/// their stages, and with the parts of a Concat in place or not; and so is each of the other forms.
+/// Lowers the graph, which is the first of `forms`, and plans its memory. The other forms compute the same in other
+/// ways. Kernels whose packed weights are larger than the model's are chosen as long as all weights together become
+/// at most `weights_growth` times as large. For goals other than Speed each form is lowered several times: with less
+/// and less room for what kernels keep between their stages, and with the operands of a Concat in place or not.
 Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& target, const LowerOptions& options, double weights_growth);
 
 }  // namespace onnxc

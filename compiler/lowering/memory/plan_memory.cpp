@@ -16,7 +16,7 @@ namespace {
 
 void set_lifetimes(Program& program) {
   for (Buffer& b : program.buffers) b.first = b.last = -1;
-  std::vector<int> begin, end;  // of the steps that are concurrent with each
+  std::vector<int> begin, end;  // of the steps that are concurrent with each step
   for_each_step(program.steps, [&](const Step& step, int number) {
     begin.push_back(is_concurrent(step) ? begin.back() : number);
     end.push_back(number + 1);
@@ -34,7 +34,8 @@ void set_lifetimes(Program& program) {
   });
 }
 
-/// What lives outside of a loop and is touched inside lives as long as the loop: the next iteration touches it again.
+/// A buffer that lives outside a loop and is touched inside it lives as long as the loop, since the next iteration
+/// touches it again.
 void extend_over_loops(Program& program) {
   std::vector<std::pair<int, int>> loops;
   const std::function<int(const std::vector<Step>&, int)> walk = [&](const std::vector<Step>& steps, int number) {
@@ -56,7 +57,7 @@ void extend_over_loops(Program& program) {
   }
 }
 
-/// Even at the least sizes. Names the largest of the buffers.
+/// Refuses a program that is too large even at the smallest sizes, and names the largest buffer.
 [[noreturn]] void refuse_endless(const Program& program, const std::vector<BufferId>& list) {
   const BufferId largest = *std::ranges::max_element(list, {}, [&](BufferId id) { return program[id].bytes.min_value(); });
   throw Error(
@@ -65,7 +66,7 @@ void extend_over_loops(Program& program) {
       "see --max-arena");
 }
 
-/// In the lowest of the placements.
+/// The arena of the lowest placement.
 int64_t least_bytes(const Program& program, const SizeOf& size) {
   if (program.placements.empty()) return program.arena_bytes.value();
   const std::vector<int64_t> sizes = sizes_of(program, planned_buffers(program), size);
@@ -153,7 +154,7 @@ void check_plan(const Program& program) {
     if (const auto breach = find_coloring_error(intervals_of(program, list, value), offsets, bytes))
       throw Error(ErrorKind::Internal, "check_plan: " + *breach, "this is a bug in onnxc; please report it with the model");
   };
-  // Views stay inside what they view.
+  // Views lie inside the buffers they view.
   for (const Buffer& b : program.buffers) {
     if (b.parent < 0 || !b.bytes.is_constant() || !b.offset.is_constant() || !program[b.parent].bytes.is_constant()) continue;
     ONNXC_CHECK(b.offset.value() >= 0 && b.offset.value() + b.bytes.value() <= program[b.parent].bytes.value(),

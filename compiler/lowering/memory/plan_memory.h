@@ -1,4 +1,4 @@
-// From buffers to places in the arena.
+// Memory planning: the places of buffers in the arena.
 #pragma once
 #include "compiler/ir/program.h"
 #include "compiler/lowering/memory/interval_coloring.h"
@@ -8,14 +8,15 @@ namespace onnxc {
 /// Lets a step's result take the memory of an operand that dies in the step (Step::may_share).
 void alias_buffers(Program& program);
 
-/// Gives every arena buffer its lifetime and its offset; states arena_bytes, lower_bound and unshared_bytes.
-/// Static sizes: interval colouring, with a search of about a second at most. Symbolic sizes: each buffer lies above others by an expression that holds for all sizes.
+/// Gives every arena buffer its lifetime and its offset, and sets arena_bytes, lower_bound and unshared_bytes. Static
+/// sizes: interval colouring, with a search of bounded effort. Symbolic sizes: each buffer lies above some others, by
+/// a formula that holds for all sizes.
 void plan_memory(Program& program);
 
-/// Arena buffers that are not views and are used at all: what has a place of its own.
+/// The arena buffers that get a place of their own: those that are used and are not views.
 std::vector<BufferId> planned_buffers(const Program& program);
 
-/// Of a planned program; with symbolic sizes, at what a run is likely to have.
+/// The arena of a planned program; with symbolic sizes, at sizes that are likely.
 struct LikelyArena {
   Sizes sizes{};  ///< of the dimensions that the arena depends on
   int64_t bytes = 0;
@@ -23,16 +24,18 @@ struct LikelyArena {
 };
 LikelyArena likely_arena(const Program& program);
 
-/// The arena that a run with these dimensions needs: what the emitted arena_bytes(dims) tells.
+/// The arena that a run with these dimensions needs: the result of the emitted arena_bytes(dims).
 int64_t arena_bytes_at(const Program& program, const Sizes& sizes);
-/// What arena_bytes(dims) never exceeds within the bounds of the dimensions. A size without a bound counts as kEndless.
+/// An upper bound of arena_bytes(dims) within the bounds of the dimensions. A size without a bound counts as
+/// kEndless.
 int64_t most_arena_bytes(const Program& program);
-inline constexpr int64_t kEndless = int64_t{1} << 44;  // bytes: more than any machine has, and many of them can be added
-/// What planning for these dimensions alone gives.
+// Bytes: more than any machine has, but small enough that sums of many do not overflow.
+inline constexpr int64_t kEndless = int64_t{1} << 44;
+/// The plan that planning for these dimensions alone would give.
 Coloring plan_at(const Program& program, const Sizes& sizes, const ColoringOptions& options = {});
 
-/// Independent check: no two buffers that are live in one step overlap, all lie inside the arena, all are aligned. Symbolic programs are checked at
-/// sample sizes. Throws Error{Internal}.
+/// Checks the plan independently: no two buffers that are live in one step overlap, all lie inside the arena, and all
+/// are aligned. Symbolic programs are checked at sample sizes. Throws Error{Internal}.
 void check_plan(const Program& program);
 
 }  // namespace onnxc

@@ -8,20 +8,22 @@
 namespace onnxc {
 namespace {
 
-constexpr double kLarge = 64;       // forks' worth, some 70 microseconds: two such steps are not run together
-constexpr std::size_t kMost = 128;  // steps of a group: a wait among so many costs nothing, and each is compared with all
+// In units that are worth a fork: two steps of this size do not run concurrently.
+constexpr double kLarge = 64;
+// Steps of a group. Among so many, one wait more is negligible, and each step is compared with all others.
+constexpr std::size_t kMost = 128;
 
-/// At sizes that are likely.
+/// At likely sizes.
 double forks_worth(const Step& step) {
   const Call* const call = step.call();
   return call == nullptr ? 0 : onnxc::forks_worth(likely_value(call->macs), likely_value(call->bytes));
 }
 
-/// The channels of each pixel, or the elements, that a pointer may touch.
+/// The range of channels of each pixel, or of elements, that a pointer may touch. Empty if it is unknown.
 std::optional<std::pair<int64_t, int64_t>> range_of(const Buffer& buffer, const PointerArg& p) {
   if (p.reach == Dim(0) || !p.reach.is_constant() || !p.offset.is_constant() || !buffer.pixel_stride.is_constant()) return std::nullopt;
   const int64_t pixel = buffer.pixel_stride.value();
-  if (pixel > 0 && p.offset.value() >= pixel) return std::nullopt;  // begins in another pixel
+  if (pixel > 0 && p.offset.value() >= pixel) return std::nullopt;  // it begins in another pixel
   return std::pair(p.offset.value(), p.offset.value() + p.reach.value());
 }
 
@@ -40,14 +42,14 @@ bool are_independent(const Program& program, const Step& a, const Step& b) {
   return independent;
 }
 
-/// A call that cannot fail, tells no extents, and touches tensors alone.
+/// Whether the step is a call that cannot fail, stores no extents, and touches only tensors.
 bool is_plain(const Program& program, const Step& step) {
   bool plain = step.call() != nullptr && !step.call()->fallible && step.call()->binds.empty();
   for_each_pointer(step, [&](const PointerArg& p) { plain = plain && !program[root_of(program, p.buffer)].is_value; });
   return plain;
 }
 
-/// Whether a group is worth a fork, or would be one already.
+/// Whether a group is worth a fork of threads, or contains a step that forks anyway.
 bool is_worth_fork(std::span<const Step> group) {
   double sum = 0, most = 0;
   for (const Step& step : group) {
@@ -55,7 +57,8 @@ bool is_worth_fork(std::span<const Step> group) {
     sum += forks_worth(step);
     most = std::max(most, forks_worth(step));
   }
-  return sum - most >= 1;  // what other threads take off the one with the largest
+  // the work that other threads take over from the one that has the largest step
+  return sum - most >= 1;
 }
 
 void find_concurrent(const Program& program, std::vector<Step>& steps) {

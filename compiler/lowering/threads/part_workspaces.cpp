@@ -10,13 +10,14 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kPage = 4096;  // bytes: what one thread writes, the prefetchers of others do not touch
+// Bytes. Hardware prefetchers do not cross pages, so a thread's prefetches never touch what another thread writes.
+constexpr int64_t kPage = 4096;
 
 int64_t bytes_of_part(const Program& program, const PointerArg& p) {
   return p.part_stride.value() * held_bits(program[p.buffer].element) / 8;
 }
 
-/// Whether this is scratch of a known size, of a buffer that nothing else touches.
+/// Whether this is scratch memory of known size, in a buffer that only one step touches.
 bool is_private(const std::vector<int>& steps, const PointerArg& p) {
   return p.part_stride.is_constant() && p.part_stride.value() > 0 && steps[static_cast<std::size_t>(p.buffer)] == 1;
 }
@@ -33,7 +34,7 @@ void keep_part_workspaces(Program& program, int threads) {
     for (BufferId id : touched) ++steps[static_cast<std::size_t>(id)];
   });
   const auto kept = static_cast<BufferId>(program.buffers.size());
-  std::map<BufferId, int64_t> places;  // bytes into the memory of a part
+  std::map<BufferId, int64_t> places;  // bytes into the memory of a thread share
   int64_t part_bytes = 0;
   for_each_step(std::as_const(program.steps), [&](const Step& step, int) {
     int64_t end = 0;

@@ -12,17 +12,21 @@
 namespace onnxc {
 namespace {
 
-constexpr std::size_t kLikely = 2;  // samples, the first, at which shares are compared
-constexpr std::size_t kTried = 5;   // buffers, the largest, by which another is placed
+constexpr std::size_t kLikely = 2;  // the number of samples, from the first on, at which thread shares are compared
+constexpr std::size_t kTried = 5;   // the number of buffers, the largest ones, beside which another is tried
 constexpr std::size_t kMostPlaces = 100;
 constexpr int kPasses = 4;
-constexpr int64_t kSmall = 64;                 // what is smaller than the largest buffer by this factor stays
-constexpr int64_t kQuarter = 4, kLittle = 16;  // the arena grows by at most this part of it
-constexpr int64_t kCaches =
-    2
-    << 20;  // bytes of two processors' L2: what does not fit may only grow a little, as lines that were used before are the more likely to be in one
-constexpr int64_t kFetched = 4;   // bytes that an added byte of arena has to spare threads from fetching in a run
-constexpr double kWorth = 0.995;  // of what is fetched: less gain is not worth a line in the unit
+// Buffers that are smaller than the largest by this factor are not moved.
+constexpr int64_t kSmall = 64;
+// The arena grows by at most this fraction.
+constexpr int64_t kQuarter = 4, kLittle = 16;
+// The L2 caches of two processors, in bytes. An arena that exceeds them may only grow a little, since lines that were used
+// before are more likely to be in a cache than additional ones.
+constexpr int64_t kCaches = 2 << 20;
+// Bytes that threads must fetch less in a run for each byte by which the arena grows.
+constexpr int64_t kFetched = 4;
+// A move must reduce the fetched bytes by this factor: smaller gains are not worth a line in the unit.
+constexpr double kWorth = 0.995;
 
 /// How threads write and read each buffer of the list.
 std::vector<Sharing> sharing_of(const Program& program, const std::vector<BufferId>& list, int threads) {
@@ -62,8 +66,9 @@ void align_fixed(Program& program, const std::vector<BufferId>& list, const std:
   }
 }
 
-/// Symbolic sizes: a buffer may rise to the middle of an earlier one or above it, which moves whatever lies above. The arena may grow by a quarter at any size: small ones gain by it, and
-/// large ones, which no cache holds, lose nothing.
+/// Symbolic sizes. A buffer may rise to the middle of an earlier one, or above it, which moves everything that lies
+/// above. The arena may grow by a quarter at any size: small arenas gain by it, and large ones, which no cache holds,
+/// lose nothing.
 class Raising {
  public:
   Raising(const Program& program, const std::vector<BufferId>& list, const std::vector<Sharing>& sharing, bool may_grow,
@@ -87,7 +92,8 @@ class Raising {
   struct Sample {
     std::vector<Interval> intervals;  // by list_
     std::vector<int64_t> sizes;       // by BufferId
-    int64_t planned, most;            // bytes of the arena: before anything is moved, and at most
+    // Bytes of the arena: before anything is moved, and the limit.
+    int64_t planned, most;
   };
 
   int64_t size(BufferId id) const { return samples_[0].sizes[static_cast<std::size_t>(id)]; }
@@ -96,7 +102,8 @@ class Raising {
     return std::ranges::all_of(samples_, [&](const Sample& s) { return place(placement_, s.sizes).bytes <= s.most; });
   }
 
-  /// What threads fetch before they write and what the arena has grown by, against all that is written: the sum of likely samples'.
+  /// The bytes that threads fetch before they write, plus the growth of the arena, relative to all bytes written; the
+  /// sum over likely samples.
   double cost() const {
     double sum = 0;
     for (const Sample& s : std::span(samples_).first(std::min(kLikely, samples_.size()))) {
@@ -113,7 +120,7 @@ class Raising {
     return sum;
   }
 
-  /// Other ways to place the i-th buffer: in the middle of a larger one, or above one that is not live with it.
+  /// Other ways to place the i-th buffer: centred on a larger one, or above one that it is not above yet.
   std::vector<Placement::Place> ways(std::size_t i) const {
     const Placement::Place& now = placement_.places[i];
     std::vector<BufferId> before;
@@ -133,7 +140,8 @@ class Raising {
     return ways;
   }
 
-  /// Moves buffers, each to where that costs least; false where nothing is better. Those that lie on others come first: they push the fewest up.
+  /// Moves each buffer to where it costs least. Returns false if no move helps. The last ones come first, since the
+  /// fewest buffers lie on them.
   bool move_each(double& least) {
     bool better = false;
     const int64_t largest = std::ranges::max(samples_[0].sizes);

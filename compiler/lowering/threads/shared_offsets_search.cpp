@@ -1,14 +1,16 @@
-// A line that another processor wrote last comes from that one's cache before it is written again: 16 to 30 ns for each of many at once, where both have no cache in common.
-// Tensors of one size in one place are shared alike, and so are those of any size with one middle by two threads:
+// A cache line that another processor wrote last must be fetched from that processor's cache before it is written
+// again, which costs most where the two have no cache in common. Tensors of the same size at the same place are
+// divided alike among threads. With two threads this also holds for tensors of any size that have the same middle:
 //
-//   offset     Thread 0 writes x below its middle and thread 1 above; so they do y, which takes memory of x afterwards.
+//   offset     Thread 0 writes x below its middle and thread 1 above it. They do the same with y, which reuses memory of x.
 //     3 | 1        At the lowest place, all of y would be where thread 0 wrote;
 //     2 | 1  1     in the middle nothing changes hands.
 //     1 | 0  0
 //     0 | 0
 //       +-x--y---- step
 //
-// Intervals are moved one by one to where they cost least: large ones first, first from nothing, then from what is there.
+// Intervals are moved one by one to where they cost least, large ones first: once starting without any placement,
+// once from the given one.
 #include "compiler/lowering/threads/shared_offsets_search.h"
 
 #include <algorithm>
@@ -20,8 +22,9 @@ namespace {
 
 constexpr int64_t kUnplaced = -1;
 constexpr int kPasses = 4;
-constexpr std::size_t kMost = 300;    // intervals: a search takes time with their square
-constexpr std::size_t kNearest = 20;  // intervals before and after one, and largest of all, beside which places for it are looked for
+constexpr std::size_t kMost = 300;  // intervals: the time of a search grows with the square of their number
+// Places are tried beside this number of intervals before and after one in time, and beside as many of the largest.
+constexpr std::size_t kNearest = 20;
 
 struct Piece {
   int64_t begin, end;
@@ -41,7 +44,7 @@ class Aligner {
     for (std::size_t k = 0; k < by_time_.size(); ++k) rank_[static_cast<std::size_t>(by_time_[k])] = k;
   }
 
-  /// Places all from nothing; false where one finds no room.
+  /// Places all intervals from scratch. Returns false if one finds no room.
   bool place_all(std::vector<int64_t>& offsets) {
     for (int i : by_time_) offset(i) = kUnplaced;
     for (int i : by_size_) {
@@ -52,7 +55,7 @@ class Aligner {
     offsets = offsets_;
     return true;
   }
-  /// Moves what is placed.
+  /// Moves intervals that are placed already.
   void improve(std::vector<int64_t>& offsets) {
     offsets_ = offsets;
     improve();
@@ -70,13 +73,15 @@ class Aligner {
   int64_t& offset(int i) { return offsets_[static_cast<std::size_t>(i)]; }
   int64_t offset(int i) const { return offsets_[static_cast<std::size_t>(i)]; }
   int64_t parts(int i) const { return std::clamp<int64_t>(sharing_[static_cast<std::size_t>(i)].parts, 1, at(i).size); }
-  /// The away-th interval before (`step` = -1) or after (1) interval i, runs following one another.
+  /// The away-th interval before (`step` = -1) or after (1) interval i in time. One run follows the other, so the
+  /// order is cyclic.
   int neighbour(int i, int step, std::size_t away) const {
     const std::size_t n = by_time_.size(), k = rank_[static_cast<std::size_t>(i)];
     return by_time_[step < 0 ? (k + n - away) % n : (k + away) % n];
   }
 
-  /// Who has the bytes of an interval before or after it; bytes that no other ever has are left out.
+  /// Which intervals have the bytes of interval i before or after it. Bytes that no other interval ever has are left
+  /// out.
   std::vector<Piece> neighbours(int i, int step) const {
     std::vector<Piece> found, left{{offset(i), offset(i) + at(i).size, -1}}, rest;
     for (std::size_t away = 1; away < by_time_.size() && !left.empty(); ++away) {
@@ -99,7 +104,7 @@ class Aligner {
     return found;
   }
 
-  /// The share of interval i that a byte belongs to, and where the share ends.
+  /// The thread share of interval i that a byte belongs to, and where that share ends.
   std::pair<int64_t, int64_t> share_at(int i, int64_t byte) const {
     const int64_t count = parts(i), size = at(i).size;
     const auto end = [&](int64_t share) { return offset(i) + size / count * (share + 1) + size % count * (share + 1) / count; };
@@ -108,7 +113,7 @@ class Aligner {
     return {share, end(share)};
   }
 
-  /// Bytes that a thread has to fetch before it writes its share of interval i: the most of all threads.
+  /// The bytes that a thread must fetch before it writes its share of interval i: the maximum over all threads.
   int64_t fetched(int i) const {
     std::vector<int64_t> bytes(static_cast<std::size_t>(parts(i)), 0);
     for (const Piece& piece : neighbours(i, -1)) {
@@ -124,7 +129,7 @@ class Aligner {
     return std::ranges::max(bytes);
   }
 
-  /// What it costs that interval i lies at a place, against its not being there at all.
+  /// The cost of interval i at a place, relative to the cost without interval i.
   int64_t cost(int i, int64_t place) {
     offset(i) = place;
     std::vector<int> later;
@@ -138,7 +143,7 @@ class Aligner {
     return sum;
   }
 
-  /// Those placed that are live in some step of interval i.
+  /// The placed intervals that are live at the same time as interval i.
   std::vector<int> live_with(int i) const {
     std::vector<int> found;
     std::ranges::copy_if(by_time_, std::back_inserter(found),
@@ -146,7 +151,7 @@ class Aligner {
     return found;
   }
 
-  /// Free ones in the middle of another, at one of its ends, beside it.
+  /// Free places for interval i: centred on another interval, at one of its ends, or beside it.
   std::vector<int64_t> places(int i) const {
     const int64_t size = at(i).size, alignment = std::max<int64_t>(at(i).alignment, 1);
     const std::vector<int> others = live_with(i);
@@ -174,7 +179,7 @@ class Aligner {
     return list;
   }
 
-  /// The lowest of the places that cost least, or where it is if that costs no more.
+  /// The lowest of the cheapest places, or the current place if that is as cheap.
   int64_t best_place(int i) {
     const int64_t here = offset(i);
     int64_t best = here, least = here == kUnplaced ? std::numeric_limits<int64_t>::max() : cost(i, here);
@@ -204,7 +209,7 @@ class Aligner {
   std::span<const Sharing> sharing_;
   int64_t height_;
   std::vector<int> by_time_, by_size_;  // those that are live at all
-  std::vector<std::size_t> rank_;       // in time, by interval
+  std::vector<std::size_t> rank_;       // the position in by_time_, by interval
   std::vector<int64_t> offsets_;
 };
 

@@ -11,7 +11,8 @@
 namespace onnxc {
 namespace {
 
-/// com.microsoft's may have fewer heads of queries than of states, and of keys, whose number their shape tells.
+/// com.microsoft's may have fewer query heads than state heads, and fewer key heads. The keys' shape gives their
+/// number.
 struct Heads {
   int64_t q, k, kv;
   int64_t results() const { return std::max(q, kv); }

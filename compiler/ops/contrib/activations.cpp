@@ -1,4 +1,4 @@
-// com.microsoft: activations with a bias before them, and other small compositions of elementwise operators.
+// com.microsoft: activations after a bias, and other small compositions of elementwise operators.
 #include "compiler/ops/contrib/composition.h"
 
 namespace onnxc {
@@ -22,7 +22,7 @@ Results quick_gelu(GraphBuilder& b, const Node& node) {
   const ValueId x = c.in(0);
   return {{c.out(c.mul(x, c.op("Sigmoid", {c.mul(c.c(c.number("alpha", 1.702f)), x)})))}};
 }
-/// As a tensor of the node's type holds it: where the operator is said to round in between.
+/// Rounds to the node's type, where the operator is documented to round in between.
 ValueId rounded(Composition& c, ValueId x) { return cast_to(c.b, c.out(x), c.type); }
 
 Results scaled_silu(GraphBuilder& b, const Node& node) {
@@ -48,7 +48,7 @@ Results bias_split_gelu(GraphBuilder& b, const Node& node) {
   return {{c.out(c.mul(halves[0], gelu(c, halves[1])))}};
 }
 
-/// Softmax over the axes from `axis` on, together.
+/// Softmax over all axes from `axis` on, taken together.
 Results bias_softmax(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   const ValueId x = c.add(c.in(0), c.in(1));

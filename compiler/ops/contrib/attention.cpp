@@ -4,7 +4,7 @@
 namespace onnxc {
 namespace {
 
-/// x [..., n] with zeros behind, [..., keys].
+/// x [..., n] extended with zeros to [..., keys].
 ValueId filled(Composition& c, ValueId x, Dim keys) {
   Extents shape = c.extents(x);
   const Dim more = keys - shape.back();
@@ -13,7 +13,7 @@ ValueId filled(Composition& c, ValueId x, Dim keys) {
   return c.concat({x, c.zeros(c.b.type(x).element, shape)}, c.rank(x) - 1);
 }
 
-/// Which keys a mask of one number a batch shows, [batch, 1, 1, keys].
+/// The keys that a mask with a few numbers for each batch shows, as [batch, 1, 1, keys].
 ValueId shown_by_ends(Composition& c, ValueId mask, const Tokens& t) {
   const Extents shape = c.extents(mask);
   const ValueId at = cast_to(c.b, c.count(t.keys), c.b.type(mask).element);  // [keys]
@@ -65,7 +65,7 @@ ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, cons
 
 namespace {
 
-/// past [batch, heads, before, size] and new keys or values, one after the other.
+/// past [batch, heads, before, size], followed by the new keys or values.
 ValueId with_past(Composition& c, ValueId past, ValueId x) { return past == kAbsent ? x : c.concat({past, x}, 2); }
 
 // ---- Attention: q, k and v are products of the input with one matrix
@@ -100,11 +100,12 @@ Results attention(GraphBuilder& b, const Node& node) {
   return results;
 }
 
-// ---- MultiHeadAttention, DecoderMaskedMultiHeadAttention. With past_sequence_length, past and present are as long as what shall come, and the call's keys and
-// values are written from there on. In a search with beams, what came before lies in the rows of other beams: cache_indirection [batch, beams, places] says in
-// which.
+// ---- MultiHeadAttention, DecoderMaskedMultiHeadAttention. With past_sequence_length, past and present have room for
+// all future keys, and the call's keys and values are written from there on. In a beam search, what came before lies
+// in the rows of other beams: cache_indirection [batch, beams, places] states in which.
 
-/// The rows of the cache [batch * beams, heads, places, size] in which each row finds its places, of the same batch: [batch * beams, 1, places, 1].
+/// The rows of the cache [batch * beams, heads, places, size] from which each row takes its places, within the same
+/// batch: [batch * beams, 1, places, 1].
 ValueId rows_of_beams(Composition& c, ValueId indirection, const Tokens& t) {
   if (c.rank(indirection) != 3)
     c.fail(fmt::format("cache_indirection has shape {}; [batch, beams, places] is needed", text(c.extents(indirection))));
@@ -121,7 +122,7 @@ Results multi_head_attention(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_float();
   const bool decoder = node.op == "DecoderMaskedMultiHeadAttention";
-  // The inputs of the two stand in another order.
+  // The two operators have their inputs in different orders.
   const int bias_input = decoder ? 10 : 3, mask_input = decoder ? 3 : 4, added_input = decoder ? 4 : 5, past_input = decoder ? 5 : 6,
             shared_input = decoder ? 7 : 8, beams_input = 9;
   const int64_t heads = c.positive("num_heads");
@@ -145,7 +146,8 @@ Results multi_head_attention(GraphBuilder& b, const Node& node) {
     h.q = parts[0], h.k = parts[1], h.v = parts[2];
   } else {
     c.need_rank(0, 3, "[batch, tokens, channels]");
-    if (decoder && k == kAbsent) {  // q, k and v side by side: k is as wide as q, and v is, too
+    // q, k and v side by side, all of the same width.
+    if (decoder && k == kAbsent) {
       const Dim width = floor_div(shape[2], 3);
       const auto parts = c.split(q, {width, width, width}, 2);
       q = parts[0], k = parts[1], v = parts[2];
@@ -163,7 +165,7 @@ Results multi_head_attention(GraphBuilder& b, const Node& node) {
       h.k = parts[0], h.v = parts[1];
     } else if (v == kAbsent) {
       c.fail("the value is missing");
-    } else if (c.rank(k) == 4) {  // those of an encoder, as heads
+    } else if (c.rank(k) == 4) {  // an encoder's, as heads
       h.k = k, h.v = v;
     } else {
       h.k = projected(k, biases[1]);

@@ -1,4 +1,4 @@
-// Writes a decomposition in a few lines. f16 and bf16 are computed in f32: `in` casts, and `out` casts back.
+// Helps to write a decomposition in a few lines. f16 and bf16 are computed in f32: `in` casts, and `out` casts back.
 #pragma once
 #include <fmt/format.h>
 
@@ -8,15 +8,16 @@ namespace onnxc {
 
 inline constexpr std::string_view kMicrosoft = "com.microsoft";
 
-/// What the decompositions of com.microsoft give: they stand for their operators from the first pass on, so each checks its node itself.
+/// The results of com.microsoft's decompositions. They replace their operators from the first pass on, so each of
+/// them checks its node itself.
 using Results = std::optional<std::vector<ValueId>>;
 using Attributes = std::map<std::string, Attribute>;
 
 struct Composition {
   GraphBuilder& b;
   const Node& node;
-  ElementType result;  ///< of the first input that is there
-  ElementType type;    ///< in which is computed
+  ElementType result;  ///< the type of the first input that is present
+  ElementType type;    ///< the type of the computation
 
   Composition(GraphBuilder& builder, const Node& n) : b(builder), node(n), result(ElementType::F32) {
     for (int i = 0; i < n.own_inputs(); ++i) {
@@ -52,7 +53,7 @@ struct Composition {
 
   bool has(int i) const { return node.has_input(i); }
   ValueId raw(int i) const { return node.input(i); }
-  /// Input i, of the type of computation where it has that of input 0; kAbsent where it is not there.
+  /// Input i, in the type of computation if it is a half type; kAbsent if it is absent.
   ValueId in(int i) { return !has(i) ? kAbsent : is_half(b.type(raw(i)).element) ? cast_to(b, raw(i), ElementType::F32) : raw(i); }
   ValueId out(ValueId v) { return v == kAbsent ? v : cast_to(b, v, result); }
   double number(const char* attribute, float otherwise) const { return static_cast<double>(node.number(attribute, otherwise)); }

@@ -1,11 +1,12 @@
-// com.microsoft.GroupQueryAttention: attention over a cache that the operator extends; keys and values have fewer heads than queries. Of batch b, seqlens_k[b] + 1
-// keys are there after the call, of which the last are the call's own; a prompt starts at 0. What lies beyond them in the cache means nothing.
+// com.microsoft.GroupQueryAttention: attention over a cache that the operator extends, with fewer heads of keys and
+// values than of queries. After the call, batch b has seqlens_k[b] + 1 keys, the last of which are the call's own; a
+// prompt starts at 0. The content of the cache beyond them is meaningless.
 #include "compiler/ops/contrib/cache.h"
 
 namespace onnxc {
 namespace {
 
-/// How the cache holds keys (input 3) or values (4), if not as they are.
+/// How the cache stores keys (input 3) or values (input 4). Empty if they are not quantised.
 std::optional<QuantisedCache> quantised_form(Composition& c, const char* attribute, int cache) {
   const std::string type = c.node.string(attribute, "NONE");
   const int scale = cache + 9;
@@ -35,8 +36,8 @@ void check_attributes(const Composition& c) {
   if (node.has_output(3) && qk != 1 && qk != 2) c.fail(fmt::format("output_qk is wanted, and qk_output is {}", qk));
 }
 
-/// A cache with room for all tokens stays as long as it is; another grows to the total. Where only a run knows that, it grows by the call's tokens at most, so that
-/// the memory it takes is known before.
+/// A cache with room for all tokens keeps its length; another one grows to the total. If only a run knows the total,
+/// the cache is assumed to grow by all tokens of the call, so that its size is known beforehand.
 Dim present_length(Composition& c, Dim before, Dim tokens) {
   const Value& total = c.b.graph()[c.raw(6)];
   if (total.type.is_tensor() && total.type.ranked && !(element_count(total.type.extents) == Dim(1)))
@@ -64,7 +65,7 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
     h.q = c.op("RMSNormalization", {h.q, c.in(14)}, norm);
     h.k = c.op("RMSNormalization", {h.k, c.in(15)}, norm);
   }
-  // Where the call's first token stands, of each batch.
+  // The position of the call's first token, for each batch.
   const ValueId there = c.add(c.op("Reshape", {cast_to(b, c.raw(5), ElementType::I64), b.shape({batch})}),
                               b.number(ElementType::I64, 1));  // keys after the call
   const ValueId start = c.op("Max", {c.sub(there, b.shape({tokens})), b.number(ElementType::I64, 0)});
@@ -105,7 +106,7 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
   if (k_form) h.k = dequantised(c, h.k, *k_form);
   if (v_form) h.v = dequantised(c, h.v, *v_form);
   const Dim keys = c.extent(h.k, 2);
-  // Which keys a query sees: [batch, 1, tokens, keys].
+  // The keys that a query sees: [batch, 1, tokens, keys].
   const ValueId row = c.unsqueeze(positions, {1, 3}), none = b.number(ElementType::I64, 0);
   ValueId seen;
   if (c.integer("causal", 1) == 0) {

@@ -7,9 +7,11 @@
 namespace onnxc {
 namespace {
 
-// ---- CropAndResize: boxes [y1, x1, y2, x2], where 0 and 1 are the centres of an image's first and last pixel, as TensorFlow has them
+// ---- CropAndResize: boxes [y1, x1, y2, x2], where 0 and 1 are the centres of an image's first and last pixels, as
+// in TensorFlow
 
-/// Along one axis, where the places of each crop lie between pixels, [boxes, places]: from the box's first end to its last, or its middle where there is one place.
+/// The positions of each crop's pixels along one axis, [boxes, places]: from the box's first end to its last one, or
+/// its middle if there is only one place.
 ValueId positions_in(Composition& c, ValueId first, ValueId last, Dim extent, Dim places) {
   const ValueId reach = cast_to(c.b, c.b.shape({extent - 1}), c.type);
   const ValueId begin = c.mul(first, reach), end = c.mul(last, reach);  // [boxes, 1]
@@ -68,7 +70,8 @@ Results crop_and_resize(GraphBuilder& b, const Node& node) {
   return {{c.out(c.transpose(value, {0, 3, 1, 2}))}};
 }
 
-// ---- MaxpoolWithMask: in each row of a window, what stands before the first pixel whose mask is 0. The mask of an image's very first pixel counts for lines alone.
+// ---- MaxpoolWithMask: the maximum over the pixels of each row of a window that precede the first pixel whose mask
+// is 0. Of the masks of an image's very first pixel, only those of lines (images of one spatial axis) count.
 
 Results maxpool_with_mask(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
@@ -89,7 +92,7 @@ Results maxpool_with_mask(GraphBuilder& b, const Node& node) {
     shape.insert(shape.end(), spatial.begin(), spatial.end());
     there = c.op("Or", {there, c.reshape(c.op("Equal", {c.count(all), b.number(ElementType::I64, 0)}), shape)});
   }
-  // Beside the image there is nothing, and nothing that ends a row.
+  // The padding has no values, and ends no row.
   Extents pads(2, Dim(0)), begins = window.pads_begin, ends = window.pads_end;
   pads.insert(pads.end(), begins.begin(), begins.end());
   pads.insert(pads.end(), 2, Dim(0));
@@ -141,7 +144,7 @@ Results conv_transpose(GraphBuilder& b, const Node& node) {
     attributes["pads"] = to_integers(*pads);
     return {{convolved(std::move(attributes))}};
   }
-  // What only the run knows is cut off the whole result.
+  // Pads that only a run knows are cut off the complete result.
   const auto ends = c.split(c.op("Neg", {c.raw(2)}), {spatial, spatial}, 0);
   const ValueId none = b.integers({0, 0});
   return {{c.op("Pad", {convolved(std::move(attributes)), c.concat({none, ends[0], none, ends[1]}, 0)})}};

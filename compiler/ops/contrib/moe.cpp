@@ -1,6 +1,6 @@
-// com.microsoft.MoE and QMoE: each token goes through the k experts that its router prefers. Here every expert sees every token, and a weight of 0 drops what it
-// says of those that did not choose it: right for any routing, at the price of all experts. The quantised weights of QMoE stay packed: each expert is a
-// MatMulNBits.
+// com.microsoft.MoE and QMoE: each token goes through the k experts that its router prefers. Here every expert
+// processes every token, and a weight of 0 drops the results of experts that a token did not choose. This is right
+// for any routing, at the cost of all experts. QMoE's quantised weights stay packed: each expert is a MatMulNBits.
 #include <functional>
 
 #include "compiler/ops/contrib/composition.h"
@@ -9,7 +9,7 @@
 namespace onnxc {
 namespace {
 
-/// Weights [experts, tokens, 1] of the chosen [tokens, k]; 0 for all others.
+/// The weights [experts, tokens, 1] of the chosen experts [tokens, k]; 0 for all others.
 ValueId spread(Composition& c, ValueId chosen, ValueId experts, const Extents& shape) {
   const ValueId weights = c.op("ScatterElements", {c.zeros(c.type, shape), experts, chosen}, {{"axis", int64_t{1}}});
   return c.unsqueeze(c.transpose(weights, {1, 0}), {2});
@@ -21,7 +21,8 @@ std::vector<ValueId> top(Composition& c, ValueId scores, int64_t k) {
   return c.b.ops("TopK", {scores, c.b.integers({k})}, 2, {{"axis", int64_t{1}}});
 }
 
-/// MoE's weights: softmax of the router's scores, kept for the k largest; with normalize_routing_weights these sum to 1.
+/// MoE's weights: the k largest values of the softmax of the router's scores. With normalize_routing_weights their
+/// sum becomes 1.
 ValueId routing(Composition& c) {
   const ValueId scores = c.in(1);
   const auto best = top(c, c.op("Softmax", {scores}, {{"axis", int64_t{1}}}), c.integer("k", 1));
@@ -30,7 +31,8 @@ ValueId routing(Composition& c) {
   return spread(c, chosen, best[1], c.extents(scores));
 }
 
-/// QMoE's: softmax of the k largest scores alone; or router_weights of those that have them, as they are or divided by their sum.
+/// QMoE's weights: the softmax of only the k largest scores; or the router_weights of the experts with these scores,
+/// unchanged or divided by their sum.
 ValueId routing_quantised(Composition& c) {
   const ValueId scores = c.in(1);
   const auto best = top(c, scores, c.integer("k", 1));
@@ -58,10 +60,11 @@ ValueId swiglu(Composition& c, ValueId gate, ValueId linear) {
   return c.mul(c.mul(gate, on), c.add(linear, c.c(c.number("activation_beta", 0))));
 }
 
-/// Layer 1, 2 or 3 of all experts, with its bias, of x [1 or experts, tokens, n]: [experts, tokens, m].
+/// Applies layer 1, 2 or 3 of all experts, with its bias, to x [1 or experts, tokens, n]: [experts, tokens, m].
 using Layer = std::function<ValueId(ValueId x, int number)>;
 
-/// What both have in common. The third layer is that of the gates: SwiGLU's linear part where it does not come with the first, else a factor.
+/// The common part of both. The third layer, if there is one, computes SwiGLU's linear part, unless that is fused
+/// with the first layer; with other activations it is a factor.
 Results mixture(Composition& c, const Layer& layer, bool has_third, const std::function<ValueId()>& weights) {
   c.need_float();
   c.need_rank(1, 2, "[tokens, experts]");
@@ -111,10 +114,12 @@ Results moe(GraphBuilder& b, const Node& node) {
   return mixture(c, layer, c.has(6), [&] { return routing(c); });
 }
 
-// ---- QMoE: input, router_probs, then weights, scales and bias of each layer, the zero points of each, router_weights
+// ---- QMoE: input, router_probs, then weights, scales and bias of each layer, the zero points of each,
+// router_weights
 //
-// Weights are [experts, out, in * bits / 8], the first code of a byte in its lowest bits. Scales are [experts, out], and then the zero points have as many codes
-// [experts, ceil(out * bits / 8)]; or [experts, out, blocks], and the zero points [experts, out, ceil(blocks * bits / 8)].
+// Weights are [experts, out, in * bits / 8], with the first code of a byte in its lowest bits. Scales are [experts,
+// out] with zero points [experts, ceil(out * bits / 8)], or [experts, out, blocks] with zero points [experts, out,
+// ceil(blocks * bits / 8)], one code for each scale.
 
 ValueId quantised_layer(Composition& c, ValueId x, int number) {
   GraphBuilder& b = c.b;
@@ -136,7 +141,8 @@ ValueId quantised_layer(Composition& c, ValueId x, int number) {
   ValueId scales = cast_to(b, c.raw(at + 1), ElementType::F32), zeros = c.has(zeros_at) ? c.raw(zeros_at) : kAbsent;
   const bool in_blocks = c.rank(scales) == 3;
   int64_t block = c.integer("block_size", 0);
-  if (!in_blocks) {  // the largest that divides a row
+  // The largest block that divides a row.
+  if (!in_blocks) {
     if (c.rank(scales) != 2) c.fail(fmt::format("the scales of layer {} have shape {}", number, text(c.extents(scales))));
     for (block = 128; block > 16 && k % block != 0;) block /= 2;
   }

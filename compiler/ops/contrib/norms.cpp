@@ -1,4 +1,4 @@
-// com.microsoft: normalisations with a sum before them or an activation behind.
+// com.microsoft: normalisations after a sum or before an activation.
 #include "compiler/ops/contrib/composition.h"
 
 namespace onnxc {
@@ -107,7 +107,8 @@ std::span<const Operator> table_contrib_norms() {
     return Operator{
         .name = name, .domain = kMicrosoft, .min_inputs = least, .max_inputs = most, .max_outputs = outputs, .decompose = decompose};
   };
-  // SkipSimplifiedLayerNormalization and its kin stand in the domain ai.onnx in some graphs that ONNX Runtime saved.
+  // In some graphs that ONNX Runtime saved, SkipSimplifiedLayerNormalization and similar operators are in the domain
+  // ai.onnx.
   static const Operator rows[] = {
       row("SkipLayerNormalization", 3, 5, 4, skip_norm),
       row("SkipSimplifiedLayerNormalization", 3, 4, 4, skip_norm),

@@ -1,5 +1,6 @@
-// com.microsoft.PackedAttention, PackedMultiHeadAttention: the tokens of all sequences of a batch one after the other, without what fills the short ones. They
-// are spread to [batch, tokens] by token_offset, whose first elements say where each stands; the lengths are the differences of cumulative_sequence_length.
+// com.microsoft.PackedAttention, PackedMultiHeadAttention: the tokens of all sequences of a batch one after the
+// other, without padding. They are spread to [batch, tokens] by token_offset, whose first elements state the place of
+// each; the lengths are the differences of cumulative_sequence_length.
 #include "compiler/ops/contrib/attention.h"
 
 namespace onnxc {
@@ -8,8 +9,8 @@ namespace {
 struct Packing {
   Composition& c;
   Dim batch, tokens;  ///< after spreading
-  ValueId places;     ///< [packed tokens], of the batch times tokens
-  ValueId seen;       ///< [batch, 1, 1, tokens]: which keys are there
+  ValueId places;     ///< [packed tokens]: indices into batch times tokens
+  ValueId seen;       ///< [batch, 1, 1, tokens]: the keys that exist
 
   Packing(Composition& composition, int offset, int cumulative, Dim packed) : c(composition) {
     c.need_rank(offset, 2, "[batch, tokens]");
@@ -20,7 +21,7 @@ struct Packing {
     const ValueId lengths = c.sub(c.slice(ends, 1, batch + 1, 0), c.slice(ends, 0, batch, 0));
     seen = c.unsqueeze(c.op("Less", {c.unsqueeze(c.count(tokens), {0}), c.unsqueeze(lengths, {1})}), {1, 2});
   }
-  /// [packed tokens, channels] as [batch, tokens, channels], with zeros where there is no token, and back.
+  /// [packed tokens, channels] as [batch, tokens, channels], with zeros where there is no token, and the reverse.
   ValueId spread(ValueId x) {
     const Dim channels = c.extent(x, 1);
     const ValueId all = c.op("ScatterND", {c.zeros(c.type, {batch * tokens, channels}), c.unsqueeze(places, {1}), x});
@@ -51,7 +52,8 @@ Results packed_attention(GraphBuilder& b, const Node& node) {
   return Packing(c, 3, 4, c.extent(c.raw(0), 0)).attention(parts[0], parts[1], parts[2], c.positive("num_heads"), c.in(5));
 }
 
-/// query, key, value, bias, token_offset, cumulative_sequence_length, attention_bias. q, k and v may come as one: [packed tokens, heads, 3, size].
+/// query, key, value, bias, token_offset, cumulative_sequence_length, attention_bias. q, k and v may be one tensor:
+/// [packed tokens, heads, 3, size].
 Results packed_multi_head_attention(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_float();

@@ -1,4 +1,4 @@
-// com.microsoft: matrix products and convolutions with something before or behind them.
+// com.microsoft: matrix products and convolutions with fused operators.
 #include "compiler/ops/contrib/composition.h"
 
 namespace onnxc {
@@ -8,7 +8,7 @@ using List = std::vector<int64_t>;
 
 // ---- FusedMatMul, TransposeMatMul
 
-/// An operand: its first axis brought behind the batch, then the last two exchanged.
+/// An operand with its first axis moved after the batch, then the last two exchanged, as requested.
 ValueId oriented(Composition& c, ValueId v, bool transpose_batch, bool transpose) {
   const int rank = c.rank(v);
   if (rank < 2) return v;
@@ -94,8 +94,9 @@ Results nhwc_conv(GraphBuilder& b, const Node& node) {
   return {{c.out(c.transpose(y, last))}};
 }
 
-// ---- CausalConvWithState: a depthwise convolution over what came before and the input; the state is what comes before the next input. With state_window, there
-// are as many states before the batch, of the last positions; 0 for those that were before the call.
+// ---- CausalConvWithState: a depthwise convolution over the previous state followed by the input. The new state is
+// what precedes the next input. With state_window there is an axis of that many states before the batch, for the last
+// positions; states of positions before the call are 0.
 
 Results causal_conv(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
@@ -136,7 +137,7 @@ Results causal_conv(GraphBuilder& b, const Node& node) {
   } else {
     const ValueId padded = c.concat({c.zeros(c.type, {given[0], channels, window}), all}, 2);
     std::vector<ValueId> states;
-    for (int64_t back = window - 1; back >= 0; --back) {  // after `seen` positions of the call
+    for (int64_t back = window - 1; back >= 0; --back) {  // the state after `seen` positions of the call
       const Dim seen = positions - back;
       const ValueId taken = c.op("Where", {c.op("Greater", {b.shape({seen}), b.number(ElementType::I64, 0)}),
                                            c.slice(padded, seen + window, seen + window + state, 2), c.c(0)});

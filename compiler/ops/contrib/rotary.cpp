@@ -4,8 +4,8 @@
 namespace onnxc {
 namespace {
 
-/// `is_packed_batching` allows more tokens than the caches have positions, as several sequences in one have; positions say all. ONNX Runtime's kernels leave
-/// `scale` unread, and so does this.
+/// `is_packed_batching` allows more tokens than the caches have positions, since a row may contain several sequences;
+/// the positions say all that is needed. ONNX Runtime's kernels ignore `scale`, and so does this.
 Results rotary_embedding(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   const int rank = c.rank(c.raw(0));

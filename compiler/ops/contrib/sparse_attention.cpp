@@ -1,11 +1,12 @@
-// com.microsoft.SparseAttention: grouped heads with a cache, as GroupQueryAttention has them, where a query also sees only some blocks of the keys before it.
+// com.microsoft.SparseAttention: grouped heads with a cache, as in GroupQueryAttention. In addition, a query sees
+// only some blocks of the keys before it.
 #include "compiler/ops/contrib/cache.h"
 
 namespace onnxc {
 namespace {
 
-/// The blocks that are seen, of each layout, as bool [layouts, blocks of queries, blocks of keys]. Row r of a layout has the columns that stand in its list from
-/// rows[r] up to rows[r + 1]; what fills a short list at its end belongs to no row.
+/// The visible blocks of each layout, as bool [layouts, blocks of queries, blocks of keys]. Row r of a layout has the
+/// columns in its list from rows[r] up to rows[r + 1]. The padding at the end of a short list belongs to no row.
 ValueId blocks_seen(Composition& c, ValueId rows, ValueId columns) {
   const Dim blocks = c.extent(rows, 1) - 1;
   const auto as_i64 = [&](ValueId v) { return cast_to(c.b, v, ElementType::I64); };
@@ -35,7 +36,7 @@ Results sparse_attention(GraphBuilder& b, const Node& node) {
   const Extents shape = c.extents(c.raw(0));
   const Dim tokens = shape[1], keys = c.extent(c.raw(3), 2);
   Heads h = grouped_heads(c, heads, groups);
-  // Where the call's tokens stand, of each batch. A prompt starts at 0, with what fills it at its end.
+  // The positions of the call's tokens, for each batch. A prompt starts at 0, with its padding at the end.
   const auto number = [&](int64_t n) { return b.number(ElementType::I64, static_cast<double>(n)); };
   const ValueId there = cast_to(b, c.raw(8), ElementType::I64);
   const ValueId start = c.op("Max", {c.sub(there, b.shape({tokens})), number(0)});
@@ -49,7 +50,8 @@ Results sparse_attention(GraphBuilder& b, const Node& node) {
   }
   h.k = extended(c, c.in(3), h.k, start, keys);
   h.v = extended(c, c.in(4), h.v, start, keys);
-  // Which keys a query sees: [batch, heads, tokens, keys]. Beyond the last block there are no queries, so its row and column may stand for what is there.
+  // The keys that a query sees: [batch, heads, tokens, keys]. There are no queries beyond the last block, so for
+  // those its row and column serve as well.
   const ValueId last = b.shape({c.extent(c.raw(5), 1) - 2});
   const auto block_of = [&](ValueId position) { return c.op("Min", {c.op("Div", {position, number(block)}), last}); };
   const ValueId at = c.count(keys);

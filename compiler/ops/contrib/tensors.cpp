@@ -1,4 +1,5 @@
-// com.microsoft: forms of ONNX's operators that came before them, windows and distances, transforms of real signals, and T5's relative positions.
+// com.microsoft: earlier forms of ONNX's operators, windows and distances, transforms of real signals, and T5's
+// relative positions.
 #include <cmath>
 
 #include "compiler/ops/contrib/composition.h"
@@ -8,7 +9,7 @@ namespace {
 
 Results expand_dims(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
-  if (const Value& given = b.graph()[node.input(1)]; !given.constant && !given.elements) {  // only the run knows it
+  if (const Value& given = b.graph()[node.input(1)]; !given.constant && !given.elements) {  // only a run knows it
     const ValueId axes = b.op("Reshape", {c.raw(1), b.integers({1})});
     return {{b.op("Unsqueeze", {c.raw(0), b.op("Cast", {axes}, {{"to", static_cast<int64_t>(ElementType::I64)}})})}};
   }
@@ -44,7 +45,7 @@ Results grid_sample(GraphBuilder& b, const Node& node) {
   return {{c.op("GridSample", {c.raw(0), c.raw(1)}, node.attributes)}};
 }
 
-/// In the order in which they come; without the indices that ONNX's Unique gives.
+/// In the order of first occurrence, and without the indices of ONNX's Unique.
 Results unique(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_rank(0, 1, "[n]");
@@ -76,7 +77,8 @@ Results unfold_tensor(GraphBuilder& b, const Node& node) {
   return {{c.transpose(picked, std::move(perm))}};
 }
 
-// ---- CDist: of each row of the first matrix to each of the second. From differences: products of rows would cancel where rows are near each other.
+// ---- CDist: the distances of each row of the first matrix to each row of the second. They are computed from
+// differences, since products of rows would cancel where rows are close.
 
 Results cdist(GraphBuilder& b, const Node& node) {
   Composition c(b, node);

@@ -6,7 +6,8 @@
 namespace onnxc {
 namespace {
 
-/// Of sequences [batch, tokens], the scores of tokens that would end an n-gram that was there before become -inf.
+/// For sequences [batch, tokens]: the scores of tokens that would complete an n-gram which the sequence already has
+/// become -inf.
 Results ngram_repeat_block(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   for (int i : {0, 1}) c.need_rank(i, 2, i == 0 ? "[batch, tokens]" : "[batch, vocabulary]");
@@ -26,8 +27,9 @@ Results ngram_repeat_block(GraphBuilder& b, const Node& node) {
   return {{c.op("ScatterElements", {c.raw(1), behind(n - 1), most}, {{"axis", int64_t{1}}, {"reduction", std::string("min")}})}};
 }
 
-/// Of words [words, characters], padded with what is not positive: the largest tanh of each filter [filters, 1, window, size] over the windows of the characters'
-/// embeddings. A word shorter than the window has one, which reads on; a word that begins with padding has none, and gives 0.
+/// For words [words, characters], padded with values that are not positive: the largest tanh of each filter [filters,
+/// 1, window, size] over the windows of the characters' embeddings. A word shorter than the window has one window,
+/// which reads into the padding. A word that begins with padding has no window, and gives 0.
 Results word_conv_embedding(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_rank(0, 2, "[words, characters]");

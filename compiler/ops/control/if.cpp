@@ -33,7 +33,7 @@ void infer_if(Inference& n) {
       n.output(static_cast<int>(i), a.element, std::move(extents));
       continue;
     }
-    // A value that tells its rank: no node reads it, see passes/propagate.cpp.
+    // A value that states its own rank. No node reads it; see passes/branch_ranks.h.
     if (a.is_tensor() && b.is_tensor() && a.element == b.element) {
       n.output(static_cast<int>(i), Type::unranked(a.element));
       continue;

@@ -2,9 +2,10 @@
 //
 //   final values, scan outputs = Loop(M, condition, initial values) {body = graph (i, condition, values) -> (condition, values, scanned)}
 //
-// The node binds the number of the iteration, the number of iterations that ran, and the extents that differ from one iteration to the next. Those are
-// found by trying: the body is inferred with the types of the initial values; where it gives other extents, they become symbols, until
-// nothing changes. What the last trial made of the body is the body. Loops inside of each other would try 2^depth times, were it not for what LoopTrials keep.
+// The node binds the number of the iteration, the number of iterations that ran, and the extents that differ between
+// iterations. These are found by trials: the body is inferred with the types of the initial values; extents that come
+// out different become symbols, until nothing changes. The body as inferred by the last trial is kept. Nested Loops
+// would need 2^depth trials if LoopTrials did not remember their results.
 #include "compiler/ops/control/loop.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ bool always_true(const Graph& body, ValueId value) {
   }
 }
 
-/// The types of the carried values, in trials.
+/// The types of the carried values during the trials.
 class Carried {
  public:
   Carried(Inference& n, LoopTrials& trials, std::size_t count) : n_(n), trials_(trials) {
@@ -38,10 +39,11 @@ class Carried {
     begin(true);
   }
   const std::vector<Type>& types() const { return types_; }
-  /// Some are not known to follow from the initial ones.
+  /// Whether some types are not derived from the initial ones.
   bool is_guess() const { return is_guess_; }
 
-  /// The initial types, with symbols where extents are known to vary. `guess`: sequences and optionals are what they were before.
+  /// Starts with the initial types, with symbols where extents are known to vary. `guess`: sequences and optionals
+  /// keep the types of an earlier inference.
   void begin(bool guess) {
     types_ = initial_;
     is_guess_ = false;
@@ -57,11 +59,12 @@ class Carried {
     }
   }
 
-  /// Where `next` of value i has other extents, these become symbols. True when something changed.
+  /// Replaces extents of value i that differ in `next` by symbols. Returns true if something changed.
   bool generalise(std::size_t i, const Type& next) {
     Type& type = types_[i];
     if (type.kind == Type::Kind::Optional && next.kind == type.nested.at(0).kind)
-      return generalise_nested(type.nested[0], next);  // as one that is there
+      // The type of a value that is present.
+      return generalise_nested(type.nested[0], next);
     if (type.kind != next.kind || type.element != next.element || type.nested.size() != next.nested.size())
       n_.fail(fmt::format("carried value {} is {} before an iteration and {} after it", i, type.text(), next.text()));
     bool changed = false;
@@ -92,11 +95,11 @@ class Carried {
   Inference& n_;
   LoopTrials& trials_;
   std::vector<Type> initial_, types_;
-  std::map<std::pair<std::size_t, std::size_t>, Dim> symbols_;  // of the extents that vary
+  std::map<std::pair<std::size_t, std::size_t>, Dim> symbols_;  // for the extents that vary
   bool is_guess_ = false;
 };
 
-/// Gives all Loops inside of a body that is to be tried what they keep from one trial to the next, or takes it from them.
+/// Gives each Loop inside a body that is to be tried a memory for its trials, or takes it away.
 void keep_trials(Graph& body, bool keep) {
   for_each_graph(body, [&](Graph& graph) {
     for (Node& node : graph.nodes) {
@@ -186,7 +189,7 @@ void infer_loop(Inference& n) {
     n.output(static_cast<int>(i), types[i].kind == Type::Kind::Optional && next.kind != types[i].kind ? types[i].nested[0] : types[i]);
   }
 
-  // Scan outputs: what the body binds is not known outside of it.
+  // Scan outputs: symbols that the body binds are unknown outside it.
   std::set<std::string> inside;
   collect_binds(*body, inside);
   inside.insert(node.binds.begin(), node.binds.end());
@@ -244,7 +247,8 @@ LoopTrips loop_trips(const Graph& graph, const Node& node) {
   const TensorData* first = node.has_input(1) ? graph.constant(node.inputs[1]) : nullptr;
   const bool starts = !node.has_input(1) || (first != nullptr && first->count() == 1 && to_integers(*first)[0] != 0);
   trips.conditional = !starts || !always_true(body, body.outputs[0]);
-  constexpr int64_t kEndless = int64_t{1} << 31;  // exporters write the largest integer where only the condition ends a loop
+  // Exporters write the largest integer if only the condition ends a loop.
+  constexpr int64_t kEndless = int64_t{1} << 31;
   if (trips.most && trips.most->is_constant() && trips.most->value() >= kEndless) trips.most.reset();
   return trips;
 }

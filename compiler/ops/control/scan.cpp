@@ -50,7 +50,8 @@ Shape shape_of(const Node& node, const Graph& body, std::size_t first) {
   return {states, static_cast<std::size_t>(scanned), body.outputs.size() - states};
 }
 
-/// A body that runs over slices: takes the number of the iteration, a condition, the states, the captures and what is scanned.
+/// A body that runs over slices. It takes the number of the iteration, a condition, the states, the captures and the
+/// scanned values.
 std::shared_ptr<Graph> loop_body(const Graph& scan_body, const Shape& shape, const std::vector<int64_t>& axes,
                                  const std::vector<int64_t>& directions) {
   auto body = std::make_shared<Graph>(clone(scan_body));
@@ -128,8 +129,8 @@ void expand_latest(Graph& graph, const Node& node, const std::function<void(Node
   }
 }
 
-/// The body for sequences of which the first `length` elements count: one more state, the number of the iteration, and one more capture, the length. From there
-/// on states stay and results are 0.
+/// The body for sequences of which only the first `length` elements count. It has one more state, the number of the
+/// iteration, and one more capture, the length. From that element on, states stay as they are and results are 0.
 std::shared_ptr<Graph> body_of_length(const Graph& scan_body, std::size_t states) {
   auto body = std::make_shared<Graph>(clone(scan_body));
   const auto scalar = [&](const char* name) { return body->add_value(name, Type::tensor(ElementType::I64, {})); };
@@ -150,12 +151,13 @@ std::shared_ptr<Graph> body_of_length(const Graph& scan_body, std::size_t states
   return body;
 }
 
-/// Opset 8: states and scanned values have a batch as their first axis; the second is scanned, as far as sequence_lens says.
+/// Opset 8: the first axis of states and scanned values is a batch, and the second is scanned, as far as
+/// sequence_lens says.
 void expand_batched(Graph& graph, Node node, const std::function<void(Node)>& visit) {
   const Graph& body = *node.region("body");
   const Shape shape = shape_of(node, body, 1);
   const bool lengths = node.has_input(0);
-  if (lengths) {  // what is scanned backwards begins at the end of its sequence
+  if (lengths) {  // backward scans begin at the end of their sequence
     std::vector<int64_t> directions = list_of(node, "directions", shape.inputs);
     for (std::size_t k = 0; k < shape.inputs; ++k) {
       if (std::exchange(directions[k], 0) == 0) continue;

@@ -1,4 +1,5 @@
-// The operator that stands for all custom ones: its rules are what their text says, its step is a call of the user's function.
+// The operator that represents all custom ones. Its rules follow from their text, and its step calls the user's
+// function.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 CustomOperator custom_operator(const Node& node) { return parse_custom_operator(node.string(kCustomText, "")); }
 
-/// What `x1.0`, `x1.m1`, `x1.count` or `x1.e0` stands for.
+/// The value of `x1.0`, `x1.m1`, `x1.count` or `x1.e0`.
 Dim meaning_of(Inference& n, const std::string& name) {
   const std::size_t dot = name.find('.');
   const int input = std::stoi(name.substr(1, dot - 1));
@@ -45,13 +46,14 @@ void append_extents(Inference& n, const ExtentRule& rule, Extents& extents) {
   rule.expression.collect_symbols(meanings);
   for (auto& [name, dim] : meanings) dim = meaning_of(n, name);
   const Dim extent = rule.expression.substitute(meanings);
-  // What may fall below 0 ends the run where it depends on data, and is 0 where it depends on the inputs' shapes.
+  // An extent that may be negative ends the run if it depends on data; if it depends on the inputs' shapes, it
+  // becomes 0.
   extents.push_back(extent.depends_on_run()                           ? n.let(extent, "custom")
                     : extent.is_constant() || extent.min_value() >= 0 ? extent
                                                                       : max(extent, 0));
 }
 
-/// Only what the function can be given.
+/// Allows only nodes whose operands and attributes the function can take.
 void check_node(const Inference& n) {
   if (!n.node().regions.empty()) n.unsupported("it has a subgraph", "custom operators take tensors and plain attributes");
   for (int i = 0; i < n.node().own_inputs(); ++i) {

@@ -1,4 +1,5 @@
-// The text comes from a command line, but its header and function go into C++ as they are, so both are checked letter by letter.
+// The text comes from a command line, but its header and function are copied into C++, so both are checked character
+// by character.
 #include "compiler/ops/custom/custom_operator.h"
 
 #include <fmt/format.h>
@@ -132,7 +133,7 @@ class Parser {
     return rule;
   }
 
-  /// By ONNX's name in small letters, or the text form's.
+  /// By ONNX's name in lower case, or by the name in the text form.
   static std::optional<ElementType> element_type(const std::string& text) {
     for (int number = 1; const auto type = element_type_numbered(number); ++number) {
       std::string name(info(*type).onnx_name);
@@ -150,7 +151,7 @@ class Parser {
       if (match[3].matched) slice.last = std::stoi(match.str(3));
       return slice;
     }
-    // Names that an expression of Dims can hold.
+    // Names that an expression of Dims can contain.
     std::string plain = std::regex_replace(text, std::regex("\\bx([0-9]{1,3})\\.-([0-9]{1,2})\\b"), "x$1.m$2");
     plain = std::regex_replace(plain, std::regex("\\bx([0-9]{1,3})\\[([0-9]{1,3})\\]"), "x$1.e$2");
     try {

@@ -74,7 +74,7 @@ Expr swish(const Graph& graph, const Node& node) {
   const double alpha = number(node, "alpha", 1.0);
   return f.done(f(Fn::Mul, f.x, f(Fn::Sigmoid, alpha == 1.0 ? f.x : f(Fn::Mul, f.c(alpha), f.x))));
 }
-/// Integers are computed in f64, and cut.
+/// Integers are computed in f64 and truncated.
 Expr shrink(const Graph& graph, const Node& node) {
   Formula f(graph, node);
   const ElementType result = f.type;

@@ -1,5 +1,6 @@
-// Cast and CastLike. Out of range: a float saturates to the target's range (NaN gives 0), an integer keeps its low bits, and so does what becomes an
-// integer of 4 or 2 bits; float8 follows `saturate`, float8e8m0 `round_mode` too.
+// Cast and CastLike. Out of range, a float saturates to an integer target's range (NaN gives 0), and an integer keeps
+// its low bits; so does any conversion to an integer of 4 or 2 bits. float8 follows `saturate`, and float8e8m0 also
+// `round_mode`.
 #include <fmt/format.h>
 
 #include "compiler/ops/elementwise/elementwise.h"
@@ -7,7 +8,7 @@
 namespace onnxc {
 namespace {
 
-/// Which of the casts the attributes `saturate` and `round_mode` ask for.
+/// The cast function that the attributes `saturate` and `round_mode` select.
 Fn cast_function(const Node& node, ElementType to) {
   const bool small =
       to == ElementType::F8E4M3FN || to == ElementType::F8E4M3FNUZ || to == ElementType::F8E5M2 || to == ElementType::F8E5M2FNUZ;

@@ -41,7 +41,8 @@ Expr simple_expression(const Graph& graph, const Node& node, Fn fn) {
     }
   }
   const ElementType type = element_of(graph, node, 0);
-  if (fn == Fn::Erf && !is_float(type)) {  // the one of these that ONNX allows integers for: in f64, and cut
+  // The only one of these for which ONNX allows integers: computed in f64 and truncated.
+  if (fn == Fn::Erf && !is_float(type)) {
     e.finish(e.cast(type, e.apply(fn, e.cast(ElementType::F64, args[0]))));
   } else {
     e.finish(e.apply(fn, args[0], args[1], args[2]));

@@ -1,13 +1,14 @@
 // Einsum: sums of products over labelled axes, as in "bij,bjk->bik".
 //
-// Any equation becomes a chain of two operands at a time, and each of those, where no label repeats within an operand,
-//   - a product that broadcasts, where no label is summed:             "bi,bj->bij"   b: both   i: left   j: right
-//   - a MatMul of [b, i, k] and [b, k, j] where labels k are summed:   "bik,jkb->bij"
-// with Transposes and Reshapes around it; axes that one operand alone sums are summed first. What remains (diagonals) is a kernel that walks strides.
+// Any equation becomes a chain of steps with two operands each. If no label repeats within an operand, such a step is
+//   - a product that broadcasts, if no label is summed:             "bi,bj->bij"   b: both   i: left   j: right
+//   - a MatMul of [b, i, k] and [b, k, j] if labels k are summed:   "bik,jkb->bij"
+// between Transposes and Reshapes. Axes that only one operand has and that are summed are summed first. What remains
+// (diagonals) is a kernel that walks strides.
 //
-// Extents of one label broadcast from operand to operand, as numpy and ONNX Runtime have it; within an operand they are equal. Where one is the
-// constant 1 that operand loses the label: "ij,jk->ik" of [2, 1] and [3, 4] is "i,jk->ik". Where only a run tells, the product broadcasts, and what is
-// summed is expanded first, since a MatMul's inner extents are equal:
+// Extents of one label broadcast between operands, as in numpy and ONNX Runtime; within an operand they are equal. If
+// one is the constant 1, that operand loses the label: "ij,jk->ik" of [2, 1] and [3, 4] is "i,jk->ik". If only a run
+// knows, a product broadcasts, and summed axes are expanded first, since a MatMul's inner extents must be equal:
 //
 //   "ij,jk->ik" of [2, n] and [m, 4]      MatMul(Expand([2, n], [2, broadcast(n, m)]), Expand([m, 4], [broadcast(n, m), 4]))
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ Dim own_extent(const Labels& labels, const Extents& extents, Label l) {
   return extents[axis_of(labels, l)];
 }
 
-/// The extent of a label, of all operands.
+/// The extent of a label over all operands.
 Dim extent_of(const Equation& e, const std::vector<Extents>& in, Label l) {
   Dim extent = 1;
   for (std::size_t i = 0; i < e.terms.size(); ++i) {
@@ -47,7 +48,7 @@ void infer_einsum(Inference& n) {
     ranks.push_back(n.rank(i));
   }
   const Equation e = parse_equation(n.node(), ranks);
-  std::map<Label, std::vector<Extents>> of_label;  // one of each operand that has the label
+  std::map<Label, std::vector<Extents>> of_label;  // one for each operand that has the label
   for (std::size_t i = 0; i < in.size(); ++i) {
     const Labels& labels = e.terms[i];
     for (std::size_t k = 0; k < labels.size(); ++k) {

@@ -27,7 +27,7 @@ Equation parse_equation(const Node& node, const std::vector<int>& ranks) {
   Equation e;
   int widest = 0;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  // The labels of a term; its ellipsis stands for as many axes as `rank` leaves.
+  // The labels of a term. Its ellipsis represents as many axes as `rank` leaves.
   const auto parse_term = [&](std::string_view term, int rank) {
     const auto letters = static_cast<int>(std::count_if(term.begin(), term.end(), is_letter));
     const std::size_t dots = term.find("...");

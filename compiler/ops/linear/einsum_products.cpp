@@ -9,7 +9,7 @@ namespace onnxc {
 namespace {
 
 std::string text_of(const Equation& e) {
-  // Every label gets a letter of its own; ellipses are gone.
+  // Every label gets a letter of its own. Ellipses are resolved by now.
   Labels seen;
   std::string text;
   const auto write = [&](const Labels& labels) {
@@ -29,7 +29,7 @@ std::string text_of(const Equation& e) {
   return text;
 }
 
-/// The operand with its axes in the order of `wanted`, which are its own.
+/// The operand with its axes in the order of `wanted`, a permutation of its labels.
 ValueId transposed(GraphBuilder& b, ValueId x, const Labels& from, const Labels& wanted) {
   std::vector<int64_t> perm;
   for (Label l : wanted) perm.push_back(static_cast<int64_t>(axis_of(from, l)));
@@ -40,7 +40,7 @@ ValueId reshaped(GraphBuilder& b, ValueId x, const Extents& extents) {
   return b.extents(x) == extents ? x : b.op("Reshape", {x, b.shape(extents)}, {{"allowzero", int64_t{1}}});
 }
 
-/// Sums the axes that neither the other operand nor the output has; false where that cannot be said.
+/// Sums the axes that neither the other operand nor the output has. Returns false if that cannot be expressed.
 bool sum_alone(GraphBuilder& b, ValueId& x, Labels& labels, const Labels& other, const Labels& output) {
   std::vector<int64_t> axes;
   Labels rest;
@@ -55,7 +55,7 @@ bool sum_alone(GraphBuilder& b, ValueId& x, Labels& labels, const Labels& other,
   return true;
 }
 
-/// Takes from an operand the axes of constant extent 1 that broadcast to what the other has.
+/// Removes axes of constant extent 1 from an operand if they broadcast to those of the other operand.
 void squeeze_broadcast(GraphBuilder& b, ValueId& x, Labels& labels, ValueId other, const Labels& other_labels) {
   std::vector<int64_t> axes;
   Labels rest;
@@ -69,7 +69,8 @@ void squeeze_broadcast(GraphBuilder& b, ValueId& x, Labels& labels, ValueId othe
   labels = std::move(rest);
 }
 
-/// The operand with what it shares with the other and is not in the output as wide as the other has it, or may.
+/// The operand, with axes that it shares with the other operand and that are summed expanded to the other's extents
+/// where these may be larger.
 ValueId expanded(GraphBuilder& b, ValueId x, const Labels& labels, ValueId other, const Labels& other_labels, const Labels& output) {
   Extents wide = b.extents(x);
   bool repeats = false;
@@ -98,7 +99,7 @@ std::optional<ValueId> contract(GraphBuilder& b, ValueId x, Labels left, ValueId
     return all;
   };
   if (k.empty()) {
-    // Both in the order of the output, with an axis of extent 1 where one lacks a label.
+    // Both operands in the order of the output, with an axis of extent 1 for each missing label.
     const auto aligned = [&](ValueId v, const Labels& labels) {
       Labels order;
       std::vector<int64_t> missing;
@@ -125,7 +126,7 @@ std::optional<ValueId> contract(GraphBuilder& b, ValueId x, Labels left, ValueId
   x = expanded(b, x, left, y, right, output);
   y = expanded(b, y, right, x, left, output);
   const Extents m_extents = extents_of(x, left, m), n_extents = extents_of(y, right, n);
-  // The axes of the matrices joined to two; those of the batch stay, and broadcast.
+  // The axes of the matrices are joined to two. Those of the batch stay, and broadcast.
   const auto matrix = [&](ValueId v, const Labels& labels, const Labels& rows, const Labels& columns) {
     Extents extents = extents_of(v, labels, batch);
     extents.push_back(element_count(extents_of(v, labels, rows)));
@@ -150,7 +151,7 @@ std::optional<std::vector<ValueId>> decompose_einsum(GraphBuilder& b, const Node
     ValueId x = node.inputs[0];
     Labels labels = e.terms[0];
     for (std::size_t i = 1; i < node.inputs.size(); ++i) {
-      // What a later operand or the output needs stays.
+      // Labels that a later operand or the output needs are kept.
       Labels kept;
       for (const Labels& term : {labels, e.terms[i]}) {
         for (Label l : term) {

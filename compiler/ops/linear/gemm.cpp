@@ -1,5 +1,5 @@
-// Gemm: alpha * A' B' + beta * C. Becomes MatMul and elementwise operators, so that weights are transposed and scaled here, and C joins the
-// product as its epilogue.
+// Gemm: alpha * A' B' + beta * C. It becomes MatMul and elementwise operators, so that weights are transposed and
+// scaled at compile time, and C becomes the product's epilogue.
 #include <fmt/format.h>
 
 #include "compiler/ops/operator.h"
@@ -7,7 +7,7 @@
 namespace onnxc {
 namespace {
 
-/// Before opset 7 C was broadcast only with broadcast=1; where shapes fit numpy's rule it is the same.
+/// Before opset 7, C was only broadcast with broadcast=1. Where shapes satisfy numpy's rule, the result is the same.
 void resolve_gemm(GraphBuilder&, Node& node) { node.attributes.erase("broadcast"); }
 
 void infer_gemm(Inference& n) {

@@ -1,5 +1,5 @@
-// MatMul: the product of two matrices, or of two stacks of them with broadcasting, as numpy has it. f32 goes by the kernels of
-// select/product/candidates.cpp, the rest by the reference kernel.
+// MatMul: the product of two matrices, or of two stacks of them with broadcasting, as in numpy. f32 uses the kernels
+// of select/product/candidates.cpp, all other types the reference kernel.
 #include "compiler/ops/linear/matmul.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace onnxc {
 namespace {
 
-/// All of a product but its batch.
+/// The members of a product except its batch.
 MatrixProduct product_of(Extents a, Extents b) {
   MatrixProduct p;
   p.a_vector = a.size() == 1;
@@ -65,7 +65,7 @@ DimList batch_strides(const Extents& operand, const Extents& batch) {
 bool has_fast_matmul(const Graph& graph, const Node& node) {
   const Type& type = graph[node.outputs[0]].type;
   if (type.element != ElementType::F32 || type.rank() == 0) return false;
-  // A vector operand changes which axis holds the columns: only a stack of rows times a matrix keeps the last.
+  // A vector operand changes which axis holds the columns: only a stack of rows times a matrix keeps the last axis.
   return graph[node.inputs[1]].type.rank() >= 2;
 }
 

@@ -1,21 +1,22 @@
-// MatMul as others see it: its shape rule, for operators that multiply as it does, and what its kernels need to know of it.
+// MatMul as other files see it: its shape rule, for operators that multiply as it does, and what its kernels need to
+// know.
 #pragma once
 #include "compiler/ops/operator.h"
 
 namespace onnxc {
 
-/// The extents of the product of inputs a and b, as numpy has it; throws where the inner ones do not match.
+/// The extents of the product of inputs a and b, as in numpy. Throws if the inner ones do not match.
 Extents matmul_extents(Inference& n, int a, int b);
 
-/// A product of matrices, or of stacks of them. Vectors are matrices for its time.
+/// A product of matrices, or of stacks of them. Vectors count as matrices meanwhile.
 struct MatrixProduct {
   Extents a, b;   ///< of the operands, at least two each
   Extents batch;  ///< the axes of the result that number its matrices
-  Dim m, n, k;    ///< each of them is [m, k] by [k, n]
+  Dim m, n, k;    ///< each product is [m, k] by [k, n]
   bool a_vector = false, b_vector = false;
 };
 
-/// That of operands with extents `a` and `b`, which have a product, of extents `y`.
+/// The product of operands with extents `a` and `b`, which match; its result has extents `y`.
 MatrixProduct matrix_product(const Extents& a, const Extents& b, const Extents& y);
 
 /// Strides of an operand's matrices along the batch axes of the result.

@@ -10,9 +10,9 @@ struct ClassLabels {
   int64_t count() const { return static_cast<int64_t>(strings.size() + integers.size()); }
 };
 
-/// Of attributes classlabels_strings and classlabels_ints or classlabels_int64s, one of which there must be.
+/// From attribute classlabels_strings, classlabels_ints or classlabels_int64s, one of which must be present.
 ClassLabels class_labels(const Node& node);
-/// The labels of numbers of classes, an i64 tensor.
+/// The labels for an i64 tensor of class numbers.
 ValueId pick_labels(GraphBuilder& builder, const Node& node, ValueId classes);
 
 /// scalar::PostTransform::NAME for attribute post_transform.

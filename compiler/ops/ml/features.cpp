@@ -71,7 +71,7 @@ std::optional<std::vector<ValueId>> decompose_binarizer(GraphBuilder& b, const N
   return std::vector{cast(b, above, type)};
 }
 
-// ---- FeatureVectorizer: the columns of all inputs, each cut or filled up to its number
+// ---- FeatureVectorizer: the columns of all inputs, each truncated or padded to its number of columns
 
 void infer_feature_vectorizer(Inference& n) {
   const std::vector<int64_t> columns = n.node().integers("inputdimensions");

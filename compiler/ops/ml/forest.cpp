@@ -18,7 +18,7 @@ constexpr std::size_t kMostNodes = std::size_t{1} << 28;
 
 int32_t leaf_mode() { return static_cast<int32_t>(TreeMode::leaf); }
 
-/// Every walk from a root ends: no node leads back to one on the way to it.
+/// Checks that every walk from a root ends: no node leads back to one on the way to it.
 void check_walks(const Node& node, const TreeTables& tables) {
   enum : char { kNew, kOpen, kDone };
   std::vector<char> state(tables.nodes.size() / 4, kNew);
@@ -185,7 +185,8 @@ TreeTables read_tree_ensemble(const Node& node) {
     if (std::isnan(member)) sets.emplace_back();
     else sets.back().push_back(member);
   }
-  // Nodes 0 to n - 1, then the leaves, then what a set of several members needs more: one comparison for each.
+  // Nodes 0 to n - 1, then the leaves, then the additional nodes of sets with several members: one comparison for
+  // each.
   TreeTables tables;
   const auto at = [&](int64_t id, int64_t is_leaf) {
     if (id < 0 || id >= static_cast<int64_t>(is_leaf != 0 ? targets.size() : n))

@@ -1,4 +1,5 @@
-// Trees of ai.onnx.ml as the tables that runtime_stub/onnxc/scalar/ml/trees.hpp walks. What the model says is checked here: a walk ends in a leaf.
+// Trees of ai.onnx.ml as the tables that runtime_stub/onnxc/scalar/ml/trees.hpp walks. The model's statements are
+// checked here: every walk ends in a leaf.
 #pragma once
 #include <optional>
 #include <string>

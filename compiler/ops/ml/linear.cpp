@@ -16,7 +16,7 @@ struct Linear {
 Linear linear_of(const Node& node) {
   Linear l{floats_of(node, "coefficients"), floats_of(node, "intercepts"), 1};
   const bool classifier = node.op == "LinearClassifier";
-  // The number of scores of a classifier is that of its intercepts; where there are none, that of its labels.
+  // A classifier has as many scores as intercepts; without intercepts, as many as labels.
   l.rows = classifier ? l.intercepts.empty() ? class_labels(node).count() : static_cast<int64_t>(l.intercepts.size())
                       : node.integer("targets", 1);
   if (l.rows < 1 || l.coefficients.empty() || static_cast<int64_t>(l.coefficients.size()) % l.rows != 0)
@@ -87,7 +87,8 @@ void lower_post_transform(KernelQuery& l) {
   l.call("scalar_post_transform").tensor(y).tensor(x).params({{"post", post_transform_arg(l.node())}}).may_share(y, x).emit();
 }
 
-// ---- onnxc.ClassScores: the number of the class with the largest score, and the scores of all classes; of one score, that of the second of two classes
+// ---- onnxc.ClassScores: the number of the class with the largest score, and the scores of all classes. A single
+// score is that of the second of two classes
 
 void infer_class_scores(Inference& n) {
   const Extents& x = n.extents(0);

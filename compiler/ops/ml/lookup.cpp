@@ -12,11 +12,11 @@
 namespace onnxc {
 namespace {
 
-/// Keys sorted, the first of equal ones, or the last; NaN is not among them. `order`: where each was.
+/// Sorted keys without NaN; of equal ones only the first, or only the last. `order`: the original index of each.
 struct Sorted {
   TensorData keys;
   std::vector<int64_t> order;
-  int64_t nan = -1;  ///< where NaN was
+  int64_t nan = -1;  ///< the index of NaN
 };
 
 /// One element of a tensor, of any type but those of less than a byte.

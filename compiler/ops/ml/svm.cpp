@@ -1,4 +1,4 @@
-// SVMRegressor and SVMClassifier. The classifier computes numbers of classes, which pick from its labels.
+// SVMRegressor and SVMClassifier. The classifier computes class numbers, which select from its labels.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// TreeEnsemble, TreeEnsembleRegressor and TreeEnsembleClassifier. The classifier computes numbers of classes, which pick from its labels.
+// TreeEnsemble, TreeEnsembleRegressor and TreeEnsembleClassifier. The classifier computes class numbers, which select
+// from its labels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +50,7 @@ void infer_regressor(Inference& n) {
   n.output(0, n.node().op == "TreeEnsemble" ? n.element(0) : ElementType::F32, {x[0], targets_of(n.node())});
 }
 
-/// The arithmetic's type: ONNX Runtime's.
+/// The type of the arithmetic, as in ONNX Runtime.
 ElementType number_type(ElementType x) { return x == ElementType::F64 ? ElementType::F64 : ElementType::F32; }
 
 PointerArg numbers(KernelQuery& l, const std::string& what, ElementType type, const std::vector<double>& values) {

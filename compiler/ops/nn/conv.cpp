@@ -1,5 +1,5 @@
-// Conv. With constant f32 weights in one to three dimensions it runs channels-last, by the cheapest of select/conv/candidates.cpp. Anything
-// else takes the reference kernel.
+// Conv. With constant f32 weights and one to three spatial axes it runs channels-last, by the cheapest kernel of
+// select/conv/candidates.cpp. All other cases use the reference kernel.
 #include "compiler/ops/nn/conv.h"
 
 #include <fmt/format.h>

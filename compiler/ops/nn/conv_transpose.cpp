@@ -1,5 +1,6 @@
-// ConvTranspose. With constant f32 weights in one to three dimensions it runs channels-last, a convolution for each phase of the stride
-// (select/conv/transpose.cpp); anything else takes the reference kernel. f16 and bf16 are computed in f32.
+// ConvTranspose. With constant f32 weights and one to three spatial axes it runs channels-last, as a convolution for
+// each phase of the stride (select/conv/transpose.cpp). All other cases use the reference kernel. f16 and bf16 are
+// computed in f32.
 #include "compiler/ops/nn/conv_transpose.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ ConvTransposePlacement place_conv_transpose(const Node& node, const Extents& x, 
   const Extents in(x.begin() + 2, x.end()), kernel(w.begin() + 2, w.end());
   const std::size_t rank = in.size();
   const std::string auto_pad = node.string("auto_pad", "NOTSET");
-  Node plain = node;  // auto_pad means something else than for Conv
+  Node plain = node;  // auto_pad has another meaning than for Conv
   plain.attributes.erase("auto_pad");
   if (auto_pad != "NOTSET" && !auto_pad.empty()) plain.attributes.erase("pads");
   ConvTransposePlacement p{read_window(plain, in, kernel), {}};

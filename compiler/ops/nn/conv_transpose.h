@@ -1,4 +1,4 @@
-// What the reference of ConvTranspose and its kernels both need to know of it.
+// What both the reference kernel of ConvTranspose and its other kernels need to know.
 #pragma once
 #include "compiler/ops/nn/window.h"
 
@@ -10,10 +10,12 @@ struct ConvTransposePlacement {
   Extents out;
 };
 
-/// Reads the attributes of a ConvTranspose whose operand and weights have extents `x` and `w`; throws Error{Invalid} where they do not fit.
+/// Reads the attributes of a ConvTranspose whose operand and weights have extents `x` and `w`. Throws Error{Invalid}
+/// if they do not match.
 ConvTransposePlacement place_conv_transpose(const Node& node, const Extents& x, const Extents& w);
 
-/// Whether kernels for constant f32 weights compute the node, in one to three dimensions; they apply epilogues.
+/// Whether the kernels for constant f32 weights, which apply epilogues, can compute the node: one to three spatial
+/// axes.
 bool has_fast_conv_transpose(const Graph& graph, const Node& node);
 
 }  // namespace onnxc

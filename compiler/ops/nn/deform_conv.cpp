@@ -1,4 +1,5 @@
-// DeformConv: a convolution that samples where its second input says. Reference kernel, for any number of spatial axes.
+// DeformConv: a convolution that samples at positions given by its second input. Reference kernel, for any number of
+// spatial axes.
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"

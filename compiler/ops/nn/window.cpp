@@ -58,7 +58,7 @@ Extents window_output(const Node& node, const Window& w, const Extents& spatial,
       node.fail(ErrorKind::Invalid, fmt::format("the window reaches over {} elements of axis {}, which has {} with its padding",
                                                 reach.text(), i + 2, (room + reach).text()));
     Dim n = ceil_mode ? ceil_div(room, w.strides[i]) + 1 : floor_div(room, w.strides[i]) + 1;
-    // A last window that would start in the padding at the end is dropped.
+    // A last window that would begin in the padding at the end is dropped.
     if (ceil_mode) n = min(n, ceil_div(spatial[i] + w.pads_begin[i], w.strides[i]));
     out.push_back(max(n, 0));
   }

@@ -16,12 +16,12 @@ struct Window {
   bool is_static() const { return onnxc::is_static(pads_begin) && onnxc::is_static(pads_end) && onnxc::is_static(kernel); }
 };
 
-/// Reads kernel_shape (or `kernel` where it is absent), strides, dilations, pads and auto_pad; throws Error{Invalid} on lengths and values that
-/// do not fit. `spatial`: the input's spatial extents.
+/// Reads kernel_shape (or `kernel` if it is absent), strides, dilations, pads and auto_pad. `spatial`: the input's
+/// spatial extents. Throws Error{Invalid} if lengths or values do not fit.
 Window read_window(const Node& node, const Extents& spatial, const DimList& kernel);
 
-/// Extents of the output: floor (or ceil, where the last window must start inside the input or its begin padding) of the windows that fit.
-/// Throws Error{Invalid} where none ever does.
+/// The output's extents: the number of windows that fit, rounded down (or up, if the last window begins inside the
+/// input or its padding at the beginning). Throws Error{Invalid} if none ever fits.
 Extents window_output(const Node& node, const Window& window, const Extents& spatial, bool ceil_mode = false);
 
 /// A window along one axis, and the extents there.
@@ -33,17 +33,18 @@ struct WindowAxis {
   bool is_plain() const { return kernel == Dim(1) && stride == 1 && pad_begin == Dim(0) && pad_end == Dim(0) && in == out; }
 };
 
-/// A window over lines, images or volumes as channels-last kernels are told of it: n images of y rows and x columns, and the depth z of volumes.
+/// A window over lines, images or volumes, as channels-last kernels get it: n images of y rows and x columns, and of
+/// depth z if they are volumes.
 struct Sliding {
   Dim n;
   WindowAxis z, y, x;
   bool is_deep() const { return !z.is_plain(); }
-  /// Of y and x alone.
+  /// The window of y and x alone.
   Window plane() const;
 };
 
-/// `x` and `y` are the extents of the operand and the result, of rank 3 to 5. Volumes whose slices do not meet are images; those whose pixels do not, images of
-/// `d` rows.
+/// `x` and `y` are the extents of the operand and the result, of rank 3 to 5. Volumes whose slices are independent
+/// count as more images. Volumes whose pixels are independent count as images of `d` rows.
 Sliding sliding(const Window& window, const Extents& x, const Extents& y);
 
 }  // namespace onnxc

@@ -1,5 +1,6 @@
-// BatchNormalization: y = x * s + t with s = scale / sqrt(var + epsilon), t = bias - mean * s. Constant parameters make s and t constants, which
-// fold_scales moves into the weights before. In training mean and variance are those of the batch, and the running ones are outputs.
+// BatchNormalization: y = x * s + t with s = scale / sqrt(var + epsilon), t = bias - mean * s. With constant
+// parameters, s and t are constants, which fold_scales moves into the preceding weights. In training, mean and
+// variance are those of the batch, and the running ones are outputs.
 #include <fmt/format.h>
 
 #include "compiler/ops/in_float.h"
@@ -9,7 +10,8 @@
 namespace onnxc {
 namespace {
 
-/// Before opset 14 training was told by more outputs (the running statistics and those of the batch), before opset 7 by is_test.
+/// Before opset 14, training was indicated by additional outputs (the running statistics and those of the batch);
+/// before opset 7, by is_test.
 void resolve_batch_norm(GraphBuilder&, Node& node) {
   if (node.version >= 14) return;
   bool training = node.version < 7 && node.integer("is_test", 0) == 0;
@@ -26,7 +28,8 @@ void infer_batch_norm(Inference& n) {
   if (n.node().integer("spatial", 1) != 0) {
     for (int i = 1; i <= 4; ++i)
       n.unify(n.rank(i) == 1 ? n.extents(i)[0] : Dim(-1), x[1], "the channels of the input and of the parameters");
-  } else {  // of the parameters of each position; of channels alone where training does not need more
+    // Parameters are given for each position, or only for channels if it is not training.
+  } else {
     for (int i = 1; i <= 4 && n.node().integer("training_mode", 0) != 0; ++i) {
       if (n.rank(i) + 1 != static_cast<int>(x.size()))
         n.fail(fmt::format("input {} has shape {}; one for each position of {} is needed with spatial=0", i, text(n.extents(i)), text(x)));
@@ -49,7 +52,7 @@ ValueId blend(GraphBuilder& b, ValueId running, ValueId now, double momentum) {
 }
 
 std::optional<std::vector<ValueId>> decompose_batch_norm(GraphBuilder& b, const Node& node) {
-  // The widest of the types, f32 at least.
+  // The widest of the types, but at least f32.
   ElementType type = ElementType::F32;
   for (int i = 0; i < 5; ++i) type = b.type(node.input(i)).element == ElementType::F64 ? ElementType::F64 : type;
   ValueId in[5];
@@ -58,7 +61,8 @@ std::optional<std::vector<ValueId>> decompose_batch_norm(GraphBuilder& b, const 
   const bool training = node.integer("training_mode", 0) != 0;
   const float epsilon = node.number("epsilon", 1e-5f);
   ValueId x = in[0], mean = in[3], variance = in[4];
-  const bool spatial = node.integer("spatial", 1) != 0;  // before opset 9, spatial=0 gave every position its own parameters
+  // Before opset 9, spatial=0 gave every position its own parameters.
+  const bool spatial = node.integer("spatial", 1) != 0;
   if (training) {
     std::vector<int64_t> axes{0};
     for (int64_t axis = 2; axis < rank && spatial; ++axis) axes.push_back(axis);

@@ -1,8 +1,9 @@
-// LayerNormalization, RMSNormalization, and SimplifiedLayerNormalization: RMSNormalization's name in graphs that ONNX Runtime has optimised, with
-// the inverse deviation as its second output.
+// LayerNormalization, RMSNormalization, and SimplifiedLayerNormalization, which is the name of RMSNormalization in
+// graphs that ONNX Runtime has optimised, with the inverse deviation as its second output.
 //
-// A node that stays has f32 or f64 throughout, and a scale and bias (each may be absent) of exactly the normalised axes; others become that between
-// casts, with what broadcasts as Mul and Add behind it.
+// A node that is not decomposed is f32 or f64 throughout, and its scale and bias, if present, have exactly the
+// normalised axes. Other nodes become such a node between casts, with Mul and Add after it for scales and biases that
+// broadcast.
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"
@@ -24,7 +25,7 @@ int axis_of(const Node& node, int rank) {
 ElementType stash_of(const Node& node, ElementType x) {
   const auto stash = element_type_numbered(static_cast<int32_t>(node.integer("stash_type", 1)));
   if (!stash || !is_float(*stash)) node.fail(ErrorKind::Invalid, fmt::format("stash_type is {}", node.integer("stash_type", 1)));
-  if (is_half(*stash)) return ElementType::F32;  // more precise than asked for
+  if (is_half(*stash)) return ElementType::F32;  // more precise than required
   return x == ElementType::F64 ? ElementType::F64 : *stash;
 }
 
@@ -42,7 +43,7 @@ void infer_layer_norm(Inference& n) {
   n.output(0, n.has(1) ? n.element(1) : n.element(0), x);
 }
 
-/// Scale and bias as the kernels read them: one value for each normalised position, f32 or f64 like x.
+/// Whether scale and bias have the kernels' form: one value for each normalised position, f32 or f64 like x.
 bool is_kernel(const Graph& graph, const Node& node) {
   const Type& x = graph[node.input(0)].type;
   if (x.element != ElementType::F32 && x.element != ElementType::F64) return false;
@@ -96,7 +97,7 @@ void compute(Evaluation& e) {
   else run.operator()<float>();
 }
 
-/// Only the form that decompose leaves has a value.
+/// Only the form that decompose leaves can be evaluated.
 void evaluate_layer_norm(Evaluation& e) {
   bool plain = e.type(0) == ElementType::F32 || e.type(0) == ElementType::F64;
   const auto rank = static_cast<std::size_t>(e.rank(0)), axis = static_cast<std::size_t>(axis_of(e.node(), e.rank(0)));

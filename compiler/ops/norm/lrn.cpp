@@ -16,7 +16,7 @@ void infer_lrn(Inference& n) {
   n.output(0, n.type(0));
 }
 
-/// Of the sum of squares, x0, and the value itself, x1.
+/// The expression of the sum of squares, x0, and the value itself, x1.
 Expr quotient(const Node& node, ElementType type) {
   Expr e;
   const auto number = [&](const char* name, float otherwise) { return static_cast<double>(node.number(name, otherwise)); };

@@ -1,4 +1,4 @@
-// What normalisations share: values with one element a channel, as factors of an image.
+// What normalisations share: values with one element for each channel, as factors of an image.
 #pragma once
 #include "compiler/ops/operator.h"
 

@@ -10,7 +10,8 @@ namespace {
 
 void infer_same(Inference& n) { n.output(0, n.type(0)); }
 
-// ---- InstanceNormalization: y = (x - mean) * (scale / sqrt(variance + epsilon)) + bias over the spatial axes of each channel of each image
+// ---- InstanceNormalization: y = (x - mean) * (scale / sqrt(variance + epsilon)) + bias, over the spatial axes of
+// each channel of each image
 
 void infer_instance_norm(Inference& n) {
   if (n.rank(0) < 3) n.fail(fmt::format("the input has rank {}; [n, c, spatial...] is needed", n.rank(0)));

@@ -1,4 +1,5 @@
-// MaxUnpool. Indices count in the tensor that the window's attributes give, also where output_shape asks for a larger one: so does ONNX's test.
+// MaxUnpool. Indices refer to the tensor that the window's attributes imply, even if output_shape asks for a larger
+// one, as ONNX's test shows.
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"
@@ -9,7 +10,7 @@
 namespace onnxc {
 namespace {
 
-/// What MaxPool with these attributes would have read.
+/// The extents that a MaxPool with these attributes would have read.
 Extents unpooled(const Node& node, const Extents& x) {
   if (!node.has("kernel_shape")) node.fail(ErrorKind::Invalid, "attribute 'kernel_shape' is missing");
   const Window w = read_window(node, {x.begin() + 2, x.end()}, {});

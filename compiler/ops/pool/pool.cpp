@@ -1,5 +1,5 @@
-// MaxPool, AveragePool, LpPool. f32 images in one to three dimensions run channels-last on vectors of channels (select/pool/pool.cpp); the
-// rest takes the reference kernel. f16 and bf16 are computed in f32.
+// MaxPool, AveragePool, LpPool. f32 images with one to three spatial axes run channels-last, on vectors of channels
+// (select/pool/pool.cpp). All others use the reference kernel. f16 and bf16 are computed in f32.
 #include "compiler/ops/pool/pool.h"
 
 #include <fmt/format.h>

@@ -157,8 +157,8 @@ std::optional<std::vector<ValueId>> decompose_matmul16(GraphBuilder& b, const No
   return std::vector{b.op("MatMul", {cast_to(b, node.input(0), type), cast_to(b, node.input(1), type)})};
 }
 
-// ---- DynamicQuantizeLSTM: X, W, R, B, sequence_lens, initial_h, initial_c, P, W_scale, W_zero, R_scale, R_zero; W and R are transposed.
-// X is quantised as a whole, as ONNX Runtime does; h is not.
+// ---- DynamicQuantizeLSTM: X, W, R, B, sequence_lens, initial_h, initial_c, P, W_scale, W_zero, R_scale, R_zero; W
+// and R are transposed. X is quantised as a whole, as in ONNX Runtime; h is not.
 
 void infer_dynamic_lstm(Inference& n) {
   need_type(n, 0, ElementType::F32);

@@ -1,4 +1,4 @@
-// DynamicQuantizeLinear: u8 with the scale and zero point that fit the data, which zero always is among.
+// DynamicQuantizeLinear: u8 with the scale and zero point that fit the data, which is assumed to include 0.
 //
 //   scale = (max(x, 0) - min(x, 0)) / 255     zero = round(clip(-min(x, 0) / scale, 0, 255))     y = saturate(round(x / scale) + zero)
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv: products of 8-bit integers less their zero points.
+// MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv: products of 8-bit integers minus their zero points.
 //
 //   MatMulInteger, ConvInteger   y = (a - a_zero) (b - b_zero), in i32
 //   QLinear...                   y = saturate(round((that + bias) * (a_scale * b_scale / y_scale)) + y_zero)
@@ -133,7 +133,8 @@ std::optional<std::vector<ValueId>> decompose_qlinear_matmul(GraphBuilder& b, co
     };
     product = b.op("MatMul", {centred(node.input(0), a_zero), centred(node.input(3), b_zero)});
   }
-  // Scales of the result's rows or columns: y_scale and its zero point are one value, a vector of rows, or broadcast.
+  // Scales of the result's rows or columns. y_scale and its zero point are one value, a vector for the rows, or
+  // broadcast.
   return std::vector{requantise(b, product, by_row(b, node.input(1)), by_column(b, node.input(4)), by_row(b, node.input(6)),
                                 by_row(b, node.input(7)), b.type(node.outputs[0]).element)};
 }

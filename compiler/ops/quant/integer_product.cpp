@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kExact = 16777216.0;  // 2^24: f32 holds all integers up to it
 
-/// The largest |value - zero| there can be.
+/// The largest possible |value - zero|.
 double largest(const GraphBuilder& b, Graph& graph, const Centred& x) {
   const ElementType type = b.type(x.value).element;
   const double low = is_signed(type) ? -128 : 0, high = is_signed(type) ? 127 : 255;
@@ -29,7 +29,7 @@ ValueId centre(GraphBuilder& b, const Centred& x, ElementType type) {
   return x.zero == kAbsent ? value : b.op("Sub", {value, cast_to(b, x.zero, type)});
 }
 
-/// |weights - zero| of a constant tensor, or nothing. The zero point has one element, or one for each of the extents of `axis`.
+/// weights - zero| of a constant tensor. Empty if it is not constant. The zero point has one element, or one for each index along `axis`.
 std::optional<std::vector<double>> magnitudes(Graph& graph, const Centred& w, std::size_t axis) {
   const TensorData* values = graph.constant(w.value);
   const TensorData* zero = graph.constant(w.zero);
@@ -43,9 +43,8 @@ std::optional<std::vector<double>> magnitudes(Graph& graph, const Centred& w, st
   return list;
 }
 
-/// Where to cut [0, length) so that in every part the sums of each column stay below `limit`; those of the first part start from `sums`. `add` adds what step i
-/// brings to the columns' sums.
-/// Empty where one step alone is too much.
+/// Where to cut [0, length) so that in every part the sums of each column stay below `limit`. The sums of the first
+/// part start from `sums`, and `add` adds the contribution of step i. Empty if a single step exceeds the limit.
 std::vector<int64_t> cuts(int64_t length, std::vector<double> sums, double limit,
                           const std::function<void(int64_t, std::vector<double>&)>& add) {
   std::vector<int64_t> ends;
@@ -71,7 +70,7 @@ ValueId slice(GraphBuilder& b, ValueId v, int64_t first, int64_t last, int64_t a
   return b.op("Slice", {v, b.integers({first}), b.integers({last}), b.integers({axis})});
 }
 
-/// product(first, last) of each part, added in i32 where there are several.
+/// The sum of product(first, last) over all parts, added in i32 if there are several.
 ValueId add_parts(GraphBuilder& b, const std::vector<int64_t>& ends, const std::function<ValueId(int64_t, int64_t)>& product) {
   ValueId sum = kAbsent;
   int64_t first = 0;

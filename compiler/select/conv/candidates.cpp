@@ -20,7 +20,7 @@
 namespace onnxc {
 namespace {
 
-/// The weights as `storage` says; `scales` gets a parameter where they have any.
+/// Adds the weights, stored as `storage` says. `scales` gets a parameter if the storage has scales.
 PointerArg stored_weights(KernelQuery& l, const pack::ConvShape& shape, const Tile& tile, const Storage& storage, NamedArgs& scales) {
   return add_stored(l, conv_weights_name(l), conv_panels(l, shape, tile), shape.cin * shape.kh * shape.kw, shape.nr, storage,
                     storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape), scales);
@@ -32,14 +32,14 @@ std::vector<Storage> storages(KernelQuery& l, const ConvCall& c, const Tile& til
 
 bool is_product(const ConvCall& c) { return !c.is_deep() && c.kh == 1 && c.kw == 1 && c.group == 1 && c.plain_window() && c.no_pads(); }
 
-/// What a tiled kernel takes, which reads the weights anew for each tile.
+/// The work of a kernel of register tiles, which reads, and widens, the weights once for each tile of rows.
 StoredKernel stored_kernel(const ConvCall& c, std::string_view row, const Tile& tile) {
   const double macs = is_product(c) && row != "gemv" ? gemm_macs(*c.costs, tile, c.likely_pixels, c.cout, c.cin) : c.tiled_macs(tile);
   return {row, macs, std::ceil(c.likely_pixels / tile.rows), c.cin / c.group * c.taps(), c.padded_columns(tile) * c.group};
 }
 
-/// A 1x1 convolution as a product by the kernel of that row: gemm, gemv for one pixel, gemm_any for one pixel of each of so many images as
-/// only a run tells.
+/// A 1x1 convolution as a product, by the kernel of that row: gemm; gemv where the result is one pixel; gemm_any
+/// where images are one pixel each and only a run tells how many there are.
 void consider_product(KernelQuery& l, const ConvCall& c, const Tile& tile, std::string_view row) {
   const TiledProduct product{.m = c.pixels, .n = c.cout, .k = c.cin};
   const bool one_row = row == "gemv";
@@ -79,17 +79,19 @@ void consider_gemm(KernelQuery& l, const ConvCall& c) {
                   gemm_params(l, c, x, y, {.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = plan.tile.nr}), c.oh * c.ow);
     finish_conv(l, step, c, y);
   });
-  if (c.pixels == Dim(1)) consider_product(l, c, choose_row_tile(l.target(), c.cout), "gemv");  // the two of squeeze-and-excite, above all
+  // One pixel: above all the two convolutions of squeeze-and-excite.
+  if (c.pixels == Dim(1)) consider_product(l, c, choose_row_tile(l.target(), c.cout), "gemv");
 }
 
-/// Groups that are a part of a vector, or one.
+/// Groups of a whole vector of channels, or of a divisor of one.
 void consider_grouped(KernelQuery& l, const ConvCall& c) {
   const int64_t channels = c.cin / c.group, lanes = l.target().vector_floats;
   const bool odd_width = c.kw % 2 == 1 && c.kw <= 7;
   if (c.is_deep() || c.group == 1 || channels < 2 || c.cout != c.cin || lanes % channels != 0 || !odd_width || c.window.dilations[1] != 1 ||
       c.window.strides[1] > 2)
     return;
-  // More pixels where nothing is to be shuffled, if there are registers.
+  // A group of a whole vector needs no shuffles, so its kernel takes more pixels at a time if there are registers for
+  // their sums.
   const int pixels = channels == lanes && l.target().vector_registers >= 32 ? 14 : 7;
   const pack::ConvShape shape{.cout = c.cout, .cin = channels, .kh = c.kh, .kw = c.kw};
   l.consider("conv_grouped", c.macs, 0, [&l, c, shape, lanes, pixels] {
@@ -102,9 +104,10 @@ void consider_grouped(KernelQuery& l, const ConvCall& c) {
   });
 }
 
-/// A few output channels, with vectors along the input's.
+/// A few output channels: the vectors run along the input channels.
 void consider_narrow(KernelQuery& l, const ConvCall& c) {
-  if (c.is_deep() || !is_narrow(c.cout, c.group) || c.taps() == 1) return;  // a product of so few steps for each sum is gemm's
+  // With one tap a sum has so few steps that gemm is better.
+  if (c.is_deep() || !is_narrow(c.cout, c.group) || c.taps() == 1) return;
   const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;
   l.consider("conv_narrow", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0, [&l, c, lanes] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);

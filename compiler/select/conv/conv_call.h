@@ -1,4 +1,5 @@
-// What the kernels of Conv are told, and how its operands reach them: for its candidates and for islands that have a Conv.
+// The arguments of Conv's kernels, and how operands are brought to them: for candidates of a Conv and for islands
+// that contain one.
 #pragma once
 #include <algorithm>
 #include <iterator>
@@ -16,12 +17,12 @@
 
 namespace onnxc {
 
-/// A member, unless the kernel takes that value anyway.
+/// Adds a member, unless `value` is the default that the kernel assumes.
 inline void add_unless(NamedArgs& list, const char* name, Dim value, int64_t usual) {
   if (!(value == Dim(usual))) list.emplace_back(name, dim_arg(value));
 }
 
-/// What kernels are told of how a window moves over rows and columns.
+/// Adds how a window moves over rows and columns.
 inline void add_window(NamedArgs& list, const WindowAxis& y, const WindowAxis& x) {
   add_unless(list, "stride_y", y.stride, contract::kUsualStride);
   add_unless(list, "stride_x", x.stride, contract::kUsualStride);
@@ -35,7 +36,7 @@ inline void add_pixels(NamedArgs& list, Dim x_pixel, Dim y_pixel) {
   add_unless(list, "y_pixel", y_pixel, contract::kUsualPixel);
 }
 
-/// What kernels of volumes are told of the depth, behind the strides of pixels.
+/// The depth's members for kernels of volumes. They follow the strides of pixels.
 inline NamedArgs depth_params(const WindowAxis& z) {
   return {{"d", dim_arg(z.in)},
           {"od", dim_arg(z.out)},
@@ -45,7 +46,7 @@ inline NamedArgs depth_params(const WindowAxis& z) {
           {"pad_front", dim_arg(z.pad_begin)}};
 }
 
-/// What kernels are told of a convolution or a transposed one that slides `over` x or y.
+/// The members for a convolution, or a transposed one, that slides `over` x or y.
 inline NamedArgs conv_params(const Sliding& over, int64_t cin, int64_t cout, int64_t group, const View& x, const View& y) {
   NamedArgs list{{"n", dim_arg(over.n)},  {"h", dim_arg(over.y.in)},      {"w", dim_arg(over.x.in)},
                  {"cin", dim_arg(cin)},   {"oh", dim_arg(over.y.out)},    {"ow", dim_arg(over.x.out)},
@@ -57,7 +58,7 @@ inline NamedArgs conv_params(const Sliding& over, int64_t cin, int64_t cout, int
   return list;
 }
 
-/// A Conv as its kernels see it. `window`: that of `over`, rows and columns alone.
+/// A Conv as its kernels see it. `window` is the window of `over` without the depth.
 struct ConvCall {
   Sliding over;
   Window window;
@@ -88,15 +89,16 @@ struct ConvCall {
   bool is_deep() const { return over.is_deep(); }
   int64_t kd() const { return over.z.kernel.value(); }
   int64_t taps() const { return kd() * kh * kw; }
-  /// Images, or slices of volumes.
+  /// The number of images, or of the slices of all volumes.
   int64_t likely_slices() const { return (n.is_constant() ? n.value() : 1) * likely(over.z.out); }
-  /// An extent for costs: of one that is not known, what an image is likely to have.
+  /// An extent for cost estimates: where it is unknown, a value that is likely for an image.
   static int64_t likely(Dim d) { return d.is_constant() ? d.value() : std::min<int64_t>(64, d.max_value()); }
-  /// Pixels of one image, 0 where that is not known.
+  /// Pixels of one image; 0 where this is unknown.
   int64_t image_pixels() const { return oh.is_constant() && ow.is_constant() ? oh.value() * ow.value() : 0; }
-  /// Output channels of a group, in whole panels.
+  /// Output channels of a group, rounded up to whole panels.
   int64_t padded_columns(const Tile& tile) const { return (cout / group + tile.nr - 1) / tile.nr * tile.nr; }
-  /// Multiply-adds of a tiled kernel: those of the columns that only fill a panel included, and those that a tap of a group takes to begin.
+  /// Multiply-adds of a kernel of register tiles, with those of columns that only fill a panel. Grouped convolutions
+  /// add what each tap costs to begin.
   double tiled_macs(const Tile& tile) const {
     const double taps_of_groups = group > 1 ? 1 + costs->tap_steps / static_cast<double>(cin / group) : 1;
     return macs * taps_of_groups * static_cast<double>(padded_columns(tile)) / static_cast<double>(cout / group);
@@ -120,7 +122,7 @@ struct ConvCall {
 inline const std::string& conv_weights_name(KernelQuery& l) { return l.graph()[l.node().input(1)].name; }
 inline std::span<const float> conv_weights(KernelQuery& l) { return l.constant(1)->as<float>(); }
 inline Layout conv_input_layout(KernelQuery& l, int input = 0) {
-  // As it lies when it is channels-last already; else converted without padding.
+  // An input that is channels-last already stays as it is; any other is converted, without padding.
   const View x = l.in_any(input);
   return x.layout.channels_last ? x.layout : channels_last(x.extents, l.target().vector_floats);
 }
@@ -137,10 +139,10 @@ inline std::optional<PointerArg> conv_bias(KernelQuery& l, const pack::ConvShape
   if (!l.has(2)) return std::nullopt;
   return l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape));
 }
-/// The same for kernels that read no more of it than there are channels.
+/// The bias without padding, for kernels that read only as many values as there are channels.
 inline std::optional<PointerArg> bias_as_given(KernelQuery& l) { return l.has(2) ? std::optional(l.in(2).pointer) : std::nullopt; }
 
-/// What gemm is told of a 1x1 convolution.
+/// The members of gemm for a 1x1 convolution.
 inline NamedArgs gemm_params(KernelQuery& l, const ConvCall& c, const View& x, const View& y, const pack::ConvShape& shape) {
   NamedArgs params{{"m", dim_arg(c.pixels)},
                    {"n", dim_arg(c.cout)},
@@ -150,18 +152,19 @@ inline NamedArgs gemm_params(KernelQuery& l, const ConvCall& c, const View& x, c
   if (const auto bias = conv_bias(l, shape)) params.emplace_back("bias", *bias);
   return params;
 }
-/// Whether a depthwise convolution goes by Winograd's F(2,3), two rows at a time.
+/// Whether the kernel of Winograd's F(2,3) for depthwise convolutions, two rows at a time, can and should be a
+/// candidate.
 inline bool has_depthwise_winograd(const Target& target, const ConvCall& c) {
   return target.machine->adds_beside_products && c.kh == 3 && c.kw == 3 && c.plain_window() && c.cin >= target.vector_floats;
 }
-/// Whether conv_narrow has a kernel for so many output channels.
+/// Whether conv_narrow has a kernel for this number of output channels.
 inline bool is_narrow(int64_t cout, int64_t group) { return cout <= 4 && group == 1; }
 
-/// What is last of a step that convolves.
+/// Completes a step that convolves: its epilogue, its multiply-adds, and emit().
 inline void finish_conv(KernelQuery& l, StepBuilder& step, const ConvCall& c, const View& y) {
   step.epilogue(l.epilogue(l.image_shape(y.extents), step)).macs(c.pixels * (c.cout * (c.cin / c.group) * c.taps())).emit();
 }
-/// `pairs`: the kernel may be told of them, behind these.
+/// Adds a tile's template arguments. `pairs`: the kernel has a third one, which says whether the tile has pairs.
 inline StepBuilder& tile_args(StepBuilder& step, const Tile& tile, bool pairs = false) {
   step.template_arg(tile.rows).template_arg(tile.vectors);
   return pairs && tile.pairs ? step.template_arg(true) : step;

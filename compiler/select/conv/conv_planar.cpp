@@ -11,17 +11,18 @@
 namespace onnxc {
 namespace {
 
-/// Rows of outputs at a time, and vectors of each; no rows: what one pass takes does not fit the registers.
+/// A register tile: rows of outputs by vectors of each. No rows: one pass of the kernel does not fit the registers.
 struct PlanarTile {
   int rows = 0, vectors = 1;
 };
 
-/// Accumulators, the vectors of the image that they share, and one for a weight.
+/// The registers hold the accumulators, the vectors of the image that these share, and one weight.
 bool in_registers(const Target& target, int64_t channels, PlanarTile tile) {
   return (channels + 1) * tile.rows * tile.vectors + 1 <= target.vector_registers;
 }
 
-/// Enough multiply-adds between loads, and few pixels beyond the row.
+/// Two rows where they fit, for more multiply-adds between loads, and as few pixels beyond the end of a row as
+/// possible.
 PlanarTile choose_planar_tile(const Target& target, int64_t width, int64_t channels) {
   const int64_t vectors = (width + target.vector_floats - 1) / target.vector_floats;
   PlanarTile tile{1, vectors == 1 ? 1 : 2};
@@ -30,7 +31,7 @@ PlanarTile choose_planar_tile(const Target& target, int64_t width, int64_t chann
   return tile;
 }
 
-/// For pools of two rows: two vectors, which become one, where the image has as many.
+/// The tile for a 2x2 pool: two rows, and two vectors, which become one, where an image is wider than a vector.
 PlanarTile choose_pooled_tile(const Target& target, int64_t width, int64_t channels) {
   for (const int nv : {2, 1}) {
     if (PlanarTile tile{2, nv}; (nv == 1 || width > target.vector_floats) && in_registers(target, channels, tile)) return tile;
@@ -38,12 +39,13 @@ PlanarTile choose_pooled_tile(const Target& target, int64_t width, int64_t chann
   return {};
 }
 
-/// Floats of a row of outputs, filled up to whole tiles.
+/// Floats of a row of outputs, rounded up to whole tiles.
 int64_t padded_width(const KernelQuery& l, const ConvCall& c, const PlanarTile& tile) {
   return contract::planar_width(c.ow.value(), int64_t{tile.vectors} * l.target().vector_floats);
 }
 
-/// Calls a kernel on the image that Conv `l` reads. `y`: where the results go. `finish` gives the step its epilogues.
+/// Calls a kernel on the image that the Conv of `l` reads. Results go to `y`, and `finish` adds the step's last
+/// arguments: its epilogues.
 void call_planar(KernelQuery& l, std::string_view row, const PlanarTile& tile, const View& y,
                  const std::function<void(StepBuilder&)>& finish) {
   const ConvCall c(l);
@@ -70,7 +72,7 @@ void call_planar(KernelQuery& l, std::string_view row, const PlanarTile& tile, c
   step.emit();
 }
 
-/// 2x2 windows side by side.
+/// Whether the pool's windows are 2x2 and adjoin.
 bool pools_by_two(const Graph& graph, const Node& node) {
   const Window window = pool_window(node, graph[node.input(0)].type.extents);
   return window.kernel == Extents{2, 2} && window.strides[0] == 2 && window.strides[1] == 2;
@@ -85,7 +87,7 @@ PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
   if (!has_fast_conv(graph, node) || x.size() != 4 || node.integer("group", 1) != 1 || !x[1].is_constant() || x[1].value() > kFewChannels)
     return {};
   const Window window = conv_window(node, x, graph[node.input(1)].type.extents);
-  // Not more than half a vector of outputs, and rows that are worth vectors.
+  // Outputs fill at most half a vector, and rows are long enough for vectors along them.
   const bool narrow = y[1].value() <= kFewChannels && 2 * y[1].value() <= vector_floats && y[2].is_constant() && y[3].is_constant() &&
                       2 * y[3].value() > vector_floats;
   return {.reads = true,

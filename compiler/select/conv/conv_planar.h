@@ -1,4 +1,5 @@
-// Conv from a planar image of few channels to few channels, planar too: the first layers of a small network. See runtime_stub/onnxc/conv_planar.hpp.
+// Conv from a planar image of few channels to another: the first layers of a small network. See
+// runtime_stub/onnxc/conv_planar.hpp.
 #pragma once
 #include <vector>
 
@@ -7,15 +8,16 @@
 
 namespace onnxc {
 
-/// Images of at most so many channels are read planar.
+/// Images of at most this many channels are read in the planar layout.
 constexpr int64_t kFewChannels = 8;
 
-/// The only candidate where input and result lie planar.
+/// The only candidate where both the input and the result are planar.
 void consider_conv_planar(KernelQuery& l);
 
-/// The Conv of a planar image before a max pooling by 2x2, stride 2, whose results are pooled in registers; nothing for others.
+/// The Conv of a planar image before a 2x2 max pooling of stride 2, if its results can be pooled in registers. Empty
+/// otherwise.
 std::vector<const Node*> absorbed_by_planar_pool(const Surroundings& around, const Node& pool, const Target& target);
-/// Lowers MaxPool with such a Conv absorbed.
+/// Lowers a MaxPool that absorbed such a Conv.
 void lower_planar_pool(KernelQuery& pool);
 
 }  // namespace onnxc

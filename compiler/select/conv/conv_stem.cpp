@@ -7,16 +7,17 @@
 namespace onnxc {
 namespace {
 
-/// The stride along a row that the kernel is compiled for, 0 for any.
+/// The floats from one pixel under a window to the next that the kernel is compiled for; 0: any number.
 int64_t fixed_stride(const Window& window, int64_t pixel) {
   const int64_t stride = window.strides[1] * pixel;
   return window.dilations[1] == 1 && stride <= 16 ? stride : 0;
 }
 
-/// The tile for each row of the output, or nothing where the rows under it are more than the kernel copies. `pairs`: it may have some.
+/// The tile for a row of the output. Empty if the input rows under a tile are more than the kernel can copy. `pairs`:
+/// the tile may have pairs.
 std::optional<Tile> stem_tile(const Target& target, Dim width, int64_t cin, int64_t cout, const Window& window, bool pairs) {
   const int64_t kh = window.kernel[0].value(), kw = window.kernel[1].value(), k = cin * kh * kw;
-  // With pairs the last of an odd row goes by itself.
+  // An odd row of the kernel leaves a step without a partner, which tiles with pairs take alone.
   const Tile tile = choose_tile(target, {.m = width, .n = cout, .k = pairs ? k + k % 2 : k, .pairs = pairs, .short_runs = true});
   const int64_t span = contract::inputs_under(tile.rows, window.strides[1], kw, window.dilations[1]);
   if (contract::stem_floats(cin, kh, span) > contract::kStemFloats) return std::nullopt;
@@ -29,7 +30,8 @@ std::optional<Stem> stem_of(KernelQuery& l, bool pairs) {
   const ConvCall c(l);
   const Layout given = l.in_any(0).layout;
   const bool joined = given.channels_last && given.pixel_stride == Dim(c.cin) && c.window.dilations[1] == 1;
-  const bool volume = l.extents(0).size() > 4;  // whose slices are no planar images: its channels come first
+  // The slices of a volume are no planar images, since its channels come first.
+  const bool volume = l.extents(0).size() > 4;
   if (volume || c.group != 1 || c.cin > (joined ? 4 : kFewChannels)) return std::nullopt;
   const auto tile = stem_tile(l.target(), c.ow, c.cin, c.cout, c.window, pairs && fixed_stride(c.window, joined ? c.cin : 1) > 0);
   return tile ? std::optional<Stem>({c, *tile, joined}) : std::nullopt;
@@ -49,7 +51,8 @@ NamedArgs stem_params(KernelQuery& l, const Stem& stem, const View& x, const Vie
   const ConvCall& c = stem.call;
   const auto bias = conv_bias(l, {.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = stem.tile.nr});
   if (!stem.joined) return c.params(x, y, bias);
-  Sliding over = c.over;  // a row of pixels as a row of single values
+  // Each row of pixels becomes a row of single values.
+  Sliding over = c.over;
   over.x.in *= c.cin;
   over.x.kernel *= c.cin;
   over.x.stride *= c.cin;
@@ -78,7 +81,9 @@ void consider_stem(KernelQuery& l) {
     StepBuilder step = l.call("conv_stem");
     stem_args(step, stem);
     if (stem.tile.pairs) step.template_arg(true);
-    else step.specialised();  // kernel rows are short: mlperf_tiny_kws 2.5 % less, but 1 % more with pairs, whose code for odd rows is long
+    // The rows of the kernel are short, so known sizes shorten the set-up. With pairs the code for odd rows is long,
+    // and specialising it costs more than it saves.
+    else step.specialised();
     step.pointer(x).pointer(w).pointer(y).params(std::move(params));
     finish_conv(l, step, stem.call, y);
   });

@@ -1,4 +1,5 @@
-// The first convolution of a network, which reads few channels as the user gives them: runtime_stub/onnxc/conv_stem.hpp.
+// The first convolution of a network, which reads the few channels of an image as the user gives them:
+// runtime_stub/onnxc/conv_stem.hpp.
 #pragma once
 #include <optional>
 
@@ -6,36 +7,38 @@
 
 namespace onnxc {
 
-/// What its kernels are told of it.
+/// What its kernels need to know of a stem.
 struct Stem {
   ConvCall call;
   Tile tile;
-  bool
-      joined;  ///< the image is channels-last without gaps: for the kernel, a planar one of one channel, whose rows, taps and strides are cin times as long
+  /// The image is channels-last without gaps. For the kernel it is then a planar image of one channel, whose rows, taps
+  /// and strides are cin times as long.
+  bool joined;
 
-  /// Floats of the image between neighbours of a row.
+  /// Floats of the image from one pixel of a row to the next.
   int64_t pixel() const { return joined ? call.cin : 1; }
 };
 
-/// Nothing where the kernel does not take it. `pairs`: it may get a tile with pairs.
+/// Empty where the kernel does not support the convolution. `pairs`: its tile may have pairs.
 std::optional<Stem> stem_of(KernelQuery& l, bool pairs = false);
 
-/// The same, and nothing where the image would have to be turned first.
+/// As stem_of, but empty where the image would have to be transposed first.
 std::optional<Stem> stem_in_place(KernelQuery& l, bool pairs = false);
 
-/// A candidate where the kernel takes it.
+/// States a candidate where the kernel supports the convolution.
 void consider_stem(KernelQuery& l);
 
-/// Its weights, packed.
+/// The packed weights.
 PointerArg stem_weights(KernelQuery& l, const Stem& stem);
-/// What the kernel reads.
+/// The image that the kernel reads.
 View stem_input(KernelQuery& l, const Stem& stem);
-/// Parameters; pixels of the output lie as `y` says.
+/// The kernel's parameters. Pixels of the output lie as `y` says.
 NamedArgs stem_params(KernelQuery& l, const Stem& stem, const View& x, const View& y);
-/// Template arguments.
+/// Adds the kernel's template arguments.
 StepBuilder& stem_args(StepBuilder& step, const Stem& stem);
 
-/// Whether a convolution of one image with constant extents is one for which stem_of is sure to have a kernel, wherever its input lies.
+/// Whether stem_of is sure to succeed for this convolution of one image with constant extents, in whichever layout
+/// its input is.
 bool is_stem(const Graph& graph, const Node& node, const Target& target);
 
 }  // namespace onnxc

@@ -14,7 +14,7 @@ namespace {
 
 using Form = contract::WinogradForm;
 
-/// Whether a form's kernel and stride are the convolution's.
+/// Whether the form has the convolution's kernel and stride, so that the kernel is not cut into pieces.
 bool takes_all_of(const Form& form, const ConvCall& c) {
   return form.taps == c.kh && form.taps == c.kw && form.stride == c.window.strides[0] && (form.stride == 1 || !c.is_deep());
 }
@@ -29,23 +29,29 @@ StepBuilder& form_args(StepBuilder& step, const Form& form, const Tile& tile) {
   return tile_args(step, tile);
 }
 
-constexpr int64_t kLeastTiles = 28;  // of a block that is smaller than it need be: rows of a tile of registers, twice at the least
+// The fewest tiles of a block that is made smaller than the cache requires: twice the rows of the highest register
+// tiles.
+constexpr int64_t kLeastTiles = 28;
 
-/// Blocks of at most `fits` of `items`; so many that threads have equal shares, where blocks stay large enough.
+/// The number of blocks for `items`, with at most `fits` in each. It is a multiple of the threads, for equal shares,
+/// as long as a block keeps at least `least` items.
 int64_t blocks_of(int64_t items, int64_t fits, int64_t least, int64_t threads) {
   const int64_t needed = std::max<int64_t>(1, (items + fits - 1) / fits), even = (needed + threads - 1) / threads * threads;
   return even * least <= items ? even : needed;
 }
 
-/// In both directions; `plain`: its kernel transforms the weights.
+/// Considers a form in both directions. `plain`: the kernel itself transforms the weights, which are stored
+/// untransformed.
 void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool plain) {
   const int outputs = form.outputs;
   const int64_t frequencies = int64_t{form.points()} * form.points(), kept = int64_t{form.kept()} * form.kept(),
                 taps = int64_t{form.taps} * form.taps;
-  const int64_t several = c.kd() * form.pieces(c.kh) * form.pieces(c.kw);  // taps of a frequency
+  // Taps of a frequency: the kernel's slices and pieces, whose products all add to the same frequency.
+  const int64_t several = c.kd() * form.pieces(c.kh) * form.pieces(c.kw);
   const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
   const int64_t tiles = c.likely_slices() * down * across, channels = several * c.cin;
-  // Blocks of one size. For each all constants stream by once, so the more these are, the more of L2 a block may take.
+  // All blocks have the same size. Each reads all weights once, so the more weights there are, the more of L2 a block
+  // may fill.
   const int64_t constants = 4 * kept * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
   const int64_t fits =
       std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * several * contract::winograd_pitch(c.cin)));
@@ -54,13 +60,16 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
   const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
   const contract::WinogradPlanes planes = contract::winograd_planes(c.cin, several, block, tile.nr, plain);
   const int64_t transformed = kept * planes.weights, room = contract::winograd_scratch(form, planes);
-  if (room > l.target().workspace_bytes()) return;  // even the least block is far beyond what is to be spent
+  // Even the smallest block exceeds the memory that may be spent.
+  if (room > l.target().workspace_bytes()) return;
   const WinogradCosts& costs = l.target().machine->winograd;
   const double rate = form.stride == 1 ? costs.transform_rate : costs.stride2_transform_rate;
-  // What plain weights cost, as tiles, by whether all of it fits L2, of which l2_bytes are half.
+  // The cost of transforming plain weights, counted in tiles, by the cache that holds their transforms. l2_bytes is
+  // half of L2, hence the factor 2.
   const bool in_l2 =
       4 * (frequencies * block * contract::winograd_pitch(c.cin) + transformed + taps * channels * c.cout) <= 2 * l.target().l2_bytes;
-  const bool in_l1 = 4 * transformed <= 2 * l.target().l1_bytes;  // or nearly so: the rate is that of stores beyond
+  // May exceed L1 by a little: the transforms are only stored there, and beyond L1 the rate is that of stores.
+  const bool in_l1 = 4 * transformed <= 2 * l.target().l1_bytes;
   const double plain_tiles = in_l1 ? costs.plain_in_l1 : (in_l2 ? costs.plain_in_l2 : costs.plain_beyond_l2) * rate;
   const int64_t whole = block == 0 ? 0 : tiles / block,
                 rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
@@ -106,12 +115,12 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
   else l.consider(row, macs, static_cast<double>(bytes), [build] { build(Storage()); }, bytes - 4 * c.taps() * c.cin * c.cout);
 }
 
-/// What is known of a direction; `taps`, `dilation` and `outputs` of the kernel and of the result.
+/// One direction of a convolution: its kernel's length and dilation, and the length of the result.
 struct Direction {
   int64_t taps, dilation, outputs;
 };
 
-/// Along one direction: the columns where `down`, else the rows.
+/// Considers a form along one direction: along columns where `down`, otherwise along rows.
 void consider_winograd_line(KernelQuery& l, const ConvCall& c, bool down) {
   static constexpr Form form{4, 3};
   const Direction vertical{c.kh, c.window.dilations[0], c.likely(c.oh)}, horizontal{c.kw, c.window.dilations[1], c.likely(c.ow)};
@@ -119,7 +128,8 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, bool down) {
   const int64_t points = form.points(), n = c.n.is_constant() ? c.n.value() : 1, pieces = form.pieces(along.taps),
                 taps = across.taps * pieces;
   const int64_t tiles = std::max<int64_t>(1, contract::winograd_line_tiles(form.outputs, along.outputs, along.dilation));
-  // A block: tiles of one line if that is long, else lines, whose transformed input fits most of L2.
+  // A block is a part of one line if lines are long, otherwise several whole lines. Its transformed input fits in
+  // most of L2.
   const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * points * pieces * (c.cin + 16)));
   const int64_t sharers = n * across.outputs == 1 ? l.threads() : 1, ranges = blocks_of(tiles, fits, kLeastTiles, sharers);
   const int64_t reach = (across.taps - 1) * across.dilation, most = std::max<int64_t>(1, fits / tiles - reach);
@@ -168,7 +178,8 @@ void consider_winograd(KernelQuery& l, const ConvCall& c) {
   const auto consider = [&](const Form& form) {
     for (const bool plain : {false, true}) consider_winograd(l, c, form, plain);
   };
-  bool whole = false;  // a form takes all of the kernel
+  // Some form takes the whole kernel without cutting it.
+  bool whole = false;
   for (const Form& form : {Form{2, 3}, Form{4, 3}, Form{3, 4}, Form{2, 3, 2}, Form{4, 3, 2}}) {
     if (!takes_all_of(form, c)) continue;
     whole = true;

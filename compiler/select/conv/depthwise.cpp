@@ -9,7 +9,7 @@ namespace onnxc {
 namespace {
 
 bool is_depthwise(const ConvCall& c) { return !c.is_deep() && c.group == c.cin && c.cout == c.cin; }
-/// Kernels whose rows are unrolled, with the stride along them.
+/// Kernels with unrolled rows are compiled for these sizes, and for the stride along a row.
 bool has_unrolled_rows(const ConvCall& c) {
   return c.kh == c.kw && (c.kh == 3 || c.kh == 5 || c.kh == 7) && c.window.dilations[1] == 1 && c.window.strides[1] <= 2;
 }
@@ -23,7 +23,8 @@ void consider_depthwise(KernelQuery& l, const ConvCall& c) {
                 scratch = unrolled ? 0
                                    : contract::depthwise_any_scratch(c.kh, c.kw, c.window.strides[1], c.window.dilations[0],
                                                                      c.window.dilations[1], lanes);
-  if (4 * scratch > l.target().workspace_bytes()) return;  // a dilation beyond reason
+  // The dilation is beyond reason.
+  if (4 * scratch > l.target().workspace_bytes()) return;
   l.consider(unrolled ? "depthwise" : "depthwise_any", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0,
              [&l, c, unrolled, scratch] {
                const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
@@ -41,15 +42,18 @@ void consider_depthwise(KernelQuery& l, const ConvCall& c) {
                if (!unrolled) step.pointer(l.part_workspace("rows", ElementType::F32, Dim(scratch)));
                step.params(std::move(params));
                if (unrolled && c.kh < 7)
-                 step.specialised();  // rows are short against what it takes to find their edges: up to half of the time
+                 // Rows of the kernel are short compared with the work of finding their edges, so known sizes pay.
+                 step.specialised();
                finish_conv(l, step, c, y);
              });
 }
 
 void consider_depthwise_winograd(KernelQuery& l, const ConvCall& c) {
   if (!is_depthwise(c) || !has_depthwise_winograd(l.target(), c)) return;
-  constexpr int64_t kFarBytes = 1024;         // to the next pixel, where a page has few of them
-  constexpr double kPoints = 4, kAcross = 3;  // of a column of both rows, and taps of each
+  // The distance of pixels from which on a page holds only few of them.
+  constexpr int64_t kFarBytes = 1024;
+  // Frequencies of a column of two output rows, and the taps across, each a vector of multiply-adds.
+  constexpr double kPoints = 4, kAcross = 3;
   const DepthwiseWinogradCosts& costs = l.target().machine->depthwise_winograd;
   const double waits = 4 * c.cin < kFarBytes ? 0 : costs.far_pixel;
   const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;

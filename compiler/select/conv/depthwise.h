@@ -4,9 +4,9 @@
 
 namespace onnxc {
 
-/// With rows that are unrolled where they are 3, 5 or 7 long, or any window.
+/// `depthwise`, whose rows are unrolled, for 3x3, 5x5 and 7x7 kernels; `depthwise_any` for all other windows.
 void consider_depthwise(KernelQuery& l, const ConvCall& c);
-/// Pairs of rows, and of columns the two beside them.
+/// Winograd's F(2,3) along columns, for 3x3 kernels: two rows of the result at a time.
 void consider_depthwise_winograd(KernelQuery& l, const ConvCall& c);
 
 }  // namespace onnxc

@@ -14,8 +14,10 @@ struct Form {
 };
 constexpr Form kForms[] = {{4, 3}, {6, 3}, {3, 4}, {5, 4}, {2, 5}, {4, 5}};
 
-constexpr int64_t kMostStride = 16;  // floats from one pixel of a tile to the next: displacements in the code
-constexpr int64_t kMostPad = 1024;   // beyond reason
+// The largest distance of neighbouring pixels of a tile, in floats: such distances become displacements in the code.
+constexpr int64_t kMostStride = 16;
+// Larger pads are beyond reason.
+constexpr int64_t kMostPad = 1024;
 
 /// Floats from one transformed row to the next.
 Dim pitch_of(const Stem& stem, int pixels) {
@@ -51,7 +53,7 @@ std::optional<StemWinograd> plan_stem_winograd(const KernelQuery& l, const Stem&
   const bool plain = c.window.dilations[0] == 1 && c.window.dilations[1] == 1 && c.window.strides[0] <= kMostStride &&
                      c.window.strides[1] <= kMostStride / stem.pixel();
   const bool known = pad.is_constant() && pad.value() >= 0 && pad.value() <= kMostPad && ConvCall::likely(c.ow) > 0;
-  // Its tiles need 32 registers, and each multiply-add a broadcast of its own, which costs nothing in AVX-512.
+  // Its tiles need 32 registers, and each multiply-add broadcasts one operand, which is free in AVX-512.
   if (!l.target().has(Feature::Avx512) || !plain || !known) return std::nullopt;
   std::optional<StemWinograd> best;
   for (const Form& form : kForms) {
@@ -98,7 +100,8 @@ void consider_stem_winograd(KernelQuery& l) {
             .pointer(y)
             .pointer(scratch)
             .params(std::move(params))
-            .specialised();  // with few taps, what a tile takes to begin would decide
+            // With few taps the set-up of a tile would dominate, so the call is specialised.
+            .specialised();
         finish_conv(l, step, stem.call, y);
       },
       plan->growth(stem->call));

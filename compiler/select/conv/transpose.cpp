@@ -1,4 +1,5 @@
-// ConvTranspose by constant weights: a convolution for each phase of the stride, or with vectors along the input channels for few outputs.
+// ConvTranspose by constant weights: one convolution for each phase of the stride; for few outputs, with vectors
+// along the input channels.
 #include "compiler/ops/nn/conv_transpose.h"
 #include "compiler/ops/selected.h"
 #include "compiler/select/conv/conv_call.h"

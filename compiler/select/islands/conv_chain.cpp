@@ -46,7 +46,7 @@ bool is_depthwise(const Graph& graph, const Node& node) {
   return window.dilations[0] == 1 && window.dilations[1] == 1 && window.strides[0] == window.strides[1] && window.strides[0] <= 2;
 }
 
-/// What a 1x1 convolution of the chain gives to the call.
+/// The operands of a chain's 1x1 convolution.
 struct Pointwise {
   Tile tile{0, 1, 0};
   Arg weights = NullArg{};
@@ -109,7 +109,8 @@ void lower_conv_chain(KernelQuery& last) {
     const ConvCall call(*expand);
     return choose_tile(last.target(), {.m = rows * stride * w_in, .n = call.cout, .k = call.cin});
   };
-  // Of what is expanded a panel has a ring at a time, or all have where the projection comes next. Of a stem all lies in one.
+  // The ring buffer holds the expanded rows of one panel of channels, or of all panels if a projection follows, which
+  // needs them all. A stem's rows lie in one ring buffer.
   const contract::ChainShape shape{.kh = c.kh,
                                    .stride_y = stride,
                                    .dilation_y = c.window.dilations[0],
@@ -122,12 +123,14 @@ void lower_conv_chain(KernelQuery& last) {
     if (has_stem) return contract::stem_depthwise_scratch(shape, band);
     return contract::depthwise_chain_scratch(shape, band, has_pointwise ? choose_expanding(band).nr : 0);
   };
-  // Bands of one size: as many rows as fit half of L2, or a few of a ring for each vector of channels, which is to be in L1.
+  // All bands have the same size. They take as many rows as fit half of L2. After an expansion they take only a few,
+  // since a ring buffer for each panel of channels should stay in L1.
   constexpr int64_t kFew = 4;
   const int64_t fits = choose_band(last.target(), c.oh.value(), floats), most = has_pointwise ? std::min(fits, kFew) : fits;
   const bool winograd = has_pointwise && last.may_mix() && has_depthwise_winograd(last.target(), c) && fits >= 2;
   const int64_t bands = (c.oh.value() + most - 1) / most, equal = (c.oh.value() + bands - 1) / bands;
-  const int64_t band = !winograd || equal % 2 == 0 ? equal : equal < fits ? equal + 1 : equal - 1;  // pairs of rows
+  // Winograd's form computes rows in pairs.
+  const int64_t band = !winograd || equal % 2 == 0 ? equal : equal < fits ? equal + 1 : equal - 1;
   const Tile expanding = has_pointwise ? choose_expanding(band) : Tile{0, 1, 0};
 
   double macs = c.macs;

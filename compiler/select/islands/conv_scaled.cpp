@@ -12,12 +12,12 @@ bool is_product(const Expr& expr) {
   return expr.terms[0].kind == Expr::Kind::Input && expr.terms[1].kind == Expr::Kind::Input && expr.type() == ElementType::F32;
 }
 
-/// [n, c, 1, 1] beside n images of c channels.
+/// Whether the factors are [n, c, 1, 1] for n images of c channels.
 bool is_per_channel(const Extents& factor, const Extents& image) {
   return factor == Extents{image[0], image[1], 1, 1} && !(factor == image);
 }
 
-/// The number of the Map's input that is the factor.
+/// The index of the Map's input that has the factors.
 int factor_of(const Graph& graph, const Node& map) {
   return is_per_channel(graph[map.inputs[1]].type.extents, graph[map.outputs[0]].type.extents) ? 1 : 0;
 }

@@ -1,4 +1,5 @@
-// A 1x1 convolution of an image whose channels are scaled first, as squeeze-and-excite does: the factors go into the weights.
+// A 1x1 convolution of an image whose channels are scaled first, as in squeeze-and-excite. The factors go into the
+// weights.
 #pragma once
 #include <vector>
 
@@ -7,9 +8,10 @@
 
 namespace onnxc {
 
-/// The Map x * s before `conv`, with s one factor a channel that a run computes; nothing where there is none, or more weights than pixels.
+/// The Map x * s before `conv`, where s has a factor for each channel that only a run knows. Empty where there is no
+/// such Map, or where there are more weights to scale than pixels.
 std::vector<const Node*> absorbed_by_scaled_conv(const Surroundings& around, const Node& conv, const Target& target);
-/// Lowers `conv` with such a Map absorbed.
+/// Lowers a `conv` that absorbed such a Map.
 void lower_scaled_conv(KernelQuery& conv);
 
 }  // namespace onnxc

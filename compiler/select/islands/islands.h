@@ -1,9 +1,9 @@
-// Islands: several nodes that one kernel computes.
+// Islands: groups of nodes that one kernel computes.
 //
 //   Conv -> Conv -> Conv      depthwise_chain, as the last Conv; the other two are not lowered by themselves
 //
-// The nodes of an island lie one behind the other, and what one makes, the next one alone reads. They are found from their last node back,
-// before anything is lowered.
+// The nodes of an island form a chain: the result of each is read only by the next. Islands are matched from their
+// last node backwards, before anything is lowered.
 #pragma once
 #include <span>
 #include <vector>
@@ -15,11 +15,12 @@ namespace onnxc {
 class KernelQuery;
 struct Target;
 
-/// One kind of them.
+/// One kind of island.
 struct Island {
-  /// The nodes before `last`, in order, that its kernel computes as well; empty where `last` does not end such an island.
+  /// The nodes before `last`, in order, that its kernel computes as well. Empty where `last` does not end such an
+  /// island.
   std::vector<const Node*> (*match)(const Surroundings& around, const Node& last, const Target& target);
-  /// Lowers them all as `last`, whose KernelQuery::absorbed gives the others.
+  /// Lowers the whole island as `last`, whose KernelQuery::absorbed returns the other nodes.
   void (*lower)(KernelQuery& last);
 };
 

@@ -1,4 +1,5 @@
-// Sums of the pixels of each row of an image, which a depthwise convolution makes on the way for a mean that comes next, as in squeeze-and-excite.
+// Sums over the pixels of each row of an image. A depthwise convolution computes them on the way if a mean over the
+// image comes next, as in squeeze-and-excite.
 #pragma once
 #include <optional>
 
@@ -6,10 +7,10 @@
 
 namespace onnxc {
 
-/// Whether a ReduceSum over the pixels reads output 0 of the node, a channels-last image.
+/// Whether output 0 of the node is a channels-last image that a ReduceSum over the pixels reads.
 bool wants_row_sums(const KernelQuery& l);
-/// Where it does: memory for the sums [n, h, c] of its rows, which that ReduceSum will read
-/// instead (KernelQuery::row_sums).
+/// If so, memory for the sums [n, h, c] of its rows. The ReduceSum will read these instead of the image
+/// (KernelQuery::row_sums).
 std::optional<PointerArg> wanted_row_sums(KernelQuery& l);
 
 }  // namespace onnxc

@@ -30,7 +30,8 @@ void lower_stem_pool(KernelQuery& l) {
   const Window window = pool_window(l.node(), l.extents(0));
   const int64_t pitch = chain_pitch(c.cout), kh = window.kernel[0].value();
   const auto build = [&](const std::optional<StemWinograd>& plan) {
-    const int64_t together = plan ? plan->outputs : 1;  // rows of the stem that are made at a time
+    // Rows of the stem that are computed at once.
+    const int64_t together = plan ? plan->outputs : 1;
     const auto floats = [&](int64_t band) {
       return contract::stem_pool_scratch(contract::ring_rows(band, window.strides[0], kh, window.dilations[0], together), c.ow.value(),
                                          pitch);

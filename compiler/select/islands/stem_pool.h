@@ -1,4 +1,4 @@
-// The first convolution of a network and the max pooling behind it as one kernel: runtime_stub/onnxc/stem_chain.hpp.
+// The first convolution of a network and the max pooling after it as one kernel: runtime_stub/onnxc/stem_chain.hpp.
 #pragma once
 #include <vector>
 
@@ -7,10 +7,11 @@
 
 namespace onnxc {
 
-/// The stem before a max pooling, where its image would leave the L2 cache of the target; nothing for others.
+/// The stem before a max pooling, if its image would not stay in the target's L2 cache. Empty otherwise.
 std::vector<const Node*> absorbed_by_stem_pool(const Surroundings& around, const Node& pool, const Target& target);
 
-/// Lowers a max pooling that absorbed a stem, as many rows at a time as leave the stem's, which they read, half of L2.
+/// Lowers a max pooling that absorbed a stem. A band takes as many rows as it can while the stem's rows under it fill
+/// at most half of L2.
 void lower_stem_pool(KernelQuery& pool);
 
 }  // namespace onnxc

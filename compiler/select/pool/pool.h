@@ -1,4 +1,4 @@
-// Pools of images on vectors: of channels, where these lie channels-last, or along the rows of planar images.
+// Pools of images with vectors: along the channels where these are the last axis, or along the rows of planar images.
 #pragma once
 #include <string>
 #include <utility>
@@ -10,13 +10,15 @@
 
 namespace onnxc {
 
-/// The window of a pool and what it runs over.
+/// A pool's window, and the extents that it slides over.
 Sliding pool_sliding(KernelQuery& l);
 
-/// What the channels-last kernels are told of a pool, given the elements between pixels of the image and of the result.
+/// The parameters of a pool's channels-last kernels, for these distances in elements from one pixel of the image, and
+/// of the result, to the next.
 NamedArgs pool_params(KernelQuery& l, const Sliding& s, Dim x_pixel, Dim y_pixel);
 
-/// The node that makes the image which a MaxPool to constant extents reads, for it alone and by an epilogue without operands; or null.
+/// The node that computes the image which a MaxPool with constant result extents reads, if nothing else reads it and
+/// the node's epilogue has no operands. Otherwise null.
 const Node* producer_of_max_pool(const Surroundings& around, const Node& node);
 
 /// Whether a max pooling reads and writes planar images.

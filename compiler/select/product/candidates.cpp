@@ -1,4 +1,4 @@
-// The kernels that compute a MatMul of f32: by a constant matrix, which is packed, or by one that only a run tells.
+// The kernels that compute a MatMul of f32: by a constant matrix, which is packed, or by one that only a run knows.
 #include <algorithm>
 #include <cmath>
 
@@ -17,20 +17,21 @@ namespace {
 
 double known(Dim d) { return d.is_constant() ? static_cast<double>(d.value()) : 128.0; }
 
-/// Rows of a stack of which a is one sample after the other: those of one sample.
+/// `a` is a stack of matrices, one for each sample: the rows of one sample.
 Dim sample_rows(const MatrixProduct& p) {
   Dim rows = 1;
   for (std::size_t axis = 1; axis + 1 < p.a.size(); ++axis) rows *= p.a[axis];
   return rows;
 }
-/// How many rows there are likely to be: of a number of samples that only a run tells, one with many rows, or many with few.
+/// A likely number of rows. Where only a run knows the number of samples, it is a single sample of many rows, or many
+/// samples of few rows.
 double likely_rows(const MatrixProduct& p, Dim rows) { return rows.is_constant() ? known(rows) : std::max(128.0, known(sample_rows(p))); }
 
 NamedArgs gemm_params(const MatrixProduct& p, Dim rows) {
   return {{"m", dim_arg(rows)}, {"n", dim_arg(p.n)}, {"k", dim_arg(p.k)}, {"lda", dim_arg(p.k)}, {"ldc", dim_arg(p.n)}};
 }
 
-/// b constant, one matrix: packed once, read by all rows of a.
+/// b is one constant matrix: it is packed once, and all rows of a read it.
 void gemm_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   const TensorData& b = *l.constant(1);
   const double likely = likely_rows(p, rows);
@@ -43,7 +44,8 @@ void gemm_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   const char* const row = one_row ? "gemv" : rows.is_constant() ? "gemm" : "gemm_any";
   const double macs = one_row ? static_cast<double>((product.n + tile.nr - 1) / tile.nr * tile.nr) * known(p.k)
                               : gemm_macs(l.target().machine->product, tile, likely, product.n, product.k);
-  const double tiles = one_row ? 1 : std::ceil(likely / tile.rows);  // each widens the weights anew
+  // Each tile widens the weights again.
+  const double tiles = one_row ? 1 : std::ceil(likely / tile.rows);
   const std::vector<Storage> storages = candidate_storages(l, {{b.as<float>(), product.n}}, rows, tile.rows);
   consider_stored(l, {row, macs, tiles, product.k, product.n}, storages, [&l, &b, p, product, row, one_row, tile](const Storage& storage) {
     const View a = l.in(0), y = l.out(0);
@@ -62,7 +64,8 @@ void gemm_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   });
 }
 
-/// b constant, one matrix and large. The first axis of a stack is taken for samples; the rows of one matrix may be such themselves.
+/// b is one large constant matrix. The first axis of a stack is assumed to count samples. A single matrix is left
+/// out, since each of its rows may be a sample.
 void strassen_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   if (p.a.size() < 3 || p.a[0] == Dim(0)) return;
   const ConstantMatrix b{l.graph()[l.node().input(1)].name, l.constant(1)->as<float>()};
@@ -75,8 +78,8 @@ void strassen_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
                     });
 }
 
-/// The same by inner products in pairs. Where one row may come, weights stay within L2: from beyond it, one row reads them best in the
-/// order of gemv.
+/// The same by Winograd's inner product. If a run may have a single row, the weights must fit in L2: from beyond it,
+/// gemv's order is best for one row.
 void fast_inner_product_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   const Dim sample = sample_rows(p);
   const int64_t n = p.n.value(), k = p.k.value();
@@ -93,7 +96,7 @@ void fast_inner_product_candidate(KernelQuery& l, const MatrixProduct& p, Dim ro
   });
 }
 
-/// b constant, one matrix of so few columns that they would leave most lanes of a panel empty.
+/// b is one constant matrix with so few columns that most lanes of a panel would be empty.
 void narrow_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   const int64_t n = p.n.value(), k = p.k.value(), lanes = l.target().vector_floats;
   if (n > lanes / 4) return;
@@ -113,7 +116,7 @@ void narrow_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   });
 }
 
-/// Both operands known only when the model runs.
+/// Neither operand is constant.
 void matmul_candidate(KernelQuery& l, const MatrixProduct& p) {
   const int64_t columns = p.n.is_constant() ? p.n.value() : 128;
   const Tile tile = choose_tile(l.target(), {.m = p.m, .n = columns, .k = p.k.is_constant() ? p.k.value() : 128});
@@ -150,7 +153,8 @@ void lower_fast_matmul(KernelQuery& l) {
   const MatrixProduct p = matrix_product(l.extents(0), l.extents(1), l.output_type(0).extents);
   const bool one_matrix = p.b.size() == 2;
   if (!one_matrix) return matmul_candidate(l, p);
-  MatrixProduct tall = p;  // one b for all: the stack is one tall matrix
+  // All matrices of the stack meet the same b, so the stack is one tall matrix.
+  MatrixProduct tall = p;
   for (Dim d : p.batch) tall.m *= d;
   if (l.constant(1) != nullptr && p.n.is_constant() && p.k.is_constant() && p.n.value() > 0) {
     gemm_candidate(l, p, tall.m);

@@ -1,11 +1,12 @@
-// A matrix of weights, as MatMul and convolutions of one pixel have it.
+// A matrix of weights, as MatMul and 1x1 convolutions have it.
 #pragma once
 #include <span>
 #include <string>
 
 namespace onnxc {
 
-/// A constant matrix of k rows and n columns. `transposed`: it is stored as n rows of k, as the weights of a convolution are.
+/// A constant matrix of k rows and n columns. `transposed`: it is stored as n rows of k, as a convolution's weights
+/// are.
 struct ConstantMatrix {
   std::string name;
   std::span<const float> values;

@@ -18,7 +18,8 @@ InnerProductPlan plan_fast_inner_product(const Target& target, int64_t rows, int
     const double macs = sums * (depth / 1.5 / h.efficiency + costs.ends) + static_cast<double>(rows) * (costs.row + costs.value * depth);
     if (!best || macs < best->macs) best = InnerProductPlan{.rows = h.rows, .macs = macs};
   }
-  // Weights that stay in L2 are read anew for each block, of a few tiles; others are read as seldom as rows fit into L2 beside them.
+  // Weights that stay in L2 are read again for each block, so blocks are a few tiles only. Other weights are read as
+  // seldom as possible: blocks take as many rows as fit into L2 beside the weights.
   const bool stay = static_cast<double>(target.vector_floats) * panels * depth * 4 <= static_cast<double>(target.l2_bytes) / 2;
   const int64_t room = stay ? 2 * target.l1_bytes : target.workspace_bytes(),
                 tile = 4 * contract::prepared_floats(k, best->rows, target.vector_floats);
@@ -32,13 +33,15 @@ void consider_fast_inner_product(KernelQuery& l, std::string_view row, const Til
                                  const std::function<void(const InnerProductPlan&, PointerArg, PointerArg)>& build) {
   constexpr int64_t kLeastRows = 7, kLeastDepth = 16;
   const Target& target = l.target();
-  const bool any = row == "fast_inner_product_any";  // number of rows
+  // for any number of rows
+  const bool any = row == "fast_inner_product_any";
   const int64_t rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n, k = product.k,
                 lanes = target.vector_floats;
   if (!target.machine->adds_beside_products || rows < kLeastRows || k < kLeastDepth) return;
   if (!std::ranges::all_of(b.values, [](float w) { return std::fabs(w) <= pack::kMostInnerProductWeight; })) return;
   constexpr int64_t kMany = 14 * 12 * 10;
-  const int64_t planned = any ? kMany : rows;  // tiles for many rows, at the cost of as many as are likely
+  // Tiles are planned for many rows; the cost is that of the likely number.
+  const int64_t planned = any ? kMany : rows;
   InnerProductPlan plan = plan_fast_inner_product(target, planned, n, k);
   plan.macs *= static_cast<double>(rows) / static_cast<double>(planned);
   const int64_t room = contract::fast_inner_product_scratch(k, plan.block, lanes), floats = contract::inner_product_weights(k, n, lanes);

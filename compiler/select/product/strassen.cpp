@@ -9,13 +9,15 @@
 namespace onnxc {
 namespace {
 
-/// Time against what the efficiency says: a panel beyond L1 is read from L2 for each tile of rows, for a low one as fast as L2 gives it.
+/// A factor for the time. A panel that exceeds L1 is read from L2 once for each tile of rows, and low tiles read it
+/// faster than L2 delivers.
 double waits_for_panels(const Target& target, const Tile& tile, int64_t k) {
   const StrassenCosts& costs = target.machine->strassen;
   return 4 * (k / 2) * tile.nr > target.l1_bytes && tile.rows < costs.high_tile ? 1 + costs.missing_row * (costs.high_tile - tile.rows) : 1;
 }
 
-/// Multiply-adds of a block: those of seven products, and what the sums before them and between them and each pair of panels cost, measured in such.
+/// The cost of a block in multiply-adds: the seven products, the sums of a before them, and what each tile and each
+/// pair of panels adds.
 double block_macs(const StrassenCosts& costs, const KernelTile& c, const Tile& tile, int64_t rows, int64_t n, int64_t k) {
   if (rows == 0) return 0;
   const auto upper = static_cast<double>((rows + 1) / 2), padded = static_cast<double>(tiled_rows((rows + 1) / 2, tile.rows)),
@@ -34,9 +36,11 @@ double sample_macs(const StrassenCosts& costs, const KernelTile& c, const Tile& 
 StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
   constexpr int64_t kPanelRows = 448, kFewRows = 80;
   const int64_t fits = std::clamp<int64_t>(target.l2_bytes * 3 / 2 / (8 * p.k), 96, kPanelRows);
-  const int64_t large = std::max<int64_t>((p.sample_rows + fits - 1) / fits, p.sample_rows >= kFewRows ? 2 : 1);  // blocks of them
-  const bool by_rows =
-      p.n <= p.sample_rows || p.n * p.k < int64_t{1} << 18;  // as gemm shares them: else each thread reads as few of the weights as it can
+  // The least number of blocks where weights are beyond L2.
+  const int64_t large = std::max<int64_t>((p.sample_rows + fits - 1) / fits, p.sample_rows >= kFewRows ? 2 : 1);
+  // Threads share blocks of rows, as gemm's do. Otherwise they share panels, so that each thread reads as few of the
+  // weights as it can.
+  const bool by_rows = p.n <= p.sample_rows || p.n * p.k < int64_t{1} << 18;
   const StrassenCosts& costs = target.machine->strassen;
   std::optional<StrassenPlan> best;
   for (KernelTile c : costs.tiles) {
@@ -46,19 +50,22 @@ StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
                   weight_bytes = 4 * contract::strassen_weights(p.k, p.n, tile.nr);
     const auto consider = [&](int64_t block, int64_t tiles) {
       const int64_t blocks = p.samples * ((p.sample_rows + block - 1) / block), units = blocks * pairs,
-                    longest = (units + p.threads - 1) / p.threads;  // of the first thread
+                    // The blocks' pairs of panels that the first thread computes, whose share is the largest.
+          longest = (units + p.threads - 1) / p.threads;
       const double macs = std::max(
           sample_macs(costs, c, tile, p.sample_rows, block, p.n, p.k),
           static_cast<double>(longest * p.threads) * block_macs(costs, c, tile, block, p.n, p.k) / static_cast<double>(p.samples * pairs));
-      // Where weights come from beyond L2, the first block waits for those that come slower than it multiplies.
+      // If weights come from beyond L2, the first block waits whenever they arrive more slowly than it multiplies.
       const double waits =
           p.weights_stream
               ? std::max(0.0, costs.weight_byte * static_cast<double>(weight_bytes) - block_macs(costs, c, tile, block, p.n, p.k)) /
                     static_cast<double>(p.samples)
               : 0;
-      double kept = 1 + costs.more_tiles * static_cast<double>(std::min<int64_t>(tiles, 3));  // what one leaves in L1, more would not
+      // Further tiles of a block evict from L1 what the first one left there; three evict all of it.
+      double kept = 1 + costs.more_tiles * static_cast<double>(std::min<int64_t>(tiles, 3));
       if (by_rows && blocks % p.threads != 0)
-        kept += costs.shared_block * static_cast<double>(p.threads) / static_cast<double>(blocks);  // a block that two threads read
+        // Two threads read the same block.
+        kept += costs.shared_block * static_cast<double>(p.threads) / static_cast<double>(blocks);
       if (!best || macs * kept + waits < best->sample_macs) best = {tile, block, macs * kept + waits};
     };
     if (weight_bytes <= target.l2_bytes) {
@@ -81,7 +88,8 @@ StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
 
 void consider_strassen(KernelQuery& l, const TiledProduct& product, Dim sample_rows, const ConstantMatrix& b,
                        const std::function<void(const StrassenPlan&, PointerArg, PointerArg)>& build) {
-  constexpr int64_t kLeast = 16;  // rows, columns and depth of a quarter below which there is nothing to win
+  // Below this number of rows, columns and steps of a quarter there is nothing to gain.
+  constexpr int64_t kLeast = 16;
   if (!sample_rows.is_constant() || product.k % 2 != 0) return;
   const int64_t sample = sample_rows.value(), rows = product.m.is_constant() ? product.m.value() : product.likely, n = product.n,
                 k = product.k;

@@ -21,12 +21,13 @@ auto element_of(std::span<const float> b, PanelShape s) {
   };
 }
 
-/// Exponents of two by which the rows and the columns of a matrix are to be divided.
+/// The exponents of the powers of two by which a matrix's rows and columns are to be divided.
 struct Equilibrated {
   std::vector<int> rows, columns;
 };
 
-/// Those after which each column has a norm of about 1, and so have rows, but for one factor. Rows have the exponent 0 at most, so that nothing gets too large that is multiplied by their powers.
+/// Exponents after which every column has a norm of about 1, and every row too, up to one common factor. No row's
+/// exponent exceeds 0, so values that are multiplied by a row's power of two do not grow.
 template <class At>
 Equilibrated equilibrate(int64_t k, int64_t n, At at) {
   constexpr int kMost = 100;
@@ -134,7 +135,8 @@ std::vector<float> fast_inner_product(std::span<const float> b, PanelShape s) {
   std::vector<int64_t> order;                      // of the rows in a panel
   std::vector<std::pair<int64_t, int64_t>> pairs;  // of rows
   contract::for_each_step(s.k, s.nr, [&](int which, int64_t row) {
-    if (which == 1) pairs.emplace_back(row, order.back());  // the second comes before the first
+    // the second of a pair comes before the first
+    if (which == 1) pairs.emplace_back(row, order.back());
     order.push_back(row);
   });
 

@@ -11,7 +11,8 @@
 
 namespace onnxc::pack {
 namespace {
-/// G of a kernel of `taps` with so many points: row i holds the powers of point i over the product of its differences from the others.
+/// G of a kernel of `taps` with this many points: row i holds the powers of point i, divided by the product of the
+/// point's differences from all others.
 std::vector<std::vector<double>> winograd_g(int64_t points, int64_t taps) {
   const auto point = [points](std::size_t i) { return contract::winograd_point(points, static_cast<int64_t>(i)); };
   const auto finite = static_cast<std::size_t>(points - 1);
@@ -28,14 +29,14 @@ std::vector<std::vector<double>> winograd_g(int64_t points, int64_t taps) {
   return g;
 }
 
-/// What the taps of each row and of each column of a kernel count in a product.
+/// The factors of a kernel's taps in one product: those along the columns, and those along the rows.
 struct Frequency {
   std::span<const double> y, x;
 };
 
 using Factors = std::vector<std::vector<double>>;
 
-/// Each of y with each of x, which are referred to.
+/// Appends each of ys with each of xs. The frequencies refer to both.
 void append_products(std::vector<Frequency>& frequencies, const Factors& ys, const Factors& xs) {
   for (const std::vector<double>& y : ys) {
     for (const std::vector<double>& x : xs) frequencies.push_back({y, x});
@@ -85,7 +86,8 @@ std::vector<float> square_pieces(std::span<const float> w, int64_t kd, int64_t k
 
 std::vector<float> winograd_stride2(std::span<const float> w, ConvShape s, int outputs) {
   const Factors odd{{0, 1, 0}};
-  Factors even;  // of the outer taps
+  // of the two outer taps
+  Factors even;
   for (const std::vector<double>& row : winograd_g(outputs + 1, 2)) even.push_back({row[0], 0, row[1]});
   std::vector<Frequency> frequencies;
   const Factors* const phases[] = {&even, &odd};
@@ -114,7 +116,8 @@ std::vector<float> winograd_line(std::span<const float> w, ConvShape s, int outp
 }
 
 std::vector<float> stem_winograd(std::span<const float> w, ConvShape s, int outputs, int taps, int64_t stride, bool joined) {
-  if (joined) {  // [cout, kh, kw, cin] in memory: a kernel of one channel
+  // In memory the kernel then is [cout, kh, kw, cin]: a kernel of one channel.
+  if (joined) {
     std::vector<float> turned;
     turned.reserve(w.size());
     for (int64_t row = 0; row < s.cout * s.kh; ++row) {
@@ -125,7 +128,8 @@ std::vector<float> stem_winograd(std::span<const float> w, ConvShape s, int outp
   }
   const int64_t points = outputs + taps - 1;
   const Factors g = winograd_g(points, taps);
-  std::vector<int64_t> pieces;  // their first taps
+  // the first tap of each piece
+  std::vector<int64_t> pieces;
   for (int64_t tap = 0; tap < s.kh; ++tap) {
     if (contract::stem_piece_begins(tap, taps, stride)) pieces.push_back(tap);
   }

@@ -30,7 +30,7 @@ std::vector<std::byte> stored_as(std::span<const float> values, Narrow narrow) {
 
 int64_t width(const Storage& storage) { return info(storage.element).bits / 8; }
 
-/// What it takes to widen an element, in multiply-adds of a gemm.
+/// What it costs to widen an element, in multiply-adds of a gemm.
 double widening_macs(ElementType element, const WideningCosts& costs) {
   if (element == ElementType::F16) return costs.f16;
   if (element == ElementType::BF16) return costs.bf16;

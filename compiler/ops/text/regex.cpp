@@ -1,4 +1,5 @@
-// A recursive descent over the pattern. A part of a program is a list of instructions whose targets are relative, so that parts are joined by appending.
+// A recursive descent over the pattern. A part of a program is a list of instructions whose targets are relative, so
+// that parts can be joined by appending.
 #include "compiler/ops/text/regex.h"
 
 #include <fmt/format.h>
@@ -56,7 +57,7 @@ bool contains(const Ranges& set, int32_t code) {
   return std::ranges::any_of(set, [&](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
-/// With what differs only in case.
+/// Adds code points that differ from those of the set only in case.
 void add_other_cases(Ranges& set) {
   normalise(set);
   Ranges added;
@@ -74,7 +75,8 @@ void add_other_cases(Ranges& set) {
   const std::size_t before = set.size();
   set.insert(set.end(), added.begin(), added.end());
   normalise(set);
-  if (set.size() != before && !added.empty()) {  // K, k and the Kelvin sign: once more
+  // Once more, for chains such as K, k and the Kelvin sign.
+  if (set.size() != before && !added.empty()) {
     Ranges again = set;
     added.clear();
     for (const CaseRange& range : kLowerCase) {
@@ -108,7 +110,8 @@ const NamedClass kNamedClasses[] = {{"alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'
                                     {"word", kWords},
                                     {"xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}}};
 
-/// The code points of a class that \p names: Any, a category (of one letter: all whose names begin with it; C without what is not assigned), a script.
+/// The code points of a class that \p names: Any, a category (one letter: all categories whose names begin with it; C
+/// does not include unassigned code points), or a script.
 std::optional<Ranges> unicode_class(std::string_view name) {
   if (name == "Any") return Ranges{{0, kLastCode}};
   const auto of = [&](std::span<const uint32_t> runs, std::span<const char* const> names, const auto& wanted) {
@@ -259,7 +262,7 @@ class Parser {
     return part;
   }
 
-  /// {n}, {n,}, {n,m}; anything else in braces is itself.
+  /// {n}, {n,}, {n,m}. Anything else in braces is literal text.
   bool counts(int& least, int& most) {
     const char* at = at_ + 1;
     const auto number = [&](int& value) {
@@ -333,7 +336,7 @@ class Parser {
         else if (*at_ == 'U') flags_.lazy = value;
         else break;
       }
-      if (take(")")) return {};  // until the end of the group around it
+      if (take(")")) return {};  // until the end of the surrounding group
       if (!take(":")) fail("has an unknown kind of group");
     }
     const Part inner = alternation();
@@ -374,7 +377,7 @@ class Parser {
     return inverts ? negated(*set) : *set;
   }
 
-  /// Behind a backslash: one character.
+  /// One character after a backslash.
   int32_t code_escape() {
     static constexpr std::pair<char, char> kControls[] = {{'a', '\a'}, {'f', '\f'}, {'n', '\n'}, {'r', '\r'}, {'t', '\t'}, {'v', '\v'}};
     for (const auto& [letter, control] : kControls) {
@@ -409,7 +412,7 @@ class Parser {
     return code();
   }
 
-  /// Behind a [.
+  /// What follows a [.
   Ranges bracketed() {
     const bool negates = take("^");
     Ranges set;

@@ -1,8 +1,8 @@
-// Why these forms: a compiler parses every element of an array into a tree of its own (80 bytes and 0.25 us each), but an asm string
-// only into bytes, and the assembler then reads `.octa` at 50 MB/s and more. See weights.h for when each is used.
+// The reason for these forms: a compiler parses every element of an array into a tree of its own, but an asm string
+// only into bytes, which the assembler then reads fast as `.octa`. See weights.h for when each is used.
 //
-// Hexadecimal text is made by a table of byte pairs, a MB at a time, as the file is written: 100 MB of weights take a fraction of a second, where pages of memory for all of
-// the text would take longer than the text.
+// Hexadecimal text is made with a table of byte pairs, and one block at a time while the file is written: to get
+// pages of memory for the text of large weights would take longer than making it.
 #include "codegen/weights.h"
 
 #include <fmt/format.h>
@@ -107,7 +107,8 @@ class ArrayLines {
 
 char* write_text(char* to, std::string_view text) { return std::copy(text.begin(), text.end(), to); }
 
-/// Plain decimals where they are exact (multiples of 1/8 below 1024), hexadecimal floats for the rest, bit patterns for NaN and infinity.
+/// A plain decimal if that is exact (multiples of 1/8 below 1024), otherwise a hexadecimal float; a bit pattern for
+/// NaN and infinity.
 template <class Float, class Bits>
 std::string_view float_literal(Float value, std::array<char, 64>& buffer) {
   constexpr bool is_float = sizeof(Float) == 4;
@@ -156,7 +157,8 @@ bool append_elements(std::string& out, std::span<const std::byte> bytes, Literal
   return true;
 }
 
-/// The elements as literals of `type`; false when this writer does not know the type or the bytes are no whole number of them.
+/// The elements as literals of `type`. Returns false if this writer does not know the type, or if the bytes are not a
+/// whole number of elements.
 bool append_typed(std::string& out, std::string_view type, std::span<const std::byte> bytes) {
   if (type.starts_with("std::")) type.remove_prefix(5);
   if (type == "float") return append_elements<float>(out, bytes, float_literal<float, uint32_t>);
@@ -184,7 +186,8 @@ void emit_arrays(WeightsText& text, std::span<const WeightBlob> blobs, std::stri
   std::string out;
   for (const WeightBlob& blob : blobs) {
     const std::size_t alignment = std::max(kImageAlignment, static_cast<std::size_t>(blob.alignment));
-    if (blob.bytes.empty()) {  // C++ has no empty arrays; nothing is read, but the address should be aligned all the same
+    // C++ has no empty arrays. Nothing is read, but the address should be aligned all the same.
+    if (blob.bytes.empty()) {
       out += in_short_lines(fmt::format("alignas({}) {}constexpr unsigned char {}[1] = {{}};  // {}no elements\n", alignment, attribute,
                                         blob.name, blob.from.empty() ? "" : blob.from + ", "));
       text.expressions[blob.name] = fmt::format("reinterpret_cast<const {}*>({})", blob.elem_cpp_type, blob.name);
@@ -217,8 +220,9 @@ constexpr std::array<std::array<char, 2>, 256> kHexPairs = [] {
   return table;
 }();
 
-/// Writes `".octa 0x…,0x…\n"` lines, and `next_asm` after every few. What counts is characters: g++ 12 keeps each three times, so 170 MB of weights take 1.45 GB, and with
-/// `.quad` 1.54. In short lines of one asm they took 2 GB and half as long again: literals lie in blocks of 8 KB, whose ends are lost to one that does not fit.
+/// Writes `".octa 0x…,0x…\n"` lines, and `next_asm` after every few. The number of characters matters most, since g++
+/// keeps each of them three times, so `.octa` is better than `.quad`. Long lines are better than short ones: literals
+/// lie in blocks of 8 KB, and a literal that does not fit wastes the end of its block.
 void write_octas(const Text::Sink& sink, std::span<const WeightBlob> blobs, const Layout& layout, std::string_view next_asm) {
   constexpr std::size_t kBytes = 16, kOctasInLine = 2048, kLinesInAsm = 12;
   constexpr std::string_view kBegin = "    \".octa ", kEnd = "\\n\"\n";
@@ -268,7 +272,8 @@ void write_octas(const Text::Sink& sink, std::span<const WeightBlob> blobs, cons
   flush();
 }
 
-/// Appends the image as pieces of a string literal, 48 bytes a line. Octal escapes end by themselves, hexadecimal ones would not.
+/// Appends the image as pieces of a string literal, 48 bytes in each line. Octal escapes have a limited length,
+/// hexadecimal ones do not.
 void append_string(std::string& out, std::span<const WeightBlob> blobs, const Layout& layout) {
   constexpr std::size_t kBytesInLine = 48;
   const std::string image = make_image(blobs, layout);
@@ -281,7 +286,7 @@ void append_string(std::string& out, std::span<const WeightBlob> blobs, const La
     for (std::size_t i = line; i < end; ++i) {
       const auto c = static_cast<unsigned char>(image[i]);
       if (c >= 0x20 && c < 0x7f) {
-        if (c == '"' || c == '\\' || c == '?') *to++ = '\\';  // ? for trigraphs
+        if (c == '"' || c == '\\' || c == '?') *to++ = '\\';  // ? because of trigraphs
         *to++ = static_cast<char>(c);
         continue;
       }
@@ -296,13 +301,14 @@ void append_string(std::string& out, std::span<const WeightBlob> blobs, const La
   out.resize(static_cast<std::size_t>(to - out.data()));
 }
 
-/// Around long literals: clang counts their characters under -Wpedantic.
+/// For use around long literals: clang counts their characters under -Wpedantic.
 constexpr std::string_view kAllowLongLiteral =
     "#ifdef __clang__\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Woverlength-strings\"\n#endif\n";
 constexpr std::string_view kEndLongLiteral = "#ifdef __clang__\n#pragma clang diagnostic pop\n#endif\n";
 
-/// Appends the image in the section `section` (the usual read-only one where empty); content(next_asm) is its asm strings, as text or as a part of one, with `next_asm` where
-/// one asm may end and the next begin: they follow each other in the section.
+/// Appends the image in the section `section` (the usual read-only one if empty). content(next_asm) gives its asm
+/// strings, as text or as a part of one, with `next_asm` where one asm may end and the next may begin; the pieces are
+/// contiguous in the section.
 template <class Content>
 void append_asm(Text& out, const std::string& symbol, std::string_view section, const Layout& layout, Content content) {
   const std::string apple = fmt::format(".pushsection {}\\n", section.empty() ? "__TEXT,__const" : section),
@@ -333,7 +339,8 @@ void append_string_image(Text& text, const std::string& symbol, std::span<const 
   text += out;
 }
 
-/// The function that copies the image at `pointer` into memory of huge pages. Gives what points to the image in use.
+/// Adds the function that copies the image at `pointer` into memory of huge pages. Returns the pointer to the image
+/// in use.
 std::string add_huge_pages(WeightsText& text, const std::string& prefix, const std::string& pointer, std::size_t bytes) {
   text.header_declarations += fmt::format(
       "/// Has the {0} bytes of weights copied into memory of huge pages: 1, or 0 where the system has none, or weights lie in small "

@@ -32,7 +32,8 @@ struct Product {
 }  // namespace
 
 void add_linear(Suite& suite) {
-  // 1x1 convolutions of 28x28 and 7x7 images, layers of an encoder, a perceptron of 1000 rows, a short product.
+  // 1x1 convolutions of 28x28 and 7x7 images, layers of an encoder, a perceptron of 1000 rows, a product of small
+  // depth.
   for (const Product p : {Product{784, 128, 512},
                           {784, 192, 32},
                           {49, 1024, 512},
@@ -106,7 +107,7 @@ void add_linear(Suite& suite) {
       };
     });
   }
-  // Attention: scores and values of 12 heads; and one plain product of two computed values.
+  // Attention: scores and values of 12 heads, and one plain product of two computed values.
   struct Heads {
     int64_t heads;
     Product p;

@@ -1,4 +1,5 @@
-// The end of a classifier against loops in double: tails of pixels, channels and columns, fewer panels than groups, epilogues, threads.
+// The end of a classifier against loops in double: tails of pixels, channels and columns, fewer panels than groups,
+// epilogues, threads.
 #include <onnxc/classifier.hpp>
 
 #include <algorithm>

@@ -17,7 +17,7 @@ std::string abi_text(const Interface& interface, const SizeLimits& limits, const
                      std::size_t weights_bytes) {
   const std::string& ns = options.name_space;
   std::string text = "namespace {\n\n";
-  // A name as an expression; one that is too long for a literal as an array of its own.
+  // A name as an expression. A name that is too long for a literal becomes an array of its own.
   int long_names = 0;
   const auto name_text = [&](const std::string& name) {
     if (name.size() < kLongestLiteral) return string_literal(name);

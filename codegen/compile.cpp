@@ -11,7 +11,7 @@ namespace onnxc {
 
 namespace {
 
-/// What was asked for, as it is, or what the file's name gives.
+/// The namespace that was asked for, or one derived from the file's name.
 std::string name_space_of(const Compilation& compilation, const std::string& asked) {
   if (asked.empty()) return make_namespace(compilation.info.files.front().stem().string());
   const NamespaceProblem problem = namespace_problem(asked);

@@ -6,20 +6,22 @@
 namespace onnxc {
 
 struct CompileOptions : CompilerOptions {
-  std::string name_space;   ///< empty: made from the file's name
+  std::string name_space;   ///< empty: derived from the file's name
   std::string header_name;  ///< empty: NAMESPACE.h
   std::string weights = "auto";
   bool standalone = false;
-  bool profile = false;               ///< the unit measures its steps
-  bool huge_pages = false;            ///< the unit can copy its weights into memory of huge pages; a program that is run at once does
-  std::optional<int64_t> max_code{};  ///< bytes of machine code; a unit that takes more is refused by what builds it
-  std::vector<std::filesystem::path>
-      include_folders{};  ///< where a build looks for headers of custom operators, before the working directory
+  bool profile = false;  ///< the unit measures its steps
+  /// The unit can copy its weights into memory of huge pages. A program that is run at once does so.
+  bool huge_pages = false;
+  /// Bytes of machine code. A larger unit is refused by the build.
+  std::optional<int64_t> max_code{};
+  /// Where a build looks for headers of custom operators, before the working directory.
+  std::vector<std::filesystem::path> include_folders{};
 };
 
 /// Throws Error.
 Unit compile_file(const std::filesystem::path& model, const CompileOptions& options);
-/// From a compilation on.
+/// The same, starting from a compilation.
 Unit emit_compilation(const Compilation& compilation, const CompileOptions& options);
 
 }  // namespace onnxc

@@ -94,7 +94,7 @@ std::string CppDialect::argument(const Arg& arg, bool forked) const {
 std::string CppDialect::call(const Call& call, bool shared, bool forked) const {
   std::string types;
   for (const TemplateArg& t : call.template_args) types += (types.empty() ? "" : ", ") + template_argument(t);
-  // A row may fix some template arguments: gemm<14, 2>; others are appended.
+  // A row may fix some template arguments, as in gemm<14, 2>; others are appended.
   std::string function = call.function;
   if (!types.empty()) {
     if (function.back() == '>') function = fmt::format("{}, {}>", function.substr(0, function.size() - 1), types);

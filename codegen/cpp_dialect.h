@@ -11,8 +11,8 @@ namespace onnxc {
 
 class CppDialect final : public Dialect {
  public:
-  /// `buffer_names`: the expression of each buffer, a pointer to its element type, const where it is only read. `expr_names`: see unit_names.h. All
-  /// must outlive this.
+  /// `buffer_names`: for each buffer an expression, which is a pointer to its element type, const if it is only read.
+  /// `expr_names`: see unit_names.h. All of them must outlive this object.
   CppDialect(const Program& program, const SymbolNames& symbols, const std::vector<std::string>& buffer_names,
              const std::vector<std::string>& expr_names)
       : program_(program), symbols_(symbols), buffer_names_(buffer_names), expr_names_(expr_names) {}

@@ -19,16 +19,19 @@ double sum_of_most(Dim sum) {
   return all;
 }
 
-/// What an expression of run-time symbols may come to, in onnxc::kHuge, at which its products stop.
+/// The largest magnitude that an expression of run-time symbols may have, in units of onnxc::kHuge, the limit at
+/// which its products saturate.
 double most_of(Dim dim) {
   const auto arg = [&](std::size_t i) { return most_of(dim.args()[i]); };
   switch (dim.kind()) {
     case Dim::Kind::Constant: return std::abs(static_cast<double>(dim.value())) * 0x1p-60;
-    case Dim::Kind::Symbol: return 0x1p-4;  // of the caller's the sizes that they stand in are checked; integers that are read stop at 2^40
+    // The caller's dimensions are checked through the sizes they occur in; integers read from data are clamped to
+    // 2^40.
+    case Dim::Kind::Symbol: return 0x1p-4;
     case Dim::Kind::Product: return 1;
     case Dim::Kind::Sum: {
       const double all = sum_of_most(dim);
-      return all >= kSafeSum ? 1 : all;  // it stops itself
+      return all >= kSafeSum ? 1 : all;  // it saturates itself
     }
     case Dim::Kind::FloorDiv:
     case Dim::Kind::CeilDiv: return arg(0);
@@ -62,7 +65,7 @@ std::string cpp_dim(Dim dim, const SymbolNames& symbols) {
       return all;
     }
     case Dim::Kind::Product: {
-      if (dim.depends_on_run()) {  // what data says may be anything
+      if (dim.depends_on_run()) {  // data may contain any value
         std::string all = arg(0);
         for (std::size_t i = 1; i < dim.args().size(); ++i) all = fmt::format("onnxc::product_of({}, {})", all, arg(i));
         return all;

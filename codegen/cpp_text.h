@@ -7,12 +7,12 @@
 
 namespace onnxc {
 
-/// The C++ names of a unit's symbols: `batch` -> dims.batch.
+/// The C++ names of a unit's symbols: `batch` becomes dims.batch.
 using SymbolNames = std::map<std::string, std::string>;
 
-/// An int64_t expression.
+/// An expression of type int64_t.
 std::string cpp_dim(Dim dim, const SymbolNames& symbols);
-/// The same to multiply with: a sum is in parentheses.
+/// The same as a factor: a sum is in parentheses.
 std::string cpp_factor(Dim dim, const SymbolNames& symbols);
 /// `{1, 2, dims.batch}`
 std::string cpp_list(const DimList& dims, const SymbolNames& symbols);

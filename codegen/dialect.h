@@ -1,5 +1,5 @@
-// Dialect: how calls of kernels and their arguments are spelt for one kind of device. What a host does between calls (variables, branches, loops, threads) is
-// C++ in each of them; see steps.h.
+// Dialect: how calls of kernels and their arguments are written for one kind of device. What a host does between
+// calls (variables, branches, loops, threads) is always C++; see steps.h.
 #pragma once
 #include <string>
 
@@ -11,7 +11,8 @@ class Dialect {
  public:
   virtual ~Dialect() = default;
 
-  /// An expression. `shared`: threads divide the call among them. `forked`: it stands inside of a fork, where `part` is this thread's.
+  /// An expression. `shared`: threads divide the call among them. `forked`: it is inside a fork, where `part` is this
+  /// thread's share.
   virtual std::string call(const Call& call, bool shared, bool forked) const = 0;
   virtual std::string pointer(const PointerArg& p, bool forked) const = 0;
 };

@@ -1,4 +1,4 @@
-// The layout, after the ELF-64 object file format:
+// The layout, by the ELF-64 object file format:
 //   header | image | pointer | .rela | .symtab | .strtab | .shstrtab | section headers
 #include "codegen/elf_object.h"
 
@@ -48,7 +48,7 @@ class Writer {
   std::string file_;
 };
 
-/// Strings one behind the other, each found by its offset.
+/// Strings one after the other, found by their offsets.
 struct Strings {
   std::string bytes = std::string(1, '\0');
   uint32_t add(const std::string& text) {
@@ -114,7 +114,7 @@ std::string write_elf_object(std::span<const std::string_view> image, uint64_t a
   symtab.info = 1;  // index of the first global symbol
   symtab.entry_bytes = sizeof(Symbol);
   add_section(".strtab", kStrtab, 0, 1, symbol_names.bytes);
-  add_section(".note.GNU-stack", kProgbits, 0, 1, "");  // no executable stack
+  add_section(".note.GNU-stack", kProgbits, 0, 1, "");  // the stack is not executable
   const uint32_t own_name = names.add(".shstrtab");
   add_section("", kStrtab, 0, 1, names.bytes).name = own_name;
 

@@ -1,4 +1,5 @@
-// Writes a relocatable ELF64 file that holds one read-only image: what `ld -r -b binary` should do but does not (alignment, section, name).
+// Writes a relocatable ELF64 file with one read-only image. `ld -r -b binary` would do this without the alignment,
+// the section and the name.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,9 +9,10 @@
 namespace onnxc {
 
 /// An object file that defines two hidden symbols:
-///   const std::byte IMAGE[]         in .rodata.onnxc, or in .lrodata.onnxc on x86-64 above 1 GiB, so that code stays within reach
+///   const std::byte IMAGE[]         in .rodata.onnxc; in .lrodata.onnxc on x86-64 above 1 GiB, so that code stays within reach
 ///   const std::byte* const POINTER  = IMAGE
-/// IMAGE is what the pieces of `image` are, one behind the other. Code that reads POINTER works at any distance. `triple` names the machine, x86_64 or aarch64; another one throws std::invalid_argument.
+/// IMAGE is the concatenation of the pieces of `image`. Code that reads POINTER works at any distance. `triple` names
+/// the machine, x86_64 or aarch64; others throw std::invalid_argument.
 std::string write_elf_object(std::span<const std::string_view> image, uint64_t alignment, const std::string& image_symbol,
                              const std::string& pointer_symbol, std::string_view triple);
 

@@ -24,7 +24,7 @@
 namespace onnxc {
 namespace {
 
-/// Every extent must be known from the inputs' shapes, or bound by a step.
+/// Checks that every extent is known from the inputs' shapes, or bound by a step.
 void check_symbols(const Program& program) {
   std::map<std::string, Dim> used, bound;
   for (const BufferId id : program.inputs) {
@@ -76,7 +76,7 @@ class Emitter {
   }
 
  private:
-  /// Outputs that tell their shape tell it in a variant too, where it is known.
+  /// Outputs that store their shape do so in a variant too, even if the variant knows it.
   void fit_to_interface(Program& variant) const {
     for (std::size_t i = 0; i < interface_.outputs.size(); ++i) {
       const Buffer& b = variant[variant.outputs[i]];
@@ -85,7 +85,7 @@ class Emitter {
     }
   }
 
-  /// Constants that are there already, of the program or of another variant, are taken from there; others get names of their own.
+  /// Shares constants that the program or another variant has already. Others get names of their own.
   void share_weights(Program& variant) {
     for (Weights& w : variant.weights) {
       const auto equal = [&](const Weights* other) {
@@ -106,7 +106,7 @@ class Emitter {
     return all;
   }
 
-  /// The names of those that steps read. A Loop's condition that is always true may be none of them.
+  /// The names of the weights that steps read. A Loop's constant true condition may not be among them.
   std::set<std::string> weights_read() const {
     std::set<std::string> names;
     for_each_program([&](const Program& program) {
@@ -154,7 +154,7 @@ class Emitter {
     return text + in_short_lines(declarations());
   }
 
-  /// What the header says beside what it includes.
+  /// The declarations of the header, without its includes.
   std::string declarations() const {
     std::string text = fmt::format("\nnamespace {} {{\n\n", options_.name_space);
     if (interface_.dynamic()) {
@@ -308,7 +308,7 @@ class Emitter {
     return all;
   }
 
-  /// What comes before the namespace.
+  /// The text before the namespace.
   std::string preamble(const std::set<std::string>& headers, const WeightsText& weights) const {
     std::string text;
     if (options_.portable) {
@@ -347,7 +347,7 @@ class Emitter {
     for (const Variant& variant : variants_) visit(variant.program);
   }
 
-  /// Constant strings: literals, and arrays of characters where they are too long for that.
+  /// Constant strings: literals, or arrays of characters for those that are too long.
   std::string strings_text(const Weights& w) {
     std::string text, rows;
     for (std::size_t i = 0; i < w.strings->size(); ++i) {
@@ -388,10 +388,10 @@ class Emitter {
     return text;
   }
 
-  Program program_;  ///< whose weights have their names
+  Program program_;  ///< with the names of its weights
   std::vector<Variant> variants_;
   std::vector<std::string> scopes_;    ///< a namespace for each variant
-  std::vector<Weights> more_weights_;  ///< of variants alone
+  std::vector<Weights> more_weights_;  ///< weights that only variants have
   Names weight_names_;
   std::optional<Profile> profile_;
   const EmitOptions& options_;

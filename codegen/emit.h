@@ -1,4 +1,4 @@
-// Program -> one C++ translation unit and its header.
+// From a Program to a C++ translation unit and its header.
 #pragma once
 #include <map>
 #include <string>
@@ -14,14 +14,14 @@ struct EmitOptions {
   std::string name_space;                   ///< of the unit, and the prefix of its C symbols: a C++ identifier
   std::string header_name;                  ///< as the source includes it: mnist.h
   std::string weights = "auto";             ///< see weights.h
-  int threads = 1;                          ///< that the unit may be run with; steps are shared between them
+  int threads = 1;                          ///< the unit may be run with this many, which share steps
   bool profile = false;                     ///< the unit measures its steps
   bool huge_pages = false;                  ///< the unit can copy its weights into memory of huge pages
-  bool flush_subnormals = true;             ///< a run has them as zeros
-  bool standalone = false;                  ///< paste the runtime headers in
-  int vector_floats = 0;                    ///< what weights and images are packed for; 0: any width will do
-  bool portable = false;                    ///< plain C++ with vectors of that width, whatever machine it is compiled for
-  std::string march;                        ///< what the unit is to be compiled with, or empty
+  bool flush_subnormals = true;             ///< a run treats subnormal numbers as zeros
+  bool standalone = false;                  ///< the runtime headers are pasted in
+  int vector_floats = 0;                    ///< the vector width that weights and images are packed for; 0: any
+  bool portable = false;                    ///< plain C++ with vectors of that width, for any machine
+  std::string march;                        ///< the -march that the unit is to be compiled with, or empty
   std::string triple = "x86_64-linux-gnu";  ///< of object files with weights: for x86_64 or aarch64
   // Provenance, for the header comment and onnxc_model.
   std::string version, model_file, model_sha256, opsets, target, flags;
@@ -29,11 +29,11 @@ struct EmitOptions {
 
 struct Unit {
   std::string name_space;
-  Text source;  ///< keeps the weights that it is made of
+  Text source;  ///< keeps the weights that it is written from
   std::string header;
   std::vector<SideFile> side_files;
-  std::vector<std::string> libraries;  ///< what it is to be linked with: names, as after -l
-  bool includes_others = false;        ///< headers that are neither its own nor onnxc's
+  std::vector<std::string> libraries;  ///< to link with: names as after -l
+  bool includes_others = false;        ///< it includes headers that are neither its own nor onnxc's
 };
 
 /// Deterministic: the same programs and options give the same bytes.

@@ -49,7 +49,7 @@ std::string FunctionText::print(const WeightsText& weights) {
   return text + body + "  return {};\n}\n";
 }
 
-/// Symbolic arenas: offsets as straight-line code, nothing but the size where all buffers have fixed ones.
+/// Symbolic arenas: offsets as straight-line code. If all buffers have fixed sizes, only the size.
 std::string FunctionText::plan() const {
   const auto bytes = [&](BufferId id) { return fmt::format("onnxc::aligned({})", cpp_dim(program_[id].bytes, symbol_names_)); };
   const auto body = [&](const Placement& placement) {

@@ -12,11 +12,11 @@ namespace onnxc {
 
 class FunctionText {
  public:
-  /// `program` has the inputs and outputs of `interface`, perhaps with more of their extents known. `profile`: what its steps are measured with,
-  /// or nothing.
+  /// `program` has the inputs and outputs of `interface`, possibly with more known extents. `profile`: what measures
+  /// its steps, or null.
   FunctionText(const Program& program, const Interface& interface, bool threads, const Profile* profile);
 
-  /// Everything, for the inside of an anonymous namespace. `weights` knows the names of the program's constants.
+  /// The whole text, for the inside of an anonymous namespace. `weights` knows the names of the program's constants.
   std::string print(const WeightsText& weights);
 
  private:

@@ -10,7 +10,7 @@
 namespace onnxc {
 namespace {
 
-/// How many of its stored elements an input or output has.
+/// The number of stored elements of an input or output.
 Dim stored_elements(const Buffer& buffer) {
   const Dim n = element_count(buffer.extents);
   return is_sub_byte(buffer.element) ? ceil_div(n * info(buffer.element).bits, 8) : n;

@@ -1,4 +1,4 @@
-// The names that a unit shows: its dimensions, inputs and outputs.
+// The names in a unit's interface: its dimensions, inputs and outputs.
 #pragma once
 #include <map>
 #include <string>
@@ -12,9 +12,10 @@ namespace onnxc {
 struct Member {
   std::string name;
   const Buffer* buffer;
-  std::string size;      ///< elements, as C++ text; of what depends on data, the most
+  /// The number of elements, as C++ text; if it depends on data, the largest.
+  std::string size;
   bool fixed = false;    ///< `size` is a constant
-  bool bounded = false;  ///< an output that tells its shape
+  bool bounded = false;  ///< an output that stores its shape
 
   bool plain() const { return !buffer->is_value; }
   int form() const;
@@ -29,7 +30,7 @@ struct Interface {
 
   bool dynamic() const { return !symbols.empty(); }
 
-  DimList symbols;                                    ///< the dimensions that a caller names, in order
+  DimList symbols;                                    ///< the dimensions that a caller states, in order
   std::map<std::string, std::string> symbol_members;  ///< by symbol: the member of Dims
   SymbolNames symbol_names;                           ///< by symbol: dims.MEMBER
   std::vector<Member> inputs, outputs;

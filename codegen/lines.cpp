@@ -1,4 +1,4 @@
-// A line is cut greedily: at the last place that still fits, with what follows four columns further in.
+// Lines are cut greedily: at the last place that fits, and the rest is indented by four more columns.
 #include "codegen/lines.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kIndent = 4, kMostSpaces = 40;
 
-/// The place behind the literal that begins at `at`.
+/// The place after the literal that begins at `at`.
 std::size_t literal_end(std::string_view line, std::size_t at) {
   const char quote = line[at++];
   while (at < line.size() && line[at] != quote) at += line[at] == '\\' ? 2 : 1;
@@ -17,7 +17,7 @@ std::size_t literal_end(std::string_view line, std::size_t at) {
 
 bool begins_literal(std::string_view line, std::size_t at) { return line[at] == '"' || line[at] == '\''; }
 
-/// Where the comment of a line of code begins, or the line ends.
+/// The place where the comment of a line of code begins, or the line ends.
 std::size_t comment_begin(std::string_view line) {
   for (std::size_t at = 0; at < line.size();) {
     if (line.substr(at, 2) == "//") return at;
@@ -26,13 +26,13 @@ std::size_t comment_begin(std::string_view line) {
   return line.size();
 }
 
-/// The last place of a code point that is not behind `at`.
+/// The last beginning of a code point that is not after `at`.
 std::size_t whole_character(std::string_view text, std::size_t at) {
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0u) == 0x80u) --at;
   return at;
 }
 
-/// `// words`, all behind `indent` spaces. A backslash is left at no line's end: it would join the next.
+/// Adds `// words`, indented by `indent` spaces. No line ends with a backslash, which would join the next one.
 void add_comment(std::string& out, std::size_t indent, std::string_view comment) {
   const std::size_t slashes = std::min(comment.find_first_not_of('/'), comment.size());
   const std::string begin = std::string(indent, ' ') + std::string(comment.substr(0, slashes));
@@ -44,7 +44,7 @@ void add_comment(std::string& out, std::size_t indent, std::string_view comment)
     const std::size_t room = std::min(kLongestLine - std::min(next.size(), kLongestLine / 2), words.size() - 1);
     std::size_t cut = room;
     while (cut > 0 && (words[cut] != ' ' || words[cut - 1] == '\\' || words[cut - 1] == ' ')) --cut;
-    if (cut == 0) {  // one long word
+    if (cut == 0) {  // a single long word
       cut = whole_character(words, room);
       while (cut > 0 && words[cut - 1] == '\\') --cut;
       if (cut == 0) break;
@@ -65,7 +65,8 @@ void add_comment(std::string& out, std::size_t indent, std::string_view comment)
 void add_code(std::string& out, std::string_view line) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   const std::string next(indent + kIndent, ' ');
-  std::size_t begin = 0, column = 0, comma = 0, space = 0;  // of the part that is being filled; places to cut it, or 0
+  // Of the part that is being filled, and the places where it can be cut, or 0.
+  std::size_t begin = 0, column = 0, comma = 0, space = 0;
   const auto cut = [&](std::size_t at) {
     out += begin == 0 ? "" : next;
     out += line.substr(begin, at - begin - 1);  // without the space
@@ -82,7 +83,7 @@ void add_code(std::string& out, std::string_view line) {
       if (where != 0) {
         cut(where);
         column += end - where;
-        // What is left of the part may have places of its own.
+        // The rest of the part may have places of its own.
         for (std::size_t k = where; k < at;) {
           const std::size_t past = begins_literal(line, k) ? literal_end(line, k) : k + 1;
           if (line[k] == ' ') (k > 0 && line[k - 1] == ',' ? comma : space) = past;

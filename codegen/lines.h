@@ -1,4 +1,4 @@
-// Lines of emitted text that people can read without scrolling.
+// Breaks lines of emitted text, so that people can read them without scrolling.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,11 +6,12 @@
 
 namespace onnxc {
 
-/// Columns of a line of a unit, but for data: literals are never broken.
+/// The columns of a line of a unit, except for data: literals are never broken.
 inline constexpr std::size_t kLongestLine = 140;
 
-/// `text`, lines of C++ that emitted units consist of, with longer lines broken: code after commas, or else where a space is, and comments between words.
-/// A long comment behind code comes before it. Lines of the preprocessor stay as they are. Tokens do not change.
+/// `text`, which is C++ as emitted units have it, with longer lines broken: code after commas, or else at spaces, and
+/// comments between words. A long comment after code is moved before it. Preprocessor lines stay as they are. Tokens
+/// do not change.
 std::string in_short_lines(std::string_view text);
 
 }  // namespace onnxc

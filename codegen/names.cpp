@@ -1,4 +1,4 @@
-// Everything here treats its input as bytes that somebody chose to hurt us: what is not known to be harmless is replaced.
+// Everything here treats its input as malicious: what is not known to be harmless is replaced.
 #include "codegen/names.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kLongestIdentifier = 64;
 
-// Keywords of C++20 and C, alternative tokens, macros and names in lower case that system headers or compilers define.
+// Keywords of C++20 and C, alternative tokens, and lower-case macros and names that system headers or compilers
+// define.
 // clang-format off
 constexpr std::string_view kReserved[] = {
     "alignas", "alignof", "and", "and_eq", "asm", "assert", "atomic_cancel", "atomic_commit", "atomic_noexcept", "auto", "bitand",
@@ -29,17 +30,19 @@ constexpr std::string_view kReserved[] = {
 // clang-format on
 static_assert(std::ranges::is_sorted(kReserved));
 
-// Of these, those that C++20 as most systems have it does not know: small is a macro on Windows, synchronized a word of transactions.
+// Those of them that are no problem with C++20 on most systems: small is a macro on Windows, synchronized a keyword
+// of transactional memory.
 constexpr std::string_view kElsewhere[] = {"atomic_cancel", "atomic_commit", "atomic_noexcept", "far",
                                            "final",         "interface",     "major",           "minor",
                                            "near",          "override",      "small",           "synchronized"};
 static_assert(std::ranges::is_sorted(kElsewhere));
 
-// Macros in capitals, which make_identifier never gives.
+// Macros in capitals, which make_identifier never produces.
 constexpr std::string_view kMacros[] = {"BUFSIZ", "EOF", "HUGE_VAL", "INFINITY", "NAN", "NDEBUG", "NULL", "RAND_MAX"};
 static_assert(std::ranges::is_sorted(kMacros));
 
-// Functions, types and objects of the C library that lie in the global namespace, where a namespace must not have their name; and xsimd.
+// Functions, types and objects of the C library in the global namespace, which a namespace must not be named after;
+// and xsimd.
 // clang-format off
 constexpr std::string_view kGlobalNames[] = {
     "abort", "abs", "access", "acct", "acos", "acosh", "alarm", "asctime", "asin", "asinh", "atan", "atan2", "atanh", "atexit",
@@ -78,7 +81,7 @@ uint64_t hash(std::string_view text) {
   return h;
 }
 
-/// The code point at the beginning of `text` and its length in bytes; length 0 where that is not valid UTF-8.
+/// The code point at the beginning of `text` and its length in bytes, which is 0 if it is not valid UTF-8.
 struct CodePoint {
   uint32_t value = 0;
   std::size_t bytes = 0;
@@ -101,7 +104,8 @@ CodePoint decode(std::string_view text) {
   return {value, length};
 }
 
-/// Controls, marks without width, marks that change the direction, line separators, private and unassigned planes.
+/// Control characters, marks without width or that change the direction, line separators, private and unassigned
+/// planes.
 bool is_deceptive(uint32_t c) {
   const auto in = [&](uint32_t first, uint32_t last) { return first <= c && c <= last; };
   return c < 0x20 || in(0x7f, 0xa0) || c == 0xad || in(0x300, 0x36f) || c == 0x61c || in(0x115f, 0x1160) || in(0x17b4, 0x17b5) ||
@@ -114,7 +118,7 @@ bool is_deceptive(uint32_t c) {
 std::string make_identifier(std::string_view name, std::string_view when_empty) {
   std::string text;
   bool lower = false;
-  // Reading stops early: what follows lives on in the hash.
+  // Reading stops early; the rest still counts in the hash.
   for (char c : name) {
     if (text.size() > kLongestIdentifier) break;
     if (is_lower(c) || is_upper(c) || is_digit(c)) {
@@ -149,7 +153,7 @@ NamespaceProblem namespace_problem(std::string_view name) {
   if (std::ranges::binary_search(kReserved, name)) return {"is a word of C++ or a macro of its library"};
   if (std::ranges::binary_search(kMacros, name)) return {"is a macro of the C library"};
   const auto is_global = [](std::string_view word) { return std::ranges::binary_search(kGlobalNames, word); };
-  // expf and expl are exp's brothers.
+  // expf and expl belong to exp.
   const bool brother = (name.back() == 'f' || name.back() == 'l') && is_global(name.substr(0, name.size() - 1));
   if (brother || is_global(name)) return {"is a function or an object of the C library"};
   return {};
@@ -157,7 +161,8 @@ NamespaceProblem namespace_problem(std::string_view name) {
 
 std::string make_namespace(std::string_view name) {
   std::string text = make_identifier(name, "model");
-  if (text.back() == '_') text.pop_back();  // a keyword, as make_identifier leaves it; the C symbol would have two underscores
+  // make_identifier appends an underscore to keywords, and the C symbol would then have two.
+  if (text.back() == '_') text.pop_back();
   return namespace_problem(text).why.empty() ? text : "model_" + text;
 }
 
@@ -191,7 +196,7 @@ std::string comment_text(std::string_view text, std::size_t max_bytes) {
     }
     at += std::max<std::size_t>(c.bytes, 1);
   }
-  // A backslash at the end of a line, even before spaces, would join it with the next.
+  // A backslash at the end of a line, even before spaces, would join it with the next one.
   const std::size_t last = out.find_last_not_of(' ');
   out.resize(last == std::string::npos ? 0 : last + 1);
   if (!out.empty() && out.back() == '\\') out += "x5c";
@@ -209,7 +214,8 @@ std::string string_literal(std::string_view text) {
     } else if (c >= 0x20 && c < 0x7f) {
       out += c;
     } else {
-      out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));  // three digits: what follows cannot be read as a part of it
+      // Three digits, so that what follows cannot be read as part of it.
+      out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
     }
   }
   return out + '"';

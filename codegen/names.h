@@ -1,4 +1,4 @@
-// From ONNX names, which are arbitrary strings of a stranger, to text that is safe in C++.
+// Turns ONNX names, which are arbitrary strings of unknown origin, into text that is safe in C++.
 #pragma once
 #include <map>
 #include <set>
@@ -8,33 +8,35 @@
 
 namespace onnxc {
 
-/// Longer literals are beyond what C++ compilers must take; clang says so under -Wpedantic (-Woverlength-strings).
+/// C++ compilers need not accept longer literals, and clang warns of them with -Wpedantic (-Woverlength-strings).
 inline constexpr std::size_t kLongestLiteral = 65'535;
 
-/// A C++ identifier that resembles `name`: letters, digits and single underscores, at most 64 characters, neither a keyword nor a reserved
-/// name nor one that macros of common headers take. Different names may give the same identifier.
+/// A C++ identifier that resembles `name`: letters, digits and single underscores, at most 64 characters, neither a
+/// keyword nor a reserved name nor a macro of common headers. Different names may give the same identifier.
 ///   "/layer1/conv.0:weight" → layer1_conv_0_weight     "int" → int_     "7" → v7     "INPUT__0" → input_0     "X" → X
 std::string make_identifier(std::string_view name, std::string_view when_empty = "v");
 
 /// What is wrong with a name for a unit's namespace.
 struct NamespaceProblem {
-  std::string_view why{};  ///< to be read behind the name: `is a function or an object of the C library`; empty where nothing is wrong
-  bool elsewhere = false;  ///< not here: who asks for the name may have it
+  /// To be read after the name: `is a function or an object of the C library`. Empty if nothing is wrong.
+  std::string_view why{};
+  bool elsewhere = false;  ///< only on other systems: whoever asks for the name may have it
 };
 NamespaceProblem namespace_problem(std::string_view name);
 
-/// A name for a unit's namespace that has no problem.
+/// A name without problems for a unit's namespace.
 ///   "mnist-12" → mnist_12     "exp" → model_exp     "class" → model_class     "onnxc" → model_onnxc
 std::string make_namespace(std::string_view name);
 
-/// One scope of identifiers: gives each name its own. The same calls in the same order give the same identifiers.
+/// A scope of identifiers, in which each name gets its own. The same calls in the same order give the same
+/// identifiers.
 class Names {
  public:
   Names() = default;
   /// A scope in which `taken` are in use already; see kInterfaceNames.
   explicit Names(std::span<const std::string_view> taken) : used_(taken.begin(), taken.end()) {}
 
-  /// make_identifier(name), with _2, _3, ... where that is in use.
+  /// make_identifier(name), with _2, _3, ... if that is in use.
   std::string add(std::string_view name, std::string_view when_empty = "v");
 
   bool contains(std::string_view identifier) const { return used_.find(identifier) != used_.end(); }
@@ -44,13 +46,13 @@ class Names {
   std::map<std::string, int, std::less<>> last_suffix_;
 };
 
-/// What emitted units and their interfaces call their own things.
+/// The names that emitted units and their interfaces use for their own things.
 inline constexpr std::string_view kInterfaceNames[] = {"check",       "Dims",    "Inputs", "Outputs",  "Status", "arena", "arena_alignment",
                                                        "arena_bytes", "call",    "dims",   "executor", "extent", "in",    "max_arena_bytes",
                                                        "onnxc",       "other",   "out",    "parts",    "run",    "std",   "steps",
                                                        "part",        "symbols", "weights"};
 
-/// Variables and functions of a unit beside these.
+/// Further variables and functions of a unit.
 inline constexpr std::string_view kUnitNames[] = {"p",
                                                   "plan",
                                                   "Plan",
@@ -69,14 +71,16 @@ inline constexpr std::string_view kUnitNames[] = {"p",
                                                   "profiled_steps",
                                                   "profile_description"};
 
-/// `text` as one line for a `//` comment (or inside a /* */ one): no control characters, no marks that reorder or hide text, no
-/// line continuation, no trigraph, no end of comment; valid UTF-8. What was replaced shows as \x0a or \u202e. Cut after `max_bytes`.
+/// `text` as one line for a `//` comment, or for the inside of a /* */ comment: valid UTF-8 without control
+/// characters, marks that reorder or hide text, line continuations, trigraphs or ends of comments. Replaced
+/// characters show as \x0a or \u202e. Cut after `max_bytes`.
 std::string comment_text(std::string_view text, std::size_t max_bytes = 100);
 
-/// Of what a comment says of a step, which may be a chain of nodes: bytes.
+/// The bytes of a comment's description of a step, which may be a chain of nodes.
 inline constexpr std::size_t kLongestStep = 400;
 
-/// A string literal with quotes, printable ASCII only, equal to `text` byte by byte whatever the compiler's character sets.
+/// A quoted string literal, printable ASCII only, that equals `text` byte by byte whatever the compiler's character
+/// sets.
 std::string string_literal(std::string_view text);
 
 }  // namespace onnxc

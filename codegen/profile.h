@@ -1,4 +1,4 @@
-// What --profile adds to a unit: counters for each step that calls a kernel, and the functions that tell them.
+// What --profile adds to a unit: counters for each step that calls a kernel, and the functions that return them.
 #pragma once
 #include <map>
 #include <string>
@@ -10,14 +10,15 @@ namespace onnxc {
 
 class Profile {
  public:
-  /// `threads`: that the unit may be run with.
+  /// `threads`: the number that the unit may be run with.
   explicit Profile(int threads) : threads_(threads) {}
 
-  /// Counts the calls of kernels in `program`, which stays where it is. `variant`: the namespace of its code, empty for the general one.
+  /// Counts the calls of kernels in `program`, which must not move. `variant`: the namespace of its code, empty for
+  /// the general program.
   void add(const Program& program, const std::string& variant);
 
-  /// A call of the step's kernel as a statement, measured. `call`: the expression; `lambda`: the attributes of what calls it;
-  /// `threads`: those that share the step, empty where it runs on one.
+  /// A call of the step's kernel as a statement with measurement. `call`: the expression; `lambda`: the attributes of
+  /// the lambda that contains it; `threads`: the threads that share the step, empty if it runs on one.
   std::string statement(const Step& step, const std::string& call, const std::string& threads, const std::string& lambda) const;
 
   /// The counters, for the inside of the unit's anonymous namespace.
@@ -25,7 +26,7 @@ class Profile {
   /// The C functions, for the end of the unit. `name_space`: of the unit.
   std::string abi_text(const std::string& name_space) const;
 
-  /// What `counters` and the statements call their own.
+  /// The names that `counters` and the statements use.
   static constexpr const char* kNames[] = {"counters", "part_counters"};
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kLongestText = 300;
 
-/// What stands for the value of an extent in a status' text: see onnxc::Status.
+/// The placeholder for the value of an extent in a status' text: see onnxc::Status.
 std::string found(Dim d) { return d.is_constant() ? d.text() : fmt::format("{} = \1", comment_text(d.text(), 80)); }
 
 std::string statement(const std::string& violated, const std::string& who, const std::string& message,
@@ -26,7 +26,7 @@ std::string statement(const std::string& violated, const std::string& who, const
 
 std::string requirement_check(const Requirement& r, const SymbolNames& symbols) {
   std::string a = cpp_dim(r.a, symbols), b = cpp_dim(r.b, symbols);
-  // Expressions that the check has several times are computed first, under names that no symbol has.
+  // Expressions that occur several times in the check are computed first, under names that no symbol has.
   std::string first;
   const auto name_once = [&](Dim d, std::string& text, const char* name) {
     if (d.is_constant() || d.is_symbol()) return;

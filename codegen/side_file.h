@@ -1,4 +1,4 @@
-// A file that goes beside the emitted source.
+// A file that accompanies the emitted source.
 #pragma once
 #include <string>
 

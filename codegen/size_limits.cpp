@@ -13,12 +13,13 @@
 namespace onnxc {
 namespace {
 
-// Sums of sizes, and work, may be more than a size. Kernels multiply a little further, by a number of threads, say, and onnxc::product_of is exact below 2^60.
+// Sums of sizes, and amounts of work, may exceed a size. Kernels multiply sizes a little further, for instance by the
+// number of threads, and onnxc::product_of is exact below 2^60.
 constexpr double kMostSize = static_cast<double>(kMostBytes), kMostSum = 0x1p58;
 
-/// How often each symbol multiplies.
+/// The power of each symbol in a product.
 using Powers = std::map<std::string, int>;
-/// At least as large as what it stands for, whatever its sign, with each symbol at 1 at least.
+/// An upper bound of the magnitude of an expression, for symbols that are at least 1.
 using Polynomial = std::map<Powers, double>;
 
 bool divides(const Powers& a, const Powers& b) {
@@ -35,13 +36,13 @@ Polynomial sum(Polynomial a, const Polynomial& b) {
   return a;
 }
 
-/// Of either of two.
+/// An upper bound of both.
 Polynomial larger(Polynomial a, const Polynomial& b) {
   for (const auto& [powers, coefficient] : b) a[powers] = std::max(a[powers], coefficient);
   return a;
 }
 
-/// Adds each term to one that it divides, which is at least as large.
+/// Adds each term to another one that it divides, which is at least as large.
 Polynomial merged(const Polynomial& a) {
   Polynomial result = a;
   for (const auto& [powers, ignored] : a) {
@@ -82,14 +83,14 @@ class Collection {
   void need(Dim dim, double most = kMostSize) {
     if (!dim.is_constant()) need(size_of(dim), most);
   }
-  /// All extents of a tensor multiply, and so do some of them.
+  /// All extents of a tensor are multiplied, and so are some of them.
   void need_tensor(const Extents& extents, ElementType element) {
     Polynomial all = constant(std::max(1, held_bits(element) / 8));
     for (Dim d : extents) all = product(all, larger(size_of(d), constant(1)));
     need(all, kMostSize);
   }
 
-  /// By the symbols that multiply: what their product may be.
+  /// By the symbols that are multiplied: the largest allowed product.
   const std::map<Powers, double>& limits() const { return limits_; }
 
  private:
@@ -103,7 +104,7 @@ class Collection {
     }
   }
 
-  /// What depends on the run is computed by functions that stop at 2^60 of themselves: of these, only the parts that do not.
+  /// Functions compute what depends on the run, and saturate at 2^60. Of such expressions only the other parts count.
   Polynomial size_of(Dim d) {
     const auto [it, fresh] = sizes_.try_emplace(d.text());
     if (fresh) it->second = size_of_new(d);
@@ -168,7 +169,7 @@ void need_form(Collection& sizes, const FormArg& form) {
   for (Dim d : form.members) sizes.need(d);
   for (Dim d : form.list) sizes.need(d);
 }
-/// Every extent and size among a step's arguments.
+/// Collects every extent and size among a step's arguments.
 void need_arg(Collection& sizes, const Program& program, const Arg& arg) {
   if (const auto* p = std::get_if<PointerArg>(&arg)) need_pointer(sizes, *p);
   if (const auto* f = std::get_if<FormArg>(&arg)) need_form(sizes, *f);
@@ -196,7 +197,7 @@ void need_all(Collection& sizes, const Program& program, bool threads) {
     if (!b.is_value) sizes.need_tensor(b.extents, b.element);
   }
   for (BufferId id : program.outputs) {
-    for (Dim d : program[id].extents) sizes.need(d.upper_bound().value_or(0));  // what output_shape tells
+    for (Dim d : program[id].extents) sizes.need(d.upper_bound().value_or(0));  // stored by output_shape
   }
   sizes.need(program.unshared_bytes, kMostSum);
   for (const Requirement& r : program.requirements) {
@@ -214,7 +215,7 @@ void need_all(Collection& sizes, const Program& program, bool threads) {
   });
 }
 
-/// The largest value of a symbol that gives no more than `limit`, multiplied `power` times with itself and `others`.
+/// The largest value of a symbol for which its power, multiplied by `others`, does not exceed `limit`.
 int64_t root(double limit, int power, double others) {
   const double value = std::floor(std::pow(std::max(1.0, limit / others), 1.0 / power));
   return static_cast<int64_t>(std::min(value, kMostSum));

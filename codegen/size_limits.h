@@ -1,10 +1,12 @@
-// What dimensions may be so that no size that a unit computes from them leaves 64 bits: a bound for each, and for products of several.
+// Limits for the dimensions such that no size that a unit computes from them exceeds 64 bits: a bound for each
+// dimension, and bounds for products of several.
 //
-//   x[batch, rows, 768] f32 and y[batch, rows, rows] f32: with `rows` at its least, 1, x takes 3072 batch bytes, so batch <= 2^56 / 3072; likewise a bound
-//   of rows; and batch * rows * rows <= 2^56 / 4, which x follows from only where rows >= 768, so batch * rows <= 2^56 / 3072 as well.
+//   x[batch, rows, 768] f32 and y[batch, rows, rows] f32: with `rows` at its minimum, 1, x takes 3072 batch bytes, so batch <= 2^56 / 3072,
+//   and likewise there is a bound for rows. y needs batch * rows * rows <= 2^56 / 4. This implies the limit of x only if rows >= 768, so
+//   batch * rows <= 2^56 / 3072 is needed as well.
 //
-// A size is a polynomial once divisions, minima and signs are replaced by what is at least as large. Each of its products is bounded by itself, so that the
-// unit checks them without computing the size.
+// A size becomes a polynomial when divisions, minima and signs are replaced by upper bounds. Each of its products is
+// bounded separately, so that the unit can check them without computing the size.
 #pragma once
 #include <map>
 #include <string>
@@ -17,19 +19,19 @@ namespace onnxc {
 
 struct SizeLimits {
   struct Product {
-    std::vector<Dim> factors;  ///< symbols, as often as they multiply
+    std::vector<Dim> factors;  ///< symbols, repeated as often as they are factors
     int64_t most = 0;
   };
-  std::map<std::string, int64_t> most;  ///< by symbol: its own bound where that is stated, or less
-  std::vector<Product> products;        ///< of several symbols, where their bounds alone allow too much
+  std::map<std::string, int64_t> most;  ///< by symbol: its stated bound, or a smaller one
+  std::vector<Product> products;        ///< of several symbols, if their own bounds allow too much
 };
 
-/// `threads`: the unit shares steps among threads, for which it computes how much work they are.
+/// `threads`: the unit shares steps among threads, and computes the amount of work for that.
 SizeLimits size_limits(const Program& program, const std::vector<Dim>& symbols, bool threads);
 
 /// `batch * rows * rows`
 std::string text(const SizeLimits::Product& product);
-/// The statement that ends a run where it is more.
+/// The statement that ends a run if the product is larger.
 std::string product_check(const SizeLimits::Product& product, const SymbolNames& symbols);
 
 }  // namespace onnxc

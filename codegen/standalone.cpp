@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Puts headers before those that include them. What is included under a condition (the part of vec.hpp that fits the machine) stays where it is.
+/// Puts headers before those that include them. Conditional includes (the part of vec.hpp for a machine) stay where
+/// they are.
 class Paster {
  public:
   void add(const fs::path& relative) {

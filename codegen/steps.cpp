@@ -69,7 +69,8 @@ std::string StepsText::bookkeeping(const Step& step) const {
       step.action);
 }
 
-/// The first step and those that follow it without a wait. A profile tells the time of each step, so there threads wait after each.
+/// The first step and those that follow it without waiting. With a profile, which measures each step, threads wait
+/// after each step.
 std::span<const Step> StepsText::concurrent_with(std::span<const Step> steps) const {
   std::size_t last = 1;
   while (threads && profile == nullptr && last < steps.size() && is_concurrent(steps[last])) ++last;

@@ -1,4 +1,5 @@
-// Text of a file in parts, of which large ones are made as they are written: they never lie in memory as a whole.
+// The text of a file in parts. Large parts are produced while they are written, so that they are never in memory as a
+// whole.
 #pragma once
 #include <functional>
 #include <iterator>
@@ -13,7 +14,7 @@ namespace onnxc {
 class Text {
  public:
   using Sink = std::function<void(std::string_view)>;
-  /// Gives a part to a sink, piece by piece; the same one each time.
+  /// Gives a part to a sink, piece by piece, and the same one each time.
   using Part = std::function<void(const Sink&)>;
 
   Text& operator+=(std::string_view text) {

@@ -57,7 +57,7 @@ Names weight_scope(const std::string& name_space, const std::vector<std::string>
 }
 
 std::string add_weight_name(Names& scope, std::string_view from) {
-  constexpr std::size_t kLongest = 36;  // and room for a number
+  constexpr std::size_t kLongest = 36;  // leaves room for a number
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   if (from.size() > kLongest) {
     from.remove_prefix(from.size() - kLongest);
@@ -67,7 +67,7 @@ std::string add_weight_name(Names& scope, std::string_view from) {
   }
   std::string name = make_identifier(from, "constant");
   name[0] = to_lower(name[0]);
-  // Words of C++, of its library, and of what units number.
+  // Avoids keywords and library names of C++, and names that units number.
   while (name.back() == '_') name.pop_back();
   if (!namespace_problem(name).why.empty() || name.starts_with("plan_") || name.starts_with("next_")) name = "w_" + name;
   return scope.add(name);

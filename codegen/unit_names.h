@@ -1,4 +1,4 @@
-// What a unit calls its expressions and its weights: names that say what they are.
+// Names for a unit's expressions and weights that describe what they are.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,13 +9,15 @@
 
 namespace onnxc {
 
-/// A name for each expression of a program, made of its functions: AddRelu; E12 where it has none or many. Each begins with a capital letter.
+/// A name for each expression of a program, composed of its functions: AddRelu; E12 if it has none or many. Each name
+/// begins with a capital letter.
 std::vector<std::string> expr_names(const Program& program);
 
-/// A scope for the names of a unit's weights, without those that the unit has for other things.
+/// A scope for the names of a unit's weights, without names that the unit uses otherwise.
 Names weight_scope(const std::string& name_space, const std::vector<std::string>& variants);
 
-/// A name for weights that come from the ONNX value `from`: at most 40 characters, of a long one its end. It begins with a small letter, so it is no expression's.
+/// A name for weights that come from the ONNX value `from`: at most 40 characters, the end of a long one. It begins
+/// with a small letter, so it differs from the names of expressions.
 ///   "conv1.weight" → conv1_weight     "/encoder/layer.0/.../Conv_output_0" → layer_0_Conv_output_0     "B" → b
 std::string add_weight_name(Names& scope, std::string_view from);
 

@@ -1,4 +1,4 @@
-// The variants of a unit (--specialize, and extents that meet in broadcasting): what they are called, and which of them runs.
+// The variants of a unit (--specialize, and extents that meet in broadcasting): their names, and which of them runs.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace onnxc {
 
-/// The namespace of each one's code inside of the unit's: batch_8.
+/// The namespace of each variant's code inside the unit's namespace: batch_8.
 std::vector<std::string> variant_names(const std::vector<Variant>& variants);
 
-/// The number of the one that a unit runs at these dimensions; variants.size() where that is the general code.
+/// The index of the variant that a unit runs at these dimensions; variants.size() for the general code.
 std::size_t variant_at(const std::vector<Variant>& variants, const Sizes& dimensions);
 
-/// When it runs: `batch=8, mask_batch=batch`
+/// The condition under which it runs: `batch=8, mask_batch=batch`
 std::string condition_text(const Variant& variant);
 
 /// `batch=8, sequence=128`

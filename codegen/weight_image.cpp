@@ -1,5 +1,5 @@
-// Hexadecimal text is made by a table of byte pairs, a MB at a time, as the file is written: 100 MB of weights take a fraction of a second, where pages of memory for
-// all of the text would take longer than the text.
+// Hexadecimal text is made with a table of byte pairs, and one block at a time while the file is written: to get
+// pages of memory for the text of large weights would take longer than making it.
 #include "codegen/weight_image.h"
 
 #include <algorithm>
@@ -67,8 +67,9 @@ std::string make_image(std::span<const WeightBlob> blobs, const WeightLayout& la
   return image;
 }
 
-// What counts is characters: g++ 12 keeps each three times, so 170 MB of weights take 1.45 GB, and with
-/// `.quad` 1.54. In short lines of one asm they took 2 GB and half as long again: literals lie in blocks of 8 KB, whose ends are lost to one that does not fit.
+// The number of characters matters most, since g++ keeps each of them three times, so `.octa` is better than `.quad`.
+// Long lines are better than short ones: literals lie in blocks of 8 KB, and a literal that does not fit wastes the end
+// of its block.
 void write_octas(const Text::Sink& sink, std::span<const WeightBlob> blobs, const WeightLayout& layout, std::string_view next_asm) {
   constexpr std::size_t kBytes = 16, kOctasInLine = 2048, kLinesInAsm = 12;
   constexpr std::string_view kBegin = "    \".octa ", kEnd = "\\n\"\n";
@@ -118,7 +119,7 @@ void write_octas(const Text::Sink& sink, std::span<const WeightBlob> blobs, cons
   flush();
 }
 
-// Octal escapes end by themselves, hexadecimal ones would not.
+// 48 bytes in each line. Octal escapes have a limited length, hexadecimal ones do not.
 void append_string(std::string& out, std::span<const WeightBlob> blobs, const WeightLayout& layout) {
   constexpr std::size_t kBytesInLine = 48;
   const std::string image = make_image(blobs, layout);
@@ -131,7 +132,7 @@ void append_string(std::string& out, std::span<const WeightBlob> blobs, const We
     for (std::size_t i = line; i < end; ++i) {
       const auto c = static_cast<unsigned char>(image[i]);
       if (c >= 0x20 && c < 0x7f) {
-        if (c == '"' || c == '\\' || c == '?') *to++ = '\\';  // ? for trigraphs
+        if (c == '"' || c == '\\' || c == '?') *to++ = '\\';  // ? because of trigraphs
         *to++ = static_cast<char>(c);
         continue;
       }

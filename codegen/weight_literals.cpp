@@ -35,7 +35,8 @@ class ArrayLines {
   std::size_t column_ = 0;
 };
 
-/// Plain decimals where they are exact (multiples of 1/8 below 1024), hexadecimal floats for the rest, bit patterns for NaN and infinity.
+/// A plain decimal if that is exact (multiples of 1/8 below 1024), otherwise a hexadecimal float; a bit pattern for
+/// NaN and infinity.
 template <class Float, class Bits>
 std::string_view float_literal(Float value, std::array<char, 64>& buffer) {
   constexpr bool is_float = sizeof(Float) == 4;

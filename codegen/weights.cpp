@@ -1,5 +1,5 @@
-// Why these forms: a compiler parses every element of an array into a tree of its own, of 80 bytes, but an asm string only into bytes, which the assembler then reads at the
-// speed of a disk. See weights.h for when each is used.
+// The reason for these forms: a compiler parses every element of an array into a tree of its own, but an asm string
+// only into bytes, which the assembler then reads fast as `.octa`. See weights.h for when each is used.
 #include "codegen/weights.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,8 @@ void emit_arrays(WeightsText& text, std::span<const WeightBlob> blobs, std::stri
   std::string out;
   for (const WeightBlob& blob : blobs) {
     const std::size_t alignment = std::max(kImageAlignment, static_cast<std::size_t>(blob.alignment));
-    if (blob.bytes.empty()) {  // C++ has no empty arrays; nothing is read, but the address should be aligned all the same
+    // C++ has no empty arrays. Nothing is read, but the address should be aligned all the same.
+    if (blob.bytes.empty()) {
       out += in_short_lines(fmt::format("alignas({}) {}constexpr unsigned char {}[1] = {{}};  // {}no elements\n", alignment, attribute,
                                         blob.name, blob.from.empty() ? "" : blob.from + ", "));
       text.expressions[blob.name] = fmt::format("reinterpret_cast<const {}*>({})", blob.elem_cpp_type, blob.name);
@@ -57,13 +58,14 @@ void emit_arrays(WeightsText& text, std::span<const WeightBlob> blobs, std::stri
   text.declarations += out;
 }
 
-/// Around long literals: clang counts their characters under -Wpedantic.
+/// For use around long literals: clang counts their characters under -Wpedantic.
 constexpr std::string_view kAllowLongLiteral =
     "#ifdef __clang__\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Woverlength-strings\"\n#endif\n";
 constexpr std::string_view kEndLongLiteral = "#ifdef __clang__\n#pragma clang diagnostic pop\n#endif\n";
 
-/// Appends the image in the section `section` (the usual read-only one where empty); content(next_asm) is its asm strings, as text or as a part of one, with `next_asm` where
-/// one asm may end and the next begin: they follow each other in the section.
+/// Appends the image in the section `section` (the usual read-only one if empty). content(next_asm) gives its asm
+/// strings, as text or as a part of one, with `next_asm` where one asm may end and the next may begin; the pieces are
+/// contiguous in the section.
 template <class Content>
 void append_asm(Text& out, const std::string& symbol, std::string_view section, const WeightLayout& layout, Content content) {
   const std::string apple = fmt::format(".pushsection {}\\n", section.empty() ? "__TEXT,__const" : section),
@@ -94,7 +96,8 @@ void append_string_image(Text& text, const std::string& symbol, std::span<const 
   text += out;
 }
 
-/// The function that copies the image at `pointer` into memory of huge pages. Gives what points to the image in use.
+/// Adds the function that copies the image at `pointer` into memory of huge pages. Returns the pointer to the image
+/// in use.
 std::string add_huge_pages(WeightsText& text, const std::string& prefix, const std::string& pointer, std::size_t bytes) {
   text.header_declarations += fmt::format(
       "/// Has the {0} bytes of weights copied into memory of huge pages: 1, or 0 where the system has none, or weights lie in small "

@@ -1,16 +1,16 @@
-// The constants of a unit as C++ text, in whichever form compiles fast for their size.
+// The constants of a unit as C++ text, in the form that compiles fast for their size.
 //
-//   array         typed arrays, readable, exact on any machine. Compilers need about 1 s and 80 MB for each MiB.
-//   asm           `.octa` directives in top-level asm: 64 MiB compile in 2.3 s (g++) or 4.2 s (clang). ELF and Mach-O.
-//   string        one escaped string literal: any compiler, 2x to 5x slower than asm.
-//   incbin        a .bin file beside the source, read by the assembler. ONNXC_WEIGHTS_DIR says where when it is not on the include path.
+//   array         typed arrays, readable, exact on any machine. The slowest form to compile.
+//   asm           `.octa` directives in top-level asm, which compile fast. ELF and Mach-O.
+//   string        one escaped string literal: any compiler, but several times slower than asm.
+//   incbin        a .bin file beside the source, read by the assembler. ONNXC_WEIGHTS_DIR tells where it is if not on the include path.
 //   object        an ELF64 object file that is linked with the unit: costs no compile time at all.
 //   file          a .bin file that the program maps or loads; it stores the address in a variable of the interface before the first run.
 //   section:NAME  like array (up to 64 KiB) or asm (above), in the section NAME: for firmware with several memories.
 //   auto          array up to 64 KiB, asm up to 256 MiB with a string literal for other compilers up to 1 MiB, then object.
 //
-// All blobs lie in one image in the given order, each at a multiple of 64 bytes and of its own alignment, except in the array forms,
-// where each is an object of its own with that alignment.
+// All blobs lie in one image in the given order, each at a multiple of 64 bytes and of its own alignment. In the
+// array forms each is an object of its own with that alignment.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -31,36 +31,43 @@ struct WeightBlob {
   std::string elem_cpp_type;  // "float", "std::int8_t", "onnxc::bfloat16", ...
   std::span<const std::byte> bytes;
   int alignment = 1;
-  std::shared_ptr<const void> owner{};  // of the bytes, where nobody else keeps them until the text is written
-  std::string from{};                   // where they come from, as comment_text gives it, or empty
+  // Owns the bytes, if nobody else keeps them until the text is written.
+  std::shared_ptr<const void> owner{};
+  // Where they come from, as comment_text gives it, or empty.
+  std::string from{};
 };
 
 struct WeightsOptions {
   std::string form = "auto";
-  std::string prefix;                       // of symbols and side files: a C identifier, unique in the program; the namespace is a good one
+  // Of symbols and side files: a C identifier, unique in the program, such as the namespace.
+  std::string prefix;
   std::string triple = "x86_64-linux-gnu";  // of the object file: for x86_64 or aarch64
-  bool huge_pages = false;                  // PREFIX_use_huge_pages copies the image into memory of huge pages (onnxc/huge_pages.hpp)
+  // PREFIX_use_huge_pages copies the image into memory of huge pages (onnxc/huge_pages.hpp).
+  bool huge_pages = false;
 };
 
-/// The text that puts the weights into a unit. `declarations` goes into the unit's named namespace, after the includes and
-/// onnxc/base.hpp, outside of anonymous namespaces. In the form `asm` it reads the blobs' bytes as it is written, and keeps their owners.
+/// The text that puts the weights into a unit. `declarations` goes into the unit's named namespace, after the
+/// includes and onnxc/base.hpp, outside anonymous namespaces. In the form `asm` it reads the blobs' bytes while it is
+/// written, and keeps their owners.
 struct WeightsText {
   std::string form;                   // the one that `auto` chose
   std::vector<std::string> includes;  // standard headers that the declarations need, such as "<bit>"
   Text declarations;
-  std::string header_declarations;  // for the unit's header: what the form `file` and huge pages have to say there
-  std::string end = "nullptr";      // an expression of type const float*: where the image ends; null in the array forms
-  std::string missing;              // a C++ condition that holds while the weights are not there, empty when they always are
+  std::string header_declarations;  // for the unit's header: declarations for the form `file` and for huge pages
+  // An expression of type const float*: the end of the image. Null in the array forms.
+  std::string end = "nullptr";
+  // A C++ condition that holds while the weights are missing. Empty if they are always there.
+  std::string missing;
   std::vector<SideFile> side_files;
   std::size_t image_bytes = 0;  // all blobs with the padding between them
 
-  /// An expression of type `const T*`: where blob `name` begins.
+  /// An expression of type `const T*`: the beginning of blob `name`.
   const std::string& access(std::string_view name) const;
 
   std::map<std::string, std::string, std::less<>> expressions;
 };
 
-/// Throws std::invalid_argument for a form, prefix, section or machine that does not exist.
+/// Throws std::invalid_argument for an unknown form or machine, and for invalid prefixes or sections.
 WeightsText emit_weights(std::span<const WeightBlob> blobs, const WeightsOptions& options);
 
 }  // namespace onnxc

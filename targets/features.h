@@ -1,11 +1,12 @@
-// What processors can do beyond plain C++, as sets: kernels need some features, a target has some.
+// What processors can do beyond plain C++, as sets: kernels need some features, and a target has some.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
 
 namespace onnxc {
 
-/// x86: SSE4.1, AVX2, its multiply-adds, its conversions of f16, AVX-512 (F, BW, DQ, VL). ARM: Neon, as every AArch64 has it.
+/// x86: SSE4.1, AVX2, multiply-adds with AVX2, f16 conversions, AVX-512 (F, BW, DQ, VL). ARM: Neon, as every AArch64
+/// has it.
 enum class Feature : uint8_t { Sse41, Avx2, Fma, F16c, Avx512, Neon };
 
 class Features {

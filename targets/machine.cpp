@@ -6,7 +6,7 @@
 namespace onnxc::machines {
 namespace {
 
-/// A table of tiles with some of them replaced by those of the same shape.
+/// A table of tiles in which some tiles are replaced by those of the same shape.
 template <std::size_t N, std::size_t M>
 constexpr std::array<ProductTile, N> with_tiles(const ProductTile (&all)[N], const ProductTile (&replaced)[M]) {
   std::array<ProductTile, N> tiles{};
@@ -19,7 +19,7 @@ constexpr std::array<ProductTile, N> with_tiles(const ProductTile (&all)[N], con
   return tiles;
 }
 
-// Each builds on those of the groups above it.
+// Each group builds on the ones above it.
 namespace data {
 #include "targets/machines/generic.inc"
 
@@ -34,7 +34,8 @@ namespace data {
 
 }  // namespace
 
-// Copies, since g++ 12 does not always let a constant that the header declares be used in the next one.
+// These are copies, since g++ 12 does not always accept a constant that the header declares in the initialiser of the
+// next one.
 constinit const Machine kGeneric = data::kGeneric, kAvx2 = data::kAvx2, kZen3 = data::kZen3, kNeon = data::kNeon, kAvx512 = data::kAvx512,
                         kZen4 = data::kZen4, kZen5 = data::kZen5;
 

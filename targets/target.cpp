@@ -22,14 +22,14 @@ constexpr std::string_view kHostTriple = "x86_64-linux-gnu";
 constexpr Features kV2{Feature::Sse41}, kV3{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c},
     kV4{Feature::Sse41, Feature::Avx2, Feature::Fma, Feature::F16c, Feature::Avx512};
 
-// AArch64: caches of a Cortex-A76 or a Neoverse N1, the smaller ones.
+// AArch64: the smaller of the caches of a Cortex-A76 and a Neoverse N1.
 constexpr Target kGeneric{"generic", {}, "", 4, 16, 32 << 10, 256 << 10, kHostTriple, &machines::kGeneric},
     kX86V2{"x86-64-v2", kV2, "x86-64-v2", 4, 16, 32 << 10, 256 << 10, "x86_64-linux-gnu", &machines::kGeneric},
     kX86V3{"x86-64-v3", kV3, "x86-64-v3", 8, 16, 32 << 10, 512 << 10, "x86_64-linux-gnu", &machines::kAvx2},
     kX86V4{"x86-64-v4", kV4, "x86-64-v4", 16, 32, 32 << 10, 1 << 20, "x86_64-linux-gnu", &machines::kAvx512},
     kAarch64{"aarch64", {Feature::Neon}, "armv8-a", 4, 32, 64 << 10, 512 << 10, "aarch64-linux-gnu", &machines::kNeon};
 
-/// kX86V4 on such a machine: its set of instructions is the same, what it does fast is not.
+/// kX86V4 on such a machine: the instruction set is the same, but other instructions are fast.
 constexpr Target on_machine(std::string_view name, const Machine* machine) {
   Target target = kX86V4;
   target.name = name;
@@ -38,14 +38,15 @@ constexpr Target on_machine(std::string_view name, const Machine* machine) {
 }
 constexpr Target kZen4 = on_machine("zen4", &machines::kZen4), kZen5 = on_machine("zen5", &machines::kZen5);
 
-/// What the system says of a cache of this machine; `otherwise` where it says nothing, or nothing credible.
+/// The size that the system states for a cache of this machine; `otherwise` if it states none, or none that is
+/// credible.
 int64_t cache_bytes(int name, int64_t otherwise) {
   const int64_t bytes = sysconf(name);
   return bytes >= otherwise / 2 && bytes <= otherwise * 8 ? bytes : otherwise;
 }
 
 #if defined(__x86_64__)
-/// The family of an x86 processor as its maker counts them: CPUID's leaf 1.
+/// The family of an x86 processor as its vendor counts them: CPUID's leaf 1.
 unsigned processor_family() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid(1, &a, &b, &c, &d) == 0) return 0;
@@ -62,7 +63,8 @@ Target host() {
                   __builtin_cpu_supports("avx512vl");
   Target target = v4 ? kX86V4 : v3 ? kX86V3 : kX86V2;
   if (v3 && __builtin_cpu_is("amd")) {
-    const bool zen4 = processor_family() == 0x19;  // with AVX-512; compilers of before 2024 have no name for its successor
+    // With AVX-512. Compilers from before 2024 have no name for its successor.
+    const bool zen4 = processor_family() == 0x19;
     target.machine = !v4 ? &machines::kZen3 : zen4 ? &machines::kZen4 : &machines::kZen5;
   }
 #elif defined(__aarch64__)
@@ -74,8 +76,8 @@ Target host() {
   target.march = "native";
 #if defined(_SC_LEVEL1_DCACHE_SIZE) && defined(_SC_LEVEL2_CACHE_SIZE)
   target.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1_bytes);
-  target.l2_bytes = std::max(target.l2_bytes, cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2_bytes) /
-                                                  2);  // the other half is for what streams by, or a second thread
+  // Half of L2; the other half is for data that streams by, or for a second thread.
+  target.l2_bytes = std::max(target.l2_bytes, cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2_bytes) / 2);
 #endif
   return target;
 }

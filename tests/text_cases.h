@@ -1,4 +1,4 @@
-// Cases as text: a graph, what is done to it, and what is expected.
+// Test cases as text: a graph, the passes that run on it, and the expected result.
 //
 //   # case: what it shows
 //   # passes: infer_shapes, lower_elementwise
@@ -6,7 +6,7 @@
 //   # expect
 //   ...
 //
-// `# NAME: VALUE` is a setting. What is expected may have a name: `# expect zen4`.
+// `# NAME: VALUE` is a setting. The expected result may have a name: `# expect zen4`.
 #pragma once
 #include <filesystem>
 #include <fstream>

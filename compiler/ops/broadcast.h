@@ -1,6 +1,8 @@
 // Broadcasting of extents that only a run knows: two that meet are equal, or one of them is 1.
 //
-//   [batch, 4] + [rows, 4]      gives [broadcast(batch, rows), 4]; along an axis where a run finds an operand's extent to be 1, its step is 0
+//   [batch, 4] + [rows, 4]      gives [broadcast(batch, rows), 4]
+//
+// Along an axis where a run finds an operand's extent to be 1, that operand's step is 0.
 //
 // Extents of which one can never be 1 while the other is more (h and 2*floordiv(h, 2), for h of at least 2) must be
 // equal.

@@ -1,9 +1,11 @@
 // Operator: what onnxc knows of one ONNX operator. Each has a file of its own (or is a row of a table) and is listed
 // in op_list.inc.
 //
-//   resolve    turns the forms of older opsets into the latest one (attributes that became inputs, old defaults); the types of inputs are known
-//   infer      the shape rule: types of the outputs, and elements of small integer tensors, from what is known of the inputs. An operator that
-//              is only a composition needs none: it is decomposed as soon as the types of its inputs are known
+//   resolve    turns the forms of older opsets into the latest one (attributes that became inputs, old defaults); the types
+//              of inputs are known
+//   infer      the shape rule: types of the outputs, and elements of small integer tensors, from what is known of the
+//              inputs. An operator that is only a composition needs none: it is decomposed as soon as the types of its
+//              inputs are known
 //   express    for elementwise operators: the expression of one element; everything else follows from it
 //   decompose  rewrites the node into other operators
 //   evaluate   the reference value, through runtime_stub/onnxc/scalar

@@ -31,7 +31,7 @@ DimList checked_axis_indicators(Inference& n, const DimList& axes, int rank) {
     if (axis.is_constant()) static_cast<void>(n.axis(axis.value(), rank));
   }
   DimList indicators = axis_indicators(axes, rank);
-  // As many axes are named as are given: none is out of range, none is named twice.
+  // All given axes are named: none is out of range, and none is repeated.
   Dim named = 0;
   for (Dim& i : indicators) {
     i = n.let(i, "named");

@@ -16,8 +16,9 @@ std::optional<Dim> apply(Fn fn, Dim a, Dim b, Dim c) {
     case Fn::Div:
       if (b == Dim(0)) return std::nullopt;
       if (constants) return b.value() == -1 ? Dim(0) - a : Dim(a.value() / b.value());
-      if (a.min_value() >= 0 && b.min_value() >= 0) return floor_div(a, b);  // by 0 as extents are divided: 0
-      // Toward zero: what is negative is rounded up.
+      // Extents divided by 0 give 0.
+      if (a.min_value() >= 0 && b.min_value() >= 0) return floor_div(a, b);
+      // Rounds toward zero: negative numbers are rounded up.
       if (b.is_constant() && b.value() > 0) return floor_div(a + indicator_negative(a) * (b - 1), b);
       return std::nullopt;
     case Fn::Mod:
@@ -58,7 +59,7 @@ std::optional<Dim> apply(Fn fn, Dim a, Dim b, Dim c) {
   }
 }
 
-/// True when `type` holds the values exactly as integers, so that Dims say all.
+/// True if `type` holds the values exactly as integers, so that Dims can represent them.
 bool integral(ElementType type) { return type == ElementType::I64 || type == ElementType::I32 || type == ElementType::Bool; }
 
 void infer_elements(Inference& n, const Expr& expr, const Extents& extents) {
@@ -68,7 +69,7 @@ void infer_elements(Inference& n, const Expr& expr, const Extents& extents) {
   for (const auto& t : expr.terms) {
     if (!integral(t.type)) return;
     if (t.kind == Expr::Kind::Apply && is_cast(t.fn) && t.type != ElementType::I64) {
-      // A cast to fewer bits is exact only when the value fits; shapes in i32 do.
+      // A cast to fewer bits is exact only if the value fits; shapes in i32 do.
       if (t.type == ElementType::Bool) return;
     }
   }
@@ -115,7 +116,7 @@ void infer_elements(Inference& n, const Expr& expr, const Extents& extents) {
 void infer_expression_elements(Inference& n, const Expr& expr, const Extents& extents) {
   try {
     infer_elements(n, expr, extents);
-  } catch (const SizeOverflow&) {  // integers that are no extents: they wrap, and Dims do not
+  } catch (const SizeOverflow&) {  // integers that are no extents: they wrap around, and Dims do not
   }
 }
 

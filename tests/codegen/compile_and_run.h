@@ -1,4 +1,4 @@
-// Compiles a piece of C++ with the compilers of this machine and runs it: what emitted text is for.
+// Compiles a piece of C++ with the compilers of this machine and runs it. For tests of emitted text.
 #pragma once
 #include <cstdlib>
 #include <filesystem>
@@ -36,7 +36,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// The compilers to try, as far as they are installed.
+/// The compilers to try: those of the list that are installed.
 inline std::vector<std::string> compilers() {
   std::vector<std::string> found;
   for (const char* name : {"g++", "clang++-14", "clang++-19"}) {

@@ -10,7 +10,7 @@
 namespace onnxc {
 namespace {
 
-/// A program that has buffers of these sizes in its arena, and an input whose extents are the symbols.
+/// A program with buffers of these sizes in its arena, and an input whose extents are the symbols.
 Program program_of(const std::vector<Dim>& symbols, const std::vector<Dim>& bytes) {
   Program program;
   program.inputs = {0};

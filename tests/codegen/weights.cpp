@@ -196,7 +196,7 @@ TEST_CASE("Mach-O takes the asm form") {
   const Blobs b = nasty_blobs();
   const WeightsText text = emit_weights(b.blobs, {"asm", "m"});
   TemporaryFolder folder;
-  // No headers for that system here: the few names that the text needs are spelled out.
+  // There are no headers for that system here, so the few names that the text needs are spelled out.
   folder.write("unit.cpp",
                "namespace std { enum class byte : unsigned char {}; enum class endian { little, native = little }; }\n"
                "namespace m {\n" +

@@ -1,4 +1,5 @@
-// The part of `conformance` that runs units, alone: built for the machine that they are for, and started there or in an emulator.
+// The part of `conformance` that runs units, as a program of its own. It is built for the target machine, and started
+// there or in an emulator.
 #include "tools/conformance/run_case.h"
 #include "tools/conformance/worker.h"
 

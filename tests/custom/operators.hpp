@@ -17,7 +17,8 @@ Status twice(Tensor<const T> x, Tensor<T> y, const Attributes&) {
   return {};
 }
 
-/// y = scale x + sum(offsets) + length(mode) + number of words + step; bias and sum are optional, so is the input between.
+/// y = scale x + sum(offsets) + length(mode) + number of words + step. Inputs `between` and `bias` and output `sum`
+/// are optional.
 inline Status affine(Tensor<const float> x, Tensor<const float> between, Tensor<const float> bias, Tensor<float> y, Tensor<double> sum,
                      const Attributes& a) {
   float offset = static_cast<float>(a.integer("step", 100)) + static_cast<float>(a.string("mode", "").size() + a.strings("words").size());
@@ -48,7 +49,7 @@ inline Status bytes(Tensor<std::int32_t> y, const Attributes& a) {
   return y.count() == n ? Status{} : Status{ONNXC_BAD_DIMENSION};
 }
 
-/// What shapes the outputs have: y0 = the extents of y1, which is zeroed.
+/// Outputs can have shapes of any rank: y0 = the extents of y1, and y1 is zeroed.
 inline Status extents(Tensor<const float>, Tensor<const std::int64_t>, Tensor<std::int64_t> y0, Tensor<float> y1, const Attributes&) {
   if (y0.count() != y1.shape.rank) return {ONNXC_BAD_DIMENSION};
   for (int axis = 0; axis < y1.shape.rank; ++axis) y0.data[axis] = y1.shape[axis];

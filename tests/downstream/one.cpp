@@ -15,7 +15,7 @@ int main() {
   std::printf("scores sum up to %g\n", static_cast<double>(sum));
   if (!(std::fabs(sum - 1) < 1e-5f)) return 1;
 
-  // What is wrong is said, not done.
+  // A call with a wrong arena returns an error, and runs nothing.
   if (digits::arena_bytes > 0) {
     if (digits::run({.image = image}, {.scores = scores}, std::span(arena).first(0)).code != ONNXC_SMALL_ARENA) return 1;
     if (digits::run({.image = image}, {.scores = scores}, std::span(arena).subspan(1)).code != ONNXC_MISALIGNED_ARENA) return 1;

@@ -68,7 +68,8 @@ TEST_CASE("files go to the inputs they name, else to those of their number, with
   files.write("input_0.pb", 1);
   files.write("input_1.pb", 2);
   files.write("output_0.pb", 3);
-  const DataSet two = read_data_set(folder, summary());  // as many as there are inputs without an initialiser
+  // Two files: as many as there are inputs without an initialiser.
+  const DataSet two = read_data_set(folder, summary());
   CHECK(given(two) == std::vector<float>{0, 1, 2});
   CHECK(two.outputs.at(0)->tensor.as<float>()[0] == 3);
   files.write("input_2.pb", 3);

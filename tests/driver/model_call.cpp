@@ -15,7 +15,8 @@
 namespace onnxc {
 namespace {
 
-// A unit as onnxc emits it: y = 2x for x of [n, 3], with n in 1..8. BEHIND elements are written behind the end of y.
+// A unit as onnxc emits it: y = 2x for x of [n, 3], with n in 1..8. It also writes BEHIND elements after the end of
+// y.
 constexpr const char* kTwice = R"(
 #include <onnxc/base.hpp>
 namespace twice {

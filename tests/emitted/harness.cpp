@@ -1,8 +1,10 @@
 // Runs models that are linked in, through the C ABI, on inputs read from files.
 //
-//   harness FOLDER SYMBOL...      FOLDER/input_K.bin -> FOLDER/NAME_output_K.bin for each model; SYMBOLs are the values of its dynamic dimensions
+//   harness FOLDER SYMBOL...
 //
-// -DMODELS='M(a) M(b)' names the models. -DWEIGHTS_FILE=a: that one's weights are in FOLDER/a.weights.bin.
+// Each model reads FOLDER/input_K.bin and writes FOLDER/NAME_output_K.bin. SYMBOLs are the values of its dynamic
+// dimensions. -DMODELS='M(a) M(b)' names the models. With -DWEIGHTS_FILE=a, the weights of model a are in
+// FOLDER/a.weights.bin.
 #include <onnxc/model.h>
 
 #include <cstdio>

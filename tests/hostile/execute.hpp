@@ -1,5 +1,8 @@
-// Runs each of a group's units on a few data sets, in buffers of exactly the sizes that the unit states, under the address sanitizer: a line for each that goes beyond them.
-// ONNXC_EXECUTE_TABLE is the group's: {name, function that gives its onnxc_model}, ...
+// Runs each unit of a group on a few data sets, under the address sanitizer. Buffers have exactly the sizes that the
+// unit states. Prints one line for each unit: whether it ran, was skipped or was too slow, or how it went beyond a
+// buffer.
+//
+// ONNXC_EXECUTE_TABLE lists the units of the group: {name, function that gives its onnxc_model}, ...
 #include <onnxc/model.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -21,7 +24,7 @@ namespace execute {
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 27;  // of a buffer
 enum class Data { Small, Extreme, Zero, Count };
 
-/// Bytes of an element, as the C ABI passes it; 0 where it is not known.
+/// Bytes of an element as the C ABI passes it, or 0 for a type that is not known.
 inline std::size_t size_of(std::int32_t type) {
   switch (type) {
     case 1:
@@ -105,7 +108,7 @@ inline void fill(void* at, std::int32_t type, std::size_t count, Data data, std:
   }
 }
 
-/// Elements of extents, or -1 where they are more than are run here.
+/// The number of elements, or -1 where it is more than this test runs.
 inline std::int64_t elements(const std::int64_t* extents, std::int32_t rank, std::size_t size) {
   std::int64_t count = 1;
   for (std::int32_t i = 0; i < rank; ++i) {
@@ -118,7 +121,8 @@ inline std::int64_t elements(const std::int64_t* extents, std::int32_t rank, std
 inline void* allocate(void*, std::size_t bytes) { return bytes > kMostBytes ? nullptr : std::aligned_alloc(64, (bytes + 63) / 64 * 64); }
 inline void release(void*, void* block) { std::free(block); }
 
-/// What the run says, or -1 where it is not run: values that are no tensors, expressions of symbols, sizes.
+/// The status of the run. -1 where the unit cannot be run here: values that are no tensors, expressions of symbols,
+/// or sizes that are too large.
 inline int run(const onnxc_model& m, Data data) {
   std::vector<std::int64_t> symbols(static_cast<std::size_t>(m.symbol_count) + 1);
   for (std::int32_t i = 0; i < m.symbol_count; ++i)
@@ -158,7 +162,7 @@ inline int run(const onnxc_model& m, Data data) {
   }
   const std::size_t arena_bytes = m.arena_bytes(symbols.data());
   if (arena_bytes > static_cast<std::size_t>(kMostBytes)) return -1;
-  // Aligned, and its last byte is the block's last.
+  // Aligned so that the last byte of the arena is the last byte of the block.
   const std::size_t alignment = std::max<std::size_t>(m.arena_alignment, 1);
   void* const arena = std::aligned_alloc(alignment, (arena_bytes + alignment - 1) / alignment * alignment);
   const onnxc_allocator allocator{nullptr, allocate, release};
@@ -176,7 +180,8 @@ struct Entry {
   const onnxc_model* (*model)(void);
 };
 
-/// Each in a process of its own, which may be killed. What it writes to standard error is cut to its first telling line.
+/// Each run has a process of its own, which may be killed. Of what it writes to standard error, only the sanitizer's
+/// error and the first frame in onnxc are printed.
 inline void judge(const Entry& entry) {
   for (int d = 0; d < static_cast<int>(Data::Count); ++d) {
     int ends[2];

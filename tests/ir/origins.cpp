@@ -1,4 +1,4 @@
-// Which nodes of the model each step stands for, after passes have fused and taken them apart.
+// Which nodes of the model each step stands for, after passes have fused nodes and taken nodes apart.
 #include "compiler/ir/origins.h"
 
 #include <catch2/catch.hpp>
@@ -44,7 +44,8 @@ TEST_CASE("a step stands for the nodes between its value and those of other step
   model.outputs = {d};
   Program program;
   program.buffers.resize(5);
-  // Conv took Relu in; LayerNormalization was taken apart into a mean that has no name in the model and the rest, which took Add in.
+  // Conv was fused with Relu. LayerNormalization was taken apart into a mean, whose value has no name in the model,
+  // and the rest, which was fused with Add.
   program.steps = {step_of("b", 0, 1), step_of("mean_0", 1, 2), step_of("d", 2, 3)};
   CHECK(names(find_origins(model, program)) ==
         std::vector<std::vector<std::string>>{{"Conv", "Relu"}, {"LayerNormalization", "Add"}, {"LayerNormalization", "Add"}});
@@ -94,7 +95,7 @@ TEST_CASE("nodes of constants are nobody's, and a part of a node is known by the
   program.steps = {step_of("q0", 0, 1), step_of("d0", 1, 2), step_of("q1", 2, 3),
                    step_of("d1", 3, 4), step_of("q2", 4, 5), step_of("d2", 5, 6)};
   CHECK(names(find_origins(model, program)) == expected);
-  // Parts of the nodes that were taken apart, whose values have no name in the model.
+  // Parts of nodes that were taken apart: their values have no name in the model.
   program.steps = {step_of("quantise0.3", 0, 1),   step_of("dequantise0", 1, 2), step_of("quantise1.3", 2, 3),
                    step_of("dequantise1.2", 3, 4), step_of("quantise2.3", 4, 5), step_of("dequantise2.3", 5, 6)};
   for (const auto& nodes : names(find_origins(model, program))) CHECK(nodes.size() <= 3);
@@ -111,7 +112,7 @@ TEST_CASE("nodes of extents alone are nobody's") {
   program.buffers.resize(3);
   program.steps = {step_of("a", 0, 1), step_of("y", 1, 2)};
   CHECK(names(find_origins(model, program)) == std::vector<std::vector<std::string>>{{"Relu"}, {"Reshape", "Exp"}});
-  // Where a run computes them after all, the step that does so stands for them.
+  // Where the run does compute the constants, the step that computes them stands for their nodes.
   program.steps = {step_of("a", 0, 1), step_of("shape", 1, 2)};
   CHECK(names(find_origins(model, program)) == std::vector<std::vector<std::string>>{{"Relu"}, {"Shape", "Gather", "Concat"}});
 }

@@ -1,4 +1,5 @@
-// Pairs of an input and an output that a caller keeps from run to run: their text, what passes leave of them, their contract.
+// Pairs of an input and an output that a caller keeps from run to run: their text, how passes keep them, their
+// contract.
 #include <catch2/catch.hpp>
 #include <string>
 

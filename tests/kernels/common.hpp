@@ -29,7 +29,8 @@ constexpr float kGuard = 1234567.0f;
 /// The largest error of a sum of n products of numbers in (-1, 1) computed in float in any order.
 inline double sum_tolerance(int64_t n) { return 6e-8 * double(n + 2) * std::sqrt(double(n + 2)); }
 
-/// A copy whose first element lies at an odd 4-byte offset, in an allocation of exactly its size, so that sanitizers see each byte beyond it.
+/// A copy whose first element lies at an odd multiple of 4 bytes. The allocation has exactly its size, so sanitizers
+/// see every access beyond it.
 struct Unaligned {
   std::vector<float> memory;
   explicit Unaligned(const std::vector<float>& v) : memory(v.size() + 1) {
@@ -50,8 +51,8 @@ struct Aligned {
   operator const float*() const { return p; }
 };
 
-/// Scratch memory of a kernel's parts, so many floats each, 64-byte aligned. When it goes, it checks that nothing was written in front of
-/// them or behind.
+/// Scratch memory for a kernel's parts: `floats` floats for each, 64-byte aligned. The destructor checks that nothing
+/// was written before or after them.
 class Scratch {
  public:
   Scratch(int64_t parts, int64_t floats, float fill = kGuard)

@@ -1,4 +1,5 @@
-// Convolutions against a loop in double: strides, pads, dilations, groups, channel and pixel tails, pitches, threads, guard values.
+// Convolutions against a loop in double: strides, pads, dilations, groups, channel and pixel tails, pitches, threads,
+// guard values.
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/conv_transpose.hpp>
@@ -63,7 +64,7 @@ std::vector<float> to_planar(const std::vector<float>& x, int64_t images, int64_
   return planar;
 }
 
-/// The same images planar, for an answer that is planar too; `pooled`: by 2x2. R rows at a time.
+/// The same images planar, for a planar answer; R rows at a time. `pooled`: with a 2x2 pool after the convolution.
 template <int MR, int NV, int R, bool pooled = false>
 void check_planar(ConvParams p, int64_t pad_end, int parts = 1) {
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);

@@ -11,7 +11,7 @@ using namespace onnxc::test;
 
 namespace {
 
-/// visit(iz, iy, ix, kz, ky, kx) for the taps of one output of a convolution that lie inside.
+/// Calls visit(iz, iy, ix, kz, ky, kx) for each tap of one output of a convolution that lies inside the input.
 template <class P, class Visit>
 void for_taps(const P& p, int64_t oz, int64_t oy, int64_t ox, Visit visit) {
   for (int64_t kz = 0; kz < p.kd; ++kz) {
@@ -25,7 +25,7 @@ void for_taps(const P& p, int64_t oz, int64_t oy, int64_t ox, Visit visit) {
   }
 }
 
-/// The same of a transposed convolution, where taps spread the input.
+/// The same for a transposed convolution, where taps spread the input.
 template <class Visit>
 void for_transposed_taps(const ConvParams& p, int64_t oz, int64_t oy, int64_t ox, Visit visit) {
   for (int64_t iz = 0; iz < p.d; ++iz) {
@@ -40,7 +40,7 @@ void for_transposed_taps(const ConvParams& p, int64_t oz, int64_t oy, int64_t ox
   }
 }
 
-/// run(part, x, y) against answer(n, oz, oy, ox, channel), of volumes whose pixels lie apart.
+/// Compares run(part, x, y) with answer(n, oz, oy, ox, channel), for volumes with gaps between pixels.
 template <class P, class Run, class Answer>
 void check(const P& p, int64_t channels, int parts, double tolerance, Run run, Answer answer) {
   INFO("d " << p.d << " h " << p.h << " w " << p.w << " od " << p.od << " oh " << p.oh << " ow " << p.ow << " k " << p.kd << "x" << p.kh
@@ -71,7 +71,7 @@ ConvParams sized(ConvParams p, int64_t pad_end) {
   return p;
 }
 
-/// `form` of them: 0 the direct kernel, else Winograd's outputs.
+/// `form`: 0 for the direct kernel, else the number of Winograd's outputs.
 template <int form, int MR, int NV, bool plain = false>
 void check_conv(ConvParams given, int64_t pad_end, int parts = 1, int64_t block = 10) {
   const ConvParams p = sized(given, pad_end);
@@ -210,7 +210,8 @@ TEST_CASE("winograd of volumes agrees with the loop") {
                         .pad_front = 1},
                        1, 1, 7);
   check_conv<4, 6, 2>({.h = 6, .w = 6, .cin = 300, .cout = 33, .kh = 3, .kw = 3, .d = 3, .kd = 3}, 0);
-  check_conv<4, 14, 1>({.h = 24, .w = 20, .cin = 16, .cout = 12, .kh = 6, .kw = 6, .pad_top = 2, .pad_left = 2}, 3, 2);  // in pieces
+  // Winograd in pieces of the kernel.
+  check_conv<4, 14, 1>({.h = 24, .w = 20, .cin = 16, .cout = 12, .kh = 6, .kw = 6, .pad_top = 2, .pad_left = 2}, 3, 2);
   check_conv<4, 6, 2>(
       {.n = 2, .h = 11, .w = 9, .cin = 20, .cout = 33, .kh = 4, .kw = 7, .pad_top = 1, .pad_left = 5, .d = 3, .kd = 2, .pad_front = 1}, 2,
       3, 4);

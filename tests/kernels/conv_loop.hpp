@@ -1,4 +1,5 @@
-// Convolutions as loops in double, and the comparison with them: a residual, relu, gaps between pixels and guard values.
+// Convolutions as loops in double, and the comparison of kernels with them: with a residual, relu, gaps between
+// pixels and guard values.
 #pragma once
 #include <onnxc/conv.hpp>
 
@@ -54,7 +55,8 @@ inline double exact_transposed(const std::vector<float>& x, const std::vector<fl
   return sum;
 }
 
-/// run(part, x, y, epilogue, p) against `answer(n, oy, ox, co)` + bias, then residual and relu, or negated where there is no residual.
+/// Compares run(part, x, y, epilogue, p) with answer(n, oy, ox, co) + bias. Then comes a residual and relu, or
+/// without a residual a negation.
 template <bool kResidual = true, class Run, class Answer>
 void check(ConvParams p, int parts, const std::vector<float>& x, const std::vector<float>& bias, Run run, Answer answer) {
   INFO("h " << p.h << " w " << p.w << " cin " << p.cin << " oh " << p.oh << " ow " << p.ow << " cout " << p.cout << " k " << p.kh << "x"
@@ -84,7 +86,7 @@ void check(ConvParams p, int parts, const std::vector<float>& x, const std::vect
   CHECK(wrong == 0);
 }
 
-/// Infinities, NaN and outliers at some places of x, which algorithms that mix values may carry to others.
+/// Puts infinities, NaN and outliers at some places of x. Algorithms that mix values may carry them to other outputs.
 inline void spoil(std::vector<float>& x, const ConvParams& p) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const float values[] = {1e7f, std::numeric_limits<float>::quiet_NaN(), -9999.0f, kInfinity, 3e20f, -kInfinity, -2e5f};
@@ -93,8 +95,9 @@ inline void spoil(std::vector<float>& x, const ConvParams& p) {
   for (int i = 0; pixel < pixels; ++i, pixel += 17 + pixel % 5) x[size_t(pixel * p.x_pixel + i * 7 % p.cin)] = values[i % 7];
 }
 
-/// run as check has it, without residual, of images with such values. What is not finite is so where the loop in double has it; the rest is within a share of the norms of its window and its
-/// weights: 22 times the error of a tile of values that are alike, as winograd_spoilt.hpp has it.
+/// `run` as in `check`, without a residual, on images that `spoil` changed. Outputs are not finite exactly where the
+/// loop in double has such outputs. All others lie within a share of the norms of their window and their weights. The
+/// share is 22 times the error of a tile whose values are of one magnitude, as winograd_spoilt.hpp has it.
 template <class Run>
 void check_spoilt(ConvParams p, int parts, const std::vector<float>& x, const std::vector<float>& w, const std::vector<float>& bias,
                   Run run) {
@@ -137,7 +140,7 @@ void check_spoilt(ConvParams p, int parts, const std::vector<float>& x, const st
   CHECK(finite > 0);
 }
 
-/// The input image with a gap after each pixel that holds NaN: reading it would show.
+/// The input image. A gap after each pixel holds NaN, so that reading it would show.
 inline std::vector<float> image(const ConvParams& p) {
   auto x = numbers(p.n * p.h * p.w * p.x_pixel, 1);
   for (size_t i = 0; i < x.size(); ++i) {

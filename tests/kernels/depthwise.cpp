@@ -1,4 +1,4 @@
-// Convolutions whose lanes hold channels: depthwise, in small groups, to a few channels; against a loop in double.
+// Convolutions whose lanes hold channels, against a loop in double: depthwise, in small groups, to a few channels.
 #include <onnxc/conv_grouped.hpp>
 #include <onnxc/conv_narrow.hpp>
 #include <onnxc/depthwise_winograd.hpp>
@@ -103,7 +103,7 @@ void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
   }
 }
 
-/// The sums of rows against those of what is stored, which is as without them.
+/// Compares the sums of rows with sums of the stored outputs. The outputs are the same as without sums.
 template <int K, int SX, bool kWinograd = false>
 void check_row_sums(ConvParams p, int parts) {
   p.kh = p.kw = K;
@@ -132,7 +132,8 @@ void check_row_sums(ConvParams p, int parts) {
     double sum = 0;
     for (int64_t ox = 0; ox < p.ow; ++ox) sum += double(y[size_t((i / p.cout * p.ow + ox) * p.y_pixel + i % p.cout)]);
     wrong += !(std::fabs(sums[size_t(i)] - sum) <=
-               sum_tolerance(p.ow * K * K) / (K * K));  // ow roundings of what is as large as a sum of ow * K * K products
+               // ow roundings of a value as large as a sum of ow * K * K products.
+               sum_tolerance(p.ow * K * K) / (K * K));
   }
   CHECK(wrong == 0);
 }

@@ -1,4 +1,4 @@
-// The chain of 1x1, depthwise and 1x1 convolutions gives, bit by bit, what the three kernels give one after the other.
+// The chain of 1x1, depthwise and 1x1 convolutions gives bit for bit what the three kernels give one after the other.
 #include <onnxc/depthwise_chain.hpp>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// The scalar functions of expressions: what is defined where C++ leaves it open, and plain values everywhere else.
+// The scalar functions of expressions: the cases that C++ leaves undefined, and plain values everywhere else.
 #include <onnxc/fn.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-// GEMM and GEMV with packed b against a loop in double: every tail of m and n, pitches, bias, epilogue operands, threads.
+// GEMM and GEMV with packed b against a loop in double: every tail of m and n, pitches, bias, epilogue operands,
+// threads.
 #include <onnxc/fast_inner_product_any.hpp>
 #include <onnxc/gemm_narrow.hpp>
 #include <onnxc/gemm_scaled.hpp>
@@ -20,10 +21,10 @@ struct Case {
   int64_t m, n, k;
   int parts = 1;
   bool bias = true, residual = true;
-  int64_t gap = 5;  // behind each row of c
+  int64_t gap = 5;  // after each row of c
 };
 
-/// How b comes: as gemm, gemm with pairs, gemm_narrow, strassen or fast_inner_product has it.
+/// How b is packed: for gemm, gemm with pairs, gemm_narrow, strassen or fast_inner_product.
 enum class Packing { Panels, Pairs, Narrow, Strassen, InnerProduct };
 std::vector<float> packed_as(Packing packing, const std::vector<float>& b, int64_t k, int64_t n, int64_t nr) {
   if (packing == Packing::Narrow) return pack::panels(b, {.k = n, .n = k, .nr = nr, .transposed = true, .ld = n});
@@ -33,7 +34,7 @@ std::vector<float> packed_as(Packing packing, const std::vector<float>& b, int64
   return packing == Packing::Pairs ? pack::pairs(panels, nr, Vec::width) : panels;
 }
 
-/// run(part, a, packed b, c, params, epilogue) against the loop.
+/// Compares run(part, a, packed b, c, params, epilogue) with the loop.
 template <class Run>
 void check(const Case& t, int nr, Run run, Packing packing = Packing::Panels) {
   INFO("m " << t.m << " n " << t.n << " k " << t.k << " parts " << t.parts << " nr " << nr);
@@ -48,8 +49,9 @@ void check(const Case& t, int nr, Run run, Packing packing = Packing::Panels) {
     if (t.residual) run(Part{i, t.parts}, x.data(), packed, c.data() + 1, p, Epilogue<AddRelu, Rows<float>>{{r.data(), ldc}});
     else run(Part{i, t.parts}, x.data(), packed, c.data() + 1, p, Epilogue<Keep>{});
   }
-  // Strassen multiplies sums of up to four values by such: their products are up to four times as large, root mean square. Those of an inner product's pairs are r + 1 / r times as large,
-  // where norms are as r to 1: after scaling r is at most 2 / 0.7.
+  // Strassen multiplies sums of up to four values by sums of up to four values, so the root mean square of its
+  // products is up to four times as large. Products of pairs in an inner product are r + 1 / r times as large, where
+  // the two norms are as r to 1. After scaling r is at most 2 / 0.7.
   const double larger = packing == Packing::Strassen       ? 4
                         : packing == Packing::InnerProduct ? 2 / 0.7 + 0.7 / 2
                                                            : 1,
@@ -190,7 +192,8 @@ TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of ro
   constexpr int64_t m = 60, n = 2 * Vec::width + 3, k = 100;
   auto a = numbers(m * k, 1), b = numbers(k * n, 2);
   const auto power = [](int64_t i, int64_t most) { return std::ldexp(1.0f, int(i * 7919 % (2 * most + 1) - most)); };
-  for (int64_t i = 0; i < m * k; ++i) a[size_t(i)] *= power(i / k, 40) / power(i % k, 30);  // what is large in a is small in b
+  // Values that are large in a meet values that are small in b.
+  for (int64_t i = 0; i < m * k; ++i) a[size_t(i)] *= power(i / k, 40) / power(i % k, 30);
   for (int64_t i = 0; i < k * n; ++i) b[size_t(i)] *= power(i / n, 30) * power(i % n, 40);
   constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
   const auto row = [&](int64_t i) { return a.begin() + i * k; };
@@ -209,7 +212,8 @@ TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of ro
   };
   std::vector<float> c(m * n), parts(m * n), alone(m * n);
   run(a, {}, c);
-  // A row by itself comes with multiply-adds alone where only a run tells how many there are.
+  // For a single row fast_inner_product_any uses plain multiply-adds, since only the run tells how many rows there
+  // are.
   for (int64_t i = 0; i < m; ++i)
     fast_inner_product_any<12>({}, &a[size_t(i * k)], packed.p, &alone[size_t(i * n)], nullptr,
                                {.m = 1, .n = n, .k = k, .lda = k, .ldc = n}, 1);
@@ -223,7 +227,9 @@ TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of ro
         row_squares += x * scale * x * scale;
         column_squares += w / scale * w / scale;
       }
-      // 13 by the norms of x d and w / d, as the kernel's head has it. d is not this scale but a power of two near it: within 2 either way, for each of the two norms.
+      // 13 times the norms of x d and w / d, as in the head of the kernel's file. d is not this scale but a power of
+      // two near it: at most a factor of 2 off either way. So the bound is 2 times as large for each of the two
+      // norms.
       const double bound = 13 * 4 * double(k) * 0x1p-24 * std::sqrt(row_squares * column_squares);
       for (const float got : {c[size_t(i * n + j)], alone[size_t(i * n + j)]}) {
         wrong += !(i == 5                   ? got == 0

@@ -1,4 +1,5 @@
-// Elementwise maps against a loop: sizes around the vector width, broadcasting, bools, integers, threads, guard values around the output.
+// Elementwise maps against a loop: sizes around the vector width, broadcasting, bools, integers, threads, guard
+// values around the output.
 #include <onnxc/map.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-// Batched matmul and transposes against loops: tails, pitches, broadcast batches, both layouts of b, threads, guard values.
+// Batched matmul and transposes against loops: tails, pitches, broadcast batches, both layouts of b, threads, guard
+// values.
 #include <onnxc/matmul.hpp>
 #include <onnxc/strided_copy.hpp>
 

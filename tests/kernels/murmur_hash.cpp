@@ -1,4 +1,5 @@
-// MurmurHash3 against published values, and values that another program of the algorithm gives, which itself gives the published ones.
+// MurmurHash3 against published values. Further values come from another implementation, which gives the published
+// ones too.
 #include <onnxc/scalar/text/murmur_hash.hpp>
 
 #include <string_view>
@@ -26,7 +27,8 @@ uint32_t hash_of_number(T x, uint32_t seed = 0) {
 }  // namespace
 
 TEST_CASE("MurmurHash3 gives the published values") {
-  // Those up to the hash of one zero byte, and "aaaa" to the end with a seed, are of https://stackoverflow.com/a/31929528, made with the author's own test program.
+  // From https://stackoverflow.com/a/31929528, made with the author's own test program: the values down to the hash
+  // of one zero byte, and those from "aaaa" to the end that have a seed.
   using namespace std::string_view_literals;
   CHECK(hash_of("") == 0);
   CHECK(hash_of("", 1) == 0x514e28b7);

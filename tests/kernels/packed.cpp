@@ -1,4 +1,4 @@
-// Packed elements there and back: every code, odd counts, in several parts.
+// Packing elements and unpacking them: every code, odd counts, in several parts.
 #include <onnxc/packed.hpp>
 
 #include <catch2/catch.hpp>

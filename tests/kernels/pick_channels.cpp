@@ -1,4 +1,4 @@
-// Channels in another order, against Gather: widths that leave tails, pixels farther apart than their channels, in several parts.
+// Picking and reordering channels, against Gather: widths that leave tails, gaps between pixels, several parts.
 #include <onnxc/pick_channels.hpp>
 #include <onnxc/scalar/gather.hpp>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kPixels = 7;
 
-/// What lies behind each pixel's channels must stay as it is, and memory ends with the last channel of the last pixel.
+/// Gaps after the channels of a pixel must stay as they are. The memory ends with the last channel of the last pixel.
 template <class Kernel>
 void check(const std::vector<int32_t>& channels, int64_t of, int64_t x_gap, int64_t y_gap, Kernel&& kernel) {
   const auto count = static_cast<int64_t>(channels.size()), x_pixel = of + x_gap, y_pixel = count + y_gap;

@@ -1,5 +1,5 @@
-// Resizing on vectors, against the scalar kernel along one axis after the other: sizes that leave tails, windows that reach over one register, over two and
-// farther, any number of taps, in several parts.
+// Resizing on vectors, against the scalar kernel along one axis after the other: sizes that leave tails; windows that
+// reach over one register, two or more; any number of taps; several parts.
 #include <onnxc/resize_planar.hpp>
 #include <onnxc/scalar/resize.hpp>
 
@@ -24,7 +24,7 @@ struct Axis {
     if (taps > 1) weight.resize(size_t(out * taps));
     resize_table({.in = in, .out = out, .taps = taps, .filter = filter, .antialias = antialias}, index.data(), weight.data());
   }
-  /// As it stays.
+  /// An axis that keeps its size.
   explicit Axis(int64_t size) : in(size), out(size) {}
   ResizeAxis axis() const { return {out, taps, index.empty() ? nullptr : index.data(), weight.empty() ? nullptr : weight.data()}; }
 };
@@ -38,7 +38,7 @@ std::vector<double> resized(const std::vector<double>& x, int64_t outer, const A
   return y;
 }
 
-/// Products of weights add up to at most that in magnitude: 1 for linear, 1.5 per axis for cubic.
+/// Magnitudes of products of weights sum up to at most 1 for linear interpolation, and 1.5 for each axis for cubic.
 bool is_near(float got, double wanted) { return std::fabs(got - wanted) <= 2e-6; }
 
 template <int down, int across>
@@ -85,7 +85,8 @@ void check_pixels(int64_t n, const Axis& y, const Axis& x, int64_t c) {
 }  // namespace
 
 TEST_CASE("planes are resized along both axes at once") {
-  // Enlarged a little and much, made smaller so that a vector reaches over two registers or farther, and rows shorter than a vector.
+  // Enlarged a little and a lot; reduced so far that a vector reaches over two registers or more; rows shorter than a
+  // vector.
   for (const auto& [in, out] : std::initializer_list<std::pair<int64_t, int64_t>>{{1, 5},
                                                                                   {3, 3},
                                                                                   {5, 40},

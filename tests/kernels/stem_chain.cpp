@@ -1,4 +1,4 @@
-// The first convolution with what follows it gives, bit by bit, what the kernels give one after the other.
+// The first convolution fused with the next step gives bit for bit what the kernels give one after the other.
 #include <onnxc/stem_chain.hpp>
 
 #include <cstring>
@@ -99,7 +99,8 @@ void check_pool(const Image& image, const PoolCase& c) {
   }
 }
 
-/// A stem of seven rows of kernel, of T rows of outputs at a time; its results do not depend on where a part, or a band of the pool, begins.
+/// A stem with a kernel of seven rows that computes T rows of outputs at a time. Results do not depend on where a
+/// part, or a band of the pool, begins.
 template <int T>
 void check_winograd_pool(Image image, const PoolCase& c) {
   constexpr int R = 4, P = 3, SX = 2;
@@ -217,7 +218,8 @@ TEST_CASE("stem_winograd_pool gives what its two kernels give") {
   check_winograd_pool<5>({.n = 2, .h = 51, .w = 27, .channels = 37}, {.band = 1});
   check_winograd_pool<3>({.n = 3, .h = 40, .w = 33, .channels = 16}, {.k = 2, .pad = 0, .band = 3});
   check_winograd_pool<3>({.h = 60, .w = 21, .channels = 20}, {.k = 3, .stride = 1, .pad = 0, .dilation = 2, .band = 4});
-  check_winograd_pool<5>({.h = 90, .w = 30, .channels = 9}, {.k = 2, .stride = 5, .pad = 0, .band = 2});  // rows that no window reads
+  // Some rows are in no window.
+  check_winograd_pool<5>({.h = 90, .w = 30, .channels = 9}, {.k = 2, .stride = 5, .pad = 0, .band = 2});
   check_winograd_pool<5>({.h = 30, .w = 30, .channels = 9}, {.k = 5, .stride = 3, .pad = 2, .band = 100});
 }
 

@@ -1,5 +1,5 @@
-// Constants that are stored narrower than floats: every code is read as its float, and products, convolutions, recurrences and gathered rows are those of the
-// floats, to the bit.
+// Constants that are stored in types narrower than float. Every code is read as the float that it stands for.
+// Products, convolutions, recurrences and gathered rows are bit for bit those of the floats.
 #include <onnxc/conv.hpp>
 #include <onnxc/gather_rows.hpp>
 #include <onnxc/recurrent.hpp>
@@ -24,7 +24,7 @@ struct Stored {
   std::vector<float> scales, floats;
 };
 
-/// Floats that the type has, before a scale.
+/// Numbers that the type represents exactly, before a scale.
 template <class T>
 std::vector<float> narrow_numbers(int64_t count, uint32_t seed) {
   auto numbers_of = numbers(count, seed);
@@ -43,7 +43,7 @@ std::vector<float> scales_of(int64_t n) {
   return scales;
 }
 
-/// Of panels [number][k][nr] with the scales of their columns.
+/// For panels [number][k][nr], with the scales of their columns.
 template <class T>
 Stored<T> stored(const std::vector<float>& panels, int64_t k, int64_t nr, std::vector<float> scales) {
   Stored<T> m{{}, std::move(scales), {}};
@@ -58,7 +58,8 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// run(part, a, b, c, params) with narrow panels and with those of floats; where nr is no whole number of vectors, with pairs.
+/// Compares run(part, a, b, c, params) with narrow panels and with panels of floats. Where nr is not a whole number
+/// of vectors, also with pairs.
 template <class T, class Run>
 void check_same(int64_t m, int64_t n, int64_t k, int64_t nr, int parts, Run run) {
   INFO("m " << m << " n " << n << " k " << k << " nr " << nr);
@@ -155,7 +156,7 @@ void check_convs() {
   check_conv<T, MR, NV>({.h = 1, .w = 1, .cin = 33, .cout = 9});
 }
 
-/// Winograd with plain weights, of stride S.
+/// Winograd with plain weights and stride S.
 template <class T, int F, int MR, int NV, int S = 1>
 void check_winograd(ConvParams p, int parts) {
   constexpr int NR = NV * Vec::width;
@@ -186,7 +187,8 @@ void check_winograd(ConvParams p, int parts) {
   CHECK(wide.back() == kGuard);
 }
 
-/// Steps of all cells over two directions with narrow matrices and with those of floats; `matrices`: the columns of each in one direction.
+/// Compares the steps of all cells over two directions, with narrow matrices and with matrices of floats. `matrices`:
+/// the columns of each matrix in one direction.
 template <class T, class Run>
 void check_recurrence(std::vector<int64_t> matrices, Run run) {
   constexpr int NV = 2, NR = NV * Vec::width;
@@ -273,7 +275,7 @@ void check_all() {
   check_rows<T>();
 }
 
-/// Every code of 16 bits, read at each offset from an alignment.
+/// Wrong results over all 16-bit codes, read at each offset from an aligned address.
 template <class T>
 int64_t wrong_codes() {
   std::vector<T> codes;

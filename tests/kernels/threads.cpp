@@ -1,4 +1,4 @@
-// The pool: every index once, in rounds that follow each other closely and after sleep.
+// The thread pool: every index runs once, in rounds that follow each other closely and in rounds after sleep.
 #include <onnxc/base.hpp>
 #include <onnxc/threads.hpp>
 
@@ -41,7 +41,8 @@ TEST_CASE("work that is not worth a fork stays with the caller") {
 TEST_CASE("workers that were woken may run wherever the caller may") {
   cpu_set_t allowed;
   REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
-  onnxc::ThreadPool threads(4, 0);  // workers sleep at once: each round wakes them, some while they are late from the round before
+  // Workers sleep at once. So each round wakes them, some of them late from the round before.
+  onnxc::ThreadPool threads(4, 0);
   int elsewhere = 0;
   for (int round = 0; round < 20'000; ++round) {
     if (round % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(round % 40));

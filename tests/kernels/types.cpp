@@ -1,4 +1,4 @@
-// Small floats: every code there and back, ties, overflow, against arithmetic in double.
+// Small floats against arithmetic in double: every code converted and back, ties, overflow.
 #include <onnxc/types.hpp>
 
 #include <catch2/catch.hpp>
@@ -88,7 +88,8 @@ TEST_CASE("the software conversions of float16 equal the hardware's") {
 }
 
 TEST_CASE("double rounds to a small float once") {
-  // 1 + 2^-11 is a tie in float16; a little above it must go up although float would round it back onto the tie
+  // 1 + 2^-11 is a tie in float16. A value a little above it must round up, although float would round it to the tie
+  // first.
   CHECK(float16(1.0 + std::ldexp(1.0, -11)).bits == 0x3c00);
   CHECK(float16(1.0 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40)).bits == 0x3c01);
 }

@@ -1,4 +1,5 @@
-// Vector functions against double: largest error in ULP over all magnitudes, edges, and the primitives of Vec.
+// Vector functions against double: the largest error in ULP over all magnitudes, edge cases, and the primitives of
+// Vec.
 #include <onnxc/vfn.hpp>
 
 #include <catch2/catch.hpp>
@@ -59,7 +60,7 @@ float one(Vec x) {
   return lanes[Vec::width - 1];
 }
 
-/// Rounding twice in each step costs more.
+/// Without FMA each step rounds twice, which costs accuracy.
 constexpr double kSlack = kHasFma ? 1.0 : 2.0;
 
 }  // namespace

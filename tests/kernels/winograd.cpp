@@ -1,4 +1,4 @@
-// Winograd's convolutions against a loop in double, within the error that is allowed to any sum of so many products.
+// Winograd's convolutions against a loop in double, within the error allowed for any sum of so many products.
 #include <onnxc/winograd.hpp>
 #include <onnxc/winograd_line.hpp>
 #include <onnxc/winograd_stride2.hpp>
@@ -11,7 +11,7 @@ using namespace onnxc::test;
 
 namespace {
 
-/// Of stride S.
+/// With stride S.
 template <int T, int R, int MR, int NV, bool plain = false, int S = 1>
 void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1, bool spoilt = false) {
   const int nr = NV * Vec::width;

@@ -10,9 +10,9 @@
 namespace onnxc {
 namespace {
 
-constexpr int64_t kFork = 1 << 16;  // multiply-adds that are worth one
+constexpr int64_t kFork = 1 << 16;  // multiply-adds that take as long as one fork
 
-/// Steps over buffers of 1 KiB each in the arena, %0 an input of the program.
+/// Steps over buffers of 1 KiB each in the arena. Buffer 0 is an input of the program.
 struct Steps {
   Program program;
 
@@ -33,7 +33,7 @@ struct Steps {
     step.macs = macs;
     return step;
   }
-  /// A letter a step: `.` begins a group, `&` goes on.
+  /// One letter for each step: `.` begins a group, `&` continues it.
   std::string groups() {
     find_concurrent_steps(program);
     std::string text;
@@ -56,12 +56,12 @@ TEST_CASE("concurrent steps: branches share a fork, what depends on them begins 
 TEST_CASE("concurrent steps: neither writes what another of the group reads or writes") {
   Steps reads_first(4);
   reads_first.add({at(1)}, {at(2)});
-  reads_first.add({at(0)}, {at(1)});  // over what the first reads
+  reads_first.add({at(0)}, {at(1)});  // writes what the first step reads
   CHECK(reads_first.groups() == "..");
   Steps third(5);
   third.add({at(0)}, {at(1)});
   third.add({at(0)}, {at(2)});
-  third.add({at(1)}, {at(3)});  // independent of the second alone
+  third.add({at(1)}, {at(3)});  // independent of the second step only
   third.add({at(1)}, {at(4)});
   CHECK(third.groups() == ".&.&");
   Steps views(4);
@@ -79,13 +79,13 @@ TEST_CASE("concurrent steps: parts of one buffer are apart where their ranges ar
     steps.add({at(0)}, {b});
     return steps.groups();
   };
-  for (const int64_t pixel_stride : {0, 64}) {  // channels of each pixel, or elements
+  for (const int64_t pixel_stride : {0, 64}) {  // elements, or channels of each pixel
     CHECK(groups(pixel_stride, at(1, 0, 16), at(1, 16, 48)) == ".&");
     CHECK(groups(pixel_stride, at(1, 0, 17), at(1, 16, 48)) == "..");
     CHECK(groups(pixel_stride, at(1, 0, 16), at(1, 16)) == "..");
     CHECK(groups(pixel_stride, at(1), at(1)) == "..");
   }
-  CHECK(groups(64, at(1, 0, 16), at(1, 64 + 16, 16)) == "..");  // of pixels that are not the same ones
+  CHECK(groups(64, at(1, 0, 16), at(1, 64 + 16, 16)) == "..");  // channels of different pixels
 }
 
 TEST_CASE("concurrent steps: a fork must pay, and two large steps gain nothing") {

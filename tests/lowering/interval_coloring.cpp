@@ -23,7 +23,7 @@ int64_t most_live_bytes(const std::vector<Interval>& intervals) {
   return most;
 }
 
-/// The lowest height there is, by placing the intervals in every order, each on the highest of those before it.
+/// The lowest possible height. Tries every order, and places each interval on top of the highest one before it.
 int64_t lowest_height(const std::vector<Interval>& intervals) {
   std::vector<int> order(intervals.size());
   std::iota(order.begin(), order.end(), 0);
@@ -60,7 +60,7 @@ TEST_CASE("the search finds what comparing all orders finds") {
     }
     const Coloring coloring = color_intervals(intervals);
     INFO("seed " << seed);
-    // Heights are multiples of the smallest alignment, ends need not be.
+    // Heights are multiples of the smallest alignment. Ends of intervals need not be.
     int64_t grain = 8;
     for (const Interval& i : intervals) grain = i.size > 0 ? std::min(grain, i.alignment) : grain;
     CHECK(coloring.height == (lowest_height(intervals) + grain - 1) / grain * grain);

@@ -49,7 +49,7 @@ TEST_CASE("a stacking is valid for sizes it has never seen") {
       CHECK(find_coloring_error(sized, offsets, height) == std::nullopt);
       if (trial < 2) CHECK(height == stacking.heights[static_cast<std::size_t>(trial)]);
     }
-    // Minimal: no predecessor lies below another one through any chain.
+    // Minimal: no predecessor lies below another predecessor through any chain.
     for (std::size_t b = 0; b < count; ++b) {
       for (int c : stacking.below[b]) {
         std::vector<int> todo = stacking.below[static_cast<std::size_t>(c)];

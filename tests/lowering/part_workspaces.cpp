@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kThreads = 3;
 
-/// Steps that write a value each of 1 MiB, with scratch of so many floats for each part.
+/// Steps that each write a value, with scratch memory of the given number of floats for each part.
 struct Steps {
   Program program;
   BufferId last = -1;
@@ -55,7 +55,7 @@ TEST_CASE("part workspaces: part i of all steps has the same memory, apart from 
   plan_memory(steps.program);
   check_plan(steps.program);
   CHECK(kept.first == 0);
-  CHECK(kept.last == 3);  // the value of the second step is not in it
+  CHECK(kept.last == 3);  // also lives while the second step runs, apart from its value
   CHECK(steps.program[small].first < 0);
   CHECK(steps.program[large].first < 0);
 }

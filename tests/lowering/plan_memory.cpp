@@ -18,7 +18,7 @@
 namespace onnxc {
 namespace {
 
-/// A program whose steps write and read its buffers as the intervals say.
+/// A program whose steps write and read its buffers so that they live as the intervals say.
 Program program_of(const std::vector<Interval>& intervals, const DimList& bytes, const DimList& symbols) {
   Program program;
   program.inputs = {0};
@@ -44,7 +44,7 @@ struct RandomProgram {
   DimList symbols;
 };
 
-/// Sizes are constant, linear or quadratic in up to three symbols, with a constant now and then.
+/// Sizes are constant, linear or quadratic in up to three symbols. Now and then a constant is added.
 RandomProgram random_program(unsigned seed) {
   std::mt19937 random(seed);
   const auto below = [&](unsigned n) { return static_cast<int64_t>(random() % n); };
@@ -66,7 +66,7 @@ RandomProgram random_program(unsigned seed) {
   return result;
 }
 
-/// Each order of magnitude up to 2000 is as likely as another.
+/// Every order of magnitude up to 2000 is equally likely.
 Sizes random_sizes(const DimList& symbols, std::mt19937& random) {
   Sizes sizes;
   for (Dim symbol : symbols) {
@@ -101,7 +101,7 @@ TEST_CASE("a symbolic arena takes at most 2 % more than a plan for its size alon
   CHECK(several < 50);
 }
 
-/// The function `plan` of the unit, which tells the arena for the dimensions.
+/// Builds the unit's function `plan`, which gives the arena for the dimensions.
 UnitLibrary build_plan(const Program& program, const DimList& symbols) {
   const Interface interface(program);
   const std::string text = FunctionText(program, interface, false, nullptr).print({});
@@ -144,7 +144,8 @@ TEST_CASE("shares of a symbolic arena are aligned: it stays valid and hardly gro
 }
 
 TEST_CASE("the emitted plan takes what was planned") {
-  std::set<bool> seen;  // several orders, one
+  // Both kinds of units: with several placements and with one.
+  std::set<bool> seen;
   for (unsigned seed = 0; seen.size() < 2; ++seed) {
     REQUIRE(seed < 1000);
     auto [program, symbols] = random_program(seed);

@@ -5,8 +5,9 @@
 //   # expect zen4
 //   program ...
 //
-// The passes, lowering and the memory plan turn the graph into these programs, to the letter. `[...]` stands for as many values as the type has. Kernels are
-// chosen by predicted costs alone, so nothing depends on the machine that runs this. UPDATE_GOLDEN=1 rewrites the programs.
+// Passes, lowering and the memory plan must turn the graph into exactly these programs. `[...]` stands for as many
+// values as the type has. Kernels are chosen by predicted costs alone, so nothing depends on the machine that runs
+// this test. UPDATE_GOLDEN=1 rewrites the programs.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

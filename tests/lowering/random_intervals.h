@@ -1,4 +1,4 @@
-// Problems for the planner's tests.
+// Random problems for the tests of the memory planner.
 #pragma once
 #include <cstdint>
 #include <random>
@@ -8,7 +8,7 @@
 
 namespace onnxc {
 
-/// Any sizes, lifetimes and alignments up to 128.
+/// Sizes, lifetimes and alignments up to 128 at random.
 inline std::vector<Interval> random_intervals(std::mt19937& random, int count, int steps, int longest) {
   std::vector<Interval> intervals;
   for (int i = 0; i < count; ++i) {
@@ -20,7 +20,7 @@ inline std::vector<Interval> random_intervals(std::mt19937& random, int count, i
   return intervals;
 }
 
-/// A chain of layers with a skip connection now and then: what networks look like.
+/// A chain of layers with a skip connection now and then, as networks have it.
 inline std::vector<Interval> network_intervals(std::mt19937& random, int count) {
   std::vector<Interval> intervals;
   for (int i = 0; i < count; ++i) {

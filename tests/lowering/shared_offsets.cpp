@@ -11,10 +11,10 @@ namespace {
 
 constexpr int64_t kLine = 64;
 
-/// Of so many lines.
+/// An interval of `count` lines.
 Interval lines(int64_t count, int first, int last) { return {count * kLine, first, last, kLine}; }
 
-/// In lines.
+/// Offsets and result are in lines.
 int64_t foreign_lines(const std::vector<Interval>& intervals, const std::vector<Sharing>& sharing, std::vector<int64_t> offsets) {
   for (int64_t& offset : offsets) offset *= kLine;
   return foreign_bytes(intervals, sharing, offsets) / kLine;
@@ -23,7 +23,8 @@ int64_t foreign_lines(const std::vector<Interval>& intervals, const std::vector<
 TEST_CASE("foreign bytes: what a thread writes where another wrote, runs following one another") {
   const std::vector<Interval> two = {lines(4, 0, 2), lines(2, 2, 4)};
   const std::vector<Sharing> halves(2, {2});
-  // The upper half of the small one is in thread 0's half of the large one, and the other way round in the next run.
+  // The upper half of the small one lies in thread 0's half of the large one. In the next run it is the other way
+  // round.
   CHECK(foreign_lines(two, halves, {0, 0}) == 1 + 1);
   CHECK(foreign_lines(two, halves, {0, 1}) == 0);
   CHECK(foreign_lines(two, halves, {0, 2}) == 1 + 1);
@@ -34,7 +35,8 @@ TEST_CASE("foreign bytes: what a thread writes where another wrote, runs followi
 
 TEST_CASE("foreign bytes: of each interval those of the thread that fetches most") {
   const std::vector<Interval> two = {lines(6, 0, 2), lines(6, 2, 4)};
-  // Thirds in the place of halves: the middle third belongs to threads 0 and 1, its upper line was thread 1's before; the last third was thread 1's.
+  // Thirds overlay halves. The middle third counts for thread 0 or 1, and thread 1 wrote its upper line before.
+  // Thread 1 also wrote the last third.
   CHECK(foreign_lines(two, {{2}, {3}}, {0, 0}) == 2 + 2);
   CHECK(foreign_lines(two, {{6}, {1}}, {0, 0}) == 5 + 1);
 }

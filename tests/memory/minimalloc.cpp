@@ -1,7 +1,7 @@
 // Packs the problems of MiniMalloc's format: minimalloc [--capacity BYTES] [--effort N] FILE.csv...
 //
-// A file has a heading and one line for each buffer, `id,lower,upper,size`: live in the steps [lower, upper). Prints one line for each file; the exit
-// status is 1 unless all were packed within the capacity.
+// A file has a heading and one line for each buffer: `id,lower,upper,size`. The buffer is live in the steps [lower,
+// upper). Prints one line for each file. The exit status is 1 unless all files were packed within the capacity.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::vector<Interval> read_intervals(const std::string& path) {
   return intervals;
 }
 
-/// Plans one file and says whether it is packed.
+/// Plans one file. True if it was packed.
 bool pack(const std::string& path, const ColoringOptions& options) {
   const std::vector<Interval> intervals = read_intervals(path);
   const Coloring greedy = color_intervals(intervals, {.effort = 0});

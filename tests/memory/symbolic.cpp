@@ -1,7 +1,8 @@
-// How far the arenas of models with symbolic sizes lie above plans made for each size alone: symbolic [--sizes N] MODEL...
+// Compares the arenas of models that have symbolic sizes with plans made for each size alone: symbolic [--sizes N]
+// MODEL...
 //
-// Prints a line for each model that has symbolic sizes: its symbols, how many placements its unit chooses from, and the largest excess over N sizes
-// (12 by default): small and large, alike and apart, none of them what the planner looked at on purpose. Exit status 1 where one exceeds 2 %.
+// Prints one line for each such model: how many placements its unit chooses from, and the largest excess over N
+// random sizes (12 by default). The exit status is 1 where an excess is more than 2 %.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ std::string text(const Sizes& sizes) {
   return text;
 }
 
-/// Log-uniform in 1..1500, where bounds allow it.
+/// Log-uniform in 1..1500, within the bounds of the symbol.
 Sizes random_sizes(const std::map<std::string, Dim>& symbols, std::mt19937& random) {
   Sizes sizes;
   for (const auto& [name, symbol] : symbols) {
@@ -45,7 +46,7 @@ Sizes random_sizes(const std::map<std::string, Dim>& symbols, std::mt19937& rand
   return sizes;
 }
 
-/// The largest excess, or 0 where nothing is symbolic.
+/// The largest excess, or 0 for a model without symbolic sizes.
 double measure(const std::string& path, int64_t count) {
   const auto start = std::chrono::steady_clock::now();
   const Program program = compile_model(path, {}).program;

@@ -1,4 +1,4 @@
-// What the tools of this folder share: their command line, and what becomes of an exception.
+// The command line and the handling of exceptions, for the tools of this folder.
 #pragma once
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@ namespace onnxc {
 
 using Numbers = std::map<std::string, int64_t>;
 
-/// run(numbers, files): the files of the command line, and the numbers behind its options; `numbers` has them all, with what they are by default. Exit status 2,
-/// and a line, for what is thrown.
+/// Calls run(numbers, files) with the files of the command line and the numbers given with its options. `numbers`:
+/// all options with their defaults. An exception prints a line and gives exit status 2.
 template <class Run>
 int tool_main(const char* tool, int argc, char** argv, Numbers numbers, Run run) {
   try {

@@ -1,4 +1,4 @@
-// Which passes over memory a reduction becomes.
+// Which passes over memory compute a reduction.
 #include "compiler/ops/reduce/passes_over_axes.h"
 
 #include <fmt/format.h>

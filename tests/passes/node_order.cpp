@@ -1,4 +1,4 @@
-// The order of nodes: against trying every order, and on graphs too large for that.
+// The order of nodes: against a search of every order, and on graphs too large for that.
 #include "compiler/passes/node_order.h"
 
 #include <catch2/catch.hpp>
@@ -66,7 +66,7 @@ int64_t least_peak(const OrderProblem& problem) {
 }  // namespace
 
 TEST_CASE("the peak of an order, by hand") {
-  // a (10 bytes) and b (4) are made of the input, c (3) of both; c may take a's memory.
+  // a (10 bytes) and b (4) are computed from the input, c (3) from both. c may take the memory of a.
   const OrderProblem problem{{0, 10, 4, 3}, {{{0}, {1}}, {{0}, {2}}, {{1, 2}, {3}, {1}}}};
   CHECK(peak_bytes(problem, std::vector<int>{0, 1, 2}) == 14);
   const OrderProblem apart{{0, 10, 4, 3}, {{{0}, {1}}, {{0}, {2}}, {{1, 2}, {3}}}};
@@ -74,7 +74,8 @@ TEST_CASE("the peak of an order, by hand") {
 }
 
 TEST_CASE("a branch whose result is small runs before one whose result is large") {
-  // Two branches: 0 -> 100 -> 1 byte, and 0 -> 100 -> 50 bytes; in the order given both wide values live at once.
+  // Two branches: 0 -> 100 -> 1 byte, and 0 -> 100 -> 50 bytes. In the given order both values of 100 bytes live at
+  // once.
   const OrderProblem problem{{0, 100, 100, 1, 50, 0}, {{{0}, {1}}, {{0}, {2}}, {{1}, {3}}, {{2}, {4}}, {{3, 4}, {5}}}};
   CHECK(peak_bytes(problem, given(problem)) == 201);
   const NodeOrder found = find_node_order(problem);
@@ -109,7 +110,8 @@ TEST_CASE("five thousand nodes are ordered at once") {
 
 TEST_CASE("wide graphs end with their effort") {
   OrderProblem problem{{0}, {}};
-  constexpr int kBranches = 20'000;  // all ready at once, then products of two of them, then one node that reads all
+  // All are ready at once. Then come products of two of them, then one node that reads all.
+  constexpr int kBranches = 20'000;
   OrderedNode last{{}, {2 * kBranches + 1}};
   for (int i = 0; i < kBranches; ++i) {
     problem.bytes.push_back(1 + i % 7);

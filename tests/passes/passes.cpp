@@ -1,7 +1,8 @@
 // Each *.graph file of this folder is one or more cases (tests/text_cases.h).
 //
-// `# values: no` marks graphs whose shapes depend on data, which the evaluator cannot follow. The passes must turn the first graph into the second, to the letter, and both must give the same values on random inputs (every symbol is taken as
-// 3). UPDATE_GOLDEN=1 rewrites the second graph.
+// The passes must turn the first graph into exactly the second. Both must give the same values on random inputs, with
+// every symbol taken as 3. `# values: no` marks graphs whose shapes depend on data, which the evaluator cannot
+// follow. UPDATE_GOLDEN=1 rewrites the second graph.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

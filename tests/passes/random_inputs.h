@@ -1,4 +1,4 @@
-// A graph on random inputs, before a pass and after it.
+// Runs a graph on random inputs, to compare it before and after a pass.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace onnxc {
 
-/// Eighths around 0; every symbol of the type is taken as 3.
+/// Multiples of 1/8 around 0. Every symbol of the type is taken as 3.
 inline Constant random_tensor(const Type& type, std::mt19937& random) {
   std::vector<int64_t> shape;
   for (Dim d : type.extents) shape.push_back(d.is_constant() ? d.value() : 3);
@@ -31,7 +31,7 @@ inline std::vector<Constant> random_inputs(const Graph& graph) {
   return inputs;
 }
 
-/// Sums may be formed in another order, so floats may differ in the last bits.
+/// A pass may change the order of a sum, so floats may differ in the last bits.
 inline void check_same(const std::vector<Constant>& a, const std::vector<Constant>& b) {
   REQUIRE(a.size() == b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {

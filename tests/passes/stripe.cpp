@@ -1,4 +1,4 @@
-// Images computed by stripes: the same values, and less that lives at once.
+// Images computed in stripes: the values are the same, and less memory is live at once.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
@@ -17,7 +17,7 @@ std::size_t count(const Graph& graph, std::string_view op) {
   return static_cast<std::size_t>(std::ranges::count_if(graph.nodes, [&](const Node& node) { return node.is(op); }));
 }
 
-/// Inputs other than x become random constants.
+/// Replaces the inputs other than x with random constants.
 Graph with_weights(const std::string& text) {
   Graph graph = parse_graph(text);
   std::mt19937 random(3);
@@ -28,7 +28,7 @@ Graph with_weights(const std::string& text) {
   return graph;
 }
 
-/// The graph by stripes where that helps, after it was shown to give the same values.
+/// The graph in stripes where that helps. Checks that it gives the same values.
 Graph striped(const std::string& text, double most_extra = 1e4) {
   const Graph before = with_weights(text);
   std::vector<Graph> forms = stripe(before, std::span(&most_extra, 1));

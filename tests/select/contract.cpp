@@ -1,4 +1,4 @@
-// What planners and kernels agree on, for vectors of 4, 8 and 16 floats: values by hand.
+// What planners and kernels agree on, for vectors of 4, 8 and 16 floats. Expected values were computed by hand.
 #include <catch2/catch.hpp>
 
 #include <array>
@@ -69,7 +69,8 @@ TEST_CASE("contract: Winograd's forms and blocks") {
   CHECK(winograd_depth(64, 9) == 8);
   CHECK(winograd_depth(5, 1) == 5);
 
-  // 20 channels, 3 tiles, panels of two vectors: inputs 3 * 48; products 24, 48 or 96; plain weights 160, 320 or 640.
+  // 20 channels, 3 tiles, panels of two vectors. Inputs take 3 * 48 floats; products 24, 48 or 96; plain weights 160,
+  // 320 or 640.
   const auto scratch = [](const WinogradForm& form, bool plain) {
     return by_lanes([=](int64_t lanes) { return winograd_scratch(form, winograd_planes(20, 1, 3, 2 * lanes, plain)); });
   };
@@ -82,7 +83,7 @@ TEST_CASE("contract: Winograd along lines") {
   CHECK(winograd_line_tiles(4, 100, 1) == 25);
   CHECK(winograd_line_tiles(4, 61, 4) == 16);
   CHECK(winograd_line_tiles(2, 7, 3) == 6);
-  // 7 lines read 9, of 4 tiles of 16 channels: 9 * 4 * 32 floats; products 28 * 8, 16 or 32.
+  // 7 lines read 9 lines of 4 tiles of 16 channels: 9 * 4 * 32 floats. Products take 28 * 8, 28 * 16 or 28 * 32.
   CHECK(by_lanes([](int64_t lanes) { return winograd_line_scratch({2, 3}, winograd_line_planes(16, 1, 3, 1, 7, 4, 2 * lanes)); }) ==
         ByLanes{4 * (1168 + 240), 4 * (1168 + 464), 4 * (1168 + 912)});
 }

@@ -1,4 +1,4 @@
-// How products by inner products in pairs are cut into tiles and blocks.
+// How products by inner products in pairs are split into tiles and blocks.
 #include "compiler/select/product/fast_inner_product.h"
 
 #include <catch2/catch.hpp>
@@ -46,7 +46,8 @@ TEST_CASE("packed weights are exact multiples by powers of two") {
       wrong += at(place, column) * of_row(row) * at(k + 1, column) != double(b[size_t(row * n + column)]);
     ++place;
   };
-  // 48 steps are 16 pairs, of which w1 comes first, each with one step more; of the two that are left there is one pair.
+  // The first 48 steps are 16 groups of three: a pair, with w1 first, and one plain step. The two steps that are left
+  // are one more pair.
   for (int64_t g = 0; g < 16; ++g) expect(16 + g), expect(g), expect(32 + g);
   expect(49), expect(48);
   CHECK(place == k);

@@ -1,4 +1,5 @@
-// How deep products are cut into slices: slices cover k, fit a cache, and hold rows that are not known before the run.
+// How deep products are split into slices: slices cover k, fit a cache, and also work for a number of rows that is
+// not known before the run.
 #include "compiler/select/slicing.h"
 
 #include <catch2/catch.hpp>

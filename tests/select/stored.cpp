@@ -1,4 +1,4 @@
-// Which weights a narrower type holds exactly, and that what is stored reads as the same floats.
+// Which weights a narrower type holds exactly, and that stored weights are read as the same floats.
 #include "compiler/select/weights/stored.h"
 
 #include <bit>
@@ -29,7 +29,7 @@ std::string types(const std::vector<float>& b, int64_t n = 1, bool whole = false
   return text;
 }
 
-/// The float that element i of the stored panels is read as.
+/// The float that the kernels read for element i of the stored panels.
 float read(const std::vector<std::byte>& stored, std::size_t i, float scale, ElementType element) {
   uint16_t half = 0;
   int8_t code = 0;
@@ -41,7 +41,8 @@ float read(const std::vector<std::byte>& stored, std::size_t i, float scale, Ele
   return element == ElementType::F16 ? static_cast<float>(float16::from_bits(half)) : static_cast<float>(bfloat16::from_bits(half));
 }
 
-/// Elements of stored panels that differ from the floats, over all types that fit; `lanes`: of a vector, nr may be half a one more than some.
+/// The number of stored elements that differ from the floats, over all types that fit. `lanes`: floats of a vector;
+/// nr may also be an odd number of half vectors.
 int64_t wrong_elements(const std::vector<float>& b, int64_t n, int64_t nr, int64_t lanes) {
   const int64_t k = static_cast<int64_t>(b.size()) / n, padded = pack::panels_size(1, n, nr);
   const auto arranged = [&](const std::vector<float>& matrix, int64_t columns) {

@@ -1,4 +1,4 @@
-// How large products are cut into blocks for Strassen's form.
+// How large products are split into blocks for Strassen's form.
 #include "compiler/select/product/strassen.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Which register tile a product gets, where machines of one instruction set differ in what is quick.
+// Which register tile a product gets. Machines of one instruction set differ in which tiles are fast.
 #include "compiler/select/tiles.h"
 
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@ namespace {
 
 std::string shape(const Tile& tile) { return std::to_string(tile.rows) + "x" + std::to_string(tile.vectors); }
 
-/// AVX-512 on that machine, with caches of its size.
+/// The AVX-512 target for a machine, with an L1 cache of 48 KiB.
 Target avx512(const Machine& machine) {
   Target target = *find_target("x86-64-v4");
   target.machine = &machine;
@@ -23,11 +23,11 @@ TEST_CASE("short products take small tiles on Zen 5 alone") {
   const TiledProduct expansion{.m = 784, .n = 64, .k = 16};
   CHECK(shape(choose_tile(avx512(machines::kZen5), expansion)) == "4x4");
   CHECK(shape(choose_tile(avx512(machines::kAvx512), expansion)) != "4x4");
-  // Stems set each tile up for every row of the kernel: the larger ones pay there.
+  // Stems set up each tile again for every row of the kernel, so there larger tiles pay off.
   TiledProduct stem = expansion;
   stem.short_runs = true;
   CHECK(shape(choose_tile(avx512(machines::kZen5), stem)) == shape(choose_tile(avx512(machines::kAvx512), stem)));
-  // Panels that leave L1 are read again for each tile of rows.
+  // Panels that do not fit L1 are read again for each tile of rows.
   CHECK(shape(choose_tile(avx512(machines::kZen5), {.m = 784, .n = 64, .k = 400})) != "4x4");
 }
 

@@ -1,4 +1,4 @@
-// Measured times in the place of predicted costs, and which nodes are alike.
+// Measured times take the place of predicted costs, and which nodes count as alike.
 #include "compiler/select/tuning.h"
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ std::string winner(std::vector<Choice::Candidate> candidates, const Measured& me
   return choice.candidates[cheapest(choice)].label();
 }
 
-/// Of the last node; values lie row-major but those whose number is `channels_last`.
+/// The signature of the last node. Values lie row-major, except the one with number `channels_last`.
 std::string signature(const std::string& text, int channels_last = -1, double streaming = 1, bool absorbs_first = false) {
   const Graph graph = parse_graph(text);
   std::vector<Layout> layouts(graph.values.size());

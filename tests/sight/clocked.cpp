@@ -1,6 +1,6 @@
-// A unit made with --profile, with a clock of its own that ticks once for each reading: what the counters say is then known.
+// A unit made with --profile, with a clock that ticks once for each reading. So the counters have known values.
 //
-// Compiled with -DUNIT=NAME and -DITERATIONS=N: the model's loop runs so often.
+// Compiled with -DUNIT=NAME and -DITERATIONS=N, where N is the number of iterations of the model's loop.
 #include <cstdint>
 static std::uint32_t now = 0xffff'fff0u;  // wraps around soon
 #define ONNXC_CLOCK()      (++now)

@@ -1,8 +1,9 @@
-// Calls a unit with every combination of a list of extents, most of which no memory holds. Of tensors that would be large it is given a few bytes, as many as
-// their sizes come to in 64 bits that wrap where these are few. Each call must give a status or the right answer, and the sanitizers must say nothing.
+// Calls a unit with every combination of a list of extents. Most of these tensors fit in no memory, so large tensors
+// get only a few bytes: the size that a 64-bit multiplication wraps to, if that is small. Each call must return an
+// error status or the right answer, and the sanitizers must report nothing.
 //
-// CASE is a header that check.py writes beside the unit's own: `struct Case`, with the unit's namespace, its number of dimensions, the shapes that they make,
-// and what the outputs must be.
+// CASE is a header that check.py writes beside the unit's own. It has a `struct Case` with the unit's namespace, its
+// number of dimensions, the shapes for given dimensions, and what the outputs must be.
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
@@ -27,7 +28,7 @@ constexpr std::int64_t kExtents[] = {0,
                                      INT64_MAX,
                                      -1,
                                      INT64_MIN};
-constexpr std::size_t kFew = 1 << 16;  // bytes that are worth allocating
+constexpr std::size_t kFew = 1 << 16;  // bytes: larger tensors are not allocated whole
 
 int failures = 0;
 
@@ -38,7 +39,8 @@ void fail(const std::vector<std::int64_t>& dims, const char* what) {
   ++failures;
 }
 
-/// As many elements as the shape has where these are few; else as many as its size wraps to, or none.
+/// The memory that a tensor gets. `whole`: it holds all elements. Otherwise it has the size that the product of the
+/// extents wraps to if that is small, else none.
 struct Room {
   std::size_t count = 0;
   bool whole = true;
@@ -76,7 +78,7 @@ void* allocate(void*, std::size_t bytes) {
 }
 void release(void*, void* block) { std::free(block); }
 
-/// Empty tensors with billions of rows, which take a run long enough to walk past.
+/// Empty tensors with billions of rows: a run would take long to step over these.
 bool is_slow(const std::vector<std::int64_t>& dims) {
   bool empty = false;
   double product = 1;
@@ -102,7 +104,7 @@ int main() {
     for (std::size_t i = 0; i < kDims; ++i, rest /= kValues) dims[i] = kExtents[rest % kValues];
     const int status = is_slow(dims) ? -1 : run_case(dims);
     if (status >= 0) ++(status == 0 ? answers : refusals);
-    // The C side: what a host asks before it allocates.
+    // The C functions that a host calls before it allocates memory.
     const onnxc_model* const model = MODEL();
     std::int64_t extents[ONNXC_MAX_RANK];
     for (int k = 0; k < model->output_count; ++k) model->output_shape(dims.data(), k, extents);

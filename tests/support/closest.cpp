@@ -1,4 +1,4 @@
-// The names that somebody may have meant.
+// Suggestions for a misspelled name.
 #include "compiler/support/closest.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// A parser's place in its text.
+// The position of a parser in its text.
 #include "compiler/support/text_cursor.h"
 
 #include <catch2/catch.hpp>

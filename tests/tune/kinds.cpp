@@ -1,4 +1,4 @@
-// Which candidates are measured, and what their times decide.
+// Which candidates are measured, and what their measured times decide.
 #include "tools/tune/kinds.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// The file of measured times: what is written is read, and what is none of ours is refused and left alone.
+// The file of measured times: it is read as it was written, and a file that is not ours is refused and left alone.
 #include "tools/tune/tune_cache.h"
 
 #include <catch2/catch.hpp>

@@ -12,7 +12,8 @@ using nlohmann::json;
 
 namespace {
 
-/// Many nodes may say the same: `Conv, Gemm: this operator is not supported`. The names of nodes are left out unless it is about one alone.
+/// Many nodes may have the same reason: `Conv, Gemm: this operator is not supported`. Names of nodes are left out
+/// unless the reason concerns only one.
 std::string reason_of(const Error& error) {
   const bool about_one = error.diagnostics().size() < 2;
   if (about_one && (error.kind() != ErrorKind::Unsupported || error.diagnostics().empty() || error.diagnostics()[0].op.empty()))

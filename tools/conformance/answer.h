@@ -1,4 +1,4 @@
-// What the worker answers, as JSON: see worker.h.
+// The worker's answers, as JSON: see worker.h.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

@@ -22,7 +22,7 @@ using nlohmann::json;
 constexpr std::size_t kCasesInGroup = 48;
 constexpr std::uintmax_t kModelBytesInGroup = 4u << 20;
 
-/// A case on its way.
+/// A case in progress.
 struct Pending {
   Case of;
   CaseResult result;
@@ -56,7 +56,7 @@ BuildRequest request_for(const std::vector<Pending*>& cases, const std::string& 
   return request;
 }
 
-/// Why a case did not build, where `error` is what the compiler or the linker said.
+/// Why a case did not build, given the message of the compiler or the linker.
 std::string reason_of(const Pending& pending, const std::string& error) {
   if (const std::string missing = missing_of_system(error); !missing.empty() && !pending.libraries.empty()) {
     return fmt::format("{} is not installed, which the unit needs from one of the libraries {}; tools/setup.sh --test-deps installs them",
@@ -65,26 +65,26 @@ std::string reason_of(const Pending& pending, const std::string& error) {
   return "the C++ does not compile: " + error;
 }
 
-/// Builds the cases together; takes out and marks those whose C++ does not compile. Null when none is left.
+/// Builds the cases together. Removes and marks those whose C++ does not compile. Empty if none is left.
 std::optional<fs::path> build(std::vector<Pending*>& cases, const std::string& group_name, const GroupOptions& options) {
   while (!cases.empty()) {
     try {
       return build_library(request_for(cases, group_name, options));
     } catch (const BuildError& error) {
       const std::map<std::string, std::string> errors = blame(error.what());
-      const std::string missing = missing_of_system(error.what());  // a library, where a linker said so
+      const std::string missing = missing_of_system(error.what());  // a library, if the message is from a linker
       const auto is_blamed = [&](const Pending* p) {
         return cases.size() == 1 || errors.contains(p->of.name_space) ||
                (errors.empty() && std::ranges::find(p->libraries, missing) != p->libraries.end());
       };
       if (std::ranges::none_of(cases, is_blamed)) {
-        // Nobody is named: each alone.
+        // No case is named, so each is built alone.
         for (Pending* pending : cases) {
           std::vector<Pending*> alone = {pending};
           build(alone, pending->of.name_space + "_alone", options);
         }
         const auto failed_alone = std::erase_if(cases, [](const Pending* p) { return p->result.verdict == Verdict::Failed; });
-        if (failed_alone != 0) continue;  // the others may do without these
+        if (failed_alone != 0) continue;  // the others may build without these
         for (Pending* pending : cases) {
           pending->result.verdict = Verdict::Failed;
           pending->result.reason = "the C++ does not compile beside that of other models: " + std::string(error.what()).substr(0, 300);
@@ -104,7 +104,7 @@ std::optional<fs::path> build(std::vector<Pending*>& cases, const std::string& g
   return std::nullopt;
 }
 
-/// A folder for what the worker writes.
+/// A folder for the worker's files.
 struct Scratch {
   fs::path path;
   explicit Scratch(const std::string& name) : path(fs::temp_directory_path() / fmt::format("onnxc-conformance-{}-{}", getpid(), name)) {

@@ -1,7 +1,8 @@
-// conformance SUITE_OR_DIR … : does what onnxc emits give the answers that ONNX's tests expect?
+// conformance SUITE_OR_DIR … : does emitted code give the answers that ONNX's tests expect?
 //
-// Each model is compiled with onnxc, many units are built as one shared library with the system's compiler, and each is called with the test's inputs.
-// What did not change since the last time is not built again. A crash or an endless loop fails its own case and no other.
+// Each model is compiled with onnxc, many units are built as one shared library with the system's compiler, and each
+// is called with the test's inputs. Units that have not changed since the last time are not built again. A crash or
+// an endless loop fails only its own case.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -92,7 +93,7 @@ nlohmann::json answer_to(const nlohmann::json& request) { return request["do"] =
 
 int main_with(int argc, char** argv) {
   Options options;
-  if (const std::string sanitizers = ONNXC_SANITIZE; !sanitizers.empty())  // what onnxc emits is built as onnxc itself
+  if (const std::string sanitizers = ONNXC_SANITIZE; !sanitizers.empty())  // emitted code is built like onnxc itself
     options.group.flags.insert(options.group.flags.end(),
                                {"-fsanitize=" + sanitizers, "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"});
   CLI::App app("Runs ONNX's backend tests, or cases in their layout, on what onnxc emits.");

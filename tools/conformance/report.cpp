@@ -28,7 +28,7 @@ const char* word(Verdict verdict) {
   return "";
 }
 
-/// One line, not too long.
+/// One line of limited length.
 std::string one_line(std::string text, std::size_t limit) {
   std::ranges::replace(text, '\n', ' ');
   return text.size() > limit ? text.substr(0, limit) + "..." : text;

@@ -18,7 +18,7 @@ struct Tally {
 
 Tally count(const std::vector<CaseResult>& results);
 
-/// One line that is rewritten on a terminal; elsewhere one in a minute.
+/// One line that is rewritten on a terminal; elsewhere a line each minute.
 class Progress {
  public:
   explicit Progress(int total);
@@ -35,7 +35,8 @@ class Progress {
   std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
 };
 
-/// Failures, one line each; reasons of what is unsupported with their counts; with `by_operator` a table of operators. Colours on a terminal.
+/// Prints failures, one line each, and the reasons of unsupported cases with their numbers; with `by_operator` also a
+/// table of operators. In colour on a terminal.
 void print_details(const std::vector<CaseResult>& results, bool by_operator);
 
 /// `node: 1884 passed, 0 failed, 0 unsupported of 1884`

@@ -1,4 +1,4 @@
-// What became of a case.
+// The result of a case.
 #pragma once
 #include <map>
 #include <set>
@@ -14,8 +14,8 @@ struct CaseResult {
   std::string reason;  ///< empty when passed
   std::set<std::string> operators;
   std::map<std::string, int64_t> opsets;  ///< by domain, "" for ai.onnx
-  std::set<std::string> elements;         ///< types at the model's border
-  std::set<std::string> kernels;          ///< rows of the catalogue that do it
+  std::set<std::string> elements;         ///< types of the model's inputs and outputs
+  std::set<std::string> kernels;          ///< rows of the catalogue that the program uses
   double compile_seconds = 0;             ///< onnxc alone
 };
 

@@ -20,7 +20,7 @@ using nlohmann::json;
 
 namespace {
 
-/// ONNX leaves the values of these to chance; the outputs in its tests are one outcome of many.
+/// The values of these operators are random by ONNX's rules. The outputs in its tests are one outcome of many.
 bool is_random(const ModelSummary& model) {
   for (const char* op : {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}) {
     if (model.operators.contains(op)) return true;
@@ -28,7 +28,8 @@ bool is_random(const ModelSummary& model) {
   return false;
 }
 
-/// Dropout in training leaves elements zero at chance, which the tests' own zeros show: then those that are zero on either side are not compared.
+/// In training, Dropout makes random elements zero, as those of the tests' expected outputs. Elements that are zero
+/// on either side are not compared.
 HostValue with_zeros_of(HostValue value, const HostValue& got, const ModelSummary& model) {
   if (!model.operators.contains("Dropout") || got.kind != ValueKind::Tensor) return value;
   TensorData& expected = value.tensor;
@@ -52,7 +53,7 @@ HostValue with_zeros_of(HostValue value, const HostValue& got, const ModelSummar
   return value;
 }
 
-/// Empty when the run is as the data set expects.
+/// Describes how the run differs from the data set's expectation; empty if it does not.
 std::string find_fault(const onnxc_model& unit, const ModelSummary& model, const DataSet& data, const Tolerance& tolerance,
                        const onnxc_executor* executor) {
   ModelCall call(unit, feeds(unit, model, data), executor);
@@ -76,7 +77,7 @@ std::string find_fault(const onnxc_model& unit, const ModelSummary& model, const
         compare(first[k], expected.kind == ValueKind::Tensor ? with_zeros_of(expected, first[k], model) : expected, tolerance);
     if (!comparison.within) return fmt::format("output '{}': {}", model.outputs[k].name, comparison.reason);
   }
-  // All state is in the arena, so a second run on the used arena gives the same bytes.
+  // All state is in the arena, so a second run with the used arena must give the same bytes.
   if (took.count() > 1) return "";
   if (call.run() != 0) return fmt::format("second run: {}", call.message());
   for (std::size_t k = 0; k < first.size(); ++k) {
@@ -86,7 +87,7 @@ std::string find_fault(const onnxc_model& unit, const ModelSummary& model, const
   return "";
 }
 
-/// Libraries stay loaded while cases of the same group follow each other.
+/// A library stays loaded while successive cases are of the same group.
 const UnitLibrary& load(const std::string& path) {
   static std::string loaded;
   static std::unique_ptr<UnitLibrary> library;

@@ -1,10 +1,11 @@
-// The worker's answer to {"do": "run"}: see worker.h. Knows nothing of compiling, so that it can be built for the machine that the units are for.
+// The worker's answer to {"do": "run"}: see worker.h. It does not compile, so that it can be built for the machine
+// that the units are for.
 #pragma once
 #include <nlohmann/json.hpp>
 
 namespace onnxc {
 
-/// Calls a unit of a library with the data of a case, and compares.
+/// Calls a unit of a library with the data of a case, and compares the outputs.
 nlohmann::json run_case(const nlohmann::json& request);
 
 }  // namespace onnxc

@@ -26,7 +26,7 @@ std::string python() {
   return fs::exists(made) ? made.string() : "python3";
 }
 
-/// The folder of one of ONNX's suites, made on first use.
+/// The folder of one of ONNX's suites, which is generated on first use.
 fs::path onnx_suite(const std::string& name) {
   const fs::path root = cache_folder() / fmt::format("conformance-{}", kOnnxVersion);
   if (fs::exists(root / name / ".complete")) return root / name;

@@ -1,4 +1,4 @@
-// Which cases there are: ONNX's suites by name, made once into the cache, or any folder in their layout.
+// Finds the cases: ONNX's suites by name, generated once into the cache, or any folder in their layout.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -18,11 +18,12 @@ struct Suite {
   std::vector<Case> cases;  ///< by name
 };
 
-/// `what` is node, light, simple, pytorch-converted or pytorch-operator, the folder of one case, or a folder with cases at any depth.
-/// Throws Error{Io} when there is nothing.
+/// `what` is node, light, simple, pytorch-converted or pytorch-operator, the folder of one case, or a folder with
+/// cases at any depth. Throws Error{Io} if there are none.
 Suite find_suite(const std::string& what);
 
-/// What is left of the cases whose name matches the regular expression somewhere. Throws Error{Usage} for a bad expression.
+/// Keeps the cases whose name matches the regular expression somewhere. Throws Error{Usage} for an invalid
+/// expression.
 void filter_cases(Suite& suite, const std::string& regex);
 
 }  // namespace onnxc

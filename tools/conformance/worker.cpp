@@ -43,7 +43,7 @@ bool send_line(int socket, const json& message) {
 
 enum class Received { Line, End, Timeout };
 
-/// The next line, kept in `buffer` up to what follows it. `seconds` 0 waits without end.
+/// Receives the next line; what follows it stays in `buffer`. With `seconds` 0 there is no time limit.
 Received receive_line(int socket, std::string& buffer, std::string& line, double seconds) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   std::array<char, 65536> bytes;
@@ -140,7 +140,7 @@ json Worker::ask(const json& request, double seconds) {
     case Received::Timeout: stop(); return verdict("failed", fmt::format("{} took longer than {} s", doing, seconds));
     case Received::End: break;
   }
-  // The process is ending by itself; wait for it rather than kill it, so that its own signal is seen.
+  // The process is ending by itself. Wait for it rather than kill it, so that its own signal is seen.
   int status = 0;
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }

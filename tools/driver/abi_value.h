@@ -1,4 +1,4 @@
-// Host values as the C ABI passes what is no plain tensor.
+// Host values in the form in which the C ABI passes values that are no plain tensors.
 #pragma once
 #include <onnxc/model.h>
 
@@ -9,7 +9,7 @@
 
 namespace onnxc {
 
-/// An onnxc_value of a copy of a host value, with all that it points to.
+/// An onnxc_value with a copy of a host value, and everything it points to.
 class AbiValue {
  public:
   explicit AbiValue(const HostValue& value);
@@ -24,13 +24,13 @@ class AbiValue {
   std::deque<std::vector<onnxc_string>> strings_;
 };
 
-/// A copy of what an onnxc_value holds. Throws Error{Internal} where it is none.
+/// A copy of the content of an onnxc_value. Throws Error{Internal} if it is invalid.
 HostValue to_host(const onnxc_value& value);
 
-/// The strings at `strings`, copied. Throws Error{Internal} for those that cannot be.
+/// Copies of the strings at `strings`. Throws Error{Internal} if they are invalid.
 std::vector<std::string> to_host(const onnxc_string* strings, std::size_t count);
 
-/// Views of strings that live elsewhere.
+/// Views of strings, which the caller keeps.
 std::vector<onnxc_string> to_abi(const std::vector<std::string>& strings);
 
 }  // namespace onnxc

@@ -1,5 +1,6 @@
-// A library's name in the cache is the hash of all that can change it: sources, flags, the compiler's version and the runtime's headers.
-// It is built in a folder of its own and renamed into place, so that several processes may build at once.
+// A library's name in the cache is a hash of everything that can change it: sources, flags, the compiler's version
+// and the runtime's headers. It is built in a folder of its own and renamed into place, so that several processes can
+// build at once.
 #include "tools/driver/build_library.h"
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ constexpr std::uintmax_t kCacheLimit = std::uintmax_t{8} << 30;
 
 std::string hash(const std::string& text) { return sha256(std::as_bytes(std::span(text))); }
 
-/// `g++ --version`, asked once.
+/// The output of `g++ --version`, queried once.
 std::string compiler_version(const std::string& compiler) {
   static std::mutex mutex;
   static std::map<std::string, std::string> known;
@@ -38,7 +39,7 @@ std::string compiler_version(const std::string& compiler) {
   return at->second;
 }
 
-/// All headers of the runtime, read once.
+/// A hash of all headers of the runtime, which are read once.
 const std::string& runtime_hash() {
   static const std::string result = [] {
     std::vector<fs::path> headers;
@@ -64,7 +65,7 @@ std::string cache_key(const BuildRequest& request, const std::string& compiler) 
   return hash(all).substr(0, 32);
 }
 
-/// Removes what was used longest ago while the libraries take more than the limit.
+/// Removes the least recently used libraries while all of them exceed the limit.
 void prune(const fs::path& folder) {
   struct Entry {
     fs::file_time_type used;
@@ -97,7 +98,7 @@ struct WorkFolder {
   }
 };
 
-/// The compiler, the flags that say what is compiled, and the sources.
+/// The compiler, the flags that determine what is compiled, and the sources.
 std::vector<std::string> compile_command(const BuildRequest& request, const fs::path& folder) {
   std::vector<std::string> command = {system_compiler(), "-std=c++20", "-fPIC", "-I" + runtime_folder(), "-I" + folder.string()};
   command.insert(command.end(), request.flags.begin(), request.flags.end());
@@ -115,7 +116,7 @@ std::string unique_suffix() {
   return fmt::format("{}.{}", getpid(), counter++);
 }
 
-/// The words of a make rule after its target; a backslash keeps a blank.
+/// The words of a make rule after its target. A backslash escapes a blank.
 std::vector<std::string> prerequisites(const std::string& rule) {
   std::vector<std::string> words(1);
   for (std::size_t i = std::min(rule.find(": "), rule.size() - 1) + 1; i < rule.size(); ++i) {

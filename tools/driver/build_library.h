@@ -1,4 +1,4 @@
-// Emitted C++ -> a shared library, by the system's compiler, once for each content.
+// From emitted C++ to a shared library, by the system's compiler, once for each content.
 #pragma once
 #include <filesystem>
 #include <stdexcept>
@@ -10,17 +10,17 @@
 namespace onnxc {
 
 struct BuildRequest {
-  std::vector<SideFile> files;           ///< sources, headers and weights, written side by side
+  std::vector<SideFile> files;           ///< sources, headers and weights, written into one folder
   std::vector<std::string> to_compile;   ///< names of the .cpp files among them
   std::vector<std::string> objects;      ///< names of the .o files among them
-  std::vector<std::string> flags;        ///< beyond -std=c++20, -fPIC and the folder of the runtime
-  std::vector<std::string> libraries{};  ///< to link with: names, as after -l
-  bool includes_others = false;          ///< headers that are neither among the files nor the runtime's
+  std::vector<std::string> flags;        ///< in addition to -std=c++20, -fPIC and the runtime's folder
+  std::vector<std::string> libraries{};  ///< to link with: names as after -l
+  bool includes_others = false;          ///< it includes headers that are neither among the files nor the runtime's
   std::filesystem::path keep_in{};       ///< where to leave the sources, or empty
-  bool shared = true;                    ///< else one relocatable object
+  bool shared = true;                    ///< false: one relocatable object
 };
 
-/// What the compiler said.
+/// The compiler's output.
 class BuildError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -29,13 +29,14 @@ class BuildError : public std::runtime_error {
 /// $ONNXC_CXX, $CXX, or c++.
 std::string system_compiler();
 
-/// Its version's first line.
+/// The first line of the compiler's version.
 std::string compiler_name();
 
 /// Changes with the headers of the runtime.
 std::string runtime_fingerprint();
 
-/// The headers that the request includes beside its files, the runtime's and the system's, in order of their paths. Throws BuildError where one is missing.
+/// The headers that the request includes in addition to its files, the runtime's and the system's, in the order of
+/// their paths. Throws BuildError if one is missing.
 std::vector<std::filesystem::path> other_headers(const BuildRequest& request);
 
 /// The path of the library, which stays in the cache. Throws BuildError.

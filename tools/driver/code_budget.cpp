@@ -35,7 +35,7 @@ T read(std::string_view file, uint64_t at) {
   return value;
 }
 
-/// Without anonymous namespaces, whose parentheses look like a list of parameters.
+/// Demangles a name, without anonymous namespaces, whose parentheses look like parameters.
 std::string demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
@@ -48,7 +48,8 @@ std::string demangled(const std::string& name) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Whether `text` has an expression's name with a namespace before it that is not the runtime's, which has a Max of its own.
+/// Whether `text` contains the expression's name after a namespace other than the runtime's, which has a Max of its
+/// own.
 bool names(const std::string& text, const std::string& expression) {
   const std::string word = "::" + expression;
   for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
@@ -60,7 +61,7 @@ bool names(const std::string& text, const std::string& expression) {
   return false;
 }
 
-/// The numbers that template arguments begin with: {4, 2} of `gemm<4, 2, Epilogue<...>>`.
+/// The leading numbers of template arguments: {4, 2} of `gemm<4, 2, Epilogue<...>>`.
 std::vector<std::string> leading_numbers(const std::string& text) {
   std::vector<std::string> numbers;
   for (std::size_t at = 0; at < text.size();) {
@@ -74,7 +75,7 @@ std::vector<std::string> leading_numbers(const std::string& text) {
   return numbers;
 }
 
-/// Expressions that the kernel is instantiated with.
+/// The expressions that the kernel is instantiated with.
 std::vector<int> expressions(const Call& call) {
   std::vector<int> list;
   for (const TemplateArg& a : call.template_args) {
@@ -110,7 +111,7 @@ CodeSize code_size(std::string_view file) {
       header.section_count != 0 ? header.section_count : read<Section>(file, header.section_headers).size;  // more than 65,279 of them
   const auto section = [&](uint64_t i) { return read<Section>(file, header.section_headers + i * sizeof(Section)); };
   CodeSize result;
-  std::map<std::pair<uint16_t, uint64_t>, CodeSize::Function> functions;  // by place
+  std::map<std::pair<uint16_t, uint64_t>, CodeSize::Function> functions;  // by address
   for (uint64_t i = 0; i < count; ++i) {
     const Section s = section(i);
     if ((s.flags & kExecutable) != 0) result.bytes += static_cast<int64_t>(s.size);
@@ -140,15 +141,16 @@ std::vector<int> steps_of_function(const Program& program, const std::string& fu
       end < function.size() && function[end] == '<' ? leading_numbers(function.substr(end + 1)) : std::vector<std::string>();
   for_each_call(program.steps, [&](const Call& call, int number) {
     if (call.function.empty()) return;
-    // Of several steps with the same function those that agree in most. What a kernel calls in turn has only its expressions.
+    // Of several steps with the same function, those with the most in common. A function that a kernel calls has only
+    // its expressions.
     const std::string kernel = call.function.substr(call.function.rfind(':') + 1);
     const bool is_kernel = name.ends_with(kernel) && (name.size() == kernel.size() || !is_word(name[name.size() - kernel.size() - 1]));
-    std::vector<std::string> given;  // the numbers that its arguments begin with
+    std::vector<std::string> given;  // the leading numbers of its arguments
     for (const TemplateArg& a : call.template_args) {
       if (!std::holds_alternative<int64_t>(a)) break;
       given.push_back(std::to_string(std::get<int64_t>(a)));
     }
-    // A kernel's own functions are named after it: winograd_forward.
+    // A kernel's helper functions are named after it: winograd_forward.
     const bool is_part = name.substr(name.rfind(':') + 1).starts_with(kernel + '_');
     std::size_t agrees = is_kernel ? 1000 + (numbers == given ? 1u : 0u) : is_part ? 100 + kernel.size() : 0u;
     for (const int e : expressions(call)) agrees += names(function, exprs[static_cast<std::size_t>(e)]) ? 1u : 0u;

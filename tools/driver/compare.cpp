@@ -9,7 +9,7 @@
 namespace onnxc {
 namespace {
 
-/// [2, 0, 5] of element `index`.
+/// The position [2, 0, 5] of element `index`.
 std::string position(int64_t index, const std::vector<int64_t>& shape) {
   std::string text;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
@@ -20,7 +20,7 @@ std::string position(int64_t index, const std::vector<int64_t>& shape) {
 }
 
 struct Numbers {
-  const float* floats = nullptr;  // without a copy for the usual type
+  const float* floats = nullptr;  // without a copy, for the usual type
   std::vector<double> doubles;
   std::size_t count = 0;
 
@@ -146,7 +146,8 @@ Comparison compare_maps(const HostValue& actual, const HostValue& expected, cons
 }  // namespace
 
 Comparison compare(const TensorData& actual, const TensorData& expected, const Tolerance& tolerance) {
-  if (actual.type == ElementType::BF16 && expected.type == ElementType::U16) {  // how ONNX's tests held bfloat16 before 1.13: its bits
+  // Before 1.13, ONNX's tests stored the bits of bfloat16.
+  if (actual.type == ElementType::BF16 && expected.type == ElementType::U16) {
     TensorData bits = expected;
     bits.type = ElementType::BF16;
     return compare(actual, bits, tolerance);
@@ -162,7 +163,7 @@ Comparison compare(const TensorData& actual, const TensorData& expected, const T
   if (actual.bytes == expected.bytes) return {};
   const bool is_complex = expected.type == ElementType::C64 || expected.type == ElementType::C128;
   if (is_float(expected.type) || is_complex) return compare_floats(actual, expected, tolerance);
-  // Integers of a quantised model are numbers on a scale; wider ones are indices and labels.
+  // Integers of a quantised model are numbers on a scale. Wider ones are indices and labels.
   const bool on_scale = expected.type != ElementType::Bool && info(expected.type).bits <= 16;
   return compare_integers(actual, expected, expected.type == ElementType::Bool ? 0 : tolerance.int_atol,
                           on_scale ? tolerance.rel_l2 : std::nullopt);

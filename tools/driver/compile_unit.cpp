@@ -60,7 +60,8 @@ struct Compiled {
 Compiled emit(const Compilation& compilation, CompileOptions options, const std::vector<std::string>& flags, bool linked) {
   if (options.name_space.empty()) options.name_space = "unit";
   if (options.header_name.empty()) options.header_name = options.name_space + ".h";
-  // What is linked at once has no need of one file: large weights skip the assembler, which takes some 20 s for 256 MiB.
+  // A unit that is linked at once need not be one file. Large weights then bypass the assembler, which is slow for
+  // them.
   if (constexpr int64_t kLarge = 16 << 20; linked && options.weights == "auto" && weight_bytes(compilation.program) > kLarge)
     options.weights = "object";
   Unit unit = emit_compilation(compilation, options);
@@ -76,7 +77,7 @@ Compiled emit(const Compilation& compilation, CompileOptions options, const std:
   return compiled;
 }
 
-/// The first error in what the compiler and the linker said, else their first line.
+/// The first error in the output of the compiler and the linker, or else its first line.
 std::string first_error(const std::string& output) {
   std::istringstream lines(output);
   std::string first;
@@ -88,7 +89,8 @@ std::string first_error(const std::string& output) {
   return first;
 }
 
-/// Where it is not our bug: headers of others that do not compile, libraries that are not there.
+/// Refuses a build whose failure is not our bug: headers of others that do not compile, or libraries that are
+/// missing.
 [[noreturn]] void refuse_build(const BuildRequest& request, const BuildError& error) {
   const std::string said = one_line(first_error(error.what()));
   if (request.includes_others)
@@ -112,7 +114,7 @@ std::filesystem::path build(const BuildRequest& request) {
 CompiledModel compile_and_load(const std::filesystem::path& model, const CompileOptions& options, const std::vector<std::string>& flags) {
   const auto begin = std::chrono::steady_clock::now();
   Compilation compilation = compile_model(model, options);
-  compilation.graph = {};  // its weights are as large as those of the program
+  compilation.graph = {};  // its weights are as large as the program's
   const double seconds = seconds_since(begin);
   CompiledModel result = build_and_load(compilation, options, flags);
   result.compile_seconds += seconds;

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// K of `input_K.pb`, or of `test_data_set_K`; -1 for other names.
+/// K of `input_K.pb` or of `test_data_set_K`; -1 for other names.
 int number_in(const std::string& name, std::string_view before, std::string_view after) {
   if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size()) return -1;
   const std::string digits = name.substr(before.size(), name.size() - before.size() - after.size());
@@ -31,7 +31,7 @@ std::vector<std::pair<int, fs::path>> numbered(const fs::path& folder, std::stri
   return found;
 }
 
-/// Which input of the graph a file is for.
+/// The input of the graph that a file is for.
 std::size_t input_of_file(int number, const HostValue& value, std::size_t files, const ModelSummary& model) {
   if (const int named = model.find_input(value.name); named >= 0) return static_cast<std::size_t>(named);
   std::vector<std::size_t> without_initialiser;
@@ -57,7 +57,8 @@ DataSet read_data_set(const fs::path& folder, const ModelSummary& model) {
                std::vector<std::optional<HostValue>>(model.outputs.size())};
   const auto files = numbered(folder, "input_", ".pb");
   for (const auto& [number, path] : files) {
-    // The kind of value depends on the input, which depends on the name in the value: tensors are tried first, as nearly all are.
+    // The kind of value depends on the input, which depends on the name in the value. Tensors are tried first, since
+    // nearly all are.
     const auto k = static_cast<std::size_t>(number);
     const ValueKind kind = k < model.inputs.size() ? model.inputs[k].kind : ValueKind::Tensor;
     HostValue value = read_value(path, kind);

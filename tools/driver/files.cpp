@@ -20,7 +20,7 @@ namespace {
 /// Why opening or writing failed, in the system's words.
 std::string system_reason(int error) { return error != 0 ? std::generic_category().message(error) : "the system does not say why"; }
 
-/// Why there can be no new file of that path, whose making ended with `error`.
+/// Why a new file of that path could not be created, given `error`.
 std::string why_not_made(const fs::path& path, int error) {
   std::error_code ignored;
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -63,7 +63,7 @@ struct Temporary {
   }
 };
 
-/// write(sink) gives what the file is to hold.
+/// write(sink) gives the new content of the file.
 template <class Write>
 void replace_file(const fs::path& path, Write write) {
   static std::atomic<int> counter = 0;
@@ -78,7 +78,7 @@ void replace_file(const fs::path& path, Write write) {
   std::ofstream file(temporary.path, std::ios::binary);
   if (!file) fail_to_write(path, is_device ? system_reason(errno) : why_not_made(place, errno));
   write([&](std::string_view bytes) {
-    if (!file) return;  // errno is of the first write that failed
+    if (!file) return;  // errno is that of the first write that failed
     errno = 0;
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   });

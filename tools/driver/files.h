@@ -1,4 +1,4 @@
-// Whole files in and out, and where the cache is.
+// Reads and writes whole files, and finds the cache.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace onnxc {
 
-/// Throws Error{Io}, which says why; so do those below.
+/// Throws Error{Io} with the reason, as do the functions below.
 std::string read_file(const std::filesystem::path& path);
-/// Through a temporary that is renamed: readers see the old bytes or the new ones. A link to a file stays one; devices and pipes are written to.
+/// Writes to a temporary file that is then renamed, so readers see either the old bytes or the new ones. A link to a
+/// file stays a link. Devices and pipes are written to directly.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 void write_file(const std::filesystem::path& path, const Text& text);
-/// With those it lies in.
+/// Creates a folder and those that contain it.
 void make_folder(const std::filesystem::path& path);
 /// $ONNXC_CACHE, or onnxc in the user's cache folder.
 std::filesystem::path cache_folder();

@@ -25,7 +25,7 @@ void put_bytes(std::string& out, uint32_t field, std::string_view bytes) {
   out += bytes;
 }
 
-/// Elements of a tensor of that shape; throws where that is negative or absurd.
+/// The elements of a tensor of that shape. Throws if the shape is negative or absurd.
 int64_t checked_count(const std::vector<int64_t>& shape) {
   int64_t count = 1;
   for (int64_t d : shape) {
@@ -35,7 +35,7 @@ int64_t checked_count(const std::vector<int64_t>& shape) {
   return count;
 }
 
-/// A sequence of tensors of one element and type as one tensor; else the sequence itself.
+/// A sequence of scalars of one type as one tensor; any other sequence unchanged.
 HostValue joined(HostValue sequence) {
   if (sequence.items.empty()) return sequence;
   const ElementType type = sequence.items[0].tensor.type;
@@ -171,7 +171,7 @@ std::string serialize_tensor(const TensorData& tensor, std::string_view name) {
 }
 
 std::string serialize_value(const HostValue& value, std::string_view name) {
-  constexpr uint32_t kKindNumbers[] = {1, 3, 5, 4};  // of SequenceProto.DataType and OptionalProto.DataType, by ValueKind
+  constexpr uint32_t kKindNumbers[] = {1, 3, 5, 4};  // in SequenceProto.DataType and OptionalProto.DataType, by ValueKind
   constexpr uint32_t kFields[] = {3, 5, 7, 6};
   std::string out;
   switch (value.kind) {

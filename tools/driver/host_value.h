@@ -1,4 +1,4 @@
-// Values of the host: what goes into a model and comes out, and the .pb files that hold them in ONNX's backend tests.
+// Values of the host: inputs and outputs of a model, and the .pb files that hold them in ONNX's backend tests.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -13,22 +13,23 @@ enum class ValueKind { Tensor, Sequence, Optional, Map };
 
 struct HostValue {
   ValueKind kind = ValueKind::Tensor;
-  std::string name;              ///< as the file says, often the name of the model's input; may be empty
-  TensorData tensor;             ///< Tensor
-  std::vector<HostValue> items;  ///< Sequence; Optional: none or one; Map: the tensor of keys, and the values as a tensor or a sequence
+  std::string name;   ///< as in the file, often the name of the model's input; may be empty
+  TensorData tensor;  ///< Tensor
+  /// Sequence: its items. Optional: none or one. Map: the tensor of keys, and the values as a tensor or a sequence.
+  std::vector<HostValue> items;
 
   friend bool operator==(const HostValue&, const HostValue&) = default;
   static HostValue of(TensorData tensor) { return {ValueKind::Tensor, {}, std::move(tensor), {}}; }
 };
 
-/// Parses a TensorProto. Throws Error{Invalid} where the data does not fit the shape.
+/// Parses a TensorProto. Throws Error{Invalid} if the data does not fit the shape.
 HostValue parse_tensor(std::string_view proto);
-/// Parses the proto of that kind. The values of a map are one tensor where they are tensors of one element and type.
+/// Parses the proto of that kind. The values of a map become one tensor if they are scalars of one type.
 HostValue parse_value(std::string_view proto, ValueKind kind);
-/// Reads a .pb file; messages of errors name it.
+/// Reads a .pb file. Error messages name it.
 HostValue read_value(const std::filesystem::path& path, ValueKind kind);
 
-/// A TensorProto with raw data (strings as strings).
+/// A TensorProto with raw data (or with strings).
 std::string serialize_tensor(const TensorData& tensor, std::string_view name);
 
 /// The proto of the value's kind.

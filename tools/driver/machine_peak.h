@@ -1,10 +1,10 @@
-// What this machine can do at most, to compare steps with.
+// The peak performance of this machine, for comparison with steps.
 #pragma once
 
 namespace onnxc {
 
-/// f32 multiply-adds a second that so many threads reach together, with the widest vectors of this machine and without touching memory. Takes a fifth of
-/// a second, and the system's compiler the first time. Throws BuildError.
+/// The f32 multiply-adds per second that this number of threads reaches together, with the widest vectors of this
+/// machine and without memory accesses. The first call needs the system's compiler. Throws BuildError.
 double measure_fma_peak(int threads);
 
 }  // namespace onnxc

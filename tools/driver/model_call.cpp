@@ -28,7 +28,7 @@ std::size_t bytes_of(ElementType type, int64_t count) {
                                                               : storage_bytes(type, count));
 }
 
-/// Room for an output of that shape.
+/// The bytes of an output of that shape.
 std::size_t output_bytes(const onnxc_tensor_info& output, const std::vector<int64_t>& shape) {
   try {
     int64_t count = 1;
@@ -39,7 +39,8 @@ std::size_t output_bytes(const onnxc_tensor_info& output, const std::vector<int6
   throw Error(ErrorKind::Invalid, fmt::format("output '{}' gets an impossible shape", output.name));
 }
 
-/// The arena before the first run: NaN in every floating-point type, so that bytes that are read before they are written show.
+/// The content of the arena before the first run: NaN in every floating-point type, so that reads of unwritten bytes
+/// show.
 constexpr std::byte kUnwritten{0xff};
 
 }  // namespace
@@ -68,7 +69,7 @@ ModelCall::ModelCall(const onnxc_model& model, std::span<const HostValue* const>
   for (int32_t k = 0; k < model.output_count; ++k) {
     const onnxc_tensor_info& wanted = model.outputs[k];
     std::vector<int64_t>& shape = shapes_.emplace_back(static_cast<std::size_t>(std::max(wanted.rank, 0)));
-    shape.reserve(1);  // a pointer even for scalars
+    shape.reserve(1);  // gives a pointer even for scalars
     if (wanted.form == ONNXC_VALUE) {
       outputs_.emplace_back(sizeof(onnxc_value), kAlignment, kUnwritten);
     } else {
@@ -84,7 +85,7 @@ ModelCall::ModelCall(const onnxc_model& model, std::span<const HostValue* const>
 }
 
 std::set<std::string> names_of_several_extents(const onnxc_model& model, std::span<const HostValue* const> inputs) {
-  std::map<int64_t, int64_t> extents;  // of symbols, as shapes number them
+  std::map<int64_t, int64_t> extents;  // of symbols, as numbered in shapes
   std::set<std::string> names;
   for (std::size_t k = 0; k < inputs.size() && k < static_cast<std::size_t>(model.input_count); ++k) {
     const onnxc_tensor_info& wanted = model.inputs[k];

@@ -1,4 +1,5 @@
-// A call of a compiled model with host values: dimensions bound, outputs and arena allocated, ready to run many times.
+// A call of a compiled model with host values: dimensions are bound, outputs and arena allocated, and it can run many
+// times.
 #pragma once
 #include <onnxc/model.h>
 #include <onnxc/memory.hpp>
@@ -17,7 +18,7 @@
 
 namespace onnxc {
 
-/// Memory with a pattern behind its end, which shows writes beyond it.
+/// Memory followed by a pattern that reveals writes beyond its end.
 class GuardedBuffer {
  public:
   GuardedBuffer(std::size_t bytes, std::size_t alignment, std::byte fill);
@@ -33,27 +34,28 @@ class GuardedBuffer {
   std::unique_ptr<std::byte[], Free> data_;
 };
 
-/// The dimensions of the model to which `inputs` give more than one extent, as ONNX does not allow and other engines take.
+/// The dimensions of the model to which `inputs` give more than one extent. ONNX does not allow this, but other
+/// engines accept it.
 std::set<std::string> names_of_several_extents(const onnxc_model& model, std::span<const HostValue* const> inputs);
 
 class ModelCall {
  public:
-  /// One value for each input of the model, in its order; an optional input may be given what it holds. They are copied into aligned memory.
-  /// Throws Error{Invalid} when kinds, types or shapes do not fit the model.
+  /// One value for each input of the model, in its order; for an optional input, the contained value will do. Values
+  /// are copied into aligned memory. Throws Error{Invalid} if kinds, types or shapes do not fit the model.
   ModelCall(const onnxc_model& model, std::span<const HostValue* const> inputs, const onnxc_executor* executor = nullptr);
 
-  /// 0 or an onnxc_status. As cheap as a call gets: nothing is copied, and nothing allocated but what the model asks for. What the last run
-  /// gave is gone.
+  /// 0 or an onnxc_status. It costs no more than the call itself: nothing is copied, and nothing is allocated except
+  /// what the model requests. The outputs of the last run are lost.
   int32_t run() {
     memory_.clear();
     return model_.run(&call_);
   }
-  /// What went wrong in the last run, which failed.
+  /// The message of the last run, which failed.
   std::string message() const { return message_.data(); }
 
   /// The outputs of the last run.
   HostValue output(int32_t k) const;
-  /// What the last runs wrote that they must not have, or nothing.
+  /// Describes forbidden writes of the last runs; empty if there are none.
   std::string find_stray_write() const;
 
   const std::vector<int64_t>& symbols() const { return symbols_; }
@@ -73,7 +75,7 @@ class ModelCall {
   std::vector<void*> output_pointers_;
   std::vector<int64_t*> shape_pointers_;
   GuardedBuffer arena_;
-  Memory memory_;  // of what a run takes for itself
+  Memory memory_;  // that runs allocate
   std::array<char, 1024> message_{};
   onnxc_call call_{};
 };

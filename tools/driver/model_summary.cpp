@@ -105,7 +105,7 @@ ModelSummary summarize_model(const std::filesystem::path& path) {
       summary.inputs[static_cast<std::size_t>(input)].initial = parse_tensor(r.bytes());
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Unsupported) throw;
-      summary.inputs[static_cast<std::size_t>(input)].initial = HostValue{};  // has one, in external data
+      summary.inputs[static_cast<std::size_t>(input)].initial = HostValue{};  // it has one, in external data
     }
   }
   return summary;

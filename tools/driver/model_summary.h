@@ -1,4 +1,4 @@
-// What a test runner must know of a model file without compiling it: the values at its border and the operators in it.
+// What a test runner needs to know of a model file without compiling it: its inputs and outputs, and its operators.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -15,16 +15,16 @@ namespace onnxc {
 struct BorderValue {
   std::string name;
   ValueKind kind = ValueKind::Tensor;
-  std::optional<HostValue> initial;  ///< of an input: the initialiser with its name
+  std::optional<HostValue> initial;  ///< of an input: the initialiser of the same name
 };
 
 struct ModelSummary {
   std::vector<BorderValue> inputs, outputs;
-  std::set<std::string> operators;  ///< `Conv`, `ai.onnx.ml.Scaler`; those in subgraphs too
+  std::set<std::string> operators;  ///< `Conv`, `ai.onnx.ml.Scaler`; with those in subgraphs
   std::map<std::string, int64_t> opsets;
-  std::set<std::string> elements;  ///< types of what the values at the border are made of: `f32`, `string`
+  std::set<std::string> elements;  ///< element types of inputs and outputs: `f32`, `string`
 
-  int find_input(const std::string& name) const;  ///< -1 where there is none
+  int find_input(const std::string& name) const;  ///< -1 if there is none
 };
 
 /// Throws Error{Io, Invalid}.

@@ -1,4 +1,4 @@
-// Starting other programs: with their output kept, and a limit on time.
+// Starts other programs, captures their output, and limits their time.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -7,14 +7,15 @@
 namespace onnxc {
 
 struct ProcessResult {
-  int exit_code = 0;  ///< -1 where a signal ended it
+  int exit_code = 0;  ///< -1 if a signal ended it
   int signal = 0;     ///< that signal
   bool timed_out = false;
   std::string output;  ///< standard output and error, at most 1 MiB
   bool ok() const { return exit_code == 0 && signal == 0 && !timed_out; }
 };
 
-/// Runs a program (found on PATH) and waits for it. `seconds` 0 means no limit. Throws Error{Io} when it cannot be started.
+/// Runs a program (found on PATH) and waits for it. `seconds` 0 means no limit. Throws Error{Io} if it cannot be
+/// started.
 ProcessResult run_process(const std::vector<std::string>& arguments, double seconds = 0);
 
 /// "SIGSEGV" and the like.

@@ -1,10 +1,10 @@
-// Which machine this is.
+// Names this machine.
 #pragma once
 #include <string>
 
 namespace onnxc {
 
-/// As the system names it, `Intel(R) Xeon(R) Platinum`; where it has no name for it, the architecture.
+/// The system's name, `Intel(R) Xeon(R) Platinum`, or the architecture if it has none.
 std::string processor_name();
 
 }  // namespace onnxc

@@ -1,4 +1,4 @@
-// What the commands that run a model share: its summary, its unit, and the data it is fed with.
+// What the commands that run a model share: its summary, its unit, and its inputs.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -11,10 +11,11 @@
 
 namespace onnxc {
 
-/// The folders with data: in `data` when given (throws Error{Io} when there is none), else beside the model, which may have none.
+/// The folders with data: those in `data` if it is given (throws Error{Io} if there are none), otherwise those beside
+/// the model, which may have none.
 std::vector<std::filesystem::path> data_sets_for(const std::filesystem::path& model, const std::optional<std::filesystem::path>& data);
 
-/// What a unit is fed with: the first data set there is, or made-up values.
+/// The inputs of a unit: from the first data set, or made up.
 struct Feed {
   ModelSummary model;
   std::optional<DataSet> data{};
@@ -26,8 +27,9 @@ struct Feed {
 /// `data`: as above.
 Feed find_feed(const std::filesystem::path& model, const std::optional<std::filesystem::path>& data, const onnxc_model& unit);
 
-/// Made-up inputs for a unit, the same each time: floats in [-1, 1), bytes of any value, other integers 0 or 1, strings of a letter, dimensions at their lower bound but at least 1.
-/// Throws Error{Unsupported} when a dimension follows from others in a way that is not known here, and for what is no tensor.
+/// Made-up inputs for a unit, always the same: floats in [-1, 1), bytes of any value, other integers 0 or 1, strings
+/// of one letter, dimensions at their lower bound but at least 1. Throws Error{Unsupported} if a dimension depends on
+/// others in an unknown way, and for values that are no tensors.
 std::vector<HostValue> random_inputs(const onnxc_model& unit);
 
 }  // namespace onnxc

@@ -1,4 +1,4 @@
-// The runtime's threads as the C ABI takes them.
+// The runtime's threads in the form of the C ABI.
 #pragma once
 #include <onnxc/threads.hpp>
 
@@ -9,7 +9,7 @@ class ThreadTeam {
   /// The calling thread is one of them.
   explicit ThreadTeam(int threads) : threads_(threads), executor_(threads_.executor()) {}
 
-  /// Null for one thread: then the unit runs alone.
+  /// Null for one thread: the unit then runs without an executor.
   const onnxc_executor* executor() const { return threads_.count() > 1 ? &executor_ : nullptr; }
 
  private:

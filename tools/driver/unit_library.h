@@ -15,10 +15,10 @@ class UnitLibrary {
   UnitLibrary(const UnitLibrary&) = delete;
   UnitLibrary& operator=(const UnitLibrary&) = delete;
 
-  /// The model that the function `mnist_model` returns. Throws Error{Internal} when there is none.
+  /// The model that the function `mnist_model` returns. Throws Error{Internal} if there is no such function.
   const onnxc_model& model(const std::string& function) const;
 
-  /// What the library exports under that name, or null.
+  /// The exported symbol of that name, or null.
   void* symbol(const std::string& name) const;
 
  private:

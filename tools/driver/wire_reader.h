@@ -1,4 +1,5 @@
-// Reads protobuf's wire format: a message is a list of (field number, value), where a value is a number or a run of bytes.
+// Reads protobuf's wire format: a message is a list of (field number, value), where a value is a number or a sequence
+// of bytes.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -30,14 +31,15 @@ class WireReader {
 
   uint32_t field() const { return field_; }
   bool is_bytes() const { return kind_ == 2; }
-  /// Of a varint or fixed field; floats as their bits.
+  /// The value of a varint or fixed field. Floats are given as bits.
   uint64_t number() const { return number_; }
   std::string_view bytes() const {
     if (!is_bytes()) fail();
     return bytes_;
   }
 
-  /// Calls add(bits) for each element of a repeated number, packed or not. `width`: 0 for varints, else 4 or 8 bytes.
+  /// Calls add(bits) for each element of a repeated number, packed or not. `width`: 0 for varints, otherwise 4 or 8
+  /// bytes.
   template <class Add>
   void for_each_number(int width, Add add) const {
     if (!is_bytes()) {

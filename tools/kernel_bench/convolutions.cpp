@@ -1,5 +1,5 @@
-// Convolutions of targets/kernels/linear.inc on layers of well-known networks. Weights stream from beyond L2; work is stated as compiler/ops/nn
-// states it.
+// Convolutions of targets/kernels/linear.inc, on layers of well-known networks. Weights stream from beyond L2. Work
+// is stated as in compiler/ops/nn.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ void add_stem(Suite& suite, Layer l) {
   });
 }
 
-/// F(T, R), P pixels at a time; and with 3x3 max pooling of stride 2, in bands of four rows.
+/// F(T, R) with P pixels at a time; also with 3x3 max pooling of stride 2, in bands of four rows.
 template <int T, int R, int P, int SX>
 void add_stem_winograd(Suite& suite, Layer l) {
   const auto weights = [l](Data& d) -> auto& { return d.stream(pack::stem_winograd(l.weights(d), l.shape(Vec::width), T, R, SX)); };
@@ -153,7 +153,8 @@ void add_depthwise_any(Suite& suite, Layer l) {
   });
 }
 
-/// 1x1 to `middle` channels, depthwise, 1x1: an inverted residual block of MobileNetV2. Bands as in compiler/select/islands/conv_chain.cpp.
+/// 1x1 to `middle` channels, depthwise, 1x1: an inverted residual block, in bands as in
+/// compiler/select/islands/conv_chain.cpp.
 template <int SX>
 void add_chain(Suite& suite, int64_t side, int64_t cin, int64_t middle, int64_t cout) {
   const Layer inner{side, middle, middle, 3, SX, 1, middle};
@@ -178,7 +179,8 @@ void add_chain(Suite& suite, int64_t side, int64_t cin, int64_t middle, int64_t 
   if constexpr (SX == 1) suite.add("depthwise_winograd_chain", layer, {macs, 0}, [=](Data& d) { return chain(d, std::true_type()); });
 }
 
-/// A stem and what it is fused with, in bands of four rows: 3x3 max pooling of stride 2, a 3x3 depthwise convolution.
+/// A stem fused with its successor, in bands of four rows: 3x3 max pooling of stride 2, or a 3x3 depthwise
+/// convolution.
 template <int SX>
 void add_stem_chains(Suite& suite, Layer l) {
   constexpr int64_t kBand = 4;
@@ -266,7 +268,7 @@ void add_conv_3d(Suite& suite, int64_t depth, int64_t size, int64_t channels) {
             });
 }
 
-/// Blocks as in compiler/select/conv/conv_winograd.cpp; the kernel is R x R.
+/// Blocks are as in compiler/select/conv/conv_winograd.cpp. The kernel is R x R.
 template <int T, int R, int S, bool plain>
 void add_winograd(Suite& suite, const char* row, Layer l) {
   constexpr int64_t kPlainTiles = 3, kPoints = S == 1 ? T + R - 1 : 2 * T + 1, kPlanes = kPoints * kPoints,
@@ -295,14 +297,14 @@ void add_winograd(Suite& suite, const char* row, Layer l) {
         };
       });
 }
-/// With weights transformed by the compiler, and plain ones.
+/// With weights that the compiler transformed, and with plain ones.
 template <int T, int R, int S = 1>
 void add_winograd(Suite& suite, const char* row, Layer l) {
   add_winograd<T, R, S, false>(suite, row, l);
   add_winograd<T, R, S, true>(suite, row, l);
 }
 
-/// A line of `width` pixels, as networks on sound have them.
+/// A line of `width` pixels, as in networks for sound.
 template <int T, int R>
 void add_winograd_line(Suite& suite, const char* row, int64_t width, int64_t cin, int64_t cout, int64_t dilation) {
   constexpr int64_t kPoints = T + R - 1;

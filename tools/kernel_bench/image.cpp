@@ -1,4 +1,4 @@
-// targets/kernels/image.inc, where the libraries of the image formats are installed.
+// targets/kernels/image.inc, if the libraries of the image formats are installed.
 #include "tools/kernel_bench/suite.h"
 
 #ifdef ONNXC_BENCH_IMAGES

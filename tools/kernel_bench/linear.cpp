@@ -31,7 +31,8 @@ struct Product {
 }  // namespace
 
 void add_linear(Suite& suite) {
-  // 1x1 convolutions of 28x28 and 7x7 images, layers of an encoder, a perceptron of 1000 rows, a short product.
+  // 1x1 convolutions of 28x28 and 7x7 images, layers of an encoder, a perceptron of 1000 rows, a product of small
+  // depth.
   for (const Product p : {Product{784, 128, 512},
                           {784, 192, 32},
                           {49, 1024, 512},
@@ -92,7 +93,7 @@ void add_linear(Suite& suite) {
       return [p = p.params(), a = d.numbers(p.k), &w = p.weights(d, kLine), y = d.room(p.n)] { gemv<4>({}, a, w.next(), y, p); };
     });
   }
-  // Attention: scores and values of 12 heads; and one plain product of two computed values.
+  // Attention: scores and values of 12 heads, and one plain product of two computed values.
   struct Heads {
     int64_t heads;
     Product p;

@@ -1,4 +1,4 @@
-// Benchmarks of the rows of the kernel catalogue, by google-benchmark: kernel_bench --help tells its options.
+// Benchmarks of the rows of the kernel catalogue, by google-benchmark: kernel_bench --help lists its options.
 //
 //   kernel_bench --benchmark_filter=winograd
 //   kernel_bench --benchmark_repetitions=5 --benchmark_out=kernels.json && bench/fit_costs.py kernels.json
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     for (const std::string& row : missing) std::fprintf(stderr, "kernel_bench: row %s of the catalogue has no benchmark\n", row.c_str());
     return 1;
   }
-  // Our default comes first: what the user gives wins.
+  // Our default comes first, so that the user's options override it.
   std::string seconds = "--benchmark_min_time=0.1";
   std::vector<char*> arguments{argv[0], seconds.data()};
   arguments.insert(arguments.end(), argv + 1, argv + argc);

@@ -13,7 +13,7 @@ using namespace scalar;
 
 constexpr int64_t kRows = 16, kFeatures = 10, kClasses = 3;
 
-/// `trees` whole binary trees of that depth over kFeatures features, whose leaves each have one weight.
+/// `trees` complete binary trees of that depth over kFeatures features. Each leaf has one weight.
 Forest<float> forest(Data& d, int64_t trees, int depth) {
   const int32_t inner = (1 << depth) - 1, size = 2 * inner + 1, leaves = inner + 1;
   std::vector<int32_t> nodes, roots, targets;

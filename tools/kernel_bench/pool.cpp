@@ -57,7 +57,7 @@ ResizeAxis resized(Data& d, ResizeTableParams p) {
   resize_table(p, index, weight);
   return {p.out, p.taps, index, weight};
 }
-/// An axis made twice as long, linearly.
+/// An axis resized linearly to twice its length.
 ResizeAxis twice(Data& d, int64_t size) { return resized(d, {.in = size, .out = 2 * size}); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// targets/kernels/recurrent.inc: one sequence, as streams of sound have it, and a batch.
+// targets/kernels/recurrent.inc: one sequence, as in streams of sound, and a batch.
 #include <fmt/format.h>
 
 #include <onnxc/recurrent.hpp>
@@ -36,7 +36,7 @@ void add(Suite& suite, const char* row, int64_t gates, Sizes s, Run run) {
 
 }  // namespace
 
-// Weights need no packing here: panels of any numbers of the right size take as long.
+// Weights need no packing here: panels of any numbers of the right size take the same time.
 void add_recurrent(Suite& suite) {
   for (const Sizes s : {Sizes{48, 1, 128}, {16, 8, 256}}) {
     add(suite, "rnn", 1, s, [](auto p, float* y, float* h, float*, const float* x, const float* r, float* work) {

@@ -87,7 +87,7 @@ void Suite::skip(std::string_view row, const char* why) {
 std::vector<std::string> Suite::missing() const {
   std::vector<std::string> names;
   for (const Kernel& kernel : all_kernels()) {
-    if (!kernel.function.empty() && !rows_.contains(kernel.name)) names.emplace_back(kernel.name);  // without: the function is the user's
+    if (!kernel.function.empty() && !rows_.contains(kernel.name)) names.emplace_back(kernel.name);  // no function: it is the user's
   }
   return names;
 }
@@ -100,7 +100,7 @@ double Suite::processor_seconds() {
 
 void Suite::report(benchmark::State& state, double seconds, Work work, const Data& data) const {
   const double bytes = work.bytes < 0 ? data.bytes() : work.bytes, calls = double(state.iterations());
-  state.counters["macs"] = work.macs;  // with `bytes` what bench/fit_costs.py reads
+  state.counters["macs"] = work.macs;  // bench/fit_costs.py reads it, and `bytes`
   state.counters["bytes"] = bytes;
   if (work.macs > 0) {
     state.counters["GMAC/s"] = 1e-9 * work.macs * calls / seconds;

@@ -1,10 +1,13 @@
-// How a row of the kernel catalogue gets its benchmark: a name, a shape, and a function that makes operands and returns the call.
+// How a row of the kernel catalogue gets its benchmark: a name, a shape, and a function that creates operands and
+// returns the call.
 //
 //   suite.add("softmax", "1536x128", [](Data& d) {
-//     return [x = d.numbers(1536 * 128), y = d.room(1536 * 128)] { softmax({}, x, y, {.rows = 1536, .n = 128, .x_row = 128, .y_row = 128}); };
+//     return [x = d.numbers(1536 * 128), y = d.room(1536 * 128)] {
+//       softmax({}, x, y, {.rows = 1536, .n = 128, .x_row = 128, .y_row = 128});
+//     };
 //   });
 //
-// Operands are made when the benchmark runs and freed after it. A call that gives a Status must succeed.
+// Operands are created when the benchmark runs and freed afterwards. A call that returns a Status must succeed.
 #pragma once
 #include <benchmark/benchmark.h>
 
@@ -20,11 +23,11 @@
 
 namespace onnxc::inline ONNXC_ISA::bench {
 
-/// A heap whose blocks last until the next call: what kernels take from their caller costs them an addition.
+/// A heap whose blocks last until the next call: an allocation by a kernel costs one addition.
 class BlockHeap {
  public:
   BlockHeap(std::byte* memory, std::size_t size) : begin_(memory), end_(memory + size), next_(memory) {}
-  /// Everything is free again.
+  /// Frees everything.
   Heap fresh() {
     next_ = begin_;
     return {&allocator_};
@@ -36,7 +39,8 @@ class BlockHeap {
   onnxc_allocator allocator_{this, take, [](void*, void*) {}};
 };
 
-/// Weights that come from beyond L2, as in a model, where each layer reads its own once a run: copies that together are 64 MiB, in turn.
+/// Weights that come from beyond L2, as in a model, where each layer reads its own weights once in a run: copies of
+/// 64 MiB in total are used in turn.
 class WeightStream {
  public:
   WeightStream(const float* first, int64_t floats, int64_t copies) : first_(first), floats_(floats), copies_(copies) {}
@@ -87,17 +91,17 @@ class Data {
   Tensor<const T> indices(Shape shape, int64_t limit) {
     return {counting<T>(shape.count(), limit), shape};
   }
-  /// Words of one language, or their numbers as decimals.
+  /// Words of a language, or numbers as decimals.
   Tensor<const onnxc_string> words(Shape shape, std::initializer_list<const char*> from = {"the", "quick brown", "Fox", "jumps over",
                                                                                            "a lazy", "dog, again"});
 
   WeightStream& stream(const std::vector<float>& weights);
   BlockHeap& heap(std::size_t bytes = 1 << 20);
-  /// A value that holds a tensor of f32, [n]; and a sequence of `count` of these.
+  /// A value with a tensor of f32, [n], and a sequence of `count` of these.
   onnxc_value* tensor_value(int64_t n);
   onnxc_value* sequence_value(int64_t count, int64_t n);
 
-  /// Of all operands.
+  /// The bytes of all operands.
   double bytes() const { return static_cast<double>(bytes_); }
 
  private:
@@ -112,14 +116,15 @@ class Data {
   std::size_t bytes_ = 0;
 };
 
-/// What one call does, as the operator that chooses the row states it to KernelQuery::consider. `bytes` below 0: all operands.
+/// The work of one call, as the operator that chooses the row states it to KernelQuery::consider. `bytes` below 0:
+/// all operands.
 struct Work {
   double macs = 0, bytes = -1;
 };
 
 class Suite {
  public:
-  /// `peak`: the machine's multiply-adds a second.
+  /// `peak`: the machine's multiply-adds per second.
   explicit Suite(double peak) : peak_(peak) {}
 
   /// A benchmark `row/shape`. `row` must be in the catalogue. setup(Data&) returns the call.
@@ -146,10 +151,10 @@ class Suite {
     add(row, shape, Work{}, setup);
   }
 
-  /// A benchmark that says why it cannot run.
+  /// A benchmark that states why it cannot run.
   void skip(std::string_view row, const char* why);
 
-  /// Rows of the catalogue that have no benchmark.
+  /// The rows of the catalogue without a benchmark.
   std::vector<std::string> missing() const;
 
  private:

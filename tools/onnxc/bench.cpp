@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Latencies {
-  std::vector<double> blocks;  ///< seconds a call, sorted
+  std::vector<double> blocks;  ///< seconds for each call, sorted
   int64_t calls = 0;
 
   double quantile(double q) const { return onnxc::quantile(blocks, q); }

@@ -1,6 +1,7 @@
-// Two rounds. The first taps what the optimised steps compute anyway, so that looking changes nothing; it finds the step. The second taps all that this step
-// does, and finds the node among those that were fused, unless the error goes away when they are apart. Many values are tapped in one build: with several
-// branches a binary search over the order of the nodes would not be sound.
+// There are two rounds. The first taps values that the optimised steps compute anyway, so that observing them changes
+// nothing; it finds the step. The second taps all values of this step, and finds the node among those that were
+// fused, unless the error disappears when they are computed separately. Many values are tapped in one build, since
+// with several branches a binary search over the order of the nodes would not be sound.
 #include "tools/onnxc/bisect.h"
 
 #include <fmt/format.h>
@@ -21,7 +22,8 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 using Values = std::map<std::string, HostValue>;
 
-/// The files of the data set that are neither inputs nor outputs, by the name in the tensor, else that of the file.
+/// The files of the data set that are neither inputs nor outputs, by the name in the tensor, or else by that of the
+/// file.
 Values read_intermediates(const fs::path& folder) {
   Values values;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -34,13 +36,13 @@ Values read_intermediates(const fs::path& folder) {
   return values;
 }
 
-/// A value that a node of the model itself computes, and that a build can give.
+/// A value that a node of the model itself computes, and that a build can output.
 struct Candidate {
   std::string name;
   std::string node;  ///< `Conv 'conv1'`
 };
 
-/// In the order of the nodes. `typed`: the same graph with types.
+/// The candidates in the order of the nodes. `typed`: the same graph with types.
 std::vector<Candidate> find_candidates(const Graph& model, const Graph& typed) {
   std::map<std::string, const Type*> types;
   for (const Value& value : typed.values) types.emplace(value.name, &value.type);
@@ -99,7 +101,7 @@ class Bisection {
     Candidate candidate;
     Comparison comparison;
     std::string type;
-    ordered_json step;  ///< of the description; null where none computes it
+    ordered_json step;  ///< of the description; null if no step computes it
   };
 
   /// Those of `names` that are values of the model, computed by one build.
@@ -139,7 +141,7 @@ class Bisection {
     return first;
   }
 
-  /// The last of the steps that do the node which computes the value.
+  /// The last of the steps that compute the node of the value.
   static ordered_json step_of(const ordered_json& description, const std::string& value) {
     for (const ordered_json& node : description.at("nodes")) {
       const auto& outputs = node.at("outputs");

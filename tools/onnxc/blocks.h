@@ -1,4 +1,4 @@
-// Calls are timed in blocks of 20 ms and more, so that the clock's own cost and resolution vanish.
+// Times calls in blocks that are long enough for the cost and the resolution of the clock to vanish.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,13 +10,13 @@ namespace onnxc {
 inline constexpr double kBlockSeconds = 0.02;
 inline constexpr std::size_t kFewestBlocks = 5;
 
-/// Seconds of `calls` calls. Throws Error{Invalid} where one fails.
+/// The seconds that `calls` calls take. Throws Error{Invalid} if one fails.
 double time_block(ModelCall& call, int64_t calls);
 
-/// So many calls that they take a block's time; the first calls touch weights and arena.
+/// The number of calls that take a block's time. The first calls touch weights and arena.
 int64_t calls_in_a_block(ModelCall& call);
 
-/// The value below which the share `q` of the sorted `values` lies; there is at least one.
+/// The quantile `q` of the sorted `values`, of which there is at least one.
 double quantile(const std::vector<double>& values, double q);
 
 }  // namespace onnxc

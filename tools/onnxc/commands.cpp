@@ -16,7 +16,7 @@
 namespace onnxc {
 namespace {
 
-/// Options of one subcommand, alive until it runs.
+/// The options of one subcommand, which live until it runs.
 template <class T>
 struct Held {
   T options;

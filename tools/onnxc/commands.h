@@ -5,7 +5,8 @@
 
 namespace onnxc {
 
-/// Adds run, bench, profile, tune, info, explain, bisect and report to the command line; the one that is given sets `command`.
+/// Adds run, bench, profile, tune, info, explain, bisect and report to the command line. The one that the user gives
+/// sets `command`.
 void add_commands(CLI::App& app, std::function<int()>& command);
 
 }  // namespace onnxc

@@ -1,4 +1,4 @@
-// Comma-separated values, as RFC 4180 has them.
+// Comma-separated values, by RFC 4180.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

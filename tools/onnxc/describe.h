@@ -1,4 +1,4 @@
-// What a compilation made of a model, as JSON: the one source of `onnxc info`, `explain`, `profile` and `report`.
+// A compilation's result as JSON: the only source of `onnxc info`, `explain`, `profile` and `report`.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 
 namespace onnxc {
 
-/// A compilation, and the graph as it was before the passes.
+/// A compilation, and the graph before the passes.
 struct Described {
   Graph model;
   Compilation compilation;
@@ -19,31 +19,33 @@ struct Described {
 /// Compiles and keeps the imported graph. Throws Error.
 Described compile_described(const std::filesystem::path& model, const CompileOptions& options);
 
-/// Sizes are numbers, or text where they depend on dimensions.
+/// Describes a compilation. Sizes are numbers, or text if they depend on dimensions.
 ///
 ///   target, threads
-///   totals:  {macs, weight_bytes, weight_bytes_saved, cost_ns}: of all steps, each counted once; saved is what weights that are stored narrower would take
-///            more as f32
-///   arena:   {bytes, lower_bound, proved, unshared_bytes}; where sizes depend on dimensions {likely: {dims: {name: size}, bytes, lower_bound, proved,
-///            unshared_bytes}, unshared_bytes}, at sizes that are likely
-///   steps:   [{number, depth, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, mixes, parallel, concurrent, reads: [buffer],
-///            writes: [buffer]}], in pre-order, `number` from 1 as in the comments of the emitted file; `mixes`: by an algorithm that mixes values (docs/numerics.md)
-///   buffers: [{id, name, place, type, bytes, index, pixel_stride, parent, offset, first, last}]: `index` is the number of an input or output, or of an entry of
-///            `weights`; `pixel_stride` where channels lie last; `first` and `last` are a half-open range of steps, counted from 0; offset and
-///            lifetime only in the arena
+///   totals:  {macs, weight_bytes, weight_bytes_saved, cost_ns}: of all steps, each counted once; saved is how much larger weights in
+///            narrower types would be as f32
+///   arena:   {bytes, lower_bound, proved, unshared_bytes}; if sizes depend on dimensions, {likely: {dims: {name: size}, bytes,
+///            lower_bound, proved, unshared_bytes}, unshared_bytes}, where likely is for likely sizes
+///   steps:   [{number, depth, label, what, value, origins: [{op, name, output}], macs, bytes, weight_bytes, cost_ns, mixes, parallel,
+///            concurrent, reads: [buffer], writes: [buffer]}], in pre-order; `number` from 1 as in the comments of the emitted file;
+///            `mixes`: its algorithm mixes values (docs/numerics.md)
+///   buffers: [{id, name, place, type, bytes, index, pixel_stride, parent, offset, first, last}]: `index` is the number of an input or
+///            output, or of an entry of `weights`; `pixel_stride` if channels-last; `first` and `last` are a half-open range of steps,
+///            counted from 0; offset and lifetime only in the arena
 ///   weights: [{name, from, type, bytes, bytes_saved}]: saved is less than 0 for scales, which f32 would not need
-///   nodes:   [{op, name, outputs: [name], steps: [number]}]: those of the model, in its order, regions behind the node that owns them; `steps` do what is
-///            left of it when the model runs
-///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note, narrow, predicted_ns}]}]: a narrow one is the kernel before it with its weights
-///            stored narrower; `predicted_ns` where --tune has put what was measured in its place
-/// `variant`: one of the compilation's, which is then described instead of the general program.
+///   nodes:   [{op, name, outputs: [name], steps: [number]}]: those of the model, in its order, those of regions after the node that owns
+///            them; `steps` compute what remains of the node at run time
+///   choices: [{node, value, winner, candidates: [{kernel, cost_ns, growth, note, narrow, predicted_ns}]}]: a narrow candidate is the
+///            kernel before it with its weights in a narrower type; `predicted_ns` if --tune has replaced it by a measured time
+///
+/// `variant`: a variant of the compilation, which is described instead of the general program.
 nlohmann::ordered_json describe(const Described& described, const CompileOptions& options, const Variant* variant = nullptr);
 
-/// A size of the description where the dimensions have these values; nothing where it depends on others.
+/// A size of the description for these values of dimensions. Empty if it depends on others.
 std::optional<int64_t> size_at(const nlohmann::ordered_json& size, const Sizes& dimensions);
 /// A size or a name of the description as one line for people.
 std::string line_of(const nlohmann::ordered_json& json);
-/// What an origin is known by: its name, or its output's where it has none.
+/// The label of an origin: its name, or that of its output if it has none.
 std::string label_of(const nlohmann::ordered_json& origin);
 
 }  // namespace onnxc

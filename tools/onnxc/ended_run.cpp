@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The step of the unit that ended last, or null where none began.
+/// The step of the unit that ended last, or null if none began.
 const onnxc_profiled_step* last_step(const onnxc_profile& profile) {
   const onnxc_profiled_step* last = nullptr;
   uint64_t latest = 0;
@@ -37,7 +37,7 @@ Diagnostic diagnostic(const std::string& said, const onnxc_profiled_step* last, 
   const ordered_json& steps = description.at("steps");
   const ordered_json& step = steps.at(static_cast<std::size_t>(last->number - 1));
   Diagnostic result;
-  // Of fused nodes the last one gives the step its value.
+  // The last of several fused nodes gives the step its value.
   if (const ordered_json& origins = step.at("origins"); !origins.empty()) {
     result.op = origins.back().at("op");
     result.node = label_of(origins.back());
@@ -57,7 +57,7 @@ Error ended_run(const std::string& message, const std::filesystem::path& model, 
   const ThreadTeam team(options.threads);
   ModelCall call(*compiled.model, inputs, team.executor());
   const std::string said = fmt::format("run: {}", message);
-  if (call.run() == 0) return {ErrorKind::Invalid, said};  // an allocator that was empty then
+  if (call.run() == 0) return {ErrorKind::Invalid, said};  // an allocator may have been exhausted before
   return {ErrorKind::Invalid, {diagnostic(said, last_step(*compiled.profile), described, measured)}};
 }
 

@@ -73,7 +73,7 @@ class Explanation {
     }
   }
 
-  /// What `which` names; false where it names nothing.
+  /// Prints what `which` names. Returns false if it names nothing.
   bool print(const std::string& which) const {
     const bool is_number = !which.empty() && which.size() < 9 && std::ranges::all_of(which, [](char c) { return c >= '0' && c <= '9'; });
     std::set<int> numbers;
@@ -101,7 +101,7 @@ class Explanation {
   }
 
  private:
-  /// The step that the winner of a choice became: of those that compute its value, the one that calls it.
+  /// Finds the step of a choice's winner: of the steps that compute its value, the one that calls the kernel.
   void find_step_of(const ordered_json& choice) {
     const ordered_json& winner = choice.at("candidates").at(choice.at("winner").get<std::size_t>()).at("kernel");
     int found = 0;
@@ -171,7 +171,7 @@ class Explanation {
 
   const ordered_json& all_;
   const ordered_json& steps_;
-  std::multimap<int, const ordered_json*> choices_;  ///< by the number of the step; 0 where there is none
+  std::multimap<int, const ordered_json*> choices_;  ///< by the number of the step; 0 if there is none
 };
 
 }  // namespace

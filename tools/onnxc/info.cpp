@@ -27,7 +27,7 @@ void count(const Graph& graph, std::map<std::string, int64_t>& operators, int64_
   }
 }
 
-/// What only the compiled program tells, or what stands in the way.
+/// What only the compiled program knows, or the obstacle to compiling it.
 struct Compiled {
   std::string macs, obstacle;
   std::vector<std::string> libraries{};
@@ -89,7 +89,7 @@ void print_arena(const ordered_json& arena) {
              unshared);
 }
 
-/// The steps with most multiply-adds, or bytes where there are none, in their order.
+/// The steps with the most multiply-adds, or bytes if there are none, in their order.
 void print_layers(const ordered_json& layers) {
   constexpr std::size_t kMost = 20;
   std::vector<const ordered_json*> shown;
@@ -112,7 +112,7 @@ void print_layers(const ordered_json& layers) {
                line_of(layer->at("weight_bytes")), line_of(layer->at("what")));
 }
 
-/// Which steps go by algorithms that mix values.
+/// Prints which steps use algorithms that mix values.
 void print_mixing(const ordered_json& layers) {
   std::map<std::string, std::string> numbers;  // of the steps, by kernel
   for (const ordered_json& layer : layers) {

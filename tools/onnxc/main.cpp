@@ -42,7 +42,7 @@ void write_depfile(const Arguments& a, const std::vector<std::filesystem::path>&
   write_file(a.depfile, text + "\n");
 }
 
-/// The namespace of a unit that is written to a file of that stem; says so where the stem itself would not do.
+/// The namespace of a unit that is written to a file with that stem. Prints a note if the stem itself cannot be used.
 std::string name_space_from(const std::string& stem) {
   const std::string result = make_namespace(stem);
   if (const NamespaceProblem problem = namespace_problem(stem); !problem.why.empty() && result.ends_with(stem))
@@ -73,7 +73,7 @@ int compile_command(Arguments& a) {
   } else if (a.emit == "program") {
     give(print_program(c.program));
   } else {
-    c.graph = {};  // its weights are as large as those of the program
+    c.graph = {};  // its weights are as large as the program's
     const Unit unit = emit_compilation(c, o);
     check_code_budget(c, o);
     if (a.emit == "header") {
@@ -91,10 +91,11 @@ int compile_command(Arguments& a) {
   return 0;
 }
 
-/// One line for each thing that is wrong, with the model's file.
+/// Prints one line for each error, with the model's file.
 void report(const Error& error, const std::string& model) {
   const bool colour = isatty(STDERR_FILENO) != 0;
-  std::fflush(stdout);  // what was said before the error stands before it, where both go to one file
+  // Earlier output precedes the error if both go to one file.
+  std::fflush(stdout);
   for (const Diagnostic& d : error.diagnostics()) {
     fmt::print(stderr, "onnxc: {}error:{} ", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "");
     if (error.kind() != ErrorKind::Usage) fmt::print(stderr, "{}: ", one_line(model));
@@ -168,8 +169,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD,
-          1 << 20);  // weights that are done with go back to the system; by default later ones fill their holes, or do not fit
+  // Weights that are no longer needed go back to the system. By default later ones would fill their holes, or not fit.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
   try {
     return onnxc::run(argc, argv);

@@ -1,4 +1,4 @@
-// The options that every subcommand takes which compiles a model.
+// The options of all subcommands that compile a model.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -10,17 +10,18 @@
 
 namespace onnxc {
 
-/// What the command line said, until `options` is asked for.
+/// Holds what the command line states, until `options` is called.
 class ModelOptions {
  public:
-  /// --target, --dim, -O, --threads, --max-arena, --max-weights, --max-code, --weights and the rest of the list in add_to. This object must live until the command line is parsed.
+  /// Adds --target, --dim, -O, --threads, --max-arena, --max-weights, --max-code, --weights and the other options
+  /// listed in the definition. This object must live until the command line is parsed.
   void add_to(CLI::App& app);
   /// --tune and --tune-cache.
   void add_tune_to(CLI::App& app);
   void add_tune_cache_to(CLI::App& app);
-  /// `rest` with what the command line said. Throws Error{Usage} for a bad --dim or --custom-op.
+  /// `rest` with the options of the command line. Throws Error{Usage} for an invalid --dim or --custom-op.
   CompileOptions options(CompileOptions rest = {}) const;
-  /// The same, with what --tune says about that model: it may measure, on `data` as run has it.
+  /// The same, with the effect of --tune on that model. It may measure, with `data` as in `run`.
   CompileOptions options_for(const std::filesystem::path& model, CompileOptions rest = {}, const std::string& data = {}) const;
   std::filesystem::path tune_cache() const { return tune_cache_; }
 

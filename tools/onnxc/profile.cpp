@@ -20,16 +20,16 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// A step as the table has it.
+/// A step as a row of the table.
 struct Row {
   StepTime time;
   double share = 0;                    ///< of the time of all steps
-  std::optional<double> macs, bytes;   ///< of one call; bytes with the weights
-  std::optional<double> predicted_ns;  ///< of one call, on one thread
+  std::optional<double> macs, bytes;   ///< for one call; bytes include the weights
+  std::optional<double> predicted_ns;  ///< for one call on one thread
   std::string kernel, what, nodes;
   double calls_a_run = 0;
 
-  /// `amount` of one call as a rate a nanosecond: giga a second.
+  /// `amount` for one call as a rate per nanosecond, which is giga per second.
   std::optional<double> rate(std::optional<double> amount) const {
     if (!amount || *amount == 0 || time.run_ns <= 0) return std::nullopt;
     return *amount * calls_a_run / time.run_ns;
@@ -39,9 +39,9 @@ struct Row {
 struct Profiled {
   std::vector<Row> rows;  ///< slowest first
   StepTimes times;
-  double steps_ns = 0;  ///< of a run, in all steps together
+  double steps_ns = 0;  ///< in a run, for all steps together
   double peak_gmacs = 0;
-  Sizes variant{};  ///< that what ran is compiled for; empty: the general program
+  Sizes variant{};  ///< of the variant that ran; empty: the general program
 };
 
 std::string nodes_of(const ordered_json& step) {
@@ -95,7 +95,7 @@ void print_table(const Profiled& profiled, std::size_t top, bool shared) {
                                               "busy", "what")));
   const std::size_t shown = top == 0 ? profiled.rows.size() : std::min(top, profiled.rows.size());
   double best = 0, macs = 0, bytes = 0, rest = 0, predicted = 0;
-  bool all_predicted = true;  // of what multiplies
+  bool all_predicted = true;  // of all steps that multiply
   for (std::size_t i = 0; i < profiled.rows.size(); ++i) {
     const Row& row = profiled.rows[i];
     best += row.time.best_ns * row.calls_a_run;
@@ -165,7 +165,7 @@ std::string csv_text(const Profiled& profiled) {
   return text;
 }
 
-/// The program that ran, where there are several; null: the general one.
+/// Names the program that ran, if there are several. Null: the general one.
 std::string program_text(const Variant* variant, const Sizes& dimensions) {
   return one_line(variant == nullptr ? " of the general program, as no variant is for " + sizes_text(dimensions)
                                      : " of the variant " + condition_text(*variant));

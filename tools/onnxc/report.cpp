@@ -12,13 +12,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// A description as it was saved, or that of a model.
+/// A saved description, or that of a model.
 ordered_json description_of(const std::filesystem::path& path, const CompileOptions& options) {
   if (std::optional<ordered_json> saved = read_description(path)) return std::move(*saved);
   return report_data(path, options);
 }
 
-/// The second of two; its errors say that they are not of the first, whose name the command prints before them.
+/// The second of two descriptions. Its errors state that they do not concern the first, whose name the command prints
+/// before them.
 ordered_json description_of_other(const std::filesystem::path& path, const CompileOptions& options) {
   try {
     return description_of(path, options);

@@ -1,4 +1,4 @@
-// onnxc report: a page that shows what a compilation made of a model, or how two compilations differ.
+// onnxc report: a page that shows the result of a compilation, or how two compilations differ.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -8,12 +8,12 @@
 namespace onnxc {
 
 struct ReportOptions {
-  std::filesystem::path model;  ///< with `other`: a model, or a description that --json wrote
+  std::filesystem::path model;  ///< with `other`: a model, or a description from --json
   CompileOptions compile;
   std::optional<std::filesystem::path> other;    ///< compare with this model or description
   std::optional<std::filesystem::path> output;   ///< where to write the page
-  std::optional<std::filesystem::path> json;     ///< where to write what the page is made from
-  std::optional<std::filesystem::path> profile;  ///< measured times, as `onnxc profile --json` writes them
+  std::optional<std::filesystem::path> json;     ///< where to write the data of the page
+  std::optional<std::filesystem::path> profile;  ///< measured times, from `onnxc profile --json`
 };
 
 /// Writes the page, the description or both. Throws Error.

@@ -9,9 +9,9 @@ namespace onnxc {
 namespace {
 
 constexpr int kTurns = 8;
-constexpr double kNoLimit = 1e6;  // of the growth of weights
+constexpr double kNoLimit = 1e6;  // for the growth of weights
 
-/// Nanoseconds of a run by the value that they compute.
+/// Nanoseconds of a run, by the value that is computed.
 std::map<std::string, double> times_by_value(const StepTimes& times, const std::vector<std::string>& values) {
   std::map<std::string, double> by_value;
   for (const StepTime& step : times.steps) by_value[values.at(static_cast<std::size_t>(step.number - 1))] += step.run_ns;
@@ -31,7 +31,7 @@ Rounds::Build Rounds::load(const Compilation& compilation, const CompileOptions&
 void Rounds::add_profiled(const Tuning& tuning) {
   CompileOptions options = options_;
   options.profile = true;
-  options.weights_growth = kNoLimit;  // limits are for what is made of it all in the end
+  options.weights_growth = kNoLimit;  // limits apply only to the final result
   options.max_weights = CompilerOptions().max_weights;
   options.max_arena.reset();
   options.max_code.reset();
@@ -76,7 +76,8 @@ TunedRun Rounds::compare(const Compilation& by_default, const Compilation& tuned
     tuned_ns.push_back(1e9 * (is_even ? second : first) / static_cast<double>(calls));
     ratios.push_back(tuned_ns.back() / default_ns.back());
   }
-  // Neighbouring blocks are disturbed alike, so the median of their ratios says more than the ratio of medians.
+  // Neighbouring blocks suffer the same disturbances, so the median of their ratios is better than the ratio of
+  // medians.
   const double time = median_of(std::move(default_ns));
   return {time, time * median_of(std::move(ratios))};
 }

@@ -1,4 +1,4 @@
-// Builds of one model that are measured in turn, so that what disturbs a machine for a while disturbs all of them.
+// Builds of one model that are measured in turn, so that a temporary disturbance of the machine affects all of them.
 #pragma once
 #include <memory>
 #include <vector>
@@ -11,17 +11,18 @@ namespace onnxc {
 
 class Rounds {
  public:
-  /// `feed`: for the first build, and so for all.
+  /// `feed`: for the first build, and so for all of them.
   Rounds(const std::filesystem::path& model, const std::optional<std::filesystem::path>& data, const CompileOptions& options)
       : model_(model), data_(data), options_(options), team_(options.threads) {}
 
-  /// Compiles and builds the model with these times and picks, however large its weights become by them.
+  /// Compiles and builds the model with these times and picks, however large that makes its weights.
   void add_profiled(const Tuning& tuning);
-  /// What each of the builds takes for each of its choices in its best turn, as what disturbs a machine only ever adds; `seconds` for each build. Steps belong to a choice by the value that they compute, copies of its inputs included. Choices of
-  /// the same value (in two branches) cannot be told apart and are left out.
+  /// The best time of each choice in each build, since disturbances only add time; `seconds` are spent on each build.
+  /// Steps are assigned to a choice by the value that they compute, including copies of its inputs. Choices for the
+  /// same value (in two branches) cannot be told apart and are left out.
   Samples measure(double seconds);
 
-  /// Whole runs of two compilations, block by block in turn.
+  /// Compares whole runs of two compilations, block by block in turn.
   TunedRun compare(const Compilation& by_default, const Compilation& tuned, double seconds);
 
  private:
@@ -30,7 +31,7 @@ class Rounds {
     std::vector<Choice> choices;
     std::vector<std::string> values;  ///< of the steps, by number
     std::unique_ptr<ModelCall> call;
-    std::map<std::string, double> best;  ///< nanoseconds of a run, by value, of the best turn
+    std::map<std::string, double> best;  ///< nanoseconds of a run in the best turn, by value
   };
   Build load(const Compilation& compilation, const CompileOptions& options);
 

@@ -45,7 +45,8 @@ std::string described_inputs(const onnxc_model& unit, const std::vector<const Ho
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Runs once and prints each output with its error or its statistics; the number of outputs that are wrong. Those after the model's own are tapped.
+/// Runs once and prints each output with its error or its statistics. Returns the number of wrong outputs. Those
+/// after the model's own are tapped.
 int run_and_judge(const RunOptions& options, const CompiledModel& compiled, int32_t own_outputs,
                   const std::vector<const HostValue*>& inputs, const DataSet* data, const Tolerance& tolerance,
                   const onnxc_executor* executor, const std::optional<fs::path>& output) {

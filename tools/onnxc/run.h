@@ -1,4 +1,4 @@
-// The subcommands of onnxc that run what it made.
+// The subcommands of onnxc that run compiled models.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -14,28 +14,31 @@ namespace onnxc {
 struct RunOptions {
   std::filesystem::path model;
   CompileOptions compile;
-  std::optional<std::filesystem::path> data;    ///< a case folder with test_data_set_*, or one data set; else what lies beside the model
-  std::optional<double> rtol, atol, rel_l2;     ///< else case.json or data.json beside the model, else 1e-3 and 1e-5
+  /// A case folder with test_data_set_*, or one data set; by default those beside the model.
+  std::optional<std::filesystem::path> data;
+  /// By default those of case.json or data.json beside the model, else 1e-3 and 1e-5.
+  std::optional<double> rtol, atol, rel_l2;
   std::optional<std::filesystem::path> output;  ///< where to write output_K.pb, and NAME.pb of taps
-  std::vector<std::string> taps;                ///< names of values to give as outputs too
+  std::vector<std::string> taps;                ///< names of values that become outputs as well
 };
 
-/// The tolerance of the outputs: what the command line says, else what lies beside the model.
+/// The tolerance of the outputs: from the command line, or else from the files beside the model.
 Tolerance tolerance_for(const RunOptions& options);
 /// `1e-5 + 1e-3 |expected|`
 std::string limits(const Tolerance& tolerance);
-/// The file of a tapped value: NAME.pb with '_' for what a file name cannot hold everywhere, and a number where `taken` has it; joins `taken`.
+/// The file of a tapped value: NAME.pb, with '_' for characters that are not portable in file names, and a number if
+/// `taken` has it. It is added to `taken`.
 std::string tap_file(const std::string& name, std::set<std::string>& taken);
 
-/// onnxc run: builds the emitted C++ (cached), runs it on every data set, compares. 0 only when all outputs are within the tolerance.
-/// Without data: random inputs, and what came out of them.
+/// onnxc run: builds the emitted C++ (or takes it from the cache), runs it on every data set, and compares. Returns 0
+/// only if all outputs are within the tolerance. Without data it uses random inputs, and prints the outputs.
 int run_command(const RunOptions& options);
 
 struct BenchOptions {
   std::filesystem::path model;
   CompileOptions compile;
   std::optional<std::filesystem::path> data;  ///< as for run; the first data set is used
-  double seconds = 3;                         ///< of measuring
+  double seconds = 3;                         ///< the duration of the measurement
   std::optional<std::filesystem::path> json;  ///< where to write the figures
 };
 

@@ -9,7 +9,7 @@
 namespace onnxc {
 namespace {
 
-/// Counters of one step, over all blocks.
+/// The counters of one step, over all blocks.
 struct Sum {
   uint64_t calls = 0, total = 0, least = 0, parts = 0;
   std::vector<double> run_ticks;  ///< of each block

@@ -1,4 +1,4 @@
-// How long each step of a unit takes, by the counters of --profile.
+// The time of each step of a unit, from the counters of --profile.
 #pragma once
 #include <onnxc/profile.h>
 
@@ -14,23 +14,24 @@ namespace onnxc {
 
 struct StepTime {
   int number = 0;                   ///< as in the description
-  int64_t calls = 0;                ///< of all runs; a step in a loop has several a run, one in a branch perhaps none
-  double run_ns = 0;                ///< what a run spends in it: each block of runs gives a mean, and this is their median
+  int64_t calls = 0;                ///< in all runs; a step in a loop has several in a run, one in a branch may have none
+  double run_ns = 0;                ///< time in a run: the median over the means of blocks of runs
   double mean_ns = 0, best_ns = 0;  ///< of one call
-  std::optional<double>
-      busy{};  ///< of a step that threads share: the part of their time that they work in it; 1 where all take equally long
+  /// For a step that threads share: the share of their time in which they work; 1 if all take equally long.
+  std::optional<double> busy{};
 };
 
 struct StepTimes {
   std::vector<StepTime> steps;  ///< in their order
   int64_t runs = 0;
   double tick_ns = 0;
-  double run_ns = 0;      ///< of a whole run, the median over blocks
-  double between_ns = 0;  ///< what of it is spent in no step: again a median, as what disturbs a block disturbs both of its sides
+  double run_ns = 0;  ///< of a whole run, the median over blocks
+  /// The part of a run that is spent in no step. It is a median as well, since what disturbs a block disturbs both.
+  double between_ns = 0;
 };
 
-/// Runs the model in blocks for about so many seconds. `variant`: whose steps these are, as the profile calls it; no other's may run. Throws Error{Invalid} where a
-/// run fails.
+/// Runs the model in blocks for about `seconds`. `variant`: the profile's name of the program whose steps these are;
+/// no other may run. Throws Error{Invalid} if a run fails.
 StepTimes measure_steps(const onnxc_profile& profile, ModelCall& call, double seconds, int threads, std::string_view variant);
 
 }  // namespace onnxc

@@ -1,4 +1,4 @@
-// Colours where somebody sees them.
+// Colours for terminals.
 #pragma once
 #include <unistd.h>
 
@@ -9,7 +9,7 @@ namespace onnxc {
 
 enum class Style { Plain, Bold, Faint, Red, Yellow };
 
-/// `text` for standard output: in that style on a terminal, as it is anywhere else and where NO_COLOR is set.
+/// `text` for standard output: in that style on a terminal, unchanged elsewhere and if NO_COLOR is set.
 inline std::string styled(Style style, const std::string& text) {
   static const bool colours = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   if (!colours || style == Style::Plain) return text;

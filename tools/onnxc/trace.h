@@ -1,4 +1,4 @@
-// One run as Chrome's trace events, which Perfetto and chrome://tracing show.
+// One run as Chrome's trace events, which Perfetto and chrome://tracing can show.
 #pragma once
 #include <onnxc/profile.h>
 
@@ -9,9 +9,10 @@
 
 namespace onnxc {
 
-/// Runs the model once more. Lane 0 is the calling thread; a step that threads share has its parts in lanes of their own, where part t is what thread t begins
-/// with, though a thread that is free earlier may take it. Of a step in a loop, the last iteration is shown. `description`: of describe(), of the
-/// program that runs; `variant`: what it is called, where it is a variant. Throws Error{Invalid} where the run fails.
+/// Runs the model once more. Lane 0 is the calling thread. A step that threads share has a lane for each share, where
+/// share t is the one that thread t begins with, though a thread that is free earlier may take it. Of a step in a
+/// loop, the last iteration is shown. `description`: from describe(), for the program that runs; `variant`: its name
+/// if it is a variant. Throws Error{Invalid} if the run fails.
 nlohmann::ordered_json trace_run(const onnxc_profile& profile, ModelCall& call, double tick_ns, const nlohmann::ordered_json& description,
                                  const std::string& variant);
 

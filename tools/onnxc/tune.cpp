@@ -16,14 +16,14 @@ using nlohmann::ordered_json;
 
 std::string us(double ns) { return fmt::format("{:.2f}", ns / 1e3); }
 
-/// Of each value the candidate that computes it.
+/// The candidate that computes each value.
 std::map<std::string, std::string> winners(const std::vector<Choice>& choices) {
   std::map<std::string, std::string> labels;
   for (const Choice& choice : choices) labels[choice.value] = choice.candidates[choice.winner].label();
   return labels;
 }
 
-/// `picks`: by value. Rows of one kind with the same candidates are one line.
+/// `picks`: by value. Rows of one kind with the same candidates share a line.
 void print_rows(const Regret& regret, const std::map<std::string, std::string>& picks, bool all) {
   const auto line = [](const auto&... cells) { return fmt::format("{:>11} {:>11} {:>11} {:>7}  {:<26} {:<26} {}", cells...); };
   bool is_first = true;

@@ -1,4 +1,4 @@
-// onnxc tune: the kernels that are quickest on this machine.
+// onnxc tune: finds the fastest kernels on this machine.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -9,11 +9,12 @@ namespace onnxc {
 
 struct TuneCommandOptions {
   TuneOptions tune;
-  bool regret = false;                        ///< a table of all nodes with several candidates, not only of those that change
+  /// Print a table of all nodes with several candidates, not only of those that change.
+  bool regret = false;
   std::optional<std::filesystem::path> json;  ///< where to write the figures
 };
 
-/// Measures and prints what changes, how far the cost model was from the best, and what a whole run gains.
+/// Measures, and prints what changes, how far the cost model was from the best, and what a whole run gains.
 int tune_command(const TuneCommandOptions& options);
 
 }  // namespace onnxc

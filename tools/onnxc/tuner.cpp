@@ -34,7 +34,7 @@ std::filesystem::path cache_file(const std::filesystem::path& cache) { return ca
 
 std::string count(std::size_t number, const std::string& what) { return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s"); }
 
-/// Builds and runs all finalists of these kinds, and decides. `known`: what other kinds do meanwhile.
+/// Builds and runs all finalists of these kinds, and decides. `known`: the decisions for other kinds meanwhile.
 Tuning measure(Rounds& rounds, const std::vector<Kind>& kinds, const Tuning& known, double seconds) {
   std::size_t most = 0, nodes = 0;
   for (const Kind& kind : kinds) {
@@ -53,7 +53,7 @@ Tuning measure(Rounds& rounds, const std::vector<Kind>& kinds, const Tuning& kno
   Tuning measured;
   for (const Kind& kind : kinds) {
     Measured& of_kind = measured[kind.signature] = decide(kind, samples);
-    for (const std::string& label : kind.finalists) of_kind.ns.try_emplace(label, 0);  // what could not be told is not tried again
+    for (const std::string& label : kind.finalists) of_kind.ns.try_emplace(label, 0);  // what could not be measured is not tried again
   }
   return measured;
 }
@@ -63,7 +63,7 @@ Tuning measure(Rounds& rounds, const std::vector<Kind>& kinds, const Tuning& kno
 TunedModel tune(const TuneOptions& options) {
   check_target(options.compile);
   CompileOptions compile = options.compile;
-  compile.specialize.clear();  // variants use what is known
+  compile.specialize.clear();  // variants use the known times
   compile.tuning = nullptr;
   const auto file = cache_file(options.cache);
   const std::string setting = tune_setting(compile.target, compile.threads);

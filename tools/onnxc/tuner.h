@@ -1,4 +1,4 @@
-// --tune: what to measure of a model, the measuring, and what compiling takes from it.
+// --tune: chooses what to measure of a model, measures it, and passes the result to the compiler.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -15,31 +15,35 @@ struct TuneOptions {
   CompileOptions compile;
   std::optional<std::filesystem::path> data;  ///< as for run; the first data set is used
   std::filesystem::path cache;                ///< empty: default_tune_cache()
-  double seconds = 2;                         ///< of measuring each build
-  bool fresh = false;                         ///< measure what is known as well
+  double seconds = 2;                         ///< the duration of the measurement of each build
+  bool fresh = false;                         ///< measure again what is known already
 };
 
 /// What tuning found out about a model.
 struct TunedModel {
-  std::vector<Choice> choices, tuned_choices;  ///< by predicted costs, by what was measured
-  Tuning nodes;                                ///< all that is known in the setting
-  std::size_t kinds = 0, measured = 0;         ///< of nodes that have several candidates; of them those that were measured now
-  std::optional<TunedRun> comparison;          ///< nothing where both choose the same, or an edited pick was not compared
+  std::vector<Choice> choices, tuned_choices;  ///< by predicted costs, and by measured times
+  Tuning nodes;                                ///< everything known in the setting
+  /// The kinds of nodes with several candidates, and the number of them that were measured now.
+  std::size_t kinds = 0, measured = 0;
+  /// Empty if both choose the same, or an edited pick was not compared.
+  std::optional<TunedRun> comparison;
   bool is_tuned() const { return !comparison || !comparison->keeps_default(); }
 };
 
-/// Measures what the cache does not know, in as many builds as the longest list of finalists has, in turn; then the model as it would become against as it is. Adds to the cache. Says
-/// on standard error what it does. Throws Error{Usage} for a target that this machine does not run.
+/// Measures what the cache does not know, with as many builds in turn as the longest list of finalists has; then
+/// compares the tuned model with the default one. Adds the results to the cache, and reports its progress on standard
+/// error. Throws Error{Usage} for a target that this machine cannot run.
 TunedModel tune(const TuneOptions& options);
 
-/// As --tune has it.
+/// The modes of --tune.
 enum class TuneMode {
   Off,
-  Measure,  ///< what the cache does not know is measured first
-  Cached,   ///< what it does not know is predicted
+  Measure,  ///< first measures what the cache does not know
+  Cached,   ///< predicts what the cache does not know
 };
 
-/// `options` with what was measured: CompilerOptions::tuning. Without it where the model was found to be no faster by it. `data`, `cache`: as in TuneOptions.
+/// `options` with the measured times, as CompilerOptions::tuning; without them if the model was found to be no faster
+/// with them. `data`, `cache`: as in TuneOptions.
 CompileOptions tuned_options(const std::filesystem::path& model, const CompileOptions& options, TuneMode mode,
                              const std::optional<std::filesystem::path>& data, const std::filesystem::path& cache);
 

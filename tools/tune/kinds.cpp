@@ -36,7 +36,7 @@ std::vector<Kind> kinds_of(const std::vector<Choice>& choices, int64_t most_grow
     if (is_new) kinds.push_back({choice.signature, {}, 0});
     Kind& kind = kinds[at->second];
     ++kind.nodes;
-    // Alike in time, they may differ in what weights allow: narrower types are exact for some.
+    // Nodes of the same time may differ in how weights can be stored: narrower types are exact only for some.
     for (std::string& label : finalists_of(choice, most_growth)) {
       if (std::ranges::find(kind.finalists, label) == kind.finalists.end()) kind.finalists.push_back(std::move(label));
     }

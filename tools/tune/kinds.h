@@ -1,8 +1,9 @@
 // Which kernels to measure for a model, and what follows from their times.
 //
-// Nodes that are alike (select/signature.h) are one kind and get one decision. Each kind has finalists: the candidates that the cost model takes for less than three
-// times as slow as the cheapest. Round r builds the whole model with the r-th finalist of every kind, so that as many rounds as the longest list measure all of them, each in its
-// place: with the caches as the steps before leave them, and with the copies that a candidate needs.
+// Nodes that are alike (select/signature.h) are one kind and get one decision. Each kind has finalists: the
+// candidates whose predicted cost is less than three times that of the cheapest. Round r builds the whole model with
+// the r-th finalist of every kind. So as many rounds as the longest list has measure all finalists, each in its
+// place: with the caches as earlier steps leave them, and with the copies that a candidate needs.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,31 +14,33 @@
 
 namespace onnxc {
 
-/// Nodes that are alike, with two candidates or more that are worth measuring.
+/// Nodes that are alike, with at least two candidates that are worth measuring.
 struct Kind {
   std::string signature;
-  std::vector<std::string> finalists;  ///< labels of candidates, the least predicted cost first
-  std::size_t nodes = 0;               ///< so many in the model
+  std::vector<std::string> finalists;  ///< labels of candidates, the lowest predicted cost first
+  std::size_t nodes = 0;               ///< the number of such nodes in the model
 };
 
-inline constexpr double kFinalistFactor = 3;  ///< of the least predicted cost
+inline constexpr double kFinalistFactor = 3;  ///< relative to the lowest predicted cost
 inline constexpr std::size_t kMostFinalists = 5;
-inline constexpr double kHysteresis = 0.03;  ///< what the predicted winner may be slower by and stay
+inline constexpr double kHysteresis = 0.03;  ///< how much slower the predicted winner may be and still stay
 
-/// The kinds of a model's choices, in the order in which it first has them. `most_growth`: bytes by which all weights together may exceed the model's; a candidate that takes more
-/// by itself is no finalist. What is chosen is one in any case.
+/// The kinds of a model's choices, in the order of their first occurrence. `most_growth`: the bytes by which all
+/// weights together may exceed the model's. A candidate that needs more alone is no finalist. The default choice
+/// always is one.
 std::vector<Kind> kinds_of(const std::vector<Choice>& choices, int64_t most_growth);
 
 /// Whether all finalists were measured.
 bool is_known(const Tuning& tuning, const Kind& kind);
 
-/// What makes the model use the finalist of that number of each kind, of kinds that have fewer their first.
+/// Makes the model use finalist `round` of each kind; the first one for kinds with fewer.
 Tuning picks_of_round(const std::vector<Kind>& kinds, std::size_t round);
 
 /// Times by signature and label, one for each node and build.
 using Samples = std::map<std::string, std::map<std::string, std::vector<double>>>;
 
-/// The medians of a kind's samples, and the pick: the quickest, but the first finalist unless another is quicker by more than kHysteresis.
+/// The medians of a kind's samples, and the pick: the fastest finalist, or the first one unless another is faster by
+/// more than kHysteresis.
 Measured decide(const Kind& kind, const Samples& samples);
 
 double median_of(std::vector<double> values);  ///< of at least one

@@ -7,14 +7,15 @@
 
 namespace onnxc {
 
-/// A node whose candidates were measured. Times are of a run.
+/// A node whose candidates were measured. Times are for a run.
 struct RegretRow {
   struct Candidate {
     std::string label;
     double predicted_ns = 0, measured_ns = 0;
   };
   std::string node, value, signature;
-  Candidate chosen, best;  ///< by the cost model (and the budget of weights); of the candidates that were measured
+  /// The choice of the cost model (within the budget of weights), and the best of the measured candidates.
+  Candidate chosen, best;
   std::vector<Candidate> measured;
 
   double regret() const { return best.measured_ns > 0 ? chosen.measured_ns / best.measured_ns : 1; }
@@ -27,7 +28,7 @@ struct Regret {
   double ratio() const { return best_ns > 0 ? chosen_ns / best_ns : 1; }
 };
 
-/// Of choices by predicted costs; those of unknown kinds, and with one candidate, are left out.
+/// The regret of choices by predicted costs. Those of unknown kinds and those with one candidate are left out.
 Regret regret_of(const std::vector<Choice>& choices, const Tuning& tuning);
 
 }  // namespace onnxc

@@ -84,7 +84,7 @@ void add_to_tune_cache(const std::filesystem::path& path, const std::string& set
   for (const auto& [signature, measured] : tuned.nodes) all.nodes.insert_or_assign(signature, measured);
   for (const auto& [key, comparison] : tuned.comparisons) all.comparisons.insert_or_assign(key, comparison);
   std::error_code error;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);  // where it fails, so does what follows
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);  // if it fails, so does what follows
   write_file(path, print_tune_cache(cache));
 }
 

@@ -71,7 +71,7 @@ Results crop_and_resize(GraphBuilder& b, const Node& node) {
 }
 
 // ---- MaxpoolWithMask: the maximum over the pixels of each row of a window that precede the first pixel whose mask
-// is 0. Of the masks of an image's very first pixel, only those of lines (images of one spatial axis) count.
+// is 0. The mask of an image's very first pixel is ignored, except in lines (images of one spatial axis).
 
 Results maxpool_with_mask(GraphBuilder& b, const Node& node) {
   Composition c(b, node);

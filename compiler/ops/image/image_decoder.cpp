@@ -1,4 +1,5 @@
-// ImageDecoder: [bytes] -> [height, width, channels], an image in one of the formats of runtime_stub/onnxc/image. The run binds height and width.
+// ImageDecoder: [bytes] -> [height, width, channels], an image in one of the formats of runtime_stub/onnxc/image. The
+// run binds height and width.
 #include <fmt/format.h>
 
 #include "compiler/ops/kernel_query.h"

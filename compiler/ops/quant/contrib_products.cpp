@@ -1,5 +1,5 @@
-// com.microsoft's products of integers: QGemm, QLinearConv in either layout, MatMulIntegerToFloat, DynamicQuantizeMatMul, MatMulInteger16, and
-// DynamicQuantizeLSTM, which is LSTM with quantised weights.
+// com.microsoft's products of integers: QGemm, QLinearConv in either layout, MatMulIntegerToFloat,
+// DynamicQuantizeMatMul, MatMulInteger16, and DynamicQuantizeLSTM, which is LSTM with quantised weights.
 #include <fmt/format.h>
 
 #include "compiler/ops/in_float.h"

@@ -117,7 +117,7 @@ ValueId integer_matmul(GraphBuilder& b, const Centred& left, const Centred& righ
 
 namespace {
 
-/// The cuts along the input channels of a convolution, or nothing where f32 does not do.
+/// The cuts along the input channels of a convolution. Empty if f32 is not exact.
 std::vector<int64_t> conv_cuts(GraphBuilder& b, const Centred& x, const Centred& w, bool grouped, const TensorData* bias) {
   Graph& graph = b.graph();
   const Extents shape = b.extents(w.value);

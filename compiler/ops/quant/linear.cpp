@@ -14,7 +14,7 @@ ValueId round_to_quantised(GraphBuilder& b, ValueId quotient, ValueId zero, Elem
   ValueId y = quotient;
   if (is_integer(type)) y = b.op("Round", {y});
   if (zero != kAbsent) y = b.op("Add", {y, cast_to(b, zero, ElementType::F32)});
-  if (is_integer(type) && is_sub_byte(type)) {  // Cast keeps the low bits, where quantisation saturates
+  if (is_integer(type) && is_sub_byte(type)) {  // Cast keeps the low bits; quantisation saturates
     const int bits = info(type).bits;
     const double low = is_signed(type) ? -(1 << (bits - 1)) : 0, high = is_signed(type) ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
     y = b.op("Min", {b.op("Max", {y, b.number(ElementType::F32, low)}), b.number(ElementType::F32, high)});

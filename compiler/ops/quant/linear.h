@@ -1,4 +1,4 @@
-// The two maps between integers and reals that quantised operators are made of, in f32.
+// The two maps between integers and reals that quantised operators consist of, in f32.
 #pragma once
 #include "compiler/ops/operator.h"
 
@@ -8,14 +8,15 @@ namespace onnxc {
 ValueId to_real(GraphBuilder& b, ValueId q, ValueId scale, ValueId zero);
 /// q = saturate(round(real / scale) + zero) as `type`, half to even. `zero` may be absent.
 ValueId to_quantised(GraphBuilder& b, ValueId real, ValueId scale, ValueId zero, ElementType type);
-/// The same where the quotient is known: q = saturate(round(quotient) + zero).
+/// The same for a given quotient: q = saturate(round(quotient) + zero).
 ValueId round_to_quantised(GraphBuilder& b, ValueId quotient, ValueId zero, ElementType type);
-/// One element as a scalar, whatever ones its shape has.
+/// One element as a scalar, for a shape of any number of ones.
 ValueId as_scalar(GraphBuilder& b, ValueId v);
-/// A vector along `axis` of a tensor of `rank`: ones behind it, so that it broadcasts. A value of one element becomes a scalar.
+/// A vector along `axis` of a tensor of `rank`, with ones after it, so that it broadcasts. A value of one element
+/// becomes a scalar.
 ValueId along(GraphBuilder& b, ValueId v, int64_t axis, int64_t rank);
 
-/// The codes in bytes, `bits` each, the first in the lowest bits: one element each along a new last axis.
+/// Codes of `bits` bits each, packed in bytes, the first in the lowest bits: one element each, along a new last axis.
 ValueId packed_codes(GraphBuilder& b, ValueId bytes, int64_t bits);
 
 }  // namespace onnxc

@@ -1,7 +1,7 @@
-// com.microsoft's operators on quantised tensors: each is an operator of ONNX between DequantizeLinear and QuantizeLinear. Elementwise ones, concatenation,
-// pooling and Softmax.
+// com.microsoft's operators on quantised tensors: elementwise ones, concatenation, pooling and Softmax. Each is an
+// operator of ONNX between DequantizeLinear and QuantizeLinear.
 //
-// A scale is one value; a zero point is too, and 0 where it is absent.
+// A scale is one value, and so is a zero point, which is 0 if it is absent.
 #include <fmt/format.h>
 
 #include "compiler/ops/in_float.h"
@@ -14,7 +14,7 @@ void need_byte(Inference& n, int i) {
   if (n.element(i) != ElementType::I8 && n.element(i) != ElementType::U8)
     n.fail(fmt::format("input {} is {}; i8 or u8 is needed", i, name(n.element(i))));
 }
-/// A scale and its zero point behind `scale`, of the type of input `of`.
+/// Checks a scale, and the zero point after it, which has the type of input `of`.
 void need_scale(Inference& n, int scale, int of) {
   if (!(element_count(n.extents(scale)) == Dim(1)))
     n.fail(fmt::format("input {} has shape {}; a scale is one value", scale, text(n.extents(scale))));
@@ -103,7 +103,7 @@ void infer_concat(Inference& n) {
   n.output(0, n.element(2), std::move(out));
 }
 std::optional<std::vector<ValueId>> decompose_concat(GraphBuilder& b, const Node& node) {
-  // Each is requantised before, so that what is large is moved as bytes.
+  // Each operand is requantised first, so that large tensors are moved as bytes.
   const ElementType type = b.type(node.outputs[0]).element;
   std::vector<ValueId> parts;
   for (int i = 2; i < node.own_inputs(); i += 3)
@@ -126,7 +126,8 @@ std::vector<int64_t> to_channels_last(int64_t rank) {
 }
 ValueId transpose(GraphBuilder& b, ValueId v, std::vector<int64_t> perm) { return b.op("Transpose", {v}, {{"perm", std::move(perm)}}); }
 
-/// The type of the output is that of ONNX's operator on the input, which is built to be looked at.
+/// The output has the extents of ONNX's operator on the input. That operator is built in a scratch graph only to find
+/// them.
 Extents extents_of_pool(Inference& n, const char* op, bool channels_last) {
   if (n.rank(0) < 3) n.fail(fmt::format("the input has rank {}; [n, c, spatial...] is needed", n.rank(0)));
   Graph scratch;

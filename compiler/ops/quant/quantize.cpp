@@ -1,10 +1,10 @@
-// QuantizeLinear and DequantizeLinear, per tensor, per axis or per block: compositions of elementwise operators, so that they fuse, and fold where
-// weights are stored quantised.
+// QuantizeLinear and DequantizeLinear, per tensor, per axis or per block. They are compositions of elementwise
+// operators, so that they fuse with others, and fold where weights are stored quantised.
 //
 //   y = saturate(round(x / scale) + zero_point)          x = (q - zero_point) * scale
 //
-// The quotient has the precision of the scale, or of the attribute `precision`; all else is f32. com.microsoft has the same operators under its own name,
-// from before ONNX had 16-bit and 4-bit integers.
+// The quotient has the precision of the scale, or of the attribute `precision`; everything else is f32. com.microsoft
+// has the same operators under its own name, from before ONNX had 16-bit and 4-bit integers.
 #include <fmt/format.h>
 
 #include "compiler/ops/in_float.h"
@@ -20,7 +20,7 @@ int64_t axis_of(const Node& node, int rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-/// A type that an attribute names; Undefined where it is absent.
+/// The type that an attribute names; Undefined if the attribute is absent.
 ElementType named_type(const Node& node, const char* attribute) {
   const int64_t given = node.integer(attribute, 0);
   if (given == 0) return ElementType::Undefined;
@@ -94,9 +94,9 @@ void infer_dequantize(Inference& n) {
   n.output(0, to, n.extents(0));
 }
 
-/// Scale or zero point, shaped so that it broadcasts against x.
+/// The scale or zero point, reshaped so that it broadcasts to x.
 ValueId spread(GraphBuilder& b, const Node& node, ValueId v) {
-  const Extents x = b.extents(node.input(0));  // a copy: the builder moves values as it adds some
+  const Extents x = b.extents(node.input(0));  // a copy, since the builder moves values when it adds some
   const int64_t rank = static_cast<int64_t>(x.size()), axis = axis_of(node, static_cast<int>(rank)), block = node.integer("block_size", 0);
   const Extents own = b.extents(v);
   if (own.empty()) return v;
@@ -106,7 +106,8 @@ ValueId spread(GraphBuilder& b, const Node& node, ValueId v) {
     for (int64_t k = 1; k < rank - axis; ++k) axes.push_back(k);
     return axes.empty() ? v : b.op("Unsqueeze", {v, b.integers(axes)});
   }
-  // Each value stands for `block` neighbours along the axis: a new axis of that extent, merged into the old one, and cut where the last block is short.
+  // Each value applies to `block` neighbours along the axis: it is repeated along a new axis of that extent, which is
+  // merged into the old one and cut if the last block is shorter.
   const auto at = static_cast<std::size_t>(axis);
   Extents wide = own, flat = own;
   wide.insert(wide.begin() + axis + 1, block);
@@ -133,7 +134,7 @@ std::optional<std::vector<ValueId>> decompose_dequantize(GraphBuilder& b, const 
   const ElementType out = dequantised_type(b.graph(), node), type = out == ElementType::F64 ? out : ElementType::F32;
   ValueId x = node.input(0);
   if (node.has_input(2)) {
-    // Differences of integers are formed exactly.
+    // Differences of integers are computed exactly.
     const ElementType from = b.type(x).element;
     const ElementType wide = !is_integer(from) || info(from).bits <= 16 ? type : ElementType::I64;
     x = b.op("Sub", {cast_to(b, x, wide), cast_to(b, spread(b, node, node.input(2)), wide)});

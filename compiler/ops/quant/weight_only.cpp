@@ -1,5 +1,5 @@
-// com.microsoft's products and look-ups with weights of few bits: MatMulNBits has a kernel that reads them packed; MatMulBnb4, MatMulFpQ4 and
-// GatherBlockQuantized are compositions, of which constant weights fold.
+// com.microsoft's products and look-ups with weights of few bits. MatMulNBits has a kernel that reads them packed.
+// MatMulBnb4, MatMulFpQ4 and GatherBlockQuantized are compositions, which fold constant weights.
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"
@@ -102,7 +102,8 @@ void lower_matmul_nbits(KernelQuery& l) {
   step.macs(m * (n * k)).emit();
 }
 
-/// With g_idx, which says of each row of weights whose scale and zero point it has: the weights as numbers, which fold, and a product.
+/// With g_idx, which gives the block of scale and zero point for each row of weights: the weights become numbers,
+/// which fold, and a product follows.
 std::optional<std::vector<ValueId>> decompose_matmul_nbits(GraphBuilder& b, const Node& node) {
   if (!node.has_input(4)) return std::nullopt;
   const int64_t n = node.integer("N", 0), k = node.integer("K", 0), bits = node.integer("bits", 4), block = node.integer("block_size", 0),
@@ -123,7 +124,8 @@ std::optional<std::vector<ValueId>> decompose_matmul_nbits(GraphBuilder& b, cons
   return std::vector{cast_to(b, y, b.type(node.outputs[0]).element)};
 }
 
-// ---- MatMulBnb4: A, B, absmax. B has two codes a byte, the first in the highest bits, of a table of 16 values.
+// ---- MatMulBnb4: A, B, absmax. B has two codes in each byte, the first in the high bits, which index a table of 16
+// values.
 
 constexpr float kTables[2][16] = {
     {0.0f, 5.208333333e-03f, 0.66666667f, 1.0f, 0.33333333f, 0.5f, 0.16666667f, 0.25f, -0.0f, -5.208333333e-03f, -0.66666667f, -1.0f,
@@ -167,8 +169,9 @@ std::optional<std::vector<ValueId>> decompose_matmul_bnb4(GraphBuilder& b, const
   return std::vector{cast_to(b, b.op("MatMul", {cast_to(b, node.input(0), ElementType::F32), values}), type)};
 }
 
-// ---- MatMulFpQ4: A, B, B_shape = [K, N]. B holds for each column blocks of 32 weights down K: the scale as f32, the zero point in a byte unless
-// blk_quant_type is 0 (then it is 8), and 16 bytes whose low halves are the first 16 codes and whose high halves the others.
+// ---- MatMulFpQ4: A, B, B_shape = [K, N]. For each column, B has blocks of 32 weights along K: the scale as f32; the
+// zero point in a byte, unless blk_quant_type is 0 (then it is 8); and 16 bytes whose low halves are the first 16
+// codes and whose high halves are the others.
 
 constexpr int64_t kQ4Block = 32;
 int64_t q4_header(const Node& node) { return node.integer("blk_quant_type", 1) == 0 ? 4 : 5; }
@@ -208,13 +211,13 @@ std::optional<std::vector<ValueId>> decompose_matmul_q4(GraphBuilder& b, const N
   return std::vector{b.op("MatMul", {node.input(0), b.op("Transpose", {columns}, {{"perm", std::vector<int64_t>{1, 0}}})})};
 }
 
-// ---- GatherBlockQuantized: data, indices, scales, zero_points. What an index out of range finds is 0. Data of 8 or 4 bits of a float type has no zero points, and
-// scales of one along an axis hold for all of it.
+// ---- GatherBlockQuantized: data, indices, scales, zero_points. An index out of range gives 0. Data of a float type
+// of 8 or 4 bits has no zero points, and scales of extent 1 along an axis apply to all of it.
 
 bool is_small_float(ElementType type) { return is_float(type) && info(type).bits <= 8 && type != ElementType::F8E8M0; }
 struct Look {
   int64_t rank, gather_axis, quantize_axis, block, bits;
-  bool in_bytes;  ///< several elements a byte of data, along its last axis
+  bool in_bytes;  ///< a byte of data has several elements, along its last axis
 };
 Look look_of(const Graph& graph, const Node& node) {
   const Type& data = graph[node.inputs[0]].type;
@@ -261,7 +264,8 @@ void infer_gather_blocks(Inference& n) {
   n.output(0, n.element(2), std::move(out));
 }
 
-/// The scales of blocks along an axis, as many times as a block has elements; `length` in all. One scale is left alone: it broadcasts.
+/// The scales of blocks along an axis, each repeated for the elements of its block; `length` in total. A single scale
+/// is not repeated, since it broadcasts.
 ValueId of_blocks(GraphBuilder& b, ValueId scales, int64_t axis, int64_t block, Dim length) {
   Extents wide = b.extents(scales);
   Dim& count = wide[static_cast<std::size_t>(axis)];
@@ -279,7 +283,7 @@ std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, con
   const Look look = look_of(b.graph(), node);
   const ElementType type = b.type(node.input(0)).element, out = b.type(node.outputs[0]).element;
   const Dim slices = b.extents(node.input(0))[static_cast<std::size_t>(look.gather_axis)];
-  // Indices that are in range; others look at slice 0, and become 0 in the end.
+  // Indices out of range read slice 0; their results become 0 in the end.
   const ValueId given = cast_to(b, node.input(1), ElementType::I64);
   const ValueId end = b.op("Squeeze", {b.shape({slices}), b.integers({0})});
   const ValueId inside = b.op("And", {b.op("Less", {given, end}), b.op("GreaterOrEqual", {given, b.op("Neg", {end})})});
@@ -287,7 +291,7 @@ std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, con
   const auto gather = [&](ValueId v) { return b.op("Gather", {v, indices}, {{"axis", look.gather_axis}}); };
 
   const int64_t shift = b.rank(indices) - 1, axis = look.quantize_axis + (look.quantize_axis > look.gather_axis ? shift : 0);
-  const auto unpacked = [&](ValueId v, Dim elements) {  // of bytes: `elements` values along the last axis
+  const auto unpacked = [&](ValueId v, Dim elements) {  // from bytes: `elements` values along the last axis
     if (!look.in_bytes) return v;
     Extents wide = b.extents(v);
     wide.back() *= 8 / look.bits;
@@ -296,7 +300,7 @@ std::optional<std::vector<ValueId>> decompose_gather_blocks(GraphBuilder& b, con
     return b.op("Slice", {list, b.integers({0}), b.shape({elements}), b.integers({-1})});
   };
   ValueId scales = cast_to(b, node.input(2), ElementType::F32);
-  const bool one = b.extents(scales)[static_cast<std::size_t>(look.gather_axis)] == Dim(1);  // for all indices
+  const bool one = b.extents(scales)[static_cast<std::size_t>(look.gather_axis)] == Dim(1);  // the same for all indices
   scales = b.op("Gather", {scales, one ? b.op("Mul", {indices, b.number(ElementType::I64, 0)}) : indices}, {{"axis", look.gather_axis}});
   const Dim blocks = b.extents(scales)[static_cast<std::size_t>(axis)];
   std::vector<int64_t> inner;

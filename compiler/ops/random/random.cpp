@@ -1,4 +1,5 @@
-// RandomNormal, RandomUniform, their Like forms, Multinomial and Bernoulli. They have no reference value, so nothing of them is folded.
+// RandomNormal, RandomUniform, their Like forms, Multinomial and Bernoulli. They have no reference value, so they are
+// never folded.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -71,7 +72,8 @@ void lower_multinomial(KernelQuery& l) {
   l.call("scalar_multinomial").tensor(l.out(0)).tensor(x).dim(l.node().integer("stream", 0)).emit();
 }
 
-// ---- Bernoulli: 1 with probability x. (The body in ONNX's schema compares the other way round; its text and ONNX Runtime agree with this.)
+// ---- Bernoulli: 1 with probability x. (The function body in ONNX's schema compares the other way round; ONNX's text
+// and ONNX Runtime agree with this.)
 
 void infer_bernoulli(Inference& n) {
   if (!is_float(n.element(0))) n.fail(fmt::format("the input is {}, not a float", name(n.element(0))));

@@ -6,8 +6,9 @@
 
 namespace onnxc {
 
-/// Sets attribute `stream`, which the kernels are seeded with: of the seed where the node has one, so that equal seeds give equal numbers; else of the
-/// model's hash and the node's place, so that every node gets its own. For `resolve`, when names are still those of the model.
+/// Sets attribute `stream`, which seeds the kernels. It is derived from the seed if the node has one, so that equal
+/// seeds give equal numbers; otherwise from the model's hash and the node's place, so that every node gets its own
+/// numbers. For `resolve`, when names are still those of the model.
 inline void choose_stream(const Graph& graph, Node& node) {
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   const auto add = [&](std::string_view text) {

@@ -1,5 +1,6 @@
-// RNN, GRU and LSTM. The projection of all steps at once, X W^T + bias, is one MatMul in front of a node of our own, onnxc.Recurrence, whose kernel walks
-// the steps (runtime_stub/onnxc/scalar/recurrent.hpp): so the product gets the kernels of MatMul, and layout=1 becomes Transposes.
+// RNN, GRU and LSTM. The projection of all time steps, X W^T + bias, is one MatMul before a node of our own,
+// onnxc.Recurrence, whose kernel walks the steps (runtime_stub/onnxc/scalar/recurrent.hpp). So the product uses
+// MatMul's kernels, and layout=1 becomes Transposes.
 //
 //   onnxc.Recurrence(x, r, bias, lengths, initial_h, initial_c, peepholes) -> y, h, c
 #include "compiler/ops/recurrent/recurrent.h"
@@ -62,12 +63,12 @@ std::vector<T> list_of(const Node& node, const char* attribute) {
 int64_t directions_of(const Node& node) {
   const std::string direction = node.string("direction", "forward");
   if (direction == "bidirectional") return 2;
-  if (direction != "forward" && direction != "reverse" && direction != "foward")  // the default as GRU-1 has it
+  if (direction != "forward" && direction != "reverse" && direction != "foward")  // the default as spelled in GRU-1
     node.fail(ErrorKind::Invalid, fmt::format("direction is '{}'", direction), "forward, reverse or bidirectional");
   return 1;
 }
 
-/// The functions of all directions in order; alphas and betas are taken by those that have some.
+/// The activation functions of all directions in order. Alphas and betas belong to those functions that have them.
 std::vector<std::pair<const ActivationRow*, ActivationParams>> activations_of(const Node& node, const RecurrentKind& kind) {
   std::vector<std::string> names = list_of<std::string>(node, "activations");
   const auto directions = static_cast<std::size_t>(directions_of(node));
@@ -159,7 +160,7 @@ std::optional<std::vector<ValueId>> decompose_recurrent(GraphBuilder& b, const N
     }
     x = b.op("Add", {x, b.op("Reshape", {sum, b.integers({directions * gates})})});
   }
-  // R transposed, a row of each direction; GRU's n is a matrix of its own, since its product comes later.
+  // R transposed, a row for each direction. GRU's n has a matrix of its own, since its product comes later.
   const auto matrix = [&](ValueId v) { return b.op("Reshape", {transpose(b, v, {0, 2, 1}), b.integers({directions, -1})}); };
   ValueId r;
   if (node.op == "GRU") {
@@ -224,7 +225,7 @@ void evaluate_recurrence(Evaluation& e) {
   else run.operator()<double>();
 }
 
-/// Activations and the like, as text.
+/// Parameters of the kernels, such as activations.
 NamedArgs params_of(KernelQuery& l, const RecurrentKind& kind) {
   const Node& node = l.node();
   const Extents &x = l.extents(0), &r = l.extents(1);

@@ -1,4 +1,4 @@
-// onnxc.Recurrence as its kernels see it, the reference ones and those of select/.
+// onnxc.Recurrence as its kernels see it: the reference ones and those of select/.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,20 +9,20 @@
 
 namespace onnxc {
 
-/// What tells the three operators apart.
+/// What distinguishes the three operators.
 struct RecurrentKind {
   std::string_view op;
   int64_t gates;
   std::vector<std::string> activations;  ///< of one direction
 
-  /// The kernel's row; that of the reference has `scalar_` before it.
+  /// The kernel's row. The reference kernel's has the prefix `scalar_`.
   std::string kernel() const { return op == "RNN" ? "rnn" : op == "GRU" ? "gru" : "lstm"; }
 };
-/// That of RNN, GRU or LSTM.
+/// The kind of RNN, GRU or LSTM.
 const RecurrentKind& recurrent_kind(std::string_view op);
 
-/// Gives `step`, a call of either side's kernel, all arguments but those of the template, and emits it. `r`: the recurrence weights as that
-/// kernel reads them; `scales`: parameters that tell how they are stored.
+/// Adds all arguments except template arguments to `step`, a call of either kernel, and emits it. `r`: the recurrence
+/// weights in that kernel's form; `scales`: parameters that describe their storage.
 void call_recurrence(KernelQuery& l, const RecurrentKind& kind, StepBuilder& step, PointerArg r, const NamedArgs& scales = {});
 
 }  // namespace onnxc

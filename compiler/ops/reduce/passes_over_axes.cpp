@@ -5,14 +5,15 @@
 namespace onnxc {
 namespace {
 
-/// A run of neighbouring axes, all kept or all reduced, which memory walks in one go.
+/// A run of neighbouring axes, all kept or all reduced, that are contiguous in memory.
 struct Run {
   bool reduced;
   Dim extent, x_stride, y_stride;
   std::vector<int> y_axes;  ///< of kept runs, outermost first
 };
 
-/// The extent and stride of runs [0, end) as one axis; `of` is a stride. Nothing where they are not evenly spaced.
+/// The extent and stride of runs [0, end) as one axis, where `of` selects a stride. Empty if they are not evenly
+/// spaced.
 std::optional<std::pair<Dim, Dim>> as_one(const std::vector<Run>& runs, std::size_t end, Dim Run::* of) {
   Dim extent = 1, stride = 0;
   for (std::size_t k = end; k-- > 0;) {
@@ -103,7 +104,7 @@ std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const La
       return passes;
     }
     passes.push_back(pass);
-    // What remains lies in scratch memory without gaps.
+    // What remains is in scratch memory, without gaps.
     rest.insert(rest.end(), after.begin(), after.end());
     Dim stride = 1;
     for (std::size_t k = rest.size(); k-- > 0;) {
@@ -120,7 +121,7 @@ bool epilogue_fits(const KernelQuery& l, const EpilogueShape& shape) {
   for (int i = 0; i < node.epilogue_operands; ++i) {
     const ValueId v = node.inputs[static_cast<std::size_t>(node.own_inputs() + i)];
     const Extents& extents = l.graph()[v].type.extents;
-    // As KernelQuery::epilogue places them.
+    // The layouts that KernelQuery::epilogue chooses.
     const bool image = shape.col_axes.size() == 1 && shape.col_axes[0] == 1 && result.size() >= 3 && extents.size() == result.size() &&
                        !l.graph()[v].constant;
     const Layout layout = !image ? Layout{} : extents == result ? l.out_layout(0) : Layout{true, extents[1]};

@@ -1,4 +1,5 @@
-// A reduction over any axes as passes over memory, each along one run of axes: over the innermost, or down the middle of [outer, r, inner].
+// A reduction over any axes as passes over memory, each along one run of axes: the innermost run, or the middle of
+// [outer, r, inner].
 //
 //   x [n, c, h, w] over n, h, w, row-major:       1. last    n*c rows of h*w            -> [n, c]
 //                                                 2. middle  1 x n x c                  -> [c]
@@ -15,7 +16,7 @@ struct AxesPass {
   EpilogueShape epilogue;                   ///< of the last pass: how its kernel sees the result
 };
 
-/// Nothing where the strides do not allow it; row-major tensors always do. `axes`: sorted, not empty.
+/// Empty if the strides do not allow it; those of row-major tensors always do. `axes`: sorted, not empty.
 std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const Layout& x_layout, const Extents& y, const Layout& y_layout,
                                                       const std::vector<int>& axes, bool keep);
 

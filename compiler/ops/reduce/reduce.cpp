@@ -1,9 +1,10 @@
-// Reductions. ReduceSum, Prod, Max and Min are kernels, with a function of each value first where attribute `prologue` names one (our own: abs,
-// square, exp); all others are made of them:
+// Reductions. ReduceSum, Prod, Max and Min are kernels. They first apply a function to each value if attribute
+// `prologue` names one (our own attribute: abs, square, exp). All other reductions consist of them:
 //
 //   ReduceL2(x) = Sqrt(ReduceSum{square}(x))      ReduceMean(x) = Div(ReduceSum(x), number of values)
 //
-// f16 and bf16 are summed in f32 and rounded once; logarithms, roots and exponentials of integers are computed in f64.
+// f16 and bf16 are summed in f32 and rounded once. Logarithms, roots and exponentials of integers are computed in
+// f64.
 #include "compiler/ops/reduce/reduce.h"
 
 #include <fmt/format.h>
@@ -61,7 +62,8 @@ ValueId mean_along(GraphBuilder& b, ValueId x, std::vector<int64_t> axes) {
 
 namespace {
 
-/// Where only a run knows how many axes there are, a hidden input 2 tells of each axis of the input whether it is reduced.
+/// If only a run knows how many axes there are, a hidden input 2 states for each axis of the input whether it is
+/// reduced.
 void name_axes(GraphBuilder& b, Node& node) {
   if (node.inputs.size() != 2 || !node.has_input(0) || !node.has_input(1)) return;
   const Type &x = b.type(node.input(0)), &axes = b.type(node.input(1));
@@ -83,7 +85,7 @@ void resolve_reduce(GraphBuilder& b, Node& node) {
   node.attributes.erase("axes");
 }
 
-/// The elements of a shape, reduced to one. Throws SizeOverflow.
+/// Computes the elements of a shape reduced to one. Throws SizeOverflow.
 void infer_exact_elements(Inference& n) {
   const auto elements = n.value(0).elements;
   if (!elements || n.rank(0) != 1 || elements->empty() || n.node().has("prologue")) return;
@@ -101,17 +103,18 @@ void infer_exact_elements(Inference& n) {
 void infer_elements(Inference& n) {
   try {
     infer_exact_elements(n);
-  } catch (const SizeOverflow&) {  // integers that are no extents: they wrap, and Dims do not
+  } catch (const SizeOverflow&) {  // integers that are no extents: they wrap around, and Dims do not
   }
 }
 
-/// Elements of the hidden input as indicators.
+/// The elements of the hidden input as indicators.
 DimList indicators_named(DimList elements) {
   for (Dim& d : elements) d = min(1, max(0, d));
   return elements;
 }
 
-/// Of each axis, 1 where it is reduced, for axes that only a run knows. There is at least one, or the hidden input tells: none would be known from the length.
+/// For each axis, 1 if it is reduced, where only a run knows the axes. The list of axes is not empty, unless the
+/// hidden input states them: an empty list would be known by its length.
 DimList run_time_axes(const Graph& graph, const Node& node) {
   const int rank = graph[node.input(0)].type.rank();
   if (!node.has_input(2)) return axis_indicators(*graph[node.input(1)].elements, rank);
@@ -165,7 +168,7 @@ ValueId reduce(GraphBuilder& b, const Node& node, std::string_view op, ValueId x
   return b.op(op, {x, node.input(1), node.input(2)}, std::move(attributes));
 }
 
-/// log(sum(exp(x))) = m + log(sum(exp(x - m))), m the largest value, or 0 where that is infinite.
+/// log(sum(exp(x))) = m + log(sum(exp(x - m))), where m is the largest value, or 0 if that is infinite.
 ValueId log_sum_exp(GraphBuilder& b, const Node& node) {
   const ValueId x = node.input(0), zero = b.number(b.type(x).element, 0);
   const ValueId top = reduce(b, node, "ReduceMax", x, nullptr, true);
@@ -302,7 +305,7 @@ void lower_scalar(KernelQuery& l) {
       .emit();
 }
 
-/// Reads x once for each pass; sums in between go to scratch memory.
+/// Each pass reads its input once. The sums between passes go to scratch memory.
 void lower_passes(KernelQuery& l, const std::vector<AxesPass>& passes, const View& x, const View& y) {
   PointerArg from = x.pointer;
   for (std::size_t k = 0; k < passes.size(); ++k) {

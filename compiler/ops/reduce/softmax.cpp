@@ -1,5 +1,6 @@
-// Softmax and LogSoftmax. f32 runs on vectors over the innermost axis in memory: the last one, or the channels of a channels-last image; other
-// axes are brought there and back. On f16 and bf16 each step of the specification's function body rounds, as its reference does.
+// Softmax and LogSoftmax. f32 runs on vectors over the innermost axis in memory: the last one, or the channels of a
+// channels-last image. Other axes are transposed there and back. For f16 and bf16 each step of the specification's
+// function body rounds, as in ONNX's reference.
 #include "runtime_stub/onnxc/scalar/softmax.hpp"
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/in_float.h"
@@ -14,7 +15,7 @@ int axis_of(const Node& node, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-/// Before opset 13 the input was seen as a matrix: the axes before `axis` (default 1), and those from it on.
+/// Before opset 13 the input was a matrix: the axes before `axis` (default 1) by those from it on.
 void resolve_softmax(GraphBuilder& b, Node& node) {
   if (node.version >= 13) return;
   const int64_t rank = b.rank(node.inputs[0]), given = node.integer("axis", 1), axis = given < 0 ? given + rank : given;
@@ -29,7 +30,7 @@ void resolve_softmax(GraphBuilder& b, Node& node) {
 
 void infer_softmax(Inference& n) {
   const int64_t axis = n.node().integer("axis", -1);
-  if (n.rank(0) > 0 || axis < -1 || axis > 0) n.axis(axis, n.rank(0));  // of a scalar, 1
+  if (n.rank(0) > 0 || axis < -1 || axis > 0) n.axis(axis, n.rank(0));  // of a scalar: 1
   n.output(0, n.type(0));
 }
 

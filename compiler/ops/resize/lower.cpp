@@ -1,8 +1,8 @@
-// How a Resize runs.
+// How a Resize runs:
 //
-//   f32, a table of sources for each axis, no region: vectors. Channels-last images two axes at once; row-major tensors the last two axes at once, others
-//   one after the other.
-//   all else: scalars, one axis after the other.
+//   f32 with a table of sources for each axis and no region: vectors. Channels-last images resize two axes at once; row-major
+//   tensors the last two axes at once, and other axes one after the other.
+//   Everything else: scalars, one axis after the other.
 #include "compiler/ops/resize/lower.h"
 
 #include <fmt/format.h>
@@ -15,16 +15,17 @@
 namespace onnxc {
 namespace {
 
-/// Whether kernels have a form for so many sources of a result. Two axes with more, as antialiasing has them, are less work one after the other.
+/// Whether kernels have a form for this number of sources of a result. With more sources, as in antialiasing, two
+/// axes cost less one after the other.
 bool is_held(int64_t taps) { return taps == 1 || taps == 2 || taps == 4; }
 
-/// One walk over the tensor: along an axis, or along two neighbours at once.
+/// One pass over the tensor: along one axis, or along two neighbouring ones at once.
 struct Pass {
-  const ResizedAxis* down = nullptr;    ///< or null: it stays as it is
-  const ResizedAxis* across = nullptr;  ///< the axis behind it, or null
+  const ResizedAxis* down = nullptr;    ///< null: this axis does not change
+  const ResizedAxis* across = nullptr;  ///< the axis after it, or null
 };
 
-/// How much larger a pass makes the tensor; 1 where only a run tells.
+/// The factor by which a pass enlarges the tensor; 1 if only a run knows it.
 double growth(const Pass& pass) {
   double g = 1;
   for (const ResizedAxis* a : {pass.down, pass.across}) {
@@ -33,7 +34,8 @@ double growth(const Pass& pass) {
   return g;
 }
 
-/// What is smallest comes first, so that what lies between is small. `last`: the axis along which `across` goes, the one before is its `down`.
+/// The passes in the order of their growth, so that the tensors in between are small. `last`: the axis of `across`;
+/// the axis before it is that of its `down`.
 std::vector<Pass> passes_of(const Node& node, const ResizePlan& plan, int last) {
   std::vector<Pass> passes;
   const ResizedAxis *down = nullptr, *across = nullptr;
@@ -57,11 +59,11 @@ Dim product(const Extents& extents, std::size_t first, std::size_t last) {
   return n;
 }
 
-/// ResizeAxis, and what is known of it while compiling.
+/// The argument ResizeAxis, and what is known of it at compile time.
 struct AxisArgs {
   Arg params;
-  std::optional<int64_t> taps;  ///< where a kernel holds so many in registers
-  Dim sources = 1;              ///< of a position
+  std::optional<int64_t> taps;  ///< set if a kernel holds this number in registers
+  Dim sources = 1;              ///< for each position
   bool stays = false;
 };
 TemplateArg taps_arg(std::optional<int64_t> taps) { return taps ? TemplateArg(*taps) : RuntimeName{"kAnyTaps"}; }
@@ -74,7 +76,7 @@ AxisArgs axis_args(KernelQuery& l, const ResizePlan& plan, const ResizedAxis* a,
       held ? std::optional(table.taps.value()) : std::nullopt, table.taps};
 }
 
-/// The extents once a pass has been done.
+/// The extents after a pass.
 Extents after(Extents extents, const Pass& pass) {
   for (const ResizedAxis* a : {pass.down, pass.across}) {
     if (a != nullptr) extents[static_cast<std::size_t>(a->axis)] = a->out;
@@ -82,10 +84,10 @@ Extents after(Extents extents, const Pass& pass) {
   return extents;
 }
 
-/// What the two kernels, of rows of planes and of pixels, are told in ways of their own.
+/// What both kernels, of rows of planes and of pixels, need to know, each in its own form.
 struct Placed {
   const View &from, &to;
-  std::size_t at, behind;  ///< the axis that goes down, or the last; the first one across
+  std::size_t at, behind;  ///< at: the axis of `down`, or the last one; behind: the first axis of `across`
   const AxisArgs &down, &across;
 };
 void call_planar(StepBuilder& step, const Placed& p) {
@@ -113,7 +115,7 @@ void call_pixels(StepBuilder& step, const Placed& p) {
                {"x", p.across.params}});
 }
 
-/// Rows of planes: the axes before `at` are rows of the epilogue's matrix.
+/// The epilogue's matrix for planes: the axes before `at` are its rows.
 EpilogueShape planes_shape(const Extents& extents, std::size_t at) {
   EpilogueShape shape;
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
@@ -123,7 +125,7 @@ EpilogueShape planes_shape(const Extents& extents, std::size_t at) {
   return shape;
 }
 
-/// Of images that lie channels-last, `pixels`, or of row-major tensors.
+/// Lowers a Resize of channels-last images (`pixels`), or of row-major tensors, with vectors.
 void lower_vectors(KernelQuery& l, const ResizePlan& plan, bool pixels) {
   View from = pixels ? l.in_any(0) : l.in(0);
   const View y = pixels ? l.out_any(0) : l.out(0);
@@ -139,7 +141,8 @@ void lower_vectors(KernelQuery& l, const ResizePlan& plan, bool pixels) {
       if (pixels) to.layout = channels_last(to.extents, l.target().vector_floats);
       to.pointer = l.workspace(fmt::format("pass{}", k), ElementType::F32, storage_elements(to.extents, to.layout));
     }
-    // The axis that goes down, and all behind it across. An axis alone that is the last goes across rows that are planes of their own.
+    // `down` is one axis, and `across` covers all axes after it. A single axis that is the last one is `across`, for
+    // rows that are planes of their own.
     const std::size_t at = pass.down != nullptr ? static_cast<std::size_t>(pass.down->axis) : end - 1,
                       behind = pass.down != nullptr ? at + 1 : at;
     const AxisArgs down = axis_args(l, plan, pass.down, 1), across = axis_args(l, plan, pass.across, product(to.extents, behind, end));
@@ -181,7 +184,7 @@ void lower_scalar(KernelQuery& l, const ResizePlan& plan) {
                      {"taps", dim_arg(table.taps)}};
     if (reads_region(p))
       params.emplace_back("extrapolation", NumberArg{static_cast<double>(l.node().number("extrapolation_value", 0)), ElementType::F64});
-    if (p.antialias && is_integer(to.element)) params.emplace_back("rounds", flag_arg(true));  // as ONNX Runtime does
+    if (p.antialias && is_integer(to.element)) params.emplace_back("rounds", flag_arg(true));  // as in ONNX Runtime
     l.call("scalar_resize")
         .template_arg(to.element)
         .template_arg(from.element)

@@ -5,7 +5,8 @@ namespace onnxc {
 
 void lower_resize(KernelQuery& l);
 
-/// Whether the result is better row-major wherever the input lies: an enlarged image that goes out as it is, which would have to be turned at its full size.
+/// Whether the result is better row-major, whatever the layout of the input: an enlarged image that is an output of
+/// the model would have to be transposed at its full size.
 bool resizes_to_output(const Graph& graph, const Node& node);
 
 }  // namespace onnxc

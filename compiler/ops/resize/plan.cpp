@@ -8,14 +8,14 @@
 namespace onnxc {
 namespace {
 
-/// An input that is there and not empty. Before opset 13 an empty tensor stood for an absent one.
+/// Whether an input is present and not empty. Before opset 13 an empty tensor represented an absent one.
 bool is_given(const Graph& graph, const Node& node, int i) {
   if (!node.has_input(i)) return false;
   const Type& type = graph[node.input(i)].type;
   return !(type.ranked && element_count(type.extents) == Dim(0));
 }
 
-/// floor(extent * scale), in float as ONNX Runtime computes it. A symbolic extent needs a scale that is a small fraction.
+/// floor(extent * scale), in float as in ONNX Runtime. A symbolic extent needs a scale that is a small fraction.
 Dim scaled(const Node& node, Dim extent, float scale) {
   if (extent.is_constant()) return static_cast<int64_t>(std::floor(static_cast<float>(extent.value()) * scale));
   for (int64_t q = 1; q <= 64; ++q) {
@@ -35,7 +35,7 @@ std::optional<DimList> sizes_of(const Value& value) {
   return list;
 }
 
-/// One scale for all axes, so that the result is not larger (or not smaller) than asked for.
+/// One scale for all axes, such that the result is not larger (or not smaller) than requested.
 float common_scale(const Node& node, const std::string& policy, const std::vector<ResizedAxis>& axes) {
   if (policy != "not_larger" && policy != "not_smaller")
     node.fail(ErrorKind::Invalid, fmt::format("keep_aspect_ratio_policy is '{}'", policy));
@@ -81,7 +81,8 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
   if (is_given(graph, node, 2)) {
     const TensorData* scales = graph.constant(node.input(2));
     const std::vector<double> values = scales != nullptr ? to_doubles(*scales) : std::vector<double>();
-    if (scales == nullptr) {  // then resolve_resize has added the sizes that come of them
+    // resolve_resize has then added the sizes that result.
+    if (scales == nullptr) {
       const auto sizes = sizes_of(graph[node.input(3)]);
       ONNXC_CHECK(sizes.has_value(), "the shape rule has asked for the sizes");
       check_count(sizes->size(), "scales");
@@ -130,7 +131,8 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
 Dim taps_of(const Node& node, const ResizedAxis& axis) {
   const ResizeTableParams p = table_params(node, axis);
   if (p.taps > 0) return p.taps;
-  // Antialiasing, and the extents are symbols: the filter reaches so many sources of the ones that make one result.
+  // With antialiasing and symbolic extents, the filter covers `reach` times as many sources as make one result, on
+  // either side.
   const int64_t reach = p.filter == Filter::linear ? 1 : 2;
   return max(reach, ceil_div(axis.in * reach, max(axis.out, 1))) * 2;
 }

@@ -15,8 +15,8 @@ bool is_known(const Value& v) {
   return v.constant || (v.elements && std::all_of(v.elements->begin(), v.elements->end(), [](Dim d) { return d.is_constant(); }));
 }
 
-/// Scales that only a run knows: the sizes that come of them become input 3 beside them. Sizes that it knows, with an aspect ratio to keep: scales and
-/// sizes are computed from them.
+/// Handles scales and sizes that only a run knows. Scales: the sizes that result become input 3 in addition. Sizes
+/// with an aspect ratio to keep: scales and sizes are computed from them.
 void resolve_run_time(GraphBuilder& b, Node& node) {
   const Type x = b.type(node.inputs[0]);
   const auto given = [&](int i) {
@@ -55,7 +55,7 @@ void resolve_run_time(GraphBuilder& b, Node& node) {
   node.attributes["resolved_policy"] = int64_t{1};
 }
 
-/// Opset 10 had X and scales, the coordinates of `asymmetric`, and a rounding of its own.
+/// Opset 10 had only X and scales, `asymmetric` coordinates, and its own rounding.
 void resolve_resize(GraphBuilder& b, Node& node) {
   if (node.version <= 10 && node.inputs.size() == 2) {
     node.inputs = {node.inputs[0], kAbsent, node.inputs[1]};
@@ -64,7 +64,8 @@ void resolve_resize(GraphBuilder& b, Node& node) {
   }
   if (node.has_input(1) && b.type(node.input(1)).is_tensor() && is_float(b.type(node.input(1)).element) &&
       b.type(node.input(1)).element != ElementType::F32 && !is_known(b.graph()[node.input(1)]))
-    node.inputs[1] = b.op("Cast", {node.input(1)}, {{"to", static_cast<int64_t>(ElementType::F32)}});  // a region that only a run knows
+    // The region is only known to a run.
+    node.inputs[1] = b.op("Cast", {node.input(1)}, {{"to", static_cast<int64_t>(ElementType::F32)}});
   for (const auto& [i, what] : {std::pair{1, "corners of the region"}, {2, "scales"}, {3, "sizes"}}) {
     if (node.has_input(i) && b.type(node.input(i)).ranked && b.rank(node.input(i)) != 1)
       node.fail(ErrorKind::Invalid, fmt::format("{} (input {}) have rank {}; one for each axis is needed", what, i, b.rank(node.input(i))));
@@ -81,7 +82,7 @@ void infer_resize(Inference& n) {
   ResizePlan plan = plan_resize(n.graph(), n.node());
   for (const ResizedAxis& a : plan.axes) {
     table_params(n.node(), a);
-    // What is not empty is not made of nothing.
+    // A result that is not empty cannot be computed from an empty axis.
     if (a.scale == 0 && a.in.min_value() < 1)
       n.unify(max(min(a.in, 1), Dim(1) - min(a.out, 1)), 1, "an axis of extent 0 cannot be enlarged");
   }

@@ -19,7 +19,8 @@ const char* name_of(Filter f) {
 
 }  // namespace
 
-constexpr int64_t kMostEntries = int64_t{1} << 22;  // of a table that is a constant; a run makes larger ones
+// The most entries of a table that is a constant. Larger ones are computed in the run.
+constexpr int64_t kMostEntries = int64_t{1} << 22;
 
 bool wide_weights(ElementType type) { return type == ElementType::F64 || (is_integer(type) && info(type).bits >= 32); }
 

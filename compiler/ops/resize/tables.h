@@ -5,7 +5,7 @@
 
 namespace onnxc {
 
-/// taps sources for each position: their places and, where taps > 1, weights of f32 or f64.
+/// `taps` sources for each position: their indices and, if taps > 1, their weights in f32 or f64.
 struct ResizeTable {
   std::vector<int32_t> index;
   std::vector<float> narrow;
@@ -13,20 +13,21 @@ struct ResizeTable {
 };
 ResizeTable make_table(const ResizeTableParams& p, bool wide);
 
-/// Weights of f64 and of integers that f32 does not hold are f64.
+/// Weights are f64 for f64, and for integers that f32 cannot hold.
 bool wide_weights(ElementType type);
 
 bool reads_region(const ResizeTableParams& p);
-/// Takes the axis' part of the region [starts..., ends...]. Throws Error{Invalid} where it is null or has another number of elements.
+/// Sets the axis's part of the region [starts..., ends...]. Throws Error{Invalid} if the region is null or has the
+/// wrong number of elements.
 void set_region(ResizeTableParams& p, const Node& node, const TensorData* region, const ResizePlan& plan, const ResizedAxis& a);
 
 struct ResizeTableArgs {
   Dim taps;
   PointerArg index;
-  std::optional<PointerArg> weight;  ///< none where taps is 1
+  std::optional<PointerArg> weight;  ///< empty if taps is 1
   Arg weight_or_null() const { return weight ? Arg{*weight} : NullArg{}; }
 };
-/// The table among the weights, or a step that fills it in scratch memory.
+/// The table as weights, or as scratch memory with a step that fills it.
 ResizeTableArgs place_table(KernelQuery& l, const ResizePlan& plan, const ResizedAxis& a);
 
 }  // namespace onnxc

@@ -1,4 +1,5 @@
-// Optional, OptionalHasElement, OptionalGetElement. What is no optional counts as one that holds it.
+// Optional, OptionalHasElement, OptionalGetElement. A value that is no optional counts as an optional that contains
+// it.
 #include <fmt/format.h>
 
 #include "compiler/ops/sequence/sequence.h"

@@ -1,5 +1,6 @@
-// Sequences: SequenceConstruct, Empty, Insert, Erase, At, Length, SplitToSequence, ConcatFromSequence. A sequence is an onnxc_value; the extents of its
-// elements are those that all share, `@unknown` where they differ. What is taken out of one has extents that the run tells.
+// Sequences: SequenceConstruct, Empty, Insert, Erase, At, Length, SplitToSequence, ConcatFromSequence. A sequence is
+// an onnxc_value. Its element type has the extents that all elements share, and `@unknown` where they differ. A
+// tensor that is taken out of a sequence has extents that the run binds.
 #include <fmt/format.h>
 
 #include "compiler/ops/kernel_query.h"
@@ -15,7 +16,8 @@ const Type& element_of(Inference& n, int i, Type::Kind kind, const char* what) {
 
 namespace {
 
-/// The type that the model states of the node's result, where it is a tensor of this element type and has a rank; else null.
+/// The type that the model states for the node's result, if that is a tensor of this element type with a rank;
+/// otherwise null.
 const Type* stated_type(Inference& n, ElementType element) {
   if (!n.node().has_output(0)) return nullptr;
   const Type& stated = n.graph()[n.node().output(0)].type;
@@ -63,7 +65,7 @@ void check_position(Inference& n, int i) {
   n.unify(element_count(n.extents(i)), 1, "the position");
 }
 
-/// A pointer to the position, or a null one.
+/// Adds a pointer to the position, or a null pointer.
 void position(KernelQuery& l, StepBuilder& step, int i) {
   if (l.has(i)) step.pointer(l.in(i));
   else step.null(ElementType::I64);
@@ -74,7 +76,7 @@ Type holding(Type type, const Type& next) {
   return type;
 }
 
-// ---- making them
+// ---- creating them
 
 void infer_empty(Inference& n) {
   const auto element = element_type_numbered(static_cast<int32_t>(n.node().integer("dtype", 1)));

@@ -1,11 +1,15 @@
-// onnxc.Bind, onnxc.Let, onnxc.Require and onnxc.Assume: where a run meets extents. They have no outputs.
+// onnxc.Bind, onnxc.Let, onnxc.Require and onnxc.Assume connect a run with extents. They have no outputs.
 //
-//   () = onnxc.Bind(starts) binds ["@starts1", "@starts2"]                reads the elements of a tensor; from here on they are extents
-//   () = onnxc.Let() {value = ["max(0, @ends2 - @starts1)"]} binds ["@slice3"]   gives an expression a name
-//   () = onnxc.Require() {extents = ["@starts1 + 1", "batch"], kind = 0}  ends the run where two extents differ; other kinds: see requirement.h
-//   () = onnxc.Assume(condition) {value = 1}                              ends the run where an integer is not what the graph is written for
+//   () = onnxc.Bind(starts) binds ["@starts1", "@starts2"]
+//       reads the elements of a tensor; from here on they are extents
+//   () = onnxc.Let() {value = ["max(0, @ends2 - @starts1)"]} binds ["@slice3"]
+//       gives an expression a name
+//   () = onnxc.Require() {extents = ["@starts1 + 1", "batch"], kind = 0}
+//       ends the run if two extents differ; for other kinds see requirement.h
+//   () = onnxc.Assume(condition) {value = 1}
+//       ends the run if an integer is not the one that the graph was written for
 //
-// An element beyond kFar is clamped: as an extent it is one that no tensor has, as a bound of a slice it means "to the end".
+// An element beyond kFar is clamped: no tensor has such an extent, and as a bound of a slice it means "to the end".
 #include <fmt/format.h>
 
 #include "compiler/ops/kernel_query.h"
@@ -15,7 +19,7 @@ namespace onnxc {
 
 namespace {
 
-/// A node of ours that gives no value; `value`: what it reads, if anything.
+/// A node of ours without outputs. `value`: what it reads, if anything.
 Node make_own_node(const char* op, const Graph* graph = nullptr, ValueId value = kAbsent) {
   Node node;
   node.domain = "onnxc";
@@ -81,7 +85,7 @@ void infer_bind(Inference& n) {
   DimList elements;
   for (const std::string& symbol : n.node().binds) elements.push_back(Dim::run_time_symbol(symbol, -kFar, kFar));
   Value& value = n.graph()[n.node().inputs[0]];
-  // What has become known since is better than a symbol.
+  // What has become known in the meantime is better than a symbol.
   if (!value.constant && !value.elements) value.elements = std::move(elements);
 }
 
@@ -112,7 +116,7 @@ void infer_assume(Inference& n) {
           "what follows fits one branch alone, the condition");
 }
 
-/// The shape rule's onnxc.Require does it.
+/// Nothing to do: the shape rule's onnxc.Require does it.
 void lower_assume(KernelQuery&) {}
 
 }  // namespace

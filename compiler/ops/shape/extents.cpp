@@ -1,5 +1,6 @@
-// onnxc.Extents: integers that are known as extents: what Shape and arithmetic on it come to. It has no inputs, so all that computed the
-// numbers from tensors is gone; they are stored where a kernel or the caller reads them, and nowhere if they only shape other tensors.
+// onnxc.Extents: integers that are known as extents, such as the results of Shape and of arithmetic on it. It has no
+// inputs, so nothing that computed the numbers from tensors is needed any more. They are stored where a kernel or the
+// caller reads them, and not at all if they only shape other tensors.
 //
 //   s: i64[2] = onnxc.Extents() {elements = ["batch", "2*h + 1"], shape = [2], type = 7}
 #include "compiler/ops/shape_arithmetic.h"
@@ -44,7 +45,7 @@ void infer_extents(Inference& n) {
 void lower_extents(KernelQuery& l) {
   const DimList& elements = *l.graph()[l.node().outputs[0]].elements;
   View y = l.out(0);
-  constexpr std::size_t kMostOfCall = 2 * kMaxRank;  // what Ints holds
+  constexpr std::size_t kMostOfCall = 2 * kMaxRank;  // the capacity of Ints
   for (std::size_t first = 0; first < elements.size(); first += kMostOfCall) {
     PointerArg to = y.pointer;
     to.offset += static_cast<int64_t>(first);

@@ -16,7 +16,7 @@ void copy_bytes(Evaluation& e) {
 
 void lower_as_view(KernelQuery& l) { l.alias(0, 0); }
 
-/// Elements of small tensors survive any change of shape.
+/// The elements of small tensors are kept by any change of shape.
 void pass_elements(Inference& n) {
   if (auto elements = n.value(0).elements) n.output_elements(0, *elements);
 }
@@ -64,7 +64,8 @@ void infer_reshape(Inference& n) {
   }
   const Dim total = element_count(in);
   if (!maybe.empty()) {
-    // An extent that is 0 copies the input's; one that is -1 is what the others leave. Symbols that the run binds hold what comes of it.
+    // An extent of 0 copies the input's, and one of -1 takes what the others leave. Run-time symbols hold the
+    // results.
     for (std::size_t k : maybe) {
       const Dim copied = allow_zero || k >= in.size() ? Dim(0) : in[k];
       if (!(copied == Dim(0))) out[k] = n.let(select(indicator_equal(out[k], 0), copied, out[k]) + 1, "asked") - 1;  // -1 is kept
@@ -144,7 +145,7 @@ void infer_squeeze(Inference& n) {
   } else {
     for (std::size_t k = 0; k < in.size(); ++k) {
       drop[k] = in[k] == Dim(1);
-      // In a run in which it is 1 it would go, and the rank with it.
+      // In a run in which it is 1, it would be removed, which would change the rank.
       if (!drop[k] && in[k].min_value() <= 1 && in[k].max_value() >= 1)
         n.require({in[k], 1, Requirement::Kind::Differ}, "without axes it would drop an extent of 1, and the rank of its result is fixed");
     }

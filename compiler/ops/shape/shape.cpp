@@ -1,4 +1,5 @@
-// Shape and Size: extents as values. They are Dims, so that what is computed from them is known to the compiler; a kernel writes what remains.
+// Shape and Size: extents as values. They are Dims, so that the compiler knows what is computed from them. A kernel
+// writes those that remain.
 #include <algorithm>
 
 #include "compiler/ops/kernel_query.h"

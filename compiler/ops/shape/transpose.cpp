@@ -51,7 +51,7 @@ void lower_transpose(KernelQuery& l) {
   DimList from;
   for (int64_t p : permutation(l.node(), static_cast<int>(x.extents.size()))) from.push_back(strides[static_cast<std::size_t>(p)]);
   if (l.optimise() && !l.is_defined(0)) {
-    // [n, h, w, c] of what lies channels-last, and the other way about, is there already.
+    // The [n, h, w, c] of a channels-last image, and the reverse, need no copy.
     std::vector<Layout> layouts{{}};
     if (extents.size() >= 3 && extents.size() <= 5 && x.element == ElementType::F32) layouts.push_back({true, extents[1]});
     for (const Layout& layout : layouts) {

@@ -1,4 +1,5 @@
-// onnxc.Verify: stands before the body that ONNX gives an operator, and holds the operator's inputs against its schema. The first walk that infers types drops it.
+// onnxc.Verify: precedes the function body of an operator, and checks the operator's inputs against its schema. The
+// first walk that infers types removes it.
 #include "compiler/ops/operator.h"
 
 namespace onnxc {

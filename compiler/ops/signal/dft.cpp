@@ -1,4 +1,5 @@
-// DFT: the discrete Fourier transform along one axis. The axis may be known only when the model runs, where the output's shape does not depend on it.
+// DFT: the discrete Fourier transform along one axis. The axis may be known only to a run if the output's shape does
+// not depend on it.
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"
@@ -24,7 +25,7 @@ struct Form {
 };
 Form form_of(const Node& node) { return {node.integer("inverse", 0) != 0, node.integer("onesided", 0) != 0}; }
 
-/// 1 or 2: the last axis, real numbers or complex ones.
+/// 1 or 2: the last axis, for real or complex numbers.
 int64_t parts_of(const Node& node, const Extents& x) {
   const Dim parts = x.back();
   if (!parts.is_constant())
@@ -34,7 +35,7 @@ int64_t parts_of(const Node& node, const Extents& x) {
   return parts.value();
 }
 
-/// For each signal axis, 1 where it is the one that is transformed, else 0.
+/// For each signal axis, 1 if it is the transformed one, else 0.
 DimList chosen_axis(Dim axis, std::size_t rank) {
   const Dim a = axis + static_cast<int64_t>(rank) * min(1, max(0, 0 - axis));  // a negative axis counts from the end
   DimList chosen;
@@ -42,7 +43,7 @@ DimList chosen_axis(Dim axis, std::size_t rank) {
   return chosen;
 }
 
-/// Of the transform: dft_length, or what the extent of the chosen axis gives.
+/// The length of the transform: dft_length, or the length that the extent of the chosen axis implies.
 Dim length_of(const Node& node, const Extents& x, const DimList& chosen, const std::optional<Dim>& given) {
   if (given) return *given;
   const Form form = form_of(node);
@@ -51,7 +52,7 @@ Dim length_of(const Node& node, const Extents& x, const DimList& chosen, const s
   return length;
 }
 
-/// Where the output's shape is the input's for any axis, the kernel alone reads the axis.
+/// If the output's shape is the input's for any axis, only the kernel reads the axis.
 bool shape_depends_on_axis(const Node& node) { return node.has_input(1) || form_of(node).onesided; }
 
 void infer_dft(Inference& n) {
@@ -110,7 +111,7 @@ void lower_dft(KernelQuery& l) {
   } else {
     for (std::size_t k = 0; k + 1 < x.size(); ++k) longest = max(longest, x[k]);
   }
-  // Where all lengths are known, the memory for a chirp is there if one of them is.
+  // If all lengths are known, memory for a chirp is only needed if one of them has a large factor.
   Dim numbers = 6 * longest;
   bool chirp = false;
   const auto visit = [&](Dim n) {

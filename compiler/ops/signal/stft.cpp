@@ -8,7 +8,7 @@
 namespace onnxc {
 namespace {
 
-/// Samples of a frame: of the window, else given, else the whole signal.
+/// The samples of a frame: those of the window, else the given number, else the whole signal.
 Dim frame_length(const Operands& o) {
   if (o.has(2)) return o.in[2][0];
   return o.has(3) ? o.known(3)[0] : o.in[0][1];

@@ -1,5 +1,6 @@
-// HannWindow, HammingWindow, BlackmanWindow: a0 - a1 cos(t) + a2 cos(2 t) of t = 2 pi n / size, or 2 pi n / (size - 1) where the window is not periodic. In f64
-// for a result of f64, else in f32, as the schemas' function bodies are.
+// HannWindow, HammingWindow, BlackmanWindow: a0 - a1 cos(t) + a2 cos(2 t) with t = 2 pi n / size, or 2 pi n / (size -
+// 1) if the window is not periodic. Computed in f64 for a result of f64, else in f32, as in the schemas' function
+// bodies.
 #include <numbers>
 
 #include "compiler/ops/contrib/composition.h"

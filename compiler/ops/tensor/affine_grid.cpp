@@ -1,4 +1,5 @@
-// AffineGrid: where the pixels of an image of shape `size` come from under an affine map; GridSample reads there.
+// AffineGrid: the coordinates from which the pixels of an image of shape `size` come under an affine map. GridSample
+// reads there.
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"

@@ -53,7 +53,7 @@ void lower_arg(KernelQuery& l) {
   l.call("scalar_arg_max").pointer(l.out(0)).pointer(x).params(std::move(params)).emit();
 }
 
-// ---- Hardmax. Before opset 13 it took all axes from `axis` (1 where absent) on as one; `flattens` says so.
+// ---- Hardmax. Before opset 13 it took all axes from `axis` (default 1) on as one; attribute `flattens` states that.
 
 void resolve_hardmax(GraphBuilder&, Node& node) {
   if (node.version >= 13) return;
@@ -61,7 +61,7 @@ void resolve_hardmax(GraphBuilder&, Node& node) {
   node.attributes["flattens"] = int64_t{1};
 }
 
-/// The axes that are one row: [first, second).
+/// The axes that form one row: [first, second).
 std::pair<int, int> row_axes(const Node& node, int rank) {
   const int axis = axis_of(node, -1, rank);
   return {axis, node.integer("flattens", 0) != 0 ? rank : axis + 1};

@@ -17,7 +17,7 @@ void infer_bit_cast(Inference& n) {
 
 void evaluate_bit_cast(Evaluation& e) {
   e.output(0).bytes = e.input(0).bytes;
-  // Bits that become bool are normalised, since other values than 0 and 1 are no bool.
+  // Bits that become bool are normalised, since a bool must be 0 or 1.
   if (e.output(0).type == ElementType::Bool) {
     for (std::byte& b : e.output(0).bytes) b = b == std::byte{0} ? b : std::byte{1};
   }

@@ -1,4 +1,4 @@
-// CenterCropPad: crops or zero-pads axes to given extents, about the middle. An odd rest goes to the end.
+// CenterCropPad: crops or zero-pads axes to given extents, about the middle. An odd remainder goes to the end.
 #include <fmt/format.h>
 
 #include "compiler/ops/tensor/moves.h"

@@ -21,7 +21,8 @@ int64_t block_of(const Node& node) {
   return b;
 }
 
-/// Loops over n, row and column in block, channel, row and column of blocks; `deep` side has many channels, `wide` side many pixels.
+/// Loops over n, row and column in the block, channel, row and column of blocks. The `deep` side has many channels,
+/// the `wide` side many pixels.
 Move rearrange(const Extents& wide, int64_t b, bool crd, bool to_wide) {
   const Dim depth = wide[1];
   struct Loop {
@@ -49,7 +50,7 @@ Moves move_space_to_depth(const Operands& operands) {
   return {{rearrange(operands.in[0], block_of(operands.node), is_crd(operands.node), false)}, nullptr};
 }
 
-/// extent / divisor, which leaves no rest.
+/// extent / divisor, which must leave no remainder.
 Dim exact(Inference& n, Dim extent, int64_t divisor, const char* what) {
   const Dim quotient = floor_div(extent, divisor);
   n.unify(extent, quotient * divisor, what);

@@ -1,5 +1,5 @@
-// Dropout. At inference: the input as it is, and a mask that keeps everything. In training: each element is kept with probability 1 - ratio, and divided
-// by it. Ratio and mode may be known only when the model runs.
+// Dropout. At inference: the input unchanged, and a mask that keeps everything. In training: each element is kept
+// with probability 1 - ratio, and divided by it. Ratio and mode may be known only to a run.
 #include <fmt/format.h>
 
 #include "compiler/ops/in_float.h"
@@ -9,7 +9,8 @@
 namespace onnxc {
 namespace {
 
-/// Before opset 12 ratio and mode were attributes; from opset 7 on there was no training. The mask had the type of the data before opset 10.
+/// Before opset 12 ratio and mode were attributes, and opsets from 7 on had no training. Before opset 10 the mask had
+/// the type of the data.
 void resolve_dropout(GraphBuilder& b, Node& node) {
   choose_stream(b.graph(), node);
   if (node.version >= 12) return;

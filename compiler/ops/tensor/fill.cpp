@@ -12,7 +12,7 @@
 namespace onnxc {
 namespace {
 
-// ---- ConstantOfShape: one value, 0.0f where there is none, everywhere.
+// ---- ConstantOfShape: one value everywhere, by default 0.0f.
 
 Constant filler_of(const Node& node) {
   const auto it = node.attributes.find("value");
@@ -50,9 +50,9 @@ void evaluate_eye_like(Evaluation& e) {
 
 void lower_eye_like(KernelQuery& l) { l.call("scalar_eye_like").tensor(l.out(0)).dim(l.node().integer("k", 0)).emit(); }
 
-// ---- Range: start, start + delta, ... up to and without the limit.
+// ---- Range: start, start + delta, ... up to the limit, which is excluded.
 
-/// The number as a Dim: an integer whose elements are known, or a cast of one to a floating-point type.
+/// The number as a Dim, if it is an integer whose elements are known, or a cast of one to a floating-point type.
 std::optional<Dim> integer_of(const Graph& graph, const Node& node, int i) {
   const Value& value = graph[node.inputs[static_cast<std::size_t>(i)]];
   if (value.elements) return value.elements->size() == 1 ? std::optional<Dim>((*value.elements)[0]) : std::nullopt;
@@ -74,15 +74,15 @@ std::optional<Dim> integer_of(const Graph& graph, const Node& node, int i) {
   return std::nullopt;
 }
 
-/// max(ceil((limit - start) / delta), 0), of constants, in their own precision.
+/// max(ceil((limit - start) / delta), 0) of constants, in their own precision.
 int64_t range_length(Inference& n) {
   int64_t length = 0;
   for_number(n.element(0), [&]<class T>() {
     const T start = n.constant(0)->as<T>()[0], limit = n.constant(1)->as<T>()[0], delta = n.constant(2)->as<T>()[0];
     if (!(static_cast<double>(delta) < 0) && !(static_cast<double>(delta) > 0)) n.fail("delta is 0 or no number");
     if constexpr (std::is_integral_v<T>) {
-      if ((limit > start) != (delta > 0)) return;  // none: also where limit is start
-      // The distances as magnitudes, which 64 bits hold whatever the numbers are.
+      if ((limit > start) != (delta > 0)) return;  // none, also if limit is start
+      // The distances as magnitudes, which always fit in 64 bits.
       const auto distance = [](T from, T to) {
         return static_cast<uint64_t>(static_cast<int64_t>(to)) - static_cast<uint64_t>(static_cast<int64_t>(from));
       };
@@ -103,7 +103,7 @@ int64_t range_length(Inference& n) {
   return length;
 }
 
-/// Where only a run knows the numbers, a hidden input 3 has the length: max(ceil((limit - start) / delta), 0).
+/// If only a run knows the numbers, a hidden input 3 has the length: max(ceil((limit - start) / delta), 0).
 void resolve_range(GraphBuilder& b, Node& node) {
   if (node.inputs.size() != 3) return;
   const Graph& graph = b.graph();

@@ -50,7 +50,7 @@ void infer_gather(Inference& n) {
   Extents out(x.begin(), x.begin() + axis);
   out.insert(out.end(), indices.begin(), indices.end());
   out.insert(out.end(), x.begin() + axis + 1, x.end());
-  // Picking from a shape gives extents.
+  // Elements picked from a shape are extents.
   const auto elements = n.value(0).elements;
   const TensorData* picked = n.constant(1);
   if (elements && picked != nullptr && x.size() == 1) {
@@ -73,7 +73,8 @@ void evaluate_gather(Evaluation& e) {
   });
 }
 
-/// The one index along the first axis as an extent that surely is one: a slice is a view. What a loop over slices is made of.
+/// The single index along the first axis, as an extent that is certainly valid: the slice is then a view. Loops over
+/// slices need this.
 std::optional<Dim> known_index(const KernelQuery& l) {
   const Value& indices = l.graph()[l.node().input(1)];
   if (indices.constant || !indices.elements || indices.elements->size() != 1 || !indices.type.extents.empty()) return std::nullopt;
@@ -84,7 +85,7 @@ std::optional<Dim> known_index(const KernelQuery& l) {
   return index;
 }
 
-/// Channels of an image, pixel by pixel.
+/// Picks channels of a channels-last image, pixel by pixel.
 void lower_channels_last(KernelQuery& l, const std::vector<int64_t>& channels) {
   constexpr int64_t kMostGroups = 8;  // a register for each, and one for each result
   const Extents &in = l.extents(0), &out = l.output_type(0).extents;
@@ -102,7 +103,7 @@ void lower_channels_last(KernelQuery& l, const std::vector<int64_t>& channels) {
       .emit();
 }
 
-/// A shuffle of the channels of a row-major image: two axes that change places.
+/// Shuffles the channels of a row-major image: two axes are exchanged.
 void lower_interleaved_planes(KernelQuery& l, int64_t groups) {
   const View x = l.in(0), y = l.out(0);
   const int64_t each = x.extents[1].value() / groups;

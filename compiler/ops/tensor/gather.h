@@ -1,4 +1,4 @@
-// Gather as others see it: its axis, and Gather as a choice of channels, for what knows images better than tensors.
+// Gather as other files see it: its axis, and Gather as a selection of channels of an image.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,13 +7,15 @@
 
 namespace onnxc {
 
-/// The axis along which a Gather of a tensor of that rank picks, which is not negative.
+/// The axis, not negative, along which a Gather picks from a tensor of that rank.
 int64_t gather_axis(const Node& node, int rank);
 
-/// The channels that a Gather takes of a float image [n, c, spatial...] by constant indices, none of them negative; nothing for what is anything else.
+/// The channels that a Gather picks from a float image [n, c, spatial...] by constant indices, none of them negative.
+/// Empty for any other Gather.
 std::optional<std::vector<int64_t>> picked_channels(const Graph& graph, const Node& node);
 
-/// g where the channels are those of `count` in g groups, of each group one in turn (a channel shuffle): channels[i * g + j] = j * (count / g) + i; else 0.
+/// g if the channels are those of `count` channels in g groups, one from each group in turn (a channel shuffle):
+/// channels[i * g + j] = j * (count / g) + i. Otherwise 0.
 int64_t interleaved_groups(const std::vector<int64_t>& channels, int64_t count);
 
 }  // namespace onnxc

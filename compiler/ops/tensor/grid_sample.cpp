@@ -8,7 +8,7 @@
 namespace onnxc {
 namespace {
 
-/// Opset 16 said bilinear and bicubic.
+/// Opset 16 had the names bilinear and bicubic.
 GridMode mode_of(const Node& node) {
   const std::string mode = node.string("mode", "linear");
   if (mode == "linear" || mode == "bilinear") return GridMode::linear;

@@ -9,7 +9,7 @@
 namespace onnxc {
 namespace {
 
-/// A move over memory: one loop an axis, in elements.
+/// A move over memory: one loop for each axis, in elements.
 struct Loops {
   DimList extents, to, from;
   Dim to_offset = 0, from_offset = 0;
@@ -27,7 +27,7 @@ Loops loops_of(const Move& move, const DimList& to_strides, const DimList& from_
   return loops;
 }
 
-/// Calls visit(to, from, length, to_step, from_step) for every innermost row; everything is constant.
+/// Calls visit(to, from, length, to_step, from_step) for every innermost row. Everything is constant.
 template <class Visit>
 void for_each_row(const Loops& loops, Visit&& visit) {
   std::vector<int64_t> extents, to, from;
@@ -70,7 +70,7 @@ DimList from_strides_of(const Operands& operands, const Move& move) {
   return move.input == Move::kFill ? DimList{} : strides_of(operands.in[index(move.input)], {});
 }
 
-/// True where the move is the whole output, and its elements lie in the input in the same order without gaps.
+/// True if the move is the whole output, and its elements are contiguous and in the same order in the input.
 bool is_contiguous(const Move& move, const Loops& loops) {
   return std::all_of(move.to.begin(), move.to.end(), [](Dim d) { return d == Dim(0); }) &&
          same_strides(loops.extents, loops.to, loops.from);
@@ -119,7 +119,7 @@ Move move_all(const Operands& operands, int input, int output, DimList to) {
 }
 
 void fill_around(Moves& moves, const Extents& output, const DimList& from, const Extents& extents, int source) {
-  // Before and after the box on axis k: within the box on the axes before k, all of the output on those after it.
+  // Before and after the box on axis k: inside the box on axes before k, and the whole output on axes after it.
   for (std::size_t k = 0; k < output.size(); ++k) {
     for (const bool after : {false, true}) {
       const Dim start = after ? from[k] + extents[k] : Dim(0), length = after ? output[k] - start : from[k];
@@ -193,7 +193,8 @@ void evaluate_moves(Evaluation& e, MoveRule rule) {
   }
 }
 
-/// Where the elements of an output lie already, if all of it does: a part of the input (Split, Slice), or parts that lie side by side (Concat).
+/// The view of an output's elements if all of them exist already: a part of the input (Split, Slice), or adjoining
+/// parts (Concat).
 std::optional<View> find_in_inputs(KernelQuery& l, const std::vector<const Move*>& parts, const Extents& extents) {
   std::optional<View> found;
   for (const Move* move : parts) {
@@ -223,7 +224,7 @@ void lower_moves(KernelQuery& l, MoveRule rule) {
         parts.push_back(&move);
     }
     const ElementType element = l.output_type(output).element;
-    // A part of the input that lies there as the output wants it needs no copy.
+    // A part of the input that has the output's layout needs no copy.
     if (parts.size() == 1 && parts[0]->input != Move::kFill && !l.out_layout(output).channels_last) {
       const View x = l.in_any(parts[0]->input);
       const Loops loops = loops_of(*parts[0], strides_of(operands.out[index(output)], {}), x.strides());

@@ -15,7 +15,7 @@ int64_t axis_of(const Node& node, int rank_of_result) {
   return axis < 0 ? axis + rank_of_result : axis;
 }
 
-/// The depth may be of any numeric type; it is cast to an integer.
+/// The depth may have any numeric type; it is cast to an integer.
 Dim depth_of(Inference& n) {
   const TensorData* c = n.constant(1);
   if (c == nullptr || is_integer(c->type)) {
@@ -28,7 +28,7 @@ Dim depth_of(Inference& n) {
   return static_cast<int64_t>(list[0]);
 }
 
-/// A depth that is no integer and that only a run knows: as one in a hidden input 3.
+/// A depth that is no integer and that only a run knows becomes an integer in a hidden input 3.
 void resolve_one_hot(GraphBuilder& b, Node& node) {
   if (node.inputs.size() != 3 || node.inputs[1] == kAbsent || b.graph()[node.inputs[1]].constant || !b.type(node.inputs[1]).is_tensor() ||
       is_integer(b.type(node.inputs[1]).element))

@@ -10,7 +10,7 @@
 namespace onnxc {
 namespace {
 
-/// Axes that only a run knows: pads of all axes, with what is given put in their places.
+/// If only a run knows the axes: pads of all axes, with the given ones put in their places.
 void name_all_axes(GraphBuilder& b, Node& node) {
   if (!node.has_input(3) || !node.has_input(1) || b.graph()[node.inputs[3]].constant || b.graph()[node.inputs[3]].elements) return;
   const Type &x = b.type(node.inputs[0]), &axes = b.type(node.inputs[3]);
@@ -65,7 +65,7 @@ Moves move_pad(const Operands& operands) {
   Extents extents;
   for (std::size_t k = 0; k < box.axes.size(); ++k) {
     box.from.push_back(max(0, Dim(0) - pads.before[k]));
-    // What is cropped behind may reach into what is padded before.
+    // Cropping at the end may reach into the padding at the beginning.
     const Dim before = max(0, pads.before[k]);
     box.to.push_back(pads.after[k].min_value() < 0 ? min(before, operands.out[0][k]) : before);
     box.axes[k].extent = max(0, box.axes[k].extent + min(0, pads.before[k]) + min(0, pads.after[k]));

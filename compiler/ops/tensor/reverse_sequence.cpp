@@ -1,4 +1,4 @@
-// ReverseSequence: the first part of each sequence of a batch in reverse, by its own length.
+// ReverseSequence: reverses the first part of each sequence of a batch, by its own length.
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"

@@ -1,4 +1,5 @@
-// ScatterElements (once called Scatter), ScatterND, TensorScatter: the data with some elements replaced, in place where the data dies here.
+// ScatterElements (formerly Scatter), ScatterND, TensorScatter: the data with some elements replaced, in place if the
+// data dies here.
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"

@@ -1,4 +1,5 @@
-// Operators whose result has as many elements as the data says: NonZero, Compress, Unique, NonMaxSuppression. Their node binds the number.
+// Operators whose result has a number of elements that depends on data: NonZero, Compress, Unique, NonMaxSuppression.
+// Their node binds the number.
 #include <fmt/format.h>
 
 #include "compiler/ops/kernel_query.h"
@@ -6,7 +7,7 @@
 namespace onnxc {
 namespace {
 
-// ---- NonZero: the positions of what is not zero, [rank, count].
+// ---- NonZero: the positions of nonzero elements, [rank, count].
 
 void infer_nonzero(Inference& n) {
   const Extents& x = n.extents(0);
@@ -21,7 +22,7 @@ void lower_nonzero(KernelQuery& l) {
 
 // ---- Compress: the slices whose condition holds.
 
-/// The axis, or -1 where the tensor is taken as a list.
+/// The axis, or -1 if the tensor is taken as a list.
 int axis_of(const Node& node, int rank) {
   if (!node.has("axis")) return -1;
   const int64_t axis = node.integer("axis", 0);

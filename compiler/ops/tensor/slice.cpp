@@ -1,5 +1,6 @@
-// Slice: every steps[k]-th element of [starts[k], ends[k]) on some axes. Negative bounds count from the end, bounds beyond it stop there; a negative
-// step walks backwards, down to and without its end. Before opset 10 all were attributes.
+// Slice: every steps[k]-th element of [starts[k], ends[k]) on some axes. Negative bounds count from the end, and
+// bounds beyond the end stop there. A negative step walks backwards, down to its end, which is excluded. Before opset
+// 10 all of these were attributes.
 #include <fmt/format.h>
 
 #include <optional>
@@ -10,7 +11,7 @@
 namespace onnxc {
 namespace {
 
-/// Axes that only a run knows: starts, ends and steps of all axes, with what is given put in their places.
+/// If only a run knows the axes: starts, ends and steps of all axes, with the given ones put in their places.
 void name_all_axes(GraphBuilder& b, Node& node) {
   const auto known = [&](ValueId v) { return b.graph()[v].constant || b.graph()[v].elements; };
   if (node.inputs.size() < 4 || !node.has_input(1) || !node.has_input(2) || !node.has_input(3) || known(node.inputs[3])) return;
@@ -37,13 +38,13 @@ void resolve_slice(GraphBuilder& b, Node& node) {
   for (const char* name : {"starts", "ends", "axes"}) node.attributes.erase(name);
 }
 
-/// A bound as an index from the front, clamped to [low, high]. Numbers near the ends of int64 stand for infinity.
+/// A bound as an index from the front, clamped to [low, high]. Numbers near the limits of int64 mean infinity.
 Dim clamped(Dim bound, Dim extent, Dim low, Dim high) {
   constexpr int64_t kInfinite = int64_t{1} << 60;
   if (bound.min_value() >= kInfinite) return high;
   if (bound.max_value() <= -kInfinite) return low;
   if (bound.max_value() < 0) bound += extent;
-  else if (bound.min_value() < 0) bound += extent * min(1, max(0, Dim(0) - bound));  // only where it is negative
+  else if (bound.min_value() < 0) bound += extent * min(1, max(0, Dim(0) - bound));  // only if it is negative
   return max(low, min(high, bound));
 }
 
@@ -56,14 +57,14 @@ Range range_of(Dim starts, Dim ends, Dim step, Dim n) {
   const Dim start = clamped(starts, n, 0, n), end = clamped(ends, n, 0, n);
   const Dim back_end = clamped(ends, n, -1, n - 1);
   Dim back_start = clamped(starts, n, 0, n - 1);
-  if (n.min_value() < 1) back_start = min(back_start, n - 1);  // nothing to start from
+  if (n.min_value() < 1) back_start = min(back_start, n - 1);  // there is no element to start from
   if (!step.is_constant()) {
     const Dim back = indicator_negative(step);
     const Dim forward_extent = max(0, ceil_div(end - start, max(step, 1))),
               back_extent = max(0, ceil_div(back_start - back_end, max(Dim(0) - step, 1)));
     return {select(back, back_start, start), select(back, back_extent, forward_extent), step};
   }
-  // A step as long as the axis takes one element at most, however long it is.
+  // A step as long as the axis takes at most one element, however long the step is.
   const int64_t given = step.value(), magnitude = given == INT64_MIN ? INT64_MAX : given < 0 ? -given : given;
   constexpr int64_t kLong = int64_t{1} << 31;
   const Dim reach = magnitude < kLong ? Dim(magnitude) : min(magnitude, max(n, 1));
@@ -71,7 +72,7 @@ Range range_of(Dim starts, Dim ends, Dim step, Dim n) {
           given > 0 ? reach : Dim(0) - reach};
 }
 
-/// For each axis of the input, its range, or nothing where it is taken whole.
+/// The range of each axis of the input. Empty for axes that are taken as a whole.
 std::vector<std::optional<Range>> ranges_of(const Operands& operands) {
   const Extents& in = operands.in[0];
   const auto rank = static_cast<int>(in.size());
@@ -79,7 +80,7 @@ std::vector<std::optional<Range>> ranges_of(const Operands& operands) {
   const auto &starts = operands.known(1), &ends = operands.known(2);
   const auto step = [&](std::size_t k) { return operands.has(4) ? operands.known(4)[k] : Dim(1); };
   if (operands.has(3) && !Inference::are_constant(operands.known(3))) {
-    // Axes that only a run knows: every axis is sliced, by what is given for it or else from its start to its end.
+    // If only a run knows the axes, every axis is sliced: by what is given for it, or else from its start to its end.
     for (int axis = 0; axis < rank; ++axis) {
       const Dim extent = in[static_cast<std::size_t>(axis)];
       Dim first = 0, last = extent, by = 1;

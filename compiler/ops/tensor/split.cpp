@@ -1,4 +1,5 @@
-// Split: an axis in parts, by given sizes or into equal ones (from opset 18 the last may be smaller). The sizes were an attribute in opsets 2 to 11.
+// Split: an axis in parts, by given sizes or into equal ones (from opset 18 on, the last may be smaller). The sizes
+// were an attribute in opsets 2 to 11.
 #include <fmt/format.h>
 
 #include "compiler/ops/tensor/moves.h"
@@ -12,7 +13,7 @@ void resolve_split(GraphBuilder& b, Node& node) {
     if (node.inputs.size() < 2) node.inputs.push_back(b.integers(node.integers("split")));
     node.attributes.erase("split");
   }
-  // The equal parts of that time leave no rest; the latest form forgives one.
+  // In these opsets equal parts had to leave no remainder; the latest form allows one.
   if (!node.has_input(1)) node.attributes["num_outputs"] = static_cast<int64_t>(node.outputs.size());
   const Type& type = b.type(node.inputs[0]);
   const int64_t given = node.integer("axis", 0), axis = given < 0 ? given + type.rank() : given;
@@ -29,7 +30,8 @@ Moves move_split(const Operands& operands) {
   const auto axis = static_cast<std::size_t>(given < 0 ? given + static_cast<int64_t>(in.size()) : given);
   const auto count = static_cast<int>(operands.out.size());
   const Dim chunk = ceil_div(in[axis], count);
-  Dim at = 0;  // closed: the sum of a thousand parts would be an expression of as many
+  // In closed form, since the sum of a thousand parts would be an expression of as many terms.
+  Dim at = 0;
   for (int i = 0; i < count; ++i) {
     const Dim length = operands.has(1) ? operands.known(1)[static_cast<std::size_t>(i)] : max(0, min(chunk, in[axis] - chunk * i));
     Move move = move_all(operands, 0, i, {});

@@ -1,5 +1,5 @@
-// TopK: the k largest or smallest elements along an axis, with their indices. They come sorted whether that is asked for or not. In opset 1 k was an
-// attribute.
+// TopK: the k largest or smallest elements along an axis, with their indices. They are always sorted, whether or not
+// that is requested. In opset 1 k was an attribute.
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"
@@ -33,7 +33,7 @@ void infer_top_k(Inference& n) {
 }
 
 void evaluate_top_k(Evaluation& e) {
-  // Of an absent output there is still something to compute the other with.
+  // Both outputs are computed, even if one is absent, since each is needed for the other.
   const std::vector<int64_t> shape = e.has_output(0) ? e.output(0).shape : e.output(1).shape;
   TensorData values = TensorData::zeros(e.type(0), shape), indices = TensorData::zeros(ElementType::I64, shape);
   const Shape out = Evaluation::shape_of(values);

@@ -1,5 +1,5 @@
-// Upsample, gone since opset 10: a Resize whose coordinates are asymmetric and, for the nearest pixel, rounded down. Its scales were two attributes in
-// opset 1, one in opset 7 and an input in opset 9.
+// Upsample, removed in opset 10: a Resize with asymmetric coordinates that, for the nearest pixel, are rounded down.
+// Its scales were two attributes in opset 1, one in opset 7 and an input in opset 9.
 #include <fmt/format.h>
 
 #include "compiler/ops/operator.h"

@@ -8,7 +8,7 @@
 namespace onnxc {
 namespace {
 
-/// An attribute holds 64 bits, of which the seed has the lower half.
+/// An attribute has 64 bits; the seed is its lower half.
 uint32_t seed_of(const Node& node) { return static_cast<uint32_t>(node.integer("seed", 0)); }
 
 void infer_murmur_hash(Inference& n) {

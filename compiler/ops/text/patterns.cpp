@@ -1,4 +1,4 @@
-// RegexFullMatch, and ONNX Runtime's Tokenizer: patterns that are programs by the time the model runs.
+// RegexFullMatch, and ONNX Runtime's Tokenizer: patterns are compiled to programs before the model runs.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// A recursive descent over the pattern. A part of a program is a list of instructions whose targets are relative, so that parts are joined by appending.
+// A recursive descent over the pattern. A part of a program is a list of instructions whose targets are relative, so
+// that parts can be joined by appending.
 #include "compiler/ops/text/regex.h"
 
 #include <fmt/format.h>
@@ -148,7 +149,7 @@ class Parser {
     return part;
   }
 
-  /// {n}, {n,}, {n,m}; anything else in braces is itself.
+  /// {n}, {n,}, {n,m}. Anything else in braces is literal text.
   bool counts(int& least, int& most) {
     const char* at = at_ + 1;
     const auto number = [&](int& value) {
@@ -222,7 +223,7 @@ class Parser {
         else if (*at_ == 'U') flags_.lazy = value;
         else break;
       }
-      if (take(")")) return {};  // until the end of the group around it
+      if (take(")")) return {};  // until the end of the surrounding group
       if (!take(":")) fail("has an unknown kind of group");
     }
     const Part inner = alternation();
@@ -263,7 +264,7 @@ class Parser {
     return inverts ? negated(*set) : *set;
   }
 
-  /// Behind a backslash: one character.
+  /// One character after a backslash.
   int32_t code_escape() {
     static constexpr std::pair<char, char> kControls[] = {{'a', '\a'}, {'f', '\f'}, {'n', '\n'}, {'r', '\r'}, {'t', '\t'}, {'v', '\v'}};
     for (const auto& [letter, control] : kControls) {
@@ -298,7 +299,7 @@ class Parser {
     return code();
   }
 
-  /// Behind a [.
+  /// What follows a [.
   Ranges bracketed() {
     const bool negates = take("^");
     Ranges set;

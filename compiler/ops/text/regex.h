@@ -12,7 +12,7 @@ struct RegexProgram {
   std::vector<int32_t> code, ranges;
 };
 
-/// Errors of the pattern are errors of the node. What RE2 has and this lacks: \C, a byte of a character.
+/// Errors of the pattern are errors of the node. Of RE2's syntax only \C, a byte of a character, is missing.
 RegexProgram compile_regex(const Node& node, std::string_view pattern);
 
 }  // namespace onnxc

@@ -70,7 +70,8 @@ void add_other_cases(Ranges& set) {
   const std::size_t before = set.size();
   set.insert(set.end(), added.begin(), added.end());
   normalise(set);
-  if (set.size() != before && !added.empty()) {  // K, k and the Kelvin sign: once more
+  // Once more, for chains such as K, k and the Kelvin sign.
+  if (set.size() != before && !added.empty()) {
     Ranges again = set;
     added.clear();
     for (const CaseRange& range : kLowerCase) {

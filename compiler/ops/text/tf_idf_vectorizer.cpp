@@ -1,4 +1,5 @@
-// TfIdfVectorizer: counts of n-grams from a pool. The pool becomes a tree at compile time. Weights belong to the output's columns, as ONNX Runtime has it.
+// TfIdfVectorizer: counts of n-grams from a pool, which becomes a tree at compile time. Weights belong to the
+// output's columns, as in ONNX Runtime.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ struct Pool {
   std::vector<int64_t> keys{0}, begin, column{-1};
   int64_t columns = 0, least = 0, most = 0, skips = 0;
   std::string mode;
-  std::vector<float> weights;  ///< of each column; empty: all 1
+  std::vector<float> weights;  ///< for each column; empty: all 1
 };
 
 /// The strings of the pool, each once.
@@ -82,7 +83,7 @@ Pool read_pool(const Node& node) {
       at->column = indexes[id];
     }
   }
-  std::vector<const Branch*> nodes{&root};  // breadth first: the children of one node lie together
+  std::vector<const Branch*> nodes{&root};  // breadth first: the children of a node are contiguous
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     p.begin.push_back(static_cast<int64_t>(nodes.size()));
     for (const auto& [key, branch] : nodes[i]->children) {

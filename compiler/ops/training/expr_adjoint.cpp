@@ -10,10 +10,10 @@
 namespace onnxc {
 namespace {
 
-/// Walks the terms backward; `d` starts as the expression itself, so that values of terms can be used.
+/// Walks the terms backwards. `d` starts as the expression itself, so that values of terms can be used.
 struct Walk {
   Expr d;
-  std::vector<int> adjoints;  ///< by term of the expression, -1: none so far
+  std::vector<int> adjoints;  ///< by term of the expression; -1: none so far
 
   int c(ElementType type, double v) { return d.constant(type, v); }
   int f(Fn fn, int a, int b = -1, int e = -1) { return d.apply(fn, a, b, e); }

@@ -1,7 +1,9 @@
-// Gradient: derivatives of y by the tensors xs, at given values of xs and zs. Reverse-mode differentiation of the nodes between them, once those are
-// decomposed; what is added are nodes like any other, so gradients of gradients are possible.
+// Gradient: derivatives of y with respect to the tensors xs, at given values of xs and zs. It is reverse-mode
+// differentiation of the nodes in between, once those are decomposed. The added nodes are ordinary ones, so gradients
+// of gradients are possible.
 //
-// Pass bind_gradients has made inputs of the names: [values of xs, values of zs, xs, zs, y], with attributes `count` (of xs) and `held` (of zs).
+// The pass bind_gradients has turned the names into inputs, [values of xs, values of zs, xs, zs, y], with attributes
+// `count` (of xs) and `held` (of zs).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,7 +83,7 @@ class Differentiation {
     else it->second = b_.op("Add", {it->second, d});
   }
 
-  /// The nodes that y needs and that change with xs, or that change with a given value: those are computed anew there.
+  /// Records the nodes that y needs and that depend on xs, or on a given value: those are computed anew there.
   void record() {
     const std::vector<Node>& nodes = b_.graph().nodes;
     std::set<ValueId> variables, needed{node_.input(2 * named_)}, moved;
@@ -134,15 +136,15 @@ class Differentiation {
   GraphBuilder& b_;
   const Node& node_;
   int named_;
-  std::map<ValueId, ValueId> value_;  ///< of the graph's values, where they are others here
-  std::set<ValueId> changing_;        ///< those that xs change
+  std::map<ValueId, ValueId> value_;  ///< values of the graph that are replaced here
+  std::set<ValueId> changing_;        ///< values that depend on xs
   std::vector<TapeEntry> tape_;
-  std::map<ValueId, ValueId> by_;  ///< derivatives of y
+  std::map<ValueId, ValueId> by_;  ///< derivatives of y, by value
 };
 
 std::optional<std::vector<ValueId>> decompose_gradient(GraphBuilder& b, const Node& node) { return Differentiation(b, node).run(); }
 
-// ---- Variable: a constant that something is differentiated by; it is not folded before that.
+// ---- Variable: a constant that a Gradient differentiates with respect to; it must not be folded before.
 
 void infer_variable(Inference& n) { n.output(0, n.type(0)); }
 std::optional<std::vector<ValueId>> decompose_variable(GraphBuilder& b, const Node& node) {

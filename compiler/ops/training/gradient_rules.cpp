@@ -27,7 +27,7 @@ struct Rule {
   GraphBuilder& b;
   const TapeEntry& entry;
   int i;
-  ValueId g;  ///< by output 0
+  ValueId g;  ///< the derivative with respect to output 0
   const Node& node = *entry.node;
 
   ValueId x(int k = 0) const { return entry.inputs[static_cast<std::size_t>(k)]; }
@@ -47,7 +47,8 @@ struct Rule {
       refuse(error.what());
     }
     if (d.empty()) return kAbsent;
-    std::vector<ValueId> used;  // g, which has the shape of the result, is one of them
+    // g is one of them, and has the shape of the result.
+    std::vector<ValueId> used;
     for (Expr::Term& t : d.terms) {
       if (t.kind != Expr::Kind::Input) continue;
       used.push_back(t.args[0] == last ? g : x(t.args[0]));
@@ -96,7 +97,7 @@ struct Rule {
       return expand_to(b, h, in);
     }
     if (node.op == "ReduceProd") {
-      // The product of all others along the axis: of those before times of those after.
+      // The product of all other elements along the axis: of those before times those after.
       const bool all = axes->size() == in.size();
       if (axes->size() != 1 && !all) refuse("ReduceProd of several axes that are not all");
       const ValueId line = all ? b.op("Reshape", {value, b.integers({-1})}) : value, axis = b.integers({all ? 0 : (*axes)[0]});
@@ -104,7 +105,7 @@ struct Rule {
       const ValueId after = b.op("CumProd", {line, axis}, {{"exclusive", int64_t{1}}, {"reverse", int64_t{1}}});
       return b.op("Mul", {h, reshape_to(b, b.op("Mul", {before, after}), in)});
     }
-    // Of several largest elements, each takes an equal share.
+    // If several elements are the largest, each gets an equal share.
     const ValueId chosen = b.op("Cast", {b.op("Equal", {value, reshape_to(b, y(), keep)})}, {{"to", static_cast<int64_t>(type)}});
     const ValueId count = b.op("ReduceSum", {chosen, b.integers({axes->begin(), axes->end()})}, {{"keepdims", int64_t{1}}});
     return b.op("Mul", {chosen, b.op("Div", {h, count})});

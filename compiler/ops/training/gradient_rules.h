@@ -1,20 +1,21 @@
-// Rules of reverse-mode differentiation: from the derivative by a node's outputs to that by one of its inputs.
+// Rules of reverse-mode differentiation: from the derivatives with respect to a node's outputs to that with respect
+// to one of its inputs.
 #pragma once
 #include "compiler/ops/operator.h"
 
 namespace onnxc {
 
-/// A node as the differentiation sees it: its values may be copies at other inputs.
+/// A node as the differentiation sees it. Its values may be copies for other inputs.
 struct TapeEntry {
   const Node* node;
   std::vector<ValueId> inputs, outputs;
 };
 
-/// g with what broadcasting has repeated summed up again, so that it has the extents `to`.
+/// g summed over what broadcasting has repeated, so that it has the extents `to`.
 ValueId sum_to(GraphBuilder& builder, const Node& node, ValueId g, Extents to);
 
-/// The derivative by input i; `by_outputs[k]` is that by output k, or kAbsent. kAbsent where the output does not change with the input. An operator
-/// without a rule is refused.
+/// The derivative with respect to input i; kAbsent if no output depends on it. `by_outputs[k]` is the derivative with
+/// respect to output k, or kAbsent. An operator without a rule is refused.
 ValueId differentiate(GraphBuilder& builder, const TapeEntry& entry, int i, const std::vector<ValueId>& by_outputs);
 
 }  // namespace onnxc

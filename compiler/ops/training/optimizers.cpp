@@ -1,5 +1,6 @@
-// Adagrad, Adam and Momentum: one step of an optimiser for any number of tensors. Inputs are the rate R, the count of steps T, then the tensors X1..Xn,
-// their gradients G1..Gn and the states of each; outputs are the new tensors, then the new states.
+// Adagrad, Adam and Momentum: one step of an optimiser for any number of tensors. Inputs are the learning rate R, the
+// number of steps T, then the tensors X1..Xn, their gradients G1..Gn, and the states of each. Outputs are the new
+// tensors, then the new states.
 #include <fmt/format.h>
 
 #include "compiler/ops/in_float.h"

@@ -37,7 +37,7 @@ ordered_json describe_options(const CompileOptions& options) {
           {"dims", std::move(dims)}};
 }
 
-/// What the fastest rows of the catalogue that the target runs are predicted to reach.
+/// The predicted peak of the fastest rows of the catalogue that the target can run.
 ordered_json describe_roofline(const Target& target) {
   const Kernel *arithmetic = nullptr, *stream = nullptr;
   for (const Kernel& row : all_kernels()) {
@@ -51,7 +51,7 @@ ordered_json describe_roofline(const Target& target) {
           {"from", fmt::format("{}, {}", arithmetic->name, stream->name)}};
 }
 
-/// The first type that is known of each value, by name.
+/// The first known type of each value, by name.
 using Types = std::map<std::string, Type>;
 void collect_types(const Graph& graph, Types& types) {
   for (const Value& v : graph.values) {
@@ -94,7 +94,7 @@ ordered_json report_data(const std::filesystem::path& model, const CompileOption
 }
 
 std::optional<ordered_json> read_description(const std::filesystem::path& path) {
-  if (std::ifstream(path, std::ios::binary).peek() != '{') return std::nullopt;  // no protobuf of ONNX starts so
+  if (std::ifstream(path, std::ios::binary).peek() != '{') return std::nullopt;  // no ONNX protobuf begins with it
   constexpr const char* kRemedy = "give a model, or what onnxc report --json wrote";
   ordered_json data = parse_json(path, kRemedy);
   if (!data.is_object() || data.value("kind", ordered_json()) != "report")

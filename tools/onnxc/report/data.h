@@ -1,4 +1,5 @@
-// What a report shows, as JSON: the description of a compilation, the graph before and after, and what each pass changed.
+// The data of a report, as JSON: the description of a compilation, the graph before and after, and the changes of
+// each pass.
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -8,7 +9,7 @@
 
 namespace onnxc {
 
-/// Compiles, and describes; beside the members of describe():
+/// Compiles and describes. In addition to the members of describe():
 ///
 ///   onnxc, kind: "report"
 ///   model:    {file, sha256, graph, ir_version, opsets, producer}
@@ -20,15 +21,16 @@ namespace onnxc {
 /// The same model and options give the same bytes. Throws Error.
 nlohmann::ordered_json report_data(const std::filesystem::path& model, const CompileOptions& options);
 
-/// A description that `onnxc report --json` wrote; nothing where the file does not start with a brace. Throws Error{Io, Usage}.
+/// A description from `onnxc report --json`. Empty if the file does not begin with a brace. Throws Error{Io, Usage}.
 std::optional<nlohmann::ordered_json> read_description(const std::filesystem::path& path);
 
-/// Measured times: {peak_gmacs, variant: {dimension: size}, steps: [{number, kernel, calls, mean_ns, best_ns}]}; `kernel` is empty where the file does not say.
-/// Throws Error{Io, Usage}.
+/// Measured times: {peak_gmacs, variant: {dimension: size}, steps: [{number, kernel, calls, mean_ns, best_ns}]}.
+/// `kernel` is empty if the file does not state it. Throws Error{Io, Usage}.
 nlohmann::ordered_json read_profile(const std::filesystem::path& path);
-/// The options with the dimensions of the variant that was measured: what a report with these times shows. Throws Error{Usage} where --dim says otherwise.
+/// The options with the dimensions of the measured variant, which a report with these times shows. Throws
+/// Error{Usage} if --dim contradicts them.
 CompileOptions options_of_profile(const CompileOptions& options, const nlohmann::ordered_json& profile);
-/// Throws Error{Usage} where the times are not of these steps.
+/// Throws Error{Usage} if the times do not belong to these steps.
 void check_profile(const nlohmann::ordered_json& profile, const nlohmann::ordered_json& steps);
 
 }  // namespace onnxc

@@ -68,12 +68,13 @@ ordered_json compare_descriptions(const ordered_json& a, const ordered_json& b) 
   try {
     const std::vector<ordered_json> left = steps_of(a), right = steps_of(b);
     const std::vector<std::size_t> counterpart = match(left, right);
-    std::vector<std::size_t> row_of(left.size(), kNone);  // the step of `b` that stands beside it
+    std::vector<std::size_t> row_of(left.size(), kNone);  // the step of `b` beside it
     for (std::size_t i = 0; i < right.size(); ++i) {
       if (counterpart[i] != kNone) row_of[counterpart[i]] = i;
     }
     ordered_json rows = ordered_json::array();
-    const auto add_alone = [&](std::size_t from) {  // steps that only `a` has, from there to the next that both have
+    // Adds steps that only `a` has, from there to the next one that both have.
+    const auto add_alone = [&](std::size_t from) {
       for (std::size_t i = from; i < left.size() && row_of[i] == kNone; ++i) rows.push_back({{"a", left[i]}, {"b", nullptr}});
     };
     add_alone(0);

@@ -15,7 +15,7 @@ using nlohmann::ordered_json;
 
 class Edges {
  public:
-  /// From -1: from nowhere.
+  /// `from` may be -1: there is no source.
   void add(int from, int to) {
     if (from >= 0 && from != to && seen_.emplace(from, to).second) list_.push_back({from, to});
   }
@@ -52,7 +52,7 @@ class ModelView {
     return known == types_.end() ? own.text() : known->second.text();
   }
 
-  /// Adds the nodes of a graph, `producers` being the node that makes each of its values, so far as they are known.
+  /// Adds the nodes of a graph. `producers`: the node that computes each of its values, as far as they are known.
   void add(const Graph& graph, std::vector<int>& producers, int inside) {
     for (const Node& node : graph.nodes) {
       const int number = static_cast<int>(nodes_.size());
@@ -116,7 +116,7 @@ class StepView {
   }
 
  private:
-  /// Bytes [begin, end) of a root buffer that a node wrote; end -1: to the end.
+  /// Bytes [begin, end) of a root buffer that a node wrote; with end -1, up to the end.
   struct Written {
     int64_t begin, end;
     int node;
@@ -131,12 +131,12 @@ class StepView {
   static bool overlap(const Written& a, const Written& b) { return (a.end < 0 || b.begin < a.end) && (b.end < 0 || a.begin < b.end); }
   static bool covers(const Written& a, const Written& b) { return a.begin <= b.begin && (a.end < 0 || (b.end >= 0 && b.end <= a.end)); }
 
-  /// Whether all that runs in `inner` runs in `outer` as well.
+  /// Whether `inner` is inside `outer`, or the same block.
   bool is_within(int inner, int outer) const {
-    while (inner > outer) inner = blocks_[static_cast<std::size_t>(inner)].parent;  // an outer block has a smaller number
+    while (inner > outer) inner = blocks_[static_cast<std::size_t>(inner)].parent;  // outer blocks have smaller numbers
     return inner == outer;
   }
-  /// Whether the blocks lie in two branches of one If: only one of them runs.
+  /// Whether the blocks are in the two branches of an If, only one of which runs.
   bool exclude(int a, int b) const {
     if (is_within(a, b) || is_within(b, a)) return false;
     for (; a != 0; a = blocks_[static_cast<std::size_t>(a)].parent) {
@@ -156,7 +156,7 @@ class StepView {
     return {begin.value(), begin.value() + program_[id].bytes.value(), node, block_};
   }
 
-  /// From the last write back, until all of what is read is surely written.
+  /// Goes back from the last write until everything that is read has certainly been written.
   void read(BufferId id, int node) {
     const Written here = place(id, node);
     const auto& list = written_[static_cast<std::size_t>(root_of(program_, id))];
@@ -200,7 +200,7 @@ class StepView {
                         {"name", step.value},
                         {"step", step_number_}});
       ++step_number_;
-      if (latest_source_ < owner) edges_.add(owner, node);  // it reads nothing that its block makes
+      if (latest_source_ < owner) edges_.add(owner, node);  // it reads nothing that its block computes
       for_each_block(step, [&](const std::vector<Step>& block) {
         const int outer = std::exchange(block_, static_cast<int>(blocks_.size()));
         blocks_.push_back({outer, node});
@@ -213,9 +213,9 @@ class StepView {
   const Program& program_;
   std::vector<std::vector<Written>> written_;  // of root buffers
   std::vector<Block> blocks_{{0, -1}};
-  int block_ = 0;  // that steps are added to
+  int block_ = 0;  // to which steps are added
   int step_number_ = 0;
-  int latest_source_ = -1;  // the last node that the step at hand reads from
+  int latest_source_ = -1;  // the last node that the current step reads from
   ordered_json nodes_ = ordered_json::array();
   Edges edges_;
 };

@@ -1,5 +1,6 @@
-// A layered layout after Sugiyama, the plainest there is: layers by longest path; in each, boxes sorted by the mean of their neighbours in the layer swept
-// last; then placed at that mean, moved right until they do not overlap, and the layer moved back by the mean of what its boxes moved.
+// A simple layered layout after Sugiyama. Layers follow from longest paths. In each layer, boxes are sorted by the
+// mean of their neighbours in the layer swept before, placed at that mean, and moved right until they do not overlap;
+// then the layer is moved back by the mean of these moves.
 #include <algorithm>
 #include <numeric>
 
@@ -24,7 +25,7 @@ Neighbours neighbours(const Diagram& diagram) {
   return n;
 }
 
-/// Boxes of each layer, by Kahn's order; what lies on a cycle joins the first layer.
+/// The boxes of each layer, by Kahn's algorithm. Boxes on a cycle join the first layer.
 std::vector<std::vector<int>> layers_of(const Neighbours& n) {
   std::vector<std::size_t> layer(n.above.size(), 0);
   std::vector<std::size_t> waiting(n.above.size());

@@ -17,12 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kPoints = 72;               // an inch, dot's unit
-constexpr double kSeconds = 20;              // of dot
-constexpr std::size_t kMostForDot = 2000;    // edges; beyond, dot can take minutes
-constexpr std::size_t kMostForCurves = 800;  // edges, beyond which routing takes longest
+constexpr double kPoints = 72;               // in an inch, dot's unit
+constexpr double kSeconds = 20;              // the time limit for dot
+constexpr std::size_t kMostForDot = 2000;    // edges; for more, dot can take minutes
+constexpr std::size_t kMostForCurves = 800;  // edges; for more, routing takes most of the time
 
-/// A folder that goes with its owner.
+/// A temporary folder.
 struct Scratch {
   fs::path path;
   Scratch() {
@@ -39,7 +39,8 @@ struct Scratch {
   Scratch& operator=(const Scratch&) = delete;
 };
 
-/// Numbers for names: nothing of a model reaches dot. The limits on its iterations cost little of the picture; without them 500 nodes can take a minute.
+/// Nodes have numbers for names, so nothing of a model reaches dot. The limits on its iterations hardly affect the
+/// picture; without them, dot can be very slow for some hundred nodes.
 std::string dot_text(const Diagram& diagram) {
   const char* splines = diagram.edges.size() > kMostForCurves ? "line" : "true";
   std::string text =
@@ -51,7 +52,8 @@ std::string dot_text(const Diagram& diagram) {
   return text + "}\n";
 }
 
-/// Reads -Tplain: `graph SCALE WIDTH HEIGHT`, `node NAME X Y ...`, `edge TAIL HEAD N X1 Y1 ... `, y upwards. Nothing where it is not that.
+/// Reads -Tplain: `graph SCALE WIDTH HEIGHT`, `node NAME X Y ...`, `edge TAIL HEAD N X1 Y1 ... `, with y upwards.
+/// Empty if it is anything else.
 std::optional<Layout> read_plain(const Diagram& diagram, const std::string& plain) {
   Layout layout{std::vector<Point>(diagram.sizes.size()), std::vector<std::vector<Point>>(diagram.edges.size()), "dot", ""};
   std::map<std::pair<int, int>, std::size_t> edges;
@@ -92,7 +94,7 @@ std::optional<Layout> read_plain(const Diagram& diagram, const std::string& plai
 }
 
 std::optional<Layout> lay_out_with_dot(const Diagram& diagram, std::string& remark) {
-  if (diagram.edges.size() > kMostForDot) return std::nullopt;  // not worth a word: nothing is missing
+  if (diagram.edges.size() > kMostForDot) return std::nullopt;  // no remark: nothing is missing
   const Scratch scratch;
   const fs::path source = scratch.path / "graph.dot", plain = scratch.path / "graph.plain";
   write_file(source, dot_text(diagram));

@@ -1,4 +1,4 @@
-// Where the nodes of a graph stand on paper, and how its edges run.
+// The positions of a graph's nodes in the plane, and the curves of its edges.
 #pragma once
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@ struct Point {
   double x = 0, y = 0;
 };
 
-/// Boxes to be placed, and edges between them, from above to below.
+/// Boxes to be placed, and edges between them, which lead downwards.
 struct Diagram {
   std::vector<Point> sizes;  ///< width and height of each box
   std::vector<std::pair<int, int>> edges;
@@ -19,17 +19,18 @@ struct Diagram {
 
 struct Layout {
   std::vector<Point> centres;
-  /// Of each edge: a Bézier curve, 1 + 3n points; empty: from the bottom of one box to the top of the other, as the viewer likes.
+  /// For each edge a Bézier curve, 1 + 3n points. Empty: from the bottom of one box to the top of the other, in any
+  /// way.
   std::vector<std::vector<Point>> curves;
   std::string by;      ///< "dot" or "layers"
   std::string remark;  ///< why it was not dot, and what would help; one line
 };
 
-/// By Graphviz's dot where it is installed, done in time and the diagram no larger than it can take; else in layers.
+/// Uses Graphviz's dot if it is installed, finishes in time, and can take a diagram of this size; otherwise layers.
 Layout lay_out(const Diagram& diagram);
 
-/// Each box below all that lead to it, near the middle of its neighbours; boxes of a layer do not overlap. Takes time linear in the edges, but for sorting
-/// layers. Cycles are cut anywhere.
+/// Each box lies below all boxes that lead to it, near the middle of its neighbours. Boxes of a layer do not overlap.
+/// Except for sorting layers, the time is linear in the edges. Cycles are cut anywhere.
 Layout lay_out_in_layers(const Diagram& diagram);
 
 }  // namespace onnxc

@@ -39,7 +39,8 @@ std::string text_of(const Attribute& attribute) {
   return std::visit(Visitor{}, attribute);
 }
 
-/// Functions in the order of evaluation: the whole expression can be exponentially longer than its terms are many.
+/// The functions in the order of evaluation. The whole expression can be exponentially longer than the number of its
+/// terms.
 std::string functions_text(const Expr& expr) {
   std::vector<std::string> names;
   for (const Expr::Term& term : expr.terms) {

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// JSON inside of a script element: the parser of HTML looks for `</script` and `<!--` in it, and finds no `<`.
+/// JSON for the inside of a script element. HTML's parser looks for `</script` and `<!--`, so no `<` may occur.
 std::string embedded(const ordered_json& data) {
   std::string text;
   for (const char c : data.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)) {
@@ -23,7 +23,7 @@ std::string embedded(const ordered_json& data) {
   return text;
 }
 
-/// `{{name}}` in page.html becomes the text; each stands there once.
+/// Replaces `{{name}}` in page.html, which occurs once, by the text.
 void fill(std::string& page, std::string_view name, std::string_view text) {
   const std::string place = "{{" + std::string(name) + "}}";
   page.replace(page.find(place), place.size(), text);
@@ -34,11 +34,11 @@ std::string make_page(const ordered_json& data, std::initializer_list<std::strin
   for (std::string_view name : scripts) code += viewer_file(name);
   fill(page, "style", viewer_file("style.css"));
   fill(page, "code", code);
-  fill(page, "data", embedded(data));  // last: what it holds is not looked at again
+  fill(page, "data", embedded(data));  // last, so that its content is not searched
   return page;
 }
 
-/// Room for the longer of two lines at the viewer's font, within reason.
+/// Room for the longer of two lines in the viewer's font, within limits.
 Point box_size(const ordered_json& node) {
   const auto characters = [](const std::string& text) {
     return static_cast<double>(std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));

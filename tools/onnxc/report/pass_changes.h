@@ -1,4 +1,4 @@
-// What each pass changed: nodes that vanished, appeared or became others.
+// The changes of each pass: nodes that vanished, appeared or were replaced.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,21 +9,24 @@
 
 namespace onnxc {
 
-/// Compares the graph after each pass with the one before. Nodes are known by their first output: what leaves a node keeps its name.
+/// Compares the graph after each pass with the one before. Nodes are identified by their first output, since results
+/// keep their names.
 class PassChanges {
  public:
   /// For CompilerOptions::watch.
   void see(const std::string& pass, const Graph& graph);
 
-  /// [{name, before, after, operators: {op: [before, after]}, vanished: [{value, node}], appeared: [{value, node}], changed: [{value, before, after}]}],
-  /// regions included; `operators` are those whose number changed, `node` is node_text(). The first entry, the import, has no `before`.
+  /// [{name, before, after, operators: {op: [before, after]}, vanished: [{value, node}], appeared: [{value, node}],
+  ///   changed: [{value, before, after}]}]
+  /// Regions are included. `operators` are those whose number changed, and `node` is node_text(). The first entry,
+  /// the import, has no `before`.
   nlohmann::ordered_json take() { return std::move(passes_); }
 
  private:
   struct Seen {
     std::string op, text;
   };
-  /// In the order of the graph, with their keys.
+  /// Nodes in the order of the graph, with their keys.
   struct Snapshot {
     std::vector<std::string> order;
     std::map<std::string, Seen> nodes;

@@ -1,4 +1,4 @@
-// The files of viewer/, which the build puts into the program.
+// The files of viewer/, which the build embeds in the program.
 #pragma once
 #include <string_view>
 

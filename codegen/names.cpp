@@ -41,8 +41,7 @@ static_assert(std::ranges::is_sorted(kElsewhere));
 constexpr std::string_view kMacros[] = {"BUFSIZ", "EOF", "HUGE_VAL", "INFINITY", "NAN", "NDEBUG", "NULL", "RAND_MAX"};
 static_assert(std::ranges::is_sorted(kMacros));
 
-// Functions, types and objects of the C library in the global namespace, which a namespace must not be named after;
-// and xsimd.
+// Functions, types and objects of the C library in the global namespace, which a namespace must not be named after.
 // clang-format off
 constexpr std::string_view kGlobalNames[] = {
     "abort", "abs", "access", "acct", "acos", "acosh", "alarm", "asctime", "asin", "asinh", "atan", "atan2", "atanh", "atexit",
@@ -65,7 +64,7 @@ constexpr std::string_view kGlobalNames[] = {
     "strncmp", "strncpy", "strsep", "strstr", "strtod", "strtok", "strtol", "strxfrm", "swab", "symlink", "sync", "syscall",
     "sysconf", "system", "tan", "tanh", "tee", "tgamma", "time", "times", "timespec", "timezone", "tm", "tmpfile", "tmpnam",
     "tolower", "toupper", "trunc", "truncate", "ttyname", "tzname", "tzset", "umask", "uname", "ungetc", "unlink", "usleep",
-    "utime", "vfork", "vprintf", "wait", "wctype", "write", "xsimd", "y0", "y1", "yn",
+    "utime", "vfork", "vprintf", "wait", "wctype", "write", "y0", "y1", "yn",
 };
 // clang-format on
 static_assert(std::ranges::is_sorted(kGlobalNames));

@@ -15,8 +15,8 @@ class TypeImporter {
  public:
   explicit TypeImporter(const ImportOptions& options) : options_(options) {}
 
-  /// The type of `value`; a Type of kind Unknown where none is stated. Throws Invalid for element types and extents that do not exist, Unsupported for ranks beyond
-  /// kMaxRank and sparse tensors.
+  /// The type of `value`, of kind Unknown where none is stated. Throws Invalid for element types and extents that do
+  /// not exist, Unsupported for ranks beyond kMaxRank and for sparse tensors.
   Type import(const onnx::TypeProto& proto, const std::string& value, int depth = 0) const;
 
  private:

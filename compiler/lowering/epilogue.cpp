@@ -1,4 +1,5 @@
-// How an epilogue reads its operands: a result is seen as a matrix, and an operand that repeats over rows or columns of it has a form of its own.
+// How an epilogue reads its operands: the result is seen as a matrix, and an operand that repeats over its rows or its
+// columns has a form of its own.
 #include "compiler/lowering/lowerer.h"
 #include "compiler/ops/broadcast.h"
 #include "compiler/ops/kernel_query.h"

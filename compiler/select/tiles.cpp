@@ -2,12 +2,14 @@
 
 #include <cmath>
 
+#include "runtime_stub/onnxc/contract/gemm.hpp"
+
 namespace onnxc {
 namespace {
 
 /// The number of rows that would take as long in whole tiles as these rows take.
 double rows_taken(const ProductCosts& costs, const ProductTile& c, int64_t rows) {
-  const auto whole = static_cast<double>(rows / c.rows * c.rows), halves = static_cast<double>(padded_rows(rows, c.rows)) - whole;
+  const auto whole = static_cast<double>(rows / c.rows * c.rows), halves = static_cast<double>(contract::padded_rows(rows, c.rows)) - whole;
   // The sums of a half tile. If they are few, multiply-adds wait for the latency of earlier ones.
   const auto sums = static_cast<double>((c.rows + 1) / 2 * c.vectors);
   return whole + halves * std::max(1.0, costs.sums_in_flight / sums);
@@ -52,7 +54,7 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
 }
 
 double gemm_macs(const ProductCosts& costs, const Tile& tile, double rows, int64_t n, int64_t k) {
-  const auto whole = static_cast<double>(padded_rows(std::llround(rows), tile.rows) * ((n + tile.nr - 1) / tile.nr) * tile.nr);
+  const auto whole = static_cast<double>(contract::padded_rows(std::llround(rows), tile.rows) * ((n + tile.nr - 1) / tile.nr) * tile.nr);
   return whole * (static_cast<double>(k) + costs.ends.of(tile.rows * tile.vectors)) * (tile.pairs ? costs.pairs_time : 1);
 }
 
@@ -64,11 +66,6 @@ Tile choose_row_tile(const Target& target, int64_t n) {
     if (columns(with(vectors)) < columns(best)) best = with(vectors);
   }
   return best;
-}
-
-int64_t padded_rows(int64_t rows, int tile_rows) {
-  const int64_t half = (tile_rows + 1) / 2, rest = rows % tile_rows;
-  return rows - rest + (rest + half - 1) / half * half;
 }
 
 int64_t tiled_rows(int64_t rows, int tile_rows) {
@@ -90,7 +87,7 @@ WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t c
     // In each step a tile of rows prefetches one line of the next panel. If panels stream from memory and there are
     // fewer tiles than the panel has vectors, part of it arrives late.
     const double waits = streams && (tiles + c.rows - 1) / c.rows < c.vectors ? costs.late_panel_time : 1.0;
-    const double work = static_cast<double>(padded_rows(tiles, c.rows) * columns) * waits / c.efficiency;
+    const double work = static_cast<double>(contract::padded_rows(tiles, c.rows) * columns) * waits / c.efficiency;
     if (best != nullptr && work >= least) continue;
     best = &c;
     least = work;

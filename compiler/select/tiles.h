@@ -47,9 +47,7 @@ struct WinogradTile {
 };
 WinogradTile choose_winograd_tile(const Target& target, int64_t tiles, int64_t cin, int64_t cout, bool streams = true);
 
-/// The rows that a product of `rows` rows computes: those after the last whole tile take one or two half tiles.
-int64_t padded_rows(int64_t rows, int tile_rows);
-/// The same for kernels whose last tile is a half one or a whole one, never two halves.
+/// contract::padded_rows for kernels whose last tile is a half one or a whole one, never two halves.
 int64_t tiled_rows(int64_t rows, int tile_rows);
 
 }  // namespace onnxc

@@ -1,4 +1,5 @@
 // The schedule cuts a product into pieces that cover it once.
+#include <onnxc/contract/gemm.hpp>
 #include <onnxc/schedule.hpp>
 
 #include <algorithm>
@@ -29,6 +30,9 @@ void check_tiles() {
     const std::vector<int> once(static_cast<std::size_t>(n), 1);
     CHECK(visits_by_tiles<MR>(n, TileOrder{}) == once);
     CHECK(visits_by_tiles<MR>(n, TileOrder(Part{0, 2}, 1)) == once);
+    int64_t computed = 0;
+    detail::for_each_tile<MR>(n, TileOrder{}, [&]<int R>(int64_t) { computed += R; });
+    CHECK(computed == contract::padded_rows(n, MR));  // what the compiler reckons with
   }
 }
 

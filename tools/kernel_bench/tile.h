@@ -13,11 +13,4 @@ inline constexpr RegisterTile kWinogradTile = Vec::width == 16 ? tile_of(7, 4) :
 
 constexpr int64_t padded_to(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-/// The rows that a product of `rows` rows computes, as in compiler/select/tiles.cpp, whose header cannot be included
-/// together with the runtime's.
-constexpr int64_t padded_rows(int64_t rows, int tile_rows) {
-  const int64_t half = (tile_rows + 1) / 2, rest = rows % tile_rows;
-  return rows - rest + (rest == 0 ? 0 : rest <= half && tile_rows > 3 ? half : tile_rows);
-}
-
 }  // namespace onnxc::inline ONNXC_ISA::bench

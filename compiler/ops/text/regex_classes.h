@@ -30,7 +30,8 @@ struct NamedClass {
   Ranges set;
 };
 std::span<const NamedClass> posix_classes();
-/// `Greek` of \p{Greek}: Any, a category (of one letter: all whose names begin with it; C without what is not assigned), or a script; or nothing.
+/// `Greek` of \p{Greek}: Any, a category (one letter: all categories whose names begin with it; C does not include
+/// unassigned code points), or a script. Nothing for other names.
 std::optional<Ranges> unicode_class(std::string_view name);
 
 }  // namespace onnxc

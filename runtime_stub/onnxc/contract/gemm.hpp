@@ -7,6 +7,10 @@ namespace onnxc::inline ONNXC_ISA::contract {
 /// A matrix [k, n] in panels of nr columns, the last one filled up.
 constexpr int64_t panels_floats(int64_t k, int64_t n, int64_t nr) { return round_up(n, nr) * k; }
 
+/// The rows that register tiles of `tile` rows compute of a product of `rows` rows: whole tiles, then one or two of half
+/// as many (for_each_tile in schedule.hpp).
+constexpr int64_t padded_rows(int64_t rows, int64_t tile) { return rows / tile * tile + round_up(rows % tile, (tile + 1) / 2); }
+
 /// Scratch of a part that takes k in slices: the sums of a panel for the rows of a block.
 constexpr int64_t slices_scratch(int64_t rows, int64_t nr) { return rows * nr; }
 

@@ -22,16 +22,39 @@ jobs="${ONNXC_JOBS:-$(nproc)}"
 results=() failed=0
 # stage NAME COMMAND...: runs it, remembers how it ended. Exit status 77 means: there was nothing to test.
 stage() {
-  local name="$1" start=$SECONDS code=0
-  shift
-  printf '\n==== %s\n' "$name"
-  "$@" </dev/null || code=$?
-  case $code in
-    0) results+=("passed   $name ($((SECONDS - start)) s)") ;;
-    77) results+=("skipped  $name") ;;
-    *) results+=("FAILED   $name (exit status $code)"); failed=1 ;;
-  esac
+  local start=$SECONDS code=0
+  printf '\n==== %s\n' "$1"
+  "${@:2}" </dev/null || code=$?
+  remember "$1" $code $((SECONDS - start))
   return $code
+}
+remember() {  # NAME STATUS SECONDS
+  case $2 in
+    0) results+=("passed   $1 ($3 s)") ;;
+    77) results+=("skipped  $1") ;;
+    *) results+=("FAILED   $1 (exit status $2)"); failed=1 ;;
+  esac
+}
+# beside NAME COMMAND...: begins a stage that takes one processor most of its time, beside at most one other; `join` waits for all such and shows what they wrote.
+besides=() beside_output="$(mktemp -d)"
+trap 'rm -rf "$beside_output"' EXIT
+beside() {
+  while [ "$(jobs -pr | wc -l)" -ge 2 ]; do wait -n || true; done
+  local at="$beside_output/${#besides[@]}"
+  besides+=("$1")
+  echo "(begins: $1)"
+  { start=$SECONDS code=0; "${@:2}" </dev/null >"$at.out" 2>&1 || code=$?; echo "$code $((SECONDS - start))" >"$at.end"; } &
+}
+join() {
+  wait
+  local i code seconds
+  for i in "${!besides[@]}"; do
+    printf '\n==== %s\n' "${besides[i]}"
+    cat "$beside_output/$i.out"
+    read -r code seconds <"$beside_output/$i.end" || code=1 seconds=0
+    remember "${besides[i]}" "$code" "$seconds"
+  done
+  besides=()
 }
 long_stage() { [ $all = no ] || stage "$@"; }
 
@@ -67,26 +90,32 @@ stage "build" build release || summary
 stage "names in Python" "$ONNXC_TEST_VENV/bin/ruff" check --quiet --no-cache --select E9,F63,F7,F82 .  # what ends a script when it gets there: names that nothing defines
 stage "layout of C++" script tests/style/run.sh
 stage "unit tests and kernels" run_ctest release --label-exclude integration
-stage "samples" script tests/samples/run.sh
 stage "conformance" script tests/conformance/run.sh  # each operator at -O1; --all: also the large networks of the suite `light`
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh  # at -O0: how earlier forms are read
-stage "whole networks" script tests/zoo/run.sh  # at -O3, every other one on two threads; --all: each on one and on two, and all there are
+stage "whole networks" script tests/zoo/run.sh  # every other one on two threads and at -O1, the others at -O3; --all: each on one and on two, and all there are
 stage "operators against ONNX Runtime" script tests/contrib/run.sh  # at -O0; --all: at -O3
 stage "random cases of each operator" script tests/differential/run.sh  # 400 at -O0; --all: 6000 at -O1
-stage "sizes that no memory holds" script tests/sizes/run.sh
 stage "values in place" script tests/placement/run.sh  # at -O0; --all: at -O3
 stage "numerics" script tests/numerics/run.sh  # at -O1; --all: at -O3
 stage "threads" script tests/threads/run.sh  # at -O3
 stage "narrow weights" script tests/narrow/run.sh  # at -O0; --all: at -O3
-stage "kernels by measurement" script tests/tune/run.sh
-stage "hard memory plans" script tests/memory/minimalloc.sh
-stage "arenas of symbolic sizes" script tests/memory/symbolic.sh
-stage "memory of the compiler" script tests/memory/peak.sh
 stage "functions, broadcasting, branches" script tests/language/run.sh  # at -O0; --all: at -O3
-stage "custom operators" script tests/custom/run.sh
-stage "images" script tests/images/run.sh
-stage "a model from inside" script tests/sight/run.sh
-stage "reports in a browser" script tests/report/run.sh
+# Each of these takes one processor most of its time. The longest come first.
+beside "refusals" script tests/refuse/run.sh
+beside "a model from inside" script tests/sight/run.sh
+beside "python" script tests/python/run.sh
+beside "kernels by measurement" script tests/tune/run.sh
+beside "benchmarks against other engines" script tests/bench/run.sh
+beside "arenas of symbolic sizes" script tests/memory/symbolic.sh
+beside "a CMake project that uses onnxc" script tests/downstream/run.sh
+beside "custom operators" script tests/custom/run.sh
+beside "sizes that no memory holds" script tests/sizes/run.sh
+beside "samples" script tests/samples/run.sh
+beside "reports in a browser" script tests/report/run.sh
+beside "memory of the compiler" script tests/memory/peak.sh
+beside "hard memory plans" script tests/memory/minimalloc.sh
+beside "images" script tests/images/run.sh
+join
 long_stage "whole networks, all of them" script tests/zoo/run.sh --all --threads 1
 long_stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2
 long_stage "operators against ONNX Runtime, built with -O3" units_for_use tests/contrib/run.sh
@@ -96,12 +125,8 @@ long_stage "narrow weights, built with -O3" units_for_use tests/narrow/run.sh
 long_stage "functions, broadcasting, branches, built with -O3" units_for_use tests/language/run.sh
 long_stage "emitted code" script tests/emitted/run.sh
 stage "AArch64 in an emulator" script tests/cross/aarch64.sh
-stage "refusals" script tests/refuse/run.sh
 stage "files that lie" script tests/hostile/run.sh  # one form of 60; --all: each
 stage "random graphs" script tests/hostile/graphs.sh  # 30 at -O0; --all: 300 at -O3
-stage "a CMake project that uses onnxc" script tests/downstream/run.sh
-stage "python" script tests/python/run.sh
-stage "benchmarks against other engines" script tests/bench/run.sh
 long_stage "kernel benchmarks" kernel_benchmarks
 long_stage "classical models and strings against ONNX Runtime" script tests/ml/run.sh
 long_stage "address and undefined behaviour sanitizers" sanitized

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs whole models on their data: tests/zoo/run.sh [--all] [--threads N] [FOLDER [NAME...]]. FOLDER holds one folder a model, in the layout of ONNX's backend tests.
 # Without one, folder.sh says which: real models where there are some, else networks with random weights. --all takes every model, not the usual choice.
-# Without --threads every other model is built for two threads, the others for one; neighbours in the list of real models are of one kind.
+# Without --threads every other model is built for two threads, with -O1, the others for one, with -O3 as users have it; neighbours in the list of real models are of one kind.
 set -uo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 . "$root/tools/env.sh"
@@ -42,6 +42,7 @@ for i in "${!models[@]}"; do jobs+=("${threads:-$((1 + i % 2))} ${models[i]}"); 
 # One line for each, as it ends; as many at a time as there are processors.
 run_model() {
   local threads="${1%% *}" model="${1#* }" output
+  [ "$threads" = 1 ] || [ -n "$stated_threads" ] || export ONNXC_CXX="$at_o1"
   if output="$(timeout 900 "$onnxc" run "$folder/$model/model.onnx" --threads "$threads" 2>&1)"; then
     printf 'ok      %-26s threads %s  %s\n' "$model" "$threads" "$(grep -o 'largest error [0-9.e+-]*' <<<"$output" | sort -g -k3 | tail -n 1)"
   else
@@ -50,7 +51,8 @@ run_model() {
   fi
 }
 export -f run_model
-export onnxc folder
+stated_threads="$threads" at_o1="$root/tests/zoo/at_o1.sh"
+export onnxc folder stated_threads at_o1
 exec 3>&1
 lines="$(printf '%s\n' "${jobs[@]}" | xargs -d '\n' -P "${ONNXC_JOBS:-$(nproc)}" -I{} bash -c 'run_model "$1"' _ {} | tee >(cat >&3))"
 passed=$(grep -c '^ok ' <<<"$lines") failed=$((${#models[@]} - passed))

@@ -40,14 +40,14 @@ struct Call {
 };
 struct If {
   PointerArg condition;  ///< a bool
-  std::vector<Step> then_steps{}, else_steps{};
+  std::vector<Step> then_steps, else_steps;
 };
 struct Loop {
   Dim iteration;           ///< a symbol for its number; a variable of the body
   Dim most;                ///< the largest number of iterations
   bool limited = false;    ///< the run ends with an error after `most` iterations
   PointerArg condition{};  ///< a bool that is read before each iteration; may have no buffer
-  std::vector<Step> body{};
+  std::vector<Step> body;
 };
 /// Declares variables, with their first values.
 struct Declare {

@@ -41,8 +41,8 @@ int Lowerer::add_expr(const Expr& expr) {
 }
 
 void Lowerer::emit(decltype(Step::action) action, std::string what) {
-  const Step& step = steps_->emplace_back(std::move(action), std::move(what), value_);
-  for (Dim symbol : symbols_bound(step)) bound_.insert(symbol.name());
+  steps_->push_back({std::move(action), std::move(what), value_});
+  for (Dim symbol : symbols_bound(steps_->back())) bound_.insert(symbol.name());
 }
 
 void Lowerer::declare(DimList symbols, DimList values) {

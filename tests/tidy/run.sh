@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# clang-tidy on C++ (.clang-tidy has the checks): on what changed last, or on everything.
+#
+#   tests/tidy/run.sh              at most 12 files of the working tree and the last commits
+#   tests/tidy/run.sh --all        everything that is compiled
+#   tests/tidy/run.sh FILE...      these
+#
+# Compilers and their options are those of the build folder; options that clang does not know, and precompiled headers, are left out.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+. tools/env.sh
+tidy="$(command -v clang-tidy-14 || command -v clang-tidy)" || { echo "no clang-tidy: tools/setup.sh --test-deps"; exit 77; }
+build="${ONNXC_BUILD:-build}"
+[ -f "$build/compile_commands.json" ] || { echo "no $build/compile_commands.json: cmake --preset release"; exit 77; }
+commands="$(mktemp -d)"
+trap 'rm -rf "$commands"' EXIT
+"$ONNXC_PYTHON" - "$build/compile_commands.json" "$commands/compile_commands.json" <<'PYTHON'
+import json
+import re
+import sys
+
+entries = json.load(open(sys.argv[1]))
+for entry in entries:
+    entry["command"] = re.sub(r" -include \S*cmake_pch\S*| -Winvalid-pch| -W\S+| -fpch\S*", "", entry["command"])
+json.dump(entries, open(sys.argv[2], "w"))
+PYTHON
+compiled() { "$ONNXC_PYTHON" -c 'import json, os, sys; print("\n".join(sorted({os.path.relpath(e["file"]) for e in json.load(open(sys.argv[1]))})))' "$commands/compile_commands.json" | grep -E '^(compiler|codegen|targets|tools)/.*\.cpp$'; }
+case "${1:-}" in
+  --all) mapfile -t files < <(compiled) ;;
+  "") mapfile -t files < <(comm -12 <(compiled | sort) <({ git diff --name-only HEAD; git log -20 --name-only --format=; } 2>/dev/null | sort -u) | head -12) ;;
+  *) files=("$@") ;;
+esac
+[ ${#files[@]} -gt 0 ] || { echo "nothing that is compiled has changed"; exit 77; }
+printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "${ONNXC_JOBS:-$(nproc)}" "$tidy" -p "$commands" --quiet 2>/dev/null
+code=$?
+[ $code = 0 ] && echo "${#files[@]} files are as .clang-tidy asks"
+exit $code

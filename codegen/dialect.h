@@ -11,7 +11,7 @@ class Dialect {
  public:
   virtual ~Dialect() = default;
 
-  /// An expression. `shared`: threads divide the call among them. `forked`: it stands inside of a fork, where `part` is this thread's.
+  /// An expression. `shared`: threads divide the call among them. `forked`: it stands inside of a fork, where `share` is this thread's.
   virtual std::string call(const Call& call, bool shared, bool forked) const = 0;
   virtual std::string pointer(const PointerArg& p, bool forked) const = 0;
 };

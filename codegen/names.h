@@ -47,8 +47,8 @@ class Names {
 /// What emitted units and their interfaces call their own things.
 inline constexpr std::string_view kInterfaceNames[] = {"check",       "Dims",    "Inputs", "Outputs",  "Status", "arena", "arena_alignment",
                                                        "arena_bytes", "call",    "dims",   "executor", "extent", "in",    "max_arena_bytes",
-                                                       "onnxc",       "other",   "out",    "parts",    "run",    "std",   "steps",
-                                                       "part",        "symbols", "weights"};
+                                                       "onnxc",       "other",   "out",    "shares",   "run",    "std",   "steps",
+                                                       "share",       "symbols", "weights"};
 
 /// Variables and functions of a unit beside these.
 inline constexpr std::string_view kUnitNames[] = {"p",

@@ -41,7 +41,7 @@ struct Kernel {
   std::string_view header;    ///< onnxc/HEADER
   std::string_view function;  ///< in namespace onnxc, template arguments included where the row fixes them
   Features needs{};           ///< of the machine
-  bool parallel = false;      ///< takes onnxc::Part first
+  bool parallel = false;      ///< takes onnxc::Share first
   bool fallible = false;      ///< gives a Status
   /// Its algorithm adds values that the operator keeps apart (Winograd's, Strassen's, inner products in pairs): fewer multiplications, and errors
   /// relative to the largest of these values.

@@ -7,7 +7,7 @@
 #include "compiler/lowering/lowerer.h"
 #include "compiler/lowering/memory/plan_memory.h"
 #include "compiler/lowering/threads/concurrent_steps.h"
-#include "compiler/lowering/threads/part_workspaces.h"
+#include "compiler/lowering/threads/thread_workspaces.h"
 #include "compiler/lowering/threads/shared_offsets.h"
 #include "compiler/passes/assign_layouts.h"
 
@@ -67,7 +67,7 @@ void plan_program(Program& program, const LowerOptions& options, bool for_speed)
   if (optimise && shared) find_concurrent_steps(program);
   // The scratch memory of a thread stays at one place in all steps, so that it stays in that thread's cache. This
   // enlarges the arena.
-  if (for_speed && optimise && shared) keep_part_workspaces(program, options.threads);
+  if (for_speed && optimise && shared) keep_thread_workspaces(program, options.threads);
   // Buffers get their offsets, once buffers and lifetimes are final.
   plan_memory(program);
   // Buffers move to where each thread wrote before, as far as the arena may grow.

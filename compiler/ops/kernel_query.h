@@ -137,7 +137,7 @@ class KernelQuery {
   /// Scratch memory that lives during the steps of this node and of others that read it.
   PointerArg workspace(const std::string& name, ElementType element, Dim elements);
   /// The same, with this number of elements for each thread share of a step.
-  PointerArg part_workspace(const std::string& name, ElementType element, Dim elements);
+  PointerArg thread_workspace(const std::string& name, ElementType element, Dim elements);
   /// States that output 0 is an image [n, c, h, w] and that a step of this node also writes the sums of its rows of
   /// pixels, [n, h, c].
   void keep_row_sums(PointerArg sums);

@@ -4,8 +4,8 @@
 //   y[n, oy, ox, co] = epilogue(bias[co] + sum over ky, kx, ci of x[n, oy * stride_y - pad_top + ky * dilation_y, ...,
 //   ci] * w[co, ci, ky, kx])
 //
-//   conv<14, 2>(part, x, w, y, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1,
-//                               .pad_left = 1, .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
+//   conv<14, 2>(share, x, w, y, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1,
+//                                .pad_left = 1, .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
 //
 // w packed: [group][ceil(cout_g / NR)][(ky * kw + kx) * cin_g + ci][NR] (compiler/select/weights/pack.h); of floats, or
 // of a narrower type that is read as the same floats (stored.hpp). conv<8, 2, true>: the last vector of a panel holds
@@ -236,22 +236,22 @@ ONNXC_INLINE void conv_pixels(int64_t first, int64_t last, int64_t first_panel, 
   }
 }
 
-/// The share of this part: some of the pixels of the grid, or some of the panels of all groups.
+/// The work of this share: some of the pixels of the grid, or some of the panels of all groups.
 template <int MR, int NV, bool kPairs = false, class T, class Epi>
-ONNXC_INLINE void conv_grid(Part part, const float* in, const T* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+ONNXC_INLINE void conv_grid(Share share, const float* in, const T* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t cin = p.cin / p.group, panels = (p.cout / p.group + NR - 1) / NR * p.group, pixels = g.n * g.gh * g.gw;
-  const ProductShare share(part, pixels, p.cout, p.kd * p.kh * p.kw * cin, MR, panels);
-  conv_pixels<MR, NV, kPairs>(share.rows.begin, share.rows.end, share.panels.begin, share.panels.end, in, w, out, p, g,
-                              TileOrder(part, pixels * p.y_pixel), epi);
+  const ProductShare own(share, pixels, p.cout, p.kd * p.kh * p.kw * cin, MR, panels);
+  conv_pixels<MR, NV, kPairs>(own.rows.begin, own.rows.end, own.panels.begin, own.panels.end, in, w, out, p, g,
+                              TileOrder(share, pixels * p.y_pixel), epi);
 }
 
 }  // namespace detail
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
 template <int MR, int NV, bool kPairs = false, class T, class Epi = Epilogue<Keep>>
-void conv(Part part, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
-  detail::conv_grid<MR, NV, kPairs>(part, x, w, y, p, detail::pixels_of(p), epi);
+void conv(Share share, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
+  detail::conv_grid<MR, NV, kPairs>(share, x, w, y, p, detail::pixels_of(p), epi);
 }
 
 }  // namespace onnxc

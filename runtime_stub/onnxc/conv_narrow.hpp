@@ -1,7 +1,7 @@
 // Convolution, and transposed convolution, to a few channels N, as in the last layer of networks that make an image.
 // Vectors run along the input's channels, because the output's would leave most lanes of a panel empty.
 //
-//   conv_narrow<3>(part, x, w, y, {.h = 64, .w = 64, .cin = 32, .oh = 64, .ow = 64, .cout = 3, .kh = 9, .kw = 9,
+//   conv_narrow<3>(share, x, w, y, {.h = 64, .w = 64, .cin = 32, .oh = 64, .ow = 64, .cout = 3, .kh = 9, .kw = 9,
 //   .pad_top = 4, .pad_left = 4,
 //                                  .x_pixel = 32, .y_pixel = 3, .bias = w_bias}, Epilogue<Tanh>{});
 //
@@ -53,12 +53,12 @@ ONNXC_INLINE void narrow_step(const float* image, const float* w, float* y, int6
     finish_row(epi, sums[i], row + i * g.out_step_x, 0, y + (row + i * g.out_step_x) * p.y_pixel, N);
 }
 
-/// Computes this part's pixels of the grid.
+/// Computes this share's pixels of the grid.
 template <int N, class Epi>
-ONNXC_INLINE void narrow_grid(Part part, const float* x, const float* w, float* y, const ConvParams& p, const PixelGrid& g,
+ONNXC_INLINE void narrow_grid(Share share, const float* x, const float* w, float* y, const ConvParams& p, const PixelGrid& g,
                               const Epi& epi) {
   constexpr int kPixels = N == 1 ? 8 : 4;
-  const auto [first, last] = part.slice(g.n * g.gh);
+  const auto [first, last] = share.slice(g.n * g.gh);
   for (int64_t line = first; line < last; ++line) {
     const int64_t n = line / g.gh, gy = line % g.gh, row = g.out_first + n * g.out_image + (gy * g.out_step_y + g.out_y) * p.ow + g.out_x;
     for (int64_t gx = 0; gx < g.gw; gx += kPixels) {
@@ -74,14 +74,14 @@ ONNXC_INLINE void narrow_grid(Part part, const float* x, const float* w, float* 
 
 /// See the head of the file. x must not overlap y.
 template <int N, class Epi = Epilogue<Keep>>
-void conv_narrow(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
-  detail::narrow_grid<N>(part, x, w, y, p, detail::pixels_of(p), epi);
+void conv_narrow(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+  detail::narrow_grid<N>(share, x, w, y, p, detail::pixels_of(p), epi);
 }
 
 /// The same for parameters of conv_transpose: a convolution for each phase.
 template <int N, class Epi = Epilogue<Keep>>
-void conv_transpose_narrow(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
-  detail::for_phases(p, [&](const detail::PixelGrid& g) { detail::narrow_grid<N>(part, x, w, y, p, g, epi); });
+void conv_transpose_narrow(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+  detail::for_phases(p, [&](const detail::PixelGrid& g) { detail::narrow_grid<N>(share, x, w, y, p, g, epi); });
 }
 
 }  // namespace onnxc

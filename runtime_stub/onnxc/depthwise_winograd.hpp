@@ -1,8 +1,8 @@
 // Depthwise 3x3 convolutions of stride 1 by Winograd's F(2,3) along columns: two output rows at a time, with 12
 // multiplications for each pair of pixels instead of 18.
 //
-//   depthwise_winograd(part, x, w, y, {.h = 14, .w = 14, .cin = 384, .oh = 14, .ow = 14, .cout = 384, .pad_top = 1, .pad_left = 1,
-//                                      .x_pixel = 384, .y_pixel = 384, .bias = w_bias}, Epilogue<Relu6>{});
+//   depthwise_winograd(share, x, w, y, {.h = 14, .w = 14, .cin = 384, .oh = 14, .ow = 14, .cout = 384, .pad_top = 1, .pad_left = 1,
+//                                       .x_pixel = 384, .y_pixel = 384, .bias = w_bias}, Epilogue<Relu6>{});
 //
 //   d: four pixels of a column      t = d0 - d2, d1 + d2, d2 - d1, d1 - d3
 //   m += t g, for the three columns of taps                                      y = m0 + m1 + m2, m1 - m2 - m3
@@ -13,7 +13,7 @@
 // in vain, which counts in small images.
 //
 // Parameters are depthwise's. w packed: [kx][4][c] (pack::depthwise_winograd), with g made at compile time in double.
-// Pairs of rows begin at even rows of an image, whatever the number of parts.
+// Pairs of rows begin at even rows of an image, whatever the number of threads.
 //
 // An error is relative to the sum of magnitudes over three rows of taps: 1.2 to 1.4 times depthwise's (root mean
 // square, positive values and any). None of these rows lies outside of the window (F(2, R) keeps windows apart,
@@ -167,12 +167,12 @@ ONNXC_ONE_COPY void depthwise_winograd_band(int64_t top, int64_t bottom, int64_t
 
 /// See the head of the file. Dilations are 1. x must not overlap y.
 template <bool kSums = false, class Epi = Epilogue<Keep>>
-void depthwise_winograd(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+void depthwise_winograd(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   constexpr int64_t kNear = 16 << 10;  // bytes of the rows of a block of channels
   const int64_t pairs = (p.oh + 1) / 2, image = p.h * p.w * p.x_pixel,
                 block = image > int64_t{1} << 18 ? p.cout : 4 * Vec::width;                                                // as depthwise
   const int64_t bytes = 2 * p.ow * block * int64_t{sizeof(float)}, band = bytes > 0 && bytes < kNear ? kNear / bytes : 1;  // pairs of rows
-  const auto [first, last] = part.slice(p.n * pairs);
+  const auto [first, last] = share.slice(p.n * pairs);
   for (int64_t from = 0; from < p.cout; from += block) {
     const int64_t to = from + block < p.cout ? from + block : p.cout;
     for (int64_t pair = first; pair < last;) {

@@ -25,7 +25,7 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Floats of scratch that a part needs for blocks of `block` rows.
+/// Floats of scratch that a share needs for blocks of `block` rows.
 constexpr int64_t fast_inner_product_scratch(int64_t k, int64_t block) {
   return contract::fast_inner_product_scratch(k, block, Vec::width);
 }
@@ -191,26 +191,26 @@ ONNXC_ONE_COPY void multiply_each_row(const float* a, const float* d, const Prep
 }  // namespace detail
 
 /// See the head of the file. a, c and the epilogue are gemm's. `scratch`: fast_inner_product_scratch(k, block) floats
-/// of this part, where `block` rows are copied at a time.
+/// of this share, where `block` rows are copied at a time.
 template <int MR, class Epi = Epilogue<Keep>>
-void fast_inner_product(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
+void fast_inner_product(Share share, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
   constexpr int NR = Vec::width, kHalf = (MR + 1) / 2;
   const int64_t panels = vectors(p.n), panel_floats = (p.k + 2) * NR;
   const float* const d = b + panels * panel_floats;
-  const detail::ProductShare share(part, p.m, p.n, p.k, MR, panels);
+  const detail::ProductShare own(share, p.m, p.n, p.k, MR, panels);
   const int64_t pitch = contract::prepared_pitch(p.k, Vec::width), room = contract::prepared_rows(block);
   const detail::PreparedRows rows{scratch, scratch + room * pitch, scratch + room * (pitch + 1), pitch};
   // Where c lies beyond L2, what a tile will store to is prefetched as it begins. Nearer, prefetches would only take
   // load slots.
   const bool far = is_beyond_l2(p.m * p.n);
-  const TileOrder order(part, p.m * p.n);
+  const TileOrder order(share, p.m * p.n);
   Prefetcher ahead(d + p.k, p.weights_end);
-  detail::for_each_block(share.rows, block, [&](int64_t row, int64_t count) ONNXC_INLINE_LAMBDA {
+  detail::for_each_block(own.rows, block, [&](int64_t row, int64_t count) ONNXC_INLINE_LAMBDA {
     const int64_t whole = count / MR * MR, padded = whole + (count - whole + kHalf - 1) / kHalf * kHalf;
     const auto at = [&](int64_t i) ONNXC_INLINE_LAMBDA { return a + (row + (i < count ? i : count - 1)) * p.lda; };
     for (int64_t i = 0; i < padded; i += 4) detail::copy_rows({at(i), at(i + 1), at(i + 2), at(i + 3)}, d, p.k, rows, i);
     const bool all = detail::scale_rows(p.k, rows, padded, at);
-    for (int64_t panel = share.panels.begin; panel < share.panels.end; ++panel) {
+    for (int64_t panel = own.panels.begin; panel < own.panels.end; ++panel) {
       const float* const bp = b + panel * panel_floats;
       const int64_t col = panel * NR;
       const float* const bias = p.bias != nullptr ? p.bias + col : kZeros;

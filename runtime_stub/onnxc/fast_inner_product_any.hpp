@@ -44,14 +44,14 @@ ONNXC_INLINE void multiply_row(const float* x, const float* d, const float* b, f
 }  // namespace detail
 
 template <int MR, class Epi = Epilogue<Keep>>
-void fast_inner_product_any(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block,
+void fast_inner_product_any(Share share, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block,
                             Epi epi = {}) {
-  if (p.m > 4) return fast_inner_product<MR>(part, a, b, c, scratch, p, block, epi);
-  if (p.m > 1) return fast_inner_product<8>(part, a, b, c, scratch, p, block, epi);
+  if (p.m > 4) return fast_inner_product<MR>(share, a, b, c, scratch, p, block, epi);
+  if (p.m > 1) return fast_inner_product<8>(share, a, b, c, scratch, p, block, epi);
   constexpr int NP = 4;
   const int64_t panels = vectors(p.n), floats = (p.k + 2) * Vec::width;
   const float* const d = b + panels * floats;
-  auto [panel, last] = part.slice(panels);
+  auto [panel, last] = share.slice(panels);
   if (detail::is_plain(detail::squared_norm(a, d, p.k), a, p.k)) {
     for (; panel < last; ++panel) {
       const int64_t col = panel * Vec::width;

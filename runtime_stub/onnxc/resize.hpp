@@ -83,8 +83,8 @@ class ResizeSources<kAnyTaps, kAnyTaps> {
 }  // namespace detail
 
 template <int down, int across, class Epi = Epilogue<Keep>>
-void resize(Part part, const float* x, float* y, ResizeParams p, Epi epi = {}) {
-  const auto [first, last] = part.slice(p.n * p.y.size * p.x.size);
+void resize(Share share, const float* x, float* y, ResizeParams p, Epi epi = {}) {
+  const auto [first, last] = share.slice(p.n * p.y.size * p.x.size);
   if (first >= last) return;
   GridPlace place(first, p.y.size, p.x.size);
   for (int64_t row = first; row < last; ++row, place.advance()) {

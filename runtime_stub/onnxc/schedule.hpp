@@ -16,7 +16,7 @@ namespace onnxc::inline ONNXC_ISA {
 /// How a deep product goes through k: a slice of the panel stays in L1 while all rows of a block run past it. Sums are
 /// kept in memory between two slices. Each value is the same chain of multiply-adds as without slices.
 struct Slices {
-  float* sums = nullptr;  // contract::slices_scratch(rows, NR) floats of this part, 64-byte aligned
+  float* sums = nullptr;  // contract::slices_scratch(rows, NR) floats of this share, 64-byte aligned
   int64_t steps = 0;      // of k in a slice; 0: all of them
   int64_t rows = 0;       // in a block
 
@@ -39,8 +39,8 @@ struct TileOrder {
   bool turned = false;
 
   TileOrder() = default;
-  /// For a part of a result of `floats` floats.
-  constexpr TileOrder(const Part& part, int64_t floats) : turned(part.count > 1 && !is_beyond_l2(floats)) {}
+  /// For a share of a result of `floats` floats.
+  constexpr TileOrder(const Share& share, int64_t floats) : turned(share.count > 1 && !is_beyond_l2(floats)) {}
 
   /// The t-th of `tiles` tiles.
   constexpr int64_t operator()(int64_t t, int64_t tiles) const {
@@ -55,13 +55,13 @@ namespace detail {
 /// the weights fit no L2, each thread should read as few of them as it can.
 struct ProductShare {
   bool by_rows;
-  Part::Range rows, panels;
+  Share::Range rows, panels;
 
   /// `tile`: rows of a register tile, which are not divided.
-  constexpr ProductShare(const Part& part, int64_t m, int64_t n, int64_t k, int64_t tile, int64_t panel_count)
-      : by_rows(m >= tile * part.count && (n <= m || n * k < int64_t{1} << 18)),
-        rows(by_rows ? part.slice(m, tile) : Part::Range{0, m}),
-        panels(by_rows ? Part::Range{0, panel_count} : part.slice(panel_count)) {}
+  constexpr ProductShare(const Share& share, int64_t m, int64_t n, int64_t k, int64_t tile, int64_t panel_count)
+      : by_rows(m >= tile * share.count && (n <= m || n * k < int64_t{1} << 18)),
+        rows(by_rows ? share.slice(m, tile) : Share::Range{0, m}),
+        panels(by_rows ? Share::Range{0, panel_count} : share.slice(panel_count)) {}
 };
 
 /// Rows per block: as many whole tiles as take about half a MiB of a.
@@ -72,7 +72,7 @@ constexpr int64_t block_rows(int64_t k, int64_t tile) {
 
 /// visit(first, count) for the blocks of at most `block` rows of a range.
 template <class Visit>
-ONNXC_INLINE void for_each_block(Part::Range rows, int64_t block, const Visit& visit) {
+ONNXC_INLINE void for_each_block(Share::Range rows, int64_t block, const Visit& visit) {
   for (int64_t row = rows.begin; row < rows.end; row += block) visit(row, rows.end - row < block ? rows.end - row : block);
 }
 

@@ -3,12 +3,12 @@
 //
 //   y = A^T [ (G w G^T) * (B^T x B) ] A,   * elementwise, summed over input channels: a GEMM for each of the A^2 frequencies
 //
-//   winograd<4, 3, 14, 2>(part, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .pad_top = 1,
-//                                            .pad_left = 1, .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, 28, Epilogue<Relu>{});
+//   winograd<4, 3, 14, 2>(share, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .pad_top = 1,
+//                                             .pad_left = 1, .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, 28, Epilogue<Relu>{});
 //
 // u = G w G^T is made at compile time, in double: [ceil(cout / NR)][A^2][cin][NR] (pack::winograd), in the order of
 // use. Parameters are conv's with a kernel of R x R, strides and dilations 1, group 1; any pads. v: winograd_scratch
-// floats of this part, 64-byte aligned.
+// floats of this share, 64-byte aligned.
 //
 // `several`: a frequency may have several taps, with v [frequency][tap][tile][cin] and u [..][A^2][tap][cin][NR]. They
 // are the slices of a volume's kernel (stride_z 1), whose depth is not transformed, or the pieces of R x R of a larger
@@ -155,7 +155,7 @@ struct WinogradForm {
 
 }  // namespace detail
 
-/// Floats of scratch for one part, for `block` tiles at a time and `taps` slices or pieces of the kernel.
+/// Floats of scratch for one share, for `block` tiles at a time and `taps` slices or pieces of the kernel.
 template <int T, int R, int NV, bool plain = false>
 constexpr int64_t winograd_scratch(int64_t cin, int64_t block, int64_t taps = 1) {
   return detail::winograd_room<detail::WinogradForm<T, R>, NV, plain>(cin, block, taps);
@@ -164,8 +164,8 @@ constexpr int64_t winograd_scratch(int64_t cin, int64_t block, int64_t taps = 1)
 /// See the head of the file. `plain`: u holds w as it is. `several`: there may be slices or pieces. `block`: tiles at a
 /// time; A^2 * block * cin floats should fit half of L2.
 template <int T, int R, int MR, int NV, bool plain = false, bool several = false, class W, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd(Part part, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
-  detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, plain, several>(part, x, u, y, v, p, block, epi);
+ONNXC_ONE_COPY void winograd(Share share, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
+  detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, plain, several>(share, x, u, y, v, p, block, epi);
 }
 
 }  // namespace onnxc

@@ -154,7 +154,7 @@ template <int MR, int NV>
 ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Prefetcher& shared, bool fetch, bool onto) {
   constexpr int NR = NV * Vec::width;
   constexpr int64_t kFew = 8192;  // floats, which stay in L1; more go in slices, tap by tap, past all rows, with the sums in m
-  const int64_t parts = (g.steps * NR + kFew - 1) / kFew, depth = (g.steps + parts - 1) / parts,
+  const int64_t slices = (g.steps * NR + kFew - 1) / kFew, depth = (g.steps + slices - 1) / slices,
                 together = g.taps * g.steps * NR > kFew ? 1 : g.taps;
   Prefetcher ahead = shared;
   int64_t same = g.same;
@@ -179,7 +179,7 @@ ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Prefe
   shared = ahead;
 }
 
-/// Floats of scratch for one part.
+/// Floats of scratch for one share.
 template <class Form, int NV, bool plain>
 constexpr int64_t winograd_room(int64_t cin, int64_t block, int64_t taps) {
   return contract::winograd_scratch(Form::sizes, contract::winograd_planes(cin, taps, block, NV * Vec::width, plain));
@@ -288,10 +288,10 @@ ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPlace place, int64
   }
 }
 
-/// Computes all blocks of this part. v: winograd_room floats of this part. `plain`: u holds w as it is. `several`:
+/// Computes all blocks of this share. v: winograd_room floats of this share. `plain`: u holds w as it is. `several`:
 /// there may be more than one tap.
 template <class Form, int MR, int NV, bool plain, bool several, class W, class Epi>
-ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* y, float* v, const ConvParams& p, int64_t block,
+ONNXC_INLINE void winograd_blocks(Share share, const float* x, const W* u, float* y, float* v, const ConvParams& p, int64_t block,
                                   const Epi& epi) {
   static_assert(plain || std::is_same_v<W, float>);
   constexpr int T = Form::outputs, NR = NV * Vec::width, kFrequencies = Form::frequencies;
@@ -302,12 +302,12 @@ ONNXC_INLINE void winograd_blocks(Part part, const float* x, const W* u, float* 
   const int64_t v_plane = planes.inputs, m_plane = planes.products;
   const int64_t panels = (p.cout + NR - 1) / NR;
   const int64_t down = (p.oh + T - 1) / T, across = (p.ow + T - 1) / T, tiles = p.n * p.od * down * across;
-  // Parts divide the tiles. But if the weights fit no L2, each part should read as few of them as it can, so parts
+  // Threads divide the tiles. But if the weights fit no L2, each thread should read as few of them as it can, so they
   // divide the panels, though each then transforms the whole image.
   constexpr int64_t kMany = int64_t{1} << 20;  // floats
-  const bool by_tiles = tiles >= int64_t{MR} * part.count && (kKept * taps * p.cin * p.cout < kMany || panels < part.count);
-  const auto [first, last] = by_tiles ? part.slice(tiles) : Part::Range{0, tiles};
-  const auto [first_panel, last_panel] = by_tiles ? Part::Range{0, panels} : part.slice(panels);
+  const bool by_tiles = tiles >= int64_t{MR} * share.count && (kKept * taps * p.cin * p.cout < kMany || panels < share.count);
+  const auto [first, last] = by_tiles ? share.slice(tiles) : Share::Range{0, tiles};
+  const auto [first_panel, last_panel] = by_tiles ? Share::Range{0, panels} : share.slice(panels);
   float* const m = v + kFrequencies * v_plane;
   float* const transformed = m + kFrequencies * m_plane;  // of plain weights
   const int64_t depth = plain ? contract::winograd_depth(p.cin, taps) : p.cin, u_plane = plain ? planes.weights : taps * depth * NR;

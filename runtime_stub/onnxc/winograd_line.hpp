@@ -8,8 +8,8 @@
 //   y(tile) = A^T [ sum over k of (G w(k)) * (B^T x(line + k, tile)) ],   * elementwise, summed over input channels:
 //                                                                         a GEMM for each frequency
 //
-//   winograd_line<4, 3, 14, 2>(part, x, u, y, v, {.h = 7, .w = 7, .cin = 512, .oh = 7, .ow = 7, .cout = 512, .kh = 3, .kw = 3,
-//                                                 .pad_top = 1, .pad_left = 1, .x_pixel = 512, .y_pixel = 512, .bias = w_bias},
+//   winograd_line<4, 3, 14, 2>(share, x, u, y, v, {.h = 7, .w = 7, .cin = 512, .oh = 7, .ow = 7, .cout = 512, .kh = 3, .kw = 3,
+//                                                  .pad_top = 1, .pad_left = 1, .x_pixel = 512, .y_pixel = 512, .bias = w_bias},
 //                              7, 2, Epilogue<Relu>{});
 //
 // Its weights grow by A / R, those of winograd.hpp by the square of that. So it suits layers that are bound by the
@@ -19,7 +19,7 @@
 // u = G w is made at compile time, in double: [ceil(cout / NR)][A][taps across or pieces][cin][NR]
 // (pack::winograd_line). Blocks have `lines` output lines by `width` tiles. The lines of the input are transformed to v
 // [frequency][piece][line][tile][cin], then for each panel all frequencies are multiplied to m [frequency][line,
-// tile][NR], where row t is tile t % width of output line t / width. v: winograd_line_scratch floats of this part,
+// tile][NR], where row t is tile t % width of output line t / width. v: winograd_line_scratch floats of this share,
 // 64-byte aligned.
 //
 // The error is at most that of winograd.hpp with as many points; with eight points it is that of six points in both
@@ -29,7 +29,7 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Floats of scratch for one part; `taps` and `dilation` are the kernel's across the lines, `length` its taps along
+/// Floats of scratch for one share; `taps` and `dilation` are the kernel's across the lines, `length` its taps along
 /// them.
 template <int T, int R, int NV>
 constexpr int64_t winograd_line_scratch(int64_t cin, int64_t taps, int64_t dilation, int64_t lines, int64_t width, int64_t length = R) {
@@ -129,8 +129,8 @@ ONNXC_ONE_COPY void winograd_line_direct(const float* image, const Direction& al
 /// See the head of the file. `lines` and `width`: the size of a block in output lines and tiles;
 /// A * lines * width * cin floats should fit half of L2.
 template <int T, int R, int MR, int NV, bool down = false, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, float* y, float* v, ConvParams p, int64_t lines, int64_t width,
-                                  Epi epi = {}) {
+ONNXC_ONE_COPY void winograd_line(Share share, const float* x, const float* u, float* y, float* v, ConvParams p, int64_t lines,
+                                  int64_t width, Epi epi = {}) {
   constexpr int A = T + R - 1, NR = NV * Vec::width;
   const detail::Direction rows{p.h, p.oh, p.kh, p.dilation_y, p.pad_top, p.w * p.x_pixel, p.ow},
       columns{p.w, p.ow, p.kw, p.dilation_x, p.pad_left, p.x_pixel, 1};
@@ -141,9 +141,9 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
   const contract::WinogradPlanes planes = contract::winograd_line_planes(p.cin, pieces, across.taps, across.dilation, lines, width, NR);
   const int64_t plane = planes.inputs, m_plane = planes.products;
   const int64_t bands = (across.out + lines - 1) / lines, ranges = (tiles + width - 1) / width, blocks = p.n * bands * ranges;
-  const bool by_blocks = blocks >= part.count;
-  const auto [first, last] = by_blocks ? part.slice(blocks) : Part::Range{0, blocks};
-  const auto [first_panel, last_panel] = by_blocks ? Part::Range{0, panels} : part.slice(panels);
+  const bool by_blocks = blocks >= share.count;
+  const auto [first, last] = by_blocks ? share.slice(blocks) : Share::Range{0, blocks};
+  const auto [first_panel, last_panel] = by_blocks ? Share::Range{0, panels} : share.slice(panels);
   float* const m = v + A * plane;
   for (int64_t block = first; block < last && first_panel < last_panel; ++block) {
     const int64_t n = block / (bands * ranges), top = block / ranges % bands * lines, from = block % ranges * width;

@@ -5,9 +5,9 @@
 //
 //   y = A^T m_even + m_odd,   m_even = (G (w0, w2)) * (B^T (x0, x2, ...)),   m_odd = w1 * (x1, x3, ...)   in each direction
 //
-//   winograd_stride2<4, 7, 4>(part, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .kw = 3,
-//                                                .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1, .x_pixel = 64,
-//                                                .y_pixel = 128, .bias = w_bias}, 28, Epilogue<Relu>{});
+//   winograd_stride2<4, 7, 4>(share, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .kw = 3,
+//                                                 .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1, .x_pixel = 64,
+//                                                 .y_pixel = 128, .bias = w_bias}, 28, Epilogue<Relu>{});
 //
 // Products by the middle tap have the same weight at each place. So a pair of channels has (E + 1)^2 weights, 16 or 36
 // for 9 taps as in a convolution of stride 1, although it has (2 T + 1)^2 products. u:
@@ -242,7 +242,7 @@ struct WinogradStride2Form {
 
 }  // namespace detail
 
-/// Floats of scratch for one part; `block` tiles at a time.
+/// Floats of scratch for one share; `block` tiles at a time.
 template <int T, int NV, bool plain = false>
 constexpr int64_t winograd_stride2_scratch(int64_t cin, int64_t block) {
   return detail::winograd_room<detail::WinogradStride2Form<T>, NV, plain>(cin, block, 1);
@@ -250,8 +250,9 @@ constexpr int64_t winograd_stride2_scratch(int64_t cin, int64_t block) {
 
 /// See the head of the file; `plain` and `block` as winograd has them.
 template <int T, int MR, int NV, bool plain = false, class W, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd_stride2(Part part, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
-  detail::winograd_blocks<detail::WinogradStride2Form<T>, MR, NV, plain, false>(part, x, u, y, v, p, block, epi);
+ONNXC_ONE_COPY void winograd_stride2(Share share, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block,
+                                     Epi epi = {}) {
+  detail::winograd_blocks<detail::WinogradStride2Form<T>, MR, NV, plain, false>(share, x, u, y, v, p, block, epi);
 }
 
 }  // namespace onnxc

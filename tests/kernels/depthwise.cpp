@@ -12,7 +12,7 @@ using namespace onnxc::test;
 namespace {
 
 template <int KH, int KW, int SX>
-void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
+void check_depthwise(ConvParams p, int64_t pad_end, int threads = 1) {
   p.kh = KH;
   p.kw = KW;
   p.stride_x = SX;
@@ -27,21 +27,21 @@ void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
   auto answer = [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); };
   if (p.dilation_x == 1)
     check(
-        p, parts, x, bias,
-        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-          depthwise<KH, KW, SX>(part, in, packed.data(), y, q, epi);
+        p, threads, x, bias,
+        [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+          depthwise<KH, KW, SX>(share, in, packed.data(), y, q, epi);
         },
         answer);
-  const Scratch scratch(parts, depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x));
+  const Scratch scratch(threads, depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x));
   check(
-      p, parts, x, bias,
-      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-        depthwise_any(part, in, packed.data(), y, scratch.of(part.index), q, epi);
+      p, threads, x, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+        depthwise_any(share, in, packed.data(), y, scratch.of(share.index), q, epi);
       },
       answer);
 }
 
-void check_depthwise_winograd(ConvParams p, int64_t pad_end, int parts = 1) {
+void check_depthwise_winograd(ConvParams p, int64_t pad_end, int threads = 1) {
   p.kh = p.kw = 3;
   p.group = p.cout = p.cin;
   p.oh = out_size(p.h, 3, 1, 1, p.pad_top + pad_end);
@@ -52,13 +52,13 @@ void check_depthwise_winograd(ConvParams p, int64_t pad_end, int parts = 1) {
   const auto packed = pack::depthwise_winograd(w, p.cin);
   p.bias = bias.data();
   check(
-      p, parts, x, bias,
-      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_winograd(part, in, packed.data(), y, q, epi); },
+      p, threads, x, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_winograd(share, in, packed.data(), y, q, epi); },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int N>
-void check_narrow(ConvParams p, int64_t pad_end, int parts = 1) {
+void check_narrow(ConvParams p, int64_t pad_end, int threads = 1) {
   p.cout = N;
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
   p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
@@ -69,19 +69,19 @@ void check_narrow(ConvParams p, int64_t pad_end, int parts = 1) {
       spread(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width, true));
   p.bias = bias.data();
   check(
-      p, parts, x, bias,
-      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_narrow<N>(part, in, packed, y, q, epi); },
+      p, threads, x, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) { conv_narrow<N>(share, in, packed, y, q, epi); },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   p.oh = (p.h - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1 - p.pad_top;
   p.ow = (p.w - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1 - p.pad_left;
   check(
-      p, parts, x, bias,
-      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_transpose_narrow<N>(part, in, spread, y, q, epi); },
+      p, threads, x, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) { conv_transpose_narrow<N>(share, in, spread, y, q, epi); },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact_transposed(x, w, p, n, oy, ox, co); });
 }
 
 template <int KW, int SX, int GC, int pixels>
-void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
+void check_grouped(ConvParams p, int64_t pad_end, int threads = 1) {
   if constexpr (Vec::width % GC == 0) {
     p.kw = KW;
     p.stride_x = SX;
@@ -95,9 +95,9 @@ void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
     const auto packed = pack::grouped(w, {.cout = p.cout, .cin = GC, .kh = p.kh, .kw = KW}, Vec::width);
     p.bias = bias.data();
     check(
-        p, parts, x, bias,
-        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-          conv_grouped<KW, SX, GC, pixels>(part, in, packed.data(), y, q, epi);
+        p, threads, x, bias,
+        [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+          conv_grouped<KW, SX, GC, pixels>(share, in, packed.data(), y, q, epi);
         },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   }
@@ -105,7 +105,7 @@ void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
 
 /// The sums of rows against those of what is stored, which is as without them.
 template <int K, int SX, bool kWinograd = false>
-void check_row_sums(ConvParams p, int parts) {
+void check_row_sums(ConvParams p, int threads) {
   p.kh = p.kw = K;
   p.stride_x = p.stride_y = SX;
   p.group = p.cout = p.cin;
@@ -119,13 +119,13 @@ void check_row_sums(ConvParams p, int parts) {
   p.bias = bias.data();
   const int64_t rows = p.n * p.oh;
   std::vector<float> plain(size_t(rows * p.ow * p.y_pixel), kGuard), y = plain, sums(size_t(rows * p.cout) + 1, kGuard);
-  const auto run = [&]<bool kSums>(Part part, std::vector<float>& to) {
-    if constexpr (kWinograd) depthwise_winograd<kSums>(part, x.data(), w.data(), to.data(), p, Epilogue<Negate>{});
-    else depthwise<K, K, SX, 7, kSums>(part, x.data(), w.data(), to.data(), p, Epilogue<Negate>{});
+  const auto run = [&]<bool kSums>(Share share, std::vector<float>& to) {
+    if constexpr (kWinograd) depthwise_winograd<kSums>(share, x.data(), w.data(), to.data(), p, Epilogue<Negate>{});
+    else depthwise<K, K, SX, 7, kSums>(share, x.data(), w.data(), to.data(), p, Epilogue<Negate>{});
   };
-  run.template operator()<false>(Part{}, plain);
+  run.template operator()<false>(Share{}, plain);
   p.row_sums = sums.data();
-  for (int i = parts; i-- > 0;) run.template operator()<true>(Part{i, parts}, y);
+  for (int i = threads; i-- > 0;) run.template operator()<true>(Share{i, threads}, y);
   CHECK(y == plain);
   int64_t wrong = sums.back() != kGuard;
   for (int64_t i = 0; i < rows * p.cout; ++i) {
@@ -173,7 +173,7 @@ TEST_CASE("depthwise by Winograd of an image without columns writes what lies be
   const std::vector<float> x(c), w(12 * c, 1.0f), bias = numbers(c, 3);
   for (const int64_t ow : {0, 2}) {
     std::vector<float> y(size_t(rows * ow * c + 2), kGuard), sums(size_t(rows * c), kGuard);
-    depthwise_winograd<true>(Part{}, x.data(), w.data(), y.data() + 1,
+    depthwise_winograd<true>(Share{}, x.data(), w.data(), y.data() + 1,
                              {.h = rows,
                               .w = 0,
                               .cin = c,

@@ -13,7 +13,7 @@ namespace {
 
 /// Of stride S.
 template <int T, int R, int MR, int NV, bool plain = false, int S = 1>
-void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1, bool spoilt = false) {
+void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int threads = 1, bool spoilt = false) {
   const int nr = NV * Vec::width;
   p.kh = p.kw = R;
   p.stride_y = p.stride_x = S;
@@ -31,18 +31,18 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1,
     else return winograd_stride2_scratch<T, NV, plain>(p.cin, block);
   };
   const Aligned packed_bias(pack::padded(bias, nr));
-  const Scratch scratch(parts, room());
+  const Scratch scratch(threads, room());
   p.bias = packed_bias;
-  const auto run = [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-    if constexpr (S == 1) winograd<T, R, MR, NV, plain>(part, in, packed.p, y, scratch.of(part.index), q, block, epi);
-    else winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.of(part.index), q, block, epi);
+  const auto run = [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+    if constexpr (S == 1) winograd<T, R, MR, NV, plain>(share, in, packed.p, y, scratch.of(share.index), q, block, epi);
+    else winograd_stride2<T, MR, NV, plain>(share, in, packed.p, y, scratch.of(share.index), q, block, epi);
   };
-  if (spoilt) return check_spoilt(p, parts, x, w, bias, run);
-  check(p, parts, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  if (spoilt) return check_spoilt(p, threads, x, w, bias, run);
+  check(p, threads, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int T, int R, int MR, int NV, bool down = false>
-void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t width, int parts = 1, int64_t length = R,
+void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t width, int threads = 1, int64_t length = R,
                          bool spoilt = false) {
   const int nr = NV * Vec::width;
   (down ? p.kh : p.kw) = length;
@@ -56,18 +56,18 @@ void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t w
   const Aligned packed(pack::winograd_line(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr}, T, R, down)),
       packed_bias(pack::padded(bias, nr));
   const int64_t taps = down ? p.kw : p.kh, dilation = down ? p.dilation_x : p.dilation_y;
-  const Scratch scratch(parts, winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length));
+  const Scratch scratch(threads, winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length));
   p.bias = packed_bias;
-  const auto run = [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-    winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.of(part.index), q, lines, width, epi);
+  const auto run = [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+    winograd_line<T, R, MR, NV, down>(share, in, packed, y, scratch.of(share.index), q, lines, width, epi);
   };
-  if (spoilt) return check_spoilt(p, parts, x, w, bias, run);
-  check(p, parts, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  if (spoilt) return check_spoilt(p, threads, x, w, bias, run);
+  check(p, threads, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int T, int MR, int NV, bool plain = false>
-void check_winograd_stride2(ConvParams p, int64_t pad_end, int64_t block, int parts = 1, bool spoilt = false) {
-  check_winograd<T, 3, MR, NV, plain, 2>(p, pad_end, block, parts, spoilt);
+void check_winograd_stride2(ConvParams p, int64_t pad_end, int64_t block, int threads = 1, bool spoilt = false) {
+  check_winograd<T, 3, MR, NV, plain, 2>(p, pad_end, block, threads, spoilt);
 }
 
 }  // namespace

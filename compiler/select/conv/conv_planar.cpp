@@ -64,7 +64,7 @@ void call_planar(KernelQuery& l, std::string_view row, const PlanarTile& tile, c
                                     .dilation_x = c.window.dilations[1]};
   const int64_t lanes = l.target().vector_floats;
   const PointerArg scratch =
-      l.part_workspace("padded", ElementType::F32, Dim(contract::planar_scratch(shape, tile.vectors * lanes, lanes)));
+      l.thread_workspace("padded", ElementType::F32, Dim(contract::planar_scratch(shape, tile.vectors * lanes, lanes)));
   StepBuilder step = l.call(row);
   step.template_arg(c.cout).template_arg(tile.vectors);
   step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).specialised();

@@ -96,7 +96,7 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
     NamedArgs scales;
     const std::vector<float> factors = storage.scales.empty() ? std::vector<float>() : pack::conv_bias(storage.scales, shape);
     const PointerArg w = add_stored(l, conv_weights_name(l), packed, taps * channels, tile.nr, storage, factors, scales);
-    const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(room));
+    const PointerArg scratch = l.thread_workspace("tiles", ElementType::F32, Dim(room));
     auto params = c.params(x, y, conv_bias(l, shape));
     params.insert(params.end(), scales.begin(), scales.end());
     params.emplace_back("weights_end", UnitArg::WeightsEnd);
@@ -154,7 +154,7 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, bool down) {
                                              }});
         const contract::WinogradPlanes planes =
             contract::winograd_line_planes(c.cin, pieces, across.taps, across.dilation, lines, width, tile.nr);
-        const PointerArg scratch = l.part_workspace("tiles", ElementType::F32, Dim(contract::winograd_line_scratch(form, planes)));
+        const PointerArg scratch = l.thread_workspace("tiles", ElementType::F32, Dim(contract::winograd_line_scratch(form, planes)));
         auto params = c.params(x, y, conv_bias(l, shape));
         params.emplace_back("weights_end", UnitArg::WeightsEnd);
         StepBuilder step = l.call(row);

@@ -156,7 +156,7 @@ void lower_conv_chain(KernelQuery& last) {
                                                                   : pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
                   const auto bias = bias_as_given(depthwise);
                   const std::optional<PointerArg> sums = project ? std::nullopt : wanted_row_sums(last);
-                  const PointerArg scratch = last.part_workspace("rows", ElementType::F32, Dim(room));
+                  const PointerArg scratch = last.thread_workspace("rows", ElementType::F32, Dim(room));
 
                   StepBuilder step = last.call(row);
                   if (stem) stem_args(step, *stem);

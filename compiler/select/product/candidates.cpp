@@ -123,7 +123,7 @@ void matmul_candidate(KernelQuery& l, const MatrixProduct& p) {
   const double macs = known(element_count(p.batch)) * known(p.m) * known(p.n) * known(p.k);
   l.consider("matmul", macs, 0, [&l, p, tile] {
     const View a = l.in(0), b = l.in(1), y = l.out(0);
-    const PointerArg scratch = l.part_workspace("panel", ElementType::F32, contract::matmul_scratch(p.k, tile.nr));
+    const PointerArg scratch = l.thread_workspace("panel", ElementType::F32, contract::matmul_scratch(p.k, tile.nr));
     StepBuilder step = l.call("matmul");
     step.template_arg(tile.rows).template_arg(tile.vectors);
     step.pointer(a).pointer(b).pointer(y).pointer(scratch);

@@ -50,7 +50,7 @@ constexpr WinogradPlanes winograd_planes(int64_t cin, int64_t taps, int64_t bloc
           plain ? winograd_plane(taps * winograd_depth(cin, taps) * nr) : 0};
 }
 
-/// Scratch of a part that transforms in both directions.
+/// Scratch of a share that transforms in both directions.
 constexpr int64_t winograd_scratch(const WinogradForm& form, const WinogradPlanes& planes) {
   const int64_t points = form.points(), kept = form.kept();
   return points * points * (planes.inputs + planes.products) + kept * kept * planes.weights;
@@ -69,7 +69,7 @@ constexpr WinogradPlanes winograd_line_planes(int64_t cin, int64_t pieces, int64
   return {winograd_plane(pieces * read * width * winograd_pitch(cin)), winograd_plane(lines * width * nr)};
 }
 
-/// Scratch of a part that transforms along lines alone.
+/// Scratch of a share that transforms along lines alone.
 constexpr int64_t winograd_line_scratch(const WinogradForm& form, const WinogradPlanes& planes) {
   return form.points() * (planes.inputs + planes.products);
 }

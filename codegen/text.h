@@ -1,4 +1,4 @@
-// Text of a file in parts, of which large ones are made as they are written: they never lie in memory as a whole.
+// Text of a file in pieces, of which large ones are made as they are written: they never lie in memory as a whole.
 #pragma once
 #include <functional>
 #include <iterator>
@@ -13,38 +13,38 @@ namespace onnxc {
 class Text {
  public:
   using Sink = std::function<void(std::string_view)>;
-  /// Gives a part to a sink, piece by piece; the same one each time.
-  using Part = std::function<void(const Sink&)>;
+  /// Writes a piece to a sink, a little at a time; the same one each time.
+  using Writer = std::function<void(const Sink&)>;
 
   Text& operator+=(std::string_view text) {
-    if (parts_.empty() || !std::holds_alternative<std::string>(parts_.back())) parts_.emplace_back(std::string());
-    std::get<std::string>(parts_.back()) += text;
+    if (pieces_.empty() || !std::holds_alternative<std::string>(pieces_.back())) pieces_.emplace_back(std::string());
+    std::get<std::string>(pieces_.back()) += text;
     return *this;
   }
-  Text& operator+=(Part part) {
-    parts_.emplace_back(std::move(part));
+  Text& operator+=(Writer writer) {
+    pieces_.emplace_back(std::move(writer));
     return *this;
   }
   Text& operator+=(Text&& text) {
-    parts_.insert(parts_.end(), std::make_move_iterator(text.parts_.begin()), std::make_move_iterator(text.parts_.end()));
+    pieces_.insert(pieces_.end(), std::make_move_iterator(text.pieces_.begin()), std::make_move_iterator(text.pieces_.end()));
     return *this;
   }
 
   /// All of it, in order.
   void write(const Sink& sink) const {
-    for (const auto& part : parts_) {
-      if (const std::string* text = std::get_if<std::string>(&part)) sink(*text);
-      else std::get<Part>(part)(sink);
+    for (const auto& piece : pieces_) {
+      if (const std::string* text = std::get_if<std::string>(&piece)) sink(*text);
+      else std::get<Writer>(piece)(sink);
     }
   }
   std::string str() const {
     std::string all;
-    write([&](std::string_view piece) { all += piece; });
+    write([&](std::string_view text) { all += text; });
     return all;
   }
 
  private:
-  std::vector<std::variant<std::string, Part>> parts_;
+  std::vector<std::variant<std::string, Writer>> pieces_;
 };
 
 }  // namespace onnxc

@@ -154,7 +154,7 @@ class KernelQuery {
   void alias(int output, int input, Dim offset = 0);
   /// Output i lies inside other values, at `view`.
   void out_view(int i, View view);
-  bool is_defined(int output) const;  ///< defined by one of its parts; see concat_in_place.h
+  bool is_defined(int output) const;  ///< defined by one of its operands; see concat_in_place.h
 
   /// A call of the kernel of that row; ends with StepBuilder::emit.
   [[nodiscard]] StepBuilder call(std::string_view row);

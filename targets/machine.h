@@ -41,10 +41,10 @@ struct ProductCosts {
   double low_tile_time = 1;  ///< what they take against others
   double pairs_time = 1;     ///< what a tile with pairs takes against one without
   double tap_steps = 0;      ///< steps of k that each tap of a group takes to begin
-  double lanes_time = 1;     ///< gemm_narrow: a multiply-add with vectors along k, against one along the columns
+  double lanes_time = 1;     ///< gemm_few_columns: a multiply-add with vectors along k, against one along the columns
   double lanes_row = 0;      ///< likewise: to begin a row
   double lanes_column = 0;   ///< likewise: the sum over the lanes of each column of a row
-  int few_outputs_time = 1;  ///< conv_transpose_narrow: a step with vectors along the input's channels, against one of conv_transpose
+  int few_outputs_time = 1;  ///< conv_transpose_few_outputs: a step with vectors along the input's channels, against one of conv_transpose
 };
 
 /// Convolutions by Winograd's forms.

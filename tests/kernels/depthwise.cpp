@@ -1,6 +1,6 @@
 // Convolutions whose lanes hold channels: depthwise, in small groups, to a few channels; against a loop in double.
+#include <onnxc/conv_few_outputs.hpp>
 #include <onnxc/conv_grouped.hpp>
-#include <onnxc/conv_narrow.hpp>
 #include <onnxc/depthwise_winograd.hpp>
 
 #include "compiler/select/weights/pack.h"
@@ -53,30 +53,34 @@ void check_depthwise_winograd(ConvParams p, int64_t pad_end, int threads = 1) {
   p.bias = bias.data();
   check(
       p, threads, x, bias,
-      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_winograd(share, in, packed.data(), y, q, epi); },
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+        depthwise_winograd(share, in, packed.data(), y, q, epi);
+      },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int N>
-void check_narrow(ConvParams p, int64_t pad_end, int threads = 1) {
+void check_few_outputs(ConvParams p, int64_t pad_end, int threads = 1) {
   p.cout = N;
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
   p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
   p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
   const auto x = image(p), w = numbers(N * p.cin * p.kh * p.kw, 2), bias = numbers(N, 3);
-  const Aligned packed(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width)),
-      spread(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width, true));
+  const Aligned packed(pack::few_outputs(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width)),
+      spread(pack::few_outputs(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width, true));
   p.bias = bias.data();
   check(
       p, threads, x, bias,
-      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) { conv_narrow<N>(share, in, packed, y, q, epi); },
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) { conv_few_outputs<N>(share, in, packed, y, q, epi); },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   p.oh = (p.h - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1 - p.pad_top;
   p.ow = (p.w - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1 - p.pad_left;
   check(
       p, threads, x, bias,
-      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) { conv_transpose_narrow<N>(share, in, spread, y, q, epi); },
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+        conv_transpose_few_outputs<N>(share, in, spread, y, q, epi);
+      },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact_transposed(x, w, p, n, oy, ox, co); });
 }
 
@@ -140,10 +144,11 @@ void check_row_sums(ConvParams p, int threads) {
 }  // namespace
 
 TEST_CASE("convolutions to a few channels agree with the loop") {
-  check_narrow<1>({.h = 9, .w = 20, .cin = 40, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2, 2);
-  check_narrow<2>({.n = 2, .h = 8, .w = 11, .cin = 16, .kh = 3, .kw = 2, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1, 3);
-  check_narrow<3>({.h = 6, .w = 9, .cin = 7, .kh = 3, .kw = 3, .dilation_y = 2, .dilation_x = 2, .pad_top = 2, .pad_left = 2}, 2);
-  check_narrow<4>({.h = 3, .w = 3, .cin = 33, .kh = 3, .kw = 3, .stride_y = 3, .stride_x = 3}, 0, 5);
+  check_few_outputs<1>({.h = 9, .w = 20, .cin = 40, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2, 2);
+  check_few_outputs<2>({.n = 2, .h = 8, .w = 11, .cin = 16, .kh = 3, .kw = 2, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1,
+                       3);
+  check_few_outputs<3>({.h = 6, .w = 9, .cin = 7, .kh = 3, .kw = 3, .dilation_y = 2, .dilation_x = 2, .pad_top = 2, .pad_left = 2}, 2);
+  check_few_outputs<4>({.h = 3, .w = 3, .cin = 33, .kh = 3, .kw = 3, .stride_y = 3, .stride_x = 3}, 0, 5);
 }
 
 TEST_CASE("small groups agree with the loop") {

@@ -58,7 +58,7 @@ void check_chain(Sizes s, int threads = 1) {
   const Epilogue<AddRelu, Rows<float>> add{{residual.data(), cout}};
 
   // One after the other.
-  std::vector<float> wide(size_t(in_pixels * s.middle)), narrow(size_t(out_pixels * s.middle)),
+  std::vector<float> wide(size_t(in_pixels * s.middle)), convolved(size_t(out_pixels * s.middle)),
       wanted(size_t(out_pixels * y_pixel), kGuard);
   ConvParams inner = conv;
   inner.x_pixel = kExpands ? s.middle : x_pixel;
@@ -73,10 +73,10 @@ void check_chain(Sizes s, int threads = 1) {
     if constexpr (kWinograd) depthwise_winograd<kSums>(Share{}, depthwise_x, w.data(), to, inner, epi);
     else depthwise<K, K, SX, 7, kSums>(Share{}, depthwise_x, w.data(), to, inner, epi);
   };
-  if (kProjects) convolve.template operator()<false>(narrow.data(), relu);
+  if (kProjects) convolve.template operator()<false>(convolved.data(), relu);
   else convolve.template operator()<true>(wanted.data(), add);
   if (kProjects)
-    gemm<6, 2, kPairs>(Share{}, narrow.data(), project_w.data(), wanted.data(),
+    gemm<6, 2, kPairs>(Share{}, convolved.data(), project_w.data(), wanted.data(),
                        {.m = out_pixels, .n = cout, .k = s.middle, .lda = s.middle, .ldc = y_pixel, .bias = project_bias.data()}, add);
 
   conv.row_sums = sums.data();

@@ -1,6 +1,6 @@
 // GEMM and GEMV with packed b against a loop in double: every tail of m and n, pitches, bias, epilogue operands, threads.
 #include <onnxc/fast_inner_product_any.hpp>
-#include <onnxc/gemm_narrow.hpp>
+#include <onnxc/gemm_few_columns.hpp>
 #include <onnxc/gemm_scaled.hpp>
 #include <onnxc/gemv.hpp>
 #include <onnxc/strassen.hpp>
@@ -23,10 +23,10 @@ struct Case {
   int64_t gap = 5;  // behind each row of c
 };
 
-/// How b comes: as gemm, gemm with pairs, gemm_narrow, strassen or fast_inner_product has it.
-enum class Packing { Panels, Pairs, Narrow, Strassen, InnerProduct };
+/// How b comes: as gemm, gemm with pairs, gemm_few_columns, strassen or fast_inner_product has it.
+enum class Packing { Panels, Pairs, FewColumns, Strassen, InnerProduct };
 std::vector<float> packed_as(Packing packing, const std::vector<float>& b, int64_t k, int64_t n, int64_t nr) {
-  if (packing == Packing::Narrow) return pack::panels(b, {.k = n, .n = k, .nr = nr, .transposed = true, .ld = n});
+  if (packing == Packing::FewColumns) return pack::panels(b, {.k = n, .n = k, .nr = nr, .transposed = true, .ld = n});
   if (packing == Packing::Strassen) return pack::strassen(b, {.k = k, .n = n, .nr = nr});
   if (packing == Packing::InnerProduct) return pack::fast_inner_product(b, {.k = k, .n = n, .nr = nr});
   const auto panels = pack::panels(b, {.k = k, .n = n, .nr = nr});
@@ -72,15 +72,15 @@ void check(const Case& t, int nr, Run run, Packing packing = Packing::Panels) {
 }
 
 template <int N>
-void check_narrow() {
+void check_few_columns() {
   const auto run = [](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) {
-    gemm_narrow<N>(share, a, b, c, p, epi);
+    gemm_few_columns<N>(share, a, b, c, p, epi);
   };
   for (const int64_t m : {1, 7, 8, 21}) {
     for (const int k : {0, 1, Vec::width, Vec::width + 3, 64}) {
       for (const int threads : {1, 3}) {
-        check({.m = m, .n = N, .k = k, .threads = threads, .bias = k != 64, .residual = m != 7}, Vec::width, run, Packing::Narrow);
-        check({.m = m, .n = N, .k = k, .threads = threads, .residual = false, .gap = 0}, Vec::width, run, Packing::Narrow);
+        check({.m = m, .n = N, .k = k, .threads = threads, .bias = k != 64, .residual = m != 7}, Vec::width, run, Packing::FewColumns);
+        check({.m = m, .n = N, .k = k, .threads = threads, .residual = false, .gap = 0}, Vec::width, run, Packing::FewColumns);
       }
     }
   }
@@ -113,7 +113,9 @@ void check_tile() {
 template <int MR, int NV>
 void check_pairs() {
   constexpr int NR = NV * Vec::width - Vec::width / 2;
-  auto run = [](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemm<MR, NV, true>(share, a, b, c, p, epi); };
+  auto run = [](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) {
+    gemm<MR, NV, true>(share, a, b, c, p, epi);
+  };
   for (int64_t m : {1, MR - 1, MR, 3 * MR + MR / 2}) {
     if (m == 0) continue;
     for (int64_t n : {1, Vec::width - 1, NR - 1, NR, NR + 1, 2 * NR + 3}) {
@@ -242,9 +244,9 @@ TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of ro
 }
 
 TEST_CASE("products of a few columns") {
-  check_narrow<1>();
-  check_narrow<2>();
-  check_narrow<4>();
+  check_few_columns<1>();
+  check_few_columns<2>();
+  check_few_columns<4>();
 }
 
 TEST_CASE("gemm agrees with the loop for every tile and tail") {

@@ -171,13 +171,13 @@ void check_depthwise(const Image& image, int64_t band) {
                   .bias = bias.data()};
   const int64_t pixels = conv.n * conv.oh * conv.ow, y_pixel = cout + 3;
   const Epilogue<Clamp> relu{};
-  std::vector<float> narrow(size_t(pixels * channels)), wanted(size_t(pixels * y_pixel), kGuard);
+  std::vector<float> convolved(size_t(pixels * channels)), wanted(size_t(pixels * y_pixel), kGuard);
   if (!kProjects) conv.y_pixel = y_pixel;
   std::vector<float> wanted_sums(size_t(conv.n * conv.oh * channels), kGuard);
   conv.row_sums = wanted_sums.data();
-  depthwise<K, K, S, 7, !kProjects>(Share{}, stem.wide<SX>().data(), w.data(), kProjects ? narrow.data() : wanted.data(), conv, relu);
+  depthwise<K, K, S, 7, !kProjects>(Share{}, stem.wide<SX>().data(), w.data(), kProjects ? convolved.data() : wanted.data(), conv, relu);
   if (kProjects)
-    gemm<6, 2>(Share{}, narrow.data(), project_w.data(), wanted.data(),
+    gemm<6, 2>(Share{}, convolved.data(), project_w.data(), wanted.data(),
                {.m = pixels, .n = cout, .k = channels, .lda = channels, .ldc = y_pixel, .bias = project_bias.data()}, relu);
   for (const int threads : {1, 3}) {
     std::vector<float> sums(wanted_sums.size(), kGuard);

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include <onnxc/conv_3d.hpp>
+#include <onnxc/conv_few_outputs.hpp>
 #include <onnxc/conv_grouped.hpp>
-#include <onnxc/conv_narrow.hpp>
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/depthwise_chain.hpp>
@@ -218,11 +218,11 @@ void add_stem_chains(Suite& suite, Layer l) {
 
 /// To N channels.
 template <int N>
-void add_narrow(Suite& suite, Layer l) {
-  suite.add("conv_narrow", l.name(), {l.macs(N) * double(padded_to(l.cin, Vec::width)) / double(l.cin)}, [l](Data& d) {
+void add_few_outputs(Suite& suite, Layer l) {
+  suite.add("conv_few_outputs", l.name(), {l.macs(N) * double(padded_to(l.cin, Vec::width)) / double(l.cin)}, [l](Data& d) {
     return [p = l.params(), x = l.image(d),
-            w = d.copy(pack::narrow(l.weights(d), {.cout = N, .cin = l.cin, .kh = l.k, .kw = l.k}, Vec::width)),
-            y = l.result(d)] { conv_narrow<N>({}, x, w, y, p); };
+            w = d.copy(pack::few_outputs(l.weights(d), {.cout = N, .cin = l.cin, .kh = l.k, .kw = l.k}, Vec::width)),
+            y = l.result(d)] { conv_few_outputs<N>({}, x, w, y, p); };
   });
 }
 
@@ -356,8 +356,8 @@ void add_convolutions(Suite& suite) {
   add_depthwise_any(suite, {14, 576, 576, 3, 1, 2, 576});
   add_depthwise_any(suite, {28, 120, 120, 3, 1, 2, 120});
   add_depthwise_any(suite, {32, 256, 256, 9, 1, 1, 256});
-  add_narrow<1>(suite, {64, 32, 1, 5});
-  add_narrow<3>(suite, {64, 32, 3, 9});
+  add_few_outputs<1>(suite, {64, 32, 1, 5});
+  add_few_outputs<3>(suite, {64, 32, 3, 9});
   add_grouped<4>(suite, {56, 128, 128, 3, 1, 1, 32});
   add_grouped<8>(suite, {28, 128, 128, 3, 1, 1, 16});
   add_chain<1>(suite, 56, 24, 144, 24);

@@ -88,10 +88,10 @@ PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
     return {};
   const Window window = conv_window(node, x, graph[node.input(1)].type.extents);
   // Outputs fill at most half a vector, and rows are long enough for vectors along them.
-  const bool narrow = y[1].value() <= kFewChannels && 2 * y[1].value() <= vector_floats && y[2].is_constant() && y[3].is_constant() &&
-                      2 * y[3].value() > vector_floats;
+  const bool few_outputs = y[1].value() <= kFewChannels && 2 * y[1].value() <= vector_floats && y[2].is_constant() && y[3].is_constant() &&
+                           2 * y[3].value() > vector_floats;
   return {.reads = true,
-          .writes = narrow && window.strides[1] == 1 && window.pads_begin[0].is_constant() && window.pads_begin[1].is_constant()};
+          .writes = few_outputs && window.strides[1] == 1 && window.pads_begin[0].is_constant() && window.pads_begin[1].is_constant()};
 }
 
 std::vector<const Node*> absorbed_by_planar_pool(const Surroundings& around, const Node& pool, const Target& target) {

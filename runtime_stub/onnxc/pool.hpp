@@ -90,12 +90,12 @@ template <class Combine, class Scale, class Epi>
 ONNXC_INLINE void pool(Share share, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale,
                        const Epi& epi) {
   const auto [begin, end] = share.slice(p.n * p.oh * p.ow);
-  GridPlace place(begin, p.oh, p.ow);
-  for (int64_t row = begin; row < end; ++row, place.advance()) {
-    const float* const image = x + place.n * p.h * p.w * p.x_pixel;
-    const int64_t top = place.y * p.stride_y - p.pad_top;
+  GridPoint point(begin, p.oh, p.ow);
+  for (int64_t row = begin; row < end; ++row, point.advance()) {
+    const float* const image = x + point.n * p.h * p.w * p.x_pixel;
+    const int64_t top = point.y * p.stride_y - p.pad_top;
     const auto line = [&](int64_t ky) { return image + (top + ky * p.dilation_y) * p.w * p.x_pixel; };
-    pool_pixel(top, place.x * p.stride_x - p.pad_left, row, line, p.x_pixel, y, p, start, combine, scale, epi);
+    pool_pixel(top, point.x * p.stride_x - p.pad_left, row, line, p.x_pixel, y, p, start, combine, scale, epi);
   }
 }
 

@@ -14,13 +14,13 @@ template <class Combine, class Scale, class Epi>
 ONNXC_INLINE void pool_3d(Share share, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale,
                           const Epi& epi) {
   const auto [begin, end] = share.slice(p.n * p.od * p.oh * p.ow);
-  GridPlace place(begin, p.oh, p.ow);
-  for (int64_t row = begin; row < end; ++row, place.advance()) {
-    const int64_t front = place.n % p.od * p.stride_z - p.pad_front, top = place.y * p.stride_y - p.pad_top,
-                  left = place.x * p.stride_x - p.pad_left;
+  GridPoint point(begin, p.oh, p.ow);
+  for (int64_t row = begin; row < end; ++row, point.advance()) {
+    const int64_t front = point.n % p.od * p.stride_z - p.pad_front, top = point.y * p.stride_y - p.pad_top,
+                  left = point.x * p.stride_x - p.pad_left;
     const Window wz(front, p.kd, p.dilation_z, 0, p.d), wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
     const float factor = scale(front, top, left, wz.count() * wy.count() * wx.count());
-    const float* const volume = x + place.n / p.od * p.d * p.h * p.w * p.x_pixel;
+    const float* const volume = x + point.n / p.od * p.d * p.h * p.w * p.x_pixel;
     for (int64_t channel = 0; channel < p.c; channel += Vec::width) {
       const int64_t lanes = p.c - channel < Vec::width ? p.c - channel : Vec::width;
       Vec acc = Vec::all(start);

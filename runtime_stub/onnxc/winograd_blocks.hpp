@@ -49,15 +49,15 @@ ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {
   }
 }
 
-/// Transforms `count` tiles from `place` on, NR channels from `channel` on, from m to y. marks: null, or where the
+/// Transforms `count` tiles from `point` on, NR channels from `channel` on, from m to y. marks: null, or where the
 /// marks of the tiles lie, `next` floats apart; for a spoilt tile m holds its outputs already.
 template <class Form, int NV, class Epi>
-ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPlace place, int64_t count, int64_t channel, float* y,
+ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPoint point, int64_t count, int64_t channel, float* y,
                                     const ConvParams& p, const float* marks, int64_t next, const Epi& epi) {
   constexpr int T = Form::outputs;
-  for (int64_t t = 0; t < count; ++t, place.advance()) {
+  for (int64_t t = 0; t < count; ++t, point.advance()) {
     const bool spoilt = marks != nullptr && marks[t * next] != 0;
-    const int64_t oy = place.y * T, ox = place.x * T, corner = (place.n * p.oh + oy) * p.ow + ox;
+    const int64_t oy = point.y * T, ox = point.x * T, corner = (point.n * p.oh + oy) * p.ow + ox;
     const int64_t rows = p.oh - oy < T ? p.oh - oy : T, columns = p.ow - ox < T ? p.ow - ox : T;
     for (int64_t col = channel; col < channel + NV * Vec::width; col += Vec::width, m += Vec::width) {
       const int64_t lanes = p.cout - col;
@@ -196,13 +196,13 @@ ONNXC_INLINE WinogradTaps winograd_taps(const ConvParams& p) {
   else return {};
 }
 
-/// Calls visit(tap, image, top, left) for all taps of the tile at `place`. (top, left) is where its inputs begin; the
+/// Calls visit(tap, image, top, left) for all taps of the tile at `point`. (top, left) is where its inputs begin; the
 /// image is null outside of the volume.
 template <class Form, bool several, class Visit>
-ONNXC_INLINE void winograd_each_tap(const float* x, GridPlace place, const WinogradTaps& taps, const ConvParams& p, Visit visit) {
-  const int64_t top = place.y * Form::step - p.pad_top, left = place.x * Form::step - p.pad_left, image = p.h * p.w * p.x_pixel;
+ONNXC_INLINE void winograd_each_tap(const float* x, GridPoint point, const WinogradTaps& taps, const ConvParams& p, Visit visit) {
+  const int64_t top = point.y * Form::step - p.pad_top, left = point.x * Form::step - p.pad_left, image = p.h * p.w * p.x_pixel;
   if constexpr (several) {
-    const int64_t first_slice = place.n / p.od * p.d, front = place.n % p.od - p.pad_front;
+    const int64_t first_slice = point.n / p.od * p.d, front = point.n % p.od - p.pad_front;
     int64_t tap = 0;
     for (int64_t kz = 0; kz < taps.slices; ++kz) {
       const int64_t z = front + kz * p.dilation_z;
@@ -212,17 +212,17 @@ ONNXC_INLINE void winograd_each_tap(const float* x, GridPlace place, const Winog
       }
     }
   } else {
-    visit(int64_t{0}, x + place.n * image, top, left);
+    visit(int64_t{0}, x + point.n * image, top, left);
   }
 }
 
-/// Transforms the tile at `place` for all taps, each `next` floats behind the one before. Marks the tile as spoilt or
+/// Transforms the tile at `point` for all taps, each `next` floats behind the one before. Marks the tile as spoilt or
 /// not, and returns which.
 template <class Form, bool several>
-ONNXC_INLINE bool winograd_inputs(const float* x, GridPlace place, const WinogradTaps& taps, float* v, int64_t next, int64_t plane,
+ONNXC_INLINE bool winograd_inputs(const float* x, GridPoint point, const WinogradTaps& taps, float* v, int64_t next, int64_t plane,
                                   const ConvParams& p) {
   bool spoilt = false;
-  winograd_each_tap<Form, several>(x, place, taps, p, [&](int64_t tap, const float* image, int64_t top, int64_t left) ONNXC_INLINE_LAMBDA {
+  winograd_each_tap<Form, several>(x, point, taps, p, [&](int64_t tap, const float* image, int64_t top, int64_t left) ONNXC_INLINE_LAMBDA {
     if (image != nullptr) spoilt |= Form::forward(image, top, left, v + tap * next, plane, p);
     else winograd_nothing<Form::frequencies>(v + tap * next, plane, p.cin);
   });
@@ -230,16 +230,16 @@ ONNXC_INLINE bool winograd_inputs(const float* x, GridPlace place, const Winogra
   return spoilt;
 }
 
-/// Sums the outputs of a spoilt tile at `place` directly, for the NR channels of a panel, to m: output i at
+/// Sums the outputs of a spoilt tile at `point` directly, for the NR channels of a panel, to m: output i at
 /// m + i * plane. kernel(tap, c, j, w) finds the taps w of input channel c and vector j of the panel.
 template <class Form, int NV, bool several, class Kernel>
-ONNXC_INLINE void winograd_direct(const float* x, GridPlace place, const WinogradTaps& all, float* m, int64_t plane, const ConvParams& p,
+ONNXC_INLINE void winograd_direct(const float* x, GridPoint point, const WinogradTaps& all, float* m, int64_t plane, const ConvParams& p,
                                   Kernel kernel) {
   constexpr int T = Form::outputs, R = Form::reach;
   for (int j = 0; j < NV; ++j) {
     Vec sums[T * T], w[R * R];
     for (Vec& sum : sums) sum = Vec::all(0.0f);
-    winograd_each_tap<Form, several>(x, place, all, p, [&](int64_t tap, const float* image, int64_t top, int64_t left) ONNXC_INLINE_LAMBDA {
+    winograd_each_tap<Form, several>(x, point, all, p, [&](int64_t tap, const float* image, int64_t top, int64_t left) ONNXC_INLINE_LAMBDA {
       if (image == nullptr) return;
       const int64_t piece = tap % (all.down * all.across), rows = several ? p.kh - piece / all.across * R : R,
                     columns = several ? p.kw - piece % all.across * R : R;  // of the kernel
@@ -267,16 +267,16 @@ ONNXC_INLINE void winograd_direct(const float* x, GridPlace place, const Winogra
   }
 }
 
-/// Does so for all marked ones of the `count` tiles from `place` on. w: the weights of the panel, frequencies u_plane
+/// Does so for all marked ones of the `count` tiles from `point` on. w: the weights of the panel, frequencies u_plane
 /// apart, or plain ones.
 template <class Form, int NV, bool plain, bool several, class Row>
-ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPlace place, int64_t count, const WinogradTaps& all, const float* v, Row w,
+ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPoint point, int64_t count, const WinogradTaps& all, const float* v, Row w,
                                           int64_t u_plane, float* m, int64_t plane, const ConvParams& p) {
   constexpr int NR = NV * Vec::width;
   const int64_t taps = all.count();
-  for (int64_t t = 0; t < count; ++t, place.advance()) {
+  for (int64_t t = 0; t < count; ++t, point.advance()) {
     if (v[t * contract::winograd_pitch(p.cin) + contract::winograd_mark(p.cin)] == 0) continue;
-    winograd_direct<Form, NV, several>(x, place, all, m + t * NR, plane, p,
+    winograd_direct<Form, NV, several>(x, point, all, m + t * NR, plane, p,
                                        [&](int64_t tap, int64_t c, int j, Vec* kernel) ONNXC_INLINE_LAMBDA {
                                          if constexpr (plain) {
                                            for (int i = 0; i < Form::taps; ++i)
@@ -313,11 +313,11 @@ ONNXC_INLINE void winograd_blocks(Share share, const float* x, const W* u, float
   const int64_t depth = plain ? contract::winograd_depth(p.cin, taps) : p.cin, u_plane = plain ? planes.weights : taps * depth * NR;
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;
-    const GridPlace start(from, down, across);
-    GridPlace place = start;
+    const GridPoint start(from, down, across);
+    GridPoint point = start;
     bool spoilt = false;
-    for (int64_t t = 0; t < count; ++t, place.advance())
-      spoilt |= winograd_inputs<Form, several>(x, place, all, v + t * pitch, block * pitch, v_plane, p);
+    for (int64_t t = 0; t < count; ++t, point.advance())
+      spoilt |= winograd_inputs<Form, several>(x, point, all, v + t * pitch, block * pitch, v_plane, p);
     Prefetcher ahead(u + panels * kKept * taps * p.cin * NR, p.weights_end);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       for (int64_t c = 0; c < p.cin; c += depth) {

@@ -164,10 +164,10 @@ ONNXC_ONE_COPY void winograd_line(Share share, const float* x, const float* u, f
       const int64_t size = taps * p.cin * NR, tap_step = (pieces > 1 ? height : across.dilation) * wide * pitch;
       detail::winograd_products<MR, NV>({v, plane, pitch, count, p.cin, taps, tap_step, u + panel * A * size, size, m, m_plane}, A, ahead,
                                         true, false);
-      GridPlace place(0, height, wide);
-      for (int64_t t = 0; t < count; ++t, place.advance()) {
-        const int64_t start = detail::line_tile_start<T>(from + place.x, along.dilation),
-                      line = n * p.oh * p.ow + (top + place.y) * across.y_step;
+      GridPoint point(0, height, wide);
+      for (int64_t t = 0; t < count; ++t, point.advance()) {
+        const int64_t start = detail::line_tile_start<T>(from + point.x, along.dilation),
+                      line = n * p.oh * p.ow + (top + point.y) * across.y_step;
         bool direct = false;
         for (int64_t k = 0; spoilt && k < taps; ++k) direct |= v[t * pitch + k * tap_step + contract::winograd_mark(p.cin)] != 0;
         for (int j = 0; j < NV; ++j) {
@@ -176,7 +176,7 @@ ONNXC_ONE_COPY void winograd_line(Share share, const float* x, const float* u, f
           Vec in[A], out[T];
           if (direct) {
             Vec sums[T];
-            detail::winograd_line_direct<T, R, NR>(image, along, across, start, top + place.y, p.cin, u + panel * A * size + j * Vec::width,
+            detail::winograd_line_direct<T, R, NR>(image, along, across, start, top + point.y, p.cin, u + panel * A * size + j * Vec::width,
                                                    size, sums);
             ONNXC_UNROLL for (int i = 0; i < T; ++i) out[i] = sums[i];
           } else {

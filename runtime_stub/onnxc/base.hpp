@@ -133,7 +133,8 @@ struct Share {
   struct Range {
     int64_t begin, end;
   };
-  /// What this share has of [0, n), in multiples of `grain`; shares differ by one grain at most and do not depend on time.
+  /// What this share has of [0, n), in multiples of `grain`; shares differ by one grain at most and do not depend on
+  /// time.
   constexpr Range slice(int64_t n, int64_t grain = 1) const {
     const int64_t grains = (n + grain - 1) / grain;
     const int64_t first = grains * index / count * grain, last = grains * (index + 1) / count * grain;

@@ -73,7 +73,8 @@ ONNXC_INLINE void planar_tile(Vec (&acc)[MR][R * NV], const float* line, const f
   }
 }
 
-/// Calls band(image, top, rows) for what the share has of the `units` rows of each image, by bands of at most `most` rows.
+/// Calls band(image, top, rows) for what the share has of the `units` rows of each image, by bands of at most `most`
+/// rows.
 template <class Band>
 ONNXC_INLINE void planar_bands(Share share, int64_t images, int64_t units, int64_t most, Band band) {
   const auto [first, last] = share.slice(images * units);

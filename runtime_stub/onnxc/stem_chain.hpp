@@ -10,9 +10,9 @@
 //                                                  .band = 8, .pitch = 64}, Epilogue<Relu>{}, Epilogue<Keep>{});
 //
 // x, weights and template arguments of the stem are conv_stem's, those of the rest depthwise_chain's and max_pool's.
-// y_pixel of the stem, and x_pixel of what reads it, are `pitch`. rows: ring_rows * ow * pitch floats of this share, and
-// for stem_depthwise with a projection `band` rows more (stem_depthwise_scratch). Winograd makes T rows at a time, the
-// same ones whatever the share, so its ring has T - 1 rows more.
+// y_pixel of the stem, and x_pixel of what reads it, are `pitch`. rows: ring_rows * ow * pitch floats of this share,
+// and for stem_depthwise with a projection `band` rows more (stem_depthwise_scratch). Winograd makes T rows at a time,
+// the same ones whatever the share, so its ring has T - 1 rows more.
 #pragma once
 #include "conv_stem.hpp"
 #include "depthwise_chain.hpp"

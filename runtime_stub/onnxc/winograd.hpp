@@ -14,10 +14,10 @@
 // are the slices of a volume's kernel (stride_z 1), whose depth is not transformed, or the pieces of R x R of a larger
 // kernel of any size, the last of them filled with zeros: 6x6 by F(4,3) has 144 products for 576.
 //
-// `plain`: weights may also come as they are, which keeps and streams A^2 / R^2 times fewer bytes, or fewer yet where a
-// narrower type holds them (stored.hpp): w [ceil(cout / NR)][cin][tap][R^2][NR] (pack::conv_stem). Then u is made here
-// for each block, of winograd_depth channels of a panel at a time. This takes as much time as three to five more tiles
-// in each block.
+// `untransformed`: weights may also come as they are, which keeps and streams A^2 / R^2 times fewer bytes, or fewer yet
+// where a narrower type holds them (stored.hpp): w [ceil(cout / NR)][cin][tap][R^2][NR] (pack::conv_stem). Then u is
+// made here for each block, of winograd_depth channels of a panel at a time. This takes as much time as three to five
+// more tiles in each block.
 //
 // Output tiles are computed in blocks: winograd_blocks.hpp. Register tiles: 7x4 or 14x2 where there are many output
 // tiles, 8x2 where there are few, so that no row is wasted. With few tiles and many channels the stream of u bounds the
@@ -32,7 +32,7 @@ namespace onnxc::inline ONNXC_ISA {
 
 namespace detail {
 
-/// Transforms plain weights of `steps` channels of a panel, as panel_of returns it, to u: frequency f at u + f * plane.
+/// Transforms the weights of `steps` channels of a panel, as panel_of returns it, to u: frequency f at u + f * plane.
 /// A channel has [R * R][NR] floats, and the next one begins `next` later.
 template <int A, int R, int NV, class Row>
 ONNXC_ONE_COPY void winograd_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
@@ -131,7 +131,7 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
 }
 
 /// F(T, R) in the form that winograd_blocks asks for: a tile has T x T outputs, tiles are `step` inputs apart, and
-/// there are `kept` transformed weights for each pair of channels, or `taps` plain ones.
+/// there are `kept` transformed weights for each pair of channels, or `taps` untransformed ones.
 template <int T, int R>
 struct WinogradForm {
   static constexpr contract::WinogradForm sizes{T, R};
@@ -156,16 +156,16 @@ struct WinogradForm {
 }  // namespace detail
 
 /// Floats of scratch for one share, for `block` tiles at a time and `taps` slices or pieces of the kernel.
-template <int T, int R, int NV, bool plain = false>
+template <int T, int R, int NV, bool untransformed = false>
 constexpr int64_t winograd_scratch(int64_t cin, int64_t block, int64_t taps = 1) {
-  return detail::winograd_room<detail::WinogradForm<T, R>, NV, plain>(cin, block, taps);
+  return detail::winograd_room<detail::WinogradForm<T, R>, NV, untransformed>(cin, block, taps);
 }
 
-/// See the head of the file. `plain`: u holds w as it is. `several`: there may be slices or pieces. `block`: tiles at a
-/// time; A^2 * block * cin floats should fit half of L2.
-template <int T, int R, int MR, int NV, bool plain = false, bool several = false, class W, class Epi = Epilogue<Keep>>
+/// See the head of the file. `untransformed`: u holds w as it is. `several`: there may be slices or pieces. `block`:
+/// tiles at a time; A^2 * block * cin floats should fit half of L2.
+template <int T, int R, int MR, int NV, bool untransformed = false, bool several = false, class W, class Epi = Epilogue<Keep>>
 ONNXC_ONE_COPY void winograd(Share share, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
-  detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, plain, several>(share, x, u, y, v, p, block, epi);
+  detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, untransformed, several>(share, x, u, y, v, p, block, epi);
 }
 
 }  // namespace onnxc

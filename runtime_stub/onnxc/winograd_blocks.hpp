@@ -180,9 +180,9 @@ ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Prefe
 }
 
 /// Floats of scratch for one share.
-template <class Form, int NV, bool plain>
+template <class Form, int NV, bool untransformed>
 constexpr int64_t winograd_room(int64_t cin, int64_t block, int64_t taps) {
-  return contract::winograd_scratch(Form::sizes, contract::winograd_planes(cin, taps, block, NV * Vec::width, plain));
+  return contract::winograd_scratch(Form::sizes, contract::winograd_planes(cin, taps, block, NV * Vec::width, untransformed));
 }
 
 /// The taps of a frequency: for each slice of a volume's kernel, its pieces of R x R.
@@ -268,8 +268,8 @@ ONNXC_INLINE void winograd_direct(const float* x, GridPoint point, const Winogra
 }
 
 /// Does so for all marked ones of the `count` tiles from `point` on. w: the weights of the panel, frequencies u_plane
-/// apart, or plain ones.
-template <class Form, int NV, bool plain, bool several, class Row>
+/// apart, or untransformed ones.
+template <class Form, int NV, bool untransformed, bool several, class Row>
 ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPoint point, int64_t count, const WinogradTaps& all, const float* v, Row w,
                                           int64_t u_plane, float* m, int64_t plane, const ConvParams& p) {
   constexpr int NR = NV * Vec::width;
@@ -278,7 +278,7 @@ ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPoint point, int64
     if (v[t * contract::winograd_pitch(p.cin) + contract::winograd_mark(p.cin)] == 0) continue;
     winograd_direct<Form, NV, several>(x, point, all, m + t * NR, plane, p,
                                        [&](int64_t tap, int64_t c, int j, Vec* kernel) ONNXC_INLINE_LAMBDA {
-                                         if constexpr (plain) {
+                                         if constexpr (untransformed) {
                                            for (int i = 0; i < Form::taps; ++i)
                                              kernel[i] = onnxc::load(w + ((c * taps + tap) * Form::taps + i) * NR, j * Vec::width);
                                          } else {
@@ -288,17 +288,17 @@ ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPoint point, int64
   }
 }
 
-/// Computes all blocks of this share. v: winograd_room floats of this share. `plain`: u holds w as it is. `several`:
-/// there may be more than one tap.
-template <class Form, int MR, int NV, bool plain, bool several, class W, class Epi>
+/// Computes all blocks of this share. v: winograd_room floats of this share. `untransformed`: u holds w as it is.
+/// `several`: there may be more than one tap.
+template <class Form, int MR, int NV, bool untransformed, bool several, class W, class Epi>
 ONNXC_INLINE void winograd_blocks(Share share, const float* x, const W* u, float* y, float* v, const ConvParams& p, int64_t block,
                                   const Epi& epi) {
-  static_assert(plain || std::is_same_v<W, float>);
+  static_assert(untransformed || std::is_same_v<W, float>);
   constexpr int T = Form::outputs, NR = NV * Vec::width, kFrequencies = Form::frequencies;
-  constexpr int kKept = plain ? Form::taps : Form::kept;  // weights for each pair of channels
+  constexpr int kKept = untransformed ? Form::taps : Form::kept;  // weights for each pair of channels
   const WinogradTaps all = winograd_taps<Form, several>(p);
   const int64_t taps = all.count(), pitch = contract::winograd_pitch(p.cin);
-  const contract::WinogradPlanes planes = contract::winograd_planes(p.cin, taps, block, NR, plain);
+  const contract::WinogradPlanes planes = contract::winograd_planes(p.cin, taps, block, NR, untransformed);
   const int64_t v_plane = planes.inputs, m_plane = planes.products;
   const int64_t panels = (p.cout + NR - 1) / NR;
   const int64_t down = (p.oh + T - 1) / T, across = (p.ow + T - 1) / T, tiles = p.n * p.od * down * across;
@@ -309,8 +309,9 @@ ONNXC_INLINE void winograd_blocks(Share share, const float* x, const W* u, float
   const auto [first, last] = by_tiles ? share.slice(tiles) : Share::Range{0, tiles};
   const auto [first_panel, last_panel] = by_tiles ? Share::Range{0, panels} : share.slice(panels);
   float* const m = v + kFrequencies * v_plane;
-  float* const transformed = m + kFrequencies * m_plane;  // of plain weights
-  const int64_t depth = plain ? contract::winograd_depth(p.cin, taps) : p.cin, u_plane = plain ? planes.weights : taps * depth * NR;
+  float* const transformed = m + kFrequencies * m_plane;  // of untransformed weights
+  const int64_t depth = untransformed ? contract::winograd_depth(p.cin, taps) : p.cin,
+                u_plane = untransformed ? planes.weights : taps * depth * NR;
   for (int64_t from = first; from < last && first_panel < last_panel; from += block) {
     const int64_t count = last - from < block ? last - from : block;
     const GridPoint start(from, down, across);
@@ -324,7 +325,7 @@ ONNXC_INLINE void winograd_blocks(Share share, const float* x, const W* u, float
         const int64_t steps = p.cin - c < depth ? p.cin - c : depth;
         const auto given = panel_of(u, p.scales, panel, taps * p.cin * kKept, NR) + c * taps * kKept * NR;
         const float* frequencies = transformed;
-        if constexpr (plain) {
+        if constexpr (untransformed) {
           ahead.move(address_of(given + steps * taps * kKept * NR), steps,
                      taps * kKept * NR * int64_t{sizeof(W)} * MR / (kFrequencies * count));
           for (int64_t tap = 0; tap < taps; ++tap)
@@ -333,11 +334,11 @@ ONNXC_INLINE void winograd_blocks(Share share, const float* x, const W* u, float
           frequencies = given;
         }
         Form::template products<MR, NV>({v + c, v_plane, pitch, count, steps, taps, block * pitch, frequencies, u_plane, m, m_plane}, ahead,
-                                        !plain, c > 0);
+                                        !untransformed, c > 0);
       }
       if (spoilt)
-        winograd_direct_tiles<Form, NV, plain, several>(x, start, count, all, v, panel_of(u, p.scales, panel, taps * p.cin * kKept, NR),
-                                                        u_plane, m, m_plane, p);
+        winograd_direct_tiles<Form, NV, untransformed, several>(
+            x, start, count, all, v, panel_of(u, p.scales, panel, taps * p.cin * kKept, NR), u_plane, m, m_plane, p);
       winograd_finish<Form, NV>(m, m_plane, start, count, panel * NR, y, p, spoilt ? v + contract::winograd_mark(p.cin) : nullptr, pitch,
                                 epi);
     }

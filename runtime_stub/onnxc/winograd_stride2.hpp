@@ -15,9 +15,9 @@
 // even down, odd across [E]; odd down, even across [E]; both odd. The planes of v and m are in that order too, with
 // those that share weights next to each other: [E][E], [E][T], [E][T], [T][T].
 //
-// Parameters, blocks, scratch and plain weights are winograd.hpp's. Points are 0, 1 and infinity, and for T = 4 also -1
-// and 2. The error relative to the largest |y| is less than direct summation's with three points, and up to twice that
-// with five (4e-6 for 512 channels). Times: docs/measurements/2026-11-kernels.md.
+// Parameters, blocks, scratch and untransformed weights are winograd.hpp's. Points are 0, 1 and infinity, and for T = 4
+// also -1 and 2. The error relative to the largest |y| is less than direct summation's with three points, and up to
+// twice that with five (4e-6 for 512 channels). Times: docs/measurements/2026-11-kernels.md.
 #pragma once
 #include "winograd.hpp"
 
@@ -157,7 +157,7 @@ ONNXC_INLINE void winograd_stride2_kernel_of(const float* u, int64_t plane, Vec*
   }
 }
 
-/// Transforms plain weights of a panel to u, as winograd_weights does.
+/// Transforms the weights of a panel to u, as winograd_weights does.
 template <int T, int NV, class Row>
 ONNXC_ONE_COPY void winograd_stride2_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
   constexpr int E = T + 1, NR = NV * Vec::width;
@@ -243,16 +243,16 @@ struct WinogradStride2Form {
 }  // namespace detail
 
 /// Floats of scratch for one share; `block` tiles at a time.
-template <int T, int NV, bool plain = false>
+template <int T, int NV, bool untransformed = false>
 constexpr int64_t winograd_stride2_scratch(int64_t cin, int64_t block) {
-  return detail::winograd_room<detail::WinogradStride2Form<T>, NV, plain>(cin, block, 1);
+  return detail::winograd_room<detail::WinogradStride2Form<T>, NV, untransformed>(cin, block, 1);
 }
 
-/// See the head of the file; `plain` and `block` as winograd has them.
-template <int T, int MR, int NV, bool plain = false, class W, class Epi = Epilogue<Keep>>
+/// See the head of the file; `untransformed` and `block` as winograd has them.
+template <int T, int MR, int NV, bool untransformed = false, class W, class Epi = Epilogue<Keep>>
 ONNXC_ONE_COPY void winograd_stride2(Share share, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block,
                                      Epi epi = {}) {
-  detail::winograd_blocks<detail::WinogradStride2Form<T>, MR, NV, plain, false>(share, x, u, y, v, p, block, epi);
+  detail::winograd_blocks<detail::WinogradStride2Form<T>, MR, NV, untransformed, false>(share, x, u, y, v, p, block, epi);
 }
 
 }  // namespace onnxc

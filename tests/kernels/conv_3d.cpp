@@ -72,7 +72,7 @@ ConvParams sized(ConvParams p, int64_t pad_end) {
 }
 
 /// `form` of them: 0 the direct kernel, else Winograd's outputs.
-template <int form, int MR, int NV, bool plain = false>
+template <int form, int MR, int NV, bool untransformed = false>
 void check_conv(ConvParams given, int64_t pad_end, int threads = 1, int64_t block = 10) {
   const ConvParams p = sized(given, pad_end);
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, taps = p.kd * p.kh * p.kw;
@@ -82,18 +82,18 @@ void check_conv(ConvParams given, int64_t pad_end, int threads = 1, int64_t bloc
   const auto transformed = [&] {
     const auto cut = pack::square_pieces(w, p.kd, p.kh, p.kw, 3);
     const pack::ConvShape of_pieces{.cout = p.cout, .cin = cin, .kh = pieces * 3, .kw = 3, .nr = shape.nr};
-    return plain ? pack::conv_stem(cut, of_pieces) : pack::winograd(cut, of_pieces, form);
+    return untransformed ? pack::conv_stem(cut, of_pieces) : pack::winograd(cut, of_pieces, form);
   };
   const Aligned packed(form == 0 ? pack::conv(w, shape) : transformed()), packed_bias(pack::conv_bias(bias, shape));
   constexpr int kForm = form == 0 ? 2 : form;
-  const Scratch scratch(threads, winograd_scratch<kForm, 3, NV, plain>(p.cin, block, pieces));
+  const Scratch scratch(threads, winograd_scratch<kForm, 3, NV, untransformed>(p.cin, block, pieces));
   ConvParams q = p;
   q.bias = packed_bias;
   check(
       p, p.cout, threads, sum_tolerance(taps * cin),
       [&](Share share, float* y) {
         if constexpr (form == 0) conv_3d<MR, NV>(share, x.data(), packed.p, y, q);
-        else winograd<form, 3, MR, NV, plain, true>(share, x.data(), packed.p, y, scratch.of(share.index), q, block);
+        else winograd<form, 3, MR, NV, untransformed, true>(share, x.data(), packed.p, y, scratch.of(share.index), q, block);
       },
       [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t co) {
         double sum = double(bias[size_t(co)]);

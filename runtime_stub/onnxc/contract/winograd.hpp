@@ -33,8 +33,8 @@ constexpr int64_t winograd_mark(int64_t channels) { return winograd_pitch(channe
 /// Floats from one frequency of `floats` floats to the next: an odd number of cache lines, because a transform touches
 /// all frequencies at once.
 constexpr int64_t winograd_plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
-/// Channels whose plain weights, with `taps` taps of a frequency, are transformed at a time, such that the result stays
-/// in L2.
+/// Channels whose untransformed weights, with `taps` taps of a frequency, are transformed at a time, such that the
+/// result stays in L2.
 constexpr int64_t winograd_depth(int64_t cin, int64_t taps) { return min(cin, max(8, 32 / taps)); }
 
 /// Floats from one frequency to the next in scratch memory: of transformed inputs; behind all of these, of products;
@@ -43,11 +43,11 @@ struct WinogradPlanes {
   int64_t inputs, products, weights = 0;
 };
 
-/// `block` tiles of `taps` taps of a frequency, [tap][tile][channel], by panels of nr output channels. `plain`: the kernel transforms the
-/// weights.
-constexpr WinogradPlanes winograd_planes(int64_t cin, int64_t taps, int64_t block, int64_t nr, bool plain) {
+/// `block` tiles of `taps` taps of a frequency, [tap][tile][channel], by panels of nr output channels. `untransformed`:
+/// the kernel transforms the weights.
+constexpr WinogradPlanes winograd_planes(int64_t cin, int64_t taps, int64_t block, int64_t nr, bool untransformed) {
   return {winograd_plane(taps * block * winograd_pitch(cin)), winograd_plane(block * nr),
-          plain ? winograd_plane(taps * winograd_depth(cin, taps) * nr) : 0};
+          untransformed ? winograd_plane(taps * winograd_depth(cin, taps) * nr) : 0};
 }
 
 /// Scratch of a share that transforms in both directions.

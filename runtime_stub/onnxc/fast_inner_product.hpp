@@ -89,8 +89,8 @@ ONNXC_INLINE bool is_zero(const float* x, int64_t n) {
   return true;
 }
 
-/// Whether a row at x with this squared norm takes usual multiply-adds.
-ONNXC_INLINE bool is_plain(float norm, const float* x, int64_t k) { return !in_range(norm) && !(norm == 0 && is_zero(x, k)); }
+/// Whether a row at x with this squared norm stays unscaled and takes usual multiply-adds.
+ONNXC_INLINE bool is_unscaled(float norm, const float* x, int64_t k) { return !in_range(norm) && !(norm == 0 && is_zero(x, k)); }
 
 /// Scales the copied rows to norms from 1 to 2. Row i is the copy of that at at(i). Returns whether all rows take
 /// pairs.
@@ -100,12 +100,12 @@ ONNXC_INLINE bool scale_rows(int64_t k, const PreparedRows& rows, int64_t count,
   for (int64_t i = 0; i < count; ++i) {
     float* const x = rows.values + i * rows.pitch;
     const float norm = rows.unscale[i];
-    const bool usable = in_range(norm), plain = is_plain(norm, at(i), k);
+    const bool usable = in_range(norm), unscaled = is_unscaled(norm, at(i), k);
     const int32_t exponent = usable ? ((__builtin_bit_cast(int32_t, norm) >> 23) - 127) >> 1 : 0;  // of the norm, rounded down
     const float s = __builtin_bit_cast(float, (127 - exponent) << 23);
-    rows.unscale[i] = usable ? __builtin_bit_cast(float, (127 + exponent) << 23) : plain ? -1 : 0;
+    rows.unscale[i] = usable ? __builtin_bit_cast(float, (127 + exponent) << 23) : unscaled ? -1 : 0;
     rows.sums[i] = usable ? -rows.sums[i] * s : 0;
-    all = all && !plain;
+    all = all && !unscaled;
     for (int64_t j = 0; j < contract::prepared_row(k, Vec::width); j += Vec::width) (Vec::load(x + j) * Vec::all(s)).store(x + j);
   }
   return all;
@@ -161,8 +161,8 @@ struct InnerProductTile : Tile<MR, 1> {
   }
 };
 
-/// Multiplies a row of a by a panel, from the bias on, by usual multiply-adds of x and w, as gemm does.
-inline Vec multiply_plainly(const float* x, const float* d, int64_t k, const float* b, const float* bias) {
+/// Multiplies an unscaled row of a by a panel, from the bias on, by usual multiply-adds of x and w, as gemm does.
+inline Vec multiply_unscaled(const float* x, const float* d, int64_t k, const float* b, const float* bias) {
   const Vec columns = Vec::load(b + (k + 1) * Vec::width);
   Vec sum = Vec::load(bias);
   contract::for_each_step(k, Vec::width, [&](int, int64_t i) ONNXC_INLINE_LAMBDA {
@@ -179,7 +179,7 @@ ONNXC_ONE_COPY void multiply_each_row(const float* a, const float* d, const Prep
   for (int64_t i = 0; i < rows; ++i) {
     InnerProductTile<1> tile;
     if (prepared.unscale[i] < 0) {
-      tile.acc[0][0] = multiply_plainly(a + i * p.lda, d, p.k, b, bias);
+      tile.acc[0][0] = multiply_unscaled(a + i * p.lda, d, p.k, b, bias);
     } else {
       tile.multiply({prepared.values + i * prepared.pitch, prepared.pitch}, p.k, b, Prefetcher(b));
       tile.unscale(prepared.unscale + i, prepared.sums + i, b + (p.k + 1) * Vec::width, bias);

@@ -1,4 +1,4 @@
-// fast_inner_product for a number of rows that is known only at run time. One row takes plain multiply-adds with the
+// fast_inner_product for a number of rows that is known only at run time. One row takes usual multiply-adds with the
 // same weights, as gemv does; a few rows take a low tile.
 #pragma once
 #include "fast_inner_product.hpp"
@@ -52,11 +52,11 @@ void fast_inner_product_any(Share share, const float* a, const float* b, float* 
   const int64_t panels = vectors(p.n), floats = (p.k + 2) * Vec::width;
   const float* const d = b + panels * floats;
   auto [panel, last] = share.slice(panels);
-  if (detail::is_plain(detail::squared_norm(a, d, p.k), a, p.k)) {
+  if (detail::is_unscaled(detail::squared_norm(a, d, p.k), a, p.k)) {
     for (; panel < last; ++panel) {
       const int64_t col = panel * Vec::width;
       Tile<1, 1> tile;
-      tile.acc[0][0] = detail::multiply_plainly(a, d, p.k, b + panel * floats, p.bias != nullptr ? p.bias + col : kZeros);
+      tile.acc[0][0] = detail::multiply_unscaled(a, d, p.k, b + panel * floats, p.bias != nullptr ? p.bias + col : kZeros);
       tile.finish(c, 0, col, 1, p.n - col, Consecutive{0}, epi);
     }
     return;

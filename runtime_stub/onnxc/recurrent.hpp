@@ -45,7 +45,7 @@ struct VectorMath {
   static void activate(const scalar::ActivationParams& f, float* x, int64_t n) {
     if (f.kind == scalar::Activation::sigmoid) return each(x, n, [](Vec v) ONNXC_INLINE_LAMBDA { return fn::sigmoid(v); });
     if (f.kind == scalar::Activation::tanh) return each(x, n, [](Vec v) ONNXC_INLINE_LAMBDA { return fn::tanh(v); });
-    scalar::PlainMath::activate(f, x, n);
+    scalar::ScalarMath::activate(f, x, n);
   }
 
  private:

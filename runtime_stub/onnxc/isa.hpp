@@ -82,7 +82,7 @@
 #define ONNXC_ISA_F16C
 #endif
 #if defined(ONNXC_NO_INTRINSICS)
-#define ONNXC_ISA_VECTORS _plain
+#define ONNXC_ISA_VECTORS _generic
 #else
 #define ONNXC_ISA_VECTORS _x
 #endif

@@ -10,9 +10,9 @@
 // use. Parameters are conv's with a kernel of R x R, strides and dilations 1, group 1; any pads. v: winograd_scratch
 // floats of this share, 64-byte aligned.
 //
-// `several`: a frequency may have several taps, with v [frequency][tap][tile][cin] and u [..][A^2][tap][cin][NR]. They
-// are the slices of a volume's kernel (stride_z 1), whose depth is not transformed, or the pieces of R x R of a larger
-// kernel of any size, the last of them filled with zeros: 6x6 by F(4,3) has 144 products for 576.
+// `many_taps`: a frequency may have several taps, with v [frequency][tap][tile][cin] and u [..][A^2][tap][cin][NR].
+// They are the slices of a volume's kernel (stride_z 1), whose depth is not transformed, or the pieces of R x R of a
+// larger kernel of any size, the last of them filled with zeros: 6x6 by F(4,3) has 144 products for 576.
 //
 // `untransformed`: weights may also come as they are, which keeps and streams A^2 / R^2 times fewer bytes, or fewer yet
 // where a narrower type holds them (stored.hpp): w [ceil(cout / NR)][cin][tap][R^2][NR] (pack::conv_stem). Then u is
@@ -41,17 +41,17 @@ ONNXC_ONE_COPY void winograd_weights(Row w, int64_t next, int64_t steps, float* 
     for (int64_t j = 0; j < NR; j += Vec::width) {
       Vec half[A * R];
       ONNXC_UNROLL for (int x = 0; x < R; ++x) {
-        Vec column[R], turned[A];
+        Vec column[R], transformed[A];
         ONNXC_UNROLL for (int y = 0; y < R; ++y) column[y] = onnxc::load(w + (y * R + x) * NR, j);
-        winograd_kernel<A, R>(column, turned);
-        ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * R + x] = turned[i];
+        winograd_kernel<A, R>(column, transformed);
+        ONNXC_UNROLL for (int i = 0; i < A; ++i) half[i * R + x] = transformed[i];
       }
       float* to = u + j;
       ONNXC_UNROLL for (int i = 0; i < A; ++i, to += A * plane) {
-        Vec turned[A];
+        Vec transformed[A];
         to = opaque(to);
-        winograd_kernel<A, R>(half + i * R, turned);
-        ONNXC_UNROLL for (int x = 0; x < A; ++x) turned[x].store(to + x * plane);
+        winograd_kernel<A, R>(half + i * R, transformed);
+        ONNXC_UNROLL for (int x = 0; x < A; ++x) transformed[x].store(to + x * plane);
       }
     }
   }
@@ -121,11 +121,11 @@ template <int A, int T>
 ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]) {
   Vec half[T * A];
   ONNXC_UNROLL for (int j = 0; j < A; ++j, m += plane) {
-    Vec column[A], turned[T];
+    Vec column[A], transformed[T];
     m = opaque(m);
     ONNXC_UNROLL for (int i = 0; i < A; ++i) column[i] = Vec::load(m + i * A * plane);
-    winograd_output<A, T>(column, turned);
-    ONNXC_UNROLL for (int i = 0; i < T; ++i) half[i * A + j] = turned[i];
+    winograd_output<A, T>(column, transformed);
+    ONNXC_UNROLL for (int i = 0; i < T; ++i) half[i * A + j] = transformed[i];
   }
   ONNXC_UNROLL for (int i = 0; i < T; ++i) winograd_output<A, T>(half + i * A, out + i * T);
 }
@@ -135,7 +135,8 @@ ONNXC_INLINE void winograd_back(const float* m, int64_t plane, Vec (&out)[T * T]
 template <int T, int R>
 struct WinogradForm {
   static constexpr contract::WinogradForm sizes{T, R};
-  static constexpr int A = sizes.points(), outputs = T, reach = R, step = T, stride = 1, frequencies = A * A, kept = A * A, taps = R * R;
+  static constexpr int A = sizes.points(), outputs = T, kernel_extent = R, step = T, stride = 1, frequencies = A * A, kept = A * A,
+                       taps = R * R;
 
   /// Returns whether the tile is spoilt.
   static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
@@ -161,11 +162,11 @@ constexpr int64_t winograd_scratch(int64_t cin, int64_t block, int64_t taps = 1)
   return detail::winograd_room<detail::WinogradForm<T, R>, NV, untransformed>(cin, block, taps);
 }
 
-/// See the head of the file. `untransformed`: u holds w as it is. `several`: there may be slices or pieces. `block`:
+/// See the head of the file. `untransformed`: u holds w as it is. `many_taps`: there may be slices or pieces. `block`:
 /// tiles at a time; A^2 * block * cin floats should fit half of L2.
-template <int T, int R, int MR, int NV, bool untransformed = false, bool several = false, class W, class Epi = Epilogue<Keep>>
+template <int T, int R, int MR, int NV, bool untransformed = false, bool many_taps = false, class W, class Epi = Epilogue<Keep>>
 ONNXC_ONE_COPY void winograd(Share share, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
-  detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, untransformed, several>(share, x, u, y, v, p, block, epi);
+  detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, untransformed, many_taps>(share, x, u, y, v, p, block, epi);
 }
 
 }  // namespace onnxc

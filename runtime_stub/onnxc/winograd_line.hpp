@@ -137,7 +137,7 @@ ONNXC_ONE_COPY void winograd_line(Share share, const float* x, const float* u, f
   const detail::Direction &along = down ? rows : columns, &across = down ? columns : rows;
   const int64_t pitch = contract::winograd_pitch(p.cin), panels = (p.cout + NR - 1) / NR,
                 tiles = contract::winograd_line_tiles(T, along.out, along.dilation);
-  const int64_t reach = (across.taps - 1) * across.dilation, pieces = (along.taps + R - 1) / R, taps = across.taps * pieces;
+  const int64_t halo = (across.taps - 1) * across.dilation, pieces = (along.taps + R - 1) / R, taps = across.taps * pieces;
   const contract::WinogradPlanes planes = contract::winograd_line_planes(p.cin, pieces, across.taps, across.dilation, lines, width, NR);
   const int64_t plane = planes.inputs, m_plane = planes.products;
   const int64_t bands = (across.out + lines - 1) / lines, ranges = (tiles + width - 1) / width, blocks = p.n * bands * ranges;
@@ -152,7 +152,7 @@ ONNXC_ONE_COPY void winograd_line(Share share, const float* x, const float* u, f
     const float* const image = x + n * p.h * p.w * p.x_pixel;
     bool spoilt = false;
     for (int64_t piece = 0; piece < pieces; ++piece) {
-      for (int64_t line = 0; line < height + reach; ++line) {
+      for (int64_t line = 0; line < height + halo; ++line) {
         const int64_t at = top + line - across.pad;
         const float* const of = at >= 0 && at < across.in ? image + at * across.x_step : nullptr;
         spoilt |= detail::winograd_line_forward<A, T>(of, along, piece * R, p.cin, from, wide, v + (piece * height + line) * wide * pitch,

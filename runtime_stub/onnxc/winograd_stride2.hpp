@@ -219,7 +219,7 @@ ONNXC_INLINE void winograd_stride2_back(const float* m, int64_t plane, Vec (&out
 template <int T>
 struct WinogradStride2Form {
   static constexpr contract::WinogradForm sizes{T, 3, 2};
-  static constexpr int E = T + 1, outputs = T, reach = 3, step = 2 * T, stride = 2, frequencies = sizes.points() * sizes.points(),
+  static constexpr int E = T + 1, outputs = T, kernel_extent = 3, step = 2 * T, stride = 2, frequencies = sizes.points() * sizes.points(),
                        kept = sizes.kept() * sizes.kept(), taps = 9;
 
   static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
@@ -233,9 +233,9 @@ struct WinogradStride2Form {
   template <int MR, int NV>
   static void products(const WinogradProducts& even, Prefetcher& ahead, bool fetch, bool onto) {
     winograd_products<MR, NV>(even, E * E, ahead, fetch, onto);
-    const WinogradProducts mixed = even.behind(E * E, T);
+    const WinogradProducts mixed = even.after(E * E, T);
     winograd_products<MR, NV>(mixed, 2 * E * T, ahead, fetch, onto);
-    winograd_products<MR, NV>(mixed.behind(2 * E * T, T * T), T * T, ahead, fetch, onto);
+    winograd_products<MR, NV>(mixed.after(2 * E * T, T * T), T * T, ahead, fetch, onto);
   }
   static ONNXC_INLINE void back(const float* m, int64_t plane, Vec (&out)[T * T]) { winograd_stride2_back<T>(m, plane, out); }
 };

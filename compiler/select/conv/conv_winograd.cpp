@@ -47,18 +47,18 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
   const int64_t frequencies = int64_t{form.points()} * form.points(), kept = int64_t{form.kept()} * form.kept(),
                 taps = int64_t{form.taps} * form.taps;
   // Taps of a frequency: the kernel's slices and pieces, whose products all add to the same frequency.
-  const int64_t several = c.kd() * form.pieces(c.kh) * form.pieces(c.kw);
+  const int64_t frequency_taps = c.kd() * form.pieces(c.kh) * form.pieces(c.kw);
   const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
-  const int64_t tiles = c.likely_slices() * down * across, channels = several * c.cin;
+  const int64_t tiles = c.likely_slices() * down * across, channels = frequency_taps * c.cin;
   // All blocks have the same size. Each reads all weights once, so the more weights there are, the more of L2 a block
   // may fill.
   const int64_t constants = 4 * kept * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
   const int64_t fits =
-      std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * several * contract::winograd_pitch(c.cin)));
+      std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * frequency_taps * contract::winograd_pitch(c.cin)));
   const int64_t blocks = blocks_of(tiles, fits, kLeastTiles, tiles > fits ? l.threads() : 1), even = (tiles + blocks - 1) / blocks;
   const auto [tile, relative] = choose_winograd_tile(l.target(), even, channels, c.cout, !untransformed);
   const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
-  const contract::WinogradPlanes planes = contract::winograd_planes(c.cin, several, block, tile.nr, untransformed);
+  const contract::WinogradPlanes planes = contract::winograd_planes(c.cin, frequency_taps, block, tile.nr, untransformed);
   const int64_t transformed = kept * planes.weights, room = contract::winograd_scratch(form, planes);
   // Even the smallest block exceeds the memory that may be spent.
   if (room > l.target().workspace_bytes()) return;
@@ -83,9 +83,10 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
        transforms) *
       relative * costs.earned;
   const std::string row = row_name("winograd", form);
-  const auto build = [&l, c, row, form, taps, several, channels, untransformed, block, room, bytes, tile = tile](const Storage& storage) {
+  const auto build = [&l, c, row, form, taps, frequency_taps, channels, untransformed, block, room, bytes,
+                      tile = tile](const Storage& storage) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = several * form.taps, .kw = form.taps, .group = 1, .nr = tile.nr};
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = frequency_taps * form.taps, .kw = form.taps, .group = 1, .nr = tile.nr};
     const Packed packed{conv_weights(l), bytes / 4, [&l, c, shape, untransformed, form] {
                           const auto panels = [&](std::span<const float> weights) {
                             if (untransformed) return pack::conv_stem(weights, shape);
@@ -104,15 +105,15 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
     params.emplace_back("weights_end", UnitArg::WeightsEnd);
     StepBuilder step = l.call(row);
     form_args(step, form, tile);
-    if (untransformed || several > 1) step.template_arg(untransformed);
-    if (several > 1) step.template_arg(true);
+    if (untransformed || frequency_taps > 1) step.template_arg(untransformed);
+    if (frequency_taps > 1) step.template_arg(true);
     step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(block);
     finish_conv(l, step, c, y);
   };
   if (untransformed)
     consider_stored(l,
                     {row, macs, static_cast<double>(blocks), taps * channels, columns, "untransformed weights",
-                     (taps * several - c.taps()) * c.cin * c.cout},
+                     (taps * frequency_taps - c.taps()) * c.cin * c.cout},
                     candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows), build);
   else l.consider(row, macs, static_cast<double>(bytes), [build] { build(Storage()); }, bytes - 4 * c.taps() * c.cin * c.cout);
 }

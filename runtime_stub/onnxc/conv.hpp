@@ -207,10 +207,10 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
       const int64_t tiles = (last - first - kMostRest + MR - 1) / MR, rest = first + tiles * MR;
       for (int64_t t = 0; t < tiles; ++t) {
         const int64_t pixel = first + order(t, tiles) * MR;
-        if (order.turned) point = GridPoint(pixel, g.gh, g.gw);
+        if (order.swaps_pairs) point = GridPoint(pixel, g.gh, g.gw);
         product.template operator()<MR>(pixel);
       }
-      if (order.turned) point = GridPoint(rest, g.gh, g.gw);
+      if (order.swaps_pairs) point = GridPoint(rest, g.gh, g.gw);
       if (kMostRest > 0 && rest < last) product.template operator()<kHalf>(rest);
     });
   }

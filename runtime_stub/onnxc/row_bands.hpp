@@ -13,11 +13,11 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Rows of the ring. p: parameters of the second kernel, of which kh, stride_y and dilation_y are read. `together`:
+/// Rows of the ring. p: parameters of the second kernel, of which kh, stride_y and dilation_y are read. `rows_at_once`:
 /// rows that the first kernel makes at a time.
 template <class Params>
-constexpr int64_t ring_rows(const Params& p, int64_t band, int64_t together = 1) {
-  return contract::ring_rows(band, p.stride_y, p.kh, p.dilation_y, together);
+constexpr int64_t ring_rows(const Params& p, int64_t band, int64_t rows_at_once = 1) {
+  return contract::ring_rows(band, p.stride_y, p.kh, p.dilation_y, rows_at_once);
 }
 
 namespace detail {

@@ -27,24 +27,24 @@ struct Slices {
 /// Whether a result of so many floats is too large to stay in L2.
 constexpr bool is_beyond_l2(int64_t floats) { return floats > int64_t{3} << 16; }
 
-/// The order in which a thread share goes through the tiles of a panel: 0, 1, 2, 3, ..., or 1, 0, 3, 2, ... in turned
+/// The order in which a thread share goes through the tiles of a panel: 0, 1, 2, 3, ..., or 1, 0, 3, 2, ... in swapped
 /// pairs.
 ///
 /// A core's prefetcher follows stores at a constant stride and runs several tiles ahead: beyond the share's own rows
 /// into those of the next share, and behind the last one into whatever lies there. So cache lines move to a core that
-/// does not need them, and each has to be called back when its owner stores to it. Turned pairs have no constant
+/// does not need them, and each has to be called back when its owner stores to it. Swapped pairs have no constant
 /// stride, so the prefetcher stays quiet. A result that does not fit L2 needs the prefetcher, and a share that is alone
-/// has no neighbour to disturb; both keep the plain order.
+/// has no neighbour to disturb; both keep the usual order.
 struct TileOrder {
-  bool turned = false;
+  bool swaps_pairs = false;
 
   TileOrder() = default;
   /// For a share of a result of `floats` floats.
-  constexpr TileOrder(const Share& share, int64_t floats) : turned(share.count > 1 && !is_beyond_l2(floats)) {}
+  constexpr TileOrder(const Share& share, int64_t floats) : swaps_pairs(share.count > 1 && !is_beyond_l2(floats)) {}
 
   /// The t-th of `tiles` tiles.
   constexpr int64_t operator()(int64_t t, int64_t tiles) const {
-    return (t ^ int64_t{turned}) < tiles ? t ^ int64_t { turned } : t;
+    return (t ^ int64_t{swaps_pairs}) < tiles ? t ^ int64_t { swaps_pairs } : t;
   }
 };
 

@@ -114,14 +114,14 @@ TEST_CASE("boxes are copied between any two placements") {
   const int64_t h = 5, w = 2 * Vec::width + 1, c = Vec::width + 2, pitch = c + 3;
   const auto x = numbers(2 * c * h * w);
   for (int threads : {1, 3}) {
-    std::vector<float> turned(size_t(2 * h * w * pitch), kGuard), stepped = turned;
+    std::vector<float> transposed_image(size_t(2 * h * w * pitch), kGuard), stepped = transposed_image;
     const Shape shape = {2, h, w, c};
     const Ints to = {h * w * pitch, w * pitch, pitch, 1}, from = {c * h * w, w, 1, h * w};
     for (int i = 0; i < threads; ++i) {
-      transposing_copy({i, threads}, shape, 2, turned.data(), to, x.data(), from);
+      transposing_copy({i, threads}, shape, 2, transposed_image.data(), to, x.data(), from);
       strided_copy({i, threads}, shape, stepped.data(), to, x.data(), from);
     }
-    CHECK(turned == stepped);
+    CHECK(transposed_image == stepped);
     int64_t wrong = 0;
     for (int64_t i = 0; i < 2 * h * w; ++i) {
       for (int64_t j = 0; j < pitch; ++j)

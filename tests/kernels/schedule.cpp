@@ -42,8 +42,8 @@ TEST_CASE("schedule: register tiles cover each row once, in any order") {
   std::vector<int64_t> firsts;
   detail::for_each_tile<4>(22, TileOrder(Share{1, 2}, 1), [&]<int R>(int64_t first) { firsts.push_back(first); });
   CHECK(firsts == std::vector<int64_t>{4, 0, 12, 8, 16, 20});  // the last whole tile has no partner, and 2 rows are half a tile
-  CHECK_FALSE(TileOrder(Share{}, 1).turned);
-  CHECK_FALSE(TileOrder(Share{0, 2}, int64_t{1} << 20).turned);  // more than L2 holds
+  CHECK_FALSE(TileOrder(Share{}, 1).swaps_pairs);
+  CHECK_FALSE(TileOrder(Share{0, 2}, int64_t{1} << 20).swaps_pairs);  // more than L2 holds
 }
 
 TEST_CASE("schedule: blocks and slices cover a range once") {

@@ -5,10 +5,10 @@
 
 namespace onnxc::inline ONNXC_ISA::contract {
 
-/// Rows that `band` rows of the second kernel read, with windows of kh rows. Where the first kernel makes `together`
-/// rows at a time, it may be ahead by all but one of them.
-constexpr int64_t ring_rows(int64_t band, int64_t stride_y, int64_t kh, int64_t dilation_y, int64_t together = 1) {
-  return inputs_under(band, stride_y, kh, dilation_y) + together - 1;
+/// Rows that `band` rows of the second kernel read, with windows of kh rows. Where the first kernel makes
+/// `rows_at_once` rows at a time, it may be ahead by all but one of them.
+constexpr int64_t ring_rows(int64_t band, int64_t stride_y, int64_t kh, int64_t dilation_y, int64_t rows_at_once = 1) {
+  return inputs_under(band, stride_y, kh, dilation_y) + rows_at_once - 1;
 }
 
 /// Scratch of a share that pools: a ring of `ring` rows of the first kernel's image.

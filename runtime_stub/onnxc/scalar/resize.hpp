@@ -40,10 +40,10 @@ struct ResizeTableParams {
 /// The most sources that a position has. Antialiasing spreads the filter when shrinking.
 constexpr int64_t resize_taps(Filter filter, bool antialias, double scale) {
   if (filter != Filter::linear && filter != Filter::cubic) return 1;
-  const int64_t reach = filter == Filter::linear ? 1 : 2;
-  if (!antialias || scale >= 1) return 2 * reach;
-  int64_t n = reach;  // ceil(reach / scale)
-  while (static_cast<double>(n) * scale < static_cast<double>(reach)) ++n;
+  const int64_t support = filter == Filter::linear ? 1 : 2;
+  if (!antialias || scale >= 1) return 2 * support;
+  int64_t n = support;  // ceil(support / scale)
+  while (static_cast<double>(n) * scale < static_cast<double>(support)) ++n;
   return 2 * n;
 }
 

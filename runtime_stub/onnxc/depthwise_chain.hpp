@@ -67,8 +67,8 @@ ONNXC_INLINE void depthwise_blocks(int64_t top, int64_t bottom, int64_t row, Lin
 /// Computes a row of one vector of channels from lines that hold these channels alone. It is a function of its own
 /// because g++ 12 would keep its pointers on the stack amid the products around it.
 template <int KH, int KW, int SX, bool kSums, class Epi>
-ONNXC_ONE_COPY void depthwise_line(const float* const (&lines)[KH], const float* w, float* y, int64_t row, int64_t channel,
-                                   const ConvParams& p, const Epi& epi) {
+ONNXC_NOCLONE void depthwise_line(const float* const (&lines)[KH], const float* w, float* y, int64_t row, int64_t channel,
+                                  const ConvParams& p, const Epi& epi) {
   constexpr int kPixels = 7;
   const int64_t lanes = p.cout - channel;
   if (lanes >= Vec::width)
@@ -90,8 +90,8 @@ ONNXC_INLINE void depthwise_vector(int64_t top, int64_t bottom, int64_t row, Lin
 
 /// Multiplies `rows` pixels at x by one panel of w. Vector j of pixel i goes to planes + j * plane + i * Vec::width.
 template <int MR, int NV, class Epi>
-ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes,
-                                 int64_t plane, const Epi& epi) {
+ONNXC_NOCLONE void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes,
+                                int64_t plane, const Epi& epi) {
   const Prefetcher ahead(w);
   for_each_tile<MR>(x, x_pixel, rows, TileOrder{}, [&]<int R>(const auto& pixels, int64_t i) ONNXC_INLINE_LAMBDA {
     Tile<R, NV> tile;
@@ -109,8 +109,8 @@ ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int
 
 /// Projects `rows` rows of pixels at `middle`, the first of which is row `row` of y.
 template <int MR, int NV, bool kPairs, class Epi>
-ONNXC_APART void project_band(int64_t row, int64_t rows, const float* middle, const float* w, float* y, const DepthwiseChainParams& p,
-                              const Epi& epi) {
+ONNXC_OUTLINE void project_band(int64_t row, int64_t rows, const float* middle, const float* w, float* y, const DepthwiseChainParams& p,
+                                const Epi& epi) {
   gemm_block<MR, NV, kPairs>(row * p.conv.ow, rows * p.conv.ow, 0, panels<NV, kPairs>(p.cout), middle, w, y, nullptr,
                              {.m = 0, .n = p.cout, .k = p.conv.cout, .lda = p.pitch, .ldc = p.y_pixel, .bias = p.project_bias}, TileOrder{},
                              epi);

@@ -31,8 +31,8 @@ namespace detail {
 /// A vector of channels of output (oy, ox), as a sum over its window. The middle taps are g1 - g2, which is exactly
 /// zero where they are zero.
 template <bool Whole, class RowAt>
-ONNXC_ONE_COPY Vec depthwise_winograd_window(int64_t oy, int64_t ox, const RowAt& row_at, int64_t pitch, const float* w, int64_t channel,
-                                             int64_t lanes, const ConvParams& p) {
+ONNXC_NOCLONE Vec depthwise_winograd_window(int64_t oy, int64_t ox, const RowAt& row_at, int64_t pitch, const float* w, int64_t channel,
+                                            int64_t lanes, const ConvParams& p) {
   const auto load = [&](const float* from) { return Whole ? Vec::load(from) : Vec::load(from, lanes); };
   Vec sum = p.bias == nullptr ? Vec::all(0.0f) : load(p.bias + channel);
   for (int64_t kx = 0; kx < 3; ++kx) {
@@ -156,8 +156,8 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
 
 /// A function of its own for the same reason as depthwise_line.
 template <bool kSums, class RowAt, class Epi>
-ONNXC_ONE_COPY void depthwise_winograd_band(int64_t top, int64_t bottom, int64_t line, const RowAt& row_at, int64_t pitch, const float* w,
-                                            float* y, int64_t channel, const ConvParams& p, const Epi& epi) {
+ONNXC_NOCLONE void depthwise_winograd_band(int64_t top, int64_t bottom, int64_t line, const RowAt& row_at, int64_t pitch, const float* w,
+                                           float* y, int64_t channel, const ConvParams& p, const Epi& epi) {
   const int64_t lanes = p.cout - channel;
   if (lanes >= Vec::width) depthwise_winograd_rows<kSums, true>(top, bottom, line, row_at, pitch, w, y, channel, Vec::width, p, epi);
   else depthwise_winograd_rows<kSums, false>(top, bottom, line, row_at, pitch, w, y, channel, lanes, p, epi);

@@ -174,8 +174,8 @@ inline Vec multiply_unscaled(const float* x, const float* d, int64_t k, const fl
 
 /// Multiplies rows one by one, where some take usual multiply-adds. `a`: the first of them as it was given.
 template <class Epi>
-ONNXC_ONE_COPY void multiply_each_row(const float* a, const float* d, const PreparedRows& prepared, int64_t rows, int64_t row,
-                                      const float* b, float* c, int64_t col, const float* bias, const GemmParams& p, const Epi& epi) {
+ONNXC_NOCLONE void multiply_each_row(const float* a, const float* d, const PreparedRows& prepared, int64_t rows, int64_t row,
+                                     const float* b, float* c, int64_t col, const float* bias, const GemmParams& p, const Epi& epi) {
   for (int64_t i = 0; i < rows; ++i) {
     InnerProductTile<1> tile;
     if (prepared.unscale[i] < 0) {

@@ -21,7 +21,7 @@ namespace detail {
 /// Multiplies row r of each of the panels [panels][k][NR] by s[r]. Where NR is no whole number of vectors, the last
 /// vector holds pairs (tile.hpp), and k is even.
 template <int NR>
-ONNXC_ONE_COPY void scale_panels(const float* w, const float* s, float* scaled, int64_t k, int64_t panels) {
+ONNXC_NOCLONE void scale_panels(const float* w, const float* s, float* scaled, int64_t k, int64_t panels) {
   constexpr int kWhole = NR / Vec::width * Vec::width;
   constexpr bool kPairs = NR != kWhole;
   const auto scale = [](const float* from, float* to, Vec factor) { (Vec::load(from) * factor).store(to); };

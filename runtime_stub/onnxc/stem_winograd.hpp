@@ -55,7 +55,7 @@ struct StemSuspects {
 /// Whether a band is spoilt: some outputs have windows whose values are far less than others in their columns, or
 /// something is not finite. The rows of the band begin at `top` of the image. `suspects`: where to look.
 template <int T>
-ONNXC_ONE_COPY bool stem_winograd_is_spoilt(const float* image, int64_t top, const StemSuspects& suspects, const ConvParams& p) {
+ONNXC_NOCLONE bool stem_winograd_is_spoilt(const float* image, int64_t top, const StemSuspects& suspects, const ConvParams& p) {
   constexpr int64_t kOutputs = 16, kColumns = 512;
   const int64_t columns = (kOutputs - 1) * p.stride_x + p.kw;
   if (columns > kColumns) return true;  // wider than any stem
@@ -154,9 +154,9 @@ ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* 
 /// Computes rows [top, top + height) of P pixels from ox on, of one vector of output channels, by the taps from which u
 /// was made. `image` and `at` are those of stem_winograd_band.
 template <int T, int R, int P, class Epi>
-ONNXC_ONE_COPY void stem_winograd_direct(const float* image, const float* u, float* y, int64_t ox, int64_t top, int64_t channel,
-                                         int64_t height, const int64_t (&at)[T], const StemPlanes& planes, const ConvParams& p,
-                                         const Epi& epi) {
+ONNXC_NOCLONE void stem_winograd_direct(const float* image, const float* u, float* y, int64_t ox, int64_t top, int64_t channel,
+                                        int64_t height, const int64_t (&at)[T], const StemPlanes& planes, const ConvParams& p,
+                                        const Epi& epi) {
   constexpr int A = T + R - 1;
   Vec sums[T * P], frequencies[A], w[R];
   for (Vec& sum : sums) sum = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);

@@ -35,7 +35,7 @@ namespace detail {
 /// Transforms the weights of `steps` channels of a panel, as panel_of returns it, to u: frequency f at u + f * plane.
 /// A channel has [R * R][NR] floats, and the next one begins `next` later.
 template <int A, int R, int NV, class Row>
-ONNXC_ONE_COPY void winograd_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
+ONNXC_NOCLONE void winograd_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
   constexpr int NR = NV * Vec::width;
   for (int64_t k = 0; k < steps; ++k, w += next, u += NR) {
     for (int64_t j = 0; j < NR; j += Vec::width) {
@@ -91,7 +91,7 @@ ONNXC_INLINE auto winograd_forward(const WinogradPixels<A, inside>& pixels, floa
 }
 /// The same. Returns whether the tile is spoilt.
 template <int A, int T>
-ONNXC_ONE_COPY bool winograd_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
+ONNXC_NOCLONE bool winograd_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int R = A - T + 1;
   const float limit = winograd_spread(p.cin) * (winograd_gain<A>() * (A * A) / (R * R));
   const auto squares = winograd_inside<A>(top, left, p) ? winograd_forward<A, T>(WinogradPixels<A, true>(image, top, left, p), v, plane)
@@ -165,7 +165,7 @@ constexpr int64_t winograd_scratch(int64_t cin, int64_t block, int64_t taps = 1)
 /// See the head of the file. `untransformed`: u holds w as it is. `many_taps`: there may be slices or pieces. `block`:
 /// tiles at a time; A^2 * block * cin floats should fit half of L2.
 template <int T, int R, int MR, int NV, bool untransformed = false, bool many_taps = false, class W, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd(Share share, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
+ONNXC_NOCLONE void winograd(Share share, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
   detail::winograd_blocks<detail::WinogradForm<T, R>, MR, NV, untransformed, many_taps>(share, x, u, y, v, p, block, epi);
 }
 

@@ -52,8 +52,8 @@ ONNXC_INLINE void winograd_nothing(float* v, int64_t plane, int64_t cin) {
 /// Transforms `count` tiles from `point` on, NR channels from `channel` on, from m to y. marks: null, or where the
 /// marks of the tiles lie, `next` floats apart; for a spoilt tile m holds its outputs already.
 template <class Form, int NV, class Epi>
-ONNXC_ONE_COPY void winograd_finish(const float* m, int64_t plane, GridPoint point, int64_t count, int64_t channel, float* y,
-                                    const ConvParams& p, const float* marks, int64_t next, const Epi& epi) {
+ONNXC_NOCLONE void winograd_finish(const float* m, int64_t plane, GridPoint point, int64_t count, int64_t channel, float* y,
+                                   const ConvParams& p, const float* marks, int64_t next, const Epi& epi) {
   constexpr int T = Form::outputs;
   for (int64_t t = 0; t < count; ++t, point.advance()) {
     const bool spoilt = marks != nullptr && marks[t * next] != 0;
@@ -151,7 +151,7 @@ ONNXC_INLINE void winograd_rows(const float* v, int64_t pitch, int64_t steps, in
 /// Multiplies all frequencies. `fetch`: prefetches what lies behind u. A short function of its own, because g++ 12 runs
 /// out of registers amid the transforms.
 template <int MR, int NV>
-ONNXC_ONE_COPY void winograd_products(WinogradProducts g, int frequencies, Prefetcher& shared, bool fetch, bool onto) {
+ONNXC_NOCLONE void winograd_products(WinogradProducts g, int frequencies, Prefetcher& shared, bool fetch, bool onto) {
   constexpr int NR = NV * Vec::width;
   constexpr int64_t kFew = 8192;  // floats, which stay in L1; more go in slices, tap by tap, past all rows, with the sums in m
   const int64_t slices = (g.steps * NR + kFew - 1) / kFew, depth = (g.steps + slices - 1) / slices,
@@ -273,8 +273,8 @@ ONNXC_INLINE void winograd_direct(const float* x, GridPoint point, const Winogra
 /// Does so for all marked ones of the `count` tiles from `point` on. w: the weights of the panel, frequencies u_plane
 /// apart, or untransformed ones.
 template <class Form, int NV, bool untransformed, bool many_taps, class Row>
-ONNXC_ONE_COPY void winograd_direct_tiles(const float* x, GridPoint point, int64_t count, const WinogradTaps& all, const float* v, Row w,
-                                          int64_t u_plane, float* m, int64_t plane, const ConvParams& p) {
+ONNXC_NOCLONE void winograd_direct_tiles(const float* x, GridPoint point, int64_t count, const WinogradTaps& all, const float* v, Row w,
+                                         int64_t u_plane, float* m, int64_t plane, const ConvParams& p) {
   constexpr int NR = NV * Vec::width;
   const int64_t taps = all.count();
   for (int64_t t = 0; t < count; ++t, point.advance()) {

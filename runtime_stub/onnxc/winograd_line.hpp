@@ -53,7 +53,7 @@ ONNXC_INLINE int64_t line_tile_start(int64_t tile, int64_t dilation) {
 
 /// Whether the tile of these A pixels is spoilt; those outside of the image are null. `all`: its transformed squares.
 template <int A, int T>
-ONNXC_ONE_COPY bool winograd_line_is_spoilt(const float* const* pixel, int64_t cin, float all, float limit) {
+ONNXC_NOCLONE bool winograd_line_is_spoilt(const float* const* pixel, int64_t cin, float all, float limit) {
   float squares[1][A];
   for (int i = 0; i < A; ++i) squares[0][i] = pixel[i] == nullptr ? 0.0f : winograd_square(pixel[i], cin, winograd_scale(all));
   return winograd_is_spoilt(squares, 1, T, 1, A - T + 1, 1, limit);
@@ -100,8 +100,8 @@ ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& alon
 /// Sums the tile from output `start` of line `line` on directly, for a vector of output channels, without bias. u: its
 /// weights, frequencies `u_plane` apart, each [tap or piece][cin][NR].
 template <int T, int R, int NR>
-ONNXC_ONE_COPY void winograd_line_direct(const float* image, const Direction& along, const Direction& across, int64_t start, int64_t line,
-                                         int64_t cin, const float* u, int64_t u_plane, Vec* out) {
+ONNXC_NOCLONE void winograd_line_direct(const float* image, const Direction& along, const Direction& across, int64_t start, int64_t line,
+                                        int64_t cin, const float* u, int64_t u_plane, Vec* out) {
   constexpr int A = T + R - 1;
   for (int i = 0; i < T; ++i) out[i] = Vec::all(0.0f);
   for (int64_t k = 0; k < across.taps; ++k) {
@@ -129,8 +129,8 @@ ONNXC_ONE_COPY void winograd_line_direct(const float* image, const Direction& al
 /// See the head of the file. `lines` and `width`: the size of a block in output lines and tiles;
 /// A * lines * width * cin floats should fit half of L2.
 template <int T, int R, int MR, int NV, bool down = false, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd_line(Share share, const float* x, const float* u, float* y, float* v, ConvParams p, int64_t lines,
-                                  int64_t width, Epi epi = {}) {
+ONNXC_NOCLONE void winograd_line(Share share, const float* x, const float* u, float* y, float* v, ConvParams p, int64_t lines,
+                                 int64_t width, Epi epi = {}) {
   constexpr int A = T + R - 1, NR = NV * Vec::width;
   const detail::Direction rows{p.h, p.oh, p.kh, p.dilation_y, p.pad_top, p.w * p.x_pixel, p.ow},
       columns{p.w, p.ow, p.kw, p.dilation_x, p.pad_left, p.x_pixel, 1};

@@ -132,7 +132,7 @@ ONNXC_INLINE auto winograd_stride2_forward(const WinogradPixels<2 * T + 1, insid
   return squares;
 }
 template <int T>
-ONNXC_ONE_COPY bool winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
+ONNXC_NOCLONE bool winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int A = 2 * T + 1;
   const float limit = winograd_spread(p.cin) * (A * A) / 9;  // each pixel has a part of at least its square
   const auto squares = winograd_inside<A>(top, left, p)
@@ -159,7 +159,7 @@ ONNXC_INLINE void winograd_stride2_kernel_of(const float* u, int64_t plane, Vec*
 
 /// Transforms the weights of a panel to u, as winograd_weights does.
 template <int T, int NV, class Row>
-ONNXC_ONE_COPY void winograd_stride2_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
+ONNXC_NOCLONE void winograd_stride2_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
   constexpr int E = T + 1, NR = NV * Vec::width;
   for (int64_t k = 0; k < steps; ++k, w += next, u += NR) {
     for (int64_t j = 0; j < NR; j += Vec::width) {
@@ -250,8 +250,8 @@ constexpr int64_t winograd_stride2_scratch(int64_t cin, int64_t block) {
 
 /// See the head of the file; `untransformed` and `block` as winograd has them.
 template <int T, int MR, int NV, bool untransformed = false, class W, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd_stride2(Share share, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block,
-                                     Epi epi = {}) {
+ONNXC_NOCLONE void winograd_stride2(Share share, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block,
+                                    Epi epi = {}) {
   detail::winograd_blocks<detail::WinogradStride2Form<T>, MR, NV, untransformed, false>(share, x, u, y, v, p, block, epi);
 }
 

@@ -65,7 +65,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  float* of(int64_t thread) const { return memory_.p + kGuards + share * step_; }
+  float* of(int64_t thread) const { return memory_.p + kGuards + thread * step_; }
 
  private:
   static constexpr int64_t kGuards = 64;

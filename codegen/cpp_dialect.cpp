@@ -36,7 +36,8 @@ std::string CppDialect::pointer(const PointerArg& p, bool forked) const {
     text = fmt::format("reinterpret_cast<{}{}*>({})", is_const ? "const " : "", info(p.as).cpp_name, base);
   }
   if (!(p.offset == Dim(0))) text += " + " + cpp_dim(p.offset, symbols_);
-  if (forked && !(p.part_stride == Dim(0))) text += fmt::format(" + std::int64_t{{part.index}} * {}", cpp_factor(p.part_stride, symbols_));
+  if (forked && !(p.thread_stride == Dim(0)))
+    text += fmt::format(" + std::int64_t{{share.index}} * {}", cpp_factor(p.thread_stride, symbols_));
   return text;
 }
 
@@ -100,7 +101,7 @@ std::string CppDialect::call(const Call& call, bool shared, bool forked) const {
     if (function.back() == '>') function = fmt::format("{}, {}>", function.substr(0, function.size() - 1), types);
     else function += "<" + types + ">";
   }
-  std::string args = call.parallel ? (shared ? "part" : "onnxc::Part{}") : "";
+  std::string args = call.parallel ? (shared ? "share" : "onnxc::Share{}") : "";
   for (const Arg& a : call.args) args += (args.empty() ? "" : ", ") + argument(a, forked);
   return fmt::format("{}{}({})", function.starts_with("::") ? "" : "onnxc::", function, args);
 }

@@ -11,7 +11,7 @@ class Dialect {
  public:
   virtual ~Dialect() = default;
 
-  /// An expression. `shared`: threads divide the call among them. `forked`: it is inside a fork, where `part` is this
+  /// An expression. `shared`: threads divide the call among them. `forked`: it is inside a fork, where `share` is this
   /// thread's share.
   virtual std::string call(const Call& call, bool shared, bool forked) const = 0;
   virtual std::string pointer(const PointerArg& p, bool forked) const = 0;

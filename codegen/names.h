@@ -49,8 +49,8 @@ class Names {
 /// The names that emitted units and their interfaces use for their own things.
 inline constexpr std::string_view kInterfaceNames[] = {"check",       "Dims",    "Inputs", "Outputs",  "Status", "arena", "arena_alignment",
                                                        "arena_bytes", "call",    "dims",   "executor", "extent", "in",    "max_arena_bytes",
-                                                       "onnxc",       "other",   "out",    "parts",    "run",    "std",   "steps",
-                                                       "part",        "symbols", "weights"};
+                                                       "onnxc",       "other",   "out",    "shares",   "run",    "std",   "steps",
+                                                       "share",       "symbols", "weights"};
 
 /// Further variables and functions of a unit.
 inline constexpr std::string_view kUnitNames[] = {"p",

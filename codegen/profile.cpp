@@ -21,9 +21,9 @@ std::string Profile::statement(const Step& step, const std::string& call, const 
   const std::size_t at = index_.at(&step);
   if (!threads.empty()) {
     return fmt::format(
-        "onnxc::timed(counters[{}], [&] {{ {}.run([&](onnxc::Part part) {}{{ onnxc::timed(part_counters[{}], part, [&] {{ {}; }}); "
+        "onnxc::timed(counters[{}], [&] {{ {}.run([&](onnxc::Share share) {}{{ onnxc::timed(share_counters[{}], share, [&] {{ {}; }}); "
         "}}); }});",
-        at, threads, lambda, steps_[at].parts, call);
+        at, threads, lambda, steps_[at].shares, call);
   }
   if (step.call()->fallible)
     return fmt::format("if (const auto status = onnxc::timed(counters[{}], [&] {{ return {}; }})) return status;", at, call);
@@ -33,34 +33,34 @@ std::string Profile::statement(const Step& step, const std::string& call, const 
 std::string Profile::counters() const {
   std::string text = fmt::format("/// What --profile measures, by the order of the steps.\nonnxc::StepCounters counters[{}];\n",
                                  std::max<std::size_t>(steps_.size(), 1));
-  if (shared_ > 0) text += fmt::format("onnxc::PartCounters part_counters[{}][{}];\n", shared_, threads_);
+  if (shared_ > 0) text += fmt::format("onnxc::ShareCounters share_counters[{}][{}];\n", shared_, threads_);
   return text + "\n";
 }
 
 std::string Profile::abi_text(const std::string& name_space) const {
-  std::string rows, parts;
+  std::string rows, shares;
   for (const Counted& counted : steps_) {
-    rows += fmt::format("    {{{}, {}, {}, {}, {}}},\n", counted.number, counted.parts >= 0 ? 1 : 0, string_literal(counted.variant),
+    rows += fmt::format("    {{{}, {}, {}, {}, {}}},\n", counted.number, counted.shares >= 0 ? 1 : 0, string_literal(counted.variant),
                         string_literal(step_label(*counted.step)), string_literal(comment_text(counted.step->what, kLongestStep)));
-    parts += fmt::format("{}{}", parts.empty() ? "" : ", ", counted.parts);
+    shares += fmt::format("{}{}", shares.empty() ? "" : ", ", counted.shares);
   }
   if (rows.empty()) rows = "    {0, 0, nullptr, nullptr, nullptr},\n";
-  if (parts.empty()) parts = "-1";
+  if (shares.empty()) shares = "-1";
   const bool shared = shared_ > 0;
   std::string text =
       fmt::format("namespace {} {{\nnamespace {{\n\nconstexpr onnxc_profiled_step profiled_steps[] = {{\n{}}};\n\n", name_space, rows);
   text += "void read_step(std::int32_t step, onnxc_step_ticks* ticks) { *ticks = counters[step].read(); }\n";
   if (shared) {
     text += fmt::format(
-        "void read_part([[maybe_unused]] std::int32_t step, std::int32_t part, onnxc_part_ticks* ticks) {{\n  constexpr std::int32_t "
+        "void read_part([[maybe_unused]] std::int32_t step, std::int32_t share, onnxc_part_ticks* ticks) {{\n  constexpr std::int32_t "
         "rows[] = {{{}}};\n"
-        "  *ticks = rows[step] < 0 || part < 0 || part >= {} ? onnxc_part_ticks{{}} : part_counters[rows[step]][part].read();\n}}\n",
-        parts, threads_);
+        "  *ticks = rows[step] < 0 || share < 0 || share >= {} ? onnxc_part_ticks{{}} : share_counters[rows[step]][share].read();\n}}\n",
+        shares, threads_);
   } else {
     text += "void read_part(std::int32_t, std::int32_t, onnxc_part_ticks* ticks) { *ticks = {}; }\n";
   }
   text += fmt::format("void reset_profile() {{\n  for (auto& step : counters) step.reset();\n{}}}\n",
-                      shared ? "  for (auto& parts : part_counters) {\n    for (auto& part : parts) part.reset();\n  }\n" : "");
+                      shared ? "  for (auto& shares : share_counters) {\n    for (auto& share : shares) share.reset();\n  }\n" : "");
   text += "std::uint64_t profile_clock() { return onnxc::read_clock(); }\n\n";
   text += fmt::format(
       "constexpr onnxc_profile profile_description = {{\n    sizeof(onnxc_profile), {}, {}, profiled_steps, read_step, read_part, "

@@ -27,13 +27,13 @@ class Profile {
   std::string abi_text(const std::string& name_space) const;
 
   /// The names that `counters` and the statements use.
-  static constexpr const char* kNames[] = {"counters", "part_counters"};
+  static constexpr const char* kNames[] = {"counters", "share_counters"};
 
  private:
   struct Counted {
     const Step* step;
     int number;  ///< as in the comments of the unit
-    int parts;   ///< its row of part_counters, or -1
+    int shares;  ///< its row of share_counters, or -1
     std::string variant;
   };
   int threads_;

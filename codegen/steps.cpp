@@ -83,11 +83,11 @@ std::string StepsText::statement(const Call& call, bool shared, bool forked) con
 }
 
 std::string StepsText::share(std::span<const Step> group, const std::string& space) const {
-  std::string out = "threads.run([&](onnxc::Part part) {\n";
+  std::string out = "threads.run([&](onnxc::Share share) {\n";
   int whole = 0;
   for (const Step& step : group) {
     const bool shared = worth_sharing(*step.call());
-    out += fmt::format("{}  {}{}\n", space, shared ? "" : fmt::format("if (part.index == {} % part.count) ", ++whole),
+    out += fmt::format("{}  {}{}\n", space, shared ? "" : fmt::format("if (share.index == {} % share.count) ", ++whole),
                        statement(*step.call(), shared, true));
   }
   return out + space + "});\n";
@@ -114,7 +114,7 @@ std::size_t StepsText::print_calls(std::span<const Step> steps, const std::strin
     out += space + profile->statement(steps.front(), dialect.call(call, shared, shared), shared ? threads_of(call) : "", attribute) + "\n";
   else if (shared)
     out +=
-        fmt::format("{}{}.run([&](onnxc::Part part) {}{{ {}; }});\n", space, threads_of(call), attribute, dialect.call(call, true, true));
+        fmt::format("{}{}.run([&](onnxc::Share share) {}{{ {}; }});\n", space, threads_of(call), attribute, dialect.call(call, true, true));
   else if (call.fallible) out += fmt::format("{}if (const auto status = {}) return status;\n", space, dialect.call(call, false, false));
   else out += space + statement(call, false, false) + "\n";
   return 1;

@@ -1,4 +1,4 @@
-// The text of a file in parts. Large parts are produced while they are written, so that they are never in memory as a
+// The text of a file in pieces. Large pieces are produced while they are written, so that they are never in memory as a
 // whole.
 #pragma once
 #include <functional>
@@ -14,38 +14,38 @@ namespace onnxc {
 class Text {
  public:
   using Sink = std::function<void(std::string_view)>;
-  /// Gives a part to a sink, piece by piece, and the same one each time.
-  using Part = std::function<void(const Sink&)>;
+  /// Writes a piece to a sink, a little at a time, and the same one each time.
+  using Writer = std::function<void(const Sink&)>;
 
   Text& operator+=(std::string_view text) {
-    if (parts_.empty() || !std::holds_alternative<std::string>(parts_.back())) parts_.emplace_back(std::string());
-    std::get<std::string>(parts_.back()) += text;
+    if (pieces_.empty() || !std::holds_alternative<std::string>(pieces_.back())) pieces_.emplace_back(std::string());
+    std::get<std::string>(pieces_.back()) += text;
     return *this;
   }
-  Text& operator+=(Part part) {
-    parts_.emplace_back(std::move(part));
+  Text& operator+=(Writer writer) {
+    pieces_.emplace_back(std::move(writer));
     return *this;
   }
   Text& operator+=(Text&& text) {
-    parts_.insert(parts_.end(), std::make_move_iterator(text.parts_.begin()), std::make_move_iterator(text.parts_.end()));
+    pieces_.insert(pieces_.end(), std::make_move_iterator(text.pieces_.begin()), std::make_move_iterator(text.pieces_.end()));
     return *this;
   }
 
   /// All of it, in order.
   void write(const Sink& sink) const {
-    for (const auto& part : parts_) {
-      if (const std::string* text = std::get_if<std::string>(&part)) sink(*text);
-      else std::get<Part>(part)(sink);
+    for (const auto& piece : pieces_) {
+      if (const std::string* text = std::get_if<std::string>(&piece)) sink(*text);
+      else std::get<Writer>(piece)(sink);
     }
   }
   std::string str() const {
     std::string all;
-    write([&](std::string_view piece) { all += piece; });
+    write([&](std::string_view text) { all += text; });
     return all;
   }
 
  private:
-  std::vector<std::variant<std::string, Part>> parts_;
+  std::vector<std::variant<std::string, Writer>> pieces_;
 };
 
 }  // namespace onnxc

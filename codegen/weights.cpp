@@ -134,7 +134,7 @@ struct Image {
 std::string asm_image(WeightsText& text, const Image& image) {
   Text& out = text.declarations;
   out += fmt::format("#if {}\n{}", kHasAsm, kAllowLongLiteral);
-  append_asm(out, image.symbol, image.section, image.layout, [&](const std::string& next_asm) -> Text::Part {
+  append_asm(out, image.symbol, image.section, image.layout, [&](const std::string& next_asm) -> Text::Writer {
     return [blobs = std::vector(image.blobs.begin(), image.blobs.end()), layout = image.layout, next_asm](const Text::Sink& sink) {
       write_octas(sink, blobs, layout, next_asm);
     };

@@ -16,20 +16,21 @@
 namespace onnxc {
 namespace {
 
-struct Share {
+struct Consumer {
   int64_t bytes;
   std::string name;
   bool endless = false;  ///< the size is only a lower bound
 };
 
-/// Names the largest of the shares, largest first: "'fc.weight' (4,096 bytes), ...".
-std::string largest(std::vector<Share> shares) {
+/// Names the largest of the consumers, largest first: "'fc.weight' (4,096 bytes), ...".
+std::string largest(std::vector<Consumer> consumers) {
   constexpr std::size_t kMost = 3;
-  std::ranges::stable_sort(shares, std::ranges::greater(), &Share::bytes);
+  std::ranges::stable_sort(consumers, std::ranges::greater(), &Consumer::bytes);
   std::string text;
-  for (std::size_t i = 0; i < std::min(kMost, shares.size()); ++i)
-    text += fmt::format("{}'{}' ({} bytes{})", i == 0 ? "" : ", ", shares[i].name, shares[i].bytes, shares[i].endless ? " or more" : "");
-  return text + (shares.size() > kMost ? fmt::format(" and {} more", shares.size() - kMost) : "");
+  for (std::size_t i = 0; i < std::min(kMost, consumers.size()); ++i)
+    text += fmt::format("{}'{}' ({} bytes{})", i == 0 ? "" : ", ", consumers[i].name, consumers[i].bytes,
+                        consumers[i].endless ? " or more" : "");
+  return text + (consumers.size() > kMost ? fmt::format(" and {} more", consumers.size() - kMost) : "");
 }
 
 template <class Visit>
@@ -45,7 +46,7 @@ int64_t most_bytes(const Buffer& buffer) {
 bool is_endless(const Buffer& buffer) { return !buffer.bytes.is_constant() && buffer.bytes.max_value() > kEndless; }
 
 /// The contents of the arena in the step with the most bytes, with all extents at their upper bounds.
-std::vector<Share> fullest_step(const Program& program) {
+std::vector<Consumer> fullest_step(const Program& program) {
   std::map<int, int64_t> change;  // of the live bytes, by step
   for_each_arena_buffer(program, [&](const Buffer& b) {
     change[b.first] += most_bytes(b);
@@ -60,11 +61,11 @@ std::vector<Share> fullest_step(const Program& program) {
       fullest = step;
     }
   }
-  std::vector<Share> shares;
+  std::vector<Consumer> consumers;
   for_each_arena_buffer(program, [&](const Buffer& b) {
-    if (b.first <= fullest && fullest < b.last) shares.push_back({most_bytes(b), b.name, is_endless(b)});
+    if (b.first <= fullest && fullest < b.last) consumers.push_back({most_bytes(b), b.name, is_endless(b)});
   });
-  return shares;
+  return consumers;
 }
 
 /// The dimensions without an upper bound that the size of some buffer grows with.
@@ -122,10 +123,10 @@ int64_t weight_bytes(const Program& program) {
 void check_budgets(const Program& program, const CompilerOptions& options) {
   check_arena(program, options);
   if (const int64_t bytes = weight_bytes(program); bytes > options.max_weights) {
-    std::vector<Share> shares;
-    for (const Weights& w : program.weights) shares.push_back({weight_bytes(w), w.from});
+    std::vector<Consumer> consumers;
+    for (const Weights& w : program.weights) consumers.push_back({weight_bytes(w), w.from});
     throw Error(ErrorKind::Budget,
-                fmt::format("the weights would take {} bytes, more than {}: {}", bytes, options.max_weights, largest(std::move(shares))),
+                fmt::format("the weights would take {} bytes, more than {}: {}", bytes, options.max_weights, largest(std::move(consumers))),
                 "see --max-weights, and --weights-growth, by which kernels may enlarge them");
   }
 }

@@ -47,11 +47,11 @@ struct ProductCosts {
   double low_tile_time = 1;  ///< their time, relative to others
   double pairs_time = 1;     ///< the time of a tile with pairs, relative to one without
   double tap_steps = 0;      ///< steps of k that each tap of a group takes to begin
-  /// gemm_narrow: a multiply-add with vectors along k, relative to one with vectors along the columns.
+  /// gemm_few_columns: a multiply-add with vectors along k, relative to one with vectors along the columns.
   double lanes_time = 1;
-  double lanes_row = 0;     ///< gemm_narrow: to begin a row
-  double lanes_column = 0;  ///< gemm_narrow: the sum over the lanes, for each column of a row
-  /// conv_transpose_narrow: a step with vectors along the input's channels, relative to one of conv_transpose.
+  double lanes_row = 0;     ///< gemm_few_columns: to begin a row
+  double lanes_column = 0;  ///< gemm_few_columns: the sum over the lanes, for each column of a row
+  /// conv_transpose_few_outputs: a step with vectors along the input's channels, relative to one of conv_transpose.
   int few_outputs_time = 1;
 };
 
@@ -63,9 +63,9 @@ struct WinogradCosts {
   double transform_rate = 1;
   double stride2_transform_rate = 1;  ///< the same for stride 2
   double input = 0, output = 0;       ///< to transform a vector of a tile at one frequency, at a rate of 1
-  double plain_in_l1 = 0;             ///< to transform plain weights, counted in tiles, if they stay in L1
+  double untransformed_in_l1 = 0;     ///< to transform plain weights, counted in tiles, if they stay in L1
   /// The same, at a rate of 1, if all of a block fits L2, and if not.
-  double plain_in_l2 = 0, plain_beyond_l2 = 0;
+  double untransformed_in_l2 = 0, untransformed_beyond_l2 = 0;
   /// The factor by which it must be faster than a direct convolution, whose weights and errors are smaller.
   double earned = 1;
   TileEnds stem_ends{};   ///< stem_winograd: by the number of points of its form

@@ -44,7 +44,7 @@ struct Kernel {
   std::string_view header;    ///< onnxc/HEADER
   std::string_view function;  ///< in namespace onnxc, with the template arguments that the row fixes
   Features needs{};           ///< of the machine
-  bool parallel = false;      ///< takes onnxc::Part as its first argument
+  bool parallel = false;      ///< takes onnxc::Share as its first argument
   bool fallible = false;      ///< returns a Status
   /// Its algorithm adds values that the operator keeps apart (Winograd's, Strassen's, inner products in pairs). It
   /// has fewer multiplications, and errors relative to the largest of these values.

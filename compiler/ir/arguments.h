@@ -23,7 +23,7 @@ struct PointerArg {
   /// part of the buffer.
   Dim reach = 0;
   /// Elements from the memory of one thread share of a step to that of the next. 0: all shares use the same memory.
-  Dim part_stride = 0;
+  Dim thread_stride = 0;
 };
 /// onnxc::Tensor<T>{pointer, {extents}}
 struct TensorArg {

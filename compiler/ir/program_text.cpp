@@ -16,7 +16,7 @@ class ProgramText {
     std::string all = fmt::format("{}%{}", p.writes ? ">" : "", p.buffer);
     if (p.as != ElementType::Undefined && p.as != stored_element(program_[p.buffer])) all += fmt::format(" as {}", name(p.as));
     if (!(p.offset == Dim(0))) all += " + " + p.offset.text();
-    if (!(p.part_stride == Dim(0))) all += fmt::format(" + part * {}", p.part_stride.text());
+    if (!(p.thread_stride == Dim(0))) all += fmt::format(" + share * {}", p.thread_stride.text());
     return all;
   }
 

@@ -26,7 +26,7 @@ struct Call {
   std::vector<TemplateArg> template_args{};
   std::vector<Arg> args{};
   DimList binds{};           ///< symbols that it stores extents in
-  bool parallel = false;     ///< takes onnxc::Part as its first argument
+  bool parallel = false;     ///< takes onnxc::Share as its first argument
   bool fallible = false;     ///< returns a Status
   bool specialised = false;  ///< compiled for its own extents, not once for all calls of the kernel
   /// Threads go on to it from the step before without waiting; see lowering/threads/concurrent_steps.h.

@@ -25,8 +25,8 @@ std::optional<Dim> distance(const Extents& extents, std::size_t axis, const Layo
 
 }  // namespace
 
-std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& layouts, bool rows_alone) {
-  std::map<ValueId, PartOf> parts;
+std::map<ValueId, ConcatOperand> place_operands(const Graph& graph, std::vector<Layout>& layouts, bool rows_alone) {
+  std::map<ValueId, ConcatOperand> operands;
   const std::vector<int> definition = definitions(graph);
   const auto layout_of = [&](ValueId v) -> Layout& { return layouts[static_cast<std::size_t>(v)]; };
   const auto is_computed = [&](ValueId v) {
@@ -48,18 +48,18 @@ std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& l
     Dim at = 0;
     for (int k = 0; k < node.own_inputs(); ++k) {
       const ValueId v = node.input(k);
-      const Type& part = graph[v].type;
+      const Type& operand = graph[v].type;
       const Dim offset = at * *unit;
-      at += part.extents[axis];
-      if (parts.contains(v) || !is_computed(v) || !is_sized_before_the_run(part) ||
+      at += operand.extents[axis];
+      if (operands.contains(v) || !is_computed(v) || !is_sized_before_the_run(operand) ||
           layout_of(v).channels_last != layout_of(whole).channels_last)
         continue;
-      const Dim reach = !layout_of(v).channels_last ? part.extents[axis] * *unit : axis == 1 ? part.extents[1] : Dim(0);
-      parts.emplace(v, PartOf{whole, offset, reach});
+      const Dim reach = !layout_of(v).channels_last ? operand.extents[axis] * *unit : axis == 1 ? operand.extents[1] : Dim(0);
+      operands.emplace(v, ConcatOperand{whole, offset, reach});
       layout_of(v).pixel_stride = layout_of(whole).pixel_stride;
     }
   }
-  return parts;
+  return operands;
 }
 
 }  // namespace onnxc

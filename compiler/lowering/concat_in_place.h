@@ -8,7 +8,7 @@ namespace onnxc {
 
 /// Where a value lies inside another: it begins `offset` elements into the storage of `whole`, and has the pixel
 /// stride of `whole`. `reach`: as in PointerArg.
-struct PartOf {
+struct ConcatOperand {
   ValueId whole;
   Dim offset, reach;
 };
@@ -17,6 +17,6 @@ struct PartOf {
 /// Concat along an axis with only extents of 1 before it, as the rows of one image have. `rows_alone`: only such
 /// rows. Sets the operands' pixel strides in `layouts`. An operand of several Concats lies in the last of them; the
 /// others find their operands adjoining there (as in DenseNet), or copy.
-std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& layouts, bool rows_alone = false);
+std::map<ValueId, ConcatOperand> place_operands(const Graph& graph, std::vector<Layout>& layouts, bool rows_alone = false);
 
 }  // namespace onnxc

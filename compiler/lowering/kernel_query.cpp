@@ -70,12 +70,12 @@ PointerArg KernelQuery::workspace(const std::string& name, ElementType element, 
   return {b, true, 0, element};
 }
 
-PointerArg KernelQuery::part_workspace(const std::string& name, ElementType element, Dim elements) {
+PointerArg KernelQuery::thread_workspace(const std::string& name, ElementType element, Dim elements) {
   if (threads() <= 1) return workspace(name, element, elements);
   constexpr int64_t kLine = 64;  // bytes
   const Dim stride = round_up(elements, kLine * 8 / held_bits(element));
   PointerArg room = workspace(name, element, stride * threads());
-  room.part_stride = stride;
+  room.thread_stride = stride;
   return room;
 }
 

@@ -7,8 +7,8 @@
 #include "compiler/lowering/lowerer.h"
 #include "compiler/lowering/memory/plan_memory.h"
 #include "compiler/lowering/threads/concurrent_steps.h"
-#include "compiler/lowering/threads/part_workspaces.h"
 #include "compiler/lowering/threads/shared_offsets.h"
+#include "compiler/lowering/threads/thread_workspaces.h"
 #include "compiler/passes/assign_layouts.h"
 
 namespace onnxc {
@@ -35,7 +35,7 @@ Program Lowerer::run(const Graph& graph) {
   Scope scope{&graph, assign_layouts(graph, target_.vector_floats), std::vector<std::vector<View>>(graph.values.size())};
   if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
   // Operands of a Concat may be computed inside its result, which must be known before the first of them is lowered.
-  if (options_.optimise) scope.parts = place_parts(graph, scope.layouts, !options_.parts_in_place);
+  if (options_.optimise) scope.concat_operands = place_operands(graph, scope.layouts, !options_.operands_in_place);
   // Costs depend on whether all weights together stay in a cache.
   streaming_ = streaming_share(graph, target_);
   // Inputs and outputs come first, since producers write directly into the caller's memory.
@@ -67,7 +67,7 @@ void plan_program(Program& program, const LowerOptions& options, bool for_speed)
   if (optimise && shared) find_concurrent_steps(program);
   // The scratch memory of a thread stays at one place in all steps, so that it stays in that thread's cache. This
   // enlarges the arena.
-  if (for_speed && optimise && shared) keep_part_workspaces(program, options.threads);
+  if (for_speed && optimise && shared) keep_thread_workspaces(program, options.threads);
   // Buffers get their offsets, once buffers and lifetimes are final.
   plan_memory(program);
   // Buffers move to where each thread wrote before, as far as the arena may grow.

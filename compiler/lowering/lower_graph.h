@@ -24,7 +24,7 @@ struct LowerOptions {
   int threads = 1;
   /// Operands of a Concat are computed inside its result, which then is live from the first of them on. False: only
   /// where it joins rows of an image.
-  bool parts_in_place = true;
+  bool operands_in_place = true;
   const Tuning* tuning = nullptr;             ///< measured times, which replace predicted costs; may be null
   bool draft = false;                         ///< only costs and sizes are wanted: large constants are not packed
   std::shared_ptr<KnownStorages> storages{};  ///< shared by several lowerings of the same constants; may be null

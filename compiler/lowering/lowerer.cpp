@@ -80,11 +80,11 @@ void Lowerer::require(Requirement requirement) {
   emit(Require{std::move(requirement)}, std::move(what));
 }
 
-View Lowerer::define_part(Scope& scope, ValueId value, const PartOf& part) {
+View Lowerer::define_operand(Scope& scope, ValueId value, const ConcatOperand& operand) {
   const Value& v = (*scope.graph)[value];
-  View view = define(scope, part.whole, scope.layouts[static_cast<std::size_t>(part.whole)]);
-  view.pointer.offset += part.offset;
-  view.pointer.reach = part.reach;
+  View view = define(scope, operand.whole, scope.layouts[static_cast<std::size_t>(operand.whole)]);
+  view.pointer.offset += operand.offset;
+  view.pointer.reach = operand.reach;
   view.extents = v.type.extents;
   scope.places[static_cast<std::size_t>(value)].push_back(view);
   return view;
@@ -93,11 +93,11 @@ View Lowerer::define_part(Scope& scope, ValueId value, const PartOf& part) {
 View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
   const Value& v = (*scope.graph)[value];
   auto& places = scope.places[static_cast<std::size_t>(value)];
-  // already defined, by one of its parts
+  // already defined, by one of its operands
   if (!places.empty() && places.front().layout == layout && places.front().pointer.writes) return places.front();
-  if (const auto part = scope.parts.find(value);
-      part != scope.parts.end() && places.empty() && layout == scope.layouts[static_cast<std::size_t>(value)])
-    return define_part(scope, value, part->second);
+  if (const auto operand = scope.concat_operands.find(value);
+      operand != scope.concat_operands.end() && places.empty() && layout == scope.layouts[static_cast<std::size_t>(value)])
+    return define_operand(scope, value, operand->second);
   View view{{-1, true, 0, v.type.element}, v.type.element, v.type.extents, layout};
   for (Dim d : v.type.extents) {
     if (d.depends_on_run() && d.min_value() < 0) require({d, 0, Requirement::Kind::NotNegative, fmt::format("an extent of '{}'", v.name)});

@@ -37,9 +37,9 @@ class Lowerer {
     std::vector<Layout> layouts;
     /// Of each value: one view for each layout in which it exists. The first is the original.
     std::vector<std::vector<View>> places;
-    std::map<ValueId, PartOf> parts{};         ///< values that are computed inside a Concat's result
-    std::map<ValueId, PointerArg> row_sums{};  ///< of images; see KernelQuery::row_sums
-    std::map<ValueId, const Node*> waiting{};  ///< onnxc.Extents whose tensor nothing has read yet
+    std::map<ValueId, ConcatOperand> concat_operands{};  ///< values that are computed inside a Concat's result
+    std::map<ValueId, PointerArg> row_sums{};            ///< of images; see KernelQuery::row_sums
+    std::map<ValueId, const Node*> waiting{};            ///< onnxc.Extents whose tensor nothing has read yet
   };
 
   /// The nodes of an island that are lowered with its last node.
@@ -63,7 +63,7 @@ class Lowerer {
   void require(Requirement requirement);
   View define(Scope& scope, ValueId value, const Layout& layout);
   /// A view of the value inside the value that contains it, which is defined now if it is not yet.
-  View define_part(Scope& scope, ValueId value, const PartOf& part);
+  View define_operand(Scope& scope, ValueId value, const ConcatOperand& operand);
   void define_view(Scope& scope, ValueId value, const View& view);
   void write_output(Scope& scope, ValueId value, const View& to);
   /// Elements of less than a byte: unpack writes them to a buffer with a byte for each, pack does the reverse.

@@ -137,7 +137,7 @@ class KernelQuery {
   /// Scratch memory that lives during the steps of this node and of others that read it.
   PointerArg workspace(const std::string& name, ElementType element, Dim elements);
   /// The same, with this number of elements for each thread share of a step.
-  PointerArg part_workspace(const std::string& name, ElementType element, Dim elements);
+  PointerArg thread_workspace(const std::string& name, ElementType element, Dim elements);
   /// States that output 0 is an image [n, c, h, w] and that a step of this node also writes the sums of its rows of
   /// pixels, [n, h, c].
   void keep_row_sums(PointerArg sums);
@@ -154,7 +154,7 @@ class KernelQuery {
   void alias(int output, int input, Dim offset = 0);
   /// Output i lies inside other values, at `view`.
   void out_view(int i, View view);
-  bool is_defined(int output) const;  ///< defined by one of its parts; see concat_in_place.h
+  bool is_defined(int output) const;  ///< defined by one of its operands; see concat_in_place.h
 
   /// A call of the kernel of that row; ends with StepBuilder::emit.
   [[nodiscard]] StepBuilder call(std::string_view row);

@@ -25,7 +25,7 @@ void add_streaming(KernelQuery& l, const Tile& tile, const TiledProduct& product
   if (slicing.steps == 0) return;
   FormArg slices;
   slices.form = "Slices";
-  slices.pointer = l.part_workspace("sums", ElementType::F32, Dim(contract::slices_scratch(slicing.rows, tile.nr)));
+  slices.pointer = l.thread_workspace("sums", ElementType::F32, Dim(contract::slices_scratch(slicing.rows, tile.nr)));
   slices.members = {slicing.steps, slicing.rows};
   params.emplace_back("slices", std::move(slices));
 }

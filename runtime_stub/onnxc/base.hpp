@@ -127,13 +127,14 @@ struct Ints {
   constexpr const int64_t* end() const { return values + size; }
 };
 
-/// The share of one thread: the static partition. `Part{}` is the whole.
-struct Part {
+/// A thread's share of a step: the static partition. `Share{}` is the whole.
+struct Share {
   int index = 0, count = 1;
   struct Range {
     int64_t begin, end;
   };
-  /// This part's share of [0, n), in multiples of `grain`; shares differ by one grain at most and do not depend on time.
+  /// What this share has of [0, n), in multiples of `grain`; shares differ by one grain at most and do not depend on
+  /// time.
   constexpr Range slice(int64_t n, int64_t grain = 1) const {
     const int64_t grains = (n + grain - 1) / grain;
     const int64_t first = grains * index / count * grain, last = grains * (index + 1) / count * grain;
@@ -141,7 +142,7 @@ struct Part {
   }
 };
 
-/// The caller's threads, or none. Gives each its Part of a step and waits for all.
+/// The caller's threads, or none. Gives each its Share of a step and waits for all.
 struct Threads {
   const onnxc_executor* executor = nullptr;
   bool flush = false;  ///< each thread flushes subnormal numbers to zero; the caller's own does so already
@@ -151,7 +152,7 @@ struct Threads {
 
   template <class Work>
   void run(Work&& work) const {
-    if (executor == nullptr || executor->threads <= 1) return work(Part{});
+    if (executor == nullptr || executor->threads <= 1) return work(Share{});
     struct Shared {
       Work& work;
       int count;
@@ -161,9 +162,9 @@ struct Threads {
         executor->self, executor->threads,
         [](void* context, int32_t i) {
           const auto& all = *static_cast<const Shared*>(context);
-          if (!all.flush) return all.work(Part{i, all.count});
+          if (!all.flush) return all.work(Share{i, all.count});
           flushing_subnormals([&] {
-            all.work(Part{i, all.count});
+            all.work(Share{i, all.count});
             return true;
           });
         },

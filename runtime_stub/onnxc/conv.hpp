@@ -4,8 +4,8 @@
 //   y[n, oy, ox, co] = epilogue(bias[co] + sum over ky, kx, ci of x[n, oy * stride_y - pad_top + ky * dilation_y, ...,
 //   ci] * w[co, ci, ky, kx])
 //
-//   conv<14, 2>(part, x, w, y, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1,
-//                               .pad_left = 1, .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
+//   conv<14, 2>(share, x, w, y, {.h = 56, .w = 56, .cin = 64, .oh = 56, .ow = 56, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1,
+//                                .pad_left = 1, .x_pixel = 64, .y_pixel = 64, .bias = w_bias}, Epilogue<Relu>{});
 //
 // w packed: [group][ceil(cout_g / NR)][(ky * kw + kx) * cin_g + ci][NR] (compiler/select/weights/pack.h); of floats, or
 // of a narrower type that is read as the same floats (stored.hpp). conv<8, 2, true>: the last vector of a panel holds
@@ -83,30 +83,30 @@ struct PixelTile {
   bool inside;  // all taps of all pixels lie inside of the image
   bool even;    // the pixels are neighbours in one row
 
-  /// The tile that begins at `place`, from which on `left` pixels are left.
-  ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, GridPlace place, int64_t left) {
-    even = place.x + MR <= g.gw && MR <= left;
-    const auto row_of = [&](const GridPlace& at) {
+  /// The tile that begins at `point`, from which on `left` pixels are left.
+  ONNXC_INLINE PixelTile(const ConvParams& p, const PixelGrid& g, const float* in, GridPoint point, int64_t left) {
+    even = point.x + MR <= g.gw && MR <= left;
+    const auto row_of = [&](const GridPoint& at) {
       return g.out_first + at.n * g.out_image + (at.y * g.out_step_y + g.out_y) * p.ow + at.x * g.out_step_x + g.out_x;
     };
-    y[0] = place.y * g.step_y;
-    x[0] = place.x * g.step_x;
-    image[0] = in + place.n * g.image;
+    y[0] = point.y * g.step_y;
+    x[0] = point.x * g.step_x;
+    image[0] = in + point.n * g.image;
     inside = even && y[0] + g.ky.low() >= 0 && y[0] + g.ky.high() < p.h && x[0] + g.kx.low() >= 0 &&
              x[0] + (MR - 1) * g.step_x + g.kx.high() < p.w;
     if (inside) {  // the first pixel tells where the others are
-      out[0] = row_of(place);
+      out[0] = row_of(point);
       for (int64_t i = 1; i < MR; ++i) out[i] = out[0] + i * g.out_step_x;
       return;
     }
     inside = true;
     for (int64_t i = 0; i < MR; ++i) {
-      y[i] = place.y * g.step_y;
-      x[i] = place.x * g.step_x;
-      image[i] = in + place.n * g.image;
-      out[i] = row_of(place);
+      y[i] = point.y * g.step_y;
+      x[i] = point.x * g.step_x;
+      image[i] = in + point.n * g.image;
+      out[i] = row_of(point);
       inside &= y[i] + g.ky.low() >= 0 && y[i] + g.ky.high() < p.h && x[i] + g.kx.low() >= 0 && x[i] + g.kx.high() < p.w;
-      if (i + 1 < left) place.advance();
+      if (i + 1 < left) point.advance();
     }
   }
 
@@ -188,13 +188,13 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
   for (int64_t panel = first_panel; panel < last_panel; ++panel) {
     const auto wp = panel_of(w, scales, panel, k, NR);
     for_each_slice(steps, depth, [&](int64_t from, int64_t to) ONNXC_INLINE_LAMBDA {
-      GridPlace place(first, g.gh, g.gw);
+      GridPoint point(first, g.gh, g.gw);
       ahead.move(address_of(wp + (to < steps ? to : k) * NR), to - from < cin ? to - from : cin,
                  NR * int64_t{sizeof(T)} * MR / (last - first));
       const auto product = [&]<int R>(int64_t pixel) ONNXC_INLINE_LAMBDA {
         Tile<R, NV, kPairs> tile;
-        const PixelTile<R> pixels(p, g, in, place, last - pixel);
-        place.advance(R);
+        const PixelTile<R> pixels(p, g, in, point, last - pixel);
+        point.advance(R);
         const auto at = [&](int64_t i) { return sums + ((pixel + i < last ? pixel + i : last - 1) - first) * NR; };
         if (kPairs || from == 0) tile.start(bias != nullptr ? bias + panel * NR : kZeros);
         else if constexpr (!kPairs) tile.load(at);
@@ -207,10 +207,10 @@ ONNXC_INLINE void conv_block(int64_t first, int64_t last, int64_t first_panel, i
       const int64_t tiles = (last - first - kMostRest + MR - 1) / MR, rest = first + tiles * MR;
       for (int64_t t = 0; t < tiles; ++t) {
         const int64_t pixel = first + order(t, tiles) * MR;
-        if (order.turned) place = GridPlace(pixel, g.gh, g.gw);
+        if (order.swaps_pairs) point = GridPoint(pixel, g.gh, g.gw);
         product.template operator()<MR>(pixel);
       }
-      if (order.turned) place = GridPlace(rest, g.gh, g.gw);
+      if (order.swaps_pairs) point = GridPoint(rest, g.gh, g.gw);
       if (kMostRest > 0 && rest < last) product.template operator()<kHalf>(rest);
     });
   }
@@ -236,22 +236,22 @@ ONNXC_INLINE void conv_pixels(int64_t first, int64_t last, int64_t first_panel, 
   }
 }
 
-/// The share of this part: some of the pixels of the grid, or some of the panels of all groups.
+/// The work of this share: some of the pixels of the grid, or some of the panels of all groups.
 template <int MR, int NV, bool kPairs = false, class T, class Epi>
-ONNXC_INLINE void conv_grid(Part part, const float* in, const T* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+ONNXC_INLINE void conv_grid(Share share, const float* in, const T* w, float* out, const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t cin = p.cin / p.group, panels = (p.cout / p.group + NR - 1) / NR * p.group, pixels = g.n * g.gh * g.gw;
-  const ProductShare share(part, pixels, p.cout, p.kd * p.kh * p.kw * cin, MR, panels);
-  conv_pixels<MR, NV, kPairs>(share.rows.begin, share.rows.end, share.panels.begin, share.panels.end, in, w, out, p, g,
-                              TileOrder(part, pixels * p.y_pixel), epi);
+  const ProductShare own(share, pixels, p.cout, p.kd * p.kh * p.kw * cin, MR, panels);
+  conv_pixels<MR, NV, kPairs>(own.rows.begin, own.rows.end, own.panels.begin, own.panels.end, in, w, out, p, g,
+                              TileOrder(share, pixels * p.y_pixel), epi);
 }
 
 }  // namespace detail
 
 /// See the head of the file. x must not overlap y; operands of the epilogue may be y itself.
 template <int MR, int NV, bool kPairs = false, class T, class Epi = Epilogue<Keep>>
-void conv(Part part, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
-  detail::conv_grid<MR, NV, kPairs>(part, x, w, y, p, detail::pixels_of(p), epi);
+void conv(Share share, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
+  detail::conv_grid<MR, NV, kPairs>(share, x, w, y, p, detail::pixels_of(p), epi);
 }
 
 }  // namespace onnxc

@@ -1,9 +1,9 @@
 // Convolution and transposed convolution of channels-last volumes [n, d, h, w, c]: slice by slice as images, with the
 // taps along the depth as further steps of k.
 //
-//   conv_3d<14, 2>(part, x, w, y, {.h = 32, .w = 32, .cin = 32, .oh = 32, .ow = 32, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1,
-//                                  .pad_left = 1, .x_pixel = 32, .y_pixel = 64, .d = 16, .od = 16, .kd = 3, .pad_front = 1,
-//                                  .bias = w_bias}, Epilogue<Relu>{});
+//   conv_3d<14, 2>(share, x, w, y, {.h = 32, .w = 32, .cin = 32, .oh = 32, .ow = 32, .cout = 64, .kh = 3, .kw = 3, .pad_top = 1,
+//                                   .pad_left = 1, .x_pixel = 32, .y_pixel = 64, .d = 16, .od = 16, .kd = 3, .pad_front = 1,
+//                                   .bias = w_bias}, Epilogue<Relu>{});
 //
 // Slices that the same taps reach form a batch of images. All slices in the middle of a volume do, so the weights
 // stream by a few times and not once for each slice. Weights and parameters are those of conv and conv_transpose, with
@@ -44,7 +44,7 @@ ONNXC_INLINE void for_depths(int64_t positions, int64_t step, int64_t d, const T
 
 /// See the head of the file.
 template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
-void conv_3d(Part part, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
+void conv_3d(Share share, const float* x, const T* w, float* y, ConvParams p, Epi epi = {}) {
   const int64_t slice = p.h * p.w * p.x_pixel, pixels = p.oh * p.ow;
   for (int64_t n = 0; n < p.n; ++n) {
     detail::for_depths(p.od, p.stride_z, p.d, {p.kd, 0, 1, -p.pad_front, p.dilation_z},
@@ -61,14 +61,14 @@ void conv_3d(Part part, const float* x, const T* w, float* y, ConvParams p, Epi 
                                                       .kx = {p.kw, 0, 1, -p.pad_left, p.dilation_x},
                                                       .kz = kz,
                                                       .slice = slice};
-                         detail::conv_grid<MR, NV>(part, x + (n * p.d + first * p.stride_z) * slice, w, y, p, grid, epi);
+                         detail::conv_grid<MR, NV>(share, x + (n * p.d + first * p.stride_z) * slice, w, y, p, grid, epi);
                        });
   }
 }
 
 /// See conv_transpose.hpp. There is a phase for each remainder of the depth, too.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
-void conv_transpose_3d(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+void conv_transpose_3d(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   const int64_t slice = p.h * p.w * p.x_pixel, pixels = p.oh * p.ow;
   for (int64_t n = 0; n < p.n; ++n) {
     for (int64_t phase = 0; phase < p.stride_z && phase < p.od; ++phase) {
@@ -81,7 +81,7 @@ void conv_transpose_3d(Part part, const float* x, const float* w, float* y, Conv
                              g.out_image = p.stride_z * pixels;
                              g.out_first = (n * p.od + first * p.stride_z + phase) * pixels;
                              g.kz = kz;
-                             detail::conv_grid<MR, NV>(part, x + (n * p.d + first) * slice, w, y, p, g, epi);
+                             detail::conv_grid<MR, NV>(share, x + (n * p.d + first) * slice, w, y, p, g, epi);
                            });
                          });
     }

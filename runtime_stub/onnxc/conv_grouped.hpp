@@ -1,8 +1,8 @@
 // Convolution in small groups of channels-last images: GC channels in and GC out, where GC divides the vector, so that
 // a vector holds whole groups.
 //
-//   conv_grouped<3, 1, 8, 14>(part, x, w, y, {.h = 28, .w = 28, .cin = 128, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .pad_top = 1,
-//                                             .pad_left = 1, .x_pixel = 128, .y_pixel = 128, .bias = w_bias}, Epilogue<Relu>{});
+//   conv_grouped<3, 1, 8, 14>(share, x, w, y, {.h = 28, .w = 28, .cin = 128, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .pad_top = 1,
+//                                              .pad_left = 1, .x_pixel = 128, .y_pixel = 128, .bias = w_bias}, Epilogue<Relu>{});
 //
 //   y[.., l] += x[.., channel i of l's group] * w[l, i]   for each i of GC:
 //   a vector of x with one channel of each group in all of the group's lanes, times a vector of weights
@@ -64,10 +64,10 @@ ONNXC_INLINE void grouped_step(const float* image, const float* w, Vec bias, flo
 
 /// See the head of the file. x must not overlap y.
 template <int KW, int SX, int GC, int kPixels, class Epi = Epilogue<Keep>>
-void conv_grouped(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+void conv_grouped(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   static_assert(Vec::width % GC == 0);
   constexpr int kSpan = (kPixels - 1) * SX + KW;
-  const auto [first, last] = part.slice(p.n * p.oh);
+  const auto [first, last] = share.slice(p.n * p.oh);
   for (int64_t line = first; line < last; ++line) {
     const float* const image = x + line / p.oh * p.h * p.w * p.x_pixel;
     const int64_t top = line % p.oh * p.stride_y - p.pad_top;

@@ -1,14 +1,14 @@
 // Convolution of a planar image to few channels, planar too: the first layer of a small network. Vectors run along the
 // rows of the image. In other kernels they run over output channels, which would leave most lanes empty here.
 //
-//   conv_planar<6, 2, 2>(part, image, w, y, padded, {.h = 28, .w = 28, .cin = 1, .oh = 28, .ow = 28, .cout = 6, .kh = 5, .kw = 5,
-//                                                    .pad_top = 2, .pad_left = 2, .bias = w_bias}, Epilogue<Relu>{});
-//   conv_planar_pool<6, 2>(part, …, Epilogue<Relu>{}, Epilogue<Keep>{})     with max pooling of 2x2, stride 2, behind it, in registers
+//   conv_planar<6, 2, 2>(share, image, w, y, padded, {.h = 28, .w = 28, .cin = 1, .oh = 28, .ow = 28, .cout = 6, .kh = 5, .kw = 5,
+//                                                     .pad_top = 2, .pad_left = 2, .bias = w_bias}, Epilogue<Relu>{});
+//   conv_planar_pool<6, 2>(share, …, Epilogue<Relu>{}, Epilogue<Keep>{})     with max pooling of 2x2, stride 2, behind it, in registers
 //
 // x: [n, cin, h, w], y: [n, cout, oh, ow], or [n, cout, oh / 2, ow / 2] pooled; w [cin * kh * kw][cout]
 // (pack::conv_stem with panels of cout). MR is cout; stride_x 1, group 1; x_pixel and y_pixel are not used. The
 // epilogue sees the output as a matrix [n * cout, oh * ow]. With pooling, the epilogue of the convolution has no
-// operands, and that of the pool sees [n * cout, oh / 2 * (ow / 2)]. padded: conv_planar_scratch floats of this part.
+// operands, and that of the pool sees [n * cout, oh / 2 * (ow / 2)]. padded: conv_planar_scratch floats of this share.
 //
 // It is the register tile with exchanged roles: its rows are output channels, its panel is R rows of the image, and
 // each step of k is a float further on. R rows share the broadcast weights. The rows that a band of outputs needs are
@@ -19,7 +19,7 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Floats of scratch for one part.
+/// Floats of scratch for one share.
 template <int NV>
 constexpr int64_t conv_planar_scratch(const ConvParams& p) {
   return contract::planar_scratch(p, NV * Vec::width, Vec::width);
@@ -73,10 +73,11 @@ ONNXC_INLINE void planar_tile(Vec (&acc)[MR][R * NV], const float* line, const f
   }
 }
 
-/// Calls band(image, top, rows) for the part's share of `units` rows of each image, by bands of at most `most` rows.
+/// Calls band(image, top, rows) for what the share has of the `units` rows of each image, by bands of at most `most`
+/// rows.
 template <class Band>
-ONNXC_INLINE void planar_bands(Part part, int64_t images, int64_t units, int64_t most, Band band) {
-  const auto [first, last] = part.slice(images * units);
+ONNXC_INLINE void planar_bands(Share share, int64_t images, int64_t units, int64_t most, Band band) {
+  const auto [first, last] = share.slice(images * units);
   for (int64_t unit = first, rows = 0; unit < last; unit += rows) {
     const int64_t top = unit % units, left = last - unit < units - top ? last - unit : units - top;
     rows = left < most ? left : most;
@@ -88,9 +89,9 @@ ONNXC_INLINE void planar_bands(Part part, int64_t images, int64_t units, int64_t
 
 /// See the head of the file. R: output rows at a time.
 template <int MR, int NV, int R, class Epi = Epilogue<Keep>>
-void conv_planar(Part part, const float* x, const float* w, float* y, float* padded, ConvParams p, Epi epi = {}) {
+void conv_planar(Share share, const float* x, const float* w, float* y, float* padded, ConvParams p, Epi epi = {}) {
   constexpr int64_t NR = NV * Vec::width;
-  detail::planar_bands(part, p.n, p.oh, contract::kPlanarBand, [&](int64_t n, int64_t top, int64_t rows) {
+  detail::planar_bands(share, p.n, p.oh, contract::kPlanarBand, [&](int64_t n, int64_t top, int64_t rows) {
     detail::planar_copy<NV>(x, n, top, rows, padded, p);
     const auto at = [&]<int rows_of_tile>(int64_t oy) ONNXC_INLINE_LAMBDA {
       for (int64_t ox = 0; ox < p.ow; ox += NR) {
@@ -112,10 +113,10 @@ void conv_planar(Part part, const float* x, const float* w, float* y, float* pad
 
 /// See the head of the file. epi: of the convolution, without operands; then: of the pool.
 template <int MR, int NV, class Epi = Epilogue<Keep>, class Then = Epilogue<Keep>>
-void conv_planar_pool(Part part, const float* x, const float* w, float* y, float* padded, ConvParams p, Epi epi = {}, Then then = {}) {
+void conv_planar_pool(Share share, const float* x, const float* w, float* y, float* padded, ConvParams p, Epi epi = {}, Then then = {}) {
   constexpr int64_t NR = NV * Vec::width;
   const int64_t height = p.oh / 2, width = p.ow / 2;
-  detail::planar_bands(part, p.n, height, contract::kPlanarBand / 2, [&](int64_t n, int64_t top, int64_t rows) {
+  detail::planar_bands(share, p.n, height, contract::kPlanarBand / 2, [&](int64_t n, int64_t top, int64_t rows) {
     detail::planar_copy<NV>(x, n, 2 * top, 2 * rows, padded, p);
     for (int64_t oy = 0; oy < rows; ++oy) {
       for (int64_t ox = 0; ox < width; ox += NR / 2) {

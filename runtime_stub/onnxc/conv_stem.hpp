@@ -1,8 +1,8 @@
 // The first convolution of a network: reads a planar image of few channels as the user gives it, writes channels-last.
 //
-//   conv_stem<14, 2, 2>(part, image, w, y, {.h = 224, .w = 224, .cin = 3, .oh = 112, .ow = 112, .cout = 64, .kh = 7, .kw = 7,
-//                                           .stride_y = 2, .stride_x = 2, .pad_top = 3, .pad_left = 3, .y_pixel = 64,
-//                                           .bias = w_bias}, Epilogue<Relu>{});
+//   conv_stem<14, 2, 2>(share, image, w, y, {.h = 224, .w = 224, .cin = 3, .oh = 112, .ow = 112, .cout = 64, .kh = 7, .kw = 7,
+//                                            .stride_y = 2, .stride_x = 2, .pad_top = 3, .pad_left = 3, .y_pixel = 64,
+//                                            .bias = w_bias}, Epilogue<Relu>{});
 //
 // x: [n, cin, h, w]. w packed: [ceil(cout / NR)][(ci * kh + ky) * kw + kx][NR] (pack::conv_stem); where panels hold
 // pairs, each run of kw taps is packed as pairs. group 1; x_pixel is not used.
@@ -161,8 +161,8 @@ ONNXC_INLINE void stem_line(const float* image, const float* w, float* y, int64_
 
 /// See the head of the file. SX: stride_x where dilation_x is 1; or 0, which does not go with pairs.
 template <int MR, int NV, int SX, bool kPairs = false, class Epi = Epilogue<Keep>>
-void conv_stem(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
-  const auto [first, last] = part.slice(p.n * p.oh);
+void conv_stem(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+  const auto [first, last] = share.slice(p.n * p.oh);
   for (int64_t line = first; line < last; ++line)
     detail::stem_line<MR, NV, SX, kPairs>(x + line / p.oh * p.cin * p.h * p.w, w, y, line * p.ow, line % p.oh, p, epi);
 }

@@ -64,21 +64,21 @@ ONNXC_INLINE void for_phases(const ConvParams& p, Visit visit) {
 
 /// See the head of the file.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
-void conv_transpose(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+void conv_transpose(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   if (p.n * p.oh * p.ow <= 0) return;
   constexpr int64_t kBandFloats = int64_t{64} << 10;  // of input and output together: a part of L2
   const int64_t row_floats = p.w * p.x_pixel + p.stride_y * p.ow * p.y_pixel,
                 rows = (p.oh + p.stride_y - 1) / p.stride_y;  // of the longest phase
   const int64_t panels = (p.cout / p.group + NV * Vec::width - 1) / (NV * Vec::width) * p.group;
   const bool by_rows =
-      detail::ProductShare(part, p.n * rows * ((p.ow + p.stride_x - 1) / p.stride_x), p.cout, p.kh * p.kw * p.cin / p.group, MR, panels)
+      detail::ProductShare(share, p.n * rows * ((p.ow + p.stride_x - 1) / p.stride_x), p.cout, p.kh * p.kw * p.cin / p.group, MR, panels)
           .by_rows;
-  const int64_t fits = kBandFloats / row_floats, share = by_rows ? (p.n * rows + part.count - 1) / part.count : rows,
-                most = fits < share ? fits : share;
+  const int64_t fits = kBandFloats / row_floats, own_rows = by_rows ? (p.n * rows + share.count - 1) / share.count : rows,
+                most = fits < own_rows ? fits : own_rows;
   const int64_t height = most < 1 ? 1 : most < rows ? most : rows, bands = (rows + height - 1) / height;
-  const bool by_bands = by_rows && p.n * bands >= part.count;
-  const Part::Range own_bands = by_bands ? part.slice(p.n * bands) : Part::Range{0, p.n * bands};
-  const Part::Range own_panels = by_bands ? Part::Range{0, panels} : part.slice(panels);
+  const bool by_bands = by_rows && p.n * bands >= share.count;
+  const Share::Range own_bands = by_bands ? share.slice(p.n * bands) : Share::Range{0, p.n * bands};
+  const Share::Range own_panels = by_bands ? Share::Range{0, panels} : share.slice(panels);
   for (int64_t band = own_bands.begin; band < own_bands.end; ++band) {
     const int64_t image = band / bands, top = band % bands * height;
     detail::for_phases(p, [&](const detail::PixelGrid& g) {

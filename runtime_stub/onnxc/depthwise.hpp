@@ -1,8 +1,8 @@
 // Depthwise convolution of channels-last images: each channel has its own kernel, and Vec::width channels are computed
 // at a time.
 //
-//   depthwise<3, 3, 1>(part, x, w, y, {.h = 56, .w = 56, .cin = 144, .oh = 56, .ow = 56, .cout = 144, .pad_top = 1, .pad_left = 1,
-//                                      .x_pixel = 144, .y_pixel = 144, .bias = w_bias}, Epilogue<Relu6>{});
+//   depthwise<3, 3, 1>(share, x, w, y, {.h = 56, .w = 56, .cin = 144, .oh = 56, .ow = 56, .cout = 144, .pad_top = 1, .pad_left = 1,
+//                                       .x_pixel = 144, .y_pixel = 144, .bias = w_bias}, Epilogue<Relu6>{});
 //
 // w packed: [kh * kw][c] (pack::depthwise), bias: c values or null; the tail of both is read by lanes. Parameters are
 // conv's with cout = cin = c; group is not used. KH, KW and the stride along x are template arguments, so a row of taps
@@ -16,7 +16,7 @@
 //
 // kSums: p.row_sums receives the sum of each row of y for each channel, for a mean that comes next
 // (squeeze-and-excite). So the image need not be read again, and since the sums are of whole rows, they do not depend
-// on the number of parts.
+// on the number of threads.
 //
 // `depthwise_any` takes all sizes at run time: kernels of 9x9 and more, and dilated ones. It first copies a vector of
 // channels of kAnyColumns columns of each row. In the copy no tap lies outside and pixels are neighbours. In the image,
@@ -200,8 +200,8 @@ ONNXC_INLINE void depthwise_any_rows(const float* x, const float* w, float* y, f
 
 /// See the head of the file. dilation_x is 1. x must not overlap y.
 template <int KH, int KW, int SX, int kPixels = 7, bool kSums = false, class Epi = Epilogue<Keep>>
-void depthwise(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
-  const auto [first, last] = part.slice(p.n * p.oh);
+void depthwise(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+  const auto [first, last] = share.slice(p.n * p.oh);
   const bool large = p.h * p.w * p.x_pixel > int64_t{1} << 18;
   const int64_t block = large ? p.cout : 4 * Vec::width, groups = (p.ow + kPixels - 1) / kPixels, steps = groups * vectors(p.cout);
   const int64_t lines_ahead = large ? (p.stride_y * p.w * p.x_pixel / 16 + steps - 1) / steps : 0;
@@ -222,18 +222,18 @@ void depthwise(Part part, const float* x, const float* w, float* y, ConvParams p
   }
 }
 
-/// Floats of scratch that depthwise_any needs for one part.
+/// Floats of scratch that depthwise_any needs for one share.
 constexpr int64_t depthwise_any_scratch(int64_t kh, int64_t kw, int64_t stride_x, int64_t dilation_y, int64_t dilation_x) {
   return contract::depthwise_any_scratch(kh, kw, stride_x, dilation_y, dilation_x, Vec::width);
 }
 
-/// Any kernel, stride and dilation. rows: depthwise_any_scratch floats of this part.
+/// Any kernel, stride and dilation. rows: depthwise_any_scratch floats of this share.
 template <class Epi = Epilogue<Keep>>
-void depthwise_any(Part part, const float* x, const float* w, float* y, float* rows, ConvParams p, Epi epi = {}) {
+void depthwise_any(Share share, const float* x, const float* w, float* y, float* rows, ConvParams p, Epi epi = {}) {
   const int64_t lines = p.n * p.oh;
-  const bool by_lines = lines >= part.count;  // signals have one line: their channels are shared out
-  const auto [first, last] = by_lines ? part.slice(lines) : Part::Range{0, lines};
-  const auto [first_vector, last_vector] = by_lines ? Part::Range{0, vectors(p.cout)} : part.slice(vectors(p.cout));
+  const bool by_lines = lines >= share.count;  // signals have one line: their channels are shared out
+  const auto [first, last] = by_lines ? share.slice(lines) : Share::Range{0, lines};
+  const auto [first_vector, last_vector] = by_lines ? Share::Range{0, vectors(p.cout)} : share.slice(vectors(p.cout));
   for (int64_t from = 0; from < p.ow; from += detail::kAnyColumns) {
     const int64_t to = from + detail::kAnyColumns < p.ow ? from + detail::kAnyColumns : p.ow;
     for (int64_t channel = first_vector * Vec::width; channel < last_vector * Vec::width; channel += Vec::width) {

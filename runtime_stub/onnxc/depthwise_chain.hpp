@@ -3,7 +3,7 @@
 //
 //   expand 1x1 -> depthwise -> project 1x1          either 1x1 may be absent
 //
-//   depthwise_chain<8, 3, 3, 3, 1, 14, 2>(part, x, expand_w, w, project_w, y, scratch,
+//   depthwise_chain<8, 3, 3, 3, 1, 14, 2>(share, x, expand_w, w, project_w, y, scratch,
 //                                         {.conv = {.h = 56, .w = 56, .cin = 144, …}, .cin = 24, .cout = 24, .x_pixel = 24, .y_pixel = 24,
 //                                          .expand_bias = b0, .project_bias = b2, .band = 6, .pitch = 144}, Relu6, Relu6, Add);
 //
@@ -14,7 +14,7 @@
 //
 // MR = 0 leaves a 1x1 out: the depthwise convolution then reads x, or writes y. `conv` holds the depthwise parameters
 // (group unused; x_pixel and y_pixel are those of x and y where there is no 1x1). Weights are packed as for gemm and
-// depthwise. scratch: depthwise_chain_scratch floats of this part.
+// depthwise. scratch: depthwise_chain_scratch floats of this share.
 //
 // kPairs: the panels of project_w hold pairs, as gemm has them. kSums: where nothing is projected, conv.row_sums
 // receives sums as in depthwise. kWinograd: behind a 1x1, a 3x3 kernel of stride 1 goes by Winograd; w is packed as for
@@ -67,8 +67,8 @@ ONNXC_INLINE void depthwise_blocks(int64_t top, int64_t bottom, int64_t row, Lin
 /// Computes a row of one vector of channels from lines that hold these channels alone. It is a function of its own
 /// because g++ 12 would keep its pointers on the stack amid the products around it.
 template <int KH, int KW, int SX, bool kSums, class Epi>
-ONNXC_ONE_COPY void depthwise_line(const float* const (&lines)[KH], const float* w, float* y, int64_t row, int64_t channel,
-                                   const ConvParams& p, const Epi& epi) {
+ONNXC_NOCLONE void depthwise_line(const float* const (&lines)[KH], const float* w, float* y, int64_t row, int64_t channel,
+                                  const ConvParams& p, const Epi& epi) {
   constexpr int kPixels = 7;
   const int64_t lanes = p.cout - channel;
   if (lanes >= Vec::width)
@@ -90,8 +90,8 @@ ONNXC_INLINE void depthwise_vector(int64_t top, int64_t bottom, int64_t row, Lin
 
 /// Multiplies `rows` pixels at x by one panel of w. Vector j of pixel i goes to planes + j * plane + i * Vec::width.
 template <int MR, int NV, class Epi>
-ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes,
-                                 int64_t plane, const Epi& epi) {
+ONNXC_NOCLONE void expand_panel(const float* x, int64_t x_pixel, int64_t k, int64_t rows, const float* w, const float* bias, float* planes,
+                                int64_t plane, const Epi& epi) {
   const Prefetcher ahead(w);
   for_each_tile<MR>(x, x_pixel, rows, TileOrder{}, [&]<int R>(const auto& pixels, int64_t i) ONNXC_INLINE_LAMBDA {
     Tile<R, NV> tile;
@@ -109,8 +109,8 @@ ONNXC_ONE_COPY void expand_panel(const float* x, int64_t x_pixel, int64_t k, int
 
 /// Projects `rows` rows of pixels at `middle`, the first of which is row `row` of y.
 template <int MR, int NV, bool kPairs, class Epi>
-ONNXC_APART void project_band(int64_t row, int64_t rows, const float* middle, const float* w, float* y, const DepthwiseChainParams& p,
-                              const Epi& epi) {
+ONNXC_OUTLINE void project_band(int64_t row, int64_t rows, const float* middle, const float* w, float* y, const DepthwiseChainParams& p,
+                                const Epi& epi) {
   gemm_block<MR, NV, kPairs>(row * p.conv.ow, rows * p.conv.ow, 0, panels<NV, kPairs>(p.cout), middle, w, y, nullptr,
                              {.m = 0, .n = p.cout, .k = p.conv.cout, .lda = p.pitch, .ldc = p.y_pixel, .bias = p.project_bias}, TileOrder{},
                              epi);
@@ -139,7 +139,7 @@ constexpr contract::ChainShape chain_shape(const DepthwiseChainParams& p, bool p
 
 }  // namespace detail
 
-/// Floats of scratch for one part. `expanding`: vectors in a panel of the 1x1 before, 0: there is none; `projects`:
+/// Floats of scratch for one share. `expanding`: vectors in a panel of the 1x1 before, 0: there is none; `projects`:
 /// whether there is a 1x1 behind.
 constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, int64_t expanding, bool projects) {
   return contract::depthwise_chain_scratch(detail::chain_shape(p, projects), p.band, expanding * Vec::width);
@@ -148,7 +148,7 @@ constexpr int64_t depthwise_chain_scratch(const DepthwiseChainParams& p, int64_t
 /// See the head of the file. x must not overlap y.
 template <int MR1, int NV1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false, bool kWinograd = false,
           class Epi1 = Epilogue<Keep>, class Epi2 = Epilogue<Keep>, class Epi3 = Epilogue<Keep>>
-void depthwise_chain(Part part, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* scratch,
+void depthwise_chain(Share share, const float* x, const float* expand_w, const float* w, const float* project_w, float* y, float* scratch,
                      DepthwiseChainParams p, Epi1 epi1 = {}, Epi2 epi2 = {}, Epi3 epi3 = {}) {
   constexpr bool kExpands = MR1 > 0, kProjects = MR2 > 0;
   constexpr int64_t NR = NV1 * Vec::width;
@@ -175,12 +175,12 @@ void depthwise_chain(Part part, const float* x, const float* expand_w, const flo
   };
   if constexpr (kExpands && !kProjects) {
     for (int64_t from = 0; from < conv.cin; from += NR)
-      detail::by_bands<kWinograd ? 2 : 1>(part, conv, p.band,
+      detail::by_bands<kWinograd ? 2 : 1>(share, conv, p.band,
                                           [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh)
                                               ONNXC_INLINE_LAMBDA { panel(from, rings, image, top, bottom, fresh); });
   } else {
     detail::by_bands<kWinograd ? 2 : 1>(
-        part, conv, p.band, [&](int64_t image, int64_t top, int64_t bottom, [[maybe_unused]] const auto& fresh) ONNXC_INLINE_LAMBDA {
+        share, conv, p.band, [&](int64_t image, int64_t top, int64_t bottom, [[maybe_unused]] const auto& fresh) ONNXC_INLINE_LAMBDA {
           if constexpr (kExpands) {
             for (int64_t from = 0; from < conv.cin; from += NR) panel(from, rings + from / Vec::width * plane, image, top, bottom, fresh);
           } else {

@@ -1,8 +1,8 @@
 // Depthwise 3x3 convolutions of stride 1 by Winograd's F(2,3) along columns: two output rows at a time, with 12
 // multiplications for each pair of pixels instead of 18.
 //
-//   depthwise_winograd(part, x, w, y, {.h = 14, .w = 14, .cin = 384, .oh = 14, .ow = 14, .cout = 384, .pad_top = 1, .pad_left = 1,
-//                                      .x_pixel = 384, .y_pixel = 384, .bias = w_bias}, Epilogue<Relu6>{});
+//   depthwise_winograd(share, x, w, y, {.h = 14, .w = 14, .cin = 384, .oh = 14, .ow = 14, .cout = 384, .pad_top = 1, .pad_left = 1,
+//                                       .x_pixel = 384, .y_pixel = 384, .bias = w_bias}, Epilogue<Relu6>{});
 //
 //   d: four pixels of a column      t = d0 - d2, d1 + d2, d2 - d1, d1 - d3
 //   m += t g, for the three columns of taps                                      y = m0 + m1 + m2, m1 - m2 - m3
@@ -13,7 +13,7 @@
 // in vain, which counts in small images.
 //
 // Parameters are depthwise's. w packed: [kx][4][c] (pack::depthwise_winograd), with g made at compile time in double.
-// Pairs of rows begin at even rows of an image, whatever the number of parts.
+// Pairs of rows begin at even rows of an image, whatever the number of threads.
 //
 // An error is relative to the sum of magnitudes over three rows of taps: 1.2 to 1.4 times depthwise's (root mean
 // square, positive values and any). None of these rows lies outside of the window (F(2, R) keeps windows apart,
@@ -31,8 +31,8 @@ namespace detail {
 /// A vector of channels of output (oy, ox), as a sum over its window. The middle taps are g1 - g2, which is exactly
 /// zero where they are zero.
 template <bool Whole, class RowAt>
-ONNXC_ONE_COPY Vec depthwise_winograd_window(int64_t oy, int64_t ox, const RowAt& row_at, int64_t pitch, const float* w, int64_t channel,
-                                             int64_t lanes, const ConvParams& p) {
+ONNXC_NOCLONE Vec depthwise_winograd_window(int64_t oy, int64_t ox, const RowAt& row_at, int64_t pitch, const float* w, int64_t channel,
+                                            int64_t lanes, const ConvParams& p) {
   const auto load = [&](const float* from) { return Whole ? Vec::load(from) : Vec::load(from, lanes); };
   Vec sum = p.bias == nullptr ? Vec::all(0.0f) : load(p.bias + channel);
   for (int64_t kx = 0; kx < 3; ++kx) {
@@ -156,8 +156,8 @@ ONNXC_INLINE void depthwise_winograd_rows(int64_t top, int64_t bottom, int64_t l
 
 /// A function of its own for the same reason as depthwise_line.
 template <bool kSums, class RowAt, class Epi>
-ONNXC_ONE_COPY void depthwise_winograd_band(int64_t top, int64_t bottom, int64_t line, const RowAt& row_at, int64_t pitch, const float* w,
-                                            float* y, int64_t channel, const ConvParams& p, const Epi& epi) {
+ONNXC_NOCLONE void depthwise_winograd_band(int64_t top, int64_t bottom, int64_t line, const RowAt& row_at, int64_t pitch, const float* w,
+                                           float* y, int64_t channel, const ConvParams& p, const Epi& epi) {
   const int64_t lanes = p.cout - channel;
   if (lanes >= Vec::width) depthwise_winograd_rows<kSums, true>(top, bottom, line, row_at, pitch, w, y, channel, Vec::width, p, epi);
   else depthwise_winograd_rows<kSums, false>(top, bottom, line, row_at, pitch, w, y, channel, lanes, p, epi);
@@ -167,12 +167,12 @@ ONNXC_ONE_COPY void depthwise_winograd_band(int64_t top, int64_t bottom, int64_t
 
 /// See the head of the file. Dilations are 1. x must not overlap y.
 template <bool kSums = false, class Epi = Epilogue<Keep>>
-void depthwise_winograd(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+void depthwise_winograd(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
   constexpr int64_t kNear = 16 << 10;  // bytes of the rows of a block of channels
   const int64_t pairs = (p.oh + 1) / 2, image = p.h * p.w * p.x_pixel,
                 block = image > int64_t{1} << 18 ? p.cout : 4 * Vec::width;                                                // as depthwise
   const int64_t bytes = 2 * p.ow * block * int64_t{sizeof(float)}, band = bytes > 0 && bytes < kNear ? kNear / bytes : 1;  // pairs of rows
-  const auto [first, last] = part.slice(p.n * pairs);
+  const auto [first, last] = share.slice(p.n * pairs);
   for (int64_t from = 0; from < p.cout; from += block) {
     const int64_t to = from + block < p.cout ? from + block : p.cout;
     for (int64_t pair = first; pair < last;) {

@@ -25,7 +25,7 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Floats of scratch that a part needs for blocks of `block` rows.
+/// Floats of scratch that a share needs for blocks of `block` rows.
 constexpr int64_t fast_inner_product_scratch(int64_t k, int64_t block) {
   return contract::fast_inner_product_scratch(k, block, Vec::width);
 }
@@ -89,8 +89,8 @@ ONNXC_INLINE bool is_zero(const float* x, int64_t n) {
   return true;
 }
 
-/// Whether a row at x with this squared norm takes usual multiply-adds.
-ONNXC_INLINE bool is_plain(float norm, const float* x, int64_t k) { return !in_range(norm) && !(norm == 0 && is_zero(x, k)); }
+/// Whether a row at x with this squared norm stays unscaled and takes usual multiply-adds.
+ONNXC_INLINE bool is_unscaled(float norm, const float* x, int64_t k) { return !in_range(norm) && !(norm == 0 && is_zero(x, k)); }
 
 /// Scales the copied rows to norms from 1 to 2. Row i is the copy of that at at(i). Returns whether all rows take
 /// pairs.
@@ -100,12 +100,12 @@ ONNXC_INLINE bool scale_rows(int64_t k, const PreparedRows& rows, int64_t count,
   for (int64_t i = 0; i < count; ++i) {
     float* const x = rows.values + i * rows.pitch;
     const float norm = rows.unscale[i];
-    const bool usable = in_range(norm), plain = is_plain(norm, at(i), k);
+    const bool usable = in_range(norm), unscaled = is_unscaled(norm, at(i), k);
     const int32_t exponent = usable ? ((__builtin_bit_cast(int32_t, norm) >> 23) - 127) >> 1 : 0;  // of the norm, rounded down
     const float s = __builtin_bit_cast(float, (127 - exponent) << 23);
-    rows.unscale[i] = usable ? __builtin_bit_cast(float, (127 + exponent) << 23) : plain ? -1 : 0;
+    rows.unscale[i] = usable ? __builtin_bit_cast(float, (127 + exponent) << 23) : unscaled ? -1 : 0;
     rows.sums[i] = usable ? -rows.sums[i] * s : 0;
-    all = all && !plain;
+    all = all && !unscaled;
     for (int64_t j = 0; j < contract::prepared_row(k, Vec::width); j += Vec::width) (Vec::load(x + j) * Vec::all(s)).store(x + j);
   }
   return all;
@@ -161,8 +161,8 @@ struct InnerProductTile : Tile<MR, 1> {
   }
 };
 
-/// Multiplies a row of a by a panel, from the bias on, by usual multiply-adds of x and w, as gemm does.
-inline Vec multiply_plainly(const float* x, const float* d, int64_t k, const float* b, const float* bias) {
+/// Multiplies an unscaled row of a by a panel, from the bias on, by usual multiply-adds of x and w, as gemm does.
+inline Vec multiply_unscaled(const float* x, const float* d, int64_t k, const float* b, const float* bias) {
   const Vec columns = Vec::load(b + (k + 1) * Vec::width);
   Vec sum = Vec::load(bias);
   contract::for_each_step(k, Vec::width, [&](int, int64_t i) ONNXC_INLINE_LAMBDA {
@@ -174,12 +174,12 @@ inline Vec multiply_plainly(const float* x, const float* d, int64_t k, const flo
 
 /// Multiplies rows one by one, where some take usual multiply-adds. `a`: the first of them as it was given.
 template <class Epi>
-ONNXC_ONE_COPY void multiply_each_row(const float* a, const float* d, const PreparedRows& prepared, int64_t rows, int64_t row,
-                                      const float* b, float* c, int64_t col, const float* bias, const GemmParams& p, const Epi& epi) {
+ONNXC_NOCLONE void multiply_each_row(const float* a, const float* d, const PreparedRows& prepared, int64_t rows, int64_t row,
+                                     const float* b, float* c, int64_t col, const float* bias, const GemmParams& p, const Epi& epi) {
   for (int64_t i = 0; i < rows; ++i) {
     InnerProductTile<1> tile;
     if (prepared.unscale[i] < 0) {
-      tile.acc[0][0] = multiply_plainly(a + i * p.lda, d, p.k, b, bias);
+      tile.acc[0][0] = multiply_unscaled(a + i * p.lda, d, p.k, b, bias);
     } else {
       tile.multiply({prepared.values + i * prepared.pitch, prepared.pitch}, p.k, b, Prefetcher(b));
       tile.unscale(prepared.unscale + i, prepared.sums + i, b + (p.k + 1) * Vec::width, bias);
@@ -191,26 +191,26 @@ ONNXC_ONE_COPY void multiply_each_row(const float* a, const float* d, const Prep
 }  // namespace detail
 
 /// See the head of the file. a, c and the epilogue are gemm's. `scratch`: fast_inner_product_scratch(k, block) floats
-/// of this part, where `block` rows are copied at a time.
+/// of this share, where `block` rows are copied at a time.
 template <int MR, class Epi = Epilogue<Keep>>
-void fast_inner_product(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
+void fast_inner_product(Share share, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block, Epi epi = {}) {
   constexpr int NR = Vec::width, kHalf = (MR + 1) / 2;
   const int64_t panels = vectors(p.n), panel_floats = (p.k + 2) * NR;
   const float* const d = b + panels * panel_floats;
-  const detail::ProductShare share(part, p.m, p.n, p.k, MR, panels);
+  const detail::ProductShare own(share, p.m, p.n, p.k, MR, panels);
   const int64_t pitch = contract::prepared_pitch(p.k, Vec::width), room = contract::prepared_rows(block);
   const detail::PreparedRows rows{scratch, scratch + room * pitch, scratch + room * (pitch + 1), pitch};
   // Where c lies beyond L2, what a tile will store to is prefetched as it begins. Nearer, prefetches would only take
   // load slots.
   const bool far = is_beyond_l2(p.m * p.n);
-  const TileOrder order(part, p.m * p.n);
+  const TileOrder order(share, p.m * p.n);
   Prefetcher ahead(d + p.k, p.weights_end);
-  detail::for_each_block(share.rows, block, [&](int64_t row, int64_t count) ONNXC_INLINE_LAMBDA {
+  detail::for_each_block(own.rows, block, [&](int64_t row, int64_t count) ONNXC_INLINE_LAMBDA {
     const int64_t whole = count / MR * MR, padded = whole + (count - whole + kHalf - 1) / kHalf * kHalf;
     const auto at = [&](int64_t i) ONNXC_INLINE_LAMBDA { return a + (row + (i < count ? i : count - 1)) * p.lda; };
     for (int64_t i = 0; i < padded; i += 4) detail::copy_rows({at(i), at(i + 1), at(i + 2), at(i + 3)}, d, p.k, rows, i);
     const bool all = detail::scale_rows(p.k, rows, padded, at);
-    for (int64_t panel = share.panels.begin; panel < share.panels.end; ++panel) {
+    for (int64_t panel = own.panels.begin; panel < own.panels.end; ++panel) {
       const float* const bp = b + panel * panel_floats;
       const int64_t col = panel * NR;
       const float* const bias = p.bias != nullptr ? p.bias + col : kZeros;

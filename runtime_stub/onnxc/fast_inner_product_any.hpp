@@ -1,4 +1,4 @@
-// fast_inner_product for a number of rows that is known only at run time. One row takes plain multiply-adds with the
+// fast_inner_product for a number of rows that is known only at run time. One row takes usual multiply-adds with the
 // same weights, as gemv does; a few rows take a low tile.
 #pragma once
 #include "fast_inner_product.hpp"
@@ -44,19 +44,19 @@ ONNXC_INLINE void multiply_row(const float* x, const float* d, const float* b, f
 }  // namespace detail
 
 template <int MR, class Epi = Epilogue<Keep>>
-void fast_inner_product_any(Part part, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block,
+void fast_inner_product_any(Share share, const float* a, const float* b, float* c, float* scratch, GemmParams p, int64_t block,
                             Epi epi = {}) {
-  if (p.m > 4) return fast_inner_product<MR>(part, a, b, c, scratch, p, block, epi);
-  if (p.m > 1) return fast_inner_product<8>(part, a, b, c, scratch, p, block, epi);
+  if (p.m > 4) return fast_inner_product<MR>(share, a, b, c, scratch, p, block, epi);
+  if (p.m > 1) return fast_inner_product<8>(share, a, b, c, scratch, p, block, epi);
   constexpr int NP = 4;
   const int64_t panels = vectors(p.n), floats = (p.k + 2) * Vec::width;
   const float* const d = b + panels * floats;
-  auto [panel, last] = part.slice(panels);
-  if (detail::is_plain(detail::squared_norm(a, d, p.k), a, p.k)) {
+  auto [panel, last] = share.slice(panels);
+  if (detail::is_unscaled(detail::squared_norm(a, d, p.k), a, p.k)) {
     for (; panel < last; ++panel) {
       const int64_t col = panel * Vec::width;
       Tile<1, 1> tile;
-      tile.acc[0][0] = detail::multiply_plainly(a, d, p.k, b + panel * floats, p.bias != nullptr ? p.bias + col : kZeros);
+      tile.acc[0][0] = detail::multiply_unscaled(a, d, p.k, b + panel * floats, p.bias != nullptr ? p.bias + col : kZeros);
       tile.finish(c, 0, col, 1, p.n - col, Consecutive{0}, epi);
     }
     return;

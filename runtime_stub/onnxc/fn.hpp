@@ -357,16 +357,16 @@ ONNXC_INLINE onnxc_string where(bool condition, onnxc_string a, onnxc_string b) 
 
 // ---- complex numbers: only what operators that move elements may do to them
 
-template <class Part>
-ONNXC_INLINE constexpr Complex<Part> where(bool condition, Complex<Part> a, Complex<Part> b) {
+template <class Real>
+ONNXC_INLINE constexpr Complex<Real> where(bool condition, Complex<Real> a, Complex<Real> b) {
   return condition ? a : b;
 }
-template <class Part>
-ONNXC_INLINE constexpr Complex<Part> add(Complex<Part> a, Complex<Part> b) {
+template <class Real>
+ONNXC_INLINE constexpr Complex<Real> add(Complex<Real> a, Complex<Real> b) {
   return {a.real + b.real, a.imaginary + b.imaginary};
 }
-template <class Part>
-ONNXC_INLINE constexpr Complex<Part> mul(Complex<Part> a, Complex<Part> b) {
+template <class Real>
+ONNXC_INLINE constexpr Complex<Real> mul(Complex<Real> a, Complex<Real> b) {
   return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
 }
 

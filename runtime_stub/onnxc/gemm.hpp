@@ -1,6 +1,6 @@
 // c[m, n] = epilogue(bias + a[m, k] b[k, n]): b is constant and packed into panels, a and c are row-major.
 //
-//   gemm<14, 2>(part, a, w, y, {.m = 128, .n = 384, .k = 384, .lda = 384, .ldc = 384, .bias = w_bias}, Epilogue<Relu>{});
+//   gemm<14, 2>(share, a, w, y, {.m = 128, .n = 384, .k = 384, .lda = 384, .ldc = 384, .bias = w_bias}, Epilogue<Relu>{});
 //
 // b packed: [ceil(n / NR)][k][NR] with NR = NV * Vec::width, 64-byte aligned, zeros beyond n
 // (compiler/select/weights/pack.h). Its elements are floats, or of a narrower type that is read as the same floats and
@@ -69,13 +69,12 @@ ONNXC_INLINE void gemm_block(int64_t row, int64_t rows, int64_t first_panel, int
 
 /// See the head of the file. a must not overlap c; operands of the epilogue may be c itself.
 template <int MR, int NV, bool kPairs = false, class T, class Epi = Epilogue<Keep>>
-void gemm(Part part, const float* a, const T* b, float* c, GemmParams p, Epi epi = {}) {
+void gemm(Share share, const float* a, const T* b, float* c, GemmParams p, Epi epi = {}) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
-  const detail::ProductShare share(part, p.m, p.n, p.k, MR, (p.n + NR - 1) / NR);
-  const TileOrder order(part, p.m * p.n);
-  detail::for_each_block(share.rows, p.slices.block(detail::block_rows(p.k, MR)), [&](int64_t row, int64_t rows) ONNXC_INLINE_LAMBDA {
-    detail::gemm_block<MR, NV, kPairs>(row, rows, share.panels.begin, share.panels.end, a + row * p.lda, b, c, p.slices.sums, p, order,
-                                       epi);
+  const detail::ProductShare own(share, p.m, p.n, p.k, MR, (p.n + NR - 1) / NR);
+  const TileOrder order(share, p.m * p.n);
+  detail::for_each_block(own.rows, p.slices.block(detail::block_rows(p.k, MR)), [&](int64_t row, int64_t rows) ONNXC_INLINE_LAMBDA {
+    detail::gemm_block<MR, NV, kPairs>(row, rows, own.panels.begin, own.panels.end, a + row * p.lda, b, c, p.slices.sums, p, order, epi);
   });
 }
 

@@ -1,14 +1,14 @@
 // gemm of images whose channels are scaled first, as in squeeze-and-excite. The factors go into the few weights of the
 // 1x1 convolution that follows, and not into each pixel.
 //
-//   gemm_scaled<8, 3>(part, x, w, s, y, scaled, {.m = 196, .n = 40, .k = 240, .lda = 240, .ldc = 40, .bias = w_bias}, 196,
+//   gemm_scaled<8, 3>(share, x, w, s, y, scaled, {.m = 196, .n = 40, .k = 240, .lda = 240, .ldc = 40, .bias = w_bias}, 196,
 //                     Epilogue<Relu>{});
 //
 //   y[i, j] = epilogue(bias[j] + x[i, :] (s[i / pixels, :] w[:, j]))
 //
 //   w       as gemm packs it
 //   s       [images, k], any alignment
-//   scaled  the panels of w for one image, contract::gemm_scaled_scratch floats of this part: each part scales all of
+//   scaled  the panels of w for one image, contract::gemm_scaled_scratch floats of this share: each share scales all of
 //           them, which takes less
 //           time than to fetch from another core what that has scaled
 #pragma once
@@ -21,7 +21,7 @@ namespace detail {
 /// Multiplies row r of each of the panels [panels][k][NR] by s[r]. Where NR is no whole number of vectors, the last
 /// vector holds pairs (tile.hpp), and k is even.
 template <int NR>
-ONNXC_ONE_COPY void scale_panels(const float* w, const float* s, float* scaled, int64_t k, int64_t panels) {
+ONNXC_NOCLONE void scale_panels(const float* w, const float* s, float* scaled, int64_t k, int64_t panels) {
   constexpr int kWhole = NR / Vec::width * Vec::width;
   constexpr bool kPairs = NR != kWhole;
   const auto scale = [](const float* from, float* to, Vec factor) { (Vec::load(from) * factor).store(to); };
@@ -40,12 +40,12 @@ ONNXC_ONE_COPY void scale_panels(const float* w, const float* s, float* scaled, 
 
 /// See the head of the file. p.m: rows of all images; `pixels`: rows of one image.
 template <int MR, int NV, bool kPairs = false, class Epi = Epilogue<Keep>>
-void gemm_scaled(Part part, const float* x, const float* w, const float* s, float* y, float* scaled, GemmParams p, int64_t pixels,
+void gemm_scaled(Share share, const float* x, const float* w, const float* s, float* y, float* scaled, GemmParams p, int64_t pixels,
                  Epi epi = {}) {
   constexpr int NR = Tile<MR, NV, kPairs>::NR;
   const int64_t panels = (p.n + NR - 1) / NR, block = detail::block_rows(p.k, MR);
-  const auto [first, last] = part.slice(p.m, MR);
-  const TileOrder order(part, p.m * p.n);
+  const auto [first, last] = share.slice(p.m, MR);
+  const TileOrder order(share, p.m * p.n);
   for (int64_t row = first; row < last;) {
     const int64_t image = row / pixels, end = (image + 1) * pixels < last ? (image + 1) * pixels : last;
     detail::scale_panels<NR>(w, s + image * p.k, scaled, p.k, panels);

@@ -1,7 +1,7 @@
 // gemm for one row: y[n] = epilogue(bias + x[k] b[k, n]), with b packed as for gemm. Each weight is read once, and
 // reading them is what bounds the kernel.
 //
-//   gemv<4>(part, x, w, y, {.m = 1, .n = 1000, .k = 512, .bias = w_bias}, Epilogue<Relu>{});
+//   gemv<4>(share, x, w, y, {.m = 1, .n = 1000, .k = 512, .bias = w_bias}, Epilogue<Relu>{});
 //
 // A step takes kChains values of x into separate accumulators, so that there are at least 8 chains in flight where NV
 // is 2 or more: one chain of multiply-adds would wait for its own latency. Where b is too large for a cache, lines 4
@@ -13,11 +13,11 @@
 namespace onnxc::inline ONNXC_ISA {
 
 template <int NV, class T, class Epi = Epilogue<Keep>>
-void gemv(Part part, const float* x, const T* b, float* y, GemmParams p, Epi epi = {}) {
+void gemv(Share share, const float* x, const T* b, float* y, GemmParams p, Epi epi = {}) {
   constexpr int NR = NV * Vec::width, kChains = NV >= 8 ? 1 : NV >= 4 ? 2 : 4;
   constexpr int64_t kCached = 16 << 20;  // bytes that a cache may hold
   const bool streams = p.k * p.n * static_cast<int64_t>(sizeof(T)) > kCached;
-  const auto [first, last] = part.slice((p.n + NR - 1) / NR);
+  const auto [first, last] = share.slice((p.n + NR - 1) / NR);
   for (int64_t panel = first; panel < last; ++panel) {
     auto w = panel_of(b, p.scales, panel, p.k, NR);
     const int64_t col = panel * NR;
@@ -54,10 +54,10 @@ void gemv(Part part, const float* x, const T* b, float* y, GemmParams p, Epi epi
 
 /// gemm for a number of rows that is known only at run time: one row is a gemv, a few rows take a small tile.
 template <int MR, int NV, class T, class Epi = Epilogue<Keep>>
-void gemm_any(Part part, const float* a, const T* b, float* c, GemmParams p, Epi epi = {}) {
-  if (p.m == 1) return gemv<NV>(part, a, b, c, p, epi);
-  if (p.m <= 4) return gemm<4, NV>(part, a, b, c, p, epi);
-  gemm<MR, NV>(part, a, b, c, p, epi);
+void gemm_any(Share share, const float* a, const T* b, float* c, GemmParams p, Epi epi = {}) {
+  if (p.m == 1) return gemv<NV>(share, a, b, c, p, epi);
+  if (p.m <= 4) return gemm<4, NV>(share, a, b, c, p, epi);
+  gemm<MR, NV>(share, a, b, c, p, epi);
 }
 
 }  // namespace onnxc

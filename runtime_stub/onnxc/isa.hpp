@@ -25,19 +25,19 @@
 // calls agree in some arguments, propagate these, which changes its register allocation: it may then keep an
 // accumulator on the stack.
 #if defined(__GNUC__) && !defined(__clang__)
-#define ONNXC_ONE_COPY __attribute__((noipa))
+#define ONNXC_NOCLONE __attribute__((noipa))
 #else
-#define ONNXC_ONE_COPY
+#define ONNXC_NOCLONE
 #endif
 
-// The number of vector registers. ONNXC_APART: a part of a kernel that is a function of its own where registers are
-// few, since g++ 12 would keep some of its sums on the stack amid the rest.
+// The number of vector registers. ONNXC_OUTLINE: a part of a kernel that is outlined, to a function of its own, where
+// registers are few, since g++ 12 would keep some of its sums on the stack amid the rest.
 #if defined(__AVX512F__) || defined(__aarch64__)
 #define ONNXC_VECTOR_REGISTERS 32
-#define ONNXC_APART            ONNXC_INLINE
+#define ONNXC_OUTLINE          ONNXC_INLINE
 #else
 #define ONNXC_VECTOR_REGISTERS 16
-#define ONNXC_APART            ONNXC_ONE_COPY
+#define ONNXC_OUTLINE          ONNXC_NOCLONE
 #endif
 
 #if defined(ONNXC_VECTOR_FLOATS) && !defined(ONNXC_NO_INTRINSICS)
@@ -82,7 +82,7 @@
 #define ONNXC_ISA_F16C
 #endif
 #if defined(ONNXC_NO_INTRINSICS)
-#define ONNXC_ISA_VECTORS _plain
+#define ONNXC_ISA_VECTORS _generic
 #else
 #define ONNXC_ISA_VECTORS _x
 #endif

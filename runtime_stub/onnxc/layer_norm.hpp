@@ -1,6 +1,6 @@
 // Layer and root-mean-square normalisation over the last axis, in place if wished.
 //
-//   layer_norm(part, x, y, {.rows = 128, .n = 384, .x_row = 384, .y_row = 384, .epsilon = 1e-5f, .scale = w, .bias = b},
+//   layer_norm(share, x, y, {.rows = 128, .n = 384, .x_row = 384, .y_row = 384, .epsilon = 1e-5f, .scale = w, .bias = b},
 //              Epilogue<AddResidual, Rows<float>>{{residual, 384}});
 //
 // y[r][i] = (v - mean) / sqrt(variance + epsilon) * scale[i] + bias[i], v = prologue(x[r][i]): a residual, addressed by
@@ -70,8 +70,8 @@ ONNXC_INLINE void normalise(const float* v, float* y, const NormParams& p, Vec m
 }
 
 template <bool centred, class Pro>
-ONNXC_INLINE void norm(Part part, const float* x, float* y, const NormParams& p, const Pro& prologue) {
-  const auto [first, last] = part.slice(p.rows);
+ONNXC_INLINE void norm(Share share, const float* x, float* y, const NormParams& p, const Pro& prologue) {
+  const auto [first, last] = share.slice(p.rows);
   const float over_n = 1.0f / static_cast<float>(p.n);
   for (int64_t row = first; row < last; ++row) {
     float* const out = y + row * p.y_row;
@@ -87,12 +87,12 @@ ONNXC_INLINE void norm(Part part, const float* x, float* y, const NormParams& p,
 }  // namespace detail
 
 template <class Pro = Epilogue<Keep>>
-void layer_norm(Part part, const float* x, float* y, NormParams p, Pro prologue = {}) {
-  detail::norm<true>(part, x, y, p, prologue);
+void layer_norm(Share share, const float* x, float* y, NormParams p, Pro prologue = {}) {
+  detail::norm<true>(share, x, y, p, prologue);
 }
 template <class Pro = Epilogue<Keep>>
-void rms_norm(Part part, const float* x, float* y, NormParams p, Pro prologue = {}) {
-  detail::norm<false>(part, x, y, p, prologue);
+void rms_norm(Share share, const float* x, float* y, NormParams p, Pro prologue = {}) {
+  detail::norm<false>(share, x, y, p, prologue);
 }
 
 }  // namespace onnxc

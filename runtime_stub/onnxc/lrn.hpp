@@ -1,6 +1,6 @@
 // Sums over neighbouring channels of channels-last images, the inner part of local response normalisation.
 //
-//   window_squares(part, x, y, {.pixels = 3136, .c = 64, .x_pixel = 64, .y_pixel = 64, .before = 2, .after = 2}, epilogue);
+//   window_squares(share, x, y, {.pixels = 3136, .c = 64, .x_pixel = 64, .y_pixel = 64, .before = 2, .after = 2}, epilogue);
 //
 // The epilogue sees pixels by channels, as in pooling. LRN's has x itself as an operand, which it divides. Only c
 // floats of a pixel are touched.
@@ -28,8 +28,8 @@ ONNXC_INLINE Vec load_channels(const float* pixel, int64_t at, int64_t c) {
 
 /// y[pixel, ch] = epi(sum of x[pixel, k]^2 over k in [ch - before, ch + after] within the channels). y is not x.
 template <class Epi = Epilogue<Keep>>
-void window_squares(Part part, const float* x, float* y, ChannelWindowParams p, Epi epi = {}) {
-  const auto [first, last] = part.slice(p.pixels);
+void window_squares(Share share, const float* x, float* y, ChannelWindowParams p, Epi epi = {}) {
+  const auto [first, last] = share.slice(p.pixels);
   for (int64_t row = first; row < last; ++row) {
     const float* const pixel = x + row * p.x_pixel;
     for (int64_t channel = 0; channel < p.c; channel += Vec::width) {

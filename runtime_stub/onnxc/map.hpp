@@ -1,6 +1,6 @@
 // map: map_scalar on vectors. Operands are floats, and bools which the expression sees as masks; each is a Stream or Fixed.
 //
-//   map<AddRelu>(part, {12, 768}, Stream{y, {768}}, Stream{x, {768}}, Stream{bias, {0}});
+//   map<AddRelu>(share, {12, 768}, Stream{y, {768}}, Stream{x, {768}}, Stream{bias, {0}});
 //
 // Any alignment; the tail of a row is loaded and stored by lanes. See map_scalar.hpp for the operands.
 #pragma once
@@ -60,9 +60,9 @@ ONNXC_INLINE void store_lanes(Mask y, bool* p, int64_t n) {
 }
 
 template <class Expr, class Out, class... In>
-ONNXC_INLINE void map_vectors(Part part, const Shape& shape, const Stream<Out>& out, const In&... in) {
+ONNXC_INLINE void map_vectors(Share share, const Shape& shape, const Stream<Out>& out, const In&... in) {
   for_rows(
-      part, shape,
+      share, shape,
       [&](int64_t first, int64_t last, auto* y, auto*... x) {
         int64_t i = first;
         for (; i + Vec::width <= last; i += Vec::width) store_lanes(Expr::apply(Lanes{}, load_lanes(in, x, i)...), y + i);
@@ -75,8 +75,8 @@ ONNXC_INLINE void map_vectors(Part part, const Shape& shape, const Stream<Out>& 
 
 /// See the head of the file.
 template <class Expr, class Out, class... In>
-void map(Part part, Shape shape, Stream<Out> out, In... in) {
-  detail::map_vectors<Expr>(part, shape, out, detail::read_only(in)...);
+void map(Share share, Shape shape, Stream<Out> out, In... in) {
+  detail::map_vectors<Expr>(share, shape, out, detail::read_only(in)...);
 }
 
 }  // namespace onnxc

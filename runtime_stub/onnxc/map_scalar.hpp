@@ -4,7 +4,7 @@
 // have one or two. The type of an operand says how it moves along the innermost axis, strides in elements say how it
 // moves along the outer ones (0 = repeated):
 //
-//   map_scalar<AddRelu>(part, {12, 768}, Stream{y, {768}}, Stream{x, {768}}, Stream{bias, {0}}, Fixed{scale, {1}});
+//   map_scalar<AddRelu>(share, {12, 768}, Stream{y, {768}}, Stream{x, {768}}, Stream{bias, {0}}, Fixed{scale, {1}});
 //
 //   Stream   element i of the row is data[i]
 //   Fixed    one value for the row: data[0]
@@ -50,14 +50,14 @@ Strided(T*, int64_t, Ints = {}) -> Strided<T>;
 
 namespace detail {
 
-/// Calls row(first, last, pointers...) for each row of this part. Parts share out the rows, or a single long row.
+/// Calls row(first, last, pointers...) for each row of this share. Threads share out the rows, or a single long row.
 template <class Row, class... Operands>
-ONNXC_INLINE void for_rows(Part part, const Shape& shape, Row row, const Operands&... operands) {
+ONNXC_INLINE void for_rows(Share share, const Shape& shape, Row row, const Operands&... operands) {
   const int64_t length = shape.rank == 0 ? 1 : shape[shape.rank - 1], rows = shape.rank == 0 ? 1 : shape.count(0, shape.rank - 1);
   if (length <= 0 || rows <= 0) return;
-  const bool by_rows = rows >= part.count;
-  const auto [first_row, last_row] = by_rows ? part.slice(rows) : Part::Range{0, rows};
-  const Part::Range columns = by_rows ? Part::Range{0, length} : part.slice(length, 64);
+  const bool by_rows = rows >= share.count;
+  const auto [first_row, last_row] = by_rows ? share.slice(rows) : Share::Range{0, rows};
+  const Share::Range columns = by_rows ? Share::Range{0, length} : share.slice(length, 64);
   if (columns.begin == columns.end) return;
   const int outer = shape.rank == 0 ? 0 : shape.rank - 1;
   const auto visit = [&](int64_t, auto*... at) { row(columns.begin, columns.end, at...); };
@@ -68,9 +68,9 @@ ONNXC_INLINE void for_rows(Part part, const Shape& shape, Row row, const Operand
 
 /// See the head of the file. Any element types.
 template <class Expr, class Out, class... In>
-void map_scalar(Part part, Shape shape, Out out, In... in) {
+void map_scalar(Share share, Shape shape, Out out, In... in) {
   detail::for_rows(
-      part, shape,
+      share, shape,
       [&](int64_t first, int64_t last, auto* y, auto*... x) {
         for (int64_t i = first; i < last; ++i) out.element(y, i) = Expr::apply(Scalar{}, in.element(x, i)...);
       },

@@ -1,13 +1,13 @@
 // c[b, m, n] = epilogue(a[b, m, k] b[b, k, n]), both operands made at run time, for a batch of matrices.
 //
-//   matmul<14, 2, kTransposed>(part, q, k, s, panel, {.m = 128, .n = 128, .k = 64, .lda = 768, .ldb = 768, .ldc = 128,
+//   matmul<14, 2, kTransposed>(share, q, k, s, panel, {.m = 128, .n = 128, .k = 64, .lda = 768, .ldb = 768, .ldc = 128,
 //                              .batch = {1, 12}, .a_batch = {98304, 64}, .b_batch = {98304, 64}, .c_batch = {196608,
 //                              16384}}, Epilogue<Scale>{});
 //
 // b is [k, n], or [n, k] where kTransposed. Rows of a, b and c are contiguous; their pitches and the places of the
 // matrices are free, so heads are split and merged by strides alone. Each panel of b is packed into `panel` once and
 // used by all rows of a. Where a has at most one tile of rows, b is read in place, and a transposed b by dot products.
-// panel: matmul_scratch floats of this part, 64-byte aligned. The epilogue sees row = batch * m + i of [batches * m,
+// panel: matmul_scratch floats of this share, 64-byte aligned. The epilogue sees row = batch * m + i of [batches * m,
 // n].
 #pragma once
 #include "contract/gemm.hpp"
@@ -97,11 +97,11 @@ ONNXC_INLINE void matmul_rows(const float* a, const float* b, int64_t b_row, flo
 
 /// See the head of the file. c overlaps neither a nor b; operands of the epilogue may be c itself.
 template <int MR, int NV, bool transposed = false, class Epi = Epilogue<Keep>>
-void matmul(Part part, const float* a, const float* b, float* c, float* panel, MatMulParams p, Epi epi = {}) {
+void matmul(Share share, const float* a, const float* b, float* c, float* panel, MatMulParams p, Epi epi = {}) {
   constexpr int NR = NV * Vec::width;
   const int64_t panels = (p.n + NR - 1) / NR, batches = p.batch.count();
   const bool in_place = p.m <= MR;
-  const auto [first, last] = part.slice(batches * panels);
+  const auto [first, last] = share.slice(batches * panels);
   for (int64_t unit = first; unit < last; ++unit) {
     const int64_t batch = unit / panels, col = unit % panels * NR, columns = p.n - col < NR ? p.n - col : NR;
     const float* const am = a + strided_offset(p.batch, p.batch.rank, p.a_batch, batch);

@@ -17,10 +17,10 @@ inline constexpr int kPackedBits<T> = T::kIntegerBits;
 
 /// y[i] = element i of x, for i in [0, n). x: ceil(n * bits / 8) bytes.
 template <class T>
-void unpack(Part part, T* y, const uint8_t* x, int64_t n) {
+void unpack(Share share, T* y, const uint8_t* x, int64_t n) {
   constexpr int kBits = detail::kPackedBits<T>, kPerByte = 8 / kBits;
   constexpr unsigned kMask = (1u << kBits) - 1;
-  const auto [first, last] = part.slice(n, kPerByte);
+  const auto [first, last] = share.slice(n, kPerByte);
   for (int64_t i = first; i < last; ++i) {
     const unsigned byte = x[i / kPerByte];
     y[i] = T::from_bits(static_cast<uint8_t>((byte >> (i % kPerByte * kBits)) & kMask));
@@ -29,10 +29,10 @@ void unpack(Part part, T* y, const uint8_t* x, int64_t n) {
 
 /// The inverse. Bits of the last byte behind element n - 1 are 0.
 template <class T>
-void pack(Part part, uint8_t* y, const T* x, int64_t n) {
+void pack(Share share, uint8_t* y, const T* x, int64_t n) {
   constexpr int kBits = detail::kPackedBits<T>, kPerByte = 8 / kBits;
   constexpr unsigned kMask = (1u << kBits) - 1;
-  const auto [first, last] = part.slice((n + kPerByte - 1) / kPerByte);
+  const auto [first, last] = share.slice((n + kPerByte - 1) / kPerByte);
   for (int64_t i = first; i < last; ++i) {
     unsigned byte = 0;
     for (int64_t k = 0; k < kPerByte && i * kPerByte + k < n; ++k)

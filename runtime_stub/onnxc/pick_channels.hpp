@@ -1,8 +1,8 @@
 // Channels of channels-last images in another order, pixel by pixel.
 //
-//   interleave_channels<2>(part, x, y, {.pixels = 784, .channels = 116, .x_pixel = 128, .y_pixel = 116});
+//   interleave_channels<2>(share, x, y, {.pixels = 784, .channels = 116, .x_pixel = 128, .y_pixel = 116});
 //                                                  // a channel shuffle: y[2i + j] = x[58j + i]
-//   pick_channels(part, x, y, channels, {...});    // y[i] = x[channels[i]]
+//   pick_channels(share, x, y, channels, {...});    // y[i] = x[channels[i]]
 //
 // `channels` is the number of y's. Pixels lie x_pixel and y_pixel elements apart, and what lies between those of y
 // stays as it is. x and y do not overlap.
@@ -19,12 +19,12 @@ struct PickParams {
 
 namespace detail {
 
-/// Takes the lanes of `part` that belong to result number `result` into `all`. With w lanes, lane l of that result is
+/// Takes the lanes of `vector` that belong to result number `result` into `all`. With w lanes, lane l of that result is
 /// element e = result * w + l, which is lane e / groups of vector e % groups.
 template <int groups, int number, int result, class Raw, int... lane>
-ONNXC_INLINE Raw take_lanes(Raw all, Raw part, std::integer_sequence<int, lane...>) {
+ONNXC_INLINE Raw take_lanes(Raw all, Raw vector, std::integer_sequence<int, lane...>) {
   constexpr int w = sizeof...(lane);
-  return __builtin_shufflevector(all, part, ((result * w + lane) % groups == number ? w + (result * w + lane) / groups : lane)...);
+  return __builtin_shufflevector(all, vector, ((result * w + lane) % groups == number ? w + (result * w + lane) / groups : lane)...);
 }
 
 template <int groups, int result, int... number>
@@ -63,9 +63,9 @@ ONNXC_INLINE void interleave(Vec (&r)[groups]) {
 
 /// y[i * groups + j] = x[j * (channels / groups) + i] in each pixel; groups divides channels. See the head of the file.
 template <int groups>
-void interleave_channels(Part part, const float* x, float* y, PickParams p) {
+void interleave_channels(Share share, const float* x, float* y, PickParams p) {
   const int64_t each = p.channels / groups;
-  const auto [first, last] = part.slice(p.pixels);
+  const auto [first, last] = share.slice(p.pixels);
   for (int64_t pixel = first; pixel < last; ++pixel) {
     const float* const from = x + pixel * p.x_pixel;
     float* const to = y + pixel * p.y_pixel;
@@ -88,8 +88,8 @@ void interleave_channels(Part part, const float* x, float* y, PickParams p) {
 }
 
 /// y[i] = x[channels[i]] in each pixel. See the head of the file.
-inline void pick_channels(Part part, const float* x, float* y, const int32_t* channels, PickParams p) {
-  const auto [first, last] = part.slice(p.pixels);
+inline void pick_channels(Share share, const float* x, float* y, const int32_t* channels, PickParams p) {
+  const auto [first, last] = share.slice(p.pixels);
   for (int64_t pixel = first; pixel < last; ++pixel) {
     const float* const from = x + pixel * p.x_pixel;
     float* const to = y + pixel * p.y_pixel;

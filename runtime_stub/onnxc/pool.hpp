@@ -1,7 +1,7 @@
 // Pooling of channels-last images: the largest value, or the mean, of each window; Vec::width channels at a time.
 //
-//   max_pool(part, x, y, {.h = 112, .w = 112, .c = 64, .oh = 56, .ow = 56, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1,
-//                         .pad_left = 1, .x_pixel = 64, .y_pixel = 64});
+//   max_pool(share, x, y, {.h = 112, .w = 112, .c = 64, .oh = 56, .ow = 56, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1,
+//                          .pad_left = 1, .x_pixel = 64, .y_pixel = 64});
 //
 // Output sizes are given, so ceil_mode is the caller's. Pads never count as values. max propagates NaN, and is -infinity where a window has
 // no pixel. The mean is over the pixels of the window; with count_include_pad also over pads, up to pad_bottom and pad_right.
@@ -87,29 +87,29 @@ ONNXC_INLINE void pool_row(int64_t oy, int64_t row, Address address, int64_t x_p
 }
 
 template <class Combine, class Scale, class Epi>
-ONNXC_INLINE void pool(Part part, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale,
+ONNXC_INLINE void pool(Share share, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale,
                        const Epi& epi) {
-  const auto [begin, end] = part.slice(p.n * p.oh * p.ow);
-  GridPlace place(begin, p.oh, p.ow);
-  for (int64_t row = begin; row < end; ++row, place.advance()) {
-    const float* const image = x + place.n * p.h * p.w * p.x_pixel;
-    const int64_t top = place.y * p.stride_y - p.pad_top;
+  const auto [begin, end] = share.slice(p.n * p.oh * p.ow);
+  GridPoint point(begin, p.oh, p.ow);
+  for (int64_t row = begin; row < end; ++row, point.advance()) {
+    const float* const image = x + point.n * p.h * p.w * p.x_pixel;
+    const int64_t top = point.y * p.stride_y - p.pad_top;
     const auto line = [&](int64_t ky) { return image + (top + ky * p.dilation_y) * p.w * p.x_pixel; };
-    pool_pixel(top, place.x * p.stride_x - p.pad_left, row, line, p.x_pixel, y, p, start, combine, scale, epi);
+    pool_pixel(top, point.x * p.stride_x - p.pad_left, row, line, p.x_pixel, y, p, start, combine, scale, epi);
   }
 }
 
 }  // namespace detail
 
 template <class Epi = Epilogue<Keep>>
-void max_pool(Part part, const float* x, float* y, PoolParams p, Epi epi = {}) {
-  detail::pool(part, x, y, p, detail::kMaxStart, detail::Larger{}, detail::unscaled, epi);
+void max_pool(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
+  detail::pool(share, x, y, p, detail::kMaxStart, detail::Larger{}, detail::unscaled, epi);
 }
 
 template <class Epi = Epilogue<Keep>>
-void average_pool(Part part, const float* x, float* y, PoolParams p, Epi epi = {}) {
+void average_pool(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
   detail::pool(
-      part, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
+      share, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
       [&p](int64_t top, int64_t left, int64_t pixels) {
         if (p.count_include_pad)
           pixels = Window(top, p.kh, p.dilation_y, -p.pad_top, p.h + p.pad_bottom).count() *

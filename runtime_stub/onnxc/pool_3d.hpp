@@ -1,7 +1,7 @@
 // Pooling of channels-last volumes [n, d, h, w, c], as pool.hpp does of images.
 //
-//   max_pool_3d(part, x, y, {.h = 32, .w = 32, .c = 32, .oh = 16, .ow = 16, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2,
-//                            .x_pixel = 32, .y_pixel = 32, .d = 16, .od = 8, .kd = 2, .stride_z = 2});
+//   max_pool_3d(share, x, y, {.h = 32, .w = 32, .c = 32, .oh = 16, .ow = 16, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2,
+//                             .x_pixel = 32, .y_pixel = 32, .d = 16, .od = 8, .kd = 2, .stride_z = 2});
 #pragma once
 #include "pool.hpp"
 
@@ -11,16 +11,16 @@ namespace detail {
 
 /// scale(front, top, left, pixels): the factor of the combined values of a window of `pixels` pixels.
 template <class Combine, class Scale, class Epi>
-ONNXC_INLINE void pool_3d(Part part, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale,
+ONNXC_INLINE void pool_3d(Share share, const float* x, float* y, const PoolParams& p, float start, Combine combine, Scale scale,
                           const Epi& epi) {
-  const auto [begin, end] = part.slice(p.n * p.od * p.oh * p.ow);
-  GridPlace place(begin, p.oh, p.ow);
-  for (int64_t row = begin; row < end; ++row, place.advance()) {
-    const int64_t front = place.n % p.od * p.stride_z - p.pad_front, top = place.y * p.stride_y - p.pad_top,
-                  left = place.x * p.stride_x - p.pad_left;
+  const auto [begin, end] = share.slice(p.n * p.od * p.oh * p.ow);
+  GridPoint point(begin, p.oh, p.ow);
+  for (int64_t row = begin; row < end; ++row, point.advance()) {
+    const int64_t front = point.n % p.od * p.stride_z - p.pad_front, top = point.y * p.stride_y - p.pad_top,
+                  left = point.x * p.stride_x - p.pad_left;
     const Window wz(front, p.kd, p.dilation_z, 0, p.d), wy(top, p.kh, p.dilation_y, 0, p.h), wx(left, p.kw, p.dilation_x, 0, p.w);
     const float factor = scale(front, top, left, wz.count() * wy.count() * wx.count());
-    const float* const volume = x + place.n / p.od * p.d * p.h * p.w * p.x_pixel;
+    const float* const volume = x + point.n / p.od * p.d * p.h * p.w * p.x_pixel;
     for (int64_t channel = 0; channel < p.c; channel += Vec::width) {
       const int64_t lanes = p.c - channel < Vec::width ? p.c - channel : Vec::width;
       Vec acc = Vec::all(start);
@@ -41,14 +41,14 @@ ONNXC_INLINE void pool_3d(Part part, const float* x, float* y, const PoolParams&
 }  // namespace detail
 
 template <class Epi = Epilogue<Keep>>
-void max_pool_3d(Part part, const float* x, float* y, PoolParams p, Epi epi = {}) {
-  detail::pool_3d(part, x, y, p, detail::kMaxStart, detail::Larger{}, [](int64_t, int64_t, int64_t, int64_t) { return 1.0f; }, epi);
+void max_pool_3d(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
+  detail::pool_3d(share, x, y, p, detail::kMaxStart, detail::Larger{}, [](int64_t, int64_t, int64_t, int64_t) { return 1.0f; }, epi);
 }
 
 template <class Epi = Epilogue<Keep>>
-void average_pool_3d(Part part, const float* x, float* y, PoolParams p, Epi epi = {}) {
+void average_pool_3d(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
   detail::pool_3d(
-      part, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
+      share, x, y, p, 0.0f, [](Vec a, Vec b) { return a + b; },
       [&p](int64_t front, int64_t top, int64_t left, int64_t pixels) {
         if (p.count_include_pad)
           pixels = Window(front, p.kd, p.dilation_z, -p.pad_front, p.d + p.pad_back).count() *

@@ -1,6 +1,6 @@
 // max_pool of planar images, with vectors along the rows, for what follows conv_planar.
 //
-//   max_pool_planar<2>(part, x, y, {.h = 28, .w = 28, .c = 6, .oh = 14, .ow = 14, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2});
+//   max_pool_planar<2>(share, x, y, {.h = 28, .w = 28, .c = 6, .oh = 14, .ow = 14, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2});
 //
 // x: [n, c, h, w], y: [n, c, oh, ow]. SX is stride_x, 1 or 2. There are no pads, dilations are 1, and every window lies
 // inside of the image. x_pixel and y_pixel are not used. NaN propagates. The epilogue sees the output as a matrix
@@ -12,9 +12,9 @@ namespace onnxc::inline ONNXC_ISA {
 
 /// See the head of the file.
 template <int SX, class Epi = Epilogue<Keep>>
-void max_pool_planar(Part part, const float* x, float* y, PoolParams p, Epi epi = {}) {
+void max_pool_planar(Share share, const float* x, float* y, PoolParams p, Epi epi = {}) {
   static_assert(SX == 1 || SX == 2);
-  const auto [first, last] = part.slice(p.n * p.c * p.oh);
+  const auto [first, last] = share.slice(p.n * p.c * p.oh);
   for (int64_t unit = first; unit < last; ++unit) {
     const int64_t plane = unit / p.oh, oy = unit % p.oh;
     for (int64_t ox = 0; ox < p.ow; ox += Vec::width) {

@@ -19,7 +19,7 @@ extern "C" {
 /* A step that is measured: one call of a kernel. */
 typedef struct onnxc_profiled_step {
   int32_t number;      /* as in the comments of the unit */
-  int32_t shared;      /* not 0: the caller's threads have a part each */
+  int32_t shared;      /* not 0: the caller's threads have a share each */
   const char* variant; /* the sizes that it is compiled for, as --specialize makes them; empty for the general code */
   const char* kernel;
   const char* what;
@@ -31,9 +31,10 @@ typedef struct onnxc_step_ticks {
   uint64_t begin, end;   /* of the latest call */
 } onnxc_step_ticks;
 
+/* Of a part, which is a thread's share of a step. */
 typedef struct onnxc_part_ticks {
   uint64_t total;
-  uint64_t begin, end; /* of the latest call; both 0 where the part has never run */
+  uint64_t begin, end; /* of the latest call; both 0 where the share has never run */
 } onnxc_part_ticks;
 
 typedef struct onnxc_profile {

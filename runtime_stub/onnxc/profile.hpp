@@ -1,4 +1,4 @@
-// How units made with --profile measure: a clock, and counters for each step and each part of a shared one.
+// How units made with --profile measure: a clock, and counters for each step and each thread's share of a step.
 //
 // The clock is the time-stamp counter of x86 or the virtual counter of AArch64. Waiting for what was begun before
 // (lfence, isb) keeps the end of one step out of the next, at a small cost. Elsewhere, and where a program wants
@@ -73,8 +73,8 @@ struct StepCounters {
   void reset() noexcept { *this = {}; }
 };
 
-/// The counters of one part of a shared step, in a cache line of their own, because each part is another thread's.
-struct alignas(64) PartCounters {
+/// The counters of one thread's share of a step, in a cache line of their own, because other threads count in others.
+struct alignas(64) ShareCounters {
   Counter total, begin, end;
 
   void count(Ticks from, Ticks to) noexcept {
@@ -101,10 +101,10 @@ ONNXC_INLINE auto timed(Counters& counters, Work&& work) {
   }
 }
 
-/// The same for one part of a shared step.
-template <int parts, class Work>
-ONNXC_INLINE void timed(PartCounters (&counters)[parts], Part part, Work&& work) {
-  if (part.index < parts) timed(counters[part.index], work);
+/// The same for one thread's share of a step.
+template <int threads, class Work>
+ONNXC_INLINE void timed(ShareCounters (&counters)[threads], Share share, Work&& work) {
+  if (share.index < threads) timed(counters[share.index], work);
   else work();
 }
 

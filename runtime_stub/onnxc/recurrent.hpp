@@ -37,15 +37,15 @@ struct VectorMath {
   }
   template <class T>
   static void product(float* out, const float* h, const T* r, int64_t rows, int64_t depth, int64_t columns) {
-    gemm_any<MR, NV>(Part{}, h, r, out, {.m = rows, .n = columns, .k = depth, .lda = depth, .ldc = columns});
+    gemm_any<MR, NV>(Share{}, h, r, out, {.m = rows, .n = columns, .k = depth, .lda = depth, .ldc = columns});
   }
   static void product(float* out, const float* h, CodedMatrices r, int64_t rows, int64_t depth, int64_t columns) {
-    gemm_any<MR, NV>(Part{}, h, r.codes, out, {.m = rows, .n = columns, .k = depth, .lda = depth, .ldc = columns, .scales = r.scales});
+    gemm_any<MR, NV>(Share{}, h, r.codes, out, {.m = rows, .n = columns, .k = depth, .lda = depth, .ldc = columns, .scales = r.scales});
   }
   static void activate(const scalar::ActivationParams& f, float* x, int64_t n) {
     if (f.kind == scalar::Activation::sigmoid) return each(x, n, [](Vec v) ONNXC_INLINE_LAMBDA { return fn::sigmoid(v); });
     if (f.kind == scalar::Activation::tanh) return each(x, n, [](Vec v) ONNXC_INLINE_LAMBDA { return fn::tanh(v); });
-    scalar::PlainMath::activate(f, x, n);
+    scalar::ScalarMath::activate(f, x, n);
   }
 
  private:

@@ -1,7 +1,7 @@
 // Reductions of floats: over the last axis, or over the middle axis of [outer, r, inner].
 //
-//   reduce_last<Sum>(part, x, y, {.outer = 128, .r = 384, .x_row = 384});
-//   reduce_middle<Sum>(part, x, y, {.outer = 1, .r = 49, .inner = 1280, .x_row = 1280, .x_outer = 62720}, Epilogue<Mean>{});
+//   reduce_last<Sum>(share, x, y, {.outer = 128, .r = 384, .x_row = 384});
+//   reduce_middle<Sum>(share, x, y, {.outer = 1, .r = 49, .inner = 1280, .x_row = 1280, .x_outer = 62720}, Epilogue<Mean>{});
 //
 // The combining function is Sum, Product, Max or Min. A prologue expression is applied to each value first (Square for
 // the sum of squares, Abs for L1), and an epilogue to the result (times 1/r for the mean, a root for L2). The epilogue
@@ -108,8 +108,8 @@ ONNXC_INLINE float reduce_row(int64_t r, Value value) {
 
 /// y[o] = epilogue(combine of prologue(x[o * x_row + i]) over i in [0, r)).
 template <class Op, class Prologue = Keep, class Epi = Epilogue<Keep>>
-void reduce_last(Part part, const float* x, float* y, ReduceParams p, Epi epi = {}) {
-  const auto [first, last] = part.slice(p.outer);
+void reduce_last(Share share, const float* x, float* y, ReduceParams p, Epi epi = {}) {
+  const auto [first, last] = share.slice(p.outer);
   for (int64_t o = first; o < last; ++o) {
     const float* const row = x + o * p.x_row;
     struct Value {
@@ -142,11 +142,11 @@ ONNXC_INLINE void reduce_strip(const float* column, int64_t r, int64_t x_row, Lo
 
 /// y[o * y_outer + j] = epilogue(combine of prologue(x[o * x_outer + i * x_row + j]) over i in [0, r)), j in [0, inner).
 template <class Op, class Prologue = Keep, class Epi = Epilogue<Keep>>
-void reduce_middle(Part part, const float* x, float* y, ReduceParams p, Epi epi = {}) {
+void reduce_middle(Share share, const float* x, float* y, ReduceParams p, Epi epi = {}) {
   constexpr int kWide = 4;
   constexpr int64_t kStrip = kWide * Vec::width;
   const int64_t strips = (p.inner + kStrip - 1) / kStrip;
-  const auto [first, last] = part.slice(p.outer * strips);
+  const auto [first, last] = share.slice(p.outer * strips);
   for (int64_t unit = first; unit < last; ++unit) {
     const int64_t o = unit / strips, end = p.inner;
     int64_t j = unit % strips * kStrip;

@@ -83,12 +83,12 @@ class ResizeSources<kAnyTaps, kAnyTaps> {
 }  // namespace detail
 
 template <int down, int across, class Epi = Epilogue<Keep>>
-void resize(Part part, const float* x, float* y, ResizeParams p, Epi epi = {}) {
-  const auto [first, last] = part.slice(p.n * p.y.size * p.x.size);
+void resize(Share share, const float* x, float* y, ResizeParams p, Epi epi = {}) {
+  const auto [first, last] = share.slice(p.n * p.y.size * p.x.size);
   if (first >= last) return;
-  GridPlace place(first, p.y.size, p.x.size);
-  for (int64_t row = first; row < last; ++row, place.advance()) {
-    const detail::ResizeSources<down, across> sources(x + place.n * p.h * p.w * p.x_pixel, p, place.y, place.x);
+  GridPoint point(first, p.y.size, p.x.size);
+  for (int64_t row = first; row < last; ++row, point.advance()) {
+    const detail::ResizeSources<down, across> sources(x + point.n * p.h * p.w * p.x_pixel, p, point.y, point.x);
     float* const out = y + row * p.y_pixel;
     int64_t channel = 0;
     for (; channel + Vec::width <= p.c; channel += Vec::width) finish_vector(epi, sources.value(channel), row, channel, out + channel);

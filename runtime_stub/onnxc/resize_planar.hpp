@@ -9,7 +9,7 @@
 // enlarging, each is used for many. A vector of results may need no more sources than two registers hold, which is so
 // down to about half of the size. Then each lane picks its own from them; otherwise sources are read one by one. Which
 // of the two, and the weights, are the same for all rows, so they are found once for a block, which then goes down all
-// rows of the part.
+// rows of the share.
 //
 // `down` and `across` are the taps of y and x: 1, 2, 4 or kAnyTaps. down = kAnyTaps goes only with across = kStays,
 // where x stays as it is and has no table. The sources of one result are neighbours, as resize_table makes them. The
@@ -130,9 +130,9 @@ ONNXC_INLINE Vec sum_rows(Row row, Weight weight, int64_t count, int64_t col, N.
 
 /// See the head of the file.
 template <int down, int across, class Epi = Epilogue<Keep>>
-void resize_planar(Part part, const float* x, float* y, ResizePlanarParams p, Epi epi = {}) {
+void resize_planar(Share share, const float* x, float* y, ResizePlanarParams p, Epi epi = {}) {
   static_assert(across == kStays || down != kAnyTaps);
-  const auto [first, last] = part.slice(p.planes * p.y.size);
+  const auto [first, last] = share.slice(p.planes * p.y.size);
   if (first >= last || p.x.size <= 0) return;
   if constexpr (across == kStays) {
     for (int64_t unit = first, plane = first / p.y.size, oy = first % p.y.size; unit < last; ++unit) {

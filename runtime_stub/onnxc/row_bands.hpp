@@ -6,18 +6,18 @@
 //
 // For each band of the second kernel's output rows, the first kernel adds the rows that they read to a ring; those that
 // the band before read are there already. Each row is made once and as by the kernels alone, so the results are the
-// same. Parts divide the rows of the second kernel's output, and each part also makes the rows above its first one.
+// same. Threads divide the rows of the second kernel's output, and each share also makes the rows above its first one.
 #pragma once
 #include "contract/row_bands.hpp"
 #include "conv.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Rows of the ring. p: parameters of the second kernel, of which kh, stride_y and dilation_y are read. `together`:
+/// Rows of the ring. p: parameters of the second kernel, of which kh, stride_y and dilation_y are read. `rows_at_once`:
 /// rows that the first kernel makes at a time.
 template <class Params>
-constexpr int64_t ring_rows(const Params& p, int64_t band, int64_t together = 1) {
-  return contract::ring_rows(band, p.stride_y, p.kh, p.dilation_y, together);
+constexpr int64_t ring_rows(const Params& p, int64_t band, int64_t rows_at_once = 1) {
+  return contract::ring_rows(band, p.stride_y, p.kh, p.dilation_y, rows_at_once);
 }
 
 namespace detail {
@@ -25,13 +25,13 @@ namespace detail {
 /// Calls take(image, top, bottom, fresh) for bands of the second kernel's output rows. fresh(make) calls make(row,
 /// count, slot) for the input rows that the band adds: rows [row, row + count) of the first kernel's output go to
 /// `slot` and on of the ring, at most up to its end. Or it calls make(from, to) once for all of them. p: parameters of
-/// the second kernel. Parts begin at rows of an image that `kGrain` divides.
+/// the second kernel. Shares begin at rows of an image that `kGrain` divides.
 template <int kGrain = 1, class Params, class Take>
-ONNXC_INLINE void by_bands(const Part& part, const Params& p, int64_t band, Take take) {
+ONNXC_INLINE void by_bands(const Share& share, const Params& p, int64_t band, Take take) {
   const int64_t ring = ring_rows(p, band);
   const int64_t grains = (p.oh + kGrain - 1) / kGrain;  // of an image
   const auto row_of = [&](int64_t grain) { return grain / grains * p.oh + grain % grains * kGrain; };
-  const auto slice = part.slice(p.n * grains);
+  const auto slice = share.slice(p.n * grains);
   const int64_t first = row_of(slice.begin), last = row_of(slice.end);
   int64_t made = 0;  // rows of the image so far
   for (int64_t row = first; row < last;) {

@@ -16,7 +16,7 @@ namespace onnxc::inline ONNXC_ISA {
 /// How a deep product goes through k: a slice of the panel stays in L1 while all rows of a block run past it. Sums are
 /// kept in memory between two slices. Each value is the same chain of multiply-adds as without slices.
 struct Slices {
-  float* sums = nullptr;  // contract::slices_scratch(rows, NR) floats of this part, 64-byte aligned
+  float* sums = nullptr;  // contract::slices_scratch(rows, NR) floats of this share, 64-byte aligned
   int64_t steps = 0;      // of k in a slice; 0: all of them
   int64_t rows = 0;       // in a block
 
@@ -27,24 +27,24 @@ struct Slices {
 /// Whether a result of so many floats is too large to stay in L2.
 constexpr bool is_beyond_l2(int64_t floats) { return floats > int64_t{3} << 16; }
 
-/// The order in which a thread share goes through the tiles of a panel: 0, 1, 2, 3, ..., or 1, 0, 3, 2, ... in turned
+/// The order in which a thread share goes through the tiles of a panel: 0, 1, 2, 3, ..., or 1, 0, 3, 2, ... in swapped
 /// pairs.
 ///
 /// A core's prefetcher follows stores at a constant stride and runs several tiles ahead: beyond the share's own rows
 /// into those of the next share, and behind the last one into whatever lies there. So cache lines move to a core that
-/// does not need them, and each has to be called back when its owner stores to it. Turned pairs have no constant
+/// does not need them, and each has to be called back when its owner stores to it. Swapped pairs have no constant
 /// stride, so the prefetcher stays quiet. A result that does not fit L2 needs the prefetcher, and a share that is alone
-/// has no neighbour to disturb; both keep the plain order.
+/// has no neighbour to disturb; both keep the usual order.
 struct TileOrder {
-  bool turned = false;
+  bool swaps_pairs = false;
 
   TileOrder() = default;
-  /// For a part of a result of `floats` floats.
-  constexpr TileOrder(const Part& part, int64_t floats) : turned(part.count > 1 && !is_beyond_l2(floats)) {}
+  /// For a share of a result of `floats` floats.
+  constexpr TileOrder(const Share& share, int64_t floats) : swaps_pairs(share.count > 1 && !is_beyond_l2(floats)) {}
 
   /// The t-th of `tiles` tiles.
   constexpr int64_t operator()(int64_t t, int64_t tiles) const {
-    return (t ^ int64_t{turned}) < tiles ? t ^ int64_t { turned } : t;
+    return (t ^ int64_t{swaps_pairs}) < tiles ? t ^ int64_t { swaps_pairs } : t;
   }
 };
 
@@ -55,13 +55,13 @@ namespace detail {
 /// the weights fit no L2, each thread should read as few of them as it can.
 struct ProductShare {
   bool by_rows;
-  Part::Range rows, panels;
+  Share::Range rows, panels;
 
   /// `tile`: rows of a register tile, which are not divided.
-  constexpr ProductShare(const Part& part, int64_t m, int64_t n, int64_t k, int64_t tile, int64_t panel_count)
-      : by_rows(m >= tile * part.count && (n <= m || n * k < int64_t{1} << 18)),
-        rows(by_rows ? part.slice(m, tile) : Part::Range{0, m}),
-        panels(by_rows ? Part::Range{0, panel_count} : part.slice(panel_count)) {}
+  constexpr ProductShare(const Share& share, int64_t m, int64_t n, int64_t k, int64_t tile, int64_t panel_count)
+      : by_rows(m >= tile * share.count && (n <= m || n * k < int64_t{1} << 18)),
+        rows(by_rows ? share.slice(m, tile) : Share::Range{0, m}),
+        panels(by_rows ? Share::Range{0, panel_count} : share.slice(panel_count)) {}
 };
 
 /// Rows per block: as many whole tiles as take about half a MiB of a.
@@ -72,7 +72,7 @@ constexpr int64_t block_rows(int64_t k, int64_t tile) {
 
 /// visit(first, count) for the blocks of at most `block` rows of a range.
 template <class Visit>
-ONNXC_INLINE void for_each_block(Part::Range rows, int64_t block, const Visit& visit) {
+ONNXC_INLINE void for_each_block(Share::Range rows, int64_t block, const Visit& visit) {
   for (int64_t row = rows.begin; row < rows.end; row += block) visit(row, rows.end - row < block ? rows.end - row : block);
 }
 

@@ -1,6 +1,6 @@
 // Softmax and its logarithm over the last axis, in place if wished.
 //
-//   softmax(part, scores, y, {.rows = 1536, .n = 128, .x_row = 128, .y_row = 128}, Epilogue<ScaleMask, Repeat<float>>{{mask, 128, 128}});
+//   softmax(share, scores, y, {.rows = 1536, .n = 128, .x_row = 128, .y_row = 128}, Epilogue<ScaleMask, Repeat<float>>{{mask, 128, 128}});
 //
 // y[r][i] = exp(v[i] - max v) / sum exp(v - max v), v = prologue(x[r][i]): a scale, a mask, addressed by (row, column)
 // like an epilogue. There are three passes over a row, which stays in L1: prologue and maximum; exp and sum; product
@@ -65,8 +65,8 @@ ONNXC_INLINE float softmax_sum(const float* y, float* out, int64_t n, float shif
 struct MulBy {
   Vec factor;
   ONNXC_INLINE Vec operator()(Vec v) const {
-    const Vec share = v * factor;
-    return select(share < Vec::all(std::numeric_limits<float>::min()), Vec::all(0.0f), share);
+    const Vec probability = v * factor;
+    return select(probability < Vec::all(std::numeric_limits<float>::min()), Vec::all(0.0f), probability);
   }
 };
 struct Minus {
@@ -113,8 +113,8 @@ constexpr bool kKeeps = std::is_same_v<Pro, Epilogue<Keep>>;
 }  // namespace detail
 
 template <class Pro = Epilogue<Keep>>
-void softmax(Part part, const float* x, float* y, SoftmaxParams p, Pro prologue = {}) {
-  const auto [first, last] = part.slice(p.rows);
+void softmax(Share share, const float* x, float* y, SoftmaxParams p, Pro prologue = {}) {
+  const auto [first, last] = share.slice(p.rows);
   if constexpr (detail::kKeeps<Pro>) {
     if (p.n <= detail::kShortRow && p.n > 0 && last - first > 1) return detail::softmax_short_rows<false>(x, y, first, last, p);
   }
@@ -128,8 +128,8 @@ void softmax(Part part, const float* x, float* y, SoftmaxParams p, Pro prologue 
 
 /// y = v - max v - log(sum exp(v - max v)).
 template <class Pro = Epilogue<Keep>>
-void log_softmax(Part part, const float* x, float* y, SoftmaxParams p, Pro prologue = {}) {
-  const auto [first, last] = part.slice(p.rows);
+void log_softmax(Share share, const float* x, float* y, SoftmaxParams p, Pro prologue = {}) {
+  const auto [first, last] = share.slice(p.rows);
   if constexpr (detail::kKeeps<Pro>) {
     if (p.n <= detail::kShortRow && p.n > 0 && last - first > 1) return detail::softmax_short_rows<true>(x, y, first, last, p);
   }

@@ -5,14 +5,14 @@
 //   stem_pool           stem -> max pooling                     ResNet, SqueezeNet
 //   stem_winograd_pool  the same, with the stem by stem_winograd
 //
-//   stem_pool<14, 2, 2>(part, image, w, y, rows, {.stem = {.h = 224, .w = 224, .cin = 3, .oh = 112, …},
-//                                                 .pool = {.h = 112, .w = 112, .c = 64, .oh = 56, …, .y_pixel = 64},
-//                                                 .band = 8, .pitch = 64}, Epilogue<Relu>{}, Epilogue<Keep>{});
+//   stem_pool<14, 2, 2>(share, image, w, y, rows, {.stem = {.h = 224, .w = 224, .cin = 3, .oh = 112, …},
+//                                                  .pool = {.h = 112, .w = 112, .c = 64, .oh = 56, …, .y_pixel = 64},
+//                                                  .band = 8, .pitch = 64}, Epilogue<Relu>{}, Epilogue<Keep>{});
 //
 // x, weights and template arguments of the stem are conv_stem's, those of the rest depthwise_chain's and max_pool's.
-// y_pixel of the stem, and x_pixel of what reads it, are `pitch`. rows: ring_rows * ow * pitch floats of this part, and
-// for stem_depthwise with a projection `band` rows more (stem_depthwise_scratch). Winograd makes T rows at a time, the
-// same ones whatever the part, so its ring has T - 1 rows more.
+// y_pixel of the stem, and x_pixel of what reads it, are `pitch`. rows: ring_rows * ow * pitch floats of this share,
+// and for stem_depthwise with a projection `band` rows more (stem_depthwise_scratch). Winograd makes T rows at a time,
+// the same ones whatever the share, so its ring has T - 1 rows more.
 #pragma once
 #include "conv_stem.hpp"
 #include "depthwise_chain.hpp"
@@ -54,7 +54,7 @@ ONNXC_INLINE void pool_ring(const float* ring, int64_t rows, int64_t image, int6
 
 }  // namespace detail
 
-/// Floats of scratch of stem_depthwise for one part.
+/// Floats of scratch of stem_depthwise for one share.
 constexpr int64_t stem_depthwise_scratch(const StemDepthwiseParams& p, bool projects) {
   return contract::stem_depthwise_scratch(detail::chain_shape(p.chain, projects), p.chain.band);
 }
@@ -62,7 +62,7 @@ constexpr int64_t stem_depthwise_scratch(const StemDepthwiseParams& p, bool proj
 /// MR2 = 0: nothing is projected.
 template <int MR1, int NV1, int SX1, int KH, int KW, int SX, int MR2, int NV2, bool kPairs = false, bool kSums = false,
           class Epi1 = Epilogue<Keep>, class Epi2 = Epilogue<Keep>, class Epi3 = Epilogue<Keep>>
-void stem_depthwise(Part part, const float* x, const float* stem_w, const float* w, const float* project_w, float* y, float* rows,
+void stem_depthwise(Share share, const float* x, const float* stem_w, const float* w, const float* project_w, float* y, float* rows,
                     StemDepthwiseParams p, Epi1 epi1 = {}, Epi2 epi2 = {}, Epi3 epi3 = {}) {
   ConvParams& stem = p.stem;
   const DepthwiseChainParams& chain = p.chain;
@@ -70,7 +70,7 @@ void stem_depthwise(Part part, const float* x, const float* stem_w, const float*
   const int64_t ring = ring_rows(conv, chain.band), line = stem.ow * chain.pitch;
   stem.y_pixel = chain.pitch;
   float* const middle = MR2 > 0 ? rows + ring * line : y;
-  detail::by_bands(part, conv, chain.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
+  detail::by_bands(share, conv, chain.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
     fresh([&](int64_t row, int64_t count, int64_t slot)
               ONNXC_INLINE_LAMBDA { detail::stem_rows<MR1, NV1, SX1>(x, stem_w, rows, image, row, count, slot, stem, epi1); });
     detail::depthwise_blocks<KH, KW, SX, kSums>(
@@ -80,10 +80,10 @@ void stem_depthwise(Part part, const float* x, const float* stem_w, const float*
 }
 
 template <int MR, int NV, int SX, class Epi1 = Epilogue<Keep>, class Epi2 = Epilogue<Keep>>
-void stem_pool(Part part, const float* x, const float* w, float* y, float* rows, StemPoolParams p, Epi1 epi1 = {}, Epi2 epi2 = {}) {
+void stem_pool(Share share, const float* x, const float* w, float* y, float* rows, StemPoolParams p, Epi1 epi1 = {}, Epi2 epi2 = {}) {
   const int64_t ring = ring_rows(p.pool, p.band);
   p.stem.y_pixel = p.pitch;
-  detail::by_bands(part, p.pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
+  detail::by_bands(share, p.pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
     fresh([&](int64_t row, int64_t count, int64_t slot)
               ONNXC_INLINE_LAMBDA { detail::stem_rows<MR, NV, SX>(x, w, rows, image, row, count, slot, p.stem, epi1); });
     detail::pool_ring(rows, ring, image, top, bottom, y, p, epi2);
@@ -92,14 +92,14 @@ void stem_pool(Part part, const float* x, const float* w, float* y, float* rows,
 
 /// u, v and template arguments are stem_winograd's.
 template <int T, int R, int P, int SX, class Epi1 = Epilogue<Keep>, class Epi2 = Epilogue<Keep>>
-void stem_winograd_pool(Part part, const float* x, const float* u, float* y, float* rows, float* v, StemPoolParams p, Epi1 epi1 = {},
+void stem_winograd_pool(Share share, const float* x, const float* u, float* y, float* rows, float* v, StemPoolParams p, Epi1 epi1 = {},
                         Epi2 epi2 = {}) {
   ConvParams& stem = p.stem;
   const detail::StemPlanes planes(stem, R, P);
   const int64_t ring = ring_rows(p.pool, p.band, T);
   stem.y_pixel = p.pitch;
   int64_t current = -1, ready = 0;  // rows up to `ready` of image `current` are made
-  detail::by_bands(part, p.pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
+  detail::by_bands(share, p.pool, p.band, [&](int64_t image, int64_t top, int64_t bottom, const auto& fresh) ONNXC_INLINE_LAMBDA {
     fresh([&](int64_t from, int64_t to) ONNXC_INLINE_LAMBDA {
       if (image != current) current = image, ready = 0;
       if (ready + T <= from) ready = from / T * T;

@@ -3,9 +3,9 @@
 // (winograd_transform.hpp). The rows of the image are transformed once for all output channels, which costs next to
 // nothing.
 //
-//   stem_winograd<3, 4, 5, 2>(part, image, u, y, v, {.h = 224, .w = 224, .cin = 3, .oh = 112, .ow = 112, .cout = 64, .kh = 7, .kw = 7,
-//                                                    .stride_y = 2, .stride_x = 2, .pad_top = 3, .pad_left = 3, .y_pixel = 64,
-//                                                    .bias = w_bias}, Epilogue<Relu>{});
+//   stem_winograd<3, 4, 5, 2>(share, image, u, y, v, {.h = 224, .w = 224, .cin = 3, .oh = 112, .ow = 112, .cout = 64, .kh = 7, .kw = 7,
+//                                                     .stride_y = 2, .stride_x = 2, .pad_top = 3, .pad_left = 3, .y_pixel = 64,
+//                                                     .bias = w_bias}, Epilogue<Relu>{});
 //
 // With stride S a column has S phases, whose rows and taps are every S-th: 7 taps of stride 2 are 4 and 3. Each phase
 // is a convolution of stride 1, and all phases add to the same frequencies. A phase of more than R taps goes in pieces,
@@ -13,7 +13,7 @@
 //
 // x and the parameters are conv_stem's: SX is stride_x, dilations and group are 1. u:
 // [ceil(cout / NR)][piece][ci][kx][A][NR], with NR one vector, made at compile time in double (pack::stem_winograd). v:
-// stem_winograd_scratch floats of this part, 64-byte aligned, for a band of T output rows: [piece][ci][A][pitch].
+// stem_winograd_scratch floats of this share, 64-byte aligned, for a band of T output rows: [piece][ci][A][pitch].
 //
 // A register tile is P neighbours of a row, or half as many at its end: A P accumulators, which become T P outputs in
 // registers. A band that the transforms would spoil (winograd_spoilt.hpp) is computed as sums over its windows.
@@ -39,14 +39,14 @@ struct StemPlanes {
 /// Which columns of an image may be spoilt in a band, as bits: at most 64 ranges of columns, each of whole vectors.
 struct StemSuspects {
   int64_t columns;  // in a range
-  uint64_t parts = 0;
+  uint64_t ranges = 0;
 
   explicit StemSuspects(int64_t width) : columns((width + 64 * Vec::width - 1) / (64 * Vec::width) * Vec::width) {}
-  void add(int64_t column) { parts |= uint64_t{1} << column / columns; }
+  void add(int64_t column) { ranges |= uint64_t{1} << column / columns; }
   /// Whether one of the columns [first, last) is in such a range.
   bool in(int64_t first, int64_t last) const {
-    for (int64_t part = first / columns; part * columns < last; ++part) {
-      if (parts >> part & 1) return true;
+    for (int64_t range = first / columns; range * columns < last; ++range) {
+      if (ranges >> range & 1) return true;
     }
     return false;
   }
@@ -55,7 +55,7 @@ struct StemSuspects {
 /// Whether a band is spoilt: some outputs have windows whose values are far less than others in their columns, or
 /// something is not finite. The rows of the band begin at `top` of the image. `suspects`: where to look.
 template <int T>
-ONNXC_ONE_COPY bool stem_winograd_is_spoilt(const float* image, int64_t top, const StemSuspects& suspects, const ConvParams& p) {
+ONNXC_NOCLONE bool stem_winograd_is_spoilt(const float* image, int64_t top, const StemSuspects& suspects, const ConvParams& p) {
   constexpr int64_t kOutputs = 16, kColumns = 512;
   const int64_t columns = (kOutputs - 1) * p.stride_x + p.kw;
   if (columns > kColumns) return true;  // wider than any stem
@@ -148,15 +148,15 @@ ONNXC_INLINE bool stem_winograd_forward(const float* image, int64_t top, float* 
     if (squares.suspect_lanes(limit)) suspects.add(c);
   }
   zeros(planes.lead + c, planes.pitch);
-  return suspects.parts != 0 && stem_winograd_is_spoilt<T>(image, top, suspects, p);
+  return suspects.ranges != 0 && stem_winograd_is_spoilt<T>(image, top, suspects, p);
 }
 
 /// Computes rows [top, top + height) of P pixels from ox on, of one vector of output channels, by the taps from which u
 /// was made. `image` and `at` are those of stem_winograd_band.
 template <int T, int R, int P, class Epi>
-ONNXC_ONE_COPY void stem_winograd_direct(const float* image, const float* u, float* y, int64_t ox, int64_t top, int64_t channel,
-                                         int64_t height, const int64_t (&at)[T], const StemPlanes& planes, const ConvParams& p,
-                                         const Epi& epi) {
+ONNXC_NOCLONE void stem_winograd_direct(const float* image, const float* u, float* y, int64_t ox, int64_t top, int64_t channel,
+                                        int64_t height, const int64_t (&at)[T], const StemPlanes& planes, const ConvParams& p,
+                                        const Epi& epi) {
   constexpr int A = T + R - 1;
   Vec sums[T * P], frequencies[A], w[R];
   for (Vec& sum : sums) sum = p.bias != nullptr ? Vec::load(p.bias + channel) : Vec::all(0.0f);
@@ -246,7 +246,7 @@ ONNXC_INLINE void stem_winograd_band(const float* image, const float* u, float* 
 
 }  // namespace detail
 
-/// Floats of scratch for one part.
+/// Floats of scratch for one share.
 template <int T, int R, int P>
 constexpr int64_t stem_winograd_scratch(const ConvParams& p) {
   const detail::StemPlanes planes(p, R, P);
@@ -255,10 +255,10 @@ constexpr int64_t stem_winograd_scratch(const ConvParams& p) {
 
 /// See the head of the file.
 template <int T, int R, int P, int SX, class Epi = Epilogue<Keep>>
-void stem_winograd(Part part, const float* x, const float* u, float* y, float* v, ConvParams p, Epi epi = {}) {
+void stem_winograd(Share share, const float* x, const float* u, float* y, float* v, ConvParams p, Epi epi = {}) {
   const detail::StemPlanes planes(p, R, P);
   const int64_t bands = (p.oh + T - 1) / T;
-  const auto [first, last] = part.slice(p.n * bands);
+  const auto [first, last] = share.slice(p.n * bands);
   for (int64_t band = first; band < last; ++band) {
     const int64_t n = band / bands, top = band % bands * T;
     int64_t at[T];

@@ -1,7 +1,7 @@
 // gemm by one level of Strassen's product in Winograd's form: 7 products of half the size in each direction instead of
 // 8.
 //
-//   strassen<8, 2>(part, a, w, y, sums, {.m = 392, .n = 128, .k = 512, .lda = 512, .ldc = 128}, 196, 16);
+//   strassen<8, 2>(share, a, w, y, sums, {.m = 392, .n = 128, .k = 512, .lda = 512, .ldc = 128}, 196, 16);
 //
 //     a = A11 A12    S1 = A21 + A22    b = B11 B12    T1 = B12 - B11    U = A11 B11           V = S1 T1
 //         A21 A22    S2 = S1 - A11         B21 B22    T2 = B22 - T1     C11 = U + A12 B21     C12 = U + V + S4 B22
@@ -19,7 +19,7 @@
 // b packed: [ceil(n / 2 NR)][B11 B21 T2 T1 B22 T3 T4][k / 2][NR] (pack::strassen), in the order of use. That is 7/4 of
 // its size. The second half of the columns starts at a whole panel. k is even. Blocks have `block` rows, counted from
 // each multiple of `sample` on; the last block before the next multiple may have fewer. They depend on nothing but the
-// call, so each value is the same for any number of threads. sums: strassen_scratch floats of this part, 64-byte
+// call, so each value is the same for any number of threads. sums: strassen_scratch floats of this share, 64-byte
 // aligned.
 //
 // Blocks of one or two tiles' height are best where the weights stay in L2. To make S takes time like m k, and to store
@@ -119,8 +119,8 @@ struct StrassenPair {
 
 /// Finishes a tile at the edges of c, row by row. c: where its first value goes.
 template <int NR, class Epi>
-ONNXC_ONE_COPY void strassen_edge(const float* tile, float* c, int64_t ldc, int64_t row, int64_t rows, int64_t col, int64_t columns,
-                                  const Epi& epi) {
+ONNXC_NOCLONE void strassen_edge(const float* tile, float* c, int64_t ldc, int64_t row, int64_t rows, int64_t col, int64_t columns,
+                                 const Epi& epi) {
   for (int64_t i = 0; i < rows; ++i) finish_row(epi, tile + i * NR, row + i, col, c + i * ldc, columns);
 }
 
@@ -169,7 +169,7 @@ ONNXC_INLINE void strassen_finish(Tile<R, NV>& tile, const StrassenPair& s, floa
 
 /// Computes U = A11 B11, then C11: rows [i, i + R).
 template <int MR, int R, int NV, class Epi>
-ONNXC_ONE_COPY void strassen_c11(const StrassenPair& s, int64_t i, const Prefetcher& fetched, const Epi& epi) {
+ONNXC_NOCLONE void strassen_c11(const StrassenPair& s, int64_t i, const Prefetcher& fetched, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t depth = s.depth;
   Prefetcher ahead = fetched;
@@ -184,7 +184,7 @@ ONNXC_ONE_COPY void strassen_c11(const StrassenPair& s, int64_t i, const Prefetc
 
 /// Computes U += S2 T2, V = U + S1 T1, then C12.
 template <int MR, int R, int NV, class Epi>
-ONNXC_ONE_COPY void strassen_c12(const StrassenPair& s, int64_t i, const Prefetcher& fetched, const Epi& epi) {
+ONNXC_NOCLONE void strassen_c12(const StrassenPair& s, int64_t i, const Prefetcher& fetched, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t depth = s.depth;
   const float* const b = s.b + 2 * depth * NR;
@@ -204,7 +204,7 @@ ONNXC_ONE_COPY void strassen_c12(const StrassenPair& s, int64_t i, const Prefetc
 
 /// Computes S3 T3, then C22 and C21.
 template <int MR, int R, int NV, class Epi>
-ONNXC_ONE_COPY void strassen_c2(const StrassenPair& s, int64_t i, const Prefetcher& fetched, const Epi& epi) {
+ONNXC_NOCLONE void strassen_c2(const StrassenPair& s, int64_t i, const Prefetcher& fetched, const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t depth = s.depth, row = s.row + s.upper + i, rows = s.lower - i;
   const float* const b = s.b + 5 * depth * NR;
@@ -222,8 +222,8 @@ ONNXC_ONE_COPY void strassen_c2(const StrassenPair& s, int64_t i, const Prefetch
 /// Multiplies R rows of the block from row i on as gemm does; `rows` of them are left. `room`: floats for `chunk` rows
 /// of a panel.
 template <int R, int NV, class Epi>
-ONNXC_ONE_COPY void strassen_direct(const StrassenPair& s, int64_t i, int64_t rows, float* room, int64_t chunk, Prefetcher ahead,
-                                    const Epi& epi) {
+ONNXC_NOCLONE void strassen_direct(const StrassenPair& s, int64_t i, int64_t rows, float* room, int64_t chunk, Prefetcher ahead,
+                                   const Epi& epi) {
   constexpr int NR = NV * Vec::width;
   const int64_t depth = s.depth, panel = depth * NR;
   const auto rows_from = [&](int64_t k, const float*(&at)[R]) {
@@ -314,7 +314,7 @@ ONNXC_INLINE void strassen_block(int64_t row, int64_t rows, int64_t first, int64
 
 }  // namespace detail
 
-/// Floats of scratch for one part.
+/// Floats of scratch for one share.
 template <int MR, int NV>
 constexpr int64_t strassen_scratch(int64_t k, int64_t block) {
   return contract::strassen_scratch(k, block, MR, NV * Vec::width);
@@ -322,11 +322,11 @@ constexpr int64_t strassen_scratch(int64_t k, int64_t block) {
 
 /// See the head of the file. a must not overlap c; operands of the epilogue may be c itself. m: a multiple of `sample`.
 template <int MR, int NV, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void strassen(Part part, const float* a, const float* b, float* c, float* sums, GemmParams p, int64_t sample, int64_t block,
-                             Epi epi = {}) {
+ONNXC_NOCLONE void strassen(Share share, const float* a, const float* b, float* c, float* sums, GemmParams p, int64_t sample, int64_t block,
+                            Epi epi = {}) {
   constexpr int NR = NV * Vec::width;
   const int64_t pairs = contract::strassen_pairs(p.n, NR), blocks = (sample + block - 1) / block;
-  const auto [first, last] = part.slice(p.m / sample * blocks * pairs);  // of the pairs of panels of all blocks
+  const auto [first, last] = share.slice(p.m / sample * blocks * pairs);  // of the pairs of panels of all blocks
   const float* const end = b + contract::strassen_weights(p.k, p.n, NR);
   Prefetcher ahead(end, p.weights_end);
   for (int64_t at = first; at < last;) {

@@ -16,12 +16,12 @@ ONNXC_INLINE int64_t strided_offset(const Shape& shape, int axes, const Ints& st
   return offset;
 }
 
-/// A place (n, y, x) in a grid of rows * columns places for each n, in row-major order. It steps without dividing,
+/// A point (n, y, x) in a grid of rows * columns points for each n, in row-major order. It steps without dividing,
 /// because a division of 64 bits takes as long as a hundred multiply-adds of vectors on some processors. A grid without
-/// rows or columns has no places, but may be asked for its first.
-struct GridPlace {
+/// rows or columns has no points, but may be asked for its first.
+struct GridPoint {
   int64_t rows, columns, x, y, n;
-  ONNXC_INLINE GridPlace(int64_t index, int64_t grid_rows, int64_t grid_columns)
+  ONNXC_INLINE GridPoint(int64_t index, int64_t grid_rows, int64_t grid_columns)
       : rows(grid_rows > 0 ? grid_rows : 1),
         columns(grid_columns > 0 ? grid_columns : 1),
         x(index % columns),

@@ -51,13 +51,13 @@ ONNXC_INLINE void copy_runs(T* to, int64_t to_pitch, const T* from, int64_t from
 /// to[sum i_k * to_strides[k]] = from[sum i_k * from_strides[k]] for all i below `shape`. Strides in elements; a `from`
 /// stride of 0 repeats, negative ones walk backwards. The two do not overlap. shape.rank >= 1.
 template <class T>
-void strided_copy(Part part, Shape shape, T* to, Ints to_strides, const T* from, Ints from_strides) {
+void strided_copy(Share share, Shape shape, T* to, Ints to_strides, const T* from, Ints from_strides) {
   const int inner = shape.rank - 1;
   const int64_t length = shape[inner], rows = shape.count(0, inner), to_step = to_strides[inner], from_step = from_strides[inner];
   if (length <= 0 || rows <= 0) return;
-  const bool by_rows = rows >= part.count;
-  const auto [first_row, last_row] = by_rows ? part.slice(rows) : Part::Range{0, rows};
-  const auto [first, last] = by_rows ? Part::Range{0, length} : part.slice(length);
+  const bool by_rows = rows >= share.count;
+  const auto [first_row, last_row] = by_rows ? share.slice(rows) : Share::Range{0, rows};
+  const auto [first, last] = by_rows ? Share::Range{0, length} : share.slice(length);
   if (first >= last) return;
   int64_t at[kMaxRank] = {}, y = 0, x = 0, rest = first_row;  // the row's indices, and where it lies
   for (int axis = inner - 1; axis >= 0; --axis) {

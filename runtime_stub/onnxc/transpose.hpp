@@ -5,8 +5,8 @@
 //                   those two axes as a matrix, in blocks of Vec::width x Vec::width that are transposed in registers
 //   otherwise       element by element
 //
-//   transpose(part, x, y, {n, h, w, c}, {c * h * w, w, 1, h * w});   // NCHW to NHWC: output shape, x's stride along each output axis
-//   transpose_matrix(part, x, y, {.batch = n, .rows = h * w, .cols = c, ...});   // the same with a pixel stride
+//   transpose(share, x, y, {n, h, w, c}, {c * h * w, w, 1, h * w});   // NCHW to NHWC: output shape, x's stride along each output axis
+//   transpose_matrix(share, x, y, {.batch = n, .rows = h * w, .cols = c, ...});   // the same with a pixel stride
 #pragma once
 #include "strided.hpp"
 #include "vec.hpp"
@@ -65,9 +65,9 @@ ONNXC_INLINE void transpose_block(const float* x, float* y, int64_t rows, int64_
 }  // namespace detail
 
 /// See TransposeParams. x must not overlap y; nothing outside of the two matrices is touched.
-inline void transpose_matrix(Part part, const float* x, float* y, TransposeParams p) {
+inline void transpose_matrix(Share share, const float* x, float* y, TransposeParams p) {
   const int64_t strips = (p.rows + Vec::width - 1) / Vec::width;
-  const auto [first, last] = part.slice(p.batch * strips);
+  const auto [first, last] = share.slice(p.batch * strips);
   for (int64_t strip = first; strip < last; ++strip) {
     const int64_t b = strip / strips, i = strip % strips * Vec::width, rows = p.rows - i < Vec::width ? p.rows - i : Vec::width;
     const float* const from = x + b * p.x_batch + i;
@@ -79,17 +79,17 @@ inline void transpose_matrix(Part part, const float* x, float* y, TransposeParam
 
 /// strided_copy of elements of four bytes where the last axis is contiguous in `to` and axis `unit`, another one, in `from`.
 template <class T>
-void transposing_copy(Part part, Shape shape, int64_t unit, T* to, Ints to_strides, const T* from, Ints from_strides) {
+void transposing_copy(Share share, Shape shape, int64_t unit, T* to, Ints to_strides, const T* from, Ints from_strides) {
   static_assert(sizeof(T) == sizeof(float));
   const int inner = shape.rank - 1, u = static_cast<int>(unit);
   if (shape.count() <= 0) return;
   Shape others = shape;
   others[u] = others[inner] = 1;
   const int64_t boxes = others.count();
-  const bool split = boxes < part.count;  // too few boxes: share out the strips of each
-  const auto [first, last] = split ? Part::Range{0, boxes} : part.slice(boxes);
+  const bool split = boxes < share.count;  // too few boxes: share out the strips of each
+  const auto [first, last] = split ? Share::Range{0, boxes} : share.slice(boxes);
   for (int64_t box = first; box < last; ++box) {
-    transpose_matrix(split ? part : Part{}, reinterpret_cast<const float*>(from + strided_offset(others, shape.rank, from_strides, box)),
+    transpose_matrix(split ? share : Share{}, reinterpret_cast<const float*>(from + strided_offset(others, shape.rank, from_strides, box)),
                      reinterpret_cast<float*>(to + strided_offset(others, shape.rank, to_strides, box)),
                      {.rows = shape[u], .cols = shape[inner], .x_row = from_strides[inner], .y_row = to_strides[u]});
   }
@@ -97,7 +97,7 @@ void transposing_copy(Part part, Shape shape, int64_t unit, T* to, Ints to_strid
 
 /// y, contiguous of `shape`, from x with a stride for each axis of y; any trivially copyable T. See the head of the file.
 template <class T>
-void transpose(Part part, const T* x, T* y, Shape shape, Ints strides) {
+void transpose(Share share, const T* x, T* y, Shape shape, Ints strides) {
   if (shape.count() == 0) return;
   if (shape.rank == 0) {
     *y = *x;
@@ -114,10 +114,10 @@ void transpose(Part part, const T* x, T* y, Shape shape, Ints strides) {
       Ints y_strides;
       y_strides.size = shape.rank;
       for (int axis = 0; axis < shape.rank; ++axis) y_strides[axis] = shape.count(axis + 1, shape.rank);
-      return transposing_copy(part, shape, unit, y, y_strides, x, strides);
+      return transposing_copy(share, shape, unit, y, y_strides, x, strides);
     }
   }
-  const auto [first, last] = part.slice(rows);
+  const auto [first, last] = share.slice(rows);
   const auto copy_row = [&](int64_t row, const T* from) {
     T* const to = y + row * length;
     if (step == 1) {

@@ -251,9 +251,9 @@ struct float8e8m0 {
 };
 
 /// A complex number, as ONNX stores it. It is only moved, compared, and tested for zero.
-template <class Part>
+template <class Real>
 struct Complex {
-  Part real = 0, imaginary = 0;
+  Real real = 0, imaginary = 0;
   friend constexpr bool operator==(const Complex&, const Complex&) = default;
   /// Orders by the real part, then by the imaginary one, as numpy sorts.
   friend constexpr bool operator<(const Complex& a, const Complex& b) {

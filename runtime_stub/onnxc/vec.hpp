@@ -38,7 +38,7 @@
 #elif defined(__aarch64__) && !defined(ONNXC_NO_INTRINSICS)
 #include "vec_neon.hpp"
 #else
-#include "vec_plain.hpp"
+#include "vec_generic.hpp"
 #endif
 
 #define ONNXC_UNROLL _Pragma("GCC unroll 64")

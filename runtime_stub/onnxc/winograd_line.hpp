@@ -8,8 +8,8 @@
 //   y(tile) = A^T [ sum over k of (G w(k)) * (B^T x(line + k, tile)) ],   * elementwise, summed over input channels:
 //                                                                         a GEMM for each frequency
 //
-//   winograd_line<4, 3, 14, 2>(part, x, u, y, v, {.h = 7, .w = 7, .cin = 512, .oh = 7, .ow = 7, .cout = 512, .kh = 3, .kw = 3,
-//                                                 .pad_top = 1, .pad_left = 1, .x_pixel = 512, .y_pixel = 512, .bias = w_bias},
+//   winograd_line<4, 3, 14, 2>(share, x, u, y, v, {.h = 7, .w = 7, .cin = 512, .oh = 7, .ow = 7, .cout = 512, .kh = 3, .kw = 3,
+//                                                  .pad_top = 1, .pad_left = 1, .x_pixel = 512, .y_pixel = 512, .bias = w_bias},
 //                              7, 2, Epilogue<Relu>{});
 //
 // Its weights grow by A / R, those of winograd.hpp by the square of that. So it suits layers that are bound by the
@@ -19,7 +19,7 @@
 // u = G w is made at compile time, in double: [ceil(cout / NR)][A][taps across or pieces][cin][NR]
 // (pack::winograd_line). Blocks have `lines` output lines by `width` tiles. The lines of the input are transformed to v
 // [frequency][piece][line][tile][cin], then for each panel all frequencies are multiplied to m [frequency][line,
-// tile][NR], where row t is tile t % width of output line t / width. v: winograd_line_scratch floats of this part,
+// tile][NR], where row t is tile t % width of output line t / width. v: winograd_line_scratch floats of this share,
 // 64-byte aligned.
 //
 // The error is at most that of winograd.hpp with as many points; with eight points it is that of six points in both
@@ -29,7 +29,7 @@
 
 namespace onnxc::inline ONNXC_ISA {
 
-/// Floats of scratch for one part; `taps` and `dilation` are the kernel's across the lines, `length` its taps along
+/// Floats of scratch for one share; `taps` and `dilation` are the kernel's across the lines, `length` its taps along
 /// them.
 template <int T, int R, int NV>
 constexpr int64_t winograd_line_scratch(int64_t cin, int64_t taps, int64_t dilation, int64_t lines, int64_t width, int64_t length = R) {
@@ -53,7 +53,7 @@ ONNXC_INLINE int64_t line_tile_start(int64_t tile, int64_t dilation) {
 
 /// Whether the tile of these A pixels is spoilt; those outside of the image are null. `all`: its transformed squares.
 template <int A, int T>
-ONNXC_ONE_COPY bool winograd_line_is_spoilt(const float* const* pixel, int64_t cin, float all, float limit) {
+ONNXC_NOCLONE bool winograd_line_is_spoilt(const float* const* pixel, int64_t cin, float all, float limit) {
   float squares[1][A];
   for (int i = 0; i < A; ++i) squares[0][i] = pixel[i] == nullptr ? 0.0f : winograd_square(pixel[i], cin, winograd_scale(all));
   return winograd_is_spoilt(squares, 1, T, 1, A - T + 1, 1, limit);
@@ -100,8 +100,8 @@ ONNXC_INLINE bool winograd_line_forward(const float* line, const Direction& alon
 /// Sums the tile from output `start` of line `line` on directly, for a vector of output channels, without bias. u: its
 /// weights, frequencies `u_plane` apart, each [tap or piece][cin][NR].
 template <int T, int R, int NR>
-ONNXC_ONE_COPY void winograd_line_direct(const float* image, const Direction& along, const Direction& across, int64_t start, int64_t line,
-                                         int64_t cin, const float* u, int64_t u_plane, Vec* out) {
+ONNXC_NOCLONE void winograd_line_direct(const float* image, const Direction& along, const Direction& across, int64_t start, int64_t line,
+                                        int64_t cin, const float* u, int64_t u_plane, Vec* out) {
   constexpr int A = T + R - 1;
   for (int i = 0; i < T; ++i) out[i] = Vec::all(0.0f);
   for (int64_t k = 0; k < across.taps; ++k) {
@@ -129,21 +129,21 @@ ONNXC_ONE_COPY void winograd_line_direct(const float* image, const Direction& al
 /// See the head of the file. `lines` and `width`: the size of a block in output lines and tiles;
 /// A * lines * width * cin floats should fit half of L2.
 template <int T, int R, int MR, int NV, bool down = false, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, float* y, float* v, ConvParams p, int64_t lines, int64_t width,
-                                  Epi epi = {}) {
+ONNXC_NOCLONE void winograd_line(Share share, const float* x, const float* u, float* y, float* v, ConvParams p, int64_t lines,
+                                 int64_t width, Epi epi = {}) {
   constexpr int A = T + R - 1, NR = NV * Vec::width;
   const detail::Direction rows{p.h, p.oh, p.kh, p.dilation_y, p.pad_top, p.w * p.x_pixel, p.ow},
       columns{p.w, p.ow, p.kw, p.dilation_x, p.pad_left, p.x_pixel, 1};
   const detail::Direction &along = down ? rows : columns, &across = down ? columns : rows;
   const int64_t pitch = contract::winograd_pitch(p.cin), panels = (p.cout + NR - 1) / NR,
                 tiles = contract::winograd_line_tiles(T, along.out, along.dilation);
-  const int64_t reach = (across.taps - 1) * across.dilation, pieces = (along.taps + R - 1) / R, taps = across.taps * pieces;
+  const int64_t halo = (across.taps - 1) * across.dilation, pieces = (along.taps + R - 1) / R, taps = across.taps * pieces;
   const contract::WinogradPlanes planes = contract::winograd_line_planes(p.cin, pieces, across.taps, across.dilation, lines, width, NR);
   const int64_t plane = planes.inputs, m_plane = planes.products;
   const int64_t bands = (across.out + lines - 1) / lines, ranges = (tiles + width - 1) / width, blocks = p.n * bands * ranges;
-  const bool by_blocks = blocks >= part.count;
-  const auto [first, last] = by_blocks ? part.slice(blocks) : Part::Range{0, blocks};
-  const auto [first_panel, last_panel] = by_blocks ? Part::Range{0, panels} : part.slice(panels);
+  const bool by_blocks = blocks >= share.count;
+  const auto [first, last] = by_blocks ? share.slice(blocks) : Share::Range{0, blocks};
+  const auto [first_panel, last_panel] = by_blocks ? Share::Range{0, panels} : share.slice(panels);
   float* const m = v + A * plane;
   for (int64_t block = first; block < last && first_panel < last_panel; ++block) {
     const int64_t n = block / (bands * ranges), top = block / ranges % bands * lines, from = block % ranges * width;
@@ -152,7 +152,7 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
     const float* const image = x + n * p.h * p.w * p.x_pixel;
     bool spoilt = false;
     for (int64_t piece = 0; piece < pieces; ++piece) {
-      for (int64_t line = 0; line < height + reach; ++line) {
+      for (int64_t line = 0; line < height + halo; ++line) {
         const int64_t at = top + line - across.pad;
         const float* const of = at >= 0 && at < across.in ? image + at * across.x_step : nullptr;
         spoilt |= detail::winograd_line_forward<A, T>(of, along, piece * R, p.cin, from, wide, v + (piece * height + line) * wide * pitch,
@@ -164,10 +164,10 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
       const int64_t size = taps * p.cin * NR, tap_step = (pieces > 1 ? height : across.dilation) * wide * pitch;
       detail::winograd_products<MR, NV>({v, plane, pitch, count, p.cin, taps, tap_step, u + panel * A * size, size, m, m_plane}, A, ahead,
                                         true, false);
-      GridPlace place(0, height, wide);
-      for (int64_t t = 0; t < count; ++t, place.advance()) {
-        const int64_t start = detail::line_tile_start<T>(from + place.x, along.dilation),
-                      line = n * p.oh * p.ow + (top + place.y) * across.y_step;
+      GridPoint point(0, height, wide);
+      for (int64_t t = 0; t < count; ++t, point.advance()) {
+        const int64_t start = detail::line_tile_start<T>(from + point.x, along.dilation),
+                      line = n * p.oh * p.ow + (top + point.y) * across.y_step;
         bool direct = false;
         for (int64_t k = 0; spoilt && k < taps; ++k) direct |= v[t * pitch + k * tap_step + contract::winograd_mark(p.cin)] != 0;
         for (int j = 0; j < NV; ++j) {
@@ -176,7 +176,7 @@ ONNXC_ONE_COPY void winograd_line(Part part, const float* x, const float* u, flo
           Vec in[A], out[T];
           if (direct) {
             Vec sums[T];
-            detail::winograd_line_direct<T, R, NR>(image, along, across, start, top + place.y, p.cin, u + panel * A * size + j * Vec::width,
+            detail::winograd_line_direct<T, R, NR>(image, along, across, start, top + point.y, p.cin, u + panel * A * size + j * Vec::width,
                                                    size, sums);
             ONNXC_UNROLL for (int i = 0; i < T; ++i) out[i] = sums[i];
           } else {

@@ -156,7 +156,7 @@ constexpr float winograd_scale(float all) { return all <= std::numeric_limits<fl
 /// Whether the tile of A x A pixels of `image` from (top, left) on, with T x T windows of R x R, is spoilt. `all`: its
 /// transformed squares; `least`: no window holds less.
 template <int A, int T, int R, int stride>
-ONNXC_ONE_COPY bool winograd_is_spoilt(const float* image, int64_t top, int64_t left, const ConvParams& p, float all, float least) {
+ONNXC_NOCLONE bool winograd_is_spoilt(const float* image, int64_t top, int64_t left, const ConvParams& p, float all, float least) {
   const float scale = winograd_scale(all), limit = winograd_spread(p.cin) * (A * A) / (R * R);
   if (scale == 1.0f && T > 2) {  // transformed squares may be hundreds of times those of the pixels
     Vec pixels = Vec::all(0.0f);

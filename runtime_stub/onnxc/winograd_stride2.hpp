@@ -5,9 +5,9 @@
 //
 //   y = A^T m_even + m_odd,   m_even = (G (w0, w2)) * (B^T (x0, x2, ...)),   m_odd = w1 * (x1, x3, ...)   in each direction
 //
-//   winograd_stride2<4, 7, 4>(part, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .kw = 3,
-//                                                .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1, .x_pixel = 64,
-//                                                .y_pixel = 128, .bias = w_bias}, 28, Epilogue<Relu>{});
+//   winograd_stride2<4, 7, 4>(share, x, u, y, v, {.h = 56, .w = 56, .cin = 64, .oh = 28, .ow = 28, .cout = 128, .kh = 3, .kw = 3,
+//                                                 .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1, .x_pixel = 64,
+//                                                 .y_pixel = 128, .bias = w_bias}, 28, Epilogue<Relu>{});
 //
 // Products by the middle tap have the same weight at each place. So a pair of channels has (E + 1)^2 weights, 16 or 36
 // for 9 taps as in a convolution of stride 1, although it has (2 T + 1)^2 products. u:
@@ -15,9 +15,9 @@
 // even down, odd across [E]; odd down, even across [E]; both odd. The planes of v and m are in that order too, with
 // those that share weights next to each other: [E][E], [E][T], [E][T], [T][T].
 //
-// Parameters, blocks, scratch and plain weights are winograd.hpp's. Points are 0, 1 and infinity, and for T = 4 also -1
-// and 2. The error relative to the largest |y| is less than direct summation's with three points, and up to twice that
-// with five (4e-6 for 512 channels). Times: docs/measurements/2026-11-kernels.md.
+// Parameters, blocks, scratch and untransformed weights are winograd.hpp's. Points are 0, 1 and infinity, and for T = 4
+// also -1 and 2. The error relative to the largest |y| is less than direct summation's with three points, and up to
+// twice that with five (4e-6 for 512 channels). Times: docs/measurements/2026-11-kernels.md.
 #pragma once
 #include "winograd.hpp"
 
@@ -132,7 +132,7 @@ ONNXC_INLINE auto winograd_stride2_forward(const WinogradPixels<2 * T + 1, insid
   return squares;
 }
 template <int T>
-ONNXC_ONE_COPY bool winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
+ONNXC_NOCLONE bool winograd_stride2_forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
   constexpr int A = 2 * T + 1;
   const float limit = winograd_spread(p.cin) * (A * A) / 9;  // each pixel has a part of at least its square
   const auto squares = winograd_inside<A>(top, left, p)
@@ -157,9 +157,9 @@ ONNXC_INLINE void winograd_stride2_kernel_of(const float* u, int64_t plane, Vec*
   }
 }
 
-/// Transforms plain weights of a panel to u, as winograd_weights does.
+/// Transforms the weights of a panel to u, as winograd_weights does.
 template <int T, int NV, class Row>
-ONNXC_ONE_COPY void winograd_stride2_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
+ONNXC_NOCLONE void winograd_stride2_weights(Row w, int64_t next, int64_t steps, float* u, int64_t plane) {
   constexpr int E = T + 1, NR = NV * Vec::width;
   for (int64_t k = 0; k < steps; ++k, w += next, u += NR) {
     for (int64_t j = 0; j < NR; j += Vec::width) {
@@ -219,7 +219,7 @@ ONNXC_INLINE void winograd_stride2_back(const float* m, int64_t plane, Vec (&out
 template <int T>
 struct WinogradStride2Form {
   static constexpr contract::WinogradForm sizes{T, 3, 2};
-  static constexpr int E = T + 1, outputs = T, reach = 3, step = 2 * T, stride = 2, frequencies = sizes.points() * sizes.points(),
+  static constexpr int E = T + 1, outputs = T, kernel_extent = 3, step = 2 * T, stride = 2, frequencies = sizes.points() * sizes.points(),
                        kept = sizes.kept() * sizes.kept(), taps = 9;
 
   static bool forward(const float* image, int64_t top, int64_t left, float* v, int64_t plane, const ConvParams& p) {
@@ -233,25 +233,26 @@ struct WinogradStride2Form {
   template <int MR, int NV>
   static void products(const WinogradProducts& even, Prefetcher& ahead, bool fetch, bool onto) {
     winograd_products<MR, NV>(even, E * E, ahead, fetch, onto);
-    const WinogradProducts mixed = even.behind(E * E, T);
+    const WinogradProducts mixed = even.after(E * E, T);
     winograd_products<MR, NV>(mixed, 2 * E * T, ahead, fetch, onto);
-    winograd_products<MR, NV>(mixed.behind(2 * E * T, T * T), T * T, ahead, fetch, onto);
+    winograd_products<MR, NV>(mixed.after(2 * E * T, T * T), T * T, ahead, fetch, onto);
   }
   static ONNXC_INLINE void back(const float* m, int64_t plane, Vec (&out)[T * T]) { winograd_stride2_back<T>(m, plane, out); }
 };
 
 }  // namespace detail
 
-/// Floats of scratch for one part; `block` tiles at a time.
-template <int T, int NV, bool plain = false>
+/// Floats of scratch for one share; `block` tiles at a time.
+template <int T, int NV, bool untransformed = false>
 constexpr int64_t winograd_stride2_scratch(int64_t cin, int64_t block) {
-  return detail::winograd_room<detail::WinogradStride2Form<T>, NV, plain>(cin, block, 1);
+  return detail::winograd_room<detail::WinogradStride2Form<T>, NV, untransformed>(cin, block, 1);
 }
 
-/// See the head of the file; `plain` and `block` as winograd has them.
-template <int T, int MR, int NV, bool plain = false, class W, class Epi = Epilogue<Keep>>
-ONNXC_ONE_COPY void winograd_stride2(Part part, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block, Epi epi = {}) {
-  detail::winograd_blocks<detail::WinogradStride2Form<T>, MR, NV, plain, false>(part, x, u, y, v, p, block, epi);
+/// See the head of the file; `untransformed` and `block` as winograd has them.
+template <int T, int MR, int NV, bool untransformed = false, class W, class Epi = Epilogue<Keep>>
+ONNXC_NOCLONE void winograd_stride2(Share share, const float* x, const W* u, float* y, float* v, ConvParams p, int64_t block,
+                                    Epi epi = {}) {
+  detail::winograd_blocks<detail::WinogradStride2Form<T>, MR, NV, untransformed, false>(share, x, u, y, v, p, block, epi);
 }
 
 }  // namespace onnxc

@@ -2,4 +2,4 @@
 // it; those of the samples are not.
 #include <onnxc/gemm.hpp>
 
-void product(const float* a, const float* b, float* c, onnxc::GemmParams p) { onnxc::gemm<8, 2>(onnxc::Part{}, a, b, c, p); }
+void product(const float* a, const float* b, float* c, onnxc::GemmParams p) { onnxc::gemm<8, 2>(onnxc::Share{}, a, b, c, p); }

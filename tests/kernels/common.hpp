@@ -51,34 +51,34 @@ struct Aligned {
   operator const float*() const { return p; }
 };
 
-/// Scratch memory for a kernel's parts: `floats` floats for each, 64-byte aligned. The destructor checks that nothing
+/// Scratch memory for a kernel's threads: `floats` floats for each, 64-byte aligned. The destructor checks that nothing
 /// was written before or after them.
 class Scratch {
  public:
-  Scratch(int64_t parts, int64_t floats, float fill = kGuard)
-      : parts_(parts),
+  Scratch(int64_t threads, int64_t floats, float fill = kGuard)
+      : threads_(threads),
         floats_(floats),
         step_((floats + 15) / 16 * 16 + kGuards),
-        memory_(std::vector<float>(size_t(kGuards + parts * step_), kGuard)) {
-    for (int64_t part = 0; part < parts; ++part) std::fill_n(of(part), floats, fill);
+        memory_(std::vector<float>(size_t(kGuards + threads * step_), kGuard)) {
+    for (int64_t thread = 0; thread < threads; ++thread) std::fill_n(of(thread), floats, fill);
   }
   ~Scratch() { CHECK(overwritten() == 0); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  float* of(int64_t part) const { return memory_.p + kGuards + part * step_; }
+  float* of(int64_t thread) const { return memory_.p + kGuards + thread * step_; }
 
  private:
   static constexpr int64_t kGuards = 64;
 
   int64_t overwritten() const {
     int64_t count = std::count_if(memory_.p, of(0), [](float x) { return x != kGuard; });
-    for (int64_t part = 0; part < parts_; ++part)
-      count += std::count_if(of(part) + floats_, of(part) + step_, [](float x) { return x != kGuard; });
+    for (int64_t thread = 0; thread < threads_; ++thread)
+      count += std::count_if(of(thread) + floats_, of(thread) + step_, [](float x) { return x != kGuard; });
     return count;
   }
 
-  int64_t parts_, floats_, step_;
+  int64_t threads_, floats_, step_;
   Aligned memory_;
 };
 

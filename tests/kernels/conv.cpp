@@ -14,7 +14,7 @@ using namespace onnxc::test;
 namespace {
 
 template <int MR, int NV, bool kPairs = false>
-void check_conv(ConvParams p, int64_t pad_bottom, int64_t pad_right, int parts = 1) {
+void check_conv(ConvParams p, int64_t pad_bottom, int64_t pad_right, int threads = 1) {
   constexpr int nr = Tile<MR, NV, kPairs>::NR;
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_bottom);
   p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_right);
@@ -25,20 +25,20 @@ void check_conv(ConvParams p, int64_t pad_bottom, int64_t pad_right, int parts =
   const Aligned packed(kPairs ? pack::pairs(pack::conv(w, shape), nr, Vec::width) : pack::conv(w, shape)),
       packed_bias(pack::conv_bias(bias, shape));
   p.bias = packed_bias;
-  const Aligned sums(std::vector<float>(size_t(parts * 3 * MR * nr)));
+  const Aligned sums(std::vector<float>(size_t(threads * 3 * MR * nr)));
   for (const int64_t steps : {0, 1, 4, 7, 1100}) {  // in one go, and in slices of k
     check(
-        p, parts, x, bias,
-        [&](Part part, const float* in, float* y, auto epi, ConvParams q) {
-          q.slices = {sums.p + part.index * 3 * MR * nr, steps, 3 * MR};
-          conv<MR, NV, kPairs>(part, in, packed.p, y, q, epi);
+        p, threads, x, bias,
+        [&](Share share, const float* in, float* y, auto epi, ConvParams q) {
+          q.slices = {sums.p + share.index * 3 * MR * nr, steps, 3 * MR};
+          conv<MR, NV, kPairs>(share, in, packed.p, y, q, epi);
         },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   }
 }
 
 template <int MR, int NV>
-void check_transposed(ConvParams p, int64_t out_pad, int64_t pad_end, int parts = 1) {
+void check_transposed(ConvParams p, int64_t out_pad, int64_t pad_end, int threads = 1) {
   const int nr = NV * Vec::width;
   p.oh = (p.h - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1 - p.pad_top - pad_end + out_pad;
   p.ow = (p.w - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1 - p.pad_left - pad_end + out_pad;
@@ -49,8 +49,8 @@ void check_transposed(ConvParams p, int64_t out_pad, int64_t pad_end, int parts 
   const Aligned packed(pack::conv_transpose(w, shape)), packed_bias(pack::conv_bias(bias, shape));
   p.bias = packed_bias;
   check(
-      p, parts, x, bias,
-      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_transpose<MR, NV>(part, in, packed, y, q, epi); },
+      p, threads, x, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) { conv_transpose<MR, NV>(share, in, packed, y, q, epi); },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact_transposed(x, w, p, n, oy, ox, co); });
 }
 
@@ -66,7 +66,7 @@ std::vector<float> to_planar(const std::vector<float>& x, int64_t images, int64_
 
 /// The same images planar, for a planar answer; R rows at a time. `pooled`: with a 2x2 pool after the convolution.
 template <int MR, int NV, int R, bool pooled = false>
-void check_planar(ConvParams p, int64_t pad_end, int parts = 1) {
+void check_planar(ConvParams p, int64_t pad_end, int threads = 1) {
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
   p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
   ConvParams last = p;
@@ -76,14 +76,14 @@ void check_planar(ConvParams p, int64_t pad_end, int parts = 1) {
   const auto packed = pack::conv_stem(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = MR});
   p.bias = bias.data();
   const int64_t side = pooled ? 2 : 1, height = p.oh / side, width = p.ow / side, pixels = height * width;
-  const Scratch scratch(parts, conv_planar_scratch<NV>(p));
+  const Scratch scratch(threads, conv_planar_scratch<NV>(p));
   std::vector<float> y(size_t(p.n * p.cout * pixels) + 1, kGuard);
   const auto residual = numbers(p.n * p.cout * pixels, 9);
   const Epilogue<AddRelu, Rows<float>> add{{residual.data(), pixels}};
-  for (int i = parts; i-- > 0;) {
+  for (int i = threads; i-- > 0;) {
     if constexpr (pooled)
-      conv_planar_pool<MR, NV>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.of(i), p, Epilogue<Negate>{}, add);
-    else conv_planar<MR, NV, R>(Part{i, parts}, planar.data(), packed.data(), y.data(), scratch.of(i), p, add);
+      conv_planar_pool<MR, NV>(Share{i, threads}, planar.data(), packed.data(), y.data(), scratch.of(i), p, Epilogue<Negate>{}, add);
+    else conv_planar<MR, NV, R>(Share{i, threads}, planar.data(), packed.data(), y.data(), scratch.of(i), p, add);
   }
   int64_t wrong = y.back() != kGuard;
   for (int64_t i = 0; i < p.n * p.cout * pixels; ++i) {
@@ -100,7 +100,7 @@ void check_planar(ConvParams p, int64_t pad_end, int parts = 1) {
 }
 
 template <int MR, int NV, int SX, bool kPairs = false, bool kResidual = true>
-void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
+void check_stem(ConvParams p, int64_t pad_end, int threads = 1) {
   constexpr int nr = Tile<MR, NV, kPairs>::NR;
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
   p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
@@ -113,15 +113,15 @@ void check_stem(ConvParams p, int64_t pad_end, int parts = 1) {
   const Aligned packed(kPairs ? pack::pairs(panels, nr, Vec::width, p.kw) : panels), packed_bias(pack::padded(bias, nr));
   p.bias = packed_bias;
   check<kResidual>(
-      p, parts, planar, bias,
-      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-        conv_stem<MR, NV, SX, kPairs>(part, in, packed, y, q, epi);
+      p, threads, planar, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+        conv_stem<MR, NV, SX, kPairs>(share, in, packed, y, q, epi);
       },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, last, n, oy, ox, co); });
 }
 
 template <int T, int R, int P, int SX, bool kResidual = true>
-void check_stem_winograd(ConvParams p, int64_t pad_end, int parts = 1, bool spoilt = false) {
+void check_stem_winograd(ConvParams p, int64_t pad_end, int threads = 1, bool spoilt = false) {
   p.stride_x = SX;
   p.oh = out_size(p.h, p.kh, p.stride_y, 1, p.pad_top + pad_end);
   p.ow = out_size(p.w, p.kw, SX, 1, p.pad_left + pad_end);
@@ -134,13 +134,13 @@ void check_stem_winograd(ConvParams p, int64_t pad_end, int parts = 1, bool spoi
   const std::vector<float> planar = to_planar(x, p.n, p.cin, p.h * p.w);
   const Aligned packed(pack::stem_winograd(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = Vec::width}, T, R, p.stride_y)),
       packed_bias(pack::padded(bias, Vec::width));
-  const Scratch scratch(parts, stem_winograd_scratch<T, R, P>(p));
+  const Scratch scratch(threads, stem_winograd_scratch<T, R, P>(p));
   p.bias = last.bias = packed_bias;
-  const auto run = [&](Part part, const float*, float* y, auto epi, const ConvParams& q) {
-    stem_winograd<T, R, P, SX>(part, planar.data(), packed.p, y, scratch.of(part.index), q, epi);
+  const auto run = [&](Share share, const float*, float* y, auto epi, const ConvParams& q) {
+    stem_winograd<T, R, P, SX>(share, planar.data(), packed.p, y, scratch.of(share.index), q, epi);
   };
-  if (spoilt) return check_spoilt(last, parts, x, w, bias, run);
-  check<kResidual>(p, parts, planar, bias, run,
+  if (spoilt) return check_spoilt(last, threads, x, w, bias, run);
+  check<kResidual>(p, threads, planar, bias, run,
                    [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, last, n, oy, ox, co); });
 }
 
@@ -205,10 +205,10 @@ TEST_CASE("conv_transpose agrees with the loop") {
                            .pad_top = 2,
                            .pad_left = 2},
                           1, 2);
-  for (int parts : {1, 2, 3})
+  for (int threads : {1, 2, 3})
     check_transposed<6, 2>(
         {.n = 2, .h = 8, .w = 72, .cin = 64, .cout = 20, .kh = 3, .kw = 3, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1, 1,
-        parts);  // several bands
+        threads);  // several bands
 }
 
 TEST_CASE("conv_stem agrees with the loop") {

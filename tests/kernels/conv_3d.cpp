@@ -40,14 +40,14 @@ void for_transposed_taps(const ConvParams& p, int64_t oz, int64_t oy, int64_t ox
   }
 }
 
-/// Compares run(part, x, y) with answer(n, oz, oy, ox, channel), for volumes with gaps between pixels.
+/// Compares run(share, x, y) with answer(n, oz, oy, ox, channel), for volumes with gaps between pixels.
 template <class P, class Run, class Answer>
-void check(const P& p, int64_t channels, int parts, double tolerance, Run run, Answer answer) {
+void check(const P& p, int64_t channels, int threads, double tolerance, Run run, Answer answer) {
   INFO("d " << p.d << " h " << p.h << " w " << p.w << " od " << p.od << " oh " << p.oh << " ow " << p.ow << " k " << p.kd << "x" << p.kh
             << "x" << p.kw << " channels " << channels);
   const int64_t pixels = p.n * p.od * p.oh * p.ow;
   std::vector<float> y(size_t(pixels * p.y_pixel), kGuard);
-  for (int i = 0; i < parts; ++i) run(Part{i, parts}, y.data());
+  for (int i = 0; i < threads; ++i) run(Share{i, threads}, y.data());
   int64_t wrong = 0;
   for (int64_t i = 0; i < pixels; ++i) {
     const int64_t ox = i % p.ow, oy = i / p.ow % p.oh, oz = i / (p.ow * p.oh) % p.od, n = i / (p.ow * p.oh * p.od);
@@ -72,8 +72,8 @@ ConvParams sized(ConvParams p, int64_t pad_end) {
 }
 
 /// `form`: 0 for the direct kernel, else the number of Winograd's outputs.
-template <int form, int MR, int NV, bool plain = false>
-void check_conv(ConvParams given, int64_t pad_end, int parts = 1, int64_t block = 10) {
+template <int form, int MR, int NV, bool untransformed = false>
+void check_conv(ConvParams given, int64_t pad_end, int threads = 1, int64_t block = 10) {
   const ConvParams p = sized(given, pad_end);
   const int64_t cin = p.cin / p.group, cout = p.cout / p.group, taps = p.kd * p.kh * p.kw;
   const pack::ConvShape shape{.cout = p.cout, .cin = cin, .kh = p.kd * p.kh, .kw = p.kw, .group = p.group, .nr = NV * Vec::width};
@@ -82,18 +82,18 @@ void check_conv(ConvParams given, int64_t pad_end, int parts = 1, int64_t block 
   const auto transformed = [&] {
     const auto cut = pack::square_pieces(w, p.kd, p.kh, p.kw, 3);
     const pack::ConvShape of_pieces{.cout = p.cout, .cin = cin, .kh = pieces * 3, .kw = 3, .nr = shape.nr};
-    return plain ? pack::conv_stem(cut, of_pieces) : pack::winograd(cut, of_pieces, form);
+    return untransformed ? pack::conv_stem(cut, of_pieces) : pack::winograd(cut, of_pieces, form);
   };
   const Aligned packed(form == 0 ? pack::conv(w, shape) : transformed()), packed_bias(pack::conv_bias(bias, shape));
   constexpr int kForm = form == 0 ? 2 : form;
-  const Scratch scratch(parts, winograd_scratch<kForm, 3, NV, plain>(p.cin, block, pieces));
+  const Scratch scratch(threads, winograd_scratch<kForm, 3, NV, untransformed>(p.cin, block, pieces));
   ConvParams q = p;
   q.bias = packed_bias;
   check(
-      p, p.cout, parts, sum_tolerance(taps * cin),
-      [&](Part part, float* y) {
-        if constexpr (form == 0) conv_3d<MR, NV>(part, x.data(), packed.p, y, q);
-        else winograd<form, 3, MR, NV, plain, true>(part, x.data(), packed.p, y, scratch.of(part.index), q, block);
+      p, p.cout, threads, sum_tolerance(taps * cin),
+      [&](Share share, float* y) {
+        if constexpr (form == 0) conv_3d<MR, NV>(share, x.data(), packed.p, y, q);
+        else winograd<form, 3, MR, NV, untransformed, true>(share, x.data(), packed.p, y, scratch.of(share.index), q, block);
       },
       [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t co) {
         double sum = double(bias[size_t(co)]);
@@ -107,7 +107,7 @@ void check_conv(ConvParams given, int64_t pad_end, int parts = 1, int64_t block 
 }
 
 template <int MR, int NV>
-void check_transposed(ConvParams p, int parts = 1) {
+void check_transposed(ConvParams p, int threads = 1) {
   p.od = (p.d - 1) * p.stride_z + (p.kd - 1) * p.dilation_z + 1 - 2 * p.pad_front;
   p.oh = (p.h - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1 - p.pad_top;
   p.ow = (p.w - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1 - p.pad_left;
@@ -120,7 +120,8 @@ void check_transposed(ConvParams p, int parts = 1) {
   ConvParams q = p;
   q.bias = packed_bias;
   check(
-      p, p.cout, parts, sum_tolerance(taps * cin), [&](Part part, float* y) { conv_transpose_3d<MR, NV>(part, x.data(), packed.p, y, q); },
+      p, p.cout, threads, sum_tolerance(taps * cin),
+      [&](Share share, float* y) { conv_transpose_3d<MR, NV>(share, x.data(), packed.p, y, q); },
       [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t co) {
         double sum = double(bias[size_t(co)]);
         for_transposed_taps(p, oz, oy, ox, [&](int64_t iz, int64_t iy, int64_t ix, int64_t kz, int64_t ky, int64_t kx) {
@@ -132,7 +133,7 @@ void check_transposed(ConvParams p, int parts = 1) {
       });
 }
 
-void check_pools(PoolParams p, int64_t pad_end, int parts) {
+void check_pools(PoolParams p, int64_t pad_end, int threads) {
   p.pad_back = p.pad_bottom = p.pad_right = pad_end;
   p.od = out_size(p.d, p.kd, p.stride_z, p.dilation_z, p.pad_front + pad_end);
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
@@ -144,7 +145,7 @@ void check_pools(PoolParams p, int64_t pad_end, int parts) {
     return double(x[size_t((((n * p.d + z) * p.h + y) * p.w + ix) * p.x_pixel + c)]);
   };
   check(
-      p, p.c, parts, 0, [&](Part part, float* y) { max_pool_3d(part, x.data(), y, p); },
+      p, p.c, threads, 0, [&](Share share, float* y) { max_pool_3d(share, x.data(), y, p); },
       [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t c) {
         double most = -std::numeric_limits<double>::infinity();
         for_taps(p, oz, oy, ox,
@@ -154,7 +155,7 @@ void check_pools(PoolParams p, int64_t pad_end, int parts) {
   for (const bool padded : {false, true}) {
     p.count_include_pad = padded;
     check(
-        p, p.c, parts, sum_tolerance(p.kd * p.kh * p.kw), [&](Part part, float* y) { average_pool_3d(part, x.data(), y, p); },
+        p, p.c, threads, sum_tolerance(p.kd * p.kh * p.kw), [&](Share share, float* y) { average_pool_3d(share, x.data(), y, p); },
         [&](int64_t n, int64_t oz, int64_t oy, int64_t ox, int64_t c) {
           double sum = 0, count = 0;
           for_taps(p, oz, oy, ox, [&](int64_t iz, int64_t iy, int64_t ix, int64_t, int64_t, int64_t) {

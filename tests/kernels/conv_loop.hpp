@@ -55,19 +55,19 @@ inline double exact_transposed(const std::vector<float>& x, const std::vector<fl
   return sum;
 }
 
-/// Compares run(part, x, y, epilogue, p) with answer(n, oy, ox, co) + bias. Then comes a residual and relu, or
+/// Compares run(share, x, y, epilogue, p) with answer(n, oy, ox, co) + bias. Then comes a residual and relu, or
 /// without a residual a negation.
 template <bool kResidual = true, class Run, class Answer>
-void check(ConvParams p, int parts, const std::vector<float>& x, const std::vector<float>& bias, Run run, Answer answer) {
+void check(ConvParams p, int threads, const std::vector<float>& x, const std::vector<float>& bias, Run run, Answer answer) {
   INFO("h " << p.h << " w " << p.w << " cin " << p.cin << " oh " << p.oh << " ow " << p.ow << " cout " << p.cout << " k " << p.kh << "x"
             << p.kw << " stride " << p.stride_y << " " << p.stride_x << " dilation " << p.dilation_y << " " << p.dilation_x << " group "
-            << p.group << " parts " << parts);
+            << p.group << " threads " << threads);
   const int64_t pixels = p.n * p.oh * p.ow;
   const auto residual = numbers(pixels * p.cout, 9);
   std::vector<float> y(size_t(pixels * p.y_pixel) + 1, kGuard);
-  for (int i = 0; i < parts; ++i) {
-    if constexpr (kResidual) run(Part{i, parts}, x.data(), y.data() + 1, Epilogue<AddRelu, Rows<float>>{{residual.data(), p.cout}}, p);
-    else run(Part{i, parts}, x.data(), y.data() + 1, Epilogue<Negate>{}, p);
+  for (int i = 0; i < threads; ++i) {
+    if constexpr (kResidual) run(Share{i, threads}, x.data(), y.data() + 1, Epilogue<AddRelu, Rows<float>>{{residual.data(), p.cout}}, p);
+    else run(Share{i, threads}, x.data(), y.data() + 1, Epilogue<Negate>{}, p);
   }
   const double tolerance = sum_tolerance(p.kh * p.kw * p.cin / p.group);
   int64_t wrong = y[0] != kGuard;
@@ -99,14 +99,14 @@ inline void spoil(std::vector<float>& x, const ConvParams& p) {
 /// loop in double has such outputs. All others lie within a share of the norms of their window and their weights. The
 /// share is 22 times the error of a tile whose values are of one magnitude, as winograd_spoilt.hpp has it.
 template <class Run>
-void check_spoilt(ConvParams p, int parts, const std::vector<float>& x, const std::vector<float>& w, const std::vector<float>& bias,
+void check_spoilt(ConvParams p, int threads, const std::vector<float>& x, const std::vector<float>& w, const std::vector<float>& bias,
                   Run run) {
   INFO("h " << p.h << " w " << p.w << " cin " << p.cin << " oh " << p.oh << " ow " << p.ow << " cout " << p.cout << " k " << p.kh << "x"
-            << p.kw << " stride " << p.stride_y << " parts " << parts);
+            << p.kw << " stride " << p.stride_y << " threads " << threads);
   constexpr double kShare = 2e-5;
   const int64_t pixels = p.n * p.oh * p.ow;
   std::vector<float> y(size_t(pixels * p.y_pixel) + 1, kGuard);
-  for (int i = 0; i < parts; ++i) run(Part{i, parts}, x.data(), y.data() + 1, Epilogue<Negate>{}, p);
+  for (int i = 0; i < threads; ++i) run(Share{i, threads}, x.data(), y.data() + 1, Epilogue<Negate>{}, p);
   std::vector<double> norms(size_t(p.cout));
   const int64_t taps = p.cin * p.kh * p.kw;
   for (int64_t i = 0; i < p.cout * taps; ++i) norms[size_t(i / taps)] += double(w[size_t(i)]) * double(w[size_t(i)]);

@@ -1,6 +1,5 @@
 // Convolutions whose lanes hold channels, against a loop in double: depthwise, in small groups, to a few channels.
 #include <onnxc/conv_grouped.hpp>
-#include <onnxc/conv_narrow.hpp>
 #include <onnxc/depthwise_winograd.hpp>
 
 #include "compiler/select/weights/pack.h"
@@ -12,7 +11,7 @@ using namespace onnxc::test;
 namespace {
 
 template <int KH, int KW, int SX>
-void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
+void check_depthwise(ConvParams p, int64_t pad_end, int threads = 1) {
   p.kh = KH;
   p.kw = KW;
   p.stride_x = SX;
@@ -27,21 +26,21 @@ void check_depthwise(ConvParams p, int64_t pad_end, int parts = 1) {
   auto answer = [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); };
   if (p.dilation_x == 1)
     check(
-        p, parts, x, bias,
-        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-          depthwise<KH, KW, SX>(part, in, packed.data(), y, q, epi);
+        p, threads, x, bias,
+        [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+          depthwise<KH, KW, SX>(share, in, packed.data(), y, q, epi);
         },
         answer);
-  const Scratch scratch(parts, depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x));
+  const Scratch scratch(threads, depthwise_any_scratch(p.kh, p.kw, p.stride_x, p.dilation_y, p.dilation_x));
   check(
-      p, parts, x, bias,
-      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-        depthwise_any(part, in, packed.data(), y, scratch.of(part.index), q, epi);
+      p, threads, x, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+        depthwise_any(share, in, packed.data(), y, scratch.of(share.index), q, epi);
       },
       answer);
 }
 
-void check_depthwise_winograd(ConvParams p, int64_t pad_end, int parts = 1) {
+void check_depthwise_winograd(ConvParams p, int64_t pad_end, int threads = 1) {
   p.kh = p.kw = 3;
   p.group = p.cout = p.cin;
   p.oh = out_size(p.h, 3, 1, 1, p.pad_top + pad_end);
@@ -52,36 +51,40 @@ void check_depthwise_winograd(ConvParams p, int64_t pad_end, int parts = 1) {
   const auto packed = pack::depthwise_winograd(w, p.cin);
   p.bias = bias.data();
   check(
-      p, parts, x, bias,
-      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { depthwise_winograd(part, in, packed.data(), y, q, epi); },
+      p, threads, x, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+        depthwise_winograd(share, in, packed.data(), y, q, epi);
+      },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int N>
-void check_narrow(ConvParams p, int64_t pad_end, int parts = 1) {
+void check_few_outputs(ConvParams p, int64_t pad_end, int threads = 1) {
   p.cout = N;
   p.oh = out_size(p.h, p.kh, p.stride_y, p.dilation_y, p.pad_top + pad_end);
   p.ow = out_size(p.w, p.kw, p.stride_x, p.dilation_x, p.pad_left + pad_end);
   p.x_pixel = p.cin + 3;
   p.y_pixel = p.cout + 5;
   const auto x = image(p), w = numbers(N * p.cin * p.kh * p.kw, 2), bias = numbers(N, 3);
-  const Aligned packed(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width)),
-      spread(pack::narrow(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width, true));
+  const Aligned packed(pack::few_outputs(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width)),
+      spread(pack::few_outputs(w, {.cout = N, .cin = p.cin, .kh = p.kh, .kw = p.kw}, Vec::width, true));
   p.bias = bias.data();
   check(
-      p, parts, x, bias,
-      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_narrow<N>(part, in, packed, y, q, epi); },
+      p, threads, x, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) { conv_few_outputs<N>(share, in, packed, y, q, epi); },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   p.oh = (p.h - 1) * p.stride_y + (p.kh - 1) * p.dilation_y + 1 - p.pad_top;
   p.ow = (p.w - 1) * p.stride_x + (p.kw - 1) * p.dilation_x + 1 - p.pad_left;
   check(
-      p, parts, x, bias,
-      [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) { conv_transpose_narrow<N>(part, in, spread, y, q, epi); },
+      p, threads, x, bias,
+      [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+        conv_transpose_few_outputs<N>(share, in, spread, y, q, epi);
+      },
       [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact_transposed(x, w, p, n, oy, ox, co); });
 }
 
 template <int KW, int SX, int GC, int pixels>
-void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
+void check_grouped(ConvParams p, int64_t pad_end, int threads = 1) {
   if constexpr (Vec::width % GC == 0) {
     p.kw = KW;
     p.stride_x = SX;
@@ -95,9 +98,9 @@ void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
     const auto packed = pack::grouped(w, {.cout = p.cout, .cin = GC, .kh = p.kh, .kw = KW}, Vec::width);
     p.bias = bias.data();
     check(
-        p, parts, x, bias,
-        [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-          conv_grouped<KW, SX, GC, pixels>(part, in, packed.data(), y, q, epi);
+        p, threads, x, bias,
+        [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+          conv_grouped<KW, SX, GC, pixels>(share, in, packed.data(), y, q, epi);
         },
         [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
   }
@@ -105,7 +108,7 @@ void check_grouped(ConvParams p, int64_t pad_end, int parts = 1) {
 
 /// Compares the sums of rows with sums of the stored outputs. The outputs are the same as without sums.
 template <int K, int SX, bool kWinograd = false>
-void check_row_sums(ConvParams p, int parts) {
+void check_row_sums(ConvParams p, int threads) {
   p.kh = p.kw = K;
   p.stride_x = p.stride_y = SX;
   p.group = p.cout = p.cin;
@@ -119,13 +122,13 @@ void check_row_sums(ConvParams p, int parts) {
   p.bias = bias.data();
   const int64_t rows = p.n * p.oh;
   std::vector<float> plain(size_t(rows * p.ow * p.y_pixel), kGuard), y = plain, sums(size_t(rows * p.cout) + 1, kGuard);
-  const auto run = [&]<bool kSums>(Part part, std::vector<float>& to) {
-    if constexpr (kWinograd) depthwise_winograd<kSums>(part, x.data(), w.data(), to.data(), p, Epilogue<Negate>{});
-    else depthwise<K, K, SX, 7, kSums>(part, x.data(), w.data(), to.data(), p, Epilogue<Negate>{});
+  const auto run = [&]<bool kSums>(Share share, std::vector<float>& to) {
+    if constexpr (kWinograd) depthwise_winograd<kSums>(share, x.data(), w.data(), to.data(), p, Epilogue<Negate>{});
+    else depthwise<K, K, SX, 7, kSums>(share, x.data(), w.data(), to.data(), p, Epilogue<Negate>{});
   };
-  run.template operator()<false>(Part{}, plain);
+  run.template operator()<false>(Share{}, plain);
   p.row_sums = sums.data();
-  for (int i = parts; i-- > 0;) run.template operator()<true>(Part{i, parts}, y);
+  for (int i = threads; i-- > 0;) run.template operator()<true>(Share{i, threads}, y);
   CHECK(y == plain);
   int64_t wrong = sums.back() != kGuard;
   for (int64_t i = 0; i < rows * p.cout; ++i) {
@@ -141,10 +144,11 @@ void check_row_sums(ConvParams p, int parts) {
 }  // namespace
 
 TEST_CASE("convolutions to a few channels agree with the loop") {
-  check_narrow<1>({.h = 9, .w = 20, .cin = 40, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2, 2);
-  check_narrow<2>({.n = 2, .h = 8, .w = 11, .cin = 16, .kh = 3, .kw = 2, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1, 3);
-  check_narrow<3>({.h = 6, .w = 9, .cin = 7, .kh = 3, .kw = 3, .dilation_y = 2, .dilation_x = 2, .pad_top = 2, .pad_left = 2}, 2);
-  check_narrow<4>({.h = 3, .w = 3, .cin = 33, .kh = 3, .kw = 3, .stride_y = 3, .stride_x = 3}, 0, 5);
+  check_few_outputs<1>({.h = 9, .w = 20, .cin = 40, .kh = 5, .kw = 5, .pad_top = 2, .pad_left = 2}, 2, 2);
+  check_few_outputs<2>({.n = 2, .h = 8, .w = 11, .cin = 16, .kh = 3, .kw = 2, .stride_y = 2, .stride_x = 2, .pad_top = 1, .pad_left = 1}, 1,
+                       3);
+  check_few_outputs<3>({.h = 6, .w = 9, .cin = 7, .kh = 3, .kw = 3, .dilation_y = 2, .dilation_x = 2, .pad_top = 2, .pad_left = 2}, 2);
+  check_few_outputs<4>({.h = 3, .w = 3, .cin = 33, .kh = 3, .kw = 3, .stride_y = 3, .stride_x = 3}, 0, 5);
 }
 
 TEST_CASE("small groups agree with the loop") {
@@ -174,7 +178,7 @@ TEST_CASE("depthwise by Winograd of an image without columns writes what lies be
   const std::vector<float> x(c), w(12 * c, 1.0f), bias = numbers(c, 3);
   for (const int64_t ow : {0, 2}) {
     std::vector<float> y(size_t(rows * ow * c + 2), kGuard), sums(size_t(rows * c), kGuard);
-    depthwise_winograd<true>(Part{}, x.data(), w.data(), y.data() + 1,
+    depthwise_winograd<true>(Share{}, x.data(), w.data(), y.data() + 1,
                              {.h = rows,
                               .w = 0,
                               .cin = c,

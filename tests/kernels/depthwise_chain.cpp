@@ -23,9 +23,9 @@ struct Sizes {
 };
 
 template <bool kExpands, bool kProjects, int K, int SX, bool kPairs = false, bool kWinograd = false>
-void check_chain(Sizes s, int parts = 1) {
+void check_chain(Sizes s, int threads = 1) {
   INFO("h " << s.h << " w " << s.w << " channels " << s.cin << " " << s.middle << " " << s.cout << " k " << K << " stride " << SX
-            << " band " << s.band << " parts " << parts);
+            << " band " << s.band << " threads " << threads);
   constexpr int NR = 2 * Vec::width, kProjectNR = kPairs ? NR - Vec::width / 2 : NR;
   const int64_t cin = kExpands ? s.cin : s.middle, cout = kProjects ? s.cout : s.middle;
   ConvParams conv{.n = s.n,
@@ -58,25 +58,25 @@ void check_chain(Sizes s, int parts = 1) {
   const Epilogue<AddRelu, Rows<float>> add{{residual.data(), cout}};
 
   // One after the other.
-  std::vector<float> wide(size_t(in_pixels * s.middle)), narrow(size_t(out_pixels * s.middle)),
+  std::vector<float> wide(size_t(in_pixels * s.middle)), convolved(size_t(out_pixels * s.middle)),
       wanted(size_t(out_pixels * y_pixel), kGuard);
   ConvParams inner = conv;
   inner.x_pixel = kExpands ? s.middle : x_pixel;
   inner.y_pixel = kProjects ? s.middle : y_pixel;
   if (kExpands)
-    gemm<6, 2>(Part{}, x.data(), expand_w.data(), wide.data(),
+    gemm<6, 2>(Share{}, x.data(), expand_w.data(), wide.data(),
                {.m = in_pixels, .n = s.middle, .k = cin, .lda = x_pixel, .ldc = s.middle, .bias = expand_bias.data()}, relu);
   const float* const depthwise_x = kExpands ? wide.data() : x.data();
   std::vector<float> wanted_sums(size_t(s.n * conv.oh * s.middle), kGuard), sums = wanted_sums;
   inner.row_sums = wanted_sums.data();
   const auto convolve = [&]<bool kSums>(float* to, auto epi) {
-    if constexpr (kWinograd) depthwise_winograd<kSums>(Part{}, depthwise_x, w.data(), to, inner, epi);
-    else depthwise<K, K, SX, 7, kSums>(Part{}, depthwise_x, w.data(), to, inner, epi);
+    if constexpr (kWinograd) depthwise_winograd<kSums>(Share{}, depthwise_x, w.data(), to, inner, epi);
+    else depthwise<K, K, SX, 7, kSums>(Share{}, depthwise_x, w.data(), to, inner, epi);
   };
-  if (kProjects) convolve.template operator()<false>(narrow.data(), relu);
+  if (kProjects) convolve.template operator()<false>(convolved.data(), relu);
   else convolve.template operator()<true>(wanted.data(), add);
   if (kProjects)
-    gemm<6, 2, kPairs>(Part{}, narrow.data(), project_w.data(), wanted.data(),
+    gemm<6, 2, kPairs>(Share{}, convolved.data(), project_w.data(), wanted.data(),
                        {.m = out_pixels, .n = cout, .k = s.middle, .lda = s.middle, .ldc = y_pixel, .bias = project_bias.data()}, add);
 
   conv.row_sums = sums.data();
@@ -90,11 +90,11 @@ void check_chain(Sizes s, int parts = 1) {
                                .band = s.band,
                                .pitch = (s.middle + 15) / 16 * 16};
   std::vector<float> got(wanted.size(), kGuard);
-  const Scratch scratch(parts, depthwise_chain_scratch(p, kExpands ? 2 : 0, kProjects), std::numeric_limits<float>::quiet_NaN());
-  for (int i = parts; i-- > 0;) {
+  const Scratch scratch(threads, depthwise_chain_scratch(p, kExpands ? 2 : 0, kProjects), std::numeric_limits<float>::quiet_NaN());
+  for (int i = threads; i-- > 0;) {
     const auto run = [&](auto second, auto last) {
       depthwise_chain<kExpands ? 6 : 0, 2, K, K, SX, kProjects ? 6 : 0, 2, kPairs, !kProjects, kWinograd>(
-          Part{i, parts}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.of(i), p, relu, second, last);
+          Share{i, threads}, x.data(), expand_w.data(), w.data(), project_w.data(), got.data(), scratch.of(i), p, relu, second, last);
     };
     if constexpr (kProjects) run(relu, add);
     else run(add, Epilogue<Keep>{});
@@ -105,16 +105,16 @@ void check_chain(Sizes s, int parts = 1) {
 
 template <int K, int SX>
 void check_chains(Sizes s) {
-  for (int parts : {1, 3}) {
-    check_chain<true, true, K, SX>(s, parts);
-    check_chain<true, false, K, SX>(s, parts);
-    check_chain<false, true, K, SX>(s, parts);
-    if (s.middle % 2 == 0) check_chain<true, true, K, SX, true>(s, parts);
+  for (int threads : {1, 3}) {
+    check_chain<true, true, K, SX>(s, threads);
+    check_chain<true, false, K, SX>(s, threads);
+    check_chain<false, true, K, SX>(s, threads);
+    if (s.middle % 2 == 0) check_chain<true, true, K, SX, true>(s, threads);
     if constexpr (K == 3 && SX == 1) {
       Sizes pairs = s;
       pairs.band += s.band % 2;
-      check_chain<true, true, K, SX, false, true>(pairs, parts);
-      check_chain<true, false, K, SX, false, true>(pairs, parts);
+      check_chain<true, true, K, SX, false, true>(pairs, threads);
+      check_chain<true, false, K, SX, false, true>(pairs, threads);
     }
   }
 }

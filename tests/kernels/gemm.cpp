@@ -1,7 +1,7 @@
 // GEMM and GEMV with packed b against a loop in double: every tail of m and n, pitches, bias, epilogue operands,
 // threads.
 #include <onnxc/fast_inner_product_any.hpp>
-#include <onnxc/gemm_narrow.hpp>
+#include <onnxc/gemm_few_columns.hpp>
 #include <onnxc/gemm_scaled.hpp>
 #include <onnxc/gemv.hpp>
 #include <onnxc/strassen.hpp>
@@ -19,25 +19,25 @@ namespace {
 
 struct Case {
   int64_t m, n, k;
-  int parts = 1;
+  int threads = 1;
   bool bias = true, residual = true;
   int64_t gap = 5;  // after each row of c
 };
 
-/// How b is packed: for gemm, gemm with pairs, gemm_narrow, strassen or fast_inner_product.
-enum class Packing { Panels, Pairs, Narrow, Strassen, InnerProduct };
+/// How b is packed: for gemm, gemm with pairs, gemm_few_columns, strassen or fast_inner_product.
+enum class Packing { Panels, Pairs, FewColumns, Strassen, InnerProduct };
 std::vector<float> packed_as(Packing packing, const std::vector<float>& b, int64_t k, int64_t n, int64_t nr) {
-  if (packing == Packing::Narrow) return pack::panels(b, {.k = n, .n = k, .nr = nr, .transposed = true, .ld = n});
+  if (packing == Packing::FewColumns) return pack::panels(b, {.k = n, .n = k, .nr = nr, .transposed = true, .ld = n});
   if (packing == Packing::Strassen) return pack::strassen(b, {.k = k, .n = n, .nr = nr});
   if (packing == Packing::InnerProduct) return pack::fast_inner_product(b, {.k = k, .n = n, .nr = nr});
   const auto panels = pack::panels(b, {.k = k, .n = n, .nr = nr});
   return packing == Packing::Pairs ? pack::pairs(panels, nr, Vec::width) : panels;
 }
 
-/// Compares run(part, a, packed b, c, params, epilogue) with the loop.
+/// Compares run(share, a, packed b, c, params, epilogue) with the loop.
 template <class Run>
 void check(const Case& t, int nr, Run run, Packing packing = Packing::Panels) {
-  INFO("m " << t.m << " n " << t.n << " k " << t.k << " parts " << t.parts << " nr " << nr);
+  INFO("m " << t.m << " n " << t.n << " k " << t.k << " threads " << t.threads << " nr " << nr);
   const int64_t lda = t.k + 3, ldc = t.n + t.gap;
   const auto a = numbers(t.m * lda, 1), b = numbers(t.k * t.n, 2), bias = numbers(t.n, 3), residual = numbers(t.m * ldc, 4);
   const Aligned packed(packed_as(packing, b, t.k, t.n, nr));
@@ -45,9 +45,9 @@ void check(const Case& t, int nr, Run run, Packing packing = Packing::Panels) {
   const Unaligned x(std::vector<float>(a.begin(), a.end() - 3)), r(residual);
   std::vector<float> c(size_t(t.m * ldc) + 1, kGuard);
   const GemmParams p{.m = t.m, .n = t.n, .k = t.k, .lda = lda, .ldc = ldc, .bias = t.bias ? packed_bias.p : nullptr};
-  for (int i = 0; i < t.parts; ++i) {
-    if (t.residual) run(Part{i, t.parts}, x.data(), packed, c.data() + 1, p, Epilogue<AddRelu, Rows<float>>{{r.data(), ldc}});
-    else run(Part{i, t.parts}, x.data(), packed, c.data() + 1, p, Epilogue<Keep>{});
+  for (int i = 0; i < t.threads; ++i) {
+    if (t.residual) run(Share{i, t.threads}, x.data(), packed, c.data() + 1, p, Epilogue<AddRelu, Rows<float>>{{r.data(), ldc}});
+    else run(Share{i, t.threads}, x.data(), packed, c.data() + 1, p, Epilogue<Keep>{});
   }
   // Strassen multiplies sums of up to four values by sums of up to four values, so the root mean square of its
   // products is up to four times as large. Products of pairs in an inner product are r + 1 / r times as large, where
@@ -74,15 +74,15 @@ void check(const Case& t, int nr, Run run, Packing packing = Packing::Panels) {
 }
 
 template <int N>
-void check_narrow() {
-  const auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
-    gemm_narrow<N>(part, a, b, c, p, epi);
+void check_few_columns() {
+  const auto run = [](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) {
+    gemm_few_columns<N>(share, a, b, c, p, epi);
   };
   for (const int64_t m : {1, 7, 8, 21}) {
     for (const int k : {0, 1, Vec::width, Vec::width + 3, 64}) {
-      for (const int parts : {1, 3}) {
-        check({.m = m, .n = N, .k = k, .parts = parts, .bias = k != 64, .residual = m != 7}, Vec::width, run, Packing::Narrow);
-        check({.m = m, .n = N, .k = k, .parts = parts, .residual = false, .gap = 0}, Vec::width, run, Packing::Narrow);
+      for (const int threads : {1, 3}) {
+        check({.m = m, .n = N, .k = k, .threads = threads, .bias = k != 64, .residual = m != 7}, Vec::width, run, Packing::FewColumns);
+        check({.m = m, .n = N, .k = k, .threads = threads, .residual = false, .gap = 0}, Vec::width, run, Packing::FewColumns);
       }
     }
   }
@@ -91,57 +91,59 @@ void check_narrow() {
 template <int MR, int NV>
 void check_tile() {
   constexpr int NR = NV * Vec::width;
-  auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemm<MR, NV>(part, a, b, c, p, epi); };
+  auto run = [](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemm<MR, NV>(share, a, b, c, p, epi); };
   for (int64_t m : {1, MR - 1, MR, MR + 1, 3 * MR + MR / 2, 65}) {
     if (m == 0) continue;
     for (int64_t n : {1, Vec::width - 1, Vec::width + 1, NR - 1, NR, NR + 1, 2 * NR + 7}) check({.m = m, .n = n, .k = 17}, NR, run);
   }
   check({.m = 2 * MR, .n = 2 * NR, .k = 1, .bias = false}, NR, run);
   check({.m = 2 * MR, .n = 2 * NR, .k = 0}, NR, run);
-  check({.m = 3 * MR + 1, .n = NR + 3, .k = 33, .parts = 3, .residual = false}, NR, run);
-  check({.m = 3, .n = 5 * NR + 3, .k = 33, .parts = 4, .residual = false}, NR, run);
-  check({.m = 1000, .n = NR, .k = 700, .parts = 2}, NR, run);
+  check({.m = 3 * MR + 1, .n = NR + 3, .k = 33, .threads = 3, .residual = false}, NR, run);
+  check({.m = 3, .n = 5 * NR + 3, .k = 33, .threads = 4, .residual = false}, NR, run);
+  check({.m = 1000, .n = NR, .k = 700, .threads = 2}, NR, run);
   const Aligned sums(std::vector<float>(size_t(2 * 3 * MR * NR)));
-  auto sliced = [&](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
-    p.slices = {sums.p + part.index * 3 * MR * NR, 7, 3 * MR};
-    gemm<MR, NV>(part, a, b, c, p, epi);
+  auto sliced = [&](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) {
+    p.slices = {sums.p + share.index * 3 * MR * NR, 7, 3 * MR};
+    gemm<MR, NV>(share, a, b, c, p, epi);
   };
   for (int64_t m : {1, MR - 1, MR, MR + 1, 3 * MR, 3 * MR + 1, 65}) {
     if (m == 0) continue;
-    for (int64_t k : {0, 1, 7, 8, 50}) check({.m = m, .n = NR + 3, .k = k, .parts = int(k % 2) + 1}, NR, sliced);
+    for (int64_t k : {0, 1, 7, 8, 50}) check({.m = m, .n = NR + 3, .k = k, .threads = int(k % 2) + 1}, NR, sliced);
   }
 }
 
 template <int MR, int NV>
 void check_pairs() {
   constexpr int NR = NV * Vec::width - Vec::width / 2;
-  auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemm<MR, NV, true>(part, a, b, c, p, epi); };
+  auto run = [](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) {
+    gemm<MR, NV, true>(share, a, b, c, p, epi);
+  };
   for (int64_t m : {1, MR - 1, MR, 3 * MR + MR / 2}) {
     if (m == 0) continue;
     for (int64_t n : {1, Vec::width - 1, NR - 1, NR, NR + 1, 2 * NR + 3}) {
       for (int64_t k : {2, 18}) check({.m = m, .n = n, .k = k}, NR, run, Packing::Pairs);
     }
-    check({.m = m, .n = NR, .k = 6, .parts = m > MR ? 2 : 1, .residual = false, .gap = 0}, NR, run, Packing::Pairs);
+    check({.m = m, .n = NR, .k = 6, .threads = m > MR ? 2 : 1, .residual = false, .gap = 0}, NR, run, Packing::Pairs);
   }
   check({.m = 2 * MR, .n = 2 * NR, .k = 4, .bias = false}, NR, run, Packing::Pairs);
-  check({.m = 3 * MR + 1, .n = NR + 3, .k = 34, .parts = 3, .residual = false}, NR, run, Packing::Pairs);
+  check({.m = 3 * MR + 1, .n = NR + 3, .k = 34, .threads = 3, .residual = false}, NR, run, Packing::Pairs);
 }
 
 template <int MR, int NV>
 void check_strassen() {
   constexpr int NR = NV * Vec::width;
   for (const int64_t block : {2, 7, 2 * MR, 6 * MR + 3}) {
-    const auto run = [&](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
+    const auto run = [&](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) {
       const Scratch scratch(1, strassen_scratch<MR, NV>(p.k, block));
-      strassen<MR, NV>(part, a, b, c, scratch.of(0), p, p.m % 2 == 0 ? p.m / 2 : p.m, block, epi);
+      strassen<MR, NV>(share, a, b, c, scratch.of(0), p, p.m % 2 == 0 ? p.m / 2 : p.m, block, epi);
     };
     for (int64_t m : {1, 2, MR, 2 * MR + 1, 65}) {
       for (int64_t n : {1, NR - 1, NR + 1, 2 * NR, 3 * NR + 5})
         check({.m = m, .n = n, .k = 2 * Vec::width + 6}, NR, run, Packing::Strassen);
     }
     check({.m = 4 * MR + 1, .n = 2 * NR + 3, .k = 2, .bias = false, .residual = false}, NR, run, Packing::Strassen);
-    check({.m = 4 * MR + 1, .n = 4 * NR, .k = 130, .parts = 2, .residual = false, .gap = 0}, NR, run, Packing::Strassen);
-    check({.m = 3, .n = 6 * NR + 1, .k = 64, .parts = 5}, NR, run, Packing::Strassen);
+    check({.m = 4 * MR + 1, .n = 4 * NR, .k = 130, .threads = 2, .residual = false, .gap = 0}, NR, run, Packing::Strassen);
+    check({.m = 3, .n = 6 * NR + 1, .k = 64, .threads = 5}, NR, run, Packing::Strassen);
   }
 }
 
@@ -150,9 +152,9 @@ void check_fast_inner_product() {
   constexpr int NR = Vec::width;
   for (const int64_t block : {1, MR, 3 * MR, 65}) {
     const auto with_scratch = [block](auto kernel) {
-      return [kernel, block](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) {
+      return [kernel, block](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) {
         const Scratch scratch(1, fast_inner_product_scratch(p.k, block));
-        kernel(part, a, b, c, scratch.of(0), p, block, epi);
+        kernel(share, a, b, c, scratch.of(0), p, block, epi);
       };
     };
     const auto run = with_scratch([](auto... args) { fast_inner_product<MR>(args...); }),
@@ -162,11 +164,11 @@ void check_fast_inner_product() {
     }
     for (const int64_t k : {1, 2, 3, 4, 3 * NR - 2, 3 * NR - 1, 3 * NR, 3 * NR + 1, 3 * NR + 2, 6 * NR, 200})
       check({.m = 7, .n = NR + 2, .k = k, .bias = k % 2 == 0, .residual = false}, NR, run, Packing::InnerProduct);
-    check({.m = 4 * MR + 1, .n = 4 * NR, .k = 130, .parts = 3, .residual = false, .gap = 0}, NR, run, Packing::InnerProduct);
-    check({.m = 3, .n = 6 * NR + 1, .k = 64, .parts = 5}, NR, run, Packing::InnerProduct);
+    check({.m = 4 * MR + 1, .n = 4 * NR, .k = 130, .threads = 3, .residual = false, .gap = 0}, NR, run, Packing::InnerProduct);
+    check({.m = 3, .n = 6 * NR + 1, .k = 64, .threads = 5}, NR, run, Packing::InnerProduct);
     for (const int64_t m : {1, 2, 4, 5, 30}) {
       for (const int64_t k : {1, 2, 3, 4, 3 * NR - 1, 3 * NR + 2})
-        check({.m = m, .n = 9 * NR + 1, .k = k, .parts = int(k % 3) + 1}, NR, any_number, Packing::InnerProduct);
+        check({.m = m, .n = 9 * NR + 1, .k = k, .threads = int(k % 3) + 1}, NR, any_number, Packing::InnerProduct);
     }
   }
 }
@@ -174,9 +176,9 @@ void check_fast_inner_product() {
 template <int NV>
 void check_gemv() {
   constexpr int NR = NV * Vec::width;
-  auto run = [](Part part, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemv<NV>(part, a, b, c, p, epi); };
+  auto run = [](Share share, const float* a, const float* b, float* c, GemmParams p, auto epi) { gemv<NV>(share, a, b, c, p, epi); };
   for (int64_t n : {1, Vec::width + 1, NR - 1, NR, 3 * NR + 5}) {
-    for (int64_t k : {0, 1, 3, 4, 257}) check({.m = 1, .n = n, .k = k, .parts = int(k % 2) + 1}, NR, run);
+    for (int64_t k : {0, 1, 3, 4, 257}) check({.m = 1, .n = n, .k = k, .threads = int(k % 2) + 1}, NR, run);
   }
 }
 
@@ -205,12 +207,12 @@ TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of ro
     row(40)[j] *= 0x1p-120f, row(41)[j] = std::ldexp(row(41)[j], 60), row(42)[j] = j == 20 ? 3e38f : 0,
                              row(43)[j] = j == 0 ? 0x1p-130f : 0;  // the last times d is 0
   const Aligned packed(pack::fast_inner_product(b, {.k = k, .n = n, .nr = Vec::width}));
-  const auto run = [&](const std::vector<float>& from, Part part, std::vector<float>& c) {
+  const auto run = [&](const std::vector<float>& from, Share share, std::vector<float>& c) {
     constexpr int64_t kBlock = 24;
     const Scratch scratch(1, fast_inner_product_scratch(k, kBlock));
-    fast_inner_product<12>(part, from.data(), packed.p, c.data(), scratch.of(0), {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, kBlock);
+    fast_inner_product<12>(share, from.data(), packed.p, c.data(), scratch.of(0), {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, kBlock);
   };
-  std::vector<float> c(m * n), parts(m * n), alone(m * n);
+  std::vector<float> c(m * n), shared(m * n), alone(m * n);
   run(a, {}, c);
   // For a single row fast_inner_product_any uses plain multiply-adds, since only the run tells how many rows there
   // are.
@@ -240,17 +242,17 @@ TEST_CASE("inner products in pairs keep to their bound, whatever the sizes of ro
     }
   }
   CHECK(wrong == 0);
-  for (int part = 0; part < 3; ++part) run(a, {part, 3}, parts);
-  CHECK(std::memcmp(c.data(), parts.data(), c.size() * sizeof(float)) == 0);
+  for (int thread = 0; thread < 3; ++thread) run(a, {thread, 3}, shared);
+  CHECK(std::memcmp(c.data(), shared.data(), c.size() * sizeof(float)) == 0);
   for (const int64_t odd : {17, 18, 30}) std::fill_n(row(odd), k, 1.0f);
   run(a, {}, alone);
   for (const int64_t i : {0, 16, 19, 31, 59}) CHECK(std::memcmp(&c[size_t(i * n)], &alone[size_t(i * n)], n * sizeof(float)) == 0);
 }
 
 TEST_CASE("products of a few columns") {
-  check_narrow<1>();
-  check_narrow<2>();
-  check_narrow<4>();
+  check_few_columns<1>();
+  check_few_columns<2>();
+  check_few_columns<4>();
 }
 
 TEST_CASE("gemm agrees with the loop for every tile and tail") {
@@ -327,16 +329,16 @@ TEST_CASE("strassen gives the same for any number of threads") {
   const int64_t m = 300, n = 5 * 2 * Vec::width + 3, k = 96;
   const auto a = numbers(m * k, 1);
   const Aligned b(pack::strassen(numbers(k * n, 2), {.k = k, .n = n, .nr = 2 * Vec::width}));
-  const auto run = [&](int parts, int64_t block) {
+  const auto run = [&](int threads, int64_t block) {
     std::vector<float> c(size_t(m * n), kGuard);
-    const Scratch scratch(parts, strassen_scratch<8, 2>(k, block));
-    for (int i = 0; i < parts; ++i)
-      strassen<8, 2>(Part{i, parts}, a.data(), b.p, c.data(), scratch.of(i), {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
+    const Scratch scratch(threads, strassen_scratch<8, 2>(k, block));
+    for (int i = 0; i < threads; ++i)
+      strassen<8, 2>(Share{i, threads}, a.data(), b.p, c.data(), scratch.of(i), {.m = m, .n = n, .k = k, .lda = k, .ldc = n}, m, block);
     return c;
   };
   for (const int64_t block : {48, 300}) {
     const auto one = run(1, block);
-    for (const int parts : {2, 3, 8}) CHECK(run(parts, block) == one);
+    for (const int threads : {2, 3, 8}) CHECK(run(threads, block) == one);
   }
 }
 
@@ -388,14 +390,14 @@ TEST_CASE("gemm_scaled multiplies each image by weights scaled for it") {
       GemmParams of_image = p;
       of_image.m = pixels;
       const Aligned of(packed(scaled));
-      gemm<MR, NV, kPairs>(Part{}, x.data() + image * pixels * k, of.p, wanted.data() + image * pixels * n, of_image,
+      gemm<MR, NV, kPairs>(Share{}, x.data() + image * pixels * k, of.p, wanted.data() + image * pixels * n, of_image,
                            Epilogue<AddRelu, Rows<float>>{{residual.data() + image * pixels * n, n}});
     }
-    for (const int parts : {1, 3}) {
+    for (const int threads : {1, 3}) {
       std::vector<float> got(wanted.size(), kGuard);
-      for (int i = 0; i < parts; ++i) {
+      for (int i = 0; i < threads; ++i) {
         const Scratch scaled(1, contract::gemm_scaled_scratch(k, n, NR), std::numeric_limits<float>::quiet_NaN());
-        gemm_scaled<MR, NV, kPairs>(Part{i, parts}, x.data(), panels.p, s.data(), got.data(), scaled.of(0), p, pixels, epi);
+        gemm_scaled<MR, NV, kPairs>(Share{i, threads}, x.data(), panels.p, s.data(), got.data(), scaled.of(0), p, pixels, epi);
       }
       CHECK(got == wanted);
     }

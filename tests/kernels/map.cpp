@@ -47,15 +47,15 @@ const int64_t kLengths[] = {1, Vec::width - 1, Vec::width, Vec::width + 1, 2 * V
 
 TEST_CASE("map broadcasts rows and values and writes only its rows") {
   for (int64_t n : kLengths) {
-    for (int parts : {1, 3, 7}) {
+    for (int threads : {1, 3, 7}) {
       const int64_t rows = 3, pitch = n + 5;
       std::vector<float> x(size_t(rows * pitch) + 1), bias(size_t(n), 0.0f), row_value(rows), y(size_t(rows * pitch) + 1, -77.0f), z = y;
       for (size_t i = 0; i < x.size(); ++i) x[i] = float(int(i * 37 % 23)) - 11.0f;
       for (size_t i = 0; i < bias.size(); ++i) bias[i] = float(i % 5) - 2.0f;
       for (int64_t r = 0; r < rows; ++r) row_value[size_t(r)] = float(r);
-      for (int p = 0; p < parts; ++p) {
-        map<AddRelu>({p, parts}, {rows, n}, Stream{y.data() + 1, {pitch}}, Stream{x.data() + 1, {pitch}}, Stream{bias.data(), {0}});
-        map<AddRelu>({p, parts}, {rows, n}, Stream{z.data() + 1, {pitch}}, Stream{x.data() + 1, {pitch}}, Fixed{row_value.data(), {1}});
+      for (int p = 0; p < threads; ++p) {
+        map<AddRelu>({p, threads}, {rows, n}, Stream{y.data() + 1, {pitch}}, Stream{x.data() + 1, {pitch}}, Stream{bias.data(), {0}});
+        map<AddRelu>({p, threads}, {rows, n}, Stream{z.data() + 1, {pitch}}, Stream{x.data() + 1, {pitch}}, Fixed{row_value.data(), {1}});
       }
       CHECK(y[0] == -77.0f);
       for (int64_t r = 0; r < rows; ++r) {

@@ -1,4 +1,4 @@
-// Packing elements and unpacking them: every code, odd counts, in several parts.
+// Packing elements and unpacking them: every code, odd counts, on several threads.
 #include <onnxc/packed.hpp>
 
 #include <catch2/catch.hpp>
@@ -16,11 +16,11 @@ void check(int bits) {
     std::vector<T> elements(static_cast<std::size_t>(n)), back(elements.size());
     for (int64_t i = 0; i < n; ++i) elements[static_cast<std::size_t>(i)] = T::from_bits(static_cast<uint8_t>(i * 7 % codes));
     std::vector<uint8_t> packed(bytes, 0xff);
-    for (int part = 0; part < 3; ++part) pack(Part{part, 3}, packed.data(), elements.data(), n);
+    for (int thread = 0; thread < 3; ++thread) pack(Share{thread, 3}, packed.data(), elements.data(), n);
     for (int64_t i = 0; i < n; ++i)
       REQUIRE(((packed[static_cast<std::size_t>(i / per_byte)] >> (i % per_byte * bits)) & (codes - 1)) == i * 7 % codes);
     if (n % per_byte != 0) REQUIRE((packed.back() >> (n % per_byte * bits)) == 0);
-    for (int part = 0; part < 3; ++part) unpack(Part{part, 3}, back.data(), packed.data(), n);
+    for (int thread = 0; thread < 3; ++thread) unpack(Share{thread, 3}, back.data(), packed.data(), n);
     for (std::size_t i = 0; i < elements.size(); ++i) REQUIRE(back[i].bits == elements[i].bits);
   }
 }

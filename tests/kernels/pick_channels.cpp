@@ -1,4 +1,4 @@
-// Picking and reordering channels, against Gather: widths that leave tails, gaps between pixels, several parts.
+// Picking and reordering channels, against Gather: widths that leave tails, gaps between pixels, several threads.
 #include <onnxc/pick_channels.hpp>
 #include <onnxc/scalar/gather.hpp>
 
@@ -19,13 +19,13 @@ void check(const std::vector<int32_t>& channels, int64_t of, int64_t x_gap, int6
                                           {.axis = 1}));
   image.resize(static_cast<std::size_t>(kPixels * x_pixel - x_gap));
   const test::Unaligned x(image);
-  for (int parts : {1, 3, 8}) {
-    INFO(count << " of " << of << " channels, gaps " << x_gap << ", " << y_gap << ", " << parts << " parts");
+  for (int threads : {1, 3, 8}) {
+    INFO(count << " of " << of << " channels, gaps " << x_gap << ", " << y_gap << ", " << threads << " threads");
     std::vector<float> wanted(static_cast<std::size_t>((kPixels - 1) * y_pixel + count), test::kGuard), y = wanted;
     for (int64_t i = 0; i < kPixels * count; ++i)
       wanted[static_cast<std::size_t>(i / count * y_pixel + i % count)] = picked[static_cast<std::size_t>(i)];
-    for (int part = 0; part < parts; ++part)
-      kernel(Part{part, parts}, x.data(), y.data(),
+    for (int thread = 0; thread < threads; ++thread)
+      kernel(Share{thread, threads}, x.data(), y.data(),
              PickParams{.pixels = kPixels, .channels = count, .x_pixel = x_pixel, .y_pixel = y_pixel});
     REQUIRE(y == wanted);
   }
@@ -62,7 +62,7 @@ TEST_CASE("pick_channels takes any channels, some never and some twice") {
       for (int32_t i = 0; i < count; ++i) channels.push_back((i * 7 + 3) % of);
       for (int64_t gap : {0, 9}) {
         check(channels, of, gap, gap,
-              [&](Part part, const float* x, float* y, PickParams p) { pick_channels(part, x, y, channels.data(), p); });
+              [&](Share share, const float* x, float* y, PickParams p) { pick_channels(share, x, y, channels.data(), p); });
       }
     }
   }

@@ -37,8 +37,8 @@ void check_last(F combine, double start, double relative) {
       for (float& v : x) v = 1.0f + v / 1000;
     }
     std::vector<float> y(4, kGuard);
-    for (int part = 0; part < 2; ++part)
-      reduce_last<Op>({part, 2}, x.data(), y.data(), {.outer = 3, .r = r, .x_row = pitch}, Epilogue<Half>{});
+    for (int thread = 0; thread < 2; ++thread)
+      reduce_last<Op>({thread, 2}, x.data(), y.data(), {.outer = 3, .r = r, .x_row = pitch}, Epilogue<Half>{});
     CHECK(y[3] == kGuard);
     for (int64_t o = 0; o < 3; ++o) {
       double total = start;
@@ -74,14 +74,14 @@ TEST_CASE("reductions of the last axis") {
 TEST_CASE("reductions of the middle axis") {
   for (int64_t inner : {1, Vec::width - 1, Vec::width + 1, 4 * Vec::width, 9 * Vec::width + 5}) {
     for (int64_t r : {1, 49, 1500}) {
-      for (int parts : {1, 3}) {
+      for (int threads : {1, 3}) {
         const int64_t x_row = inner + 1, y_outer = inner + 2;
         const auto x = numbers(2 * r * x_row);
         std::vector<float> sums(size_t(2 * y_outer), kGuard), tops = sums;
         const ReduceParams p{.outer = 2, .r = r, .inner = inner, .x_row = x_row, .x_outer = r * x_row, .y_outer = y_outer};
-        for (int i = 0; i < parts; ++i) {
-          reduce_middle<Sum, Square>({i, parts}, x.data(), sums.data(), p, Epilogue<Half>{});
-          reduce_middle<Max>({i, parts}, x.data(), tops.data(), p);
+        for (int i = 0; i < threads; ++i) {
+          reduce_middle<Sum, Square>({i, threads}, x.data(), sums.data(), p, Epilogue<Half>{});
+          reduce_middle<Max>({i, threads}, x.data(), tops.data(), p);
         }
         int64_t wrong = 0;
         for (int64_t o = 0; o < 2; ++o) {
@@ -119,9 +119,9 @@ TEST_CASE("softmax and its logarithm") {
     const auto mask = numbers(n, 5);
     std::vector<float> y(size_t(3 * y_row), kGuard), z = y;
     const Epilogue<ScaleAdd, PerCol<float>> prologue{{mask.data()}};
-    for (int part = 0; part < 2; ++part) {
-      softmax({part, 2}, x.data(), y.data(), {.rows = 3, .n = n, .x_row = x_row, .y_row = y_row}, prologue);
-      log_softmax({part, 2}, x.data(), z.data(), {.rows = 3, .n = n, .x_row = x_row, .y_row = y_row}, prologue);
+    for (int thread = 0; thread < 2; ++thread) {
+      softmax({thread, 2}, x.data(), y.data(), {.rows = 3, .n = n, .x_row = x_row, .y_row = y_row}, prologue);
+      log_softmax({thread, 2}, x.data(), z.data(), {.rows = 3, .n = n, .x_row = x_row, .y_row = y_row}, prologue);
     }
     int64_t wrong = 0;
     for (int64_t r = 0; r < 3; ++r) {
@@ -148,9 +148,9 @@ TEST_CASE("softmax and its logarithm") {
     auto rows_of_x = numbers(rows * x_row);
     for (float& v : rows_of_x) v *= 20;
     std::vector<float> y(size_t(rows * y_row), kGuard), z = y;
-    for (int part = 0; part < 2; ++part) {
-      softmax({part, 2}, rows_of_x.data(), y.data(), {.rows = rows, .n = n, .x_row = x_row, .y_row = y_row});
-      log_softmax({part, 2}, rows_of_x.data(), z.data(), {.rows = rows, .n = n, .x_row = x_row, .y_row = y_row});
+    for (int thread = 0; thread < 2; ++thread) {
+      softmax({thread, 2}, rows_of_x.data(), y.data(), {.rows = rows, .n = n, .x_row = x_row, .y_row = y_row});
+      log_softmax({thread, 2}, rows_of_x.data(), z.data(), {.rows = rows, .n = n, .x_row = x_row, .y_row = y_row});
     }
     int64_t wrong = 0;
     for (int64_t r = 0; r < rows; ++r) {
@@ -195,7 +195,7 @@ TEST_CASE("layer and rms normalisation") {
                  .bias = bias.data(),
                  .values = values.data()};
     const Epilogue<ScaleAdd, Rows<float>> prologue{{residual.data(), n}};
-    for (int part = 0; part < 2; ++part) layer_norm({part, 2}, x.data(), y.data(), p, prologue);
+    for (int thread = 0; thread < 2; ++thread) layer_norm({thread, 2}, x.data(), y.data(), p, prologue);
     p.bias = nullptr;
     p.values = nullptr;
     rms_norm({}, x.data(), z.data(), p, prologue);
@@ -250,7 +250,7 @@ TEST_CASE("pooling of images without outputs touches nothing") {
 TEST_CASE("pooling") {
   struct Case {
     PoolParams p;
-    int parts;
+    int threads;
   };
   for (int64_t c : {1, Vec::width - 1, Vec::width, Vec::width + 1, 50}) {
     const Case cases[] = {
@@ -300,13 +300,13 @@ TEST_CASE("pooling") {
           .count_include_pad = true},
          2},
     };
-    for (const auto& [p, parts] : cases) {
+    for (const auto& [p, threads] : cases) {
       auto x = numbers(p.n * p.h * p.w * p.x_pixel);
       x[0] = kNan;
       std::vector<float> top(size_t(p.n * p.oh * p.ow * p.y_pixel), kGuard), mean = top;
-      for (int i = 0; i < parts; ++i) {
-        max_pool({i, parts}, x.data(), top.data(), p);
-        average_pool({i, parts}, x.data(), mean.data(), p, Epilogue<Half>{});
+      for (int i = 0; i < threads; ++i) {
+        max_pool({i, threads}, x.data(), top.data(), p);
+        average_pool({i, threads}, x.data(), mean.data(), p, Epilogue<Half>{});
       }
       int64_t wrong = 0;
       for (int64_t o = 0; o < p.n * p.oh * p.ow; ++o) {
@@ -340,12 +340,12 @@ TEST_CASE("pooling") {
 }
 
 template <int SX>
-void check_planar_pool(PoolParams p, int parts) {
+void check_planar_pool(PoolParams p, int threads) {
   auto x = numbers(p.n * p.c * p.h * p.w);
   x[5] = kNan;
   const int64_t pixels = p.oh * p.ow;
   std::vector<float> y(size_t(p.n * p.c * pixels) + 1, kGuard);
-  for (int i = 0; i < parts; ++i) max_pool_planar<SX>({i, parts}, x.data(), y.data(), p);
+  for (int i = 0; i < threads; ++i) max_pool_planar<SX>({i, threads}, x.data(), y.data(), p);
   int64_t wrong = y.back() != kGuard;
   for (int64_t i = 0; i < p.n * p.c * pixels; ++i) {
     float most = -std::numeric_limits<float>::infinity();
@@ -372,8 +372,8 @@ TEST_CASE("sums of squares over neighbouring channels, at the edges and with win
       const Unaligned x(numbers((pixels - 1) * x_pixel + c));
       std::vector<float> y(size_t(pixels * y_pixel), kGuard);
       const ChannelWindowParams p{.pixels = pixels, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .before = before, .after = after};
-      for (int part = 0; part < 2; ++part)
-        window_squares({part, 2}, x.data(), y.data(), p, Epilogue<ScaleAdd, Rows<float>>{{x.data(), x_pixel}});
+      for (int thread = 0; thread < 2; ++thread)
+        window_squares({thread, 2}, x.data(), y.data(), p, Epilogue<ScaleAdd, Rows<float>>{{x.data(), x_pixel}});
       INFO("c " << c << " before " << before << " after " << after);
       for (int64_t pixel = 0; pixel < pixels; ++pixel) {
         for (int64_t ch = 0; ch < c; ++ch) {

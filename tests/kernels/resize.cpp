@@ -1,5 +1,5 @@
 // Resizing on vectors, against the scalar kernel along one axis after the other: sizes that leave tails; windows that
-// reach over one register, two or more; any number of taps; several parts.
+// reach over one register, two or more; any number of taps; several threads.
 #include <onnxc/resize_planar.hpp>
 #include <onnxc/scalar/resize.hpp>
 
@@ -46,12 +46,12 @@ void check_planes(int64_t planes, const Axis& y, const Axis& x) {
   const std::vector<float> image = test::numbers(planes * y.in * x.in);
   const test::Unaligned from(image);
   const std::vector<double> wanted = resized(resized({image.begin(), image.end()}, planes, y, x.in), planes * y.out, x, 1);
-  for (int parts : {1, 3}) {
+  for (int threads : {1, 3}) {
     INFO(planes << " planes, " << y.in << "x" << x.in << " to " << y.out << "x" << x.out << ", taps " << y.taps << "x" << x.taps << ", "
-                << parts << " parts");
+                << threads << " threads");
     std::vector<float> got(wanted.size() + 1, kGuard);
-    for (int part = 0; part < parts; ++part)
-      resize_planar<down, across>({part, parts}, from.data(), got.data(),
+    for (int thread = 0; thread < threads; ++thread)
+      resize_planar<down, across>({thread, threads}, from.data(), got.data(),
                                   {.planes = planes, .h = y.in, .w = x.in, .y = y.axis(), .x = x.axis()});
     int64_t wrong = got.back() != kGuard;
     for (size_t i = 0; i < wanted.size(); ++i) wrong += !is_near(got[i], wanted[i]);
@@ -69,8 +69,8 @@ void check_pixels(int64_t n, const Axis& y, const Axis& x, int64_t c) {
   const std::vector<double> wanted = resized(resized(dense, n, y, x.in * c), n * y.out, x, c);
   INFO(n << " images, " << y.in << "x" << x.in << "x" << c << " to " << y.out << "x" << x.out << ", taps " << y.taps << "x" << x.taps);
   std::vector<float> got(size_t(n * y.out * x.out * y_pixel), kGuard);
-  for (int part = 0; part < 2; ++part)
-    resize<down, across>({part, 2}, from.data(), got.data(),
+  for (int thread = 0; thread < 2; ++thread)
+    resize<down, across>({thread, 2}, from.data(), got.data(),
                          {.n = n, .h = y.in, .w = x.in, .c = c, .x_pixel = x_pixel, .y_pixel = y_pixel, .y = y.axis(), .x = x.axis()});
   int64_t wrong = 0;
   for (int64_t i = 0; i < n * y.out * x.out; ++i) {

@@ -29,7 +29,7 @@ void check_tiles() {
   for (int64_t n = 0; n < 5 * MR + 2; ++n) {
     const std::vector<int> once(static_cast<std::size_t>(n), 1);
     CHECK(visits_by_tiles<MR>(n, TileOrder{}) == once);
-    CHECK(visits_by_tiles<MR>(n, TileOrder(Part{0, 2}, 1)) == once);
+    CHECK(visits_by_tiles<MR>(n, TileOrder(Share{0, 2}, 1)) == once);
     int64_t computed = 0;
     detail::for_each_tile<MR>(n, TileOrder{}, [&]<int R>(int64_t) { computed += R; });
     CHECK(computed == contract::padded_rows(n, MR));  // what the compiler reckons with
@@ -44,10 +44,10 @@ TEST_CASE("schedule: register tiles cover each row once, in any order") {
   check_tiles<5>();
   check_tiles<14>();
   std::vector<int64_t> firsts;
-  detail::for_each_tile<4>(22, TileOrder(Part{1, 2}, 1), [&]<int R>(int64_t first) { firsts.push_back(first); });
+  detail::for_each_tile<4>(22, TileOrder(Share{1, 2}, 1), [&]<int R>(int64_t first) { firsts.push_back(first); });
   CHECK(firsts == std::vector<int64_t>{4, 0, 12, 8, 16, 20});  // the last whole tile has no partner, and 2 rows are half a tile
-  CHECK_FALSE(TileOrder(Part{}, 1).turned);
-  CHECK_FALSE(TileOrder(Part{0, 2}, int64_t{1} << 20).turned);  // more than L2 holds
+  CHECK_FALSE(TileOrder(Share{}, 1).swaps_pairs);
+  CHECK_FALSE(TileOrder(Share{0, 2}, int64_t{1} << 20).swaps_pairs);  // more than L2 holds
 }
 
 TEST_CASE("schedule: blocks and slices cover a range once") {
@@ -73,7 +73,7 @@ TEST_CASE("schedule: thread shares cover a product once") {
         int64_t rows = 0, panels = 0;
         const int64_t panel_count = (n + 15) / 16;
         for (int i = 0; i < threads; ++i) {
-          const detail::ProductShare share(Part{i, threads}, m, n, 300, 6, panel_count);
+          const detail::ProductShare share(Share{i, threads}, m, n, 300, 6, panel_count);
           if (share.by_rows) {
             CHECK(share.panels.end - share.panels.begin == panel_count);
             CHECK(share.rows.begin == rows);

@@ -53,7 +53,7 @@ struct StemCase {
   template <int SX>
   std::vector<float> wide() const {
     std::vector<float> y(size_t(p.n * p.oh * p.ow * p.cout));
-    conv_stem<6, 2, SX>(Part{}, x.data(), w.data(), y.data(), p, Epilogue<Clamp>{});
+    conv_stem<6, 2, SX>(Share{}, x.data(), w.data(), y.data(), p, Epilogue<Clamp>{});
     return y;
   }
 };
@@ -85,22 +85,22 @@ void check_pool(const Image& image, const PoolCase& c) {
   const auto operand = numbers(pool.n * pool.oh * pool.ow * pool.c, 4);
   const Epilogue<AddRelu, Rows<float>> add{{operand.data(), pool.c}};
   std::vector<float> wanted(size_t(pool.n * pool.oh * pool.ow * pool.y_pixel), kGuard);
-  max_pool(Part{}, stem.wide<SX>().data(), wanted.data(), pool, add);
-  for (const int parts : {1, 3}) {
+  max_pool(Share{}, stem.wide<SX>().data(), wanted.data(), pool, add);
+  for (const int threads : {1, 3}) {
     INFO("h " << image.h << " w " << image.w << " channels " << image.channels << " k " << c.k << " stride " << c.stride << " band "
-              << c.band << " parts " << parts);
+              << c.band << " threads " << threads);
     const StemPoolParams p{.stem = stem.p, .pool = pool, .band = c.band, .pitch = (image.channels + 15) / 16 * 16};
     const int64_t room = contract::stem_pool_scratch(ring_rows(pool, c.band), stem.p.ow, p.pitch);
     std::vector<float> got(wanted.size(), kGuard);
-    const Scratch scratch(parts, room, std::numeric_limits<float>::quiet_NaN());
-    for (int i = parts; i-- > 0;)
-      stem_pool<6, 2, SX>(Part{i, parts}, stem.x.data(), stem.w.data(), got.data(), scratch.of(i), p, Epilogue<Clamp>{}, add);
+    const Scratch scratch(threads, room, std::numeric_limits<float>::quiet_NaN());
+    for (int i = threads; i-- > 0;)
+      stem_pool<6, 2, SX>(Share{i, threads}, stem.x.data(), stem.w.data(), got.data(), scratch.of(i), p, Epilogue<Clamp>{}, add);
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
   }
 }
 
 /// A stem with a kernel of seven rows that computes T rows of outputs at a time. Results do not depend on where a
-/// part, or a band of the pool, begins.
+/// share, or a band of the pool, begins.
 template <int T>
 void check_winograd_pool(Image image, const PoolCase& c) {
   constexpr int R = 4, P = 3, SX = 2;
@@ -132,17 +132,17 @@ void check_winograd_pool(Image image, const PoolCase& c) {
   const Aligned u(panels);
   const Scratch v(1, stem_winograd_scratch<T, R, P>(q));
   std::vector<float> wide(size_t(q.n * q.oh * q.ow * q.cout)), wanted(size_t(pool.n * pool.oh * pool.ow * pool.y_pixel), kGuard);
-  stem_winograd<T, R, P, SX>(Part{}, stem.x.data(), u.p, wide.data(), v.of(0), q, Epilogue<Clamp>{});
-  max_pool(Part{}, wide.data(), wanted.data(), pool);
-  for (const int parts : {1, 2, 3}) {
+  stem_winograd<T, R, P, SX>(Share{}, stem.x.data(), u.p, wide.data(), v.of(0), q, Epilogue<Clamp>{});
+  max_pool(Share{}, wide.data(), wanted.data(), pool);
+  for (const int threads : {1, 2, 3}) {
     INFO("h " << image.h << " w " << image.w << " channels " << image.channels << " k " << c.k << " stride " << c.stride << " band "
-              << c.band << " parts " << parts);
+              << c.band << " threads " << threads);
     const StemPoolParams p{.stem = q, .pool = pool, .band = c.band, .pitch = (image.channels + 15) / 16 * 16};
     const int64_t room = contract::stem_pool_scratch(ring_rows(pool, c.band, T), q.ow, p.pitch);
     std::vector<float> got(wanted.size(), kGuard);
-    const Scratch scratch(parts, room, std::numeric_limits<float>::quiet_NaN());
-    for (int i = parts; i-- > 0;)
-      stem_winograd_pool<T, R, P, SX>(Part{i, parts}, stem.x.data(), u.p, got.data(), scratch.of(i), v.of(0), p, Epilogue<Clamp>{},
+    const Scratch scratch(threads, room, std::numeric_limits<float>::quiet_NaN());
+    for (int i = threads; i-- > 0;)
+      stem_winograd_pool<T, R, P, SX>(Share{i, threads}, stem.x.data(), u.p, got.data(), scratch.of(i), v.of(0), p, Epilogue<Clamp>{},
                                       Epilogue<Keep>{});
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
   }
@@ -172,19 +172,19 @@ void check_depthwise(const Image& image, int64_t band) {
                   .bias = bias.data()};
   const int64_t pixels = conv.n * conv.oh * conv.ow, y_pixel = cout + 3;
   const Epilogue<Clamp> relu{};
-  std::vector<float> narrow(size_t(pixels * channels)), wanted(size_t(pixels * y_pixel), kGuard);
+  std::vector<float> convolved(size_t(pixels * channels)), wanted(size_t(pixels * y_pixel), kGuard);
   if (!kProjects) conv.y_pixel = y_pixel;
   std::vector<float> wanted_sums(size_t(conv.n * conv.oh * channels), kGuard);
   conv.row_sums = wanted_sums.data();
-  depthwise<K, K, S, 7, !kProjects>(Part{}, stem.wide<SX>().data(), w.data(), kProjects ? narrow.data() : wanted.data(), conv, relu);
+  depthwise<K, K, S, 7, !kProjects>(Share{}, stem.wide<SX>().data(), w.data(), kProjects ? convolved.data() : wanted.data(), conv, relu);
   if (kProjects)
-    gemm<6, 2>(Part{}, narrow.data(), project_w.data(), wanted.data(),
+    gemm<6, 2>(Share{}, convolved.data(), project_w.data(), wanted.data(),
                {.m = pixels, .n = cout, .k = channels, .lda = channels, .ldc = y_pixel, .bias = project_bias.data()}, relu);
-  for (const int parts : {1, 3}) {
+  for (const int threads : {1, 3}) {
     std::vector<float> sums(wanted_sums.size(), kGuard);
     conv.row_sums = sums.data();
-    INFO("h " << image.h << " w " << image.w << " channels " << channels << " k " << K << " stride " << S << " band " << band << " parts "
-              << parts);
+    INFO("h " << image.h << " w " << image.w << " channels " << channels << " k " << K << " stride " << S << " band " << band << " threads "
+              << threads);
     const StemDepthwiseParams p{.stem = stem.p,
                                 .chain = {.conv = conv,
                                           .cin = 3,
@@ -194,10 +194,10 @@ void check_depthwise(const Image& image, int64_t band) {
                                           .band = band,
                                           .pitch = (channels + 15) / 16 * 16}};
     std::vector<float> got(wanted.size(), kGuard);
-    const Scratch scratch(parts, stem_depthwise_scratch(p, kProjects), std::numeric_limits<float>::quiet_NaN());
-    for (int i = parts; i-- > 0;)
+    const Scratch scratch(threads, stem_depthwise_scratch(p, kProjects), std::numeric_limits<float>::quiet_NaN());
+    for (int i = threads; i-- > 0;)
       stem_depthwise<6, 2, SX, K, K, S, kProjects ? 6 : 0, 2, false, !kProjects>(
-          Part{i, parts}, stem.x.data(), stem.w.data(), w.data(), project_w.data(), got.data(), scratch.of(i), p, relu, relu, relu);
+          Share{i, threads}, stem.x.data(), stem.w.data(), w.data(), project_w.data(), got.data(), scratch.of(i), p, relu, relu, relu);
     CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
     CHECK(sums == wanted_sums);
   }

@@ -58,10 +58,10 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// Compares run(part, a, b, c, params) with narrow panels and with panels of floats. Where nr is not a whole number
+/// Compares run(share, a, b, c, params) with narrow panels and with panels of floats. Where nr is not a whole number
 /// of vectors, also with pairs.
 template <class T, class Run>
-void check_same(int64_t m, int64_t n, int64_t k, int64_t nr, int parts, Run run) {
+void check_same(int64_t m, int64_t n, int64_t k, int64_t nr, int threads, Run run) {
   INFO("m " << m << " n " << n << " k " << k << " nr " << nr);
   const auto panels = pack::panels(narrow_numbers<T>(k * n, 2), {.k = k, .n = n, .nr = nr});
   auto b = stored<T>(panels, k, nr, pack::padded(scales_of<T>(n), nr));
@@ -72,9 +72,9 @@ void check_same(int64_t m, int64_t n, int64_t k, int64_t nr, int parts, Run run)
   const auto a = numbers(m * k, 1), bias = pack::padded(numbers(n, 3), nr);
   std::vector<float> narrow(size_t(m * n) + 1, kGuard), wide = narrow;
   const GemmParams p{.m = m, .n = n, .k = k, .lda = k, .ldc = n, .bias = bias.data(), .scales = b.scales.data()};
-  for (int i = 0; i < parts; ++i) {
-    run(Part{i, parts}, a.data(), b.codes.data(), narrow.data(), p);
-    run(Part{i, parts}, a.data(), b.floats.data(), wide.data(), p);
+  for (int i = 0; i < threads; ++i) {
+    run(Share{i, threads}, a.data(), b.codes.data(), narrow.data(), p);
+    run(Share{i, threads}, a.data(), b.floats.data(), wide.data(), p);
   }
   CHECK(same(narrow, wide));
   CHECK(wide.back() == kGuard);
@@ -89,12 +89,12 @@ void check_tile() {
     for (int64_t n : {1, NR - 1, NR, 2 * NR + 5}) {
       for (int64_t k : {1, 4, 31}) {
         check_same<T>(m, n, k, NR, int(k % 3) + 1,
-                      [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemm<MR, NV>(part, x, w, y, p); });
+                      [](Share share, const float* x, const auto* w, float* y, GemmParams p) { gemm<MR, NV>(share, x, w, y, p); });
         check_same<T>(m, n, k, NR, 1,
-                      [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemm_any<MR, NV>(part, x, w, y, p); });
-        check_same<T>(m, n, k, NR, 2, [&](Part part, const float* x, const auto* w, float* y, GemmParams p) {
+                      [](Share share, const float* x, const auto* w, float* y, GemmParams p) { gemm_any<MR, NV>(share, x, w, y, p); });
+        check_same<T>(m, n, k, NR, 2, [&](Share share, const float* x, const auto* w, float* y, GemmParams p) {
           p.slices = {sums.data(), 7, 3 * MR};
-          gemm<MR, NV>(part, x, w, y, p);
+          gemm<MR, NV>(share, x, w, y, p);
         });
       }
     }
@@ -107,7 +107,7 @@ void check_pairs() {
   for (int64_t n : {1, NR - 1, NR, 2 * NR + 5}) {
     for (int64_t k : {2, 30})
       check_same<T>(2 * MR + 1, n, k, NR, 2,
-                    [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemm<MR, NV, true>(part, x, w, y, p); });
+                    [](Share share, const float* x, const auto* w, float* y, GemmParams p) { gemm<MR, NV, true>(share, x, w, y, p); });
   }
 }
 
@@ -117,12 +117,12 @@ void check_gemv() {
   for (int64_t n : {1, NR - 1, NR, 3 * NR + 5}) {
     for (int64_t k : {0, 1, 3, 4, 257})
       check_same<T>(1, n, k, NR, int(k % 2) + 1,
-                    [](Part part, const float* x, const auto* w, float* y, GemmParams p) { gemv<NV>(part, x, w, y, p); });
+                    [](Share share, const float* x, const auto* w, float* y, GemmParams p) { gemv<NV>(share, x, w, y, p); });
   }
 }
 
 template <class T, int MR, int NV>
-void check_conv(ConvParams p, int parts = 1) {
+void check_conv(ConvParams p, int threads = 1) {
   constexpr int NR = NV * Vec::width;
   p.oh = (p.h + 2 * p.pad_top - (p.kh - 1) * p.dilation_y - 1) / p.stride_y + 1;
   p.ow = (p.w + 2 * p.pad_left - (p.kw - 1) * p.dilation_x - 1) / p.stride_x + 1;
@@ -134,12 +134,12 @@ void check_conv(ConvParams p, int parts = 1) {
   const auto x = numbers(p.n * p.h * p.w * p.x_pixel, 1), bias = pack::conv_bias(numbers(p.cout, 3), shape);
   p.bias = bias.data();
   p.scales = w.scales.data();
-  std::vector<float> narrow(size_t(p.n * p.oh * p.ow * p.cout) + 1, kGuard), wide = narrow, sums(size_t(parts * 3 * MR * NR));
+  std::vector<float> narrow(size_t(p.n * p.oh * p.ow * p.cout) + 1, kGuard), wide = narrow, sums(size_t(threads * 3 * MR * NR));
   for (const int64_t steps : {0, 1, 7}) {
     p.slices = {sums.data(), steps, 3 * MR};
-    for (int i = 0; i < parts; ++i) {
-      conv<MR, NV>(Part{i, parts}, x.data(), w.codes.data(), narrow.data(), p);
-      conv<MR, NV>(Part{i, parts}, x.data(), w.floats.data(), wide.data(), p);
+    for (int i = 0; i < threads; ++i) {
+      conv<MR, NV>(Share{i, threads}, x.data(), w.codes.data(), narrow.data(), p);
+      conv<MR, NV>(Share{i, threads}, x.data(), w.floats.data(), wide.data(), p);
     }
     CHECK(same(narrow, wide));
     CHECK(wide.back() == kGuard);
@@ -156,9 +156,9 @@ void check_convs() {
   check_conv<T, MR, NV>({.h = 1, .w = 1, .cin = 33, .cout = 9});
 }
 
-/// Winograd with plain weights and stride S.
+/// Winograd with untransformed weights and stride S.
 template <class T, int F, int MR, int NV, int S = 1>
-void check_winograd(ConvParams p, int parts) {
+void check_winograd(ConvParams p, int threads) {
   constexpr int NR = NV * Vec::width;
   p.kh = p.kw = 3;
   p.stride_y = p.stride_x = S;
@@ -173,13 +173,13 @@ void check_winograd(ConvParams p, int parts) {
   p.scales = w.scales.data();
   constexpr int64_t kBlock = 2 * MR;
   const int64_t room = S == 1 ? winograd_scratch<F, 3, NV, true>(p.cin, kBlock) : winograd_stride2_scratch<F, NV, true>(p.cin, kBlock);
-  const Scratch scratch(parts, room);
+  const Scratch scratch(threads, room);
   std::vector<float> narrow(size_t(p.n * p.oh * p.ow * p.cout) + 1, kGuard), wide = narrow;
   const auto run = [&](int i, const auto* weights, float* y) {
-    if constexpr (S == 1) winograd<F, 3, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.of(i), p, kBlock);
-    else winograd_stride2<F, MR, NV, true>(Part{i, parts}, x.data(), weights, y, scratch.of(i), p, kBlock);
+    if constexpr (S == 1) winograd<F, 3, MR, NV, true>(Share{i, threads}, x.data(), weights, y, scratch.of(i), p, kBlock);
+    else winograd_stride2<F, MR, NV, true>(Share{i, threads}, x.data(), weights, y, scratch.of(i), p, kBlock);
   };
-  for (int i = 0; i < parts; ++i) {
+  for (int i = 0; i < threads; ++i) {
     run(i, w.codes.data(), narrow.data());
     run(i, w.floats.data(), wide.data());
   }

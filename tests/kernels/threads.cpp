@@ -32,7 +32,7 @@ TEST_CASE("work that is not worth a fork stays with the caller") {
   const onnxc::Threads threads{&executor};
   for (bool worth : {false, true}) {
     std::vector<int> counts(3);
-    threads.where(worth).run([&](onnxc::Part part) { counts[size_t(part.index)] = part.count; });
+    threads.where(worth).run([&](onnxc::Share share) { counts[size_t(share.index)] = share.count; });
     CHECK(counts == (worth ? std::vector<int>{3, 3, 3} : std::vector<int>{1, 0, 0}));
   }
 }

@@ -12,8 +12,8 @@ using namespace onnxc::test;
 namespace {
 
 /// With stride S.
-template <int T, int R, int MR, int NV, bool plain = false, int S = 1>
-void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1, bool spoilt = false) {
+template <int T, int R, int MR, int NV, bool untransformed = false, int S = 1>
+void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int threads = 1, bool spoilt = false) {
   const int nr = NV * Vec::width;
   p.kh = p.kw = R;
   p.stride_y = p.stride_x = S;
@@ -25,24 +25,26 @@ void check_winograd(ConvParams p, int64_t pad_end, int64_t block, int parts = 1,
   if (spoilt) spoil(x, p);
   const auto w = numbers(p.cout * p.cin * R * R, 2), bias = numbers(p.cout, 3);
   const pack::ConvShape shape{.cout = p.cout, .cin = p.cin, .kh = R, .kw = R, .nr = nr};
-  const Aligned packed(plain ? pack::conv_stem(w, shape) : S == 1 ? pack::winograd(w, shape, T) : pack::winograd_stride2(w, shape, T));
+  const Aligned packed(untransformed ? pack::conv_stem(w, shape)
+                       : S == 1      ? pack::winograd(w, shape, T)
+                                     : pack::winograd_stride2(w, shape, T));
   const auto room = [&] {
-    if constexpr (S == 1) return winograd_scratch<T, R, NV, plain>(p.cin, block);
-    else return winograd_stride2_scratch<T, NV, plain>(p.cin, block);
+    if constexpr (S == 1) return winograd_scratch<T, R, NV, untransformed>(p.cin, block);
+    else return winograd_stride2_scratch<T, NV, untransformed>(p.cin, block);
   };
   const Aligned packed_bias(pack::padded(bias, nr));
-  const Scratch scratch(parts, room());
+  const Scratch scratch(threads, room());
   p.bias = packed_bias;
-  const auto run = [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-    if constexpr (S == 1) winograd<T, R, MR, NV, plain>(part, in, packed.p, y, scratch.of(part.index), q, block, epi);
-    else winograd_stride2<T, MR, NV, plain>(part, in, packed.p, y, scratch.of(part.index), q, block, epi);
+  const auto run = [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+    if constexpr (S == 1) winograd<T, R, MR, NV, untransformed>(share, in, packed.p, y, scratch.of(share.index), q, block, epi);
+    else winograd_stride2<T, MR, NV, untransformed>(share, in, packed.p, y, scratch.of(share.index), q, block, epi);
   };
-  if (spoilt) return check_spoilt(p, parts, x, w, bias, run);
-  check(p, parts, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  if (spoilt) return check_spoilt(p, threads, x, w, bias, run);
+  check(p, threads, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
 template <int T, int R, int MR, int NV, bool down = false>
-void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t width, int parts = 1, int64_t length = R,
+void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t width, int threads = 1, int64_t length = R,
                          bool spoilt = false) {
   const int nr = NV * Vec::width;
   (down ? p.kh : p.kw) = length;
@@ -56,18 +58,18 @@ void check_winograd_line(ConvParams p, int64_t pad_end, int64_t lines, int64_t w
   const Aligned packed(pack::winograd_line(w, {.cout = p.cout, .cin = p.cin, .kh = p.kh, .kw = p.kw, .nr = nr}, T, R, down)),
       packed_bias(pack::padded(bias, nr));
   const int64_t taps = down ? p.kw : p.kh, dilation = down ? p.dilation_x : p.dilation_y;
-  const Scratch scratch(parts, winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length));
+  const Scratch scratch(threads, winograd_line_scratch<T, R, NV>(p.cin, taps, dilation, lines, width, length));
   p.bias = packed_bias;
-  const auto run = [&](Part part, const float* in, float* y, auto epi, const ConvParams& q) {
-    winograd_line<T, R, MR, NV, down>(part, in, packed, y, scratch.of(part.index), q, lines, width, epi);
+  const auto run = [&](Share share, const float* in, float* y, auto epi, const ConvParams& q) {
+    winograd_line<T, R, MR, NV, down>(share, in, packed, y, scratch.of(share.index), q, lines, width, epi);
   };
-  if (spoilt) return check_spoilt(p, parts, x, w, bias, run);
-  check(p, parts, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
+  if (spoilt) return check_spoilt(p, threads, x, w, bias, run);
+  check(p, threads, x, bias, run, [&](int64_t n, int64_t oy, int64_t ox, int64_t co) { return exact(x, w, p, n, oy, ox, co); });
 }
 
-template <int T, int MR, int NV, bool plain = false>
-void check_winograd_stride2(ConvParams p, int64_t pad_end, int64_t block, int parts = 1, bool spoilt = false) {
-  check_winograd<T, 3, MR, NV, plain, 2>(p, pad_end, block, parts, spoilt);
+template <int T, int MR, int NV, bool untransformed = false>
+void check_winograd_stride2(ConvParams p, int64_t pad_end, int64_t block, int threads = 1, bool spoilt = false) {
+  check_winograd<T, 3, MR, NV, untransformed, 2>(p, pad_end, block, threads, spoilt);
 }
 
 }  // namespace
@@ -86,7 +88,7 @@ TEST_CASE("winograd agrees with the loop") {
   check_winograd<3, 4, 7, 4>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 2, .pad_left = 1}, 1, 10, 2);
 }
 
-TEST_CASE("winograd with plain weights agrees with the loop") {
+TEST_CASE("winograd with untransformed weights agrees with the loop") {
   check_winograd<4, 3, 14, 2, true>({.h = 16, .w = 16, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 28);
   check_winograd<4, 3, 8, 2, true>({.n = 2, .h = 13, .w = 7, .cin = 137, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 10, 2);
   check_winograd<2, 3, 8, 2, true>({.h = 7, .w = 7, .cin = 64, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);

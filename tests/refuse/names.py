@@ -23,10 +23,10 @@ NAMES = [
     "class", "int", "float", "new", "this", "namespace", "co_await", "and", "true", "NULL", "nullptr", "EOF", "INT64_MAX", "INFINITY", "NAN", "errno", "assert", "main",
     "unix", "linux", "std", "memcpy", "exp", "size_t", "int64_t", "__LINE__", "__attribute__", "_Bool", "_x", "__x", "x__y", "ONNXC_INLINE", "ONNXC_OK",
     # The runtime's and the unit's own.
-    "onnxc", "Status", "Inputs", "Outputs", "Dims", "Dims2", "dims", "run", "steps", "arena", "arena_bytes", "arena_alignment", "in", "out", "weights", "threads", "part",
-    "parts", "status", "symbols", "call", "executor", "Plan", "plan", "p", "b0", "b1", "E0", "E1", "e0", "w0", "w1", "w_0", "lanes", "L", "X0", "x0", "t0", "t1", "V", "Vec", "fn", "detail",
+    "onnxc", "Status", "Inputs", "Outputs", "Dims", "Dims2", "dims", "run", "steps", "arena", "arena_bytes", "arena_alignment", "in", "out", "weights", "threads", "share",
+    "shares", "status", "symbols", "call", "executor", "Plan", "plan", "p", "b0", "b1", "E0", "E1", "e0", "w0", "w1", "w_0", "lanes", "L", "X0", "x0", "t0", "t1", "V", "Vec", "fn", "detail",
     "scalar", "Shape", "Tensor", "Epilogue", "Keep", "bytes", "extents", "k", "model", "onnxc_model", "units_run", "static_input_0_shape", "Threads", "index", "data", "size",
-    "weights_in_use", "huge_weights", "weights_end", "heap", "memory", "counters", "part_counters", "read_step", "profile_clock", "profiled_steps", "next_0", "plan_0",
+    "weights_in_use", "huge_weights", "weights_end", "heap", "memory", "counters", "share_counters", "read_step", "profile_clock", "profiled_steps", "next_0", "plan_0",
     # Alike once they are identifiers; numbers; nothing.
     "a.b", "a_b", "a/b", "a-b", "a b", "a_b_2", "A_B", "1", "1.5", "-1", "_", ".", " ", "::", "a::b", "long" * 17_500,
 ]

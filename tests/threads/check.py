@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Small networks, made for four threads and run with one to four: results are the same to the bit, and ONNX Runtime's.
 
-They have branches whose steps go without waiting for each other (compiler/lowering/threads/concurrent_steps.h): parts of a Concat side by side, in channels-last images and in
+They have branches whose steps go without waiting for each other (compiler/lowering/threads/concurrent_steps.h): operands of a Concat side by side, in channels-last images and in
 rows, steps too small to be shared, dilated kernels, heads with outputs of their own; that such steps are there is counted. Images of any size have scratch whose size a run tells,
 and rows of any number are shared where they are enough.
 """
@@ -90,7 +90,7 @@ def emitted(model):
 
 def groups(model):
     """Forks with several steps in the emitted unit."""
-    return len(re.findall(r"threads\.run\(\[&\]\(onnxc::Part part\) \{\n", emitted(model)))
+    return len(re.findall(r"threads\.run\(\[&\]\(onnxc::Share share\) \{\n", emitted(model)))
 
 
 def check_rows():

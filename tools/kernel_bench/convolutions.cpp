@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include <onnxc/conv_3d.hpp>
+#include <onnxc/conv_few_outputs.hpp>
 #include <onnxc/conv_grouped.hpp>
-#include <onnxc/conv_narrow.hpp>
 #include <onnxc/conv_planar.hpp>
 #include <onnxc/conv_stem.hpp>
 #include <onnxc/depthwise_chain.hpp>
@@ -220,11 +220,11 @@ void add_stem_chains(Suite& suite, Layer l) {
 
 /// To N channels.
 template <int N>
-void add_narrow(Suite& suite, Layer l) {
-  suite.add("conv_narrow", l.name(), {l.macs(N) * double(padded_to(l.cin, Vec::width)) / double(l.cin)}, [l](Data& d) {
+void add_few_outputs(Suite& suite, Layer l) {
+  suite.add("conv_few_outputs", l.name(), {l.macs(N) * double(padded_to(l.cin, Vec::width)) / double(l.cin)}, [l](Data& d) {
     return [p = l.params(), x = l.image(d),
-            w = d.copy(pack::narrow(l.weights(d), {.cout = N, .cin = l.cin, .kh = l.k, .kw = l.k}, Vec::width)),
-            y = l.result(d)] { conv_narrow<N>({}, x, w, y, p); };
+            w = d.copy(pack::few_outputs(l.weights(d), {.cout = N, .cin = l.cin, .kh = l.k, .kw = l.k}, Vec::width)),
+            y = l.result(d)] { conv_few_outputs<N>({}, x, w, y, p); };
   });
 }
 
@@ -269,9 +269,9 @@ void add_conv_3d(Suite& suite, int64_t depth, int64_t size, int64_t channels) {
 }
 
 /// Blocks are as in compiler/select/conv/conv_winograd.cpp. The kernel is R x R.
-template <int T, int R, int S, bool plain>
+template <int T, int R, int S, bool untransformed>
 void add_winograd(Suite& suite, const char* row, Layer l) {
-  constexpr int64_t kPlainTiles = 3, kPoints = S == 1 ? T + R - 1 : 2 * T + 1, kPlanes = kPoints * kPoints,
+  constexpr int64_t kTransformTiles = 3, kPoints = S == 1 ? T + R - 1 : 2 * T + 1, kPlanes = kPoints * kPoints,
                     kKept = S == 1 ? kPlanes : (T + 2) * (T + 2);
   const int64_t tiles = (l.out() + T - 1) / T * ((l.out() + T - 1) / T),
                 fits = std::max<int64_t>(16, find_target("native")->l2_bytes * 3 / 4 / (4 * kPlanes * (l.cin + 16)));
@@ -280,25 +280,29 @@ void add_winograd(Suite& suite, const char* row, Layer l) {
   const int64_t whole = tiles / block,
                 rows =
                     whole * contract::padded_rows(block, kWinogradTile.mr) + contract::padded_rows(tiles - whole * block, kWinogradTile.mr),
-                columns = padded_to(l.cout, kWinogradTile.nr), products = rows * kPlanes + (plain ? blocks * kPlainTiles * kKept : 0);
+                columns = padded_to(l.cout, kWinogradTile.nr),
+                products = rows * kPlanes + (untransformed ? blocks * kTransformTiles * kKept : 0);
   const double transforms = double(tiles * kPlanes) * (5.0 * double(padded_to(l.cin, 16)) + 3.2 * double(columns));  // as multiply-adds
-  suite.add(
-      row, l.name() + (plain ? "_plain" : ""),
-      {double(products * l.cin) * double(columns) + transforms, 4.0 * double((plain ? R * R : kKept) * l.cin * columns)}, [=](Data& d) {
-        const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = R, .kw = R, .nr = kWinogradTile.nr};
-        const std::span<const float> w = l.weights(d);
-        auto& u = d.stream(plain ? pack::conv_stem(w, shape) : S == 1 ? pack::winograd(w, shape, T) : pack::winograd_stride2(w, shape, T));
-        const int64_t room = S == 1                              ? winograd_scratch<T, R, kWinogradTile.nv, plain>(l.cin, block)
-                             : winograd_stride2_scratch < T == 4 ? 4
-                                                                 : 2,
-                      kWinogradTile.nv, plain > (l.cin, block);
-        return [p = l.params(), block, x = l.image(d), &u, y = l.result(d), scratch = d.room(room)] {
-          if constexpr (S == 1) winograd<T, R, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
-          else winograd_stride2<T, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
-        };
-      });
+  suite.add(row, l.name() + (untransformed ? "_untransformed" : ""),
+            {double(products * l.cin) * double(columns) + transforms, 4.0 * double((untransformed ? R * R : kKept) * l.cin * columns)},
+            [=](Data& d) {
+              const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = R, .kw = R, .nr = kWinogradTile.nr};
+              const std::span<const float> w = l.weights(d);
+              auto& u = d.stream(untransformed ? pack::conv_stem(w, shape)
+                                 : S == 1      ? pack::winograd(w, shape, T)
+                                               : pack::winograd_stride2(w, shape, T));
+              const int64_t room = S == 1 ? winograd_scratch<T, R, kWinogradTile.nv, untransformed>(l.cin, block)
+                                   : winograd_stride2_scratch < T == 4 ? 4
+                                                                       : 2,
+                            kWinogradTile.nv, untransformed > (l.cin, block);
+              return [p = l.params(), block, x = l.image(d), &u, y = l.result(d), scratch = d.room(room)] {
+                if constexpr (S == 1)
+                  winograd<T, R, kWinogradTile.mr, kWinogradTile.nv, untransformed>({}, x, u.next(), y, scratch, p, block);
+                else winograd_stride2<T, kWinogradTile.mr, kWinogradTile.nv, untransformed>({}, x, u.next(), y, scratch, p, block);
+              };
+            });
 }
-/// With weights that the compiler transformed, and with plain ones.
+/// With weights that the compiler transformed, and with untransformed ones.
 template <int T, int R, int S = 1>
 void add_winograd(Suite& suite, const char* row, Layer l) {
   add_winograd<T, R, S, false>(suite, row, l);
@@ -360,8 +364,8 @@ void add_convolutions(Suite& suite) {
   add_depthwise_any(suite, {14, 576, 576, 3, 1, 2, 576});
   add_depthwise_any(suite, {28, 120, 120, 3, 1, 2, 120});
   add_depthwise_any(suite, {32, 256, 256, 9, 1, 1, 256});
-  add_narrow<1>(suite, {64, 32, 1, 5});
-  add_narrow<3>(suite, {64, 32, 3, 9});
+  add_few_outputs<1>(suite, {64, 32, 1, 5});
+  add_few_outputs<3>(suite, {64, 32, 3, 9});
   add_grouped<4>(suite, {56, 128, 128, 3, 1, 1, 32});
   add_grouped<8>(suite, {28, 128, 128, 3, 1, 1, 16});
   add_chain<1>(suite, 56, 24, 144, 24);

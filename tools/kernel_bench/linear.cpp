@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <onnxc/fast_inner_product_any.hpp>
-#include <onnxc/gemm_narrow.hpp>
+#include <onnxc/gemm_few_columns.hpp>
 #include <onnxc/gemm_scaled.hpp>
 #include <onnxc/gemv.hpp>
 #include <onnxc/matmul.hpp>
@@ -82,9 +82,9 @@ void add_linear(Suite& suite) {
     });
   }
   for (const Product p : {Product{1000, 1, 64}, {1, 1, 64}, {1000, 1, 512}}) {
-    suite.add("gemm_narrow", p.name(), p.work(1), [p](Data& d) {
+    suite.add("gemm_few_columns", p.name(), p.work(1), [p](Data& d) {
       const auto w = pack::panels({d.numbers(p.k), static_cast<std::size_t>(p.k)}, {.k = 1, .n = p.k, .nr = Vec::width});
-      return [p = p.params(), a = d.numbers(p.m * p.k), w = d.copy(w), y = d.room(p.m)] { gemm_narrow<1>({}, a, w, y, p); };
+      return [p = p.params(), a = d.numbers(p.m * p.k), w = d.copy(w), y = d.room(p.m)] { gemm_few_columns<1>({}, a, w, y, p); };
     });
   }
   constexpr int64_t kLine = 4 * Vec::width;

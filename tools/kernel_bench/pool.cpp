@@ -1,6 +1,6 @@
 // targets/kernels/pool.inc: pooling, resizing, transposed convolution.
 #include <onnxc/conv_3d.hpp>
-#include <onnxc/conv_narrow.hpp>
+#include <onnxc/conv_few_outputs.hpp>
 #include <onnxc/pool.hpp>
 #include <onnxc/pool_3d.hpp>
 #include <onnxc/pool_planar.hpp>
@@ -125,7 +125,7 @@ void add_pool(Suite& suite) {
         [p, x = d.numbers(784 * 64), w = d.copy(pack::conv_transpose(weights, {.cout = 32, .cin = 64, .kh = 2, .kw = 2, .nr = kTile.nr})),
          y = d.room(3136 * 32)] { conv_transpose<kTile.mr, kTile.nv>({}, x, w, y, p); };
   });
-  suite.add("conv_transpose_narrow", "64x64x64-1_k9_s2", {64.0 * 64 * 81 * 64}, [](Data& d) {
+  suite.add("conv_transpose_few_outputs", "64x64x64-1_k9_s2", {64.0 * 64 * 81 * 64}, [](Data& d) {
     const ConvParams p{.h = 64,
                        .w = 64,
                        .cin = 64,
@@ -141,8 +141,8 @@ void add_pool(Suite& suite) {
                        .x_pixel = 64,
                        .y_pixel = 1};
     const std::span<const float> weights{d.numbers(81 * 64), 81 * 64};
-    return [p, x = d.numbers(4096 * 64), w = d.copy(pack::narrow(weights, {.cout = 1, .cin = 64, .kh = 9, .kw = 9}, Vec::width, true)),
-            y = d.room(16384)] { conv_transpose_narrow<1>({}, x, w, y, p); };
+    return [p, x = d.numbers(4096 * 64), w = d.copy(pack::few_outputs(weights, {.cout = 1, .cin = 64, .kh = 9, .kw = 9}, Vec::width, true)),
+            y = d.room(16384)] { conv_transpose_few_outputs<1>({}, x, w, y, p); };
   });
   suite.add("conv_transpose_3d", "8x16x16x64-32_k2_s2", {2048.0 * 8 * 64 * double(padded_to(32, kTile.nr))}, [](Data& d) {
     const ConvParams p{.h = 16,

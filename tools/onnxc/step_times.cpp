@@ -11,7 +11,7 @@ namespace {
 
 /// The counters of one step, over all blocks.
 struct Sum {
-  uint64_t calls = 0, total = 0, least = 0, parts = 0;
+  uint64_t calls = 0, total = 0, least = 0, shares = 0;
   std::vector<double> run_ticks;  ///< of each block
 };
 
@@ -29,10 +29,10 @@ void add_counters(const onnxc_profile& profile, int64_t runs, std::vector<Sum>& 
     sum.total += ticks.total;
     if (ticks.calls > 0) sum.least = sum.least == 0 ? ticks.least : std::min(sum.least, ticks.least);
     sum.run_ticks.push_back(static_cast<double>(ticks.total) / static_cast<double>(runs));
-    for (int32_t part = 0; profile.steps[k].shared != 0 && part < profile.part_count; ++part) {
-      onnxc_part_ticks of_part{};
-      profile.read_part(k, part, &of_part);
-      sum.parts += of_part.total;
+    for (int32_t share = 0; profile.steps[k].shared != 0 && share < profile.part_count; ++share) {
+      onnxc_part_ticks of_share{};
+      profile.read_part(k, share, &of_share);
+      sum.shares += of_share.total;
     }
   }
 }
@@ -80,7 +80,7 @@ StepTimes measure_steps(const onnxc_profile& profile, ModelCall& call, double se
     if (sum.calls == 0) continue;
     time.mean_ns = static_cast<double>(sum.total) / static_cast<double>(sum.calls) * times.tick_ns;
     time.best_ns = static_cast<double>(sum.least) * times.tick_ns;
-    if (step.shared != 0 && sum.total > 0) time.busy = static_cast<double>(sum.parts) / static_cast<double>(sum.total) / threads;
+    if (step.shared != 0 && sum.total > 0) time.busy = static_cast<double>(sum.shares) / static_cast<double>(sum.total) / threads;
   }
   return times;
 }

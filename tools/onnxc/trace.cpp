@@ -74,10 +74,10 @@ ordered_json trace_run(const onnxc_profile& profile, ModelCall& call, double tic
     profile.read(k, &ticks);
     if (ticks.calls == 0) continue;
     std::vector<Span> spans;
-    for (int32_t part = 0; profile.steps[k].shared != 0 && part < profile.part_count; ++part) {
-      onnxc_part_ticks of_part{};
-      profile.read_part(k, part, &of_part);
-      if (of_part.end != 0) spans.push_back({of_part.begin, of_part.end, part});
+    for (int32_t share = 0; profile.steps[k].shared != 0 && share < profile.part_count; ++share) {
+      onnxc_part_ticks of_share{};
+      profile.read_part(k, share, &of_share);
+      if (of_share.end != 0) spans.push_back({of_share.begin, of_share.end, share});
     }
     if (spans.empty()) spans.push_back({ticks.begin, ticks.end, 0});
     const ordered_json& step = description.at("steps").at(static_cast<std::size_t>(profile.steps[k].number - 1));

@@ -166,7 +166,7 @@ class Run {
  private:
   /// The remaining boxes pool_[begin, end), all within sections [from, to). The next one is placed after (offset,
   /// rank).
-  struct Part {
+  struct Subproblem {
     std::size_t begin, end;
     int64_t offset, rank;
     std::size_t from, to;
@@ -202,17 +202,17 @@ class Run {
     return 0;
   }
 
-  SearchOutcome solve(const Part& part) {
-    if (part.begin == part.end) return SearchOutcome::Found;
-    effort_ -= static_cast<int64_t>(part.end - part.begin);
+  SearchOutcome solve(const Subproblem& problem) {
+    if (problem.begin == problem.end) return SearchOutcome::Found;
+    effort_ -= static_cast<int64_t>(problem.end - problem.begin);
     if (--nodes_ < 0 || effort_ < 0) return SearchOutcome::GaveUp;
     int64_t gap_top = kNone;
-    for (std::size_t k = part.begin; k < part.end; ++k) gap_top = std::min(gap_top, rest_[pool_[k]] + boxes_[pool_[k]].size);
+    for (std::size_t k = problem.begin; k < problem.end; ++k) gap_top = std::min(gap_top, rest_[pool_[k]] + boxes_[pool_[k]].size);
     std::vector<int> candidates;
-    for (std::size_t k = part.begin; k < part.end; ++k) {
+    for (std::size_t k = problem.begin; k < problem.end; ++k) {
       const int i = pool_[k];
       const bool raised = earliest_[i] > rest_[i], second_twin = twin_[i] >= 0 && unplaced_.test(0, twin_[i]);
-      const bool skipped = place_of(i) <= std::pair(part.offset, part.rank);
+      const bool skipped = place_of(i) <= std::pair(problem.offset, problem.rank);
       if (!raised && !second_twin && !skipped && rest_[i] < gap_top) candidates.push_back(i);
     }
     std::ranges::sort(candidates, {}, [this](int i) { return place_of(i); });
@@ -220,10 +220,10 @@ class Run {
       const int64_t offset = rest_[i];
       const std::size_t mark = trail_.size();
       SearchOutcome outcome = SearchOutcome::Impossible;
-      if (place(i, offset, part)) outcome = solve_rest(i, offset, part);
+      if (place(i, offset, problem)) outcome = solve_rest(i, offset, problem);
       if (outcome == SearchOutcome::Found) return outcome;
       for (; trail_.size() > mark; trail_.pop_back()) *trail_.back().first = trail_.back().second;
-      for (std::size_t k = part.begin; k < part.end; ++k) unplaced_.set(0, pool_[k]);
+      for (std::size_t k = problem.begin; k < problem.end; ++k) unplaced_.set(0, pool_[k]);
       if (outcome == SearchOutcome::GaveUp) return outcome;
       // If no remaining box overlaps this one in time, skipping it could not raise it: there is no alternative to
       // placing it.
@@ -233,20 +233,20 @@ class Run {
   }
 
   /// Solves what remains after box i was placed. Sides that no box crosses any more are solved separately.
-  SearchOutcome solve_rest(int i, int64_t offset, const Part& part) {
+  SearchOutcome solve_rest(int i, int64_t offset, const Subproblem& problem) {
     const Box& box = boxes_[i];
     for (std::size_t s = box.from; s + 1 < box.to; ++s) --crossing_[s];
     SearchOutcome outcome = SearchOutcome::Found;
-    std::size_t from = part.from;
+    std::size_t from = problem.from;
     for (std::size_t s = box.from; s < box.to && outcome == SearchOutcome::Found; ++s) {
       const bool last = s + 1 == box.to;
       if (!last && crossing_[s] > 0) continue;
-      const std::size_t to = last ? part.to : s + 1, begin = pool_.size();
-      for (std::size_t k = part.begin; k < part.end; ++k) {
+      const std::size_t to = last ? problem.to : s + 1, begin = pool_.size();
+      for (std::size_t k = problem.begin; k < problem.end; ++k) {
         const int j = pool_[k];
         if (unplaced_.test(0, j) && boxes_[j].from >= from && boxes_[j].to <= to) pool_.push_back(j);
       }
-      if (last && from == part.from) {
+      if (last && from == problem.from) {
         outcome = solve({begin, pool_.size(), offset, rank_[i], from, to});
         // The bytes to come have changed, so another box may be the most urgent one.
       } else {
@@ -261,7 +261,7 @@ class Run {
   }
 
   /// Places box i and draws the conclusions. Returns false if they show a dead end.
-  bool place(int i, int64_t offset, const Part& part) {
+  bool place(int i, int64_t offset, const Subproblem& problem) {
     const Box& box = boxes_[i];
     const int64_t top = offset + box.size;
     offset_[i] = offset;
@@ -272,7 +272,7 @@ class Run {
     }
     std::fill_n(dirty_.row(0), dirty_.words(), 0);
     make_dirty(box);
-    return raise_conflicts(i, top) && raise_skipped(i, offset, part) && raise_floors() && sections_hold(offset, part);
+    return raise_conflicts(i, top) && raise_skipped(i, offset, problem) && raise_floors() && sections_hold(offset, problem);
   }
 
   /// All remaining boxes that overlap box i in time now lie above it.
@@ -287,8 +287,8 @@ class Run {
 
   /// Boxes that should have come before (offset, box i) can now only lie higher, on top of a box that is not placed
   /// yet.
-  bool raise_skipped(int i, int64_t offset, const Part& part) {
-    for (std::size_t k = part.begin; k < part.end; ++k) {
+  bool raise_skipped(int i, int64_t offset, const Subproblem& problem) {
+    for (std::size_t k = problem.begin; k < problem.end; ++k) {
       const int j = pool_[k];
       if (!unplaced_.test(0, j) || place_of(j) > std::pair(offset, rank_[i])) continue;
       const auto top_of = [&](std::size_t d) { return std::max(earliest_[d], offset) + boxes_[d].size; };
@@ -328,8 +328,8 @@ class Run {
     return true;
   }
 
-  bool sections_hold(int64_t offset, const Part& part) const {
-    for (std::size_t s = part.from; s < part.to; ++s) {
+  bool sections_hold(int64_t offset, const Subproblem& problem) const {
+    for (std::size_t s = problem.from; s < problem.to; ++s) {
       if (offset + to_come_[s] > capacity_) return false;
     }
     return true;
@@ -357,7 +357,7 @@ class Run {
   Order order_;
   int64_t capacity_;
   BitRows conflicts_, members_, unplaced_, dirty_;
-  // decides between boxes of one part at equal offsets
+  // decides between boxes of one subproblem at equal offsets
   std::vector<int64_t> rank_;
   std::vector<int64_t> offset_;
   std::vector<int64_t> rest_;             // where a box would lie now: above all placed boxes that overlap it in time

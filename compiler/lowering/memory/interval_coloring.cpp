@@ -6,9 +6,9 @@
 //     1 |aaaa  cccc
 //       +----------- step
 //
-// 1. The problem splits at steps that no buffer crosses. The parts are independent, and only the highest one matters,
-//    so no part is improved below the highest lower bound.
-// 2. Each part is placed in a few greedy orders.
+// 1. The problem splits at steps that no buffer crosses. The subproblems are independent, and only the highest one
+//    matters, so none is improved below the highest lower bound.
+// 2. Each subproblem is placed in a few greedy orders.
 // 3. Where these miss the bound, the search looks for a placement as low as the bound, then for higher ones, halfway to the best known. A
 //    search that completes without finding one raises the bound.
 // 4. Where the search gave up, the greedy orders are varied.
@@ -44,7 +44,7 @@ std::vector<std::vector<int>> split_in_time(std::span<const Interval> intervals)
 }
 
 /// One such group, and what is known of it.
-struct Part {
+struct Subproblem {
   std::vector<int> ids;
   std::vector<Interval> members;
   std::vector<int64_t> offsets;
@@ -67,76 +67,77 @@ int64_t most_live_bytes(std::span<const Interval> intervals) {
 }
 
 /// Every offset is a multiple of the smallest alignment, so sizes may be rounded up to it without loss.
-std::vector<Part> make_parts(std::span<const Interval> intervals) {
+std::vector<Subproblem> split(std::span<const Interval> intervals) {
   int64_t grain = std::numeric_limits<int64_t>::max();
   for (const Interval& interval : intervals) {
     if (is_live(interval)) grain = std::min(grain, std::max<int64_t>(interval.alignment, 1));
   }
-  std::vector<Part> parts;
+  std::vector<Subproblem> problems;
   for (std::vector<int>& ids : split_in_time(intervals)) {
-    Part& part = parts.emplace_back();
+    Subproblem& problem = problems.emplace_back();
     int64_t common = 0, largest_alignment = 1;
     for (int id : ids) {
       const Interval& i = intervals[id];
-      part.members.push_back({(i.size + grain - 1) / grain * grain, i.first, i.last, std::max<int64_t>(i.alignment, 1)});
-      common = std::gcd(common, part.members.back().size);
+      problem.members.push_back({(i.size + grain - 1) / grain * grain, i.first, i.last, std::max<int64_t>(i.alignment, 1)});
+      common = std::gcd(common, problem.members.back().size);
       largest_alignment = std::max(largest_alignment, i.alignment);
     }
-    part.unit = common % largest_alignment == 0 ? common : grain;
-    part.bound = most_live_bytes(part.members);
-    part.ids = std::move(ids);
+    problem.unit = common % largest_alignment == 0 ? common : grain;
+    problem.bound = most_live_bytes(problem.members);
+    problem.ids = std::move(ids);
   }
-  return parts;
+  return problems;
 }
 
-/// Lowers a part to `target`, or as far as the effort allows.
-void search_part(Part& part, int64_t target, int64_t& effort) {
+/// Lowers a subproblem to `target`, or as far as the effort allows.
+void search(Subproblem& problem, int64_t target, int64_t& effort) {
   // Below `lowest` there is no placement, or the search for one gave up.
-  int64_t capacity = std::max(part.bound, target), lowest = capacity;
-  while (part.height > lowest && effort > 0) {
+  int64_t capacity = std::max(problem.bound, target), lowest = capacity;
+  while (problem.height > lowest && effort > 0) {
     int64_t share = effort - effort / 2;
     effort -= share;
-    SearchResult result = search_canonical(part.members, capacity, share);
+    SearchResult result = search_canonical(problem.members, capacity, share);
     effort += std::max<int64_t>(share, 0);
     if (result.outcome == SearchOutcome::Found) {
-      part.offsets = std::move(result.offsets);
-      part.height = 0;
-      for (std::size_t i = 0; i < part.members.size(); ++i) part.height = std::max(part.height, part.offsets[i] + part.members[i].size);
+      problem.offsets = std::move(result.offsets);
+      problem.height = 0;
+      for (std::size_t i = 0; i < problem.members.size(); ++i)
+        problem.height = std::max(problem.height, problem.offsets[i] + problem.members[i].size);
     } else {
-      lowest = (capacity / part.unit + 1) * part.unit;
-      if (result.outcome == SearchOutcome::Impossible) part.bound = std::max(part.bound, lowest);
+      lowest = (capacity / problem.unit + 1) * problem.unit;
+      if (result.outcome == SearchOutcome::Impossible) problem.bound = std::max(problem.bound, lowest);
     }
-    capacity = lowest + (part.height - lowest) / 2;
+    capacity = lowest + (problem.height - lowest) / 2;
   }
 }
 
 /// Tries greedy orders, then the search, then greedy moves, until one of them meets the target or a proof ends it.
-void color_part(Part& part, int64_t target, int64_t& effort) {
+void color_subproblem(Subproblem& problem, int64_t target, int64_t& effort) {
   const auto color = [&](GreedyEffort greedy_effort) {
-    GreedyColoring greedy = color_greedily(part.members, target, greedy_effort);
-    if (!part.offsets.empty() && greedy.height >= part.height) return;
-    part.offsets = std::move(greedy.offsets);
-    part.height = greedy.height;
+    GreedyColoring greedy = color_greedily(problem.members, target, greedy_effort);
+    if (!problem.offsets.empty() && greedy.height >= problem.height) return;
+    problem.offsets = std::move(greedy.offsets);
+    problem.height = greedy.height;
   };
   color(GreedyEffort::Orders);
-  search_part(part, target, effort);
-  if (part.height > std::max(part.bound, target)) color(GreedyEffort::OrdersAndMoves);
+  search(problem, target, effort);
+  if (problem.height > std::max(problem.bound, target)) color(GreedyEffort::OrdersAndMoves);
 }
 
 }  // namespace
 
 Coloring color_intervals(std::span<const Interval> intervals, const ColoringOptions& options) {
-  std::vector<Part> parts = make_parts(intervals);
+  std::vector<Subproblem> problems = split(intervals);
   Coloring result;
   result.offsets.assign(intervals.size(), 0);
-  for (const Part& part : parts) result.lower_bound = std::max(result.lower_bound, part.bound);
+  for (const Subproblem& problem : problems) result.lower_bound = std::max(result.lower_bound, problem.bound);
   int64_t effort = options.effort;
-  for (Part& part : parts) {
+  for (Subproblem& problem : problems) {
     const int64_t target = std::max(result.lower_bound, options.good_enough);
-    color_part(part, target, effort);
-    result.lower_bound = std::max(result.lower_bound, part.bound);
-    result.height = std::max(result.height, part.height);
-    for (std::size_t k = 0; k < part.ids.size(); ++k) result.offsets[part.ids[k]] = part.offsets[k];
+    color_subproblem(problem, target, effort);
+    result.lower_bound = std::max(result.lower_bound, problem.bound);
+    result.height = std::max(result.height, problem.height);
+    for (std::size_t k = 0; k < problem.ids.size(); ++k) result.offsets[problem.ids[k]] = problem.offsets[k];
   }
   return result;
 }

@@ -66,13 +66,13 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
     const bool has_concat = std::ranges::any_of(forms[0].nodes, [](const Node& node) { return node.is("Concat"); });
     auto least = rank(draft);
     for (const Graph& graph : forms) {
-      for (const bool parts_in_place : has_concat ? std::vector<bool>{true, false} : std::vector<bool>{true}) {
+      for (const bool operands_in_place : has_concat ? std::vector<bool>{true, false} : std::vector<bool>{true}) {
         for (int64_t workspace = target.workspace_bytes(); workspace >= kLeastWorkspace; workspace /= 4) {
-          if (&graph == &forms[0] && parts_in_place && workspace == target.workspace_bytes()) continue;  // the first way
+          if (&graph == &forms[0] && operands_in_place && workspace == target.workspace_bytes()) continue;  // the first way
           Way way{&graph, target, options};
           way.options.storages = best.options.storages;
           way.target.workspace = workspace;
-          way.options.parts_in_place = parts_in_place;
+          way.options.operands_in_place = operands_in_place;
           draft = pick_within(way, weights_growth);
           plan(draft, options, goal);
           if (plain_ns(draft) > slowest || rank(draft) >= least) continue;

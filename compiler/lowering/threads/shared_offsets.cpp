@@ -35,7 +35,7 @@ std::vector<Sharing> sharing_of(const Program& program, const std::vector<Buffer
     const bool shared = step.call() != nullptr && (step.call()->concurrent || always_worth_sharing(*step.call()));
     for_each_pointer(step, [&](const PointerArg& p) {
       Sharing& sharing = all[root_of(program, p.buffer)];
-      if (shared && p.writes) sharing.parts = threads;
+      if (shared && p.writes) sharing.shares = threads;
       if (!shared && !p.writes) sharing.gathered = true;
     });
   });

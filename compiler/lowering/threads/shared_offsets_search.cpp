@@ -72,7 +72,7 @@ class Aligner {
   const Interval& at(int i) const { return intervals_[static_cast<std::size_t>(i)]; }
   int64_t& offset(int i) { return offsets_[static_cast<std::size_t>(i)]; }
   int64_t offset(int i) const { return offsets_[static_cast<std::size_t>(i)]; }
-  int64_t parts(int i) const { return std::clamp<int64_t>(sharing_[static_cast<std::size_t>(i)].parts, 1, at(i).size); }
+  int64_t shares(int i) const { return std::clamp<int64_t>(sharing_[static_cast<std::size_t>(i)].shares, 1, at(i).size); }
   /// The away-th interval before (`step` = -1) or after (1) interval i in time. One run follows the other, so the
   /// order is cyclic.
   int neighbour(int i, int step, std::size_t away) const {
@@ -106,7 +106,7 @@ class Aligner {
 
   /// The thread share of interval i that a byte belongs to, and where that share ends.
   std::pair<int64_t, int64_t> share_at(int i, int64_t byte) const {
-    const int64_t count = parts(i), size = at(i).size;
+    const int64_t count = shares(i), size = at(i).size;
     const auto end = [&](int64_t share) { return offset(i) + size / count * (share + 1) + size % count * (share + 1) / count; };
     int64_t share = (byte - offset(i)) / (size / count + 1);
     while (end(share) <= byte) ++share;
@@ -115,7 +115,7 @@ class Aligner {
 
   /// The bytes that a thread must fetch before it writes its share of interval i: the maximum over all threads.
   int64_t fetched(int i) const {
-    std::vector<int64_t> bytes(static_cast<std::size_t>(parts(i)), 0);
+    std::vector<int64_t> bytes(static_cast<std::size_t>(shares(i)), 0);
     for (const Piece& piece : neighbours(i, -1)) {
       for (int64_t from = piece.begin; from < piece.end;) {
         const auto [self, self_end] = share_at(i, from);

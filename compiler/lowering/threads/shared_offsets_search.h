@@ -8,10 +8,10 @@
 
 namespace onnxc {
 
-/// How threads use an interval: each writes one of `parts` shares of equal size, thread t share t. `gathered`: thread 0
+/// How threads use an interval: each writes one of `shares` shares of equal size, thread t share t. `gathered`: thread 0
 /// reads all of it afterwards, so that the other threads no longer own the cache lines that they wrote.
 struct Sharing {
-  int parts = 1;
+  int shares = 1;
   bool gathered = false;
 };
 

@@ -75,8 +75,8 @@ void add_trees(StepBuilder& call, KernelQuery& l, const TreeTables& tables, int6
   }
   params.insert(params.begin(), {"targets", dim_arg(targets)});
   call.params(std::move(forest))
-      .pointer(l.part_workspace("scores", type, targets))
-      .pointer(l.part_workspace("has", ElementType::Bool, targets));
+      .pointer(l.thread_workspace("scores", type, targets))
+      .pointer(l.thread_workspace("has", ElementType::Bool, targets));
   call.params(std::move(params)).emit();
 }
 

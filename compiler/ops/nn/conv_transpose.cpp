@@ -84,7 +84,7 @@ void evaluate_conv_transpose(Evaluation& e) {
     p.pads[p.pads.size++] = window.pads_begin[i].value();
   }
   for_float(e.type(0), [&]<class T>() {
-    scalar::conv_transpose<T>(Part{}, e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<T>(2).data : nullptr, p);
+    scalar::conv_transpose<T>(Share{}, e.out<T>(), e.in<T>(0), e.in<T>(1), e.has(2) ? e.in<T>(2).data : nullptr, p);
   });
 }
 

@@ -90,8 +90,8 @@ void compute(Evaluation& e) {
     const int deviation = is_centred(e.node()) ? 2 : 1;
     if (e.has_output(1) && deviation == 2) p.mean = e.out<T>(1).data;
     if (e.has_output(deviation)) p.inverse_deviation = e.out<T>(deviation).data;
-    if (is_centred(e.node())) scalar::layer_norm<T>(Part{}, e.in<T>(0).data, e.out<T>().data, p);
-    else scalar::rms_norm<T>(Part{}, e.in<T>(0).data, e.out<T>().data, p);
+    if (is_centred(e.node())) scalar::layer_norm<T>(Share{}, e.in<T>(0).data, e.out<T>().data, p);
+    else scalar::rms_norm<T>(Share{}, e.in<T>(0).data, e.out<T>().data, p);
   };
   if (e.type(0) == ElementType::F64) run.operator()<double>();
   else run.operator()<float>();

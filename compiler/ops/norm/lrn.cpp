@@ -40,7 +40,7 @@ void evaluate_lrn(Evaluation& e) {
   const int64_t inner = s.count(2, s.rank), image = s[1] * inner;
   auto sums = std::make_shared<TensorData>(TensorData::zeros(e.type(0), e.input(0).shape));
   const auto run = [&]<class T>() {
-    scalar::window_squares<T>(Part{}, reinterpret_cast<T*>(sums->bytes.data()), e.in<T>(0).data,
+    scalar::window_squares<T>(Share{}, reinterpret_cast<T*>(sums->bytes.data()), e.in<T>(0).data,
                               {s[0], s[1], inner, image, inner, 1, image, inner, 1, before(e.node()), after(e.node())});
   };
   if (e.type(0) == ElementType::F32) run.operator()<float>();

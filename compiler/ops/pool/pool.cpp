@@ -65,13 +65,13 @@ void evaluate_pool(Evaluation& e) {
   p.column_major = e.node().integer("storage_order", 0) != 0;
   if (e.node().op == "MaxPool") {
     for_number(e.type(0), [&]<class T>() {
-      scalar::max_pool<T>(Part{}, e.out<T>(), e.has_output(1) ? e.out<int64_t>(1).data : nullptr, e.in<T>(0), p);
+      scalar::max_pool<T>(Share{}, e.out<T>(), e.has_output(1) ? e.out<int64_t>(1).data : nullptr, e.in<T>(0), p);
     });
   } else if (e.node().op == "AveragePool") {
-    for_float(e.type(0), [&]<class T>() { scalar::average_pool<T>(Part{}, e.out<T>(), e.in<T>(0), p); });
+    for_float(e.type(0), [&]<class T>() { scalar::average_pool<T>(Share{}, e.out<T>(), e.in<T>(0), p); });
   } else {
     p.p = norm_of(e.node());
-    for_float(e.type(0), [&]<class T>() { scalar::lp_pool<T>(Part{}, e.out<T>(), e.in<T>(0), p); });
+    for_float(e.type(0), [&]<class T>() { scalar::lp_pool<T>(Share{}, e.out<T>(), e.in<T>(0), p); });
   }
 }
 

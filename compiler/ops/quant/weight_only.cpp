@@ -70,7 +70,7 @@ void evaluate_matmul_nbits(Evaluation& e) {
   const scalar::MatMulNBitsParams p{.m = e.output(0).count() / n, .n = n, .k = k, .block = node.integer("block_size", 0)};
   for_float(e.type(0), [&]<class T>() {
     const auto with_bits = [&]<int Bits>(auto zeros) {
-      scalar::matmul_nbits<Bits, T>(Part{}, e.out<T>().data, e.in<T>(0).data, e.in<uint8_t>(1).data, e.in<T>(2).data, zeros,
+      scalar::matmul_nbits<Bits, T>(Share{}, e.out<T>().data, e.in<T>(0).data, e.in<uint8_t>(1).data, e.in<T>(2).data, zeros,
                                     e.has(5) ? e.in<T>(5).data : nullptr, p);
     };
     const auto run = [&](auto zeros) {

@@ -228,7 +228,7 @@ void evaluate_as(Evaluation& e, const Walk& w) {
   T* const y = e.out<T>().data;
   const T* const x = e.in<T>(0).data;
   const auto run = [&]<class Prologue>() {
-    scalar::reduce<Combine, Prologue>(Part{}, y, x, w.kept, w.kept_strides, w.reduced, w.reduced_strides);
+    scalar::reduce<Combine, Prologue>(Share{}, y, x, w.kept, w.kept_strides, w.reduced, w.reduced_strides);
   };
   if constexpr (std::is_same_v<Combine, scalar::Sum>) {
     if (prologue == "abs") return run.template operator()<scalar::Magnitude>();

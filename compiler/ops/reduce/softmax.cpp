@@ -39,8 +39,8 @@ void evaluate_softmax(Evaluation& e) {
   const int axis = axis_of(e.node(), shape.rank);
   const int64_t outer = shape.count(0, axis), n = shape.rank == 0 ? 1 : shape[axis], inner = shape.count(axis + 1, shape.rank);
   for_float(e.type(0), [&]<class T>() {
-    if (is_log(e.node())) scalar::log_softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
-    else scalar::softmax(Part{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
+    if (is_log(e.node())) scalar::log_softmax(Share{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
+    else scalar::softmax(Share{}, e.out<T>().data, e.in<T>(0).data, outer, n, inner);
   });
 }
 

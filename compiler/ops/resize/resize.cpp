@@ -130,8 +130,8 @@ void evaluate_resize(Evaluation& e) {
                       std::is_same_v<Out, double>) {
           auto* const to = reinterpret_cast<Out*>(y.bytes.data());
           const auto* const from = reinterpret_cast<const In*>(x.bytes.data());
-          if (!table.wide.empty()) scalar::resize<Out, In, double>(Part{}, to, from, table.index.data(), table.wide.data(), q);
-          else scalar::resize<Out, In, float>(Part{}, to, from, table.index.data(), table.narrow.data(), q);
+          if (!table.doubles.empty()) scalar::resize<Out, In, double>(Share{}, to, from, table.index.data(), table.doubles.data(), q);
+          else scalar::resize<Out, In, float>(Share{}, to, from, table.index.data(), table.floats.data(), q);
         }
       });
     });

@@ -28,10 +28,10 @@ ResizeTable make_table(const ResizeTableParams& p, bool wide) {
   ResizeTable t;
   const auto n = static_cast<std::size_t>(p.out * p.taps);
   t.index.resize(n);
-  if (p.taps > 1 && wide) t.wide.resize(n);
-  if (p.taps > 1 && !wide) t.narrow.resize(n);
-  if (p.taps > 1 && wide) resize_table<double>(p, t.index.data(), t.wide.data());
-  else resize_table<float>(p, t.index.data(), t.narrow.data());
+  if (p.taps > 1 && wide) t.doubles.resize(n);
+  if (p.taps > 1 && !wide) t.floats.resize(n);
+  if (p.taps > 1 && wide) resize_table<double>(p, t.index.data(), t.doubles.data());
+  else resize_table<float>(p, t.index.data(), t.floats.data());
   return t;
 }
 
@@ -57,7 +57,7 @@ ResizeTableArgs place_table(KernelQuery& l, const ResizePlan& plan, const Resize
     if (reads_region(p)) set_region(p, l.node(), roi, plan, a);
     const ResizeTable t = make_table(p, wide);
     ResizeTableArgs args{p.taps, l.weights(what + " sources", ElementType::I32, t.index), std::nullopt};
-    if (p.taps > 1) args.weight = wide ? l.weights(what + " weights", weight, t.wide) : l.weights(what + " weights", weight, t.narrow);
+    if (p.taps > 1) args.weight = wide ? l.weights(what + " weights", weight, t.doubles) : l.weights(what + " weights", weight, t.floats);
     return args;
   }
   const Dim taps = taps_of(l.node(), a);

@@ -8,8 +8,8 @@ namespace onnxc {
 /// `taps` sources for each position: their indices and, if taps > 1, their weights in f32 or f64.
 struct ResizeTable {
   std::vector<int32_t> index;
-  std::vector<float> narrow;
-  std::vector<double> wide;
+  std::vector<float> floats;
+  std::vector<double> doubles;
 };
 ResizeTable make_table(const ResizeTableParams& p, bool wide);
 

@@ -41,7 +41,7 @@ void evaluate_transpose(Evaluation& e) {
     to[k] = out.count(k + 1, out.rank);
     from[k] = in.count(static_cast<int>(perm[static_cast<std::size_t>(k)]) + 1, in.rank);
   }
-  for_size(e.type(0), [&]<class T>() { strided_copy(Part{}, out, e.out<T>().data, to, e.in<T>(0).data, from); });
+  for_size(e.type(0), [&]<class T>() { strided_copy(Share{}, out, e.out<T>().data, to, e.in<T>(0).data, from); });
 }
 
 void lower_transpose(KernelQuery& l) {

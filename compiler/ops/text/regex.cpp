@@ -1,5 +1,5 @@
-// A recursive descent over the pattern. A part of a program is a list of instructions whose targets are relative, so
-// that parts can be joined by appending.
+// A recursive descent over the pattern. A fragment of a program is a list of instructions whose targets are relative, so
+// that these can be joined by appending.
 #include "compiler/ops/text/regex.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ struct Instruction {
   RegexOp op;
   int32_t a = 0, b = 0;  // split, jump: relative to this instruction
 };
-using Part = std::vector<Instruction>;
+using Fragment = std::vector<Instruction>;
 
 class Parser {
  public:
@@ -32,7 +32,7 @@ class Parser {
       : node_(node), at_(pattern.data()), end_(pattern.data() + pattern.size()), pattern_(pattern) {}
 
   RegexProgram run() {
-    Part all = alternation();
+    Fragment all = alternation();
     if (at_ < end_) fail("has a ) too many");
     all.push_back({RegexOp::match});
     RegexProgram program;
@@ -72,18 +72,18 @@ class Parser {
     return c;
   }
 
-  static void append(Part& to, const Part& part) { to.insert(to.end(), part.begin(), part.end()); }
+  static void append(Fragment& to, const Fragment& fragment) { to.insert(to.end(), fragment.begin(), fragment.end()); }
   void check_size(std::size_t size) const {
     if (size > kMostInstructions) unsupported("more repetitions than fit");
   }
-  static int32_t length(const Part& part) { return static_cast<int32_t>(part.size()); }
+  static int32_t length(const Fragment& fragment) { return static_cast<int32_t>(fragment.size()); }
 
-  Part alternation() {
+  Fragment alternation() {
     if (++depth_ > kDeepest) fail("is nested too deeply");
-    Part result = sequence();
+    Fragment result = sequence();
     while (take("|")) {
-      const Part other = sequence();
-      Part joined{{RegexOp::split, 1, length(result) + 2}};
+      const Fragment other = sequence();
+      Fragment joined{{RegexOp::split, 1, length(result) + 2}};
       append(joined, result);
       joined.push_back({RegexOp::jump, length(other) + 1});
       append(joined, other);
@@ -94,8 +94,8 @@ class Parser {
     return result;
   }
 
-  Part sequence() {
-    Part result;
+  Fragment sequence() {
+    Fragment result;
     while (more() && *at_ != '|' && *at_ != ')') {
       append(result, repeated());
       check_size(result.size());
@@ -104,16 +104,16 @@ class Parser {
   }
 
   /// Zero or more, or zero or one.
-  static Part optional(const Part& part, bool loops, bool lazy) {
-    const int32_t behind = length(part) + (loops ? 2 : 1);
-    Part result{lazy ? Instruction{RegexOp::split, behind, 1} : Instruction{RegexOp::split, 1, behind}};
-    append(result, part);
-    if (loops) result.push_back({RegexOp::jump, -length(part) - 1});
+  static Fragment optional(const Fragment& fragment, bool loops, bool lazy) {
+    const int32_t behind = length(fragment) + (loops ? 2 : 1);
+    Fragment result{lazy ? Instruction{RegexOp::split, behind, 1} : Instruction{RegexOp::split, 1, behind}};
+    append(result, fragment);
+    if (loops) result.push_back({RegexOp::jump, -length(fragment) - 1});
     return result;
   }
 
-  Part repeated() {
-    Part part = atom();
+  Fragment repeated() {
+    Fragment fragment = atom();
     for (bool again = false; more(); again = true) {
       int least = 0, most = -1;
       if (take("*")) {
@@ -126,17 +126,17 @@ class Parser {
       }
       if (again && at_[-1] != '}') fail("repeats a repetition");
       const bool lazy = take("?") != flags_.lazy;
-      Part result;
+      Fragment result;
       for (int i = 0; i < least; ++i) {
-        append(result, part);
+        append(result, fragment);
         check_size(result.size());
       }
       if (most < 0) {
-        append(result, optional(part, true, lazy));
+        append(result, optional(fragment, true, lazy));
       } else {
-        Part rest;  // nested, so that the first miss ends it
+        Fragment rest;  // nested, so that the first miss ends it
         for (int i = least; i < most; ++i) {
-          Part one = part;
+          Fragment one = fragment;
           append(one, rest);
           rest = optional(one, false, lazy);
           check_size(rest.size());
@@ -144,9 +144,9 @@ class Parser {
         append(result, rest);
       }
       check_size(result.size());
-      part = std::move(result);
+      fragment = std::move(result);
     }
-    return part;
+    return fragment;
   }
 
   /// {n}, {n,}, {n,m}. Anything else in braces is literal text.
@@ -174,17 +174,17 @@ class Parser {
     return true;
   }
 
-  Part of_set(Ranges set) {
+  Fragment of_set(Ranges set) {
     if (flags_.ignore_case) add_other_cases(set);
     normalise(set);
     const auto at = static_cast<int32_t>(ranges_.size());
     for (const auto& [first, last] : set) ranges_.insert(ranges_.end(), {first, last});
     return {{RegexOp::set, at, static_cast<int32_t>(set.size())}};
   }
-  Part of_code(int32_t c) { return of_set({{c, c}}); }
-  static Part place(RegexPlace p) { return {{RegexOp::hold, static_cast<int32_t>(p)}}; }
+  Fragment of_code(int32_t c) { return of_set({{c, c}}); }
+  static Fragment place(RegexPlace p) { return {{RegexOp::hold, static_cast<int32_t>(p)}}; }
 
-  Part atom() {
+  Fragment atom() {
     if (take("(")) return group();
     if (take("[")) return of_set(bracketed());
     if (take(".")) return of_set(flags_.dot_all ? Ranges{{0, kLastCode}} : negated({{'\n', '\n'}}));
@@ -198,7 +198,7 @@ class Parser {
     if (take("b")) return place(RegexPlace::word_edge);
     if (take("B")) return place(RegexPlace::no_word_edge);
     if (take("Q")) {
-      Part literal;
+      Fragment literal;
       while (more() && !take("\\E")) append(literal, of_code(code()));
       return literal;
     }
@@ -207,7 +207,7 @@ class Parser {
     return of_code(code_escape());
   }
 
-  Part group() {
+  Fragment group() {
     const Flags outer = flags_;
     if (take("?P<") || take("?<")) {
       while (more() && *at_ != '>') ++at_;
@@ -226,7 +226,7 @@ class Parser {
       if (take(")")) return {};  // until the end of the surrounding group
       if (!take(":")) fail("has an unknown kind of group");
     }
-    const Part inner = alternation();
+    const Fragment inner = alternation();
     if (!take(")")) fail("has a group that does not end");
     flags_ = outer;
     return inner;

@@ -105,15 +105,15 @@ void consider_grouped(KernelQuery& l, const ConvCall& c) {
 }
 
 /// A few output channels: the vectors run along the input channels.
-void consider_narrow(KernelQuery& l, const ConvCall& c) {
+void consider_few_outputs(KernelQuery& l, const ConvCall& c) {
   // With one tap a sum has so few steps that gemm is better.
-  if (c.is_deep() || !is_narrow(c.cout, c.group) || c.taps() == 1) return;
+  if (c.is_deep() || !has_few_outputs(c.cout, c.group) || c.taps() == 1) return;
   const int64_t lanes = l.target().vector_floats, channels = (c.cin + lanes - 1) / lanes * lanes;
-  l.consider("conv_narrow", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0, [&l, c, lanes] {
+  l.consider("conv_few_outputs", c.macs * static_cast<double>(channels) / static_cast<double>(c.cin), 0, [&l, c, lanes] {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
     const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw};
-    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::narrow(conv_weights(l), shape, lanes));
-    StepBuilder step = l.call("conv_narrow");
+    const PointerArg w = l.weights(conv_weights_name(l), ElementType::F32, pack::few_outputs(conv_weights(l), shape, lanes));
+    StepBuilder step = l.call("conv_few_outputs");
     step.template_arg(c.cout).pointer(x).pointer(w).pointer(y).params(c.params(x, y, bias_as_given(l)));
     finish_conv(l, step, c, y);
   });
@@ -150,7 +150,7 @@ void lower_fast_conv(KernelQuery& l) {
     return l.build_cheapest();
   }
   const ConvCall c(l);
-  if (is_product(c) && c.image_pixels() == 1 && !c.pixels.is_constant() && !is_narrow(c.cout, c.group)) {
+  if (is_product(c) && c.image_pixels() == 1 && !c.pixels.is_constant() && !has_few_outputs(c.cout, c.group)) {
     consider_product(l, c, choose_tile(l.target(), {.m = c.pixels, .n = c.cout, .k = c.cin}), "gemm_any");
     return l.build_cheapest();
   }
@@ -160,7 +160,7 @@ void lower_fast_conv(KernelQuery& l) {
   consider_depthwise(l, c);
   consider_depthwise_winograd(l, c);
   consider_grouped(l, c);
-  consider_narrow(l, c);
+  consider_few_outputs(l, c);
   consider_stem(l);
   consider_stem_winograd(l);
   consider_direct(l, c);

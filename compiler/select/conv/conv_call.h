@@ -157,8 +157,8 @@ inline NamedArgs gemm_params(KernelQuery& l, const ConvCall& c, const View& x, c
 inline bool has_depthwise_winograd(const Target& target, const ConvCall& c) {
   return target.machine->adds_beside_products && c.kh == 3 && c.kw == 3 && c.plain_window() && c.cin >= target.vector_floats;
 }
-/// Whether conv_narrow has a kernel for this number of output channels.
-inline bool is_narrow(int64_t cout, int64_t group) { return cout <= 4 && group == 1; }
+/// Whether conv_few_outputs has a kernel for this number of output channels.
+inline bool has_few_outputs(int64_t cout, int64_t group) { return cout <= 4 && group == 1; }
 
 /// Completes a step that convolves: its epilogue, its multiply-adds, and emit().
 inline void finish_conv(KernelQuery& l, StepBuilder& step, const ConvCall& c, const View& y) {

@@ -64,7 +64,7 @@ void call_planar(KernelQuery& l, std::string_view row, const PlanarTile& tile, c
                                     .dilation_x = c.window.dilations[1]};
   const int64_t lanes = l.target().vector_floats;
   const PointerArg scratch =
-      l.part_workspace("padded", ElementType::F32, Dim(contract::planar_scratch(shape, tile.vectors * lanes, lanes)));
+      l.thread_workspace("padded", ElementType::F32, Dim(contract::planar_scratch(shape, tile.vectors * lanes, lanes)));
   StepBuilder step = l.call(row);
   step.template_arg(c.cout).template_arg(tile.vectors);
   step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(c.params(x, y, bias)).specialised();
@@ -88,10 +88,10 @@ PlanarUse planar_conv(const Graph& graph, const Node& node, int vector_floats) {
     return {};
   const Window window = conv_window(node, x, graph[node.input(1)].type.extents);
   // Outputs fill at most half a vector, and rows are long enough for vectors along them.
-  const bool narrow = y[1].value() <= kFewChannels && 2 * y[1].value() <= vector_floats && y[2].is_constant() && y[3].is_constant() &&
-                      2 * y[3].value() > vector_floats;
+  const bool few_outputs = y[1].value() <= kFewChannels && 2 * y[1].value() <= vector_floats && y[2].is_constant() && y[3].is_constant() &&
+                           2 * y[3].value() > vector_floats;
   return {.reads = true,
-          .writes = narrow && window.strides[1] == 1 && window.pads_begin[0].is_constant() && window.pads_begin[1].is_constant()};
+          .writes = few_outputs && window.strides[1] == 1 && window.pads_begin[0].is_constant() && window.pads_begin[1].is_constant()};
 }
 
 std::vector<const Node*> absorbed_by_planar_pool(const Surroundings& around, const Node& pool, const Target& target) {

@@ -39,7 +39,7 @@ void consider_depthwise(KernelQuery& l, const ConvCall& c) {
                  }
                }
                step.pointer(x).pointer(w).pointer(y);
-               if (!unrolled) step.pointer(l.part_workspace("rows", ElementType::F32, Dim(scratch)));
+               if (!unrolled) step.pointer(l.thread_workspace("rows", ElementType::F32, Dim(scratch)));
                step.params(std::move(params));
                if (unrolled && c.kh < 7)
                  // Rows of the kernel are short compared with the work of finding their edges, so known sizes pay.

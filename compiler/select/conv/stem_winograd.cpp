@@ -91,7 +91,7 @@ void consider_stem_winograd(KernelQuery& l) {
       "stem_winograd", plan->macs, 0,
       [&l, stem = *stem, plan = *plan] {
         const View x = stem_input(l, stem), y = l.out_any(0);
-        const PointerArg u = stem_winograd_weights(l, stem, plan), scratch = l.part_workspace("rows", ElementType::F32, plan.scratch);
+        const PointerArg u = stem_winograd_weights(l, stem, plan), scratch = l.thread_workspace("rows", ElementType::F32, plan.scratch);
         auto params = stem_params(l, stem, x, y);
         StepBuilder step = l.call("stem_winograd");
         stem_winograd_args(step, stem, plan)

@@ -20,18 +20,18 @@ void lower_fast_conv_transpose(KernelQuery& l) {
   const View given = l.in_any(0),
              x = l.in(0, given.layout.channels_last ? given.layout : channels_last(x_extents, l.target().vector_floats)), y = l.out_any(0);
   const int64_t lanes = l.target().vector_floats, channels = (cin + lanes - 1) / lanes * lanes;
-  const bool narrow =
-      !s.is_deep() && is_narrow(cout, group) && l.target().machine->product.few_outputs_time * cout * channels < tile.nr * cin;
+  const bool few_outputs =
+      !s.is_deep() && has_few_outputs(cout, group) && l.target().machine->product.few_outputs_time * cout * channels < tile.nr * cin;
   const std::string& name = l.graph()[l.node().input(1)].name;
   const PointerArg weights =
-      narrow ? l.weights(name, ElementType::F32, pack::narrow(taps, shape, lanes, true))
-             : l.weights(name, {taps, pack::conv_size(shape), [taps, shape] { return pack::conv_transpose(taps, shape); }});
+      few_outputs ? l.weights(name, ElementType::F32, pack::few_outputs(taps, shape, lanes, true))
+                  : l.weights(name, {taps, pack::conv_size(shape), [taps, shape] { return pack::conv_transpose(taps, shape); }});
   auto params = conv_params(s, cin, cout, group, x, y);
   if (l.has(2))
     params.emplace_back("bias",
                         l.weights(l.graph()[l.node().input(2)].name, ElementType::F32, pack::conv_bias(l.constant(2)->as<float>(), shape)));
-  StepBuilder step = l.call(s.is_deep() ? "conv_transpose_3d" : narrow ? "conv_transpose_narrow" : "conv_transpose");
-  if (narrow) step.template_arg(cout);
+  StepBuilder step = l.call(s.is_deep() ? "conv_transpose_3d" : few_outputs ? "conv_transpose_few_outputs" : "conv_transpose");
+  if (few_outputs) step.template_arg(cout);
   else tile_args(step, tile);
   step.pointer(x).pointer(weights).pointer(y).params(std::move(params));
   step.epilogue(l.epilogue(l.image_shape(y_extents), step)).macs(n * s.z.in * h * w * (cin * (cout / group) * kd * kh * kw)).emit();

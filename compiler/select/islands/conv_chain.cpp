@@ -94,13 +94,13 @@ std::vector<const Node*> absorbed_by_conv_chain(const Surroundings& around, cons
 }
 
 void lower_conv_chain(KernelQuery& last) {
-  std::vector<KernelQuery> parts;
-  for (const Node* node : last.absorbed()) parts.push_back(last.of(*node));
-  parts.push_back(last);
-  const auto middle = std::ranges::find_if(parts, [](KernelQuery& l) { return is_depthwise(l.graph(), l.node()); });
-  ONNXC_CHECK(middle != parts.end(), "a chain has a depthwise convolution");
-  KernelQuery* const expand = middle == parts.begin() ? nullptr : &*(middle - 1);
-  KernelQuery* const project = middle + 1 == parts.end() ? nullptr : &*(middle + 1);
+  std::vector<KernelQuery> convs;
+  for (const Node* node : last.absorbed()) convs.push_back(last.of(*node));
+  convs.push_back(last);
+  const auto middle = std::ranges::find_if(convs, [](KernelQuery& l) { return is_depthwise(l.graph(), l.node()); });
+  ONNXC_CHECK(middle != convs.end(), "a chain has a depthwise convolution");
+  KernelQuery* const expand = middle == convs.begin() ? nullptr : &*(middle - 1);
+  KernelQuery* const project = middle + 1 == convs.end() ? nullptr : &*(middle + 1);
   const ConvCall c(*middle);
 
   const bool has_stem = expand != nullptr && !is_pointwise(expand->graph(), expand->node()), has_pointwise = expand != nullptr && !has_stem;
@@ -138,15 +138,15 @@ void lower_conv_chain(KernelQuery& last) {
   if (project != nullptr) macs += ConvCall(*project).macs;
   const char* const row = has_stem ? "stem_depthwise" : winograd ? "depthwise_winograd_chain" : "depthwise_chain";
   last.consider(row, macs, 0,
-                [&last, parts, row, has_stem, winograd, expand = expand != nullptr, project = project != nullptr, c, band, pitch, expanding,
+                [&last, convs, row, has_stem, winograd, expand = expand != nullptr, project = project != nullptr, c, band, pitch, expanding,
                  room = floats(band)]() mutable {
-                  KernelQuery &front = parts.front(), &depthwise = parts[expand ? 1 : 0];
+                  KernelQuery &front = convs.front(), &depthwise = convs[expand ? 1 : 0];
                   const std::optional<Stem> stem = has_stem ? stem_of(front) : std::nullopt;
                   Pointwise first, end;
                   if (expand && !stem) first = pointwise(front, expanding);
                   if (project) {
-                    const ConvCall call(parts.back());
-                    end = pointwise(parts.back(),
+                    const ConvCall call(convs.back());
+                    end = pointwise(convs.back(),
                                     choose_tile(last.target(), {.m = band * c.ow.value(), .n = call.cout, .k = call.cin, .pairs = true}));
                   }
                   const View x = stem ? stem_input(front, *stem) : front.in(0, conv_input_layout(front)), y = last.out_any(0);
@@ -156,7 +156,7 @@ void lower_conv_chain(KernelQuery& last) {
                                                                   : pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
                   const auto bias = bias_as_given(depthwise);
                   const std::optional<PointerArg> sums = project ? std::nullopt : wanted_row_sums(last);
-                  const PointerArg scratch = last.part_workspace("rows", ElementType::F32, Dim(room));
+                  const PointerArg scratch = last.thread_workspace("rows", ElementType::F32, Dim(room));
 
                   StepBuilder step = last.call(row);
                   if (stem) stem_args(step, *stem);
@@ -173,7 +173,7 @@ void lower_conv_chain(KernelQuery& last) {
                   if (sums) conv.emplace_back("row_sums", *sums);
                   NamedArgs params{{"conv", params_arg(std::move(conv))},
                                    {"cin", dim_arg(expand ? ConvCall(front).cin : c.cin)},
-                                   {"cout", dim_arg(project ? ConvCall(parts.back()).cout : c.cout)},
+                                   {"cout", dim_arg(project ? ConvCall(convs.back()).cout : c.cout)},
                                    {"x_pixel", dim_arg(x.layout.pixel_stride)},
                                    {"y_pixel", dim_arg(y.layout.pixel_stride)}};
                   if (first.bias) params.emplace_back("expand_bias", *first.bias);
@@ -192,7 +192,7 @@ void lower_conv_chain(KernelQuery& last) {
                   };
                   epilogue(expand ? &front : nullptr);
                   epilogue(&depthwise);
-                  epilogue(project ? &parts.back() : nullptr);
+                  epilogue(project ? &convs.back() : nullptr);
                   step.macs(all_macs).emit();
                 });
 }

@@ -47,7 +47,7 @@ void lower_scaled_conv(KernelQuery& l) {
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = 1, .kw = 1, .group = 1, .nr = tile.nr};
   const View x = map.in(1 - factor, conv_input_layout(map, 1 - factor)), s = map.in(factor), y = l.out_any(0);
   const PointerArg w = l.weights(conv_weights_name(l), conv_panels(l, shape, tile));
-  const PointerArg scaled = l.part_workspace("scaled", ElementType::F32, Dim(contract::gemm_scaled_scratch(c.cin, c.cout, tile.nr)));
+  const PointerArg scaled = l.thread_workspace("scaled", ElementType::F32, Dim(contract::gemm_scaled_scratch(c.cin, c.cout, tile.nr)));
   StepBuilder step = l.call("gemm_scaled");
   tile_args(step, tile, true)
       .pointer(x)

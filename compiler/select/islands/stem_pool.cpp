@@ -23,39 +23,39 @@ std::vector<const Node*> absorbed_by_stem_pool(const Surroundings& around, const
 }
 
 void lower_stem_pool(KernelQuery& l) {
-  KernelQuery stem_part = l.of(*l.absorbed().front());
-  const auto stem = stem_of(stem_part);
+  KernelQuery stem_query = l.of(*l.absorbed().front());
+  const auto stem = stem_of(stem_query);
   ONNXC_CHECK(stem, "an absorbed stem has a kernel");
   const ConvCall& c = stem->call;
   const Window window = pool_window(l.node(), l.extents(0));
   const int64_t pitch = chain_pitch(c.cout), kh = window.kernel[0].value();
   const auto build = [&](const std::optional<StemWinograd>& plan) {
     // Rows of the stem that are computed at once.
-    const int64_t together = plan ? plan->outputs : 1;
+    const int64_t rows_at_once = plan ? plan->outputs : 1;
     const auto floats = [&](int64_t band) {
-      return contract::stem_pool_scratch(contract::ring_rows(band, window.strides[0], kh, window.dilations[0], together), c.ow.value(),
+      return contract::stem_pool_scratch(contract::ring_rows(band, window.strides[0], kh, window.dilations[0], rows_at_once), c.ow.value(),
                                          pitch);
     };
     const int64_t band = choose_band(l.target(), l.output_type(0).extents[2].value(), floats);
-    const View x = stem_input(stem_part, *stem), y = l.out_any(0);
-    const PointerArg w = plan ? stem_winograd_weights(stem_part, *stem, *plan) : stem_weights(stem_part, *stem),
-                     ring = l.part_workspace("rows", ElementType::F32, Dim(floats(band)));
-    auto stem_arguments = stem_params(stem_part, *stem, x, y);
+    const View x = stem_input(stem_query, *stem), y = l.out_any(0);
+    const PointerArg w = plan ? stem_winograd_weights(stem_query, *stem, *plan) : stem_weights(stem_query, *stem),
+                     ring = l.thread_workspace("rows", ElementType::F32, Dim(floats(band)));
+    auto stem_arguments = stem_params(stem_query, *stem, x, y);
     StepBuilder step = l.call(plan ? "stem_winograd_pool" : "stem_pool");
     if (plan) stem_winograd_args(step, *stem, *plan);
     else stem_args(step, *stem);
     step.pointer(x).pointer(w).pointer(y).pointer(ring);
-    if (plan) step.pointer(l.part_workspace("transformed", ElementType::F32, plan->scratch));
+    if (plan) step.pointer(l.thread_workspace("transformed", ElementType::F32, plan->scratch));
     step.params({{"stem", params_arg(std::move(stem_arguments))},
                  {"pool", params_arg(pool_params(l, pool_sliding(l), pitch, y.layout.pixel_stride))},
                  {"band", dim_arg(band)},
                  {"pitch", dim_arg(pitch)}});
-    step.epilogue(stem_part.epilogue(stem_part.image_shape(stem_part.output_type(0).extents), step))
+    step.epilogue(stem_query.epilogue(stem_query.image_shape(stem_query.output_type(0).extents), step))
         .epilogue(l.epilogue(l.image_shape(y.extents), step));
     step.macs(c.pixels * (c.cout * c.cin * c.kh * c.kw)).emit();
   };
   l.consider("stem_pool", c.tiled_macs(stem->tile), 0, [&] { build(std::nullopt); });
-  if (const auto plan = plan_stem_winograd(stem_part, *stem))
+  if (const auto plan = plan_stem_winograd(stem_query, *stem))
     l.consider("stem_winograd_pool", plan->macs, 0, [&, plan] { build(plan); }, plan->growth(c));
   l.build_cheapest();
 }

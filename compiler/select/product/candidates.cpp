@@ -97,19 +97,19 @@ void fast_inner_product_candidate(KernelQuery& l, const MatrixProduct& p, Dim ro
 }
 
 /// b is one constant matrix with so few columns that most lanes of a panel would be empty.
-void narrow_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
+void few_columns_candidate(KernelQuery& l, const MatrixProduct& p, Dim rows) {
   const int64_t n = p.n.value(), k = p.k.value(), lanes = l.target().vector_floats;
   if (n > lanes / 4) return;
   const ProductCosts& costs = l.target().machine->product;
   const double row_macs = static_cast<double>((k + lanes - 1) / lanes * lanes * n) * costs.lanes_time + costs.lanes_row +
                           costs.lanes_column * static_cast<double>(n);
-  l.consider("gemm_narrow", likely_rows(p, rows) * row_macs, 4 * static_cast<double>(k * n), [&l, p, rows, n, k, lanes] {
+  l.consider("gemm_few_columns", likely_rows(p, rows) * row_macs, 4 * static_cast<double>(k * n), [&l, p, rows, n, k, lanes] {
     const View a = l.in(0), y = l.out(0);
     const std::span<const float> b = l.constant(1)->as<float>();
     const Packed packed{b, pack::panels_size(n, k, lanes),
                         [b, n, k, lanes] { return pack::panels(b, {.k = n, .n = k, .nr = lanes, .transposed = true, .ld = n}); }};
     const PointerArg w = l.weights(l.graph()[l.node().input(1)].name, packed);
-    StepBuilder step = l.call("gemm_narrow");
+    StepBuilder step = l.call("gemm_few_columns");
     step.template_arg(n).pointer(a).pointer(w).pointer(y);
     step.params(gemm_params(p, rows));
     step.epilogue(l.epilogue(l.matrix_shape(y.extents), step)).macs(rows * p.n * p.k).emit();
@@ -123,7 +123,7 @@ void matmul_candidate(KernelQuery& l, const MatrixProduct& p) {
   const double macs = known(element_count(p.batch)) * known(p.m) * known(p.n) * known(p.k);
   l.consider("matmul", macs, 0, [&l, p, tile] {
     const View a = l.in(0), b = l.in(1), y = l.out(0);
-    const PointerArg scratch = l.part_workspace("panel", ElementType::F32, contract::matmul_scratch(p.k, tile.nr));
+    const PointerArg scratch = l.thread_workspace("panel", ElementType::F32, contract::matmul_scratch(p.k, tile.nr));
     StepBuilder step = l.call("matmul");
     step.template_arg(tile.rows).template_arg(tile.vectors);
     step.pointer(a).pointer(b).pointer(y).pointer(scratch);
@@ -160,7 +160,7 @@ void lower_fast_matmul(KernelQuery& l) {
     gemm_candidate(l, p, tall.m);
     strassen_candidate(l, p, tall.m);
     fast_inner_product_candidate(l, p, tall.m);
-    return narrow_candidate(l, p, tall.m);
+    return few_columns_candidate(l, p, tall.m);
   }
   tall.a = {tall.m, p.k};
   tall.batch = {};

@@ -53,7 +53,7 @@ void consider_fast_inner_product(KernelQuery& l, std::string_view row, const Til
         l.weights(b.name, {b.values, floats, [b, n, k, lanes] {
                              return pack::fast_inner_product(b.values, {.k = k, .n = n, .nr = lanes, .transposed = b.transposed});
                            }});
-    build(plan, w, l.part_workspace("rows", ElementType::F32, Dim(room)));
+    build(plan, w, l.thread_workspace("rows", ElementType::F32, Dim(room)));
   };
   l.consider(row, target.machine->inner_product.earned * plan.macs, 4.0 * static_cast<double>(floats * plan.readings), make,
              4 * (floats - k * n));

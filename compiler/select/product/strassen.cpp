@@ -105,7 +105,7 @@ void consider_strassen(KernelQuery& l, const TiledProduct& product, Dim sample_r
     const PointerArg w = l.weights(
         b.name, {b.values, floats,
                  [b, plan, n, k] { return pack::strassen(b.values, {.k = k, .n = n, .nr = plan.tile.nr, .transposed = b.transposed}); }});
-    build(plan, w, l.part_workspace("sums", ElementType::F32, Dim(room)));
+    build(plan, w, l.thread_workspace("sums", ElementType::F32, Dim(room)));
   };
   l.consider("strassen", l.target().machine->strassen.earned * static_cast<double>(samples) * plan.sample_macs,
              4.0 * static_cast<double>(floats), make, 4 * (floats - k * n));

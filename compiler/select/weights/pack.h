@@ -101,8 +101,8 @@ std::vector<float> stem_winograd(std::span<const float> w, ConvShape shape, int 
 std::vector<float> grouped(std::span<const float> w, ConvShape shape, int64_t lanes);
 
 /// Weights of few output channels, [cout, cin, kh, kw], or [cin, cout, kh, kw] of a transposed convolution, as [kh *
-/// kw][ceil(cin / lanes)][cout][lanes] with zeros beyond cin, as conv_narrow reads them.
-std::vector<float> narrow(std::span<const float> w, ConvShape shape, int64_t lanes, bool transposed = false);
+/// kw][ceil(cin / lanes)][cout][lanes] with zeros beyond cin, as conv_few_outputs reads them.
+std::vector<float> few_outputs(std::span<const float> w, ConvShape shape, int64_t lanes, bool transposed = false);
 
 /// Depthwise weights [c, 1, kh, kw] as [kh * kw][c].
 std::vector<float> depthwise(std::span<const float> w, int64_t c, int64_t kh, int64_t kw);

@@ -51,7 +51,7 @@ std::vector<float> grouped(std::span<const float> w, ConvShape s, int64_t lanes)
   return out;
 }
 
-std::vector<float> narrow(std::span<const float> w, ConvShape s, int64_t lanes, bool transposed) {
+std::vector<float> few_outputs(std::span<const float> w, ConvShape s, int64_t lanes, bool transposed) {
   const int64_t taps = s.kh * s.kw, blocks = (s.cin + lanes - 1) / lanes;
   std::vector<float> out(static_cast<std::size_t>(taps * blocks * s.cout * lanes));
   for (int64_t tap = 0; tap < taps; ++tap) {

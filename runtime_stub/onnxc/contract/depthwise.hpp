@@ -14,7 +14,7 @@ constexpr int64_t depthwise_any_span(int64_t columns, int64_t kw, int64_t stride
 /// Rows of the image that are kept at a time.
 constexpr int64_t depthwise_any_rows(int64_t kh, int64_t dilation_y) { return inputs_under(1, 1, kh, dilation_y); }
 
-/// Scratch of a part: a vector of channels of each pixel.
+/// Scratch of a share: a vector of channels of each pixel.
 constexpr int64_t depthwise_any_scratch(int64_t kh, int64_t kw, int64_t stride_x, int64_t dilation_y, int64_t dilation_x, int64_t lanes) {
   return depthwise_any_rows(kh, dilation_y) * depthwise_any_span(kDepthwiseAnyColumns, kw, stride_x, dilation_x) * lanes;
 }

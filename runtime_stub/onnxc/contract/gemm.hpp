@@ -11,13 +11,13 @@ constexpr int64_t panels_floats(int64_t k, int64_t n, int64_t nr) { return round
 /// as many (for_each_tile in schedule.hpp).
 constexpr int64_t padded_rows(int64_t rows, int64_t tile) { return rows / tile * tile + round_up(rows % tile, (tile + 1) / 2); }
 
-/// Scratch of a part that takes k in slices: the sums of a panel for the rows of a block.
+/// Scratch of a share that takes k in slices: the sums of a panel for the rows of a block.
 constexpr int64_t slices_scratch(int64_t rows, int64_t nr) { return rows * nr; }
 
-/// Scratch of a part of gemm_scaled: all panels.
+/// Scratch of a share of gemm_scaled: all panels.
 constexpr int64_t gemm_scaled_scratch(int64_t k, int64_t n, int64_t nr) { return panels_floats(k, n, nr); }
 
-/// Scratch of a part of matmul: the panel that it packs. N is int64_t, or the compiler's type for extents that are
+/// Scratch of a share of matmul: the panel that it packs. N is int64_t, or the compiler's type for extents that are
 /// known only at run time.
 template <class N>
 constexpr N matmul_scratch(N k, int64_t nr) {

@@ -45,7 +45,7 @@ constexpr int64_t prepared_rows(int64_t block) { return block + 16; }
 /// Scratch for `rows` rows: the copies, and behind all of them two numbers of each.
 constexpr int64_t prepared_floats(int64_t k, int64_t rows, int64_t lanes) { return rows * (prepared_pitch(k, lanes) + 2); }
 
-/// Scratch of a part that copies `block` rows at a time.
+/// Scratch of a share that copies `block` rows at a time.
 constexpr int64_t fast_inner_product_scratch(int64_t k, int64_t block, int64_t lanes) {
   return prepared_floats(k, prepared_rows(block), lanes);
 }

@@ -30,7 +30,7 @@ template <class Shape>
 constexpr int64_t planar_plane(const Shape& s, int64_t nr) {
   return planar_rows(s, min(s.oh, kPlanarBand)) * planar_pitch(s, nr);
 }
-/// Scratch of a part. The vectors that fill a row go up to one vector beyond it.
+/// Scratch of a share. The vectors that fill a row go up to one vector beyond it.
 template <class Shape>
 constexpr int64_t planar_scratch(const Shape& s, int64_t nr, int64_t lanes) {
   return s.cin * planar_plane(s, nr) + lanes;

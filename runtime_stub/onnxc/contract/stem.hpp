@@ -33,7 +33,7 @@ constexpr N stem_winograd_pitch(N w, N ow, int64_t kw, int64_t stride_x, int64_t
   return round_up(max(read, written), 32) + 16;
 }
 
-/// Transformed rows of that pitch in the scratch of a part.
+/// Transformed rows of that pitch in the scratch of a share.
 constexpr int64_t stem_winograd_rows(int64_t pieces, int64_t cin, int64_t points) { return pieces * cin * points; }
 
 }  // namespace onnxc::contract

@@ -17,8 +17,8 @@ constexpr int64_t strassen_pairs(int64_t n, int64_t nr) { return (n + 2 * nr - 1
 /// Packed weights: seven panels of half of k for each pair.
 constexpr int64_t strassen_weights(int64_t k, int64_t n, int64_t nr) { return strassen_pairs(n, nr) * 7 * (k / 2) * nr; }
 
-/// Scratch of a part: four sums of the halves of a block, and three quarters of the rows of its last tile; U and V of a
-/// pair of panels, and one tile.
+/// Scratch of a share: four sums of the halves of a block, and three quarters of the rows of its last tile; U and V of
+/// a pair of panels, and one tile.
 constexpr int64_t strassen_scratch(int64_t k, int64_t block, int64_t mr, int64_t nr) {
   const int64_t rows = strassen_rows(block, mr);
   return (4 * rows + 3 * mr) * strassen_pitch(k) + (2 * rows + mr) * nr;

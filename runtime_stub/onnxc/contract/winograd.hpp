@@ -33,8 +33,8 @@ constexpr int64_t winograd_mark(int64_t channels) { return winograd_pitch(channe
 /// Floats from one frequency of `floats` floats to the next: an odd number of cache lines, because a transform touches
 /// all frequencies at once.
 constexpr int64_t winograd_plane(int64_t floats) { return ((floats + 15) / 16 | 1) * 16; }
-/// Channels whose plain weights, with `taps` taps of a frequency, are transformed at a time, such that the result stays
-/// in L2.
+/// Channels whose untransformed weights, with `taps` taps of a frequency, are transformed at a time, such that the
+/// result stays in L2.
 constexpr int64_t winograd_depth(int64_t cin, int64_t taps) { return min(cin, max(8, 32 / taps)); }
 
 /// Floats from one frequency to the next in scratch memory: of transformed inputs; behind all of these, of products;
@@ -43,14 +43,14 @@ struct WinogradPlanes {
   int64_t inputs, products, weights = 0;
 };
 
-/// `block` tiles of `taps` taps of a frequency, [tap][tile][channel], by panels of nr output channels. `plain`: the kernel transforms the
-/// weights.
-constexpr WinogradPlanes winograd_planes(int64_t cin, int64_t taps, int64_t block, int64_t nr, bool plain) {
+/// `block` tiles of `taps` taps of a frequency, [tap][tile][channel], by panels of nr output channels. `untransformed`:
+/// the kernel transforms the weights.
+constexpr WinogradPlanes winograd_planes(int64_t cin, int64_t taps, int64_t block, int64_t nr, bool untransformed) {
   return {winograd_plane(taps * block * winograd_pitch(cin)), winograd_plane(block * nr),
-          plain ? winograd_plane(taps * winograd_depth(cin, taps) * nr) : 0};
+          untransformed ? winograd_plane(taps * winograd_depth(cin, taps) * nr) : 0};
 }
 
-/// Scratch of a part that transforms in both directions.
+/// Scratch of a share that transforms in both directions.
 constexpr int64_t winograd_scratch(const WinogradForm& form, const WinogradPlanes& planes) {
   const int64_t points = form.points(), kept = form.kept();
   return points * points * (planes.inputs + planes.products) + kept * kept * planes.weights;
@@ -69,7 +69,7 @@ constexpr WinogradPlanes winograd_line_planes(int64_t cin, int64_t pieces, int64
   return {winograd_plane(pieces * read * width * winograd_pitch(cin)), winograd_plane(lines * width * nr)};
 }
 
-/// Scratch of a part that transforms along lines alone.
+/// Scratch of a share that transforms along lines alone.
 constexpr int64_t winograd_line_scratch(const WinogradForm& form, const WinogradPlanes& planes) {
   return form.points() * (planes.inputs + planes.products);
 }

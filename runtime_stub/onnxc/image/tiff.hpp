@@ -72,8 +72,8 @@ inline Status read_tiff(TIFF* tiff, RgbImage& image) {
   Status status = image.heap.allocate(raster, int64_t{width} * height);
   if (!status && TIFFRGBAImageGet(&reader, raster, width, height) == 0) status = kBadImage;
   TIFFRGBAImageEnd(&reader);
-  const bool turned = orientation >= ORIENTATION_LEFTTOP && orientation <= ORIENTATION_LEFTBOT;
-  if (!status) status = turned ? image.allocate(height, width) : image.allocate(width, height);
+  const bool transposed = orientation >= ORIENTATION_LEFTTOP && orientation <= ORIENTATION_LEFTBOT;
+  if (!status) status = transposed ? image.allocate(height, width) : image.allocate(width, height);
   for (int64_t y = 0; !status && y < image.height; ++y) {
     for (int64_t x = 0; x < image.width; ++x) {
       const uint32_t pixel = raster[tiff_source(orientation, width, height, y, x)];

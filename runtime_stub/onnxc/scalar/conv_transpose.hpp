@@ -14,12 +14,12 @@ struct ConvTransposeParams {
 /// i * stride - pad + k * dilation = o on every axis.
 /// x [n, cin, spatial...], w [cin, cout / group, kernel...], bias null or [cout]. Sums in accumulator<T>, rounded once.
 template <class T>
-void conv_transpose(Part part, Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* bias, ConvTransposeParams p) {
+void conv_transpose(Share share, Tensor<T> y, Tensor<const T> x, Tensor<const T> w, const T* bias, ConvTransposeParams p) {
   using Acc = accumulator<T>;
   const int rank = x.shape.rank - 2;
   const int64_t cin = x.shape[1] / p.group, cout = y.shape[1], per_group = w.shape[1], out_pixels = y.shape.count(2, y.shape.rank),
                 in_pixels = x.shape.count(2, x.shape.rank), taps = w.shape.count(2, w.shape.rank);
-  const auto [first, last] = part.slice(y.count());
+  const auto [first, last] = share.slice(y.count());
   for (int64_t index = first; index < last; ++index) {
     const int64_t n = index / out_pixels / cout, co = index / out_pixels % cout, group = co / per_group;
     const T* const image = x.data + (n * x.shape[1] + group * cin) * in_pixels;

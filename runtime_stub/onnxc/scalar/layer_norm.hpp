@@ -16,8 +16,8 @@ struct NormParams {
 
 namespace detail {
 template <bool centred, class T>
-void norm(Part part, const T* x, T* y, const NormParams<T>& p) {
-  const auto [first, last] = part.slice(p.rows);
+void norm(Share share, const T* x, T* y, const NormParams<T>& p) {
+  const auto [first, last] = share.slice(p.rows);
   for (int64_t row = first; row < last; ++row) {
     const T* const v = x + row * p.n;
     double mean = 0, squares = 0;
@@ -42,13 +42,13 @@ void norm(Part part, const T* x, T* y, const NormParams<T>& p) {
 /// y[r][i] = (x[r][i] - mean) / sqrt(variance + epsilon) * scale[i] + bias[i] over rows of n values without gaps; mean
 /// and variance are those of the row. T is float or double; computed in double, rounded once. In place if wished.
 template <class T>
-void layer_norm(Part part, const T* x, T* y, NormParams<T> p) {
-  detail::norm<true>(part, x, y, p);
+void layer_norm(Share share, const T* x, T* y, NormParams<T> p) {
+  detail::norm<true>(share, x, y, p);
 }
 /// y[r][i] = x[r][i] / sqrt(mean of x^2 + epsilon) * scale[i] + bias[i].
 template <class T>
-void rms_norm(Part part, const T* x, T* y, NormParams<T> p) {
-  detail::norm<false>(part, x, y, p);
+void rms_norm(Share share, const T* x, T* y, NormParams<T> p) {
+  detail::norm<false>(share, x, y, p);
 }
 
 }  // namespace onnxc::inline ONNXC_ISA::scalar

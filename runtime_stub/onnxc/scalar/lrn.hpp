@@ -13,8 +13,8 @@ struct WindowParams {
 
 /// y[o, c, i] = sum of x[o, k, i]^2 over k in [c - before, c + after] within the channels.
 template <class T>
-void window_squares(Part part, T* y, const T* x, WindowParams p) {
-  const auto [first, last] = part.slice(p.outer);
+void window_squares(Share share, T* y, const T* x, WindowParams p) {
+  const auto [first, last] = share.slice(p.outer);
   for (int64_t o = first; o < last; ++o) {
     for (int64_t c = 0; c < p.c; ++c) {
       const int64_t low = c - p.before > 0 ? c - p.before : 0, high = c + p.after < p.c - 1 ? c + p.after : p.c - 1;

@@ -39,10 +39,10 @@ ONNXC_INLINE float zero_of(std::nullptr_t, int64_t, int64_t, int64_t) {
 /// bits; zeros packed likewise [n, ceil(blocks * Bits / 8)], or [n, blocks] of a float type, or nullptr; bias [n] or
 /// null. Sums in f32. block is a multiple of 16.
 template <int Bits, class T, class Zeros>
-void matmul_nbits(Part part, T* y, const T* a, const uint8_t* w, const T* scales, Zeros zeros, const T* bias, MatMulNBitsParams p) {
+void matmul_nbits(Share share, T* y, const T* a, const uint8_t* w, const T* scales, Zeros zeros, const T* bias, MatMulNBitsParams p) {
   constexpr int64_t kRows = 4, kLanes = 16;
   const int64_t blocks = (p.k + p.block - 1) / p.block, blob = p.block * Bits / 8;
-  const auto [first, last] = part.slice(p.n);
+  const auto [first, last] = share.slice(p.n);
   for (int64_t j = first; j < last; ++j) {
     for (int64_t row = 0; row < p.m; row += kRows) {
       const int64_t rows = p.m - row < kRows ? p.m - row : kRows;

@@ -17,12 +17,12 @@ struct PoolParams {
 namespace detail {
 
 /// Calls begin(plane), visit(offset in the plane, position) for each pixel of the window, and end(o, padded count), for
-/// each output of this part.
+/// each output of this share.
 template <class Begin, class Visit, class End>
-void for_windows(Part part, const Shape& y, const Shape& x, const PoolParams& p, Begin begin, Visit visit, End end) {
+void for_windows(Share share, const Shape& y, const Shape& x, const PoolParams& p, Begin begin, Visit visit, End end) {
   const int rank = x.rank - 2;
   const int64_t outputs = y.count(2, y.rank), pixels = x.count(2, x.rank);
-  const auto [first, last] = part.slice(y.count());
+  const auto [first, last] = share.slice(y.count());
   for (int64_t o = first; o < last; ++o) {
     int64_t origin[kMaxRank], low[kMaxRank], high[kMaxRank], k[kMaxRank], rest = o % outputs, padded = 1;
     bool empty = false;
@@ -59,13 +59,13 @@ void for_windows(Part part, const Shape& y, const Shape& x, const PoolParams& p,
 /// The largest value, NaN where there is one; the type's lowest value for a window without pixels. `indices`, unless
 /// null, receives the place of the (first) largest value in all of x, -1 for a window without pixels.
 template <class T>
-void max_pool(Part part, Tensor<T> y, int64_t* indices, Tensor<const T> x, PoolParams p) {
+void max_pool(Share share, Tensor<T> y, int64_t* indices, Tensor<const T> x, PoolParams p) {
   const int rank = x.shape.rank - 2;
   const T* plane = nullptr;
   int64_t base = 0, best_at = -1;
   T best{};
   detail::for_windows(
-      part, y.shape, x.shape, p,
+      share, y.shape, x.shape, p,
       [&](int64_t offset) {
         plane = x.data + offset;
         base = offset;
@@ -92,12 +92,12 @@ void max_pool(Part part, Tensor<T> y, int64_t* indices, Tensor<const T> x, PoolP
 
 /// The mean of the pixels, 0 for a window without. Sums in double.
 template <class T>
-void average_pool(Part part, Tensor<T> y, Tensor<const T> x, PoolParams p) {
+void average_pool(Share share, Tensor<T> y, Tensor<const T> x, PoolParams p) {
   const T* plane = nullptr;
   double sum = 0;
   int64_t count = 0;
   detail::for_windows(
-      part, y.shape, x.shape, p,
+      share, y.shape, x.shape, p,
       [&](int64_t offset) {
         plane = x.data + offset;
         sum = 0;
@@ -115,11 +115,11 @@ void average_pool(Part part, Tensor<T> y, Tensor<const T> x, PoolParams p) {
 
 /// (sum |x|^p)^(1/p) over the pixels. In double.
 template <class T>
-void lp_pool(Part part, Tensor<T> y, Tensor<const T> x, PoolParams p) {
+void lp_pool(Share share, Tensor<T> y, Tensor<const T> x, PoolParams p) {
   const T* plane = nullptr;
   double sum = 0;
   detail::for_windows(
-      part, y.shape, x.shape, p,
+      share, y.shape, x.shape, p,
       [&](int64_t offset) {
         plane = x.data + offset;
         sum = 0;

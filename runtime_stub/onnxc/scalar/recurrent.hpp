@@ -52,8 +52,8 @@ T activate(const ActivationParams& f, T x) {
   return x;
 }
 
-/// How a cell multiplies and applies functions. recurrent.hpp has another one.
-struct PlainMath {
+/// How a cell multiplies and applies functions, one number at a time. recurrent.hpp has another one.
+struct ScalarMath {
   /// Elements of a matrix of `rows` by `columns` as `product` reads it.
   static constexpr int64_t matrix_size(int64_t rows, int64_t columns) { return rows * columns; }
 
@@ -141,7 +141,7 @@ void gate(const ActivationParams& f, T* x, int64_t n, double clip) {
 
 /// r: a pointer, or what Math::product reads and what moves on as a pointer does. gates: room for batch * hidden
 /// values. initial_h and lengths may be null.
-template <class T, class Math = PlainMath, class Matrices>
+template <class T, class Math = ScalarMath, class Matrices>
 void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch;
   detail::start_from(h, initial_h, p);
@@ -158,7 +158,7 @@ void rnn(T* y, T* h, const T* x, Matrices r, const T* initial_h, const int32_t* 
 
 /// gates: room for batch * 4 * hidden values. bias [directions, hidden] is what n adds to h R where
 /// linear_before_reset. bias, initial_h and lengths may be null.
-template <class T, class Math = PlainMath, class Matrices>
+template <class T, class Math = ScalarMath, class Matrices>
 void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, const int32_t* lengths, T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch, first = Math::matrix_size(n, 2 * n), both = first + Math::matrix_size(n, n);
   T *const reset_h = gates + batch * 2 * n, *const news = gates + batch * 3 * n;  // what n multiplies, and the product
@@ -189,7 +189,7 @@ void gru(T* y, T* h, const T* x, Matrices r, const T* bias, const T* initial_h, 
 
 /// gates: room for batch * 4 * hidden values. peepholes [directions, 3 * hidden] are those of i, o, f. peepholes,
 /// initial_h, initial_c and lengths may be null.
-template <class T, class Math = PlainMath, class Matrices>
+template <class T, class Math = ScalarMath, class Matrices>
 void lstm(T* y, T* h, T* c, const T* x, Matrices r, const T* peepholes, const T* initial_h, const T* initial_c, const int32_t* lengths,
           T* gates, RecurrentParams p) {
   const int64_t n = p.hidden, batch = p.batch;

@@ -77,12 +77,12 @@ struct Exponential {
 /// y[o] = Combine of Prologue(x) over the positions of `reduced`, for each position o of `kept`, which y holds
 /// row-major. x has a stride for each axis of either. Rounded once at the end.
 template <class Combine, class Prologue, class T>
-void reduce(Part part, T* y, const T* x, Shape kept, Ints kept_strides, Shape reduced, Ints reduced_strides) {
+void reduce(Share share, T* y, const T* x, Shape kept, Ints kept_strides, Shape reduced, Ints reduced_strides) {
   using Total = typename Combine::template Total<T>;
   const int inner = reduced.rank - 1;
   const int64_t length = reduced.rank == 0 ? 1 : reduced[inner], step = reduced.rank == 0 ? 0 : reduced_strides[inner];
   const int64_t rows = reduced.rank == 0 ? 1 : reduced.count(0, inner);
-  const auto [first, last] = part.slice(kept.count());
+  const auto [first, last] = share.slice(kept.count());
   for (int64_t o = first; o < last; ++o) {
     const T* const from = x + strided_offset(kept, kept.rank, kept_strides, o);
     Total total = Combine::template start<Total>;

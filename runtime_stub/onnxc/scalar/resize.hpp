@@ -40,10 +40,10 @@ struct ResizeTableParams {
 /// The most sources that a position has. Antialiasing spreads the filter when shrinking.
 constexpr int64_t resize_taps(Filter filter, bool antialias, double scale) {
   if (filter != Filter::linear && filter != Filter::cubic) return 1;
-  const int64_t reach = filter == Filter::linear ? 1 : 2;
-  if (!antialias || scale >= 1) return 2 * reach;
-  int64_t n = reach;  // ceil(reach / scale)
-  while (static_cast<double>(n) * scale < static_cast<double>(reach)) ++n;
+  const int64_t support = filter == Filter::linear ? 1 : 2;
+  if (!antialias || scale >= 1) return 2 * support;
+  int64_t n = support;  // ceil(support / scale)
+  while (static_cast<double>(n) * scale < static_cast<double>(support)) ++n;
   return 2 * n;
 }
 
@@ -134,8 +134,8 @@ struct ResizeParams {
 /// y[o, j, i] = sum over t of weight[j][t] * x[o, index[j][t], i] for x [outer, in, inner] and y [outer, out, inner],
 /// row-major; the value itself where taps is 1. Sums in W; integers saturate.
 template <class Out, class In, class W>
-void resize(Part part, Out* y, const In* x, const int32_t* index, const W* weight, ResizeParams p) {
-  const auto [first, last] = part.slice(p.outer * p.out);
+void resize(Share share, Out* y, const In* x, const int32_t* index, const W* weight, ResizeParams p) {
+  const auto [first, last] = share.slice(p.outer * p.out);
   for (int64_t row = first; row < last; ++row) {
     const int64_t j = row % p.out;
     const In* const from = x + row / p.out * p.in * p.inner;

@@ -84,11 +84,11 @@ void aggregate_trees(const Forest<T>& forest, const X* x, const TreeParams& para
   }
 }
 
-/// y[row, target]. x [rows, columns], y [rows, targets]; scores and has: room for `targets` elements, of this part.
+/// y[row, target]. x [rows, columns], y [rows, targets]; scores and has: room for `targets` elements, of this share.
 template <class T, class Y, class X>
-void tree_regressor(Part part, Tensor<Y> y, Tensor<const X> x, Forest<T> forest, T* scores, bool* has, TreeParams params) {
+void tree_regressor(Share share, Tensor<Y> y, Tensor<const X> x, Forest<T> forest, T* scores, bool* has, TreeParams params) {
   const int64_t n = params.targets, columns = x.shape[1];
-  const auto [begin, end] = part.slice(x.shape[0]);
+  const auto [begin, end] = share.slice(x.shape[0]);
   for (int64_t row = begin; row < end; ++row) {
     aggregate_trees(forest, x.data + row * columns, params, scores, has);
     for (int64_t t = 0; t < n; ++t) {
@@ -103,10 +103,10 @@ void tree_regressor(Part part, Tensor<Y> y, Tensor<const X> x, Forest<T> forest,
 /// classes[row] is the number of the class, and y[row, class] its score; otherwise as above. Of two classes only one
 /// may have weights.
 template <class T, class X>
-void tree_classifier(Part part, Tensor<float> y, int64_t* classes, Tensor<const X> x, Forest<T> forest, T* scores, bool* has,
+void tree_classifier(Share share, Tensor<float> y, int64_t* classes, Tensor<const X> x, Forest<T> forest, T* scores, bool* has,
                      TreeParams params) {
   const int64_t n = params.targets, columns = x.shape[1];
-  const auto [begin, end] = part.slice(x.shape[0]);
+  const auto [begin, end] = share.slice(x.shape[0]);
   for (int64_t row = begin; row < end; ++row) {
     aggregate_trees(forest, x.data + row * columns, params, scores, has);
     int64_t best = 0, held = n;

@@ -19,9 +19,9 @@ inline Status string_concat(Heap heap, Tensor<onnxc_string> y, const onnxc_strin
   if (const auto status = heap.allocate(text, size)) return status;
   for (int64_t i = 0; i < y.count(); ++i) {
     char* const begin = text;
-    for (const onnxc_string& part : {at(a, a_strides, i), at(b, b_strides, i)}) {
-      if (part.size > 0) std::memcpy(text, part.data, part.size);
-      text += part.size;
+    for (const onnxc_string& operand : {at(a, a_strides, i), at(b, b_strides, i)}) {
+      if (operand.size > 0) std::memcpy(text, operand.data, operand.size);
+      text += operand.size;
     }
     y.data[i] = {begin, static_cast<std::size_t>(text - begin)};
   }

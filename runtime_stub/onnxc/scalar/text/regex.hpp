@@ -93,8 +93,8 @@ inline bool find_match(const Regex& regex, const char* text, const char* end, co
   for (const char* at = from;;) {
     if (!matched && (!whole || at == from)) add(current, 0, at - text, at);
     if (current.count == 0 && (matched || whole)) return matched;
-    const char* behind = at;
-    const int32_t code = at < end ? next_code(behind, end) : -1;
+    const char* after = at;
+    const int32_t code = at < end ? next_code(after, end) : -1;
     ++generation;
     next.count = 0;
     for (int64_t t = 0; t < current.count; ++t) {
@@ -114,7 +114,7 @@ inline bool find_match(const Regex& regex, const char* text, const char* end, co
       const int32_t* const ranges = regex.ranges + instruction[1];
       for (int32_t k = 0; k < instruction[2]; ++k) {
         if (code < ranges[2 * k] || code > ranges[2 * k + 1]) continue;
-        add(next, current.at[t] + 1, current.start[t], behind);
+        add(next, current.at[t] + 1, current.start[t], after);
         break;
       }
     }
@@ -122,7 +122,7 @@ inline bool find_match(const Regex& regex, const char* text, const char* end, co
     const detail::RegexThreads swapped = current;
     current = next;
     next = swapped;
-    at = behind;
+    at = after;
   }
 }
 

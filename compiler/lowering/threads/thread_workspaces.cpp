@@ -1,4 +1,4 @@
-#include "compiler/lowering/threads/part_workspaces.h"
+#include "compiler/lowering/threads/thread_workspaces.h"
 
 #include <algorithm>
 #include <map>
@@ -13,18 +13,18 @@ namespace {
 // Bytes. Hardware prefetchers do not cross pages, so a thread's prefetches never touch what another thread writes.
 constexpr int64_t kPage = 4096;
 
-int64_t bytes_of_part(const Program& program, const PointerArg& p) {
-  return p.part_stride.value() * held_bits(program[p.buffer].element) / 8;
+int64_t bytes_of_share(const Program& program, const PointerArg& p) {
+  return p.thread_stride.value() * held_bits(program[p.buffer].element) / 8;
 }
 
 /// Whether this is scratch memory of known size, in a buffer that only one step touches.
 bool is_private(const std::vector<int>& steps, const PointerArg& p) {
-  return p.part_stride.is_constant() && p.part_stride.value() > 0 && steps[static_cast<std::size_t>(p.buffer)] == 1;
+  return p.thread_stride.is_constant() && p.thread_stride.value() > 0 && steps[static_cast<std::size_t>(p.buffer)] == 1;
 }
 
 }  // namespace
 
-void keep_part_workspaces(Program& program, int threads) {
+void keep_thread_workspaces(Program& program, int threads) {
   std::vector<int> steps(program.buffers.size(), 0);  // that touch each buffer
   for_each_step(std::as_const(program.steps), [&](const Step& step, int) {
     std::vector<BufferId> touched;
@@ -35,20 +35,20 @@ void keep_part_workspaces(Program& program, int threads) {
   });
   const auto kept = static_cast<BufferId>(program.buffers.size());
   std::map<BufferId, int64_t> places;  // bytes into the memory of a thread share
-  int64_t part_bytes = 0;
+  int64_t share_bytes = 0;
   for_each_step(std::as_const(program.steps), [&](const Step& step, int) {
     int64_t end = 0;
     for_each_pointer(step, [&](const PointerArg& p) {
-      if (is_private(steps, p) && places.emplace(p.buffer, end).second) end += bytes_of_part(program, p);
+      if (is_private(steps, p) && places.emplace(p.buffer, end).second) end += bytes_of_share(program, p);
     });
-    part_bytes = std::max(part_bytes, (end + kPage - 1) / kPage * kPage);
+    share_bytes = std::max(share_bytes, (end + kPage - 1) / kPage * kPage);
   });
   if (places.empty()) return;
-  program.buffers.push_back({.name = "scratch of each part",
+  program.buffers.push_back({.name = "scratch of each thread",
                              .place = Buffer::Place::Arena,
                              .element = ElementType::F32,
-                             .extents = {part_bytes / 4 * threads},
-                             .bytes = part_bytes * threads});
+                             .extents = {share_bytes / 4 * threads},
+                             .bytes = share_bytes * threads});
   for_each_step(program.steps, [&](Step& step, int) {
     for_each_pointer(step, [&](PointerArg& p) {
       const auto place = places.find(p.buffer);
@@ -58,7 +58,7 @@ void keep_part_workspaces(Program& program, int threads) {
       p.buffer = kept;
       p.as = element;
       p.offset += place->second / size;
-      p.part_stride = part_bytes / size;
+      p.thread_stride = share_bytes / size;
     });
   });
 }

@@ -1,7 +1,7 @@
 // c[m, N] = epilogue(bias + a[m, k] b[k, N]) for a few columns N, as in the last layer of many
 // classifiers and of all regressors. Vectors run along k, because columns would leave most lanes of a panel empty.
 //
-//   gemm_narrow<1>(part, a, w, y, {.m = 1000, .n = 1, .k = 64, .lda = 64, .ldc = 1}, Epilogue<Sigmoid>{});
+//   gemm_few_columns<1>(share, a, w, y, {.m = 1000, .n = 1, .k = 64, .lda = 64, .ldc = 1}, Epilogue<Sigmoid>{});
 //
 // b packed: [ceil(k / Vec::width)][N][Vec::width], 64-byte aligned, zeros beyond k. Each value is the sum of Vec::width
 // chains of multiply-adds.
@@ -11,9 +11,9 @@
 namespace onnxc::inline ONNXC_ISA {
 
 template <int N, class Epi = Epilogue<Keep>>
-void gemm_narrow(Part part, const float* a, const float* b, float* c, GemmParams p, Epi epi = {}) {
+void gemm_few_columns(Share share, const float* a, const float* b, float* c, GemmParams p, Epi epi = {}) {
   constexpr int kRows = N == 1 ? 8 : 4;
-  const auto [first, last] = part.slice(p.m, kRows);
+  const auto [first, last] = share.slice(p.m, kRows);
   for (int64_t row = first; row < last; row += kRows) {
     const float* rows[kRows];
     Vec acc[kRows][N];

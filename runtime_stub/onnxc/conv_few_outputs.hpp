@@ -1,12 +1,11 @@
 // Convolution, and transposed convolution, to a few channels N, as in the last layer of networks that make an image.
 // Vectors run along the input's channels, because the output's would leave most lanes of a panel empty.
 //
-//   conv_narrow<3>(part, x, w, y, {.h = 64, .w = 64, .cin = 32, .oh = 64, .ow = 64, .cout = 3, .kh = 9, .kw = 9,
-//   .pad_top = 4, .pad_left = 4,
-//                                  .x_pixel = 32, .y_pixel = 3, .bias = w_bias}, Epilogue<Tanh>{});
+//   conv_few_outputs<3>(share, x, w, y, {.h = 64, .w = 64, .cin = 32, .oh = 64, .ow = 64, .cout = 3, .kh = 9, .kw = 9,
+//                                        .pad_top = 4, .pad_left = 4, .x_pixel = 32, .y_pixel = 3, .bias = w_bias}, Epilogue<Tanh>{});
 //
-// w packed: [taps][ceil(cin / Vec::width)][N][Vec::width], 64-byte aligned, zeros beyond cin (pack::narrow). Parameters
-// are conv's, group 1. Each value is the sum of Vec::width chains of multiply-adds.
+// w packed: [taps][ceil(cin / Vec::width)][N][Vec::width], 64-byte aligned, zeros beyond cin (pack::few_outputs).
+// Parameters are conv's, group 1. Each value is the sum of Vec::width chains of multiply-adds.
 #pragma once
 #include "conv_transpose.hpp"
 
@@ -17,8 +16,8 @@ namespace detail {
 /// Computes neighbours of grid row (n, gy) from column gx on, of which `count` are wanted. Edge: some taps lie outside
 /// of the image, or count < kPixels.
 template <int N, int kPixels, bool Edge, class Epi>
-ONNXC_INLINE void narrow_step(const float* image, const float* w, float* y, int64_t row, int64_t gy, int64_t gx, int64_t count,
-                              const ConvParams& p, const PixelGrid& g, const Epi& epi) {
+ONNXC_INLINE void few_outputs_step(const float* image, const float* w, float* y, int64_t row, int64_t gy, int64_t gx, int64_t count,
+                                   const ConvParams& p, const PixelGrid& g, const Epi& epi) {
   const int64_t tap_floats = vectors(p.cin) * N * Vec::width, pitch = g.step_x * p.x_pixel;
   Vec acc[kPixels][N];
   ONNXC_UNROLL for (int i = 0; i < kPixels; ++i) { ONNXC_UNROLL for (int j = 0; j < N; ++j) acc[i][j] = Vec::all(0.0f); }
@@ -53,19 +52,19 @@ ONNXC_INLINE void narrow_step(const float* image, const float* w, float* y, int6
     finish_row(epi, sums[i], row + i * g.out_step_x, 0, y + (row + i * g.out_step_x) * p.y_pixel, N);
 }
 
-/// Computes this part's pixels of the grid.
+/// Computes this share's pixels of the grid.
 template <int N, class Epi>
-ONNXC_INLINE void narrow_grid(Part part, const float* x, const float* w, float* y, const ConvParams& p, const PixelGrid& g,
-                              const Epi& epi) {
+ONNXC_INLINE void few_outputs_grid(Share share, const float* x, const float* w, float* y, const ConvParams& p, const PixelGrid& g,
+                                   const Epi& epi) {
   constexpr int kPixels = N == 1 ? 8 : 4;
-  const auto [first, last] = part.slice(g.n * g.gh);
+  const auto [first, last] = share.slice(g.n * g.gh);
   for (int64_t line = first; line < last; ++line) {
     const int64_t n = line / g.gh, gy = line % g.gh, row = g.out_first + n * g.out_image + (gy * g.out_step_y + g.out_y) * p.ow + g.out_x;
     for (int64_t gx = 0; gx < g.gw; gx += kPixels) {
       const int64_t left = gx * g.step_x + g.kx.low(), right = (gx + kPixels - 1) * g.step_x + g.kx.high(), count = g.gw - gx;
       if (left >= 0 && right < p.w && count >= kPixels)
-        narrow_step<N, kPixels, false>(x + n * g.image, w, y, row + gx * g.out_step_x, gy, gx, count, p, g, epi);
-      else narrow_step<N, kPixels, true>(x + n * g.image, w, y, row + gx * g.out_step_x, gy, gx, count, p, g, epi);
+        few_outputs_step<N, kPixels, false>(x + n * g.image, w, y, row + gx * g.out_step_x, gy, gx, count, p, g, epi);
+      else few_outputs_step<N, kPixels, true>(x + n * g.image, w, y, row + gx * g.out_step_x, gy, gx, count, p, g, epi);
     }
   }
 }
@@ -74,14 +73,14 @@ ONNXC_INLINE void narrow_grid(Part part, const float* x, const float* w, float* 
 
 /// See the head of the file. x must not overlap y.
 template <int N, class Epi = Epilogue<Keep>>
-void conv_narrow(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
-  detail::narrow_grid<N>(part, x, w, y, p, detail::pixels_of(p), epi);
+void conv_few_outputs(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+  detail::few_outputs_grid<N>(share, x, w, y, p, detail::pixels_of(p), epi);
 }
 
 /// The same for parameters of conv_transpose: a convolution for each phase.
 template <int N, class Epi = Epilogue<Keep>>
-void conv_transpose_narrow(Part part, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
-  detail::for_phases(p, [&](const detail::PixelGrid& g) { detail::narrow_grid<N>(part, x, w, y, p, g, epi); });
+void conv_transpose_few_outputs(Share share, const float* x, const float* w, float* y, ConvParams p, Epi epi = {}) {
+  detail::for_phases(p, [&](const detail::PixelGrid& g) { detail::few_outputs_grid<N>(share, x, w, y, p, g, epi); });
 }
 
 }  // namespace onnxc

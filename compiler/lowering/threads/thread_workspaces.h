@@ -12,6 +12,6 @@ namespace onnxc {
 /// Enlarges the arena by at most the scratch memory of one step. Does not change scratch memory that several steps
 /// read or whose size is unknown. Runs after find_concurrent_steps, which would take steps with the same memory for
 /// dependent (share i of concurrent steps is always in the same thread), and before plan_memory.
-void keep_part_workspaces(Program& program, int threads);
+void keep_thread_workspaces(Program& program, int threads);
 
 }  // namespace onnxc

@@ -112,7 +112,7 @@ class Emitter {
     for_each_program([&](const Program& program) {
       for_each_step(program.steps, [&](const Step& s, int) {
         for_each_pointer(s, [&](const PointerArg& p) {
-          if (const Buffer& root = program[root_of(program, p.buffer)]; root.place == Buffer::Place::Weights)
+          if (const Buffer& root = program[root_of(program, p.buffer)]; root.space == Buffer::Space::Weights)
             names.insert(program.weights[static_cast<std::size_t>(root.index)].name);
         });
       });

@@ -63,7 +63,7 @@ PointerArg KernelQuery::weights(const std::string& from, const TensorData& tenso
 
 PointerArg KernelQuery::workspace(const std::string& name, ElementType element, Dim elements) {
   const BufferId b = lowerer_.add_storage({.name = node_.name + "." + name,
-                                           .place = Buffer::Place::Arena,
+                                           .space = Buffer::Space::Arena,
                                            .element = element,
                                            .extents = {elements},
                                            .bytes = elements * (held_bits(element) / 8)});
@@ -105,7 +105,7 @@ void KernelQuery::alias(int output, int input, Dim offset) {
   const BufferId parent = view.pointer.buffer;
   const Dim bytes = bytes_of(type);
   const BufferId b = lowerer_.add_buffer({.name = graph_[out].name,
-                                          .place = lowerer_.program_[parent].place,
+                                          .space = lowerer_.program_[parent].space,
                                           .element = type.element,
                                           .extents = type.extents,
                                           .bytes = bytes,
@@ -143,7 +143,7 @@ View KernelQuery::out_address(int i, bool borrowed) {
   const ValueId value = node_.output(i);
   const Value& v = graph_[value];
   const BufferId b = lowerer_.declare_pointer({.name = v.name,
-                                               .place = Buffer::Place::Heap,
+                                               .space = Buffer::Space::Heap,
                                                .element = v.type.element,
                                                .extents = v.type.extents,
                                                .bytes = element_count(v.type.extents) * (held_bits(v.type.element) / 8),

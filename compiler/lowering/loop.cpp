@@ -50,7 +50,7 @@ void LoopLowering::run() {
 void LoopLowering::define_condition() {
   condition_ = {{-1, true, 0, ElementType::Bool}, ElementType::Bool, {}, {}};
   condition_.pointer.buffer =
-      l_.add_buffer({.name = node_.name + ".condition", .place = Buffer::Place::Arena, .element = ElementType::Bool, .bytes = 1});
+      l_.add_buffer({.name = node_.name + ".condition", .space = Buffer::Space::Arena, .element = ElementType::Bool, .bytes = 1});
   const PointerArg first = node_.has_input(1) ? l_.place(outer_, node_.inputs[1], &kPlain).pointer
                                               : l_.add_weights(node_.name + ".true", ElementType::Bool, {std::byte{1}});
   l_.copy({}, condition_.pointer, {}, first, {}, ElementType::Bool, "the loop's first condition");
@@ -90,7 +90,7 @@ View LoopLowering::carried_place(std::size_t i) {
   } else {
     place = whole_buffer(
         l_.add_storage(
-            {.name = body_[formal].name, .place = Buffer::Place::Arena, .element = type.element, .extents = type.extents, .bytes = bytes}),
+            {.name = body_[formal].name, .space = Buffer::Space::Arena, .element = type.element, .extents = type.extents, .bytes = bytes}),
         type);
   }
   const View to{place.pointer, type.element, first.extents, {}};
@@ -212,7 +212,7 @@ View LoopLowering::saved(ValueId value, const View& from) {
     return view;
   }
   const View to = whole_buffer(l_.add_storage({.name = body_[value].name,
-                                               .place = Buffer::Place::Arena,
+                                               .space = Buffer::Space::Arena,
                                                .element = type.element,
                                                .extents = type.extents,
                                                .bytes = bytes_of(type)}),
@@ -257,7 +257,7 @@ void LoopLowering::store_carried(Lowerer::Scope& inner) {
       continue;
     }
     const Buffer& buffer = l_.program_[places_[i].pointer.buffer];
-    if (buffer.place == Buffer::Place::Heap && !buffer.borrowed) {
+    if (buffer.space == Buffer::Space::Heap && !buffer.borrowed) {
       l_.move_object(places_[i].pointer, {own_block(v, next[i]), false, 0, type.element});
     } else {
       const View to{places_[i].pointer, type.element, type.extents, {}};

@@ -107,7 +107,7 @@ View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
     view.pointer = output->second;
   } else {
     view.pointer.buffer = add_storage({.name = v.name,
-                                       .place = Buffer::Place::Arena,
+                                       .space = Buffer::Space::Arena,
                                        .element = v.type.element,
                                        .extents = v.type.extents,
                                        .bytes = storage_elements(v.type.extents, layout) * (held_bits(v.type.element) / 8),

@@ -18,7 +18,7 @@ struct Steps {
 
   explicit Steps(int buffers) {
     program.inputs = {0};
-    program.buffers.push_back({.name = "x", .place = Buffer::Place::Input, .element = ElementType::F32, .extents = {256}});
+    program.buffers.push_back({.name = "x", .space = Buffer::Space::Input, .element = ElementType::F32, .extents = {256}});
     for (int k = 1; k < buffers; ++k)
       program.buffers.push_back({.name = "b" + std::to_string(k), .element = ElementType::F32, .extents = {256}, .bytes = 1024});
   }

@@ -22,7 +22,7 @@ namespace {
 Program program_of(const std::vector<Interval>& intervals, const DimList& bytes, const DimList& symbols) {
   Program program;
   program.inputs = {0};
-  program.buffers.push_back({.name = "x", .place = Buffer::Place::Input, .element = ElementType::F32, .extents = symbols});
+  program.buffers.push_back({.name = "x", .space = Buffer::Space::Input, .element = ElementType::F32, .extents = symbols});
   int steps = 0;
   for (const Interval& i : intervals) steps = std::max(steps, i.last);
   program.steps.resize(static_cast<std::size_t>(steps));

@@ -24,7 +24,7 @@ constexpr double kMost = 0.02;
 std::map<std::string, Dim> symbols_of(const Program& program) {
   std::map<std::string, Dim> symbols;
   for (const Buffer& b : program.buffers) {
-    if (b.place == Buffer::Place::Arena) b.bytes.collect_symbols(symbols);
+    if (b.space == Buffer::Space::Arena) b.bytes.collect_symbols(symbols);
   }
   return symbols;
 }

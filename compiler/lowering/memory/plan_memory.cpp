@@ -81,7 +81,7 @@ std::vector<BufferId> planned_buffers(const Program& program) {
   std::vector<BufferId> list;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];
-    if (b.place == Buffer::Place::Arena && b.parent < 0 && b.first >= 0) list.push_back(static_cast<BufferId>(i));
+    if (b.space == Buffer::Space::Arena && b.parent < 0 && b.first >= 0) list.push_back(static_cast<BufferId>(i));
   }
   return list;
 }

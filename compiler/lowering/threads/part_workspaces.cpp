@@ -45,7 +45,7 @@ void keep_part_workspaces(Program& program, int threads) {
   });
   if (places.empty()) return;
   program.buffers.push_back({.name = "scratch of each part",
-                             .place = Buffer::Place::Arena,
+                             .space = Buffer::Space::Arena,
                              .element = ElementType::F32,
                              .extents = {part_bytes / 4 * threads},
                              .bytes = part_bytes * threads});

@@ -59,7 +59,7 @@ void Lowerer::define_interface(Scope& scope) {
     // The producer writes directly into the caller's memory.
     if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || graph[v].type.is_object()) &&
         stored_element(program_[b]) == program_[b].element)
-      output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
+      output_pointers_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
 }
 
@@ -76,8 +76,8 @@ void Lowerer::write_results(Scope& scope) {
       give_tensor(scope, v, to.pointer);
       continue;
     }
-    const auto& places = scope.places[static_cast<std::size_t>(v)];
-    if (std::none_of(places.begin(), places.end(), [&](const View& p) { return p.pointer.buffer == b; })) write_output(scope, v, to);
+    const auto& views = scope.views[static_cast<std::size_t>(v)];
+    if (std::none_of(views.begin(), views.end(), [&](const View& view) { return view.pointer.buffer == b; })) write_output(scope, v, to);
     if (std::none_of(type.extents.begin(), type.extents.end(), [](Dim d) { return d.depends_on_run(); })) continue;
     emit(StoreShape{b, type.extents}, fmt::format("the shape of '{}'", graph[v].name));
   }
@@ -88,7 +88,7 @@ void Lowerer::write_results(Scope& scope) {
 void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
   const Layout plain;
   const Type& type = (*scope.graph)[value].type;
-  View from = place(scope, value, &plain);
+  View from = view_of(scope, value, &plain);
   const auto own = std::find(owned_.begin(), owned_.end(), from.pointer.buffer);
   if (own != owned_.end() && from.pointer.offset == Dim(0)) {
     owned_.erase(own);

@@ -21,12 +21,12 @@ const Target& KernelQuery::target() const { return lowerer_.target_; }
 int64_t KernelQuery::threads() const { return lowerer_.options_.threads; }
 bool KernelQuery::optimise() const { return lowerer_.options_.optimise; }
 
-View KernelQuery::in_any(int i) { return lowerer_.place(*lowerer_.scope_, node_.input(i), nullptr); }
+View KernelQuery::in_any(int i) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), nullptr); }
 View KernelQuery::in(int i) {
   const Layout plain;
-  return lowerer_.place(*lowerer_.scope_, node_.input(i), &plain);
+  return lowerer_.view_of(*lowerer_.scope_, node_.input(i), &plain);
 }
-View KernelQuery::in(int i, const Layout& layout) { return lowerer_.place(*lowerer_.scope_, node_.input(i), &layout); }
+View KernelQuery::in(int i, const Layout& layout) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), &layout); }
 
 Layout KernelQuery::out_layout(int i) const { return lowerer_.scope_->layouts[static_cast<std::size_t>(node_.output(i))]; }
 View KernelQuery::out(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), {}); }
@@ -37,7 +37,7 @@ PointerArg KernelQuery::weights(const std::string& from, ElementType element, st
   return lowerer_.add_weights(from, element, std::move(bytes), wide_bytes);
 }
 PointerArg KernelQuery::weights(const std::string& from, const Packed& packed) {
-  if (const auto place = draft(from, packed, ElementType::F32)) return *place;
+  if (const auto pointer = draft(from, packed, ElementType::F32)) return *pointer;
   std::vector<float> floats = packed.make();
   ONNXC_CHECK(static_cast<int64_t>(floats.size()) == packed.count, "packed weights have the size that was foreseen");
   if (lowerer_.options_.flush_weights) {
@@ -125,7 +125,7 @@ void KernelQuery::out_view(int i, View view) {
   lowerer_.define_view(*lowerer_.scope_, node_.output(i), view);
 }
 
-bool KernelQuery::is_defined(int output) const { return !lowerer_.scope_->places[static_cast<std::size_t>(node_.output(output))].empty(); }
+bool KernelQuery::is_defined(int output) const { return !lowerer_.scope_->views[static_cast<std::size_t>(node_.output(output))].empty(); }
 
 void KernelQuery::bind(PointerArg elements, DimList symbols) {
   lowerer_.emit(Bind{std::move(symbols), elements}, fmt::format("the elements of '{}' as extents", node_.name));
@@ -153,7 +153,7 @@ View KernelQuery::out_address(int i, bool borrowed) {
   return view;
 }
 
-PointerArg KernelQuery::object(int i) { return lowerer_.place(*lowerer_.scope_, node_.input(i), nullptr).pointer; }
+PointerArg KernelQuery::object(int i) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), nullptr).pointer; }
 PointerArg KernelQuery::out_object(int i) { return lowerer_.define_object(*lowerer_.scope_, node_.output(i)).pointer; }
 
 void KernelQuery::pass_object(int output, int input) {

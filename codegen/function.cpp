@@ -54,10 +54,10 @@ std::string FunctionText::plan() const {
   const auto bytes = [&](BufferId id) { return fmt::format("onnxc::aligned({})", cpp_dim(program_[id].bytes, symbol_names_)); };
   const auto body = [&](const Placement& placement) {
     std::string text;
-    for (const auto& [id, below, centre] : placement.places) {
+    for (const auto& [id, below, centre] : placement.offsets) {
       std::string offset = "0";
-      const auto at_least = [&](const std::string& place) {
-        offset = offset == "0" ? place : fmt::format("onnxc::max_of({}, {})", offset, place);
+      const auto at_least = [&](const std::string& bound) {
+        offset = offset == "0" ? bound : fmt::format("onnxc::max_of({}, {})", offset, bound);
       };
       for (const BufferId c : below) at_least(fmt::format("p.b{} + {}", c, bytes(c)));
       if (centre >= 0) at_least(fmt::format("p.b{} + onnxc::aligned(({} - {}) / 2)", centre, bytes(centre), bytes(id)));
@@ -71,10 +71,10 @@ std::string FunctionText::plan() const {
   const std::vector<Placement>& placements = program_.placements;
   std::string members;
   if (!placements.empty()) {
-    for (const auto& place : placements.front().places) {
-      const Buffer& b = program_[place.buffer];
-      members +=
-          fmt::format("  std::int64_t b{} = 0;  // {}: {}\n", place.buffer, comment_text(b.name, 60), comment_text(onnxc::text(b.extents)));
+    for (const auto& offset : placements.front().offsets) {
+      const Buffer& b = program_[offset.buffer];
+      members += fmt::format("  std::int64_t b{} = 0;  // {}: {}\n", offset.buffer, comment_text(b.name, 60),
+                             comment_text(onnxc::text(b.extents)));
     }
   }
   std::string text = fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\n",

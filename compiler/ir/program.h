@@ -68,17 +68,17 @@ struct Weights {
   std::optional<int64_t> wide_bytes{};
 };
 
-/// The places of the arena's buffers in a program with symbolic sizes. A buffer's offset is the maximum, over the
+/// The offsets of the arena's buffers in a program with symbolic sizes. A buffer's offset is the maximum, over the
 /// buffers `below` it, of (their offset + their bytes, rounded up to the alignment), or 0; and at least such that it
 /// is centred on `centre`. The arena ends where the highest buffer ends.
 struct Placement {
-  struct Place {
+  struct Offset {
     BufferId buffer;
-    std::vector<BufferId> below;  ///< buffers of earlier places
-    /// Of an earlier place, or -1. Centred buffers let threads write where they wrote before.
+    std::vector<BufferId> below;  ///< buffers of earlier offsets
+    /// Of an earlier offset, or -1. Centred buffers let threads write where they wrote before.
     BufferId centre = -1;
   };
-  std::vector<Place> places;  ///< in the order in which offsets are computed
+  std::vector<Offset> offsets;  ///< in the order in which they are computed
 };
 
 struct Program {

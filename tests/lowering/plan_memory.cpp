@@ -126,7 +126,7 @@ TEST_CASE("shares of a symbolic arena are aligned: it stays valid and hardly gro
     align_shares(program, 2);
     check_plan(program);
     for (const Placement& placement : program.placements)
-      centred += static_cast<std::size_t>(std::ranges::count_if(placement.places, [](const auto& place) { return place.centre >= 0; }));
+      centred += static_cast<std::size_t>(std::ranges::count_if(placement.offsets, [](const auto& offset) { return offset.centre >= 0; }));
     CHECK(most_arena_bytes(program) >= most_arena_bytes(before));
     std::mt19937 random(2'000'000 + seed);
     for (int trial = 0; trial < 20; ++trial) {
@@ -151,7 +151,7 @@ TEST_CASE("the emitted plan takes what was planned") {
     plan_memory(program);
     align_shares(program, 2);
     const bool centred = std::ranges::any_of(program.placements, [](const Placement& p) {
-      return std::ranges::any_of(p.places, [](const auto& place) { return place.centre >= 0; });
+      return std::ranges::any_of(p.offsets, [](const auto& offset) { return offset.centre >= 0; });
     });
     if (!centred || !seen.insert(program.placements.size() > 1).second) continue;
     const UnitLibrary library = build_plan(program, symbols);

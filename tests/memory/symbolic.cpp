@@ -68,7 +68,7 @@ double measure(const std::string& path, int64_t count) {
     }
   }
   fmt::print("{}: {} buffers, {} placement{}, compiled in {:.2f} s; {} of {} at the bound; at worst {:.2f} % more, at {}\n", path,
-             program.placements.front().places.size(), program.placements.size(), program.placements.size() == 1 ? "" : "s",
+             program.placements.front().offsets.size(), program.placements.size(), program.placements.size() == 1 ? "" : "s",
              seconds.count(), proved, count, 100 * worst, text(worst_sizes));
   std::fflush(stdout);
   return worst;

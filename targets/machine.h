@@ -54,8 +54,8 @@ struct WinogradCosts {
   double transform_rate = 1;            ///< of multiply-adds of a vector, in the time that `input` and `output` count for one; stride 1
   double stride2_transform_rate = 1;    ///< likewise with stride 2
   double input = 0, output = 0;         ///< to transform a vector of a tile at one frequency, at a rate of 1
-  double plain_in_l1 = 0;               ///< what it takes to transform plain weights, in tiles, where these stay in L1
-  double plain_in_l2 = 0, plain_beyond_l2 = 0;  ///< likewise where all of a block fits L2 or not, at a rate of 1
+  double weights_in_l1 = 0;             ///< what it takes to transform untransformed weights, in tiles, where these stay in L1
+  double weights_in_l2 = 0, weights_beyond_l2 = 0;  ///< likewise where all of a block fits L2 or not, at a rate of 1
   double earned = 1;      ///< what it has to be quicker by than a direct convolution, whose weights and error are smaller
   TileEnds stem_ends{};   ///< stem_winograd: by the points of its form
   double stem_input = 0;  ///< likewise: vectors of multiply-adds for each that is transformed

@@ -97,8 +97,8 @@ EpilogueArg KernelQuery::epilogue(const EpilogueShape& shape, StepBuilder& step)
       const Layout layout = extents == result ? out_layout(0) : Layout{true, extents[1]};
       view = lowerer_.view_of(*lowerer_.scope_, v, &layout);
     } else {
-      const Layout plain;
-      view = lowerer_.view_of(*lowerer_.scope_, v, &plain);
+      const Layout row_major;
+      view = lowerer_.view_of(*lowerer_.scope_, v, &row_major);
     }
     auto form = epilogue_operand(shape, result, extents, view.strides());
     ONNXC_CHECK(form.has_value(), "fuse_expressions fuses operands that have a form");
@@ -119,7 +119,6 @@ void KernelQuery::apply_epilogue(View result) {
   if (!node_.epilogue) return;
   std::vector<View> operands{result};
   operands[0].pointer.writes = false;
-  const Layout plain;
   for (int i = 0; i < node_.epilogue_operands; ++i) {
     const ValueId v = node_.inputs[static_cast<std::size_t>(node_.own_inputs() + i)];
     operands.push_back(lowerer_.view_of(*lowerer_.scope_, v, nullptr));

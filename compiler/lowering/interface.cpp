@@ -86,9 +86,9 @@ void Lowerer::write_results(Scope& scope) {
 /// Writes an output whose size has no bound. The caller takes over its heap block; a value that lies elsewhere is
 /// copied into one.
 void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
-  const Layout plain;
+  const Layout row_major;
   const Type& type = (*scope.graph)[value].type;
-  View from = view_of(scope, value, &plain);
+  View from = view_of(scope, value, &row_major);
   const auto own = std::find(owned_.begin(), owned_.end(), from.pointer.buffer);
   if (own != owned_.end() && from.pointer.offset == Dim(0)) {
     owned_.erase(own);

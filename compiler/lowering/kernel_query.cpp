@@ -23,8 +23,8 @@ bool KernelQuery::optimise() const { return lowerer_.options_.optimise; }
 
 View KernelQuery::in_any(int i) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), nullptr); }
 View KernelQuery::in(int i) {
-  const Layout plain;
-  return lowerer_.view_of(*lowerer_.scope_, node_.input(i), &plain);
+  const Layout row_major;
+  return lowerer_.view_of(*lowerer_.scope_, node_.input(i), &row_major);
 }
 View KernelQuery::in(int i, const Layout& layout) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), &layout); }
 

@@ -11,7 +11,7 @@
 namespace onnxc {
 namespace {
 
-const Layout kPlain;
+const Layout kRowMajor;
 
 View as_read(View view) {
   view.pointer.writes = false;
@@ -51,7 +51,7 @@ void LoopLowering::define_condition() {
   condition_ = {{-1, true, 0, ElementType::Bool}, ElementType::Bool, {}, {}};
   condition_.pointer.buffer =
       l_.add_buffer({.name = node_.name + ".condition", .space = Buffer::Space::Arena, .element = ElementType::Bool, .bytes = 1});
-  const PointerArg first = node_.has_input(1) ? l_.view_of(outer_, node_.inputs[1], &kPlain).pointer
+  const PointerArg first = node_.has_input(1) ? l_.view_of(outer_, node_.inputs[1], &kRowMajor).pointer
                                               : l_.add_weights(node_.name + ".true", ElementType::Bool, {std::byte{1}});
   l_.copy({}, condition_.pointer, {}, first, {}, ElementType::Bool, "the loop's first condition");
 }
@@ -76,7 +76,7 @@ View LoopLowering::define_carried_value(std::size_t i) {
     l_.move_object(carried.pointer, from);
     return carried;
   }
-  const View from = l_.view_of(outer_, initial, &kPlain);
+  const View from = l_.view_of(outer_, initial, &kRowMajor);
   const Dim bytes = bytes_of(type);
   if (grows_with_iterations(bytes)) {
     l_.need_heap(node_);
@@ -86,7 +86,7 @@ View LoopLowering::define_carried_value(std::size_t i) {
     if (result != kAbsent) l_.define_view(outer_, result, carried);
     l_.allocate(block, bytes_of(first));
   } else if (result != kAbsent) {
-    carried = l_.define(outer_, result, kPlain);
+    carried = l_.define(outer_, result, kRowMajor);
   } else {
     carried = whole_buffer(
         l_.add_storage(
@@ -114,7 +114,7 @@ void LoopLowering::define_scanned() {
     const Dim bytes = bytes_of(type);
     if (bytes.upper_bound([&](const std::string& s) { return l_.bound_.contains(s) && s != trips_.name(); })) {
       l_.bound_.erase(trips_.name());
-      scanned_[k].whole = l_.define(outer_, result, kPlain);
+      scanned_[k].whole = l_.define(outer_, result, kRowMajor);
       l_.bound_.insert(trips_.name());
     } else {
       l_.need_heap(node_);
@@ -154,7 +154,7 @@ std::vector<Step> LoopLowering::store_formals(Lowerer::Scope& inner) {
   std::vector<Step>* const outer = std::exchange(l_.steps_, &steps);
   const auto uses = use_counts(body_);
   if (uses[static_cast<std::size_t>(body_.inputs[0])] > 0) {
-    const View number = l_.define(inner, body_.inputs[0], kPlain);
+    const View number = l_.define(inner, body_.inputs[0], kRowMajor);
     Call store = call_of(find_kernel("store_integers"));
     store.args = {number.pointer, DimsArg{{iteration_}}};
     l_.emit(std::move(store), fmt::format("'{}': the number of the iteration", body_[body_.inputs[0]].name));
@@ -185,7 +185,7 @@ void LoopLowering::store_slice(Lowerer::Scope& inner, std::size_t k) {
   const auto& [whole, grows] = scanned_[k];
   const Type& type = graph_[node_.outputs[carried_ + k]].type;
   const ValueId value = body_.outputs[1 + carried_ + k];
-  const View from = l_.view_of(inner, value, &kPlain);
+  const View from = l_.view_of(inner, value, &kRowMajor);
   const Type& slice = body_[value].type;
   DimList symbols, values;
   collect_extents(node_, Type::tensor(type.element, Extents(type.extents.begin() + 1, type.extents.end())), slice, symbols, values);
@@ -246,7 +246,7 @@ void LoopLowering::store_carried(Lowerer::Scope& inner) {
   };
   for (std::size_t i = 0; i < carried_; ++i) {
     const ValueId v = body_.outputs[1 + i];
-    next[i] = l_.view_of(inner, v, body_[v].type.is_tensor() ? &kPlain : nullptr);
+    next[i] = l_.view_of(inner, v, body_[v].type.is_tensor() ? &kRowMajor : nullptr);
     if (!stays(i) && is_carried(root_of(l_.program_, next[i].pointer.buffer))) next[i] = saved(v, next[i]);
   }
   DimList symbols, values;

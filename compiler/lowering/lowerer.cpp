@@ -198,8 +198,8 @@ void Lowerer::write_output(Scope& scope, ValueId value, const View& to) {
   if (program_[to.pointer.buffer].is_value) return give_tensor(scope, value, to.pointer);
   const View from = view_of(scope, value, nullptr);
   if (stored_element(program_[to.pointer.buffer]) != program_[to.pointer.buffer].element) {
-    const Layout plain;
-    return pack(to.pointer, view_of(scope, value, &plain), (*scope.graph)[value].name);
+    const Layout row_major;
+    return pack(to.pointer, view_of(scope, value, &row_major), (*scope.graph)[value].name);
   }
   copy((*scope.graph)[value].type.extents, to.pointer, to.strides(), from.pointer, from.strides(), to.element,
        (*scope.graph)[value].name + ": to the output");

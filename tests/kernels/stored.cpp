@@ -155,7 +155,7 @@ void check_convs() {
   check_conv<T, MR, NV>({.h = 1, .w = 1, .cin = 33, .cout = 9});
 }
 
-/// Winograd with plain weights, of stride S.
+/// Winograd with untransformed weights, of stride S.
 template <class T, int F, int MR, int NV, int S = 1>
 void check_winograd(ConvParams p, int parts) {
   constexpr int NR = NV * Vec::width;

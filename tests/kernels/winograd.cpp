@@ -86,7 +86,7 @@ TEST_CASE("winograd agrees with the loop") {
   check_winograd<3, 4, 7, 4>({.n = 2, .h = 13, .w = 7, .cin = 37, .cout = 41, .pad_top = 2, .pad_left = 1}, 1, 10, 2);
 }
 
-TEST_CASE("winograd with plain weights agrees with the loop") {
+TEST_CASE("winograd with untransformed weights agrees with the loop") {
   check_winograd<4, 3, 14, 2, true>({.h = 16, .w = 16, .cin = 16, .cout = 32, .pad_top = 1, .pad_left = 1}, 1, 28);
   check_winograd<4, 3, 8, 2, true>({.n = 2, .h = 13, .w = 7, .cin = 137, .cout = 41, .pad_top = 1, .pad_left = 1}, 1, 10, 2);
   check_winograd<2, 3, 8, 2, true>({.h = 7, .w = 7, .cin = 64, .cout = 70, .pad_top = 1, .pad_left = 1}, 1, 16, 2);

@@ -119,7 +119,7 @@ class Case:
         self.title = f"{kind}, {rows} x {k} x {n}" if k else f"{kind}, all but products"
         self.feeds = {"x": values(40 if rows == "rows" else rows, k) if k else RANDOM.integers(-50, 50, (STEPS, 1))}
         self.ways = [(f"--target={target}", narrow) for target, ways in TARGETS.items() for narrow in ways]
-        if not k:  # no weights are larger than the model's: Winograd's are plain ones
+        if not k:  # no weights are larger than the model's: Winograd's are untransformed
             self.ways += [("-Os", "off"), ("-Os", "all")]
 
     def units(self):
@@ -137,7 +137,7 @@ class Case:
         kernels = {narrow: [layer["kernel"].replace("gather_rows", "scalar_gather") for layer in info["layers"]] for narrow, info in infos.items()}
         yield kernels["off"] == kernels["auto"] == kernels["all"], f"{title}: other kernels: {kernels}"
         for layer in infos["all"]["layers"]:
-            reads = layer["kernel"] in ("gemm", "gemm_any", "gemv", "conv", "lstm", "gru", "rnn") or "plain weights" in layer["what"]
+            reads = layer["kernel"] in ("gemm", "gemm_any", "gemv", "conv", "lstm", "gru", "rnn") or "untransformed weights" in layer["what"]
             yield ("weights as" in layer["what"]) == (reads and width < 4), f"{title}: {layer['kernel']}: {layer['what']}"
             yield layer["kernel"] != ("scalar_gather" if width < 4 else "gather_rows"), f"{title}: {layer['kernel']}"
         own = [[layer["kernel"].replace("gather_rows", "scalar_gather") for layer in described(self.model, f"--narrow-weights={narrow}")["layers"]] for narrow in ("off", "all")]
@@ -153,8 +153,8 @@ class Case:
             yield result.tobytes() == wanted.tobytes(), f"{title}, {option}: results of {narrow} differ"
         if not k:
             small = {narrow: described(self.model, "-Os", f"--narrow-weights={narrow}") for narrow in ("off", "all")}
-            plain = [layer["what"] for layer in small["all"]["layers"] if "plain weights" in layer["what"]]
-            yield plain and all(("weights as" in what) == (width < 4) for what in plain), f"{title}, -Os: {plain}"
+            untransformed = [layer["what"] for layer in small["all"]["layers"] if "untransformed weights" in layer["what"]]
+            yield untransformed and all(("weights as" in what) == (width < 4) for what in untransformed), f"{title}, -Os: {untransformed}"
             yield small["all"]["packed_weight_bytes"] <= small["off"]["packed_weight_bytes"] * (width + 1) / 4, f"{title}, -Os: {small['all']['packed_weight_bytes']} bytes"
 
 

@@ -267,9 +267,9 @@ void add_conv_3d(Suite& suite, int64_t depth, int64_t size, int64_t channels) {
 }
 
 /// Blocks as in compiler/select/conv/conv_winograd.cpp; the kernel is R x R.
-template <int T, int R, int S, bool plain>
+template <int T, int R, int S, bool untransformed>
 void add_winograd(Suite& suite, const char* row, Layer l) {
-  constexpr int64_t kPlainTiles = 3, kPoints = S == 1 ? T + R - 1 : 2 * T + 1, kPlanes = kPoints * kPoints,
+  constexpr int64_t kTransformTiles = 3, kPoints = S == 1 ? T + R - 1 : 2 * T + 1, kPlanes = kPoints * kPoints,
                     kKept = S == 1 ? kPlanes : (T + 2) * (T + 2);
   const int64_t tiles = (l.out() + T - 1) / T * ((l.out() + T - 1) / T),
                 fits = std::max<int64_t>(16, find_target("native")->l2_bytes * 3 / 4 / (4 * kPlanes * (l.cin + 16)));
@@ -277,25 +277,29 @@ void add_winograd(Suite& suite, const char* row, Layer l) {
                 block = blocks == 1 ? tiles : padded_to((tiles + blocks - 1) / blocks, kWinogradTile.mr);
   const int64_t whole = tiles / block,
                 rows = whole * padded_rows(block, kWinogradTile.mr) + padded_rows(tiles - whole * block, kWinogradTile.mr),
-                columns = padded_to(l.cout, kWinogradTile.nr), products = rows * kPlanes + (plain ? blocks * kPlainTiles * kKept : 0);
+                columns = padded_to(l.cout, kWinogradTile.nr),
+                products = rows * kPlanes + (untransformed ? blocks * kTransformTiles * kKept : 0);
   const double transforms = double(tiles * kPlanes) * (5.0 * double(padded_to(l.cin, 16)) + 3.2 * double(columns));  // as multiply-adds
-  suite.add(
-      row, l.name() + (plain ? "_plain" : ""),
-      {double(products * l.cin) * double(columns) + transforms, 4.0 * double((plain ? R * R : kKept) * l.cin * columns)}, [=](Data& d) {
-        const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = R, .kw = R, .nr = kWinogradTile.nr};
-        const std::span<const float> w = l.weights(d);
-        auto& u = d.stream(plain ? pack::conv_stem(w, shape) : S == 1 ? pack::winograd(w, shape, T) : pack::winograd_stride2(w, shape, T));
-        const int64_t room = S == 1                              ? winograd_scratch<T, R, kWinogradTile.nv, plain>(l.cin, block)
-                             : winograd_stride2_scratch < T == 4 ? 4
-                                                                 : 2,
-                      kWinogradTile.nv, plain > (l.cin, block);
-        return [p = l.params(), block, x = l.image(d), &u, y = l.result(d), scratch = d.room(room)] {
-          if constexpr (S == 1) winograd<T, R, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
-          else winograd_stride2<T, kWinogradTile.mr, kWinogradTile.nv, plain>({}, x, u.next(), y, scratch, p, block);
-        };
-      });
+  suite.add(row, l.name() + (untransformed ? "_untransformed" : ""),
+            {double(products * l.cin) * double(columns) + transforms, 4.0 * double((untransformed ? R * R : kKept) * l.cin * columns)},
+            [=](Data& d) {
+              const pack::ConvShape shape{.cout = l.cout, .cin = l.cin, .kh = R, .kw = R, .nr = kWinogradTile.nr};
+              const std::span<const float> w = l.weights(d);
+              auto& u = d.stream(untransformed ? pack::conv_stem(w, shape)
+                                 : S == 1      ? pack::winograd(w, shape, T)
+                                               : pack::winograd_stride2(w, shape, T));
+              const int64_t room = S == 1 ? winograd_scratch<T, R, kWinogradTile.nv, untransformed>(l.cin, block)
+                                   : winograd_stride2_scratch < T == 4 ? 4
+                                                                       : 2,
+                            kWinogradTile.nv, untransformed > (l.cin, block);
+              return [p = l.params(), block, x = l.image(d), &u, y = l.result(d), scratch = d.room(room)] {
+                if constexpr (S == 1)
+                  winograd<T, R, kWinogradTile.mr, kWinogradTile.nv, untransformed>({}, x, u.next(), y, scratch, p, block);
+                else winograd_stride2<T, kWinogradTile.mr, kWinogradTile.nv, untransformed>({}, x, u.next(), y, scratch, p, block);
+              };
+            });
 }
-/// With weights transformed by the compiler, and plain ones.
+/// With weights transformed by the compiler, and untransformed ones.
 template <int T, int R, int S = 1>
 void add_winograd(Suite& suite, const char* row, Layer l) {
   add_winograd<T, R, S, false>(suite, row, l);

@@ -43,10 +43,10 @@ bool are_independent(const Program& program, const Step& a, const Step& b) {
 }
 
 /// Whether the step is a call that cannot fail, stores no extents, and touches only tensors.
-bool is_plain(const Program& program, const Step& step) {
-  bool plain = step.call() != nullptr && !step.call()->fallible && step.call()->binds.empty();
-  for_each_pointer(step, [&](const PointerArg& p) { plain = plain && !program[root_of(program, p.buffer)].is_value; });
-  return plain;
+bool can_be_concurrent(const Program& program, const Step& step) {
+  bool result = step.call() != nullptr && !step.call()->fallible && step.call()->binds.empty();
+  for_each_pointer(step, [&](const PointerArg& p) { result = result && !program[root_of(program, p.buffer)].is_value; });
+  return result;
 }
 
 /// Whether a group is worth a fork of threads, or contains a step that forks anyway.
@@ -75,7 +75,7 @@ void find_concurrent(const Program& program, std::vector<Step>& steps) {
     for_each_block(step, [&](std::vector<Step>& block) { find_concurrent(program, block); });
     const bool is_large = forks_worth(step) >= kLarge;
     const auto group = std::span<const Step>(steps).subspan(first, i - first);
-    const bool concurrent = i > 0 && group.size() < kMost && is_plain(program, step) && is_plain(program, steps[first]) &&
+    const bool concurrent = i > 0 && group.size() < kMost && can_be_concurrent(program, step) && can_be_concurrent(program, steps[first]) &&
                             !(is_large && has_large) &&
                             std::ranges::all_of(group, [&](const Step& other) { return are_independent(program, other, step); });
     if (concurrent) {

@@ -16,10 +16,10 @@ ConvTransposePlacement place_conv_transpose(const Node& node, const Extents& x, 
   const Extents in(x.begin() + 2, x.end()), kernel(w.begin() + 2, w.end());
   const std::size_t rank = in.size();
   const std::string auto_pad = node.string("auto_pad", "NOTSET");
-  Node plain = node;  // auto_pad has another meaning than for Conv
-  plain.attributes.erase("auto_pad");
-  if (auto_pad != "NOTSET" && !auto_pad.empty()) plain.attributes.erase("pads");
-  ConvTransposePlacement p{read_window(plain, in, kernel), {}};
+  Node windowed = node;  // auto_pad has another meaning than for Conv
+  windowed.attributes.erase("auto_pad");
+  if (auto_pad != "NOTSET" && !auto_pad.empty()) windowed.attributes.erase("pads");
+  ConvTransposePlacement p{read_window(windowed, in, kernel), {}};
   const auto list = [&](const char* name, int64_t otherwise) {
     std::vector<int64_t> values = node.integers(name, std::vector<int64_t>(rank, otherwise));
     if (values.size() == rank + 2 && std::string_view(name) == "output_shape")

@@ -83,10 +83,10 @@ Sliding sliding(const Window& window, const Extents& in, const Extents& out) {
                       window.dilations[i], window.pads_begin[i], window.pads_end[i]};
   };
   Sliding s{in[0], axis(3), axis(2), axis(1)};
-  if (s.z.is_plain()) {
+  if (s.z.is_identity()) {
     s.n = s.n * s.z.in;
     s.z = {};
-  } else if (s.y.is_plain() && s.x.is_plain()) {
+  } else if (s.y.is_identity() && s.x.is_identity()) {
     s.x.in = s.x.out = s.y.in * s.x.in;
     s.y = std::exchange(s.z, {});
   }

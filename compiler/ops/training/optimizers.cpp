@@ -55,7 +55,7 @@ struct Update {
 
   ValueId c(double v) { return b.number(type, v); }
   ValueId attribute(const char* name, float otherwise) { return c(static_cast<double>(node.number(name, otherwise))); }
-  double plain(const char* name, float otherwise) { return static_cast<double>(node.number(name, otherwise)); }
+  double number(const char* name, float otherwise) { return static_cast<double>(node.number(name, otherwise)); }
   ValueId add(ValueId x, ValueId y) { return b.op("Add", {x, y}); }
   ValueId sub(ValueId x, ValueId y) { return b.op("Sub", {x, y}); }
   ValueId mul(ValueId x, ValueId y) { return b.op("Mul", {x, y}); }
@@ -69,13 +69,13 @@ struct Update {
     return {sub(x, div(mul(r, g), add(b.op("Sqrt", {next}), attribute("epsilon", 1e-6f)))), next};
   }
   std::vector<ValueId> adam(ValueId x, ValueId given, ValueId v, ValueId h) {
-    const double alpha = plain("alpha", 0.9f), beta = plain("beta", 0.999f);
+    const double alpha = number("alpha", 0.9f), beta = number("beta", 0.999f);
     const ValueId g = regular(x, given);
     const ValueId v_next = add(mul(c(alpha), v), mul(c(1 - alpha), g)), h_next = add(mul(c(beta), h), mul(c(1 - beta), mul(g, g)));
     const auto shortfall = [&](double decay) { return sub(c(1), b.op("Pow", {c(decay), cast_to(b, steps, type)})); };
     const ValueId adjusted = b.op("Where", {started(), div(mul(rate, b.op("Sqrt", {shortfall(beta)})), shortfall(alpha)), rate});
     const ValueId next = sub(x, div(mul(adjusted, v_next), add(b.op("Sqrt", {h_next}), attribute("epsilon", 1e-6f))));
-    return {mul(c(1 - plain("norm_coefficient_post", 0)), next), v_next, h_next};
+    return {mul(c(1 - number("norm_coefficient_post", 0)), next), v_next, h_next};
   }
   std::vector<ValueId> momentum(ValueId x, ValueId given, ValueId v) {
     const ValueId g = regular(x, given), beta = b.op("Where", {started(), attribute("beta", 1), c(1)});

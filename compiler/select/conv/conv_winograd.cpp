@@ -40,53 +40,54 @@ int64_t blocks_of(int64_t items, int64_t fits, int64_t least, int64_t threads) {
   return even * least <= items ? even : needed;
 }
 
-/// Considers a form in both directions. `plain`: the kernel itself transforms the weights, which are stored
-/// untransformed.
-void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool plain) {
+/// Considers a form in both directions. `untransformed`: the weights are stored as they are, and the kernel
+/// itself transforms them.
+void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool untransformed) {
   const int outputs = form.outputs;
   const int64_t frequencies = int64_t{form.points()} * form.points(), kept = int64_t{form.kept()} * form.kept(),
                 taps = int64_t{form.taps} * form.taps;
   // Taps of a frequency: the kernel's slices and pieces, whose products all add to the same frequency.
-  const int64_t several = c.kd() * form.pieces(c.kh) * form.pieces(c.kw);
+  const int64_t pieces = c.kd() * form.pieces(c.kh) * form.pieces(c.kw);
   const int64_t down = (c.likely(c.oh) + outputs - 1) / outputs, across = (c.likely(c.ow) + outputs - 1) / outputs;
-  const int64_t tiles = c.likely_slices() * down * across, channels = several * c.cin;
+  const int64_t tiles = c.likely_slices() * down * across, channels = pieces * c.cin;
   // All blocks have the same size. Each reads all weights once, so the more weights there are, the more of L2 a block
   // may fill.
   const int64_t constants = 4 * kept * channels * c.cout, share = l.target().workspace_bytes() * 3 / 8;
   const int64_t fits =
-      std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * several * contract::winograd_pitch(c.cin)));
+      std::max<int64_t>(16, (share + std::min(share, constants)) / (4 * frequencies * pieces * contract::winograd_pitch(c.cin)));
   const int64_t blocks = blocks_of(tiles, fits, kLeastTiles, tiles > fits ? l.threads() : 1), even = (tiles + blocks - 1) / blocks;
-  const auto [tile, relative] = choose_winograd_tile(l.target(), even, channels, c.cout, !plain);
+  const auto [tile, relative] = choose_winograd_tile(l.target(), even, channels, c.cout, !untransformed);
   const int64_t block = blocks == 1 ? tiles : (even + tile.rows - 1) / tile.rows * tile.rows;
-  const contract::WinogradPlanes planes = contract::winograd_planes(c.cin, several, block, tile.nr, plain);
+  const contract::WinogradPlanes planes = contract::winograd_planes(c.cin, pieces, block, tile.nr, untransformed);
   const int64_t transformed = kept * planes.weights, room = contract::winograd_scratch(form, planes);
   // Even the smallest block exceeds the memory that may be spent.
   if (room > l.target().workspace_bytes()) return;
   const WinogradCosts& costs = l.target().machine->winograd;
   const double rate = form.stride == 1 ? costs.transform_rate : costs.stride2_transform_rate;
-  // The cost of transforming plain weights, counted in tiles, by the cache that holds their transforms. l2_bytes is
+  // The cost of transforming the weights, counted in tiles, by the cache that holds their transforms. l2_bytes is
   // half of L2, hence the factor 2.
   const bool in_l2 =
       4 * (frequencies * block * contract::winograd_pitch(c.cin) + transformed + taps * channels * c.cout) <= 2 * l.target().l2_bytes;
   // May exceed L1 by a little: the transforms are only stored there, and beyond L1 the rate is that of stores.
   const bool in_l1 = 4 * transformed <= 2 * l.target().l1_bytes;
-  const double plain_tiles = in_l1 ? costs.plain_in_l1 : (in_l2 ? costs.plain_in_l2 : costs.plain_beyond_l2) * rate;
+  const double transform_tiles = in_l1 ? costs.weights_in_l1 : (in_l2 ? costs.weights_in_l2 : costs.weights_beyond_l2) * rate;
   const int64_t whole = block == 0 ? 0 : tiles / block,
                 rows = whole * padded_rows(block, tile.rows) + padded_rows(tiles - whole * block, tile.rows);
-  const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (plain ? taps : kept) * channels * columns;
+  const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (untransformed ? taps : kept) * channels * columns;
   const double transforms = rate * static_cast<double>(tiles * frequencies) *
                             (costs.input * static_cast<double>((channels + 15) / 16 * 16) + costs.output * static_cast<double>(columns));
-  const double macs = ((static_cast<double>(rows * frequencies) + (plain ? plain_tiles * static_cast<double>(blocks * kept) : 0)) *
-                           static_cast<double>(channels) * static_cast<double>(columns) +
-                       transforms) *
-                      relative * costs.earned;
+  const double macs =
+      ((static_cast<double>(rows * frequencies) + (untransformed ? transform_tiles * static_cast<double>(blocks * kept) : 0)) *
+           static_cast<double>(channels) * static_cast<double>(columns) +
+       transforms) *
+      relative * costs.earned;
   const std::string row = row_name("winograd", form);
-  const auto build = [&l, c, row, form, taps, several, channels, plain, block, room, bytes, tile = tile](const Storage& storage) {
+  const auto build = [&l, c, row, form, taps, pieces, channels, untransformed, block, room, bytes, tile = tile](const Storage& storage) {
     const View x = l.in(0, conv_input_layout(l)), y = l.out_any(0);
-    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = several * form.taps, .kw = form.taps, .group = 1, .nr = tile.nr};
-    const Packed packed{conv_weights(l), bytes / 4, [&l, c, shape, plain, form] {
+    const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = pieces * form.taps, .kw = form.taps, .group = 1, .nr = tile.nr};
+    const Packed packed{conv_weights(l), bytes / 4, [&l, c, shape, untransformed, form] {
                           const auto panels = [&](std::span<const float> weights) {
-                            if (plain) return pack::conv_stem(weights, shape);
+                            if (untransformed) return pack::conv_stem(weights, shape);
                             return form.stride == 1 ? pack::winograd(weights, shape, form.outputs)
                                                     : pack::winograd_stride2(weights, shape, form.outputs);
                           };
@@ -102,16 +103,16 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
     params.emplace_back("weights_end", UnitArg::WeightsEnd);
     StepBuilder step = l.call(row);
     form_args(step, form, tile);
-    if (plain || several > 1) step.template_arg(plain);
-    if (several > 1) step.template_arg(true);
+    if (untransformed || pieces > 1) step.template_arg(untransformed);
+    if (pieces > 1) step.template_arg(true);
     step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(block);
     finish_conv(l, step, c, y);
   };
-  if (plain)
-    consider_stored(
-        l,
-        {row, macs, static_cast<double>(blocks), taps * channels, columns, "plain weights", (taps * several - c.taps()) * c.cin * c.cout},
-        candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows), build);
+  if (untransformed)
+    consider_stored(l,
+                    {row, macs, static_cast<double>(blocks), taps * channels, columns, "untransformed weights",
+                     (taps * pieces - c.taps()) * c.cin * c.cout},
+                    candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows), build);
   else l.consider(row, macs, static_cast<double>(bytes), [build] { build(Storage()); }, bytes - 4 * c.taps() * c.cin * c.cout);
 }
 
@@ -132,7 +133,7 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, bool down) {
   // most of L2.
   const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * points * pieces * (c.cin + 16)));
   const int64_t sharers = n * across.outputs == 1 ? l.threads() : 1, ranges = blocks_of(tiles, fits, kLeastTiles, sharers);
-  const int64_t reach = (across.taps - 1) * across.dilation, most = std::max<int64_t>(1, fits / tiles - reach);
+  const int64_t halo = (across.taps - 1) * across.dilation, most = std::max<int64_t>(1, fits / tiles - halo);
   const int64_t bands = ranges > 1 ? across.outputs : blocks_of(across.outputs, most, (kLeastTiles + tiles - 1) / tiles, l.threads());
   const int64_t lines = std::max<int64_t>(1, (across.outputs + bands - 1) / std::max<int64_t>(1, bands));
   const int64_t even = (tiles + ranges - 1) / ranges;
@@ -176,7 +177,7 @@ void consider_winograd(KernelQuery& l, const ConvCall& c) {
   const std::vector<int64_t>&strides = c.window.strides, &dilations = c.window.dilations;
   if (strides[0] != strides[1] || dilations[0] != 1 || dilations[1] != 1) return;
   const auto consider = [&](const Form& form) {
-    for (const bool plain : {false, true}) consider_winograd(l, c, form, plain);
+    for (const bool untransformed : {false, true}) consider_winograd(l, c, form, untransformed);
   };
   // Some form takes the whole kernel without cutting it.
   bool whole = false;

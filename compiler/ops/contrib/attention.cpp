@@ -36,8 +36,8 @@ ValueId shown_by_ends(Composition& c, ValueId mask, const Tokens& t) {
 
 ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, const Tokens& t) {
   GraphBuilder& b = c.b;
-  const ValueId zero = c.c(0), filter = c.c(c.number("mask_filter_value", -10000.0f)),
-                lowest = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
+  const ValueId zero = c.constant(0), filter = c.constant(c.number("mask_filter_value", -10000.0f)),
+                lowest = c.constant(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
   ValueId sum = kAbsent;
   const auto plus = [&](ValueId v) { sum = sum == kAbsent ? v : c.add(sum, v); };
   const int rank = mask == kAbsent ? 0 : c.rank(mask);

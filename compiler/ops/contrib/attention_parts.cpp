@@ -13,8 +13,8 @@ Attended attend(Composition& c, const Heads& h) {
   const auto rows = [&](ValueId x, Dim last) { return shared == 1 ? x : c.reshape(x, {q[0], groups, tokens * shared, last}); };
   const auto back = [&](ValueId x, Dim last) { return shared == 1 ? x : c.reshape(x, {q[0], heads, tokens, last}); };
   ValueId scores = back(c.matmul(rows(h.q, q[3]), c.swap_last(h.k)), keys);
-  scores = c.mul(scores, c.c(h.scale));
-  if (h.softcap != 0) scores = c.mul(c.op("Tanh", {c.mul(scores, c.c(1 / h.softcap))}), c.c(h.softcap));
+  scores = c.mul(scores, c.constant(h.scale));
+  if (h.softcap != 0) scores = c.mul(c.op("Tanh", {c.mul(scores, c.constant(1 / h.softcap))}), c.constant(h.softcap));
   if (h.bias != kAbsent) scores = c.add(scores, h.bias);
   ValueId weights;
   if (h.sink == kAbsent) {

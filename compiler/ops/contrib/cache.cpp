@@ -20,14 +20,14 @@ ValueId extended(Composition& c, ValueId cache, ValueId x, ValueId start, Dim le
 
 ValueId quantised(Composition& c, ValueId x, const QuantisedCache& form) {
   const double high = form.bits == 8 ? 127 : 7;
-  const ValueId q = c.op("Clip", {c.op("Round", {c.op("Div", {x, form.scale})}), c.c(-high - 1), c.c(high)});
+  const ValueId q = c.op("Clip", {c.op("Round", {c.op("Div", {x, form.scale})}), c.constant(-high - 1), c.constant(high)});
   if (form.bits == 8) return cast_to(c.b, q, ElementType::I8);
   Extents pairs = c.extents(x);
   pairs.back() = floor_div(pairs.back(), 2);
   const Extents bytes = pairs;
   pairs.push_back(2);
-  const auto halves = c.split(c.reshape(c.add(q, c.c(8)), pairs), {1, 1}, 4);
-  return c.reshape(cast_to(c.b, c.add(halves[0], c.mul(halves[1], c.c(16))), ElementType::U8), bytes);
+  const auto halves = c.split(c.reshape(c.add(q, c.constant(8)), pairs), {1, 1}, 4);
+  return c.reshape(cast_to(c.b, c.add(halves[0], c.mul(halves[1], c.constant(16))), ElementType::U8), bytes);
 }
 
 ValueId dequantised(Composition& c, ValueId cache, const QuantisedCache& form) {
@@ -35,7 +35,7 @@ ValueId dequantised(Composition& c, ValueId cache, const QuantisedCache& form) {
   Extents shape = c.extents(cache);
   shape.back() *= 2;
   const ValueId codes = cast_to(c.b, c.reshape(packed_codes(c.b, cache, 4), shape), c.type);
-  return c.mul(c.sub(codes, c.c(8)), form.scale);
+  return c.mul(c.sub(codes, c.constant(8)), form.scale);
 }
 
 ValueId WindowedCache::count(Composition& c, ValueId positions) const {

@@ -116,8 +116,8 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
     if (window > 0) seen = c.op("And", {seen, c.op("Greater", {at, c.sub(row, b.number(ElementType::I64, static_cast<double>(window)))})});
   }
   if (c.integer("sliding_window_cache", 0) != 0) seen = c.op("And", {seen, c.op("GreaterOrEqual", {at, none})});
-  const ValueId hidden = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
-  ValueId added = c.c(0);
+  const ValueId hidden = c.constant(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
+  ValueId added = c.constant(0);
   if (c.has(10)) {  // of the keys that are there
     added = c.in(10);
     const Dim more = keys - c.extent(added, 3);

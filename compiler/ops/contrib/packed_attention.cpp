@@ -31,8 +31,8 @@ struct Packing {
 
   Results attention(ValueId q, ValueId k, ValueId v, int64_t heads, ValueId bias) {
     Heads h{.q = split_heads(c, spread(q), heads), .k = split_heads(c, spread(k), heads), .v = split_heads(c, spread(v), heads)};
-    h.bias = c.op("Where", {seen, bias == kAbsent ? c.c(0) : bias,
-                            c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38)});
+    h.bias = c.op("Where", {seen, bias == kAbsent ? c.constant(0) : bias,
+                            c.constant(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38)});
     h.scale = attention_scale(c, c.extent(h.q, 3));
     return {{c.out(packed(join_heads(c, attend(c, h).y)))}};
   }

@@ -61,7 +61,7 @@ Results sparse_attention(GraphBuilder& b, const Node& node) {
   if (layouts > 1 && layouts < heads)
     seen = c.concat(std::vector<ValueId>(static_cast<std::size_t>(heads / layouts), seen), 1);  // heads take turns
   seen = c.op("And", {seen, c.op("LessOrEqual", {at, c.unsqueeze(positions, {1, 3})})});
-  h.bias = c.op("Where", {seen, c.c(0), c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38)});
+  h.bias = c.op("Where", {seen, c.constant(0), c.constant(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38)});
   h.scale = attention_scale(c, c.extent(h.q, 3));
   return {{c.out(join_heads(c, attend(c, h).y)), c.out(h.k), c.out(h.v)}};
 }

@@ -54,8 +54,8 @@ std::map<ValueId, PartOf> place_parts(const Graph& graph, std::vector<Layout>& l
       if (parts.contains(v) || !is_computed(v) || !is_sized_before_the_run(part) ||
           layout_of(v).channels_last != layout_of(whole).channels_last)
         continue;
-      const Dim reach = !layout_of(v).channels_last ? part.extents[axis] * *unit : axis == 1 ? part.extents[1] : Dim(0);
-      parts.emplace(v, PartOf{whole, offset, reach});
+      const Dim extent_used = !layout_of(v).channels_last ? part.extents[axis] * *unit : axis == 1 ? part.extents[1] : Dim(0);
+      parts.emplace(v, PartOf{whole, offset, extent_used});
       layout_of(v).pixel_stride = layout_of(whole).pixel_stride;
     }
   }

@@ -97,7 +97,7 @@ void KernelQuery::alias(int output, int input, Dim offset) {
   // The offset of the view is only known during the run, so it is added to the pointer.
   if (offset.depends_on_run() || view.pointer.offset.depends_on_run()) {
     view.pointer.offset += offset;
-    view.pointer.reach = 0;
+    view.pointer.extent_used = 0;
     view.pointer.as = view.element = type.element;
     view.extents = type.extents;
     return lowerer_.define_view(*lowerer_.scope_, out, view);
@@ -121,7 +121,7 @@ void KernelQuery::out_view(int i, View view) {
   view.pointer.as = view.element = type.element;
   const bool pixels = view.layout.channels_last && view.layout.pixel_stride == lowerer_.program_[view.pointer.buffer].pixel_stride;
   // The view may have more channels than the value it was derived from, as a Concat of adjoining operands has.
-  view.pointer.reach = pixels ? type.extents[1] : Dim(0);
+  view.pointer.extent_used = pixels ? type.extents[1] : Dim(0);
   lowerer_.define_view(*lowerer_.scope_, node_.output(i), view);
 }
 

@@ -84,7 +84,7 @@ View Lowerer::define_part(Scope& scope, ValueId value, const PartOf& part) {
   const Value& v = (*scope.graph)[value];
   View view = define(scope, part.whole, scope.layouts[static_cast<std::size_t>(part.whole)]);
   view.pointer.offset += part.offset;
-  view.pointer.reach = part.reach;
+  view.pointer.extent_used = part.extent_used;
   view.extents = v.type.extents;
   scope.views[static_cast<std::size_t>(value)].push_back(view);
   return view;

@@ -42,7 +42,9 @@ struct Steps {
   }
 };
 
-PointerArg at(BufferId buffer, int64_t offset = 0, int64_t reach = 0) { return {.buffer = buffer, .offset = offset, .reach = reach}; }
+PointerArg at(BufferId buffer, int64_t offset = 0, int64_t extent_used = 0) {
+  return {.buffer = buffer, .offset = offset, .extent_used = extent_used};
+}
 
 TEST_CASE("concurrent steps: branches share a fork, what depends on them begins another") {
   Steps steps(5);

@@ -21,10 +21,11 @@ double forks_worth(const Step& step) {
 
 /// The range of channels of each pixel, or of elements, that a pointer may touch. Empty if it is unknown.
 std::optional<std::pair<int64_t, int64_t>> range_of(const Buffer& buffer, const PointerArg& p) {
-  if (p.reach == Dim(0) || !p.reach.is_constant() || !p.offset.is_constant() || !buffer.pixel_stride.is_constant()) return std::nullopt;
+  if (p.extent_used == Dim(0) || !p.extent_used.is_constant() || !p.offset.is_constant() || !buffer.pixel_stride.is_constant())
+    return std::nullopt;
   const int64_t pixel = buffer.pixel_stride.value();
   if (pixel > 0 && p.offset.value() >= pixel) return std::nullopt;  // it begins in another pixel
-  return std::pair(p.offset.value(), p.offset.value() + p.reach.value());
+  return std::pair(p.offset.value(), p.offset.value() + p.extent_used.value());
 }
 
 bool are_apart(const Program& program, const PointerArg& a, const PointerArg& b) {

@@ -45,12 +45,12 @@ ValueId WindowedCache::count(Composition& c, ValueId positions) const {
 }
 
 ValueId WindowedCache::positions(Composition& c, Dim tokens) const {
-  const ValueId held = c.unsqueeze(count(c, before), {1}), so_far = c.unsqueeze(before, {1}), place = c.unsqueeze(c.count(room), {0});
-  const ValueId old = c.op("Where", {c.op("Less", {place, held}), c.add(c.sub(so_far, held), place), whole(c, -1)});
+  const ValueId held = c.unsqueeze(count(c, before), {1}), so_far = c.unsqueeze(before, {1}), slot = c.unsqueeze(c.count(room), {0});
+  const ValueId old = c.op("Where", {c.op("Less", {slot, held}), c.add(c.sub(so_far, held), slot), whole(c, -1)});
   return c.concat({old, c.add(so_far, c.unsqueeze(c.count(tokens), {0}))}, 1);
 }
 
-ValueId WindowedCache::kept(Composition& c, ValueId both) const {
+ValueId WindowedCache::updated(Composition& c, ValueId both) const {
   Extents shape = c.extents(both);
   const ValueId last = c.b.shape({shape[2] - 1});
   shape[2] = room;

@@ -10,18 +10,18 @@ namespace {
 // ---- CropAndResize: boxes [y1, x1, y2, x2], where 0 and 1 are the centres of an image's first and last pixels, as
 // in TensorFlow
 
-/// The positions of each crop's pixels along one axis, [boxes, places]: from the box's first end to its last one, or
-/// its middle if there is only one place.
-ValueId positions_in(Composition& c, ValueId first, ValueId last, Dim extent, Dim places) {
-  const ValueId reach = cast_to(c.b, c.b.shape({extent - 1}), c.type);
-  const ValueId begin = c.mul(first, reach), end = c.mul(last, reach);  // [boxes, 1]
-  if (places == Dim(1)) return c.mul(c.constant(0.5), c.mul(c.add(first, last), reach));
-  const ValueId at = c.unsqueeze(c.count(places), {0}), steps = c.b.shape({places - 1});
-  const ValueId apart = c.op("Div", {c.mul(c.sub(last, first), reach), cast_to(c.b, c.op("Max", {steps, c.b.integers({1})}), c.type)});
+/// The positions of each crop's pixels along one axis, [boxes, count]: from the box's first end to its last one, or
+/// its middle if there is only one.
+ValueId positions_in(Composition& c, ValueId first, ValueId last, Dim extent, Dim count) {
+  const ValueId last_pixel = cast_to(c.b, c.b.shape({extent - 1}), c.type);
+  const ValueId begin = c.mul(first, last_pixel), end = c.mul(last, last_pixel);  // [boxes, 1]
+  if (count == Dim(1)) return c.mul(c.constant(0.5), c.mul(c.add(first, last), last_pixel));
+  const ValueId at = c.unsqueeze(c.count(count), {0}), steps = c.b.shape({count - 1});
+  const ValueId apart = c.op("Div", {c.mul(c.sub(last, first), last_pixel), cast_to(c.b, c.op("Max", {steps, c.b.integers({1})}), c.type)});
   const ValueId between = c.add(begin, c.mul(cast_to(c.b, at, c.type), apart));
   const ValueId row = c.op("Where", {c.op("Equal", {at, steps}), end, between});
-  if (places.is_constant()) return row;
-  const ValueId middle = c.mul(c.constant(0.5), c.mul(c.add(first, last), reach));
+  if (count.is_constant()) return row;
+  const ValueId middle = c.mul(c.constant(0.5), c.mul(c.add(first, last), last_pixel));
   return c.op("Where", {c.op("Equal", {steps, c.b.integers({0})}), middle, row});
 }
 
@@ -83,7 +83,7 @@ Results maxpool_with_mask(GraphBuilder& b, const Node& node) {
   const std::vector<int64_t> kernel = node.integers("kernel_shape");
   if (kernel.size() != spatial.size()) c.fail(fmt::format("kernel_shape has {} values for rank {}", kernel.size(), rank));
   const Window window = read_window(node, spatial, {kernel.begin(), kernel.end()});
-  const Extents places = window_output(node, window, spatial);
+  const Extents windows = window_output(node, window, spatial);
   ValueId there = c.op("Not", {c.op("Equal", {c.raw(1), b.number(b.type(c.raw(1)).element, 0)})});
   if (spatial.size() > 1) {
     Dim all = 1;
@@ -107,7 +107,7 @@ Results maxpool_with_mask(GraphBuilder& b, const Node& node) {
     Extents first, last;
     for (std::size_t k = 0; k < at.size(); ++k) {
       first.push_back(at[k]);
-      last.push_back((places[k] - 1) * window.strides[k] + at[k] + 1);
+      last.push_back((windows[k] - 1) * window.strides[k] + at[k] + 1);
     }
     return c.op("Slice", {v, b.shape(first), b.shape(last), b.integers(axes), b.integers(window.strides)});
   };

@@ -131,8 +131,8 @@ Dim taps_of(const Node& node, const ResizedAxis& axis) {
   const ResizeTableParams p = table_params(node, axis);
   if (p.taps > 0) return p.taps;
   // Antialiasing, and the extents are symbols: the filter reaches so many sources of the ones that make one result.
-  const int64_t reach = p.filter == Filter::linear ? 1 : 2;
-  return max(reach, ceil_div(axis.in * reach, max(axis.out, 1))) * 2;
+  const int64_t radius = p.filter == Filter::linear ? 1 : 2;
+  return max(radius, ceil_div(axis.in * radius, max(axis.out, 1))) * 2;
 }
 
 ResizeTableParams table_params(const Node& node, const ResizedAxis& axis) {

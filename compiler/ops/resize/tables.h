@@ -5,7 +5,7 @@
 
 namespace onnxc {
 
-/// taps sources for each position: their places and, where taps > 1, weights of f32 or f64.
+/// taps sources for each position: their indices and, where taps > 1, weights of f32 or f64.
 struct ResizeTable {
   std::vector<int32_t> index;
   std::vector<float> narrow;
@@ -27,6 +27,6 @@ struct ResizeTableArgs {
   Arg weight_or_null() const { return weight ? Arg{*weight} : NullArg{}; }
 };
 /// The table among the weights, or a step that fills it in scratch memory.
-ResizeTableArgs place_table(KernelQuery& l, const ResizePlan& plan, const ResizedAxis& a);
+ResizeTableArgs provide_table(KernelQuery& l, const ResizePlan& plan, const ResizedAxis& a);
 
 }  // namespace onnxc

@@ -104,8 +104,8 @@ class Parser {
 
   /// Zero or more, or zero or one.
   static Part optional(const Part& part, bool loops, bool lazy) {
-    const int32_t behind = length(part) + (loops ? 2 : 1);
-    Part result{lazy ? Instruction{RegexOp::split, behind, 1} : Instruction{RegexOp::split, 1, behind}};
+    const int32_t skip = length(part) + (loops ? 2 : 1);
+    Part result{lazy ? Instruction{RegexOp::split, skip, 1} : Instruction{RegexOp::split, 1, skip}};
     append(result, part);
     if (loops) result.push_back({RegexOp::jump, -length(part) - 1});
     return result;

@@ -11,9 +11,9 @@ namespace onnxc {
 /// A register tile of a product: rows by vectors of sums.
 struct ProductTile {
   int rows, vectors;
-  double even, anywhere;  ///< of the FMA peak for whole tiles, rows evenly spaced or not
-  bool pairs = false;     ///< its last vector holds pairs of steps: kPairs of tile.hpp
-  double ends = 0;        ///< steps of k to begin and to end it; 0: by its size, as ProductCosts has it
+  double even, uneven;  ///< of the FMA peak for whole tiles, rows evenly spaced or not
+  bool pairs = false;   ///< its last vector holds pairs of steps: kPairs of tile.hpp
+  double ends = 0;      ///< steps of k to begin and to end it; 0: by its size, as ProductCosts has it
 };
 
 /// A register tile whose rows are always evenly spaced.

@@ -31,9 +31,9 @@ void lower_stem_pool(KernelQuery& l) {
   const int64_t pitch = chain_pitch(c.cout), kh = window.kernel[0].value();
   const auto build = [&](const std::optional<StemWinograd>& plan) {
     // Rows of the stem that are computed at once.
-    const int64_t together = plan ? plan->outputs : 1;
+    const int64_t rows_at_once = plan ? plan->outputs : 1;
     const auto floats = [&](int64_t band) {
-      return contract::stem_pool_scratch(contract::ring_rows(band, window.strides[0], kh, window.dilations[0], together), c.ow.value(),
+      return contract::stem_pool_scratch(contract::ring_rows(band, window.strides[0], kh, window.dilations[0], rows_at_once), c.ow.value(),
                                          pitch);
     };
     const int64_t band = choose_band(l.target(), l.output_type(0).extents[2].value(), floats);

@@ -110,7 +110,7 @@ CodeSize code_size(std::string_view file) {
       header.section_count != 0 ? header.section_count : read<Section>(file, header.section_headers).size;  // more than 65,279 of them
   const auto section = [&](uint64_t i) { return read<Section>(file, header.section_headers + i * sizeof(Section)); };
   CodeSize result;
-  std::map<std::pair<uint16_t, uint64_t>, CodeSize::Function> functions;  // by place
+  std::map<std::pair<uint16_t, uint64_t>, CodeSize::Function> functions;  // by section and address
   for (uint64_t i = 0; i < count; ++i) {
     const Section s = section(i);
     if ((s.flags & kExecutable) != 0) result.bytes += static_cast<int64_t>(s.size);
@@ -125,7 +125,7 @@ CodeSize code_size(std::string_view file) {
                             CodeSize::Function{demangled(std::string(rest.substr(0, rest.find('\0')))), static_cast<int64_t>(symbol.size)});
     }
   }
-  for (auto& [place, function] : functions) result.functions.push_back(std::move(function));
+  for (auto& [address, function] : functions) result.functions.push_back(std::move(function));
   std::ranges::stable_sort(result.functions, std::ranges::greater(), &CodeSize::Function::bytes);
   return result;
 }

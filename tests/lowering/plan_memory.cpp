@@ -10,7 +10,7 @@
 
 #include "codegen/function.h"
 #include "codegen/interface.h"
-#include "compiler/lowering/threads/shared_offsets.h"
+#include "compiler/lowering/threads/align_shares.h"
 #include "tests/lowering/random_intervals.h"
 #include "tools/driver/build_library.h"
 #include "tools/driver/unit_library.h"

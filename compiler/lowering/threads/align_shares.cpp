@@ -1,4 +1,4 @@
-#include "compiler/lowering/threads/shared_offsets.h"
+#include "compiler/lowering/threads/align_shares.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include "compiler/lowering/memory/placements.h"
 #include "compiler/lowering/memory/plan_memory.h"
-#include "compiler/lowering/threads/shared_offsets_search.h"
+#include "compiler/lowering/threads/align_shares_search.h"
 
 namespace onnxc {
 namespace {

@@ -11,7 +11,7 @@
 //
 // Intervals are moved one by one to where they cost least, large ones first: once starting without any placement,
 // once from the given one.
-#include "compiler/lowering/threads/shared_offsets_search.h"
+#include "compiler/lowering/threads/align_shares_search.h"
 
 #include <algorithm>
 #include <iterator>

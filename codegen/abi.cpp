@@ -89,7 +89,7 @@ std::string abi_text(const Interface& interface, const SizeLimits& limits, const
 
   std::string in, out, shapes;
   for (std::size_t i = 0; i < interface.inputs.size(); ++i) {
-    if (!interface.inputs[i].plain()) {
+    if (!interface.inputs[i].is_span()) {
       in += fmt::format("      *static_cast<const onnxc_value*>(call->inputs[{}]),\n", i);
       continue;
     }
@@ -98,7 +98,7 @@ std::string abi_text(const Interface& interface, const SizeLimits& limits, const
   }
   std::string told;
   for (std::size_t i = 0; i < interface.outputs.size(); ++i) {
-    if (!interface.outputs[i].plain()) {
+    if (!interface.outputs[i].is_span()) {
       out += fmt::format("      *static_cast<onnxc_value*>(call->outputs[{}]),\n", i);
       told += fmt::format("{}k != {}", told.empty() ? "" : " && ", i);
       continue;

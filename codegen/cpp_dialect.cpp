@@ -31,8 +31,8 @@ std::string CppDialect::pointer(const PointerArg& p, bool forked) const {
   const std::string& base = name_of(p.buffer);
   std::string text = base;
   if (p.as != ElementType::Undefined && p.as != stored_element(program_[p.buffer])) {
-    const Buffer::Place place = program_[root_of(program_, p.buffer)].place;
-    const bool is_const = place == Buffer::Place::Input || place == Buffer::Place::Weights;
+    const Buffer::Space space = program_[root_of(program_, p.buffer)].space;
+    const bool is_const = space == Buffer::Space::Input || space == Buffer::Space::Weights;
     text = fmt::format("reinterpret_cast<{}{}*>({})", is_const ? "const " : "", info(p.as).cpp_name, base);
   }
   if (!(p.offset == Dim(0))) text += " + " + cpp_dim(p.offset, symbols_);

@@ -112,7 +112,7 @@ class Emitter {
     for_each_program([&](const Program& program) {
       for_each_step(program.steps, [&](const Step& s, int) {
         for_each_pointer(s, [&](const PointerArg& p) {
-          if (const Buffer& root = program[root_of(program, p.buffer)]; root.place == Buffer::Place::Weights)
+          if (const Buffer& root = program[root_of(program, p.buffer)]; root.space == Buffer::Space::Weights)
             names.insert(program.weights[static_cast<std::size_t>(root.index)].name);
         });
       });
@@ -178,7 +178,7 @@ class Emitter {
     const auto members = [&](const char* name, const std::vector<Member>& list, bool output) {
       text += fmt::format("struct {} {{\n", name);
       for (const Member& m : list) {
-        const std::string type = m.plain() ? m.span_type(output) : output ? "onnxc_value&" : "const onnxc_value&";
+        const std::string type = m.is_span() ? m.span_type(output) : output ? "onnxc_value&" : "const onnxc_value&";
         const std::string real_name = m.buffer->name == m.name ? "" : " '" + comment_text(m.buffer->name) + "'";
         text += fmt::format("  {} {};  // {}{}\n", type, m.name, comment_text(shape_text(*m.buffer)), real_name);
         if (m.bounded)
@@ -378,7 +378,7 @@ class Emitter {
     std::string text;
     const auto check = [&](const std::vector<Member>& list, const char* of) {
       for (const Member& m : list) {
-        if (!m.fixed && m.plain())
+        if (!m.fixed && m.is_span())
           text += fmt::format("  if (std::cmp_{}({}.{}.size(), {})) return {{ONNXC_WRONG_SIZE}};\n", m.bounded ? "less" : "not_equal", of,
                               m.name, m.size);
       }

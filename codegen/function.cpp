@@ -54,10 +54,10 @@ std::string FunctionText::plan() const {
   const auto bytes = [&](BufferId id) { return fmt::format("onnxc::aligned({})", cpp_dim(program_[id].bytes, symbol_names_)); };
   const auto body = [&](const Placement& placement) {
     std::string text;
-    for (const auto& [id, below, centre] : placement.places) {
+    for (const auto& [id, below, centre] : placement.offsets) {
       std::string offset = "0";
-      const auto at_least = [&](const std::string& place) {
-        offset = offset == "0" ? place : fmt::format("onnxc::max_of({}, {})", offset, place);
+      const auto at_least = [&](const std::string& bound) {
+        offset = offset == "0" ? bound : fmt::format("onnxc::max_of({}, {})", offset, bound);
       };
       for (const BufferId c : below) at_least(fmt::format("p.b{} + {}", c, bytes(c)));
       if (centre >= 0) at_least(fmt::format("p.b{} + onnxc::aligned(({} - {}) / 2)", centre, bytes(centre), bytes(id)));
@@ -71,10 +71,10 @@ std::string FunctionText::plan() const {
   const std::vector<Placement>& placements = program_.placements;
   std::string members;
   if (!placements.empty()) {
-    for (const auto& place : placements.front().places) {
-      const Buffer& b = program_[place.buffer];
-      members +=
-          fmt::format("  std::int64_t b{} = 0;  // {}: {}\n", place.buffer, comment_text(b.name, 60), comment_text(onnxc::text(b.extents)));
+    for (const auto& offset : placements.front().offsets) {
+      const Buffer& b = program_[offset.buffer];
+      members += fmt::format("  std::int64_t b{} = 0;  // {}: {}\n", offset.buffer, comment_text(b.name, 60),
+                             comment_text(onnxc::text(b.extents)));
     }
   }
   std::string text = fmt::format("/// Where each buffer lies in the arena.\nstruct Plan {{\n  std::int64_t bytes = {};\n{}}};\n",
@@ -110,14 +110,14 @@ std::string FunctionText::buffers(const WeightsText& weights) {
     std::string base;
     bool is_const = false;
     if (b.is_value) {
-      input = input || b.place == Buffer::Place::Input;
-      output = output || b.place == Buffer::Place::Output;
-      buffer_names_[i] = "&" + (b.place == Buffer::Place::Input    ? "in." + interface_.inputs[static_cast<std::size_t>(b.index)].name
-                                : b.place == Buffer::Place::Output ? "out." + interface_.outputs[static_cast<std::size_t>(b.index)].name
+      input = input || b.space == Buffer::Space::Input;
+      output = output || b.space == Buffer::Space::Output;
+      buffer_names_[i] = "&" + (b.space == Buffer::Space::Input    ? "in." + interface_.inputs[static_cast<std::size_t>(b.index)].name
+                                : b.space == Buffer::Space::Output ? "out." + interface_.outputs[static_cast<std::size_t>(b.index)].name
                                                                    : names.add(b.name, "v"));
       continue;
     }
-    if (r.place == Buffer::Place::Heap) {  // declared by a step
+    if (r.space == Buffer::Space::Heap) {  // declared by a step
       auto& root_name = buffer_names_[static_cast<std::size_t>(root)];
       if (root_name.empty()) root_name = names.add(r.name, "v");
       if (b.parent < 0) continue;
@@ -127,30 +127,30 @@ std::string FunctionText::buffers(const WeightsText& weights) {
       buffer_names_[i] = elements == Dim(0) ? view : fmt::format("({} + {})", view, cpp_dim(elements, symbol_names_));
       continue;
     }
-    switch (r.place) {
-      case Buffer::Place::Heap:
-      case Buffer::Place::Object: break;
-      case Buffer::Place::Input:
+    switch (r.space) {
+      case Buffer::Space::Heap:
+      case Buffer::Space::Object: break;
+      case Buffer::Space::Input:
         base = fmt::format("in.{}.data()", interface_.inputs[static_cast<std::size_t>(r.index)].name);
         is_const = input = true;
         break;
-      case Buffer::Place::Output:
+      case Buffer::Space::Output:
         base = fmt::format("out.{}.data()", interface_.outputs[static_cast<std::size_t>(r.index)].name);
         output = true;
         break;
-      case Buffer::Place::Weights:
+      case Buffer::Space::Weights:
         base = program_.weights[static_cast<std::size_t>(r.index)].name;
         if (!program_.weights[static_cast<std::size_t>(r.index)].strings) base = weights.access(base);
         is_const = true;
         break;
-      case Buffer::Place::Arena: arena = true; break;
+      case Buffer::Space::Arena: arena = true; break;
     }
-    if (r.place == Buffer::Place::Weights && b.parent < 0) {
+    if (r.space == Buffer::Space::Weights && b.parent < 0) {
       buffer_names_[i] = base;
       continue;
     }
     const std::string name = names.add(b.name, "v");
-    if (r.place == Buffer::Place::Arena) {
+    if (r.space == Buffer::Space::Arena) {
       std::string at = program_.placements.empty() ? cpp_dim(r.offset + offset, symbol_names_) : fmt::format("p.b{}", root);
       if (!program_.placements.empty()) {
         planned = true;

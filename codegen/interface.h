@@ -17,7 +17,8 @@ struct Member {
   bool fixed = false;    ///< `size` is a constant
   bool bounded = false;  ///< an output that stores its shape
 
-  bool plain() const { return !buffer->is_value; }
+  /// Passed as a span; otherwise as an onnxc_value.
+  bool is_span() const { return !buffer->is_value; }
   int form() const;
   /// `std::span<const float, 12>`
   std::string span_type(bool output) const;

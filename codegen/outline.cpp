@@ -35,7 +35,7 @@ std::string outline(const Program& program) {
     std::string sizes;
     for (const auto& [symbol, size] : likely.sizes) sizes += fmt::format("{}{} = {}", sizes.empty() ? "" : ", ", symbol, size);
     text += fmt::format("// Memory: see plan() for the arena's layout; {} buffers. At {}: {} bytes, {}.\n",
-                        program.placements.front().places.size(), comment_text(sizes), thousands(likely.bytes),
+                        program.placements.front().offsets.size(), comment_text(sizes), thousands(likely.bytes),
                         quality(likely.bytes, likely.lower_bound));
   } else {
     const int64_t arena = program.arena_bytes.value();

@@ -1,4 +1,4 @@
-// What the head of a unit says of its program: the arena, with the place of each buffer, and the steps.
+// What the head of a unit says of its program: the arena, with the offset of each buffer, and the steps.
 #pragma once
 #include <string>
 

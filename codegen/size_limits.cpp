@@ -162,7 +162,7 @@ class Collection {
 };
 
 void need_pointer(Collection& sizes, const PointerArg& pointer) {
-  for (Dim d : {pointer.offset, pointer.reach, pointer.thread_stride}) sizes.need(d);
+  for (Dim d : {pointer.offset, pointer.extent_used, pointer.thread_stride}) sizes.need(d);
 }
 void need_form(Collection& sizes, const FormArg& form) {
   need_pointer(sizes, form.pointer);

@@ -32,7 +32,7 @@ std::string StepsText::bookkeeping(const Step& step) const {
           },
           [&](const DeclareBuffer& declare) {
             const Buffer& buffer = program[declare.buffer];
-            if (buffer.place == Buffer::Place::Object) return fmt::format("onnxc_value {}{{}};\n", name(declare.buffer).substr(1));
+            if (buffer.space == Buffer::Space::Object) return fmt::format("onnxc_value {}{{}};\n", name(declare.buffer).substr(1));
             return fmt::format("{}{}* {} = nullptr;\n", buffer.borrowed ? "const " : "", info(buffer.element).cpp_name,
                                name(declare.buffer));
           },

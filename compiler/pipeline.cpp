@@ -40,7 +40,7 @@ constexpr Pass kPasses[] = {
     {"fold_scales",                     fold_scales,                     true},   // BatchNorm and scales move into weights
     // Channel shuffles move into weights, once no BatchNorm is in between.
     {"select_channels",                 select_channels,                 true, true},
-    {"turn_flattened",                  turn_flattened,                  true},   // weights take a flattened image's order, before fusion
+    {"reorder_flattened",               reorder_flattened,               true},   // weights take a flattened image's order, before fusion
     {"fuse_expressions",                fuse_expressions,                true},   // elementwise groups join their producers
     // Weights give the exponents of SiLU's powers of two.
     {"scale_gates",                     scale_gates,                     true, false, {Feature::Avx512}, Math::Default},

@@ -14,7 +14,7 @@ namespace onnxc {
 struct ProductTile {
   int rows, vectors;
   /// The share of the FMA peak that whole tiles reach: with rows that are evenly spaced, and with any rows.
-  double even, anywhere;
+  double even, uneven;
   bool pairs = false;  ///< its last vector holds pairs of steps: kPairs of tile.hpp
   double ends = 0;     ///< steps of k to begin and to end it; 0: by its size, see ProductCosts::ends
 };
@@ -63,7 +63,7 @@ struct WinogradCosts {
   double transform_rate = 1;
   double stride2_transform_rate = 1;  ///< the same for stride 2
   double input = 0, output = 0;       ///< to transform a vector of a tile at one frequency, at a rate of 1
-  double untransformed_in_l1 = 0;     ///< to transform plain weights, counted in tiles, if they stay in L1
+  double untransformed_in_l1 = 0;     ///< to transform untransformed weights, counted in tiles, if they stay in L1
   /// The same, at a rate of 1, if all of a block fits L2, and if not.
   double untransformed_in_l2 = 0, untransformed_beyond_l2 = 0;
   /// The factor by which it must be faster than a direct convolution, whose weights and errors are smaller.

@@ -66,8 +66,8 @@ std::string reason_of(const std::exception& error) {
   std::ranges::replace(text, '\n', ' ');
   while (text.ends_with(' ')) text.pop_back();
   // "/folder/of/its/build/file.cc:224: function: what"
-  const std::size_t place = text.starts_with('/') ? text.find(": ") : std::string::npos;
-  return place == std::string::npos ? text : text.substr(place + 2);
+  const std::size_t separator = text.starts_with('/') ? text.find(": ") : std::string::npos;
+  return separator == std::string::npos ? text : text.substr(separator + 2);
 }
 
 void check_opset(const std::string& domain, int64_t version, const std::string& who) {

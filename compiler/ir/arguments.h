@@ -21,7 +21,7 @@ struct PointerArg {
   ElementType as = ElementType::Undefined;  ///< Undefined: the buffer's own
   /// The step touches at most this many elements from `offset` on; if the buffer has pixels, of each pixel. 0: any
   /// part of the buffer.
-  Dim reach = 0;
+  Dim extent_used = 0;
   /// Elements from the memory of one thread share of a step to that of the next. 0: all shares use the same memory.
   Dim thread_stride = 0;
 };

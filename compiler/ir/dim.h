@@ -131,6 +131,6 @@ int64_t likely_value(Dim dim);
 Dim parse_dim(std::string_view text);
 
 /// True for a name that the text form can contain as it is: letters, digits, '_' and '.', not starting with a digit.
-bool is_plain_symbol(std::string_view name);
+bool is_unquoted_symbol(std::string_view name);
 
 }  // namespace onnxc

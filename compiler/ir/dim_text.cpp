@@ -19,7 +19,7 @@ std::string text_of(Dim::Kind kind, int64_t value, const std::string& name, cons
   switch (kind) {
     case Dim::Kind::Constant: return std::to_string(value);
     case Dim::Kind::Symbol: {
-      if (is_plain_symbol(name)) return name;
+      if (is_unquoted_symbol(name)) return name;
       std::string quoted = "'";
       for (char c : name) {
         if (c == '\'' || c == '\\') quoted += '\\';
@@ -65,7 +65,7 @@ std::string text_of(Dim::Kind kind, int64_t value, const std::string& name, cons
   return "?";
 }
 
-bool is_plain_symbol(std::string_view name) {
+bool is_unquoted_symbol(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   if (name.empty() || !letter(name[0])) return false;
   if (name == "floordiv" || name == "ceildiv" || name == "mod" || name == "min" || name == "max" || name == "broadcast") return false;

@@ -107,7 +107,7 @@ class Origins {
     std::optional<std::size_t> start = node_of_value(step.value);
     // After the passes, an output of the model may have another name in the graph.
     for_each_pointer(step, [&](const PointerArg& p) {
-      if (const Buffer& buffer = program_[p.buffer]; !start && p.writes && buffer.place == Buffer::Place::Output)
+      if (const Buffer& buffer = program_[p.buffer]; !start && p.writes && buffer.space == Buffer::Space::Output)
         start = node_of_value(buffer.name);
     });
     const std::string base = without_number(step.value);

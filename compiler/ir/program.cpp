@@ -18,14 +18,14 @@ double predicted_ns(const Program& program) {
   return sum;
 }
 
-const char* place_name(Buffer::Place place) {
-  switch (place) {
-    case Buffer::Place::Input: return "input";
-    case Buffer::Place::Output: return "output";
-    case Buffer::Place::Weights: return "weights";
-    case Buffer::Place::Arena: return "arena";
-    case Buffer::Place::Heap: return "heap";
-    case Buffer::Place::Object: return "object";
+const char* space_name(Buffer::Space space) {
+  switch (space) {
+    case Buffer::Space::Input: return "input";
+    case Buffer::Space::Output: return "output";
+    case Buffer::Space::Weights: return "weights";
+    case Buffer::Space::Arena: return "arena";
+    case Buffer::Space::Heap: return "heap";
+    case Buffer::Space::Object: return "object";
   }
   return "?";
 }

@@ -27,9 +27,10 @@
 namespace onnxc {
 
 struct Buffer {
-  enum class Place { Input, Output, Weights, Arena, Heap, Object };
+  /// The memory that the buffer lies in.
+  enum class Space { Input, Output, Weights, Arena, Heap, Object };
   std::string name;  ///< of the value that it holds
-  Place place = Place::Arena;
+  Space space = Space::Arena;
   ElementType element = ElementType::Undefined;  ///< Input, Output: sub-byte elements are packed, as in ONNX
   Extents extents{};                             ///< of the value, in ONNX's order, for comments and interfaces
   Dim bytes{};                                   ///< storage, with padding
@@ -37,7 +38,7 @@ struct Buffer {
   int64_t alignment = 64;
   int index = 0;         ///< the number of an input, an output or a constant
   BufferId parent = -1;  ///< a view lies inside `parent`, from byte `offset` on
-  /// Arena: place in the arena, set by plan_memory if sizes are constant. View: bytes into the parent.
+  /// Arena: bytes into the arena, set by plan_memory if sizes are constant. View: bytes into the parent.
   Dim offset = 0;
   int first = -1, last = -1;  ///< Arena: live in steps [first, last)
   /// Heap: points to memory of something else: an element of a sequence, or a part of another buffer.
@@ -50,7 +51,7 @@ struct Buffer {
 
 /// The element type that the buffer's pointer points to: bytes if elements are packed.
 inline ElementType stored_element(const Buffer& buffer) {
-  const bool interface = buffer.place == Buffer::Place::Input || buffer.place == Buffer::Place::Output;
+  const bool interface = buffer.space == Buffer::Space::Input || buffer.space == Buffer::Space::Output;
   return interface && !buffer.is_value && is_sub_byte(buffer.element) ? ElementType::U8 : buffer.element;
 }
 
@@ -67,17 +68,17 @@ struct Weights {
   std::optional<int64_t> wide_bytes{};
 };
 
-/// The places of the arena's buffers in a program with symbolic sizes. A buffer's offset is the maximum, over the
+/// The offsets of the arena's buffers in a program with symbolic sizes. A buffer's offset is the maximum, over the
 /// buffers `below` it, of (their offset + their bytes, rounded up to the alignment), or 0; and at least such that it
 /// is centred on `centre`. The arena ends where the highest buffer ends.
 struct Placement {
-  struct Place {
+  struct Offset {
     BufferId buffer;
-    std::vector<BufferId> below;  ///< buffers of earlier places
-    /// Of an earlier place, or -1. Centred buffers let threads write where they wrote before.
+    std::vector<BufferId> below;  ///< buffers of earlier offsets
+    /// Of an earlier offset, or -1. Centred buffers let threads write where they wrote before.
     BufferId centre = -1;
   };
-  std::vector<Place> places;  ///< in the order in which offsets are computed
+  std::vector<Offset> offsets;  ///< in the order in which they are computed
 };
 
 struct Program {
@@ -111,7 +112,7 @@ double predicted_ns(const Program& program);
 Dim total_macs(const Program& program);
 
 /// `input`, `arena`.
-const char* place_name(Buffer::Place place);
+const char* space_name(Buffer::Space space);
 
 /// The buffer that a view ultimately lies in.
 BufferId root_of(const Program& program, BufferId buffer);

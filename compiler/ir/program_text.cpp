@@ -138,10 +138,10 @@ std::string print_program(const Program& program) {
   out += "buffers\n";
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];
-    out += fmt::format("  %{:<4} {:<8} {:>12} bytes  {}{} '{}'", i, place_name(b.place), b.bytes.text(), name(b.element), text(b.extents),
+    out += fmt::format("  %{:<4} {:<8} {:>12} bytes  {}{} '{}'", i, space_name(b.space), b.bytes.text(), name(b.element), text(b.extents),
                        b.name);
     if (b.parent >= 0) out += fmt::format(" in %{} at {}", b.parent, b.offset.text());
-    else if (b.place == Buffer::Place::Arena) out += fmt::format(" at {} live [{}, {})", b.offset.text(), b.first, b.last);
+    else if (b.space == Buffer::Space::Arena) out += fmt::format(" at {} live [{}, {})", b.offset.text(), b.first, b.last);
     out += "\n";
   }
   for (std::size_t i = 0; i < program.exprs.size(); ++i) out += fmt::format("  E{} = {}\n", i, program.exprs[i].text());

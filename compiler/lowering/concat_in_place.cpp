@@ -54,8 +54,8 @@ std::map<ValueId, ConcatOperand> place_operands(const Graph& graph, std::vector<
       if (operands.contains(v) || !is_computed(v) || !is_sized_before_the_run(operand) ||
           layout_of(v).channels_last != layout_of(whole).channels_last)
         continue;
-      const Dim reach = !layout_of(v).channels_last ? operand.extents[axis] * *unit : axis == 1 ? operand.extents[1] : Dim(0);
-      operands.emplace(v, ConcatOperand{whole, offset, reach});
+      const Dim extent_used = !layout_of(v).channels_last ? operand.extents[axis] * *unit : axis == 1 ? operand.extents[1] : Dim(0);
+      operands.emplace(v, ConcatOperand{whole, offset, extent_used});
       layout_of(v).pixel_stride = layout_of(whole).pixel_stride;
     }
   }

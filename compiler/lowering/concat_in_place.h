@@ -7,10 +7,10 @@
 namespace onnxc {
 
 /// Where a value lies inside another: it begins `offset` elements into the storage of `whole`, and has the pixel
-/// stride of `whole`. `reach`: as in PointerArg.
+/// stride of `whole`. `extent_used`: as in PointerArg.
 struct ConcatOperand {
   ValueId whole;
-  Dim offset, reach;
+  Dim offset, extent_used;
 };
 
 /// Finds operands of Concat that their producers can write into its result: channels of a channels-last image, or a

@@ -29,7 +29,7 @@ Lowerer::Scope Lowerer::region_scope(const Graph& region, Scope& outer, const No
   if (!options_.channels_last) std::fill(inner.layouts.begin(), inner.layouts.end(), Layout{});
   const std::size_t formals = region.inputs.size() - node.captures.size();
   for (std::size_t i = 0; i < node.captures.size(); ++i)
-    define_view(inner, region.inputs[formals + i], place(outer, node.captures[i], nullptr));
+    define_view(inner, region.inputs[formals + i], view_of(outer, node.captures[i], nullptr));
   return inner;
 }
 
@@ -51,9 +51,9 @@ std::vector<Step> Lowerer::lower_block(Scope& inner, const std::function<void()>
 void Lowerer::lower_if(Scope& scope, const Node& node) {
   const Graph& graph = *scope.graph;
   const Layout row_major;
-  If branches{.condition = place(scope, node.inputs[0], &row_major).pointer};
+  If branches{.condition = view_of(scope, node.inputs[0], &row_major).pointer};
   // Captures are made available before the branch, in the layouts they have.
-  for (ValueId v : node.captures) place(scope, v, nullptr);
+  for (ValueId v : node.captures) view_of(scope, v, nullptr);
   DimList symbols;
   for (const std::string& s : node.binds) symbols.push_back(Dim::symbol(s));
   declare(symbols, DimList(symbols.size(), 0));

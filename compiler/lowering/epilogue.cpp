@@ -96,10 +96,10 @@ EpilogueArg KernelQuery::epilogue(const EpilogueShape& shape, StepBuilder& step)
     const bool image = shape.col_axes.size() == 1 && shape.col_axes[0] == 1 && result.size() >= 3 && extents.size() == result.size();
     if (image && !graph_[v].constant) {
       const Layout layout = extents == result ? out_layout(0) : Layout{true, extents[1]};
-      view = lowerer_.place(*lowerer_.scope_, v, &layout);
+      view = lowerer_.view_of(*lowerer_.scope_, v, &layout);
     } else {
-      const Layout plain;
-      view = lowerer_.place(*lowerer_.scope_, v, &plain);
+      const Layout row_major;
+      view = lowerer_.view_of(*lowerer_.scope_, v, &row_major);
     }
     auto form = epilogue_operand(shape, result, extents, view.strides());
     ONNXC_CHECK(form.has_value(), "fuse_expressions fuses operands that have a form");
@@ -114,16 +114,15 @@ EpilogueArg KernelQuery::epilogue(const Expr& expr, std::vector<FormArg> operand
   return {lowerer_.add_expr(expr), std::move(operands)};
 }
 
-View KernelQuery::result() const { return lowerer_.scope_->places[static_cast<std::size_t>(node_.outputs[0])].front(); }
+View KernelQuery::result() const { return lowerer_.scope_->views[static_cast<std::size_t>(node_.outputs[0])].front(); }
 
 void KernelQuery::apply_epilogue(View result) {
   if (!node_.epilogue) return;
   std::vector<View> operands{result};
   operands[0].pointer.writes = false;
-  const Layout plain;
   for (int i = 0; i < node_.epilogue_operands; ++i) {
     const ValueId v = node_.inputs[static_cast<std::size_t>(node_.own_inputs() + i)];
-    operands.push_back(lowerer_.place(*lowerer_.scope_, v, nullptr));
+    operands.push_back(lowerer_.view_of(*lowerer_.scope_, v, nullptr));
   }
   map_loop(*node_.epilogue, result, operands);
 }

@@ -11,13 +11,13 @@ namespace onnxc {
 /// passed as an onnxc_value.
 void Lowerer::define_interface(Scope& scope) {
   const Graph& graph = *scope.graph;
-  const auto interface = [&](ValueId v, Buffer::Place where, std::size_t number) {
+  const auto interface = [&](ValueId v, Buffer::Space space, std::size_t number) {
     const Value& value = graph[v];
-    const bool renamed = where == Buffer::Place::Output && number < options_.output_names.size();
+    const bool renamed = space == Buffer::Space::Output && number < options_.output_names.size();
     const std::string& own_name = renamed ? options_.output_names[number] : value.name;
-    if (!value.type.is_tensor() || (where == Buffer::Place::Output && !value.type.ranked))
+    if (!value.type.is_tensor() || (space == Buffer::Space::Output && !value.type.ranked))
       return add_buffer({.name = own_name,
-                         .place = where,
+                         .space = space,
                          .element = value.type.is_tensor() ? value.type.element : ElementType::Undefined,
                          .alignment = 1,
                          .index = static_cast<int>(number),
@@ -32,11 +32,11 @@ void Lowerer::define_interface(Scope& scope) {
       const auto bound = d.upper_bound();
       most = most && bound ? std::optional<Dim>(*most * *bound) : std::nullopt;
     }
-    const bool is_value = where == Buffer::Place::Output && number < options_.value_outputs.size() && options_.value_outputs[number];
+    const bool is_value = space == Buffer::Space::Output && number < options_.value_outputs.size() && options_.value_outputs[number];
     const int bits = info(value.type.element).bits;
     const Dim count = most.value_or(0);
     return add_buffer({.name = own_name,
-                       .place = where,
+                       .space = space,
                        .element = value.type.element,
                        .extents = value.type.extents,
                        .bytes = bits < 8 ? ceil_div(count * bits, 8) : count * (bits / 8),
@@ -46,7 +46,7 @@ void Lowerer::define_interface(Scope& scope) {
   };
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const ValueId v = graph.inputs[i];
-    const BufferId b = interface(v, Buffer::Place::Input, i);
+    const BufferId b = interface(v, Buffer::Space::Input, i);
     program_.inputs.push_back(b);
     if (stored_element(program_[b]) != program_[b].element) unpack(define(scope, v, {}), {b, false, 0, ElementType::U8}, graph[v].name);
     else define_view(scope, v, {{b, false, 0, program_[b].element}, program_[b].element, graph[v].type.extents, {}});
@@ -54,12 +54,12 @@ void Lowerer::define_interface(Scope& scope) {
   const std::vector<int> definition = definitions(graph);
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const ValueId v = graph.outputs[i];
-    const BufferId b = interface(v, Buffer::Place::Output, i);
+    const BufferId b = interface(v, Buffer::Space::Output, i);
     program_.outputs.push_back(b);
     // The producer writes directly into the caller's memory.
     if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || graph[v].type.is_object()) &&
         stored_element(program_[b]) == program_[b].element)
-      output_places_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
+      output_pointers_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
 }
 
@@ -76,8 +76,8 @@ void Lowerer::write_results(Scope& scope) {
       give_tensor(scope, v, to.pointer);
       continue;
     }
-    const auto& places = scope.places[static_cast<std::size_t>(v)];
-    if (std::none_of(places.begin(), places.end(), [&](const View& p) { return p.pointer.buffer == b; })) write_output(scope, v, to);
+    const auto& views = scope.views[static_cast<std::size_t>(v)];
+    if (std::none_of(views.begin(), views.end(), [&](const View& view) { return view.pointer.buffer == b; })) write_output(scope, v, to);
     if (std::none_of(type.extents.begin(), type.extents.end(), [](Dim d) { return d.depends_on_run(); })) continue;
     emit(StoreShape{b, type.extents}, fmt::format("the shape of '{}'", graph[v].name));
   }
@@ -86,9 +86,9 @@ void Lowerer::write_results(Scope& scope) {
 /// Writes an output whose size has no bound. The caller takes over its heap block; a value that lies elsewhere is
 /// copied into one.
 void Lowerer::give_tensor(Scope& scope, ValueId value, PointerArg to) {
-  const Layout plain;
+  const Layout row_major;
   const Type& type = (*scope.graph)[value].type;
-  View from = place(scope, value, &plain);
+  View from = view_of(scope, value, &row_major);
   const auto own = std::find(owned_.begin(), owned_.end(), from.pointer.buffer);
   if (own != owned_.end() && from.pointer.offset == Dim(0)) {
     owned_.erase(own);

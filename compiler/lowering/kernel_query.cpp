@@ -21,12 +21,12 @@ const Target& KernelQuery::target() const { return lowerer_.target_; }
 int64_t KernelQuery::threads() const { return lowerer_.options_.threads; }
 bool KernelQuery::optimise() const { return lowerer_.options_.optimise; }
 
-View KernelQuery::in_any(int i) { return lowerer_.place(*lowerer_.scope_, node_.input(i), nullptr); }
+View KernelQuery::in_any(int i) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), nullptr); }
 View KernelQuery::in(int i) {
-  const Layout plain;
-  return lowerer_.place(*lowerer_.scope_, node_.input(i), &plain);
+  const Layout row_major;
+  return lowerer_.view_of(*lowerer_.scope_, node_.input(i), &row_major);
 }
-View KernelQuery::in(int i, const Layout& layout) { return lowerer_.place(*lowerer_.scope_, node_.input(i), &layout); }
+View KernelQuery::in(int i, const Layout& layout) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), &layout); }
 
 Layout KernelQuery::out_layout(int i) const { return lowerer_.scope_->layouts[static_cast<std::size_t>(node_.output(i))]; }
 View KernelQuery::out(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), {}); }
@@ -37,7 +37,7 @@ PointerArg KernelQuery::weights(const std::string& from, ElementType element, st
   return lowerer_.add_weights(from, element, std::move(bytes), wide_bytes);
 }
 PointerArg KernelQuery::weights(const std::string& from, const Packed& packed) {
-  if (const auto place = draft(from, packed, ElementType::F32)) return *place;
+  if (const auto pointer = draft(from, packed, ElementType::F32)) return *pointer;
   std::vector<float> floats = packed.make();
   ONNXC_CHECK(static_cast<int64_t>(floats.size()) == packed.count, "packed weights have the size that was foreseen");
   if (lowerer_.options_.flush_weights) {
@@ -63,7 +63,7 @@ PointerArg KernelQuery::weights(const std::string& from, const TensorData& tenso
 
 PointerArg KernelQuery::workspace(const std::string& name, ElementType element, Dim elements) {
   const BufferId b = lowerer_.add_storage({.name = node_.name + "." + name,
-                                           .place = Buffer::Place::Arena,
+                                           .space = Buffer::Space::Arena,
                                            .element = element,
                                            .extents = {elements},
                                            .bytes = elements * (held_bits(element) / 8)});
@@ -97,7 +97,7 @@ void KernelQuery::alias(int output, int input, Dim offset) {
   // The offset of the view is only known during the run, so it is added to the pointer.
   if (offset.depends_on_run() || view.pointer.offset.depends_on_run()) {
     view.pointer.offset += offset;
-    view.pointer.reach = 0;
+    view.pointer.extent_used = 0;
     view.pointer.as = view.element = type.element;
     view.extents = type.extents;
     return lowerer_.define_view(*lowerer_.scope_, out, view);
@@ -105,7 +105,7 @@ void KernelQuery::alias(int output, int input, Dim offset) {
   const BufferId parent = view.pointer.buffer;
   const Dim bytes = bytes_of(type);
   const BufferId b = lowerer_.add_buffer({.name = graph_[out].name,
-                                          .place = lowerer_.program_[parent].place,
+                                          .space = lowerer_.program_[parent].space,
                                           .element = type.element,
                                           .extents = type.extents,
                                           .bytes = bytes,
@@ -121,11 +121,11 @@ void KernelQuery::out_view(int i, View view) {
   view.pointer.as = view.element = type.element;
   const bool pixels = view.layout.channels_last && view.layout.pixel_stride == lowerer_.program_[view.pointer.buffer].pixel_stride;
   // The view may have more channels than the value it was derived from, as a Concat of adjoining operands has.
-  view.pointer.reach = pixels ? type.extents[1] : Dim(0);
+  view.pointer.extent_used = pixels ? type.extents[1] : Dim(0);
   lowerer_.define_view(*lowerer_.scope_, node_.output(i), view);
 }
 
-bool KernelQuery::is_defined(int output) const { return !lowerer_.scope_->places[static_cast<std::size_t>(node_.output(output))].empty(); }
+bool KernelQuery::is_defined(int output) const { return !lowerer_.scope_->views[static_cast<std::size_t>(node_.output(output))].empty(); }
 
 void KernelQuery::bind(PointerArg elements, DimList symbols) {
   lowerer_.emit(Bind{std::move(symbols), elements}, fmt::format("the elements of '{}' as extents", node_.name));
@@ -143,7 +143,7 @@ View KernelQuery::out_address(int i, bool borrowed) {
   const ValueId value = node_.output(i);
   const Value& v = graph_[value];
   const BufferId b = lowerer_.declare_pointer({.name = v.name,
-                                               .place = Buffer::Place::Heap,
+                                               .space = Buffer::Space::Heap,
                                                .element = v.type.element,
                                                .extents = v.type.extents,
                                                .bytes = element_count(v.type.extents) * (held_bits(v.type.element) / 8),
@@ -153,7 +153,7 @@ View KernelQuery::out_address(int i, bool borrowed) {
   return view;
 }
 
-PointerArg KernelQuery::object(int i) { return lowerer_.place(*lowerer_.scope_, node_.input(i), nullptr).pointer; }
+PointerArg KernelQuery::object(int i) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), nullptr).pointer; }
 PointerArg KernelQuery::out_object(int i) { return lowerer_.define_object(*lowerer_.scope_, node_.output(i)).pointer; }
 
 void KernelQuery::pass_object(int output, int input) {

@@ -11,7 +11,7 @@
 namespace onnxc {
 namespace {
 
-const Layout kPlain;
+const Layout kRowMajor;
 
 View as_read(View view) {
   view.pointer.writes = false;
@@ -30,12 +30,12 @@ LoopLowering::LoopLowering(Lowerer& lowerer, Lowerer::Scope& outer, const Node& 
       iteration_(Dim::symbol(node.binds.at(0))),
       trips_(Dim::symbol(node.binds.at(1))),
       limit_(loop_trips(graph_, node)),
-      places_(carried_),
+      carried_views_(carried_),
       scanned_(node.outputs.size() - carried_) {}
 
 void LoopLowering::run() {
   Loop loop{.iteration = iteration_, .most = limit_.most ? *limit_.most : Dim(l_.options_.max_trip), .limited = !limit_.most};
-  for (ValueId v : node_.captures) l_.place(outer_, v, nullptr);
+  for (ValueId v : node_.captures) l_.view_of(outer_, v, nullptr);
   if (limit_.conditional) define_condition();
   loop.condition = as_read(condition_).pointer;
   define_carried();
@@ -50,8 +50,8 @@ void LoopLowering::run() {
 void LoopLowering::define_condition() {
   condition_ = {{-1, true, 0, ElementType::Bool}, ElementType::Bool, {}, {}};
   condition_.pointer.buffer =
-      l_.add_buffer({.name = node_.name + ".condition", .place = Buffer::Place::Arena, .element = ElementType::Bool, .bytes = 1});
-  const PointerArg first = node_.has_input(1) ? l_.place(outer_, node_.inputs[1], &kPlain).pointer
+      l_.add_buffer({.name = node_.name + ".condition", .space = Buffer::Space::Arena, .element = ElementType::Bool, .bytes = 1});
+  const PointerArg first = node_.has_input(1) ? l_.view_of(outer_, node_.inputs[1], &kRowMajor).pointer
                                               : l_.add_weights(node_.name + ".true", ElementType::Bool, {std::byte{1}});
   l_.copy({}, condition_.pointer, {}, first, {}, ElementType::Bool, "the loop's first condition");
 }
@@ -62,41 +62,41 @@ void LoopLowering::define_carried() {
   for (std::size_t i = 0; i < carried_; ++i)
     collect_extents(node_, body_[body_.inputs[2 + i]].type, graph_[node_.inputs[2 + i]].type, symbols_, first_values);
   l_.declare(symbols_, first_values);
-  for (std::size_t i = 0; i < carried_; ++i) places_[i] = carried_place(i);
+  for (std::size_t i = 0; i < carried_; ++i) carried_views_[i] = define_carried_value(i);
 }
 
-View LoopLowering::carried_place(std::size_t i) {
+View LoopLowering::define_carried_value(std::size_t i) {
   const ValueId initial = node_.inputs[2 + i], formal = body_.inputs[2 + i], result = node_.outputs[i];
   const Type &type = body_[formal].type, &first = graph_[initial].type;
-  View place;
+  View carried;
   if (!type.is_tensor()) {
-    const PointerArg from = l_.place(outer_, initial, nullptr).pointer;
-    if (result != kAbsent) place = l_.define_object(outer_, result);
-    else place.pointer = {l_.declare_object(body_[formal]), true};
-    l_.move_object(place.pointer, from);
-    return place;
+    const PointerArg from = l_.view_of(outer_, initial, nullptr).pointer;
+    if (result != kAbsent) carried = l_.define_object(outer_, result);
+    else carried.pointer = {l_.declare_object(body_[formal]), true};
+    l_.move_object(carried.pointer, from);
+    return carried;
   }
-  const View from = l_.place(outer_, initial, &kPlain);
+  const View from = l_.view_of(outer_, initial, &kRowMajor);
   const Dim bytes = bytes_of(type);
   if (grows_with_iterations(bytes)) {
     l_.need_heap(node_);
     const BufferId block =
         l_.declare_pointer({.name = body_[formal].name, .element = type.element, .extents = type.extents, .bytes = bytes});
-    place = whole_buffer(block, type);
-    if (result != kAbsent) l_.define_view(outer_, result, place);
+    carried = whole_buffer(block, type);
+    if (result != kAbsent) l_.define_view(outer_, result, carried);
     l_.allocate(block, bytes_of(first));
   } else if (result != kAbsent) {
-    place = l_.define(outer_, result, kPlain);
+    carried = l_.define(outer_, result, kRowMajor);
   } else {
-    place = whole_buffer(
+    carried = whole_buffer(
         l_.add_storage(
-            {.name = body_[formal].name, .place = Buffer::Place::Arena, .element = type.element, .extents = type.extents, .bytes = bytes}),
+            {.name = body_[formal].name, .space = Buffer::Space::Arena, .element = type.element, .extents = type.extents, .bytes = bytes}),
         type);
   }
-  const View to{place.pointer, type.element, first.extents, {}};
+  const View to{carried.pointer, type.element, first.extents, {}};
   l_.copy(first.extents, to.pointer, to.strides(), from.pointer, from.strides(), type.element,
           fmt::format("{}: the first value", body_[formal].name));
-  return place;
+  return carried;
 }
 
 bool LoopLowering::grows_with_iterations(Dim bytes) const {
@@ -114,7 +114,7 @@ void LoopLowering::define_scanned() {
     const Dim bytes = bytes_of(type);
     if (bytes.upper_bound([&](const std::string& s) { return l_.bound_.contains(s) && s != trips_.name(); })) {
       l_.bound_.erase(trips_.name());
-      scanned_[k].whole = l_.define(outer_, result, kPlain);
+      scanned_[k].whole = l_.define(outer_, result, kRowMajor);
       l_.bound_.insert(trips_.name());
     } else {
       l_.need_heap(node_);
@@ -133,7 +133,7 @@ void LoopLowering::define_scanned() {
 }
 
 void LoopLowering::define_formals(Lowerer::Scope& inner) {
-  for (std::size_t i = 0; i < carried_; ++i) l_.define_view(inner, body_.inputs[2 + i], as_read(places_[i]));
+  for (std::size_t i = 0; i < carried_; ++i) l_.define_view(inner, body_.inputs[2 + i], as_read(carried_views_[i]));
   if (limit_.conditional) l_.define_view(inner, body_.inputs[1], as_read(condition_));
   const std::vector<int> definition = definitions(body_);
   for (std::size_t k = 0; k < scanned_.size(); ++k) {
@@ -144,7 +144,7 @@ void LoopLowering::define_formals(Lowerer::Scope& inner) {
     if (std::ranges::any_of(slice.extents, [](Dim d) { return d.depends_on_run(); })) continue;
     PointerArg at = whole;
     at.offset += iteration_ * element_count(slice.extents);
-    l_.output_places_.emplace(std::pair{&body_, v}, at);
+    l_.output_pointers_.emplace(std::pair{&body_, v}, at);
   }
   l_.bound_.insert(iteration_.name());
 }
@@ -154,7 +154,7 @@ std::vector<Step> LoopLowering::store_formals(Lowerer::Scope& inner) {
   std::vector<Step>* const outer = std::exchange(l_.steps_, &steps);
   const auto uses = use_counts(body_);
   if (uses[static_cast<std::size_t>(body_.inputs[0])] > 0) {
-    const View number = l_.define(inner, body_.inputs[0], kPlain);
+    const View number = l_.define(inner, body_.inputs[0], kRowMajor);
     Call store = call_of(find_kernel("store_integers"));
     store.args = {number.pointer, DimsArg{{iteration_}}};
     l_.emit(std::move(store), fmt::format("'{}': the number of the iteration", body_[body_.inputs[0]].name));
@@ -185,7 +185,7 @@ void LoopLowering::store_slice(Lowerer::Scope& inner, std::size_t k) {
   const auto& [whole, grows] = scanned_[k];
   const Type& type = graph_[node_.outputs[carried_ + k]].type;
   const ValueId value = body_.outputs[1 + carried_ + k];
-  const View from = l_.place(inner, value, &kPlain);
+  const View from = l_.view_of(inner, value, &kRowMajor);
   const Type& slice = body_[value].type;
   DimList symbols, values;
   collect_extents(node_, Type::tensor(type.element, Extents(type.extents.begin() + 1, type.extents.end())), slice, symbols, values);
@@ -212,7 +212,7 @@ View LoopLowering::saved(ValueId value, const View& from) {
     return view;
   }
   const View to = whole_buffer(l_.add_storage({.name = body_[value].name,
-                                               .place = Buffer::Place::Arena,
+                                               .space = Buffer::Space::Arena,
                                                .element = type.element,
                                                .extents = type.extents,
                                                .bytes = bytes_of(type)}),
@@ -238,13 +238,15 @@ BufferId LoopLowering::own_block(ValueId value, const View& from) {
 
 void LoopLowering::store_carried(Lowerer::Scope& inner) {
   std::vector<View> next(carried_);
-  const auto is_carried = [&](BufferId b) { return std::ranges::any_of(places_, [&](const View& p) { return p.pointer.buffer == b; }); };
+  const auto is_carried = [&](BufferId b) {
+    return std::ranges::any_of(carried_views_, [&](const View& p) { return p.pointer.buffer == b; });
+  };
   const auto stays = [&](std::size_t i) {
-    return next[i].pointer.buffer == places_[i].pointer.buffer && next[i].pointer.offset == places_[i].pointer.offset;
+    return next[i].pointer.buffer == carried_views_[i].pointer.buffer && next[i].pointer.offset == carried_views_[i].pointer.offset;
   };
   for (std::size_t i = 0; i < carried_; ++i) {
     const ValueId v = body_.outputs[1 + i];
-    next[i] = l_.place(inner, v, body_[v].type.is_tensor() ? &kPlain : nullptr);
+    next[i] = l_.view_of(inner, v, body_[v].type.is_tensor() ? &kRowMajor : nullptr);
     if (!stays(i) && is_carried(root_of(l_.program_, next[i].pointer.buffer))) next[i] = saved(v, next[i]);
   }
   DimList symbols, values;
@@ -253,14 +255,14 @@ void LoopLowering::store_carried(Lowerer::Scope& inner) {
     const Type& type = body_[v].type;
     if (stays(i)) continue;
     if (!type.is_tensor()) {
-      l_.move_object(places_[i].pointer, next[i].pointer);
+      l_.move_object(carried_views_[i].pointer, next[i].pointer);
       continue;
     }
-    const Buffer& buffer = l_.program_[places_[i].pointer.buffer];
-    if (buffer.place == Buffer::Place::Heap && !buffer.borrowed) {
-      l_.move_object(places_[i].pointer, {own_block(v, next[i]), false, 0, type.element});
+    const Buffer& buffer = l_.program_[carried_views_[i].pointer.buffer];
+    if (buffer.space == Buffer::Space::Heap && !buffer.borrowed) {
+      l_.move_object(carried_views_[i].pointer, {own_block(v, next[i]), false, 0, type.element});
     } else {
-      const View to{places_[i].pointer, type.element, type.extents, {}};
+      const View to{carried_views_[i].pointer, type.element, type.extents, {}};
       l_.copy(type.extents, to.pointer, to.strides(), next[i].pointer, next[i].strides(), type.element,
               fmt::format("{}: for the next iteration", body_[v].name));
     }

@@ -26,11 +26,11 @@ class LoopLowering {
   void define_condition();
   /// Declares variables for the extents of carried values, and defines storage with their first values.
   void define_carried();
-  View carried_place(std::size_t i);
+  View define_carried_value(std::size_t i);
   bool grows_with_iterations(Dim bytes) const;
   void define_scanned();
-  /// Defines what the body reads from outside: the carried values and the condition, and the places of slices that
-  /// may be computed there.
+  /// Defines what the body reads from outside: the carried values and the condition, and the memory of slices
+  /// that may be computed there.
   void define_formals(Lowerer::Scope& inner);
   /// Steps that store the iteration's number as a tensor if the body reads it. If the condition is always true and
   /// the body reads it, it becomes a constant.
@@ -38,7 +38,7 @@ class LoopLowering {
   std::vector<Step> lower_body(Lowerer::Scope& inner);
   void store_slice(Lowerer::Scope& inner, std::size_t k);
   void store_carried(Lowerer::Scope& inner);
-  /// A copy of a value that lies in the place of a carried value, since the next value is stored there first.
+  /// A copy of a value that lies in the memory of a carried value, since the next value is stored there first.
   View saved(ValueId value, const View& from);
   /// A heap block that holds the value and that nothing else owns.
   BufferId own_block(ValueId value, const View& from);
@@ -52,8 +52,8 @@ class LoopLowering {
   const Dim iteration_, trips_;
   const LoopTrips limit_;
   View condition_;
-  DimList symbols_;           ///< the extents of carried values that vary
-  std::vector<View> places_;  ///< of carried values
+  DimList symbols_;  ///< the extents of carried values that vary
+  std::vector<View> carried_views_;
   std::vector<Scanned> scanned_;
 };
 

@@ -6,8 +6,8 @@
 #include "compiler/lowering/find_gates.h"
 #include "compiler/lowering/lowerer.h"
 #include "compiler/lowering/memory/plan_memory.h"
+#include "compiler/lowering/threads/align_shares.h"
 #include "compiler/lowering/threads/concurrent_steps.h"
-#include "compiler/lowering/threads/shared_offsets.h"
 #include "compiler/lowering/threads/thread_workspaces.h"
 #include "compiler/passes/assign_layouts.h"
 

@@ -60,13 +60,13 @@ void Lowerer::assign(DimList symbols, DimList values) {
 View Lowerer::define_object(Scope& scope, ValueId value) {
   const Value& v = (*scope.graph)[value];
   View view{{-1, true, 0, ElementType::Undefined}, ElementType::Undefined, {}, {}};
-  const auto output = output_places_.find({scope.graph, value});
-  if (output != output_places_.end() && scope.places[static_cast<std::size_t>(value)].empty()) {
+  const auto output = output_pointers_.find({scope.graph, value});
+  if (output != output_pointers_.end() && scope.views[static_cast<std::size_t>(value)].empty()) {
     view.pointer = output->second;
   } else {
     view.pointer.buffer = declare_object(v);
   }
-  scope.places[static_cast<std::size_t>(value)].push_back(view);
+  scope.views[static_cast<std::size_t>(value)].push_back(view);
   return view;
 }
 
@@ -84,68 +84,68 @@ View Lowerer::define_operand(Scope& scope, ValueId value, const ConcatOperand& o
   const Value& v = (*scope.graph)[value];
   View view = define(scope, operand.whole, scope.layouts[static_cast<std::size_t>(operand.whole)]);
   view.pointer.offset += operand.offset;
-  view.pointer.reach = operand.reach;
+  view.pointer.extent_used = operand.extent_used;
   view.extents = v.type.extents;
-  scope.places[static_cast<std::size_t>(value)].push_back(view);
+  scope.views[static_cast<std::size_t>(value)].push_back(view);
   return view;
 }
 
 View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
   const Value& v = (*scope.graph)[value];
-  auto& places = scope.places[static_cast<std::size_t>(value)];
+  auto& views = scope.views[static_cast<std::size_t>(value)];
   // already defined, by one of its operands
-  if (!places.empty() && places.front().layout == layout && places.front().pointer.writes) return places.front();
+  if (!views.empty() && views.front().layout == layout && views.front().pointer.writes) return views.front();
   if (const auto operand = scope.concat_operands.find(value);
-      operand != scope.concat_operands.end() && places.empty() && layout == scope.layouts[static_cast<std::size_t>(value)])
+      operand != scope.concat_operands.end() && views.empty() && layout == scope.layouts[static_cast<std::size_t>(value)])
     return define_operand(scope, value, operand->second);
   View view{{-1, true, 0, v.type.element}, v.type.element, v.type.extents, layout};
   for (Dim d : v.type.extents) {
     if (d.depends_on_run() && d.min_value() < 0) require({d, 0, Requirement::Kind::NotNegative, fmt::format("an extent of '{}'", v.name)});
   }
-  const auto output = output_places_.find({scope.graph, value});
-  if (output != output_places_.end() && same_storage(v.type.extents, layout, {}) && places.empty()) {
+  const auto output = output_pointers_.find({scope.graph, value});
+  if (output != output_pointers_.end() && same_storage(v.type.extents, layout, {}) && views.empty()) {
     view.pointer = output->second;
   } else {
     view.pointer.buffer = add_storage({.name = v.name,
-                                       .place = Buffer::Place::Arena,
+                                       .space = Buffer::Space::Arena,
                                        .element = v.type.element,
                                        .extents = v.type.extents,
                                        .bytes = storage_elements(v.type.extents, layout) * (held_bits(v.type.element) / 8),
                                        .pixel_stride = layout.channels_last ? layout.pixel_stride : Dim(0)});
   }
-  places.push_back(view);
+  views.push_back(view);
   return view;
 }
 
-void Lowerer::define_view(Scope& scope, ValueId value, const View& view) { scope.places[static_cast<std::size_t>(value)].push_back(view); }
+void Lowerer::define_view(Scope& scope, ValueId value, const View& view) { scope.views[static_cast<std::size_t>(value)].push_back(view); }
 
-View Lowerer::place(Scope& scope, ValueId value, const Layout* layout) {
-  auto& places = scope.places[static_cast<std::size_t>(value)];
+View Lowerer::view_of(Scope& scope, ValueId value, const Layout* layout) {
+  auto& views = scope.views[static_cast<std::size_t>(value)];
   const Value& v = (*scope.graph)[value];
   if (const auto waiting = scope.waiting.find(value); waiting != scope.waiting.end()) {
     const Node& node = *waiting->second;
     scope.waiting.erase(waiting);
     node.guard([&] { lower_node(scope, node); });
   }
-  if (places.empty()) {
-    ONNXC_CHECK(v.constant != nullptr, "a value has a place before it is read");
-    if (is_sub_byte(v.type.element)) place_packed_constant(scope, value);
-    else places.push_back({add_weights(v.name, *v.constant), v.type.element, v.type.extents, {}});
+  if (views.empty()) {
+    ONNXC_CHECK(v.constant != nullptr, "a value is defined before it is read");
+    if (is_sub_byte(v.type.element)) define_packed_constant(scope, value);
+    else views.push_back({add_weights(v.name, *v.constant), v.type.element, v.type.extents, {}});
   }
   const auto as_read = [](View view) {
     view.pointer.writes = false;
     return view;
   };
-  if (layout == nullptr) return as_read(places[0]);
-  for (const View& p : places) {
-    if (p.layout.channels_last && layout->channels_last) return as_read(p);
-    if (same_storage(v.type.extents, p.layout, *layout)) {
-      View view = p;
-      view.layout = *layout;
-      return as_read(view);
+  if (layout == nullptr) return as_read(views[0]);
+  for (const View& view : views) {
+    if (view.layout.channels_last && layout->channels_last) return as_read(view);
+    if (same_storage(v.type.extents, view.layout, *layout)) {
+      View same = view;
+      same.layout = *layout;
+      return as_read(same);
     }
   }
-  const View from = as_read(places[0]);
+  const View from = as_read(views[0]);
   const View to = define(scope, value, *layout);
   copy(v.type.extents, to.pointer, to.strides(), from.pointer, from.strides(), v.type.element,
        fmt::format("{}: {} to {}", v.name, from.layout.channels_last ? "channels-last" : "row-major",
@@ -194,12 +194,12 @@ void Lowerer::copy(const Extents& extents, PointerArg to, DimList to_strides, Po
 }
 
 void Lowerer::write_output(Scope& scope, ValueId value, const View& to) {
-  if ((*scope.graph)[value].type.is_object()) return move_object(to.pointer, place(scope, value, nullptr).pointer);
+  if ((*scope.graph)[value].type.is_object()) return move_object(to.pointer, view_of(scope, value, nullptr).pointer);
   if (program_[to.pointer.buffer].is_value) return give_tensor(scope, value, to.pointer);
-  const View from = place(scope, value, nullptr);
+  const View from = view_of(scope, value, nullptr);
   if (stored_element(program_[to.pointer.buffer]) != program_[to.pointer.buffer].element) {
-    const Layout plain;
-    return pack(to.pointer, place(scope, value, &plain), (*scope.graph)[value].name);
+    const Layout row_major;
+    return pack(to.pointer, view_of(scope, value, &row_major), (*scope.graph)[value].name);
   }
   copy((*scope.graph)[value].type.extents, to.pointer, to.strides(), from.pointer, from.strides(), to.element,
        (*scope.graph)[value].name + ": to the output");
@@ -228,7 +228,7 @@ void Lowerer::pack(PointerArg to, const View& from, const std::string& name) {
 
 /// Small constants are stored with a byte for each element. Large ones stay packed, as in the model, and are unpacked
 /// where they are first read.
-void Lowerer::place_packed_constant(Scope& scope, ValueId value) {
+void Lowerer::define_packed_constant(Scope& scope, ValueId value) {
   constexpr int64_t kFewElements = 4096;
   const Value& v = (*scope.graph)[value];
   if (v.constant->count() <= kFewElements)
@@ -265,7 +265,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     lowering.build_cheapest();
     ONNXC_CHECK(begun_ == begun, "each step that a kernel query begins is emitted, once");
     for (ValueId v : node.outputs) {
-      if (v != kAbsent) ONNXC_CHECK(!scope.places[static_cast<std::size_t>(v)].empty(), "a kernel query defines every output");
+      if (v != kAbsent) ONNXC_CHECK(!scope.views[static_cast<std::size_t>(v)].empty(), "a kernel query defines every output");
     }
   }
   node_ = outer;
@@ -299,7 +299,7 @@ void Lowerer::lower_nodes(Scope& scope) {
     scope_ = &scope;
     if (done_by_others.contains(&node)) continue;
     // Extents become a tensor only once a kernel reads them; most of them only shape other tensors.
-    if (is_extents(node) && output_places_.count({scope.graph, node.outputs[0]}) == 0) scope.waiting.emplace(node.outputs[0], &node);
+    if (is_extents(node) && output_pointers_.count({scope.graph, node.outputs[0]}) == 0) scope.waiting.emplace(node.outputs[0], &node);
     else node.guard([&] { lower_node(scope, node); });
   }
   scope_ = outer;

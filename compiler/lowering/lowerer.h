@@ -36,7 +36,7 @@ class Lowerer {
     const Graph* graph;
     std::vector<Layout> layouts;
     /// Of each value: one view for each layout in which it exists. The first is the original.
-    std::vector<std::vector<View>> places;
+    std::vector<std::vector<View>> views;
     std::map<ValueId, ConcatOperand> concat_operands{};  ///< values that are computed inside a Concat's result
     std::map<ValueId, PointerArg> row_sums{};            ///< of images; see KernelQuery::row_sums
     std::map<ValueId, const Node*> waiting{};            ///< onnxc.Extents whose tensor nothing has read yet
@@ -59,7 +59,7 @@ class Lowerer {
   /// Lowers a region as a block of steps. `finish` adds the last ones.
   std::vector<Step> lower_block(Scope& inner, const std::function<void()>& finish);
   /// A view of the value in that layout, converted if necessary.
-  View place(Scope& scope, ValueId value, const Layout* layout);
+  View view_of(Scope& scope, ValueId value, const Layout* layout);
   void require(Requirement requirement);
   View define(Scope& scope, ValueId value, const Layout& layout);
   /// A view of the value inside the value that contains it, which is defined now if it is not yet.
@@ -70,7 +70,7 @@ class Lowerer {
   void unpack(const View& to, PointerArg from, const std::string& name);
   void pack(PointerArg to, const View& from, const std::string& name);
   void emit_packing(const char* row, PointerArg to, PointerArg from, const View& view, const std::string& name);
-  void place_packed_constant(Scope& scope, ValueId value);
+  void define_packed_constant(Scope& scope, ValueId value);
   void copy(const Extents& extents, PointerArg to, DimList to_strides, PointerArg from, DimList from_strides, ElementType element,
             std::string what);
   BufferId add_buffer(Buffer buffer);
@@ -98,7 +98,7 @@ class Lowerer {
   PointerArg add_weights(const std::string& from, ElementType element, std::vector<std::byte> bytes,
                          std::optional<int64_t> wide_bytes = std::nullopt);
   PointerArg add_weights(const std::string& from, const TensorData& tensor);
-  /// The place of constants without their bytes. Constants of the same source and count are taken to be equal.
+  /// Constants without their bytes. Constants of the same source and count are taken to be equal.
   PointerArg draft_weights(const std::string& from, const Packed& packed, ElementType element);
   int add_expr(const Expr& expr);
   void emit(decltype(Step::action) action, std::string what);
@@ -115,9 +115,9 @@ class Lowerer {
   std::unordered_map<std::size_t, std::vector<BufferId>> weights_by_hash_;     ///< of their bytes
   std::map<std::tuple<const float*, int64_t, ElementType>, BufferId> drafts_;  ///< by source and count
   std::map<std::string, int> exprs_by_text_;
-  std::map<std::pair<const Graph*, ValueId>, PointerArg> output_places_;  ///< where a value that leaves its graph is to be written
-  std::set<std::string> bound_;                                           ///< run-time symbols that steps have bound so far
-  std::vector<BufferId> owned_;                                           ///< heap blocks that the current block releases at its end
+  std::map<std::pair<const Graph*, ValueId>, PointerArg> output_pointers_;  ///< where a value that leaves its graph is to be written
+  std::set<std::string> bound_;                                             ///< run-time symbols that steps have bound so far
+  std::vector<BufferId> owned_;                                             ///< heap blocks that the current block releases at its end
   const Node* node_ = nullptr;  ///< the node being lowered; nodes of regions belong to other graphs
   std::string value_;           ///< its first output
   int begun_ = 0;               ///< steps that are begun but not yet emitted

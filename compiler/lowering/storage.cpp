@@ -26,7 +26,7 @@ PointerArg Lowerer::add_weights(Weights weights) {
   const int64_t count = weights.strings ? static_cast<int64_t>(weights.strings->size()) : size * 8 / held_bits(weights.element);
   weights.name = fmt::format("w{}", number);
   alike.push_back(add_buffer({.name = weights.from,
-                              .place = Buffer::Place::Weights,
+                              .space = Buffer::Space::Weights,
                               .element = weights.element,
                               .extents = {count},
                               .bytes = weights.strings ? storage_bytes(weights.element, count) : size,
@@ -62,7 +62,7 @@ PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed,
     if (element != ElementType::F32) weights.wide_bytes = storage_bytes(ElementType::F32, packed.count);
     program_.weights.push_back(std::move(weights));
     it->second = add_buffer({.name = from,
-                             .place = Buffer::Place::Weights,
+                             .space = Buffer::Space::Weights,
                              .element = element,
                              .extents = {packed.count},
                              .bytes = bytes,
@@ -90,7 +90,7 @@ BufferId Lowerer::declare(Buffer buffer) {
 }
 
 BufferId Lowerer::declare_pointer(Buffer buffer) {
-  buffer.place = Buffer::Place::Heap;
+  buffer.space = Buffer::Space::Heap;
   const bool owned = !buffer.borrowed;
   const BufferId id = declare(std::move(buffer));
   if (owned) owned_.push_back(id);
@@ -99,7 +99,7 @@ BufferId Lowerer::declare_pointer(Buffer buffer) {
 
 BufferId Lowerer::declare_object(const Value& value) {
   return declare(
-      {.name = value.name, .place = Buffer::Place::Object, .is_value = true, .is_ranked = value.type.ranked, .kind = value.type.kind});
+      {.name = value.name, .space = Buffer::Space::Object, .is_value = true, .is_ranked = value.type.ranked, .kind = value.type.kind});
 }
 
 BufferId Lowerer::add_storage(Buffer buffer) {

@@ -23,7 +23,7 @@
 
 namespace onnxc {
 
-/// A value and its place in a buffer.
+/// A value as it lies in a buffer.
 struct View {
   PointerArg pointer;
   ElementType element = ElementType::Undefined;
@@ -114,9 +114,9 @@ class KernelQuery {
     const auto* first = reinterpret_cast<const std::byte*>(values.data());
     return weights(from, element, std::vector<std::byte>(first, first + values.size() * sizeof(T)));
   }
-  /// Packed weights. In a draft (LowerOptions::draft), only their place.
+  /// Packed weights. In a draft (LowerOptions::draft), without their bytes.
   PointerArg weights(const std::string& from, const Packed& packed);
-  /// In a draft, the place of weights that are stored as `element`; otherwise empty.
+  /// In a draft, weights that are stored as `element`, without their bytes; otherwise empty.
   std::optional<PointerArg> draft(const std::string& from, const Packed& packed, ElementType element);
   /// Binds symbols to the elements of an integer tensor.
   void bind(PointerArg elements, DimList symbols);

@@ -45,11 +45,11 @@ DimList checked_axis_indicators(Inference& n, const DimList& axes, int rank) {
 
 Extents drop_axes(Inference& n, const Extents& extents, const DimList& dropped, std::size_t count) {
   Extents out(extents.size() - count, Dim(0));
-  Dim place = 0;  // of the next axis that is kept
+  Dim position = 0;  // of the next axis that is kept
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     const Dim kept = Dim(1) - dropped[axis];
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] += kept * indicator_equal(place, static_cast<int64_t>(k)) * extents[axis];
-    place = n.let(place + kept, "place");
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] += kept * indicator_equal(position, static_cast<int64_t>(k)) * extents[axis];
+    position = n.let(position + kept, "place");
   }
   for (Dim& d : out) d = n.let(d, "kept");
   return out;

@@ -105,7 +105,7 @@ class Needs {
       case Fn::Min:
       case Fn::Max: ask(a, need); return ask(b, need);
       case Fn::Add:
-      case Fn::Sub: ask(a, beside(b, need)); return ask(b, beside(a, need));
+      case Fn::Sub: ask(a, need_in_sum(b, need)); return ask(b, need_in_sum(a, need));
       case Fn::Div:
       case Fn::Fmod: ask(a, need); return ask(b, Need::AtZero);
       case Fn::Mod: ask(a, Need::AtZero); return ask(b, Need::AtZero);
@@ -155,7 +155,7 @@ class Needs {
   }
 
   /// The need of one side of a sum that has `need`, given the other side.
-  Need beside(int other, Need need) const {
+  Need need_in_sum(int other, Need need) const {
     if (const auto n = number(other)) return *n == 0 ? need : std::abs(*n) <= kEpsilon ? std::min(need, Need::Near) : Need::None;
     return tensor(other) != nullptr ? std::min(need, Need::Near) : need;
   }

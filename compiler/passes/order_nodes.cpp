@@ -1,4 +1,4 @@
-// Reorders nodes so that fewer bytes are live at once; see passes/node_order.h.
+// Reorders nodes so that fewer bytes are live at once; see passes/order_search.h.
 //
 // It only sees the graph. That a chain of convolutions runs by bands of rows, or that a kernel needs a workspace, is
 // decided later.

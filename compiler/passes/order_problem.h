@@ -1,7 +1,7 @@
 // A graph as the search for a node order sees it: what each node reads and writes, and how many bytes that is.
 #pragma once
 #include "compiler/ir/graph.h"
-#include "compiler/passes/node_order.h"
+#include "compiler/passes/order_search.h"
 
 namespace onnxc {
 

@@ -31,7 +31,7 @@ Graph fold_scales(Graph graph);
 Graph select_channels(Graph graph);
 /// Reorders the weights of a product that follows a flattened image, so that the image need not be transposed. Needs:
 /// fold_scales.
-Graph turn_flattened(Graph graph);
+Graph reorder_flattened(Graph graph);
 /// Merges elementwise groups into one expression, and attaches them to the operator that feeds them. Needs: lower_elementwise.
 Graph fuse_expressions(Graph graph);
 /// Scales the weights of convolutions that a SiLU follows, so that they compute the exponent of its power of two.

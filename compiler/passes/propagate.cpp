@@ -87,7 +87,7 @@ class Propagation {
 
   void forget(const Graph& graph) {
     std::erase_if(deferred_, [&](const auto& entry) { return entry.first.first == &graph; });
-    std::erase_if(superseded_, [&](const Place& place) { return place.first == &graph; });
+    std::erase_if(superseded_, [&](const ValueKey& key) { return key.first == &graph; });
   }
 
   using Symbols = std::map<std::string, Dim>;
@@ -375,7 +375,7 @@ class Propagation {
     return true;
   }
 
-  using Place = std::pair<const Graph*, ValueId>;
+  using ValueKey = std::pair<const Graph*, ValueId>;
   struct Deferred {
     std::size_t node;  // its index in the graph
     int deferrals;     // the length of the longest chain of deferred values that ends here
@@ -384,10 +384,10 @@ class Propagation {
   int64_t spent_ = 0;
   double worked_ = 0;
   // Values that depend on no input but are too large to be folded on their own, or read such values.
-  std::map<Place, Deferred> deferred_;
+  std::map<ValueKey, Deferred> deferred_;
   Symbols written_;
   // Deferred values that are constants now. Their nodes are removed at the end of the walk.
-  std::set<Place> superseded_;
+  std::set<ValueKey> superseded_;
   std::vector<std::pair<Dim, Dim>> meetings_;  // of extents, in the graph and its regions
   std::deque<Node>* work_ = nullptr;           // the remaining nodes of the graph that is being walked
   BranchRanks branch_ranks_;

@@ -52,7 +52,7 @@ class Scaler {
         !std::ranges::any_of(conv.epilogue->terms, [&](const Expr::Term& t) { return is_gate(*conv.epilogue, t); }))
       return;
     const bool has_bias = conv.own_inputs() > 2 && conv.has_input(2);
-    if (has_bias && !is_plain(conv.inputs[2])) return;
+    if (has_bias && !is_f32_constant(conv.inputs[2])) return;
     scale(conv.inputs[1], -std::numbers::log2e);
     if (has_bias) scale(conv.inputs[2], -std::numbers::log2e);
     Expr expr;
@@ -71,11 +71,11 @@ class Scaler {
   }
 
  private:
-  bool is_plain(ValueId v) const { return graph_.constant(v) != nullptr && graph_.constant(v)->type == ElementType::F32; }
+  bool is_f32_constant(ValueId v) const { return graph_.constant(v) != nullptr && graph_.constant(v)->type == ElementType::F32; }
 
   /// Whether the node is a convolution whose weights may be multiplied.
   bool is_scalable(const Node& node) const {
-    if (!node.is("Conv") || is_exact(node) || !is_plain(node.inputs[1])) return false;
+    if (!node.is("Conv") || is_exact(node) || !is_f32_constant(node.inputs[1])) return false;
     const TensorData& w = *graph_.constant(node.inputs[1]);
     return !w.shape.empty() && exact_storages(std::array{Columns{w.as<float>(), w.shape[0], true}}).empty();
   }

@@ -222,19 +222,19 @@ class Simplifier {
     for (last = first; last < axes.size() && !(channels == type.extents[1]); ++last) channels *= axes[last];
     if (perm.size() != axes.size() || !(batch == type.extents[0]) || !(channels == type.extents[1])) return false;
     Extents from, to;  // of the channels alone
-    std::vector<int64_t> turned;
+    std::vector<int64_t> order;
     for (std::size_t k = 0; k < axes.size(); ++k) {
       const auto axis = static_cast<std::size_t>(perm[k]);
       const bool inside = k >= first && k < last;
       if (inside ? axis < first || axis >= last || !axes[axis].is_constant() : axis != k) return false;
-      if (inside) from.push_back(axes[k]), to.push_back(axes[axis]), turned.push_back(perm[k] - static_cast<int64_t>(first));
+      if (inside) from.push_back(axes[k]), to.push_back(axes[axis]), order.push_back(perm[k] - static_cast<int64_t>(first));
     }
     const DimList strides = strides_of(from, {});
     std::vector<int64_t> picked{0};
     for (std::size_t k = 0; k < to.size(); ++k) {
       std::vector<int64_t> finer;
       for (int64_t at : picked) {
-        for (int64_t i = 0; i < to[k].value(); ++i) finer.push_back(at + i * strides[static_cast<std::size_t>(turned[k])].value());
+        for (int64_t i = 0; i < to[k].value(); ++i) finer.push_back(at + i * strides[static_cast<std::size_t>(order[k])].value());
       }
       picked = std::move(finer);
     }

@@ -18,10 +18,10 @@ Window window_of(const Graph& graph, const Node& node) {
 
 /// The window along the first spatial axis, in constants.
 struct RowWindow {
-  int64_t stride, reach, pad;  ///< reach: the number of rows from a window's first one to its last
-  int64_t rows;                ///< of the input
+  int64_t stride, dilated, pad;  ///< dilated: the number of rows from a window's first one to its last
+  int64_t rows;                  ///< of the input
   /// The rows under the windows of `out`. They may lie outside the input, in its padding.
-  Rows seen(Rows out) const { return {out.begin * stride - pad, (out.end - 1) * stride - pad + reach}; }
+  Rows seen(Rows out) const { return {out.begin * stride - pad, (out.end - 1) * stride - pad + dilated}; }
   Rows read(Rows out) const { return {std::max<int64_t>(0, seen(out).begin), std::min(rows, seen(out).end)}; }
 };
 
@@ -102,8 +102,8 @@ void restrict_rows(const Graph& graph, Node& node, Rows out) {
   // Along the other axes a pool with ceil_mode may reach beyond its padding.
   const Type &x = graph[node.input(0)].type, &y = graph[node.outputs[0]].type;
   for (std::size_t k = 1; k < w.rank(); ++k) {
-    const int64_t reach = (w.kernel[k].value() - 1) * w.dilations[k] + 1;
-    ends[k] = std::max(ends[k], (y.extents[kRowAxis + k].value() - 1) * w.strides[k] + reach - pads[k] - x.extents[kRowAxis + k].value());
+    const int64_t dilated = (w.kernel[k].value() - 1) * w.dilations[k] + 1;
+    ends[k] = std::max(ends[k], (y.extents[kRowAxis + k].value() - 1) * w.strides[k] + dilated - pads[k] - x.extents[kRowAxis + k].value());
   }
   pads[0] = read.begin - seen.begin;
   ends[0] = seen.end - read.end;

@@ -44,7 +44,7 @@ Tile choose_tile(const Target& target, const TiledProduct& product) {
     const double own_ends = c.ends > 0 ? c.ends : costs.ends.of(c.rows * c.vectors);
     const double ends = 1 + (own_ends + runs) / static_cast<double>(std::max<int64_t>(1, product.k));
     const double wasted = waste(rows, c) + (product.likely > 0 && !product.m.is_constant() ? waste(product.likely, c) : 0);
-    const double work = wasted * static_cast<double>(columns) * waits * ends / (even ? c.even : c.anywhere);
+    const double work = wasted * static_cast<double>(columns) * waits * ends / (even ? c.even : c.uneven);
     if (best == nullptr || work < least) {
       best = &c;
       least = work;

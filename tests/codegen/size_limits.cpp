@@ -15,7 +15,7 @@ Program program_of(const std::vector<Dim>& symbols, const std::vector<Dim>& byte
   Program program;
   program.inputs = {0};
   program.buffers.push_back({.name = "x",
-                             .place = Buffer::Place::Input,
+                             .space = Buffer::Space::Input,
                              .element = ElementType::U8,
                              .extents = symbols,
                              .bytes = element_count(symbols),

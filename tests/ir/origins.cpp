@@ -60,7 +60,7 @@ TEST_CASE("a step that writes an output is known by the output's name where pass
   Program program;
   program.buffers.resize(2);
   program.buffers[1].name = "y";
-  program.buffers[1].place = Buffer::Place::Output;
+  program.buffers[1].space = Buffer::Space::Output;
   program.steps = {step_of("product", 0, 1)};
   CHECK(names(find_origins(model, program)) == std::vector<std::vector<std::string>>{{"Gemm"}});
 }

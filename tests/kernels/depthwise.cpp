@@ -1,4 +1,5 @@
 // Convolutions whose lanes hold channels, against a loop in double: depthwise, in small groups, to a few channels.
+#include <onnxc/conv_few_outputs.hpp>
 #include <onnxc/conv_grouped.hpp>
 #include <onnxc/depthwise_winograd.hpp>
 

@@ -18,7 +18,7 @@ struct Steps {
 
   explicit Steps(int buffers) {
     program.inputs = {0};
-    program.buffers.push_back({.name = "x", .place = Buffer::Place::Input, .element = ElementType::F32, .extents = {256}});
+    program.buffers.push_back({.name = "x", .space = Buffer::Space::Input, .element = ElementType::F32, .extents = {256}});
     for (int k = 1; k < buffers; ++k)
       program.buffers.push_back({.name = "b" + std::to_string(k), .element = ElementType::F32, .extents = {256}, .bytes = 1024});
   }
@@ -42,7 +42,9 @@ struct Steps {
   }
 };
 
-PointerArg at(BufferId buffer, int64_t offset = 0, int64_t reach = 0) { return {.buffer = buffer, .offset = offset, .reach = reach}; }
+PointerArg at(BufferId buffer, int64_t offset = 0, int64_t extent_used = 0) {
+  return {.buffer = buffer, .offset = offset, .extent_used = extent_used};
+}
 
 TEST_CASE("concurrent steps: branches share a fork, what depends on them begins another") {
   Steps steps(5);

@@ -10,7 +10,7 @@
 
 #include "codegen/function.h"
 #include "codegen/interface.h"
-#include "compiler/lowering/threads/shared_offsets.h"
+#include "compiler/lowering/threads/align_shares.h"
 #include "tests/lowering/random_intervals.h"
 #include "tools/driver/build_library.h"
 #include "tools/driver/unit_library.h"
@@ -22,7 +22,7 @@ namespace {
 Program program_of(const std::vector<Interval>& intervals, const DimList& bytes, const DimList& symbols) {
   Program program;
   program.inputs = {0};
-  program.buffers.push_back({.name = "x", .place = Buffer::Place::Input, .element = ElementType::F32, .extents = symbols});
+  program.buffers.push_back({.name = "x", .space = Buffer::Space::Input, .element = ElementType::F32, .extents = symbols});
   int steps = 0;
   for (const Interval& i : intervals) steps = std::max(steps, i.last);
   program.steps.resize(static_cast<std::size_t>(steps));
@@ -126,7 +126,7 @@ TEST_CASE("shares of a symbolic arena are aligned: it stays valid and hardly gro
     align_shares(program, 2);
     check_plan(program);
     for (const Placement& placement : program.placements)
-      centred += static_cast<std::size_t>(std::ranges::count_if(placement.places, [](const auto& place) { return place.centre >= 0; }));
+      centred += static_cast<std::size_t>(std::ranges::count_if(placement.offsets, [](const auto& offset) { return offset.centre >= 0; }));
     CHECK(most_arena_bytes(program) >= most_arena_bytes(before));
     std::mt19937 random(2'000'000 + seed);
     for (int trial = 0; trial < 20; ++trial) {
@@ -152,7 +152,7 @@ TEST_CASE("the emitted plan takes what was planned") {
     plan_memory(program);
     align_shares(program, 2);
     const bool centred = std::ranges::any_of(program.placements, [](const Placement& p) {
-      return std::ranges::any_of(p.places, [](const auto& place) { return place.centre >= 0; });
+      return std::ranges::any_of(p.offsets, [](const auto& offset) { return offset.centre >= 0; });
     });
     if (!centred || !seen.insert(program.placements.size() > 1).second) continue;
     const UnitLibrary library = build_plan(program, symbols);

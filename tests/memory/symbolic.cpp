@@ -25,7 +25,7 @@ constexpr double kMost = 0.02;
 std::map<std::string, Dim> symbols_of(const Program& program) {
   std::map<std::string, Dim> symbols;
   for (const Buffer& b : program.buffers) {
-    if (b.place == Buffer::Place::Arena) b.bytes.collect_symbols(symbols);
+    if (b.space == Buffer::Space::Arena) b.bytes.collect_symbols(symbols);
   }
   return symbols;
 }
@@ -69,7 +69,7 @@ double measure(const std::string& path, int64_t count) {
     }
   }
   fmt::print("{}: {} buffers, {} placement{}, compiled in {:.2f} s; {} of {} at the bound; at worst {:.2f} % more, at {}\n", path,
-             program.placements.front().places.size(), program.placements.size(), program.placements.size() == 1 ? "" : "s",
+             program.placements.front().offsets.size(), program.placements.size(), program.placements.size() == 1 ? "" : "s",
              seconds.count(), proved, count, 100 * worst, text(worst_sizes));
   std::fflush(stdout);
   return worst;

@@ -71,8 +71,8 @@ TEST_CASE("contract: Winograd's forms and blocks") {
 
   // 20 channels, 3 tiles, panels of two vectors. Inputs take 3 * 48 floats; products 24, 48 or 96; untransformed weights 160,
   // 320 or 640.
-  const auto scratch = [](const WinogradForm& form, bool plain) {
-    return by_lanes([=](int64_t lanes) { return winograd_scratch(form, winograd_planes(20, 1, 3, 2 * lanes, plain)); });
+  const auto scratch = [](const WinogradForm& form, bool untransformed) {
+    return by_lanes([=](int64_t lanes) { return winograd_scratch(form, winograd_planes(20, 1, 3, 2 * lanes, untransformed)); });
   };
   CHECK(scratch({2, 3}, false) == ByLanes{16 * (144 + 48), 16 * (144 + 48), 16 * (144 + 112)});
   CHECK(scratch({2, 3}, true) == ByLanes{16 * (144 + 48 + 176), 16 * (144 + 48 + 336), 16 * (144 + 112 + 656)});

@@ -126,7 +126,7 @@ CodeSize code_size(std::string_view file) {
                             CodeSize::Function{demangled(std::string(rest.substr(0, rest.find('\0')))), static_cast<int64_t>(symbol.size)});
     }
   }
-  for (auto& [place, function] : functions) result.functions.push_back(std::move(function));
+  for (auto& [address, function] : functions) result.functions.push_back(std::move(function));
   std::ranges::stable_sort(result.functions, std::ranges::greater(), &CodeSize::Function::bytes);
   return result;
 }

@@ -70,13 +70,13 @@ void replace_file(const fs::path& path, Write write) {
   if (path.empty()) fail_to_write(path, "a file needs a name");
   std::error_code error;
   const bool is_file = fs::is_regular_file(path, error), is_device = !is_file && fs::exists(path, error);  // or a pipe
-  fs::path place = is_file ? fs::canonical(path, error) : path;
-  if (place.empty()) place = path;
-  Temporary temporary{is_device ? path : fs::path(fmt::format("{}.tmp{}_{}", place.string(), getpid(), counter++)), is_device};
+  fs::path target = is_file ? fs::canonical(path, error) : path;
+  if (target.empty()) target = path;
+  Temporary temporary{is_device ? path : fs::path(fmt::format("{}.tmp{}_{}", target.string(), getpid(), counter++)), is_device};
   if (fs::is_directory(path, error)) fail_to_write(path, "it is a folder");
   errno = 0;
   std::ofstream file(temporary.path, std::ios::binary);
-  if (!file) fail_to_write(path, is_device ? system_reason(errno) : why_not_made(place, errno));
+  if (!file) fail_to_write(path, is_device ? system_reason(errno) : why_not_made(target, errno));
   write([&](std::string_view bytes) {
     if (!file) return;  // errno is that of the first write that failed
     errno = 0;
@@ -87,7 +87,7 @@ void replace_file(const fs::path& path, Write write) {
   file.close();
   if (!file) fail_to_write(path, system_reason(written ? errno : write_error));
   error.clear();
-  if (!is_device) fs::rename(temporary.path, place, error);
+  if (!is_device) fs::rename(temporary.path, target, error);
   if (error) fail_to_write(path, error.message());
   temporary.keep = true;
 }

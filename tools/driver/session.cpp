@@ -12,8 +12,8 @@ namespace onnxc {
 namespace fs = std::filesystem;
 
 std::vector<fs::path> data_sets_for(const fs::path& model, const std::optional<fs::path>& data) {
-  const fs::path beside = model.parent_path().empty() ? fs::path(".") : model.parent_path();
-  const std::vector<fs::path> sets = find_data_sets(data.value_or(beside));
+  const fs::path folder = model.parent_path().empty() ? fs::path(".") : model.parent_path();
+  const std::vector<fs::path> sets = find_data_sets(data.value_or(folder));
   if (data && sets.empty()) throw Error(ErrorKind::Io, fmt::format("{} holds neither input_0.pb nor test_data_set_0", data->string()));
   return sets;
 }

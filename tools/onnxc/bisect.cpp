@@ -63,12 +63,12 @@ class Bisection {
   explicit Bisection(const RunOptions& options) : options_(options), tolerance_(tolerance_for(options)), team_(options.compile.threads) {}
 
   int run() {
-    CompileOptions plain = options_.compile;
+    CompileOptions options = options_.compile;
     Graph typed;
-    plain.watch = [&](const std::string& pass, const Graph& graph) {
+    options.watch = [&](const std::string& pass, const Graph& graph) {
       if (pass == "infer_shapes") typed = clone(graph);
     };
-    const Described described = compile_described(options_.model, plain);
+    const Described described = compile_described(options_.model, options);
     candidates_ = find_candidates(described.model, typed);
     const std::vector<fs::path> sets = data_sets_for(options_.model, options_.data);
     if (!sets.empty()) files_ = read_intermediates(sets[0]);

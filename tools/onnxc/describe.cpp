@@ -27,7 +27,7 @@ ordered_json describe_step(const Program& program, const Step& step, int number,
   Dim weight_bytes = 0;
   for_each_pointer(step, [&](const PointerArg& p) {
     if (!(p.writes ? writes : reads).insert(p.buffer).second) return;
-    if (const Buffer& root = program[root_of(program, p.buffer)]; root.place == Buffer::Place::Weights) weight_bytes += root.bytes;
+    if (const Buffer& root = program[root_of(program, p.buffer)]; root.space == Buffer::Space::Weights) weight_bytes += root.bytes;
   });
   static const Call kNothing;
   const Call& call = step.call() != nullptr ? *step.call() : kNothing;
@@ -58,14 +58,14 @@ ordered_json describe_buffer(const Program& program, BufferId id) {
   const Buffer& b = program[id];
   ordered_json json{{"id", id},
                     {"name", b.name},
-                    {"place", place_name(b.place)},
+                    {"place", space_name(b.space)},
                     {"type", b.is_value ? "value" : Type::tensor(b.element, b.extents).text()},
                     {"bytes", size(b.bytes)}};
   if (!(b.pixel_stride == Dim(0))) json["pixel_stride"] = size(b.pixel_stride);
-  if (b.place == Buffer::Place::Input || b.place == Buffer::Place::Output || b.place == Buffer::Place::Weights) json["index"] = b.index;
+  if (b.space == Buffer::Space::Input || b.space == Buffer::Space::Output || b.space == Buffer::Space::Weights) json["index"] = b.index;
   if (b.parent >= 0) json.update({{"parent", b.parent}, {"offset", size(b.offset)}});
-  else if (b.place == Buffer::Place::Arena && b.first >= 0) json.update({{"first", b.first}, {"last", b.last}});
-  if (b.place == Buffer::Place::Arena && b.parent < 0 && program.placements.empty()) json["offset"] = size(b.offset);
+  else if (b.space == Buffer::Space::Arena && b.first >= 0) json.update({{"first", b.first}, {"last", b.last}});
+  if (b.space == Buffer::Space::Arena && b.parent < 0 && program.placements.empty()) json["offset"] = size(b.offset);
   return json;
 }
 

@@ -101,8 +101,8 @@ std::string limits(const Tolerance& tolerance) {
 std::string tap_file(const std::string& name, std::set<std::string>& taken) {
   std::string stem = name.substr(0, 200);
   for (char& c : stem) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '-' || c == '.';
-    if (!plain) c = '_';
+    const bool allowed = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '-' || c == '.';
+    if (!allowed) c = '_';
   }
   if (stem.empty() || stem.front() == '.') stem.insert(0, 1, '_');
   std::string file = stem + ".pb";

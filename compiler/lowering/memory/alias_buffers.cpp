@@ -24,8 +24,8 @@ void alias_buffers(Program& program) {
     for (const auto& [written, read] : step.call()->may_share) {
       Buffer& out = program[written];
       const BufferId source = root_of(program, read);
-      if (out.place != Buffer::Place::Arena || out.parent >= 0 || first_use[written] != here) continue;
-      if (program[source].place != Buffer::Place::Arena || source == written || last_use[source] != here) continue;
+      if (out.space != Buffer::Space::Arena || out.parent >= 0 || first_use[written] != here) continue;
+      if (program[source].space != Buffer::Space::Arena || source == written || last_use[source] != here) continue;
       if (read != source && !(program[read].offset == Dim(0) && program[read].parent == source)) continue;
       if (!always_at_least(program[source].bytes, out.bytes)) continue;
       // If another operand of the step lies in the same memory, the two may be read in different orders, so nothing

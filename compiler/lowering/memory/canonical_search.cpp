@@ -2,7 +2,7 @@
 // placed in the order of their offsets. Every problem that has a solution has a canonical one (move down what can
 // move down, until nothing can), and there are far fewer canonical placements than placements.
 //
-//   offset                     Placed in the order a, c, b: `b` rests on `a` and `c`. While only `a` is placed, the resting place of `c` is
+//   offset                     Placed in the order a, c, b: `b` rests on `a` and `c`. While only `a` is placed, the resting offset of `c` is
 //     2 |   bbbbbb             0 and that of `b` is 1. Placing `b` next would skip `c` and leave a gap below `b` that `c` fits into: a dead
 //     1 |aaaa  cccc            end that is detected at once.
 //       +----------- step
@@ -10,11 +10,11 @@
 // Time is divided into sections: the sets of buffers that are live at once, without sets that are part of another. A
 // node of the search is given up when
 //
-// - a section cannot hold what remains in it: floor + the bytes to come > capacity. The floor is the lowest place that any of its remaining
+// - a section cannot hold what remains in it: floor + the bytes to come > capacity. The floor is the lowest offset that any of its remaining
 //   buffers can take. It is at least the offset placed last, since offsets do not decrease.
-// - a buffer was skipped (its resting place is below the offset placed last) and no buffer is left that it could rest on. Otherwise it is
+// - a buffer was skipped (its resting offset is below the offset placed last) and no buffer is left that it could rest on. Otherwise it is
 //   raised to the lowest top of these.
-// - the next offset is not below the top that some buffer would have at its resting place: that buffer would fit into the gap.
+// - the next offset is not below the top that some buffer would have at its resting offset: that buffer would fit into the gap.
 // - buffers of equal size and lifetime would be placed in another order than that of their numbers.
 //
 // Placed buffers are removed from the problem. Where no remaining buffer crosses from one section to the next, the
@@ -120,7 +120,7 @@ class Run {
         capacity_(capacity),
         conflicts_(boxes_.size(), boxes_.size()),
         members_(sections, boxes_.size()),
-        unplaced_(1, boxes_.size()),
+        remaining_(1, boxes_.size()),
         dirty_(1, sections),
         rank_(boxes_.size()),
         offset_(boxes_.size()),
@@ -134,7 +134,7 @@ class Run {
         crossing_(sections) {
     for (std::size_t i = 0; i < boxes_.size(); ++i) {
       const Box& box = boxes_[i];
-      unplaced_.set(0, i);
+      remaining_.set(0, i);
       for (std::size_t s = box.from; s < box.to; ++s) {
         members_.set(s, i);
         to_come_[s] += box.size;
@@ -172,7 +172,8 @@ class Run {
     std::size_t from, to;
   };
 
-  std::pair<int64_t, int64_t> place_of(int i) const { return {rest_[i], rank_[i]}; }
+  /// Boxes are placed in the order of these keys.
+  std::pair<int64_t, int64_t> key_of(int i) const { return {rest_[i], rank_[i]}; }
 
   /// Ranks the boxes pool_[begin, end) by the order's measures, which depend on the bytes still to come.
   void rank(std::size_t begin, std::size_t end) {
@@ -211,11 +212,11 @@ class Run {
     std::vector<int> candidates;
     for (std::size_t k = problem.begin; k < problem.end; ++k) {
       const int i = pool_[k];
-      const bool raised = earliest_[i] > rest_[i], second_twin = twin_[i] >= 0 && unplaced_.test(0, twin_[i]);
-      const bool skipped = place_of(i) <= std::pair(problem.offset, problem.rank);
+      const bool raised = earliest_[i] > rest_[i], second_twin = twin_[i] >= 0 && remaining_.test(0, twin_[i]);
+      const bool skipped = key_of(i) <= std::pair(problem.offset, problem.rank);
       if (!raised && !second_twin && !skipped && rest_[i] < gap_top) candidates.push_back(i);
     }
-    std::ranges::sort(candidates, {}, [this](int i) { return place_of(i); });
+    std::ranges::sort(candidates, {}, [this](int i) { return key_of(i); });
     for (const int i : candidates) {
       const int64_t offset = rest_[i];
       const std::size_t mark = trail_.size();
@@ -223,11 +224,11 @@ class Run {
       if (place(i, offset, problem)) outcome = solve_rest(i, offset, problem);
       if (outcome == SearchOutcome::Found) return outcome;
       for (; trail_.size() > mark; trail_.pop_back()) *trail_.back().first = trail_.back().second;
-      for (std::size_t k = problem.begin; k < problem.end; ++k) unplaced_.set(0, pool_[k]);
+      for (std::size_t k = problem.begin; k < problem.end; ++k) remaining_.set(0, pool_[k]);
       if (outcome == SearchOutcome::GaveUp) return outcome;
       // If no remaining box overlaps this one in time, skipping it could not raise it: there is no alternative to
       // placing it.
-      if (all_common_bits(conflicts_.row(i), unplaced_.row(0), unplaced_.words(), [](std::size_t) { return false; })) break;
+      if (all_common_bits(conflicts_.row(i), remaining_.row(0), remaining_.words(), [](std::size_t) { return false; })) break;
     }
     return SearchOutcome::Impossible;
   }
@@ -244,7 +245,7 @@ class Run {
       const std::size_t to = last ? problem.to : s + 1, begin = pool_.size();
       for (std::size_t k = problem.begin; k < problem.end; ++k) {
         const int j = pool_[k];
-        if (unplaced_.test(0, j) && boxes_[j].from >= from && boxes_[j].to <= to) pool_.push_back(j);
+        if (remaining_.test(0, j) && boxes_[j].from >= from && boxes_[j].to <= to) pool_.push_back(j);
       }
       if (last && from == problem.from) {
         outcome = solve({begin, pool_.size(), offset, rank_[i], from, to});
@@ -265,7 +266,7 @@ class Run {
     const Box& box = boxes_[i];
     const int64_t top = offset + box.size;
     offset_[i] = offset;
-    unplaced_.clear(0, i);
+    remaining_.clear(0, i);
     for (std::size_t s = box.from; s < box.to; ++s) {
       assign(floor_[s], top);
       assign(to_come_[s], to_come_[s] - box.size);
@@ -277,7 +278,7 @@ class Run {
 
   /// All remaining boxes that overlap box i in time now lie above it.
   bool raise_conflicts(int i, int64_t top) {
-    return all_common_bits(conflicts_.row(i), unplaced_.row(0), unplaced_.words(), [&](std::size_t j) {
+    return all_common_bits(conflicts_.row(i), remaining_.row(0), remaining_.words(), [&](std::size_t j) {
       if (rest_[j] >= top) return true;
       const int64_t rest = (top + boxes_[j].alignment - 1) / boxes_[j].alignment * boxes_[j].alignment;
       assign(rest_[j], rest);
@@ -290,11 +291,11 @@ class Run {
   bool raise_skipped(int i, int64_t offset, const Subproblem& problem) {
     for (std::size_t k = problem.begin; k < problem.end; ++k) {
       const int j = pool_[k];
-      if (!unplaced_.test(0, j) || place_of(j) > std::pair(offset, rank_[i])) continue;
+      if (!remaining_.test(0, j) || key_of(j) > std::pair(offset, rank_[i])) continue;
       const auto top_of = [&](std::size_t d) { return std::max(earliest_[d], offset) + boxes_[d].size; };
-      if (unplaced_.test(0, support_[j]) && earliest_[j] > rest_[j] && top_of(support_[j]) <= earliest_[j]) continue;
+      if (remaining_.test(0, support_[j]) && earliest_[j] > rest_[j] && top_of(support_[j]) <= earliest_[j]) continue;
       int64_t lowest = kNone;
-      all_common_bits(conflicts_.row(j), unplaced_.row(0), unplaced_.words(), [&](std::size_t d) {
+      all_common_bits(conflicts_.row(j), remaining_.row(0), remaining_.words(), [&](std::size_t d) {
         if (const int64_t top_d = top_of(d); top_d < lowest) {
           lowest = top_d;
           support_[j] = d;
@@ -311,9 +312,9 @@ class Run {
       for (uint64_t bits = dirty_.row(0)[w]; bits != 0; bits &= bits - 1) {
         const std::size_t s = w * 64 + static_cast<std::size_t>(std::countr_zero(bits));
         if (to_come_[s] == 0) continue;
-        if (!unplaced_.test(0, lowest_[s]) || !members_.test(s, lowest_[s]) || earliest_[lowest_[s]] > floor_[s]) {
+        if (!remaining_.test(0, lowest_[s]) || !members_.test(s, lowest_[s]) || earliest_[lowest_[s]] > floor_[s]) {
           int64_t floor = kNone;
-          all_common_bits(members_.row(s), unplaced_.row(0), unplaced_.words(), [&](std::size_t j) {
+          all_common_bits(members_.row(s), remaining_.row(0), remaining_.words(), [&](std::size_t j) {
             if (earliest_[j] < floor) {
               floor = earliest_[j];
               lowest_[s] = j;
@@ -348,25 +349,25 @@ class Run {
   }
 
   /// Changes a value in a way that can be undone.
-  void assign(int64_t& place, int64_t value) {
-    trail_.emplace_back(&place, place);
-    place = value;
+  void assign(int64_t& variable, int64_t value) {
+    trail_.emplace_back(&variable, variable);
+    variable = value;
   }
 
   const std::vector<Box>& boxes_;
   Order order_;
   int64_t capacity_;
-  BitRows conflicts_, members_, unplaced_, dirty_;
+  BitRows conflicts_, members_, remaining_, dirty_;
   // decides between boxes of one subproblem at equal offsets
   std::vector<int64_t> rank_;
   std::vector<int64_t> offset_;
   std::vector<int64_t> rest_;             // where a box would lie now: above all placed boxes that overlap it in time
-  std::vector<int64_t> earliest_;         // a lower bound of its final place; more than rest_ for skipped boxes
+  std::vector<int64_t> earliest_;         // a lower bound of its final offset; more than rest_ for skipped boxes
   std::vector<std::size_t> support_;      // what a skipped box may rest on: the one that bounded it last
   std::vector<int> twin_;                 // an earlier box that is equal, or -1
   std::vector<int64_t> floor_, to_come_;  // of sections
   std::vector<std::size_t> lowest_;       // the box that last bounded the section's floor
-  std::vector<int> crossing_;             // unplaced boxes that live in both section s and section s + 1
+  std::vector<int> crossing_;             // remaining boxes that live in both section s and section s + 1
   std::vector<int> pool_;
   std::vector<std::pair<int64_t*, int64_t>> trail_;
   int64_t nodes_ = 0, effort_ = 0;

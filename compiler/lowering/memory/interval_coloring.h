@@ -16,7 +16,7 @@ struct Interval {
 
 inline bool is_live(const Interval& interval) { return interval.first < interval.last && interval.size > 0; }
 /// Whether two intervals overlap in time, if both are live at all.
-inline bool live_together(const Interval& a, const Interval& b) { return a.first < b.last && b.first < a.last; }
+inline bool lifetimes_overlap(const Interval& a, const Interval& b) { return a.first < b.last && b.first < a.last; }
 
 struct ColoringOptions {
   // Of the exact search, as search_canonical counts it; the default takes about a second. 0: greedy placement alone.

@@ -37,7 +37,7 @@ std::vector<std::vector<int>> find_conflicts(std::span<const Interval> intervals
   std::vector<int> live;
   for (int i : by_first) {
     if (intervals[i].first >= intervals[i].last) continue;
-    std::erase_if(live, [&](int c) { return !live_together(intervals[i], intervals[c]); });
+    std::erase_if(live, [&](int c) { return !lifetimes_overlap(intervals[i], intervals[c]); });
     for (int c : live) {
       conflicts[i].push_back(c);
       conflicts[c].push_back(i);

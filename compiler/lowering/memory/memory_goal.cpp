@@ -44,7 +44,7 @@ Planned pick_within(Way& way, double most_times) {
 
 /// The predicted time with all weights stored as floats, so that the choice of a plan does not depend on their
 /// storage.
-double plain_ns(const Planned& planned) {
+double ns_with_f32_weights(const Planned& planned) {
   double ns = predicted_ns(planned.program);
   for (const Choice& choice : planned.choices) ns += chosen_kernel(choice).cost_ns - choice.candidates[choice.winner].cost_ns;
   return ns;
@@ -61,8 +61,8 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
   Planned draft = pick_within(best, weights_growth);
   if (goal != MemoryGoal::Speed && options.optimise) {
     plan(draft, options, goal);
-    const auto rank = [](const Planned& p) { return std::pair(likely_arena(p.program).bytes, plain_ns(p)); };
-    const double slowest = goal == MemoryGoal::Balanced ? 1.1 * plain_ns(draft) : std::numeric_limits<double>::infinity();
+    const auto rank = [](const Planned& p) { return std::pair(likely_arena(p.program).bytes, ns_with_f32_weights(p)); };
+    const double slowest = goal == MemoryGoal::Balanced ? 1.1 * ns_with_f32_weights(draft) : std::numeric_limits<double>::infinity();
     const bool has_concat = std::ranges::any_of(forms[0].nodes, [](const Node& node) { return node.is("Concat"); });
     auto least = rank(draft);
     for (const Graph& graph : forms) {
@@ -75,7 +75,7 @@ Planned plan_for(MemoryGoal goal, std::span<const Graph> forms, const Target& ta
           way.options.operands_in_place = operands_in_place;
           draft = pick_within(way, weights_growth);
           plan(draft, options, goal);
-          if (plain_ns(draft) > slowest || rank(draft) >= least) continue;
+          if (ns_with_f32_weights(draft) > slowest || rank(draft) >= least) continue;
           least = rank(draft);
           best = std::move(way);
         }

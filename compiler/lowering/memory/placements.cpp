@@ -60,18 +60,18 @@ std::vector<int64_t> sizes_of(const Program& program, const std::vector<BufferId
   return sizes;
 }
 
-Placed place(const Placement& placement, const std::vector<int64_t>& sizes) {
-  Placed placed;
-  placed.offsets.resize(sizes.size());
+ArenaOffsets offsets_at(const Placement& placement, const std::vector<int64_t>& sizes) {
+  ArenaOffsets arena;
+  arena.offsets.resize(sizes.size());
   const auto size = [&](BufferId id) { return sizes[static_cast<std::size_t>(id)]; };
-  for (const auto& [id, below, centre] : placement.places) {
+  for (const auto& [id, below, centre] : placement.offsets) {
     int64_t offset = 0;
-    for (BufferId c : below) offset = std::max(offset, placed.offsets[static_cast<std::size_t>(c)] + size(c));
-    if (centre >= 0) offset = std::max(offset, placed.offsets[static_cast<std::size_t>(centre)] + aligned((size(centre) - size(id)) / 2));
-    placed.offsets[static_cast<std::size_t>(id)] = offset;
-    placed.bytes = std::max(placed.bytes, offset + size(id));
+    for (BufferId c : below) offset = std::max(offset, arena.offsets[static_cast<std::size_t>(c)] + size(c));
+    if (centre >= 0) offset = std::max(offset, arena.offsets[static_cast<std::size_t>(centre)] + aligned((size(centre) - size(id)) / 2));
+    arena.offsets[static_cast<std::size_t>(id)] = offset;
+    arena.bytes = std::max(arena.bytes, offset + size(id));
   }
-  return placed;
+  return arena;
 }
 
 }  // namespace onnxc

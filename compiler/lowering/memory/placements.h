@@ -1,4 +1,4 @@
-// The places of buffers with symbolic sizes, as numbers at given sizes.
+// Offsets of buffers with symbolic sizes, as numbers at given sizes.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -36,10 +36,10 @@ std::vector<Interval> intervals_of(const Program& program, const std::vector<Buf
 /// The bytes that each of these buffers takes in the arena, by BufferId.
 std::vector<int64_t> sizes_of(const Program& program, const std::vector<BufferId>& list, const SizeOf& size);
 
-struct Placed {
+struct ArenaOffsets {
   std::vector<int64_t> offsets;  // by BufferId
   int64_t bytes = 0;             // of the arena
 };
-Placed place(const Placement& placement, const std::vector<int64_t>& sizes);
+ArenaOffsets offsets_at(const Placement& placement, const std::vector<int64_t>& sizes);
 
 }  // namespace onnxc

@@ -71,7 +71,7 @@ int64_t least_bytes(const Program& program, const SizeOf& size) {
   if (program.placements.empty()) return program.arena_bytes.value();
   const std::vector<int64_t> sizes = sizes_of(program, planned_buffers(program), size);
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (const Placement& placement : program.placements) least = std::min(least, place(placement, sizes).bytes);
+  for (const Placement& placement : program.placements) least = std::min(least, offsets_at(placement, sizes).bytes);
   return least;
 }
 
@@ -81,7 +81,7 @@ std::vector<BufferId> planned_buffers(const Program& program) {
   std::vector<BufferId> list;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];
-    if (b.place == Buffer::Place::Arena && b.parent < 0 && b.first >= 0) list.push_back(static_cast<BufferId>(i));
+    if (b.space == Buffer::Space::Arena && b.parent < 0 && b.first >= 0) list.push_back(static_cast<BufferId>(i));
   }
   return list;
 }
@@ -119,8 +119,8 @@ void plan_memory(Program& program) {
     Placement& placement = program.placements.emplace_back();
     for (int index : stacking.order) {
       const auto i = static_cast<std::size_t>(index);
-      auto& place = placement.places.emplace_back(Placement::Place{list[i], {}});
-      for (int c : stacking.below[i]) place.below.push_back(list[static_cast<std::size_t>(c)]);
+      auto& offset = placement.offsets.emplace_back(Placement::Offset{list[i], {}});
+      for (int c : stacking.below[i]) offset.below.push_back(list[static_cast<std::size_t>(c)]);
     }
   }
   program.arena_bytes = 0;
@@ -170,9 +170,9 @@ void check_plan(const Program& program) {
     const auto value = [&](Dim d) { return d.evaluate(sample); };
     const std::vector<int64_t> sizes = sizes_of(program, list, value);
     for (const Placement& placement : program.placements) {
-      const Placed placed = place(placement, sizes);
-      std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return placed.offsets[static_cast<std::size_t>(id)]; });
-      check(offsets, placed.bytes, value);
+      const ArenaOffsets arena = offsets_at(placement, sizes);
+      std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return arena.offsets[static_cast<std::size_t>(id)]; });
+      check(offsets, arena.bytes, value);
     }
   }
 }

@@ -1,4 +1,4 @@
-// Memory planning: the places of buffers in the arena.
+// Memory planning: the offsets of buffers in the arena.
 #pragma once
 #include "compiler/ir/program.h"
 #include "compiler/lowering/memory/interval_coloring.h"
@@ -13,7 +13,7 @@ void alias_buffers(Program& program);
 /// a formula that holds for all sizes.
 void plan_memory(Program& program);
 
-/// The arena buffers that get a place of their own: those that are used and are not views.
+/// The arena buffers that get an offset of their own: those that are used and are not views.
 std::vector<BufferId> planned_buffers(const Program& program);
 
 /// The arena of a planned program; with symbolic sizes, at sizes that are likely.

@@ -21,10 +21,11 @@ double forks_worth(const Step& step) {
 
 /// The range of channels of each pixel, or of elements, that a pointer may touch. Empty if it is unknown.
 std::optional<std::pair<int64_t, int64_t>> range_of(const Buffer& buffer, const PointerArg& p) {
-  if (p.reach == Dim(0) || !p.reach.is_constant() || !p.offset.is_constant() || !buffer.pixel_stride.is_constant()) return std::nullopt;
+  if (p.extent_used == Dim(0) || !p.extent_used.is_constant() || !p.offset.is_constant() || !buffer.pixel_stride.is_constant())
+    return std::nullopt;
   const int64_t pixel = buffer.pixel_stride.value();
   if (pixel > 0 && p.offset.value() >= pixel) return std::nullopt;  // it begins in another pixel
-  return std::pair(p.offset.value(), p.offset.value() + p.reach.value());
+  return std::pair(p.offset.value(), p.offset.value() + p.extent_used.value());
 }
 
 bool are_apart(const Program& program, const PointerArg& a, const PointerArg& b) {
@@ -43,10 +44,10 @@ bool are_independent(const Program& program, const Step& a, const Step& b) {
 }
 
 /// Whether the step is a call that cannot fail, stores no extents, and touches only tensors.
-bool is_plain(const Program& program, const Step& step) {
-  bool plain = step.call() != nullptr && !step.call()->fallible && step.call()->binds.empty();
-  for_each_pointer(step, [&](const PointerArg& p) { plain = plain && !program[root_of(program, p.buffer)].is_value; });
-  return plain;
+bool can_be_concurrent(const Program& program, const Step& step) {
+  bool result = step.call() != nullptr && !step.call()->fallible && step.call()->binds.empty();
+  for_each_pointer(step, [&](const PointerArg& p) { result = result && !program[root_of(program, p.buffer)].is_value; });
+  return result;
 }
 
 /// Whether a group is worth a fork of threads, or contains a step that forks anyway.
@@ -75,7 +76,7 @@ void find_concurrent(const Program& program, std::vector<Step>& steps) {
     for_each_block(step, [&](std::vector<Step>& block) { find_concurrent(program, block); });
     const bool is_large = forks_worth(step) >= kLarge;
     const auto group = std::span<const Step>(steps).subspan(first, i - first);
-    const bool concurrent = i > 0 && group.size() < kMost && is_plain(program, step) && is_plain(program, steps[first]) &&
+    const bool concurrent = i > 0 && group.size() < kMost && can_be_concurrent(program, step) && can_be_concurrent(program, steps[first]) &&
                             !(is_large && has_large) &&
                             std::ranges::all_of(group, [&](const Step& other) { return are_independent(program, other, step); });
     if (concurrent) {

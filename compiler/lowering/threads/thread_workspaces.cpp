@@ -45,7 +45,7 @@ void keep_thread_workspaces(Program& program, int threads) {
   });
   if (places.empty()) return;
   program.buffers.push_back({.name = "scratch of each thread",
-                             .place = Buffer::Place::Arena,
+                             .space = Buffer::Space::Arena,
                              .element = ElementType::F32,
                              .extents = {share_bytes / 4 * threads},
                              .bytes = share_bytes * threads});

@@ -20,14 +20,14 @@ Results fast_gelu(GraphBuilder& b, const Node& node) {
 Results quick_gelu(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   const ValueId x = c.in(0);
-  return {{c.out(c.mul(x, c.op("Sigmoid", {c.mul(c.c(c.number("alpha", 1.702f)), x)})))}};
+  return {{c.out(c.mul(x, c.op("Sigmoid", {c.mul(c.constant(c.number("alpha", 1.702f)), x)})))}};
 }
 /// Rounds to the node's type, where the operator is documented to round in between.
 ValueId rounded(Composition& c, ValueId x) { return cast_to(c.b, c.out(x), c.type); }
 
 Results scaled_silu(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
-  const ValueId scale = c.has(1) ? cast_to(b, c.in(1), c.type) : c.c(c.number("alpha", 1));
+  const ValueId scale = c.has(1) ? cast_to(b, c.in(1), c.type) : c.constant(c.number("alpha", 1));
   const ValueId z = rounded(c, c.mul(scale, c.in(0)));
   return {{c.out(c.mul(z, rounded(c, c.op("Sigmoid", {z}))))}};
 }

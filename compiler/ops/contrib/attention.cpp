@@ -36,8 +36,8 @@ ValueId shown_by_ends(Composition& c, ValueId mask, const Tokens& t) {
 
 ValueId score_bias(Composition& c, ValueId mask, ValueId bias, bool causal, const Tokens& t) {
   GraphBuilder& b = c.b;
-  const ValueId zero = c.c(0), filter = c.c(c.number("mask_filter_value", -10000.0f)),
-                lowest = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
+  const ValueId zero = c.constant(0), filter = c.constant(c.number("mask_filter_value", -10000.0f)),
+                lowest = c.constant(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
   ValueId sum = kAbsent;
   const auto plus = [&](ValueId v) { sum = sum == kAbsent ? v : c.add(sum, v); };
   const int rank = mask == kAbsent ? 0 : c.rank(mask);
@@ -102,13 +102,13 @@ Results attention(GraphBuilder& b, const Node& node) {
 
 // ---- MultiHeadAttention, DecoderMaskedMultiHeadAttention. With past_sequence_length, past and present have room for
 // all future keys, and the call's keys and values are written from there on. In a beam search, what came before lies
-// in the rows of other beams: cache_indirection [batch, beams, places] states in which.
+// in the rows of other beams: cache_indirection [batch, beams, slots] states in which.
 
-/// The rows of the cache [batch * beams, heads, places, size] from which each row takes its places, within the same
-/// batch: [batch * beams, 1, places, 1].
+/// The rows of the cache [batch * beams, heads, slots, size] from which each row takes its slots, within the same
+/// batch: [batch * beams, 1, slots, 1].
 ValueId rows_of_beams(Composition& c, ValueId indirection, const Tokens& t) {
   if (c.rank(indirection) != 3)
-    c.fail(fmt::format("cache_indirection has shape {}; [batch, beams, places] is needed", text(c.extents(indirection))));
+    c.fail(fmt::format("cache_indirection has shape {}; [batch, beams, slots] is needed", text(c.extents(indirection))));
   const ValueId beams = c.b.shape({c.extent(indirection, 1)}), own = c.unsqueeze(c.count(t.batch), {1});
   const ValueId first = c.mul(c.op("Div", {own, beams}), beams);
   const ValueId other = c.add(c.reshape(cast_to(c.b, indirection, ElementType::I64), {t.batch, t.keys}), first);

@@ -13,8 +13,8 @@ Attended attend(Composition& c, const Heads& h) {
   const auto rows = [&](ValueId x, Dim last) { return shared == 1 ? x : c.reshape(x, {q[0], groups, tokens * shared, last}); };
   const auto back = [&](ValueId x, Dim last) { return shared == 1 ? x : c.reshape(x, {q[0], heads, tokens, last}); };
   ValueId scores = back(c.matmul(rows(h.q, q[3]), c.swap_last(h.k)), keys);
-  scores = c.mul(scores, c.c(h.scale));
-  if (h.softcap != 0) scores = c.mul(c.op("Tanh", {c.mul(scores, c.c(1 / h.softcap))}), c.c(h.softcap));
+  scores = c.mul(scores, c.constant(h.scale));
+  if (h.softcap != 0) scores = c.mul(c.op("Tanh", {c.mul(scores, c.constant(1 / h.softcap))}), c.constant(h.softcap));
   if (h.bias != kAbsent) scores = c.add(scores, h.bias);
   ValueId weights;
   if (h.sink == kAbsent) {
@@ -65,10 +65,10 @@ ValueId rotate(Composition& c, ValueId x, ValueId cosines, ValueId sines, bool i
   const Extents e = c.extents(x);
   const int64_t pairs = c.known_extent(cosines, 3), size = c.known_extent(x, 3);
   if (2 * pairs > size) c.fail(fmt::format("{} pairs are rotated of {} elements", pairs, size));
-  ValueId turned = x, rest = kAbsent;
+  ValueId rotated = x, rest = kAbsent;
   if (2 * pairs < size) {
     const auto parts = c.split(x, {2 * pairs, size - 2 * pairs}, 3);
-    turned = parts[0];
+    rotated = parts[0];
     rest = parts[1];
   }
   ValueId first, second;
@@ -78,11 +78,11 @@ ValueId rotate(Composition& c, ValueId x, ValueId cosines, ValueId sines, bool i
     second = parts[1];
   };
   if (interleaved) {
-    halves(c.reshape(turned, {e[0], e[1], e[2], pairs, 2}), 4, 1);
+    halves(c.reshape(rotated, {e[0], e[1], e[2], pairs, 2}), 4, 1);
     first = c.op("Squeeze", {first, c.b.integers({4})});
     second = c.op("Squeeze", {second, c.b.integers({4})});
   } else {
-    halves(turned, 3, pairs);
+    halves(rotated, 3, pairs);
   }
   const ValueId re = c.sub(c.mul(first, cosines), c.mul(second, sines)), im = c.add(c.mul(first, sines), c.mul(second, cosines));
   const ValueId y = interleaved ? c.reshape(c.concat({c.unsqueeze(re, {4}), c.unsqueeze(im, {4})}, 4), {e[0], e[1], e[2], 2 * pairs})

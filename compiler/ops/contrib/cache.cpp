@@ -20,14 +20,14 @@ ValueId extended(Composition& c, ValueId cache, ValueId x, ValueId start, Dim le
 
 ValueId quantised(Composition& c, ValueId x, const QuantisedCache& form) {
   const double high = form.bits == 8 ? 127 : 7;
-  const ValueId q = c.op("Clip", {c.op("Round", {c.op("Div", {x, form.scale})}), c.c(-high - 1), c.c(high)});
+  const ValueId q = c.op("Clip", {c.op("Round", {c.op("Div", {x, form.scale})}), c.constant(-high - 1), c.constant(high)});
   if (form.bits == 8) return cast_to(c.b, q, ElementType::I8);
   Extents pairs = c.extents(x);
   pairs.back() = floor_div(pairs.back(), 2);
   const Extents bytes = pairs;
   pairs.push_back(2);
-  const auto halves = c.split(c.reshape(c.add(q, c.c(8)), pairs), {1, 1}, 4);
-  return c.reshape(cast_to(c.b, c.add(halves[0], c.mul(halves[1], c.c(16))), ElementType::U8), bytes);
+  const auto halves = c.split(c.reshape(c.add(q, c.constant(8)), pairs), {1, 1}, 4);
+  return c.reshape(cast_to(c.b, c.add(halves[0], c.mul(halves[1], c.constant(16))), ElementType::U8), bytes);
 }
 
 ValueId dequantised(Composition& c, ValueId cache, const QuantisedCache& form) {
@@ -35,7 +35,7 @@ ValueId dequantised(Composition& c, ValueId cache, const QuantisedCache& form) {
   Extents shape = c.extents(cache);
   shape.back() *= 2;
   const ValueId codes = cast_to(c.b, c.reshape(packed_codes(c.b, cache, 4), shape), c.type);
-  return c.mul(c.sub(codes, c.c(8)), form.scale);
+  return c.mul(c.sub(codes, c.constant(8)), form.scale);
 }
 
 ValueId WindowedCache::count(Composition& c, ValueId positions) const {
@@ -45,12 +45,12 @@ ValueId WindowedCache::count(Composition& c, ValueId positions) const {
 }
 
 ValueId WindowedCache::positions(Composition& c, Dim tokens) const {
-  const ValueId held = c.unsqueeze(count(c, before), {1}), so_far = c.unsqueeze(before, {1}), place = c.unsqueeze(c.count(room), {0});
-  const ValueId old = c.op("Where", {c.op("Less", {place, held}), c.add(c.sub(so_far, held), place), whole(c, -1)});
+  const ValueId held = c.unsqueeze(count(c, before), {1}), so_far = c.unsqueeze(before, {1}), slot = c.unsqueeze(c.count(room), {0});
+  const ValueId old = c.op("Where", {c.op("Less", {slot, held}), c.add(c.sub(so_far, held), slot), whole(c, -1)});
   return c.concat({old, c.add(so_far, c.unsqueeze(c.count(tokens), {0}))}, 1);
 }
 
-ValueId WindowedCache::kept(Composition& c, ValueId both) const {
+ValueId WindowedCache::updated(Composition& c, ValueId both) const {
   Extents shape = c.extents(both);
   const ValueId last = c.b.shape({shape[2] - 1});
   shape[2] = room;

@@ -85,7 +85,7 @@ struct Composition {
   ValueId op(std::string_view name, std::vector<ValueId> inputs, Attributes attributes = {}) {
     return b.op(name, std::move(inputs), std::move(attributes));
   }
-  ValueId c(double v) { return b.number(type, v); }
+  ValueId constant(double v) { return b.number(type, v); }
   ValueId add(ValueId x, ValueId y) { return op("Add", {x, y}); }
   ValueId sub(ValueId x, ValueId y) { return op("Sub", {x, y}); }
   ValueId mul(ValueId x, ValueId y) { return op("Mul", {x, y}); }

@@ -89,11 +89,11 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
     if (c.has(10)) c.unsupported("attention_bias with sliding_window_cache");
     const WindowedCache cache{c.extent(c.raw(3), 2), window, start, there};
     if (cache.room.is_constant() && cache.room.value() < window)
-      c.fail(fmt::format("the cache has {} places for a window of {}", cache.room.value(), window));
+      c.fail(fmt::format("the cache has {} slots for a window of {}", cache.room.value(), window));
     h.k = c.concat({k_form ? c.raw(3) : c.in(3), h.k}, 2);
     h.v = c.concat({v_form ? c.raw(4) : c.in(4), h.v}, 2);
-    present_k = cache.kept(c, h.k);
-    present_v = cache.kept(c, h.v);
+    present_k = cache.updated(c, h.k);
+    present_v = cache.updated(c, h.v);
     at = c.unsqueeze(cache.positions(c, tokens), {1, 2});
   } else {
     if (c.has(3)) {
@@ -116,8 +116,8 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
     if (window > 0) seen = c.op("And", {seen, c.op("Greater", {at, c.sub(row, b.number(ElementType::I64, static_cast<double>(window)))})});
   }
   if (c.integer("sliding_window_cache", 0) != 0) seen = c.op("And", {seen, c.op("GreaterOrEqual", {at, none})});
-  const ValueId hidden = c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
-  ValueId added = c.c(0);
+  const ValueId hidden = c.constant(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
+  ValueId added = c.constant(0);
   if (c.has(10)) {  // of the keys that are there
     added = c.in(10);
     const Dim more = keys - c.extent(added, 3);

@@ -10,18 +10,18 @@ namespace {
 // ---- CropAndResize: boxes [y1, x1, y2, x2], where 0 and 1 are the centres of an image's first and last pixels, as
 // in TensorFlow
 
-/// The positions of each crop's pixels along one axis, [boxes, places]: from the box's first end to its last one, or
-/// its middle if there is only one place.
-ValueId positions_in(Composition& c, ValueId first, ValueId last, Dim extent, Dim places) {
-  const ValueId reach = cast_to(c.b, c.b.shape({extent - 1}), c.type);
-  const ValueId begin = c.mul(first, reach), end = c.mul(last, reach);  // [boxes, 1]
-  if (places == Dim(1)) return c.mul(c.c(0.5), c.mul(c.add(first, last), reach));
-  const ValueId at = c.unsqueeze(c.count(places), {0}), steps = c.b.shape({places - 1});
-  const ValueId apart = c.op("Div", {c.mul(c.sub(last, first), reach), cast_to(c.b, c.op("Max", {steps, c.b.integers({1})}), c.type)});
+/// The positions of each crop's pixels along one axis, [boxes, count]: from the box's first end to its last one, or
+/// its middle if there is only one.
+ValueId positions_in(Composition& c, ValueId first, ValueId last, Dim extent, Dim count) {
+  const ValueId last_pixel = cast_to(c.b, c.b.shape({extent - 1}), c.type);
+  const ValueId begin = c.mul(first, last_pixel), end = c.mul(last, last_pixel);  // [boxes, 1]
+  if (count == Dim(1)) return c.mul(c.constant(0.5), c.mul(c.add(first, last), last_pixel));
+  const ValueId at = c.unsqueeze(c.count(count), {0}), steps = c.b.shape({count - 1});
+  const ValueId apart = c.op("Div", {c.mul(c.sub(last, first), last_pixel), cast_to(c.b, c.op("Max", {steps, c.b.integers({1})}), c.type)});
   const ValueId between = c.add(begin, c.mul(cast_to(c.b, at, c.type), apart));
   const ValueId row = c.op("Where", {c.op("Equal", {at, steps}), end, between});
-  if (places.is_constant()) return row;
-  const ValueId middle = c.mul(c.c(0.5), c.mul(c.add(first, last), reach));
+  if (count.is_constant()) return row;
+  const ValueId middle = c.mul(c.constant(0.5), c.mul(c.add(first, last), last_pixel));
   return c.op("Where", {c.op("Equal", {steps, c.b.integers({0})}), middle, row});
 }
 
@@ -41,7 +41,7 @@ Results crop_and_resize(GraphBuilder& b, const Node& node) {
   const ValueId y = c.unsqueeze(positions_in(c, ends[0], ends[2], x[2], rows), {2}),
                 z = c.unsqueeze(positions_in(c, ends[1], ends[3], x[3], columns), {1});
   const auto outside = [&](ValueId at, Dim extent) {
-    return c.op("Or", {c.op("Less", {at, c.c(0)}), c.op("Greater", {at, cast_to(b, b.shape({extent - 1}), c.type)})});
+    return c.op("Or", {c.op("Less", {at, c.constant(0)}), c.op("Greater", {at, cast_to(b, b.shape({extent - 1}), c.type)})});
   };
   const ValueId out = c.unsqueeze(c.op("Or", {outside(y, x[2]), outside(z, x[3])}), {3});  // [boxes, rows, columns, 1]
   const ValueId image = c.unsqueeze(cast_to(b, c.raw(2), ElementType::I64), {1, 2});
@@ -56,7 +56,7 @@ Results crop_and_resize(GraphBuilder& b, const Node& node) {
   if (mode == "nearest") {
     const auto nearest = [&](ValueId at) {
       const ValueId below = c.op("Floor", {at});
-      return c.op("Where", {c.op("Less", {c.sub(at, below), c.c(0.5)}), below, c.op("Ceil", {at})});
+      return c.op("Where", {c.op("Less", {c.sub(at, below), c.constant(0.5)}), below, c.op("Ceil", {at})});
     };
     value = pixel(nearest(y), nearest(z));
   } else {
@@ -66,7 +66,7 @@ Results crop_and_resize(GraphBuilder& b, const Node& node) {
     value =
         mixed(mixed(pixel(top, left), pixel(top, right), across), mixed(pixel(bottom, left), pixel(bottom, right), across), c.sub(y, top));
   }
-  value = c.op("Where", {out, c.c(c.number("extrapolation_value", 0)), value});
+  value = c.op("Where", {out, c.constant(c.number("extrapolation_value", 0)), value});
   return {{c.out(c.transpose(value, {0, 3, 1, 2}))}};
 }
 
@@ -83,7 +83,7 @@ Results maxpool_with_mask(GraphBuilder& b, const Node& node) {
   const std::vector<int64_t> kernel = node.integers("kernel_shape");
   if (kernel.size() != spatial.size()) c.fail(fmt::format("kernel_shape has {} values for rank {}", kernel.size(), rank));
   const Window window = read_window(node, spatial, {kernel.begin(), kernel.end()});
-  const Extents places = window_output(node, window, spatial);
+  const Extents windows = window_output(node, window, spatial);
   ValueId there = c.op("Not", {c.op("Equal", {c.raw(1), b.number(b.type(c.raw(1)).element, 0)})});
   if (spatial.size() > 1) {
     Dim all = 1;
@@ -97,8 +97,8 @@ Results maxpool_with_mask(GraphBuilder& b, const Node& node) {
   pads.insert(pads.end(), begins.begin(), begins.end());
   pads.insert(pads.end(), 2, Dim(0));
   pads.insert(pads.end(), ends.begin(), ends.end());
-  const ValueId lowest =
-      c.c(c.type == ElementType::F64 ? std::numeric_limits<double>::lowest() : static_cast<double>(std::numeric_limits<float>::lowest()));
+  const ValueId lowest = c.constant(c.type == ElementType::F64 ? std::numeric_limits<double>::lowest()
+                                                               : static_cast<double>(std::numeric_limits<float>::lowest()));
   const ValueId padded = c.op("Pad", {c.in(0), b.shape(pads), lowest}),
                 mask = c.op("Pad", {there, b.shape(pads), b.number(ElementType::Bool, 1)});
   std::vector<int64_t> axes, at(spatial.size(), 0);
@@ -107,7 +107,7 @@ Results maxpool_with_mask(GraphBuilder& b, const Node& node) {
     Extents first, last;
     for (std::size_t k = 0; k < at.size(); ++k) {
       first.push_back(at[k]);
-      last.push_back((places[k] - 1) * window.strides[k] + at[k] + 1);
+      last.push_back((windows[k] - 1) * window.strides[k] + at[k] + 1);
     }
     return c.op("Slice", {v, b.shape(first), b.shape(last), b.integers(axes), b.integers(window.strides)});
   };

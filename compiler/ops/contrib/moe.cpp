@@ -42,8 +42,8 @@ ValueId routing_quantised(Composition& c) {
   } else {
     chosen = c.op("GatherElements", {c.in(14), best[1]}, {{"axis", int64_t{1}}});
     if (c.integer("normalize_routing_weights", 0) != 0) {
-      const ValueId sum = sum_of_chosen(c, chosen), none = c.op("Equal", {sum, c.c(0)});
-      chosen = c.op("Where", {none, c.c(0), c.op("Div", {chosen, c.op("Where", {none, c.c(1), sum})})});
+      const ValueId sum = sum_of_chosen(c, chosen), none = c.op("Equal", {sum, c.constant(0)});
+      chosen = c.op("Where", {none, c.constant(0), c.op("Div", {chosen, c.op("Where", {none, c.constant(1), sum})})});
     }
   }
   return spread(c, chosen, best[1], c.extents(scores));
@@ -53,11 +53,11 @@ ValueId routing_quantised(Composition& c) {
 ValueId swiglu(Composition& c, ValueId gate, ValueId linear) {
   if (c.node.has("swiglu_limit")) {
     const double limit = c.number("swiglu_limit", 0);
-    gate = c.op("Min", {gate, c.c(limit)});
-    linear = c.op("Clip", {linear, c.c(-limit), c.c(limit)});
+    gate = c.op("Min", {gate, c.constant(limit)});
+    linear = c.op("Clip", {linear, c.constant(-limit), c.constant(limit)});
   }
-  const ValueId on = c.op("Sigmoid", {c.mul(c.c(c.number("activation_alpha", 1)), gate)});
-  return c.mul(c.mul(gate, on), c.add(linear, c.c(c.number("activation_beta", 0))));
+  const ValueId on = c.op("Sigmoid", {c.mul(c.constant(c.number("activation_alpha", 1)), gate)});
+  return c.mul(c.mul(gate, on), c.add(linear, c.constant(c.number("activation_beta", 0))));
 }
 
 /// Applies layer 1, 2 or 3 of all experts, with its bias, to x [1 or experts, tokens, n]: [experts, tokens, m].

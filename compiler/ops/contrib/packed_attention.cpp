@@ -1,5 +1,5 @@
 // com.microsoft.PackedAttention, PackedMultiHeadAttention: the tokens of all sequences of a batch one after the
-// other, without padding. They are spread to [batch, tokens] by token_offset, whose first elements state the place of
+// other, without padding. They are spread to [batch, tokens] by token_offset, whose first elements state the index of
 // each; the lengths are the differences of cumulative_sequence_length.
 #include "compiler/ops/contrib/attention.h"
 
@@ -9,14 +9,14 @@ namespace {
 struct Packing {
   Composition& c;
   Dim batch, tokens;  ///< after spreading
-  ValueId places;     ///< [packed tokens]: indices into batch times tokens
+  ValueId indices;    ///< [packed tokens]: into batch times tokens
   ValueId seen;       ///< [batch, 1, 1, tokens]: the keys that exist
 
   Packing(Composition& composition, int offset, int cumulative, Dim packed) : c(composition) {
     c.need_rank(offset, 2, "[batch, tokens]");
     c.need_rank(cumulative, 1, "[batch + 1]");
     batch = c.extent(c.raw(offset), 0), tokens = c.extent(c.raw(offset), 1);
-    places = c.slice(c.reshape(cast_to(c.b, c.raw(offset), ElementType::I64), {batch * tokens}), 0, packed, 0);
+    indices = c.slice(c.reshape(cast_to(c.b, c.raw(offset), ElementType::I64), {batch * tokens}), 0, packed, 0);
     const ValueId ends = cast_to(c.b, c.raw(cumulative), ElementType::I64);
     const ValueId lengths = c.sub(c.slice(ends, 1, batch + 1, 0), c.slice(ends, 0, batch, 0));
     seen = c.unsqueeze(c.op("Less", {c.unsqueeze(c.count(tokens), {0}), c.unsqueeze(lengths, {1})}), {1, 2});
@@ -24,15 +24,15 @@ struct Packing {
   /// [packed tokens, channels] as [batch, tokens, channels], with zeros where there is no token, and the reverse.
   ValueId spread(ValueId x) {
     const Dim channels = c.extent(x, 1);
-    const ValueId all = c.op("ScatterND", {c.zeros(c.type, {batch * tokens, channels}), c.unsqueeze(places, {1}), x});
+    const ValueId all = c.op("ScatterND", {c.zeros(c.type, {batch * tokens, channels}), c.unsqueeze(indices, {1}), x});
     return c.reshape(all, {batch, tokens, channels});
   }
-  ValueId packed(ValueId x) { return c.op("Gather", {c.reshape(x, {batch * tokens, c.extent(x, 2)}), places}, {{"axis", int64_t{0}}}); }
+  ValueId packed(ValueId x) { return c.op("Gather", {c.reshape(x, {batch * tokens, c.extent(x, 2)}), indices}, {{"axis", int64_t{0}}}); }
 
   Results attention(ValueId q, ValueId k, ValueId v, int64_t heads, ValueId bias) {
     Heads h{.q = split_heads(c, spread(q), heads), .k = split_heads(c, spread(k), heads), .v = split_heads(c, spread(v), heads)};
-    h.bias = c.op("Where", {seen, bias == kAbsent ? c.c(0) : bias,
-                            c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38)});
+    h.bias = c.op("Where", {seen, bias == kAbsent ? c.constant(0) : bias,
+                            c.constant(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38)});
     h.scale = attention_scale(c, c.extent(h.q, 3));
     return {{c.out(packed(join_heads(c, attend(c, h).y)))}};
   }

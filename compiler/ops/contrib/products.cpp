@@ -27,7 +27,7 @@ Results fused_matmul(GraphBuilder& b, const Node& node) {
   const ValueId y = c.matmul(oriented(c, c.in(0), c.integer("transBatchA", 0) != 0, c.integer("transA", 0) != 0),
                              oriented(c, c.in(1), c.integer("transBatchB", 0) != 0, c.integer("transB", 0) != 0));
   const double alpha = c.number("alpha", 1);
-  return {{c.out(alpha == 1 ? y : c.mul(y, c.c(alpha)))}};
+  return {{c.out(alpha == 1 ? y : c.mul(y, c.constant(alpha)))}};
 }
 
 // ---- FusedGemm, FusedConv, NhwcConv
@@ -44,7 +44,8 @@ ValueId activate(Composition& c, ValueId x, const std::string& name, const std::
   if (name == "HardSigmoid") return c.op(name, {x}, {{"alpha", parameter(0, 0.2f)}, {"beta", parameter(1, 0.5f)}});
   if (name == "Gelu") return c.op(name, {x});
   if (name == "Clip")
-    return c.op(name, {x, c.c(static_cast<double>(parameter(0, -3.4028235e38f))), c.c(static_cast<double>(parameter(1, 3.4028235e38f)))});
+    return c.op(name, {x, c.constant(static_cast<double>(parameter(0, -3.4028235e38f))),
+                       c.constant(static_cast<double>(parameter(1, 3.4028235e38f)))});
   c.unsupported(fmt::format("activation '{}'", name));
 }
 
@@ -140,7 +141,7 @@ Results causal_conv(GraphBuilder& b, const Node& node) {
     for (int64_t back = window - 1; back >= 0; --back) {  // the state after `seen` positions of the call
       const Dim seen = positions - back;
       const ValueId taken = c.op("Where", {c.op("Greater", {b.shape({seen}), b.number(ElementType::I64, 0)}),
-                                           c.slice(padded, seen + window, seen + window + state, 2), c.c(0)});
+                                           c.slice(padded, seen + window, seen + window + state, 2), c.constant(0)});
       states.push_back(c.unsqueeze(as_given(taken, state), {0}));
     }
     present = c.concat(std::move(states), 0);

@@ -10,12 +10,12 @@ namespace {
 ValueId blocks_seen(Composition& c, ValueId rows, ValueId columns) {
   const Dim blocks = c.extent(rows, 1) - 1;
   const auto as_i64 = [&](ValueId v) { return cast_to(c.b, v, ElementType::I64); };
-  const ValueId place = c.unsqueeze(c.count(c.extent(columns, 1)), {0, 1});  // [1, 1, places]
+  const ValueId entry = c.unsqueeze(c.count(c.extent(columns, 1)), {0, 1});  // [1, 1, entries]
   const ValueId first = c.unsqueeze(as_i64(c.slice(rows, 0, blocks, 1)), {2}),
                 last = c.unsqueeze(as_i64(c.slice(rows, 1, blocks + 1, 1)), {2});
-  const ValueId of_row = c.op("And", {c.op("GreaterOrEqual", {place, first}), c.op("Less", {place, last})});  // [layouts, rows, places]
+  const ValueId of_row = c.op("And", {c.op("GreaterOrEqual", {entry, first}), c.op("Less", {entry, last})});  // [layouts, rows, entries]
   const ValueId of_column =
-      c.op("Equal", {c.unsqueeze(as_i64(columns), {2}), c.unsqueeze(c.count(blocks), {0, 1})});  // [layouts, places, columns]
+      c.op("Equal", {c.unsqueeze(as_i64(columns), {2}), c.unsqueeze(c.count(blocks), {0, 1})});  // [layouts, entries, columns]
   const auto f32 = [&](ValueId v) { return cast_to(c.b, v, ElementType::F32); };
   return c.op("Greater", {c.matmul(f32(of_row), f32(of_column)), c.b.number(ElementType::F32, 0)});
 }
@@ -61,7 +61,7 @@ Results sparse_attention(GraphBuilder& b, const Node& node) {
   if (layouts > 1 && layouts < heads)
     seen = c.concat(std::vector<ValueId>(static_cast<std::size_t>(heads / layouts), seen), 1);  // heads take turns
   seen = c.op("And", {seen, c.op("LessOrEqual", {at, c.unsqueeze(positions, {1, 3})})});
-  h.bias = c.op("Where", {seen, c.c(0), c.c(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38)});
+  h.bias = c.op("Where", {seen, c.constant(0), c.constant(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38)});
   h.scale = attention_scale(c, c.extent(h.q, 3));
   return {{c.out(join_heads(c, attend(c, h).y)), c.out(h.k), c.out(h.v)}};
 }

@@ -14,17 +14,17 @@ Results ngram_repeat_block(GraphBuilder& b, const Node& node) {
   const int64_t n = c.positive("ngram_size");
   const ValueId ids = c.raw(0);
   const Dim tokens = c.extent(ids, 1), grams = max(tokens - (n - 1), 0);
-  const ValueId number = c.count(grams);  // of each n-gram, the place of its first token
-  const auto column = [&](ValueId places) { return c.op("Gather", {ids, places}, {{"axis", int64_t{1}}}); };
-  const auto behind = [&](int64_t k) { return column(c.add(number, b.number(ElementType::I64, static_cast<double>(k)))); };
+  const ValueId number = c.count(grams);  // of each n-gram, the position of its first token
+  const auto column = [&](ValueId positions) { return c.op("Gather", {ids, positions}, {{"axis", int64_t{1}}}); };
+  const auto token = [&](int64_t k) { return column(c.add(number, b.number(ElementType::I64, static_cast<double>(k)))); };
   const Extents shape{c.extent(ids, 0), grams};
   ValueId repeats = b.op("Expand", {b.number(ElementType::Bool, 1), b.shape(shape)});
   for (int64_t k = 0; k + 1 < n; ++k)
-    repeats = c.op("And", {repeats, c.op("Equal", {behind(k), column(b.shape({max(tokens - (n - 1) + k, 0)}))})});
+    repeats = c.op("And", {repeats, c.op("Equal", {token(k), column(b.shape({max(tokens - (n - 1) + k, 0)}))})});
   const double infinite = std::numeric_limits<double>::infinity();
   const auto bound = [&](double value) { return b.number(c.b.type(c.raw(1)).element, value); };
   const ValueId most = c.op("Where", {repeats, bound(-infinite), bound(infinite)});
-  return {{c.op("ScatterElements", {c.raw(1), behind(n - 1), most}, {{"axis", int64_t{1}}, {"reduction", std::string("min")}})}};
+  return {{c.op("ScatterElements", {c.raw(1), token(n - 1), most}, {{"axis", int64_t{1}}, {"reduction", std::string("min")}})}};
 }
 
 /// For words [words, characters], padded with values that are not positive: the largest tanh of each filter [filters,
@@ -44,14 +44,15 @@ Results word_conv_embedding(GraphBuilder& b, const Node& node) {
   need("char_embedding_size", 3, 1);
   const ElementType type = b.type(c.raw(1)).element;
   const ValueId ids = cast_to(b, c.raw(0), ElementType::I64);
-  const Dim window = c.extent(c.raw(1), 2), places = c.extent(ids, 1) - window + 1;
+  const Dim window = c.extent(c.raw(1), 2), positions = c.extent(ids, 1) - window + 1;
   const ValueId none = b.number(ElementType::I64, 0), is_char = c.op("Greater", {ids, none}),
                 starts = c.slice(is_char, 0, 1, 1);  // [words, 1]
   const ValueId length = c.op("ReduceSum", {cast_to(b, is_char, ElementType::I64), b.integers({1})});
   const ValueId windows = c.op("Max", {c.add(length, b.shape({Dim(1) - window})), b.number(ElementType::I64, 1)});
   const ValueId embedded = c.op("Gather", {c.raw(3), c.op("Max", {ids, none})}, {{"axis", int64_t{0}}});
-  const ValueId filtered = c.op("Tanh", {c.op("Conv", {c.unsqueeze(embedded, {1}), c.raw(1), c.raw(2)})});  // [words, filters, places, 1]
-  const ValueId within = c.op("Less", {c.unsqueeze(c.count(places), {0}), windows});                        // [words, places]
+  const ValueId filtered =
+      c.op("Tanh", {c.op("Conv", {c.unsqueeze(embedded, {1}), c.raw(1), c.raw(2)})});    // [words, filters, positions, 1]
+  const ValueId within = c.op("Less", {c.unsqueeze(c.count(positions), {0}), windows});  // [words, positions]
   const ValueId kept = c.op("Where", {c.unsqueeze(within, {1, 3}), filtered, b.number(type, -1e12)});
   const ValueId most = c.op("ReduceMax", {kept, b.integers({2, 3})}, {{"keepdims", int64_t{0}}});
   return {{c.op("Where", {starts, most, b.number(type, 0)})}};

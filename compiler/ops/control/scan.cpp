@@ -114,18 +114,18 @@ void expand_latest(Graph& graph, const Node& node, const std::function<void(Node
     if (axis < 0 || axis >= rank)
       node.fail(ErrorKind::Invalid, fmt::format("scan_output_axes has {} for a result of rank {}", out_axes[k], rank));
     const ValueId result = node.outputs[shape.states + k];
-    ValueId turned = stacked[k];
+    ValueId reversed = stacked[k];
     if (out_directions[k] != 0) {
-      turned = axis == 0 ? result : graph.add_value("turned");
+      reversed = axis == 0 ? result : graph.add_value("reversed");
       const auto list = [&](int64_t v) { return graph.add_constant("scan", std::vector<int64_t>{v}); };
-      visit(make_node("Slice", node.name, {stacked[k], list(-1), list(INT64_MIN), list(0), list(-1)}, {turned}));
+      visit(make_node("Slice", node.name, {stacked[k], list(-1), list(INT64_MIN), list(0), list(-1)}, {reversed}));
     }
     if (axis == 0) continue;
     std::vector<int64_t> permutation;
     for (int64_t a = 1; a <= axis; ++a) permutation.push_back(a);
     permutation.push_back(0);
     for (int64_t a = axis + 1; a < rank; ++a) permutation.push_back(a);
-    visit(make_node("Transpose", node.name, {turned}, {result}, {{"perm", permutation}}));
+    visit(make_node("Transpose", node.name, {reversed}, {result}, {{"perm", permutation}}));
   }
 }
 

@@ -152,10 +152,10 @@ class Parser {
       return slice;
     }
     // Names that an expression of Dims can contain.
-    std::string plain = std::regex_replace(text, std::regex("\\bx([0-9]{1,3})\\.-([0-9]{1,2})\\b"), "x$1.m$2");
-    plain = std::regex_replace(plain, std::regex("\\bx([0-9]{1,3})\\[([0-9]{1,3})\\]"), "x$1.e$2");
+    std::string expression = std::regex_replace(text, std::regex("\\bx([0-9]{1,3})\\.-([0-9]{1,2})\\b"), "x$1.m$2");
+    expression = std::regex_replace(expression, std::regex("\\bx([0-9]{1,3})\\[([0-9]{1,3})\\]"), "x$1.e$2");
     try {
-      ExtentRule rule{.expression = parse_dim(plain)};
+      ExtentRule rule{.expression = parse_dim(expression)};
       std::map<std::string, Dim> symbols;
       rule.expression.collect_symbols(symbols);
       for (const auto& [name, dim] : symbols) {

@@ -38,9 +38,9 @@ ClassLabels class_labels(const Node& node) {
 ValueId pick_labels(GraphBuilder& b, const Node& node, ValueId classes) {
   const ClassLabels labels = class_labels(node);
   if (labels.strings.empty()) {
-    bool plain = true;
-    for (std::size_t i = 0; i < labels.integers.size(); ++i) plain = plain && labels.integers[i] == static_cast<int64_t>(i);
-    return plain ? classes : b.op("Gather", {b.integers(labels.integers), classes});
+    bool are_indices = true;
+    for (std::size_t i = 0; i < labels.integers.size(); ++i) are_indices = are_indices && labels.integers[i] == static_cast<int64_t>(i);
+    return are_indices ? classes : b.op("Gather", {b.integers(labels.integers), classes});
   }
   return b.op("Gather", {b.graph().add_constant(node.name + ".labels", string_constant(labels.strings, {labels.count()})), classes});
 }

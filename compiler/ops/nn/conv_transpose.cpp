@@ -12,14 +12,14 @@
 
 namespace onnxc {
 
-ConvTransposePlacement place_conv_transpose(const Node& node, const Extents& x, const Extents& w) {
+ConvTransposeWindow read_conv_transpose(const Node& node, const Extents& x, const Extents& w) {
   const Extents in(x.begin() + 2, x.end()), kernel(w.begin() + 2, w.end());
   const std::size_t rank = in.size();
   const std::string auto_pad = node.string("auto_pad", "NOTSET");
-  Node plain = node;  // auto_pad has another meaning than for Conv
-  plain.attributes.erase("auto_pad");
-  if (auto_pad != "NOTSET" && !auto_pad.empty()) plain.attributes.erase("pads");
-  ConvTransposePlacement p{read_window(plain, in, kernel), {}};
+  Node windowed = node;  // auto_pad has another meaning than for Conv
+  windowed.attributes.erase("auto_pad");
+  if (auto_pad != "NOTSET" && !auto_pad.empty()) windowed.attributes.erase("pads");
+  ConvTransposeWindow p{read_window(windowed, in, kernel), {}};
   const auto list = [&](const char* name, int64_t otherwise) {
     std::vector<int64_t> values = node.integers(name, std::vector<int64_t>(rank, otherwise));
     if (values.size() == rank + 2 && std::string_view(name) == "output_shape")
@@ -36,15 +36,15 @@ ConvTransposePlacement place_conv_transpose(const Node& node, const Extents& x, 
   if (!same && auto_pad != "VALID" && auto_pad != "NOTSET" && !auto_pad.empty())
     node.fail(ErrorKind::Invalid, fmt::format("auto_pad is '{}'; NOTSET, SAME_UPPER, SAME_LOWER or VALID are allowed", auto_pad));
   for (std::size_t i = 0; i < rank; ++i) {
-    const Dim reach = (in[i] - 1) * p.window.strides[i] + extra[i] + (p.window.kernel[i] - 1) * p.window.dilations[i] + 1;
+    const Dim full = (in[i] - 1) * p.window.strides[i] + extra[i] + (p.window.kernel[i] - 1) * p.window.dilations[i] + 1;
     if (given || same) {
       const Dim out = given ? Dim(shape[i]) : in[i] * p.window.strides[i];
-      const Dim total = max(reach - out, 0), half = floor_div(total, 2);
+      const Dim total = max(full - out, 0), half = floor_div(total, 2);
       p.window.pads_begin[i] = upper ? half : total - half;
       p.window.pads_end[i] = upper ? total - half : half;
       p.out.push_back(out);
     } else {
-      p.out.push_back(max(reach - p.window.pads_begin[i] - p.window.pads_end[i], 0));
+      p.out.push_back(max(full - p.window.pads_begin[i] - p.window.pads_end[i], 0));
     }
   }
   return p;
@@ -70,12 +70,12 @@ void infer_conv_transpose(Inference& n) {
   const Dim cout = w[1] * group;
   if (n.has(2)) n.unify(n.extents(2).size() == 1 ? n.extents(2)[0] : Dim(-1), cout, "the bias and the output channels");
   Extents out{x[0], cout};
-  for (Dim d : place_conv_transpose(n.node(), x, w).out) out.push_back(d);
+  for (Dim d : read_conv_transpose(n.node(), x, w).out) out.push_back(d);
   n.output(0, n.element(0), std::move(out));
 }
 
 void evaluate_conv_transpose(Evaluation& e) {
-  const Window window = place_conv_transpose(e.node(), to_extents(e.input(0).shape), to_extents(e.input(1).shape)).window;
+  const Window window = read_conv_transpose(e.node(), to_extents(e.input(0).shape), to_extents(e.input(1).shape)).window;
   scalar::ConvTransposeParams p;
   p.group = e.node().integer("group", 1);
   for (std::size_t i = 0; i < window.rank(); ++i) {
@@ -89,7 +89,7 @@ void evaluate_conv_transpose(Evaluation& e) {
 }
 
 void lower_reference(KernelQuery& l) {
-  const Window window = place_conv_transpose(l.node(), l.extents(0), l.extents(1)).window;
+  const Window window = read_conv_transpose(l.node(), l.extents(0), l.extents(1)).window;
   const View x = l.in(0), w = l.in(1), y = l.out(0);
   StepBuilder step = l.call("scalar_conv_transpose");
   step.template_arg(y.element).tensor(y).tensor(x).tensor(w);

@@ -5,14 +5,14 @@
 namespace onnxc {
 
 /// The window with ConvTranspose's pads, and the spatial extents of the output.
-struct ConvTransposePlacement {
+struct ConvTransposeWindow {
   Window window;
   Extents out;
 };
 
 /// Reads the attributes of a ConvTranspose whose operand and weights have extents `x` and `w`. Throws Error{Invalid}
 /// if they do not match.
-ConvTransposePlacement place_conv_transpose(const Node& node, const Extents& x, const Extents& w);
+ConvTransposeWindow read_conv_transpose(const Node& node, const Extents& x, const Extents& w);
 
 /// Whether the kernels for constant f32 weights, which apply epilogues, can compute the node: one to three spatial
 /// axes.

@@ -35,8 +35,8 @@ Window read_window(const Node& node, const Extents& spatial, const DimList& kern
   const std::string auto_pad = node.string("auto_pad", "NOTSET");
   if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
     for (std::size_t i = 0; i < rank; ++i) {
-      const Dim out = ceil_div(spatial[i], w.strides[i]), reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
-      const Dim total = max((out - 1) * w.strides[i] + reach - spatial[i], 0), less = floor_div(total, 2);
+      const Dim out = ceil_div(spatial[i], w.strides[i]), dilated = (w.kernel[i] - 1) * w.dilations[i] + 1;
+      const Dim total = max((out - 1) * w.strides[i] + dilated - spatial[i], 0), less = floor_div(total, 2);
       w.pads_begin.push_back(auto_pad == "SAME_UPPER" ? less : total - less);
       w.pads_end.push_back(auto_pad == "SAME_UPPER" ? total - less : less);
     }
@@ -53,10 +53,10 @@ Window read_window(const Node& node, const Extents& spatial, const DimList& kern
 Extents window_output(const Node& node, const Window& w, const Extents& spatial, bool ceil_mode) {
   Extents out;
   for (std::size_t i = 0; i < spatial.size(); ++i) {
-    const Dim reach = (w.kernel[i] - 1) * w.dilations[i] + 1, room = spatial[i] + w.pads_begin[i] + w.pads_end[i] - reach;
+    const Dim dilated = (w.kernel[i] - 1) * w.dilations[i] + 1, room = spatial[i] + w.pads_begin[i] + w.pads_end[i] - dilated;
     if (room.max_value() < 0 && spatial[i].max_value() > 0)
       node.fail(ErrorKind::Invalid, fmt::format("the window reaches over {} elements of axis {}, which has {} with its padding",
-                                                reach.text(), i + 2, (room + reach).text()));
+                                                dilated.text(), i + 2, (room + dilated).text()));
     Dim n = ceil_mode ? ceil_div(room, w.strides[i]) + 1 : floor_div(room, w.strides[i]) + 1;
     // A last window that would begin in the padding at the end is dropped.
     if (ceil_mode) n = min(n, ceil_div(spatial[i] + w.pads_begin[i], w.strides[i]));
@@ -83,10 +83,10 @@ Sliding sliding(const Window& window, const Extents& in, const Extents& out) {
                       window.dilations[i], window.pads_begin[i], window.pads_end[i]};
   };
   Sliding s{in[0], axis(3), axis(2), axis(1)};
-  if (s.z.is_plain()) {
+  if (s.z.is_identity()) {
     s.n = s.n * s.z.in;
     s.z = {};
-  } else if (s.y.is_plain() && s.x.is_plain()) {
+  } else if (s.y.is_identity() && s.x.is_identity()) {
     s.x.in = s.x.out = s.y.in * s.x.in;
     s.y = std::exchange(s.z, {});
   }

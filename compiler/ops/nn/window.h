@@ -30,7 +30,7 @@ struct WindowAxis {
   int64_t stride = 1, dilation = 1;
   Dim pad_begin = 0, pad_end = 0;
   /// Each position by itself.
-  bool is_plain() const { return kernel == Dim(1) && stride == 1 && pad_begin == Dim(0) && pad_end == Dim(0) && in == out; }
+  bool is_identity() const { return kernel == Dim(1) && stride == 1 && pad_begin == Dim(0) && pad_end == Dim(0) && in == out; }
 };
 
 /// A window over lines, images or volumes, as channels-last kernels get it: n images of y rows and x columns, and of
@@ -38,7 +38,7 @@ struct WindowAxis {
 struct Sliding {
   Dim n;
   WindowAxis z, y, x;
-  bool is_deep() const { return !z.is_plain(); }
+  bool is_deep() const { return !z.is_identity(); }
   /// The window of y and x alone.
   Window plane() const;
 };

@@ -99,16 +99,16 @@ void compute(Evaluation& e) {
 
 /// Only the form that decompose leaves can be evaluated.
 void evaluate_layer_norm(Evaluation& e) {
-  bool plain = e.type(0) == ElementType::F32 || e.type(0) == ElementType::F64;
+  bool decomposed = e.type(0) == ElementType::F32 || e.type(0) == ElementType::F64;
   const auto rank = static_cast<std::size_t>(e.rank(0)), axis = static_cast<std::size_t>(axis_of(e.node(), e.rank(0)));
   for (int i = 1; i <= 2; ++i) {
     if (!e.has(i)) continue;
-    plain = plain && e.type(i) == e.type(0) &&
-            e.input(i).shape == std::vector<int64_t>(e.input(0).shape.begin() + static_cast<std::ptrdiff_t>(axis),
-                                                     e.input(0).shape.begin() + static_cast<std::ptrdiff_t>(rank));
+    decomposed = decomposed && e.type(i) == e.type(0) &&
+                 e.input(i).shape == std::vector<int64_t>(e.input(0).shape.begin() + static_cast<std::ptrdiff_t>(axis),
+                                                          e.input(0).shape.begin() + static_cast<std::ptrdiff_t>(rank));
   }
-  for (int i = 0; i <= 2; ++i) plain = plain && (!e.has_output(i) || e.output(i).type == e.type(0));
-  if (!plain) e.node().fail(ErrorKind::Unsupported, "this form is evaluated once it is decomposed");
+  for (int i = 0; i <= 2; ++i) decomposed = decomposed && (!e.has_output(i) || e.output(i).type == e.type(0));
+  if (!decomposed) e.node().fail(ErrorKind::Unsupported, "this form is evaluated once it is decomposed");
   compute(e);
 }
 

@@ -77,7 +77,7 @@ ValueId move_channels(GraphBuilder& b, ValueId x, bool to_front) {
   return b.op("Transpose", {x}, {{"perm", std::move(perm)}});
 }
 /// The node as ONNX's QLinearConv between transposes.
-ValueId plain_conv(GraphBuilder& b, const Node& node, std::vector<ValueId> inputs) {
+ValueId channels_first_conv(GraphBuilder& b, const Node& node, std::vector<ValueId> inputs) {
   const bool last = node.integer("channels_last", 0) != 0;
   std::map<std::string, Attribute> attributes = node.attributes;
   attributes.erase("channels_last");
@@ -92,10 +92,10 @@ void infer_conv(Inference& n) {
   GraphBuilder b(scratch, n.node().name, fresh);
   std::vector<ValueId> inputs;
   for (int i = 0; i < n.node().own_inputs(); ++i) inputs.push_back(n.has(i) ? scratch.add_value("x", n.type(i)) : kAbsent);
-  n.output(0, b.type(plain_conv(b, n.node(), std::move(inputs))));
+  n.output(0, b.type(channels_first_conv(b, n.node(), std::move(inputs))));
 }
 std::optional<std::vector<ValueId>> decompose_conv(GraphBuilder& b, const Node& node) {
-  return std::vector{plain_conv(b, node, node.inputs)};
+  return std::vector{channels_first_conv(b, node, node.inputs)};
 }
 
 // ---- to floats

@@ -20,8 +20,8 @@ std::optional<std::vector<ValueId>> decompose_dynamic_quantize(GraphBuilder& b, 
   const std::map<std::string, Attribute> scalar{{"keepdims", int64_t{0}}};
   const ValueId low = b.op("Min", {b.op("ReduceMin", {x}, scalar), zero}), high = b.op("Max", {b.op("ReduceMax", {x}, scalar), zero});
   const ValueId scale = b.op("Div", {b.op("Sub", {high, low}), most});
-  const ValueId place = b.op("Clip", {b.op("Sub", {zero, b.op("Div", {low, scale})}), zero, most});
-  const ValueId offset = round_to_quantised(b, place, kAbsent, ElementType::U8);
+  const ValueId exact_offset = b.op("Clip", {b.op("Sub", {zero, b.op("Div", {low, scale})}), zero, most});
+  const ValueId offset = round_to_quantised(b, exact_offset, kAbsent, ElementType::U8);
   return std::vector{to_quantised(b, x, scale, offset, ElementType::U8), scale, offset};
 }
 

@@ -69,7 +69,7 @@ struct AxisArgs {
 TemplateArg taps_arg(std::optional<int64_t> taps) { return taps ? TemplateArg(*taps) : RuntimeName{"kAnyTaps"}; }
 AxisArgs axis_args(KernelQuery& l, const ResizePlan& plan, const ResizedAxis* a, Dim extent) {
   if (a == nullptr) return {params_arg({{"size", dim_arg(extent)}}), 1, 1, true};
-  const ResizeTableArgs table = place_table(l, plan, *a);
+  const ResizeTableArgs table = provide_table(l, plan, *a);
   const bool held = table.taps.is_constant() && is_held(table.taps.value());
   return {
       params_arg({{"size", dim_arg(a->out)}, {"taps", dim_arg(table.taps)}, {"index", table.index}, {"weight", table.weight_or_null()}}),
@@ -85,29 +85,29 @@ Extents after(Extents extents, const Pass& pass) {
 }
 
 /// What both kernels, of rows of planes and of pixels, need to know, each in its own form.
-struct Placed {
+struct PassCall {
   const View &from, &to;
-  std::size_t at, behind;  ///< at: the axis of `down`, or the last one; behind: the first axis of `across`
+  std::size_t at, next;  ///< at: the axis of `down`, or the last one; next: the first axis of `across`
   const AxisArgs &down, &across;
 };
-void call_planar(StepBuilder& step, const Placed& p) {
+void call_planar(StepBuilder& step, const PassCall& p) {
   step.template_arg(taps_arg(p.down.taps))
       .template_arg(p.across.stays ? RuntimeName{"kStays"} : taps_arg(p.across.taps))
       .pointer(p.from)
       .pointer(p.to);
   step.params({{"planes", dim_arg(product(p.from.extents, 0, p.at))},
-               {"h", dim_arg(product(p.from.extents, p.at, p.behind))},
-               {"w", dim_arg(product(p.from.extents, p.behind, p.from.extents.size()))},
+               {"h", dim_arg(product(p.from.extents, p.at, p.next))},
+               {"w", dim_arg(product(p.from.extents, p.next, p.from.extents.size()))},
                {"y", p.down.params},
                {"x", p.across.params}});
 }
-void call_pixels(StepBuilder& step, const Placed& p) {
+void call_pixels(StepBuilder& step, const PassCall& p) {
   const bool held = p.down.taps && p.across.taps;
   for (const auto& taps : {p.down.taps, p.across.taps}) step.template_arg(taps_arg(held ? taps : std::nullopt));
   step.pointer(p.from).pointer(p.to);
   step.params({{"n", dim_arg(p.from.extents[0] * product(p.from.extents, 2, p.at))},
-               {"h", dim_arg(product(p.from.extents, p.at, p.behind))},
-               {"w", dim_arg(product(p.from.extents, p.behind, p.from.extents.size()))},
+               {"h", dim_arg(product(p.from.extents, p.at, p.next))},
+               {"w", dim_arg(product(p.from.extents, p.next, p.from.extents.size()))},
                {"c", dim_arg(p.from.extents[1])},
                {"x_pixel", dim_arg(p.from.layout.pixel_stride)},
                {"y_pixel", dim_arg(p.to.layout.pixel_stride)},
@@ -144,10 +144,10 @@ void lower_vectors(KernelQuery& l, const ResizePlan& plan, bool pixels) {
     // `down` is one axis, and `across` covers all axes after it. A single axis that is the last one is `across`, for
     // rows that are planes of their own.
     const std::size_t at = pass.down != nullptr ? static_cast<std::size_t>(pass.down->axis) : end - 1,
-                      behind = pass.down != nullptr ? at + 1 : at;
-    const AxisArgs down = axis_args(l, plan, pass.down, 1), across = axis_args(l, plan, pass.across, product(to.extents, behind, end));
+                      next = pass.down != nullptr ? at + 1 : at;
+    const AxisArgs down = axis_args(l, plan, pass.down, 1), across = axis_args(l, plan, pass.across, product(to.extents, next, end));
     StepBuilder step = l.call(pixels ? "resize" : "resize_planar");
-    (pixels ? call_pixels : call_planar)(step, {from, to, at, behind, down, across});
+    (pixels ? call_pixels : call_planar)(step, {from, to, at, next, down, across});
     step.macs(element_count(to.extents) * down.sources * across.sources);
     const EpilogueShape shape = pixels ? l.image_shape(to.extents) : planes_shape(to.extents, at);
     applied = last && l.node().epilogue && epilogue_fits(l, shape);
@@ -167,7 +167,7 @@ void lower_scalar(KernelQuery& l, const ResizePlan& plan) {
   for (std::size_t k = 0; k < plan.axes.size(); ++k) {
     const ResizedAxis& a = plan.axes[k];
     const ResizeTableParams p = table_params(l.node(), a);
-    const ResizeTableArgs table = place_table(l, plan, a);
+    const ResizeTableArgs table = provide_table(l, plan, a);
     const bool last = k + 1 == plan.axes.size();
     const auto axis = static_cast<std::size_t>(a.axis);
     View to = y;

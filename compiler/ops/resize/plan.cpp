@@ -131,10 +131,10 @@ ResizePlan plan_resize(const Graph& graph, const Node& node) {
 Dim taps_of(const Node& node, const ResizedAxis& axis) {
   const ResizeTableParams p = table_params(node, axis);
   if (p.taps > 0) return p.taps;
-  // With antialiasing and symbolic extents, the filter covers `reach` times as many sources as make one result, on
+  // With antialiasing and symbolic extents, the filter covers `radius` times as many sources as make one result, on
   // either side.
-  const int64_t reach = p.filter == Filter::linear ? 1 : 2;
-  return max(reach, ceil_div(axis.in * reach, max(axis.out, 1))) * 2;
+  const int64_t radius = p.filter == Filter::linear ? 1 : 2;
+  return max(radius, ceil_div(axis.in * radius, max(axis.out, 1))) * 2;
 }
 
 ResizeTableParams table_params(const Node& node, const ResizedAxis& axis) {

@@ -46,7 +46,7 @@ void set_region(ResizeTableParams& p, const Node& node, const TensorData* region
   p.roi_end = static_cast<float>(values[static_cast<std::size_t>(a.roi_at + plan.roi_axes)]);
 }
 
-ResizeTableArgs place_table(KernelQuery& l, const ResizePlan& plan, const ResizedAxis& a) {
+ResizeTableArgs provide_table(KernelQuery& l, const ResizePlan& plan, const ResizedAxis& a) {
   ResizeTableParams p = table_params(l.node(), a);
   const bool wide = wide_weights(l.type(0).element);
   const ElementType weight = wide ? ElementType::F64 : ElementType::F32;

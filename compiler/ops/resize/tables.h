@@ -28,6 +28,6 @@ struct ResizeTableArgs {
   Arg weight_or_null() const { return weight ? Arg{*weight} : NullArg{}; }
 };
 /// The table as weights, or as scratch memory with a step that fills it.
-ResizeTableArgs place_table(KernelQuery& l, const ResizePlan& plan, const ResizedAxis& a);
+ResizeTableArgs provide_table(KernelQuery& l, const ResizePlan& plan, const ResizedAxis& a);
 
 }  // namespace onnxc

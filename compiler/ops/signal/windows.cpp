@@ -18,11 +18,11 @@ Results cosine_window(GraphBuilder& b, const Node& node, double a0, double a1, d
     c.fail(fmt::format("output_datatype is {}, which is no numeric type", number));
   c.type = *result == ElementType::F64 ? ElementType::F64 : ElementType::F32;
   const ValueId size = c.op("Reshape", {cast_to(b, c.raw(0), ElementType::I64), b.integers({})}), one = b.number(ElementType::I64, 1);
-  const ValueId places = cast_to(b, c.count(c.extents(b.op("ConstantOfShape", {b.op("Reshape", {size, b.integers({1})})}))[0]), c.type);
+  const ValueId positions = cast_to(b, c.count(c.extents(b.op("ConstantOfShape", {b.op("Reshape", {size, b.integers({1})})}))[0]), c.type);
   const ValueId period = cast_to(b, c.integer("periodic", 1) != 0 ? size : c.sub(size, one), c.type);
-  const ValueId angle = c.op("Div", {c.mul(places, c.c(2 * std::numbers::pi)), period});
-  ValueId y = c.sub(c.c(a0), c.mul(c.c(a1), c.op("Cos", {angle})));
-  if (a2 != 0) y = c.add(y, c.mul(c.c(a2), c.op("Cos", {c.mul(angle, c.c(2))})));
+  const ValueId angle = c.op("Div", {c.mul(positions, c.constant(2 * std::numbers::pi)), period});
+  ValueId y = c.sub(c.constant(a0), c.mul(c.constant(a1), c.op("Cos", {angle})));
+  if (a2 != 0) y = c.add(y, c.mul(c.constant(a2), c.op("Cos", {c.mul(angle, c.constant(2))})));
   return {{cast_to(b, y, *result)}};
 }
 

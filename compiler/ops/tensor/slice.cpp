@@ -67,9 +67,9 @@ Range range_of(Dim starts, Dim ends, Dim step, Dim n) {
   // A step as long as the axis takes at most one element, however long the step is.
   const int64_t given = step.value(), magnitude = given == INT64_MIN ? INT64_MAX : given < 0 ? -given : given;
   constexpr int64_t kLong = int64_t{1} << 31;
-  const Dim reach = magnitude < kLong ? Dim(magnitude) : min(magnitude, max(n, 1));
-  return {given > 0 ? start : back_start, max(0, ceil_div(given > 0 ? end - start : back_start - back_end, reach)),
-          given > 0 ? reach : Dim(0) - reach};
+  const Dim length = magnitude < kLong ? Dim(magnitude) : min(magnitude, max(n, 1));
+  return {given > 0 ? start : back_start, max(0, ceil_div(given > 0 ? end - start : back_start - back_end, length)),
+          given > 0 ? length : Dim(0) - length};
 }
 
 /// The range of each axis of the input. Empty for axes that are taken as a whole.

@@ -105,8 +105,8 @@ class Parser {
 
   /// Zero or more, or zero or one.
   static Fragment optional(const Fragment& fragment, bool loops, bool lazy) {
-    const int32_t behind = length(fragment) + (loops ? 2 : 1);
-    Fragment result{lazy ? Instruction{RegexOp::split, behind, 1} : Instruction{RegexOp::split, 1, behind}};
+    const int32_t skip = length(fragment) + (loops ? 2 : 1);
+    Fragment result{lazy ? Instruction{RegexOp::split, skip, 1} : Instruction{RegexOp::split, 1, skip}};
     append(result, fragment);
     if (loops) result.push_back({RegexOp::jump, -length(fragment) - 1});
     return result;

@@ -15,7 +15,7 @@ struct Walk {
   Expr d;
   std::vector<int> adjoints;  ///< by term of the expression; -1: none so far
 
-  int c(ElementType type, double v) { return d.constant(type, v); }
+  int constant(ElementType type, double v) { return d.constant(type, v); }
   int f(Fn fn, int a, int b = -1, int e = -1) { return d.apply(fn, a, b, e); }
   ElementType type(int term) const { return d.terms[static_cast<std::size_t>(term)].type; }
   void add(int term, int value) {
@@ -28,18 +28,18 @@ struct Walk {
     const Expr::Term t = d.terms[static_cast<std::size_t>(y)];
     const int g = adjoints[static_cast<std::size_t>(y)], a = t.args[0], b = t.args[1];
     const ElementType kind = t.type;
-    const auto one = [&] { return c(kind, 1); };
+    const auto one = [&] { return constant(kind, 1); };
     const auto square = [&](int v) { return f(Fn::Mul, v, v); };
     const auto scaled = [&](int by) { add(a, f(Fn::Mul, g, by)); };
     const auto divided = [&](int by) { add(a, f(Fn::Div, g, by)); };
     const auto where = [&](int condition, int term, bool otherwise = false) {
-      const int zero = c(kind, 0);
+      const int zero = constant(kind, 0);
       add(term, otherwise ? f(Fn::Where, condition, zero, g) : f(Fn::Where, condition, g, zero));
     };
     switch (t.fn) {
       case Fn::Neg: return add(a, f(Fn::Neg, g));
       case Fn::Abs: return scaled(f(Fn::Sign, a));
-      case Fn::Sqrt: return divided(f(Fn::Mul, c(kind, 2), y));
+      case Fn::Sqrt: return divided(f(Fn::Mul, constant(kind, 2), y));
       case Fn::Exp: return scaled(y);
       case Fn::Log: return divided(a);
       case Fn::Sin: return scaled(f(Fn::Cos, a));
@@ -54,11 +54,11 @@ struct Walk {
       case Fn::Asinh: return divided(f(Fn::Sqrt, f(Fn::Add, square(a), one())));
       case Fn::Acosh: return divided(f(Fn::Sqrt, f(Fn::Sub, square(a), one())));
       case Fn::Atanh: return divided(f(Fn::Sub, one(), square(a)));
-      case Fn::Erf: return scaled(f(Fn::Mul, c(kind, 2 / std::sqrt(std::numbers::pi)), f(Fn::Exp, f(Fn::Neg, square(a)))));
+      case Fn::Erf: return scaled(f(Fn::Mul, constant(kind, 2 / std::sqrt(std::numbers::pi)), f(Fn::Exp, f(Fn::Neg, square(a)))));
       case Fn::Sigmoid: return scaled(f(Fn::Mul, y, f(Fn::Sub, one(), y)));
       case Fn::Softplus: return scaled(f(Fn::Sigmoid, a));
       case Fn::Reciprocal: return scaled(f(Fn::Neg, square(y)));
-      case Fn::Relu: return where(f(Fn::Greater, a, c(kind, 0)), a);
+      case Fn::Relu: return where(f(Fn::Greater, a, constant(kind, 0)), a);
       case Fn::Add: add(a, g); return add(b, g);
       case Fn::Sub: add(a, g); return add(b, f(Fn::Neg, g));
       case Fn::Mul: add(a, f(Fn::Mul, g, b)); return add(b, f(Fn::Mul, g, a));

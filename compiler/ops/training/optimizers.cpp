@@ -54,9 +54,9 @@ struct Update {
   ElementType type;
   ValueId rate, steps;  ///< scalars of `type` and i64
 
-  ValueId c(double v) { return b.number(type, v); }
-  ValueId attribute(const char* name, float otherwise) { return c(static_cast<double>(node.number(name, otherwise))); }
-  double plain(const char* name, float otherwise) { return static_cast<double>(node.number(name, otherwise)); }
+  ValueId constant(double v) { return b.number(type, v); }
+  ValueId attribute(const char* name, float otherwise) { return constant(static_cast<double>(node.number(name, otherwise))); }
+  double number(const char* name, float otherwise) { return static_cast<double>(node.number(name, otherwise)); }
   ValueId add(ValueId x, ValueId y) { return b.op("Add", {x, y}); }
   ValueId sub(ValueId x, ValueId y) { return b.op("Sub", {x, y}); }
   ValueId mul(ValueId x, ValueId y) { return b.op("Mul", {x, y}); }
@@ -65,21 +65,22 @@ struct Update {
   ValueId regular(ValueId x, ValueId g) { return add(mul(attribute("norm_coefficient", 0), x), g); }
 
   std::vector<ValueId> adagrad(ValueId x, ValueId given, ValueId h) {
-    const ValueId r = div(rate, add(c(1), mul(cast_to(b, steps, type), attribute("decay_factor", 0)))), g = regular(x, given);
+    const ValueId r = div(rate, add(constant(1), mul(cast_to(b, steps, type), attribute("decay_factor", 0)))), g = regular(x, given);
     const ValueId next = add(h, mul(g, g));
     return {sub(x, div(mul(r, g), add(b.op("Sqrt", {next}), attribute("epsilon", 1e-6f)))), next};
   }
   std::vector<ValueId> adam(ValueId x, ValueId given, ValueId v, ValueId h) {
-    const double alpha = plain("alpha", 0.9f), beta = plain("beta", 0.999f);
+    const double alpha = number("alpha", 0.9f), beta = number("beta", 0.999f);
     const ValueId g = regular(x, given);
-    const ValueId v_next = add(mul(c(alpha), v), mul(c(1 - alpha), g)), h_next = add(mul(c(beta), h), mul(c(1 - beta), mul(g, g)));
-    const auto shortfall = [&](double decay) { return sub(c(1), b.op("Pow", {c(decay), cast_to(b, steps, type)})); };
+    const ValueId v_next = add(mul(constant(alpha), v), mul(constant(1 - alpha), g)),
+                  h_next = add(mul(constant(beta), h), mul(constant(1 - beta), mul(g, g)));
+    const auto shortfall = [&](double decay) { return sub(constant(1), b.op("Pow", {constant(decay), cast_to(b, steps, type)})); };
     const ValueId adjusted = b.op("Where", {started(), div(mul(rate, b.op("Sqrt", {shortfall(beta)})), shortfall(alpha)), rate});
     const ValueId next = sub(x, div(mul(adjusted, v_next), add(b.op("Sqrt", {h_next}), attribute("epsilon", 1e-6f))));
-    return {mul(c(1 - plain("norm_coefficient_post", 0)), next), v_next, h_next};
+    return {mul(constant(1 - number("norm_coefficient_post", 0)), next), v_next, h_next};
   }
   std::vector<ValueId> momentum(ValueId x, ValueId given, ValueId v) {
-    const ValueId g = regular(x, given), beta = b.op("Where", {started(), attribute("beta", 1), c(1)});
+    const ValueId g = regular(x, given), beta = b.op("Where", {started(), attribute("beta", 1), constant(1)});
     const ValueId v_next = add(mul(attribute("alpha", 0), v), mul(beta, g));
     const ValueId along = node.string("mode", "") == "nesterov" ? add(g, mul(attribute("alpha", 0), v_next)) : v_next;
     return {sub(x, mul(rate, along)), v_next};

@@ -30,7 +30,7 @@ std::vector<Storage> storages(KernelQuery& l, const ConvCall& c, const Tile& til
   return candidate_storages(l, {{conv_weights(l), c.cout, true}}, c.pixels, tile.rows);
 }
 
-bool is_product(const ConvCall& c) { return !c.is_deep() && c.kh == 1 && c.kw == 1 && c.group == 1 && c.plain_window() && c.no_pads(); }
+bool is_product(const ConvCall& c) { return !c.is_deep() && c.kh == 1 && c.kw == 1 && c.group == 1 && c.has_unit_strides() && c.no_pads(); }
 
 /// The work of a kernel of register tiles, which reads, and widens, the weights once for each tile of rows.
 StoredKernel stored_kernel(const ConvCall& c, std::string_view row, const Tile& tile) {

@@ -103,7 +103,8 @@ struct ConvCall {
     const double taps_of_groups = group > 1 ? 1 + costs->tap_steps / static_cast<double>(cin / group) : 1;
     return macs * taps_of_groups * static_cast<double>(padded_columns(tile)) / static_cast<double>(cout / group);
   }
-  bool plain_window() const {
+  /// Strides and dilations of 1.
+  bool has_unit_strides() const {
     for (std::size_t i = 0; i < 2; ++i) {
       if (window.strides[i] != 1 || window.dilations[i] != 1) return false;
     }
@@ -155,7 +156,7 @@ inline NamedArgs gemm_params(KernelQuery& l, const ConvCall& c, const View& x, c
 /// Whether the kernel of Winograd's F(2,3) for depthwise convolutions, two rows at a time, can and should be a
 /// candidate.
 inline bool has_depthwise_winograd(const Target& target, const ConvCall& c) {
-  return target.machine->adds_beside_products && c.kh == 3 && c.kw == 3 && c.plain_window() && c.cin >= target.vector_floats;
+  return target.machine->adds_beside_products && c.kh == 3 && c.kw == 3 && c.has_unit_strides() && c.cin >= target.vector_floats;
 }
 /// Whether conv_few_outputs has a kernel for this number of output channels.
 inline bool has_few_outputs(int64_t cout, int64_t group) { return cout <= 4 && group == 1; }

@@ -136,7 +136,7 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, bool down) {
   // most of L2.
   const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * points * pieces * (c.cin + 16)));
   const int64_t sharers = n * across.outputs == 1 ? l.threads() : 1, ranges = blocks_of(tiles, fits, kLeastTiles, sharers);
-  const int64_t reach = (across.taps - 1) * across.dilation, most = std::max<int64_t>(1, fits / tiles - reach);
+  const int64_t halo = (across.taps - 1) * across.dilation, most = std::max<int64_t>(1, fits / tiles - halo);
   const int64_t bands = ranges > 1 ? across.outputs : blocks_of(across.outputs, most, (kLeastTiles + tiles - 1) / tiles, l.threads());
   const int64_t lines = std::max<int64_t>(1, (across.outputs + bands - 1) / std::max<int64_t>(1, bands));
   const int64_t even = (tiles + ranges - 1) / ranges;

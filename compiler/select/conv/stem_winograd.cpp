@@ -50,11 +50,11 @@ StemWinograd plan_form(const Target& target, const Stem& stem, const Form& form,
 std::optional<StemWinograd> plan_stem_winograd(const KernelQuery& l, const Stem& stem) {
   const ConvCall& c = stem.call;
   const Dim pad = c.window.pads_begin[1];
-  const bool plain = c.window.dilations[0] == 1 && c.window.dilations[1] == 1 && c.window.strides[0] <= kMostStride &&
-                     c.window.strides[1] <= kMostStride / stem.pixel();
+  const bool fits_window = c.window.dilations[0] == 1 && c.window.dilations[1] == 1 && c.window.strides[0] <= kMostStride &&
+                           c.window.strides[1] <= kMostStride / stem.pixel();
   const bool known = pad.is_constant() && pad.value() >= 0 && pad.value() <= kMostPad && ConvCall::likely(c.ow) > 0;
   // Its tiles need 32 registers, and each multiply-add broadcasts one operand, which is free in AVX-512.
-  if (!l.target().has(Feature::Avx512) || !plain || !known) return std::nullopt;
+  if (!l.target().has(Feature::Avx512) || !fits_window || !known) return std::nullopt;
   std::optional<StemWinograd> best;
   for (const Form& form : kForms) {
     if (c.kh < form.taps) continue;

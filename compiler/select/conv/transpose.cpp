@@ -8,7 +8,7 @@ namespace onnxc {
 
 void lower_fast_conv_transpose(KernelQuery& l) {
   const Extents &x_extents = l.extents(0), &w_extents = l.extents(1), &y_extents = l.output_type(0).extents;
-  const Sliding s = sliding(place_conv_transpose(l.node(), x_extents, w_extents).window, x_extents, y_extents);
+  const Sliding s = sliding(read_conv_transpose(l.node(), x_extents, w_extents).window, x_extents, y_extents);
   const Window window = s.plane();
   const int64_t group = l.node().integer("group", 1), cin = w_extents[0].value(), cout = w_extents[1].value() * group,
                 kd = s.z.kernel.value(), kh = window.kernel[0].value(), kw = window.kernel[1].value();

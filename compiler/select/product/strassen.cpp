@@ -62,11 +62,11 @@ StrassenPlan plan_strassen(const Target& target, const StrassenProduct& p) {
                     static_cast<double>(p.samples)
               : 0;
       // Further tiles of a block evict from L1 what the first one left there; three evict all of it.
-      double kept = 1 + costs.more_tiles * static_cast<double>(std::min<int64_t>(tiles, 3));
+      double overhead = 1 + costs.more_tiles * static_cast<double>(std::min<int64_t>(tiles, 3));
       if (by_rows && blocks % p.threads != 0)
         // Two threads read the same block.
-        kept += costs.shared_block * static_cast<double>(p.threads) / static_cast<double>(blocks);
-      if (!best || macs * kept + waits < best->sample_macs) best = {tile, block, macs * kept + waits};
+        overhead += costs.shared_block * static_cast<double>(p.threads) / static_cast<double>(blocks);
+      if (!best || macs * overhead + waits < best->sample_macs) best = {tile, block, macs * overhead + waits};
     };
     if (weight_bytes <= target.l2_bytes) {
       for (int64_t tiles = 1; tiles <= 8; ++tiles) {

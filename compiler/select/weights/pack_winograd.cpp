@@ -118,13 +118,13 @@ std::vector<float> winograd_line(std::span<const float> w, ConvShape s, int outp
 std::vector<float> stem_winograd(std::span<const float> w, ConvShape s, int outputs, int taps, int64_t stride, bool joined) {
   // In memory the kernel then is [cout, kh, kw, cin]: a kernel of one channel.
   if (joined) {
-    std::vector<float> turned;
-    turned.reserve(w.size());
+    std::vector<float> transposed;
+    transposed.reserve(w.size());
     for (int64_t row = 0; row < s.cout * s.kh; ++row) {
       for (int64_t i = 0; i < s.kw * s.cin; ++i)
-        turned.push_back(at(w, ((row / s.kh * s.cin + i % s.cin) * s.kh + row % s.kh) * s.kw + i / s.cin));
+        transposed.push_back(at(w, ((row / s.kh * s.cin + i % s.cin) * s.kh + row % s.kh) * s.kw + i / s.cin));
     }
-    return stem_winograd(turned, {.cout = s.cout, .cin = 1, .kh = s.kh, .kw = s.kw * s.cin, .nr = s.nr}, outputs, taps, stride);
+    return stem_winograd(transposed, {.cout = s.cout, .cin = 1, .kh = s.kh, .kw = s.kw * s.cin, .nr = s.nr}, outputs, taps, stride);
   }
   const int64_t points = outputs + taps - 1;
   const Factors g = winograd_g(points, taps);

@@ -147,7 +147,7 @@ class StepView {
     return false;
   }
 
-  Written place(BufferId id, int node) const {
+  Written bytes_of(BufferId id, int node) const {
     Dim begin = 0;
     BufferId root = id;
     for (; program_[root].parent >= 0; root = program_[root].parent) begin += program_[root].offset;
@@ -158,7 +158,7 @@ class StepView {
 
   /// Goes back from the last write until everything that is read has certainly been written.
   void read(BufferId id, int node) {
-    const Written here = place(id, node);
+    const Written here = bytes_of(id, node);
     const auto& list = written_[static_cast<std::size_t>(root_of(program_, id))];
     for (auto w = list.rbegin(); w != list.rend(); ++w) {
       if (!overlap(*w, here) || exclude(w->block, block_)) continue;
@@ -169,7 +169,7 @@ class StepView {
   }
 
   void write(BufferId id, int node) {
-    const Written here = place(id, node);
+    const Written here = bytes_of(id, node);
     auto& list = written_[static_cast<std::size_t>(root_of(program_, id))];
     std::erase_if(list, [&](const Written& w) { return covers(here, w) && is_within(w.block, here.block); });
     list.push_back(here);

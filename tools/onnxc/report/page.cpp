@@ -25,8 +25,8 @@ std::string embedded(const ordered_json& data) {
 
 /// Replaces `{{name}}` in page.html, which occurs once, by the text.
 void fill(std::string& page, std::string_view name, std::string_view text) {
-  const std::string place = "{{" + std::string(name) + "}}";
-  page.replace(page.find(place), place.size(), text);
+  const std::string placeholder = "{{" + std::string(name) + "}}";
+  page.replace(page.find(placeholder), placeholder.size(), text);
 }
 
 std::string make_page(const ordered_json& data, std::initializer_list<std::string_view> scripts) {

@@ -1,4 +1,4 @@
-#include "compiler/lowering/threads/shared_offsets_search.h"
+#include "compiler/lowering/threads/align_shares_search.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // The order of nodes: against a search of every order, and on graphs too large for that.
-#include "compiler/passes/node_order.h"
+#include "compiler/passes/order_search.h"
 
 #include <catch2/catch.hpp>
 

@@ -46,7 +46,7 @@ bool takes_any_order(const Graph& graph, const Node& node, ValueId flat) {
 }
 
 /// The rows of w in the order of a channels-last image.
-Constant turned(const TensorData& w, int64_t channels) {
+Constant reordered(const TensorData& w, int64_t channels) {
   auto result = std::make_shared<TensorData>(w);
   const std::span<const float> from = w.as<float>();
   const std::span<float> to = result->as<float>();
@@ -61,13 +61,13 @@ Constant turned(const TensorData& w, int64_t channels) {
 
 }  // namespace
 
-Graph turn_flattened(Graph graph) {
+Graph reorder_flattened(Graph graph) {
   const std::vector<int> uses = use_counts(graph);
   const std::vector<Layout> layouts = assign_layouts(graph, kLanes);
   int fresh = first_fresh(graph);
   std::vector<Node> nodes;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (auto& [name, region] : graph.nodes[i].regions) *region = turn_flattened(std::move(*region));
+    for (auto& [name, region] : graph.nodes[i].regions) *region = reorder_flattened(std::move(*region));
     if (flattens(graph, graph.nodes[i]) && layouts[index(graph.nodes[i].input(0))].channels_last) {
       const ValueId image = graph.nodes[i].input(0), flat = graph.nodes[i].outputs[0];
       std::vector<std::size_t> readers;
@@ -83,7 +83,7 @@ Graph turn_flattened(Graph graph) {
         std::ranges::move(b.take(), std::back_inserter(nodes));
         for (const std::size_t k : readers) {
           ValueId& w = graph.nodes[k].inputs[1];
-          w = graph.add_constant(graph[w].name + "_turned", turned(*graph.constant(w), graph[image].type.extents[1].value()));
+          w = graph.add_constant(graph[w].name + "_reordered", reordered(*graph.constant(w), graph[image].type.extents[1].value()));
         }
       }
     }

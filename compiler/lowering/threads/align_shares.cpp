@@ -1,4 +1,4 @@
-#include "compiler/lowering/threads/shared_offsets.h"
+#include "compiler/lowering/threads/align_shares.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,14 +7,14 @@
 
 #include "compiler/lowering/memory/placements.h"
 #include "compiler/lowering/memory/plan_memory.h"
-#include "compiler/lowering/threads/shared_offsets_search.h"
+#include "compiler/lowering/threads/align_shares_search.h"
 
 namespace onnxc {
 namespace {
 
 constexpr std::size_t kLikely = 2;  // the number of samples, from the first on, at which thread shares are compared
 constexpr std::size_t kTried = 5;   // the number of buffers, the largest ones, beside which another is tried
-constexpr std::size_t kMostPlaces = 100;
+constexpr std::size_t kMostOffsets = 100;
 constexpr int kPasses = 4;
 // Buffers that are smaller than the largest by this factor are not moved.
 constexpr int64_t kSmall = 64;
@@ -77,13 +77,13 @@ class Raising {
     for (const Sizes& sizes : samples(program, list, std::clamp<std::size_t>(10'000 / list.size(), 16, 400))) {
       const auto value = [&](Dim d) { return d.evaluate(sizes); };
       samples_.push_back({intervals_of(program, list, value), sizes_of(program, list, value), 0, 0});
-      samples_.back().planned = place(placement, samples_.back().sizes).bytes;
+      samples_.back().planned = offsets_at(placement, samples_.back().sizes).bytes;
       samples_.back().most = samples_.back().planned + (may_grow ? samples_.back().planned / kQuarter : 0);
     }
   }
 
   void run() {
-    if (samples_.empty() || placement_.places.size() > kMostPlaces) return;
+    if (samples_.empty() || placement_.offsets.size() > kMostOffsets) return;
     double least = cost();
     for (int pass = 0; pass < kPasses && move_each(least);) ++pass;
   }
@@ -99,7 +99,7 @@ class Raising {
   int64_t size(BufferId id) const { return samples_[0].sizes[static_cast<std::size_t>(id)]; }
 
   bool fits() const {
-    return std::ranges::all_of(samples_, [&](const Sample& s) { return place(placement_, s.sizes).bytes <= s.most; });
+    return std::ranges::all_of(samples_, [&](const Sample& s) { return offsets_at(placement_, s.sizes).bytes <= s.most; });
   }
 
   /// The bytes that threads fetch before they write, plus the growth of the arena, relative to all bytes written; the
@@ -107,27 +107,27 @@ class Raising {
   double cost() const {
     double sum = 0;
     for (const Sample& s : std::span(samples_).first(std::min(kLikely, samples_.size()))) {
-      const Placed placed = place(placement_, s.sizes);
+      const ArenaOffsets arena = offsets_at(placement_, s.sizes);
       std::vector<int64_t> offsets;
       int64_t written = 1;
       for (std::size_t i = 0; i < list_.size(); ++i) {
-        offsets.push_back(placed.offsets[static_cast<std::size_t>(list_[i])]);
+        offsets.push_back(arena.offsets[static_cast<std::size_t>(list_[i])]);
         written += s.intervals[i].size;
       }
-      sum += static_cast<double>(foreign_bytes(s.intervals, sharing_, offsets) + (placed.bytes - s.planned) / kFetched) /
+      sum += static_cast<double>(foreign_bytes(s.intervals, sharing_, offsets) + (arena.bytes - s.planned) / kFetched) /
              static_cast<double>(written);
     }
     return sum;
   }
 
   /// Other ways to place the i-th buffer: centred on a larger one, or above one that it is not above yet.
-  std::vector<Placement::Place> ways(std::size_t i) const {
-    const Placement::Place& now = placement_.places[i];
+  std::vector<Placement::Offset> ways(std::size_t i) const {
+    const Placement::Offset& now = placement_.offsets[i];
     std::vector<BufferId> before;
-    for (std::size_t k = 0; k < i; ++k) before.push_back(placement_.places[k].buffer);
+    for (std::size_t k = 0; k < i; ++k) before.push_back(placement_.offsets[k].buffer);
     std::ranges::stable_sort(before, std::greater{}, [&](BufferId c) { return size(c); });
     before.resize(std::min(before.size(), kTried));
-    std::vector<Placement::Place> ways;
+    std::vector<Placement::Offset> ways;
     for (BufferId c : before) {
       const auto index = [](BufferId id) { return static_cast<std::size_t>(id); };
       if (std::ranges::all_of(samples_, [&](const Sample& s) { return s.sizes[index(c)] >= s.sizes[index(now.buffer)]; }))
@@ -145,11 +145,11 @@ class Raising {
   bool move_each(double& least) {
     bool better = false;
     const int64_t largest = std::ranges::max(samples_[0].sizes);
-    for (std::size_t i = placement_.places.size(); i-- > 0;) {
-      if (size(placement_.places[i].buffer) < largest / kSmall) continue;
-      Placement::Place best = placement_.places[i];
-      for (const Placement::Place& way : ways(i)) {
-        placement_.places[i] = way;
+    for (std::size_t i = placement_.offsets.size(); i-- > 0;) {
+      if (size(placement_.offsets[i].buffer) < largest / kSmall) continue;
+      Placement::Offset best = placement_.offsets[i];
+      for (const Placement::Offset& way : ways(i)) {
+        placement_.offsets[i] = way;
         if (!fits()) continue;
         if (const double c = cost(); c < least * kWorth) {
           least = c;
@@ -157,7 +157,7 @@ class Raising {
           better = true;
         }
       }
-      placement_.places[i] = std::move(best);
+      placement_.offsets[i] = std::move(best);
     }
     return better;
   }

@@ -9,7 +9,7 @@
 //
 //     x -> a -> b -+        a, b, c, d keeps b (small) while c (large) lives; c, d, a, b would keep d.
 //       -> c -> d -+-> y    Both are sets {a, b, c, d} in the end, with different peaks.
-#include "compiler/passes/node_order.h"
+#include "compiler/passes/order_search.h"
 
 #include <algorithm>
 #include <limits>

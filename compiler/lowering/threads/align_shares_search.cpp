@@ -1,9 +1,9 @@
 // A cache line that another processor wrote last must be fetched from that processor's cache before it is written
-// again, which costs most where the two have no cache in common. Tensors of the same size at the same place are
+// again, which costs most where the two have no cache in common. Tensors of the same size at the same offset are
 // divided alike among threads. With two threads this also holds for tensors of any size that have the same middle:
 //
 //   offset     Thread 0 writes x below its middle and thread 1 above it. They do the same with y, which reuses memory of x.
-//     3 | 1        At the lowest place, all of y would be where thread 0 wrote;
+//     3 | 1        At the lowest offset, all of y would be where thread 0 wrote;
 //     2 | 1  1     in the middle nothing changes hands.
 //     1 | 0  0
 //     0 | 0
@@ -11,7 +11,7 @@
 //
 // Intervals are moved one by one to where they cost least, large ones first: once starting without any placement,
 // once from the given one.
-#include "compiler/lowering/threads/shared_offsets_search.h"
+#include "compiler/lowering/threads/align_shares_search.h"
 
 #include <algorithm>
 #include <iterator>
@@ -23,7 +23,7 @@ namespace {
 constexpr int64_t kUnplaced = -1;
 constexpr int kPasses = 4;
 constexpr std::size_t kMost = 300;  // intervals: the time of a search grows with the square of their number
-// Places are tried beside this number of intervals before and after one in time, and beside as many of the largest.
+// Offsets are tried next to this number of intervals before and after one in time, and next to as many of the largest.
 constexpr std::size_t kNearest = 20;
 
 struct Piece {
@@ -48,7 +48,7 @@ class Aligner {
   bool place_all(std::vector<int64_t>& offsets) {
     for (int i : by_time_) offset(i) = kUnplaced;
     for (int i : by_size_) {
-      offset(i) = best_place(i);
+      offset(i) = best_offset(i);
       if (offset(i) == kUnplaced) return false;
     }
     improve();
@@ -129,9 +129,9 @@ class Aligner {
     return std::ranges::max(bytes);
   }
 
-  /// The cost of interval i at a place, relative to the cost without interval i.
-  int64_t cost(int i, int64_t place) {
-    offset(i) = place;
+  /// The cost of interval i at a candidate offset, relative to the cost without interval i.
+  int64_t cost(int i, int64_t candidate) {
+    offset(i) = candidate;
     std::vector<int> later;
     for (const Piece& p : neighbours(i, 1)) {
       if (std::ranges::find(later, p.interval) == later.end()) later.push_back(p.interval);
@@ -147,46 +147,47 @@ class Aligner {
   std::vector<int> live_with(int i) const {
     std::vector<int> found;
     std::ranges::copy_if(by_time_, std::back_inserter(found),
-                         [&](int c) { return c != i && offset(c) != kUnplaced && live_together(at(c), at(i)); });
+                         [&](int c) { return c != i && offset(c) != kUnplaced && lifetimes_overlap(at(c), at(i)); });
     return found;
   }
 
-  /// Free places for interval i: centred on another interval, at one of its ends, or beside it.
-  std::vector<int64_t> places(int i) const {
+  /// Free offsets for interval i: centred on another interval, at one of its ends, or next to it.
+  std::vector<int64_t> candidates(int i) const {
     const int64_t size = at(i).size, alignment = std::max<int64_t>(at(i).alignment, 1);
     const std::vector<int> others = live_with(i);
     std::vector<int64_t> list;
-    const auto add = [&](int64_t place) {
-      place = place / alignment * alignment;
-      const bool is_inside = place >= 0 && place + size <= height_;
-      if (is_inside && std::ranges::none_of(others, [&](int c) { return place < offset(c) + at(c).size && offset(c) < place + size; }))
-        list.push_back(place);
+    const auto add = [&](int64_t candidate) {
+      candidate = candidate / alignment * alignment;
+      const bool is_inside = candidate >= 0 && candidate + size <= height_;
+      if (is_inside &&
+          std::ranges::none_of(others, [&](int c) { return candidate < offset(c) + at(c).size && offset(c) < candidate + size; }))
+        list.push_back(candidate);
     };
-    const auto add_beside = [&](int c) {
+    const auto add_around = [&](int c) {
       if (c == i || offset(c) == kUnplaced) return;
       const int64_t begin = offset(c), end = begin + at(c).size;
-      for (int64_t place : {(begin + end - size) / 2, begin, end - size, begin - size, end + alignment - 1}) add(place);
+      for (int64_t candidate : {(begin + end - size) / 2, begin, end - size, begin - size, end + alignment - 1}) add(candidate);
     };
     add(0);
     add(height_ - size);
-    for (std::size_t k = 0; k < std::min(kNearest, by_size_.size()); ++k) add_beside(by_size_[k]);
+    for (std::size_t k = 0; k < std::min(kNearest, by_size_.size()); ++k) add_around(by_size_[k]);
     for (std::size_t away = 1; away < std::min(kNearest, by_time_.size()); ++away) {
-      add_beside(neighbour(i, -1, away));
-      add_beside(neighbour(i, 1, away));
+      add_around(neighbour(i, -1, away));
+      add_around(neighbour(i, 1, away));
     }
     std::ranges::sort(list);
     list.erase(std::unique(list.begin(), list.end()), list.end());
     return list;
   }
 
-  /// The lowest of the cheapest places, or the current place if that is as cheap.
-  int64_t best_place(int i) {
+  /// The lowest of the cheapest offsets, or the current one if that is as cheap.
+  int64_t best_offset(int i) {
     const int64_t here = offset(i);
     int64_t best = here, least = here == kUnplaced ? std::numeric_limits<int64_t>::max() : cost(i, here);
-    for (int64_t place : places(i)) {
-      if (const int64_t c = cost(i, place); c < least) {
+    for (int64_t candidate : candidates(i)) {
+      if (const int64_t c = cost(i, candidate); c < least) {
         least = c;
-        best = place;
+        best = candidate;
       }
     }
     offset(i) = here;
@@ -197,9 +198,9 @@ class Aligner {
     for (int pass = 0; pass < kPasses; ++pass) {
       bool moved = false;
       for (int i : by_size_) {
-        const int64_t place = best_place(i);
-        moved = moved || place != offset(i);
-        offset(i) = place;
+        const int64_t candidate = best_offset(i);
+        moved = moved || candidate != offset(i);
+        offset(i) = candidate;
       }
       if (!moved) return;
     }

@@ -63,9 +63,9 @@ struct WinogradCosts {
   double transform_rate = 1;
   double stride2_transform_rate = 1;  ///< the same for stride 2
   double input = 0, output = 0;       ///< to transform a vector of a tile at one frequency, at a rate of 1
-  double untransformed_in_l1 = 0;     ///< to transform untransformed weights, counted in tiles, if they stay in L1
+  double weights_in_l1 = 0;           ///< to transform untransformed weights, counted in tiles, if they stay in L1
   /// The same, at a rate of 1, if all of a block fits L2, and if not.
-  double untransformed_in_l2 = 0, untransformed_beyond_l2 = 0;
+  double weights_in_l2 = 0, weights_beyond_l2 = 0;
   /// The factor by which it must be faster than a direct convolution, whose weights and errors are smaller.
   double earned = 1;
   TileEnds stem_ends{};   ///< stem_winograd: by the number of points of its form

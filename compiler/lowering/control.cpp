@@ -51,7 +51,7 @@ std::vector<Step> Lowerer::lower_block(Scope& inner, const std::function<void()>
 void Lowerer::lower_if(Scope& scope, const Node& node) {
   const Graph& graph = *scope.graph;
   const Layout row_major;
-  If branches{.condition = view_of(scope, node.inputs[0], &row_major).pointer};
+  If branches{.condition = view_of(scope, node.inputs[0], &row_major).pointer, .then_steps = {}, .else_steps = {}};
   // Captures are made available before the branch, in the layouts they have.
   for (ValueId v : node.captures) view_of(scope, v, nullptr);
   DimList symbols;

@@ -34,7 +34,7 @@ LoopLowering::LoopLowering(Lowerer& lowerer, Lowerer::Scope& outer, const Node& 
       scanned_(node.outputs.size() - carried_) {}
 
 void LoopLowering::run() {
-  Loop loop{.iteration = iteration_, .most = limit_.most ? *limit_.most : Dim(l_.options_.max_trip), .limited = !limit_.most};
+  Loop loop{.iteration = iteration_, .most = limit_.most ? *limit_.most : Dim(l_.options_.max_trip), .limited = !limit_.most, .body = {}};
   for (ValueId v : node_.captures) l_.view_of(outer_, v, nullptr);
   if (limit_.conditional) define_condition();
   loop.condition = as_read(condition_).pointer;

@@ -71,8 +71,7 @@ void consider_winograd(KernelQuery& l, const ConvCall& c, const Form& form, bool
       4 * (frequencies * block * contract::winograd_pitch(c.cin) + transformed + taps * channels * c.cout) <= 2 * l.target().l2_bytes;
   // May exceed L1 by a little: the transforms are only stored there, and beyond L1 the rate is that of stores.
   const bool in_l1 = 4 * transformed <= 2 * l.target().l1_bytes;
-  const double transform_tiles =
-      in_l1 ? costs.untransformed_in_l1 : (in_l2 ? costs.untransformed_in_l2 : costs.untransformed_beyond_l2) * rate;
+  const double transform_tiles = in_l1 ? costs.weights_in_l1 : (in_l2 ? costs.weights_in_l2 : costs.weights_beyond_l2) * rate;
   const int64_t whole = block == 0 ? 0 : tiles / block,
                 rows = whole * contract::padded_rows(block, tile.rows) + contract::padded_rows(tiles - whole * block, tile.rows);
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * (untransformed ? taps : kept) * channels * columns;

@@ -102,7 +102,7 @@ def classifiers():
         network_of_any_batch(f"classifier of {images} images, Gemm", [*start, node("Flatten", "m", "f"), node("Gemm", "f w1 b1", "l", transB=1), node("Softmax", "l", "y")],
                 dict(**first, w1=weights(n, channels), b1=values(n)), "y l", x=x)
         network_of_any_batch(f"classifier of {images} images, Conv and Gemm", [*start, conv("m w1 b1", "c", 1), node("HardSwish", "c", "h"), node("Flatten", "h", "f"), node("Gemm", "f w2", "y", transB=1)],
-                dict(**first, w1=weights(n, channels, 1, 1), b1=values(n), w2=weights(10, n)), "y", x=x)
+                dict(**first, w1=weights(n, channels, 1, 1), b1=values(n), w2=weights(10, n) / np.float32(16)), "y", x=x)  # results of the size of 1
         network_of_any_batch(f"classifier of {images} images, Conv as it is", [*start, conv("m w1", "y", 1)], dict(**first, w1=weights(n, channels, 1, 1)), "y", x=x)
 
 

@@ -52,6 +52,7 @@ run_model() {
 }
 export -f run_model
 stated_threads="$threads" at_o1="$root/tests/zoo/at_o1.sh"
+export ZOO_CXX="${ONNXC_CXX:-${CXX:-c++}}"  # what at_o1.sh calls
 export onnxc folder stated_threads at_o1
 exec 3>&1
 lines="$(printf '%s\n' "${jobs[@]}" | xargs -d '\n' -P "${ONNXC_JOBS:-$(nproc)}" -I{} bash -c 'run_model "$1"' _ {} | tee >(cat >&3))"

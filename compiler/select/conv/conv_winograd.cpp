@@ -123,14 +123,15 @@ struct Direction {
   int64_t taps, dilation, outputs;
 };
 
-/// Considers a form along one direction: along columns where `down`, otherwise along rows.
+constexpr Form kLineForm{4, 3};
+
+/// Considers F(4, 3) along one direction: along columns where `down`, otherwise along rows.
 void consider_winograd_line(KernelQuery& l, const ConvCall& c, bool down) {
-  static constexpr Form form{4, 3};
   const Direction vertical{c.kh, c.window.dilations[0], c.likely(c.oh)}, horizontal{c.kw, c.window.dilations[1], c.likely(c.ow)};
   const Direction &along = down ? vertical : horizontal, &across = down ? horizontal : vertical;
-  const int64_t points = form.points(), n = c.n.is_constant() ? c.n.value() : 1, pieces = form.pieces(along.taps),
+  const int64_t points = kLineForm.points(), n = c.n.is_constant() ? c.n.value() : 1, pieces = kLineForm.pieces(along.taps),
                 taps = across.taps * pieces;
-  const int64_t tiles = std::max<int64_t>(1, contract::winograd_line_tiles(form.outputs, along.outputs, along.dilation));
+  const int64_t tiles = std::max<int64_t>(1, contract::winograd_line_tiles(kLineForm.outputs, along.outputs, along.dilation));
   // A block is a part of one line if lines are long, otherwise several whole lines. Its transformed input fits in
   // most of L2.
   const int64_t fits = std::max<int64_t>(28, l.target().workspace_bytes() * 3 / 4 / (4 * points * pieces * (c.cin + 16)));
@@ -145,7 +146,7 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, bool down) {
   const int64_t columns = (c.cout + tile.nr - 1) / tile.nr * tile.nr, bytes = 4 * points * taps * c.cin * columns;
   const double macs = static_cast<double>(blocks * contract::padded_rows(lines * width, tile.rows) * points) *
                       static_cast<double>(taps * c.cin) * static_cast<double>(columns) * relative;
-  const std::string row = row_name("winograd_line", form);
+  const std::string row = row_name("winograd_line", kLineForm);
   l.consider(
       row, macs, static_cast<double>(bytes * blocks),
       [&l, c, row, down, across, lines, width, pieces, bytes, tile = tile] {
@@ -153,15 +154,15 @@ void consider_winograd_line(KernelQuery& l, const ConvCall& c, bool down) {
         const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = tile.nr};
         const PointerArg w =
             l.weights(conv_weights_name(l), {conv_weights(l), bytes / 4, [&l, shape, down] {
-                                               return pack::winograd_line(conv_weights(l), shape, form.outputs, form.taps, down);
+                                               return pack::winograd_line(conv_weights(l), shape, kLineForm.outputs, kLineForm.taps, down);
                                              }});
         const contract::WinogradPlanes planes =
             contract::winograd_line_planes(c.cin, pieces, across.taps, across.dilation, lines, width, tile.nr);
-        const PointerArg scratch = l.thread_workspace("tiles", ElementType::F32, Dim(contract::winograd_line_scratch(form, planes)));
+        const PointerArg scratch = l.thread_workspace("tiles", ElementType::F32, Dim(contract::winograd_line_scratch(kLineForm, planes)));
         auto params = c.params(x, y, conv_bias(l, shape));
         params.emplace_back("weights_end", UnitArg::WeightsEnd);
         StepBuilder step = l.call(row);
-        form_args(step, form, tile);
+        form_args(step, kLineForm, tile);
         if (down) step.template_arg(true);
         step.pointer(x).pointer(w).pointer(y).pointer(scratch).params(std::move(params)).dim(lines).dim(width);
         finish_conv(l, step, c, y);

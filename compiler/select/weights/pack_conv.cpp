@@ -3,17 +3,29 @@
 
 namespace onnxc::pack {
 
-int64_t conv_size(ConvShape s) { return panels_size(s.kh * s.kw * s.cin, s.cout / s.group, s.nr) * s.group; }
+namespace {
 
-std::vector<float> conv(std::span<const float> w, ConvShape s) {
+/// The panels of all groups, one after the other, whose element of input channel ci and output channel co of group g, at a
+/// tap, is element(g, ci, co, tap).
+template <class Element>
+std::vector<float> grouped_panels(ConvShape s, Element element) {
   const int64_t taps = s.kh * s.kw, cout_g = s.cout / s.group;
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(conv_size(s)));
   for (int64_t g = 0; g < s.group; ++g) {
-    append_panels(out, taps * s.cin, cout_g, s.nr,
-                  [&](int64_t k, int64_t co) { return at(w, ((g * cout_g + co) * s.cin + k % s.cin) * taps + k / s.cin); });
+    append_panels(out, taps * s.cin, cout_g, s.nr, [&](int64_t k, int64_t co) { return element(g, k % s.cin, co, k / s.cin); });
   }
   return out;
+}
+
+}  // namespace
+
+int64_t conv_size(ConvShape s) { return panels_size(s.kh * s.kw * s.cin, s.cout / s.group, s.nr) * s.group; }
+
+std::vector<float> conv(std::span<const float> w, ConvShape s) {
+  const int64_t taps = s.kh * s.kw, cout_g = s.cout / s.group;
+  return grouped_panels(
+      s, [&](int64_t g, int64_t ci, int64_t co, int64_t tap) { return at(w, ((g * cout_g + co) * s.cin + ci) * taps + tap); });
 }
 
 std::vector<float> conv_bias(std::span<const float> bias, ConvShape s) {
@@ -32,13 +44,8 @@ std::vector<float> conv_stem(std::span<const float> w, ConvShape s) {
 
 std::vector<float> conv_transpose(std::span<const float> w, ConvShape s) {
   const int64_t taps = s.kh * s.kw, cout_g = s.cout / s.group;
-  std::vector<float> out;
-  out.reserve(static_cast<std::size_t>(conv_size(s)));
-  for (int64_t g = 0; g < s.group; ++g) {
-    append_panels(out, taps * s.cin, cout_g, s.nr,
-                  [&](int64_t k, int64_t co) { return at(w, ((g * s.cin + k % s.cin) * cout_g + co) * taps + k / s.cin); });
-  }
-  return out;
+  return grouped_panels(
+      s, [&](int64_t g, int64_t ci, int64_t co, int64_t tap) { return at(w, ((g * s.cin + ci) * cout_g + co) * taps + tap); });
 }
 
 std::vector<float> grouped(std::span<const float> w, ConvShape s, int64_t lanes) {

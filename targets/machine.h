@@ -108,6 +108,17 @@ struct DepthwiseWinogradCosts {
   double far_pixel = 0;
 };
 
+/// Tree ensembles, in nodes that a walk visits (eight trees at once): onnxc/forest.hpp.
+struct ForestCosts {
+  double search = 0.5;      ///< the rank of a value
+  double byte_node = 1;     ///< a node of forest_bytes, for its block of rows
+  double byte_value = 0.2;  ///< a leaf's value of a row and a tree, after forest_bytes
+  double bit_node = 1;      ///< a node of forest_bits
+  double bit_test = 1;      ///< a test of forest_bits
+  double bit_tree = 20;     ///< to fold the leaves of a tree to their numbers
+  double bit_value = 0.3;   ///< a leaf's value of a row and a tree, after forest_bits
+};
+
 /// The cost of widening one element of weights.
 struct WideningCosts {
   double f16 = 0, bf16 = 0, i8 = 0;
@@ -127,6 +138,7 @@ struct Machine {
   StrassenCosts strassen{};
   InnerProductCosts inner_product{};
   DepthwiseWinogradCosts depthwise_winograd{};
+  ForestCosts forest{};
   WideningCosts widening{};
   MemoryCosts memory{};
   /// Whether vector additions run in other units than multiply-adds, so that kernels gain by replacing multiply-adds

@@ -20,6 +20,9 @@ PlanarUse planar_pool(const Graph& graph, const Node& node, int vector_floats);
 /// States a candidate for an f32 onnxc.Recurrence with constant weights that are not empty; `macs`: its
 /// multiply-adds. See select/recurrent.cpp.
 void consider_fast_recurrence(KernelQuery& l, double macs);
+/// States the candidates for a tree ensemble beside its scalar kernel: select/forest/candidates.cpp.
+struct ForestCall;
+void consider_fast_forest(KernelQuery& l, const ForestCall& call);
 /// Lowers a Gather of rows from a constant table that is stored in a type narrower than f32. Otherwise it does
 /// nothing and returns false. See select/gather_table.cpp.
 bool lower_stored_table(KernelQuery& l);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/graph.h"
+#include "compiler/ops/kernel_query.h"
 
 namespace onnxc {
 
@@ -19,6 +19,19 @@ struct TreeTables {
 TreeTables read_trees(const Node& node, const std::string& weights, int64_t target_count);
 /// The trees of TreeEnsemble.
 TreeTables read_tree_ensemble(const Node& node);
+
+/// A tree ensemble that is to be lowered.
+struct ForestCall {
+  TreeTables tables;
+  View x;  ///< [rows, columns]
+  View y;  ///< [rows, targets]
+  int64_t targets = 1;
+  NamedArgs params{};             ///< of scalar::TreeParams
+  std::string aggregate = "sum";  ///< the enumerator of scalar::TreeAggregate
+  bool is_classifier = false;     ///< output 0 is the number of the class
+};
+/// scalar::Forest{...}. Without the trees it has what is left to do once their values are added up.
+NamedArgs forest_args(KernelQuery& l, const TreeTables& tables, bool trees);
 
 /// The numbers of attribute NAME, or of the tensor NAME_as_tensor.
 std::vector<double> read_numbers(const Node& node, const std::string& name);

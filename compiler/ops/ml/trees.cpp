@@ -8,6 +8,7 @@
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/ml/classes.h"
 #include "compiler/ops/ml/forest.h"
+#include "compiler/ops/selected.h"
 
 namespace onnxc {
 namespace {
@@ -58,14 +59,18 @@ PointerArg numbers(KernelQuery& l, const std::string& what, ElementType type, co
   return l.weights(what, type, std::vector<float>(values.begin(), values.end()));
 }
 
-/// The last arguments: Forest{...}, scores, has, TreeParams{...}
-void add_trees(StepBuilder& call, KernelQuery& l, const TreeTables& tables, int64_t targets, NamedArgs params) {
+}  // namespace
+
+NamedArgs forest_args(KernelQuery& l, const TreeTables& tables, bool trees) {
   const ElementType type = number_type(l.type(0).element);
-  NamedArgs forest{{"nodes", l.weights("nodes", ElementType::I32, tables.nodes)},
-                   {"thresholds", numbers(l, "thresholds", type, tables.thresholds)},
-                   {"roots", l.weights("roots", ElementType::I32, tables.roots)},
-                   {"trees", dim_arg(static_cast<int64_t>(tables.roots.size()))}};
-  if (!tables.weights.empty()) {
+  NamedArgs forest;
+  if (trees) {
+    forest = {{"nodes", l.weights("nodes", ElementType::I32, tables.nodes)},
+              {"thresholds", numbers(l, "thresholds", type, tables.thresholds)},
+              {"roots", l.weights("roots", ElementType::I32, tables.roots)}};
+  }
+  forest.emplace_back("trees", dim_arg(static_cast<int64_t>(tables.roots.size())));
+  if (trees && !tables.weights.empty()) {
     forest.emplace_back("targets", l.weights("targets", ElementType::I32, tables.targets));
     forest.emplace_back("weights", numbers(l, "weights", type, tables.weights));
   }
@@ -73,11 +78,28 @@ void add_trees(StepBuilder& call, KernelQuery& l, const TreeTables& tables, int6
     forest.emplace_back("base", numbers(l, "base", type, tables.base));
     forest.emplace_back("bases", dim_arg(static_cast<int64_t>(tables.base.size())));
   }
-  params.insert(params.begin(), {"targets", dim_arg(targets)});
-  call.params(std::move(forest))
-      .pointer(l.thread_workspace("scores", type, targets))
-      .pointer(l.thread_workspace("has", ElementType::Bool, targets));
-  call.params(std::move(params)).emit();
+  return forest;
+}
+
+namespace {
+
+/// The candidates of a tree ensemble: the scalar kernel, which takes any, and flat forests.
+void consider_forest(KernelQuery& l, const ForestCall& forest) {
+  const ElementType type = number_type(l.type(0).element);
+  const double rows = forest.x.extents[0].is_constant() ? static_cast<double>(forest.x.extents[0].value()) : 1;
+  l.consider(forest.is_classifier ? "scalar_tree_classifier" : "scalar_tree_regressor",
+             rows * static_cast<double>(forest.tables.thresholds.size()), 0, [&l, forest, type] {
+               StepBuilder call = l.call(forest.is_classifier ? "scalar_tree_classifier" : "scalar_tree_regressor");
+               call.template_arg(type).tensor(forest.y);
+               if (forest.is_classifier) call.pointer(l.out(0));
+               call.tensor(forest.x)
+                   .params(forest_args(l, forest.tables, true))
+                   .pointer(l.thread_workspace("scores", type, forest.targets))
+                   .pointer(l.thread_workspace("has", ElementType::Bool, forest.targets))
+                   .params(forest.params)
+                   .emit();
+             });
+  if (l.optimise()) consider_fast_forest(l, forest);
 }
 
 View x_as_rows(KernelQuery& l) {
@@ -94,7 +116,7 @@ Arg post_of(const Node& node) {
   return EnumArg{"scalar::PostTransform", kNames[number]};
 }
 
-Arg aggregate_of(const Node& node) {
+EnumArg aggregate_of(const Node& node) {
   static constexpr const char* kNames[] = {"average", "sum", "min", "max"};
   int64_t number = 1;
   if (node.op == "TreeEnsemble") {
@@ -109,11 +131,15 @@ Arg aggregate_of(const Node& node) {
 }
 
 void lower_regressor(KernelQuery& l) {
-  const View x = x_as_rows(l), y = l.out(0);
-  const TreeTables tables = tables_of(l.node());
-  StepBuilder call = l.call("scalar_tree_regressor");
-  call.template_arg(number_type(x.element)).tensor(y).tensor(x);
-  add_trees(call, l, tables, targets_of(l.node()), {{"aggregate", aggregate_of(l.node())}, {"post", post_of(l.node())}});
+  const Node& node = l.node();
+  const int64_t targets = targets_of(node);
+  const EnumArg aggregate = aggregate_of(node);
+  consider_forest(l, {.tables = tables_of(node),
+                      .x = x_as_rows(l),
+                      .y = l.out(0),
+                      .targets = targets,
+                      .params = {{"targets", dim_arg(targets)}, {"aggregate", aggregate}, {"post", post_of(node)}},
+                      .aggregate = aggregate.value});
 }
 
 // ---- The classifier
@@ -132,15 +158,19 @@ void infer_classifier(Inference& n) {
 }
 
 void lower_classes(KernelQuery& l) {
-  const View x = x_as_rows(l), scores = l.has_output(1) ? l.out(1) : View{}, classes = l.out(0);
   const TreeTables tables = tables_of(l.node());
   const int64_t count = class_labels(l.node()).count();
   const std::set<int32_t> used(tables.targets.begin(), tables.targets.end());
   const bool positive = std::ranges::all_of(tables.weights, [](double w) { return w >= 0; });
-  StepBuilder call = l.call("scalar_tree_classifier");
-  call.template_arg(number_type(x.element)).tensor(scores).pointer(classes).tensor(x);
-  add_trees(call, l, tables, count,
-            {{"post", post_of(l.node())}, {"one_sided", flag_arg(count == 2 && used.size() == 1)}, {"positive", flag_arg(positive)}});
+  consider_forest(l, {.tables = tables,
+                      .x = x_as_rows(l),
+                      .y = l.has_output(1) ? l.out(1) : View{},
+                      .targets = count,
+                      .params = {{"targets", dim_arg(count)},
+                                 {"post", post_of(l.node())},
+                                 {"one_sided", flag_arg(count == 2 && used.size() == 1)},
+                                 {"positive", flag_arg(positive)}},
+                      .is_classifier = true});
 }
 
 std::optional<std::vector<ValueId>> decompose_classifier(GraphBuilder& b, const Node& node) {

@@ -79,75 +79,87 @@ void aggregate_trees(const Forest<T>& forest, const X* x, const TreeParams& para
       any = true;
     }
   }
+}
+
+/// The scores of one row of a TreeEnsembleRegressor or TreeEnsemble, from the aggregates of its targets. y: `targets` elements.
+template <class T, class Y>
+void finish_regression(const Forest<T>& forest, const TreeParams& params, T* scores, Y* y) {
+  const int64_t n = params.targets;
   if (params.aggregate == TreeAggregate::average) {
-    for (int64_t t = 0; t < params.targets; ++t) scores[t] /= static_cast<T>(forest.trees);
+    for (int64_t t = 0; t < n; ++t) scores[t] /= static_cast<T>(forest.trees);
   }
+  if (forest.bases == n) {
+    for (int64_t t = 0; t < n; ++t) scores[t] += forest.base[t];
+  }
+  if (n > 1) post_transform(params.post, scores, n);
+  else if (params.post == PostTransform::probit) scores[0] = probit_of(scores[0]);  // ONNX Runtime applies no other to a single target
+  for (int64_t t = 0; t < n; ++t) y[t] = static_cast<Y>(scores[t]);
+}
+
+/// The class of one row of a TreeEnsembleClassifier, and its scores y [targets], from the sums of its targets. has: whether a target
+/// has any weight. Of two classes only one may have weights.
+template <class T>
+int64_t finish_classification(const Forest<T>& forest, const TreeParams& params, T* scores, bool* has, float* y) {
+  const int64_t n = params.targets;
+  int64_t best = 0, held = n;
+  SecondClass second = SecondClass::none;
+  if (n != 2) {
+    for (int64_t t = 0; t < n; ++t) {
+      if (forest.bases == n) {
+        scores[t] += forest.base[t];
+        has[t] = true;
+      }
+    }
+    best = -1;
+    for (int64_t t = 0; t < n; ++t) {
+      if (has[t] && (best < 0 || scores[t] > scores[best])) best = t;
+    }
+    if (best < 0) best = 0;
+  } else {
+    if (forest.bases == 2 && has[1]) {
+      scores[1] = forest.base[1] + scores[0];
+      scores[0] = -scores[1];
+    } else if (forest.bases == 2) {
+      scores[1] += forest.base[1];
+      scores[0] += forest.base[0];
+      has[0] = true;
+    } else {
+      if (forest.bases == 1) scores[0] += forest.base[0];
+      if (!has[1]) held = 1;
+    }
+    const T weight = held == 2 && has[1] ? scores[1] : scores[0];
+    if (params.one_sided && params.positive) {
+      best = weight > T(0.5f);
+      second = SecondClass::complement;
+    } else {
+      best = weight > T(0);
+      if (params.one_sided) second = SecondClass::opposite;
+    }
+  }
+  if (held == 1) two_scores(params.post, second, T(scores[0]), scores);
+  else post_transform(params.post, scores, n);
+  for (int64_t t = 0; t < n; ++t) y[t] = static_cast<float>(scores[t]);
+  return best;
 }
 
 /// y[row, target]. x [rows, columns], y [rows, targets]; scores and has: room for `targets` elements, of this share.
 template <class T, class Y, class X>
 void tree_regressor(Share share, Tensor<Y> y, Tensor<const X> x, Forest<T> forest, T* scores, bool* has, TreeParams params) {
-  const int64_t n = params.targets, columns = x.shape[1];
   const auto [begin, end] = share.slice(x.shape[0]);
   for (int64_t row = begin; row < end; ++row) {
-    aggregate_trees(forest, x.data + row * columns, params, scores, has);
-    for (int64_t t = 0; t < n; ++t) {
-      if (forest.bases == n) scores[t] += forest.base[t];
-    }
-    if (n > 1) post_transform(params.post, scores, n);
-    else if (params.post == PostTransform::probit) scores[0] = probit_of(scores[0]);  // ONNX Runtime applies no other to a single target
-    for (int64_t t = 0; t < n; ++t) y.data[row * n + t] = static_cast<Y>(scores[t]);
+    aggregate_trees(forest, x.data + row * x.shape[1], params, scores, has);
+    finish_regression(forest, params, scores, y.data + row * params.targets);
   }
 }
 
-/// classes[row] is the number of the class, and y[row, class] its score; otherwise as above. Of two classes only one
-/// may have weights.
+/// classes[row] is the number of the class, and y[row, class] its score; otherwise as above.
 template <class T, class X>
 void tree_classifier(Share share, Tensor<float> y, int64_t* classes, Tensor<const X> x, Forest<T> forest, T* scores, bool* has,
                      TreeParams params) {
-  const int64_t n = params.targets, columns = x.shape[1];
   const auto [begin, end] = share.slice(x.shape[0]);
   for (int64_t row = begin; row < end; ++row) {
-    aggregate_trees(forest, x.data + row * columns, params, scores, has);
-    int64_t best = 0, held = n;
-    SecondClass second = SecondClass::none;
-    if (n != 2) {
-      for (int64_t t = 0; t < n; ++t) {
-        if (forest.bases == n) {
-          scores[t] += forest.base[t];
-          has[t] = true;
-        }
-      }
-      best = -1;
-      for (int64_t t = 0; t < n; ++t) {
-        if (has[t] && (best < 0 || scores[t] > scores[best])) best = t;
-      }
-      if (best < 0) best = 0;
-    } else {
-      if (forest.bases == 2 && has[1]) {
-        scores[1] = forest.base[1] + scores[0];
-        scores[0] = -scores[1];
-      } else if (forest.bases == 2) {
-        scores[1] += forest.base[1];
-        scores[0] += forest.base[0];
-        has[0] = true;
-      } else {
-        if (forest.bases == 1) scores[0] += forest.base[0];
-        if (!has[1]) held = 1;
-      }
-      const T weight = held == 2 && has[1] ? scores[1] : scores[0];
-      if (params.one_sided && params.positive) {
-        best = weight > T(0.5f);
-        second = SecondClass::complement;
-      } else {
-        best = weight > T(0);
-        if (params.one_sided) second = SecondClass::opposite;
-      }
-    }
-    if (held == 1) two_scores(params.post, second, T(scores[0]), scores);
-    else post_transform(params.post, scores, n);
-    for (int64_t t = 0; t < n; ++t) y.data[row * n + t] = static_cast<float>(scores[t]);
-    classes[row] = best;
+    aggregate_trees(forest, x.data + row * x.shape[1], params, scores, has);
+    classes[row] = finish_classification(forest, params, scores, has, y.data + row * params.targets);
   }
 }
 

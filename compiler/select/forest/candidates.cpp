@@ -1,0 +1,107 @@
+// Tree ensembles as flat tables, and from how many rows on each design of runtime_stub/onnxc/forest.hpp is used.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/ops/ml/forest.h"
+#include "compiler/ops/selected.h"
+#include "compiler/select/forest/flat_forest.h"
+
+namespace onnxc {
+namespace {
+
+constexpr int64_t kNever = INT64_MAX;
+
+/// The rows from which a design takes over; kNever: not at all.
+struct ForestDesigns {
+  int64_t bytes_from = kNever, bits_from = kNever;
+  double cost = 0;  ///< of all rows, or of one where their number is not known
+};
+
+/// Costs as in ForestCosts.
+ForestDesigns choose_designs(const Target& target, const FlatTables& tables, const Dim& rows) {
+  const ForestCosts& costs = target.machine->forest;
+  const contract::ForestShape& s = tables.shape;
+  const auto nodes = static_cast<double>(tables.nodes.size() / 4), trees = static_cast<double>(s.trees);
+  const double search = static_cast<double>(s.columns) * costs.search, row = tables.steps + search;
+  const double values = trees * (tables.tree_target.empty() ? static_cast<double>(s.targets) : 1);
+  const auto byte_rows = static_cast<double>(contract::kForestByteRows);
+  const double byte_block = nodes * costs.byte_node * static_cast<double>(contract::forest_id_bytes(s)) + byte_rows * (search + values * costs.byte_value);
+  const double bit_block = nodes * costs.bit_node + static_cast<double>(s.tests) * costs.bit_test + trees * costs.bit_tree;
+  const double bit_row = search + values * costs.bit_value;
+  // A block costs the same however few rows it has, but for what is done for each row.
+  ForestDesigns designs;
+  const double bytes_from = std::ceil(byte_block / row);
+  if (bytes_from <= byte_rows) designs.bytes_from = static_cast<int64_t>(bytes_from);
+  const double before = std::min(row, byte_block / byte_rows);
+  if (before > bit_row) {
+    const double bits_from = std::ceil(bit_block / (before - bit_row));
+    const bool fits = contract::forest_bits_scratch(s, target.vector_floats) <= 4 * target.workspace_bytes();
+    if (fits && bits_from <= static_cast<double>(contract::forest_bit_rows(target.vector_floats)))
+      designs.bits_from = static_cast<int64_t>(bits_from);
+  }
+  designs.cost = row;
+  if (!rows.is_constant()) return designs;
+  const auto count = static_cast<double>(rows.value());
+  if (rows.value() < designs.bytes_from) designs.bytes_from = kNever;
+  if (rows.value() < designs.bits_from) designs.bits_from = kNever;
+  const double blocks = designs.bits_from != kNever ? std::ceil(count / static_cast<double>(contract::forest_bit_rows(target.vector_floats))) : 0;
+  designs.cost = blocks > 0                        ? blocks * bit_block + count * bit_row
+                 : designs.bytes_from != kNever ? std::ceil(count / byte_rows) * byte_block
+                                                : count * row;
+  return designs;
+}
+
+/// onnxc::FlatForest{...}
+NamedArgs flat_args(KernelQuery& l, const FlatTables& tables) {
+  const bool doubles = tables.shape.number_bytes == 8;
+  NamedArgs args{{"nodes", l.weights("nodes", ElementType::I16, tables.nodes)},
+                 {"first_node", l.weights("first_node", ElementType::I32, tables.first_node)},
+                 {"values", doubles ? l.weights("values", ElementType::F64, tables.values)
+                                    : l.weights("values", ElementType::F32, std::vector<float>(tables.values.begin(), tables.values.end()))}};
+  if (!tables.tree_target.empty()) args.emplace_back("tree_target", l.weights("tree_target", ElementType::I32, tables.tree_target));
+  args.emplace_back("columns", l.weights("columns", ElementType::I32, tables.columns));
+  args.emplace_back("keys", doubles ? l.weights("keys", ElementType::I64, tables.keys)
+                                    : l.weights("keys", ElementType::I32, std::vector<int32_t>(tables.keys.begin(), tables.keys.end())));
+  const contract::ForestShape& s = tables.shape;
+  args.emplace_back("shape", params_arg({{"trees", dim_arg(s.trees)},
+                                         {"columns", dim_arg(s.columns)},
+                                         {"tests", dim_arg(s.tests)},
+                                         {"most_leaves", dim_arg(s.most_leaves)},
+                                         {"targets", dim_arg(s.targets)},
+                                         {"number_bytes", dim_arg(s.number_bytes)}}));
+  return args;
+}
+
+}  // namespace
+
+void consider_fast_forest(KernelQuery& l, const ForestCall& forest) {
+  const bool doubles = l.type(0).element == ElementType::F64;
+  const double infinity = std::numeric_limits<double>::infinity();
+  auto tables = flatten(forest.tables, {.doubles = doubles,
+                                        .targets = forest.targets,
+                                        .neutral = forest.aggregate == "min"   ? infinity
+                                                   : forest.aggregate == "max" ? -infinity
+                                                                               : 0,
+                                        .asks_has = forest.is_classifier});
+  if (!tables) return;
+  const ForestDesigns designs = choose_designs(l.target(), *tables, forest.x.extents[0]);
+  const char* const row = forest.is_classifier ? "forest_classifier" : "forest_regressor";
+  l.consider(row, designs.cost, 0, [&l, forest, designs, row, doubles, tables = std::move(*tables)] {
+    const contract::ForestShape& s = tables.shape;
+    StepBuilder call = l.call(row);
+    call.template_arg(designs.bytes_from).template_arg(designs.bits_from).template_arg(contract::forest_id_bytes(s));
+    call.template_arg(RuntimeName{"scalar::TreeAggregate::" + forest.aggregate});
+    call.template_arg(doubles ? ElementType::F64 : ElementType::F32).tensor(forest.y);
+    if (forest.is_classifier) call.pointer(l.out(0));
+    call.tensor(forest.x).params(flat_args(l, tables)).params(forest_args(l, forest.tables, false));
+    if (forest.is_classifier) {
+      if (tables.has.empty()) call.null(ElementType::Bool);
+      else call.pointer(l.weights("has", ElementType::Bool, std::vector<uint8_t>(tables.has.begin(), tables.has.end())));
+    }
+    const int64_t bytes = contract::forest_scratch(s, l.target().vector_floats, designs.bytes_from != kNever, designs.bits_from != kNever);
+    call.pointer(l.thread_workspace("forest", ElementType::U8, bytes)).params(forest.params).emit();
+  });
+}
+
+}  // namespace onnxc

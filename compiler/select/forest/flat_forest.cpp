@@ -1,0 +1,220 @@
+#include "compiler/select/forest/flat_forest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "compiler/select/forest/tests_of_nodes.h"
+#include "runtime_stub/onnxc/scalar/ml/trees.hpp"
+
+namespace onnxc {
+namespace {
+
+bool is_leaf(const TreeTables& trees, int32_t node) {
+  return trees.nodes[4 * static_cast<std::size_t>(node) + 1] == static_cast<int32_t>(scalar::TreeMode::leaf);
+}
+
+/// A tree as a list, breadth first: its inner nodes and its leaves are numbered as they come.
+struct ListedTree {
+  std::vector<FlatTest> tests;
+  std::vector<int32_t> left, right;  ///< of each inner node, as FlatForest::nodes has them
+  std::vector<int32_t> leaves;       ///< nodes of TreeTables
+  int64_t depths = 0;                ///< summed over the leaves
+};
+
+/// Empty if it has more leaves than the tables can number.
+std::optional<ListedTree> list_tree(const TreeTables& trees, const NodeTests& tests, int32_t root) {
+  ListedTree tree;
+  struct Entry {
+    int32_t node;
+    int64_t depth;
+  };
+  std::vector<Entry> queue{{root, 0}};
+  std::vector<int32_t> number;
+  for (std::size_t at = 0; at < queue.size(); ++at) {
+    const auto [node, depth] = queue[at];
+    if (is_leaf(trees, node)) {
+      if (tree.leaves.size() >= contract::kForestLeaves) return std::nullopt;
+      number.push_back(-1 - static_cast<int32_t>(tree.leaves.size()));
+      tree.leaves.push_back(node);
+      tree.depths += depth;
+      continue;
+    }
+    number.push_back(static_cast<int32_t>(tree.tests.size()));
+    tree.tests.push_back(tests.test(node));
+    queue.push_back({tree.tests.back().left, depth + 1});
+    queue.push_back({tree.tests.back().right, depth + 1});
+    if (queue.size() > 2 * contract::kForestLeaves) return std::nullopt;
+  }
+  // Inner node k has queued entries 2 k + 1 and 2 k + 2.
+  for (std::size_t k = 0; k < tree.tests.size(); ++k) {
+    tree.left.push_back(number[2 * k + 1]);
+    tree.right.push_back(number[2 * k + 2]);
+  }
+  return tree;
+}
+
+/// The columns of ranks: thresholds of one feature and one direction of NaN, up to 255 in each; and sets.
+class Columns {
+ public:
+  void add(const FlatTest& test) {
+    if (test.is_set) sets_[{test.feature, test.nan_right, test.members}] = 0;
+    else lists_[{test.feature, test.nan_right}].keys.push_back(test.key);
+  }
+  /// Fills in keys and columns of the tables. False if there are too many.
+  bool lay_out(FlatTables& tables) {
+    for (auto& [of, list] : lists_) {
+      std::ranges::sort(list.keys);
+      const auto twice = std::ranges::unique(list.keys);
+      list.keys.erase(twice.begin(), twice.end());
+      list.first_column = count(tables);
+      for (std::size_t at = 0; at < list.keys.size(); at += contract::kForestRanks) {
+        const std::size_t size = std::min<std::size_t>(contract::kForestRanks, list.keys.size() - at);
+        append(tables, of.first, of.second, std::span(list.keys).subspan(at, size), 0, static_cast<int64_t>(size));
+      }
+    }
+    for (auto& [of, column] : sets_) {
+      column = count(tables);
+      if (std::get<2>(of).size() > contract::kForestRanks) return false;
+      append(tables, std::get<0>(of), std::get<1>(of), std::get<2>(of), contract::kForestSet, 1);
+    }
+    tables.shape.columns = count(tables);
+    return tables.shape.columns <= std::numeric_limits<uint16_t>::max() && tables.shape.tests <= std::numeric_limits<int32_t>::max();
+  }
+  /// The column and the rank that must be exceeded.
+  std::pair<int64_t, int64_t> find(const FlatTest& test) const {
+    if (test.is_set) return {sets_.at({test.feature, test.nan_right, test.members}), 0};
+    const List& list = lists_.at({test.feature, test.nan_right});
+    const int64_t at = std::ranges::lower_bound(list.keys, test.key) - list.keys.begin();
+    return {list.first_column + at / contract::kForestRanks, at % contract::kForestRanks};
+  }
+
+ private:
+  static int64_t count(const FlatTables& tables) { return static_cast<int64_t>(tables.columns.size() / 4); }
+  static void append(FlatTables& tables, int32_t feature, bool nan_right, std::span<const int64_t> keys, int32_t flags, int64_t tests) {
+    if (nan_right) flags |= contract::kForestNanRight;
+    tables.columns.insert(tables.columns.end(), {feature, static_cast<int32_t>(tables.keys.size()), static_cast<int32_t>(tables.shape.tests),
+                                                 static_cast<int32_t>(keys.size()) | flags});
+    tables.keys.insert(tables.keys.end(), keys.begin(), keys.end());
+    tables.shape.tests += tests;
+  }
+
+  struct List {
+    std::vector<int64_t> keys;
+    int64_t first_column = 0;
+  };
+  std::map<std::pair<int32_t, bool>, List> lists_;
+  std::map<std::tuple<int32_t, bool, std::vector<int64_t>>, int64_t> sets_;
+};
+
+/// The weights of the leaves. Where a leaf has none for a target, it gets the neutral one.
+class Values {
+ public:
+  Values(const TreeTables& trees, const FlatRequest& request) : trees_(trees), request_(request) {}
+
+  /// False if the results depend on which weights are missing.
+  bool lay_out(const std::vector<ListedTree>& forest, FlatTables& tables) const {
+    if (request_.neutral != 0 && std::ranges::any_of(trees_.weights, [](double w) { return std::isnan(w); })) return false;
+    std::vector<bool> always(static_cast<std::size_t>(request_.targets), false), ever = always;
+    bool single = request_.targets > 1;
+    for (const ListedTree& tree : forest) {
+      const std::vector<int64_t> leaves_of = leaves_with(tree);
+      if (leaves_of.empty()) return false;
+      for (std::size_t t = 0; t < leaves_of.size(); ++t) {
+        if (leaves_of[t] > 0) ever[t] = true;
+        if (leaves_of[t] == static_cast<int64_t>(tree.leaves.size())) always[t] = true;
+      }
+      if (std::ranges::count_if(leaves_of, [](int64_t n) { return n > 0; }) > 1) single = false;
+    }
+    if (request_.neutral != 0 && std::ranges::find(always, false) != always.end()) return false;
+    if (!request_.asks_has || ever == always) tables.has = always;
+    else if (std::ranges::any_of(trees_.weights, [](double w) { return !(w > std::numeric_limits<float>::min()); })) return false;
+    for (const ListedTree& tree : forest) append(tree, single, tables);
+    return true;
+  }
+
+ private:
+  struct Weights {
+    const int32_t* targets;
+    const double* values;
+    std::size_t count;
+  };
+  Weights of_leaf(int32_t node) const {
+    const int32_t* const leaf = &trees_.nodes[4 * static_cast<std::size_t>(node)];
+    return {trees_.targets.data() + leaf[2], trees_.weights.data() + leaf[2], static_cast<std::size_t>(leaf[3])};
+  }
+  /// How many leaves have a weight for each target. Empty if one has two for the same.
+  std::vector<int64_t> leaves_with(const ListedTree& tree) const {
+    std::vector<int64_t> count(static_cast<std::size_t>(request_.targets), 0);
+    std::vector<std::size_t> last(count.size(), 0);
+    for (std::size_t i = 0; i < tree.leaves.size(); ++i) {
+      const Weights w = of_leaf(tree.leaves[i]);
+      for (std::size_t k = 0; k < w.count; ++k) {
+        const auto t = static_cast<std::size_t>(w.targets[k]);
+        if (last[t] == i + 1) return {};
+        last[t] = i + 1;
+        ++count[t];
+      }
+    }
+    return count;
+  }
+  void append(const ListedTree& tree, bool single, FlatTables& tables) const {
+    const auto targets = static_cast<std::size_t>(request_.targets);
+    int32_t target = 0;
+    for (int32_t leaf : tree.leaves) {
+      const Weights w = of_leaf(leaf);
+      const std::size_t at = tables.values.size();
+      tables.values.resize(at + (single ? 1 : targets), request_.neutral);
+      for (std::size_t k = 0; k < w.count; ++k) {
+        tables.values[at + (single ? 0 : static_cast<std::size_t>(w.targets[k]))] = w.values[k];
+        target = w.targets[k];
+      }
+    }
+    if (single) tables.tree_target.push_back(target);
+  }
+
+  const TreeTables& trees_;
+  const FlatRequest& request_;
+};
+
+}  // namespace
+
+std::optional<FlatTables> flatten(const TreeTables& trees, const FlatRequest& request) {
+  const NodeTests tests(trees, request.doubles);
+  std::vector<ListedTree> forest;
+  Columns columns;
+  FlatTables tables;
+  contract::ForestShape& shape = tables.shape;
+  shape.targets = request.targets;
+  shape.number_bytes = request.doubles ? 8 : 4;
+  std::size_t nodes = 0;
+  for (int32_t root : trees.roots) {
+    std::optional<ListedTree> tree = list_tree(trees, tests, root);
+    if (!tree) return std::nullopt;
+    for (const FlatTest& test : tree->tests) columns.add(test);
+    const auto leaves = static_cast<int64_t>(tree->leaves.size());
+    shape.most_leaves = std::max(shape.most_leaves, leaves);
+    tables.steps += static_cast<double>(tree->depths) / static_cast<double>(leaves);
+    nodes += tree->tests.size() + tree->leaves.size();
+    // Nodes that several others lead to are repeated.
+    if (nodes > 2 * trees.thresholds.size() + 1024) return std::nullopt;
+    forest.push_back(std::move(*tree));
+  }
+  shape.trees = static_cast<int64_t>(forest.size());
+  if (forest.empty() || !columns.lay_out(tables) || !Values(trees, request).lay_out(forest, tables)) return std::nullopt;
+  for (const ListedTree& tree : forest) {
+    tables.first_node.push_back(static_cast<int32_t>(tables.nodes.size() / 4));
+    for (std::size_t k = 0; k < tree.tests.size(); ++k) {
+      const auto [column, rank] = columns.find(tree.tests[k]);
+      for (int64_t member : {column, rank, int64_t{tree.left[k]}, int64_t{tree.right[k]}})
+        tables.nodes.push_back(static_cast<int16_t>(static_cast<uint16_t>(member)));
+    }
+  }
+  tables.first_node.push_back(static_cast<int32_t>(tables.nodes.size() / 4));
+  if (tables.nodes.empty()) tables.nodes.resize(4, 0);  // a walk reads a node even where all trees are leaves
+  return tables;
+}
+
+}  // namespace onnxc

@@ -1,0 +1,53 @@
+// Tree ensembles as flat tables: what planners lay out and reserve for runtime_stub/onnxc/forest.hpp. Sizes are in bytes.
+#pragma once
+#include "sizes.hpp"
+
+namespace onnxc::inline ONNXC_ISA::contract {
+
+/// Thresholds of a column at most, so that ranks are bytes.
+constexpr int32_t kForestRanks = 255;
+/// Beside the number of thresholds of a column: NaN exceeds all of them; they are a set.
+constexpr int32_t kForestNanRight = 256, kForestSet = 512;
+/// Children are indices of 16 bits: inner nodes from 0 on, leaf i as -1 - i.
+constexpr int64_t kForestLeaves = 32768;
+/// Rows that the design with a byte for each row takes at once.
+constexpr int64_t kForestByteRows = 64;
+/// Rows that the design with a bit for each row takes at once: the bits of a vector.
+constexpr int64_t forest_bit_rows(int64_t lanes) { return 32 * lanes; }
+
+struct ForestShape {
+  int64_t trees, columns, tests;  ///< tests: the thresholds of all columns
+  int64_t most_leaves;            ///< of a tree
+  int64_t targets;
+  int64_t number_bytes;  ///< of a score: 4 or 8
+};
+
+/// Bytes of a leaf's number.
+constexpr int64_t forest_id_bytes(const ForestShape& s) { return s.most_leaves > 256 ? 2 : 1; }
+
+constexpr int64_t forest_area(int64_t bytes) { return round_up(bytes, 64); }
+
+// Areas of the scratch memory, in their order.
+
+/// A row at a time: its ranks, and the leaf of each tree.
+constexpr int64_t forest_walk_scratch(const ForestShape& s) { return forest_area(s.columns) + forest_area(2 * s.trees); }
+/// Keys of a feature; ranks; the leaf below each node; sums.
+constexpr int64_t forest_bytes_scratch(const ForestShape& s) {
+  return kForestByteRows * (s.number_bytes + s.columns + 2 * s.most_leaves * forest_id_bytes(s) + s.targets * s.number_bytes);
+}
+/// Keys of a feature; its ranks; rows by rank; which rows fail each test; which rows reach each node; leaves' numbers by bits and
+/// by bytes; sums.
+constexpr int64_t forest_bits_scratch(const ForestShape& s, int64_t lanes) {
+  const int64_t rows = forest_bit_rows(lanes), mask = rows / 8;
+  return rows * (s.number_bytes + 1 + 2 + s.targets * s.number_bytes) + mask * (kForestRanks + 1 + s.tests + 2 * s.most_leaves + 8 + 16);
+}
+
+/// Scratch of a share for the designs that are used, and the scores of a row.
+constexpr int64_t forest_scratch(const ForestShape& s, int64_t lanes, bool bytes, bool bits) {
+  int64_t most = forest_walk_scratch(s);
+  if (bytes) most = max(most, forest_bytes_scratch(s));
+  if (bits) most = max(most, forest_bits_scratch(s, lanes));
+  return forest_area(s.targets * s.number_bytes) + forest_area(s.targets) + most;
+}
+
+}  // namespace onnxc::contract

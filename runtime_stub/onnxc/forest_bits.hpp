@@ -38,18 +38,6 @@ inline void mask_ranks(const uint8_t* ranks, int64_t rows, int64_t tests, uint8_
   }
 }
 
-/// The masks of the rows that fail each test of each column.
-template <class T, class X>
-inline void mask_columns(const FlatForest<T>& forest, const X* x, int64_t row_elements, int64_t rows, typename FlatForest<T>::Key* keys,
-                         uint8_t* ranks, uint8_t* by_rank, uint8_t* fails) {
-  for (int64_t c = 0; c < forest.shape.columns; ++c) {
-    const ForestColumn column = forest.column(c);
-    if (c == 0 || !same_keys(column, forest.column(c - 1))) column_keys<T>(x, row_elements, column, rows, kBitRows, keys);
-    rank_keys(keys, contract::round_up(rows, contract::kForestByteRows), column, forest.keys + column.first_key, ranks);
-    mask_ranks(ranks, rows, column.is_set ? 1 : column.count, by_rank, fails + column.first_test * kMaskBytes);
-  }
-}
-
 /// reach[child] of all nodes of a tree, from reach[0] on.
 ONNXC_INLINE void reach_leaves(const int16_t* nodes, int64_t count, const int32_t* columns, const uint8_t* fails, uint8_t* reach) {
   for (int64_t i = 0; i < count; ++i) {
@@ -96,9 +84,9 @@ ONNXC_INLINE void spread_planes(const Bits* planes, int count, uint8_t* bytes) {
   for (int64_t g = 0; g < kGroups; ++g) {
     Bytes id{};
     for (int b = 0; b < count; ++b) {
-      Bytes here{};
+      uint64_t here = 0;
       std::memcpy(&here, bits[b] + g * kLanes / 8, kLanes / 8);
-      const Bytes of_row = eightfold(here, std::make_integer_sequence<int, kLanes>{});
+      const Bytes of_row = eightfold((Bytes)(Bits{} + here), std::make_integer_sequence<int, kLanes>{});
       id |= (Bytes)((of_row & bit) != 0) & static_cast<uint8_t>(1 << b);
     }
     std::memcpy(bytes + g * kLanes, &id, sizeof id);
@@ -110,17 +98,23 @@ template <int id_bytes, class Aggregate, class T, class X>
 inline const T* forest_bits(const FlatForest<T>& forest, const X* x, int64_t row_elements, int64_t rows, uint8_t* scratch) {
   const contract::ForestShape& s = forest.shape;
   using Key = typename FlatForest<T>::Key;
-  auto* const sums = reinterpret_cast<T*>(scratch);
-  auto* const keys = reinterpret_cast<Key*>(sums + s.targets * kBitRows);
-  uint8_t *const ranks = reinterpret_cast<uint8_t*>(keys + kBitRows), *const ids = ranks + kBitRows, *const by_rank = ids + 2 * kBitRows;
-  uint8_t *const fails = by_rank + (contract::kForestRanks + 1) * kMaskBytes, *const low = fails + s.tests * kMaskBytes;
-  uint8_t* const reach = low + (s.most_leaves + 8) * kMaskBytes;
-  mask_columns(forest, x, row_elements, rows, keys, ranks, by_rank, fails);
+  auto* const keys = reinterpret_cast<Key*>(scratch);
+  auto* const sums = reinterpret_cast<T*>(keys + contract::kForestByteRows);
+  uint8_t *const ranks = reinterpret_cast<uint8_t*>(sums + s.targets * kBitRows), *const ids = ranks + s.columns * kBitRows;
+  uint8_t *const by_rank = ids + 2 * kBitRows, *const fails = by_rank + (contract::kForestRanks + 1) * kMaskBytes;
+  uint8_t* const reach = fails + (s.tests + s.most_leaves + 8) * kMaskBytes;
+  for (int64_t i = 0; i < rows; i += contract::kForestByteRows)
+    rank_rows(forest, x + i * row_elements, row_elements, min_of(rows - i, contract::kForestByteRows), keys, ranks + i, kBitRows);
+  for (int64_t c = 0; c < s.columns; ++c) {
+    const ForestColumn column = forest.column(c);
+    mask_ranks(ranks + c * kBitRows, rows, column.is_set ? 1 : column.count, by_rank, fails + column.first_test * kMaskBytes);
+  }
+  const int64_t padded = contract::round_up(rows, contract::kForestByteRows);
   for (int64_t i = 0; i < s.targets * kBitRows; ++i) sums[i] = Aggregate::template first<T>();
   for (int64_t tree = 0; tree < s.trees; ++tree) {
     const int64_t first = forest.first_node[tree], count = forest.first_node[tree + 1] - first, leaves = count + 1;
     for (int64_t i = leaves; i % 8 != 0; ++i) store_bits(reach - (i + 1) * kMaskBytes, Bits{});
-    store_bits(count > 0 ? reach : reach - kMaskBytes, ~Bits{});
+    store_bits(reach, ~Bits{});
     reach_leaves(forest.nodes + 4 * first, count, forest.columns, fails, reach);
     Bits planes[8 * id_bytes];
     fold_leaves<id_bytes>(reach, leaves, planes);
@@ -128,7 +122,7 @@ inline const T* forest_bits(const FlatForest<T>& forest, const X* x, int64_t row
     while (bits < 8 && leaves > int64_t{1} << bits) ++bits;
     spread_planes(planes, bits, ids);
     if constexpr (id_bytes == 2) spread_planes(planes + 8, 8, ids + kBitRows);
-    add_values<id_bytes, Aggregate>(forest, tree, ids, rows, kBitRows, sums);
+    add_values<id_bytes, Aggregate>(forest, tree, ids, padded, kBitRows, sums);
   }
   return sums;
 }

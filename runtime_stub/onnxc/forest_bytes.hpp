@@ -46,11 +46,7 @@ inline const T* forest_bytes(const FlatForest<T>& forest, const X* x, int64_t ro
   auto* const keys = reinterpret_cast<Key*>(scratch);
   auto* const sums = reinterpret_cast<T*>(keys + kRows);
   uint8_t *const ranks = reinterpret_cast<uint8_t*>(sums + s.targets * kRows), *const leaves = ranks + s.columns * kRows;
-  for (int64_t c = 0; c < s.columns; ++c) {
-    const ForestColumn column = forest.column(c);
-    if (c == 0 || !same_keys(column, forest.column(c - 1))) column_keys<T>(x, row_elements, column, rows, kRows, keys);
-    rank_keys(keys, kRows, column, forest.keys + column.first_key, ranks + c * kRows);
-  }
+  rank_rows(forest, x, row_elements, rows, keys, ranks, kRows);
   // Leaves count down to the nodes: leaf 0 lies just below node 0.
   uint8_t* const selected = leaves + s.most_leaves * id_bytes * kRows;
   for (int64_t leaf = 0; leaf < s.most_leaves; ++leaf) {
@@ -61,8 +57,7 @@ inline const T* forest_bytes(const FlatForest<T>& forest, const X* x, int64_t ro
   for (int64_t tree = 0; tree < s.trees; ++tree) {
     const int64_t first = forest.first_node[tree], count = forest.first_node[tree + 1] - first;
     select_leaves<id_bytes>(forest.nodes + 4 * first, count, ranks, selected);
-    const uint8_t* const root = count > 0 ? selected : selected - id_bytes * kRows;
-    add_values<id_bytes, Aggregate>(forest, tree, root, kRows, kRows, sums);
+    add_values<id_bytes, Aggregate>(forest, tree, selected, kRows, kRows, sums);
   }
   return sums;
 }

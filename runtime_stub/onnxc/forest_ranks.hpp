@@ -11,13 +11,14 @@
 
 #include "base.hpp"
 #include "contract/forest.hpp"
+#include "vec.hpp"
 
 namespace onnxc::inline ONNXC_ISA {
 
 /// What one column of ranks is made of: up to 255 of the thresholds by which one feature is tested.
 struct ForestColumn {
   int32_t feature;
-  int32_t first_key;   ///< its thresholds in FlatForest::keys, ascending
+  int32_t first_key;   ///< its thresholds among FlatForest::keys
   int32_t first_test;  ///< its tests among those of all columns: one for each threshold, or one for a set
   int32_t count;
   bool nan_right;  ///< NaN exceeds every threshold, or none
@@ -31,12 +32,12 @@ struct FlatForest {
   /// Four to an inner node, breadth first, tree by tree: column, rank that must be exceeded to go right, left child, right child. A
   /// child c >= 0 is an inner node of the tree, another one is leaf -1 - c.
   const int16_t* nodes = nullptr;
-  const int32_t* first_node = nullptr;  ///< of each tree, and the end. A tree has one leaf more than inner nodes.
+  const int32_t* first_node = nullptr;  ///< of each tree, and the end. A tree has at least one, and one leaf more.
   const T* values = nullptr;            ///< of all leaves, tree by tree: one, or one for each target
   const int32_t* tree_target = nullptr;  ///< the target of each tree, if leaves have one value; null: they have one for each target
   /// Four to a column: feature, first key, first test, and its number of keys with kForestNanRight and kForestSet.
   const int32_t* columns = nullptr;
-  const Key* keys = nullptr;
+  const Key* keys = nullptr;  ///< as contract::forest_keys says
   contract::ForestShape shape{};
 
   ForestColumn column(int64_t c) const {
@@ -69,63 +70,76 @@ ONNXC_INLINE auto column_key(X value, bool nan_right) {
   return x != x ? nan : key_of(x);
 }
 
-/// The number of keys below x, without a branch that depends on x.
+/// How many of a block of 16 keys are less than x.
 template <class Key>
-ONNXC_INLINE int count_below(Key x, const Key* keys, int count) {
-  int below = 0;
-  while (count > 0) {
-    const int half = (count + 1) / 2;
-    below += keys[below + half - 1] < x ? half : 0;
-    count -= half;
+ONNXC_INLINE int count_less(const Key* block, Key x) {
+  int less = 0;
+  if constexpr (sizeof(Key) == 4) {
+    for (int i = 0; i < contract::kForestKeyBlock; i += Vec::width) {
+      IntVec keys;
+      std::memcpy(&keys, block + i, sizeof keys);
+      less += count(keys < IntVec::all(x));
+    }
+  } else {
+    for (int i = 0; i < contract::kForestKeyBlock; ++i) less += block[i] < x ? 1 : 0;
   }
-  return below;
+  return less;
 }
 
+/// The rank of x: by the block it belongs to, then within that block.
 template <class Key>
 ONNXC_INLINE uint8_t rank_of(Key x, const ForestColumn& column, const Key* keys) {
-  const int below = count_below(x, keys, column.count);
-  if (!column.is_set) return static_cast<uint8_t>(below);
-  const bool left = x == std::numeric_limits<Key>::min() || (below < column.count && keys[below] == x);
-  return left ? 0 : 1;
+  int rank = count_less(keys, x);
+  if (column.count >= contract::kForestKeyBlock) {
+    constexpr int kBlock = contract::kForestKeyBlock;
+    rank = rank * kBlock + count_less(keys + kBlock + rank * kBlock, x);
+  }
+  if (!column.is_set) return static_cast<uint8_t>(rank);
+  const bool member = keys[contract::forest_key_at(column.count, rank)] == x;
+  return member || x == std::numeric_limits<Key>::min() ? 0 : 1;
 }
 
-/// Columns of more thresholds are searched, others compare all of them with a vector of rows.
-constexpr int kForestCounted = 8 * kVectorFloats;
-
-/// ranks[i] of x[i], i < rows, which is a multiple of 64.
+/// ranks[i] of x[i] for 64 rows, in a column of one block: a vector of rows is compared with each key.
 template <class Key>
-inline void rank_keys(const Key* x, int64_t rows, const ForestColumn& column, const Key* keys, uint8_t* ranks) {
-  constexpr int kLanes = 4 * kVectorFloats / static_cast<int>(sizeof(Key));
+inline void rank_few(const Key* x, const ForestColumn& column, const Key* keys, uint8_t* ranks) {
+  constexpr int kLanes = 4 * kVectorFloats / static_cast<int>(sizeof(Key)), kAtOnce = 4;
   typedef Key Keys __attribute__((vector_size(4 * kVectorFloats)));
   typedef uint8_t Ranks __attribute__((vector_size(kLanes)));
-  if (column.is_set || column.count > kForestCounted) {
-    for (int64_t i = 0; i < rows; ++i) ranks[i] = rank_of(x[i], column, keys);
-    return;
-  }
-  constexpr int kAtOnce = 4;
   static_assert(contract::kForestByteRows % (kAtOnce * kLanes) == 0);
-  for (int64_t i = 0; i < rows; i += kAtOnce * kLanes) {
-    Keys values[kAtOnce], below[kAtOnce]{};
+  for (int64_t i = 0; i < contract::kForestByteRows; i += kAtOnce * kLanes) {
+    Keys values[kAtOnce], less[kAtOnce]{};
     std::memcpy(values, x + i, sizeof values);
     for (int k = 0; k < column.count; ++k) {
-      for (int v = 0; v < kAtOnce; ++v) below[v] -= values[v] > keys[k];
+      for (int v = 0; v < kAtOnce; ++v) less[v] -= values[v] > keys[k];
     }
     for (int v = 0; v < kAtOnce; ++v) {
-      const Ranks narrow = __builtin_convertvector(below[v], Ranks);
+      const Ranks narrow = __builtin_convertvector(less[v], Ranks);
       std::memcpy(ranks + i + v * kLanes, &narrow, sizeof narrow);
     }
   }
 }
 
-/// Whether values have the same keys in two columns.
-ONNXC_INLINE bool same_keys(const ForestColumn& a, const ForestColumn& b) { return a.feature == b.feature && a.nan_right == b.nan_right; }
-
-/// The keys of `count` rows of a feature; rows up to `padded` have the least key.
+/// ranks[column * pitch + row] of `rows` rows, at most 64. The ranks of rows up to 64 are some number. keys: room for 64.
 template <class T, class X>
-inline void column_keys(const X* x, int64_t row_elements, const ForestColumn& column, int64_t count, int64_t padded,
-                        typename FlatForest<T>::Key* keys) {
-  for (int64_t i = 0; i < count; ++i) keys[i] = column_key<T>(x[i * row_elements + column.feature], column.nan_right);
-  for (int64_t i = count; i < padded; ++i) keys[i] = std::numeric_limits<typename FlatForest<T>::Key>::min();
+inline void rank_rows(const FlatForest<T>& forest, const X* x, int64_t row_elements, int64_t rows, typename FlatForest<T>::Key* keys,
+                      uint8_t* ranks, int64_t pitch) {
+  int32_t feature = -1;
+  bool nan_right = false;
+  for (int64_t c = 0; c < forest.shape.columns; ++c) {
+    const ForestColumn column = forest.column(c);
+    if (column.feature != feature || column.nan_right != nan_right) {
+      feature = column.feature;
+      nan_right = column.nan_right;
+      for (int64_t i = 0; i < rows; ++i) keys[i] = column_key<T>(x[i * row_elements + feature], nan_right);
+      for (int64_t i = rows; i < contract::kForestByteRows; ++i) keys[i] = std::numeric_limits<typename FlatForest<T>::Key>::min();
+    }
+    uint8_t* const to = ranks + c * pitch;
+    if (column.count < contract::kForestKeyBlock && !column.is_set) {
+      rank_few(keys, column, forest.keys + column.first_key, to);
+    } else {
+      for (int64_t i = 0; i < rows; ++i) to[i] = rank_of(keys[i], column, forest.keys + column.first_key);
+    }
+  }
 }
 
 }  // namespace detail

@@ -13,7 +13,8 @@
 //   round(x), floor, ceil           round: half to even
 //   abs, sqrt, copysign             as in <cmath>
 //   to_int(x), to_float(i)          to_int: the nearest integer
-//   bits(x), from_bits(i)           IntVec of int32 lanes with + - & | ^ ~ << >>
+//   bits(x), from_bits(i)           IntVec of int32 lanes with + - & | ^ ~ << >> <
+//   count(mask)                     how many lanes of a mask are set
 //   quotient(a, b)                  a / b, perhaps not the nearest float, for values far from the ends of the range
 //   pairs(p)                        p[0] and p[1] in turn
 //   sum_pairs(x)                    lane i is x[2i] + x[2i + 1], for the first width / 2 lanes i
@@ -61,6 +62,12 @@ struct IntVec {
   ONNXC_INLINE friend IntVec operator<<(IntVec a, int count) { return {(Raw)((Unsigned)a.raw << count)}; }
   ONNXC_INLINE friend IntVec operator>>(IntVec a, int count) { return {a.raw >> count}; }  // copies of the sign come in
 };
+
+#if defined(__AVX512F__) && !defined(ONNXC_NO_INTRINSICS)
+ONNXC_INLINE Mask operator<(IntVec a, IntVec b) { return {x86::less(a.raw, b.raw)}; }
+#else
+ONNXC_INLINE Mask operator<(IntVec a, IntVec b) { return {(decltype(Mask::bits))(a.raw < b.raw)}; }
+#endif
 
 ONNXC_INLINE IntVec bits(Vec x) { return {(IntVec::Raw)x.raw()}; }
 ONNXC_INLINE Vec from_bits(IntVec x) { return Vec::from_raw((Vec::Raw)x.raw); }

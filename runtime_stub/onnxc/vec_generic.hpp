@@ -23,6 +23,11 @@ struct Mask {
     for (int i = 0; i < kVectorFloats; ++i) found |= a.bits[i];
     return found != 0;
   }
+  ONNXC_INLINE friend int count(Mask a) {
+    int32_t set = 0;
+    for (int i = 0; i < kVectorFloats; ++i) set -= a.bits[i];
+    return set;
+  }
 };
 
 struct Vec {

@@ -17,6 +17,7 @@ struct Mask {
   ONNXC_INLINE friend Mask operator^(Mask a, Mask b) { return {a.bits ^ b.bits}; }
   ONNXC_INLINE friend Mask operator~(Mask a) { return {~a.bits}; }
   ONNXC_INLINE friend bool any(Mask a) { return vmaxvq_u32(a.bits) != 0; }
+  ONNXC_INLINE friend int count(Mask a) { return static_cast<int>(vaddvq_u32(vshrq_n_u32(a.bits, 31))); }
 };
 
 struct Vec {

@@ -18,6 +18,7 @@ struct Mask {
   ONNXC_INLINE friend Mask operator^(Mask a, Mask b) { return {static_cast<x86::Lanes>(a.bits ^ b.bits)}; }
   ONNXC_INLINE friend Mask operator~(Mask a) { return {static_cast<x86::Lanes>(~a.bits)}; }
   ONNXC_INLINE friend bool any(Mask a) { return x86::any(a.bits); }
+  ONNXC_INLINE friend int count(Mask a) { return __builtin_popcount(x86::lane_bits(a.bits)); }
 };
 
 struct Vec {

@@ -28,6 +28,8 @@ ONNXC_INLINE Lanes compare(Floats a, Floats b) {
   return __builtin_ia32_cmpps512_mask(a, b, kPredicate, kAll, kRoundAsSet);
 }
 ONNXC_INLINE bool any(Lanes mask) { return mask != 0; }
+ONNXC_INLINE unsigned lane_bits(Lanes mask) { return mask; }
+ONNXC_INLINE Lanes less(Ints a, Ints b) { return static_cast<Lanes>(__builtin_ia32_cmpd512_mask(a, b, 1, kAll)); }
 ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return __builtin_ia32_blendmps_512_mask(b, a, mask); }
 
 ONNXC_INLINE Floats fma(Floats a, Floats b, Floats c) { return __builtin_ia32_vfmaddps512_mask(a, b, c, kAll, kRoundAsSet); }
@@ -54,7 +56,8 @@ ONNXC_INLINE Lanes first(int64_t n) { return static_cast<int>(n) > Lanes{0, 1, 2
 ONNXC_INLINE Floats load(const float* p, int64_t n) { return __builtin_ia32_maskloadps256(reinterpret_cast<const Floats*>(p), first(n)); }
 ONNXC_INLINE void store(float* p, int64_t n, Floats x) { __builtin_ia32_maskstoreps256(reinterpret_cast<Floats*>(p), first(n), x); }
 
-ONNXC_INLINE bool any(Lanes mask) { return __builtin_ia32_movmskps256((Floats)mask) != 0; }
+ONNXC_INLINE unsigned lane_bits(Lanes mask) { return static_cast<unsigned>(__builtin_ia32_movmskps256((Floats)mask)); }
+ONNXC_INLINE bool any(Lanes mask) { return lane_bits(mask) != 0; }
 ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return __builtin_ia32_blendvps256(b, a, (Floats)mask); }
 
 #if defined(__FMA__)

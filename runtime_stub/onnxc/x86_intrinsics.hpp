@@ -32,6 +32,8 @@ ONNXC_INLINE Lanes compare(Floats a, Floats b) {
   return _mm512_cmp_ps_mask((__m512)a, (__m512)b, kPredicate);
 }
 ONNXC_INLINE bool any(Lanes mask) { return mask != 0; }
+ONNXC_INLINE unsigned lane_bits(Lanes mask) { return mask; }
+ONNXC_INLINE Lanes less(Ints a, Ints b) { return _mm512_cmplt_epi32_mask((__m512i)a, (__m512i)b); }
 ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return (Floats)_mm512_mask_blend_ps(mask, (__m512)b, (__m512)a); }
 
 ONNXC_INLINE Floats fma(Floats a, Floats b, Floats c) { return (Floats)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
@@ -60,7 +62,8 @@ ONNXC_INLINE Lanes first(int64_t n) { return static_cast<int>(n) > Lanes{0, 1, 2
 ONNXC_INLINE Floats load(const float* p, int64_t n) { return (Floats)_mm256_maskload_ps(p, (__m256i)first(n)); }
 ONNXC_INLINE void store(float* p, int64_t n, Floats x) { _mm256_maskstore_ps(p, (__m256i)first(n), (__m256)x); }
 
-ONNXC_INLINE bool any(Lanes mask) { return _mm256_movemask_ps((__m256)mask) != 0; }
+ONNXC_INLINE unsigned lane_bits(Lanes mask) { return static_cast<unsigned>(_mm256_movemask_ps((__m256)mask)); }
+ONNXC_INLINE bool any(Lanes mask) { return lane_bits(mask) != 0; }
 ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return (Floats)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask); }
 
 #if defined(__FMA__)
@@ -98,7 +101,8 @@ ONNXC_INLINE Floats load(const float* p, int64_t n) {
 }
 ONNXC_INLINE void store(float* p, int64_t n, Floats x) { __builtin_memcpy(p, &x, static_cast<size_t>(n) * sizeof(float)); }
 
-ONNXC_INLINE bool any(Lanes mask) { return _mm_movemask_ps((__m128)mask) != 0; }
+ONNXC_INLINE unsigned lane_bits(Lanes mask) { return static_cast<unsigned>(_mm_movemask_ps((__m128)mask)); }
+ONNXC_INLINE bool any(Lanes mask) { return lane_bits(mask) != 0; }
 ONNXC_INLINE Floats select(Lanes mask, Floats a, Floats b) { return (Floats)_mm_blendv_ps((__m128)b, (__m128)a, (__m128)mask); }
 ONNXC_INLINE Floats max(Floats a, Floats b) { return (Floats)_mm_max_ps((__m128)a, (__m128)b); }
 ONNXC_INLINE Floats min(Floats a, Floats b) { return (Floats)_mm_min_ps((__m128)a, (__m128)b); }

@@ -48,6 +48,7 @@ std::optional<ListedTree> list_tree(const TreeTables& trees, const NodeTests& te
     queue.push_back({tree.tests.back().right, depth + 1});
     if (queue.size() > 2 * contract::kForestLeaves) return std::nullopt;
   }
+  if (tree.tests.empty()) tree.leaves.push_back(root);  // a tree that is a leaf gets a node that leads to it either way
   // Inner node k has queued entries 2 k + 1 and 2 k + 2.
   for (std::size_t k = 0; k < tree.tests.size(); ++k) {
     tree.left.push_back(number[2 * k + 1]);
@@ -59,6 +60,7 @@ std::optional<ListedTree> list_tree(const TreeTables& trees, const NodeTests& te
 /// The columns of ranks: thresholds of one feature and one direction of NaN, up to 255 in each; and sets.
 class Columns {
  public:
+  explicit Columns(bool doubles) : greatest_(doubles ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int32_t>::max()) {}
   void add(const FlatTest& test) {
     if (test.is_set) sets_[{test.feature, test.nan_right, test.members}] = 0;
     else lists_[{test.feature, test.nan_right}].keys.push_back(test.key);
@@ -81,7 +83,7 @@ class Columns {
       append(tables, std::get<0>(of), std::get<1>(of), std::get<2>(of), contract::kForestSet, 1);
     }
     tables.shape.columns = count(tables);
-    return tables.shape.columns <= std::numeric_limits<uint16_t>::max() && tables.shape.tests <= std::numeric_limits<int32_t>::max();
+    return tables.shape.columns > 0 && tables.shape.columns <= std::numeric_limits<uint16_t>::max() && tables.shape.tests <= std::numeric_limits<int32_t>::max();
   }
   /// The column and the rank that must be exceeded.
   std::pair<int64_t, int64_t> find(const FlatTest& test) const {
@@ -93,14 +95,20 @@ class Columns {
 
  private:
   static int64_t count(const FlatTables& tables) { return static_cast<int64_t>(tables.columns.size() / 4); }
-  static void append(FlatTables& tables, int32_t feature, bool nan_right, std::span<const int64_t> keys, int32_t flags, int64_t tests) {
+  void append(FlatTables& tables, int32_t feature, bool nan_right, std::span<const int64_t> keys, int32_t flags, int64_t tests) const {
     if (nan_right) flags |= contract::kForestNanRight;
     tables.columns.insert(tables.columns.end(), {feature, static_cast<int32_t>(tables.keys.size()), static_cast<int32_t>(tables.shape.tests),
                                                  static_cast<int32_t>(keys.size()) | flags});
-    tables.keys.insert(tables.keys.end(), keys.begin(), keys.end());
+    const auto size = static_cast<int64_t>(keys.size()), first = static_cast<int64_t>(tables.keys.size());
+    tables.keys.resize(static_cast<std::size_t>(first + contract::forest_keys(size)), greatest_);
+    const auto at = [&](int64_t i) -> int64_t& { return tables.keys[static_cast<std::size_t>(first + i)]; };
+    for (int64_t k = 0; k < size; ++k) at(contract::forest_key_at(size, k)) = keys[static_cast<std::size_t>(k)];
+    for (int64_t b = 0; size >= contract::kForestKeyBlock && b < contract::forest_key_blocks(size); ++b)
+      at(b) = at(contract::forest_key_at(size, contract::kForestKeyBlock * (b + 1) - 1));
     tables.shape.tests += tests;
   }
 
+  int64_t greatest_;
   struct List {
     std::vector<int64_t> keys;
     int64_t first_column = 0;
@@ -184,7 +192,7 @@ class Values {
 std::optional<FlatTables> flatten(const TreeTables& trees, const FlatRequest& request) {
   const NodeTests tests(trees, request.doubles);
   std::vector<ListedTree> forest;
-  Columns columns;
+  Columns columns(request.doubles);
   FlatTables tables;
   contract::ForestShape& shape = tables.shape;
   shape.targets = request.targets;
@@ -206,6 +214,7 @@ std::optional<FlatTables> flatten(const TreeTables& trees, const FlatRequest& re
   if (forest.empty() || !columns.lay_out(tables) || !Values(trees, request).lay_out(forest, tables)) return std::nullopt;
   for (const ListedTree& tree : forest) {
     tables.first_node.push_back(static_cast<int32_t>(tables.nodes.size() / 4));
+    if (tree.tests.empty()) tables.nodes.insert(tables.nodes.end(), {0, 0, -1, -2});
     for (std::size_t k = 0; k < tree.tests.size(); ++k) {
       const auto [column, rank] = columns.find(tree.tests[k]);
       for (int64_t member : {column, rank, int64_t{tree.left[k]}, int64_t{tree.right[k]}})
@@ -213,7 +222,6 @@ std::optional<FlatTables> flatten(const TreeTables& trees, const FlatRequest& re
     }
   }
   tables.first_node.push_back(static_cast<int32_t>(tables.nodes.size() / 4));
-  if (tables.nodes.empty()) tables.nodes.resize(4, 0);  // a walk reads a node even where all trees are leaves
   return tables;
 }
 

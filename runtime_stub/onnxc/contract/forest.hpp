@@ -10,6 +10,17 @@ constexpr int32_t kForestRanks = 255;
 constexpr int32_t kForestNanRight = 256, kForestSet = 512;
 /// Children are indices of 16 bits: inner nodes from 0 on, leaf i as -1 - i.
 constexpr int64_t kForestLeaves = 32768;
+/// Keys of a column, `count` of them, lie in blocks of 16, filled up with the greatest integer, and with at least one of these. Where there
+/// are several blocks, one with the last key of each comes before them.
+constexpr int64_t kForestKeyBlock = 16;
+constexpr int64_t forest_key_blocks(int64_t count) { return count / kForestKeyBlock + 1; }
+constexpr int64_t forest_keys(int64_t count) {
+  const int64_t blocks = forest_key_blocks(count);
+  return kForestKeyBlock * (blocks > 1 ? blocks + 1 : 1);
+}
+/// Where key k lies.
+constexpr int64_t forest_key_at(int64_t count, int64_t k) { return forest_key_blocks(count) > 1 ? kForestKeyBlock + k : k; }
+
 /// Rows that the design with a byte for each row takes at once.
 constexpr int64_t kForestByteRows = 64;
 /// Rows that the design with a bit for each row takes at once: the bits of a vector.
@@ -35,11 +46,11 @@ constexpr int64_t forest_walk_scratch(const ForestShape& s) { return forest_area
 constexpr int64_t forest_bytes_scratch(const ForestShape& s) {
   return kForestByteRows * (s.number_bytes + s.columns + 2 * s.most_leaves * forest_id_bytes(s) + s.targets * s.number_bytes);
 }
-/// Keys of a feature; its ranks; rows by rank; which rows fail each test; which rows reach each node; leaves' numbers by bits and
+/// Keys of a feature; ranks; rows by rank; which rows fail each test; which rows reach each node; leaves' numbers by bits and
 /// by bytes; sums.
 constexpr int64_t forest_bits_scratch(const ForestShape& s, int64_t lanes) {
   const int64_t rows = forest_bit_rows(lanes), mask = rows / 8;
-  return rows * (s.number_bytes + 1 + 2 + s.targets * s.number_bytes) + mask * (kForestRanks + 1 + s.tests + 2 * s.most_leaves + 8 + 16);
+  return rows * (s.columns + 2 + s.targets * s.number_bytes) + kForestByteRows * s.number_bytes + mask * (kForestRanks + 1 + s.tests + 2 * s.most_leaves + 8 + 16);
 }
 
 /// Scratch of a share for the designs that are used, and the scores of a row.

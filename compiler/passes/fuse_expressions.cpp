@@ -138,14 +138,6 @@ Graph fuse_expressions(Graph graph) {
   std::vector<int> uses = use_counts(graph);
   const std::vector<int> definition = definitions(graph);
   std::vector<char> gone(graph.nodes.size(), 0);
-  // The current index of the node that takes the place of each node.
-  std::vector<int> standing(graph.nodes.size());
-  for (std::size_t i = 0; i < standing.size(); ++i) standing[i] = static_cast<int>(i);
-  const auto producer_of = [&](ValueId v) {
-    return v == kAbsent || definition[static_cast<std::size_t>(v)] < 0
-               ? -1
-               : standing[static_cast<std::size_t>(definition[static_cast<std::size_t>(v)])];
-  };
   // Several reads of a value by one Map count as one use.
   const auto only_use = [&](const Node& map, ValueId v) {
     return uses[static_cast<std::size_t>(v)] == static_cast<int>(std::count(map.inputs.begin(), map.inputs.end(), v));
@@ -161,7 +153,7 @@ Graph fuse_expressions(Graph graph) {
       Node& map = graph.nodes[i];
       for (int k = 0; k < static_cast<int>(map.inputs.size()) && !changed; ++k) {
         const ValueId v = map.inputs[static_cast<std::size_t>(k)];
-        const int p = producer_of(v);
+        const int p = v == kAbsent ? -1 : definition[static_cast<std::size_t>(v)];
         if (p < 0 || gone[static_cast<std::size_t>(p)] || !only_use(map, v)) continue;
         const Node& producer = graph.nodes[static_cast<std::size_t>(p)];
         if (producer.outputs.size() != 1 || producer.outputs[0] != v) continue;

@@ -13,7 +13,7 @@ class CppDialect final : public Dialect {
  public:
   /// `buffer_names`: for each buffer an expression, which is a pointer to its element type, const if it is only read.
   /// `expr_names`: see unit_names.h. All of them must outlive this object.
-  CppDialect(const Program& program, const SymbolNames& symbols, const std::vector<std::string>& buffer_names,
+  CppDialect(const Program& program, const SymbolNames& symbols, const PerBuffer<std::string>& buffer_names,
              const std::vector<std::string>& expr_names)
       : program_(program), symbols_(symbols), buffer_names_(buffer_names), expr_names_(expr_names) {}
 
@@ -21,7 +21,7 @@ class CppDialect final : public Dialect {
   std::string pointer(const PointerArg& p, bool forked) const override;
 
  private:
-  const std::string& name_of(BufferId buffer) const { return buffer_names_[static_cast<std::size_t>(buffer)]; }
+  const std::string& name_of(BufferId buffer) const { return buffer_names_[buffer]; }
   ElementType element_of(const PointerArg& p) const { return p.as == ElementType::Undefined ? program_[p.buffer].element : p.as; }
   std::string argument(const Arg& arg, bool forked) const;
   std::string form_members(const FormArg& form, bool forked) const;
@@ -31,7 +31,8 @@ class CppDialect final : public Dialect {
 
   const Program& program_;
   const SymbolNames& symbols_;
-  const std::vector<std::string>&buffer_names_, &expr_names_;
+  const PerBuffer<std::string>& buffer_names_;
+  const std::vector<std::string>& expr_names_;
 };
 
 }  // namespace onnxc

@@ -91,40 +91,38 @@ std::string FunctionText::plan() const {
 
 /// A constant pointer for each buffer that a step uses.
 std::string FunctionText::buffers(const WeightsText& weights) {
-  std::vector<char> used(program_.buffers.size(), 0);
-  for_each_step(program_.steps, [&](const Step& s, int) {
-    for_each_pointer(s, [&](const PointerArg& p) { used[static_cast<std::size_t>(p.buffer)] = 1; });
-  });
+  PerBuffer<bool> used(program_.buffers.size());
+  for_each_step(program_.steps, [&](const Step& s, int) { for_each_pointer(s, [&](const PointerArg& p) { used[p.buffer] = true; }); });
   buffer_names_.assign(program_.buffers.size(), "");
   std::string text;
   bool arena = false, input = false, output = false, planned = false;
   Names& names = locals_;
-  for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
-    if (!used[i]) continue;
-    const Buffer& b = program_.buffers[i];
-    const BufferId root = root_of(program_, static_cast<BufferId>(i));
+  for (BufferId id = 0; id < std::ssize(program_.buffers); ++id) {
+    if (!used[id]) continue;
+    const Buffer& b = program_[id];
+    const BufferId root = root_of(program_, id);
     const Buffer& r = program_[root];
     Dim offset = 0;
-    for (BufferId v = static_cast<BufferId>(i); program_[v].parent >= 0; v = program_[v].parent) offset += program_[v].offset;
+    for (BufferId v = id; program_[v].parent >= 0; v = program_[v].parent) offset += program_[v].offset;
     const std::string type(info(stored_element(b)).cpp_name);
     std::string base;
     bool is_const = false;
     if (b.is_value) {
       input = input || b.space == Buffer::Space::Input;
       output = output || b.space == Buffer::Space::Output;
-      buffer_names_[i] = "&" + (b.space == Buffer::Space::Input    ? "in." + interface_.inputs[static_cast<std::size_t>(b.index)].name
-                                : b.space == Buffer::Space::Output ? "out." + interface_.outputs[static_cast<std::size_t>(b.index)].name
-                                                                   : names.add(b.name, "v"));
+      buffer_names_[id] = "&" + (b.space == Buffer::Space::Input    ? "in." + interface_.inputs[static_cast<std::size_t>(b.index)].name
+                                 : b.space == Buffer::Space::Output ? "out." + interface_.outputs[static_cast<std::size_t>(b.index)].name
+                                                                    : names.add(b.name, "v"));
       continue;
     }
     if (r.space == Buffer::Space::Heap) {  // declared by a step
-      auto& root_name = buffer_names_[static_cast<std::size_t>(root)];
+      auto& root_name = buffer_names_[root];
       if (root_name.empty()) root_name = names.add(r.name, "v");
       if (b.parent < 0) continue;
       std::string view =
           b.element == r.element ? root_name : fmt::format("reinterpret_cast<{}{}*>({})", r.borrowed ? "const " : "", type, root_name);
       const Dim elements = floor_div(offset, held_bits(b.element) / 8);
-      buffer_names_[i] = elements == Dim(0) ? view : fmt::format("({} + {})", view, cpp_dim(elements, symbol_names_));
+      buffer_names_[id] = elements == Dim(0) ? view : fmt::format("({} + {})", view, cpp_dim(elements, symbol_names_));
       continue;
     }
     switch (r.space) {
@@ -146,7 +144,7 @@ std::string FunctionText::buffers(const WeightsText& weights) {
       case Buffer::Space::Arena: arena = true; break;
     }
     if (r.space == Buffer::Space::Weights && b.parent < 0) {
-      buffer_names_[i] = base;
+      buffer_names_[id] = base;
       continue;
     }
     const std::string name = names.add(b.name, "v");
@@ -163,7 +161,7 @@ std::string FunctionText::buffers(const WeightsText& weights) {
       text += fmt::format("  {}{}* const {} = {}{};\n", is_const ? "const " : "", type, name, base,
                           offset == Dim(0) ? "" : " + " + cpp_dim(elements, symbol_names_));
     }
-    buffer_names_[i] = name;
+    buffer_names_[id] = name;
   }
   if (planned) text = "  const Plan p = plan(dims);\n" + text;
   if (!arena) text = "  static_cast<void>(arena);\n" + text;

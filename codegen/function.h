@@ -28,7 +28,8 @@ class FunctionText {
   bool threads_;
   const Profile* profile_;
   SymbolNames symbol_names_;
-  std::vector<std::string> expr_names_, buffer_names_;
+  std::vector<std::string> expr_names_;
+  PerBuffer<std::string> buffer_names_;
   Names locals_{kInterfaceNames};
 };
 

@@ -18,7 +18,7 @@ std::string comment_line(const std::string& space, int number, const Step& step)
 
 std::string StepsText::bookkeeping(const Step& step) const {
   const auto text = [&](Dim d) { return cpp_dim(d, symbols); };
-  const auto name = [&](BufferId id) { return buffer_names[static_cast<std::size_t>(id)]; };
+  const auto name = [&](BufferId id) { return buffer_names[id]; };
   return std::visit(
       Overloaded{
           [](const Call&) { return std::string(); },

@@ -15,7 +15,7 @@ struct StepsText {
   const Program& program;
   const Dialect& dialect;
   const SymbolNames& symbols;
-  const std::vector<std::string>& buffer_names;  ///< as in CppDialect
+  const PerBuffer<std::string>& buffer_names;  ///< as in CppDialect
   bool threads = false;
   const Profile* profile = nullptr;                  ///< what measures the steps, or null
   std::map<BufferId, std::string> shape_pointers{};  ///< where outputs whose shape depends on data store it

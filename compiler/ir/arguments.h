@@ -8,11 +8,10 @@
 
 #include "compiler/ir/dim_list.h"
 #include "compiler/ir/element_type.h"
+#include "compiler/ir/ids.h"
 #include "compiler/ir/type.h"
 
 namespace onnxc {
-
-using BufferId = int32_t;
 
 struct PointerArg {
   BufferId buffer = -1;

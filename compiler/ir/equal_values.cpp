@@ -17,10 +17,10 @@ bool is_random(const Node& node) {
 }
 
 /// A key that is equal for equal nodes, given `same` for their inputs. Empty for nodes that are not compared.
-std::string key_of(const Node& node, const std::vector<ValueId>& same) {
+std::string key_of(const Node& node, const PerValue<ValueId>& same) {
   if (!node.regions.empty() || !node.binds.empty() || node.outputs.empty() || is_random(node)) return "";
   std::string key = node.domain + ":" + node.op + "(";
-  for (ValueId v : node.inputs) key += fmt::format("{},", v == kAbsent ? kAbsent : same[static_cast<std::size_t>(v)]);
+  for (ValueId v : node.inputs) key += fmt::format("{},", v == kAbsent ? kAbsent : same[v]);
   key += fmt::format("){}:{}", node.outputs.size(), node.epilogue_operands);
   for (ValueId v : node.outputs) key += v == kAbsent ? '-' : '+';
   if (node.epilogue) key += node.epilogue->text();
@@ -41,22 +41,22 @@ std::string key_of(const Node& node, const std::vector<ValueId>& same) {
 }
 
 /// The first of several equal constants represents all of them.
-void merge_constants(const Graph& graph, std::vector<ValueId>& same) {
+void merge_constants(const Graph& graph, PerValue<ValueId>& same) {
   std::map<std::string, ValueId> seen;
-  for (std::size_t v = 0; v < graph.values.size(); ++v) {
-    const Constant& c = graph.values[v].constant;
+  for (ValueId v = 0; v < std::ssize(graph.values); ++v) {
+    const Constant& c = graph[v].constant;
     if (!c || c->type == ElementType::String || c->bytes.size() > 4096) continue;
     std::string key = fmt::format("{}[{}]", name(c->type), fmt::join(c->shape, ","));
     key.append(reinterpret_cast<const char*>(c->bytes.data()), c->bytes.size());
-    const auto [it, fresh] = seen.emplace(std::move(key), static_cast<ValueId>(v));
+    const auto [it, fresh] = seen.emplace(std::move(key), v);
     if (!fresh) same[v] = it->second;
   }
 }
 
 }  // namespace
 
-std::vector<ValueId> equal_values(const Graph& graph) {
-  std::vector<ValueId> same(graph.values.size());
+PerValue<ValueId> equal_values(const Graph& graph) {
+  PerValue<ValueId> same(graph.values.size());
   std::iota(same.begin(), same.end(), ValueId{0});
   merge_constants(graph, same);
   std::map<std::string, const Node*> seen;
@@ -65,12 +65,12 @@ std::vector<ValueId> equal_values(const Graph& graph) {
     if (key.empty()) continue;
     const auto [first, fresh] = seen.emplace(key, &node);
     for (std::size_t i = 0; !fresh && i < node.outputs.size(); ++i) {
-      if (node.outputs[i] != kAbsent) same[static_cast<std::size_t>(node.outputs[i])] = first->second->outputs[i];
+      if (node.outputs[i] != kAbsent) same[node.outputs[i]] = first->second->outputs[i];
     }
   }
   // A constant may represent another one that is the output of a node which an earlier node equals.
   for (ValueId& first : same) {
-    while (same[static_cast<std::size_t>(first)] != first) first = same[static_cast<std::size_t>(first)];
+    while (same[first] != first) first = same[first];
   }
   return same;
 }

@@ -94,10 +94,10 @@ ValueId Graph::add_constant(std::string_view name, Constant constant) {
 
 ValueId Graph::add_constant(std::string_view name, std::vector<int64_t> list) { return add_constant(name, make_constant(std::move(list))); }
 
-std::vector<int> use_counts(const Graph& graph) {
-  std::vector<int> uses(graph.values.size(), 0);
+PerValue<int> use_counts(const Graph& graph) {
+  PerValue<int> uses(graph.values.size(), 0);
   const auto use = [&](ValueId v) {
-    if (v != kAbsent) ++uses[static_cast<std::size_t>(v)];
+    if (v != kAbsent) ++uses[v];
   };
   for (const Node& node : graph.nodes) {
     for (ValueId v : node.inputs) use(v);
@@ -107,11 +107,11 @@ std::vector<int> use_counts(const Graph& graph) {
   return uses;
 }
 
-std::vector<int> definitions(const Graph& graph) {
-  std::vector<int> definition(graph.values.size(), -1);
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (ValueId v : graph.nodes[i].outputs) {
-      if (v != kAbsent) definition[static_cast<std::size_t>(v)] = static_cast<int>(i);
+PerValue<int> definitions(const Graph& graph) {
+  PerValue<int> definition(graph.values.size(), -1);
+  for (int i = 0; i < std::ssize(graph.nodes); ++i) {
+    for (ValueId v : graph.node(i).outputs) {
+      if (v != kAbsent) definition[v] = i;
     }
   }
   return definition;
@@ -160,12 +160,12 @@ void verify_graph(const Graph& graph, std::string_view after) {
                 "this is a bug in onnxc; please report it with the model");
   };
   const auto count = static_cast<ValueId>(graph.values.size());
-  std::vector<char> defined(graph.values.size(), 0);
+  PerValue<bool> defined(graph.values.size());
   std::set<std::string_view> names;
   const auto define = [&](ValueId v, const std::string& who) {
     if (v < 0 || v >= count) breach(fmt::format("{} defines no value", who));
-    if (defined[static_cast<std::size_t>(v)]) breach(fmt::format("'{}' is defined twice", graph[v].name));
-    defined[static_cast<std::size_t>(v)] = 1;
+    if (defined[v]) breach(fmt::format("'{}' is defined twice", graph[v].name));
+    defined[v] = true;
   };
   for (ValueId v = 0; v < count; ++v) {
     if (graph[v].name.empty()) breach("a value has no name");
@@ -183,7 +183,7 @@ void verify_graph(const Graph& graph, std::string_view after) {
       for (ValueId v : *list) {
         if (v == kAbsent && list == &node.inputs) continue;
         if (v < 0 || v >= count) breach(who + " uses no value");
-        if (!defined[static_cast<std::size_t>(v)]) breach(fmt::format("{} uses '{}' before it is defined", who, graph[v].name));
+        if (!defined[v]) breach(fmt::format("{} uses '{}' before it is defined", who, graph[v].name));
       }
     }
     for (ValueId v : node.outputs) {
@@ -201,7 +201,7 @@ void verify_graph(const Graph& graph, std::string_view after) {
     }
   }
   for (ValueId v : graph.outputs) {
-    if (v < 0 || v >= count || !defined[static_cast<std::size_t>(v)]) breach("an output is not defined");
+    if (v < 0 || v >= count || !defined[v]) breach("an output is not defined");
   }
   verify_states(graph, breach);
 }

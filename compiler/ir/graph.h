@@ -22,15 +22,13 @@
 #include <vector>
 
 #include "compiler/ir/expr.h"
+#include "compiler/ir/ids.h"
 #include "compiler/ir/requirement.h"
 #include "compiler/ir/schema.h"
 #include "compiler/ir/tensor.h"
 #include "compiler/ir/type.h"
 
 namespace onnxc {
-
-using ValueId = int32_t;
-inline constexpr ValueId kAbsent = -1;
 
 struct Graph;
 struct LoopTrials;
@@ -125,6 +123,8 @@ struct Graph {
     return values[static_cast<std::size_t>(id)];
   }
   const Value& operator[](ValueId id) const { return const_cast<Graph&>(*this)[id]; }
+  Node& node(int position) { return nodes[static_cast<std::size_t>(position)]; }
+  const Node& node(int position) const { return nodes[static_cast<std::size_t>(position)]; }
 
   /// Adds a value whose name is made unique by a suffix.
   ValueId add_value(std::string_view name, Type type = {});
@@ -139,9 +139,9 @@ struct Graph {
 };
 
 /// How often each value is used by nodes, captures and graph outputs.
-std::vector<int> use_counts(const Graph& graph);
-/// The index of the node that defines each value, or -1.
-std::vector<int> definitions(const Graph& graph);
+PerValue<int> use_counts(const Graph& graph);
+/// The position of the node that defines each value, or -1.
+PerValue<int> definitions(const Graph& graph);
 /// Uses `to` wherever `from` was used (inputs, captures, graph outputs).
 void replace_uses(Graph& graph, ValueId from, ValueId to);
 /// Calls visit(graph) for the graph and every region in it, outermost first.

@@ -55,8 +55,8 @@ class Origins {
   };
 
   void add_nodes(const Graph& graph) {
-    const std::vector<ValueId> same = equal_values(graph);
-    const auto first_name = [&](ValueId v) { return graph[same[static_cast<std::size_t>(v)]].name; };
+    const PerValue<ValueId> same = equal_values(graph);
+    const auto first_name = [&](ValueId v) { return graph[same[v]].name; };
     for (const Node& node : graph.nodes) {
       const std::size_t number = nodes_.size();
       ModelNode& added = nodes_.emplace_back();

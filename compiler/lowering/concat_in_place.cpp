@@ -25,14 +25,11 @@ std::optional<Dim> distance(const Extents& extents, std::size_t axis, const Layo
 
 }  // namespace
 
-std::map<ValueId, ConcatOperand> place_operands(const Graph& graph, std::vector<Layout>& layouts, bool rows_alone) {
+std::map<ValueId, ConcatOperand> place_operands(const Graph& graph, PerValue<Layout>& layouts, bool rows_alone) {
   std::map<ValueId, ConcatOperand> operands;
-  const std::vector<int> definition = definitions(graph);
-  const auto layout_of = [&](ValueId v) -> Layout& { return layouts[static_cast<std::size_t>(v)]; };
+  const PerValue<int> definition = definitions(graph);
   const auto is_computed = [&](ValueId v) {
-    const int node = definition[static_cast<std::size_t>(v)];
-    return node >= 0 && graph.nodes[static_cast<std::size_t>(node)].regions.empty() &&
-           std::ranges::find(graph.outputs, v) == graph.outputs.end();
+    return definition[v] >= 0 && graph.node(definition[v]).regions.empty() && std::ranges::find(graph.outputs, v) == graph.outputs.end();
   };
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
@@ -42,8 +39,8 @@ std::map<ValueId, ConcatOperand> place_operands(const Graph& graph, std::vector<
     if (!is_sized_before_the_run(type) || type.element == ElementType::String || is_sub_byte(type.element)) continue;
     const int64_t given = node.integer("axis", 0);
     const auto axis = static_cast<std::size_t>(given < 0 ? given + type.rank() : given);
-    if (rows_alone && !(layout_of(whole).channels_last && axis > 1)) continue;
-    const std::optional<Dim> unit = distance(type.extents, axis, layout_of(whole));
+    if (rows_alone && !(layouts[whole].channels_last && axis > 1)) continue;
+    const std::optional<Dim> unit = distance(type.extents, axis, layouts[whole]);
     if (!unit) continue;
     Dim at = 0;
     for (int k = 0; k < node.own_inputs(); ++k) {
@@ -52,11 +49,11 @@ std::map<ValueId, ConcatOperand> place_operands(const Graph& graph, std::vector<
       const Dim offset = at * *unit;
       at += operand.extents[axis];
       if (operands.contains(v) || !is_computed(v) || !is_sized_before_the_run(operand) ||
-          layout_of(v).channels_last != layout_of(whole).channels_last)
+          layouts[v].channels_last != layouts[whole].channels_last)
         continue;
-      const Dim extent_used = !layout_of(v).channels_last ? operand.extents[axis] * *unit : axis == 1 ? operand.extents[1] : Dim(0);
+      const Dim extent_used = !layouts[v].channels_last ? operand.extents[axis] * *unit : axis == 1 ? operand.extents[1] : Dim(0);
       operands.emplace(v, ConcatOperand{whole, offset, extent_used});
-      layout_of(v).pixel_stride = layout_of(whole).pixel_stride;
+      layouts[v].pixel_stride = layouts[whole].pixel_stride;
     }
   }
   return operands;

@@ -17,6 +17,6 @@ struct ConcatOperand {
 /// Concat along an axis with only extents of 1 before it, as the rows of one image have. `rows_alone`: only such
 /// rows. Sets the operands' pixel strides in `layouts`. An operand of several Concats lies in the last of them; the
 /// others find their operands adjoining there (as in DenseNet), or copy.
-std::map<ValueId, ConcatOperand> place_operands(const Graph& graph, std::vector<Layout>& layouts, bool rows_alone = false);
+std::map<ValueId, ConcatOperand> place_operands(const Graph& graph, PerValue<Layout>& layouts, bool rows_alone = false);
 
 }  // namespace onnxc

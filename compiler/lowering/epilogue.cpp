@@ -114,7 +114,7 @@ EpilogueArg KernelQuery::epilogue(const Expr& expr, std::vector<FormArg> operand
   return {lowerer_.add_expr(expr), std::move(operands)};
 }
 
-View KernelQuery::result() const { return lowerer_.scope_->views[static_cast<std::size_t>(node_.outputs[0])].front(); }
+View KernelQuery::result() const { return lowerer_.scope_->views[node_.outputs[0]].front(); }
 
 void KernelQuery::apply_epilogue(View result) {
   if (!node_.epilogue) return;

@@ -51,14 +51,13 @@ void Lowerer::define_interface(Scope& scope) {
     if (stored_element(program_[b]) != program_[b].element) unpack(define(scope, v, {}), {b, false, 0, ElementType::U8}, graph[v].name);
     else define_view(scope, v, {{b, false, 0, program_[b].element}, program_[b].element, graph[v].type.extents, {}});
   }
-  const std::vector<int> definition = definitions(graph);
+  const PerValue<int> definition = definitions(graph);
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const ValueId v = graph.outputs[i];
     const BufferId b = interface(v, Buffer::Space::Output, i);
     program_.outputs.push_back(b);
     // The producer writes directly into the caller's memory.
-    if (definition[static_cast<std::size_t>(v)] >= 0 && (!program_[b].is_value || graph[v].type.is_object()) &&
-        stored_element(program_[b]) == program_[b].element)
+    if (definition[v] >= 0 && (!program_[b].is_value || graph[v].type.is_object()) && stored_element(program_[b]) == program_[b].element)
       output_pointers_.emplace(std::pair{&graph, v}, PointerArg{b, true, 0, program_[b].element});
   }
 }
@@ -76,7 +75,7 @@ void Lowerer::write_results(Scope& scope) {
       give_tensor(scope, v, to.pointer);
       continue;
     }
-    const auto& views = scope.views[static_cast<std::size_t>(v)];
+    const auto& views = scope.views[v];
     if (std::none_of(views.begin(), views.end(), [&](const View& view) { return view.pointer.buffer == b; })) write_output(scope, v, to);
     if (std::none_of(type.extents.begin(), type.extents.end(), [](Dim d) { return d.depends_on_run(); })) continue;
     emit(StoreShape{b, type.extents}, fmt::format("the shape of '{}'", graph[v].name));

@@ -28,7 +28,7 @@ View KernelQuery::in(int i) {
 }
 View KernelQuery::in(int i, const Layout& layout) { return lowerer_.view_of(*lowerer_.scope_, node_.input(i), &layout); }
 
-Layout KernelQuery::out_layout(int i) const { return lowerer_.scope_->layouts[static_cast<std::size_t>(node_.output(i))]; }
+Layout KernelQuery::out_layout(int i) const { return lowerer_.scope_->layouts[node_.output(i)]; }
 View KernelQuery::out(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), {}); }
 View KernelQuery::out_any(int i) { return lowerer_.define(*lowerer_.scope_, node_.output(i), out_layout(i)); }
 
@@ -125,7 +125,7 @@ void KernelQuery::out_view(int i, View view) {
   lowerer_.define_view(*lowerer_.scope_, node_.output(i), view);
 }
 
-bool KernelQuery::is_defined(int output) const { return !lowerer_.scope_->views[static_cast<std::size_t>(node_.output(output))].empty(); }
+bool KernelQuery::is_defined(int output) const { return !lowerer_.scope_->views[node_.output(output)].empty(); }
 
 void KernelQuery::bind(PointerArg elements, DimList symbols) {
   lowerer_.emit(Bind{std::move(symbols), elements}, fmt::format("the elements of '{}' as extents", node_.name));

@@ -135,12 +135,12 @@ void LoopLowering::define_scanned() {
 void LoopLowering::define_formals(Lowerer::Scope& inner) {
   for (std::size_t i = 0; i < carried_; ++i) l_.define_view(inner, body_.inputs[2 + i], as_read(carried_views_[i]));
   if (limit_.conditional) l_.define_view(inner, body_.inputs[1], as_read(condition_));
-  const std::vector<int> definition = definitions(body_);
+  const PerValue<int> definition = definitions(body_);
   for (std::size_t k = 0; k < scanned_.size(); ++k) {
     const ValueId v = body_.outputs[1 + carried_ + k];
     const Type& slice = body_[v].type;
     const PointerArg& whole = scanned_[k].whole.pointer;
-    if (whole.buffer < 0 || scanned_[k].grows || definition[static_cast<std::size_t>(v)] < 0 || !slice.is_tensor()) continue;
+    if (whole.buffer < 0 || scanned_[k].grows || definition[v] < 0 || !slice.is_tensor()) continue;
     if (std::ranges::any_of(slice.extents, [](Dim d) { return d.depends_on_run(); })) continue;
     PointerArg at = whole;
     at.offset += iteration_ * element_count(slice.extents);
@@ -153,13 +153,13 @@ std::vector<Step> LoopLowering::store_formals(Lowerer::Scope& inner) {
   std::vector<Step> steps;
   std::vector<Step>* const outer = std::exchange(l_.steps_, &steps);
   const auto uses = use_counts(body_);
-  if (uses[static_cast<std::size_t>(body_.inputs[0])] > 0) {
+  if (uses[body_.inputs[0]] > 0) {
     const View number = l_.define(inner, body_.inputs[0], kRowMajor);
     Call store = call_of(find_kernel("store_integers"));
     store.args = {number.pointer, DimsArg{{iteration_}}};
     l_.emit(std::move(store), fmt::format("'{}': the number of the iteration", body_[body_.inputs[0]].name));
   }
-  if (!limit_.conditional && uses[static_cast<std::size_t>(body_.inputs[1])] > 0)
+  if (!limit_.conditional && uses[body_.inputs[1]] > 0)
     l_.define_view(inner, body_.inputs[1],
                    {l_.add_weights(node_.name + ".true", ElementType::Bool, {std::byte{1}}), ElementType::Bool, {}, {}});
   l_.steps_ = outer;

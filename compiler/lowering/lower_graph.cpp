@@ -32,7 +32,7 @@ Program Lowerer::run(const Graph& graph) {
   steps_ = &program_.steps;
   // Layouts are assigned before kernels are chosen: a kernel states the layout that it reads, and its producer has
   // already written its result.
-  Scope scope{&graph, assign_layouts(graph, target_.vector_floats), std::vector<std::vector<View>>(graph.values.size())};
+  Scope scope{&graph, assign_layouts(graph, target_.vector_floats), PerValue<std::vector<View>>(graph.values.size())};
   if (!options_.channels_last) std::fill(scope.layouts.begin(), scope.layouts.end(), Layout{});
   // Operands of a Concat may be computed inside its result, which must be known before the first of them is lowered.
   if (options_.optimise) scope.concat_operands = place_operands(graph, scope.layouts, !options_.operands_in_place);

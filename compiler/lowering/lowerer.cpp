@@ -61,12 +61,12 @@ View Lowerer::define_object(Scope& scope, ValueId value) {
   const Value& v = (*scope.graph)[value];
   View view{{-1, true, 0, ElementType::Undefined}, ElementType::Undefined, {}, {}};
   const auto output = output_pointers_.find({scope.graph, value});
-  if (output != output_pointers_.end() && scope.views[static_cast<std::size_t>(value)].empty()) {
+  if (output != output_pointers_.end() && scope.views[value].empty()) {
     view.pointer = output->second;
   } else {
     view.pointer.buffer = declare_object(v);
   }
-  scope.views[static_cast<std::size_t>(value)].push_back(view);
+  scope.views[value].push_back(view);
   return view;
 }
 
@@ -82,21 +82,21 @@ void Lowerer::require(Requirement requirement) {
 
 View Lowerer::define_operand(Scope& scope, ValueId value, const ConcatOperand& operand) {
   const Value& v = (*scope.graph)[value];
-  View view = define(scope, operand.whole, scope.layouts[static_cast<std::size_t>(operand.whole)]);
+  View view = define(scope, operand.whole, scope.layouts[operand.whole]);
   view.pointer.offset += operand.offset;
   view.pointer.extent_used = operand.extent_used;
   view.extents = v.type.extents;
-  scope.views[static_cast<std::size_t>(value)].push_back(view);
+  scope.views[value].push_back(view);
   return view;
 }
 
 View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
   const Value& v = (*scope.graph)[value];
-  auto& views = scope.views[static_cast<std::size_t>(value)];
+  auto& views = scope.views[value];
   // already defined, by one of its operands
   if (!views.empty() && views.front().layout == layout && views.front().pointer.writes) return views.front();
   if (const auto operand = scope.concat_operands.find(value);
-      operand != scope.concat_operands.end() && views.empty() && layout == scope.layouts[static_cast<std::size_t>(value)])
+      operand != scope.concat_operands.end() && views.empty() && layout == scope.layouts[value])
     return define_operand(scope, value, operand->second);
   View view{{-1, true, 0, v.type.element}, v.type.element, v.type.extents, layout};
   for (Dim d : v.type.extents) {
@@ -117,10 +117,10 @@ View Lowerer::define(Scope& scope, ValueId value, const Layout& layout) {
   return view;
 }
 
-void Lowerer::define_view(Scope& scope, ValueId value, const View& view) { scope.views[static_cast<std::size_t>(value)].push_back(view); }
+void Lowerer::define_view(Scope& scope, ValueId value, const View& view) { scope.views[value].push_back(view); }
 
 View Lowerer::view_of(Scope& scope, ValueId value, const Layout* layout) {
-  auto& views = scope.views[static_cast<std::size_t>(value)];
+  auto& views = scope.views[value];
   const Value& v = (*scope.graph)[value];
   if (const auto waiting = scope.waiting.find(value); waiting != scope.waiting.end()) {
     const Node& node = *waiting->second;
@@ -265,7 +265,7 @@ void Lowerer::lower_node(Scope& scope, const Node& node) {
     lowering.build_cheapest();
     ONNXC_CHECK(begun_ == begun, "each step that a kernel query begins is emitted, once");
     for (ValueId v : node.outputs) {
-      if (v != kAbsent) ONNXC_CHECK(!scope.views[static_cast<std::size_t>(v)].empty(), "a kernel query defines every output");
+      if (v != kAbsent) ONNXC_CHECK(!scope.views[v].empty(), "a kernel query defines every output");
     }
   }
   node_ = outer;

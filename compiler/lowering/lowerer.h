@@ -34,9 +34,9 @@ class Lowerer {
   /// The values of one graph: of the main graph, or of a region.
   struct Scope {
     const Graph* graph;
-    std::vector<Layout> layouts;
+    PerValue<Layout> layouts;
     /// Of each value: one view for each layout in which it exists. The first is the original.
-    std::vector<std::vector<View>> views;
+    PerValue<std::vector<View>> views;
     std::map<ValueId, ConcatOperand> concat_operands{};  ///< values that are computed inside a Concat's result
     std::map<ValueId, PointerArg> row_sums{};            ///< of images; see KernelQuery::row_sums
     std::map<ValueId, const Node*> waiting{};            ///< onnxc.Extents whose tensor nothing has read yet

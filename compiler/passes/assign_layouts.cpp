@@ -6,12 +6,12 @@
 
 namespace onnxc {
 
-std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
-  std::vector<Layout> layouts(graph.values.size());
-  std::vector<std::vector<const Node*>> users(graph.values.size());
+PerValue<Layout> assign_layouts(const Graph& graph, int vector_floats) {
+  PerValue<Layout> layouts(graph.values.size());
+  PerValue<std::vector<const Node*>> users(graph.values.size());
   for (const Node& node : graph.nodes) {
     for (ValueId in : node.inputs) {
-      if (in != kAbsent) users[static_cast<std::size_t>(in)].push_back(&node);
+      if (in != kAbsent) users[in].push_back(&node);
     }
   }
   const auto planar = [&](const Node& node) {
@@ -20,15 +20,15 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
   };
   const auto stays_planar = [&](const Node& node) {
     const ValueId in = node.input(0);
-    if (in == kAbsent || layouts[static_cast<std::size_t>(in)].channels_last || !planar(node).writes) return false;
-    const auto& readers = users[static_cast<std::size_t>(node.outputs[0])];
+    if (in == kAbsent || layouts[in].channels_last || !planar(node).writes) return false;
+    const auto& readers = users[node.outputs[0]];
     return std::all_of(readers.begin(), readers.end(),
                        [&](const Node* reader) { return reader->input(0) == node.outputs[0] && planar(*reader).reads; });
   };
   /// Whether only convolutions and other operators that prefer channels-last read the value. A Concat, which copies
   /// its inputs anyway, then writes its result in their layout.
   const auto is_read_by_pixels = [&](ValueId value) {
-    const auto& readers = users[static_cast<std::size_t>(value)];
+    const auto& readers = users[value];
     const bool goes_out = std::find(graph.outputs.begin(), graph.outputs.end(), value) != graph.outputs.end();
     return !goes_out && !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](const Node* reader) {
       const Operator* op = reader->is_map() || !reader->regions.empty() || reader->input(0) != value ? nullptr : find_operator(*reader);
@@ -42,12 +42,12 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
     if (!node.is("Transpose") || !node.domain.empty() || node.epilogue || !is_image(graph[node.outputs[0]].type)) return false;
     std::vector<int64_t> perm{0, graph[node.outputs[0]].type.rank() - 1};
     for (int64_t axis = 1; axis + 1 < graph[node.outputs[0]].type.rank(); ++axis) perm.push_back(axis);
-    return node.integers("perm") == perm && !layouts[static_cast<std::size_t>(node.inputs[0])].channels_last;
+    return node.integers("perm") == perm && !layouts[node.inputs[0]].channels_last;
   };
   for (const Node& node : graph.nodes) {
     if (!node.regions.empty()) continue;
     if (is_view_of_pixels(node)) {
-      layouts[static_cast<std::size_t>(node.outputs[0])] = {true, graph[node.outputs[0]].type.extents[1]};
+      layouts[node.outputs[0]] = {true, graph[node.outputs[0]].type.extents[1]};
       continue;
     }
     LayoutRule rule = LayoutRule::Follows;
@@ -61,13 +61,12 @@ std::vector<Layout> assign_layouts(const Graph& graph, int vector_floats) {
       bool last = rule == LayoutRule::Prefers || (node.is("Concat") && is_read_by_pixels(out));
       for (int i = 0; i < node.own_inputs() && !last; ++i) {
         const ValueId in = node.input(i);
-        last = in != kAbsent && !graph[in].constant && layouts[static_cast<std::size_t>(in)].channels_last &&
-               graph[in].type.rank() == graph[out].type.rank() && graph[in].type.extents[1] == graph[out].type.extents[1];
-        if (!node.is_map() && in != kAbsent)
-          last = last || (layouts[static_cast<std::size_t>(in)].channels_last && graph[in].type.rank() == graph[out].type.rank());
+        last = in != kAbsent && !graph[in].constant && layouts[in].channels_last && graph[in].type.rank() == graph[out].type.rank() &&
+               graph[in].type.extents[1] == graph[out].type.extents[1];
+        if (!node.is_map() && in != kAbsent) last = last || (layouts[in].channels_last && graph[in].type.rank() == graph[out].type.rank());
         if (!node.is_map()) break;
       }
-      if (last) layouts[static_cast<std::size_t>(out)] = channels_last(graph[out].type.extents, vector_floats);
+      if (last) layouts[out] = channels_last(graph[out].type.extents, vector_floats);
     }
   }
   return layouts;

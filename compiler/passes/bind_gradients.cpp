@@ -17,14 +17,14 @@ std::vector<std::string> names_in(const Node& node, const char* attribute) {
   return *names;
 }
 
-/// `defined`: the index of the node that defines each value, or -1. `at`: the index of this node.
-void bind_names(const Graph& graph, Node& node, const std::vector<int>& defined, int at) {
+/// `defined`: the position of the node that defines each value, or -1. `at`: the position of this node.
+void bind_names(const Graph& graph, Node& node, const PerValue<int>& defined, int at) {
   std::map<std::string_view, ValueId> values;
-  for (std::size_t v = 0; v < graph.values.size(); ++v) values[graph.values[v].name] = static_cast<ValueId>(v);
+  for (ValueId v = 0; v < std::ssize(graph.values); ++v) values[graph[v].name] = v;
   const auto add = [&](const std::string& name) {
     const auto it = values.find(name);
     if (it == values.end()) node.fail(ErrorKind::Invalid, fmt::format("'{}' is no value of its graph", name));
-    if (defined[static_cast<std::size_t>(it->second)] >= at)
+    if (defined[it->second] >= at)
       node.fail(ErrorKind::Invalid, fmt::format("uses '{}', which is not defined before it", name),
                 "the nodes of a model must be in topological order");
     node.inputs.push_back(it->second);
@@ -60,7 +60,7 @@ Node make_variable(Graph& graph, ValueId v) {
 
 Graph bind_gradients(Graph graph) {
   std::vector<Node> variables;
-  const std::vector<int> defined = definitions(graph);
+  const PerValue<int> defined = definitions(graph);
   int at = -1;
   for (Node& node : graph.nodes) {
     ++at;

@@ -6,13 +6,13 @@
 namespace onnxc {
 
 Graph eliminate_common_subexpressions(Graph graph) {
-  const std::vector<ValueId> same = equal_values(graph);
+  const PerValue<ValueId> same = equal_values(graph);
   const auto current = [&](std::vector<ValueId>& list) {
-    for (ValueId& v : list) v = v == kAbsent ? kAbsent : same[static_cast<std::size_t>(v)];
+    for (ValueId& v : list) v = v == kAbsent ? kAbsent : same[v];
   };
   // Whether other values replace all of the node's outputs.
   const auto is_replaced = [&](const Node& node) {
-    const auto kept = [&](ValueId v) { return v != kAbsent && same[static_cast<std::size_t>(v)] == v; };
+    const auto kept = [&](ValueId v) { return v != kAbsent && same[v] == v; };
     const bool gives = std::ranges::any_of(node.outputs, [](ValueId v) { return v != kAbsent; });
     return gives && std::ranges::none_of(node.outputs, kept);
   };

@@ -39,9 +39,9 @@ void collect(const Graph& graph, const Node& node, Symbols& into) {
 }  // namespace
 
 Graph eliminate_dead_code(Graph graph) {
-  std::vector<char> needed(graph.values.size(), 0);
+  PerValue<bool> needed(graph.values.size());
   const auto need = [&](ValueId v) {
-    if (v != kAbsent) needed[static_cast<std::size_t>(v)] = 1;
+    if (v != kAbsent) needed[v] = true;
   };
   for (ValueId v : graph.outputs) need(v);
   Symbols symbols;
@@ -52,7 +52,7 @@ Graph eliminate_dead_code(Graph graph) {
     bool used = is_require(node) || is_assume(node) ||
                 std::any_of(node.binds.begin(), node.binds.end(), [&](const std::string& s) { return symbols.count(s) != 0; });
     for (ValueId& v : node.outputs) {
-      if (v != kAbsent && needed[static_cast<std::size_t>(v)]) used = true;
+      if (v != kAbsent && needed[v]) used = true;
     }
     if (!used) continue;
     // Captures that no region reads any more are removed from the regions and from the node alike.
@@ -65,9 +65,9 @@ Graph eliminate_dead_code(Graph graph) {
   graph.nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
 
   // Values that nothing defines or uses any more are removed, too.
-  std::vector<char> alive(graph.values.size(), 0);
+  PerValue<bool> alive(graph.values.size());
   const auto keep = [&](ValueId v) {
-    if (v != kAbsent) alive[static_cast<std::size_t>(v)] = 1;
+    if (v != kAbsent) alive[v] = true;
   };
   for (ValueId v : graph.inputs) keep(v);
   for (ValueId v : graph.outputs) keep(v);
@@ -76,16 +76,16 @@ Graph eliminate_dead_code(Graph graph) {
       for (ValueId v : *list) keep(v);
     }
   }
-  std::vector<ValueId> moved(graph.values.size(), kAbsent);
+  PerValue<ValueId> moved(graph.values.size(), kAbsent);
   std::vector<Value> values;
-  for (std::size_t v = 0; v < graph.values.size(); ++v) {
+  for (ValueId v = 0; v < std::ssize(graph.values); ++v) {
     if (!alive[v]) continue;
     moved[v] = static_cast<ValueId>(values.size());
-    values.push_back(std::move(graph.values[v]));
+    values.push_back(std::move(graph[v]));
   }
   graph.values = std::move(values);
   const auto move = [&](std::vector<ValueId>& list) {
-    for (ValueId& v : list) v = v == kAbsent ? kAbsent : moved[static_cast<std::size_t>(v)];
+    for (ValueId& v : list) v = v == kAbsent ? kAbsent : moved[v];
   };
   move(graph.inputs);
   move(graph.outputs);

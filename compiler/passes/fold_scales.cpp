@@ -54,16 +54,16 @@ class Folder {
                     other = map.inputs[static_cast<std::size_t>(input_of(1 - side).args[0])];
       const TensorData* c = graph_.constant(other);
       if (c == nullptr || v == other) continue;
-      const int d = definition_[static_cast<std::size_t>(v)];
-      if (d < 0 || uses_[static_cast<std::size_t>(v)] != 1 || !(graph_[v].type == graph_[map.outputs[0]].type)) continue;
-      if (fold(graph_.nodes[static_cast<std::size_t>(d)], root.fn, *c)) {
+      const int d = definition_[v];
+      if (d < 0 || uses_[v] != 1 || !(graph_[v].type == graph_[map.outputs[0]].type)) continue;
+      if (fold(graph_.node(d), root.fn, *c)) {
         map.domain.clear();
         map.op = "Identity";
         map.version = 1000;
         map.inputs = {v};
         map.epilogue.reset();
         // The next scale finds the product through this Identity.
-        definition_[static_cast<std::size_t>(map.outputs[0])] = d;
+        definition_[map.outputs[0]] = d;
         return;
       }
     }
@@ -112,7 +112,7 @@ class Folder {
   }
 
   Graph& graph_;
-  std::vector<int> uses_, definition_;
+  PerValue<int> uses_, definition_;
 };
 
 }  // namespace

@@ -135,24 +135,16 @@ Graph fuse_expressions(Graph graph) {
     for (auto& [name, region] : node.regions) *region = fuse_expressions(std::move(*region));
     if (node.is_map()) absorb_scalars(graph, node);
   }
-  std::vector<int> uses = use_counts(graph);
-  const std::vector<int> definition = definitions(graph);
-  std::vector<char> gone(graph.nodes.size(), 0);
-  // The current index of the node that takes the place of each node.
-  std::vector<int> standing(graph.nodes.size());
-  for (std::size_t i = 0; i < standing.size(); ++i) standing[i] = static_cast<int>(i);
-  const auto producer_of = [&](ValueId v) {
-    return v == kAbsent || definition[static_cast<std::size_t>(v)] < 0
-               ? -1
-               : standing[static_cast<std::size_t>(definition[static_cast<std::size_t>(v)])];
-  };
+  PerValue<int> uses = use_counts(graph);
+  const PerValue<int> definition = definitions(graph);
+  PerNode<bool> gone(graph.nodes.size());
   // Several reads of a value by one Map count as one use.
   const auto only_use = [&](const Node& map, ValueId v) {
-    return uses[static_cast<std::size_t>(v)] == static_cast<int>(std::count(map.inputs.begin(), map.inputs.end(), v));
+    return uses[v] == static_cast<int>(std::count(map.inputs.begin(), map.inputs.end(), v));
   };
   const auto count_uses = [&](const std::vector<ValueId>& list, int change) {
     for (ValueId v : list) {
-      if (v != kAbsent) uses[static_cast<std::size_t>(v)] += change;
+      if (v != kAbsent) uses[v] += change;
     }
   };
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -161,9 +153,9 @@ Graph fuse_expressions(Graph graph) {
       Node& map = graph.nodes[i];
       for (int k = 0; k < static_cast<int>(map.inputs.size()) && !changed; ++k) {
         const ValueId v = map.inputs[static_cast<std::size_t>(k)];
-        const int p = producer_of(v);
-        if (p < 0 || gone[static_cast<std::size_t>(p)] || !only_use(map, v)) continue;
-        const Node& producer = graph.nodes[static_cast<std::size_t>(p)];
+        const int p = v == kAbsent ? -1 : definition[v];
+        if (p < 0 || gone[p] || !only_use(map, v)) continue;
+        const Node& producer = graph.node(p);
         if (producer.outputs.size() != 1 || producer.outputs[0] != v) continue;
         if (std::count(map.inputs.begin(), map.inputs.end(), v) != 1) continue;
         const bool same_extents = graph[v].type.extents == graph[map.outputs[0]].type.extents;
@@ -176,7 +168,7 @@ Graph fuse_expressions(Graph graph) {
           merged = attach(graph, map, k, producer);
         }
         if (!merged) continue;
-        gone[static_cast<std::size_t>(p)] = 1;
+        gone[p] = true;
         count_uses(read, -1);
         count_uses(producer.inputs, -1);
         count_uses(map.inputs, 1);
@@ -185,8 +177,8 @@ Graph fuse_expressions(Graph graph) {
     }
   }
   std::vector<Node> kept;
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (!gone[i]) kept.push_back(std::move(graph.nodes[i]));
+  for (int i = 0; i < std::ssize(graph.nodes); ++i) {
+    if (!gone[i]) kept.push_back(std::move(graph.node(i)));
   }
   graph.nodes = std::move(kept);
   return graph;

@@ -242,17 +242,16 @@ bool is_product(const Node& node) { return node.is("Conv") || node.is("MatMul");
 
 /// Marks the products of a graph whose outputs have these needs. Returns the needs of its inputs.
 std::vector<Need> mark(Graph& graph, const std::vector<Need>& of_outputs) {
-  std::vector<Need> need(graph.values.size(), Need::None);
-  const auto of = [&](ValueId v) -> Need& { return need[static_cast<std::size_t>(v)]; };
+  PerValue<Need> need(graph.values.size(), Need::None);
   const auto ask = [&](ValueId v, Need asked) {
-    if (v != kAbsent) raise(of(v), asked);
+    if (v != kAbsent) raise(need[v], asked);
   };
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) ask(graph.outputs[i], of_outputs[i]);
   for (std::size_t n = graph.nodes.size(); n-- > 0;) {
     Node& node = graph.nodes[n];
     Need result = Need::None;
     for (const ValueId v : node.outputs) {
-      if (v != kAbsent) raise(result, of(v));
+      if (v != kAbsent) raise(result, need[v]);
     }
     if (node.epilogue) {
       std::vector<ValueId> operands(
@@ -294,7 +293,7 @@ std::vector<Need> mark(Graph& graph, const std::vector<Need>& of_outputs) {
     }
   }
   std::vector<Need> of_inputs;
-  for (const ValueId v : graph.inputs) of_inputs.push_back(of(v));
+  for (const ValueId v : graph.inputs) of_inputs.push_back(need[v]);
   return of_inputs;
 }
 

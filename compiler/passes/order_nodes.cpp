@@ -14,7 +14,7 @@ Graph order_nodes(Graph graph) {
   if (binds_extents(graph)) return graph;
   const NodeOrder order = find_node_order(order_problem(graph));
   std::vector<Node> nodes;
-  for (int n : order.order) nodes.push_back(std::move(graph.nodes[static_cast<std::size_t>(n)]));
+  for (int n : order.order) nodes.push_back(std::move(graph.node(n)));
   graph.nodes = std::move(nodes);
   return graph;
 }

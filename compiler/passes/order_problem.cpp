@@ -23,7 +23,7 @@ bool binds_extents(const Graph& graph) {
 OrderProblem order_problem(const Graph& graph) {
   OrderProblem problem;
   const std::set<ValueId> outputs(graph.outputs.begin(), graph.outputs.end());
-  std::vector<bool> computed(graph.values.size());
+  PerValue<bool> computed(graph.values.size());
   for (const Node& node : graph.nodes) {
     OrderedNode& n = problem.nodes.emplace_back();
     const auto read = [&](ValueId v) {
@@ -34,7 +34,7 @@ OrderProblem order_problem(const Graph& graph) {
     for (ValueId v : node.outputs) {
       if (v == kAbsent) continue;
       n.writes.push_back(v);
-      computed[static_cast<std::size_t>(v)] = !outputs.contains(v);
+      computed[v] = !outputs.contains(v);
     }
     // Elementwise loops may write over their operands, and kernels over the operands of their epilogues.
     if (node.outputs[0] == kAbsent) continue;
@@ -42,7 +42,7 @@ OrderProblem order_problem(const Graph& graph) {
       if (graph[node.inputs[i]].type == graph[node.outputs[0]].type) n.reuses.push_back(node.inputs[i]);
     }
   }
-  for (std::size_t v = 0; v < graph.values.size(); ++v) problem.bytes.push_back(computed[v] ? likely_bytes(graph.values[v].type) : 0);
+  for (ValueId v = 0; v < std::ssize(graph.values); ++v) problem.bytes.push_back(computed[v] ? likely_bytes(graph[v].type) : 0);
   return problem;
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 /// A set of nodes that have run, and how it was reached.
 struct State {
-  std::vector<bool> done;
+  PerNode<bool> done;
   std::vector<int> ready;  // nodes that could run next, in the order of their numbers
   int64_t live = 0, peak = 0;
   uint64_t mark = 0;  // a hash of the set: equal sets have equal marks, and others almost never do
@@ -35,12 +35,12 @@ class Search {
  public:
   Search(const OrderProblem& problem, int64_t limit, int width, int64_t effort)
       : problem_(problem), limit_(limit), width_(static_cast<std::size_t>(width)), effort_(effort) {
-    const std::size_t values = problem.bytes.size(), nodes = problem.nodes.size();
-    readers_.resize(values);
-    writer_.assign(values, -1);
-    for (std::size_t n = 0; n < nodes; ++n) {
-      for (int v : problem.nodes[n].writes) writer_[index(v)] = static_cast<int>(n);
-      for (int v : problem.nodes[n].reads) readers_[index(v)].push_back(static_cast<int>(n));
+    const std::size_t nodes = problem.nodes.size();
+    readers_.resize(problem.bytes.size());
+    writer_.assign(problem.bytes.size(), -1);
+    for (int n = 0; n < std::ssize(problem.nodes); ++n) {
+      for (ValueId v : problem.node(n).writes) writer_[v] = n;
+      for (ValueId v : problem.node(n).reads) readers_[v].push_back(n);
     }
     Random random(nodes);
     for (std::size_t n = 0; n < nodes; ++n) marks_.push_back(random.next());
@@ -54,7 +54,11 @@ class Search {
     result.exact = complete && effort_ >= 0;
     if (states.empty() || effort_ < 0) return result;
     result.peak = states.front().peak;
-    for (int move = states.front().last; move >= 0; move = moves_[index(move)].before) result.order.push_back(moves_[index(move)].node);
+    for (int at = states.front().last; at >= 0;) {
+      const Move& move = moves_[static_cast<std::size_t>(at)];
+      result.order.push_back(move.node);
+      at = move.before;
+    }
     std::ranges::reverse(result.order);
     return result;
   }
@@ -69,57 +73,55 @@ class Search {
     int64_t live, peak;
     uint64_t mark;
   };
-  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
   State start() {
     State state;
     state.done.resize(problem_.nodes.size());
-    for (std::size_t n = 0; n < problem_.nodes.size(); ++n) {
-      if (is_ready(state, static_cast<int>(n))) state.ready.push_back(static_cast<int>(n));
+    for (int n = 0; n < std::ssize(problem_.nodes); ++n) {
+      if (is_ready(state, n)) state.ready.push_back(n);
     }
     return state;
   }
 
   bool is_ready(const State& state, int node) {
-    effort_ -= std::ssize(problem_.nodes[index(node)].reads);
-    return std::ranges::all_of(problem_.nodes[index(node)].reads,
-                               [&](int v) { return writer_[index(v)] < 0 || state.done[index(writer_[index(v)])]; });
+    effort_ -= std::ssize(problem_.node(node).reads);
+    return std::ranges::all_of(problem_.node(node).reads, [&](ValueId v) { return writer_[v] < 0 || state.done[writer_[v]]; });
   }
 
   /// Whether `node` is the only one left to read the value.
-  bool dies(const State& state, int value, int node) {
-    effort_ -= std::ssize(readers_[index(value)]);
-    return std::ranges::all_of(readers_[index(value)], [&](int reader) { return reader == node || state.done[index(reader)]; });
+  bool dies(const State& state, ValueId value, int node) {
+    effort_ -= std::ssize(readers_[value]);
+    return std::ranges::all_of(readers_[value], [&](int reader) { return reader == node || state.done[reader]; });
   }
 
   Child child(const std::vector<State>& states, std::size_t parent, int node) {
     const State& state = states[parent];
-    const OrderedNode& n = problem_.nodes[index(node)];
+    const OrderedNode& n = problem_.node(node);
     int64_t written = 0, kept = 0, freed = 0, shared = 0;
-    for (int v : n.writes) {
-      written += problem_.bytes[index(v)];
-      if (!readers_[index(v)].empty()) kept += problem_.bytes[index(v)];
+    for (ValueId v : n.writes) {
+      written += problem_.bytes[v];
+      if (!readers_[v].empty()) kept += problem_.bytes[v];
     }
-    for (int v : n.reads) {
-      if (writer_[index(v)] < 0 || !dies(state, v, node)) continue;
-      freed += problem_.bytes[index(v)];
-      if (shared == 0 && std::ranges::find(n.reuses, v) != n.reuses.end()) shared = std::min(written, problem_.bytes[index(v)]);
+    for (ValueId v : n.reads) {
+      if (writer_[v] < 0 || !dies(state, v, node)) continue;
+      freed += problem_.bytes[v];
+      if (shared == 0 && std::ranges::find(n.reuses, v) != n.reuses.end()) shared = std::min(written, problem_.bytes[v]);
     }
-    return {parent, node, state.live + kept - freed, std::max(state.peak, state.live + written - shared), state.mark ^ marks_[index(node)]};
+    return {parent, node, state.live + kept - freed, std::max(state.peak, state.live + written - shared), state.mark ^ marks_[node]};
   }
 
   State apply(const State& from, const Child& c) {
     State state = from;
-    state.done[index(c.node)] = true;
+    state.done[c.node] = true;
     state.live = c.live;
     state.peak = c.peak;
     state.mark = c.mark;
     moves_.push_back({from.last, c.node});
     state.last = static_cast<int>(moves_.size()) - 1;
     std::erase(state.ready, c.node);
-    for (int v : problem_.nodes[index(c.node)].writes) {
-      for (int reader : readers_[index(v)]) {
-        if (!state.done[index(reader)] && is_ready(state, reader)) state.ready.push_back(reader);
+    for (ValueId v : problem_.node(c.node).writes) {
+      for (int reader : readers_[v]) {
+        if (!state.done[reader] && is_ready(state, reader)) state.ready.push_back(reader);
       }
     }
     std::ranges::sort(state.ready);
@@ -160,37 +162,36 @@ class Search {
   const OrderProblem& problem_;
   int64_t limit_;  // peaks from here on are useless
   std::size_t width_;
-  int64_t effort_;                         // nodes and values that may still be looked at
-  std::vector<std::vector<int>> readers_;  // of each value
-  std::vector<int> writer_;
-  std::vector<uint64_t> marks_;
+  int64_t effort_;  // nodes and values that may still be looked at
+  PerValue<std::vector<int>> readers_;
+  PerValue<int> writer_;
+  PerNode<uint64_t> marks_;
   std::vector<Move> moves_;
 };
 
 }  // namespace
 
 std::vector<int64_t> live_bytes(const OrderProblem& problem, std::span<const int> order) {
-  std::vector<int> left(problem.bytes.size());  // nodes that have yet to read each value
-  std::vector<bool> written(problem.bytes.size());
+  PerValue<int> left(problem.bytes.size());  // nodes that have yet to read each value
+  PerValue<bool> written(problem.bytes.size());
   for (const OrderedNode& node : problem.nodes) {
-    for (int v : node.reads) ++left[static_cast<std::size_t>(v)];
-    for (int v : node.writes) written[static_cast<std::size_t>(v)] = true;
+    for (ValueId v : node.reads) ++left[v];
+    for (ValueId v : node.writes) written[v] = true;
   }
   std::vector<int64_t> heights;
   int64_t live = 0;
   for (int n : order) {
-    const OrderedNode& node = problem.nodes[static_cast<std::size_t>(n)];
+    const OrderedNode& node = problem.node(n);
     int64_t results = 0, dead = 0, reused = 0;
-    for (int v : node.writes) results += problem.bytes[static_cast<std::size_t>(v)];
-    for (int v : node.reads) {
-      const auto value = static_cast<std::size_t>(v);
-      if (--left[value] > 0 || !written[value]) continue;
-      dead += problem.bytes[value];
-      if (reused == 0 && std::ranges::find(node.reuses, v) != node.reuses.end()) reused = std::min(results, problem.bytes[value]);
+    for (ValueId v : node.writes) results += problem.bytes[v];
+    for (ValueId v : node.reads) {
+      if (--left[v] > 0 || !written[v]) continue;
+      dead += problem.bytes[v];
+      if (reused == 0 && std::ranges::find(node.reuses, v) != node.reuses.end()) reused = std::min(results, problem.bytes[v]);
     }
     heights.push_back(live + results - reused);
     live += results - dead;
-    for (int v : node.writes) live -= left[static_cast<std::size_t>(v)] == 0 ? problem.bytes[static_cast<std::size_t>(v)] : 0;
+    for (ValueId v : node.writes) live -= left[v] == 0 ? problem.bytes[v] : 0;
   }
   return heights;
 }

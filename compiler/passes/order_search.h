@@ -4,19 +4,23 @@
 #include <span>
 #include <vector>
 
+#include "compiler/ir/ids.h"
+
 namespace onnxc {
 
-/// A node as the search sees it. Values are indices into `bytes`.
+/// A node as the search sees it.
 struct OrderedNode {
-  std::vector<int> reads, writes;  ///< each value once
+  std::vector<ValueId> reads, writes;  ///< each value once
   /// Values read here whose memory a result may take if they die here.
-  std::vector<int> reuses{};
+  std::vector<ValueId> reuses{};
 };
 
 struct OrderProblem {
-  /// Of each value; 0 for values that are not in the arena: inputs, outputs, constants.
-  std::vector<int64_t> bytes;
+  /// 0 for values that are not in the arena: inputs, outputs, constants.
+  PerValue<int64_t> bytes;
   std::vector<OrderedNode> nodes;  ///< in an order in which values are written before they are read
+
+  const OrderedNode& node(int position) const { return nodes[static_cast<std::size_t>(position)]; }
 };
 
 struct NodeOrder {

@@ -240,17 +240,18 @@ class Propagation {
     const Graph* branch = node.region(condition ? "then_branch" : "else_branch");
     if (branch == nullptr || branch->outputs.size() != node.outputs.size())
       node.fail(ErrorKind::Invalid, "a branch does not give the node's outputs");
-    std::vector<ValueId> outer(branch->values.size(), kAbsent);
+    PerValue<ValueId> outer(branch->values.size(), kAbsent);
     const std::size_t formals = branch->inputs.size() - node.captures.size();
-    for (std::size_t i = 0; i < node.captures.size(); ++i) outer[static_cast<std::size_t>(branch->inputs[formals + i])] = node.captures[i];
-    for (std::size_t v = 0; v < branch->values.size(); ++v) {
+    for (std::size_t i = 0; i < node.captures.size(); ++i) outer[branch->inputs[formals + i]] = node.captures[i];
+    for (ValueId v = 0; v < std::ssize(branch->values); ++v) {
       if (outer[v] != kAbsent) continue;
-      outer[v] = graph.add_value(branch->values[v].name, branch->values[v].type);
-      graph[outer[v]].constant = branch->values[v].constant;
-      graph[outer[v]].stated = branch->values[v].stated;
+      const Value& inner = (*branch)[v];
+      outer[v] = graph.add_value(inner.name, inner.type);
+      graph[outer[v]].constant = inner.constant;
+      graph[outer[v]].stated = inner.stated;
     }
     const auto move = [&](std::vector<ValueId>& list) {
-      for (ValueId& v : list) v = v == kAbsent ? kAbsent : outer[static_cast<std::size_t>(v)];
+      for (ValueId& v : list) v = v == kAbsent ? kAbsent : outer[v];
     };
     std::vector<Node> nodes;
     collect_written(branch->nodes);
@@ -267,7 +268,7 @@ class Propagation {
       identity.op = "Identity";
       identity.name = node.name;
       identity.version = kLatest;
-      identity.inputs = {outer[static_cast<std::size_t>(branch->outputs[i])]};
+      identity.inputs = {outer[branch->outputs[i]]};
       identity.outputs = {node.outputs[i]};
       nodes.push_back(std::move(identity));
     }

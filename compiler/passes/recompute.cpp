@@ -68,14 +68,14 @@ Graph recompute(Graph graph) {
   int64_t peak = peak_of(order_problem(graph));
   for (int round = 0; round < kMostRounds; ++round) {
     const OrderProblem problem = order_problem(graph);
-    std::vector<int> readers(graph.values.size());
+    PerValue<int> readers(graph.values.size());
     for (const OrderedNode& node : problem.nodes) {
-      for (int v : node.reads) ++readers[static_cast<std::size_t>(v)];
+      for (ValueId v : node.reads) ++readers[v];
     }
     std::vector<std::pair<int64_t, std::size_t>> candidates;  // bytes, producer
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
       if (!is_cheap(graph.nodes[n])) continue;
-      const auto value = static_cast<std::size_t>(graph.nodes[n].outputs[0]);
+      const ValueId value = graph.nodes[n].outputs[0];
       if (readers[value] > 1 && problem.bytes[value] > 0) candidates.emplace_back(problem.bytes[value], n);
     }
     std::ranges::sort(candidates, std::ranges::greater());

@@ -25,8 +25,6 @@ constexpr std::size_t kMostWeightBytes = 16 << 20;
 // Layouts depend on the lanes only for images of few channels, which are cheap to transpose.
 constexpr int kLanes = 16;
 
-std::size_t index(ValueId v) { return static_cast<std::size_t>(v); }
-
 /// Whether the node reshapes [n, c, spatial...] to [n, c spatial...], where a channels-last image would have another
 /// order.
 bool flattens(const Graph& graph, const Node& node) {
@@ -62,19 +60,19 @@ Constant reordered(const TensorData& w, int64_t channels) {
 }  // namespace
 
 Graph reorder_flattened(Graph graph) {
-  const std::vector<int> uses = use_counts(graph);
-  const std::vector<Layout> layouts = assign_layouts(graph, kLanes);
+  const PerValue<int> uses = use_counts(graph);
+  const PerValue<Layout> layouts = assign_layouts(graph, kLanes);
   int fresh = first_fresh(graph);
   std::vector<Node> nodes;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     for (auto& [name, region] : graph.nodes[i].regions) *region = reorder_flattened(std::move(*region));
-    if (flattens(graph, graph.nodes[i]) && layouts[index(graph.nodes[i].input(0))].channels_last) {
+    if (flattens(graph, graph.nodes[i]) && layouts[graph.nodes[i].input(0)].channels_last) {
       const ValueId image = graph.nodes[i].input(0), flat = graph.nodes[i].outputs[0];
       std::vector<std::size_t> readers;
       for (std::size_t k = i + 1; k < graph.nodes.size(); ++k) {
         if (takes_any_order(graph, graph.nodes[k], flat)) readers.push_back(k);
       }
-      if (!readers.empty() && static_cast<int>(readers.size()) == uses[index(flat)]) {
+      if (!readers.empty() && static_cast<int>(readers.size()) == uses[flat]) {
         GraphBuilder b(graph, graph[image].name, fresh);
         std::vector<int64_t> order{0};
         for (int64_t axis = 2; axis < graph[image].type.rank(); ++axis) order.push_back(axis);

@@ -41,9 +41,9 @@ bool is_gate(const Expr& expr, const Expr::Term& t) {
 class Scaler {
  public:
   explicit Scaler(Graph& graph) : graph_(graph), uses_(use_counts(graph)), reader_(uses_.size(), -1) {
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      const Node& node = graph.nodes[i];
-      if (!node.inputs.empty() && node.inputs[0] >= 0) reader_[static_cast<std::size_t>(node.inputs[0])] = static_cast<int>(i);
+    for (int i = 0; i < std::ssize(graph.nodes); ++i) {
+      const Node& node = graph.node(i);
+      if (!node.inputs.empty() && node.inputs[0] >= 0) reader_[node.inputs[0]] = i;
     }
   }
 
@@ -81,10 +81,7 @@ class Scaler {
   }
 
   /// The node that reads v as its first input, if nothing else reads v.
-  Node* only_reader(ValueId v) {
-    const auto at = static_cast<std::size_t>(v);
-    return uses_[at] == 1 && reader_[at] >= 0 ? &graph_.nodes[static_cast<std::size_t>(reader_[at])] : nullptr;
-  }
+  Node* only_reader(ValueId v) { return uses_[v] == 1 && reader_[v] >= 0 ? &graph_.node(reader_[v]) : nullptr; }
 
   /// Multiplies a constant; each element is rounded once. Nodes that shared the constant share the result.
   void scale(ValueId& constant, double factor) {
@@ -98,7 +95,7 @@ class Scaler {
   }
 
   Graph& graph_;
-  std::vector<int> uses_, reader_;
+  PerValue<int> uses_, reader_;
   std::map<std::pair<ValueId, double>, ValueId> scaled_;
 };
 

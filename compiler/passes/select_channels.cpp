@@ -84,23 +84,22 @@ class Selector {
     }
     if (std::ranges::none_of(graph_.nodes, [&](const Node& node) { return picked_channels(graph_, node).has_value(); })) return;
     look();
-    for (const std::vector<int>& nodes : connected()) {
-      if (std::ranges::any_of(nodes, [&](int i) { return graph_.nodes[index(i)].is("Gather"); })) decide(nodes);
+    for (const auto& [root, nodes] : connected()) {
+      if (std::ranges::any_of(nodes, [&](int i) { return graph_.node(i).is("Gather"); })) decide(nodes);
     }
     std::vector<Node> nodes;
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    for (int i = 0; i < std::ssize(graph_.nodes); ++i) {
       std::ranges::move(before_[i], std::back_inserter(nodes));
-      nodes.push_back(std::move(graph_.nodes[i]));
+      nodes.push_back(std::move(graph_.node(i)));
     }
     graph_.nodes = std::move(nodes);
   }
 
  private:
-  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   int64_t channels(ValueId v) const { return graph_[v].type.extents[1].value(); }
   bool selects(int i) const {
-    const ValueId v = graph_.nodes[index(i)].output(0);
-    return v != kAbsent && !picks_[index(v)].empty();
+    const ValueId v = graph_.node(i).output(0);
+    return v != kAbsent && !picks_[v].empty();
   }
 
   // ---- Analysis
@@ -111,13 +110,12 @@ class Selector {
     outside_.resize(graph_.values.size());
     before_.resize(graph_.nodes.size());
     definition_ = definitions(graph_);
-    for (ValueId v : graph_.outputs) outside_[index(v)] = true;
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      const Node& node = graph_.nodes[i];
-      for (ValueId v : node.captures) outside_[index(v)] = true;
+    for (ValueId v : graph_.outputs) outside_[v] = true;
+    for (int i = 0; i < std::ssize(graph_.nodes); ++i) {
+      const Node& node = graph_.node(i);
+      for (ValueId v : node.captures) outside_[v] = true;
       for (ValueId v : node.inputs) {
-        if (v != kAbsent && (readers_[index(v)].empty() || readers_[index(v)].back() != static_cast<int>(i)))
-          readers_[index(v)].push_back(static_cast<int>(i));
+        if (v != kAbsent && (readers_[v].empty() || readers_[v].back() != i)) readers_[v].push_back(i);
       }
       select(node);
     }
@@ -125,7 +123,7 @@ class Selector {
 
   /// All channels of a value, as channels of its sources.
   Picks whole(ValueId v) const {
-    Picks picks = picks_[index(v)];
+    Picks picks = picks_[v];
     if (!picks.empty()) return picks;
     for (int64_t c = 0; c < channels(v); ++c) picks.push_back({v, c});
     return picks;
@@ -149,15 +147,15 @@ class Selector {
     const auto along_channels = [&](int64_t axis) { return axis == 1 || axis == 1 - rank; };
     if (const auto picked = picked_channels(graph_, node)) {
       const Picks all = whole(node.input(0));
-      for (int64_t c : *picked) picks_[index(node.outputs[0])].push_back(all[static_cast<std::size_t>(c)]);
+      for (int64_t c : *picked) picks_[node.outputs[0]].push_back(all[static_cast<std::size_t>(c)]);
     } else if (node.is("Concat") && along_channels(node.integer("axis", 0)) && std::ranges::all_of(node.inputs, usable)) {
-      for (ValueId v : node.inputs) std::ranges::copy(whole(v), std::back_inserter(picks_[index(node.outputs[0])]));
+      for (ValueId v : node.inputs) std::ranges::copy(whole(v), std::back_inserter(picks_[node.outputs[0]]));
     } else if (node.is("Split") && along_channels(node.integer("axis", 0))) {
       const Picks all = whole(node.input(0));
       auto next = all.begin();
       for (ValueId v : node.outputs) {
         const auto first = next;
-        picks_[index(v)].assign(first, next += channels(v));
+        picks_[v].assign(first, next += channels(v));
       }
     } else if (node.is("Slice")) {
       const auto number = [&](int i) -> std::optional<int64_t> {
@@ -168,18 +166,18 @@ class Selector {
       if (!start || !number(2) || !axis || !along_channels(*axis) || (node.has_input(4) && number(4) != 1)) return;
       const Picks all = whole(node.input(0));
       const auto count = static_cast<int64_t>(all.size()), first = std::clamp<int64_t>(*start < 0 ? *start + count : *start, 0, count);
-      picks_[index(node.outputs[0])].assign(all.begin() + first, all.begin() + first + channels(node.outputs[0]));
+      picks_[node.outputs[0]].assign(all.begin() + first, all.begin() + first + channels(node.outputs[0]));
     }
   }
 
   /// Whether the order of the channels of `v`, which the node reads, does not matter: all of them go into sums, or
   /// only into values whose channels do.
   bool is_free(int reader, ValueId v, int depth = 0) const {
-    const Node& node = graph_.nodes[index(reader)];
+    const Node& node = graph_.node(reader);
     if (depth > kDeepest || std::ranges::count(node.inputs, v) != 1) return false;
     const auto passes_on = [&] {
-      const auto& next = readers_[index(node.outputs[0])];
-      return !outside_[index(node.outputs[0])] && !next.empty() &&
+      const auto& next = readers_[node.outputs[0]];
+      return !outside_[node.outputs[0]] && !next.empty() &&
              std::ranges::all_of(next, [&](int i) { return is_free(i, node.outputs[0], depth + 1); });
     };
     if (node.is_map()) {
@@ -197,27 +195,26 @@ class Selector {
     return group == 1 || (group == channels(v) && w->shape[0] == group && w->shape[1] == 1 && passes_on());
   }
 
-  /// The selecting nodes, in groups that are connected through their values.
-  std::vector<std::vector<int>> connected() const {
-    std::vector<int> group(graph_.nodes.size());
+  /// The selecting nodes, in groups that are connected through their values, each by one of its nodes.
+  std::map<int, std::vector<int>> connected() const {
+    PerNode<int> group(graph_.nodes.size());
     std::iota(group.begin(), group.end(), 0);
     const auto find = [&](int i) {
-      while (group[index(i)] != i) i = group[index(i)] = group[index(group[index(i)])];
+      while (group[i] != i) i = group[i] = group[group[i]];
       return i;
     };
-    std::vector<std::vector<int>> groups(graph_.nodes.size());
     const auto for_each_selecting = [&](auto&& visit) {
-      for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
+      for (int i = 0; i < std::ssize(graph_.nodes); ++i) {
         if (selects(i)) visit(i);
       }
     };
     for_each_selecting([&](int i) {
-      for (ValueId v : graph_.nodes[index(i)].inputs) {
-        if (v != kAbsent && !picks_[index(v)].empty()) group[index(find(definition_[index(v)]))] = find(i);
+      for (ValueId v : graph_.node(i).inputs) {
+        if (v != kAbsent && !picks_[v].empty()) group[find(definition_[v])] = find(i);
       }
     });
-    for_each_selecting([&](int i) { groups[index(find(i))].push_back(i); });
-    std::erase_if(groups, [](const auto& nodes) { return nodes.empty(); });
+    std::map<int, std::vector<int>> groups;
+    for_each_selecting([&](int i) { groups[find(i)].push_back(i); });
     return groups;
   }
 
@@ -226,7 +223,7 @@ class Selector {
   void decide(const std::vector<int>& nodes) {
     std::map<ValueId, Free> free;
     for (int i : nodes) {
-      for (ValueId v : graph_.nodes[index(i)].outputs) {
+      for (ValueId v : graph_.node(i).outputs) {
         if (std::optional<Free> one = free_value(v)) free.emplace(v, std::move(*one));
       }
     }
@@ -251,9 +248,9 @@ class Selector {
 
   std::optional<Free> free_value(ValueId v) const {
     Free free;
-    std::ranges::copy_if(readers_[index(v)], std::back_inserter(free.readers), [&](int i) { return is_free(i, v); });
+    std::ranges::copy_if(readers_[v], std::back_inserter(free.readers), [&](int i) { return is_free(i, v); });
     if (free.readers.empty()) return std::nullopt;
-    const Picks& picks = picks_[index(v)];
+    const Picks& picks = picks_[v];
     free.order.resize(picks.size());
     std::iota(free.order.begin(), free.order.end(), std::size_t{0});
     std::ranges::stable_sort(free.order, {}, [&](std::size_t i) { return picks[i]; });
@@ -275,10 +272,9 @@ class Selector {
     int64_t count = 0;
     std::set<ValueId> taken;  // values computed inside a Concat
     const auto add = [&](ValueId v) {
-      const int defined = definition_[index(v)];
-      const bool is_view =
-          !picks_[index(v)].empty() && !graph_.nodes[index(defined)].is("Gather") && !graph_.nodes[index(defined)].is("Concat");
-      if (is_view || defined < 0 || outside_[index(v)] || !taken.insert(v).second) count += channels(v);
+      const int defined = definition_[v];
+      const bool is_view = !picks_[v].empty() && !graph_.node(defined).is("Gather") && !graph_.node(defined).is("Concat");
+      if (is_view || defined < 0 || outside_[v] || !taken.insert(v).second) count += channels(v);
     };
     for (const auto& [v, free] : rewritten) {
       for (const Run& run : free->runs) {
@@ -289,10 +285,10 @@ class Selector {
     }
     std::set<ValueId> wanted;
     for (std::size_t k = nodes.size(); k-- > 0;) {
-      const Node& node = graph_.nodes[index(nodes[k])];
+      const Node& node = graph_.node(nodes[k]);
       const auto is_wanted = [&](ValueId v) {
         const auto free = rewritten.find(v);
-        return wanted.contains(v) || outside_[index(v)] || std::ranges::any_of(readers_[index(v)], [&](int i) {
+        return wanted.contains(v) || outside_[v] || std::ranges::any_of(readers_[v], [&](int i) {
                  return !selects(i) && (free == rewritten.end() || !std::ranges::binary_search(free->second->readers, i));
                });
       };
@@ -314,21 +310,21 @@ class Selector {
       parts.push_back(all ? run.source : b.op("Slice", {run.source, b.integers({run.first}), b.integers({run.last}), b.integers({1})}));
     }
     const ValueId value = parts.size() == 1 ? parts[0] : b.op("Concat", parts, {{"axis", int64_t{1}}});
-    std::ranges::move(b.take(), std::back_inserter(before_[index(definition_[index(shuffled)])]));
+    std::ranges::move(b.take(), std::back_inserter(before_[definition_[shuffled]]));
     for (int reader : free.readers) {
-      std::ranges::replace(graph_.nodes[index(reader)].inputs, shuffled, value);
+      std::ranges::replace(graph_.node(reader).inputs, shuffled, value);
       if (!std::ranges::is_sorted(free.order)) reorder(reader, free.order);
     }
   }
 
   /// Makes the node read its channels in that order.
   void reorder(int reader, const std::vector<std::size_t>& order) {
-    Node& node = graph_.nodes[index(reader)];
+    Node& node = graph_.node(reader);
     const bool sums = node.is("Conv") && node.integer("group", 1) == 1;
     if (node.is("Conv")) permute(node.inputs[1], order, sums ? 1 : 0);
     if (sums) return;
     if (node.is("Conv") && node.has_input(2)) permute(node.inputs[2], order, 0);
-    for (int next : readers_[index(node.outputs[0])]) reorder(next, order);
+    for (int next : readers_[node.outputs[0]]) reorder(next, order);
   }
 
   void permute(ValueId& weights, const std::vector<std::size_t>& order, std::size_t axis) {
@@ -347,12 +343,12 @@ class Selector {
 
   Graph& graph_;
   int fresh_;
-  int64_t left_ = kMostPicks;              // channels that may still be listed
-  std::vector<Picks> picks_;               // of each selected value; empty for others
-  std::vector<std::vector<int>> readers_;  // of each value, the nodes
-  std::vector<char> outside_;              // the value is an output of the graph, or captured by a region
-  std::vector<int> definition_;
-  std::vector<std::vector<Node>> before_;  // new nodes, by the index of the node before which they stand
+  int64_t left_ = kMostPicks;           // channels that may still be listed
+  PerValue<Picks> picks_;               // of each selected value; empty for others
+  PerValue<std::vector<int>> readers_;  // of each value, the nodes
+  PerValue<bool> outside_;              // the value is an output of the graph, or captured by a region
+  PerValue<int> definition_;
+  PerNode<std::vector<Node>> before_;  // new nodes, by the one before which they stand
 };
 
 }  // namespace

@@ -19,22 +19,22 @@ class Simplifier {
     std::iota(same_.begin(), same_.end(), 0);
     for (Node& node : graph_.nodes) {
       for (auto* list : {&node.inputs, &node.captures}) {
-        for (ValueId& v : *list) v = v == kAbsent ? kAbsent : same_[static_cast<std::size_t>(v)];
+        for (ValueId& v : *list) v = v == kAbsent ? kAbsent : same_[v];
       }
       for (auto& [name, region] : node.regions) *region = simplify(std::move(*region));
       visit(node);
     }
-    for (ValueId& v : graph_.outputs) v = same_[static_cast<std::size_t>(v)];
+    for (ValueId& v : graph_.outputs) v = same_[v];
   }
 
  private:
   /// Replaces the node's output by that value.
   void becomes(const Node& node, ValueId value) {
-    if (graph_[node.outputs[0]].type == graph_[value].type) same_[static_cast<std::size_t>(node.outputs[0])] = value;
+    if (graph_[node.outputs[0]].type == graph_[value].type) same_[node.outputs[0]] = value;
   }
   Node* producer(ValueId v) {
-    const int d = v == kAbsent ? -1 : definition_[static_cast<std::size_t>(v)];
-    return d < 0 ? nullptr : &graph_.nodes[static_cast<std::size_t>(d)];
+    const int d = v == kAbsent ? -1 : definition_[v];
+    return d < 0 ? nullptr : &graph_.node(d);
   }
   bool is_number(ValueId v, double wanted) const {
     const TensorData* c = graph_.constant(v);
@@ -142,7 +142,7 @@ class Simplifier {
     if (perm != std::vector<int64_t>{0, 2, 1} || flatten == nullptr || !is_reshape(*flatten) ||
         !splits_pixels(graph_[flatten->inputs[0]].type, graph_[turn.inputs[0]].type))
       return false;
-    if (uses_[static_cast<std::size_t>(turn.inputs[0])] != 1) return false;
+    if (uses_[turn.inputs[0]] != 1) return false;
     Type pixels = graph_[flatten->inputs[0]].type;
     std::rotate(pixels.extents.begin() + 1, pixels.extents.begin() + 2, pixels.extents.end());
     std::vector<int64_t> to_last{0};
@@ -158,7 +158,7 @@ class Simplifier {
     if (turn == nullptr || !turn->is("Transpose") || turn->integers("perm") != std::vector<int64_t>{0, 2, 1} ||
         !splits_pixels(graph_[shape.outputs[0]].type, graph_[shape.inputs[0]].type))
       return false;
-    if (uses_[static_cast<std::size_t>(shape.inputs[0])] != 1) return false;
+    if (uses_[shape.inputs[0]] != 1) return false;
     Type pixels = graph_[shape.outputs[0]].type;
     std::rotate(pixels.extents.begin() + 1, pixels.extents.begin() + 2, pixels.extents.end());
     std::vector<int64_t> to_first{0, pixels.rank() - 1};
@@ -180,7 +180,7 @@ class Simplifier {
   void gives(Node& node, const Type& type) {
     const ValueId fresh = graph_.add_value(node.name + "_pixels", type);
     extend();
-    std::swap(definition_[static_cast<std::size_t>(fresh)], definition_[static_cast<std::size_t>(node.outputs[0])]);
+    std::swap(definition_[fresh], definition_[node.outputs[0]]);
     node.outputs[0] = fresh;
   }
   void becomes_transpose(Node& node, ValueId input, std::vector<int64_t> perm) {
@@ -203,7 +203,7 @@ class Simplifier {
   /// Gather. So an image stays an image, in its layout.
   bool shuffle(Node& node) {
     const Node* turn = producer(node.inputs[0]);
-    if (turn == nullptr || !turn->is("Transpose") || uses_[static_cast<std::size_t>(node.inputs[0])] != 1) return false;
+    if (turn == nullptr || !turn->is("Transpose") || uses_[node.inputs[0]] != 1) return false;
     const Node* split = producer(turn->inputs[0]);
     if (split == nullptr || !is_reshape(*split)) return false;
     const ValueId x = split->inputs[0];
@@ -252,8 +252,8 @@ class Simplifier {
   }
 
   Graph& graph_;
-  std::vector<int> definition_, uses_;
-  std::vector<ValueId> same_;
+  PerValue<int> definition_, uses_;
+  PerValue<ValueId> same_;
 };
 
 }  // namespace

@@ -41,15 +41,14 @@ bool joins_rows(const Graph& graph, const Node& node) {
 /// As order_problem, but rows that a Concat joins lie inside its result.
 OrderProblem problem_of(const Graph& graph) {
   OrderProblem problem = order_problem(graph);
-  const std::vector<int> definition = definitions(graph);
-  const auto bytes = [&](ValueId v) -> int64_t& { return problem.bytes[static_cast<std::size_t>(v)]; };
+  const PerValue<int> definition = definitions(graph);
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     if (!joins_rows(graph, graph.nodes[n])) continue;
     int first = static_cast<int>(n);
     for (ValueId part : graph.nodes[n].inputs) {
-      if (bytes(part) == 0) continue;
-      first = std::min(first, definition[static_cast<std::size_t>(part)]);
-      bytes(part) = 0;
+      if (problem.bytes[part] == 0) continue;
+      first = std::min(first, definition[part]);
+      problem.bytes[part] = 0;
     }
     if (first == static_cast<int>(n)) continue;
     problem.nodes[static_cast<std::size_t>(first)].writes.push_back(graph.nodes[n].outputs[0]);
@@ -68,17 +67,16 @@ class Search {
     heights_ = live_bytes(problem_, order);
     last_use_.assign(graph.values.size(), -1);
     for (std::size_t k = 0; k < n; ++k) {
-      for (int v : problem_.nodes[k].reads) last_use_[static_cast<std::size_t>(v)] = static_cast<int>(k);
+      for (ValueId v : problem_.nodes[k].reads) last_use_[v] = static_cast<int>(k);
       works_.push_back(works_by_rows(graph, graph.nodes[k]));
       row_work_.push_back(works_.back() ? work_of_row(graph, graph.nodes[k]) : 0);
       work_ += row_work_.back() * static_cast<double>(works_.back() ? rows_of(graph.nodes[k].outputs[0]) : 0);
     }
-    for (ValueId v : graph.outputs) last_use_[static_cast<std::size_t>(v)] = static_cast<int>(n);
+    for (ValueId v : graph.outputs) last_use_[v] = static_cast<int>(n);
     carried_.assign(n + 1, 0);
     for (std::size_t k = 0; k < n; ++k) {
-      for (int v : problem_.nodes[k].writes) {
-        for (int at = static_cast<int>(k) + 1; at <= last_use_[static_cast<std::size_t>(v)]; ++at)
-          carried_[static_cast<std::size_t>(at)] += problem_.bytes[static_cast<std::size_t>(v)];
+      for (ValueId v : problem_.nodes[k].writes) {
+        for (int at = static_cast<int>(k) + 1; at <= last_use_[v]; ++at) carried_[static_cast<std::size_t>(at)] += problem_.bytes[v];
       }
     }
     candidates_ = find_candidates();
@@ -141,7 +139,7 @@ class Search {
     std::vector<ValueId> list;
     for (std::size_t k = run.first; k <= run.last; ++k) {
       for (ValueId v : graph_.nodes[k].outputs) {
-        if (last_use_[static_cast<std::size_t>(v)] > static_cast<int>(run.last)) list.push_back(v);
+        if (last_use_[v] > static_cast<int>(run.last)) list.push_back(v);
       }
     }
     return list;
@@ -181,7 +179,7 @@ class Search {
     int64_t around = carried_[run.first];
     for (ValueId v : made) {
       if (rows_of(v) < 2 * run.count) return false;
-      around += problem_.bytes[static_cast<std::size_t>(v)];
+      around += problem_.bytes[v];
     }
     for (int64_t s = 0; s < run.count; ++s) {
       const auto rows = demands(run, s);
@@ -197,11 +195,11 @@ class Search {
 
   /// The largest number of bytes of a stripe that are live at once, without rows that lie inside whole values.
   int64_t stripe_peak(const Run& run, int64_t s, const std::map<ValueId, Rows>& rows) const {
-    const auto is_inside = [&](ValueId v) { return definition_[static_cast<std::size_t>(v)] >= static_cast<int>(run.first); };
+    const auto is_inside = [&](ValueId v) { return definition_[v] >= static_cast<int>(run.first); };
     const auto bytes = [&](ValueId v) -> int64_t {
       if (!rows.contains(v)) return 0;
-      const bool held = problem_.bytes[static_cast<std::size_t>(v)] > 0;  // in the arena, as a whole, outside the run
-      const bool is_result = is_inside(v) && last_use_[static_cast<std::size_t>(v)] > static_cast<int>(run.last);
+      const bool held = problem_.bytes[v] > 0;  // in the arena, as a whole, outside the run
+      const bool is_result = is_inside(v) && last_use_[v] > static_cast<int>(run.last);
       if (held && (!is_inside(v) || (is_result && rows.at(v) == own_rows(v, run, s)))) return 0;
       return row_bytes(v) * rows.at(v).count();
     };
@@ -209,9 +207,9 @@ class Search {
     for (std::size_t k = run.first; k <= run.last; ++k) {
       int64_t made = 0, dead = 0, reused = 0;
       for (ValueId v : graph_.nodes[k].outputs) made += bytes(v);
-      for (int v : problem_.nodes[k].reads) {
+      for (ValueId v : problem_.nodes[k].reads) {
         if (!is_inside(v)) made += first_reader(v, run) == k ? bytes(v) : 0;  // cut from an input of the model
-        const int last = last_use_[static_cast<std::size_t>(v)];
+        const int last = last_use_[v];
         if (last != static_cast<int>(k) && !(last > static_cast<int>(run.last) && last_reader(v, run) == k)) continue;
         dead += bytes(v);
         if (reused == 0 && std::ranges::find(problem_.nodes[k].reuses, v) != problem_.nodes[k].reuses.end())
@@ -266,7 +264,7 @@ class Search {
 
   const Graph& graph_;
   OrderProblem problem_;
-  std::vector<int> definition_, last_use_;  // nodes, for each value
+  PerValue<int> definition_, last_use_;  // nodes
   // Bytes that are live while each node runs; bytes of values made before a node that it or a later one reads.
   std::vector<int64_t> heights_, carried_;
   std::vector<bool> works_;

@@ -11,7 +11,7 @@ constexpr std::size_t kLongest = 600;
 
 class Signature {
  public:
-  Signature(const Graph& graph, const std::vector<Layout>& layouts) : graph_(graph), layouts_(layouts) {}
+  Signature(const Graph& graph, const PerValue<Layout>& layouts) : graph_(graph), layouts_(layouts) {}
 
   void add(const Node& node) {
     text_ += node.full_op();
@@ -49,20 +49,19 @@ class Signature {
     const Value& value = graph_[v];
     for (const Dim extent : value.type.extents) extent.collect_symbols(symbols_);
     std::string text = (value.constant ? "const " : "") + value.type.text();
-    if (const Layout& layout = layouts_[static_cast<std::size_t>(v)]; layout.channels_last && !value.constant)
-      text += " pixels " + layout.pixel_stride.text();
+    if (const Layout& layout = layouts_[v]; layout.channels_last && !value.constant) text += " pixels " + layout.pixel_stride.text();
     return text;
   }
 
   const Graph& graph_;
-  const std::vector<Layout>& layouts_;
+  const PerValue<Layout>& layouts_;
   std::map<std::string, Dim> symbols_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string signature_of(const Graph& graph, const Node& node, std::span<const Node* const> absorbed, const std::vector<Layout>& layouts,
+std::string signature_of(const Graph& graph, const Node& node, std::span<const Node* const> absorbed, const PerValue<Layout>& layouts,
                          double streaming) {
   Signature signature(graph, layouts);
   for (const Node* before : absorbed) {

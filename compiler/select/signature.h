@@ -17,7 +17,7 @@ namespace onnxc {
 /// The node's operator and attributes, the types and layouts of its inputs and outputs, and its epilogue; before it
 /// the same of the nodes that its kernel `absorbed`. `streaming`: as in Lowerer. The result is one line of readable
 /// text. If it would be long, a hash replaces its end.
-std::string signature_of(const Graph& graph, const Node& node, std::span<const Node* const> absorbed, const std::vector<Layout>& layouts,
+std::string signature_of(const Graph& graph, const Node& node, std::span<const Node* const> absorbed, const PerValue<Layout>& layouts,
                          double streaming);
 
 }  // namespace onnxc

@@ -34,16 +34,17 @@ OrderProblem random_problem(std::mt19937& random, int nodes) {
 }
 
 bool is_valid(const OrderProblem& problem, const std::vector<int>& order) {
-  std::vector<bool> written(problem.bytes.size(), true), run(problem.nodes.size());
+  PerValue<bool> written(problem.bytes.size(), true);
+  PerNode<bool> run(problem.nodes.size());
   for (const OrderedNode& node : problem.nodes) {
-    for (int v : node.writes) written[static_cast<std::size_t>(v)] = false;
+    for (ValueId v : node.writes) written[v] = false;
   }
   for (int n : order) {
-    if (run[static_cast<std::size_t>(n)]) return false;
-    run[static_cast<std::size_t>(n)] = true;
-    const OrderedNode& node = problem.nodes[static_cast<std::size_t>(n)];
-    if (std::ranges::any_of(node.reads, [&](int v) { return !written[static_cast<std::size_t>(v)]; })) return false;
-    for (int v : node.writes) written[static_cast<std::size_t>(v)] = true;
+    if (run[n]) return false;
+    run[n] = true;
+    const OrderedNode& node = problem.node(n);
+    if (std::ranges::any_of(node.reads, [&](ValueId v) { return !written[v]; })) return false;
+    for (ValueId v : node.writes) written[v] = true;
   }
   return order.size() == problem.nodes.size();
 }

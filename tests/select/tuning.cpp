@@ -20,8 +20,8 @@ std::string winner(std::vector<Choice::Candidate> candidates, const Measured& me
 /// The signature of the last node. Values lie row-major, except the one with number `channels_last`.
 std::string signature(const std::string& text, int channels_last = -1, double streaming = 1, bool absorbs_first = false) {
   const Graph graph = parse_graph(text);
-  std::vector<Layout> layouts(graph.values.size());
-  if (channels_last >= 0) layouts[static_cast<std::size_t>(channels_last)] = {true, 16};
+  PerValue<Layout> layouts(graph.values.size());
+  if (channels_last >= 0) layouts[channels_last] = {true, 16};
   const Node* const first = &graph.nodes.front();
   return signature_of(graph, graph.nodes.back(), {&first, absorbs_first ? 1u : 0u}, layouts, streaming);
 }

@@ -151,7 +151,7 @@ ordered_json describe(const Described& described, const CompileOptions& options,
   }
   ordered_json nodes = ordered_json::array();
   describe_nodes(described.model, steps_of, nodes);
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) buffers.push_back(describe_buffer(program, static_cast<BufferId>(i)));
+  for (BufferId id = 0; id < std::ssize(program.buffers); ++id) buffers.push_back(describe_buffer(program, id));
   for (const Weights& w : program.weights) {
     weights.push_back({{"name", w.name},
                        {"from", w.from},

@@ -54,22 +54,21 @@ std::vector<Interval> intervals_of(const Program& program, const std::vector<Buf
   return intervals;
 }
 
-std::vector<int64_t> sizes_of(const Program& program, const std::vector<BufferId>& list, const SizeOf& size) {
-  std::vector<int64_t> sizes(program.buffers.size(), 0);
-  for (BufferId id : list) sizes[static_cast<std::size_t>(id)] = aligned(size(program[id].bytes));
+PerBuffer<int64_t> sizes_of(const Program& program, const std::vector<BufferId>& list, const SizeOf& size) {
+  PerBuffer<int64_t> sizes(program.buffers.size(), 0);
+  for (BufferId id : list) sizes[id] = aligned(size(program[id].bytes));
   return sizes;
 }
 
-ArenaOffsets offsets_at(const Placement& placement, const std::vector<int64_t>& sizes) {
+ArenaOffsets offsets_at(const Placement& placement, const PerBuffer<int64_t>& sizes) {
   ArenaOffsets arena;
   arena.offsets.resize(sizes.size());
-  const auto size = [&](BufferId id) { return sizes[static_cast<std::size_t>(id)]; };
   for (const auto& [id, below, centre] : placement.offsets) {
     int64_t offset = 0;
-    for (BufferId c : below) offset = std::max(offset, arena.offsets[static_cast<std::size_t>(c)] + size(c));
-    if (centre >= 0) offset = std::max(offset, arena.offsets[static_cast<std::size_t>(centre)] + aligned((size(centre) - size(id)) / 2));
-    arena.offsets[static_cast<std::size_t>(id)] = offset;
-    arena.bytes = std::max(arena.bytes, offset + size(id));
+    for (BufferId c : below) offset = std::max(offset, arena.offsets[c] + sizes[c]);
+    if (centre >= 0) offset = std::max(offset, arena.offsets[centre] + aligned((sizes[centre] - sizes[id]) / 2));
+    arena.offsets[id] = offset;
+    arena.bytes = std::max(arena.bytes, offset + sizes[id]);
   }
   return arena;
 }

@@ -33,13 +33,13 @@ using SizeOf = std::function<int64_t(Dim)>;  // the value of an extent, at some 
 /// The lifetimes of buffers and the bytes that they take.
 std::vector<Interval> intervals_of(const Program& program, const std::vector<BufferId>& list, const SizeOf& size);
 
-/// The bytes that each of these buffers takes in the arena, by BufferId.
-std::vector<int64_t> sizes_of(const Program& program, const std::vector<BufferId>& list, const SizeOf& size);
+/// The bytes that each of these buffers takes in the arena.
+PerBuffer<int64_t> sizes_of(const Program& program, const std::vector<BufferId>& list, const SizeOf& size);
 
 struct ArenaOffsets {
-  std::vector<int64_t> offsets;  // by BufferId
-  int64_t bytes = 0;             // of the arena
+  PerBuffer<int64_t> offsets;
+  int64_t bytes = 0;  // of the arena
 };
-ArenaOffsets offsets_at(const Placement& placement, const std::vector<int64_t>& sizes);
+ArenaOffsets offsets_at(const Placement& placement, const PerBuffer<int64_t>& sizes);
 
 }  // namespace onnxc

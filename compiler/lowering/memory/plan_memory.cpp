@@ -69,7 +69,7 @@ void extend_over_loops(Program& program) {
 /// The arena of the lowest placement.
 int64_t least_bytes(const Program& program, const SizeOf& size) {
   if (program.placements.empty()) return program.arena_bytes.value();
-  const std::vector<int64_t> sizes = sizes_of(program, planned_buffers(program), size);
+  const PerBuffer<int64_t> sizes = sizes_of(program, planned_buffers(program), size);
   int64_t least = std::numeric_limits<int64_t>::max();
   for (const Placement& placement : program.placements) least = std::min(least, offsets_at(placement, sizes).bytes);
   return least;
@@ -79,9 +79,9 @@ int64_t least_bytes(const Program& program, const SizeOf& size) {
 
 std::vector<BufferId> planned_buffers(const Program& program) {
   std::vector<BufferId> list;
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    const Buffer& b = program.buffers[i];
-    if (b.space == Buffer::Space::Arena && b.parent < 0 && b.first >= 0) list.push_back(static_cast<BufferId>(i));
+  for (BufferId id = 0; id < std::ssize(program.buffers); ++id) {
+    const Buffer& b = program[id];
+    if (b.space == Buffer::Space::Arena && b.parent < 0 && b.first >= 0) list.push_back(id);
   }
   return list;
 }
@@ -168,10 +168,10 @@ void check_plan(const Program& program) {
   constexpr std::size_t kChecked = 16;
   for (const Sizes& sample : samples(program, list, kChecked)) {
     const auto value = [&](Dim d) { return d.evaluate(sample); };
-    const std::vector<int64_t> sizes = sizes_of(program, list, value);
+    const PerBuffer<int64_t> sizes = sizes_of(program, list, value);
     for (const Placement& placement : program.placements) {
       const ArenaOffsets arena = offsets_at(placement, sizes);
-      std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return arena.offsets[static_cast<std::size_t>(id)]; });
+      std::ranges::transform(list, offsets.begin(), [&](BufferId id) { return arena.offsets[id]; });
       check(offsets, arena.bytes, value);
     }
   }

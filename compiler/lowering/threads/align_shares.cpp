@@ -91,12 +91,12 @@ class Raising {
  private:
   struct Sample {
     std::vector<Interval> intervals;  // by list_
-    std::vector<int64_t> sizes;       // by BufferId
+    PerBuffer<int64_t> sizes;
     // Bytes of the arena: before anything is moved, and the limit.
     int64_t planned, most;
   };
 
-  int64_t size(BufferId id) const { return samples_[0].sizes[static_cast<std::size_t>(id)]; }
+  int64_t size(BufferId id) const { return samples_[0].sizes[id]; }
 
   bool fits() const {
     return std::ranges::all_of(samples_, [&](const Sample& s) { return offsets_at(placement_, s.sizes).bytes <= s.most; });
@@ -111,7 +111,7 @@ class Raising {
       std::vector<int64_t> offsets;
       int64_t written = 1;
       for (std::size_t i = 0; i < list_.size(); ++i) {
-        offsets.push_back(arena.offsets[static_cast<std::size_t>(list_[i])]);
+        offsets.push_back(arena.offsets[list_[i]]);
         written += s.intervals[i].size;
       }
       sum += static_cast<double>(foreign_bytes(s.intervals, sharing_, offsets) + (arena.bytes - s.planned) / kFetched) /
@@ -129,8 +129,7 @@ class Raising {
     before.resize(std::min(before.size(), kTried));
     std::vector<Placement::Offset> ways;
     for (BufferId c : before) {
-      const auto index = [](BufferId id) { return static_cast<std::size_t>(id); };
-      if (std::ranges::all_of(samples_, [&](const Sample& s) { return s.sizes[index(c)] >= s.sizes[index(now.buffer)]; }))
+      if (std::ranges::all_of(samples_, [&](const Sample& s) { return s.sizes[c] >= s.sizes[now.buffer]; }))
         ways.push_back({now.buffer, now.below, c});
       if (std::ranges::find(now.below, c) != now.below.end()) continue;
       ways.push_back(now);

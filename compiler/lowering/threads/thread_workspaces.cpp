@@ -18,20 +18,20 @@ int64_t bytes_of_share(const Program& program, const PointerArg& p) {
 }
 
 /// Whether this is scratch memory of known size, in a buffer that only one step touches.
-bool is_private(const std::vector<int>& steps, const PointerArg& p) {
-  return p.thread_stride.is_constant() && p.thread_stride.value() > 0 && steps[static_cast<std::size_t>(p.buffer)] == 1;
+bool is_private(const PerBuffer<int>& steps, const PointerArg& p) {
+  return p.thread_stride.is_constant() && p.thread_stride.value() > 0 && steps[p.buffer] == 1;
 }
 
 }  // namespace
 
 void keep_thread_workspaces(Program& program, int threads) {
-  std::vector<int> steps(program.buffers.size(), 0);  // that touch each buffer
+  PerBuffer<int> steps(program.buffers.size(), 0);  // that touch each buffer
   for_each_step(std::as_const(program.steps), [&](const Step& step, int) {
     std::vector<BufferId> touched;
     for_each_pointer(step, [&](const PointerArg& p) {
       if (std::ranges::find(touched, p.buffer) == touched.end()) touched.push_back(p.buffer);
     });
-    for (BufferId id : touched) ++steps[static_cast<std::size_t>(id)];
+    for (BufferId id : touched) ++steps[id];
   });
   const auto kept = static_cast<BufferId>(program.buffers.size());
   std::map<BufferId, int64_t> places;  // bytes into the memory of a thread share

@@ -21,13 +21,13 @@ namespace {
 constexpr int kMostTrials = 64;
 
 bool always_true(const Graph& body, ValueId value) {
-  const std::vector<int> definition = definitions(body);
+  const PerValue<int> definition = definitions(body);
   for (;;) {
     if (value == body.inputs[1]) return true;
     if (const TensorData* c = body.constant(value)) return c->type == ElementType::Bool && c->count() == 1 && to_integers(*c)[0] != 0;
-    const int d = definition[static_cast<std::size_t>(value)];
-    if (d < 0 || !body.nodes[static_cast<std::size_t>(d)].is("Identity")) return false;
-    value = body.nodes[static_cast<std::size_t>(d)].inputs[0];
+    const int d = definition[value];
+    if (d < 0 || !body.node(d).is("Identity")) return false;
+    value = body.node(d).inputs[0];
   }
 }
 

@@ -31,14 +31,14 @@ class ModelView {
   explicit ModelView(const std::map<std::string, Type>& types) : types_(types) {}
 
   ordered_json draw(const Graph& graph) {
-    std::vector<int> producers(graph.values.size(), -1);
+    PerValue<int> producers(graph.values.size(), -1);
     for (ValueId v : graph.inputs) {
-      producers[static_cast<std::size_t>(v)] = static_cast<int>(nodes_.size());
+      producers[v] = static_cast<int>(nodes_.size());
       nodes_.push_back({{"kind", "input"}, {"title", graph[v].name}, {"subtitle", type_of(graph, v)}, {"name", graph[v].name}});
     }
     add(graph, producers, -1);
     for (ValueId v : graph.outputs) {
-      edges_.add(producers[static_cast<std::size_t>(v)], static_cast<int>(nodes_.size()));
+      edges_.add(producers[v], static_cast<int>(nodes_.size()));
       nodes_.push_back({{"kind", "output"}, {"title", graph[v].name}, {"subtitle", type_of(graph, v)}, {"name", graph[v].name}});
     }
     return {{"nodes", std::move(nodes_)}, {"edges", edges_.take()}};
@@ -53,24 +53,24 @@ class ModelView {
   }
 
   /// Adds the nodes of a graph. `producers`: the node that computes each of its values, as far as they are known.
-  void add(const Graph& graph, std::vector<int>& producers, int inside) {
+  void add(const Graph& graph, PerValue<int>& producers, int inside) {
     for (const Node& node : graph.nodes) {
       const int number = static_cast<int>(nodes_.size());
       nodes_.push_back(describe_node(graph, node, inside));
-      const auto producer = [&](ValueId v) { return v == kAbsent ? -1 : producers[static_cast<std::size_t>(v)]; };
+      const auto producer = [&](ValueId v) { return v == kAbsent ? -1 : producers[v]; };
       for (ValueId v : node.inputs) edges_.add(producer(v), number);
       for (const auto& [name, region] : node.regions) {
-        std::vector<int> inner(region->values.size(), -1);
+        PerValue<int> inner(region->values.size(), -1);
         const std::size_t formals = region->inputs.size() - node.captures.size();
         for (std::size_t i = 0; i < region->inputs.size(); ++i) {
           const ValueId outer = i < formals ? node.input(static_cast<int>(i)) : node.captures[i - formals];
-          inner[static_cast<std::size_t>(region->inputs[i])] = producer(outer);
+          inner[region->inputs[i]] = producer(outer);
         }
         add(*region, inner, number);
-        for (ValueId v : region->outputs) edges_.add(inner[static_cast<std::size_t>(v)], number);
+        for (ValueId v : region->outputs) edges_.add(inner[v], number);
       }
       for (ValueId v : node.outputs) {
-        if (v != kAbsent) producers[static_cast<std::size_t>(v)] = number;
+        if (v != kAbsent) producers[v] = number;
       }
     }
   }
@@ -104,7 +104,7 @@ class StepView {
 
   ordered_json draw() {
     for (BufferId id : program_.inputs) {
-      written_[static_cast<std::size_t>(id)].push_back({0, -1, static_cast<int>(nodes_.size()), 0});
+      written_[id].push_back({0, -1, static_cast<int>(nodes_.size()), 0});
       add_border("input", id);
     }
     add(program_.steps, -1);
@@ -159,7 +159,7 @@ class StepView {
   /// Goes back from the last write until everything that is read has certainly been written.
   void read(BufferId id, int node) {
     const Written here = bytes_of(id, node);
-    const auto& list = written_[static_cast<std::size_t>(root_of(program_, id))];
+    const auto& list = written_[root_of(program_, id)];
     for (auto w = list.rbegin(); w != list.rend(); ++w) {
       if (!overlap(*w, here) || exclude(w->block, block_)) continue;
       edges_.add(w->node, node);
@@ -170,7 +170,7 @@ class StepView {
 
   void write(BufferId id, int node) {
     const Written here = bytes_of(id, node);
-    auto& list = written_[static_cast<std::size_t>(root_of(program_, id))];
+    auto& list = written_[root_of(program_, id)];
     std::erase_if(list, [&](const Written& w) { return covers(here, w) && is_within(w.block, here.block); });
     list.push_back(here);
   }
@@ -211,7 +211,7 @@ class StepView {
   }
 
   const Program& program_;
-  std::vector<std::vector<Written>> written_;  // of root buffers
+  PerBuffer<std::vector<Written>> written_;  // of root buffers
   std::vector<Block> blocks_{{0, -1}};
   int block_ = 0;  // to which steps are added
   int step_number_ = 0;

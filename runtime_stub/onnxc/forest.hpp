@@ -68,9 +68,9 @@ inline void for_each_row(Share share, Tensor<const X> x, const FlatForest<T>& fo
 template <int64_t bytes_from, int64_t bits_from, int id_bytes, scalar::TreeAggregate aggregate, class T, class Y, class X>
 void forest_regressor(Share share, Tensor<Y> y, Tensor<const X> x, FlatForest<T> forest, scalar::Forest<T> parts, uint8_t* scratch,
                       scalar::TreeParams params) {
-  detail::for_each_row<ForestDesigns{bytes_from, bits_from}, id_bytes, detail::ForestAggregate<aggregate>>(share, x, forest, scratch, [&](int64_t row, T* scores) {
-    scalar::finish_regression(parts, params, scores, y.data + row * params.targets);
-  });
+  detail::for_each_row<ForestDesigns{bytes_from, bits_from}, id_bytes, detail::ForestAggregate<aggregate>>(
+      share, x, forest, scratch,
+      [&](int64_t row, T* scores) { scalar::finish_regression(parts, params, scores, y.data + row * params.targets); });
 }
 
 /// classes[row] and y[row, class] as by scalar::tree_classifier. has: which classes have a weight in every row; null: those whose
@@ -80,10 +80,11 @@ void forest_classifier(Share share, Tensor<float> y, int64_t* classes, Tensor<co
                        const bool* has, uint8_t* scratch, scalar::TreeParams params) {
   const int64_t n = params.targets;
   bool* const present = reinterpret_cast<bool*>(scratch + contract::forest_area(n * forest.shape.number_bytes));
-  detail::for_each_row<ForestDesigns{bytes_from, bits_from}, id_bytes, detail::ForestAggregate<aggregate>>(share, x, forest, scratch, [&](int64_t row, T* scores) {
-    for (int64_t t = 0; t < n; ++t) present[t] = has != nullptr ? has[t] : scores[t] > T(0);
-    classes[row] = scalar::finish_classification(parts, params, scores, present, y.data + row * n);
-  });
+  detail::for_each_row<ForestDesigns{bytes_from, bits_from}, id_bytes, detail::ForestAggregate<aggregate>>(
+      share, x, forest, scratch, [&](int64_t row, T* scores) {
+        for (int64_t t = 0; t < n; ++t) present[t] = has != nullptr ? has[t] : scores[t] > T(0);
+        classes[row] = scalar::finish_classification(parts, params, scores, present, y.data + row * n);
+      });
 }
 
 }  // namespace onnxc::inline ONNXC_ISA

@@ -87,7 +87,8 @@ ONNXC_INLINE void spread_planes(const Bits* planes, int count, uint8_t* bytes) {
       uint64_t here = 0;
       std::memcpy(&here, bits[b] + g * kLanes / 8, kLanes / 8);
       const Bytes of_row = eightfold((Bytes)(Bits{} + here), std::make_integer_sequence<int, kLanes>{});
-      id |= (Bytes)((of_row & bit) != 0) & static_cast<uint8_t>(1 << b);
+      const auto value = static_cast<uint8_t>(1 << b);
+      id |= (Bytes)((of_row & bit) != 0) & value;
     }
     std::memcpy(bytes + g * kLanes, &id, sizeof id);
   }

@@ -32,8 +32,8 @@ struct FlatForest {
   /// Four to an inner node, breadth first, tree by tree: column, rank that must be exceeded to go right, left child, right child. A
   /// child c >= 0 is an inner node of the tree, another one is leaf -1 - c.
   const int16_t* nodes = nullptr;
-  const int32_t* first_node = nullptr;  ///< of each tree, and the end. A tree has at least one, and one leaf more.
-  const T* values = nullptr;            ///< of all leaves, tree by tree: one, or one for each target
+  const int32_t* first_node = nullptr;   ///< of each tree, and the end. A tree has at least one, and one leaf more.
+  const T* values = nullptr;             ///< of all leaves, tree by tree: one, or one for each target
   const int32_t* tree_target = nullptr;  ///< the target of each tree, if leaves have one value; null: they have one for each target
   /// Four to a column: feature, first key, first test, and its number of keys with kForestNanRight and kForestSet.
   const int32_t* columns = nullptr;
@@ -42,12 +42,7 @@ struct FlatForest {
 
   ForestColumn column(int64_t c) const {
     const int32_t* const p = columns + 4 * c;
-    return {p[0],
-            p[1],
-            p[2],
-            p[3] & contract::kForestRanks,
-            (p[3] & contract::kForestNanRight) != 0,
-            (p[3] & contract::kForestSet) != 0};
+    return {p[0], p[1], p[2], p[3] & contract::kForestRanks, (p[3] & contract::kForestNanRight) != 0, (p[3] & contract::kForestSet) != 0};
   }
 };
 
@@ -66,7 +61,7 @@ template <class T, class X>
 ONNXC_INLINE auto column_key(X value, bool nan_right) {
   using Key = typename FlatForest<T>::Key;
   const T x = static_cast<T>(value);
-  const Key nan = nan_right ? std::numeric_limits<Key>::max() : std::numeric_limits<Key>::min();
+  const Key nan = nan_right ? std::numeric_limits<Key>::max() - 1 : std::numeric_limits<Key>::min();  // the greatest fills up blocks
   return x != x ? nan : key_of(x);
 }
 
@@ -104,7 +99,6 @@ template <class Key>
 inline void rank_few(const Key* x, const ForestColumn& column, const Key* keys, uint8_t* ranks) {
   constexpr int kLanes = 4 * kVectorFloats / static_cast<int>(sizeof(Key)), kAtOnce = 4;
   typedef Key Keys __attribute__((vector_size(4 * kVectorFloats)));
-  typedef uint8_t Ranks __attribute__((vector_size(kLanes)));
   static_assert(contract::kForestByteRows % (kAtOnce * kLanes) == 0);
   for (int64_t i = 0; i < contract::kForestByteRows; i += kAtOnce * kLanes) {
     Keys values[kAtOnce], less[kAtOnce]{};
@@ -112,10 +106,9 @@ inline void rank_few(const Key* x, const ForestColumn& column, const Key* keys, 
     for (int k = 0; k < column.count; ++k) {
       for (int v = 0; v < kAtOnce; ++v) less[v] -= values[v] > keys[k];
     }
-    for (int v = 0; v < kAtOnce; ++v) {
-      const Ranks narrow = __builtin_convertvector(less[v], Ranks);
-      std::memcpy(ranks + i + v * kLanes, &narrow, sizeof narrow);
-    }
+    Key counts[kAtOnce * kLanes];
+    std::memcpy(counts, less, sizeof counts);
+    for (int j = 0; j < kAtOnce * kLanes; ++j) ranks[i + j] = static_cast<uint8_t>(counts[j]);
   }
 }
 

@@ -6,22 +6,34 @@ namespace onnxc::inline ONNXC_ISA::detail {
 
 struct ForestSum {
   template <class T>
-  static constexpr T first() { return T(0); }
+  static constexpr T first() {
+    return T(0);
+  }
   template <class T>
-  static ONNXC_INLINE T next(T score, T value) { return score + value; }
+  static ONNXC_INLINE T next(T score, T value) {
+    return score + value;
+  }
 };
 struct ForestMin {
   template <class T>
-  static constexpr T first() { return std::numeric_limits<T>::infinity(); }
+  static constexpr T first() {
+    return std::numeric_limits<T>::infinity();
+  }
   template <class T>
-  static ONNXC_INLINE T next(T score, T value) { return value < score ? value : score; }
+  static ONNXC_INLINE T next(T score, T value) {
+    return value < score ? value : score;
+  }
   static ONNXC_INLINE Vec next(Vec score, Vec value) { return min(value, score); }
 };
 struct ForestMax {
   template <class T>
-  static constexpr T first() { return -std::numeric_limits<T>::infinity(); }
+  static constexpr T first() {
+    return -std::numeric_limits<T>::infinity();
+  }
   template <class T>
-  static ONNXC_INLINE T next(T score, T value) { return value > score ? value : score; }
+  static ONNXC_INLINE T next(T score, T value) {
+    return value > score ? value : score;
+  }
   static ONNXC_INLINE Vec next(Vec score, Vec value) { return max(value, score); }
 };
 
@@ -34,23 +46,33 @@ constexpr int kForestPairs = 4;
 constexpr int kForestPairs = 0;
 #endif
 
+#if defined(__AVX2__) && !defined(ONNXC_NO_INTRINSICS)
+ONNXC_INLINE IntVec load_ids(const uint8_t* ids) {
+  x86::Bytes bytes{};
+  std::memcpy(&bytes, ids, Vec::width);
+  return IntVec{x86::widen_bytes(bytes)} & IntVec::all(255);
+}
+#else
+ONNXC_INLINE IntVec load_ids(const uint8_t* ids) {
+  IntVec id{};
+  for (int i = 0; i < Vec::width; ++i) id.raw[i] = ids[i];
+  return id;
+}
+#endif
+
 /// to[row] takes values[ids[row]], where ids are less than `leaves`, at most 2 * pairs vectors of them. Rows are a multiple of 64.
 template <int pairs, class Aggregate>
 inline void look_up(const float* values, int64_t leaves, const uint8_t* ids, int64_t rows, float* to) {
   constexpr int kPair = 2 * Vec::width;
-  typedef uint8_t Ids __attribute__((vector_size(Vec::width)));
   Vec low[pairs], high[pairs];
-  const auto load = [&](int64_t from) ONNXC_INLINE_LAMBDA {
-    return Vec::load(values + from, max_of(0, min_of(leaves - from, Vec::width)));
-  };
+  const auto load = [&](int64_t from)
+                        ONNXC_INLINE_LAMBDA { return Vec::load(values + from, max_of(0, min_of(leaves - from, Vec::width))); };
   for (int k = 0; k < pairs; ++k) {
     low[k] = load(k * kPair);
     high[k] = load(k * kPair + Vec::width);
   }
   for (int64_t row = 0; row < rows; row += Vec::width) {
-    Ids narrow;
-    std::memcpy(&narrow, ids + row, sizeof narrow);
-    const IntVec id{__builtin_convertvector(narrow, IntVec::Raw)};
+    const IntVec id = load_ids(ids + row);
     Vec value = pick(low[0], high[0], from_bits(id));
     ONNXC_UNROLL
     for (int k = 1; k < pairs; ++k) value = select(IntVec::all(k * kPair - 1) < id, pick(low[k], high[k], from_bits(id)), value);
@@ -66,7 +88,7 @@ inline void add_values(const FlatForest<T>& forest, int64_t tree, const uint8_t*
   const auto add = [&](const T* values, int64_t step, T* to) {
     if constexpr (sizeof(T) == 4 && id_bytes == 1 && kForestPairs > 0) {
       constexpr int64_t kPair = 2 * Vec::width;
-      float dense[kForestPairs * kPair];
+      float dense[(kForestPairs + 1) * kPair];  // one more, for machines that have none
       if (leaves <= kForestPairs * kPair && (step == 1 || 2 * leaves <= rows)) {
         for (int64_t i = 0; step > 1 && i < leaves; ++i) dense[i] = values[i * step];
         const float* const from = step > 1 ? dense : values;

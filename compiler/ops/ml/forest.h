@@ -1,19 +1,13 @@
-// Trees of ai.onnx.ml as the tables that runtime_stub/onnxc/scalar/ml/trees.hpp walks. The model's statements are
-// checked here: every walk ends in a leaf.
+// Tree ensembles of ai.onnx.ml. The model's statements are checked as they are read: every walk ends in a leaf.
 #pragma once
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/ops/kernel_query.h"
+#include "compiler/ops/ml/tree_tables.h"
 
 namespace onnxc {
-
-struct TreeTables {
-  std::vector<int32_t> nodes, roots, targets;
-  std::vector<double> thresholds, weights, base;
-  int64_t most_feature = 0;
-};
 
 /// The trees of TreeEnsembleRegressor (weights: "target") or TreeEnsembleClassifier ("class").
 TreeTables read_trees(const Node& node, const std::string& weights, int64_t target_count);

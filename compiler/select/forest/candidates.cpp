@@ -26,7 +26,8 @@ ForestDesigns choose_designs(const Target& target, const FlatTables& tables, con
   const double search = static_cast<double>(s.columns) * costs.search, row = tables.steps + search;
   const double values = trees * (tables.tree_target.empty() ? static_cast<double>(s.targets) : 1);
   const auto byte_rows = static_cast<double>(contract::kForestByteRows);
-  const double byte_block = nodes * costs.byte_node * static_cast<double>(contract::forest_id_bytes(s)) + byte_rows * (search + values * costs.byte_value);
+  const double byte_block =
+      nodes * costs.byte_node * static_cast<double>(contract::forest_id_bytes(s)) + byte_rows * (search + values * costs.byte_value);
   const double bit_block = nodes * costs.bit_node + static_cast<double>(s.tests) * costs.bit_test + trees * costs.bit_tree;
   const double bit_row = search + values * costs.bit_value;
   // A block costs the same however few rows it has, but for what is done for each row.
@@ -45,8 +46,9 @@ ForestDesigns choose_designs(const Target& target, const FlatTables& tables, con
   const auto count = static_cast<double>(rows.value());
   if (rows.value() < designs.bytes_from) designs.bytes_from = kNever;
   if (rows.value() < designs.bits_from) designs.bits_from = kNever;
-  const double blocks = designs.bits_from != kNever ? std::ceil(count / static_cast<double>(contract::forest_bit_rows(target.vector_floats))) : 0;
-  designs.cost = blocks > 0                        ? blocks * bit_block + count * bit_row
+  const double blocks =
+      designs.bits_from != kNever ? std::ceil(count / static_cast<double>(contract::forest_bit_rows(target.vector_floats))) : 0;
+  designs.cost = blocks > 0                     ? blocks * bit_block + count * bit_row
                  : designs.bytes_from != kNever ? std::ceil(count / byte_rows) * byte_block
                                                 : count * row;
   return designs;
@@ -55,10 +57,11 @@ ForestDesigns choose_designs(const Target& target, const FlatTables& tables, con
 /// onnxc::FlatForest{...}
 NamedArgs flat_args(KernelQuery& l, const FlatTables& tables) {
   const bool doubles = tables.shape.number_bytes == 8;
-  NamedArgs args{{"nodes", l.weights("nodes", ElementType::I16, tables.nodes)},
-                 {"first_node", l.weights("first_node", ElementType::I32, tables.first_node)},
-                 {"values", doubles ? l.weights("values", ElementType::F64, tables.values)
-                                    : l.weights("values", ElementType::F32, std::vector<float>(tables.values.begin(), tables.values.end()))}};
+  NamedArgs args{
+      {"nodes", l.weights("nodes", ElementType::I16, tables.nodes)},
+      {"first_node", l.weights("first_node", ElementType::I32, tables.first_node)},
+      {"values", doubles ? l.weights("values", ElementType::F64, tables.values)
+                         : l.weights("values", ElementType::F32, std::vector<float>(tables.values.begin(), tables.values.end()))}};
   if (!tables.tree_target.empty()) args.emplace_back("tree_target", l.weights("tree_target", ElementType::I32, tables.tree_target));
   args.emplace_back("columns", l.weights("columns", ElementType::I32, tables.columns));
   args.emplace_back("keys", doubles ? l.weights("keys", ElementType::I64, tables.keys)

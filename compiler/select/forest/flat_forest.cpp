@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "compiler/select/forest/tests_of_nodes.h"
@@ -83,7 +84,8 @@ class Columns {
       append(tables, std::get<0>(of), std::get<1>(of), std::get<2>(of), contract::kForestSet, 1);
     }
     tables.shape.columns = count(tables);
-    return tables.shape.columns > 0 && tables.shape.columns <= std::numeric_limits<uint16_t>::max() && tables.shape.tests <= std::numeric_limits<int32_t>::max();
+    return tables.shape.columns > 0 && tables.shape.columns <= std::numeric_limits<uint16_t>::max() &&
+           tables.shape.tests <= std::numeric_limits<int32_t>::max();
   }
   /// The column and the rank that must be exceeded.
   std::pair<int64_t, int64_t> find(const FlatTest& test) const {
@@ -97,8 +99,8 @@ class Columns {
   static int64_t count(const FlatTables& tables) { return static_cast<int64_t>(tables.columns.size() / 4); }
   void append(FlatTables& tables, int32_t feature, bool nan_right, std::span<const int64_t> keys, int32_t flags, int64_t tests) const {
     if (nan_right) flags |= contract::kForestNanRight;
-    tables.columns.insert(tables.columns.end(), {feature, static_cast<int32_t>(tables.keys.size()), static_cast<int32_t>(tables.shape.tests),
-                                                 static_cast<int32_t>(keys.size()) | flags});
+    tables.columns.insert(tables.columns.end(), {feature, static_cast<int32_t>(tables.keys.size()),
+                                                 static_cast<int32_t>(tables.shape.tests), static_cast<int32_t>(keys.size()) | flags});
     const auto size = static_cast<int64_t>(keys.size()), first = static_cast<int64_t>(tables.keys.size());
     tables.keys.resize(static_cast<std::size_t>(first + contract::forest_keys(size)), greatest_);
     const auto at = [&](int64_t i) -> int64_t& { return tables.keys[static_cast<std::size_t>(first + i)]; };

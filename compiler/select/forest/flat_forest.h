@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/ops/ml/forest.h"
+#include "compiler/ops/ml/tree_tables.h"
 #include "runtime_stub/onnxc/contract/forest.hpp"
 
 namespace onnxc {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/ops/ml/forest.h"
+#include "compiler/ops/ml/tree_tables.h"
 
 namespace onnxc {
 
@@ -15,9 +15,9 @@ struct FlatTest {
   int32_t feature = 0;
   bool nan_right = false;
   bool is_set = false;
-  int64_t key = 0;               ///< is the value's key greater?
+  int64_t key = 0;                 ///< is the value's key greater?
   std::vector<int64_t> members{};  ///< of a set, ascending: is the value's key another one?
-  int32_t left = 0, right = 0;   ///< nodes of TreeTables
+  int32_t left = 0, right = 0;     ///< nodes of TreeTables
 };
 
 /// Makes FlatTests of a model's nodes. A chain of nodes that compare one feature for equality and lead to equal subtrees, as

@@ -50,7 +50,8 @@ constexpr int64_t forest_bytes_scratch(const ForestShape& s) {
 /// by bytes; sums.
 constexpr int64_t forest_bits_scratch(const ForestShape& s, int64_t lanes) {
   const int64_t rows = forest_bit_rows(lanes), mask = rows / 8;
-  return rows * (s.columns + 2 + s.targets * s.number_bytes) + kForestByteRows * s.number_bytes + mask * (kForestRanks + 1 + s.tests + 2 * s.most_leaves + 8 + 16);
+  return rows * (s.columns + 2 + s.targets * s.number_bytes) + kForestByteRows * s.number_bytes +
+         mask * (kForestRanks + 1 + s.tests + 2 * s.most_leaves + 8 + 16);
 }
 
 /// Scratch of a share for the designs that are used, and the scores of a row.

@@ -160,5 +160,5 @@ def isolation_forest():
     from sklearn.ensemble import IsolationForest
 
     x, _, rows = table()
-    estimator = IsolationForest(n_estimators=100, random_state=0).fit(x)
+    estimator = IsolationForest(n_estimators=30, random_state=0).fit(x)
     return Made(from_sklearn(estimator, x.astype(np.float32)), {"X": rows})

@@ -57,4 +57,7 @@ def from_booster(booster, features):
     types = [("X", FloatTensorType([None, features]))]
     if type(booster).__module__.startswith("xgboost"):
         return onnxmltools.convert_xgboost(booster, initial_types=types)
-    return onnxmltools.convert_lightgbm(booster, initial_types=types, zipmap=False)
+    model = onnxmltools.convert_lightgbm(booster, initial_types=types, zipmap=False)
+    for output in model.graph.output:  # it says that there is one label
+        output.type.tensor_type.shape.dim[0].Clear()
+    return model

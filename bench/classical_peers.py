@@ -125,7 +125,9 @@ def compare(path, rows, size, options, notes):
     makers |= {peer: lambda peer=peer: forest_engines.PEERS[peer](path, batches) for peer in options.peers}
     for key, make in makers.items():
         try:
-            engines[key] = make()
+            engine = make()
+            engine.calls(1)
+            engines[key] = engine
         except forest_engines.Absent:
             pass
         except Exception as error:

@@ -7,6 +7,7 @@ import ctypes as c
 import hashlib
 import importlib.util
 import os
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,16 @@ from engines import OnnxRuntime
 CACHE = Path(os.environ.get("ONNXC_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onnxc") / "forests"
 
 
+MOST_COMPILED = 20_000  # leaves of what lleaves and tl2cgen are given: 60,000 take LLVM more than five minutes and 4 GB
+
+
 class Absent(Exception):
     """The engine cannot take this model; the text says why."""
+
+
+def refuse_large(model_path):
+    if leaves(model_path) > MOST_COMPILED:
+        raise Absent(f"more than {MOST_COMPILED} leaves, which take minutes to compile")
 
 
 class Batches:
@@ -79,13 +88,26 @@ class Onnxc:
         return self.session.run(None, self._batches[k])
 
 
+def load_without_output_shapes(model_path, threads):
+    """A session of ONNX Runtime. Converters declare one label for any number of rows, which its bindings insist on."""
+    import onnx
+
+    model = onnx.load(model_path)
+    for output in model.graph.output:
+        if output.type.HasField("tensor_type"):
+            output.type.tensor_type.ClearField("shape")
+    with tempfile.TemporaryDirectory() as folder:
+        onnx.save(model, Path(folder) / "model.onnx")
+        return OnnxRuntime.load(Path(folder) / "model.onnx", None, threads)
+
+
 class Ort:
     name, title, module = "ort", "ONNX Runtime", "onnxruntime"
 
     def __init__(self, model_path, batches, threads=1):
         import onnxruntime as ort
 
-        self.session = OnnxRuntime.load(model_path, None, threads)
+        self.session = load_without_output_shapes(model_path, threads)
         self._batches, self._next = batches, 0
         self.bound = all(array.dtype != object for array in batches.rows.values())
         self._kept = []
@@ -182,6 +204,7 @@ class Lleaves(Native):
         path = model_path.parent / "lightgbm.txt"
         if not path.exists():
             raise Absent("not trained by LightGBM")
+        refuse_large(model_path)
         import lleaves
 
         x = self._x = batches.matrix(np.float64)
@@ -195,7 +218,6 @@ class Lleaves(Native):
 
 class Tl2cgen(Native):
     name, title, module = "tl2cgen", "tl2cgen", "tl2cgen"
-    most_leaves = 20_000  # its C++ of more takes minutes to compile
 
     def __init__(self, model_path, batches):
         import tl2cgen
@@ -205,14 +227,13 @@ class Tl2cgen(Native):
         path = next((p for p in (folder / "lightgbm.txt", folder / "xgboost.ubj", folder / "forest.treelite") if p.exists()), None)
         if path is None:
             raise Absent("no forest that treelite reads")
+        refuse_large(model_path)
         if path.suffix == ".txt":
             forest = treelite.frontend.load_lightgbm_model(str(path))
         elif path.suffix == ".ubj":
             forest = treelite.frontend.load_xgboost_model(str(path), format_choice="ubjson")
         else:
             forest = treelite.Model.deserialize_bytes(path.read_bytes())
-        if leaves(model_path) > self.most_leaves:
-            raise Absent(f"more than {self.most_leaves} leaves, which take minutes to compile")
         built = cached(path, "tl2cgen").with_suffix(".so")
         if not built.exists():
             fresh = built.with_name(f"{os.getpid()}.{built.name}")

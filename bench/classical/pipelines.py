@@ -71,7 +71,7 @@ def one_hot_forest():
 
 
 @kind
-def tfidf_text():
+def tfidf_logistic():
     from skl2onnx.common.data_types import StringTensorType
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression

@@ -147,8 +147,8 @@ def tensors(attributes, names):
 
 def spec(op, x, attributes, version, post, **more):
     # Sums in the order of the trees have one result: ONNX Runtime adds them so on one thread. The exponentials of post-transforms need not, and PROBIT near 0.5 is the root of a difference
-    # of numbers that are almost equal.
-    exact = {"rtol": 0, "atol": 0} if post == "NONE" else {"rtol": 1e-4, "atol": 5e-4} if post == "PROBIT" else {"rtol": 4e-6, "atol": 1e-6}
+    # of numbers near 4 that are almost equal: the root of a few of their last bits is 1e-3.
+    exact = {"rtol": 0, "atol": 0} if post == "NONE" else {"rtol": 1e-4, "atol": 2e-3} if post == "PROBIT" else {"rtol": 4e-6, "atol": 1e-6}
     return Spec(op, [x], attributes, opset=18, domain="ai.onnx.ml", version=version, second=tree_walk.ask, **exact, **more)
 
 

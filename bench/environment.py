@@ -12,9 +12,9 @@ class Missing(Exception):
     """The peers are not installed."""
 
 
-def enter():
-    """Goes on in that Python: does not return where this one is another."""
-    if all(importlib.util.find_spec(module) for module in ("numpy", "onnx", "onnxruntime", "matplotlib")):
+def enter(needed=("numpy", "onnx", "onnxruntime", "matplotlib")):
+    """Goes on in that Python: does not return where this one is another and lacks what is needed."""
+    if all(importlib.util.find_spec(module) for module in needed):
         return
     found = subprocess.run(["bash", "-c", '. tools/env.sh; echo "$ONNXC_BENCH_VENV"'], cwd=ROOT, capture_output=True, text=True, check=True)
     venv = Path(found.stdout.strip())

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -50,4 +51,52 @@ extern "C" int32_t onnxc_bench_loop(int32_t (*run)(const onnxc_call*), const onn
     if (const int32_t status = run(call); status != 0) return status;
   }
   return 0;
+}
+
+// ---- Different rows for each call. There are `batches` of them one behind the other, *next says whose turn it is.
+
+/// As above. Input k of a batch takes sizes[k] bytes, and those of the first one lie at bases[k].
+extern "C" int32_t onnxc_bench_rotate(int32_t (*run)(const onnxc_call*), const onnxc_call* call, int32_t inputs, const char* const* bases,
+                                      const int64_t* sizes, int64_t batches, int64_t* next, int64_t calls) {
+  std::vector<const void*> pointers(static_cast<std::size_t>(inputs));
+  onnxc_call moved = *call;
+  moved.inputs = pointers.data();
+  for (int64_t i = 0; i < calls; ++i) {
+    for (int32_t k = 0; k < inputs; ++k) pointers[static_cast<std::size_t>(k)] = bases[k] + *next * sizes[k];
+    *next = *next + 1 < batches ? *next + 1 : 0;
+    if (const int32_t status = run(&moved); status != 0) return status;
+  }
+  return 0;
+}
+
+/// A function of LightGBM for one row: the data is its second argument.
+extern "C" int32_t onnxc_bench_rotate_lightgbm(int32_t (*predict)(void*, const void*, int64_t*, double*), void* config, const char* data,
+                                               int64_t size, double* results, int64_t batches, int64_t* next, int64_t calls) {
+  int64_t written = 0;
+  for (int64_t i = 0; i < calls; ++i) {
+    const char* const batch = data + *next * size;
+    *next = *next + 1 < batches ? *next + 1 : 0;
+    if (const int32_t status = predict(config, batch, &written, results); status != 0) return status;
+  }
+  return 0;
+}
+
+/// The function that lleaves compiles: rows [0, rows) of the data.
+extern "C" void onnxc_bench_rotate_lleaves(void (*predict)(const void*, double*, int32_t, int32_t), const char* data, int64_t size,
+                                           int32_t rows, double* results, int64_t batches, int64_t* next, int64_t calls) {
+  for (int64_t i = 0; i < calls; ++i) {
+    predict(data + *next * size, results, 0, rows);
+    *next = *next + 1 < batches ? *next + 1 : 0;
+  }
+}
+
+/// The function that tl2cgen compiles: it adds the trees for one row to the result.
+extern "C" void onnxc_bench_rotate_tl2cgen(void (*predict)(const void*, int32_t, void*), const char* data, int64_t row_bytes, int64_t rows,
+                                           char* results, int64_t result_bytes, int64_t batches, int64_t* next, int64_t calls) {
+  for (int64_t i = 0; i < calls; ++i) {
+    const char* const batch = data + *next * rows * row_bytes;
+    std::memset(results, 0, static_cast<std::size_t>(rows * result_bytes));
+    for (int64_t r = 0; r < rows; ++r) predict(batch + r * row_bytes, 0, results + r * result_bytes);
+    *next = *next + 1 < batches ? *next + 1 : 0;
+  }
 }

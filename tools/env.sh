@@ -13,7 +13,7 @@ ONNX_SHA256=008cb0467b2bbee41448acc7da8b6f4e704624cb0d327a2d5adafc7ce19bc5b8
 ONNX_ROOT="${ONNX_ROOT:-$ONNXC_CACHE/onnx-$ONNX_VERSION-1}"
 ONNXC_BUILD_VENV="$ONNXC_CACHE/venv-build-1"
 ONNXC_TEST_VENV="$ONNXC_CACHE/venv-test-1"
-ONNXC_BENCH_VENV="$ONNXC_CACHE/venv-bench-2"
+ONNXC_BENCH_VENV="$ONNXC_CACHE/venv-bench-3"
 
 if [ -z "${ONNXC_PYTHON:-}" ]; then
   if [ -e "$ONNXC_TEST_VENV/.complete" ]; then ONNXC_PYTHON="$ONNXC_TEST_VENV/bin/python"; else ONNXC_PYTHON=python3; fi

@@ -21,7 +21,9 @@ test_packages=(clang-14 libclang-rt-14-dev clang-tidy-14 libonnx-testdata  # the
 cross_packages=(g++-aarch64-linux-gnu qemu-user)
 test_wheels=(numpy==2.4.6 onnx==1.23.2 onnxruntime==1.31.1)
 lint_wheels=(ruff==0.17.6 clang-format==19.1.7)
-bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2)
+bench_wheels=("${test_wheels[@]}" openvino==2026.4.1 matplotlib==3.11.2
+              scikit-learn==1.9.1 lightgbm==4.7.0 xgboost-cpu==3.2.0 skl2onnx==1.20.0 onnxmltools==1.16.0  # train classical models and write them as ONNX
+              treelite==4.8.1 tl2cgen==1.0.0 lleaves==1.3.0 llvmlite==0.44.0)  # compilers of forests; lleaves calls what later versions of llvmlite lack
 
 test_deps=no cross_deps=no bench_deps=no quiet=no
 for argument in "$@"; do

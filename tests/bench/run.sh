@@ -53,6 +53,26 @@ expect 2 "$python" bench/peers.py
 expect 3 "$python" bench/peers.py no-such-model.onnx
 [ "$(wc -l <"$out/error")" = 1 ]
 
+# Classical models: trained here, compared with whatever reads them, written into a page.
+"$python" bench/classical_models.py "$out/trained" small_random_forest lightgbm_10 scaler_logistic tfidf_logistic 2>"$out/said"
+holds tfidf_logistic/model.onnx "$out/said"
+expect_any() { "$@" >"$out/said" 2>"$out/error" || { cat "$out/error"; exit 1; }; }  # the peers' own words are on standard error as well
+printf '# Performance\n\n## All machines\n\nmany\n' >"$out/page.md"
+for _ in once twice; do expect_any "$python" bench/classical_peers.py "$out"/trained/*/ --rows 1,16 --seconds 0.01 --peers ort,lightgbm,lleaves --out "$out/forests" --section "$out/page.md"; done
+holds '^| lightgbm_10 | 10 | 310 | 1 |' "$out/forests/table.md"
+[ "$(grep -c '^## ' "$out/page.md")" = 2 ]
+holds '^many$' "$out/page.md"
+"$python" - "$out/forests/results.json" <<'END'
+import json, sys
+run = json.load(open(sys.argv[1]))
+results = {(r["name"], r["rows"]): r for r in run["results"]}
+assert len(results) == 8 and not run["notes"], run["notes"]
+assert set(results["lightgbm_10", 1]["engines"]) == {"onnxc", "ort", "lightgbm", "lleaves"} and results["lightgbm_10", 16]["difference"] == "equal", results["lightgbm_10", 16]
+END
+expect 0 bench/compare.py "$out/forests/results.json" "$out/forests/results.json"
+expect 2 "$python" bench/classical_models.py "$out/trained" no-such-model
+expect 3 "$python" bench/classical_peers.py no-such-model.onnx
+
 # The cost that is fitted is the compiler's.
 "$python" - <<'END'
 import sys

@@ -58,52 +58,6 @@ def linear_classifier(d, op):
                                                        "post_transform": d.among(POST), **labels(d, classes)}, outputs=2)
 
 
-def trees(d, columns, count):
-    """Attributes nodes_* of trees of a depth of three at most, and the leaves."""
-    n = {k: [] for k in ("treeids", "nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids", "missing_value_tracks_true")}
-    leaves = []
-    mode = d.one("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
-    for tree in range(count):
-        queue, following = [(0, 0)], 1
-        while queue:
-            node, depth = queue.pop(0)
-            leaf = depth == 3 or depth > 0 and d.chance(0.3)
-            row = (tree, node, 0 if leaf else d.int(0, columns - 1), "LEAF" if leaf else mode, 0.0 if leaf else float(d.int(-4, 4)) / 2, 0 if leaf else following,
-                   0 if leaf else following + 1, 0 if leaf else d.int(0, 1))
-            for key, value in zip(n, row):
-                n[key].append(value)
-            if leaf:
-                leaves.append((tree, node))
-            else:
-                queue += [(following, depth + 1), (following + 1, depth + 1)]
-                following += 2
-    return {f"nodes_{k}": v for k, v in n.items()}, leaves
-
-
-@generator("TreeEnsembleRegressor", "TreeEnsembleClassifier", weight=2)
-def forest(d, op):
-    columns, count, width = d.int(1, 4), d.int(1, 4), d.int(1, 3)
-    attributes, leaves = trees(d, columns, count)
-    x = d.array([d.int(1, 6), columns], np.float32, "grid")
-    if d.chance(0.2):
-        x = np.where(d.rng.random(x.shape) < 0.3, np.float32(np.nan), x)
-    # Each leaf names every class or target, or all the first of two classes: what else is left to chance by ONNX Runtime.
-    classes = width if op == "TreeEnsembleRegressor" else d.int(2, 4)
-    named = [0] if op == "TreeEnsembleClassifier" and classes == 2 and d.chance(0.5) else range(classes)
-    weights = [(tree, node, k) for tree, node in leaves for k in named]
-    kind = "target" if op == "TreeEnsembleRegressor" else "class"
-    attributes.update({f"{kind}_treeids": [w[0] for w in weights], f"{kind}_nodeids": [w[1] for w in weights], f"{kind}_ids": [w[2] for w in weights],
-                       f"{kind}_weights": floats(d, len(weights), *d.one((-2, 2), (0, 0.2)))})
-    if d.chance(0.4):
-        attributes["base_values"] = floats(d, len(named))
-    if op == "TreeEnsembleRegressor":
-        return ml(op, [x], {**attributes, "n_targets": width, "aggregate_function": d.one("SUM", "AVERAGE", "MIN", "MAX"), "post_transform": d.one("NONE", "NONE", "LOGISTIC")})
-    names = labels(d, classes, "classlabels_int64s")
-    if classes == 2 and len(named) == 2 and "classlabels_int64s" in names:
-        names = {"classlabels_int64s": [0, 1]}  # what ONNX Runtime gives for two classes, whatever their labels
-    return ml(op, [x], {**attributes, "post_transform": d.among(POST), **names}, outputs=2)
-
-
 @generator("LabelEncoder")
 def label_encoder(d, op):
     count = d.int(1, 5)

@@ -15,5 +15,6 @@ import losses  # noqa: F401
 import attention  # noqa: F401
 import chains  # noqa: F401
 import classical  # noqa: F401
+import forests  # noqa: F401
 import microsoft  # noqa: F401
 import control  # noqa: F401

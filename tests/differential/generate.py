@@ -1,4 +1,4 @@
-"""Writes random cases of each operator in the layout of ONNX's backend tests, with what ONNX Runtime and onnx.reference say of them.
+"""Writes random cases of each operator in the layout of ONNX's backend tests, with what ONNX Runtime and onnx.reference, or another second oracle, say of them.
 
     generate.py OUT [--cases 400] [--seed 1] [--filter REGEX | --case NAME] [--verbose]
 
@@ -46,7 +46,7 @@ def expectation(name, spec, tally):
     if runtime is None:
         runtime, _ = answers(oracles.ask_runtime_in_float32, spec)
         coarsest = "float32" if runtime is not None else None
-    reference, why_not_reference = answers(oracles.ask_reference, spec)
+    reference, why_not_reference = answers(spec.second or oracles.ask_reference, spec)
     problem = None
     if runtime is not None and reference is not None:
         allowed = oracles.tolerance(spec, runtime, coarsest)
@@ -64,7 +64,7 @@ def expectation(name, spec, tally):
                 write(tally.disputed / f"{name}_{who}", Case(name, spec, set(spec.fixed)), outputs, oracles.tolerance(spec, outputs, coarsest))
         return None
     elif exact[0] is not None:
-        tally.oracles["both" if runtime is not None and reference is not None else "ONNX Runtime" if runtime is not None else "onnx.reference"] += 1
+        tally.oracles["both" if runtime is not None and reference is not None else "ONNX Runtime" if runtime is not None else "the second one"] += 1
     else:
         tally.errors.append((f"{name} {describe(spec)}", why_not_runtime, why_not_reference))
     if exact[0] is None:
@@ -129,7 +129,7 @@ def report(tally, verbose):
     for text in tally.broken:
         print(text)
     for name, problem in tally.unexplained:
-        print(f"unexplained {name}: onnx.reference and ONNX Runtime: {problem[:200]}")
+        print(f"unexplained {name}: the second oracle and ONNX Runtime: {problem[:200]}")
 
 
 def rounds(pattern):

@@ -5,7 +5,9 @@
 #   tests/differential/run.sh --all              6000 cases, built with -O1 instead of -O0
 #   tests/differential/run.sh --cases 500 --seed 7 --filter '^Conv'
 #
-# ONNXC_BUILD names the build folder (default: build). Cases lie in its folder `differential`, and the report beside it: differential.json.
+# The first two have 300 random forests more.
+#
+# ONNXC_BUILD names the build folder (default: build). Cases lie in its folders `differential` and `forests`, and the reports beside them: differential.json, forests.json.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tools/env.sh
@@ -16,8 +18,14 @@ export PYTHONDONTWRITEBYTECODE=1
 cases=400 level=-O0  # tests/conformance/run.sh has each operator at -O1
 [ "${1:-}" != --all ] || { cases=6000 level=-O1; shift; }
 
-"$ONNXC_PYTHON" tests/differential/generate.py "$build/differential" --cases "$cases" "$@"
 code=0
-"$build/conformance" "$build/differential" --keep-subnormals --cxxflags "$level -w" --report "$build/differential.json" || code=$?
-"$ONNXC_PYTHON" tests/differential/refusals.py "$build/differential.json" || code=1
+check() {  # check NAME GENERATE'S ARGUMENTS...
+  local name="$1"
+  shift
+  "$ONNXC_PYTHON" tests/differential/generate.py "$build/$name" "$@" || return
+  "$build/conformance" "$build/$name" --keep-subnormals --cxxflags "$level -w" --report "$build/$name.json" || code=$?
+  "$ONNXC_PYTHON" tests/differential/refusals.py "$build/$name.json" || code=1
+}
+check differential --cases "$cases" "$@" || code=1
+[ $# -gt 0 ] || check forests --cases 300 --filter '^TreeEnsemble' || code=1
 exit $code

@@ -114,9 +114,15 @@ int64_t Dim::evaluate(const Sizes& values) const {
       for (std::size_t i = 0; i < args().size(); ++i) product = checked_mul(product, arg(i));
       return product;
     }
-    case Kind::FloorDiv: return arg(1) == 0 ? 0 : floor_of(arg(0), arg(1));
-    case Kind::CeilDiv: return arg(1) == 0 ? 0 : ceil_of(arg(0), arg(1));
-    case Kind::Mod: return arg(1) == 0 ? 0 : arg(0) - arg(1) * floor_of(arg(0), arg(1));
+    case Kind::FloorDiv:
+    case Kind::CeilDiv:
+    case Kind::Mod: {
+      const int64_t b = arg(1);  // each argument once: the time would double with every level otherwise
+      if (b == 0) return 0;
+      const int64_t a = arg(0);
+      if (kind() == Kind::CeilDiv) return ceil_of(a, b);
+      return kind() == Kind::FloorDiv ? floor_of(a, b) : a - b * floor_of(a, b);
+    }
     case Kind::Min: return std::min(arg(0), arg(1));
     case Kind::Max: return std::max(arg(0), arg(1));
     case Kind::Broadcast: {

@@ -89,7 +89,7 @@ stage "setup" setup || summary
 stage "build" build release || summary
 stage "names in Python" "$ONNXC_TEST_VENV/bin/ruff" check --quiet --no-cache --select E9,F63,F7,F82 .  # what ends a script when it gets there: names that nothing defines
 stage "layout of C++" script tests/style/run.sh
-stage "mistakes that clang-tidy finds" script tests/tidy/run.sh  # in at most 12 files that changed last; --all: in all
+stage "mistakes that clang-tidy finds" script tests/tidy/run.sh  # in at most 8 files that changed last; --all: in all
 stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "conformance" script tests/conformance/run.sh  # each operator at -O1; --all: also the large networks of the suite `light`
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh  # at -O0: how earlier forms are read

@@ -36,8 +36,7 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
   if (interface.dynamic()) {
     text += "/// The dynamic dimensions of the inputs.\nstruct Dims {\n";
     for (Dim s : interface.symbols)
-      text +=
-          fmt::format("  std::int64_t {};  // {}\n", interface.symbol_members.at(s.name()), bounds_text(s, limits.most.at(s.name())));
+      text += fmt::format("  std::int64_t {};  // {}\n", interface.symbol_members.at(s.name()), bounds_text(s, limits.most.at(s.name())));
     for (const SizeLimits::Product& p : limits.products)
       text += fmt::format("  // {} is at most {}: sizes fit in 64 bits.\n", comment_text(onnxc::text(p), 300), p.most);
     for (const Requirement& r : requirements_of_dims(program.requirements, interface))
@@ -58,8 +57,8 @@ std::string declarations(const Interface& interface, const SizeLimits& limits, c
       const std::string real_name = m.buffer->name == m.name ? "" : " '" + comment_text(m.buffer->name) + "'";
       text += fmt::format("  {} {};  // {}{}\n", type, m.name, comment_text(shape_text(*m.buffer)), real_name);
       if (m.bounded)
-        text += fmt::format("  std::int64_t* {}_shape = nullptr;  // room for {} extents, which run tells\n", m.name,
-                            m.buffer->extents.size());
+        text +=
+            fmt::format("  std::int64_t* {}_shape = nullptr;  // room for {} extents, which run tells\n", m.name, m.buffer->extents.size());
     }
     text += "};\n";
   };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # clang-tidy on C++ (.clang-tidy has the checks): on what changed last, or on everything.
 #
-#   tests/tidy/run.sh              at most 12 files: those of the working tree, then those of the last commits; none of tools/kernel_bench, whose files
+#   tests/tidy/run.sh              at most 8 files: those of the working tree, then those of the last commits; none of tools/kernel_bench, whose files
 #                                  instantiate all kernels and take several times as long as others
 #   tests/tidy/run.sh --all        everything that is compiled
 #   tests/tidy/run.sh FILE...      these
@@ -29,7 +29,7 @@ compiled() { "$ONNXC_PYTHON" -c 'import json, os, sys; print("\n".join(sorted({o
 changed() { { git diff --name-only HEAD; git ls-files --others --exclude-standard; git log -20 --name-only --format=; } 2>/dev/null; }
 case "${1:-}" in
   --all) mapfile -t files < <(compiled) ;;
-  "") mapfile -t files < <(changed | awk 'NF && !seen[$0]++' | grep -Fxf <(compiled | grep -v '^tools/kernel_bench/') | head -12) ;;
+  "") mapfile -t files < <(changed | awk 'NF && !seen[$0]++' | grep -Fxf <(compiled | grep -v '^tools/kernel_bench/') | head -8) ;;
   *) files=("$@") ;;
 esac
 [ ${#files[@]} -gt 0 ] || { echo "nothing that is compiled has changed"; exit 77; }

@@ -89,6 +89,7 @@ stage "setup" setup || summary
 stage "build" build release || summary
 stage "names in Python" "$ONNXC_TEST_VENV/bin/ruff" check --quiet --no-cache --select E9,F63,F7,F82 .  # what ends a script when it gets there: names that nothing defines
 stage "layout of C++" script tests/style/run.sh
+stage "mistakes that clang-tidy finds" script tests/tidy/run.sh  # in at most 8 files that changed last; --all: in all
 stage "unit tests and kernels" run_ctest release --label-exclude integration
 stage "conformance" script tests/conformance/run.sh  # each operator at -O1; --all: also the large networks of the suite `light`
 stage "conformance of ONNX 1.12" script tests/conformance/earlier.sh  # at -O0: how earlier forms are read
@@ -117,6 +118,7 @@ beside "memory of the compiler" script tests/memory/peak.sh
 beside "hard memory plans" script tests/memory/minimalloc.sh
 beside "images" script tests/images/run.sh
 join
+long_stage "mistakes that clang-tidy finds, in all files" script tests/tidy/run.sh --all
 long_stage "whole networks, all of them" script tests/zoo/run.sh --all --threads 1
 long_stage "whole networks, on two threads" script tests/zoo/run.sh --threads 2
 long_stage "operators against ONNX Runtime, built with -O3" units_for_use tests/contrib/run.sh

@@ -8,6 +8,7 @@
 
 #include "codegen/abi.h"
 #include "codegen/cpp_text.h"
+#include "codegen/declarations.h"
 #include "codegen/function.h"
 #include "codegen/lines.h"
 #include "codegen/names.h"
@@ -129,8 +130,6 @@ class Emitter {
     return text;
   }
 
-  std::string memory_parameter() const { return program_.uses_heap ? ", const onnxc_allocator& memory" : ""; }
-
   std::string banner(const std::string& file) const {
     std::string links;
     for (const std::string& library : program_.libraries) links += " -l" + library;
@@ -151,80 +150,7 @@ class Emitter {
     }
     if (profile_) headers.insert("profile.h");
     text = in_short_lines(text) + (options_.standalone ? paste_headers(headers) : include_headers(headers));
-    return text + in_short_lines(declarations());
-  }
-
-  /// The declarations of the header, without its includes.
-  std::string declarations() const {
-    std::string text = fmt::format("\nnamespace {} {{\n\n", options_.name_space);
-    if (interface_.dynamic()) {
-      text += "/// The dynamic dimensions of the inputs.\nstruct Dims {\n";
-      for (Dim s : interface_.symbols)
-        text +=
-            fmt::format("  std::int64_t {};  // {}\n", interface_.symbol_members.at(s.name()), bounds_text(s, limits_.most.at(s.name())));
-      for (const SizeLimits::Product& p : limits_.products)
-        text += fmt::format("  // {} is at most {}: sizes fit in 64 bits.\n", comment_text(onnxc::text(p), 300), p.most);
-      for (const Requirement& r : requirements_of_dims(program_.requirements, interface_))
-        text += fmt::format("  // The model needs that {} ({}).\n", comment_text(onnxc::text(r), 300), comment_text(r.who, 120));
-      text +=
-          "};\n/// ok, or which of the dimensions does not fit; `run` asks it first.\nonnxc::Status check(const Dims& dims) "
-          "noexcept;\n\ninline constexpr std::size_t arena_alignment = 64;\n/// Bytes of arena that a run needs at these dimensions; "
-          "SIZE_MAX where `check` refuses them, or this machine cannot address so many.\n"
-          "std::size_t arena_bytes(const Dims& dims) noexcept;\n\n";
-    } else {
-      text += fmt::format("inline constexpr std::size_t arena_bytes = {}, arena_alignment = {};\n\n", program_.arena_bytes.value(),
-                          program_.arena_alignment);
-    }
-    const auto members = [&](const char* name, const std::vector<Member>& list, bool output) {
-      text += fmt::format("struct {} {{\n", name);
-      for (const Member& m : list) {
-        const std::string type = m.is_span() ? m.span_type(output) : output ? "onnxc_value&" : "const onnxc_value&";
-        const std::string real_name = m.buffer->name == m.name ? "" : " '" + comment_text(m.buffer->name) + "'";
-        text += fmt::format("  {} {};  // {}{}\n", type, m.name, comment_text(shape_text(*m.buffer)), real_name);
-        if (m.bounded)
-          text += fmt::format("  std::int64_t* {}_shape = nullptr;  // room for {} extents, which run tells\n", m.name,
-                              m.buffer->extents.size());
-      }
-      text += "};\n";
-    };
-    members("Inputs", interface_.inputs, false);
-    members("Outputs", interface_.outputs, true);
-    const std::string dims = interface_.dynamic() ? "const Dims& dims, " : "";
-    if (program_.uses_heap)
-      text +=
-          "\n/// `memory` gives scratch memory, which is given back, and memory for outputs, which stays the caller's: see "
-          "onnxc/memory.hpp.";
-    text += fmt::format(
-        "\n/// Runs the model. `arena` is scratch memory; nothing in it needs to be kept between runs.\n"
-        "onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept;\n",
-        dims, memory_parameter(), options_.threads > 1 ? ", const onnxc_executor* executor = nullptr" : "");
-    if (!weights_header_.empty()) text += "\n" + weights_header_;
-    text += fmt::format(
-        "\n}}  // namespace {}\n\n/// The same for any language: names, types, shapes, sizes, run.\nextern \"C\" const onnxc_model* "
-        "{}_model(void);\n",
-        options_.name_space, options_.name_space);
-    if (profile_)
-      text += fmt::format("/// How long each step takes: see onnxc/profile.h.\nextern \"C\" const onnxc_profile* {}_profile(void);\n",
-                          options_.name_space);
-    return text;
-  }
-
-  /// What the comment at an input or output says of its shape.
-  static std::string shape_text(const Buffer& b) {
-    switch (b.kind) {
-      case Type::Kind::Tensor: return b.is_ranked ? onnxc::text(b.extents) : "a tensor of a rank that the run tells";
-      case Type::Kind::Sequence: return "a sequence";
-      case Type::Kind::Map: return "a map";
-      case Type::Kind::Optional: return "an optional";
-      case Type::Kind::Unknown: break;
-    }
-    return "a value";
-  }
-
-  static std::string bounds_text(Dim symbol, int64_t most) {
-    std::string text = symbol.name() + ", at least " + std::to_string(symbol.min_value());
-    if (most != INT64_MAX) text += ", at most " + std::to_string(most);
-    return comment_text(text);
+    return text + in_short_lines(declarations(interface_, limits_, program_, options_, weights_header_));
   }
 
   std::string include_headers(const std::set<std::string>& headers) const {
@@ -294,7 +220,7 @@ class Emitter {
           sizes);
     }
     text += fmt::format("onnxc::Status run({}const Inputs& in, const Outputs& out, std::span<std::byte> arena{}{}) noexcept {{\n",
-                        interface_.dynamic() ? "const Dims& dims, " : "", memory_parameter(),
+                        interface_.dynamic() ? "const Dims& dims, " : "", memory_parameter(program_),
                         options_.threads > 1 ? ", const onnxc_executor* executor" : "");
     if (interface_.dynamic()) text += "  if (const auto status = check(dims)) return status;\n";
     text += size_checks();

@@ -89,6 +89,23 @@ std::string FunctionText::plan() const {
   return text + "/// No one order of the buffers is the best for all dimensions.\n" + function("plan", "const Dims& dims", choice) + "\n";
 }
 
+/// The pointer to a buffer of the caller, or to weights; empty for others.
+std::string FunctionText::base_of(const Buffer& root, const WeightsText& weights) const {
+  const auto index = static_cast<std::size_t>(root.index);
+  switch (root.space) {
+    case Buffer::Space::Input: return fmt::format("in.{}.data()", interface_.inputs[index].name);
+    case Buffer::Space::Output: return fmt::format("out.{}.data()", interface_.outputs[index].name);
+    case Buffer::Space::Weights: {
+      const Weights& w = program_.weights[index];
+      return w.strings ? w.name : weights.access(w.name);
+    }
+    case Buffer::Space::Arena:
+    case Buffer::Space::Heap:
+    case Buffer::Space::Object: break;
+  }
+  return "";
+}
+
 /// A constant pointer for each buffer that a step uses.
 std::string FunctionText::buffers(const WeightsText& weights) {
   PerBuffer<bool> used(program_.buffers.size());
@@ -105,8 +122,6 @@ std::string FunctionText::buffers(const WeightsText& weights) {
     Dim offset = 0;
     for (BufferId v = id; program_[v].parent >= 0; v = program_[v].parent) offset += program_[v].offset;
     const std::string type(info(stored_element(b)).cpp_name);
-    std::string base;
-    bool is_const = false;
     if (b.is_value) {
       input = input || b.space == Buffer::Space::Input;
       output = output || b.space == Buffer::Space::Output;
@@ -125,24 +140,10 @@ std::string FunctionText::buffers(const WeightsText& weights) {
       buffer_names_[id] = elements == Dim(0) ? view : fmt::format("({} + {})", view, cpp_dim(elements, symbol_names_));
       continue;
     }
-    switch (r.space) {
-      case Buffer::Space::Heap:
-      case Buffer::Space::Object: break;
-      case Buffer::Space::Input:
-        base = fmt::format("in.{}.data()", interface_.inputs[static_cast<std::size_t>(r.index)].name);
-        is_const = input = true;
-        break;
-      case Buffer::Space::Output:
-        base = fmt::format("out.{}.data()", interface_.outputs[static_cast<std::size_t>(r.index)].name);
-        output = true;
-        break;
-      case Buffer::Space::Weights:
-        base = program_.weights[static_cast<std::size_t>(r.index)].name;
-        if (!program_.weights[static_cast<std::size_t>(r.index)].strings) base = weights.access(base);
-        is_const = true;
-        break;
-      case Buffer::Space::Arena: arena = true; break;
-    }
+    input = input || r.space == Buffer::Space::Input;
+    output = output || r.space == Buffer::Space::Output;
+    arena = arena || r.space == Buffer::Space::Arena;
+    const std::string base = base_of(r, weights);
     if (r.space == Buffer::Space::Weights && b.parent < 0) {
       buffer_names_[id] = base;
       continue;
@@ -157,6 +158,7 @@ std::string FunctionText::buffers(const WeightsText& weights) {
       }
       text += fmt::format("  {}* const {} = onnxc::at<{}>(arena, {});\n", type, name, type, at);
     } else {
+      const bool is_const = r.space == Buffer::Space::Input || r.space == Buffer::Space::Weights;
       const Dim elements = floor_div(offset, held_bits(b.element) / 8);
       text += fmt::format("  {}{}* const {} = {}{};\n", is_const ? "const " : "", type, name, base,
                           offset == Dim(0) ? "" : " + " + cpp_dim(elements, symbol_names_));

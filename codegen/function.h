@@ -21,6 +21,7 @@ class FunctionText {
 
  private:
   std::string plan() const;
+  std::string base_of(const Buffer& root, const WeightsText& weights) const;
   std::string buffers(const WeightsText& weights);
 
   const Program& program_;

@@ -46,7 +46,8 @@ Polynomial larger(Polynomial a, const Polynomial& b) {
 Polynomial merged(const Polynomial& a) {
   Polynomial result = a;
   for (const auto& [powers, ignored] : a) {
-    const auto into = std::ranges::find_if(result, [&](const auto& term) { return term.first != powers && divides(powers, term.first); });
+    const auto into =
+        std::ranges::find_if(result, [&powers = powers](const auto& term) { return term.first != powers && divides(powers, term.first); });
     if (into == result.end()) continue;
     into->second += result.at(powers);
     result.erase(powers);
@@ -245,8 +246,9 @@ SizeLimits size_limits(const Program& program, const std::vector<Dim>& symbols, 
   for (const auto& [powers, limit] : sizes.limits()) {
     if (powers.size() < 2 || value(powers, [&](const std::string& name) { return static_cast<double>(result.most.at(name)); }) <= limit)
       continue;
-    const bool follows = std::ranges::any_of(
-        sizes.limits(), [&](const auto& other) { return other.first != powers && divides(powers, other.first) && other.second <= limit; });
+    const bool follows = std::ranges::any_of(sizes.limits(), [&powers = powers, limit = limit](const auto& other) {
+      return other.first != powers && divides(powers, other.first) && other.second <= limit;
+    });
     if (follows) continue;
     SizeLimits::Product& product = result.products.emplace_back();
     product.most = static_cast<int64_t>(std::max(limit, value(powers, least)));

@@ -14,7 +14,7 @@ namespace {
 const Node* node_around(const Graph& graph, const std::string& name) {
   for (const Node& node : graph.nodes) {
     for (const auto& [attribute, region] : node.regions) {
-      const bool here = std::ranges::any_of(region->nodes, [&](const Node& inner) {
+      const bool here = std::ranges::any_of(region->nodes, [&, &region = region](const Node& inner) {
         return std::ranges::any_of(inner.outputs, [&](ValueId v) { return v != kAbsent && (*region)[v].name == name; });
       });
       if (here || node_around(*region, name) != nullptr) return &node;

@@ -108,15 +108,15 @@ struct DepthwiseWinogradCosts {
   double far_pixel = 0;
 };
 
-/// Tree ensembles, in nodes that a walk visits (eight trees at once): onnxc/forest.hpp.
+/// Tree ensembles, relative to a node that a walk visits: onnxc/forest.hpp.
 struct ForestCosts {
-  double search = 0.5;      ///< the rank of a value
-  double byte_node = 1;     ///< a node of forest_bytes, for its block of rows
-  double byte_value = 0.2;  ///< a leaf's value of a row and a tree, after forest_bytes
-  double bit_node = 1;      ///< a node of forest_bits
-  double bit_test = 1;      ///< a test of forest_bits
-  double bit_tree = 20;     ///< to fold the leaves of a tree to their numbers
-  double bit_value = 0.3;   ///< a leaf's value of a row and a tree, after forest_bits
+  double search = 0;      ///< the rank of a value
+  double byte_node = 0;   ///< a node of forest_bytes, for a block of rows
+  double byte_value = 0;  ///< a leaf's value for a row and a tree, after forest_bytes
+  double bit_node = 0;    ///< a node of forest_bits, for a block of rows
+  double bit_test = 0;    ///< the rows that fail a test
+  double bit_tree = 0;    ///< the numbers of the leaves of a tree, and its values for lookup
+  double bit_value = 0;   ///< a leaf's value for a row and a tree, after forest_bits
 };
 
 /// The cost of widening one element of weights.

@@ -114,9 +114,15 @@ int64_t Dim::evaluate(const Sizes& values) const {
       for (std::size_t i = 0; i < args().size(); ++i) product = checked_mul(product, arg(i));
       return product;
     }
-    case Kind::FloorDiv: return arg(1) == 0 ? 0 : floor_of(arg(0), arg(1));
-    case Kind::CeilDiv: return arg(1) == 0 ? 0 : ceil_of(arg(0), arg(1));
-    case Kind::Mod: return arg(1) == 0 ? 0 : arg(0) - arg(1) * floor_of(arg(0), arg(1));
+    case Kind::FloorDiv:
+    case Kind::CeilDiv:
+    case Kind::Mod: {
+      const int64_t b = arg(1);  // each argument once: the time would double with every level otherwise
+      if (b == 0) return 0;
+      const int64_t a = arg(0);
+      if (kind() == Kind::CeilDiv) return ceil_of(a, b);
+      return kind() == Kind::FloorDiv ? floor_of(a, b) : a - b * floor_of(a, b);
+    }
     case Kind::Min: return std::min(arg(0), arg(1));
     case Kind::Max: return std::max(arg(0), arg(1));
     case Kind::Broadcast: {
@@ -156,7 +162,7 @@ Dim Dim::substitute(const std::map<std::string, Dim>& replacements) const {
 }
 
 /// The product of a coefficient and non-constant, non-sum factors.
-Dim make_product(std::vector<Dim> factors) {
+Dim make_product(const std::vector<Dim>& factors) {
   int64_t coefficient = 1;
   std::vector<Dim> rest;
   for (Dim f : factors) {
@@ -172,7 +178,7 @@ Dim make_product(std::vector<Dim> factors) {
 }
 
 /// The sum of terms, like ones collected: constants last, the others by their text.
-Dim make_sum(std::vector<Dim> terms) {
+Dim make_sum(const std::vector<Dim>& terms) {
   std::map<std::string, std::pair<std::vector<Dim>, int64_t>> collected;
   int64_t constant = 0;
   for (Dim d : terms) {
@@ -191,7 +197,7 @@ Dim make_sum(std::vector<Dim> terms) {
     if (term.second == 0) continue;
     std::vector<Dim> factors = term.first;
     factors.insert(factors.begin(), Dim(term.second));
-    sum.push_back(make_product(std::move(factors)));
+    sum.push_back(make_product(factors));
   }
   if (sum.empty()) return Dim(constant);
   if (constant != 0) sum.push_back(Dim(constant));
@@ -216,10 +222,10 @@ Dim operator*(Dim a, Dim b) {
       std::vector<Dim> factors = x.factors;
       factors.insert(factors.end(), y.factors.begin(), y.factors.end());
       factors.insert(factors.begin(), Dim(checked_mul(x.coefficient, y.coefficient)));
-      terms.push_back(make_product(std::move(factors)));
+      terms.push_back(make_product(factors));
     }
   }
-  return make_sum(std::move(terms));
+  return make_sum(terms);
 }
 
 namespace {
@@ -238,7 +244,7 @@ bool divide_exactly(const Term& term, const Term& divisor, Term& quotient) {
 Dim from_term(const Term& t) {
   std::vector<Dim> factors = t.factors;
   factors.insert(factors.begin(), Dim(t.coefficient));
-  return make_product(std::move(factors));
+  return make_product(factors);
 }
 
 /// Splits a into (quotient, rest) with a == quotient * b + rest. All terms that divide exactly go to the quotient.

@@ -95,8 +95,8 @@ class Dim {
   void update_bounds() const;
   static std::pair<std::optional<Dim>, std::optional<Dim>> range_of(Dim d, const std::function<bool(const std::string&)>& known);
   static const Node* intern(Kind kind, int64_t value, std::string name, std::vector<Dim> args);
-  friend Dim make_sum(std::vector<Dim> terms);
-  friend Dim make_product(std::vector<Dim> factors);
+  friend Dim make_sum(const std::vector<Dim>& terms);
+  friend Dim make_product(const std::vector<Dim>& factors);
   friend Dim make_binary(Kind kind, Dim a, Dim b);
   const Node* node_;
 };

@@ -259,8 +259,9 @@ ValueId GraphBuilder::map(Expr expr, std::vector<ValueId> inputs) {
 
 ValueId GraphBuilder::shape(const Extents& extents) {
   if (is_static(extents)) return integers(values(extents));
+  Extents elements = extents;  // these may be extents of a value, and adding one moves the values
   const ValueId value = graph_.add_value(base_, Type::tensor(ElementType::I64, {static_cast<int64_t>(extents.size())}));
-  graph_[value].elements = extents;
+  graph_[value].elements = std::move(elements);
   nodes_.push_back(make_extents_node(graph_, value));
   nodes_.back().name = base_;
   return value;

@@ -125,8 +125,8 @@ class Search {
       }
     }
     std::ranges::sort(state.ready);
-    const auto repeated = std::ranges::unique(state.ready);  // nodes that read several values of this one
-    state.ready.erase(repeated.begin(), repeated.end());
+    // A node is there more than once if it reads several values of this one. (std::ranges::unique does not compile with clang 14.)
+    state.ready.erase(std::unique(state.ready.begin(), state.ready.end()), state.ready.end());
     return state;
   }
 

@@ -38,6 +38,19 @@ bool fold_elements(Graph& graph, const Node& node) {
   return true;
 }
 
+/// The version of nodes in their operator's latest form.
+constexpr int kLatest = 1000;
+
+Node identity(const std::string& name, ValueId input, ValueId output) {
+  Node node;
+  node.op = "Identity";
+  node.name = name;
+  node.version = kLatest;
+  node.inputs = {input};
+  node.outputs = {output};
+  return node;
+}
+
 class Propagation {
  public:
   explicit Propagation(FoldBudget budget) : budget_(budget) {}
@@ -70,8 +83,6 @@ class Propagation {
   }
 
  private:
-  static constexpr int kLatest = 1000;
-
   /// Walks over a region. If that throws, the state is as if the region had not been entered, and the walk can
   /// continue after it.
   void attempt(Graph& branch) {
@@ -191,13 +202,7 @@ class Propagation {
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kAbsent) continue;
       ONNXC_CHECK(i < results->size() && (*results)[i] != kAbsent, "a composition gives all of the node's outputs");
-      Node identity;
-      identity.op = "Identity";
-      identity.name = node.name;
-      identity.version = kLatest;
-      identity.inputs = {(*results)[i]};
-      identity.outputs = {node.outputs[i]};
-      visit(graph, std::move(identity));
+      visit(graph, identity(node.name, (*results)[i], node.outputs[i]));
     }
   }
 
@@ -263,14 +268,7 @@ class Propagation {
       nodes.push_back(std::move(inner));
     }
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] == kAbsent) continue;
-      Node identity;
-      identity.op = "Identity";
-      identity.name = node.name;
-      identity.version = kLatest;
-      identity.inputs = {outer[branch->outputs[i]]};
-      identity.outputs = {node.outputs[i]};
-      nodes.push_back(std::move(identity));
+      if (node.outputs[i] != kAbsent) nodes.push_back(identity(node.name, outer[branch->outputs[i]], node.outputs[i]));
     }
     work_->insert(work_->begin(), std::make_move_iterator(nodes.begin()), std::make_move_iterator(nodes.end()));
   }

@@ -14,13 +14,6 @@
 namespace onnxc::inline ONNXC_ISA::detail {
 
 typedef uint64_t Bits __attribute__((vector_size(4 * kVectorFloats)));
-ONNXC_INLINE Bits load_bits(const uint8_t* p) {
-  Bits v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-ONNXC_INLINE void store_bits(uint8_t* p, Bits v) { std::memcpy(p, &v, sizeof v); }
-
 constexpr int64_t kMaskBytes = sizeof(Bits), kBitRows = 8 * kMaskBytes;
 static_assert(kBitRows == contract::forest_bit_rows(kVectorFloats));
 
@@ -33,8 +26,8 @@ inline void mask_ranks(const uint8_t* ranks, int64_t rows, int64_t tests, uint8_
   }
   Bits above{};
   for (int64_t k = tests; k > 0; --k) {
-    above |= load_bits(by_rank + k * kMaskBytes);
-    store_bits(fails + (k - 1) * kMaskBytes, above);
+    above |= load_vector<Bits>(by_rank + k * kMaskBytes);
+    store_vector(fails + (k - 1) * kMaskBytes, above);
   }
 }
 
@@ -42,10 +35,10 @@ inline void mask_ranks(const uint8_t* ranks, int64_t rows, int64_t tests, uint8_
 ONNXC_INLINE void reach_leaves(const int16_t* nodes, int64_t count, const int32_t* columns, const uint8_t* fails, uint8_t* reach) {
   for (int64_t i = 0; i < count; ++i) {
     const int16_t* const node = nodes + 4 * i;
-    const Bits failed = load_bits(fails + (columns[4 * static_cast<uint16_t>(node[0]) + 2] + node[1]) * kMaskBytes);
-    const Bits here = load_bits(reach + i * kMaskBytes);
-    store_bits(reach + node[2] * kMaskBytes, here & ~failed);
-    store_bits(reach + node[3] * kMaskBytes, here & failed);
+    const Bits failed = load_vector<Bits>(fails + (columns[4 * static_cast<uint16_t>(node[0]) + 2] + node[1]) * kMaskBytes);
+    const Bits here = load_vector<Bits>(reach + i * kMaskBytes);
+    store_vector(reach + node[2] * kMaskBytes, here & ~failed);
+    store_vector(reach + node[3] * kMaskBytes, here & failed);
   }
 }
 
@@ -56,7 +49,7 @@ ONNXC_INLINE void fold_leaves(const uint8_t* reach, int64_t leaves, Bits* planes
   for (int b = 0; b < 8 * id_bytes; ++b) planes[b] = Bits{};
   for (int64_t i = 0; i < leaves; i += 8) {
     Bits leaf[8];
-    for (int k = 0; k < 8; ++k) leaf[k] = load_bits(reach - (i + k + 1) * kMaskBytes);
+    for (int k = 0; k < 8; ++k) leaf[k] = load_vector<Bits>(reach - (i + k + 1) * kMaskBytes);
     const Bits last = leaf[6] | leaf[7], upper = leaf[4] | leaf[5] | last;
     planes[0] |= leaf[1] | leaf[3] | leaf[5] | leaf[7];
     planes[1] |= leaf[2] | leaf[3] | last;
@@ -77,7 +70,7 @@ ONNXC_INLINE void spread_planes(const Bits* planes, int count, uint8_t* bytes) {
   constexpr int kLanes = static_cast<int>(sizeof(Bytes));  // rows at once
   constexpr int64_t kGroups = kBitRows / kLanes;
   uint8_t bits[8][kMaskBytes];
-  for (int b = 0; b < count; ++b) store_bits(bits[b], planes[b]);
+  for (int b = 0; b < count; ++b) store_vector(bits[b], planes[b]);
   Bytes bit;
   std::memset(&bit, 0, sizeof bit);
   for (int i = 0; i < kLanes; ++i) bit[i] = static_cast<uint8_t>(1 << (i % 8));
@@ -90,7 +83,7 @@ ONNXC_INLINE void spread_planes(const Bits* planes, int count, uint8_t* bytes) {
       const auto value = static_cast<uint8_t>(1 << b);
       id |= (Bytes)((of_row & bit) != 0) & value;
     }
-    std::memcpy(bytes + g * kLanes, &id, sizeof id);
+    store_vector(bytes + g * kLanes, id);
   }
 }
 
@@ -114,8 +107,8 @@ inline const T* forest_bits(const FlatForest<T>& forest, const X* x, int64_t row
   for (int64_t i = 0; i < s.targets * kBitRows; ++i) sums[i] = Aggregate::template first<T>();
   for (int64_t tree = 0; tree < s.trees; ++tree) {
     const int64_t first = forest.first_node[tree], count = forest.first_node[tree + 1] - first, leaves = count + 1;
-    for (int64_t i = leaves; i % 8 != 0; ++i) store_bits(reach - (i + 1) * kMaskBytes, Bits{});
-    store_bits(reach, ~Bits{});
+    for (int64_t i = leaves; i % 8 != 0; ++i) store_vector(reach - (i + 1) * kMaskBytes, Bits{});
+    store_vector(reach, ~Bits{});
     reach_leaves(forest.nodes + 4 * first, count, forest.columns, fails, reach);
     Bits planes[8 * id_bytes];
     fold_leaves<id_bytes>(reach, leaves, planes);

@@ -11,12 +11,6 @@
 namespace onnxc::inline ONNXC_ISA::detail {
 
 typedef uint8_t Bytes __attribute__((vector_size(4 * kVectorFloats)));
-ONNXC_INLINE Bytes load_bytes(const uint8_t* p) {
-  Bytes v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-
 template <int id_bytes>
 inline void select_leaves(const int16_t* nodes, int64_t count, const uint8_t* ranks, uint8_t* selected) {
   constexpr int kRows = contract::kForestByteRows, kVectors = kRows / static_cast<int>(sizeof(Bytes)), kSlot = id_bytes * kRows;
@@ -28,10 +22,10 @@ inline void select_leaves(const int16_t* nodes, int64_t count, const uint8_t* ra
     uint8_t* const to = selected + i * kSlot;
     for (int v = 0; v < kVectors; ++v) {
       const int at = v * static_cast<int>(sizeof(Bytes));
-      const auto goes_right = load_bytes(x + at) > rank;
+      const auto goes_right = load_vector<Bytes>(x + at) > rank;
       for (int b = 0; b < id_bytes; ++b) {
-        const Bytes chosen = goes_right ? load_bytes(right + b * kRows + at) : load_bytes(left + b * kRows + at);
-        std::memcpy(to + b * kRows + at, &chosen, sizeof chosen);
+        const Bytes chosen = goes_right ? load_vector<Bytes>(right + b * kRows + at) : load_vector<Bytes>(left + b * kRows + at);
+        store_vector(to + b * kRows + at, chosen);
       }
     }
   }

@@ -48,6 +48,18 @@ struct FlatForest {
 
 namespace detail {
 
+/// A vector at p, at any address. Not memcpy: g++ 12 makes a move of an integer of 256 bits of it, by way of the stack.
+template <class V>
+ONNXC_INLINE V load_vector(const void* p) {
+  typedef V Anywhere __attribute__((aligned(1), may_alias));
+  return *static_cast<const Anywhere*>(p);
+}
+template <class V>
+ONNXC_INLINE void store_vector(void* p, V v) {
+  typedef V Anywhere __attribute__((aligned(1), may_alias));
+  *static_cast<Anywhere*>(p) = v;
+}
+
 /// An integer of the same order as x.
 template <class T>
 ONNXC_INLINE auto key_of(T x) {
@@ -71,9 +83,7 @@ ONNXC_INLINE int count_less(const Key* block, Key x) {
   int less = 0;
   if constexpr (sizeof(Key) == 4) {
     for (int i = 0; i < contract::kForestKeyBlock; i += Vec::width) {
-      IntVec keys;
-      std::memcpy(&keys, block + i, sizeof keys);
-      less += count(keys < IntVec::all(x));
+      less += count(IntVec{load_vector<IntVec::Raw>(block + i)} < IntVec::all(x));
     }
   } else {
     for (int i = 0; i < contract::kForestKeyBlock; ++i) less += block[i] < x ? 1 : 0;
@@ -102,12 +112,12 @@ inline void rank_few(const Key* x, const ForestColumn& column, const Key* keys, 
   static_assert(contract::kForestByteRows % (kAtOnce * kLanes) == 0);
   for (int64_t i = 0; i < contract::kForestByteRows; i += kAtOnce * kLanes) {
     Keys values[kAtOnce], less[kAtOnce]{};
-    std::memcpy(values, x + i, sizeof values);
+    for (int v = 0; v < kAtOnce; ++v) values[v] = load_vector<Keys>(x + i + v * kLanes);
     for (int k = 0; k < column.count; ++k) {
       for (int v = 0; v < kAtOnce; ++v) less[v] -= values[v] > keys[k];
     }
     Key counts[kAtOnce * kLanes];
-    std::memcpy(counts, less, sizeof counts);
+    for (int v = 0; v < kAtOnce; ++v) store_vector(counts + v * kLanes, less[v]);
     for (int j = 0; j < kAtOnce * kLanes; ++j) ranks[i + j] = static_cast<uint8_t>(counts[j]);
   }
 }

@@ -48,9 +48,16 @@ constexpr int kForestPairs = 0;
 
 #if defined(__AVX2__) && !defined(ONNXC_NO_INTRINSICS)
 ONNXC_INLINE IntVec load_ids(const uint8_t* ids) {
-  x86::Bytes bytes{};
-  std::memcpy(&bytes, ids, Vec::width);
-  return IntVec{x86::widen_bytes(bytes)} & IntVec::all(255);
+  typedef int64_t Pair __attribute__((vector_size(16)));
+  Pair bytes{};
+  if constexpr (Vec::width == 16) {
+    bytes = load_vector<Pair>(ids);
+  } else {
+    int64_t low = 0;
+    std::memcpy(&low, ids, sizeof low);
+    bytes[0] = low;
+  }
+  return IntVec{x86::widen_bytes((x86::Bytes)bytes)} & IntVec::all(255);
 }
 #else
 ONNXC_INLINE IntVec load_ids(const uint8_t* ids) {

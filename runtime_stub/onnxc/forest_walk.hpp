@@ -5,33 +5,32 @@
 namespace onnxc::inline ONNXC_ISA::detail {
 
 /// The child of a node that a row of these ranks goes to.
-ONNXC_INLINE int32_t next_child(const int16_t* node, const uint8_t* ranks) {
-  const bool right = ranks[static_cast<uint16_t>(node[0])] > static_cast<uint16_t>(node[1]);
+ONNXC_INLINE int64_t next_child(const int16_t* node, const uint8_t* ranks) {
+  const bool right = ranks[static_cast<uint16_t>(node[0])] > static_cast<uint8_t>(node[1]);
   return node[2 + right];
 }
 
-/// leaves[tree]: the number of the leaf in which a row of these ranks ends. A walk stays at the last node before its leaf until the
-/// others have come as far.
+/// leaves[tree]: the number of the leaf in which a row of these ranks ends. Children have greater numbers than their parent, and
+/// leaves negative ones, so a walk stays at the last node before its leaf until the others have come as far.
 template <class T>
 inline void walk_trees(const FlatForest<T>& forest, const uint8_t* ranks, uint16_t* leaves) {
-  constexpr int kAtOnce = 6;
+  constexpr int kAtOnce = 8;
   const int64_t last = forest.shape.trees - 1;
   for (int64_t tree = 0; tree <= last; tree += kAtOnce) {
-    const int16_t *root[kAtOnce], *at[kAtOnce];
-    for (int i = 0; i < kAtOnce; ++i) {
-      at[i] = root[i] = forest.nodes + 4 * int64_t{forest.first_node[tree + i < last ? tree + i : last]};
-    }
-    for (int32_t all = 0; all >= 0;) {
+    const int16_t* root[kAtOnce];
+    int64_t at[kAtOnce] = {};
+    for (int i = 0; i < kAtOnce; ++i) root[i] = forest.nodes + 4 * int64_t{forest.first_node[tree + i < last ? tree + i : last]};
+    for (int64_t all = 0; all >= 0;) {
       all = -1;
       for (int i = 0; i < kAtOnce; ++i) {
         asm("" : "+r"(at[i]));  // or g++ loads what lies there one step ahead, into registers of which there are too few
-        const int32_t child = next_child(at[i], ranks);
-        const auto stays = static_cast<std::ptrdiff_t>(child >> 31);  // as a mask: g++ would make a branch of a condition
-        at[i] += (root[i] - at[i] + 4 * std::ptrdiff_t{child}) & ~stays;
+        const int64_t child = next_child(root[i] + 4 * at[i], ranks);
+        at[i] = max_of(at[i], child);
         all &= child;
       }
     }
-    for (int i = 0; i < kAtOnce && tree + i <= last; ++i) leaves[tree + i] = static_cast<uint16_t>(-1 - next_child(at[i], ranks));
+    for (int i = 0; i < kAtOnce && tree + i <= last; ++i)
+      leaves[tree + i] = static_cast<uint16_t>(-1 - next_child(root[i] + 4 * at[i], ranks));
   }
 }
 

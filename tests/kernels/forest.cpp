@@ -88,8 +88,12 @@ class Grower {
 template <class T>
 std::vector<T> rows_of(int64_t rows, Grower& grower, std::mt19937& random) {
   std::vector<T> x(static_cast<std::size_t>(rows * kFeatures));
-  const double special[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
-                            -std::numeric_limits<double>::infinity(), -0.0, 1e-42, 0.0};
+  const double special[] = {std::numeric_limits<double>::quiet_NaN(),
+                            std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity(),
+                            -0.0,
+                            1e-42,
+                            0.0};
   for (T& v : x) {
     if (random() % 8 == 0) v = static_cast<T>(special[random() % std::size(special)]);
     else if (random() % 2 == 0) v = static_cast<T>(grower.threshold());
@@ -117,7 +121,8 @@ struct Flat {
 };
 
 template <class T, TreeAggregate aggregate, int id_bytes, ForestDesigns designs>
-void check_design(const TreeTables& tables, const FlatTables& flat, const std::vector<T>& x, int64_t targets, const std::vector<T>& expected) {
+void check_design(const TreeTables& tables, const FlatTables& flat, const std::vector<T>& x, int64_t targets,
+                  const std::vector<T>& expected) {
   const Flat<T> f(flat);
   const auto rows = static_cast<int64_t>(x.size()) / kFeatures;
   const int64_t bytes = contract::forest_scratch(flat.shape, kVectorFloats, designs.bytes_from != ForestDesigns::kNever,
@@ -150,7 +155,8 @@ void check_forest(const Recipe& recipe, unsigned seed) {
                                                                                   : 0});
   REQUIRE(flat);
   std::mt19937 random(seed + 1);
-  const std::vector<T> thresholds(tables.thresholds.begin(), tables.thresholds.end()), weights(tables.weights.begin(), tables.weights.end());
+  const std::vector<T> thresholds(tables.thresholds.begin(), tables.thresholds.end()),
+      weights(tables.weights.begin(), tables.weights.end());
   const scalar::Forest<T> model{.nodes = tables.nodes.data(),
                                 .thresholds = thresholds.data(),
                                 .roots = tables.roots.data(),
@@ -197,6 +203,11 @@ TEST_CASE("forest: in f64") {
 }
 TEST_CASE("forest: seeds") {
   for (unsigned seed = 20; seed < 60; ++seed)
-    check_forest<float, TreeAggregate::sum>({.trees = 6, .depth = 5, .targets = 1 + static_cast<int>(seed % 3), .single = seed % 2 == 0, .grid = seed % 4 < 2, .modes = kAllModes},
+    check_forest<float, TreeAggregate::sum>({.trees = 6,
+                                             .depth = 5,
+                                             .targets = 1 + static_cast<int>(seed % 3),
+                                             .single = seed % 2 == 0,
+                                             .grid = seed % 4 < 2,
+                                             .modes = kAllModes},
                                             seed);
 }

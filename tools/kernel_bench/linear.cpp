@@ -28,9 +28,7 @@ struct Product {
   }
 };
 
-}  // namespace
-
-void add_linear(Suite& suite) {
+void add_tiled_products(Suite& suite) {
   // 1x1 convolutions of 28x28 and 7x7 images, layers of an encoder, a perceptron of 1000 rows, a product of small
   // depth.
   for (const Product p : {Product{784, 128, 512},
@@ -57,6 +55,16 @@ void add_linear(Suite& suite) {
       };
     });
   }
+  for (const Product p : {Product{1, 384, 384}, {7, 384, 384}, {128, 384, 384}}) {
+    suite.add("gemm_any", p.name(), p.work(kTile.nr), [p](Data& d) {
+      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.weights(d, kTile.nr), y = d.room(p.m * p.n)] {
+        gemm_any<kTile.mr, kTile.nv>({}, a, w.next(), y, p);
+      };
+    });
+  }
+}
+
+void add_fast_inner_products(Suite& suite) {
   for (const Product p : {Product{784, 128, 512}, {784, 192, 32}, {49, 1024, 512}, {196, 256, 1024}, {1000, 128, 30}, {1000, 64, 128}}) {
     suite.add("fast_inner_product", p.name(), p.work(Vec::width), [p](Data& d) {
       constexpr int64_t kBlock = 48;
@@ -74,13 +82,9 @@ void add_linear(Suite& suite) {
       };
     });
   }
-  for (const Product p : {Product{1, 384, 384}, {7, 384, 384}, {128, 384, 384}}) {
-    suite.add("gemm_any", p.name(), p.work(kTile.nr), [p](Data& d) {
-      return [p = p.params(), a = d.numbers(p.m * p.k), &w = p.weights(d, kTile.nr), y = d.room(p.m * p.n)] {
-        gemm_any<kTile.mr, kTile.nv>({}, a, w.next(), y, p);
-      };
-    });
-  }
+}
+
+void add_vector_products(Suite& suite) {
   for (const Product p : {Product{1000, 1, 64}, {1, 1, 64}, {1000, 1, 512}}) {
     suite.add("gemm_few_columns", p.name(), p.work(1), [p](Data& d) {
       const auto w = pack::panels({d.numbers(p.k), static_cast<std::size_t>(p.k)}, {.k = 1, .n = p.k, .nr = Vec::width});
@@ -93,6 +97,9 @@ void add_linear(Suite& suite) {
       return [p = p.params(), a = d.numbers(p.k), &w = p.weights(d, kLine), y = d.room(p.n)] { gemv<4>({}, a, w.next(), y, p); };
     });
   }
+}
+
+void add_computed_products(Suite& suite) {
   // Attention: scores and values of 12 heads, and one plain product of two computed values.
   struct Heads {
     int64_t heads;
@@ -121,6 +128,15 @@ void add_linear(Suite& suite) {
               scaled = d.room(p.k * padded_to(p.n, kTile.nr))] { gemm_scaled<kTile.mr, kTile.nv>({}, a, w.next(), s, y, scaled, p, p.m); };
     });
   }
+}
+
+}  // namespace
+
+void add_linear(Suite& suite) {
+  add_tiled_products(suite);
+  add_fast_inner_products(suite);
+  add_vector_products(suite);
+  add_computed_products(suite);
 }
 
 }  // namespace onnxc::inline ONNXC_ISA::bench

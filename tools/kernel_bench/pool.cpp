@@ -60,9 +60,7 @@ ResizeAxis resized(Data& d, ResizeTableParams p) {
 /// An axis resized linearly to twice its length.
 ResizeAxis twice(Data& d, int64_t size) { return resized(d, {.in = size, .out = 2 * size}); }
 
-}  // namespace
-
-void add_pool(Suite& suite) {
+void add_pools(Suite& suite) {
   suite.add("max_pool_planar", "28x28x6_k2_s2", {14 * 14 * 6 * 4}, [](Data& d) {
     return [x = d.numbers(28 * 28 * 6), y = d.room(14 * 14 * 6)] {
       max_pool_planar<2>({}, x, y, {.h = 28, .w = 28, .c = 6, .oh = 14, .ow = 14, .kh = 2, .kw = 2, .stride_y = 2, .stride_x = 2});
@@ -83,6 +81,9 @@ void add_pool(Suite& suite) {
   suite.add("average_pool_3d", "16x32x32x32_k2_s2", volume, [](Data& d) {
     return [x = d.numbers(16 * 32 * 32 * 32), y = d.room(8 * 16 * 16 * 32)] { average_pool_3d({}, x, y, kVolumePool); };
   });
+}
+
+void add_resizes(Suite& suite) {
   suite.add("resize", "28x28x64_linear_x2", {4.0 * 56 * 56 * 64}, [](Data& d) {
     return [x = d.numbers(28 * 28 * 64), y = d.room(56 * 56 * 64), axis = twice(d, 28)] {
       resize<2, 2>({}, x, y, {.h = 28, .w = 28, .c = 64, .x_pixel = 64, .y_pixel = 64, .y = axis, .x = axis});
@@ -107,6 +108,9 @@ void add_pool(Suite& suite) {
   suite.add("resize_table", "224_to_448", {2.0 * 448}, [](Data& d) {
     return [index = d.room<int32_t>(896), weight = d.room(896)] { resize_table({.in = 224, .out = 448, .taps = 2}, index, weight); };
   });
+}
+
+void add_transposed_convolutions(Suite& suite) {
   suite.add("conv_transpose", "28x28x64-32_k2_s2", {784.0 * 4 * 64 * double(padded_to(32, kTile.nr))}, [](Data& d) {
     const ConvParams p{.h = 28,
                        .w = 28,
@@ -166,7 +170,9 @@ void add_pool(Suite& suite) {
         [p, x = d.numbers(2048 * 64), w = d.copy(pack::conv_transpose(weights, {.cout = 32, .cin = 64, .kh = 4, .kw = 2, .nr = kTile.nr})),
          y = d.room(16384 * 32)] { conv_transpose_3d<kTile.mr, kTile.nv>({}, x, w, y, p); };
   });
+}
 
+void add_scalar_twins(Suite& suite) {
   const scalar::PoolParams scalar_pool{.kernel = {2, 2}, .strides = {2, 2}, .dilations = {1, 1}, .pads = {0, 0}, .pads_end = {0, 0}};
   suite.add("scalar_max_pool", "16x28x28_k2", {12544}, [p = scalar_pool](Data& d) {
     return [p, x = d.in({1, 16, 28, 28}), y = d.out({1, 16, 14, 14})] { scalar::max_pool({}, y, nullptr, x, p); };
@@ -202,6 +208,15 @@ void add_pool(Suite& suite) {
       scalar::conv_transpose<float>({}, y, x, w, nullptr, {.strides = {2, 2}, .dilations = {1, 1}, .pads = {0, 0}});
     };
   });
+}
+
+}  // namespace
+
+void add_pool(Suite& suite) {
+  add_pools(suite);
+  add_resizes(suite);
+  add_transposed_convolutions(suite);
+  add_scalar_twins(suite);
 }
 
 }  // namespace onnxc::inline ONNXC_ISA::bench

@@ -60,7 +60,7 @@ class Data {
   /// n zeros.
   template <class T = float>
   T* room(int64_t n) {
-    return reinterpret_cast<T*>(take(static_cast<std::size_t>(n) * sizeof(T)));
+    return reinterpret_cast<T*>(take(static_cast<std::size_t>(n) * sizeof(T)));  // NOLINT: T may be a pointer
   }
   /// n values in (-1, 1), always the same.
   float* numbers(int64_t n);

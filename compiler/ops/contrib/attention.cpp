@@ -118,23 +118,13 @@ ValueId gathered(Composition& c, ValueId cache, ValueId rows) {
   return c.op("GatherElements", {cache, c.op("Expand", {rows, c.b.shape(c.extents(cache))})}, {{"axis", int64_t{0}}});
 }
 
-Results multi_head_attention(GraphBuilder& b, const Node& node) {
-  Composition c(b, node);
-  c.need_float();
-  const bool decoder = node.op == "DecoderMaskedMultiHeadAttention";
-  // The two operators have their inputs in different orders.
-  const int bias_input = decoder ? 10 : 3, mask_input = decoder ? 3 : 4, added_input = decoder ? 4 : 5, past_input = decoder ? 5 : 6,
-            shared_input = decoder ? 7 : 8, beams_input = 9;
-  const int64_t heads = c.positive("num_heads");
-  const bool shared = c.has(shared_input);
-  if (shared && !c.has(past_input)) c.fail("past_sequence_length is given, and there is no past");
-  if (!shared && c.integer("past_present_share_buffer", 0) != 0) c.fail("past_present_share_buffer needs past_sequence_length");
-  c.need_rank(past_input, 4, "[batch, heads, before, size]");
+/// q, k and v of MultiHeadAttention and DecoderMaskedMultiHeadAttention as heads. They are three inputs, or packed in the first one or two.
+Heads heads_of_inputs(Composition& c, int64_t heads, int bias_input, bool decoder) {
   ValueId q = c.in(0), k = c.in(1), v = c.in(2);
   const Extents shape = c.extents(q);
   const auto unpack = [&](ValueId packed, int64_t parts) {  // [batch, tokens, heads, parts, size]
     std::vector<ValueId> list = c.split(packed, Extents(static_cast<std::size_t>(parts), Dim(1)), 3);
-    for (ValueId& part : list) part = c.transpose(c.op("Squeeze", {part, b.integers({3})}), {0, 2, 1, 3});
+    for (ValueId& part : list) part = c.transpose(c.op("Squeeze", {part, c.b.integers({3})}), {0, 2, 1, 3});
     return list;
   };
   Heads h;
@@ -172,6 +162,23 @@ Results multi_head_attention(GraphBuilder& b, const Node& node) {
       h.v = projected(v, biases[2]);
     }
   }
+  return h;
+}
+
+Results multi_head_attention(GraphBuilder& b, const Node& node) {
+  Composition c(b, node);
+  c.need_float();
+  const bool decoder = node.op == "DecoderMaskedMultiHeadAttention";
+  // The two operators have their inputs in different orders.
+  const int mask_input = decoder ? 3 : 4, added_input = decoder ? 4 : 5, past_input = decoder ? 5 : 6, shared_input = decoder ? 7 : 8,
+            beams_input = 9;
+  const int64_t heads = c.positive("num_heads");
+  const bool shared = c.has(shared_input);
+  if (shared && !c.has(past_input)) c.fail("past_sequence_length is given, and there is no past");
+  if (!shared && c.integer("past_present_share_buffer", 0) != 0) c.fail("past_present_share_buffer needs past_sequence_length");
+  c.need_rank(past_input, 4, "[batch, heads, before, size]");
+  const Extents shape = c.extents(c.raw(0));
+  Heads h = heads_of_inputs(c, heads, decoder ? 10 : 3, decoder);
   Tokens t{.batch = shape[0], .queries = shape[1], .before = 0};
   if (shared) {
     const Dim room = c.extent(c.raw(past_input), 2);

@@ -48,6 +48,39 @@ Dim present_length(Composition& c, Dim before, Dim tokens) {
   return before + c.extent(c.op("Slice", {c.count(tokens), none, more}), 0);
 }
 
+/// The keys that a query sees: [batch, 1, tokens, keys]. `at`: the positions of keys, `positions`: those of queries, `there`: the number of
+/// keys after the call.
+ValueId seen_keys(Composition& c, ValueId at, ValueId positions, ValueId there) {
+  const int64_t window = c.integer("local_window_size", -1);
+  const ValueId row = c.unsqueeze(positions, {1, 3}), none = c.b.number(ElementType::I64, 0);
+  ValueId seen;
+  if (c.integer("causal", 1) == 0) {
+    seen = c.op("Less", {at, c.unsqueeze(there, {1, 2, 3})});
+  } else {
+    seen = c.op("LessOrEqual", {at, row});
+    if (window > 0) {
+      const ValueId first = c.sub(row, c.b.number(ElementType::I64, static_cast<double>(window)));
+      seen = c.op("And", {seen, c.op("Greater", {at, first})});
+    }
+  }
+  if (c.integer("sliding_window_cache", 0) != 0) seen = c.op("And", {seen, c.op("GreaterOrEqual", {at, none})});
+  return seen;
+}
+
+/// attention_bias, which may have only the first keys, for all of them; 0 where there is none.
+ValueId bias_of_keys(Composition& c, Dim keys) {
+  ValueId added = c.constant(0);
+  if (c.has(10)) {
+    added = c.in(10);
+    const Dim more = keys - c.extent(added, 3);
+    if (!(more == Dim(0))) {
+      const Extents e = c.extents(added);
+      added = c.concat({added, c.zeros(c.type, {e[0], e[1], e[2], more})}, 3);
+    }
+  }
+  return added;
+}
+
 Results group_query_attention(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_float();
@@ -106,27 +139,9 @@ Results group_query_attention(GraphBuilder& b, const Node& node) {
   if (k_form) h.k = dequantised(c, h.k, *k_form);
   if (v_form) h.v = dequantised(c, h.v, *v_form);
   const Dim keys = c.extent(h.k, 2);
-  // The keys that a query sees: [batch, 1, tokens, keys].
-  const ValueId row = c.unsqueeze(positions, {1, 3}), none = b.number(ElementType::I64, 0);
-  ValueId seen;
-  if (c.integer("causal", 1) == 0) {
-    seen = c.op("Less", {at, c.unsqueeze(there, {1, 2, 3})});
-  } else {
-    seen = c.op("LessOrEqual", {at, row});
-    if (window > 0) seen = c.op("And", {seen, c.op("Greater", {at, c.sub(row, b.number(ElementType::I64, static_cast<double>(window)))})});
-  }
-  if (c.integer("sliding_window_cache", 0) != 0) seen = c.op("And", {seen, c.op("GreaterOrEqual", {at, none})});
+  const ValueId seen = seen_keys(c, at, positions, there);
   const ValueId hidden = c.constant(c.type == ElementType::F64 ? -1.7976931348623157e308 : -3.4028234663852886e38);
-  ValueId added = c.constant(0);
-  if (c.has(10)) {  // of the keys that are there
-    added = c.in(10);
-    const Dim more = keys - c.extent(added, 3);
-    if (!(more == Dim(0))) {
-      const Extents e = c.extents(added);
-      added = c.concat({added, c.zeros(c.type, {e[0], e[1], e[2], more})}, 3);
-    }
-  }
-  h.bias = c.op("Where", {seen, added, hidden});
+  h.bias = c.op("Where", {seen, bias_of_keys(c, keys), hidden});
   h.scale = attention_scale(c, c.extent(h.q, 3));
   h.softcap = c.number("softcap", 0);
   if (c.has(11)) h.sink = c.in(11);

@@ -24,10 +24,9 @@ std::optional<std::pair<Dim, Dim>> as_one(const std::vector<Run>& runs, std::siz
   return std::pair{extent, stride};
 }
 
-}  // namespace
-
-std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const Layout& x_layout, const Extents& y, const Layout& y_layout,
-                                                      const std::vector<int>& axes, bool keep) {
+/// The runs of x, outermost first, without axes of extent 1. At least one is reduced.
+std::vector<Run> runs_of(const Extents& x, const Layout& x_layout, const Extents& y, const Layout& y_layout, const std::vector<int>& axes,
+                         bool keep) {
   const DimList x_strides = strides_of(x, x_layout), y_strides = strides_of(y, y_layout);
   std::vector<Run> runs;
   for (int axis : memory_order(static_cast<int>(x.size()), x_layout)) {
@@ -53,6 +52,14 @@ std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const La
     }
   }
   if (std::none_of(runs.begin(), runs.end(), [](const Run& r) { return r.reduced; })) runs.push_back({true, 1, 1, 0, {}});
+  return runs;
+}
+
+}  // namespace
+
+std::optional<std::vector<AxesPass>> passes_over_axes(const Extents& x, const Layout& x_layout, const Extents& y, const Layout& y_layout,
+                                                      const std::vector<int>& axes, bool keep) {
+  std::vector<Run> runs = runs_of(x, x_layout, y, y_layout, axes, keep);
   std::vector<AxesPass> passes;
   for (;;) {
     std::size_t at = runs.size() - 1;

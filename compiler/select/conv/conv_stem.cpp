@@ -42,7 +42,7 @@ PointerArg stem_weights(KernelQuery& l, const Stem& stem) {
   const pack::ConvShape shape{.cout = c.cout, .cin = c.cin, .kh = c.kh, .kw = c.kw, .group = 1, .nr = stem.tile.nr};
   std::vector<float> panels = stem.joined ? pack::conv(conv_weights(l), shape) : pack::conv_stem(conv_weights(l), shape);
   if (stem.tile.pairs) panels = pack::pairs(std::move(panels), shape.nr, l.target().vector_floats, c.kw * stem.pixel());
-  return l.weights(conv_weights_name(l), ElementType::F32, std::move(panels));
+  return l.weights(conv_weights_name(l), ElementType::F32, panels);
 }
 
 View stem_input(KernelQuery& l, const Stem& stem) { return stem.joined ? l.in_any(0) : l.in(0); }

@@ -22,13 +22,13 @@ struct ForestDesigns {
 ForestDesigns choose_designs(const Target& target, const FlatTables& tables, const Dim& rows) {
   const ForestCosts& costs = target.machine->forest;
   const contract::ForestShape& s = tables.shape;
-  const auto nodes = static_cast<double>(tables.nodes.size() / 4), trees = static_cast<double>(s.trees);
+  const auto nodes = static_cast<double>(tables.nodes.size() / 4);
   const double search = static_cast<double>(s.columns) * costs.search, row = tables.steps + search;
-  const double values = trees * (tables.tree_target.empty() ? static_cast<double>(s.targets) : 1);
+  const double values = static_cast<double>(s.trees) * (tables.tree_target.empty() ? static_cast<double>(s.targets) : 1);
   const auto byte_rows = static_cast<double>(contract::kForestByteRows);
   const double byte_block =
       nodes * costs.byte_node * static_cast<double>(contract::forest_id_bytes(s)) + byte_rows * (search + values * costs.byte_value);
-  const double bit_block = nodes * costs.bit_node + static_cast<double>(s.tests) * costs.bit_test + trees * costs.bit_tree;
+  const double bit_block = nodes * costs.bit_node + static_cast<double>(s.tests) * costs.bit_test + values * costs.bit_tree;
   const double bit_row = search + values * costs.bit_value;
   // A block costs the same however few rows it has, but for what is done for each row.
   ForestDesigns designs;

@@ -93,21 +93,47 @@ std::vector<const Node*> absorbed_by_conv_chain(const Surroundings& around, cons
   return nodes;
 }
 
-void lower_conv_chain(KernelQuery& last) {
+namespace {
+
+/// A chain and how its kernel computes it.
+struct Chain {
+  std::vector<KernelQuery> convs;  ///< in the order of the graph
+  ConvCall c;                      ///< the depthwise convolution
+  bool expands, projects;          ///< a convolution comes before it, or after it
+  bool has_stem;                   ///< the one before it is the network's first
+  bool winograd = false;
+  int64_t pitch = chain_pitch(c.cin);
+  int64_t band = 0;  ///< rows that are computed at once
+  Tile expanding{0, 1, 0};
+  int64_t scratch_floats = 0;
+
+  KernelQuery& first() { return convs.front(); }
+  KernelQuery& depthwise() { return convs[expands ? 1 : 0]; }
+  KernelQuery& last() { return convs.back(); }
+  bool has_pointwise() const { return expands && !has_stem; }
+  const char* row() const { return has_stem ? "stem_depthwise" : winograd ? "depthwise_winograd_chain" : "depthwise_chain"; }
+};
+
+Chain chain_of(KernelQuery& last) {
   std::vector<KernelQuery> convs;
   for (const Node* node : last.absorbed()) convs.push_back(last.of(*node));
   convs.push_back(last);
   const auto middle = std::ranges::find_if(convs, [](KernelQuery& l) { return is_depthwise(l.graph(), l.node()); });
   ONNXC_CHECK(middle != convs.end(), "a chain has a depthwise convolution");
-  KernelQuery* const expand = middle == convs.begin() ? nullptr : &*(middle - 1);
-  KernelQuery* const project = middle + 1 == convs.end() ? nullptr : &*(middle + 1);
+  const bool expands = middle != convs.begin(), projects = middle + 1 != convs.end();
+  const bool has_stem = expands && !is_pointwise((middle - 1)->graph(), (middle - 1)->node());
   const ConvCall c(*middle);
+  return {.convs = std::move(convs), .c = c, .expands = expands, .projects = projects, .has_stem = has_stem};
+}
 
-  const bool has_stem = expand != nullptr && !is_pointwise(expand->graph(), expand->node()), has_pointwise = expand != nullptr && !has_stem;
-  const int64_t pitch = chain_pitch(c.cin), stride = c.window.strides[0], w_in = c.w.value();
+/// Chooses the rows of a band, the tile of the expansion and the kernel's form.
+void choose_form(Chain& chain) {
+  const ConvCall& c = chain.c;
+  const Target& target = chain.last().target();
+  const int64_t stride = c.window.strides[0], w_in = c.w.value();
   const auto choose_expanding = [&](int64_t rows) {
-    const ConvCall call(*expand);
-    return choose_tile(last.target(), {.m = rows * stride * w_in, .n = call.cout, .k = call.cin});
+    const ConvCall call(chain.first());
+    return choose_tile(target, {.m = rows * stride * w_in, .n = call.cout, .k = call.cin});
   };
   // The ring buffer holds the expanded rows of one panel of channels, or of all panels if a projection follows, which
   // needs them all. A stem's rows lie in one ring buffer.
@@ -117,84 +143,99 @@ void lower_conv_chain(KernelQuery& last) {
                                    .w = w_in,
                                    .ow = c.ow.value(),
                                    .channels = c.cin,
-                                   .pitch = pitch,
-                                   .projects = project != nullptr};
+                                   .pitch = chain.pitch,
+                                   .projects = chain.projects};
   const auto floats = [&](int64_t band) {
-    if (has_stem) return contract::stem_depthwise_scratch(shape, band);
-    return contract::depthwise_chain_scratch(shape, band, has_pointwise ? choose_expanding(band).nr : 0);
+    if (chain.has_stem) return contract::stem_depthwise_scratch(shape, band);
+    return contract::depthwise_chain_scratch(shape, band, chain.has_pointwise() ? choose_expanding(band).nr : 0);
   };
   // All bands have the same size. They take as many rows as fit half of L2. After an expansion they take only a few,
   // since a ring buffer for each panel of channels should stay in L1.
   constexpr int64_t kFew = 4;
-  const int64_t fits = choose_band(last.target(), c.oh.value(), floats), most = has_pointwise ? std::min(fits, kFew) : fits;
-  const bool winograd = has_pointwise && last.may_mix() && has_depthwise_winograd(last.target(), c) && fits >= 2;
+  const int64_t fits = choose_band(target, c.oh.value(), floats), most = chain.has_pointwise() ? std::min(fits, kFew) : fits;
+  chain.winograd = chain.has_pointwise() && chain.last().may_mix() && has_depthwise_winograd(target, c) && fits >= 2;
   const int64_t bands = (c.oh.value() + most - 1) / most, equal = (c.oh.value() + bands - 1) / bands;
   // Winograd's form computes rows in pairs.
-  const int64_t band = !winograd || equal % 2 == 0 ? equal : equal < fits ? equal + 1 : equal - 1;
-  const Tile expanding = has_pointwise ? choose_expanding(band) : Tile{0, 1, 0};
+  chain.band = !chain.winograd || equal % 2 == 0 ? equal : equal < fits ? equal + 1 : equal - 1;
+  if (chain.has_pointwise()) chain.expanding = choose_expanding(chain.band);
+  chain.scratch_floats = floats(chain.band);
+}
 
-  double macs = c.macs;
-  if (expand != nullptr) macs += ConvCall(*expand).macs;
-  if (project != nullptr) macs += ConvCall(*project).macs;
-  const char* const row = has_stem ? "stem_depthwise" : winograd ? "depthwise_winograd_chain" : "depthwise_chain";
-  last.consider(row, macs, 0,
-                [&last, convs, row, has_stem, winograd, expand = expand != nullptr, project = project != nullptr, c, band, pitch, expanding,
-                 room = floats(band)]() mutable {
-                  KernelQuery &front = convs.front(), &depthwise = convs[expand ? 1 : 0];
-                  const std::optional<Stem> stem = has_stem ? stem_of(front) : std::nullopt;
-                  Pointwise first, end;
-                  if (expand && !stem) first = pointwise(front, expanding);
-                  if (project) {
-                    const ConvCall call(convs.back());
-                    end = pointwise(convs.back(),
-                                    choose_tile(last.target(), {.m = band * c.ow.value(), .n = call.cout, .k = call.cin, .pairs = true}));
-                  }
-                  const View x = stem ? stem_input(front, *stem) : front.in(0, conv_input_layout(front)), y = last.out_any(0);
-                  if (stem) first.weights = stem_weights(front, *stem);
-                  const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32,
-                                                         winograd ? pack::depthwise_winograd(conv_weights(depthwise), c.cin)
-                                                                  : pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
-                  const auto bias = bias_as_given(depthwise);
-                  const std::optional<PointerArg> sums = project ? std::nullopt : wanted_row_sums(last);
-                  const PointerArg scratch = last.thread_workspace("rows", ElementType::F32, Dim(room));
+NamedArgs chain_params(Chain& chain, const Pointwise& expand, const Pointwise& project, NamedArgs conv, const View& x, const View& y) {
+  NamedArgs params{{"conv", params_arg(std::move(conv))},
+                   {"cin", dim_arg(chain.expands ? ConvCall(chain.first()).cin : chain.c.cin)},
+                   {"cout", dim_arg(chain.projects ? ConvCall(chain.last()).cout : chain.c.cout)},
+                   {"x_pixel", dim_arg(x.layout.pixel_stride)},
+                   {"y_pixel", dim_arg(y.layout.pixel_stride)}};
+  if (expand.bias) params.emplace_back("expand_bias", *expand.bias);
+  if (project.bias) params.emplace_back("project_bias", *project.bias);
+  params.emplace_back("band", dim_arg(chain.band));
+  params.emplace_back("pitch", dim_arg(chain.pitch));
+  return params;
+}
 
-                  StepBuilder step = last.call(row);
-                  if (stem) stem_args(step, *stem);
-                  else tile_args(step, first.tile);
-                  step.template_arg(c.kh).template_arg(c.kw).template_arg(c.window.strides[1]);
-                  tile_args(step, end.tile, true);
-                  if (sums || winograd) {
-                    if (!end.tile.pairs) step.template_arg(false);
-                    step.template_arg(sums.has_value());
-                    if (winograd) step.template_arg(true);
-                  }
-                  step.pointer(x).arg(first.weights).pointer(w).arg(end.weights).pointer(y).pointer(scratch);
-                  auto conv = c.params(x, y, bias);
-                  if (sums) conv.emplace_back("row_sums", *sums);
-                  NamedArgs params{{"conv", params_arg(std::move(conv))},
-                                   {"cin", dim_arg(expand ? ConvCall(front).cin : c.cin)},
-                                   {"cout", dim_arg(project ? ConvCall(convs.back()).cout : c.cout)},
-                                   {"x_pixel", dim_arg(x.layout.pixel_stride)},
-                                   {"y_pixel", dim_arg(y.layout.pixel_stride)}};
-                  if (first.bias) params.emplace_back("expand_bias", *first.bias);
-                  if (end.bias) params.emplace_back("project_bias", *end.bias);
-                  params.emplace_back("band", dim_arg(band));
-                  params.emplace_back("pitch", dim_arg(pitch));
-                  if (stem) params = {{"stem", params_arg(stem_params(front, *stem, x, y))}, {"chain", params_arg(std::move(params))}};
-                  step.params(std::move(params));
-                  Dim all_macs = 0;
-                  const auto epilogue = [&](KernelQuery* l) {
-                    if (l != nullptr) {
-                      const ConvCall call(*l);
-                      all_macs += call.pixels * (call.cout * (call.cin / call.group) * call.kh * call.kw);
-                    }
-                    step.epilogue(l != nullptr ? l->epilogue(l->image_shape(l->output_type(0).extents), step) : EpilogueArg{});
-                  };
-                  epilogue(expand ? &front : nullptr);
-                  epilogue(&depthwise);
-                  epilogue(project ? &convs.back() : nullptr);
-                  step.macs(all_macs).emit();
-                });
+/// Adds the epilogues of the three convolutions, with empty ones for those that the chain lacks, and their multiply-adds.
+void finish_chain(Chain& chain, StepBuilder& step) {
+  Dim macs = 0;
+  for (KernelQuery* l : {chain.expands ? &chain.first() : nullptr, &chain.depthwise(), chain.projects ? &chain.last() : nullptr}) {
+    if (l != nullptr) {
+      const ConvCall call(*l);
+      macs += call.pixels * (call.cout * (call.cin / call.group) * call.kh * call.kw);
+    }
+    step.epilogue(l != nullptr ? l->epilogue(l->image_shape(l->output_type(0).extents), step) : EpilogueArg{});
+  }
+  step.macs(macs).emit();
+}
+
+void emit_chain(KernelQuery& last, Chain& chain) {
+  const ConvCall& c = chain.c;
+  KernelQuery& depthwise = chain.depthwise();
+  const std::optional<Stem> stem = chain.has_stem ? stem_of(chain.first()) : std::nullopt;
+  Pointwise expand, project;
+  if (chain.expands && !stem) expand = pointwise(chain.first(), chain.expanding);
+  if (chain.projects) {
+    const ConvCall call(chain.last());
+    project =
+        pointwise(chain.last(), choose_tile(last.target(), {.m = chain.band * c.ow.value(), .n = call.cout, .k = call.cin, .pairs = true}));
+  }
+  const View x = stem ? stem_input(chain.first(), *stem) : chain.first().in(0, conv_input_layout(chain.first())), y = last.out_any(0);
+  if (stem) expand.weights = stem_weights(chain.first(), *stem);
+  const PointerArg w = depthwise.weights(conv_weights_name(depthwise), ElementType::F32,
+                                         chain.winograd ? pack::depthwise_winograd(conv_weights(depthwise), c.cin)
+                                                        : pack::depthwise(conv_weights(depthwise), c.cin, c.kh, c.kw));
+  const auto bias = bias_as_given(depthwise);
+  const std::optional<PointerArg> sums = chain.projects ? std::nullopt : wanted_row_sums(last);
+  const PointerArg scratch = last.thread_workspace("rows", ElementType::F32, Dim(chain.scratch_floats));
+
+  StepBuilder step = last.call(chain.row());
+  if (stem) stem_args(step, *stem);
+  else tile_args(step, expand.tile);
+  step.template_arg(c.kh).template_arg(c.kw).template_arg(c.window.strides[1]);
+  tile_args(step, project.tile, true);
+  if (sums || chain.winograd) {
+    if (!project.tile.pairs) step.template_arg(false);
+    step.template_arg(sums.has_value());
+    if (chain.winograd) step.template_arg(true);
+  }
+  step.pointer(x).arg(expand.weights).pointer(w).arg(project.weights).pointer(y).pointer(scratch);
+  auto conv = c.params(x, y, bias);
+  if (sums) conv.emplace_back("row_sums", *sums);
+  NamedArgs params = chain_params(chain, expand, project, std::move(conv), x, y);
+  if (stem) params = {{"stem", params_arg(stem_params(chain.first(), *stem, x, y))}, {"chain", params_arg(std::move(params))}};
+  step.params(std::move(params));
+  finish_chain(chain, step);
+}
+
+}  // namespace
+
+void lower_conv_chain(KernelQuery& last) {
+  Chain chain = chain_of(last);
+  choose_form(chain);
+  double macs = chain.c.macs;
+  if (chain.expands) macs += ConvCall(chain.first()).macs;
+  if (chain.projects) macs += ConvCall(chain.last()).macs;
+  const char* const row = chain.row();
+  last.consider(row, macs, 0, [&last, chain = std::move(chain)]() mutable { emit_chain(last, chain); });
 }
 
 }  // namespace onnxc

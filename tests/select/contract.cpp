@@ -7,6 +7,7 @@
 
 #include "compiler/ir/dim.h"
 #include "runtime_stub/onnxc/contract/depthwise.hpp"
+#include "runtime_stub/onnxc/contract/forest.hpp"
 #include "runtime_stub/onnxc/contract/gemm.hpp"
 #include "runtime_stub/onnxc/contract/inner_product.hpp"
 #include "runtime_stub/onnxc/contract/planar.hpp"
@@ -177,4 +178,19 @@ TEST_CASE("contract: products") {
   CHECK(by_lanes([](int64_t lanes) { return slices_scratch(28, 2 * lanes); }) == ByLanes{224, 448, 896});
   CHECK(by_lanes([](int64_t lanes) { return matmul_scratch(int64_t{10}, 2 * lanes); }) == ByLanes{80, 160, 320});
   CHECK(matmul_scratch(Dim(10), 8) == Dim(80));
+}
+
+TEST_CASE("contract: forests") {
+  CHECK(forest_keys(0) == 16);
+  CHECK(forest_keys(15) == 16);
+  CHECK(forest_keys(16) == 48);    // one full block, one of fillers, and the block before them
+  CHECK(forest_keys(255) == 272);  // 16 blocks and one
+  CHECK(forest_key_at(15, 3) == 3);
+  CHECK(forest_key_at(16, 3) == 19);
+  const ForestShape shape{.trees = 10, .columns = 3, .tests = 100, .most_leaves = 20, .targets = 2, .number_bytes = 4};
+  CHECK(forest_id_bytes(shape) == 1);
+  CHECK(by_lanes(forest_bit_rows) == ByLanes{128, 256, 512});
+  CHECK(forest_walk_scratch(shape) == 64 + 64);
+  CHECK(forest_bytes_scratch(shape) == 64 * (4 + 3 + 40 + 8));
+  CHECK(by_lanes([&](int64_t lanes) { return forest_bits_scratch(shape, lanes); }) == ByLanes{128 * 13 + 256 + 16 * 420, 256 * 13 + 256 + 32 * 420, 512 * 13 + 256 + 64 * 420});
 }

@@ -1,4 +1,5 @@
 // targets/kernels/ml.inc: a forest of 100 trees, a support vector machine of 200 vectors, small tables.
+#include <onnxc/forest.hpp>
 #include <onnxc/scalar/ml/maps.hpp>
 #include <onnxc/scalar/ml/normalizer.hpp>
 #include <onnxc/scalar/ml/svm.hpp>
@@ -35,6 +36,49 @@ Forest<float> forest(Data& d, int64_t trees, int depth) {
           .weights = d.numbers(trees * leaves)};
 }
 
+/// The same as a flat forest: one column for each feature, of 100 thresholds.
+FlatForest<float> flat_forest(Data& d, int64_t trees, int depth) {
+  const int32_t inner = (1 << depth) - 1, leaves = inner + 1, keys = 100, room = static_cast<int32_t>(contract::forest_keys(keys));
+  std::vector<int16_t> nodes;
+  std::vector<int32_t> first_node, targets, columns, key_list;
+  for (int32_t tree = 0; tree < trees; ++tree) {
+    first_node.push_back(tree * inner);
+    targets.push_back(tree % static_cast<int32_t>(kClasses));
+    for (int32_t i = 0; i < inner; ++i) {
+      for (int32_t member : {static_cast<int32_t>((tree + 7 * i) % kFeatures), 37 * (tree + i) % keys, 2 * i + 1, 2 * i + 2})
+        nodes.push_back(static_cast<int16_t>(nodes.size() % 4 > 1 && member >= inner ? -1 - (member - inner) : member));
+    }
+  }
+  first_node.push_back(static_cast<int32_t>(trees) * inner);
+  for (int32_t c = 0; c < kFeatures; ++c) {
+    columns.insert(columns.end(), {c, c * room, c * keys, keys});
+    key_list.resize(static_cast<std::size_t>((c + 1) * room), INT32_MAX);
+    int32_t* const column = key_list.data() + c * room;
+    for (int32_t k = 0; k < keys; ++k) column[contract::forest_key_at(keys, k)] = detail::key_of((static_cast<float>(k) - 50) / 50);
+    for (int64_t b = 0; b < contract::forest_key_blocks(keys); ++b) column[b] = column[contract::forest_key_at(keys, 16 * b + 15)];
+  }
+  return {.nodes = d.copy(nodes),
+          .first_node = d.copy(first_node),
+          .values = d.numbers(trees * leaves),
+          .tree_target = d.copy(targets),
+          .columns = d.copy(columns),
+          .keys = d.copy(key_list),
+          .shape = {.trees = trees, .columns = kFeatures, .tests = kFeatures * keys, .most_leaves = leaves, .targets = kClasses, .number_bytes = 4}};
+}
+
+/// A flat forest of 100 trees by one design.
+template <int64_t bytes_from, int64_t bits_from>
+void add_flat(Suite& suite, const char* shape, int64_t rows) {
+  using scalar::TreeAggregate;
+  suite.add("forest_regressor", shape, {static_cast<double>(rows) * 100 * 6.0}, [rows](Data& d) {
+    const FlatForest<float> f = flat_forest(d, 100, 6);
+    return [f, x = d.in({rows, kFeatures}), y = d.out({rows, kClasses}),
+            scratch = d.room<uint8_t>(contract::forest_scratch(f.shape, kVectorFloats, true, true))] {
+      forest_regressor<bytes_from, bits_from, 1, TreeAggregate::sum, float>({}, y, x, f, {.trees = 100}, scratch, {.targets = kClasses});
+    };
+  });
+}
+
 Svm machine(Data& d, int64_t vectors) {
   return {.kernel = SvmKernel::rbf,
           .gamma = 0.1f,
@@ -64,6 +108,17 @@ void add_ml(Suite& suite) {
     return [f = forest(d, 100, 6), x = d.in({kRows, kFeatures}), y = d.out({kRows, kClasses}), classes = d.room<int64_t>(kRows),
             scores = d.room(kClasses),
             has = d.room<bool>(kClasses)] { tree_classifier({}, y, classes, x, f, scores, has, {.targets = kClasses}); };
+  });
+  constexpr int64_t kNever = ForestDesigns::kNever;
+  add_flat<kNever, kNever>(suite, "1x100_trees_of_6", 1);
+  add_flat<1, kNever>(suite, "64x100_trees_of_6", 64);
+  add_flat<1, 1>(suite, "512x100_trees_of_6", 512);
+  suite.add("forest_classifier", "16x100_trees_of_6", {kRows * 100 * 6.0}, [](Data& d) {
+    const FlatForest<float> f = flat_forest(d, 100, 6);
+    return [f, x = d.in({kRows, kFeatures}), y = d.out({kRows, kClasses}), classes = d.room<int64_t>(kRows),
+            scratch = d.room<uint8_t>(contract::forest_scratch(f.shape, kVectorFloats, true, true))] {
+      forest_classifier<8, 200, 1, TreeAggregate::sum, float>({}, y, classes, x, f, {.trees = 100}, nullptr, scratch, {.targets = kClasses});
+    };
   });
   suite.add("scalar_svm_regressor", "16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {
     return [svm = machine(d, 200), x = d.in({kRows, kFeatures}), y = d.out({kRows, 1})] { svm_regressor(y, x, svm, false); };

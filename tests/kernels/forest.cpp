@@ -34,7 +34,6 @@ class Grower {
       target_ = t % recipe.targets;
       tables_.roots.push_back(grow(t == 1 ? 0 : recipe.depth));  // the second tree is a leaf
     }
-    tables_.most_feature = kFeatures - 1;
   }
   const TreeTables& tables() const { return tables_; }
 

@@ -192,5 +192,6 @@ TEST_CASE("contract: forests") {
   CHECK(by_lanes(forest_bit_rows) == ByLanes{128, 256, 512});
   CHECK(forest_walk_scratch(shape) == 64 + 64);
   CHECK(forest_bytes_scratch(shape) == 64 * (4 + 3 + 40 + 8));
-  CHECK(by_lanes([&](int64_t lanes) { return forest_bits_scratch(shape, lanes); }) == ByLanes{128 * 13 + 256 + 16 * 420, 256 * 13 + 256 + 32 * 420, 512 * 13 + 256 + 64 * 420});
+  CHECK(by_lanes([&](int64_t lanes) { return forest_bits_scratch(shape, lanes); }) ==
+        ByLanes{128 * 13 + 256 + 16 * 420, 256 * 13 + 256 + 32 * 420, 512 * 13 + 256 + 64 * 420});
 }

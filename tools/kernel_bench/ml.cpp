@@ -57,13 +57,15 @@ FlatForest<float> flat_forest(Data& d, int64_t trees, int depth) {
     for (int32_t k = 0; k < keys; ++k) column[contract::forest_key_at(keys, k)] = detail::key_of((static_cast<float>(k) - 50) / 50);
     for (int64_t b = 0; b < contract::forest_key_blocks(keys); ++b) column[b] = column[contract::forest_key_at(keys, 16 * b + 15)];
   }
-  return {.nodes = d.copy(nodes),
-          .first_node = d.copy(first_node),
-          .values = d.numbers(trees * leaves),
-          .tree_target = d.copy(targets),
-          .columns = d.copy(columns),
-          .keys = d.copy(key_list),
-          .shape = {.trees = trees, .columns = kFeatures, .tests = kFeatures * keys, .most_leaves = leaves, .targets = kClasses, .number_bytes = 4}};
+  return {
+      .nodes = d.copy(nodes),
+      .first_node = d.copy(first_node),
+      .values = d.numbers(trees * leaves),
+      .tree_target = d.copy(targets),
+      .columns = d.copy(columns),
+      .keys = d.copy(key_list),
+      .shape = {
+          .trees = trees, .columns = kFeatures, .tests = kFeatures * keys, .most_leaves = leaves, .targets = kClasses, .number_bytes = 4}};
 }
 
 /// A flat forest of 100 trees by one design.
@@ -117,7 +119,8 @@ void add_ml(Suite& suite) {
     const FlatForest<float> f = flat_forest(d, 100, 6);
     return [f, x = d.in({kRows, kFeatures}), y = d.out({kRows, kClasses}), classes = d.room<int64_t>(kRows),
             scratch = d.room<uint8_t>(contract::forest_scratch(f.shape, kVectorFloats, true, true))] {
-      forest_classifier<8, 200, 1, TreeAggregate::sum, float>({}, y, classes, x, f, {.trees = 100}, nullptr, scratch, {.targets = kClasses});
+      forest_classifier<8, 200, 1, TreeAggregate::sum, float>({}, y, classes, x, f, {.trees = 100}, nullptr, scratch,
+                                                              {.targets = kClasses});
     };
   });
   suite.add("scalar_svm_regressor", "16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {

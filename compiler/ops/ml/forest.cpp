@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "runtime_stub/onnxc/scalar/ml/trees.hpp"
 
@@ -45,9 +46,36 @@ void check_walks(const Node& node, const TreeTables& tables) {
   }
 }
 
-int32_t feature_id(const Node& node, TreeTables& tables, int64_t feature) {
+/// Nodes by the numbers that a model gives them: of their tree, and within it.
+class NodeIndex {
+ public:
+  NodeIndex(const Node& node, const std::vector<int64_t>& trees, const std::vector<int64_t>& ids)
+      : trees_(trees), ids_(ids), order_(ids.size()), place_(ids.size()) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    const auto key = [&](std::size_t i) { return std::pair(trees[i], ids[i]); };
+    if (!std::ranges::is_sorted(order_, {}, key)) std::ranges::sort(order_, {}, key);
+    for (std::size_t k = 0; k < order_.size(); ++k) place_[order_[k]] = k;
+    const auto twice = std::ranges::adjacent_find(order_, {}, key);
+    if (twice != order_.end()) node.fail(ErrorKind::Invalid, fmt::format("tree {} has two nodes {}", trees[*twice], ids[*twice]));
+  }
+  /// The node's position, which is found at once where numbers have no gaps between it and node `near`.
+  std::optional<std::size_t> find(int64_t tree, int64_t id, std::size_t near) const {
+    const auto key = [&](std::size_t i) { return std::pair(trees_[i], ids_[i]); };
+    const std::pair wanted(tree, id);
+    const uint64_t guess = place_[near] + (static_cast<uint64_t>(id) - static_cast<uint64_t>(ids_[near]));
+    if (guess < order_.size() && key(order_[guess]) == wanted) return order_[guess];
+    const auto it = std::ranges::lower_bound(order_, wanted, {}, key);
+    if (it == order_.end() || key(*it) != wanted) return std::nullopt;
+    return *it;
+  }
+
+ private:
+  const std::vector<int64_t>&trees_, &ids_;
+  std::vector<std::size_t> order_, place_;  ///< nodes in the order of their numbers, and where each stands in it
+};
+
+int32_t feature_id(const Node& node, int64_t feature) {
   if (feature < 0 || feature > INT32_MAX) node.fail(ErrorKind::Invalid, fmt::format("a node reads feature {}", feature));
-  tables.most_feature = std::max(tables.most_feature, feature);
   return static_cast<int32_t>(feature);
 }
 
@@ -83,6 +111,18 @@ std::vector<double> read_numbers(const Node& node, const std::string& name) {
   node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' is not a list of floats", name));
 }
 
+int64_t most_feature(const Node& node) {
+  const std::vector<int64_t> features = node.integers("nodes_featureids");
+  const std::vector<std::string> modes = node.op == "TreeEnsemble" ? std::vector<std::string>{} : read_strings(node, "nodes_modes");
+  int64_t most = 0;
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    if (i < modes.size() && modes[i] == "LEAF") continue;
+    most = std::max(most, features[i]);
+  }
+  if (most > INT32_MAX) node.fail(ErrorKind::Invalid, fmt::format("a node reads feature {}", most));
+  return most;
+}
+
 TreeTables read_trees(const Node& node, const std::string& weights, int64_t target_count) {
   const auto fail = [&](const std::string& found) { node.fail(ErrorKind::Invalid, found); };
   const auto trees = node.integers("nodes_treeids"), ids = node.integers("nodes_nodeids"), features = node.integers("nodes_featureids"),
@@ -96,11 +136,7 @@ TreeTables read_trees(const Node& node, const std::string& weights, int64_t targ
       (!missing.empty() && missing.size() != n))
     fail("the attributes nodes_* have different lengths");
 
-  using Id = std::pair<int64_t, int64_t>;  // tree, node
-  std::map<Id, std::size_t> index;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!index.emplace(Id{trees[i], ids[i]}, i).second) fail(fmt::format("tree {} has two nodes {}", trees[i], ids[i]));
-  }
+  const NodeIndex index(node, trees, ids);
   TreeTables tables;
   std::vector<char> has_parent(n, 0);
   static const std::map<std::string, TreeMode> kModes{
@@ -114,20 +150,21 @@ TreeTables read_trees(const Node& node, const std::string& weights, int64_t targ
       continue;
     }
     const auto child = [&](int64_t id) {
-      const auto it = index.find({trees[i], id});
-      if (it == index.end()) fail(fmt::format("node {} of tree {} leads to node {}, which there is not", ids[i], trees[i], id));
-      has_parent[it->second] = 1;
-      return static_cast<int64_t>(it->second);
+      const auto found = index.find(trees[i], id, i);
+      if (!found) fail(fmt::format("node {} of tree {} leads to node {}, which there is not", ids[i], trees[i], id));
+      has_parent[*found] = 1;
+      return static_cast<int64_t>(*found);
     };
     const int64_t first = child(yes[i]), second = child(no[i]);
-    add_node(tables, feature_id(node, tables, features[i]),
+    add_node(tables, feature_id(node, features[i]),
              static_cast<int32_t>(mode->second) | (!missing.empty() && missing[i] != 0 ? kMissingTracksTrue : 0), first, second, values[i]);
   }
   std::map<int64_t, bool> rooted;  // by tree
+  auto of = rooted.end();
   for (std::size_t i = 0; i < n; ++i) {
-    if (!rooted.emplace(trees[i], false).second && rooted[trees[i]]) continue;
-    if (has_parent[i] != 0) continue;
-    rooted[trees[i]] = true;
+    if (of == rooted.end() || of->first != trees[i]) of = rooted.emplace(trees[i], false).first;
+    if (of->second || has_parent[i] != 0) continue;
+    of->second = true;
     tables.roots.push_back(static_cast<int32_t>(i));
   }
   for (const auto& [tree, found] : rooted) {
@@ -140,22 +177,30 @@ TreeTables read_trees(const Node& node, const std::string& weights, int64_t targ
   const std::vector<double> numbers = read_numbers(node, weights + "_weights");
   if (leaf_trees.size() != targets.size() || leaf_nodes.size() != targets.size() || numbers.size() != targets.size())
     fail(fmt::format("the attributes {}_* have different lengths", weights));
-  std::vector<std::vector<std::size_t>> of_leaf(n);
+  // The weights of a leaf lie together, in the model's order.
+  std::vector<std::size_t> leaf_of;
+  std::vector<int32_t> first(n + 1, 0);
   for (std::size_t w = 0; w < targets.size(); ++w) {
-    const auto it = index.find({leaf_trees[w], leaf_nodes[w]});
-    if (it == index.end()) fail(fmt::format("a weight is for node {} of tree {}, which there is not", leaf_nodes[w], leaf_trees[w]));
+    const auto found = index.find(leaf_trees[w], leaf_nodes[w], leaf_of.empty() ? 0 : leaf_of.back());
+    if (!found) fail(fmt::format("a weight is for node {} of tree {}, which there is not", leaf_nodes[w], leaf_trees[w]));
     if (targets[w] < 0 || targets[w] >= target_count)
       fail(fmt::format("{}_ids holds {}, where {} are known", weights, targets[w], target_count));
-    of_leaf[it->second].push_back(w);
+    leaf_of.push_back(*found);
+    if (tables.nodes[4 * *found + 1] == leaf_mode()) ++first[*found + 1];
   }
+  std::partial_sum(first.begin(), first.end(), first.begin());
   for (std::size_t i = 0; i < n; ++i) {
     if (tables.nodes[4 * i + 1] != leaf_mode()) continue;
-    tables.nodes[4 * i + 2] = static_cast<int32_t>(tables.weights.size());
-    tables.nodes[4 * i + 3] = static_cast<int32_t>(of_leaf[i].size());
-    for (std::size_t w : of_leaf[i]) {
-      tables.weights.push_back(numbers[w]);
-      tables.targets.push_back(static_cast<int32_t>(targets[w]));
-    }
+    tables.nodes[4 * i + 2] = first[i];
+    tables.nodes[4 * i + 3] = first[i + 1] - first[i];
+  }
+  tables.weights.resize(static_cast<std::size_t>(first[n]));
+  tables.targets.resize(tables.weights.size());
+  for (std::size_t w = 0; w < targets.size(); ++w) {
+    if (tables.nodes[4 * leaf_of[w] + 1] != leaf_mode()) continue;
+    const auto at = static_cast<std::size_t>(first[leaf_of[w]]++);
+    tables.weights[at] = numbers[w];
+    tables.targets[at] = static_cast<int32_t>(targets[w]);
   }
   tables.base = read_numbers(node, "base_values");
   return tables;
@@ -202,7 +247,7 @@ TreeTables read_tree_ensemble(const Node& node) {
   for (std::size_t i = 0; i < n; ++i) {
     const double mode = (*modes)[i];
     const int32_t flag = !missing.empty() && missing[i] != 0 ? kMissingTracksTrue : 0;
-    const int32_t feature = feature_id(node, tables, features[i]);
+    const int32_t feature = feature_id(node, features[i]);
     const int64_t first = at(yes[i], yes_leaf[i]), second = at(no[i], no_leaf[i]);
     if (!(mode >= 0 && mode <= 6)) fail(fmt::format("a node has mode {}", mode));
     if (mode < 6) {

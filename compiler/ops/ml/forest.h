@@ -14,11 +14,14 @@ TreeTables read_trees(const Node& node, const std::string& weights, int64_t targ
 /// The trees of TreeEnsemble.
 TreeTables read_tree_ensemble(const Node& node);
 
+/// The greatest feature that a node of any tree ensemble reads.
+int64_t most_feature(const Node& node);
+
 /// A tree ensemble that is to be lowered.
 struct ForestCall {
-  TreeTables tables;
-  View x;  ///< [rows, columns]
-  View y;  ///< [rows, targets]
+  std::shared_ptr<const TreeTables> tables;  ///< shared, since they may be large
+  View x;                                    ///< [rows, columns]
+  View y;                                    ///< [rows, targets]
   int64_t targets = 1;
   NamedArgs params{};             ///< of scalar::TreeParams
   std::string aggregate = "sum";  ///< the enumerator of scalar::TreeAggregate

@@ -8,7 +8,6 @@ namespace onnxc {
 struct TreeTables {
   std::vector<int32_t> nodes, roots, targets;
   std::vector<double> thresholds, weights, base;
-  int64_t most_feature = 0;
 };
 
 }  // namespace onnxc

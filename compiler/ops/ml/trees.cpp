@@ -26,10 +26,11 @@ Extents rows_of(Inference& n) {
   return as_rows(x);
 }
 
-void need_features(Inference& n, Dim columns, const TreeTables& tables) {
-  const Dim least = tables.most_feature + 1;
-  if (columns.is_constant() && columns.value() < tables.most_feature + 1)
-    n.fail(fmt::format("a node reads feature {}, where the input has {}", tables.most_feature, columns.value()));
+void need_features(Inference& n, Dim columns) {
+  const int64_t most = most_feature(n.node());
+  const Dim least = most + 1;
+  if (columns.is_constant() && columns.value() <= most)
+    n.fail(fmt::format("a node reads feature {}, where the input has {}", most, columns.value()));
   if (!always_at_least(columns, least)) n.unify(columns, max(columns, least), "the number of features");
 }
 
@@ -47,7 +48,7 @@ TreeTables tables_of(const Node& node) {
 
 void infer_regressor(Inference& n) {
   const Extents x = rows_of(n);
-  need_features(n, x[1], tables_of(n.node()));
+  need_features(n, x[1]);
   n.output(0, n.node().op == "TreeEnsemble" ? n.element(0) : ElementType::F32, {x[0], targets_of(n.node())});
 }
 
@@ -88,12 +89,12 @@ void consider_forest(KernelQuery& l, const ForestCall& forest) {
   const ElementType type = number_type(l.type(0).element);
   const double rows = forest.x.extents[0].is_constant() ? static_cast<double>(forest.x.extents[0].value()) : 1;
   l.consider(forest.is_classifier ? "scalar_tree_classifier" : "scalar_tree_regressor",
-             rows * static_cast<double>(forest.tables.thresholds.size()), 0, [&l, forest, type] {
+             rows * static_cast<double>(forest.tables->thresholds.size()), 0, [&l, forest, type] {
                StepBuilder call = l.call(forest.is_classifier ? "scalar_tree_classifier" : "scalar_tree_regressor");
                call.template_arg(type).tensor(forest.y);
                if (forest.is_classifier) call.pointer(l.out(0));
                call.tensor(forest.x)
-                   .params(forest_args(l, forest.tables, true))
+                   .params(forest_args(l, *forest.tables, true))
                    .pointer(l.thread_workspace("scores", type, forest.targets))
                    .pointer(l.thread_workspace("has", ElementType::Bool, forest.targets))
                    .params(forest.params)
@@ -134,7 +135,7 @@ void lower_regressor(KernelQuery& l) {
   const Node& node = l.node();
   const int64_t targets = targets_of(node);
   const EnumArg aggregate = aggregate_of(node);
-  consider_forest(l, {.tables = tables_of(node),
+  consider_forest(l, {.tables = std::make_shared<TreeTables>(tables_of(node)),
                       .x = x_as_rows(l),
                       .y = l.out(0),
                       .targets = targets,
@@ -146,7 +147,7 @@ void lower_regressor(KernelQuery& l) {
 
 void infer_classes(Inference& n) {
   const Extents x = rows_of(n);
-  need_features(n, x[1], tables_of(n.node()));
+  need_features(n, x[1]);
   n.output(0, ElementType::I64, {x[0]});
   n.output(1, ElementType::F32, {x[0], class_labels(n.node()).count()});
 }
@@ -158,10 +159,10 @@ void infer_classifier(Inference& n) {
 }
 
 void lower_classes(KernelQuery& l) {
-  const TreeTables tables = tables_of(l.node());
+  const auto tables = std::make_shared<TreeTables>(tables_of(l.node()));
   const int64_t count = class_labels(l.node()).count();
-  const std::set<int32_t> used(tables.targets.begin(), tables.targets.end());
-  const bool positive = std::ranges::all_of(tables.weights, [](double w) { return w >= 0; });
+  const std::set<int32_t> used(tables->targets.begin(), tables->targets.end());
+  const bool positive = std::ranges::all_of(tables->weights, [](double w) { return w >= 0; });
   consider_forest(l, {.tables = tables,
                       .x = x_as_rows(l),
                       .y = l.has_output(1) ? l.out(1) : View{},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "compiler/ops/ml/forest.h"
 #include "compiler/ops/selected.h"
@@ -81,26 +82,27 @@ NamedArgs flat_args(KernelQuery& l, const FlatTables& tables) {
 void consider_fast_forest(KernelQuery& l, const ForestCall& forest) {
   const bool doubles = l.type(0).element == ElementType::F64;
   const double infinity = std::numeric_limits<double>::infinity();
-  auto tables = flatten(forest.tables, {.doubles = doubles,
-                                        .targets = forest.targets,
-                                        .neutral = forest.aggregate == "min"   ? infinity
-                                                   : forest.aggregate == "max" ? -infinity
-                                                                               : 0,
-                                        .asks_has = forest.is_classifier});
-  if (!tables) return;
+  auto flat = flatten(*forest.tables, {.doubles = doubles,
+                                       .targets = forest.targets,
+                                       .neutral = forest.aggregate == "min"   ? infinity
+                                                  : forest.aggregate == "max" ? -infinity
+                                                                              : 0,
+                                       .asks_has = forest.is_classifier});
+  if (!flat) return;
+  const auto tables = std::make_shared<const FlatTables>(std::move(*flat));  // shared, since they may be large
   const ForestDesigns designs = choose_designs(l.target(), *tables, forest.x.extents[0]);
   const char* const row = forest.is_classifier ? "forest_classifier" : "forest_regressor";
-  l.consider(row, designs.cost, 0, [&l, forest, designs, row, doubles, tables = std::move(*tables)] {
-    const contract::ForestShape& s = tables.shape;
+  l.consider(row, designs.cost, 0, [&l, forest, designs, row, doubles, tables] {
+    const contract::ForestShape& s = tables->shape;
     StepBuilder call = l.call(row);
     call.template_arg(designs.bytes_from).template_arg(designs.bits_from).template_arg(contract::forest_id_bytes(s));
     call.template_arg(RuntimeName{"scalar::TreeAggregate::" + forest.aggregate});
     call.template_arg(doubles ? ElementType::F64 : ElementType::F32).tensor(forest.y);
     if (forest.is_classifier) call.pointer(l.out(0));
-    call.tensor(forest.x).params(flat_args(l, tables)).params(forest_args(l, forest.tables, false));
+    call.tensor(forest.x).params(flat_args(l, *tables)).params(forest_args(l, *forest.tables, false));
     if (forest.is_classifier) {
-      if (tables.has.empty()) call.null(ElementType::Bool);
-      else call.pointer(l.weights("has", ElementType::Bool, std::vector<uint8_t>(tables.has.begin(), tables.has.end())));
+      if (tables->has.empty()) call.null(ElementType::Bool);
+      else call.pointer(l.weights("has", ElementType::Bool, std::vector<uint8_t>(tables->has.begin(), tables->has.end())));
     }
     const int64_t bytes = contract::forest_scratch(s, l.target().vector_floats, designs.bytes_from != kNever, designs.bits_from != kNever);
     call.pointer(l.thread_workspace("forest", ElementType::U8, bytes)).params(forest.params).emit();

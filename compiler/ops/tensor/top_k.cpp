@@ -52,13 +52,18 @@ void lower_top_k(KernelQuery& l) {
     return l.has_output(i) ? l.out(i) : View{l.workspace(name, element, element_count(extents)), element, extents, {}};
   };
   const View values = out(0, "values", x.element), indices = out(1, "indices", ElementType::I64);
-  l.call("scalar_top_k")
-      .tensor(values)
-      .tensor(indices)
-      .tensor(x)
-      .dim(axis_of(l.node(), static_cast<int>(x.extents.size())))
-      .flag(l.node().integer("largest", 1) != 0)
-      .emit();
+  const int64_t axis = axis_of(l.node(), static_cast<int>(x.extents.size()));
+  const bool largest = l.node().integer("largest", 1) != 0;
+  const Dim count = element_count(x.extents);
+  const double bytes = count.is_constant() ? static_cast<double>(storage_bytes(x.element, count.value())) : 1;
+  l.consider("scalar_top_k", 0, bytes, [&l, values, indices, x, axis, largest] {
+    l.call("scalar_top_k").tensor(values).tensor(indices).tensor(x).dim(axis).flag(largest).emit();
+  });
+  // The fast kernel cannot fail, so it is for a k that is known to be at most the extent.
+  const bool is_last = axis == static_cast<int64_t>(x.extents.size()) - 1;
+  if (!l.optimise() || x.element != ElementType::F32 || !is_last || (x.extents.back() - extents.back()).min_value() < 0) return;
+  l.consider("top_k", 0, bytes,
+             [&l, values, indices, x, largest] { l.call("top_k").template_arg(largest).tensor(values).tensor(indices).tensor(x).emit(); });
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ void consider_fast_forest(KernelQuery& l, const ForestCall& call);
 struct SvmCall;
 void consider_fast_svm(KernelQuery& l, const SvmCall& call);
 /// The same for onnxc.Distances, whose second input may be a constant of f32.
-void consider_fast_distances(KernelQuery& l, const std::string& metric, double macs);
+void consider_fast_distances(KernelQuery& l);
 /// Lowers a Gather of rows from a constant table that is stored in a type narrower than f32. Otherwise it does
 /// nothing and returns false. See select/gather_table.cpp.
 bool lower_stored_table(KernelQuery& l);

@@ -50,12 +50,12 @@ inline void weigh(const float* values, int64_t pitch, int64_t rows, const float*
   for (; i < rows; ++i) weigh_rows<1>(values + i * pitch, pitch, weights, n, sums + i * sums_pitch, sums_pitch);
 }
 
-/// visit(first, rows, values) for the blocks of the share's rows, with values[rows][svm_pitch] in `room`.
+/// visit(first, rows, values) for the blocks of the share's rows, with values[rows][pairwise_pitch] in `room`.
 template <scalar::SvmKernel kernel, class Visit>
 ONNXC_INLINE void for_svm_rows(Share share, Tensor<const float> x, const scalar::Svm& svm, float* room, const Visit& visit) {
   using Term = std::conditional_t<kernel == scalar::SvmKernel::rbf, SquareTerm, ProductTerm>;
-  const int64_t n = x.shape[1], pitch = contract::svm_pitch(svm.vector_count, Vec::width),
-                block = contract::svm_rows(svm.vector_count, Vec::width);
+  const int64_t n = x.shape[1], pitch = contract::pairwise_pitch(svm.vector_count, Vec::width),
+                block = contract::pairwise_rows(svm.vector_count, Vec::width);
   const auto [begin, end] = share.slice(x.shape[0], kPairwiseTile);
   for (int64_t first = begin; first < end; first += block) {
     const int64_t rows = end - first < block ? end - first : block;
@@ -73,8 +73,8 @@ ONNXC_INLINE void for_svm_rows(Share share, Tensor<const float> x, const scalar:
 /// floats, of this share.
 template <scalar::SvmKernel kernel>
 void svm_regressor(Share share, Tensor<float> y, Tensor<const float> x, scalar::Svm svm, bool one_class, float* scratch) {
-  const int64_t pitch = contract::svm_pitch(svm.vector_count, Vec::width);
-  float* const sums = scratch + contract::svm_rows(svm.vector_count, Vec::width) * pitch;
+  const int64_t pitch = contract::pairwise_pitch(svm.vector_count, Vec::width);
+  float* const sums = scratch + contract::pairwise_rows(svm.vector_count, Vec::width) * pitch;
   detail::for_svm_rows<kernel>(share, x, svm, scratch, [&](int64_t first, int64_t rows, const float* values) {
     detail::weigh(values, pitch, rows, svm.coefficients, svm.vector_count, sums, 1);
     for (int64_t i = 0; i < rows; ++i) {
@@ -89,8 +89,8 @@ void svm_regressor(Share share, Tensor<float> y, Tensor<const float> x, scalar::
 template <scalar::SvmKernel kernel>
 void svm_classifier(Share share, Tensor<float> y, int64_t* classes, Tensor<const float> x, scalar::Svm svm, scalar::SvmClasses p,
                     float* scratch) {
-  const int64_t k = p.classes, pitch = contract::svm_pitch(svm.vector_count, Vec::width), sums_pitch = contract::svm_sums(k);
-  const int64_t block = contract::svm_rows(svm.vector_count, Vec::width), scores = p.prob_a != nullptr ? k : k * (k - 1) / 2;
+  const int64_t k = p.classes, pitch = contract::pairwise_pitch(svm.vector_count, Vec::width), sums_pitch = contract::svm_sums(k);
+  const int64_t block = contract::pairwise_rows(svm.vector_count, Vec::width), scores = p.prob_a != nullptr ? k : k * (k - 1) / 2;
   float *const sums = scratch + block * pitch, *const pairs = sums + block * sums_pitch, *const room = pairs + k * k;
   detail::for_svm_rows<kernel>(share, x, svm, scratch, [&](int64_t first, int64_t rows, const float* values) {
     // sums[row][i][j]: of the vectors of class i, by their j-th coefficients, which are those against the j-th other class.

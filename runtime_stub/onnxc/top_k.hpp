@@ -112,6 +112,31 @@ ONNXC_INLINE void top_few(const float* x, int64_t n, int64_t k, float bound, flo
   }
 }
 
+/// The k best of a row with their indices, k <= n.
+template <bool largest>
+inline void top_row(const float* x, int64_t n, int64_t k, float* values, int64_t* indices) {
+  if (k <= kTopFew) {
+    if (const float bound = top_bound<largest>(x, n, k); bound == bound) {
+      top_few<largest>(x, n, k, bound, values, indices);
+      return;
+    }
+  }
+  scalar::TopHeap<float> heap{values, indices, 1, largest};
+  heap.fill(x, k);
+  int64_t i = k;
+  for (; i + Vec::width <= n; i += Vec::width) {
+    // All but those that cannot beat the root. It may be NaN: then each is asked.
+    const Vec root = Vec::all(values[0]), next = Vec::load(x + i);
+    const Mask maybe = largest ? ~(next <= root) : ~(root <= next);
+    for (unsigned bits = lane_bits(maybe); bits != 0; bits &= bits - 1) {
+      const int64_t j = i + __builtin_ctz(bits);
+      heap.take(x[j], j, k);
+    }
+  }
+  for (; i < n; ++i) heap.take(x[i], i, k);
+  heap.sort(k);
+}
+
 }  // namespace detail
 
 /// values[row, k] and indices[row, k] as by scalar::top_k along the last axis of x [..., n]; k <= n.
@@ -121,35 +146,8 @@ void top_k(Share share, Tensor<float> values, Tensor<int64_t> indices, Tensor<co
   const int64_t n = x.shape[last], k = values.shape[last];
   if (k <= 0) return;
   const auto [begin, end] = share.slice(x.shape.count(0, last));
-  for (int64_t row = begin; row < end; ++row) {
-    const float* const from = x.data + row * n;
-    float* const v = values.data + row * k;
-    int64_t* const at = indices.data + row * k;
-    if (k <= detail::kTopFew) {
-      if (const float bound = detail::top_bound<largest>(from, n, k); bound == bound) {
-        detail::top_few<largest>(from, n, k, bound, v, at);
-        continue;
-      }
-    }
-    scalar::TopHeap<float> heap{v, at, 1, largest};
-    heap.fill(from, k);
-    for (int64_t i = k; i < n;) {
-      if (i + Vec::width > n) {
-        heap.take(from[i], i, k);
-        ++i;
-        continue;
-      }
-      // What cannot beat the root, which may be NaN: then each is asked.
-      const Vec root = Vec::all(v[0]), next = Vec::load(from + i);
-      const Mask maybe = largest ? ~(next <= root) : ~(root <= next);
-      for (unsigned bits = lane_bits(maybe); bits != 0; bits &= bits - 1) {
-        const int64_t j = i + __builtin_ctz(bits);
-        heap.take(from[j], j, k);
-      }
-      i += Vec::width;
-    }
-    heap.sort(k);
-  }
+  for (int64_t row = begin; row < end; ++row)
+    detail::top_row<largest>(x.data + row * n, n, k, values.data + row * k, indices.data + row * k);
 }
 
 }  // namespace onnxc::inline ONNXC_ISA

@@ -31,6 +31,23 @@ int64_t count_wrong(const float* y, const std::vector<float>& expected, double t
   return wrong;
 }
 
+/// The best of the distances at y, to the bit.
+template <Metric metric, bool largest>
+void check_nearest(const float* x, const float* y, const float* panels, int64_t rows, int64_t vectors, int64_t n, int threads) {
+  for (int64_t k : {int64_t{1}, std::min<int64_t>(vectors, 6), std::min<int64_t>(vectors, 50), vectors}) {
+    const auto size = size_t(rows * k);
+    std::vector<float> expected(size);
+    std::vector<int64_t> at(size, -1), found = at;
+    CHECK(!scalar::top_k<float>({expected.data(), {rows, k}}, {at.data(), {rows, k}}, {y, {rows, vectors}}, 1, largest));
+    const Scratch values(1, rows * k), scratch(threads, contract::nearest_scratch(vectors, Vec::width));
+    for (int t = 0; t < threads; ++t)
+      nearest<metric, largest>(Share{t, threads}, {values.of(0), {rows, k}}, {found.data(), {rows, k}}, {x, {rows, n}}, panels, vectors,
+                               scratch.of(t));
+    CHECK(found == at);
+    CHECK(count_wrong(values.of(0), expected, 0) == 0);
+  }
+}
+
 template <Metric metric>
 void check_distances(int64_t rows, int64_t vectors, int64_t n) {
   std::vector<float> x = numbers(rows * n, 1), v = numbers(vectors * n, 2);
@@ -49,6 +66,8 @@ void check_distances(int64_t rows, int64_t vectors, int64_t n) {
     for (int t = 0; t < threads; ++t) distances<metric>(Share{t, threads}, {y.of(0), {rows, vectors}}, {from.data(), {rows, n}}, panels);
     INFO("rows " << rows << " vectors " << vectors << " features " << n);
     CHECK(count_wrong(y.of(0), expected, 2e-7 * std::sqrt(double(n + 2))) == 0);  // one rounding a term, both sides
+    check_nearest<metric, true>(from.data(), y.of(0), panels, rows, vectors, n, threads);
+    check_nearest<metric, false>(from.data(), y.of(0), panels, rows, vectors, n, threads);
     if (rows > 4 && n > 1) CHECK((y.of(0)[4 * vectors + vectors - 1] == 0.0f || vectors == 1));
   }
 }

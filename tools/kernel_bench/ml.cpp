@@ -39,7 +39,7 @@ Forest<float> forest(Data& d, int64_t trees, int depth) {
 Svm machine(Data& d, int64_t vectors) {
   return {.kernel = SvmKernel::rbf,
           .gamma = 0.1f,
-          .vectors = d.numbers(contract::svm_pitch(vectors, Vec::width) * kFeatures),
+          .vectors = d.numbers(contract::pairwise_pitch(vectors, Vec::width) * kFeatures),
           .vector_count = vectors,
           .coefficients = d.numbers(vectors * kClasses),
           .rho = d.numbers(kClasses)};
@@ -92,9 +92,14 @@ void add_ml(Suite& suite) {
     };
   });
   suite.add("distances", "16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {
-    return [x = d.in({kRows, kFeatures}), v = d.numbers(contract::svm_pitch(200, Vec::width) * kFeatures), y = d.out({kRows, 200})] {
+    return [x = d.in({kRows, kFeatures}), v = d.numbers(contract::pairwise_pitch(200, Vec::width) * kFeatures), y = d.out({kRows, 200})] {
       onnxc::distances<Metric::euclidean>({}, y, x, v);
     };
+  });
+  suite.add("nearest", "5_of_16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {
+    return [x = d.in({kRows, kFeatures}), v = d.numbers(contract::pairwise_pitch(200, Vec::width) * kFeatures), y = d.out({kRows, 5}),
+            at = d.out<int64_t>({kRows, 5}),
+            room = d.room(contract::nearest_scratch(200, Vec::width))] { nearest<Metric::euclidean, false>({}, y, at, x, v, 200, room); };
   });
   suite.add("scalar_post_transform", "64x10",
             [](Data& d) { return [x = d.in({64, 10}), y = d.out({64, 10})] { transform_rows(y, x, {PostTransform::softmax}); }; });

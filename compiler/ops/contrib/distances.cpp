@@ -30,7 +30,7 @@ void lower_distances(KernelQuery& l) {
   l.consider("scalar_distances", macs, 0, [&l, metric] {
     l.call("scalar_distances").tensor(l.out(0)).tensor(l.in(0)).tensor(l.in(1)).enumerator("scalar::Metric", metric).emit();
   });
-  if (l.optimise()) consider_fast_distances(l, metric, macs);
+  if (l.optimise()) consider_fast_distances(l);
 }
 
 }  // namespace

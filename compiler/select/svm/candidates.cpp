@@ -1,8 +1,7 @@
 // Rows against constant vectors: support vector machines and distances, by the register tiles of runtime_stub/onnxc/pairwise.hpp.
-#include <algorithm>
-
 #include "compiler/ops/ml/svm.h"
 #include "compiler/ops/selected.h"
+#include "compiler/select/svm/vectors.h"
 #include "compiler/select/weights/pack.h"
 #include "runtime_stub/onnxc/contract/pairwise.hpp"
 
@@ -12,19 +11,30 @@ namespace {
 /// Sums of a row for pairs of classes at most, so that those of some rows stay in the cache.
 constexpr int64_t kMostClasses = 64;
 
-/// Vectors [count, features] as columns of panels.
+}  // namespace
+
+bool has_packable_vectors(const Graph& graph, const Node& distances) {
+  const TensorData* const vectors = graph.constant(distances.input(1));
+  return vectors != nullptr && vectors->type == ElementType::F32 && vectors->shape[0] > 0 && vectors->shape[1] > 0;
+}
+
 PointerArg pack_vectors(KernelQuery& l, const std::string& from, std::span<const float> vectors, int64_t count, int64_t features) {
   const int64_t columns = contract::pairwise_columns(l.target().vector_floats);
   return l.weights(from, ElementType::F32, pack::panels(vectors, {.k = features, .n = count, .nr = columns, .transposed = true}));
 }
-
-/// What the tiles spend: whole panels.
-double panel_macs(KernelQuery& l, double macs, int64_t vectors) {
-  const int64_t columns = contract::pairwise_columns(l.target().vector_floats);
-  return macs * static_cast<double>(contract::round_up(vectors, columns)) / static_cast<double>(std::max<int64_t>(vectors, 1));
+PointerArg pack_vectors(KernelQuery& l, const TensorData& vectors) {
+  return pack_vectors(l, "vectors", vectors.as<float>(), vectors.shape[0], vectors.shape[1]);
 }
 
-}  // namespace
+double panel_macs(KernelQuery& l, double macs, int64_t vectors) {
+  return macs * static_cast<double>(contract::pairwise_pitch(vectors, l.target().vector_floats)) / static_cast<double>(vectors);
+}
+double distance_macs(KernelQuery& l) {
+  const Dim rows = l.extents(0)[0];
+  const std::vector<int64_t>& vectors = l.constant(1)->shape;
+  const auto macs = static_cast<double>((rows.is_constant() ? rows.value() : 1) * vectors[0] * vectors[1]);
+  return panel_macs(l, macs, vectors[0]);
+}
 
 void consider_fast_svm(KernelQuery& l, const SvmCall& svm) {
   if (svm.model.classes > kMostClasses) return;
@@ -44,17 +54,14 @@ void consider_fast_svm(KernelQuery& l, const SvmCall& svm) {
   });
 }
 
-void consider_fast_distances(KernelQuery& l, const std::string& metric, double macs) {
-  const TensorData* const vectors = l.constant(1);
-  if (vectors == nullptr || vectors->type != ElementType::F32) return;
-  const int64_t count = vectors->shape[0], features = vectors->shape[1];
-  if (count == 0 || features == 0) return;
-  l.consider("distances", panel_macs(l, macs, count), 0, [&l, metric, vectors, count, features] {
+void consider_fast_distances(KernelQuery& l) {
+  if (!has_packable_vectors(l.graph(), l.node())) return;
+  l.consider("distances", distance_macs(l), 0, [&l] {
     l.call("distances")
-        .template_arg(RuntimeName{"scalar::Metric::" + metric})
+        .template_arg(RuntimeName{"scalar::Metric::" + l.node().string("metric", "sqeuclidean")})
         .tensor(l.out(0))
         .tensor(l.in(0))
-        .pointer(pack_vectors(l, "vectors", vectors->as<float>(), count, features))
+        .pointer(pack_vectors(l, *l.constant(1)))
         .emit();
   });
 }

@@ -44,15 +44,18 @@ void nearest(Share share, Tensor<float> values, Tensor<int64_t> indices, Tensor<
              float* scratch) {
   const int64_t n = x.shape[1], k = values.shape[1], pitch = contract::pairwise_pitch(vectors, Vec::width),
                 block = contract::pairwise_rows(vectors, Vec::width);
+  // A root is only taken of what may be among the best.
+  constexpr scalar::Metric before = metric == scalar::Metric::euclidean ? scalar::Metric::sqeuclidean : metric;
+  using Rank = std::conditional_t<metric == scalar::Metric::euclidean, detail::RankByRoot, detail::RankAsIs>;
   if (k <= 0) return;
   const auto [begin, end] = share.slice(x.shape[0], detail::kPairwiseTile);
   for (int64_t first = begin; first < end; first += block) {
     const int64_t rows = end - first < block ? end - first : block;
-    detail::for_each_distance<metric>(x.data + first * n, rows, n, panels, vectors,
+    detail::for_each_distance<before>(x.data + first * n, rows, n, panels, vectors,
                                       [&](int64_t row, int64_t column, Vec distance)
                                           ONNXC_INLINE_LAMBDA { distance.store(scratch + row * pitch + column); });
     for (int64_t row = 0; row < rows; ++row)
-      detail::top_row<largest>(scratch + row * pitch, vectors, k, values.data + (first + row) * k, indices.data + (first + row) * k);
+      detail::top_row<largest, Rank>(scratch + row * pitch, vectors, k, values.data + (first + row) * k, indices.data + (first + row) * k);
   }
 }
 

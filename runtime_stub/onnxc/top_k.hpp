@@ -1,12 +1,16 @@
 // TopK of the rows of a matrix of floats.
 //
 // Few of many (kTopFew): first the best value of each lane over the whole row. The k-th best of these is a bound that at least
-// k elements reach and few others, so hardly more than k elements are looked at one by one, and they are kept in order:
+// k elements reach and few others, so hardly more than k elements are candidates. The place of each among them is counted.
 //
-//   k = 2, four lanes:   3 1 4 1   5 9 2 6      lanes' best: 5 9 4 6      bound: 6      elements that reach it: 9 6
+//   k = 2, four lanes:   3 1 4 1   5 9 2 6      lanes' best: 5 9 4 6      bound: 6      candidates: 9 6
 //
-// More: the best so far are a heap as in scalar/top_k.hpp, and vectors skip what does not beat its root.
+// There are two passes over the row and hardly a branch that depends on its data: a heap would mispredict one for each element
+// that enters it. More, and where many are equal: the best so far are a heap as in scalar/top_k.hpp, and vectors skip what does
+// not beat its root.
 #pragma once
+#include <type_traits>
+
 #include "scalar/top_k.hpp"
 #include "vec.hpp"
 
@@ -17,6 +21,9 @@ namespace detail {
 /// Up to half of the lanes that a bound is taken from: those of one vector, or of kTopChains.
 constexpr int kTopChains = 4;
 constexpr int64_t kTopFew = kTopChains * Vec::width / 2;
+/// Elements that may reach the bound: a bit for each in 64.
+constexpr int64_t kTopCandidates = kTopChains * Vec::width;
+static_assert(kTopCandidates <= 64);
 
 template <bool largest>
 ONNXC_INLINE bool is_better(float a, float b) {
@@ -68,59 +75,94 @@ ONNXC_INLINE float top_bound(const float* x, int64_t n, int64_t k) {
   return 2 * k <= Vec::width ? kth_best<largest>(all, k) : kth_best<largest>(chains, k);
 }
 
-/// The few best of a row without NaN that reach the bound.
+/// What top_row ranks elements by: themselves.
+struct RankAsIs {
+  static ONNXC_INLINE float slack(float bound, bool) { return bound; }
+  static void apply(float*, int64_t) {}
+};
+/// Their square roots, of elements that are not negative; the results are these. Most elements are ruled out before a root is
+/// taken. Roots may be equal where elements are not, but then these differ by less than four roundings.
+struct RankByRoot {
+  static ONNXC_INLINE float slack(float bound, bool largest) { return bound * (largest ? 1 - 0x1p-21f : 1 + 0x1p-21f); }
+  static void apply(float* x, int64_t n) {
+    int64_t i = 0;
+    for (; i + Vec::width <= n; i += Vec::width) sqrt(Vec::load(x + i)).store(x + i);
+    if (i < n) sqrt(Vec::load(x + i, n - i)).store(x + i, n - i);
+  }
+};
+
+/// The indices of the elements that reach the bound, in order: how many there are, or more than kTopCandidates where there is
+/// no room. Bits of a block are gathered before any is looked at, since each branch on them may be mispredicted.
 template <bool largest>
-ONNXC_INLINE void top_few(const float* x, int64_t n, int64_t k, float bound, float* values, int64_t* indices) {
-  float best[kTopFew];
-  int64_t at[kTopFew], size = 0;
-  // Elements come in order, so an equal one that comes later is behind.
-  const auto take = [&](int64_t i) {
-    const float value = x[i];
-    if (size == k) {
-      if (!is_better<largest>(value, best[k - 1])) return;
-    } else {
-      ++size;
+ONNXC_INLINE int64_t find_candidates(const float* x, int64_t n, float bound, int64_t* at) {
+  constexpr int64_t kBlock = kTopChains * Vec::width, kBlocks = 64;
+  const Vec limit = Vec::all(bound);
+  const auto reaching = [&](Vec v) { return lane_bits(largest ? v >= limit : v <= limit); };
+  int64_t size = 0;
+  uint64_t bits[kBlocks];
+  for (int64_t first = 0; first < n; first += kBlocks * kBlock) {
+    uint64_t blocks = 0;  // those in which an element reaches it
+    for (int64_t b = 0; b < kBlocks && first + b * kBlock < n; ++b) {
+      const float* const from = x + first + b * kBlock;
+      const int64_t left = n - first - b * kBlock;
+      uint64_t found = 0;
+      if (left >= kBlock) {
+        ONNXC_UNROLL for (int c = 0; c < kTopChains; ++c) found |= uint64_t{reaching(Vec::load(from + c * Vec::width))} << (c * Vec::width);
+      } else {
+        for (int64_t j = 0; j < left; ++j) found |= uint64_t{largest ? from[j] >= bound : from[j] <= bound} << j;
+      }
+      bits[b] = found;
+      blocks |= uint64_t{found != 0} << b;
     }
-    int64_t j = size - 1;
-    for (; j > 0 && is_better<largest>(value, best[j - 1]); --j) {
-      best[j] = best[j - 1];
-      at[j] = at[j - 1];
-    }
-    best[j] = value;
-    at[j] = i;
-    if (size == k) bound = best[k - 1];
-  };
-  const auto reaching = [&](Vec v) {
-    const Vec limit = Vec::all(bound);
-    return size == k ? is_better<largest>(v, limit) : largest ? v >= limit : v <= limit;
-  };
-  int64_t i = 0;
-  for (; i + 4 * Vec::width <= n; i += 4 * Vec::width) {
-    Mask found[4];
-    ONNXC_UNROLL for (int c = 0; c < 4; ++c) found[c] = reaching(Vec::load(x + i + c * Vec::width));
-    if (!any((found[0] | found[1]) | (found[2] | found[3]))) continue;
-    ONNXC_UNROLL for (int c = 0; c < 4; ++c) {
-      for (unsigned bits = lane_bits(found[c]); bits != 0; bits &= bits - 1) take(i + c * Vec::width + __builtin_ctz(bits));
+    for (; blocks != 0; blocks &= blocks - 1) {
+      const int b = __builtin_ctzll(blocks);
+      for (uint64_t found = bits[b]; found != 0; found &= found - 1) {
+        if (size == kTopCandidates) return size + 1;
+        at[size++] = first + b * kBlock + __builtin_ctzll(found);
+      }
     }
   }
-  for (; i < n; ++i) {
-    if (size == k ? is_better<largest>(x[i], bound) : !is_better<largest>(bound, x[i])) take(i);
-  }
-  for (int64_t j = 0; j < k; ++j) {
-    values[j] = best[j];
-    indices[j] = at[j];
-  }
+  return size;
 }
 
-/// The k best of a row with their indices, k <= n.
-template <bool largest>
-inline void top_row(const float* x, int64_t n, int64_t k, float* values, int64_t* indices) {
-  if (k <= kTopFew) {
-    if (const float bound = top_bound<largest>(x, n, k); bound == bound) {
-      top_few<largest>(x, n, k, bound, values, indices);
-      return;
+/// The few best of a row without NaN that reach the bound; false where too many do.
+template <bool largest, class Rank>
+ONNXC_INLINE bool top_few(const float* x, int64_t n, int64_t k, float bound, float* values, int64_t* indices) {
+  int64_t at[kTopCandidates], order[kTopCandidates];
+  const int64_t size = find_candidates<largest>(x, n, Rank::slack(bound, largest), at);
+  if (size > kTopCandidates) return false;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  float candidates[kTopCandidates];
+  const int64_t used = vectors(size);
+  for (int64_t q = 0; q < used; ++q) Vec::all(largest ? -kInfinity : kInfinity).store(candidates + q * Vec::width);
+  for (int64_t i = 0; i < size; ++i) candidates[i] = x[at[i]];
+  Rank::apply(candidates, size);
+  // The place of each is the number of those that are better, or equal and before it.
+  for (int64_t i = 0; i < size; ++i) {
+    const Vec candidate = Vec::all(candidates[i]);
+    uint64_t better = 0, equal = 0;
+    for (int64_t q = 0; q < used; ++q) {
+      const Vec other = Vec::load(candidates + q * Vec::width);
+      better |= uint64_t{lane_bits(is_better<largest>(other, candidate))} << (q * Vec::width);
+      equal |= uint64_t{lane_bits(other == candidate)} << (q * Vec::width);
     }
+    order[__builtin_popcountll(better | (equal & ((uint64_t{1} << i) - 1)))] = i;
   }
+  for (int64_t j = 0; j < k; ++j) {
+    values[j] = candidates[order[j]];
+    indices[j] = at[order[j]];
+  }
+  return true;
+}
+
+/// The k best of a row with their indices, k <= n. X is const float, or float where Rank may change the row.
+template <bool largest, class Rank = RankAsIs, class X>
+inline void top_row(X* x, int64_t n, int64_t k, float* values, int64_t* indices) {
+  if (k <= kTopFew) {
+    const float bound = top_bound<largest>(x, n, k);
+    if (bound == bound && top_few<largest, Rank>(x, n, k, bound, values, indices)) return;
+  }
+  if constexpr (!std::is_const_v<X>) Rank::apply(x, n);
   scalar::TopHeap<float> heap{values, indices, 1, largest};
   heap.fill(x, k);
   int64_t i = k;

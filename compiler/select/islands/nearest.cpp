@@ -10,7 +10,8 @@ std::vector<const Node*> absorbed_by_nearest(const Surroundings& around, const N
   if (top_k.op != "TopK") return {};
   const Graph& graph = around.graph;
   const Node* const distances = around.only_producer(top_k.input(0));
-  if (distances == nullptr || distances->domain != "onnxc" || distances->op != "Distances" || !has_packable_vectors(graph, *distances)) return {};
+  if (distances == nullptr || distances->domain != "onnxc" || distances->op != "Distances" || !has_packable_vectors(graph, *distances))
+    return {};
   const int64_t axis = top_k.integer("axis", -1);
   if (axis != -1 && axis != 1) return {};
   // The kernel cannot fail: k is known to be at most the number of vectors.
@@ -23,8 +24,7 @@ void lower_nearest(KernelQuery& l) {
   KernelQuery distances = l.of(*l.absorbed().front());
   const double macs = distance_macs(distances);
   l.consider("nearest", macs, 0, [&] {
-    const View x = distances.in(0), values = top_k_output(l, 0),
-               indices = top_k_output(l, 1);
+    const View x = distances.in(0), values = top_k_output(l, 0), indices = top_k_output(l, 1);
     const int64_t vectors = distances.extents(1)[0].value();
     l.call("nearest")
         .template_arg(RuntimeName{"scalar::Metric::" + distances.node().string("metric", "sqeuclidean")})

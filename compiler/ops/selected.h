@@ -23,6 +23,11 @@ void consider_fast_recurrence(KernelQuery& l, double macs);
 /// States the candidates for a tree ensemble beside its scalar kernel: select/forest/candidates.cpp.
 struct ForestCall;
 void consider_fast_forest(KernelQuery& l, const ForestCall& call);
+/// States the candidates for a support vector machine with vectors beside its scalar kernel: select/svm/candidates.cpp.
+struct SvmCall;
+void consider_fast_svm(KernelQuery& l, const SvmCall& call);
+/// The same for onnxc.Distances, whose second input may be a constant of f32.
+void consider_fast_distances(KernelQuery& l);
 /// Lowers a Gather of rows from a constant table that is stored in a type narrower than f32. Otherwise it does
 /// nothing and returns false. See select/gather_table.cpp.
 bool lower_stored_table(KernelQuery& l);

@@ -14,7 +14,7 @@
 //   abs, sqrt, copysign             as in <cmath>
 //   to_int(x), to_float(i)          to_int: the nearest integer
 //   bits(x), from_bits(i)           IntVec of int32 lanes with + - & | ^ ~ << >> <
-//   count(mask)                     how many lanes of a mask are set
+//   count(mask), lane_bits(mask)    how many lanes of a mask are set; a bit for each, that of lane 0 lowest
 //   quotient(a, b)                  a / b, perhaps not the nearest float, for values far from the ends of the range
 //   pairs(p)                        p[0] and p[1] in turn
 //   sum_pairs(x)                    lane i is x[2i] + x[2i + 1], for the first width / 2 lanes i

@@ -28,6 +28,11 @@ struct Mask {
     for (int i = 0; i < kVectorFloats; ++i) set -= a.bits[i];
     return set;
   }
+  ONNXC_INLINE friend unsigned lane_bits(Mask a) {
+    unsigned set = 0;
+    for (int i = 0; i < kVectorFloats; ++i) set |= static_cast<unsigned>(a.bits[i] & 1) << i;
+    return set;
+  }
 };
 
 struct Vec {

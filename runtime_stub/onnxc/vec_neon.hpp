@@ -18,6 +18,7 @@ struct Mask {
   ONNXC_INLINE friend Mask operator~(Mask a) { return {~a.bits}; }
   ONNXC_INLINE friend bool any(Mask a) { return vmaxvq_u32(a.bits) != 0; }
   ONNXC_INLINE friend int count(Mask a) { return static_cast<int>(vaddvq_u32(vshrq_n_u32(a.bits, 31))); }
+  ONNXC_INLINE friend unsigned lane_bits(Mask a) { return vaddvq_u32(a.bits & uint32x4_t{1, 2, 4, 8}); }
 };
 
 struct Vec {

@@ -19,6 +19,7 @@ struct Mask {
   ONNXC_INLINE friend Mask operator~(Mask a) { return {static_cast<x86::Lanes>(~a.bits)}; }
   ONNXC_INLINE friend bool any(Mask a) { return x86::any(a.bits); }
   ONNXC_INLINE friend int count(Mask a) { return __builtin_popcount(x86::lane_bits(a.bits)); }
+  ONNXC_INLINE friend unsigned lane_bits(Mask a) { return x86::lane_bits(a.bits); }
 };
 
 struct Vec {

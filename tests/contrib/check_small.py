@@ -1,7 +1,7 @@
 """Small operators of com.microsoft, against ONNX Runtime's CPU kernels, or numpy where it has none."""
 import numpy as np
 from onnx import TensorProto as T
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from harness import Check, check, check_model, main, numbers
 
@@ -73,11 +73,30 @@ near = numbers(5, 4)
 for metric in ("sqeuclidean", "euclidean"):
     check(f"CDist {metric}", "CDist", [numbers(6, 4), numbers(3, 4, seed=1)], dict(metric=metric), **MS)
     check(f"CDist of f64 {metric}", "CDist", [numbers(6, 4, dtype=np.float64), numbers(3, 4, seed=1, dtype=np.float64)], dict(metric=metric), **MS, rtol=1e-12, atol=1e-12)
+    check(f"CDist to constants {metric}", "CDist", [numbers(6, 4), numbers(150, 4, seed=1)], dict(metric=metric), constants=(1,), **MS)
     apart = ((near[:, None] + 100 - (near[None] + np.float32(100.01))) ** 2).sum(2)  # what products of rows would lose
     check(f"CDist of near rows {metric}", "CDist", [near + 100, near + np.float32(100.01)], dict(metric=metric), expect=[(apart if metric == "sqeuclidean" else np.sqrt(apart)).astype(np.float32)], **MS)
 difference = np.abs(numbers(6, 4)[:, None] - numbers(3, 4, seed=1)[None])
+for metric, reduce in ("cityblock", np.sum), ("chebyshev", np.max):
+    check(f"CDist to constants {metric}", "CDist", [numbers(6, 4), numbers(3, 4, seed=1)], dict(metric=metric), constants=(1,), expect=[reduce(difference, 2)], **MS)
 check("CDist cityblock", "CDist", [numbers(6, 4), numbers(3, 4, seed=1)], dict(metric="cityblock"), expect=[difference.sum(2)], **MS)
 check("CDist chebyshev", "CDist", [numbers(6, 4), numbers(3, 4, seed=1)], dict(metric="chebyshev"), expect=[difference.max(2)], **MS)
+
+
+def nearest(k, wanted, **attributes):
+    """The k nearest of constant vectors: one kernel."""
+    nodes = [helper.make_node("CDist", ["x", "v"], ["d"], domain="com.microsoft", metric="euclidean"), helper.make_node("TopK", ["d", "k"], ["values", "indices"], **attributes)]
+    types = {"values": T.FLOAT, "indices": T.INT64}
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", T.FLOAT, [7, 4])],
+                              [helper.make_tensor_value_info(name, types[name], [7, k]) for name in wanted],
+                              [numpy_helper.from_array(numbers(150, 4, seed=1), "v"), numpy_helper.from_array(np.array([k], np.int64), "k")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)], ir_version=10)
+
+
+for k in (1, 5, 40, 150):
+    for wanted in (["values", "indices"], ["indices"], ["values"]):
+        for largest in (0, 1):
+            check_model(f"nearest {k} {wanted} {largest}", nearest(k, wanted, largest=largest), {"x": numbers(7, 4)})
 check("CDist of another metric", "CDist", [numbers(6, 4), numbers(3, 4, seed=1)], dict(metric="yule"), refused="metric is 'yule'", **MS)
 
 # ---- words

@@ -10,6 +10,7 @@
 #include "runtime_stub/onnxc/contract/forest.hpp"
 #include "runtime_stub/onnxc/contract/gemm.hpp"
 #include "runtime_stub/onnxc/contract/inner_product.hpp"
+#include "runtime_stub/onnxc/contract/pairwise.hpp"
 #include "runtime_stub/onnxc/contract/planar.hpp"
 #include "runtime_stub/onnxc/contract/pool.hpp"
 #include "runtime_stub/onnxc/contract/row_bands.hpp"
@@ -194,4 +195,15 @@ TEST_CASE("contract: forests") {
   CHECK(forest_bytes_scratch(shape) == 64 * (4 + 3 + 40 + 8));
   CHECK(by_lanes([&](int64_t lanes) { return forest_bits_scratch(shape, lanes); }) ==
         ByLanes{128 * 13 + 256 + 16 * 420, 256 * 13 + 256 + 32 * 420, 512 * 13 + 256 + 64 * 420});
+}
+
+TEST_CASE("contract: rows against constant vectors") {
+  CHECK(by_lanes([](int64_t lanes) { return pairwise_columns(lanes); }) == ByLanes{16, 32, 64});
+  CHECK(by_lanes([](int64_t lanes) { return pairwise_pitch(1500, lanes); }) == ByLanes{1504, 1504, 1536});
+  CHECK(by_lanes([](int64_t lanes) { return pairwise_rows(1500, lanes); }) == ByLanes{21, 21, 21});
+  CHECK(by_lanes([](int64_t lanes) { return pairwise_rows(3, lanes); }) == ByLanes{32, 32, 32});
+  CHECK(by_lanes([](int64_t lanes) { return pairwise_rows(20000, lanes); }) == ByLanes{4, 4, 4});
+  CHECK(by_lanes([](int64_t lanes) { return nearest_scratch(1500, lanes); }) == ByLanes{31584, 31584, 32256});
+  CHECK(by_lanes([](int64_t lanes) { return svm_regressor_scratch(3, lanes); }) == ByLanes{544, 1056, 2080});
+  CHECK(by_lanes([](int64_t lanes) { return svm_classifier_scratch(3, 3, lanes); }) == ByLanes{752, 1264, 2288});
 }

@@ -1,9 +1,10 @@
 // targets/kernels/ml.inc: a forest of 100 trees, a support vector machine of 200 vectors, small tables.
+#include <onnxc/distances.hpp>
 #include <onnxc/forest.hpp>
 #include <onnxc/scalar/ml/maps.hpp>
 #include <onnxc/scalar/ml/normalizer.hpp>
-#include <onnxc/scalar/ml/svm.hpp>
 #include <onnxc/scalar/ml/trees.hpp>
+#include <onnxc/svm.hpp>
 
 #include "tools/kernel_bench/suite.h"
 
@@ -84,7 +85,7 @@ void add_flat(Suite& suite, const char* shape, int64_t rows) {
 Svm machine(Data& d, int64_t vectors) {
   return {.kernel = SvmKernel::rbf,
           .gamma = 0.1f,
-          .vectors = d.numbers(vectors * kFeatures),
+          .vectors = d.numbers(contract::pairwise_pitch(vectors, Vec::width) * kFeatures),
           .vector_count = vectors,
           .coefficients = d.numbers(vectors * kClasses),
           .rho = d.numbers(kClasses)};
@@ -130,6 +131,33 @@ void add_ml(Suite& suite) {
     return [svm = machine(d, 200), of = d.list<int64_t>({70, 70, 60}), x = d.in({kRows, kFeatures}), y = d.out({kRows, kClasses}),
             classes = d.room<int64_t>(kRows),
             room = d.room(300)] { svm_classifier(y, classes, x, svm, {.classes = kClasses, .vectors_of = of}, room); };
+  });
+  suite.add("svm_regressor", "16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {
+    return [svm = machine(d, 200), x = d.in({kRows, kFeatures}), y = d.out({kRows, 1}),
+            room = d.room(contract::svm_regressor_scratch(200, Vec::width))] {
+      onnxc::svm_regressor<SvmKernel::rbf>({}, y, x, svm, false, room);
+    };
+  });
+  suite.add("svm_classifier", "16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {
+    return [svm = machine(d, 200), of = d.list<int64_t>({70, 70, 60}), x = d.in({kRows, kFeatures}), y = d.out({kRows, kClasses}),
+            classes = d.room<int64_t>(kRows), room = d.room(contract::svm_classifier_scratch(200, kClasses, Vec::width))] {
+      onnxc::svm_classifier<SvmKernel::rbf>({}, y, classes, x, svm, {.classes = kClasses, .vectors_of = of}, room);
+    };
+  });
+  suite.add("scalar_distances", "16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {
+    return [x = d.in({kRows, kFeatures}), v = d.in({200, kFeatures}), y = d.out({kRows, 200})] {
+      scalar::distances(y, x, v, Metric::euclidean);
+    };
+  });
+  suite.add("distances", "16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {
+    return [x = d.in({kRows, kFeatures}), v = d.numbers(contract::pairwise_pitch(200, Vec::width) * kFeatures), y = d.out({kRows, 200})] {
+      onnxc::distances<Metric::euclidean>({}, y, x, v);
+    };
+  });
+  suite.add("nearest", "5_of_16x200_vectors", {kRows * 200.0 * kFeatures}, [](Data& d) {
+    return [x = d.in({kRows, kFeatures}), v = d.numbers(contract::pairwise_pitch(200, Vec::width) * kFeatures), y = d.out({kRows, 5}),
+            at = d.out<int64_t>({kRows, 5}),
+            room = d.room(contract::nearest_scratch(200, Vec::width))] { nearest<Metric::euclidean, false>({}, y, at, x, v, 200, room); };
   });
   suite.add("scalar_post_transform", "64x10",
             [](Data& d) { return [x = d.in({64, 10}), y = d.out({64, 10})] { transform_rows(y, x, {PostTransform::softmax}); }; });

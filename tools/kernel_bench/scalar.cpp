@@ -23,8 +23,8 @@
 #include <onnxc/scalar/scatter.hpp>
 #include <onnxc/scalar/selection.hpp>
 #include <onnxc/scalar/tf_idf.hpp>
-#include <onnxc/scalar/top_k.hpp>
 #include <onnxc/scalar/trilu.hpp>
+#include <onnxc/top_k.hpp>
 
 #include "tools/kernel_bench/suite.h"
 
@@ -118,6 +118,9 @@ void add_searches(Suite& suite) {
             [](Data& d) { return [x = d.numbers(6400), y = d.room(6400)] { hardmax(y, x, {.outer = 64, .n = 100}); }; });
   suite.add("scalar_top_k", "5_of_1000",
             [](Data& d) { return [x = d.in({1000}), y = d.out({5}), i = d.out<int64_t>({5})] { return top_k(y, i, x, 0, true); }; });
+  suite.add("top_k", "5_of_1000", [](Data& d) {
+    return [x = d.in({1, 1000}), y = d.out({1, 5}), i = d.out<int64_t>({1, 5})] { onnxc::top_k<true>({}, y, i, x); };
+  });
   suite.add("scalar_cum_sum", "64x100", [](Data& d) {
     return [x = d.in({64, 100}), axis = Tensor<const int64_t>{d.list<int64_t>({1}), {}}, y = d.out({64, 100})] {
       return cum_sum(y, x, axis, {});

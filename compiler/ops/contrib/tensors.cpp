@@ -1,5 +1,6 @@
 // com.microsoft: earlier forms of ONNX's operators, windows and distances, transforms of real signals, and T5's
 // relative positions.
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/ops/contrib/composition.h"
@@ -78,15 +79,23 @@ Results unfold_tensor(GraphBuilder& b, const Node& node) {
 }
 
 // ---- CDist: the distances of each row of the first matrix to each row of the second. They are computed from
-// differences, since products of rows would cancel where rows are close.
+// differences, since products of rows would cancel where rows are close. Distances to constant rows are an operator of their
+// own, unless a gradient may have to pass.
+
+bool has_gradient(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const Node& n) { return n.op == "Gradient"; });
+}
 
 Results cdist(GraphBuilder& b, const Node& node) {
   Composition c(b, node);
   c.need_float();
   for (int i : {0, 1}) c.need_rank(i, 2, "[rows, columns]");
+  const std::string metric = node.string("metric", "sqeuclidean");
+  const bool known = metric == "sqeuclidean" || metric == "euclidean" || metric == "cityblock" || metric == "chebyshev";
+  if (known && c.result == ElementType::F32 && b.graph().constant(c.raw(1)) != nullptr && !has_gradient(b.graph()))
+    return {{c.op("onnxc.Distances", {c.raw(0), c.raw(1)}, {{"metric", metric}})}};
   const ValueId d = c.sub(c.unsqueeze(c.in(0), {1}), c.unsqueeze(c.in(1), {0})), last = b.integers({2});
   const Attributes drop{{"keepdims", int64_t{0}}};
-  const std::string metric = node.string("metric", "sqeuclidean");
   if (metric == "sqeuclidean") return {{c.out(c.op("ReduceSumSquare", {d, last}, drop))}};
   if (metric == "euclidean") return {{c.out(c.op("ReduceL2", {d, last}, drop))}};
   if (metric == "cityblock") return {{c.out(c.op("ReduceL1", {d, last}, drop))}};

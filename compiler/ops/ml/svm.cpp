@@ -5,27 +5,15 @@
 #include <numeric>
 
 #include "compiler/ops/ml/classes.h"
+#include "compiler/ops/ml/svm.h"
+#include "compiler/ops/selected.h"
 
 namespace onnxc {
 namespace {
 
-struct Model {
-  std::vector<float> coefficients, vectors, rho, prob_a, prob_b, kernel{0, 0, 0};
-  std::string kernel_type;
-  std::vector<int64_t> vectors_of;
-  int64_t vector_count = 0, features = 0, classes = 1;
-
-  int64_t pairs() const { return classes * (classes - 1) / 2; }
-  /// Scores of a row.
-  int64_t scores() const {
-    if (vector_count == 0 || !prob_a.empty()) return classes;
-    return classes == 2 ? 2 : pairs();
-  }
-};
-
-Model model_of(const Node& node) {
+SvmModel model_of(const Node& node) {
   const auto fail = [&](const std::string& found) { node.fail(ErrorKind::Invalid, found); };
-  Model m;
+  SvmModel m;
   m.coefficients = floats_of(node, "coefficients");
   m.vectors = floats_of(node, "support_vectors");
   m.rho = floats_of(node, "rho");
@@ -77,7 +65,7 @@ Model model_of(const Node& node) {
   return m;
 }
 
-Dim rows_of(Inference& n, const Model& m) {
+Dim rows_of(Inference& n, const SvmModel& m) {
   const Extents x = n.extents(0);
   const ElementType type = n.element(0);
   if (type != ElementType::F32 && type != ElementType::F64 && type != ElementType::I64 && type != ElementType::I32)
@@ -93,20 +81,26 @@ ValueId rows(GraphBuilder& b, ValueId x) {
   return b.rank(x) == 1 ? b.op("Unsqueeze", {x, b.integers({0})}) : x;
 }
 
-NamedArgs svm_params(KernelQuery& l, const Model& m) {
-  std::string kernel = m.kernel_type;
-  std::ranges::transform(kernel, kernel.begin(), [](char c) { return static_cast<char>(c + 32); });
-  NamedArgs params{{"kernel", EnumArg{"scalar::SvmKernel", kernel}},
-                   {"gamma", number_arg(static_cast<double>(m.kernel[0]))},
-                   {"coef0", number_arg(static_cast<double>(m.kernel[1]))},
-                   {"degree", number_arg(static_cast<double>(m.kernel[2]))}};
-  if (m.vector_count > 0) {
-    params.emplace_back("vectors", l.weights("support_vectors", ElementType::F32, m.vectors));
-    params.emplace_back("vector_count", dim_arg(m.vector_count));
-  }
-  params.emplace_back("coefficients", l.weights("coefficients", ElementType::F32, m.coefficients));
-  params.emplace_back("rho", l.weights("rho", ElementType::F32, m.rho));
-  return params;
+/// States the scalar kernel and, for vectors, fast ones.
+void consider_svm(KernelQuery& l, const SvmCall& svm) {
+  const char* const row = svm.is_classifier ? "scalar_svm_classifier" : "scalar_svm_regressor";
+  l.consider(row, svm.macs(), 0, [&l, svm, row] {
+    const SvmModel& m = svm.model;
+    std::optional<PointerArg> vectors;
+    if (m.vector_count > 0) vectors = l.weights("support_vectors", ElementType::F32, m.vectors);
+    StepBuilder call = l.call(row);
+    call.tensor(svm.y);
+    if (svm.is_classifier) call.pointer(l.out(0));
+    call.tensor(svm.x).params(svm_params(l, m, vectors));
+    if (svm.is_classifier) {
+      call.params(svm_class_params(l, m));
+      call.pointer(l.workspace("room", ElementType::F32, m.vector_count + 4 * m.classes * m.classes + 4 * m.classes));
+    } else {
+      call.flag(svm.one_class());
+    }
+    call.emit();
+  });
+  if (l.optimise() && svm.model.vector_count > 0) consider_fast_svm(l, svm);
 }
 
 // ---- The regressor
@@ -119,20 +113,12 @@ std::optional<std::vector<ValueId>> decompose_regressor(GraphBuilder& b, const N
   return std::vector{b.op("ai.onnx.ml.SVMRegressor", {x}, node.attributes)};
 }
 
-void lower_regressor(KernelQuery& l) {
-  const View x = l.in(0), y = l.out(0);
-  l.call("scalar_svm_regressor")
-      .tensor(y)
-      .tensor(x)
-      .params(svm_params(l, model_of(l.node())))
-      .flag(l.node().integer("one_class", 0) != 0)
-      .emit();
-}
+void lower_regressor(KernelQuery& l) { consider_svm(l, {.node = l.node(), .model = model_of(l.node()), .x = l.in(0), .y = l.out(0)}); }
 
 // ---- The classifier
 
 void infer_classes(Inference& n) {
-  const Model m = model_of(n.node());
+  const SvmModel m = model_of(n.node());
   const Dim count = rows_of(n, m);
   n.output(0, ElementType::I64, {count});
   n.output(1, ElementType::F32, {count, m.scores()});
@@ -149,8 +135,32 @@ std::optional<std::vector<ValueId>> decompose_classifier(GraphBuilder& b, const 
 }
 
 void lower_classes(KernelQuery& l) {
-  const Model m = model_of(l.node());
-  const View x = l.in(0), classes = l.out(0), y = l.out(1);
+  consider_svm(l, {.node = l.node(), .model = model_of(l.node()), .x = l.in(0), .y = l.out(1), .is_classifier = true});
+}
+
+}  // namespace
+
+std::string svm_kernel_name(const SvmModel& m) {
+  std::string kernel = m.kernel_type;
+  std::ranges::transform(kernel, kernel.begin(), [](char c) { return static_cast<char>(c + 32); });
+  return kernel;
+}
+
+NamedArgs svm_params(KernelQuery& l, const SvmModel& m, std::optional<PointerArg> vectors) {
+  NamedArgs params{{"kernel", EnumArg{"scalar::SvmKernel", svm_kernel_name(m)}},
+                   {"gamma", number_arg(static_cast<double>(m.kernel[0]))},
+                   {"coef0", number_arg(static_cast<double>(m.kernel[1]))},
+                   {"degree", number_arg(static_cast<double>(m.kernel[2]))}};
+  if (vectors) {
+    params.emplace_back("vectors", *vectors);
+    params.emplace_back("vector_count", dim_arg(m.vector_count));
+  }
+  params.emplace_back("coefficients", l.weights("coefficients", ElementType::F32, m.coefficients));
+  params.emplace_back("rho", l.weights("rho", ElementType::F32, m.rho));
+  return params;
+}
+
+NamedArgs svm_class_params(KernelQuery& l, const SvmModel& m) {
   NamedArgs params{{"classes", dim_arg(m.classes)}};
   if (m.vector_count > 0) params.emplace_back("vectors_of", l.weights("vectors_per_class", ElementType::I64, m.vectors_of));
   if (!m.prob_a.empty()) {
@@ -159,17 +169,15 @@ void lower_classes(KernelQuery& l) {
   }
   params.emplace_back("post", post_transform_arg(l.node()));
   if (std::ranges::all_of(m.coefficients, [](float c) { return c >= 0; })) params.emplace_back("positive", flag_arg(true));
-  l.call("scalar_svm_classifier")
-      .tensor(y)
-      .pointer(classes)
-      .tensor(x)
-      .params(svm_params(l, m))
-      .params(std::move(params))
-      .pointer(l.workspace("room", ElementType::F32, m.vector_count + 4 * m.classes * m.classes + 4 * m.classes))
-      .emit();
+  return params;
 }
 
-}  // namespace
+double SvmCall::macs() const {
+  const double rows = x.extents[0].is_constant() ? static_cast<double>(x.extents[0].value()) : 1;
+  return rows * static_cast<double>(std::max<int64_t>(model.vector_count, 1) * model.features);
+}
+
+bool SvmCall::one_class() const { return node.integer("one_class", 0) != 0; }
 
 extern const Operator op_SVMRegressor, op_SVMClassifier, op_SvmClasses;
 const Operator op_SVMRegressor{.name = "SVMRegressor",

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/dispatch.h"
-#include "compiler/ops/kernel_query.h"
+#include "compiler/ops/tensor/top_k.h"
 #include "runtime_stub/onnxc/scalar/top_k.hpp"
 
 namespace onnxc {
@@ -47,21 +47,29 @@ void evaluate_top_k(Evaluation& e) {
 
 void lower_top_k(KernelQuery& l) {
   const View x = l.in(0);
-  const Extents extents = l.output_type(l.has_output(0) ? 0 : 1).extents;
-  const auto out = [&](int i, const char* name, ElementType element) {
-    return l.has_output(i) ? l.out(i) : View{l.workspace(name, element, element_count(extents)), element, extents, {}};
-  };
-  const View values = out(0, "values", x.element), indices = out(1, "indices", ElementType::I64);
-  l.call("scalar_top_k")
-      .tensor(values)
-      .tensor(indices)
-      .tensor(x)
-      .dim(axis_of(l.node(), static_cast<int>(x.extents.size())))
-      .flag(l.node().integer("largest", 1) != 0)
-      .emit();
+  const View values = top_k_output(l, 0), indices = top_k_output(l, 1);
+  const int64_t axis = axis_of(l.node(), static_cast<int>(x.extents.size()));
+  const bool largest = l.node().integer("largest", 1) != 0;
+  const Dim count = element_count(x.extents);
+  const double bytes = count.is_constant() ? static_cast<double>(storage_bytes(x.element, count.value())) : 1;
+  l.consider("scalar_top_k", 0, bytes, [&l, values, indices, x, axis, largest] {
+    l.call("scalar_top_k").tensor(values).tensor(indices).tensor(x).dim(axis).flag(largest).emit();
+  });
+  // The fast kernel cannot fail, so it is for a k that is known to be at most the extent.
+  const bool is_last = axis == static_cast<int64_t>(x.extents.size()) - 1;
+  if (!l.optimise() || x.element != ElementType::F32 || !is_last || (x.extents.back() - values.extents.back()).min_value() < 0) return;
+  l.consider("top_k", 0, bytes,
+             [&l, values, indices, x, largest] { l.call("top_k").template_arg(largest).tensor(values).tensor(indices).tensor(x).emit(); });
 }
 
 }  // namespace
+
+View top_k_output(KernelQuery& l, int i) {
+  if (l.has_output(i)) return l.out(i);
+  const Extents& extents = l.output_type(1 - i).extents;
+  const ElementType element = i == 0 ? l.type(0).element : ElementType::I64;
+  return {l.workspace(i == 0 ? "values" : "indices", element, element_count(extents)), element, extents, {}};
+}
 
 extern const Operator op_TopK;
 const Operator op_TopK{.name = "TopK",

@@ -3,6 +3,7 @@
 #include "compiler/select/conv/conv_planar.h"
 #include "compiler/select/islands/conv_chain.h"
 #include "compiler/select/islands/conv_scaled.h"
+#include "compiler/select/islands/nearest.h"
 #include "compiler/select/islands/stem_pool.h"
 
 namespace onnxc {
@@ -13,6 +14,7 @@ std::span<const Island> all_islands() {
       {absorbed_by_conv_chain, lower_conv_chain},    // 1x1 Conv or stem -> depthwise Conv -> 1x1 Conv
       {absorbed_by_planar_pool, lower_planar_pool},  // planar Conv -> MaxPool
       {absorbed_by_stem_pool, lower_stem_pool},      // stem -> MaxPool
+      {absorbed_by_nearest, lower_nearest},          // Distances -> TopK
   };
   return kIslands;
 }

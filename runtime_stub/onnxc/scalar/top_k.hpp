@@ -5,66 +5,85 @@
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
-/// The k largest (or smallest) of each x[p, :, s] along `axis`, best first, with their indices; of equal ones the lower
-/// index is better. NaN is larger than any number. k is the extent of `values` on that axis; where it exceeds that of
-/// x, the result is ONNXC_INDEX_OUT_OF_RANGE.
-///
-/// The best k so far are a heap in `values` itself, the worst of them at its root. At the end the heap is sorted in
-/// place. This takes n log k comparisons.
+/// The best elements so far with their indices, `step` elements apart, the worst of them at the root. The largest are best,
+/// or the smallest; of equal ones the lower index is better. NaN is larger than any number.
 template <class T>
-Status top_k(Tensor<T> values, Tensor<int64_t> indices, Tensor<const T> x, int64_t axis, bool largest) {
-  const int a = static_cast<int>(axis);
-  const int64_t outer = x.shape.count(0, a), n = x.shape[a], inner = x.shape.count(a + 1, x.shape.rank), k = values.shape[a];
-  if (k > n) return {ONNXC_INDEX_OUT_OF_RANGE};
-  if (k <= 0) return {};
-  const auto less = [](T u, T v) {
+struct TopHeap {
+  T* values;
+  int64_t* indices;
+  int64_t step;
+  bool largest;
+
+  /// Begins with the first `size` elements of `from`, which are `step` apart as well.
+  void fill(const T* from, int64_t size) {
+    for (int64_t i = 0; i < size; ++i) put(i, from[i * step], i);
+    for (int64_t i = size / 2; i-- > 0;) sink(i, size, values[i * step], indices[i * step]);
+  }
+  /// Takes an element in place of the root, if it is better.
+  void take(T value, int64_t index, int64_t size) {
+    if (is_worse(values[0], indices[0], value, index)) sink(0, size, value, index);
+  }
+  /// The worst goes to the end, again and again.
+  void sort(int64_t size) {
+    while (--size > 0) {
+      const T last = values[size * step];
+      const int64_t last_index = indices[size * step];
+      put(size, values[0], indices[0]);
+      sink(0, size, last, last_index);
+    }
+  }
+
+ private:
+  static bool is_less(T u, T v) {
     if constexpr (fn::floating<T> || small_float<T>) {
       if (fn::is_nan(u)) return false;
       if (fn::is_nan(v)) return true;
     }
     if constexpr (small_float<T>) return static_cast<float>(u) < static_cast<float>(v);
     else return u < v;
-  };
+  }
+  bool is_worse(T u, int64_t u_index, T v, int64_t v_index) const {
+    if (largest ? is_less(u, v) : is_less(v, u)) return true;
+    if (largest ? is_less(v, u) : is_less(u, v)) return false;
+    return u_index > v_index;
+  }
+  void put(int64_t i, T value, int64_t index) {
+    values[i * step] = value;
+    indices[i * step] = index;
+  }
+  /// Puts (value, index) into the heap of the first `size`, from the hole at `hole` down.
+  void sink(int64_t hole, int64_t size, T value, int64_t index) {
+    for (;;) {
+      int64_t child = 2 * hole + 1;
+      if (child >= size) break;
+      const int64_t other = child + 1;
+      if (other < size && is_worse(values[other * step], indices[other * step], values[child * step], indices[child * step])) child = other;
+      if (!is_worse(values[child * step], indices[child * step], value, index)) break;
+      put(hole, values[child * step], indices[child * step]);
+      hole = child;
+    }
+    put(hole, value, index);
+  }
+};
+
+/// The k largest (or smallest) of each x[p, :, s] along `axis`, best first, with their indices; of equal ones the lower
+/// index is better. NaN is larger than any number. k is the extent of `values` on that axis; where it exceeds that of
+/// x, the result is ONNXC_INDEX_OUT_OF_RANGE.
+///
+/// The best k so far are a heap in `values` itself, which is sorted in place at the end. This takes n log k comparisons.
+template <class T>
+Status top_k(Tensor<T> values, Tensor<int64_t> indices, Tensor<const T> x, int64_t axis, bool largest) {
+  const int a = static_cast<int>(axis);
+  const int64_t outer = x.shape.count(0, a), n = x.shape[a], inner = x.shape.count(a + 1, x.shape.rank), k = values.shape[a];
+  if (k > n) return {ONNXC_INDEX_OUT_OF_RANGE};
+  if (k <= 0) return {};
   for (int64_t p = 0; p < outer; ++p) {
     for (int64_t s = 0; s < inner; ++s) {
-      T* const v = values.data + p * k * inner + s;
-      int64_t* const at = indices.data + p * k * inner + s;
       const T* const from = x.data + p * n * inner + s;
-      const auto worse = [&](T u, int64_t u_at, T w, int64_t w_at) {  // (u, u_at) ranks behind (w, w_at)
-        if (largest ? less(u, w) : less(w, u)) return true;
-        if (largest ? less(w, u) : less(u, w)) return false;
-        return u_at > w_at;
-      };
-      // Puts (value, index) into the heap of the first `size`, from the hole at `hole` down.
-      const auto sink = [&](int64_t hole, int64_t size, T value, int64_t index) {
-        for (;;) {
-          int64_t child = 2 * hole + 1;
-          if (child >= size) break;
-          if (child + 1 < size && worse(v[(child + 1) * inner], at[(child + 1) * inner], v[child * inner], at[child * inner])) ++child;
-          if (!worse(v[child * inner], at[child * inner], value, index)) break;
-          v[hole * inner] = v[child * inner];
-          at[hole * inner] = at[child * inner];
-          hole = child;
-        }
-        v[hole * inner] = value;
-        at[hole * inner] = index;
-      };
-      for (int64_t i = 0; i < k; ++i) {
-        v[i * inner] = from[i * inner];
-        at[i * inner] = i;
-      }
-      for (int64_t i = k / 2; i-- > 0;) sink(i, k, v[i * inner], at[i * inner]);
-      for (int64_t i = k; i < n; ++i) {
-        if (worse(v[0], at[0], from[i * inner], i)) sink(0, k, from[i * inner], i);
-      }
-      // The worst goes to the end, again and again.
-      for (int64_t size = k - 1; size > 0; --size) {
-        const T last = v[size * inner];
-        const int64_t last_at = at[size * inner];
-        v[size * inner] = v[0];
-        at[size * inner] = at[0];
-        sink(0, size, last, last_at);
-      }
+      TopHeap<T> heap{values.data + p * k * inner + s, indices.data + p * k * inner + s, inner, largest};
+      heap.fill(from, k);
+      for (int64_t i = k; i < n; ++i) heap.take(from[i * inner], i, k);
+      heap.sort(k);
     }
   }
   return {};

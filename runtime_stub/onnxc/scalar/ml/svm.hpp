@@ -85,18 +85,55 @@ inline void pairwise_probabilities(int64_t k, const float* r, float* q, float* p
   }
 }
 
+/// The class with most votes of pairs of classes. scores: of the pairs, in order. With prob_a they become probabilities of the
+/// classes. room: 2 * classes * classes + 2 * classes elements.
+inline int64_t decide_by_pairs(const SvmClasses& p, float* scores, float* room) {
+  const int64_t k = p.classes;
+  float *const votes = room, *const matrix = votes + k;
+  int64_t best = 0;
+  for (int64_t i = 0; i < k; ++i) votes[i] = 0;
+  for (int64_t i = 0, index = 0; i < k; ++i) {
+    for (int64_t j = i + 1; j < k; ++j) votes[scores[index++] > 0 ? i : j] += 1;
+  }
+  for (int64_t i = 1; i < k; ++i) best = votes[i] > votes[best] ? i : best;
+  if (p.prob_a == nullptr) return best;
+  for (int64_t i = 0, index = 0; i < k; ++i) {
+    for (int64_t j = i + 1; j < k; ++j, ++index) {
+      float probability = 1 - logistic_of(scores[index] * p.prob_a[index] + p.prob_b[index]);
+      probability = probability < 1e-7f ? 1e-7f : probability > 1 - 1e-7f ? 1 - 1e-7f : probability;
+      matrix[i * k + j] = probability;
+      matrix[j * k + i] = 1 - probability;
+    }
+  }
+  pairwise_probabilities(k, matrix, matrix + k * k, scores);
+  return best;
+}
+
+/// z: `count` transformed scores, or two of one for two classes.
+inline void finish_scores(const SvmClasses& p, float* scores, int64_t count, float* z) {
+  if (count == 1 && p.classes == 2) {
+    const float score = scores[0];
+    if (p.post == PostTransform::probit) {
+      z[0] = probit_of(score);
+      z[1] = probit_of(1 - score);
+    } else {
+      two_scores(p.post, p.post == PostTransform::none ? SecondClass::opposite : SecondClass::complement, score, z);
+    }
+    return;
+  }
+  if (count > 1 || p.post == PostTransform::probit) post_transform(p.post, scores, count);
+  for (int64_t i = 0; i < count; ++i) z[i] = scores[i];
+}
+
 /// classes[row] is the number of the class. y[row, ...] has for each class a score (linear) or a probability, or else
 /// for each pair of classes a score, of which two classes get two. room:
 /// vector_count + 4 * classes * classes + 4 * classes elements.
 inline void svm_classifier(Tensor<float> y, int64_t* classes, Tensor<const float> x, Svm svm, SvmClasses p, float* room) {
   const int64_t n = x.shape[1], k = p.classes;
   float* const kernels = room;
-  float* const votes = kernels + svm.vector_count;
-  float* const scores = votes + k;
-  float* const pairs = scores + k * k;  // also where matrices begin
+  float* const scores = kernels + svm.vector_count;
   for (int64_t row = 0; row < x.shape[0]; ++row) {
     const float* const from = x.data + row * n;
-    float* const z = y.data + row * y.shape[1];
     int64_t count = 0, best = 0;
     if (svm.vector_count == 0) {
       for (; count < k; ++count) {
@@ -108,7 +145,6 @@ inline void svm_classifier(Tensor<float> y, int64_t* classes, Tensor<const float
       if (k == 2 && (p.positive ? most >= 0.5f : most > 0)) best = 1;
     } else {
       for (int64_t v = 0; v < svm.vector_count; ++v) kernels[v] = svm_kernel(svm, from, svm.vectors + v * n, n);
-      for (int64_t i = 0; i < k; ++i) votes[i] = 0;
       for (int64_t i = 0, first_i = 0; i < k; first_i += p.vectors_of[i++]) {
         for (int64_t j = i + 1, first_j = first_i + p.vectors_of[i]; j < k; first_j += p.vectors_of[j++]) {
           float sum = 0;
@@ -117,37 +153,13 @@ inline void svm_classifier(Tensor<float> y, int64_t* classes, Tensor<const float
           for (int64_t v = first_j; v < first_j + p.vectors_of[j]; ++v) sum += svm.coefficients[i * svm.vector_count + v] * kernels[v];
           sum += svm.rho[count];
           scores[count++] = sum;
-          votes[sum > 0 ? i : j] += 1;
         }
       }
-      for (int64_t i = 1; i < k; ++i) best = votes[i] > votes[best] ? i : best;
-      if (p.prob_a != nullptr) {
-        float* const matrix = pairs;
-        for (int64_t i = 0, index = 0; i < k; ++i) {
-          for (int64_t j = i + 1; j < k; ++j, ++index) {
-            float probability = 1 - logistic_of(scores[index] * p.prob_a[index] + p.prob_b[index]);
-            probability = probability < 1e-7f ? 1e-7f : probability > 1 - 1e-7f ? 1 - 1e-7f : probability;
-            matrix[i * k + j] = probability;
-            matrix[j * k + i] = 1 - probability;
-          }
-        }
-        pairwise_probabilities(k, matrix, matrix + k * k, scores);
-        count = k;
-      }
+      best = decide_by_pairs(p, scores, scores + k * k);
+      if (p.prob_a != nullptr) count = k;
     }
     classes[row] = best;
-    if (count == 1 && k == 2) {
-      const float score = scores[0];
-      if (p.post == PostTransform::probit) {
-        z[0] = probit_of(score);
-        z[1] = probit_of(1 - score);
-      } else {
-        two_scores(p.post, p.post == PostTransform::none ? SecondClass::opposite : SecondClass::complement, score, z);
-      }
-      continue;
-    }
-    if (count > 1 || p.post == PostTransform::probit) post_transform(p.post, scores, count);
-    for (int64_t i = 0; i < count; ++i) z[i] = scores[i];
+    finish_scores(p, scores, count, y.data + row * y.shape[1]);
   }
 }
 

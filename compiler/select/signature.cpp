@@ -2,12 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "compiler/support/sha256.h"
 
 namespace onnxc {
 namespace {
 
-constexpr std::size_t kLongest = 600;
+constexpr std::size_t kLongest = 600, kLongestList = 64;
+
+std::string digest(std::span<const std::byte> bytes) { return sha256(bytes).substr(0, 16); }
+
+/// An attribute as text. Long lists, as the nodes of tree ensembles are, are told apart by a digest.
+std::string brief(const Attribute& attribute) {
+  if (const auto* integers = std::get_if<std::vector<int64_t>>(&attribute); integers != nullptr && integers->size() > kLongestList)
+    return fmt::format("{} integers {}", integers->size(), digest(std::as_bytes(std::span(*integers))));
+  if (const auto* floats = std::get_if<std::vector<float>>(&attribute); floats != nullptr && floats->size() > kLongestList)
+    return fmt::format("{} floats {}", floats->size(), digest(std::as_bytes(std::span(*floats))));
+  if (const auto* strings = std::get_if<std::vector<std::string>>(&attribute); strings != nullptr && strings->size() > kLongestList) {
+    std::string all;
+    for (const std::string& s : *strings) all.append(s).push_back('\0');
+    return fmt::format("{} strings {}", strings->size(), digest(std::as_bytes(std::span(all))));
+  }
+  return attribute_text(attribute);
+}
 
 class Signature {
  public:
@@ -17,8 +35,7 @@ class Signature {
     text_ += node.full_op();
     if (!node.attributes.empty()) {
       std::string all;
-      for (const auto& [name, value] : node.attributes)
-        all += fmt::format("{}{} = {}", all.empty() ? "" : ", ", name, attribute_text(value));
+      for (const auto& [name, value] : node.attributes) all += fmt::format("{}{} = {}", all.empty() ? "" : ", ", name, brief(value));
       text_ += " {" + all + "}";
     }
     const auto own = static_cast<std::size_t>(node.own_inputs());
@@ -32,7 +49,7 @@ class Signature {
   std::string text() {
     for (const auto& [name, symbol] : symbols_) text_ += fmt::format(", {} in {}..{}", name, symbol.min_value(), symbol.max_value());
     if (text_.size() <= kLongest) return text_;
-    return text_.substr(0, kLongest) + "... " + sha256(std::as_bytes(std::span(text_))).substr(0, 16);
+    return text_.substr(0, kLongest) + "... " + digest(std::as_bytes(std::span(text_)));
   }
 
  private:

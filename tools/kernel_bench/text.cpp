@@ -6,6 +6,9 @@
 #include <onnxc/scalar/text/regex.hpp>
 #include <onnxc/scalar/text/split.hpp>
 
+#include <algorithm>
+#include <vector>
+
 #include "tools/kernel_bench/suite.h"
 
 namespace onnxc::inline ONNXC_ISA::bench {
@@ -18,7 +21,17 @@ constexpr int64_t kStrings = 64;
 /// [a-z]+
 Regex word(Data& d) {
   const auto op = [](RegexOp o) { return static_cast<int32_t>(o); };
-  return {d.list<int32_t>({op(RegexOp::set), 0, 1, op(RegexOp::split), 0, 2, op(RegexOp::match), 0, 0}), d.list<int32_t>({'a', 'z'}), 3};
+  std::vector<uint8_t> classes(129);
+  std::fill(classes.begin() + 'a', classes.begin() + 'z' + 1, uint8_t{1});
+  return {.code = d.list<int32_t>({op(RegexOp::set), 0, 1, op(RegexOp::split), 0, 2, op(RegexOp::match), 0, 0}),
+          .ranges = d.list<int32_t>({'a', 'z'}),
+          .size = 3,
+          .automaton = {.next = d.list<uint16_t>({0, 0, 0, 4, 0, 4}),
+                        .classes = d.copy(classes),
+                        .bounds = d.list<int32_t>({128}),
+                        .count = 1,
+                        .start = 2,
+                        .accepting = 4}};
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ class Searcher {
   Match find(const std::string& text, bool whole, bool quickly) const {
     scalar::Regex regex{program_.code.data(), program_.ranges.data(), static_cast<int64_t>(program_.code.size() / 3)};
     if (quickly) {
-      regex.automaton = {automaton_->next.data(), automaton_->classes.data(), automaton_->bounds.data(), std::ssize(automaton_->bounds),
-                         automaton_->start, automaton_->accepting};
+      regex.automaton = {automaton_->next.data(),        automaton_->classes.data(), automaton_->bounds.data(),
+                         std::ssize(automaton_->bounds), automaton_->start,          automaton_->accepting};
     }
     std::vector<int64_t> room(static_cast<std::size_t>(scalar::regex_room(regex.size)));
     const char *begin = nullptr, *end = nullptr;
@@ -42,7 +42,8 @@ class Searcher {
 TEST_CASE("automata find what threads find", "[regex]") {
   std::mt19937 random(1);
   const std::vector<std::string> pieces{"a", "b", "c", "ab", "\xc3\xa9", "\xe6\xbc\xa2", "\xff", "\xe6\xbc", " "};
-  for (const char* pattern : {"a", "[a-c]+", "a*b", "(a|ab)(c|bcd)?", "[^a]+", "\\w\\w+", "(?i)[\xc3\xa9 a]+", "a*", "(?s:.)", "a|a*b", "[\xe6\xbc\xa2]{2}", "(ab|c)*c"}) {
+  for (const char* pattern : {"a", "[a-c]+", "a*b", "(a|ab)(c|bcd)?", "[^a]+", "\\w\\w+", "(?i)[\xc3\xa9 a]+", "a*", "(?s:.)", "a|a*b",
+                              "[\xe6\xbc\xa2]{2}", "(ab|c)*c"}) {
     const Searcher searcher(pattern);
     INFO(pattern);
     REQUIRE(searcher.automaton());
@@ -65,7 +66,14 @@ TEST_CASE("automata that would be large, or look at places, are left out", "[reg
 }
 
 TEST_CASE("automata know how far they look ahead", "[regex]") {
-  for (const auto& [pattern, little] : {std::pair{"[a-z]+", true}, {"\\w\\w+", true}, {" +|,", true}, {"abc", true}, {"a*b", false}, {"a|a*b", false}, {"(ab)+", true}, {"(a.)*b", false}}) {
+  for (const auto& [pattern, little] : {std::pair{"[a-z]+", true},
+                                        {"\\w\\w+", true},
+                                        {" +|,", true},
+                                        {"abc", true},
+                                        {"a*b", false},
+                                        {"a|a*b", false},
+                                        {"(ab)+", true},
+                                        {"(a.)*b", false}}) {
     INFO(pattern);
     CHECK(looks_ahead_a_little(*Searcher(pattern).automaton()) == little);
   }

@@ -18,7 +18,16 @@ std::vector<onnxc_string> views(const std::vector<std::string>& strings) {
 }
 
 TEST_CASE("strings are found by their hash", "[keys]") {
-  std::vector<std::string> words{"", "a", std::string("a\0", 2), "ab", "ba", "abc", "abcd", "abcde", "a word of more than sixteen bytes", "a word of more than sixteen bytes."};
+  std::vector<std::string> words{"",
+                                 "a",
+                                 std::string("a\0", 2),
+                                 "ab",
+                                 "ba",
+                                 "abc",
+                                 "abcd",
+                                 "abcde",
+                                 "a word of more than sixteen bytes",
+                                 "a word of more than sixteen bytes."};
   for (int i = 0; i < 500; ++i) words.push_back("word " + std::to_string(i));
   const KeyTable table = key_table(*string_constant(words, {static_cast<int64_t>(words.size())}));
   const std::vector<onnxc_string> keys = views(table.keys.strings);

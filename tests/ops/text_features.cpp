@@ -34,7 +34,8 @@ struct Blocks {
 
 TEST_CASE("words are counted as by StringNormalizer, Tokenizer, LabelEncoder and TfIdfVectorizer", "[text]") {
   std::mt19937 random(3);
-  const std::vector<std::string> pieces{"a", "B", "c", "ab", "abc", "ABCDEFGHIJ", "\xc3\x89", "\xe2\x84\xaa", "\xff", "\xe6\xbc", " ", ",", "  "};
+  const std::vector<std::string> pieces{"a",    "B",        "c", "ab", "abc", "ABCDEFGHIJ", "\xc3\x89", "\xe2\x84\xaa",
+                                        "\xff", "\xe6\xbc", " ", ",",  "  "};
   const std::vector<std::string> words{"a", "ab", "abc", "\xc3\xa9", "k", "\xff", "B"};
   const KeyTable table = key_table(*string_constant(words, {std::ssize(words)}));
   const std::vector<onnxc_string> keys = views(table.keys.strings);
@@ -43,7 +44,8 @@ TEST_CASE("words are counted as by StringNormalizer, Tokenizer, LabelEncoder and
   const std::vector<int64_t> tree_keys{0, 0, 1, 2, 3, 4, 5, 6, 0, 1, 4, 2}, begin{1, 8, 10, 11, 12, 12, 12, 12, 12, 12, 12, 12, 12},
       column{-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   const scalar::GramTree tree{tree_keys.data(), begin.data(), column.data(), true};
-  for (const auto& [pattern, separates] : {std::pair{"[a-z]+", false}, {"\\w\\w+", false}, {"[^ ,]+", false}, {"(?s:.)", false}, {" +|,", true}}) {
+  for (const auto& [pattern, separates] :
+       {std::pair{"[a-z]+", false}, {"\\w\\w+", false}, {"[^ ,]+", false}, {"(?s:.)", false}, {" +|,", true}}) {
     const RegexProgram program = compile_regex(Node{}, pattern);
     const Automaton automaton = *make_automaton(program);
     for (int round = 0; round < 200; ++round) {
@@ -65,7 +67,8 @@ TEST_CASE("words are counted as by StringNormalizer, Tokenizer, LabelEncoder and
       const onnxc_string pad{"#", 1};
       onnxc_string* tokens = nullptr;
       int64_t columns = 0;
-      REQUIRE_FALSE(scalar::tokenizer(heap, &tokens, &columns, {normal.data(), {rows}}, regex, {.separates = separates}, &pad, room.data()));
+      REQUIRE_FALSE(
+          scalar::tokenizer(heap, &tokens, &columns, {normal.data(), {rows}}, regex, {.separates = separates}, &pad, room.data()));
       std::vector<int64_t> numbers(static_cast<std::size_t>(rows * columns));
       const int64_t none = -1;
       scalar::label_encoder<onnxc_string, int64_t>(numbers.data(), {tokens, {rows, columns}}, view, table.order.data(), &none, nullptr);

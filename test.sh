@@ -106,6 +106,7 @@ beside "refusals" script tests/refuse/run.sh
 beside "a model from inside" script tests/sight/run.sh
 beside "python" script tests/python/run.sh
 beside "forests to the bit" script tests/ml/forests.sh  # at -O1
+beside "classifiers without a heap" script tests/ml/no_heap.sh
 beside "kernels by measurement" script tests/tune/run.sh
 beside "benchmarks against other engines" script tests/bench/run.sh
 beside "arenas of symbolic sizes" script tests/memory/symbolic.sh

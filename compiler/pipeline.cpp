@@ -34,6 +34,8 @@ constexpr Pass kPasses[] = {
     {"decompose",                       decompose,                       false},  // composite operators become parts that later passes see
     {"fold_constants",                  fold_constants,                  true},   // what does not depend on inputs is computed here
     {"simplify",                        simplify,                        true},   // no-ops, transpose and reshape chains vanish
+    {"join_text",                       join_text,                       true},   // words are counted without a heap
+    {"join_columns",                    join_columns,                    true},   // columns that a Concat joins are picked at once
     {"lower_elementwise",               lower_elementwise,               false},  // every elementwise operator becomes an expression
     {"fold_parameters",                 fold_constants,                  true},   // expressions over weights, above all those of BatchNorm
     {"eliminate_common_subexpressions", eliminate_common_subexpressions, true},   // equal nodes are computed once; before fusion hides them

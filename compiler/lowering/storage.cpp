@@ -74,7 +74,8 @@ PointerArg Lowerer::draft_weights(const std::string& from, const Packed& packed,
 void Lowerer::need_heap(const Node& node) {
   if (!options_.heap)
     node.fail(ErrorKind::Unsupported, "needs memory whose size has no bound before the model runs",
-              "leave out --no-heap, or state the dimensions it depends on with --dim");
+              node.op == "ZipMap" ? "--zipmap=tensor gives the scores as a tensor, without a heap"
+                                  : "leave out --no-heap, or state the dimensions it depends on with --dim");
   program_.uses_heap = true;
 }
 

@@ -24,6 +24,10 @@ Graph lower_elementwise(Graph graph);
 /// Removes x+0, x*1, double transposes, reshape chains, exact cast round trips, Identity; see the file for the list.
 /// Needs: infer_shapes.
 Graph simplify(Graph graph);
+/// Counts the words of strings without memory for the words. Needs: simplify.
+Graph join_text(Graph graph);
+/// Picks columns of a tensor, and products of them, at once where a Concat joins them one by one. Needs: simplify.
+Graph join_columns(Graph graph);
 /// Folds BatchNormalization, scales and biases after a convolution or matrix product into its weights. Needs:
 /// lower_elementwise.
 Graph fold_scales(Graph graph);

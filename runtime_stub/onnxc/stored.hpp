@@ -50,7 +50,7 @@ typedef uint16_t Halves __attribute__((vector_size(2 * Vec::width)));
 typedef int16_t SignedHalves __attribute__((vector_size(2 * Vec::width)));
 using Word = std::conditional_t<Vec::width == 4, int32_t, int64_t>;
 typedef Word Words __attribute__((vector_size(16)));
-typedef int8_t Bytes __attribute__((vector_size(Vec::width)));
+typedef int8_t SignedBytes __attribute__((vector_size(Vec::width)));
 
 template <class Raw, class T>
 ONNXC_INLINE Raw load_raw(const T* p) {
@@ -101,7 +101,7 @@ ONNXC_INLINE Vec widen(const int8_t* p) {
         (x86::Bytes)detail::Words{detail::load_raw<detail::Word>(p)})});  // a copy into half a register goes through memory
 #else
   // In two steps: in one, GCC converts such vectors element by element.
-  const auto halves = __builtin_convertvector(detail::load_raw<detail::Bytes>(p), detail::SignedHalves);
+  const auto halves = __builtin_convertvector(detail::load_raw<detail::SignedBytes>(p), detail::SignedHalves);
   return to_float({__builtin_convertvector(halves, IntVec::Raw)});
 #endif
 }

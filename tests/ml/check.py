@@ -53,13 +53,13 @@ def same(a, b, rtol):
     return a.shape == b.shape and np.allclose(a, b, rtol=rtol, atol=1e-6, equal_nan=True)
 
 
-def compare(model, feeds, rtol=1e-4, reading=lambda outputs: outputs):
+def compare(model, feeds, rtol=1e-4, reading=lambda outputs: outputs, options=()):
     """None where both agree (in refusing, too), else what is wrong. `reading` corrects what ONNX Runtime gives against the specification."""
     try:
         expected = reading(ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds))
     except Exception as e:
         return f"skipped: {str(e)[-160:]}"
-    actual = onnxc.InferenceSession(model, options=["-O1"]).run(None, feeds)
+    actual = onnxc.InferenceSession(model, options=["-O1", *options]).run(None, feeds)
     different = [f"{info.name} is\n{a}\nexpected\n{b}" for info, a, b in zip(model.graph.output, actual, expected) if not same(a, b, rtol)]
     record("classical models and strings", model.graph.name, model, not different)
     return different[0] if different else None

@@ -54,6 +54,33 @@ def Tokenizer(r):
 
 
 @common.check
+def TextFeatures(r):
+    """Strings to counts of n-grams: onnxc computes the nodes together, without a heap."""
+    lines = [" ".join(str(r.choice(["Red", "green", "BLUE", "a", "I", "été", "été,x", "K\u212aB", "green-red", "", "longer_than_the_others"])) for _ in range(int(r.integers(0, 9))))
+             for _ in range(int(r.integers(1, 7)))]
+    how = [dict(tokenexp="[a-zA-Z0-9_]+"), dict(tokenexp="\\w\\w+"), dict(tokenexp="[^ ]+"), dict(separators=[" "]), dict(separators=[" +", ","]), dict(separators=[""])][int(r.integers(6))]
+    case = str(r.choice(["NONE", "LOWER", "UPPER"]))
+    words = ["red", "green", "blue", "été", "a", "e", "r", "RED", "GREEN", "É", "Red", "kkb"]
+    singles = [str(w) for w in r.choice(words, int(r.integers(1, 7)), replace=False)]
+    pairs = [str(w) for _ in range(int(r.integers(0, 6))) for w in r.choice(words, 2)]
+    pairs = [w for pair in sorted({tuple(pairs[i : i + 2]) for i in range(0, len(pairs), 2)}) for w in pair]
+    count = len(singles) + len(pairs) // 2
+    pool = dict(min_gram_length=int(r.integers(1, 3)) if pairs else 1, max_gram_length=2 if pairs else 1, max_skip_count=0, mode=str(r.choice(["TF", "IDF", "TFIDF"])),
+                ngram_counts=[0, len(singles)] if pairs else [0], ngram_indexes=[int(i) for i in r.permutation(count)], pool_strings=singles + pairs)
+    if r.random() < 0.5:
+        pool["weights"] = [float(w) for w in r.random(count)]
+    nodes = [helper.make_node("StringNormalizer", ["x"], ["s"], case_change_action=case, is_case_sensitive=1, locale="C.UTF-8")] if r.random() < 0.7 else []
+    nodes += [helper.make_node("Tokenizer", ["s" if nodes else "x"], ["t"], domain="com.microsoft", mark=0, mincharnum=1, pad_value="#", **how)]
+    column = not nodes[1:] and r.random() < 0.5
+    nodes += [helper.make_node("Flatten", ["t"], ["f"])] if column else []
+    nodes += [helper.make_node("TfIdfVectorizer", ["f" if column else "t"], ["y"], **pool)]
+    ends = [helper.make_tensor_value_info("x", T.STRING, [None, 1] if column else [None]), helper.make_tensor_value_info("y", T.FLOAT, [None, None])]
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
+    made = helper.make_model(helper.make_graph(nodes, "text", ends[:1], ends[1:]), opset_imports=opsets, ir_version=9)
+    return common.compare(made, {"x": np.array(lines, object).reshape([-1, 1] if column else [-1])}, options=["--no-heap"])
+
+
+@common.check
 def StringConcat(r):
     shapes = [((3, 4), (3, 4)), ((3, 4), (4,)), ((2, 1, 3), (4, 1)), ((), (2,)), ((0, 3), (1, 3))][int(r.integers(5))]
     feeds = {"a": texts(r, *shapes[0]), "b": texts(r, *shapes[1])}

@@ -6,6 +6,10 @@
 #include <onnxc/scalar/ml/trees.hpp>
 #include <onnxc/svm.hpp>
 
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
 #include "tools/kernel_bench/suite.h"
 
 namespace onnxc::inline ONNXC_ISA::bench {
@@ -91,6 +95,19 @@ Svm machine(Data& d, int64_t vectors) {
           .rho = d.numbers(kClasses)};
 }
 
+/// Keys 0 to count - 1.
+KeyTable<int64_t> key_table(Data& d, int64_t count) {
+  const int64_t bits = contract::hash_bits(count);
+  const auto bucket = [&](int64_t key) { return contract::bucket_of(hash_of_key(key), bits); };
+  std::vector<int64_t> keys(static_cast<std::size_t>(count));
+  std::iota(keys.begin(), keys.end(), int64_t{0});
+  std::ranges::stable_sort(keys, {}, bucket);
+  std::vector<int32_t> first((std::size_t{1} << bits) + 1);
+  for (int64_t key : keys) ++first[bucket(key) + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  return {d.copy(keys), d.copy(first), bits};
+}
+
 /// A map of `count` integers to f32.
 onnxc_value* map_value(Data& d, int64_t count) {
   auto *const map = d.room<onnxc_value>(1), *const parts = d.room<onnxc_value>(2);
@@ -161,24 +178,24 @@ void add_ml(Suite& suite) {
   });
   suite.add("scalar_post_transform", "64x10",
             [](Data& d) { return [x = d.in({64, 10}), y = d.out({64, 10})] { transform_rows(y, x, {PostTransform::softmax}); }; });
+  suite.add("scalar_best_class", "64x10", [](Data& d) { return [x = d.in({64, 10}), c = d.room<int64_t>(64)] { best_class(c, x); }; });
   suite.add("scalar_class_scores", "64x10", [](Data& d) {
     return [x = d.in({64, 10}), y = d.out({64, 10}), c = d.room<int64_t>(64)] { class_scores(y, c, x, {PostTransform::softmax}); };
   });
-  suite.add("scalar_normalizer", "64x10",
-            [](Data& d) { return [x = d.numbers(640), y = d.room(640)] { normalizer(y, x, 64, 10, RowNorm::l2); }; });
+  suite.add("scalar_normalizer", "64x10", [](Data& d) { return [x = d.numbers(640), y = d.room(640)] { normalizer(y, x, 64, 10); }; });
   suite.add("scalar_label_encoder", "256_of_100", [](Data& d) {
-    return [x = d.indices({256}, 120), keys = d.counting(100, 100), values = d.numbers(100), other = d.list({0.f}), y = d.room(256)] {
-      label_encoder<int64_t, float>(y, x, keys, values, 100, other, nullptr);
+    return [x = d.indices({256}, 120), keys = key_table(d, 100), values = d.numbers(100), other = d.list({0.f}), y = d.room(256)] {
+      label_encoder<int64_t, float>(y, x, keys, values, other, nullptr);
     };
   });
   suite.add("scalar_one_hot_encoder", "64_of_100", [](Data& d) {
-    return [x = d.indices({64}, 100), keys = d.counting(100, 100), at = d.counting(100, 100), y = d.room(6400)] {
-      return one_hot_encoder(y, x, keys, at, 100, 100, true);
+    return [x = d.indices({64}, 100), keys = key_table(d, 100), at = d.counting(100, 100), y = d.room(6400)] {
+      return one_hot_encoder(y, x, keys, at, 100, true);
     };
   });
   suite.add("scalar_dict_vectorizer", "100", [](Data& d) {
-    return [map = map_value(d, 100), keys = d.counting(100, 100), at = d.counting(100, 100), y = d.room(100)] {
-      return dict_vectorizer(y, map, keys, at, 100, 100);
+    return [map = map_value(d, 100), keys = key_table(d, 100), at = d.counting(100, 100), y = d.room(100)] {
+      return dict_vectorizer(y, map, keys, at, 100);
     };
   });
   suite.add("scalar_zip_map", "64x10", [](Data& d) {

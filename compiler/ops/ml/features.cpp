@@ -146,7 +146,7 @@ std::optional<std::vector<ValueId>> decompose_scaler(GraphBuilder& b, const Node
   return std::vector{x == node.input(0) ? b.op("Identity", {x}) : x};
 }
 
-// ---- Normalizer
+// ---- Normalizer: by the largest element with a kernel of its own, by other norms as a composition
 
 int norm_of(const Node& node) {
   const std::string norm = node.string("norm", "MAX");
@@ -165,19 +165,23 @@ void infer_normalizer(Inference& n) {
 
 std::optional<std::vector<ValueId>> decompose_normalizer(GraphBuilder& b, const Node& node) {
   const ValueId x = cast(b, node.input(0), ElementType::F32);
+  if (const int norm = norm_of(node); norm != 0) {
+    const int64_t axis = b.rank(x) - 1;
+    const ValueId sum = b.op(norm == 1 ? "ReduceL1" : "ReduceL2", {x, b.integers({axis})}, {{"keepdims", int64_t{1}}});
+    const ValueId one = b.number(ElementType::F32, 1), is_zero = b.op("Equal", {sum, b.number(ElementType::F32, 0)});
+    return std::vector{b.op("Div", {x, b.op("Where", {is_zero, one, sum})})};
+  }
   if (x == node.input(0)) return std::nullopt;
   return std::vector{b.op("ai.onnx.ml.Normalizer", {x}, node.attributes)};
 }
 
 void lower_normalizer(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
-  static constexpr const char* kNames[] = {"max", "l1", "l2"};
   l.call("scalar_normalizer")
       .pointer(y)
       .pointer(x)
       .dim(x.extents.size() == 1 ? Dim(1) : x.extents[0])
       .dim(x.extents.back())
-      .enumerator("scalar::RowNorm", kNames[norm_of(l.node())])
       .may_share(y, x)
       .emit();
 }

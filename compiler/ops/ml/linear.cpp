@@ -1,4 +1,4 @@
-// LinearRegressor and LinearClassifier: a product with constants, then onnxc.ClassScores or onnxc.PostTransform.
+// LinearRegressor and LinearClassifier: a product with constants, then what turns sums into scores and labels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,8 +73,16 @@ std::optional<std::vector<ValueId>> decompose_linear_regressor(GraphBuilder& b, 
 }
 
 std::optional<std::vector<ValueId>> decompose_linear_classifier(GraphBuilder& b, const Node& node) {
-  const std::vector<ValueId> both =
-      b.ops("onnxc.ClassScores", {product(b, node)}, 2, {{"post_transform", node.string("post_transform", "NONE")}});
+  const ValueId scores = product(b, node);
+  const std::string post = node.string("post_transform", "NONE");
+  if (linear_of(node).rows > 1 && (post == "NONE" || post == "LOGISTIC" || post == "SOFTMAX")) {
+    const ValueId classes = b.op("onnxc.BestClass", {scores});
+    const ValueId transformed = post == "NONE"       ? scores
+                                : post == "LOGISTIC" ? b.op("Sigmoid", {scores})
+                                                     : b.op("Softmax", {scores}, {{"axis", int64_t{1}}});
+    return std::vector{pick_labels(b, node, classes), transformed};
+  }
+  const std::vector<ValueId> both = b.ops("onnxc.ClassScores", {scores}, 2, {{"post_transform", post}});
   return std::vector{pick_labels(b, node, both[0]), both[1]};
 }
 
@@ -85,6 +93,15 @@ void infer_post_transform(Inference& n) { n.output(0, n.type(0)); }
 void lower_post_transform(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   l.call("scalar_post_transform").tensor(y).tensor(x).params({{"post", post_transform_arg(l.node())}}).may_share(y, x).emit();
+}
+
+// ---- onnxc.BestClass: the number of the class with the largest score
+
+void infer_best_class(Inference& n) { n.output(0, ElementType::I64, {n.extents(0)[0]}); }
+
+void lower_best_class(KernelQuery& l) {
+  const View x = l.in(0);
+  l.call("scalar_best_class").pointer(l.out(0)).tensor(x).emit();
 }
 
 // ---- onnxc.ClassScores: the number of the class with the largest score, and the scores of all classes. A single
@@ -103,7 +120,7 @@ void lower_class_scores(KernelQuery& l) {
 
 }  // namespace
 
-extern const Operator op_LinearRegressor, op_LinearClassifier, op_PostTransform, op_ClassScores;
+extern const Operator op_LinearRegressor, op_LinearClassifier, op_PostTransform, op_BestClass, op_ClassScores;
 const Operator op_LinearRegressor{.name = "LinearRegressor",
                                   .domain = "ai.onnx.ml",
                                   .min_inputs = 1,
@@ -125,6 +142,13 @@ const Operator op_PostTransform{.name = "PostTransform",
                                 .max_outputs = 1,
                                 .infer = infer_post_transform,
                                 .lower = lower_post_transform};
+const Operator op_BestClass{.name = "BestClass",
+                            .domain = "onnxc",
+                            .min_inputs = 1,
+                            .max_inputs = 1,
+                            .max_outputs = 1,
+                            .infer = infer_best_class,
+                            .lower = lower_best_class};
 const Operator op_ClassScores{.name = "ClassScores",
                               .domain = "onnxc",
                               .min_inputs = 1,

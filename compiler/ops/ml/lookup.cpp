@@ -1,4 +1,4 @@
-// LabelEncoder, CategoryMapper, OneHotEncoder, DictVectorizer: sorted tables of keys.
+// LabelEncoder, CategoryMapper, OneHotEncoder, DictVectorizer: tables of keys.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,59 +8,10 @@
 
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/ml/classes.h"
+#include "compiler/ops/ml/key_table.h"
 
 namespace onnxc {
 namespace {
-
-/// Sorted keys without NaN; of equal ones only the first, or only the last. `order`: the original index of each.
-struct Sorted {
-  TensorData keys;
-  std::vector<int64_t> order;
-  int64_t nan = -1;  ///< the index of NaN
-};
-
-/// One element of a tensor, of any type but those of less than a byte.
-void copy_element(TensorData& to, std::size_t at, const TensorData& from, std::size_t index) {
-  if (from.type == ElementType::String) {
-    to.strings[at] = from.strings[index];
-    return;
-  }
-  const auto width = static_cast<std::size_t>(info(from.type).bits) / 8;
-  std::memcpy(to.bytes.data() + at * width, from.bytes.data() + index * width, width);
-}
-
-TensorData taken(const TensorData& from, const std::vector<int64_t>& order) {
-  TensorData to = TensorData::zeros(from.type, {static_cast<int64_t>(order.size())});
-  for (std::size_t i = 0; i < order.size(); ++i) copy_element(to, i, from, static_cast<std::size_t>(order[i]));
-  return to;
-}
-
-Sorted sorted(const TensorData& keys, bool last = false) {
-  Sorted s;
-  std::vector<int64_t> order(static_cast<std::size_t>(keys.count()));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  if (last) std::ranges::reverse(order);
-  const auto by = [&](const auto& values) {
-    const auto value = [&](int64_t i) -> const auto& { return values[static_cast<std::size_t>(i)]; };
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return value(a) < value(b); });
-    order.erase(std::unique(order.begin(), order.end(), [&](int64_t a, int64_t b) { return value(a) == value(b); }), order.end());
-  };
-  if (keys.type == ElementType::String) {
-    by(keys.strings);
-  } else if (is_float(keys.type)) {
-    const std::vector<double> values = to_doubles(keys);
-    for (int64_t i : order) {
-      if (s.nan < 0 && std::isnan(values[static_cast<std::size_t>(i)])) s.nan = i;
-    }
-    std::erase_if(order, [&](int64_t i) { return std::isnan(values[static_cast<std::size_t>(i)]); });
-    by(values);
-  } else {
-    by(to_integers(keys));
-  }
-  s.keys = taken(keys, order);
-  s.order = std::move(order);
-  return s;
-}
 
 TensorData of_floats(const std::vector<float>& values) {
   TensorData t = TensorData::zeros(ElementType::F32, {static_cast<int64_t>(values.size())});
@@ -145,18 +96,17 @@ void infer_label_encoder(Inference& n) {
 
 void lower_label_encoder(KernelQuery& l) {
   const Encoding e = encoding_of(l.node());
-  const Sorted s = sorted(e.keys);
+  const KeyTable s = key_table(e.keys);
   const View x = l.in(0), y = l.out(0);
   StepBuilder call = l.call("scalar_label_encoder");
   call.template_arg(x.element)
       .template_arg(y.element)
       .pointer(y)
       .tensor(x)
-      .pointer(l.weights("keys", s.keys))
-      .pointer(l.weights("values", taken(e.values, s.order)))
-      .dim(s.keys.count())
+      .params(key_table_params(l, "keys", s))
+      .pointer(l.weights("values", elements(e.values, s.order)))
       .pointer(l.weights("default", e.otherwise));
-  if (s.nan >= 0) call.pointer(l.weights("value of NaN", taken(e.values, {s.nan})));
+  if (s.nan >= 0) call.pointer(l.weights("value of NaN", elements(e.values, {s.nan})));
   else call.null();
   call.emit();
 }
@@ -206,13 +156,12 @@ std::optional<std::vector<ValueId>> decompose_one_hot_encoder(GraphBuilder& b, c
 void lower_one_hot_encoder(KernelQuery& l) {
   const View x = l.in(0), y = l.out(0);
   const TensorData cats = categories(l.node(), x.element);
-  const Sorted s = sorted(cats, true);
+  const KeyTable s = key_table(cats, true);
   l.call("scalar_one_hot_encoder")
       .pointer(y)
       .tensor(x)
-      .pointer(l.weights("categories", s.keys))
+      .params(key_table_params(l, "categories", s))
       .pointer(l.weights("positions", ElementType::I64, s.order))
-      .dim(s.keys.count())
       .dim(cats.count())
       .flag(l.node().integer("zeros", 1) != 0)
       .emit();
@@ -240,15 +189,14 @@ void infer_dict_vectorizer(Inference& n) {
 
 void lower_dict_vectorizer(KernelQuery& l) {
   const TensorData words = vocabulary(l.node(), l.type(0).element);
-  const Sorted s = sorted(words, true);
+  const KeyTable s = key_table(words, true);
   const PointerArg map = l.object(0);
   l.call("scalar_dict_vectorizer")
       .template_arg(words.type)
       .pointer(l.out(0))
       .pointer(map)
-      .pointer(l.weights("vocabulary", s.keys))
+      .params(key_table_params(l, "vocabulary", s))
       .pointer(l.weights("positions", ElementType::I64, s.order))
-      .dim(s.keys.count())
       .dim(words.count())
       .emit();
 }

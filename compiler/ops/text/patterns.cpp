@@ -5,6 +5,7 @@
 
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/ml/classes.h"
+#include "compiler/ops/text/automaton.h"
 #include "compiler/ops/text/regex.h"
 #include "runtime_stub/onnxc/scalar/text/regex.hpp"
 
@@ -18,9 +19,13 @@ void need_strings(Inference& n) {
 scalar::Regex view(const RegexProgram& p) { return {p.code.data(), p.ranges.data(), static_cast<int64_t>(p.code.size() / 3)}; }
 
 NamedArgs regex_params(KernelQuery& l, const RegexProgram& p) {
-  return {{"code", l.weights("pattern", ElementType::I32, p.code)},
-          {"ranges", l.weights("pattern", ElementType::I32, p.ranges)},
-          {"size", dim_arg(view(p).size)}};
+  NamedArgs args{{"code", l.weights("pattern", ElementType::I32, p.code)},
+                 {"ranges", l.weights("pattern", ElementType::I32, p.ranges)},
+                 {"size", dim_arg(view(p).size)}};
+  if (const auto a = make_automaton(p)) {
+    args.push_back({"automaton", params_arg(automaton_params(l, *a))});
+  }
+  return args;
 }
 
 PointerArg room(KernelQuery& l, const RegexProgram& p) {
@@ -54,12 +59,9 @@ void lower_regex_full_match(KernelQuery& l) {
 
 // ---- com.microsoft.Tokenizer
 
-struct Tokens {
-  RegexProgram program;
-  bool separates = false;
-};
+}  // namespace
 
-Tokens tokens_of(const Node& node) {
+TokenPattern token_pattern(const Node& node) {
   const std::string tokens = node.string("tokenexp", "");
   const std::vector<std::string> separators = strings_of(node, "separators");
   if (tokens.empty() == separators.empty()) node.fail(ErrorKind::Invalid, "needs either separators or tokenexp");
@@ -73,9 +75,11 @@ Tokens tokens_of(const Node& node) {
   return {compile_regex(node, all), true};
 }
 
+namespace {
+
 void infer_tokenizer(Inference& n) {
   need_strings(n);
-  tokens_of(n.node());
+  token_pattern(n.node());
   Extents y = n.extents(0);
   if (y.size() != 1 && y.size() != 2) n.fail(fmt::format("the input has shape {}, not [C] or [N, C]", text(y)));
   if (n.node().integer("mincharnum", 1) < 1) n.fail(fmt::format("mincharnum is {}", n.node().integer("mincharnum", 1)));
@@ -84,7 +88,7 @@ void infer_tokenizer(Inference& n) {
 }
 
 void lower_tokenizer(KernelQuery& l) {
-  const Tokens tokens = tokens_of(l.node());
+  const TokenPattern tokens = token_pattern(l.node());
   const View x = l.in(0), y = l.out_address(0, false);
   l.call("scalar_tokenizer")
       .heap()

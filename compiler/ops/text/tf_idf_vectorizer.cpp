@@ -9,17 +9,11 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/ml/classes.h"
+#include "compiler/ops/text/gram_pool.h"
 #include "runtime_stub/onnxc/scalar/tf_idf.hpp"
 
 namespace onnxc {
 namespace {
-
-struct Pool {
-  std::vector<int64_t> keys{0}, begin, column{-1};
-  int64_t columns = 0, least = 0, most = 0, skips = 0;
-  std::string mode;
-  std::vector<float> weights;  ///< for each column; empty: all 1
-};
 
 /// The strings of the pool, each once.
 std::vector<std::string> words_of(const Node& node) {
@@ -38,12 +32,14 @@ std::vector<int64_t> pool_of(const Node& node) {
   return numbers;
 }
 
-Pool read_pool(const Node& node) {
+}  // namespace
+
+GramPool read_pool(const Node& node) {
   const auto fail = [&](const std::string& found) { node.fail(ErrorKind::Invalid, found); };
   for (const char* attribute : {"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes"}) {
     if (!node.has(attribute)) fail(fmt::format("attribute '{}' is missing", attribute));
   }
-  Pool p;
+  GramPool p;
   p.least = node.integer("min_gram_length", 1);
   p.most = node.integer("max_gram_length", 1);
   p.skips = node.integer("max_skip_count", 0);
@@ -93,8 +89,22 @@ Pool read_pool(const Node& node) {
     }
   }
   p.begin.push_back(static_cast<int64_t>(nodes.size()));
+  for (int64_t i = p.begin[0]; i < p.begin[1]; ++i) p.counts_up = p.counts_up && p.keys[static_cast<std::size_t>(i)] == i - p.begin[0];
   return p;
 }
+
+NamedArgs gram_tree_params(KernelQuery& l, const GramPool& p) {
+  return {{"keys", l.weights("pool", ElementType::I64, p.keys)},
+          {"begin", l.weights("pool", ElementType::I64, p.begin)},
+          {"column", l.weights("pool", ElementType::I64, p.column)},
+          {"counts_up", flag_arg(p.counts_up)}};
+}
+
+NamedArgs gram_params(const GramPool& p) {
+  return {{"least", dim_arg(p.least)}, {"most", dim_arg(p.most)}, {"skips", dim_arg(p.skips)}, {"counts", flag_arg(p.mode != "IDF")}};
+}
+
+namespace {
 
 void infer_tf_idf(Inference& n) {
   const Extents x = n.extents(0);
@@ -123,28 +133,25 @@ std::optional<std::vector<ValueId>> decompose_tf_idf(GraphBuilder& b, const Node
 Extents as_rows(const Extents& e) { return e.size() == 2 ? e : Extents{1, e.empty() ? Dim(1) : e[0]}; }
 
 void evaluate_tf_idf(Evaluation& e) {
-  const Pool p = read_pool(e.node());
+  const GramPool p = read_pool(e.node());
   const auto rows = [](Shape s) { return s.rank == 2 ? s : Shape{1, s.count()}; };
   for_index(e.type(0), [&]<class I>() {
     scalar::tf_idf<I>({e.out<float>().data, rows(e.out<float>().shape)}, {e.in<I>(0).data, rows(e.in<I>(0).shape)},
-                      {p.keys.data(), p.begin.data(), p.column.data()}, p.weights.empty() ? nullptr : p.weights.data(),
+                      {p.keys.data(), p.begin.data(), p.column.data(), p.counts_up}, p.weights.empty() ? nullptr : p.weights.data(),
                       {.least = p.least, .most = p.most, .skips = p.skips, .counts = p.mode != "IDF"});
   });
 }
 
 void lower_tf_idf(KernelQuery& l) {
-  const Pool p = read_pool(l.node());
+  const GramPool p = read_pool(l.node());
   View x = l.in(0), y = l.out(0);
   x.extents = as_rows(x.extents);
   y.extents = as_rows(y.extents);
-  const PointerArg keys = l.weights("pool", ElementType::I64, p.keys), begin = l.weights("pool", ElementType::I64, p.begin),
-                   column = l.weights("pool", ElementType::I64, p.column);
   StepBuilder call = l.call("scalar_tf_idf");
-  call.template_arg(x.element).tensor(y).tensor(x).params({{"keys", Arg(keys)}, {"begin", Arg(begin)}, {"column", Arg(column)}});
+  call.template_arg(x.element).tensor(y).tensor(x).params(gram_tree_params(l, p));
   if (p.weights.empty()) call.null();
   else call.pointer(l.weights("weights", ElementType::F32, p.weights));
-  call.params({{"least", dim_arg(p.least)}, {"most", dim_arg(p.most)}, {"skips", dim_arg(p.skips)}, {"counts", flag_arg(p.mode != "IDF")}})
-      .emit();
+  call.params(gram_params(p)).emit();
 }
 
 }  // namespace

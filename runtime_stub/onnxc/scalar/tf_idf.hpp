@@ -8,16 +8,19 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 /// column[i] is the column of y that counts the n-gram which ends at node i, or -1.
 struct GramTree {
   const int64_t *keys = nullptr, *begin = nullptr, *column = nullptr;
+  bool counts_up = false;  ///< the keys of the root's children are 0, 1, 2 and so on
 
   /// The child of `node` with this key, or -1.
   int64_t find(int64_t node, int64_t key) const {
-    int64_t low = begin[node], high = begin[node + 1];
-    while (low < high) {
-      const int64_t middle = low + (high - low) / 2;
-      if (keys[middle] == key) return middle;
-      (keys[middle] < key ? low : high) = keys[middle] < key ? middle + 1 : middle;
+    if (node == 0 && counts_up) return key >= 0 && key < begin[1] - begin[0] ? begin[0] + key : -1;
+    int64_t low = begin[node], count = begin[node + 1] - low;
+    if (count == 0) return -1;
+    while (count > 1) {  // without branches that depend on keys
+      const int64_t half = count / 2;
+      low += keys[low + half] <= key ? half : 0;
+      count -= half;
     }
-    return -1;
+    return keys[low] == key ? low : -1;
   }
 };
 

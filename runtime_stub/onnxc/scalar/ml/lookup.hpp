@@ -1,13 +1,57 @@
-// LabelEncoder, OneHotEncoder and DictVectorizer: values by key, in tables that are sorted by it.
+// LabelEncoder, OneHotEncoder and DictVectorizer: values by key.
 #pragma once
+#include "../../contract/key_hash.hpp"
 #include "../../heap.hpp"
 #include "../../strings.hpp"
 
 namespace onnxc::inline ONNXC_ISA::scalar {
 
+/// Different keys by buckets of their hashes; see contract/key_hash.hpp. Bucket b has keys [first[b], first[b + 1]), in
+/// their order. NaN is no key.
+template <class K>
+struct KeyTable {
+  const K* keys = nullptr;
+  const int32_t* first = nullptr;
+  int64_t bits = 1;
+};
+
+inline uint64_t hash_of_key(onnxc_string key) { return contract::hash_of(key.data, key.size); }
+template <class K>
+uint64_t hash_of_key(K key) {
+  if constexpr (std::is_floating_point_v<K>) {
+    const double value = static_cast<double>(key) + 0.0;  // the same for both zeros
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    return contract::hash_of(bits);
+  } else {
+    return contract::hash_of(static_cast<uint64_t>(static_cast<int64_t>(key)));
+  }
+}
+
+ONNXC_INLINE bool is_same_key(onnxc_string a, onnxc_string b) {
+  return a.size == b.size && (a.size == 0 || __builtin_memcmp(a.data, b.data, a.size) == 0);
+}
+template <class K>
+ONNXC_INLINE bool is_same_key(K a, K b) {
+  return a == b;
+}
+
+/// The position of a key in the table, or -1.
+template <class K>
+ONNXC_INLINE int64_t find_key(const KeyTable<K>& table, K key) {
+  const uint64_t bucket = contract::bucket_of(hash_of_key(key), table.bits);
+  int64_t low = table.first[bucket], high = table.first[bucket + 1];
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    if (before(key, table.keys[middle])) high = middle;
+    else low = middle;
+  }
+  return low < high && is_same_key(table.keys[low], key) ? low : -1;
+}
+
 /// y[i] = values[k] where keys[k] is x[i], else *otherwise. nan: the value of the key NaN, or null.
 template <class K, class V>
-void label_encoder(V* y, Tensor<const K> x, const K* keys, const V* values, int64_t count, const V* otherwise, const V* nan) {
+void label_encoder(V* y, Tensor<const K> x, KeyTable<K> table, const V* values, const V* otherwise, const V* nan) {
   for (int64_t i = 0; i < x.count(); ++i) {
     const K key = x.data[i];
     if constexpr (std::is_floating_point_v<K>) {
@@ -16,7 +60,7 @@ void label_encoder(V* y, Tensor<const K> x, const K* keys, const V* values, int6
         continue;
       }
     }
-    const int64_t k = find_sorted(keys, count, key);
+    const int64_t k = find_key(table, key);
     y[i] = k >= 0 ? values[k] : *otherwise;
   }
 }
@@ -24,11 +68,11 @@ void label_encoder(V* y, Tensor<const K> x, const K* keys, const V* values, int6
 /// y[i, position of x[i]] = 1, other elements are 0. positions[k] is that of keys[k]. Without `zeros` an x[i] that is
 /// no key gives ONNXC_BAD_VALUE.
 template <class K>
-Status one_hot_encoder(float* y, Tensor<const K> x, const K* keys, const int64_t* positions, int64_t count, int64_t columns, bool zeros) {
+Status one_hot_encoder(float* y, Tensor<const K> x, KeyTable<K> table, const int64_t* positions, int64_t columns, bool zeros) {
   for (int64_t i = 0; i < x.count(); ++i) {
     float* const row = y + i * columns;
     for (int64_t c = 0; c < columns; ++c) row[c] = 0;
-    const int64_t k = find_sorted(keys, count, x.data[i]);
+    const int64_t k = find_key(table, x.data[i]);
     if (k >= 0) row[positions[k]] = 1;
     else if (!zeros) return {ONNXC_BAD_VALUE};
   }
@@ -60,14 +104,14 @@ Status read_map(const onnxc_value& map, const K*& keys, const V*& values, int64_
 /// y[position of a key of the map] = its value, other elements are 0 or empty. Keys that are not in the vocabulary are
 /// ignored.
 template <class K, class V>
-Status dict_vectorizer(V* y, const onnxc_value* map, const K* vocabulary, const int64_t* positions, int64_t count, int64_t columns) {
+Status dict_vectorizer(V* y, const onnxc_value* map, KeyTable<K> vocabulary, const int64_t* positions, int64_t columns) {
   const K* keys = nullptr;
   const V* values = nullptr;
   int64_t entries = 0;
   if (const auto status = read_map(*map, keys, values, entries)) return status;
   for (int64_t c = 0; c < columns; ++c) y[c] = V{};
   for (int64_t i = 0; i < entries; ++i) {
-    const int64_t k = find_sorted(vocabulary, count, keys[i]);
+    const int64_t k = find_key(vocabulary, keys[i]);
     if (k >= 0) y[positions[k]] = values[i];
   }
   return {};

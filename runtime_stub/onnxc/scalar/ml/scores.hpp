@@ -89,6 +89,22 @@ inline void transform_rows(Tensor<float> y, Tensor<const float> x, ScoreParams p
   }
 }
 
+/// classes[row]: where x[row] is largest.
+inline void best_class(int64_t* classes, Tensor<const float> x) {
+  const int64_t n = x.shape[1];
+  const float* from = x.data;
+  for (int64_t row = 0; row < x.shape[0]; ++row, from += n) {
+    float most = from[0];
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; ++i) {
+      const bool more = from[i] > most;
+      most = more ? from[i] : most;
+      best = more ? i : best;
+    }
+    classes[row] = best;
+  }
+}
+
 /// classes[row]: where x[row] is largest; y[row]: x[row] transformed. Where x has one column, it is the score of the
 /// second of two classes.
 inline void class_scores(Tensor<float> y, int64_t* classes, Tensor<const float> x, ScoreParams params) {

@@ -2,6 +2,10 @@
 // Thompson). The compiler makes the program.
 //
 //   a|b*     0 split 1 3   1 set {a}   2 jump 6   3 split 4 6   4 set {b}   5 jump 3   6 match
+//
+// For most programs the compiler also makes a deterministic automaton, which takes one look-up for each character. It
+// matches from a given place, so a search tries one place after the other, until what it has read in vain is more than a
+// few times the text: then the threads go on.
 #pragma once
 #include "../../heap.hpp"
 #include "../../utf8.hpp"
@@ -11,6 +15,26 @@ namespace onnxc::inline ONNXC_ISA::scalar {
 enum class RegexOp : int32_t { match, set, split, jump, hold };
 enum class RegexPlace : int32_t { text_begin, text_end, line_begin, line_end, word_edge, no_word_edge };
 
+/// Code points are of classes that the program does not tell apart. A state is where its row of `next` begins, which has
+/// one state for each class; state 0 has no way to a match.
+struct RegexAutomaton {
+  const uint16_t* next = nullptr;    ///< null: there is no automaton
+  const uint8_t* classes = nullptr;  ///< of the code points below 128, then one for each element of `bounds`
+  const int32_t* bounds = nullptr;   ///< class 128 + i is that of code points from bounds[i] to before bounds[i + 1]; bounds[0] is 128
+  int64_t count = 0;                 ///< of bounds
+  int32_t start = 0, accepting = 0;  ///< states from `accepting` on match
+
+  uint16_t after(uint16_t state, int32_t code) const {
+    if (code < 128) return code < 0 ? 0 : next[state + classes[code]];
+    int64_t low = 0, high = count;
+    while (high - low > 1) {
+      const int64_t middle = low + (high - low) / 2;
+      (bounds[middle] <= code ? low : high) = middle;
+    }
+    return next[state + classes[128 + low]];
+  }
+};
+
 /// Instruction i is code[3 i, ...): operation, a, b.
 ///   set    one code point in one of b ranges, pairs from ranges[a] on; goes on
 ///   split  goes to a and to b
@@ -19,7 +43,8 @@ enum class RegexPlace : int32_t { text_begin, text_end, line_begin, line_end, wo
 struct Regex {
   const int32_t* code = nullptr;
   const int32_t* ranges = nullptr;
-  int64_t size = 0;  ///< instructions
+  int64_t size = 0;            ///< instructions
+  RegexAutomaton automaton{};  ///< may be empty
 };
 
 /// Room that a search needs, in elements.
@@ -54,10 +79,58 @@ inline bool place_holds(int32_t place, const char* text, const char* end, const 
 
 }  // namespace detail
 
+namespace detail {
+
+/// The longest match at `from`, or null. `at` receives where reading ended.
+inline const char* longest_match(const RegexAutomaton& automaton, const char* from, const char* end, const char*& at) {
+  auto state = static_cast<uint16_t>(automaton.start);
+  const char* last = state >= automaton.accepting ? from : nullptr;
+  for (at = from; at < end;) {
+    const auto byte = static_cast<unsigned char>(*at);
+    if (byte < 128) {
+      ++at;
+      state = automaton.next[state + automaton.classes[byte]];
+    } else {
+      state = automaton.after(state, next_code(at, end));
+    }
+    if (state == 0) return last;
+    if (state >= automaton.accepting) last = at;
+  }
+  return last;
+}
+
+/// The leftmost and longest match as long as few characters are read in vain. `from` receives where the search ended: at
+/// `end` + 1, if there is no match; at the match; or before what is still to be searched.
+inline bool find_quickly(const RegexAutomaton& automaton, const char* end, const char*& from, const char*& match_end) {
+  int64_t left = 8 * (end - from) + 64;
+  for (; left > 0;) {
+    const char* at = nullptr;
+    match_end = longest_match(automaton, from, end, at);
+    if (match_end != nullptr) return true;
+    left -= at - from;
+    if (from == end) {
+      ++from;
+      return false;
+    }
+    next_code(from, end);
+  }
+  return false;
+}
+
+}  // namespace detail
+
 /// The leftmost match at or behind `from` in [text, end), and of several the longest. With `whole`, whether all of it
 /// matches.
 inline bool find_match(const Regex& regex, const char* text, const char* end, const char* from, bool whole, int64_t* room,
                        const char*& match_begin, const char*& match_end) {
+  if (regex.automaton.next != nullptr) {
+    if (whole) return detail::longest_match(regex.automaton, from, end, match_end) == end;
+    if (detail::find_quickly(regex.automaton, end, from, match_end)) {
+      match_begin = from;
+      return true;
+    }
+    if (from > end) return false;
+  }
   const int64_t n = regex.size;
   detail::RegexThreads current{room, room + n}, next{room + 2 * n, room + 3 * n};
   int64_t* const marks = room + 4 * n;
@@ -152,9 +225,12 @@ void for_each_token(const Regex& regex, onnxc_string text, const TokenizerParams
   const char* const end = text.data + text.size;
   if (text.size == 0) return;
   const auto give = [&](const char* first, const char* last) {
-    int64_t characters = 0;
-    for (const char* c = first; c < last; ++characters) next_code(c, last);
-    if (first < last && characters >= params.least) token(onnxc_string{first, static_cast<std::size_t>(last - first)});
+    int64_t characters = last - first;
+    if (params.least > 1) {
+      characters = 0;
+      for (const char* c = first; c < last; ++characters) next_code(c, last);
+    }
+    if (characters >= max_of(params.least, int64_t{1})) token(onnxc_string{first, static_cast<std::size_t>(last - first)});
   };
   const char* piece = at;  // what follows the last separator
   while (at < end) {

@@ -11,18 +11,15 @@ namespace {
 
 constexpr std::size_t kLongest = 600, kLongestList = 64;
 
-std::string digest(std::span<const std::byte> bytes) { return sha256(bytes).substr(0, 16); }
-
-/// An attribute as text. Long lists, as the nodes of tree ensembles are, are told apart by a digest.
+/// An attribute as text. Of long lists, as the nodes of tree ensembles are, the length alone counts.
 std::string brief(const Attribute& attribute) {
-  if (const auto* integers = std::get_if<std::vector<int64_t>>(&attribute); integers != nullptr && integers->size() > kLongestList)
-    return fmt::format("{} integers {}", integers->size(), digest(std::as_bytes(std::span(*integers))));
-  if (const auto* floats = std::get_if<std::vector<float>>(&attribute); floats != nullptr && floats->size() > kLongestList)
-    return fmt::format("{} floats {}", floats->size(), digest(std::as_bytes(std::span(*floats))));
-  if (const auto* strings = std::get_if<std::vector<std::string>>(&attribute); strings != nullptr && strings->size() > kLongestList) {
-    std::string all;
-    for (const std::string& s : *strings) all.append(s).push_back('\0');
-    return fmt::format("{} strings {}", strings->size(), digest(std::as_bytes(std::span(all))));
+  const auto long_list = [&]<class T>(const char* of) -> std::string {
+    const auto* const list = std::get_if<std::vector<T>>(&attribute);
+    return list != nullptr && list->size() > kLongestList ? fmt::format("{} {}", list->size(), of) : "";
+  };
+  for (std::string text : {long_list.template operator()<int64_t>("integers"), long_list.template operator()<float>("floats"),
+                           long_list.template operator()<std::string>("strings")}) {
+    if (!text.empty()) return text;
   }
   return attribute_text(attribute);
 }
@@ -49,7 +46,7 @@ class Signature {
   std::string text() {
     for (const auto& [name, symbol] : symbols_) text_ += fmt::format(", {} in {}..{}", name, symbol.min_value(), symbol.max_value());
     if (text_.size() <= kLongest) return text_;
-    return text_.substr(0, kLongest) + "... " + digest(std::as_bytes(std::span(text_)));
+    return text_.substr(0, kLongest) + "... " + sha256(std::as_bytes(std::span(text_))).substr(0, 16);
   }
 
  private:

@@ -7,7 +7,7 @@
 #include <span>
 #include <tuple>
 
-#include "compiler/select/forest/tests_of_nodes.h"
+#include "compiler/select/forest/node_tests.h"
 #include "runtime_stub/onnxc/scalar/ml/trees.hpp"
 
 namespace onnxc {

@@ -1,4 +1,4 @@
-#include "compiler/select/forest/tests_of_nodes.h"
+#include "compiler/select/forest/node_tests.h"
 
 #include <algorithm>
 #include <bit>

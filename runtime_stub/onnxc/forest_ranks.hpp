@@ -48,7 +48,7 @@ struct FlatForest {
 
 namespace detail {
 
-/// A vector at p, at any address. Not memcpy: g++ 12 makes a move of an integer of 256 bits of it, by way of the stack.
+/// A vector at p, at any address. Not memcpy, which a compiler may turn into a move by way of the stack.
 template <class V>
 ONNXC_INLINE V load_vector(const void* p) {
   typedef V Anywhere __attribute__((aligned(1), may_alias));
@@ -60,21 +60,13 @@ ONNXC_INLINE void store_vector(void* p, V v) {
   *static_cast<Anywhere*>(p) = v;
 }
 
-/// An integer of the same order as x.
-template <class T>
-ONNXC_INLINE auto key_of(T x) {
-  using Key = typename FlatForest<T>::Key;
-  const Key bits = std::bit_cast<Key>(x);
-  return static_cast<Key>(bits ^ static_cast<Key>(static_cast<std::make_unsigned_t<Key>>(bits >> (8 * sizeof(Key) - 1)) >> 1));
-}
-
 /// The key of a value in that column: beyond all others where it is NaN.
 template <class T, class X>
 ONNXC_INLINE auto column_key(X value, bool nan_right) {
   using Key = typename FlatForest<T>::Key;
   const T x = static_cast<T>(value);
   const Key nan = nan_right ? std::numeric_limits<Key>::max() - 1 : std::numeric_limits<Key>::min();  // the greatest fills up blocks
-  return x != x ? nan : key_of(x);
+  return x != x ? nan : contract::forest_key(x);
 }
 
 /// How many of a block of 16 keys are less than x.

@@ -188,6 +188,18 @@ TEST_CASE("contract: forests") {
   CHECK(forest_keys(255) == 272);  // 16 blocks and one
   CHECK(forest_key_at(15, 3) == 3);
   CHECK(forest_key_at(16, 3) == 19);
+  CHECK(forest_key(1.0f) == 0x3f800000);
+  CHECK(forest_key(-0.0f) == -1);  // just below 0
+  CHECK(forest_key(-1.0f) == -0x3f800001);
+  std::array<int32_t, 16> few{};
+  std::array<int32_t, 48> many{};
+  std::array<int32_t, 17> keys{};
+  for (int32_t i = 0; i < 17; ++i) keys[static_cast<std::size_t>(i)] = i;
+  lay_out_forest_keys(keys.data(), 2, 99, few.data());
+  CHECK((few[1] == 1 && few[2] == 99 && few[15] == 99));
+  lay_out_forest_keys(keys.data(), 17, 99, many.data());
+  CHECK((many[0] == 15 && many[1] == 99 && many[2] == 99));  // the last key of each block
+  CHECK((many[16] == 0 && many[32] == 16 && many[33] == 99));
   const ForestShape shape{.trees = 10, .columns = 3, .tests = 100, .most_leaves = 20, .targets = 2, .number_bytes = 4};
   CHECK(forest_id_bytes(shape) == 1);
   CHECK(by_lanes(forest_bit_rows) == ByLanes{128, 256, 512});

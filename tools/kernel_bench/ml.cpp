@@ -57,10 +57,10 @@ FlatForest<float> flat_forest(Data& d, int64_t trees, int depth) {
   first_node.push_back(static_cast<int32_t>(trees) * inner);
   for (int32_t c = 0; c < kFeatures; ++c) {
     columns.insert(columns.end(), {c, c * room, c * keys, keys});
-    key_list.resize(static_cast<std::size_t>((c + 1) * room), INT32_MAX);
-    int32_t* const column = key_list.data() + c * room;
-    for (int32_t k = 0; k < keys; ++k) column[contract::forest_key_at(keys, k)] = detail::key_of((static_cast<float>(k) - 50) / 50);
-    for (int64_t b = 0; b < contract::forest_key_blocks(keys); ++b) column[b] = column[contract::forest_key_at(keys, 16 * b + 15)];
+    key_list.resize(static_cast<std::size_t>((c + 1) * room));
+    std::vector<int32_t> ascending;
+    for (int32_t k = 0; k < keys; ++k) ascending.push_back(contract::forest_key((static_cast<float>(k) - 50) / 50));
+    contract::lay_out_forest_keys(ascending.data(), keys, INT32_MAX, key_list.data() + c * room);
   }
   return {
       .nodes = d.copy(nodes),

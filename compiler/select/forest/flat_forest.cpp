@@ -101,12 +101,10 @@ class Columns {
     if (nan_right) flags |= contract::kForestNanRight;
     tables.columns.insert(tables.columns.end(), {feature, static_cast<int32_t>(tables.keys.size()),
                                                  static_cast<int32_t>(tables.shape.tests), static_cast<int32_t>(keys.size()) | flags});
-    const auto size = static_cast<int64_t>(keys.size()), first = static_cast<int64_t>(tables.keys.size());
-    tables.keys.resize(static_cast<std::size_t>(first + contract::forest_keys(size)), greatest_);
-    const auto at = [&](int64_t i) -> int64_t& { return tables.keys[static_cast<std::size_t>(first + i)]; };
-    for (int64_t k = 0; k < size; ++k) at(contract::forest_key_at(size, k)) = keys[static_cast<std::size_t>(k)];
-    for (int64_t b = 0; size >= contract::kForestKeyBlock && b < contract::forest_key_blocks(size); ++b)
-      at(b) = at(contract::forest_key_at(size, contract::kForestKeyBlock * (b + 1) - 1));
+    const std::size_t first = tables.keys.size();
+    const auto count = static_cast<int64_t>(keys.size());
+    tables.keys.resize(first + static_cast<std::size_t>(contract::forest_keys(count)));
+    contract::lay_out_forest_keys(keys.data(), count, greatest_, tables.keys.data() + first);
     tables.shape.tests += tests;
   }
 

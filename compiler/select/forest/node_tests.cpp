@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "runtime_stub/onnxc/contract/forest.hpp"
 #include "runtime_stub/onnxc/scalar/ml/trees.hpp"
 
 namespace onnxc {
@@ -46,21 +47,16 @@ std::vector<int32_t> number_subtrees(const TreeTables& trees) {
 
 }  // namespace
 
-int64_t key_of(double value, bool doubles) {
-  if (doubles) {
-    const auto bits = std::bit_cast<int64_t>(value);
-    return bits ^ static_cast<int64_t>(static_cast<uint64_t>(bits >> 63) >> 1);
-  }
-  const auto bits = std::bit_cast<int32_t>(static_cast<float>(value));
-  return bits ^ static_cast<int32_t>(static_cast<uint32_t>(bits >> 31) >> 1);
-}
-
 NodeTests::NodeTests(const TreeTables& trees, bool doubles) : trees_(trees), doubles_(doubles) {
   for (int32_t i = 0; i < static_cast<int32_t>(trees.thresholds.size()); ++i) {
     if (mode_of(trees, i) != TreeMode::eq && mode_of(trees, i) != TreeMode::neq) continue;
     same_ = number_subtrees(trees);
     break;
   }
+}
+
+int64_t NodeTests::key(double value) const {
+  return doubles_ ? contract::forest_key(value) : contract::forest_key(static_cast<float>(value));
 }
 
 FlatTest NodeTests::test(int32_t at) const {
@@ -76,8 +72,8 @@ FlatTest NodeTests::test(int32_t at) const {
     test.is_set = true;
     const auto add = [&](double member) {
       if (std::isnan(member)) return;
-      test.members.push_back(key_of(member, doubles_));
-      if (member == 0) test.members.push_back(key_of(-member, doubles_));
+      test.members.push_back(key(member));
+      if (member == 0) test.members.push_back(key(-member));
     };
     add(threshold);
     const auto number = [&](int32_t n) { return same_[static_cast<std::size_t>(n)]; };
@@ -103,7 +99,7 @@ FlatTest NodeTests::test(int32_t at) const {
   }
   // x <= t fails for keys above t's; both zeros count as the one that is on the passing side.
   const double zero = mode == TreeMode::leq || mode == TreeMode::gt ? 0.0 : -0.0;
-  test.key = key_of((doubles_ ? threshold : static_cast<float>(threshold)) == 0 ? zero : threshold, doubles_);
+  test.key = key((doubles_ ? threshold : static_cast<float>(threshold)) == 0 ? zero : threshold);
   if (mode == TreeMode::lt || mode == TreeMode::gte) --test.key;  // x < t: x <= the float before t
   return test;
 }

@@ -7,9 +7,6 @@
 
 namespace onnxc {
 
-/// The integer by which runtime_stub/onnxc/forest_ranks.hpp compares a number.
-int64_t key_of(double value, bool doubles);
-
 /// What an inner node of a flat forest asks of a feature. Where the answer is yes, the row goes right.
 struct FlatTest {
   int32_t feature = 0;
@@ -28,6 +25,8 @@ class NodeTests {
   FlatTest test(int32_t node) const;
 
  private:
+  int64_t key(double value) const;  ///< in the type of the arithmetic
+
   const TreeTables& trees_;
   bool doubles_;
   std::vector<int32_t> same_;  ///< equal for the roots of equal subtrees; empty where no node compares for equality

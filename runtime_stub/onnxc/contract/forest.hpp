@@ -10,6 +10,16 @@ constexpr int32_t kForestRanks = 255;
 constexpr int32_t kForestNanRight = 256, kForestSet = 512;
 /// Children are indices of 16 bits: inner nodes from 0 on, leaf i as -1 - i.
 constexpr int64_t kForestLeaves = 32768;
+/// The integer by which a number is compared: of the same order, but that -0 is before 0. NaN has none.
+constexpr int32_t forest_key(float x) {
+  const auto bits = __builtin_bit_cast(int32_t, x);
+  return bits ^ static_cast<int32_t>(static_cast<uint32_t>(bits >> 31) >> 1);
+}
+constexpr int64_t forest_key(double x) {
+  const auto bits = __builtin_bit_cast(int64_t, x);
+  return bits ^ static_cast<int64_t>(static_cast<uint64_t>(bits >> 63) >> 1);
+}
+
 /// Keys of a column, `count` of them, lie in blocks of 16, filled up with the greatest integer, and with at least one of these. Where there
 /// are several blocks, one with the last key of each comes before them.
 constexpr int64_t kForestKeyBlock = 16;
@@ -20,6 +30,15 @@ constexpr int64_t forest_keys(int64_t count) {
 }
 /// Where key k lies.
 constexpr int64_t forest_key_at(int64_t count, int64_t k) { return forest_key_blocks(count) > 1 ? kForestKeyBlock + k : k; }
+
+/// Lays out the ascending keys of a column in the forest_keys(count) elements of `to`.
+template <class Key>
+constexpr void lay_out_forest_keys(const Key* keys, int64_t count, Key greatest, Key* to) {
+  for (int64_t i = 0; i < forest_keys(count); ++i) to[i] = greatest;
+  for (int64_t k = 0; k < count; ++k) to[forest_key_at(count, k)] = keys[k];
+  for (int64_t b = 0; forest_key_blocks(count) > 1 && b < forest_key_blocks(count); ++b)
+    to[b] = to[forest_key_at(count, kForestKeyBlock * (b + 1) - 1)];
+}
 
 /// Rows that the design with a byte for each row takes at once.
 constexpr int64_t kForestByteRows = 64;

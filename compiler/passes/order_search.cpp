@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "compiler/support/random.h"
+#include "compiler/support/sort_unique.h"
 
 namespace onnxc {
 namespace {
@@ -124,9 +125,7 @@ class Search {
         if (!state.done[reader] && is_ready(state, reader)) state.ready.push_back(reader);
       }
     }
-    std::ranges::sort(state.ready);
-    // A node is there more than once if it reads several values of this one. (std::ranges::unique does not compile with clang 14.)
-    state.ready.erase(std::unique(state.ready.begin(), state.ready.end()), state.ready.end());
+    sort_unique(state.ready);  // a node is there more than once if it reads several values of this one
     return state;
   }
 

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "compiler/support/random.h"
+#include "compiler/support/sort_unique.h"
 
 namespace onnxc {
 namespace {
@@ -38,8 +39,7 @@ class Greedy {
       steps.push_back(m.first);
       steps.push_back(m.last);
     }
-    std::ranges::sort(steps);
-    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    sort_unique(steps);
     const auto slot = [&](int step) { return static_cast<std::size_t>(std::ranges::lower_bound(steps, step) - steps.begin()); };
     std::vector<int64_t> live(steps.size() + 1), started(steps.size() + 1), ended(steps.size() + 1);
     for (const Interval& m : members_) {

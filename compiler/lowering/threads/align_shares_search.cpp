@@ -12,6 +12,7 @@
 // Intervals are moved one by one to where they cost least, large ones first: once starting without any placement,
 // once from the given one.
 #include "compiler/lowering/threads/align_shares_search.h"
+#include "compiler/support/sort_unique.h"
 
 #include <algorithm>
 #include <iterator>
@@ -175,8 +176,7 @@ class Aligner {
       add_around(neighbour(i, -1, away));
       add_around(neighbour(i, 1, away));
     }
-    std::ranges::sort(list);
-    list.erase(std::unique(list.begin(), list.end()), list.end());
+    sort_unique(list);
     return list;
   }
 

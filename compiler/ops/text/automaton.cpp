@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/support/sort_unique.h"
 #include "runtime_stub/onnxc/scalar/text/regex.hpp"
 
 namespace onnxc {
@@ -70,8 +71,7 @@ class Builder {
       }
       if (bounds_.size() > 16 * kMostBounds) return false;
     }
-    std::ranges::sort(bounds_);
-    bounds_.erase(std::unique(bounds_.begin(), bounds_.end()), bounds_.end());
+    sort_unique(bounds_);
     if (bounds_.size() > kMostBounds) return false;
     std::map<std::vector<bool>, std::size_t> known;
     for (int32_t bound : bounds_) {

@@ -7,6 +7,7 @@
 #include "compiler/ops/dispatch.h"
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/ml/classes.h"
+#include "compiler/support/sort_unique.h"
 #include "runtime_stub/onnxc/scalar/text/cast.hpp"
 #include "runtime_stub/onnxc/scalar/text/concat.hpp"
 #include "runtime_stub/onnxc/scalar/text/normalize.hpp"
@@ -107,8 +108,7 @@ Normalization normalization_of(const Node& node) {
       to = put_code(scalar::in_case(n.params.compare, next_code(at, word.data() + word.size())), to);
     word.assign(changed.data(), to);
   }
-  std::ranges::sort(words);
-  words.erase(std::unique(words.begin(), words.end()), words.end());
+  sort_unique(words);
   n.params.stop_words = static_cast<int64_t>(words.size());
   n.stop_words = *string_constant(words, {n.params.stop_words});
   return n;

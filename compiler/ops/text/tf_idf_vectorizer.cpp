@@ -10,6 +10,7 @@
 #include "compiler/ops/kernel_query.h"
 #include "compiler/ops/ml/classes.h"
 #include "compiler/ops/text/gram_pool.h"
+#include "compiler/support/sort_unique.h"
 #include "runtime_stub/onnxc/scalar/tf_idf.hpp"
 
 namespace onnxc {
@@ -18,8 +19,7 @@ namespace {
 /// The strings of the pool, each once.
 std::vector<std::string> words_of(const Node& node) {
   std::vector<std::string> words = strings_of(node, "pool_strings");
-  std::ranges::sort(words);
-  words.erase(std::unique(words.begin(), words.end()), words.end());
+  sort_unique(words);
   return words;
 }
 

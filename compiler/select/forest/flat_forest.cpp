@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "compiler/select/forest/node_tests.h"
+#include "compiler/support/sort_unique.h"
 #include "runtime_stub/onnxc/scalar/ml/trees.hpp"
 
 namespace onnxc {
@@ -69,9 +70,7 @@ class Columns {
   /// Fills in keys and columns of the tables. False if there are too many.
   bool lay_out(FlatTables& tables) {
     for (auto& [of, list] : lists_) {
-      std::ranges::sort(list.keys);
-      const auto twice = std::ranges::unique(list.keys);
-      list.keys.erase(twice.begin(), twice.end());
+      sort_unique(list.keys);
       list.first_column = count(tables);
       for (std::size_t at = 0; at < list.keys.size(); at += contract::kForestRanks) {
         const std::size_t size = std::min<std::size_t>(contract::kForestRanks, list.keys.size() - at);

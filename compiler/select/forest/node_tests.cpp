@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "compiler/support/sort_unique.h"
 #include "runtime_stub/onnxc/contract/forest.hpp"
 #include "runtime_stub/onnxc/scalar/ml/trees.hpp"
 
@@ -84,9 +85,7 @@ FlatTest NodeTests::test(int32_t at) const {
       add(trees_.thresholds[next]);
       test.right = other[3];
     }
-    std::ranges::sort(test.members);
-    const auto twice = std::ranges::unique(test.members);
-    test.members.erase(twice.begin(), twice.end());
+    sort_unique(test.members);
     return test;
   }
   if (std::isnan(threshold)) {  // no number compares with NaN, so all go where the comparison does not hold

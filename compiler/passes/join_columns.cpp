@@ -7,6 +7,7 @@
 //   c = Gather x [1, 2]      s = ReduceProd c          y = Mul l r
 //   y = Concat p q s                           becomes
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "compiler/ops/operator.h"
@@ -29,12 +30,16 @@ class Joiner {
   explicit Joiner(Graph& graph) : graph_(graph), definition_(definitions(graph)), fresh_(first_fresh(graph)) {}
 
   void run() {
-    std::vector<Node> nodes;
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      Node& node = graph_.nodes[i];
+    // What is behind a node may look at it, so all stay until the last is joined.
+    std::vector<std::vector<Node>> before;
+    for (Node& node : graph_.nodes) {
       for (auto& [name, region] : node.regions) *region = join_columns(std::move(*region));
-      for (Node& before : join(node)) nodes.push_back(std::move(before));
-      nodes.push_back(node);  // what is behind may look at it
+      before.push_back(join(node));
+    }
+    std::vector<Node> nodes;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      std::ranges::move(before[i], std::back_inserter(nodes));
+      nodes.push_back(std::move(graph_.nodes[i]));
     }
     graph_.nodes = std::move(nodes);
   }

@@ -84,9 +84,11 @@ void add_node(TreeTables& tables, int32_t feature, int32_t mode, int64_t yes, in
   tables.thresholds.push_back(threshold);
 }
 
-std::vector<std::string> read_strings(const Node& node, const std::string& name) {
+const std::vector<std::string> kNoStrings;
+
+const std::vector<std::string>& read_strings(const Node& node, const std::string& name) {
   const auto it = node.attributes.find(name);
-  if (it == node.attributes.end()) return {};
+  if (it == node.attributes.end()) return kNoStrings;
   if (const auto* list = std::get_if<std::vector<std::string>>(&it->second)) return *list;
   node.fail(ErrorKind::Invalid, fmt::format("attribute '{}' is not a list of strings", name));
 }
@@ -113,7 +115,7 @@ std::vector<double> read_numbers(const Node& node, const std::string& name) {
 
 int64_t most_feature(const Node& node) {
   const std::vector<int64_t> features = node.integers("nodes_featureids");
-  const std::vector<std::string> modes = node.op == "TreeEnsemble" ? std::vector<std::string>{} : read_strings(node, "nodes_modes");
+  const std::vector<std::string>& modes = node.op == "TreeEnsemble" ? kNoStrings : read_strings(node, "nodes_modes");
   int64_t most = 0;
   for (std::size_t i = 0; i < features.size(); ++i) {
     if (i < modes.size() && modes[i] == "LEAF") continue;
@@ -129,7 +131,7 @@ TreeTables read_trees(const Node& node, const std::string& weights, int64_t targ
              yes = node.integers("nodes_truenodeids"), no = node.integers("nodes_falsenodeids"),
              missing = node.integers("nodes_missing_value_tracks_true");
   const std::vector<double> values = read_numbers(node, "nodes_values");
-  const std::vector<std::string> modes = read_strings(node, "nodes_modes");
+  const std::vector<std::string>& modes = read_strings(node, "nodes_modes");
   const std::size_t n = ids.size();
   if (n == 0 || n > kMostNodes) fail(fmt::format("there are {} nodes", n));
   if (trees.size() != n || features.size() != n || yes.size() != n || no.size() != n || values.size() != n || modes.size() != n ||
@@ -138,6 +140,8 @@ TreeTables read_trees(const Node& node, const std::string& weights, int64_t targ
 
   const NodeIndex index(node, trees, ids);
   TreeTables tables;
+  tables.nodes.reserve(4 * n);
+  tables.thresholds.reserve(n);
   std::vector<char> has_parent(n, 0);
   static const std::map<std::string, TreeMode> kModes{
       {"BRANCH_LEQ", TreeMode::leq}, {"BRANCH_LT", TreeMode::lt},   {"BRANCH_GTE", TreeMode::gte}, {"BRANCH_GT", TreeMode::gt},

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "compiler/select/forest/node_tests.h"
-#include "compiler/support/sort_unique.h"
 #include "runtime_stub/onnxc/scalar/ml/trees.hpp"
 
 namespace onnxc {
@@ -63,36 +62,45 @@ std::optional<ListedTree> list_tree(const TreeTables& trees, const NodeTests& te
 class Columns {
  public:
   explicit Columns(bool doubles) : greatest_(doubles ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int32_t>::max()) {}
+  /// Tests are numbered as they come.
   void add(const FlatTest& test) {
-    if (test.is_set) sets_[{test.feature, test.nan_right, test.members}] = 0;
-    else lists_[{test.feature, test.nan_right}].keys.push_back(test.key);
+    const std::size_t number = places_.size();
+    places_.emplace_back();
+    if (test.is_set) sets_[{test.feature, test.nan_right, test.members}].push_back(number);
+    else lists_[{test.feature, test.nan_right}].push_back({test.key, number});
   }
   /// Fills in keys and columns of the tables. False if there are too many.
   bool lay_out(FlatTables& tables) {
     for (auto& [of, list] : lists_) {
-      sort_unique(list.keys);
-      list.first_column = count(tables);
-      for (std::size_t at = 0; at < list.keys.size(); at += contract::kForestRanks) {
-        const std::size_t size = std::min<std::size_t>(contract::kForestRanks, list.keys.size() - at);
-        append(tables, of.first, of.second, std::span(list.keys).subspan(at, size), 0, static_cast<int64_t>(size));
+      std::ranges::sort(list, {}, &Threshold::key);
+      std::vector<int64_t> keys;
+      const int64_t first = count(tables);
+      for (const Threshold& threshold : list) {
+        if (keys.empty() || keys.back() != threshold.key) keys.push_back(threshold.key);
+        const int64_t at = std::ssize(keys) - 1;
+        places_[threshold.test] = {first + at / contract::kForestRanks, at % contract::kForestRanks};
+      }
+      for (std::size_t at = 0; at < keys.size(); at += contract::kForestRanks) {
+        const std::size_t size = std::min<std::size_t>(contract::kForestRanks, keys.size() - at);
+        append(tables, of.first, of.second, std::span(keys).subspan(at, size), 0, static_cast<int64_t>(size));
       }
     }
-    for (auto& [of, column] : sets_) {
-      column = count(tables);
-      if (std::get<2>(of).size() > contract::kForestRanks) return false;
-      append(tables, std::get<0>(of), std::get<1>(of), std::get<2>(of), contract::kForestSet, 1);
+    for (const auto& [of, numbers] : sets_) {
+      const auto& [feature, nan_right, members] = of;
+      if (members.size() > contract::kForestRanks) return false;
+      for (std::size_t number : numbers) places_[number] = {count(tables), 0};
+      append(tables, feature, nan_right, members, contract::kForestSet, 1);
     }
     tables.shape.columns = count(tables);
     return tables.shape.columns > 0 && tables.shape.columns <= std::numeric_limits<uint16_t>::max() &&
            tables.shape.tests <= std::numeric_limits<int32_t>::max();
   }
-  /// The column and the rank that must be exceeded.
-  std::pair<int64_t, int64_t> find(const FlatTest& test) const {
-    if (test.is_set) return {sets_.at({test.feature, test.nan_right, test.members}), 0};
-    const List& list = lists_.at({test.feature, test.nan_right});
-    const int64_t at = std::ranges::lower_bound(list.keys, test.key) - list.keys.begin();
-    return {list.first_column + at / contract::kForestRanks, at % contract::kForestRanks};
-  }
+  /// Where a test stands, once they are laid out.
+  struct Place {
+    int64_t column = 0;
+    int64_t rank = 0;  ///< that must be exceeded
+  };
+  Place place(std::size_t test) const { return places_[test]; }
 
  private:
   static int64_t count(const FlatTables& tables) { return static_cast<int64_t>(tables.columns.size() / 4); }
@@ -108,12 +116,13 @@ class Columns {
   }
 
   int64_t greatest_;
-  struct List {
-    std::vector<int64_t> keys;
-    int64_t first_column = 0;
+  struct Threshold {
+    int64_t key;
+    std::size_t test;
   };
-  std::map<std::pair<int32_t, bool>, List> lists_;
-  std::map<std::tuple<int32_t, bool, std::vector<int64_t>>, int64_t> sets_;
+  std::map<std::pair<int32_t, bool>, std::vector<Threshold>> lists_;                          // by feature and direction
+  std::map<std::tuple<int32_t, bool, std::vector<int64_t>>, std::vector<std::size_t>> sets_;  // tests by feature, direction and members
+  std::vector<Place> places_;
 };
 
 /// The weights of the leaves. Where a leaf has none for a target, it gets the neutral one.
@@ -211,11 +220,12 @@ std::optional<FlatTables> flatten(const TreeTables& trees, const FlatRequest& re
   }
   shape.trees = static_cast<int64_t>(forest.size());
   if (forest.empty() || !columns.lay_out(tables) || !Values(trees, request).lay_out(forest, tables)) return std::nullopt;
+  std::size_t number = 0;
   for (const ListedTree& tree : forest) {
     tables.first_node.push_back(static_cast<int32_t>(tables.nodes.size() / 4));
     if (tree.tests.empty()) tables.nodes.insert(tables.nodes.end(), {0, 0, -1, -2});
     for (std::size_t k = 0; k < tree.tests.size(); ++k) {
-      const auto [column, rank] = columns.find(tree.tests[k]);
+      const auto [column, rank] = columns.place(number++);
       for (int64_t member : {column, rank, int64_t{tree.left[k]}, int64_t{tree.right[k]}})
         tables.nodes.push_back(static_cast<int16_t>(static_cast<uint16_t>(member)));
     }
